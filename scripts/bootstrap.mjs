@@ -1,0 +1,73 @@
+// Sets the project up on any machine with node >= 20 and npm, then runs the asked command on the
+// pinned node. Plain JavaScript without dependencies: it runs before anything is installed.
+import { spawn, spawnSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const ROOT = dirname(dirname(fileURLToPath(import.meta.url)));
+const MODULES = join(ROOT, 'node_modules');
+const STAMP = join(MODULES, '.isthmus-lock-hash');
+const NODE = join(MODULES, 'node', 'bin', process.platform === 'win32' ? 'node.exe' : 'node');
+
+/** What each command runs, on the pinned node; arguments given after `--` are appended. */
+const COMMANDS = {
+  start: ['src/main.ts', 'serve'],
+  test: ['scripts/test.mjs', 'all'],
+  check: ['scripts/test.mjs', 'check'],
+  'test:clients': ['scripts/test.mjs', 'clients'],
+  bench: ['test/bench/main.ts'],
+};
+
+const [command, ...rest] = process.argv.slice(2);
+const target = COMMANDS[command];
+if (target === undefined) {
+  console.error(`Usage: node scripts/bootstrap.mjs ${Object.keys(COMMANDS).join('|')}`);
+  process.exit(2);
+}
+installIfStale();
+run(NODE, [...target, ...rest]);
+
+function installIfStale() {
+  const lock = createHash('sha256')
+    .update(readFileSync(join(ROOT, 'package-lock.json')))
+    .digest('hex');
+  const isFresh = existsSync(STAMP) && readFileSync(STAMP, 'utf8') === lock && existsSync(NODE);
+  if (isFresh) return;
+  console.error('Installing dependencies (npm ci) …');
+  const npm = process.platform === 'win32' ? 'npm.cmd' : 'npm';
+  const result = spawnSync(npm, ['ci', '--no-audit', '--no-fund', '--loglevel=error'], {
+    cwd: ROOT,
+    stdio: ['ignore', 'inherit', 'inherit'],
+    shell: process.platform === 'win32',
+  });
+  if (result.status !== 0 || !existsSync(NODE)) {
+    console.error(
+      'npm ci failed. Its messages above say why; isthmus needs the npm registry once.',
+    );
+    process.exit(1);
+  }
+  writeFileSync(STAMP, lock);
+}
+
+/** Runs a child that gets our signals, and ends as it ended. */
+function run(file, args) {
+  const path = `${join(MODULES, '.bin')}${process.platform === 'win32' ? ';' : ':'}${process.env.PATH ?? ''}`;
+  const child = spawn(file, args, {
+    cwd: ROOT,
+    stdio: 'inherit',
+    env: { ...process.env, PATH: path },
+  });
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'])
+    process.on(signal, () => child.kill(signal));
+  child.on('error', (error) => {
+    console.error(`Could not start ${file}: ${error.message}`);
+    process.exit(1);
+  });
+  child.on('exit', (code, signal) => {
+    if (signal === null) process.exit(code ?? 1);
+    for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.removeAllListeners(name);
+    process.kill(process.pid, signal);
+  });
+}

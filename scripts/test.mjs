@@ -1,0 +1,56 @@
+// Runs the suites and closes with one line: `N passed, N failed` (each check counts as one test).
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+const CHECKS = [
+  ['format and lint', 'biome', ['check', '--error-on-warnings', '.']],
+  ['types', 'tsc', ['-p', '.']],
+  ['unused files, exports and dependencies', 'knip', []],
+];
+
+const suite = process.argv[2] ?? 'all';
+let passed = 0;
+let failed = 0;
+if (suite === 'clients') {
+  runVitest(['run', 'test/slow/clients.test.ts'], { ISTHMUS_SLOW: '1' });
+} else {
+  for (const check of CHECKS) runCheck(check);
+  runVitest(['run'], {});
+}
+console.log(`${passed} passed, ${failed} failed`);
+process.exit(failed === 0 && passed > 0 ? 0 : 1);
+
+function runCheck([label, binary, args]) {
+  const result = spawnSync(binary, args, { stdio: 'inherit', shell: process.platform === 'win32' });
+  const isGood = result.status === 0;
+  console.log(`${isGood ? 'ok  ' : 'FAIL'} ${label}`);
+  if (isGood) passed += 1;
+  else failed += 1;
+}
+
+function runVitest(args, environment) {
+  const folder = mkdtempSync(join(tmpdir(), 'isthmus-test-'));
+  const report = join(folder, 'report.json');
+  const result = spawnSync(
+    'vitest',
+    [...args, '--reporter=default', '--reporter=json', `--outputFile.json=${report}`],
+    {
+      stdio: 'inherit',
+      env: { ...process.env, ...environment },
+      shell: process.platform === 'win32',
+    },
+  );
+  try {
+    const counts = JSON.parse(readFileSync(report, 'utf8'));
+    passed += counts.numPassedTests;
+    failed += counts.numFailedTests + counts.numFailedTestSuites;
+  } catch (error) {
+    console.error(`vitest wrote no report: ${error.message}`);
+    failed += 1;
+  }
+  // A crash or an unhandled rejection ends vitest badly even when every test passed.
+  if (result.status !== 0 && failed === 0) failed += 1;
+  rmSync(folder, { recursive: true, force: true });
+}

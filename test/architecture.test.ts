@@ -1,0 +1,137 @@
+// Imports run in one direction: the table of AGENTS.md, checked over every source file.
+
+import { readdirSync, readFileSync } from 'node:fs';
+import { dirname, join, relative, resolve } from 'node:path';
+import { expect, test } from 'vitest';
+
+const SOURCE = resolve(import.meta.dirname, '../src');
+
+/** Folder → what it may import, as prefixes below `src/`; its own folder is always allowed. */
+const ALLOWED: Readonly<Record<string, readonly string[]>> = {
+  lib: [],
+  canonical: ['lib/'],
+  wire: ['lib/'],
+  'protocols/chat': ['canonical/', 'wire/', 'lib/', 'protocols/protocol.ts'],
+  'protocols/messages': ['canonical/', 'wire/', 'lib/', 'protocols/protocol.ts'],
+  'protocols/generate': ['canonical/', 'wire/', 'lib/', 'protocols/protocol.ts'],
+  protocols: ['canonical/', 'wire/', 'lib/', 'protocols/'],
+  'upstreams/generate': ['canonical/', 'wire/', 'lib/', 'upstreams/upstream.ts'],
+  upstreams: ['canonical/', 'wire/', 'lib/', 'upstreams/'],
+  transforms: ['canonical/', 'lib/'],
+  signatures: ['canonical/', 'lib/'],
+  routing: ['canonical/', 'lib/', 'config/', 'wire/vocabulary.ts'],
+  pool: ['canonical/', 'lib/', 'upstreams/upstream.ts'],
+  config: ['canonical/', 'lib/', 'wire/vocabulary.ts'],
+  dispatch: [
+    'canonical/',
+    'lib/',
+    'transforms/',
+    'signatures/',
+    'pool/pool.ts',
+    'protocols/protocol.ts',
+    'upstreams/upstream.ts',
+  ],
+  server: [
+    'canonical/',
+    'lib/',
+    'wire/vocabulary.ts',
+    'protocols/protocol.ts',
+    'protocols/index.ts',
+    'dispatch/dispatcher.ts',
+  ],
+  sandbox: ['lib/'],
+};
+
+/** The composition root and the command line may import anything. */
+const FREE = ['app.ts', 'main.ts', 'cli/'];
+
+interface Import {
+  readonly file: string;
+  readonly target: string;
+}
+
+const imports = sourceFiles(SOURCE).flatMap(readImports);
+
+test('every import follows the allowed-imports table', () => {
+  expect(imports.filter((one) => !isAllowed(one))).toEqual([]);
+});
+
+test('no import cycles', () => {
+  const graph = new Map<string, string[]>();
+  for (const { file, target } of imports) graph.set(file, [...(graph.get(file) ?? []), target]);
+  expect(findCycle(graph)).toBeUndefined();
+});
+
+test('only config/env.ts reads process.env', () => {
+  const readers = sourceFiles(SOURCE).filter((file) =>
+    /process\.env/.test(readFileSync(file, 'utf8')),
+  );
+  expect(readers.map((file) => relative(SOURCE, file))).toEqual(['config/env.ts']);
+});
+
+test('only main.ts ends the process', () => {
+  const enders = sourceFiles(SOURCE).filter((file) =>
+    /process\.exit\(/.test(readFileSync(file, 'utf8')),
+  );
+  expect(enders.map((file) => relative(SOURCE, file)).filter((file) => file !== 'main.ts')).toEqual(
+    [],
+  );
+});
+
+test('every source file says in its first line what it owns', () => {
+  const silent = sourceFiles(SOURCE).filter(
+    (file) => !/^(\/\/|\/\*\*) ?\S.{15,}/.test(readFileSync(file, 'utf8')),
+  );
+  expect(silent.map((file) => relative(SOURCE, file))).toEqual([]);
+});
+
+test('no source file is longer than 300 lines, wire types 500', () => {
+  const long = sourceFiles(SOURCE).filter((file) => {
+    const lines = readFileSync(file, 'utf8').split('\n').length - 1;
+    return lines > (relative(SOURCE, file).startsWith('wire/') ? 500 : 300);
+  });
+  expect(long.map((file) => relative(SOURCE, file))).toEqual([]);
+});
+
+function sourceFiles(folder: string): string[] {
+  return readdirSync(folder, { recursive: true, encoding: 'utf8' })
+    .filter((name) => name.endsWith('.ts') && !name.endsWith('.test.ts'))
+    .map((name) => join(folder, name));
+}
+
+function readImports(file: string): Import[] {
+  const text = readFileSync(file, 'utf8');
+  return [...text.matchAll(/(?:from|import)\s*\(?\s*'(\.[^']+)'/g)].map((match) => ({
+    file: relative(SOURCE, file),
+    target: relative(SOURCE, resolve(dirname(file), match[1] ?? '')),
+  }));
+}
+
+function isAllowed({ file, target }: Import): boolean {
+  if (FREE.some((free) => file === free || file.startsWith(free))) return true;
+  const folder = Object.keys(ALLOWED)
+    .filter((name) => file.startsWith(`${name}/`))
+    .sort((a, b) => b.length - a.length)[0];
+  if (folder === undefined) return false;
+  if (target.startsWith(`${folder}/`)) return true;
+  return (ALLOWED[folder] ?? []).some((prefix) => target.startsWith(prefix));
+}
+
+function findCycle(graph: ReadonlyMap<string, readonly string[]>): string[] | undefined {
+  const done = new Set<string>();
+  const visit = (file: string, path: readonly string[]): string[] | undefined => {
+    if (path.includes(file)) return [...path.slice(path.indexOf(file)), file];
+    if (done.has(file)) return undefined;
+    done.add(file);
+    for (const target of graph.get(file) ?? []) {
+      const cycle = visit(target, [...path, file]);
+      if (cycle !== undefined) return cycle;
+    }
+    return undefined;
+  };
+  for (const file of graph.keys()) {
+    const cycle = visit(file, []);
+    if (cycle !== undefined) return cycle;
+  }
+  return undefined;
+}
