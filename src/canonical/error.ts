@@ -1,0 +1,117 @@
+// The one error class: thrown anywhere, rendered once at the edge in the client's own protocol.
+
+export type ErrorKind =
+  | 'invalid-request'
+  | 'unauthenticated'
+  | 'forbidden'
+  | 'not-found'
+  | 'method-not-allowed'
+  | 'too-large'
+  | 'unsupported-media-type'
+  | 'rate-limited'
+  | 'quota-exhausted'
+  | 'upstream-auth'
+  | 'upstream-unavailable'
+  | 'upstream-rejected'
+  | 'overloaded'
+  | 'timeout'
+  | 'client-gone'
+  | 'internal';
+
+/** What exactly is wrong, where a protocol has a word of its own for it. */
+export type ErrorReason =
+  | 'missing-field'
+  | 'invalid-value'
+  | 'invalid-type'
+  | 'invalid-json'
+  | 'unsupported'
+  | 'model-not-found'
+  | 'context-length'
+  | 'content-policy'
+  | 'thread-not-found';
+
+/**
+ * What went wrong with one upstream attempt; the retry table (`dispatch/retry.ts`) has one row a kind.
+ * `connection-lost` means the connection ended before any response byte; `path` is every other
+ * fault between here and the upstream's answer (5xx, network, garbage, truncation before content).
+ */
+export type UpstreamFailureKind =
+  | 'rate-limited'
+  | 'quota-exhausted'
+  | 'unauthenticated'
+  | 'credential-revoked'
+  | 'verification-required'
+  | 'forbidden'
+  | 'model-forbidden'
+  | 'model-not-found'
+  | 'bad-signature'
+  | 'rejected'
+  | 'overloaded'
+  | 'connection-lost'
+  | 'path';
+
+export interface UpstreamFailure {
+  readonly kind: UpstreamFailureKind;
+  /** HTTP status of the upstream's answer; absent when there was none. */
+  readonly status?: number | undefined;
+  /** The wait the upstream itself asked for, in milliseconds. */
+  readonly retryAfterMs?: number | undefined;
+}
+
+export type ErrorSource = 'client' | 'gateway' | 'upstream';
+
+export interface GatewayErrorOptions {
+  readonly kind: ErrorKind;
+  readonly source: ErrorSource;
+  /** Safe for clients: no secrets, no internal names, and the way out where there is one. */
+  readonly message: string;
+  readonly reason?: ErrorReason | undefined;
+  /** Path of the offending request field, such as `messages[0].role`. */
+  readonly field?: string | undefined;
+  /** When the same request may succeed, in milliseconds from now. */
+  readonly retryAfterMs?: number | undefined;
+  /** Set on errors that ended an upstream attempt. */
+  readonly failure?: UpstreamFailure | undefined;
+  /** Details for the log, never for clients. */
+  readonly cause?: unknown;
+}
+
+export class GatewayError extends Error {
+  readonly kind: ErrorKind;
+  readonly source: ErrorSource;
+  readonly reason: ErrorReason | undefined;
+  readonly field: string | undefined;
+  readonly retryAfterMs: number | undefined;
+  readonly failure: UpstreamFailure | undefined;
+
+  constructor(options: GatewayErrorOptions) {
+    super(options.message, options.cause === undefined ? undefined : { cause: options.cause });
+    this.name = 'GatewayError';
+    this.kind = options.kind;
+    this.source = options.source;
+    this.reason = options.reason;
+    this.field = options.field;
+    this.retryAfterMs = options.retryAfterMs;
+    this.failure = options.failure;
+  }
+}
+
+/** A client's mistake in one field: 400 in its own protocol. */
+export function invalidRequest(
+  field: string,
+  message: string,
+  reason: ErrorReason = 'invalid-value',
+): GatewayError {
+  return new GatewayError({ kind: 'invalid-request', source: 'client', field, message, reason });
+}
+
+/** Anything that is not yet a GatewayError becomes `internal` with a generic message. */
+export function asGatewayError(error: unknown): GatewayError {
+  if (error instanceof GatewayError) return error;
+  return new GatewayError({
+    kind: 'internal',
+    source: 'gateway',
+    message: 'The gateway failed on this request. The log entry with this request id says why.',
+    cause: error,
+  });
+}

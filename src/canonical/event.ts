@@ -1,0 +1,140 @@
+// The eight events every upstream answer is decoded into and every client answer is written from.
+
+import type { GatewayError } from './error.ts';
+import type { Signature } from './request.ts';
+import type { Usage } from './usage.ts';
+
+/**
+ * Order is a contract: `start`, then balanced blocks with rising indices (one open block per choice),
+ * `grounding` and `usage` anywhere after the text they describe, `usage` before `finish`; the last
+ * event is `finish` or `error`, and nothing follows it.
+ */
+export type CanonicalEvent =
+  | StartEvent
+  | BlockStartEvent
+  | BlockDeltaEvent
+  | BlockEndEvent
+  | GroundingEvent
+  | UsageEvent
+  | FinishEvent
+  | ErrorEvent;
+
+export interface StartEvent {
+  readonly kind: 'start';
+  /** The upstream's own id of the answer. */
+  readonly upstreamId?: string | undefined;
+  /** The model version the upstream says it used. */
+  readonly modelVersion?: string | undefined;
+  /** What is known of the usage when the answer begins (the prompt, mostly). */
+  readonly usage?: Usage | undefined;
+}
+
+export interface BlockStartEvent {
+  readonly kind: 'block-start';
+  readonly index: number;
+  /** Which alternative answer the block belongs to; 0 unless several were asked for. */
+  readonly choice: number;
+  readonly block: BlockOpening;
+}
+
+/** Media, code and their results are complete in their opening; text and thinking arrive by deltas. */
+export type BlockOpening =
+  | { readonly kind: 'text' }
+  | { readonly kind: 'thinking' }
+  | {
+      readonly kind: 'tool-call';
+      readonly id: string;
+      readonly name: string;
+      readonly signature?: Signature | undefined;
+    }
+  | { readonly kind: 'media'; readonly mediaType: string; readonly base64: string }
+  | {
+      readonly kind: 'code';
+      readonly language: string;
+      readonly code: string;
+      readonly id?: string | undefined;
+    }
+  | {
+      readonly kind: 'code-result';
+      readonly outcome: 'ok' | 'failed' | 'timeout';
+      readonly output: string;
+      readonly id?: string | undefined;
+    };
+
+export interface BlockDeltaEvent {
+  readonly kind: 'block-delta';
+  readonly index: number;
+  readonly delta:
+    | { readonly kind: 'text'; readonly text: string }
+    | { readonly kind: 'thinking'; readonly text: string }
+    /** A piece of the call's arguments; the pieces joined are one JSON object (nothing means `{}`). */
+    | { readonly kind: 'arguments'; readonly json: string };
+}
+
+export interface BlockEndEvent {
+  readonly kind: 'block-end';
+  readonly index: number;
+  /**
+   * The signature that vouches for this block. On a thinking block it may belong to the part that
+   * follows (`signature.on` says so): some clients can carry it only there.
+   */
+  readonly signature?: Signature | undefined;
+}
+
+export interface GroundingEvent {
+  readonly kind: 'grounding';
+  readonly choice: number;
+  readonly queries: readonly string[];
+  readonly sources: readonly GroundingSource[];
+  readonly citations: readonly Citation[];
+}
+
+export interface GroundingSource {
+  readonly url: string;
+  readonly title: string;
+}
+
+/** A passage of the choice's whole text, in UTF-16 units, and the sources that support it. */
+export interface Citation {
+  readonly startIndex: number;
+  readonly endIndex: number;
+  readonly text: string;
+  /** Indices into the event's `sources`. */
+  readonly sources: readonly number[];
+}
+
+export interface UsageEvent {
+  readonly kind: 'usage';
+  /** The whole usage so far: a later event replaces an earlier one. */
+  readonly usage: Usage;
+}
+
+export type FinishReason =
+  | 'stop'
+  | 'tool-calls'
+  | 'max-tokens'
+  | 'stop-sequence'
+  /** The answer was stopped or withheld by a safety rule. */
+  | 'safety'
+  /** The prompt itself was refused; there is no answer. */
+  | 'prompt-blocked';
+
+export interface ChoiceEnd {
+  readonly choice: number;
+  readonly reason: FinishReason;
+  /** The upstream's own word, for logs and for writers that can say more. */
+  readonly rawReason?: string | undefined;
+  readonly message?: string | undefined;
+  readonly stopSequence?: string | undefined;
+}
+
+export interface FinishEvent {
+  readonly kind: 'finish';
+  /** One end a choice, by rising choice; never empty. */
+  readonly choices: readonly ChoiceEnd[];
+}
+
+export interface ErrorEvent {
+  readonly kind: 'error';
+  readonly error: GatewayError;
+}

@@ -1,0 +1,38 @@
+// The translation receipt: every lossy step of one request, so that nothing is dropped silently.
+
+export type ReceiptAction = 'dropped' | 'approximated' | 'repaired' | 'capped';
+
+export interface ReceiptEntry {
+  /** Path of the field in the client's own request, such as `tools[2].input_schema`. */
+  readonly path: string;
+  readonly action: ReceiptAction;
+  readonly reason: string;
+}
+
+/** Collects entries while a request is read, transformed and encoded. The same entry counts once. */
+export interface Receipt {
+  readonly entries: readonly ReceiptEntry[];
+  add(action: ReceiptAction, path: string, reason: string): void;
+}
+
+export function createReceipt(): Receipt {
+  const entries: ReceiptEntry[] = [];
+  const seen = new Set<string>();
+  return {
+    entries,
+    add(action, path, reason) {
+      const key = `${action} ${path} ${reason}`;
+      if (seen.has(key)) return;
+      seen.add(key);
+      entries.push({ path, action, reason });
+    },
+  };
+}
+
+/** The advisory header's value, such as `dropped=2;approximated=0;repaired=1`; undefined when nothing was lost. */
+export function summarizeReceipt(receipt: Receipt): string | undefined {
+  if (receipt.entries.length === 0) return undefined;
+  const count = (...actions: ReceiptAction[]): number =>
+    receipt.entries.filter((entry) => actions.includes(entry.action)).length;
+  return `dropped=${count('dropped')};approximated=${count('approximated', 'capped')};repaired=${count('repaired')}`;
+}

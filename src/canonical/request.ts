@@ -1,0 +1,261 @@
+// The request every client protocol is read into and every upstream is encoded from.
+
+import type { JsonObject } from '../lib/json.ts';
+
+/** Invariants after the transforms ran: turns alternate user/assistant, start with user, hold no empty part. */
+export interface CanonicalRequest {
+  /** Instructions that stand before the conversation, in order. */
+  readonly system: readonly TextPart[];
+  readonly turns: readonly Turn[];
+  readonly tools: readonly Tool[];
+  readonly toolChoice: ToolChoice;
+  /** False when the client wants at most one tool call an answer. */
+  readonly parallelToolCalls?: boolean | undefined;
+  readonly sampling: Sampling;
+  /** Tokens, thinking included; absent when the client set no limit. */
+  readonly maxOutputTokens?: number | undefined;
+  readonly stopSequences: readonly string[];
+  /** Number of alternative answers, at least 1. */
+  readonly choices: number;
+  readonly reasoning: Reasoning;
+  readonly outputFormat: OutputFormat;
+  /** What the answer may consist of; absent means text. */
+  readonly outputModalities?: readonly OutputModality[] | undefined;
+  readonly image?: ImageOptions | undefined;
+  readonly speech?: JsonObject | undefined;
+  readonly mediaResolution?: MediaResolution | undefined;
+  readonly safety: readonly SafetySetting[];
+  readonly cachedContent?: string | undefined;
+  readonly serviceTier?: string | undefined;
+  /** Hints for keeping a conversation on one account. Never forwarded. */
+  readonly session: SessionHints;
+}
+
+export type Role = Turn['role'];
+
+/** `system` turns are instructions given in mid-conversation; they keep their place. */
+export type Turn =
+  | { readonly role: 'user'; readonly parts: readonly Part[] }
+  | { readonly role: 'assistant'; readonly parts: readonly Part[] }
+  | { readonly role: 'system'; readonly parts: readonly TextPart[] };
+
+export type Part =
+  | TextPart
+  | ThinkingPart
+  | RedactedThinkingPart
+  | MediaPart
+  | ToolCallPart
+  | ToolResultPart
+  | ServerToolCallPart
+  | ServerToolResultPart
+  | CodePart
+  | CodeResultPart;
+
+export interface TextPart {
+  readonly kind: 'text';
+  readonly text: string;
+  readonly signature?: Signature | undefined;
+  /** True when the client asked to cache the prompt up to this part. */
+  readonly cacheHint?: boolean | undefined;
+}
+
+export interface ThinkingPart {
+  readonly kind: 'thinking';
+  /** May be empty: the client was given the signature only. */
+  readonly text: string;
+  readonly signature?: Signature | undefined;
+}
+
+/** Thinking only its issuer can read. */
+export interface RedactedThinkingPart {
+  readonly kind: 'redacted-thinking';
+  readonly payload: string;
+}
+
+export type Modality = 'image' | 'audio' | 'video' | 'document';
+
+export interface MediaPart {
+  readonly kind: 'media';
+  readonly modality: Modality;
+  /** IANA media type; absent only for a URL whose type the client did not say. */
+  readonly mediaType?: string | undefined;
+  readonly source: MediaSource;
+  readonly title?: string | undefined;
+  readonly resolution?: MediaResolution | undefined;
+  readonly signature?: Signature | undefined;
+  readonly cacheHint?: boolean | undefined;
+}
+
+export type MediaSource =
+  | { readonly kind: 'base64'; readonly base64: string }
+  | { readonly kind: 'url'; readonly url: string }
+  /** A file stored with the upstream, by its address there. */
+  | { readonly kind: 'file'; readonly uri: string };
+
+export interface ToolCallPart {
+  readonly kind: 'tool-call';
+  readonly id: string;
+  readonly name: string;
+  readonly input: JsonObject;
+  readonly signature?: Signature | undefined;
+}
+
+export interface ToolResultPart {
+  readonly kind: 'tool-result';
+  readonly callId: string;
+  /** Absent when the protocol names results by id only; filled from the call. */
+  readonly name?: string | undefined;
+  readonly content: readonly ToolResultContent[];
+  readonly isError: boolean;
+  readonly cacheHint?: boolean | undefined;
+}
+
+export type ToolResultContent =
+  | { readonly kind: 'text'; readonly text: string }
+  | { readonly kind: 'json'; readonly value: JsonObject }
+  | MediaPart;
+
+/** A tool the provider ran itself, seen in history. */
+export interface ServerToolCallPart {
+  readonly kind: 'server-tool-call';
+  readonly id: string;
+  readonly name: string;
+  readonly input: JsonObject;
+}
+
+export interface ServerToolResultPart {
+  readonly kind: 'server-tool-result';
+  readonly callId: string;
+  readonly name: string;
+  /** The result as readable text. */
+  readonly text: string;
+}
+
+export interface CodePart {
+  readonly kind: 'code';
+  readonly id?: string | undefined;
+  readonly language: string;
+  readonly code: string;
+  readonly signature?: Signature | undefined;
+}
+
+export interface CodeResultPart {
+  readonly kind: 'code-result';
+  readonly id?: string | undefined;
+  readonly outcome: 'ok' | 'failed' | 'timeout';
+  readonly output: string;
+  readonly signature?: Signature | undefined;
+}
+
+/**
+ * A thought signature: opaque proof of a model's own thinking, valid only for the model family that
+ * issued it and for the kind of part it stood on.
+ */
+export interface Signature {
+  readonly value: string;
+  /** The issuing model family; absent when the client handed over a bare value. */
+  readonly family?: string | undefined;
+  /** The kind of part the upstream put it on. */
+  readonly on?: 'thinking' | 'text' | 'tool-call' | 'media' | undefined;
+}
+
+export type Tool =
+  | FunctionTool
+  | FreeformTool
+  | {
+      readonly kind: 'web-search';
+      readonly allowedDomains?: readonly string[] | undefined;
+      readonly blockedDomains?: readonly string[] | undefined;
+    }
+  | { readonly kind: 'url-context' }
+  | { readonly kind: 'code-execution' };
+
+export interface FunctionTool {
+  readonly kind: 'function';
+  readonly name: string;
+  readonly description?: string | undefined;
+  /** JSON Schema of the arguments as the client sent it; absent for a tool without arguments. */
+  readonly parameters?: JsonObject | boolean | undefined;
+  readonly strict?: boolean | undefined;
+}
+
+/** A tool that takes free text instead of arguments. */
+export interface FreeformTool {
+  readonly kind: 'freeform';
+  readonly name: string;
+  readonly description?: string | undefined;
+  readonly grammar?: { readonly syntax: string; readonly definition: string } | undefined;
+}
+
+/** `names` limits the choice to these tools; empty means all of them. */
+export type ToolChoice =
+  | { readonly kind: 'auto'; readonly names: readonly string[] }
+  | { readonly kind: 'none' }
+  | { readonly kind: 'required'; readonly names: readonly string[] }
+  /** Calls are optional, but must match their schema. */
+  | { readonly kind: 'validated'; readonly names: readonly string[] };
+
+export interface Sampling {
+  readonly temperature?: number | undefined;
+  readonly topP?: number | undefined;
+  readonly topK?: number | undefined;
+  readonly seed?: number | undefined;
+  readonly presencePenalty?: number | undefined;
+  readonly frequencyPenalty?: number | undefined;
+  /** Log-probabilities of the chosen tokens and of this many alternatives. */
+  readonly logprobs?: { readonly alternatives: number } | undefined;
+}
+
+export type Effort = 'minimal' | 'low' | 'medium' | 'high' | 'xhigh' | 'max';
+
+export interface Reasoning {
+  readonly amount: ReasoningAmount;
+  /** Whether the client wants to see the thoughts; absent when it did not say. */
+  readonly showThoughts?: boolean | undefined;
+}
+
+export type ReasoningAmount =
+  | { readonly kind: 'unset' }
+  | { readonly kind: 'off' }
+  /** The model decides; upstreams without that mode get a fixed budget. */
+  | { readonly kind: 'adaptive' }
+  | { readonly kind: 'effort'; readonly effort: Effort }
+  | { readonly kind: 'budget'; readonly tokens: number };
+
+export type OutputFormat =
+  | { readonly kind: 'text' }
+  | { readonly kind: 'json' }
+  | {
+      readonly kind: 'json-schema';
+      readonly name?: string | undefined;
+      readonly schema: JsonObject | boolean;
+      readonly strict?: boolean | undefined;
+    }
+  | { readonly kind: 'enum'; readonly schema: JsonObject };
+
+export type OutputModality = 'text' | 'image' | 'audio';
+
+export interface ImageOptions {
+  readonly aspectRatio?: string | undefined;
+  readonly size?: '1K' | '2K' | '4K' | undefined;
+}
+
+export type MediaResolution = 'low' | 'medium' | 'high';
+
+export interface SafetySetting {
+  readonly category: string;
+  readonly threshold: string;
+}
+
+export interface SessionHints {
+  /** A session named by the request body (metadata, cache key, user), strongest first. */
+  readonly bodySession?: string | undefined;
+}
+
+/** Signatures remembered from earlier answers to the same client key. */
+export interface SignatureRecall {
+  call(id: string, name: string): Signature | undefined;
+  thought(text: string): Signature | undefined;
+  /** True when a bare value was issued through this gateway. */
+  isKnown(value: string): boolean;
+}

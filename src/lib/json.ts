@@ -1,0 +1,65 @@
+// JSON that loses nothing: numbers a double cannot hold keep their source text.
+
+export type JsonPrimitive = string | number | boolean | null;
+export type JsonValue = JsonPrimitive | JsonValue[] | { [key: string]: JsonValue };
+export type JsonObject = { [key: string]: JsonValue };
+
+/** A number kept as its source text; `JSON.stringify` writes that text back (TC39 "JSON.parse source text access"). */
+interface RawJson {
+  readonly rawJSON: string;
+}
+
+interface SourceAwareJson {
+  parse(
+    text: string,
+    reviver: (key: string, value: unknown, context: { source?: string }) => unknown,
+  ): unknown;
+  rawJSON(text: string): RawJson;
+  isRawJSON(value: unknown): value is RawJson;
+}
+
+// The one narrowing of this file: the ES library types do not describe source text access yet.
+const sourceAware = JSON as unknown as SourceAwareJson;
+
+/** Digits, exponents or a negative zero that a double may not give back as written. */
+const RISKY_NUMBER = /\d{16}|\d[eE]\+?\d{3}|-0(?![.\d])/;
+
+/**
+ * Parses JSON text. Numbers that would change (`12345678901234567890`, `1e999`, `-0`) become raw
+ * JSON values which `JSON.stringify` writes back byte for byte; everything else is plain.
+ * @throws SyntaxError when the text is not JSON.
+ */
+export function parseJson(text: string): JsonValue {
+  if (!RISKY_NUMBER.test(text)) return JSON.parse(text) as JsonValue;
+  return sourceAware.parse(text, (_key, value, context) =>
+    typeof value === 'number' && context.source !== undefined && !isExact(value, context.source)
+      ? sourceAware.rawJSON(context.source)
+      : value,
+  ) as JsonValue;
+}
+
+/** The number a JSON value stands for, also when it is kept as source text; undefined for anything else. */
+export function readNumber(value: unknown): number | undefined {
+  if (typeof value === 'number') return value;
+  return sourceAware.isRawJSON(value) ? Number(value.rawJSON) : undefined;
+}
+
+export function isRawNumber(value: unknown): boolean {
+  return sourceAware.isRawJSON(value);
+}
+
+/** True for plain JSON objects; arrays, null and raw numbers are not. */
+export function isJsonObject(value: unknown): value is JsonObject {
+  return (
+    typeof value === 'object' &&
+    value !== null &&
+    !Array.isArray(value) &&
+    !sourceAware.isRawJSON(value)
+  );
+}
+
+function isExact(value: number, source: string): boolean {
+  if (!Number.isFinite(value) || Object.is(value, -0)) return false;
+  if (Number.isSafeInteger(value)) return true;
+  return String(value) === source || !/\d{16}/.test(source.replace('.', ''));
+}
