@@ -1,0 +1,34 @@
+import { expect, test } from 'vitest';
+import { createFakeClock } from '../../test/support/fake-clock.ts';
+import { createSignatureKeeper } from './keeper.ts';
+
+const signature = { value: 'S', family: 'alpha', on: 'tool-call' } as const;
+
+test('a call’s signature comes back to the same key, by id and name only (P003, P007)', () => {
+  const keeper = createSignatureKeeper({ clock: createFakeClock() });
+  keeper.rememberCall('ann', { id: 'c1', name: 'read', signature });
+  expect(keeper.findCall('ann', 'c1', 'read')).toEqual(signature);
+  expect(keeper.findCall('ann', 'c1', 'write')).toBeUndefined();
+  expect(keeper.findCall('bob', 'c1', 'read')).toBeUndefined();
+  expect(keeper.isKnown('bob', 'S')).toBe(false);
+});
+
+test('entries expire after their lifetime', async () => {
+  const clock = createFakeClock();
+  const keeper = createSignatureKeeper({ clock, lifetimeMs: 1000 });
+  keeper.rememberThought('ann', 'a long thought', signature);
+  await clock.advance(999);
+  expect(keeper.findThought('ann', 'a long thought')).toEqual(signature);
+  await clock.advance(1);
+  expect(keeper.findThought('ann', 'a long thought')).toBeUndefined();
+});
+
+test('the least recently used entry leaves first', () => {
+  const keeper = createSignatureKeeper({ clock: createFakeClock(), maxEntries: 4 });
+  keeper.rememberCall('k', { id: '1', name: 'n', signature: { value: 'A' } });
+  keeper.rememberCall('k', { id: '2', name: 'n', signature: { value: 'B' } });
+  keeper.findCall('k', '1', 'n');
+  keeper.rememberCall('k', { id: '3', name: 'n', signature: { value: 'C' } });
+  expect(keeper.findCall('k', '1', 'n')).toEqual({ value: 'A' });
+  expect(keeper.findCall('k', '2', 'n')).toBeUndefined();
+});

@@ -1,0 +1,42 @@
+// The ordered list of rules every canonical request goes through before it is encoded.
+
+import type { CanonicalRequest } from '../canonical/request.ts';
+import { dropBillingLine } from './drop-billing-line.ts';
+import { dropEmptyParts } from './drop-empty-parts.ts';
+import { dropForeignSignatures } from './drop-foreign-signatures.ts';
+import { limitOutput } from './limit-output.ts';
+import { limitTools } from './limit-tools.ts';
+import { mergeTurns } from './merge-turns.ts';
+import { pairToolResults } from './pair-tool-results.ts';
+import { placeSystemTurns } from './place-system-turns.ts';
+import { resolveThinking } from './resolve-thinking.ts';
+import { restoreSignatures } from './restore-signatures.ts';
+import { startWithUser } from './start-with-user.ts';
+import type { Transform, TransformContext } from './transform.ts';
+
+/** Order matters: a rule may rely on what the ones before it established. */
+const TRANSFORMS: readonly Transform[] = [
+  // The system prompt and single parts.
+  dropBillingLine,
+  dropForeignSignatures,
+  dropEmptyParts,
+  // Signatures before thinking is resolved: an unsigned call may switch it off.
+  restoreSignatures,
+  // Turns: instructions become user text before same-role neighbours are merged.
+  placeSystemTurns,
+  mergeTurns,
+  pairToolResults,
+  startWithUser,
+  // Figures: the output limit depends on the thinking budget.
+  limitTools,
+  resolveThinking,
+  limitOutput,
+];
+
+/** @throws GatewayError (invalid-request) when the conversation cannot be made valid. */
+export function applyTransforms(
+  request: CanonicalRequest,
+  context: TransformContext,
+): CanonicalRequest {
+  return TRANSFORMS.reduce((current, transform) => transform(current, context), request);
+}

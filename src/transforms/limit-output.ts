@@ -1,0 +1,30 @@
+// Caps the output limit to the model and leaves room for an answer beside the thinking budget.
+
+import type { ReasoningAmount } from '../canonical/request.ts';
+import type { Transform } from './transform.ts';
+
+export const limitOutput: Transform = (request, { capabilities, receipt }) => {
+  const asked = request.maxOutputTokens;
+  if (asked === undefined) return request;
+  const limit = capabilities.outputTokenLimit;
+  const budget = budgetOf(request.reasoning.amount);
+  const capped = Math.min(asked, limit);
+  if (capped < asked) {
+    receipt.add('capped', 'max_tokens', `This model writes at most ${limit} tokens.`);
+  }
+  if (budget === 0 || capped > budget) return { ...request, maxOutputTokens: capped };
+  const raised = Math.min(budget + capped, limit);
+  receipt.add('approximated', 'max_tokens', 'The limit was raised to leave room beside thinking.');
+  if (raised > budget) return { ...request, maxOutputTokens: raised };
+  const tokens = Math.max(0, raised - Math.min(capped, Math.ceil(raised / 2)));
+  receipt.add('capped', 'thinking', `The thinking budget was lowered to ${tokens} tokens.`);
+  return {
+    ...request,
+    maxOutputTokens: raised,
+    reasoning: { ...request.reasoning, amount: { kind: 'budget', tokens } },
+  };
+};
+
+function budgetOf(amount: ReasoningAmount): number {
+  return amount.kind === 'budget' ? amount.tokens : 0;
+}

@@ -1,0 +1,104 @@
+// Puts every tool result directly behind its call: in call order, named, none missing, none twice.
+
+import { invalidRequest } from '../canonical/error.ts';
+import type { Receipt } from '../canonical/receipt.ts';
+import type { Part, ToolCallPart, ToolResultPart, Turn } from '../canonical/request.ts';
+import { mergeTurns } from './merge-turns.ts';
+import type { Transform } from './transform.ts';
+
+/** Upstream rule (ai.google.dev, "Function calling"): as many responses as calls, in the next turn. */
+export const pairToolResults: Transform = (request, context) => {
+  if (!request.turns.some((turn) => turn.parts.some(isToolPart))) return request;
+  const results = collectResults(request.turns, context.receipt);
+  const turns: Turn[] = [];
+  let pending: readonly ToolCallPart[] = [];
+  for (const [index, turn] of request.turns.entries()) {
+    const answers = pending.map((call) => results.take(call, index));
+    if (turn.role === 'user') {
+      const others = turn.parts.filter((part) => part.kind !== 'tool-result');
+      if (answers.length + others.length > 0) {
+        turns.push({ role: 'user', parts: [...answers, ...others] });
+      }
+      pending = [];
+    } else {
+      if (answers.length > 0) turns.push({ role: 'user', parts: answers });
+      turns.push(turn);
+      pending =
+        turn.role === 'assistant' ? turn.parts.filter((part) => part.kind === 'tool-call') : [];
+    }
+  }
+  if (pending.length > 0) {
+    const index = request.turns.length;
+    turns.push({ role: 'user', parts: pending.map((call) => results.take(call, index)) });
+  }
+  results.refuseOrphans();
+  return mergeTurns({ ...request, turns }, context);
+};
+
+function isToolPart(part: Part): boolean {
+  return part.kind === 'tool-call' || part.kind === 'tool-result';
+}
+
+interface Results {
+  /** The result of a call: from turn `index` when it stands there, else from later, else made up. */
+  take(call: ToolCallPart, index: number): ToolResultPart;
+  /** @throws GatewayError (invalid-request) for a result whose id no earlier call has. */
+  refuseOrphans(): void;
+}
+
+interface FoundResult {
+  readonly part: ToolResultPart;
+  readonly turnIndex: number;
+}
+
+function collectResults(turns: readonly Turn[], receipt: Receipt): Results {
+  const unclaimed = new Map<string, FoundResult[]>();
+  const answered = new Set<string>();
+  for (const [turnIndex, turn] of turns.entries()) {
+    for (const part of turn.parts) {
+      if (part.kind !== 'tool-result') continue;
+      const found = unclaimed.get(part.callId);
+      if (found === undefined) unclaimed.set(part.callId, [{ part, turnIndex }]);
+      else found.push({ part, turnIndex });
+    }
+  }
+  return {
+    take(call, index) {
+      const found = unclaimed.get(call.id) ?? [];
+      const position = found.findIndex((result) => result.turnIndex >= index);
+      const result = position < 0 ? undefined : found.splice(position, 1)[0];
+      if (result === undefined) return madeUpResult(call, receipt);
+      answered.add(call.id);
+      if (result.turnIndex !== index) {
+        receipt.add('repaired', 'messages', `The result of ${call.id} was moved behind its call.`);
+      }
+      return { ...result.part, name: call.name };
+    },
+    refuseOrphans() {
+      for (const [callId, left] of unclaimed) {
+        if (left.length === 0) continue;
+        if (!answered.has(callId)) throw orphanError(callId);
+        receipt.add('dropped', 'messages', `A second result of tool call ${callId} was dropped.`);
+      }
+    },
+  };
+}
+
+function madeUpResult(call: ToolCallPart, receipt: Receipt): ToolResultPart {
+  receipt.add('repaired', 'messages', `Tool call ${call.id} has no result; "no result" was sent.`);
+  return {
+    kind: 'tool-result',
+    callId: call.id,
+    name: call.name,
+    content: [{ kind: 'text', text: 'no result' }],
+    isError: true,
+  };
+}
+
+function orphanError(callId: string): Error {
+  return invalidRequest(
+    'messages',
+    `messages: a tool result names the call "${callId}", but no earlier assistant message holds ` +
+      'a tool call with that id. Send the assistant message with the call before its result.',
+  );
+}

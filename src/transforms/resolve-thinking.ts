@@ -1,0 +1,101 @@
+// Resolves what the client said about thinking into what this model can be told.
+
+import type { ModelCapabilities, ThinkingCapability } from '../canonical/model.ts';
+import type { CanonicalRequest, Effort, Reasoning, ReasoningAmount } from '../canonical/request.ts';
+import { isInCurrentTurn } from './current-turn.ts';
+import { mapTurns, type Transform, type TransformContext } from './transform.ts';
+
+/** Tokens per effort; `xhigh` and `max` mean the model's own cap. */
+const EFFORT_TOKENS = { minimal: 1024, low: 8192, medium: 16_384, high: 24_576 } as const;
+
+const ADAPTIVE_TOKENS = 24_576;
+
+/** After this rule the amount is unset, off, a budget within the cap, or (level models) an effort. */
+export const resolveThinking: Transform = (request, context) => {
+  const reasoning = resolve(applyVariant(request.reasoning, context), { request, context });
+  if (reasoning.amount.kind !== 'off') return { ...request, reasoning };
+  const silent = mapTurns(request, (turn) => {
+    if (turn.role !== 'assistant') return turn;
+    const parts = turn.parts.filter((part) => part.kind !== 'thinking');
+    if (parts.length === turn.parts.length) return turn;
+    return parts.length === 0 ? undefined : { ...turn, parts };
+  });
+  return { ...silent, reasoning };
+};
+
+/** A suffix of the model name speaks only where the request itself is silent. */
+function applyVariant(reasoning: Reasoning, { variant }: TransformContext): Reasoning {
+  if (reasoning.amount.kind !== 'unset') return reasoning;
+  const { showThoughts } = reasoning;
+  if (variant.effort !== undefined) {
+    return { amount: { kind: 'effort', effort: variant.effort }, showThoughts };
+  }
+  if (variant.thinking === 'on') {
+    return { amount: { kind: 'adaptive' }, showThoughts: showThoughts ?? true };
+  }
+  return reasoning;
+}
+
+interface Situation {
+  readonly request: CanonicalRequest;
+  readonly context: TransformContext;
+}
+
+function resolve(reasoning: Reasoning, { request, context }: Situation): Reasoning {
+  const { capabilities, receipt } = context;
+  const { amount } = reasoning;
+  if (amount.kind === 'unset' || amount.kind === 'off') return reasoning;
+  if (capabilities.thinking.kind === 'none') {
+    receipt.add('dropped', 'thinking', 'This model does not think.');
+    return { amount: { kind: 'unset' } };
+  }
+  if (mustNotThink(request, capabilities)) {
+    receipt.add('approximated', 'thinking', 'Off: a tool call in this turn has no signature.');
+    return { amount: { kind: 'off' } };
+  }
+  return { ...reasoning, amount: fitToModel(amount, capabilities.thinking, context) };
+}
+
+function mustNotThink(request: CanonicalRequest, capabilities: ModelCapabilities): boolean {
+  if (capabilities.unsignedCalls !== 'refused') return false;
+  return request.turns.some((turn, index) => {
+    if (turn.role !== 'assistant' || !isInCurrentTurn(request.turns, index)) return false;
+    const first = turn.parts.find((part) => part.kind === 'tool-call');
+    return first !== undefined && first.signature === undefined;
+  });
+}
+
+function fitToModel(
+  amount: ReasoningAmount,
+  thinking: Exclude<ThinkingCapability, { kind: 'none' }>,
+  { receipt }: TransformContext,
+): ReasoningAmount {
+  if (thinking.kind === 'level') return amount.kind === 'adaptive' ? { kind: 'unset' } : amount;
+  const asked = tokensOf(amount, thinking.maxTokens);
+  if (asked === undefined) return amount;
+  const tokens = Math.min(Math.max(asked, thinking.minTokens), thinking.maxTokens);
+  if (amount.kind === 'budget' && tokens !== asked) {
+    receipt.add('capped', 'thinking', `The thinking budget is ${tokens} tokens on this model.`);
+  }
+  return { kind: 'budget', tokens };
+}
+
+function tokensOf(amount: ReasoningAmount, cap: number): number | undefined {
+  switch (amount.kind) {
+    case 'budget':
+      return amount.tokens;
+    case 'effort':
+      return effortTokens(amount.effort, cap);
+    case 'adaptive':
+      return ADAPTIVE_TOKENS;
+    case 'unset':
+    case 'off':
+      return undefined;
+    default:
+      return amount satisfies never;
+  }
+}
+
+function effortTokens(effort: Effort, cap: number): number {
+  return effort === 'xhigh' || effort === 'max' ? cap : EFFORT_TOKENS[effort];
+}

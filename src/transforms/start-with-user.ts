@@ -1,0 +1,17 @@
+// Makes the conversation start with a user turn, as every upstream demands.
+
+import type { Transform } from './transform.ts';
+
+export const startWithUser: Transform = (request, { receipt }) => {
+  const first = request.turns[0];
+  if (first?.role === 'user') return request;
+  if (first === undefined && request.system.length > 0) {
+    receipt.add('approximated', 'messages', 'Instructions alone are sent as the user turn.');
+    return { ...request, system: [], turns: [{ role: 'user', parts: request.system }] };
+  }
+  receipt.add('approximated', 'messages', 'A user turn "…" was put before the first answer.');
+  return {
+    ...request,
+    turns: [{ role: 'user', parts: [{ kind: 'text', text: '…' }] }, ...request.turns],
+  };
+};

@@ -1,0 +1,25 @@
+// What a transform is: one pure rule from canonical request to canonical request.
+
+import type { ModelCapabilities, ModelVariant } from '../canonical/model.ts';
+import type { Receipt } from '../canonical/receipt.ts';
+import type { CanonicalRequest, SignatureRecall, Turn } from '../canonical/request.ts';
+
+export type Transform = (request: CanonicalRequest, context: TransformContext) => CanonicalRequest;
+
+export interface TransformContext {
+  readonly capabilities: ModelCapabilities;
+  readonly variant: ModelVariant;
+  readonly recall: SignatureRecall;
+  readonly receipt: Receipt;
+}
+
+/** A request with its turns mapped; the same object when no turn changed. */
+export function mapTurns(
+  request: CanonicalRequest,
+  map: (turn: Turn, index: number) => Turn | undefined,
+): CanonicalRequest {
+  const turns = request.turns.map(map).filter((turn) => turn !== undefined);
+  const isSame =
+    turns.length === request.turns.length && turns.every((turn, i) => turn === request.turns[i]);
+  return isSame ? request : { ...request, turns };
+}

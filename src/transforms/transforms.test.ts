@@ -1,0 +1,286 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import {
+  assistant,
+  call,
+  capabilitiesOf,
+  contextOf,
+  requestOf,
+  result,
+  text,
+  user,
+} from '../../test/support/canonical.ts';
+import { GatewayError } from '../canonical/error.ts';
+import type { Part, Turn } from '../canonical/request.ts';
+import { applyTransforms } from './index.ts';
+
+const turnsAfter = (turns: readonly Turn[], context = contextOf()) =>
+  applyTransforms(requestOf({ turns }), context).turns;
+
+test('neighbours of one role are merged and their border texts joined (V013, P060)', () => {
+  expect(turnsAfter([user('a'), user('b'), assistant('c')])).toEqual([
+    user('a\n\nb'),
+    assistant('c'),
+  ]);
+});
+
+test('empty texts are dropped (V014, P062)', () => {
+  expect(turnsAfter([user('', 'x')])).toEqual([user('x')]);
+});
+
+test('a missing result is made up before the text that follows (V020)', () => {
+  const context = contextOf();
+  const turns = turnsAfter([user('go'), assistant(call('t1')), user('next')], context);
+  expect(turns[2]?.parts.map((part) => part.kind)).toEqual(['tool-result', 'text']);
+  expect(turns[2]?.parts[0]).toMatchObject({ callId: 't1', name: 'tool_t1', isError: true });
+  expect(context.receipt.entries[0]?.action).toBe('repaired');
+});
+
+test('a result that stands later is moved to its call instead of being made up (P046)', () => {
+  const turns = turnsAfter([
+    user('go'),
+    assistant(call('t1')),
+    user('wait'),
+    assistant('ok'),
+    user(result('t1', 'real')),
+  ]);
+  const results = turns.flatMap((turn) => turn.parts.filter((part) => part.kind === 'tool-result'));
+  expect(results).toHaveLength(1);
+  expect(results[0]).toMatchObject({ content: [text('real')], isError: false });
+  expect(turns[2]?.parts[0]).toBe(results[0] ?? null);
+});
+
+test('parallel results in any order come back in call order, text after them', () => {
+  const turns = turnsAfter([
+    user('go'),
+    assistant(call('a'), call('b'), call('c')),
+    user('note', result('c'), result('a'), result('b')),
+  ]);
+  expect(turns[2]?.parts.map((part) => ('callId' in part ? part.callId : part.kind))).toEqual([
+    'a',
+    'b',
+    'c',
+    'text',
+  ]);
+});
+
+test('a result for an unknown call is refused by id', () => {
+  expect(() => turnsAfter([user('go'), user(result('nope'))])).toThrow(/"nope"/);
+});
+
+test('a second result for one call is dropped with a receipt', () => {
+  const context = contextOf();
+  turnsAfter([user('go'), assistant(call('a')), user(result('a'), result('a', 'again'))], context);
+  expect(context.receipt.entries).toEqual([expect.objectContaining({ action: 'dropped' })]);
+});
+
+test('a conversation that starts with the assistant gets a user turn first', () => {
+  expect(turnsAfter([assistant('hi'), user('x')])[0]).toEqual(user('…'));
+});
+
+test('an instruction in mid-conversation stays at its place, marked (P061)', () => {
+  const turns = turnsAfter([
+    user('a'),
+    { role: 'system', parts: [text('S')] },
+    assistant('b'),
+    user('c'),
+  ]);
+  expect(turns[0]?.parts).toEqual([text('a\n\n<system-instruction>\nS\n</system-instruction>')]);
+});
+
+test('the billing line is dropped, every other system text stays in order (V011)', () => {
+  const system = [text('x-anthropic-billing-header: cc_version=1'), text('A'), text('B')];
+  const request = applyTransforms(requestOf({ system, turns: [user('x')] }), contextOf());
+  expect(request.system).toEqual([text('A'), text('B')]);
+});
+
+test('redacted thinking is dropped with a receipt (V026)', () => {
+  const context = contextOf();
+  const turns = turnsAfter(
+    [user('a'), assistant({ kind: 'redacted-thinking', payload: 'zz' }, 'x'), user('b')],
+    context,
+  );
+  expect(turns[1]).toEqual(assistant('x'));
+  expect(context.receipt.entries[0]).toMatchObject({ action: 'dropped' });
+});
+
+const thought = (value: string, signature?: { value: string; family?: string }): Part => ({
+  kind: 'thinking',
+  text: value,
+  signature,
+});
+
+test('a thought with a known bare signature is kept, with an unknown one dropped (V022)', () => {
+  const turns = [user('a'), assistant(thought('hm', { value: 'S' }), 'x'), user('b')];
+  const known = contextOf({
+    recall: { call: () => undefined, thought: () => undefined, isKnown: (v) => v === 'S' },
+  });
+  expect(turnsAfter(turns, known)[1]?.parts[0]).toMatchObject({ kind: 'thinking', text: 'hm' });
+  expect(turnsAfter(turns)[1]).toEqual(assistant('x'));
+});
+
+test('a signature of another family is dropped knowingly (P009)', () => {
+  const context = contextOf();
+  const turns = turnsAfter(
+    [user('a'), assistant(call('t', { value: 'S', family: 'beta' })), user(result('t'))],
+    context,
+  );
+  expect(turns[1]?.parts[0]).toMatchObject({ signature: undefined });
+  expect(context.receipt.entries[0]?.reason).toContain('beta');
+});
+
+test('a call without signature gets the remembered one back', () => {
+  const signature = { value: 'S', family: 'alpha', on: 'tool-call' } as const;
+  const recall = {
+    call: (id: string, name: string) => (id === 't' && name === 'tool_t' ? signature : undefined),
+    thought: () => undefined,
+    isKnown: () => false,
+  };
+  const turns = turnsAfter(
+    [user('a'), assistant(call('t')), user(result('t'))],
+    contextOf({ recall }),
+  );
+  expect(turns[1]?.parts[0]).toMatchObject({ signature });
+});
+
+test('thinking switched off takes thoughts out of history (V027)', () => {
+  const request = applyTransforms(
+    requestOf({
+      turns: [user('a'), assistant(thought('hm', { value: 'S', family: 'alpha' }), 'x'), user('b')],
+      reasoning: { amount: { kind: 'off' } },
+    }),
+    contextOf(),
+  );
+  expect(request.turns[1]).toEqual(assistant('x'));
+});
+
+const budgetFor = (
+  amount: Parameters<typeof requestOf>[0]['reasoning'],
+  change: Parameters<typeof capabilitiesOf>[0] = {},
+) => {
+  const request = requestOf({ turns: [user('a')], ...(amount && { reasoning: amount }) });
+  return applyTransforms(request, contextOf({ capabilities: capabilitiesOf(change) })).reasoning
+    .amount;
+};
+
+test('efforts become the fixed budgets (V032)', () => {
+  const efforts = ['low', 'medium', 'high', 'max'] as const;
+  expect(efforts.map((effort) => budgetFor({ amount: { kind: 'effort', effort } }))).toEqual(
+    [8192, 16_384, 24_576, 32_768].map((tokens) => ({ kind: 'budget', tokens })),
+  );
+});
+
+test('adaptive thinking becomes the fixed budget (V031)', () => {
+  expect(budgetFor({ amount: { kind: 'adaptive' } })).toEqual({ kind: 'budget', tokens: 24_576 });
+});
+
+test('a budget above the cap is lowered to it (V029, P015)', () => {
+  const thinking = { kind: 'budget', minTokens: 0, maxTokens: 24_576, canDisable: true } as const;
+  expect(budgetFor({ amount: { kind: 'budget', tokens: 40_000 } }, { thinking })).toEqual({
+    kind: 'budget',
+    tokens: 24_576,
+  });
+});
+
+test('a model that does not think is told nothing about thinking (V033, P121)', () => {
+  expect(budgetFor({ amount: { kind: 'adaptive' } }, { thinking: { kind: 'none' } })).toEqual({
+    kind: 'unset',
+  });
+});
+
+test('an unsigned call switches thinking off only where signatures are demanded (V042)', () => {
+  const request = requestOf({
+    turns: [user('a'), assistant(call('t')), user(result('t'))],
+    reasoning: { amount: { kind: 'budget', tokens: 2048 } },
+  });
+  const amountWith = (unsignedCalls: 'refused' | 'sentinel') =>
+    applyTransforms(request, contextOf({ capabilities: capabilitiesOf({ unsignedCalls }) }))
+      .reasoning.amount.kind;
+  expect(amountWith('refused')).toBe('off');
+  expect(amountWith('sentinel')).toBe('budget');
+});
+
+test('the output limit is capped to the model (V035, P071)', () => {
+  const context = contextOf({ capabilities: capabilitiesOf({ outputTokenLimit: 64_000 }) });
+  const request = requestOf({ turns: [user('a')], maxOutputTokens: 200_000 });
+  expect(applyTransforms(request, context).maxOutputTokens).toBe(64_000);
+  expect(context.receipt.entries[0]?.action).toBe('capped');
+});
+
+test('an output limit at or below the thinking budget is raised above it (P016)', () => {
+  const limits = (maxOutputTokens: number, tokens: number, outputTokenLimit: number) => {
+    const request = requestOf({
+      turns: [user('a')],
+      maxOutputTokens,
+      reasoning: { amount: { kind: 'budget', tokens } },
+    });
+    const done = applyTransforms(
+      request,
+      contextOf({ capabilities: capabilitiesOf({ outputTokenLimit }) }),
+    );
+    const { amount } = done.reasoning;
+    return [done.maxOutputTokens, amount.kind === 'budget' ? amount.tokens : undefined];
+  };
+  expect(limits(4000, 8192, 65_536)).toEqual([12_192, 8192]);
+  expect(limits(20_000, 8192, 65_536)).toEqual([20_000, 8192]);
+  expect(limits(8000, 30_000, 8192)).toEqual([8192, 4096]);
+});
+
+test('search beside functions goes only where the model takes both (V038, P053)', () => {
+  const tools = [{ kind: 'web-search' }, { kind: 'function', name: 'w' }] as const;
+  const kinds = (searchWithFunctions: boolean) =>
+    applyTransforms(
+      requestOf({ turns: [user('a')], tools }),
+      contextOf({ capabilities: capabilitiesOf({ searchWithFunctions }) }),
+    ).tools.map((tool) => tool.kind);
+  expect(kinds(false)).toEqual(['function']);
+  expect(kinds(true)).toEqual(['web-search', 'function']);
+});
+
+const partArbitrary = fc.oneof(
+  fc.record({ kind: fc.constant('text' as const), text: fc.constantFrom('', 'a', 'b') }),
+  fc.constantFrom('a', 'b', 'c').map((id) => call(id)),
+  fc.constantFrom('a', 'b', 'c').map((id) => result(id)),
+);
+const turnArbitrary = fc.record({
+  role: fc.constantFrom('user' as const, 'assistant' as const),
+  parts: fc.array(partArbitrary, { maxLength: 4 }),
+});
+
+test('whatever the history, turns alternate, start with user, and every call has its result', () => {
+  fc.assert(
+    fc.property(fc.array(turnArbitrary, { maxLength: 8 }), (raw) => {
+      const seen = new Set<string>();
+      const turns = raw.map((turn) => ({
+        ...turn,
+        parts: turn.parts.filter(isFitting(turn, seen)),
+      }));
+      let done: readonly Turn[];
+      try {
+        done = turnsAfter(turns);
+      } catch (error) {
+        expect(error).toBeInstanceOf(GatewayError);
+        return;
+      }
+      for (const [index, turn] of done.entries()) {
+        expect(turn.role).toBe(index % 2 === 0 ? 'user' : 'assistant');
+        expect(turn.parts.length).toBeGreaterThan(0);
+        const calls = turn.parts.flatMap((part) => (part.kind === 'tool-call' ? [part.id] : []));
+        const next = done[index + 1]?.parts ?? [];
+        const results = next.flatMap((part) => (part.kind === 'tool-result' ? [part.callId] : []));
+        if (turn.role === 'assistant') expect(results).toEqual(calls);
+      }
+    }),
+  );
+});
+
+/** Calls stand in assistant turns and once each, results in user turns. */
+function isFitting(turn: { role: string }, seen: Set<string>): (part: Part) => boolean {
+  return (part) => {
+    if (part.kind === 'tool-result') return turn.role === 'user';
+    if (part.kind !== 'tool-call') return true;
+    if (turn.role !== 'assistant' || seen.has(part.id)) return false;
+    seen.add(part.id);
+    return true;
+  };
+}
