@@ -1,0 +1,95 @@
+// What dispatch asks of the account pool; kept small so that stores and policies can change behind it.
+
+import type { UpstreamFailure } from '../canonical/error.ts';
+import type { AccountAccess, Upstream, UpstreamModel } from '../upstreams/upstream.ts';
+
+export type Tier = 'ultra' | 'pro' | 'free';
+
+export interface Pool {
+  /** Picks an account that can serve the request now, or says why none can. Never waits. */
+  lease(request: LeaseRequest): LeaseResult;
+  /** Accounts as the banner and the model lists see them. */
+  accounts(): readonly AccountView[];
+  /** Fetches the model lists that are missing or older than their lifetime; never throws. */
+  refreshModels(signal: AbortSignal): Promise<void>;
+  close(): Promise<void>;
+}
+
+export interface LeaseRequest {
+  /** The routed model name; the pool asks each account's upstream for its own ids of it. */
+  readonly model: string;
+  /** Accounts already tried for this request. */
+  readonly exclude: ReadonlySet<string>;
+  /** Scopes session bindings: one key never reads or moves another's. */
+  readonly clientKeyId: string;
+  readonly session?: string | undefined;
+  /** `X-Preferred-Account`: an e-mail. */
+  readonly preferredAccount?: string | undefined;
+  /** `X-Model-Tier`. */
+  readonly preferredTier?: Tier | undefined;
+}
+
+export type LeaseResult =
+  | { readonly kind: 'lease'; readonly lease: Lease }
+  | {
+      readonly kind: 'none';
+      readonly reason: NoneLeftReason;
+      /** Soonest recovery in milliseconds, when one is known. */
+      readonly retryAfterMs?: number | undefined;
+      readonly considered: readonly Considered[];
+    };
+
+/**
+ * Why no account is left. `limited`, `overloaded` and `faulty` pass by themselves; `unusable` accounts
+ * are disabled or refused; `not-offered` means no account knows the model.
+ */
+export type NoneLeftReason =
+  | 'no-accounts'
+  | 'not-offered'
+  | 'limited'
+  | 'overloaded'
+  | 'faulty'
+  | 'unusable'
+  | 'all-tried';
+
+/** The why-this-account record: each account looked at and why it was passed over or taken. */
+export interface Considered {
+  readonly accountId: string;
+  readonly verdict: string;
+}
+
+export interface Lease {
+  readonly account: AccountView;
+  readonly upstream: Upstream;
+  /** The account's own id of the model. */
+  readonly modelId: string;
+  readonly listedModel: UpstreamModel | undefined;
+  readonly considered: readonly Considered[];
+  /** False when `X-Preferred-Account` was given and another account was chosen. */
+  readonly preferenceFollowed: boolean;
+  /** False for credentials that cannot be renewed, such as API keys. */
+  readonly canRefresh: boolean;
+  /** The credential to use now; refreshed first when `refresh` is true. */
+  access(options: {
+    readonly refresh: boolean;
+    readonly signal: AbortSignal;
+  }): Promise<AccountAccess>;
+  /** Tells the pool how the attempt ended and frees its slot. Call exactly once. */
+  release(outcome: LeaseOutcome): void;
+}
+
+export type LeaseOutcome =
+  | { readonly kind: 'success' }
+  | { readonly kind: 'failure'; readonly failure: UpstreamFailure }
+  /** The client left, or the failure was the client's own: nothing is held against the account. */
+  | { readonly kind: 'neutral' };
+
+export interface AccountView {
+  readonly id: string;
+  /** E-mail or label. */
+  readonly label: string;
+  readonly upstreamId: string;
+  readonly tier: Tier | undefined;
+  /** Models the account offers; undefined until its list was read. */
+  readonly models: ReadonlyMap<string, UpstreamModel> | undefined;
+}

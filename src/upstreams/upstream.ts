@@ -1,0 +1,100 @@
+// What an upstream is to the rest of the gateway: one wire, reached through profiles.
+
+import type { CanonicalEvent } from '../canonical/event.ts';
+import type { ModelCapabilities, ModelVariant } from '../canonical/model.ts';
+import type { Receipt } from '../canonical/receipt.ts';
+import type { CanonicalRequest, SignatureRecall } from '../canonical/request.ts';
+import type { JsonObject } from '../lib/json.ts';
+
+export interface Upstream {
+  /** The profile's name, such as `sandbox`. */
+  readonly id: string;
+  /** The wire it speaks; a client call of the same wire is relayed. */
+  readonly wire: string;
+  /** The ids under which this upstream may know a catalogue model, best first; `[name]` for other names. */
+  modelIds(name: string): readonly string[];
+  /** What one of its models can do; limits the upstream listed itself win over built-in ones. */
+  capabilities(modelId: string, listed: UpstreamModel | undefined): ModelCapabilities;
+  /** The wire body of a canonical request. Lossy steps go to the receipt. */
+  encode(request: CanonicalRequest, target: EncodeTarget): JsonObject;
+  /** The wire body of a native client body: only what this upstream needs different is edited. */
+  patch(body: JsonObject, target: PatchTarget): JsonObject;
+  /**
+   * Sends one request. Resolves when the response headers are there and good.
+   * @throws GatewayError with `failure` set; or the signal's reason when it aborts.
+   */
+  open(call: UpstreamCall): Promise<UpstreamStream>;
+  createDecoder(context: DecodeContext): Decoder;
+  /** @throws GatewayError with `failure` set. */
+  countTokens(call: Omit<UpstreamCall, 'stream'>): Promise<number>;
+  listModels(access: AccountAccess, signal: AbortSignal): Promise<readonly UpstreamModel[]>;
+  close(): Promise<void>;
+}
+
+export interface EncodeTarget {
+  /** The upstream's own id of the model. */
+  readonly modelId: string;
+  readonly capabilities: ModelCapabilities;
+  /** `stripped` leaves every client-carried signature out (the one retry after a signature error). */
+  readonly signatures: 'carried' | 'stripped';
+  readonly receipt: Receipt;
+}
+
+export interface PatchTarget extends EncodeTarget {
+  /** What the requested model name asks for beside the model; the body's own fields win. */
+  readonly variant: ModelVariant;
+  readonly recall: SignatureRecall;
+}
+
+export interface AccountAccess {
+  readonly accountId: string;
+  /** The API key or access token. */
+  readonly credential: string;
+  readonly credentialKind: 'api-key' | 'access-token';
+  readonly projectId?: string | undefined;
+}
+
+export interface UpstreamCall {
+  readonly modelId: string;
+  readonly body: JsonObject;
+  readonly stream: boolean;
+  readonly access: AccountAccess;
+  readonly signal: AbortSignal;
+  /** True to use a new connection: the last one was lost before any byte of the answer. */
+  readonly freshConnection?: boolean | undefined;
+}
+
+/** The frames of one answer, a batch per chunk read. Iteration throws GatewayError with `failure` set. */
+export type UpstreamStream = AsyncIterable<readonly Frame[]>;
+
+export interface Frame {
+  /** The frame's JSON as it came. */
+  readonly text: string;
+  readonly value: JsonObject;
+}
+
+export interface DecodeContext {
+  readonly signatureFamily: string;
+  /** A fresh random id with the given prefix, for calls the upstream gave none. */
+  createId(prefix: string): string;
+}
+
+/** A synchronous reducer from frames to events; owns all decisions about block boundaries. */
+export interface Decoder {
+  push(frame: JsonObject): CanonicalEvent[];
+  /**
+   * Call when the upstream closed. Closes open blocks and gives the last events: `finish`, or
+   * `error` when the answer was cut off or empty.
+   */
+  end(): CanonicalEvent[];
+}
+
+/** A model as the upstream's own list describes it; absent figures are unknown. */
+export interface UpstreamModel {
+  readonly id: string;
+  readonly displayName?: string | undefined;
+  readonly description?: string | undefined;
+  readonly inputTokenLimit?: number | undefined;
+  readonly outputTokenLimit?: number | undefined;
+  readonly supportsThinking?: boolean | undefined;
+}
