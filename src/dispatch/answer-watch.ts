@@ -1,0 +1,84 @@
+// Watches the events of one answer: remembers its signatures, keeps its figures, knows how it ended.
+
+import type { GatewayError } from '../canonical/error.ts';
+import type { CanonicalEvent } from '../canonical/event.ts';
+import { NO_USAGE, type Usage } from '../canonical/usage.ts';
+import type { SignatureKeeper } from '../signatures/keeper.ts';
+import { isCommitting } from './commit.ts';
+
+export interface AnswerWatch {
+  /** Call with every event in order. */
+  see(event: CanonicalEvent): void;
+  readonly isCommitted: boolean;
+  readonly isFinished: boolean;
+  readonly error: GatewayError | undefined;
+  readonly usage: Usage;
+  readonly modelVersion: string | undefined;
+}
+
+export function createAnswerWatch(keeper: SignatureKeeper, scope: string): AnswerWatch {
+  return new Watch(keeper, scope);
+}
+
+class Watch implements AnswerWatch {
+  isCommitted = false;
+  isFinished = false;
+  error: GatewayError | undefined;
+  usage: Usage = NO_USAGE;
+  modelVersion: string | undefined;
+  readonly #keeper: SignatureKeeper;
+  readonly #scope: string;
+  /** Text of the thinking blocks that are open, by block index. */
+  readonly #thoughts = new Map<number, string>();
+
+  constructor(keeper: SignatureKeeper, scope: string) {
+    this.#keeper = keeper;
+    this.#scope = scope;
+  }
+
+  see(event: CanonicalEvent): void {
+    if (!this.isCommitted) this.isCommitted = isCommitting(event);
+    switch (event.kind) {
+      case 'start':
+        this.modelVersion = event.modelVersion;
+        break;
+      case 'block-start':
+        if (event.block.kind === 'tool-call' && event.block.signature !== undefined) {
+          const { id, name, signature } = event.block;
+          this.#keeper.rememberCall(this.#scope, { id, name, signature });
+        } else if (event.block.kind === 'thinking') {
+          this.#thoughts.set(event.index, '');
+        }
+        break;
+      case 'block-delta':
+        if (event.delta.kind === 'thinking') {
+          this.#thoughts.set(event.index, this.#thoughts.get(event.index) + event.delta.text);
+        }
+        break;
+      case 'block-end':
+        this.#endBlock(event);
+        break;
+      case 'usage':
+        this.usage = event.usage;
+        break;
+      case 'finish':
+        this.isFinished = true;
+        break;
+      case 'error':
+        this.error = event.error;
+        break;
+      case 'grounding':
+        break;
+      default:
+        event satisfies never;
+    }
+  }
+
+  #endBlock(event: Extract<CanonicalEvent, { kind: 'block-end' }>): void {
+    const thought = this.#thoughts.get(event.index);
+    if (thought === undefined) return;
+    this.#thoughts.delete(event.index);
+    if (event.signature === undefined) return;
+    this.#keeper.rememberThought(this.#scope, thought, event.signature);
+  }
+}

@@ -1,0 +1,183 @@
+// The attempt loop: leases an account, tries, and follows the retry table until one attempt commits.
+
+import { GatewayError, type UpstreamFailure } from '../canonical/error.ts';
+import type { Clock } from '../lib/clock.ts';
+import type { Lease, LeaseRequest, LeaseResult, Pool } from '../pool/pool.ts';
+import type { CallRecord } from './dispatcher.ts';
+import { exhaustedError } from './exhausted.ts';
+import { decideRetry, isPathFault, type SameAccountChange } from './retry.ts';
+import type { RetryBudget } from './retry-budget.ts';
+
+export interface AttemptDependencies {
+  readonly pool: Pool;
+  readonly clock: Clock;
+  readonly random: () => number;
+  readonly budget: RetryBudget;
+}
+
+/** How this attempt differs from the first one on its account. */
+export interface AttemptPlan {
+  readonly signatures: 'carried' | 'stripped';
+  readonly refreshCredential: boolean;
+  readonly freshConnection: boolean;
+}
+
+export interface AttemptRequest {
+  readonly leaseRequest: Omit<LeaseRequest, 'exclude'>;
+  readonly signal: AbortSignal;
+  readonly record: CallRecord;
+}
+
+/**
+ * Runs `attempt` until it resolves. The lease of the attempt that resolved stays open: its owner
+ * releases it. Every other lease is released here.
+ * @throws GatewayError of the last attempt, or the reason why no account was left.
+ */
+export async function runAttempts<Result>(
+  request: AttemptRequest,
+  attempt: (lease: Lease, plan: AttemptPlan) => Promise<Result>,
+  dependencies: AttemptDependencies,
+): Promise<Result> {
+  dependencies.budget.noteRequest();
+  const run = new AttemptRun(request, dependencies);
+  for (;;) {
+    const lease = await run.nextLease();
+    const result = await run.tryOn(lease, attempt);
+    if (result.kind === 'done') return result.value;
+  }
+}
+
+type TryResult<Result> =
+  | { readonly kind: 'done'; readonly value: Result }
+  | { readonly kind: 'again' };
+
+class AttemptRun {
+  readonly #request: AttemptRequest;
+  readonly #dependencies: AttemptDependencies;
+  readonly #tried = new Set<string>();
+  #accountFaults = 0;
+  #pathFaults = 0;
+  #lastError: GatewayError | undefined;
+  #pause: 'none' | 'jitter' | 'overload' = 'none';
+
+  constructor(request: AttemptRequest, dependencies: AttemptDependencies) {
+    this.#request = request;
+    this.#dependencies = dependencies;
+  }
+
+  async nextLease(): Promise<Lease> {
+    if (this.#pause === 'jitter') await this.#sleep(this.#jitterMs());
+    let result = this.#lease();
+    if (result.kind === 'none' && this.#pause === 'overload' && result.reason === 'overloaded') {
+      await this.#sleep((result.retryAfterMs ?? 0) + this.#jitterMs());
+      result = this.#lease();
+    }
+    if (result.kind === 'none') throw exhaustedError(result, this.#lastError);
+    this.#tried.add(result.lease.account.id);
+    return result.lease;
+  }
+
+  async tryOn<Result>(
+    lease: Lease,
+    attempt: (lease: Lease, plan: AttemptPlan) => Promise<Result>,
+  ): Promise<TryResult<Result>> {
+    const changes = new Set<SameAccountChange>();
+    for (;;) {
+      try {
+        const value = await attempt(lease, planOf(changes));
+        this.#note(lease, { outcome: 'ok', status: 200 });
+        return { kind: 'done', value };
+      } catch (error) {
+        const failure = this.#failureOf(error, lease);
+        const change = this.#follow(error, { failure, lease, changes });
+        if (change === undefined) return { kind: 'again' };
+        changes.add(change);
+      }
+    }
+  }
+
+  #lease(): LeaseResult {
+    const { leaseRequest } = this.#request;
+    return this.#dependencies.pool.lease({ ...leaseRequest, exclude: this.#tried });
+  }
+
+  /** The upstream failure an attempt ended in; anything else ends the whole request. */
+  #failureOf(error: unknown, lease: Lease): UpstreamFailure {
+    const { signal } = this.#request;
+    if (!signal.aborted && error instanceof GatewayError && error.failure !== undefined) {
+      this.#note(lease, { outcome: error.failure.kind, status: error.failure.status });
+      return error.failure;
+    }
+    lease.release({ kind: 'neutral' });
+    throw signal.aborted ? abortError(signal) : error;
+  }
+
+  /** The change for another try on the same account; undefined to go on with another account. */
+  #follow(
+    error: unknown,
+    {
+      failure,
+      lease,
+      changes,
+    }: { failure: UpstreamFailure; lease: Lease; changes: ReadonlySet<SameAccountChange> },
+  ): SameAccountChange | undefined {
+    const counts = failure.kind !== 'connection-lost' || changes.has('fresh-connection');
+    if (counts && isPathFault(failure.kind)) this.#pathFaults += 1;
+    else if (counts) this.#accountFaults += 1;
+    const step = decideRetry(failure.kind, {
+      accountFaults: this.#accountFaults,
+      pathFaults: this.#pathFaults,
+      changes,
+      canRefresh: lease.canRefresh,
+      hasRetryBudget: this.#dependencies.budget.hasRoom(),
+    });
+    if (step.kind === 'same-account') return step.change;
+    lease.release(failure.kind === 'rejected' ? { kind: 'neutral' } : { kind: 'failure', failure });
+    if (step.kind === 'stop') throw error;
+    if (step.pause !== 'none') this.#dependencies.budget.take();
+    // An overload is the upstream's, so the account may serve the next attempt itself.
+    if (step.pause === 'overload') this.#tried.delete(lease.account.id);
+    this.#lastError = error instanceof GatewayError ? error : undefined;
+    this.#pause = step.pause;
+    return undefined;
+  }
+
+  #note(lease: Lease, { outcome, status }: { outcome: string; status?: number | undefined }): void {
+    this.#request.record.attempts.push({
+      accountId: lease.account.id,
+      modelId: lease.modelId,
+      considered: lease.considered,
+      outcome,
+      status,
+    });
+  }
+
+  #jitterMs(): number {
+    return 100 + this.#dependencies.random() * 300;
+  }
+
+  async #sleep(delayMs: number): Promise<void> {
+    const { signal } = this.#request;
+    await this.#dependencies.clock.sleep(delayMs, signal).catch(() => {
+      throw abortError(signal);
+    });
+  }
+}
+
+function planOf(changes: ReadonlySet<SameAccountChange>): AttemptPlan {
+  return {
+    signatures: changes.has('strip-signatures') ? 'stripped' : 'carried',
+    refreshCredential: changes.has('refresh-credential'),
+    freshConnection: changes.has('fresh-connection'),
+  };
+}
+
+/** The edge may abort with an error of its own (a time limit); otherwise the client left. */
+export function abortError(signal: AbortSignal): GatewayError {
+  if (signal.reason instanceof GatewayError) return signal.reason;
+  return new GatewayError({
+    kind: 'client-gone',
+    source: 'client',
+    message: 'The client closed the connection.',
+  });
+}

@@ -1,0 +1,252 @@
+import { expect, test } from 'vitest';
+import { requestOf, user } from '../../test/support/canonical.ts';
+import { createFakeClock, type FakeClock } from '../../test/support/fake-clock.ts';
+import {
+  createFakeUpstream,
+  type FakeUpstream,
+  type Script,
+} from '../../test/support/fake-upstream.ts';
+import { GatewayError } from '../canonical/error.ts';
+import { createReceipt } from '../canonical/receipt.ts';
+import type { JsonObject } from '../lib/json.ts';
+import { createMemoryPool } from '../pool/memory-pool.ts';
+import type { CountTokensCall, GenerateCall } from '../protocols/protocol.ts';
+import { createSignatureKeeper } from '../signatures/keeper.ts';
+import { createDispatcher } from './dispatch.ts';
+import type { CallContext, GenerateAnswer } from './dispatcher.ts';
+
+interface Bench {
+  readonly clock: FakeClock;
+  readonly upstream: FakeUpstream;
+  generate(change?: Partial<GenerateCall>, context?: Partial<CallContext>): Promise<GenerateAnswer>;
+  countTokens(call: CountTokensCall): Promise<JsonObject>;
+  readonly context: CallContext;
+}
+
+/** A dispatcher over three accounts a, b, c of one scripted upstream; `script` sees the account. */
+function benchOf(
+  script: (account: string, call: number) => Script,
+  accounts = ['a', 'b', 'c'],
+): Bench {
+  const clock = createFakeClock();
+  let calls = 0;
+  const upstream = createFakeUpstream((call) => script(call.access.accountId, calls++));
+  const pool = createMemoryPool({
+    accounts: accounts.map((id, index) => ({
+      id,
+      label: `${id}@example.org`,
+      priority: -index,
+      upstream,
+      access: { accountId: id, credential: `key-${id}`, credentialKind: 'api-key' },
+    })),
+    clock,
+    random: () => 0,
+    onModelListFailure: () => {},
+  });
+  const dispatcher = createDispatcher({
+    router: { route: (name) => ({ target: name, webSearch: false }) },
+    pool,
+    keeper: createSignatureKeeper({ clock }),
+    clock,
+    random: () => 0,
+    createId: (prefix) => `${prefix}1`,
+  });
+  const context: CallContext = {
+    requestId: 'r',
+    clientKeyId: 'k',
+    signal: new AbortController().signal,
+    receipt: createReceipt(),
+    strict: false,
+    headerSession: undefined,
+    preferredAccount: undefined,
+    preferredTier: undefined,
+    record: { attempts: [], timings: {} },
+  };
+  return {
+    clock,
+    upstream,
+    context,
+    countTokens: (call) => dispatcher.countTokens(call, context),
+    generate: (change, contextChange) =>
+      dispatcher.generate(callOf(change), { ...context, ...contextChange }),
+  };
+}
+
+function callOf(change: Partial<GenerateCall> = {}): GenerateCall {
+  return {
+    protocol: 'chat',
+    model: 'm',
+    stream: false,
+    bodySession: undefined,
+    canonical: () => requestOf({ turns: [user('hello there')] }),
+    createStreamWriter: () => ({
+      contentType: 'text/event-stream',
+      keepAlive: () => ':',
+      write: (event) => {
+        if (event.kind === 'block-delta' && event.delta.kind === 'text') return event.delta.text;
+        if (event.kind === 'error') return '<error>';
+        return event.kind === 'finish' ? '<end>' : '';
+      },
+    }),
+    writeReply: (reply) => ({
+      text:
+        reply.choices[0]?.blocks.map((block) => ('text' in block ? block.text : '')).join('') ?? '',
+    }),
+    ...change,
+  };
+}
+
+async function collect(answer: GenerateAnswer): Promise<string> {
+  if (answer.kind !== 'stream') throw new Error('not a stream');
+  let text = '';
+  for await (const chunk of answer.chunks) text += chunk;
+  return text;
+}
+
+const good: Script = { frames: ['Hel', 'lo', 'end'] };
+const triedAccounts = (bench: Bench): string[] =>
+  bench.upstream.calls.map((call) => call.access.accountId);
+
+test.each([false, true])(
+  '429, then 401, then an answer: the client sees one answer (V146, stream %s)',
+  async (stream) => {
+    const failures = { a: 'rate-limited', b: 'unauthenticated' } as const;
+    const bench = benchOf((account) =>
+      account === 'c' ? good : { fail: { kind: failures[account as 'a' | 'b'] } },
+    );
+    const answer = await bench.generate({ stream });
+    if (stream) expect(await collect(answer)).toBe('Hello<end>');
+    else expect(answer).toEqual({ kind: 'reply', body: { text: 'Hello' } });
+    expect(bench.context.record.attempts.map((one) => one.outcome)).toEqual([
+      'rate-limited',
+      'unauthenticated',
+      'ok',
+    ]);
+  },
+);
+
+test('a stream that closes before any content is retried on the next account (V068)', async () => {
+  const bench = benchOf((account) => (account === 'a' ? { frames: ['silence', 'silence'] } : good));
+  const pending = bench.generate({ stream: true });
+  await bench.clock.advance(500);
+  expect(await collect(await pending)).toBe('Hello<end>');
+  expect(triedAccounts(bench)).toEqual(['a', 'b']);
+});
+
+test('after the commit point a cut is an in-band error and nothing is retried (P081)', async () => {
+  const bench = benchOf(() => ({ frames: ['Hel', 'cut'] }));
+  expect(await collect(await bench.generate({ stream: true }))).toBe('Hel<error>');
+  expect(bench.upstream.calls).toHaveLength(1);
+});
+
+test('a stream without its terminal event ends in the error event, never in silence', async () => {
+  const bench = benchOf(() => ({ frames: ['Hel', 'lo'] }));
+  expect(await collect(await bench.generate({ stream: true }))).toBe('Hello<error>');
+});
+
+test('a 400 is never retried and reaches the client as it is', async () => {
+  const bench = benchOf(() => ({ fail: { kind: 'rejected', status: 400 } }));
+  await expect(bench.generate()).rejects.toMatchObject({ kind: 'invalid-request' });
+  expect(bench.upstream.calls).toHaveLength(1);
+});
+
+test('a signature error is tried once more on the same account without signatures (P013)', async () => {
+  const bench = benchOf((_account, call) =>
+    call === 0 ? { fail: { kind: 'bad-signature', status: 400 } } : good,
+  );
+  await bench.generate();
+  expect(triedAccounts(bench)).toEqual(['a', 'a']);
+  expect(bench.upstream.calls.map((call) => call.body.signatures)).toEqual(['carried', 'stripped']);
+});
+
+test('a connection lost before any byte is repeated once, fresh, and counts as no attempt', async () => {
+  const bench = benchOf((_account, call) =>
+    call === 0 ? { fail: { kind: 'connection-lost' } } : good,
+  );
+  await bench.generate();
+  expect(bench.upstream.calls.map((call) => call.freshConnection)).toEqual([false, true]);
+  expect(triedAccounts(bench)).toEqual(['a', 'a']);
+});
+
+test('all accounts at their limit give 429 with the soonest recovery (V147)', async () => {
+  const waits = { a: 9000, b: 4000, c: 7000 };
+  const bench = benchOf((account) => ({
+    fail: { kind: 'rate-limited', status: 429, retryAfterMs: waits[account as 'a' | 'b' | 'c'] },
+  }));
+  await expect(bench.generate()).rejects.toMatchObject({
+    kind: 'rate-limited',
+    retryAfterMs: 4000,
+  });
+  await expect(bench.generate()).rejects.toMatchObject({ kind: 'rate-limited' });
+  expect(bench.upstream.calls).toHaveLength(3);
+});
+
+test('credential trouble on every account is 503-like, never the client’s 401 (P146)', async () => {
+  const bench = benchOf(() => ({ fail: { kind: 'unauthenticated', status: 401 } }));
+  await expect(bench.generate()).rejects.toMatchObject({ kind: 'upstream-auth' });
+});
+
+test('at most three attempts for faults of the path', async () => {
+  const bench = benchOf(() => ({ fail: { kind: 'path', status: 500 } }), ['a', 'b', 'c', 'd', 'e']);
+  const pending = bench.generate().catch((error: unknown) => error);
+  await bench.clock.advance(2000);
+  expect(await pending).toBeInstanceOf(GatewayError);
+  expect(bench.upstream.calls).toHaveLength(3);
+});
+
+test('an overloaded upstream is asked once more after its cooldown', async () => {
+  const bench = benchOf((_account, call) =>
+    call === 0 ? { fail: { kind: 'overloaded', status: 503 } } : good,
+  );
+  const pending = bench.generate();
+  await bench.clock.advance(4000);
+  expect(bench.upstream.calls).toHaveLength(1);
+  await bench.clock.advance(1500);
+  await pending;
+  expect(bench.upstream.calls).toHaveLength(2);
+});
+
+test('a client that leaves while an attempt waits ends the request and blames no account', async () => {
+  const leaving = new AbortController();
+  const bench = benchOf(() => ({ fail: { kind: 'path', status: 500 } }));
+  const pending = bench.generate({}, { signal: leaving.signal }).catch((error: unknown) => error);
+  await bench.clock.advance(10);
+  leaving.abort();
+  expect(await pending).toMatchObject({ kind: 'client-gone' });
+});
+
+test('requests of one session stay on one account, and another key’s same session does not follow', async () => {
+  const bench = benchOf(() => good);
+  for (let turn = 0; turn < 5; turn += 1) await bench.generate({}, { headerSession: 's' });
+  expect(new Set(triedAccounts(bench)).size).toBe(1);
+});
+
+test('strict mode refuses what cannot be carried, before any attempt', async () => {
+  const bench = benchOf(() => good);
+  const receipt = createReceipt();
+  receipt.add('dropped', 'seed', 'no counterpart');
+  await expect(bench.generate({}, { strict: true, receipt })).rejects.toMatchObject({
+    kind: 'invalid-request',
+    message: expect.stringContaining('seed'),
+  });
+  expect(bench.upstream.calls).toHaveLength(0);
+});
+
+test('a preferred account that cannot be used is noted in the receipt, and the request goes on', async () => {
+  const bench = benchOf(() => good);
+  await bench.generate({}, { preferredAccount: 'nobody@example.org' });
+  expect(bench.context.receipt.entries[0]?.path).toBe('X-Preferred-Account');
+  await bench.generate({}, { preferredAccount: 'C@example.org', receipt: createReceipt() });
+  expect(triedAccounts(bench).at(-1)).toBe('c');
+});
+
+test('token counts rotate like answers', async () => {
+  const bench = benchOf((account) => (account === 'a' ? { fail: { kind: 'rate-limited' } } : good));
+  const call: CountTokensCall = {
+    protocol: 'messages',
+    model: 'm',
+    canonical: () => requestOf({ turns: [user('x')] }),
+    writeCount: ({ totalTokens }) => ({ input_tokens: totalTokens }),
+  };
+  expect(await bench.countTokens(call)).toEqual({ input_tokens: 42 });
+});

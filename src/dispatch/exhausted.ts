@@ -1,0 +1,101 @@
+// The error a client gets when no account is left: never the pool's own credential trouble as 401/403.
+
+import { GatewayError } from '../canonical/error.ts';
+import type { LeaseResult } from '../pool/pool.ts';
+
+type NothingLeft = Extract<LeaseResult, { kind: 'none' }>;
+
+/** `lastError` is how the last attempt of this request failed, when there was one. */
+export function exhaustedError(
+  nothing: NothingLeft,
+  lastError: GatewayError | undefined,
+): GatewayError {
+  switch (nothing.reason) {
+    case 'limited':
+      return limitError(nothing.retryAfterMs, lastError);
+    case 'overloaded':
+      return waitError('overloaded', nothing.retryAfterMs, lastError);
+    case 'faulty':
+      return lastError ?? waitError('upstream-unavailable', nothing.retryAfterMs, undefined);
+    case 'not-offered':
+      return lastError ?? notOffered();
+    case 'all-tried':
+      return lastError === undefined
+        ? noUsableAccount(nothing)
+        : lastAttemptError(lastError, nothing);
+    case 'no-accounts':
+    case 'unusable':
+      return noUsableAccount(nothing, lastError);
+    default:
+      return nothing.reason satisfies never;
+  }
+}
+
+/** Every account was tried: the client learns what the last one ran into, unless that is the pool's business. */
+function lastAttemptError(lastError: GatewayError, nothing: NothingLeft): GatewayError {
+  switch (lastError.failure?.kind) {
+    case 'unauthenticated':
+    case 'credential-revoked':
+    case 'verification-required':
+    case 'forbidden':
+    case 'model-forbidden':
+      return noUsableAccount(nothing, lastError);
+    default:
+      return lastError;
+  }
+}
+
+function limitError(
+  retryAfterMs: number | undefined,
+  lastError: GatewayError | undefined,
+): GatewayError {
+  return new GatewayError({
+    kind: lastError?.failure?.kind === 'quota-exhausted' ? 'quota-exhausted' : 'rate-limited',
+    source: 'upstream',
+    message:
+      'All accounts for this model have reached their limit. Try again when one has recovered.',
+    retryAfterMs,
+    failure: lastError?.failure,
+    cause: lastError,
+  });
+}
+
+function waitError(
+  kind: 'overloaded' | 'upstream-unavailable',
+  retryAfterMs: number | undefined,
+  lastError: GatewayError | undefined,
+): GatewayError {
+  return new GatewayError({
+    kind,
+    source: 'upstream',
+    message:
+      kind === 'overloaded'
+        ? 'The upstream is overloaded. Try again shortly.'
+        : 'The upstream failed several times in a row. Try again shortly.',
+    retryAfterMs,
+    failure: lastError?.failure,
+    cause: lastError,
+  });
+}
+
+function notOffered(): GatewayError {
+  return new GatewayError({
+    kind: 'not-found',
+    source: 'gateway',
+    reason: 'model-not-found',
+    field: 'model',
+    message: 'No account offers this model. GET /v1/models lists the names that work.',
+  });
+}
+
+function noUsableAccount({ retryAfterMs }: NothingLeft, lastError?: GatewayError): GatewayError {
+  return new GatewayError({
+    kind: 'upstream-auth',
+    source: 'gateway',
+    message:
+      'No upstream account can be used right now. The log of the gateway says why each was passed over.',
+    retryAfterMs,
+    failure: lastError?.failure,
+    cause: lastError,
+  });
+}

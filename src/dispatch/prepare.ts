@@ -1,0 +1,92 @@
+// Prepares the upstream body of one attempt, once per model and signature plan.
+
+import { GatewayError } from '../canonical/error.ts';
+import type { Receipt } from '../canonical/receipt.ts';
+import type { CanonicalRequest, SignatureRecall } from '../canonical/request.ts';
+import type { JsonObject } from '../lib/json.ts';
+import type { Lease } from '../pool/pool.ts';
+import type { RelayCall } from '../protocols/protocol.ts';
+import type { SignatureKeeper } from '../signatures/keeper.ts';
+import { applyTransforms } from '../transforms/index.ts';
+import type { EncodeTarget } from '../upstreams/upstream.ts';
+import type { RoutedModel } from './router.ts';
+
+export interface Preparation {
+  readonly canonical: () => CanonicalRequest;
+  readonly relay: RelayCall | undefined;
+  readonly route: RoutedModel;
+  readonly keeper: SignatureKeeper;
+  readonly clientKeyId: string;
+  readonly receipt: Receipt;
+  readonly strict: boolean;
+}
+
+export interface PreparedBody {
+  readonly lane: 'relay' | 'translate';
+  readonly body: JsonObject;
+  readonly signatureFamily: string;
+}
+
+/** Bodies are kept, so that moving to another account of the same upstream encodes nothing twice. */
+export function createPreparer(
+  preparation: Preparation,
+): (lease: Lease, signatures: EncodeTarget['signatures']) => PreparedBody {
+  const prepared = new Map<string, PreparedBody>();
+  return (lease, signatures) => {
+    const key = `${lease.upstream.id} ${lease.modelId} ${signatures}`;
+    const known = prepared.get(key);
+    if (known !== undefined) return known;
+    const body = prepare(preparation, lease, signatures);
+    if (preparation.strict) refuseLosses(preparation.receipt);
+    prepared.set(key, body);
+    return body;
+  };
+}
+
+function prepare(
+  preparation: Preparation,
+  lease: Lease,
+  signatures: EncodeTarget['signatures'],
+): PreparedBody {
+  const { relay, route, receipt } = preparation;
+  const { upstream, modelId } = lease;
+  const capabilities = upstream.capabilities(modelId, lease.listedModel);
+  const { signatureFamily } = capabilities;
+  const recall = createRecall(preparation);
+  const target: EncodeTarget = { modelId, capabilities, signatures, receipt };
+  if (relay !== undefined && relay.wire === upstream.wire) {
+    return {
+      lane: 'relay',
+      body: upstream.patch(relay.body, { ...target, recall, variant: route }),
+      signatureFamily,
+    };
+  }
+  const request = applyTransforms(preparation.canonical(), {
+    capabilities,
+    variant: route,
+    recall,
+    receipt,
+  });
+  return { lane: 'translate', body: upstream.encode(request, target), signatureFamily };
+}
+
+function createRecall({ keeper, clientKeyId }: Preparation): SignatureRecall {
+  return {
+    call: (id, name) => keeper.findCall(clientKeyId, id, name),
+    thought: (text) => keeper.findThought(clientKeyId, text),
+    isKnown: (value) => keeper.isKnown(clientKeyId, value),
+  };
+}
+
+function refuseLosses(receipt: Receipt): void {
+  if (receipt.entries.length === 0) return;
+  const losses = receipt.entries.map(
+    ({ path, action, reason }) => `${path} (${action}): ${reason}`,
+  );
+  throw new GatewayError({
+    kind: 'invalid-request',
+    source: 'gateway',
+    reason: 'unsupported',
+    message: `Strict mode refuses a request that cannot be carried whole: ${losses.join(' ')}`,
+  });
+}

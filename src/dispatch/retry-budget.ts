@@ -1,0 +1,45 @@
+// The pool-wide budget for path retries: an outage must not be multiplied by our own retries.
+
+import type { Clock } from '../lib/clock.ts';
+
+export interface RetryBudget {
+  /** Counts a request that starts. */
+  noteRequest(): void;
+  /** True when another path retry is allowed now; counts it when so. */
+  take(): boolean;
+  /** As `take`, without counting. */
+  hasRoom(): boolean;
+}
+
+const WINDOW_MS = 10_000;
+const SHARE = 0.2;
+const FLOOR = 10;
+
+/** Retries may be 20 % of the requests of the last ten seconds, and at least ten. */
+export function createRetryBudget(clock: Pick<Clock, 'now'>): RetryBudget {
+  let current = { start: clock.now(), requests: 0, retries: 0 };
+  let previous = { requests: 0, retries: 0 };
+  const roll = (): void => {
+    const elapsed = clock.now() - current.start;
+    if (elapsed < WINDOW_MS) return;
+    previous = elapsed < 2 * WINDOW_MS ? current : { requests: 0, retries: 0 };
+    current = { start: clock.now(), requests: 0, retries: 0 };
+  };
+  const hasRoom = (): boolean => {
+    roll();
+    const requests = current.requests + previous.requests;
+    return current.retries + previous.retries < Math.max(FLOOR, requests * SHARE);
+  };
+  return {
+    noteRequest() {
+      roll();
+      current.requests += 1;
+    },
+    hasRoom,
+    take() {
+      if (!hasRoom()) return false;
+      current.retries += 1;
+      return true;
+    },
+  };
+}

@@ -1,0 +1,54 @@
+import { expect, test } from 'vitest';
+import type { UpstreamFailureKind } from '../canonical/error.ts';
+import { decideRetry, type RetryState } from './retry.ts';
+
+const fresh: RetryState = {
+  accountFaults: 1,
+  pathFaults: 1,
+  changes: new Set(),
+  canRefresh: true,
+  hasRetryBudget: true,
+};
+
+const rows: readonly [UpstreamFailureKind, ReturnType<typeof decideRetry>][] = [
+  ['rate-limited', { kind: 'other-account', pause: 'none' }],
+  ['quota-exhausted', { kind: 'other-account', pause: 'none' }],
+  ['unauthenticated', { kind: 'same-account', change: 'refresh-credential' }],
+  ['credential-revoked', { kind: 'other-account', pause: 'none' }],
+  ['verification-required', { kind: 'other-account', pause: 'none' }],
+  ['forbidden', { kind: 'other-account', pause: 'none' }],
+  ['model-forbidden', { kind: 'other-account', pause: 'none' }],
+  ['model-not-found', { kind: 'other-account', pause: 'none' }],
+  ['bad-signature', { kind: 'same-account', change: 'strip-signatures' }],
+  ['rejected', { kind: 'stop' }],
+  ['path', { kind: 'other-account', pause: 'jitter' }],
+  ['connection-lost', { kind: 'same-account', change: 'fresh-connection' }],
+  ['overloaded', { kind: 'other-account', pause: 'overload' }],
+];
+
+test.each(rows)('the first %s is followed by its row of the table', (failure, step) => {
+  expect(decideRetry(failure, fresh)).toEqual(step);
+});
+
+test('a second 401 on the refreshed credential moves on, as does one that cannot be refreshed', () => {
+  const refreshed = { ...fresh, changes: new Set(['refresh-credential'] as const) };
+  expect(decideRetry('unauthenticated', refreshed)).toEqual({
+    kind: 'other-account',
+    pause: 'none',
+  });
+  expect(decideRetry('unauthenticated', { ...fresh, canRefresh: false }).kind).toBe(
+    'other-account',
+  );
+});
+
+test('a signature error after stripping is the client’s 400 (P013)', () => {
+  const stripped = { ...fresh, changes: new Set(['strip-signatures'] as const) };
+  expect(decideRetry('bad-signature', stripped)).toEqual({ kind: 'stop' });
+});
+
+test('path faults stop after three attempts or when the budget is spent, account faults after six', () => {
+  expect(decideRetry('path', { ...fresh, pathFaults: 3 }).kind).toBe('stop');
+  expect(decideRetry('path', { ...fresh, hasRetryBudget: false }).kind).toBe('stop');
+  expect(decideRetry('rate-limited', { ...fresh, accountFaults: 5 }).kind).toBe('other-account');
+  expect(decideRetry('rate-limited', { ...fresh, accountFaults: 6 }).kind).toBe('stop');
+});

@@ -1,0 +1,84 @@
+// The retry table: what follows a failed attempt. Pure; the attempt loop carries it out.
+
+import type { UpstreamFailureKind } from '../canonical/error.ts';
+
+/** What one request has tried so far. */
+export interface RetryState {
+  /** Attempts that ended in a fault of an account (429, 401, 403, 404). */
+  readonly accountFaults: number;
+  /** Attempts that ended in a fault of the path (5xx, network, garbage) or an overload. */
+  readonly pathFaults: number;
+  /** What was already changed for a second try on the same account. */
+  readonly changes: ReadonlySet<SameAccountChange>;
+  readonly canRefresh: boolean;
+  /** False when the pool-wide budget for path retries is spent. */
+  readonly hasRetryBudget: boolean;
+}
+
+export type SameAccountChange = 'refresh-credential' | 'strip-signatures' | 'fresh-connection';
+
+export type NextStep =
+  | { readonly kind: 'stop' }
+  | { readonly kind: 'same-account'; readonly change: SameAccountChange }
+  /** `pause`: none, a short jitter, or until the overloaded model may be asked again. */
+  | { readonly kind: 'other-account'; readonly pause: 'none' | 'jitter' | 'overload' };
+
+const MOST_ACCOUNT_ATTEMPTS = 6;
+const MOST_PATH_ATTEMPTS = 3;
+const MOST_OVERLOAD_ATTEMPTS = 2;
+
+/** `state` counts the failed attempt already. */
+export function decideRetry(failure: UpstreamFailureKind, state: RetryState): NextStep {
+  switch (failure) {
+    case 'rejected':
+      return STOP;
+    case 'bad-signature':
+      return changeOnce('strip-signatures', state) ?? STOP;
+    case 'connection-lost':
+      return changeOnce('fresh-connection', state) ?? afterPathFault(state);
+    case 'unauthenticated':
+      return (
+        (state.canRefresh ? changeOnce('refresh-credential', state) : undefined) ??
+        afterAccountFault(state)
+      );
+    case 'rate-limited':
+    case 'quota-exhausted':
+    case 'credential-revoked':
+    case 'verification-required':
+    case 'forbidden':
+    case 'model-forbidden':
+    case 'model-not-found':
+      return afterAccountFault(state);
+    case 'path':
+      return afterPathFault(state);
+    case 'overloaded':
+      return state.pathFaults < MOST_OVERLOAD_ATTEMPTS && state.hasRetryBudget
+        ? { kind: 'other-account', pause: 'overload' }
+        : STOP;
+    default:
+      return failure satisfies never;
+  }
+}
+
+/** Faults of the path are counted against the path budgets, everything else against the account's. */
+export function isPathFault(failure: UpstreamFailureKind): boolean {
+  return failure === 'path' || failure === 'connection-lost' || failure === 'overloaded';
+}
+
+const STOP: NextStep = { kind: 'stop' };
+
+function changeOnce(change: SameAccountChange, state: RetryState): NextStep | undefined {
+  return state.changes.has(change) ? undefined : { kind: 'same-account', change };
+}
+
+function afterAccountFault(state: RetryState): NextStep {
+  return state.accountFaults < MOST_ACCOUNT_ATTEMPTS
+    ? { kind: 'other-account', pause: 'none' }
+    : STOP;
+}
+
+function afterPathFault(state: RetryState): NextStep {
+  return state.pathFaults < MOST_PATH_ATTEMPTS && state.hasRetryBudget
+    ? { kind: 'other-account', pause: 'jitter' }
+    : STOP;
+}

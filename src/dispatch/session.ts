@@ -1,0 +1,33 @@
+// Names the session a request belongs to, so that its turns stay on one account.
+
+import { createHash } from 'node:crypto';
+import type { CanonicalRequest, Part } from '../canonical/request.ts';
+import type { GenerateCall } from '../protocols/protocol.ts';
+import type { CallContext } from './dispatcher.ts';
+
+const SHORTEST_TEXT = 10;
+const HASHED_CHARACTERS = 4096;
+
+/** The header's session, else the body's own, else a hash of the conversation's beginning. */
+export function nameSession(call: GenerateCall, context: CallContext): string | undefined {
+  if (context.headerSession !== undefined) return `header ${context.headerSession}`;
+  if (call.bodySession !== undefined) return `body ${call.bodySession}`;
+  const beginning =
+    call.relay === undefined ? openingText(call.canonical()) : call.relay.openingText();
+  return beginning === undefined ? undefined : `text ${hash(beginning)}`;
+}
+
+function openingText(request: CanonicalRequest): string | undefined {
+  const first = request.turns.find((turn) => turn.role === 'user')?.parts.find(isLongText);
+  if (first === undefined) return undefined;
+  const system = request.system.map((part) => part.text).join('\n');
+  return `${system.slice(0, HASHED_CHARACTERS)}\n${first.text.slice(0, HASHED_CHARACTERS)}`;
+}
+
+function isLongText(part: Part): part is Extract<Part, { kind: 'text' }> {
+  return part.kind === 'text' && part.text.length >= SHORTEST_TEXT;
+}
+
+function hash(text: string): string {
+  return createHash('sha256').update(text).digest('base64url');
+}

@@ -1,0 +1,66 @@
+// The translate lane: upstream frames → canonical events → the client protocol's text.
+
+import { asGatewayError } from '../canonical/error.ts';
+import type { CanonicalEvent } from '../canonical/event.ts';
+import { fold, type Reply } from '../canonical/fold.ts';
+import type { StreamWriter } from '../protocols/protocol.ts';
+import type { Decoder, UpstreamStream } from '../upstreams/upstream.ts';
+import type { AnswerWatch } from './answer-watch.ts';
+
+export interface TranslateInput {
+  readonly frames: UpstreamStream;
+  readonly decoder: Decoder;
+  readonly watch: AnswerWatch;
+  /** False for events the client is not to see. */
+  readonly isShown: (event: CanonicalEvent) => boolean;
+}
+
+/**
+ * The client's stream. The first item comes at the commit point; a failure before it is thrown, a
+ * failure after it is written in-band and ends the stream.
+ */
+export async function* translateStream(
+  input: TranslateInput,
+  writer: StreamWriter,
+): AsyncGenerator<string, void> {
+  const { frames, decoder, watch } = input;
+  let text = '';
+  const take = (events: readonly CanonicalEvent[]): void => {
+    for (const event of events) {
+      watch.see(event);
+      if (event.kind === 'error' && !watch.isCommitted) throw event.error;
+      if (input.isShown(event)) text += writer.write(event);
+    }
+  };
+  try {
+    for await (const batch of frames) {
+      for (const frame of batch) take(decoder.push(frame.value));
+      if (watch.error !== undefined) break;
+      if (!watch.isCommitted || text === '') continue;
+      yield text;
+      text = '';
+    }
+    if (watch.error === undefined) take(decoder.end());
+  } catch (error) {
+    if (!watch.isCommitted) throw error;
+    take([{ kind: 'error', error: asGatewayError(error) }]);
+  }
+  if (text !== '') yield text;
+}
+
+/** The whole answer at once. @throws GatewayError */
+export async function translateReply(input: TranslateInput): Promise<Reply> {
+  const { frames, decoder, watch } = input;
+  const events: CanonicalEvent[] = [];
+  const take = (decoded: readonly CanonicalEvent[]): void => {
+    for (const event of decoded) {
+      watch.see(event);
+      if (input.isShown(event)) events.push(event);
+    }
+  };
+  for await (const batch of frames) {
+    for (const frame of batch) take(decoder.push(frame.value));
+  }
+  if (watch.error === undefined) take(decoder.end());
+  return fold(events);
+}

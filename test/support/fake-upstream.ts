@@ -1,0 +1,100 @@
+// An upstream that plays scripted outcomes, for tests of dispatch without a socket.
+
+import { GatewayError, type UpstreamFailure } from '../../src/canonical/error.ts';
+import type { CanonicalEvent } from '../../src/canonical/event.ts';
+import { NO_USAGE } from '../../src/canonical/usage.ts';
+import type { JsonObject } from '../../src/lib/json.ts';
+import type { Decoder, Upstream, UpstreamCall } from '../../src/upstreams/upstream.ts';
+import { capabilitiesOf } from './canonical.ts';
+
+/** What one attempt meets: a failure before the answer, or frames (each a word of text, or a control). */
+export type Script = { readonly fail: UpstreamFailure } | { readonly frames: readonly string[] };
+
+export interface FakeUpstream extends Upstream {
+  readonly calls: UpstreamCall[];
+}
+
+/** Frames: `end` finishes, `cut` breaks the connection off, `error` is an in-band error, others are text. */
+export function createFakeUpstream(script: (call: UpstreamCall) => Script): FakeUpstream {
+  const calls: UpstreamCall[] = [];
+  return {
+    id: 'fake',
+    wire: 'fake-wire',
+    calls,
+    modelIds: (name) => [name],
+    capabilities: () => capabilitiesOf(),
+    encode: (request, target) => ({
+      turns: request.turns.length,
+      signatures: target.signatures,
+    }),
+    patch: (body) => body,
+    async open(call) {
+      calls.push(call);
+      const outcome = script(call);
+      if ('fail' in outcome) throw failed(outcome.fail);
+      return frames(outcome.frames);
+    },
+    createDecoder,
+    countTokens: async (call) => {
+      calls.push({ ...call, stream: false });
+      const outcome = script({ ...call, stream: false });
+      if ('fail' in outcome) throw failed(outcome.fail);
+      return 42;
+    },
+    listModels: async () => [],
+    close: async () => {},
+  };
+}
+
+export function failed(failure: UpstreamFailure): GatewayError {
+  return new GatewayError({
+    kind: failure.kind === 'rejected' ? 'invalid-request' : 'upstream-unavailable',
+    source: 'upstream',
+    message: `scripted ${failure.kind}`,
+    failure,
+  });
+}
+
+async function* frames(words: readonly string[]) {
+  for (const word of words) {
+    if (word === 'cut') throw failed({ kind: 'path' });
+    const value: JsonObject = { word };
+    yield [{ text: JSON.stringify(value), value }];
+  }
+}
+
+function createDecoder(): Decoder {
+  let isOpen = false;
+  let isFinished = false;
+  return {
+    push(frame) {
+      const word = String(frame.word);
+      if (word === 'error') return [{ kind: 'error', error: failed({ kind: 'overloaded' }) }];
+      if (word === 'silence') return [];
+      if (word === 'end') {
+        isFinished = true;
+        return [];
+      }
+      const delta: CanonicalEvent = {
+        kind: 'block-delta',
+        index: 0,
+        delta: { kind: 'text', text: word },
+      };
+      if (isOpen) return [delta];
+      isOpen = true;
+      return [
+        { kind: 'start' },
+        { kind: 'block-start', index: 0, choice: 0, block: { kind: 'text' } },
+        delta,
+      ];
+    },
+    end() {
+      if (!isFinished) return [{ kind: 'error', error: failed({ kind: 'path' }) }];
+      return [
+        { kind: 'block-end', index: 0 },
+        { kind: 'usage', usage: NO_USAGE },
+        { kind: 'finish', choices: [{ choice: 0, reason: 'stop' }] },
+      ];
+    },
+  };
+}
