@@ -1,0 +1,16 @@
+// What a semantic rule is: a check of one topic that reports every violation it finds.
+
+import type { SandboxModel } from '../models.ts';
+import type { Signatures } from '../signatures.ts';
+import type { GenerateRequest } from '../wire.ts';
+
+/** Adds one violation: the snake_case path of the field ('' for the whole request) and what is wrong. */
+export type Report = (field: string, description: string) => void;
+
+export interface RuleSubject {
+  readonly request: GenerateRequest;
+  readonly model: SandboxModel;
+  readonly signatures: Signatures;
+}
+
+export type Rule = (subject: RuleSubject, report: Report) => void;
