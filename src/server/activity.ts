@@ -1,0 +1,66 @@
+// Counts the requests in progress and winds the server down without cutting answers short.
+
+import type { Socket } from 'node:net';
+import { GatewayError } from '../canonical/error.ts';
+import type { Clock } from '../lib/clock.ts';
+
+export interface Activity {
+  /** True once the wind-down has begun: answers then close their connection. */
+  readonly draining: boolean;
+  begin(exchange: Running): void;
+  /** Call once the response is closed. */
+  end(exchange: Running): void;
+  /** Resolves when nothing runs; after `graceMs` what still runs is aborted and given a last moment to say so. */
+  drain(graceMs: number): Promise<void>;
+}
+
+export interface Running {
+  readonly request: { readonly socket: Socket };
+  readonly abort: AbortController;
+}
+
+/** Time an aborted answer has to write its own error and end. */
+const LAST_WORDS_MS = 2_000;
+
+export function createActivity(clock: Clock): Activity {
+  const running = new Set<Running>();
+  let draining = false;
+  let onIdle: (() => void) | undefined;
+  return {
+    get draining() {
+      return draining;
+    },
+    begin(exchange) {
+      running.add(exchange);
+    },
+    end(exchange) {
+      running.delete(exchange);
+      // Headers of a stream that began before the drain promised a connection that stays open.
+      if (draining) exchange.request.socket.destroySoon();
+      if (running.size === 0) onIdle?.();
+    },
+    async drain(graceMs) {
+      draining = true;
+      if (running.size === 0) return;
+      const idle = new Promise<void>((resolve) => {
+        onIdle = resolve;
+      });
+      const grace = clock.startTimer(graceMs, () => {
+        for (const exchange of running) exchange.abort.abort(shuttingDown());
+      });
+      const last = clock.startTimer(graceMs + LAST_WORDS_MS, () => onIdle?.());
+      await idle;
+      grace.cancel();
+      last.cancel();
+    },
+  };
+}
+
+function shuttingDown(): GatewayError {
+  return new GatewayError({
+    kind: 'overloaded',
+    source: 'gateway',
+    message: 'The gateway is shutting down. Send the request again in a moment.',
+    retryAfterMs: 1_000,
+  });
+}

@@ -1,0 +1,194 @@
+import { afterEach, expect, test } from 'vitest';
+import { createFakeClock } from '../../test/support/fake-clock.ts';
+import { openRaw, rawPost, sendRaw } from './testing/raw-socket.ts';
+import { startEdge, type TestEdge } from './testing/start-edge.ts';
+
+const running: TestEdge[] = [];
+
+afterEach(async () => {
+  await Promise.all(running.splice(0).map(({ server }) => server.close()));
+});
+
+async function start(options: Parameters<typeof startEdge>[0] = {}): Promise<TestEdge> {
+  const edge = await startEdge({
+    ...options,
+    settings: { authMode: 'off', ...options.settings },
+  });
+  running.push(edge);
+  return edge;
+}
+
+const CLOSE = 'Connection: close\r\n\r\n';
+const POST = 'POST /v1/messages HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\n';
+
+test.each([
+  ['two Host lines', `GET /v1/models HTTP/1.1\r\nHost: 127.0.0.1\r\nHost: evil\r\n${CLOSE}`],
+  ['no Host line', `GET /v1/models HTTP/1.1\r\n${CLOSE}`],
+  ['absolute form', `GET http://127.0.0.1/v1/models HTTP/1.1\r\nHost: a\r\n${CLOSE}`],
+  ['absolute form elsewhere', `GET http://evil/api/x HTTP/1.1\r\nHost: a\r\n${CLOSE}`],
+  ['a double slash', `GET //v1/models HTTP/1.1\r\nHost: a\r\n${CLOSE}`],
+  ['asterisk form', `OPTIONS * HTTP/1.1\r\nHost: a\r\n${CLOSE}`],
+  ['dot segments', `GET /v1/../health HTTP/1.1\r\nHost: a\r\n${CLOSE}`],
+  ['encoded dot segments', `GET /v1/%2e%2e/health HTTP/1.1\r\nHost: a\r\n${CLOSE}`],
+  ['an encoded slash', `GET /v1%2fmodels HTTP/1.1\r\nHost: a\r\n${CLOSE}`],
+  ['a backslash', `GET /v1\\models HTTP/1.1\r\nHost: a\r\n${CLOSE}`],
+  ['an encoded NUL', `GET /v1/models%00 HTTP/1.1\r\nHost: a\r\n${CLOSE}`],
+  ['a bad escape', `GET /v1/%zz HTTP/1.1\r\nHost: a\r\n${CLOSE}`],
+  [
+    'two Authorization lines',
+    `GET /health HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer a\r\nAuthorization: Bearer b\r\n${CLOSE}`,
+  ],
+  [
+    'two x-api-key lines',
+    `GET /health HTTP/1.1\r\nHost: a\r\nX-Api-Key: a\r\nx-api-key: a\r\n${CLOSE}`,
+  ],
+  ['length and chunks', `${POST}Content-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n`],
+  ['two lengths', `${POST}Content-Length: 2\r\nContent-Length: 3\r\n\r\n{}`],
+  ['a signed length', `${POST}Content-Length: +2\r\n\r\n{}`],
+  ['an unknown transfer coding', `${POST}Transfer-Encoding: xchunked\r\n\r\n0\r\n\r\n`],
+  ['a coding after chunked', `${POST}Transfer-Encoding: chunked, identity\r\n\r\n0\r\n\r\n`],
+  ['a space before the colon', `GET /health HTTP/1.1\r\nHost : a\r\n${CLOSE}`],
+  ['a folded header', `GET /health HTTP/1.1\r\nHost: a\r\nX-A: b\r\n c\r\n${CLOSE}`],
+  ['bare line feeds', 'GET /health HTTP/1.1\nHost: a\nConnection: close\n\n'],
+  ['a bare carriage return', `GET /health HTTP/1.1\r\nHost: a\r\nX-A: b\rc\r\n${CLOSE}`],
+  ['a NUL in a header', `GET /health HTTP/1.1\r\nHost: a\r\nX-A: b\u0000c\r\n${CLOSE}`],
+  ['a NUL in the target', `GET /health\u0000 HTTP/1.1\r\nHost: a\r\n${CLOSE}`],
+  ['an unknown method', `FETCH /health HTTP/1.1\r\nHost: a\r\n${CLOSE}`],
+  ['no HTTP at all', '\u0016\u0003\u0001\u0002\u0000\u0001'],
+])('T14: %s gets one 400 in JSON and a closed connection', async (_name, text) => {
+  const { port } = await start();
+  const received = await sendRaw(port, text);
+  expect(received).toMatch(/^HTTP\/1\.1 400 Bad Request\r\n/);
+  expect(received.match(/HTTP\/1\.1 /g)).toHaveLength(1);
+  const body = received.slice(received.indexOf('\r\n\r\n') + 4);
+  expect(JSON.parse(body)).toBeTypeOf('object');
+});
+
+test('headers of 20 kB get 431 in JSON', async () => {
+  const { port } = await start();
+  const text = `GET /health HTTP/1.1\r\nHost: a\r\nX-A: ${'a'.repeat(20_000)}\r\n${CLOSE}`;
+  expect(await sendRaw(port, text)).toMatch(/^HTTP\/1\.1 431 .*\{"error":/s);
+});
+
+test('CONNECT closes the connection without an answer', async () => {
+  const { port } = await start();
+  const received = await sendRaw(port, 'CONNECT evil:443 HTTP/1.1\r\nHost: evil:443\r\n\r\n');
+  expect(received).not.toContain(' 200 ');
+});
+
+test.each(['websocket', 'h2c'])('an upgrade to %s is never made and harms nobody', async (name) => {
+  const { port } = await start();
+  const connection = openRaw(port);
+  connection.write(
+    `GET /health HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: ${name}\r\n\r\n`,
+  );
+  expect(await connection.until((text) => text.endsWith('}'))).toMatch(/^HTTP\/1\.1 200 OK/);
+  connection.write(`GET /nowhere HTTP/1.1\r\nHost: a\r\n${CLOSE}`);
+  expect(await connection.closed()).toContain('404 Not Found');
+});
+
+test('pipelined requests are answered in their order, each by its own identity', async () => {
+  const keys = ['a', 'b'].map((id) => ({ id, key: `key-${id}` }));
+  const { port } = await start({ settings: { authMode: 'strict', apiKeys: keys } });
+  const post = (model: string, key: string): string =>
+    rawPost('/v1/messages', JSON.stringify({ model }), key === '' ? [] : [`X-Api-Key: ${key}`]);
+  const received = await sendRaw(
+    port,
+    post('m1', 'key-a') +
+      post('m2', 'key-b') +
+      post('m3', '') +
+      `GET /health HTTP/1.1\r\nHost: a\r\n${CLOSE}`,
+  );
+  const answers = received.split(/HTTP\/1\.1 /).slice(1);
+  expect(answers.map((answer) => answer.slice(0, 3))).toEqual(['200', '200', '401', '200']);
+  expect(answers[0]).toContain('{"model":"m1","protocol":"messages","client":"a"}');
+  expect(answers[1]).toContain('{"model":"m2","protocol":"messages","client":"b"}');
+});
+
+test('a body over the limit is refused at once from its declared length', async () => {
+  const { port } = await start({ settings: { maxBodyBytes: 1000 }, clock: createFakeClock() });
+  const connection = openRaw(port);
+  connection.write(`${POST}Content-Length: 104857601\r\n\r\n{"a":`);
+  const received = await connection.until((text) => text.includes('"too-large"'));
+  expect(received).toMatch(/^HTTP\/1\.1 413 /);
+  expect(received).toContain('connection: close');
+  connection.socket.end();
+  await connection.closed();
+});
+
+test('a body sent in chunks is refused once it passes the limit', async () => {
+  const { port } = await start({ settings: { maxBodyBytes: 1000 } });
+  const connection = openRaw(port);
+  connection.write(`${POST}Transfer-Encoding: chunked\r\n\r\n`);
+  connection.write(`3e8\r\n${' '.repeat(1000)}\r\n`);
+  connection.write(`1\r\n{\r\n`);
+  expect(await connection.until((text) => text.includes('"too-large"'))).toMatch(
+    /^HTTP\/1\.1 413 /,
+  );
+  connection.socket.end();
+  await connection.closed();
+});
+
+test('a body of exactly the limit passes, chunked or not', async () => {
+  const body = '{"model":"m"}';
+  const { port } = await start({ settings: { maxBodyBytes: body.length } });
+  expect(await sendRaw(port, rawPost('/v1/messages', body, ['Connection: close']))).toContain(
+    ' 200 OK',
+  );
+  const chunked = `${POST}Connection: close\r\nTransfer-Encoding: chunked\r\n\r\n5;ext=1\r\n{"mod\r\n8\r\nel":"m"}\r\n0\r\n\r\n`;
+  expect(await sendRaw(port, chunked)).toContain(' 200 OK');
+});
+
+test('a refused client that waits for 100 Continue is not asked for its body', async () => {
+  const { port } = await start({ settings: { maxBodyBytes: 1000 }, clock: createFakeClock() });
+  const connection = openRaw(port);
+  connection.write(`${POST}Expect: 100-continue\r\nContent-Length: 5000000\r\n\r\n`);
+  const received = await connection.until((text) => text.includes('"too-large"'));
+  expect(received).not.toContain('100 Continue');
+  connection.socket.destroy();
+});
+
+test('a client that waits for 100 Continue gets it when its body is wanted', async () => {
+  const { port } = await start();
+  const connection = openRaw(port);
+  connection.write(
+    `${POST}Expect: 100-continue\r\nContent-Length: 13\r\nConnection: close\r\n\r\n`,
+  );
+  await connection.until((text) => text.includes('HTTP/1.1 100 Continue'));
+  connection.write('{"model":"m"}');
+  expect(await connection.closed()).toContain('HTTP/1.1 200 OK');
+});
+
+test('T15: a body that trickles in is cut after its grace', async () => {
+  const clock = createFakeClock();
+  const { port } = await start({ clock });
+  const connection = openRaw(port);
+  connection.write(`${POST}Content-Length: 1000000\r\n\r\n{"a":`);
+  while (clock.pendingTimers === 0) await new Promise((resolve) => setImmediate(resolve));
+  await clock.advance(14_999);
+  expect(connection.received).toBe('');
+  await clock.advance(1);
+  expect(await connection.until((text) => text.includes('"timeout"'))).toMatch(/^HTTP\/1\.1 504 /);
+  connection.socket.destroy();
+});
+
+test('a client that leaves during its upload is only noted', async () => {
+  const edge = await start();
+  const ended = edge.nextEnd();
+  const connection = openRaw(edge.port);
+  connection.write(`${POST}Content-Length: 1000\r\n\r\n{"a":`);
+  await new Promise((resolve) => connection.socket.once('connect', resolve));
+  connection.socket.destroySoon();
+  expect((await ended).fields).toMatchObject({ status: 499, error: 'client-gone' });
+  expect(edge.lines.filter(({ level }) => level === 'error')).toEqual([]);
+});
+
+test('T26: a header called __proto__ harms nobody', async () => {
+  const { port } = await start();
+  const text = rawPost('/v1/messages', '{"model":"m"}', [
+    '__proto__: 1',
+    'constructor: 1',
+    'Connection: close',
+  ]);
+  expect(await sendRaw(port, text)).toContain(' 200 OK');
+});

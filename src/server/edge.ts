@@ -1,0 +1,63 @@
+// What the parts of the edge share: the things it was built from and the state of one request.
+
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Receipt } from '../canonical/receipt.ts';
+import type { CallRecord, Dispatcher } from '../dispatch/dispatcher.ts';
+import type { Clock } from '../lib/clock.ts';
+import type { Protocols } from '../protocols/index.ts';
+import type { ClientProtocol, ListedModel } from '../protocols/protocol.ts';
+import type { Activity } from './activity.ts';
+import type { AddressRange } from './gates/address.ts';
+import type { KeyRing } from './gates/credentials.ts';
+import type { HeaderMap } from './headers.ts';
+import type { Log } from './log.ts';
+import type { RouteTable } from './routes.ts';
+import type { EdgeSettings } from './settings.ts';
+
+export type EdgeProtocols = Pick<Protocols, 'all' | 'protocolForPath' | 'pickListProtocol'>;
+
+export interface ModelDirectory {
+  list(): Promise<readonly ListedModel[]>;
+  get(id: string): Promise<ListedModel | undefined>;
+}
+
+export interface EdgeOptions {
+  readonly protocols: EdgeProtocols;
+  readonly dispatcher: Dispatcher;
+  readonly models: ModelDirectory;
+  /** Asked anew for every request. */
+  readonly settings: () => EdgeSettings;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** Release version, as `/health` shows it. */
+  readonly version: string;
+}
+
+export interface Edge extends EdgeOptions {
+  readonly routes: RouteTable;
+  readonly activity: Activity;
+  /** Derived from settings, once for each change of them. */
+  keyRing(settings: EdgeSettings): KeyRing;
+  trustedProxies(settings: EdgeSettings): readonly AddressRange[];
+}
+
+/** One request on its way; everything known of it and nothing of any other. */
+export interface Exchange {
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+  readonly settings: EdgeSettings;
+  readonly requestId: string;
+  /** Monotonic milliseconds. */
+  readonly startedAt: number;
+  readonly path: string;
+  readonly query: URLSearchParams;
+  readonly headers: HeaderMap;
+  /** Aborted when the client leaves, a limit passes, or the gateway stops; the reason is a GatewayError. */
+  readonly abort: AbortController;
+  readonly receipt: Receipt;
+  readonly record: CallRecord;
+  /** In whose shape errors are written. */
+  protocol: ClientProtocol;
+  /** '' until the request is authenticated. */
+  clientKeyId: string;
+}

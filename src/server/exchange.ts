@@ -1,0 +1,114 @@
+// The life of one request: its state, its end when the client leaves, its line in the log.
+
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { createReceipt } from '../canonical/receipt.ts';
+import { createId } from '../lib/ids.ts';
+import { answer } from './answer.ts';
+import type { Edge, Exchange } from './edge.ts';
+import { readClientAddress } from './gates/client-address.ts';
+import { clientGone } from './gates/read-bytes.ts';
+import { readTarget } from './gates/target.ts';
+import { readHeaderMap } from './headers.ts';
+import { sendError } from './respond.ts';
+
+const SANE_REQUEST_ID = /^[\w.:-]{1,128}$/;
+
+/** Answers one request whose target has passed its gate. Never throws, never leaves it unanswered. */
+export async function serve(
+  edge: Edge,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
+  const exchange = beginExchange(edge, request, response);
+  watchClose(edge, exchange);
+  try {
+    await answer(edge, exchange);
+  } catch (error) {
+    const { signal } = exchange.abort;
+    // After an abort its reason is the story; what else broke then is a consequence.
+    sendError(edge, exchange, signal.aborted ? signal.reason : error);
+  }
+}
+
+/** Answers a request that a gate before routing refused. */
+export function refuse(
+  edge: Edge,
+  { request, response }: { readonly request: IncomingMessage; readonly response: ServerResponse },
+  error: unknown,
+): void {
+  // The unchecked path chooses the shape of the error and nothing else.
+  const [path = ''] = (request.url ?? '').split('?', 1);
+  const exchange = createExchange(edge, { request, response, path, query: '' });
+  watchClose(edge, exchange);
+  sendError(edge, exchange, error);
+}
+
+function beginExchange(edge: Edge, request: IncomingMessage, response: ServerResponse): Exchange {
+  const { path, query } = readTarget(request.url ?? '/');
+  return createExchange(edge, { request, response, path, query });
+}
+
+interface ExchangeParts {
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+  readonly path: string;
+  readonly query: string;
+}
+
+function createExchange(edge: Edge, { request, response, path, query }: ExchangeParts): Exchange {
+  const headers = readHeaderMap(request.headers);
+  const givenId = headers['x-request-id'];
+  return {
+    request,
+    response,
+    settings: edge.settings(),
+    requestId: givenId !== undefined && SANE_REQUEST_ID.test(givenId) ? givenId : createId('req_'),
+    startedAt: edge.clock.monotonic(),
+    path,
+    query: new URLSearchParams(query),
+    headers,
+    abort: new AbortController(),
+    receipt: createReceipt(),
+    record: { attempts: [], timings: {} },
+    protocol: edge.protocols.protocolForPath(path),
+    clientKeyId: '',
+  };
+}
+
+/** Aborts the work when the client leaves, and closes the books when the response is done. */
+function watchClose(edge: Edge, exchange: Exchange): void {
+  const { request, response, abort } = exchange;
+  const onClose = (): void => {
+    response.off('close', onClose);
+    request.socket.off('close', onClose);
+    if (!response.writableFinished) abort.abort(clientGone());
+    edge.activity.end(exchange);
+    logEnd(edge, exchange);
+  };
+  edge.activity.begin(exchange);
+  response.on('close', onClose);
+  // A pipelined response has no socket before its turn, and does not hear of the end of one.
+  if (response.socket === null) request.socket.on('close', onClose);
+}
+
+function logEnd(edge: Edge, exchange: Exchange): void {
+  const { request, response, record, requestId, path, clientKeyId } = exchange;
+  const finished = response.writableFinished;
+  edge.log.info(
+    {
+      requestId,
+      method: request.method,
+      path,
+      status: finished ? response.statusCode : 499,
+      durationMs: Math.round(edge.clock.monotonic() - exchange.startedAt),
+      client: readClientAddress({
+        peer: request.socket.remoteAddress,
+        forwardedFor: exchange.headers['x-forwarded-for'],
+        trustedProxies: edge.trustedProxies(exchange.settings),
+      }),
+      clientKeyId,
+      error: record.error?.kind ?? (finished ? undefined : 'client-gone'),
+    },
+    'request',
+  );
+}

@@ -1,0 +1,78 @@
+// Lets a request in or not, by authentication mode, shown keys and where it comes from.
+
+import { GatewayError } from '../../canonical/error.ts';
+import type { AuthMode } from '../settings.ts';
+import type { KeyRing } from './credentials.ts';
+import { classifyPeer, isOwnPage, type PeerInput } from './locality.ts';
+
+export interface AuthenticateInput {
+  readonly mode: AuthMode;
+  readonly keys: KeyRing;
+  readonly credentials: readonly string[];
+  readonly peer: PeerInput;
+  readonly corsOrigins: readonly string[];
+}
+
+/** Who asks. Keyless requests are `local` (auto mode) or `open` (mode off). */
+export interface Client {
+  readonly clientKeyId: string;
+}
+
+/**
+ * A matching key always lets in. Without one: `strict` refuses; `auto` takes local requests, but
+ * refuses a key that matches nothing as soon as any key is configured (with none configured the
+ * dummy keys of command-line clients do not matter); `off` takes everything except foreign pages.
+ * @throws GatewayError unauthenticated, with the way out.
+ */
+export function authenticate(input: AuthenticateInput): Client {
+  const keyId = input.keys.find(input.credentials);
+  if (keyId !== undefined) return { clientKeyId: keyId };
+  switch (input.mode) {
+    case 'off':
+      if (isForeignPage(input)) throw unauthenticated(FOREIGN_PAGE);
+      return { clientKeyId: 'open' };
+    case 'auto':
+      return authenticateLocal(input);
+    case 'strict':
+      throw unauthenticated(input.keys.isEmpty ? NO_KEYS : wrongOrMissing(input));
+    default:
+      input.mode satisfies never;
+      throw unauthenticated(MISSING_KEY);
+  }
+}
+
+function authenticateLocal(input: AuthenticateInput): Client {
+  if (input.credentials.length > 0 && !input.keys.isEmpty) throw unauthenticated(WRONG_KEY);
+  if (classifyPeer(input.peer) === 'local') return { clientKeyId: 'local' };
+  throw unauthenticated(input.keys.isEmpty ? NO_KEYS : MISSING_KEY);
+}
+
+/** A page may call keyless only from an origin that is ours or that the operator named. */
+function isForeignPage({ peer, corsOrigins }: AuthenticateInput): boolean {
+  const { origin, host } = peer.headers;
+  if (origin !== undefined && corsOrigins.includes(origin)) return false;
+  // A page served from our own numeric address cannot be a rebound name.
+  if (origin !== undefined && origin === `http://${host}` && NUMERIC_HOST.test(host ?? '')) {
+    return false;
+  }
+  return !isOwnPage(peer);
+}
+
+const NUMERIC_HOST = /^(?:\d{1,3}(?:\.\d{1,3}){3}|\[[0-9a-f:.]+\])(?::\d{1,5})?$/i;
+
+const MISSING_KEY =
+  'This request needs an API key. Send it as "Authorization: Bearer <key>" (or x-api-key, x-goog-api-key, ?key=).';
+const WRONG_KEY =
+  'The API key is not valid. Check the key this client is configured with against the one the gateway was started with.';
+const NO_KEYS =
+  'This request needs an API key, and the gateway has none configured. Set API_KEY where the gateway runs, then send it with the request.';
+const FOREIGN_PAGE =
+  'Web pages of other origins need an API key. Send one, or allow the origin in the gateway settings.';
+
+function wrongOrMissing({ credentials }: AuthenticateInput): string {
+  return credentials.length > 0 ? WRONG_KEY : MISSING_KEY;
+}
+
+function unauthenticated(message: string): GatewayError {
+  return new GatewayError({ kind: 'unauthenticated', source: 'client', message });
+}

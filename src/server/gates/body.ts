@@ -1,0 +1,100 @@
+// Reads a JSON body: media type, encoding and size first, then a guard against bombs, then the text.
+
+import { isUtf8 } from 'node:buffer';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { GatewayError, invalidRequest } from '../../canonical/error.ts';
+import type { Clock } from '../../lib/clock.ts';
+import { isJsonObject, type JsonObject, type JsonValue, parseJson } from '../../lib/json.ts';
+import { findJsonError } from './json-error.ts';
+import { findJsonExcess, JSON_LIMITS, type JsonExcess } from './json-guard.ts';
+import { readBytes } from './read-bytes.ts';
+
+export interface BodyInput {
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+  readonly maxBytes: number;
+  readonly clock: Clock;
+}
+
+/**
+ * The JSON object a request carries.
+ * @throws GatewayError unsupported-media-type, too-large, timeout, client-gone, or invalid-request
+ * with reason invalid-json and the position where the text stops being JSON.
+ */
+export async function readJsonBody(input: BodyInput): Promise<JsonObject> {
+  const { request, response, maxBytes, clock } = input;
+  const { headers } = request;
+  const encoding = headers['content-encoding'];
+  if (encoding !== undefined && encoding.trim().toLowerCase() !== 'identity') {
+    throw unsupported('Send the request body without Content-Encoding.');
+  }
+  if (hasBody(request) && !isJsonType(headers['content-type'])) {
+    throw unsupported('Send the request body as JSON, with Content-Type: application/json.');
+  }
+  const declared = Number(headers['content-length'] ?? 0);
+  if (headers.expect !== undefined && declared <= maxBytes) response.writeContinue();
+  return parseBody(await readBytes(request, { maxBytes, clock }));
+}
+
+/** `application/json` or a `+json` type; any charset but UTF-8 (or its subset ASCII) is another type. */
+export function isJsonType(contentType: string | undefined): boolean {
+  if (contentType === undefined) return false;
+  if (contentType === 'application/json') return true;
+  const [mediaType = '', ...parameters] = contentType.toLowerCase().split(';');
+  if (!/^application\/(?:json|[\w.!#$&^-]+\+json)$/.test(mediaType.trim())) return false;
+  return parameters.every((parameter) => {
+    const [name = '', value = ''] = parameter.split('=');
+    const charset = value.trim().replaceAll('"', '');
+    return name.trim() !== 'charset' || ['utf-8', 'utf8', 'us-ascii'].includes(charset);
+  });
+}
+
+function hasBody({ headers }: IncomingMessage): boolean {
+  if (headers['transfer-encoding'] !== undefined) return true;
+  return headers['content-length'] !== undefined && headers['content-length'] !== '0';
+}
+
+function parseBody(received: Buffer): JsonObject {
+  if (received.length === 0) throw invalidJson('The request body is empty; send a JSON object.');
+  const excess = findJsonExcess(received, JSON_LIMITS);
+  if (excess !== undefined) throw invalidJson(EXCESS_MESSAGES[excess]);
+  if (!isUtf8(received)) throw invalidJson('The request body is not UTF-8 text.');
+  const value = parseText(withoutMark(received).toString('utf8'));
+  if (!isJsonObject(value)) {
+    throw invalidRequest('body', 'The request body must be a JSON object.', 'invalid-type');
+  }
+  return value;
+}
+
+function parseText(text: string): JsonValue {
+  try {
+    return parseJson(text);
+  } catch {
+    const position = findJsonError(text);
+    const found =
+      position >= text.length
+        ? 'the text ends too early'
+        : `unexpected ${JSON.stringify(text.charAt(position))}`;
+    throw invalidJson(`The request body is not valid JSON: ${found} at position ${position}.`);
+  }
+}
+
+/** Some editors and shells put a byte order mark before the text; RFC 8259 lets readers skip it. */
+function withoutMark(bytes: Buffer): Buffer {
+  const marked = bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf;
+  return marked ? bytes.subarray(3) : bytes;
+}
+
+const EXCESS_MESSAGES: Readonly<Record<JsonExcess, string>> = {
+  depth: `The request body is nested deeper than ${JSON_LIMITS.maxDepth} levels.`,
+  tokens: `The request body has more than ${JSON_LIMITS.maxTokens} JSON tokens.`,
+  key: `The request body has an object key longer than ${JSON_LIMITS.maxKeyBytes} bytes.`,
+};
+
+function invalidJson(message: string): GatewayError {
+  return invalidRequest('body', message, 'invalid-json');
+}
+
+function unsupported(message: string): GatewayError {
+  return new GatewayError({ kind: 'unsupported-media-type', source: 'client', message });
+}

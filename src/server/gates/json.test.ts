@@ -1,0 +1,122 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { isJsonType } from './body.ts';
+import { findJsonError } from './json-error.ts';
+import { findJsonExcess, JSON_LIMITS } from './json-guard.ts';
+
+const excess = (text: string, limits = JSON_LIMITS) => findJsonExcess(Buffer.from(text), limits);
+
+test('T16: depth, tokens and key length are limited', () => {
+  expect(excess('['.repeat(200) + ']'.repeat(200))).toBeUndefined();
+  expect(excess('['.repeat(201) + ']'.repeat(201))).toBe('depth');
+  expect(excess('{"a":'.repeat(100_000))).toBe('depth');
+  expect(excess(`[${'{},'.repeat(700_000)}{}]`)).toBe('tokens');
+  expect(excess(`{"${'k'.repeat(1024)}":1}`)).toBeUndefined();
+  expect(excess(`{"${'k'.repeat(1025)}":1}`)).toBe('key');
+});
+
+test('what stands in strings does not count', () => {
+  const tight = { maxDepth: 2, maxTokens: 4, maxKeyBytes: 100 };
+  const long = '[{:,}]'.repeat(50);
+  expect(excess(JSON.stringify({ a: long }), tight)).toBeUndefined();
+  expect(excess(JSON.stringify({ a: `${long}\\` }), tight)).toBeUndefined();
+  expect(excess(JSON.stringify({ a: `"${long}"` }), tight)).toBeUndefined();
+  expect(excess(`{"a":"${'\\\\'.repeat(60)}","b":[]}`, { ...tight, maxTokens: 6 })).toBe('tokens');
+});
+
+test('the guard counts exactly as a reader of the parsed value would', () => {
+  fc.assert(
+    fc.property(fc.json({ maxDepth: 6 }), (text) => {
+      const { tokens, depth } = measure(JSON.parse(text));
+      const base = { maxKeyBytes: Number.MAX_SAFE_INTEGER };
+      expect(excess(text, { ...base, maxDepth: depth, maxTokens: tokens })).toBeUndefined();
+      if (tokens > 0) {
+        expect(excess(text, { ...base, maxDepth: depth, maxTokens: tokens - 1 })).toBe('tokens');
+        expect(excess(text, { ...base, maxDepth: depth - 1, maxTokens: tokens })).toBe('depth');
+      }
+    }),
+    { numRuns: 300 },
+  );
+});
+
+test('strings of any length and escaping end where the parser says', () => {
+  const limits = { maxDepth: 1, maxTokens: 3, maxKeyBytes: 10 };
+  fc.assert(
+    fc.property(fc.array(fc.constantFrom('\\', '"', 'a', 'ü', '\n')), (parts) => {
+      const text = JSON.stringify([parts.join('')]);
+      expect(excess(text, { ...limits, maxTokens: 2 })).toBeUndefined();
+      expect(excess(`{${JSON.stringify(parts.join('').slice(0, 3))}:1}`, limits)).toBeUndefined();
+    }),
+  );
+});
+
+test.each([
+  ['', 0],
+  ['{', 1],
+  ['{"a":1', 6],
+  ['{"a" 1}', 5],
+  ['{"a":1,}', 7],
+  ['[1,]', 3],
+  ['[1 2]', 3],
+  ['{a:1}', 1],
+  ["{'a':1}", 1],
+  ['{"a":1}}', 7],
+  ['{"a":1} x', 8],
+  ['{"a":01}', 6],
+  ['{"a":.5}', 5],
+  ['{"a":NaN}', 5],
+  ['{"a":tru}', 5],
+  ['[}', 1],
+  ['{]', 1],
+  ['[1}', 2],
+  ['\u00a0{}', 0],
+])('%j stops being JSON at %i', (text, position) => {
+  expect(() => JSON.parse(text)).toThrow();
+  expect(findJsonError(text)).toBe(position);
+});
+
+test('a whole JSON text has no error, a broken one always has', () => {
+  fc.assert(
+    fc.property(fc.json(), (text) => {
+      expect(findJsonError(text)).toBe(text.length);
+    }),
+  );
+});
+
+test.each([
+  'application/json',
+  'Application/JSON',
+  'application/json; charset=utf-8',
+  'application/json;charset="UTF-8"',
+  'application/vnd.api+json',
+  'application/json; version=1',
+])('%j is JSON', (type) => {
+  expect(isJsonType(type)).toBe(true);
+});
+
+test.each([
+  undefined,
+  '',
+  'text/plain',
+  'text/plain;application/json',
+  'application/x-www-form-urlencoded',
+  'multipart/form-data; boundary=x',
+  'application/jsonp',
+  'text/json',
+  'application/json, text/plain',
+  'application/json; charset=utf-16',
+  'application/+json',
+])('%j is not JSON', (type) => {
+  expect(isJsonType(type)).toBe(false);
+});
+
+function measure(value: unknown): { tokens: number; depth: number } {
+  if (typeof value !== 'object' || value === null) return { tokens: 0, depth: 0 };
+  const inner = Object.values(value).map(measure);
+  const colons = Array.isArray(value) ? 0 : inner.length;
+  const own = 2 + colons + Math.max(0, inner.length - 1);
+  return {
+    tokens: inner.reduce((sum, { tokens }) => sum + tokens, own),
+    depth: 1 + Math.max(0, ...inner.map(({ depth }) => depth)),
+  };
+}

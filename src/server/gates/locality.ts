@@ -1,0 +1,72 @@
+// Decides whether a request comes from a program on this machine that nobody else can steer.
+
+import type { HeaderMap } from '../headers.ts';
+import { isLoopback, readAddress } from './address.ts';
+
+export type Locality = 'local' | 'remote';
+
+export interface PeerInput {
+  /** The socket's peer, as node gives it. */
+  readonly peer: string | undefined;
+  /** The port the request came in on. */
+  readonly port: number;
+  readonly headers: HeaderMap;
+  /** Names of ours besides the loopback ones: `box` (with our port) or `box:443`. */
+  readonly allowedHosts: readonly string[];
+}
+
+/** Every one of them says that the peer speaks for somebody else. */
+const FORWARDING_HEADERS = new Set(['forwarded', 'via', 'x-real-ip', 'true-client-ip']);
+const FORWARDING_PREFIXES = ['x-forwarded-', 'cf-'] as const;
+
+/**
+ * `local` only when all of these hold: the peer is loopback; no header speaks of a proxy or tunnel;
+ * `Host` is a loopback name or address, or an allowed name, with our port (a rebound name is
+ * neither); and no foreign web page sent it (`Origin`, `Sec-Fetch-Site`). Private ranges are remote.
+ */
+export function classifyPeer(input: PeerInput): Locality {
+  const peer = input.peer === undefined ? undefined : readAddress(input.peer);
+  if (peer === undefined || !isLoopback(peer)) return 'remote';
+  if (isForwarded(input.headers)) return 'remote';
+  if (!isOwnHost(input.headers.host, input)) return 'remote';
+  return isOwnPage(input) ? 'local' : 'remote';
+}
+
+/** True unless a web page that is not our own sent the request. */
+export function isOwnPage(input: Omit<PeerInput, 'peer'>): boolean {
+  const { origin, 'sec-fetch-site': site } = input.headers;
+  if (site !== undefined && site !== 'same-origin' && site !== 'none') return false;
+  if (origin === undefined) return true;
+  const host = /^https?:\/\/([^/?#@\s]+)$/i.exec(origin)?.[1];
+  return host !== undefined && isOwnHost(host, input);
+}
+
+function isForwarded(headers: HeaderMap): boolean {
+  for (const name in headers) {
+    if (FORWARDING_HEADERS.has(name)) return true;
+    if (name.startsWith(FORWARDING_PREFIXES[0]) || name.startsWith(FORWARDING_PREFIXES[1])) {
+      return true;
+    }
+  }
+  return false;
+}
+
+function isOwnHost(host: string | undefined, input: Omit<PeerInput, 'peer'>): boolean {
+  if (host === undefined) return false;
+  const lower = host.toLowerCase();
+  const { name, port } = splitHost(lower);
+  if (input.allowedHosts.some((allowed) => allowed.toLowerCase() === lower && port !== '')) {
+    return true;
+  }
+  if (port !== String(input.port) && !(port === '' && input.port === 80)) return false;
+  if (name === 'localhost') return true;
+  if (input.allowedHosts.some((allowed) => allowed.toLowerCase() === name)) return true;
+  const bracketed = name.startsWith('[') && name.endsWith(']');
+  const address = readAddress(bracketed ? name.slice(1, -1) : name);
+  return address !== undefined && bracketed === name.includes(':') && isLoopback(address);
+}
+
+function splitHost(host: string): { name: string; port: string } {
+  const match = /^(\[[0-9a-f:.]*\]|[^:[\]]*)(?::(\d{1,5}))?$/.exec(host);
+  return { name: match?.[1] ?? '', port: match?.[2] ?? '' };
+}

@@ -1,0 +1,92 @@
+// Refuses requests whose target or identity could be read in two ways, before any route is looked up.
+
+import { invalidRequest } from '../../canonical/error.ts';
+import { HEADER_SPELLINGS } from '../../wire/vocabulary.ts';
+
+/** A canonical origin-form target. */
+export interface Target {
+  /** Percent-decoded once; never decoded again. */
+  readonly path: string;
+  /** Without the question mark; '' when there is none. */
+  readonly query: string;
+}
+
+/** Headers that decide who asks and what for: a second line would leave that to the reader. */
+const SINGLE_HEADERS = new Set<string>([
+  'host',
+  'authorization',
+  'x-api-key',
+  'content-type',
+  ...HEADER_SPELLINGS.generateApiKey,
+]);
+
+const DOT_SEGMENT = /(?:^|\/)\.{1,2}(?:\/|$)/;
+
+/**
+ * The target of a request line, split and decoded.
+ * @throws GatewayError invalid-request for absolute-form and other non-origin forms, `//`, dot
+ * segments (also encoded), encoded slashes, backslashes and control characters, bad percent
+ * escapes, and any character outside visible ASCII.
+ */
+export function readTarget(url: string): Target {
+  const queryAt = url.indexOf('?');
+  const rawPath = queryAt === -1 ? url : url.slice(0, queryAt);
+  const query = queryAt === -1 ? '' : url.slice(queryAt + 1);
+  const path = readPath(rawPath);
+  if (path === undefined) {
+    throw invalidRequest(
+      'path',
+      'The request target is not canonical: send an absolute path without empty or dot segments, backslashes, or encoded slashes and control characters.',
+    );
+  }
+  return { path, query };
+}
+
+/**
+ * Checks that exactly one `Host` line and at most one line of each credential header came.
+ * @param rawHeaders names and values alternating, as received.
+ * @throws GatewayError invalid-request naming the header.
+ */
+export function checkSingleHeaders(rawHeaders: readonly string[]): void {
+  const seen: string[] = [];
+  for (let index = 0; index < rawHeaders.length; index += 2) {
+    const name = rawHeaders[index]?.toLowerCase() ?? '';
+    if (!SINGLE_HEADERS.has(name)) continue;
+    if (seen.includes(name)) {
+      throw invalidRequest(name, `The header ${name} came more than once; send it once.`);
+    }
+    seen.push(name);
+  }
+  if (!seen.includes('host')) {
+    throw invalidRequest('host', 'The Host header is missing.', 'missing-field');
+  }
+}
+
+function readPath(rawPath: string): string | undefined {
+  if (rawPath.charCodeAt(0) !== 0x2f) return undefined;
+  let escaped = false;
+  for (let index = 0; index < rawPath.length; index++) {
+    const code = rawPath.charCodeAt(index);
+    if (code <= 0x20 || code >= 0x7f || code === 0x5c || code === 0x23) return undefined;
+    if (code === 0x2f && rawPath.charCodeAt(index + 1) === 0x2f) return undefined;
+    if (code !== 0x25) continue;
+    if (!isHarmlessEscape(rawPath.slice(index + 1, index + 3))) return undefined;
+    escaped = true;
+  }
+  const path = escaped ? decode(rawPath) : rawPath;
+  return path === undefined || DOT_SEGMENT.test(path) ? undefined : path;
+}
+
+function isHarmlessEscape(digits: string): boolean {
+  if (!/^[0-9a-fA-F]{2}$/.test(digits)) return false;
+  const code = Number.parseInt(digits, 16);
+  return code >= 0x20 && code !== 0x2f && code !== 0x5c && code !== 0x7f;
+}
+
+function decode(rawPath: string): string | undefined {
+  try {
+    return decodeURIComponent(rawPath);
+  } catch {
+    return undefined;
+  }
+}

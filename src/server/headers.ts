@@ -1,0 +1,17 @@
+// Request headers as every reader of the edge takes them: lower-case names, one string a name.
+
+import type { IncomingHttpHeaders } from 'node:http';
+
+export type HeaderMap = Readonly<Record<string, string | undefined>>;
+
+/** Node's own map; the only list in it, `set-cookie`, has no meaning in a request and is left out. */
+export function readHeaderMap(headers: IncomingHttpHeaders): HeaderMap {
+  if (headers['set-cookie'] === undefined) return asHeaderMap(headers);
+  const { 'set-cookie': _ignored, ...rest } = headers;
+  return asHeaderMap(rest);
+}
+
+function asHeaderMap(headers: Omit<IncomingHttpHeaders, 'set-cookie'>): HeaderMap {
+  // Narrowing at the edge: without `set-cookie` every value is a string (node:http, message.headers).
+  return headers as HeaderMap;
+}

@@ -1,0 +1,90 @@
+// Writes whole answers: JSON with its length, errors in the client's own protocol.
+
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { asGatewayError, type GatewayError } from '../canonical/error.ts';
+import type { Clock } from '../lib/clock.ts';
+import type { JsonObject } from '../lib/json.ts';
+import { baseHeaders, retryHeaders } from './answer-headers.ts';
+import type { Edge, Exchange } from './edge.ts';
+
+export interface JsonAnswer {
+  readonly status: number;
+  readonly body: JsonObject;
+  /** Names and values alternating. */
+  readonly headers?: readonly string[];
+}
+
+/** A rest of a body up to this size is read and forgotten so that the connection can stay. */
+const MAX_FORGOTTEN_BYTES = 1_048_576;
+/** How long a client that still sends may take to notice the answer before the connection closes. */
+const LINGER_MS = 1_000;
+
+/** Does nothing when an answer has begun or the client has left. */
+export function sendJson(edge: Edge, exchange: Exchange, answer: JsonAnswer): void {
+  const { request, response } = exchange;
+  if (response.headersSent || response.destroyed) return;
+  const text = JSON.stringify(answer.body);
+  const headers = baseHeaders(edge, exchange);
+  headers.push('content-type', 'application/json; charset=utf-8');
+  headers.push('content-length', String(Buffer.byteLength(text)));
+  if (answer.headers !== undefined) headers.push(...answer.headers);
+  if (isStillSending(request)) {
+    if (!edge.activity.draining) headers.push('connection', 'close');
+    response.writeHead(answer.status, headers);
+    endLater(request, response, { text, clock: edge.clock });
+    return;
+  }
+  response.writeHead(answer.status, headers);
+  response.end(text);
+}
+
+/** Renders an error once, through the protocol of the path. Unknown errors become `internal` and are logged with their cause. */
+export function sendError(
+  edge: Edge,
+  exchange: Exchange,
+  thrown: unknown,
+  extraHeaders: readonly string[] = [],
+): void {
+  const error = asGatewayError(thrown);
+  exchange.record.error ??= error;
+  if (error.kind === 'client-gone' || exchange.response.headersSent) return;
+  if (error.kind === 'internal') logInternal(edge, exchange, error);
+  const { status, body } = exchange.protocol.writeError(error, { requestId: exchange.requestId });
+  const headers = [...retryHeaders(error, status), ...extraHeaders];
+  if (status === 401) headers.push('www-authenticate', 'Bearer realm="isthmus"');
+  sendJson(edge, exchange, { status, body, headers });
+}
+
+export function logInternal(edge: Edge, exchange: Exchange, error: GatewayError): void {
+  const { requestId, path } = exchange;
+  edge.log.error(
+    { requestId, path, err: error.cause ?? error },
+    'request failed inside the gateway',
+  );
+}
+
+function isStillSending(request: IncomingMessage): boolean {
+  if (request.complete) return false;
+  const declared = request.headers['content-length'];
+  if (declared !== undefined) return Number(declared) > MAX_FORGOTTEN_BYTES;
+  return request.headers['transfer-encoding'] !== undefined;
+}
+
+/**
+ * Sends the answer at once but closes only when the client has stopped sending or a moment has
+ * passed: closing a socket with unread bytes resets it, and the client would lose the answer.
+ */
+function endLater(
+  request: IncomingMessage,
+  response: ServerResponse,
+  { text, clock }: { readonly text: string; readonly clock: Clock },
+): void {
+  const finish = (): void => {
+    timer.cancel();
+    response.end();
+  };
+  const timer = clock.startTimer(LINGER_MS, finish);
+  request.once('close', finish);
+  if (request.method !== 'HEAD') response.write(text);
+  request.resume();
+}

@@ -1,0 +1,144 @@
+// The route table: every path of every protocol, what it needs, and which protocols share it.
+
+import type { ClientProtocol, ProtocolRoute } from '../protocols/protocol.ts';
+import {
+  bySpecificity,
+  matchPathPattern,
+  type PathPattern,
+  readPathPattern,
+} from './path-pattern.ts';
+
+/** What a route asks of its caller; whatever is not listed as public needs authentication. */
+export type Access = 'public' | 'client';
+
+export type EdgeRoute =
+  | {
+      readonly kind: 'health';
+      readonly method: 'GET';
+      readonly path: string;
+      readonly access: 'public';
+    }
+  | {
+      readonly kind: 'protocol';
+      readonly method: 'GET' | 'POST';
+      readonly path: string;
+      readonly access: 'client';
+      /** In the order of the protocols; more than one where protocols share a path. */
+      readonly offers: readonly [RouteOffer, ...RouteOffer[]];
+    };
+
+export interface RouteOffer {
+  readonly protocol: ClientProtocol;
+  readonly route: ProtocolRoute;
+}
+
+export type RouteMatch =
+  | { readonly kind: 'route'; readonly route: EdgeRoute; readonly pathModel: string }
+  | { readonly kind: 'wrong-method'; readonly allow: readonly string[] }
+  /** `meant` is the path the client probably wanted. */
+  | { readonly kind: 'unknown'; readonly meant: string | undefined };
+
+export interface RouteTable {
+  /** @param path canonical and percent-decoded. A trailing slash is tolerated; HEAD stands for GET. */
+  match(method: string, path: string): RouteMatch;
+  readonly routes: readonly EdgeRoute[];
+}
+
+/** The routes of one path. */
+type PathRoutes = Map<string, EdgeRoute>;
+
+interface PatternRoutes {
+  readonly pattern: PathPattern;
+  readonly routes: PathRoutes;
+}
+
+export function createRouteTable(protocols: readonly ClientProtocol[]): RouteTable {
+  const routes = mergeRoutes(protocols);
+  const literals = new Map<string, PathRoutes>();
+  const patterns = new Map<string, PatternRoutes>();
+  for (const route of routes) {
+    const pattern = readPathPattern(route.path);
+    const byMethod =
+      (pattern === undefined ? literals.get(route.path) : patterns.get(route.path)?.routes) ??
+      new Map<string, EdgeRoute>();
+    byMethod.set(route.method, route);
+    if (pattern === undefined) literals.set(route.path, byMethod);
+    else patterns.set(route.path, { pattern, routes: byMethod });
+  }
+  const ordered = [...patterns.values()].sort((left, right) =>
+    bySpecificity(left.pattern, right.pattern),
+  );
+  const find = (method: string, path: string): RouteMatch | undefined => {
+    const literal = literals.get(path);
+    if (literal !== undefined) return pickMethod(literal, method, '');
+    for (const { pattern, routes: byMethod } of ordered) {
+      const pathModel = matchPathPattern(pattern, path);
+      if (pathModel === undefined) continue;
+      // An unknown `:verb` is an unknown path, not a model whose name holds a colon.
+      const hasVerb = pattern.suffix === '' && method === 'POST' && pathModel.includes(':');
+      return hasVerb ? undefined : pickMethod(byMethod, method, pathModel);
+    }
+    return undefined;
+  };
+  return {
+    routes,
+    match(method, givenPath) {
+      const path =
+        givenPath.length > 1 && givenPath.endsWith('/') ? givenPath.slice(0, -1) : givenPath;
+      const wanted = method === 'HEAD' ? 'GET' : method;
+      const match = find(wanted, path);
+      if (match !== undefined) return match;
+      const meant = guessPaths(path).find((guess) => find(wanted, guess)?.kind === 'route');
+      return { kind: 'unknown', meant };
+    },
+  };
+}
+
+/** The table as sorted lines `METHOD path access protocol:operation …`, for a golden file. */
+export function listRoutes(table: RouteTable): readonly string[] {
+  return table.routes
+    .map((route) => {
+      const offers =
+        route.kind === 'health'
+          ? ['health']
+          : route.offers.map((offer) => `${offer.protocol.name}:${offer.route.operation}`);
+      return [route.method, route.path, route.access, ...offers].join(' ');
+    })
+    .sort();
+}
+
+function mergeRoutes(protocols: readonly ClientProtocol[]): readonly EdgeRoute[] {
+  const merged = new Map<string, EdgeRoute>();
+  for (const path of ['/health', '/healthz']) {
+    merged.set(`GET ${path}`, { kind: 'health', method: 'GET', path, access: 'public' });
+  }
+  for (const protocol of protocols) {
+    for (const route of protocol.routes) {
+      const { method, path } = route;
+      const known = merged.get(`${method} ${path}`);
+      if (known?.kind === 'health') throw new Error(`${path} is taken by the gateway itself.`);
+      const offer: RouteOffer = { protocol, route };
+      merged.set(`${method} ${path}`, {
+        kind: 'protocol',
+        method,
+        path,
+        access: 'client',
+        offers: known === undefined ? [offer] : [...known.offers, offer],
+      });
+    }
+  }
+  return [...merged.values()];
+}
+
+function pickMethod(routes: PathRoutes, method: string, pathModel: string): RouteMatch {
+  const route = routes.get(method);
+  if (route !== undefined) return { kind: 'route', route, pathModel };
+  const allow = [...routes.keys()].flatMap((name) => (name === 'GET' ? ['GET', 'HEAD'] : [name]));
+  return { kind: 'wrong-method', allow: [...allow, 'OPTIONS'] };
+}
+
+/** Paths meant by the usual slips: a version prefix doubled, or left out of the base URL. */
+function guessPaths(path: string): readonly string[] {
+  const doubled = /^\/v1(?:beta)?(\/v1(?:beta)?\/.+)$/.exec(path)?.[1];
+  return doubled === undefined ? [`/v1${path}`, `/v1beta${path}`] : [doubled];
+}

@@ -1,0 +1,46 @@
+// What the edge can be told: the settings it reads anew for every request.
+
+export type AuthMode = 'off' | 'auto' | 'strict';
+
+export interface ClientKey {
+  /** Names the key in logs, session scopes and records; never the key itself. */
+  readonly id: string;
+  readonly key: string;
+}
+
+export interface EdgeSettings {
+  readonly host: string;
+  readonly port: number;
+  readonly authMode: AuthMode;
+  readonly apiKeys: readonly ClientKey[];
+  readonly maxBodyBytes: number;
+  /** Addresses and CIDR ranges whose `X-Forwarded-For` is believed. */
+  readonly trustedProxies: readonly string[];
+  /** `Host` names, besides the loopback ones, under which keyless local requests may come. */
+  readonly allowedHosts: readonly string[];
+  /** Origins of web pages that may call with a key; `*` is not one. */
+  readonly corsOrigins: readonly string[];
+  /** How long `close()` lets running answers go on. */
+  readonly shutdownGraceMs: number;
+  /** How long a stream's headers wait for its first event. */
+  readonly headerHoldMs: number;
+  /** Silence after which a stream gets a keep-alive. */
+  readonly keepAliveMs: number;
+  /** Limit of a unary request and of a stream's time to its first event. */
+  readonly requestTimeoutMs: number;
+}
+
+export const DEFAULT_EDGE_SETTINGS: EdgeSettings = {
+  host: '127.0.0.1',
+  port: 8045,
+  authMode: 'auto',
+  apiKeys: [],
+  maxBodyBytes: 104_857_600,
+  trustedProxies: [],
+  allowedHosts: [],
+  corsOrigins: [],
+  shutdownGraceMs: 30_000,
+  headerHoldMs: 10_000,
+  keepAliveMs: 15_000,
+  requestTimeoutMs: 300_000,
+};

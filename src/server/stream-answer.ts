@@ -1,0 +1,132 @@
+// One streamed answer: headers held for the first event, keep-alives in silence, errors in the stream's own words.
+
+import { asGatewayError } from '../canonical/error.ts';
+import type { Timer } from '../lib/clock.ts';
+import { createId } from '../lib/ids.ts';
+import type { GenerateCall, StreamWriter } from '../protocols/protocol.ts';
+import { baseHeaders } from './answer-headers.ts';
+import { readCallContext } from './call-context.ts';
+import { startDeadline } from './deadline.ts';
+import type { Edge, Exchange } from './edge.ts';
+import { logInternal, sendError } from './respond.ts';
+import { createSocketWriter, type SocketWriter } from './sse.ts';
+
+/**
+ * Runs a streaming call to its end. Failures before the headers went out are thrown; later ones are
+ * written into the stream, which then ends.
+ * @throws GatewayError to render with its own status.
+ */
+export async function answerStream(
+  edge: Edge,
+  exchange: Exchange,
+  call: GenerateCall,
+): Promise<void> {
+  const { abort, settings } = exchange;
+  const { signal } = abort;
+  const context = readCallContext(exchange);
+  const stream = new OpenStream(edge, exchange, call);
+  const deadline = startDeadline(edge.clock, abort, settings.requestTimeoutMs);
+  const onAbort = (): void => {
+    stream.stop();
+    if (stream.hasBegun) stream.fail(signal.reason);
+    else sendError(edge, exchange, signal.reason);
+  };
+  signal.addEventListener('abort', onAbort, { once: true });
+  try {
+    const answer = await edge.dispatcher.generate(call, context);
+    if (answer.kind === 'reply') throw new Error('A stream was asked for, a whole answer came.');
+    await copyChunks(stream, answer.chunks, deadline);
+  } catch (error) {
+    if (!stream.hasBegun) throw error;
+    stream.fail(error);
+  } finally {
+    deadline.cancel();
+    stream.stop();
+    signal.removeEventListener('abort', onAbort);
+  }
+}
+
+async function copyChunks(
+  stream: OpenStream,
+  chunks: AsyncIterable<string>,
+  deadline: Timer,
+): Promise<void> {
+  for await (const chunk of chunks) {
+    if (chunk === '') continue;
+    deadline.cancel();
+    const behind = stream.write(chunk);
+    if (behind !== undefined) await behind;
+    if (!stream.isOpen) return;
+  }
+  if (!stream.hasBegun) throw new Error('The answer stream ended without any event.');
+  stream.end();
+}
+
+/** The stream as the client sees it. */
+class OpenStream {
+  hasBegun = false;
+  readonly #edge: Edge;
+  readonly #exchange: Exchange;
+  readonly #writer: StreamWriter;
+  readonly #socket: SocketWriter;
+  #pulse: Timer;
+
+  constructor(edge: Edge, exchange: Exchange, call: GenerateCall) {
+    this.#edge = edge;
+    this.#exchange = exchange;
+    const createdAt = Math.floor(edge.clock.now() / 1000);
+    this.#writer = call.createStreamWriter({ model: call.model, createId, createdAt });
+    this.#socket = createSocketWriter(exchange.response, edge.clock);
+    this.#pulse = edge.clock.startTimer(exchange.settings.headerHoldMs, this.#beat);
+  }
+
+  get isOpen(): boolean {
+    return this.#socket.isOpen;
+  }
+
+  write(chunk: string): Promise<void> | undefined {
+    if (this.hasBegun) this.#pulse.refresh();
+    else this.#begin();
+    return this.#socket.write(chunk);
+  }
+
+  end(): void {
+    this.#socket.end();
+  }
+
+  /** Says in the stream's own words why it ends here. Before the headers it is the caller who answers. */
+  fail(thrown: unknown): void {
+    if (!this.hasBegun || !this.isOpen) return;
+    const error = asGatewayError(thrown);
+    const { record } = this.#exchange;
+    record.error ??= error;
+    if (error.kind === 'internal') logInternal(this.#edge, this.#exchange, error);
+    this.#socket.write(this.#writer.write({ kind: 'error', error }));
+    this.#socket.end();
+  }
+
+  stop(): void {
+    this.#pulse.cancel();
+  }
+
+  #begin(): void {
+    const edge = this.#edge;
+    const exchange = this.#exchange;
+    this.hasBegun = true;
+    this.#pulse.cancel();
+    this.#pulse = edge.clock.startTimer(exchange.settings.keepAliveMs, this.#beat);
+    if (!this.isOpen) return;
+    const headers = baseHeaders(edge, exchange);
+    headers.push('content-type', this.#writer.contentType);
+    // Proxies must neither store nor collect what should arrive piece by piece.
+    headers.push('cache-control', 'no-cache', 'x-accel-buffering', 'no');
+    exchange.response.writeHead(200, headers);
+  }
+
+  readonly #beat = (): void => {
+    if (this.hasBegun) this.#pulse.refresh();
+    else this.#begin();
+    if (!this.isOpen) return;
+    this.#socket.writeIfIdle(this.#writer.keepAlive());
+  };
+}

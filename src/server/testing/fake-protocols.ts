@@ -1,0 +1,164 @@
+// Three small protocols with real paths and recognisable shapes.
+
+import type { GatewayError } from '../../canonical/error.ts';
+import { invalidRequest } from '../../canonical/error.ts';
+import type { JsonObject } from '../../lib/json.ts';
+import type {
+  ClientProtocol,
+  CountTokensCall,
+  GenerateCall,
+  ListedModel,
+  ProtocolName,
+  ProtocolRoute,
+  RouteInput,
+} from '../../protocols/protocol.ts';
+import { readHeader } from '../../wire/vocabulary.ts';
+import type { EdgeProtocols } from '../edge.ts';
+
+const STATUSES: Readonly<Record<GatewayError['kind'], number>> = {
+  'invalid-request': 400,
+  unauthenticated: 401,
+  forbidden: 403,
+  'not-found': 404,
+  'method-not-allowed': 405,
+  'too-large': 413,
+  'unsupported-media-type': 415,
+  'rate-limited': 429,
+  'quota-exhausted': 429,
+  'upstream-auth': 503,
+  'upstream-unavailable': 502,
+  'upstream-rejected': 502,
+  overloaded: 503,
+  timeout: 504,
+  'client-gone': 499,
+  internal: 500,
+};
+
+const chatRoutes: readonly ProtocolRoute[] = [
+  generateRoute('chat', '/v1/chat/completions'),
+  listRoute('chat', '/v1/models'),
+  getRoute('chat', '/v1/models/{model}'),
+];
+
+const messagesRoutes: readonly ProtocolRoute[] = [
+  generateRoute('messages', '/v1/messages'),
+  countRoute('messages', '/v1/messages/count_tokens'),
+  listRoute('messages', '/v1/models'),
+  getRoute('messages', '/v1/models/{model}'),
+  listRoute('messages', '/v1/models/claude'),
+];
+
+const generateRoutes: readonly ProtocolRoute[] = ['/v1beta', '/v1'].flatMap((version) => [
+  generateRoute('generate', `${version}/models/{model}:generateContent`),
+  generateRoute('generate', `${version}/models/{model}:streamGenerateContent`),
+  countRoute('generate', `${version}/models/{model}:countTokens`),
+  countRoute('generate', `${version}/models/{model}/countTokens`),
+  listRoute('generate', `${version}/models`),
+  getRoute('generate', `${version}/models/{model}`),
+]);
+
+const byName = {
+  chat: protocol('chat', chatRoutes),
+  messages: protocol('messages', messagesRoutes),
+  generate: protocol('generate', generateRoutes),
+};
+
+export const fakeProtocols: EdgeProtocols = {
+  all: [byName.chat, byName.messages, byName.generate],
+  protocolForPath(path) {
+    if (path.startsWith('/v1beta')) return byName.generate;
+    return path.startsWith('/v1/messages') ? byName.messages : byName.chat;
+  },
+  pickListProtocol(headers) {
+    if (readHeader(headers, 'generateApiKey') !== undefined) return byName.generate;
+    return readHeader(headers, 'messagesVersion') === undefined ? byName.chat : byName.messages;
+  },
+};
+
+function protocol(name: ProtocolName, routes: readonly ProtocolRoute[]): ClientProtocol {
+  return {
+    name,
+    routes,
+    writeError: (error, { requestId }) => ({
+      status: STATUSES[error.kind],
+      body: {
+        protocol: name,
+        kind: error.kind,
+        reason: error.reason ?? null,
+        field: error.field ?? null,
+        message: error.message,
+        requestId,
+      },
+    }),
+  };
+}
+
+function generateRoute(name: ProtocolName, path: string): ProtocolRoute {
+  return {
+    operation: 'generate',
+    method: 'POST',
+    path,
+    readCall: (input) => readCall(name, input),
+  };
+}
+
+function countRoute(name: ProtocolName, path: string): ProtocolRoute {
+  return {
+    operation: 'count-tokens',
+    method: 'POST',
+    path,
+    readCall: (input): CountTokensCall => ({
+      protocol: name,
+      model: readModel(input),
+      canonical: notBuilt,
+      writeCount: ({ totalTokens }) => ({ totalTokens }),
+    }),
+  };
+}
+
+function listRoute(name: ProtocolName, path: string): ProtocolRoute {
+  return {
+    operation: 'list-models',
+    method: 'GET',
+    path,
+    writeModels: (models) => ({ protocol: name, path, ids: models.map(({ id }) => id) }),
+  };
+}
+
+function getRoute(name: ProtocolName, path: string): ProtocolRoute {
+  return {
+    operation: 'get-model',
+    method: 'GET',
+    path,
+    writeModel: (model: ListedModel) => ({ protocol: name, id: model.id }),
+  };
+}
+
+function readCall(name: ProtocolName, input: RouteInput): GenerateCall {
+  if (input.body.lossy === true) input.receipt.add('dropped', 'lossy', 'Nobody knows this field.');
+  return {
+    protocol: name,
+    model: readModel(input),
+    stream: input.body.stream === true,
+    bodySession: undefined,
+    canonical: notBuilt,
+    createStreamWriter: () => ({
+      contentType: 'text/event-stream; charset=utf-8',
+      write: (event) =>
+        event.kind === 'error' ? `data: {"error":"${event.error.kind}","in":"${name}"}\n\n` : '',
+      keepAlive: () => ': keep-alive\n\n',
+    }),
+    writeReply: (): JsonObject => ({}),
+  };
+}
+
+function readModel({ body, pathModel }: RouteInput): string {
+  const model = pathModel === '' ? body.model : pathModel;
+  if (typeof model !== 'string')
+    throw invalidRequest('model', 'model: Field required', 'missing-field');
+  return model;
+}
+
+function notBuilt(): never {
+  throw new Error('The edge never builds the canonical request.');
+}

@@ -1,0 +1,111 @@
+// Starts an edge on a free loopback port, with fakes behind it.
+
+import type { CallContext, Dispatcher, GenerateAnswer } from '../../dispatch/dispatcher.ts';
+import { type Clock, createSystemClock } from '../../lib/clock.ts';
+import type { CountTokensCall, GenerateCall, ListedModel } from '../../protocols/protocol.ts';
+import { createServer, type EdgeServer } from '../create-server.ts';
+import type { Log } from '../log.ts';
+import { DEFAULT_EDGE_SETTINGS, type EdgeSettings } from '../settings.ts';
+import { fakeProtocols } from './fake-protocols.ts';
+
+export interface LogLine {
+  readonly level: string;
+  readonly fields: Readonly<Record<string, unknown>>;
+  readonly message: string;
+}
+
+export interface TestEdge {
+  readonly server: EdgeServer;
+  readonly url: string;
+  readonly port: number;
+  readonly lines: readonly LogLine[];
+  /** Changes the live settings. */
+  set(change: Partial<EdgeSettings>): void;
+  /** Resolves with the log line of the next request that ends. */
+  nextEnd(): Promise<LogLine>;
+}
+
+export type Generate = (call: GenerateCall, context: CallContext) => Promise<GenerateAnswer>;
+
+export interface TestEdgeOptions {
+  readonly settings?: Partial<EdgeSettings>;
+  readonly clock?: Clock;
+  readonly generate?: Generate;
+  readonly countTokens?: (call: CountTokensCall) => Promise<{ totalTokens: number }>;
+}
+
+const MODELS: readonly ListedModel[] = ['alpha-3-flash', 'org/large'].map((id) => ({
+  id,
+  displayName: id,
+  description: '',
+  createdAt: 1_763_600_000,
+  inputTokenLimit: 1_000_000,
+  outputTokenLimit: 64_000,
+  supportsThinking: true,
+  drawsImages: false,
+}));
+
+export async function startEdge(options: TestEdgeOptions = {}): Promise<TestEdge> {
+  const clock = options.clock ?? createSystemClock();
+  const { log, lines, nextEnd } = createLog();
+  let settings: EdgeSettings = { ...DEFAULT_EDGE_SETTINGS, port: 0, ...options.settings };
+  const server = createServer({
+    protocols: fakeProtocols,
+    dispatcher: createDispatcher(options),
+    models: {
+      list: async () => MODELS,
+      get: async (id) => MODELS.find((model) => model.id === id),
+    },
+    settings: () => settings,
+    clock,
+    log,
+    version: '9.9.9',
+  });
+  const { url, port } = await server.listen();
+  const set = (change: Partial<EdgeSettings>): void => {
+    settings = { ...settings, ...change };
+  };
+  return { server, url, port, lines, set, nextEnd };
+}
+
+/** Chunks one by one, then the end. */
+export async function* chunksOf(...chunks: readonly string[]): AsyncGenerator<string> {
+  yield* chunks;
+}
+
+function createDispatcher(options: TestEdgeOptions): Dispatcher {
+  return {
+    generate:
+      options.generate ??
+      (async (call, context) => ({
+        kind: 'reply',
+        body: { model: call.model, protocol: call.protocol, client: context.clientKeyId },
+      })),
+    countTokens: async (call) =>
+      call.writeCount(await (options.countTokens?.(call) ?? { totalTokens: 42 })),
+  };
+}
+
+function createLog(): {
+  log: Log;
+  lines: readonly LogLine[];
+  nextEnd(): Promise<LogLine>;
+} {
+  const lines: LogLine[] = [];
+  const waiting: ((line: LogLine) => void)[] = [];
+  const write = (level: string) => (fields: object, message: string) => {
+    const line: LogLine = { level, fields: { ...fields }, message };
+    lines.push(line);
+    if (message === 'request') waiting.shift()?.(line);
+  };
+  return {
+    log: {
+      debug: write('debug'),
+      info: write('info'),
+      warn: write('warn'),
+      error: write('error'),
+    },
+    lines,
+    nextEnd: () => new Promise((resolve) => waiting.push(resolve)),
+  };
+}
