@@ -1,0 +1,69 @@
+// Name patterns with `*` for any run of characters: anchored, case-insensitive, linear in time.
+
+/** Longer patterns match nothing, so that one rule cannot cost much. */
+const MAX_PATTERN_LENGTH = 256;
+
+export interface Wildcard {
+  readonly pattern: string;
+  /** Whether a name that `foldCase` went over matches. Parts never overlap in the name. */
+  matches(foldedName: string): boolean;
+  readonly literalCount: number;
+  readonly starCount: number;
+}
+
+export function foldCase(name: string): string {
+  return name.toLowerCase();
+}
+
+export function isWildcard(pattern: string): boolean {
+  return pattern.includes('*');
+}
+
+/** Compiles a pattern; matching takes the leftmost place for each part, which is never wrong. */
+export function createWildcard(pattern: string): Wildcard {
+  const [prefix = '', ...rest] = foldCase(pattern).split('*');
+  const suffix = rest.pop();
+  const middle = rest.filter((part) => part !== '');
+  const starCount = suffix === undefined ? 0 : rest.length + 1;
+  const isUsable = pattern.length <= MAX_PATTERN_LENGTH;
+  return {
+    pattern,
+    literalCount: pattern.length - starCount,
+    starCount,
+    matches(name) {
+      if (!isUsable) return false;
+      if (suffix === undefined) return name === prefix;
+      if (name.length < prefix.length + suffix.length) return false;
+      if (!name.startsWith(prefix) || !name.endsWith(suffix)) return false;
+      const end = name.length - suffix.length;
+      let from = prefix.length;
+      for (const part of middle) {
+        const at = name.indexOf(part, from);
+        if (at === -1 || at + part.length > end) return false;
+        from = at + part.length;
+      }
+      return true;
+    },
+  };
+}
+
+/** Best first: most literal characters, then fewer stars, then code-point order. */
+export function compareWildcards(left: Wildcard, right: Wildcard): number {
+  return (
+    right.literalCount - left.literalCount ||
+    left.starCount - right.starCount ||
+    compareCodePoints(left.pattern, right.pattern)
+  );
+}
+
+/** Order by code points, not by UTF-16 units or locale. */
+export function compareCodePoints(left: string, right: string): number {
+  if (left === right) return 0;
+  const lefts = [...left];
+  const rights = [...right];
+  for (let index = 0; index < Math.min(lefts.length, rights.length); index += 1) {
+    const difference = (lefts[index]?.codePointAt(0) ?? 0) - (rights[index]?.codePointAt(0) ?? 0);
+    if (difference !== 0) return difference;
+  }
+  return lefts.length - rights.length;
+}
