@@ -34,13 +34,7 @@ const KEY_PAIRS: readonly (readonly [real: string, neutral: string])[] = [
   ['googleMaps', 'vendoraMaps'],
 ];
 
-const REAL_KEYS = new Map(KEY_PAIRS.map(([real, neutral]) => [neutral, real]));
 const NEUTRAL_KEYS = new Map(KEY_PAIRS);
-
-/** The real word for a camelCase key in either vocabulary. */
-export function realKey(key: string): string {
-  return REAL_KEYS.get(key) ?? key;
-}
 
 /** The word `vocabulary` has for a camelCase key given in its real spelling. */
 export function keyIn(vocabulary: Vocabulary, key: string): string {

@@ -1,0 +1,174 @@
+import { expect, test } from 'vitest';
+import { createFakeClock } from '../../../test/support/fake-clock.ts';
+import type { GatewayError } from '../../canonical/error.ts';
+import { AnswerStream } from './answer-stream.ts';
+import { createIdleLimit } from './idle-limit.ts';
+
+const SSE = { 'content-type': 'text/event-stream' };
+
+/** A stream fed by hand, as undici would feed it. */
+function feed(options: { readonly drawsImages?: boolean } = {}) {
+  const clock = createFakeClock();
+  const abort = new AbortController();
+  const log: string[] = [];
+  let isPaused = false;
+  const controller = {
+    aborted: false,
+    reason: null,
+    get paused() {
+      return isPaused;
+    },
+    abort: () => void log.push('abort'),
+    pause: () => {
+      isPaused = true;
+      log.push('pause');
+    },
+    resume: () => {
+      isPaused = false;
+      log.push('resume');
+    },
+  };
+  const stream = new AnswerStream({
+    clock,
+    signal: abort.signal,
+    secrets: [],
+    limits: {
+      firstFrameMs: 305_000,
+      refusalMs: 5_000,
+      maxRefusalBytes: 1000,
+      maxFrameBytes: 10_000,
+      maxWaitingBytes: 100,
+    },
+    idleMsAfter: createIdleLimit({ drawsImages: options.drawsImages ?? false }),
+    onClosed: () => void log.push('closed'),
+  });
+  stream.onRequestStart(controller);
+  const send = (text: string) => stream.onResponseData(controller, Buffer.from(text));
+  const open = () => {
+    stream.onResponseStarted();
+    stream.onResponseStart(controller, 200, SSE);
+    return stream;
+  };
+  return { clock, abort, log, controller, stream, send, open };
+}
+
+const failureOf = (promise: Promise<unknown>) => promise.catch((error: GatewayError) => error);
+
+test('unread frames stop the reading at a byte cap, taking them starts it again', async () => {
+  const { open, send, log } = feed();
+  const stream = open();
+  for (let n = 0; n < 3; n += 1) send(`data: {"n":${n},"pad":"xxxxxxxxxx"}\n\n`);
+  expect(log).toEqual(['pause']);
+  const { value } = await stream.next();
+  expect(value?.length).toBe(3);
+  expect(log).toEqual(['pause', 'resume']);
+});
+
+test('a reader that waits gets each batch without any pause', async () => {
+  const { open, send, log } = feed();
+  const stream = open();
+  for (let n = 0; n < 10; n += 1) {
+    const next = stream.next();
+    send(`data: {"n":${n},"pad":"${'x'.repeat(200)}"}\n\n`);
+    expect((await next).value?.[0]?.value.n).toBe(n);
+  }
+  expect(log).toEqual([]);
+});
+
+test('90 s of silence after a frame is a timeout, and comments do not put it off', async () => {
+  const { open, send, clock, log } = feed();
+  const stream = open();
+  send('data: {"a":1}\n\n');
+  await stream.next();
+  const next = failureOf(stream.next());
+  await clock.advance(89_000);
+  send(': ping\n\n');
+  await clock.advance(999);
+  expect(log).toEqual([]);
+  await clock.advance(1);
+  expect(await next).toMatchObject({ kind: 'timeout', failure: { kind: 'path' } });
+  expect(log).toEqual(['closed', 'abort']);
+  expect(clock.pendingTimers).toBe(0);
+});
+
+test('after a thought, or from a model that draws, 180 s of silence are borne', async () => {
+  const thought = '{"candidates":[{"content":{"parts":[{"text":"a","thought":true}]}}]}';
+  for (const [drawsImages, frame] of [
+    [false, thought],
+    [true, '{"a":1}'],
+  ] as const) {
+    const { open, send, clock, log } = feed({ drawsImages });
+    const stream = open();
+    send(`data: ${frame}\n\n`);
+    await stream.next();
+    const next = failureOf(stream.next());
+    await clock.advance(179_999);
+    expect(log).toEqual([]);
+    await clock.advance(1);
+    expect(await next).toMatchObject({ kind: 'timeout' });
+  }
+});
+
+test('a slow reader is not mistaken for a silent upstream', async () => {
+  const { open, send, clock, stream } = feed();
+  open();
+  send(`data: {"pad":"${'x'.repeat(200)}"}\n\n`);
+  await clock.advance(1_000_000);
+  expect((await stream.next()).done).toBe(false);
+});
+
+test('an abort rejects at once with the signal’s reason', async () => {
+  const { open, send, abort, log, stream } = feed();
+  open();
+  send('data: {"a":1}\n\n');
+  const reason = new Error('left');
+  abort.abort(reason);
+  expect(log).toEqual(['closed', 'abort']);
+  await expect(stream.next()).rejects.toBe(reason);
+  expect(await stream.next()).toEqual({ done: true, value: undefined });
+});
+
+test('an abort before the connection is there gives the request up when it is', async () => {
+  const { abort, log, stream, controller } = feed();
+  const reason = new Error('left');
+  abort.abort(reason);
+  await expect(stream.opened).rejects.toBe(reason);
+  stream.onRequestStart(controller);
+  expect(log).toEqual(['closed', 'abort', 'abort']);
+});
+
+test('leaving the loop early cancels the exchange', async () => {
+  const { open, send, log } = feed();
+  const stream = open();
+  send('data: {"a":1}\n\n');
+  for await (const _frames of stream) break;
+  expect(log).toEqual(['closed', 'abort']);
+});
+
+test('frames that came before a failure are given out first', async () => {
+  const { open, send, stream } = feed();
+  open();
+  send('data: {"a":1}\n\ndata: {broken\n\n');
+  expect((await stream.next()).value?.length).toBe(1);
+  const failed = failureOf(stream.next());
+  stream.onResponseEnd();
+  expect(await failed).toMatchObject({ failure: { kind: 'path' } });
+});
+
+test('a refusal whose body never ends is classified by what came', async () => {
+  const { stream, controller, clock, send } = feed();
+  stream.onResponseStarted();
+  stream.onResponseStart(controller, 429, { 'retry-after': '7' });
+  send('{"error":');
+  const refused = failureOf(stream.opened);
+  await clock.advance(5_000);
+  expect(await refused).toMatchObject({ failure: { kind: 'rate-limited', retryAfterMs: 7000 } });
+});
+
+test('a refusal is read up to its cap only', async () => {
+  const { stream, controller, send, log } = feed();
+  stream.onResponseStart(controller, 400, {});
+  send('x'.repeat(2000));
+  await expect(stream.opened).rejects.toMatchObject({ failure: { kind: 'rejected' } });
+  expect(log).toEqual(['closed', 'abort']);
+});

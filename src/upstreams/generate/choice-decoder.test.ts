@@ -1,0 +1,58 @@
+import { expect, test } from 'vitest';
+import { blocksOf, frame, signature, signed, stop, thought } from './decode.test-support.ts';
+
+test('V062: a signature on a thought ends its block', () => {
+  expect(
+    blocksOf(frame([thought('a')]), frame([thought('b', signed('S'))]), stop([{ text: 'c' }])),
+  ).toEqual([
+    { kind: 'thinking', text: 'ab', signature: signature('S', 'thinking') },
+    { kind: 'text', text: 'c' },
+  ]);
+});
+
+test('a signature alone ends the open block', () => {
+  expect(
+    blocksOf(frame([thought('a')]), stop([{ text: '', ...signed('S') }, { text: 'b' }])),
+  ).toEqual([
+    { kind: 'thinking', text: 'a', signature: signature('S', 'text') },
+    { kind: 'text', text: 'b' },
+  ]);
+  expect(blocksOf(frame([thought('a')]), stop([thought('', signed('S')), { text: 'b' }]))).toEqual([
+    { kind: 'thinking', text: 'a', signature: signature('S', 'thinking') },
+    { kind: 'text', text: 'b' },
+  ]);
+  // P026
+  expect(blocksOf(frame([{ text: 'a' }]), stop([{ text: '', ...signed('S') }]))).toEqual([
+    { kind: 'text', text: 'a', signature: signature('S', 'text') },
+  ]);
+  expect(blocksOf(frame([{ text: 'a' }]), stop([signed('S')]))).toEqual([
+    { kind: 'text', text: 'a', signature: signature('S', 'text') },
+  ]);
+});
+
+test('a signed call ends the thinking before it with the same signature', () => {
+  const call = { functionCall: { id: 'c', name: 'w' }, ...signed('S') };
+  const called = { kind: 'tool-call', id: 'c', name: 'w', input: {} };
+  expect(blocksOf(stop([thought('a'), call]))).toEqual([
+    { kind: 'thinking', text: 'a', signature: signature('S', 'tool-call') },
+    { ...called, signature: signature('S', 'tool-call') },
+  ]);
+  expect(blocksOf(stop([thought('a', signed('T')), call]))?.[0]).toMatchObject({
+    signature: { value: 'T', on: 'thinking' },
+  });
+  expect(blocksOf(stop([{ text: 'a' }, call]))?.[0]).toEqual({ kind: 'text', text: 'a' });
+});
+
+test('signed parts are not joined with what follows', () => {
+  expect(
+    blocksOf(stop([{ text: 'a', ...signed('S') }, { text: 'b' }, { text: 'c', ...signed('T') }])),
+  ).toEqual([
+    { kind: 'text', text: 'a', signature: signature('S', 'text') },
+    { kind: 'text', text: 'bc', signature: signature('T', 'text') },
+  ]);
+});
+
+test('a signature alone after a call changes nothing', () => {
+  const call = { functionCall: { id: 'c', name: 'w' } };
+  expect(blocksOf(stop([call, { text: '', ...signed('S') }]))).toEqual(blocksOf(stop([call])));
+});

@@ -1,0 +1,216 @@
+import { once } from 'node:events';
+import type { ServerResponse } from 'node:http';
+import { createServer as createRawServer } from 'node:net';
+import { setImmediate } from 'node:timers/promises';
+import { expect, test } from 'vitest';
+import type { JsonObject } from '../../lib/json.ts';
+import {
+  call,
+  closers,
+  failureOf,
+  type Handler,
+  json,
+  readAll,
+  sse,
+  start,
+  upstreamAt,
+} from './client.test-support.ts';
+
+/** undici takes a connection up again one turn of the event loop after its last answer. */
+const connectionIsFree = (): Promise<void> => setImmediate();
+
+test('a stream is asked for with our own headers only', async () => {
+  const { upstream, seen } = await start(sse);
+  expect(await readAll(await upstream.open(call()))).toEqual([{ n: 1 }, { n: 2 }]);
+  const [request] = seen;
+  expect(request?.method).toBe('POST');
+  expect(request?.url).toBe('/v1beta/models/gemini-3-flash:streamGenerateContent?alt=sse');
+  expect(JSON.parse(request?.body ?? '')).toEqual({ ...call().body, project: 'proj-1' });
+  const { host, ...headers } = request?.headers ?? {};
+  expect(headers).toEqual({
+    accept: 'text/event-stream, application/json',
+    'accept-encoding': 'identity',
+    connection: 'keep-alive',
+    'content-length': String(request?.body.length),
+    'content-type': 'application/json',
+    'user-agent': 'isthmus/1.2.3',
+    'x-goog-api-key': 'secret-key',
+  });
+});
+
+test('a unary answer is one frame, a key may travel in the query, names are escaped', async () => {
+  const { upstream, seen } = await start(json({ a: 1 }), {
+    auth: 'query',
+    projectPlacement: 'none',
+  });
+  const stream = await upstream.open(call({ stream: false, modelId: '../x?y' }));
+  expect(await readAll(stream)).toEqual([{ a: 1 }]);
+  expect(seen[0]?.url).toBe('/v1beta/models/..%2Fx%3Fy:generateContent?key=secret-key');
+  expect(JSON.parse(seen[0]?.body ?? '')).toEqual(call().body);
+});
+
+test('refusals are classified, and leave the connection usable', async () => {
+  const { upstream, seen } = await start(json({ error: { status: 'RESOURCE_EXHAUSTED' } }, 429));
+  for (let attempt = 0; attempt < 2; attempt += 1) {
+    expect(await failureOf(upstream.open(call()))).toMatchObject({
+      failure: { kind: 'rate-limited', status: 429 },
+    });
+    await connectionIsFree();
+  }
+  expect(seen[0]?.port).toBe(seen[1]?.port);
+});
+
+test('the account’s secrets stay out of the client’s error', async () => {
+  const { upstream } = await start(json({ error: { message: 'secret-key and proj-1 bad' } }, 400));
+  const error = await failureOf(upstream.open(call()));
+  expect(error.message).toBe('<hidden> and <hidden> bad');
+});
+
+test.each<[string, Handler]>([
+  [
+    'a page with status 200',
+    (_request, response) => {
+      response.writeHead(200, { 'content-type': 'text/html' });
+      response.end('<html>Sign in</html>');
+    },
+  ],
+  [
+    'an encoding not asked for',
+    (_request, response) => {
+      response.writeHead(200, { 'content-type': 'text/event-stream', 'content-encoding': 'gzip' });
+      response.end('x');
+    },
+  ],
+  [
+    'a redirect',
+    (_request, response) => {
+      response.writeHead(302, { location: '/elsewhere' });
+      response.end();
+    },
+  ],
+])('%s is a fault of the path and is not followed', async (_name, handle) => {
+  const { upstream, seen } = await start(handle);
+  expect((await failureOf(upstream.open(call()))).failure?.kind).toBe('path');
+  expect(seen.length).toBe(1);
+});
+
+test('a connection that closes before any byte is lost; a fresh one can be asked for', async () => {
+  let count = 0;
+  const { upstream, seen } = await start((request, response, body) => {
+    count += 1;
+    if (count === 2) request.socket.destroy();
+    else sse(request, response, body);
+  });
+  await readAll(await upstream.open(call()));
+  await connectionIsFree();
+  expect(await failureOf(upstream.open(call()))).toMatchObject({
+    kind: 'upstream-unavailable',
+    failure: { kind: 'connection-lost' },
+  });
+  expect(seen[0]?.port).toBe(seen[1]?.port);
+  await readAll(await upstream.open(call()));
+  await connectionIsFree();
+  await readAll(await upstream.open(call({ freshConnection: true })));
+  expect(new Set(seen.map(({ port }) => port)).size).toBe(3);
+});
+
+test('an upstream that is not there is a fault of the path', async () => {
+  const server = createRawServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { upstream } = upstreamAt(server.address(), {});
+  server.close();
+  await once(server, 'close');
+  expect(await failureOf(upstream.open(call()))).toMatchObject({
+    message: 'The upstream could not be reached.',
+    failure: { kind: 'path' },
+  });
+});
+
+test('P081: a stream that breaks off fails after its frames', async () => {
+  const { upstream } = await start((_request, response) => {
+    response.writeHead(200, { 'content-type': 'text/event-stream' });
+    response.write('data: {"n":1}\n\n', () => response.destroy());
+  });
+  const frames: JsonObject[] = [];
+  const stream = await upstream.open(call());
+  const read = async () => {
+    for await (const batch of stream) frames.push(...batch.map(({ value }) => value));
+  };
+  expect((await failureOf(read())).failure?.kind).toBe('path');
+  expect(frames).toEqual([{ n: 1 }]);
+});
+
+test('P081: a body cut off where only closing ends it is left to the decoder', async () => {
+  const server = createRawServer((socket) => {
+    socket.on('error', () => {});
+    socket.once('data', () => {
+      socket.end(
+        'HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n\r\n' +
+          'data: {"candidates":[{"content":{"parts":[{"text":"a"}]}}]}\n\n',
+      );
+    });
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  closers.push(() => server.close());
+  const { upstream } = upstreamAt(server.address(), {});
+  const decoder = upstream.createDecoder({ signatureFamily: 'x', createId: (prefix) => prefix });
+  for (const frame of await readAll(await upstream.open(call()))) decoder.push(frame);
+  expect(decoder.end().at(-1)).toMatchObject({
+    kind: 'error',
+    error: { failure: { kind: 'path' } },
+  });
+});
+
+test('P090: a client that leaves closes the upstream’s socket, before and after the headers', async () => {
+  for (const answersFirst of [false, true]) {
+    const arrived = Promise.withResolvers<{ closed: Promise<unknown> }>();
+    const { upstream } = await start((request, response) => {
+      const closed = once(request.socket, 'close');
+      if (answersFirst) {
+        response.writeHead(200, { 'content-type': 'text/event-stream' });
+        response.write('data: {"n":1}\n\n');
+      }
+      arrived.resolve({ closed });
+    });
+    const abort = new AbortController();
+    const reason = new Error('left');
+    const reading = failureOf(upstream.open(call({ signal: abort.signal })).then(readAll));
+    const { closed } = await arrived.promise;
+    abort.abort(reason);
+    expect(await reading).toBe(reason);
+    await closed;
+  }
+});
+
+test('an aborted signal sends nothing', async () => {
+  const { upstream, seen } = await start(sse);
+  const signal = AbortSignal.abort(new Error('left'));
+  expect((await failureOf(upstream.open(call({ signal })))).message).toBe('left');
+  expect(seen).toEqual([]);
+});
+
+test('a full pool blames nobody, and is free again when an answer ends', async () => {
+  const open = Promise.withResolvers<ServerResponse>();
+  const { upstream } = await start(
+    (_request, response) => {
+      response.writeHead(200, { 'content-type': 'text/event-stream' });
+      response.write('data: {"n":1}\n\n', () => open.resolve(response));
+    },
+    { limits: { maxConnections: 1 } },
+  );
+  const first = await upstream.open(call());
+  const refused = await failureOf(upstream.open(call()));
+  expect(refused).toMatchObject({ kind: 'overloaded', source: 'gateway', failure: undefined });
+  (await open.promise).end();
+  await readAll(first);
+  await upstream.open(call());
+});
+
+test('closing fails what is under way', async () => {
+  const arrived = Promise.withResolvers<void>();
+  const { upstream } = await start(() => arrived.resolve());
+  const opening = failureOf(upstream.open(call()));
+  await arrived.promise;
+  await upstream.close();
+  expect(await opening).toMatchObject({ kind: 'overloaded', failure: undefined });
+});

@@ -1,0 +1,141 @@
+// Sends requests to one upstream over its own bounded pool of HTTP/1.1 connections.
+
+import { Agent, type Dispatcher } from 'undici';
+import type { Clock } from '../../lib/clock.ts';
+import type { JsonObject } from '../../lib/json.ts';
+import type { Frame, UpstreamStream } from '../upstream.ts';
+import { type AnswerLimits, AnswerStream } from './answer-stream.ts';
+import { pathFault } from './errors.ts';
+import { gatewayFault } from './network-error.ts';
+
+export interface UpstreamClient {
+  /**
+   * Resolves when the response headers are there and good.
+   * @throws GatewayError with `failure` set (without it when the pool is full or closed), or the
+   * signal's reason when it aborts.
+   */
+  open(request: ClientRequest): Promise<UpstreamStream>;
+  /** The whole answer as one object. @throws as `open` */
+  readObject(request: ClientRequest): Promise<JsonObject>;
+  /** Ends every connection at once; requests under way fail. */
+  close(): Promise<void>;
+}
+
+export interface ClientRequest {
+  readonly method: 'GET' | 'POST';
+  /** Path and query below the base URL, percent-encoded. */
+  readonly path: string;
+  /** Credential headers; the rest is always the same, and nothing of the client's is passed on. */
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body?: JsonObject | undefined;
+  readonly signal: AbortSignal;
+  readonly secrets: readonly string[];
+  readonly freshConnection?: boolean | undefined;
+  /** How long the upstream may be silent after this frame, in milliseconds. */
+  idleMsAfter(frame: Frame): number;
+}
+
+export interface ClientOptions {
+  readonly baseUrl: string;
+  readonly userAgent: string;
+  readonly clock: Clock;
+  readonly limits?: Partial<ClientLimits> | undefined;
+}
+
+export interface ClientLimits extends AnswerLimits {
+  readonly maxConnections: number;
+  readonly connectMs: number;
+  /** For an idle connection; the upstream's own `Keep-Alive` hint wins. */
+  readonly keepAliveMs: number;
+  /** Above the gateway's own limit of 300 s, so that its error wins. */
+  readonly headersMs: number;
+}
+
+const LIMITS: ClientLimits = {
+  maxConnections: 1024,
+  connectMs: 5_000,
+  keepAliveMs: 30_000,
+  headersMs: 305_000,
+  firstFrameMs: 305_000,
+  refusalMs: 5_000,
+  maxRefusalBytes: 64 * 1024,
+  maxFrameBytes: 64 * 1024 * 1024,
+  maxWaitingBytes: 64 * 1024,
+};
+
+/** HTTP/2 stays off: one GOAWAY would fail every request on the connection. Redirects are not followed. */
+export function createUpstreamClient(options: ClientOptions): UpstreamClient {
+  const limits = { ...LIMITS, ...options.limits };
+  const { origin, pathname } = new URL(options.baseUrl);
+  const basePath = pathname.replace(/\/+$/, '');
+  const kept = new Agent(agentOptions(limits));
+  const single = new Agent({ ...agentOptions(limits), pipelining: 0 });
+  let underWay = 0;
+
+  const open = async (request: ClientRequest): Promise<UpstreamStream> => {
+    const { signal, secrets } = request;
+    signal.throwIfAborted();
+    if (underWay >= limits.maxConnections) {
+      throw gatewayFault('overloaded', 'Too many requests are under way. Try again shortly.');
+    }
+    underWay += 1;
+    const stream = new AnswerStream({
+      clock: options.clock,
+      signal,
+      secrets,
+      limits,
+      idleMsAfter: (frame) => request.idleMsAfter(frame),
+      onClosed: () => {
+        underWay -= 1;
+      },
+    });
+    const agent = request.freshConnection === true ? single : kept;
+    agent.dispatch(dispatchOptions(request, origin, basePath + request.path), stream);
+    return stream.opened;
+  };
+
+  const dispatchOptions = (
+    { method, headers, body }: ClientRequest,
+    origin: string,
+    path: string,
+  ): Dispatcher.DispatchOptions => ({
+    origin,
+    path,
+    method,
+    headers: {
+      ...headers,
+      accept: 'text/event-stream, application/json',
+      'accept-encoding': 'identity',
+      'user-agent': options.userAgent,
+      ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+    },
+    body: body === undefined ? null : JSON.stringify(body),
+  });
+
+  return {
+    open,
+    readObject: async (request) => firstObject(await open(request)),
+    close: async () => {
+      await Promise.all([kept.destroy(), single.destroy()]);
+    },
+  };
+}
+
+function agentOptions(limits: ClientLimits): Agent.Options {
+  return {
+    allowH2: false,
+    connections: limits.maxConnections,
+    connect: { timeout: limits.connectMs },
+    keepAliveTimeout: limits.keepAliveMs,
+    headersTimeout: limits.headersMs,
+    bodyTimeout: 0,
+  };
+}
+
+/** Reads to the end, so that the connection can be used again. */
+async function firstObject(stream: UpstreamStream): Promise<JsonObject> {
+  let first: JsonObject | undefined;
+  for await (const frames of stream) first ??= frames[0]?.value;
+  if (first === undefined) throw pathFault('The upstream closed without an answer.');
+  return first;
+}

@@ -1,0 +1,31 @@
+// Counts the tokens of a request at the upstream.
+
+import { type JsonObject, readNumber } from '../../lib/json.ts';
+import type { UpstreamCall } from '../upstream.ts';
+import type { UpstreamClient } from './client.ts';
+import { pathFault } from './errors.ts';
+import type { GenerateProfile } from './profiles/profile.ts';
+import { modelRequest } from './requests.ts';
+
+/** @throws GatewayError with `failure` set. */
+export async function countTokens(
+  client: UpstreamClient,
+  profile: GenerateProfile,
+  call: Omit<UpstreamCall, 'stream'>,
+): Promise<number> {
+  const body = countBody(profile, call);
+  const answer = await client.readObject(modelRequest(profile, 'countTokens', { ...call, body }));
+  const total = readNumber(answer.totalTokens);
+  if (total !== undefined) return total;
+  throw pathFault('The upstream gave no token count.');
+}
+
+/** Safety settings do not change the count, and some upstreams refuse them here. */
+function countBody(
+  { countTakesFullRequest }: Pick<GenerateProfile, 'countTakesFullRequest'>,
+  { body, modelId }: { readonly body: JsonObject; readonly modelId: string },
+): JsonObject {
+  const { safetySettings, ...request } = body;
+  if (!countTakesFullRequest) return { contents: request.contents ?? [] };
+  return { generateContentRequest: { model: `models/${modelId}`, ...request } };
+}

@@ -1,0 +1,243 @@
+import { expect, test } from 'vitest';
+import type { JsonObject } from '../../lib/json.ts';
+import {
+  blocksOf,
+  decode,
+  errorOf,
+  frame,
+  reasonOf,
+  reply,
+  signed,
+  stop,
+  thought,
+} from './decode.test-support.ts';
+
+test('V050, V061: text fragments are one block, usage comes before the finish', () => {
+  const events = decode(
+    {
+      ...frame([{ text: 'Hel' }]),
+      responseId: 'r1',
+      modelVersion: 'alpha-3',
+      usageMetadata: { promptTokenCount: 10 },
+    },
+    { ...stop([{ text: 'lo' }]) },
+    { usageMetadata: { promptTokenCount: 10, candidatesTokenCount: 5 } },
+  );
+  const usage = { promptTokens: 10, cachedTokens: 0, toolPromptTokens: 0, thoughtTokens: 0 };
+  expect(events).toEqual([
+    {
+      kind: 'start',
+      upstreamId: 'r1',
+      modelVersion: 'alpha-3',
+      usage: { ...usage, answerTokens: 0 },
+    },
+    { kind: 'block-start', index: 0, choice: 0, block: { kind: 'text' } },
+    { kind: 'block-delta', index: 0, delta: { kind: 'text', text: 'Hel' } },
+    { kind: 'block-delta', index: 0, delta: { kind: 'text', text: 'lo' } },
+    { kind: 'block-end', index: 0 },
+    { kind: 'usage', usage: { ...usage, answerTokens: 5 } },
+    { kind: 'finish', choices: [{ choice: 0, reason: 'stop', rawReason: 'STOP' }] },
+  ]);
+});
+
+test('V051, P085, P086: the last usage wins, cached and thought tokens are kept apart', () => {
+  const { usage } = reply(
+    { ...frame([{ text: 'a' }]), usageMetadata: { promptTokenCount: 100, thoughtsTokenCount: 3 } },
+    {
+      ...stop(),
+      usageMetadata: {
+        promptTokenCount: 100,
+        cachedContentTokenCount: 60,
+        toolUsePromptTokenCount: 4,
+        thoughtsTokenCount: 7,
+        totalTokenCount: 120,
+      },
+    },
+  );
+  expect(usage).toEqual({
+    promptTokens: 100,
+    cachedTokens: 60,
+    toolPromptTokens: 4,
+    answerTokens: 9,
+    thoughtTokens: 7,
+  });
+});
+
+test('V053, V063: a call keeps its id and arguments; STOP with calls is tool-calls', () => {
+  const call = { functionCall: { id: 'c1', name: 'w', args: { c: 'P', version: '01.0' } } };
+  expect(blocksOf(stop([call]))).toEqual([
+    { kind: 'tool-call', id: 'c1', name: 'w', input: { c: 'P', version: '01.0' } },
+  ]);
+  expect(reasonOf(stop([call]))).toBe('tool-calls');
+});
+
+test('V053, P047: calls without an id, or with a repeated one, get fresh ids', () => {
+  const blocks = blocksOf(
+    frame([{ functionCall: { name: 'a' } }, { functionCall: { id: 'x', name: 'b', args: {} } }]),
+    stop([{ functionCall: { id: 'x', name: 'b' } }]),
+  );
+  expect(blocks?.map((block) => 'id' in block && block.id)).toEqual(['call_1', 'x', 'call_2']);
+});
+
+test('arguments that are keys of objects’ own prototypes survive', () => {
+  const args = JSON.parse('{"__proto__":{"x":1},"constructor":2}');
+  const [block] = blocksOf(stop([{ functionCall: { name: 'w', args } }])) ?? [];
+  expect(JSON.stringify(block && 'input' in block && block.input)).toBe(JSON.stringify(args));
+});
+
+test('V054: MAX_TOKENS is max-tokens, with a call tool-calls, and may be empty', () => {
+  const cut = (parts: JsonObject[]) => frame(parts, { finishReason: 'MAX_TOKENS' });
+  expect(reasonOf(cut([{ text: 'a' }]))).toBe('max-tokens');
+  expect(reasonOf(cut([{ functionCall: { name: 'w' } }]))).toBe('tool-calls');
+  expect(reasonOf(cut([thought('hm')]))).toBe('max-tokens');
+  expect(reasonOf(cut([]))).toBe('max-tokens');
+});
+
+test.each([
+  'SAFETY',
+  'RECITATION',
+  'BLOCKLIST',
+  'PROHIBITED_CONTENT',
+  'SPII',
+  'IMAGE_SAFETY',
+  'IMAGE_PROHIBITED_CONTENT',
+  'IMAGE_RECITATION',
+])('V090: %s is a safety ending, with or without content', (finishReason) => {
+  expect(reasonOf(frame([], { finishReason }))).toBe('safety');
+  expect(reasonOf(frame([{ text: 'a' }], { finishReason }))).toBe('safety');
+});
+
+test.each(['LANGUAGE', 'OTHER', 'NO_IMAGE', 'IMAGE_OTHER', 'SOMETHING_NEW'])(
+  '%s is a stop with content and an error without',
+  (finishReason) => {
+    expect(reasonOf(frame([{ text: 'a' }], { finishReason }))).toBe('stop');
+    expect(errorOf(frame([], { finishReason }))?.failure?.kind).toBe('path');
+  },
+);
+
+test.each([
+  'MALFORMED_FUNCTION_CALL',
+  'UNEXPECTED_TOOL_CALL',
+  'TOO_MANY_TOOL_CALLS',
+  'MALFORMED_RESPONSE',
+])('%s is an error worth another attempt', (finishReason) => {
+  expect(errorOf(frame([{ text: 'a' }], { finishReason }))).toMatchObject({
+    kind: 'upstream-unavailable',
+    failure: { kind: 'path' },
+  });
+});
+
+test('V090: a blocked prompt is a finish without content', () => {
+  const blocked = { promptFeedback: { blockReason: 'SAFETY', blockReasonMessage: 'no' } };
+  expect(reply(blocked, { usageMetadata: { promptTokenCount: 3 } }).choices).toMatchObject([
+    { end: { reason: 'prompt-blocked', rawReason: 'SAFETY', message: 'no' }, blocks: [] },
+  ]);
+});
+
+test.each<[string, JsonObject[]]>([
+  ['nothing at all (V068)', []],
+  ['keep-alives only (V068)', [{}, {}]],
+  ['no candidates', [{ usageMetadata: { promptTokenCount: 1 } }]],
+  ['STOP without parts (P080)', [stop()]],
+  ['STOP after thoughts only (P024)', [stop([thought('hm')])]],
+  ['text without a finish reason (P081)', [frame([{ text: 'a' }])]],
+  ['an unnamed call', [stop([{ functionCall: {} }])]],
+])('an answer of %s is an error worth another attempt', (_name, frames) => {
+  expect(errorOf(...frames)?.failure).toEqual({ kind: 'path' });
+});
+
+test('keep-alives start nothing', () => {
+  expect(decode({}, {}).map((event) => event.kind)).toEqual(['error']);
+});
+
+test('an error frame ends the answer as its status would, blocks closed', () => {
+  const events = decode(
+    frame([{ text: 'a' }]),
+    { error: { code: 429, status: 'RESOURCE_EXHAUSTED' } },
+    stop([{ text: 'b' }]),
+  );
+  expect(events.map((event) => event.kind)).toEqual([
+    'start',
+    'block-start',
+    'block-delta',
+    'block-end',
+    'error',
+  ]);
+  expect(events.at(-1)).toMatchObject({ error: { failure: { kind: 'rate-limited' } } });
+});
+
+test('V056: media, code and results are blocks of their own', () => {
+  const blocks = blocksOf(
+    stop([
+      { inlineData: { mimeType: 'image/png', data: 'AAA=' }, ...signed('S') },
+      { executableCode: { language: 'PYTHON', code: 'x', id: 'e' } },
+      { codeExecutionResult: { outcome: 'OUTCOME_FAILED', output: 'y' } },
+      { codeExecutionResult: { outcome: 'OUTCOME_DEADLINE_EXCEEDED' } },
+    ]),
+  );
+  expect(blocks).toEqual([
+    { kind: 'media', mediaType: 'image/png', base64: 'AAA=' },
+    { kind: 'code', language: 'python', code: 'x', id: 'e' },
+    { kind: 'code-result', outcome: 'failed', output: 'y' },
+    { kind: 'code-result', outcome: 'timeout', output: '' },
+  ]);
+});
+
+test('drafts drawn while thinking are left out', () => {
+  const draft = { inlineData: { mimeType: 'image/png', data: 'AAA=' }, thought: true };
+  expect(blocksOf(stop([draft, { text: 'a' }]))).toEqual([{ kind: 'text', text: 'a' }]);
+});
+
+test('choices are told apart by index', () => {
+  const candidate = (index: number, text: string, finishReason?: string): JsonObject => ({
+    ...(index === 0 ? {} : { index }),
+    content: { parts: [{ text }] },
+    ...(finishReason === undefined ? {} : { finishReason }),
+  });
+  const { choices } = reply(
+    { candidates: [candidate(1, 'x'), candidate(0, 'a')] },
+    { candidates: [candidate(0, 'b', 'STOP')] },
+    { candidates: [candidate(1, 'y', 'MAX_TOKENS')] },
+  );
+  expect(choices).toMatchObject([
+    { end: { choice: 0, reason: 'stop' }, blocks: [{ text: 'ab' }] },
+    { end: { choice: 1, reason: 'max-tokens' }, blocks: [{ text: 'xy' }] },
+  ]);
+});
+
+test('V055, P108: grounding that comes late stands before the end of the text it describes', () => {
+  const groundingMetadata = {
+    webSearchQueries: ['q'],
+    groundingChunks: [{ web: { uri: 'u', title: 'T' } }],
+    groundingSupports: [
+      { segment: { startIndex: 4, endIndex: 8, text: 'cité' }, groundingChunkIndices: [0] },
+    ],
+  };
+  const events = decode(
+    frame([thought('hm')]),
+    frame([{ text: 'Is c' }]),
+    frame([{ text: 'ité.' }]),
+    frame([], { finishReason: 'STOP', groundingMetadata }),
+  );
+  expect(events.map((event) => event.kind).slice(-3)).toEqual(['grounding', 'block-end', 'finish']);
+  expect(events.find((event) => event.kind === 'grounding')).toEqual({
+    kind: 'grounding',
+    choice: 0,
+    queries: ['q'],
+    sources: [{ url: 'u', title: 'T' }],
+    citations: [{ startIndex: 3, endIndex: 7, text: 'cité', sources: [0] }],
+  });
+});
+
+test('unknown parts, fields and shapes are passed over', () => {
+  const odd = [
+    { toolCall: { id: 'x' } },
+    { fileData: { fileUri: 'u' } },
+    { text: 7 },
+    {},
+    { inlineData: { data: 1 } },
+  ];
+  expect(blocksOf(stop([...odd, { text: 'a', future: true }]), { candidates: 'none' })).toEqual([
+    { kind: 'text', text: 'a' },
+  ]);
+});

@@ -1,0 +1,180 @@
+// Decodes the frames of one answer into canonical events.
+
+import type { GatewayError } from '../../canonical/error.ts';
+import type { CanonicalEvent, ChoiceEnd } from '../../canonical/event.ts';
+import type { Usage } from '../../canonical/usage.ts';
+import { isJsonObject, type JsonObject, type JsonValue, readNumber } from '../../lib/json.ts';
+import type { DecodeContext, Decoder } from '../upstream.ts';
+import { type AnswerContext, ChoiceDecoder } from './choice-decoder.ts';
+import { classifyErrorFrame, pathFault } from './errors.ts';
+import { readEnding } from './finish-reason.ts';
+import { mergeGrounding, readGrounding } from './grounding.ts';
+import { readUsage } from './usage.ts';
+
+/**
+ * Frames may hold anything: unknown fields and kinds are passed over. The ending is given out by
+ * `end()` only, because usage may come after the finish reason; an answer without a finish reason
+ * was cut off.
+ * @param now milliseconds since the epoch, for errors that name a time.
+ */
+export function createDecoder(context: DecodeContext, now: () => number): Decoder {
+  return new GenerateDecoder(context, now);
+}
+
+interface ChoiceState {
+  readonly blocks: ChoiceDecoder;
+  rawReason: string | undefined;
+  message: string | undefined;
+  grounding: JsonObject | undefined;
+}
+
+class GenerateDecoder implements Decoder {
+  readonly #now: () => number;
+  readonly #context: AnswerContext;
+  readonly #choices = new Map<number, ChoiceState>();
+  #hasStarted = false;
+  #hasEnded = false;
+  #usage: Usage | undefined;
+  #blockReason: string | undefined;
+  #blockMessage: string | undefined;
+
+  constructor(context: DecodeContext, now: () => number) {
+    this.#now = now;
+    let nextIndex = 0;
+    this.#context = {
+      signatureFamily: context.signatureFamily,
+      createId: (prefix) => context.createId(prefix),
+      takeIndex: () => nextIndex++,
+      callIds: new Set(),
+    };
+  }
+
+  push(frame: JsonObject): CanonicalEvent[] {
+    const events: CanonicalEvent[] = [];
+    if (this.#hasEnded) return events;
+    const { error } = frame;
+    if (error !== undefined && error !== null) {
+      return this.#fail(classifyErrorFrame(error, this.#now()), events);
+    }
+    this.#usage = readUsage(frame.usageMetadata) ?? this.#usage;
+    if (!this.#hasStarted) this.#start(frame, events);
+    this.#readFeedback(frame.promptFeedback);
+    if (!Array.isArray(frame.candidates)) return events;
+    for (const candidate of frame.candidates) {
+      if (isJsonObject(candidate)) this.#readCandidate(candidate, events);
+    }
+    return events;
+  }
+
+  end(): CanonicalEvent[] {
+    const events: CanonicalEvent[] = [];
+    if (this.#hasEnded) return events;
+    const choices = [...this.#choices].sort(([left], [right]) => left - right);
+    const isAnswered = choices.some(([, state]) => state.rawReason !== undefined);
+    if (choices.length === 0 || (!isAnswered && this.#blockReason !== undefined)) {
+      return this.#endUnanswered(events);
+    }
+    const ends: ChoiceEnd[] = [];
+    for (const [choice, state] of choices) {
+      const end = readEnd(choice, state);
+      if (end instanceof Error) return this.#fail(end, events);
+      ends.push(end);
+      addGrounding(choice, state, events);
+    }
+    return this.#finish(ends, events);
+  }
+
+  /** Frames that are no answer yet (`{}` as a keep-alive) start nothing. */
+  #start(frame: JsonObject, events: CanonicalEvent[]): void {
+    const { candidates, promptFeedback, usageMetadata } = frame;
+    if (candidates === undefined && promptFeedback === undefined && !usageMetadata) return;
+    this.#hasStarted = true;
+    events.push({
+      kind: 'start',
+      upstreamId: textOf(frame.responseId),
+      modelVersion: textOf(frame.modelVersion),
+      usage: this.#usage,
+    });
+  }
+
+  #readFeedback(feedback: JsonValue | undefined): void {
+    if (!isJsonObject(feedback)) return;
+    this.#blockReason = textOf(feedback.blockReason) ?? this.#blockReason;
+    this.#blockMessage = textOf(feedback.blockReasonMessage) ?? this.#blockMessage;
+  }
+
+  #readCandidate(candidate: JsonObject, events: CanonicalEvent[]): void {
+    const state = this.#choiceAt(readNumber(candidate.index) ?? 0);
+    const { content, groundingMetadata } = candidate;
+    if (isJsonObject(content) && Array.isArray(content.parts)) {
+      for (const part of content.parts) {
+        if (isJsonObject(part)) state.blocks.readPart(part, events);
+      }
+    }
+    state.rawReason = textOf(candidate.finishReason) ?? state.rawReason;
+    state.message = textOf(candidate.finishMessage) ?? state.message;
+    if (isJsonObject(groundingMetadata)) {
+      state.grounding = mergeGrounding(state.grounding, groundingMetadata);
+    }
+  }
+
+  #choiceAt(choice: number): ChoiceState {
+    const known = this.#choices.get(choice);
+    if (known !== undefined) return known;
+    const blocks = new ChoiceDecoder(choice, this.#context);
+    const state = { blocks, rawReason: undefined, message: undefined, grounding: undefined };
+    this.#choices.set(choice, state);
+    return state;
+  }
+
+  #endUnanswered(events: CanonicalEvent[]): CanonicalEvent[] {
+    if (this.#blockReason === undefined) {
+      return this.#fail(pathFault('The upstream closed without an answer.'), events);
+    }
+    const end: ChoiceEnd = {
+      choice: 0,
+      reason: 'prompt-blocked',
+      rawReason: this.#blockReason,
+      message: this.#blockMessage,
+    };
+    return this.#finish([end], events);
+  }
+
+  #finish(choices: readonly ChoiceEnd[], events: CanonicalEvent[]): CanonicalEvent[] {
+    this.#closeAll(events);
+    events.push({ kind: 'finish', choices });
+    return events;
+  }
+
+  #fail(error: GatewayError, events: CanonicalEvent[]): CanonicalEvent[] {
+    this.#closeAll(events);
+    events.push({ kind: 'error', error });
+    return events;
+  }
+
+  #closeAll(events: CanonicalEvent[]): void {
+    this.#hasEnded = true;
+    for (const { blocks } of this.#choices.values()) blocks.close(events);
+    if (this.#usage !== undefined) events.push({ kind: 'usage', usage: this.#usage });
+  }
+}
+
+/** The choice's ending, or why it has none. */
+function readEnd(choice: number, state: ChoiceState): ChoiceEnd | GatewayError {
+  const { blocks, rawReason, message } = state;
+  if (rawReason === undefined) return pathFault('The upstream cut its answer off.');
+  const ending = readEnding(rawReason, blocks);
+  if (ending.kind === 'finished') return { choice, reason: ending.reason, rawReason, message };
+  return pathFault(ending.message, new Error(`Finish reason ${rawReason}: ${message ?? ''}`));
+}
+
+/** Grounding is placed when the whole text is known, while its last block is still open. */
+function addGrounding(choice: number, state: ChoiceState, events: CanonicalEvent[]): void {
+  if (state.grounding === undefined) return;
+  const grounding = readGrounding(state.grounding, state.blocks);
+  if (grounding !== undefined) events.push({ kind: 'grounding', choice, ...grounding });
+}
+
+function textOf(value: JsonValue | undefined): string | undefined {
+  return typeof value === 'string' && value !== '' ? value : undefined;
+}

@@ -1,0 +1,62 @@
+// Writes media: bytes inline, addresses only where the upstream is known to read them.
+
+import { invalidRequest } from '../../canonical/error.ts';
+import type { MediaPart } from '../../canonical/request.ts';
+import type { WireBlob, WirePart } from '../../wire/generate.ts';
+import { traitsOf } from './capabilities.ts';
+import type { EncodeContext } from './encode-context.ts';
+
+/** The wire's words for how much detail of a medium the model looks at. */
+export const MEDIA_RESOLUTIONS = {
+  low: 'MEDIA_RESOLUTION_LOW',
+  medium: 'MEDIA_RESOLUTION_MEDIUM',
+  high: 'MEDIA_RESOLUTION_HIGH',
+} as const;
+
+/** @throws GatewayError (invalid-request) for an address the upstream does not read. */
+export function encodeMedia(part: MediaPart, context: EncodeContext): WirePart {
+  if (part.title !== undefined) {
+    context.target.receipt.add('dropped', 'messages', 'The upstream takes no titles of files.');
+  }
+  const { source, mediaType } = part;
+  switch (source.kind) {
+    case 'base64':
+      return { inlineData: encodeBlob(part, source.base64), ...resolutionOf(part, context) };
+    case 'url':
+    case 'file': {
+      const fileUri = source.kind === 'url' ? source.url : source.uri;
+      if (!context.profile.readsUri(fileUri)) throw unreadableAddress(part);
+      const fileData = mediaType === undefined ? { fileUri } : { fileUri, mimeType: mediaType };
+      return { fileData, ...resolutionOf(part, context) };
+    }
+    default:
+      return source satisfies never;
+  }
+}
+
+function encodeBlob(part: MediaPart, base64: string): WireBlob {
+  if (part.mediaType === undefined || base64 === '') {
+    throw invalidRequest('messages', `The ${part.modality} needs a media type and bytes.`);
+  }
+  return { mimeType: part.mediaType, data: base64 };
+}
+
+function resolutionOf(
+  { resolution }: MediaPart,
+  { target }: EncodeContext,
+): Pick<WirePart, 'mediaResolution'> {
+  if (resolution === undefined) return {};
+  if (!traitsOf(target.modelId).takesPartResolution) {
+    target.receipt.add('dropped', 'messages', 'This model takes no detail level for single media.');
+    return {};
+  }
+  return { mediaResolution: { level: MEDIA_RESOLUTIONS[resolution] } };
+}
+
+function unreadableAddress(part: MediaPart): Error {
+  const message =
+    part.source.kind === 'url'
+      ? `messages: ${part.modality} URLs are not fetched; send a data URI (base64) instead.`
+      : `messages: the upstream cannot read this ${part.modality} file; send its bytes as base64.`;
+  return invalidRequest('messages', message, 'unsupported');
+}

@@ -1,0 +1,148 @@
+// Writes one assistant turn and puts every thought signature on the kind of part it was issued for.
+
+import type { Part, Signature, ThinkingPart, ToolCallPart } from '../../canonical/request.ts';
+import { SIGNATURE_SENTINEL } from '../../canonical/signature-carrier.ts';
+import type { WirePart } from '../../wire/generate.ts';
+import type { EncodeContext } from './encode-context.ts';
+import { encodePlainPart } from './encode-parts.ts';
+
+export interface ModelTurnContext extends EncodeContext {
+  /** True in the turn in progress, whose tool calls the upstream wants signed. */
+  readonly isCurrent: boolean;
+  /** False when thoughts stay out: the model does not think, or not for this request. */
+  readonly sendsThoughts: boolean;
+}
+
+type SignedKind = NonNullable<Signature['on']>;
+
+/**
+ * The parts of an assistant turn; none when the turn says nothing. A signature that a client could
+ * carry only on an earlier part goes to the next part of its own kind (ai.google.dev, "Thought
+ * signatures": return it on the very part it came with).
+ */
+export function encodeModelTurn(parts: readonly Part[], context: ModelTurnContext): WirePart[] {
+  const turn = new ModelTurn(context);
+  for (const part of parts) turn.add(part);
+  return turn.end();
+}
+
+class ModelTurn {
+  readonly #context: ModelTurnContext;
+  readonly #parts: WirePart[] = [];
+  readonly #carried = new Map<SignedKind, string>();
+  #hasCall = false;
+
+  constructor(context: ModelTurnContext) {
+    this.#context = context;
+  }
+
+  add(part: Part): void {
+    switch (part.kind) {
+      case 'thinking':
+        this.#addThinking(part);
+        break;
+      case 'tool-call':
+        this.#addCall(part);
+        break;
+      case 'text':
+      case 'media':
+        this.#addSigned(encodePlainPart(part, this.#context), this.#sign(part, part.kind));
+        break;
+      case 'code':
+      case 'code-result':
+        this.#addSigned(encodePlainPart(part, this.#context), this.#valueOf(part.signature));
+        break;
+      case 'server-tool-call':
+      case 'server-tool-result':
+        this.#addSigned(encodePlainPart(part, this.#context), undefined);
+        break;
+      case 'redacted-thinking':
+        this.#note('dropped', 'Only its issuer can read redacted thinking.');
+        break;
+      case 'tool-result':
+        // Results are the user's; the transforms have put them there.
+        this.#note('dropped', 'A tool result stood in an assistant turn.');
+        break;
+      default:
+        part satisfies never;
+    }
+  }
+
+  end(): WirePart[] {
+    const text = this.#take('text');
+    if (text !== undefined) this.#parts.push({ text: '', thoughtSignature: text });
+    if (this.#carried.size > 0) {
+      this.#note('dropped', 'The part a thought signature belongs to is not in the history.');
+    }
+    return this.#parts;
+  }
+
+  #addThinking(part: ThinkingPart): void {
+    const value = this.#valueOf(part.signature);
+    const on = part.signature?.on ?? (part.text === '' ? 'tool-call' : 'thinking');
+    if (value !== undefined && on !== 'thinking') this.#carried.set(on, value);
+    if (part.text === '') return;
+    if (!this.#context.sendsThoughts) {
+      this.#note('dropped', 'Earlier thoughts stay out where thinking is off.');
+    } else if (value === undefined) {
+      this.#note('dropped', 'Thinking without a valid signature cannot be sent upstream.');
+    } else {
+      const thought: WirePart = { text: part.text, thought: true };
+      this.#parts.push(on === 'thinking' ? { ...thought, thoughtSignature: value } : thought);
+    }
+  }
+
+  #addCall(part: ToolCallPart): void {
+    const isFirst = !this.#hasCall;
+    this.#hasCall = true;
+    const signature = this.#sign(part, 'tool-call') ?? (isFirst ? this.#standIn() : undefined);
+    const { id, name, input } = part;
+    this.#addSigned({ functionCall: { id, name, args: input } }, signature);
+  }
+
+  /** The documented stand-in, for upstreams that want a signature and were never given one. */
+  #standIn(): string | undefined {
+    const { target, isCurrent } = this.#context;
+    if (!isCurrent || target.capabilities.unsignedCalls !== 'sentinel') return undefined;
+    this.#note(
+      'repaired',
+      'A tool call without a signature was sent with the documented stand-in.',
+    );
+    return SIGNATURE_SENTINEL;
+  }
+
+  #addSigned(part: WirePart, thoughtSignature: string | undefined): void {
+    if (thoughtSignature !== undefined) this.#parts.push({ ...part, thoughtSignature });
+    else if (part.text !== '') this.#parts.push(part);
+  }
+
+  /** The signature for a part of this kind: its own, else the one an earlier part carried for it. */
+  #sign(
+    part: { readonly signature?: Signature | undefined },
+    kind: SignedKind,
+  ): string | undefined {
+    const carried = this.#take(kind);
+    const own = this.#valueOf(part.signature);
+    const on = part.signature?.on ?? kind;
+    if (on === kind) return own ?? carried;
+    if (own !== undefined) this.#carried.set(on, own);
+    return carried;
+  }
+
+  #take(kind: SignedKind): string | undefined {
+    const value = this.#carried.get(kind);
+    this.#carried.delete(kind);
+    return value;
+  }
+
+  #valueOf(signature: Signature | undefined): string | undefined {
+    if (signature === undefined) return undefined;
+    if (this.#context.target.signatures === 'carried') return signature.value;
+    this.#note('dropped', 'The upstream refused the thought signatures of this conversation.');
+    return undefined;
+  }
+
+  #note(action: 'dropped' | 'repaired', reason: string): void {
+    this.#context.target.receipt.add(action, 'messages', reason);
+  }
+}

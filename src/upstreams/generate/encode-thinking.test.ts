@@ -1,0 +1,103 @@
+import { expect, test } from 'vitest';
+import type { Effort, ReasoningAmount } from '../../canonical/request.ts';
+import { requestOf, sandbox, targetOf } from './__fixtures__/requests.ts';
+import { encode } from './encode.ts';
+
+const configFor = (modelId: string, amount: ReasoningAmount, maxOutputTokens?: number) =>
+  encode(requestOf({ reasoning: { amount }, maxOutputTokens }), targetOf(modelId), sandbox)
+    .generationConfig;
+
+const thinkingFor = (modelId: string, amount: ReasoningAmount) => {
+  const config = configFor(modelId, amount);
+  return config instanceof Object && 'thinkingConfig' in config ? config.thinkingConfig : undefined;
+};
+
+const budget = (tokens: number): ReasoningAmount => ({ kind: 'budget', tokens });
+const effort = (word: Effort): ReasoningAmount => ({ kind: 'effort', effort: word });
+
+test('V028 a budget is sent with the thoughts, beside the limit', () => {
+  expect(configFor('alpha-3-flash', budget(8192), 20_000)).toEqual({
+    maxOutputTokens: 20_000,
+    thinkingConfig: { includeThoughts: true, thinkingBudget: 8192 },
+  });
+});
+
+test('V029 P015 a budget above the cap becomes the cap', () => {
+  expect(thinkingFor('alpha-3-flash', budget(40_000))).toMatchObject({ thinkingBudget: 24_576 });
+  expect(thinkingFor('gemini-2.5-pro', budget(40_000))).toMatchObject({ thinkingBudget: 32_768 });
+});
+
+test('V031 adaptive thinking is a fixed budget without a level', () => {
+  expect(thinkingFor('alpha-3-pro-high', { kind: 'adaptive' })).toEqual({
+    includeThoughts: true,
+    thinkingBudget: 24_576,
+  });
+});
+
+test.each([
+  ['low', 8192],
+  ['medium', 16_384],
+  ['high', 24_576],
+  ['minimal', 1024],
+  ['max', 32_768],
+] as const)('V032 the effort %s is %i tokens', (word, tokens) => {
+  expect(thinkingFor('alpha-3-pro-high', effort(word))).toMatchObject({ thinkingBudget: tokens });
+});
+
+test('V033 P121 an image model gets no thinking configuration, and the receipt says so', () => {
+  const target = targetOf('alpha-3-pro-image');
+  const body = encode(requestOf({ reasoning: { amount: { kind: 'adaptive' } } }), target, sandbox);
+  expect(body.generationConfig).toBeUndefined();
+  expect(target.receipt.entries).toMatchObject([{ action: 'dropped', path: 'thinking' }]);
+});
+
+test('V027 off is silence for models that think only when asked', () => {
+  expect(thinkingFor('alpha-3-flash', { kind: 'off' })).toBeUndefined();
+});
+
+test('off is said to models that think unasked, as far as they can stop', () => {
+  const off = { kind: 'off' } as const;
+  expect(thinkingFor('gemini-2.5-flash', off)).toEqual({
+    includeThoughts: false,
+    thinkingBudget: 0,
+  });
+  expect(thinkingFor('gemini-2.5-pro', off)).toEqual({
+    includeThoughts: false,
+    thinkingBudget: 128,
+  });
+  expect(thinkingFor('gemini-3-pro', off)).toEqual({
+    includeThoughts: false,
+    thinkingLevel: 'LOW',
+  });
+  expect(thinkingFor('gemini-3-flash', off)).toEqual({
+    includeThoughts: false,
+    thinkingLevel: 'MINIMAL',
+  });
+});
+
+test.each([
+  ['gemini-3-flash', budget(1000), 'MINIMAL'],
+  ['gemini-3-pro', budget(1000), 'LOW'],
+  ['gemini-3-pro', budget(8192), 'LOW'],
+  ['gemini-3-pro', effort('medium'), 'HIGH'],
+  ['gemini-3.1-pro', effort('medium'), 'MEDIUM'],
+  ['gemini-3.1-pro', budget(30_000), 'HIGH'],
+  ['gemini-3.8-flash', effort('minimal'), 'LOW'],
+  ['gemini-3.8-flash', effort('max'), 'HIGH'],
+] as const)('P018 P019 %s gets the level nearest to %j and no budget', (id, amount, level) => {
+  expect(thinkingFor(id, amount)).toEqual({ includeThoughts: true, thinkingLevel: level });
+});
+
+test('where nothing is asked nothing is sent, save to see the thoughts', () => {
+  expect(thinkingFor('gemini-3-pro', { kind: 'unset' })).toBeUndefined();
+  const reasoning = { amount: { kind: 'unset' }, showThoughts: true } as const;
+  const body = encode(requestOf({ reasoning }), targetOf('gemini-3-pro'), sandbox);
+  expect(body.generationConfig).toEqual({ thinkingConfig: { includeThoughts: true } });
+});
+
+test('P016 an output limit below the budget is raised above it, within the cap', () => {
+  expect(configFor('alpha-3-flash', budget(8192), 1000)).toMatchObject({ maxOutputTokens: 9192 });
+  expect(configFor('beta-opus-4-6-thinking', budget(32_000), 32_000)).toMatchObject({
+    maxOutputTokens: 64_000,
+  });
+});

@@ -1,0 +1,51 @@
+// Writes how tools may be used: the mode of function calling and its names.
+
+import { invalidRequest } from '../../canonical/error.ts';
+import type { ToolChoice } from '../../canonical/request.ts';
+import type { WireFunctionCallingConfig, WireToolConfig } from '../../wire/generate.ts';
+import type { EncodedTools } from './encode-tools.ts';
+
+/**
+ * Undefined when there is no function to call.
+ * @throws GatewayError (invalid-request) when a forced tool is not among the declared ones.
+ */
+export function encodeToolConfig(
+  toolChoice: ToolChoice,
+  { functionNames, hasServerTools }: EncodedTools,
+): WireToolConfig | undefined {
+  if (functionNames.length === 0) return undefined;
+  return {
+    functionCallingConfig: callingConfig(toolChoice, functionNames),
+    // ai.google.dev, "Function calling": wanted for built-in tools beside functions.
+    ...(hasServerTools ? { includeServerSideToolInvocations: true } : {}),
+  };
+}
+
+function callingConfig(
+  toolChoice: ToolChoice,
+  functionNames: readonly string[],
+): WireFunctionCallingConfig {
+  switch (toolChoice.kind) {
+    case 'auto':
+      return { mode: 'AUTO' };
+    case 'none':
+      return { mode: 'NONE' };
+    case 'required':
+      return { mode: 'ANY', ...allowedNames(toolChoice.names, functionNames) };
+    case 'validated':
+      return { mode: 'VALIDATED', ...allowedNames(toolChoice.names, functionNames) };
+    default:
+      return toolChoice satisfies never;
+  }
+}
+
+function allowedNames(
+  names: readonly string[],
+  functionNames: readonly string[],
+): Pick<WireFunctionCallingConfig, 'allowedFunctionNames'> {
+  const unknown = names.find((name) => !functionNames.includes(name));
+  if (unknown !== undefined) {
+    throw invalidRequest('tool_choice', `tool_choice: "${unknown}" is not among the tools.`);
+  }
+  return names.length === 0 ? {} : { allowedFunctionNames: [...names] };
+}

@@ -1,0 +1,87 @@
+import { expect, test } from 'vitest';
+import type { CanonicalRequest, Tool, ToolChoice } from '../../canonical/request.ts';
+import { gemini, requestOf, sandbox, targetOf } from './__fixtures__/requests.ts';
+import { encode } from './encode.ts';
+
+const parameters = { type: 'object', properties: { c: { type: 'string' } }, required: ['c'] };
+const w: Tool = { kind: 'function', name: 'w', description: 'd', parameters };
+const x: Tool = { kind: 'function', name: 'x' };
+
+const encodeTools = (fields: Partial<CanonicalRequest>) =>
+  encode(requestOf(fields), targetOf('alpha-3-flash'), sandbox);
+
+const modeOf = (toolChoice: ToolChoice, tools: readonly Tool[] = [w, x]) =>
+  encodeTools({ tools, toolChoice }).toolConfig;
+
+test('V036 V087 functions become declarations of one element', () => {
+  expect(encodeTools({ tools: [w, x] }).tools).toEqual([
+    { functionDeclarations: [{ name: 'w', description: 'd', parameters }, { name: 'x' }] },
+  ]);
+});
+
+test('a second tool of the same name is left out, and the receipt says so', () => {
+  const target = targetOf('alpha-3-flash');
+  const body = encode(requestOf({ tools: [w, { ...w, description: 'other' }] }), target, sandbox);
+  expect(body.tools).toMatchObject([{ functionDeclarations: [{ description: 'd' }] }]);
+  expect(target.receipt.entries).toMatchObject([{ action: 'dropped', path: 'tools[1]' }]);
+});
+
+test('V037 P054 web search is named in the words of the upstream', () => {
+  const request = requestOf({ tools: [{ kind: 'web-search' }] });
+  expect(encode(request, targetOf('alpha-3-flash'), sandbox).tools).toEqual([
+    { vendoraSearch: {} },
+  ]);
+  expect(encode(request, targetOf('gemini-2.5-pro'), gemini).tools).toEqual([{ googleSearch: {} }]);
+});
+
+test('P053 search beside functions says so where both may stand together', () => {
+  const tools: readonly Tool[] = [w, { kind: 'web-search' }, { kind: 'url-context' }];
+  expect(encode(requestOf({ tools }), targetOf('gemini-3-pro'), gemini)).toMatchObject({
+    tools: [{ functionDeclarations: [{ name: 'w' }] }, { googleSearch: {} }, { urlContext: {} }],
+    toolConfig: { includeServerSideToolInvocations: true },
+  });
+});
+
+test('a freeform tool takes one string and tells its grammar', () => {
+  const tool: Tool = {
+    kind: 'freeform',
+    name: 'exec',
+    description: 'Runs.',
+    grammar: { syntax: 'lark', definition: 'start: "x"' },
+  };
+  expect(encodeTools({ tools: [tool] }).tools).toMatchObject([
+    {
+      functionDeclarations: [
+        {
+          name: 'exec',
+          description: 'Runs.\n\nThe input must follow this lark grammar:\nstart: "x"',
+          parameters: { properties: { input: { type: 'string' } }, required: ['input'] },
+        },
+      ],
+    },
+  ]);
+});
+
+test('V084 the choice of tools is the calling mode', () => {
+  const calling = (functionCallingConfig: object) => ({ functionCallingConfig });
+  expect(modeOf({ kind: 'auto', names: [] })).toEqual(calling({ mode: 'AUTO' }));
+  expect(modeOf({ kind: 'none' })).toEqual(calling({ mode: 'NONE' }));
+  expect(modeOf({ kind: 'required', names: [] })).toEqual(calling({ mode: 'ANY' }));
+  expect(modeOf({ kind: 'required', names: ['w'] })).toEqual(
+    calling({ mode: 'ANY', allowedFunctionNames: ['w'] }),
+  );
+  expect(modeOf({ kind: 'validated', names: [] })).toEqual(calling({ mode: 'VALIDATED' }));
+});
+
+test('an optional choice among some tools declares only those', () => {
+  const body = encodeTools({ tools: [w, x], toolChoice: { kind: 'auto', names: ['x'] } });
+  expect(body.tools).toEqual([{ functionDeclarations: [{ name: 'x' }] }]);
+});
+
+test('a forced tool nobody declared is refused by name', () => {
+  expect(() => modeOf({ kind: 'required', names: ['zz'] })).toThrow(/"zz" is not among the tools/);
+});
+
+test('without functions there is no calling mode', () => {
+  expect(modeOf({ kind: 'required', names: [] }, [{ kind: 'web-search' }])).toBeUndefined();
+});

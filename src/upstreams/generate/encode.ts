@@ -1,0 +1,58 @@
+// Writes a canonical request as the wire body of one upstream model.
+
+import type { CanonicalRequest } from '../../canonical/request.ts';
+import type { JsonObject } from '../../lib/json.ts';
+import type { EncodeTarget } from '../upstream.ts';
+import { definedFields } from './defined.ts';
+import { encodeContents } from './encode-contents.ts';
+import type { EncodeContext } from './encode-context.ts';
+import { encodeGenerationConfig } from './encode-generation-config.ts';
+import { encodeToolConfig } from './encode-tool-config.ts';
+import { encodeTools } from './encode-tools.ts';
+import type { GenerateProfile } from './profiles/profile.ts';
+
+/** Service tiers of the wire (@google/genai, `ServiceTier`); other protocols' words mean nothing here. */
+const SERVICE_TIERS = ['flex', 'standard', 'priority'];
+
+/**
+ * The body without the project, which `placeProject` adds when an account is known. Expects what the
+ * transforms establish (canonical/request.ts), and never writes an empty part or an unknown field.
+ * @throws GatewayError (invalid-request) for what this upstream cannot be sent.
+ */
+export function encode(
+  request: CanonicalRequest,
+  target: EncodeTarget,
+  profile: Pick<GenerateProfile, 'vocabulary' | 'readsUri'>,
+): JsonObject {
+  const context: EncodeContext = { target, profile };
+  const encodedTools = encodeTools(request.tools, request.toolChoice, context);
+  const { tools } = encodedTools;
+  const body = {
+    systemInstruction: systemInstruction(request),
+    tools: tools.length === 0 ? undefined : [...tools],
+    toolConfig: encodeToolConfig(request.toolChoice, encodedTools),
+    generationConfig: encodeGenerationConfig(request, target),
+    safetySettings: safetySettings(request),
+    cachedContent: request.cachedContent,
+    serviceTier: serviceTier(request, context),
+  };
+  return { contents: encodeContents(request, context), ...definedFields(body) };
+}
+
+function systemInstruction({ system }: CanonicalRequest): JsonObject | undefined {
+  const parts = system.filter((part) => part.text !== '').map(({ text }) => ({ text }));
+  return parts.length === 0 ? undefined : { parts };
+}
+
+function safetySettings({ safety }: CanonicalRequest): JsonObject[] | undefined {
+  if (safety.length === 0) return undefined;
+  return safety.map(({ category, threshold }) => ({ category, threshold }));
+}
+
+function serviceTier({ serviceTier }: CanonicalRequest, context: EncodeContext) {
+  if (serviceTier === undefined) return undefined;
+  const isKnown = SERVICE_TIERS.includes(serviceTier.toLowerCase());
+  if (isKnown && context.profile.vocabulary === 'real') return serviceTier;
+  context.target.receipt.add('dropped', 'service_tier', 'The upstream has no such service tier.');
+  return undefined;
+}

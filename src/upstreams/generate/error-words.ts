@@ -1,0 +1,29 @@
+// The only place that reads meaning out of an upstream's prose, for faults it has no code for.
+
+/** True for the documented complaints about missing, corrupted or foreign thought signatures. */
+export function blamesSignature(message: string): boolean {
+  return /thought[_ ]?signature/i.test(message);
+}
+
+export interface LengthComplaint {
+  readonly tokens: number | undefined;
+  readonly limit: number | undefined;
+}
+
+/**
+ * The figures of "The input token count (1200000) exceeds the maximum number of tokens allowed
+ * (1048576)." and its variants; undefined when the message is about something else.
+ */
+export function readLengthComplaint(message: string): LengthComplaint | undefined {
+  if (!/token count|context (?:length|window)|prompt is too long|too many tokens/i.test(message)) {
+    return undefined;
+  }
+  if (!/exceed|too long|too many|more than|maximum|larger/i.test(message)) return undefined;
+  const figures = (message.match(/\d[\d,]*/g) ?? [])
+    .map((figure) => Number(figure.replaceAll(',', '')))
+    .filter((figure) => figure >= 100);
+  const [tokens, limit] = figures;
+  return limit === undefined
+    ? { tokens: undefined, limit: tokens }
+    : { tokens: Math.max(tokens ?? 0, limit), limit: Math.min(tokens ?? 0, limit) };
+}

@@ -1,0 +1,175 @@
+import { expect, test } from 'vitest';
+import type { JsonValue } from '../../lib/json.ts';
+import { classifyErrorFrame, classifyFailure } from './errors.ts';
+
+const NOW = Date.UTC(2026, 10, 20, 12, 0, 0);
+
+function classify(
+  status: number,
+  error: JsonValue | string,
+  headers: Record<string, string> = { 'content-type': 'application/json' },
+) {
+  const body = typeof error === 'string' ? error : JSON.stringify({ error });
+  return classifyFailure({
+    status,
+    headers,
+    body,
+    now: NOW,
+    secrets: ['my-project', 'top-secret'],
+  });
+}
+
+function kindOf(status: number, error: JsonValue | string): string | undefined {
+  return classify(status, error).failure?.kind;
+}
+
+function errorInfo(reason: string, metadata: Record<string, string> = {}): JsonValue {
+  return { '@type': 'type.googleapis.com/google.rpc.ErrorInfo', reason, metadata };
+}
+
+const retryInfo = (retryDelay: string): JsonValue => ({
+  '@type': 'type.googleapis.com/google.rpc.RetryInfo',
+  retryDelay,
+});
+
+const quotaFailure = (quotaId: string): JsonValue => ({
+  '@type': 'type.googleapis.com/google.rpc.QuotaFailure',
+  violations: [{ quotaId }],
+});
+
+const HTML = '<!DOCTYPE html><html><body>Please sign in</body></html>';
+
+test.each<[string, number, JsonValue | string, string]>([
+  ['a plain RESOURCE_EXHAUSTED (V142)', 429, { status: 'RESOURCE_EXHAUSTED' }, 'rate-limited'],
+  [
+    'a per-minute message (V142)',
+    429,
+    { message: 'Quota exceeded for Tokens per minute limit' },
+    'rate-limited',
+  ],
+  ['QUOTA_EXHAUSTED (V142)', 429, { details: [errorInfo('QUOTA_EXHAUSTED')] }, 'quota-exhausted'],
+  ['a daily quota', 429, { details: [quotaFailure('RequestsPerDayPerModel')] }, 'quota-exhausted'],
+  ['a minute quota', 429, { details: [quotaFailure('RequestsPerMinute-Free')] }, 'rate-limited'],
+  ['a page', 429, HTML, 'rate-limited'],
+  ['401', 401, { status: 'UNAUTHENTICATED' }, 'unauthenticated'],
+  ['an invalid key', 400, { details: [errorInfo('API_KEY_INVALID')] }, 'unauthenticated'],
+  [
+    'a verification request (P147)',
+    403,
+    { details: [errorInfo('VALIDATION_REQUIRED')] },
+    'verification-required',
+  ],
+  ['403', 403, { status: 'PERMISSION_DENIED', message: 'Denied.' }, 'forbidden'],
+  ['403 for a model', 403, { message: 'No access to models/alpha-3-pro' }, 'model-forbidden'],
+  [
+    '403 for a model in metadata',
+    403,
+    { details: [errorInfo('DENIED', { model: 'alpha-3-pro' })] },
+    'model-forbidden',
+  ],
+  ['an HTML 403', 403, HTML, 'path'],
+  ['an HTML 404', 404, HTML, 'path'],
+  ['404', 404, { status: 'NOT_FOUND' }, 'model-not-found'],
+  [
+    'a missing signature',
+    400,
+    { message: 'Function call `w` in the 2. content block is missing a `thought_signature`.' },
+    'bad-signature',
+  ],
+  ['a corrupted one', 400, { message: 'Corrupted thought signature.' }, 'bad-signature'],
+  ['another 400', 400, { message: 'Unknown name "x"' }, 'rejected'],
+  ['413', 413, {}, 'rejected'],
+  ['422', 422, '', 'rejected'],
+  ['408', 408, '', 'path'],
+  ['302', 302, '', 'path'],
+  ['500', 500, {}, 'path'],
+  ['502', 502, HTML, 'path'],
+  ['504', 504, '', 'path'],
+  ['503', 503, {}, 'overloaded'],
+  ['529', 529, '', 'overloaded'],
+])('%s is answered by the right row of the retry table', (_name, status, error, expected) => {
+  expect(kindOf(status, error)).toBe(expected);
+});
+
+test('the wait is taken from headers, details, metadata or words, in this order (P135)', () => {
+  const json = { 'content-type': 'application/json' };
+  const details = [retryInfo('45.837906927s'), errorInfo('RATE', { quotaResetDelay: '510.79ms' })];
+  const message = 'Please retry in 9s.';
+  const wait = (error: JsonValue, headers = {}) =>
+    classify(429, error, { ...json, ...headers }).failure?.retryAfterMs;
+  expect(wait({ message, details }, { 'retry-after': '3' })).toBe(3000);
+  expect(wait({ message, details }, { 'retry-after-ms': '1500' })).toBe(1500);
+  expect(wait({ message, details }, { 'retry-after': 'Fri, 20 Nov 2026 12:00:05 GMT' })).toBe(5000);
+  expect(wait({ message, details }, { 'retry-after': 'garbage' })).toBe(45_838);
+  expect(wait({ message, details: [errorInfo('R', { quotaResetDelay: '2h21m25.8s' })] })).toBe(
+    8_485_800,
+  );
+  expect(wait({ details: [errorInfo('R', { quotaResetTimeStamp: '2026-11-20T12:00:30Z' })] })).toBe(
+    30_000,
+  );
+  expect(wait({ message })).toBe(9000);
+  expect(wait({ message: 'No.' })).toBeUndefined();
+});
+
+test('trouble with the account is never the client’s own 401 or 403 (P146)', () => {
+  expect(classify(401, {}).kind).toBe('upstream-auth');
+  expect(classify(403, {}).kind).toBe('upstream-auth');
+});
+
+test('a prompt that is too long names both figures', () => {
+  const error = classify(400, {
+    message:
+      'The input token count (1200000) exceeds the maximum number of tokens allowed (1048576).',
+  });
+  expect(error).toMatchObject({
+    kind: 'invalid-request',
+    reason: 'context-length',
+    message: 'prompt is too long: 1200000 tokens > 1048576 maximum',
+    failure: { kind: 'rejected', status: 400 },
+  });
+});
+
+test('a rejection keeps the upstream’s words without keys, mails and projects', () => {
+  const error = classify(400, {
+    message:
+      'Bad field in projects/acme-12345 for robot@acme.iam.gserviceaccount.com with key ' +
+      'AIzaSyA1234567890123456789012345 of my-project using top-secret and project 123456789012',
+  });
+  expect(error.kind).toBe('invalid-request');
+  expect(error.source).toBe('upstream');
+  expect(error.message).toContain('Bad field in projects/<project>');
+  expect(error.message).not.toMatch(/acme|AIza|my-project|top-secret|123456789012/);
+  expect(String(error.cause)).not.toMatch(/acme|AIza|my-project|top-secret|123456789012/);
+});
+
+test('a huge rejection is cut', () => {
+  expect(classify(400, { message: 'x'.repeat(50_000) }).message.length).toBeLessThan(1100);
+});
+
+test('an error inside a 200 counts as the status it names', () => {
+  const kind = (value: JsonValue) => classifyErrorFrame(value, NOW).failure;
+  expect(kind({ code: 503, message: 'busy' })).toMatchObject({ kind: 'overloaded', status: 503 });
+  expect(kind({ status: 'RESOURCE_EXHAUSTED', details: [retryInfo('3s')] })).toMatchObject({
+    kind: 'rate-limited',
+    status: 429,
+    retryAfterMs: 3000,
+  });
+  expect(kind({})).toMatchObject({ kind: 'path', status: 500 });
+  expect(kind('broken')).toMatchObject({ kind: 'path' });
+});
+
+test('an error body of any shape is survived', () => {
+  for (const body of [
+    '',
+    'null',
+    '[]',
+    '[null]',
+    '{"error":[]}',
+    '{"error":{"details":{}}}',
+    '{',
+  ]) {
+    expect(classify(400, body).failure?.kind).toBe('rejected');
+  }
+  expect(classify(400, '[{"error":{"message":"in a list"}}]').message).toBe('in a list');
+  expect(classify(400, '{"error":"a text"}').message).toBe('a text');
+});

@@ -1,0 +1,46 @@
+// Reads the wire's finish reasons: what the client is told, or that there is no usable answer.
+
+import type { FinishReason } from '../../canonical/event.ts';
+
+export interface AnswerSoFar {
+  /** True when there is anything but thoughts. */
+  readonly hasContent: boolean;
+  readonly hasToolCalls: boolean;
+}
+
+export type Ending =
+  | { readonly kind: 'finished'; readonly reason: FinishReason }
+  /** Worth another attempt; `message` is safe for clients. */
+  | { readonly kind: 'failed'; readonly message: string };
+
+/**
+ * How one choice ended. The wire has no reason of its own for tool calls, so their presence decides.
+ * Source: ai.google.dev, "GenerateContent API reference", `FinishReason`.
+ */
+export function readEnding(rawReason: string, answer: AnswerSoFar): Ending {
+  switch (rawReason) {
+    case 'SAFETY':
+    case 'RECITATION':
+    case 'BLOCKLIST':
+    case 'PROHIBITED_CONTENT':
+    case 'SPII':
+    case 'IMAGE_SAFETY':
+    case 'IMAGE_PROHIBITED_CONTENT':
+    case 'IMAGE_RECITATION':
+      return { kind: 'finished', reason: 'safety' };
+    case 'MALFORMED_FUNCTION_CALL':
+    case 'UNEXPECTED_TOOL_CALL':
+    case 'TOO_MANY_TOOL_CALLS':
+      return { kind: 'failed', message: 'The model made a tool call that cannot be used.' };
+    case 'MALFORMED_RESPONSE':
+      return { kind: 'failed', message: 'The model gave an answer that cannot be used.' };
+    case 'MAX_TOKENS':
+    case 'CONTINUATION':
+      return { kind: 'finished', reason: answer.hasToolCalls ? 'tool-calls' : 'max-tokens' };
+    // STOP, LANGUAGE, OTHER, NO_IMAGE, IMAGE_OTHER, and every reason newer than this table.
+    default:
+      if (answer.hasToolCalls) return { kind: 'finished', reason: 'tool-calls' };
+      if (answer.hasContent) return { kind: 'finished', reason: 'stop' };
+      return { kind: 'failed', message: 'The model gave an empty answer.' };
+  }
+}

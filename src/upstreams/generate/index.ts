@@ -1,0 +1,45 @@
+// The generate-content upstream: profile, encoder, decoder and transport put together.
+
+import type { Clock } from '../../lib/clock.ts';
+import type { Upstream } from '../upstream.ts';
+import { capabilitiesOf } from './capabilities.ts';
+import { type ClientLimits, createUpstreamClient } from './client.ts';
+import { countTokens } from './count-tokens.ts';
+import { createDecoder } from './decode.ts';
+import { encode } from './encode.ts';
+import { listModels } from './list-models.ts';
+import { patch } from './patch.ts';
+import type { GenerateProfile } from './profiles/profile.ts';
+import { generateRequest } from './requests.ts';
+
+/** The wire's name; the generate protocol's relay lane carries the same. */
+const GENERATE_WIRE = 'generate-content';
+
+export interface GenerateUpstreamOptions {
+  readonly profile: GenerateProfile;
+  readonly clock: Clock;
+  readonly limits?: Partial<ClientLimits> | undefined;
+}
+
+/** `close` ends the connections at once: answers under way must have been drained before. */
+export function createGenerateUpstream(options: GenerateUpstreamOptions): Upstream {
+  const { profile, clock, limits } = options;
+  const { baseUrl, userAgent } = profile;
+  const client = createUpstreamClient({ baseUrl, userAgent, clock, limits });
+  return {
+    id: profile.id,
+    wire: GENERATE_WIRE,
+    modelIds: (name) => profile.modelIds(name),
+    capabilities: (modelId, listed) => capabilitiesOf(profile, modelId, listed),
+    encode: (request, target) => encode(request, target, profile),
+    patch: (body, target) => patch(body, target, profile),
+    open: (call) => {
+      const { drawsImages } = capabilitiesOf(profile, call.modelId);
+      return client.open(generateRequest(profile, call, { drawsImages }));
+    },
+    createDecoder: (context) => createDecoder(context, () => clock.now()),
+    countTokens: (call) => countTokens(client, profile, call),
+    listModels: (access, signal) => listModels({ client, profile, access, signal }),
+    close: () => client.close(),
+  };
+}

@@ -1,0 +1,159 @@
+// What is known of the models beforehand, as data: one row a model generation, the first match counts.
+
+import type { ModelCapabilities, ThinkingLevel } from '../../canonical/model.ts';
+
+export interface ModelRow {
+  /** Matched against the model id in lower case. */
+  readonly pattern: RegExp;
+  readonly capabilities: Omit<ModelCapabilities, 'signatureFamily'>;
+  readonly traits: ModelTraits;
+}
+
+/** What only the encoder of this wire has to know. */
+export interface ModelTraits {
+  /** True when the model thinks unless told not to; else silence is how thinking is switched off. */
+  readonly thinksUnasked: boolean;
+  /** True when a budget of -1 lets the model decide. */
+  readonly takesAutomaticBudget: boolean;
+  /** True when a single part may say its media resolution. */
+  readonly takesPartResolution: boolean;
+}
+
+const ASKED_ONLY: ModelTraits = {
+  thinksUnasked: false,
+  takesAutomaticBudget: false,
+  takesPartResolution: false,
+};
+const AUTOMATIC: ModelTraits = { ...ASKED_ONLY, thinksUnasked: true, takesAutomaticBudget: true };
+const LEVELLED: ModelTraits = { ...ASKED_ONLY, thinksUnasked: true, takesPartResolution: true };
+
+/** Models under the neutral names: the sandbox and upstreams like it. */
+const NEUTRAL: ModelRow['capabilities'] = {
+  inputTokenLimit: 1_048_576,
+  outputTokenLimit: 65_536,
+  thinking: { kind: 'budget', minTokens: 128, maxTokens: 32_768, canDisable: true },
+  unsignedCalls: 'sentinel',
+  searchWithFunctions: false,
+  jsonWithFunctions: true,
+  mediaInFunctionResponse: false,
+  drawsImages: false,
+};
+
+/** Before generation 3: signatures are optional, few features combine. */
+const EARLIER: ModelRow['capabilities'] = {
+  ...NEUTRAL,
+  thinking: { kind: 'none' },
+  unsignedCalls: 'accepted',
+  jsonWithFunctions: false,
+};
+
+const GENERATION_3: ModelRow['capabilities'] = {
+  ...NEUTRAL,
+  thinking: levels('LOW', 'HIGH'),
+  searchWithFunctions: true,
+  mediaInFunctionResponse: true,
+};
+
+/** Sources: ai.google.dev, "Thinking", "Thought signatures", model pages; docs.cloud.google.com, "Thinking". */
+export const MODEL_ROWS: readonly ModelRow[] = [
+  {
+    pattern: /^alpha-.*image/,
+    capabilities: { ...NEUTRAL, thinking: { kind: 'none' }, drawsImages: true },
+    traits: ASKED_ONLY,
+  },
+  {
+    pattern: /^alpha-.*flash/,
+    capabilities: { ...NEUTRAL, thinking: budget(0, 24_576) },
+    traits: ASKED_ONLY,
+  },
+  { pattern: /^alpha-/, capabilities: NEUTRAL, traits: ASKED_ONLY },
+  {
+    pattern: /^(beta|claude)-/,
+    capabilities: {
+      ...NEUTRAL,
+      inputTokenLimit: 200_000,
+      outputTokenLimit: 64_000,
+      thinking: budget(1024, 32_768),
+    },
+    traits: ASKED_ONLY,
+  },
+  {
+    pattern: /^gemini-[12][.-].*image/,
+    capabilities: {
+      ...EARLIER,
+      inputTokenLimit: 32_768,
+      outputTokenLimit: 32_768,
+      drawsImages: true,
+    },
+    traits: ASKED_ONLY,
+  },
+  {
+    pattern: /^(gemini|imagen)-.*image/,
+    capabilities: {
+      ...GENERATION_3,
+      inputTokenLimit: 65_536,
+      outputTokenLimit: 32_768,
+      thinking: { kind: 'none' },
+      drawsImages: true,
+    },
+    traits: LEVELLED,
+  },
+  {
+    pattern: /^gemini-.*(tts|native-audio|live|embedding)/,
+    capabilities: { ...EARLIER, outputTokenLimit: 16_384 },
+    traits: ASKED_ONLY,
+  },
+  {
+    pattern: /^gemini-2\.5-pro/,
+    capabilities: {
+      ...EARLIER,
+      thinking: { kind: 'budget', minTokens: 128, maxTokens: 32_768, canDisable: false },
+    },
+    traits: AUTOMATIC,
+  },
+  {
+    pattern: /^gemini-2\.5-flash-lite/,
+    capabilities: { ...EARLIER, thinking: budget(512, 24_576) },
+    traits: { ...AUTOMATIC, thinksUnasked: false },
+  },
+  {
+    pattern: /^gemini-2\.5-/,
+    capabilities: { ...EARLIER, thinking: budget(0, 24_576) },
+    traits: AUTOMATIC,
+  },
+  {
+    pattern: /^gemini-[12][.-]/,
+    capabilities: { ...EARLIER, outputTokenLimit: 8192 },
+    traits: ASKED_ONLY,
+  },
+  {
+    pattern: /^gemini-(3|3\.1|3\.5|3\.6)-flash/,
+    capabilities: { ...GENERATION_3, thinking: levels('MINIMAL', 'LOW', 'MEDIUM', 'HIGH') },
+    traits: LEVELLED,
+  },
+  {
+    pattern: /^gemini-(3\.1-pro|3\.[789]-)/,
+    capabilities: { ...GENERATION_3, thinking: levels('LOW', 'MEDIUM', 'HIGH') },
+    traits: LEVELLED,
+  },
+  // 3 Pro, and everything newer until its levels are known: all models take these two.
+  { pattern: /^gemini-/, capabilities: GENERATION_3, traits: LEVELLED },
+];
+
+/** A model nobody described: it is asked for nothing special. */
+export const UNKNOWN_MODEL: ModelRow = {
+  pattern: /^/,
+  capabilities: { ...NEUTRAL, thinking: { kind: 'none' } },
+  traits: ASKED_ONLY,
+};
+
+/** Assumed of a model only known to think. */
+export const UNKNOWN_THINKING = budget(0, 24_576);
+
+function budget(minTokens: number, maxTokens: number): ModelCapabilities['thinking'] {
+  return { kind: 'budget', minTokens, maxTokens, canDisable: true };
+}
+
+function levels(...accepted: readonly ThinkingLevel[]): ModelCapabilities['thinking'] {
+  return { kind: 'level', levels: accepted };
+}

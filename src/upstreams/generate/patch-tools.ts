@@ -1,0 +1,89 @@
+// Fits native tools to the upstream: its words for them, its schema dialect, its combinations.
+
+import { isJsonObject, type JsonObject, type JsonValue } from '../../lib/json.ts';
+import { keyIn } from '../../wire/vocabulary.ts';
+import { editFields, editItems, type FieldEdits } from './edits.ts';
+import type { PatchContext } from './patch-context.ts';
+import { cleanToolSchema } from './schema/clean-tool-schema.ts';
+
+export function patchTools(tools: JsonValue[], context: PatchContext): JsonValue[] | undefined {
+  const dropsServerTools =
+    tools.some(hasFunctions) && !context.target.capabilities.searchWithFunctions;
+  const patched = editItems(tools, (tool, index) => {
+    if (!isJsonObject(tool)) return tool;
+    const path = `tools[${index}]`;
+    const kept = dropsServerTools ? withoutServerTools(tool, path, context) : tool;
+    if (kept === undefined) return undefined;
+    return inVocabulary(patchDeclarations(kept, path, context), context);
+  });
+  return patched.length === 0 ? undefined : patched;
+}
+
+/** The tool configuration beside these tools; only the flag for mixed tools is ever edited. */
+export function patchToolConfig(
+  config: JsonObject | undefined,
+  tools: readonly JsonValue[],
+  { target }: PatchContext,
+): JsonObject | undefined {
+  const flag = 'includeServerSideToolInvocations';
+  const { searchWithFunctions } = target.capabilities;
+  if (config?.[flag] !== undefined && !searchWithFunctions) {
+    const edited = editFields(config, { [flag]: undefined });
+    return Object.keys(edited).length === 0 ? undefined : edited;
+  }
+  const isMixed = tools.some(hasFunctions) && tools.some(hasServerTools);
+  if (!isMixed || !searchWithFunctions || config?.[flag] !== undefined) return config;
+  // ai.google.dev, "Function calling": wanted for built-in tools beside functions.
+  return { ...config, [flag]: true };
+}
+
+function hasFunctions(tool: JsonValue): boolean {
+  return isJsonObject(tool) && Array.isArray(tool.functionDeclarations);
+}
+
+function hasServerTools(tool: JsonValue): boolean {
+  return isJsonObject(tool) && Object.keys(tool).some((key) => key !== 'functionDeclarations');
+}
+
+function withoutServerTools(
+  tool: JsonObject,
+  path: string,
+  { target }: PatchContext,
+): JsonObject | undefined {
+  for (const key of Object.keys(tool)) {
+    if (key === 'functionDeclarations') continue;
+    target.receipt.add('dropped', `${path}.${key}`, 'This model takes it only without functions.');
+  }
+  if (!hasServerTools(tool)) return tool;
+  const { functionDeclarations } = tool;
+  return functionDeclarations === undefined ? undefined : { functionDeclarations };
+}
+
+function patchDeclarations(tool: JsonObject, path: string, context: PatchContext): JsonObject {
+  const { functionDeclarations } = tool;
+  if (!Array.isArray(functionDeclarations)) return tool;
+  const edited = editItems(functionDeclarations, (declaration, index) =>
+    patchDeclaration(declaration, `${path}.functionDeclarations[${index}]`, context),
+  );
+  return editFields(tool, { functionDeclarations: edited });
+}
+
+function patchDeclaration(
+  declaration: JsonValue,
+  path: string,
+  { target }: PatchContext,
+): JsonValue {
+  if (!isJsonObject(declaration)) return declaration;
+  const { parameters } = declaration;
+  if (!isJsonObject(parameters)) return declaration;
+  const options = { receipt: target.receipt, path: `${path}.parameters` };
+  return editFields(declaration, { parameters: cleanToolSchema(parameters, options) });
+}
+
+function inVocabulary(tool: JsonObject, { profile }: PatchContext): JsonObject {
+  const edits: FieldEdits[] = Object.entries(tool).flatMap(([key, value]) => {
+    const word = keyIn(profile.vocabulary, key);
+    return word === key ? [] : [{ [key]: undefined, [word]: value }];
+  });
+  return edits.reduce(editFields, tool);
+}

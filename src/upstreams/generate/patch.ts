@@ -1,0 +1,45 @@
+// Edits a native body for one upstream model: only what that model needs different is touched.
+
+import { isJsonObject, type JsonObject } from '../../lib/json.ts';
+import type { PatchTarget } from '../upstream.ts';
+import { applyVariant } from './apply-variant.ts';
+import { editFields } from './edits.ts';
+import { mergeContents } from './merge-contents.ts';
+import type { PatchContext } from './patch-context.ts';
+import { patchGenerationConfig } from './patch-generation-config.ts';
+import { patchSignatures } from './patch-signatures.ts';
+import { patchToolConfig, patchTools } from './patch-tools.ts';
+import type { GenerateProfile } from './profiles/profile.ts';
+
+/**
+ * The body to send: everything that stays as it was is shared, and it is the same object when nothing
+ * changes. Expects camelCase keys in their official words. Patching a patched body changes nothing.
+ */
+export function patch(
+  body: JsonObject,
+  target: PatchTarget,
+  profile: Pick<GenerateProfile, 'vocabulary'>,
+): JsonObject {
+  const context: PatchContext = { target, profile };
+  const asked = applyVariant(body, target.variant);
+  const { contents, generationConfig } = asked;
+  return editFields(asked, {
+    // The path names the model, the account the project.
+    model: undefined,
+    project: undefined,
+    contents: Array.isArray(contents) ? patchSignatures(mergeContents(contents), target) : contents,
+    ...editedTools(asked, context),
+    generationConfig: isJsonObject(generationConfig)
+      ? patchGenerationConfig(generationConfig, target)
+      : generationConfig,
+  });
+}
+
+function editedTools({ tools, toolConfig }: JsonObject, context: PatchContext) {
+  const patched = Array.isArray(tools) ? patchTools(tools, context) : undefined;
+  const config = isJsonObject(toolConfig) ? toolConfig : undefined;
+  return {
+    tools: patched,
+    toolConfig: patchToolConfig(config, patched ?? [], context),
+  };
+}

@@ -1,0 +1,49 @@
+// Profile of the public Gemini API: real words, API key or OAuth token, project as a header.
+
+import type { AccountAccess } from '../../upstream.ts';
+import { realModelIds } from './model-ids.ts';
+import { type GenerateProfile, trimBaseUrl, userAgentOf } from './profile.ts';
+
+const PUBLIC_BASE_URL = 'https://generativelanguage.googleapis.com';
+
+/** Uploaded files and public videos (ai.google.dev, "Files API" and "Video understanding"). */
+const READABLE_URIS = [
+  'https://www.youtube.com/watch?',
+  'https://youtube.com/watch?',
+  'https://youtu.be/',
+];
+
+export interface GeminiApiProfileOptions {
+  readonly baseUrl?: string | undefined;
+  readonly version?: string | undefined;
+}
+
+export function createGeminiApiProfile({
+  baseUrl = PUBLIC_BASE_URL,
+  version,
+}: GeminiApiProfileOptions = {}): GenerateProfile {
+  const versionPath = '/v1beta';
+  const trimmed = trimBaseUrl(baseUrl, versionPath);
+  const fileHomes = [PUBLIC_BASE_URL, trimmed].map((home) => `${home}${versionPath}/files/`);
+  return {
+    id: 'gemini-api',
+    vocabulary: 'real',
+    baseUrl: trimmed,
+    versionPath,
+    userAgent: userAgentOf(version),
+    authHeaders,
+    authQuery: () => ({}),
+    projectPlacement: 'header',
+    modelIds: realModelIds,
+    capabilityOverrides: {},
+    countTakesFullRequest: true,
+    readsUri: (uri) => [...fileHomes, ...READABLE_URIS].some((home) => uri.startsWith(home)),
+  };
+}
+
+function authHeaders(access: AccountAccess): Record<string, string> {
+  if (access.credentialKind === 'api-key') return { 'x-goog-api-key': access.credential };
+  const authorization = `Bearer ${access.credential}`;
+  if (!access.projectId) return { authorization };
+  return { authorization, 'x-goog-user-project': access.projectId };
+}

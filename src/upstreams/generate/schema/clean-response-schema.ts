@@ -1,0 +1,35 @@
+// Turns the JSON Schema of a structured answer into the subset the upstream takes as `responseSchema`.
+
+import { isJsonObject, type JsonObject } from '../../../lib/json.ts';
+import { type Cleaning, createFacets } from './facets.ts';
+import { gatherSource } from './gather.ts';
+import { type CleanOptions, createSchemaMemo } from './schema-memo.ts';
+import { writeNode } from './write-node.ts';
+
+const cleanRemembered = createSchemaMemo({ ordered: true, clean: cleanRoot });
+
+/**
+ * The `responseSchema` of a request (generate-content `Schema`), with `propertyOrdering` so that
+ * the answer keeps the client's order. Undefined means that no schema can be sent because any JSON
+ * is allowed (`true`, `{}`, an object without declared properties): send the JSON media type alone.
+ * Never throws, never changes its input; the result is frozen and shared.
+ */
+export function cleanResponseSchema(
+  schema: JsonObject | boolean,
+  options: CleanOptions,
+): JsonObject | undefined {
+  if (schema === true) return undefined;
+  if (isJsonObject(schema)) return cleanRemembered(schema, options);
+  options.receipt.add('repaired', options.path, 'not a schema');
+  return undefined;
+}
+
+function cleanRoot(cleaning: Cleaning, schema: JsonObject): JsonObject | undefined {
+  const facets = createFacets('', 0);
+  const refs = { pointer: '', outer: undefined };
+  gatherSource(cleaning, facets, { all: [{ schema, path: '', refs, depth: 0 }], any: [] });
+  const node = writeNode(cleaning, facets);
+  if (node !== undefined && !facets.sentAsText) return node;
+  if (Object.keys(schema).length > 0) cleaning.note('dropped', '', 'any JSON is allowed');
+  return undefined;
+}

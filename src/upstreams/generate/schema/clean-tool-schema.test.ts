@@ -1,0 +1,435 @@
+// Behaviour of the tool schema cleaner, case by case.
+
+import { expect, test } from 'vitest';
+import { createReceipt, type ReceiptEntry } from '../../../canonical/receipt.ts';
+import { isJsonObject, type JsonObject, type JsonValue, parseJson } from '../../../lib/json.ts';
+import { cleanToolSchema } from './clean-tool-schema.ts';
+import { violations } from './subset.test-support.ts';
+
+const PATH = 'tools[0].input_schema';
+
+function clean(schema: JsonObject | boolean | undefined): {
+  readonly node: JsonObject | undefined;
+  readonly entries: readonly ReceiptEntry[];
+} {
+  const receipt = createReceipt();
+  const node = cleanToolSchema(schema, { receipt, path: PATH });
+  if (node !== undefined) expect(violations(node)).toEqual([]);
+  return { node, entries: receipt.entries };
+}
+
+/** Cleans a schema as the only property of a tool. */
+function cleanProperty(schema: JsonValue, definitions: JsonObject = {}): JsonValue | undefined {
+  const { node } = clean({ type: 'object', properties: { x: schema }, $defs: definitions });
+  return isJsonObject(node?.properties) ? node.properties.x : undefined;
+}
+
+test('a legal schema stays exactly the same and leaves no receipt (V036)', () => {
+  const legal = {
+    type: 'object',
+    description: 'd',
+    properties: {
+      c: { type: 'string', enum: ['a', 'b'], default: 'a' },
+      n: { minimum: 1, type: 'integer', maximum: 9, format: 'int32' },
+      l: { type: 'array', items: { type: 'string', nullable: true }, minItems: 1 },
+      o: { title: 't', anyOf: [{ type: 'string' }, { type: 'boolean' }], description: 'either' },
+    },
+    required: ['c'],
+  };
+  const { node, entries } = clean(legal);
+  expect(JSON.stringify(node)).toBe(JSON.stringify(legal));
+  expect(entries).toEqual([]);
+});
+
+test('types are written in the case the client used', () => {
+  const upper = {
+    type: 'OBJECT',
+    properties: { a: { type: 'STRING' }, b: { const: 'x' }, c: { type: 'ARRAY' } },
+  };
+  expect(clean(upper).node).toEqual({
+    type: 'OBJECT',
+    properties: {
+      a: { type: 'STRING' },
+      b: { type: 'STRING', enum: ['x'] },
+      c: { type: 'ARRAY', items: { type: 'STRING' } },
+    },
+  });
+});
+
+test.each([
+  ['no schema', undefined],
+  ['true', true],
+  ['{}', {}],
+  ['an object without properties', { type: 'object', properties: {} }],
+  ['an object whose properties are all impossible', { properties: { a: false } }],
+])('%s means no parameters (P039)', (_label, schema) => {
+  expect(clean(schema).node).toBeUndefined();
+});
+
+test('a root that is no object is left out with a note', () => {
+  expect(clean({ type: 'string' })).toEqual({
+    node: undefined,
+    entries: [{ action: 'dropped', path: PATH, reason: 'the input of a function is an object' }],
+  });
+});
+
+test('a property that allows nothing is removed, also from required (V120, P030)', () => {
+  const schema = {
+    type: 'object',
+    properties: { a: false, b: { type: 'string' } },
+    required: ['a', 'b'],
+  };
+  const { node, entries } = clean(schema);
+  expect(node).toEqual({
+    type: 'object',
+    properties: { b: { type: 'string' } },
+    required: ['b'],
+  });
+  expect(entries.map((entry) => entry.path)).toEqual([
+    `${PATH}.properties.a`,
+    `${PATH}.required[0]`,
+  ]);
+});
+
+test('a type list with null says nullable in the description (V121, P038)', () => {
+  expect(cleanProperty({ type: ['string', 'null'], description: 'n' })).toEqual({
+    type: 'string',
+    description: 'n (nullable)',
+  });
+});
+
+test('anyOf with null collapses and keeps the properties (V122, P032)', () => {
+  const object = { type: 'object', properties: { p: { type: 'string' } }, required: ['p'] };
+  expect(cleanProperty({ anyOf: [object, { type: 'null' }] })).toEqual({
+    ...object,
+    description: '(nullable)',
+  });
+});
+
+test('constraints without a keyword upstream are said in the description (V123, P036)', () => {
+  expect(cleanProperty({ type: 'string', minLength: 1, format: 'city' })).toEqual({
+    type: 'string',
+    description: '(minLen 1; format city)',
+  });
+  expect(cleanProperty({ type: 'number', multipleOf: 0.5, description: 'half steps' })).toEqual({
+    type: 'number',
+    description: 'half steps (multiple of 0.5)',
+  });
+});
+
+test('a property called pattern is kept, the keyword inside it is said (V125, P031)', () => {
+  const { node } = clean({
+    type: 'object',
+    properties: { pattern: { type: 'string', pattern: '^a' }, $ref: { type: 'string' } },
+  });
+  expect(node?.properties).toEqual({
+    pattern: { type: 'string', description: '(pattern ^a)' },
+    $ref: { type: 'string' },
+  });
+});
+
+test('properties named like object members survive as own properties', () => {
+  const text = '{"properties":{"__proto__":{"type":"string"},"constructor":{"type":"number"}}}';
+  const schema = parseJson(text);
+  const { node } = clean(isJsonObject(schema) ? schema : {});
+  expect(JSON.stringify(node)).toBe(
+    '{"properties":{"__proto__":{"type":"string"},"constructor":{"type":"number"}},"type":"object"}',
+  );
+});
+
+test('numbers in enum become strings (V128)', () => {
+  expect(cleanProperty({ enum: [1, 2] })).toEqual({ type: 'string', enum: ['1', '2'] });
+  expect(cleanProperty({ type: 'integer', enum: [1, 2] })).toEqual({
+    type: 'string',
+    enum: ['1', '2'],
+    description: '(integer as text)',
+  });
+});
+
+test('const, null, empty and composite values in lists keep their meaning', () => {
+  expect(cleanProperty({ const: 'a' })).toEqual({ type: 'string', enum: ['a'] });
+  expect(cleanProperty({ const: true })).toEqual({ type: 'boolean', description: '(always true)' });
+  expect(cleanProperty({ const: null })).toEqual({ type: 'null' });
+  expect(cleanProperty({ enum: ['', 'a', null] })).toEqual({
+    type: 'string',
+    enum: ['a'],
+    description: '(nullable; or "")',
+  });
+  expect(cleanProperty({ enum: [{ a: 1 }] })).toEqual({
+    type: 'string',
+    description: '(one of {"a":1}; JSON text of an object)',
+  });
+});
+
+test('a huge list of values is described instead of declared', () => {
+  const values = Array.from({ length: 5000 }, (_, index) => `v${index}`);
+  const node = cleanProperty({ enum: values });
+  expect(node).toMatchObject({ type: 'string' });
+  expect(JSON.stringify(node)).toContain('and 4980 more');
+});
+
+test('exclusive bounds move to the next integer, or are said for fractions', () => {
+  expect(cleanProperty({ type: 'integer', exclusiveMinimum: 0, exclusiveMaximum: 9.5 })).toEqual({
+    type: 'integer',
+    minimum: 1,
+    maximum: 9,
+  });
+  expect(cleanProperty({ type: 'number', minimum: 0, exclusiveMinimum: true })).toEqual({
+    type: 'number',
+    minimum: 0,
+    description: '(more than 0)',
+  });
+});
+
+test('references are resolved in place, siblings win, chains and anchors included (P033)', () => {
+  const definitions = {
+    a: { $ref: '#/$defs/b~1c', description: 'from a' },
+    'b/c': { $anchor: 'name', type: 'integer', minimum: 3 },
+  };
+  expect(cleanProperty({ $ref: '#/$defs/a', description: 'own' }, definitions)).toEqual({
+    type: 'integer',
+    minimum: 3,
+    description: 'own\nfrom a',
+  });
+  expect(cleanProperty({ $ref: '#name' }, definitions)).toEqual({ type: 'integer', minimum: 3 });
+});
+
+test('a reference out of the schema becomes described JSON text', () => {
+  expect(cleanProperty({ $ref: 'https://example.test/s.json', description: 'd' })).toEqual({
+    type: 'string',
+    description: 'd (JSON text of what https://example.test/s.json defines)',
+  });
+});
+
+test('a recursion is unfolded once and then described (P034)', () => {
+  const node = {
+    type: 'object',
+    properties: { v: { type: 'string' }, next: { $ref: '#/$defs/n' } },
+  };
+  expect(cleanProperty({ $ref: '#/$defs/n' }, { n: node })).toEqual({
+    type: 'object',
+    properties: {
+      v: { type: 'string' },
+      next: {
+        type: 'string',
+        description: '(JSON text of one more n: object {v, next})',
+      },
+    },
+  });
+});
+
+test.each([
+  { $ref: '#' },
+  { properties: { a: { $ref: '#' } } },
+  { properties: { a: { $ref: '#/properties/a' } } },
+  { allOf: [{ $ref: '#/allOf/0' }] },
+  { anyOf: [{ $ref: '#' }, { $ref: '#/anyOf/1' }] },
+  { properties: { a: { $ref: '#/properties/a/nowhere' }, b: { $ref: '#/%E0%A4%A' } } },
+])('reference loop %# ends (P034)', (schema) => {
+  expect(() => clean(schema)).not.toThrow();
+});
+
+test('allOf merges properties, required and bounds (P033)', () => {
+  expect(
+    cleanProperty({
+      allOf: [
+        { type: 'object', properties: { a: { type: 'number', minimum: 1 } }, required: ['a'] },
+        { properties: { a: { type: 'integer', minimum: 2 }, b: { type: 'string' } } },
+      ],
+    }),
+  ).toEqual({
+    type: 'object',
+    properties: { a: { type: 'integer', minimum: 2 }, b: { type: 'string' } },
+    required: ['a'],
+  });
+});
+
+test('oneOf becomes anyOf, and lists of constants one enum', () => {
+  expect(cleanProperty({ oneOf: [{ type: 'string' }, { type: 'array' }] })).toEqual({
+    anyOf: [{ type: 'string' }, { type: 'array', items: { type: 'string' } }],
+  });
+  expect(cleanProperty({ anyOf: [{ const: 'a' }, { const: 'b' }, { type: 'null' }] })).toEqual({
+    type: 'string',
+    enum: ['a', 'b'],
+    description: '(nullable)',
+  });
+});
+
+test('several real types become anyOf with the limits of each', () => {
+  expect(cleanProperty({ type: ['string', 'array', 'null'], minItems: 1 })).toEqual({
+    anyOf: [{ type: 'string' }, { type: 'array', items: { type: 'string' }, minItems: 1 }],
+    description: '(nullable)',
+  });
+});
+
+test('branches at the root are folded into one object (P032)', () => {
+  const branch = (kind: string, extra: string): JsonObject => ({
+    type: 'object',
+    properties: { kind: { const: kind }, [extra]: { type: 'string' } },
+    required: ['kind', extra],
+  });
+  expect(clean({ oneOf: [branch('file', 'path'), branch('url', 'href')] }).node).toEqual({
+    type: 'object',
+    properties: {
+      kind: { type: 'string', enum: ['file', 'url'] },
+      path: { type: 'string' },
+      href: { type: 'string' },
+    },
+    required: ['kind'],
+    description: '(needs path or href)',
+  });
+});
+
+test('properties of conditions are declared', () => {
+  const { node } = clean({
+    type: 'object',
+    properties: { a: { type: 'string' } },
+    if: { properties: { a: { const: 'x' } } },
+    // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema
+    then: { properties: { b: { type: 'number' } }, required: ['b'] },
+    dependentSchemas: { a: { properties: { c: { type: 'boolean' } } } },
+  });
+  expect(node?.properties).toEqual({
+    a: { type: 'string' },
+    b: { type: 'number' },
+    c: { type: 'boolean' },
+  });
+});
+
+test('tuples, open items and closed items keep what can be said (P035)', () => {
+  expect(
+    cleanProperty({ prefixItems: [{ type: 'string' }, { type: 'number' }], items: false }),
+  ).toEqual({
+    type: 'array',
+    items: { anyOf: [{ type: 'string' }, { type: 'number' }] },
+    maxItems: 2,
+    description: '(in order: string, number)',
+  });
+  expect(cleanProperty({ type: 'array', items: { const: 5, title: 't' } })).toEqual({
+    type: 'array',
+    items: { type: 'string', enum: ['5'], title: 't' },
+  });
+});
+
+test('maps and empty objects travel as JSON text without invented properties (P039)', () => {
+  expect(cleanProperty({ type: 'object', additionalProperties: { type: 'number' } })).toEqual({
+    type: 'string',
+    description: '(JSON text of an object, values: number)',
+  });
+  expect(cleanProperty({ type: 'object', properties: {} })).toEqual({
+    type: 'string',
+    description: '(JSON text of an object)',
+  });
+  expect(cleanProperty({ description: 'anything' })).toEqual({
+    type: 'string',
+    description: 'anything (any value, as plain or JSON text)',
+  });
+});
+
+test('a map with listed keys declares them', () => {
+  expect(
+    cleanProperty({
+      type: 'object',
+      propertyNames: { enum: ['a', 'b'] },
+      additionalProperties: { type: 'number' },
+      required: ['a', 'b'],
+    }),
+  ).toMatchObject({
+    properties: { a: { type: 'number' }, b: { type: 'number' } },
+    required: ['a', 'b'],
+  });
+});
+
+test('required names without a property are dropped with their place (P037)', () => {
+  const { node, entries } = clean({ properties: { a: {} }, required: ['zz', 'a'] });
+  expect(node?.required).toEqual(['a']);
+  expect(entries).toContainEqual({
+    action: 'dropped',
+    path: `${PATH}.required[0]`,
+    reason: 'no such property',
+  });
+});
+
+test('near misses and garbage are repaired with a note, never thrown', () => {
+  const { node, entries } = clean({
+    type: 'Dict',
+    properties: { a: { type: 'str' }, b: 5, c: [1], d: null, e: { type: 'int', minimum: 'x' } },
+    required: 'a',
+    enum: 'x',
+  });
+  expect(node?.properties).toMatchObject({ a: { type: 'string' }, e: { type: 'integer' } });
+  expect(entries.filter((entry) => entry.action === 'repaired').map((entry) => entry.path)).toEqual(
+    expect.arrayContaining([
+      `${PATH}.properties.b`,
+      `${PATH}.properties.c`,
+      `${PATH}.properties.d`,
+      `${PATH}.properties.e.minimum`,
+      `${PATH}.required`,
+      `${PATH}.enum`,
+    ]),
+  );
+});
+
+test('a very deep schema is cut at 64 levels and said so', () => {
+  let schema: JsonObject = { type: 'string' };
+  for (let level = 0; level < 5000; level += 1) {
+    schema = { type: 'object', properties: { a: schema } };
+  }
+  const { entries } = clean(schema);
+  expect(entries.some((entry) => entry.reason === 'deeper than 64 levels')).toBe(true);
+});
+
+test('references that unfold without end stop at a bound', () => {
+  const definitions: JsonObject = {};
+  for (let level = 0; level < 30; level += 1) {
+    const next = { $ref: `#/$defs/d${level + 1}` };
+    definitions[`d${level}`] = { properties: { a: next, b: next, c: next } };
+  }
+  definitions.d30 = { type: 'string' };
+  const started = performance.now();
+  expect(cleanProperty({ $ref: '#/$defs/d0' }, definitions)).toBeDefined();
+  expect(performance.now() - started).toBeLessThan(2000);
+});
+
+test('the same content gives the same result and the same receipt at another path', () => {
+  const schema = (): JsonObject => ({ properties: { a: { type: 'string', minLength: 2 } } });
+  const first = createReceipt();
+  const second = createReceipt();
+  const one = cleanToolSchema(schema(), { receipt: first, path: 'a' });
+  const two = cleanToolSchema(schema(), { receipt: second, path: 'b' });
+  expect(two).toBe(one);
+  expect(Object.isFrozen(two)).toBe(true);
+  expect(first.entries.map((entry) => entry.path)).toEqual(['a.properties.a.minLength']);
+  expect(second.entries.map((entry) => entry.path)).toEqual(['b.properties.a.minLength']);
+});
+
+test('a hard schema of a real SDK keeps every property', () => {
+  const node = {
+    type: 'object',
+    properties: { n: { type: 'string' }, next: { $ref: '#/$defs/node' } },
+  };
+  const { node: cleaned } = clean({
+    $schema: 'https://json-schema.org/draft/2020-12/schema',
+    type: 'object',
+    additionalProperties: false,
+    required: ['id', 'mode'],
+    $defs: { node },
+    properties: {
+      id: { type: 'string', format: 'uuid', minLength: 1, maxLength: 64, pattern: '^[a-z]+$' },
+      when: { type: 'string', format: 'date-time' },
+      mode: { const: 'fast' },
+      level: { type: 'integer', enum: [1, 2, 3] },
+      ratio: { type: 'number', exclusiveMinimum: 0, exclusiveMaximum: 1, multipleOf: 0.01 },
+      maybe: { type: ['string', 'null'], default: null },
+      either: { oneOf: [{ type: 'string' }, { type: 'array', uniqueItems: true }] },
+      both: { allOf: [{ properties: { a: {} } }, { properties: { b: {} } }] },
+      map: { type: 'object', propertyNames: { pattern: '^[a-z]+$' } },
+      pair: { type: 'array', prefixItems: [{ type: 'string' }], items: false },
+      tree: { $ref: '#/$defs/node' },
+      anything: {},
+      nothing: { type: 'object', properties: {} },
+      list: { type: 'array' },
+    },
+  });
+  expect(Object.keys(isJsonObject(cleaned?.properties) ? cleaned.properties : {})).toHaveLength(14);
+});

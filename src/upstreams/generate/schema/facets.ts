@@ -1,0 +1,151 @@
+// What a schema says, gathered from all its fragments (`$ref`, `allOf`, siblings) before it is written.
+
+import type { ReceiptAction } from '../../../canonical/receipt.ts';
+import type { JsonValue } from '../../../lib/json.ts';
+import type { Located, SchemaDocument } from './schema-document.ts';
+import type { TypeName } from './schema-type.ts';
+
+/** A schema yet to be gathered: every fragment of `all` and one branch of every group of `any` hold. */
+export interface NodeSource {
+  readonly all: readonly Located[];
+  readonly any: readonly ChoiceGroup[];
+}
+
+export interface ChoiceGroup {
+  readonly branches: readonly NodeSource[];
+  /** The keyword it came from; `then` and the like never exclude the case where nothing is added. */
+  readonly keyword: 'anyOf' | 'oneOf' | 'conditional';
+  readonly path: string;
+}
+
+export type LimitName =
+  | 'minimum'
+  | 'maximum'
+  | 'minItems'
+  | 'maxItems'
+  | 'minProperties'
+  | 'maxProperties';
+
+export interface Facets {
+  /** Place of the first fragment, for the receipt. */
+  path: string;
+  depth: number;
+  /** The keywords of the first fragment, in the client's order. */
+  keyOrder: readonly string[];
+  /** A `false` schema is among the fragments: nothing is allowed. */
+  never: boolean;
+  /** What stands here but is not expanded (a recursion, an outside reference), in plain words. */
+  unexpanded: string | undefined;
+  types: readonly TypeName[] | undefined;
+  /** The type word as the client wrote it, where the upstream takes it so. */
+  writtenType: string | undefined;
+  /** What the other keywords suggest when no type is given. */
+  impliedType: TypeName | undefined;
+  nullable: boolean;
+  declaredNullable: boolean | undefined;
+  title: string | undefined;
+  descriptions: string[];
+  /** Meaning that has no keyword upstream, in short plain words. */
+  hints: string[];
+  /** `default` and `example`; kept as entries because null is a value. */
+  samples: Map<'default' | 'example', JsonValue>;
+  enumeration: { readonly values: readonly JsonValue[]; readonly path: string } | undefined;
+  format: { readonly name: string; readonly path: string } | undefined;
+  limits: Map<LimitName, { readonly value: JsonValue; readonly path: string }>;
+  exclusiveMinimum: { readonly value: number; readonly path: string } | undefined;
+  exclusiveMaximum: { readonly value: number; readonly path: string } | undefined;
+  properties: Map<string, NodeSource>;
+  required: Map<string, string>;
+  ordering: readonly string[] | undefined;
+  items: NodeSource | undefined;
+  tuple: readonly Located[] | undefined;
+  /** Schema of properties that are not declared by name. */
+  otherProperties: Located | undefined;
+  choices: ChoiceGroup[];
+  /** Set when the node was written as a text that holds JSON. */
+  sentAsText: boolean;
+}
+
+/** What one cleaning shares: the document, the receipt and the work left. */
+export interface Cleaning {
+  readonly document: SchemaDocument;
+  /** Type words that are not the client's own are written in upper case. */
+  readonly upperCase: boolean;
+  /** Objects say in which order their properties come. */
+  readonly ordered: boolean;
+  /** Fragments that may still be gathered; stops schemas that unfold without end. */
+  fragmentsLeft: number;
+  note(action: ReceiptAction, path: string, reason: string): void;
+}
+
+export function createFacets(path: string, depth: number): Facets {
+  return {
+    path,
+    depth,
+    keyOrder: [],
+    never: false,
+    unexpanded: undefined,
+    types: undefined,
+    writtenType: undefined,
+    impliedType: undefined,
+    nullable: false,
+    declaredNullable: undefined,
+    title: undefined,
+    descriptions: [],
+    hints: [],
+    samples: new Map(),
+    enumeration: undefined,
+    format: undefined,
+    limits: new Map(),
+    exclusiveMinimum: undefined,
+    exclusiveMaximum: undefined,
+    properties: new Map(),
+    required: new Map(),
+    ordering: undefined,
+    items: undefined,
+    tuple: undefined,
+    otherProperties: undefined,
+    choices: [],
+    sentAsText: false,
+  };
+}
+
+/** A copy without what describes the whole: the ground on which one of several branches is built. */
+export function copyConstraints(facets: Facets): Facets {
+  return {
+    ...createFacets(facets.path, facets.depth),
+    types: facets.types,
+    writtenType: facets.writtenType,
+    impliedType: facets.impliedType,
+    enumeration: facets.enumeration,
+    format: facets.format,
+    limits: new Map(facets.limits),
+    exclusiveMinimum: facets.exclusiveMinimum,
+    exclusiveMaximum: facets.exclusiveMaximum,
+    properties: new Map(facets.properties),
+    required: new Map(facets.required),
+    ordering: facets.ordering,
+    items: facets.items,
+    tuple: facets.tuple,
+    otherProperties: facets.otherProperties,
+  };
+}
+
+/** Adds one more demand on a property; several demands all hold. */
+export function addProperty(facets: Facets, name: string, source: NodeSource): void {
+  facets.properties.set(name, joinSources(facets.properties.get(name), source));
+}
+
+/** Both sources hold. */
+export function joinSources(known: NodeSource | undefined, source: NodeSource): NodeSource {
+  if (known === undefined) return source;
+  return { all: [...known.all, ...source.all], any: [...known.any, ...source.any] };
+}
+
+export function addHint(facets: Facets, hint: string): void {
+  if (!facets.hints.includes(hint)) facets.hints.push(hint);
+}
+
+export function sourceOf(located: Located): NodeSource {
+  return { all: [located], any: [] };
+}

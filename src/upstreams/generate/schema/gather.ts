@@ -1,0 +1,149 @@
+// Gathers all fragments of one schema (siblings, `$ref`, `allOf`) into facets.
+
+import { isJsonObject, type JsonObject, type JsonValue } from '../../../lib/json.ts';
+import type { Cleaning, Facets, NodeSource } from './facets.ts';
+import { sayShape, sayValue } from './plain-words.ts';
+import {
+  CONSTRAINT_READERS,
+  type KeywordInput,
+  type KeywordReader,
+  keywordPath,
+  noteRepaired,
+} from './read-constraints.ts';
+import { STRUCTURE_READERS } from './read-structure.ts';
+import { isResolving, type Located, locateInside } from './schema-document.ts';
+
+/** Deeper schemas are described, not declared. */
+export const MAX_DEPTH = 64;
+
+/** Keywords that say nothing about values; leaving them out loses nothing. */
+const SILENT = new Set([
+  '$schema',
+  '$id',
+  'id',
+  '$comment',
+  '$anchor',
+  '$dynamicAnchor',
+  '$recursiveAnchor',
+  '$vocabulary',
+  '$defs',
+  'definitions',
+  'then',
+  'else',
+]);
+
+/** Read after their siblings, so that what stands nearer wins. */
+const LAST = new Set(['$ref', '$dynamicRef', '$recursiveRef', 'allOf', 'extends']);
+
+const READERS: ReadonlyMap<string, KeywordReader> = new Map<string, KeywordReader>([
+  ...CONSTRAINT_READERS,
+  ...STRUCTURE_READERS,
+  ['allOf', readAll],
+  ['extends', readAll],
+  ['$ref', readReference],
+  ['$dynamicRef', readReference],
+  ['$recursiveRef', readReference],
+]);
+
+/** Adds everything a source says. */
+export function gatherSource(cleaning: Cleaning, facets: Facets, source: NodeSource): void {
+  for (const located of source.all) gather(cleaning, facets, located);
+  facets.choices.push(...source.any);
+}
+
+function gather(cleaning: Cleaning, facets: Facets, located: Located): void {
+  const { schema, path } = located;
+  if (schema === true) return;
+  if (schema === false) {
+    facets.never = true;
+    return;
+  }
+  if (!isJsonObject(schema)) {
+    cleaning.note('repaired', path, 'not a schema');
+    return;
+  }
+  if (!mayGather(cleaning, facets, located)) return;
+  if (facets.keyOrder.length === 0) facets.keyOrder = Object.keys(schema);
+  const entries = Object.entries(schema);
+  const last = entries.filter(([keyword]) => LAST.has(keyword));
+  for (const [keyword, value] of [...entries.filter(([keyword]) => !LAST.has(keyword)), ...last]) {
+    readKeyword({
+      cleaning,
+      facets,
+      keyword,
+      value,
+      path: keywordPath(located, keyword),
+      fragment: located,
+    });
+  }
+}
+
+function mayGather(cleaning: Cleaning, facets: Facets, { path, depth }: Located): boolean {
+  cleaning.fragmentsLeft -= 1;
+  if (depth <= MAX_DEPTH && cleaning.fragmentsLeft >= 0) return true;
+  facets.unexpanded ??= 'a value too deep to describe';
+  cleaning.note(
+    'approximated',
+    path,
+    depth > MAX_DEPTH ? `deeper than ${MAX_DEPTH} levels` : 'the schema unfolds too far',
+  );
+  return false;
+}
+
+function readKeyword(input: KeywordInput): void {
+  const { keyword, value } = input;
+  const reader = READERS.get(keyword);
+  if (reader === undefined) {
+    if (!SILENT.has(keyword)) input.cleaning.note('dropped', input.path, 'unknown keyword');
+  } else if (value === null && keyword !== 'const' && keyword !== 'default') {
+    noteRepaired(input, 'null is no value here');
+  } else {
+    reader(input);
+  }
+}
+
+function readAll(input: KeywordInput): void {
+  const { cleaning, facets, fragment, keyword, value } = input;
+  const parts = Array.isArray(value) ? value : [value];
+  for (const [index, schema] of parts.entries()) {
+    gather(cleaning, facets, locateInside(fragment, schema, [keyword, index]));
+  }
+}
+
+function readReference(input: KeywordInput): void {
+  const { cleaning, facets, fragment, value, path } = input;
+  if (typeof value !== 'string') {
+    noteRepaired(input, 'not a text');
+    return;
+  }
+  const target = cleaning.document.resolve(value);
+  if (target === undefined) {
+    facets.unexpanded ??= `what ${sayValue(value)} defines`;
+    cleaning.note('approximated', path, 'the reference leads out of the schema');
+    return;
+  }
+  if (isResolving(fragment.refs, target.pointer)) {
+    facets.unexpanded ??= recursionWords(target.pointer, target.schema);
+    cleaning.note('approximated', path, 'the recursion is not unfolded');
+    return;
+  }
+  gather(cleaning, facets, {
+    schema: target.schema,
+    path: target.path,
+    refs: { pointer: target.pointer, outer: fragment.refs },
+    depth: fragment.depth + 1,
+  });
+}
+
+function recursionWords(pointer: string, schema: JsonValue): string {
+  const name = pointer.split('/').at(-1);
+  const shape = sayShape(isJsonObject(schema) ? withoutReference(schema) : schema);
+  return name === undefined || name === ''
+    ? 'the whole again'
+    : `one more ${sayValue(name)}: ${shape}`;
+}
+
+function withoutReference(schema: JsonObject): JsonObject {
+  const { $ref: _reference, ...rest } = schema;
+  return rest;
+}

@@ -1,0 +1,55 @@
+// Short plain words for what a schema says, where the upstream has no keyword for it.
+
+import { isJsonObject, type JsonValue } from '../../../lib/json.ts';
+
+const MAX_VALUE_LENGTH = 200;
+const MAX_LISTED = 20;
+
+/** A value as JSON text, cut to a readable length. */
+export function sayValue(value: JsonValue): string {
+  return cut(typeof value === 'string' ? value : JSON.stringify(value));
+}
+
+export function sayJson(value: JsonValue): string {
+  return cut(JSON.stringify(value));
+}
+
+export function sayList(values: readonly JsonValue[]): string {
+  const shown = values.slice(0, MAX_LISTED).map(sayJson).join(', ');
+  return values.length > MAX_LISTED ? `${shown} and ${values.length - MAX_LISTED} more` : shown;
+}
+
+/** What kind of value a schema allows, one level deep: `string`, `array of integer`, `object {a, b}`. */
+export function sayShape(schema: JsonValue | undefined): string {
+  if (!isJsonObject(schema)) return 'any value';
+  const { type, properties, items, enum: values, const: constant, $ref: reference } = schema;
+  if (typeof reference === 'string') return cut(reference.split('/').at(-1) || 'the same again');
+  if (constant !== undefined) return sayJson(constant);
+  if (Array.isArray(values)) return `one of ${sayList(values)}`;
+  if (isJsonObject(properties)) return `object {${cut(Object.keys(properties).join(', '))}}`;
+  if (isJsonObject(items)) return `array of ${sayItemType(items)}`;
+  if (typeof type === 'string') return cut(type.toLowerCase());
+  if (Array.isArray(type)) return cut(type.map(sayValue).join(' or '));
+  return 'any value';
+}
+
+/** The description followed by the hints: `text (hint; hint)`. */
+export function composeDescription(
+  descriptions: readonly string[],
+  hints: readonly string[],
+): string {
+  const text = descriptions.join('\n');
+  if (hints.length === 0) return text;
+  const added = `(${hints.join('; ')})`;
+  return text === '' ? added : `${text} ${added}`;
+}
+
+function sayItemType(items: { readonly type?: JsonValue }): string {
+  return typeof items.type === 'string' ? cut(items.type.toLowerCase()) : 'values';
+}
+
+function cut(text: string): string {
+  return text.length <= MAX_VALUE_LENGTH
+    ? text
+    : `${text.slice(0, MAX_VALUE_LENGTH).toWellFormed()}…`;
+}

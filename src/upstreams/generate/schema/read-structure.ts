@@ -1,0 +1,198 @@
+// Reads the keywords that hold sub-schemas: properties, items, choices, conditions.
+
+import { isJsonObject } from '../../../lib/json.ts';
+import { addProperty, joinSources, sourceOf } from './facets.ts';
+import { sayShape, sayValue } from './plain-words.ts';
+import {
+  type KeywordInput,
+  type KeywordReader,
+  noteRepaired,
+  sayInstead,
+} from './read-constraints.ts';
+import { type Located, locateInside } from './schema-document.ts';
+
+/** Longer lists of property names are said instead of declared. */
+const MAX_NAMED_KEYS = 200;
+
+export const STRUCTURE_READERS: readonly (readonly [string, KeywordReader])[] = [
+  ['properties', readProperties],
+  ['required', readRequired],
+  ['additionalProperties', readOtherProperties],
+  ['unevaluatedProperties', readOtherProperties],
+  ['patternProperties', readPatternProperties],
+  ['propertyNames', readPropertyNames],
+  ['dependentRequired', readDependencies],
+  ['dependentSchemas', readDependencies],
+  ['dependencies', readDependencies],
+  ['items', readItems],
+  ['prefixItems', readTuple],
+  ['additionalItems', readFurtherItems],
+  ['unevaluatedItems', readFurtherItems],
+  ['contains', (input) => sayInstead(input, `contains ${sayShape(input.value)}`)],
+  ['not', (input) => sayInstead(input, `not ${sayShape(input.value)}`)],
+  ['if', readCondition],
+  ['anyOf', readChoice],
+  ['oneOf', readChoice],
+];
+
+function readProperties(input: KeywordInput): void {
+  const { facets, value, fragment } = input;
+  if (!isJsonObject(value)) {
+    noteRepaired(input, 'not an object');
+    return;
+  }
+  facets.impliedType ??= 'object';
+  for (const [name, schema] of Object.entries(value)) {
+    addProperty(facets, name, sourceOf(locateInside(fragment, schema, ['properties', name])));
+    // Draft 3 marks the property itself.
+    if (isJsonObject(schema) && schema.required === true) facets.required.set(name, input.path);
+  }
+}
+
+function readRequired(input: KeywordInput): void {
+  const { facets, value, path } = input;
+  if (typeof value === 'boolean') return;
+  if (!Array.isArray(value)) {
+    noteRepaired(input, 'not a list');
+    return;
+  }
+  facets.impliedType ??= 'object';
+  for (const [index, name] of value.entries()) {
+    if (typeof name === 'string') facets.required.set(name, `${path}[${index}]`);
+    else input.cleaning.note('repaired', `${path}[${index}]`, 'not a name');
+  }
+}
+
+function readOtherProperties(input: KeywordInput): void {
+  const { facets, keyword, value, path, fragment } = input;
+  if (value === true) return;
+  facets.impliedType ??= 'object';
+  if (value === false) {
+    input.cleaning.note('dropped', path, 'the upstream has no word for it');
+    return;
+  }
+  if (!isJsonObject(value)) {
+    noteRepaired(input, 'not a schema');
+    return;
+  }
+  facets.otherProperties ??= locateInside(fragment, value, [keyword]);
+}
+
+function readPatternProperties(input: KeywordInput): void {
+  if (!isJsonObject(input.value)) {
+    noteRepaired(input, 'not an object');
+    return;
+  }
+  input.facets.impliedType ??= 'object';
+  for (const [pattern, schema] of Object.entries(input.value)) {
+    sayInstead(input, `properties matching ${sayValue(pattern)}: ${sayShape(schema)}`);
+  }
+}
+
+/** A short list of allowed names declares them; anything else is said. */
+function readPropertyNames(input: KeywordInput): void {
+  const { facets, value, fragment } = input;
+  facets.impliedType ??= 'object';
+  if (!isJsonObject(value) || !isJsonObject(fragment.schema)) return;
+  const names = Array.isArray(value.enum) ? value.enum : [];
+  const declared = isJsonObject(fragment.schema.properties) ? fragment.schema.properties : {};
+  const others = fragment.schema.additionalProperties ?? true;
+  if (names.length > 0 && names.length <= MAX_NAMED_KEYS && others !== false) {
+    for (const name of names) {
+      if (typeof name !== 'string' || Object.hasOwn(declared, name)) continue;
+      addProperty(facets, name, sourceOf(locateInside(fragment, others, ['additionalProperties'])));
+    }
+    return;
+  }
+  const words = typeof value.pattern === 'string' ? `match ${sayValue(value.pattern)}` : undefined;
+  sayInstead(input, `property names: ${words ?? sayShape(value)}`);
+}
+
+function readDependencies(input: KeywordInput): void {
+  const { facets, keyword, value, fragment } = input;
+  if (!isJsonObject(value)) {
+    noteRepaired(input, 'not an object');
+    return;
+  }
+  facets.impliedType ??= 'object';
+  for (const [name, needed] of Object.entries(value)) {
+    if (Array.isArray(needed)) {
+      sayInstead(input, `${sayValue(name)} needs ${needed.map(sayValue).join(', ')}`);
+      continue;
+    }
+    addConditional(input, [locateInside(fragment, needed, [keyword, name])]);
+  }
+}
+
+function readCondition(input: KeywordInput): void {
+  const { fragment } = input;
+  if (!isJsonObject(fragment.schema)) return;
+  const { then: thenSchema, else: elseSchema } = fragment.schema;
+  addConditional(input, [
+    locateInside(fragment, thenSchema ?? true, ['then']),
+    locateInside(fragment, elseSchema ?? true, ['else']),
+  ]);
+}
+
+function addConditional(input: KeywordInput, cases: readonly Located[]): void {
+  input.facets.choices.push({
+    branches: cases.map(sourceOf),
+    keyword: 'conditional',
+    path: input.path,
+  });
+  input.cleaning.note('approximated', input.path, 'the condition itself cannot be said');
+}
+
+function readItems(input: KeywordInput): void {
+  if (Array.isArray(input.value)) {
+    readTuple(input);
+    return;
+  }
+  const { facets, fragment, keyword, value } = input;
+  facets.impliedType ??= 'array';
+  facets.items = joinSources(facets.items, sourceOf(locateInside(fragment, value, [keyword])));
+}
+
+function readTuple(input: KeywordInput): void {
+  const { facets, fragment, keyword, value, path } = input;
+  if (!Array.isArray(value)) {
+    noteRepaired(input, 'not a list');
+    return;
+  }
+  facets.impliedType ??= 'array';
+  if (facets.tuple !== undefined) {
+    input.cleaning.note('dropped', path, 'a second list of positions');
+    return;
+  }
+  facets.tuple = value.map((schema, index) => locateInside(fragment, schema, [keyword, index]));
+}
+
+/** Items after the listed positions; without such positions the keyword has no effect. */
+function readFurtherItems(input: KeywordInput): void {
+  const { facets, fragment, keyword, value } = input;
+  if (!isJsonObject(fragment.schema)) return;
+  const { items, prefixItems } = fragment.schema;
+  const applies = Array.isArray(items) || (Array.isArray(prefixItems) && items === undefined);
+  if (applies && typeof value !== 'string') {
+    facets.items = joinSources(facets.items, sourceOf(locateInside(fragment, value, [keyword])));
+  }
+}
+
+function readChoice(input: KeywordInput): void {
+  const { facets, fragment, keyword, value, path } = input;
+  if (!Array.isArray(value)) {
+    noteRepaired(input, 'not a list');
+    return;
+  }
+  if (value.length === 0) {
+    noteRepaired(input, 'an empty list allows nothing');
+    return;
+  }
+  facets.choices.push({
+    branches: value.map((schema, index) =>
+      sourceOf(locateInside(fragment, schema, [keyword, index])),
+    ),
+    keyword: keyword === 'oneOf' ? 'oneOf' : 'anyOf',
+    path,
+  });
+}

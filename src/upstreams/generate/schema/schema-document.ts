@@ -1,0 +1,133 @@
+// One client's schema as a document: where each part of it stands and what its references point to.
+
+import { isJsonObject, type JsonObject, type JsonValue } from '../../../lib/json.ts';
+
+/** A schema at its place in the document, with the references that led there. */
+export interface Located {
+  readonly schema: JsonValue;
+  /** Path below the schema's root, such as `.properties.city`. */
+  readonly path: string;
+  readonly refs: ReferenceChain | undefined;
+  readonly depth: number;
+}
+
+/** The pointers being resolved around a place, innermost first. */
+export interface ReferenceChain {
+  readonly pointer: string;
+  readonly outer: ReferenceChain | undefined;
+}
+
+export interface ReferenceTarget {
+  /** JSON pointer; the same for every spelling of one target. */
+  readonly pointer: string;
+  readonly path: string;
+  readonly schema: JsonValue;
+}
+
+export interface SchemaDocument {
+  /** The target of a `$ref`; undefined when it stands outside the document or nowhere. */
+  resolve(reference: string): ReferenceTarget | undefined;
+}
+
+export function createSchemaDocument(root: JsonValue): SchemaDocument {
+  let named: Map<string, ReferenceTarget> | undefined;
+  return {
+    resolve(reference) {
+      if (reference === '' || reference === '#') return { pointer: '', path: '', schema: root };
+      if (reference.startsWith('#/')) return followPointer(root, reference.slice(1));
+      named ??= indexNames(root);
+      return named.get(reference);
+    },
+  };
+}
+
+/** The path of a member: `.name`, or `["odd name"]` where a dot would not read well. */
+export function memberPath(parent: string, key: string | number): string {
+  if (typeof key === 'number') return `${parent}[${key}]`;
+  return /^[A-Za-z_$][\w$-]*$/.test(key) ? `${parent}.${key}` : `${parent}[${JSON.stringify(key)}]`;
+}
+
+/** A part of a located schema; `keys` are the members passed on the way. */
+export function locateInside(
+  outer: Located,
+  schema: JsonValue,
+  keys: readonly (string | number)[],
+): Located {
+  return {
+    schema,
+    path: keys.reduce<string>(memberPath, outer.path),
+    refs: outer.refs,
+    depth: outer.depth + 1,
+  };
+}
+
+export function isResolving(chain: ReferenceChain | undefined, pointer: string): boolean {
+  for (let link = chain; link !== undefined; link = link.outer) {
+    if (link.pointer === pointer) return true;
+  }
+  return false;
+}
+
+/** JSON pointers, RFC 6901, with the percent-encoding of URI fragments undone. */
+function followPointer(root: JsonValue, pointer: string): ReferenceTarget | undefined {
+  let schema: JsonValue | undefined = root;
+  let path = '';
+  const steps = decodeFragment(pointer).split('/').slice(1);
+  for (const step of steps) {
+    const key = step.replaceAll('~1', '/').replaceAll('~0', '~');
+    if (Array.isArray(schema)) {
+      schema = /^\d+$/.test(key) ? schema[Number(key)] : undefined;
+      path = memberPath(path, Number(key));
+    } else {
+      schema = isJsonObject(schema) && Object.hasOwn(schema, key) ? schema[key] : undefined;
+      path = memberPath(path, key);
+    }
+    if (schema === undefined) return undefined;
+  }
+  return { pointer: `/${steps.join('/')}`, path, schema };
+}
+
+function decodeFragment(fragment: string): string {
+  try {
+    return decodeURIComponent(fragment);
+  } catch {
+    return fragment;
+  }
+}
+
+/** Anchors (`#name`) and ids of the whole document. Walks without recursion: depth is the client's. */
+function indexNames(root: JsonValue): Map<string, ReferenceTarget> {
+  const named = new Map<string, ReferenceTarget>();
+  const waiting: ReferenceTarget[] = [{ pointer: '', path: '', schema: root }];
+  for (let place = waiting.pop(); place !== undefined; place = waiting.pop()) {
+    if (isJsonObject(place.schema)) nameTarget(named, place.schema, place);
+    for (const [key, schema] of members(place.schema)) {
+      if (typeof schema !== 'object' || schema === null) continue;
+      waiting.push({
+        pointer: `${place.pointer}/${key}`,
+        path: memberPath(place.path, key),
+        schema,
+      });
+    }
+  }
+  return named;
+}
+
+function nameTarget(
+  named: Map<string, ReferenceTarget>,
+  schema: JsonObject,
+  target: ReferenceTarget,
+): void {
+  const { $anchor: anchor, $dynamicAnchor: dynamicAnchor, $id: id, id: oldId } = schema;
+  for (const name of [anchor, dynamicAnchor]) {
+    if (typeof name === 'string') named.set(`#${name}`, target);
+  }
+  for (const name of [id, oldId]) {
+    if (typeof name === 'string' && !named.has(name)) named.set(name, target);
+  }
+}
+
+function members(value: JsonValue): Iterable<[string | number, JsonValue]> {
+  if (Array.isArray(value)) return value.entries();
+  return isJsonObject(value) ? Object.entries(value) : [];
+}

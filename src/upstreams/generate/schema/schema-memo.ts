@@ -1,0 +1,84 @@
+// Remembers cleaned schemas by content: clients declare the same tools with every request.
+
+import type { Receipt, ReceiptAction } from '../../../canonical/receipt.ts';
+import type { JsonObject } from '../../../lib/json.ts';
+import type { Cleaning } from './facets.ts';
+import { createSchemaDocument } from './schema-document.ts';
+
+const MAX_ENTRIES = 500;
+/** Characters of schema text kept in all. */
+const MAX_TEXT = 4_000_000;
+/** More fragments than any honest schema has. */
+const MAX_FRAGMENTS = 20_000;
+
+export interface CleanOptions {
+  readonly receipt: Receipt;
+  /** Path of the schema in the client's request, such as `tools[2].input_schema`. */
+  readonly path: string;
+}
+
+interface Cleaned {
+  readonly node: JsonObject | undefined;
+  readonly notes: readonly Note[];
+}
+
+interface Note {
+  readonly action: ReceiptAction;
+  readonly path: string;
+  readonly reason: string;
+}
+
+export type CleanRoot = (cleaning: Cleaning, schema: JsonObject) => JsonObject | undefined;
+
+/**
+ * Cleans through a memo. The same content gives the same frozen object and the same receipt
+ * entries, so prompts stay byte-equal between requests. Holds at most 500 schemas or 4 M characters.
+ */
+export function createSchemaMemo(options: {
+  readonly ordered: boolean;
+  readonly clean: CleanRoot;
+}) {
+  const byIdentity = new WeakMap<JsonObject, Cleaned>();
+  const byText = new Map<string, Cleaned>();
+  let textKept = 0;
+
+  const recall = (text: string, schema: JsonObject): Cleaned => {
+    const known = byText.get(text);
+    const cleaned = known ?? cleanOnce(schema, options);
+    if (known !== undefined) byText.delete(text);
+    else textKept += text.length;
+    byText.set(text, cleaned);
+    for (const [oldest] of byText) {
+      if (byText.size <= MAX_ENTRIES && textKept <= MAX_TEXT) break;
+      byText.delete(oldest);
+      textKept -= oldest.length;
+    }
+    return cleaned;
+  };
+
+  return (schema: JsonObject, { receipt, path }: CleanOptions): JsonObject | undefined => {
+    let cleaned = byIdentity.get(schema);
+    if (cleaned === undefined) {
+      cleaned = recall(JSON.stringify(schema), schema);
+      byIdentity.set(schema, cleaned);
+    }
+    for (const note of cleaned.notes) receipt.add(note.action, path + note.path, note.reason);
+    return cleaned.node;
+  };
+}
+
+function cleanOnce(
+  schema: JsonObject,
+  options: { readonly ordered: boolean; readonly clean: CleanRoot },
+): Cleaned {
+  const notes: Note[] = [];
+  const cleaning: Cleaning = {
+    document: createSchemaDocument(schema),
+    upperCase: typeof schema.type === 'string' && /^[A-Z]+$/.test(schema.type),
+    ordered: options.ordered,
+    fragmentsLeft: MAX_FRAGMENTS,
+    note: (action, path, reason) => notes.push({ action, path, reason }),
+  };
+  const node = options.clean(cleaning, schema);
+  return { node, notes };
+}

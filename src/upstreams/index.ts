@@ -1,0 +1,39 @@
+// The registry of upstreams: one line a profile.
+
+import type { Clock } from '../lib/clock.ts';
+import { createGenerateUpstream } from './generate/index.ts';
+import {
+  createGeminiApiProfile,
+  type GeminiApiProfileOptions,
+} from './generate/profiles/gemini-api.ts';
+import { createGenericProfile, type GenericProfileOptions } from './generate/profiles/generic.ts';
+import type { GenerateProfile } from './generate/profiles/profile.ts';
+import { createSandboxProfile, type SandboxProfileOptions } from './generate/profiles/sandbox.ts';
+import type { Upstream } from './upstream.ts';
+
+/** Which profile to use, and what it needs to know. */
+export type UpstreamSettings =
+  | ({ readonly profile: 'sandbox' } & SandboxProfileOptions)
+  | ({ readonly profile: 'generic' } & GenericProfileOptions)
+  | ({ readonly profile: 'gemini-api' } & GeminiApiProfileOptions);
+
+/** The caller closes it. */
+export function createUpstream(
+  settings: UpstreamSettings,
+  { clock }: { readonly clock: Clock },
+): Upstream {
+  return createGenerateUpstream({ profile: createProfile(settings), clock });
+}
+
+function createProfile(settings: UpstreamSettings): GenerateProfile {
+  switch (settings.profile) {
+    case 'sandbox':
+      return createSandboxProfile(settings);
+    case 'generic':
+      return createGenericProfile(settings);
+    case 'gemini-api':
+      return createGeminiApiProfile(settings);
+    default:
+      return settings satisfies never;
+  }
+}

@@ -1,0 +1,100 @@
+// The Chat Completions wire format as types: what the gateway answers, and the words it recognises.
+//
+// Shapes follow `openai` (resources/chat/completions/completions.d.ts); `reasoning_content`,
+// `extra_content` and `images` are conventions of compatible servers that clients read.
+
+import type { JsonObject } from '../lib/json.ts';
+import type { CHAT_EXTENSION_KEYS } from './vocabulary.ts';
+
+export type ChatExtensionKey = (typeof CHAT_EXTENSION_KEYS)[number];
+
+export type ChatFinishReason =
+  | 'stop'
+  | 'length'
+  | 'tool_calls'
+  | 'content_filter'
+  | 'function_call';
+
+export type ChatCompletion = {
+  id: string;
+  object: 'chat.completion';
+  /** Seconds since the epoch. */
+  created: number;
+  model: string;
+  choices: ChatChoice[];
+  usage: ChatUsage;
+};
+
+export type ChatChoice = {
+  index: number;
+  message: ChatMessage;
+  logprobs: null;
+  finish_reason: ChatFinishReason;
+};
+
+export type ChatMessage = {
+  role: 'assistant';
+  content: string | null;
+  refusal: null;
+  annotations: ChatAnnotation[];
+  reasoning_content?: string;
+  images?: ChatImage[];
+  tool_calls?: ChatToolCall[];
+  /** Only for requests with the deprecated `functions`. */
+  function_call?: { name: string; arguments: string };
+};
+
+export type ChatToolCall =
+  | {
+      id: string;
+      type: 'function';
+      function: { name: string; arguments: string };
+      extra_content?: JsonObject;
+    }
+  | {
+      id: string;
+      type: 'custom';
+      custom: { name: string; input: string };
+      extra_content?: JsonObject;
+    };
+
+/** A picture the model drew; `url` is a data URI. */
+export type ChatImage = { type: 'image_url'; index: number; image_url: { url: string } };
+
+/** Positions count UTF-16 units of `content`. */
+export type ChatAnnotation = {
+  type: 'url_citation';
+  url_citation: { start_index: number; end_index: number; title: string; url: string };
+};
+
+/** `completion_tokens` includes `reasoning_tokens`. */
+export type ChatUsage = {
+  prompt_tokens: number;
+  completion_tokens: number;
+  total_tokens: number;
+  prompt_tokens_details: { cached_tokens: number };
+  completion_tokens_details: { reasoning_tokens: number };
+};
+
+export type ChatErrorType =
+  | 'invalid_request_error'
+  | 'permission_error'
+  | 'rate_limit_error'
+  | 'insufficient_quota'
+  | 'service_unavailable_error'
+  | 'server_error';
+
+/** `param` and `code` are always present. */
+export type ChatErrorBody = {
+  error: { message: string; type: ChatErrorType; param: string | null; code: string | null };
+};
+
+/** Tool types and tool keys that ask for a hosted web search; `web_search…` types are matched by prefix. */
+export const CHAT_SEARCH_WORDS: readonly string[] = [
+  'googleSearch',
+  'google_search',
+  'googleSearchRetrieval',
+  'vendoraSearch',
+  'vendora_search',
+  'vendoraSearchRetrieval',
+];
