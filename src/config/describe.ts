@@ -1,0 +1,71 @@
+// Writes the configuration reference from the variables and the schema, so that it cannot be wrong.
+
+import { VARIABLES } from './env.ts';
+import { CONFIG_SCHEMA } from './schema.ts';
+
+interface KeySchema {
+  readonly type?: string | undefined;
+  readonly enum?: readonly string[] | undefined;
+  readonly description?: string | undefined;
+  readonly default?: unknown;
+  readonly properties?: Readonly<Record<string, KeySchema>> | undefined;
+}
+
+const INTRODUCTION = `# Configuration
+
+<!-- Written from src/config by describeConfiguration(); run "npx vitest run -u src/config/describe" after a change. -->
+
+Command-line flags win over environment variables, those over the config file, and that over the defaults.
+
+The config file is \`gui_config.json\` in the data folder. A change of it takes effect on the next request;
+address and port on the next start. A change that cannot be used is refused, and the running settings stay.
+A file that cannot be used at start is replaced by its last good copy (\`gui_config.json.bak\`); without one
+the gateway does not start. Keys that are not listed here are kept as they are.
+
+## Environment
+
+Every variable may also be given as \`NAME_FILE\`, the path of a file that holds the value. An empty
+variable counts as not set; a value that cannot be used keeps the gateway from starting.
+`;
+
+/** The whole reference as Markdown. */
+export function describeConfiguration(): string {
+  return [
+    INTRODUCTION,
+    table(['Variable', 'Meaning', 'Without it'], variableRows()),
+    '',
+    '## Config file',
+    '',
+    table(['Key', 'Type', 'Default', 'Meaning'], keyRows(CONFIG_SCHEMA, '')),
+    '',
+  ].join('\n');
+}
+
+function variableRows(): string[][] {
+  return Object.values(VARIABLES).map(({ name, summary, fallback }) => [
+    `\`${name}\``,
+    summary,
+    fallback,
+  ]);
+}
+
+function keyRows(schema: KeySchema, path: string): string[][] {
+  return Object.entries(schema.properties ?? {}).flatMap(([name, key]) => {
+    const keyPath = `${path}${name}`;
+    if (key.properties !== undefined) return keyRows(key, `${keyPath}.`);
+    const fallback = key.default === undefined ? 'none' : `\`${JSON.stringify(key.default)}\``;
+    return [[`\`${keyPath}\``, sayType(key), fallback, key.description ?? '']];
+  });
+}
+
+function sayType({ type, enum: words }: KeySchema): string {
+  if (words === undefined) return type ?? 'any';
+  const lower = new Set(words.map((word) => word.toLowerCase()));
+  return [...lower].map((word) => `\`${word}\``).join(', ');
+}
+
+function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
+  const line = (cells: readonly string[]): string =>
+    `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`;
+  return [line(head), line(head.map(() => '---')), ...rows.map(line)].join('\n');
+}

@@ -1,0 +1,75 @@
+import { expect, test } from 'vitest';
+import { resolveSettings } from './effective.ts';
+import type { Environment } from './env.ts';
+
+test('without anything said the defaults of the specification hold', () => {
+  const settings = resolveSettings({ environment: {}, file: {} });
+  expect(settings).toMatchObject({
+    host: '127.0.0.1',
+    port: 8045,
+    authMode: 'auto',
+    apiKey: undefined,
+    maxBodyBytes: 104_857_600,
+    distPath: 'dist',
+    customMapping: {},
+    trustedProxies: [],
+    upstreamSeeds: [],
+    logLevel: 'info',
+  });
+  expect(settings.externalProvider).toEqual({
+    enabled: false,
+    baseUrl: undefined,
+    apiKey: undefined,
+    dispatchMode: 'off',
+    modelMapping: {},
+    models: { opus: 'extmodel-4.7', sonnet: 'extmodel-4.7', haiku: 'extmodel-4.5-air' },
+    mcp: {
+      enabled: false,
+      webSearchEnabled: false,
+      webReaderEnabled: false,
+      visionEnabled: false,
+    },
+  });
+});
+
+test('flags win over environment, environment over file', () => {
+  const file = { proxy: { port: 1, host: 'a', auth_mode: 'Strict' as const } };
+  const environment: Environment = { port: 2, host: 'b' };
+  const settings = resolveSettings({ flags: { port: 3 }, environment, file });
+  expect(settings).toMatchObject({ port: 3, host: 'b', authMode: 'strict' });
+});
+
+test('the console password is WEB_PASSWORD, then admin_password, then the key', () => {
+  const file = { api_key: 'k', admin_password: 'p' };
+  const password = (environment: Environment, config: typeof file | { api_key: string }) =>
+    resolveSettings({ environment, file: config }).consolePassword;
+  expect(password({ webPassword: 'w' }, file)).toBe('w');
+  expect(password({}, file)).toBe('p');
+  expect(password({ apiKey: 'e' }, { api_key: 'k' })).toBe('e');
+});
+
+const NOTHING = { vocabulary: undefined, auth: undefined };
+const PUBLIC = { profile: 'gemini-api', baseUrl: undefined, apiKeys: ['g'], ...NOTHING };
+
+test.each<[string, Environment, object[]]>([
+  ['a public key alone', { geminiApiKey: 'g' }, [PUBLIC]],
+  ['keys alone', { upstreamApiKeys: ['g', 'g'] }, [PUBLIC]],
+  [
+    'the public profile at another address with a public key',
+    { upstreamProfile: 'gemini-api', upstreamBaseUrl: 'http://u', geminiApiKey: 'g' },
+    [{ ...PUBLIC, baseUrl: 'http://u' }],
+  ],
+  [
+    'an address and a public key',
+    { upstreamBaseUrl: 'http://u', upstreamApiKeys: ['a'], geminiApiKey: 'g' },
+    [{ profile: 'generic', baseUrl: 'http://u', apiKeys: ['a'], ...NOTHING }, PUBLIC],
+  ],
+])('upstreams from %s', (_label, environment, seeds) => {
+  expect(resolveSettings({ environment, file: {} }).upstreamSeeds).toEqual(seeds);
+});
+
+test('a generic upstream needs an address', () => {
+  expect(() => resolveSettings({ environment: { upstreamProfile: 'generic' }, file: {} })).toThrow(
+    'UPSTREAM_BASE_URL',
+  );
+});

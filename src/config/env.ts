@@ -1,0 +1,209 @@
+// The environment variables the gateway reads; the only place that touches process.env.
+
+import { readFileSync } from 'node:fs';
+import { ConfigError } from './config-error.ts';
+import {
+  AUTH_MODES,
+  LOG_LEVELS,
+  readAddressRange,
+  readHost,
+  readHostName,
+  readInteger,
+  readList,
+  readOrigin,
+  readPath,
+  readPort,
+  readSecret,
+  readUrl,
+  readWord,
+  UPSTREAM_PROFILES,
+  ValueError,
+} from './values.ts';
+
+export interface Variable<Value> {
+  readonly name: string;
+  readonly summary: string;
+  /** What holds when the variable is not set, in words. */
+  readonly fallback: string;
+  /** @throws ValueError saying what the value must be. */
+  read(text: string): Value;
+}
+
+const MAX_BODY_BYTES = 2_147_483_647;
+
+/** Every variable, by its name in the code. Each may also be given as `NAME_FILE`: a file that holds the value. */
+export const VARIABLES = {
+  apiKey: variable('API_KEY', 'Key that clients send with model requests.', readSecret),
+  webPassword: variable('WEB_PASSWORD', 'Password of the web console.', readPassword, {
+    fallback: '`admin_password` of the config file, else `API_KEY`',
+  }),
+  maxBodyBytes: variable(
+    'ABV_MAX_BODY_SIZE',
+    'Largest request body, in bytes.',
+    (text) => readInteger(text, { least: 1, most: MAX_BODY_BYTES }),
+    { fallback: '`104857600`' },
+  ),
+  distPath: variable('ABV_DIST_PATH', 'Folder of the web console files.', readPath, {
+    fallback: '`dist`',
+  }),
+  port: variable('PORT', 'Port to listen on; 0 takes a free one.', readPort, {
+    fallback: '`8045`',
+  }),
+  host: variable('HOST', 'Address to listen on; `0.0.0.0` serves the network.', readHost, {
+    fallback: '`127.0.0.1`',
+  }),
+  authMode: variable(
+    'AUTH_MODE',
+    'Who needs a key: `off` nobody (development only), `auto` everyone but local requests, `strict` everyone.',
+    (text) => readWord(text, AUTH_MODES),
+    { fallback: '`auto`' },
+  ),
+  upstreamProfile: variable(
+    'UPSTREAM_PROFILE',
+    `How the upstream is reached: ${UPSTREAM_PROFILES.join(', ')}.`,
+    (text) => readWord(text, UPSTREAM_PROFILES),
+    { fallback: '`generic` with `UPSTREAM_BASE_URL`, else `gemini-api`' },
+  ),
+  upstreamBaseUrl: variable('UPSTREAM_BASE_URL', 'Address of the upstream.', readWebAddress, {
+    fallback: "the profile's own",
+  }),
+  upstreamApiKeys: variable(
+    'UPSTREAM_API_KEYS',
+    'Keys of the upstream, comma list; each becomes an account `key-1@env`, ….',
+    (text) => readList(text, readSecret),
+  ),
+  upstreamVocabulary: variable(
+    'ISTHMUS_UPSTREAM_VOCABULARY',
+    'Words a `generic` upstream takes: `real` or `neutral`.',
+    (text) => readWord(text, ['real', 'neutral'] as const),
+    { fallback: '`neutral`' },
+  ),
+  upstreamAuth: variable(
+    'ISTHMUS_UPSTREAM_AUTH',
+    'How a key travels to a `generic` upstream: `bearer`, `header` or `query`.',
+    (text) => readWord(text, ['bearer', 'header', 'query'] as const),
+    { fallback: '`bearer`' },
+  ),
+  geminiApiKey: variable(
+    'GEMINI_API_KEY',
+    'A key of the public Gemini API; enough by itself for one account.',
+    readSecret,
+  ),
+  databaseUrl: variable('DATABASE_URL', 'PostgreSQL, for several replicas.', (text) =>
+    readUrl(text, ['postgres', 'postgresql']),
+  ),
+  redisUrl: variable('REDIS_URL', 'Valkey or Redis, for several replicas.', (text) =>
+    readUrl(text, ['redis', 'rediss', 'valkey', 'valkeys']),
+  ),
+  trustedProxies: variable(
+    'TRUSTED_PROXIES',
+    'Addresses and CIDR ranges whose `X-Forwarded-For` is believed, comma list.',
+    (text) => readList(text, readAddressRange),
+  ),
+  allowedHosts: variable(
+    'ISTHMUS_ALLOWED_HOSTS',
+    'Host names, besides the loopback ones, under which local requests may come, comma list.',
+    (text) => readList(text, readHostName),
+  ),
+  corsOrigins: variable(
+    'ISTHMUS_CORS_ORIGINS',
+    'Origins of web pages that may call with a key, comma list.',
+    (text) => readList(text, readOrigin),
+  ),
+  logLevel: variable(
+    'LOG_LEVEL',
+    `Least level that is logged: ${LOG_LEVELS.join(', ')}.`,
+    (text) => readWord(text, LOG_LEVELS),
+    { fallback: '`info`' },
+  ),
+  otlpEndpoint: variable(
+    'OTEL_EXPORTER_OTLP_ENDPOINT',
+    'Where OpenTelemetry traces go.',
+    readWebAddress,
+  ),
+  dataDir: variable('ISTHMUS_DATA_DIR', 'Folder of all that the gateway stores.', readPath, {
+    fallback: '`~/.isthmus`',
+  }),
+  secretKey: variable('ISTHMUS_SECRET_KEY', 'Key that seals stored credentials.', readSecret, {
+    fallback: '`secret.key` in the data folder',
+  }),
+};
+
+/** The variables that are set, read and checked; the others are absent. */
+export type Environment = {
+  readonly [Key in keyof typeof VARIABLES]?:
+    | ReturnType<(typeof VARIABLES)[Key]['read']>
+    | undefined;
+};
+
+export interface EnvironmentSource {
+  readonly variables: Readonly<Record<string, string | undefined>>;
+  readText(path: string): string;
+}
+
+const PROCESS_ENVIRONMENT: EnvironmentSource = {
+  variables: process.env,
+  readText: (path) => readFileSync(path, 'utf8'),
+};
+
+/**
+ * Reads every variable. An empty one counts as not set.
+ * @throws ConfigError naming each variable whose value cannot be used. Values are never repeated.
+ */
+export function readEnvironment(source: EnvironmentSource = PROCESS_ENVIRONMENT): Environment {
+  const problems: string[] = [];
+  const entries = Object.entries(VARIABLES).map(([key, { name, read }]) => {
+    try {
+      const text = readVariable(source, name);
+      return [key, text === undefined ? undefined : read(text)] as const;
+    } catch (error) {
+      if (!(error instanceof ValueError)) throw error;
+      problems.push(`${name} ${error.message}`);
+      return [key, undefined] as const;
+    }
+  });
+  if (problems.length > 0) throw new ConfigError('The environment', problems);
+  // The one narrowing of this file: the entries are those of the table, key by key.
+  return Object.fromEntries(entries) as Environment;
+}
+
+function readVariable(
+  { variables, readText }: EnvironmentSource,
+  name: string,
+): string | undefined {
+  const direct = variables[name] || undefined;
+  const path = variables[`${name}_FILE`] || undefined;
+  if (path === undefined) return direct;
+  if (direct !== undefined) throw new ValueError(`and ${name}_FILE are both set; set one of them`);
+  const text = readFileText(() => readText(path), name);
+  if (text === '') throw new ValueError(`is empty in the file that ${name}_FILE names`);
+  return text;
+}
+
+function readFileText(read: () => string, name: string): string {
+  try {
+    return read()
+      .replace(/^\uFEFF/, '')
+      .trimEnd();
+  } catch {
+    throw new ValueError(`cannot be read: ${name}_FILE must name a readable file`);
+  }
+}
+
+function readPassword(text: string): string {
+  if (/[\p{Cc}]/u.test(text)) throw new ValueError('must be one line');
+  return text;
+}
+
+function readWebAddress(text: string): string {
+  return readUrl(text, ['http', 'https']);
+}
+
+function variable<Value>(
+  name: string,
+  summary: string,
+  read: (text: string) => Value,
+  { fallback = 'not set' }: { readonly fallback?: string } = {},
+): Variable<Value> {
+  return { name, summary, fallback, read };
+}

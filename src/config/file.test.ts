@@ -1,0 +1,97 @@
+import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import fc from 'fast-check';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { checkConfig } from './check-config.ts';
+import { ConfigError } from './config-error.ts';
+import { resolveSettings } from './effective.ts';
+import { keepLastGood, lastGoodPath, loadConfig, mergePatch, writeConfig } from './file.ts';
+
+let folder = '';
+let path = '';
+
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'isthmus-config-'));
+  path = join(folder, 'gui_config.json');
+});
+
+afterEach(() => rm(folder, { recursive: true, force: true }));
+
+const STRICT = { api_key: 'k-123', proxy: { auth_mode: 'strict', custom_mapping: { a: 'b' } } };
+
+test('a missing file means the defaults', async () => {
+  expect(await loadConfig(path)).toMatchObject({ origin: 'defaults', config: {} });
+});
+
+test('what is written is read back, with unknown keys, readable by the owner only (P134)', async () => {
+  const raw = { theme: 'dark', ...STRICT, proxy: { ...STRICT.proxy, zoom: [1] } };
+  await writeConfig(path, raw);
+  expect(await loadConfig(path)).toMatchObject({ origin: 'file', raw });
+  expect((await stat(path)).mode & 0o777).toBe(0o600);
+  expect(await readdir(folder)).toEqual(['gui_config.json', 'gui_config.json.bak']);
+});
+
+test('a config that cannot be used is not written', async () => {
+  await writeConfig(path, STRICT);
+  await expect(writeConfig(path, { proxy: { port: 'x' } })).rejects.toThrow('proxy.port');
+  expect(JSON.parse(await readFile(path, 'utf8'))).toEqual(STRICT);
+});
+
+test('a broken file starts from its last good copy, or not at all (T27)', async () => {
+  await writeFile(path, '{"api_key":');
+  await expect(loadConfig(path)).rejects.toThrow(ConfigError);
+  await writeConfig(path, STRICT);
+  await writeFile(path, '');
+  expect(await loadConfig(path)).toMatchObject({ origin: 'last-good-copy', raw: STRICT });
+});
+
+test('an accepted edit by hand becomes the last good copy; a bad one does not', async () => {
+  await writeFile(path, JSON.stringify(STRICT));
+  await keepLastGood(path);
+  await writeFile(path, '{');
+  await keepLastGood(path);
+  expect(JSON.parse(await readFile(lastGoodPath(path), 'utf8'))).toEqual(STRICT);
+});
+
+test('cut off at any byte it is refused, never weaker (T27)', () => {
+  const text = JSON.stringify(STRICT);
+  for (let length = 0; length < text.length; length += 1) {
+    expect(authOf(text.slice(0, length))).toBeUndefined();
+  }
+});
+
+test('with one byte changed it is refused or as strict as before (T27)', () => {
+  const text = JSON.stringify(STRICT, null, 2);
+  const byte = fc.integer({ min: 0x20, max: 0x7e }).map((code) => String.fromCharCode(code));
+  const edit = fc.constantFrom('replace', 'insert', 'remove');
+  fc.assert(
+    fc.property(fc.nat(text.length - 1), byte, edit, (at, character, kind) => {
+      const rest = text.slice(kind === 'insert' ? at : at + 1);
+      const changed = text.slice(0, at) + (kind === 'remove' ? '' : character) + rest;
+      const auth = authOf(changed);
+      if (auth === undefined) return;
+      expect(auth.authMode).toBe('strict');
+      expect(auth.apiKey).toBeDefined();
+    }),
+    { numRuns: 2000 },
+  );
+});
+
+test('a patch merges sections, removes by null and keeps everything else (P191)', () => {
+  const raw = { a: 1, proxy: { port: 1, custom_mapping: { x: 'y' }, other: [1] } };
+  expect(mergePatch(raw, { proxy: { port: 2, custom_mapping: { x: null, z: 'w' } } })).toEqual({
+    a: 1,
+    proxy: { port: 2, custom_mapping: { z: 'w' }, other: [1] },
+  });
+});
+
+function authOf(text: string): { authMode: string; apiKey: string | undefined } | undefined {
+  try {
+    const checked = checkConfig(JSON.parse(text));
+    if (checked.kind === 'bad') return undefined;
+    return resolveSettings({ environment: {}, file: checked.config });
+  } catch {
+    return undefined;
+  }
+}

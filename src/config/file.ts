@@ -1,0 +1,153 @@
+// Reads and writes `gui_config.json`: whole or not at all, with the last good copy beside it.
+
+import { randomBytes } from 'node:crypto';
+import { mkdir, open, readFile, rename, rm } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { isJsonObject, type JsonObject, type JsonValue, parseJson } from '../lib/json.ts';
+import { checkConfig } from './check-config.ts';
+import { ConfigError } from './config-error.ts';
+import type { ConfigFile } from './schema.ts';
+
+/** A config that passed every check. */
+export interface GoodConfig {
+  readonly config: ConfigFile;
+  /** The file's JSON with every key, also those we do not know. */
+  readonly raw: JsonObject;
+}
+
+export type ConfigRead =
+  | ({ readonly kind: 'good'; readonly text: string } & GoodConfig)
+  | { readonly kind: 'missing' }
+  | { readonly kind: 'bad'; readonly problems: readonly string[] };
+
+export interface LoadedConfig extends GoodConfig {
+  readonly origin: 'file' | 'last-good-copy' | 'defaults';
+  /** What is wrong with the file, when the copy stands in for it. */
+  readonly problems: readonly string[];
+}
+
+export function lastGoodPath(path: string): string {
+  return `${path}.bak`;
+}
+
+/** Reads and checks the file; never throws for what stands in it. */
+export async function readConfig(path: string): Promise<ConfigRead> {
+  let text: string;
+  try {
+    text = await readFile(path, 'utf8');
+  } catch (error) {
+    if (isMissing(error)) return { kind: 'missing' };
+    return { kind: 'bad', problems: [`the file cannot be read (${codeOf(error)})`] };
+  }
+  return readConfigText(text);
+}
+
+function readConfigText(text: string): ConfigRead {
+  let raw: JsonValue;
+  try {
+    raw = parseJson(text.replace(/^\uFEFF/, ''));
+  } catch {
+    return { kind: 'bad', problems: ['the file is not complete JSON'] };
+  }
+  const checked = checkConfig(raw);
+  if (checked.kind === 'bad') return checked;
+  return { kind: 'good', text, config: checked.config, raw: isJsonObject(raw) ? raw : {} };
+}
+
+/**
+ * The config to start with. A missing file means the defaults. A file that cannot be used is never
+ * replaced by defaults: the last good copy stands in for it, and without one the start is refused.
+ * @throws ConfigError naming each problem by its JSON path.
+ */
+export async function loadConfig(path: string): Promise<LoadedConfig> {
+  const read = await readConfig(path);
+  switch (read.kind) {
+    case 'missing':
+      return { config: {}, raw: {}, origin: 'defaults', problems: [] };
+    case 'good':
+      return { config: read.config, raw: read.raw, origin: 'file', problems: [] };
+    case 'bad': {
+      const copy = await readConfig(lastGoodPath(path));
+      if (copy.kind !== 'good') throw new ConfigError(path, read.problems);
+      const { problems } = read;
+      return { config: copy.config, raw: copy.raw, origin: 'last-good-copy', problems };
+    }
+    default:
+      return read satisfies never;
+  }
+}
+
+/**
+ * Checks and writes a whole config, and the same as the last good copy.
+ * @throws ConfigError when it cannot be used; nothing is written then.
+ */
+export async function writeConfig(path: string, raw: JsonObject): Promise<GoodConfig> {
+  const checked = checkConfig(raw);
+  if (checked.kind === 'bad') throw new ConfigError(path, checked.problems);
+  const text = `${JSON.stringify(raw, null, 2)}\n`;
+  await replaceFile(path, text);
+  await replaceFile(lastGoodPath(path), text);
+  return { config: checked.config, raw };
+}
+
+/** Keeps a file's text as the last good copy, unless it already is. */
+export async function keepLastGood(path: string): Promise<void> {
+  const read = await readConfig(path);
+  if (read.kind !== 'good') return;
+  const copy = await readConfig(lastGoodPath(path));
+  if (copy.kind === 'good' && copy.text === read.text) return;
+  await replaceFile(lastGoodPath(path), read.text);
+}
+
+/** A merge patch (RFC 7396): objects merge, null removes, everything else replaces. */
+export function mergePatch(target: JsonObject, patch: JsonObject): JsonObject {
+  const merged = new Map(Object.entries(target));
+  for (const [key, value] of Object.entries(patch)) {
+    const known = merged.get(key);
+    if (value === null) merged.delete(key);
+    else if (!isJsonObject(value)) merged.set(key, value);
+    else merged.set(key, mergePatch(isJsonObject(known) ? known : {}, value));
+  }
+  return Object.fromEntries(merged);
+}
+
+/** Writes beside the file, flushes and renames: readers see the old text or the new one. */
+async function replaceFile(path: string, text: string): Promise<void> {
+  const folder = dirname(path);
+  await mkdir(folder, { recursive: true, mode: 0o700 });
+  const temporary = `${path}.${randomBytes(6).toString('hex')}.tmp`;
+  try {
+    const file = await open(temporary, 'wx', 0o600);
+    try {
+      await file.writeFile(text);
+      await file.sync();
+    } finally {
+      await file.close();
+    }
+    await rename(temporary, path);
+  } catch (error) {
+    await rm(temporary, { force: true });
+    throw error;
+  }
+  await flushFolder(folder);
+}
+
+async function flushFolder(folder: string): Promise<void> {
+  const handle = await open(folder, 'r');
+  try {
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+}
+
+function isMissing(error: unknown): boolean {
+  return codeOf(error) === 'ENOENT';
+}
+
+function codeOf(error: unknown): string {
+  if (error instanceof Error && 'code' in error && typeof error.code === 'string') {
+    return error.code;
+  }
+  return 'unknown error';
+}

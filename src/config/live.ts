@@ -1,0 +1,183 @@
+// The settings in force: loaded once, then followed as the config file changes.
+
+import type { Clock } from '../lib/clock.ts';
+import type { JsonObject } from '../lib/json.ts';
+import { ConfigError } from './config-error.ts';
+import { type Flags, resolveSettings, type Settings } from './effective.ts';
+import type { Environment } from './env.ts';
+import {
+  type GoodConfig,
+  keepLastGood,
+  type LoadedConfig,
+  loadConfig,
+  mergePatch,
+  readConfig,
+  writeConfig,
+} from './file.ts';
+import { followFile, type WatchFolder, watchFolder } from './follow-file.ts';
+
+export interface LiveConfig {
+  current(): Settings;
+  /** The config file's JSON with every key, secrets included. */
+  raw(): JsonObject;
+  /** What is wrong with the file while older settings stay in force; empty when nothing is. */
+  problems(): readonly string[];
+  /** Calls back after each change of the settings; the answer ends it. */
+  subscribe(listener: (settings: Settings) => void): () => void;
+  /** Reads the file again now. A bad or vanished file changes nothing. */
+  reload(): Promise<void>;
+  /**
+   * Merges a patch (RFC 7396) into the file and puts it in force; other keys stay.
+   * @throws ConfigError when the result cannot be used; nothing is changed then.
+   */
+  update(patch: JsonObject): Promise<Settings>;
+  /** Stops following and waits for what is under way. */
+  close(): Promise<void>;
+}
+
+export interface LiveConfigOptions {
+  readonly path: string;
+  readonly environment: Environment;
+  readonly flags?: Flags | undefined;
+  readonly clock: Clock;
+  readonly log: ConfigLog;
+  /** Calls back when something in the folder may have changed; undefined where that cannot be told. */
+  readonly watch?: WatchFolder | undefined;
+}
+
+export interface ConfigLog {
+  info(fields: object, message: string): void;
+  warn(fields: object, message: string): void;
+}
+
+/** @throws ConfigError when there is nothing safe to start with. */
+export async function createLiveConfig(options: LiveConfigOptions): Promise<LiveConfig> {
+  const { path, clock, log } = options;
+  const loaded = await loadConfig(path);
+  const state = createState(options, loaded);
+  const inTurn = createQueue();
+  if (loaded.origin === 'last-good-copy') {
+    const { problems } = loaded;
+    log.warn({ path, problems }, 'The config file cannot be used; its last good copy is in force.');
+  } else {
+    await keepCopy(path, log);
+  }
+  const reload = (): Promise<void> => inTurn(() => reloadFile(options, state));
+  const follower = followFile({
+    path,
+    clock,
+    watch: options.watch ?? watchFolder,
+    onChange: () => void reload(),
+  });
+  return {
+    current: () => state.settings,
+    raw: () => state.good.raw,
+    problems: () => state.problems,
+    subscribe(listener) {
+      state.listeners.add(listener);
+      return () => state.listeners.delete(listener);
+    },
+    reload,
+    update: (patch) =>
+      inTurn(async () => {
+        // An edit by hand that was not seen yet is taken along; one that is bad is not overwritten.
+        await reloadFile(options, state);
+        if (state.problems.length > 0) throw new ConfigError(path, state.problems);
+        putInForce(options, state, await writeConfig(path, mergePatch(state.good.raw, patch)));
+        return state.settings;
+      }),
+    close() {
+      follower.close();
+      state.listeners.clear();
+      return inTurn(() => Promise.resolve());
+    },
+  };
+}
+
+interface LiveState {
+  good: GoodConfig;
+  settings: Settings;
+  problems: readonly string[];
+  /** The file once stood there; when it vanishes later, that is no wish for the defaults. */
+  hasFile: boolean;
+  readonly listeners: Set<(settings: Settings) => void>;
+}
+
+function createState(options: LiveConfigOptions, loaded: LoadedConfig): LiveState {
+  const { environment, flags } = options;
+  return {
+    good: loaded,
+    settings: resolveSettings({ flags, environment, file: loaded.config }),
+    problems: loaded.problems,
+    hasFile: loaded.origin !== 'defaults',
+    listeners: new Set(),
+  };
+}
+
+/** Never throws: whatever is wrong with the file, the settings in force stay. */
+async function reloadFile(options: LiveConfigOptions, state: LiveState): Promise<void> {
+  const { path, log } = options;
+  const read = await readConfig(path);
+  if (read.kind === 'missing' && !state.hasFile) return;
+  if (read.kind !== 'good') {
+    state.problems = read.kind === 'bad' ? read.problems : ['the file is gone'];
+    const { problems } = state;
+    log.warn({ path, problems }, 'The config file was refused; the settings in force stay.');
+    return;
+  }
+  state.hasFile = true;
+  const isSame = JSON.stringify(read.raw) === JSON.stringify(state.good.raw);
+  if (isSame && state.problems.length === 0) return;
+  putInForce(options, state, read);
+  await keepCopy(path, log);
+  log.info({ path }, 'The config file was read again.');
+}
+
+function putInForce(options: LiveConfigOptions, state: LiveState, next: GoodConfig): void {
+  const { environment, flags, log } = options;
+  const before = state.settings;
+  state.settings = resolveSettings({ flags, environment, file: next.config });
+  state.good = next;
+  state.problems = [];
+  state.hasFile = true;
+  if (JSON.stringify(before) === JSON.stringify(state.settings)) return;
+  if (isWeaker(state.settings, before)) {
+    const [from, to] = [before.authMode, state.settings.authMode];
+    log.warn({ from, to }, 'Authentication became weaker by a change of the config file.');
+  }
+  for (const listener of [...state.listeners]) notify(listener, state.settings, log);
+}
+
+/** One listener's failure is not another's. */
+function notify(listener: (settings: Settings) => void, settings: Settings, log: ConfigLog): void {
+  try {
+    listener(settings);
+  } catch (error) {
+    log.warn({ error }, 'A part of the gateway could not take the changed settings.');
+  }
+}
+
+/** Runs jobs one after the other, each with its own result. */
+function createQueue(): <Result>(job: () => Promise<Result>) => Promise<Result> {
+  let last: Promise<unknown> = Promise.resolve();
+  return (job) => {
+    const result = last.then(job);
+    last = result.catch(() => undefined);
+    return result;
+  };
+}
+
+/** A folder that cannot be written keeps the gateway from keeping the copy, not from running. */
+async function keepCopy(path: string, log: ConfigLog): Promise<void> {
+  try {
+    await keepLastGood(path);
+  } catch (error) {
+    log.warn({ path, error }, 'The last good copy of the config file cannot be written.');
+  }
+}
+
+function isWeaker(next: Settings, before: Settings): boolean {
+  const strength = { off: 0, auto: 1, strict: 2 } as const;
+  const lostKey = before.apiKey !== undefined && next.apiKey === undefined;
+  return lostKey || strength[next.authMode] < strength[before.authMode];
+}

@@ -1,0 +1,57 @@
+// Finds misspelt keys: a key that is nearly a known one must not pass as an unknown one.
+
+import { isJsonObject, type JsonObject, type JsonValue } from '../lib/json.ts';
+import { CONFIG_SCHEMA } from './schema.ts';
+
+interface SectionSchema {
+  readonly description?: string | undefined;
+  readonly type?: string | undefined;
+  readonly properties?: Readonly<Record<string, SectionSchema>> | undefined;
+}
+
+/** Problems such as `proxy.auth_modf: unknown key; "auth_mode" was meant?`. */
+export function findNearMisses(raw: JsonObject): string[] {
+  return nearMissesIn(raw, CONFIG_SCHEMA, '');
+}
+
+function nearMissesIn(section: JsonObject, schema: SectionSchema, path: string): string[] {
+  const known = schema.properties ?? {};
+  const names = Object.keys(known);
+  return Object.entries(section).flatMap(([key, value]) => {
+    const inner = Object.hasOwn(known, key) ? known[key] : undefined;
+    if (inner !== undefined) return nestedIn(value, inner, `${path}${key}.`);
+    const meant = names.find((name) => !Object.hasOwn(section, name) && isNear(key, name));
+    return meant === undefined
+      ? []
+      : [`${path}${key}: unknown key; was "${meant}" meant? (Its setting would be lost.)`];
+  });
+}
+
+function nestedIn(value: JsonValue, schema: SectionSchema, path: string): string[] {
+  if (schema.properties === undefined || !isJsonObject(value)) return [];
+  return nearMissesIn(value, schema, path);
+}
+
+function isNear(key: string, name: string): boolean {
+  const allowed = name.length <= 4 ? 1 : 2;
+  return editDistance(plain(key), plain(name)) <= allowed;
+}
+
+function plain(key: string): string {
+  return key.toLowerCase().replaceAll(/[_-]/g, '');
+}
+
+/** Levenshtein distance, row by row. */
+function editDistance(left: string, right: string): number {
+  if (Math.abs(left.length - right.length) > 2) return 3;
+  let row = Array.from({ length: right.length + 1 }, (_, index) => index);
+  for (const [at, character] of [...left].entries()) {
+    const next = [at + 1];
+    for (let index = 1; index <= right.length; index += 1) {
+      const replaced = (row[index - 1] ?? 0) + (right[index - 1] === character ? 0 : 1);
+      next.push(Math.min(replaced, (row[index] ?? 0) + 1, (next[index - 1] ?? 0) + 1));
+    }
+    row = next;
+  }
+  return row[right.length] ?? 0;
+}

@@ -1,0 +1,89 @@
+// Finds the model a name stands for by itself: catalogue, offers, the other vocabulary, aliases.
+
+import type { ModelVariant } from '../canonical/model.ts';
+import { neutralModelName, realModelName } from '../wire/vocabulary.ts';
+import { EXACT_ALIASES, findPatternAlias } from './aliases.ts';
+import { findCatalogModel, type ImpliedReasoning } from './catalog.ts';
+
+export interface NamedModel {
+  readonly target: string;
+  readonly implies: ImpliedReasoning;
+  /** How it was found, in plain words. */
+  readonly step: string;
+  /** Another catalogue model that fits what the name asked for better. */
+  siblingFor(variant: ModelVariant): SiblingModel | undefined;
+}
+
+export interface SiblingModel {
+  readonly target: string;
+  readonly implies: ImpliedReasoning;
+}
+
+/** Catalogue ids, then what accounts offer, then the name's twin in the other vocabulary. */
+export function findKnown(
+  name: string,
+  offered: Pick<ReadonlySet<string>, 'has'>,
+): NamedModel | undefined {
+  const lower = name.toLowerCase();
+  for (const spelling of new Set([name, lower])) {
+    if (findCatalogModel(spelling))
+      return catalogModel(spelling, `"${spelling}" is in the catalogue`);
+    if (offered.has(spelling)) return offeredModel(spelling, 'is offered by an account');
+  }
+  const alias = EXACT_ALIASES.get(lower);
+  if (alias !== undefined) return catalogModel(alias, `"${lower}" is a name of "${alias}"`);
+  for (const twin of [realModelName(lower), neutralModelName(lower)]) {
+    if (offered.has(twin)) return offeredModel(twin, `is offered by an account, as "${name}"`);
+  }
+  return undefined;
+}
+
+/** Well-known names of other models. */
+export function findAlias(name: string): NamedModel | undefined {
+  if (hasUnreadImageSuffix(name)) return undefined;
+  const hit = findPatternAlias(name);
+  return (
+    hit && catalogModel(hit.target, `"${name}" (alias "${hit.alias}") goes to "${hit.target}"`)
+  );
+}
+
+function catalogModel(id: string, step: string): NamedModel {
+  return {
+    target: id,
+    implies: findCatalogModel(id)?.implies ?? {},
+    step,
+    siblingFor: (variant) => siblingOf(id, variant),
+  };
+}
+
+function offeredModel(name: string, words: string): NamedModel {
+  return {
+    target: name,
+    implies: {},
+    step: `"${name}" ${words}`,
+    siblingFor: () => undefined,
+  };
+}
+
+/** `-low` of a model that has a low sibling, thinking of one that has a thinking sibling. */
+function siblingOf(id: string, { effort, thinking }: ModelVariant): SiblingModel | undefined {
+  const isSilent = findCatalogModel(id)?.supportsThinking === false;
+  const wantsSibling = thinking === 'on' || (effort !== undefined && isSilent);
+  const candidates = [
+    effort === undefined ? undefined : id.replace(/-(high|low)$/, `-${effort}`),
+    wantsSibling ? `${id}-thinking` : undefined,
+  ];
+  for (const candidate of candidates) {
+    if (candidate === undefined || candidate === id) continue;
+    const sibling = findCatalogModel(candidate);
+    if (sibling !== undefined) return { target: candidate, implies: sibling.implies };
+  }
+  return undefined;
+}
+
+/** Releases are called `-preview`, `-latest`, `-002`; anything else after `image` was meant for us. */
+function hasUnreadImageSuffix(name: string): boolean {
+  const rest = /(?:^|-)image-(.+)$/i.exec(name)?.[1];
+  if (rest === undefined) return false;
+  return !/^(?:(?:preview|latest|exp|\d+(?:\.\d+)*|mini)(?:-|$))+$/i.test(rest);
+}

@@ -1,0 +1,260 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { GatewayError } from '../canonical/error.ts';
+import { CATALOG } from './catalog.ts';
+import { applyPreset, PRESETS } from './presets.ts';
+import { createRouter, type Route } from './router.ts';
+
+const TARGETS = ['a', 'b', 'x', 't', 'p', 'c', 'm', '1', '2'];
+
+function route(
+  name: string,
+  mapping: Record<string, string> = {},
+  offered: readonly string[] = TARGETS,
+): Route {
+  const router = createRouter({ mapping: () => mapping, offered: () => offering(offered) });
+  return router.route(name);
+}
+
+function failure(name: unknown, mapping: Record<string, string> = {}): GatewayError {
+  try {
+    // The server hands over whatever stood in the body.
+    route(name as string, mapping);
+  } catch (error) {
+    if (error instanceof GatewayError) return error;
+  }
+  throw new Error('the name was routed');
+}
+
+test.each([
+  ['V001', { 'gpt*': 'a', 'gpt-4*': 'b' }, 'gpt-4-turbo', 'b'],
+  ['V001', { 'gpt*': 'a', 'gpt-4*': 'b' }, 'gpt-3.5', 'a'],
+  ['V002', { 'gpt-4*': 'a', 'gpt-4o': 'b' }, 'gpt-4o', 'b'],
+  ['V003', { 'beta-opus-*': 'a', 'beta-opus*thinking': 'b' }, 'beta-opus-4-5-thinking', 'b'],
+  ['V003', { 'beta-opus-*': 'a', 'beta-opus*thinking': 'b' }, 'beta-opus-4', 'a'],
+  ['V004', { 'beta-*-sonnet-*': 'x' }, 'beta-3-5-sonnet-20241022', 'x'],
+  ['V005', { 'prefix*': 'p', '*': 'c', 'a*b*c': 'm' }, 'prefix-1', 'p'],
+  ['V005', { 'prefix*': 'p', '*': 'c', 'a*b*c': 'm' }, 'zzz', 'c'],
+  ['V005', { 'prefix*': 'p', '*': 'c', 'a*b*c': 'm' }, 'a-test-b-foo-c', 'm'],
+])('%s: %j sends %s to %s', (_id, mapping, name, target) => {
+  expect(route(name, mapping).target).toBe(target);
+});
+
+test('a name no pattern matches stays as it is when an account offers it (V004)', () => {
+  expect(route('random-model', { '*thinking*': 't' }, ['random-model']).target).toBe(
+    'random-model',
+  );
+});
+
+test('equal patterns are decided by code points, always the same way (V007, P131)', () => {
+  for (let run = 0; run < 100; run += 1) {
+    const mapping = run % 2 === 0 ? { 'a*': '1', '*a': '2' } : { '*a': '2', 'a*': '1' };
+    expect(route('aa', mapping).target).toBe('2');
+  }
+});
+
+test('an exact key matches as written first, then without regard to case', () => {
+  const mapping = { 'GPT-4': 'a', 'gpt-4': 'b' };
+  expect(route('GPT-4', mapping).target).toBe('a');
+  expect(route('gpt-4', mapping).target).toBe('b');
+  expect(route('Gpt-4', mapping).target).toBe('a');
+});
+
+test.each(CATALOG.map(({ id }) => id))('catalogue id %s is its own target', (id) => {
+  expect(route(id).target).toBe(id);
+  expect(route(`models/${id}`).target).toBe(id);
+});
+
+test.each([
+  ['gemini-3-flash', 'alpha-3-flash'],
+  ['claude-sonnet-4-6-thinking', 'beta-sonnet-4-6-thinking'],
+  ['gemini-3-pro', 'alpha-3-pro-high'],
+  ['gpt-5.2-codex', 'alpha-3-pro-high'],
+  ['gpt-4o-mini', 'alpha-3-flash'],
+  ['o3', 'alpha-3-pro-high'],
+  ['o4-mini', 'alpha-3-pro-low'],
+  ['claude-opus-5-5', 'beta-opus-4-6-thinking'],
+  ['claude-sonnet-4-5-20250929', 'beta-sonnet-4-6'],
+  ['claude-3-5-haiku-latest', 'alpha-3-flash'],
+  ['gemini-2.5-pro', 'alpha-3-pro-high'],
+  ['gemini-3.1-flash-image-preview', 'alpha-3-pro-image'],
+  ['gpt-image-1', 'alpha-3-pro-image'],
+])('%s stands for %s', (name, target) => {
+  expect(route(name).target).toBe(target);
+});
+
+test('a model an account really offers is not replaced by an alias (P133)', () => {
+  expect(route('gemini-2.5-pro', {}, ['gemini-2.5-pro']).target).toBe('gemini-2.5-pro');
+  expect(route('alpha-2.5-pro', {}, ['gemini-2.5-pro']).target).toBe('gemini-2.5-pro');
+});
+
+test('names imply reasoning', () => {
+  expect(route('alpha-3-pro-high')).toMatchObject({ effort: 'high' });
+  expect(route('gemini-3-pro-low')).toMatchObject({ effort: 'low' });
+  expect(route('beta-opus-4-6-thinking')).toMatchObject({ thinking: 'on' });
+  expect(route('alpha-3-flash')).not.toHaveProperty('thinking');
+});
+
+test('variant words at the end are taken off and kept (V118)', () => {
+  expect(route('alpha-3-flash-online')).toMatchObject({ target: 'alpha-3-flash', webSearch: true });
+  expect(route('gemini-3-flash-thinking-online')).toMatchObject({
+    target: 'alpha-3-flash',
+    thinking: 'on',
+    webSearch: true,
+  });
+  expect(route('gpt-5-low')).toMatchObject({ target: 'alpha-3-pro-low', effort: 'low' });
+  expect(route('claude-sonnet-4-5-thinking')).toMatchObject({
+    target: 'beta-sonnet-4-6-thinking',
+    thinking: 'on',
+  });
+});
+
+test('the mapping also sees names without their variant words (P132)', () => {
+  expect(route('gpt-4o-online', { 'gpt-4o': 'x' })).toMatchObject({ target: 'x', webSearch: true });
+  expect(route('gpt-9-high', { 'gpt-9': 'x' })).toMatchObject({ target: 'x', effort: 'high' });
+});
+
+test('a target is resolved, but not mapped again (P130)', () => {
+  const mapping = { one: 'gemini-3-pro-low', 'gemini-3-pro-low': 'x', two: 'gpt-4o' };
+  expect(route('one', mapping)).toMatchObject({ target: 'alpha-3-pro-low', effort: 'low' });
+  expect(route('two', mapping).target).toBe('alpha-3-pro-high');
+});
+
+test.each([
+  ['alpha-3-pro-image-16x9-4k', '16:9', '4K'],
+  ['alpha-3-pro-image-4k-16-9', '16:9', '4K'],
+  ['gemini-3-pro-image-21-9-4k', '21:9', '4K'],
+  ['alpha-3-pro-image-hd', undefined, '4K'],
+  ['alpha-3-pro-image-1-1', '1:1', undefined],
+  ['alpha-3-pro-image-preview-2k', undefined, '2K'],
+])('%s sets the image parameters aside (V133)', (name, aspectRatio, size) => {
+  const { target, image } = route(name);
+  expect(target).toBe('alpha-3-pro-image');
+  expect(image?.aspectRatio).toBe(aspectRatio);
+  expect(image?.size).toBe(size);
+});
+
+test('the mapping sees an image model without its suffix; an exact key of the whole name wins', () => {
+  expect(route('alpha-3-pro-image-4k', { 'alpha-3-pro-image': 'x' })).toMatchObject({
+    target: 'x',
+    image: { size: '4K' },
+  });
+  expect(route('alpha-3-pro-image-4k', { 'alpha-3-pro-image-4k': 'x' })).not.toHaveProperty(
+    'image',
+  );
+});
+
+test('an image suffix that is not understood is refused', () => {
+  expect(failure('alpha-3-pro-image-banana')).toMatchObject({
+    kind: 'invalid-request',
+    field: 'model',
+  });
+});
+
+test('an unknown name with the word image in it is simply not found', () => {
+  expect(failure('my-image-thing')).toMatchObject({ kind: 'not-found' });
+});
+
+test('an unknown name is not found and says where the names are', () => {
+  expect(failure('random-model')).toMatchObject({ kind: 'not-found', reason: 'model-not-found' });
+  expect(failure('random-model').message).toContain('see GET /v1/models');
+});
+
+test('a mapping that leads nowhere says so', () => {
+  expect(failure('gpt-4', { 'gpt-*': 'alpha-*' }).message).toContain('without "*"');
+  expect(failure('gpt-4', { 'gpt-*': 'nobody' }).message).toContain('no account offers');
+});
+
+test.each([[''], [' '], [42], [undefined], ['models/'], ['a\nb'], ['a'.repeat(257)]])(
+  'the name %j is malformed',
+  (name) => {
+    expect(failure(name)).toMatchObject({ kind: 'invalid-request', field: 'model' });
+  },
+);
+
+test('a changed mapping counts from the next request on (P190)', () => {
+  let mapping: Record<string, string> = { m: 'a' };
+  const router = createRouter({ mapping: () => mapping, offered: () => offering(TARGETS) });
+  expect(router.route('m').target).toBe('a');
+  mapping = { m: 'b' };
+  expect(router.route('m').target).toBe('b');
+});
+
+test('the list is the sorted union of all exact names', () => {
+  const router = createRouter({
+    mapping: () => ({ 'my-model': 'a', 'gpt*': 'b' }),
+    offered: () => offering(['zeta', 'alpha-3-flash']),
+  });
+  const names = router.list();
+  expect(names).toEqual([...names].sort());
+  expect(new Set(names).size).toBe(names.length);
+  expect(names).toEqual(expect.arrayContaining(['my-model', 'zeta', 'gemini-3-flash']));
+  expect(names.some((name) => name.includes('*'))).toBe(false);
+  for (const name of names.filter((each) => each !== 'my-model')) {
+    expect(() => router.route(name)).not.toThrow();
+  }
+});
+
+test('an explanation tells each step and never throws', () => {
+  const router = createRouter({
+    mapping: () => ({ 'gpt-*': 'gemini-3-flash' }),
+    offered: () => offering(),
+  });
+  expect(router.explain('gpt-9-online').steps).toEqual([
+    '"gpt-9-online" is "gpt-9" with web search',
+    'custom_mapping (pattern) "gpt-*" gives "gemini-3-flash"',
+    '"gemini-3-flash" is a name of "alpha-3-flash"',
+  ]);
+  expect(router.explain('nothing').error).toContain('not known');
+});
+
+test('presets merge into the mapping, keep other entries and lead to catalogue models', () => {
+  for (const preset of PRESETS) {
+    const mapping = applyPreset({ mine: 'x' }, preset);
+    expect(mapping.mine).toBe('x');
+    for (const [pattern, target] of Object.entries(preset.mapping)) {
+      expect(route(pattern.replaceAll('*', '-'), mapping).target).toBe(target);
+      expect(route(pattern.replaceAll('*', '-'), mapping, []).asked).toBeDefined();
+    }
+    for (const { id } of CATALOG) expect(route(id, mapping).target).toBe(id);
+  }
+});
+
+test('any name ends in a route or a client error, whatever the mapping', () => {
+  const piece = fc.constantFrom(
+    'gpt',
+    '-',
+    '4',
+    '*',
+    'image',
+    '4k',
+    'online',
+    'high',
+    'é',
+    '\u0000',
+  );
+  const name = fc.array(piece, { maxLength: 8 }).map((pieces) => pieces.join(''));
+  fc.assert(
+    fc.property(name, fc.dictionary(name, name, { maxKeys: 5 }), (asked, mapping) => {
+      const router = createRouter({ mapping: () => mapping, offered: () => offering(['gpt-4']) });
+      const { route: found, error } = router.explain(asked);
+      expect((found === undefined) !== (error === undefined)).toBe(true);
+    }),
+    { numRuns: 500 },
+  );
+});
+
+function offering(names: readonly string[] = [], isComplete = true) {
+  const set = new Set(names);
+  return {
+    has: (name: string) => set.has(name),
+    isComplete,
+    [Symbol.iterator]: () => set.values(),
+  };
+}
+
+test('while a model list is unknown, a name nobody knows is passed on as it is', () => {
+  const router = createRouter({ mapping: () => ({}), offered: () => offering([], false) });
+  expect(router.route('some-model-of-theirs').target).toBe('some-model-of-theirs');
+  expect(router.route('gpt-4o').target).not.toBe('gpt-4o');
+});

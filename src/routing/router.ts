@@ -1,0 +1,223 @@
+// Decides where a requested model name goes: mapping, catalogue, offers, variants, aliases.
+
+import { GatewayError, invalidRequest } from '../canonical/error.ts';
+import type { ModelVariant } from '../canonical/model.ts';
+import { compareCodePoints, isWildcard } from '../lib/wildcard.ts';
+import { EXACT_ALIASES } from './aliases.ts';
+import { CATALOG } from './catalog.ts';
+import { readImageSuffix } from './image-suffix.ts';
+import { createMapping, type MappingHit, type ModelMapping } from './mapping.ts';
+import { readModelName } from './model-name.ts';
+import { NO_VARIANT, takeOnline, type VariantName, variantNames } from './name-variant.ts';
+import { findAlias, findKnown, type NamedModel } from './named-model.ts';
+
+export interface Route extends ModelVariant {
+  /** The name asked for, without `models/`. */
+  readonly asked: string;
+  /** The name the pool is asked for. */
+  readonly target: string;
+  /** How the name became the target, in plain words. */
+  readonly steps: readonly string[];
+}
+
+export interface Explanation {
+  readonly steps: readonly string[];
+  readonly route?: Route | undefined;
+  /** Why the name goes nowhere. */
+  readonly error?: string | undefined;
+}
+
+export interface Router {
+  /**
+   * @throws GatewayError invalid-request for a malformed name or image suffix; not-found
+   * (`model-not-found`) for a name nobody knows.
+   */
+  route(name: string): Route;
+  /** As `route`, for people: never throws. */
+  explain(name: string): Explanation;
+  /** Every name a client may list: offers, catalogue, exact mapping keys and exact aliases, sorted. */
+  list(): readonly string[];
+}
+
+export interface RouterOptions {
+  /** `custom_mapping`; a changed mapping is a new object and counts from the next request on. */
+  mapping(): Readonly<Record<string, string>>;
+  offered(): OfferedNames;
+}
+
+/** The names the accounts' own model lists hold. */
+export interface OfferedNames extends Iterable<string> {
+  has(name: string): boolean;
+  /** False while some list is unknown: a name nobody else knows is then passed on as it is. */
+  readonly isComplete: boolean;
+}
+
+export function createRouter({ mapping, offered }: RouterOptions): Router {
+  const currentMapping = memoizeMapping(mapping);
+  const routeWith = (name: unknown, steps: string[]): Route =>
+    findRoute({ mapping: currentMapping(), offered: offered(), steps }, readModelName(name));
+  return {
+    route: (name) => routeWith(name, []),
+    explain(name) {
+      const steps: string[] = [];
+      try {
+        return { steps, route: routeWith(name, steps) };
+      } catch (error) {
+        if (error instanceof GatewayError) return { steps, error: error.message };
+        throw error;
+      }
+    },
+    list() {
+      const names = new Set([
+        ...offered(),
+        ...CATALOG.map(({ id }) => id),
+        ...currentMapping().exactNames(),
+        ...EXACT_ALIASES.keys(),
+      ]);
+      return [...names].sort(compareCodePoints);
+    },
+  };
+}
+
+interface Search {
+  /** Undefined while a mapping's target is looked up: targets are not mapped again. */
+  readonly mapping: ModelMapping | undefined;
+  readonly offered: OfferedNames;
+  readonly steps: string[];
+}
+
+function memoizeMapping(mapping: RouterOptions['mapping']): () => ModelMapping {
+  let source: Readonly<Record<string, string>> | undefined;
+  let compiled = createMapping({});
+  return () => {
+    const latest = mapping();
+    if (latest !== source) {
+      compiled = createMapping(latest);
+      source = latest;
+    }
+    return compiled;
+  };
+}
+
+function findRoute(search: Search, asked: string): Route {
+  const found = findModel(search, asked);
+  if (found === undefined) throw unknownModel(search, asked);
+  return { asked, ...found, steps: search.steps };
+}
+
+type FoundModel = ModelVariant & { readonly target: string };
+
+function findModel(search: Search, asked: string): FoundModel | undefined {
+  const names = namesOf(search, asked);
+  for (const { base, variant } of names) {
+    const mapped = search.mapping?.findExact(base) ?? search.mapping?.findPattern(base);
+    if (mapped !== undefined) return followMapping(search, mapped, variant);
+    const known = findKnown(base, search.offered);
+    if (known !== undefined) return settle(search, known, variant);
+  }
+  for (const { base, variant } of names.toReversed()) {
+    const alias = findAlias(base);
+    if (alias !== undefined) return settle(search, alias, variant);
+  }
+  return search.offered.isComplete ? undefined : passOn(search, names[0]);
+}
+
+/** Upstreams without a readable model list decide themselves what they know. */
+function passOn(search: Search, name: VariantName | undefined): FoundModel | undefined {
+  if (name === undefined) return undefined;
+  search.steps.push(`"${name.base}" is passed on: an account's model list is unknown`);
+  return { ...name.variant, target: name.base };
+}
+
+/** The name as it is when somebody knows it so; else without search, image and variant words. */
+function namesOf(search: Search, asked: string): readonly VariantName[] {
+  const isWhole =
+    search.mapping?.findExact(asked) !== undefined ||
+    findKnown(asked, search.offered) !== undefined;
+  const { base, variant } = isWhole ? { base: asked, variant: NO_VARIANT } : setAside(asked);
+  if (base !== asked) search.steps.push(`"${asked}" is "${base}" with ${sayVariant(variant)}`);
+  return variantNames(base, variant);
+}
+
+function setAside(asked: string): VariantName {
+  const { base, variant } = takeOnline(asked) ?? { base: asked, variant: NO_VARIANT };
+  const image = readImageSuffix(base);
+  if (image === undefined) return { base, variant };
+  return { base: image.base, variant: { ...variant, image: image.image } };
+}
+
+/** A target is looked up like any name, but never mapped again; what the client asked for wins. */
+function followMapping(search: Search, hit: MappingHit, variant: ModelVariant): FoundModel {
+  const { steps, offered } = search;
+  steps.push(`custom_mapping (${hit.kind}) "${hit.key}" gives "${hit.target}"`);
+  if (hit.target.trim() === '' || isWildcard(hit.target)) {
+    throw unroutable(hit, 'a target is the name of one model, without "*"');
+  }
+  const target = hit.target.replace(/^models\//, '');
+  const found = findModel({ mapping: undefined, offered, steps }, target);
+  if (found === undefined) throw unroutable(hit, 'no account offers that model');
+  return mergeVariants(found, variant);
+}
+
+function settle(search: Search, model: NamedModel, variant: ModelVariant): FoundModel {
+  search.steps.push(model.step);
+  const sibling = model.siblingFor(variant);
+  if (sibling !== undefined) search.steps.push(`its variant is "${sibling.target}"`);
+  const { target, implies } = sibling ?? model;
+  return mergeVariants({ ...NO_VARIANT, ...implies, target }, variant);
+}
+
+function mergeVariants(found: FoundModel, asked: ModelVariant): FoundModel {
+  const effort = asked.effort ?? found.effort;
+  const thinking = asked.thinking ?? found.thinking;
+  const image = asked.image ?? found.image;
+  return {
+    target: found.target,
+    webSearch: asked.webSearch || found.webSearch,
+    ...(effort === undefined ? {} : { effort }),
+    ...(thinking === undefined ? {} : { thinking }),
+    ...(image === undefined ? {} : { image }),
+  };
+}
+
+function sayVariant({ webSearch, image }: ModelVariant): string {
+  const words = [webSearch ? 'web search' : undefined, image?.aspectRatio, image?.size];
+  return words.filter((word) => word !== undefined).join(', ');
+}
+
+function unknownModel(search: Search, asked: string): GatewayError {
+  if (isImageModelWithRest(search, asked)) {
+    return invalidRequest(
+      'model',
+      `The end of the model name "${asked}" is not understood. Ratio and size are written like ` +
+        '"-16-9-4k": ratio 1-1, 4-3, 3-4, 16-9, 9-16 or 21-9; size 1k, 2k or 4k; both optional.',
+    );
+  }
+  return modelNotFound(
+    `The model "${asked}" is not known here; see GET /v1/models for the names that are. ` +
+      'Other names can be mapped to one of them in custom_mapping.',
+  );
+}
+
+function isImageModelWithRest({ offered }: Search, asked: string): boolean {
+  const model = /^(.*?(?:^|-)image)-/i.exec(asked)?.[1];
+  if (model === undefined) return false;
+  return (findKnown(model, offered) ?? findAlias(model)) !== undefined;
+}
+
+function unroutable({ key, target }: MappingHit, why: string): GatewayError {
+  return modelNotFound(
+    `custom_mapping sends "${key}" to "${target}", but ${why}; ` +
+      'see GET /v1/models for the names that can be targets.',
+  );
+}
+
+function modelNotFound(message: string): GatewayError {
+  return new GatewayError({
+    kind: 'not-found',
+    source: 'client',
+    reason: 'model-not-found',
+    field: 'model',
+    message,
+  });
+}
