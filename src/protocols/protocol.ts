@@ -3,9 +3,12 @@
 import type { GatewayError } from '../canonical/error.ts';
 import type { CanonicalEvent } from '../canonical/event.ts';
 import type { Reply } from '../canonical/fold.ts';
+import type { ListedModel } from '../canonical/model-list.ts';
 import type { Receipt } from '../canonical/receipt.ts';
 import type { CanonicalRequest } from '../canonical/request.ts';
 import type { JsonObject } from '../lib/json.ts';
+
+export type { ListedModel } from '../canonical/model-list.ts';
 
 export type ProtocolName = 'chat' | 'messages' | 'generate';
 
@@ -129,17 +132,4 @@ export interface CountTokensCall {
 export interface TokenCount {
   readonly totalTokens: number;
   readonly cachedTokens?: number | undefined;
-}
-
-/** A model as the listing endpoints show it. */
-export interface ListedModel {
-  readonly id: string;
-  readonly displayName: string;
-  readonly description: string;
-  /** Seconds since the epoch; constant for one release of the catalogue. */
-  readonly createdAt: number;
-  readonly inputTokenLimit: number;
-  readonly outputTokenLimit: number;
-  readonly supportsThinking: boolean;
-  readonly drawsImages: boolean;
 }

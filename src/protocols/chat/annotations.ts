@@ -1,0 +1,39 @@
+// Writes search grounding as `url_citation` annotations on the content.
+
+import type { GroundingEvent } from '../../canonical/event.ts';
+import { sourceTitle } from '../../canonical/source-title.ts';
+import type { ChatAnnotation } from '../../wire/chat.ts';
+import type { ContentText } from './content-text.ts';
+
+/** One annotation a citation and source; sources nobody cites stand for the whole content. */
+export function writeAnnotations(
+  grounding: GroundingEvent | undefined,
+  content: ContentText,
+): ChatAnnotation[] {
+  if (grounding === undefined) return [];
+  const annotations: ChatAnnotation[] = [];
+  const cited = new Set<number>();
+  const add = (source: number, start: number, end: number): void => {
+    const found = grounding.sources[source];
+    if (found === undefined) return;
+    cited.add(source);
+    annotations.push({
+      type: 'url_citation',
+      url_citation: {
+        start_index: start,
+        end_index: end,
+        title: sourceTitle(found),
+        url: found.url,
+      },
+    });
+  };
+  for (const citation of grounding.citations) {
+    const start = content.startOf(citation.startIndex);
+    const end = content.endOf(citation.endIndex);
+    for (const source of citation.sources) add(source, start, end);
+  }
+  for (const source of grounding.sources.keys()) {
+    if (!cited.has(source)) add(source, 0, content.length);
+  }
+  return annotations;
+}

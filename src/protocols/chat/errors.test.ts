@@ -1,0 +1,62 @@
+import { expect, test } from 'vitest';
+import { type ErrorKind, GatewayError, invalidRequest } from '../../canonical/error.ts';
+import { writeError } from './errors.ts';
+
+function render(kind: ErrorKind): ReturnType<typeof writeError> {
+  return writeError(new GatewayError({ kind, source: 'gateway', message: 'M.' }));
+}
+
+test.each([
+  ['invalid-request', 400, 'invalid_request_error', 'invalid_value'],
+  ['unauthenticated', 401, 'invalid_request_error', 'invalid_api_key'],
+  ['forbidden', 403, 'permission_error', 'permission_denied'],
+  ['not-found', 404, 'invalid_request_error', 'not_found'],
+  ['method-not-allowed', 405, 'invalid_request_error', 'method_not_supported'],
+  ['too-large', 413, 'invalid_request_error', 'request_too_large'],
+  ['unsupported-media-type', 415, 'invalid_request_error', 'unsupported_content_type'],
+  ['rate-limited', 429, 'rate_limit_error', 'rate_limit_exceeded'],
+  ['quota-exhausted', 429, 'insufficient_quota', 'insufficient_quota'],
+  ['upstream-auth', 503, 'service_unavailable_error', 'upstream_account_unavailable'],
+  ['upstream-unavailable', 502, 'server_error', 'upstream_unavailable'],
+  ['overloaded', 503, 'service_unavailable_error', 'server_is_overloaded'],
+  ['timeout', 504, 'server_error', 'timeout'],
+  ['internal', 500, 'server_error', null],
+] as const)('%s is answered with %i', (kind, status, type, code) => {
+  expect(render(kind)).toEqual({
+    status,
+    body: { error: { message: 'M.', type, param: null, code } },
+  });
+});
+
+test('P146 trouble with the pool accounts never looks like the client is not signed in', () => {
+  for (const kind of ['upstream-auth', 'upstream-unavailable', 'overloaded'] as const) {
+    expect(render(kind).status).toBeGreaterThanOrEqual(500);
+  }
+});
+
+test('a mistake in a field names the field and what is wrong', () => {
+  const error = invalidRequest(
+    'messages[0].role',
+    'messages[0].role is required.',
+    'missing-field',
+  );
+  expect(writeError(error).body).toEqual({
+    error: {
+      message: 'messages[0].role is required.',
+      type: 'invalid_request_error',
+      param: 'messages[0].role',
+      code: 'missing_required_parameter',
+    },
+  });
+});
+
+test('an unknown model and a prompt that is too long have codes of their own', () => {
+  const code = (kind: ErrorKind, reason: 'model-not-found' | 'context-length'): unknown =>
+    writeError(new GatewayError({ kind, reason, source: 'client', message: 'M.' })).body;
+  expect(code('not-found', 'model-not-found')).toMatchObject({
+    error: { code: 'model_not_found' },
+  });
+  expect(code('invalid-request', 'context-length')).toMatchObject({
+    error: { code: 'context_length_exceeded' },
+  });
+});

@@ -1,0 +1,95 @@
+import Anthropic from '@anthropic-ai/sdk';
+import { GoogleGenAI } from '@google/genai';
+import OpenAI from 'openai';
+import { afterEach, expect, test, vi } from 'vitest';
+import type { ListedModel } from '../../canonical/model-list.ts';
+import { createReceipt } from '../../canonical/receipt.ts';
+import { createChatProtocol } from './index.ts';
+
+const MODEL: ListedModel = {
+  id: 'alpha-3-flash',
+  displayName: 'Alpha 3 Flash',
+  description: 'Fast and efficient.',
+  createdAt: 1_763_600_000,
+  inputTokenLimit: 1_048_576,
+  outputTokenLimit: 65_536,
+  supportsThinking: true,
+  drawsImages: false,
+};
+
+const MODELS = [MODEL, { ...MODEL, id: 'beta-sonnet-4-6' }];
+const IDS = ['alpha-3-flash', 'beta-sonnet-4-6'];
+
+const { routes } = createChatProtocol();
+
+function listBody(): string {
+  const route = routes.find((candidate) => candidate.operation === 'list-models');
+  if (route?.operation !== 'list-models') throw new Error('There is no list route.');
+  return JSON.stringify(route.writeModels(MODELS, new URLSearchParams()));
+}
+
+const respond = async (): Promise<Response> =>
+  new Response(listBody(), { headers: { 'content-type': 'application/json' } });
+
+async function collect<T>(items: AsyncIterable<T>): Promise<T[]> {
+  const found: T[] = [];
+  for await (const item of items) found.push(item);
+  return found;
+}
+
+afterEach(() => vi.unstubAllGlobals());
+
+test('the routes of the protocol', () => {
+  expect(routes.map(({ method, path }) => `${method} ${path}`)).toEqual([
+    'POST /v1/chat/completions',
+    'GET /v1/models',
+    'GET /v1/models/{model}',
+  ]);
+});
+
+test('the model list is read by the clients of all three protocols', async () => {
+  const openai = new OpenAI({ apiKey: 'k', fetch: respond });
+  expect((await collect(await openai.models.list())).map((model) => model.id)).toEqual(IDS);
+  const anthropic = new Anthropic({ apiKey: 'k', fetch: respond });
+  expect((await collect(await anthropic.models.list())).map((model) => model.id)).toEqual(IDS);
+  vi.stubGlobal('fetch', respond);
+  const genai = new GoogleGenAI({ apiKey: 'k' });
+  const native = await collect(await genai.models.list());
+  expect(native.map((model) => model.name)).toEqual(IDS.map((id) => `models/${id}`));
+});
+
+test('an empty model list is a list', async () => {
+  const route = routes.find((candidate) => candidate.operation === 'list-models');
+  const body =
+    route?.operation === 'list-models' ? route.writeModels([], new URLSearchParams()) : undefined;
+  expect(body).toMatchObject({ object: 'list', data: [], first_id: null, models: [] });
+});
+
+test('one model is shown with the fields of each protocol', () => {
+  const route = routes.find((candidate) => candidate.operation === 'get-model');
+  const body = route?.operation === 'get-model' ? route.writeModel(MODEL) : undefined;
+  expect(body).toMatchObject({
+    id: 'alpha-3-flash',
+    object: 'model',
+    created: 1_763_600_000,
+    type: 'model',
+    name: 'models/alpha-3-flash',
+  });
+});
+
+test('a call is read once, names its session and writes both kinds of answer', () => {
+  const route = routes.find((candidate) => candidate.operation === 'generate');
+  if (route?.operation !== 'generate') throw new Error('There is no generate route.');
+  const call = route.readCall({
+    pathModel: '',
+    query: new URLSearchParams(),
+    headers: {},
+    body: { model: 'm', user: 'u', messages: [{ role: 'user', content: 'hi' }] },
+    receipt: createReceipt(),
+  });
+  expect(call).toMatchObject({ protocol: 'chat', model: 'm', stream: false, bodySession: 'u' });
+  expect(call.relay).toBeUndefined();
+  expect(call.canonical()).toBe(call.canonical());
+  const context = { model: 'm', createId: (prefix: string) => `${prefix}1`, createdAt: 1 };
+  expect(call.createStreamWriter(context).write({ kind: 'start' })).toContain('"role":"assistant"');
+});

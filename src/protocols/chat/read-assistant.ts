@@ -1,0 +1,186 @@
+// Reads assistant messages of the history: thoughts, text, tool calls with their signatures.
+
+import { invalidRequest } from '../../canonical/error.ts';
+import { memberPath } from '../../canonical/field-reader.ts';
+import type { Part, Signature, ToolCallPart } from '../../canonical/request.ts';
+import { readCarrier } from '../../canonical/signature-carrier.ts';
+import { isJsonObject, type JsonObject, type JsonValue, parseJson } from '../../lib/json.ts';
+import {
+  asObject,
+  readArray,
+  readObject,
+  readString,
+  requireObject,
+  requireString,
+  unknownWord,
+} from './fields.ts';
+import { noteUnreadFields } from './note-fields.ts';
+import { type ReadContext, readExtension } from './read-context.ts';
+import { readMediaUrl } from './read-media.ts';
+import { type ContentPart, readContent } from './read-parts.ts';
+
+export interface AssistantContext {
+  readonly path: string;
+  readonly context: ReadContext;
+  readonly legacyCalls: LegacyCalls;
+}
+
+/** The deprecated `function_call` has no id; results find their call by name, oldest first. */
+export interface LegacyCalls {
+  add(name: string): string;
+  /** @throws GatewayError 400 when no such call waits for its result. */
+  take(name: string, path: string): string;
+}
+
+const ASSISTANT_FIELDS = new Set([
+  'role',
+  'content',
+  'refusal',
+  'tool_calls',
+  'function_call',
+  'reasoning_content',
+  'reasoning',
+  'images',
+  'cache_control',
+  // What answers of this protocol carry and SDKs hand back; the text already says it.
+  'annotations',
+  'parsed',
+  'reasoning_details',
+]);
+
+export function createLegacyCalls(): LegacyCalls {
+  const waiting = new Map<string, string[]>();
+  let count = 0;
+  return {
+    add(name) {
+      const id = `call_function_${count++}`;
+      waiting.set(name, [...(waiting.get(name) ?? []), id]);
+      return id;
+    },
+    take(name, path) {
+      const id = waiting.get(name)?.shift();
+      if (id !== undefined) return id;
+      throw invalidRequest(
+        memberPath(path, 'name'),
+        `${memberPath(path, 'name')}: no earlier assistant message calls the function "${name}".`,
+      );
+    },
+  };
+}
+
+/** Thoughts first, then content, then calls: the order in which the model produced them. @throws GatewayError 400 */
+export function readAssistantParts(message: JsonObject, assistant: AssistantContext): Part[] {
+  const { path, context } = assistant;
+  noteUnreadFields(message, { known: ASSISTANT_FIELDS, path, context });
+  const parts: Part[] = [];
+  const thoughts = readThoughts(message);
+  if (thoughts !== '') parts.push({ kind: 'thinking', text: thoughts });
+  const content = readContent(message.content, `${path}.content`);
+  parts.push(...content, ...readDrawnImages(message, content, path));
+  const refusal = readString(message, 'refusal', path);
+  if (refusal !== undefined) parts.push({ kind: 'text', text: refusal });
+  for (const [index, value] of (readArray(message, 'tool_calls', path) ?? []).entries()) {
+    parts.push(readToolCall(value, `${path}.tool_calls[${index}]`, context));
+  }
+  const legacy = readObject(message, 'function_call', path);
+  if (legacy !== undefined) parts.push(readLegacyCall(legacy, assistant));
+  return parts;
+}
+
+/** `reasoning` is an object with some clients: then it is not the thoughts. */
+function readThoughts(message: JsonObject): string {
+  if (typeof message.reasoning_content === 'string') return message.reasoning_content;
+  return typeof message.reasoning === 'string' ? message.reasoning : '';
+}
+
+/** Drawn pictures stand in the content too; `images` counts only when a client cut them out of it. */
+function readDrawnImages(
+  message: JsonObject,
+  content: readonly ContentPart[],
+  path: string,
+): Part[] {
+  if (content.some((part) => part.kind === 'media')) return [];
+  return (readArray(message, 'images', path) ?? []).map((value, index) => {
+    const imagePath = `${path}.images[${index}]`;
+    const holder = requireObject(asObject(value, imagePath), 'image_url', imagePath);
+    const urlPath = `${imagePath}.image_url`;
+    const { mediaType, source } = readMediaUrl(requireString(holder, 'url', urlPath), urlPath);
+    return { kind: 'media', modality: 'image', mediaType, source };
+  });
+}
+
+function readToolCall(value: JsonValue, path: string, context: ReadContext): ToolCallPart {
+  const call = asObject(value, path);
+  const id = requireString(call, 'id', path);
+  const signature = readCallSignature(call, path, context);
+  const type = readString(call, 'type', path) ?? 'function';
+  switch (type) {
+    case 'function': {
+      const holder = requireObject(call, 'function', path);
+      const functionPath = `${path}.function`;
+      const name = requireString(holder, 'name', functionPath);
+      const input = readArguments(holder.arguments, `${functionPath}.arguments`, context);
+      return { kind: 'tool-call', id, name, input, signature };
+    }
+    case 'custom': {
+      const holder = requireObject(call, 'custom', path);
+      const name = requireString(holder, 'name', `${path}.custom`);
+      const input = { input: readString(holder, 'input', `${path}.custom`) ?? '' };
+      return { kind: 'tool-call', id, name, input, signature };
+    }
+    default:
+      throw unknownWord(`${path}.type`, ['function', 'custom']);
+  }
+}
+
+function readLegacyCall(call: JsonObject, { path, context, legacyCalls }: AssistantContext): Part {
+  const callPath = `${path}.function_call`;
+  const name = requireString(call, 'name', callPath);
+  const input = readArguments(call.arguments, `${callPath}.arguments`, context);
+  return { kind: 'tool-call', id: legacyCalls.add(name), name, input };
+}
+
+/** Stands in `extra_content.<vendor>.thought_signature` (ai.google.dev, "OpenAI compatibility"). */
+function readCallSignature(
+  call: JsonObject,
+  path: string,
+  context: ReadContext,
+): Signature | undefined {
+  const holder = readObject(call, 'extra_content', path);
+  const extension = readExtension(holder, `${path}.extra_content`, context);
+  if (extension === undefined) return undefined;
+  return readCarrier(readString(extension.value, 'thought_signature', extension.path));
+}
+
+/** The arguments are JSON text; '' means none. Some clients send the object itself. */
+function readArguments(
+  value: JsonValue | undefined,
+  path: string,
+  context: ReadContext,
+): JsonObject {
+  if (value === undefined || value === null) return {};
+  if (isJsonObject(value)) {
+    context.receipt.add(
+      'repaired',
+      path,
+      'Arguments are JSON text; the object was taken as it is.',
+    );
+    return value;
+  }
+  if (typeof value !== 'string') {
+    throw invalidRequest(path, `${path} must be a string of JSON.`, 'invalid-type');
+  }
+  if (value.trim() === '') return {};
+  const parsed = parseArguments(value, path);
+  if (isJsonObject(parsed)) return parsed;
+  context.receipt.add('repaired', path, 'Arguments that are no object are sent as {"value": …}.');
+  return { value: parsed };
+}
+
+function parseArguments(text: string, path: string): JsonValue {
+  try {
+    return parseJson(text);
+  } catch {
+    throw invalidRequest(path, `${path} is not valid JSON.`, 'invalid-json');
+  }
+}

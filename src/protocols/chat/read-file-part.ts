@@ -1,0 +1,60 @@
+// Reads `file` parts: documents become media, text files become a text with a title line.
+
+import { invalidRequest } from '../../canonical/error.ts';
+import type { MediaPart, TextPart } from '../../canonical/request.ts';
+import type { JsonObject } from '../../lib/json.ts';
+import { missingField, readString, requireObject } from './fields.ts';
+import { type ReadMedia, readInline, readMediaUrl, readModality } from './read-media.ts';
+
+const TEXT_TYPES = new Set([
+  'application/json',
+  'application/xml',
+  'application/yaml',
+  'application/x-yaml',
+  'application/javascript',
+  'application/x-ndjson',
+]);
+
+/** @throws GatewayError 400; `file_id` is refused, for the gateway stores no files. */
+export function readFilePart(part: JsonObject, path: string): TextPart | MediaPart {
+  const filePath = `${path}.file`;
+  const file = requireObject(part, 'file', path);
+  const title = readString(file, 'filename', filePath);
+  const content = readString(file, 'file_data', filePath);
+  if (content === undefined) throw missingContent(file, filePath);
+  const contentPath = `${filePath}.file_data`;
+  const media = readFileContent(content, contentPath);
+  const { mediaType, source } = media;
+  if (mediaType !== undefined && isText(mediaType) && source.kind === 'base64') {
+    const text = Buffer.from(source.base64, 'base64').toString('utf8');
+    return { kind: 'text', text: title === undefined ? text : `${title}\n${text}` };
+  }
+  return {
+    kind: 'media',
+    modality: mediaType === undefined ? 'document' : readModality(mediaType, contentPath),
+    source,
+    mediaType,
+    title,
+  };
+}
+
+/** A data URI or an address; some clients send the base64 alone. */
+function readFileContent(content: string, path: string): ReadMedia {
+  const isAddress = /^[A-Za-z][A-Za-z0-9+.-]*:/.test(content.slice(0, 40));
+  return isAddress ? readMediaUrl(content, path) : readInline(content, { declared: '', path });
+}
+
+function isText(mediaType: string): boolean {
+  return mediaType.startsWith('text/') || TEXT_TYPES.has(mediaType);
+}
+
+function missingContent(file: JsonObject, filePath: string): Error {
+  if (file.file_id === undefined || file.file_id === null) {
+    return missingField(`${filePath}.file_data`);
+  }
+  return invalidRequest(
+    `${filePath}.file_id`,
+    `${filePath}.file_id: the gateway stores no files; send the content as file_data.`,
+    'unsupported',
+  );
+}

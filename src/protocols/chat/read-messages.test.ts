@@ -1,0 +1,120 @@
+import { expect, test } from 'vitest';
+import type { JsonObject } from '../../lib/json.ts';
+import { canonical, notes, read, refusal, USER } from './reading.test-support.ts';
+
+test('V080 leading system and developer messages are the instructions, in order', () => {
+  const request = canonical({
+    messages: [{ role: 'system', content: 'S' }, { role: 'developer', content: 'D' }, USER],
+  });
+  expect(request.system.map((part) => part.text)).toEqual(['S', 'D']);
+  expect(request.turns).toEqual([{ role: 'user', parts: [{ kind: 'text', text: 'U' }] }]);
+});
+
+test('P061 a later system message keeps its place', () => {
+  const request = canonical({ messages: [USER, { role: 'system', content: 'L' }, USER] });
+  expect(request.system).toEqual([]);
+  expect(request.turns.map((turn) => turn.role)).toEqual(['user', 'system', 'user']);
+});
+
+test('P067 a tool result keeps its picture, its text and its call id', () => {
+  const content = [
+    { type: 'text', text: 'seen' },
+    { type: 'image_url', image_url: { url: 'data:image/png;base64,AAAA' } },
+  ];
+  const request = canonical({ messages: [USER, { role: 'tool', tool_call_id: 'c1', content }] });
+  expect(request.turns[1]).toMatchObject({
+    role: 'user',
+    parts: [{ kind: 'tool-result', callId: 'c1', content: [{ text: 'seen' }, { kind: 'media' }] }],
+  });
+});
+
+test('P045 tool calls keep id, name, arguments and signature', () => {
+  const call = {
+    id: 'c1',
+    type: 'function',
+    function: { name: 'w', arguments: '{"__proto__":{"a":1},"n":12345678901234567890}' },
+    extra_content: { google: { thought_signature: 'gw1:fam:tool-call:SIG' } },
+  };
+  const request = canonical({ messages: [USER, { role: 'assistant', tool_calls: [call] }] });
+  const part = request.turns[1]?.parts[0];
+  expect(part).toMatchObject({
+    kind: 'tool-call',
+    id: 'c1',
+    name: 'w',
+    signature: { value: 'SIG', family: 'fam', on: 'tool-call' },
+  });
+  const input = part?.kind === 'tool-call' ? part.input : {};
+  expect(JSON.stringify(input)).toBe(call.function.arguments);
+});
+
+test('the neutral word for the extension is read and used in the answer', () => {
+  const call = {
+    id: 'c1',
+    type: 'function',
+    function: { name: 'w', arguments: '' },
+    extra_content: { vendora: { thought_signature: 'bare' } },
+  };
+  const request = read({ messages: [USER, { role: 'assistant', tool_calls: [call] }] });
+  expect(request.canonical.turns[1]?.parts[0]).toMatchObject({
+    input: {},
+    signature: { value: 'bare' },
+  });
+  expect(request.answer.extensionKey).toBe('vendora');
+});
+
+test('arguments that are not JSON are a 400 naming the path; other JSON is wrapped with a receipt', () => {
+  const messages = (text: string): JsonObject[] => [
+    USER,
+    { role: 'assistant', tool_calls: [{ id: 'c', function: { name: 'w', arguments: text } }] },
+  ];
+  expect(refusal({ messages: messages('{"a":') })).toMatchObject({
+    field: 'messages[1].tool_calls[0].function.arguments',
+    reason: 'invalid-json',
+  });
+  expect(canonical({ messages: messages('[1]') }).turns[1]?.parts).toMatchObject([
+    { input: { value: [1] } },
+  ]);
+  expect(notes({ messages: messages('[1]') })).toEqual([
+    'repaired messages[1].tool_calls[0].function.arguments',
+  ]);
+});
+
+test('thoughts, refusals and custom calls of the history are read in the order of production', () => {
+  const message = {
+    role: 'assistant',
+    content: 'text',
+    reasoning_content: 'hm',
+    refusal: 'no',
+    tool_calls: [{ id: 'c1', type: 'custom', custom: { name: 'run', input: 'ls' } }],
+  };
+  expect(canonical({ messages: [USER, message] }).turns[1]?.parts).toEqual([
+    { kind: 'thinking', text: 'hm' },
+    { kind: 'text', text: 'text' },
+    { kind: 'text', text: 'no' },
+    { kind: 'tool-call', id: 'c1', name: 'run', input: { input: 'ls' } },
+  ]);
+});
+
+test('the deprecated function form pairs results with calls by name, oldest first', () => {
+  const call = { role: 'assistant', content: null, function_call: { name: 'w', arguments: '{}' } };
+  const result = { role: 'function', name: 'w', content: 'ok' };
+  const request = read({
+    functions: [{ name: 'w' }],
+    messages: [USER, call, result, call, result],
+  });
+  const ids = request.canonical.turns.flatMap((turn) =>
+    turn.parts.map((part) =>
+      part.kind === 'tool-call' ? part.id : part.kind === 'tool-result' ? part.callId : '',
+    ),
+  );
+  expect(ids).toEqual([
+    '',
+    'call_function_0',
+    'call_function_0',
+    'call_function_1',
+    'call_function_1',
+  ]);
+  expect(request.answer.callForm).toBe('function_call');
+  expect(request.canonical.parallelToolCalls).toBe(false);
+  expect(refusal({ messages: [USER, result] }).field).toBe('messages[1].name');
+});

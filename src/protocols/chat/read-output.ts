@@ -1,0 +1,69 @@
+// Reads what the answer may be: its format and its modalities.
+
+import { invalidRequest } from '../../canonical/error.ts';
+import type { OutputFormat, OutputModality } from '../../canonical/request.ts';
+import type { JsonObject } from '../../lib/json.ts';
+import {
+  readArray,
+  readBoolean,
+  readObject,
+  readString,
+  requireObject,
+  requireString,
+  unknownWord,
+  wrongType,
+} from './fields.ts';
+import { noteUnreadFields } from './note-fields.ts';
+import type { ReadContext } from './read-context.ts';
+import { readSchema } from './read-tools.ts';
+
+const SCHEMA_FIELDS = new Set(['name', 'schema', 'strict']);
+
+/** @throws GatewayError 400 */
+export function readOutputFormat(body: JsonObject, context: ReadContext): OutputFormat {
+  const format = readObject(body, 'response_format');
+  if (format === undefined) return { kind: 'text' };
+  const type = requireString(format, 'type', 'response_format');
+  switch (type) {
+    case 'text':
+      return { kind: 'text' };
+    case 'json_object':
+      return { kind: 'json' };
+    case 'json_schema':
+      return readSchemaFormat(format, context);
+    default:
+      throw unknownWord('response_format.type', ['text', 'json_object', 'json_schema']);
+  }
+}
+
+/** The schema is optional in the protocol: without one any JSON will do. */
+function readSchemaFormat(format: JsonObject, context: ReadContext): OutputFormat {
+  const path = 'response_format.json_schema';
+  const holder = requireObject(format, 'json_schema', 'response_format');
+  noteUnreadFields(holder, { known: SCHEMA_FIELDS, path, context });
+  const name = readString(holder, 'name', path);
+  const strict = readBoolean(holder, 'strict', path);
+  const schema = readSchema(holder.schema, `${path}.schema`);
+  if (schema === undefined) return { kind: 'json' };
+  return {
+    kind: 'json-schema',
+    schema,
+    name,
+    strict,
+  };
+}
+
+/** Undefined for plain text. @throws GatewayError 400, also for audio, which no answer can carry yet. */
+export function readModalities(body: JsonObject): readonly OutputModality[] | undefined {
+  const values = readArray(body, 'modalities');
+  if (values === undefined) return undefined;
+  const modalities = values.map((value, index): OutputModality => {
+    const path = `modalities[${index}]`;
+    if (typeof value !== 'string') throw wrongType(path, 'a string');
+    const word = value.toLowerCase();
+    if (word === 'text' || word === 'image') return word;
+    if (word !== 'audio') throw unknownWord(path, ['text', 'image']);
+    throw invalidRequest(path, 'Audio answers are not supported; ask for text.', 'unsupported');
+  });
+  return modalities.includes('image') ? modalities : undefined;
+}

@@ -1,0 +1,98 @@
+import { describe, expect, test } from 'vitest';
+import { canonical, refusal, USER } from './reading.test-support.ts';
+
+test('V081 a data URI becomes inline media of its declared type', () => {
+  const content = [{ type: 'image_url', image_url: { url: 'data:image/jpeg;base64,AA==' } }];
+  expect(canonical({ messages: [{ role: 'user', content }] }).turns[0]?.parts).toEqual([
+    {
+      kind: 'media',
+      modality: 'image',
+      mediaType: 'image/jpeg',
+      source: { kind: 'base64', base64: 'AA==' },
+    },
+  ]);
+});
+
+describe('V082 pictures that are not inline and not on a public host are refused', () => {
+  test.each([
+    ...['file:///etc/passwd', '/etc/passwd', 'C:\\secret.png', 'ftp://example.com/a.png', ''],
+    ...['http://127.0.0.1/a.png', 'http://localhost:8045/', 'https://10.0.0.1/', 'http://[::1]/'],
+    ...['http://2130706433/', 'http://0x7f.1/', 'http://0177.0.0.1/', 'http://[::ffff:10.1.2.3]/'],
+    ...['http://169.254.169.254/latest', 'http://printer.local/', 'http://intranet/', 'http://0/'],
+    ...['https://user:secret@example.com/a.png', 'http://[64:ff9b::a00:1]/', 'http://localhost./'],
+  ])('%s', (url) => {
+    const error = refusal({
+      messages: [{ role: 'user', content: [{ type: 'image_url', image_url: { url } }] }],
+    });
+    expect(error.field).toBe('messages[0].content[0].image_url.url');
+  });
+});
+
+test('a public https URL stays a URL, with the detail as resolution', () => {
+  const image_url = { url: 'https://example.com/cat.png', detail: 'low' };
+  const content = [{ type: 'image_url', image_url }];
+  expect(canonical({ messages: [{ role: 'user', content }] }).turns[0]?.parts[0]).toMatchObject({
+    source: { kind: 'url', url: 'https://example.com/cat.png' },
+    resolution: 'low',
+  });
+});
+
+test('P068 pictures given as a bare string or in the Responses spelling are read', () => {
+  const url = 'data:;base64,iVBORw0KGgo=';
+  const content = [
+    { type: 'image_url', image_url: url },
+    { type: 'input_image', image_url: url },
+    { type: 'input_text', text: 'x' },
+  ];
+  const parts = canonical({ messages: [{ role: 'user', content }] }).turns[0]?.parts;
+  expect(parts).toMatchObject([
+    { mediaType: 'image/png' },
+    { mediaType: 'image/png' },
+    { kind: 'text', text: 'x' },
+  ]);
+});
+
+test('audio and files become media, text files a text with a title line', () => {
+  const content = [
+    { type: 'input_audio', input_audio: { data: 'AAAA', format: 'mp3' } },
+    { type: 'file', file: { filename: 'a.pdf', file_data: 'data:application/pdf;base64,AAAA' } },
+    {
+      type: 'file',
+      file: { filename: 'a.txt', file_data: `data:text/plain;base64,${btoa('hi')}` },
+    },
+  ];
+  expect(canonical({ messages: [{ role: 'user', content }] }).turns[0]?.parts).toMatchObject([
+    { modality: 'audio', mediaType: 'audio/mp3' },
+    { modality: 'document', mediaType: 'application/pdf', title: 'a.pdf' },
+    { kind: 'text', text: 'a.txt\nhi' },
+  ]);
+});
+
+test.each([
+  ['bad base64', { type: 'image_url', image_url: { url: 'data:image/png;base64,@@@' } }],
+  ['no base64', { type: 'image_url', image_url: { url: 'data:image/png,abc' } }],
+  ['a foreign type', { type: 'image_url', image_url: { url: 'data:image/svg+xml;base64,AAAA' } }],
+  ['a stored file', { type: 'file', file: { file_id: 'file-1' } }],
+  ['an unknown audio format', { type: 'input_audio', input_audio: { data: 'AA==', format: 'x' } }],
+  ['an unknown part', { type: 'hologram', hologram: {} }],
+])('a part with %s is a 400 naming the part', (_what, part) => {
+  const error = refusal({ messages: [{ role: 'user', content: [part] }] });
+  expect(error.field).toMatch(/^messages\[0\]\.content\[0\]/);
+});
+
+test('P066 a picture inside markdown text becomes a picture, the text around it stays', () => {
+  const content = 'before ![image](data:image/png;base64,AAAA) after ![x](data:image/png;base64,@)';
+  const request = canonical({ messages: [USER, { role: 'assistant', content }] });
+  expect(request.turns[1]?.parts).toMatchObject([
+    { kind: 'text', text: 'before ' },
+    { kind: 'media', mediaType: 'image/png', source: { base64: 'AAAA' } },
+    { kind: 'text', text: ' after ![x](data:image/png;base64,@)' },
+  ]);
+});
+
+test('P066 hostile markdown is split in linear time', () => {
+  const content = '](data:image/)'.repeat(100_000);
+  const startedAt = performance.now();
+  expect(canonical({ messages: [{ role: 'user', content }] }).turns[0]?.parts).toHaveLength(1);
+  expect(performance.now() - startedAt).toBeLessThan(2000);
+});

@@ -1,0 +1,52 @@
+import { describe, expect, test } from 'vitest';
+import type { CanonicalRequest } from '../../canonical/request.ts';
+import type { JsonObject } from '../../lib/json.ts';
+import { canonical, notes } from './reading.test-support.ts';
+
+describe('reasoning', () => {
+  const cases: [JsonObject, CanonicalRequest['reasoning']][] = [
+    [{}, { amount: { kind: 'unset' } }],
+    [{ reasoning_effort: 'none' }, { amount: { kind: 'off' }, showThoughts: false }],
+    [
+      { reasoning_effort: 'xhigh' },
+      { amount: { kind: 'effort', effort: 'xhigh' }, showThoughts: true },
+    ],
+    [
+      { reasoning: { max_tokens: 5 } },
+      { amount: { kind: 'budget', tokens: 5 }, showThoughts: true },
+    ],
+    [{ reasoning: { enabled: true } }, { amount: { kind: 'adaptive' }, showThoughts: true }],
+    [{ reasoning: { enabled: false } }, { amount: { kind: 'off' }, showThoughts: false }],
+    [
+      { reasoning: { effort: 'low', exclude: true } },
+      { amount: { kind: 'effort', effort: 'low' }, showThoughts: false },
+    ],
+    [
+      { thinking: { type: 'enabled', budget_tokens: 2048 } },
+      { amount: { kind: 'budget', tokens: 2048 }, showThoughts: true },
+    ],
+    [{ thinking: { type: 'disabled' } }, { amount: { kind: 'off' }, showThoughts: false }],
+    [{ enable_thinking: true }, { amount: { kind: 'adaptive' }, showThoughts: true }],
+    [{ enable_thinking: false }, { amount: { kind: 'off' }, showThoughts: false }],
+    [
+      { google: { thinking_config: { thinking_budget: 0 } } },
+      { amount: { kind: 'off' }, showThoughts: false },
+    ],
+    [
+      { extra_body: { vendora: { thinking_config: { thinking_level: 'HIGH' } } } },
+      { amount: { kind: 'effort', effort: 'high' }, showThoughts: true },
+    ],
+    [
+      { google: { thinking_config: { include_thoughts: true } } },
+      { amount: { kind: 'unset' }, showThoughts: true },
+    ],
+  ];
+  test.each(cases)('P021 %j', (fields, expected) => {
+    expect(canonical(fields).reasoning).toEqual(expected);
+  });
+  test('the official field wins over a dialect, and the receipt says so', () => {
+    const fields = { reasoning_effort: 'low', thinking: { type: 'disabled' } };
+    expect(canonical(fields).reasoning.amount).toEqual({ kind: 'effort', effort: 'low' });
+    expect(notes(fields)).toEqual(['dropped thinking']);
+  });
+});

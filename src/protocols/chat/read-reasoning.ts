@@ -1,0 +1,154 @@
+// Reads how much the model should think: the official field and the dialects third-party clients send.
+
+import { amountOfBudget, amountOfWord, EFFORTS } from '../../canonical/effort.ts';
+import { memberPath } from '../../canonical/field-reader.ts';
+import type { Reasoning, ReasoningAmount } from '../../canonical/request.ts';
+import type { JsonObject } from '../../lib/json.ts';
+import {
+  readBoolean,
+  readNumberIn,
+  readObject,
+  readString,
+  requireString,
+  unknownWord,
+} from './fields.ts';
+import { noteUnreadFields } from './note-fields.ts';
+import { type ReadContext, readExtension } from './read-context.ts';
+
+/** What one dialect says; `unset` amounts only tell whether thoughts are to be shown. */
+interface Wish {
+  readonly path: string;
+  readonly amount: ReasoningAmount;
+  readonly showThoughts?: boolean | undefined;
+}
+
+const CONFIG_KEYS = new Set(['thinking_config', 'thinkingConfig']);
+const OFF: ReasoningAmount = { kind: 'off' };
+const ADAPTIVE: ReasoningAmount = { kind: 'adaptive' };
+const UNSET: ReasoningAmount = { kind: 'unset' };
+
+/**
+ * Precedence: `reasoning_effort`, `reasoning`, `thinking`, the vendor's `thinking_config`,
+ * `enable_thinking`; the first that names an amount wins. Chat clients always take
+ * `reasoning_content`, so thoughts are shown unless the client says no. @throws GatewayError 400
+ */
+export function readReasoning(body: JsonObject, context: ReadContext): Reasoning {
+  const wishes = [
+    readEffortField(body),
+    readReasoningObject(body),
+    readThinkingObject(body),
+    readThinkingConfig(body, context),
+    readEnableThinking(body),
+  ].filter((wish) => wish !== undefined);
+  const winner = wishes.find((wish) => wish.amount.kind !== 'unset');
+  const amount = winner?.amount ?? UNSET;
+  for (const wish of wishes) {
+    if (wish === winner || wish.amount.kind === 'unset' || isSame(wish.amount, amount)) continue;
+    context.receipt.add('dropped', wish.path, `${winner?.path} says something else and wins.`);
+  }
+  const asked = wishes.find((wish) => wish.showThoughts !== undefined)?.showThoughts;
+  const showThoughts = asked ?? (amount.kind === 'unset' ? undefined : true);
+  if (amount.kind === 'off') return { amount, showThoughts: false };
+  return { amount, showThoughts };
+}
+
+function readEffortField(body: JsonObject): Wish | undefined {
+  const amount = readEffort(body, 'reasoning_effort', '');
+  return amount === undefined ? undefined : { path: 'reasoning_effort', amount };
+}
+
+/** `{effort, max_tokens, enabled, exclude}`. */
+function readReasoningObject(body: JsonObject): Wish | undefined {
+  const path = 'reasoning';
+  const reasoning = readObject(body, path);
+  if (reasoning === undefined) return undefined;
+  const tokens = readNumberIn(reasoning.max_tokens, 'reasoning.max_tokens', {
+    min: 0,
+    integer: true,
+  });
+  const enabled = readBoolean(reasoning, 'enabled', path);
+  const effort = readEffort(reasoning, 'effort', path);
+  const isExcluded = readBoolean(reasoning, 'exclude', path) === true;
+  const showThoughts = isExcluded ? false : undefined;
+  if (enabled === false) return { path, amount: OFF };
+  if (tokens !== undefined) return { path, amount: amountOfBudget(tokens), showThoughts };
+  return { path, amount: effort ?? (enabled === true ? ADAPTIVE : UNSET), showThoughts };
+}
+
+/** `{type: enabled|disabled|adaptive|auto, budget_tokens}`. */
+function readThinkingObject(body: JsonObject): Wish | undefined {
+  const path = 'thinking';
+  const thinking = readObject(body, path);
+  if (thinking === undefined) return undefined;
+  const type = requireString(thinking, 'type', path);
+  const tokens = readNumberIn(thinking.budget_tokens, 'thinking.budget_tokens', {
+    min: 0,
+    integer: true,
+  });
+  switch (type) {
+    case 'disabled':
+      return { path, amount: OFF };
+    case 'enabled':
+      return { path, amount: tokens === undefined ? ADAPTIVE : amountOfBudget(tokens) };
+    case 'adaptive':
+    case 'auto':
+      return { path, amount: ADAPTIVE };
+    default:
+      throw unknownWord('thinking.type', ['enabled', 'disabled', 'adaptive', 'auto']);
+  }
+}
+
+/** The vendor's own words, in `extra_body` or beside the other fields (ai.google.dev, "OpenAI compatibility"). */
+function readThinkingConfig(body: JsonObject, context: ReadContext): Wish | undefined {
+  const extension =
+    readExtension(readObject(body, 'extra_body'), 'extra_body', context) ??
+    readExtension(body, '', context);
+  if (extension === undefined) return undefined;
+  noteUnreadFields(extension.value, { known: CONFIG_KEYS, path: extension.path, context });
+  const config =
+    readObject(extension.value, 'thinking_config', extension.path) ??
+    readObject(extension.value, 'thinkingConfig', extension.path);
+  if (config === undefined) return undefined;
+  const path = memberPath(extension.path, 'thinking_config');
+  const showThoughts =
+    readBoolean(config, 'include_thoughts', path) ?? readBoolean(config, 'includeThoughts', path);
+  const tokens = readNumberIn(
+    config.thinking_budget ?? config.thinkingBudget,
+    memberPath(path, 'thinking_budget'),
+    { min: -1, integer: true },
+  );
+  if (tokens !== undefined) return { path, amount: amountOfBudget(tokens), showThoughts };
+  return { path, amount: readLevel(config, path) ?? UNSET, showThoughts };
+}
+
+function readLevel(config: JsonObject, path: string): ReasoningAmount | undefined {
+  const key = config.thinking_level === undefined ? 'thinkingLevel' : 'thinking_level';
+  const level = readString(config, key, path)?.toLowerCase();
+  if (level === undefined || level === 'thinking_level_unspecified') return undefined;
+  return effortAmount(level, memberPath(path, key));
+}
+
+/** `enable_thinking` with an optional `thinking_budget`. */
+function readEnableThinking(body: JsonObject): Wish | undefined {
+  const path = 'enable_thinking';
+  const enabled = readBoolean(body, path);
+  const tokens = readNumberIn(body.thinking_budget, 'thinking_budget', { min: -1, integer: true });
+  if (enabled === false) return { path, amount: OFF };
+  if (tokens !== undefined) return { path: 'thinking_budget', amount: amountOfBudget(tokens) };
+  return enabled === true ? { path, amount: ADAPTIVE } : undefined;
+}
+
+function readEffort(holder: JsonObject, key: string, parent: string): ReasoningAmount | undefined {
+  const word = readString(holder, key, parent);
+  return word === undefined ? undefined : effortAmount(word, memberPath(parent, key));
+}
+
+function effortAmount(word: string, path: string): ReasoningAmount {
+  const amount = amountOfWord(word);
+  if (amount === undefined) throw unknownWord(path, ['none', ...EFFORTS]);
+  return amount;
+}
+
+function isSame(one: ReasoningAmount, other: ReasoningAmount): boolean {
+  return JSON.stringify(one) === JSON.stringify(other);
+}

@@ -1,0 +1,131 @@
+import fc from 'fast-check';
+import type OpenAI from 'openai';
+import { describe, expect, test } from 'vitest';
+import { GatewayError } from '../../canonical/error.ts';
+import { isJsonObject, type JsonObject, parseJson } from '../../lib/json.ts';
+import { canonical, notes, read, refusal, USER } from './reading.test-support.ts';
+
+type OfficialBody = OpenAI.ChatCompletionCreateParams;
+
+test('P071 both limits are read, the newer one first', () => {
+  expect(canonical({ max_tokens: 100 }).maxOutputTokens).toBe(100);
+  expect(canonical({ max_tokens: 100, max_completion_tokens: 7 }).maxOutputTokens).toBe(7);
+  expect(canonical({ max_tokens: null }).maxOutputTokens).toBeUndefined();
+});
+
+test('V086 stop and n; nothing is added to the stop sequences (P070)', () => {
+  expect(canonical({ stop: 'X', n: 2 })).toMatchObject({ stopSequences: ['X'], choices: 2 });
+  expect(canonical({ stop: ['a', 'b'] }).stopSequences).toEqual(['a', 'b']);
+  expect(canonical({}).stopSequences).toEqual([]);
+});
+
+test('P072 sampling figures are taken as they are', () => {
+  const request = canonical({ temperature: 0.7, top_p: 0.95, top_k: 40, seed: 1 });
+  expect(request.sampling).toEqual({ temperature: 0.7, topP: 0.95, topK: 40, seed: 1 });
+});
+
+test('V085 response formats', () => {
+  expect(canonical({ response_format: { type: 'json_object' } }).outputFormat).toEqual({
+    kind: 'json',
+  });
+  const json_schema = { name: 's', strict: true, schema: { type: 'object' } };
+  expect(canonical({ response_format: { type: 'json_schema', json_schema } }).outputFormat).toEqual(
+    {
+      kind: 'json-schema',
+      name: 's',
+      strict: true,
+      schema: { type: 'object' },
+    },
+  );
+});
+
+test('caching and bookkeeping fields are silent; fields whose meaning is lost are in the receipt', () => {
+  expect(notes({ user: 'u', metadata: { a: 'b' }, store: false, prompt_cache_key: 'k' })).toEqual(
+    [],
+  );
+  expect(
+    notes({ logit_bias: { '1': 1 }, prediction: { type: 'content' }, verbosity: 'low', foo: 1 }),
+  ).toEqual(['dropped logit_bias', 'dropped prediction', 'dropped foo', 'dropped verbosity']);
+  expect(notes({ messages: [{ ...USER, name: 'ann' }] })).toEqual(['dropped messages[0].name']);
+});
+
+test('the session is the cache key, else the user', () => {
+  expect(canonical({ user: 'u', prompt_cache_key: 'k' }).session).toEqual({ bodySession: 'k' });
+  expect(canonical({ user: 'u' }).session).toEqual({ bodySession: 'u' });
+  expect(canonical({}).session.bodySession).toBeUndefined();
+});
+
+describe('fields out of range or of a wrong type are a 400 naming the field', () => {
+  const cases: [string, JsonObject][] = [
+    ['model', { model: '' }],
+    ['model', { model: 3 }],
+    ['model', { model: null }],
+    ['messages', { messages: [] }],
+    ['messages', { messages: 'hi' }],
+    ['messages', { messages: null }],
+    ['messages[0]', { messages: ['hi'] }],
+    ['messages[0].role', { messages: [{ content: 'x' }] }],
+    ['messages[0].role', { messages: [{ role: 'alien', content: 'x' }] }],
+    ['messages[0].content', { messages: [{ role: 'user' }] }],
+    ['messages[0].content', { messages: [{ role: 'user', content: 1 }] }],
+    ['messages[0].content[0].text', { messages: [{ role: 'user', content: [{ type: 'text' }] }] }],
+    ['messages[0].tool_call_id', { messages: [{ role: 'tool', content: 'x' }] }],
+    ['temperature', { temperature: 2.1 }],
+    ['temperature', { temperature: '1' }],
+    ['top_p', { top_p: -0.1 }],
+    ['presence_penalty', { presence_penalty: 3 }],
+    ['frequency_penalty', { frequency_penalty: -2.5 }],
+    ['n', { n: 0 }],
+    ['n', { n: 129 }],
+    ['n', { n: 1.5 }],
+    ['top_logprobs', { top_logprobs: 21, logprobs: true }],
+    ['stop', { stop: ['1', '2', '3', '4', '5'] }],
+    ['stop[0]', { stop: [1] }],
+    ['stream', { stream: 'yes' }],
+    ['stream_options.include_usage', { stream_options: { include_usage: 1 } }],
+    ['max_tokens', { max_tokens: 0 }],
+    ['max_completion_tokens', { max_completion_tokens: 1.5 }],
+    ['modalities[1]', { modalities: ['text', 'audio'] }],
+    ['reasoning_effort', { reasoning_effort: 'huge' }],
+    ['response_format.type', { response_format: { type: 'xml' } }],
+    ['tools[0].function.parameters', { tools: [{ function: { name: 'w', parameters: 'x' } }] }],
+    ['tools[0].function.name', { tools: [{ function: { name: 'a b' } }] }],
+    ['size', { size: 1024 }],
+    ['size', { size: '7:3' }],
+    ['imageSize', { imageSize: '8K' }],
+  ];
+  test.each(cases)('%s %j', (field, fields) => {
+    expect(refusal(fields).field).toBe(field);
+  });
+});
+
+test('a body of the official type is read without loss', () => {
+  const body = {
+    model: 'models/alpha-3-flash',
+    messages: [{ role: 'user', content: 'hi' }],
+    stream: true,
+    stream_options: { include_usage: true },
+  } satisfies OfficialBody;
+  const request = read(body);
+  expect(request).toMatchObject({ model: 'alpha-3-flash', stream: true });
+  expect(request.answer.includeUsage).toBe(true);
+});
+
+test('any JSON in any field is read or refused with a 400, never anything else', () => {
+  const keys = ['messages', 'tools', 'tool_choice', 'stop', 'reasoning', 'thinking', 'size', 'n'];
+  const more = ['response_format', 'extra_body', 'google', 'functions', 'modalities', 'model'];
+  const field = fc.tuple(fc.constantFrom(...keys, ...more), fc.jsonValue());
+  fc.assert(
+    fc.property(fc.array(field, { maxLength: 4 }), (entries) => {
+      const body = parseJson(JSON.stringify(Object.fromEntries(entries)));
+      if (!isJsonObject(body)) return;
+      try {
+        read(body);
+      } catch (error) {
+        expect(error).toBeInstanceOf(GatewayError);
+        expect(error).toMatchObject({ kind: 'invalid-request', field: expect.any(String) });
+      }
+    }),
+    { numRuns: 300 },
+  );
+});

@@ -1,0 +1,70 @@
+import { describe, expect, test } from 'vitest';
+import type { CanonicalRequest } from '../../canonical/request.ts';
+import type { JsonObject } from '../../lib/json.ts';
+import { canonical, notes, read, refusal, TOOL } from './reading.test-support.ts';
+
+describe('V084 tool choice', () => {
+  const cases: [string, JsonObject['x'], CanonicalRequest['toolChoice']][] = [
+    ['none', 'none', { kind: 'none' }],
+    ['auto', 'auto', { kind: 'auto', names: [] }],
+    ['required', 'required', { kind: 'required', names: [] }],
+    ['validated', 'validated', { kind: 'validated', names: [] }],
+    [
+      'a function',
+      { type: 'function', function: { name: 'w' } },
+      { kind: 'required', names: ['w'] },
+    ],
+    [
+      'allowed tools',
+      { type: 'allowed_tools', allowed_tools: { mode: 'auto', tools: [TOOL] } },
+      { kind: 'auto', names: ['w'] },
+    ],
+  ];
+  test.each(cases)('%s', (_name, tool_choice, expected) => {
+    expect(canonical({ tools: [TOOL], tool_choice: tool_choice ?? null }).toolChoice).toEqual(
+      expected,
+    );
+  });
+  test('a tool that is not there cannot be chosen', () => {
+    const tool_choice = { type: 'function', function: { name: 'x' } };
+    expect(refusal({ tools: [TOOL], tool_choice }).field).toBe('tool_choice');
+    expect(refusal({ tool_choice: 'required' }).field).toBe('tool_choice');
+  });
+});
+
+test('V087 P040 a nameless tool and unknown tool fields are left out with a receipt', () => {
+  const fields = {
+    tools: [
+      { type: 'function', function: {} },
+      { type: 'function', function: { name: 'w' }, external_web_access: true },
+      { type: 'code_interpreter' },
+    ],
+  };
+  expect(canonical(fields).tools).toEqual([{ kind: 'function', name: 'w' }]);
+  expect(notes(fields)).toEqual([
+    'dropped tools[0].function',
+    'dropped tools[1].external_web_access',
+    'dropped tools[2]',
+  ]);
+});
+
+test('web search is asked for by options, by tool type and by the native tool key', () => {
+  for (const fields of [
+    { web_search_options: {} },
+    { tools: [{ type: 'web_search_preview' }] },
+    { tools: [{ googleSearch: {} }] },
+    { tools: [{ type: 'vendora_search' }] },
+  ]) {
+    expect(canonical(fields).tools).toEqual([{ kind: 'web-search' }]);
+  }
+  expect(notes({ web_search_options: { search_context_size: 'low' } })).toEqual([
+    'dropped web_search_options.search_context_size',
+  ]);
+});
+
+test('custom tools carry their grammar', () => {
+  const grammar = { syntax: 'lark', definition: 'start: "x"' };
+  const tools = [{ type: 'custom', custom: { name: 'p', format: { type: 'grammar', grammar } } }];
+  expect(canonical({ tools }).tools).toEqual([{ kind: 'freeform', name: 'p', grammar }]);
+  expect([...read({ tools }).answer.freeformTools]).toEqual(['p']);
+});

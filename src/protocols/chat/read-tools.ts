@@ -1,0 +1,156 @@
+// Reads `tools`, the deprecated `functions` and `web_search_options` into canonical tools.
+
+import { invalidRequest } from '../../canonical/error.ts';
+import { memberPath } from '../../canonical/field-reader.ts';
+import type { FreeformTool, FunctionTool, Tool } from '../../canonical/request.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '../../lib/json.ts';
+import { CHAT_SEARCH_WORDS } from '../../wire/chat.ts';
+import {
+  asObject,
+  readArray,
+  readBoolean,
+  readObject,
+  readString,
+  requireString,
+  unknownWord,
+  wrongType,
+} from './fields.ts';
+import { noteUnreadFields } from './note-fields.ts';
+import type { ReadContext } from './read-context.ts';
+
+const TOOL_FIELDS = new Set(['type', 'function', 'custom', 'cache_control']);
+const FUNCTION_FIELDS = new Set(['name', 'description', 'parameters', 'strict', 'cache_control']);
+const FLAT_FIELDS = new Set([...FUNCTION_FIELDS, 'type']);
+const SEARCH_FIELDS = new Set(['type', ...CHAT_SEARCH_WORDS]);
+const TOOL_NAME = /^[A-Za-z0-9_.:-]{1,128}$/;
+
+/** @throws GatewayError 400; tools that cannot be offered are left out with a receipt. */
+export function readTools(body: JsonObject, context: ReadContext): readonly Tool[] {
+  const tools: Tool[] = [];
+  for (const [index, value] of (readArray(body, 'tools') ?? []).entries()) {
+    const tool = readTool(value, `tools[${index}]`, context);
+    if (tool !== undefined) tools.push(tool);
+  }
+  for (const [index, value] of (readArray(body, 'functions') ?? []).entries()) {
+    const path = `functions[${index}]`;
+    const tool = readFunction(asObject(value, path), path, context);
+    if (tool !== undefined) tools.push(tool);
+  }
+  const search = readObject(body, 'web_search_options');
+  const hasSearch = tools.some((tool) => tool.kind === 'web-search');
+  if (search !== undefined) {
+    noteUnreadFields(search, { known: new Set(), path: 'web_search_options', context });
+    if (!hasSearch) tools.push({ kind: 'web-search' });
+  }
+  return tools;
+}
+
+function readTool(value: JsonValue, path: string, context: ReadContext): Tool | undefined {
+  const tool = asObject(value, path);
+  const type = readString(tool, 'type', path) ?? 'function';
+  if (isSearch(tool, type)) {
+    noteUnreadFields(tool, { known: SEARCH_FIELDS, path, context });
+    return { kind: 'web-search' };
+  }
+  switch (type) {
+    case 'function':
+      return readFunctionTool(tool, path, context);
+    case 'custom':
+      noteUnreadFields(tool, { known: TOOL_FIELDS, path, context });
+      return readFreeform(readObject(tool, 'custom', path) ?? {}, `${path}.custom`, context);
+    default:
+      context.receipt.add('dropped', path, `Tools of type "${type}" are not available.`);
+      return undefined;
+  }
+}
+
+function isSearch(tool: JsonObject, type: string): boolean {
+  if (type.startsWith('web_search')) return true;
+  return CHAT_SEARCH_WORDS.some((word) => type === word || isJsonObject(tool[word]));
+}
+
+/** `{type, function: {…}}`; some clients send the Responses form with the fields beside `type`. */
+function readFunctionTool(
+  tool: JsonObject,
+  path: string,
+  context: ReadContext,
+): FunctionTool | undefined {
+  const holder = readObject(tool, 'function', path);
+  if (holder === undefined) return readFunction(tool, path, context);
+  noteUnreadFields(tool, { known: TOOL_FIELDS, path, context });
+  return readFunction(holder, `${path}.function`, context);
+}
+
+function readFunction(
+  holder: JsonObject,
+  path: string,
+  context: ReadContext,
+): FunctionTool | undefined {
+  const name = readName(holder, path, context);
+  if (name === undefined) return undefined;
+  noteUnreadFields(holder, { known: FLAT_FIELDS, path, context });
+  const description = readString(holder, 'description', path);
+  const parameters = readSchema(holder.parameters, memberPath(path, 'parameters'));
+  const strict = readBoolean(holder, 'strict', path);
+  return {
+    kind: 'function',
+    name,
+    description,
+    parameters,
+    strict,
+  };
+}
+
+/** A JSON Schema is an object or a boolean. */
+export function readSchema(
+  value: JsonValue | undefined,
+  path: string,
+): JsonObject | boolean | undefined {
+  if (value === undefined || value === null) return undefined;
+  if (typeof value === 'boolean' || isJsonObject(value)) return value;
+  throw wrongType(path, 'a JSON Schema object');
+}
+
+function readFreeform(
+  holder: JsonObject,
+  path: string,
+  context: ReadContext,
+): FreeformTool | undefined {
+  const name = readName(holder, path, context);
+  if (name === undefined) return undefined;
+  const description = readString(holder, 'description', path);
+  const grammar = readGrammar(readObject(holder, 'format', path), `${path}.format`);
+  return {
+    kind: 'freeform',
+    name,
+    description,
+    grammar,
+  };
+}
+
+function readGrammar(format: JsonObject | undefined, path: string): FreeformTool['grammar'] {
+  if (format === undefined) return undefined;
+  const type = requireString(format, 'type', path);
+  if (type === 'text') return undefined;
+  if (type !== 'grammar') throw unknownWord(`${path}.type`, ['text', 'grammar']);
+  const holder = readObject(format, 'grammar', path) ?? format;
+  const holderPath = holder === format ? path : `${path}.grammar`;
+  return {
+    syntax: requireString(holder, 'syntax', holderPath),
+    definition: requireString(holder, 'definition', holderPath),
+  };
+}
+
+/** A tool without a name cannot be called: left out. One with an impossible name is the client's mistake. */
+function readName(holder: JsonObject, path: string, context: ReadContext): string | undefined {
+  const name = readString(holder, 'name', path);
+  if (name === undefined || name === '') {
+    context.receipt.add('dropped', path, 'A tool without a name cannot be called.');
+    return undefined;
+  }
+  if (TOOL_NAME.test(name)) return name;
+  throw invalidRequest(
+    memberPath(path, 'name'),
+    `${memberPath(path, 'name')} must be 1 to 128 characters of letters, digits, "_", "-", "." and ":".`,
+  );
+}

@@ -1,0 +1,161 @@
+import { expect, test } from 'vitest';
+import type { BlockOpening, CanonicalEvent } from '../../canonical/event.ts';
+import {
+  CONTEXT,
+  chunksOf,
+  eventsOf,
+  OPTIONS,
+  stream,
+  TOOL_ANSWER,
+  unary,
+} from './answers.test-support.ts';
+import { createChatWriter } from './write-events.ts';
+
+test('a stream with thoughts, text and parallel calls has exactly this form', async () => {
+  await expect(stream(TOOL_ANSWER)).toMatchFileSnapshot('__fixtures__/tool-calls.stream.golden');
+});
+
+test('the same answer in one piece has exactly this form', async () => {
+  const body = JSON.stringify(unary(TOOL_ANSWER), null, 2);
+  await expect(body).toMatchFileSnapshot('__fixtures__/tool-calls.reply.golden');
+});
+
+test('V088 a plain text answer', () => {
+  expect(unary(eventsOf([[{ kind: 'text', pieces: ['Hi'] }]])).choices).toEqual([
+    {
+      index: 0,
+      message: { role: 'assistant', content: 'Hi', refusal: null, annotations: [] },
+      logprobs: null,
+      finish_reason: 'stop',
+    },
+  ]);
+});
+
+test.each([
+  ['max-tokens', 'length'],
+  ['safety', 'content_filter'],
+  ['prompt-blocked', 'content_filter'],
+  ['stop-sequence', 'stop'],
+] as const)(
+  'V090 an answer without content that ends with %s is a choice with %s',
+  (reason, word) => {
+    const events = eventsOf([[]], [reason]);
+    expect(unary(events).choices[0]).toMatchObject({
+      finish_reason: word,
+      message: { content: '', refusal: null },
+    });
+    expect(
+      chunksOf(stream(events)).map((chunk) => chunk.choices[0]?.finish_reason ?? null),
+    ).toEqual([null, word, null]);
+  },
+);
+
+test('V092 P085 usage comes once, in a chunk without choices before [DONE], and only when asked for', () => {
+  const text = stream(eventsOf([[{ kind: 'text', pieces: ['a', 'b', 'c'] }]]));
+  const chunks = chunksOf(text);
+  expect(chunks.filter((chunk) => chunk.usage !== undefined)).toHaveLength(1);
+  expect(chunks.at(-1)).toMatchObject({ choices: [], usage: { total_tokens: 60 } });
+  expect(text.endsWith('data: [DONE]\n\n')).toBe(true);
+  const unasked = stream(eventsOf([[]]), { ...OPTIONS, includeUsage: false });
+  expect(unasked).not.toContain('usage');
+  expect(chunksOf(unasked).every((chunk) => chunk.choices.length === 1)).toBe(true);
+});
+
+test('V094 P087 P088 thoughts are reasoning_content only, in streams and in one piece', () => {
+  const events = eventsOf([[{ kind: 'thinking', pieces: ['deep ', 'thought'] }]], ['max-tokens']);
+  const deltas = chunksOf(stream(events)).map((chunk) => chunk.choices[0]?.delta);
+  expect(deltas.map((delta) => delta?.content ?? '').join('')).toBe('');
+  expect(deltas).toContainEqual({ reasoning_content: 'deep ' });
+  expect(unary(events).choices[0]?.message).toMatchObject({
+    content: '',
+    reasoning_content: 'deep thought',
+  });
+});
+
+test('V095 P074 chunks have no unknown top-level fields, and constant id, created and model', () => {
+  const chunks = chunksOf(stream(TOOL_ANSWER));
+  const known = ['id', 'object', 'created', 'model', 'choices', 'usage'];
+  for (const chunk of chunks) {
+    expect(known).toEqual(expect.arrayContaining(Object.keys(chunk)));
+    expect(chunk).toMatchObject({
+      id: 'chatcmpl-1',
+      object: 'chat.completion.chunk',
+      created: 1_763_600_000,
+      model: 'alpha-3-flash',
+    });
+  }
+});
+
+test('a drawn picture stands in the content as markdown and in images', () => {
+  const events = eventsOf([
+    [
+      { kind: 'text', pieces: ['Here:'] },
+      { kind: 'image', base64: 'AAAA' },
+    ],
+  ]);
+  const url = 'data:image/png;base64,AAAA';
+  expect(unary(events).choices[0]?.message).toMatchObject({
+    content: `Here:\n\n![image](${url})`,
+    images: [{ type: 'image_url', index: 0, image_url: { url } }],
+  });
+});
+
+test('code and what came of it are fenced, a failure is named', () => {
+  const whole = (index: number, block: BlockOpening): CanonicalEvent[] => [
+    { kind: 'block-start', index, choice: 0, block },
+    { kind: 'block-end', index },
+  ];
+  const events: CanonicalEvent[] = [
+    { kind: 'start' },
+    ...whole(0, { kind: 'code', language: 'PYTHON', code: 'print(1)' }),
+    ...whole(1, { kind: 'code-result', outcome: 'failed', output: '```' }),
+    { kind: 'finish', choices: [{ choice: 0, reason: 'stop' }] },
+  ];
+  expect(unary(events).choices[0]?.message.content).toBe(
+    '```python\nprint(1)\n```\n\nCode execution: failed\n````\n```\n````',
+  );
+});
+
+test('search grounding becomes url citations whose positions hold in the content', () => {
+  const text = 'Ä 😀 cited.';
+  const [finish, ...rest] = eventsOf([
+    [
+      { kind: 'image', base64: 'AA==' },
+      { kind: 'text', pieces: ['Ä 😀 ', 'cited.'] },
+    ],
+  ]).reverse();
+  const grounding: CanonicalEvent = {
+    kind: 'grounding',
+    choice: 0,
+    queries: ['q'],
+    sources: [
+      { url: 'https://a.example/', title: 'A' },
+      { url: 'https://b.example/', title: '' },
+    ],
+    citations: [{ startIndex: 5, endIndex: text.length, text: 'cited.', sources: [0] }],
+  };
+  const events = [...rest.reverse(), grounding, ...(finish === undefined ? [] : [finish])];
+  const message = unary(events).choices[0]?.message;
+  const [first, second] = message?.annotations ?? [];
+  const { start_index = 0, end_index = 0 } = first?.url_citation ?? {};
+  expect(message?.content?.slice(start_index, end_index)).toBe('cited.');
+  expect(second?.url_citation).toEqual({
+    start_index: 0,
+    end_index: message?.content?.length,
+    title: 'https://b.example/',
+    url: 'https://b.example/',
+  });
+  const deltas = chunksOf(stream(events)).map((chunk) => chunk.choices[0]?.delta);
+  expect(deltas).toContainEqual({ annotations: message?.annotations });
+});
+
+test('a model name or text with quotes and line ends cannot break out of its frame', () => {
+  const model = 'a"b\r\n\r\ndata: x';
+  const writer = createChatWriter({ ...CONTEXT, model }, OPTIONS);
+  const text = eventsOf([[{ kind: 'text', pieces: ['\r\n\r\ndata: [DONE]\u2028\ud800'] }]])
+    .map((event) => writer.write(event))
+    .join('');
+  expect(text).not.toContain('\r');
+  expect(chunksOf(text).every((chunk) => chunk.model === model)).toBe(true);
+  expect(text.split('data: [DONE]\n\n')).toHaveLength(2);
+});

@@ -1,0 +1,187 @@
+// Writes the events of one answer as a chat completion chunk stream.
+
+import type {
+  BlockDeltaEvent,
+  BlockEndEvent,
+  BlockStartEvent,
+  CanonicalEvent,
+  FinishEvent,
+  GroundingEvent,
+} from '../../canonical/event.ts';
+import { NO_USAGE, type Usage } from '../../canonical/usage.ts';
+import { DATA_START, dataFrame, EVENT_STREAM_TYPE, FRAME_END } from '../../lib/event-stream.ts';
+import type { ReplyContext, StreamWriter } from '../protocol.ts';
+import { writeAnnotations } from './annotations.ts';
+import type { AnswerOptions } from './answer-options.ts';
+import { writeFinishReason, writeImage, writeMarkdown, writeUsage } from './answer-shapes.ts';
+import { type CallWriter, createCallWriter } from './call-deltas.ts';
+import { type ContentText, createContentText } from './content-text.ts';
+import { writeErrorBody } from './errors.ts';
+
+/** Everything of a chunk after its delta. */
+const TAIL = `,"logprobs":null,"finish_reason":null}]}${FRAME_END}`;
+
+interface StreamState {
+  readonly options: AnswerOptions;
+  /** Everything of a chunk before its choices. */
+  readonly head: string;
+  readonly choices: Map<number, ChoiceState>;
+  /** The choice of each open block. */
+  readonly owners: Map<number, ChoiceState>;
+  usage: Usage;
+}
+
+interface ChoiceState {
+  /** Everything of a chunk before its delta. */
+  readonly head: string;
+  readonly content: ContentText;
+  readonly calls: CallWriter;
+  images: number;
+  grounding: GroundingEvent | undefined;
+}
+
+/**
+ * Rules of the stream (`openai` lib/ChatCompletionStream): the first delta of a choice brings the role,
+ * every choice ends with a `finish_reason`, usage comes in a chunk without choices and only when asked
+ * for, `[DONE]` ends a stream that went well; an error ends it without.
+ */
+export function createChatWriter(context: ReplyContext, options: AnswerOptions): StreamWriter {
+  const id = JSON.stringify(context.createId('chatcmpl-'));
+  const model = JSON.stringify(context.model);
+  const state: StreamState = {
+    options,
+    head: `${DATA_START}{"id":${id},"object":"chat.completion.chunk","created":${context.createdAt},"model":${model},"choices":[`,
+    choices: new Map(),
+    owners: new Map(),
+    usage: NO_USAGE,
+  };
+  return {
+    contentType: EVENT_STREAM_TYPE,
+    write: (event) => writeEvent(state, event),
+    keepAlive: () => `: keep-alive${FRAME_END}`,
+  };
+}
+
+function writeEvent(state: StreamState, event: CanonicalEvent): string {
+  switch (event.kind) {
+    case 'start':
+      state.usage = event.usage ?? state.usage;
+      return openChoice(state, 0);
+    case 'block-start':
+      return openBlock(state, event);
+    case 'block-delta':
+      return continueBlock(ownerOf(state, event.index), event.delta);
+    case 'block-end':
+      return closeBlock(state, event);
+    case 'grounding': {
+      const opening = openChoice(state, event.choice);
+      choiceAt(state, event.choice).grounding = event;
+      return opening;
+    }
+    case 'usage':
+      state.usage = event.usage;
+      return '';
+    case 'finish':
+      return `${finish(state, event)}${usageChunk(state)}${dataFrame('[DONE]')}`;
+    case 'error':
+      return dataFrame(JSON.stringify(writeErrorBody(event.error)));
+    default:
+      return event satisfies never;
+  }
+}
+
+/** The opening delta of a choice; '' when it is open already. */
+function openChoice(state: StreamState, index: number): string {
+  if (state.choices.has(index)) return '';
+  return `${choiceAt(state, index).head}{"role":"assistant","content":""}${TAIL}`;
+}
+
+function choiceAt(state: StreamState, index: number): ChoiceState {
+  const known = state.choices.get(index);
+  if (known !== undefined) return known;
+  const choice: ChoiceState = {
+    head: `${state.head}{"index":${index},"delta":`,
+    content: createContentText(),
+    calls: createCallWriter(state.options),
+    images: 0,
+    grounding: undefined,
+  };
+  state.choices.set(index, choice);
+  return choice;
+}
+
+function ownerOf(state: StreamState, index: number): ChoiceState {
+  const owner = state.owners.get(index);
+  if (owner === undefined) throw new Error(`Event for block ${index}, which was never opened.`);
+  return owner;
+}
+
+function openBlock(state: StreamState, event: BlockStartEvent): string {
+  const { index, choice: choiceIndex, block } = event;
+  const opening = openChoice(state, choiceIndex);
+  const choice = choiceAt(state, choiceIndex);
+  state.owners.set(index, choice);
+  switch (block.kind) {
+    case 'text':
+    case 'thinking':
+      return opening;
+    case 'tool-call':
+      return opening + chunk(choice, choice.calls.open(block));
+    default: {
+      const content = choice.content.addBlock(writeMarkdown(block));
+      const image = writeImage(block, choice.images);
+      if (image === undefined) return opening + chunk(choice, JSON.stringify({ content }));
+      choice.images += 1;
+      return opening + chunk(choice, JSON.stringify({ content, images: [image] }));
+    }
+  }
+}
+
+function continueBlock(choice: ChoiceState, delta: BlockDeltaEvent['delta']): string {
+  switch (delta.kind) {
+    case 'text':
+      if (delta.text === '') return '';
+      return `${choice.head}{"content":${JSON.stringify(choice.content.addText(delta.text))}}${TAIL}`;
+    case 'thinking':
+      if (delta.text === '') return '';
+      return `${choice.head}{"reasoning_content":${JSON.stringify(delta.text)}}${TAIL}`;
+    case 'arguments':
+      return chunk(choice, choice.calls.addArguments(delta.json));
+    default:
+      return delta satisfies never;
+  }
+}
+
+function closeBlock(state: StreamState, { index, signature }: BlockEndEvent): string {
+  const choice = ownerOf(state, index);
+  state.owners.delete(index);
+  return chunk(choice, choice.calls.close(signature));
+}
+
+function finish(state: StreamState, event: FinishEvent): string {
+  let text = '';
+  for (const end of event.choices) {
+    const opening = openChoice(state, end.choice);
+    const choice = choiceAt(state, end.choice);
+    const reason = writeFinishReason(end, choice.calls.count > 0, state.options.callForm);
+    text += `${opening}${citations(choice)}${choice.head}{},"logprobs":null,"finish_reason":"${reason}"}]}${FRAME_END}`;
+  }
+  return text;
+}
+
+/** AI SDK and others read citations from a delta near the end of the content. */
+function citations(choice: ChoiceState): string {
+  const annotations = writeAnnotations(choice.grounding, choice.content);
+  return annotations.length === 0 ? '' : chunk(choice, JSON.stringify({ annotations }));
+}
+
+function usageChunk({ options, head, usage }: StreamState): string {
+  return options.includeUsage
+    ? `${head}],"usage":${JSON.stringify(writeUsage(usage))}}${FRAME_END}`
+    : '';
+}
+
+/** A chunk with this delta; '' for none. */
+function chunk(choice: ChoiceState, delta: string): string {
+  return delta === '' ? '' : `${choice.head}${delta}${TAIL}`;
+}

@@ -1,0 +1,102 @@
+// Writes one finished answer as a chat completion.
+
+import type { Reply, ReplyBlock, ReplyChoice } from '../../canonical/fold.ts';
+import type { ChatChoice, ChatCompletion, ChatMessage, ChatToolCall } from '../../wire/chat.ts';
+import type { ReplyContext } from '../protocol.ts';
+import { writeAnnotations } from './annotations.ts';
+import type { AnswerOptions } from './answer-options.ts';
+import {
+  writeExtraContent,
+  writeFinishReason,
+  writeFreeformInput,
+  writeImage,
+  writeMarkdown,
+  writeUsage,
+} from './answer-shapes.ts';
+import { createContentText } from './content-text.ts';
+
+/** The shape of `openai` resources/chat/completions/completions.d.ts, `ChatCompletion`. */
+export function writeReply(
+  reply: Reply,
+  context: ReplyContext,
+  options: AnswerOptions,
+): ChatCompletion {
+  return {
+    id: context.createId('chatcmpl-'),
+    object: 'chat.completion',
+    created: context.createdAt,
+    model: context.model,
+    choices: reply.choices.map((choice) => writeChoice(choice, options)),
+    usage: writeUsage(reply.usage),
+  };
+}
+
+function writeChoice(choice: ReplyChoice, options: AnswerOptions): ChatChoice {
+  const hasCalls = choice.blocks.some((block) => block.kind === 'tool-call');
+  return {
+    index: choice.end.choice,
+    message: writeMessage(choice, options),
+    logprobs: null,
+    finish_reason: writeFinishReason(choice.end, hasCalls, options.callForm),
+  };
+}
+
+function writeMessage(choice: ReplyChoice, options: AnswerOptions): ChatMessage {
+  const content = createContentText();
+  const message: ChatMessage = {
+    role: 'assistant',
+    content: null,
+    refusal: null,
+    annotations: [],
+  };
+  let text = '';
+  const calls: ChatToolCall[] = [];
+  for (const block of choice.blocks) {
+    switch (block.kind) {
+      case 'text':
+        text += content.addText(block.text);
+        break;
+      case 'thinking':
+        if (block.text === '') break;
+        message.reasoning_content = (message.reasoning_content ?? '') + block.text;
+        break;
+      case 'tool-call':
+        calls.push(writeCall(block, options));
+        break;
+      default: {
+        text += content.addBlock(writeMarkdown(block));
+        const image = writeImage(block, message.images?.length ?? 0);
+        if (image !== undefined) message.images = [...(message.images ?? []), image];
+      }
+    }
+  }
+  // Clients read null as "only calls"; an answer cut before its first word is an empty text.
+  if (text !== '' || calls.length === 0) message.content = text;
+  message.annotations = writeAnnotations(choice.grounding, content);
+  return withCalls(message, calls, options);
+}
+
+function withCalls(
+  message: ChatMessage,
+  calls: ChatToolCall[],
+  options: AnswerOptions,
+): ChatMessage {
+  const first = calls[0];
+  if (first === undefined) return message;
+  const isLegacy = options.callForm === 'function_call' && first.type === 'function';
+  return isLegacy
+    ? { ...message, function_call: first.function }
+    : { ...message, tool_calls: calls };
+}
+
+function writeCall(
+  block: Extract<ReplyBlock, { kind: 'tool-call' }>,
+  options: AnswerOptions,
+): ChatToolCall {
+  const { id, name, input, signature } = block;
+  const call: ChatToolCall = options.freeformTools.has(name)
+    ? { id, type: 'custom', custom: { name, input: writeFreeformInput(input) } }
+    : { id, type: 'function', function: { name, arguments: JSON.stringify(input) } };
+  if (signature === undefined) return call;
+  return { ...call, extra_content: writeExtraContent(signature, options.extensionKey) };
+}

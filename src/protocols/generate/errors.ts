@@ -1,0 +1,60 @@
+// The protocol's error body: `{error: {code, message, status, details?}}` (google.rpc.Status).
+
+import type { ErrorKind, GatewayError } from '../../canonical/error.ts';
+import { ERROR_STATUS } from '../../canonical/error-status.ts';
+import type { JsonObject } from '../../lib/json.ts';
+import type { ErrorReply } from '../protocol.ts';
+
+/** Source: the public list of API error codes and google.rpc.Code's HTTP mapping. */
+const RPC_STATUSES: Readonly<Record<ErrorKind, string>> = {
+  'invalid-request': 'INVALID_ARGUMENT',
+  unauthenticated: 'UNAUTHENTICATED',
+  forbidden: 'PERMISSION_DENIED',
+  'not-found': 'NOT_FOUND',
+  'method-not-allowed': 'UNIMPLEMENTED',
+  'too-large': 'INVALID_ARGUMENT',
+  'unsupported-media-type': 'INVALID_ARGUMENT',
+  'rate-limited': 'RESOURCE_EXHAUSTED',
+  'quota-exhausted': 'RESOURCE_EXHAUSTED',
+  'upstream-auth': 'UNAVAILABLE',
+  'upstream-unavailable': 'UNAVAILABLE',
+  'upstream-rejected': 'INVALID_ARGUMENT',
+  overloaded: 'UNAVAILABLE',
+  timeout: 'DEADLINE_EXCEEDED',
+  'client-gone': 'CANCELLED',
+  internal: 'INTERNAL',
+};
+
+/** Status and body of an error answer; the same body stands in streams. */
+export function writeError(error: GatewayError): ErrorReply {
+  const code = ERROR_STATUS[error.kind];
+  const status = RPC_STATUSES[error.kind];
+  const details = writeDetails(error);
+  const body: JsonObject = { code, message: error.message, status };
+  if (details.length > 0) body.details = details;
+  return { status: code, body: { error: body } };
+}
+
+function writeDetails(error: GatewayError): JsonObject[] {
+  const details: JsonObject[] = [];
+  if (error.kind === 'unauthenticated') {
+    details.push(writeDetail('ErrorInfo', { reason: 'API_KEY_INVALID', domain: 'googleapis.com' }));
+  }
+  if (error.kind === 'invalid-request' && error.field !== undefined) {
+    const fieldViolations = [{ field: error.field, description: error.message }];
+    details.push(writeDetail('BadRequest', { fieldViolations }));
+  }
+  if (error.retryAfterMs !== undefined) {
+    details.push(writeDetail('RetryInfo', { retryDelay: writeDuration(error.retryAfterMs) }));
+  }
+  return details;
+}
+
+function writeDetail(type: string, members: JsonObject): JsonObject {
+  return { '@type': `type.googleapis.com/google.rpc.${type}`, ...members };
+}
+
+/** Seconds with at most three decimals and an `s`, as google.protobuf.Duration is written. */
+function writeDuration(durationMs: number): string {
+  return `${Math.max(0, Math.ceil(durationMs)) / 1000}s`;
+}

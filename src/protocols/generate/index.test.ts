@@ -1,0 +1,82 @@
+import { expect, test } from 'vitest';
+import { createReceipt } from '../../canonical/receipt.ts';
+import type { JsonObject } from '../../lib/json.ts';
+import type { RouteInput } from '../protocol.ts';
+import { createGenerateProtocol } from './index.ts';
+
+const protocol = createGenerateProtocol();
+const BODY: JsonObject = { contents: [{ parts: [{ text: 'x' }] }] };
+const CONTEXT = { model: 'm', createId: (prefix: string) => `${prefix}1`, createdAt: 0 };
+
+function input(query = '', body = BODY): RouteInput {
+  const receipt = createReceipt();
+  return { pathModel: 'm', query: new URLSearchParams(query), headers: {}, body, receipt };
+}
+
+function readCall(path: string, query = '', body = BODY) {
+  const route = protocol.routes.find((one) => one.path === path);
+  if (route?.operation !== 'generate') throw new Error(`no generate route ${path}`);
+  return route.readCall(input(query, body));
+}
+
+test('V114 both prefixes have the same routes', () => {
+  const under = (prefix: string) =>
+    protocol.routes
+      .filter((route) => route.path.startsWith(`${prefix}/`))
+      .map((route) => `${route.method} ${route.path.slice(prefix.length)} ${route.operation}`);
+  expect(under('/v1')).toEqual(under('/v1beta'));
+  expect(under('/v1')).toEqual([
+    'POST /models/{model}:generateContent generate',
+    'POST /models/{model}:streamGenerateContent generate',
+    'POST /models/{model}:countTokens count-tokens',
+    'POST /models/{model}/countTokens count-tokens',
+    'GET /models list-models',
+    'GET /models/{model} get-model',
+  ]);
+});
+
+test('the verb decides about streaming, and alt=sse about its form', () => {
+  const stream = '/v1beta/models/{model}:streamGenerateContent';
+  expect(readCall('/v1/models/{model}:generateContent').stream).toBe(false);
+  for (const [query, type] of [
+    ['', 'application/json'],
+    ['alt=json', 'application/json'],
+    ['alt=sse', 'text/event-stream'],
+    ['key=k&alt=SSE', 'text/event-stream'],
+  ]) {
+    const call = readCall(stream, query);
+    expect(call.stream).toBe(true);
+    expect(call.createStreamWriter(CONTEXT).contentType).toContain(type);
+    expect(call.relay?.createStreamWriter(CONTEXT).contentType).toContain(type);
+  }
+});
+
+test('the relayed body is the normalised one and the canonical request is built once', () => {
+  const call = readCall('/v1/models/{model}:generateContent');
+  expect(call).toMatchObject({ protocol: 'generate', model: 'm', bodySession: undefined });
+  expect(call.relay).toMatchObject({
+    wire: 'generate-content',
+    body: { contents: [{ role: 'user', parts: [{ text: 'x' }] }] },
+  });
+  expect(call.canonical()).toBe(call.canonical());
+});
+
+test('V115 countTokens answers with the total in both spellings of the path', () => {
+  const routes = protocol.routes.filter((route) => route.operation === 'count-tokens');
+  expect(routes).toHaveLength(4);
+  for (const route of routes) {
+    const call = route.readCall(input());
+    expect(call.canonical().turns).toHaveLength(1);
+    expect(call.writeCount({ totalTokens: 7 })).toEqual({ totalTokens: 7 });
+    expect(call.writeCount({ totalTokens: 7, cachedTokens: 2 })).toEqual({
+      totalTokens: 7,
+      cachedContentTokenCount: 2,
+    });
+  }
+});
+
+test('a path without a model is refused', () => {
+  const [route] = protocol.routes;
+  if (route?.operation !== 'generate') throw new Error('unexpected order of routes');
+  expect(() => route.readCall({ ...input(), pathModel: '' })).toThrow(/must name a model/);
+});

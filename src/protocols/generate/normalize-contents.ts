@@ -1,0 +1,130 @@
+// Rules of a conversation: roles, parts that hold exactly one thing, and what each kind must have.
+
+import { invalidRequest } from '../../canonical/error.ts';
+import { memberPath } from '../../canonical/field-reader.ts';
+import type { JsonObject } from '../../lib/json.ts';
+import { PART_DATA_FIELDS } from '../../wire/generate-fields.ts';
+import { objectAt, objectsAt, textAt } from './native-fields.ts';
+import type { Place } from './place.ts';
+
+/** Accepted roles; `function` is the first API's role for results. */
+const ROLES = new Map([
+  ['', 'user'],
+  ['user', 'user'],
+  ['model', 'model'],
+  ['function', 'user'],
+]);
+
+/** What each kind of datum cannot do without. */
+const REQUIRED_MEMBERS: Readonly<Record<string, readonly string[]>> = {
+  inlineData: ['mimeType', 'data'],
+  fileData: ['fileUri'],
+  functionCall: ['name'],
+  functionResponse: ['name', 'response'],
+  executableCode: ['code'],
+  codeExecutionResult: ['outcome'],
+};
+
+/**
+ * Contents with an official role and valid parts. Empty text is left out, and so is a model content
+ * of nothing else: streams end with such a chunk, and SDK chats send it back as history.
+ */
+export function normalizeContents(contents: readonly JsonObject[], place: Place): JsonObject[] {
+  const path = memberPath(place.path, 'contents');
+  const result: JsonObject[] = [];
+  contents.forEach((content, index) => {
+    const inner = { path: `${path}[${index}]`, receipt: place.receipt };
+    const role = readRole(content, inner);
+    const parts = normalizeParts(content, inner);
+    if (parts.length > 0) result.push({ role, parts });
+    else if (role === 'user') {
+      const field = `${inner.path}.parts[0].text`;
+      throw invalidRequest(field, `${inner.path} holds nothing but empty text.`);
+    }
+  });
+  if (result.length > 0) return result;
+  throw invalidRequest(path, `${path} must hold at least one content.`, 'missing-field');
+}
+
+/** System text has no role; an instruction without any text is none. */
+export function normalizeSystemInstruction(
+  content: JsonObject | undefined,
+  place: Place,
+): JsonObject | undefined {
+  if (content === undefined || objectsAt(content, 'parts').length === 0) return undefined;
+  const path = memberPath(place.path, 'systemInstruction');
+  const parts = normalizeParts(content, { path, receipt: place.receipt });
+  return parts.length === 0 ? undefined : { parts };
+}
+
+function readRole(content: JsonObject, place: Place): string {
+  const role = ROLES.get(textAt(content, 'role') ?? '');
+  if (role !== undefined) return role;
+  const path = `${place.path}.role`;
+  const message = `${path} must be user or model; instructions go into systemInstruction.`;
+  throw invalidRequest(path, message);
+}
+
+function normalizeParts(content: JsonObject, place: Place): JsonObject[] {
+  const parts = objectsAt(content, 'parts');
+  if (parts.length === 0) {
+    const path = `${place.path}.parts`;
+    throw invalidRequest(path, `${path} must hold at least one part.`, 'missing-field');
+  }
+  const result: JsonObject[] = [];
+  parts.forEach((part, index) => {
+    const checked = normalizePart(part, {
+      path: `${place.path}.parts[${index}]`,
+      receipt: place.receipt,
+    });
+    if (checked !== undefined) result.push(checked);
+  });
+  return result;
+}
+
+function normalizePart(part: JsonObject, place: Place): JsonObject | undefined {
+  const fields = PART_DATA_FIELDS.filter((field) => part[field] !== undefined);
+  const [field, second] = fields;
+  if (field !== undefined && second !== undefined) {
+    const message = `${place.path} holds both ${field} and ${second}; a part holds one.`;
+    throw invalidRequest(place.path, message);
+  }
+  const isSigned = part.thoughtSignature !== undefined;
+  if (field === undefined) {
+    if (isSigned) return { text: '', ...part };
+    const message = `${place.path} must hold one of ${PART_DATA_FIELDS.join(', ')}.`;
+    throw invalidRequest(place.path, message, 'missing-field');
+  }
+  if (part.text === '' && !isSigned) return undefined;
+  checkDatum(part, field, place);
+  return part;
+}
+
+function checkDatum(part: JsonObject, field: string, place: Place): void {
+  const datum = objectAt(part, field);
+  if (datum === undefined) return;
+  const path = `${place.path}.${field}`;
+  for (const member of REQUIRED_MEMBERS[field] ?? []) requireMember(datum, member, path);
+  objectsAt(datum, 'parts').forEach((media, index) => {
+    checkMedia(media, `${path}.parts[${index}]`);
+  });
+}
+
+function checkMedia(media: JsonObject, path: string): void {
+  const inline = objectAt(media, 'inlineData');
+  const file = objectAt(media, 'fileData');
+  if ((inline === undefined) === (file === undefined)) {
+    throw invalidRequest(path, `${path} must hold either inlineData or fileData.`);
+  }
+  if (inline !== undefined) {
+    for (const member of ['mimeType', 'data']) requireMember(inline, member, `${path}.inlineData`);
+  }
+  if (file !== undefined) requireMember(file, 'fileUri', `${path}.fileData`);
+}
+
+function requireMember(datum: JsonObject, member: string, path: string): void {
+  const value = datum[member];
+  if (value !== undefined && value !== '') return;
+  const field = `${path}.${member}`;
+  throw invalidRequest(field, `${field} is required.`, 'missing-field');
+}

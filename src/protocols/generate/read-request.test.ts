@@ -1,0 +1,262 @@
+import { expect, test } from 'vitest';
+import { createReceipt } from '../../canonical/receipt.ts';
+import type { JsonObject } from '../../lib/json.ts';
+import { normalizeBody } from './normalize-body.ts';
+import { readCountRequest, readRequest } from './read-request.ts';
+
+function read(body: JsonObject) {
+  const receipt = createReceipt();
+  const request = readRequest(normalizeBody(body, 'm', receipt), receipt);
+  return { request, receipt: receipt.entries };
+}
+
+const CONTENTS = [{ role: 'user', parts: [{ text: 'x' }] }];
+
+test('a whole conversation with calls, media and settings is read', () => {
+  const { request, receipt } = read({
+    systemInstruction: { parts: [{ text: 'A' }, { text: 'B' }] },
+    contents: [
+      { parts: [{ text: 'look' }, { inlineData: { mimeType: 'image/png', data: 'AAAA' } }] },
+      {
+        role: 'model',
+        parts: [
+          { text: 'hm', thought: true, thoughtSignature: 'QUJD' },
+          { functionCall: { id: 'c1', name: 'f', args: { a: 1 } }, thoughtSignature: 'REVG' },
+        ],
+      },
+      { parts: [{ functionResponse: { id: 'c1', name: 'f', response: { output: 'ok' } } }] },
+    ],
+    generationConfig: {
+      maxOutputTokens: 9,
+      temperature: 0.5,
+      stopSequences: ['END'],
+      candidateCount: 2,
+      responseLogprobs: true,
+      logprobs: 3,
+      responseModalities: ['TEXT', 'IMAGE'],
+      imageConfig: { aspectRatio: '1:1', imageSize: '2K' },
+      mediaResolution: 'MEDIA_RESOLUTION_LOW',
+    },
+    safetySettings: [{ category: 'C', threshold: 'T' }],
+    serviceTier: 'flex',
+  });
+  expect(receipt).toEqual([]);
+  expect(request).toMatchObject({
+    system: [
+      { kind: 'text', text: 'A' },
+      { kind: 'text', text: 'B' },
+    ],
+    turns: [
+      {
+        role: 'user',
+        parts: [
+          { kind: 'text', text: 'look' },
+          {
+            kind: 'media',
+            modality: 'image',
+            mediaType: 'image/png',
+            source: { kind: 'base64', base64: 'AAAA' },
+          },
+        ],
+      },
+      {
+        role: 'assistant',
+        parts: [
+          { kind: 'thinking', text: 'hm', signature: { value: 'QUJD', on: 'thinking' } },
+          {
+            kind: 'tool-call',
+            id: 'c1',
+            name: 'f',
+            input: { a: 1 },
+            signature: { value: 'REVG', on: 'tool-call' },
+          },
+        ],
+      },
+      {
+        role: 'user',
+        parts: [
+          {
+            kind: 'tool-result',
+            callId: 'c1',
+            name: 'f',
+            content: [{ kind: 'text', text: 'ok' }],
+            isError: false,
+          },
+        ],
+      },
+    ],
+    maxOutputTokens: 9,
+    sampling: { temperature: 0.5, logprobs: { alternatives: 3 } },
+    stopSequences: ['END'],
+    choices: 2,
+    outputModalities: ['text', 'image'],
+    image: { aspectRatio: '1:1', size: '2K' },
+    mediaResolution: 'low',
+    safety: [{ category: 'C', threshold: 'T' }],
+    serviceTier: 'flex',
+    toolChoice: { kind: 'auto', names: [] },
+  });
+});
+
+test.each([
+  [{ thinkingLevel: 'NONE' }, { kind: 'off' }],
+  [{ thinkingLevel: 'minimal' }, { kind: 'effort', effort: 'minimal' }],
+  [{ thinkingLevel: 'LOW' }, { kind: 'effort', effort: 'low' }],
+  [{ thinkingLevel: 'medium' }, { kind: 'effort', effort: 'medium' }],
+  [{ thinkingLevel: 'HIGH' }, { kind: 'effort', effort: 'high' }],
+  [{ thinkingBudget: 0 }, { kind: 'off' }],
+  [{ thinkingBudget: -1 }, { kind: 'adaptive' }],
+  [{ thinkingBudget: 8192 }, { kind: 'budget', tokens: 8192 }],
+  [
+    { thinkingBudget: 8192, thinkingLevel: 'HIGH' },
+    { kind: 'budget', tokens: 8192 },
+  ],
+  [{}, { kind: 'unset' }],
+])('V110 the thinking config %j is the amount %j', (thinkingConfig, amount) => {
+  const { request } = read({ contents: CONTENTS, generationConfig: { thinkingConfig } });
+  expect(request.reasoning.amount).toEqual(amount);
+});
+
+test('calls and results without ids are paired by name and order', () => {
+  const call = (name: string) => ({ functionCall: { name } });
+  const response = (name: string) => ({ functionResponse: { name, response: {} } });
+  const { request } = read({
+    contents: [
+      { parts: [{ text: 'go' }] },
+      { role: 'model', parts: [call('f'), call('g')] },
+      { role: 'model', parts: [call('f')] },
+      { parts: [response('g'), response('f'), response('f')] },
+      { role: 'model', parts: [call('f')] },
+      { parts: [response('f')] },
+    ],
+  });
+  const ids = request.turns.map((turn) =>
+    turn.parts.map((part) =>
+      part.kind === 'tool-call' ? part.id : part.kind === 'tool-result' ? part.callId : '',
+    ),
+  );
+  const [, [f1, g] = [], [f2] = [], results, [f3] = [], last] = ids;
+  expect(results).toEqual([g, f1, f2]);
+  expect(last).toEqual([f3]);
+  expect(new Set([f1, g, f2, f3]).size).toBe(4);
+});
+
+test('a result without id finds a call that has one, and a call left open is not confused later', () => {
+  const { request } = read({
+    contents: [
+      { role: 'model', parts: [{ functionCall: { id: 'lost', name: 'f' } }] },
+      { parts: [{ text: 'never mind' }] },
+      { role: 'model', parts: [{ functionCall: { id: 'c2', name: 'f' } }] },
+      { parts: [{ functionResponse: { name: 'f', response: {} } }] },
+    ],
+  });
+  expect(request.turns[3]?.parts).toMatchObject([{ kind: 'tool-result', callId: 'c2' }]);
+});
+
+test.each<[JsonObject, boolean, JsonObject]>([
+  [{ output: 'ok' }, false, { kind: 'text', text: 'ok' }],
+  [{ error: 'bad' }, true, { kind: 'text', text: 'bad' }],
+  [{ output: { a: 1 } }, false, { kind: 'json', value: { output: { a: 1 } } }],
+  [{ result: 'ok' }, false, { kind: 'json', value: { result: 'ok' } }],
+  [{ error: 'x', output: 'y' }, false, { kind: 'json', value: { error: 'x', output: 'y' } }],
+  [{}, false, { kind: 'json', value: {} }],
+])('the function response %j is read', (response, isError, content) => {
+  const { request } = read({
+    contents: [{ parts: [{ functionResponse: { id: 'c', name: 'f', response } }] }],
+  });
+  expect(request.turns[0]?.parts).toEqual([
+    { kind: 'tool-result', callId: 'c', name: 'f', content: [content], isError },
+  ]);
+});
+
+test('P067 media inside a function response is part of the result', () => {
+  const parts = [{ inlineData: { mimeType: 'image/png', data: 'AAAA' } }];
+  const { request } = read({
+    contents: [{ parts: [{ functionResponse: { id: 'c', name: 'f', response: {}, parts } }] }],
+  });
+  expect(request.turns[0]?.parts[0]).toMatchObject({
+    content: [{ kind: 'json' }, { kind: 'media', modality: 'image' }],
+  });
+});
+
+test('tools are read in both schema forms, and hosted ones without counterpart are noted', () => {
+  const { request, receipt } = read({
+    contents: CONTENTS,
+    tools: [
+      {
+        functionDeclarations: [
+          { name: 'a', description: 'd', parameters: { type: 'OBJECT' } },
+          { name: 'b', parametersJsonSchema: { type: 'object' } },
+          { name: 'c' },
+        ],
+        vendoraSearch: {},
+      },
+      { urlContext: {}, codeExecution: {} },
+      { googleMaps: {} },
+    ],
+    toolConfig: { functionCallingConfig: { mode: 'ANY', allowedFunctionNames: ['a'] } },
+  });
+  expect(request.tools).toEqual([
+    { kind: 'function', name: 'a', description: 'd', parameters: { type: 'OBJECT' } },
+    { kind: 'function', name: 'b', parameters: { type: 'object' } },
+    { kind: 'function', name: 'c' },
+    { kind: 'web-search' },
+    { kind: 'url-context' },
+    { kind: 'code-execution' },
+  ]);
+  expect(request.toolChoice).toEqual({ kind: 'required', names: ['a'] });
+  expect(receipt).toMatchObject([{ action: 'dropped', path: 'tools[2].googleMaps' }]);
+});
+
+test.each<[JsonObject, JsonObject]>([
+  [{}, { kind: 'text' }],
+  [{ responseMimeType: 'text/plain' }, { kind: 'text' }],
+  [{ responseMimeType: 'application/json' }, { kind: 'json' }],
+  [
+    { responseMimeType: 'application/json', responseJsonSchema: { type: 'object' } },
+    { kind: 'json-schema', schema: { type: 'object' } },
+  ],
+  [
+    { responseMimeType: 'application/json', responseSchema: { type: 'OBJECT' } },
+    { kind: 'json-schema', schema: { type: 'OBJECT' } },
+  ],
+  [
+    { responseMimeType: 'text/x.enum', responseSchema: { type: 'STRING', enum: ['a'] } },
+    { kind: 'enum', schema: { type: 'STRING', enum: ['a'] } },
+  ],
+])('the output settings %j are %j', (generationConfig, outputFormat) => {
+  expect(read({ contents: CONTENTS, generationConfig }).request.outputFormat).toEqual(outputFormat);
+});
+
+test('server-side tool traces and code keep their places', () => {
+  const { request } = read({
+    contents: [
+      {
+        role: 'model',
+        parts: [
+          { toolCall: { id: 's', toolType: 'google_search_web', args: { q: 'x' } } },
+          { toolResponse: { id: 's', toolType: 'GOOGLE_SEARCH_WEB', response: { a: 1 } } },
+          { executableCode: { language: 'python', code: '1' } },
+          { codeExecutionResult: { outcome: 'OUTCOME_OK', output: '1' } },
+        ],
+      },
+    ],
+  });
+  expect(request.turns[0]?.parts).toMatchObject([
+    { kind: 'server-tool-call', id: 's', name: 'GOOGLE_SEARCH_WEB', input: { q: 'x' } },
+    { kind: 'server-tool-result', callId: 's', text: '{"a":1}' },
+    { kind: 'code', language: 'python', code: '1' },
+    { kind: 'code-result', outcome: 'ok', output: '1' },
+  ]);
+});
+
+test('V115 safety settings are not part of what is counted', () => {
+  const receipt = createReceipt();
+  const body = normalizeBody(
+    { contents: CONTENTS, safetySettings: [{ category: 'C', threshold: 'T' }] },
+    'm',
+    receipt,
+  );
+  expect(readCountRequest(body, receipt).safety).toEqual([]);
+  expect(receipt.entries).toEqual([]);
+});

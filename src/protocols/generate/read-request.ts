@@ -1,0 +1,142 @@
+// A normalised body as a canonical request, for the translate lane and for counting tokens.
+
+import type { Receipt } from '../../canonical/receipt.ts';
+import type {
+  CanonicalRequest,
+  FunctionTool,
+  Part,
+  TextPart,
+  Tool,
+  ToolChoice,
+  Turn,
+} from '../../canonical/request.ts';
+import type { JsonObject } from '../../lib/json.ts';
+import { createCallIds } from './call-ids.ts';
+import { numberAt, objectAt, objectsAt, textAt, textsAt } from './native-fields.ts';
+import { readConfig } from './read-config.ts';
+import { noteUncarried, readPart } from './read-parts.ts';
+
+const HOSTED_TOOLS = ['googleMaps', 'fileSearch', 'computerUse'];
+const UNCARRIED_MEMBERS = ['labels', 'store', 'continuationToken'];
+
+/** `body` is what normalizeBody gave. Repairs nothing: turns stay as the client sent them. */
+export function readRequest(body: JsonObject, receipt: Receipt): CanonicalRequest {
+  noteTopLevel(body, receipt);
+  const config = objectAt(body, 'generationConfig') ?? {};
+  return {
+    system: readSystem(body, receipt),
+    turns: readTurns(body, receipt),
+    tools: objectsAt(body, 'tools').flatMap((tool, index) => readTools(tool, index, receipt)),
+    toolChoice: readToolChoice(body, receipt),
+    stopSequences: textsAt(config, 'stopSequences'),
+    choices: numberAt(config, 'candidateCount') ?? 1,
+    ...readConfig(config, receipt),
+    safety: objectsAt(body, 'safetySettings').map((setting) => ({
+      category: textAt(setting, 'category') ?? '',
+      threshold: textAt(setting, 'threshold') ?? '',
+    })),
+    serviceTier: textAt(body, 'serviceTier'),
+    session: {},
+  };
+}
+
+/** The part of a request that counts: safety settings and the like are no tokens. */
+export function readCountRequest(body: JsonObject, receipt: Receipt): CanonicalRequest {
+  const { safetySettings: _safety, labels: _labels, store: _store, ...counted } = body;
+  return readRequest(counted, receipt);
+}
+
+function noteTopLevel(body: JsonObject, receipt: Receipt): void {
+  for (const member of UNCARRIED_MEMBERS) {
+    if (body[member] === undefined) continue;
+    receipt.add('dropped', member, 'The upstream in use has no counterpart.');
+  }
+}
+
+function readSystem(body: JsonObject, receipt: Receipt): TextPart[] {
+  const system: TextPart[] = [];
+  objectsAt(objectAt(body, 'systemInstruction'), 'parts').forEach((part, index) => {
+    const text = textAt(part, 'text');
+    if (text !== undefined) {
+      system.push({ kind: 'text', text });
+    } else {
+      const path = `systemInstruction.parts[${index}]`;
+      receipt.add('dropped', path, 'Instructions are text only.');
+    }
+  });
+  return system;
+}
+
+function readTurns(body: JsonObject, receipt: Receipt): Turn[] {
+  const callIds = createCallIds();
+  let lastRole: Turn['role'] = 'user';
+  return objectsAt(body, 'contents').map((content, turnIndex): Turn => {
+    const role = textAt(content, 'role') === 'model' ? 'assistant' : 'user';
+    if (role === 'assistant' && lastRole === 'user') callIds.startStep();
+    lastRole = role;
+    const parts: Part[] = [];
+    objectsAt(content, 'parts').forEach((part, partIndex) => {
+      const path = `contents[${turnIndex}].parts[${partIndex}]`;
+      const position = `${turnIndex}_${partIndex}`;
+      const read = readPart(part, { callIds, position, place: { path, receipt } });
+      if (read !== undefined) parts.push(read);
+    });
+    return { role, parts };
+  });
+}
+
+function readTools(tool: JsonObject, index: number, receipt: Receipt): Tool[] {
+  const place = { path: `tools[${index}]`, receipt };
+  noteUncarried(tool, HOSTED_TOOLS, place);
+  const tools: Tool[] = objectsAt(tool, 'functionDeclarations').map((declaration, position) => {
+    const path = `${place.path}.functionDeclarations[${position}]`;
+    noteUncarried(declaration, ['response', 'responseJsonSchema', 'behavior'], { path, receipt });
+    return readDeclaration(declaration);
+  });
+  const search = objectAt(tool, 'googleSearch');
+  if (search !== undefined) tools.push(readSearch(search, `${place.path}.googleSearch`, receipt));
+  else if (tool.googleSearchRetrieval !== undefined) tools.push({ kind: 'web-search' });
+  if (tool.urlContext !== undefined) tools.push({ kind: 'url-context' });
+  if (tool.codeExecution !== undefined) tools.push({ kind: 'code-execution' });
+  return tools;
+}
+
+function readDeclaration(declaration: JsonObject): FunctionTool {
+  const schema = declaration.parametersJsonSchema;
+  return {
+    kind: 'function',
+    name: textAt(declaration, 'name') ?? '',
+    description: textAt(declaration, 'description'),
+    parameters: typeof schema === 'boolean' ? schema : readSchema(declaration),
+  };
+}
+
+function readSchema(declaration: JsonObject): JsonObject | undefined {
+  return objectAt(declaration, 'parametersJsonSchema') ?? objectAt(declaration, 'parameters');
+}
+
+function readSearch(search: JsonObject, path: string, receipt: Receipt): Tool {
+  const members = ['timeRangeFilter', 'searchTypes', 'blockingConfidence'];
+  noteUncarried(search, members, { path, receipt });
+  const blockedDomains = textsAt(search, 'excludeDomains');
+  return blockedDomains.length === 0
+    ? { kind: 'web-search' }
+    : { kind: 'web-search', blockedDomains };
+}
+
+function readToolChoice(body: JsonObject, receipt: Receipt): ToolChoice {
+  const toolConfig = objectAt(body, 'toolConfig') ?? {};
+  noteUncarried(toolConfig, ['retrievalConfig'], { path: 'toolConfig', receipt });
+  const config = objectAt(toolConfig, 'functionCallingConfig');
+  const names = textsAt(config, 'allowedFunctionNames');
+  switch (textAt(config, 'mode')) {
+    case 'NONE':
+      return { kind: 'none' };
+    case 'ANY':
+      return { kind: 'required', names };
+    case 'VALIDATED':
+      return { kind: 'validated', names };
+    default:
+      return { kind: 'auto', names };
+  }
+}

@@ -1,0 +1,132 @@
+import { expect, test } from 'vitest';
+import { GatewayError } from '../../canonical/error.ts';
+import type { JsonObject } from '../../lib/json.ts';
+import { createRelayCall } from './relay.ts';
+
+const CONTEXT = { model: 'm', createId: (prefix: string) => `${prefix}1`, createdAt: 0 };
+const GOOD: JsonObject = {
+  candidates: [{ content: { role: 'model', parts: [{ text: 'a' }] }, index: 0 }],
+};
+const FAILURE = new GatewayError({
+  kind: 'upstream-unavailable',
+  source: 'upstream',
+  message: 'The upstream broke off.',
+});
+
+function writer(framing: 'events' | 'array' = 'events') {
+  return createRelayCall({}, framing).createStreamWriter(CONTEXT);
+}
+
+function relayed(frame: JsonObject): unknown {
+  const text = writer().write(frame, JSON.stringify(frame));
+  expect(text).toMatch(/^data: [^\r\n]+\n\n$/);
+  return JSON.parse(text.slice('data: '.length));
+}
+
+test('a frame without fault goes through as it came, big numbers and odd spacing included', () => {
+  const text = '{"candidates": [{"content":{"role":"model","parts":[{"text":"a"}]},"x":1.50}]}';
+  expect(writer().write(GOOD, text)).toBe(`data: ${text}\n\n`);
+});
+
+test('a pretty-printed frame is put on one line', () => {
+  expect(writer().write(GOOD, JSON.stringify(GOOD, null, 2))).toBe(
+    `data: ${JSON.stringify(GOOD)}\n\n`,
+  );
+});
+
+test.each<[string, JsonObject, JsonObject]>([
+  ['without content', { finishReason: 'STOP', index: 0 }, { finishReason: 'STOP', index: 0 }],
+  ['without parts', { content: { role: 'model' } }, {}],
+  ['with empty parts', { content: { role: 'model', parts: [] } }, {}],
+])('a candidate %s is given an empty text', (_case, candidate, rest) => {
+  expect(relayed({ candidates: [candidate], responseId: 'r' })).toEqual({
+    candidates: [{ ...rest, content: { role: 'model', parts: [{ text: '' }] } }],
+    responseId: 'r',
+  });
+});
+
+test('a missing role is filled in and the parts stay', () => {
+  expect(relayed({ candidates: [{ content: { parts: [{ text: 'a' }] } }] })).toEqual({
+    candidates: [{ content: { role: 'model', parts: [{ text: 'a' }] } }],
+  });
+});
+
+test('a frame of figures only gets a candidate, a refused prompt does not', () => {
+  expect(relayed({ usageMetadata: { promptTokenCount: 1 } })).toEqual({
+    usageMetadata: { promptTokenCount: 1 },
+    candidates: [{ index: 0, content: { role: 'model', parts: [{ text: '' }] } }],
+  });
+  const blocked = { promptFeedback: { blockReason: 'SAFETY' } };
+  expect(relayed(blocked)).toEqual(blocked);
+});
+
+test('P074 fields that are no part of an answer never reach the client', () => {
+  expect(relayed({ ...GOOD, traceId: 't', project: 'p' })).toEqual(GOOD);
+  const blocked = { promptFeedback: { blockReason: 'SAFETY' } };
+  expect(relayed({ ...blocked, traceId: 't' })).toEqual(blocked);
+});
+
+test('an error frame keeps its kind and loses the upstream’s own words', () => {
+  expect(relayed({ error: { code: 503, message: 'project p-1 is down', status: 'X' } })).toEqual({
+    error: {
+      code: 503,
+      message: expect.not.stringContaining('p-1'),
+      status: 'UNAVAILABLE',
+    },
+  });
+});
+
+test('P081 a late failure is an error event, and the stream ends with it', () => {
+  const stream = writer();
+  expect(stream.error(FAILURE)).toBe(
+    'data: {"error":{"code":502,"message":"The upstream broke off.","status":"UNAVAILABLE"}}\n\n',
+  );
+});
+
+test('P082 keep-alives of event streams are empty lines, never comments', () => {
+  expect(writer().keepAlive()).toBe('\n\n');
+  expect(writer().contentType).toBe('text/event-stream; charset=utf-8');
+  expect(writer().end()).toBe('');
+});
+
+test('the array form is one JSON text, keep-alives and all', () => {
+  const stream = writer('array');
+  const text = JSON.stringify(GOOD);
+  let output = stream.keepAlive();
+  output += stream.write(GOOD, text) + stream.keepAlive();
+  output += stream.write(GOOD, text) + stream.keepAlive() + stream.end();
+  expect(stream.contentType).toBe('application/json; charset=utf-8');
+  expect(output).toBe(`\n[${text}\n\n,\r\n${text}\n]`);
+  expect(JSON.parse(output)).toEqual([GOOD, GOOD]);
+});
+
+test('the array form ends well with an error and without any element', () => {
+  const stream = writer('array');
+  const output = stream.write(GOOD, JSON.stringify(GOOD)) + stream.error(FAILURE);
+  expect(JSON.parse(output)).toEqual([GOOD, { error: expect.objectContaining({ code: 502 }) }]);
+  expect(JSON.parse(writer('array').error(FAILURE))).toEqual([
+    { error: expect.objectContaining({ code: 502 }) },
+  ]);
+  expect(writer('array').end()).toBe('[]');
+});
+
+test('a unary answer is the upstream’s own object unless it needs repair', () => {
+  const call = createRelayCall({}, 'array');
+  expect(call.writeReply(GOOD, CONTEXT)).toBe(GOOD);
+  expect(call.writeReply({ candidates: [{ finishReason: 'MAX_TOKENS' }] }, CONTEXT)).toEqual({
+    candidates: [{ finishReason: 'MAX_TOKENS', content: { role: 'model', parts: [{ text: '' }] } }],
+  });
+});
+
+test('the opening text is the system text and the first long user text', () => {
+  const body: JsonObject = {
+    systemInstruction: { parts: [{ text: 'S' }] },
+    contents: [
+      { role: 'user', parts: [{ text: 'short' }, { text: 'long enough' }] },
+      { role: 'user', parts: [{ text: 'another long text' }] },
+    ],
+  };
+  expect(createRelayCall(body, 'events').openingText()).toBe('S\nlong enough');
+  const short = { contents: [{ role: 'user', parts: [{ text: 'short' }] }] };
+  expect(createRelayCall(short, 'events').openingText()).toBeUndefined();
+});

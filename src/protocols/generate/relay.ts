@@ -1,0 +1,93 @@
+// The relay lane: native frames forwarded as they came, repaired only where clients would stumble.
+
+import { type ErrorKind, GatewayError } from '../../canonical/error.ts';
+import type { JsonObject, JsonValue } from '../../lib/json.ts';
+import { isJsonObject } from '../../lib/json.ts';
+import type { RelayCall, RelayWriter } from '../protocol.ts';
+import { writeError } from './errors.ts';
+import { numberAt } from './native-fields.ts';
+import { readOpeningText } from './opening-text.ts';
+import { createFraming, type FramingKind } from './stream-framing.ts';
+
+/** Top-level fields of an answer; anything else is an upstream's internal matter. */
+const ANSWER_FIELDS = new Set([
+  'candidates',
+  'promptFeedback',
+  'usageMetadata',
+  'modelVersion',
+  'responseId',
+  'createTime',
+  'modelStatus',
+]);
+
+const FRAME_ERROR_KINDS: ReadonlyMap<number, ErrorKind> = new Map([
+  [400, 'upstream-rejected'],
+  [429, 'rate-limited'],
+  [503, 'overloaded'],
+  [504, 'timeout'],
+]);
+
+/** `body` is what normalizeBody gave. */
+export function createRelayCall(body: JsonObject, framing: FramingKind): RelayCall {
+  return {
+    wire: 'generate-content',
+    body,
+    openingText: () => readOpeningText(body),
+    createStreamWriter: () => createRelayWriter(framing),
+    writeReply: (upstreamBody) => repairAnswer(upstreamBody),
+  };
+}
+
+function createRelayWriter(kind: FramingKind): RelayWriter {
+  const framing = createFraming(kind);
+  return {
+    contentType: framing.contentType,
+    write(frame, text) {
+      const answer = isJsonObject(frame.error) ? replaceError(frame.error) : repairAnswer(frame);
+      const isVerbatim = answer === frame && !text.includes('\n') && !text.includes('\r');
+      return framing.element(isVerbatim ? text : JSON.stringify(answer));
+    },
+    end: () => framing.end(),
+    error: (error) => framing.element(JSON.stringify(writeError(error).body)) + framing.end(),
+    keepAlive: () => framing.keepAlive(),
+  };
+}
+
+/**
+ * The same object when clients can take it as it is. Otherwise a copy in which every answer has a
+ * candidate and every candidate a part: SDK chats forget a turn when one chunk has none.
+ */
+function repairAnswer(answer: JsonObject): JsonObject {
+  let isKnown = true;
+  for (const key in answer) isKnown &&= ANSWER_FIELDS.has(key);
+  const { candidates } = answer;
+  const isComplete = Array.isArray(candidates) && candidates.length > 0;
+  if (isKnown && isComplete && candidates.every(hasParts)) return answer;
+  const kept = Object.entries(answer).filter(([key]) => ANSWER_FIELDS.has(key));
+  const result: JsonObject = Object.fromEntries(kept);
+  if (isComplete) result.candidates = candidates.map(repairCandidate);
+  else if (answer.promptFeedback === undefined) result.candidates = [repairCandidate({ index: 0 })];
+  return isKnown && result.candidates === undefined ? answer : result;
+}
+
+function hasParts(candidate: JsonValue): boolean {
+  if (!isJsonObject(candidate) || !isJsonObject(candidate.content)) return false;
+  const { parts, role } = candidate.content;
+  return role === 'model' && Array.isArray(parts) && parts.length > 0;
+}
+
+function repairCandidate(candidate: JsonValue): JsonValue {
+  if (hasParts(candidate) || !isJsonObject(candidate)) return candidate;
+  const content = isJsonObject(candidate.content) ? candidate.content : {};
+  const parts =
+    Array.isArray(content.parts) && content.parts.length > 0 ? content.parts : [{ text: '' }];
+  return { ...candidate, content: { ...content, role: 'model', parts } };
+}
+
+/** An upstream's own error text may name its accounts and projects; the client gets the kind only. */
+function replaceError(error: JsonObject): JsonObject {
+  const code = numberAt(error, 'code') ?? 500;
+  const kind = FRAME_ERROR_KINDS.get(code) ?? 'upstream-unavailable';
+  const message = 'The upstream ended the answer with an error. Please send the request again.';
+  return writeError(new GatewayError({ kind, source: 'upstream', message })).body;
+}

@@ -1,0 +1,174 @@
+// Gathers canonical events into the chunks of one streamed answer.
+
+import { readCallInput } from '../../canonical/call-input.ts';
+import type { BlockOpening, CanonicalEvent } from '../../canonical/event.ts';
+import type { Signature } from '../../canonical/request.ts';
+import { NO_USAGE, type Usage } from '../../canonical/usage.ts';
+import type { JsonObject } from '../../lib/json.ts';
+import type { ReplyContext } from '../protocol.ts';
+import { createPendingSignature, type PendingSignature } from './pending-signature.ts';
+import { writeFinish, writePromptFeedback } from './write-finish.ts';
+import { writeGrounding } from './write-grounding.ts';
+import { signPart, writeCallPart, writeWholePart } from './write-parts.ts';
+import type { WriteOptions } from './write-reply.ts';
+import { writeUsage } from './write-usage.ts';
+
+type EventOf<Kind extends CanonicalEvent['kind']> = Extract<CanonicalEvent, { kind: Kind }>;
+
+interface OpenBlock {
+  readonly choice: number;
+  readonly opening: BlockOpening;
+  /** The arguments of a call, joined. */
+  json: string;
+}
+
+interface ChoiceState {
+  /** All text so far: citations count in it. */
+  text: string;
+  grounding: EventOf<'grounding'> | undefined;
+  readonly pending: PendingSignature;
+}
+
+/**
+ * Text and thoughts become chunks piece by piece; calls, media and code as whole parts when their
+ * block ends; search results and usage wait for the closing chunk.
+ */
+export class ChunkWriter {
+  readonly #context: ReplyContext;
+  readonly #options: WriteOptions;
+  readonly #blocks = new Map<number, OpenBlock>();
+  readonly #choices = new Map<number, ChoiceState>();
+  #modelVersion: string;
+  #responseId: string | undefined;
+  #usage: Usage = NO_USAGE;
+
+  constructor(context: ReplyContext, options: WriteOptions) {
+    this.#context = context;
+    this.#options = options;
+    this.#modelVersion = context.model;
+  }
+
+  /** The chunk an event amounts to; undefined when it only adds to a later one. */
+  write(event: Exclude<CanonicalEvent, { kind: 'error' }>): JsonObject | undefined {
+    switch (event.kind) {
+      case 'start':
+        this.#modelVersion = event.modelVersion ?? this.#modelVersion;
+        this.#responseId = event.upstreamId;
+        this.#usage = event.usage ?? this.#usage;
+        return undefined;
+      case 'block-start': {
+        const { index, choice, block } = event;
+        this.#blocks.set(index, { choice, opening: block, json: '' });
+        return undefined;
+      }
+      case 'block-delta':
+        return this.#writeDelta(event);
+      case 'block-end':
+        return this.#closeBlock(event);
+      case 'grounding':
+        this.#choice(event.choice).grounding = event;
+        return undefined;
+      case 'usage':
+        this.#usage = event.usage;
+        return undefined;
+      case 'finish':
+        return this.#finish(event);
+      default:
+        return event satisfies never;
+    }
+  }
+
+  #writeDelta({ index, delta }: EventOf<'block-delta'>): JsonObject | undefined {
+    const block = this.#blocks.get(index);
+    if (block === undefined) return undefined;
+    switch (delta.kind) {
+      case 'arguments':
+        block.json += delta.json;
+        return undefined;
+      case 'text':
+        this.#choice(block.choice).text += delta.text;
+        return this.#writePart(block.choice, { text: delta.text });
+      case 'thinking':
+        if (!this.#options.showThoughts) return undefined;
+        return this.#writePart(block.choice, { text: delta.text, thought: true });
+      default:
+        return delta satisfies never;
+    }
+  }
+
+  #closeBlock({ index, signature }: EventOf<'block-end'>): JsonObject | undefined {
+    const block = this.#blocks.get(index);
+    if (block === undefined) return undefined;
+    this.#blocks.delete(index);
+    const part = closePart(block, signature, this.#choice(block.choice).pending);
+    return part && this.#writePart(block.choice, part);
+  }
+
+  #finish({ choices }: EventOf<'finish'>): JsonObject {
+    const usageMetadata = writeUsage(this.#usage);
+    const blocked = choices.find((end) => end.reason === 'prompt-blocked');
+    if (blocked !== undefined) {
+      return this.#writeChunk({ promptFeedback: writePromptFeedback(blocked), usageMetadata });
+    }
+    const candidates = choices.map((end) => ({
+      ...closeCandidate(this.#choice(end.choice)),
+      ...writeFinish(end),
+      index: end.choice,
+    }));
+    return this.#writeChunk({ candidates, usageMetadata });
+  }
+
+  #writePart(choice: number, part: JsonObject): JsonObject {
+    const content = { role: 'model', parts: [part] };
+    return this.#writeChunk({ candidates: [{ content, index: choice }] });
+  }
+
+  #writeChunk(chunk: JsonObject): JsonObject {
+    this.#responseId ??= this.#context.createId('');
+    chunk.modelVersion = this.#modelVersion;
+    chunk.responseId = this.#responseId;
+    return chunk;
+  }
+
+  #choice(choice: number): ChoiceState {
+    const known = this.#choices.get(choice);
+    if (known !== undefined) return known;
+    const state = { text: '', grounding: undefined, pending: createPendingSignature() };
+    this.#choices.set(choice, state);
+    return state;
+  }
+}
+
+/** Streamed text is out already: its signature follows on an empty part, as the service does it. */
+function closePart(
+  block: OpenBlock,
+  closing: Signature | undefined,
+  pending: PendingSignature,
+): JsonObject | undefined {
+  const { opening } = block;
+  const own = opening.kind === 'tool-call' ? (opening.signature ?? closing) : closing;
+  const signature = pending.sign(opening.kind, own);
+  switch (opening.kind) {
+    case 'text':
+      return signature && signPart({ text: '' }, signature);
+    case 'thinking':
+      return signature && signPart({ text: '', thought: true }, signature);
+    case 'tool-call': {
+      const call = writeCallPart(opening.id, opening.name, readCallInput(block.json));
+      return signPart(call, signature);
+    }
+    default:
+      return signPart(writeWholePart(opening), signature);
+  }
+}
+
+/** The closing chunk needs a part: clients ignore or distrust candidates without one. */
+function closeCandidate(state: ChoiceState): JsonObject {
+  const candidate: JsonObject = {
+    content: { role: 'model', parts: [signPart({ text: '' }, state.pending.take())] },
+  };
+  if (state.grounding !== undefined) {
+    candidate.groundingMetadata = writeGrounding(state.grounding, [{ text: state.text }]);
+  }
+  return candidate;
+}

@@ -1,0 +1,50 @@
+import { expect, test } from 'vitest';
+import { createProtocols, pickListProtocolName, protocolNameForPath } from './index.ts';
+
+test('the registry holds each protocol once, under its name', () => {
+  const protocols = createProtocols();
+  expect(protocols.all.map((protocol) => protocol.name).sort()).toEqual([
+    'chat',
+    'generate',
+    'messages',
+  ]);
+  for (const protocol of protocols.all) expect(protocols.byName[protocol.name]).toBe(protocol);
+  expect(protocols.protocolForPath('/v1beta/x').name).toBe('generate');
+  expect(protocols.pickListProtocol({}, new URLSearchParams()).name).toBe('chat');
+});
+
+test.each([
+  ['/v1beta', 'generate'],
+  ['/v1beta/models/m:embedContent', 'generate'],
+  ['/v1betamax', 'chat'],
+  ['/v1/models/m:generateContent', 'generate'],
+  ['/v1/models/a/b%3AgenerateContent', 'generate'],
+  ['/v1/models/m:nonsense', 'generate'],
+  ['/v1/models/m/countTokens', 'generate'],
+  ['/v1/messages', 'messages'],
+  ['/v1/messages/count_tokens', 'messages'],
+  ['/v1/messagesx', 'chat'],
+  ['/v1/models/claude', 'messages'],
+  ['/v1/models/beta', 'messages'],
+  ['/v1/models/m', 'chat'],
+  ['/v1/chat/completions', 'chat'],
+  ['/nowhere', 'chat'],
+])('errors under %s have the shape of %s', (path, name) => {
+  expect(protocolNameForPath(path)).toBe(name);
+});
+
+test.each([
+  [{ 'x-goog-api-key': 'k' }, '', 'generate'],
+  [{ 'x-vendora-api-key': 'k', 'anthropic-version': '2023-06-01' }, '', 'generate'],
+  [{ 'x-goog-api-client': 'sdk' }, '', 'generate'],
+  [{}, 'key=k', 'generate'],
+  [{}, 'pageSize=5', 'generate'],
+  [{ 'vendorb-version': '2023-06-01' }, 'pageToken=t', 'generate'],
+  [{ 'anthropic-version': '2026-10-21' }, 'limit=1000', 'messages'],
+  [{ 'vendorb-version': '2023-06-01' }, '', 'messages'],
+  [{ 'x-api-key': 'k', authorization: 'Bearer k' }, '', 'chat'],
+  [{ 'x-goog-api-key': '' }, '', 'chat'],
+  [{}, '', 'chat'],
+])('the shared list asked with %j and ?%s is answered by %s', (headers, query, name) => {
+  expect(pickListProtocolName(headers, new URLSearchParams(query))).toBe(name);
+});

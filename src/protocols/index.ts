@@ -1,0 +1,64 @@
+// The registry of client protocols, and which of them answers a path that several share or none has.
+
+import { MESSAGES_LIST_IDS, readHeader } from '../wire/vocabulary.ts';
+import { createChatProtocol } from './chat/index.ts';
+import { createGenerateProtocol } from './generate/index.ts';
+import { createMessagesProtocol } from './messages/index.ts';
+import type { ClientProtocol, ProtocolName } from './protocol.ts';
+
+export interface Protocols {
+  readonly all: readonly ClientProtocol[];
+  readonly byName: Readonly<Record<ProtocolName, ClientProtocol>>;
+  /** The protocol whose error shape suits a path, known or not. */
+  protocolForPath(path: string): ClientProtocol;
+  /** The protocol that answers `GET /v1/models` and `GET /v1/models/{model}`. */
+  pickListProtocol(headers: RequestHeaders, query: URLSearchParams): ClientProtocol;
+}
+
+/** Lower-case names. */
+export type RequestHeaders = Readonly<Record<string, string | undefined>>;
+
+const GENERATE_QUERY_KEYS = ['key', 'pageSize', 'pageToken'];
+/** `/v1/models/{model}:verb` with the colon possibly encoded, or the verb as a segment. */
+const GENERATE_VERB = /^\/v1\/models\/.+(?::|%3A)[A-Za-z]+$|^\/v1\/models\/.+\/countTokens$/i;
+
+export function createProtocols(): Protocols {
+  const byName = {
+    chat: createChatProtocol(),
+    messages: createMessagesProtocol(),
+    generate: createGenerateProtocol(),
+  };
+  return {
+    all: [byName.chat, byName.messages, byName.generate],
+    byName,
+    protocolForPath: (path) => byName[protocolNameForPath(path)],
+    pickListProtocol: (headers, query) => byName[pickListProtocolName(headers, query)],
+  };
+}
+
+/** `path` without its query string. */
+export function protocolNameForPath(path: string): ProtocolName {
+  if (isAtOrBelow(path, '/v1beta')) return 'generate';
+  if (isAtOrBelow(path, '/v1/messages')) return 'messages';
+  if (MESSAGES_LIST_IDS.some((id) => path === `/v1/models/${id}`)) return 'messages';
+  return GENERATE_VERB.test(path) ? 'generate' : 'chat';
+}
+
+/**
+ * An API key header does not tell Messages clients apart: clients of the chat protocol send
+ * `x-api-key` too. Generate-Content clients are known by their headers or by query parameters only
+ * they have, Messages clients by their version header; everyone else speaks chat.
+ */
+export function pickListProtocolName(
+  headers: RequestHeaders,
+  query: URLSearchParams,
+): ProtocolName {
+  if (readHeader(headers, 'generateApiKey') !== undefined) return 'generate';
+  if (readHeader(headers, 'generateApiClient') !== undefined) return 'generate';
+  if (GENERATE_QUERY_KEYS.some((key) => query.has(key))) return 'generate';
+  return readHeader(headers, 'messagesVersion') === undefined ? 'chat' : 'messages';
+}
+
+function isAtOrBelow(path: string, prefix: string): boolean {
+  return path === prefix || path.startsWith(`${prefix}/`);
+}

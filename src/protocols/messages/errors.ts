@@ -1,0 +1,77 @@
+// Renders errors as the Messages protocol does: a table kind → type, details where it has words.
+
+import type { ErrorKind, GatewayError } from '../../canonical/error.ts';
+import { ERROR_STATUS } from '../../canonical/error-status.ts';
+import { eventFrame } from '../../lib/event-stream.ts';
+import type {
+  MessagesErrorBody,
+  MessagesErrorDetails,
+  MessagesErrorType,
+} from '../../wire/messages.ts';
+import type { ErrorContext, ErrorReply } from '../protocol.ts';
+
+/** Source: Messages API, "Errors". */
+const ERROR_TYPES: Readonly<Record<ErrorKind, MessagesErrorType>> = {
+  'invalid-request': 'invalid_request_error',
+  unauthenticated: 'authentication_error',
+  forbidden: 'permission_error',
+  'not-found': 'not_found_error',
+  'method-not-allowed': 'invalid_request_error',
+  'too-large': 'request_too_large',
+  'unsupported-media-type': 'invalid_request_error',
+  'rate-limited': 'rate_limit_error',
+  'quota-exhausted': 'rate_limit_error',
+  'upstream-auth': 'api_error',
+  'upstream-unavailable': 'api_error',
+  'upstream-rejected': 'invalid_request_error',
+  overloaded: 'overloaded_error',
+  timeout: 'timeout_error',
+  'client-gone': 'api_error',
+  internal: 'api_error',
+};
+
+/** This protocol's own status for a service that has too much to do. */
+const OVERLOADED_STATUS = 529;
+
+const TOO_LONG = 'prompt is too long:';
+
+/** The error answer before the stream began, or instead of a unary answer. */
+export function writeError(error: GatewayError, { requestId }: ErrorContext): ErrorReply {
+  const body = { ...writeBody(error), request_id: requestId } satisfies MessagesErrorBody;
+  const status = error.kind === 'overloaded' ? OVERLOADED_STATUS : ERROR_STATUS[error.kind];
+  return { status, body };
+}
+
+/** The in-band error that ends a stream. */
+export function writeStreamError(error: GatewayError): string {
+  return eventFrame('error', JSON.stringify(writeBody(error)));
+}
+
+function writeBody(error: GatewayError): MessagesErrorBody {
+  const details = detailsOf(error);
+  return {
+    type: 'error',
+    error: {
+      type: ERROR_TYPES[error.kind],
+      message: error.reason === 'context-length' ? tooLong(error.message) : error.message,
+      ...(details === undefined ? {} : { details }),
+    },
+  };
+}
+
+/** Source: TypeScript SDK `resources/messages/messages.d.ts`, Thread…ErrorDetails. */
+function detailsOf(error: GatewayError): MessagesErrorDetails | undefined {
+  if (error.reason === 'thread-not-found') return { error_code: 'thread_not_found' };
+  if (error.reason === 'unsupported' && error.field === 'thread') {
+    return { error_code: 'thread_unsupported_request', unsupported: ['thread'] };
+  }
+  return undefined;
+}
+
+/** Coding CLIs compact the conversation when a message begins this way and names both numbers. */
+function tooLong(message: string): string {
+  if (message.startsWith(TOO_LONG)) return message;
+  const [asked, limit] = (message.match(/\d{4,}/g) ?? []).map(Number).sort((a, b) => b - a);
+  if (asked === undefined || limit === undefined) return `${TOO_LONG} ${message}`;
+  return `${TOO_LONG} ${asked} tokens > ${limit} maximum`;
+}

@@ -1,0 +1,71 @@
+// The Messages client protocol: its routes, and how each is read and answered.
+
+import type { JsonObject } from '../../lib/json.ts';
+import { once } from '../../lib/once.ts';
+import { MESSAGES_LIST_IDS } from '../../wire/vocabulary.ts';
+import type {
+  ClientProtocol,
+  CountTokensCall,
+  GenerateCall,
+  ProtocolRoute,
+  RouteInput,
+} from '../protocol.ts';
+import { writeError } from './errors.ts';
+import type { Scope } from './fields.ts';
+import { writeFamilyList, writeModel, writeModelList } from './models.ts';
+import { readCallHead, readCanonicalRequest, requireMaxTokens } from './read-request.ts';
+import { createMessagesWriter } from './write-events.ts';
+import { writeMessagesReply } from './write-reply.ts';
+
+/** Query strings such as `?beta=true` and unknown beta flags are ignored. */
+export function createMessagesProtocol(): ClientProtocol {
+  return { name: 'messages', routes: ROUTES, writeError };
+}
+
+const ROUTES: readonly ProtocolRoute[] = [
+  { operation: 'generate', method: 'POST', path: '/v1/messages', readCall: readGenerateCall },
+  {
+    operation: 'count-tokens',
+    method: 'POST',
+    path: '/v1/messages/count_tokens',
+    readCall: readCountTokensCall,
+  },
+  { operation: 'list-models', method: 'GET', path: '/v1/models', writeModels: writeModelList },
+  ...MESSAGES_LIST_IDS.map(
+    (id): ProtocolRoute => ({
+      operation: 'list-models',
+      method: 'GET',
+      path: `/v1/models/${id}`,
+      writeModels: writeFamilyList,
+    }),
+  ),
+  { operation: 'get-model', method: 'GET', path: '/v1/models/{model}', writeModel },
+];
+
+function readGenerateCall({ body, receipt }: RouteInput): GenerateCall {
+  const scope = scopeOf(body);
+  const { omitsThinking, ...head } = readCallHead(scope);
+  requireMaxTokens(scope);
+  return {
+    protocol: 'messages',
+    ...head,
+    canonical: once(() => readCanonicalRequest(scope, receipt)),
+    createStreamWriter: (context) => createMessagesWriter(context, { omitsThinking }),
+    writeReply: (reply, context) => writeMessagesReply(reply, context, { omitsThinking }),
+  };
+}
+
+function readCountTokensCall({ body, receipt }: RouteInput): CountTokensCall {
+  const scope = scopeOf(body);
+  const { model } = readCallHead(scope);
+  return {
+    protocol: 'messages',
+    model,
+    canonical: once(() => readCanonicalRequest(scope, receipt)),
+    writeCount: ({ totalTokens }) => ({ input_tokens: totalTokens }),
+  };
+}
+
+function scopeOf(value: JsonObject): Scope {
+  return { value, path: '' };
+}

@@ -1,0 +1,184 @@
+// Reads the content blocks of user and assistant messages into canonical parts.
+
+import type { Receipt } from '../../canonical/receipt.ts';
+import type {
+  Part,
+  ServerToolCallPart,
+  TextPart,
+  ToolResultContent,
+  ToolResultPart,
+} from '../../canonical/request.ts';
+import { readCarrier } from '../../canonical/signature-carrier.ts';
+import type { JsonObject } from '../../lib/json.ts';
+import {
+  asScope,
+  fieldAt,
+  fieldError,
+  missing,
+  nonEmptyStringAt,
+  note,
+  optionalArrayAt,
+  optionalBooleanAt,
+  optionalObjectAt,
+  optionalStringAt,
+  pathOf,
+  type Scope,
+  stringAt,
+  tagOf,
+  unknownTag,
+  wrongType,
+} from './fields.ts';
+import { cacheHintOf, readDocument, readImage, readSearchResult } from './read-media.ts';
+import { isServerResultTag, readServerResult, toolAvailable } from './read-server-results.ts';
+
+interface BlockContext {
+  readonly role: 'user' | 'assistant';
+  readonly receipt: Receipt;
+}
+
+const BLOCKS =
+  "'text', 'image', 'document', 'search_result', 'thinking', 'redacted_thinking', 'tool_use' or 'tool_result'";
+const RESULT_BLOCKS = "'text', 'image', 'document', 'search_result' or 'tool_reference'";
+
+/** The parts of a message's `content`: a string or a list of blocks. */
+export function readContent(message: Scope, context: BlockContext): readonly Part[] {
+  const content = fieldAt(message, 'content');
+  if (typeof content === 'string') return [{ kind: 'text', text: content }];
+  const path = pathOf(message, 'content');
+  if (content === undefined) throw missing(path);
+  if (!Array.isArray(content)) throw wrongType(path, 'a valid string or a valid list');
+  return content.flatMap((item, index) => readBlock(asScope(item, `${path}.${index}`), context));
+}
+
+/** A `text` block. */
+export function readText(block: Scope): TextPart {
+  return { kind: 'text', text: stringAt(block, 'text'), ...cacheHintOf(block) };
+}
+
+function readBlock(block: Scope, context: BlockContext): readonly Part[] {
+  const tag = tagOf(block);
+  switch (tag) {
+    case 'text':
+      return [readText(block)];
+    case 'image':
+      return [readImage(block)];
+    case 'document':
+      return readDocument(block);
+    case 'search_result':
+      return [readSearchResult(block)];
+    case 'tool_result':
+      requireRole(block, context, 'user');
+      return [readToolResult(block)];
+    case 'thinking':
+    case 'redacted_thinking':
+    case 'tool_use':
+    case 'server_tool_use':
+    case 'mcp_tool_use':
+      requireRole(block, context, 'assistant');
+      return [readAssistantBlock(block, tag)];
+    default:
+      return readRareBlock(block, context);
+  }
+}
+
+function readAssistantBlock(
+  block: Scope,
+  tag: 'thinking' | 'redacted_thinking' | 'tool_use' | 'server_tool_use' | 'mcp_tool_use',
+): Part {
+  switch (tag) {
+    case 'thinking': {
+      const signature = readCarrier(optionalStringAt(block, 'signature'));
+      return { kind: 'thinking', text: stringAt(block, 'thinking'), signature };
+    }
+    case 'redacted_thinking':
+      return { kind: 'redacted-thinking', payload: stringAt(block, 'data') };
+    case 'tool_use': {
+      const signature = readCarrier(optionalStringAt(block, 'signature'));
+      return { kind: 'tool-call', ...readCall(block), signature };
+    }
+    case 'server_tool_use':
+    case 'mcp_tool_use':
+      return { kind: 'server-tool-call', ...readCall(block) };
+    default:
+      return tag satisfies never;
+  }
+}
+
+function readCall(block: Scope): Omit<ServerToolCallPart, 'kind'> {
+  const id = nonEmptyStringAt(block, 'id');
+  const name = nonEmptyStringAt(block, 'name');
+  const input: JsonObject = optionalObjectAt(block, 'input')?.value ?? {};
+  return { id, name, input };
+}
+
+/** Blocks only other servers' answers hold; they come back in history and are never refused there. */
+function readRareBlock(block: Scope, { receipt }: BlockContext): readonly Part[] {
+  const tag = tagOf(block);
+  if (isServerResultTag(tag)) return [readServerResult(block)];
+  switch (tag) {
+    case 'compaction': {
+      const summary = optionalStringAt(block, 'content');
+      if (summary !== undefined) return [{ kind: 'text', text: summary, ...cacheHintOf(block) }];
+      note(receipt, 'dropped', {
+        path: block.path,
+        reason: 'The summary can be read by its issuer only.',
+      });
+      return [];
+    }
+    case 'container_upload':
+    case 'fallback':
+    case 'mcp_tool_listing':
+      note(receipt, 'dropped', { path: block.path, reason: `${tag} blocks mean nothing here.` });
+      return [];
+    default:
+      throw unknownTag(block, BLOCKS);
+  }
+}
+
+function readToolResult(block: Scope): ToolResultPart {
+  return {
+    kind: 'tool-result',
+    callId: nonEmptyStringAt(block, 'tool_use_id'),
+    content: readResultContent(block),
+    isError: optionalBooleanAt(block, 'is_error') ?? false,
+    ...cacheHintOf(block),
+  };
+}
+
+function readResultContent(block: Scope): readonly ToolResultContent[] {
+  const content = fieldAt(block, 'content');
+  if (typeof content === 'string') return [{ kind: 'text', text: content }];
+  const items = optionalArrayAt(block, 'content') ?? [];
+  const path = pathOf(block, 'content');
+  return items.flatMap((item, index) => readResultBlock(asScope(item, `${path}.${index}`)));
+}
+
+function readResultBlock(block: Scope): readonly ToolResultContent[] {
+  switch (tagOf(block)) {
+    case 'text':
+      return [plainText(stringAt(block, 'text'))];
+    case 'image':
+      return [readImage(block)];
+    case 'document':
+      return readDocument(block).map((part) =>
+        part.kind === 'text' ? plainText(part.text) : part,
+      );
+    case 'search_result':
+      return [plainText(readSearchResult(block).text)];
+    case 'tool_reference':
+      return [plainText(toolAvailable(nonEmptyStringAt(block, 'tool_name')))];
+    case 'browser_state':
+      return [plainText(JSON.stringify(block.value))];
+    default:
+      throw unknownTag(block, RESULT_BLOCKS);
+  }
+}
+
+function plainText(text: string): { readonly kind: 'text'; readonly text: string } {
+  return { kind: 'text', text };
+}
+
+function requireRole(block: Scope, { role }: BlockContext, owner: BlockContext['role']): void {
+  if (role === owner) return;
+  throw fieldError(block.path, `\`${tagOf(block)}\` blocks can only be in \`${owner}\` messages`);
+}

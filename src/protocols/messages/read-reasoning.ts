@@ -1,0 +1,88 @@
+// Reads how much the model shall think, what of it the client wants to see, and the shape of the answer.
+
+import type { Receipt } from '../../canonical/receipt.ts';
+import type { Effort, OutputFormat, Reasoning, ReasoningAmount } from '../../canonical/request.ts';
+import {
+  fieldAt,
+  note,
+  objectAt,
+  optionalIntegerAt,
+  optionalObjectAt,
+  optionalWordAt,
+  pathOf,
+  type Scope,
+  tagOf,
+  unknownTag,
+} from './fields.ts';
+
+const EFFORTS = ['low', 'medium', 'high', 'xhigh', 'max'] as const;
+/** Smallest manual thinking budget the protocol takes, in tokens. */
+const MIN_BUDGET = 1024;
+
+/** The `effort` of a `thinking` or `output_config` object. */
+export function readEffort(scope: Scope): Effort | undefined {
+  return optionalWordAt(scope, 'effort', EFFORTS);
+}
+
+/** True when thinking blocks shall be answered without their text (`display:"omitted"`). */
+export function readOmitsThinking(body: Scope): boolean {
+  const thinking = optionalObjectAt(body, 'thinking');
+  return thinking !== undefined && readDisplay(thinking) === 'omitted';
+}
+
+/**
+ * Precedence: disabled, then a budget, then the effort of the current turn, `output_config.effort`
+ * and `thinking.effort`; an effort counts without `thinking` as well.
+ * @throws GatewayError for an unknown type or effort and for a budget below 1024.
+ */
+export function readReasoning(
+  body: Scope,
+  { turnEffort, receipt }: { readonly turnEffort: Effort | undefined; readonly receipt: Receipt },
+): Reasoning {
+  const config = optionalObjectAt(body, 'output_config');
+  const thinking = optionalObjectAt(body, 'thinking');
+  const configEffort = config === undefined ? undefined : readEffort(config);
+  const thinkingEffort = thinking === undefined ? undefined : readEffort(thinking);
+  const effort = turnEffort ?? configEffort ?? thinkingEffort;
+  const byEffort: ReasoningAmount | undefined =
+    effort === undefined ? undefined : { kind: 'effort', effort };
+  if (thinking === undefined) return { amount: byEffort ?? { kind: 'unset' } };
+  readDisplay(thinking);
+  switch (tagOf(thinking)) {
+    case 'disabled':
+      return { amount: { kind: 'off' }, showThoughts: false };
+    case 'enabled': {
+      const tokens = optionalIntegerAt(thinking, 'budget_tokens', { min: MIN_BUDGET });
+      const budget: ReasoningAmount | undefined =
+        tokens === undefined ? undefined : { kind: 'budget', tokens };
+      return { amount: budget ?? byEffort ?? { kind: 'adaptive' }, showThoughts: true };
+    }
+    case 'between_tools':
+      note(receipt, 'approximated', {
+        path: pathOf(thinking, 'type'),
+        reason: 'Thinking cannot be limited to the time between tool calls; the model decides.',
+      });
+      return { amount: byEffort ?? { kind: 'adaptive' }, showThoughts: true };
+    case 'adaptive':
+      return { amount: byEffort ?? { kind: 'adaptive' }, showThoughts: true };
+    default:
+      throw unknownTag(thinking, "'enabled', 'adaptive', 'disabled' or 'between_tools'");
+  }
+}
+
+/** `output_config.format`, or `output_format` as older betas wrote it. */
+export function readOutputFormat(body: Scope): OutputFormat {
+  const config = optionalObjectAt(body, 'output_config');
+  const format =
+    (config && optionalObjectAt(config, 'format')) ?? optionalObjectAt(body, 'output_format');
+  if (format === undefined) return { kind: 'text' };
+  if (tagOf(format) !== 'json_schema') throw unknownTag(format, "'json_schema'");
+  if (typeof fieldAt(format, 'schema') === 'boolean') {
+    return { kind: 'json-schema', schema: format.value.schema === true };
+  }
+  return { kind: 'json-schema', schema: objectAt(format, 'schema').value };
+}
+
+function readDisplay(thinking: Scope): 'summarized' | 'omitted' | undefined {
+  return optionalWordAt(thinking, 'display', ['summarized', 'omitted']);
+}

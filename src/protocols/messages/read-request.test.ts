@@ -1,0 +1,282 @@
+import { expect, test } from 'vitest';
+import { GatewayError } from '../../canonical/error.ts';
+import { type JsonObject, parseJson } from '../../lib/json.ts';
+import captured from './__fixtures__/captured-requests.json' with { type: 'json' };
+import { writeError } from './errors.ts';
+import { MINIMAL, read, readCall, routeAt, routeInput } from './messages.test-support.ts';
+
+/** The message of the 400 a body is refused with. */
+function refusal(fields: JsonObject): string {
+  try {
+    const call = readCall({ ...MINIMAL, ...fields });
+    call.canonical();
+  } catch (error) {
+    if (error instanceof GatewayError && error.kind === 'invalid-request') return error.message;
+    throw error;
+  }
+  throw new Error('the body was accepted');
+}
+
+test('V010 a plain question is one user turn with its limit and nothing else set', () => {
+  const { request, receipt } = read({});
+  expect(request).toEqual({
+    system: [],
+    turns: [{ role: 'user', parts: [{ kind: 'text', text: 'Hi' }] }],
+    tools: [],
+    toolChoice: { kind: 'auto', names: [] },
+    sampling: {},
+    maxOutputTokens: 50,
+    stopSequences: [],
+    choices: 1,
+    reasoning: { amount: { kind: 'unset' } },
+    outputFormat: { kind: 'text' },
+    safety: [],
+    session: {},
+  });
+  expect(receipt).toEqual([]);
+});
+
+test('V011 a system string or system blocks become system parts in order', () => {
+  expect(read({ system: 'Be brief' }).request.system).toEqual([{ kind: 'text', text: 'Be brief' }]);
+  const blocks = [
+    { type: 'text', text: 'A', cache_control: { type: 'ephemeral' } },
+    { type: 'text', text: 'B' },
+  ];
+  const { request, receipt } = read({ system: blocks });
+  expect(request.system).toEqual([
+    { kind: 'text', text: 'A', cacheHint: true },
+    { kind: 'text', text: 'B' },
+  ]);
+  expect(receipt).toEqual([]);
+});
+
+test('V012 P061 leading system messages join the system parts, later ones keep their place', () => {
+  const { request } = read({
+    system: 'S0',
+    messages: [
+      { role: 'system', content: 'S1' },
+      { role: 'user', content: 'U' },
+      { role: 'system', content: [{ type: 'text', text: 'S2' }] },
+      { role: 'assistant', content: 'A' },
+    ],
+  });
+  expect(request.system.map((part) => part.text)).toEqual(['S0', 'S1']);
+  expect(request.turns.map((turn) => turn.role)).toEqual(['user', 'system', 'assistant']);
+});
+
+test('V013 neighbours of one role stay apart here', () => {
+  const messages = [
+    { role: 'user', content: 'a' },
+    { role: 'user', content: 'b' },
+  ];
+  expect(read({ messages }).request.turns).toHaveLength(2);
+});
+
+test('a system message cleared at the next user message is left out once there is one', () => {
+  const cleared = { role: 'system', content: 'S', clear_at: 'next_user_message' };
+  const user = { role: 'user', content: 'U' };
+  expect(read({ messages: [user, cleared] }).request.turns).toHaveLength(2);
+  expect(read({ messages: [user, cleared, user] }).request.turns).toHaveLength(2);
+});
+
+test('tools added in mid-conversation are declared and announced', () => {
+  const definition = { name: 'late', input_schema: { type: 'object' } };
+  const { request } = read({
+    messages: [
+      { role: 'user', content: 'U' },
+      {
+        role: 'system',
+        content: [
+          { type: 'tool_addition', tool: { type: 'tool_definition', definition } },
+          { type: 'tool_removal', tool: { type: 'tool_reference', name: 'early' } },
+        ],
+      },
+    ],
+  });
+  expect(request.tools.map((tool) => 'name' in tool && tool.name)).toEqual(['late']);
+  expect(request.turns[1]?.parts).toEqual([
+    { kind: 'text', text: 'Tool late is now available.' },
+    { kind: 'text', text: 'Tool early is no longer available.' },
+  ]);
+});
+
+test('V034 V040 sampling, limits and stop sequences are read as they are', () => {
+  const { request } = read({
+    temperature: 0.7,
+    top_p: 0.95,
+    top_k: 40,
+    stop_sequences: ['END'],
+    max_tokens: 200000,
+  });
+  expect(request.sampling).toEqual({ temperature: 0.7, topP: 0.95, topK: 40 });
+  expect(request.stopSequences).toEqual(['END']);
+  expect(request.maxOutputTokens).toBe(200000);
+  expect(() => readCall({ model: 'm', messages: [{ role: 'user', content: 'x' }] })).toThrow(
+    'max_tokens: Field required',
+  );
+});
+
+const refused: readonly (readonly [JsonObject, string])[] = [
+  [{ model: null }, 'model: Field required'],
+  [{ model: 7 }, 'model: Input should be a valid string'],
+  [{ model: '' }, 'model: String should have at least 1 character'],
+  [{ messages: null }, 'messages: Field required'],
+  [{ messages: {} }, 'messages: Input should be a valid list'],
+  [{ messages: [] }, 'messages: at least one message is required'],
+  [{ messages: [{ role: 'system', content: 'x' }] }, 'messages: at least one message is required'],
+  [{ messages: ['x'] }, 'messages.0: Input should be a valid dictionary'],
+  [{ messages: [{ content: 'x' }] }, 'messages.0.role: Field required'],
+  [
+    { messages: [{ role: 'tool', content: 'x' }] },
+    "messages.0.role: Input should be 'user', 'assistant' or 'system'",
+  ],
+  [{ messages: [{ role: 'user' }] }, 'messages.0.content: Field required'],
+  [
+    { messages: [{ role: 'user', content: 7 }] },
+    'messages.0.content: Input should be a valid string or a valid list',
+  ],
+  [{ max_tokens: '5' }, 'max_tokens: Input should be a valid number'],
+  [{ max_tokens: 0 }, 'max_tokens: Input should be greater than or equal to 1'],
+  [{ max_tokens: 1.5 }, 'max_tokens: Input should be a valid integer'],
+  [{ max_tokens: parseJson('1e999') }, 'max_tokens: Input should be a valid integer'],
+  [{ temperature: 1.1 }, 'temperature: Input should be less than or equal to 1'],
+  [{ top_p: -0.1 }, 'top_p: Input should be greater than or equal to 0'],
+  [{ top_k: -1 }, 'top_k: Input should be greater than or equal to 0'],
+  [{ stream: 'yes' }, 'stream: Input should be a valid boolean'],
+  [{ stop_sequences: ['a', 1] }, 'stop_sequences.1: Input should be a valid string'],
+  [{ system: 1 }, 'system: Input should be a valid string or a valid list'],
+  [{ system: [{ type: 'image' }] }, 'system.0.type: Input tag "image" is not supported'],
+  [{ metadata: 'x' }, 'metadata: Input should be a valid dictionary'],
+  [{ mcp_servers: [{ url: 'x' }] }, 'mcp_servers: MCP servers cannot be called from here'],
+  [{ tools: {} }, 'tools: Input should be a valid list'],
+  [{ thread: { type: 'fork' } }, 'thread: Send the whole conversation'],
+];
+
+test.each(refused)('%j is refused with a message naming the field', (fields, message) => {
+  expect(refusal(fields)).toContain(message);
+});
+
+test('the error names the field in bracket form, the message in dotted form', () => {
+  const body = { ...MINIMAL, messages: [{ role: 'user', content: [{ type: 'audio' }] }] };
+  const error = (() => {
+    try {
+      return readCall(body).canonical();
+    } catch (caught) {
+      return caught;
+    }
+  })();
+  expect(error).toMatchObject({ field: 'messages[0].content[0].type', reason: 'invalid-value' });
+  expect(error).toHaveProperty('message', expect.stringContaining('messages.0.content.0.type: '));
+});
+
+test('null counts as absent and unknown fields are ignored', () => {
+  const { receipt } = read({
+    system: null,
+    tools: null,
+    tool_choice: null,
+    thinking: null,
+    metadata: null,
+    stop_sequences: null,
+    thread: null,
+    some_new_field: { a: 1 },
+    context_management: { edits: [] },
+    container: 'c',
+    service_tier: 'auto',
+    cache_control: { type: 'ephemeral' },
+  });
+  expect(receipt).toEqual([]);
+});
+
+test('known fields without a counterpart are on the receipt', () => {
+  const { receipt } = read({
+    speed: 'fast',
+    fallbacks: [{ model: 'x' }],
+    safeguards: [{ type: 'dangerous_tool_use' }],
+    output_config: { task_budget: { type: 'tokens', total: 9 } },
+  });
+  expect(receipt).toEqual([
+    'dropped fallbacks',
+    'dropped safeguards',
+    'dropped speed',
+    'dropped output_config.task_budget',
+  ]);
+});
+
+test('the model loses a leading models/', () => {
+  expect(readCall({ ...MINIMAL, model: 'models/alpha-3-flash' }).model).toBe('alpha-3-flash');
+});
+
+test.each([
+  ['{"device_id":"d","account_uuid":"","session_id":"s-1"}', 's-1'],
+  ['{"session_id":7}', undefined],
+  ['{not json', undefined],
+  ['user_abc_account__session_0f2c-11', '0f2c-11'],
+  ['u', undefined],
+])('metadata.user_id %s names the session %s', (userId, session) => {
+  const call = readCall({ ...MINIMAL, metadata: { user_id: userId } });
+  expect(call.bodySession).toBe(session);
+  expect(call.canonical().session.bodySession).toBe(session);
+});
+
+test('a created thread is answered, a continued one is not found, so that SDKs replay', () => {
+  expect(read({ thread: { type: 'create' } }).receipt).toEqual(['dropped thread']);
+  let error: unknown;
+  try {
+    readCall({ ...MINIMAL, thread: { type: 'continue', previous_message_id: 'msg_1' } });
+  } catch (caught) {
+    error = caught;
+  }
+  if (!(error instanceof GatewayError)) throw new Error('the thread was continued');
+  const reply = writeError(error, { requestId: 'req_1' });
+  expect(reply.status).toBe(404);
+  expect(reply.body).toMatchObject({
+    type: 'error',
+    error: { type: 'not_found_error', details: { error_code: 'thread_not_found' } },
+  });
+});
+
+test('counting tokens takes the same body without max_tokens', () => {
+  const { max_tokens: _, ...body } = MINIMAL;
+  const call = routeAt('count-tokens', '/v1/messages/count_tokens').readCall(routeInput(body));
+  expect(call.canonical().turns).toHaveLength(1);
+  expect(call.writeCount({ totalTokens: 42 })).toEqual({ input_tokens: 42 });
+});
+
+test('image options of the extension follow the product rules', () => {
+  const image = (fields: JsonObject) => read(fields).request.image;
+  expect(image({})).toBeUndefined();
+  expect(image({ size: '1280x720', quality: 'hd' })).toEqual({ aspectRatio: '16:9', size: '4K' });
+  expect(image({ imageSize: '4K', quality: 'standard' })).toEqual({ size: '4K' });
+  expect(image({ size: '2560x1080' })).toEqual({ aspectRatio: '21:9' });
+  expect(image({ size: '600x800' })).toEqual({ aspectRatio: '3:4' });
+  expect(read({ size: 'abc x def' })).toMatchObject({
+    request: { image: { aspectRatio: '1:1' } },
+    receipt: ['approximated size'],
+  });
+  expect(image({ size: ' 1280 X 720 ', quality: 'High' })).toEqual({
+    aspectRatio: '16:9',
+    size: '2K',
+  });
+  expect(image({ size: '4:1', imageSize: '2k' })).toEqual({ aspectRatio: '4:1', size: '2K' });
+  expect(image({ quality: 'auto' })).toBeUndefined();
+  expect(refusal({ quality: 'fine' })).toContain("quality: Input should be 'standard', ");
+  expect(refusal({ size: '7:5' })).toContain('size: ');
+  expect(refusal({ size: 512 })).toContain('size: Input should be a valid string');
+});
+
+const readable = captured.filter((capture) => capture.name !== 'sdk-anthropic-20');
+
+test.each(readable)('the captured request $name is read', ({ path, body }) => {
+  const input = routeInput(parseJson(JSON.stringify(body)) as JsonObject);
+  const call =
+    path === '/v1/messages'
+      ? routeAt('generate', path).readCall(input)
+      : routeAt('count-tokens', path).readCall(input);
+  const request = call.canonical();
+  expect(request.turns.length).toBeGreaterThan(0);
+  expect(request.tools.length).toBeLessThanOrEqual(body.tools?.length ?? 0);
+});
+
+test.each(['models/', ' '])('the model name %j is none', (model) => {
+  expect(refusal({ model })).toBe('model: Input should be the name of a model');
+});

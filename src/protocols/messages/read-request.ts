@@ -1,0 +1,150 @@
+// Reads a Messages body: the head every call needs at once, and the canonical request on demand.
+
+import { GatewayError } from '../../canonical/error.ts';
+import { readImageOptions } from '../../canonical/image-options.ts';
+import { plainModelName } from '../../canonical/model-name.ts';
+import type { Receipt } from '../../canonical/receipt.ts';
+import type { CanonicalRequest, Sampling } from '../../canonical/request.ts';
+import {
+  fieldError,
+  missing,
+  nonEmptyStringAt,
+  note,
+  optionalArrayAt,
+  optionalBooleanAt,
+  optionalIntegerAt,
+  optionalNumberAt,
+  optionalObjectAt,
+  optionalStringAt,
+  optionalStringsAt,
+  pathOf,
+  type Scope,
+  unknownWord,
+} from './fields.ts';
+import { readConversation } from './read-messages.ts';
+import { readOmitsThinking, readOutputFormat, readReasoning } from './read-reasoning.ts';
+import { readBodySession } from './read-session.ts';
+import { readToolSet } from './read-tools.ts';
+
+/** What is known of a call before its conversation is read. */
+interface CallHead {
+  /** Without a leading `models/`. */
+  readonly model: string;
+  readonly stream: boolean;
+  readonly bodySession: string | undefined;
+  /** True when thinking blocks are answered without text. */
+  readonly omitsThinking: boolean;
+}
+
+/** Known fields that change the answer on the real service and have no counterpart here. */
+const UNSUPPORTED = ['inference_geo', 'fallbacks', 'safeguards', 'compaction', 'user_profile_id'];
+
+/**
+ * Checks everything outside the conversation.
+ * @throws GatewayError naming the field, worded `<field>: …`.
+ */
+export function readCallHead(body: Scope): CallHead {
+  const model = plainModelName(nonEmptyStringAt(body, 'model'));
+  if (model === '') throw fieldError('model', 'Input should be the name of a model');
+  if (optionalArrayAt(body, 'messages') === undefined) throw missing('messages');
+  refuseThreads(body);
+  if ((optionalArrayAt(body, 'mcp_servers') ?? []).length > 0) {
+    throw fieldError('mcp_servers', 'MCP servers cannot be called from here', 'unsupported');
+  }
+  readMaxTokens(body);
+  readSampling(body);
+  return {
+    model,
+    stream: optionalBooleanAt(body, 'stream') ?? false,
+    bodySession: readBodySession(body),
+    omitsThinking: readOmitsThinking(body),
+  };
+}
+
+/** `max_tokens` is required for an answer, not for a token count. */
+export function requireMaxTokens(body: Scope): void {
+  if (readMaxTokens(body) === undefined) throw missing('max_tokens');
+}
+
+/** @throws GatewayError naming the field by its dotted path. */
+export function readCanonicalRequest(body: Scope, receipt: Receipt): CanonicalRequest {
+  const conversation = readConversation(body, receipt);
+  noteUnsupported(body, receipt);
+  return {
+    system: conversation.system,
+    turns: conversation.turns,
+    ...readToolSet(body, { addedTools: conversation.addedTools, receipt }),
+    sampling: readSampling(body),
+    maxOutputTokens: readMaxTokens(body),
+    stopSequences: optionalStringsAt(body, 'stop_sequences') ?? [],
+    choices: 1,
+    reasoning: readReasoning(body, { turnEffort: conversation.turnEffort, receipt }),
+    outputFormat: readOutputFormat(body),
+    image: readImage(body, receipt),
+    safety: [],
+    session: { bodySession: readBodySession(body) },
+  };
+}
+
+/** The image extension of this product. */
+function readImage(body: Scope, receipt: Receipt): CanonicalRequest['image'] {
+  const fields = {
+    size: optionalStringAt(body, 'size'),
+    quality: optionalStringAt(body, 'quality'),
+    imageSize: optionalStringAt(body, 'imageSize'),
+  };
+  return readImageOptions(fields, { receipt, unknownWord });
+}
+
+function readMaxTokens(body: Scope): number | undefined {
+  return optionalIntegerAt(body, 'max_tokens', { min: 1 });
+}
+
+function readSampling(body: Scope): Sampling {
+  return {
+    temperature: optionalNumberAt(body, 'temperature', { min: 0, max: 1 }),
+    topP: optionalNumberAt(body, 'top_p', { min: 0, max: 1 }),
+    topK: optionalIntegerAt(body, 'top_k', { min: 0 }),
+  };
+}
+
+/**
+ * Server-held threads need state. `create` carries the whole conversation, so it is answered;
+ * `continue` carries the last turn only, and the SDK replays everything when told the thread is gone
+ * (TypeScript SDK, `lib/internal/threads/ThreadState.js`).
+ */
+function refuseThreads(body: Scope): void {
+  const thread = optionalObjectAt(body, 'thread');
+  if (thread === undefined || thread.value.type === 'create') return;
+  if (thread.value.type !== 'continue') {
+    throw fieldError('thread', 'Send the whole conversation without a thread', 'unsupported');
+  }
+  throw new GatewayError({
+    kind: 'not-found',
+    source: 'client',
+    reason: 'thread-not-found',
+    field: 'thread',
+    message: 'thread: No thread is kept for this message. Send the whole conversation again.',
+  });
+}
+
+/** Caching, trimming and delivery hints are silent: leaving them out changes no answer. */
+function noteUnsupported(body: Scope, receipt: Receipt): void {
+  const reason = 'The gateway has no counterpart for this field.';
+  for (const key of UNSUPPORTED) {
+    if (isSet(body, key)) note(receipt, 'dropped', { path: key, reason });
+  }
+  if (body.value.speed === 'fast') note(receipt, 'dropped', { path: 'speed', reason });
+  const config = optionalObjectAt(body, 'output_config');
+  if (config !== undefined && isSet(config, 'task_budget')) {
+    note(receipt, 'dropped', { path: pathOf(config, 'task_budget'), reason });
+  }
+  if (isSet(body, 'thread')) {
+    note(receipt, 'dropped', { path: 'thread', reason: 'Conversations are not kept here.' });
+  }
+}
+
+function isSet(scope: Scope, key: string): boolean {
+  const value = scope.value[key];
+  return value !== undefined && value !== null && !(Array.isArray(value) && value.length === 0);
+}

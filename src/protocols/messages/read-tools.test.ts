@@ -1,0 +1,131 @@
+import { expect, test } from 'vitest';
+import type { JsonObject } from '../../lib/json.ts';
+import { read } from './messages.test-support.ts';
+
+const WEATHER = {
+  name: 'w',
+  description: 'd',
+  input_schema: { type: 'object', properties: { c: { type: 'string' } }, required: ['c'] },
+};
+const SEARCH = { type: 'web_search_20250305', name: 'web_search' };
+
+test('V036 client tools keep name, description and schema', () => {
+  const { request, receipt } = read({
+    tools: [
+      { ...WEATHER, cache_control: { type: 'ephemeral' }, eager_input_streaming: true },
+      { ...WEATHER, name: 'x', type: 'custom', strict: true, defer_loading: true },
+    ],
+  });
+  expect(request.tools).toEqual([
+    { kind: 'function', name: 'w', description: 'd', parameters: WEATHER.input_schema },
+    {
+      kind: 'function',
+      name: 'x',
+      description: 'd',
+      parameters: WEATHER.input_schema,
+      strict: true,
+    },
+  ]);
+  expect(receipt).toEqual([]);
+});
+
+test('V037 P054 server tools are recognised by prefix, whatever their date', () => {
+  const { request, receipt } = read({
+    tools: [
+      { ...SEARCH, type: 'web_search_20991231', allowed_domains: ['a.com'], max_uses: 8 },
+      { type: 'web_fetch_20250910', name: 'web_fetch' },
+      { type: 'code_execution_20250825', name: 'code_execution' },
+      { type: 'tool_search_tool_regex_20251119', name: 'tool_search_tool_regex' },
+    ],
+  });
+  expect(request.tools).toEqual([
+    { kind: 'web-search', allowedDomains: ['a.com'] },
+    { kind: 'url-context' },
+    { kind: 'code-execution' },
+  ]);
+  expect(receipt).toEqual(['dropped tools[0].max_uses', 'dropped tools[3]']);
+});
+
+test('client tools declared by type get a built-in schema', () => {
+  const { request } = read({
+    tools: [
+      { type: 'bash_20250124', name: 'bash' },
+      { type: 'text_editor_20250728', name: 'str_replace_based_edit_tool' },
+    ],
+  });
+  expect(request.tools).toMatchObject([
+    { kind: 'function', name: 'bash', parameters: { properties: { command: {} } } },
+    {
+      kind: 'function',
+      name: 'str_replace_based_edit_tool',
+      parameters: { required: ['command', 'path'] },
+    },
+  ]);
+});
+
+const refused: readonly (readonly [JsonObject, string])[] = [
+  [{ input_schema: {} }, 'tools.1.name: Field required'],
+  [{ name: '', input_schema: {} }, 'tools.1.name: String should'],
+  [{ name: 'a' }, 'tools.1.input_schema: Field required'],
+  [{ name: 'a', input_schema: 'x' }, 'tools.1.input_schema: Input should be'],
+  [{ type: 'computer_20250124', name: 'computer' }, 'tools.1.type: Input tag "computer_20250124"'],
+  [{ type: 'mcp_toolset', mcp_server_name: 's' }, 'tools.1.type: Input tag "mcp_toolset"'],
+  [{ ...WEATHER }, 'tools: Tool names must be unique'],
+];
+
+test.each(refused)('P040 the tool %j is refused naming its index', (tool, message) => {
+  expect(() => read({ tools: [WEATHER, tool] })).toThrow(message);
+});
+
+const choices: readonly (readonly [JsonObject, JsonObject])[] = [
+  [{ type: 'auto' }, { kind: 'auto', names: [] }],
+  [{ type: 'any' }, { kind: 'required', names: [] }],
+  [
+    { type: 'tool', name: 'w' },
+    { kind: 'required', names: ['w'] },
+  ],
+  [{ type: 'none' }, { kind: 'none' }],
+];
+
+test.each(choices)('the choice %j is read as %j', (choice, expected) => {
+  const { request } = read({ tools: [WEATHER], tool_choice: choice });
+  expect(request.toolChoice).toEqual(expected);
+  expect(request.parallelToolCalls).toBeUndefined();
+});
+
+test('disable_parallel_tool_use asks for one call at most', () => {
+  const { request } = read({
+    tools: [WEATHER],
+    tool_choice: { type: 'auto', disable_parallel_tool_use: true },
+  });
+  expect(request.parallelToolCalls).toBe(false);
+});
+
+test('a forced web search goes alone and the choice is dropped', () => {
+  const tool_choice = { type: 'tool', name: 'web_search' };
+  const alone = read({ tools: [SEARCH], tool_choice });
+  expect(alone.request).toMatchObject({
+    tools: [{ kind: 'web-search' }],
+    toolChoice: { kind: 'auto' },
+  });
+  expect(alone.receipt).toEqual([]);
+  const beside = read({ tools: [WEATHER, SEARCH], tool_choice });
+  expect(beside.request.tools).toEqual([{ kind: 'web-search' }]);
+  expect(beside.receipt).toEqual(['dropped tools']);
+});
+
+test('a choice of a missing tool or of an unknown type is refused', () => {
+  const tools = [WEATHER];
+  expect(() => read({ tools, tool_choice: { type: 'tool', name: 'x' } })).toThrow(
+    'tool_choice.name',
+  );
+  expect(() => read({ tools, tool_choice: { type: 'some' } })).toThrow('tool_choice.type');
+  expect(() => read({ tools, tool_choice: 'auto' })).toThrow('tool_choice: Input should be');
+  expect(() => read({ tool_choice: { type: 'any' } })).toThrow('tool_choice: Tools are needed');
+});
+
+test('requiring any call of server tools alone is approximated', () => {
+  const { request, receipt } = read({ tools: [SEARCH], tool_choice: { type: 'any' } });
+  expect(request.toolChoice).toEqual({ kind: 'auto', names: [] });
+  expect(receipt).toEqual(['approximated tool_choice']);
+});

@@ -1,0 +1,190 @@
+// Reads `tools` and `tool_choice`: client tools, tools of the real service, and who may be called.
+
+import type { Receipt } from '../../canonical/receipt.ts';
+import type { FunctionTool, Tool, ToolChoice } from '../../canonical/request.ts';
+import { builtInTool } from './built-in-tools.ts';
+import {
+  asScope,
+  fieldError,
+  listWords,
+  nonEmptyStringAt,
+  note,
+  objectAt,
+  optionalArrayAt,
+  optionalBooleanAt,
+  optionalObjectAt,
+  optionalStringAt,
+  optionalStringsAt,
+  pathOf,
+  type Scope,
+  tagOf,
+  unknownTag,
+} from './fields.ts';
+
+interface ToolSet {
+  readonly tools: readonly Tool[];
+  readonly toolChoice: ToolChoice;
+  readonly parallelToolCalls?: false;
+}
+
+interface NamedTool {
+  readonly name: string;
+  /** Absent when the tool has no counterpart and was dropped. */
+  readonly tool: Tool | undefined;
+}
+
+const AUTO: ToolChoice = { kind: 'auto', names: [] };
+/** Known types; all but the first are followed by a date, which changes often. */
+const TOOL_TYPES = [
+  'custom',
+  'web_search_',
+  'web_fetch_',
+  'code_execution_',
+  'tool_search_tool_',
+  'bash_',
+  'text_editor_',
+  'memory_',
+];
+
+/** @throws GatewayError naming the tool by its index. */
+export function readToolSet(
+  body: Scope,
+  { addedTools, receipt }: { readonly addedTools: readonly Scope[]; readonly receipt: Receipt },
+): ToolSet {
+  const declared = (optionalArrayAt(body, 'tools') ?? []).map((item, index) =>
+    asScope(item, `tools.${index}`),
+  );
+  const named = [...declared, ...addedTools].map((scope) => readTool(scope, receipt));
+  refuseDuplicates(named);
+  const tools = named.map(({ tool }) => tool).filter((tool) => tool !== undefined);
+  const choice = optionalObjectAt(body, 'tool_choice');
+  if (choice === undefined) return { tools, toolChoice: AUTO };
+  const isSerial = optionalBooleanAt(choice, 'disable_parallel_tool_use') === true;
+  return {
+    ...readToolChoice(choice, { named, tools, receipt }),
+    ...(isSerial ? { parallelToolCalls: false } : {}),
+  };
+}
+
+function readTool(scope: Scope, receipt: Receipt): NamedTool {
+  const type = optionalStringAt(scope, 'type') ?? 'custom';
+  // Before the name is asked for: toolsets have none, and their type is what cannot be served.
+  if (!TOOL_TYPES.some((known) => type.startsWith(known))) {
+    throw unknownTag(scope, `${listWords(TOOL_TYPES)} with a date`);
+  }
+  const name = nonEmptyStringAt(scope, 'name');
+  if (type === 'custom') return { name, tool: readClientTool(scope, { name, receipt }) };
+  if (type.startsWith('web_search_')) {
+    noteIgnored(scope, { keys: ['max_uses', 'user_location'], receipt });
+    return { name, tool: readWebSearch(scope) };
+  }
+  if (type.startsWith('web_fetch_')) {
+    const keys = ['max_uses', 'max_content_tokens', 'allowed_domains', 'blocked_domains'];
+    noteIgnored(scope, { keys, receipt });
+    return { name, tool: { kind: 'url-context' } };
+  }
+  if (type.startsWith('code_execution_')) return { name, tool: { kind: 'code-execution' } };
+  if (type.startsWith('tool_search_tool_')) {
+    const reason = 'Every tool is declared at once, so there is nothing to search for.';
+    note(receipt, 'dropped', { path: scope.path, reason });
+    return { name, tool: undefined };
+  }
+  return { name, tool: builtInTool(type, name) };
+}
+
+/** `defer_loading` and delivery hints are silent: every tool is declared from the start. */
+function readClientTool(
+  scope: Scope,
+  { name, receipt }: { readonly name: string; readonly receipt: Receipt },
+): FunctionTool {
+  noteIgnored(scope, { keys: ['input_examples'], receipt });
+  const description = optionalStringAt(scope, 'description');
+  const strict = optionalBooleanAt(scope, 'strict');
+  return {
+    kind: 'function',
+    name,
+    ...(description === undefined ? {} : { description }),
+    parameters: objectAt(scope, 'input_schema').value,
+    ...(strict === undefined ? {} : { strict }),
+  };
+}
+
+function readWebSearch(scope: Scope): Tool {
+  const allowedDomains = optionalStringsAt(scope, 'allowed_domains');
+  const blockedDomains = optionalStringsAt(scope, 'blocked_domains');
+  return {
+    kind: 'web-search',
+    ...(allowedDomains === undefined ? {} : { allowedDomains }),
+    ...(blockedDomains === undefined ? {} : { blockedDomains }),
+  };
+}
+
+function noteIgnored(
+  scope: Scope,
+  { keys, receipt }: { readonly keys: readonly string[]; readonly receipt: Receipt },
+): void {
+  for (const key of keys) {
+    if (scope.value[key] === undefined || scope.value[key] === null) continue;
+    const reason = 'The upstream has no counterpart for this option.';
+    note(receipt, 'dropped', { path: pathOf(scope, key), reason });
+  }
+}
+
+function refuseDuplicates(named: readonly NamedTool[]): void {
+  const seen = new Set<string>();
+  for (const { name, tool } of named) {
+    if (tool?.kind !== 'function') continue;
+    if (seen.has(name)) throw fieldError('tools', 'Tool names must be unique');
+    seen.add(name);
+  }
+}
+
+interface ChoiceContext {
+  readonly named: readonly NamedTool[];
+  readonly tools: readonly Tool[];
+  readonly receipt: Receipt;
+}
+
+function readToolChoice(choice: Scope, context: ChoiceContext): ToolSet {
+  const { tools } = context;
+  switch (tagOf(choice)) {
+    case 'auto':
+      return { tools, toolChoice: AUTO };
+    case 'none':
+      return { tools, toolChoice: { kind: 'none' } };
+    case 'any':
+      return { tools, toolChoice: requireAny(choice, context) };
+    case 'tool':
+      return requireNamed(choice, context);
+    default:
+      throw unknownTag(choice, "'auto', 'any', 'tool' or 'none'");
+  }
+}
+
+function requireAny(choice: Scope, { named, tools, receipt }: ChoiceContext): ToolChoice {
+  if (named.length === 0) throw fieldError(choice.path, 'Tools are needed to require a call');
+  if (tools.some((tool) => tool.kind === 'function')) return { kind: 'required', names: [] };
+  const reason = 'Only calls of declared functions can be required.';
+  note(receipt, 'approximated', { path: choice.path, reason });
+  return AUTO;
+}
+
+/** A server-side tool cannot be forced by name; standing alone in the request has the same effect. */
+function requireNamed(choice: Scope, { named, tools, receipt }: ChoiceContext): ToolSet {
+  const name = nonEmptyStringAt(choice, 'name');
+  const matches = named.filter((candidate) => candidate.name === name);
+  if (matches.length === 0) {
+    throw fieldError(pathOf(choice, 'name'), 'Input should be the name of one of the tools');
+  }
+  const tool = matches.find((match) => match.tool?.kind === 'function')?.tool ?? matches[0]?.tool;
+  if (tool?.kind === 'function') return { tools, toolChoice: { kind: 'required', names: [name] } };
+  if (tool === undefined) {
+    note(receipt, 'dropped', { path: choice.path, reason: 'The chosen tool was dropped.' });
+    return { tools, toolChoice: AUTO };
+  }
+  if (tools.length > 1) {
+    const reason = 'A forced server tool goes alone: the other tools were left out.';
+    note(receipt, 'dropped', { path: 'tools', reason });
+  }
+  return { tools: [tool], toolChoice: AUTO };
+}

@@ -1,0 +1,133 @@
+import { createAnthropic } from '@ai-sdk/anthropic';
+import Anthropic from '@anthropic-ai/sdk';
+import { generateText, streamText } from 'ai';
+import { expect, test } from 'vitest';
+import { asGatewayError } from '../../canonical/error.ts';
+import type { CanonicalEvent } from '../../canonical/event.ts';
+import { fold } from '../../canonical/fold.ts';
+import type { CanonicalRequest } from '../../canonical/request.ts';
+import { isJsonObject, parseJson } from '../../lib/json.ts';
+import { writeError } from './errors.ts';
+import {
+  answer,
+  callBlock,
+  GROUNDING,
+  readCall,
+  replyContext,
+  SIGNATURE,
+  textBlock,
+  thinkingBlock,
+  USAGE,
+} from './messages.test-support.ts';
+
+type Model = (request: CanonicalRequest) => readonly CanonicalEvent[];
+
+interface FakeGateway {
+  readonly fetch: typeof fetch;
+  /** Status of every answer given, in order. */
+  readonly statuses: number[];
+}
+
+/** A gateway of this protocol alone, reached without a socket, whose model is a function. */
+function fakeGateway(model: Model): FakeGateway {
+  const statuses: number[] = [];
+  const respond = (text: string): Response => {
+    try {
+      const body = parseJson(text);
+      if (!isJsonObject(body)) throw new Error('not an object');
+      const call = readCall(body);
+      const events = model(call.canonical());
+      statuses.push(200);
+      if (!call.stream) return Response.json(call.writeReply(fold(events), replyContext()));
+      const writer = call.createStreamWriter(replyContext());
+      const stream = events.map((event) => writer.write(event)).join('');
+      return new Response(stream, { headers: { 'content-type': writer.contentType } });
+    } catch (error) {
+      const { status, body } = writeError(asGatewayError(error), { requestId: 'req_1' });
+      statuses.push(status);
+      return Response.json(body, { status });
+    }
+  };
+  return { statuses, fetch: async (_url, init) => respond(String(init?.body)) };
+}
+
+const callsThenAnswers: Model = ({ turns }) => {
+  const isAnswered = turns.at(-1)?.parts.some((part) => part.kind === 'tool-result');
+  const usage: CanonicalEvent = { kind: 'usage', usage: USAGE };
+  const block = isAnswered ? textBlock(1, 'done') : callBlock(1, '{"path":"a.txt"}');
+  return answer([...thinkingBlock(0, 'hm', SIGNATURE), ...block, usage]);
+};
+
+const client = (gateway: FakeGateway) =>
+  new Anthropic({
+    apiKey: 'k',
+    baseURL: 'http://gateway.test',
+    fetch: gateway.fetch,
+    maxRetries: 0,
+  });
+
+test.each([true, false])(
+  'the tool runner of the official SDK goes on without server-held threads (stream=%s)',
+  async (stream) => {
+    const gateway = fakeGateway(callsThenAnswers);
+    const runner = client(gateway).beta.messages.toolRunner({
+      model: 'beta-sonnet-4-6',
+      max_tokens: 400,
+      stream,
+      messages: [{ role: 'user', content: 'read a.txt' }],
+      tools: [
+        {
+          name: 'w',
+          description: 'Reads.',
+          input_schema: { type: 'object' },
+          parse: (input: unknown) => input,
+          run: () => 'content',
+        },
+      ],
+    });
+    const message = await runner.runUntilDone();
+    expect(message.content.at(-1)).toMatchObject({ type: 'text', text: 'done' });
+    expect(gateway.statuses).toEqual([200, 404, 200]);
+  },
+);
+
+test('the official SDK gives the error class and the request id of a refused body', async () => {
+  const request = client(fakeGateway(callsThenAnswers)).messages.create({
+    model: 'm',
+    max_tokens: 0,
+    messages: [{ role: 'user', content: 'x' }],
+  });
+  await expect(request).rejects.toBeInstanceOf(Anthropic.BadRequestError);
+  await expect(request).rejects.toMatchObject({ type: 'invalid_request_error' });
+});
+
+const searches: Model = () => answer([...textBlock(0, 'Hi'), GROUNDING]);
+
+test('the AI SDK takes thinking, calls and searches, unary and streamed', async () => {
+  const provider = (model: Model) =>
+    createAnthropic({
+      apiKey: 'k',
+      baseURL: 'http://gateway.test/v1',
+      fetch: fakeGateway(model).fetch,
+    })('beta-sonnet-4-6');
+  const called = await generateText({
+    model: provider(callsThenAnswers),
+    prompt: 'x',
+    maxRetries: 0,
+  });
+  expect(called.toolCalls).toMatchObject([{ toolName: 'w', input: { path: 'a.txt' } }]);
+  expect(called.reasoningText).toBe('hm');
+  expect(called.usage.inputTokens).toBe(100);
+  const errors: unknown[] = [];
+  const streamed = streamText({
+    model: provider(searches),
+    prompt: 'x',
+    maxRetries: 0,
+    onError: ({ error }) => {
+      errors.push(error);
+    },
+  });
+  expect(await streamed.text).toBe('Hi\n\nSearched: q\n1. T - u');
+  expect(await streamed.finishReason).toBe('stop');
+  expect(errors).toEqual([]);
+});

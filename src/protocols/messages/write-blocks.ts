@@ -1,0 +1,97 @@
+// Writes answer blocks that are complete at once: search results, images, code and its output.
+
+import { writeCodeText } from '../../canonical/code-text.ts';
+import type { BlockOpening, GroundingEvent } from '../../canonical/event.ts';
+import { sourceTitle } from '../../canonical/source-title.ts';
+import type {
+  MessagesBlock,
+  MessagesCitation,
+  MessagesImageBlock,
+  MessagesTextBlock,
+} from '../../wire/messages.ts';
+
+type WholeOpening = Exclude<BlockOpening, { kind: 'text' | 'thinking' | 'tool-call' }>;
+
+/** Images are an extension of the protocol; other media have no place in it and are only named. */
+export function writeWholeBlock(opening: WholeOpening): MessagesImageBlock | MessagesTextBlock {
+  switch (opening.kind) {
+    case 'media': {
+      const { mediaType, base64 } = opening;
+      if (!mediaType.startsWith('image/')) return text(`[${mediaType} cannot be shown here]`);
+      return { type: 'image', source: { type: 'base64', media_type: mediaType, data: base64 } };
+    }
+    case 'code':
+    case 'code-result':
+      return text(writeCodeText(opening));
+    default:
+      return opening satisfies never;
+  }
+}
+
+/**
+ * A web search as the protocol shows it, behind the text it served: the call, its results, and a
+ * text naming query and sources for clients that read text only. Empty when nothing was searched.
+ */
+export function writeSearch(
+  grounding: GroundingEvent | undefined,
+  createId: (prefix: string) => string,
+): readonly MessagesBlock[] {
+  if (grounding === undefined || !hasContent(grounding)) return [];
+  const id = createId('srvtoolu_');
+  const { queries, sources } = grounding;
+  return [
+    { type: 'server_tool_use', id, name: 'web_search', input: { query: queries.join('; ') } },
+    {
+      type: 'web_search_tool_result',
+      tool_use_id: id,
+      content: sources.map((source) => ({
+        type: 'web_search_result',
+        url: source.url,
+        title: sourceTitle(source),
+        encrypted_content: '',
+        page_age: null,
+      })),
+    },
+    writeSources(grounding),
+  ];
+}
+
+/** True when there is a search to report. */
+export function hasContent({ queries, sources }: GroundingEvent): boolean {
+  return queries.length > 0 || sources.length > 0;
+}
+
+function writeSources(grounding: GroundingEvent): MessagesTextBlock {
+  const { queries, sources } = grounding;
+  const searched = queries.length === 0 ? 'Searched the web' : `Searched: ${queries.join('; ')}`;
+  const list = sources.map(
+    (source, index) => `${index + 1}. ${sourceTitle(source)} - ${source.url}`,
+  );
+  const citations = writeCitations(grounding);
+  return {
+    type: 'text',
+    text: ['\n', searched, ...list].join('\n'),
+    ...(citations.length === 0 ? {} : { citations }),
+  };
+}
+
+/** The passages of the answer, each with the sources that support it. */
+function writeCitations({ citations, sources }: GroundingEvent): MessagesCitation[] {
+  return citations.flatMap((citation) =>
+    citation.sources.flatMap((index) => {
+      const source = sources[index];
+      if (source === undefined) return [];
+      return {
+        type: 'web_search_result_location' as const,
+        url: source.url,
+        title: sourceTitle(source),
+        encrypted_index: '',
+        cited_text: citation.text,
+      };
+    }),
+  );
+}
+
+function text(content: string): MessagesTextBlock {
+  return { type: 'text', text: content };
+}

@@ -1,0 +1,189 @@
+import type Anthropic from '@anthropic-ai/sdk';
+import { MessageStream } from '@anthropic-ai/sdk/lib/MessageStream';
+import { Stream } from '@anthropic-ai/sdk/streaming';
+import fc from 'fast-check';
+import { expect, expectTypeOf, test } from 'vitest';
+import type { CanonicalEvent } from '../../canonical/event.ts';
+import { fold } from '../../canonical/fold.ts';
+import type {
+  MessagesCitation,
+  MessagesModel,
+  MessagesReply,
+  MessagesUsage,
+  MessagesWebSearchResult,
+} from '../../wire/messages.ts';
+import {
+  answer,
+  callBlock,
+  GROUNDING,
+  parseFrames,
+  replyContext,
+  SIGNATURE,
+  textBlock,
+  thinkingBlock,
+  USAGE,
+  writeStream,
+} from './messages.test-support.ts';
+import { foldFrames } from './stream-grammar.test-support.ts';
+import { createMessagesWriter } from './write-events.ts';
+import { writeMessagesReply } from './write-reply.ts';
+
+const unary = (events: CanonicalEvent[]) =>
+  writeMessagesReply(fold(events), replyContext(), { omitsThinking: false });
+
+test('V050 V051 a unary answer has content, stop reason and usage without the cached tokens', () => {
+  const usage: CanonicalEvent = { kind: 'usage', usage: USAGE };
+  expect(unary(answer([...textBlock(0, 'Hi'), usage]))).toEqual({
+    id: 'msg_1',
+    type: 'message',
+    role: 'assistant',
+    model: 'beta-sonnet-4-6',
+    content: [{ type: 'text', text: 'Hi' }],
+    stop_reason: 'end_turn',
+    stop_sequence: null,
+    stop_details: null,
+    usage: {
+      input_tokens: 40,
+      cache_creation_input_tokens: 0,
+      cache_read_input_tokens: 60,
+      output_tokens: 12,
+      output_tokens_details: { thinking_tokens: 7 },
+      service_tier: 'standard',
+    },
+  });
+});
+
+test('V053 V058 a call keeps its id and its arguments as the model gave them', () => {
+  const reply = unary(answer(callBlock(0, '{"version":"01.0","code":"007"}')));
+  expect(reply).toMatchObject({
+    content: [{ type: 'tool_use', id: 'c0', name: 'w', input: { version: '01.0', code: '007' } }],
+    stop_reason: 'tool_use',
+  });
+});
+
+test('a thought the upstream never signed is unsigned in a unary answer too', () => {
+  const reply = unary(answer([...thinkingBlock(0, 'hm'), ...textBlock(1, 'Hi')]));
+  expect(reply).toMatchObject({ content: [{ type: 'thinking', signature: '' }, {}] });
+});
+
+test('numbers a double cannot hold stay as written in call arguments', () => {
+  const reply = unary(answer(callBlock(0, '{"n":12345678901234567890}')));
+  expect(JSON.stringify(reply.content)).toContain('"n":12345678901234567890');
+});
+
+/** The message the official SDK accumulates from a stream. */
+async function accumulate(text: string): Promise<Anthropic.Message> {
+  const frames = Stream.fromSSEResponse<Anthropic.MessageStreamEvent>(
+    new Response(text),
+    new AbortController(),
+  );
+  return MessageStream.fromReadableStream(frames.toReadableStream()).finalMessage();
+}
+
+const EVERYTHING = answer(
+  [
+    ...thinkingBlock(0, 'hm', SIGNATURE),
+    ...textBlock(1, 'Hel', 'lo'),
+    GROUNDING,
+    ...callBlock(2, '{"c":"Ö"}', { value: 'T', on: 'tool-call' }),
+    { kind: 'usage', usage: USAGE },
+  ],
+  { reason: 'tool-calls' },
+);
+
+test('the official SDK accumulates the stream to the unary reply', async () => {
+  const message = await accumulate(writeStream(EVERYTHING));
+  const reply = writeMessagesReply(fold(EVERYTHING), replyContext(), { omitsThinking: false });
+  // What the helper adds of its own.
+  const expected = { ...reply, parsed_output: null };
+  expect(JSON.parse(JSON.stringify(message))).toEqual(JSON.parse(JSON.stringify(expected)));
+});
+
+test('pings between all frames change nothing for the official SDK', async () => {
+  const writer = createMessagesWriter(replyContext(), { omitsThinking: false });
+  const text = EVERYTHING.map((event) => writer.keepAlive() + writer.write(event)).join('');
+  expect((await accumulate(text)).stop_reason).toBe('tool_use');
+});
+
+test('the wire types fit the official ones', () => {
+  expectTypeOf<MessagesReply['stop_reason']>().toExtend<Anthropic.StopReason | null>();
+  expectTypeOf<MessagesReply['stop_details']>().toExtend<Anthropic.RefusalStopDetails | null>();
+  expectTypeOf<MessagesCitation>().toExtend<Anthropic.CitationsWebSearchResultLocation>();
+  expectTypeOf<MessagesWebSearchResult>().toExtend<Anthropic.WebSearchResultBlock>();
+  expectTypeOf<MessagesModel>().toExtend<Anthropic.ModelInfo>();
+  expectTypeOf<MessagesUsage>().toExtend<Partial<Anthropic.Usage>>();
+});
+
+const signatures = fc.option(
+  fc.record({
+    value: fc.string({ minLength: 1, maxLength: 6 }),
+    family: fc.constantFrom('g3', undefined),
+    on: fc.constantFrom('thinking' as const, 'tool-call' as const),
+  }),
+  { nil: undefined },
+);
+
+const blocks = fc.array(
+  fc.oneof(
+    fc.record({
+      kind: fc.constant('text' as const),
+      texts: fc.array(fc.string({ unit: 'binary' })),
+    }),
+    fc.record({ kind: fc.constant('thinking' as const), text: fc.string(), signature: signatures }),
+    fc.record({ kind: fc.constant('call' as const), input: fc.jsonValue(), signature: signatures }),
+    fc.constant({ kind: 'image' as const }),
+  ),
+  { maxLength: 6 },
+);
+
+type Block = typeof blocks extends fc.Arbitrary<(infer Item)[]> ? Item : never;
+
+function eventsOf(block: Block, index: number): CanonicalEvent[] {
+  switch (block.kind) {
+    case 'text':
+      return textBlock(index, ...block.texts);
+    case 'thinking':
+      return thinkingBlock(index, block.text, block.signature);
+    case 'call':
+      return callBlock(index, JSON.stringify({ v: block.input }), block.signature);
+    default:
+      return [
+        {
+          kind: 'block-start',
+          index,
+          choice: 0,
+          block: { kind: 'media', mediaType: 'image/png', base64: 'AA==' },
+        },
+        { kind: 'block-end', index },
+      ];
+  }
+}
+
+test('any event sequence gives a stream within the grammar that folds to the unary reply', () => {
+  const reasons = fc.constantFrom('stop' as const, 'max-tokens' as const, 'safety' as const);
+  fc.assert(
+    fc.property(blocks, fc.boolean(), fc.boolean(), reasons, (list, omits, searches, reason) => {
+      const events = answer(
+        [
+          ...list.flatMap(eventsOf),
+          ...(searches ? [GROUNDING] : []),
+          { kind: 'usage', usage: USAGE },
+        ],
+        { reason },
+      );
+      const streamed = foldFrames(parseFrames(writeStream(events, omits)));
+      const reply = writeMessagesReply(fold(events), replyContext(), { omitsThinking: omits });
+      expect(JSON.stringify(sorted(streamed))).toBe(JSON.stringify(sorted(reply)));
+    }),
+    { numRuns: 150 },
+  );
+});
+
+/** The same value with keys in one order, also below `__proto__`. */
+function sorted(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(sorted);
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.entries(value)
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .map(([key, item]) => [key, sorted(item)]);
+}

@@ -1,0 +1,84 @@
+// Writes token counts and stop reasons in the Messages protocol's own terms.
+
+import type { ChoiceEnd, GroundingEvent } from '../../canonical/event.ts';
+import { inputTokens, outputTokens, type Usage } from '../../canonical/usage.ts';
+import type {
+  MessagesFinalUsage,
+  MessagesStopDetails,
+  MessagesStopReason,
+  MessagesUsage,
+} from '../../wire/messages.ts';
+
+interface MessagesStop {
+  readonly stop_reason: MessagesStopReason;
+  readonly stop_sequence: string | null;
+  readonly stop_details: MessagesStopDetails | null;
+}
+
+/** The usage `message_start` carries: the prompt as far as it is known. */
+export function writeStartUsage(usage: Usage): MessagesUsage {
+  return { ...writeCounts(usage), service_tier: 'standard' };
+}
+
+/** The usage of `message_delta`. */
+export function writeFinalUsage(
+  usage: Usage,
+  grounding: GroundingEvent | undefined,
+): MessagesFinalUsage {
+  const searches = grounding === undefined ? 0 : Math.max(1, grounding.queries.length);
+  return {
+    ...writeCounts(usage),
+    output_tokens_details: { thinking_tokens: usage.thoughtTokens },
+    ...(searches === 0
+      ? {}
+      : { server_tool_use: { web_search_requests: searches, web_fetch_requests: 0 } }),
+  };
+}
+
+/** The usage of a whole reply: what both of the above amount to. */
+export function writeReplyUsage(
+  usage: Usage,
+  grounding: GroundingEvent | undefined,
+): MessagesUsage {
+  return { ...writeFinalUsage(usage, grounding), service_tier: 'standard' };
+}
+
+/** A call decides over every reason but safety: an agent must not stop with its call unanswered. */
+export function writeStop(end: ChoiceEnd, hasToolCall: boolean): MessagesStop {
+  const reason = stopReason(end, hasToolCall);
+  return {
+    stop_reason: reason,
+    stop_sequence: reason === 'stop_sequence' ? (end.stopSequence ?? null) : null,
+    stop_details:
+      reason === 'refusal'
+        ? { type: 'refusal', category: null, explanation: end.message ?? null }
+        : null,
+  };
+}
+
+function stopReason(end: ChoiceEnd, hasToolCall: boolean): MessagesStopReason {
+  switch (end.reason) {
+    case 'stop':
+      return hasToolCall ? 'tool_use' : 'end_turn';
+    case 'tool-calls':
+      return 'tool_use';
+    case 'max-tokens':
+      return hasToolCall ? 'tool_use' : 'max_tokens';
+    case 'stop-sequence':
+      return hasToolCall ? 'tool_use' : 'stop_sequence';
+    case 'safety':
+    case 'prompt-blocked':
+      return 'refusal';
+    default:
+      return end.reason satisfies never;
+  }
+}
+
+function writeCounts(usage: Usage): MessagesFinalUsage {
+  return {
+    input_tokens: Math.max(0, inputTokens(usage) - usage.cachedTokens),
+    cache_creation_input_tokens: 0,
+    cache_read_input_tokens: usage.cachedTokens,
+    output_tokens: outputTokens(usage),
+  };
+}
