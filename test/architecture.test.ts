@@ -28,6 +28,7 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
     'transforms/',
     'signatures/',
     'pool/pool.ts',
+    'routing/',
     'protocols/protocol.ts',
     'upstreams/upstream.ts',
   ],
@@ -42,6 +43,9 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   sandbox: ['lib/'],
 };
 
+/** Files that serve tests only: left out of builds, and never imported by what is built. */
+const TEST_ONLY = /\.test\.ts$|\.test-support\.ts$|(^|\/)__fixtures__\//;
+
 /** The composition root and the command line may import anything. */
 const FREE = ['app.ts', 'main.ts', 'cli/'];
 
@@ -54,6 +58,10 @@ const imports = sourceFiles(SOURCE).flatMap(readImports);
 
 test('every import follows the allowed-imports table', () => {
   expect(imports.filter((one) => !isAllowed(one))).toEqual([]);
+});
+
+test('nothing that is built imports what serves tests only', () => {
+  expect(imports.filter(({ target }) => TEST_ONLY.test(target))).toEqual([]);
 });
 
 test('no import cycles', () => {
@@ -95,7 +103,7 @@ test('no source file is longer than 300 lines, wire types 500', () => {
 
 function sourceFiles(folder: string): string[] {
   return readdirSync(folder, { recursive: true, encoding: 'utf8' })
-    .filter((name) => name.endsWith('.ts') && !name.endsWith('.test.ts'))
+    .filter((name) => name.endsWith('.ts') && !TEST_ONLY.test(name))
     .map((name) => join(folder, name));
 }
 

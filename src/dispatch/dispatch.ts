@@ -30,7 +30,8 @@ export function createDispatcher(options: DispatchOptions): Dispatcher {
   const { pool, clock, random } = options;
   const dependencies = { pool, clock, random, budget: createRetryBudget(clock) };
   return {
-    generate(call, context) {
+    async generate(call, context) {
+      await pool.ensureModels();
       const route = routeCall(options, call.model, context);
       const prepare = createPreparer({
         ...context,
@@ -54,7 +55,8 @@ export function createDispatcher(options: DispatchOptions): Dispatcher {
         dependencies,
       );
     },
-    countTokens(call, context) {
+    async countTokens(call, context) {
+      await pool.ensureModels();
       const route = routeCall(options, call.model, context);
       const prepare = createPreparer({
         ...context,
@@ -218,7 +220,14 @@ async function countOn(
   const { signal } = context;
   const access = await lease.access({ refresh: plan.refreshCredential, signal });
   const { modelId, upstream } = lease;
-  const totalTokens = await upstream.countTokens({ modelId, body: prepared.body, access, signal });
+  const { freshConnection } = plan;
+  const totalTokens = await upstream.countTokens({
+    modelId,
+    body: prepared.body,
+    access,
+    signal,
+    freshConnection,
+  });
   lease.release({ kind: 'success' });
   return call.writeCount({ totalTokens });
 }

@@ -4,6 +4,7 @@ import type { UpstreamFailure } from '../canonical/error.ts';
 import type { Clock } from '../lib/clock.ts';
 import { checkEligibility } from './eligibility.ts';
 import { nextHealth } from './health.ts';
+import { createModelLists } from './model-lists.ts';
 import { type Finding, noneLeft } from './none-left.ts';
 import { createOverloads, type Overloads } from './overload.ts';
 import type { Considered, Lease, LeaseOutcome, LeaseRequest, LeaseResult, Pool } from './pool.ts';
@@ -19,38 +20,29 @@ export interface MemoryPoolOptions {
   readonly onModelListFailure: (label: string, error: unknown) => void;
 }
 
-const MODEL_LIST_LIFETIME_MS = 300_000;
-
 export function createMemoryPool(options: MemoryPoolOptions): Pool {
   const { clock, random } = options;
   const accounts = options.accounts.map((seed) => new PooledAccount(seed));
+  const lists = createModelLists({ accounts, clock, onFailure: options.onModelListFailure });
   const overloads = createOverloads();
   const bindings = createSessionBindings({ clock });
   return {
     lease: (request) => lease(request, { accounts, overloads, bindings, clock, random }),
     accounts: () => accounts.map((account) => account.view()),
-    async refreshModels(signal) {
-      const stale = accounts.filter(
-        (account) => account.modelsReadAt + MODEL_LIST_LIFETIME_MS <= clock.now(),
-      );
-      await Promise.all(stale.map((account) => readModels(account, { options, signal })));
+    describe(model) {
+      for (const account of accounts) {
+        const id = account.modelIdFor(model);
+        const listed = id === undefined ? undefined : account.models?.get(id);
+        if (listed !== undefined) return listed;
+      }
+      return undefined;
     },
-    close: () => Promise.resolve(),
+    offered: () => lists.offered(),
+    ensureModels: () => lists.ensure(),
+    async close() {
+      lists.close();
+    },
   };
-}
-
-async function readModels(
-  account: PooledAccount,
-  { options, signal }: { readonly options: MemoryPoolOptions; readonly signal: AbortSignal },
-): Promise<void> {
-  const { upstream, access, label } = account.seed;
-  try {
-    const models = await upstream.listModels(access, signal);
-    account.models = new Map(models.map((model) => [model.id, model]));
-    account.modelsReadAt = options.clock.now();
-  } catch (error) {
-    options.onModelListFailure(label, error);
-  }
 }
 
 interface PoolState {

@@ -10,9 +10,23 @@ export interface Pool {
   lease(request: LeaseRequest): LeaseResult;
   /** Accounts as the banner and the model lists see them. */
   accounts(): readonly AccountView[];
-  /** Fetches the model lists that are missing or older than their lifetime; never throws. */
-  refreshModels(signal: AbortSignal): Promise<void>;
+  /** What the accounts' own lists say of a routed model; undefined when none offers or lists it. */
+  describe(model: string): UpstreamModel | undefined;
+  /** The names the accounts' model lists hold. */
+  offered(): OfferedModels;
+  /**
+   * Keeps the accounts' model lists fresh: a promise while a list was never asked for, undefined
+   * when all are known well enough (stale ones are read again behind the caller's back). Never
+   * rejects: an account whose list cannot be read counts as one that may offer anything.
+   */
+  ensureModels(): Promise<void> | undefined;
   close(): Promise<void>;
+}
+
+export interface OfferedModels extends Iterable<string> {
+  has(name: string): boolean;
+  /** False while some account's list is unknown: a name that is not here may still be offered. */
+  readonly isComplete: boolean;
 }
 
 export interface LeaseRequest {

@@ -1,14 +1,10 @@
 // Resolves what the client said about thinking into what this model can be told.
 
+import { tokensOfAmount } from '../canonical/effort.ts';
 import type { ModelCapabilities, ThinkingCapability } from '../canonical/model.ts';
-import type { CanonicalRequest, Effort, Reasoning, ReasoningAmount } from '../canonical/request.ts';
+import type { CanonicalRequest, Reasoning, ReasoningAmount } from '../canonical/request.ts';
 import { isInCurrentTurn } from './current-turn.ts';
 import { mapTurns, type Transform, type TransformContext } from './transform.ts';
-
-/** Tokens per effort; `xhigh` and `max` mean the model's own cap. */
-const EFFORT_TOKENS = { minimal: 1024, low: 8192, medium: 16_384, high: 24_576 } as const;
-
-const ADAPTIVE_TOKENS = 24_576;
 
 /** After this rule the amount is unset, off, a budget within the cap, or (level models) an effort. */
 export const resolveThinking: Transform = (request, context) => {
@@ -16,7 +12,10 @@ export const resolveThinking: Transform = (request, context) => {
   if (reasoning.amount.kind !== 'off') return { ...request, reasoning };
   const silent = mapTurns(request, (turn) => {
     if (turn.role !== 'assistant') return turn;
-    const parts = turn.parts.filter((part) => part.kind !== 'thinking');
+    // A thought may still carry the signature of the call behind it; its text stays out.
+    const parts = turn.parts.filter(
+      (part) => part.kind !== 'thinking' || part.signature?.on === 'tool-call',
+    );
     if (parts.length === turn.parts.length) return turn;
     return parts.length === 0 ? undefined : { ...turn, parts };
   });
@@ -71,31 +70,11 @@ function fitToModel(
   { receipt }: TransformContext,
 ): ReasoningAmount {
   if (thinking.kind === 'level') return amount.kind === 'adaptive' ? { kind: 'unset' } : amount;
-  const asked = tokensOf(amount, thinking.maxTokens);
+  const asked = tokensOfAmount(amount, thinking.maxTokens);
   if (asked === undefined) return amount;
   const tokens = Math.min(Math.max(asked, thinking.minTokens), thinking.maxTokens);
   if (amount.kind === 'budget' && tokens !== asked) {
     receipt.add('capped', 'thinking', `The thinking budget is ${tokens} tokens on this model.`);
   }
   return { kind: 'budget', tokens };
-}
-
-function tokensOf(amount: ReasoningAmount, cap: number): number | undefined {
-  switch (amount.kind) {
-    case 'budget':
-      return amount.tokens;
-    case 'effort':
-      return effortTokens(amount.effort, cap);
-    case 'adaptive':
-      return ADAPTIVE_TOKENS;
-    case 'unset':
-    case 'off':
-      return undefined;
-    default:
-      return amount satisfies never;
-  }
-}
-
-function effortTokens(effort: Effort, cap: number): number {
-  return effort === 'xhigh' || effort === 'max' ? cap : EFFORT_TOKENS[effort];
 }

@@ -52,6 +52,6 @@ export function createFakeClock(startAt = 1_700_000_000_000): FakeClock {
 }
 
 /** Lets every promise that can settle without new input settle. */
-export async function settle(): Promise<void> {
+async function settle(): Promise<void> {
   for (let turn = 0; turn < 20; turn += 1) await Promise.resolve();
 }

@@ -41,12 +41,12 @@ export function createFakeUpstream(script: (call: UpstreamCall) => Script): Fake
       if ('fail' in outcome) throw failed(outcome.fail);
       return 42;
     },
-    listModels: async () => [],
+    listModels: async () => [{ id: 'm' }],
     close: async () => {},
   };
 }
 
-export function failed(failure: UpstreamFailure): GatewayError {
+function failed(failure: UpstreamFailure): GatewayError {
   return new GatewayError({
     kind: failure.kind === 'rejected' ? 'invalid-request' : 'upstream-unavailable',
     source: 'upstream',

@@ -1,0 +1,80 @@
+// What a newcomer reads when the gateway starts: address, keys, accounts, and a line to try each protocol.
+
+import type { Settings } from '../config/effective.ts';
+import type { AccountView } from '../pool/pool.ts';
+
+export interface BannerFacts {
+  readonly version: string;
+  readonly url: string;
+  readonly settings: Pick<Settings, 'authMode' | 'apiKey' | 'host' | 'dataDir'>;
+  readonly accounts: readonly AccountView[];
+  /** True when the accounts are the sandbox's, because none was configured. */
+  readonly isSandbox: boolean;
+  /** The file a fresh key was just written to. */
+  readonly newKeyFile: string | undefined;
+}
+
+export function writeBanner(facts: BannerFacts): string {
+  const { version, url } = facts;
+  const lines = [
+    `isthmus ${version} listens on ${url}`,
+    '',
+    `  Keys      ${describeKeys(facts)}`,
+    `  Accounts  ${describeAccounts(facts)}`,
+    `  Settings  ${facts.settings.dataDir}`,
+    '',
+    'Try it, one line for each protocol:',
+    '',
+    ...tries(facts).map((line) => `  ${line}`),
+    '',
+  ];
+  return lines.join('\n');
+}
+
+function describeKeys({ settings, newKeyFile }: BannerFacts): string {
+  const { authMode, apiKey } = settings;
+  if (newKeyFile !== undefined) {
+    return `required from other machines; a new key was made and stored as api_key in ${newKeyFile}`;
+  }
+  switch (authMode) {
+    case 'off':
+      return 'not required from anyone (AUTH_MODE=off is for development only)';
+    case 'strict':
+      return apiKey === undefined
+        ? 'required from everyone, but none is set: set API_KEY'
+        : 'required from everyone';
+    case 'auto':
+      return apiKey === undefined
+        ? 'none set; requests from this machine need none, others are refused until API_KEY is set'
+        : 'required from other machines; requests from this machine need none';
+    default:
+      return authMode satisfies never;
+  }
+}
+
+function describeAccounts({ accounts, isSandbox }: BannerFacts): string {
+  const names = accounts.map((account) => account.label).join(', ');
+  if (!isSandbox) return `${accounts.length} (${names})`;
+  return `${accounts.length} of the built-in sandbox (${names}), because none is configured. For a real
+            upstream set UPSTREAM_PROFILE and UPSTREAM_API_KEYS, or GEMINI_API_KEY alone.`;
+}
+
+function tries({ url, settings }: BannerFacts): readonly string[] {
+  const key = settings.authMode === 'strict' ? ` -H "authorization: Bearer $API_KEY"` : '';
+  const curl = (path: string, body: unknown): string =>
+    `curl ${url}${path}${key} -H 'content-type: application/json' -d '${JSON.stringify(body)}'`;
+  return [
+    curl('/v1/chat/completions', {
+      model: 'alpha-3-flash',
+      messages: [{ role: 'user', content: 'Hello' }],
+    }),
+    curl('/v1/messages', {
+      model: 'beta-sonnet-4-6',
+      max_tokens: 200,
+      messages: [{ role: 'user', content: 'Hello' }],
+    }),
+    curl('/v1beta/models/alpha-3-flash:generateContent', {
+      contents: [{ parts: [{ text: 'Hello' }] }],
+    }),
+  ];
+}

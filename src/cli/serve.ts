@@ -1,0 +1,62 @@
+// `isthmus serve`: runs the gateway until it is told to stop.
+
+import { mkdirSync } from 'node:fs';
+import { pino } from 'pino';
+import { createApp } from '../app.ts';
+import { configPath, type Flags, resolveDataDir } from '../config/effective.ts';
+import { readEnvironment } from '../config/env.ts';
+import { createLiveConfig, type LiveConfig } from '../config/live.ts';
+import { createSystemClock } from '../lib/clock.ts';
+import { createId } from '../lib/ids.ts';
+import { writeBanner } from './banner.ts';
+
+export interface RunningServer {
+  /** Drains and closes; resolves when everything is closed. */
+  close(): Promise<void>;
+}
+
+/** Resolves when it listens and the banner is printed. @throws ConfigError, Error (address in use) */
+export async function serve(flags: Flags): Promise<RunningServer> {
+  const environment = readEnvironment();
+  const clock = createSystemClock();
+  const dataDir = resolveDataDir(flags, environment);
+  mkdirSync(dataDir, { recursive: true, mode: 0o700 });
+  const log = pino({ level: 'info' }, pino.destination({ fd: 2, sync: false }));
+  const path = configPath(dataDir);
+  const config = await createLiveConfig({ path, environment, flags, clock, log });
+  config.subscribe((settings) => {
+    log.level = settings.logLevel;
+  });
+  log.level = config.current().logLevel;
+  const newKeyFile = (await ensureKey(config)) ? path : undefined;
+  const app = await createApp({ config, clock, random: Math.random, log });
+  const { url } = await app.server.listen();
+  const banner = writeBanner({
+    version: app.version,
+    url,
+    settings: config.current(),
+    accounts: app.pool.accounts(),
+    isSandbox: app.isSandbox,
+    newKeyFile,
+  });
+  console.log(banner);
+  void app.pool.ensureModels();
+  return {
+    async close() {
+      await app.close();
+      log.flush();
+    },
+  };
+}
+
+/** A gateway that other machines can reach is never open by omission: it gets a key of its own. */
+async function ensureKey(config: LiveConfig): Promise<boolean> {
+  const { host, apiKey, authMode } = config.current();
+  if (apiKey !== undefined || authMode === 'off' || isLoopback(host)) return false;
+  await config.update({ api_key: createId('sk-') });
+  return true;
+}
+
+function isLoopback(host: string): boolean {
+  return host === 'localhost' || host === '::1' || /^127\.\d+\.\d+\.\d+$/.test(host);
+}

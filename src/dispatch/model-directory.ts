@@ -1,0 +1,55 @@
+// The models a client may name, with the figures its lists show: upstream figures over built-in ones.
+
+import type { Pool } from '../pool/pool.ts';
+import type { ListedModel } from '../protocols/protocol.ts';
+import { CATALOG_CREATED_AT, findCatalogModel } from '../routing/catalog.ts';
+import type { Router } from '../routing/router.ts';
+
+export interface ModelDirectory {
+  list(): Promise<readonly ListedModel[]>;
+  /** Undefined for a name that leads nowhere. */
+  get(name: string): Promise<ListedModel | undefined>;
+}
+
+export interface ModelDirectoryOptions {
+  readonly router: Pick<Router, 'list' | 'explain'>;
+  readonly pool: Pick<Pool, 'describe' | 'ensureModels'>;
+}
+
+/** Shown for models nobody gave figures for. */
+const UNKNOWN_LIMITS = { inputTokenLimit: 1_048_576, outputTokenLimit: 65_536 };
+
+export function createModelDirectory({ router, pool }: ModelDirectoryOptions): ModelDirectory {
+  const describe = (id: string): ListedModel | undefined => {
+    const target = router.explain(id).route?.target;
+    if (target === undefined) return undefined;
+    const offered = pool.describe(target);
+    const known = findCatalogModel(target);
+    if (offered === undefined && known === undefined) return undefined;
+    return {
+      id,
+      displayName: id === target ? (known?.displayName ?? offered?.displayName ?? id) : id,
+      description: known?.description ?? offered?.description ?? '',
+      createdAt: known?.createdAt ?? CATALOG_CREATED_AT,
+      inputTokenLimit:
+        offered?.inputTokenLimit ?? known?.inputTokenLimit ?? UNKNOWN_LIMITS.inputTokenLimit,
+      outputTokenLimit:
+        offered?.outputTokenLimit ?? known?.outputTokenLimit ?? UNKNOWN_LIMITS.outputTokenLimit,
+      supportsThinking: offered?.supportsThinking ?? known?.supportsThinking ?? false,
+      drawsImages: known?.drawsImages ?? false,
+    };
+  };
+  return {
+    async list() {
+      await pool.ensureModels();
+      return router
+        .list()
+        .map(describe)
+        .filter((model) => model !== undefined);
+    },
+    async get(name) {
+      await pool.ensureModels();
+      return describe(name);
+    },
+  };
+}

@@ -1,0 +1,60 @@
+// Starts the real gateway as a child process on a free port, with a data folder of its own.
+
+import { type ChildProcess, spawn } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+export interface RunningGateway {
+  readonly url: string;
+  /** Everything it printed so far. */
+  output(): string;
+  stop(): Promise<number | null>;
+}
+
+const MAIN = join(import.meta.dirname, '../../src/main.ts');
+
+export async function startGateway(
+  environment: Readonly<Record<string, string>>,
+  flags: readonly string[] = [],
+): Promise<RunningGateway> {
+  const folder = mkdtempSync(join(tmpdir(), 'isthmus-gateway-'));
+  const child = spawn(process.execPath, [MAIN, 'serve', '--port', '0', ...flags], {
+    env: { PATH: process.env.PATH, HOME: folder, ISTHMUS_DATA_DIR: folder, ...environment },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let text = '';
+  const collect = (data: Buffer): void => {
+    text += data;
+  };
+  child.stdout.on('data', collect);
+  child.stderr.on('data', collect);
+  const url = await readUrl(child, () => text);
+  return {
+    url,
+    output: () => text,
+    stop: async () => {
+      const code = await stop(child);
+      rmSync(folder, { recursive: true, force: true });
+      return code;
+    },
+  };
+}
+
+function readUrl(child: ChildProcess, output: () => string): Promise<string> {
+  return new Promise((resolve, reject) => {
+    child.stdout?.on('data', () => {
+      const url = /http:\/\/(?:127\.0\.0\.1|\[::1\]):\d+/.exec(output())?.[0];
+      if (url !== undefined) resolve(url);
+    });
+    child.on('exit', (code) => reject(new Error(`The gateway ended with ${code}:\n${output()}`)));
+  });
+}
+
+function stop(child: ChildProcess): Promise<number | null> {
+  return new Promise((resolve) => {
+    if (child.exitCode !== null) return resolve(child.exitCode);
+    child.on('exit', (code) => resolve(code));
+    child.kill('SIGTERM');
+  });
+}
