@@ -1,6 +1,7 @@
 // The composition root: builds everything once, from the configuration inwards to the server.
 
 import { readFileSync } from 'node:fs';
+import { createTranslateRoute } from './admin/translate.ts';
 import type { Settings } from './config/effective.ts';
 import type { LiveConfig } from './config/live.ts';
 import { createDispatcher } from './dispatch/dispatch.ts';
@@ -57,10 +58,12 @@ export async function createApp({ config, clock, random, log }: AppOptions): Pro
   });
   const keeper = createSignatureKeeper({ clock });
   const dispatcher = createDispatcher({ router, pool, keeper, clock, random, createId });
+  const protocols = createProtocols();
   const server = createServer({
-    protocols: createProtocols(),
+    protocols,
     dispatcher,
     models: createModelDirectory({ router, pool }),
+    adminRoutes: [createTranslateRoute({ protocols, dispatcher })],
     settings: createEdgeSettings(config),
     clock,
     log,
@@ -178,6 +181,7 @@ function createEdgeSettings(config: LiveConfig): () => EdgeSettings {
       port,
       authMode,
       apiKeys: apiKey === undefined ? [] : [{ id: 'api-key', key: apiKey }],
+      consolePassword: settings.consolePassword,
       maxBodyBytes,
       trustedProxies,
       allowedHosts,

@@ -40,6 +40,14 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
     'protocols/index.ts',
     'dispatch/dispatcher.ts',
   ],
+  admin: [
+    'canonical/',
+    'lib/',
+    'dispatch/dispatcher.ts',
+    'protocols/index.ts',
+    'protocols/protocol.ts',
+    'server/admin-route.ts',
+  ],
   sandbox: ['lib/'],
 };
 

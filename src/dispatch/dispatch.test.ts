@@ -44,7 +44,7 @@ function benchOf(
     onModelListFailure: () => {},
   });
   const dispatcher = createDispatcher({
-    router: { route: (name) => ({ target: name, webSearch: false }) },
+    router: { route: (name) => ({ target: name, webSearch: false, steps: [] }) },
     pool,
     keeper: createSignatureKeeper({ clock }),
     clock,

@@ -2,9 +2,11 @@
 
 import type { GatewayError } from '../canonical/error.ts';
 import type { Receipt } from '../canonical/receipt.ts';
+import type { CanonicalRequest } from '../canonical/request.ts';
 import type { JsonObject } from '../lib/json.ts';
 import type { Considered, Tier } from '../pool/pool.ts';
 import type { CountTokensCall, GenerateCall } from '../protocols/protocol.ts';
+import type { RoutedModel } from './router.ts';
 
 export interface Dispatcher {
   /**
@@ -13,8 +15,22 @@ export interface Dispatcher {
    * @throws GatewayError to render in the client's protocol.
    */
   generate(call: GenerateCall, context: CallContext): Promise<GenerateAnswer>;
+  /** What `generate` would send and why, without sending it. @throws GatewayError */
+  explain(call: GenerateCall, context: CallContext): Promise<CallExplanation>;
   /** The protocol's own count body. @throws GatewayError */
   countTokens(call: CountTokensCall, context: CallContext): Promise<JsonObject>;
+}
+
+/** A dry run: the routing decision, the account, and both forms of the request. */
+export interface CallExplanation {
+  readonly route: RoutedModel;
+  readonly accountId: string;
+  readonly considered: readonly Considered[];
+  readonly upstreamId: string;
+  readonly upstreamModel: string;
+  readonly lane: 'relay' | 'translate';
+  readonly canonical: CanonicalRequest;
+  readonly upstreamBody: JsonObject;
 }
 
 export interface CallContext {

@@ -1,10 +1,14 @@
 // Takes a request through routing, authentication and the choice of protocol to its route.
 
 import { GatewayError } from '../canonical/error.ts';
+import type { AdminRoute } from './admin-route.ts';
 import type { Edge, Exchange } from './edge.ts';
 import { authenticate } from './gates/authenticate.ts';
+import { readJsonBody } from './gates/body.ts';
+import { authenticateConsole } from './gates/console.ts';
 import { preflightHeaders } from './gates/cors.ts';
 import { readCredentials } from './gates/credentials.ts';
+import type { PeerInput } from './gates/locality.ts';
 import { sendError, sendJson } from './respond.ts';
 import type { EdgeRoute, RouteMatch, RouteOffer } from './routes.ts';
 import { runRoute } from './run-route.ts';
@@ -17,6 +21,7 @@ export async function answer(edge: Edge, exchange: Exchange): Promise<void> {
   if (match.kind !== 'route') return refuseRoute(edge, exchange, match);
   const { route, pathModel } = match;
   if (route.kind === 'health') return sendHealth(edge, exchange);
+  if (route.kind === 'admin') return runAdminRoute(edge, exchange, route.route);
   exchange.clientKeyId = authenticateExchange(edge, exchange);
   const offer = pickOffer(edge, exchange, route);
   exchange.protocol = offer.protocol;
@@ -65,19 +70,39 @@ function routeError(
 
 /** @throws GatewayError unauthenticated */
 function authenticateExchange(edge: Edge, exchange: Exchange): string {
-  const { request, headers, settings, query } = exchange;
+  const { headers, settings, query } = exchange;
   return authenticate({
     mode: settings.authMode,
     keys: edge.keyRing(settings),
     credentials: readCredentials(headers, query),
     corsOrigins: settings.corsOrigins,
-    peer: {
-      peer: request.socket.remoteAddress,
-      port: request.socket.localPort ?? settings.port,
-      headers,
-      allowedHosts: settings.allowedHosts,
-    },
+    peer: peerOf(exchange),
   }).clientKeyId;
+}
+
+async function runAdminRoute(edge: Edge, exchange: Exchange, route: AdminRoute): Promise<void> {
+  const { request, response, headers, settings, query, requestId, abort } = exchange;
+  authenticateConsole({
+    password: settings.consolePassword,
+    credentials: readCredentials(headers, new URLSearchParams()),
+    peer: peerOf(exchange),
+  });
+  const { maxBodyBytes: maxBytes } = settings;
+  const hasBody = route.method !== 'GET';
+  const body = hasBody
+    ? await readJsonBody({ request, response, maxBytes, clock: edge.clock })
+    : {};
+  const answered = await route.run({ body, query, requestId, signal: abort.signal });
+  sendJson(edge, exchange, { status: 200, body: answered });
+}
+
+function peerOf({ request, headers, settings }: Exchange): PeerInput {
+  return {
+    peer: request.socket.remoteAddress,
+    port: request.socket.localPort ?? settings.port,
+    headers,
+    allowedHosts: settings.allowedHosts,
+  };
 }
 
 function pickOffer(

@@ -27,7 +27,7 @@ export function createServer(options: EdgeOptions): EdgeServer {
   const trustedProxies = memoize(readTrustedProxies);
   const edge: Edge = {
     ...options,
-    routes: createRouteTable(options.protocols.all),
+    routes: createRouteTable(options.protocols.all, options.adminRoutes),
     activity: createActivity(options.clock),
     keyRing: (settings) => keyRing(settings.apiKeys),
     trustedProxies: (settings) => trustedProxies(settings.trustedProxies),

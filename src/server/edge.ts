@@ -7,6 +7,7 @@ import type { Clock } from '../lib/clock.ts';
 import type { Protocols } from '../protocols/index.ts';
 import type { ClientProtocol, ListedModel } from '../protocols/protocol.ts';
 import type { Activity } from './activity.ts';
+import type { AdminRoute } from './admin-route.ts';
 import type { AddressRange } from './gates/address.ts';
 import type { KeyRing } from './gates/credentials.ts';
 import type { HeaderMap } from './headers.ts';
@@ -23,8 +24,9 @@ export interface ModelDirectory {
 
 export interface EdgeOptions {
   readonly protocols: EdgeProtocols;
-  readonly dispatcher: Dispatcher;
+  readonly dispatcher: Pick<Dispatcher, 'generate' | 'countTokens'>;
   readonly models: ModelDirectory;
+  readonly adminRoutes?: readonly AdminRoute[] | undefined;
   /** Asked anew for every request. */
   readonly settings: () => EdgeSettings;
   readonly clock: Clock;

@@ -47,7 +47,7 @@ const STATUS_BY_CODE = new Map([
 ]);
 
 /** Answers what the parser refused; there is no request and no protocol yet. */
-export function refuseMalformed(error: Error & { readonly code?: string }, socket: Socket): void {
+function refuseMalformed(error: Error & { readonly code?: string }, socket: Socket): void {
   // Bytes of an answer already under way must not be followed by another status line.
   if (!socket.writable || error.code === 'ECONNRESET' || socket.bytesWritten > 0) {
     socket.destroy();

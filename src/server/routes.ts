@@ -1,6 +1,7 @@
 // The route table: every path of every protocol, what it needs, and which protocols share it.
 
 import type { ClientProtocol, ProtocolRoute } from '../protocols/protocol.ts';
+import type { AdminRoute } from './admin-route.ts';
 import {
   bySpecificity,
   matchPathPattern,
@@ -9,7 +10,7 @@ import {
 } from './path-pattern.ts';
 
 /** What a route asks of its caller; whatever is not listed as public needs authentication. */
-export type Access = 'public' | 'client';
+export type Access = 'public' | 'client' | 'console';
 
 export type EdgeRoute =
   | {
@@ -17,6 +18,13 @@ export type EdgeRoute =
       readonly method: 'GET';
       readonly path: string;
       readonly access: 'public';
+    }
+  | {
+      readonly kind: 'admin';
+      readonly method: 'GET' | 'POST';
+      readonly path: string;
+      readonly access: 'console';
+      readonly route: AdminRoute;
     }
   | {
       readonly kind: 'protocol';
@@ -52,8 +60,11 @@ interface PatternRoutes {
   readonly routes: PathRoutes;
 }
 
-export function createRouteTable(protocols: readonly ClientProtocol[]): RouteTable {
-  const routes = mergeRoutes(protocols);
+export function createRouteTable(
+  protocols: readonly ClientProtocol[],
+  adminRoutes: readonly AdminRoute[] = [],
+): RouteTable {
+  const routes = [...mergeRoutes(protocols), ...adminRoutes.map(adminRoute)];
   const literals = new Map<string, PathRoutes>();
   const patterns = new Map<string, PatternRoutes>();
   for (const route of routes) {
@@ -99,9 +110,9 @@ export function listRoutes(table: RouteTable): readonly string[] {
   return table.routes
     .map((route) => {
       const offers =
-        route.kind === 'health'
-          ? ['health']
-          : route.offers.map((offer) => `${offer.protocol.name}:${offer.route.operation}`);
+        route.kind === 'protocol'
+          ? route.offers.map((offer) => `${offer.protocol.name}:${offer.route.operation}`)
+          : [route.kind];
       return [route.method, route.path, route.access, ...offers].join(' ');
     })
     .sort();
@@ -116,7 +127,8 @@ function mergeRoutes(protocols: readonly ClientProtocol[]): readonly EdgeRoute[]
     for (const route of protocol.routes) {
       const { method, path } = route;
       const known = merged.get(`${method} ${path}`);
-      if (known?.kind === 'health') throw new Error(`${path} is taken by the gateway itself.`);
+      if (known !== undefined && known.kind !== 'protocol')
+        throw new Error(`${path} is taken by the gateway itself.`);
       const offer: RouteOffer = { protocol, route };
       merged.set(`${method} ${path}`, {
         kind: 'protocol',
@@ -128,6 +140,11 @@ function mergeRoutes(protocols: readonly ClientProtocol[]): readonly EdgeRoute[]
     }
   }
   return [...merged.values()];
+}
+
+function adminRoute(route: AdminRoute): EdgeRoute {
+  const { method, path } = route;
+  return { kind: 'admin', method, path, access: 'console', route };
 }
 
 function pickMethod(routes: PathRoutes, method: string, pathModel: string): RouteMatch {

@@ -13,6 +13,8 @@ export interface EdgeSettings {
   readonly port: number;
   readonly authMode: AuthMode;
   readonly apiKeys: readonly ClientKey[];
+  /** Credential of the admin API; undefined while nothing is configured, then only local requests pass. */
+  readonly consolePassword: string | undefined;
   readonly maxBodyBytes: number;
   /** Addresses and CIDR ranges whose `X-Forwarded-For` is believed. */
   readonly trustedProxies: readonly string[];
@@ -35,6 +37,7 @@ export const DEFAULT_EDGE_SETTINGS: EdgeSettings = {
   port: 8045,
   authMode: 'auto',
   apiKeys: [],
+  consolePassword: undefined,
   maxBodyBytes: 104_857_600,
   trustedProxies: [],
   allowedHosts: [],

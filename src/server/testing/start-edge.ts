@@ -3,6 +3,7 @@
 import type { CallContext, Dispatcher, GenerateAnswer } from '../../dispatch/dispatcher.ts';
 import { type Clock, createSystemClock } from '../../lib/clock.ts';
 import type { CountTokensCall, GenerateCall, ListedModel } from '../../protocols/protocol.ts';
+import type { AdminRoute } from '../admin-route.ts';
 import { createServer, type EdgeServer } from '../create-server.ts';
 import type { Log } from '../log.ts';
 import { DEFAULT_EDGE_SETTINGS, type EdgeSettings } from '../settings.ts';
@@ -28,6 +29,7 @@ export interface TestEdge {
 export type Generate = (call: GenerateCall, context: CallContext) => Promise<GenerateAnswer>;
 
 export interface TestEdgeOptions {
+  readonly adminRoutes?: readonly AdminRoute[];
   readonly settings?: Partial<EdgeSettings>;
   readonly clock?: Clock;
   readonly generate?: Generate;
@@ -59,6 +61,7 @@ export async function startEdge(options: TestEdgeOptions = {}): Promise<TestEdge
     settings: () => settings,
     clock,
     log,
+    adminRoutes: options.adminRoutes,
     version: '9.9.9',
   });
   const { url, port } = await server.listen();
@@ -73,7 +76,7 @@ export async function* chunksOf(...chunks: readonly string[]): AsyncGenerator<st
   yield* chunks;
 }
 
-function createDispatcher(options: TestEdgeOptions): Dispatcher {
+function createDispatcher(options: TestEdgeOptions): Pick<Dispatcher, 'generate' | 'countTokens'> {
   return {
     generate:
       options.generate ??

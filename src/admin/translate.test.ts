@@ -1,0 +1,57 @@
+import { expect, test } from 'vitest';
+import { requestOf, user } from '../../test/support/canonical.ts';
+import { parseJson } from '../lib/json.ts';
+import { createProtocols } from '../protocols/index.ts';
+import { createTranslateRoute } from './translate.ts';
+
+const signal = new AbortController().signal;
+
+/** A route over a dispatcher that explains with the call's own canonical form. */
+function translateWith(body: string) {
+  const route = createTranslateRoute({
+    protocols: createProtocols(),
+    dispatcher: {
+      explain: async (call, context) => {
+        context.receipt.add('dropped', 'seed', 'no counterpart');
+        return {
+          route: { target: call.model, webSearch: false, steps: ['as it is'] },
+          accountId: 'a',
+          considered: [],
+          upstreamId: 'sandbox',
+          upstreamModel: call.model,
+          lane: 'translate',
+          canonical: call.canonical(),
+          upstreamBody: { contents: [] },
+        };
+      },
+    },
+  });
+  const value = parseJson(body);
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw new Error('body');
+  return route.run({ body: value, query: new URLSearchParams(), requestId: 'r', signal });
+}
+
+test('a request of each protocol is shown with its canonical form and receipt', async () => {
+  const bodies = {
+    chat: '{"protocol":"chat","body":{"model":"m","messages":[{"role":"user","content":"Hi"}]}}',
+    messages:
+      '{"protocol":"messages","body":{"model":"m","max_tokens":5,"messages":[{"role":"user","content":"Hi"}]}}',
+    generate: '{"protocol":"generate","model":"m","body":{"contents":[{"parts":[{"text":"Hi"}]}]}}',
+  };
+  for (const [protocol, body] of Object.entries(bodies)) {
+    const answer = await translateWith(body);
+    expect(answer).toMatchObject({
+      protocol,
+      route: { target: 'm' },
+      canonical: { turns: requestOf({ turns: [user('Hi')] }).turns },
+      receipt: [{ action: 'dropped', path: 'seed' }],
+    });
+  }
+});
+
+test('a body that names no protocol is refused by field', async () => {
+  await expect(translateWith('{"body":{}}')).rejects.toMatchObject({ field: 'protocol' });
+  await expect(translateWith('{"protocol":"chat","body":3}')).rejects.toMatchObject({
+    field: 'body',
+  });
+});
