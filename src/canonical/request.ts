@@ -27,8 +27,6 @@ export interface CanonicalRequest {
   readonly safety: readonly SafetySetting[];
   readonly cachedContent?: string | undefined;
   readonly serviceTier?: string | undefined;
-  /** Hints for keeping a conversation on one account. Never forwarded. */
-  readonly session: SessionHints;
 }
 
 export type Role = Turn['role'];
@@ -245,11 +243,6 @@ export type MediaResolution = 'low' | 'medium' | 'high';
 export interface SafetySetting {
   readonly category: string;
   readonly threshold: string;
-}
-
-export interface SessionHints {
-  /** A session named by the request body (metadata, cache key, user), strongest first. */
-  readonly bodySession?: string | undefined;
 }
 
 /** Signatures remembered from earlier answers to the same client key. */

@@ -24,7 +24,6 @@ export function requestOf(change: Partial<CanonicalRequest>): CanonicalRequest {
     reasoning: { amount: { kind: 'unset' } },
     outputFormat: { kind: 'text' },
     safety: [],
-    session: {},
     ...change,
   };
 }

@@ -3,7 +3,7 @@
 import type { ClientProtocol, GenerateCall, RouteInput } from '../protocol.ts';
 import { writeError } from './errors.ts';
 import { writeModel, writeModels } from './models.ts';
-import { readChatRequest } from './read-request.ts';
+import { readBodySession, readChatRequest } from './read-request.ts';
 import { createChatWriter } from './write-events.ts';
 import { writeReply } from './write-reply.ts';
 
@@ -32,7 +32,7 @@ function readChatCall({ body, receipt }: RouteInput): GenerateCall {
     protocol: 'chat',
     model,
     stream,
-    bodySession: canonical.session.bodySession,
+    bodySession: readBodySession(body),
     canonical: () => canonical,
     createStreamWriter: (context) => createChatWriter(context, answer),
     writeReply: (reply, context) => writeReply(reply, context, answer),

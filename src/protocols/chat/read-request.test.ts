@@ -3,6 +3,7 @@ import type OpenAI from 'openai';
 import { describe, expect, test } from 'vitest';
 import { GatewayError } from '../../canonical/error.ts';
 import { isJsonObject, type JsonObject, parseJson } from '../../lib/json.ts';
+import { readBodySession } from './read-request.ts';
 import { canonical, notes, read, refusal, USER } from './reading.test-support.ts';
 
 type OfficialBody = OpenAI.ChatCompletionCreateParams;
@@ -50,9 +51,9 @@ test('caching and bookkeeping fields are silent; fields whose meaning is lost ar
 });
 
 test('the session is the cache key, else the user', () => {
-  expect(canonical({ user: 'u', prompt_cache_key: 'k' }).session).toEqual({ bodySession: 'k' });
-  expect(canonical({ user: 'u' }).session).toEqual({ bodySession: 'u' });
-  expect(canonical({}).session.bodySession).toBeUndefined();
+  expect(readBodySession({ user: 'u', prompt_cache_key: 'k' })).toBe('k');
+  expect(readBodySession({ user: 'u' })).toBe('u');
+  expect(readBodySession({})).toBeUndefined();
 });
 
 describe('fields out of range or of a wrong type are a 400 naming the field', () => {

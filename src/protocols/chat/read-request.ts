@@ -98,7 +98,6 @@ function readCanonical(body: JsonObject, context: ReadContext): CanonicalRequest
     },
     { receipt: context.receipt, unknownWord },
   );
-  const bodySession = readBodySession(body);
   return {
     system,
     turns,
@@ -114,7 +113,6 @@ function readCanonical(body: JsonObject, context: ReadContext): CanonicalRequest
     outputModalities,
     image,
     safety: readSafety(body),
-    session: { bodySession },
   };
 }
 
@@ -123,7 +121,8 @@ function usesLegacyCalls(body: JsonObject): boolean {
   return !saysNothing(body.functions) && saysNothing(body.tools);
 }
 
-function readBodySession(body: JsonObject): string | undefined {
+/** The session a body names for itself: its cache key, else its user. */
+export function readBodySession(body: JsonObject): string | undefined {
   const session = readString(body, 'prompt_cache_key') || readString(body, 'user');
   return session === '' ? undefined : session;
 }

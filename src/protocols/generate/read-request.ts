@@ -36,7 +36,6 @@ export function readRequest(body: JsonObject, receipt: Receipt): CanonicalReques
       threshold: textAt(setting, 'threshold') ?? '',
     })),
     serviceTier: textAt(body, 'serviceTier'),
-    session: {},
   };
 }
 

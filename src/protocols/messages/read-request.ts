@@ -82,7 +82,6 @@ export function readCanonicalRequest(body: Scope, receipt: Receipt): CanonicalRe
     outputFormat: readOutputFormat(body),
     image: readImage(body, receipt),
     safety: [],
-    session: { bodySession: readBodySession(body) },
   };
 }
 

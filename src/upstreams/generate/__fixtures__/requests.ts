@@ -31,7 +31,6 @@ export function requestOf(fields: Partial<CanonicalRequest> = {}): CanonicalRequ
     reasoning: { amount: { kind: 'unset' } },
     outputFormat: { kind: 'text' },
     safety: [],
-    session: {},
     ...fields,
   };
 }
