@@ -1,7 +1,7 @@
 // Folds a stream of events into one answer: the single decode path of unary replies.
 
 import type { JsonObject } from '../lib/json.ts';
-import { isJsonObject, parseJson } from '../lib/json.ts';
+import { readCallInput } from './call-input.ts';
 import type { BlockOpening, CanonicalEvent, ChoiceEnd, GroundingEvent } from './event.ts';
 import type { Signature } from './request.ts';
 import { NO_USAGE, type Usage } from './usage.ts';
@@ -110,17 +110,10 @@ function closeBlock(block: OpenBlock): ReplyBlock {
         kind: 'tool-call',
         id: opening.id,
         name: opening.name,
-        input: readInput(text),
+        input: readCallInput(text),
         signature,
       };
     default:
       return opening;
   }
-}
-
-function readInput(json: string): JsonObject {
-  if (json === '') return {};
-  const value = parseJson(json);
-  if (!isJsonObject(value)) throw new Error('Tool call arguments are not a JSON object.');
-  return value;
 }

@@ -1,17 +1,12 @@
 // Writes the thinking configuration: a budget or a level, never both, nothing where nothing is asked.
 
+import { tokensOfAmount } from '../../canonical/effort.ts';
 import type { ModelCapabilities } from '../../canonical/model.ts';
 import type { Reasoning } from '../../canonical/request.ts';
 import type { WireThinkingConfig } from '../../wire/generate.ts';
 import type { EncodeTarget } from '../upstream.ts';
 import { traitsOf } from './capabilities.ts';
-import {
-  type BudgetThinking,
-  fitBudget,
-  type LevelThinking,
-  levelOfTokens,
-  tokensOfAmount,
-} from './thinking.ts';
+import { type BudgetThinking, fitBudget, type LevelThinking, levelOfTokens } from './thinking.ts';
 
 /** Undefined when the model is to do as it does by itself, or does not think at all. */
 export function encodeThinking(

@@ -1,11 +1,11 @@
 // Fits a native thinking configuration to the model: its kind of control, its range, never two.
 
+import { ADAPTIVE_TOKENS } from '../../canonical/effort.ts';
 import { isJsonObject, type JsonObject, type JsonValue, readNumber } from '../../lib/json.ts';
 import type { EncodeTarget } from '../upstream.ts';
 import { traitsOf } from './capabilities.ts';
 import { editFields } from './edits.ts';
 import {
-  ADAPTIVE_TOKENS,
   asLevel,
   type BudgetThinking,
   fitBudget,

@@ -7,8 +7,6 @@ import type {
   ThinkingLevel,
 } from '../../canonical/model.ts';
 
-export { ADAPTIVE_TOKENS, tokensOfAmount } from '../../canonical/effort.ts';
-
 export type BudgetThinking = Extract<ThinkingCapability, { kind: 'budget' }>;
 export type LevelThinking = Extract<ThinkingCapability, { kind: 'level' }>;
 
