@@ -1,15 +1,17 @@
 // Dispatch: routes a call, runs its attempts, and hands the committed answer to the edge.
 
+import { createReceipt, type Receipt } from '../canonical/receipt.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { JsonObject } from '../lib/json.ts';
 import type { Lease, LeaseRequest, Pool } from '../pool/pool.ts';
 import type { CountTokensCall, GenerateCall, ReplyContext } from '../protocols/protocol.ts';
 import type { SignatureKeeper } from '../signatures/keeper.ts';
+import { type AnswerTransform, createAnswerTransform } from '../transforms/answer/index.ts';
 import type { UpstreamStream } from '../upstreams/upstream.ts';
 import { type AnswerWatch, createAnswerWatch } from './answer-watch.ts';
 import { type AttemptPlan, abortError, runAttempts } from './attempts.ts';
-import type { CallContext, Dispatcher, GenerateAnswer } from './dispatcher.ts';
-import { createCallLimiter } from './limit-calls.ts';
+import type { CallContext, CallExplanation, Dispatcher, GenerateAnswer } from './dispatcher.ts';
+import { exhaustedError } from './exhausted.ts';
 import { createPreparer, type PreparedBody } from './prepare.ts';
 import { relayReply, relayStream } from './relay.ts';
 import { createRetryBudget } from './retry-budget.ts';
@@ -55,6 +57,7 @@ export function createDispatcher(options: DispatchOptions): Dispatcher {
         dependencies,
       );
     },
+    explain: (call, context) => explainCall(call, context, options),
     async countTokens(call, context) {
       await pool.ensureModels();
       const route = routeCall(options, call.model, context);
@@ -74,6 +77,42 @@ export function createDispatcher(options: DispatchOptions): Dispatcher {
       );
     },
   };
+}
+
+/** Leases, prepares and gives back: nothing is sent and nothing held against the account. */
+async function explainCall(
+  call: GenerateCall,
+  context: CallContext,
+  options: DispatchOptions,
+): Promise<CallExplanation> {
+  await options.pool.ensureModels();
+  const route = routeCall(options, call.model, context);
+  const prepare = createPreparer({
+    ...context,
+    ...options,
+    route,
+    canonical: () => call.canonical(),
+    relay: call.relay,
+  });
+  const leased = options.pool.lease({ ...leaseRequestOf(route, context), exclude: new Set() });
+  if (leased.kind === 'none') throw exhaustedError(leased, undefined);
+  const { lease } = leased;
+  try {
+    noteLease(lease, context);
+    const { lane, body } = prepare(lease, 'carried');
+    return {
+      route,
+      accountId: lease.account.id,
+      considered: lease.considered,
+      upstreamId: lease.upstream.id,
+      upstreamModel: lease.modelId,
+      lane,
+      canonical: call.canonical(),
+      upstreamBody: body,
+    };
+  } finally {
+    lease.release({ kind: 'neutral' });
+  }
 }
 
 function routeCall(options: DispatchOptions, model: string, { record }: CallContext): RoutedModel {
@@ -139,22 +178,31 @@ class GenerateAttempt {
   }
 
   async #reply(frames: UpstreamStream): Promise<GenerateAnswer> {
-    const { call, prepared } = this.#input;
+    const { call, context, prepared } = this.#input;
     const input = this.#laneInput(frames);
-    const body =
-      prepared.lane === 'relay' && call.relay !== undefined
-        ? call.relay.writeReply(await relayReply(input), this.#replyContext())
-        : call.writeReply(await translateReply(input), this.#replyContext());
-    return { kind: 'reply', body };
+    if (prepared.lane === 'relay' && call.relay !== undefined) {
+      const body = call.relay.writeReply(await relayReply(input), this.#replyContext());
+      return { kind: 'reply', body };
+    }
+    // Noted only once the answer is whole: another attempt must not inherit this one's repairs.
+    const receipt = createReceipt();
+    const reply = await translateReply({ ...input, transform: this.#transform(receipt) });
+    for (const { action, path, reason } of receipt.entries) {
+      context.receipt.add(action, path, reason);
+    }
+    return { kind: 'reply', body: call.writeReply(reply, this.#replyContext()) };
   }
 
   async #stream(frames: UpstreamStream): Promise<GenerateAnswer> {
-    const { call, prepared } = this.#input;
+    const { call, context, prepared } = this.#input;
     const input = this.#laneInput(frames);
     const chunks =
       prepared.lane === 'relay' && call.relay !== undefined
         ? relayStream(input, call.relay.createStreamWriter(this.#replyContext()))
-        : translateStream(input, call.createStreamWriter(this.#replyContext()));
+        : translateStream(
+            { ...input, transform: this.#transform(context.receipt) },
+            call.createStreamWriter(this.#replyContext()),
+          );
     const first = await chunks.next();
     return { kind: 'stream', chunks: this.#committed(first, chunks) };
   }
@@ -184,15 +232,18 @@ class GenerateAttempt {
   }
 
   #laneInput(frames: UpstreamStream) {
-    const { call, lease, options, prepared } = this.#input;
+    const { lease, options, prepared } = this.#input;
     const decoder = lease.upstream.createDecoder({
       signatureFamily: prepared.signatureFamily,
       createId: options.createId,
     });
-    const wantsOneCall =
-      prepared.lane === 'translate' && call.canonical().parallelToolCalls === false;
-    const isShown = wantsOneCall ? createCallLimiter() : showAll;
-    return { frames, decoder, watch: this.#watch, isShown };
+    return { frames, decoder, watch: this.#watch };
+  }
+
+  #transform(receipt: Receipt): AnswerTransform {
+    const { call, options } = this.#input;
+    const { createId } = options;
+    return createAnswerTransform({ request: call.canonical(), receipt, createId });
   }
 
   #replyContext(): ReplyContext {
@@ -200,10 +251,6 @@ class GenerateAttempt {
     const createdAt = Math.floor(options.clock.now() / 1000);
     return { model: call.model, createId: options.createId, createdAt };
   }
-}
-
-function showAll(): boolean {
-  return true;
 }
 
 async function countOn(

@@ -4,6 +4,7 @@ import { asGatewayError } from '../canonical/error.ts';
 import type { CanonicalEvent } from '../canonical/event.ts';
 import { fold, type Reply } from '../canonical/fold.ts';
 import type { StreamWriter } from '../protocols/protocol.ts';
+import type { AnswerTransform } from '../transforms/answer/index.ts';
 import type { Decoder, UpstreamStream } from '../upstreams/upstream.ts';
 import type { AnswerWatch } from './answer-watch.ts';
 
@@ -11,8 +12,8 @@ export interface TranslateInput {
   readonly frames: UpstreamStream;
   readonly decoder: Decoder;
   readonly watch: AnswerWatch;
-  /** False for events the client is not to see. */
-  readonly isShown: (event: CanonicalEvent) => boolean;
+  /** What the client is to see of the answer, and what is remembered of it. */
+  readonly transform: AnswerTransform;
 }
 
 /**
@@ -23,13 +24,13 @@ export async function* translateStream(
   input: TranslateInput,
   writer: StreamWriter,
 ): AsyncGenerator<string, void> {
-  const { frames, decoder, watch } = input;
+  const { frames, decoder, watch, transform } = input;
   let text = '';
-  const take = (events: readonly CanonicalEvent[]): void => {
-    for (const event of events) {
+  const take = (decoded: readonly CanonicalEvent[]): void => {
+    for (const event of transform(decoded)) {
       watch.see(event);
       if (event.kind === 'error' && !watch.isCommitted) throw event.error;
-      if (input.isShown(event)) text += writer.write(event);
+      text += writer.write(event);
     }
   };
   try {
@@ -50,12 +51,12 @@ export async function* translateStream(
 
 /** The whole answer at once. @throws GatewayError */
 export async function translateReply(input: TranslateInput): Promise<Reply> {
-  const { frames, decoder, watch } = input;
+  const { frames, decoder, watch, transform } = input;
   const events: CanonicalEvent[] = [];
   const take = (decoded: readonly CanonicalEvent[]): void => {
-    for (const event of decoded) {
+    for (const event of transform(decoded)) {
       watch.see(event);
-      if (input.isShown(event)) events.push(event);
+      events.push(event);
     }
   };
   for await (const batch of frames) {

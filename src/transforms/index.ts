@@ -4,6 +4,7 @@ import type { CanonicalRequest } from '../canonical/request.ts';
 import { dropBillingLine } from './drop-billing-line.ts';
 import { dropEmptyParts } from './drop-empty-parts.ts';
 import { dropForeignSignatures } from './drop-foreign-signatures.ts';
+import { endWithUser } from './end-with-user.ts';
 import { limitOutput } from './limit-output.ts';
 import { limitTools } from './limit-tools.ts';
 import { mergeTurns } from './merge-turns.ts';
@@ -38,5 +39,6 @@ export function applyTransforms(
   request: CanonicalRequest,
   context: TransformContext,
 ): CanonicalRequest {
-  return TRANSFORMS.reduce((current, transform) => transform(current, context), request);
+  const done = TRANSFORMS.reduce((current, transform) => transform(current, context), request);
+  return endWithUser(done, request, context);
 }

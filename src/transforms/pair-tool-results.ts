@@ -11,7 +11,7 @@ export const pairToolResults: Transform = (request, context) => {
   if (!request.turns.some((turn) => turn.parts.some(isToolPart))) return request;
   const results = collectResults(request.turns, context.receipt);
   const turns: Turn[] = [];
-  let pending: readonly ToolCallPart[] = [];
+  let pending: readonly PendingCall[] = [];
   for (const [index, turn] of request.turns.entries()) {
     const answers = pending.map((call) => results.take(call, index));
     if (turn.role === 'user') {
@@ -22,9 +22,9 @@ export const pairToolResults: Transform = (request, context) => {
       pending = [];
     } else {
       if (answers.length > 0) turns.push({ role: 'user', parts: answers });
-      turns.push(turn);
-      pending =
-        turn.role === 'assistant' ? turn.parts.filter((part) => part.kind === 'tool-call') : [];
+      const step = turn.role === 'assistant' ? distinguishCalls(turn) : { turn, calls: [] };
+      turns.push(step.turn);
+      pending = step.calls;
     }
   }
   if (pending.length > 0) {
@@ -35,13 +35,45 @@ export const pairToolResults: Transform = (request, context) => {
   return mergeTurns({ ...request, turns }, context);
 };
 
+interface PendingCall {
+  readonly call: ToolCallPart;
+  /** The id its result names; another one than the call's own when several calls shared it. */
+  readonly askedId: string;
+}
+
+/** Some clients number calls anew or give all of them one id; upstreams want each its own. */
+function distinguishCalls(turn: Extract<Turn, { role: 'assistant' }>): {
+  readonly turn: Turn;
+  readonly calls: readonly PendingCall[];
+} {
+  const calls: PendingCall[] = [];
+  const taken = new Set<string>();
+  const parts = turn.parts.map((part) => {
+    if (part.kind !== 'tool-call') return part;
+    const id = freeId(part.id, taken);
+    taken.add(id);
+    const call = id === part.id ? part : { ...part, id };
+    calls.push({ call, askedId: part.id });
+    return call;
+  });
+  return { turn: parts.some((part, i) => part !== turn.parts[i]) ? { ...turn, parts } : turn, calls };
+}
+
+function freeId(id: string, taken: ReadonlySet<string>): string {
+  if (!taken.has(id)) return id;
+  for (let count = 2; ; count += 1) {
+    const candidate = `${id}-${count}`;
+    if (!taken.has(candidate)) return candidate;
+  }
+}
+
 function isToolPart(part: Part): boolean {
   return part.kind === 'tool-call' || part.kind === 'tool-result';
 }
 
 interface Results {
   /** The result of a call: from turn `index` when it stands there, else from later, else made up. */
-  take(call: ToolCallPart, index: number): ToolResultPart;
+  take(pending: PendingCall, index: number): ToolResultPart;
   /** @throws GatewayError (invalid-request) for a result whose id no earlier call has. */
   refuseOrphans(): void;
 }
@@ -63,16 +95,16 @@ function collectResults(turns: readonly Turn[], receipt: Receipt): Results {
     }
   }
   return {
-    take(call, index) {
-      const found = unclaimed.get(call.id) ?? [];
+    take({ call, askedId }, index) {
+      const found = unclaimed.get(askedId) ?? [];
       const position = found.findIndex((result) => result.turnIndex >= index);
       const result = position < 0 ? undefined : found.splice(position, 1)[0];
       if (result === undefined) return madeUpResult(call, receipt);
-      answered.add(call.id);
+      answered.add(askedId);
       if (result.turnIndex !== index) {
         receipt.add('repaired', 'messages', `The result of ${call.id} was moved behind its call.`);
       }
-      return { ...result.part, name: call.name };
+      return { ...result.part, callId: call.id, name: call.name };
     },
     refuseOrphans() {
       for (const [callId, left] of unclaimed) {

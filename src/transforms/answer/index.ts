@@ -1,0 +1,45 @@
+// The ordered list of rules every translated answer goes through before it is written.
+
+import type { CanonicalEvent } from '../../canonical/event.ts';
+import type { Receipt } from '../../canonical/receipt.ts';
+import type { CanonicalRequest, Tool } from '../../canonical/request.ts';
+import type { CallableTool, CallRule } from './call-rule.ts';
+import { limitCalls } from './limit-calls.ts';
+import { matchToolNames } from './match-tool-names.ts';
+import { createArgumentRepair } from './repair-arguments.ts';
+import { createCallRewriter } from './rewrite-calls.ts';
+import { uniqueCallIds } from './unique-call-ids.ts';
+
+/** Takes the decoder's events batch by batch, in order; an untouched batch comes back as it is. */
+export type AnswerTransform = (events: readonly CanonicalEvent[]) => readonly CanonicalEvent[];
+
+export interface AnswerTransformOptions {
+  /** As the client asked: tools with the schemas it declared. */
+  readonly request: CanonicalRequest;
+  /** Paths of its entries begin with `answer.tool_calls.<name>`. */
+  readonly receipt: Receipt;
+  readonly createId: (prefix: string) => string;
+}
+
+/** One for each answer, as the rules keep state. Never throws. */
+export function createAnswerTransform(options: AnswerTransformOptions): AnswerTransform {
+  const { request, receipt, createId } = options;
+  const tools = request.tools.filter(isCallable);
+  if (tools.length === 0) return passAll;
+  const rules: readonly CallRule[] = [
+    ...(request.parallelToolCalls === false ? [limitCalls()] : []),
+    matchToolNames({ tools, receipt }),
+    uniqueCallIds({ turns: request.turns, createId }),
+  ];
+  // Last: arguments are repaired by the schema of the tool that was really meant.
+  const repairArguments = createArgumentRepair({ tools, receipt });
+  return createCallRewriter({ rules, repairArguments });
+}
+
+function passAll(events: readonly CanonicalEvent[]): readonly CanonicalEvent[] {
+  return events;
+}
+
+function isCallable(tool: Tool): tool is CallableTool {
+  return tool.kind === 'function' || tool.kind === 'freeform';
+}

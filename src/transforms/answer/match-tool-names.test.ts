@@ -1,0 +1,48 @@
+import { expect, test } from 'vitest';
+import { createReceipt } from '../../canonical/receipt.ts';
+import { matchToolNames } from './match-tool-names.ts';
+
+function nameOf(called: string, declared: readonly string[]): string | undefined {
+  const tools = declared.map((name) => ({ kind: 'function', name }) as const);
+  const rule = matchToolNames({ tools, receipt: createReceipt() });
+  return rule({ kind: 'tool-call', id: 'c', name: called }, 0)?.name;
+}
+
+const NAVIGATE = 'mcp__puppeteer__puppeteer_navigate';
+const PUPPETEER = [NAVIGATE, 'mcp__puppeteer__puppeteer_click'];
+
+test.each([
+  ['mcp__puppeteer_navigate', NAVIGATE],
+  ['mcp__navigate', NAVIGATE],
+  ['mcp__puppeteer__navigate', NAVIGATE],
+  ['mcp_puppeteer_puppeteer_navigate', NAVIGATE],
+  ['MCP__Puppeteer__puppeteer-navigate', NAVIGATE],
+  ['mcp__totally_unrelated_xyz', 'mcp__totally_unrelated_xyz'],
+  ['mcp__navigate_puppeteer', 'mcp__navigate_puppeteer'],
+  ['navigate', 'navigate'],
+  [NAVIGATE, NAVIGATE],
+])('%s reaches %s (V059, P044)', (called, expected) => {
+  expect(nameOf(called, PUPPETEER)).toBe(expected);
+});
+
+test('a name that could mean two tools stays as it is', () => {
+  expect(nameOf('mcp__search', ['mcp__web__search', 'mcp__files__search'])).toBe('mcp__search');
+  expect(nameOf('BASH', ['Bash', 'bash'])).toBe('BASH');
+});
+
+test('a tool of another server is never taken for the one that was named', () => {
+  expect(nameOf('mcp__mail__delete', ['mcp__calendar__delete'])).toBe('mcp__mail__delete');
+  expect(nameOf('mcp__file', ['mcp__fs__delete_file'])).toBe('mcp__file');
+});
+
+test('another letter case of a declared name counts, an exact name is never changed', () => {
+  expect(nameOf('bash', ['Bash', 'Read'])).toBe('Bash');
+  expect(nameOf('bash', ['Bash', 'bash'])).toBe('bash');
+});
+
+test('a changed name is noted', () => {
+  const receipt = createReceipt();
+  const rule = matchToolNames({ tools: [{ kind: 'function', name: 'Bash' }], receipt });
+  rule({ kind: 'tool-call', id: 'c', name: 'bash' }, 0);
+  expect(receipt.entries).toMatchObject([{ action: 'repaired', path: 'answer.tool_calls.Bash' }]);
+});

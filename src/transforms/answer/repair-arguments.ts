@@ -1,0 +1,93 @@
+// Repairs the arguments of a call by the schema the client declared for the tool.
+
+import type { Receipt } from '../../canonical/receipt.ts';
+import { isJsonObject, type JsonObject, type JsonValue, parseJson } from '../../lib/json.ts';
+import type { CallableTool } from './call-rule.ts';
+import { ValueRepair } from './repair-value.ts';
+import { createSchemaReader, type SchemaNode, type SchemaReader } from './schema-node.ts';
+import { SchemaWork } from './schema-work.ts';
+
+/**
+ * How to rewrite the whole arguments of a call of this tool; undefined when nothing could change
+ * (no schema, or one that says nothing of any argument), so that pieces need not be held back.
+ */
+export type RepairArguments = (toolName: string) => ((json: string) => string) | undefined;
+
+/** Keywords that may declare arguments beside `properties`. */
+const NAMES_ELSEWHERE = ['patternProperties', '$ref', '$dynamicRef', 'allOf', 'anyOf', 'oneOf'];
+
+/** Schemas are read when their tool is first called, and once. */
+export function createArgumentRepair({
+  tools,
+  receipt,
+}: {
+  readonly tools: readonly CallableTool[];
+  readonly receipt: Receipt;
+}): RepairArguments {
+  const plans = new Map<string, ((json: string) => string) | undefined>();
+  return (toolName) => {
+    if (!plans.has(toolName)) plans.set(toolName, planFor(tools, toolName, receipt));
+    return plans.get(toolName);
+  };
+}
+
+function planFor(
+  tools: readonly CallableTool[],
+  toolName: string,
+  receipt: Receipt,
+): ((json: string) => string) | undefined {
+  const tool = tools.find(({ name }) => name === toolName);
+  if (tool?.kind !== 'function' || !isJsonObject(tool.parameters)) return undefined;
+  const reader = createSchemaReader(tool.parameters);
+  const root = reader.read([tool.parameters]);
+  if (root.objects.length === 0 && root.choices.length === 0) return undefined;
+  const path = `answer.tool_calls.${toolName}`;
+  const takesNone = takesNothing(tool.parameters);
+  return (json) => repairJson(json, { reader, root, takesNone, path, receipt });
+}
+
+/** True for `{properties: {}, additionalProperties: false}`: clients refuse a call with any argument. */
+function takesNothing(schema: JsonObject): boolean {
+  if (schema.additionalProperties !== false) return false;
+  const { properties = {} } = schema;
+  const hasNames = !isJsonObject(properties) || Object.keys(properties).length > 0;
+  return !hasNames && !NAMES_ELSEWHERE.some((keyword) => Object.hasOwn(schema, keyword));
+}
+
+interface RepairPlan {
+  readonly reader: SchemaReader;
+  readonly root: SchemaNode;
+  readonly takesNone: boolean;
+  readonly path: string;
+  readonly receipt: Receipt;
+}
+
+/** Arguments that need no repair, or too much work, come back as the same text. */
+function repairJson(json: string, plan: RepairPlan): string {
+  const { reader, root, path, receipt } = plan;
+  const given = readArguments(json);
+  if (given === undefined) return json;
+  const work = new SchemaWork(reader);
+  const repair = new ValueRepair(work);
+  const repaired = plan.takesNone
+    ? dropAll(given, repair, path)
+    : repair.repair(root, given, { path, name: '' });
+  if (work.gaveUp || repaired === given) return json;
+  for (const { action, path: at, reason } of repair.notes) receipt.add(action, at, reason);
+  return JSON.stringify(repaired);
+}
+
+function readArguments(json: string): JsonObject | undefined {
+  try {
+    const value = parseJson(json);
+    return isJsonObject(value) ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function dropAll(given: JsonObject, repair: ValueRepair, path: string): JsonValue {
+  if (Object.keys(given).length === 0) return given;
+  repair.note({ action: 'dropped', path, reason: 'The tool takes no arguments.' });
+  return {};
+}

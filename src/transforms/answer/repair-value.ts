@@ -1,0 +1,98 @@
+// Repairs one value by its schema; what fits the schema already is never touched.
+
+import { isJsonObject, type JsonValue } from '../../lib/json.ts';
+import { readText } from './read-text.ts';
+import { repairObject } from './repair-object.ts';
+import type { SchemaNode } from './schema-node.ts';
+import { fitsItself, type SchemaWork } from './schema-work.ts';
+import type { Place, RepairNote, ValueRepairer } from './value-repairer.ts';
+
+interface Attempt {
+  readonly value: JsonValue;
+  readonly notes: readonly RepairNote[];
+}
+
+export class ValueRepair implements ValueRepairer {
+  readonly work: SchemaWork;
+  readonly notes: RepairNote[] = [];
+
+  constructor(work: SchemaWork) {
+    this.work = work;
+  }
+
+  repair(node: SchemaNode, value: JsonValue, place: Place): JsonValue {
+    if (!this.work.enter(node)) return value;
+    const repaired =
+      node.choices.length === 0
+        ? this.#repairSettled(node, value, place)
+        : this.#repairChoice(node, value, place);
+    this.work.leave();
+    return repaired;
+  }
+
+  note(note: RepairNote): void {
+    this.notes.push(note);
+  }
+
+  #repairSettled(node: SchemaNode, value: JsonValue, place: Place): JsonValue {
+    if (typeof value === 'string') return this.#repairText(node, value, place);
+    if (Array.isArray(value)) return this.#repairArray(node, value, place);
+    return isJsonObject(value) ? repairObject(this, { node, object: value, place }) : value;
+  }
+
+  /** What holds whatever is chosen comes first; then the one branch that leads to a fitting value. */
+  #repairChoice(node: SchemaNode, value: JsonValue, place: Place): JsonValue {
+    if (this.work.fits(node, value)) return value;
+    const settled = this.#attempt({ ...node, choices: [] }, value, place);
+    if (this.work.fits(node, settled.value)) return this.#accept(settled);
+    const attempts: Attempt[] = [];
+    for (const branch of this.work.branches(node)) {
+      const attempt = this.#attempt(branch, value, place);
+      if (this.work.fits(branch, attempt.value)) attempts.push(attempt);
+    }
+    const found = onlyOne(attempts);
+    return found === undefined ? value : this.#accept(found);
+  }
+
+  #repairText(node: SchemaNode, text: string, place: Place): JsonValue {
+    if (this.work.fits(node, text)) return text;
+    const attempts: Attempt[] = [];
+    for (const candidate of readText(node, text, place.name)) {
+      const attempt = this.#attempt(node, candidate, place);
+      // What is wrong inside an object or array does not make a text of it.
+      if (fitsItself(node, attempt.value)) attempts.push(attempt);
+    }
+    const found = onlyOne(attempts);
+    if (found === undefined) return text;
+    this.note({ action: 'repaired', path: place.path, reason: 'Its text stood for the value.' });
+    return this.#accept(found);
+  }
+
+  #repairArray(node: SchemaNode, items: JsonValue[], { path, name }: Place): JsonValue {
+    if (node.arrays.length === 0) return items;
+    const place = { path: `${path}[]`, name };
+    const repaired = items.map((item, index) =>
+      this.repair(this.work.item(node, index), item, place),
+    );
+    return repaired.every((item, index) => item === items[index]) ? items : repaired;
+  }
+
+  #attempt(node: SchemaNode, value: JsonValue, place: Place): Attempt {
+    const reached = this.notes.length;
+    const repaired = this.repair(node, value, place);
+    return { value: repaired, notes: this.notes.splice(reached) };
+  }
+
+  #accept({ value, notes }: Attempt): JsonValue {
+    this.notes.push(...notes);
+    return value;
+  }
+}
+
+/** Different ways to one value count as one. */
+function onlyOne(attempts: readonly Attempt[]): Attempt | undefined {
+  const [first] = attempts;
+  if (first === undefined || attempts.length === 1) return first;
+  const text = JSON.stringify(first.value);
+  return attempts.every(({ value }) => JSON.stringify(value) === text) ? first : undefined;
+}

@@ -1,0 +1,269 @@
+// Reads a client's JSON Schema into what the repair of a value has to know of it.
+
+import { isJsonObject, type JsonObject, type JsonValue, readNumber } from '../../lib/json.ts';
+
+/** `fraction` is a number that is not whole: JSON Schema's `number` is either. */
+export type ValueType = 'string' | 'integer' | 'fraction' | 'boolean' | 'object' | 'array' | 'null';
+
+/** Everything that holds at one place; keywords that are not listed here never restrict. */
+export interface SchemaNode {
+  /** Empty when nothing is allowed. */
+  readonly types: ReadonlySet<ValueType>;
+  /** `enum` and `const`: a value stands in each of these lists. */
+  readonly lists: readonly ValueList[];
+  readonly objects: readonly ObjectRule[];
+  readonly arrays: readonly ArrayRule[];
+  /** `anyOf` and `oneOf`: of each group one branch holds. */
+  readonly choices: readonly (readonly JsonValue[])[];
+  /** What it costs to look at a value here, in steps. */
+  readonly cost: number;
+}
+
+export interface ValueList {
+  /** The values by their JSON text. */
+  readonly byText: ReadonlyMap<string, JsonValue>;
+  readonly types: ReadonlySet<ValueType>;
+}
+
+/** What one schema object says of the members of an object. */
+export interface ObjectRule {
+  readonly properties: ReadonlyMap<string, JsonValue>;
+  readonly required: ReadonlySet<string>;
+  /** `additionalProperties`; absent also when name patterns decide what is additional. */
+  readonly others: JsonValue | undefined;
+  readonly hasPatterns: boolean;
+}
+
+export interface ArrayRule {
+  readonly tuple: readonly JsonValue[];
+  /** The items behind the tuple. */
+  readonly rest: JsonValue | undefined;
+}
+
+export interface SchemaReader {
+  /** The node where all these schemas hold. */
+  read(schemas: readonly JsonValue[]): SchemaNode;
+}
+
+/** More parts of one schema (`allOf`, `$ref`) than any honest one has: they restrict nothing. */
+const MAX_FRAGMENTS = 500;
+
+const ALL_TYPES: ReadonlySet<ValueType> = new Set<ValueType>([
+  'string',
+  'integer',
+  'fraction',
+  'boolean',
+  'object',
+  'array',
+  'null',
+]);
+
+const FREE_NODE: SchemaNode = {
+  types: ALL_TYPES,
+  lists: [],
+  objects: [],
+  arrays: [],
+  choices: [],
+  cost: 1,
+};
+
+const TYPES_BY_WORD: ReadonlyMap<string, readonly ValueType[]> = new Map([
+  ['string', ['string']],
+  ['integer', ['integer']],
+  ['number', ['integer', 'fraction']],
+  ['boolean', ['boolean']],
+  ['object', ['object']],
+  ['array', ['array']],
+  ['null', ['null']],
+]);
+
+/** Reads lazily, node by node, so that recursive schemas need no special care. */
+export function createSchemaReader(root: JsonValue): SchemaReader {
+  const known = new WeakMap<JsonObject, SchemaNode>();
+  return {
+    read(schemas) {
+      const [single] = schemas;
+      if (single === undefined) return FREE_NODE;
+      if (schemas.length !== 1 || !isJsonObject(single)) return readNode(root, schemas);
+      let node = known.get(single);
+      if (node === undefined) {
+        node = readNode(root, schemas);
+        known.set(single, node);
+      }
+      return node;
+    },
+  };
+}
+
+/** The node where both hold, with the choices still open in either. */
+export function joinNodes(left: SchemaNode, right: SchemaNode): SchemaNode {
+  return {
+    types: intersect(left.types, right.types),
+    lists: [...left.lists, ...right.lists],
+    objects: [...left.objects, ...right.objects],
+    arrays: [...left.arrays, ...right.arrays],
+    choices: [...left.choices, ...right.choices],
+    cost: left.cost + right.cost,
+  };
+}
+
+export function typeOfValue(value: JsonValue): ValueType {
+  if (value === null) return 'null';
+  if (typeof value === 'string') return 'string';
+  if (typeof value === 'boolean') return 'boolean';
+  if (Array.isArray(value)) return 'array';
+  const number = readNumber(value);
+  if (number === undefined) return 'object';
+  // `1e999` is whole, though no double holds it.
+  return Number.isInteger(number) || !Number.isFinite(number) ? 'integer' : 'fraction';
+}
+
+/** The schemas that hold for one member of an object. */
+export function memberSchemas(node: SchemaNode, name: string): readonly JsonValue[] {
+  return node.objects
+    .map(({ properties, others }) => (properties.has(name) ? properties.get(name) : others))
+    .filter((schema) => schema !== undefined);
+}
+
+/** The schemas that hold for one item of an array. */
+export function itemSchemas(node: SchemaNode, index: number): readonly JsonValue[] {
+  return node.arrays
+    .map(({ tuple, rest }) => (index < tuple.length ? tuple[index] : rest))
+    .filter((schema) => schema !== undefined);
+}
+
+export function isDeclared(node: SchemaNode, name: string): boolean {
+  return node.objects.some(({ properties }) => properties.has(name));
+}
+
+export function isRequired(node: SchemaNode, name: string): boolean {
+  return node.objects.some(({ required }) => required.has(name));
+}
+
+interface Draft {
+  types: ReadonlySet<ValueType>;
+  readonly lists: ValueList[];
+  readonly objects: ObjectRule[];
+  readonly arrays: ArrayRule[];
+  readonly choices: (readonly JsonValue[])[];
+  cost: number;
+}
+
+/** `$ref` and `allOf` are followed with a list instead of recursion: their depth is the client's. */
+function readNode(root: JsonValue, schemas: readonly JsonValue[]): SchemaNode {
+  const draft: Draft = {
+    types: ALL_TYPES,
+    lists: [],
+    objects: [],
+    arrays: [],
+    choices: [],
+    cost: 1,
+  };
+  const waiting = new Set(schemas);
+  // A set gives what is added on the way as well, and each schema once, so that cycles end.
+  for (const schema of waiting) {
+    if (waiting.size > MAX_FRAGMENTS) return FREE_NODE;
+    if (schema === false) draft.types = new Set();
+    if (!isJsonObject(schema)) continue;
+    addFragment(draft, schema);
+    for (const part of Array.isArray(schema.allOf) ? schema.allOf : []) waiting.add(part);
+    const target = typeof schema.$ref === 'string' ? resolve(root, schema.$ref) : undefined;
+    if (target !== undefined) waiting.add(target);
+  }
+  for (const { required } of draft.objects) draft.cost += 1 + required.size;
+  return draft;
+}
+
+function addFragment(draft: Draft, schema: JsonObject): void {
+  draft.types = intersect(draft.types, readTypes(schema));
+  addLists(draft.lists, schema);
+  addObjectRule(draft.objects, schema);
+  addArrayRule(draft.arrays, schema);
+  for (const group of [schema.anyOf, schema.oneOf]) {
+    if (Array.isArray(group) && group.length > 0) draft.choices.push(group);
+  }
+}
+
+/** Lower and upper case, as generate-content schemas write it; an unknown word allows everything. */
+function readTypes({ type, nullable }: JsonObject): ReadonlySet<ValueType> {
+  const words = Array.isArray(type) ? type : [type];
+  const types = new Set<ValueType>();
+  for (const word of words) {
+    const named = typeof word === 'string' ? TYPES_BY_WORD.get(word.toLowerCase()) : undefined;
+    if (named === undefined) return ALL_TYPES;
+    for (const each of named) types.add(each);
+  }
+  if (nullable === true) types.add('null');
+  return types.size === 0 ? ALL_TYPES : types;
+}
+
+function addLists(lists: ValueList[], schema: JsonObject): void {
+  const more = schema.nullable === true ? [null] : [];
+  if (Array.isArray(schema.enum) && schema.enum.length > 0) {
+    lists.push(listOf([...schema.enum, ...more]));
+  }
+  if (Object.hasOwn(schema, 'const')) lists.push(listOf([schema.const ?? null, ...more]));
+}
+
+function listOf(values: readonly JsonValue[]): ValueList {
+  return {
+    byText: new Map(values.map((value) => [JSON.stringify(value), value])),
+    types: new Set(values.map(typeOfValue)),
+  };
+}
+
+function addObjectRule(rules: ObjectRule[], schema: JsonObject): void {
+  const { properties, required, additionalProperties, patternProperties } = schema;
+  const hasPatterns = patternProperties !== undefined;
+  const isSilent =
+    !isJsonObject(properties) && !Array.isArray(required) && additionalProperties === undefined;
+  if (isSilent && !hasPatterns) return;
+  const declared = isJsonObject(properties) ? Object.entries(properties) : [];
+  const names = Array.isArray(required) ? required.filter((name) => typeof name === 'string') : [];
+  // Draft 3 marks the property itself.
+  const marked = declared.filter(([, each]) => isJsonObject(each) && each.required === true);
+  rules.push({
+    properties: new Map(declared),
+    required: new Set([...names, ...marked.map(([name]) => name)]),
+    others: hasPatterns ? undefined : additionalProperties,
+    hasPatterns,
+  });
+}
+
+/** `prefixItems` with `items` behind it, or the older `items` list with `additionalItems`. */
+function addArrayRule(rules: ArrayRule[], schema: JsonObject): void {
+  const { prefixItems, items, additionalItems } = schema;
+  if (Array.isArray(prefixItems)) rules.push({ tuple: prefixItems, rest: items });
+  else if (Array.isArray(items)) rules.push({ tuple: items, rest: additionalItems });
+  else if (items !== undefined) rules.push({ tuple: [], rest: items });
+}
+
+/** A JSON pointer into the document (RFC 6901); references that lead elsewhere restrict nothing. */
+function resolve(root: JsonValue, reference: string): JsonValue | undefined {
+  if (reference === '#' || reference === '') return root;
+  if (!reference.startsWith('#/')) return undefined;
+  let place: JsonValue | undefined = root;
+  for (const step of decodeFragment(reference.slice(2)).split('/')) {
+    const key = step.replaceAll('~1', '/').replaceAll('~0', '~');
+    if (Array.isArray(place)) place = /^\d+$/.test(key) ? place[Number(key)] : undefined;
+    else place = isJsonObject(place) && Object.hasOwn(place, key) ? place[key] : undefined;
+    if (place === undefined) return undefined;
+  }
+  return place;
+}
+
+function decodeFragment(fragment: string): string {
+  try {
+    return decodeURIComponent(fragment);
+  } catch {
+    return fragment;
+  }
+}
+
+function intersect(
+  left: ReadonlySet<ValueType>,
+  right: ReadonlySet<ValueType>,
+): ReadonlySet<ValueType> {
+  if (left === ALL_TYPES) return right;
+  return right === ALL_TYPES ? left : left.intersection(right);
+}
