@@ -13,13 +13,14 @@ import { createMemoryPool } from '../pool/memory-pool.ts';
 import type { CountTokensCall, GenerateCall } from '../protocols/protocol.ts';
 import { createSignatureKeeper } from '../signatures/keeper.ts';
 import { createDispatcher } from './dispatch.ts';
-import type { CallContext, GenerateAnswer } from './dispatcher.ts';
+import type { CallContext, CallExplanation, GenerateAnswer } from './dispatcher.ts';
 
 interface Bench {
   readonly clock: FakeClock;
   readonly upstream: FakeUpstream;
   generate(change?: Partial<GenerateCall>, context?: Partial<CallContext>): Promise<GenerateAnswer>;
   countTokens(call: CountTokensCall): Promise<JsonObject>;
+  explain(): Promise<CallExplanation>;
   readonly context: CallContext;
 }
 
@@ -67,6 +68,7 @@ function benchOf(
     upstream,
     context,
     countTokens: (call) => dispatcher.countTokens(call, context),
+    explain: () => dispatcher.explain(callOf(), context),
     generate: (change, contextChange) =>
       dispatcher.generate(callOf(change), { ...context, ...contextChange }),
   };
@@ -249,4 +251,29 @@ test('token counts rotate like answers', async () => {
     writeCount: ({ totalTokens }) => ({ input_tokens: totalTokens }),
   };
   expect(await bench.countTokens(call)).toEqual({ input_tokens: 42 });
+});
+
+test('a count the upstream cannot give is an estimate, marked as one', async () => {
+  const bench = benchOf(() => ({ fail: { kind: 'path', status: 500 } }));
+  const call: CountTokensCall = {
+    protocol: 'messages',
+    model: 'm',
+    canonical: () => requestOf({ turns: [user('x'.repeat(400))] }),
+    writeCount: ({ totalTokens }) => ({ input_tokens: totalTokens }),
+  };
+  const pending = bench.countTokens(call);
+  await bench.clock.advance(2000);
+  expect(await pending).toEqual({ input_tokens: 100 });
+  expect(bench.context.record.isEstimate).toBe(true);
+});
+
+test('a dry run sends nothing and holds no account', async () => {
+  const bench = benchOf(() => good);
+  const explanation = await bench.explain();
+  expect(explanation).toMatchObject({
+    accountId: 'a',
+    lane: 'translate',
+    upstreamBody: { turns: 1 },
+  });
+  expect(bench.upstream.calls).toHaveLength(0);
 });

@@ -55,6 +55,8 @@ export interface CallRecord {
   routedModel?: string | undefined;
   upstreamModel?: string | undefined;
   accountLabel?: string | undefined;
+  /** True when a token count is an estimate of ours. */
+  isEstimate?: boolean | undefined;
   attempts: AttemptRecord[];
   /** Milliseconds spent by phase, for `Server-Timing`. */
   timings: { upstreamMs?: number; translateMs?: number };

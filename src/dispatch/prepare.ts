@@ -28,9 +28,9 @@ export interface PreparedBody {
 }
 
 /** Bodies are kept, so that moving to another account of the same upstream encodes nothing twice. */
-export function createPreparer(
-  preparation: Preparation,
-): (lease: Lease, signatures: EncodeTarget['signatures']) => PreparedBody {
+export type Preparer = (lease: Lease, signatures: EncodeTarget['signatures']) => PreparedBody;
+
+export function createPreparer(preparation: Preparation): Preparer {
   const prepared = new Map<string, PreparedBody>();
   return (lease, signatures) => {
     const key = `${lease.upstream.id} ${lease.modelId} ${signatures}`;

@@ -23,7 +23,8 @@ export function baseHeaders(edge: Edge, exchange: Exchange): string[] {
   if (edge.activity.draining) list.push('connection', 'close');
   const lost = summarizeReceipt(receipt);
   if (lost !== undefined) list.push('x-isthmus-receipt', lost);
-  const model = record.routedModel;
+  if (record.isEstimate) list.push('x-isthmus-estimate', 'tokens');
+  const model = record.upstreamModel ?? record.routedModel;
   if (model !== undefined && SAFE_MODEL_NAME.test(model)) list.push('x-isthmus-model', model);
   if (record.attempts.length > 0) list.push('x-isthmus-attempts', String(record.attempts.length));
   list.push('server-timing', writeTimings(exchange, edge.clock.monotonic()));

@@ -1,0 +1,69 @@
+// What every operation of dispatch begins with: a route, a lease request and a way to prepare bodies.
+
+import type { CanonicalRequest } from '../canonical/request.ts';
+import type { Lease, LeaseRequest, Pool } from '../pool/pool.ts';
+import type { GenerateCall } from '../protocols/protocol.ts';
+import type { SignatureKeeper } from '../signatures/keeper.ts';
+import type { AttemptDependencies } from './attempts.ts';
+import type { CallContext } from './dispatcher.ts';
+import { createPreparer, type Preparer } from './prepare.ts';
+import type { ModelRouter, RoutedModel } from './router.ts';
+import type { TokenEstimator } from './token-estimate.ts';
+
+export interface SetupOptions {
+  readonly router: ModelRouter;
+  readonly pool: Pool;
+  readonly keeper: SignatureKeeper;
+  readonly estimator: TokenEstimator;
+  readonly dependencies: AttemptDependencies;
+}
+
+export interface CallSetup {
+  readonly route: RoutedModel;
+  readonly leaseRequest: Omit<LeaseRequest, 'exclude'>;
+  readonly prepare: Preparer;
+  readonly dependencies: AttemptDependencies;
+  readonly estimator: TokenEstimator;
+}
+
+interface SetupCall {
+  readonly model: string;
+  readonly relay?: GenerateCall['relay'];
+  canonical(): CanonicalRequest;
+}
+
+/** @throws GatewayError when the model name leads nowhere. */
+export async function setUpCall(
+  call: SetupCall,
+  context: CallContext,
+  options: SetupOptions,
+): Promise<CallSetup> {
+  const { router, pool, keeper, dependencies, estimator } = options;
+  await pool.ensureModels();
+  const route = router.route(call.model);
+  context.record.routedModel = route.target;
+  const { clientKeyId, receipt, strict, preferredAccount, preferredTier } = context;
+  return {
+    route,
+    leaseRequest: { model: route.target, clientKeyId, preferredAccount, preferredTier },
+    prepare: createPreparer({
+      canonical: () => call.canonical(),
+      relay: call.relay,
+      route,
+      keeper,
+      clientKeyId,
+      receipt,
+      strict,
+    }),
+    dependencies,
+    estimator,
+  };
+}
+
+/** Writes the chosen account into the request's record; an unfollowed preference is no secret loss. */
+export function noteLease(lease: Lease, { record, receipt }: CallContext): void {
+  record.upstreamModel = lease.modelId;
+  record.accountLabel = lease.account.label;
+  if (lease.preferenceFollowed) return;
+  receipt.add('dropped', 'X-Preferred-Account', 'The preferred account could not be used.');
+}

@@ -1,0 +1,151 @@
+// One try on one account: resolves at the commit point, then owns the lease until the answer ends.
+
+import { createReceipt, type Receipt } from '../canonical/receipt.ts';
+import type { Clock } from '../lib/clock.ts';
+import type { Lease } from '../pool/pool.ts';
+import type { GenerateCall, ReplyContext } from '../protocols/protocol.ts';
+import type { SignatureKeeper } from '../signatures/keeper.ts';
+import { type AnswerTransform, createAnswerTransform } from '../transforms/answer/index.ts';
+import type { UpstreamStream } from '../upstreams/upstream.ts';
+import { type AnswerWatch, createAnswerWatch } from './answer-watch.ts';
+import { type AttemptPlan, abortError } from './attempts.ts';
+import type { CallContext, GenerateAnswer } from './dispatcher.ts';
+import type { PreparedBody } from './prepare.ts';
+import { relayReply, relayStream } from './relay.ts';
+import type { TokenEstimator } from './token-estimate.ts';
+import { translateReply, translateStream } from './translate.ts';
+
+export interface GenerateAttemptOptions {
+  readonly keeper: SignatureKeeper;
+  readonly clock: Clock;
+  readonly createId: (prefix: string) => string;
+  readonly estimator: TokenEstimator;
+}
+
+export interface GenerateAttemptInput {
+  readonly options: GenerateAttemptOptions;
+  readonly call: GenerateCall;
+  readonly context: CallContext;
+  readonly lease: Lease;
+  readonly prepared: PreparedBody;
+  readonly plan: AttemptPlan;
+}
+
+/** @throws GatewayError, from `run`, for everything that fails before the commit point. */
+export class GenerateAttempt {
+  readonly #input: GenerateAttemptInput;
+  readonly #watch: AnswerWatch;
+
+  constructor(input: GenerateAttemptInput) {
+    this.#input = input;
+    this.#watch = createAnswerWatch(input.options.keeper, input.context.clientKeyId);
+  }
+
+  async run(): Promise<GenerateAnswer> {
+    const { call, context, options } = this.#input;
+    const startedAt = options.clock.monotonic();
+    const frames = await this.#open();
+    const answer = call.stream ? await this.#stream(frames) : await this.#reply(frames);
+    context.record.timings.upstreamMs = options.clock.monotonic() - startedAt;
+    if (answer.kind === 'reply') this.#succeed();
+    return answer;
+  }
+
+  async #open(): Promise<UpstreamStream> {
+    const { call, context, lease, plan, prepared } = this.#input;
+    const { signal } = context;
+    const access = await lease.access({ refresh: plan.refreshCredential, signal });
+    const { freshConnection } = plan;
+    return lease.upstream.open({
+      modelId: lease.modelId,
+      body: prepared.body,
+      stream: call.stream,
+      access,
+      signal,
+      freshConnection,
+    });
+  }
+
+  async #reply(frames: UpstreamStream): Promise<GenerateAnswer> {
+    const { call, context, prepared } = this.#input;
+    const input = this.#laneInput(frames);
+    if (prepared.lane === 'relay' && call.relay !== undefined) {
+      const body = call.relay.writeReply(await relayReply(input), this.#replyContext());
+      return { kind: 'reply', body };
+    }
+    // Noted only once the answer is whole: another attempt must not inherit this one's repairs.
+    const receipt = createReceipt();
+    const reply = await translateReply({ ...input, transform: this.#transform(receipt) });
+    for (const { action, path, reason } of receipt.entries) {
+      context.receipt.add(action, path, reason);
+    }
+    return { kind: 'reply', body: call.writeReply(reply, this.#replyContext()) };
+  }
+
+  async #stream(frames: UpstreamStream): Promise<GenerateAnswer> {
+    const { call, context, prepared } = this.#input;
+    const input = this.#laneInput(frames);
+    const chunks =
+      prepared.lane === 'relay' && call.relay !== undefined
+        ? relayStream(input, call.relay.createStreamWriter(this.#replyContext()))
+        : translateStream(
+            { ...input, transform: this.#transform(context.receipt) },
+            call.createStreamWriter(this.#replyContext()),
+          );
+    const first = await chunks.next();
+    return { kind: 'stream', chunks: this.#committed(first, chunks) };
+  }
+
+  /** The stream from its commit point on; tells the pool how it ended. */
+  async *#committed(
+    first: IteratorResult<string, void>,
+    rest: AsyncGenerator<string, void>,
+  ): AsyncGenerator<string, void> {
+    try {
+      if (!first.done) yield first.value;
+      yield* rest;
+    } finally {
+      await rest.return();
+      this.#release();
+    }
+  }
+
+  #release(): void {
+    const { lease, context } = this.#input;
+    const { error, isFinished } = this.#watch;
+    context.record.error = context.signal.aborted ? abortError(context.signal) : error;
+    if (isFinished) this.#succeed();
+    else if (error?.failure !== undefined && !context.signal.aborted) {
+      lease.release({ kind: 'failure', failure: error.failure });
+    } else lease.release({ kind: 'neutral' });
+  }
+
+  #succeed(): void {
+    const { call, lease, options, prepared } = this.#input;
+    lease.release({ kind: 'success' });
+    // A relayed call has no canonical form yet, and an estimate is not worth building one.
+    if (prepared.lane === 'relay') return;
+    options.estimator.observe(call.canonical(), this.#watch.usage.promptTokens);
+  }
+
+  #laneInput(frames: UpstreamStream) {
+    const { lease, options, prepared } = this.#input;
+    const decoder = lease.upstream.createDecoder({
+      signatureFamily: prepared.signatureFamily,
+      createId: options.createId,
+    });
+    return { frames, decoder, watch: this.#watch };
+  }
+
+  #transform(receipt: Receipt): AnswerTransform {
+    const { call, options } = this.#input;
+    const { createId } = options;
+    return createAnswerTransform({ request: call.canonical(), receipt, createId });
+  }
+
+  #replyContext(): ReplyContext {
+    const { options, call } = this.#input;
+    const createdAt = Math.floor(options.clock.now() / 1000);
+    return { model: call.model, createId: options.createId, createdAt };
+  }
+}
