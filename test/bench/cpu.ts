@@ -1,0 +1,83 @@
+// CPU time per request or event: every contender in turn, round by round, as ratios.
+
+import { type Contender, shotAt } from './contender.ts';
+import type { Field } from './field.ts';
+import { median } from './figures.ts';
+import { readCpuMs } from './kernel.ts';
+import { fire } from './load.ts';
+import type { Plan } from './plan.ts';
+import { atMost, type Row } from './report.ts';
+import type { Workload } from './workloads.ts';
+
+/** Microseconds of CPU time per unit, one value a round. */
+type Costs = ReadonlyMap<Contender, number[]>;
+
+export async function measureCpu(workload: Workload, field: Field, plan: Plan): Promise<Row[]> {
+  const gateway = Object.values(field.gateway);
+  const contenders = [field.bare, ...gateway, ...field.rivals];
+  const costs: Costs = new Map(contenders.map((contender) => [contender, []]));
+  for (let round = 0; round < plan.rounds; round += 1) {
+    for (const [contender, perRound] of costs) {
+      perRound.push(await runOnce(workload, contender, plan));
+    }
+  }
+  return [
+    bareRow(workload, costs.get(field.bare) ?? []),
+    ...gateway.map((lane) => gatewayRow(workload, lane, { costs, bare: field.bare })),
+    ...field.rivals.map((rival) => rivalRow(workload, rival, { costs, field })),
+  ];
+}
+
+async function runOnce(workload: Workload, contender: Contender, plan: Plan): Promise<number> {
+  const before = readCpuMs(contender.child.pid);
+  const result = await fire(shotAt(contender, workload.requests), {
+    connections: workload.connections,
+    seconds: workload.seconds * plan.scale,
+  });
+  plan.note(contender, result);
+  if (result.good === 0) return Number.NaN;
+  const usedMs = readCpuMs(contender.child.pid) - before;
+  return (usedMs * 1000) / (result.good * workload.unitsPerRequest);
+}
+
+function bareRow(workload: Workload, bare: readonly number[]): Row {
+  return {
+    name: `${workload.name}: bare pass-through`,
+    figure: `${median(bare).toFixed(0)} µs CPU/${workload.unit}`,
+  };
+}
+
+function gatewayRow(
+  workload: Workload,
+  lane: Contender,
+  { costs, bare }: { readonly costs: Costs; readonly bare: Contender },
+): Row {
+  const own = costs.get(lane) ?? [];
+  const row = atMost(`${workload.name}: ${lane.name}`, {
+    value: median(ratios(own, costs.get(bare) ?? [])),
+    most: workload.mostOfBare,
+    show: (ratio) => `${ratio.toFixed(2)}× bare`,
+  });
+  return { ...row, figure: `${row.figure}, ${median(own).toFixed(0)} µs CPU/${workload.unit}` };
+}
+
+/** A rival is compared with the gateway's lane of the same dialect. */
+function rivalRow(
+  workload: Workload,
+  rival: Contender,
+  { costs, field }: { readonly costs: Costs; readonly field: Field },
+): Row {
+  const lane = field.gateway[rival.dialect];
+  const multiple = median(ratios(costs.get(rival) ?? [], costs.get(lane) ?? []));
+  const row = {
+    name: `${workload.name}: ${rival.name}`,
+    figure: `${multiple.toFixed(2)}× ${lane.name}, ${median(costs.get(rival) ?? []).toFixed(0)} µs CPU/${workload.unit}`,
+  };
+  const least = rival.name === 'Portkey' ? workload.leastOfPortkey : undefined;
+  if (least === undefined) return row;
+  return { ...row, budget: `≥ ${least}× ${lane.name}`, isKept: multiple >= least };
+}
+
+function ratios(costs: readonly number[], base: readonly number[]): number[] {
+  return costs.map((cost, round) => cost / (base[round] ?? Number.NaN));
+}

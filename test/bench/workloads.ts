@@ -1,0 +1,124 @@
+// What the bench asks for: each workload in the three dialects, its load and its budget.
+
+import type { BenchRequest } from './load.ts';
+import { BURST, EVENTS_PER_STREAM, PACED, type PlayedModel } from './models.ts';
+
+export const GATEWAY_KEY = 'bench-gateway-key';
+
+export type Dialect = 'chat' | 'messages' | 'native';
+
+export interface Workload {
+  readonly name: string;
+  readonly requests: Readonly<Record<Dialect, BenchRequest>>;
+  readonly connections: number;
+  /** Length of one run; a paced workload lasts as long as its streams. */
+  readonly seconds: number;
+  readonly unit: 'request' | 'event';
+  readonly unitsPerRequest: number;
+  /** The gateway's CPU time per unit, at most, as a multiple of the bare pass-through's. */
+  readonly mostOfBare: number;
+  /** Portkey's CPU time per unit, at least, as a multiple of the gateway's. */
+  readonly leastOfPortkey?: number;
+}
+
+export const SHORT_PROMPT = 'Say something about the weather in Oslo.';
+const LARGE_PROMPT = 'lorem ipsum dolor sit amet '.repeat(11_400);
+
+export const UNARY: Workload = {
+  name: 'unary',
+  requests: unaryRequests(BURST, SHORT_PROMPT),
+  connections: 16,
+  seconds: 1.2,
+  unit: 'request',
+  unitsPerRequest: 1,
+  mostOfBare: 2.5,
+  leastOfPortkey: 6,
+};
+
+export const BURST_STREAM: Workload = {
+  name: `burst of ${EVENTS_PER_STREAM} events`,
+  requests: streamRequests(BURST, SHORT_PROMPT),
+  connections: 16,
+  seconds: 1.2,
+  unit: 'request',
+  unitsPerRequest: 1,
+  mostOfBare: 4,
+  leastOfPortkey: 8,
+};
+
+export const PACED_STREAMS: Workload = {
+  name: `200 paced streams, ${1000 / PACED.paceMs} events/s each`,
+  requests: streamRequests(PACED, SHORT_PROMPT),
+  connections: 200,
+  seconds: 0,
+  unit: 'event',
+  unitsPerRequest: EVENTS_PER_STREAM,
+  mostOfBare: 1.5,
+};
+
+const LARGE_BODY: Workload = {
+  name: '300 KB body',
+  requests: unaryRequests(BURST, LARGE_PROMPT),
+  connections: 8,
+  seconds: 1,
+  unit: 'request',
+  unitsPerRequest: 1,
+  mostOfBare: 3,
+};
+
+export const WORKLOADS: readonly Workload[] = [UNARY, BURST_STREAM, PACED_STREAMS, LARGE_BODY];
+
+/** Together they run every line of code the others need. */
+export const WARM_UP_WORKLOADS: readonly Workload[] = [UNARY, BURST_STREAM, LARGE_BODY];
+
+function unaryRequests(model: PlayedModel, prompt: string): Workload['requests'] {
+  return {
+    chat: chatRequest({ model: model.name, messages: userMessages(prompt) }, '"stop"'),
+    messages: messagesRequest({ model: model.name, messages: userMessages(prompt) }, '"end_turn"'),
+    native: nativeRequest(`${model.name}:generateContent`, prompt),
+  };
+}
+
+export function streamRequests(model: PlayedModel, prompt: string): Workload['requests'] {
+  const ask = { model: model.name, stream: true, messages: userMessages(prompt) };
+  const isStamped = model.paceMs > 0;
+  return {
+    chat: { ...chatRequest(ask, '"finish_reason":"stop"'), isStamped },
+    messages: { ...messagesRequest(ask, 'message_stop'), isStamped },
+    native: {
+      ...nativeRequest(`${model.name}:streamGenerateContent?alt=sse`, prompt),
+      isStamped,
+    },
+  };
+}
+
+function chatRequest(body: object, ending: string): BenchRequest {
+  return {
+    path: '/v1/chat/completions',
+    headers: { authorization: `Bearer ${GATEWAY_KEY}` },
+    body: JSON.stringify(body),
+    ending,
+  };
+}
+
+function messagesRequest(body: object, ending: string): BenchRequest {
+  return {
+    path: '/v1/messages',
+    headers: { 'x-api-key': GATEWAY_KEY, 'anthropic-version': '2023-06-01' },
+    body: JSON.stringify({ max_tokens: 1000, ...body }),
+    ending,
+  };
+}
+
+function nativeRequest(method: string, prompt: string): BenchRequest {
+  return {
+    path: `/v1beta/models/${method}`,
+    headers: { 'x-goog-api-key': GATEWAY_KEY },
+    body: JSON.stringify({ contents: [{ role: 'user', parts: [{ text: prompt }] }] }),
+    ending: '"STOP"',
+  };
+}
+
+function userMessages(content: string): readonly object[] {
+  return [{ role: 'user', content }];
+}
