@@ -1,34 +1,16 @@
-// The command line's entry: argv → command, signals → shutdown, errors → exit status.
+// The process: compiled code from a cache, signals → shutdown, errors → exit status.
 
-import { Command, InvalidArgumentError } from 'commander';
-import { VERSION } from './app.ts';
-import { type RunningServer, serve } from './cli/serve.ts';
-import { AUTH_MODES, LOG_LEVELS, readHost, readPort, readWord } from './config/values.ts';
+import { enableCompileCache, flushCompileCache } from 'node:module';
+import { join } from 'node:path';
+import type { RunningServer } from './cli/serve.ts';
 
-const program = new Command('isthmus')
-  .description('One local address for every model client.')
-  .version(VERSION);
-
-program
-  .command('serve', { isDefault: true })
-  .description('run the gateway')
-  .option('--host <address>', 'address to listen on', checked(readHost))
-  .option('--port <number>', 'port to listen on; 0 takes a free one', checked(readPort))
-  .option(
-    '--auth-mode <mode>',
-    AUTH_MODES.join(' | '),
-    checked((text) => readWord(text, AUTH_MODES)),
-  )
-  .option(
-    '--log-level <level>',
-    LOG_LEVELS.join(' | '),
-    checked((text) => readWord(text, LOG_LEVELS)),
-  )
-  .option('--data-dir <folder>', 'folder of all that the gateway stores')
-  .action(async (flags) => stopOnSignal(await serve(flags)));
+// Reading the source as JavaScript is a good part of the start; where the folder cannot be written,
+// node goes on without the cache.
+enableCompileCache(join(import.meta.dirname, '../node_modules/.cache/isthmus'));
+const { createProgram } = await import('./cli/program.ts');
 
 try {
-  await program.parseAsync();
+  await createProgram({ onServer: stopOnSignal, onReady: () => flushCompileCache() }).parseAsync();
 } catch (error) {
   console.error(describe(error));
   process.exit(1);
@@ -49,16 +31,6 @@ function stopOnSignal(server: RunningServer): void {
   };
   process.on('SIGTERM', stop);
   process.on('SIGINT', stop);
-}
-
-function checked<Value>(read: (text: string) => Value): (text: string) => Value {
-  return (text) => {
-    try {
-      return read(text);
-    } catch (error) {
-      throw new InvalidArgumentError(`It ${error instanceof Error ? error.message : 'is wrong'}.`);
-    }
-  };
 }
 
 function describe(error: unknown): string {

@@ -11,17 +11,19 @@ import { createId } from '../lib/ids.ts';
 import { writeBanner } from './banner.ts';
 
 export interface RunningServer {
+  /** Resolves when it listens and the banner is printed. @throws Error when the address is taken. */
+  listen(): Promise<void>;
   /** Drains and closes; resolves when everything is closed. */
   close(): Promise<void>;
 }
 
-/** Resolves when it listens and the banner is printed. @throws ConfigError, Error (address in use) */
+/** Builds the gateway; it can be closed from here on. @throws ConfigError */
 export async function serve(flags: Flags): Promise<RunningServer> {
   const environment = readEnvironment();
   const clock = createSystemClock();
   const dataDir = resolveDataDir(flags, environment);
   mkdirSync(dataDir, { recursive: true, mode: 0o700 });
-  const log = pino({ level: 'info' }, pino.destination({ fd: 2, sync: false }));
+  const log = createLog();
   const path = configPath(dataDir);
   const config = await createLiveConfig({ path, environment, flags, clock, log });
   config.subscribe((settings) => {
@@ -30,23 +32,31 @@ export async function serve(flags: Flags): Promise<RunningServer> {
   log.level = config.current().logLevel;
   const newKeyFile = (await ensureKey(config)) ? path : undefined;
   const app = await createApp({ config, clock, random: Math.random, log });
-  const { url } = await app.server.listen();
-  const banner = writeBanner({
-    version: app.version,
-    url,
-    settings: config.current(),
-    accounts: app.pool.accounts(),
-    isSandbox: app.isSandbox,
-    newKeyFile,
-  });
-  console.log(banner);
-  void app.pool.ensureModels();
   return {
+    async listen() {
+      const { url } = await app.server.listen();
+      const banner = writeBanner({
+        version: app.version,
+        url,
+        settings: config.current(),
+        accounts: app.pool.accounts(),
+        isSandbox: app.isSandbox,
+        newKeyFile,
+      });
+      console.log(banner);
+      void app.pool.ensureModels();
+    },
     async close() {
       await app.close();
       log.flush();
     },
   };
+}
+
+/** Lines go out by the block or four times a second: a write for each would cost every request. */
+function createLog() {
+  const destination = { fd: 2, sync: false, minLength: 8192, periodicFlush: 250 };
+  return pino({ level: 'info' }, pino.destination(destination));
 }
 
 /** A gateway that other machines can reach is never open by omission: it gets a key of its own. */

@@ -1,6 +1,6 @@
 // Names the session a request belongs to, so that its turns stay on one account.
 
-import { createHash } from 'node:crypto';
+import { hash as digest } from 'node:crypto';
 import type { CanonicalRequest, Part } from '../canonical/request.ts';
 import type { GenerateCall } from '../protocols/protocol.ts';
 import type { CallContext } from './dispatcher.ts';
@@ -29,5 +29,5 @@ function isLongText(part: Part): part is Extract<Part, { kind: 'text' }> {
 }
 
 function hash(text: string): string {
-  return createHash('sha256').update(text).digest('base64url');
+  return digest('sha256', text, 'base64url');
 }

@@ -27,10 +27,14 @@ const RISKY_NUMBER = /\d{16}|\d[eE]\+?\d{3}|-0(?![.\d])/;
 /**
  * Parses JSON text. Numbers that would change (`12345678901234567890`, `1e999`, `-0`) become raw
  * JSON values which `JSON.stringify` writes back byte for byte; everything else is plain.
+ * `mayHoldRiskyNumber` false says that the caller has looked and found none.
  * @throws SyntaxError when the text is not JSON.
  */
-export function parseJson(text: string): JsonValue {
-  if (!RISKY_NUMBER.test(text)) return JSON.parse(text) as JsonValue;
+export function parseJson(
+  text: string,
+  mayHoldRiskyNumber: boolean = RISKY_NUMBER.test(text),
+): JsonValue {
+  if (!mayHoldRiskyNumber) return JSON.parse(text) as JsonValue;
   return sourceAware.parse(text, (_key, value, context) =>
     typeof value === 'number' && context.source !== undefined && !isExact(value, context.source)
       ? sourceAware.rawJSON(context.source)

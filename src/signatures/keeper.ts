@@ -1,6 +1,6 @@
 // Remembers thought signatures between turns, for clients that cannot carry them.
 
-import { createHash } from 'node:crypto';
+import { hash as digest } from 'node:crypto';
 import type { Signature } from '../canonical/request.ts';
 import type { Clock } from '../lib/clock.ts';
 
@@ -68,6 +68,6 @@ export function createSignatureKeeper(options: KeeperOptions): SignatureKeeper {
 
 /** Long texts are hashed, so that an entry's size does not depend on them. */
 function key(scope: string, kind: string, text: string): string {
-  const short = text.length <= 64 ? text : createHash('sha256').update(text).digest('base64url');
+  const short = text.length <= 64 ? text : digest('sha256', text, 'base64url');
   return `${scope} ${kind} ${short}`;
 }

@@ -6,7 +6,7 @@ import { GatewayError, invalidRequest } from '../../canonical/error.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { isJsonObject, type JsonObject, type JsonValue, parseJson } from '../../lib/json.ts';
 import { findJsonError } from './json-error.ts';
-import { findJsonExcess, JSON_LIMITS, type JsonExcess } from './json-guard.ts';
+import { JSON_LIMITS, type JsonExcess, surveyJson } from './json-guard.ts';
 import { readBytes } from './read-bytes.ts';
 
 export interface BodyInput {
@@ -56,19 +56,19 @@ function hasBody({ headers }: IncomingMessage): boolean {
 
 function parseBody(received: Buffer): JsonObject {
   if (received.length === 0) throw invalidJson('The request body is empty; send a JSON object.');
-  const excess = findJsonExcess(received, JSON_LIMITS);
+  const { excess, mayHoldRiskyNumber } = surveyJson(received, JSON_LIMITS);
   if (excess !== undefined) throw invalidJson(EXCESS_MESSAGES[excess]);
   if (!isUtf8(received)) throw invalidJson('The request body is not UTF-8 text.');
-  const value = parseText(withoutMark(received).toString('utf8'));
+  const value = parseText(withoutMark(received).toString('utf8'), mayHoldRiskyNumber);
   if (!isJsonObject(value)) {
     throw invalidRequest('body', 'The request body must be a JSON object.', 'invalid-type');
   }
   return value;
 }
 
-function parseText(text: string): JsonValue {
+function parseText(text: string, mayHoldRiskyNumber: boolean): JsonValue {
   try {
-    return parseJson(text);
+    return parseJson(text, mayHoldRiskyNumber);
   } catch {
     const position = findJsonError(text);
     const found =

@@ -1,4 +1,4 @@
-// Finds JSON that is small to send and dear to parse, by one pass over its bytes.
+// Looks over the bytes of JSON once before it is parsed: bombs, and numbers a double cannot hold.
 
 /** Nesting, structural tokens (brackets, commas, colons) and bytes of one key. */
 export interface JsonLimits {
@@ -13,16 +13,27 @@ export type JsonExcess = 'depth' | 'tokens' | 'key';
 
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
+const MINUS = 0x2d;
+const ZERO = 0x30;
+const NINE = 0x39;
+const NUMBER_BYTES: ReadonlySet<number> = new Set(Buffer.from('0123456789+-.eE'));
+/** A double holds fifteen digits whatever they are; sign and point only make the check stricter. */
+const RISKY_BYTES = 16;
 const BYTES_BEFORE_LEAP = 48;
 
-/**
- * The first limit the text goes over; undefined when it keeps all of them. Text that is not JSON
- * gives any answer: the parser refuses it afterwards.
- */
-export function findJsonExcess(bytes: Buffer, limits: JsonLimits): JsonExcess | undefined {
+export interface JsonSurvey {
+  /** The first limit the text goes over; undefined when it keeps all of them. */
+  readonly excess: JsonExcess | undefined;
+  /** False when every number outside strings surely fits a double. */
+  readonly mayHoldRiskyNumber: boolean;
+}
+
+/** Text that is not JSON gives any answer: the parser refuses it afterwards. */
+export function surveyJson(bytes: Buffer, limits: JsonLimits): JsonSurvey {
   let depth = 0;
   let tokens = 0;
   let stringBytes = 0;
+  let mayHoldRiskyNumber = false;
   for (let index = 0; index < bytes.length; index++) {
     const byte = bytes[index];
     switch (byte) {
@@ -36,7 +47,7 @@ export function findJsonExcess(bytes: Buffer, limits: JsonLimits): JsonExcess | 
       case 0x5b: // [
         depth++;
         tokens++;
-        if (depth > limits.maxDepth) return 'depth';
+        if (depth > limits.maxDepth) return { excess: 'depth', mayHoldRiskyNumber };
         break;
       case 0x7d: // }
       case 0x5d: // ]
@@ -45,16 +56,21 @@ export function findJsonExcess(bytes: Buffer, limits: JsonLimits): JsonExcess | 
         break;
       case 0x3a: // :
         tokens++;
-        if (stringBytes > limits.maxKeyBytes) return 'key';
+        if (stringBytes > limits.maxKeyBytes) return { excess: 'key', mayHoldRiskyNumber };
         break;
       case 0x2c: // ,
         tokens++;
-        if (tokens > limits.maxTokens) return 'tokens';
+        if (tokens > limits.maxTokens) return { excess: 'tokens', mayHoldRiskyNumber };
         break;
       default:
+        if (byte === MINUS || isDigit(byte)) {
+          const end = findNumberEnd(bytes, index);
+          mayHoldRiskyNumber ||= isRiskyNumber(bytes, index, end);
+          index = end - 1;
+        }
     }
   }
-  return tokens > limits.maxTokens ? 'tokens' : undefined;
+  return { excess: tokens > limits.maxTokens ? 'tokens' : undefined, mayHoldRiskyNumber };
 }
 
 /**
@@ -84,4 +100,25 @@ function isEscaped(bytes: Buffer, quote: number, from: number): boolean {
   let first = quote;
   while (first > from && bytes[first - 1] === BACKSLASH) first--;
   return (quote - first) % 2 === 1;
+}
+
+function isDigit(byte: number | undefined): boolean {
+  return byte !== undefined && byte >= ZERO && byte <= NINE;
+}
+
+/** Index of the first byte behind a number that begins at `start`. */
+function findNumberEnd(bytes: Buffer, start: number): number {
+  let index = start + 1;
+  while (index < bytes.length && NUMBER_BYTES.has(bytes[index] ?? 0)) index++;
+  return index;
+}
+
+/** Long enough to lose digits, an exponent, or a zero with a sign: the parser looks closer at these. */
+function isRiskyNumber(bytes: Buffer, start: number, end: number): boolean {
+  if (end - start >= RISKY_BYTES) return true;
+  if (bytes[start] === MINUS && bytes[start + 1] === ZERO) return true;
+  for (let index = start; index < end; index++) {
+    if (bytes[index] === 0x65 || bytes[index] === 0x45) return true;
+  }
+  return false;
 }

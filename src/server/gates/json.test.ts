@@ -2,9 +2,9 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { isJsonType } from './body.ts';
 import { findJsonError } from './json-error.ts';
-import { findJsonExcess, JSON_LIMITS } from './json-guard.ts';
+import { JSON_LIMITS, surveyJson } from './json-guard.ts';
 
-const excess = (text: string, limits = JSON_LIMITS) => findJsonExcess(Buffer.from(text), limits);
+const excess = (text: string, limits = JSON_LIMITS) => surveyJson(Buffer.from(text), limits).excess;
 
 test('T16: depth, tokens and key length are limited', () => {
   expect(excess('['.repeat(200) + ']'.repeat(200))).toBeUndefined();
@@ -120,3 +120,12 @@ function measure(value: unknown): { tokens: number; depth: number } {
     depth: 1 + Math.max(0, ...inner.map(({ depth }) => depth)),
   };
 }
+
+test('numbers a double may not hold are seen outside strings only', () => {
+  const isRisky = (text: string): boolean =>
+    surveyJson(Buffer.from(text), JSON_LIMITS).mayHoldRiskyNumber;
+  const risky = ['[12345678901234567890]', '{"a":1e999}', '[-0]', '[0.12345678901234567]', '1E5'];
+  const safe = ['["12345678901234567890"]', '[true,false,null]', '[123456789012345]', '[1.5,-7]'];
+  expect(risky.map(isRisky)).toEqual(risky.map(() => true));
+  expect(safe.map(isRisky)).toEqual(safe.map(() => false));
+});

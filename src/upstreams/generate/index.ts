@@ -26,20 +26,37 @@ export function createGenerateUpstream(options: GenerateUpstreamOptions): Upstre
   const { profile, clock, limits } = options;
   const { baseUrl, userAgent } = profile;
   const client = createUpstreamClient({ baseUrl, userAgent, clock, limits });
+  const builtIn = remember((modelId: string) => capabilitiesOf(profile, modelId));
   return {
     id: profile.id,
     wire: GENERATE_WIRE,
-    modelIds: (name) => profile.modelIds(name),
-    capabilities: (modelId, listed) => capabilitiesOf(profile, modelId, listed),
+    modelIds: remember((name) => profile.modelIds(name)),
+    capabilities: (modelId, listed) =>
+      listed === undefined ? builtIn(modelId) : capabilitiesOf(profile, modelId, listed),
     encode: (request, target) => encode(request, target, profile),
     patch: (body, target) => patch(body, target, profile),
     open: (call) => {
-      const { drawsImages } = capabilitiesOf(profile, call.modelId);
+      const { drawsImages } = builtIn(call.modelId);
       return client.open(generateRequest(profile, call, { drawsImages }));
     },
     createDecoder: (context) => createDecoder(context, () => clock.now()),
     countTokens: (call) => countTokens(client, profile, call),
     listModels: (access, signal) => listModels({ client, profile, access, signal }),
     close: () => client.close(),
+  };
+}
+
+/** Clients name models, so what is remembered of their names is bounded. */
+const MOST_REMEMBERED = 1000;
+
+function remember<Value>(find: (name: string) => Value): (name: string) => Value {
+  const known = new Map<string, Value>();
+  return (name) => {
+    const found = known.get(name);
+    if (found !== undefined) return found;
+    const value = find(name);
+    if (known.size >= MOST_REMEMBERED) known.clear();
+    known.set(name, value);
+    return value;
   };
 }
