@@ -1,0 +1,148 @@
+// One recorded request and what becomes of it on the way to one upstream.
+
+import { readFileSync } from 'node:fs';
+import { asGatewayError, type GatewayError } from '../../src/canonical/error.ts';
+import { createReceipt, type Receipt } from '../../src/canonical/receipt.ts';
+import type { Signature } from '../../src/canonical/request.ts';
+import { isJsonObject, type JsonObject, parseJson } from '../../src/lib/json.ts';
+import { createProtocols, protocolNameForPath } from '../../src/protocols/index.ts';
+import type {
+  ClientProtocol,
+  CountTokensCall,
+  GenerateCall,
+  ProtocolRoute,
+} from '../../src/protocols/protocol.ts';
+import { matchPathPattern, readPathPattern } from '../../src/server/path-pattern.ts';
+import { createSignatureKeeper } from '../../src/signatures/keeper.ts';
+import { applyTransforms } from '../../src/transforms/index.ts';
+import type { EncodeTarget } from '../../src/upstreams/upstream.ts';
+import type { TargetName } from './targets.ts';
+import { targets } from './targets.ts';
+
+export interface RequestCase {
+  /** What the case shows, with the id of the behaviour case where there is one. */
+  readonly name?: string;
+  readonly path: string;
+  readonly query?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body: JsonObject;
+  /** What earlier answers to the same key left with the signature keeper. */
+  readonly remembered?: {
+    readonly calls?: readonly { id: string; name: string; signature: Signature }[];
+    readonly thoughts?: readonly { text: string; signature: Signature }[];
+  };
+  readonly signatures?: 'stripped';
+  /** Why a strict upstream refuses what this native request says; absent for valid ones. */
+  readonly refusedUpstream?: string;
+}
+
+export interface Translation {
+  readonly modelId: string;
+  readonly lane: 'relay' | 'translate';
+  readonly body: JsonObject;
+  readonly receipt: Receipt;
+}
+
+type ModelCall = GenerateCall | CountTokensCall;
+type ModelRoute = Extract<ProtocolRoute, { operation: 'generate' | 'count-tokens' }>;
+
+const protocols = createProtocols();
+const SCOPE = 'key';
+
+export function readCase(file: string): RequestCase {
+  const value = parseJson(readFileSync(file, 'utf8'));
+  if (!isJsonObject(value) || typeof value.path !== 'string' || !isJsonObject(value.body)) {
+    throw new Error(`${file} is no request case`);
+  }
+  // The one narrowing of fixture files: the rest of a case only steers the harness.
+  return value as unknown as RequestCase;
+}
+
+export function protocolOf({ path }: RequestCase): ClientProtocol {
+  return protocols.byName[protocolNameForPath(path)];
+}
+
+/** @throws GatewayError when the protocol refuses the request. */
+export function readCall(request: RequestCase, receipt: Receipt): ModelCall {
+  for (const route of protocolOf(request).routes) {
+    if (!isModelRoute(route)) continue;
+    const pathModel = modelIn(route, decodeURIComponent(request.path));
+    if (pathModel === undefined) continue;
+    const { body, headers = {} } = request;
+    const query = new URLSearchParams(request.query ?? '');
+    return route.readCall({ pathModel, query, headers, body, receipt });
+  }
+  throw new Error(`no route for ${request.path}`);
+}
+
+export function isGenerateCall(call: ModelCall): call is GenerateCall {
+  return 'createStreamWriter' in call;
+}
+
+/** The upstream body as dispatch prepares it. @throws GatewayError when the request is refused. */
+export function translate(request: RequestCase, targetName: TargetName): Translation {
+  const { upstream, router, modelIdOf } = targets[targetName];
+  const receipt = createReceipt();
+  const call = readCall(request, receipt);
+  const route = router.route(call.model);
+  const modelId = modelIdOf(route);
+  const capabilities = upstream.capabilities(modelId, undefined);
+  const recall = recallOf(request);
+  const target: EncodeTarget = {
+    modelId,
+    capabilities,
+    signatures: request.signatures ?? 'carried',
+    receipt,
+  };
+  if (isGenerateCall(call) && call.relay?.wire === upstream.wire) {
+    const body = upstream.patch(call.relay.body, { ...target, recall, variant: route });
+    return { modelId, lane: 'relay', body, receipt };
+  }
+  const context = { capabilities, variant: route, recall, receipt };
+  const canonical = applyTransforms(call.canonical(), context);
+  return { modelId, lane: 'translate', body: upstream.encode(canonical, target), receipt };
+}
+
+/** The golden of a case: the body and its receipt, or the refusal and how the client sees it. */
+export function describeTranslation(request: RequestCase, targetName: TargetName): JsonObject {
+  try {
+    const { modelId, lane, body, receipt } = translate(request, targetName);
+    const entries = receipt.entries.map((entry) => ({ ...entry }));
+    return { model: modelId, lane, body, receipt: entries };
+  } catch (error) {
+    return describeError(asGatewayError(error), protocolOf(request));
+  }
+}
+
+export function describeError(error: GatewayError, protocol: ClientProtocol): JsonObject {
+  const { kind, reason, field, message, cause } = error;
+  if (kind === 'internal') throw cause ?? error;
+  const { status, body } = protocol.writeError(error, { requestId: 'req_golden' });
+  return {
+    error: { kind, reason: reason ?? null, field: field ?? null, message },
+    response: { status, body },
+  };
+}
+
+function isModelRoute(route: ProtocolRoute): route is ModelRoute {
+  return route.operation === 'generate' || route.operation === 'count-tokens';
+}
+
+function modelIn(route: ModelRoute, path: string): string | undefined {
+  const pattern = readPathPattern(route.path);
+  if (pattern === undefined) return route.path === path ? '' : undefined;
+  return matchPathPattern(pattern, path);
+}
+
+function recallOf({ remembered }: RequestCase) {
+  const keeper = createSignatureKeeper({ clock: { now: () => 0 } });
+  for (const call of remembered?.calls ?? []) keeper.rememberCall(SCOPE, call);
+  for (const { text, signature } of remembered?.thoughts ?? []) {
+    keeper.rememberThought(SCOPE, text, signature);
+  }
+  return {
+    call: (id: string, name: string) => keeper.findCall(SCOPE, id, name),
+    thought: (text: string) => keeper.findThought(SCOPE, text),
+    isKnown: (value: string) => keeper.isKnown(SCOPE, value),
+  };
+}
