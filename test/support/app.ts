@@ -7,7 +7,7 @@ import { type App, createApp } from '../../src/app.ts';
 import { configPath } from '../../src/config/effective.ts';
 import { readEnvironment } from '../../src/config/env.ts';
 import { createLiveConfig, type LiveConfig } from '../../src/config/live.ts';
-import { createSystemClock } from '../../src/lib/clock.ts';
+import { type Clock, createSystemClock } from '../../src/lib/clock.ts';
 import { isJsonObject, type JsonObject, parseJson } from '../../src/lib/json.ts';
 import { createDefaultAccounts } from '../../src/sandbox/accounts.ts';
 import { createSandbox } from '../../src/sandbox/sandbox.ts';
@@ -25,12 +25,19 @@ export interface TestApp {
   readonly port: number;
   readonly app: App;
   readonly config: LiveConfig;
+  readonly clock: ImpatientClock;
   readonly sandbox: SandboxControl;
   /** Writes `gui_config.json` by hand and resolves when the gateway has taken the change. */
   editConfig(content: JsonObject): Promise<void>;
   /** Resolves with the next log line of this message, or of any request that ends. */
   nextLine(message?: string): Promise<LogLine>;
   close(): Promise<void>;
+}
+
+/** The system's clock, except that waits pass at once: the time they take is added to it. */
+export interface ImpatientClock extends Clock {
+  /** Moves time on, for cooldowns and lifetimes; running timers stay as they are. */
+  skip(byMs: number): void;
 }
 
 export interface LogLine {
@@ -40,6 +47,8 @@ export interface LogLine {
 
 export interface SandboxControl {
   readonly url: string;
+  /** Headers of the first account, for calls without the gateway. */
+  readonly authorization: Readonly<Record<string, string>>;
   addFault(fault: JsonObject): Promise<void>;
   clearFaults(): Promise<void>;
   /** The calls the sandbox received, oldest first, with their bodies. */
@@ -68,7 +77,7 @@ export async function startApp({ environment = {}, file }: StartOptions = {}): P
   });
   return {
     ...app,
-    sandbox: createControl(url),
+    sandbox: createControl(url, accounts[0]?.key ?? ''),
     async close() {
       await app.close();
       await sandbox.close();
@@ -83,7 +92,7 @@ export async function startGateway(options: StartOptions): Promise<Omit<TestApp,
   const write = (content: JsonObject): void => writeFileSync(path, JSON.stringify(content));
   if (options.file !== undefined) write(options.file);
   const { log, nextLine } = createTestLog();
-  const clock = createSystemClock();
+  const clock = createImpatientClock();
   const environment = readEnvironment({
     variables: { ISTHMUS_DATA_DIR: folder, PORT: '0', ...options.environment },
     readText: () => '',
@@ -96,6 +105,7 @@ export async function startGateway(options: StartOptions): Promise<Omit<TestApp,
     port,
     app,
     config,
+    clock,
     nextLine,
     async editConfig(content) {
       const changed = nextLine('The config file was read again.');
@@ -109,10 +119,28 @@ export async function startGateway(options: StartOptions): Promise<Omit<TestApp,
   };
 }
 
-function createControl(url: string): SandboxControl {
+function createImpatientClock(): ImpatientClock {
+  const system = createSystemClock();
+  let ahead = 0;
+  return {
+    now: () => system.now() + ahead,
+    monotonic: () => system.monotonic() + ahead,
+    startTimer: system.startTimer,
+    async sleep(delayMs, signal) {
+      signal.throwIfAborted();
+      ahead += delayMs;
+    },
+    skip(byMs) {
+      ahead += byMs;
+    },
+  };
+}
+
+function createControl(url: string, key: string): SandboxControl {
   const faults = `${url}/sandbox/faults`;
   return {
     url,
+    authorization: { authorization: `Bearer ${key}` },
     async addFault(fault) {
       const headers = { 'content-type': 'application/json' };
       const answer = await fetch(faults, { method: 'POST', headers, body: JSON.stringify(fault) });

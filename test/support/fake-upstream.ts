@@ -23,6 +23,7 @@ export function createFakeUpstream(script: (call: UpstreamCall) => Script): Fake
     calls,
     modelIds: (name) => [name],
     capabilities: () => capabilitiesOf(),
+    readsUri: () => false,
     encode: (request, target) => ({
       turns: request.turns.length,
       signatures: target.signatures,

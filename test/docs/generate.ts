@@ -1,0 +1,234 @@
+// Writes docs/routes.md and docs/errors.md from the code, so that they cannot be wrong.
+
+import { type ErrorKind, type ErrorReason, GatewayError } from '../../src/canonical/error.ts';
+import { ERROR_STATUS } from '../../src/canonical/error-status.ts';
+import type { JsonValue } from '../../src/lib/json.ts';
+import { createProtocols } from '../../src/protocols/index.ts';
+import type { ClientProtocol } from '../../src/protocols/protocol.ts';
+import type { EdgeRoute, RouteTable } from '../../src/server/routes.ts';
+
+const NOTE =
+  '<!-- Written by test/docs/generate.ts from the code; run "UPDATE_DOCS=1 npx vitest run test/docs" after a change. -->';
+
+const PROTOCOL_TITLES: Readonly<Record<ClientProtocol['name'], string>> = {
+  chat: 'Chat Completions',
+  messages: 'Messages',
+  generate: 'Generate-Content',
+};
+
+const OPERATION_TITLES = {
+  generate: 'answers a conversation',
+  'count-tokens': 'counts tokens',
+  'list-models': 'lists the models',
+  'get-model': 'tells about one model',
+} as const;
+
+/** What each kind of error means to whoever gets it. */
+const MEANINGS: Readonly<Record<ErrorKind, string>> = {
+  'invalid-request': 'A field of the request is wrong; the message names it.',
+  unauthenticated: 'The key is missing or not valid.',
+  forbidden: 'The key is valid, but may not do this.',
+  'not-found': 'There is no such path or model.',
+  'method-not-allowed': 'The path takes another method; `Allow` names it.',
+  'too-large': 'The body is larger than `ABV_MAX_BODY_SIZE`.',
+  'unsupported-media-type': 'The body is not JSON, or it is compressed.',
+  'rate-limited': 'Every account that could answer is limited for now.',
+  'quota-exhausted': 'Every account that could answer has used up its quota.',
+  'upstream-auth': 'No account is usable; the fault is not the client’s.',
+  'upstream-unavailable': 'The upstream failed, on every account that was tried.',
+  'upstream-rejected': 'The upstream refused the request itself.',
+  overloaded: 'The upstream has too much to do.',
+  timeout: 'The answer, or the request’s own body, took too long.',
+  'client-gone': 'The client left; nobody receives this.',
+  internal: 'A fault of the gateway; its log has the cause under the request id.',
+};
+
+/** Reasons that give an error a more precise word, with the kind they come with. */
+const REASONS: readonly (readonly [ErrorReason, ErrorKind, string])[] = [
+  ['missing-field', 'invalid-request', 'A required field is missing.'],
+  ['invalid-type', 'invalid-request', 'A field has another type.'],
+  ['invalid-value', 'invalid-request', 'A field has a value that is not accepted.'],
+  ['invalid-json', 'invalid-request', 'The body is not JSON.'],
+  ['unsupported', 'invalid-request', 'The gateway has no counterpart for what was asked.'],
+  ['model-not-found', 'not-found', 'No account offers the model.'],
+  ['context-length', 'upstream-rejected', 'The conversation is longer than the model takes.'],
+  ['content-policy', 'upstream-rejected', 'The upstream refuses the content.'],
+  ['thread-not-found', 'not-found', 'The gateway keeps no conversations.'],
+];
+
+/** What a route asks of its caller. */
+const ACCESS_TITLES: Readonly<Record<EdgeRoute['access'], string>> = {
+  public: 'nothing',
+  client: 'client key',
+  console: 'console password',
+};
+
+/** What the admin routes are for, by path. */
+const ADMIN_TITLES: ReadonlyMap<string, string> = new Map([
+  ['/api/translate', 'shows what a request would become, without sending it'],
+]);
+
+/** docs/routes.md */
+export function describeRoutes({ routes }: RouteTable): string {
+  return [
+    '# Routes',
+    '',
+    NOTE,
+    '',
+    'Every path the gateway answers. `{model}` may hold slashes; the colon behind it may come as `%3A`.',
+    'A trailing slash is tolerated, `HEAD` stands for `GET`, and `OPTIONS` is answered with 204 everywhere.',
+    'Another method on one of these paths is 405, every other path 404, both in the shape of the protocol',
+    'the path belongs to: Generate-Content below `/v1beta` and for `/v1/models/{model}:verb`, Messages below',
+    '`/v1/messages`, Chat Completions for everything else.',
+    '',
+    table(
+      ['Method', 'Path', 'What', 'Protocol', 'Asks for'],
+      [...routes].sort(byPath).map(routeRow),
+    ),
+    '',
+    'Where protocols share a path, the request decides: a Generate-Content key or client header',
+    '(`x-goog-api-key`, `x-goog-api-client`) or one of its query parameters (`key`, `pageSize`,',
+    '`pageToken`) means Generate-Content, a version header (`anthropic-version`) means Messages, and',
+    'everything else Chat Completions. The neutral spellings (`x-vendora-api-key`, `vendorb-version`)',
+    'count alike. [security.md](security.md) says when a key is needed. The console password is',
+    '`WEB_PASSWORD`, else `admin_password` of the config file, else `API_KEY`.',
+    '',
+  ].join('\n');
+}
+
+/** docs/errors.md */
+export function describeErrors(): string {
+  const { all } = createProtocols();
+  const titles = all.map(({ name }) => PROTOCOL_TITLES[name]);
+  return [
+    '# Errors',
+    '',
+    NOTE,
+    '',
+    'An error has the shape of the protocol the request was made in. Its message names the field that is',
+    'wrong, where one is, and the way out. Every answer carries `x-request-id`; the gateway’s log has a',
+    'line with the same id.',
+    '',
+    '## Shapes',
+    '',
+    ...all.flatMap((protocol) => [`${PROTOCOL_TITLES[protocol.name]}:`, '', example(protocol), '']),
+    '## Kinds',
+    '',
+    'Each cell is the status and the protocol’s own word: `type` and `code` in Chat Completions, `type` in',
+    'Messages, `status` in Generate-Content.',
+    '',
+    table(
+      ['Meaning', ...titles],
+      kinds().map((kind) => [MEANINGS[kind], ...all.map((one) => cell(one, { kind }))]),
+    ),
+    '',
+    'Some have a more precise word:',
+    '',
+    table(
+      ['Meaning', ...titles],
+      REASONS.map(([reason, kind, meaning]) => [
+        meaning,
+        ...all.map((one) => cell(one, { kind, reason })),
+      ]),
+    ),
+    '',
+    '## Trying again',
+    '',
+    '429, 503 and 529 carry `retry-after` (seconds) and `retry-after-ms`: the soonest moment at which an',
+    'account recovers, where that is known. `x-should-retry: false` stands on errors that will not go away',
+    'by themselves, and on waits longer than a minute. The gateway has by then tried the other accounts:',
+    '`x-isthmus-attempts` says how often it asked the upstream.',
+    '',
+    '## Errors within a stream',
+    '',
+    'Until the first event of an answer, every failure has its own status. After it the status is 200, so a',
+    'failure comes as the last event, in the same shape: `data: {"error":…}` in Chat Completions and',
+    'Generate-Content, `event: error` in Messages. Such a stream lacks the sign of success: `[DONE]`,',
+    '`message_stop`, a `finishReason`. The official SDKs raise it as an error. When an answer takes longer than 10 s',
+    'to begin, the status 200 and a keep-alive go out before its first event.',
+    '',
+  ].join('\n');
+}
+
+function byPath(left: EdgeRoute, right: EdgeRoute): number {
+  return left.path < right.path ? -1 : left.path > right.path ? 1 : 0;
+}
+
+function routeRow(route: EdgeRoute): string[] {
+  const { what, protocols } = describeRoute(route);
+  return [route.method, code(route.path), what, protocols.join(', '), ACCESS_TITLES[route.access]];
+}
+
+function describeRoute(route: EdgeRoute): { what: string; protocols: readonly string[] } {
+  switch (route.kind) {
+    case 'health':
+      return { what: 'tells that it runs', protocols: [] };
+    case 'admin':
+      return { what: adminTitle(route.path), protocols: [] };
+    case 'protocol': {
+      const what = OPERATION_TITLES[route.offers[0].route.operation];
+      const stream = route.path.includes(':stream') ? ' as a stream' : '';
+      const protocols = route.offers.map(({ protocol }) => PROTOCOL_TITLES[protocol.name]);
+      return { what: `${what}${stream}`, protocols };
+    }
+    default:
+      return route satisfies never;
+  }
+}
+
+function adminTitle(path: string): string {
+  const title = ADMIN_TITLES.get(path);
+  if (title === undefined) throw new Error(`Say in test/docs/generate.ts what ${path} is for.`);
+  return title;
+}
+
+function kinds(): ErrorKind[] {
+  // The keys of a total table over the kinds are the kinds.
+  return Object.keys(ERROR_STATUS).filter(
+    (kind): kind is ErrorKind => kind in MEANINGS && kind !== 'client-gone',
+  );
+}
+
+interface Sample {
+  readonly kind: ErrorKind;
+  readonly reason?: ErrorReason;
+}
+
+function cell(protocol: ClientProtocol, { kind, reason }: Sample): string {
+  const { status, body } = protocol.writeError(
+    new GatewayError({ kind, source: 'gateway', message: '', reason }),
+    { requestId: '' },
+  );
+  const words = ['type', 'code', 'status'].map((key) => member(body.error, key));
+  const text = words.filter((word) => typeof word === 'string').map(code);
+  return [String(status), ...text].join(' ');
+}
+
+function member(value: JsonValue | undefined, key: string): JsonValue | undefined {
+  return typeof value === 'object' && value !== null && key in value
+    ? Object.entries(value).find(([name]) => name === key)?.[1]
+    : undefined;
+}
+
+function example(protocol: ClientProtocol): string {
+  const { body } = protocol.writeError(
+    new GatewayError({
+      kind: 'invalid-request',
+      source: 'client',
+      reason: 'missing-field',
+      field: 'model',
+      message: 'model: Field required',
+    }),
+    { requestId: 'req_1' },
+  );
+  return ['```json', JSON.stringify(body, null, 2), '```'].join('\n');
+}
+
+function code(text: string): string {
+  return `\`${text}\``;
+}
+
+function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
+  const line = (cells: readonly string[]): string => `| ${cells.join(' | ')} |`;
+  return [line(head), line(head.map(() => '---')), ...rows.map(line)].join('\n');
+}

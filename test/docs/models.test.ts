@@ -1,0 +1,75 @@
+// The tables of docs/models.md say what routing does.
+
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { EXACT_ALIASES, findPatternAlias } from '../../src/routing/aliases.ts';
+import { CATALOG } from '../../src/routing/catalog.ts';
+import { PRESETS } from '../../src/routing/presets.ts';
+
+const PAGE = readFileSync(join(import.meta.dirname, '../../docs/models.md'), 'utf8');
+
+test('the catalogue, with its other names and limits', () => {
+  const rows = tableUnder('Names').map(([name = '', also = '', input, output, thinking]) => ({
+    id: namesIn(name)[0],
+    also: namesIn(also).sort(),
+    limits: [input, output, /\d+,\d+/.exec(thinking ?? '')?.[0] ?? '0'],
+    isOn: thinking?.startsWith('on'),
+  }));
+  const expected = CATALOG.map((model) => ({
+    id: model.id,
+    also: aliasesOf(model.id),
+    limits: [model.inputTokenLimit, model.outputTokenLimit, model.thinkingTokenLimit].map(
+      sayNumber,
+    ),
+    isOn: model.implies.thinking === 'on',
+  }));
+  expect(rows).toEqual(expected);
+});
+
+test('the aliases', () => {
+  const rows = tableUnder('Aliases').flatMap(([patterns = '', target = '']) =>
+    namesIn(patterns).map((pattern) => [pattern, namesIn(target)[0]] as const),
+  );
+  expect(rows.length).toBeGreaterThan(20);
+  for (const [pattern, target] of rows) {
+    const hit = findPatternAlias(pattern.replaceAll('*', '9'));
+    expect([pattern, hit?.target]).toEqual([pattern, target]);
+  }
+});
+
+test('the presets', () => {
+  const rows = tableUnder('Presets');
+  for (const [column, { mapping }] of PRESETS.entries()) {
+    const entries = rows.flatMap(([patterns = '', ...targets]) => {
+      const [target] = namesIn(targets[column] ?? '');
+      return target === undefined ? [] : namesIn(patterns).map((one) => [one, target] as const);
+    });
+    expect(Object.fromEntries(entries)).toEqual(mapping);
+  }
+});
+
+/** The rows of the first table under a heading, without its head. */
+function tableUnder(heading: string): string[][] {
+  const section = PAGE.split(/^## /m).find((text) => text.startsWith(`${heading}\n`)) ?? '';
+  const lines = section.split('\n').filter((line) => line.startsWith('|'));
+  return lines.slice(2).map((line) =>
+    line
+      .slice(1, -1)
+      .split('|')
+      .map((cell) => cell.trim()),
+  );
+}
+
+function namesIn(cell: string): string[] {
+  return [...cell.matchAll(/`([^`]+)`/g)].map((match) => match[1] ?? '');
+}
+
+function aliasesOf(id: string): string[] {
+  const names = [...EXACT_ALIASES].filter(([, target]) => target === id).map(([name]) => name);
+  return names.sort();
+}
+
+function sayNumber(figure: number): string {
+  return figure.toLocaleString('en-US');
+}

@@ -1,0 +1,106 @@
+// A client that leaves closes the upstream call at once, whatever stage the call is in.
+
+import { createServer, type Server, type ServerResponse } from 'node:http';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { startGateway, type TestApp } from '../support/app.ts';
+import { PROTOCOL_CALLS, type ProtocolCall } from '../support/protocol-calls.ts';
+
+const FIRST_EVENT =
+  'data: {"candidates":[{"content":{"role":"model","parts":[{"text":"Once"}]}}]}\n\n';
+const MODELS = PROTOCOL_CALLS.map(({ model }) => ({ name: `models/${model}` }));
+const MOST_MS = 50;
+const TRIES = 3;
+
+interface UpstreamCall {
+  readonly response: ServerResponse;
+  /** Resolves with the moment at which the gateway closed the call. */
+  readonly closed: Promise<number>;
+}
+
+/** An upstream that says nothing by itself. */
+let upstream: { readonly server: Server; nextCall(): Promise<UpstreamCall> };
+let app: Omit<TestApp, 'sandbox'>;
+
+beforeAll(async () => {
+  upstream = createSilentUpstream();
+  await new Promise<void>((resolve) => upstream.server.listen(0, '127.0.0.1', resolve));
+  const address = upstream.server.address();
+  const port = typeof address === 'object' ? address?.port : undefined;
+  app = await startGateway({
+    environment: { UPSTREAM_BASE_URL: `http://127.0.0.1:${port}`, UPSTREAM_API_KEYS: 'k' },
+  });
+});
+afterAll(async () => {
+  await app.close();
+  upstream.server.closeAllConnections();
+  upstream.server.close();
+});
+
+describe.each(PROTOCOL_CALLS)('P090 $name', (call) => {
+  test.each([
+    ['before a whole answer', false, false],
+    ['before the first event of a stream', true, false],
+    ['in the middle of a stream', true, true],
+  ])('leaving %s', async (_when, stream, begun) => {
+    const times: number[] = [];
+    for (let turn = 0; turn < TRIES && !times.some(isSoon); turn += 1) {
+      times.push(await leave(call, { stream, begun }));
+    }
+    expect(times).toSatisfy((all: number[]) => all.some(isSoon));
+  });
+});
+
+const isSoon = (elapsedMs: number): boolean => elapsedMs <= MOST_MS;
+
+interface Stage {
+  readonly stream: boolean;
+  /** Leave after the first event instead of before it. */
+  readonly begun: boolean;
+}
+
+/** Milliseconds from the client's leaving to the end of the upstream call. */
+async function leave(call: ProtocolCall, { stream, begun }: Stage): Promise<number> {
+  const abort = new AbortController();
+  const arrived = upstream.nextCall();
+  const logged = app.nextLine();
+  const answer = fetch(`${app.url}${call.path(call.model, stream)}`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify(call.body({ model: call.model, text: 'Hello', stream })),
+    signal: abort.signal,
+  });
+  const failed = answer.then((response) => response.text()).catch(() => undefined);
+  const { response, closed } = await Promise.race([arrived, failed.then(neverArrived)]);
+  if (begun) {
+    response.writeHead(200, { 'content-type': 'text/event-stream' }).write(FIRST_EVENT);
+    await answer;
+  }
+  const leftAt = performance.now();
+  abort.abort();
+  const elapsedMs = (await closed) - leftAt;
+  await failed;
+  expect((await logged).fields).toMatchObject({ status: 499, error: 'client-gone' });
+  return elapsedMs;
+}
+
+function neverArrived(): never {
+  throw new Error('The gateway answered without asking the upstream.');
+}
+
+function createSilentUpstream(): typeof upstream {
+  const waiting: ((call: UpstreamCall) => void)[] = [];
+  const server = createServer((request, response) => {
+    if (request.method === 'GET') {
+      response
+        .setHeader('content-type', 'application/json')
+        .end(JSON.stringify({ models: MODELS }));
+      return;
+    }
+    request.resume();
+    const closed = new Promise<number>((resolve) => {
+      response.on('close', () => resolve(performance.now()));
+    });
+    waiting.shift()?.({ response, closed });
+  });
+  return { server, nextCall: () => new Promise((resolve) => waiting.push(resolve)) };
+}
