@@ -8,6 +8,7 @@ import { createDispatcher } from './dispatch/dispatch.ts';
 import { createModelDirectory } from './dispatch/model-directory.ts';
 import type { Clock } from './lib/clock.ts';
 import { createId } from './lib/ids.ts';
+import { createMediaFetcher } from './media/fetch-media.ts';
 import { createMemoryPool } from './pool/memory-pool.ts';
 import type { Pool } from './pool/pool.ts';
 import type { AccountSeed } from './pool/pooled-account.ts';
@@ -57,7 +58,12 @@ export async function createApp({ config, clock, random, log }: AppOptions): Pro
     offered: () => pool.offered(),
   });
   const keeper = createSignatureKeeper({ clock });
-  const dispatcher = createDispatcher({ router, pool, keeper, clock, random, createId });
+  const media = createMediaFetcher({
+    clock,
+    userAgent: `isthmus/${VERSION}`,
+    isEnabled: () => config.current().fetchRemoteMedia,
+  });
+  const dispatcher = createDispatcher({ router, pool, keeper, clock, random, createId, media });
   const protocols = createProtocols();
   const server = createServer({
     protocols,
@@ -77,6 +83,7 @@ export async function createApp({ config, clock, random, log }: AppOptions): Pro
     isSandbox: backend.isSandbox,
     async close() {
       await server.close();
+      await media.close();
       await pool.close();
       await backend.close();
       await config.close();

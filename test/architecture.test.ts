@@ -18,6 +18,7 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   'upstreams/generate': ['canonical/', 'wire/', 'lib/', 'upstreams/upstream.ts'],
   upstreams: ['canonical/', 'wire/', 'lib/', 'upstreams/'],
   transforms: ['canonical/', 'lib/'],
+  media: ['canonical/', 'lib/'],
   signatures: ['canonical/', 'lib/'],
   routing: ['canonical/', 'lib/', 'config/', 'wire/vocabulary.ts'],
   pool: ['canonical/', 'lib/', 'upstreams/upstream.ts'],
@@ -25,6 +26,7 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   dispatch: [
     'canonical/',
     'lib/',
+    'media/',
     'transforms/',
     'signatures/',
     'pool/pool.ts',

@@ -40,3 +40,13 @@ test('an error event is thrown, a sequence without end is a bug', () => {
   expect(() => fold([{ kind: 'error', error }])).toThrow(error);
   expect(() => fold([{ kind: 'start' }])).toThrow(/without finish/);
 });
+
+test('the signature of a picture stays with it', () => {
+  const block = { kind: 'media', mediaType: 'image/png', base64: 'AAAA' } as const;
+  const reply = fold([
+    { kind: 'block-start', index: 0, choice: 0, block },
+    { kind: 'block-end', index: 0, signature: { value: 'S', on: 'media' } },
+    end,
+  ]);
+  expect(reply.choices[0]?.blocks).toEqual([{ ...block, signature: { value: 'S', on: 'media' } }]);
+});

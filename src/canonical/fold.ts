@@ -30,7 +30,9 @@ export type ReplyBlock =
       readonly input: JsonObject;
       readonly signature?: Signature | undefined;
     }
-  | Exclude<BlockOpening, { kind: 'text' | 'thinking' | 'tool-call' }>;
+  | (Exclude<BlockOpening, { kind: 'text' | 'thinking' | 'tool-call' }> & {
+      readonly signature?: Signature | undefined;
+    });
 
 interface OpenBlock {
   readonly choice: number;
@@ -114,6 +116,6 @@ function closeBlock(block: OpenBlock): ReplyBlock {
         signature,
       };
     default:
-      return opening;
+      return signature === undefined ? opening : { ...opening, signature };
   }
 }

@@ -1,6 +1,7 @@
 // The request every client protocol is read into and every upstream is encoded from.
 
 import type { JsonObject } from '../lib/json.ts';
+import type { ClientNames } from './client-names.ts';
 
 /** Invariants after the transforms ran: turns alternate user/assistant, start with user, hold no empty part. */
 export interface CanonicalRequest {
@@ -27,6 +28,8 @@ export interface CanonicalRequest {
   readonly safety: readonly SafetySetting[];
   readonly cachedContent?: string | undefined;
   readonly serviceTier?: string | undefined;
+  /** What the client calls the fields that receipts and errors name. */
+  readonly clientNames?: ClientNames | undefined;
 }
 
 export type Role = Turn['role'];
@@ -157,7 +160,7 @@ export interface Signature {
   readonly on?: 'thinking' | 'text' | 'tool-call' | 'media' | undefined;
 }
 
-export type Tool =
+export type Tool = (
   | FunctionTool
   | FreeformTool
   | {
@@ -166,19 +169,28 @@ export type Tool =
       readonly blockedDomains?: readonly string[] | undefined;
     }
   | { readonly kind: 'url-context' }
-  | { readonly kind: 'code-execution' };
+  | { readonly kind: 'code-execution' }
+) &
+  ToolPlace;
 
-export interface FunctionTool {
+export interface ToolPlace {
+  /** Path of the tool in the client's own request, such as `tools[2]`. */
+  readonly path?: string | undefined;
+}
+
+export interface FunctionTool extends ToolPlace {
   readonly kind: 'function';
   readonly name: string;
   readonly description?: string | undefined;
   /** JSON Schema of the arguments as the client sent it; absent for a tool without arguments. */
   readonly parameters?: JsonObject | boolean | undefined;
+  /** Path of that schema in the client's own request. */
+  readonly parametersPath?: string | undefined;
   readonly strict?: boolean | undefined;
 }
 
 /** A tool that takes free text instead of arguments. */
-export interface FreeformTool {
+export interface FreeformTool extends ToolPlace {
   readonly kind: 'freeform';
   readonly name: string;
   readonly description?: string | undefined;
@@ -236,6 +248,8 @@ export type OutputModality = 'text' | 'image' | 'audio';
 export interface ImageOptions {
   readonly aspectRatio?: string | undefined;
   readonly size?: '1K' | '2K' | '4K' | undefined;
+  /** True for a size that may be a client's default: one in the model name wins over it. */
+  readonly isSizeDefault?: boolean | undefined;
 }
 
 export type MediaResolution = 'low' | 'medium' | 'high';
@@ -249,6 +263,6 @@ export interface SafetySetting {
 export interface SignatureRecall {
   call(id: string, name: string): Signature | undefined;
   thought(text: string): Signature | undefined;
-  /** True when a bare value was issued through this gateway. */
-  isKnown(value: string): boolean;
+  /** The model family that issued a bare value through this gateway; undefined when none did. */
+  familyOf(value: string): string | undefined;
 }

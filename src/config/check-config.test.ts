@@ -16,6 +16,7 @@ test.each<[JsonValue, string]>([
   [{ api_key: 5 }, 'api_key: must be string'],
   [{ proxy: { port: 1.5 } }, 'proxy.port: must be integer'],
   [{ proxy: { auth_mode: 'none' } }, 'proxy.auth_mode: must be one of off, auto, strict'],
+  [{ auth_mode: 'none' }, 'auth_mode: must be one of'],
   [{ proxy: { auth_mode: null } }, 'proxy.auth_mode: must be one of'],
   [{ proxy: { custom_mapping: { 'gpt*': 1 } } }, 'proxy.custom_mapping["gpt*"]: must be string'],
   [{ proxy: { trusted_proxies: ['0.0.0.0/0'] } }, 'proxy.trusted_proxies: must not trust'],

@@ -50,7 +50,8 @@ function jsonPath({ instancePath }: SchemaError): string {
 
 function sayError({ keyword, message, params }: SchemaError): string {
   if (keyword === 'enum' && 'allowedValues' in params && Array.isArray(params.allowedValues)) {
-    return `must be one of ${params.allowedValues.join(', ')}`;
+    const words = new Set(params.allowedValues.map((word) => String(word).toLowerCase()));
+    return `must be one of ${[...words].join(', ')}`;
   }
   return message;
 }

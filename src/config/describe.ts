@@ -13,7 +13,7 @@ interface KeySchema {
 
 const INTRODUCTION = `# Configuration
 
-<!-- Written from src/config by describeConfiguration(); run "npx vitest run -u src/config/describe" after a change. -->
+<!-- Written from src/config by describeConfiguration(); run "npx vitest run src/config/describe -u" after a change. -->
 
 Command-line flags win over environment variables, those over the config file, and that over the defaults.
 

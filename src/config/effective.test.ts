@@ -32,6 +32,14 @@ test('without anything said the defaults of the specification hold', () => {
   });
 });
 
+test.each([
+  [{ auth_mode: 'Strict' }, 'strict'],
+  [{ proxy: { auth_mode: 'STRICT' } }, 'strict'],
+  [{ auth_mode: 'off', proxy: { auth_mode: 'Strict' } }, 'strict'],
+] as const)('the mode of %j counts wherever it stands, in any case (T27)', (file, authMode) => {
+  expect(resolveSettings({ environment: {}, file }).authMode).toBe(authMode);
+});
+
 test('flags win over environment, environment over file', () => {
   const file = { proxy: { port: 1, host: 'a', auth_mode: 'Strict' as const } };
   const environment: Environment = { port: 2, host: 'b' };
@@ -66,6 +74,17 @@ test.each<[string, Environment, object[]]>([
   ],
 ])('upstreams from %s', (_label, environment, seeds) => {
   expect(resolveSettings({ environment, file: {} }).upstreamSeeds).toEqual(seeds);
+});
+
+test('media are fetched only when the operator says so; the environment wins', () => {
+  const fetches = (environment: Environment, value?: boolean) =>
+    resolveSettings({
+      environment,
+      file: value === undefined ? {} : { proxy: { fetch_remote_media: value } },
+    }).fetchRemoteMedia;
+  expect(fetches({})).toBe(false);
+  expect(fetches({}, true)).toBe(true);
+  expect(fetches({ fetchRemoteMedia: false }, true)).toBe(false);
 });
 
 test('a generic upstream needs an address', () => {

@@ -32,6 +32,8 @@ export interface Settings {
   readonly trustedProxies: readonly string[];
   readonly allowedHosts: readonly string[];
   readonly corsOrigins: readonly string[];
+  /** Whether media that requests name by address are fetched. */
+  readonly fetchRemoteMedia: boolean;
   readonly logLevel: LogLevel;
   readonly dataDir: string;
   readonly upstreamSeeds: readonly UpstreamSeed[];
@@ -59,7 +61,7 @@ export function resolveSettings({ flags = {}, environment, file }: SettingsSourc
     authMode:
       flags.authMode ??
       environment.authMode ??
-      readWord(proxy.auth_mode ?? PROXY_DEFAULTS.auth_mode.default, AUTH_MODES),
+      readWord(proxy.auth_mode ?? file.auth_mode ?? PROXY_DEFAULTS.auth_mode.default, AUTH_MODES),
     apiKey,
     consolePassword: environment.webPassword ?? file.admin_password ?? apiKey,
     maxBodyBytes:
@@ -70,6 +72,10 @@ export function resolveSettings({ flags = {}, environment, file }: SettingsSourc
     trustedProxies: environment.trustedProxies ?? proxy.trusted_proxies ?? [],
     allowedHosts: environment.allowedHosts ?? proxy.allowed_hosts ?? [],
     corsOrigins: environment.corsOrigins ?? proxy.cors_origins ?? [],
+    fetchRemoteMedia:
+      environment.fetchRemoteMedia ??
+      proxy.fetch_remote_media ??
+      PROXY_DEFAULTS.fetch_remote_media.default,
     logLevel:
       flags.logLevel ?? environment.logLevel ?? proxy.log_level ?? PROXY_DEFAULTS.log_level.default,
     dataDir: resolveDataDir(flags, environment),

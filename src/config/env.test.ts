@@ -34,6 +34,7 @@ test('every variable is read into its own type', () => {
       UPSTREAM_API_KEYS: 'a, b',
       TRUSTED_PROXIES: '10.0.0.0/8,::1',
       ISTHMUS_CORS_ORIGINS: 'https://a.example:8443',
+      ISTHMUS_FETCH_REMOTE_MEDIA: 'True',
       LOG_LEVEL: 'debug',
     }),
   ).toMatchObject({
@@ -46,6 +47,7 @@ test('every variable is read into its own type', () => {
     upstreamApiKeys: ['a', 'b'],
     trustedProxies: ['10.0.0.0/8', '::1'],
     corsOrigins: ['https://a.example:8443'],
+    fetchRemoteMedia: true,
     logLevel: 'debug',
   });
 });
@@ -87,6 +89,7 @@ test.each([
   ['ISTHMUS_CORS_ORIGINS', '*'],
   ['ISTHMUS_CORS_ORIGINS', 'https://a/b'],
   ['LOG_LEVEL', 'loud'],
+  ['ISTHMUS_FETCH_REMOTE_MEDIA', 'maybe'],
   ['API_KEY', 'two words'],
 ])('%s=%s refuses the start and names the variable (T27)', (name, value) => {
   expect(problems({ [name]: value })).toContain(name);

@@ -14,6 +14,7 @@ import {
   readPath,
   readPort,
   readSecret,
+  readSwitch,
   readUrl,
   readWord,
   UPSTREAM_PROFILES,
@@ -109,6 +110,12 @@ export const VARIABLES = {
     'ISTHMUS_CORS_ORIGINS',
     'Origins of web pages that may call with a key, comma list.',
     (text) => readList(text, readOrigin),
+  ),
+  fetchRemoteMedia: variable(
+    'ISTHMUS_FETCH_REMOTE_MEDIA',
+    'Fetches images and documents that requests name by https address, from public hosts only: `true` or `false`.',
+    readSwitch,
+    { fallback: '`false`' },
   ),
   logLevel: variable(
     'LOG_LEVEL',

@@ -4,7 +4,7 @@ import { randomBytes } from 'node:crypto';
 import { mkdir, open, readFile, rename, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { isJsonObject, type JsonObject, type JsonValue, parseJson } from '../lib/json.ts';
-import { checkConfig } from './check-config.ts';
+import type { CheckedConfig } from './check-config.ts';
 import { ConfigError } from './config-error.ts';
 import type { ConfigFile } from './schema.ts';
 
@@ -42,14 +42,14 @@ export async function readConfig(path: string): Promise<ConfigRead> {
   return readConfigText(text);
 }
 
-function readConfigText(text: string): ConfigRead {
+async function readConfigText(text: string): Promise<ConfigRead> {
   let raw: JsonValue;
   try {
     raw = parseJson(text.replace(/^\uFEFF/, ''));
   } catch {
     return { kind: 'bad', problems: ['the file is not complete JSON'] };
   }
-  const checked = checkConfig(raw);
+  const checked = await checkLazily(raw);
   if (checked.kind === 'bad') return checked;
   return { kind: 'good', text, config: checked.config, raw: isJsonObject(raw) ? raw : {} };
 }
@@ -82,12 +82,18 @@ export async function loadConfig(path: string): Promise<LoadedConfig> {
  * @throws ConfigError when it cannot be used; nothing is written then.
  */
 export async function writeConfig(path: string, raw: JsonObject): Promise<GoodConfig> {
-  const checked = checkConfig(raw);
+  const checked = await checkLazily(raw);
   if (checked.kind === 'bad') throw new ConfigError(path, checked.problems);
   const text = `${JSON.stringify(raw, null, 2)}\n`;
   await replaceFile(path, text);
   await replaceFile(lastGoodPath(path), text);
   return { config: checked.config, raw };
+}
+
+/** The schema checker is a tenth of the start; without a file nothing needs it. */
+async function checkLazily(raw: JsonValue): Promise<CheckedConfig> {
+  const { checkConfig } = await import('./check-config.ts');
+  return checkConfig(raw);
 }
 
 /** Keeps a file's text as the last good copy, unless it already is. */

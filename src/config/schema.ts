@@ -51,6 +51,10 @@ const EXTPROV_SCHEMA = {
   },
 } as const;
 
+const AUTH_MODE = {
+  enum: ['off', 'auto', 'strict', 'Off', 'Auto', 'Strict', 'OFF', 'AUTO', 'STRICT'],
+} as const;
+
 const PROXY_SCHEMA = {
   type: 'object',
   description: 'The gateway itself.',
@@ -64,7 +68,7 @@ const PROXY_SCHEMA = {
       description: 'Port to listen on; 0 takes a free one.',
     },
     auth_mode: {
-      enum: ['off', 'auto', 'strict', 'Off', 'Auto', 'Strict'],
+      ...AUTH_MODE,
       default: 'auto',
       description:
         'Who needs a key: `off` nobody (development only), `auto` everyone but local requests, ' +
@@ -98,6 +102,11 @@ const PROXY_SCHEMA = {
       default: [],
       description: 'Host names, besides the loopback ones, under which local requests may come.',
     },
+    fetch_remote_media: {
+      ...SWITCH,
+      description:
+        'Fetches images and documents that requests name by https address, from public hosts only.',
+    },
     log_level: {
       enum: ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'],
       default: 'info',
@@ -116,6 +125,7 @@ export const CONFIG_SCHEMA = {
       description: 'Key that clients send with model requests.',
     },
     admin_password: { type: 'string', minLength: 1, description: 'Password of the web console.' },
+    auth_mode: { ...AUTH_MODE, description: 'The same as `proxy.auth_mode`, which wins.' },
     proxy: PROXY_SCHEMA,
   },
 } as const;

@@ -21,6 +21,11 @@ export function readWord<Word extends string>(text: string, words: readonly Word
   return word;
 }
 
+/** @throws ValueError */
+export function readSwitch(text: string): boolean {
+  return readWord(text, ['true', 'false']) === 'true';
+}
+
 export function readPort(text: string): number {
   return readInteger(text, { least: 0, most: 65_535 });
 }

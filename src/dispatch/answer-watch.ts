@@ -76,9 +76,9 @@ class Watch implements AnswerWatch {
 
   #endBlock(event: Extract<CanonicalEvent, { kind: 'block-end' }>): void {
     const thought = this.#thoughts.get(event.index);
-    if (thought === undefined) return;
     this.#thoughts.delete(event.index);
     if (event.signature === undefined) return;
-    this.#keeper.rememberThought(this.#scope, thought, event.signature);
+    if (thought === undefined) this.#keeper.rememberValue(this.#scope, event.signature);
+    else this.#keeper.rememberThought(this.#scope, thought, event.signature);
   }
 }

@@ -1,10 +1,12 @@
 // What every operation of dispatch begins with: a route, a lease request and a way to prepare bodies.
 
 import type { CanonicalRequest } from '../canonical/request.ts';
+import type { MediaFetcher } from '../media/fetch-media.ts';
 import type { Lease, LeaseRequest, Pool } from '../pool/pool.ts';
 import type { GenerateCall } from '../protocols/protocol.ts';
 import type { SignatureKeeper } from '../signatures/keeper.ts';
 import type { AttemptDependencies } from './attempts.ts';
+import { createCallMedia } from './call-media.ts';
 import type { CallContext } from './dispatcher.ts';
 import { createPreparer, type Preparer } from './prepare.ts';
 import type { ModelRouter, RoutedModel } from './router.ts';
@@ -15,12 +17,16 @@ export interface SetupOptions {
   readonly pool: Pool;
   readonly keeper: SignatureKeeper;
   readonly estimator: TokenEstimator;
+  /** Absent where nothing is ever fetched. */
+  readonly media: MediaFetcher | undefined;
   readonly dependencies: AttemptDependencies;
 }
 
 export interface CallSetup {
   readonly route: RoutedModel;
   readonly leaseRequest: Omit<LeaseRequest, 'exclude'>;
+  /** Fetches what the request names by address, where needed; comes before `prepare`. @throws GatewayError */
+  loadMedia(lease: Lease): Promise<void>;
   readonly prepare: Preparer;
   readonly dependencies: AttemptDependencies;
   readonly estimator: TokenEstimator;
@@ -39,6 +45,7 @@ export async function setUpCall(
   options: SetupOptions,
 ): Promise<CallSetup> {
   const { router, pool, keeper, dependencies, estimator } = options;
+  const media = createCallMedia(call, { fetcher: options.media, signal: context.signal });
   await pool.ensureModels();
   const route = router.route(call.model);
   context.record.routedModel = route.target;
@@ -46,8 +53,9 @@ export async function setUpCall(
   return {
     route,
     leaseRequest: { model: route.target, clientKeyId, preferredAccount, preferredTier },
+    loadMedia: ({ upstream }) => media.load(upstream),
     prepare: createPreparer({
-      canonical: () => call.canonical(),
+      canonical: () => media.canonical(),
       relay: call.relay,
       route,
       keeper,

@@ -16,12 +16,14 @@ export async function countTokens(
   setup: CallSetup,
 ): Promise<JsonObject> {
   const { signal, record } = context;
-  const { leaseRequest, prepare, dependencies, estimator } = setup;
+  const { leaseRequest, loadMedia, prepare, dependencies, estimator } = setup;
   try {
     return await runAttempts(
       { leaseRequest, signal, record },
-      (lease, plan) =>
-        countOn(lease, { call, context, plan, prepared: prepare(lease, plan.signatures) }),
+      async (lease, plan) => {
+        await loadMedia(lease);
+        return countOn(lease, { call, context, plan, prepared: prepare(lease, plan.signatures) });
+      },
       dependencies,
     );
   } catch (error) {

@@ -1,6 +1,7 @@
 // Dispatch: routes a call, runs its attempts, and hands the committed answer to the edge.
 
 import type { Clock } from '../lib/clock.ts';
+import type { MediaFetcher } from '../media/fetch-media.ts';
 import type { Pool } from '../pool/pool.ts';
 import type { SignatureKeeper } from '../signatures/keeper.ts';
 import { runAttempts } from './attempts.ts';
@@ -21,23 +22,26 @@ export interface DispatchOptions {
   readonly clock: Clock;
   readonly random: () => number;
   readonly createId: (prefix: string) => string;
+  /** For media that requests name by address; without it they are refused. */
+  readonly media?: MediaFetcher | undefined;
 }
 
 export function createDispatcher(options: DispatchOptions): Dispatcher {
-  const { router, pool, keeper, clock, random, createId } = options;
+  const { router, pool, keeper, clock, random, createId, media } = options;
   const dependencies = { pool, clock, random, budget: createRetryBudget(clock) };
   const estimator = createTokenEstimator();
-  const setupOptions = { router, pool, keeper, estimator, dependencies };
+  const setupOptions = { router, pool, keeper, estimator, media, dependencies };
   const attemptOptions = { keeper, clock, createId, estimator };
   return {
     async generate(call, context) {
-      const { leaseRequest, prepare } = await setUpCall(call, context, setupOptions);
+      const { leaseRequest, loadMedia, prepare } = await setUpCall(call, context, setupOptions);
       const session = nameSession(call, context);
       const { signal, record } = context;
       return runAttempts(
         { leaseRequest: { ...leaseRequest, session }, signal, record },
-        (lease, plan) => {
+        async (lease, plan) => {
           noteLease(lease, context);
+          await loadMedia(lease);
           const prepared = prepare(lease, plan.signatures);
           const input = { options: attemptOptions, call, context, lease, prepared, plan };
           return new GenerateAttempt(input).run();

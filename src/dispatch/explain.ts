@@ -7,16 +7,17 @@ import type { CallContext, CallExplanation } from './dispatcher.ts';
 import { exhaustedError } from './exhausted.ts';
 
 /** Leases, prepares and gives back: nothing is sent and nothing held against the account. */
-export function explainCall(
+export async function explainCall(
   call: GenerateCall,
   context: CallContext,
   { setup, pool }: { readonly setup: CallSetup; readonly pool: Pool },
-): CallExplanation {
+): Promise<CallExplanation> {
   const leased = pool.lease({ ...setup.leaseRequest, exclude: new Set() });
   if (leased.kind === 'none') throw exhaustedError(leased, undefined);
   const { lease } = leased;
   try {
     noteLease(lease, context);
+    await setup.loadMedia(lease);
     const { lane, body } = setup.prepare(lease, 'carried');
     return {
       route: setup.route,

@@ -5,8 +5,8 @@ import type { Clock } from '../lib/clock.ts';
 import type { Lease } from '../pool/pool.ts';
 import type { GenerateCall, ReplyContext } from '../protocols/protocol.ts';
 import type { SignatureKeeper } from '../signatures/keeper.ts';
-import { type AnswerTransform, createAnswerTransform } from '../transforms/answer/index.ts';
 import type { UpstreamStream } from '../upstreams/upstream.ts';
+import { type AnswerRules, createAnswerRules } from './answer-rules.ts';
 import { type AnswerWatch, createAnswerWatch } from './answer-watch.ts';
 import { type AttemptPlan, abortError } from './attempts.ts';
 import type { CallContext, GenerateAnswer } from './dispatcher.ts';
@@ -75,7 +75,7 @@ export class GenerateAttempt {
     }
     // Noted only once the answer is whole: another attempt must not inherit this one's repairs.
     const receipt = createReceipt();
-    const reply = await translateReply({ ...input, transform: this.#transform(receipt) });
+    const reply = await translateReply({ ...input, ...this.#rules(receipt) });
     for (const { action, path, reason } of receipt.entries) {
       context.receipt.add(action, path, reason);
     }
@@ -89,7 +89,7 @@ export class GenerateAttempt {
       prepared.lane === 'relay' && call.relay !== undefined
         ? relayStream(input, call.relay.createStreamWriter(this.#replyContext()))
         : translateStream(
-            { ...input, transform: this.#transform(context.receipt) },
+            { ...input, ...this.#rules(context.receipt) },
             call.createStreamWriter(this.#replyContext()),
           );
     const first = await chunks.next();
@@ -137,10 +137,10 @@ export class GenerateAttempt {
     return { frames, decoder, watch: this.#watch };
   }
 
-  #transform(receipt: Receipt): AnswerTransform {
+  #rules(receipt: Receipt): AnswerRules {
     const { call, options } = this.#input;
     const { createId } = options;
-    return createAnswerTransform({ request: call.canonical(), receipt, createId });
+    return createAnswerRules({ request: call.canonical(), receipt, createId });
   }
 
   #replyContext(): ReplyContext {

@@ -1,5 +1,6 @@
 // Prepares the upstream body of one attempt, once per model and signature plan.
 
+import { inClientNames } from '../canonical/client-names.ts';
 import { GatewayError } from '../canonical/error.ts';
 import type { Receipt } from '../canonical/receipt.ts';
 import type { CanonicalRequest, SignatureRecall } from '../canonical/request.ts';
@@ -8,7 +9,7 @@ import type { Lease } from '../pool/pool.ts';
 import type { RelayCall } from '../protocols/protocol.ts';
 import type { SignatureKeeper } from '../signatures/keeper.ts';
 import { applyTransforms } from '../transforms/index.ts';
-import type { EncodeTarget } from '../upstreams/upstream.ts';
+import type { EncodeTarget, PatchTarget, Upstream } from '../upstreams/upstream.ts';
 import type { RoutedModel } from './router.ts';
 
 export interface Preparation {
@@ -52,29 +53,38 @@ function prepare(
   const { upstream, modelId } = lease;
   const capabilities = upstream.capabilities(modelId, lease.listedModel);
   const { signatureFamily } = capabilities;
-  const recall = createRecall(preparation);
-  const target: EncodeTarget = { modelId, capabilities, signatures, receipt };
-  if (relay !== undefined && relay.wire === upstream.wire) {
-    return {
-      lane: 'relay',
-      body: upstream.patch(relay.body, { ...target, recall, variant: route }),
-      signatureFamily,
-    };
-  }
-  const request = applyTransforms(preparation.canonical(), {
+  const target: PatchTarget = {
+    modelId,
     capabilities,
-    variant: route,
-    recall,
+    signatures,
     receipt,
+    recall: createRecall(preparation),
+    variant: route,
+  };
+  if (relay !== undefined && relay.wire === upstream.wire) {
+    return { lane: 'relay', body: upstream.patch(relay.body, target), signatureFamily };
+  }
+  const body = translateRequest(preparation.canonical(), upstream, target);
+  return { lane: 'translate', body, signatureFamily };
+}
+
+/** The rules, then the wire body; what they note and what they refuse names the client's own fields. */
+export function translateRequest(
+  asked: CanonicalRequest,
+  upstream: Pick<Upstream, 'encode'>,
+  target: PatchTarget,
+): JsonObject {
+  return inClientNames(asked.clientNames, target.receipt, (receipt) => {
+    const named = { ...target, receipt };
+    return upstream.encode(applyTransforms(asked, named), named);
   });
-  return { lane: 'translate', body: upstream.encode(request, target), signatureFamily };
 }
 
 function createRecall({ keeper, clientKeyId }: Preparation): SignatureRecall {
   return {
     call: (id, name) => keeper.findCall(clientKeyId, id, name),
     thought: (text) => keeper.findThought(clientKeyId, text),
-    isKnown: (value) => keeper.isKnown(clientKeyId, value),
+    familyOf: (value) => keeper.familyOf(clientKeyId, value),
   };
 }
 

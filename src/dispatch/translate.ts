@@ -14,6 +14,8 @@ export interface TranslateInput {
   readonly watch: AnswerWatch;
   /** What the client is to see of the answer, and what is remembered of it. */
   readonly transform: AnswerTransform;
+  /** True when the rest of the answer is not needed; the decoder's ending then closes it. */
+  readonly isComplete?: (() => boolean) | undefined;
 }
 
 /**
@@ -36,7 +38,7 @@ export async function* translateStream(
   try {
     for await (const batch of frames) {
       for (const frame of batch) take(decoder.push(frame.value));
-      if (watch.error !== undefined) break;
+      if (watch.error !== undefined || input.isComplete?.() === true) break;
       if (!watch.isCommitted || text === '') continue;
       yield text;
       text = '';

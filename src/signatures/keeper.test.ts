@@ -10,7 +10,8 @@ test('a call’s signature comes back to the same key, by id and name only (P003
   expect(keeper.findCall('ann', 'c1', 'read')).toEqual(signature);
   expect(keeper.findCall('ann', 'c1', 'write')).toBeUndefined();
   expect(keeper.findCall('bob', 'c1', 'read')).toBeUndefined();
-  expect(keeper.isKnown('bob', 'S')).toBe(false);
+  expect(keeper.familyOf('ann', 'S')).toBe('alpha');
+  expect(keeper.familyOf('bob', 'S')).toBeUndefined();
 });
 
 test('entries expire after their lifetime', async () => {

@@ -8,10 +8,12 @@ import type { Clock } from '../lib/clock.ts';
 export interface SignatureKeeper {
   rememberCall(scope: string, call: RememberedCall): void;
   rememberThought(scope: string, text: string, signature: Signature): void;
+  /** A signature of a part that is recalled by its value alone, such as a text. */
+  rememberValue(scope: string, signature: Signature): void;
   findCall(scope: string, id: string, name: string): Signature | undefined;
   findThought(scope: string, text: string): Signature | undefined;
-  /** True when this value was remembered for the scope, on whatever part. */
-  isKnown(scope: string, value: string): boolean;
+  /** The model family that issued this value, on whatever part; undefined when it is not known. */
+  familyOf(scope: string, value: string): string | undefined;
 }
 
 export interface RememberedCall {
@@ -60,9 +62,10 @@ export function createSignatureKeeper(options: KeeperOptions): SignatureKeeper {
       if (text !== '') remember(key(scope, 'thought', text), signature);
       remember(key(scope, 'value', signature.value), signature);
     },
+    rememberValue: (scope, signature) => remember(key(scope, 'value', signature.value), signature),
     findCall: (scope, id, name) => find(key(scope, 'call', `${id} ${name}`)),
     findThought: (scope, text) => find(key(scope, 'thought', text)),
-    isKnown: (scope, value) => find(key(scope, 'value', value)) !== undefined,
+    familyOf: (scope, value) => find(key(scope, 'value', value))?.family,
   };
 }
 

@@ -24,12 +24,10 @@ function judge(
   { part, context }: { readonly part: Part; readonly context: TransformContext },
 ): string | undefined {
   const { signatureFamily } = context.capabilities;
-  if (signature.family !== undefined && signature.family !== signatureFamily) {
-    return `A thought signature of the ${signature.family} family means nothing to this model.`;
+  const family = signature.family ?? context.recall.familyOf(signature.value);
+  if (family !== undefined && family !== signatureFamily) {
+    return `A thought signature of the ${family} family means nothing to this model.`;
   }
-  const isForeignThought =
-    part.kind === 'thinking' &&
-    signature.family === undefined &&
-    !context.recall.isKnown(signature.value);
+  const isForeignThought = part.kind === 'thinking' && family === undefined;
   return isForeignThought ? 'A thought signature was not issued by this gateway.' : undefined;
 }

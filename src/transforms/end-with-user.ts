@@ -1,23 +1,32 @@
-// Keeps the client's question last, also when nothing of it is left to send.
+// Makes the conversation end with a user turn, wherever the upstream does not take a prefill.
 
+import { CONTINUE_PROMPT, CONTINUE_REASON } from '../canonical/prefill.ts';
 import type { CanonicalRequest } from '../canonical/request.ts';
 import type { TransformContext } from './transform.ts';
 
 /**
- * The request, ending with a user turn when the client's own did: its last turn may have been empty,
- * or one result that belongs further up. A conversation the client itself ends with an assistant
- * turn (a prefill) stays as it is.
+ * `asked` is the request before all transforms: a conversation the client itself ends with an
+ * assistant turn is a prefill; any other lost its last turn, which was empty, or one result that
+ * belongs further up.
  */
 export function endWithUser(
   request: CanonicalRequest,
   asked: CanonicalRequest,
-  { receipt }: TransformContext,
+  { capabilities, receipt }: TransformContext,
 ): CanonicalRequest {
-  const wasAnswerLast = asked.turns.at(-1)?.role === 'assistant';
-  if (wasAnswerLast || request.turns.at(-1)?.role !== 'assistant') return request;
+  if (request.turns.at(-1)?.role !== 'assistant') return request;
+  if (asked.turns.at(-1)?.role === 'assistant') {
+    if (capabilities.acceptsPrefill === true) return request;
+    receipt.add('approximated', 'messages', CONTINUE_REASON);
+    return withPrompt(request, CONTINUE_PROMPT);
+  }
   receipt.add('approximated', 'messages', 'A user turn "…" stands for the empty last one.');
+  return withPrompt(request, '…');
+}
+
+function withPrompt(request: CanonicalRequest, text: string): CanonicalRequest {
   return {
     ...request,
-    turns: [...request.turns, { role: 'user', parts: [{ kind: 'text', text: '…' }] }],
+    turns: [...request.turns, { role: 'user', parts: [{ kind: 'text', text }] }],
   };
 }

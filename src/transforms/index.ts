@@ -1,6 +1,7 @@
 // The ordered list of rules every canonical request goes through before it is encoded.
 
 import type { CanonicalRequest } from '../canonical/request.ts';
+import { applyImageName } from './apply-image-name.ts';
 import { dropBillingLine } from './drop-billing-line.ts';
 import { dropEmptyParts } from './drop-empty-parts.ts';
 import { dropForeignSignatures } from './drop-foreign-signatures.ts';
@@ -13,6 +14,7 @@ import { placeSystemTurns } from './place-system-turns.ts';
 import { resolveThinking } from './resolve-thinking.ts';
 import { restoreSignatures } from './restore-signatures.ts';
 import { startWithUser } from './start-with-user.ts';
+import { limitStops } from './stop-sequences.ts';
 import type { Transform, TransformContext } from './transform.ts';
 
 /** Order matters: a rule may rely on what the ones before it established. */
@@ -30,8 +32,10 @@ const TRANSFORMS: readonly Transform[] = [
   startWithUser,
   // Figures: the output limit depends on the thinking budget.
   limitTools,
+  limitStops,
   resolveThinking,
   limitOutput,
+  applyImageName,
 ];
 
 /** @throws GatewayError (invalid-request) when the conversation cannot be made valid. */

@@ -1,13 +1,13 @@
 // Caps the output limit to the model and leaves room for an answer beside the thinking budget.
 
-import type { ReasoningAmount } from '../canonical/request.ts';
-import type { Transform } from './transform.ts';
+import type { CanonicalRequest } from '../canonical/request.ts';
+import type { Transform, TransformContext } from './transform.ts';
 
 export const limitOutput: Transform = (request, { capabilities, receipt }) => {
   const asked = request.maxOutputTokens;
   if (asked === undefined) return request;
   const limit = capabilities.outputTokenLimit;
-  const budget = budgetOf(request.reasoning.amount);
+  const budget = budgetOf(request, capabilities);
   const capped = Math.min(asked, limit);
   if (capped < asked) {
     receipt.add('capped', 'max_tokens', `This model writes at most ${limit} tokens.`);
@@ -25,6 +25,10 @@ export const limitOutput: Transform = (request, { capabilities, receipt }) => {
   };
 };
 
-function budgetOf(amount: ReasoningAmount): number {
-  return amount.kind === 'budget' ? amount.tokens : 0;
+/** Only a budget that is sent takes room: models with levels share the limit out themselves. */
+function budgetOf(
+  { reasoning: { amount } }: CanonicalRequest,
+  { thinking }: TransformContext['capabilities'],
+): number {
+  return thinking.kind === 'budget' && amount.kind === 'budget' ? amount.tokens : 0;
 }

@@ -43,11 +43,12 @@ function isCallable(tool: Tool): boolean {
 
 function withSearchVariant(tools: readonly Tool[], { variant }: TransformContext): readonly Tool[] {
   if (!variant.webSearch || tools.some((tool) => tool.kind === 'web-search')) return tools;
-  return [...tools, { kind: 'web-search' }];
+  return [...tools, { kind: 'web-search', path: 'model' }];
 }
 
 function keepBesideFunctions(tool: Tool, { receipt }: TransformContext): boolean {
   if (isCallable(tool)) return true;
-  receipt.add('dropped', 'tools', `This model takes no ${tool.kind} beside function tools.`);
+  const reason = `This model takes no ${tool.kind} beside function tools.`;
+  receipt.add('dropped', tool.path ?? 'tools', reason);
   return false;
 }

@@ -56,7 +56,10 @@ function distinguishCalls(turn: Extract<Turn, { role: 'assistant' }>): {
     calls.push({ call, askedId: part.id });
     return call;
   });
-  return { turn: parts.some((part, i) => part !== turn.parts[i]) ? { ...turn, parts } : turn, calls };
+  return {
+    turn: parts.some((part, i) => part !== turn.parts[i]) ? { ...turn, parts } : turn,
+    calls,
+  };
 }
 
 function freeId(id: string, taken: ReadonlySet<string>): string {

@@ -11,16 +11,18 @@ import {
   user,
 } from '../../test/support/canonical.ts';
 import { GatewayError } from '../canonical/error.ts';
-import type { Part, Turn } from '../canonical/request.ts';
+import { CONTINUE_PROMPT } from '../canonical/prefill.ts';
+import type { Part, Signature, Turn } from '../canonical/request.ts';
 import { applyTransforms } from './index.ts';
 
 const turnsAfter = (turns: readonly Turn[], context = contextOf()) =>
   applyTransforms(requestOf({ turns }), context).turns;
 
 test('neighbours of one role are merged and their border texts joined (V013, P060)', () => {
-  expect(turnsAfter([user('a'), user('b'), assistant('c')])).toEqual([
+  expect(turnsAfter([user('a'), user('b'), assistant('c'), user('d')])).toEqual([
     user('a\n\nb'),
     assistant('c'),
+    user('d'),
   ]);
 });
 
@@ -113,7 +115,11 @@ const thought = (value: string, signature?: { value: string; family?: string }):
 test('a thought with a known bare signature is kept, with an unknown one dropped (V022)', () => {
   const turns = [user('a'), assistant(thought('hm', { value: 'S' }), 'x'), user('b')];
   const known = contextOf({
-    recall: { call: () => undefined, thought: () => undefined, isKnown: (v) => v === 'S' },
+    recall: {
+      call: () => undefined,
+      thought: () => undefined,
+      familyOf: (v) => (v === 'S' ? 'alpha' : undefined),
+    },
   });
   expect(turnsAfter(turns, known)[1]?.parts[0]).toMatchObject({ kind: 'thinking', text: 'hm' });
   expect(turnsAfter(turns)[1]).toEqual(assistant('x'));
@@ -134,7 +140,7 @@ test('a call without signature gets the remembered one back', () => {
   const recall = {
     call: (id: string, name: string) => (id === 't' && name === 'tool_t' ? signature : undefined),
     thought: () => undefined,
-    isKnown: () => false,
+    familyOf: () => undefined,
   };
   const turns = turnsAfter(
     [user('a'), assistant(call('t')), user(result('t'))],
@@ -284,3 +290,67 @@ function isFitting(turn: { role: string }, seen: Set<string>): (part: Part) => b
     return true;
   };
 }
+
+test('calls of one id become two, each with its own result', () => {
+  const twin = { ...call('a'), input: { other: true } };
+  const turns = turnsAfter([
+    user('go'),
+    assistant(call('a'), twin),
+    user(result('a', 'first'), result('a', 'second')),
+  ]);
+  expect(turns[1]?.parts.map((part) => ('id' in part ? part.id : ''))).toEqual(['a', 'a-2']);
+  expect(turns[2]?.parts).toMatchObject([
+    { callId: 'a', content: [text('first')] },
+    { callId: 'a-2', content: [text('second')] },
+  ]);
+});
+
+test('P046 a late result that was all of the last turn leaves the user with the last word', () => {
+  const context = contextOf();
+  const turns = turnsAfter(
+    [user('go'), assistant(call('a')), user('wait'), assistant('ok'), user(result('a'))],
+    context,
+  );
+  expect(turns.at(-1)).toEqual(user('…'));
+  expect(context.receipt.entries.map((entry) => entry.action)).toContain('approximated');
+});
+
+test('an empty last message of the user is not taken for a prefill', () => {
+  expect(turnsAfter([user('a'), assistant('b'), user('')]).at(-1)).toEqual(user('…'));
+  expect(turnsAfter([user('a'), assistant('b')]).at(-1)).not.toEqual(user('…'));
+});
+
+test('a prefill stays last where it is accepted; elsewhere the user asks to go on from it', () => {
+  const prefill = [user('a'), assistant('b')];
+  const accepting = contextOf({ capabilities: capabilitiesOf({ acceptsPrefill: true }) });
+  expect(turnsAfter(prefill, accepting)).toEqual(prefill);
+  const context = contextOf();
+  expect(turnsAfter(prefill, context)).toEqual([...prefill, user(CONTINUE_PROMPT)]);
+  expect(context.receipt.entries).toMatchObject([{ action: 'approximated', path: 'messages' }]);
+});
+
+test('a model with levels gets no room for a budget that is not sent', () => {
+  const context = contextOf({
+    capabilities: capabilitiesOf({ thinking: { kind: 'level', levels: ['LOW', 'HIGH'] } }),
+  });
+  const amount = { kind: 'budget', tokens: 8000 } as const;
+  const request = requestOf({ turns: [user('x')], reasoning: { amount }, maxOutputTokens: 1000 });
+  expect(applyTransforms(request, context).maxOutputTokens).toBe(1000);
+  expect(context.receipt.entries).toEqual([]);
+});
+
+test('P003 words thought before two calls do not give one the signature of the other', () => {
+  const thoughtOfOther = { value: 'OTHER', family: 'alpha', on: 'tool-call' } as const;
+  const turnsKnowing = (known: Signature | undefined) =>
+    turnsAfter(
+      [user('a'), assistant(thought('hm'), call('t')), user(result('t'))],
+      contextOf({
+        recall: { call: () => known, thought: () => thoughtOfOther, familyOf: () => 'alpha' },
+      }),
+    );
+  expect(turnsKnowing({ value: 'S', family: 'beta' })[1]?.parts).toEqual([call('t')]);
+  expect(turnsKnowing({ value: 'S', family: 'alpha' })[1]?.parts).toMatchObject([
+    { kind: 'tool-call', signature: { value: 'S' } },
+  ]);
+  expect(turnsKnowing(undefined)[1]?.parts[0]).toMatchObject({ signature: { value: 'OTHER' } });
+});

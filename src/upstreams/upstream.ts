@@ -15,6 +15,8 @@ export interface Upstream {
   modelIds(name: string): readonly string[];
   /** What one of its models can do; limits the upstream listed itself win over built-in ones. */
   capabilities(modelId: string, listed: UpstreamModel | undefined): ModelCapabilities;
+  /** True for addresses this upstream reads itself; any other media has to be sent along. */
+  readsUri(uri: string): boolean;
   /** The wire body of a canonical request. Lossy steps go to the receipt. */
   encode(request: CanonicalRequest, target: EncodeTarget): JsonObject;
   /** The wire body of a native client body: only what this upstream needs different is edited. */

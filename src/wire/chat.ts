@@ -28,7 +28,7 @@ export type ChatCompletion = {
 export type ChatChoice = {
   index: number;
   message: ChatMessage;
-  logprobs: null;
+  logprobs: ChatLogprobs | null;
   finish_reason: ChatFinishReason;
 };
 
@@ -98,3 +98,11 @@ export const CHAT_SEARCH_WORDS: readonly string[] = [
   'vendora_search',
   'vendoraSearchRetrieval',
 ];
+
+/** The shapes of `openai` resources/chat/completions/completions.d.ts, `ChatCompletionTokenLogprob`. */
+export type ChatLogprobs = { content: ChatTokenLogprob[]; refusal: null };
+
+/** Natural logarithms; `bytes` are the token's UTF-8, null when it is no whole text. */
+export type ChatTopLogprob = { token: string; bytes: number[] | null; logprob: number };
+
+export type ChatTokenLogprob = ChatTopLogprob & { top_logprobs: ChatTopLogprob[] };

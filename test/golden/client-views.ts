@@ -183,9 +183,6 @@ function addPart(parts: JsonObject[], part: JsonObject): void {
     const thought = last.thought;
     Object.assign(last, part, { text: textOf(last.text) + textOf(part.text) });
     if (thought !== undefined) last.thought = thought;
-  } else if (part.inlineData !== undefined) {
-    // A whole answer has no place yet for the signature of a picture.
-    parts.push({ inlineData: part.inlineData });
   } else if (part.text !== '' || part.thoughtSignature !== undefined) {
     parts.push({ ...part });
   }

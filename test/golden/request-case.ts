@@ -4,6 +4,7 @@ import { readFileSync } from 'node:fs';
 import { asGatewayError, type GatewayError } from '../../src/canonical/error.ts';
 import { createReceipt, type Receipt } from '../../src/canonical/receipt.ts';
 import type { Signature } from '../../src/canonical/request.ts';
+import { translateRequest } from '../../src/dispatch/prepare.ts';
 import { isJsonObject, type JsonObject, parseJson } from '../../src/lib/json.ts';
 import { createProtocols, protocolNameForPath } from '../../src/protocols/index.ts';
 import type {
@@ -14,8 +15,7 @@ import type {
 } from '../../src/protocols/protocol.ts';
 import { matchPathPattern, readPathPattern } from '../../src/server/path-pattern.ts';
 import { createSignatureKeeper } from '../../src/signatures/keeper.ts';
-import { applyTransforms } from '../../src/transforms/index.ts';
-import type { EncodeTarget } from '../../src/upstreams/upstream.ts';
+import type { PatchTarget } from '../../src/upstreams/upstream.ts';
 import type { TargetName } from './targets.ts';
 import { targets } from './targets.ts';
 
@@ -87,20 +87,20 @@ export function translate(request: RequestCase, targetName: TargetName): Transla
   const route = router.route(call.model);
   const modelId = modelIdOf(route);
   const capabilities = upstream.capabilities(modelId, undefined);
-  const recall = recallOf(request);
-  const target: EncodeTarget = {
+  const target: PatchTarget = {
     modelId,
     capabilities,
     signatures: request.signatures ?? 'carried',
     receipt,
+    recall: recallOf(request),
+    variant: route,
   };
   if (isGenerateCall(call) && call.relay?.wire === upstream.wire) {
-    const body = upstream.patch(call.relay.body, { ...target, recall, variant: route });
+    const body = upstream.patch(call.relay.body, target);
     return { modelId, lane: 'relay', body, receipt };
   }
-  const context = { capabilities, variant: route, recall, receipt };
-  const canonical = applyTransforms(call.canonical(), context);
-  return { modelId, lane: 'translate', body: upstream.encode(canonical, target), receipt };
+  const body = translateRequest(call.canonical(), upstream, target);
+  return { modelId, lane: 'translate', body, receipt };
 }
 
 /** The golden of a case: the body and its receipt, or the refusal and how the client sees it. */
@@ -143,6 +143,6 @@ function recallOf({ remembered }: RequestCase) {
   return {
     call: (id: string, name: string) => keeper.findCall(SCOPE, id, name),
     thought: (text: string) => keeper.findThought(SCOPE, text),
-    isKnown: (value: string) => keeper.isKnown(SCOPE, value),
+    familyOf: (value: string) => keeper.familyOf(SCOPE, value),
   };
 }

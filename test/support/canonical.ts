@@ -78,7 +78,7 @@ export function contextOf(change: Partial<TransformContext> = {}): TestContext {
   return {
     capabilities: capabilitiesOf(),
     variant: { webSearch: false },
-    recall: { call: () => undefined, thought: () => undefined, isKnown: () => false },
+    recall: { call: () => undefined, thought: () => undefined, familyOf: () => undefined },
     ...change,
     receipt,
   };

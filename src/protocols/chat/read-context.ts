@@ -11,6 +11,8 @@ export interface ReadContext {
   readonly receipt: Receipt;
   /** The word for the vendor extension object the request used; the official one until then. */
   extensionKey: ChatExtensionKey;
+  /** Path of the field that says how much to think. */
+  thinkingPath: string | undefined;
 }
 
 /** A vendor extension object and where it stood. */
@@ -20,7 +22,7 @@ export interface Extension {
 }
 
 export function createReadContext(receipt: Receipt): ReadContext {
-  return { receipt, extensionKey: CHAT_EXTENSION_KEYS[0] };
+  return { receipt, extensionKey: CHAT_EXTENSION_KEYS[0], thinkingPath: undefined };
 }
 
 /** The vendor extension inside `holder` (`extra_content`, `extra_body` or the body itself). */

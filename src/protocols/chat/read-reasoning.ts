@@ -42,6 +42,7 @@ export function readReasoning(body: JsonObject, context: ReadContext): Reasoning
   ].filter((wish) => wish !== undefined);
   const winner = wishes.find((wish) => wish.amount.kind !== 'unset');
   const amount = winner?.amount ?? UNSET;
+  context.thinkingPath = winner?.path;
   for (const wish of wishes) {
     if (wish === winner || wish.amount.kind === 'unset' || isSame(wish.amount, amount)) continue;
     context.receipt.add('dropped', wish.path, `${winner?.path} says something else and wins.`);

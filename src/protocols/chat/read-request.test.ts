@@ -130,3 +130,17 @@ test('any JSON in any field is read or refused with a 400, never anything else',
     { numRuns: 300 },
   );
 });
+
+test('receipts and errors of rules are named in the words of this client', () => {
+  const names = (fields: JsonObject) => canonical(fields).clientNames;
+  expect(names({ max_completion_tokens: null, max_tokens: 5 })).toMatchObject({
+    max_tokens: 'max_tokens',
+    system: 'messages',
+    thinking: 'model',
+  });
+  expect(names({ max_completion_tokens: 5, reasoning: { effort: 'low' } })).toMatchObject({
+    max_tokens: 'max_completion_tokens',
+    thinking: 'reasoning',
+  });
+  expect(names({ functions: [{ name: 'w' }] })).toMatchObject({ tool_choice: 'function_call' });
+});

@@ -8,6 +8,7 @@ import type { CanonicalRequest } from '../../canonical/request.ts';
 import type { JsonObject } from '../../lib/json.ts';
 import { CHAT_EXTENSION_KEYS } from '../../wire/vocabulary.ts';
 import type { AnswerOptions } from './answer-options.ts';
+import { clientNamesOf } from './client-names.ts';
 import {
   missingField,
   readBoolean,
@@ -85,9 +86,8 @@ function readModel(body: JsonObject): string {
 function readCanonical(body: JsonObject, context: ReadContext): CanonicalRequest {
   const { system, turns } = readMessages(body, context);
   const tools = readTools(body, context);
-  const parallelToolCalls = usesLegacyCalls(body)
-    ? false
-    : readBoolean(body, 'parallel_tool_calls');
+  const isLegacy = usesLegacyCalls(body);
+  const parallelToolCalls = isLegacy ? false : readBoolean(body, 'parallel_tool_calls');
   const maxOutputTokens = readMaxTokens(body);
   const outputModalities = readModalities(body);
   const image = readImageOptions(
@@ -98,21 +98,24 @@ function readCanonical(body: JsonObject, context: ReadContext): CanonicalRequest
     },
     { receipt: context.receipt, unknownWord },
   );
+  const reasoning = readReasoning(body, context);
+  const { thinkingPath } = context;
   return {
     system,
     turns,
     tools,
     toolChoice: readToolChoice(body, tools, context),
     parallelToolCalls,
-    sampling: readSampling(body, context),
+    sampling: readSampling(body),
     maxOutputTokens,
     stopSequences: readStops(body, context),
     choices: readNumberIn(body.n, 'n', { min: 1, max: 128, integer: true }) ?? 1,
-    reasoning: readReasoning(body, context),
+    reasoning,
     outputFormat: readOutputFormat(body, context),
     outputModalities,
     image,
     safety: readSafety(body),
+    clientNames: clientNamesOf(body, { thinkingPath, isLegacy }),
   };
 }
 

@@ -16,7 +16,7 @@ import type { ReadContext } from './read-context.ts';
 const MAX_STOPS = 4;
 
 /** @throws GatewayError 400 */
-export function readSampling(body: JsonObject, context: ReadContext): Sampling {
+export function readSampling(body: JsonObject): Sampling {
   const topK = readNumberIn(body.top_k, 'top_k', { min: -1, integer: true });
   const penalty = { min: -2, max: 2 };
   return {
@@ -27,11 +27,11 @@ export function readSampling(body: JsonObject, context: ReadContext): Sampling {
     seed: readNumberIn(body.seed, 'seed', { integer: true }),
     presencePenalty: readNumberIn(body.presence_penalty, 'presence_penalty', penalty),
     frequencyPenalty: readNumberIn(body.frequency_penalty, 'frequency_penalty', penalty),
-    logprobs: readLogprobs(body, context),
+    logprobs: readLogprobs(body),
   };
 }
 
-function readLogprobs(body: JsonObject, { receipt }: ReadContext): Sampling['logprobs'] {
+function readLogprobs(body: JsonObject): Sampling['logprobs'] {
   const wanted = readBoolean(body, 'logprobs') === true;
   const alternatives = readNumberIn(body.top_logprobs, 'top_logprobs', {
     min: 0,
@@ -41,9 +41,7 @@ function readLogprobs(body: JsonObject, { receipt }: ReadContext): Sampling['log
   if (!wanted && alternatives !== undefined && alternatives > 0) {
     throw invalidRequest('top_logprobs', 'top_logprobs needs logprobs to be true.');
   }
-  if (!wanted) return undefined;
-  receipt.add('dropped', 'logprobs', 'Answers are given without log-probabilities.');
-  return { alternatives: alternatives ?? 0 };
+  return wanted ? { alternatives: alternatives ?? 0 } : undefined;
 }
 
 /** The newer name wins over the deprecated one. */

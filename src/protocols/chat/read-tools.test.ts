@@ -40,7 +40,14 @@ test('V087 P040 a nameless tool and unknown tool fields are left out with a rece
       { type: 'code_interpreter' },
     ],
   };
-  expect(canonical(fields).tools).toEqual([{ kind: 'function', name: 'w' }]);
+  expect(canonical(fields).tools).toEqual([
+    {
+      kind: 'function',
+      name: 'w',
+      path: 'tools[1].function',
+      parametersPath: 'tools[1].function.parameters',
+    },
+  ]);
   expect(notes(fields)).toEqual([
     'dropped tools[0].function',
     'dropped tools[1].external_web_access',
@@ -55,7 +62,7 @@ test('web search is asked for by options, by tool type and by the native tool ke
     { tools: [{ googleSearch: {} }] },
     { tools: [{ type: 'vendora_search' }] },
   ]) {
-    expect(canonical(fields).tools).toEqual([{ kind: 'web-search' }]);
+    expect(canonical(fields).tools).toMatchObject([{ kind: 'web-search' }]);
   }
   expect(notes({ web_search_options: { search_context_size: 'low' } })).toEqual([
     'dropped web_search_options.search_context_size',
@@ -65,6 +72,6 @@ test('web search is asked for by options, by tool type and by the native tool ke
 test('custom tools carry their grammar', () => {
   const grammar = { syntax: 'lark', definition: 'start: "x"' };
   const tools = [{ type: 'custom', custom: { name: 'p', format: { type: 'grammar', grammar } } }];
-  expect(canonical({ tools }).tools).toEqual([{ kind: 'freeform', name: 'p', grammar }]);
+  expect(canonical({ tools }).tools).toMatchObject([{ kind: 'freeform', name: 'p', grammar }]);
   expect([...read({ tools }).answer.freeformTools]).toEqual(['p']);
 });

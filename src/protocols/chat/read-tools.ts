@@ -40,7 +40,7 @@ export function readTools(body: JsonObject, context: ReadContext): readonly Tool
   const hasSearch = tools.some((tool) => tool.kind === 'web-search');
   if (search !== undefined) {
     noteUnreadFields(search, { known: new Set(), path: 'web_search_options', context });
-    if (!hasSearch) tools.push({ kind: 'web-search' });
+    if (!hasSearch) tools.push({ kind: 'web-search', path: 'web_search_options' });
   }
   return tools;
 }
@@ -50,7 +50,7 @@ function readTool(value: JsonValue, path: string, context: ReadContext): Tool | 
   const type = readString(tool, 'type', path) ?? 'function';
   if (isSearch(tool, type)) {
     noteUnreadFields(tool, { known: SEARCH_FIELDS, path, context });
-    return { kind: 'web-search' };
+    return { kind: 'web-search', path };
   }
   switch (type) {
     case 'function':
@@ -98,6 +98,8 @@ function readFunction(
     description,
     parameters,
     strict,
+    path,
+    parametersPath: memberPath(path, 'parameters'),
   };
 }
 
@@ -125,6 +127,7 @@ function readFreeform(
     name,
     description,
     grammar,
+    path,
   };
 }
 

@@ -17,6 +17,7 @@ import { writeFinishReason, writeImage, writeMarkdown, writeUsage } from './answ
 import { type CallWriter, createCallWriter } from './call-deltas.ts';
 import { type ContentText, createContentText } from './content-text.ts';
 import { writeErrorBody } from './errors.ts';
+import { writeLogprobs } from './logprobs.ts';
 
 /** Everything of a chunk after its delta. */
 const TAIL = `,"logprobs":null,"finish_reason":null}]}${FRAME_END}`;
@@ -164,7 +165,8 @@ function finish(state: StreamState, event: FinishEvent): string {
     const opening = openChoice(state, end.choice);
     const choice = choiceAt(state, end.choice);
     const reason = writeFinishReason(end, choice.calls.count > 0, state.options.callForm);
-    text += `${opening}${citations(choice)}${choice.head}{},"logprobs":null,"finish_reason":"${reason}"}]}${FRAME_END}`;
+    const logprobs = JSON.stringify(writeLogprobs(end));
+    text += `${opening}${citations(choice)}${choice.head}{},"logprobs":${logprobs},"finish_reason":"${reason}"}]}${FRAME_END}`;
   }
   return text;
 }

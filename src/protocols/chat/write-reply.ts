@@ -14,6 +14,7 @@ import {
   writeUsage,
 } from './answer-shapes.ts';
 import { createContentText } from './content-text.ts';
+import { writeLogprobs } from './logprobs.ts';
 
 /** The shape of `openai` resources/chat/completions/completions.d.ts, `ChatCompletion`. */
 export function writeReply(
@@ -36,7 +37,7 @@ function writeChoice(choice: ReplyChoice, options: AnswerOptions): ChatChoice {
   return {
     index: choice.end.choice,
     message: writeMessage(choice, options),
-    logprobs: null,
+    logprobs: writeLogprobs(choice.end),
     finish_reason: writeFinishReason(choice.end, hasCalls, options.callForm),
   };
 }

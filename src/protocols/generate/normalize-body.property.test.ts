@@ -40,10 +40,16 @@ const bodyText = fc
   })
   .map(
     ({ parts, role, schema, level }) =>
-      `{"contents":[{"role":"${role}","parts":[${parts.join(',')}]}],"system_instruction":"s",` +
+      `{"contents":[{"role":"${role}","parts":[${fittingParts(parts, role)}]}],"system_instruction":"s",` +
       `"tools":[{"function_declarations":[{"name":"f","parameters_json_schema":${schema}}],"vendora_search":{}}],` +
       `"generation_config":{"thinking_config":{"thinking_level":"${level}"},"max_output_tokens":"7"}}`,
   );
+
+/** Calls are the model's and responses the user's; anything else would be refused. */
+function fittingParts(parts: readonly string[], role: string): string {
+  const misplaced = role === 'model' ? 'functionResponse' : 'function_call';
+  return [...parts.filter((part) => !part.startsWith(`{"${misplaced}"`)), '{"text":"x"}'].join(',');
+}
 
 function read(text: string): JsonObject {
   const value = parseJson(text);
@@ -68,11 +74,11 @@ test('free-form arguments, results and schemas come out as they came in', () => 
     fc.property(hostileText, (text) => {
       const free = JSON.stringify(parseJson(text));
       const body = read(
-        `{"contents":[{"parts":[{"functionCall":{"name":"f","args":${text}}},{"function_response":{"name":"f","response":${text}}}]}],"tools":[{"function_declarations":[{"name":"f","parameters_json_schema":${text}}]}]}`,
+        `{"contents":[{"role":"model","parts":[{"functionCall":{"name":"f","args":${text}}}]},{"parts":[{"function_response":{"name":"f","response":${text}}}]}],"tools":[{"function_declarations":[{"name":"f","parameters_json_schema":${text}}]}]}`,
       );
       const output = JSON.stringify(normalizeBody(body, MODEL, createReceipt()));
       expect(output).toBe(
-        `{"contents":[{"role":"user","parts":[{"functionCall":{"name":"f","args":${free}}},{"functionResponse":{"name":"f","response":${free}}}]}],"tools":[{"functionDeclarations":[{"name":"f","parametersJsonSchema":${free}}]}]}`,
+        `{"contents":[{"role":"model","parts":[{"functionCall":{"name":"f","args":${free}}}]},{"role":"user","parts":[{"functionResponse":{"name":"f","response":${free}}}]}],"tools":[{"functionDeclarations":[{"name":"f","parametersJsonSchema":${free}}]}]}`,
       );
     }),
   );

@@ -100,11 +100,7 @@ test('snake_case and neutral words become the official spelling at every level',
       speechConfig: { voiceConfig: { prebuiltVoiceConfig: { voiceName: 'V' } } },
       responseJsonSchema: { type: 'object' },
     },
-    tools: [
-      { googleSearch: { timeRangeFilter: { startTime: 't' } } },
-      { googleSearch: {} },
-      { googleSearch: {} },
-    ],
+    tools: [{ googleSearch: { timeRangeFilter: { startTime: 't' } } }, {}, {}],
     toolConfig: {
       functionCallingConfig: { mode: 'ANY', allowedFunctionNames: ['f'] },
       includeServerSideToolInvocations: true,
@@ -453,3 +449,52 @@ function asObject(value: unknown): JsonObject {
   if (typeof value === 'object' && value !== null && !Array.isArray(value)) return { ...value };
   throw new Error('not an object');
 }
+
+test('the search tool of older models becomes the one all models take', () => {
+  const search = { dynamicRetrievalConfig: { mode: 'MODE_DYNAMIC' } };
+  const { body, receipt } = normalize({
+    contents: CONTENTS,
+    tools: [{ google_search_retrieval: {} }, { googleSearchRetrieval: search, googleSearch: {} }],
+  });
+  expect(body.tools).toEqual([{ googleSearch: {} }, {}]);
+  expect(receipt).toMatchObject([
+    { action: 'approximated', path: 'tools[0].googleSearchRetrieval' },
+    { action: 'approximated', path: 'tools[1].googleSearchRetrieval' },
+  ]);
+});
+
+test('several search tools are one, the first one’s options win, others keep their place', () => {
+  const { body, receipt } = normalize({
+    contents: CONTENTS,
+    tools: [
+      { codeExecution: {} },
+      { google_search: { excludeDomains: ['a'] } },
+      { googleSearch: { excludeDomains: ['b'], searchTypes: {} }, urlContext: {} },
+    ],
+  });
+  expect(body.tools).toEqual([
+    { codeExecution: {} },
+    { googleSearch: { excludeDomains: ['a'], searchTypes: {} } },
+    { urlContext: {} },
+  ]);
+  expect(receipt).toMatchObject([
+    { action: 'dropped', path: 'tools[2].googleSearch.excludeDomains' },
+  ]);
+});
+
+test.each<[string, JsonObject, string]>([
+  ['user', { functionCall: { name: 'f' } }, 'model'],
+  ['user', { text: 'hm', thought: true }, 'model'],
+  ['user', { executableCode: { code: '1' } }, 'model'],
+  ['model', { functionResponse: { name: 'f', response: {} } }, 'user'],
+])('a %s content cannot hold %j', (role, part, owner) => {
+  const body = { contents: [...CONTENTS, { role, parts: [part] }] };
+  expect(fieldOf(body)).toBe('contents[1].parts[0]');
+  expect(() => normalize(body)).toThrow(`role ${owner}`);
+});
+
+test('instructions carry no signature', () => {
+  const parts = [{ text: 'Be brief.', thoughtSignature: 'U0lH' }, { thoughtSignature: 'U0lH' }];
+  const { body } = normalize({ contents: CONTENTS, systemInstruction: { parts } });
+  expect(body.systemInstruction).toEqual({ parts: [{ text: 'Be brief.' }] });
+});

@@ -25,6 +25,15 @@ const REQUIRED_MEMBERS: Readonly<Record<string, readonly string[]>> = {
   codeExecutionResult: ['outcome'],
 };
 
+/** What only one of the two can have said. */
+const OWNERS: ReadonlyMap<string, string> = new Map([
+  ['functionCall', 'model'],
+  ['executableCode', 'model'],
+  ['codeExecutionResult', 'model'],
+  ['toolCall', 'model'],
+  ['functionResponse', 'user'],
+]);
+
 /**
  * Contents with an official role and valid parts. Empty text is left out, and so is a model content
  * of nothing else: streams end with such a chunk, and SDK chats send it back as history.
@@ -36,6 +45,7 @@ export function normalizeContents(contents: readonly JsonObject[], place: Place)
     const inner = { path: `${path}[${index}]`, receipt: place.receipt };
     const role = readRole(content, inner);
     const parts = normalizeParts(content, inner);
+    checkOwners(parts, role, inner);
     if (parts.length > 0) result.push({ role, parts });
     else if (role === 'user') {
       const field = `${inner.path}.parts[0].text`;
@@ -53,7 +63,10 @@ export function normalizeSystemInstruction(
 ): JsonObject | undefined {
   if (content === undefined || objectsAt(content, 'parts').length === 0) return undefined;
   const path = memberPath(place.path, 'systemInstruction');
-  const parts = normalizeParts(content, { path, receipt: place.receipt });
+  const parts = normalizeParts(content, { path, receipt: place.receipt })
+    // Instructions are nobody's thoughts: a signature on them means nothing upstream.
+    .map(({ thoughtSignature: _signature, ...part }) => part)
+    .filter((part) => part.text !== '');
   return parts.length === 0 ? undefined : { parts };
 }
 
@@ -63,6 +76,17 @@ function readRole(content: JsonObject, place: Place): string {
   const path = `${place.path}.role`;
   const message = `${path} must be user or model; instructions go into systemInstruction.`;
   throw invalidRequest(path, message);
+}
+
+function checkOwners(parts: readonly JsonObject[], role: string, place: Place): void {
+  for (const [index, part] of parts.entries()) {
+    const field = PART_DATA_FIELDS.find((name) => part[name] !== undefined) ?? '';
+    const owner = part.thought === true ? 'model' : (OWNERS.get(field) ?? role);
+    if (owner === role) continue;
+    const what = part.thought === true ? 'thought' : field;
+    const path = `${place.path}.parts[${index}]`;
+    throw invalidRequest(path, `${path}: a ${what} belongs into a content of the role ${owner}.`);
+  }
 }
 
 function normalizeParts(content: JsonObject, place: Place): JsonObject[] {

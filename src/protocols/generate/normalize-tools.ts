@@ -3,7 +3,7 @@
 import { invalidRequest } from '../../canonical/error.ts';
 import { memberPath } from '../../canonical/field-reader.ts';
 import type { JsonObject } from '../../lib/json.ts';
-import { objectsAt, textAt } from './native-fields.ts';
+import { objectAt, objectsAt, textAt } from './native-fields.ts';
 import type { Place } from './place.ts';
 
 /** The two forms of one schema: the JSON Schema form says more and wins. */
@@ -12,17 +12,40 @@ const SCHEMA_FORMS = [
   ['response', 'responseJsonSchema'],
 ] as const;
 
+/** Elements left empty stay, so that the others keep the client's indices; they are not sent on. */
 export function normalizeTools(tools: readonly JsonObject[], place: Place): JsonObject[] {
   const path = memberPath(place.path, 'tools');
-  return tools
-    .map((tool, index) =>
-      normalizeTool(tool, { path: `${path}[${index}]`, receipt: place.receipt }),
-    )
-    .filter((tool) => Object.keys(tool).length > 0);
+  const { receipt } = place;
+  const normalized = tools.map((tool, index) =>
+    normalizeTool(tool, { path: `${path}[${index}]`, receipt }),
+  );
+  const isEmpty = normalized.every((tool) => Object.keys(tool).length === 0);
+  return isEmpty ? [] : mergeSearches(normalized, { path, receipt });
+}
+
+/** Clients unsure of the right word send several: one search is left, the first one's options win. */
+function mergeSearches(tools: readonly JsonObject[], { path, receipt }: Place): JsonObject[] {
+  const searches = tools.map((tool) => objectAt(tool, 'googleSearch'));
+  const first = searches.findIndex((search) => search !== undefined);
+  const merged: JsonObject = {};
+  for (const [index, search] of searches.entries()) {
+    for (const [option, value] of Object.entries(search ?? {})) {
+      if (!Object.hasOwn(merged, option)) merged[option] = value;
+      else {
+        const reason = 'An earlier search tool sets this option.';
+        receipt.add('dropped', `${path}[${index}].googleSearch.${option}`, reason);
+      }
+    }
+  }
+  return tools.map((tool, index) => {
+    if (index < first || searches[index] === undefined) return tool;
+    const { googleSearch: _search, ...others } = tool;
+    return index === first ? { ...tool, googleSearch: merged } : others;
+  });
 }
 
 function normalizeTool(tool: JsonObject, place: Place): JsonObject {
-  const { functionDeclarations, ...others } = tool;
+  const { functionDeclarations, ...others } = renewSearch(tool, place);
   const declarations = objectsAt(tool, 'functionDeclarations');
   if (functionDeclarations === undefined || declarations.length === 0) return others;
   const checked = declarations.map((declaration, index) =>
@@ -32,6 +55,15 @@ function normalizeTool(tool: JsonObject, place: Place): JsonObject {
     }),
   );
   return { functionDeclarations: checked, ...others };
+}
+
+/** Source: Gemini API, "Grounding with Google Search": current models take `googleSearch` alone. */
+function renewSearch(tool: JsonObject, place: Place): JsonObject {
+  const { googleSearchRetrieval, ...others } = tool;
+  if (googleSearchRetrieval === undefined) return tool;
+  const path = `${place.path}.googleSearchRetrieval`;
+  place.receipt.add('approximated', path, 'Models now search when they see fit: googleSearch.');
+  return { googleSearch: {}, ...others };
 }
 
 function normalizeDeclaration(declaration: JsonObject, place: Place): JsonObject {

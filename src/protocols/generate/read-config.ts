@@ -118,5 +118,7 @@ function readImage(image: JsonObject | undefined, receipt: Receipt): ImageOption
   const size = textAt(image, 'imageSize');
   const known = size === undefined ? undefined : asImageSize(size);
   if (size !== undefined && known === undefined) noteUncarried(image, ['imageSize'], place);
-  return { aspectRatio: textAt(image, 'aspectRatio'), size: known };
+  const aspectRatio = textAt(image, 'aspectRatio');
+  // Libraries fill in a size by themselves (V135).
+  return known === undefined ? { aspectRatio } : { aspectRatio, size: known, isSizeDefault: true };
 }

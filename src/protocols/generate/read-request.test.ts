@@ -196,13 +196,23 @@ test('tools are read in both schema forms, and hosted ones without counterpart a
     ],
     toolConfig: { functionCallingConfig: { mode: 'ANY', allowedFunctionNames: ['a'] } },
   });
-  expect(request.tools).toEqual([
+  expect(request.tools).toMatchObject([
     { kind: 'function', name: 'a', description: 'd', parameters: { type: 'OBJECT' } },
     { kind: 'function', name: 'b', parameters: { type: 'object' } },
     { kind: 'function', name: 'c' },
     { kind: 'web-search' },
     { kind: 'url-context' },
     { kind: 'code-execution' },
+  ]);
+  expect(request.tools.map(({ path }) => path)).toEqual([
+    ...[0, 1, 2].map((index) => `tools[0].functionDeclarations[${index}]`),
+    'tools[0].googleSearch',
+    'tools[1].urlContext',
+    'tools[1].codeExecution',
+  ]);
+  expect(request.tools.slice(0, 2)).toMatchObject([
+    { parametersPath: 'tools[0].functionDeclarations[0].parameters' },
+    { parametersPath: 'tools[0].functionDeclarations[1].parametersJsonSchema' },
   ]);
   expect(request.toolChoice).toEqual({ kind: 'required', names: ['a'] });
   expect(receipt).toMatchObject([{ action: 'dropped', path: 'tools[2].googleMaps' }]);
@@ -259,4 +269,13 @@ test('V115 safety settings are not part of what is counted', () => {
   );
   expect(readCountRequest(body, receipt).safety).toEqual([]);
   expect(receipt.entries).toEqual([]);
+});
+
+test('receipts and errors of rules are named in the words of this protocol', () => {
+  const generationConfig = { responseJsonSchema: { type: 'object' } };
+  expect(read({ contents: CONTENTS, generationConfig }).request.clientNames).toMatchObject({
+    messages: 'contents',
+    max_tokens: 'generationConfig.maxOutputTokens',
+    response_schema: 'generationConfig.responseJsonSchema',
+  });
 });

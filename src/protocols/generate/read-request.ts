@@ -12,11 +12,16 @@ import type {
 } from '../../canonical/request.ts';
 import type { JsonObject } from '../../lib/json.ts';
 import { createCallIds } from './call-ids.ts';
+import { clientNamesOf } from './client-names.ts';
 import { numberAt, objectAt, objectsAt, textAt, textsAt } from './native-fields.ts';
 import { readConfig } from './read-config.ts';
 import { noteUncarried, readPart } from './read-parts.ts';
 
 const HOSTED_TOOLS = ['googleMaps', 'fileSearch', 'computerUse'];
+const SERVER_TOOLS = [
+  ['urlContext', 'url-context'],
+  ['codeExecution', 'code-execution'],
+] as const;
 const UNCARRIED_MEMBERS = ['labels', 'store', 'continuationToken'];
 
 /** `body` is what normalizeBody gave. Repairs nothing: turns stay as the client sent them. */
@@ -36,6 +41,7 @@ export function readRequest(body: JsonObject, receipt: Receipt): CanonicalReques
       threshold: textAt(setting, 'threshold') ?? '',
     })),
     serviceTier: textAt(body, 'serviceTier'),
+    clientNames: clientNamesOf(config),
   };
 }
 
@@ -90,23 +96,29 @@ function readTools(tool: JsonObject, index: number, receipt: Receipt): Tool[] {
   const tools: Tool[] = objectsAt(tool, 'functionDeclarations').map((declaration, position) => {
     const path = `${place.path}.functionDeclarations[${position}]`;
     noteUncarried(declaration, ['response', 'responseJsonSchema', 'behavior'], { path, receipt });
-    return readDeclaration(declaration);
+    return readDeclaration(declaration, path);
   });
   const search = objectAt(tool, 'googleSearch');
   if (search !== undefined) tools.push(readSearch(search, `${place.path}.googleSearch`, receipt));
-  else if (tool.googleSearchRetrieval !== undefined) tools.push({ kind: 'web-search' });
-  if (tool.urlContext !== undefined) tools.push({ kind: 'url-context' });
-  if (tool.codeExecution !== undefined) tools.push({ kind: 'code-execution' });
+  else if (tool.googleSearchRetrieval !== undefined) {
+    tools.push({ kind: 'web-search', path: `${place.path}.googleSearchRetrieval` });
+  }
+  for (const [key, kind] of SERVER_TOOLS) {
+    if (tool[key] !== undefined) tools.push({ kind, path: `${place.path}.${key}` });
+  }
   return tools;
 }
 
-function readDeclaration(declaration: JsonObject): FunctionTool {
+function readDeclaration(declaration: JsonObject, path: string): FunctionTool {
   const schema = declaration.parametersJsonSchema;
+  const schemaKey = schema === undefined ? 'parameters' : 'parametersJsonSchema';
   return {
     kind: 'function',
     name: textAt(declaration, 'name') ?? '',
     description: textAt(declaration, 'description'),
     parameters: typeof schema === 'boolean' ? schema : readSchema(declaration),
+    path,
+    parametersPath: `${path}.${schemaKey}`,
   };
 }
 
@@ -119,8 +131,8 @@ function readSearch(search: JsonObject, path: string, receipt: Receipt): Tool {
   noteUncarried(search, members, { path, receipt });
   const blockedDomains = textsAt(search, 'excludeDomains');
   return blockedDomains.length === 0
-    ? { kind: 'web-search' }
-    : { kind: 'web-search', blockedDomains };
+    ? { kind: 'web-search', path }
+    : { kind: 'web-search', path, blockedDomains };
 }
 
 function readToolChoice(body: JsonObject, receipt: Receipt): ToolChoice {

@@ -49,8 +49,7 @@ function writeParts(
   const texts: CitedText[] = [];
   const pending = createPendingSignature();
   for (const block of choice.blocks) {
-    const own = 'signature' in block ? block.signature : undefined;
-    const signature = pending.sign(block.kind, own);
+    const signature = pending.sign(block.kind, block.signature);
     if (block.kind === 'thinking' && !options.showThoughts) {
       if (signature !== undefined) parts.push(signPart({ text: '', thought: true }, signature));
       continue;

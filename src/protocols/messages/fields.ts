@@ -184,6 +184,6 @@ function wrongNumber(path: string, fault: NumberFault, range: NumberRange): Gate
   }
 }
 
-function bracketPath(path: string): string {
+export function bracketPath(path: string): string {
   return path.replace(/\.(\d+)(?=\.|$)/g, '[$1]');
 }

@@ -30,6 +30,12 @@ export function readOmitsThinking(body: Scope): boolean {
   return thinking !== undefined && readDisplay(thinking) === 'omitted';
 }
 
+/** True when `thinking` switches it on; an effort alone leaves the choice to the model. */
+export function asksToThink(body: Scope): boolean {
+  const thinking = optionalObjectAt(body, 'thinking');
+  return thinking !== undefined && tagOf(thinking) !== 'disabled';
+}
+
 /**
  * Precedence: disabled, then a budget, then the effort of the current turn, `output_config.effort`
  * and `thinking.effort`; an effort counts without `thinking` as well.

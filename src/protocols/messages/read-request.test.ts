@@ -20,6 +20,7 @@ function refusal(fields: JsonObject): string {
 test('V010 a plain question is one user turn with its limit and nothing else set', () => {
   const { request, receipt } = read({});
   expect(request).toEqual({
+    clientNames: expect.any(Object),
     system: [],
     turns: [{ role: 'user', parts: [{ kind: 'text', text: 'Hi' }] }],
     tools: [],
@@ -115,6 +116,10 @@ test('V034 V040 sampling, limits and stop sequences are read as they are', () =>
   );
 });
 
+test('a top_k of 0 sets no limit', () => {
+  expect(read({ top_k: 0 }).request.sampling.topK).toBeUndefined();
+});
+
 const refused: readonly (readonly [JsonObject, string])[] = [
   [{ model: null }, 'model: Field required'],
   [{ model: 7 }, 'model: Input should be a valid string'],
@@ -142,7 +147,9 @@ const refused: readonly (readonly [JsonObject, string])[] = [
   [{ top_p: -0.1 }, 'top_p: Input should be greater than or equal to 0'],
   [{ top_k: -1 }, 'top_k: Input should be greater than or equal to 0'],
   [{ stream: 'yes' }, 'stream: Input should be a valid boolean'],
+  [{ stop_sequences: Array(65).fill('a') }, 'stop_sequences: List should have at most 64 items'],
   [{ stop_sequences: ['a', 1] }, 'stop_sequences.1: Input should be a valid string'],
+  [{ stop_sequences: ['a', ''] }, 'stop_sequences.1: A stop sequence should not be empty'],
   [{ system: 1 }, 'system: Input should be a valid string or a valid list'],
   [{ system: [{ type: 'image' }] }, 'system.0.type: Input tag "image" is not supported'],
   [{ metadata: 'x' }, 'metadata: Input should be a valid dictionary'],
@@ -277,4 +284,28 @@ test.each(readable)('the captured request $name is read', ({ path, body }) => {
 
 test.each(['models/', ' '])('the model name %j is none', (model) => {
   expect(refusal({ model })).toBe('model: Input should be the name of a model');
+});
+
+test('a prefill beside thinking is refused as the real service does; without it, it is read', () => {
+  const messages = [
+    { role: 'user', content: 'JSON' },
+    { role: 'assistant', content: '{' },
+  ];
+  const adaptive = { type: 'adaptive' };
+  expect(() => read({ messages, thinking: adaptive })).toThrow(/prefill with thinking/);
+  expect(() => read({ messages, thinking: { type: 'disabled' } })).not.toThrow();
+  const emptied = [messages[0] ?? {}, { role: 'assistant', content: '' }];
+  expect(() => read({ messages: emptied, thinking: adaptive })).not.toThrow();
+});
+
+test('receipts and errors of rules are named in the words of this protocol', () => {
+  expect(read({ thinking: { type: 'adaptive' } }).request.clientNames).toMatchObject({
+    stop: 'stop_sequences',
+    thinking: 'thinking',
+  });
+  const format = { type: 'json_schema', schema: {} };
+  expect(read({ output_config: { effort: 'low', format } }).request.clientNames).toMatchObject({
+    thinking: 'output_config.effort',
+    response_format: 'output_config.format',
+  });
 });

@@ -4,7 +4,8 @@ import { GatewayError } from '../../canonical/error.ts';
 import { readImageOptions } from '../../canonical/image-options.ts';
 import { plainModelName } from '../../canonical/model-name.ts';
 import type { Receipt } from '../../canonical/receipt.ts';
-import type { CanonicalRequest, Sampling } from '../../canonical/request.ts';
+import type { CanonicalRequest, Sampling, Turn } from '../../canonical/request.ts';
+import { clientNamesOf } from './client-names.ts';
 import {
   fieldError,
   missing,
@@ -22,7 +23,12 @@ import {
   unknownWord,
 } from './fields.ts';
 import { readConversation } from './read-messages.ts';
-import { readOmitsThinking, readOutputFormat, readReasoning } from './read-reasoning.ts';
+import {
+  asksToThink,
+  readOmitsThinking,
+  readOutputFormat,
+  readReasoning,
+} from './read-reasoning.ts';
 import { readBodySession } from './read-session.ts';
 import { readToolSet } from './read-tools.ts';
 
@@ -35,6 +41,9 @@ interface CallHead {
   /** True when thinking blocks are answered without text. */
   readonly omitsThinking: boolean;
 }
+
+/** The protocol names no limit; each one costs a search of the whole answer. */
+const MAX_STOP_SEQUENCES = 64;
 
 /** Known fields that change the answer on the real service and have no counterpart here. */
 const UNSUPPORTED = ['inference_geo', 'fallbacks', 'safeguards', 'compaction', 'user_profile_id'];
@@ -70,19 +79,46 @@ export function requireMaxTokens(body: Scope): void {
 export function readCanonicalRequest(body: Scope, receipt: Receipt): CanonicalRequest {
   const conversation = readConversation(body, receipt);
   noteUnsupported(body, receipt);
+  if (asksToThink(body)) refusePrefill(conversation.turns);
   return {
     system: conversation.system,
     turns: conversation.turns,
     ...readToolSet(body, { addedTools: conversation.addedTools, receipt }),
     sampling: readSampling(body),
     maxOutputTokens: readMaxTokens(body),
-    stopSequences: optionalStringsAt(body, 'stop_sequences') ?? [],
+    stopSequences: readStopSequences(body),
     choices: 1,
     reasoning: readReasoning(body, { turnEffort: conversation.turnEffort, receipt }),
     outputFormat: readOutputFormat(body),
     image: readImage(body, receipt),
     safety: [],
+    clientNames: clientNamesOf(body, { hasTurnEffort: conversation.turnEffort !== undefined }),
   };
+}
+
+/** As the real service: an answer that thinks first cannot go on from words already said. */
+function refusePrefill(turns: readonly Turn[]): void {
+  const last = turns.at(-1);
+  const isPrefill =
+    last?.role === 'assistant' &&
+    last.parts.some((part) => part.kind === 'text' && part.text !== '') &&
+    !last.parts.some((part) => part.kind === 'tool-call');
+  if (!isPrefill) return;
+  throw fieldError(
+    'messages',
+    'This model does not support assistant message prefill with thinking. The conversation must end with a user message.',
+    'unsupported',
+  );
+}
+
+function readStopSequences(body: Scope): readonly string[] {
+  const sequences = optionalStringsAt(body, 'stop_sequences') ?? [];
+  if (sequences.length > MAX_STOP_SEQUENCES) {
+    throw fieldError('stop_sequences', `List should have at most ${MAX_STOP_SEQUENCES} items`);
+  }
+  const empty = sequences.indexOf('');
+  if (empty < 0) return sequences;
+  throw fieldError(`stop_sequences.${empty}`, 'A stop sequence should not be empty');
 }
 
 /** The image extension of this product. */
@@ -103,7 +139,8 @@ function readSampling(body: Scope): Sampling {
   return {
     temperature: optionalNumberAt(body, 'temperature', { min: 0, max: 1 }),
     topP: optionalNumberAt(body, 'top_p', { min: 0, max: 1 }),
-    topK: optionalIntegerAt(body, 'top_k', { min: 0 }),
+    // 0 samples from all tokens, as no limit does; upstreams count from 1.
+    topK: optionalIntegerAt(body, 'top_k', { min: 0 }) || undefined,
   };
 }
 

@@ -5,6 +5,7 @@ import type { FunctionTool, Tool, ToolChoice } from '../../canonical/request.ts'
 import { builtInTool } from './built-in-tools.ts';
 import {
   asScope,
+  bracketPath,
   fieldError,
   listWords,
   nonEmptyStringAt,
@@ -54,7 +55,7 @@ export function readToolSet(
   const declared = (optionalArrayAt(body, 'tools') ?? []).map((item, index) =>
     asScope(item, `tools.${index}`),
   );
-  const named = [...declared, ...addedTools].map((scope) => readTool(scope, receipt));
+  const named = [...declared, ...addedTools].map((scope) => placed(scope, receipt));
   refuseDuplicates(named);
   const tools = named.map(({ tool }) => tool).filter((tool) => tool !== undefined);
   const choice = optionalObjectAt(body, 'tool_choice');
@@ -64,6 +65,14 @@ export function readToolSet(
     ...readToolChoice(choice, { named, tools, receipt }),
     ...(isSerial ? { parallelToolCalls: false } : {}),
   };
+}
+
+function placed(scope: Scope, receipt: Receipt): NamedTool {
+  const { name, tool } = readTool(scope, receipt);
+  if (tool === undefined) return { name, tool };
+  const path = bracketPath(scope.path);
+  if (tool.kind !== 'function') return { name, tool: { ...tool, path } };
+  return { name, tool: { ...tool, path, parametersPath: `${path}.input_schema` } };
 }
 
 function readTool(scope: Scope, receipt: Receipt): NamedTool {

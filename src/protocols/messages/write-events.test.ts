@@ -186,6 +186,8 @@ test('V056 images are blocks, code is fenced text, other media are named', () =>
       ...whole(3, { kind: 'media', mediaType: 'audio/wav', base64: 'AA==' }),
     ]),
   );
+  // AI SDK reads a text block's words from its deltas only.
+  expect(text).not.toMatch(/"content_block":\{"type":"text","text":"[^"]/);
   expect(foldFrames(parseFrames(text)).content).toEqual([
     { type: 'image', source: { type: 'base64', media_type: 'image/png', data: 'AA==' } },
     { type: 'text', text: '```python\nprint(1)\n```' },

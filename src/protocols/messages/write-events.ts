@@ -115,7 +115,7 @@ class MessagesWriter implements StreamWriter {
       }
       default:
         this.#open = { source, kind: 'whole', isStarted: true };
-        return tail + startText(this.#nextIndex, JSON.stringify(writeWholeBlock(opening)));
+        return tail + wholeText(this.#nextIndex, writeWholeBlock(opening));
     }
   }
 
@@ -190,6 +190,12 @@ function writeMessageStart(context: ReplyContext, usage: Usage): string {
   return eventFrame('message_start', `{"type":"message_start","message":${message}}`);
 }
 
+/** Everything of a whole block but its end; texts go into a delta, where all clients look for them. */
+function wholeText(index: number, block: ReturnType<typeof writeWholeBlock>): string {
+  if (block.type !== 'text') return startText(index, JSON.stringify(block));
+  return startText(index, EMPTY_TEXT) + deltaText(index, TEXT_DELTA, block.text);
+}
+
 /** A block known whole at the end of the answer, with its parts in the deltas they belong in. */
 function writeSearchBlock(block: MessagesBlock, index: number): string {
   switch (block.type) {
@@ -198,7 +204,7 @@ function writeSearchBlock(block: MessagesBlock, index: number): string {
       return start + deltaText(index, INPUT_DELTA, JSON.stringify(block.input)) + stopText(index);
     }
     case 'text': {
-      const text = startText(index, EMPTY_TEXT) + deltaText(index, TEXT_DELTA, block.text);
+      const text = wholeText(index, block);
       const citations = (block.citations ?? []).map(
         (citation) => `${DELTA}${index}${CITATION_DELTA}${JSON.stringify(citation)}}}${FRAME_END}`,
       );

@@ -3,10 +3,13 @@
 import type { ModelVariant } from '../../canonical/model.ts';
 import type { Effort } from '../../canonical/request.ts';
 import { isJsonObject, type JsonObject } from '../../lib/json.ts';
+import type { PatchTarget } from '../upstream.ts';
 import { editFields } from './edits.ts';
 
-export function applyVariant(body: JsonObject, variant: ModelVariant): JsonObject {
-  return withThinking(variant.webSearch ? withSearch(body) : body, variant);
+export function applyVariant(body: JsonObject, target: PatchTarget): JsonObject {
+  const { variant } = target;
+  const asked = withThinking(variant.webSearch ? withSearch(body) : body, variant);
+  return withImage(asked, target);
 }
 
 function withSearch(body: JsonObject): JsonObject {
@@ -24,6 +27,32 @@ function withThinking(body: JsonObject, { effort, thinking }: ModelVariant): Jso
   return editFields(body, {
     generationConfig: { ...config, thinkingConfig: { ...said, ...asked } },
   });
+}
+
+/** A size in the name was asked for on purpose, one in the body may be the client's default (V135). */
+function withImage(body: JsonObject, { variant, capabilities, receipt }: PatchTarget): JsonObject {
+  const { image } = variant;
+  if (image === undefined) return body;
+  if (!capabilities.drawsImages) {
+    receipt.add(
+      'dropped',
+      'model',
+      'This model draws no images; the suffix of its name has no use.',
+    );
+    return body;
+  }
+  const config = isJsonObject(body.generationConfig) ? body.generationConfig : {};
+  const said = isJsonObject(config.imageConfig) ? config.imageConfig : {};
+  const { imageSize = image.size } = said;
+  if (image.size !== undefined && imageSize !== image.size) {
+    const path = 'generationConfig.imageConfig.imageSize';
+    receipt.add('approximated', path, 'The size in the model name wins.');
+  }
+  const imageConfig = editFields(said, {
+    aspectRatio: said.aspectRatio ?? image.aspectRatio,
+    imageSize: image.size ?? said.imageSize,
+  });
+  return editFields(body, { generationConfig: { ...config, imageConfig } });
 }
 
 function levelOf(effort: Effort): string {

@@ -176,7 +176,12 @@ test('V056: media, code and results are blocks of their own', () => {
     ]),
   );
   expect(blocks).toEqual([
-    { kind: 'media', mediaType: 'image/png', base64: 'AAA=' },
+    {
+      kind: 'media',
+      mediaType: 'image/png',
+      base64: 'AAA=',
+      signature: { value: 'S', family: 'alpha', on: 'media' },
+    },
     { kind: 'code', language: 'python', code: 'x', id: 'e' },
     { kind: 'code-result', outcome: 'failed', output: 'y' },
     { kind: 'code-result', outcome: 'timeout', output: '' },

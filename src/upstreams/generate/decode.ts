@@ -1,7 +1,7 @@
 // Decodes the frames of one answer into canonical events.
 
 import type { GatewayError } from '../../canonical/error.ts';
-import type { CanonicalEvent, ChoiceEnd } from '../../canonical/event.ts';
+import type { CanonicalEvent, ChoiceEnd, Logprobs } from '../../canonical/event.ts';
 import type { Usage } from '../../canonical/usage.ts';
 import { isJsonObject, type JsonObject, type JsonValue, readNumber } from '../../lib/json.ts';
 import type { DecodeContext, Decoder } from '../upstream.ts';
@@ -9,6 +9,7 @@ import { type AnswerContext, ChoiceDecoder } from './choice-decoder.ts';
 import { classifyErrorFrame, pathFault } from './errors.ts';
 import { readEnding } from './finish-reason.ts';
 import { mergeGrounding, readGrounding } from './grounding.ts';
+import { addLogprobs } from './logprobs.ts';
 import { readUsage } from './usage.ts';
 
 /**
@@ -26,6 +27,7 @@ interface ChoiceState {
   rawReason: string | undefined;
   message: string | undefined;
   grounding: JsonObject | undefined;
+  logprobs: Logprobs | undefined;
 }
 
 class GenerateDecoder implements Decoder {
@@ -113,6 +115,7 @@ class GenerateDecoder implements Decoder {
     }
     state.rawReason = textOf(candidate.finishReason) ?? state.rawReason;
     state.message = textOf(candidate.finishMessage) ?? state.message;
+    state.logprobs = addLogprobs(state.logprobs, candidate);
     if (isJsonObject(groundingMetadata)) {
       state.grounding = mergeGrounding(state.grounding, groundingMetadata);
     }
@@ -122,7 +125,13 @@ class GenerateDecoder implements Decoder {
     const known = this.#choices.get(choice);
     if (known !== undefined) return known;
     const blocks = new ChoiceDecoder(choice, this.#context);
-    const state = { blocks, rawReason: undefined, message: undefined, grounding: undefined };
+    const state: ChoiceState = {
+      blocks,
+      rawReason: undefined,
+      message: undefined,
+      grounding: undefined,
+      logprobs: undefined,
+    };
     this.#choices.set(choice, state);
     return state;
   }
@@ -161,10 +170,12 @@ class GenerateDecoder implements Decoder {
 
 /** The choice's ending, or why it has none. */
 function readEnd(choice: number, state: ChoiceState): ChoiceEnd | GatewayError {
-  const { blocks, rawReason, message } = state;
+  const { blocks, rawReason, message, logprobs } = state;
   if (rawReason === undefined) return pathFault('The upstream cut its answer off.');
   const ending = readEnding(rawReason, blocks);
-  if (ending.kind === 'finished') return { choice, reason: ending.reason, rawReason, message };
+  if (ending.kind === 'finished') {
+    return { choice, reason: ending.reason, rawReason, message, logprobs };
+  }
   return pathFault(ending.message, new Error(`Finish reason ${rawReason}: ${message ?? ''}`));
 }
 

@@ -5,6 +5,7 @@ import type { CanonicalRequest } from '../../canonical/request.ts';
 import type { JsonObject } from '../../lib/json.ts';
 import type { WireGenerationConfig, WireThinkingConfig } from '../../wire/generate.ts';
 import type { EncodeTarget } from '../upstream.ts';
+import { traitsOf } from './capabilities.ts';
 import { definedFields, type Optional } from './defined.ts';
 import { MEDIA_RESOLUTIONS } from './encode-media.ts';
 import { encodeThinking } from './encode-thinking.ts';
@@ -14,11 +15,15 @@ import { fitOutputLimit } from './thinking.ts';
 type Fields = Optional<WireGenerationConfig>;
 
 const MAX_STOP_SEQUENCES = 5;
+const MAX_CANDIDATES = 8;
+/** More candidates for a token than this change nothing, and upstreams refuse them. */
+const MAX_TOP_K = 1000;
 const MODALITIES = { text: 'TEXT', image: 'IMAGE', audio: 'AUDIO' } as const;
 
 /**
  * Undefined when the upstream's defaults say it all.
- * @throws GatewayError (invalid-request) for more stop sequences than the upstream takes.
+ * @throws GatewayError (invalid-request) for more stop sequences or answers than the upstream takes,
+ * and for log-probabilities of a model known to give none.
  */
 export function encodeGenerationConfig(
   request: CanonicalRequest,
@@ -27,7 +32,7 @@ export function encodeGenerationConfig(
   const thinkingConfig = encodeThinking(request.reasoning, target);
   return definedFields({
     maxOutputTokens: outputLimit(request, thinkingConfig, target),
-    ...samplingFields(request),
+    ...samplingFields(request, target),
     stopSequences: stopSequences(request),
     ...formatFields(request, target),
     ...mediaFields(request, target),
@@ -45,23 +50,52 @@ function outputLimit(
   if (maxOutputTokens > outputTokenLimit) {
     receipt.add('capped', 'max_tokens', `This model writes at most ${outputTokenLimit} tokens.`);
   }
-  return fitOutputLimit(maxOutputTokens, thinkingConfig?.thinkingBudget ?? 0, capabilities);
+  const budget = thinkingConfig?.thinkingBudget ?? 0;
+  const fitted = fitOutputLimit(maxOutputTokens, budget, capabilities);
+  if (fitted > maxOutputTokens) {
+    receipt.add(
+      'approximated',
+      'max_tokens',
+      'The limit was raised to leave room beside thinking.',
+    );
+  }
+  return fitted;
 }
 
-function samplingFields({ sampling, choices }: CanonicalRequest) {
+function samplingFields({ sampling, choices }: CanonicalRequest, target: EncodeTarget) {
+  if (choices > MAX_CANDIDATES) {
+    throw invalidRequest('n', `n: at most ${MAX_CANDIDATES} answers are possible.`);
+  }
   const { logprobs, ...numbers } = sampling;
+  if (logprobs !== undefined && !traitsOf(target.modelId).givesLogprobs) {
+    throw invalidRequest('logprobs', 'logprobs: this model gives none.', 'unsupported');
+  }
   const alternatives = logprobs?.alternatives ?? 0;
   return {
     temperature: numbers.temperature,
     topP: numbers.topP,
-    topK: numbers.topK,
-    seed: numbers.seed,
+    topK: fitTopK(numbers.topK, target),
+    seed: fitSeed(numbers.seed, target),
     presencePenalty: numbers.presencePenalty,
     frequencyPenalty: numbers.frequencyPenalty,
     responseLogprobs: logprobs === undefined ? undefined : true,
     logprobs: alternatives > 0 ? alternatives : undefined,
     candidateCount: choices > 1 ? choices : undefined,
   } satisfies Fields;
+}
+
+function fitTopK(topK: number | undefined, { receipt }: EncodeTarget): number | undefined {
+  if (topK === undefined || topK <= MAX_TOP_K) return topK;
+  receipt.add('capped', 'top_k', `The upstream looks at most at ${MAX_TOP_K} candidates.`);
+  return MAX_TOP_K;
+}
+
+/** The wire has 32 bits for it: the same seed always becomes the same number. */
+function fitSeed(seed: number | undefined, { receipt }: EncodeTarget): number | undefined {
+  if (seed === undefined) return undefined;
+  const fitted = Number(BigInt.asIntN(32, BigInt(seed)));
+  if (fitted !== seed) receipt.add('approximated', 'seed', `The upstream is given ${fitted}.`);
+  return fitted;
 }
 
 function stopSequences({ stopSequences }: CanonicalRequest): string[] | undefined {
@@ -75,7 +109,7 @@ function stopSequences({ stopSequences }: CanonicalRequest): string[] | undefine
 }
 
 function formatFields({ outputFormat }: CanonicalRequest, { receipt }: EncodeTarget): Fields {
-  const path = 'response_format';
+  const path = 'response_schema';
   switch (outputFormat.kind) {
     case 'text':
       return {};

@@ -56,7 +56,7 @@ function resolutionOf(
 function unreadableAddress(part: MediaPart): Error {
   const message =
     part.source.kind === 'url'
-      ? `messages: ${part.modality} URLs are not fetched; send a data URI (base64) instead.`
+      ? `messages: ${part.modality} URLs are not fetched here; send a data URI, or let the operator set proxy.fetch_remote_media.`
       : `messages: the upstream cannot read this ${part.modality} file; send its bytes as base64.`;
   return invalidRequest('messages', message, 'unsupported');
 }

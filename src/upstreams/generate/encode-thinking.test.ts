@@ -101,3 +101,27 @@ test('P016 an output limit below the budget is raised above it, within the cap',
     maxOutputTokens: 64_000,
   });
 });
+
+test.each([
+  ['gemini-3-pro', budget(9000), /nearest is HIGH/],
+  ['gemini-3-flash', { kind: 'off' }, /cannot stop thinking; its lowest level is MINIMAL/],
+  ['gemini-3-pro', effort('minimal'), /nearest is LOW/],
+  ['gemini-3-flash', effort('xhigh'), /nearest is HIGH/],
+  ['gemini-3-flash', effort('max'), /nearest is HIGH/],
+] as const)('%s notes that %j is no level of its own', (id, amount, reason) => {
+  const target = targetOf(id);
+  encode(requestOf({ reasoning: { amount } }), target, sandbox);
+  expect(target.receipt.entries).toMatchObject([
+    { action: 'approximated', path: 'thinking', reason: expect.stringMatching(reason) },
+  ]);
+});
+
+test.each([
+  ['gemini-3-pro', effort('high')],
+  ['gemini-3-flash', effort('minimal')],
+  ['gemini-3-pro', { kind: 'adaptive' }],
+] as const)('%s takes %j as it is', (id, amount) => {
+  const target = targetOf(id);
+  encode(requestOf({ reasoning: { amount } }), target, sandbox);
+  expect(target.receipt.entries).toEqual([]);
+});

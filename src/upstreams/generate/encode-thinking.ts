@@ -6,7 +6,13 @@ import type { Reasoning } from '../../canonical/request.ts';
 import type { WireThinkingConfig } from '../../wire/generate.ts';
 import type { EncodeTarget } from '../upstream.ts';
 import { traitsOf } from './capabilities.ts';
-import { type BudgetThinking, fitBudget, type LevelThinking, levelOfTokens } from './thinking.ts';
+import {
+  type BudgetThinking,
+  fitBudget,
+  type LevelThinking,
+  levelOfTokens,
+  levelReason,
+} from './thinking.ts';
 
 /** Undefined when the model is to do as it does by itself, or does not think at all. */
 export function encodeThinking(
@@ -22,7 +28,7 @@ export function encodeThinking(
     case 'budget':
       return budgetConfig(reasoning, thinking, target);
     case 'level':
-      return levelConfig(reasoning, thinking);
+      return levelConfig(reasoning, thinking, target);
     default:
       return thinking satisfies never;
   }
@@ -56,6 +62,7 @@ function budgetConfig(
 function levelConfig(
   { amount, showThoughts }: Reasoning,
   thinking: LevelThinking,
+  { receipt }: EncodeTarget,
 ): WireThinkingConfig | undefined {
   const isLeftToModel =
     amount.kind === 'adaptive' || (amount.kind === 'budget' && amount.tokens < 0);
@@ -64,8 +71,8 @@ function levelConfig(
     const isWanted = showThoughts ?? isLeftToModel;
     return isWanted ? { includeThoughts: true } : undefined;
   }
-  return {
-    includeThoughts: asked > 0 && (showThoughts ?? true),
-    thinkingLevel: levelOfTokens(asked, thinking),
-  };
+  const thinkingLevel = levelOfTokens(asked, thinking);
+  const isExact = amount.kind === 'effort' && amount.effort.toUpperCase() === thinkingLevel;
+  if (!isExact) receipt.add('approximated', 'thinking', levelReason(asked, thinkingLevel));
+  return { includeThoughts: asked > 0 && (showThoughts ?? true), thinkingLevel };
 }

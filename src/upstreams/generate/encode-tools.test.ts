@@ -26,6 +26,23 @@ test('a second tool of the same name is left out, and the receipt says so', () =
   expect(target.receipt.entries).toMatchObject([{ action: 'dropped', path: 'tools[1]' }]);
 });
 
+test('what is noted of a tool names its place in the client’s own request', () => {
+  const target = targetOf('alpha-3-flash');
+  const schema = { type: 'object', properties: { c: { type: 'string', format: 'uri' } } };
+  const place = { path: 'tools[7]', parametersPath: 'tools[7].input_schema' };
+  encode(requestOf({ tools: [{ ...w, parameters: schema, ...place }] }), target, sandbox);
+  expect(target.receipt.entries).toMatchObject([
+    { path: 'tools[7].input_schema.properties.c.format' },
+  ]);
+});
+
+test.each(['1st', 'a b', '"w"', 'é'])(
+  'the name %s is refused with the place of its tool',
+  (name) => {
+    expect(() => encodeTools({ tools: [w, { kind: 'function', name }] })).toThrow(/^tools\[1\]: /);
+  },
+);
+
 test('V037 P054 web search is named in the words of the upstream', () => {
   const request = requestOf({ tools: [{ kind: 'web-search' }] });
   expect(encode(request, targetOf('alpha-3-flash'), sandbox).tools).toEqual([

@@ -1,5 +1,6 @@
 // Writes tools: declarations with schemas the upstream takes, and the tools it runs itself.
 
+import { invalidRequest } from '../../canonical/error.ts';
 import type { FreeformTool, FunctionTool, Tool, ToolChoice } from '../../canonical/request.ts';
 import type { JsonObject } from '../../lib/json.ts';
 import type { WireFunctionDeclaration } from '../../wire/generate.ts';
@@ -14,6 +15,10 @@ export interface EncodedTools {
   readonly hasServerTools: boolean;
 }
 
+/** ai.google.dev, "Function calling": what a declaration may be called. */
+const FUNCTION_NAME = /^[A-Za-z_][A-Za-z0-9_.:-]*$/;
+
+/** @throws GatewayError (invalid-request) for a name the upstream does not take. */
 export function encodeTools(
   tools: readonly Tool[],
   toolChoice: ToolChoice,
@@ -23,12 +28,13 @@ export function encodeTools(
   const declarations = new Map<string, WireFunctionDeclaration>();
   const serverTools: JsonObject[] = [];
   for (const [index, tool] of tools.entries()) {
+    const path = tool.path ?? `tools[${index}]`;
     if (tool.kind !== 'function' && tool.kind !== 'freeform') {
-      serverTools.push(encodeServerTool(tool, index, context));
+      serverTools.push(encodeServerTool(tool, path, context));
     } else if (declarations.has(tool.name)) {
-      note(context, `tools[${index}]`, `A second tool named ${tool.name} was left out.`);
+      note(context, path, `A second tool named ${tool.name} was left out.`);
     } else if (offered.length === 0 || offered.includes(tool.name)) {
-      declarations.set(tool.name, encodeDeclaration(tool, index, context));
+      declarations.set(tool.name, encodeDeclaration(tool, path, context));
     }
   }
   const functionNames = [...declarations.keys()];
@@ -42,13 +48,13 @@ export function encodeTools(
 
 function encodeServerTool(
   tool: Exclude<Tool, FunctionTool | FreeformTool>,
-  index: number,
+  path: string,
   context: EncodeContext,
 ): JsonObject {
   switch (tool.kind) {
     case 'web-search':
       if (tool.allowedDomains !== undefined || tool.blockedDomains !== undefined) {
-        note(context, `tools[${index}]`, 'The upstream search takes no lists of domains.');
+        note(context, path, 'The upstream search takes no lists of domains.');
       }
       return { [keyIn(context.profile.vocabulary, 'googleSearch')]: {} };
     case 'url-context':
@@ -62,31 +68,40 @@ function encodeServerTool(
 
 function encodeDeclaration(
   tool: FunctionTool | FreeformTool,
-  index: number,
+  path: string,
   context: EncodeContext,
 ): WireFunctionDeclaration {
-  return tool.kind === 'freeform'
-    ? encodeFreeform(tool)
-    : encodeFunction(tool, `tools[${index}]`, context);
+  checkName(tool.name, path);
+  return tool.kind === 'freeform' ? encodeFreeform(tool) : encodeFunction(tool, path, context);
 }
 
 function encodeFunction(
-  { name, description, parameters, strict }: FunctionTool,
+  { name, description, parameters, parametersPath, strict }: FunctionTool,
   path: string,
-  { target }: EncodeContext,
+  { target: { receipt } }: EncodeContext,
 ): WireFunctionDeclaration {
   if (strict === true) {
-    target.receipt.add('approximated', path, 'Strict schemas are followed, but not enforced.');
+    receipt.add('approximated', path, 'Strict schemas are followed, but not enforced.');
   }
   const cleaned =
     parameters === undefined
       ? undefined
-      : cleanToolSchema(parameters, { receipt: target.receipt, path: `${path}.parameters` });
+      : cleanToolSchema(parameters, { receipt, path: parametersPath ?? `${path}.parameters` });
   return {
     name,
     ...(description === undefined ? {} : { description }),
     ...(cleaned === undefined ? {} : { parameters: cleaned }),
   };
+}
+
+/** Length is left to the upstream: its documents name two limits. */
+function checkName(name: string, path: string): void {
+  if (FUNCTION_NAME.test(name)) return;
+  throw invalidRequest(
+    path,
+    `${path}: the name ${JSON.stringify(name.slice(0, 80))} cannot be sent upstream; use a letter ` +
+      'or "_" first, then letters, digits, "_", ".", ":" or "-".',
+  );
 }
 
 /** Free text travels as the one string parameter `input`. */

@@ -57,6 +57,27 @@ test('more stop sequences than the upstream takes are refused', () => {
   expect(() => encodeFor('alpha-3-flash', { stopSequences })).toThrow(/at most 5 stop/);
 });
 
+test.each(['alpha-3-pro-image', 'beta-sonnet-4-6', 'gemini-2.5-flash-image'])(
+  'log-probabilities of %s are refused: it gives none',
+  (modelId) => {
+    const sampling = { logprobs: { alternatives: 0 } };
+    expect(() => encodeFor(modelId, { sampling })).toThrow(/^logprobs: this model gives none/);
+  },
+);
+
+test('more answers than the upstream gives are refused', () => {
+  expect(() => encodeFor('alpha-3-flash', { choices: 9 })).toThrow(/^n: at most 8/);
+});
+
+test('a seed or a top-k beyond the wire’s range is fitted to it, always the same way', () => {
+  const target = targetOf('alpha-3-flash');
+  const sampling = { seed: 2 ** 32 + 7, topK: 100_000 };
+  const body = encode(requestOf({ sampling }), target, sandbox);
+  expect(body.generationConfig).toEqual({ seed: 7, topK: 1000 });
+  expect(target.receipt.entries.map(({ path }) => path)).toEqual(['top_k', 'seed']);
+  expect(configFor('alpha-3-flash', { sampling: { seed: -5 } })).toEqual({ seed: -5 });
+});
+
 test('V085 structured output sets the media type and a cleaned schema', () => {
   const schema = { type: 'object', properties: { a: { type: 'string' } }, required: ['a', 'zz'] };
   expect(configFor('alpha-3-flash', { outputFormat: { kind: 'json' } })).toEqual({

@@ -9,7 +9,6 @@ import type { EncodeContext } from './encode-context.ts';
 import { encodeGenerationConfig } from './encode-generation-config.ts';
 import { encodeToolConfig } from './encode-tool-config.ts';
 import { encodeTools } from './encode-tools.ts';
-import type { GenerateProfile } from './profiles/profile.ts';
 
 /** Service tiers of the wire (@google/genai, `ServiceTier`); other protocols' words mean nothing here. */
 const SERVICE_TIERS = ['flex', 'standard', 'priority'];
@@ -22,7 +21,7 @@ const SERVICE_TIERS = ['flex', 'standard', 'priority'];
 export function encode(
   request: CanonicalRequest,
   target: EncodeTarget,
-  profile: Pick<GenerateProfile, 'vocabulary' | 'readsUri'>,
+  profile: EncodeContext['profile'],
 ): JsonObject {
   const context: EncodeContext = { target, profile };
   const encodedTools = encodeTools(request.tools, request.toolChoice, context);
@@ -52,7 +51,7 @@ function safetySettings({ safety }: CanonicalRequest): JsonObject[] | undefined 
 function serviceTier({ serviceTier }: CanonicalRequest, context: EncodeContext) {
   if (serviceTier === undefined) return undefined;
   const isKnown = SERVICE_TIERS.includes(serviceTier.toLowerCase());
-  if (isKnown && context.profile.vocabulary === 'real') return serviceTier;
+  if (isKnown && context.profile.extraFields.includes('serviceTier')) return serviceTier;
   context.target.receipt.add('dropped', 'service_tier', 'The upstream has no such service tier.');
   return undefined;
 }

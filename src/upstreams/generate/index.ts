@@ -33,6 +33,7 @@ export function createGenerateUpstream(options: GenerateUpstreamOptions): Upstre
     modelIds: remember((name) => profile.modelIds(name)),
     capabilities: (modelId, listed) =>
       listed === undefined ? builtIn(modelId) : capabilitiesOf(profile, modelId, listed),
+    readsUri: (uri) => profile.readsUri(uri),
     encode: (request, target) => encode(request, target, profile),
     patch: (body, target) => patch(body, target, profile),
     open: (call) => {

@@ -17,13 +17,18 @@ export interface ModelTraits {
   readonly takesAutomaticBudget: boolean;
   /** True when a single part may say its media resolution. */
   readonly takesPartResolution: boolean;
+  /** False for models known to give no log-probabilities; all others are asked. */
+  readonly givesLogprobs: boolean;
 }
 
 const ASKED_ONLY: ModelTraits = {
   thinksUnasked: false,
   takesAutomaticBudget: false,
   takesPartResolution: false,
+  givesLogprobs: true,
 };
+/** Draws or speaks, or is of a family whose protocol has no log-probabilities. */
+const UNRATED: ModelTraits = { ...ASKED_ONLY, givesLogprobs: false };
 const AUTOMATIC: ModelTraits = { ...ASKED_ONLY, thinksUnasked: true, takesAutomaticBudget: true };
 const LEVELLED: ModelTraits = { ...ASKED_ONLY, thinksUnasked: true, takesPartResolution: true };
 
@@ -59,7 +64,7 @@ export const MODEL_ROWS: readonly ModelRow[] = [
   {
     pattern: /^alpha-.*image/,
     capabilities: { ...NEUTRAL, thinking: { kind: 'none' }, drawsImages: true },
-    traits: ASKED_ONLY,
+    traits: UNRATED,
   },
   {
     pattern: /^alpha-.*flash/,
@@ -75,7 +80,7 @@ export const MODEL_ROWS: readonly ModelRow[] = [
       outputTokenLimit: 64_000,
       thinking: budget(1024, 32_768),
     },
-    traits: ASKED_ONLY,
+    traits: UNRATED,
   },
   {
     pattern: /^gemini-[12][.-].*image/,
@@ -85,7 +90,7 @@ export const MODEL_ROWS: readonly ModelRow[] = [
       outputTokenLimit: 32_768,
       drawsImages: true,
     },
-    traits: ASKED_ONLY,
+    traits: UNRATED,
   },
   {
     pattern: /^(gemini|imagen)-.*image/,
@@ -96,12 +101,12 @@ export const MODEL_ROWS: readonly ModelRow[] = [
       thinking: { kind: 'none' },
       drawsImages: true,
     },
-    traits: LEVELLED,
+    traits: { ...LEVELLED, givesLogprobs: false },
   },
   {
     pattern: /^gemini-.*(tts|native-audio|live|embedding)/,
     capabilities: { ...EARLIER, outputTokenLimit: 16_384 },
-    traits: ASKED_ONLY,
+    traits: UNRATED,
   },
   {
     pattern: /^gemini-2\.5-pro/,

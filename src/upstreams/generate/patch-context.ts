@@ -5,5 +5,5 @@ import type { GenerateProfile } from './profiles/profile.ts';
 
 export interface PatchContext {
   readonly target: EncodeTarget;
-  readonly profile: Pick<GenerateProfile, 'vocabulary'>;
+  readonly profile: Pick<GenerateProfile, 'vocabulary' | 'extraFields'>;
 }

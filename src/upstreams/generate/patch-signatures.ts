@@ -4,15 +4,22 @@ import { readCarrier, SIGNATURE_SENTINEL } from '../../canonical/signature-carri
 import { isJsonObject, type JsonObject, type JsonValue } from '../../lib/json.ts';
 import type { EncodeTarget, PatchTarget } from '../upstream.ts';
 import { editFields, editItems } from './edits.ts';
+import { mergeContents } from './merge-contents.ts';
+import { patchResponses } from './patch-responses.ts';
 
-/** What the client returned wins, then what was remembered for its key, then the stand-in. */
+/**
+ * What the client returned wins, then what was remembered for its key, then the stand-in. Contents
+ * that are one step are put together, also those between which only a lost signature stood, and
+ * paired with their responses: these tell which calls belong to the turn in progress.
+ */
 export function patchSignatures(contents: JsonValue[], target: PatchTarget): JsonValue[] {
-  const fitted = editItems(contents, (content) =>
+  const carried = editItems(contents, (content) =>
+    editParts(content, (parts) => editItems(parts, (part) => fitSignature(part, target))),
+  );
+  const paired = patchResponses(mergeContents(carried), target);
+  const fitted = editItems(paired, (content) =>
     editParts(content, (parts) =>
-      editFirstCall(
-        editItems(parts, (part) => fitSignature(part, target)),
-        (call) => recalled(call, target),
-      ),
+      editFirstCall(parts, (call) => (hasOwnSignature(call) ? call : recalled(call, target))),
     ),
   );
   if (target.capabilities.unsignedCalls !== 'sentinel') return fitted;
@@ -20,7 +27,11 @@ export function patchSignatures(contents: JsonValue[], target: PatchTarget): Jso
   return editItems(fitted, (content, index) => {
     const isOpenStep = index > prompt && isJsonObject(content) && content.role === 'model';
     return isOpenStep
-      ? editParts(content, (parts) => editFirstCall(parts, (call) => standIn(call, target)))
+      ? editParts(content, (parts) =>
+          editFirstCall(parts, (call) =>
+            call.thoughtSignature === undefined ? standIn(call, target) : call,
+          ),
+        )
       : content;
   });
 }
@@ -44,15 +55,16 @@ function isPrompt(content: JsonValue): boolean {
 }
 
 /** Undefined when a part said nothing beside a signature that cannot be sent. */
-function fitSignature(part: JsonValue, target: EncodeTarget): JsonValue | undefined {
+function fitSignature(part: JsonValue, target: PatchTarget): JsonValue | undefined {
   if (!isJsonObject(part) || typeof part.thoughtSignature !== 'string') return part;
   const thoughtSignature = acceptedSignature(part.thoughtSignature, target);
   if (thoughtSignature === undefined && part.text === '') return undefined;
   return editFields(part, { thoughtSignature });
 }
 
-function acceptedSignature(value: string, target: EncodeTarget): string | undefined {
-  const { capabilities, receipt, signatures } = target;
+/** Native answers carry bare values: whose they are is known only from when they were issued. */
+function acceptedSignature(value: string, target: PatchTarget): string | undefined {
+  const { capabilities, receipt, recall, signatures } = target;
   const path = 'contents';
   const signature = readCarrier(value);
   if (signature === undefined) {
@@ -66,7 +78,7 @@ function acceptedSignature(value: string, target: EncodeTarget): string | undefi
     );
     return undefined;
   }
-  const { family = capabilities.signatureFamily } = signature;
+  const { family = recall.familyOf(value) ?? capabilities.signatureFamily } = signature;
   if (family === capabilities.signatureFamily) return signature.value;
   receipt.add('dropped', path, `A thought signature of the ${family} family means nothing here.`);
   return undefined;
@@ -76,9 +88,12 @@ function acceptedSignature(value: string, target: EncodeTarget): string | undefi
 function editFirstCall(parts: JsonValue[], edit: (call: JsonObject) => JsonObject): JsonValue[] {
   const first = parts.findIndex(isCall);
   if (first < 0) return parts;
-  return editItems(parts, (part, index) =>
-    index === first && isCall(part) && part.thoughtSignature === undefined ? edit(part) : part,
-  );
+  return editItems(parts, (part, index) => (index === first && isCall(part) ? edit(part) : part));
+}
+
+/** A stand-in is no signature: what was remembered is better. */
+function hasOwnSignature({ thoughtSignature }: JsonObject): boolean {
+  return typeof thoughtSignature === 'string' && readCarrier(thoughtSignature) !== undefined;
 }
 
 /** The call with the signature its client did not carry (some drop it, none drops the id). */

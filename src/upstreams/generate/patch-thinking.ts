@@ -1,6 +1,7 @@
 // Fits a native thinking configuration to the model: its kind of control, its range, never two.
 
 import { ADAPTIVE_TOKENS } from '../../canonical/effort.ts';
+import type { ThinkingLevel } from '../../canonical/model.ts';
 import { isJsonObject, type JsonObject, type JsonValue, readNumber } from '../../lib/json.ts';
 import type { EncodeTarget } from '../upstream.ts';
 import { traitsOf } from './capabilities.ts';
@@ -11,6 +12,7 @@ import {
   fitBudget,
   type LevelThinking,
   levelOfTokens,
+  levelReason,
   nearestLevel,
   tokensOfLevel,
 } from './thinking.ts';
@@ -69,36 +71,29 @@ function acceptedBudget(
 function toLevel(config: JsonObject, thinking: LevelThinking, target: EncodeTarget): JsonObject {
   const word = levelWord(config);
   const budget = readNumber(config.thinkingBudget);
-  if (word === undefined && budget !== undefined) {
-    target.receipt.add('approximated', `${PATH}.thinkingBudget`, 'This model takes levels only.');
-  }
   const asked = tokensOfLevel(word ?? '') ?? budget;
-  if (asked === 0) {
-    const thinkingLevel = thinking.levels[0];
-    const edits = { thinkingBudget: undefined, includeThoughts: false, thinkingLevel };
-    return editFields(config, edits);
+  // Without an amount, or with -1, the model decides.
+  if (asked === undefined || asked < 0) {
+    return editFields(config, { thinkingBudget: undefined, thinkingLevel: undefined });
   }
-  return editFields(config, {
-    thinkingBudget: undefined,
-    thinkingLevel: acceptedLevel({ word, budget }, thinking, target),
-  });
+  const thinkingLevel = acceptedLevel(word, asked, thinking);
+  if (thinkingLevel !== word) {
+    const path = `${PATH}.${word === undefined ? 'thinkingBudget' : 'thinkingLevel'}`;
+    target.receipt.add('approximated', path, levelReason(asked, thinkingLevel));
+  }
+  const includeThoughts = asked === 0 ? false : config.includeThoughts;
+  return editFields(config, { thinkingBudget: undefined, includeThoughts, thinkingLevel });
 }
 
 function acceptedLevel(
-  asked: { readonly word: string | undefined; readonly budget: number | undefined },
+  word: string | undefined,
+  tokens: number,
   thinking: LevelThinking,
-  { receipt }: EncodeTarget,
-): string | undefined {
-  const level = asLevel(asked.word ?? '');
-  if (level !== undefined) {
-    const accepted = nearestLevel(level, thinking.levels);
-    if (accepted !== level) {
-      receipt.add('approximated', `${PATH}.thinkingLevel`, `The nearest level is ${accepted}.`);
-    }
-    return accepted;
-  }
-  if (asked.budget === undefined || asked.budget < 0) return undefined;
-  return levelOfTokens(asked.budget, thinking);
+): ThinkingLevel {
+  const level = asLevel(word ?? '');
+  return level === undefined
+    ? levelOfTokens(tokens, thinking)
+    : nearestLevel(level, thinking.levels);
 }
 
 /** The level the client names; `THINKING_LEVEL_UNSPECIFIED` names none. */

@@ -11,6 +11,7 @@ export function patchTools(tools: JsonValue[], context: PatchContext): JsonValue
     tools.some(hasFunctions) && !context.target.capabilities.searchWithFunctions;
   const patched = editItems(tools, (tool, index) => {
     if (!isJsonObject(tool)) return tool;
+    if (Object.keys(tool).length === 0) return undefined;
     const path = `tools[${index}]`;
     const kept = dropsServerTools ? withoutServerTools(tool, path, context) : tool;
     if (kept === undefined) return undefined;

@@ -40,9 +40,15 @@ const tool: fc.Arbitrary<JsonObject> = fc.record(
   { requiredKeys: [] },
 );
 const body = fc.record({
-  contents: fc.array(
-    fc.record({ role: fc.constantFrom('user', 'model'), parts: fc.array(part, { minLength: 1 }) }),
-  ),
+  contents: fc
+    .array(
+      fc.record({
+        role: fc.constantFrom('user', 'model'),
+        parts: fc.array(part, { minLength: 1 }),
+      }),
+    )
+    // Contents of which nothing can be sent are refused.
+    .map((contents) => [...contents, { role: 'user', parts: [{ text: 'x' }] }]),
   generationConfig,
   tools: fc.array(tool, { maxLength: 2 }),
 });

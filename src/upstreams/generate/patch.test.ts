@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { CONTINUE_PROMPT } from '../../canonical/prefill.ts';
 import { type JsonObject, parseJson } from '../../lib/json.ts';
 import type { PatchTarget } from '../upstream.ts';
 import { gemini, sandbox, targetOf } from './__fixtures__/requests.ts';
@@ -223,13 +224,16 @@ test('a call whose signature the client dropped gets the remembered one back', (
   const recall = {
     call: (id: string, name: string) => (id === 'c1' && name === 'w' ? signature : undefined),
     thought: () => undefined,
-    isKnown: () => false,
+    familyOf: () => undefined,
   };
   const functionCall = { id: 'c1', name: 'w', args: {} };
-  const body = { contents: [...contents, { role: 'model', parts: [{ functionCall }] }] };
+  const functionResponse = { id: 'c1', name: 'w', response: {} };
+  const answered = { role: 'user', parts: [{ functionResponse }] };
+  const body = { contents: [...contents, { role: 'model', parts: [{ functionCall }] }, answered] };
   expect(patch(body, targetOf('alpha-3-flash', { recall }), sandbox).contents).toEqual([
     ...contents,
     { role: 'model', parts: [{ functionCall, thoughtSignature: 'REMEMBERED' }] },
+    answered,
   ]);
 });
 
@@ -265,4 +269,126 @@ test('the chunks an SDK chat stored one by one are one step again', () => {
     user(response('a'), response('b')),
     user({ text: 'next' }),
   ]);
+});
+
+test('P013 steps are joined when a content between them held nothing but a lost signature', () => {
+  const lone = { role: 'user', parts: [{ text: '', thoughtSignature: 'U0lH' }] };
+  const model = (...parts: JsonObject[]) => ({ role: 'model', parts });
+  const split = [...contents, model({ text: 'a' }), lone, model({ text: 'b' }), ...contents];
+  const target = targetOf('alpha-3-flash', { signatures: 'stripped' });
+  expect(patch({ contents: split }, target, sandbox).contents).toEqual([
+    ...contents,
+    model({ text: 'a' }, { text: 'b' }),
+    ...contents,
+  ]);
+});
+
+test('V133 V135 the image words of a model name reach the body; a size in the name is stronger', () => {
+  const image = { aspectRatio: '21:9', size: '4K' } as const;
+  const patchWith = (fields: JsonObject) =>
+    patch({ contents, ...fields }, targetOf('alpha-3-pro-image', { variant }), sandbox);
+  const variant = { webSearch: false, image };
+  expect(patchWith({}).generationConfig).toEqual({
+    imageConfig: { aspectRatio: '21:9', imageSize: '4K' },
+  });
+  const imageConfig = { aspectRatio: '1:1', imageSize: '1K' };
+  expect(patchWith({ generationConfig: { imageConfig } }).generationConfig).toEqual({
+    imageConfig: { aspectRatio: '1:1', imageSize: '4K' },
+  });
+});
+
+test("a stored signature is better than the client's own stand-in", () => {
+  const standIn = 'skip_thought_signature_validator';
+  const call = { functionCall: { id: 'c1', name: 'w', args: {} }, thoughtSignature: standIn };
+  const history = (part: JsonObject) => [
+    ...contents,
+    { role: 'model', parts: [part] },
+    { role: 'user', parts: [{ functionResponse: { id: 'c1', name: 'w', response: {} } }] },
+  ];
+  const known = targetOf('alpha-3-flash');
+  const recall = { ...known.recall, call: () => ({ value: 'U0lH', family: 'alpha' }) };
+  const body = { contents: history(call) };
+  expect(patch(body, { ...known, recall }, sandbox).contents).toEqual(
+    history({ ...call, thoughtSignature: 'U0lH' }),
+  );
+  expect(patch(body, known, sandbox)).toBe(body);
+  expect(known.receipt.entries).toEqual([]);
+});
+
+test('native contents that start with the model get a user turn first', () => {
+  const answer = { role: 'model', parts: [{ text: 'Hello' }] };
+  const target = targetOf('alpha-3-flash');
+  expect(patch({ contents: [answer, ...contents] }, target, sandbox).contents).toEqual([
+    { role: 'user', parts: [{ text: '…' }] },
+    answer,
+    ...contents,
+  ]);
+  expect(target.receipt.entries).toMatchObject([{ action: 'approximated', path: 'contents' }]);
+});
+
+test('contents of nothing but a signature that cannot be sent are refused', () => {
+  const part = { text: '', thoughtSignature: 'gw1:beta:tool-call:U0lH' };
+  const body = { contents: [{ role: 'model', parts: [part] }] };
+  expect(() => patch(body, targetOf('alpha-3-flash'), sandbox)).toThrow(/nothing to answer/);
+});
+
+test('P009 a bare signature known to be of another family stays out', () => {
+  const call = { functionCall: { id: 'c1', name: 'w', args: {} }, thoughtSignature: 'U0lH' };
+  const target = targetOf('alpha-3-flash');
+  const issuedBy = (family: string) => ({
+    ...target,
+    recall: { ...target.recall, familyOf: () => family },
+  });
+  const body = {
+    contents: [
+      ...contents,
+      { role: 'model', parts: [call] },
+      { role: 'user', parts: [{ functionResponse: { id: 'c1', name: 'w', response: {} } }] },
+    ],
+  };
+  expect(patch(body, issuedBy('alpha'), sandbox)).toBe(body);
+  expect(JSON.stringify(patch(body, issuedBy('beta'), sandbox))).not.toContain('U0lH');
+});
+
+test.each([
+  [{ thinkingLevel: 'NONE' }, 'thinkingLevel'],
+  [{ thinkingLevel: 'MINIMAL' }, 'thinkingLevel'],
+  [{ thinkingBudget: 0 }, 'thinkingBudget'],
+  [{ thinkingBudget: 9000 }, 'thinkingBudget'],
+])('a level model notes what it takes %j for', (thinkingConfig, field) => {
+  const target = targetOf('gemini-3-pro');
+  patch({ contents, generationConfig: { thinkingConfig } }, target, gemini);
+  expect(target.receipt.entries).toMatchObject([
+    { action: 'approximated', path: `generationConfig.thinkingConfig.${field}` },
+  ]);
+});
+
+test('only fields the upstream documents are sent on', () => {
+  const body = { contents, labels: { a: 'b' }, store: true, serviceTier: 'flex' };
+  const target = targetOf('gemini-3-pro');
+  expect(patch(body, target, gemini)).toEqual({ contents, store: true, serviceTier: 'flex' });
+  expect(target.receipt.entries).toMatchObject([{ action: 'dropped', path: 'labels' }]);
+  expect(patch(body, targetOf('alpha-3-flash'), sandbox)).toEqual({ contents });
+});
+
+test('a prefill stays last where it is accepted; elsewhere the user asks to go on from it', () => {
+  const prefill = [...contents, { role: 'model', parts: [{ text: 'y' }] }];
+  const { capabilities } = targetOf('gemini-3-pro');
+  const accepting = targetOf('gemini-3-pro', {
+    capabilities: { ...capabilities, acceptsPrefill: true },
+  });
+  expect(patch({ contents: prefill }, accepting, gemini)).toEqual({ contents: prefill });
+  const target = targetOf('gemini-3-pro');
+  expect(patch({ contents: prefill }, target, gemini).contents).toEqual([
+    ...prefill,
+    { role: 'user', parts: [{ text: CONTINUE_PROMPT }] },
+  ]);
+  expect(target.receipt.entries).toMatchObject([{ action: 'approximated', path: 'contents' }]);
+});
+
+test('a suffix for images is noted, not sent, where the model draws none', () => {
+  const variant = { webSearch: false, image: { size: '4K' } } as const;
+  const target = targetOf('alpha-3-flash', { variant });
+  expect(patch({ contents }, target, sandbox)).toEqual({ contents });
+  expect(target.receipt.entries).toMatchObject([{ action: 'dropped', path: 'model' }]);
 });

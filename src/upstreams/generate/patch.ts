@@ -3,13 +3,14 @@
 import { isJsonObject, type JsonObject } from '../../lib/json.ts';
 import type { PatchTarget } from '../upstream.ts';
 import { applyVariant } from './apply-variant.ts';
-import { editFields } from './edits.ts';
-import { mergeContents } from './merge-contents.ts';
+import { editFields, type FieldEdits } from './edits.ts';
+import { endContents } from './end-contents.ts';
 import type { PatchContext } from './patch-context.ts';
 import { patchGenerationConfig } from './patch-generation-config.ts';
 import { patchSignatures } from './patch-signatures.ts';
 import { patchToolConfig, patchTools } from './patch-tools.ts';
-import type { GenerateProfile } from './profiles/profile.ts';
+import { EXTRA_FIELDS } from './profiles/profile.ts';
+import { startContents } from './start-contents.ts';
 
 /**
  * The body to send: everything that stays as it was is shared, and it is the same object when nothing
@@ -18,21 +19,35 @@ import type { GenerateProfile } from './profiles/profile.ts';
 export function patch(
   body: JsonObject,
   target: PatchTarget,
-  profile: Pick<GenerateProfile, 'vocabulary'>,
+  profile: PatchContext['profile'],
 ): JsonObject {
   const context: PatchContext = { target, profile };
-  const asked = applyVariant(body, target.variant);
+  const asked = applyVariant(body, target);
   const { contents, generationConfig } = asked;
   return editFields(asked, {
     // The path names the model, the account the project.
     model: undefined,
     project: undefined,
-    contents: Array.isArray(contents) ? patchSignatures(mergeContents(contents), target) : contents,
+    contents: Array.isArray(contents)
+      ? endContents(startContents(patchSignatures(contents, target), target.receipt), target)
+      : contents,
     ...editedTools(asked, context),
+    ...droppedFields(asked, context),
     generationConfig: isJsonObject(generationConfig)
       ? patchGenerationConfig(generationConfig, target)
       : generationConfig,
   });
+}
+
+/** Removes what the upstream does not document: it refuses fields it does not know. */
+function droppedFields(body: JsonObject, { target, profile }: PatchContext): FieldEdits {
+  const strange = EXTRA_FIELDS.filter(
+    (field) => body[field] !== undefined && !profile.extraFields.includes(field),
+  );
+  for (const field of strange) {
+    target.receipt.add('dropped', field, 'The upstream does not take this field.');
+  }
+  return Object.fromEntries(strange.map((field) => [field, undefined]));
 }
 
 function editedTools({ tools, toolConfig }: JsonObject, context: PatchContext) {

@@ -40,6 +40,13 @@ export function nearestLevel(
   return levels.find((level) => RISING_LEVELS.indexOf(level) >= rank) ?? levels.at(-1) ?? 'HIGH';
 }
 
+/** What the receipt says of an amount that is not exactly a level of the model. */
+export function levelReason(tokens: number, level: ThinkingLevel): string {
+  return tokens === 0
+    ? `This model cannot stop thinking; its lowest level is ${level}.`
+    : `This model takes levels only; the nearest is ${level}.`;
+}
+
 /** A level word as the wire writes it, when it is one. */
 export function asLevel(word: string): ThinkingLevel | undefined {
   return RISING_LEVELS.find((level) => level === word);

@@ -2,7 +2,7 @@
 
 import type { AccountAccess } from '../../upstream.ts';
 import { realModelIds } from './model-ids.ts';
-import { type GenerateProfile, trimBaseUrl, userAgentOf } from './profile.ts';
+import { type GenerateProfile, PUBLIC_EXTRA_FIELDS, trimBaseUrl, userAgentOf } from './profile.ts';
 
 const PUBLIC_BASE_URL = 'https://generativelanguage.googleapis.com';
 
@@ -35,7 +35,9 @@ export function createGeminiApiProfile({
     authQuery: () => ({}),
     projectPlacement: 'header',
     modelIds: realModelIds,
-    capabilityOverrides: {},
+    // The service itself takes a prefill; what answers behind another address may not.
+    capabilityOverrides: { acceptsPrefill: trimmed === PUBLIC_BASE_URL },
+    extraFields: PUBLIC_EXTRA_FIELDS,
     countTakesFullRequest: true,
     readsUri: (uri) => [...fileHomes, ...READABLE_URIS].some((home) => uri.startsWith(home)),
   };

@@ -4,7 +4,7 @@ import type { ModelCapabilities } from '../../../canonical/model.ts';
 import { HEADER_SPELLINGS, type Vocabulary } from '../../../wire/vocabulary.ts';
 import type { AccountAccess } from '../../upstream.ts';
 import { genericModelIds } from './model-ids.ts';
-import { type GenerateProfile, trimBaseUrl, userAgentOf } from './profile.ts';
+import { type GenerateProfile, PUBLIC_EXTRA_FIELDS, trimBaseUrl, userAgentOf } from './profile.ts';
 
 export interface GenericProfileOptions {
   readonly baseUrl: string;
@@ -47,6 +47,7 @@ export function createGenericProfile(options: GenericProfileOptions): GeneratePr
     projectPlacement,
     modelIds: (name) => ownIds.get(name) ?? genericModelIds(name, vocabulary),
     capabilityOverrides: unsignedCalls === undefined ? {} : { unsignedCalls },
+    extraFields: vocabulary === 'real' ? PUBLIC_EXTRA_FIELDS : [],
     countTakesFullRequest: options.countTakesFullRequest ?? vocabulary === 'real',
     quotaPath: options.quotaPath ?? `${versionPath}/quota`,
     readsUri: (uri) => readableUris.some((home) => uri.startsWith(home)),

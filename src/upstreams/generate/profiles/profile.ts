@@ -23,6 +23,8 @@ export interface GenerateProfile {
   modelIds(name: string): readonly string[];
   /** What this upstream does differently from the built-in model data. */
   readonly capabilityOverrides: Partial<ModelCapabilities>;
+  /** The top-level request fields beyond the common ones that this upstream documents. */
+  readonly extraFields: readonly ExtraField[];
   /** True when token counting takes a whole request and not only its contents. */
   readonly countTakesFullRequest: boolean;
   /** Path below the base URL that answers with quota figures; absent when there is none. */
@@ -30,6 +32,17 @@ export interface GenerateProfile {
   /** True for file addresses the upstream itself can read. */
   readsUri(uri: string): boolean;
 }
+
+/** Top-level request fields that not every upstream takes. */
+export const EXTRA_FIELDS = ['labels', 'serviceTier', 'store', 'continuationToken'] as const;
+export type ExtraField = (typeof EXTRA_FIELDS)[number];
+
+/** Those of the public API (ai.google.dev, "GenerateContent API reference"); it has no `labels`. */
+export const PUBLIC_EXTRA_FIELDS: readonly ExtraField[] = [
+  'serviceTier',
+  'store',
+  'continuationToken',
+];
 
 /** The body with the account's project, where this profile puts it there; else the same object. */
 export function placeProject(

@@ -20,6 +20,7 @@ export function createSandboxProfile({ baseUrl, version }: SandboxProfileOptions
     projectPlacement: 'body',
     modelIds: (name) => [name],
     capabilityOverrides: {},
+    extraFields: [],
     countTakesFullRequest: true,
     quotaPath: `${versionPath}/quota`,
     readsUri: () => false,

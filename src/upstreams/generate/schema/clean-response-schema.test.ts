@@ -52,3 +52,30 @@ test('a schema that allows any JSON cannot be sent', () => {
   expect(clean({})).toBeUndefined();
   expect(clean({ type: 'object', additionalProperties: true })).toBeUndefined();
 });
+
+test('null is said by the keyword, with nothing lost', () => {
+  const receipt = createReceipt();
+  const schema = {
+    type: 'object',
+    properties: {
+      a: { type: ['string', 'null'], description: 'n' },
+      b: { anyOf: [{ type: 'integer' }, { type: 'null' }] },
+      c: { type: ['string', 'null'], enum: ['x', null] },
+    },
+  };
+  const node = cleanResponseSchema(schema, { receipt, path: 'schema' });
+  expect(node?.properties).toEqual({
+    a: { type: 'string', description: 'n', nullable: true },
+    b: { type: 'integer', nullable: true },
+    c: { type: 'string', enum: ['x'], nullable: true },
+  });
+  expect(receipt.entries).toEqual([]);
+});
+
+test('a closed object is no loss: the model writes only what it is told of', () => {
+  const receipt = createReceipt();
+  const properties = { a: { type: 'string' } };
+  const schema = { type: 'object', properties, additionalProperties: false };
+  cleanResponseSchema(schema, { receipt, path: 'schema' });
+  expect(receipt.entries).toEqual([]);
+});

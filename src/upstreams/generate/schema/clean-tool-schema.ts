@@ -7,7 +7,7 @@ import { gatherSource } from './gather.ts';
 import { type CleanOptions, createSchemaMemo } from './schema-memo.ts';
 import { finishNode, writeObjectFields } from './write-node.ts';
 
-const cleanRemembered = createSchemaMemo({ ordered: false, clean: cleanRoot });
+const cleanRemembered = createSchemaMemo({ ordered: false, nullKeyword: false, clean: cleanRoot });
 
 /**
  * The `parameters` of a function declaration (generate-content `Schema`): an object with at least

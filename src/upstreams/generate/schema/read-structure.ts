@@ -64,13 +64,11 @@ function readRequired(input: KeywordInput): void {
 }
 
 function readOtherProperties(input: KeywordInput): void {
-  const { facets, keyword, value, path, fragment } = input;
+  const { facets, keyword, value, fragment } = input;
   if (value === true) return;
   facets.impliedType ??= 'object';
-  if (value === false) {
-    input.cleaning.note('dropped', path, 'the upstream has no word for it');
-    return;
-  }
+  // No loss, so no note: the model writes only what it is told of, and is told of nothing more.
+  if (value === false) return;
   if (!isJsonObject(value)) {
     noteRepaired(input, 'not a schema');
     return;

@@ -30,14 +30,15 @@ interface Note {
 
 export type CleanRoot = (cleaning: Cleaning, schema: JsonObject) => JsonObject | undefined;
 
+export interface MemoOptions extends Pick<Cleaning, 'ordered' | 'nullKeyword'> {
+  readonly clean: CleanRoot;
+}
+
 /**
  * Cleans through a memo. The same content gives the same frozen object and the same receipt
  * entries, so prompts stay byte-equal between requests. Holds at most 500 schemas or 4 M characters.
  */
-export function createSchemaMemo(options: {
-  readonly ordered: boolean;
-  readonly clean: CleanRoot;
-}) {
+export function createSchemaMemo(options: MemoOptions) {
   const byIdentity = new WeakMap<JsonObject, Cleaned>();
   const byText = new Map<string, Cleaned>();
   let textKept = 0;
@@ -67,15 +68,13 @@ export function createSchemaMemo(options: {
   };
 }
 
-function cleanOnce(
-  schema: JsonObject,
-  options: { readonly ordered: boolean; readonly clean: CleanRoot },
-): Cleaned {
+function cleanOnce(schema: JsonObject, options: MemoOptions): Cleaned {
   const notes: Note[] = [];
   const cleaning: Cleaning = {
     document: createSchemaDocument(schema),
     upperCase: typeof schema.type === 'string' && /^[A-Z]+$/.test(schema.type),
     ordered: options.ordered,
+    nullKeyword: options.nullKeyword,
     fragmentsLeft: MAX_FRAGMENTS,
     note: (action, path, reason) => notes.push({ action, path, reason }),
   };

@@ -228,7 +228,8 @@ export function finishNode(cleaning: Cleaning, facets: Facets, fields: JsonObjec
 
 function annotate(cleaning: Cleaning, facets: Facets, fields: JsonObject): JsonObject {
   const { title, declaredNullable, samples } = facets;
-  if (facets.nullable && declaredNullable !== true) {
+  const nullable = facets.nullable && cleaning.nullKeyword ? true : declaredNullable;
+  if (facets.nullable && nullable !== true) {
     facets.hints = ['nullable', ...facets.hints.filter((hint) => hint !== 'nullable')];
     cleaning.note('approximated', facets.path, 'null is said in the description');
   }
@@ -237,7 +238,7 @@ function annotate(cleaning: Cleaning, facets: Facets, fields: JsonObject): JsonO
     ...fields,
     ...(title === undefined ? {} : { title }),
     ...(description === '' ? {} : { description }),
-    ...(declaredNullable === undefined ? {} : { nullable: declaredNullable }),
+    ...(nullable === undefined ? {} : { nullable }),
     ...Object.fromEntries(samples),
   };
   return inOrder(node, facets.keyOrder);

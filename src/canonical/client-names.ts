@@ -1,0 +1,65 @@
+// What a client's own protocol calls the fields that rules speak of, in receipts and errors.
+
+import { GatewayError } from './error.ts';
+import type { Receipt } from './receipt.ts';
+
+/** The fields rules name, in the words they use; a path may go on behind the word. */
+export type RuleField =
+  | 'system'
+  | 'messages'
+  | 'redacted_thinking'
+  | 'tool_choice'
+  | 'parallel_tool_calls'
+  | 'max_tokens'
+  | 'stop'
+  | 'n'
+  | 'seed'
+  | 'top_k'
+  | 'logprobs'
+  | 'thinking'
+  | 'response_format'
+  | 'response_schema'
+  | 'size'
+  | 'service_tier';
+
+/** The client's own paths; a field that is not listed has the same name there. */
+export type ClientNames = Readonly<Partial<Record<RuleField, string>>>;
+
+/** Runs `work` so that what it notes, and the request error it may throw, name the client's own fields. */
+export function inClientNames<Result>(
+  names: ClientNames | undefined,
+  receipt: Receipt,
+  work: (receipt: Receipt) => Result,
+): Result {
+  if (names === undefined) return work(receipt);
+  const paths = new Map<string, string>(Object.entries(names));
+  try {
+    return work({
+      entries: receipt.entries,
+      add: (action, path, reason) => receipt.add(action, rename(path, paths), reason),
+    });
+  } catch (error) {
+    throw error instanceof GatewayError ? renameField(error, paths) : error;
+  }
+}
+
+/** The path with its first word replaced: `stop[5]` → `stop_sequences[5]`. */
+function rename(path: string, paths: ReadonlyMap<string, string>): string {
+  const end = path.search(/[.[]/);
+  const word = end < 0 ? path : path.slice(0, end);
+  const own = paths.get(word);
+  return own === undefined ? path : own + path.slice(word.length);
+}
+
+/** Messages that begin with the field's name begin with the client's name for it. */
+function renameField(error: GatewayError, paths: ReadonlyMap<string, string>): GatewayError {
+  const { kind, source, reason, field, retryAfterMs, failure, cause } = error;
+  if (field === undefined) return error;
+  const own = rename(field, paths);
+  if (own === field) return error;
+  const message = error.message.startsWith(`${field}:`)
+    ? own + error.message.slice(field.length)
+    : error.message;
+  const options = { kind, source, message, reason, field: own, retryAfterMs, failure };
+  return new GatewayError({ ...options, cause: cause ?? error });
+}

@@ -1,0 +1,81 @@
+import { expect, test } from 'vitest';
+import { requestOf } from '../../test/support/canonical.ts';
+import { createFakeClock } from '../../test/support/fake-clock.ts';
+import { createFakeUpstream } from '../../test/support/fake-upstream.ts';
+import type { CanonicalEvent } from '../canonical/event.ts';
+import { createReceipt } from '../canonical/receipt.ts';
+import type { CanonicalRequest } from '../canonical/request.ts';
+import type { StreamWriter } from '../protocols/protocol.ts';
+import { createSignatureKeeper } from '../signatures/keeper.ts';
+import { createAnswerRules } from './answer-rules.ts';
+import { createAnswerWatch } from './answer-watch.ts';
+import { translateReply, translateStream } from './translate.ts';
+
+const SIX = ['1', '2', '3', '4', '5', 'END'];
+
+/** A stream of words, read as far as asked; `left` counts what was not. */
+function answerOf(words: readonly string[], change: Partial<CanonicalRequest>) {
+  const upstream = createFakeUpstream(() => ({ frames: [] }));
+  const receipt = createReceipt();
+  const state = { left: words.length };
+  async function* frames() {
+    for (const word of words) {
+      state.left -= 1;
+      yield [{ text: '', value: { word } }];
+    }
+  }
+  const watch = createAnswerWatch(createSignatureKeeper({ clock: createFakeClock() }), 'k');
+  const request = requestOf(change);
+  const input = {
+    frames: frames(),
+    decoder: upstream.createDecoder({ signatureFamily: 'f', createId: (prefix) => prefix }),
+    watch,
+    ...createAnswerRules({ request, receipt, createId: (prefix) => prefix }),
+  };
+  return { input, state, watch, receipt };
+}
+
+function createTextWriter(): StreamWriter & { readonly events: CanonicalEvent[] } {
+  const events: CanonicalEvent[] = [];
+  return {
+    contentType: 'text/plain',
+    events,
+    keepAlive: () => '',
+    write: (event) => {
+      events.push(event);
+      if (event.kind === 'finish') return `<${event.choices[0]?.stopSequence}>`;
+      return event.kind === 'block-delta' && 'text' in event.delta ? event.delta.text : '';
+    },
+  };
+}
+
+test('a stream that is cut closes the upstream and ends well', async () => {
+  const words = ['a ', 'E', 'ND b', 'more', 'cut'];
+  const { input, state, watch } = answerOf(words, { stopSequences: SIX });
+  let text = '';
+  for await (const chunk of translateStream(input, createTextWriter())) text += chunk;
+  expect(text).toBe('a <END>');
+  expect(state.left).toBe(2);
+  expect(watch).toMatchObject({ isFinished: true, error: undefined });
+});
+
+test('a whole answer is cut as its stream is', async () => {
+  const { input } = answerOf(['a ', 'E', 'ND b', 'more', 'end'], { stopSequences: SIX });
+  expect((await translateReply(input)).choices).toMatchObject([
+    { end: { reason: 'stop-sequence', stopSequence: 'END' }, blocks: [{ text: 'a ' }] },
+  ]);
+});
+
+test('what the upstream stops at itself is not looked for here', async () => {
+  const { input } = answerOf(['a END', 'end'], { stopSequences: ['END'] });
+  expect((await translateReply(input)).choices).toMatchObject([{ blocks: [{ text: 'a END' }] }]);
+});
+
+test('log-probabilities that were asked for and did not come are in the receipt', async () => {
+  const asked = answerOf(['a', 'end'], { sampling: { logprobs: { alternatives: 0 } } });
+  await translateReply(asked.input);
+  expect(asked.receipt.entries).toMatchObject([{ action: 'dropped', path: 'logprobs' }]);
+  const unasked = answerOf(['a', 'end'], {});
+  await translateReply(unasked.input);
+  expect(unasked.receipt.entries).toEqual([]);
+});

@@ -1,0 +1,36 @@
+// What is done to the events of one translated answer between the decoder and the client's writer.
+
+import type { CanonicalEvent } from '../canonical/event.ts';
+import {
+  type AnswerTransform,
+  type AnswerTransformOptions,
+  createAnswerTransform,
+} from '../transforms/answer/index.ts';
+import { noteMissingLogprobs } from '../transforms/missing-logprobs.ts';
+import { createStopCutter, heldStops } from '../transforms/stop-sequences.ts';
+
+export interface AnswerRules {
+  readonly transform: AnswerTransform;
+  /** True when the client needs nothing more of the upstream's answer. */
+  isComplete(): boolean;
+}
+
+/** One for each answer, as the rules keep state. Never throws. */
+export function createAnswerRules(options: AnswerTransformOptions): AnswerRules {
+  const { request, receipt } = options;
+  const transform = createAnswerTransform(options);
+  const stops = heldStops(request);
+  if (stops.length === 0 && request.sampling.logprobs === undefined) {
+    return { transform, isComplete: () => false };
+  }
+  // The cut comes first: a call behind it was never made.
+  const cutter = createStopCutter(stops, request.choices);
+  return {
+    transform: (events) => {
+      const kept: readonly CanonicalEvent[] = stops.length === 0 ? events : cutter.cut(events);
+      noteMissingLogprobs(kept, request, receipt);
+      return transform(kept);
+    },
+    isComplete: () => cutter.isDone,
+  };
+}

@@ -1,0 +1,168 @@
+// Fetches one medium from the public internet: https only, no redirect unchecked, little of everything.
+
+import { Agent, type Dispatcher } from 'undici';
+import { modalityOf, sniffMediaType, spellMediaType } from '../canonical/media-type.ts';
+import type { Clock } from '../lib/clock.ts';
+import { type AddressPolicy, literalAddress, PUBLIC_ONLY } from './address-policy.ts';
+import { createGuardedLookup, type ResolveHost } from './guarded-lookup.ts';
+import { MediaFault } from './media-fault.ts';
+
+export interface FetchedMedia {
+  readonly mediaType: string;
+  readonly base64: string;
+}
+
+export interface MediaFetcher {
+  /** The operator's setting, as it is now. */
+  isEnabled(): boolean;
+  /** @throws MediaFault; or the signal's reason when it aborts */
+  fetch(url: string, signal: AbortSignal): Promise<FetchedMedia>;
+  /** Ends every connection at once. */
+  close(): Promise<void>;
+}
+
+export interface MediaFetcherOptions {
+  readonly clock: Clock;
+  readonly userAgent: string;
+  readonly isEnabled: () => boolean;
+  /** Tests alone give another policy or resolution. */
+  readonly policy?: AddressPolicy | undefined;
+  readonly resolve?: ResolveHost | undefined;
+}
+
+const LIMIT_MS = 10_000;
+const MAX_BYTES = 20 * 1024 * 1024;
+const MAX_REDIRECTS = 3;
+
+/** Each request has a connection of its own, so that every connection's address is checked. */
+export function createMediaFetcher(options: MediaFetcherOptions): MediaFetcher {
+  const { clock, userAgent, isEnabled, policy = PUBLIC_ONLY, resolve } = options;
+  const agent = new Agent({
+    allowH2: false,
+    pipelining: 0,
+    connect: { lookup: createGuardedLookup(policy, resolve), timeout: LIMIT_MS },
+    headersTimeout: LIMIT_MS,
+    bodyTimeout: LIMIT_MS,
+  });
+  const exchange: Exchange = { agent, policy, userAgent };
+  return {
+    isEnabled,
+    async fetch(url, signal) {
+      signal.throwIfAborted();
+      const limit = new AbortController();
+      const timer = clock.startTimer(LIMIT_MS, () => limit.abort(new MediaFault('too-slow')));
+      const ended = AbortSignal.any([signal, limit.signal]);
+      try {
+        return await unlessAborted(ended, followRedirects(url, ended, exchange));
+      } catch (error) {
+        if (ended.aborted) throw ended.reason;
+        throw error instanceof MediaFault ? error : new MediaFault('unreachable', error);
+      } finally {
+        timer.cancel();
+        limit.abort();
+      }
+    },
+    close: () => agent.destroy(),
+  };
+}
+
+interface Exchange {
+  readonly agent: Agent;
+  readonly policy: AddressPolicy;
+  readonly userAgent: string;
+}
+
+async function followRedirects(
+  address: string,
+  signal: AbortSignal,
+  exchange: Exchange,
+): Promise<FetchedMedia> {
+  let url = checkUrl(address, exchange.policy);
+  for (let redirects = 0; redirects <= MAX_REDIRECTS; redirects += 1) {
+    const response = await request(url, signal, exchange);
+    const location = locationOf(response);
+    if (location === undefined) return readMedia(response);
+    discard(response);
+    url = checkUrl(location, exchange.policy, url);
+  }
+  throw new MediaFault('too-many-redirects');
+}
+
+function checkUrl(address: string, policy: AddressPolicy, base?: URL): URL {
+  const url = URL.parse(address, base?.href);
+  if (url === null || !policy.allowsUrl(url)) throw new MediaFault('not-public');
+  const literal = literalAddress(url);
+  if (literal !== undefined && !policy.allowsAddress(literal)) throw new MediaFault('not-public');
+  return url;
+}
+
+/** Nothing of the client goes along: no credentials, cookies, referrer or address. */
+function request(
+  url: URL,
+  signal: AbortSignal,
+  { agent, userAgent }: Exchange,
+): Promise<Dispatcher.ResponseData> {
+  return agent.request({
+    origin: url.origin,
+    path: url.pathname + url.search,
+    method: 'GET',
+    headers: {
+      accept: 'image/*, application/pdf, audio/*, video/*',
+      'accept-encoding': 'identity',
+      'user-agent': userAgent,
+    },
+    signal,
+  });
+}
+
+function locationOf(response: Dispatcher.ResponseData): string | undefined {
+  if (![301, 302, 303, 307, 308].includes(response.statusCode)) return undefined;
+  return headerOf(response, 'location');
+}
+
+async function readMedia(response: Dispatcher.ResponseData): Promise<FetchedMedia> {
+  const fault = faultOfHeaders(response);
+  if (fault !== undefined) {
+    discard(response);
+    throw new MediaFault(fault);
+  }
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of response.body) {
+    if (!Buffer.isBuffer(chunk)) continue;
+    bytes += chunk.length;
+    if (bytes > MAX_BYTES) throw new MediaFault('too-large');
+    chunks.push(chunk);
+  }
+  const base64 = Buffer.concat(chunks).toString('base64');
+  const [declared = ''] = (headerOf(response, 'content-type') ?? '').split(';');
+  const mediaType = sniffMediaType(base64) ?? spellMediaType(declared);
+  if (bytes === 0 || modalityOf(mediaType) === undefined) throw new MediaFault('wrong-type');
+  return { mediaType, base64 };
+}
+
+function faultOfHeaders(response: Dispatcher.ResponseData) {
+  if (response.statusCode !== 200) return 'refused';
+  if ((headerOf(response, 'content-encoding') ?? 'identity') !== 'identity') return 'refused';
+  return Number(headerOf(response, 'content-length') ?? 0) > MAX_BYTES ? 'too-large' : undefined;
+}
+
+function headerOf({ headers }: Dispatcher.ResponseData, name: string): string | undefined {
+  const value = headers[name];
+  return Array.isArray(value) ? value[0] : value;
+}
+
+/** Closes the connection; what it still had to say is of no interest. */
+function discard({ body }: Dispatcher.ResponseData): void {
+  body.on('error', () => {});
+  body.destroy();
+}
+
+/** Rejects at once when the signal aborts, also while a connection is still being made. */
+function unlessAborted<Value>(signal: AbortSignal, work: Promise<Value>): Promise<Value> {
+  return new Promise((resolve, reject) => {
+    const onAbort = (): void => reject(signal.reason);
+    signal.addEventListener('abort', onAbort, { once: true });
+    work.then(resolve, reject).finally(() => signal.removeEventListener('abort', onAbort));
+  });
+}
