@@ -99,7 +99,7 @@ export function checkAddress(
 }
 
 /** @throws SandboxError 400 */
-export function checkPromptSize(tokens: number, model: SandboxModel): void {
+function checkPromptSize(tokens: number, model: SandboxModel): void {
   if (tokens <= model.inputTokenLimit) return;
   const description = `the input token count ${tokens} exceeds the maximum of ${model.inputTokenLimit} for ${model.id}`;
   throw badRequest([{ field: 'contents', description }]);

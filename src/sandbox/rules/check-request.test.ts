@@ -28,6 +28,11 @@ const REFUSED: readonly (readonly [name: string, body: JsonValue, says: RegExp])
     /cache/,
   ],
   ['a number as text', { contents: [user({ text: 1 })] }, /must be a string, not 1/],
+  [
+    'a schema type that cannot even be shown as text',
+    tool({ name: 'f', parametersJsonSchema: { type: { toString: 1 } } }),
+    /parameters_json_schema.type: must be "object"/,
+  ],
   ['a fraction as integer', config({ topK: 1.5 }), /top_k: must be an int32/],
   ['both spellings of one field', config({ topK: 1, top_k: 1 }), /given twice/],
   [

@@ -79,7 +79,7 @@ function checkJsonParameters(schema: JsonValue | undefined, at: string, report: 
     return;
   }
   const type = schema.type;
-  if (type !== undefined && String(type).toLowerCase() !== 'object') {
+  if (type !== undefined && !(typeof type === 'string' && type.toLowerCase() === 'object')) {
     report(`${at}.type`, 'must be "object"');
   }
   checkReferences(schema, at, report);

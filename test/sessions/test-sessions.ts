@@ -1,0 +1,26 @@
+// The two tests every protocol's client goes through.
+
+import { expect, test } from 'vitest';
+import type { SessionClient } from './client.ts';
+import { runCarefulSession, runSessions } from './run-sessions.ts';
+
+/** Below these the sessions would not show what they are for. */
+const LEAST_ANSWERS = 1200;
+const LEAST_CALLS = 700;
+const MOST_SHOWN = 3;
+
+export function testSessions(client: SessionClient): void {
+  test('whatever a client does to its history, only its own mistakes are refused', async () => {
+    const { findings, answered, calls } = await runSessions(client);
+    expect(findings.slice(0, MOST_SHOWN)).toEqual([]);
+    expect(answered).toBeGreaterThan(LEAST_ANSWERS);
+    expect(calls).toBeGreaterThan(LEAST_CALLS);
+  }, 60_000);
+
+  test('a client that changes nothing never makes the upstream refuse anything', async () => {
+    const { report, statuses } = await runCarefulSession(client);
+    expect(report.findings).toEqual([]);
+    expect(report.refused).toBe(0);
+    expect(new Set(statuses)).toEqual(new Set([200]));
+  });
+}
