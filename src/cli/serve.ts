@@ -22,7 +22,7 @@ export async function serve(flags: Flags): Promise<RunningServer> {
   const environment = readEnvironment();
   const clock = createSystemClock();
   const dataDir = resolveDataDir(flags, environment);
-  mkdirSync(dataDir, { recursive: true, mode: 0o700 });
+  makeDataDir(dataDir);
   const log = createLog();
   const path = configPath(dataDir);
   const config = await createLiveConfig({ path, environment, flags, clock, log });
@@ -57,6 +57,18 @@ export async function serve(flags: Flags): Promise<RunningServer> {
 function createLog() {
   const destination = { fd: 2, sync: false, minLength: 8192, periodicFlush: 250 };
   return pino({ level: 'info' }, pino.destination(destination));
+}
+
+function makeDataDir(path: string): void {
+  try {
+    mkdirSync(path, { recursive: true, mode: 0o700 });
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    throw new Error(
+      `The data folder ${path} cannot be made: ${why}\nName another with --data-dir or ISTHMUS_DATA_DIR.`,
+      { cause: error },
+    );
+  }
 }
 
 /** A gateway that other machines can reach is never open by omission: it gets a key of its own. */

@@ -36,7 +36,9 @@ export function createModelLists({ accounts, clock, onFailure }: ModelListsOptio
     const { upstream, access, label } = account.seed;
     try {
       const models = await upstream.listModels(access, signal);
-      account.models = new Map(models.map((model) => [model.id, model]));
+      // A list without any model says nothing: some upstreams answer it so, and serve all the same.
+      account.models =
+        models.length === 0 ? undefined : new Map(models.map((model) => [model.id, model]));
     } catch (error) {
       if (!closing.signal.aborted) onFailure(label, error);
     }

@@ -5,7 +5,10 @@ import type { Considered, LeaseResult, NoneLeftReason } from './pool.ts';
 
 export type Finding = Eligibility | { readonly kind: 'tried'; readonly verdict: string };
 
-/** The most hopeful reason wins: a limit that passes says more than an account that is gone. */
+/**
+ * The most hopeful reason wins: an account that this request merely found failing may serve the next
+ * one, and a limit that passes says more than an account that is gone.
+ */
 const REASONS: readonly (readonly [WaitingCause, NoneLeftReason])[] = [
   ['limited', 'limited'],
   ['overloaded', 'overloaded'],
@@ -17,6 +20,8 @@ export function noneLeft(
   findings: readonly Finding[],
   considered: readonly Considered[],
 ): LeaseResult {
+  const kinds = new Set(findings.map((finding) => finding.kind));
+  if (kinds.has('tried')) return { kind: 'none', reason: 'all-tried', considered };
   const waits = findings.filter((finding) => finding.kind === 'waiting');
   const retryAfterMs =
     waits.length === 0 ? undefined : Math.min(...waits.map((wait) => wait.remainingMs));
@@ -25,7 +30,5 @@ export function noneLeft(
       return { kind: 'none', reason, retryAfterMs, considered };
     }
   }
-  const kinds = new Set(findings.map((finding) => finding.kind));
-  if (kinds.has('tried')) return { kind: 'none', reason: 'all-tried', considered };
   return { kind: 'none', reason: kinds.has('unusable') ? 'unusable' : 'not-offered', considered };
 }

@@ -40,7 +40,9 @@ export function retryHeaders(error: GatewayError, status: number): readonly stri
   }
   const waitMs = Math.max(1, Math.ceil(error.retryAfterMs ?? DEFAULT_RETRY_AFTER_MS));
   const list = ['retry-after', String(Math.ceil(waitMs / 1000)), 'retry-after-ms', String(waitMs)];
-  return waitMs > MAX_CLIENT_WAIT_MS ? [...list, 'x-should-retry', 'false'] : list;
+  // Refused credentials wait for a person; SDKs would sit out `retry-after` twice before they say so.
+  const isFinal = waitMs > MAX_CLIENT_WAIT_MS || error.kind === 'upstream-auth';
+  return isFinal ? [...list, 'x-should-retry', 'false'] : list;
 }
 
 /** Server Timing (W3C): durations in milliseconds. */

@@ -64,7 +64,7 @@ function createApp(edge: Edge): FastifyInstance {
   });
   app.addHook('onRequest', (request, reply, done) => {
     try {
-      checkSingleHeaders(request.raw.rawHeaders);
+      checkSingleHeaders(request.raw.rawHeaders, request.raw.httpVersion);
       readTarget(request.raw.url ?? '');
     } catch (error) {
       reply.hijack();

@@ -169,7 +169,32 @@ test('T15: a body that trickles in is cut after its grace', async () => {
   expect(connection.received).toBe('');
   await clock.advance(1);
   expect(await connection.until((text) => text.includes('"timeout"'))).toMatch(/^HTTP\/1\.1 504 /);
-  connection.socket.destroy();
+  await clock.advance(5_000);
+  await connection.closed();
+});
+
+test('T15: a refused body that never ends holds no connection', async () => {
+  const clock = createFakeClock();
+  const { port } = await start({ clock, settings: { authMode: 'strict' } });
+  const connection = openRaw(port);
+  connection.write(`${POST}Content-Length: 1000\r\n\r\n{"a":`);
+  await connection.until((text) => text.startsWith('HTTP/1.1 401'));
+  await clock.advance(5_000);
+  await connection.closed();
+});
+
+test('the rest of a refused body keeps its connection when it comes', async () => {
+  const clock = createFakeClock();
+  const { port } = await start({ clock, settings: { authMode: 'strict' } });
+  const connection = openRaw(port);
+  connection.write(`${POST}Content-Length: 7\r\n\r\n{"a":`);
+  await connection.until((text) => text.startsWith('HTTP/1.1 401'));
+  connection.write('1}');
+  connection.write('GET /health HTTP/1.1\r\nHost: a\r\n\r\n');
+  await connection.until((text) => text.includes('HTTP/1.1 200'));
+  await clock.advance(5_000);
+  connection.write('GET /health HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n');
+  expect((await connection.closed()).split('HTTP/1.1 200').length).toBe(3);
 });
 
 test('a client that leaves during its upload is only noted', async () => {

@@ -18,6 +18,8 @@ export interface JsonAnswer {
 const MAX_FORGOTTEN_BYTES = 1_048_576;
 /** How long a client that still sends may take to notice the answer before the connection closes. */
 const LINGER_MS = 1_000;
+/** How long the rest of a forgotten body may take before the connection closes. */
+const REST_MS = 5_000;
 
 /** Does nothing when an answer has begun or the client has left. */
 export function sendJson(edge: Edge, exchange: Exchange, answer: JsonAnswer): void {
@@ -34,6 +36,7 @@ export function sendJson(edge: Edge, exchange: Exchange, answer: JsonAnswer): vo
     endLater(request, response, { text, clock: edge.clock });
     return;
   }
+  if (!request.complete) forgetRest(request, edge.clock);
   response.writeHead(answer.status, headers);
   response.end(text);
 }
@@ -68,6 +71,15 @@ function isStillSending(request: IncomingMessage): boolean {
   const declared = request.headers['content-length'];
   if (declared !== undefined) return Number(declared) > MAX_FORGOTTEN_BYTES;
   return request.headers['transfer-encoding'] !== undefined;
+}
+
+/** Reads what is left of a body for a while, so that a sender who never ends holds no connection. */
+function forgetRest(request: IncomingMessage, clock: Clock): void {
+  const declared = Number(request.headers['content-length'] ?? 0);
+  if (declared === 0) return;
+  const timer = clock.startTimer(REST_MS, () => request.socket.destroySoon());
+  request.once('close', () => timer.cancel());
+  request.resume();
 }
 
 /**

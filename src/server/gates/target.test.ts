@@ -64,6 +64,11 @@ test('exactly one Host line is needed', () => {
   expect(() => checkSingleHeaders(['X-Host', 'a', 'Host', 'a'])).not.toThrow();
 });
 
+test('HTTP/1.0 needs no Host line, and still takes only one', () => {
+  expect(() => checkSingleHeaders([], '1.0')).not.toThrow();
+  expect(() => checkSingleHeaders(['Host', 'a', 'Host', 'a'], '1.0')).toThrow('more than once');
+});
+
 test.each(['Authorization', 'x-api-key', 'X-Goog-Api-Key', 'x-vendora-api-key', 'Content-Type'])(
   'two lines of %s are refused',
   (name) => {

@@ -43,11 +43,12 @@ export function readTarget(url: string): Target {
 }
 
 /**
- * Checks that exactly one `Host` line and at most one line of each credential header came.
+ * Checks that exactly one `Host` line and at most one line of each credential header came. HTTP/1.0,
+ * which health checks of balancers still speak, has no need of a `Host` (RFC 9112, 3.2).
  * @param rawHeaders names and values alternating, as received.
  * @throws GatewayError invalid-request naming the header.
  */
-export function checkSingleHeaders(rawHeaders: readonly string[]): void {
+export function checkSingleHeaders(rawHeaders: readonly string[], httpVersion = '1.1'): void {
   const seen: string[] = [];
   for (let index = 0; index < rawHeaders.length; index += 2) {
     const name = rawHeaders[index]?.toLowerCase() ?? '';
@@ -57,7 +58,7 @@ export function checkSingleHeaders(rawHeaders: readonly string[]): void {
     }
     seen.push(name);
   }
-  if (!seen.includes('host')) {
+  if (!seen.includes('host') && httpVersion !== '1.0') {
     throw invalidRequest('host', 'The Host header is missing.', 'missing-field');
   }
 }
