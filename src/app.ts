@@ -99,7 +99,11 @@ interface Backend {
 
 /** The upstreams and accounts of the environment; without any, the sandbox and its accounts. */
 async function openBackend(settings: Settings, clock: Clock): Promise<Backend> {
-  const seeds = settings.upstreamSeeds.filter((seed) => seed.apiKeys.length > 0);
+  const seeds = settings.upstreamSeeds.filter(({ profile, baseUrl, apiKeys }) => {
+    const isEmbedded = profile === 'sandbox' && baseUrl === undefined;
+    if (apiKeys.length > 0 || isEmbedded) return !isEmbedded;
+    throw new Error(`UPSTREAM_API_KEYS must hold a key for the ${profile} upstream.`);
+  });
   if (seeds.length === 0) return openSandbox(clock);
   const upstreams: Upstream[] = [];
   const accounts = seeds.flatMap((seed): AccountSeed[] => {

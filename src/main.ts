@@ -9,28 +9,32 @@ import type { RunningServer } from './cli/serve.ts';
 enableCompileCache(join(import.meta.dirname, '../node_modules/.cache/isthmus'));
 const { createProgram } = await import('./cli/program.ts');
 
+let server: RunningServer | undefined;
+let isStopping = false;
+process.on('SIGTERM', stop);
+process.on('SIGINT', stop);
+
 try {
-  await createProgram({ onServer: stopOnSignal, onReady: () => flushCompileCache() }).parseAsync();
+  const onServer = (started: RunningServer): void => {
+    server = started;
+  };
+  await createProgram({ onServer, onReady: () => flushCompileCache() }).parseAsync();
 } catch (error) {
   console.error(describe(error));
   process.exit(1);
 }
 
-function stopOnSignal(server: RunningServer): void {
-  let isStopping = false;
-  const stop = (): void => {
-    if (isStopping) process.exit(1);
-    isStopping = true;
-    server.close().then(
-      () => process.exit(0),
-      (error: unknown) => {
-        console.error(describe(error));
-        process.exit(1);
-      },
-    );
-  };
-  process.on('SIGTERM', stop);
-  process.on('SIGINT', stop);
+/** The first signal drains; a second one, or one before there is anything to drain, ends at once. */
+function stop(): void {
+  if (isStopping || server === undefined) process.exit(isStopping ? 1 : 0);
+  isStopping = true;
+  server.close().then(
+    () => process.exit(0),
+    (error: unknown) => {
+      console.error(describe(error));
+      process.exit(1);
+    },
+  );
 }
 
 function describe(error: unknown): string {

@@ -1,6 +1,6 @@
 // The HTTP status of each kind of error: one table for all client protocols.
 
-import type { ErrorKind } from './error.ts';
+import type { ErrorKind, GatewayError } from './error.ts';
 
 /**
  * Trouble with the gateway's own upstream accounts is never 401 or 403: command-line clients log
@@ -24,3 +24,8 @@ export const ERROR_STATUS: Readonly<Record<ErrorKind, number>> = {
   'client-gone': 499,
   internal: 500,
 };
+
+/** A client that is too slow is told so; every other time limit is the upstream's or ours. */
+export function errorStatus({ kind, source }: Pick<GatewayError, 'kind' | 'source'>): number {
+  return kind === 'timeout' && source === 'client' ? 408 : ERROR_STATUS[kind];
+}

@@ -20,8 +20,6 @@ export interface ModelCapabilities {
   readonly mediaInFunctionResponse: boolean;
   /** True when the model draws images. */
   readonly drawsImages: boolean;
-  /** True when a conversation may end with the model's own turn, which it then continues. */
-  readonly acceptsPrefill?: boolean | undefined;
 }
 
 export type ThinkingCapability =

@@ -1,9 +1,9 @@
 // `isthmus serve`: runs the gateway until it is told to stop.
 
 import { mkdirSync } from 'node:fs';
-import { pino } from 'pino';
+import { type Logger, pino } from 'pino';
 import { createApp } from '../app.ts';
-import { configPath, type Flags, resolveDataDir } from '../config/effective.ts';
+import { configPath, type Flags, resolveDataDir, type Settings } from '../config/effective.ts';
 import { readEnvironment } from '../config/env.ts';
 import { createLiveConfig, type LiveConfig } from '../config/live.ts';
 import { createSystemClock } from '../lib/clock.ts';
@@ -30,6 +30,7 @@ export async function serve(flags: Flags): Promise<RunningServer> {
     log.level = settings.logLevel;
   });
   log.level = config.current().logLevel;
+  warnOfUnused(config.current(), log);
   const newKeyFile = (await ensureKey(config)) ? path : undefined;
   const app = await createApp({ config, clock, random: Math.random, log });
   return {
@@ -53,8 +54,22 @@ export async function serve(flags: Flags): Promise<RunningServer> {
   };
 }
 
+/** Settings of later parts are checked already; whoever sets one should know that it does nothing yet. */
+function warnOfUnused(settings: Settings, log: Logger): void {
+  const unused = {
+    DATABASE_URL: settings.databaseUrl,
+    REDIS_URL: settings.redisUrl,
+    OTEL_EXPORTER_OTLP_ENDPOINT: settings.otlpEndpoint,
+    ISTHMUS_SECRET_KEY: settings.secretKey,
+    'proxy.extprov.enabled': settings.externalProvider.enabled || undefined,
+  };
+  for (const [name, value] of Object.entries(unused)) {
+    if (value !== undefined) log.warn({ name }, `${name} is set, but nothing uses it yet.`);
+  }
+}
+
 /** Lines go out by the block or four times a second: a write for each would cost every request. */
-function createLog() {
+function createLog(): Logger {
   const destination = { fd: 2, sync: false, minLength: 8192, periodicFlush: 250 };
   return pino({ level: 'info' }, pino.destination(destination));
 }

@@ -137,9 +137,16 @@ class AttemptRun {
     if (step.pause !== 'none') this.#dependencies.budget.take();
     // An overload is the upstream's, so the account may serve the next attempt itself.
     if (step.pause === 'overload') this.#tried.delete(lease.account.id);
-    this.#lastError = error instanceof GatewayError ? error : undefined;
+    this.#remember(error, failure);
     this.#pause = step.pause;
     return undefined;
+  }
+
+  /** A fault of the path says more of the whole than the limit of one account. */
+  #remember(error: unknown, failure: UpstreamFailure): void {
+    const known = this.#lastError?.failure?.kind;
+    const keepsKnown = known !== undefined && isPathFault(known) && !isPathFault(failure.kind);
+    if (error instanceof GatewayError && !keepsKnown) this.#lastError = error;
   }
 
   #note(lease: Lease, { outcome, status }: { outcome: string; status?: number | undefined }): void {

@@ -277,3 +277,14 @@ test('a dry run sends nothing and holds no account', async () => {
   });
   expect(bench.upstream.calls).toHaveLength(0);
 });
+
+test('a limit behind faults of the path does not turn an outage into a 429', async () => {
+  const bench = benchOf((account) =>
+    account === 'c'
+      ? { fail: { kind: 'rate-limited', status: 429, retryAfterMs: 3_600_000 } }
+      : { fail: { kind: 'path', status: 500 } },
+  );
+  const pending = bench.generate().catch((error: unknown) => error);
+  await bench.clock.advance(2000);
+  expect(await pending).toMatchObject({ kind: 'upstream-unavailable', failure: { kind: 'path' } });
+});

@@ -132,9 +132,19 @@ export class GenerateAttempt {
     const { lease, options, prepared } = this.#input;
     const decoder = lease.upstream.createDecoder({
       signatureFamily: prepared.signatureFamily,
+      placesCitations: this.#placesCitations(),
       createId: options.createId,
     });
     return { frames, decoder, watch: this.#watch };
+  }
+
+  /** Only answers that may be grounded need their whole text kept, and only to be translated. */
+  #placesCitations(): boolean {
+    const { call, prepared } = this.#input;
+    if (prepared.lane === 'relay') return false;
+    return call
+      .canonical()
+      .tools.some((tool) => tool.kind === 'web-search' || tool.kind === 'url-context');
   }
 
   #rules(receipt: Receipt): AnswerRules {

@@ -168,7 +168,7 @@ test('T15: a body that trickles in is cut after its grace', async () => {
   await clock.advance(14_999);
   expect(connection.received).toBe('');
   await clock.advance(1);
-  expect(await connection.until((text) => text.includes('"timeout"'))).toMatch(/^HTTP\/1\.1 504 /);
+  expect(await connection.until((text) => text.includes('"timeout"'))).toMatch(/^HTTP\/1\.1 408 /);
   await clock.advance(5_000);
   await connection.closed();
 });

@@ -11,7 +11,6 @@ import {
   user,
 } from '../../test/support/canonical.ts';
 import { GatewayError } from '../canonical/error.ts';
-import { CONTINUE_PROMPT } from '../canonical/prefill.ts';
 import type { Part, Signature, Turn } from '../canonical/request.ts';
 import { applyTransforms } from './index.ts';
 
@@ -320,15 +319,6 @@ test('an empty last message of the user is not taken for a prefill', () => {
   expect(turnsAfter([user('a'), assistant('b')]).at(-1)).not.toEqual(user('…'));
 });
 
-test('a prefill stays last where it is accepted; elsewhere the user asks to go on from it', () => {
-  const prefill = [user('a'), assistant('b')];
-  const accepting = contextOf({ capabilities: capabilitiesOf({ acceptsPrefill: true }) });
-  expect(turnsAfter(prefill, accepting)).toEqual(prefill);
-  const context = contextOf();
-  expect(turnsAfter(prefill, context)).toEqual([...prefill, user(CONTINUE_PROMPT)]);
-  expect(context.receipt.entries).toMatchObject([{ action: 'approximated', path: 'messages' }]);
-});
-
 test('a model with levels gets no room for a budget that is not sent', () => {
   const context = contextOf({
     capabilities: capabilitiesOf({ thinking: { kind: 'level', levels: ['LOW', 'HIGH'] } }),
@@ -353,4 +343,10 @@ test('P003 words thought before two calls do not give one the signature of the o
     { kind: 'tool-call', signature: { value: 'S' } },
   ]);
   expect(turnsKnowing(undefined)[1]?.parts[0]).toMatchObject({ signature: { value: 'OTHER' } });
+});
+
+test('a conversation the client ends with the assistant stays as it is: a prefill (V013)', () => {
+  const context = contextOf();
+  expect(turnsAfter([user('a'), assistant('b')], context)).toEqual([user('a'), assistant('b')]);
+  expect(context.receipt.entries).toEqual([]);
 });

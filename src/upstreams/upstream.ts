@@ -77,6 +77,8 @@ export interface Frame {
 
 export interface DecodeContext {
   readonly signatureFamily: string;
+  /** False when nobody asks where citations stand; their text need not be kept then. True by default. */
+  readonly placesCitations?: boolean | undefined;
   /** A fresh random id with the given prefix, for calls the upstream gave none. */
   createId(prefix: string): string;
 }

@@ -38,7 +38,7 @@ const MEANINGS: Readonly<Record<ErrorKind, string>> = {
   'upstream-unavailable': 'The upstream failed, on every account that was tried.',
   'upstream-rejected': 'The upstream refused the request itself.',
   overloaded: 'The upstream has too much to do.',
-  timeout: 'The answer, or the request’s own body, took too long.',
+  timeout: 'The answer took too long (408 when it was the request’s own body).',
   'client-gone': 'The client left; nobody receives this.',
   internal: 'A fault of the gateway; its log has the cause under the request id.',
 };

@@ -1,7 +1,7 @@
 // Renders errors as this protocol has them: one table from error kind to type and code.
 
 import type { ErrorKind, ErrorReason, GatewayError } from '../../canonical/error.ts';
-import { ERROR_STATUS } from '../../canonical/error-status.ts';
+import { errorStatus } from '../../canonical/error-status.ts';
 import type { ChatErrorBody, ChatErrorType } from '../../wire/chat.ts';
 import type { ErrorReply } from '../protocol.ts';
 
@@ -49,7 +49,7 @@ const REASONED: ReadonlySet<ErrorKind> = new Set([
 ]);
 
 export function writeError(error: GatewayError): ErrorReply {
-  return { status: ERROR_STATUS[error.kind], body: writeErrorBody(error) };
+  return { status: errorStatus(error), body: writeErrorBody(error) };
 }
 
 /** The body, also used in-band in streams. `param` and `code` are always present. */

@@ -1,7 +1,7 @@
 // The protocol's error body: `{error: {code, message, status, details?}}` (google.rpc.Status).
 
 import type { ErrorKind, GatewayError } from '../../canonical/error.ts';
-import { ERROR_STATUS } from '../../canonical/error-status.ts';
+import { errorStatus } from '../../canonical/error-status.ts';
 import type { JsonObject } from '../../lib/json.ts';
 import type { ErrorReply } from '../protocol.ts';
 
@@ -27,7 +27,7 @@ const RPC_STATUSES: Readonly<Record<ErrorKind, string>> = {
 
 /** Status and body of an error answer; the same body stands in streams. */
 export function writeError(error: GatewayError): ErrorReply {
-  const code = ERROR_STATUS[error.kind];
+  const code = errorStatus(error);
   const status = RPC_STATUSES[error.kind];
   const details = writeDetails(error);
   const body: JsonObject = { code, message: error.message, status };

@@ -1,7 +1,7 @@
 // Renders errors as the Messages protocol does: a table kind → type, details where it has words.
 
 import type { ErrorKind, GatewayError } from '../../canonical/error.ts';
-import { ERROR_STATUS } from '../../canonical/error-status.ts';
+import { errorStatus } from '../../canonical/error-status.ts';
 import { eventFrame } from '../../lib/event-stream.ts';
 import type {
   MessagesErrorBody,
@@ -38,7 +38,7 @@ const TOO_LONG = 'prompt is too long:';
 /** The error answer before the stream began, or instead of a unary answer. */
 export function writeError(error: GatewayError, { requestId }: ErrorContext): ErrorReply {
   const body = { ...writeBody(error), request_id: requestId } satisfies MessagesErrorBody;
-  const status = error.kind === 'overloaded' ? OVERLOADED_STATUS : ERROR_STATUS[error.kind];
+  const status = error.kind === 'overloaded' ? OVERLOADED_STATUS : errorStatus(error);
   return { status, body };
 }
 

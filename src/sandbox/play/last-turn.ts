@@ -21,7 +21,10 @@ export interface LastTurn {
   readonly stepsDone: number;
 }
 
-export function readLastTurn(contents: readonly Content[]): LastTurn {
+/** A model turn at the end is a beginning the answer goes on from; what is answered stands before it. */
+export function readLastTurn(conversation: readonly Content[]): LastTurn {
+  const hasPrefill = conversation.at(-1)?.role === 'model';
+  const contents = hasPrefill ? conversation.slice(0, -1) : conversation;
   const trailing = contents.slice(contents.findLastIndex(({ role }) => role === 'model') + 1);
   const results = trailing.flatMap((content) => functionResponsesOf(content));
   const promptEnd = contents.findLastIndex(

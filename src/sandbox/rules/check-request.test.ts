@@ -69,7 +69,6 @@ const REFUSED: readonly (readonly [name: string, body: JsonValue, says: RegExp])
   ],
   ['a call in a user turn', { contents: [user(call('f'))] }, /does not belong in a user turn/],
   ['a model turn first', turns(model(text('a')), user(text('b'))), /starts with "user"/],
-  ['P106 a model turn last', turns(user(text('a')), model(text('b'))), /last turn must be/],
   [
     'an unanswered call',
     turns(user(text('a')), model(call('f')), user(text('b'))),

@@ -1,4 +1,4 @@
-// Rules for the order of turns: user first and last, calls after a user turn, results right behind their calls.
+// Rules for the order of turns: user first, calls after a user turn, results right behind their calls.
 
 import {
   type Content,
@@ -12,12 +12,6 @@ import type { Report, Rule } from './rule.ts';
 export const checkTurnOrder: Rule = ({ request }, report) => {
   const contents = request.contents ?? [];
   if (contents[0]?.role !== 'user') report('contents[0].role', 'a conversation starts with "user"');
-  if (contents.at(-1)?.role !== 'user') {
-    report(
-      `contents[${contents.length - 1}].role`,
-      'the last turn must be "user" or hold function responses',
-    );
-  }
   contents.forEach((content, index) => {
     const at = `contents[${index}]`;
     const previous = contents[index - 1];

@@ -1,7 +1,7 @@
 // Three small protocols with real paths and recognisable shapes.
 
-import type { GatewayError } from '../../canonical/error.ts';
 import { invalidRequest } from '../../canonical/error.ts';
+import { errorStatus } from '../../canonical/error-status.ts';
 import type { JsonObject } from '../../lib/json.ts';
 import type {
   ClientProtocol,
@@ -14,25 +14,6 @@ import type {
 } from '../../protocols/protocol.ts';
 import { readHeader } from '../../wire/vocabulary.ts';
 import type { EdgeProtocols } from '../edge.ts';
-
-const STATUSES: Readonly<Record<GatewayError['kind'], number>> = {
-  'invalid-request': 400,
-  unauthenticated: 401,
-  forbidden: 403,
-  'not-found': 404,
-  'method-not-allowed': 405,
-  'too-large': 413,
-  'unsupported-media-type': 415,
-  'rate-limited': 429,
-  'quota-exhausted': 429,
-  'upstream-auth': 503,
-  'upstream-unavailable': 502,
-  'upstream-rejected': 502,
-  overloaded: 503,
-  timeout: 504,
-  'client-gone': 499,
-  internal: 500,
-};
 
 const chatRoutes: readonly ProtocolRoute[] = [
   generateRoute('chat', '/v1/chat/completions'),
@@ -80,7 +61,7 @@ function protocol(name: ProtocolName, routes: readonly ProtocolRoute[]): ClientP
     name,
     routes,
     writeError: (error, { requestId }) => ({
-      status: STATUSES[error.kind],
+      status: errorStatus(error),
       body: {
         protocol: name,
         kind: error.kind,

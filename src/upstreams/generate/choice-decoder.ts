@@ -7,6 +7,8 @@ import type { GroundedText } from './grounding.ts';
 
 /** What all choices of one answer share. */
 export interface AnswerContext {
+  /** False when the whole text is not needed to place citations in it. */
+  readonly keepsText: boolean;
   readonly signatureFamily: string;
   createId(prefix: string): string;
   /** The next block index; they rise over all choices. */
@@ -68,7 +70,7 @@ export class ChoiceDecoder implements GroundedText {
     const open = this.#continueOrOpen(kind, events);
     events.push({ kind: 'block-delta', index: open.index, delta: { kind, text } });
     if (kind === 'text') {
-      this.text += text;
+      if (this.#context.keepsText) this.text += text;
       this.hasContent = true;
     }
     open.signature = this.#signatureOf(part, kind);

@@ -45,6 +45,7 @@ class GenerateDecoder implements Decoder {
     let nextIndex = 0;
     this.#context = {
       signatureFamily: context.signatureFamily,
+      keepsText: context.placesCitations ?? true,
       createId: (prefix) => context.createId(prefix),
       takeIndex: () => nextIndex++,
       callIds: new Set(),

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { createDecoder } from './decode.ts';
 import { mergeGrounding, readGrounding } from './grounding.ts';
 
 const CHUNKS = [{ web: { uri: 'https://a', title: 'A' } }, { web: { uri: 'https://b' } }];
@@ -70,5 +71,24 @@ test('later frames add to earlier ones', () => {
   expect(mergeGrounding(early, { groundingChunks: CHUNKS, webSearchQueries: [] })).toEqual({
     webSearchQueries: ['q'],
     groundingChunks: CHUNKS,
+  });
+});
+
+test('where nobody asks for places, the text is not kept and no citation points anywhere', () => {
+  const decoder = createDecoder(
+    { signatureFamily: 'alpha', createId: (prefix) => prefix, placesCitations: false },
+    () => 0,
+  );
+  const groundingMetadata = {
+    webSearchQueries: ['q'],
+    groundingChunks: [{ web: { title: 'T', uri: 'https://u.example' } }],
+    groundingSupports: [{ segment: { endIndex: 2 }, groundingChunkIndices: [0] }],
+  };
+  const parts = [{ text: 'Hi' }];
+  decoder.push({ candidates: [{ content: { parts }, groundingMetadata, finishReason: 'STOP' }] });
+  expect(decoder.end().find((event) => event.kind === 'grounding')).toMatchObject({
+    queries: ['q'],
+    sources: [{ title: 'T', url: 'https://u.example' }],
+    citations: [],
   });
 });

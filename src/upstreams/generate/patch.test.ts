@@ -1,5 +1,4 @@
 import { expect, test } from 'vitest';
-import { CONTINUE_PROMPT } from '../../canonical/prefill.ts';
 import { type JsonObject, parseJson } from '../../lib/json.ts';
 import type { PatchTarget } from '../upstream.ts';
 import { gemini, sandbox, targetOf } from './__fixtures__/requests.ts';
@@ -369,21 +368,6 @@ test('only fields the upstream documents are sent on', () => {
   expect(patch(body, target, gemini)).toEqual({ contents, store: true, serviceTier: 'flex' });
   expect(target.receipt.entries).toMatchObject([{ action: 'dropped', path: 'labels' }]);
   expect(patch(body, targetOf('alpha-3-flash'), sandbox)).toEqual({ contents });
-});
-
-test('a prefill stays last where it is accepted; elsewhere the user asks to go on from it', () => {
-  const prefill = [...contents, { role: 'model', parts: [{ text: 'y' }] }];
-  const { capabilities } = targetOf('gemini-3-pro');
-  const accepting = targetOf('gemini-3-pro', {
-    capabilities: { ...capabilities, acceptsPrefill: true },
-  });
-  expect(patch({ contents: prefill }, accepting, gemini)).toEqual({ contents: prefill });
-  const target = targetOf('gemini-3-pro');
-  expect(patch({ contents: prefill }, target, gemini).contents).toEqual([
-    ...prefill,
-    { role: 'user', parts: [{ text: CONTINUE_PROMPT }] },
-  ]);
-  expect(target.receipt.entries).toMatchObject([{ action: 'approximated', path: 'contents' }]);
 });
 
 test('a suffix for images is noted, not sent, where the model draws none', () => {

@@ -4,7 +4,6 @@ import { isJsonObject, type JsonObject } from '../../lib/json.ts';
 import type { PatchTarget } from '../upstream.ts';
 import { applyVariant } from './apply-variant.ts';
 import { editFields, type FieldEdits } from './edits.ts';
-import { endContents } from './end-contents.ts';
 import type { PatchContext } from './patch-context.ts';
 import { patchGenerationConfig } from './patch-generation-config.ts';
 import { patchSignatures } from './patch-signatures.ts';
@@ -29,7 +28,7 @@ export function patch(
     model: undefined,
     project: undefined,
     contents: Array.isArray(contents)
-      ? endContents(startContents(patchSignatures(contents, target), target.receipt), target)
+      ? startContents(patchSignatures(contents, target), target.receipt)
       : contents,
     ...editedTools(asked, context),
     ...droppedFields(asked, context),

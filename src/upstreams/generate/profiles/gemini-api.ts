@@ -35,8 +35,7 @@ export function createGeminiApiProfile({
     authQuery: () => ({}),
     projectPlacement: 'header',
     modelIds: realModelIds,
-    // The service itself takes a prefill; what answers behind another address may not.
-    capabilityOverrides: { acceptsPrefill: trimmed === PUBLIC_BASE_URL },
+    capabilityOverrides: {},
     extraFields: PUBLIC_EXTRA_FIELDS,
     countTakesFullRequest: true,
     readsUri: (uri) => [...fileHomes, ...READABLE_URIS].some((home) => uri.startsWith(home)),

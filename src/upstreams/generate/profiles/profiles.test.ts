@@ -116,11 +116,3 @@ test('only addresses an upstream is known to read are read', () => {
   expect(api.readsUri('http://10.0.0.1/a.png')).toBe(false);
   expect(createSandboxProfile({ baseUrl: 'http://u' }).readsUri('https://x/y')).toBe(false);
 });
-
-test('a prefill is taken by the service itself, not by what stands in for it', () => {
-  const accepts = (baseUrl?: string) =>
-    createGeminiApiProfile({ baseUrl }).capabilityOverrides.acceptsPrefill;
-  expect(accepts()).toBe(true);
-  expect(accepts('https://generativelanguage.googleapis.com/v1beta/')).toBe(true);
-  expect(accepts('http://127.0.0.1:9')).toBe(false);
-});
