@@ -63,7 +63,16 @@ export async function createApp({ config, clock, random, log }: AppOptions): Pro
     userAgent: `isthmus/${VERSION}`,
     isEnabled: () => config.current().fetchRemoteMedia,
   });
-  const dispatcher = createDispatcher({ router, pool, keeper, clock, random, createId, media });
+  const dispatcher = createDispatcher({
+    router,
+    pool,
+    keeper,
+    clock,
+    random,
+    createId,
+    media,
+    thinkingMode: () => config.current().thinking,
+  });
   const protocols = createProtocols();
   const server = createServer({
     protocols,

@@ -1,5 +1,6 @@
-// How much thinking a word or a number asks for, and the tokens it stands for.
+// How much thinking a word or a number asks for, the tokens it stands for, and the operator's say in it.
 
+import type { ThinkingCapability } from './model.ts';
 import type { Effort, ReasoningAmount } from './request.ts';
 
 /** By rising amount. */
@@ -10,6 +11,56 @@ export const EFFORT_TOKENS = { minimal: 1024, low: 8192, medium: 16_384, high: 2
 
 /** Tokens for "let the model decide" where no such mode is known. */
 export const ADAPTIVE_TOKENS = 24_576;
+
+/** What the operator does with the amounts clients ask for. */
+export type ThinkingMode =
+  /** Each amount is fitted to the model. */
+  | { readonly kind: 'auto' }
+  /** A client's own budget is sent as it is. */
+  | { readonly kind: 'passthrough' }
+  /** The operator's budget replaces every amount. */
+  | { readonly kind: 'custom'; readonly tokens: number }
+  /** The model decides. */
+  | { readonly kind: 'adaptive' };
+
+interface ModeContext {
+  readonly mode: ThinkingMode;
+  readonly thinking: ThinkingCapability;
+  /** Told why, where the client does not get the amount it asked for. */
+  readonly note: (reason: string) => void;
+}
+
+/** The amount under the operator's mode; the same object when the mode does not touch it. */
+export function applyThinkingMode(amount: ReasoningAmount, context: ModeContext): ReasoningAmount {
+  const { mode, note } = context;
+  if (amount.kind === 'unset' || amount.kind === 'off') return amount;
+  switch (mode.kind) {
+    case 'auto':
+      return amount;
+    case 'passthrough':
+      return amount.kind === 'budget' ? { ...amount, isVerbatim: true } : amount;
+    case 'custom':
+      return customAmount(amount, mode.tokens, context);
+    case 'adaptive':
+      if (amount.kind === 'adaptive') return amount;
+      note('The operator leaves the amount of thinking to the model.');
+      return { kind: 'adaptive' };
+    default:
+      return mode satisfies never;
+  }
+}
+
+function customAmount(
+  amount: ReasoningAmount,
+  wanted: number,
+  { thinking, note }: ModeContext,
+): ReasoningAmount {
+  const cap = thinking.kind === 'budget' ? thinking.maxTokens : Number.MAX_SAFE_INTEGER;
+  const tokens = Math.min(wanted, cap);
+  if (amount.kind !== 'adaptive' && tokensOfAmount(amount, cap) === tokens) return amount;
+  note(`The operator set the thinking budget to ${tokens} tokens.`);
+  return { kind: 'budget', tokens };
+}
 
 /** The tokens an amount stands for on a model with this cap; undefined when none was asked for. */
 export function tokensOfAmount(amount: ReasoningAmount, cap: number): number | undefined {

@@ -230,7 +230,8 @@ export type ReasoningAmount =
   /** The model decides; upstreams without that mode get a fixed budget. */
   | { readonly kind: 'adaptive' }
   | { readonly kind: 'effort'; readonly effort: Effort }
-  | { readonly kind: 'budget'; readonly tokens: number };
+  /** A verbatim budget is sent as it is, whatever the model's range. */
+  | { readonly kind: 'budget'; readonly tokens: number; readonly isVerbatim?: true | undefined };
 
 export type OutputFormat =
   | { readonly kind: 'text' }

@@ -21,6 +21,9 @@ test.each<[JsonValue, string]>([
   [{ proxy: { custom_mapping: { 'gpt*': 1 } } }, 'proxy.custom_mapping["gpt*"]: must be string'],
   [{ proxy: { trusted_proxies: ['0.0.0.0/0'] } }, 'proxy.trusted_proxies: must not trust'],
   [{ proxy: { cors_origins: ['*'] } }, 'proxy.cors_origins: must be origins'],
+  [{ proxy: { thinking: { budget: 1023 } } }, 'proxy.thinking.budget: must be >= 1024'],
+  [{ proxy: { thinking: { budget: 2048.5 } } }, 'proxy.thinking.budget: must be integer'],
+  [{ proxy: { thinking: { mode: 'max' } } }, 'proxy.thinking.mode: must be one of auto, pass'],
   [{ proxy: { extprov: { dispatch_mode: 'on' } } }, 'proxy.extprov.dispatch_mode: must be one of'],
 ])('%j is refused with its JSON path', (raw, start) => {
   expect(problems(raw)[0]).toContain(start);

@@ -92,3 +92,17 @@ test('a generic upstream needs an address', () => {
     'UPSTREAM_BASE_URL',
   );
 });
+
+test.each([
+  [undefined, { kind: 'auto' }],
+  [{ mode: 'passthrough', budget: 2048 }, { kind: 'passthrough' }],
+  [{ mode: 'adaptive' }, { kind: 'adaptive' }],
+  [{ mode: 'custom' }, { kind: 'custom', tokens: 24_576 }],
+  [
+    { mode: 'custom', budget: 2048 },
+    { kind: 'custom', tokens: 2048 },
+  ],
+] as const)('thinking of %j is the mode %j', (thinking, mode) => {
+  const file = thinking === undefined ? {} : { proxy: { thinking } };
+  expect(resolveSettings({ environment: {}, file }).thinking).toEqual(mode);
+});

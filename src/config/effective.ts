@@ -2,6 +2,7 @@
 
 import { homedir } from 'node:os';
 import { join } from 'node:path';
+import type { ThinkingMode } from '../canonical/effort.ts';
 import type { Environment } from './env.ts';
 import { type ExternalProviderSettings, readExternalProvider } from './external-provider.ts';
 import { type ConfigFile, PROXY_DEFAULTS } from './schema.ts';
@@ -34,6 +35,7 @@ export interface Settings {
   readonly corsOrigins: readonly string[];
   /** Whether media that requests name by address are fetched. */
   readonly fetchRemoteMedia: boolean;
+  readonly thinking: ThinkingMode;
   readonly logLevel: LogLevel;
   readonly dataDir: string;
   readonly upstreamSeeds: readonly UpstreamSeed[];
@@ -76,6 +78,7 @@ export function resolveSettings({ flags = {}, environment, file }: SettingsSourc
       environment.fetchRemoteMedia ??
       proxy.fetch_remote_media ??
       PROXY_DEFAULTS.fetch_remote_media.default,
+    thinking: readThinkingMode(proxy.thinking),
     logLevel:
       flags.logLevel ?? environment.logLevel ?? proxy.log_level ?? PROXY_DEFAULTS.log_level.default,
     dataDir: resolveDataDir(flags, environment),
@@ -85,6 +88,14 @@ export function resolveSettings({ flags = {}, environment, file }: SettingsSourc
     otlpEndpoint: environment.otlpEndpoint,
     secretKey: environment.secretKey,
   };
+}
+
+type ThinkingSection = NonNullable<NonNullable<ConfigFile['proxy']>['thinking']>;
+
+function readThinkingMode(section: ThinkingSection = {}): ThinkingMode {
+  const { mode, budget } = PROXY_DEFAULTS.thinking.properties;
+  const kind = section.mode ?? mode.default;
+  return kind === 'custom' ? { kind, tokens: section.budget ?? budget.default } : { kind };
 }
 
 /** The data folder; it must be known before the config file can be read. */

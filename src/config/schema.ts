@@ -55,6 +55,26 @@ const AUTH_MODE = {
   enum: ['off', 'auto', 'strict', 'Off', 'Auto', 'Strict', 'OFF', 'AUTO', 'STRICT'],
 } as const;
 
+const THINKING_SCHEMA = {
+  type: 'object',
+  description: 'What becomes of the thinking that clients ask for.',
+  properties: {
+    mode: {
+      enum: ['auto', 'passthrough', 'custom', 'adaptive'],
+      default: 'auto',
+      description:
+        '`auto` fits the amount to the model; `passthrough` sends budgets as they are; `custom` puts ' +
+        '`budget` in place of every amount; `adaptive` lets the model decide.',
+    },
+    budget: {
+      type: 'integer',
+      minimum: 1024,
+      default: 24_576,
+      description: 'Tokens of the mode `custom`, up to what the model takes.',
+    },
+  },
+} as const;
+
 const PROXY_SCHEMA = {
   type: 'object',
   description: 'The gateway itself.',
@@ -107,6 +127,7 @@ const PROXY_SCHEMA = {
       description:
         'Fetches images and documents that requests name by https address, from public hosts only.',
     },
+    thinking: THINKING_SCHEMA,
     log_level: {
       enum: ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'],
       default: 'info',

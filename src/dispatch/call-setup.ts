@@ -1,5 +1,6 @@
 // What every operation of dispatch begins with: a route, a lease request and a way to prepare bodies.
 
+import type { ThinkingMode } from '../canonical/effort.ts';
 import type { CanonicalRequest } from '../canonical/request.ts';
 import type { MediaFetcher } from '../media/fetch-media.ts';
 import type { Lease, LeaseRequest, Pool } from '../pool/pool.ts';
@@ -19,6 +20,8 @@ export interface SetupOptions {
   readonly estimator: TokenEstimator;
   /** Absent where nothing is ever fetched. */
   readonly media: MediaFetcher | undefined;
+  /** Read once per request, so that a request is not treated in two ways. */
+  readonly thinkingMode: () => ThinkingMode;
   readonly dependencies: AttemptDependencies;
 }
 
@@ -62,6 +65,7 @@ export async function setUpCall(
       clientKeyId,
       receipt,
       strict,
+      thinkingMode: options.thinkingMode(),
     }),
     dependencies,
     estimator,

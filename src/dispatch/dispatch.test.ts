@@ -51,6 +51,7 @@ function benchOf(
     clock,
     random: () => 0,
     createId: (prefix) => `${prefix}1`,
+    thinkingMode: () => ({ kind: 'auto' }),
   });
   const context: CallContext = {
     requestId: 'r',

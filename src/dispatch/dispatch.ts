@@ -1,5 +1,6 @@
 // Dispatch: routes a call, runs its attempts, and hands the committed answer to the edge.
 
+import type { ThinkingMode } from '../canonical/effort.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { MediaFetcher } from '../media/fetch-media.ts';
 import type { Pool } from '../pool/pool.ts';
@@ -24,13 +25,15 @@ export interface DispatchOptions {
   readonly createId: (prefix: string) => string;
   /** For media that requests name by address; without it they are refused. */
   readonly media?: MediaFetcher | undefined;
+  /** What the operator does with the thinking clients ask for; asked on every request. */
+  readonly thinkingMode: () => ThinkingMode;
 }
 
 export function createDispatcher(options: DispatchOptions): Dispatcher {
-  const { router, pool, keeper, clock, random, createId, media } = options;
+  const { router, pool, keeper, clock, random, createId, media, thinkingMode } = options;
   const dependencies = { pool, clock, random, budget: createRetryBudget(clock) };
   const estimator = createTokenEstimator();
-  const setupOptions = { router, pool, keeper, estimator, media, dependencies };
+  const setupOptions = { router, pool, keeper, estimator, media, dependencies, thinkingMode };
   const attemptOptions = { keeper, clock, createId, estimator };
   return {
     async generate(call, context) {

@@ -1,6 +1,7 @@
 // Prepares the upstream body of one attempt, once per model and signature plan.
 
 import { inClientNames } from '../canonical/client-names.ts';
+import type { ThinkingMode } from '../canonical/effort.ts';
 import { GatewayError } from '../canonical/error.ts';
 import type { Receipt } from '../canonical/receipt.ts';
 import type { CanonicalRequest, SignatureRecall } from '../canonical/request.ts';
@@ -20,6 +21,7 @@ export interface Preparation {
   readonly clientKeyId: string;
   readonly receipt: Receipt;
   readonly strict: boolean;
+  readonly thinkingMode: ThinkingMode;
 }
 
 export interface PreparedBody {
@@ -49,7 +51,7 @@ function prepare(
   lease: Lease,
   signatures: EncodeTarget['signatures'],
 ): PreparedBody {
-  const { relay, route, receipt } = preparation;
+  const { relay, route, receipt, thinkingMode } = preparation;
   const { upstream, modelId } = lease;
   const capabilities = upstream.capabilities(modelId, lease.listedModel);
   const { signatureFamily } = capabilities;
@@ -60,6 +62,7 @@ function prepare(
     receipt,
     recall: createRecall(preparation),
     variant: route,
+    thinkingMode,
   };
   if (relay !== undefined && relay.wire === upstream.wire) {
     return { lane: 'relay', body: upstream.patch(relay.body, target), signatureFamily };

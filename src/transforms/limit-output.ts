@@ -16,6 +16,10 @@ export const limitOutput: Transform = (request, { capabilities, receipt }) => {
   const raised = Math.min(budget + capped, limit);
   receipt.add('approximated', 'max_tokens', 'The limit was raised to leave room beside thinking.');
   if (raised > budget) return { ...request, maxOutputTokens: raised };
+  const { amount } = request.reasoning;
+  if (amount.kind === 'budget' && amount.isVerbatim) {
+    return { ...request, maxOutputTokens: raised };
+  }
   const tokens = Math.max(0, raised - Math.min(capped, Math.ceil(raised / 2)));
   receipt.add('capped', 'thinking', `The thinking budget was lowered to ${tokens} tokens.`);
   return {

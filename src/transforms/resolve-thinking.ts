@@ -1,12 +1,15 @@
 // Resolves what the client said about thinking into what this model can be told.
 
-import { tokensOfAmount } from '../canonical/effort.ts';
+import { applyThinkingMode, tokensOfAmount } from '../canonical/effort.ts';
 import type { ModelCapabilities, ThinkingCapability } from '../canonical/model.ts';
 import type { CanonicalRequest, Reasoning, ReasoningAmount } from '../canonical/request.ts';
 import { isInCurrentTurn } from './current-turn.ts';
 import { mapTurns, type Transform, type TransformContext } from './transform.ts';
 
-/** After this rule the amount is unset, off, a budget within the cap, or (level models) an effort. */
+/**
+ * After this rule the amount is unset, off, a budget within the cap or verbatim, or (level models)
+ * an effort.
+ */
 export const resolveThinking: Transform = (request, context) => {
   const reasoning = resolve(applyVariant(request.reasoning, context), { request, context });
   if (reasoning.amount.kind !== 'off') return { ...request, reasoning };
@@ -41,7 +44,7 @@ interface Situation {
 }
 
 function resolve(reasoning: Reasoning, { request, context }: Situation): Reasoning {
-  const { capabilities, receipt } = context;
+  const { capabilities, receipt, thinkingMode } = context;
   const { amount } = reasoning;
   if (amount.kind === 'unset' || amount.kind === 'off') return reasoning;
   if (capabilities.thinking.kind === 'none') {
@@ -52,7 +55,13 @@ function resolve(reasoning: Reasoning, { request, context }: Situation): Reasoni
     receipt.add('approximated', 'thinking', 'Off: a tool call in this turn has no signature.');
     return { amount: { kind: 'off' } };
   }
-  return { ...reasoning, amount: fitToModel(amount, capabilities.thinking, context) };
+  const { thinking } = capabilities;
+  const decided = applyThinkingMode(amount, {
+    mode: thinkingMode,
+    thinking,
+    note: (reason) => receipt.add('approximated', 'thinking', reason),
+  });
+  return { ...reasoning, amount: fitToModel(decided, thinking, context) };
 }
 
 function mustNotThink(request: CanonicalRequest, capabilities: ModelCapabilities): boolean {
@@ -70,6 +79,7 @@ function fitToModel(
   { receipt }: TransformContext,
 ): ReasoningAmount {
   if (thinking.kind === 'level') return amount.kind === 'adaptive' ? { kind: 'unset' } : amount;
+  if (amount.kind === 'budget' && amount.isVerbatim) return amount;
   const asked = tokensOfAmount(amount, thinking.maxTokens);
   if (asked === undefined) return amount;
   const tokens = Math.min(Math.max(asked, thinking.minTokens), thinking.maxTokens);

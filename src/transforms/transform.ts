@@ -1,5 +1,6 @@
 // What a transform is: one pure rule from canonical request to canonical request.
 
+import type { ThinkingMode } from '../canonical/effort.ts';
 import type { ModelCapabilities, ModelVariant } from '../canonical/model.ts';
 import type { Receipt } from '../canonical/receipt.ts';
 import type { CanonicalRequest, SignatureRecall, Turn } from '../canonical/request.ts';
@@ -9,6 +10,7 @@ export type Transform = (request: CanonicalRequest, context: TransformContext) =
 export interface TransformContext {
   readonly capabilities: ModelCapabilities;
   readonly variant: ModelVariant;
+  readonly thinkingMode: ThinkingMode;
   readonly recall: SignatureRecall;
   readonly receipt: Receipt;
 }

@@ -1,5 +1,6 @@
 // What an upstream is to the rest of the gateway: one wire, reached through profiles.
 
+import type { ThinkingMode } from '../canonical/effort.ts';
 import type { CanonicalEvent } from '../canonical/event.ts';
 import type { ModelCapabilities, ModelVariant } from '../canonical/model.ts';
 import type { Receipt } from '../canonical/receipt.ts';
@@ -45,6 +46,7 @@ export interface EncodeTarget {
 export interface PatchTarget extends EncodeTarget {
   /** What the requested model name asks for beside the model; the body's own fields win. */
   readonly variant: ModelVariant;
+  readonly thinkingMode: ThinkingMode;
   readonly recall: SignatureRecall;
 }
 

@@ -4,6 +4,9 @@ import { afterEach, describe, expect, test } from 'vitest';
 import { KEY, startApp, startGateway, type TestApp } from '../support/app.ts';
 import { PROTOCOL_CALLS, readAnswer, send } from '../support/protocol-calls.ts';
 
+const HELLO = [{ role: 'user', content: 'Hello' }];
+const CONTENTS = [{ role: 'user', parts: [{ text: 'Hello' }] }];
+
 let app: Pick<TestApp, 'close'> | undefined;
 afterEach(() => app?.close());
 
@@ -62,4 +65,37 @@ test('a key written into the file is wanted from the next request on', async () 
   await running.editConfig({ api_key: KEY, proxy: { auth_mode: 'strict' } });
   expect(await models()).toBe(401);
   expect(await models({ authorization: `Bearer ${KEY}` })).toBe(200);
+});
+
+test.each([
+  [
+    'translate',
+    {
+      protocol: 'chat',
+      body: { model: 'alpha-3-flash', reasoning_effort: 'low', messages: HELLO },
+    },
+  ],
+  [
+    'relay',
+    {
+      protocol: 'generate',
+      model: 'alpha-3-flash',
+      body: { contents: CONTENTS, generationConfig: { thinkingConfig: { thinkingLevel: 'LOW' } } },
+    },
+  ],
+])('a changed thinking mode counts from the next request on (%s)', async (lane, question) => {
+  const running = await startApp();
+  app = running;
+  const translate = async () => {
+    const headers = { 'content-type': 'application/json' };
+    const init = { method: 'POST', headers, body: JSON.stringify(question) };
+    return (await readAnswer(await fetch(`${running.url}/api/translate`, init))).text;
+  };
+  const before = await translate();
+  expect(before).toContain(`"lane":"${lane}"`);
+  expect(before).toContain('"thinkingBudget":8192');
+  await running.editConfig({ proxy: { thinking: { mode: 'custom', budget: 2048 } } });
+  expect(await translate()).toContain('"thinkingBudget":2048');
+  await running.editConfig({ proxy: { thinking: { mode: 'auto' } } });
+  expect(await translate()).toBe(before);
 });

@@ -92,6 +92,7 @@ function encodeFor({ call, route, receipt, lane, signatures }: EncodeInput): Jso
     receipt,
     recall: NOTHING_REMEMBERED,
     variant: route,
+    thinkingMode: { kind: 'auto' },
   };
   if (lane === 'relay' && isGenerateCall(call) && call.relay !== undefined) {
     call.relay.openingText();

@@ -94,6 +94,7 @@ export function translate(request: RequestCase, targetName: TargetName): Transla
     receipt,
     recall: recallOf(request),
     variant: route,
+    thinkingMode: { kind: 'auto' },
   };
   if (isGenerateCall(call) && call.relay?.wire === upstream.wire) {
     const body = upstream.patch(call.relay.body, target);

@@ -78,6 +78,7 @@ export function contextOf(change: Partial<TransformContext> = {}): TestContext {
   return {
     capabilities: capabilitiesOf(),
     variant: { webSearch: false },
+    thinkingMode: { kind: 'auto' },
     recall: { call: () => undefined, thought: () => undefined, familyOf: () => undefined },
     ...change,
     receipt,

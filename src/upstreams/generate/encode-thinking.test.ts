@@ -125,3 +125,8 @@ test.each([
   encode(requestOf({ reasoning: { amount } }), target, sandbox);
   expect(target.receipt.entries).toEqual([]);
 });
+
+test.each([100_000, 5])('a verbatim budget of %i is sent as it is', (tokens) => {
+  const amount: ReasoningAmount = { kind: 'budget', tokens, isVerbatim: true };
+  expect(thinkingFor('gemini-2.5-flash', amount)).toMatchObject({ thinkingBudget: tokens });
+});

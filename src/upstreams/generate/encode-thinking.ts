@@ -50,7 +50,8 @@ function budgetConfig(
 ): WireThinkingConfig | undefined {
   const asked = tokensOfAmount(amount, thinking.maxTokens);
   if (asked === undefined) return showThoughts === true ? { includeThoughts: true } : undefined;
-  const thinkingBudget = fitBudget(asked, thinking, capabilities);
+  const isVerbatim = amount.kind === 'budget' && amount.isVerbatim;
+  const thinkingBudget = isVerbatim ? asked : fitBudget(asked, thinking, capabilities);
   if (asked > 0) return { includeThoughts: showThoughts ?? true, thinkingBudget };
   if (!traitsOf(modelId).thinksUnasked) return undefined;
   if (thinkingBudget > 0) {

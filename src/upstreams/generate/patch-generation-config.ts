@@ -1,13 +1,13 @@
 // Fits a native generation configuration to the model: its output limit, its thinking, its schemas.
 
 import { isJsonObject, type JsonObject, type JsonValue, readNumber } from '../../lib/json.ts';
-import type { EncodeTarget } from '../upstream.ts';
+import type { EncodeTarget, PatchTarget } from '../upstream.ts';
 import { editFields } from './edits.ts';
 import { budgetIn, patchThinking } from './patch-thinking.ts';
 import { cleanResponseSchema } from './schema/clean-response-schema.ts';
 import { fitOutputLimit } from './thinking.ts';
 
-export function patchGenerationConfig(config: JsonObject, target: EncodeTarget): JsonObject {
+export function patchGenerationConfig(config: JsonObject, target: PatchTarget): JsonObject {
   const thinkingConfig = patchThinking(config.thinkingConfig, target);
   return editFields(config, {
     thinkingConfig,

@@ -1,9 +1,15 @@
 // Fits a native thinking configuration to the model: its kind of control, its range, never two.
 
-import { ADAPTIVE_TOKENS } from '../../canonical/effort.ts';
+import {
+  ADAPTIVE_TOKENS,
+  amountOfBudget,
+  amountOfWord,
+  applyThinkingMode,
+} from '../../canonical/effort.ts';
 import type { ThinkingLevel } from '../../canonical/model.ts';
+import type { ReasoningAmount } from '../../canonical/request.ts';
 import { isJsonObject, type JsonObject, type JsonValue, readNumber } from '../../lib/json.ts';
-import type { EncodeTarget } from '../upstream.ts';
+import type { EncodeTarget, PatchTarget } from '../upstream.ts';
 import { traitsOf } from './capabilities.ts';
 import { editFields } from './edits.ts';
 import {
@@ -23,7 +29,7 @@ const AUTOMATIC = -1;
 /** Undefined when the model does not think or nothing is left to say. */
 export function patchThinking(
   config: JsonValue | undefined,
-  target: EncodeTarget,
+  target: PatchTarget,
 ): JsonValue | undefined {
   if (!isJsonObject(config)) return config;
   const { thinking } = target.capabilities;
@@ -40,13 +46,49 @@ export function patchThinking(
   }
 }
 
+/** What the client asked for, in the field this kind of model is steered by. */
+interface Asked {
+  readonly field: 'thinkingBudget' | 'thinkingLevel';
+  readonly amount: ReasoningAmount;
+}
+
+function askedIn(config: JsonObject, prefers: 'budget' | 'level'): Asked | undefined {
+  const word = levelWord(config);
+  const tokens = readNumber(config.thinkingBudget);
+  const level = word === undefined ? undefined : amountOfWord(word.toLowerCase());
+  const byLevel = level && ({ field: 'thinkingLevel', amount: level } as const);
+  const byBudget =
+    tokens === undefined
+      ? undefined
+      : ({ field: 'thinkingBudget', amount: amountOfBudget(tokens) } as const);
+  return prefers === 'level' ? (byLevel ?? byBudget) : (byBudget ?? byLevel);
+}
+
+/** The amount the operator's mode puts in place of the client's; undefined where it leaves that alone. */
+function decidedAmount(
+  config: JsonObject,
+  { capabilities: { thinking }, thinkingMode: mode, receipt }: PatchTarget,
+): ReasoningAmount | undefined {
+  const asked = askedIn(config, thinking.kind === 'level' ? 'level' : 'budget');
+  if (asked === undefined) return undefined;
+  const { field, amount } = asked;
+  const note = (reason: string) => receipt.add('approximated', `${PATH}.${field}`, reason);
+  const decided = applyThinkingMode(amount, { mode, thinking, note });
+  return decided === amount ? undefined : decided;
+}
+
 /** The tokens a patched configuration sets aside for thinking; 0 when that is unknown. */
 export function budgetIn(config: JsonValue | undefined): number {
   const budget = isJsonObject(config) ? readNumber(config.thinkingBudget) : undefined;
   return Math.max(budget ?? 0, 0);
 }
 
-function toBudget(config: JsonObject, thinking: BudgetThinking, target: EncodeTarget): JsonObject {
+function toBudget(client: JsonObject, thinking: BudgetThinking, target: PatchTarget): JsonObject {
+  const decided = decidedAmount(client, target);
+  if (decided?.kind === 'budget' && decided.isVerbatim) {
+    return editFields(client, { thinkingLevel: undefined });
+  }
+  const config = decided === undefined ? client : withBudget(client, decided);
   const given = readNumber(config.thinkingBudget);
   const asked = given ?? tokensOfLevel(levelWord(config) ?? '');
   if (asked === undefined) return editFields(config, { thinkingLevel: undefined });
@@ -55,6 +97,11 @@ function toBudget(config: JsonObject, thinking: BudgetThinking, target: EncodeTa
     const reason = `The thinking budget is ${thinkingBudget} tokens on this model.`;
     target.receipt.add('capped', `${PATH}.thinkingBudget`, reason);
   }
+  return editFields(config, { thinkingLevel: undefined, thinkingBudget });
+}
+
+function withBudget(config: JsonObject, amount: ReasoningAmount): JsonObject {
+  const thinkingBudget = amount.kind === 'budget' ? amount.tokens : AUTOMATIC;
   return editFields(config, { thinkingLevel: undefined, thinkingBudget });
 }
 
@@ -68,7 +115,9 @@ function acceptedBudget(
   return fitBudget(ADAPTIVE_TOKENS, thinking, capabilities);
 }
 
-function toLevel(config: JsonObject, thinking: LevelThinking, target: EncodeTarget): JsonObject {
+function toLevel(client: JsonObject, thinking: LevelThinking, target: PatchTarget): JsonObject {
+  const decided = decidedAmount(client, target);
+  const config = decided === undefined ? client : withLevel(client, decided, thinking);
   const word = levelWord(config);
   const budget = readNumber(config.thinkingBudget);
   const asked = tokensOfLevel(word ?? '') ?? budget;
@@ -83,6 +132,18 @@ function toLevel(config: JsonObject, thinking: LevelThinking, target: EncodeTarg
   }
   const includeThoughts = asked === 0 ? false : config.includeThoughts;
   return editFields(config, { thinkingBudget: undefined, includeThoughts, thinkingLevel });
+}
+
+/** A verbatim budget cannot be sent to such a model; it becomes the nearest level like any other. */
+function withLevel(
+  config: JsonObject,
+  amount: ReasoningAmount,
+  thinking: LevelThinking,
+): JsonObject {
+  if (amount.kind === 'adaptive') return withBudget(config, amount);
+  if (amount.kind !== 'budget' || amount.isVerbatim) return config;
+  const thinkingLevel = levelOfTokens(amount.tokens, thinking);
+  return editFields(config, { thinkingBudget: undefined, thinkingLevel });
 }
 
 function acceptedLevel(

@@ -41,6 +41,7 @@ export function targetOf(modelId: string, fields: Partial<PatchTarget> = {}): Pa
     capabilities: capabilitiesOf(sandbox, modelId),
     signatures: 'carried',
     variant: { webSearch: false },
+    thinkingMode: { kind: 'auto' },
     recall: { call: () => undefined, thought: () => undefined, familyOf: () => undefined },
     receipt: createReceipt(),
     ...fields,
