@@ -109,7 +109,8 @@ export function createUpstreamClient(options: ClientOptions): UpstreamClient {
       'user-agent': options.userAgent,
       ...(body === undefined ? {} : { 'content-type': 'application/json' }),
     },
-    body: body === undefined ? null : JSON.stringify(body),
+    // Bytes, so that the text is encoded once: a string would be measured first and encoded while writing.
+    body: body === undefined ? null : Buffer.from(JSON.stringify(body)),
   });
 
   return {
