@@ -6,7 +6,9 @@ import type { Clock } from '../lib/clock.ts';
 /** A client that takes nothing for this long is cut off. */
 const WRITE_STALL_MS = 120_000;
 /** Larger texts go out in pieces, so that progress within one is seen. */
-const PIECE_BYTES = 65_536;
+const PIECE_LENGTH = 65_536;
+/** RFC 9112, "Chunked Transfer Coding". */
+const LAST_CHUNK = '0\r\n\r\n';
 
 export interface SocketWriter {
   readonly isOpen: boolean;
@@ -19,12 +21,23 @@ export interface SocketWriter {
 
 export function createSocketWriter(response: ServerResponse, clock: Clock): SocketWriter {
   const isOpen = (): boolean => !response.writableEnded && !response.destroyed;
-  const writeInPieces = async (text: string): Promise<void> => {
-    const bytes = Buffer.from(text, 'utf8');
-    for (let start = 0; start < bytes.length && isOpen(); start += PIECE_BYTES) {
-      if (!response.write(bytes.subarray(start, start + PIECE_BYTES))) {
-        await waitForDrain(response, clock);
-      }
+  let framesItself = false;
+  /** True when the client has kept up. */
+  const send = (text: string): boolean => {
+    if (response.chunkedEncoding) {
+      // From here on chunks are framed below: node would write each as four pieces, which costs the
+      // kernel more than everything else about a small event.
+      response.chunkedEncoding = false;
+      framesItself = true;
+    }
+    if (!framesItself) return response.write(text);
+    return response.write(`${Buffer.byteLength(text).toString(16)}\r\n${text}\r\n`);
+  };
+  const sendInPieces = async (text: string): Promise<void> => {
+    for (let start = 0; start < text.length && isOpen(); ) {
+      const end = endOfPiece(text, start);
+      if (!send(text.slice(start, end))) await waitForDrain(response, clock);
+      start = end;
     }
   };
   return {
@@ -33,14 +46,16 @@ export function createSocketWriter(response: ServerResponse, clock: Clock): Sock
     },
     write(text) {
       if (text === '' || !isOpen()) return undefined;
-      if (text.length > PIECE_BYTES) return writeInPieces(text);
-      return response.write(text) ? undefined : waitForDrain(response, clock);
+      if (text.length > PIECE_LENGTH) return sendInPieces(text);
+      return send(text) ? undefined : waitForDrain(response, clock);
     },
     writeIfIdle(text) {
-      if (text !== '' && isOpen() && !response.writableNeedDrain) response.write(text);
+      if (text !== '' && isOpen() && !response.writableNeedDrain) send(text);
     },
     end() {
-      if (isOpen()) response.end();
+      if (!isOpen()) return;
+      if (framesItself) response.end(LAST_CHUNK);
+      else response.end();
     },
   };
 }
@@ -56,4 +71,11 @@ function waitForDrain(response: ServerResponse, clock: Clock): Promise<void> {
     };
     response.on('drain', settle).on('close', settle);
   });
+}
+
+/** Pieces never part the two halves of a character. */
+function endOfPiece(text: string, start: number): number {
+  const end = Math.min(start + PIECE_LENGTH, text.length);
+  const isParted = end < text.length && /[\uD800-\uDBFF]/.test(text.charAt(end - 1));
+  return isParted ? end - 1 : end;
 }
