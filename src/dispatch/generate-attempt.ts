@@ -1,6 +1,7 @@
 // One try on one account: resolves at the commit point, then owns the lease until the answer ends.
 
 import { createReceipt, type Receipt } from '../canonical/receipt.ts';
+import { createTranscript } from '../canonical/transcript.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Lease } from '../pool/pool.ts';
 import type { GenerateCall, ReplyContext } from '../protocols/protocol.ts';
@@ -10,6 +11,7 @@ import { type AnswerRules, createAnswerRules } from './answer-rules.ts';
 import { type AnswerWatch, createAnswerWatch } from './answer-watch.ts';
 import { type AttemptPlan, abortError } from './attempts.ts';
 import type { CallContext, GenerateAnswer } from './dispatcher.ts';
+import { noteCommit } from './note-answer.ts';
 import type { PreparedBody } from './prepare.ts';
 import { relayReply, relayStream } from './relay.ts';
 import type { TokenEstimator } from './token-estimate.ts';
@@ -38,7 +40,9 @@ export class GenerateAttempt {
 
   constructor(input: GenerateAttemptInput) {
     this.#input = input;
-    this.#watch = createAnswerWatch(input.options.keeper, input.context.clientKeyId);
+    const { options, context } = input;
+    const transcript = context.record.keepsAnswers ? createTranscript() : undefined;
+    this.#watch = createAnswerWatch(options.keeper, context.clientKeyId, transcript);
   }
 
   async run(): Promise<GenerateAnswer> {
@@ -46,6 +50,7 @@ export class GenerateAttempt {
     const startedAt = options.clock.monotonic();
     const frames = await this.#open();
     const answer = call.stream ? await this.#stream(frames) : await this.#reply(frames);
+    noteCommit(context.record, this.#watch, options.clock.monotonic());
     context.record.timings.upstreamMs = options.clock.monotonic() - startedAt;
     if (answer.kind === 'reply') this.#succeed();
     return answer;
@@ -92,24 +97,12 @@ export class GenerateAttempt {
             { ...input, ...this.#rules(context.receipt) },
             call.createStreamWriter(this.#replyContext()),
           );
-    const first = await chunks.next();
-    return { kind: 'stream', chunks: this.#committed(first, chunks) };
+    // From the commit point on the lease lives as long as the stream.
+    chunks.putBack(await chunks.next(), () => this.#release());
+    return { kind: 'stream', chunks };
   }
 
-  /** The stream from its commit point on; tells the pool how it ended. */
-  async *#committed(
-    first: IteratorResult<string, void>,
-    rest: AsyncGenerator<string, void>,
-  ): AsyncGenerator<string, void> {
-    try {
-      if (!first.done) yield first.value;
-      yield* rest;
-    } finally {
-      await rest.return();
-      this.#release();
-    }
-  }
-
+  /** Tells the pool how the stream ended. */
   #release(): void {
     const { lease, context } = this.#input;
     const { error, isFinished } = this.#watch;

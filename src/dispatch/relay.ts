@@ -1,10 +1,11 @@
 // The relay lane: native frames go through as they came; the decoder only watches them.
 
-import { asGatewayError, GatewayError } from '../canonical/error.ts';
+import { GatewayError } from '../canonical/error.ts';
 import type { CanonicalEvent } from '../canonical/event.ts';
 import type { JsonObject } from '../lib/json.ts';
 import type { RelayWriter } from '../protocols/protocol.ts';
 import type { Decoder, Frame, UpstreamStream } from '../upstreams/upstream.ts';
+import { type AnswerLane, AnswerText } from './answer-text.ts';
 import type { AnswerWatch } from './answer-watch.ts';
 
 export interface RelayInput {
@@ -13,38 +14,9 @@ export interface RelayInput {
   readonly watch: AnswerWatch;
 }
 
-/** As `translateStream`: the first item at the commit point, late failures in-band. */
-export async function* relayStream(
-  input: RelayInput,
-  writer: RelayWriter,
-): AsyncGenerator<string, void> {
-  const { frames, decoder, watch } = input;
-  let text = '';
-  const see = (events: readonly CanonicalEvent[]): void => {
-    for (const event of events) {
-      watch.see(event);
-      if (event.kind === 'error' && !watch.isCommitted) throw event.error;
-    }
-  };
-  try {
-    for await (const batch of frames) {
-      for (const frame of batch) {
-        see(decoder.push(frame.value));
-        if (watch.error !== undefined) break;
-        text += writer.write(frame.value, frame.text);
-      }
-      if (watch.error !== undefined) break;
-      if (!watch.isCommitted || text === '') continue;
-      yield text;
-      text = '';
-    }
-    if (watch.error === undefined) see(decoder.end());
-  } catch (error) {
-    if (!watch.isCommitted) throw error;
-    watch.see({ kind: 'error', error: asGatewayError(error) });
-  }
-  text += watch.error === undefined ? writer.end() : writer.error(watch.error);
-  yield text;
+/** As `translateStream`. */
+export function relayStream(input: RelayInput, writer: RelayWriter): AnswerText {
+  return new AnswerText(input.frames, new RelayLane(input, writer));
 }
 
 /** The upstream's own answer body. @throws GatewayError when it is an error, empty or no answer. */
@@ -70,4 +42,45 @@ function emptyAnswer(): GatewayError {
     message: 'The upstream closed without an answer.',
     failure: { kind: 'path' },
   });
+}
+
+class RelayLane implements AnswerLane {
+  readonly watch: AnswerWatch;
+  text = '';
+  readonly #decoder: Decoder;
+  readonly #writer: RelayWriter;
+
+  constructor({ watch, decoder }: RelayInput, writer: RelayWriter) {
+    this.watch = watch;
+    this.#decoder = decoder;
+    this.#writer = writer;
+  }
+
+  push(frame: Frame): void {
+    if (this.isComplete()) return;
+    this.#see(this.#decoder.push(frame.value));
+    if (!this.isComplete()) this.text += this.#writer.write(frame.value, frame.text);
+  }
+
+  isComplete(): boolean {
+    return this.watch.error !== undefined;
+  }
+
+  end(): void {
+    if (!this.isComplete()) this.#see(this.#decoder.end());
+    const { error } = this.watch;
+    this.text += error === undefined ? this.#writer.end() : this.#writer.error(error);
+  }
+
+  fail(error: GatewayError): void {
+    this.watch.see({ kind: 'error', error });
+    this.text += this.#writer.error(error);
+  }
+
+  #see(events: readonly CanonicalEvent[]): void {
+    for (const event of events) {
+      this.watch.see(event);
+      if (event.kind === 'error' && !this.watch.isCommitted) throw event.error;
+    }
+  }
 }

@@ -63,8 +63,8 @@ test('a reply holds the repaired call, and what was remembered is what the clien
   expect(keeper.findCall('key', 'call_1', 'Count')).toEqual(SIGNATURE);
   expect(keeper.findCall('key', 'odd id', 'count')).toBeUndefined();
   expect(receipt.entries.map(({ path }) => path)).toEqual([
-    'answer.tool_calls.Count',
-    'answer.tool_calls.Count.to',
+    'tool_calls.Count',
+    'tool_calls.Count.to',
   ]);
 });
 

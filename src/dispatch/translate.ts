@@ -1,11 +1,12 @@
 // The translate lane: upstream frames → canonical events → the client protocol's text.
 
-import { asGatewayError } from '../canonical/error.ts';
+import type { GatewayError } from '../canonical/error.ts';
 import type { CanonicalEvent } from '../canonical/event.ts';
 import { fold, type Reply } from '../canonical/fold.ts';
 import type { StreamWriter } from '../protocols/protocol.ts';
 import type { AnswerTransform } from '../transforms/answer/index.ts';
-import type { Decoder, UpstreamStream } from '../upstreams/upstream.ts';
+import type { Decoder, Frame, UpstreamStream } from '../upstreams/upstream.ts';
+import { type AnswerLane, AnswerText } from './answer-text.ts';
 import type { AnswerWatch } from './answer-watch.ts';
 
 export interface TranslateInput {
@@ -18,37 +19,9 @@ export interface TranslateInput {
   readonly isComplete?: (() => boolean) | undefined;
 }
 
-/**
- * The client's stream. The first item comes at the commit point; a failure before it is thrown, a
- * failure after it is written in-band and ends the stream.
- */
-export async function* translateStream(
-  input: TranslateInput,
-  writer: StreamWriter,
-): AsyncGenerator<string, void> {
-  const { frames, decoder, watch, transform } = input;
-  let text = '';
-  const take = (decoded: readonly CanonicalEvent[]): void => {
-    for (const event of transform(decoded)) {
-      watch.see(event);
-      if (event.kind === 'error' && !watch.isCommitted) throw event.error;
-      text += writer.write(event);
-    }
-  };
-  try {
-    for await (const batch of frames) {
-      for (const frame of batch) take(decoder.push(frame.value));
-      if (watch.error !== undefined || input.isComplete?.() === true) break;
-      if (!watch.isCommitted || text === '') continue;
-      yield text;
-      text = '';
-    }
-    if (watch.error === undefined) take(decoder.end());
-  } catch (error) {
-    if (!watch.isCommitted) throw error;
-    take([{ kind: 'error', error: asGatewayError(error) }]);
-  }
-  if (text !== '') yield text;
+/** The client's stream: `AnswerText` says when its items come and what becomes of failures. */
+export function translateStream(input: TranslateInput, writer: StreamWriter): AnswerText {
+  return new AnswerText(input.frames, new TranslateLane(input, writer));
 }
 
 /** The whole answer at once. @throws GatewayError */
@@ -66,4 +39,42 @@ export async function translateReply(input: TranslateInput): Promise<Reply> {
   }
   if (watch.error === undefined) take(decoder.end());
   return fold(events);
+}
+
+class TranslateLane implements AnswerLane {
+  readonly watch: AnswerWatch;
+  text = '';
+  readonly #input: TranslateInput;
+  readonly #writer: StreamWriter;
+
+  constructor(input: TranslateInput, writer: StreamWriter) {
+    this.watch = input.watch;
+    this.#input = input;
+    this.#writer = writer;
+  }
+
+  push(frame: Frame): void {
+    this.#take(this.#input.decoder.push(frame.value));
+  }
+
+  isComplete(): boolean {
+    return this.watch.error !== undefined || this.#input.isComplete?.() === true;
+  }
+
+  end(): void {
+    if (this.watch.error === undefined) this.#take(this.#input.decoder.end());
+  }
+
+  fail(error: GatewayError): void {
+    this.#take([{ kind: 'error', error }]);
+  }
+
+  #take(decoded: readonly CanonicalEvent[]): void {
+    const { watch } = this;
+    for (const event of this.#input.transform(decoded)) {
+      watch.see(event);
+      if (event.kind === 'error' && !watch.isCommitted) throw event.error;
+      this.text += this.#writer.write(event);
+    }
+  }
 }

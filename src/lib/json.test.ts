@@ -28,3 +28,20 @@ test('raw numbers are numbers, not objects', () => {
   expect(isJsonObject(value)).toBe(false);
   expect(readNumber(value)).toBe(12345678901234567000);
 });
+
+test('a number at risk is kept however deep it lies, and depth alone breaks nothing', () => {
+  const nested = (depth: number, value: string): string =>
+    '{"a":['.repeat(depth) + value + ']}'.repeat(depth);
+  for (const depth of [1, 60, 200]) {
+    const text = nested(depth, '12345678901234567890');
+    expect(JSON.stringify(parseJson(text))).toBe(text);
+  }
+  expect(() => parseJson('['.repeat(100_000) + ']'.repeat(100_000))).not.toThrow();
+});
+
+test('digits inside of texts leave the values plain', () => {
+  expect(parseJson('{"id":"12345678901234567890","n":1}')).toEqual({
+    id: '12345678901234567890',
+    n: 1,
+  });
+});

@@ -24,17 +24,19 @@ const sourceAware = JSON as unknown as SourceAwareJson;
 /** Digits, exponents or a negative zero that a double may not give back as written. */
 const RISKY_NUMBER = /\d{16}|\d[eE]\+?\d{3}|-0(?![.\d])/;
 
+/** Deeper values are not looked through but judged by their text. */
+const MAX_DEPTH_LOOKED_THROUGH = 100;
+
 /**
  * Parses JSON text. Numbers that would change (`12345678901234567890`, `1e999`, `-0`) become raw
  * JSON values which `JSON.stringify` writes back byte for byte; everything else is plain.
  * `mayHoldRiskyNumber` false says that the caller has looked and found none.
  * @throws SyntaxError when the text is not JSON.
  */
-export function parseJson(
-  text: string,
-  mayHoldRiskyNumber: boolean = RISKY_NUMBER.test(text),
-): JsonValue {
-  if (!mayHoldRiskyNumber) return JSON.parse(text) as JsonValue;
+export function parseJson(text: string, mayHoldRiskyNumber = true): JsonValue {
+  const plain = JSON.parse(text) as JsonValue;
+  // Numbers are few and texts are long, so the values are looked at before their source.
+  if (!mayHoldRiskyNumber || holdsOnlyIntegers(plain, 0) || !RISKY_NUMBER.test(text)) return plain;
   return sourceAware.parse(text, (_key, value, context) =>
     typeof value === 'number' && context.source !== undefined && !isExact(value, context.source)
       ? sourceAware.rawJSON(context.source)
@@ -66,4 +68,16 @@ function isExact(value: number, source: string): boolean {
   if (!Number.isFinite(value) || Object.is(value, -0)) return false;
   if (Number.isSafeInteger(value)) return true;
   return String(value) === source || !/\d{16}/.test(source.replace('.', ''));
+}
+
+function holdsOnlyIntegers(value: JsonValue, depth: number): boolean {
+  if (typeof value === 'number') return Number.isSafeInteger(value) && !Object.is(value, -0);
+  if (typeof value !== 'object' || value === null) return true;
+  if (depth === MAX_DEPTH_LOOKED_THROUGH) return false;
+  if (Array.isArray(value)) return value.every((item) => holdsOnlyIntegers(item, depth + 1));
+  for (const key in value) {
+    const item = value[key];
+    if (item !== undefined && !holdsOnlyIntegers(item, depth + 1)) return false;
+  }
+  return true;
 }

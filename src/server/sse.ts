@@ -12,7 +12,7 @@ const LAST_CHUNK = '0\r\n\r\n';
 
 export interface SocketWriter {
   readonly isOpen: boolean;
-  /** Writes now; a promise when the client has to catch up before the next write. */
+  /** What is written in one turn goes out together at its end; a promise when the client has to catch up first. */
   write(text: string): Promise<void> | undefined;
   /** Writes unless the client is behind already. */
   writeIfIdle(text: string): void;
@@ -20,57 +20,113 @@ export interface SocketWriter {
 }
 
 export function createSocketWriter(response: ServerResponse, clock: Clock): SocketWriter {
-  const isOpen = (): boolean => !response.writableEnded && !response.destroyed;
-  let framesItself = false;
-  /** True when the client has kept up. */
-  const send = (text: string): boolean => {
-    if (response.chunkedEncoding) {
-      // From here on chunks are framed below: node would write each as four pieces, which costs the
-      // kernel more than everything else about a small event.
-      response.chunkedEncoding = false;
-      framesItself = true;
-    }
-    if (!framesItself) return response.write(text);
-    return response.write(`${Buffer.byteLength(text).toString(16)}\r\n${text}\r\n`);
-  };
-  const sendInPieces = async (text: string): Promise<void> => {
-    for (let start = 0; start < text.length && isOpen(); ) {
-      const end = endOfPiece(text, start);
-      if (!send(text.slice(start, end))) await waitForDrain(response, clock);
-      start = end;
-    }
-  };
-  return {
-    get isOpen() {
-      return isOpen();
-    },
-    write(text) {
-      if (text === '' || !isOpen()) return undefined;
-      if (text.length > PIECE_LENGTH) return sendInPieces(text);
-      return send(text) ? undefined : waitForDrain(response, clock);
-    },
-    writeIfIdle(text) {
-      if (text !== '' && isOpen() && !response.writableNeedDrain) send(text);
-    },
-    end() {
-      if (!isOpen()) return;
-      if (framesItself) response.end(LAST_CHUNK);
-      else response.end();
-    },
-  };
+  return new ResponseWriter(response, clock);
 }
 
-/** Resolves when the client has caught up or is gone; cuts it off when it makes no progress. */
-function waitForDrain(response: ServerResponse, clock: Clock): Promise<void> {
-  return new Promise((resolve) => {
-    const stall = clock.startTimer(WRITE_STALL_MS, () => response.destroy());
-    const settle = (): void => {
-      stall.cancel();
-      response.off('drain', settle).off('close', settle);
-      resolve();
-    };
-    response.on('drain', settle).on('close', settle);
-  });
+interface Piece {
+  readonly text: string;
+  readonly encoding: 'latin1' | 'utf8';
+}
+
+class ResponseWriter implements SocketWriter {
+  readonly #response: ServerResponse;
+  readonly #clock: Clock;
+  readonly #flush = (): void => {
+    const text = this.#pending;
+    this.#pending = '';
+    if (text !== '' && this.isOpen) this.#send(text);
+  };
+  #pending = '';
+  #hasSent = false;
+  #framesItself = false;
+
+  constructor(response: ServerResponse, clock: Clock) {
+    this.#response = response;
+    this.#clock = clock;
+  }
+
+  get isOpen(): boolean {
+    return !this.#response.writableEnded && !this.#response.destroyed;
+  }
+
+  write(text: string): Promise<void> | undefined {
+    if (text === '' || !this.isOpen) return undefined;
+    if (this.#pending === '') process.nextTick(this.#flush);
+    this.#pending += text;
+    if (this.#pending.length > PIECE_LENGTH) return this.#sendInPieces();
+    return this.#isBehind ? this.#untilDrained() : undefined;
+  }
+
+  writeIfIdle(text: string): void {
+    if (!this.#isBehind) this.write(text);
+  }
+
+  end(): void {
+    if (!this.isOpen) return;
+    const { text, encoding } = this.#frame(this.#pending);
+    this.#pending = '';
+    this.#response.end(this.#framesItself ? text + LAST_CHUNK : text, encoding);
+  }
+
+  get #isBehind(): boolean {
+    return this.#response.writableNeedDrain || this.#response.socket?.writableNeedDrain === true;
+  }
+
+  async #sendInPieces(): Promise<void> {
+    const text = this.#pending;
+    this.#pending = '';
+    for (let start = 0; start < text.length && this.isOpen; ) {
+      const end = endOfPiece(text, start);
+      if (!this.#send(text.slice(start, end))) await this.#untilDrained();
+      start = end;
+    }
+  }
+
+  /** True when the client has kept up. */
+  #send(chunk: string): boolean {
+    const { text, encoding } = this.#frame(chunk);
+    const { socket } = this.#response;
+    // Behind the headers nothing is left for the response to add to a chunk that is framed already.
+    if (this.#hasSent && this.#framesItself && socket?.writable === true) {
+      return socket.write(text, encoding);
+    }
+    this.#hasSent = true;
+    return this.#response.write(text, encoding);
+  }
+
+  /**
+   * Node would write size, text and line ends of a chunk as four pieces, which costs the kernel more
+   * than everything else about a small event.
+   */
+  #frame(chunk: string): Piece {
+    const response = this.#response;
+    if (response.chunkedEncoding) {
+      response.chunkedEncoding = false;
+      this.#framesItself = true;
+    }
+    const bytes = Buffer.byteLength(chunk);
+    // ASCII is the same in both; node measures and copies latin1 faster.
+    const encoding = bytes === chunk.length ? 'latin1' : 'utf8';
+    if (!this.#framesItself || bytes === 0) return { text: chunk, encoding };
+    return { text: `${bytes.toString(16)}\r\n${chunk}\r\n`, encoding };
+  }
+
+  /** Resolves when the client has caught up or is gone; cuts it off when it makes no progress. */
+  #untilDrained(): Promise<void> {
+    const response = this.#response;
+    const { socket } = response;
+    return new Promise((resolve) => {
+      const stall = this.#clock.startTimer(WRITE_STALL_MS, () => response.destroy());
+      const settle = (): void => {
+        stall.cancel();
+        response.off('drain', settle).off('close', settle);
+        socket?.off('drain', settle);
+        resolve();
+      };
+      response.on('drain', settle).on('close', settle);
+      socket?.on('drain', settle);
+    });
+  }
 }
 
 /** Pieces never part the two halves of a character. */

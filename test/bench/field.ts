@@ -80,7 +80,7 @@ async function startGateway(
     const home = join(folder, `gateway-${startsMs.length}`);
     mkdirSync(home);
     const gateway = await startChild({
-      arguments: [source('../../src/main.ts'), 'serve', '--port', '0'],
+      arguments: [source('../../lib/main.js'), 'serve', '--port', '0'],
       environment: {
         HOME: home,
         ISTHMUS_DATA_DIR: home,

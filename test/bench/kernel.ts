@@ -1,7 +1,7 @@
 // CPU time, memory and pinning of processes, as the Linux kernel counts and does them.
 
 import { spawnSync } from 'node:child_process';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 
 const CLOCK_TICKS_PER_SECOND = 100;
 const hasTaskset = spawnSync('taskset', ['--version'], { stdio: 'ignore' }).status === 0;
@@ -16,11 +16,16 @@ export function pinThisProcess(core: number): void {
   if (hasTaskset) spawnSync('taskset', ['-a', '-c', '-p', `${core}`, `${process.pid}`]);
 }
 
-/** User and system time so far, in milliseconds: proc(5), fields 14 and 15 of /proc/[pid]/stat. */
+/** Time on a core so far of all its threads, in milliseconds: proc(5), /proc/[pid]/task/[tid]/schedstat. */
 export function readCpuMs(pid: number): number {
-  const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
-  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-  return ((Number(fields[11]) + Number(fields[12])) * 1000) / CLOCK_TICKS_PER_SECOND;
+  const threads = readdirSync(`/proc/${pid}/task`);
+  const nanoseconds = threads.map((thread) => readThreadNanoseconds(pid, thread));
+  return nanoseconds.reduce((sum, time) => sum + time, 0) / 1_000_000;
+}
+
+function readThreadNanoseconds(pid: number, thread: string): number {
+  const [onCore] = readFileSync(`/proc/${pid}/task/${thread}/schedstat`, 'utf8').split(' ');
+  return Number(onCore);
 }
 
 /** Time all cores together were not idle since boot, in milliseconds: proc(5), /proc/stat. */

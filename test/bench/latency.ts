@@ -2,7 +2,7 @@
 
 import { type Contender, shotAt } from './contender.ts';
 import type { Field } from './field.ts';
-import { median, percentile } from './figures.ts';
+import { median, orderOf, percentile, spreadOf } from './figures.ts';
 import { readPeakMegabytes, resetPeak } from './kernel.ts';
 import { fire, type Load, type LoadResult } from './load.ts';
 import { SLOW } from './models.ts';
@@ -106,17 +106,17 @@ async function compare(comparison: Comparison, field: Field, plan: Plan): Promis
   const contenders = [field.direct, field.bare, field.gateway.chat];
   const results = new Map<Contender, LoadResult[]>(contenders.map((one) => [one, []]));
   for (let round = 0; round < comparison.rounds; round += 1) {
-    for (const [contender, list] of results) {
+    for (const contender of orderOf(contenders, round)) {
       const result = await fire(shotAt(contender, comparison.requests), comparison.load);
       plan.note(contender, result);
-      list.push(result);
+      results.get(contender)?.push(result);
     }
   }
   const timesOf = (contender: Contender, share: number): number[] =>
     (results.get(contender) ?? []).map((result) => percentile(result[comparison.times], share));
-  const addedBy = (contender: Contender, share: number): number => {
+  const addedBy = (contender: Contender, share: number): readonly number[] => {
     const base = timesOf(field.direct, share);
-    return median(timesOf(contender, share).map((time, round) => time - (base[round] ?? 0)));
+    return timesOf(contender, share).map((time, round) => time - (base[round] ?? 0));
   };
   const shares = [
     { name: 'p50', share: 0.5, most: comparison.budgets.p50 },
@@ -124,13 +124,15 @@ async function compare(comparison: Comparison, field: Field, plan: Plan): Promis
   ];
   return shares.flatMap(({ name, share, most }): Row[] => {
     if (most === undefined) return [];
+    const added = addedBy(field.gateway.chat, share);
     const row = atMost(`${comparison.name}: added ${name}`, {
-      value: addedBy(field.gateway.chat, share),
+      value: median(added),
       most,
       show: showMs,
     });
-    const bare = showMs(addedBy(field.bare, share));
-    return [{ ...row, figure: `${row.figure} (bare pass-through ${bare})` }];
+    const spread = comparison.rounds > 1 ? ` ${spreadOf(added, 2)}` : '';
+    const bare = showMs(median(addedBy(field.bare, share)));
+    return [{ ...row, figure: `${row.figure}${spread} (bare pass-through ${bare})` }];
   });
 }
 

@@ -2,7 +2,6 @@
 
 import type { GatewayError } from '../../canonical/error.ts';
 import type { CanonicalEvent, ChoiceEnd, Logprobs } from '../../canonical/event.ts';
-import type { Usage } from '../../canonical/usage.ts';
 import { isJsonObject, type JsonObject, type JsonValue, readNumber } from '../../lib/json.ts';
 import type { DecodeContext, Decoder } from '../upstream.ts';
 import { type AnswerContext, ChoiceDecoder } from './choice-decoder.ts';
@@ -36,7 +35,8 @@ class GenerateDecoder implements Decoder {
   readonly #choices = new Map<number, ChoiceState>();
   #hasStarted = false;
   #hasEnded = false;
-  #usage: Usage | undefined;
+  /** The running counts of the latest frame that had any; read when they are asked for. */
+  #counts: JsonObject | undefined;
   #blockReason: string | undefined;
   #blockMessage: string | undefined;
 
@@ -59,7 +59,7 @@ class GenerateDecoder implements Decoder {
     if (error !== undefined && error !== null) {
       return this.#fail(classifyErrorFrame(error, this.#now()), events);
     }
-    this.#usage = readUsage(frame.usageMetadata) ?? this.#usage;
+    if (isJsonObject(frame.usageMetadata)) this.#counts = frame.usageMetadata;
     if (!this.#hasStarted) this.#start(frame, events);
     this.#readFeedback(frame.promptFeedback);
     if (!Array.isArray(frame.candidates)) return events;
@@ -96,7 +96,7 @@ class GenerateDecoder implements Decoder {
       kind: 'start',
       upstreamId: textOf(frame.responseId),
       modelVersion: textOf(frame.modelVersion),
-      usage: this.#usage,
+      usage: readUsage(this.#counts),
     });
   }
 
@@ -165,7 +165,8 @@ class GenerateDecoder implements Decoder {
   #closeAll(events: CanonicalEvent[]): void {
     this.#hasEnded = true;
     for (const { blocks } of this.#choices.values()) blocks.close(events);
-    if (this.#usage !== undefined) events.push({ kind: 'usage', usage: this.#usage });
+    const usage = readUsage(this.#counts);
+    if (usage !== undefined) events.push({ kind: 'usage', usage });
   }
 }
 

@@ -1,0 +1,119 @@
+import { expect, test } from 'vitest';
+import { createFakeClock } from '../../test/support/fake-clock.ts';
+import { GatewayError } from '../canonical/error.ts';
+import { createSignatureKeeper } from '../signatures/keeper.ts';
+import type { Frame } from '../upstreams/upstream.ts';
+import { type AnswerLane, AnswerText } from './answer-text.ts';
+import { createAnswerWatch } from './answer-watch.ts';
+
+const failure = new GatewayError({ kind: 'internal', source: 'upstream', message: 'cut' });
+
+/** Frames that tell whether they were given up; the word `cut` is an upstream that fails. */
+class Words implements AsyncIterableIterator<readonly Frame[], undefined> {
+  isGivenUp = false;
+  readonly #words: string[];
+
+  constructor(words: readonly string[]) {
+    this.#words = [...words];
+  }
+
+  [Symbol.asyncIterator](): this {
+    return this;
+  }
+
+  async next(): Promise<IteratorResult<readonly Frame[], undefined>> {
+    const word = this.#words.shift();
+    if (word === undefined) return { done: true, value: undefined };
+    if (word === 'cut') throw failure;
+    return { done: false, value: [{ text: word, value: { word } }] };
+  }
+
+  async return(): Promise<IteratorResult<readonly Frame[], undefined>> {
+    this.isGivenUp = true;
+    return { done: true, value: undefined };
+  }
+}
+
+/** Repeats the words; `silence` shows nothing, `enough` wants no more, `break` is a fault of its own. */
+function textOf(words: readonly string[]) {
+  const keeper = createSignatureKeeper({ clock: createFakeClock() });
+  const frames = new Words(words);
+  let hasEnough = false;
+  const lane: AnswerLane = {
+    watch: createAnswerWatch(keeper, 'key'),
+    text: '',
+    push({ text }) {
+      if (text === 'break') throw failure;
+      hasEnough = text === 'enough';
+      if (text === 'silence' || hasEnough) return;
+      lane.watch.see({ kind: 'block-delta', index: 0, delta: { kind: 'text', text } });
+      lane.text += text;
+    },
+    isComplete: () => hasEnough,
+    end: () => {
+      lane.text += '.';
+    },
+    fail: ({ message }) => {
+      lane.text += `<${message}>`;
+    },
+  };
+  return { text: new AnswerText(frames, lane), frames };
+}
+
+async function collect(text: AnswerText): Promise<string[]> {
+  const items: string[] = [];
+  for await (const item of text) items.push(item);
+  return items;
+}
+
+test('an item a batch, the ending last, and nothing for batches that show nothing', async () => {
+  const { text, frames } = textOf(['silence', 'a', 'silence', 'b']);
+  expect(await collect(text)).toEqual(['a', 'b', '.']);
+  expect(frames.isGivenUp).toBe(false);
+});
+
+test.each(['cut', 'break'])('a failure before the commit point is thrown (%s)', async (word) => {
+  const { text, frames } = textOf(['silence', word]);
+  await expect(text.next()).rejects.toBe(failure);
+  // Frames that failed themselves are over; the others have to be told.
+  expect(frames.isGivenUp).toBe(word === 'break');
+});
+
+test.each(['cut', 'break'])('a failure behind it is the last item (%s)', async (word) => {
+  const { text, frames } = textOf(['a', word, 'b']);
+  expect(await collect(text)).toEqual(['a', '<cut>']);
+  expect(frames.isGivenUp).toBe(word === 'break');
+});
+
+test('an upstream nobody needs any more is given up, and the answer ends as usual', async () => {
+  const { text, frames } = textOf(['a', 'enough', 'b']);
+  expect(await collect(text)).toEqual(['a', '.']);
+  expect(frames.isGivenUp).toBe(true);
+});
+
+test('the first item comes again once it was put back, and the end is told once', async () => {
+  const { text } = textOf(['a', 'b']);
+  let ends = 0;
+  text.putBack(await text.next(), () => {
+    ends += 1;
+  });
+  expect(await collect(text)).toEqual(['a', 'b', '.']);
+  expect(ends).toBe(1);
+  await text.return();
+  expect(ends).toBe(1);
+});
+
+test('a reader who leaves gives the upstream up, and the end is told', async () => {
+  const { text, frames } = textOf(['a', 'b']);
+  let ends = 0;
+  text.putBack(await text.next(), () => {
+    ends += 1;
+  });
+  for await (const item of text) {
+    expect(item).toBe('a');
+    break;
+  }
+  expect(frames.isGivenUp).toBe(true);
+  expect(ends).toBe(1);
+  expect(await text.next()).toEqual({ done: true, value: undefined });
+});

@@ -1,0 +1,103 @@
+// The text of one streamed answer as the client gets it, read from the upstream as fast as it is taken.
+
+import { asGatewayError, type GatewayError } from '../canonical/error.ts';
+import type { Frame, UpstreamStream } from '../upstreams/upstream.ts';
+import type { AnswerWatch } from './answer-watch.ts';
+
+/** What a lane makes of the frames. Synchronous: waiting is the business of `AnswerText` alone. */
+export interface AnswerLane {
+  readonly watch: AnswerWatch;
+  /** Written and not yet taken. */
+  text: string;
+  /** @throws GatewayError for a failure before the commit point. */
+  push(frame: Frame): void;
+  /** True when nothing more of the upstream is wanted. */
+  isComplete(): boolean;
+  /** Writes the ending. @throws as `push` */
+  end(): void;
+  /** Writes a failure behind the commit point, which ends the answer. */
+  fail(error: GatewayError): void;
+}
+
+const DONE: IteratorReturnResult<undefined> = { done: true, value: undefined };
+
+/**
+ * The first item comes at the commit point; a failure before it is thrown, a failure after it is the
+ * lane's own ending. Written by hand, as each generator between the socket and the client would cost
+ * three turns of the microtask queue an event.
+ */
+export class AnswerText implements AsyncIterableIterator<string, undefined> {
+  readonly #lane: AnswerLane;
+  readonly #frames: AsyncIterator<readonly Frame[]>;
+  #first: IteratorResult<string, undefined> | undefined;
+  #isOver = false;
+  #onEnd: (() => void) | undefined;
+
+  constructor(frames: UpstreamStream, lane: AnswerLane) {
+    this.#lane = lane;
+    this.#frames = frames[Symbol.asyncIterator]();
+  }
+
+  /** Takes the first item back for the next reader. `onEnd` is called once, when all is read or given up. */
+  putBack(first: IteratorResult<string, undefined>, onEnd: () => void): void {
+    if (first.done !== true) this.#first = first;
+    this.#onEnd = onEnd;
+  }
+
+  [Symbol.asyncIterator](): this {
+    return this;
+  }
+
+  next(): Promise<IteratorResult<string, undefined>> {
+    const first = this.#first;
+    if (first === undefined) return this.#read();
+    this.#first = undefined;
+    return Promise.resolve(first);
+  }
+
+  async return(): Promise<IteratorResult<string, undefined>> {
+    if (!this.#isOver) await this.#leave();
+    return this.#settle();
+  }
+
+  async #read(): Promise<IteratorResult<string, undefined>> {
+    const lane = this.#lane;
+    if (this.#isOver) return this.#settle();
+    let isAsking = false;
+    try {
+      while (!this.#isOver && (lane.text === '' || !lane.watch.isCommitted)) {
+        isAsking = true;
+        const batch = await this.#frames.next();
+        isAsking = false;
+        this.#take(batch);
+        if (lane.isComplete() && !this.#isOver) await this.#leave();
+      }
+      if (this.#isOver) lane.end();
+    } catch (error) {
+      if (isAsking) this.#isOver = true;
+      if (!this.#isOver) await this.#leave();
+      if (!lane.watch.isCommitted) throw error;
+      lane.fail(asGatewayError(error));
+    }
+    const value = lane.text;
+    lane.text = '';
+    return value === '' ? this.#settle() : { done: false, value };
+  }
+
+  #take(batch: IteratorResult<readonly Frame[], unknown>): void {
+    if (batch.done === true) this.#isOver = true;
+    else for (const frame of batch.value) this.#lane.push(frame);
+  }
+
+  /** No more is asked of the upstream, which has not ended by itself. */
+  async #leave(): Promise<void> {
+    this.#isOver = true;
+    await this.#frames.return?.();
+  }
+
+  #settle(): IteratorReturnResult<undefined> {
+    this.#onEnd?.();
+    this.#onEnd = undefined;
+    return DONE;
+  }
+}
