@@ -20,7 +20,9 @@ export type RuleField =
   | 'response_format'
   | 'response_schema'
   | 'size'
-  | 'service_tier';
+  | 'service_tier'
+  /** Calls of the answer, followed by the tool's name. */
+  | 'tool_calls';
 
 /** The client's own paths; a field that is not listed has the same name there. */
 export type ClientNames = Readonly<Partial<Record<RuleField, string>>>;
@@ -34,13 +36,23 @@ export function inClientNames<Result>(
   if (names === undefined) return work(receipt);
   const paths = new Map<string, string>(Object.entries(names));
   try {
-    return work({
-      entries: receipt.entries,
-      add: (action, path, reason) => receipt.add(action, rename(path, paths), reason),
-    });
+    return work(renamingReceipt(receipt, paths));
   } catch (error) {
     throw error instanceof GatewayError ? renameField(error, paths) : error;
   }
+}
+
+/** The receipt for rules that go on noting while an answer arrives. */
+export function receiptInClientNames(names: ClientNames | undefined, receipt: Receipt): Receipt {
+  if (names === undefined) return receipt;
+  return renamingReceipt(receipt, new Map<string, string>(Object.entries(names)));
+}
+
+function renamingReceipt(receipt: Receipt, paths: ReadonlyMap<string, string>): Receipt {
+  return {
+    entries: receipt.entries,
+    add: (action, path, reason) => receipt.add(action, rename(path, paths), reason),
+  };
 }
 
 /** The path with its first word replaced: `stop[5]` → `stop_sequences[5]`. */

@@ -14,6 +14,7 @@ export const ERROR_STATUS: Readonly<Record<ErrorKind, number>> = {
   'method-not-allowed': 405,
   'too-large': 413,
   'unsupported-media-type': 415,
+  'upgrade-refused': 426,
   'rate-limited': 429,
   'quota-exhausted': 429,
   'upstream-auth': 503,

@@ -8,6 +8,8 @@ export type ErrorKind =
   | 'method-not-allowed'
   | 'too-large'
   | 'unsupported-media-type'
+  /** A WebSocket was asked for where only HTTP is spoken. */
+  | 'upgrade-refused'
   | 'rate-limited'
   | 'quota-exhausted'
   | 'upstream-auth'
@@ -28,7 +30,11 @@ export type ErrorReason =
   | 'model-not-found'
   | 'context-length'
   | 'content-policy'
-  | 'thread-not-found';
+  | 'thread-not-found'
+  /** A rule of the client's own key refused it. */
+  | 'key-rejected'
+  /** The address it came from has to stay out. */
+  | 'address-blocked';
 
 /**
  * What went wrong with one upstream attempt; the retry table (`dispatch/retry.ts`) has one row a kind.
@@ -56,6 +62,22 @@ export interface UpstreamFailure {
   readonly status?: number | undefined;
   /** The wait the upstream itself asked for, in milliseconds. */
   readonly retryAfterMs?: number | undefined;
+  /** What the upstream said, without secrets: for the operator, never for clients. */
+  readonly detail?: string | undefined;
+  /** What a refusal taught of the quota behind it. */
+  readonly quota?: QuotaLesson | undefined;
+}
+
+/** Only what the upstream said itself; absent is unknown. */
+export interface QuotaLesson {
+  /** The upstream's own ids of the models the quota is for. */
+  readonly modelIds?: readonly string[] | undefined;
+  /** Calls that one window allows; 0 when the account has no such quota at all. */
+  readonly limit?: number | undefined;
+  readonly windowMs?: number | undefined;
+  /** Milliseconds since the epoch. */
+  readonly resetsAt?: number | undefined;
+  readonly isDaily?: boolean | undefined;
 }
 
 export type ErrorSource = 'client' | 'gateway' | 'upstream';

@@ -1,5 +1,7 @@
 // Models as the listing endpoints show them. Three protocols share a path, so some keys are in all lists.
 
+import type { ModelTask } from './model.ts';
+
 /** A model as the listing endpoints show it. */
 export interface ListedModel {
   readonly id: string;
@@ -11,6 +13,7 @@ export interface ListedModel {
   readonly outputTokenLimit: number;
   readonly supportsThinking: boolean;
   readonly drawsImages: boolean;
+  readonly tasks: readonly ModelTask[];
 }
 
 /** What the parsers of the Chat and of the Messages protocol both need of a list element. */
@@ -45,6 +48,12 @@ export type ListFrame = {
   last_id: string | null;
 };
 
+/** The methods of each task; the prefix of the path is the model's own. */
+const METHODS: Readonly<Record<ModelTask, readonly string[]>> = {
+  generate: ['generateContent', 'streamGenerateContent', 'countTokens'],
+  embed: ['embedContent', 'batchEmbedContents', 'countTokens'],
+};
+
 export function writeListElement(model: ListedModel): ListElement {
   return {
     id: model.id,
@@ -64,7 +73,7 @@ export function writeNativeElement(model: ListedModel): NativeElement {
     description: model.description,
     inputTokenLimit: model.inputTokenLimit,
     outputTokenLimit: model.outputTokenLimit,
-    supportedGenerationMethods: ['generateContent', 'streamGenerateContent', 'countTokens'],
+    supportedGenerationMethods: [...new Set(model.tasks.flatMap((task) => METHODS[task]))],
     thinking: model.supportsThinking,
   };
 }

@@ -2,6 +2,9 @@
 
 import type { Effort, ImageOptions } from './request.ts';
 
+/** What a model can be asked for: answers, or vectors of what it is given. */
+export type ModelTask = 'generate' | 'embed';
+
 export interface ModelCapabilities {
   /** Largest accepted prompt, in tokens. */
   readonly inputTokenLimit: number;

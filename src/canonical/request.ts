@@ -89,9 +89,14 @@ export interface MediaPart {
 
 export type MediaSource =
   | { readonly kind: 'base64'; readonly base64: string }
-  | { readonly kind: 'url'; readonly url: string }
+  | ({ readonly kind: 'url'; readonly url: string } & AddressPlace)
   /** A file stored with the upstream, by its address there. */
-  | { readonly kind: 'file'; readonly uri: string };
+  | ({ readonly kind: 'file'; readonly uri: string } & AddressPlace);
+
+interface AddressPlace {
+  /** Path of the address in the client's own request. */
+  readonly path?: string | undefined;
+}
 
 export interface ToolCallPart {
   readonly kind: 'tool-call';

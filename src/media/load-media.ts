@@ -79,10 +79,11 @@ function checkTotal(fetched: ReadonlyMap<string, FetchedMedia>): void {
   throw invalidRequest('messages', 'messages: the media to fetch are too large together.');
 }
 
-function unfetched(address: string, { modality }: MediaPart, fault: MediaFault): Error {
+function unfetched(address: string, { modality, source }: MediaPart, fault: MediaFault): Error {
   const host = URL.parse(address)?.host ?? '';
-  const message = `messages: the ${modality} at ${host} cannot be used: ${fault.message}.`;
-  return invalidRequest('messages', message);
+  const path = (source.kind === 'base64' ? undefined : source.path) ?? 'messages';
+  const message = `${path}: the ${modality} at ${host} cannot be used: ${fault.message}.`;
+  return invalidRequest(path, message);
 }
 
 function withBytes(part: MediaPart, media: FetchedMedia | undefined): MediaPart {

@@ -1,6 +1,7 @@
 // The ordered list of rules every canonical request goes through before it is encoded.
 
 import type { CanonicalRequest } from '../canonical/request.ts';
+import { acceptToolNames } from './accept-tool-names.ts';
 import { applyImageName } from './apply-image-name.ts';
 import { dropBillingLine } from './drop-billing-line.ts';
 import { dropEmptyParts } from './drop-empty-parts.ts';
@@ -36,6 +37,8 @@ const TRANSFORMS: readonly Transform[] = [
   resolveThinking,
   limitOutput,
   applyImageName,
+  // Names: all rules before know tools by the client's.
+  acceptToolNames,
 ];
 
 /** @throws GatewayError (invalid-request) when the conversation cannot be made valid. */

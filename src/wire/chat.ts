@@ -89,6 +89,9 @@ export type ChatErrorBody = {
   error: { message: string; type: ChatErrorType; param: string | null; code: string | null };
 };
 
+/** What image routes answer when no account has quota left. */
+export type ImageQuotaErrorBody = { error: { message: string; type: 'quota_exceeded' } };
+
 /** Tool types and tool keys that ask for a hosted web search; `web_search…` types are matched by prefix. */
 export const CHAT_SEARCH_WORDS: readonly string[] = [
   'googleSearch',

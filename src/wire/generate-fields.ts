@@ -79,7 +79,10 @@ export type GenerateMessage =
   | 'SpeakerVoiceConfig'
   | 'ResponseFormat'
   | 'TextFormat'
-  | 'ImageFormat';
+  | 'ImageFormat'
+  | 'EmbedRequest'
+  | 'EmbedBatch'
+  | 'EmbedConfig';
 
 /** A field under its official camelCase name. */
 export interface GenerateField {
@@ -104,6 +107,16 @@ const number = (min: number, max: number): FieldKind => ({ kind: 'number', min, 
 const oneOf = (...values: string[]): FieldKind => ({ kind: 'enum', values });
 const message = (name: GenerateMessage): FieldKind => ({ kind: 'message', message: name });
 const list = (name: GenerateMessage): FieldKind => ({ kind: 'message-list', message: name });
+
+/** How contents are embedded; the public API has them beside the content, and in an object as well. */
+const EMBED_SETTINGS = {
+  taskType: ANY_ENUM,
+  title: TEXT,
+  outputDimensionality: integer(1, INT32_MAX),
+  autoTruncate: BOOLEAN,
+  documentOcr: BOOLEAN,
+  audioTrackExtraction: BOOLEAN,
+} as const;
 
 /** Source: `@google/genai` type definitions and the public GenerateContent reference. */
 const MESSAGES: Readonly<Record<GenerateMessage, Readonly<Record<string, FieldKind>>>> = {
@@ -254,6 +267,15 @@ const MESSAGES: Readonly<Record<GenerateMessage, Readonly<Record<string, FieldKi
     mimeType: STRING,
     delivery: ANY_ENUM,
   },
+  EmbedRequest: {
+    model: STRING,
+    project: STRING,
+    content: message('Content'),
+    embedContentConfig: message('EmbedConfig'),
+    ...EMBED_SETTINGS,
+  },
+  EmbedBatch: { model: STRING, project: STRING, requests: list('EmbedRequest') },
+  EmbedConfig: EMBED_SETTINGS,
 };
 
 /** The fields of which a part holds exactly one. */

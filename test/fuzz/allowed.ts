@@ -17,9 +17,14 @@ const NATIVE_ORDER =
 
 const ALLOWED: readonly AllowedRefusal[] = [
   {
-    line: /the sandbox (draws no images|answers in TEXT|speaks no audio|does not offer the tool)/,
+    line: /the sandbox (speaks no audio|does not offer the tool)/,
     why: 'A limit of the sandbox, not of the API.',
   },
+  {
+    line: /^generation_config\.response_modalities: .* not in (IMAGE|AUDIO)/,
+    why: 'A picture or speech was asked for of a model that only writes.',
+  },
+  { lane: 'relay', line: /^generation_config\.image_config/, why: NATIVE_WORDS },
   {
     line: /nested too deeply/,
     why: 'Proto parsers take 100 levels; the gateway carries JSON of 200.',

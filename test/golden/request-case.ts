@@ -16,6 +16,7 @@ import type {
 import { matchPathPattern, readPathPattern } from '../../src/server/path-pattern.ts';
 import { createSignatureKeeper } from '../../src/signatures/keeper.ts';
 import type { PatchTarget } from '../../src/upstreams/upstream.ts';
+import { createFakeClock } from '../support/fake-clock.ts';
 import type { TargetName } from './targets.ts';
 import { targets } from './targets.ts';
 
@@ -136,7 +137,7 @@ function modelIn(route: ModelRoute, path: string): string | undefined {
 }
 
 function recallOf({ remembered }: RequestCase) {
-  const keeper = createSignatureKeeper({ clock: { now: () => 0 } });
+  const keeper = createSignatureKeeper({ clock: createFakeClock(0) });
   for (const call of remembered?.calls ?? []) keeper.rememberCall(SCOPE, call);
   for (const { text, signature } of remembered?.thoughts ?? []) {
     keeper.rememberThought(SCOPE, text, signature);

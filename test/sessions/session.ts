@@ -13,7 +13,7 @@ import {
   textOf,
 } from './client.ts';
 import { type Call, type Entry, editHistory, type Result, type ResultsEntry } from './entries.ts';
-import { endsWithAnswer, isOutOfOrder, orphansIn } from './mistakes.ts';
+import { endsWithAnswer, orphansIn } from './mistakes.ts';
 
 export interface SessionOptions {
   readonly client: SessionClient;
@@ -212,10 +212,9 @@ class Session {
       this.#startOver();
       return undefined;
     }
-    const isNative = this.#client.name === 'generate';
-    const isDeserved = orphans.length > 0 || (isNative && isOutOfOrder(entries));
-    if (status !== 400 || !isDeserved) return `${status} ${text}`;
-    const isNamed = isNative || orphans.some((id) => text.includes(id));
+    if (status !== 400 || orphans.length === 0) return `${status} ${text}`;
+    // Native results may have a name alone.
+    const isNamed = this.#client.name === 'generate' || orphans.some((id) => text.includes(id));
     if (!isNamed) return `the refusal does not name the orphan: ${text}`;
     this.#startOver();
     return undefined;
@@ -230,6 +229,7 @@ class Session {
     } catch (error) {
       return `${error}\n${text.slice(0, 2000)}`;
     }
+    // A native result may also find its call by name.
     if (this.#client.name !== 'generate' && orphansIn(this.#entries).length > 0) {
       return 'an orphan result was answered';
     }

@@ -14,7 +14,7 @@ test.each(requests)('%s is read without any loss', (_client, request) => {
   const { path, query, body } = asObject(request);
   const [, prefix, model = '', verb] = /^(.+)\/models\/(.+):(\w+)$/.exec(String(path)) ?? [];
   const route = protocol.routes.find((one) => one.path === `${prefix}/models/{model}:${verb}`);
-  if (route?.method !== 'POST') throw new Error(`no route for ${path}`);
+  if (route === undefined || !('readCall' in route)) throw new Error(`no route for ${path}`);
   const receipt = createReceipt();
   const call = route.readCall({
     pathModel: model,
@@ -23,6 +23,7 @@ test.each(requests)('%s is read without any loss', (_client, request) => {
     body: asObject(body),
     receipt,
   });
+  if (!('canonical' in call)) throw new Error(`${path} is no conversation`);
   expect(call.canonical().turns.length).toBeGreaterThan(0);
   expect(receipt.entries).toEqual([]);
   if (!('relay' in call)) return;

@@ -16,6 +16,7 @@ const NAMES: ClientNames = {
   thinking: 'generationConfig.thinkingConfig',
   size: 'generationConfig.imageConfig',
   service_tier: 'serviceTier',
+  tool_calls: 'candidates.content.functionCall',
 };
 
 /** `config` is the body's `generationConfig`: its schema has two spellings. */

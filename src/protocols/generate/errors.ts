@@ -14,6 +14,7 @@ const RPC_STATUSES: Readonly<Record<ErrorKind, string>> = {
   'method-not-allowed': 'UNIMPLEMENTED',
   'too-large': 'INVALID_ARGUMENT',
   'unsupported-media-type': 'INVALID_ARGUMENT',
+  'upgrade-refused': 'FAILED_PRECONDITION',
   'rate-limited': 'RESOURCE_EXHAUSTED',
   'quota-exhausted': 'RESOURCE_EXHAUSTED',
   'upstream-auth': 'UNAVAILABLE',

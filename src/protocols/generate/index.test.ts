@@ -30,6 +30,8 @@ test('V114 both prefixes have the same routes', () => {
     'POST /models/{model}:streamGenerateContent generate',
     'POST /models/{model}:countTokens count-tokens',
     'POST /models/{model}/countTokens count-tokens',
+    'POST /models/{model}:embedContent embed',
+    'POST /models/{model}:batchEmbedContents embed',
     'GET /models list-models',
     'GET /models/{model} get-model',
   ]);
@@ -80,3 +82,45 @@ test('a path without a model is refused', () => {
   if (route?.operation !== 'generate') throw new Error('unexpected order of routes');
   expect(() => route.readCall({ ...input(), pathModel: '' })).toThrow(/must name a model/);
 });
+
+test.each(['generateContentRequest', 'generate_content_request'])(
+  'what is noted and refused of a counted request names its place in %s',
+  (key) => {
+    const receipt = createReceipt();
+    const route = protocol.routes.find((one) => one.operation === 'count-tokens');
+    if (route?.operation !== 'count-tokens') throw new Error('no count route');
+    const count = (request: JsonObject, beside: JsonObject = {}) =>
+      route.readCall({ ...input('', { [key]: request, ...beside }), receipt }).canonical();
+    const declaration = { name: 'w', parametersJsonSchema: {}, behavior: 'BLOCKING' };
+    const { clientNames, tools } = count(
+      {
+        ...BODY,
+        model: 'models/other',
+        generationConfig: { audioTranscriptionConfig: {} },
+        tools: [{ functionDeclarations: [declaration] }, { googleMaps: {} }],
+        continuationToken: 'c',
+      },
+      { model: 'models/m', systemInstruction: 'S' },
+    );
+    expect(new Set(receipt.entries.map(({ path }) => path))).toEqual(
+      new Set([
+        'systemInstruction',
+        `${key}.model`,
+        `${key}.continuationToken`,
+        `${key}.tools[1].googleMaps`,
+        `${key}.tools[0].functionDeclarations[0].behavior`,
+        `${key}.generationConfig.audioTranscriptionConfig`,
+      ]),
+    );
+    expect(clientNames).toMatchObject({ messages: `${key}.contents` });
+    expect(tools).toMatchObject([
+      {
+        path: `${key}.tools[0].functionDeclarations[0]`,
+        parametersPath: `${key}.tools[0].functionDeclarations[0].parametersJsonSchema`,
+      },
+    ]);
+    expect(() => count({ contents: [{ role: 'system', parts: [{ text: 'x' }] }] })).toThrow(
+      `${key}.contents[0].role`,
+    );
+  },
+);

@@ -5,11 +5,13 @@ import { once } from '../../lib/once.ts';
 import type {
   ClientProtocol,
   CountTokensCall,
+  EmbedCall,
   GenerateCall,
   ProtocolRoute,
   RouteInput,
   TokenCount,
 } from '../protocol.ts';
+import { readBatchEmbedCall, readEmbedCall } from './embed.ts';
 import { writeError } from './errors.ts';
 import { type ModelPrefix, writeModel, writeModels } from './models.ts';
 import { booleanAt, objectAt } from './native-fields.ts';
@@ -45,6 +47,8 @@ function createRoutes(prefix: ModelPrefix): ProtocolRoute[] {
     },
     countRoute(`${model}:countTokens`),
     countRoute(`${model}/countTokens`),
+    embedRoute(`${model}:embedContent`, readEmbedCall),
+    embedRoute(`${model}:batchEmbedContents`, readBatchEmbedCall),
     {
       operation: 'list-models',
       method: 'GET',
@@ -62,6 +66,14 @@ function createRoutes(prefix: ModelPrefix): ProtocolRoute[] {
 
 function countRoute(path: string): ProtocolRoute {
   return { operation: 'count-tokens', method: 'POST', path, readCall: readCountCall };
+}
+
+function embedRoute(
+  path: string,
+  read: (input: RouteInput, model: string) => EmbedCall,
+): ProtocolRoute {
+  const readCall = (input: RouteInput): EmbedCall => read(input, readModel(input));
+  return { operation: 'embed', method: 'POST', path, readCall };
 }
 
 function readGenerateCall(input: RouteInput, stream: boolean): GenerateCall {
@@ -85,11 +97,11 @@ function readGenerateCall(input: RouteInput, stream: boolean): GenerateCall {
 
 function readCountCall(input: RouteInput): CountTokensCall {
   const model = readModel(input);
-  const body = normalizeCountBody(input.body, model, input.receipt);
+  const { body, wrapperKey } = normalizeCountBody(input.body, model, input.receipt);
   return {
     protocol: 'generate',
     model,
-    canonical: once(() => readCountRequest(body, input.receipt)),
+    canonical: once(() => readCountRequest(body, wrapperKey, input.receipt)),
     writeCount,
   };
 }

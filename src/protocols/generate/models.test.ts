@@ -12,6 +12,7 @@ function modelOf(id: string): ListedModel {
     outputTokenLimit: 65_536,
     supportsThinking: true,
     drawsImages: false,
+    tasks: ['generate'],
   };
 }
 
@@ -38,6 +39,11 @@ test('a model has the official fields and the product’s own', () => {
     topP: 0.95,
     topK: 64,
   });
+});
+
+test('a model that embeds has the methods of that alone', () => {
+  const { supportedGenerationMethods } = writeModel({ ...modelOf('a'), tasks: ['embed'] }, '/v1');
+  expect(supportedGenerationMethods).toEqual(['embedContent', 'batchEmbedContents', 'countTokens']);
 });
 
 test('without paging the whole list comes at once', () => {

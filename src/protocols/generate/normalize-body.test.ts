@@ -435,10 +435,13 @@ test('P071 a limit above every model’s is no error here', () => {
 test('V115 both forms of a countTokens body are read, never mixed', () => {
   const receipt = createReceipt();
   const wrapped = { generateContentRequest: { model: `models/${MODEL}`, contents: CONTENTS } };
-  expect(normalizeCountBody({ contents: CONTENTS }, MODEL, receipt)).toEqual({
+  expect(normalizeCountBody({ contents: CONTENTS }, MODEL, receipt).body).toEqual({
     contents: CONTENTS,
   });
-  expect(normalizeCountBody(wrapped, MODEL, receipt)).toEqual({ contents: CONTENTS });
+  expect(normalizeCountBody(wrapped, MODEL, receipt)).toEqual({
+    body: { contents: CONTENTS },
+    wrapperKey: 'generateContentRequest',
+  });
   expect(receipt.entries).toEqual([]);
   expect(() => normalizeCountBody({ ...wrapped, contents: CONTENTS }, MODEL, receipt)).toThrow(
     /either contents or generateContentRequest/,
@@ -487,14 +490,24 @@ test.each<[string, JsonObject, string]>([
   ['user', { text: 'hm', thought: true }, 'model'],
   ['user', { executableCode: { code: '1' } }, 'model'],
   ['model', { functionResponse: { name: 'f', response: {} } }, 'user'],
-])('a %s content cannot hold %j', (role, part, owner) => {
-  const body = { contents: [...CONTENTS, { role, parts: [part] }] };
-  expect(fieldOf(body)).toBe('contents[1].parts[0]');
-  expect(() => normalize(body)).toThrow(`role ${owner}`);
+])('a %s content cannot hold %j; alone it makes the role', (role, part, owner) => {
+  const mixed = { contents: [...CONTENTS, { role, parts: [part, { text: 'x' }] }] };
+  expect(fieldOf(mixed)).toBe('contents[1].parts[0]');
+  expect(() => normalize(mixed)).toThrow(`role ${owner}`);
+  const { body, receipt } = normalize({ contents: [...CONTENTS, { role, parts: [part] }] });
+  expect(body.contents).toMatchObject([{ role: 'user' }, { role: owner }]);
+  expect(receipt).toMatchObject([{ action: 'repaired', path: 'contents[1].role' }]);
 });
 
 test('instructions carry no signature', () => {
   const parts = [{ text: 'Be brief.', thoughtSignature: 'U0lH' }, { thoughtSignature: 'U0lH' }];
   const { body } = normalize({ contents: CONTENTS, systemInstruction: { parts } });
   expect(body.systemInstruction).toEqual({ parts: [{ text: 'Be brief.' }] });
+});
+
+test('results in the role tool are the user’s', () => {
+  const parts = [{ functionResponse: { name: 'f', response: {} } }];
+  const { body, receipt } = normalize({ contents: [...CONTENTS, { role: 'tool', parts }] });
+  expect(body.contents).toMatchObject([{ role: 'user' }, { role: 'user', parts }]);
+  expect(receipt).toEqual([]);
 });

@@ -12,6 +12,8 @@ import { normalizeMessage } from './normalize-message.ts';
 import { normalizeTools } from './normalize-tools.ts';
 import type { Place } from './place.ts';
 
+const WRAPPER_KEYS = ['generateContentRequest', 'generate_content_request'];
+
 /**
  * Accepts camelCase, snake_case and the neutral words at every level; gives official camelCase.
  * Free-form JSON (arguments, results, JSON schemas, labels) is the client's own object, not a copy.
@@ -22,21 +24,32 @@ export function normalizeBody(body: JsonObject, model: string, receipt: Receipt)
   return normalizeRequest(body, model, { path: '', receipt });
 }
 
+/** A countTokens body: the request it counts, and the field it stands in ('' for the body itself). */
+interface CountBody {
+  readonly body: JsonObject;
+  readonly wrapperKey: string;
+}
+
 /**
  * As normalizeBody, for a countTokens body: the request itself, or `{generateContentRequest}`.
  * @throws GatewayError (invalid-request) naming the field.
  */
-export function normalizeCountBody(body: JsonObject, model: string, receipt: Receipt): JsonObject {
-  const wrapperKey = ['generateContentRequest', 'generate_content_request'].find(
-    (key) => (body[key] ?? null) !== null,
-  );
-  if (wrapperKey === undefined) return normalizeRequest(body, model, { path: '', receipt });
+export function normalizeCountBody(body: JsonObject, model: string, receipt: Receipt): CountBody {
+  const wrapperKey = WRAPPER_KEYS.find((key) => (body[key] ?? null) !== null);
+  if (wrapperKey === undefined) {
+    return { body: normalizeRequest(body, model, { path: '', receipt }), wrapperKey: '' };
+  }
   if ((body.contents ?? null) !== null) {
     const message = `Send either contents or ${wrapperKey}, not both.`;
     throw invalidRequest(wrapperKey, message);
   }
+  for (const [key, value] of Object.entries(body)) {
+    if (key === wrapperKey || value === null || (key === 'model' && isSameModel(value, model)))
+      continue;
+    receipt.add('dropped', key, `Only what stands in ${wrapperKey} is counted.`);
+  }
   const request = body[wrapperKey] ?? null;
-  return normalizeRequest(request, model, { path: wrapperKey, receipt });
+  return { body: normalizeRequest(request, model, { path: wrapperKey, receipt }), wrapperKey };
 }
 
 function normalizeRequest(value: JsonValue, model: string, place: Place): JsonObject {
@@ -70,8 +83,7 @@ function rejectCachedContent(request: JsonObject, place: Place): void {
 
 /** The path names the model and the pool names the project; a body saying otherwise is overruled. */
 function noteRoutingFields(request: JsonObject, model: string, place: Place): void {
-  const named = textAt(request, 'model');
-  if (named !== undefined && plainModelName(named) !== model) {
+  if (request.model !== undefined && !isSameModel(request.model, model)) {
     const path = memberPath(place.path, 'model');
     place.receipt.add('dropped', path, 'The model is the one in the path.');
   }
@@ -79,4 +91,8 @@ function noteRoutingFields(request: JsonObject, model: string, place: Place): vo
     const path = memberPath(place.path, 'project');
     place.receipt.add('dropped', path, 'The project is the one of the account that is used.');
   }
+}
+
+function isSameModel(value: JsonValue, model: string): boolean {
+  return typeof value === 'string' && plainModelName(value) === model;
 }

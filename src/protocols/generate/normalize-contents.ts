@@ -7,12 +7,13 @@ import { PART_DATA_FIELDS } from '../../wire/generate-fields.ts';
 import { objectAt, objectsAt, textAt } from './native-fields.ts';
 import type { Place } from './place.ts';
 
-/** Accepted roles; `function` is the first API's role for results. */
+/** Accepted roles; `function` is the first API's role for results, `tool` that of the Python SDK's examples. */
 const ROLES = new Map([
   ['', 'user'],
   ['user', 'user'],
   ['model', 'model'],
   ['function', 'user'],
+  ['tool', 'user'],
 ]);
 
 /** What each kind of datum cannot do without. */
@@ -43,9 +44,14 @@ export function normalizeContents(contents: readonly JsonObject[], place: Place)
   const result: JsonObject[] = [];
   contents.forEach((content, index) => {
     const inner = { path: `${path}[${index}]`, receipt: place.receipt };
-    const role = readRole(content, inner);
+    const given = readRole(content, inner);
     const parts = normalizeParts(content, inner);
-    checkOwners(parts, role, inner);
+    const role = ownerOfAll(parts) ?? given;
+    if (role === given) checkOwners(parts, role, inner);
+    else {
+      const reason = `Only the role ${role} can have said this.`;
+      place.receipt.add('repaired', `${inner.path}.role`, reason);
+    }
     if (parts.length > 0) result.push({ role, parts });
     else if (role === 'user') {
       const field = `${inner.path}.parts[0].text`;
@@ -78,18 +84,33 @@ function readRole(content: JsonObject, place: Place): string {
   throw invalidRequest(path, message);
 }
 
+/** The role that alone can have said all of these parts; undefined when any could be of both. */
+function ownerOfAll(parts: readonly JsonObject[]): string | undefined {
+  const [first, ...others] = parts.map(ownerOf);
+  return others.every((owner) => owner === first) ? first : undefined;
+}
+
+function ownerOf(part: JsonObject): string | undefined {
+  if (part.thought === true) return 'model';
+  return OWNERS.get(datumOf(part));
+}
+
+function datumOf(part: JsonObject): string {
+  return PART_DATA_FIELDS.find((name) => part[name] !== undefined) ?? '';
+}
+
 function checkOwners(parts: readonly JsonObject[], role: string, place: Place): void {
   for (const [index, part] of parts.entries()) {
-    const field = PART_DATA_FIELDS.find((name) => part[name] !== undefined) ?? '';
-    const owner = part.thought === true ? 'model' : (OWNERS.get(field) ?? role);
+    const owner = ownerOf(part) ?? role;
     if (owner === role) continue;
-    const what = part.thought === true ? 'thought' : field;
+    const what = part.thought === true ? 'thought' : datumOf(part);
     const path = `${place.path}.parts[${index}]`;
     throw invalidRequest(path, `${path}: a ${what} belongs into a content of the role ${owner}.`);
   }
 }
 
-function normalizeParts(content: JsonObject, place: Place): JsonObject[] {
+/** The parts of one content, without empty text. @throws GatewayError (invalid-request) */
+export function normalizeParts(content: JsonObject, place: Place): JsonObject[] {
   const parts = objectsAt(content, 'parts');
   if (parts.length === 0) {
     const path = `${place.path}.parts`;

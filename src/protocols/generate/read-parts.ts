@@ -80,7 +80,11 @@ function readMedia(owner: JsonObject, place: Place): MediaPart | undefined {
   const level = textAt(objectAt(owner, 'mediaResolution'), 'level');
   const source: MediaSource =
     inline === undefined
-      ? { kind: 'file', uri: textAt(blob, 'fileUri') ?? '' }
+      ? {
+          kind: 'file',
+          uri: textAt(blob, 'fileUri') ?? '',
+          path: `${place.path}.fileData.fileUri`,
+        }
       : { kind: 'base64', base64: textAt(blob, 'data') ?? '' };
   if (level?.endsWith('ULTRA_HIGH') === true) {
     place.receipt.add('approximated', `${place.path}.mediaResolution`, 'Sent as high.');

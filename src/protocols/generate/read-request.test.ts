@@ -267,7 +267,7 @@ test('V115 safety settings are not part of what is counted', () => {
     'm',
     receipt,
   );
-  expect(readCountRequest(body, receipt).safety).toEqual([]);
+  expect(readCountRequest(body, '', receipt).safety).toEqual([]);
   expect(receipt.entries).toEqual([]);
 });
 

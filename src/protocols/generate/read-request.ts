@@ -1,5 +1,6 @@
 // A normalised body as a canonical request, for the translate lane and for counting tokens.
 
+import { memberPath } from '../../canonical/field-reader.ts';
 import type { Receipt } from '../../canonical/receipt.ts';
 import type {
   CanonicalRequest,
@@ -45,10 +46,34 @@ export function readRequest(body: JsonObject, receipt: Receipt): CanonicalReques
   };
 }
 
-/** The part of a request that counts: safety settings and the like are no tokens. */
-export function readCountRequest(body: JsonObject, receipt: Receipt): CanonicalRequest {
+/**
+ * The part of a request that counts: safety settings and the like are no tokens. `wrapperKey` is the
+ * field of the client's body the request stands in, '' when it is the body itself.
+ */
+export function readCountRequest(
+  body: JsonObject,
+  wrapperKey: string,
+  receipt: Receipt,
+): CanonicalRequest {
   const { safetySettings: _safety, labels: _labels, store: _store, ...counted } = body;
-  return readRequest(counted, receipt);
+  if (wrapperKey === '') return readRequest(counted, receipt);
+  const within = (path: string): string => memberPath(wrapperKey, path);
+  const request = readRequest(counted, {
+    entries: receipt.entries,
+    add: (action, path, reason) => receipt.add(action, within(path), reason),
+  });
+  const names = Object.entries(request.clientNames ?? {});
+  return {
+    ...request,
+    tools: request.tools.map((tool) => placedWithin(tool, within)),
+    clientNames: Object.fromEntries(names.map(([word, path]) => [word, within(path)])),
+  };
+}
+
+function placedWithin(tool: Tool, within: (path: string) => string): Tool {
+  const path = tool.path === undefined ? undefined : within(tool.path);
+  if (tool.kind !== 'function' || tool.parametersPath === undefined) return { ...tool, path };
+  return { ...tool, path, parametersPath: within(tool.parametersPath) };
 }
 
 function noteTopLevel(body: JsonObject, receipt: Receipt): void {

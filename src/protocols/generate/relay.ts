@@ -9,6 +9,9 @@ import { numberAt } from './native-fields.ts';
 import { readOpeningText } from './opening-text.ts';
 import { createFraming, type FramingKind } from './stream-framing.ts';
 
+/** Name of the wire; upstreams that speak it get these bodies. */
+export const GENERATE_WIRE = 'generate-content';
+
 /** Top-level fields of an answer; anything else is an upstream's internal matter. */
 const ANSWER_FIELDS = new Set([
   'candidates',
@@ -30,7 +33,7 @@ const FRAME_ERROR_KINDS: ReadonlyMap<number, ErrorKind> = new Map([
 /** `body` is what normalizeBody gave. */
 export function createRelayCall(body: JsonObject, framing: FramingKind): RelayCall {
   return {
-    wire: 'generate-content',
+    wire: GENERATE_WIRE,
     body,
     openingText: () => readOpeningText(body),
     createStreamWriter: () => createRelayWriter(framing),

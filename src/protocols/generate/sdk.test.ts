@@ -19,6 +19,7 @@ const MODEL = {
   outputTokenLimit: 5,
   supportsThinking: true,
   drawsImages: false,
+  tasks: ['generate' as const],
 };
 
 const USAGE = {
@@ -118,8 +119,10 @@ function respond(url: URL, body: string, answer: Answer): Response {
       return Response.json(route.readCall(input).writeCount({ totalTokens: 42 }));
     case 'list-models':
       return Response.json(route.writeModels([MODEL], url.searchParams));
-    default:
+    case 'get-model':
       return Response.json(route.writeModel(MODEL));
+    default:
+      throw new Error(`This protocol has no ${route.operation}.`);
   }
 }
 

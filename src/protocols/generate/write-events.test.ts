@@ -189,6 +189,39 @@ test.each<[ChoiceEnd['reason'], string | undefined, string]>([
   ]);
 });
 
+test('log-probabilities stand with the finish, in a stream and in a body', () => {
+  const yes = { token: 'yes', id: 7, logprob: -0.25 };
+  const logprobs = {
+    tokens: [{ ...yes, alternatives: [yes, { token: 'no', logprob: -2 }] }],
+    average: -0.25,
+  };
+  const events: CanonicalEvent[] = [
+    START,
+    ...text(0, ['yes']),
+    { kind: 'usage', usage: USAGE },
+    { kind: 'finish', choices: [{ choice: 0, reason: 'stop', logprobs }] },
+  ];
+  const expected = {
+    finishReason: 'STOP',
+    avgLogprobs: -0.25,
+    logprobsResult: {
+      chosenCandidates: [{ token: 'yes', tokenId: 7, logProbability: -0.25 }],
+      topCandidates: [
+        {
+          candidates: [
+            { token: 'yes', tokenId: 7, logProbability: -0.25 },
+            { token: 'no', logProbability: -2 },
+          ],
+        },
+      ],
+    },
+  };
+  expect(writeReply(fold(events), CONTEXT, SHOWN)).toMatchObject({ candidates: [expected] });
+  const writer = createEventWriter(CONTEXT, 'array', SHOWN);
+  const chunks = JSON.parse(events.map((event) => writer.write(event)).join(''));
+  expect(chunks.at(-1)).toMatchObject({ candidates: [expected] });
+});
+
 test('a refused prompt has feedback and no candidates', () => {
   const events = [START, ...finish('prompt-blocked', { rawReason: 'SAFETY', message: 'No.' })];
   const expected = { blockReason: 'SAFETY', blockReasonMessage: 'No.' };

@@ -2,6 +2,7 @@
 
 import type { ChoiceEnd, FinishReason } from '../../canonical/event.ts';
 import type { JsonObject } from '../../lib/json.ts';
+import { writeLogprobs } from './write-logprobs.ts';
 
 /** There is no finish reason for tool calls, nor for stop sequences: both are STOP. */
 const FINISH_REASONS: Readonly<Record<Exclude<FinishReason, 'prompt-blocked'>, string>> = {
@@ -35,9 +36,9 @@ const BLOCK_REASONS = new Set([
   'JAILBREAK',
 ]);
 
-/** The candidate's `finishReason` and `finishMessage`. */
+/** The candidate's `finishReason` and `finishMessage`, and what is known of the whole choice. */
 export function writeFinish(end: ChoiceEnd): JsonObject {
-  const finish: JsonObject = { finishReason: writeReason(end) };
+  const finish: JsonObject = { finishReason: writeReason(end), ...writeLogprobs(end.logprobs) };
   if (end.message !== undefined) finish.finishMessage = end.message;
   return finish;
 }

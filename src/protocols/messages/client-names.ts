@@ -7,6 +7,7 @@ const NAMES: ClientNames = {
   redacted_thinking: 'messages',
   stop: 'stop_sequences',
   parallel_tool_calls: 'tool_choice.disable_parallel_tool_use',
+  tool_calls: 'content.tool_use',
 };
 
 /** Of several names for one field the client's own. */

@@ -19,6 +19,7 @@ const ERROR_TYPES: Readonly<Record<ErrorKind, MessagesErrorType>> = {
   'method-not-allowed': 'invalid_request_error',
   'too-large': 'request_too_large',
   'unsupported-media-type': 'invalid_request_error',
+  'upgrade-refused': 'invalid_request_error',
   'rate-limited': 'rate_limit_error',
   'quota-exhausted': 'rate_limit_error',
   'upstream-auth': 'api_error',

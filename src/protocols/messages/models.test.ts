@@ -11,6 +11,7 @@ const model = (id: string): ListedModel => ({
   outputTokenLimit: 64_000,
   supportsThinking: true,
   drawsImages: false,
+  tasks: ['generate'],
 });
 
 const MODELS = ['alpha-3-flash', 'beta-opus-4-6', 'beta-sonnet-4-6', 'claude-x', 'gpt-4o'].map(

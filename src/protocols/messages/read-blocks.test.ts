@@ -40,7 +40,11 @@ test('V015 images and PDFs become media', () => {
     {
       kind: 'media',
       modality: 'image',
-      source: { kind: 'url', url: 'https://example.com/a.png' },
+      source: {
+        kind: 'url',
+        url: 'https://example.com/a.png',
+        path: 'messages[0].content[2].source.url',
+      },
     },
   ]);
 });

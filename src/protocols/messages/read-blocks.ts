@@ -9,7 +9,7 @@ import type {
   ToolResultPart,
 } from '../../canonical/request.ts';
 import { readCarrier } from '../../canonical/signature-carrier.ts';
-import type { JsonObject } from '../../lib/json.ts';
+import { isJsonObject, type JsonObject } from '../../lib/json.ts';
 import {
   asScope,
   fieldAt,
@@ -57,6 +57,7 @@ export function readText(block: Scope): TextPart {
 
 function readBlock(block: Scope, context: BlockContext): readonly Part[] {
   const tag = tagOf(block);
+  noteCitations(block, context.receipt);
   switch (tag) {
     case 'text':
       return [readText(block)];
@@ -68,7 +69,7 @@ function readBlock(block: Scope, context: BlockContext): readonly Part[] {
       return [readSearchResult(block)];
     case 'tool_result':
       requireRole(block, context, 'user');
-      return [readToolResult(block)];
+      return [readToolResult(block, context.receipt)];
     case 'thinking':
     case 'redacted_thinking':
     case 'tool_use':
@@ -135,22 +136,26 @@ function readRareBlock(block: Scope, { receipt }: BlockContext): readonly Part[]
   }
 }
 
-function readToolResult(block: Scope): ToolResultPart {
+function readToolResult(block: Scope, receipt: Receipt): ToolResultPart {
   return {
     kind: 'tool-result',
     callId: nonEmptyStringAt(block, 'tool_use_id'),
-    content: readResultContent(block),
+    content: readResultContent(block, receipt),
     isError: optionalBooleanAt(block, 'is_error') ?? false,
     ...cacheHintOf(block),
   };
 }
 
-function readResultContent(block: Scope): readonly ToolResultContent[] {
+function readResultContent(block: Scope, receipt: Receipt): readonly ToolResultContent[] {
   const content = fieldAt(block, 'content');
   if (typeof content === 'string') return [{ kind: 'text', text: content }];
   const items = optionalArrayAt(block, 'content') ?? [];
   const path = pathOf(block, 'content');
-  return items.flatMap((item, index) => readResultBlock(asScope(item, `${path}.${index}`)));
+  return items.flatMap((item, index) => {
+    const scope = asScope(item, `${path}.${index}`);
+    noteCitations(scope, receipt);
+    return readResultBlock(scope);
+  });
 }
 
 function readResultBlock(block: Scope): readonly ToolResultContent[] {
@@ -172,6 +177,17 @@ function readResultBlock(block: Scope): readonly ToolResultContent[] {
     default:
       throw unknownTag(block, RESULT_BLOCKS);
   }
+}
+
+/** A list is what an earlier answer cited, `{enabled: true}` the wish that the next one cites. */
+function noteCitations(block: Scope, receipt: Receipt): void {
+  const citations = fieldAt(block, 'citations');
+  const isWish = isJsonObject(citations) && citations.enabled === true;
+  if (!isWish && !(Array.isArray(citations) && citations.length > 0)) return;
+  const reason = isWish
+    ? 'The upstream cites what it finds in a search, not what it is given.'
+    : 'What an earlier answer cited is not sent upstream.';
+  note(receipt, 'dropped', { path: pathOf(block, 'citations'), reason });
 }
 
 function plainText(text: string): { readonly kind: 'text'; readonly text: string } {

@@ -6,6 +6,7 @@ import type { MediaPart, MediaSource, TextPart } from '../../canonical/request.t
 import { tidyBase64 } from '../../lib/base64.ts';
 import {
   asScope,
+  bracketPath,
   fieldAt,
   fieldError,
   nonEmptyStringAt,
@@ -121,8 +122,9 @@ function readBase64(source: Scope): MediaSource {
 /** Only public web addresses: never a file of this machine or a host of its network. */
 function readUrl(source: Scope): MediaSource {
   const url = nonEmptyStringAt(source, 'url');
-  if (findUrlFault(url) === undefined) return { kind: 'url', url };
-  throw fieldError(pathOf(source, 'url'), 'Input should be a public http or https address');
+  const path = pathOf(source, 'url');
+  if (findUrlFault(url) === undefined) return { kind: 'url', url, path: bracketPath(path) };
+  throw fieldError(path, 'Input should be a public http or https address');
 }
 
 function underHeading(heading: string, text: string): string {

@@ -7,6 +7,7 @@ import {
   fieldAt,
   fieldError,
   missing,
+  note,
   objectAt,
   optionalArrayAt,
   optionalObjectAt,
@@ -50,6 +51,7 @@ export function readConversation(body: Scope, receipt: Receipt): Conversation {
       else if (parts.length > 0) turns.push({ role, parts });
       continue;
     }
+    noteMessageConfig(message, receipt);
     const parts = readContent(message, { role, receipt });
     const startsTurn = role === 'user' && parts.some((part) => part.kind !== 'tool-result');
     if (startsTurn) turnEffort = undefined;
@@ -86,6 +88,13 @@ function readRole(message: Scope): Turn['role'] {
 function readMessageEffort(message: Scope): Effort | undefined {
   const config = optionalObjectAt(message, 'output_config');
   return config === undefined ? undefined : readEffort(config);
+}
+
+/** The protocol has it on system messages only. */
+function noteMessageConfig(message: Scope, receipt: Receipt): void {
+  if (fieldAt(message, 'output_config') === undefined) return;
+  const reason = 'Only a system message says how its turn is answered.';
+  note(receipt, 'dropped', { path: pathOf(message, 'output_config'), reason });
 }
 
 interface SystemMessageContext {

@@ -140,7 +140,7 @@ const refused: readonly (readonly [JsonObject, string])[] = [
     'messages.0.content: Input should be a valid string or a valid list',
   ],
   [{ max_tokens: '5' }, 'max_tokens: Input should be a valid number'],
-  [{ max_tokens: 0 }, 'max_tokens: Input should be greater than or equal to 1'],
+  [{ max_tokens: -1 }, 'max_tokens: Input should be greater than or equal to 0'],
   [{ max_tokens: 1.5 }, 'max_tokens: Input should be a valid integer'],
   [{ max_tokens: parseJson('1e999') }, 'max_tokens: Input should be a valid integer'],
   [{ temperature: 1.1 }, 'temperature: Input should be less than or equal to 1'],
@@ -175,7 +175,7 @@ test('the error names the field in bracket form, the message in dotted form', ()
   expect(error).toHaveProperty('message', expect.stringContaining('messages.0.content.0.type: '));
 });
 
-test('null counts as absent and unknown fields are ignored', () => {
+test('null counts as absent and unknown fields are on the receipt alone', () => {
   const { receipt } = read({
     system: null,
     tools: null,
@@ -190,7 +190,49 @@ test('null counts as absent and unknown fields are ignored', () => {
     service_tier: 'auto',
     cache_control: { type: 'ephemeral' },
   });
-  expect(receipt).toEqual([]);
+  expect(receipt).toEqual(['dropped some_new_field']);
+});
+
+test('a call that only warms a cache asks for the smallest answer', () => {
+  const { request, receipt } = read({ max_tokens: 0 });
+  expect(request.maxOutputTokens).toBe(1);
+  expect(receipt).toEqual(['approximated max_tokens']);
+});
+
+test('a service tier, citations and the settings of a single message are not lost in silence', () => {
+  const { receipt } = read({
+    service_tier: 'standard_only',
+    messages: [
+      {
+        role: 'user',
+        output_config: { effort: 'low' },
+        content: [
+          {
+            type: 'document',
+            source: { type: 'text', media_type: 'text/plain', data: 'd' },
+            citations: { enabled: true },
+          },
+        ],
+      },
+      {
+        role: 'assistant',
+        content: [
+          {
+            type: 'text',
+            text: 'x',
+            citations: [{ type: 'char_location', cited_text: 'd', document_index: 0 }],
+          },
+        ],
+      },
+      { role: 'user', content: [{ type: 'text', text: 'y', citations: [] }] },
+    ],
+  });
+  expect(receipt).toEqual([
+    'dropped messages[0].output_config',
+    'dropped messages[0].content[0].citations',
+    'dropped messages[1].content[0].citations',
+    'dropped service_tier',
+  ]);
 });
 
 test('known fields without a counterpart are on the receipt', () => {

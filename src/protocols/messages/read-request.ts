@@ -45,8 +45,13 @@ interface CallHead {
 /** The protocol names no limit; each one costs a search of the whole answer. */
 const MAX_STOP_SEQUENCES = 64;
 
-/** Known fields that change the answer on the real service and have no counterpart here. */
-const UNSUPPORTED = ['inference_geo', 'fallbacks', 'safeguards', 'compaction', 'user_profile_id'];
+/** What is read, and hints on caching, trimming and delivery, without which no answer changes. */
+const KNOWN_FIELDS: ReadonlySet<string> = new Set([
+  ...['model', 'max_tokens', 'messages', 'system', 'stream', 'stop_sequences', 'metadata'],
+  ...['temperature', 'top_p', 'top_k', 'tools', 'tool_choice', 'thinking', 'thread'],
+  ...['output_config', 'output_format', 'mcp_servers', 'size', 'quality', 'imageSize', 'betas'],
+  ...['service_tier', 'speed', 'cache_control', 'container', 'context_management', 'diagnostics'],
+]);
 
 /**
  * Checks everything outside the conversation.
@@ -85,7 +90,7 @@ export function readCanonicalRequest(body: Scope, receipt: Receipt): CanonicalRe
     turns: conversation.turns,
     ...readToolSet(body, { addedTools: conversation.addedTools, receipt }),
     sampling: readSampling(body),
-    maxOutputTokens: readMaxTokens(body),
+    maxOutputTokens: atLeastOne(readMaxTokens(body)),
     stopSequences: readStopSequences(body),
     choices: 1,
     reasoning: readReasoning(body, { turnEffort: conversation.turnEffort, receipt }),
@@ -132,7 +137,12 @@ function readImage(body: Scope, receipt: Receipt): CanonicalRequest['image'] {
 }
 
 function readMaxTokens(body: Scope): number | undefined {
-  return optionalIntegerAt(body, 'max_tokens', { min: 1 });
+  return optionalIntegerAt(body, 'max_tokens', { min: 0 });
+}
+
+/** 0 asks to warm a cache; upstreams count from 1. */
+function atLeastOne(maxTokens: number | undefined): number | undefined {
+  return maxTokens === undefined ? undefined : Math.max(maxTokens, 1);
 }
 
 function readSampling(body: Scope): Sampling {
@@ -164,13 +174,19 @@ function refuseThreads(body: Scope): void {
   });
 }
 
-/** Caching, trimming and delivery hints are silent: leaving them out changes no answer. */
 function noteUnsupported(body: Scope, receipt: Receipt): void {
   const reason = 'The gateway has no counterpart for this field.';
-  for (const key of UNSUPPORTED) {
-    if (isSet(body, key)) note(receipt, 'dropped', { path: key, reason });
+  for (const key of Object.keys(body.value)) {
+    if (!KNOWN_FIELDS.has(key) && isSet(body, key)) note(receipt, 'dropped', { path: key, reason });
   }
   if (body.value.speed === 'fast') note(receipt, 'dropped', { path: 'speed', reason });
+  if (isSet(body, 'service_tier') && body.value.service_tier !== 'auto') {
+    note(receipt, 'dropped', { path: 'service_tier', reason });
+  }
+  if (readMaxTokens(body) === 0) {
+    const nothing = 'An answer has at least one token here; 1 is sent.';
+    note(receipt, 'approximated', { path: 'max_tokens', reason: nothing });
+  }
   const config = optionalObjectAt(body, 'output_config');
   if (config !== undefined && isSet(config, 'task_budget')) {
     note(receipt, 'dropped', { path: pathOf(config, 'task_budget'), reason });

@@ -38,6 +38,7 @@ test('V037 P054 server tools are recognised by prefix, whatever their date', () 
       { type: 'web_fetch_20250910', name: 'web_fetch' },
       { type: 'code_execution_20250825', name: 'code_execution' },
       { type: 'tool_search_tool_regex_20251119', name: 'tool_search_tool_regex' },
+      { type: 'advisor_20260301', name: 'advisor', model: 'm' },
     ],
   });
   expect(request.tools).toMatchObject([
@@ -45,7 +46,7 @@ test('V037 P054 server tools are recognised by prefix, whatever their date', () 
     { kind: 'url-context' },
     { kind: 'code-execution' },
   ]);
-  expect(receipt).toEqual(['dropped tools[0].max_uses', 'dropped tools[3]']);
+  expect(receipt).toEqual(['dropped tools[0].max_uses', 'dropped tools[3]', 'dropped tools[4]']);
 });
 
 test('client tools declared by type get a built-in schema', () => {

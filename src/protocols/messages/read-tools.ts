@@ -78,6 +78,11 @@ function placed(scope: Scope, receipt: Receipt): NamedTool {
 function readTool(scope: Scope, receipt: Receipt): NamedTool {
   const type = optionalStringAt(scope, 'type') ?? 'custom';
   // Before the name is asked for: toolsets have none, and their type is what cannot be served.
+  if (type.startsWith('advisor_')) {
+    const reason = 'The advisor is a model of the real service alone.';
+    note(receipt, 'dropped', { path: scope.path, reason });
+    return { name: optionalStringAt(scope, 'name') ?? 'advisor', tool: undefined };
+  }
   if (!TOOL_TYPES.some((known) => type.startsWith(known))) {
     throw unknownTag(scope, `${listWords(TOOL_TYPES)} with a date`);
   }

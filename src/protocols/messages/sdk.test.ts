@@ -94,7 +94,7 @@ test.each([true, false])(
 test('the official SDK gives the error class and the request id of a refused body', async () => {
   const request = client(fakeGateway(callsThenAnswers)).messages.create({
     model: 'm',
-    max_tokens: 0,
+    max_tokens: -1,
     messages: [{ role: 'user', content: 'x' }],
   });
   await expect(request).rejects.toBeInstanceOf(Anthropic.BadRequestError);

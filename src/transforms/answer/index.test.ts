@@ -1,8 +1,9 @@
 import { expect, test } from 'vitest';
-import { assistant, call, requestOf, user } from '../../../test/support/canonical.ts';
+import { assistant, call, contextOf, requestOf, user } from '../../../test/support/canonical.ts';
 import type { CanonicalEvent } from '../../canonical/event.ts';
 import { createReceipt } from '../../canonical/receipt.ts';
 import type { CanonicalRequest, FunctionTool } from '../../canonical/request.ts';
+import { acceptToolNames } from '../accept-tool-names.ts';
 import { type AnswerTransform, createAnswerTransform } from './index.ts';
 
 const READ: FunctionTool = {
@@ -147,4 +148,17 @@ test('what stood on the opening stays on it', () => {
     { kind: 'block-start', index: 0, choice: 0, block },
   ]);
   expect(shown).toMatchObject({ block: { name: 'Read', id: 'call_new1', signature } });
+});
+
+test('a call of a tool that went upstream under another name comes back under its own', () => {
+  const own = 'files/read all';
+  const tool: FunctionTool = { ...READ, name: own };
+  const { tools } = acceptToolNames(requestOf({ tools: [tool] }), contextOf());
+  const [sent] = tools;
+  const name = sent?.kind === 'function' ? sent.name : '';
+  expect(name).not.toBe(own);
+  const transform = transformOf({ tools: [tool] });
+  // The arguments are repaired by the schema of the tool that was meant.
+  const events = transform(callEvents({ name }, '{"file_path":"a","limit":"3"}'));
+  expect(callsIn(events)).toEqual([`${own} c`, '{"file_path":"a","limit":3}']);
 });

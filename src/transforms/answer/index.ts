@@ -7,6 +7,7 @@ import type { CallableTool, CallRule } from './call-rule.ts';
 import { limitCalls } from './limit-calls.ts';
 import { matchToolNames } from './match-tool-names.ts';
 import { createArgumentRepair } from './repair-arguments.ts';
+import { restoreToolNames } from './restore-tool-names.ts';
 import { createCallRewriter } from './rewrite-calls.ts';
 import { uniqueCallIds } from './unique-call-ids.ts';
 
@@ -16,7 +17,7 @@ export type AnswerTransform = (events: readonly CanonicalEvent[]) => readonly Ca
 export interface AnswerTransformOptions {
   /** As the client asked: tools with the schemas it declared. */
   readonly request: CanonicalRequest;
-  /** Paths of its entries begin with `answer.tool_calls.<name>`. */
+  /** Paths of its entries begin with `tool_calls.<name>`. */
   readonly receipt: Receipt;
   readonly createId: (prefix: string) => string;
 }
@@ -28,6 +29,8 @@ export function createAnswerTransform(options: AnswerTransformOptions): AnswerTr
   if (tools.length === 0) return passAll;
   const rules: readonly CallRule[] = [
     ...(request.parallelToolCalls === false ? [limitCalls()] : []),
+    // Before any rule that knows tools by the client's names.
+    restoreToolNames(request),
     matchToolNames({ tools, receipt }),
     uniqueCallIds({ turns: request.turns, createId }),
   ];

@@ -44,5 +44,5 @@ test('a changed name is noted', () => {
   const receipt = createReceipt();
   const rule = matchToolNames({ tools: [{ kind: 'function', name: 'Bash' }], receipt });
   rule({ kind: 'tool-call', id: 'c', name: 'bash' }, 0);
-  expect(receipt.entries).toMatchObject([{ action: 'repaired', path: 'answer.tool_calls.Bash' }]);
+  expect(receipt.entries).toMatchObject([{ action: 'repaired', path: 'tool_calls.Bash' }]);
 });

@@ -23,7 +23,7 @@ export function matchToolNames({
     if (declared.has(opening.name)) return opening;
     const name = findByCase(declared, opening.name) ?? findByShortForm(declared, opening.name);
     if (name === undefined) return opening;
-    receipt.add('repaired', `answer.tool_calls.${name}`, 'The model wrote the name differently.');
+    receipt.add('repaired', `tool_calls.${name}`, 'The model wrote the name differently.');
     return { ...opening, name };
   };
 }

@@ -161,7 +161,7 @@ test('a tool that takes no arguments gets none; one that says nothing keeps them
   const closed = { type: 'object', properties: {}, additionalProperties: false };
   expect(repairJson(closed, '{"reason":"because"}')).toMatchObject({
     json: '{}',
-    entries: [{ action: 'dropped', path: 'answer.tool_calls.t' }],
+    entries: [{ action: 'dropped', path: 'tool_calls.t' }],
   });
   for (const open of [
     { type: 'object', properties: {} },
@@ -218,7 +218,7 @@ test('repairs are noted by the schema’s own paths, once a path', () => {
   const item = { type: 'object', properties: { 'odd name': { type: 'integer' } } };
   const parameters = { type: 'object', properties: { rows: { type: 'array', items: item } } };
   const { entries } = repairJson(parameters, '{"rows":[{"odd name":"1"},{"odd name":"2"}]}');
-  expect(entries.map(({ path }) => path)).toEqual(['answer.tool_calls.t.rows[]["odd name"]']);
+  expect(entries.map(({ path }) => path)).toEqual(['tool_calls.t.rows[]["odd name"]']);
 });
 
 test('big numbers keep every digit, as numbers and as texts (T17)', () => {

@@ -41,7 +41,7 @@ function planFor(
   const reader = createSchemaReader(tool.parameters);
   const root = reader.read([tool.parameters]);
   if (root.objects.length === 0 && root.choices.length === 0) return undefined;
-  const path = `answer.tool_calls.${toolName}`;
+  const path = `tool_calls.${toolName}`;
   const takesNone = takesNothing(tool.parameters);
   return (json) => repairJson(json, { reader, root, takesNone, path, receipt });
 }

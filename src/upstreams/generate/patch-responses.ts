@@ -1,111 +1,156 @@
-// Pairs the function responses of native contents with their calls: an id each, none missing.
+// Puts every function response of native contents behind its call: in its content, none missing, none twice.
 
+import { invalidRequest } from '../../canonical/error.ts';
+import type { Receipt } from '../../canonical/receipt.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../lib/json.ts';
 import type { EncodeTarget } from '../upstream.ts';
 import { editFields } from './edits.ts';
-
-interface Call {
-  readonly id: string | undefined;
-  readonly name: string;
-}
+import { mergeContents } from './merge-contents.ts';
+import { type NativeCall, type NativeResponse, pairResponses, partsOf } from './pair-responses.ts';
 
 /**
  * Upstreams want as many responses as calls, in the content right behind them and, on newer models,
- * with the ids of the calls (ai.google.dev, "Function calling"); some clients drop those ids, and an
- * aborted turn leaves calls without a response. A response that stands later in the history is
- * neither moved nor made up. Expects merged contents; the same list when nothing is missing.
+ * with the ids of the calls (ai.google.dev, "Function calling"). Late responses are moved, repeated
+ * ones dropped, missing ones made up, as for every other client. Expects merged contents; the same
+ * list when nothing is amiss.
+ * @throws GatewayError (invalid-request) for a response without any call.
  */
-export function patchResponses(contents: JsonValue[], target: EncodeTarget): JsonValue[] {
-  const patched = contents.map((content, index) => {
-    const calls = callsIn(contents[index - 1]);
-    if (calls.length === 0 || !isJsonObject(content) || content.role === 'model') return content;
-    return answerCalls(content, calls, { later: contents.slice(index + 1), target });
-  });
-  const unanswered = callsIn(contents.at(-1)).map((call) => madeUpResponse(call, target));
-  if (unanswered.length > 0) patched.push({ role: 'user', parts: unanswered });
+export function patchResponses(contents: JsonValue[], { receipt }: EncodeTarget): JsonValue[] {
+  const { calls, repeated, orphans } = pairResponses(contents);
+  const [orphan] = orphans;
+  if (orphan !== undefined) throw orphanError(orphan);
+  for (const { name } of repeated) {
+    receipt.add('dropped', 'contents', `A second response to the function ${name} was dropped.`);
+  }
+  const patched: JsonValue[] = [];
+  let step: Step = { calls: [], receipt };
+  for (const [index, content] of contents.entries()) {
+    if (isModel(content)) {
+      step = { calls: distinguish(calls.get(index) ?? []), receipt };
+      patched.push(withCallIds(content, step.calls));
+      if (step.calls.length === 0 || isUser(contents[index + 1])) continue;
+      patched.push({ role: 'user', parts: step.calls.map((call) => answerOf(call, step)) });
+    } else {
+      const answered = answerStep(content, index, step);
+      if (answered !== undefined) patched.push(answered);
+    }
+    step = { calls: [], receipt };
+  }
   const isSame =
     patched.length === contents.length && patched.every((content, i) => content === contents[i]);
-  return isSame ? contents : patched;
+  return isSame ? contents : endWithUser(mergeContents(patched), contents, receipt);
 }
 
-function answerCalls(
-  content: JsonObject,
-  calls: readonly Call[],
-  { later, target }: { readonly later: readonly JsonValue[]; readonly target: EncodeTarget },
-): JsonObject {
-  const given = Array.isArray(content.parts) ? content.parts : [];
-  const open = new Set(calls);
-  for (const part of given) {
-    const id = readId(responseIn(part));
-    const call = id === undefined ? undefined : find(open, (one) => one.id === id);
-    if (call !== undefined) open.delete(call);
+interface SentCall {
+  readonly call: NativeCall;
+  /** Other than the call's own when several calls of the step share it. */
+  readonly id: string | undefined;
+}
+
+interface Step {
+  readonly calls: readonly SentCall[];
+  readonly receipt: Receipt;
+}
+
+/** The user content behind a step; undefined when all it held stands elsewhere now. */
+function answerStep(content: JsonValue, index: number, step: Step): JsonValue | undefined {
+  if (!isJsonObject(content) || !Array.isArray(content.parts)) return content;
+  const { parts } = content;
+  const given = parts.filter(isResponse);
+  if (given.length === 0 && step.calls.length === 0) return content;
+  const answers = step.calls.map((sent) => answerOf(sent, step, index));
+  const isComplete =
+    given.length === answers.length && step.calls.every(({ call }) => call.answer?.place === index);
+  const hasIds = step.calls.every(({ id }) => id !== undefined);
+  if (isComplete && (hasIds || isInOrder(given, step.calls))) {
+    const sent = new Map(step.calls.map(({ call }, i) => [call.answer?.part, answers[i]]));
+    const kept = parts.map((part) => (isJsonObject(part) && sent.get(part)) || part);
+    const isSame = kept.every((part, i) => part === parts[i]);
+    return isSame ? content : { ...content, parts: kept };
   }
-  const parts = given.map((part) => nameCall(part, open));
-  const missing = [...open].filter((call) => !isAnsweredIn(later, call));
-  if (missing.length > 0) {
-    const end = parts.findLastIndex((part) => responseIn(part) !== undefined) + 1;
-    parts.splice(end, 0, ...missing.map((call) => madeUpResponse(call, target)));
-  }
-  const isSame = parts.length === given.length && parts.every((part, i) => part === given[i]);
-  return isSame ? content : { ...content, parts };
+  const arranged = [...answers, ...parts.filter((part) => !isResponse(part))];
+  return arranged.length === 0 ? undefined : { ...content, parts: arranged };
 }
 
-/** A response that matches no call by id belongs to the first open call of its name. */
-function nameCall(part: JsonValue, open: Set<Call>): JsonValue {
-  const response = responseIn(part);
-  if (response === undefined || !isJsonObject(part)) return part;
-  const id = readId(response);
-  const call = find(
-    open,
-    (one) => one.name === response.name && (id === undefined || one.id === undefined),
-  );
-  if (call === undefined) return part;
-  open.delete(call);
-  if (id !== undefined || call.id === undefined) return part;
-  return editFields(part, { functionResponse: { id: call.id, ...response } });
+/** Without ids the upstream pairs by position. */
+function isInOrder(given: readonly JsonValue[], calls: readonly SentCall[]): boolean {
+  return given.every((part, index) => part === calls[index]?.call.answer?.part);
 }
 
-function isAnsweredIn(contents: readonly JsonValue[], { id, name }: Call): boolean {
-  return contents.some((content) =>
-    partsOf(content).some((part) => {
-      const response = responseIn(part);
-      if (response === undefined) return false;
-      return id === undefined ? response.name === name : readId(response) === id;
-    }),
-  );
-}
-
-function madeUpResponse({ id, name }: Call, { receipt }: EncodeTarget): JsonObject {
-  const reason = `Function call ${id ?? name} has no response; "no result" was sent.`;
-  receipt.add('repaired', 'contents', reason);
-  const response = { name, response: { error: 'no result' } };
-  return { functionResponse: id === undefined ? response : { id, ...response } };
-}
-
-function callsIn(content: JsonValue | undefined): readonly Call[] {
-  if (!isJsonObject(content) || content.role !== 'model') return [];
-  return partsOf(content).flatMap((part) => {
-    const call = isJsonObject(part) ? part.functionCall : undefined;
-    if (!isJsonObject(call) || typeof call.name !== 'string') return [];
-    return { id: readId(call), name: call.name };
+/** Clients may give all calls of a step one id; upstreams want each its own. */
+function distinguish(calls: readonly NativeCall[]): SentCall[] {
+  const taken = new Set<string>();
+  return calls.map((call) => {
+    if (call.id === undefined) return { call, id: undefined };
+    let id = call.id;
+    for (let count = 2; taken.has(id); count += 1) id = `${call.id}-${count}`;
+    taken.add(id);
+    return { call, id };
   });
 }
 
-function responseIn(part: JsonValue): JsonObject | undefined {
-  const response = isJsonObject(part) ? part.functionResponse : undefined;
-  return isJsonObject(response) ? response : undefined;
+function withCallIds(content: JsonObject, calls: readonly SentCall[]): JsonObject {
+  if (calls.every(({ call, id }) => call.id === id)) return content;
+  let position = 0;
+  const parts = partsOf(content).map((part) => {
+    const call = isJsonObject(part) ? part.functionCall : undefined;
+    if (!isJsonObject(part) || !isJsonObject(call) || typeof call.name !== 'string') return part;
+    const id = calls[position++]?.id;
+    return editFields(part, { functionCall: editFields(call, { id }) });
+  });
+  return { ...content, parts };
 }
 
-function readId(holder: JsonObject | undefined): string | undefined {
-  const id = holder?.id;
-  return typeof id === 'string' && id !== '' ? id : undefined;
+/** `index` is where a response needs no move; absent when no content follows the step. */
+function answerOf({ call, id }: SentCall, { receipt }: Step, index?: number): JsonObject {
+  const { answer, name } = call;
+  if (answer === undefined) {
+    const reason = `Function call ${id ?? name} has no response; "no result" was sent.`;
+    receipt.add('repaired', 'contents', reason);
+    const response = { name, response: { error: 'no result' } };
+    return { functionResponse: id === undefined ? response : { id, ...response } };
+  }
+  if (answer.place !== index) {
+    const reason = `The response to ${id ?? name} was moved behind its call.`;
+    receipt.add('repaired', 'contents', reason);
+  }
+  if (answer.name !== name || (answer.id !== undefined && answer.id !== id)) {
+    const reason = `A response to the function ${name} was given the id and name of its call.`;
+    receipt.add('repaired', 'contents', reason);
+  }
+  const { id: _id, ...response } = answer.response;
+  if (answer.id === id && answer.name === name) return answer.part;
+  const named = id === undefined ? { ...response, name } : { id, ...response, name };
+  return editFields(answer.part, { functionResponse: named });
 }
 
-function partsOf(content: JsonValue): readonly JsonValue[] {
-  return isJsonObject(content) && Array.isArray(content.parts) ? content.parts : [];
+/** A last content that held nothing but one response to an earlier call is gone now. */
+function endWithUser(
+  patched: JsonValue[],
+  asked: readonly JsonValue[],
+  receipt: Receipt,
+): JsonValue[] {
+  if (isModel(asked.at(-1)) || !isModel(patched.at(-1))) return patched;
+  receipt.add('approximated', 'contents', 'A user turn "…" stands for the empty last one.');
+  return [...patched, { role: 'user', parts: [{ text: '…' }] }];
 }
 
-function find(calls: ReadonlySet<Call>, matches: (call: Call) => boolean): Call | undefined {
-  for (const call of calls) if (matches(call)) return call;
-  return undefined;
+function isModel(content: JsonValue | undefined): content is JsonObject {
+  return isJsonObject(content) && content.role === 'model';
+}
+
+function isUser(content: JsonValue | undefined): boolean {
+  return isJsonObject(content) && content.role !== 'model' && Array.isArray(content.parts);
+}
+
+function isResponse(part: JsonValue): boolean {
+  return isJsonObject(part) && part.functionResponse !== undefined;
+}
+
+function orphanError({ id, name }: NativeResponse): Error {
+  return invalidRequest(
+    'contents',
+    `contents: the response ${id === undefined ? '' : `"${id}" `}of the function "${name}" answers ` +
+      'no call before it. Send the content with the function call before its response.',
+  );
 }

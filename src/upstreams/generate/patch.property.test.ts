@@ -47,8 +47,12 @@ const body = fc.record({
         parts: fc.array(part, { minLength: 1 }),
       }),
     )
-    // Contents of which nothing can be sent are refused.
-    .map((contents) => [...contents, { role: 'user', parts: [{ text: 'x' }] }]),
+    // Contents of which nothing can be sent are refused, and responses to no call before them.
+    .map((contents) => [
+      { role: 'model', parts: [{ functionCall: { name: 'w', args: {} } }] },
+      ...contents,
+      { role: 'user', parts: [{ text: 'x' }] },
+    ]),
   generationConfig,
   tools: fc.array(tool, { maxLength: 2 }),
 });

@@ -236,6 +236,14 @@ test('a call whose signature the client dropped gets the remembered one back', (
   ]);
 });
 
+test('V118 a search that the model name asks for and functions leave no room for is noted there', () => {
+  const target = targetOf('alpha-3-flash', { variant: { webSearch: true } });
+  const tools = [{ functionDeclarations: [{ name: 'w' }] }];
+  const contents = [{ role: 'user', parts: [{ text: 'x' }] }];
+  expect(patch({ contents, tools }, target, sandbox).tools).toEqual(tools);
+  expect(target.receipt.entries).toMatchObject([{ action: 'dropped', path: 'model' }]);
+});
+
 test('V118 what the model name asks for is written where the body is silent', () => {
   const variant = { webSearch: true, effort: 'low' } as const;
   const target = (): PatchTarget => targetOf('alpha-3-flash', { variant });

@@ -1,0 +1,55 @@
+// Names that upstreams take for tools whose own names they refuse, and the way back.
+
+import { createHash } from 'node:crypto';
+import type { CanonicalRequest } from './request.ts';
+
+/** Source: ai.google.dev, "Function calling"; its pages give two lengths, 64 and 128: this is the shorter. */
+const ACCEPTED_NAME = /^[A-Za-z_][A-Za-z0-9_.:-]{0,63}$/;
+/** What is left of a name beside "_" and its digest. */
+const MAX_STEM_LENGTH = 55;
+const DIGEST_LENGTH = 8;
+
+export type NamedTools = Pick<CanonicalRequest, 'tools' | 'turns' | 'toolChoice'>;
+
+/**
+ * The accepted name of every name of the request that upstreams refuse; empty for most requests. It
+ * is made of the name alone, so that it stays the same from turn to turn, and no two share one.
+ */
+export function acceptedToolNames(request: NamedTools): ReadonlyMap<string, string> {
+  const refused = new Set<string>();
+  for (const name of namesOf(request)) if (!ACCEPTED_NAME.test(name)) refused.add(name);
+  const accepted = new Map<string, string>();
+  if (refused.size === 0) return accepted;
+  const taken = new Set(namesOf(request));
+  for (const name of refused) {
+    const free = freeName(name, taken);
+    taken.add(free);
+    accepted.set(name, free);
+  }
+  return accepted;
+}
+
+function* namesOf({ tools, turns, toolChoice }: NamedTools): Generator<string> {
+  for (const tool of tools) {
+    if (tool.kind === 'function' || tool.kind === 'freeform') yield tool.name;
+  }
+  for (const { parts } of turns) {
+    for (const part of parts) {
+      if (part.kind === 'tool-call') yield part.name;
+      else if (part.kind === 'tool-result' && part.name !== undefined) yield part.name;
+    }
+  }
+  if (toolChoice.kind !== 'none') yield* toolChoice.names;
+}
+
+function freeName(name: string, taken: ReadonlySet<string>): string {
+  const words = name.replace(/[^A-Za-z0-9_.:-]+/g, '_');
+  const stem = (/^[A-Za-z_]/.test(words) ? words : `_${words}`).slice(0, MAX_STEM_LENGTH);
+  for (let count = 0; ; count += 1) {
+    const digest = createHash('sha256')
+      .update(`${name}${'#'.repeat(count)}`)
+      .digest('hex');
+    const candidate = `${stem}_${digest.slice(0, DIGEST_LENGTH)}`;
+    if (!taken.has(candidate)) return candidate;
+  }
+}

@@ -1,0 +1,114 @@
+// What one answer said, put together from its events: whole texts and calls instead of pieces.
+
+import type { BlockOpening, CanonicalEvent } from './event.ts';
+
+export type TranscriptBlock =
+  | { readonly kind: 'text' | 'thinking'; text: string }
+  | { readonly kind: 'tool-call'; readonly id: string; readonly name: string; arguments: string }
+  | { readonly kind: 'media'; readonly mediaType: string; readonly bytes: number }
+  | { readonly kind: 'code'; readonly language: string; readonly code: string }
+  | { readonly kind: 'code-result'; readonly outcome: string; readonly output: string };
+
+export interface AnswerTranscript {
+  readonly blocks: readonly TranscriptBlock[];
+  /** True when the answer said more than is kept. */
+  readonly isCut: boolean;
+  /** Call with every event in order. */
+  see(event: CanonicalEvent): void;
+}
+
+const MOST_CHARACTERS = 262_144;
+
+/** @param maxCharacters of all texts together, in UTF-16 units; the rest is left out */
+export function createTranscript(maxCharacters = MOST_CHARACTERS): AnswerTranscript {
+  return new Transcript(maxCharacters);
+}
+
+class Transcript implements AnswerTranscript {
+  readonly blocks: TranscriptBlock[] = [];
+  isCut = false;
+  readonly #open = new Map<number, TranscriptBlock>();
+  #room: number;
+
+  constructor(maxCharacters: number) {
+    this.#room = maxCharacters;
+  }
+
+  see(event: CanonicalEvent): void {
+    switch (event.kind) {
+      case 'block-start':
+        this.#begin(event.index, event.block);
+        break;
+      case 'block-delta': {
+        const { delta } = event;
+        this.#append(event.index, delta.kind === 'arguments' ? delta.json : delta.text);
+        break;
+      }
+      case 'block-end':
+        this.#open.delete(event.index);
+        break;
+      case 'start':
+      case 'grounding':
+      case 'usage':
+      case 'finish':
+      case 'error':
+        break;
+      default:
+        event satisfies never;
+    }
+  }
+
+  #begin(index: number, opening: BlockOpening): void {
+    if (this.#room <= 0) {
+      this.isCut = true;
+      return;
+    }
+    const block = this.#blockOf(opening);
+    this.blocks.push(block);
+    this.#open.set(index, block);
+  }
+
+  #blockOf(opening: BlockOpening): TranscriptBlock {
+    switch (opening.kind) {
+      case 'text':
+      case 'thinking':
+        return { kind: opening.kind, text: '' };
+      case 'tool-call':
+        return {
+          kind: 'tool-call',
+          id: this.#take(opening.id),
+          name: this.#take(opening.name),
+          arguments: '',
+        };
+      case 'media': {
+        const { mediaType, base64 } = opening;
+        return { kind: 'media', mediaType, bytes: Math.floor((base64.length * 3) / 4) };
+      }
+      case 'code':
+        return { kind: 'code', language: opening.language, code: this.#take(opening.code) };
+      case 'code-result':
+        return {
+          kind: 'code-result',
+          outcome: opening.outcome,
+          output: this.#take(opening.output),
+        };
+      default:
+        return opening satisfies never;
+    }
+  }
+
+  #append(index: number, text: string): void {
+    const block = this.#open.get(index);
+    if (block === undefined) return;
+    if (block.kind === 'text' || block.kind === 'thinking') block.text += this.#take(text);
+    else if (block.kind === 'tool-call') block.arguments += this.#take(text);
+  }
+
+  #take(text: string): string {
+    const taken = text.slice(0, Math.max(0, this.#room));
+    if (taken.length < text.length) this.isCut = true;
+    // Each block costs a little even when it is empty.
+    this.#room -= taken.length + 1;
+    return taken;
+  }
+}
