@@ -19,8 +19,12 @@ export const EXACT_ALIASES: ReadonlyMap<string, string> = new Map([
   ]),
 ]);
 
-/** Well-known names of other models, first match wins; images and small models come first. */
+/**
+ * Well-known names of other models, first match wins; images and small models come first. Vectors of
+ * two models do not compare, so names of this vendor's embedding models stand for nothing but themselves.
+ */
 const PATTERN_ALIASES: readonly (readonly [pattern: string, target: string])[] = [
+  ['text-embedding-*', 'alpha-embedding-001'],
   ['dall-e*', 'alpha-3-pro-image'],
   ['gpt-image*', 'alpha-3-pro-image'],
   ['imagen-*', 'alpha-3-pro-image'],

@@ -1,5 +1,6 @@
 // The models the gateway knows by name, as data: limits, abilities, and what a name implies.
 
+import type { ModelTask } from '../canonical/model.ts';
 import type { Effort } from '../canonical/request.ts';
 
 export type Modality = 'text' | 'image' | 'audio' | 'video' | 'document';
@@ -17,6 +18,7 @@ export interface CatalogModel {
   readonly thinkingTokenLimit: number;
   readonly supportsThinking: boolean;
   readonly drawsImages: boolean;
+  readonly tasks: readonly ModelTask[];
   readonly inputs: readonly Modality[];
   readonly outputs: readonly Modality[];
   /** What the name says about reasoning where the request says nothing. */
@@ -41,6 +43,7 @@ const ALPHA = {
   inputTokenLimit: INPUT_LIMIT,
   outputTokenLimit: 65_536,
   drawsImages: false,
+  tasks: ['generate'],
   inputs: READS,
   outputs: ['text'],
 } as const;
@@ -113,6 +116,20 @@ export const CATALOG: readonly CatalogModel[] = [
     thinkingTokenLimit: STRONG_THINKING,
     supportsThinking: true,
     implies: { thinking: 'on' },
+  },
+  {
+    ...ALPHA,
+    id: 'alpha-embedding-001',
+    displayName: 'Alpha Embedding 1',
+    description: 'Text embeddings.',
+    inputTokenLimit: 2048,
+    outputTokenLimit: 1,
+    thinkingTokenLimit: 0,
+    supportsThinking: false,
+    tasks: ['embed'],
+    inputs: ['text'],
+    outputs: [],
+    implies: {},
   },
 ];
 

@@ -258,3 +258,13 @@ test('while a model list is unknown, a name nobody knows is passed on as it is',
   expect(router.route('some-model-of-theirs').target).toBe('some-model-of-theirs');
   expect(router.route('gpt-4o').target).not.toBe('gpt-4o');
 });
+
+test('an embedding model is never replaced by another one', () => {
+  expect(route('text-embedding-3-large').target).toBe('alpha-embedding-001');
+  expect(route('gemini-embedding-001').target).toBe('alpha-embedding-001');
+  expect(route('gemini-embedding-2', {}, ['gemini-embedding-2']).target).toBe('gemini-embedding-2');
+  expect(route('text-embedding-005', {}, ['text-embedding-005']).target).toBe('text-embedding-005');
+  for (const name of ['gemini-embedding-2', 'alpha-embedding-2', 'gemini-embedding-exp']) {
+    expect(failure(name).reason).toBe('model-not-found');
+  }
+});

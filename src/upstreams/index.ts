@@ -1,7 +1,7 @@
 // The registry of upstreams: one line a profile.
 
 import type { Clock } from '../lib/clock.ts';
-import { createGenerateUpstream } from './generate/index.ts';
+import { createGenerateUpstream, type GenerateUpstream } from './generate/index.ts';
 import {
   createGeminiApiProfile,
   type GeminiApiProfileOptions,
@@ -9,19 +9,20 @@ import {
 import { createGenericProfile, type GenericProfileOptions } from './generate/profiles/generic.ts';
 import type { GenerateProfile } from './generate/profiles/profile.ts';
 import { createSandboxProfile, type SandboxProfileOptions } from './generate/profiles/sandbox.ts';
-import type { Upstream } from './upstream.ts';
+import { createVertexProfile, type VertexProfileOptions } from './generate/profiles/vertex.ts';
 
-/** Which profile to use, and what it needs to know. */
+/** Which profile to use, and what it needs to know: plain data. The id is the profile's name by default. */
 export type UpstreamSettings =
   | ({ readonly profile: 'sandbox' } & SandboxProfileOptions)
   | ({ readonly profile: 'generic' } & GenericProfileOptions)
-  | ({ readonly profile: 'gemini-api' } & GeminiApiProfileOptions);
+  | ({ readonly profile: 'gemini-api' } & GeminiApiProfileOptions)
+  | ({ readonly profile: 'vertex' } & VertexProfileOptions);
 
 /** The caller closes it. */
 export function createUpstream(
   settings: UpstreamSettings,
   { clock }: { readonly clock: Clock },
-): Upstream {
+): GenerateUpstream {
   return createGenerateUpstream({ profile: createProfile(settings), clock });
 }
 
@@ -33,6 +34,8 @@ function createProfile(settings: UpstreamSettings): GenerateProfile {
       return createGenericProfile(settings);
     case 'gemini-api':
       return createGeminiApiProfile(settings);
+    case 'vertex':
+      return createVertexProfile(settings);
     default:
       return settings satisfies never;
   }

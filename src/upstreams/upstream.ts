@@ -1,14 +1,15 @@
 // What an upstream is to the rest of the gateway: one wire, reached through profiles.
 
 import type { ThinkingMode } from '../canonical/effort.ts';
+import type { EmbedAnswer, EmbedInput } from '../canonical/embedding.ts';
 import type { CanonicalEvent } from '../canonical/event.ts';
-import type { ModelCapabilities, ModelVariant } from '../canonical/model.ts';
+import type { ModelCapabilities, ModelTask, ModelVariant } from '../canonical/model.ts';
 import type { Receipt } from '../canonical/receipt.ts';
 import type { CanonicalRequest, SignatureRecall } from '../canonical/request.ts';
 import type { JsonObject } from '../lib/json.ts';
 
 export interface Upstream {
-  /** The profile's name, such as `sandbox`. */
+  /** Its id in the configuration; the profile's name, such as `sandbox`, where there is none. */
   readonly id: string;
   /** The wire it speaks; a client call of the same wire is relayed. */
   readonly wire: string;
@@ -30,7 +31,19 @@ export interface Upstream {
   createDecoder(context: DecodeContext): Decoder;
   /** @throws GatewayError with `failure` set. */
   countTokens(call: Omit<UpstreamCall, 'stream'>): Promise<number>;
+  /** The wire body of a canonical input to embed. */
+  encodeEmbedInput(input: EmbedInput): JsonObject;
+  /**
+   * The vectors of all bodies in their order, some at a time, as they come.
+   * @throws GatewayError with `failure` set, or invalid-request for an input the model cannot take.
+   */
+  embed(call: UpstreamEmbedCall): AsyncIterable<EmbedAnswer>;
   listModels(access: AccountAccess, signal: AbortSignal): Promise<readonly UpstreamModel[]>;
+  /**
+   * What the upstream itself reports of the account's quotas; undefined when it has no such call.
+   * @throws GatewayError with `failure` set.
+   */
+  readQuota(access: AccountAccess, signal: AbortSignal): Promise<UpstreamQuota | undefined>;
   close(): Promise<void>;
 }
 
@@ -56,6 +69,21 @@ export interface AccountAccess {
   readonly credential: string;
   readonly credentialKind: 'api-key' | 'access-token';
   readonly projectId?: string | undefined;
+  /** `http://`, `https://` or `socks5://`, perhaps with user and password; undefined goes direct. */
+  readonly proxyUrl?: string | undefined;
+}
+
+/** Rows of models that are missing say nothing of them. */
+export interface UpstreamQuota {
+  readonly tier: 'ultra' | 'pro' | 'free' | undefined;
+  readonly projectId: string | undefined;
+  readonly models: readonly {
+    readonly id: string;
+    /** 0 to 1; a row without a fraction means 0. */
+    readonly remainingFraction: number;
+    /** Milliseconds since the epoch. */
+    readonly resetsAt: number | undefined;
+  }[];
 }
 
 export interface UpstreamCall {
@@ -66,6 +94,11 @@ export interface UpstreamCall {
   readonly signal: AbortSignal;
   /** True to use a new connection: the last one was lost before any byte of the answer. */
   readonly freshConnection?: boolean | undefined;
+}
+
+export interface UpstreamEmbedCall extends Omit<UpstreamCall, 'body' | 'stream'> {
+  /** One wire body an input; never empty. */
+  readonly bodies: readonly JsonObject[];
 }
 
 /** The frames of one answer, a batch per chunk read. Iteration throws GatewayError with `failure` set. */
@@ -103,4 +136,5 @@ export interface UpstreamModel {
   readonly inputTokenLimit?: number | undefined;
   readonly outputTokenLimit?: number | undefined;
   readonly supportsThinking?: boolean | undefined;
+  readonly tasks?: readonly ModelTask[] | undefined;
 }

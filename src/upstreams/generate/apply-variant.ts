@@ -8,14 +8,20 @@ import { editFields } from './edits.ts';
 
 export function applyVariant(body: JsonObject, target: PatchTarget): JsonObject {
   const { variant } = target;
-  const asked = withThinking(variant.webSearch ? withSearch(body) : body, variant);
+  const asked = withThinking(variant.webSearch ? withSearch(body, target) : body, variant);
   return withImage(asked, target);
 }
 
-function withSearch(body: JsonObject): JsonObject {
+function withSearch(body: JsonObject, { capabilities, receipt }: PatchTarget): JsonObject {
   const tools = Array.isArray(body.tools) ? body.tools : [];
-  const hasSearch = tools.some((tool) => isJsonObject(tool) && tool.googleSearch !== undefined);
-  return hasSearch ? body : { ...body, tools: [...tools, { googleSearch: {} }] };
+  const has = (key: string): boolean =>
+    tools.some((tool) => isJsonObject(tool) && tool[key] !== undefined);
+  if (has('googleSearch')) return body;
+  if (has('functionDeclarations') && !capabilities.searchWithFunctions) {
+    receipt.add('dropped', 'model', 'This model takes no web-search beside function tools.');
+    return body;
+  }
+  return { ...body, tools: [...tools, { googleSearch: {} }] };
 }
 
 function withThinking(body: JsonObject, { effort, thinking }: ModelVariant): JsonObject {

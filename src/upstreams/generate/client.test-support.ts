@@ -48,7 +48,8 @@ export async function start(
     server.closeAllConnections();
     server.close();
   });
-  return { seen, ...upstreamAt(server.address(), { limits, ...profile }) };
+  const { port } = server.address() as AddressInfo;
+  return { seen, port, ...upstreamAt(server.address(), { limits, ...profile }) };
 }
 
 export function upstreamAt(

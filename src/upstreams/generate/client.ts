@@ -7,6 +7,7 @@ import type { Frame, UpstreamStream } from '../upstream.ts';
 import { type AnswerLimits, AnswerStream } from './answer-stream.ts';
 import { pathFault } from './errors.ts';
 import { gatewayFault } from './network-error.ts';
+import { createProxyAgents } from './proxy-agents.ts';
 
 export interface UpstreamClient {
   /**
@@ -17,6 +18,7 @@ export interface UpstreamClient {
   open(request: ClientRequest): Promise<UpstreamStream>;
   /** The whole answer as one object. @throws as `open` */
   readObject(request: ClientRequest): Promise<JsonObject>;
+  underWay(): number;
   /** Ends every connection at once; requests under way fail. */
   close(): Promise<void>;
 }
@@ -31,6 +33,8 @@ export interface ClientRequest {
   readonly signal: AbortSignal;
   readonly secrets: readonly string[];
   readonly freshConnection?: boolean | undefined;
+  /** The proxy of the account; undefined goes direct. */
+  readonly proxyUrl?: string | undefined;
   /** How long the upstream may be silent after this frame, in milliseconds. */
   idleMsAfter(frame: Frame): number;
 }
@@ -70,6 +74,7 @@ export function createUpstreamClient(options: ClientOptions): UpstreamClient {
   const basePath = pathname.replace(/\/+$/, '');
   const kept = new Agent(agentOptions(limits));
   const single = new Agent({ ...agentOptions(limits), pipelining: 0 });
+  const proxies = createProxyAgents(agentOptions(limits), limits);
   let underWay = 0;
 
   const open = async (request: ClientRequest): Promise<UpstreamStream> => {
@@ -78,6 +83,10 @@ export function createUpstreamClient(options: ClientOptions): UpstreamClient {
     if (underWay >= limits.maxConnections) {
       throw gatewayFault('overloaded', 'Too many requests are under way. Try again shortly.');
     }
+    const isFresh = request.freshConnection === true;
+    const { proxyUrl } = request;
+    const route =
+      proxyUrl === undefined ? undefined : proxies.acquire(proxyUrl, isFresh ? 'fresh' : 'kept');
     underWay += 1;
     const stream = new AnswerStream({
       clock: options.clock,
@@ -87,9 +96,10 @@ export function createUpstreamClient(options: ClientOptions): UpstreamClient {
       idleMsAfter: (frame) => request.idleMsAfter(frame),
       onClosed: () => {
         underWay -= 1;
+        route?.release();
       },
     });
-    const agent = request.freshConnection === true ? single : kept;
+    const agent = route ?? (isFresh ? single : kept);
     agent.dispatch(dispatchOptions(request, origin, basePath + request.path), stream);
     return stream.opened;
   };
@@ -115,9 +125,10 @@ export function createUpstreamClient(options: ClientOptions): UpstreamClient {
 
   return {
     open,
+    underWay: () => underWay,
     readObject: async (request) => firstObject(await open(request)),
     close: async () => {
-      await Promise.all([kept.destroy(), single.destroy()]);
+      await Promise.all([kept.destroy(), single.destroy(), proxies.close()]);
     },
   };
 }

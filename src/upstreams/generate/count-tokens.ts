@@ -22,10 +22,26 @@ export async function countTokens(
 
 /** Safety settings do not change the count, and some upstreams refuse them here. */
 function countBody(
-  { countTakesFullRequest }: Pick<GenerateProfile, 'countTakesFullRequest'>,
+  { countForm }: Pick<GenerateProfile, 'countForm'>,
   { body, modelId }: { readonly body: JsonObject; readonly modelId: string },
 ): JsonObject {
   const { safetySettings, ...request } = body;
-  if (!countTakesFullRequest) return { contents: request.contents ?? [] };
-  return { generateContentRequest: { model: `models/${modelId}`, ...request } };
+  switch (countForm) {
+    case 'whole-request':
+      return { generateContentRequest: { model: `models/${modelId}`, ...request } };
+    case 'request-fields':
+      return Object.fromEntries(
+        COUNTED_FIELDS.flatMap((field) => {
+          const value = request[field];
+          return value === undefined ? [] : [[field, value]];
+        }),
+      );
+    case 'contents':
+      return { contents: request.contents ?? [] };
+    default:
+      return countForm satisfies never;
+  }
 }
+
+/** Vertex AI, "CountTokensRequest". */
+const COUNTED_FIELDS = ['contents', 'systemInstruction', 'tools', 'generationConfig'];

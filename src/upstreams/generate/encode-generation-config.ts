@@ -22,7 +22,7 @@ const MODALITIES = { text: 'TEXT', image: 'IMAGE', audio: 'AUDIO' } as const;
 
 /**
  * Undefined when the upstream's defaults say it all.
- * @throws GatewayError (invalid-request) for more stop sequences or answers than the upstream takes,
+ * @throws GatewayError (invalid-request) for more stop sequences or answers than the model takes,
  * and for log-probabilities of a model known to give none.
  */
 export function encodeGenerationConfig(
@@ -65,6 +65,10 @@ function outputLimit(
 function samplingFields({ sampling, choices }: CanonicalRequest, target: EncodeTarget) {
   if (choices > MAX_CANDIDATES) {
     throw invalidRequest('n', `n: at most ${MAX_CANDIDATES} answers are possible.`);
+  }
+  if (choices > 1 && target.capabilities.drawsImages) {
+    const wayOut = 'send the request several times, or ask /v1/images/generations for n images';
+    throw invalidRequest('n', `n: this model gives one answer at a time; ${wayOut}.`);
   }
   const { logprobs, ...numbers } = sampling;
   if (logprobs !== undefined && !traitsOf(target.modelId).givesLogprobs) {

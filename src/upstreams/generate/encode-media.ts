@@ -53,10 +53,11 @@ function resolutionOf(
   return { mediaResolution: { level: MEDIA_RESOLUTIONS[resolution] } };
 }
 
-function unreadableAddress(part: MediaPart): Error {
+function unreadableAddress({ modality, source }: MediaPart): Error {
+  const path = (source.kind === 'base64' ? undefined : source.path) ?? 'messages';
   const message =
-    part.source.kind === 'url'
-      ? `messages: ${part.modality} URLs are not fetched here; send a data URI, or let the operator set proxy.fetch_remote_media.`
-      : `messages: the upstream cannot read this ${part.modality} file; send its bytes as base64.`;
-  return invalidRequest('messages', message, 'unsupported');
+    source.kind === 'url'
+      ? `${path}: ${modality} URLs are not fetched here; send a data URI, or let the operator set proxy.fetch_remote_media.`
+      : `${path}: the upstream cannot read this ${modality} file; send its bytes as base64.`;
+  return invalidRequest(path, message, 'unsupported');
 }

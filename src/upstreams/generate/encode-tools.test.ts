@@ -36,13 +36,6 @@ test('what is noted of a tool names its place in the client’s own request', ()
   ]);
 });
 
-test.each(['1st', 'a b', '"w"', 'é'])(
-  'the name %s is refused with the place of its tool',
-  (name) => {
-    expect(() => encodeTools({ tools: [w, { kind: 'function', name }] })).toThrow(/^tools\[1\]: /);
-  },
-);
-
 test('V037 P054 web search is named in the words of the upstream', () => {
   const request = requestOf({ tools: [{ kind: 'web-search' }] });
   expect(encode(request, targetOf('alpha-3-flash'), sandbox).tools).toEqual([

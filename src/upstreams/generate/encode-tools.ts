@@ -1,6 +1,5 @@
 // Writes tools: declarations with schemas the upstream takes, and the tools it runs itself.
 
-import { invalidRequest } from '../../canonical/error.ts';
 import type { FreeformTool, FunctionTool, Tool, ToolChoice } from '../../canonical/request.ts';
 import type { JsonObject } from '../../lib/json.ts';
 import type { WireFunctionDeclaration } from '../../wire/generate.ts';
@@ -15,10 +14,7 @@ export interface EncodedTools {
   readonly hasServerTools: boolean;
 }
 
-/** ai.google.dev, "Function calling": what a declaration may be called. */
-const FUNCTION_NAME = /^[A-Za-z_][A-Za-z0-9_.:-]*$/;
-
-/** @throws GatewayError (invalid-request) for a name the upstream does not take. */
+/** Expects names the upstream takes. */
 export function encodeTools(
   tools: readonly Tool[],
   toolChoice: ToolChoice,
@@ -71,7 +67,6 @@ function encodeDeclaration(
   path: string,
   context: EncodeContext,
 ): WireFunctionDeclaration {
-  checkName(tool.name, path);
   return tool.kind === 'freeform' ? encodeFreeform(tool) : encodeFunction(tool, path, context);
 }
 
@@ -92,16 +87,6 @@ function encodeFunction(
     ...(description === undefined ? {} : { description }),
     ...(cleaned === undefined ? {} : { parameters: cleaned }),
   };
-}
-
-/** Length is left to the upstream: its documents name two limits. */
-function checkName(name: string, path: string): void {
-  if (FUNCTION_NAME.test(name)) return;
-  throw invalidRequest(
-    path,
-    `${path}: the name ${JSON.stringify(name.slice(0, 80))} cannot be sent upstream; use a letter ` +
-      'or "_" first, then letters, digits, "_", ".", ":" or "-".',
-  );
 }
 
 /** Free text travels as the one string parameter `input`. */

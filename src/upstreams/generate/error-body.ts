@@ -1,5 +1,6 @@
 // Reads the error object of the generate-content wire, tolerantly, into the few facts that decide.
 
+import type { QuotaLesson } from '../../canonical/error.ts';
 import {
   isJsonObject,
   type JsonObject,
@@ -7,7 +8,9 @@ import {
   parseJson,
   readNumber,
 } from '../../lib/json.ts';
+import { readQuotaLesson } from './quota-lesson.ts';
 import {
+  readDelay,
   readDelayFromMessage,
   readDuration,
   readRetryAfter,
@@ -18,14 +21,16 @@ import {
 export interface ErrorBody {
   /** The upstream's own words; '' when it said nothing. */
   readonly message: string;
+  /** False when the answer holds no error object: nobody of this wire wrote it. */
+  readonly isStructured: boolean;
   /** HTTP status the object itself names, by number or by its canonical word. */
   readonly code: number | undefined;
   /** Reasons of its ErrorInfo details, upper case. */
   readonly reasons: readonly string[];
   /** Values of its ErrorInfo metadata: quota names, model names, resources. */
   readonly metadata: ReadonlyMap<string, string>;
-  /** Ids of the quotas a QuotaFailure says were exceeded. */
-  readonly quotaIds: readonly string[];
+  /** What its details tell of the quota that was exceeded. */
+  readonly quota: QuotaLesson | undefined;
   /** The longest wait its details ask for, in milliseconds. */
   readonly retryAfterMs: number | undefined;
 }
@@ -70,11 +75,12 @@ export function readErrorObject(value: JsonValue | undefined, now: number): Erro
   const metadata = readMetadata(infos);
   return {
     message,
+    isStructured: typeof value === 'string' || isJsonObject(value),
     code: readNumber(error.code) ?? HTTP_STATUS.get(textOf(error.status)),
     reasons: infos.map((info) => textOf(info.reason).toUpperCase()),
     metadata,
-    quotaIds: readQuotaIds(details),
-    retryAfterMs: longestWait(details, metadata, now) ?? readDelayFromMessage(message),
+    quota: readQuotaLesson(violationsOf(details), metadata, readReset(metadata, now)),
+    retryAfterMs: longestWait(details, metadata, now) ?? readDelayFromMessage(message, now),
   };
 }
 
@@ -83,8 +89,8 @@ export function readRetryHeaders(
   headers: Readonly<Record<string, string | string[] | undefined>>,
   now: number,
 ): number | undefined {
-  const inMs = Number(headerOf(headers, 'retry-after-ms') ?? Number.NaN);
-  if (Number.isFinite(inMs) && inMs >= 0) return readRetryAfter(String(inMs / 1000), now);
+  const inMs = headerOf(headers, 'retry-after-ms') ?? '';
+  if (/^\d+(\.\d+)?$/.test(inMs.trim())) return readDuration(`${inMs.trim()}ms`);
   return readRetryAfter(headerOf(headers, 'retry-after') ?? '', now);
 }
 
@@ -105,11 +111,18 @@ function readMetadata(infos: readonly JsonObject[]): Map<string, string> {
   return metadata;
 }
 
-function readQuotaIds(details: readonly JsonObject[]): string[] {
+function violationsOf(details: readonly JsonObject[]): JsonObject[] {
   return details
-    .filter((detail) => isKind(detail, 'QuotaFailure'))
-    .flatMap((failure) => objectsOf(failure.violations))
-    .map((violation) => `${textOf(violation.quotaId)} ${textOf(violation.quotaMetric)}`);
+    .filter((detail) => isKind(detail, 'QuotaFailure') || 'violations' in detail)
+    .flatMap((failure) => objectsOf(failure.violations));
+}
+
+/** When the quota is whole again, in milliseconds since the epoch. */
+function readReset(metadata: ReadonlyMap<string, string>, now: number): number | undefined {
+  const waitMs =
+    readTimestamp(metadata.get('quotaResetTimeStamp') ?? '', now) ??
+    readDuration(metadata.get('quotaResetDelay') ?? '');
+  return waitMs === undefined ? undefined : now + waitMs;
 }
 
 /** An upstream that names several waits lets us in again only after the longest. */
@@ -120,7 +133,7 @@ function longestWait(
 ): number | undefined {
   const waits = details
     .filter((detail) => isKind(detail, 'RetryInfo') || 'retryDelay' in detail)
-    .map((info) => readDuration(textOf(info.retryDelay)));
+    .map((info) => readDelay(info.retryDelay));
   waits.push(readDuration(metadata.get('quotaResetDelay') ?? ''));
   waits.push(readTimestamp(metadata.get('quotaResetTimeStamp') ?? '', now));
   const known = waits.filter((wait) => wait !== undefined);

@@ -5,6 +5,24 @@ export function blamesSignature(message: string): boolean {
   return /thought[_ ]?signature/i.test(message);
 }
 
+/** True for "User location is not supported for the API use." and its variants. */
+export function blamesLocation(message: string): boolean {
+  return /\b(?:location|country|region|territory)\b[^.]{0,40}\bnot (?:supported|available|allowed)/i.test(
+    message,
+  );
+}
+
+/**
+ * True for complaints about a file or a cache that the request names, such as "You do not have
+ * permission to access the File abc or it may not exist.", "CachedContent not found" and those about
+ * a bucket (`gs://`, `storage.objects.get`).
+ */
+export function blamesNamedResource(message: string): boolean {
+  return /\bfiles?[ /:]["'`]?[\w-]|\bcached ?contents?\b|\bgs:\/\/|\bstorage\.objects\b/i.test(
+    message,
+  );
+}
+
 export interface LengthComplaint {
   readonly tokens: number | undefined;
   readonly limit: number | undefined;

@@ -67,6 +67,55 @@ test.each<[string, number, JsonValue | string, string]>([
     { details: [errorInfo('DENIED', { model: 'alpha-3-pro' })] },
     'model-forbidden',
   ],
+  [
+    '403 for a model in a resource',
+    403,
+    {
+      message:
+        "Permission 'aiplatform.endpoints.predict' denied on resource (or it may not exist).",
+      details: [
+        errorInfo('IAM_PERMISSION_DENIED', { resource: 'projects/p/publishers/google/models/m' }),
+      ],
+    },
+    'model-forbidden',
+  ],
+  [
+    '403 for a file the client names, which every account would be disabled for',
+    403,
+    { message: 'You do not have permission to access the File abc-1 or it may not exist.' },
+    'rejected',
+  ],
+  [
+    '403 for a cache the client names',
+    403,
+    { message: 'CachedContent not found (or permission denied)' },
+    'rejected',
+  ],
+  ['404 for a file the client names', 404, { message: "File 'files/abc' not found." }, 'rejected'],
+  [
+    'a country block',
+    400,
+    {
+      status: 'FAILED_PRECONDITION',
+      message: 'User location is not supported for the API use.',
+    },
+    'path',
+  ],
+  ['a country block of 403', 403, { message: 'Your country is not supported.' }, 'path'],
+  ['451', 451, {}, 'path'],
+  ['a disabled service', 403, { details: [errorInfo('SERVICE_DISABLED')] }, 'forbidden'],
+  ['an expired key', 400, { details: [errorInfo('API_KEY_EXPIRED')] }, 'unauthenticated'],
+  [
+    'a link to verify at (P147)',
+    403,
+    { details: [errorInfo('X', { validation_url: 'https://accounts.example/verify' })] },
+    'verification-required',
+  ],
+  ['a missing payment', 402, { message: 'Insufficient balance' }, 'quota-exhausted'],
+  ['a bare 403 of a firewall', 403, '', 'path'],
+  ['a text 403 of a firewall', 403, 'error code: 1020', 'path'],
+  ['a text 404 of a wrong address', 404, '404 page not found', 'path'],
+  ['405', 405, {}, 'path'],
   ['an HTML 403', 403, HTML, 'path'],
   ['an HTML 404', 404, HTML, 'path'],
   ['404', 404, { status: 'NOT_FOUND' }, 'model-not-found'],
@@ -109,6 +158,23 @@ test('the wait is taken from headers, details, metadata or words, in this order 
   );
   expect(wait({ message })).toBe(9000);
   expect(wait({ message: 'No.' })).toBeUndefined();
+});
+
+test('the operator learns what was said, without secrets, and where to verify', () => {
+  const forbidden = classify(403, { message: 'my-project was suspended for robot@acme.com' });
+  expect(forbidden.failure?.detail).toBe('<hidden> was suspended for <email>');
+  expect(forbidden.message).not.toContain('suspended');
+  const metadata = { validation_url: 'https://accounts.example/verify?x=1' };
+  const details = [errorInfo('VALIDATION_REQUIRED', metadata)];
+  expect(classify(403, { message: 'Verify it.', details }).failure?.detail).toBe(
+    'https://accounts.example/verify?x=1 Verify it.',
+  );
+});
+
+test('a client learns that the place is the trouble', () => {
+  const error = classify(400, { message: 'User location is not supported for the API use.' });
+  expect(error).toMatchObject({ kind: 'upstream-unavailable', failure: { kind: 'path' } });
+  expect(error.message).toContain('place');
 });
 
 test('trouble with the account is never the client’s own 401 or 403 (P146)', () => {

@@ -7,14 +7,9 @@ import {
   type UpstreamFailureKind,
 } from '../../canonical/error.ts';
 import type { JsonValue } from '../../lib/json.ts';
-import {
-  type ErrorBody,
-  headerOf,
-  readErrorObject,
-  readErrorText,
-  readRetryHeaders,
-} from './error-body.ts';
-import { blamesSignature, readLengthComplaint } from './error-words.ts';
+import { headerOf, readErrorObject, readErrorText, readRetryHeaders } from './error-body.ts';
+import { readLengthComplaint } from './error-words.ts';
+import { blamesPlace, failureKind, type RefusalFacts } from './failure-kind.ts';
 import { scrubText } from './scrub.ts';
 
 export interface UpstreamRefusal {
@@ -29,9 +24,7 @@ export interface UpstreamRefusal {
   readonly secrets?: readonly string[] | undefined;
 }
 
-interface Facts extends ErrorBody {
-  readonly status: number;
-  readonly isPage: boolean;
+interface Facts extends RefusalFacts {
   readonly secrets: readonly string[];
   /** What the log gets. */
   readonly excerpt: string;
@@ -41,9 +34,11 @@ interface Facts extends ErrorBody {
 export function classifyFailure(refusal: UpstreamRefusal): GatewayError {
   const { status, headers, body, now, secrets = [] } = refusal;
   const error = readErrorText(body, now);
+  const headerMs = readRetryHeaders(headers, now);
   return toGatewayError({
     ...error,
-    retryAfterMs: readRetryHeaders(headers, now) ?? error.retryAfterMs,
+    // A header that says "at once" does not outweigh a body that knows better.
+    retryAfterMs: headerMs || (error.retryAfterMs ?? headerMs),
     status,
     isPage: isPage(headerOf(headers, 'content-type') ?? '', body),
     secrets,
@@ -75,60 +70,37 @@ export function pathFault(message: string, cause?: unknown): GatewayError {
 }
 
 function toGatewayError(facts: Facts): GatewayError {
+  const kind = failureKind(facts);
   const failure: UpstreamFailure = {
-    kind: failureKind(facts),
+    kind,
     status: facts.status,
     retryAfterMs: facts.retryAfterMs,
+    detail: detailOf(facts),
+    ...(LIMITS.has(kind) && facts.quota !== undefined ? { quota: facts.quota } : {}),
   };
-  if (failure.kind === 'rejected') return rejection(facts, failure);
-  const { kind, message } = CLIENT_ERRORS[failure.kind];
+  if (kind === 'rejected') return rejection(facts, failure);
+  const forClient = CLIENT_ERRORS[kind];
   return new GatewayError({
-    kind: facts.status === 504 ? 'timeout' : kind,
+    kind: facts.status === 504 ? 'timeout' : forClient.kind,
     source: 'upstream',
-    message,
+    message: blamesPlace(facts) ? WRONG_PLACE : forClient.message,
     failure,
     retryAfterMs: facts.retryAfterMs,
     cause: causeOf(facts),
-    ...(failure.kind === 'model-not-found' ? { reason: 'model-not-found' } : {}),
+    ...(kind === 'model-not-found' ? { reason: 'model-not-found' } : {}),
   });
 }
 
-function failureKind(facts: Facts): UpstreamFailureKind {
-  const { status } = facts;
-  if (status === 429) return isQuota(facts) ? 'quota-exhausted' : 'rate-limited';
-  if (status === 503 || status === 529) return 'overloaded';
-  if (facts.isPage || status < 400 || status >= 500) return 'path';
-  if (facts.reasons.includes('API_KEY_INVALID')) return 'unauthenticated';
-  switch (status) {
-    case 401:
-      return 'unauthenticated';
-    case 403:
-      return forbiddenKind(facts);
-    case 404:
-      return 'model-not-found';
-    case 407:
-    case 408:
-    case 409:
-    case 425:
-    case 499:
-      return 'path';
-    default:
-      return status === 400 && blamesSignature(facts.message) ? 'bad-signature' : 'rejected';
-  }
+/** The upstream's words for the operator; for a verification, first where it is done. */
+function detailOf({ message, metadata, excerpt, secrets }: Facts): string | undefined {
+  const link = metadata.get('validation_url') ?? '';
+  const isLink = link.startsWith('https://') && URL.canParse(link);
+  const said = message === '' ? excerpt : scrubText(message, secrets);
+  return (isLink ? `${link} ${said}` : said).trim() || undefined;
 }
 
-/** A quota of a day is gone; one of a minute, or an unnamed one, only limits the rate. */
-function isQuota({ reasons, quotaIds }: ErrorBody): boolean {
-  return reasons.includes('QUOTA_EXHAUSTED') || quotaIds.some((id) => /per_?day/i.test(id));
-}
-
-function forbiddenKind({ reasons, metadata, message }: ErrorBody): UpstreamFailureKind {
-  if (reasons.includes('VALIDATION_REQUIRED') || metadata.has('validation_url')) {
-    return 'verification-required';
-  }
-  const named = [message, ...metadata.values()].some((text) => /\bmodels\/[\w.-]/.test(text));
-  return named || metadata.has('model') ? 'model-forbidden' : 'forbidden';
-}
+const WRONG_PLACE = 'The upstream does not serve the place this gateway calls from.';
+const LIMITS: ReadonlySet<UpstreamFailureKind> = new Set(['rate-limited', 'quota-exhausted']);
 
 type AccountOrPathFault = Exclude<UpstreamFailureKind, 'rejected'>;
 

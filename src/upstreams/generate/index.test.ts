@@ -28,7 +28,7 @@ test('a count without a figure is a fault', async () => {
   expect((await failureOf(upstream.countTokens(call()))).failure?.kind).toBe('path');
 });
 
-test('the model list is read page by page, only models that generate', async () => {
+test('the model list is read page by page, only models that answer or embed', async () => {
   const generates = ['generateContent', 'countTokens'];
   const pages: Record<string, JsonObject> = {
     '': {
@@ -43,6 +43,7 @@ test('the model list is read page by page, only models that generate', async () 
           supportedGenerationMethods: generates,
         },
         { name: 'models/embed', supportedGenerationMethods: ['embedContent'] },
+        { name: 'models/answers', supportedGenerationMethods: ['generateAnswer'] },
       ],
       nextPageToken: 'p 2',
     },
@@ -64,7 +65,9 @@ test('the model list is read page by page, only models that generate', async () 
       inputTokenLimit: 1000,
       outputTokenLimit: 200,
       supportsThinking: true,
+      tasks: ['generate'],
     },
+    { id: 'embed', tasks: ['embed'] },
     { id: 'plain', supportsThinking: false, outputTokenLimit: 5 },
   ]);
   expect(seen.map(({ method, url }) => `${method} ${url}`)).toEqual([

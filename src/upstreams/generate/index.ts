@@ -6,10 +6,12 @@ import { capabilitiesOf } from './capabilities.ts';
 import { type ClientLimits, createUpstreamClient } from './client.ts';
 import { countTokens } from './count-tokens.ts';
 import { createDecoder } from './decode.ts';
+import { embed, encodeEmbedInput } from './embed.ts';
 import { encode } from './encode.ts';
 import { listModels } from './list-models.ts';
 import { patch } from './patch.ts';
 import type { GenerateProfile } from './profiles/profile.ts';
+import { createQuotaReader } from './read-quota.ts';
 import { generateRequest } from './requests.ts';
 
 /** The wire's name; the generate protocol's relay lane carries the same. */
@@ -21,8 +23,13 @@ export interface GenerateUpstreamOptions {
   readonly limits?: Partial<ClientLimits> | undefined;
 }
 
+export interface GenerateUpstream extends Upstream {
+  /** How many requests are sent and not answered to their end. */
+  callsUnderWay(): number;
+}
+
 /** `close` ends the connections at once: answers under way must have been drained before. */
-export function createGenerateUpstream(options: GenerateUpstreamOptions): Upstream {
+export function createGenerateUpstream(options: GenerateUpstreamOptions): GenerateUpstream {
   const { profile, clock, limits } = options;
   const { baseUrl, userAgent } = profile;
   const client = createUpstreamClient({ baseUrl, userAgent, clock, limits });
@@ -36,13 +43,17 @@ export function createGenerateUpstream(options: GenerateUpstreamOptions): Upstre
     readsUri: (uri) => profile.readsUri(uri),
     encode: (request, target) => encode(request, target, profile),
     patch: (body, target) => patch(body, target, profile),
-    open: (call) => {
+    open: async (call) => {
       const { drawsImages } = builtIn(call.modelId);
       return client.open(generateRequest(profile, call, { drawsImages }));
     },
     createDecoder: (context) => createDecoder(context, () => clock.now()),
     countTokens: (call) => countTokens(client, profile, call),
+    encodeEmbedInput,
+    embed: (call) => embed(client, profile, call),
     listModels: (access, signal) => listModels({ client, profile, access, signal }),
+    readQuota: createQuotaReader({ client, profile, clock }),
+    callsUnderWay: () => client.underWay(),
     close: () => client.close(),
   };
 }

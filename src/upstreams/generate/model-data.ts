@@ -19,6 +19,8 @@ export interface ModelTraits {
   readonly takesPartResolution: boolean;
   /** False for models known to give no log-probabilities; all others are asked. */
   readonly givesLogprobs: boolean;
+  /** True for models that give vectors and nothing else, where the upstream's list does not say. */
+  readonly embeds: boolean;
 }
 
 const ASKED_ONLY: ModelTraits = {
@@ -26,6 +28,7 @@ const ASKED_ONLY: ModelTraits = {
   takesAutomaticBudget: false,
   takesPartResolution: false,
   givesLogprobs: true,
+  embeds: false,
 };
 /** Draws or speaks, or is of a family whose protocol has no log-probabilities. */
 const UNRATED: ModelTraits = { ...ASKED_ONLY, givesLogprobs: false };
@@ -104,7 +107,12 @@ export const MODEL_ROWS: readonly ModelRow[] = [
     traits: { ...LEVELLED, givesLogprobs: false },
   },
   {
-    pattern: /^gemini-.*(tts|native-audio|live|embedding)/,
+    pattern: /(^|-)embedding(-|$)/,
+    capabilities: { ...EARLIER, inputTokenLimit: 2048 },
+    traits: { ...UNRATED, embeds: true },
+  },
+  {
+    pattern: /^gemini-.*(tts|native-audio|live)/,
     capabilities: { ...EARLIER, outputTokenLimit: 16_384 },
     traits: UNRATED,
   },

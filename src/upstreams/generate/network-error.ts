@@ -2,6 +2,7 @@
 
 import { GatewayError } from '../../canonical/error.ts';
 import { pathFault } from './errors.ts';
+import { ProxyError, unreachedThroughProxy } from './proxy-agents.ts';
 
 const LOST_CODES = new Set(['ECONNRESET', 'EPIPE', 'UND_ERR_SOCKET']);
 const TIMEOUT_CODES = new Set([
@@ -25,11 +26,14 @@ export function readNetworkError(
   const code = codeOf(error);
   if (CLOSED_CODES.has(code)) return gatewayFault('overloaded', 'The gateway is closing.', error);
   if (code === 'UND_ERR_INVALID_ARG') {
+    // undici's word for a proxy that wants another password, too.
+    if (error instanceof ProxyError) return unreachedThroughProxy(error);
     return gatewayFault('internal', 'The gateway could not write the upstream request.', error);
   }
   if (TIMEOUT_CODES.has(code)) return timeoutFault('The upstream did not answer in time.', error);
   if (hasAnswer) return pathFault('The upstream cut its answer off.', error);
   if (LOST_CODES.has(code)) return lostConnection(error);
+  if (error instanceof ProxyError) return unreachedThroughProxy(error);
   if (TLS_CODE.test(code)) {
     return pathFault('No secure connection to the upstream could be made.', error);
   }

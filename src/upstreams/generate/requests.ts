@@ -3,9 +3,7 @@
 import type { AccountAccess, UpstreamCall } from '../upstream.ts';
 import type { ClientRequest } from './client.ts';
 import { createIdleLimit, IDLE_MS } from './idle-limit.ts';
-import { type GenerateProfile, placeProject } from './profiles/profile.ts';
-
-export type ModelMethod = 'generateContent' | 'streamGenerateContent' | 'countTokens';
+import { type GenerateProfile, type ModelMethod, placeProject } from './profiles/profile.ts';
 
 export function generateRequest(
   profile: GenerateProfile,
@@ -29,9 +27,9 @@ export function modelRequest(
   const query = method === 'streamGenerateContent' ? { alt: 'sse' } : {};
   return {
     method: 'POST',
-    path: pathOf(profile, access, {
-      below: `models/${encodeURIComponent(modelId)}:${method}`,
-      query,
+    path: withQuery(profile.modelPath(access, modelId, method), {
+      ...query,
+      ...profile.authQuery(access),
     }),
     body: placeProject(body, profile, access),
     ...credentials(profile, access),
@@ -46,13 +44,26 @@ export function listRequest(
   access: AccountAccess,
   page: { readonly token: string; readonly signal: AbortSignal },
 ): ClientRequest {
-  const query: Record<string, string> = { pageSize: '1000' };
+  const query: Record<string, string> = { pageSize: String(profile.listPageSize) };
   if (page.token !== '') query.pageToken = page.token;
   return {
     method: 'GET',
-    path: pathOf(profile, access, { below: 'models', query }),
+    path: withQuery(profile.listPath, { ...query, ...profile.authQuery(access) }),
     ...credentials(profile, access),
     signal: page.signal,
+  };
+}
+
+export function quotaRequest(
+  profile: GenerateProfile & { readonly quotaPath: string },
+  access: AccountAccess,
+  signal: AbortSignal,
+): ClientRequest {
+  return {
+    method: 'GET',
+    path: withQuery(profile.quotaPath, profile.authQuery(access)),
+    ...credentials(profile, access),
+    signal,
   };
 }
 
@@ -60,16 +71,13 @@ function credentials(profile: GenerateProfile, access: AccountAccess) {
   const { credential, projectId } = access;
   return {
     headers: profile.authHeaders(access),
+    proxyUrl: access.proxyUrl,
     secrets: projectId === undefined ? [credential] : [credential, projectId],
     idleMsAfter: () => IDLE_MS,
   };
 }
 
-function pathOf(
-  profile: GenerateProfile,
-  access: AccountAccess,
-  { below, query }: { readonly below: string; readonly query: Record<string, string> },
-): string {
-  const search = new URLSearchParams({ ...query, ...profile.authQuery(access) }).toString();
-  return `${profile.versionPath}/${below}${search === '' ? '' : `?${search}`}`;
+function withQuery(path: string, query: Readonly<Record<string, string>>): string {
+  const search = new URLSearchParams(query).toString();
+  return search === '' ? path : `${path}?${search}`;
 }

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import {
   MAX_RETRY_DELAY_MS,
+  readDelay,
   readDelayFromMessage,
   readDuration,
   readRetryAfter,
@@ -17,6 +18,8 @@ test.each([
   ['510.79ms', 511],
   ['45.837906927s', 45_838],
   ['0s', 0],
+  ['837.9µs', 1],
+  ['1H16M', 4_560_000],
   ['1d', MAX_RETRY_DELAY_MS],
   ['999999999999999999999h', MAX_RETRY_DELAY_MS],
 ])('V140, P135: the duration %s is %i ms', (text, expected) => {
@@ -29,6 +32,20 @@ test.each(['invalid', '', '-5s', '5', '1s2h', 's', '1.5.5s', 'NaNs'])(
     expect(readDuration(text)).toBeUndefined();
   },
 );
+
+test.each([
+  [{ seconds: '45', nanos: 837_906_927 }, 45_838],
+  [{ seconds: 3 }, 3000],
+  [7, 7000],
+  ['7s', 7000],
+  [{ seconds: -1 }, undefined],
+  [{ nanos: -1 }, undefined],
+  [-7, undefined],
+  [null, undefined],
+  [[], undefined],
+])('the delay %j is %s ms', (value, expected) => {
+  expect(readDelay(value)).toBe(expected);
+});
 
 test.each([
   ['12', 12_000],
@@ -59,8 +76,12 @@ test.each([
   ['Please try again in 5 minutes and 30 seconds', 330_000],
   ['Your quota will reset after 2h21m25s.', 8_485_000],
   ['quota resets in 510.79ms', 511],
+  ['Please retry your request after 1 hour', 3_600_000],
+  ['You must wait at least 20 seconds', 20_000],
+  ['The quota is available again in 90s', 90_000],
+  ['Quota resets at 2026-11-20T13:00:00Z.', 3_600_000],
   ['retry in a while', undefined],
   ['try again later', undefined],
 ])('the message %j asks for %s ms', (message, expected) => {
-  expect(readDelayFromMessage(message)).toBe(expected);
+  expect(readDelayFromMessage(message, NOW)).toBe(expected);
 });

@@ -1,5 +1,7 @@
 // Reads how long an upstream asks to be left alone, in the many forms it says so.
 
+import { isJsonObject, type JsonValue, readNumber } from '../../lib/json.ts';
+
 /** No hint keeps an account away for longer; also far below what timers can hold. */
 export const MAX_RETRY_DELAY_MS = 24 * 60 * 60 * 1000;
 
@@ -9,24 +11,48 @@ const UNIT_MS: ReadonlyMap<string, number> = new Map([
   ['m', 60_000],
   ['s', 1000],
   ['ms', 1],
+  ['us', 0.001],
+  ['ns', 0.000_001],
 ]);
 
-const DURATION =
-  /^(?:(\d+(?:\.\d+)?)d)?(?:(\d+(?:\.\d+)?)h)?(?:(\d+(?:\.\d+)?)m)?(?:(\d+(?:\.\d+)?)s)?(?:(\d+(?:\.\d+)?)ms)?$/;
-const DURATION_UNITS = ['d', 'h', 'm', 's', 'ms'] as const;
+const DURATION_UNITS = ['d', 'h', 'm', 's', 'ms', 'us', 'ns'] as const;
+const DURATION = new RegExp(
+  `^${DURATION_UNITS.map((unit) => `(?:(\\d+(?:\\.\\d+)?)${unit})?`).join('')}$`,
+);
 
 /**
  * Milliseconds of a duration such as `1.5s`, `510.79ms`, `1h16m0.667s`; undefined for anything else.
  * Sources: google.protobuf.Duration as JSON; Go's duration notation.
  */
 export function readDuration(text: string): number | undefined {
-  const match = DURATION.exec(text.trim());
+  const match = DURATION.exec(
+    text
+      .trim()
+      .toLowerCase()
+      .replace(/[µμ]s$/, 'us'),
+  );
   if (match === null || match[0] === '') return undefined;
   let milliseconds = 0;
   DURATION_UNITS.forEach((unit, at) => {
     milliseconds += Number(match[at + 1] ?? 0) * (UNIT_MS.get(unit) ?? 0);
   });
   return capDelay(milliseconds);
+}
+
+/** A google.protobuf.Duration: as text, as its two fields, or as bare seconds. */
+export function readDelay(value: JsonValue | undefined): number | undefined {
+  if (typeof value === 'string') return readDuration(value);
+  if (!isJsonObject(value)) return secondsOf(value);
+  const milliseconds = secondsOf(value.seconds ?? 0);
+  const nanos = readNumber(value.nanos) ?? 0;
+  return milliseconds === undefined || nanos < 0
+    ? undefined
+    : capDelay(milliseconds + nanos / 1_000_000);
+}
+
+function secondsOf(value: JsonValue | undefined): number | undefined {
+  const seconds = typeof value === 'string' ? Number(value) : readNumber(value);
+  return seconds !== undefined && seconds >= 0 ? capDelay(seconds * 1000) : undefined;
 }
 
 /** Milliseconds of a `Retry-After` value: whole or decimal seconds, or an HTTP date (RFC 9110, 10.2.3). */
@@ -38,16 +64,21 @@ export function readRetryAfter(value: string, now: number): number | undefined {
 
 /** Milliseconds from `now` until a date; 0 when it has passed; undefined when it is none. */
 export function readTimestamp(text: string, now: number): number | undefined {
-  const at = Date.parse(text);
+  // A date without a four-digit year would be guessed at.
+  const at = /\d{4}/.test(text) ? Date.parse(text) : Number.NaN;
   return Number.isNaN(at) ? undefined : capDelay(Math.max(0, at - now));
 }
 
-const INTRODUCTION = /(?:retry|try again|resets?) (?:in|after) /i;
+const INTRODUCTION =
+  /(?:\b(?:retry|try again|resets?|available)(?: [a-z]+){0,2}? (?:in|after)|\bwait(?: for)?(?: at least)?) /i;
+const MOMENT = /\b(?:retry|try again|resets?|available)(?: [a-z]+){0,2}? at (\d{4}-[\dT:.Z+-]+)/i;
 const UNITS = 'ms|milliseconds?|seconds?|sec|s|minutes?|min|m|hours?|h|days?|d';
 const AMOUNT = new RegExp(`[\\s,]{0,2}(?:and )?(\\d+(?:\\.\\d+)?) ?(${UNITS})(?![a-z])`, 'iy');
 
 /** The wait named in a message, such as "Please retry in 45.8s." or "try again in 5 minutes". */
-export function readDelayFromMessage(message: string): number | undefined {
+export function readDelayFromMessage(message: string, now: number): number | undefined {
+  const moment = MOMENT.exec(message)?.[1]?.replace(/[.]+$/, '');
+  if (moment !== undefined) return readTimestamp(moment, now);
   const introduction = INTRODUCTION.exec(message);
   if (introduction === null) return undefined;
   const amount = new RegExp(AMOUNT);

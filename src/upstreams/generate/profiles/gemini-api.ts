@@ -2,7 +2,13 @@
 
 import type { AccountAccess } from '../../upstream.ts';
 import { realModelIds } from './model-ids.ts';
-import { type GenerateProfile, PUBLIC_EXTRA_FIELDS, trimBaseUrl, userAgentOf } from './profile.ts';
+import {
+  type GenerateProfile,
+  PUBLIC_EXTRA_FIELDS,
+  plainPaths,
+  trimBaseUrl,
+  userAgentOf,
+} from './profile.ts';
 
 const PUBLIC_BASE_URL = 'https://generativelanguage.googleapis.com';
 
@@ -14,11 +20,13 @@ const READABLE_URIS = [
 ];
 
 export interface GeminiApiProfileOptions {
+  readonly id?: string | undefined;
   readonly baseUrl?: string | undefined;
   readonly version?: string | undefined;
 }
 
 export function createGeminiApiProfile({
+  id = 'gemini-api',
   baseUrl = PUBLIC_BASE_URL,
   version,
 }: GeminiApiProfileOptions = {}): GenerateProfile {
@@ -26,18 +34,18 @@ export function createGeminiApiProfile({
   const trimmed = trimBaseUrl(baseUrl, versionPath);
   const fileHomes = [PUBLIC_BASE_URL, trimmed].map((home) => `${home}${versionPath}/files/`);
   return {
-    id: 'gemini-api',
+    id,
     vocabulary: 'real',
     baseUrl: trimmed,
-    versionPath,
     userAgent: userAgentOf(version),
     authHeaders,
     authQuery: () => ({}),
+    ...plainPaths(versionPath),
     projectPlacement: 'header',
     modelIds: realModelIds,
     capabilityOverrides: {},
     extraFields: PUBLIC_EXTRA_FIELDS,
-    countTakesFullRequest: true,
+    countForm: 'whole-request',
     readsUri: (uri) => [...fileHomes, ...READABLE_URIS].some((home) => uri.startsWith(home)),
   };
 }

@@ -4,7 +4,13 @@ import type { ModelCapabilities } from '../../../canonical/model.ts';
 import { HEADER_SPELLINGS, type Vocabulary } from '../../../wire/vocabulary.ts';
 import type { AccountAccess } from '../../upstream.ts';
 import { genericModelIds } from './model-ids.ts';
-import { type GenerateProfile, PUBLIC_EXTRA_FIELDS, trimBaseUrl, userAgentOf } from './profile.ts';
+import {
+  type GenerateProfile,
+  PUBLIC_EXTRA_FIELDS,
+  plainPaths,
+  trimBaseUrl,
+  userAgentOf,
+} from './profile.ts';
 
 export interface GenericProfileOptions {
   readonly baseUrl: string;
@@ -15,7 +21,7 @@ export interface GenericProfileOptions {
   readonly id?: string | undefined;
   readonly version?: string | undefined;
   readonly versionPath?: string | undefined;
-  readonly projectPlacement?: GenerateProfile['projectPlacement'] | undefined;
+  readonly projectPlacement?: 'body' | 'header' | 'none' | undefined;
   /** Own ids of models, by routed name; other names follow the vocabulary. */
   readonly modelIds?: Readonly<Record<string, readonly string[]>> | undefined;
   /** What the upstream does with tool calls of the current turn that have no signature. */
@@ -29,12 +35,12 @@ export interface GenericProfileOptions {
 export function createGenericProfile(options: GenericProfileOptions): GenerateProfile {
   const { vocabulary, versionPath = '/v1beta', readableUris = [], unsignedCalls } = options;
   const ownIds = new Map(Object.entries(options.modelIds ?? {}));
+  const takesWhole = options.countTakesFullRequest ?? vocabulary === 'real';
   const projectPlacement = options.projectPlacement ?? 'body';
   return {
     id: options.id ?? 'generic',
     vocabulary,
     baseUrl: trimBaseUrl(options.baseUrl, versionPath),
-    versionPath,
     userAgent: userAgentOf(options.version),
     authHeaders: (access) => ({
       ...credentialHeaders(access, options),
@@ -44,11 +50,12 @@ export function createGenericProfile(options: GenericProfileOptions): GeneratePr
       options.auth === 'query' && access.credentialKind === 'api-key'
         ? { key: access.credential }
         : {},
+    ...plainPaths(versionPath),
     projectPlacement,
     modelIds: (name) => ownIds.get(name) ?? genericModelIds(name, vocabulary),
     capabilityOverrides: unsignedCalls === undefined ? {} : { unsignedCalls },
     extraFields: vocabulary === 'real' ? PUBLIC_EXTRA_FIELDS : [],
-    countTakesFullRequest: options.countTakesFullRequest ?? vocabulary === 'real',
+    countForm: takesWhole ? 'whole-request' : 'contents',
     quotaPath: options.quotaPath ?? `${versionPath}/quota`,
     readsUri: (uri) => readableUris.some((home) => uri.startsWith(home)),
   };

@@ -11,27 +11,56 @@ export interface GenerateProfile {
   readonly vocabulary: Vocabulary;
   /** Without a slash or a version at the end. */
   readonly baseUrl: string;
-  /** The version segment of every path, such as `/v1beta`. */
-  readonly versionPath: string;
   readonly userAgent: string;
   /** Headers that carry the credential, and the project where it is a header. */
   authHeaders(access: AccountAccess): Record<string, string>;
   /** Query parameters that carry the credential; empty for most profiles. */
   authQuery(access: AccountAccess): Record<string, string>;
-  readonly projectPlacement: 'body' | 'header' | 'none';
+  /**
+   * Path of one method of one model below the base URL, percent-encoded.
+   * @throws GatewayError when the account lacks what the path needs; nothing is sent then.
+   */
+  modelPath(access: AccountAccess, modelId: string, method: ModelMethod): string;
+  /** Path of the model list below the base URL. */
+  readonly listPath: string;
+  readonly listPageSize: number;
+  /** True where an account may use models without being let see the list: a refusal is an empty list. */
+  readonly mayRefuseList: boolean;
+  readonly projectPlacement: 'body' | 'header' | 'path' | 'none';
   /** The ids under which the upstream may know a model, best first; never empty. */
   modelIds(name: string): readonly string[];
   /** What this upstream does differently from the built-in model data. */
   readonly capabilityOverrides: Partial<ModelCapabilities>;
   /** The top-level request fields beyond the common ones that this upstream documents. */
   readonly extraFields: readonly ExtraField[];
-  /** True when token counting takes a whole request and not only its contents. */
-  readonly countTakesFullRequest: boolean;
+  readonly countForm: CountForm;
+  /** How a model takes what it embeds; `content` where the profile does not say. */
+  embedForm?(modelId: string): EmbedFormName;
   /** Path below the base URL that answers with quota figures; absent when there is none. */
   readonly quotaPath?: string | undefined;
   /** True for file addresses the upstream itself can read. */
   readsUri(uri: string): boolean;
 }
+
+export type ModelMethod =
+  | 'generateContent'
+  | 'streamGenerateContent'
+  | 'countTokens'
+  | 'embedContent'
+  | 'batchEmbedContents'
+  | 'predict';
+
+/**
+ * `content`: one or several contents with their settings beside them; `configured-content`: one
+ * content with its settings in an object; `prediction`: plain text for a `:predict` call.
+ */
+export type EmbedFormName = 'content' | 'configured-content' | 'prediction';
+
+/**
+ * What token counting takes: a whole request in a field of its own, the request's own fields that
+ * bear on the count, or nothing but its contents.
+ */
+export type CountForm = 'whole-request' | 'request-fields' | 'contents';
 
 /** Top-level request fields that not every upstream takes. */
 export const EXTRA_FIELDS = ['labels', 'serviceTier', 'store', 'continuationToken'] as const;
@@ -52,6 +81,19 @@ export function placeProject(
 ): JsonObject {
   if (profile.projectPlacement !== 'body' || !access.projectId) return body;
   return { ...body, project: access.projectId };
+}
+
+/** The paths of an upstream whose models stand right below its version segment, such as `/v1beta`. */
+export function plainPaths(
+  versionPath: string,
+): Pick<GenerateProfile, 'modelPath' | 'listPath' | 'listPageSize' | 'mayRefuseList'> {
+  return {
+    modelPath: (_access, modelId, method) =>
+      `${versionPath}/models/${encodeURIComponent(modelId)}:${method}`,
+    listPath: `${versionPath}/models`,
+    listPageSize: 1000,
+    mayRefuseList: false,
+  };
 }
 
 /** Who we say we are: our own name and version, never another client's. */

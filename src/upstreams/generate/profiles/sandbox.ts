@@ -1,27 +1,32 @@
 // Profile of the embedded sandbox upstream: the catalogue's own names, Bearer, project in the body.
 
-import { type GenerateProfile, trimBaseUrl, userAgentOf } from './profile.ts';
+import { type GenerateProfile, plainPaths, trimBaseUrl, userAgentOf } from './profile.ts';
 
 export interface SandboxProfileOptions {
+  readonly id?: string | undefined;
   readonly baseUrl: string;
   readonly version?: string | undefined;
 }
 
-export function createSandboxProfile({ baseUrl, version }: SandboxProfileOptions): GenerateProfile {
+export function createSandboxProfile({
+  id = 'sandbox',
+  baseUrl,
+  version,
+}: SandboxProfileOptions): GenerateProfile {
   const versionPath = '/v1beta';
   return {
-    id: 'sandbox',
+    id,
     vocabulary: 'neutral',
     baseUrl: trimBaseUrl(baseUrl, versionPath),
-    versionPath,
     userAgent: userAgentOf(version),
     authHeaders: (access) => ({ authorization: `Bearer ${access.credential}` }),
     authQuery: () => ({}),
+    ...plainPaths(versionPath),
     projectPlacement: 'body',
     modelIds: (name) => [name],
     capabilityOverrides: {},
     extraFields: [],
-    countTakesFullRequest: true,
+    countForm: 'whole-request',
     quotaPath: `${versionPath}/quota`,
     readsUri: () => false,
   };

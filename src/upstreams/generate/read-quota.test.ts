@@ -1,0 +1,107 @@
+import { expect, test } from 'vitest';
+import { createFakeClock } from '../../../test/support/fake-clock.ts';
+import { GatewayError } from '../../canonical/error.ts';
+import type { JsonObject } from '../../lib/json.ts';
+import { access } from './client.test-support.ts';
+import type { ClientRequest, UpstreamClient } from './client.ts';
+import { createGeminiApiProfile } from './profiles/gemini-api.ts';
+import { createGenericProfile } from './profiles/generic.ts';
+import { createQuotaReader } from './read-quota.ts';
+
+const HOUR = 3_600_000;
+const { signal } = new AbortController();
+
+function readerOf(answer: () => JsonObject) {
+  const requests: ClientRequest[] = [];
+  const clock = createFakeClock();
+  const client: UpstreamClient = {
+    open: () => Promise.reject(new Error('not asked for')),
+    readObject: async (request) => {
+      requests.push(request);
+      return answer();
+    },
+    underWay: () => 0,
+    close: async () => {},
+  };
+  const profile = createGenericProfile({ baseUrl: 'http://u', vocabulary: 'real', auth: 'query' });
+  return { read: createQuotaReader({ client, profile, clock }), requests, clock, client };
+}
+
+const refusal = (status: number) => (): never => {
+  throw new GatewayError({
+    kind: 'not-found',
+    source: 'upstream',
+    message: 'refused',
+    failure: { kind: 'path', status },
+  });
+};
+
+test('tier, project and each model’s rest are read', async () => {
+  const { read, requests } = readerOf(() => ({
+    tier: 'PRO',
+    project: 'proj-1',
+    models: [
+      { name: 'models/a', remainingFraction: 0.25, resetTime: '2026-11-20T12:00:00Z' },
+      { name: 'b', remainingFraction: '0.5', resetTime: '2026-11-20T12:00:00.5+01:00' },
+    ],
+  }));
+  expect(await read(access, signal)).toEqual({
+    tier: 'pro',
+    projectId: 'proj-1',
+    models: [
+      { id: 'a', remainingFraction: 0.25, resetsAt: Date.UTC(2026, 10, 20, 12) },
+      { id: 'b', remainingFraction: 0.5, resetsAt: Date.UTC(2026, 10, 20, 11) + 500 },
+    ],
+  });
+  expect(requests[0]).toMatchObject({ method: 'GET', path: '/v1beta/quota?key=secret-key' });
+});
+
+test('V152, P140: a row without a fraction means nothing is left', async () => {
+  const { read } = readerOf(() => ({
+    models: [{ name: 'a' }, { name: 'b', remainingFraction: null }],
+  }));
+  const quota = await read(access, signal);
+  expect(quota?.models.map((model) => model.remainingFraction)).toEqual([0, 0]);
+});
+
+test.each<[string, JsonObject, object]>([
+  ['nothing', {}, { tier: undefined, projectId: undefined, models: [] }],
+  ['an unknown tier', { tier: 'platinum', models: {} }, { tier: undefined, models: [] }],
+  ['figures beyond the range', { models: [{ name: 'a', remainingFraction: 7 }] }, rows('a', 1)],
+  ['negative figures', { models: [{ name: 'a', remainingFraction: '-1' }] }, rows('a', 0)],
+  ['words for figures', { models: [{ name: 'a', remainingFraction: 'much' }] }, rows('a', 0)],
+  ['rows that are none', { models: [7, null, {}, { name: '' }, { name: 5 }] }, { models: [] }],
+  ['a model twice', { models: [{ name: 'a', remainingFraction: 1 }, { name: 'a' }] }, rows('a', 0)],
+  ['dates that are none', { models: [{ name: 'a', resetTime: 'soon' }] }, rows('a', 0)],
+])('an answer with %s is read as far as it goes', async (_name, answer, expected) => {
+  expect(await readerOf(() => answer).read(access, signal)).toMatchObject(expected);
+});
+
+test('an upstream without the call is asked again after an hour only', async () => {
+  let answer: () => JsonObject = refusal(404);
+  const { read, requests, clock } = readerOf(() => answer());
+  expect(await read(access, signal)).toBeUndefined();
+  answer = () => ({ tier: 'free' });
+  expect(await read(access, signal)).toBeUndefined();
+  expect(requests).toHaveLength(1);
+  await clock.advance(HOUR);
+  expect(await read(access, signal)).toMatchObject({ tier: 'free' });
+});
+
+test('other refusals are told and not remembered', async () => {
+  const { read, requests } = readerOf(refusal(503));
+  await expect(read(access, signal)).rejects.toMatchObject({ failure: { status: 503 } });
+  await expect(read(access, signal)).rejects.toThrow();
+  expect(requests).toHaveLength(2);
+});
+
+test('an upstream of a profile without the call is never asked', async () => {
+  const { client, clock, requests } = readerOf(() => ({}));
+  const read = createQuotaReader({ client, profile: createGeminiApiProfile(), clock });
+  expect(await read(access, signal)).toBeUndefined();
+  expect(requests).toEqual([]);
+});
+
+function rows(id: string, remainingFraction: number): object {
+  return { models: [{ id, remainingFraction, resetsAt: undefined }] };
+}
