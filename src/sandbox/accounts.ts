@@ -1,20 +1,25 @@
-// The accounts of the sandbox: who may call, with which key, for which project, and how much.
+// The people and robots of the sandbox: who they are, which project is theirs, and how much they may call.
 
-import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
-import type { IncomingHttpHeaders } from 'node:http';
-import { SandboxError } from './errors.ts';
+import { createHash, randomBytes } from 'node:crypto';
 
 export type SandboxTier = 'ultra' | 'pro' | 'free';
+export const SANDBOX_TIERS: readonly SandboxTier[] = ['ultra', 'pro', 'free'];
 
-export interface SandboxAccount {
+/** Who makes a call, whatever the credential. */
+export interface SandboxCaller {
+  /** Lower case. */
   readonly email: string;
   readonly tier: SandboxTier;
+  /** The only value accepted in a body's `project`, and in a path. */
+  readonly project: string;
+  /** For every model; absent for the tier's own allowances. */
+  readonly quota?: SandboxQuota;
+}
+
+/** An account that was given to the sandbox at its start, with a key. */
+export interface SandboxAccount extends SandboxCaller {
   /** The credential: `Authorization: Bearer`, `x-vendora-api-key` or `?key=`. */
   readonly key: string;
-  /** The only value accepted in a body's `project`. */
-  readonly project: string;
-  /** Absent for the tier's own allowance. */
-  readonly quota?: SandboxQuota;
 }
 
 export interface SandboxQuota {
@@ -24,12 +29,34 @@ export interface SandboxQuota {
   readonly windowMs: number;
 }
 
+/** What a plan allows of each text model and of each model that draws. */
+export interface TierQuota {
+  readonly text: SandboxQuota;
+  readonly image: SandboxQuota;
+}
+export type TierQuotas = Readonly<Record<SandboxTier, TierQuota>>;
+
 const HOUR_MS = 3_600_000;
-const QUOTAS: Readonly<Record<SandboxTier, SandboxQuota>> = {
-  ultra: { requests: 1_000_000, windowMs: 5 * HOUR_MS },
-  pro: { requests: 200_000, windowMs: 5 * HOUR_MS },
-  free: { requests: 20_000, windowMs: 24 * HOUR_MS },
+const DAY_MS = 24 * HOUR_MS;
+
+export const DEFAULT_TIER_QUOTAS: TierQuotas = {
+  ultra: {
+    text: { requests: 1_000_000, windowMs: 5 * HOUR_MS },
+    image: { requests: 100_000, windowMs: DAY_MS },
+  },
+  pro: {
+    text: { requests: 200_000, windowMs: 5 * HOUR_MS },
+    image: { requests: 20_000, windowMs: DAY_MS },
+  },
+  free: {
+    text: { requests: 20_000, windowMs: DAY_MS },
+    image: { requests: 1_000, windowMs: DAY_MS },
+  },
 };
+
+const PERSON = /^([a-z0-9](?:[a-z0-9._+-]{0,62}[a-z0-9])?)@sandbox\.example$/;
+const SERVICE_ACCOUNT =
+  /^[a-z](?:[a-z0-9-]{0,28}[a-z0-9])?@(sandbox-[a-z0-9](?:[a-z0-9-]{0,38}[a-z0-9])?)\.iam\.sandbox\.example$/;
 
 /** Two accounts with fresh random keys. */
 export function createDefaultAccounts(): SandboxAccount[] {
@@ -39,49 +66,28 @@ export function createDefaultAccounts(): SandboxAccount[] {
   ];
 }
 
-export function quotaOf(account: SandboxAccount): SandboxQuota {
-  return account.quota ?? QUOTAS[account.tier];
+/** The e-mail in lower case when it is one a person of the sandbox can have. */
+export function readPersonEmail(text: string): string | undefined {
+  const email = text.trim().toLowerCase();
+  return PERSON.test(email) ? email : undefined;
 }
 
-/**
- * The account a request's credential belongs to.
- * @throws SandboxError 401 when it has none or an unknown one.
- */
-export function authenticate(
-  accounts: readonly SandboxAccount[],
-  headers: IncomingHttpHeaders,
-  url: URL,
-): SandboxAccount {
-  const credential = readCredential(headers, url);
-  if (credential === undefined) {
-    throw new SandboxError(
-      401,
-      'No credential: send Authorization: Bearer <key>, x-vendora-api-key or ?key=.',
-    );
-  }
-  const digest = hash(credential);
-  const account = accounts.find(({ key }) => timingSafeEqual(hash(key), digest));
-  if (account === undefined) throw new SandboxError(401, 'The credential is not valid here.');
-  return account;
+/** True for `<name>@sandbox-<project>.iam.sandbox.example`. */
+export function isServiceAccountEmail(email: string): boolean {
+  return SERVICE_ACCOUNT.test(email);
 }
 
-function readCredential(headers: IncomingHttpHeaders, url: URL): string | undefined {
-  const bearer = /^Bearer +(\S+)$/i.exec(headers.authorization ?? '')?.[1];
-  const header = headers['x-vendora-api-key'];
-  const key = typeof header === 'string' ? header : undefined;
-  return bearer ?? key ?? url.searchParams.get('key') ?? undefined;
-}
-
-function hash(text: string): Buffer {
-  return createHash('sha256').update(text).digest();
+/** The one project of a person or service account. Names a project cannot have get a tail that keeps them apart. */
+export function projectOf(email: string): string {
+  const ofServiceAccount = SERVICE_ACCOUNT.exec(email)?.[1];
+  if (ofServiceAccount !== undefined) return ofServiceAccount;
+  const name = PERSON.exec(email)?.[1] ?? email;
+  const plain = name.replace(/[^a-z0-9-]/g, '-').slice(0, 30);
+  if (plain === name) return `sandbox-${name}`;
+  return `sandbox-${plain}-${createHash('sha256').update(email).digest('hex').slice(0, 6)}`;
 }
 
 function createAccount(email: string, tier: SandboxTier): SandboxAccount {
-  const name = email.slice(0, email.indexOf('@'));
-  return {
-    email,
-    tier,
-    key: `sandbox-${randomBytes(24).toString('base64url')}`,
-    project: `sandbox-${name}`,
-  };
+  const key = `sandbox-${randomBytes(24).toString('base64url')}`;
+  return { email, tier, key, project: projectOf(email) };
 }

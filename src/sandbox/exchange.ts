@@ -2,21 +2,34 @@
 
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { JsonObject } from '../lib/json.ts';
-import { authenticate, type SandboxAccount } from './accounts.ts';
+import type { SandboxAccount } from './accounts.ts';
+import {
+  addServiceAccount,
+  changeAccount,
+  listAccounts,
+  revokeAccount,
+} from './controls/accounts.ts';
+import { readQuotas, setQuotas } from './controls/quota.ts';
 import { countTokens } from './count-tokens.ts';
+import { embed } from './embed.ts';
 import { SandboxError } from './errors.ts';
 import { type GenerateServices, generate, requireModel } from './generate.ts';
+import { authenticate } from './http/authenticate.ts';
+import { writeScriptedError } from './http/frames.ts';
 import { readJsonBody } from './http/read-body.ts';
 import { requireLocalTool } from './http/require-local-tool.ts';
 import { matchRoute, type Route } from './http/routes.ts';
 import { sendJson } from './http/send-json.ts';
 import { listModels } from './list-models.ts';
-import { SANDBOX_MODELS, writeModel } from './models.ts';
-import { writeFault } from './state/faults.ts';
+import { ownIdOf, SANDBOX_MODELS, writeModel, writePublisherModels } from './models.ts';
+import { answerOAuth } from './oauth/answer-oauth.ts';
+import type { OAuthServices } from './oauth/oauth-services.ts';
+import { type FaultyCall, writeFault } from './state/faults.ts';
+import { type Member, requireStanding } from './state/members.ts';
 import { writeQuota } from './state/quota-counters.ts';
 import type { Ending, RequestLog } from './state/request-log.ts';
 
-export interface SandboxServices extends GenerateServices {
+export interface SandboxServices extends GenerateServices, OAuthServices {
   readonly accounts: readonly SandboxAccount[];
   readonly log: RequestLog;
 }
@@ -29,9 +42,11 @@ export interface Exchange {
   readonly signal: AbortSignal;
 }
 
-type ModelRoute = Extract<Route, { readonly kind: 'generate' | 'count-tokens' }>;
-type LookupRoute = Extract<Route, { readonly kind: 'get-model' | 'list-models' | 'quota' }>;
-type ControlRoute = Exclude<Route, ModelRoute | LookupRoute>;
+type ModelRoute = Extract<Route, { readonly kind: 'generate' | 'count-tokens' | 'embed' }>;
+type LookupKind = 'get-model' | 'list-models' | 'list-publisher-models' | 'quota';
+type LookupRoute = Extract<Route, { readonly kind: LookupKind }>;
+type OAuthRoute = Extract<Route, { readonly kind: 'oauth' }>;
+type ControlRoute = Exclude<Route, ModelRoute | LookupRoute | OAuthRoute>;
 
 /** @throws SandboxError until the answer has begun. */
 export async function answerExchange(exchange: Exchange, services: SandboxServices): Promise<void> {
@@ -40,16 +55,21 @@ export async function answerExchange(exchange: Exchange, services: SandboxServic
   switch (route.kind) {
     case 'generate':
     case 'count-tokens':
+    case 'embed':
       await answerModelCall(route, exchange, services);
       return;
     case 'get-model':
     case 'list-models':
+    case 'list-publisher-models':
     case 'quota':
-      sendJson(response, 200, writeLookup(route, exchange, services));
+      sendJson(response, 200, await lookUp(route, exchange, services));
+      return;
+    case 'oauth':
+      await answerOAuth(route.operation, exchange, services);
       return;
     default:
       requireLocalTool(request);
-      sendJson(response, 200, await control(route, request, services));
+      sendJson(response, 200, await control(route, exchange, services));
   }
 }
 
@@ -64,7 +84,7 @@ async function answerModelCall(
   { request, response, url, signal }: Exchange,
   services: SandboxServices,
 ): Promise<void> {
-  const account = authenticate(services.accounts, request.headers, url);
+  const account = authenticate(request, url, services);
   const { text, value } = await readJsonBody(request);
   const note = services.log.add({
     time: new Date(services.clock.now()).toISOString(),
@@ -74,12 +94,24 @@ async function answerModelCall(
   });
   try {
     let ended: Ending = 'complete';
+    const { address } = route;
+    requireStanding(account, address.modelId);
     if (route.kind === 'count-tokens') {
-      sendJson(response, 200, countTokens(value, account, route.modelId));
+      const body = countTokens(value, account, address);
+      const models = [address.modelId, ownIdOf(address.modelId)];
+      await suffer({ endpoint: 'count-tokens', account: account.email, models }, services, signal);
+      sendJson(response, 200, body);
+    } else if (route.kind === 'embed') {
+      const { isBatch } = route;
+      sendJson(
+        response,
+        200,
+        await embed({ account, address, isBatch, body: value, signal }, services),
+      );
     } else {
-      const { modelId, delivery } = route;
+      const { delivery } = route;
       ended = await generate(
-        { account, modelId, delivery, body: value, signal, response },
+        { account, address, delivery, body: value, signal, response },
         services,
       );
     }
@@ -91,17 +123,41 @@ async function answerModelCall(
   }
 }
 
+async function lookUp(
+  route: LookupRoute,
+  { request, url, signal }: Exchange,
+  services: SandboxServices,
+): Promise<JsonObject> {
+  const account = authenticate(request, url, services);
+  requireStanding(account);
+  const endpoint = route.kind === 'quota' ? 'quota' : 'models';
+  await suffer({ endpoint, account: account.email, models: [] }, services, signal);
+  return writeLookup(route, { account, query: url.searchParams }, services);
+}
+
+/** @throws SandboxError of a scripted fault for this call, after its delay. */
+async function suffer(
+  call: FaultyCall,
+  { faults, clock }: SandboxServices,
+  signal: AbortSignal,
+): Promise<void> {
+  const fault = faults.take(call) ?? {};
+  if (fault.delayMs !== undefined) await clock.sleep(fault.delayMs, signal);
+  if (fault.status !== undefined) throw writeScriptedError(fault.status, fault);
+}
+
 function writeLookup(
   route: LookupRoute,
-  { request, url }: Exchange,
-  { accounts, quotas }: SandboxServices,
+  { account, query }: { readonly account: Member; readonly query: URLSearchParams },
+  { quotas }: SandboxServices,
 ): JsonObject {
-  const account = authenticate(accounts, request.headers, url);
   switch (route.kind) {
     case 'get-model':
-      return writeModel(requireModel(route.modelId));
+      return writeModel(requireModel({ modelId: route.modelId, place: undefined }));
     case 'list-models':
-      return listModels(url.searchParams);
+      return listModels(query);
+    case 'list-publisher-models':
+      return writePublisherModels();
     case 'quota':
       return writeQuota(
         account,
@@ -115,9 +171,10 @@ function writeLookup(
 
 async function control(
   route: ControlRoute,
-  request: IncomingMessage,
-  { faults, log }: SandboxServices,
+  { request, url }: Exchange,
+  services: SandboxServices,
 ): Promise<JsonObject> {
+  const { faults, log } = services;
   switch (route.kind) {
     case 'add-fault':
       return writeFault(faults.add((await readJsonBody(request)).value));
@@ -128,6 +185,18 @@ async function control(
       return { faults: faults.list().map(writeFault) };
     case 'list-requests':
       return { requests: [...log.list()] };
+    case 'list-accounts':
+      return listAccounts(services);
+    case 'change-account':
+      return changeAccount(route.email, (await readJsonBody(request)).value, services);
+    case 'revoke-account':
+      return revokeAccount(route.email, services);
+    case 'add-service-account':
+      return addServiceAccount((await readJsonBody(request)).value, services);
+    case 'read-quota':
+      return readQuotas(url.searchParams, services);
+    case 'set-quota':
+      return setQuotas((await readJsonBody(request)).value, services);
     default:
       return route satisfies never;
   }

@@ -4,12 +4,12 @@ import type { ServerResponse } from 'node:http';
 import type { Clock } from '../lib/clock.ts';
 import { createId } from '../lib/ids.ts';
 import type { JsonValue } from '../lib/json.ts';
-import type { SandboxAccount } from './accounts.ts';
+import type { SandboxCaller } from './accounts.ts';
 import { badRequest, notFound } from './errors.ts';
 import { type Frames, writeFrames, writeScriptedError } from './http/frames.ts';
-import type { Delivery } from './http/routes.ts';
+import { type Delivery, type ModelAddress, wordsOf } from './http/routes.ts';
 import { sendFrames } from './http/send-frames.ts';
-import { findModel, type SandboxModel } from './models.ts';
+import { findModel, findProjectModel, methodsOf, ownIdOf, type SandboxModel } from './models.ts';
 import { type Directives, readDirectives } from './play/directives.ts';
 import { readLastTurn } from './play/last-turn.ts';
 import { play } from './play/play.ts';
@@ -32,8 +32,8 @@ export interface GenerateServices {
 }
 
 export interface GenerateCall {
-  readonly account: SandboxAccount;
-  readonly modelId: string;
+  readonly account: SandboxCaller;
+  readonly address: ModelAddress;
   readonly delivery: Delivery;
   readonly body: JsonValue;
   /** Aborts when the caller is gone. */
@@ -45,16 +45,17 @@ const NO_FAULT: Fault = {};
 
 /** @throws SandboxError until the answer has begun. */
 export async function generate(call: GenerateCall, services: GenerateServices): Promise<Ending> {
-  const model = requireModel(call.modelId);
+  const model = requireMethod(call.address, 'generateContent');
+  const ownId = ownIdOf(model.id);
   const request = readChecked(call, model, services.signatures);
   const turn = readLastTurn(request.contents ?? []);
   const directives = readDirectives(turn.text);
-  const fault = services.faults.take(call.account.email, model.id) ?? NO_FAULT;
+  const fault = takeFault(call, [model.id, ownId], services.faults);
   const waitMs = (fault.delayMs ?? 0) + (call.delivery === 'whole' ? directives.pauseMs : 0);
   if (waitMs > 0) await services.clock.sleep(waitMs, call.signal);
   failIfTold(directives, fault);
   services.quotas.spend(call.account, model.id);
-  const scope = `${call.account.email}\n${model.id}`;
+  const scope = `${call.account.email}\n${ownId}`;
   const cachedTokens = services.prefixes.visit(scope, request);
   const answer = play({ request, model, turn, directives, cachedTokens, createId });
   const frames = writeFrames(answer, {
@@ -72,30 +73,53 @@ export async function generate(call: GenerateCall, services: GenerateServices): 
 }
 
 /** @throws SandboxError 404 */
-export function requireModel(modelId: string): SandboxModel {
-  const model = findModel(modelId);
-  if (model === undefined) {
-    throw notFound(`models/${modelId} does not exist here; GET /v1beta/models lists what does.`);
-  }
-  return model;
+export function requireModel({ modelId, place }: ModelAddress): SandboxModel {
+  const model = place === undefined ? findModel(modelId) : findProjectModel(modelId);
+  if (model !== undefined) return model;
+  const list = place === undefined ? '/v1beta/models' : '/v1beta1/publishers/google/models';
+  throw notFound(`models/${modelId} does not exist here; GET ${list} lists what does.`);
+}
+
+/** @throws SandboxError 404 for a model that is not there or cannot do this. */
+export function requireMethod(address: ModelAddress, method: string): SandboxModel {
+  const model = requireModel(address);
+  if (methodsOf(model).includes(method)) return model;
+  throw notFound(
+    `models/${model.id} is not supported for ${method}; see its supportedGenerationMethods.`,
+  );
 }
 
 /**
- * A body's `project` must be absent or the account's own; its `model` the one in the path.
+ * A body's `project` must be absent or the account's own, and so must a path's; a body's `model`
+ * must be the one of the path.
  * @throws SandboxError 400 for an empty project or another model, 404 for a foreign project.
  */
 export function checkAddress(
   { project, model }: { readonly project?: string; readonly model?: string },
-  account: SandboxAccount,
-  modelId: string,
+  account: SandboxCaller,
+  { modelId, place }: ModelAddress,
 ): void {
+  requireProject(place?.project, account);
+  if (place !== undefined && project !== undefined) {
+    throw badRequest([{ field: 'project', description: 'belongs into the path, not here' }]);
+  }
+  requireProject(project, account);
+  const names = [modelId, `models/${modelId}`, ...(place === undefined ? [] : [place.model])];
+  if (model !== undefined && !names.includes(model)) {
+    throw badRequest([{ field: 'model', description: `is not the model of the path, ${modelId}` }]);
+  }
+}
+
+function requireProject(project: string | undefined, account: SandboxCaller): void {
   if (project === '') throw badRequest([{ field: 'project', description: 'must not be empty' }]);
   if (project !== undefined && project !== account.project) {
     throw notFound(`Project ${JSON.stringify(project)} does not exist or is not yours.`);
   }
-  if (model !== undefined && model !== modelId && model !== `models/${modelId}`) {
-    throw badRequest([{ field: 'model', description: `is not the model of the path, ${modelId}` }]);
-  }
+}
+
+function takeFault(call: GenerateCall, models: readonly string[], faults: Faults): Fault {
+  const account = call.account.email;
+  return faults.take({ endpoint: 'generate', account, models }) ?? NO_FAULT;
 }
 
 /** @throws SandboxError 400 */
@@ -110,8 +134,8 @@ function readChecked(
   model: SandboxModel,
   signatures: Signatures,
 ): GenerateRequest {
-  const request = readGenerateRequest(call.body);
-  checkAddress(request, call.account, model.id);
+  const request = readGenerateRequest(call.body, wordsOf(call.address));
+  checkAddress(request, call.account, call.address);
   checkRequest({ request, model, signatures });
   checkPromptSize(sumTokens(countPromptTokens(request)), model);
   return request;

@@ -1,5 +1,6 @@
-// Facts about inline media read from its first bytes: type, size in pixels where a header tells, byte count.
+// Facts about inline media read from its bytes: type, size in pixels or length where a header tells, byte count.
 
+import { readWavFacts, type WavFacts } from './wav-facts.ts';
 import type { Blob } from './wire.ts';
 
 export interface PixelSize {
@@ -11,13 +12,28 @@ const PNG_SIGNATURE = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0
 /** Enough base64 to reach a JPEG's frame header behind an embedded thumbnail. */
 const HEADER_CHARACTERS = 256 * 1024;
 
-/** Such as `image/png 2x3 px, 77 bytes`. */
+/** Such as `image/png 2x3 px, 77 bytes` or `audio/wav 1.5 s, 16000 Hz, 48044 bytes`. */
 export function describeMedia(blob: Blob): string {
   const type = blob.mimeType ?? 'unknown type';
   const bytes = `${countBytes(blob.data ?? '')} bytes`;
-  const size = readPixelSize(Buffer.from((blob.data ?? '').slice(0, HEADER_CHARACTERS), 'base64'));
+  const sound = readSound(blob);
+  if (sound !== undefined) {
+    const { durationSeconds, sampleRate } = sound;
+    return `${type} ${Math.round(durationSeconds * 1000) / 1000} s, ${sampleRate} Hz, ${bytes}`;
+  }
+  const size = readPictureSize(blob);
   if (size !== undefined) return `${type} ${size.width}x${size.height} px, ${bytes}`;
   return type.startsWith('image/') ? `${type} of unknown size, ${bytes}` : `${type} ${bytes}`;
+}
+
+/** Undefined for sounds that are no WAV. */
+export function readSound({ mimeType = '', data = '' }: Blob): WavFacts | undefined {
+  return mimeType.startsWith('audio/') ? readWavFacts(Buffer.from(data, 'base64')) : undefined;
+}
+
+/** The size in pixels that the picture's own header states. */
+export function readPictureSize({ data = '' }: Blob): PixelSize | undefined {
+  return readPixelSize(Buffer.from(data.slice(0, HEADER_CHARACTERS), 'base64'));
 }
 
 /** The size a PNG or JPEG header states; undefined for anything else. */

@@ -8,6 +8,12 @@ export const MODEL_FAMILIES: readonly ModelFamily[] = ['alpha', 'beta'];
 
 export interface SandboxModel {
   readonly id: string;
+  /** Its names on project paths, which speak the real words; empty where it has none. */
+  readonly realIds: readonly string[];
+  /** Counts against the image quota. */
+  readonly drawsImages?: true;
+  /** Gives vectors and no answers. */
+  readonly embeds?: true;
   readonly family: ModelFamily;
   readonly displayName: string;
   readonly description: string;
@@ -45,12 +51,13 @@ const BETA_THINKING: ModelThinking = {
 };
 
 const alpha = { family: 'alpha', inputTokenLimit: INPUT_LIMIT } as const;
-const beta = { family: 'beta', inputTokenLimit: INPUT_LIMIT } as const;
+const beta = { family: 'beta', inputTokenLimit: INPUT_LIMIT, realIds: [] } as const;
 
 export const SANDBOX_MODELS: readonly SandboxModel[] = [
   {
     ...alpha,
     id: 'alpha-3-flash',
+    realIds: ['gemini-3-flash-preview', 'gemini-3-flash'],
     displayName: 'Alpha 3 Flash',
     description: 'Fast and efficient.',
     outputTokenLimit: ALPHA_OUTPUT_LIMIT,
@@ -59,6 +66,7 @@ export const SANDBOX_MODELS: readonly SandboxModel[] = [
   {
     ...alpha,
     id: 'alpha-3-pro-high',
+    realIds: ['gemini-3.1-pro-preview', 'gemini-3-pro-preview', 'gemini-3-pro'],
     displayName: 'Alpha 3 Pro (high)',
     description: 'High-quality reasoning.',
     outputTokenLimit: ALPHA_OUTPUT_LIMIT,
@@ -67,6 +75,7 @@ export const SANDBOX_MODELS: readonly SandboxModel[] = [
   {
     ...alpha,
     id: 'alpha-3-pro-low',
+    realIds: [],
     displayName: 'Alpha 3 Pro (low)',
     description: 'Cost-efficient.',
     outputTokenLimit: ALPHA_OUTPUT_LIMIT,
@@ -75,6 +84,8 @@ export const SANDBOX_MODELS: readonly SandboxModel[] = [
   {
     ...alpha,
     id: 'alpha-3-pro-image',
+    realIds: ['gemini-3-pro-image-preview', 'gemini-3-pro-image'],
+    drawsImages: true,
     displayName: 'Alpha 3 Pro Image',
     description: 'Image generation.',
     outputTokenLimit: ALPHA_OUTPUT_LIMIT,
@@ -103,12 +114,41 @@ export const SANDBOX_MODELS: readonly SandboxModel[] = [
     outputTokenLimit: BETA_OUTPUT_LIMIT,
     thinking: BETA_THINKING,
   },
+  {
+    ...alpha,
+    id: 'alpha-embedding-001',
+    realIds: [],
+    embeds: true,
+    displayName: 'Alpha Embedding 1',
+    description: 'Text embeddings.',
+    inputTokenLimit: 2048,
+    outputTokenLimit: 1,
+  },
 ];
 
 const BY_ID = new Map(SANDBOX_MODELS.map((model) => [model.id, model]));
 
+const BY_REAL_ID = new Map(
+  SANDBOX_MODELS.flatMap((model) => model.realIds.map((id) => [id, model] as const)),
+);
+
 export function findModel(id: string): SandboxModel | undefined {
   return BY_ID.get(id);
+}
+
+/** The model a project path names by a real id; it goes by that id from there on. */
+export function findProjectModel(id: string): SandboxModel | undefined {
+  const model = BY_REAL_ID.get(id);
+  return model && { ...model, id };
+}
+
+/** The sandbox's own id of a model that may go by a real one: quotas and controls know models by it. */
+export function ownIdOf(id: string): string {
+  return BY_REAL_ID.get(id)?.id ?? id;
+}
+
+export function methodsOf({ embeds }: SandboxModel): readonly string[] {
+  return [embeds === true ? 'embedContent' : 'generateContent', 'countTokens'];
 }
 
 /** The model as `GET /models` shows it: the official fields and the spec's `maxOutputTokens`, `supportsThinking`. */
@@ -122,7 +162,7 @@ export function writeModel(model: SandboxModel): JsonObject {
     inputTokenLimit: model.inputTokenLimit,
     outputTokenLimit: model.outputTokenLimit,
     maxOutputTokens: model.outputTokenLimit,
-    supportedGenerationMethods: ['generateContent', 'countTokens'],
+    supportedGenerationMethods: [...methodsOf(model)],
     temperature: 1,
     topP: 0.95,
     topK: 64,
@@ -130,4 +170,17 @@ export function writeModel(model: SandboxModel): JsonObject {
     thinking: thinks,
     supportsThinking: thinks,
   };
+}
+
+/** The model as a publisher's list shows it (Vertex AI API, "PublisherModel"). */
+export function writePublisherModels(): JsonObject {
+  const publisherModels = SANDBOX_MODELS.flatMap(({ realIds }) =>
+    realIds.map((id) => ({
+      name: `publishers/google/models/${id}`,
+      versionId: 'default',
+      openSourceCategory: 'PROPRIETARY',
+      launchStage: 'GA',
+    })),
+  );
+  return { publisherModels };
 }

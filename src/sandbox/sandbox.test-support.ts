@@ -12,7 +12,7 @@ import { readLastTurn } from './play/last-turn.ts';
 import { play } from './play/play.ts';
 import { readGenerateRequest } from './proto/read-message.ts';
 import { checkRequest } from './rules/check-request.ts';
-import { createSandbox } from './sandbox.ts';
+import { createSandbox, type SandboxOptions } from './sandbox.ts';
 import { createSignatures } from './signatures.ts';
 
 export const ADA: SandboxAccount = {
@@ -111,10 +111,13 @@ export interface Reply {
 }
 
 /** A listening sandbox of two accounts; `send` uses Ada's key unless told otherwise. */
-export async function startTestSandbox(accounts: readonly SandboxAccount[] = [ADA, GRACE]) {
+export async function startTestSandbox(
+  accounts: readonly SandboxAccount[] = [ADA, GRACE],
+  options: Partial<SandboxOptions> = {},
+) {
   const clock = createTestClock();
-  const sandbox = createSandbox({ accounts, clock });
-  const { url } = await sandbox.start();
+  const sandbox = createSandbox({ accounts, clock, ...options });
+  const { url, oauth } = await sandbox.start();
   const send = async (
     path: string,
     { body, method = body === undefined ? 'GET' : 'POST', headers = {} }: SendOptions = {},
@@ -131,7 +134,7 @@ export async function startTestSandbox(accounts: readonly SandboxAccount[] = [AD
     const received = await response.text();
     return { status: response.status, text: received, json: readObject(received) };
   };
-  return { clock, url, send, close: () => sandbox.close() };
+  return { clock, url, oauth, send, close: () => sandbox.close() };
 }
 
 export interface SendOptions {

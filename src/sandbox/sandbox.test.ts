@@ -62,7 +62,7 @@ test('V116 refusals have the generate-content form with the violated fields', as
 test.each([
   ['an unknown model', 'POST', '/v1/models/alpha-9:generateContent', 404],
   ['an unknown path', 'GET', '/v1beta/files', 404],
-  ['an operation that is not offered', 'POST', '/v1/models/alpha-3-flash:embedContent', 404],
+  ['an operation that is not offered', 'POST', '/v1/models/alpha-3-flash:tuneContent', 404],
   ['a wrong method', 'DELETE', '/v1beta/models', 404],
 ])('%s is refused', async (_name, method, path, status) => {
   const options = method === 'POST' ? { method, body: ask('hi') } : { method };
@@ -97,11 +97,11 @@ test('V115 tokens are counted by both spellings', async () => {
   expect((await send(paths[0] ?? '', { body })).status).toBe(400);
 });
 
-test('the seven models are listed in pages, with their limits', async () => {
+test('the eight models are listed in pages, with their limits', async () => {
   const page = (await send('/v1beta/models?pageSize=5')).json;
   expect(page.models).toHaveLength(5);
   const rest = (await send(`/v1beta/models?pageSize=5&pageToken=${page.nextPageToken}`)).json;
-  expect(rest.models).toHaveLength(2);
+  expect(rest.models).toHaveLength(3);
   expect((await send('/v1/models/beta-opus-4-6-thinking')).json).toMatchObject({
     name: 'models/beta-opus-4-6-thinking',
     inputTokenLimit: 1_048_576,

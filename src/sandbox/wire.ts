@@ -21,6 +21,21 @@ export interface CountTokensRequest {
   readonly generateContentRequest?: GenerateRequest;
 }
 
+export interface EmbedContentRequest {
+  readonly model?: string;
+  readonly project?: string;
+  readonly content?: Content;
+  readonly taskType?: string;
+  readonly title?: string;
+  readonly outputDimensionality?: number;
+}
+
+export interface BatchEmbedContentsRequest {
+  readonly model?: string;
+  readonly project?: string;
+  readonly requests?: readonly EmbedContentRequest[];
+}
+
 export interface Content {
   readonly role?: string;
   readonly parts?: readonly Part[];
@@ -123,8 +138,14 @@ export interface GenerationConfig {
   readonly responseModalities?: readonly string[];
   readonly mediaResolution?: string;
   readonly speechConfig?: JsonObject;
-  readonly imageConfig?: JsonObject;
+  readonly imageConfig?: ImageConfig;
   readonly thinkingConfig?: ThinkingConfig;
+}
+
+export interface ImageConfig {
+  readonly aspectRatio?: string;
+  readonly imageSize?: string;
+  readonly personGeneration?: string;
 }
 
 export interface ThinkingConfig {

@@ -1,4 +1,4 @@
-// Keeps `/sandbox/…`, which needs no key, away from web pages: loopback names only, no cross-origin calls.
+// Keeps `/sandbox/…` and `/oauth/…` away from foreign web pages: loopback names only, no cross-origin calls.
 
 import type { IncomingMessage } from 'node:http';
 import { SandboxError } from '../errors.ts';
@@ -10,5 +10,13 @@ export function requireLocalTool(request: IncomingMessage): void {
   const { host = '', origin } = request.headers;
   if (!LOOPBACK_HOST.test(host) || origin !== undefined) {
     throw new SandboxError(403, 'The controls of the sandbox are for local tools, not for pages.');
+  }
+}
+
+/** @throws SandboxError 403 for a foreign Host, or an Origin that is not the sandbox itself. */
+export function requireOwnPage(request: IncomingMessage): void {
+  const { host = '', origin = `http://${host}` } = request.headers;
+  if (!LOOPBACK_HOST.test(host) || origin !== `http://${host}`) {
+    throw new SandboxError(403, 'The sign-in of the sandbox is for this machine and its own page.');
   }
 }

@@ -5,10 +5,22 @@ import type { JsonObject } from '../../lib/json.ts';
 import { type SandboxError, writeError } from '../errors.ts';
 
 export function sendJson(response: ServerResponse, status: number, body: JsonObject): void {
-  const bytes = Buffer.from(JSON.stringify(body));
+  sendText(response, status, JSON.stringify(body));
+}
+
+/** Sends a text as JSON; answers of token endpoints must not be kept (RFC 6749, 5.1), nor need others be. */
+export function sendText(
+  response: ServerResponse,
+  status: number,
+  text: string,
+  headers: Readonly<Record<string, string>> = {},
+): void {
+  const bytes = Buffer.from(text);
   response.writeHead(status, {
     'content-type': 'application/json; charset=UTF-8',
     'content-length': bytes.length,
+    'cache-control': 'no-store',
+    ...headers,
   });
   response.end(bytes);
 }

@@ -22,6 +22,7 @@ export interface Candidate {
   readonly thoughts: string;
   readonly calls: readonly IssuedCall[];
   readonly text: string;
+  readonly pictures?: readonly DrawnPicture[] | undefined;
   readonly finishReason: string;
   readonly finishMessage?: string | undefined;
   readonly groundingMetadata?: JsonObject | undefined;
@@ -33,7 +34,17 @@ export interface IssuedCall {
   readonly args: JsonObject;
 }
 
-/** What a text and calls count as output, thoughts aside. */
+/** A PNG. */
+export interface DrawnPicture {
+  readonly base64: string;
+  readonly tokens: number;
+}
+
+export function countPictureTokens({ pictures = [] }: Candidate): number {
+  return pictures.reduce((sum, { tokens }) => sum + tokens, 0);
+}
+
+/** What a text and calls count as output, thoughts and pictures aside. */
 export function countOutputTokens(text: string, calls: readonly IssuedCall[]): number {
   return calls.reduce((sum, call) => sum + countJsonTokens(call), countTextTokens(text));
 }

@@ -7,6 +7,7 @@ import type { LastTurn } from './last-turn.ts';
 import { GREETING, writeReflection, writeReflectionJson } from './reflection.ts';
 import { smallestInstance } from './smallest-instance.ts';
 import { writeToolResult } from './tool-result.ts';
+import { recordingsToWriteDown, writeTimedTranscript, writeTranscript } from './transcript.ts';
 
 export interface TextOrder {
   readonly request: GenerateRequest;
@@ -41,6 +42,8 @@ function writeWhole(order: TextOrder): string {
 
 function writePlain({ turn, words, sentences, maxTokens }: TextOrder): string {
   if (turn.results.length > 0) return writeToolResult(turn);
+  const recordings = recordingsToWriteDown(turn);
+  if (recordings.length > 0) return writeTranscript(recordings);
   if (words !== undefined) {
     return Array.from({ length: words }, (_, index) => `word-${index + 1}`).join(' ');
   }
@@ -54,6 +57,9 @@ function writeJson({ request, turn, sentences }: TextOrder): JsonValue {
   const schema = responseSchema ?? responseJsonSchema;
   if (schema !== undefined) {
     const plain: JsonValue = JSON.parse(JSON.stringify(schema));
+    const recordings = recordingsToWriteDown(turn);
+    const timed = recordings.length > 0 ? writeTimedTranscript(plain, recordings) : undefined;
+    if (timed !== undefined) return timed;
     return smallestInstance(plain, hasResults ? writeToolResult(turn) : GREETING);
   }
   return hasResults ? { result: writeToolResult(turn) } : writeReflectionJson(sentences);

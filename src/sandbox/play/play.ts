@@ -9,6 +9,7 @@ import { composeText } from './compose-text.ts';
 import type { Directives } from './directives.ts';
 import { writeGrounding } from './grounding.ts';
 import type { LastTurn } from './last-turn.ts';
+import { describeOrder, draw, readPictureOrder } from './picture.ts';
 import { describeRequest } from './reflection.ts';
 import { planThinking, type Thinking } from './thinking.ts';
 
@@ -36,7 +37,14 @@ const EMPTY_ENDINGS = new Set([
   'UNEXPECTED_TOOL_CALL',
   'TOO_MANY_TOOL_CALLS',
   'MALFORMED_RESPONSE',
+  'NO_IMAGE',
+  'IMAGE_SAFETY',
+  'IMAGE_PROHIBITED_CONTENT',
+  'IMAGE_RECITATION',
+  'IMAGE_OTHER',
 ]);
+/** Endings that leave a picture whole: a limit cuts words alone. */
+const DRAWING_ENDINGS = new Set(['STOP', 'MAX_TOKENS']);
 
 /** The same request always gets the same answer, ids apart. */
 export function play(input: Play): Answer {
@@ -69,7 +77,10 @@ function playCandidate(scene: Scene, index: number): Candidate {
   const forced = scene.directives.finishReason;
   const candidate = scene.chosen.calls.length > 0 ? playCalls(scene) : playText(scene, index);
   if (forced === undefined) return candidate;
-  if (!EMPTY_ENDINGS.has(forced)) return { ...candidate, finishReason: forced };
+  if (!EMPTY_ENDINGS.has(forced)) {
+    const pictures = DRAWING_ENDINGS.has(forced) ? candidate.pictures : [];
+    return { ...candidate, pictures, finishReason: forced };
+  }
   const finishMessage = `The sandbox was told to end with ${forced}.`;
   return { thoughts: '', calls: [], text: '', finishReason: forced, finishMessage };
 }
@@ -91,12 +102,14 @@ function playCalls({ chosen, thinking, maxTokens, createId }: Scene): Candidate 
 
 function playText(scene: Scene, index: number): Candidate {
   const { request, model, turn, chosen, candidateCount } = scene;
+  const order = readPictureOrder(request, model, turn);
   const numbering = candidateCount > 1 ? [`Candidate ${index + 1} of ${candidateCount}.`] : [];
+  const drawn = order === undefined ? [] : [describeOrder(order)];
   const sentences = describeRequest({
     request,
     modelId: model.id,
     turn,
-    notes: [...numbering, ...chosen.notes],
+    notes: [...numbering, ...drawn, ...chosen.notes],
   });
   const { text, finishReason } = composeText({
     request,
@@ -105,12 +118,15 @@ function playText(scene: Scene, index: number): Candidate {
     words: scene.directives.words,
     maxTokens: scene.maxTokens,
   });
+  const writesWords = request.generationConfig?.responseModalities?.includes('TEXT') ?? true;
+  const said = order === undefined || writesWords ? text : '';
   const searches = request.tools?.some((tool) => tool.vendoraSearch !== undefined) === true;
   return {
     thoughts: scene.thinking.summary,
     calls: [],
-    text,
+    text: said,
+    pictures: order === undefined ? [] : [draw(order)],
     finishReason,
-    groundingMetadata: searches && text !== '' ? writeGrounding(turn.text, text) : undefined,
+    groundingMetadata: searches && said !== '' ? writeGrounding(turn.text, said) : undefined,
   };
 }

@@ -4,21 +4,33 @@
 import type { JsonObject } from '../../lib/json.ts';
 import type { Signatures } from '../signatures.ts';
 import { sumTokens } from '../tokens.ts';
-import { type Answer, type Candidate, countOutputTokens, type IssuedCall } from './answer.ts';
+import {
+  type Answer,
+  type Candidate,
+  countOutputTokens,
+  countPictureTokens,
+  type DrawnPicture,
+  type IssuedCall,
+} from './answer.ts';
 import { splitText } from './split-text.ts';
 
 /** One chunk of one candidate, before usage is added. */
 interface Step {
   readonly candidate: JsonObject;
   /** Output tokens of this candidate so far. */
-  readonly tokens: number;
+  readonly tokens: OutputTokens;
 }
+
+interface OutputTokens {
+  readonly words: number;
+  readonly pictures: number;
+}
+
+const NO_TOKENS: OutputTokens = { words: 0, pictures: 0 };
 
 export function writeWhole(answer: Answer, signatures: Signatures): JsonObject {
   if (answer.blockReason !== undefined) return writeBlocked(answer);
-  const tokens = answer.candidates.reduce((sum, { text, calls }) => {
-    return sum + countOutputTokens(text, calls);
-  }, 0);
+  const tokens = sumOutput(answer.candidates.map(countCandidate));
   const candidates = answer.candidates.map((candidate, index) => ({
     content: writeContent(wholeParts(candidate, answer, signatures)),
     ...writeEnding(candidate),
@@ -33,7 +45,7 @@ export function writeChunks(answer: Answer, signatures: Signatures): JsonObject[
   const tracks = answer.candidates.map((candidate, index) =>
     listSteps(candidate, { answer, index, signatures }),
   );
-  const reached = tracks.map(() => 0);
+  const reached = tracks.map(() => NO_TOKENS);
   const chunks: JsonObject[] = [];
   const longest = Math.max(0, ...tracks.map((track) => track.length));
   for (let round = 0; round < longest; round += 1) {
@@ -41,8 +53,7 @@ export function writeChunks(answer: Answer, signatures: Signatures): JsonObject[
       const step = track[round];
       if (step === undefined) continue;
       reached[index] = step.tokens;
-      const tokens = reached.reduce((sum, count) => sum + count, 0);
-      chunks.push(writeResponse(answer, [step.candidate], tokens));
+      chunks.push(writeResponse(answer, [step.candidate], sumOutput(reached)));
     }
   }
   return chunks;
@@ -50,7 +61,22 @@ export function writeChunks(answer: Answer, signatures: Signatures): JsonObject[
 
 /** 200 without any candidate: what an empty answer looks like. */
 export function writeEmpty(answer: Answer): JsonObject {
-  return writeResponse(answer, undefined, 0);
+  return writeResponse(answer, undefined, NO_TOKENS);
+}
+
+function countCandidate(candidate: Candidate): OutputTokens {
+  const { text, calls } = candidate;
+  return { words: countOutputTokens(text, calls), pictures: countPictureTokens(candidate) };
+}
+
+function sumOutput(all: readonly OutputTokens[]): OutputTokens {
+  return all.reduce(
+    (sum, { words, pictures }) => ({
+      words: sum.words + words,
+      pictures: sum.pictures + pictures,
+    }),
+    NO_TOKENS,
+  );
 }
 
 function wholeParts(candidate: Candidate, answer: Answer, signatures: Signatures): JsonObject[] {
@@ -60,6 +86,7 @@ function wholeParts(candidate: Candidate, answer: Answer, signatures: Signatures
     ...writeThoughts(candidate.thoughts),
     ...writeCalls(candidate.calls, answer, signatures),
     ...(text === '' ? [] : [textPart]),
+    ...writePictures(candidate.pictures, answer, signatures),
   ];
 }
 
@@ -68,7 +95,8 @@ function listSteps(
   { answer, index, signatures }: { answer: Answer; index: number; signatures: Signatures },
 ): Step[] {
   const steps: Step[] = [];
-  const add = (part: JsonObject, tokens: number): void => {
+  const add = (part: JsonObject, words: number, pictures = 0): void => {
+    const tokens = { words, pictures };
     steps.push({ candidate: { content: writeContent([part]), index }, tokens });
   };
   for (const piece of splitText(candidate.thoughts)) add({ text: piece, thought: true }, 0);
@@ -80,6 +108,10 @@ function listSteps(
   writeCalls(candidate.calls, answer, signatures).forEach((part, position) => {
     add(part, countOutputTokens('', candidate.calls.slice(0, position + 1)));
   });
+  const { words, pictures } = countCandidate(candidate);
+  for (const part of writePictures(candidate.pictures, answer, signatures)) {
+    add(part, words, pictures);
+  }
   const closing =
     candidate.text === ''
       ? {}
@@ -90,7 +122,7 @@ function listSteps(
       ...writeEnding(candidate),
       index,
     },
-    tokens: countOutputTokens(candidate.text, candidate.calls),
+    tokens: { words, pictures },
   });
   return steps;
 }
@@ -115,6 +147,18 @@ function writeCalls(
   });
 }
 
+/** Image models sign every picture, so that a dialogue can go on with it. */
+function writePictures(
+  pictures: readonly DrawnPicture[] = [],
+  answer: Answer,
+  signatures: Signatures,
+): JsonObject[] {
+  return pictures.map(({ base64 }) => {
+    const inlineData = { mimeType: 'image/png', data: base64 };
+    return { inlineData, thoughtSignature: signatures.issue({ inlineData }, answer.family) };
+  });
+}
+
 function writeContent(parts: JsonObject[]): JsonObject {
   return parts.length === 0 ? { role: 'model' } : { parts, role: 'model' };
 }
@@ -129,24 +173,25 @@ function writeEnding({ finishReason, finishMessage, groundingMetadata }: Candida
 
 function writeBlocked(answer: Answer): JsonObject {
   const promptFeedback = { blockReason: answer.blockReason ?? 'OTHER' };
-  return { promptFeedback, ...writeResponse(answer, undefined, 0) };
+  return { promptFeedback, ...writeResponse(answer, undefined, NO_TOKENS) };
 }
 
 function writeResponse(
   answer: Answer,
   candidates: JsonObject[] | undefined,
-  outputTokens: number,
+  output: OutputTokens,
 ): JsonObject {
   return {
     ...(candidates !== undefined && { candidates }),
-    usageMetadata: writeUsage(answer, outputTokens),
+    usageMetadata: writeUsage(answer, output),
     modelVersion: answer.modelId,
     responseId: answer.responseId,
   };
 }
 
 /** Figures of 0 are left out, as the real service does. Prompt includes cached; candidates exclude thoughts. */
-function writeUsage(answer: Answer, outputTokens: number): JsonObject {
+function writeUsage(answer: Answer, { words, pictures }: OutputTokens): JsonObject {
+  const outputTokens = words + pictures;
   const prompt = sumTokens(answer.prompt);
   const thoughts = answer.thinkingTokens * answer.candidates.length;
   const details = [...answer.prompt].map(([modality, tokenCount]) => ({ modality, tokenCount }));
@@ -157,5 +202,8 @@ function writeUsage(answer: Answer, outputTokens: number): JsonObject {
     ...(thoughts > 0 && { thoughtsTokenCount: thoughts }),
     totalTokenCount: prompt + outputTokens + thoughts,
     promptTokensDetails: details,
+    ...(pictures > 0 && {
+      candidatesTokensDetails: [{ modality: 'IMAGE', tokenCount: pictures }],
+    }),
   };
 }

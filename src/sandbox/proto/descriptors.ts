@@ -9,8 +9,11 @@ export type FieldType =
   | { readonly kind: 'list' | 'map'; readonly of: FieldType }
   | { readonly kind: 'message'; readonly message: MessageName };
 
+/** Which of a vendor's words are understood: those of project paths are the real ones. */
+export type Words = 'neutral' | 'real';
+
 export interface Field {
-  /** The camelCase name. */
+  /** The camelCase name, neutral whatever the caller's words. */
   readonly name: string;
   /** The snake_case name, used in error paths. */
   readonly snakeName: string;
@@ -20,6 +23,9 @@ export interface Field {
 export type MessageName =
   | 'GenerateContentRequest'
   | 'CountTokensRequest'
+  | 'ProjectCountTokensRequest'
+  | 'EmbedContentRequest'
+  | 'BatchEmbedContentsRequest'
   | 'Content'
   | 'Part'
   | 'Blob'
@@ -38,6 +44,7 @@ export type MessageName =
   | 'FunctionCallingConfig'
   | 'SafetySetting'
   | 'GenerationConfig'
+  | 'ImageConfig'
   | 'ThinkingConfig';
 
 const string: FieldType = { kind: 'string' };
@@ -73,6 +80,36 @@ const MESSAGES: Readonly<Record<MessageName, Readonly<Record<string, FieldType>>
     project: string,
     contents: list(message('Content')),
     generateContentRequest: message('GenerateContentRequest'),
+  },
+  ProjectCountTokensRequest: {
+    model: string,
+    contents: list(message('Content')),
+    systemInstruction: message('Content'),
+    tools: list(message('Tool')),
+    generationConfig: message('GenerationConfig'),
+  },
+  EmbedContentRequest: {
+    model: string,
+    project: string,
+    content: message('Content'),
+    taskType: oneOf(
+      'TASK_TYPE_UNSPECIFIED',
+      'RETRIEVAL_QUERY',
+      'RETRIEVAL_DOCUMENT',
+      'SEMANTIC_SIMILARITY',
+      'CLASSIFICATION',
+      'CLUSTERING',
+      'QUESTION_ANSWERING',
+      'FACT_VERIFICATION',
+      'CODE_RETRIEVAL_QUERY',
+    ),
+    title: string,
+    outputDimensionality: int32,
+  },
+  BatchEmbedContentsRequest: {
+    model: string,
+    project: string,
+    requests: list(message('EmbedContentRequest')),
   },
   Content: { role: string, parts: list(message('Part')) },
   Part: {
@@ -204,10 +241,11 @@ const MESSAGES: Readonly<Record<MessageName, Readonly<Record<string, FieldType>>
       'MEDIA_RESOLUTION_HIGH',
     ),
     speechConfig: struct,
-    imageConfig: struct,
+    imageConfig: message('ImageConfig'),
     thinkingConfig: message('ThinkingConfig'),
     enableEnhancedCivicAnswers: bool,
   },
+  ImageConfig: { aspectRatio: string, imageSize: string, personGeneration: string },
   ThinkingConfig: {
     includeThoughts: bool,
     thinkingBudget: int32,
@@ -215,22 +253,42 @@ const MESSAGES: Readonly<Record<MessageName, Readonly<Record<string, FieldType>>
   },
 };
 
-const FIELDS = new Map(
-  Object.entries(MESSAGES).map(([name, fields]) => [name, indexFields(fields)] as const),
-);
+/** Neutral field → what real clients call it. */
+const REAL_NAMES: ReadonlyMap<string, string> = new Map([
+  ['vendoraSearch', 'googleSearch'],
+  ['vendoraSearchRetrieval', 'googleSearchRetrieval'],
+  ['vendoraMaps', 'googleMaps'],
+]);
+
+const FIELDS: Readonly<Record<Words, ReadonlyMap<string, ReadonlyMap<string, Field>>>> = {
+  neutral: indexMessages((name) => name),
+  real: indexMessages((name) => REAL_NAMES.get(name) ?? name),
+};
 const NO_FIELDS: ReadonlyMap<string, Field> = new Map();
 
 /** The message's fields under both of their spellings (proto JSON accepts either). */
-export function fieldsOf(name: MessageName): ReadonlyMap<string, Field> {
-  return FIELDS.get(name) ?? NO_FIELDS;
+export function fieldsOf(name: MessageName, words: Words): ReadonlyMap<string, Field> {
+  return FIELDS[words].get(name) ?? NO_FIELDS;
 }
 
-function indexFields(fields: Readonly<Record<string, FieldType>>): ReadonlyMap<string, Field> {
+type Spelling = (name: string) => string;
+
+function indexMessages(spell: Spelling): ReadonlyMap<string, ReadonlyMap<string, Field>> {
+  return new Map(
+    Object.entries(MESSAGES).map(([name, fields]) => [name, indexFields(fields, spell)] as const),
+  );
+}
+
+function indexFields(
+  fields: Readonly<Record<string, FieldType>>,
+  spell: Spelling,
+): ReadonlyMap<string, Field> {
   const index = new Map<string, Field>();
   for (const [name, type] of Object.entries(fields)) {
-    const snakeName = name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+    const spelled = spell(name);
+    const snakeName = spelled.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
     const field = { name, snakeName, type };
-    index.set(name, field);
+    index.set(spelled, field);
     index.set(snakeName, field);
   }
   return index;

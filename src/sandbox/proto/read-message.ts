@@ -8,8 +8,19 @@ import {
   readNumber,
 } from '../../lib/json.ts';
 import { badRequest, type Violation } from '../errors.ts';
-import type { CountTokensRequest, GenerateRequest } from '../wire.ts';
-import { type Field, type FieldType, fieldsOf, type MessageName } from './descriptors.ts';
+import type {
+  BatchEmbedContentsRequest,
+  CountTokensRequest,
+  EmbedContentRequest,
+  GenerateRequest,
+} from '../wire.ts';
+import {
+  type Field,
+  type FieldType,
+  fieldsOf,
+  type MessageName,
+  type Words,
+} from './descriptors.ts';
 
 /** Deepest nesting proto JSON parsers take. */
 const MAX_DEPTH = 100;
@@ -20,26 +31,45 @@ interface Place {
   readonly path: string;
   readonly depth: number;
   readonly violations: Violation[];
+  readonly words: Words;
 }
 
 type Read = JsonValue | undefined;
 
 /** @throws SandboxError 400 naming every unknown or mistyped field. */
-export function readGenerateRequest(body: JsonValue): GenerateRequest {
+export function readGenerateRequest(body: JsonValue, words: Words = 'neutral'): GenerateRequest {
   // The one narrowing: the descriptors have just checked every field the interface declares.
-  return readMessage('GenerateContentRequest', body) as GenerateRequest;
+  return readMessage('GenerateContentRequest', body, words) as GenerateRequest;
 }
 
 /** @throws SandboxError 400 naming every unknown or mistyped field. */
 export function readCountTokensRequest(body: JsonValue): CountTokensRequest {
   // As above.
-  return readMessage('CountTokensRequest', body) as CountTokensRequest;
+  return readMessage('CountTokensRequest', body, 'neutral') as CountTokensRequest;
+}
+
+/** The form of project paths. @throws SandboxError 400 naming every unknown or mistyped field. */
+export function readProjectCountTokensRequest(body: JsonValue, words: Words): GenerateRequest {
+  // As above.
+  return readMessage('ProjectCountTokensRequest', body, words) as GenerateRequest;
+}
+
+/** @throws SandboxError 400 naming every unknown or mistyped field. */
+export function readEmbedRequest(body: JsonValue): EmbedContentRequest {
+  // As above.
+  return readMessage('EmbedContentRequest', body, 'neutral') as EmbedContentRequest;
+}
+
+/** @throws SandboxError 400 naming every unknown or mistyped field. */
+export function readBatchEmbedRequest(body: JsonValue): BatchEmbedContentsRequest {
+  // As above.
+  return readMessage('BatchEmbedContentsRequest', body, 'neutral') as BatchEmbedContentsRequest;
 }
 
 /** A copy with camelCase keys and upper-case enum values, nulls dropped. */
-function readMessage(name: MessageName, body: JsonValue): JsonObject {
+function readMessage(name: MessageName, body: JsonValue, words: Words): JsonObject {
   const violations: Violation[] = [];
-  const result = readFields(name, body, { path: '', depth: 0, violations });
+  const result = readFields(name, body, { path: '', depth: 0, violations, words });
   if (violations.length > 0 || result === undefined) throw badRequest(violations);
   return result;
 }
@@ -47,7 +77,7 @@ function readMessage(name: MessageName, body: JsonValue): JsonObject {
 function readFields(name: MessageName, value: JsonValue, place: Place): JsonObject | undefined {
   if (!isJsonObject(value)) return reject(place, `must be a ${name} object, not ${show(value)}`);
   if (place.depth > MAX_DEPTH) return reject(place, 'is nested too deeply');
-  const fields = fieldsOf(name);
+  const fields = fieldsOf(name, place.words);
   const result: JsonObject = {};
   for (const [key, item] of Object.entries(value)) {
     const field = fields.get(key);

@@ -202,7 +202,13 @@ const REFUSED: readonly (readonly [name: string, body: JsonValue, says: RegExp])
     config({ responseSchema: { type: 'STRING' } }),
     /must be application\/json/,
   ],
-  ['image output', config({ responseModalities: ['TEXT', 'IMAGE'] }), /answers in TEXT/],
+  [
+    'image output',
+    config({ responseModalities: ['TEXT', 'IMAGE'] }),
+    /answers in TEXT, not in IMAGE/,
+  ],
+  ['image settings', config({ imageConfig: {} }), /alpha-3-flash draws no images/],
+  ['an unknown image setting', config({ imageConfig: { ratio: '1:1' } }), /image_config/],
   ['speech output', config({ speechConfig: {} }), /no audio/],
   ['a cached content', ask('x', { cachedContent: 'cachedContents/1' }), /keeps no cached/],
   [
@@ -299,4 +305,24 @@ test('nesting beyond the limit is refused, however deep it is', () => {
   let schema: JsonObject = { type: 'STRING' };
   for (let level = 0; level < 5000; level += 1) schema = { type: 'ARRAY', items: schema };
   expect(refusal(object({ a: schema }))).toMatch(/nested too deeply/);
+});
+
+test.each([
+  [{ imageConfig: { aspectRatio: '16:10' } }, /image_config.aspect_ratio.*must be one of 1:1/],
+  [{ imageConfig: { aspectRatio: '1:4' } }, /aspect_ratio/],
+  [{ imageConfig: { imageSize: '8K' } }, /image_config.image_size.*must be one of 1K, 2K, 4K/],
+  [{ imageConfig: { imageSize: '1k' } }, /image_size/],
+  [{ responseModalities: ['AUDIO'] }, /answers in TEXT and IMAGE, not in AUDIO/],
+  [{ candidateCount: 2 }, /one candidate at a time/],
+])('an image model refuses %j', (generationConfig, pattern) => {
+  expect(refusal(config(generationConfig), 'alpha-3-pro-image')).toMatch(pattern);
+});
+
+test('an image model takes fourteen pictures at most', () => {
+  const picture = { inlineData: { mimeType: 'image/png', data: 'AAAA' } };
+  const body = (count: number) => ({
+    contents: [user(text('x'), ...Array.from({ length: count }, () => picture))],
+  });
+  expect(refusal(body(14), 'alpha-3-pro-image')).toBe('');
+  expect(refusal(body(15), 'alpha-3-pro-image')).toMatch(/at most 14 pictures, not 15/);
 });

@@ -5,6 +5,7 @@ import { checkContents } from './contents.ts';
 import { checkFunctionCalling } from './function-calling.ts';
 import { checkGenerationConfig } from './generation-config.ts';
 import { checkOutputFormat } from './output-format.ts';
+import { checkPictures } from './pictures.ts';
 import type { Rule, RuleSubject } from './rule.ts';
 import { checkSafetySettings } from './safety-settings.ts';
 import { checkThinking } from './thinking.ts';
@@ -20,6 +21,7 @@ const STAGES: readonly (readonly Rule[])[] = [
     checkTools,
     checkFunctionCalling,
     checkGenerationConfig,
+    checkPictures,
     checkThinking,
     checkOutputFormat,
     checkSafetySettings,

@@ -1,6 +1,5 @@
-// Rules for generationConfig: ranges of numbers, stop sequences, and output kinds the sandbox does not make.
+// Rules for generationConfig: ranges of numbers, stop sequences, and speech, which the sandbox does not make.
 
-import type { GenerationConfig } from '../wire.ts';
 import type { Report, Rule } from './rule.ts';
 
 type NumericField = 'temperature' | 'topP' | 'topK' | 'candidateCount' | 'logprobs' | Penalty;
@@ -39,7 +38,9 @@ export const checkGenerationConfig: Rule = ({ request, model }, report) => {
   if (config.logprobs !== undefined && config.responseLogprobs !== true) {
     report('generation_config.logprobs', 'needs response_logprobs');
   }
-  checkModalities(config, report);
+  if (config.speechConfig !== undefined) {
+    report('generation_config.speech_config', 'the sandbox speaks no audio');
+  }
 };
 
 function checkOutputLimit(asked: number | undefined, limit: number, report: Report): void {
@@ -56,17 +57,4 @@ function checkStopSequences(sequences: readonly string[], report: Report): void 
     report(field, `at most ${MAX_STOP_SEQUENCES} sequences, not ${sequences.length}`);
   }
   if (sequences.includes('')) report(field, 'must not hold an empty sequence');
-}
-
-function checkModalities(config: GenerationConfig, report: Report): void {
-  const other = config.responseModalities?.find((modality) => modality !== 'TEXT');
-  if (other !== undefined) {
-    report('generation_config.response_modalities', `the sandbox answers in TEXT, not in ${other}`);
-  }
-  if (config.imageConfig !== undefined) {
-    report('generation_config.image_config', 'the sandbox draws no images');
-  }
-  if (config.speechConfig !== undefined) {
-    report('generation_config.speech_config', 'the sandbox speaks no audio');
-  }
 }

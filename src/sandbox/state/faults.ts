@@ -4,10 +4,14 @@ import { isJsonObject, type JsonObject, type JsonValue, readNumber } from '../..
 import { badRequest, type Violation } from '../errors.ts';
 
 export interface Fault {
+  /** Which calls; `generate` unless given. */
+  readonly endpoint?: FaultEndpoint;
   /** Only calls of this account's e-mail. */
   readonly account?: string;
   /** Only calls of this model id. */
   readonly model?: string;
+  /** OAuth error code of the token endpoint, such as `invalid_grant`; with 400 unless `status` is given. */
+  readonly error?: string;
   /** Answer with this HTTP error; with `errorAfterEvents`, the code of the error inside the stream. */
   readonly status?: number;
   /** `ErrorInfo.reason` of that error, such as `RATE_LIMIT_EXCEEDED`. */
@@ -35,6 +39,8 @@ export interface Fault {
   readonly emptyStream?: boolean;
 }
 
+export type FaultEndpoint = 'generate' | 'count-tokens' | 'embed' | 'models' | 'quota' | 'token';
+
 export type CutKind = 'reset' | 'end';
 
 export interface ScriptedFault extends Fault {
@@ -49,7 +55,15 @@ export interface Faults {
   list(): readonly ScriptedFault[];
   clear(): void;
   /** The oldest fault for this call, counted down; undefined when none applies. */
-  take(accountEmail: string, modelId: string): Fault | undefined;
+  take(call: FaultyCall): Fault | undefined;
+}
+
+export interface FaultyCall {
+  readonly endpoint: FaultEndpoint;
+  /** E-mail of the caller; undefined when it is not known. */
+  readonly account: string | undefined;
+  /** Every id the model of the call goes by. */
+  readonly models: readonly string[];
 }
 
 type Check = (value: JsonValue) => boolean;
@@ -65,7 +79,20 @@ const isBetween =
 const isCount = isBetween(0, 1e9);
 const isDelay = isBetween(0, 600_000);
 
+/** What each endpoint can suffer beside `generate`, which knows every field but `error`. */
+const FIELDS_ELSEWHERE: Readonly<Record<Exclude<FaultEndpoint, 'generate'>, readonly string[]>> = {
+  'count-tokens': ['model', 'status', 'reason', 'message', 'retryDelay', 'delayMs'],
+  embed: ['model', 'status', 'reason', 'message', 'retryDelay', 'delayMs'],
+  models: ['status', 'reason', 'message', 'retryDelay', 'delayMs'],
+  quota: ['status', 'reason', 'message', 'retryDelay', 'delayMs'],
+  token: ['status', 'error', 'message', 'retryDelay', 'delayMs', 'cutAfterBytes', 'garbage'],
+};
+const FIELDS_EVERYWHERE = ['endpoint', 'account', 'count'];
+
 const CHECKS: Readonly<Record<keyof Fault | 'count', Check>> = {
+  endpoint: (value) =>
+    value === 'generate' || (typeof value === 'string' && Object.hasOwn(FIELDS_ELSEWHERE, value)),
+  error: isText,
   account: isText,
   model: isText,
   status: isBetween(400, 599),
@@ -100,10 +127,12 @@ export function createFaults(): Faults {
     clear() {
       faults = [];
     },
-    take(accountEmail, modelId) {
+    take(call) {
       const taken = faults.find(
-        ({ account = accountEmail, model = modelId }) =>
-          account === accountEmail && model === modelId,
+        ({ endpoint = 'generate', account = call.account, model }) =>
+          endpoint === call.endpoint &&
+          account === call.account &&
+          (model === undefined || call.models.includes(model)),
       );
       faults = faults.flatMap((fault) => (fault === taken ? countDown(fault) : fault));
       return taken;
@@ -126,9 +155,18 @@ function readFault(body: JsonValue): { readonly count: number; readonly fault: F
     const check = CHECK_BY_NAME.get(field);
     if (check === undefined) violations.push({ field, description: 'is not a field of a fault' });
     else if (!check(value)) violations.push({ field, description: 'has no acceptable value' });
+    else if (!suits(body.endpoint, field)) {
+      violations.push({ field, description: 'is not something this endpoint can suffer' });
+    }
   }
   if (violations.length > 0) throw badRequest(violations);
   const { count, ...fault } = body;
   // The one narrowing: every field was just checked against the table of the interface's own keys.
   return { count: readNumber(count) ?? 1, fault: fault as Fault };
+}
+
+function suits(endpoint: JsonValue = 'generate', field: string): boolean {
+  if (endpoint === 'generate') return field !== 'error';
+  const fields = new Map(Object.entries(FIELDS_ELSEWHERE)).get(String(endpoint)) ?? [];
+  return FIELDS_EVERYWHERE.includes(field) || fields.includes(field);
 }

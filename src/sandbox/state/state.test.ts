@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { DEFAULT_TIER_QUOTAS } from '../accounts.ts';
 import { ADA, createTestClock, GRACE, NOON } from '../sandbox.test-support.ts';
 import { createFaults } from './faults.ts';
 import { createPrefixCache } from './prefix-cache.ts';
@@ -6,10 +7,14 @@ import { createQuotaCounters } from './quota-counters.ts';
 
 test('a quota runs down per model, is refused with its reset, and comes back', () => {
   const clock = createTestClock();
-  const quotas = createQuotaCounters(clock);
+  const quotas = createQuotaCounters({ clock, tiers: DEFAULT_TIER_QUOTAS });
   const account = { ...ADA, quota: { requests: 2, windowMs: 3_600_000 } };
   quotas.spend(account, 'm');
-  expect(quotas.read(account, 'm')).toEqual({ remainingFraction: 0.5, resetsAt: NOON + 3_600_000 });
+  expect(quotas.read(account, 'm')).toMatchObject({
+    remaining: 1,
+    remainingFraction: 0.5,
+    resetsAt: NOON + 3_600_000,
+  });
   expect(quotas.read(account, 'other').remainingFraction).toBe(1);
   quotas.spend(account, 'm');
   clock.advance(1_800_000);
@@ -42,12 +47,14 @@ test('a fault applies so often as it was told, to the calls it names', () => {
   const faults = createFaults();
   faults.add({ status: 503, count: 2, account: GRACE.email });
   faults.add({ status: 500, model: 'm' });
-  expect(faults.take(ADA.email, 'other')).toBeUndefined();
-  expect(faults.take(ADA.email, 'm')?.status).toBe(500);
-  expect(faults.take(GRACE.email, 'm')?.status).toBe(503);
+  const take = (account: string, model: string) =>
+    faults.take({ endpoint: 'generate', account, models: [model] });
+  expect(take(ADA.email, 'other')).toBeUndefined();
+  expect(take(ADA.email, 'm')?.status).toBe(500);
+  expect(take(GRACE.email, 'm')?.status).toBe(503);
   expect(faults.list()).toMatchObject([{ status: 503, remaining: 1 }]);
   faults.clear();
-  expect(faults.take(GRACE.email, 'm')).toBeUndefined();
+  expect(take(GRACE.email, 'm')).toBeUndefined();
 });
 
 test('a fault that makes no sense is refused with its fields', () => {
