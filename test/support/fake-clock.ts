@@ -53,5 +53,5 @@ export function createFakeClock(startAt = 1_700_000_000_000): FakeClock {
 
 /** Lets every promise that can settle without new input settle. */
 async function settle(): Promise<void> {
-  for (let turn = 0; turn < 20; turn += 1) await Promise.resolve();
+  for (let turn = 0; turn < 60; turn += 1) await Promise.resolve();
 }

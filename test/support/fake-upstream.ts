@@ -42,7 +42,19 @@ export function createFakeUpstream(script: (call: UpstreamCall) => Script): Fake
       if ('fail' in outcome) throw failed(outcome.fail);
       return 42;
     },
+    encodeEmbedInput: ({ text }) => ({ text }),
+    async *embed({ bodies, ...call }) {
+      for (const body of bodies) {
+        const asked = { ...call, body, stream: false };
+        calls.push(asked);
+        const outcome = script(asked);
+        if ('fail' in outcome) throw failed(outcome.fail);
+        const values = outcome.frames.map(Number);
+        yield { embeddings: [{ values, native: { values } }], nativeUsages: [] };
+      }
+    },
     listModels: async () => [{ id: 'm' }],
+    readQuota: async () => undefined,
     close: async () => {},
   };
 }

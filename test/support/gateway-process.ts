@@ -12,7 +12,11 @@ export interface RunningGateway {
   stop(): Promise<number | null>;
 }
 
-const MAIN = join(import.meta.dirname, '../../src/main.ts');
+/** What `npm start` runs where that was built for the run, else the source. */
+const MAIN = join(
+  import.meta.dirname,
+  process.env.ISTHMUS_BUILT === '1' ? '../../lib/main.js' : '../../src/main.ts',
+);
 
 export async function startGateway(
   environment: Readonly<Record<string, string>>,

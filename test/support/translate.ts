@@ -31,7 +31,7 @@ export async function translate(url: string, asked: Asked): Promise<Translated> 
 export async function refusedField(url: string, asked: Asked): Promise<JsonValue | undefined> {
   const answer = await askToTranslate(url, asked);
   expect(answer.status, answer.text).toBe(400);
-  return readObject(readObject(answer.body).error).param;
+  return readObject(readObject(answer.body).error).field;
 }
 
 async function askToTranslate(url: string, asked: Asked) {

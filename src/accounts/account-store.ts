@@ -1,0 +1,85 @@
+// What the accounts ask of durable storage; every store fulfils the contract suite in test/contracts.
+
+import type { AccountRecord, QuotaReading } from './account.ts';
+import type { Credential, VersionedCredential } from './credential.ts';
+import type { AccountHealth } from './health.ts';
+
+/**
+ * Whatever a promise of this store acknowledged survives `kill -9`. Credentials and proxy addresses
+ * are sealed at rest. Every method may throw StoreError.
+ */
+export interface AccountStore {
+  /**
+   * All accounts with their last saved state, oldest first. One whose row cannot be read in full is
+   * there too: disabled, with the reason and the way out in its state.
+   */
+  list(): Promise<readonly StoredAccount[]>;
+  /** @throws StoreError `conflict` when the upstream already has an account of that label */
+  insert(account: NewStoredAccount): Promise<StoredAccount>;
+  /**
+   * @param expectedRevision undefined to change whatever stands there
+   * @throws StoreError `missing`, `stale` when the revision is another, or `conflict` as `insert`
+   */
+  update(
+    id: string,
+    change: AccountRecordChange,
+    expectedRevision: number | undefined,
+  ): Promise<StoredAccount>;
+  /** False when there was none. Its credential, state and quotas go with it. */
+  remove(id: string): Promise<boolean>;
+  /** Undefined when the account is gone. @throws StoreError `unreadable` when the seal does not open */
+  readCredential(id: string): Promise<VersionedCredential | undefined>;
+  /**
+   * Compare-and-swap on the version: `stale` says that another one came first.
+   * @param expectedVersion undefined to replace whatever stands there, such as one that is unreadable
+   */
+  replaceCredential(
+    id: string,
+    credential: Credential,
+    expectedVersion: number | undefined,
+  ): Promise<VersionedCredential | 'stale' | 'missing'>;
+  /** Of an account that is gone there is nothing to save: that is no error. */
+  saveHealth(id: string, health: AccountHealth): Promise<void>;
+  /** All readings of the account; as `saveHealth` when it is gone. */
+  saveQuotas(id: string, quotas: ReadonlyMap<string, QuotaReading>): Promise<void>;
+}
+
+export interface StoredAccount {
+  readonly record: AccountRecord;
+  /** May hold a user and a password. */
+  readonly proxyUrl: string | undefined;
+  readonly health: AccountHealth;
+  readonly quotas: ReadonlyMap<string, QuotaReading>;
+}
+
+export interface NewStoredAccount {
+  readonly record: Omit<AccountRecord, 'revision'>;
+  readonly proxyUrl: string | undefined;
+  readonly credential: Credential;
+}
+
+/** Absent keys stay; null clears. */
+export interface AccountRecordChange {
+  readonly label?: string | undefined;
+  readonly projectId?: string | null | undefined;
+  readonly tier?: AccountRecord['tier'] | null;
+  readonly priority?: number | undefined;
+  readonly notes?: string | null | undefined;
+  readonly proxyUrl?: string | null | undefined;
+}
+
+/**
+ * `conflict` the label is taken · `stale` somebody else changed it first · `missing` it is gone ·
+ * `unreadable` sealed with another key or damaged · `unavailable` the disk or database refused.
+ */
+export type StoreFault = 'conflict' | 'stale' | 'missing' | 'unreadable' | 'unavailable';
+
+export class StoreError extends Error {
+  readonly fault: StoreFault;
+
+  constructor(fault: StoreFault, message: string, cause?: unknown) {
+    super(message, cause === undefined ? undefined : { cause });
+    this.name = 'StoreError';
+    this.fault = fault;
+  }
+}

@@ -1,0 +1,122 @@
+// The secret key of a data folder: from the environment, or a file made beside a new database.
+
+import { createHash, hkdfSync, randomBytes } from 'node:crypto';
+import { closeSync, constants, existsSync, fstatSync, openSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { codeOf, makePrivate, writePrivateFile } from './private-file.ts';
+
+/** The text itself is out of reach: whoever prints or logs a key sees its id and origin only. */
+export interface SecretKey {
+  /** Tells keys apart and says nothing of them. */
+  readonly id: string;
+  /** Where the key came from, for messages. */
+  readonly origin: string;
+  /** 32 bytes for one purpose (HKDF-SHA-256, RFC 5869); another purpose gives unrelated bytes. */
+  derive(purpose: string): Buffer;
+}
+
+export interface SecretKeySource {
+  readonly dataDir: string;
+  /** `ISTHMUS_SECRET_KEY`; it wins over the file. */
+  readonly environmentKey?: string | undefined;
+  readonly log?: { warn(fields: object, message: string): void } | undefined;
+}
+
+/** The message names the place of the key and the way out; it never holds the key. */
+class SecretKeyError extends Error {
+  constructor(message: string, cause?: unknown) {
+    super(message, cause === undefined ? undefined : { cause });
+    this.name = 'SecretKeyError';
+  }
+}
+
+/** The database within the data folder, whose secrets the key seals. */
+export const DATABASE_FILE = 'isthmus.db';
+
+const KEY_FILE = 'secret.key';
+const LEAST_LENGTH = 16;
+const MOST_BYTES = 4096;
+
+/**
+ * The key of a data folder. Without one, a new key is made only while there is no database: another
+ * key could never open what stands there.
+ * @throws SecretKeyError when there is a database but no key, or the key cannot be used
+ */
+export function loadSecretKey({ dataDir, environmentKey, log }: SecretKeySource): SecretKey {
+  if (environmentKey !== undefined) return createSecretKey(environmentKey, 'ISTHMUS_SECRET_KEY');
+  const path = join(dataDir, KEY_FILE);
+  const text = readKeyFile(path, log) ?? makeKeyFile(path, join(dataDir, DATABASE_FILE));
+  return createSecretKey(text, path);
+}
+
+/**
+ * A key from any text of at least 16 characters; the whole text counts, whatever its form.
+ * @throws SecretKeyError when it is shorter
+ */
+export function createSecretKey(text: string, origin: string): SecretKey {
+  if (text.length < LEAST_LENGTH) {
+    throw new SecretKeyError(
+      `${origin} holds ${text.length} characters; a secret key has at least ${LEAST_LENGTH}. Give back the key that was in use; only for a new data folder make one with "openssl rand -base64 32".`,
+    );
+  }
+  // Kept behind a closure: an object's fields end up in logs and dumps.
+  const derive = (purpose: string): Buffer =>
+    Buffer.from(hkdfSync('sha256', text, 'isthmus secret key', purpose, 32));
+  const id = createHash('sha256').update(derive('key id')).digest('hex').slice(0, 12);
+  return { id, origin, derive };
+}
+
+function readKeyFile(path: string, log: SecretKeySource['log']): string | undefined {
+  try {
+    const file = openSync(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
+    try {
+      const stats = fstatSync(file);
+      if (!stats.isFile() || stats.size > MOST_BYTES) {
+        throw new SecretKeyError(
+          `${path} is not a key file: it must be a file of one line. Put the key that was in use back, or set ISTHMUS_SECRET_KEY.`,
+        );
+      }
+      keepPrivate(path, log);
+      return readFileSync(file, 'utf8').trim();
+    } finally {
+      closeSync(file);
+    }
+  } catch (error) {
+    if (error instanceof SecretKeyError) throw error;
+    if (codeOf(error) === 'ENOENT') return undefined;
+    throw new SecretKeyError(
+      `${path} cannot be read (${codeOf(error) ?? 'unknown error'}). Let the user of this process read it, or set ISTHMUS_SECRET_KEY.`,
+      error,
+    );
+  }
+}
+
+function keepPrivate(path: string, log: SecretKeySource['log']): void {
+  switch (makePrivate(path)) {
+    case 'exposed':
+      throw new SecretKeyError(
+        `${path} can be read by others and its mode cannot be changed. Run "chmod 600 ${path}" as its owner, or give the key as ISTHMUS_SECRET_KEY.`,
+      );
+    case 'repaired':
+      log?.warn({ path }, 'The secret key could be read by others; now only its owner can.');
+  }
+}
+
+function makeKeyFile(path: string, databasePath: string): string {
+  if ([databasePath, `${databasePath}-wal`].some((file) => existsSync(file))) {
+    throw new SecretKeyError(
+      `${databasePath} is sealed, but its key ${path} is missing. Put that file back or set ISTHMUS_SECRET_KEY to the key that was in use; without it the stored credentials cannot be opened. To start anew, move ${databasePath} away first.`,
+    );
+  }
+  try {
+    const text = randomBytes(32).toString('base64url');
+    if (writePrivateFile(path, `${text}\n`) === 'placed') return text;
+    // Another process was faster: its key is the one.
+    return readFileSync(path, 'utf8').trim();
+  } catch (error) {
+    throw new SecretKeyError(
+      `${path} cannot be made (${codeOf(error) ?? 'unknown error'}). Let the user of this process write to that folder, or set ISTHMUS_SECRET_KEY.`,
+      error,
+    );
+  }
+}

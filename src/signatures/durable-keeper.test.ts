@@ -1,0 +1,117 @@
+import { expect, test } from 'vitest';
+import { createFakeClock } from '../../test/support/fake-clock.ts';
+import { createMemorySignatureStore } from '../../test/support/memory-signature-store.ts';
+import { createSignatureKeeper } from './keeper.ts';
+import type { SignatureStore, StoredSignature } from './signature-store.ts';
+
+const signature = { value: 'S', family: 'alpha', on: 'tool-call' } as const;
+
+test('what was remembered is there after a restart, for its own key and lifetime only', async () => {
+  const clock = createFakeClock();
+  const store = createMemorySignatureStore();
+  const keeper = createSignatureKeeper({ clock, store, lifetimeMs: 10_000 });
+  keeper.rememberCall('ann', { id: 'c1', name: 'read', signature });
+  keeper.rememberThought('ann', 'a thought', signature);
+  await clock.advance(1000);
+  const restarted = createSignatureKeeper({ clock, store, lifetimeMs: 10_000 });
+  await restarted.load();
+  expect(restarted.findCall('ann', 'c1', 'read')).toEqual(signature);
+  expect(restarted.findThought('ann', 'a thought')).toEqual(signature);
+  expect(restarted.familyOf('ann', 'S')).toBe('alpha');
+  expect(restarted.findCall('bob', 'c1', 'read')).toBeUndefined();
+  await clock.advance(9000);
+  expect(restarted.findCall('ann', 'c1', 'read')).toBeUndefined();
+});
+
+test('storage sees neither keys, calls nor texts', async () => {
+  const saved: StoredSignature[] = [];
+  const store: SignatureStore = {
+    load: async () => [],
+    save: async (entries) => void saved.push(...entries),
+  };
+  const keeper = createSignatureKeeper({ clock: createFakeClock(), store });
+  keeper.rememberCall('client-key', { id: 'call-1', name: 'delete_all', signature });
+  keeper.rememberThought('client-key', 'a private thought', signature);
+  await keeper.close();
+  expect(saved).toHaveLength(3);
+  expect(JSON.stringify(saved)).not.toMatch(/client-key|call-1|delete_all|private/);
+});
+
+test('a store that never answers delays nothing, and what it cannot take is counted', async () => {
+  const clock = createFakeClock();
+  let calls = 0;
+  const store: SignatureStore = {
+    load: async () => [],
+    save: () => {
+      calls += 1;
+      return new Promise(() => undefined);
+    },
+  };
+  const keeper = createSignatureKeeper({ clock, store });
+  keeper.rememberValue('k', signature);
+  await clock.advance(60_000);
+  for (let turn = 0; turn < 6000; turn += 1) keeper.rememberValue('k', { value: `v${turn}` });
+  await clock.advance(60_000);
+  expect(calls).toBe(1);
+  expect(keeper.droppedWrites).toBe(1000);
+  expect(keeper.familyOf('k', 'S')).toBe('alpha');
+});
+
+test('a failing store is told once and tried again; nothing is lost when it recovers', async () => {
+  const clock = createFakeClock();
+  const store = createMemorySignatureStore();
+  const warnings: string[] = [];
+  let isBroken = true;
+  const flaky: SignatureStore = {
+    load: (bounds) => store.load(bounds),
+    save: async (entries, bounds) => {
+      if (isBroken) throw new Error('no room');
+      await store.save(entries, bounds);
+    },
+  };
+  const log = { warn: (_: object, message: string) => void warnings.push(message) };
+  const keeper = createSignatureKeeper({ clock, store: flaky, log });
+  keeper.rememberValue('k', { value: 'first' });
+  await clock.advance(30_000);
+  keeper.rememberValue('k', { value: 'second' });
+  await clock.advance(30_000);
+  expect(warnings).toHaveLength(1);
+  isBroken = false;
+  await clock.advance(6_000);
+  const loaded = await store.load({ now: clock.now(), maxEntries: 10 });
+  expect(loaded.map(({ value }) => value)).toEqual(['first', 'second']);
+  expect(keeper.droppedWrites).toBe(0);
+});
+
+test('closing saves what waits, and gives up when the store fails', async () => {
+  const clock = createFakeClock();
+  const store = createMemorySignatureStore();
+  const keeper = createSignatureKeeper({ clock, store });
+  for (let turn = 0; turn < 500; turn += 1) keeper.rememberValue('k', { value: `v${turn}` });
+  await keeper.close();
+  expect(await store.load({ now: clock.now(), maxEntries: 1000 })).toHaveLength(500);
+
+  const broken = createSignatureKeeper({
+    clock,
+    store: {
+      load: () => Promise.reject(new Error('gone')),
+      save: () => Promise.reject(new Error()),
+    },
+  });
+  await broken.load();
+  broken.rememberValue('k', signature);
+  await broken.close();
+  expect(broken.droppedWrites).toBe(1);
+  expect(broken.familyOf('k', 'S')).toBe('alpha');
+});
+
+test('all values together stay within their size', () => {
+  const keeper = createSignatureKeeper({ clock: createFakeClock(), maxSize: 1000 });
+  for (let turn = 0; turn < 10; turn += 1) {
+    keeper.rememberValue('k', { value: `${turn}`.repeat(300), family: 'alpha' });
+  }
+  const kept = Array.from({ length: 10 }, (_, turn) =>
+    keeper.familyOf('k', `${turn}`.repeat(300)),
+  ).filter((family) => family !== undefined);
+  expect(kept).toHaveLength(3);
+});

@@ -1,0 +1,175 @@
+// What every set of the door's stores must do; run over each of them.
+
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import type { AccessEntry } from '../../src/door/access-log.ts';
+import type { AddressRule } from '../../src/door/address-rule.ts';
+import type { ClientKey } from '../../src/door/client-key.ts';
+import type { DoorStores } from '../../src/door/door.ts';
+import type { OpenedStore } from './account-store.ts';
+
+export function describeDoorStores(
+  name: string,
+  open: () => Promise<OpenedStore<DoorStores>>,
+): void {
+  describe(`door stores: ${name}`, () => {
+    let opened: OpenedStore<DoorStores>;
+    beforeEach(async () => {
+      opened = await open();
+    });
+    afterEach(() => opened.close());
+    describe('keys', () => describeKeys(() => opened));
+    describe('address rules', () => describeRules(() => opened));
+    describe('the access log', () => describeAccessLog(() => opened));
+    describe('console sessions', () => describeSessions(() => opened));
+  });
+}
+
+type Open = () => OpenedStore<DoorStores>;
+
+const KEY: ClientKey = {
+  id: 'key_1',
+  name: 'Zoë 🌍',
+  prefix: 'sk-abcdef',
+  enabled: true,
+  createdAt: 1_000,
+  allowedModels: ['alpha-*', '__proto__'],
+  revision: 1,
+};
+
+const LIMITED: ClientKey = {
+  ...KEY,
+  id: 'key_2',
+  enabled: false,
+  expiresAt: 9_000,
+  maxAddresses: 2,
+  requestsPerMinute: 3,
+  tokensPerMinute: 4,
+  dailyTokens: 5,
+  dailyImages: 0,
+  curfew: { from: '23:00', to: '06:00', timeZone: 'Europe/Berlin' },
+};
+
+function describeKeys(open: Open): void {
+  test('keys come back whole, oldest first, with nothing used', async () => {
+    const { store, reopen } = open();
+    await store.clientKeys.insert(LIMITED, 'digest-2');
+    await store.clientKeys.insert(KEY, 'digest-1');
+    const nothing = { use: undefined, addresses: new Map() };
+    expect(await (await reopen()).clientKeys.list()).toEqual([
+      { key: LIMITED, digest: 'digest-2', ...nothing },
+      { key: KEY, digest: 'digest-1', ...nothing },
+    ]);
+  });
+
+  test('a change replaces the limits and keeps the digest and the counts', async () => {
+    const { clientKeys } = open().store;
+    await clientKeys.insert(KEY, 'digest');
+    const use = { day: '2026-01-31', requests: 3, tokens: 4, images: 5 };
+    const addresses = new Map([['192.0.2.1', 7]]);
+    await clientKeys.saveProgress([{ id: KEY.id, lastUsedAt: 8_000, use, addresses }]);
+    const changed: ClientKey = { ...KEY, name: 'new', dailyTokens: 9, revision: 2 };
+    await clientKeys.update(changed);
+    const key = { ...changed, lastUsedAt: 8_000 };
+    expect(await clientKeys.list()).toEqual([{ key, digest: 'digest', use, addresses }]);
+    await expect(clientKeys.update(changed)).rejects.toMatchObject({ fault: 'stale' });
+    const foreign = { ...changed, id: 'key_none' };
+    await expect(clientKeys.update(foreign)).rejects.toMatchObject({ fault: 'missing' });
+  });
+
+  test('saved counts replace those before, survive a restart and leave with their key', async () => {
+    const { store, reopen } = open();
+    await store.clientKeys.insert(KEY, 'digest');
+    const day = { day: '2026-01-31', requests: 1, tokens: 2 ** 40, images: 0 };
+    const progress = { id: KEY.id, lastUsedAt: 5, use: day, addresses: new Map([['a', 1]]) };
+    await store.clientKeys.saveProgress([progress, { ...progress, id: 'key_none' }]);
+    const use = { ...day, day: '2026-02-01', tokens: 1 };
+    const addresses = new Map([['b', 2]]);
+    await store.clientKeys.saveProgress([{ ...progress, use, addresses }]);
+    const { clientKeys } = await reopen();
+    expect(await clientKeys.list()).toMatchObject([{ use, addresses }]);
+    expect([await clientKeys.remove(KEY.id), await clientKeys.remove(KEY.id)]).toEqual([
+      true,
+      false,
+    ]);
+    await clientKeys.insert(KEY, 'digest');
+    expect(await clientKeys.list()).toMatchObject([{ use: undefined, addresses: new Map() }]);
+  });
+}
+
+const RULE: AddressRule = {
+  id: 'rule_1',
+  list: 'deny',
+  range: '10.0.0.0/8',
+  note: 'the "lab"\n',
+  expiresAt: undefined,
+  hits: 0,
+  lastHitAt: undefined,
+  createdAt: 1_000,
+};
+
+function describeRules(open: Open): void {
+  test('rules come back whole, are replaced without their hits, and can be removed', async () => {
+    const { store, reopen } = open();
+    const { addressRules } = store;
+    const allowed: AddressRule = { ...RULE, id: 'rule_2', list: 'allow', expiresAt: 7_000 };
+    await addressRules.save(RULE);
+    await addressRules.save(allowed);
+    await addressRules.addHits([{ id: RULE.id, hits: 3, lastHitAt: 2_000 }]);
+    await addressRules.addHits([
+      { id: RULE.id, hits: 2, lastHitAt: 3_000 },
+      { id: 'rule_none', hits: 1, lastHitAt: 1 },
+    ]);
+    await addressRules.save({ ...RULE, note: 'changed' });
+    const counted = { ...RULE, note: 'changed', hits: 5, lastHitAt: 3_000 };
+    const reopened = (await reopen()).addressRules;
+    expect(await reopened.list()).toEqual([counted, allowed]);
+    expect([await reopened.remove(RULE.id), await reopened.remove(RULE.id)]).toEqual([true, false]);
+    expect(await reopened.list()).toEqual([allowed]);
+  });
+}
+
+function describeAccessLog(open: Open): void {
+  const entry = (at: number, verdict: AccessEntry['verdict'] = 'blocked'): AccessEntry => ({
+    at,
+    verdict,
+    address: '192.0.2.1',
+    method: 'POST',
+    path: '/v1/messages',
+    keyId: at % 2 === 0 ? undefined : 'key_1',
+    reason: 'because',
+  });
+
+  test('the latest entries come first, page by page, of one verdict or all', async () => {
+    const { store, reopen } = open();
+    await store.accessLog.add([entry(1), entry(2, 'rejected'), entry(3)], 100);
+    const { accessLog } = await reopen();
+    const all = await accessLog.list({ limit: 10 });
+    expect(all.map(({ id: _id, ...one }) => one)).toEqual([
+      entry(3),
+      entry(2, 'rejected'),
+      entry(1),
+    ]);
+    const [first] = await accessLog.list({ limit: 1, verdict: 'blocked' });
+    const rest = await accessLog.list({ limit: 9, verdict: 'blocked', before: first?.id });
+    expect(rest.map(({ at }) => at)).toEqual([1]);
+  });
+
+  test('the oldest entries leave when there are too many', async () => {
+    const { accessLog } = open().store;
+    for (let at = 0; at < 6; at += 2) await accessLog.add([entry(at), entry(at + 1)], 3);
+    expect((await accessLog.list({ limit: 9 })).map(({ at }) => at)).toEqual([5, 4, 3]);
+  });
+}
+
+function describeSessions(open: Open): void {
+  test('sessions come back as they were saved last, and removed ones do not', async () => {
+    const { store, reopen } = open();
+    const session = { hash: 'a', createdAt: 1, lastSeenAt: 2, passwordTag: 't' };
+    const other = { ...session, hash: 'b' };
+    await store.consoleSessions.save(session);
+    await store.consoleSessions.save(other);
+    await store.consoleSessions.save({ ...other, lastSeenAt: 9 });
+    await store.consoleSessions.remove(['a', 'none']);
+    expect(await (await reopen()).consoleSessions.list()).toEqual([{ ...other, lastSeenAt: 9 }]);
+  });
+}

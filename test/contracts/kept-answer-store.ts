@@ -1,0 +1,68 @@
+// What every store of kept answers must do; run over each of them.
+
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import type { KeptAnswerRow, KeptAnswerStore } from '../../src/shelf/answer-shelf.ts';
+import type { OpenedStore } from './account-store.ts';
+
+const LATER = 4_000_000_000_000;
+
+export function describeKeptAnswerStore(
+  name: string,
+  open: () => Promise<OpenedStore<KeptAnswerStore>>,
+): void {
+  describe(`kept answer store: ${name}`, () => {
+    let opened: OpenedStore<KeptAnswerStore>;
+    beforeEach(async () => {
+      opened = await open();
+    });
+    afterEach(() => opened.close());
+
+    test('answers come back whole after a restart, by their id and by their items', async () => {
+      const kept = row('key', 'r1');
+      await opened.store.save(kept);
+      const store = await opened.reopen();
+      expect(await store.find('key', 'r1')).toEqual(kept.answer);
+      expect(await store.findByItem('key', 'msg_r1')).toEqual(kept.answer);
+      expect(await store.find('key', 'r2')).toBeUndefined();
+      expect(await store.findByItem('key', 'msg_r2')).toBeUndefined();
+    });
+
+    test('no key sees or removes the answers of another', async () => {
+      const { store } = opened;
+      await store.save(row('one', 'r'));
+      expect(await store.find('two', 'r')).toBeUndefined();
+      expect(await store.findByItem('two', 'msg_r')).toBeUndefined();
+      expect(await store.remove('two', 'r')).toBe(false);
+      expect(await store.find('one', 'r')).toBeDefined();
+    });
+
+    test('a removed answer is gone with its items', async () => {
+      const { store } = opened;
+      await store.save(row('key', 'r'));
+      expect(await store.remove('key', 'r')).toBe(true);
+      expect(await store.remove('key', 'r')).toBe(false);
+      expect(await store.findByItem('key', 'msg_r')).toBeUndefined();
+    });
+
+    test('expired answers are not given', async () => {
+      const { store } = opened;
+      await store.save({ ...row('key', 'r'), expiresAt: 1 });
+      expect(await store.find('key', 'r')).toBeUndefined();
+    });
+
+    test('an answer saved again replaces the first', async () => {
+      const { store } = opened;
+      await store.save(row('key', 'r'));
+      const again = row('key', 'r', 'second');
+      await store.save(again);
+      expect(await store.find('key', 'r')).toEqual(again.answer);
+    });
+  });
+}
+
+function row(clientKeyId: string, id: string, text = 'first'): KeptAnswerRow {
+  const input = [{ type: 'message', role: 'user', content: text }];
+  const response = { id, output: [{ id: `msg_${id}`, text }], created_at: 1 };
+  const answer = { id, previousId: 'r0', input, response };
+  return { clientKeyId, answer, itemIds: [`msg_${id}`], expiresAt: LATER };
+}

@@ -1,0 +1,211 @@
+// What every store of request records must do.
+
+import fc from 'fast-check';
+import { afterEach, describe, expect, test } from 'vitest';
+import { createMemoryRequestStore } from '../../src/monitor/memory-store.ts';
+import type { RequestRecord } from '../../src/monitor/request-record.ts';
+import type { RequestFilter, RequestStore } from '../../src/monitor/request-store.ts';
+import { QUARTER_MS } from '../../src/monitor/usage-sums.ts';
+import { createTestDatabase } from '../support/database.ts';
+import { recordOf } from '../support/request-records.ts';
+
+const AT = 1_700_000_100_000;
+const LIMITS = {
+  oldest: 0,
+  oldestUsage: 0,
+  maxBytes: Number.MAX_SAFE_INTEGER,
+  reducedBytes: Number.MAX_SAFE_INTEGER,
+};
+
+const closing: (() => Promise<void>)[] = [];
+afterEach(async () => {
+  for (const close of closing.splice(0)) await close();
+});
+
+const STORES: readonly (readonly [string, () => Promise<RequestStore>])[] = [
+  ['memory', async () => createMemoryRequestStore()],
+  [
+    'sqlite',
+    async () => {
+      const database = await createTestDatabase();
+      closing.push(() => database.close());
+      return database.stores.requests;
+    },
+  ],
+];
+
+async function idsOf(store: RequestStore, filter: RequestFilter): Promise<readonly string[]> {
+  const { rows } = await store.list(filter, { limit: 200 });
+  return rows.map(({ id }) => id);
+}
+
+describe.each(STORES)('a %s store of request records', (_name, open) => {
+  test('gives back what it took', async () => {
+    const store = await open();
+    const record = recordOf({
+      id: 'req_a',
+      requestId: 'mine',
+      error: 'No "luck" — 50 %',
+      keyName: 'Ann',
+      firstEventMs: 4,
+      routedModel: 'r',
+      bodies: {
+        clientRequest: { text: '{"a":1}', isWhole: true },
+        upstreamRequest: { text: '{"b":', isWhole: false },
+        response: { blocks: [{ kind: 'text', text: 'Hello' }], isWhole: true },
+      },
+    });
+    await store.save([record]);
+    expect(await store.find('req_a')).toEqual(record);
+    expect(await store.find('mine')).toEqual(record);
+    expect(await store.find('other')).toBeUndefined();
+    expect((await store.list({}, { limit: 10 })).rows).toEqual([record.row]);
+  });
+
+  test('an empty one has no rows, no total and no usage', async () => {
+    const store = await open();
+    expect(await store.list({}, { limit: 10 })).toEqual({ rows: [], total: 0 });
+    expect(await store.list({ search: 'x' }, { limit: 10 })).toEqual({ rows: [], total: 0 });
+    expect(await store.usage([{ from: 0, to: AT }], 'none')).toEqual([]);
+    expect(await store.sweep(LIMITS)).toBe(true);
+  });
+
+  test('each filter takes its own', async () => {
+    const store = await open();
+    await store.save([
+      recordOf({ id: 'a', at: AT }),
+      recordOf({ id: 'b', at: AT + 1, protocol: 'messages', surface: 'messages' }),
+      recordOf({ id: 'c', at: AT + 2, status: 429, outcome: 'error', error: 'Too 100% many_' }),
+      recordOf({ id: 'd', at: AT + 3, status: 499, outcome: 'cancelled', model: 'x/y' }),
+      recordOf({ id: 'e', at: AT + 4, account: 'bob@example.org', keyId: 'k2', keyName: 'Bob' }),
+      recordOf({
+        id: 'f',
+        at: AT + 5,
+        upstreamModel: 'x/y',
+        bodies: { clientRequest: { text: '{"say":"Needle"}', isWhole: true } },
+      }),
+    ]);
+    const cases: readonly (readonly [RequestFilter, string])[] = [
+      [{}, 'fedcba'],
+      [{ from: AT + 1, to: AT + 3 }, 'cb'],
+      [{ protocol: 'messages' }, 'b'],
+      [{ surface: 'messages' }, 'b'],
+      [{ status: { kind: 'outcome', outcome: 'error' } }, 'c'],
+      [{ status: { kind: 'range', least: 400, most: 499 } }, 'dc'],
+      [{ model: 'x/y' }, 'fd'],
+      [{ account: 'bob@example.org' }, 'e'],
+      [{ key: 'k2' }, 'e'],
+      [{ key: 'Bob' }, 'e'],
+      [{ search: 'TOO' }, 'c'],
+      [{ search: '0% m' }, 'c'],
+      [{ search: 'many_' }, 'c'],
+      [{ search: '_any' }, ''],
+      [{ search: 'needle' }, 'f'],
+      [{ search: 'bob@' }, 'e'],
+      [{ search: '\\' }, ''],
+    ];
+    for (const [filter, ids] of cases) {
+      expect([filter, (await idsOf(store, filter)).join('')]).toEqual([filter, ids]);
+      expect((await store.list(filter, { limit: 1 })).total).toBe(ids.length);
+    }
+  });
+
+  test('pages neither repeat nor miss a row while others come in', async () => {
+    const store = await open();
+    // Many of one millisecond, so that time alone does not tell them apart.
+    const first = Array.from({ length: 25 }, (_, index) =>
+      recordOf({ id: `old-${index}`, at: AT + Math.floor(index / 5) }),
+    );
+    await store.save(first);
+    const seen: string[] = [];
+    let cursor: string | undefined;
+    for (let page = 0; page < 20; page += 1) {
+      const found = await store.list({}, { limit: 3, cursor });
+      seen.push(...found.rows.map(({ id }) => id).filter((id) => id.startsWith('old')));
+      await store.save([recordOf({ id: `new-${page}`, at: AT + 100 + page })]);
+      cursor = found.nextCursor;
+      if (cursor === undefined) break;
+    }
+    expect(cursor).toBeUndefined();
+    expect(seen).toEqual(first.map(({ row }) => row.id).toReversed());
+  });
+
+  test('a cursor that is none is refused by name', async () => {
+    const store = await open();
+    await expect(store.list({}, { limit: 1, cursor: '1; drop' })).rejects.toThrow(/cursor/);
+  });
+
+  test('usage is the sum of the rows, however they are grouped, cut and batched', async () => {
+    const record = fc.record({
+      at: fc.integer({ min: AT, max: AT + 8 * QUARTER_MS }),
+      upstreamModel: fc.constantFrom('m', 'n', undefined),
+      account: fc.constantFrom('ann', 'bob', undefined),
+      keyId: fc.constantFrom('k1', 'k2'),
+      protocol: fc.constantFrom('chat', 'messages'),
+      outcome: fc.constantFrom('ok' as const, 'error' as const, 'cancelled' as const),
+      inputTokens: fc.option(fc.nat(1000), { nil: undefined }),
+      images: fc.nat(3),
+    });
+    const batches = fc.array(fc.array(record, { maxLength: 8 }), { maxLength: 4 });
+    await fc.assert(
+      fc.asyncProperty(batches, async (all) => {
+        const store = await open();
+        const records = all.map((batch, outer) =>
+          batch.map((change, inner) => recordOf({ ...change, id: `${outer}-${inner}` })),
+        );
+        for (const batch of records) await store.save(batch);
+        await expectSums(store, records.flat());
+      }),
+      { numRuns: 8 },
+    );
+  });
+
+  test('usage outlives the records it was made of, for its own time', async () => {
+    const store = await open();
+    await store.save([
+      recordOf({ id: 'a', at: AT }),
+      recordOf({ id: 'b', at: AT + QUARTER_MS * 8 }),
+    ]);
+    const spans = [{ from: 0, to: AT * 2 }];
+    while (!(await store.sweep({ ...LIMITS, oldest: AT + 1 })));
+    expect(await idsOf(store, {})).toEqual(['b']);
+    expect(await store.usage(spans, 'none')).toMatchObject([{ requests: 2 }]);
+    while (!(await store.sweep({ ...LIMITS, oldestUsage: AT + 1 })));
+    expect(await store.usage(spans, 'none')).toMatchObject([{ requests: 1 }]);
+    expect(await store.removeBefore(AT * 2)).toBe(1);
+    expect(await idsOf(store, {})).toEqual([]);
+    expect(await store.find('b')).toBeUndefined();
+  });
+});
+
+async function expectSums(store: RequestStore, records: readonly RequestRecord[]): Promise<void> {
+  const half = Math.floor((AT + 4 * QUARTER_MS) / QUARTER_MS) * QUARTER_MS;
+  const spans = [
+    { from: 0, to: half },
+    { from: half, to: AT * 2 },
+  ];
+  for (const by of ['none', 'model', 'account', 'key', 'protocol'] as const) {
+    const rows = await store.usage(spans, by);
+    for (const { from, to } of spans) {
+      const inside = records.filter(({ row }) => row.at >= from && row.at < to);
+      const found = rows.filter(({ at }) => at === from);
+      const sum = (field: 'requests' | 'errors' | 'inputTokens' | 'images'): number =>
+        found.reduce((total, row) => total + row[field], 0);
+      expect(sum('requests')).toBe(inside.length);
+      expect(sum('errors')).toBe(inside.filter(({ row }) => row.outcome === 'error').length);
+      expect(sum('images')).toBe(total(inside, ({ row }) => row.images));
+      expect(sum('inputTokens')).toBe(total(inside, ({ row }) => row.inputTokens));
+      if (by === 'key') {
+        const ofOne = inside.filter(({ row }) => row.keyId === 'k1').length;
+        expect(found.find(({ group }) => group === 'k1')?.requests ?? 0).toBe(ofOne);
+      }
+    }
+  }
+}
+
+function total(
+  records: readonly RequestRecord[],
+  read: (record: RequestRecord) => number | undefined,
+): number {
+  return records.reduce((sum, record) => sum + (read(record) ?? 0), 0);
+}

@@ -1,0 +1,41 @@
+// The contract suites over every store there is.
+
+import { createTestDatabase } from '../support/database.ts';
+import { createMemoryAccountStore } from '../support/memory-account-store.ts';
+import { createMemorySignatureStore } from '../support/memory-signature-store.ts';
+import { describeAccountStore, type OpenedStore } from './account-store.ts';
+import { describeKeptAnswerStore } from './kept-answer-store.ts';
+import { describeSignatureStore } from './signature-store.ts';
+
+describeAccountStore('memory', async () => inMemory(createMemoryAccountStore()));
+describeAccountStore('SQLite', async () => {
+  const database = await createTestDatabase();
+  return {
+    store: database.stores.accounts,
+    reopen: async () => (await database.open()).accounts,
+    close: () => database.close(),
+  };
+});
+
+describeSignatureStore('memory', async () => inMemory(createMemorySignatureStore()));
+describeSignatureStore('SQLite', async () => {
+  const database = await createTestDatabase();
+  return {
+    store: database.stores.signatures,
+    reopen: async () => (await database.open()).signatures,
+    close: () => database.close(),
+  };
+});
+
+describeKeptAnswerStore('SQLite', async () => {
+  const database = await createTestDatabase();
+  return {
+    store: database.stores.keptAnswers,
+    reopen: async () => (await database.open()).keptAnswers,
+    close: () => database.close(),
+  };
+});
+
+function inMemory<Store>(store: Store): OpenedStore<Store> {
+  return { store, reopen: async () => store, close: async () => undefined };
+}

@@ -1,0 +1,70 @@
+// A database of its own for a test, with its key and folder.
+
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Clock } from '../../src/lib/clock.ts';
+import { createSecretKey, DATABASE_FILE } from '../../src/sealing/secret-key.ts';
+import { createVault, type Vault } from '../../src/sealing/vault.ts';
+import {
+  type DatabaseOptions,
+  openDatabase,
+  type SqliteStores,
+} from '../../src/stores/sqlite/open-database.ts';
+import { createFakeClock } from './fake-clock.ts';
+
+export interface TestDatabase {
+  readonly folder: string;
+  readonly path: string;
+  readonly clock: Clock;
+  readonly vault: Vault;
+  /** The stores of the last `open`. */
+  readonly stores: SqliteStores;
+  /** Closes what is open and opens it again. */
+  open(change?: Partial<DatabaseOptions>): Promise<SqliteStores>;
+  closeStores(): Promise<void>;
+  close(): Promise<void>;
+}
+
+const TEST_KEY = 'the key of the tests, long enough';
+
+export function createTestVault(text: string = TEST_KEY): Vault {
+  return createVault(createSecretKey(text, 'the test'));
+}
+
+export async function createTestDatabase(
+  change: Partial<DatabaseOptions> = {},
+): Promise<TestDatabase> {
+  const folder = mkdtempSync(join(tmpdir(), 'isthmus-database-'));
+  const path = join(folder, DATABASE_FILE);
+  const clock = createFakeClock();
+  const vault = createTestVault();
+  let stores: SqliteStores | undefined;
+  const closeStores = async (): Promise<void> => {
+    const closing = stores;
+    stores = undefined;
+    await closing?.close();
+  };
+  const open = async (latest: Partial<DatabaseOptions> = {}): Promise<SqliteStores> => {
+    await closeStores();
+    stores = await openDatabase({ path, vault, clock, ...change, ...latest });
+    return stores;
+  };
+  await open();
+  return {
+    folder,
+    path,
+    clock,
+    vault,
+    get stores() {
+      if (stores === undefined) throw new Error('The database is closed.');
+      return stores;
+    },
+    open,
+    closeStores,
+    async close() {
+      await closeStores();
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}

@@ -1,0 +1,93 @@
+// The door's stores in memory: what the contracts ask and no more.
+
+import { StoreError } from '../../src/accounts/account-store.ts';
+import type { AccessLogStore, StoredAccessEntry } from '../../src/door/access-log.ts';
+import type { AddressRule, AddressRuleStore } from '../../src/door/address-rule.ts';
+import type { ClientKeyStore, StoredKey } from '../../src/door/client-key.ts';
+import type { ConsoleSession, ConsoleSessionStore } from '../../src/door/console-session.ts';
+import type { DoorStores } from '../../src/door/door.ts';
+
+export function createMemoryDoorStores(): DoorStores {
+  return {
+    clientKeys: createClientKeys(),
+    addressRules: createAddressRules(),
+    accessLog: createAccessLog(),
+    consoleSessions: createConsoleSessions(),
+  };
+}
+
+function createClientKeys(): ClientKeyStore {
+  const kept = new Map<string, StoredKey>();
+  return {
+    list: async () => [...kept.values()],
+    async insert(key, digest) {
+      kept.set(key.id, { key, digest, use: undefined, addresses: new Map() });
+    },
+    async update(key) {
+      const known = kept.get(key.id);
+      if (known === undefined) throw new StoreError('missing', `There is no key ${key.id}.`);
+      if (known.key.revision !== key.revision - 1) {
+        throw new StoreError('stale', `The key ${key.id} was changed meanwhile.`);
+      }
+      const { lastUsedAt } = known.key;
+      const changed = lastUsedAt === undefined ? key : { ...key, lastUsedAt };
+      kept.set(key.id, { ...known, key: changed });
+    },
+    remove: async (id) => kept.delete(id),
+    async saveProgress(progress) {
+      for (const { id, lastUsedAt, use, addresses } of progress) {
+        const known = kept.get(id);
+        if (known === undefined) continue;
+        const key = lastUsedAt === undefined ? known.key : { ...known.key, lastUsedAt };
+        kept.set(id, { ...known, key, use, addresses });
+      }
+    },
+  };
+}
+
+function createAddressRules(): AddressRuleStore {
+  const kept = new Map<string, AddressRule>();
+  return {
+    list: async () => [...kept.values()],
+    async save(rule) {
+      const { hits, lastHitAt } = kept.get(rule.id) ?? rule;
+      kept.set(rule.id, { ...rule, hits, lastHitAt });
+    },
+    remove: async (id) => kept.delete(id),
+    async addHits(all) {
+      for (const { id, hits, lastHitAt } of all) {
+        const known = kept.get(id);
+        if (known !== undefined) kept.set(id, { ...known, hits: known.hits + hits, lastHitAt });
+      }
+    },
+  };
+}
+
+function createAccessLog(): AccessLogStore {
+  let entries: readonly StoredAccessEntry[] = [];
+  let nextId = 1;
+  return {
+    async add(added, most) {
+      entries = [...entries, ...added.map((entry) => ({ ...entry, id: nextId++ }))].slice(-most);
+    },
+    list: async ({ verdict, before, limit }) =>
+      entries
+        .filter((entry) => verdict === undefined || entry.verdict === verdict)
+        .filter((entry) => before === undefined || entry.id < before)
+        .toReversed()
+        .slice(0, limit),
+  };
+}
+
+function createConsoleSessions(): ConsoleSessionStore {
+  const kept = new Map<string, ConsoleSession>();
+  return {
+    list: async () => [...kept.values()],
+    async save(session) {
+      kept.set(session.hash, session);
+    },
+    async remove(hashes) {
+      for (const hash of hashes) kept.delete(hash);
+    },
+  };
+}

@@ -1,0 +1,204 @@
+// A gateway over a sandbox with its monitor, for tests of what is recorded and shown.
+
+import { createMonitorRoutes } from '../../src/admin/monitor/monitor-routes.ts';
+import type { MonitorRouteOptions } from '../../src/admin/monitor/options.ts';
+import { createDispatcher } from '../../src/dispatch/dispatch.ts';
+import { createModelDirectory } from '../../src/dispatch/model-directory.ts';
+import { createSystemClock } from '../../src/lib/clock.ts';
+import { createId } from '../../src/lib/ids.ts';
+import { isJsonObject, type JsonObject, parseJson } from '../../src/lib/json.ts';
+import {
+  createMonitor,
+  type Monitor,
+  type MonitorSettings,
+} from '../../src/monitor/create-monitor.ts';
+import type { LogFiles } from '../../src/monitor/log-files.ts';
+import type { RequestRow } from '../../src/monitor/request-record.ts';
+import type { RequestStore } from '../../src/monitor/request-store.ts';
+import { createProtocols } from '../../src/protocols/index.ts';
+import { createRouter } from '../../src/routing/router.ts';
+import { createDefaultAccounts } from '../../src/sandbox/accounts.ts';
+import { createSandbox } from '../../src/sandbox/sandbox.ts';
+import { createServer } from '../../src/server/create-server.ts';
+import { DEFAULT_EDGE_SETTINGS } from '../../src/server/settings.ts';
+import { createAnswerShelves } from '../../src/shelf/answer-shelf.ts';
+import { createSignatureKeeper } from '../../src/signatures/keeper.ts';
+import { createUpstream } from '../../src/upstreams/index.ts';
+import { createSeedPool } from './seed-pool.ts';
+
+export const CLIENT_KEY = 'sk-canary-client-key-0123456789abcdef';
+export const CONSOLE_PASSWORD = 'canary-console-password';
+
+export interface MonitoredGateway {
+  readonly url: string;
+  readonly monitor: Monitor;
+  readonly settings: { -readonly [Key in keyof MonitorSettings]: MonitorSettings[Key] };
+  readonly warnings: readonly string[];
+  /** A model request with the client key. */
+  ask(path: string, body: object, headers?: Readonly<Record<string, string>>): Promise<Response>;
+  /** An admin request with the console password. */
+  admin(path: string, method?: string, body?: object): Promise<AdminReply>;
+  /** The row of the next request that ends; call before it is sent. */
+  nextRow(): Promise<RequestRow>;
+  addFault(fault: JsonObject): Promise<void>;
+  close(): Promise<void>;
+}
+
+export interface AdminReply {
+  readonly status: number;
+  readonly text: string;
+  readonly body: JsonObject;
+}
+
+export interface MonitoredOptions {
+  readonly store?: RequestStore;
+  readonly settings?: Partial<MonitorSettings>;
+  readonly logFiles?: Pick<LogFiles, 'read'>;
+  readonly secrets?: readonly string[];
+}
+
+export async function startMonitored(options: MonitoredOptions = {}): Promise<MonitoredGateway> {
+  const clock = createSystemClock();
+  const accounts = createDefaultAccounts();
+  const sandbox = createSandbox({ accounts, clock });
+  const { url: upstreamUrl } = await sandbox.start();
+  const [key = ''] = accounts.map((account) => account.key);
+  const upstream = createUpstream(
+    { profile: 'sandbox', baseUrl: upstreamUrl, version: 'test' },
+    { clock },
+  );
+  const { pool, book } = createSeedPool({
+    accounts: [{ id: 'ann' }],
+    upstream,
+    clock,
+    tokens: {
+      accessFor: async ({ record: { id } }) => ({
+        accountId: id,
+        credential: key,
+        credentialKind: 'api-key',
+      }),
+    },
+  });
+  const warnings: string[] = [];
+  const warn = (_fields: object, message: string): void => void warnings.push(message);
+  const settings = {
+    enabled: true,
+    keepsBodies: false,
+    retentionMs: 604_800_000,
+    maxBytes: 1_073_741_824,
+    ...options.settings,
+  };
+  const router = createRouter({ mapping: () => ({}), offered: () => pool.offered() });
+  const dispatcher = createDispatcher({
+    router,
+    pool,
+    keeper: createSignatureKeeper({ clock }),
+    clock,
+    random: Math.random,
+    createId,
+    thinkingMode: () => ({ kind: 'auto' }),
+  });
+  const keyName = (keyId: string): string | undefined => (keyId === 'main' ? 'Ann' : undefined);
+  const monitor = createMonitor({
+    store: options.store,
+    clock,
+    settings: () => settings,
+    secrets: () => options.secrets ?? [],
+    keyName,
+    accounts: () => ({ active: book.list().length }),
+    createId,
+    log: { warn },
+  });
+  const protocols = createProtocols();
+  const routeOptions: MonitorRouteOptions = {
+    monitor,
+    dispatcher,
+    protocols,
+    book,
+    pool,
+    clock,
+    createId,
+    keyName,
+    isProtected: () => false,
+    version: 'test',
+    startedAt: clock.now(),
+    logFiles: options.logFiles,
+    facts: () => ({
+      isSandbox: true,
+      address: 'http://127.0.0.1:8045',
+      authMode: 'strict',
+      isLoopback: true,
+      hasConsolePassword: true,
+    }),
+  };
+  const log = { debug: warn, info: () => {}, warn, error: warn };
+  const edgeSettings = {
+    ...DEFAULT_EDGE_SETTINGS,
+    port: 0,
+    authMode: 'strict' as const,
+    apiKeys: [{ id: 'main', key: CLIENT_KEY }],
+    consolePassword: CONSOLE_PASSWORD,
+  };
+  const server = createServer({
+    protocols,
+    dispatcher,
+    models: createModelDirectory({ router, pool }),
+    shelves: createAnswerShelves({ clock, onFailure: () => {} }),
+    adminRoutes: createMonitorRoutes(routeOptions),
+    observer: monitor.observer,
+    settings: () => edgeSettings,
+    clock,
+    log,
+    version: 'test',
+  });
+  const { url } = await server.listen();
+  return {
+    url,
+    monitor,
+    settings,
+    warnings,
+    ask: (path, body, headers = {}) =>
+      fetch(`${url}${path}`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', 'x-api-key': CLIENT_KEY, ...headers },
+        body: JSON.stringify(body),
+      }),
+    async admin(path, method = 'GET', body) {
+      const answer = await fetch(`${url}${path}`, {
+        method,
+        headers: {
+          authorization: `Bearer ${CONSOLE_PASSWORD}`,
+          ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+        },
+        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      });
+      const text = await answer.text();
+      const parsed = answer.headers.get('content-type')?.includes('json') ? parseJson(text) : {};
+      return { status: answer.status, text, body: isJsonObject(parsed) ? parsed : {} };
+    },
+    async nextRow() {
+      const reader = monitor.feed.read();
+      const event = await reader.next();
+      reader.close();
+      if (event === undefined || event === 'idle') throw new Error('The feed ended.');
+      return event.content as RequestRow;
+    },
+    async addFault(fault) {
+      const headers = { 'content-type': 'application/json' };
+      const body = JSON.stringify(fault);
+      const answer = await fetch(`${upstreamUrl}/sandbox/faults`, {
+        method: 'POST',
+        headers,
+        body,
+      });
+      if (!answer.ok) throw new Error(await answer.text());
+    },
+    async close() {
+      await server.close();
+      await monitor.close();
+      await pool.close();
+      await upstream.close();
+      await sandbox.close();
+    },
+  };
+}

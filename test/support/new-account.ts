@@ -1,0 +1,24 @@
+// An account for a store, with what a test does not care about filled in.
+
+import type { NewStoredAccount } from '../../src/accounts/account-store.ts';
+import type { Credential } from '../../src/accounts/credential.ts';
+
+export function newAccount(
+  id: string,
+  change: Partial<NewStoredAccount['record']> = {},
+  credential: Credential = { kind: 'oauth', refreshToken: `refresh-${id}` },
+): NewStoredAccount {
+  const record: NewStoredAccount['record'] = {
+    id,
+    upstreamId: 'gemini',
+    kind: credential.kind,
+    label: `${id}@example.com`,
+    projectId: undefined,
+    tier: undefined,
+    priority: 0,
+    notes: undefined,
+    createdAt: 1000,
+    ...change,
+  };
+  return { record, proxyUrl: undefined, credential };
+}

@@ -1,0 +1,92 @@
+// A pool over accounts of one upstream, held in memory, for tests.
+
+import type { QuotaReading, Tier } from '../../src/accounts/account.ts';
+import type { AccountBook, SeedAccount } from '../../src/accounts/account-book.ts';
+import type { AccountStore } from '../../src/accounts/account-store.ts';
+import { createApiKeySource } from '../../src/accounts/api-key-source.ts';
+import { createSeedBook } from '../../src/accounts/create-account-book.ts';
+import type { TokenSource } from '../../src/accounts/token-source.ts';
+import type { Clock } from '../../src/lib/clock.ts';
+import { type AccountPool, createPool, type PoolOptions } from '../../src/pool/create-pool.ts';
+import type { PoolSettings } from '../../src/pool/settings.ts';
+import type { Upstream } from '../../src/upstreams/upstream.ts';
+
+export interface PoolSeed {
+  readonly id: string;
+  readonly tier?: Tier | undefined;
+  readonly priority?: number | undefined;
+  /** The share of the quota of model `m` that is left, read just now. */
+  readonly remaining?: number | undefined;
+}
+
+export interface SeedPoolOptions {
+  readonly accounts: readonly PoolSeed[];
+  readonly upstream: Upstream;
+  readonly clock: Clock;
+  readonly random?: () => number;
+  readonly settings?: Partial<PoolSettings>;
+  readonly tokens?: TokenSource;
+  readonly isProtected?: PoolOptions['isProtected'];
+  readonly rulesVersion?: () => unknown;
+  /** Instead of the one upstream. */
+  readonly upstreams?: PoolOptions['upstreams'];
+  /** An empty one, for accounts that are added later. */
+  readonly store?: AccountStore;
+}
+
+export interface SeedPool {
+  readonly pool: AccountPool;
+  readonly book: AccountBook;
+}
+
+/** Account `x` has the label `x@example.org` and the key `key-x`. Random numbers are 0 by default. */
+export function createSeedPool(options: SeedPoolOptions): SeedPool {
+  const { upstream, clock, random = () => 0 } = options;
+  const book = createSeedBook({
+    seeds: options.accounts.map((seed) => seedOf(seed, upstream.id)),
+    clock,
+    random,
+    createId: (prefix) => `${prefix}1`,
+    log: { info: () => {}, warn: () => {}, error: () => {} },
+    store: options.store,
+  });
+  for (const { id, remaining } of options.accounts) {
+    if (remaining !== undefined) book.setQuotas(id, new Map([['m', readingOf(remaining, clock)]]));
+  }
+  const settings: PoolSettings = {
+    mode: 'balance',
+    maxWaitMs: 60_000,
+    fixedAccount: undefined,
+    sessionIdleMs: 3_600_000,
+    ...options.settings,
+  };
+  const pool = createPool({
+    book,
+    upstreams: options.upstreams ?? new Map([[upstream.id, upstream]]),
+    tokens: options.tokens ?? createApiKeySource(book),
+    settings: () => settings,
+    isProtected: options.isProtected ?? (() => false),
+    rulesVersion: options.rulesVersion ?? (() => undefined),
+    clock,
+    random,
+    onModelListFailure: () => {},
+  });
+  return { pool, book };
+}
+
+function seedOf({ id, tier, priority }: PoolSeed, upstreamId: string): SeedAccount {
+  return {
+    id,
+    label: `${id}@example.org`,
+    origin: 'environment',
+    upstreamId,
+    tier,
+    priority,
+    credential: { kind: 'api-key', key: `key-${id}` },
+  };
+}
+
+function readingOf(remainingFraction: number, clock: Clock): QuotaReading {
+  const fetchedAt = clock.now();
+  return { remainingFraction, resetsAt: undefined, source: 'upstream', fetchedAt };
+}
