@@ -1,0 +1,189 @@
+// The file format accounts are exported in and imported from: plain JSON, sealed on the way out.
+
+import type { Account, AccountKind, Tier } from '../accounts/account.ts';
+import type { Credential, VersionedCredential } from '../accounts/credential.ts';
+import { invalidRequest } from '../canonical/error.ts';
+import { type JsonObject, type JsonValue, readNumber } from '../lib/json.ts';
+import { requireObject } from './import-result.ts';
+import { isSafeEndpoint } from './safe-url.ts';
+
+const FORMAT = 'isthmus-accounts';
+const VERSION = 1;
+const MAX_ACCOUNTS = 10_000;
+const TIERS: readonly Tier[] = ['ultra', 'pro', 'free'];
+
+export interface FiledAccount {
+  /** Where the export came from; the credential there, to tell which of two is newer. */
+  readonly id: string | undefined;
+  readonly credentialVersion: number | undefined;
+  readonly upstreamId: string;
+  readonly label: string;
+  readonly projectId: string | undefined;
+  readonly tier: Tier | undefined;
+  readonly priority: number | undefined;
+  readonly notes: string | undefined;
+  readonly proxyUrl: string | undefined;
+  readonly credential: Credential;
+}
+
+export interface ExportedAccount {
+  readonly account: Account;
+  readonly stored: VersionedCredential;
+  readonly proxyUrl: string | undefined;
+}
+
+export function writeAccountFile(accounts: readonly ExportedAccount[]): string {
+  return JSON.stringify({ format: FORMAT, version: VERSION, accounts: accounts.map(writeAccount) });
+}
+
+/**
+ * The accounts of a file, each still to be read by itself.
+ * @throws GatewayError `invalid-request`
+ */
+export function readAccountFile(value: JsonValue): readonly JsonValue[] {
+  const { format, version, accounts } = requireObject(value, 'file');
+  if (format !== FORMAT) {
+    throw invalidRequest(
+      'format',
+      `This is no export of accounts: its "format" is not "${FORMAT}".`,
+    );
+  }
+  if (version !== VERSION) {
+    throw invalidRequest('version', `Only version ${VERSION} of the format can be read.`);
+  }
+  if (!Array.isArray(accounts) || accounts.length > MAX_ACCOUNTS) {
+    throw invalidRequest('accounts', `"accounts" must be a list of at most ${MAX_ACCOUNTS}.`);
+  }
+  return accounts;
+}
+
+/** @throws GatewayError `invalid-request` naming the field, never its value */
+export function readAccount(value: JsonValue): FiledAccount {
+  const account = requireObject(value, 'account');
+  const tier = TIERS.find((one) => one === account.tier);
+  if (tier === undefined && account.tier !== undefined && account.tier !== null) {
+    throw invalidRequest('tier', `"tier" must be one of ${TIERS.join(', ')}.`);
+  }
+  return {
+    id: optionalText(account, 'id'),
+    credentialVersion: optionalNumber(account, 'credential_version'),
+    upstreamId: requireText(account, 'upstream'),
+    label: requireText(account, 'label'),
+    projectId: optionalText(account, 'project_id'),
+    tier,
+    priority: optionalNumber(account, 'priority'),
+    notes: optionalText(account, 'notes'),
+    proxyUrl: optionalText(account, 'proxy_url'),
+    credential: readCredential(account),
+  };
+}
+
+function writeAccount({ account, stored, proxyUrl }: ExportedAccount): JsonObject {
+  const { id, upstreamId, label, kind, projectId, tier, priority, notes } = account.record;
+  return withoutAbsent({
+    id,
+    upstream: upstreamId,
+    label,
+    kind,
+    project_id: projectId,
+    tier,
+    priority,
+    notes,
+    proxy_url: proxyUrl,
+    credential_version: stored.version,
+    credential: writeCredential(stored.credential),
+  });
+}
+
+/** Access tokens stay behind: they are over before long. */
+function writeCredential(credential: Credential): JsonObject {
+  switch (credential.kind) {
+    case 'api-key':
+      return { key: credential.key };
+    case 'oauth': {
+      const { refreshToken, scopes } = credential;
+      return withoutAbsent({ refresh_token: refreshToken, scopes: scopes && [...scopes] });
+    }
+    case 'service-account':
+      return withoutAbsent({
+        client_email: credential.clientEmail,
+        private_key: credential.privateKey,
+        private_key_id: credential.privateKeyId,
+        token_uri: credential.tokenUrl,
+      });
+    default:
+      return credential satisfies never;
+  }
+}
+
+function readCredential(account: JsonObject): Credential {
+  const kind = requireText(account, 'kind');
+  const credential = requireObject(account.credential, 'credential');
+  if (!isKind(kind)) {
+    throw invalidRequest('kind', '"kind" must be oauth, api-key or service-account.');
+  }
+  switch (kind) {
+    case 'api-key':
+      return { kind, key: requireText(credential, 'key') };
+    case 'oauth':
+      return {
+        kind,
+        refreshToken: requireText(credential, 'refresh_token'),
+        scopes: readScopes(credential.scopes),
+      };
+    case 'service-account':
+      return {
+        kind,
+        clientEmail: requireText(credential, 'client_email'),
+        privateKey: requireText(credential, 'private_key'),
+        privateKeyId: optionalText(credential, 'private_key_id'),
+        tokenUrl: readTokenUrl(credential),
+      };
+    default:
+      return kind satisfies never;
+  }
+}
+
+function isKind(kind: string): kind is AccountKind {
+  return kind === 'oauth' || kind === 'api-key' || kind === 'service-account';
+}
+
+function readScopes(value: JsonValue | undefined): readonly string[] | undefined {
+  if (!Array.isArray(value)) return undefined;
+  return value.filter((scope) => typeof scope === 'string');
+}
+
+function readTokenUrl(credential: JsonObject): string | undefined {
+  const tokenUrl = optionalText(credential, 'token_uri');
+  if (tokenUrl === undefined || isSafeEndpoint(tokenUrl)) return tokenUrl;
+  throw invalidRequest('token_uri', 'The "token_uri" must be an https address.');
+}
+
+function requireText(object: JsonObject, field: string): string {
+  const value = optionalText(object, field);
+  if (value !== undefined) return value;
+  throw invalidRequest(field, `"${field}" is missing.`, 'missing-field');
+}
+
+function optionalText(object: JsonObject, field: string): string | undefined {
+  const value = Object.hasOwn(object, field) ? object[field] : undefined;
+  if (value === undefined || value === null || value === '') return undefined;
+  if (typeof value === 'string' && value.length <= 16_384) return value;
+  throw invalidRequest(field, `"${field}" must be a string.`, 'invalid-type');
+}
+
+function optionalNumber(object: JsonObject, field: string): number | undefined {
+  const value = Object.hasOwn(object, field) ? object[field] : undefined;
+  if (value === undefined || value === null) return undefined;
+  const number = readNumber(value);
+  if (number !== undefined && Number.isSafeInteger(number)) return number;
+  throw invalidRequest(field, `"${field}" must be a whole number.`, 'invalid-type');
+}
+
+function withoutAbsent(fields: Readonly<Record<string, JsonValue | undefined>>): JsonObject {
+  const present: JsonObject = {};
+  for (const [name, value] of Object.entries(fields)) {
+    if (value !== undefined) present[name] = value;
+  }
+  return present;
+}

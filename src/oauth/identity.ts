@@ -1,0 +1,107 @@
+// Whose tokens these are: the e-mail from the UserInfo endpoint or the id token.
+
+import type { Clock } from '../lib/clock.ts';
+import type { Reach } from './endpoint.ts';
+import { OAuthFault } from './oauth-fault.ts';
+import type { OAuthSettings } from './oauth-settings.ts';
+import type { TokenEndpoint, TokenReply } from './token-endpoint.ts';
+
+/** `unknown`: the provider does not say · `rejected`: what it said cannot be trusted. */
+export type Identity =
+  | { readonly kind: 'email'; readonly email: string }
+  | { readonly kind: 'unknown' }
+  | { readonly kind: 'rejected'; readonly reason: string };
+
+export interface IdentityQuestion {
+  readonly settings: OAuthSettings;
+  readonly reply: TokenReply;
+  /** What the authorization request asked to be repeated; undefined when there was none. */
+  readonly nonce?: string | undefined;
+  readonly reach: Reach;
+}
+
+export interface IdentityReader {
+  /** @throws OAuthFault when the UserInfo endpoint gives no answer; or the signal's reason */
+  read(question: IdentityQuestion): Promise<Identity>;
+}
+
+type Claims = Readonly<Record<string, unknown>>;
+
+/** Seconds the provider's clock may differ from ours. */
+const TOLERANCE_SECONDS = 300;
+const EMAIL = /^[^\s@\p{Cc}]{1,128}@[^\s@\p{Cc}]{1,190}$/u;
+
+export function createIdentityReader({
+  endpoint,
+  clock,
+}: {
+  readonly endpoint: Pick<TokenEndpoint, 'readUserInfo'>;
+  readonly clock: Pick<Clock, 'now'>;
+}): IdentityReader {
+  return {
+    async read({ settings, reply, nonce, reach }) {
+      const claims = reply.idToken === undefined ? undefined : await readClaims(reply.idToken);
+      const reason = claims && refuseClaims(claims, { settings, nonce, now: clock.now() });
+      if (reason !== undefined) return { kind: 'rejected', reason };
+      if (settings.userInfoUrl === undefined) return emailOf(claims ?? {});
+      const person = await endpoint.readUserInfo(settings.userInfoUrl, reply.accessToken, reach);
+      // OpenID Connect Core §5.3.2: answers about another subject must not be used.
+      if (claims?.sub !== undefined && person.sub !== undefined && claims.sub !== person.sub) {
+        return { kind: 'rejected', reason: 'its user info is about somebody else' };
+      }
+      return emailOf(person);
+    },
+  };
+}
+
+/**
+ * The token came from the token endpoint itself, so its signature need not be checked (OpenID Connect
+ * Core §3.1.3.7, step 6); its claims are.
+ */
+async function readClaims(idToken: string): Promise<Claims> {
+  const { decodeJwt } = await import('jose');
+  try {
+    return decodeJwt(idToken);
+  } catch {
+    throw new OAuthFault('malformed', { status: 200 });
+  }
+}
+
+function refuseClaims(
+  { iss, aud, azp, exp, nonce: given }: Claims,
+  expected: {
+    readonly settings: OAuthSettings;
+    readonly nonce: string | undefined;
+    readonly now: number;
+  },
+): string | undefined {
+  const { settings, nonce, now } = expected;
+  const audiences = Array.isArray(aud) ? aud : [aud];
+  if (typeof iss !== 'string' || !isExpectedIssuer(iss, settings)) {
+    return 'its id token has another issuer; check "issuer" of this upstream';
+  }
+  if (!audiences.includes(settings.clientId)) return 'its id token is for another client';
+  if (azp !== undefined && azp !== settings.clientId) return 'its id token is for another client';
+  if (typeof exp !== 'number' || exp + TOLERANCE_SECONDS < now / 1000) {
+    return 'its id token has expired';
+  }
+  // A refresh gives an id token without the nonce of the sign-in before.
+  if (nonce !== undefined && given !== nonce) return 'its id token belongs to another sign-in';
+  return undefined;
+}
+
+/** Some id tokens give the issuer without `https://`. */
+export function isExpectedIssuer(issuer: string, settings: OAuthSettings): boolean {
+  if (settings.issuer !== undefined) return issuer === settings.issuer;
+  const url = URL.parse(issuer) ?? URL.parse(`https://${issuer}`);
+  return url !== null && url.origin === new URL(settings.authorizationUrl).origin;
+}
+
+function emailOf(claims: Claims): Identity {
+  const { email, email_verified: verified } = claims;
+  if (typeof email !== 'string' || !EMAIL.test(email)) return { kind: 'unknown' };
+  if (verified === false || verified === 'false') {
+    return { kind: 'rejected', reason: 'the provider has not verified the e-mail' };
+  }
+  return { kind: 'email', email };
+}

@@ -1,0 +1,105 @@
+// Puts a proven credential into the account book: a new account, or the same one signed in anew.
+
+import type { Account } from '../accounts/account.ts';
+import type { AccountBook, NewAccount } from '../accounts/account-book.ts';
+import { StoreError } from '../accounts/account-store.ts';
+import type { Credential } from '../accounts/credential.ts';
+import { GatewayError, invalidRequest } from '../canonical/error.ts';
+
+export interface Placed {
+  readonly kind: 'added' | 'reauthenticated';
+  readonly account: Account;
+}
+
+export interface AccountPlacer {
+  find(upstreamId: string, label: string): Account | undefined;
+  /**
+   * Adds the account; one of the same label in its upstream gets the credential instead.
+   * @throws GatewayError `invalid-request` when that one cannot take it; StoreError
+   */
+  place(account: NewAccount): Promise<Placed>;
+  /** @throws as `place` */
+  reauthenticate(account: Account, credential: Credential): Promise<Account>;
+}
+
+export interface AccountPlacerOptions {
+  readonly book: Pick<
+    AccountBook,
+    'list' | 'find' | 'add' | 'apply' | 'replaceCredential' | 'proxyUrl'
+  >;
+  /** Told of each account whose credential was replaced: the token source's `forget`. */
+  readonly onCredentialReplaced: (accountId: string) => void;
+}
+
+export function createAccountPlacer(options: AccountPlacerOptions): AccountPlacer {
+  const { book, onCredentialReplaced } = options;
+
+  const find = (upstreamId: string, label: string): Account | undefined =>
+    book
+      .list()
+      .find(({ record }) => record.upstreamId === upstreamId && isSameLabel(record.label, label));
+
+  const reauthenticate = async (account: Account, credential: Credential): Promise<Account> => {
+    checkCanTake(account, credential);
+    const { id } = account.record;
+    // Whatever stands there gives way: a renewal under way finds its own stale, and an unreadable
+    // credential is just what a new sign-in is for.
+    const replaced = await book.replaceCredential(id, credential, undefined);
+    if (replaced === 'missing') throw removedMeanwhile();
+    onCredentialReplaced(id);
+    book.apply(id, { kind: 'reauthenticated' });
+    return book.find(id) ?? account;
+  };
+
+  return {
+    find,
+    reauthenticate,
+    async place(account) {
+      const existing = find(account.upstreamId, account.label);
+      if (existing === undefined) {
+        const added = await book.add(account).catch((error: unknown) => {
+          if (error instanceof StoreError && error.fault === 'conflict') return undefined;
+          throw error;
+        });
+        if (added !== undefined) return { kind: 'added', account: added };
+      }
+      const same = existing ?? find(account.upstreamId, account.label);
+      if (same === undefined) throw new StoreError('conflict', 'The label is taken.');
+      return {
+        kind: 'reauthenticated',
+        account: await reauthenticate(same, account.credential),
+      };
+    },
+  };
+}
+
+export function isSameLabel(one: string, other: string): boolean {
+  return plain(one) === plain(other);
+}
+
+function plain(label: string): string {
+  return label.normalize('NFC').toLowerCase();
+}
+
+function checkCanTake({ origin, record }: Account, credential: Credential): void {
+  if (origin !== 'stored') {
+    throw invalidRequest(
+      'account',
+      `The account "${record.label}" comes with the ${origin} and cannot be changed here. Give another label.`,
+    );
+  }
+  if (record.kind !== credential.kind) {
+    throw invalidRequest(
+      'account',
+      `There is an account "${record.label}" of another kind (${record.kind}). Rename or remove it first.`,
+    );
+  }
+}
+
+function removedMeanwhile(): GatewayError {
+  return new GatewayError({
+    kind: 'not-found',
+    source: 'client',
+    message: 'This account was removed meanwhile. Add it again.',
+  });
+}

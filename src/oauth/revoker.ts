@@ -1,0 +1,79 @@
+// Removes an account and takes its grant back at the provider (RFC 7009), as well as that works.
+
+import type { AccountBook } from '../accounts/account-book.ts';
+import type { Clock } from '../lib/clock.ts';
+import { OAuthFault } from './oauth-fault.ts';
+import type { OAuthFetch } from './oauth-fetch.ts';
+import type { OAuthDirectory, OAuthLog } from './oauth-settings.ts';
+import { createTokenEndpoint } from './token-endpoint.ts';
+
+/** What became of the grant; the account is gone in each case. */
+export type Revocation =
+  | { readonly kind: 'revoked' }
+  /** An API key or key file, or a provider without a revocation address: end it there yourself. */
+  | { readonly kind: 'not-possible'; readonly reason: string }
+  | { readonly kind: 'failed'; readonly reason: string };
+
+export interface Revoker {
+  /** @throws StoreError when the account could not be removed; nothing was revoked then */
+  removeAndRevoke(accountId: string): Promise<Revocation>;
+}
+
+export interface RevokerOptions {
+  readonly book: Pick<AccountBook, 'find' | 'readCredential' | 'remove' | 'proxyUrl'>;
+  readonly oauth: OAuthDirectory;
+  readonly fetch: OAuthFetch;
+  readonly clock: Clock;
+  readonly log: OAuthLog;
+}
+
+const NEVER = new AbortController().signal;
+
+export function createRevoker(options: RevokerOptions): Revoker {
+  const { book, oauth, log } = options;
+  const endpoint = createTokenEndpoint(options);
+  return {
+    async removeAndRevoke(accountId) {
+      const upstreamId = book.find(accountId)?.record.upstreamId;
+      const proxyUrl = book.proxyUrl(accountId);
+      const credential = await readToken(book, accountId);
+      await book.remove(accountId);
+      if ('kind' in credential) return credential;
+      const settings = upstreamId === undefined ? undefined : oauth.get(upstreamId);
+      if (settings?.revocationUrl === undefined) return NO_ADDRESS;
+      try {
+        await endpoint.revoke(settings, credential.refreshToken, { signal: NEVER, proxyUrl });
+        return { kind: 'revoked' };
+      } catch (error) {
+        // Refused because it was revoked before is as good as revoked now.
+        if (error instanceof OAuthFault && error.facts.code === 'invalid_token') {
+          return { kind: 'revoked' };
+        }
+        const reason = error instanceof OAuthFault ? error.message : 'the revocation failed';
+        log.warn({ accountId, upstreamId, reason }, 'the grant of a removed account still stands');
+        return { kind: 'failed', reason };
+      }
+    },
+  };
+}
+
+const NO_ADDRESS: Revocation = {
+  kind: 'not-possible',
+  reason: 'this upstream has no revocation_url; end the access at the provider',
+};
+
+/** An account whose credential cannot be read can still be removed. */
+async function readToken(
+  book: RevokerOptions['book'],
+  accountId: string,
+): Promise<{ readonly refreshToken: string } | Revocation> {
+  try {
+    const stored = await book.readCredential(accountId);
+    if (stored?.credential.kind === 'oauth') {
+      return { refreshToken: stored.credential.refreshToken };
+    }
+    return { kind: 'not-possible', reason: 'the account has no grant that could be revoked' };
+  } catch {
+    return { kind: 'failed', reason: 'its stored credential could not be read' };
+  }
+}

@@ -1,0 +1,104 @@
+// Service-account key files: reads them, and signs the assertion that is traded for an access token.
+
+import { createPrivateKey } from 'node:crypto';
+import type { ServiceAccountCredential } from '../accounts/credential.ts';
+import { invalidRequest } from '../canonical/error.ts';
+import type { JsonObject } from '../lib/json.ts';
+import { isSafeEndpoint } from './safe-url.ts';
+
+export interface ServiceAccountKey {
+  readonly credential: ServiceAccountCredential;
+  readonly projectId: string | undefined;
+}
+
+interface Assertion {
+  readonly tokenUrl: string;
+  readonly scopes: readonly string[];
+  /** Milliseconds since the epoch, by the provider's clock. */
+  readonly issuedAt: number;
+}
+
+/** Providers take no assertion that lives longer. */
+const LIFETIME_SECONDS = 3600;
+/** These scopes are about a person who signs in; a service account is none. */
+const PERSONAL_SCOPES: readonly string[] = ['openid', 'email', 'profile', 'offline_access'];
+
+/** A JWT by RFC 7523 §3, signed RS256. */
+export async function signAssertion(
+  { clientEmail, privateKey, privateKeyId }: ServiceAccountCredential,
+  { tokenUrl, scopes, issuedAt }: Assertion,
+): Promise<string> {
+  // Read when the first key is used: most gateways have none, and every start would pay for it.
+  const { importPKCS8, SignJWT } = await import('jose');
+  const key = await importPKCS8(privateKey, 'RS256');
+  const scope = scopes.filter((one) => !PERSONAL_SCOPES.includes(one)).join(' ');
+  const seconds = Math.floor(issuedAt / 1000);
+  return new SignJWT(scope === '' ? {} : { scope })
+    .setProtectedHeader({
+      alg: 'RS256',
+      typ: 'JWT',
+      ...(privateKeyId === undefined ? {} : { kid: privateKeyId }),
+    })
+    .setIssuer(clientEmail)
+    .setSubject(clientEmail)
+    .setAudience(tokenUrl)
+    .setIssuedAt(seconds)
+    .setExpirationTime(seconds + LIFETIME_SECONDS)
+    .sign(key);
+}
+
+/**
+ * Reads the public JSON format of key files (`type: "service_account"`).
+ * @throws GatewayError `invalid-request` naming the field; it never holds the key
+ */
+export function readServiceAccountKey(file: JsonObject): ServiceAccountKey {
+  if (file.type !== 'service_account') {
+    throw invalidRequest(
+      'type',
+      'This is no service-account key file: its "type" must be "service_account".',
+    );
+  }
+  const clientEmail = requireText(file, 'client_email');
+  const privateKey = requireText(file, 'private_key');
+  if (!isRsaKey(privateKey)) {
+    throw invalidRequest(
+      'private_key',
+      'The "private_key" is no PKCS #8 PEM of an RSA key. Download the key file again.',
+    );
+  }
+  const tokenUrl = optionalText(file, 'token_uri');
+  if (tokenUrl !== undefined && !isSafeEndpoint(tokenUrl)) {
+    throw invalidRequest('token_uri', 'The "token_uri" must be an https address.');
+  }
+  const privateKeyId = optionalText(file, 'private_key_id');
+  return {
+    credential: { kind: 'service-account', clientEmail, privateKey, privateKeyId, tokenUrl },
+    projectId: optionalText(file, 'project_id'),
+  };
+}
+
+function isRsaKey(pem: string): boolean {
+  if (!pem.includes('-----BEGIN PRIVATE KEY-----')) return false;
+  try {
+    return createPrivateKey(pem).asymmetricKeyType === 'rsa';
+  } catch {
+    return false;
+  }
+}
+
+function requireText(file: JsonObject, field: string): string {
+  const value = optionalText(file, field);
+  if (value === undefined) {
+    throw invalidRequest(field, `The key file has no "${field}".`, 'missing-field');
+  }
+  return value;
+}
+
+function optionalText(file: JsonObject, field: string): string | undefined {
+  const value = Object.hasOwn(file, field) ? file[field] : undefined;
+  if (value === undefined || value === null || value === '') return undefined;
+  if (typeof value !== 'string' || value.length > 16_384) {
+    throw invalidRequest(field, `"${field}" must be a string.`, 'invalid-type');
+  }
+  return value;
+}

@@ -1,0 +1,88 @@
+// Everything a sign-in test needs: a clock, a store, a book, a provider, and a log that is kept.
+
+import { inspect } from 'node:util';
+import type { Account } from '../../src/accounts/account.ts';
+import type { AccountBook } from '../../src/accounts/account-book.ts';
+import type { AccountStore } from '../../src/accounts/account-store.ts';
+import { createAccountBook } from '../../src/accounts/create-account-book.ts';
+import type { Credential } from '../../src/accounts/credential.ts';
+import { createSignIns, type SignIns } from '../../src/oauth/sign-ins.ts';
+import { createTokenSource, type OAuthTokenSource } from '../../src/oauth/token-source.ts';
+import { createFakeClock, type FakeClock } from '../support/fake-clock.ts';
+import {
+  createFakeIdentityProvider,
+  type FakeIdentityProvider,
+  type FakeProviderOptions,
+} from '../support/fake-identity-provider.ts';
+import { createMemoryAccountStore } from '../support/memory-account-store.ts';
+
+export interface Workshop {
+  readonly clock: FakeClock;
+  readonly provider: FakeIdentityProvider;
+  readonly store: AccountStore;
+  readonly book: AccountBook;
+  readonly tokens: OAuthTokenSource;
+  readonly signIns: SignIns;
+  /** Moves time on once all that can settle has; a call takes more turns than the clock waits for. */
+  pass(byMs: number): Promise<void>;
+  /** All that was logged, as text. */
+  logged(): string;
+  add(label: string, credential: Credential): Promise<Account>;
+  /** As a restart does: nothing but the store is kept. */
+  restart(): Promise<Workshop>;
+}
+
+export type WorkshopOptions = Omit<FakeProviderOptions, 'now'> & {
+  readonly store?: AccountStore;
+  readonly startAt?: number;
+};
+
+export const UPSTREAM = 'models';
+export const NEVER = new AbortController().signal;
+
+export async function openWorkshop(options: WorkshopOptions = {}): Promise<Workshop> {
+  const clock = createFakeClock(options.startAt);
+  const provider = createFakeIdentityProvider({ ...options, now: () => clock.now() });
+  return openOn({ clock, provider, store: options.store ?? createMemoryAccountStore() });
+}
+
+async function openOn(base: Pick<Workshop, 'clock' | 'provider' | 'store'>): Promise<Workshop> {
+  const { clock, provider, store } = base;
+  const lines: string[] = [];
+  const note = (fields: object, message: string): void => {
+    lines.push(`${message} ${inspect(fields, { depth: 9 })}`);
+  };
+  const log = { info: note, warn: note, error: note };
+  const random = (): number => 0.5;
+  let serial = 0;
+  const createId = (prefix: string): string => {
+    serial += 1;
+    return `${prefix}${clock.now()}-${serial}`;
+  };
+  const book = await createAccountBook({ store, seeds: [], clock, random, createId, log });
+  const oauth = { get: (id: string) => (id === UPSTREAM ? provider.settings : undefined) };
+  const { fetch } = provider;
+  const tokens = createTokenSource({ book, oauth, clock, random, fetch, log });
+  const signIns = createSignIns({
+    book,
+    oauth,
+    clock,
+    fetch,
+    log,
+    onCredentialReplaced: (id) => tokens.forget(id),
+  });
+  return {
+    ...base,
+    book,
+    tokens,
+    signIns,
+    async pass(byMs) {
+      await new Promise(setImmediate);
+      await clock.advance(byMs);
+      await new Promise(setImmediate);
+    },
+    logged: () => lines.join('\n'),
+    add: (label, credential) => book.add({ upstreamId: UPSTREAM, label, credential }),
+    restart: () => openOn(base),
+  };
+}
