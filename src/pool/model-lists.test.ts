@@ -1,31 +1,124 @@
 import { expect, test } from 'vitest';
 import { createFakeClock } from '../../test/support/fake-clock.ts';
 import { createFakeUpstream } from '../../test/support/fake-upstream.ts';
+import { createSeedPool, type SeedPool } from '../../test/support/seed-pool.ts';
+import { GatewayError } from '../canonical/error.ts';
 import type { UpstreamModel } from '../upstreams/upstream.ts';
-import { createModelLists } from './model-lists.ts';
-import { PooledAccount } from './pooled-account.ts';
 
-async function readLists(models: readonly UpstreamModel[]): Promise<PooledAccount> {
-  const upstream = {
-    ...createFakeUpstream(() => ({ fail: { kind: 'path' } })),
-    listModels: () => Promise.resolve(models),
-  };
-  const access = { accountId: 'a', credential: 'k', credentialKind: 'api-key' } as const;
-  const account = new PooledAccount({ id: 'a', label: 'a', upstream, access });
-  const clock = createFakeClock();
-  const lists = createModelLists({ accounts: [account], clock, onFailure: () => {} });
-  await lists.ensure();
-  expect(lists.offered().isComplete).toBe(models.length > 0);
-  return account;
+interface Bench extends SeedPool {
+  readonly clock: ReturnType<typeof createFakeClock>;
+  readonly asked: string[];
 }
 
+function benchOf(
+  listModels: (accountId: string) => Promise<readonly UpstreamModel[]>,
+  accounts = ['a'],
+): Bench {
+  const clock = createFakeClock();
+  const asked: string[] = [];
+  const upstream = {
+    ...createFakeUpstream(() => ({ fail: { kind: 'path' } })),
+    listModels({ accountId }: { accountId: string }) {
+      asked.push(accountId);
+      return listModels(accountId);
+    },
+  };
+  const seeds = accounts.map((id) => ({ id }));
+  return { ...createSeedPool({ accounts: seeds, upstream, clock }), clock, asked };
+}
+
+const leaseOf = ({ pool }: Bench, model: string) =>
+  pool.lease({ model, exclude: new Set(), clientKeyId: 'k' });
+
 test('a list limits the account to the models it names', async () => {
-  const account = await readLists([{ id: 'm' }]);
-  expect(account.modelIdFor('m')).toBe('m');
-  expect(account.modelIdFor('other')).toBeUndefined();
+  const bench = benchOf(async () => [{ id: 'm', inputTokenLimit: 7 }]);
+  await bench.pool.ensureModels();
+  expect(bench.pool.offered().isComplete).toBe(true);
+  expect([...bench.pool.offered()]).toEqual(['m']);
+  expect(bench.pool.describe('m')?.inputTokenLimit).toBe(7);
+  expect(leaseOf(bench, 'm').kind).toBe('lease');
+  expect(leaseOf(bench, 'other')).toMatchObject({ kind: 'none', reason: 'not-offered' });
 });
 
 test('a list without any model says nothing, so the account may offer everything', async () => {
-  const account = await readLists([]);
-  expect(account.modelIdFor('m')).toBe('m');
+  const bench = benchOf(async () => []);
+  await bench.pool.ensureModels();
+  expect(bench.pool.offered().isComplete).toBe(false);
+  expect(leaseOf(bench, 'other').kind).toBe('lease');
+});
+
+test('lists are read once, and again in the background when five minutes old', async () => {
+  const bench = benchOf(async () => [{ id: 'm' }], ['a', 'b']);
+  await bench.pool.ensureModels();
+  expect(bench.pool.ensureModels()).toBeUndefined();
+  await bench.clock.advance(299_999);
+  expect(bench.pool.ensureModels()).toBeUndefined();
+  expect(bench.asked).toEqual(['a', 'b']);
+  await bench.clock.advance(1);
+  expect(bench.pool.ensureModels()).toBeUndefined();
+  await bench.clock.advance(0);
+  expect(bench.asked).toEqual(['a', 'b', 'a', 'b']);
+});
+
+test('a list that cannot be read is unknown, and asked for again in its turn', async () => {
+  const bench = benchOf(() => Promise.reject(new Error('no list')));
+  await bench.pool.ensureModels();
+  expect(bench.pool.ensureModels()).toBeUndefined();
+  expect(leaseOf(bench, 'any').kind).toBe('lease');
+});
+
+test('a slow list holds nobody up for more than five seconds', async () => {
+  const bench = benchOf(
+    (id) => (id === 'a' ? new Promise(() => {}) : Promise.resolve([{ id: 'm' }])),
+    ['a', 'b'],
+  );
+  let isReady = false;
+  void bench.pool.ensureModels()?.then(() => {
+    isReady = true;
+  });
+  await bench.clock.advance(4999);
+  expect(isReady).toBe(false);
+  await bench.clock.advance(1);
+  expect(isReady).toBe(true);
+  expect(bench.pool.ensureModels()).toBeUndefined();
+  await bench.pool.close();
+});
+
+test('a disabled account is asked for its list only once it is enabled', async () => {
+  const bench = benchOf(async () => [{ id: 'm' }]);
+  bench.book.apply('a', { kind: 'disable' });
+  expect(bench.pool.ensureModels()).toBeUndefined();
+  await bench.clock.advance(10);
+  expect(bench.asked).toEqual([]);
+  bench.book.apply('a', { kind: 'enable' });
+  await bench.clock.advance(10);
+  expect(bench.asked).toEqual(['a']);
+});
+
+test('many lists are read a few at a time', async () => {
+  let running = 0;
+  let most = 0;
+  const accounts = Array.from({ length: 40 }, (_, index) => `a${index}`);
+  const bench = benchOf(async () => {
+    running += 1;
+    most = Math.max(most, running);
+    await Promise.resolve();
+    running -= 1;
+    return [{ id: 'm' }];
+  }, accounts);
+  await bench.pool.ensureModels();
+  expect([most, bench.asked.length]).toEqual([16, 40]);
+});
+
+test('a revoked credential found while reading a list counts against the account', async () => {
+  const failure = { kind: 'credential-revoked' } as const;
+  const revoked = new GatewayError({
+    kind: 'upstream-auth',
+    source: 'upstream',
+    message: 'x',
+    failure,
+  });
+  const bench = benchOf(() => Promise.reject(revoked));
+  await bench.pool.ensureModels();
+  expect(bench.book.find('a')?.health.revocations).toBe(1);
 });

@@ -5,21 +5,41 @@ const limited: Finding = {
   kind: 'waiting',
   cause: 'limited',
   verdict: 'reached its limit (rate)',
-  remainingMs: 3_600_000,
+  until: 1000,
 };
-const tried: Finding = { kind: 'tried', verdict: 'already tried' };
-const disabled: Finding = { kind: 'unusable', verdict: 'disabled (forbidden)' };
+const tried: Finding = { kind: 'tried' };
+const disabled: Finding = { kind: 'unusable', verdict: 'disabled by hand' };
 
-test('V147 accounts that are all limited are worth waiting for', () => {
-  const shorter = { ...limited, remainingMs: 1000 };
-  expect(noneLeft([limited, shorter, disabled], [])).toMatchObject({
+function reasonOf(findings: readonly Finding[], soonestMs?: number) {
+  return noneLeft({ findings, soonestMs, considered: [] });
+}
+
+test('accounts that are all limited are worth waiting for', () => {
+  expect(reasonOf([limited, disabled], 1000)).toMatchObject({
     reason: 'limited',
     retryAfterMs: 1000,
   });
 });
 
+test.each(['exhausted', 'protected'] as const)(
+  '%s accounts are limited ones, worth another look in some minutes when no reset is known',
+  (cause) => {
+    const finding: Finding = { kind: 'waiting', cause, verdict: cause, until: undefined };
+    expect(reasonOf([finding, disabled])).toMatchObject({
+      reason: 'limited',
+      retryAfterMs: 300_000,
+    });
+  },
+);
+
 test('one limited account does not make an hour of a fault that others just had', () => {
-  const result = noneLeft([limited, tried, tried], []);
+  const result = reasonOf([limited, tried], 3_600_000);
   expect(result).toMatchObject({ reason: 'all-tried' });
   expect(result).not.toHaveProperty('retryAfterMs');
+});
+
+test('accounts that cannot be used say more than those that do not offer the model', () => {
+  const unknown: Finding = { kind: 'not-offered', verdict: 'does not offer the model' };
+  expect(reasonOf([unknown, disabled])).toMatchObject({ reason: 'unusable' });
+  expect(reasonOf([unknown])).toMatchObject({ reason: 'not-offered' });
 });

@@ -1,34 +1,42 @@
-// Why no account can serve a request, told from what was found at each of them.
+// Why no account can serve a request, told from what was found at them.
 
 import type { Eligibility, WaitingCause } from './eligibility.ts';
 import type { Considered, LeaseResult, NoneLeftReason } from './pool.ts';
 
-export type Finding = Eligibility | { readonly kind: 'tried'; readonly verdict: string };
+export type Finding = Exclude<Eligibility, { kind: 'eligible' }> | { readonly kind: 'tried' };
 
 /**
  * The most hopeful reason wins: an account that this request merely found failing may serve the next
  * one, and a limit that passes says more than an account that is gone.
  */
-const REASONS: readonly (readonly [WaitingCause, NoneLeftReason])[] = [
-  ['limited', 'limited'],
-  ['overloaded', 'overloaded'],
-  ['faulty', 'faulty'],
-  ['refused', 'unusable'],
+const REASONS: readonly (readonly [readonly WaitingCause[], NoneLeftReason])[] = [
+  [['limited', 'exhausted', 'protected'], 'limited'],
+  [['overloaded'], 'overloaded'],
+  [['faulty'], 'faulty'],
+  [['refused'], 'unusable'],
 ];
 
-export function noneLeft(
-  findings: readonly Finding[],
-  considered: readonly Considered[],
-): LeaseResult {
+/** By then the figures of an account that gave no reset time were read again. */
+const UNKNOWN_RECOVERY_MS = 300_000;
+
+export interface NoneLeftFacts {
+  /** One of each reason is enough. */
+  readonly findings: readonly Finding[];
+  /** The soonest end of a wait, from now; undefined when none is known. */
+  readonly soonestMs: number | undefined;
+  readonly considered: readonly Considered[];
+}
+
+export function noneLeft({ findings, soonestMs, considered }: NoneLeftFacts): LeaseResult {
   const kinds = new Set(findings.map((finding) => finding.kind));
   if (kinds.has('tried')) return { kind: 'none', reason: 'all-tried', considered };
-  const waits = findings.filter((finding) => finding.kind === 'waiting');
-  const retryAfterMs =
-    waits.length === 0 ? undefined : Math.min(...waits.map((wait) => wait.remainingMs));
-  for (const [cause, reason] of REASONS) {
-    if (waits.some((wait) => wait.cause === cause)) {
-      return { kind: 'none', reason, retryAfterMs, considered };
-    }
+  const causes = new Set(
+    findings.flatMap((finding) => (finding.kind === 'waiting' ? [finding.cause] : [])),
+  );
+  for (const [known, reason] of REASONS) {
+    if (!known.some((cause) => causes.has(cause))) continue;
+    const retryAfterMs = soonestMs ?? (reason === 'limited' ? UNKNOWN_RECOVERY_MS : undefined);
+    return { kind: 'none', reason, retryAfterMs, considered };
   }
   return { kind: 'none', reason: kinds.has('unusable') ? 'unusable' : 'not-offered', considered };
 }

@@ -1,9 +1,8 @@
 // What dispatch asks of the account pool; kept small so that stores and policies can change behind it.
 
+import type { Tier } from '../accounts/account.ts';
 import type { UpstreamFailure } from '../canonical/error.ts';
 import type { AccountAccess, Upstream, UpstreamModel } from '../upstreams/upstream.ts';
-
-export type Tier = 'ultra' | 'pro' | 'free';
 
 export interface Pool {
   /** Picks an account that can serve the request now, or says why none can. Never waits. */
@@ -41,10 +40,20 @@ export interface LeaseRequest {
   readonly preferredAccount?: string | undefined;
   /** `X-Model-Tier`. */
   readonly preferredTier?: Tier | undefined;
+  /** How long this request already waited for its session's account, in milliseconds. */
+  readonly waitedMs?: number | undefined;
+  /** True for a look without a call: no session is bound or moved by it. */
+  readonly isDryRun?: boolean | undefined;
 }
 
 export type LeaseResult =
   | { readonly kind: 'lease'; readonly lease: Lease }
+  /** Mode `cache-first`: the session's own account is free again soon. Wait so long and lease again. */
+  | {
+      readonly kind: 'wait';
+      readonly waitMs: number;
+      readonly considered: readonly Considered[];
+    }
   | {
       readonly kind: 'none';
       readonly reason: NoneLeftReason;
@@ -66,10 +75,22 @@ export type NoneLeftReason =
   | 'unusable'
   | 'all-tried';
 
-/** The why-this-account record: each account looked at and why it was passed over or taken. */
-export interface Considered {
+/**
+ * The why-this-account record. Up to 50 accounts stand there one by one; of more, the chosen one, those
+ * this request tried before, and the others by the reason they were passed over.
+ */
+export type Considered = ConsideredAccount | ConsideredGroup;
+
+export interface ConsideredAccount {
   readonly accountId: string;
   readonly verdict: string;
+}
+
+export interface ConsideredGroup {
+  readonly count: number;
+  readonly verdict: string;
+  /** The first few of them. */
+  readonly accountIds: readonly string[];
 }
 
 export interface Lease {

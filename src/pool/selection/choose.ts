@@ -1,26 +1,24 @@
-// Chooses one account: the ordered policies, each narrowing what the one before it left.
+// Chooses one account: the ordered policies; the first that names an account decides.
 
 import { preferBoundSession } from './bound-session.ts';
-import type { Candidate, SelectionContext, SelectionPolicy } from './candidate.ts';
+import type { Choice, SelectionContext, SelectionPolicy } from './choice.ts';
+import { useFixedAccount } from './fixed-account.ts';
+import { preferMostRoom } from './most-room.ts';
 import { preferPreferredAccount } from './preferred-account.ts';
-import { spreadByTwoChoices } from './spread.ts';
-import { preferHighestTier, preferPriority, preferRequestedTier } from './tier.ts';
+import { preferRequestedTier } from './requested-tier.ts';
 
 const POLICIES: readonly SelectionPolicy[] = [
+  useFixedAccount,
   preferPreferredAccount,
   preferBoundSession,
   preferRequestedTier,
-  preferPriority,
-  preferHighestTier,
-  spreadByTwoChoices,
+  preferMostRoom,
 ];
 
-export function chooseAccount(
-  candidates: readonly Candidate[],
-  context: SelectionContext,
-): Candidate | undefined {
-  return POLICIES.reduce(
-    (left, policy) => (left.length <= 1 ? left : policy(left, context)),
-    candidates,
-  )[0];
+export function chooseAccount(context: SelectionContext): Choice | undefined {
+  for (const policy of POLICIES) {
+    const choice = policy(context);
+    if (choice !== undefined) return choice;
+  }
+  return undefined;
 }

@@ -1,9 +1,9 @@
 // `X-Preferred-Account`: the account with that e-mail, when it can be used.
 
-import { preferring, type SelectionPolicy } from './candidate.ts';
+import type { SelectionPolicy } from './choice.ts';
 
-export const preferPreferredAccount: SelectionPolicy = (candidates, { request }) => {
-  const wanted = request.preferredAccount?.toLowerCase();
-  if (wanted === undefined) return candidates;
-  return preferring(candidates, (candidate) => candidate.label.toLowerCase() === wanted);
+export const preferPreferredAccount: SelectionPolicy = ({ usable, request }) => {
+  if (request.preferredAccount === undefined) return undefined;
+  const candidate = usable.byLabel(request.preferredAccount)[0];
+  return candidate && { candidate, by: 'preferred-account' };
 };

@@ -1,0 +1,266 @@
+import { expect, test } from 'vitest';
+import { createMemoryAccountStore } from '../../test/support/memory-account-store.ts';
+import type { QuotaReading } from '../accounts/account.ts';
+import { createPoolBench, createSeededRandom, type PoolBench } from './pool.test-support.ts';
+
+const LIMITED = { kind: 'rate-limited', retryAfterMs: 30_000 } as const;
+
+function readingOf(bench: PoolBench, remainingFraction: number, resetsInMs?: number): QuotaReading {
+  const now = bench.clock.now();
+  const resetsAt = resetsInMs === undefined ? undefined : now + resetsInMs;
+  return { remainingFraction, resetsAt, source: 'upstream', fetchedAt: now };
+}
+
+test('priority comes before tier, and tier before chance', () => {
+  const bench = createPoolBench({
+    accounts: [
+      { id: 'free', tier: 'free', priority: 2 },
+      { id: 'ultra', tier: 'ultra', priority: 1 },
+      { id: 'pro', tier: 'pro', priority: 2 },
+      { id: 'plain', priority: 2 },
+    ],
+  });
+  expect(bench.use()).toBe('pro');
+  expect(bench.use({ exclude: new Set(['pro']) })).toBe('free');
+  expect(bench.use({ exclude: new Set(['pro', 'free']) })).toBe('plain');
+  expect(bench.use({ exclude: new Set(['pro', 'free', 'plain']) })).toBe('ultra');
+});
+
+test('a tier asked for comes before priority, and is a wish', () => {
+  const bench = createPoolBench({
+    accounts: [
+      { id: 'low', tier: 'pro', priority: 1 },
+      { id: 'high', tier: 'ultra', priority: 9 },
+    ],
+  });
+  expect(bench.use({ preferredTier: 'pro' })).toBe('low');
+  expect(bench.use({ preferredTier: 'free' })).toBe('high');
+  expect(bench.verdicts({ preferredTier: 'pro' })).toEqual({
+    low: 'chosen (of the tier asked for)',
+    high: 'another was preferred',
+  });
+});
+
+test('a preferred account is followed in any case, and one that is unknown or unusable is not', () => {
+  const bench = createPoolBench({ accounts: [{ id: 'a', priority: 1 }, { id: 'b' }] });
+  expect(bench.use({ preferredAccount: 'B@Example.org' })).toBe('b');
+  expect(bench.lease({ preferredAccount: 'b@example.org' }).preferenceFollowed).toBe(true);
+  const unknown = bench.lease({ preferredAccount: 'x@example.org' });
+  bench.book.apply('b', { kind: 'disable' });
+  const unusable = bench.lease({ preferredAccount: 'b@example.org' });
+  for (const lease of [unknown, unusable]) {
+    expect([lease.account.id, lease.preferenceFollowed]).toEqual(['a', false]);
+  }
+});
+
+test.each(['b', 'B@example.org'])(
+  'the fixed account %s gets every request while it can be used',
+  async (fixedAccount) => {
+    const bench = createPoolBench({
+      accounts: [{ id: 'a', priority: 9, tier: 'ultra' }, { id: 'b' }],
+      settings: { fixedAccount },
+    });
+    expect(bench.use()).toBe('b');
+    expect(bench.use({ preferredAccount: 'a@example.org', session: 's' })).toBe('b');
+    bench.use({}, LIMITED);
+    expect(bench.use()).toBe('a');
+    await bench.clock.advance(30_000);
+    expect(bench.use()).toBe('b');
+    bench.book.apply('b', { kind: 'disable' });
+    expect(bench.use({ session: 's' })).toBe('a');
+  },
+);
+
+test('of two accounts the one with clearly more quota left of that model is taken', () => {
+  const bench = createPoolBench({
+    accounts: [
+      { id: 'less', remaining: 0.5 },
+      { id: 'more', remaining: 0.56 },
+    ],
+  });
+  bench.book.setQuotas('less', new Map([['other', readingOf(bench, 1)]]));
+  expect([1, 2, 3].map(() => bench.use())).toEqual(['more', 'more', 'more']);
+  bench.book.setQuotas('more', new Map([['m', readingOf(bench, 0.54)]]));
+  expect(new Set([1, 2].map(() => bench.use()))).toEqual(new Set(['more', 'less']));
+});
+
+test('among equals the one with less to do is taken, then the longer unused', () => {
+  const bench = createPoolBench({ accounts: [{ id: 'a' }, { id: 'b' }] });
+  const first = bench.lease();
+  const second = bench.lease();
+  expect([first.account.id, second.account.id]).toEqual(['a', 'b']);
+  first.release({ kind: 'success' });
+  expect(bench.use()).toBe('a');
+  second.release({ kind: 'success' });
+  expect([1, 2, 3].map(() => bench.use())).toEqual(['b', 'a', 'b']);
+});
+
+test('load spreads over equals: of 1,000 requests to 10 accounts each gets its part', () => {
+  const accounts = Array.from({ length: 10 }, (_, index) => ({ id: `a${index}` }));
+  const bench = createPoolBench({ accounts, random: createSeededRandom(7) });
+  const counts = new Map<string, number>();
+  for (let count = 0; count < 1000; count += 1) {
+    const id = bench.use();
+    counts.set(id, (counts.get(id) ?? 0) + 1);
+  }
+  expect(counts.size).toBe(10);
+  for (const count of counts.values()) expect(count).toBeGreaterThan(70);
+});
+
+test('an account without quota is not used until its reset, then without new figures', async () => {
+  const bench = createPoolBench({ accounts: [{ id: 'a' }] });
+  bench.book.setQuotas('a', new Map([['m', readingOf(bench, 0, 60_000)]]));
+  expect(bench.ask()).toMatchObject({ kind: 'none', reason: 'limited', retryAfterMs: 60_000 });
+  expect(bench.use({ model: 'other' })).toBe('a');
+  await bench.clock.advance(60_000);
+  expect(bench.use()).toBe('a');
+});
+
+test('a protected account is not used for that model until its figure is good again', async () => {
+  const bench = createPoolBench({
+    accounts: [
+      { id: 'a', priority: 1, remaining: 0.5 },
+      { id: 'b', remaining: 0.5 },
+    ],
+    isProtected: ({ quotas }, { modelId, routedModel }) =>
+      routedModel === 'm' && (quotas.get(modelId)?.remainingFraction ?? 1) < 0.1,
+  });
+  expect(bench.use({ session: 's' })).toBe('a');
+  bench.book.setQuotas('a', new Map([['m', readingOf(bench, 0.0999, 60_000)]]));
+  bench.book.setQuotas('a', new Map([['other', readingOf(bench, 0.01)]]));
+  expect(bench.use({ session: 's' })).toBe('b');
+  expect(bench.use({ preferredAccount: 'a@example.org' })).toBe('b');
+  expect(bench.use({ model: 'other' })).toBe('a');
+  expect(bench.verdicts()).toMatchObject({ a: 'keeps the rest of its quota (protection)' });
+  bench.book.setQuotas('b', new Map([['m', readingOf(bench, 0)]]));
+  expect(bench.ask()).toMatchObject({ kind: 'none', reason: 'limited', retryAfterMs: 60_000 });
+  bench.book.setQuotas('a', new Map([['m', readingOf(bench, 0.1)]]));
+  expect(bench.use()).toBe('a');
+  bench.book.setQuotas('a', new Map([['m', readingOf(bench, 0.01, 60_000)]]));
+  await bench.clock.advance(60_000);
+  expect(bench.use()).toBe('a');
+});
+
+test('changed rules act on the next request', () => {
+  let threshold = 0;
+  const bench = createPoolBench({
+    accounts: [{ id: 'a', remaining: 0.5 }],
+    isProtected: ({ quotas }) => (quotas.get('m')?.remainingFraction ?? 1) < threshold,
+    rulesVersion: () => threshold,
+  });
+  expect(bench.use()).toBe('a');
+  threshold = 0.6;
+  expect(bench.ask().kind).toBe('none');
+  threshold = 0.5;
+  expect(bench.use()).toBe('a');
+});
+
+test('removed and disabled accounts are never given out, whatever asks for them', async () => {
+  const bench = createPoolBench({ accounts: [{ id: 'a', priority: 1 }, { id: 'b' }] });
+  const request = { session: 's', preferredAccount: 'a@example.org' };
+  const lease = bench.lease(request);
+  bench.book.apply('a', { kind: 'disable' });
+  expect(bench.use(request)).toBe('b');
+  const access = lease.access({ refresh: false, signal: new AbortController().signal });
+  await expect(access).rejects.toMatchObject({ failure: { kind: 'credential-revoked' } });
+  lease.release({ kind: 'failure', failure: { kind: 'credential-revoked' } });
+  expect(bench.book.find('a')?.health).toMatchObject({
+    revocations: 0,
+    status: { reason: 'manual' },
+  });
+  bench.book.apply('b', { kind: 'disable' });
+  expect(bench.ask(request)).toMatchObject({ kind: 'none', reason: 'unusable' });
+  bench.book.apply('a', { kind: 'enable' });
+  expect(bench.use(request)).toBe('a');
+});
+
+test('an account of an upstream that is not configured is passed over and says so', () => {
+  const upstreams = new Map();
+  const bench = createPoolBench({ accounts: [{ id: 'a' }], upstreams });
+  expect(bench.ask()).toMatchObject({ kind: 'none', reason: 'unusable' });
+  expect(bench.verdicts()).toEqual({ a: 'its upstream fake is not configured' });
+});
+
+test('an overload is the upstream’s: the model rests for all its accounts, other models do not', async () => {
+  const bench = createPoolBench({ accounts: [{ id: 'a' }, { id: 'b' }] });
+  bench.use({}, { kind: 'overloaded', status: 503 });
+  expect(bench.ask()).toMatchObject({ kind: 'none', reason: 'overloaded', retryAfterMs: 5000 });
+  expect(bench.verdicts()).toEqual({
+    a: 'upstream is overloaded',
+    b: 'upstream is overloaded',
+  });
+  const told = { preferredAccount: 'a@example.org', session: 's' };
+  bench.use({ ...told, model: 'other' });
+  expect(bench.ask(told)).toMatchObject({ kind: 'none', reason: 'overloaded' });
+  expect(bench.ask({ model: 'other' }).kind).toBe('lease');
+  await bench.clock.advance(5000);
+  expect(bench.ask().kind).toBe('lease');
+});
+
+test('every account tried is told apart from none usable', () => {
+  const bench = createPoolBench({ accounts: [{ id: 'a' }, { id: 'b' }] });
+  expect(bench.ask({ exclude: new Set(['a', 'b']) })).toEqual({
+    kind: 'none',
+    reason: 'all-tried',
+    considered: [
+      { accountId: 'a', verdict: 'already tried' },
+      { accountId: 'b', verdict: 'already tried' },
+    ],
+  });
+  expect(createPoolBench({ accounts: [] }).ask()).toMatchObject({ reason: 'no-accounts' });
+});
+
+test('why this account: each of a few accounts has its verdict', () => {
+  const bench = createPoolBench({
+    accounts: [
+      { id: 'best', priority: 2, tier: 'pro' },
+      { id: 'low', priority: 1, tier: 'ultra' },
+      { id: 'tier', priority: 2, tier: 'free' },
+      { id: 'cooling', priority: 3 },
+      { id: 'off', priority: 3 },
+      { id: 'tried', priority: 3 },
+    ],
+  });
+  bench.use({ exclude: new Set(['off', 'tried']) }, LIMITED);
+  bench.book.apply('off', { kind: 'disable' });
+  expect(bench.verdicts({ exclude: new Set(['tried']) })).toEqual({
+    best: 'chosen',
+    low: 'has a lower priority',
+    tier: 'is of a lower tier',
+    cooling: 'reached its limit (rate)',
+    off: 'disabled by hand',
+    tried: 'already tried',
+  });
+});
+
+test('a refresh that is refused is the account’s failure, and only what can be renewed is', async () => {
+  const bench = createPoolBench({
+    accounts: [{ id: 'a' }],
+    tokens: { accessFor: () => Promise.reject(new Error('refused')) },
+  });
+  const lease = bench.lease();
+  expect(lease.canRefresh).toBe(false);
+  const { signal } = new AbortController();
+  await expect(lease.access({ refresh: true, signal })).rejects.toThrow('refused');
+  lease.release({ kind: 'failure', failure: { kind: 'credential-revoked' } });
+  lease.release({ kind: 'failure', failure: { kind: 'credential-revoked' } });
+  expect(bench.book.find('a')?.health.revocations).toBe(1);
+});
+
+test('an account moved up, renamed or given another tier is chosen by what it is now', async () => {
+  const bench = createPoolBench({
+    accounts: [{ id: 'seed', priority: 1 }],
+    store: createMemoryAccountStore(),
+  });
+  const credential = { kind: 'oauth', refreshToken: 'r' } as const;
+  const { id } = (await bench.book.add({ upstreamId: 'fake', label: 'new', credential })).record;
+  expect(bench.lease({ preferredAccount: 'NEW' }).canRefresh).toBe(true);
+  expect(bench.use()).toBe('seed');
+  await bench.book.change(id, { priority: 2, label: 'renamed' });
+  expect(bench.use()).toBe(id);
+  expect(bench.lease({ preferredAccount: 'new' }).preferenceFollowed).toBe(false);
+  expect(bench.lease({ preferredAccount: 'renamed' }).preferenceFollowed).toBe(true);
+  await bench.book.remove(id);
+  expect(bench.use()).toBe('seed');
+  expect(bench.verdicts()).toEqual({ seed: 'chosen' });
+});

@@ -1,0 +1,90 @@
+// The account pool: chooses accounts of the book for requests, and keeps what that needs current.
+
+import type { Account } from '../accounts/account.ts';
+import type { AccountBook, BookChange } from '../accounts/account-book.ts';
+import type { TokenSource } from '../accounts/token-source.ts';
+import type { Clock } from '../lib/clock.ts';
+import type { Upstream } from '../upstreams/upstream.ts';
+import { createAccountLabels } from './account-labels.ts';
+import { createLeasing } from './lease.ts';
+import { createModelIndexes, type ProtectionRule } from './model-indexes.ts';
+import { createModelLists } from './model-lists.ts';
+import { createOfferedCount } from './offered-models.ts';
+import { type LeaseSources, viewOf } from './open-lease.ts';
+import { createOverloads } from './overload.ts';
+import type { Pool } from './pool.ts';
+import { createSessionTable, type SessionBindings } from './session-table.ts';
+import type { PoolSettings } from './settings.ts';
+
+export interface PoolOptions {
+  readonly book: AccountBook;
+  readonly upstreams: { get(id: string): Upstream | undefined };
+  readonly tokens: TokenSource;
+  readonly settings: () => PoolSettings;
+  /** True for an account that is to keep what is left of a model's quota. Asked when accounts change. */
+  readonly isProtected: ProtectionRule;
+  /**
+   * Gives another value when `isProtected` or `upstreams` may answer otherwise for unchanged accounts,
+   * such as the settings they were made from.
+   */
+  readonly rulesVersion: () => unknown;
+  /** Told how each lease ended. */
+  readonly onOutcome?: LeaseSources['onOutcome'];
+  readonly clock: Clock;
+  readonly random: () => number;
+  /** Told of model lists that could not be read. */
+  readonly onModelListFailure: (label: string, error: unknown) => void;
+}
+
+export interface AccountPool extends Pool {
+  readonly sessions: SessionBindings;
+  /** Milliseconds since the epoch; undefined when the account was not used since the start. */
+  lastUsedAt(accountId: string): number | undefined;
+}
+
+export function createPool(options: PoolOptions): AccountPool {
+  const { book, upstreams, tokens, settings, clock } = options;
+  const onFailure = options.onModelListFailure;
+  const indexes = createModelIndexes(options);
+  const labels = createAccountLabels(book.list());
+  const offered = createOfferedCount(book.list());
+  const sessions = createSessionTable({ clock, idleMs: () => settings().sessionIdleMs });
+  const unsubscribe = book.subscribe((change) => {
+    indexes.take(change);
+    if (change.kind === 'removed') sessions.forgetAccount(change.account.record.id);
+    for (const view of [labels, offered]) follow(view, change);
+  });
+  const lists = createModelLists({ book, upstreams, tokens, clock, onFailure });
+  const overloads = createOverloads();
+  const lease = createLeasing({ ...options, indexes, labels, sessions, overloads });
+  return {
+    lease,
+    sessions,
+    lastUsedAt: (accountId) => indexes.lastUsedAt(accountId),
+    accounts: () => book.list().map(viewOf),
+    describe(model) {
+      for (const account of book.list()) {
+        const id = indexes.modelIdOf(account, model);
+        const listed = id === undefined ? undefined : account.models?.get(id);
+        if (listed !== undefined) return listed;
+      }
+      return undefined;
+    },
+    offered: () => offered.offered,
+    ensureModels: () => lists.ensure(),
+    async close() {
+      unsubscribe();
+      lists.close();
+    },
+  };
+}
+
+interface AccountFollower {
+  put(account: Account): void;
+  remove(accountId: string): void;
+}
+
+function follow(follower: AccountFollower, { kind, account }: BookChange): void {
+  if (kind === 'removed') follower.remove(account.record.id);
+  else if (kind !== 'health' && kind !== 'quotas') follower.put(account);
+}

@@ -1,0 +1,146 @@
+import { expect, test } from 'vitest';
+import type { Account, QuotaReading } from '../accounts/account.ts';
+import { type AccountHealth, HEALTHY, type HealthEvent, nextHealth } from '../accounts/health.ts';
+import type { UpstreamFailure } from '../canonical/error.ts';
+import { checkEligibility, type Eligibility } from './eligibility.ts';
+
+const NOW = 1_000_000_000;
+const MINUTE = 60_000;
+
+interface Situation {
+  readonly health?: AccountHealth;
+  readonly quota?: Partial<QuotaReading>;
+  readonly modelId?: string | undefined;
+  readonly isProtected?: boolean;
+  readonly now?: number;
+}
+
+function check(situation: Situation): Eligibility {
+  const { health = HEALTHY, quota, isProtected = false, now = NOW } = situation;
+  const reading: QuotaReading = {
+    remainingFraction: 1,
+    resetsAt: undefined,
+    source: 'upstream',
+    fetchedAt: NOW,
+    ...quota,
+  };
+  const account: Account = {
+    record: {
+      id: 'a',
+      upstreamId: 'u',
+      kind: 'api-key',
+      label: 'a',
+      projectId: undefined,
+      tier: undefined,
+      priority: 0,
+      notes: undefined,
+      createdAt: 0,
+      revision: 1,
+    },
+    origin: 'stored',
+    health,
+    models: undefined,
+    quotas: quota === undefined ? new Map() : new Map([['m', reading]]),
+  };
+  const modelId = 'modelId' in situation ? situation.modelId : 'm';
+  return checkEligibility({ account, modelId, isProtected, now });
+}
+
+function healthAfter(...events: readonly (UpstreamFailure | HealthEvent)[]): AccountHealth {
+  return events.reduce((health: AccountHealth, one) => {
+    const isEvent = one.kind === 'disable';
+    const event: HealthEvent = isEvent
+      ? one
+      : { kind: 'failure', model: 'm', failure: one as UpstreamFailure };
+    return nextHealth(health, event, { now: NOW, jitter: 0 });
+  }, HEALTHY);
+}
+
+test.each<readonly [string, Situation, Partial<Eligibility> & object]>([
+  ['a healthy account', {}, { kind: 'eligible' }],
+  ['a model it does not offer', { modelId: undefined }, { kind: 'not-offered' }],
+  [
+    'disabled by hand',
+    { health: healthAfter({ kind: 'disable' }) },
+    { kind: 'unusable', verdict: 'disabled by hand' },
+  ],
+  [
+    'refused by the upstream',
+    { health: healthAfter({ kind: 'forbidden' }) },
+    { kind: 'unusable', verdict: expect.stringContaining('the upstream refused') },
+  ],
+  [
+    'a verification asked for',
+    { health: healthAfter({ kind: 'verification-required' }) },
+    { kind: 'waiting', cause: 'refused', until: NOW + 10 * MINUTE },
+  ],
+  [
+    'a refused credential',
+    { health: healthAfter({ kind: 'unauthenticated' }) },
+    { kind: 'waiting', cause: 'refused', until: NOW + MINUTE },
+  ],
+  [
+    'a used-up quota',
+    { health: healthAfter({ kind: 'quota-exhausted' }) },
+    { kind: 'waiting', cause: 'limited', until: NOW + MINUTE },
+  ],
+  [
+    'a model that was refused',
+    { health: healthAfter({ kind: 'model-forbidden' }) },
+    { kind: 'waiting', cause: 'refused', until: NOW + 60 * MINUTE },
+  ],
+  [
+    'a model it said it does not know',
+    { health: healthAfter({ kind: 'model-not-found' }) },
+    { kind: 'not-offered', until: NOW + 5 * MINUTE },
+  ],
+  [
+    'a model it did not know five minutes ago',
+    { health: healthAfter({ kind: 'model-not-found' }), now: NOW + 5 * MINUTE },
+    { kind: 'eligible' },
+  ],
+  [
+    'several waits: the longest',
+    {
+      health: healthAfter(
+        { kind: 'unauthenticated' },
+        { kind: 'quota-exhausted', retryAfterMs: 5000 },
+      ),
+    },
+    { kind: 'waiting', cause: 'refused', until: NOW + MINUTE },
+  ],
+  ['an unknown quota', { isProtected: false }, { kind: 'eligible' }],
+  ['some quota left', { quota: { remainingFraction: 0.001 } }, { kind: 'eligible' }],
+  [
+    'none left until the reset',
+    { quota: { remainingFraction: 0, resetsAt: NOW + MINUTE } },
+    { kind: 'waiting', cause: 'exhausted', until: NOW + MINUTE },
+  ],
+  [
+    'none left, and the reset is over',
+    { quota: { remainingFraction: 0, resetsAt: NOW } },
+    { kind: 'eligible' },
+  ],
+  [
+    'none left, and nobody says until when',
+    { quota: { remainingFraction: 0 } },
+    { kind: 'waiting', cause: 'exhausted', until: NOW + 24 * 60 * MINUTE },
+  ],
+  [
+    'a broken figure counts as none',
+    { quota: { remainingFraction: Number.NaN, resetsAt: NOW + 1 } },
+    { kind: 'waiting', cause: 'exhausted' },
+  ],
+  [
+    'protected',
+    { quota: { remainingFraction: 0.05, resetsAt: NOW + MINUTE }, isProtected: true },
+    { kind: 'waiting', cause: 'protected', until: NOW + MINUTE },
+  ],
+  [
+    'protected, and nobody says until when',
+    { quota: { remainingFraction: 0.05 }, isProtected: true },
+    { kind: 'waiting', cause: 'protected', until: undefined },
+  ],
+])('%s', (_situation, situation, expected) => {
+  expect(check(situation)).toMatchObject(expected);
+});

@@ -1,0 +1,179 @@
+// Answers lease requests: the choice, the session it binds, and why none was left.
+
+import type { AccountBook } from '../accounts/account-book.ts';
+import type { TokenSource } from '../accounts/token-source.ts';
+import type { Clock } from '../lib/clock.ts';
+import type { Upstream } from '../upstreams/upstream.ts';
+import type { AccountLabels } from './account-labels.ts';
+import { type BoundState, boundFate } from './bound-fate.ts';
+import { writeConsidered } from './considered.ts';
+import type { ModelIndex } from './model-index.ts';
+import type { ModelIndexes } from './model-indexes.ts';
+import { type Finding, noneLeft } from './none-left.ts';
+import { openLease } from './open-lease.ts';
+import type { Overloads } from './overload.ts';
+import type { LeaseRequest, LeaseResult } from './pool.ts';
+import type { Choice } from './selection/choice.ts';
+import { chooseAccount } from './selection/choose.ts';
+import { boundAccounts, nextBinding, type SessionBinding } from './session-binding.ts';
+import type { SessionTable } from './session-table.ts';
+import type { PoolSettings } from './settings.ts';
+import { UsableCandidates } from './usable-candidates.ts';
+
+export interface LeasingOptions {
+  readonly book: AccountBook;
+  readonly upstreams: { get(id: string): Upstream | undefined };
+  readonly tokens: TokenSource;
+  readonly settings: () => PoolSettings;
+  readonly clock: Clock;
+  readonly random: () => number;
+  readonly indexes: ModelIndexes;
+  readonly labels: AccountLabels;
+  readonly sessions: SessionTable;
+  readonly overloads: Overloads;
+}
+
+export function createLeasing(options: LeasingOptions): (request: LeaseRequest) => LeaseResult {
+  let uses = 0;
+  return (request) => new Leasing(request, options).run(() => (uses += 1));
+}
+
+interface BoundSession {
+  readonly binding: SessionBinding;
+  /** The accounts to try for this model, best first. */
+  readonly accountIds: readonly string[];
+}
+
+/** One lease request. */
+class Leasing {
+  readonly #request: LeaseRequest;
+  readonly #options: LeasingOptions;
+  readonly #settings: PoolSettings;
+  readonly #now: number;
+  readonly #index: ModelIndex;
+  readonly #usable: UsableCandidates;
+
+  constructor(request: LeaseRequest, options: LeasingOptions) {
+    const { labels, overloads, indexes, clock, settings } = options;
+    this.#request = request;
+    this.#options = options;
+    this.#settings = settings();
+    this.#now = clock.now();
+    this.#index = indexes.of(request.model);
+    this.#usable = new UsableCandidates({
+      index: this.#index,
+      overloads,
+      idsOf: (label) => labels.idsOf(label),
+      tried: request.exclude,
+      now: this.#now,
+    });
+  }
+
+  run(nextUse: () => number): LeaseResult {
+    if (this.#index.size === 0) return { kind: 'none', reason: 'no-accounts', considered: [] };
+    const bound = this.#findBound();
+    const choice = chooseAccount({
+      request: this.#request,
+      usable: this.#usable,
+      fixedAccount: this.#settings.fixedAccount,
+      boundAccountIds: bound?.accountIds ?? [],
+      random: this.#options.random,
+    });
+    const waitMs = this.#patienceFor(bound, choice);
+    if (waitMs !== undefined)
+      return { kind: 'wait', waitMs, considered: this.#considered(undefined) };
+    if (choice === undefined) return this.#noneLeft();
+    if (!this.#request.isDryRun) this.#bind(bound, choice);
+    return this.#lend(choice, nextUse);
+  }
+
+  #findBound(): BoundSession | undefined {
+    const { clientKeyId, session, model } = this.#request;
+    if (session === undefined || this.#settings.mode === 'performance-first') return undefined;
+    const binding = this.#options.sessions.find({ clientKeyId, session });
+    return binding && { binding, accountIds: boundAccounts(binding, model) };
+  }
+
+  #stateOf(bound: BoundSession): BoundState {
+    return boundFate(bound.accountIds[0] ?? bound.binding.home, {
+      index: this.#index,
+      usable: this.#usable,
+      now: this.#now,
+    });
+  }
+
+  /** How long to wait for the session's own account; undefined to go on with the choice. */
+  #patienceFor(bound: BoundSession | undefined, choice: Choice | undefined): number | undefined {
+    if (bound === undefined || this.#settings.mode !== 'cache-first') return undefined;
+    const isTold = choice?.by === 'fixed-account' || choice?.by === 'preferred-account';
+    if (isTold) return undefined;
+    const { fate, restMs } = this.#stateOf(bound);
+    if (fate !== 'resting' || restMs === undefined) return undefined;
+    const leftMs = this.#settings.maxWaitMs - (this.#request.waitedMs ?? 0);
+    return restMs <= leftMs ? restMs : undefined;
+  }
+
+  /** The fixed account is the operator's word; where sessions belong is left as it was. */
+  #bind(bound: BoundSession | undefined, { candidate, by }: Choice): void {
+    const { clientKeyId, session, model } = this.#request;
+    if (session === undefined || this.#settings.mode === 'performance-first') return;
+    if (by === 'fixed-account') return;
+    const chosen = candidate.account.record.id;
+    const fate = bound === undefined ? 'gone' : this.#stateOf(bound).fate;
+    const binding = nextBinding(bound?.binding, { model, chosen, fate });
+    this.#options.sessions.keep({ clientKeyId, session }, binding);
+  }
+
+  #lend(choice: Choice, nextUse: () => number): LeaseResult {
+    const { account, modelId, load } = choice.candidate;
+    const upstream = this.#options.upstreams.get(account.record.upstreamId);
+    if (upstream === undefined || modelId === undefined) {
+      throw new Error(
+        `The account ${account.record.id} was chosen without an upstream or a model.`,
+      );
+    }
+    if (!this.#request.isDryRun) {
+      load.lastUse = nextUse();
+      load.lastUsedAt = this.#now;
+    }
+    const wanted = this.#request.preferredAccount?.toLowerCase();
+    const preferenceFollowed =
+      wanted === undefined || account.record.label.toLowerCase() === wanted;
+    const considered = this.#considered(choice);
+    const leased = { account, upstream, modelId, load, considered, preferenceFollowed };
+    return { kind: 'lease', lease: openLease(leased, this.#options) };
+  }
+
+  #considered(choice: Choice | undefined) {
+    return writeConsidered({
+      index: this.#index,
+      usable: this.#usable,
+      choice,
+      tried: this.#request.exclude,
+    });
+  }
+
+  #noneLeft(): LeaseResult {
+    const findings: Finding[] = Array.from(this.#index.groups(), (group) => group.eligibility);
+    const ends = this.#index.soonestEnd();
+    let soonestMs = ends === undefined ? undefined : Math.max(1, ends - this.#now);
+    let overloaded = 0;
+    for (const lane of this.#index.lanes()) {
+      const restMs = this.#usable.laneOverloadMs(lane);
+      if (lane.size === 0 || restMs === 0) continue;
+      overloaded += lane.size;
+      soonestMs = Math.min(soonestMs ?? restMs, restMs);
+      findings.push(OVERLOADED);
+    }
+    // Nothing was chosen: whoever is eligible and not behind an overload was tried before.
+    if (this.#index.eligibleCount > overloaded) findings.push({ kind: 'tried' });
+    return noneLeft({ findings, soonestMs, considered: this.#considered(undefined) });
+  }
+}
+
+const OVERLOADED: Finding = {
+  kind: 'waiting',
+  cause: 'overloaded',
+  verdict: 'upstream is overloaded',
+  until: undefined,
+};

@@ -1,0 +1,122 @@
+// The indexes of the models asked for lately: built on first use, kept current with the account book.
+
+import type { Account } from '../accounts/account.ts';
+import type { AccountBook, BookChange } from '../accounts/account-book.ts';
+import type { Clock } from '../lib/clock.ts';
+import type { Upstream } from '../upstreams/upstream.ts';
+import type { AccountLoad } from './candidate.ts';
+import { checkEligibility } from './eligibility.ts';
+import { knownQuota } from './known-quota.ts';
+import { type Judgement, ModelIndex } from './model-index.ts';
+
+export type ProtectionRule = (
+  account: Account,
+  model: { readonly modelId: string; readonly routedModel: string },
+) => boolean;
+
+export interface ModelIndexesOptions {
+  readonly book: Pick<AccountBook, 'list'>;
+  readonly upstreams: { get(id: string): Pick<Upstream, 'modelIds'> | undefined };
+  readonly isProtected: ProtectionRule;
+  readonly rulesVersion: () => unknown;
+  readonly clock: Pick<Clock, 'now'>;
+}
+
+export interface ModelIndexes {
+  /** The accounts as a routed model sees them now. */
+  of(model: string): ModelIndex;
+  take(change: BookChange): void;
+  /** The account's own id of a routed model; without a list, the upstream's first choice. */
+  modelIdOf(account: Account, model: string): string | undefined;
+  /** Milliseconds since the epoch; undefined when the account was not used since the start. */
+  lastUsedAt(accountId: string): number | undefined;
+}
+
+/** Clients may name any model; the indexes of those not asked for lately are dropped. */
+const MOST_INDEXES = 32;
+
+export function createModelIndexes(options: ModelIndexesOptions): ModelIndexes {
+  const { book, clock, rulesVersion } = options;
+  const indexes = new Map<string, ModelIndex>();
+  const loads = new Map<string, AccountLoad>();
+  let version = rulesVersion();
+  const loadOf = (accountId: string): AccountLoad => {
+    const known = loads.get(accountId);
+    if (known !== undefined) return known;
+    const load: AccountLoad = { inFlight: 0, lastUse: 0, lastUsedAt: undefined };
+    loads.set(accountId, load);
+    return load;
+  };
+  const build = (model: string): ModelIndex =>
+    new ModelIndex({
+      accounts: book.list(),
+      judge: (account, now) => judge(account, { model, now, options }),
+      loadOf,
+      now: clock.now(),
+    });
+  const dropOutdated = (): void => {
+    const latest = rulesVersion();
+    if (latest === version) return;
+    version = latest;
+    indexes.clear();
+  };
+  return {
+    of(model) {
+      dropOutdated();
+      const index = indexes.get(model) ?? build(model);
+      // Moved to the end: the map is in the order of last use.
+      indexes.delete(model);
+      indexes.set(model, index);
+      const oldest = indexes.size > MOST_INDEXES ? indexes.keys().next().value : undefined;
+      if (oldest !== undefined) indexes.delete(oldest);
+      index.wake(clock.now());
+      return index;
+    },
+    take({ kind, account }) {
+      const { id } = account.record;
+      const now = clock.now();
+      for (const index of indexes.values()) {
+        if (kind === 'removed') index.remove(id);
+        else index.update(account, now);
+      }
+      if (kind === 'removed') loads.delete(id);
+    },
+    modelIdOf: (account, model) => modelIdOf(account, model, options.upstreams),
+    lastUsedAt: (accountId) => loads.get(accountId)?.lastUsedAt,
+  };
+}
+
+interface JudgeContext {
+  readonly model: string;
+  readonly now: number;
+  readonly options: ModelIndexesOptions;
+}
+
+function judge(account: Account, { model, now, options }: JudgeContext): Judgement {
+  const { upstreams, isProtected } = options;
+  if (upstreams.get(account.record.upstreamId) === undefined) {
+    const verdict = `its upstream ${account.record.upstreamId} is not configured`;
+    return { modelId: undefined, eligibility: { kind: 'unusable', verdict } };
+  }
+  const modelId = modelIdOf(account, model, upstreams);
+  const eligibility = checkEligibility({
+    account,
+    modelId,
+    now,
+    // A figure whose window is over protects nothing.
+    isProtected:
+      modelId !== undefined &&
+      knownQuota(account, modelId, now) !== undefined &&
+      isProtected(account, { modelId, routedModel: model }),
+  });
+  return { modelId, eligibility };
+}
+
+function modelIdOf(
+  { record, models }: Account,
+  model: string,
+  upstreams: ModelIndexesOptions['upstreams'],
+): string | undefined {
+  const ids = upstreams.get(record.upstreamId)?.modelIds(model) ?? [];
+  return models === undefined ? ids[0] : ids.find((id) => models.has(id));
+}

@@ -1,0 +1,198 @@
+import { expect, test } from 'vitest';
+import type { QuotaReading } from '../accounts/account.ts';
+import { createPoolBench, createSeededRandom, type PoolBench } from './pool.test-support.ts';
+import { createSessionTable } from './session-table.ts';
+import type { PoolSettings } from './settings.ts';
+
+const ACCOUNTS = ['a', 'b', 'c', 'd'].map((id) => ({ id }));
+const cooled = (retryAfterMs: number) => ({ kind: 'rate-limited', retryAfterMs }) as const;
+
+function benchOf(settings: Partial<PoolSettings> = {}, accounts = ACCOUNTS): PoolBench {
+  return createPoolBench({ accounts, settings, random: createSeededRandom(3) });
+}
+
+function exhausted(bench: PoolBench): ReadonlyMap<string, QuotaReading> {
+  const fetchedAt = bench.clock.now();
+  const resetsAt = fetchedAt + 3_600_000;
+  return new Map([['m', { remainingFraction: 0, resetsAt, source: 'upstream', fetchedAt }]]);
+}
+
+test('20 interleaved sessions of two keys keep their accounts over 1,000 requests', () => {
+  const bench = benchOf();
+  const homes = new Map<string, Set<string>>();
+  const random = createSeededRandom(11);
+  for (let count = 0; count < 1000; count += 1) {
+    const session = `s${Math.floor(random() * 10)}`;
+    const clientKeyId = random() < 0.5 ? 'k' : 'other';
+    const id = bench.use({ session, clientKeyId });
+    const key = `${clientKeyId} ${session}`;
+    homes.set(key, (homes.get(key) ?? new Set()).add(id));
+  }
+  expect(homes.size).toBe(20);
+  for (const accounts of homes.values()) expect(accounts.size).toBe(1);
+  expect(new Set([...homes.values()].flatMap((accounts) => [...accounts])).size).toBe(4);
+});
+
+test('keys never share sessions, however their names are put together', () => {
+  const bench = benchOf();
+  const first = bench.use({ clientKeyId: 'a b', session: 'c' });
+  bench.use({ clientKeyId: 'a', session: 'b c', exclude: new Set([first]) });
+  expect(bench.use({ clientKeyId: 'a b', session: 'c' })).toBe(first);
+  expect(bench.pool.sessions.sessions()).toHaveLength(2);
+});
+
+test('a short rest moves the session softly, always to the same other account, and back', async () => {
+  const bench = benchOf();
+  const home = bench.use({ session: 's' });
+  bench.use({ session: 's' }, cooled(30_000));
+  const away = new Set(Array.from({ length: 20 }, () => bench.use({ session: 's' })));
+  expect(away.size).toBe(1);
+  expect(away.has(home)).toBe(false);
+  expect(bench.pool.sessions.sessions()).toMatchObject([
+    { accountId: home, detours: [{ model: 'm', returns: true }] },
+  ]);
+  await bench.clock.advance(30_000);
+  expect(bench.use({ session: 's' })).toBe(home);
+  expect(bench.pool.sessions.sessions()).toMatchObject([{ accountId: home, detours: [] }]);
+});
+
+test('an account tried in this request keeps its session', () => {
+  const bench = benchOf();
+  const home = bench.use({ session: 's' });
+  expect(bench.use({ session: 's', exclude: new Set([home]) })).not.toBe(home);
+  expect(bench.use({ session: 's' })).toBe(home);
+});
+
+test.each<readonly [string, (bench: PoolBench, id: string) => void]>([
+  ['disabled', (bench, id) => bench.book.apply(id, { kind: 'disable' })],
+  ['exhausted', (bench, id) => bench.book.setQuotas(id, exhausted(bench))],
+  ['cooled for long', (bench) => void bench.use({ session: 's' }, cooled(3_600_000))],
+])('a session whose account is %s is bound anew, for good', (_what, harm) => {
+  const bench = benchOf();
+  const home = bench.use({ session: 's' });
+  harm(bench, home);
+  const next = bench.use({ session: 's' });
+  expect(next).not.toBe(home);
+  bench.book.apply(home, { kind: 'enable' });
+  bench.book.apply(home, { kind: 'clear-cooldown' });
+  bench.book.setQuotas(home, new Map([['m', undefined]]));
+  expect(bench.use({ session: 's' })).toBe(next);
+  expect(bench.pool.sessions.sessions()).toMatchObject([{ accountId: next, detours: [] }]);
+});
+
+test('a model the home cannot serve goes elsewhere; the session’s other models stay', () => {
+  const bench = benchOf();
+  const home = bench.use({ session: 's' });
+  expect(bench.use({ session: 's', model: 'small' })).toBe(home);
+  bench.book.setQuotas(home, exhausted(bench));
+  const other = bench.use({ session: 's' });
+  expect(other).not.toBe(home);
+  for (let count = 0; count < 10; count += 1) {
+    expect(bench.use({ session: 's', model: 'small' })).toBe(home);
+    expect(bench.use({ session: 's' })).toBe(other);
+  }
+});
+
+test('a session without requests is let go after its idle time', async () => {
+  const bench = benchOf({ sessionIdleMs: 1000 });
+  bench.use({ session: 's' });
+  await bench.clock.advance(999);
+  bench.use({ session: 's' });
+  await bench.clock.advance(999);
+  expect(bench.pool.sessions.sessions()).toHaveLength(1);
+  await bench.clock.advance(1);
+  expect(bench.pool.sessions.sessions()).toEqual([]);
+});
+
+test('beyond the cap the longest unused sessions are let go', () => {
+  let now = 0;
+  const table = createSessionTable({ clock: { now: () => now }, idleMs: () => 100, maxEntries: 2 });
+  const binding = { home: 'a', models: ['m'], detours: new Map() };
+  const name = (session: string) => ({ clientKeyId: 'k', session });
+  for (const session of ['1', '2', '1', '3']) {
+    now += 1;
+    table.keep(name(session), binding);
+  }
+  expect(['1', '2', '3'].map((session) => table.find(name(session)) !== undefined)).toEqual([
+    true,
+    false,
+    true,
+  ]);
+});
+
+test('an operator sees sessions without the key or the whole name, and can end one', () => {
+  const bench = benchOf();
+  const session = 'user_secret-name-of-a-session'.repeat(50);
+  bench.use({ session, clientKeyId: 'sk-key' });
+  const listed = bench.pool.sessions.sessions();
+  expect(listed).toMatchObject([{ label: 'user_secret-…', detours: [] }]);
+  expect(JSON.stringify(listed)).not.toMatch(/sk-key|secret-name/);
+  expect(bench.pool.sessions.forget(listed[0]?.id ?? '')).toBe(true);
+  expect(bench.pool.sessions.forget(listed[0]?.id ?? '')).toBe(false);
+  expect(bench.pool.sessions.sessions()).toEqual([]);
+  for (const name of ['1', '2', '3']) bench.use({ session: name });
+  expect([bench.pool.sessions.forgetAll(), bench.pool.sessions.forgetAll()]).toEqual([3, 0]);
+});
+
+test('performance-first binds nothing', () => {
+  const bench = benchOf({ mode: 'performance-first' });
+  const used = new Set(Array.from({ length: 20 }, () => bench.use({ session: 's' })));
+  expect(used.size).toBeGreaterThan(1);
+  expect(bench.pool.sessions.sessions()).toEqual([]);
+});
+
+test('a dry run binds no session and is no use of the account', () => {
+  const bench = benchOf();
+  const dryRun = bench.lease({ session: 's', isDryRun: true });
+  dryRun.release({ kind: 'neutral' });
+  expect(bench.pool.sessions.sessions()).toEqual([]);
+  expect(bench.pool.lastUsedAt(dryRun.account.id)).toBeUndefined();
+  expect(bench.pool.lastUsedAt(bench.use())).toBe(bench.clock.now());
+});
+
+test('cache-first waits for the session’s account while its rest fits the patience left', async () => {
+  const bench = benchOf({ mode: 'cache-first', maxWaitMs: 60_000 });
+  const home = bench.use({ session: 's' });
+  bench.use({ session: 's' }, cooled(40_000));
+  expect(bench.ask({ session: 's' })).toMatchObject({ kind: 'wait', waitMs: 40_000 });
+  expect(bench.ask({ session: 's', waitedMs: 20_000 })).toMatchObject({ kind: 'wait' });
+  expect(bench.use({ session: 's', waitedMs: 20_001 })).not.toBe(home);
+  expect(bench.use({ session: 's', waitedMs: Number.POSITIVE_INFINITY })).not.toBe(home);
+  await bench.clock.advance(40_000);
+  expect(bench.use({ session: 's', waitedMs: 40_000 })).toBe(home);
+});
+
+test('cache-first waits for nobody else: other sessions, fixed, preferred and tried accounts', () => {
+  const bench = benchOf({ mode: 'cache-first' });
+  const home = bench.use({ session: 's' });
+  bench.use({ session: 's' }, cooled(10_000));
+  expect(bench.ask({ session: 'other' }).kind).toBe('lease');
+  expect(bench.ask({}).kind).toBe('lease');
+  const away = ACCOUNTS.find(({ id }) => id !== home)?.id ?? '';
+  expect(bench.use({ session: 's', preferredAccount: `${away}@example.org` })).toBe(away);
+
+  const tried = benchOf({ mode: 'cache-first' });
+  const first = tried.use({ session: 's' });
+  expect(tried.ask({ session: 's', exclude: new Set([first]) }).kind).toBe('lease');
+});
+
+test('cache-first waits out a short overload, but not for an account that is disabled or exhausted', () => {
+  const bench = benchOf({ mode: 'cache-first' });
+  const home = bench.use({ session: 's' });
+  bench.use({ session: 's' }, { kind: 'overloaded' });
+  expect(bench.ask({ session: 's' })).toMatchObject({ kind: 'wait', waitMs: 5000 });
+  bench.book.apply(home, { kind: 'disable' });
+  expect(bench.ask({ session: 's' })).toMatchObject({ kind: 'none', reason: 'overloaded' });
+
+  const spent = benchOf({ mode: 'cache-first' });
+  spent.book.setQuotas(spent.use({ session: 's' }), exhausted(spent));
+  expect(spent.ask({ session: 's' }).kind).toBe('lease');
+});
+
+test('cache-first with no other account left waits rather than gives up', () => {
+  const bench = benchOf({ mode: 'cache-first' }, [{ id: 'a' }]);
+  bench.use({ session: 's' });
+  bench.use({ session: 's' }, cooled(10_000));
+  expect(bench.ask({ session: 's' })).toMatchObject({ kind: 'wait', waitMs: 10_000 });
+  expect(bench.ask({})).toMatchObject({ kind: 'none', reason: 'limited', retryAfterMs: 10_000 });
+});

@@ -1,0 +1,87 @@
+import { expect, test } from 'vitest';
+import type { UpstreamFailure } from '../canonical/error.ts';
+import { createQuotaEstimates, type QuotaLimit } from './estimates.ts';
+import { createAccount, createFakeBook, createReading } from './quota.test-support.ts';
+
+const NOW = 1_000_000;
+const HOUR = 3_600_000;
+
+function setUp(
+  limit?: QuotaLimit,
+  quotas: ReadonlyMap<string, ReturnType<typeof createReading>> = new Map(),
+) {
+  const time = { now: NOW };
+  const book = createFakeBook([createAccount('a', { quotas })]);
+  const estimates = createQuotaEstimates({ book, limitOf: () => limit, now: () => time.now });
+  return { time, estimates, reading: () => book.find('a')?.quotas.get('m') };
+}
+
+test('calls run a configured limit down, and the window starts with the first of them', () => {
+  const { estimates, reading } = setUp({ requests: 3, windowMs: HOUR });
+  estimates.noteUse('a', 'm', 1);
+  expect(reading()).toEqual({
+    remainingFraction: 2 / 3,
+    resetsAt: NOW + HOUR,
+    source: 'estimated',
+    fetchedAt: NOW,
+  });
+  estimates.noteUse('a', 'm', 1);
+  estimates.noteUse('a', 'm', 1);
+  expect(reading()?.remainingFraction).toBe(0);
+  estimates.noteUse('a', 'm', 1);
+  expect(reading()?.remainingFraction).toBe(0);
+});
+
+test('a new window starts full', () => {
+  const { time, estimates, reading } = setUp({ requests: 10, windowMs: HOUR });
+  estimates.noteUse('a', 'm', 10);
+  time.now += HOUR;
+  estimates.noteUse('a', 'm', 1);
+  expect(reading()).toMatchObject({ remainingFraction: 0.9, resetsAt: NOW + 2 * HOUR });
+});
+
+test('a thousand calls lose nothing to rounding', () => {
+  const { estimates, reading } = setUp({ requests: 999, windowMs: HOUR });
+  for (let call = 0; call < 998; call += 1) estimates.noteUse('a', 'm', 1);
+  expect(reading()?.remainingFraction).toBe(1 / 999);
+});
+
+test('without a limit nothing is estimated', () => {
+  const { estimates, reading } = setUp();
+  estimates.noteUse('a', 'm', 1);
+  expect(reading()).toBeUndefined();
+});
+
+test('a refusal that names the limit and its end teaches both', () => {
+  const { time, estimates, reading } = setUp();
+  const failure: UpstreamFailure = {
+    kind: 'quota-exhausted',
+    quota: { limit: 4, windowMs: HOUR, resetsAt: NOW + 60_000 },
+  };
+  estimates.noteRefusal('a', 'm', failure);
+  expect(reading()).toMatchObject({ remainingFraction: 0, resetsAt: NOW + 60_000 });
+  time.now += 60_000;
+  estimates.noteUse('a', 'm', 1);
+  expect(reading()).toMatchObject({ remainingFraction: 0.75, source: 'estimated' });
+});
+
+test('a refusal with a wait alone says when there is room again', () => {
+  const { estimates, reading } = setUp();
+  estimates.noteRefusal('a', 'm', { kind: 'quota-exhausted', retryAfterMs: 5000 });
+  expect(reading()).toMatchObject({ remainingFraction: 0, resetsAt: NOW + 5000 });
+});
+
+test('a refusal without any hint, or of the rate, leaves the figures alone', () => {
+  const { estimates, reading } = setUp();
+  estimates.noteRefusal('a', 'm', { kind: 'quota-exhausted' });
+  estimates.noteRefusal('a', 'm', { kind: 'rate-limited', retryAfterMs: 5000 });
+  expect(reading()).toBeUndefined();
+});
+
+test('what the upstream reports itself is never overwritten', () => {
+  const quotas = new Map([['m', createReading({ remainingFraction: 0.5 })]]);
+  const { estimates, reading } = setUp({ requests: 10, windowMs: HOUR }, quotas);
+  estimates.noteUse('a', 'm', 1);
+  estimates.noteRefusal('a', 'm', { kind: 'quota-exhausted', retryAfterMs: 5000 });
+  expect(reading()).toEqual(createReading({ remainingFraction: 0.5 }));
+});

@@ -1,0 +1,101 @@
+// Quota figures of upstreams that report none: from configured or learned limits and our own use.
+
+import type { Account, QuotaReading } from '../accounts/account.ts';
+import type { AccountBook } from '../accounts/account-book.ts';
+import type { UpstreamFailure } from '../canonical/error.ts';
+
+export interface QuotaLimit {
+  /** Calls that one window allows. */
+  readonly requests: number;
+  readonly windowMs: number;
+}
+
+export interface QuotaEstimatesOptions {
+  readonly book: AccountBook;
+  /** The operator's own figure for a model; undefined when none is configured. */
+  readonly limitOf: (upstreamId: string, modelId: string) => QuotaLimit | undefined;
+  readonly now: () => number;
+}
+
+export interface QuotaEstimates {
+  /** Counts calls that the upstream answered. */
+  noteUse(accountId: string, modelId: string, calls: number): void;
+  /** Keeps what a refusal tells of the limit and of its end. */
+  noteRefusal(accountId: string, modelId: string, failure: UpstreamFailure): void;
+}
+
+const MOST_LEARNED = 10_000;
+
+/** Figures the upstream reports itself are never overwritten. */
+export function createQuotaEstimates(options: QuotaEstimatesOptions): QuotaEstimates {
+  const { book, limitOf, now } = options;
+  const learned = new Map<string, QuotaLimit>();
+  const write = (account: Account, modelId: string, reading: QuotaReading): void =>
+    book.setQuotas(account.record.id, new Map([[modelId, reading]]));
+  const estimated = (accountId: string, modelId: string): Account | undefined => {
+    const account = book.find(accountId);
+    return account?.quotas.get(modelId)?.source === 'upstream' ? undefined : account;
+  };
+  return {
+    noteUse(accountId, modelId, calls) {
+      const account = estimated(accountId, modelId);
+      if (account === undefined) return;
+      const { upstreamId } = account.record;
+      const limit = limitOf(upstreamId, modelId) ?? learned.get(`${accountId} ${modelId}`);
+      if (limit === undefined) return;
+      write(account, modelId, afterUse(account.quotas.get(modelId), { limit, calls, now: now() }));
+    },
+    noteRefusal(accountId, modelId, failure) {
+      const account = estimated(accountId, modelId);
+      if (account === undefined || failure.kind !== 'quota-exhausted') return;
+      const limit = limitIn(failure);
+      if (limit !== undefined) learn(learned, `${accountId} ${modelId}`, limit);
+      const resetsAt = resetOf(failure, now());
+      if (resetsAt === undefined) return;
+      write(account, modelId, {
+        remainingFraction: 0,
+        resetsAt,
+        source: 'estimated',
+        fetchedAt: now(),
+      });
+    },
+  };
+}
+
+/** The figure after some calls; a window begins with the first call behind the end of the last one. */
+function afterUse(
+  before: QuotaReading | undefined,
+  {
+    limit,
+    calls,
+    now,
+  }: { readonly limit: QuotaLimit; readonly calls: number; readonly now: number },
+): QuotaReading {
+  const { remainingFraction = 1, resetsAt = 0 } = before ?? {};
+  const isRunning = resetsAt > now;
+  const left = (isRunning ? remainingFraction : 1) * limit.requests - calls;
+  return {
+    // Rounded to whole calls: a fraction loses a little with each.
+    remainingFraction: Math.max(0, Math.round(left)) / limit.requests,
+    resetsAt: isRunning ? resetsAt : now + limit.windowMs,
+    source: 'estimated',
+    fetchedAt: now,
+  };
+}
+
+function limitIn({ quota }: UpstreamFailure): QuotaLimit | undefined {
+  if (quota?.limit === undefined || quota.windowMs === undefined) return undefined;
+  return quota.limit > 0 ? { requests: quota.limit, windowMs: quota.windowMs } : undefined;
+}
+
+function resetOf({ quota, retryAfterMs }: UpstreamFailure, now: number): number | undefined {
+  if (quota?.resetsAt !== undefined) return quota.resetsAt;
+  return retryAfterMs === undefined ? undefined : now + retryAfterMs;
+}
+
+function learn(learned: Map<string, QuotaLimit>, key: string, limit: QuotaLimit): void {
+  learned.delete(key);
+  learned.set(key, limit);
+  const oldest = learned.size > MOST_LEARNED ? learned.keys().next().value : undefined;
+  if (oldest !== undefined) learned.delete(oldest);
+}

@@ -1,0 +1,62 @@
+// Quota protection: keeps the last part of an account's quota from being used up.
+
+import type { Account, QuotaReading } from '../accounts/account.ts';
+import type { ProtectionSettings } from './quota-settings.ts';
+
+export interface ProtectionOptions {
+  readonly settings: () => ProtectionSettings;
+  readonly now: () => number;
+  /** One spelling for every way to write a model's name. */
+  readonly normalizeName: (name: string) => string;
+}
+
+/** The account's own id of a model, and the name it was asked for. */
+export interface ProtectedModel {
+  readonly modelId: string;
+  readonly routedModel: string;
+}
+
+export type IsProtected = (account: Account, model: ProtectedModel) => boolean;
+
+/**
+ * True while the model's last figure is strictly below the threshold. An unknown figure protects
+ * nothing, and neither does one whose window is over.
+ */
+export function createProtection({ settings, now, normalizeName }: ProtectionOptions): IsProtected {
+  const namesOf = rememberNames(normalizeName);
+  return (account, { modelId, routedModel }) => {
+    const { enabled, thresholdPercent, models } = settings();
+    if (!enabled) return false;
+    const reading = account.quotas.get(modelId);
+    if (reading === undefined || isOver(reading, now())) return false;
+    if (percentOf(reading) >= thresholdPercent) return false;
+    if (models.length === 0) return true;
+    const names = namesOf(models);
+    return names.has(normalizeName(modelId)) || names.has(normalizeName(routedModel));
+  };
+}
+
+/** The remaining part in percent, without the noise of binary fractions. */
+export function percentOf({ remainingFraction }: QuotaReading): number {
+  return Math.round(remainingFraction * 1e8) / 1e6;
+}
+
+/** The window of this figure has ended: what is left now is not known. */
+export function isOver({ resetsAt }: QuotaReading, now: number): boolean {
+  return resetsAt !== undefined && resetsAt <= now;
+}
+
+/** The settings' list is the same array until it changes, and every choice asks for it. */
+function rememberNames(
+  normalizeName: (name: string) => string,
+): (models: readonly string[]) => ReadonlySet<string> {
+  let source: readonly string[] | undefined;
+  let names: ReadonlySet<string> = new Set();
+  return (models) => {
+    if (models !== source) {
+      source = models;
+      names = new Set(models.map(normalizeName));
+    }
+    return names;
+  };
+}

@@ -1,0 +1,228 @@
+import { expect, test } from 'vitest';
+import { createFakeClock } from '../../test/support/fake-clock.ts';
+import type { Account } from '../accounts/account.ts';
+import { HEALTHY } from '../accounts/health.ts';
+import { GatewayError } from '../canonical/error.ts';
+import type { UpstreamQuota } from '../upstreams/upstream.ts';
+import { createAccount, createFakeBook, createReading } from './quota.test-support.ts';
+import { createQuotaRefresher } from './refresher.ts';
+
+const MINUTE = 60_000;
+const INTERVAL = 5 * MINUTE;
+
+const HALF: UpstreamQuota = {
+  tier: 'pro',
+  projectId: 'p',
+  models: [{ id: 'm', remainingFraction: 0.5, resetsAt: undefined }],
+};
+
+function setUp(accounts: readonly Account[], answer: () => Promise<UpstreamQuota | undefined>) {
+  const clock = createFakeClock();
+  const book = createFakeBook(accounts);
+  const asked: { readonly id: string; readonly at: number }[] = [];
+  const warnings: object[] = [];
+  const settings = { refreshIntervalMs: INTERVAL };
+  const refresher = createQuotaRefresher({
+    book,
+    upstreams: {
+      get: () => ({
+        readQuota: ({ accountId }) => {
+          asked.push({ id: accountId, at: clock.now() });
+          return answer();
+        },
+      }),
+    },
+    tokens: {
+      accessFor: async ({ record }) => ({
+        accountId: record.id,
+        credential: 'c',
+        credentialKind: 'api-key',
+      }),
+    },
+    settings: () => ({
+      ...settings,
+      protection: { enabled: false, thresholdPercent: 10, models: [] },
+    }),
+    clock,
+    random: () => 0.5,
+    log: { warn: (fields) => warnings.push(fields) },
+  });
+  return { clock, book, asked, warnings, refresher, settings };
+}
+
+const known = (id: string): Account =>
+  createAccount(id, { quotas: new Map([['m', createReading()]]) });
+
+test('an account without figures is asked at once, one with figures on its turn', async () => {
+  const { clock, book, asked, refresher } = setUp(
+    [createAccount('new'), known('old')],
+    async () => HALF,
+  );
+  refresher.start();
+  await clock.advance(0);
+  expect(asked.map(({ id }) => id)).toEqual(['new']);
+  expect(book.find('new')?.quotas.get('m')).toEqual({
+    remainingFraction: 0.5,
+    resetsAt: undefined,
+    source: 'upstream',
+    fetchedAt: clock.now(),
+  });
+  await clock.advance(INTERVAL);
+  expect(asked.filter(({ id }) => id === 'old')).toHaveLength(1);
+  refresher.close();
+  expect(clock.pendingTimers).toBe(0);
+});
+
+test('a hundred accounts spread over the interval, never more than five in a second', async () => {
+  const accounts = Array.from({ length: 100 }, (_, index) => known(`account-${index}`));
+  const { clock, asked, refresher } = setUp(accounts, async () => HALF);
+  const startedAt = clock.now();
+  refresher.start();
+  for (let step = 0; step < 30; step += 1) await clock.advance(INTERVAL / 10);
+  const times = asked.map(({ at }) => at - startedAt);
+  expect(new Set(asked.map(({ id }) => id)).size).toBe(100);
+  for (const time of times) {
+    expect(times.filter((other) => other >= time && other < time + 1000).length).toBeLessThan(6);
+  }
+  const firstRound = times.filter((time) => time <= INTERVAL);
+  expect(Math.max(...firstRound) - Math.min(...firstRound)).toBeGreaterThan(0.8 * INTERVAL);
+  // Three intervals: about three turns each, none skipped and none doubled.
+  expect(asked.length).toBeGreaterThan(250);
+  expect(asked.length).toBeLessThan(350);
+  refresher.close();
+});
+
+test('whoever asks while a refresh runs shares its answer', async () => {
+  const { clock, asked, refresher } = setUp([known('a')], async () => HALF);
+  const outcomes = Promise.all([refresher.refreshNow('a'), refresher.refreshNow('a')]);
+  await clock.advance(0);
+  expect(await outcomes).toEqual([
+    { kind: 'read', models: 1 },
+    { kind: 'read', models: 1 },
+  ]);
+  expect(asked).toHaveLength(1);
+  refresher.close();
+});
+
+test('a change while the upstream is being asked makes it be asked once more', async () => {
+  const answers: (() => void)[] = [];
+  const { clock, asked, refresher } = setUp([known('a')], async () => {
+    await new Promise<void>((resolve) => answers.push(resolve));
+    return HALF;
+  });
+  refresher.noteChanged('a');
+  await clock.advance(0);
+  refresher.noteChanged('a');
+  refresher.noteChanged('a');
+  answers[0]?.();
+  await clock.advance(1000);
+  answers[1]?.();
+  await clock.advance(1000);
+  expect(asked).toHaveLength(2);
+  refresher.close();
+});
+
+test('a grant that is gone counts against the account', async () => {
+  const failure = { kind: 'credential-revoked' } as const;
+  const { clock, book, refresher } = setUp([known('a')], async () => {
+    throw new GatewayError({ kind: 'upstream-auth', source: 'upstream', message: 'gone', failure });
+  });
+  const startedAt = clock.now();
+  void refresher.refreshNow('a');
+  await clock.advance(0);
+  expect(book.events).toEqual([
+    { id: 'a', event: { kind: 'failure', model: '', failure, startedAt } },
+  ]);
+  refresher.close();
+});
+
+test('rows the upstream no longer names are removed', async () => {
+  const quotas = new Map([['gone', createReading()]]);
+  const { clock, book, refresher } = setUp([createAccount('a', { quotas })], async () => HALF);
+  void refresher.refreshNow('a');
+  await clock.advance(0);
+  expect([...(book.find('a')?.quotas.keys() ?? [])]).toEqual(['m']);
+  refresher.close();
+});
+
+test('tier and project the upstream reports reach the record; a given project stays', async () => {
+  const fixed = createAccount('b', { record: { ...createAccount('b').record, projectId: 'own' } });
+  const { clock, book, refresher } = setUp([createAccount('a'), fixed], async () => HALF);
+  refresher.start();
+  await clock.advance(1000);
+  expect(book.changes).toEqual([
+    { id: 'a', change: { tier: 'pro', projectId: 'p' } },
+    { id: 'b', change: { tier: 'pro' } },
+  ]);
+  refresher.close();
+});
+
+test('figures are read again right behind the end of a window', async () => {
+  const { clock, asked, refresher } = setUp([createAccount('a')], async () => ({
+    ...HALF,
+    models: [{ id: 'm', remainingFraction: 0, resetsAt: clock.now() + MINUTE }],
+  }));
+  refresher.start();
+  await clock.advance(0);
+  await clock.advance(MINUTE + 2000);
+  expect(asked).toHaveLength(2);
+  refresher.close();
+});
+
+test('a failure keeps the old figures, is told, and the turns go on', async () => {
+  const { clock, book, asked, warnings, refresher } = setUp([known('a')], async () => {
+    throw new Error('no route');
+  });
+  const outcome = refresher.refreshNow('a');
+  await clock.advance(0);
+  expect(await outcome).toEqual({ kind: 'failed', message: 'no route' });
+  expect(book.find('a')?.quotas.get('m')).toEqual(createReading());
+  expect(warnings).toEqual([{ account: 'a', error: 'no route' }]);
+  await clock.advance(2 * INTERVAL);
+  expect(asked.length).toBeGreaterThan(1);
+  refresher.close();
+});
+
+test('an upstream that reports nothing leaves the figures alone', async () => {
+  const { clock, book, refresher } = setUp([known('a')], async () => undefined);
+  const outcome = refresher.refreshNow('a');
+  await clock.advance(0);
+  expect(await outcome).toEqual({ kind: 'not-reported' });
+  expect(book.find('a')?.quotas.size).toBe(1);
+  refresher.close();
+});
+
+test('a disabled account is not asked on its turns', async () => {
+  const health = {
+    ...HEALTHY,
+    status: { kind: 'disabled', reason: 'manual' },
+  } as Account['health'];
+  const { clock, asked, refresher } = setUp([{ ...known('a'), health }], async () => HALF);
+  refresher.start();
+  await clock.advance(3 * INTERVAL);
+  expect(asked).toEqual([]);
+  refresher.close();
+});
+
+test('an added account is asked at once, a removed one never again', async () => {
+  const { clock, book, asked, refresher } = setUp([], async () => HALF);
+  refresher.start();
+  book.put(createAccount('a'));
+  await clock.advance(0);
+  expect(asked).toHaveLength(1);
+  await book.remove('a');
+  await clock.advance(3 * INTERVAL);
+  expect(asked).toHaveLength(1);
+  expect(await refresher.refreshNow('a')).toEqual({ kind: 'gone' });
+  refresher.close();
+});
+
+test('a changed interval acts with the next plan', async () => {
+  const { clock, asked, refresher, settings } = setUp([known('a')], async () => HALF);
+  refresher.start();
+  settings.refreshIntervalMs = MINUTE;
+  refresher.reschedule();
+  await clock.advance(10 * MINUTE);
+  expect(asked.length).toBeGreaterThan(8);
+  refresher.close();
+});

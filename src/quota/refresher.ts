@@ -1,0 +1,211 @@
+// Keeps the quota figures of all accounts fresh: in turn, and at once where something just changed.
+
+import type { Account, QuotaReading } from '../accounts/account.ts';
+import type { AccountBook } from '../accounts/account-book.ts';
+import type { TokenSource } from '../accounts/token-source.ts';
+import { GatewayError } from '../canonical/error.ts';
+import type { Clock, Timer } from '../lib/clock.ts';
+import type { Upstream, UpstreamQuota } from '../upstreams/upstream.ts';
+import type { QuotaSettings } from './quota-settings.ts';
+import { untilFirstTurn, untilNextTurn, untilReset } from './refresh-times.ts';
+import { createWorkQueue, type WorkQueue } from './work-queue.ts';
+
+export interface QuotaRefresherOptions {
+  readonly book: AccountBook;
+  readonly upstreams: { get(id: string): Pick<Upstream, 'readQuota'> | undefined };
+  readonly tokens: TokenSource;
+  readonly settings: () => QuotaSettings;
+  readonly clock: Clock;
+  readonly random: () => number;
+  readonly log: QuotaLog;
+}
+
+export interface QuotaLog {
+  warn(fields: object, message: string): void;
+}
+
+export interface QuotaRefresher {
+  /** Begins the turns; accounts without any figure are asked at once, one after the other. */
+  start(): void;
+  /** Asks the upstream now; whoever asks meanwhile shares the answer. Never rejects. */
+  refreshNow(accountId: string): Promise<RefreshOutcome>;
+  /**
+   * Something was used or refused: asks the upstream soon, and once more when it is being asked
+   * already, as that answer may be older than the change.
+   */
+  noteChanged(accountId: string): void;
+  /** Plans all turns anew, after the interval was changed. */
+  reschedule(): void;
+  close(): void;
+}
+
+export type RefreshOutcome =
+  | { readonly kind: 'read'; readonly models: number }
+  /** The upstream has no call for it: figures are estimated, if at all. */
+  | { readonly kind: 'not-reported' }
+  | { readonly kind: 'failed'; readonly message: string }
+  | { readonly kind: 'gone' };
+
+const MOST_AT_ONCE = 5;
+const SPACING_MS = 200;
+const READ_LIMIT_MS = 10_000;
+
+export function createQuotaRefresher(options: QuotaRefresherOptions): QuotaRefresher {
+  return new Refresher(options);
+}
+
+class Refresher implements QuotaRefresher {
+  readonly #options: QuotaRefresherOptions;
+  readonly #queue: WorkQueue;
+  readonly #turns = new Map<string, Timer>();
+  readonly #underWay = new Map<string, Promise<RefreshOutcome>>();
+  readonly #changedMeanwhile = new Set<string>();
+  readonly #closing = new AbortController();
+  #unsubscribe: (() => void) | undefined;
+
+  constructor(options: QuotaRefresherOptions) {
+    this.#options = options;
+    this.#queue = createWorkQueue({
+      clock: options.clock,
+      maxConcurrent: MOST_AT_ONCE,
+      spacingMs: SPACING_MS,
+    });
+  }
+
+  start(): void {
+    const { book } = this.#options;
+    this.#unsubscribe ??= book.subscribe((change) => {
+      const { id } = change.account.record;
+      if (change.kind === 'added') void this.refreshNow(id);
+      if (change.kind === 'removed') this.#forget(id);
+    });
+    for (const account of book.list()) {
+      if (account.quotas.size === 0) void this.refreshNow(account.record.id);
+      else this.#plan(account.record.id, 'first');
+    }
+  }
+
+  refreshNow(accountId: string): Promise<RefreshOutcome> {
+    const running = this.#underWay.get(accountId);
+    if (running !== undefined) return running;
+    return this.#enqueue(accountId, { isUrgent: true });
+  }
+
+  noteChanged(accountId: string): void {
+    if (this.#closing.signal.aborted) return;
+    if (this.#underWay.has(accountId)) this.#changedMeanwhile.add(accountId);
+    else void this.refreshNow(accountId);
+  }
+
+  reschedule(): void {
+    for (const { record } of this.#options.book.list()) this.#plan(record.id, 'first');
+  }
+
+  close(): void {
+    this.#unsubscribe?.();
+    this.#closing.abort(new Error('The gateway is closing.'));
+    this.#queue.close();
+    for (const timer of this.#turns.values()) timer.cancel();
+    this.#turns.clear();
+  }
+
+  #forget(accountId: string): void {
+    this.#turns.get(accountId)?.cancel();
+    this.#turns.delete(accountId);
+  }
+
+  #plan(accountId: string, turn: 'first' | 'next'): void {
+    const { book, clock, random, settings } = this.#options;
+    this.#forget(accountId);
+    const account = book.find(accountId);
+    if (account === undefined || this.#closing.signal.aborted) return;
+    const now = clock.now();
+    const { refreshIntervalMs: intervalMs } = settings();
+    const turnMs =
+      turn === 'first'
+        ? untilFirstTurn(accountId, { now, intervalMs })
+        : untilNextTurn(accountId, { now, intervalMs, jitter: random() });
+    const resets = [...account.quotas.values()].flatMap(({ resetsAt }) => resetsAt ?? []);
+    const delayMs = untilReset(resets, { now, withinMs: turnMs }) ?? turnMs;
+    const timer = clock.startTimer(delayMs, () => void this.#takeTurn(accountId));
+    this.#turns.set(accountId, timer);
+  }
+
+  #takeTurn(accountId: string): void {
+    if (this.#underWay.has(accountId)) return;
+    const account = this.#options.book.find(accountId);
+    if (account === undefined) return;
+    // A disabled account may not be called; its turns go on for when it is enabled again.
+    if (account.health.status.kind === 'disabled') {
+      this.#plan(accountId, 'next');
+      return;
+    }
+    void this.#enqueue(accountId, { isUrgent: false });
+  }
+
+  #enqueue(accountId: string, options: { readonly isUrgent: boolean }): Promise<RefreshOutcome> {
+    const result = new Promise<RefreshOutcome>((resolve) => {
+      const job = async (): Promise<void> => {
+        const outcome = await this.#read(accountId);
+        this.#underWay.delete(accountId);
+        if (outcome.kind !== 'gone') this.#plan(accountId, 'next');
+        resolve(outcome);
+        if (this.#changedMeanwhile.delete(accountId)) this.noteChanged(accountId);
+      };
+      this.#queue.add(job, options);
+    });
+    this.#underWay.set(accountId, result);
+    return result;
+  }
+
+  async #read(accountId: string): Promise<RefreshOutcome> {
+    const { book, tokens, upstreams, log } = this.#options;
+    const account = book.find(accountId);
+    const upstream = account && upstreams.get(account.record.upstreamId);
+    if (account === undefined || upstream === undefined) return { kind: 'gone' };
+    const signal = AbortSignal.any([this.#closing.signal, AbortSignal.timeout(READ_LIMIT_MS)]);
+    const readAt = this.#options.clock.now();
+    try {
+      const access = await tokens.accessFor(account, { refresh: false, signal });
+      const quota = await upstream.readQuota(access, signal);
+      if (quota === undefined) return { kind: 'not-reported' };
+      await this.#take(account, quota, readAt);
+      return { kind: 'read', models: quota.models.length };
+    } catch (error) {
+      const message = error instanceof Error ? error.message : String(error);
+      const failure = error instanceof GatewayError ? error.failure : undefined;
+      if (failure?.kind === 'credential-revoked') {
+        book.apply(accountId, { kind: 'failure', model: '', failure, startedAt: readAt });
+      }
+      if (!this.#closing.signal.aborted) {
+        log.warn({ account: account.record.label, error: message }, 'Quota figures were not read.');
+      }
+      return { kind: 'failed', message };
+    }
+  }
+
+  /** Dated by when they were asked for: what happened since is newer than the figures. */
+  async #take(account: Account, quota: UpstreamQuota, fetchedAt: number): Promise<void> {
+    const { book } = this.#options;
+    const { id: accountId } = account.record;
+    const readings = new Map<string, QuotaReading | undefined>();
+    for (const id of account.quotas.keys()) readings.set(id, undefined);
+    for (const { id, remainingFraction, resetsAt } of quota.models) {
+      readings.set(id, { remainingFraction, resetsAt, source: 'upstream', fetchedAt });
+    }
+    book.setQuotas(accountId, readings);
+    await this.#takeTierAndProject(account, quota);
+  }
+
+  /** The upstream knows better than whoever added the account; a project that was given stays. */
+  async #takeTierAndProject({ record, origin }: Account, quota: UpstreamQuota): Promise<void> {
+    if (origin !== 'stored') return;
+    const tier = quota.tier !== undefined && quota.tier !== record.tier ? quota.tier : undefined;
+    const projectId = record.projectId === undefined ? quota.projectId : undefined;
+    if (tier === undefined && projectId === undefined) return;
+    await this.#options.book.change(record.id, {
+      ...(tier === undefined ? {} : { tier }),
+      ...(projectId === undefined ? {} : { projectId }),
+    });
+  }
+}
