@@ -71,6 +71,15 @@ test('what the upstream stops at itself is not looked for here', async () => {
   expect((await translateReply(input)).choices).toMatchObject([{ blocks: [{ text: 'a END' }] }]);
 });
 
+test('what is noted of an answer names the fields of its client', async () => {
+  const { input, receipt } = answerOf(['a', 'end'], {
+    sampling: { logprobs: { alternatives: 0 } },
+    clientNames: { logprobs: 'generationConfig.responseLogprobs' },
+  });
+  await translateReply(input);
+  expect(receipt.entries).toMatchObject([{ path: 'generationConfig.responseLogprobs' }]);
+});
+
 test('log-probabilities that were asked for and did not come are in the receipt', async () => {
   const asked = answerOf(['a', 'end'], { sampling: { logprobs: { alternatives: 0 } } });
   await translateReply(asked.input);

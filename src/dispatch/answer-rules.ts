@@ -1,5 +1,6 @@
 // What is done to the events of one translated answer between the decoder and the client's writer.
 
+import { receiptInClientNames } from '../canonical/client-names.ts';
 import type { CanonicalEvent } from '../canonical/event.ts';
 import {
   type AnswerTransform,
@@ -17,8 +18,9 @@ export interface AnswerRules {
 
 /** One for each answer, as the rules keep state. Never throws. */
 export function createAnswerRules(options: AnswerTransformOptions): AnswerRules {
-  const { request, receipt } = options;
-  const transform = createAnswerTransform(options);
+  const { request } = options;
+  const receipt = receiptInClientNames(request.clientNames, options.receipt);
+  const transform = createAnswerTransform({ ...options, receipt });
   const stops = heldStops(request);
   if (stops.length === 0 && request.sampling.logprobs === undefined) {
     return { transform, isComplete: () => false };

@@ -1,7 +1,8 @@
 // Watches the events of one answer: remembers its signatures, keeps its figures, knows how it ended.
 
 import type { GatewayError } from '../canonical/error.ts';
-import type { CanonicalEvent } from '../canonical/event.ts';
+import type { CanonicalEvent, FinishReason } from '../canonical/event.ts';
+import type { AnswerTranscript } from '../canonical/transcript.ts';
 import { NO_USAGE, type Usage } from '../canonical/usage.ts';
 import type { SignatureKeeper } from '../signatures/keeper.ts';
 import { isCommitting } from './commit.ts';
@@ -14,10 +15,20 @@ export interface AnswerWatch {
   readonly error: GatewayError | undefined;
   readonly usage: Usage;
   readonly modelVersion: string | undefined;
+  /** One a choice, once it finished. */
+  readonly finishReasons: readonly FinishReason[] | undefined;
+  /** Pictures in the answer so far. */
+  readonly imageCount: number;
+  /** What the answer said so far, where it was asked for. */
+  readonly transcript: AnswerTranscript | undefined;
 }
 
-export function createAnswerWatch(keeper: SignatureKeeper, scope: string): AnswerWatch {
-  return new Watch(keeper, scope);
+export function createAnswerWatch(
+  keeper: SignatureKeeper,
+  scope: string,
+  transcript?: AnswerTranscript,
+): AnswerWatch {
+  return new Watch(keeper, scope, transcript);
 }
 
 class Watch implements AnswerWatch {
@@ -26,18 +37,23 @@ class Watch implements AnswerWatch {
   error: GatewayError | undefined;
   usage: Usage = NO_USAGE;
   modelVersion: string | undefined;
+  finishReasons: readonly FinishReason[] | undefined;
+  imageCount = 0;
+  readonly transcript: AnswerTranscript | undefined;
   readonly #keeper: SignatureKeeper;
   readonly #scope: string;
   /** Text of the thinking blocks that are open, by block index. */
   readonly #thoughts = new Map<number, string>();
 
-  constructor(keeper: SignatureKeeper, scope: string) {
+  constructor(keeper: SignatureKeeper, scope: string, transcript: AnswerTranscript | undefined) {
+    this.transcript = transcript;
     this.#keeper = keeper;
     this.#scope = scope;
   }
 
   see(event: CanonicalEvent): void {
     if (!this.isCommitted) this.isCommitted = isCommitting(event);
+    this.transcript?.see(event);
     switch (event.kind) {
       case 'start':
         this.modelVersion = event.modelVersion;
@@ -48,6 +64,8 @@ class Watch implements AnswerWatch {
           this.#keeper.rememberCall(this.#scope, { id, name, signature });
         } else if (event.block.kind === 'thinking') {
           this.#thoughts.set(event.index, '');
+        } else if (event.block.kind === 'media' && event.block.mediaType.startsWith('image/')) {
+          this.imageCount += 1;
         }
         break;
       case 'block-delta':
@@ -63,6 +81,7 @@ class Watch implements AnswerWatch {
         break;
       case 'finish':
         this.isFinished = true;
+        this.finishReasons = event.choices.map(({ reason }) => reason);
         break;
       case 'error':
         this.error = event.error;

@@ -1,11 +1,17 @@
 // The attempt loop: leases an account, tries, and follows the retry table until one attempt commits.
 
-import { GatewayError, type UpstreamFailure } from '../canonical/error.ts';
+import { asGatewayError, GatewayError, type UpstreamFailure } from '../canonical/error.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Lease, LeaseRequest, LeaseResult, Pool } from '../pool/pool.ts';
 import type { CallRecord } from './dispatcher.ts';
 import { exhaustedError } from './exhausted.ts';
-import { decideRetry, isPathFault, type SameAccountChange } from './retry.ts';
+import {
+  decideRetry,
+  isAccountTrouble,
+  isLimit,
+  isPathFault,
+  type SameAccountChange,
+} from './retry.ts';
 import type { RetryBudget } from './retry-budget.ts';
 
 export interface AttemptDependencies {
@@ -47,6 +53,9 @@ export async function runAttempts<Result>(
   }
 }
 
+/** For a client whose next request may find an account at once. */
+const NEXT_REQUEST_MS = 1000;
+
 type TryResult<Result> =
   | { readonly kind: 'done'; readonly value: Result }
   | { readonly kind: 'again' };
@@ -58,6 +67,7 @@ class AttemptRun {
   #accountFaults = 0;
   #pathFaults = 0;
   #lastError: GatewayError | undefined;
+  #attemptStartedAt = 0;
   #pause: 'none' | 'jitter' | 'overload' = 'none';
 
   constructor(request: AttemptRequest, dependencies: AttemptDependencies) {
@@ -68,11 +78,16 @@ class AttemptRun {
   async nextLease(): Promise<Lease> {
     if (this.#pause === 'jitter') await this.#sleep(this.#jitterMs());
     let result = this.#lease();
+    if (result.kind === 'wait') result = await this.#waitForAccount(result.waitMs);
     if (result.kind === 'none' && this.#pause === 'overload' && result.reason === 'overloaded') {
       await this.#sleep((result.retryAfterMs ?? 0) + this.#jitterMs());
       result = this.#lease();
     }
-    if (result.kind === 'none') throw exhaustedError(result, this.#lastError);
+    if (result.kind === 'wait') result = await this.#waitForAccount(result.waitMs);
+    if (result.kind === 'none') {
+      this.#request.record.passedOver = result.considered;
+      throw exhaustedError(result, this.#lastError);
+    }
     this.#tried.add(result.lease.account.id);
     return result.lease;
   }
@@ -83,6 +98,7 @@ class AttemptRun {
   ): Promise<TryResult<Result>> {
     const changes = new Set<SameAccountChange>();
     for (;;) {
+      this.#attemptStartedAt = this.#dependencies.clock.monotonic();
       try {
         const value = await attempt(lease, planOf(changes));
         this.#note(lease, { outcome: 'ok', status: 200 });
@@ -96,9 +112,20 @@ class AttemptRun {
     }
   }
 
-  #lease(): LeaseResult {
+  #lease(waitedMs = 0): LeaseResult {
     const { leaseRequest } = this.#request;
-    return this.#dependencies.pool.lease({ ...leaseRequest, exclude: this.#tried });
+    return this.#dependencies.pool.lease({ ...leaseRequest, exclude: this.#tried, waitedMs });
+  }
+
+  /** The pool itself bounds how long a request may wait in all. */
+  async #waitForAccount(waitMs: number): Promise<Exclude<LeaseResult, { kind: 'wait' }>> {
+    for (let [nextMs, waitedMs] = [waitMs, 0]; ; ) {
+      await this.#sleep(nextMs);
+      waitedMs += nextMs;
+      const result = this.#lease(waitedMs);
+      if (result.kind !== 'wait') return result;
+      nextMs = result.waitMs;
+    }
   }
 
   /** The upstream failure an attempt ended in; anything else ends the whole request. */
@@ -109,7 +136,9 @@ class AttemptRun {
       return error.failure;
     }
     lease.release({ kind: 'neutral' });
-    throw signal.aborted ? abortError(signal) : error;
+    const ending = signal.aborted ? abortError(signal) : asGatewayError(error);
+    this.#note(lease, { outcome: ending.kind });
+    throw signal.aborted ? ending : error;
   }
 
   /** The change for another try on the same account; undefined to go on with another account. */
@@ -131,15 +160,36 @@ class AttemptRun {
       canRefresh: lease.canRefresh,
       hasRetryBudget: this.#dependencies.budget.hasRoom(),
     });
-    if (step.kind === 'same-account') return step.change;
+    if (step.kind === 'same-account') {
+      // Another try on the same account is no other account: the limit is of accounts.
+      if (counts && !isPathFault(failure.kind)) this.#accountFaults -= 1;
+      return step.change;
+    }
     lease.release(failure.kind === 'rejected' ? { kind: 'neutral' } : { kind: 'failure', failure });
-    if (step.kind === 'stop') throw error;
+    if (step.kind === 'stop') throw this.#finalError(error, failure);
     if (step.pause !== 'none') this.#dependencies.budget.take();
     // An overload is the upstream's, so the account may serve the next attempt itself.
     if (step.pause === 'overload') this.#tried.delete(lease.account.id);
     this.#remember(error, failure);
     this.#pause = step.pause;
     return undefined;
+  }
+
+  /** Trouble of several accounts is told as the pool's: with its soonest recovery, and without their names. */
+  #finalError(error: unknown, { kind }: UpstreamFailure): unknown {
+    if (!(error instanceof GatewayError) || !isAccountTrouble(kind)) return error;
+    const { pool } = this.#dependencies;
+    const rest = pool.lease({
+      ...this.#request.leaseRequest,
+      exclude: this.#tried,
+      isDryRun: true,
+    });
+    if (rest.kind === 'none') return exhaustedError(rest, error);
+    if (rest.kind === 'lease') rest.lease.release({ kind: 'neutral' });
+    // Accounts are left that this request may not try any more; the next one may.
+    const retryAfterMs = rest.kind === 'wait' ? rest.waitMs : NEXT_REQUEST_MS;
+    const reason = isLimit(kind) ? 'limited' : 'unusable';
+    return exhaustedError({ kind: 'none', reason, retryAfterMs, considered: [] }, error);
   }
 
   /** A fault of the path says more of the whole than the limit of one account. */
@@ -152,10 +202,13 @@ class AttemptRun {
   #note(lease: Lease, { outcome, status }: { outcome: string; status?: number | undefined }): void {
     this.#request.record.attempts.push({
       accountId: lease.account.id,
+      accountLabel: lease.account.label,
       modelId: lease.modelId,
       considered: lease.considered,
       outcome,
       status,
+      startedAt: this.#attemptStartedAt,
+      durationMs: this.#dependencies.clock.monotonic() - this.#attemptStartedAt,
     });
   }
 

@@ -25,9 +25,13 @@ export interface SetupOptions {
   readonly dependencies: AttemptDependencies;
 }
 
-export interface CallSetup {
+/** Where a call goes, and what it asks of the pool. */
+export interface RoutedCall {
   readonly route: RoutedModel;
   readonly leaseRequest: Omit<LeaseRequest, 'exclude'>;
+}
+
+export interface CallSetup extends RoutedCall {
   /** Fetches what the request names by address, where needed; comes before `prepare`. @throws GatewayError */
   loadMedia(lease: Lease): Promise<void>;
   readonly prepare: Preparer;
@@ -47,15 +51,13 @@ export async function setUpCall(
   context: CallContext,
   options: SetupOptions,
 ): Promise<CallSetup> {
-  const { router, pool, keeper, dependencies, estimator } = options;
+  const { keeper, dependencies, estimator } = options;
   const media = createCallMedia(call, { fetcher: options.media, signal: context.signal });
-  await pool.ensureModels();
-  const route = router.route(call.model);
-  context.record.routedModel = route.target;
-  const { clientKeyId, receipt, strict, preferredAccount, preferredTier } = context;
+  const { route, leaseRequest } = await routeCall(call.model, context, options);
+  const { clientKeyId, receipt, strict } = context;
   return {
     route,
-    leaseRequest: { model: route.target, clientKeyId, preferredAccount, preferredTier },
+    leaseRequest,
     loadMedia: ({ upstream }) => media.load(upstream),
     prepare: createPreparer({
       canonical: () => media.canonical(),
@@ -69,6 +71,22 @@ export async function setUpCall(
     }),
     dependencies,
     estimator,
+  };
+}
+
+/** @throws GatewayError when the model name leads nowhere. */
+export async function routeCall(
+  model: string,
+  context: CallContext,
+  { router, pool }: Pick<SetupOptions, 'router' | 'pool'>,
+): Promise<RoutedCall> {
+  await pool.ensureModels();
+  const route = router.route(model);
+  context.record.routedModel = route.target;
+  const { clientKeyId, preferredAccount, preferredTier } = context;
+  return {
+    route,
+    leaseRequest: { model: route.target, clientKeyId, preferredAccount, preferredTier },
   };
 }
 

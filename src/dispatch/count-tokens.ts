@@ -22,7 +22,11 @@ export async function countTokens(
       { leaseRequest, signal, record },
       async (lease, plan) => {
         await loadMedia(lease);
-        return countOn(lease, { call, context, plan, prepared: prepare(lease, plan.signatures) });
+        const prepared = prepare(lease, plan.signatures);
+        const startedAt = dependencies.clock.monotonic();
+        const body = await countOn(lease, { call, context, plan, prepared });
+        record.timings.upstreamMs = dependencies.clock.monotonic() - startedAt;
+        return body;
       },
       dependencies,
     );
@@ -76,6 +80,7 @@ function isBehindGateway(error: unknown): boolean {
     case 'method-not-allowed':
     case 'too-large':
     case 'unsupported-media-type':
+    case 'upgrade-refused':
     case 'timeout':
     case 'client-gone':
     case 'internal':

@@ -6,10 +6,10 @@ import {
   type FakeUpstream,
   type Script,
 } from '../../test/support/fake-upstream.ts';
+import { createSeedPool } from '../../test/support/seed-pool.ts';
 import { GatewayError } from '../canonical/error.ts';
 import { createReceipt } from '../canonical/receipt.ts';
 import type { JsonObject } from '../lib/json.ts';
-import { createMemoryPool } from '../pool/memory-pool.ts';
 import type { CountTokensCall, GenerateCall } from '../protocols/protocol.ts';
 import { createSignatureKeeper } from '../signatures/keeper.ts';
 import { createDispatcher } from './dispatch.ts';
@@ -32,17 +32,10 @@ function benchOf(
   const clock = createFakeClock();
   let calls = 0;
   const upstream = createFakeUpstream((call) => script(call.access.accountId, calls++));
-  const pool = createMemoryPool({
-    accounts: accounts.map((id, index) => ({
-      id,
-      label: `${id}@example.org`,
-      priority: -index,
-      upstream,
-      access: { accountId: id, credential: `key-${id}`, credentialKind: 'api-key' },
-    })),
+  const { pool } = createSeedPool({
+    accounts: accounts.map((id, index) => ({ id, priority: -index })),
+    upstream,
     clock,
-    random: () => 0,
-    onModelListFailure: () => {},
   });
   const dispatcher = createDispatcher({
     router: { route: (name) => ({ target: name, webSearch: false, steps: [] }) },

@@ -4,13 +4,17 @@ import type { ThinkingMode } from '../canonical/effort.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { MediaFetcher } from '../media/fetch-media.ts';
 import type { Pool } from '../pool/pool.ts';
+import type { GenerateCall, ReplyContext } from '../protocols/protocol.ts';
 import type { SignatureKeeper } from '../signatures/keeper.ts';
 import { runAttempts } from './attempts.ts';
-import { noteLease, setUpCall } from './call-setup.ts';
+import { noteLease, routeCall, setUpCall } from './call-setup.ts';
 import { countTokens } from './count-tokens.ts';
-import type { Dispatcher } from './dispatcher.ts';
+import type { CallContext, Dispatcher, GenerateAnswer } from './dispatcher.ts';
+import { embed } from './embed.ts';
 import { explainCall } from './explain.ts';
+import { generateSeveral } from './fan-out.ts';
 import { GenerateAttempt } from './generate-attempt.ts';
+import { requireTask } from './model-task.ts';
 import { createRetryBudget } from './retry-budget.ts';
 import type { ModelRouter } from './router.ts';
 import { nameSession } from './session.ts';
@@ -35,22 +39,33 @@ export function createDispatcher(options: DispatchOptions): Dispatcher {
   const estimator = createTokenEstimator();
   const setupOptions = { router, pool, keeper, estimator, media, dependencies, thinkingMode };
   const attemptOptions = { keeper, clock, createId, estimator };
+  const generateOne = async (call: GenerateCall, context: CallContext): Promise<GenerateAnswer> => {
+    const setup = await setUpCall(call, context, setupOptions);
+    const { leaseRequest, loadMedia, prepare, route } = setup;
+    const session = nameSession(call, context);
+    const { signal, record } = context;
+    return runAttempts(
+      { leaseRequest: { ...leaseRequest, session }, signal, record },
+      async (lease, plan) => {
+        noteLease(lease, context);
+        requireTask('generate', { model: call.model, target: route.target }, lease);
+        await loadMedia(lease);
+        const prepared = prepare(lease, plan.signatures);
+        record.upstreamBody = prepared.body;
+        const input = { options: attemptOptions, call, context, lease, prepared, plan };
+        return new GenerateAttempt(input).run();
+      },
+      dependencies,
+    );
+  };
+  const replyContext = ({ model }: GenerateCall): ReplyContext => {
+    return { model, createId, createdAt: Math.floor(clock.now() / 1000) };
+  };
   return {
-    async generate(call, context) {
-      const { leaseRequest, loadMedia, prepare } = await setUpCall(call, context, setupOptions);
-      const session = nameSession(call, context);
-      const { signal, record } = context;
-      return runAttempts(
-        { leaseRequest: { ...leaseRequest, session }, signal, record },
-        async (lease, plan) => {
-          noteLease(lease, context);
-          await loadMedia(lease);
-          const prepared = prepare(lease, plan.signatures);
-          const input = { options: attemptOptions, call, context, lease, prepared, plan };
-          return new GenerateAttempt(input).run();
-        },
-        dependencies,
-      );
+    generate(call, context) {
+      const { fanOut } = call;
+      if (fanOut === undefined) return generateOne(call, context);
+      return generateSeveral({ ...call, fanOut }, context, { generateOne, replyContext });
     },
     async explain(call, context) {
       const setup = await setUpCall(call, context, setupOptions);
@@ -58,6 +73,10 @@ export function createDispatcher(options: DispatchOptions): Dispatcher {
     },
     async countTokens(call, context) {
       return countTokens(call, context, await setUpCall(call, context, setupOptions));
+    },
+    async embed(call, context) {
+      const routed = await routeCall(call.model, context, { router, pool });
+      return embed(call, context, { ...routed, dependencies, estimator });
     },
   };
 }

@@ -1,11 +1,15 @@
 // What the server edge asks of dispatch: one answer for one call, whatever happens behind it.
 
+import type { Tier } from '../accounts/account.ts';
 import type { GatewayError } from '../canonical/error.ts';
-import type { Receipt } from '../canonical/receipt.ts';
+import type { FinishReason } from '../canonical/event.ts';
+import type { Receipt, ReceiptEntry } from '../canonical/receipt.ts';
 import type { CanonicalRequest } from '../canonical/request.ts';
+import type { AnswerTranscript } from '../canonical/transcript.ts';
+import type { Usage } from '../canonical/usage.ts';
 import type { JsonObject } from '../lib/json.ts';
-import type { Considered, Tier } from '../pool/pool.ts';
-import type { CountTokensCall, GenerateCall } from '../protocols/protocol.ts';
+import type { Considered } from '../pool/pool.ts';
+import type { CountTokensCall, EmbedCall, GenerateCall } from '../protocols/protocol.ts';
 import type { RoutedModel } from './router.ts';
 
 export interface Dispatcher {
@@ -19,6 +23,8 @@ export interface Dispatcher {
   explain(call: GenerateCall, context: CallContext): Promise<CallExplanation>;
   /** The protocol's own count body. @throws GatewayError */
   countTokens(call: CountTokensCall, context: CallContext): Promise<JsonObject>;
+  /** The protocol's own answer with the vectors. @throws GatewayError */
+  embed(call: EmbedCall, context: CallContext): Promise<JsonObject>;
 }
 
 /** A dry run: the routing decision, the account, and both forms of the request. */
@@ -31,6 +37,8 @@ export interface CallExplanation {
   readonly lane: 'relay' | 'translate';
   readonly canonical: CanonicalRequest;
   readonly upstreamBody: JsonObject;
+  /** What the call would lose on this way. */
+  readonly receipt: readonly ReceiptEntry[];
 }
 
 export interface CallContext {
@@ -58,8 +66,18 @@ export interface CallRecord {
   /** True when a token count is an estimate of ours. */
   isEstimate?: boolean | undefined;
   attempts: AttemptRecord[];
+  /** Why no account was left, where none was. */
+  passedOver?: readonly Considered[] | undefined;
   /** Milliseconds spent by phase, for `Server-Timing`. */
   timings: { upstreamMs?: number; translateMs?: number };
+  /** Monotonic milliseconds at which the answer began for certain. */
+  committedAt?: number | undefined;
+  /** The answers behind this one; several for a call that is several requests. */
+  answers?: AnswerFigures[] | undefined;
+  /** The body the last attempt sent; never changed. */
+  upstreamBody?: JsonObject | undefined;
+  /** Set before dispatch by whoever wants the words of the answers. */
+  keepsAnswers?: boolean | undefined;
   error?: GatewayError | undefined;
 }
 
@@ -69,6 +87,24 @@ export interface AttemptRecord {
   readonly considered: readonly Considered[];
   readonly outcome: string;
   readonly status?: number | undefined;
+  /** E-mail or label of the account. */
+  readonly accountLabel?: string | undefined;
+  /** Monotonic milliseconds. */
+  readonly startedAt?: number | undefined;
+  /** From the choice of the account to the commit point or the failure. */
+  readonly durationMs?: number | undefined;
+}
+
+/** What became of one upstream answer; current while it still comes. */
+export interface AnswerFigures {
+  readonly usage: Usage;
+  readonly modelVersion?: string | undefined;
+  /** One a choice, once it finished. */
+  readonly finishReasons?: readonly FinishReason[] | undefined;
+  /** Pictures in the answer. */
+  readonly imageCount: number;
+  /** What the answer said, where `keepsAnswers` asks for it. */
+  readonly transcript?: AnswerTranscript | undefined;
 }
 
 export type GenerateAnswer =

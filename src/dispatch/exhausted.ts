@@ -2,6 +2,7 @@
 
 import { GatewayError } from '../canonical/error.ts';
 import type { LeaseResult } from '../pool/pool.ts';
+import { isAccountTrouble, isLimit } from './retry.ts';
 
 type NothingLeft = Extract<LeaseResult, { kind: 'none' }>;
 
@@ -25,7 +26,10 @@ export function exhaustedError(
         : lastAttemptError(lastError, nothing);
     case 'no-accounts':
     case 'unusable':
-      return noUsableAccount(nothing, lastError);
+      // Those that could be asked do not know the model; whether the others did, nobody can say.
+      return lastError?.failure?.kind === 'model-not-found'
+        ? lastError
+        : noUsableAccount(nothing, lastError);
     default:
       return nothing.reason satisfies never;
   }
@@ -33,16 +37,9 @@ export function exhaustedError(
 
 /** Every account was tried: the client learns what the last one ran into, unless that is the pool's business. */
 function lastAttemptError(lastError: GatewayError, nothing: NothingLeft): GatewayError {
-  switch (lastError.failure?.kind) {
-    case 'unauthenticated':
-    case 'credential-revoked':
-    case 'verification-required':
-    case 'forbidden':
-    case 'model-forbidden':
-      return noUsableAccount(nothing, lastError);
-    default:
-      return lastError;
-  }
+  const kind = lastError.failure?.kind;
+  const isOurs = kind !== undefined && isAccountTrouble(kind) && !isLimit(kind);
+  return isOurs ? noUsableAccount(nothing, lastError) : lastError;
 }
 
 function limitError(

@@ -5,6 +5,7 @@ import type { GenerateCall } from '../protocols/protocol.ts';
 import { type CallSetup, noteLease } from './call-setup.ts';
 import type { CallContext, CallExplanation } from './dispatcher.ts';
 import { exhaustedError } from './exhausted.ts';
+import { requireTask } from './model-task.ts';
 
 /** Leases, prepares and gives back: nothing is sent and nothing held against the account. */
 export async function explainCall(
@@ -12,13 +13,24 @@ export async function explainCall(
   context: CallContext,
   { setup, pool }: { readonly setup: CallSetup; readonly pool: Pool },
 ): Promise<CallExplanation> {
-  const leased = pool.lease({ ...setup.leaseRequest, exclude: new Set() });
+  // A dry run has no patience: a busy account is passed over as if it had been waited for.
+  const waitedMs = Number.POSITIVE_INFINITY;
+  const leased = pool.lease({
+    ...setup.leaseRequest,
+    exclude: new Set(),
+    waitedMs,
+    isDryRun: true,
+  });
+  if (leased.kind === 'wait') throw new Error('The pool asked for more time than there is.');
   if (leased.kind === 'none') throw exhaustedError(leased, undefined);
   const { lease } = leased;
   try {
     noteLease(lease, context);
+    requireTask('generate', { model: call.model, target: setup.route.target }, lease);
     await setup.loadMedia(lease);
     const { lane, body } = setup.prepare(lease, 'carried');
+    // Before the canonical form is made for show: what it cannot hold is relayed all the same.
+    const receipt = [...context.receipt.entries];
     return {
       route: setup.route,
       accountId: lease.account.id,
@@ -28,6 +40,7 @@ export async function explainCall(
       lane,
       canonical: call.canonical(),
       upstreamBody: body,
+      receipt,
     };
   } finally {
     lease.release({ kind: 'neutral' });

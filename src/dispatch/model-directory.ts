@@ -1,5 +1,6 @@
 // The models a client may name, with the figures its lists show: upstream figures over built-in ones.
 
+import type { ModelTask } from '../canonical/model.ts';
 import type { Pool } from '../pool/pool.ts';
 import type { ListedModel } from '../protocols/protocol.ts';
 import { CATALOG_CREATED_AT, findCatalogModel } from '../routing/catalog.ts';
@@ -19,6 +20,9 @@ export interface ModelDirectoryOptions {
 /** Shown for models nobody gave figures for. */
 const UNKNOWN_LIMITS = { inputTokenLimit: 1_048_576, outputTokenLimit: 65_536 };
 
+/** Lists that say nothing about methods are lists of models that answer. */
+const UNKNOWN_TASKS: readonly ModelTask[] = ['generate'];
+
 export function createModelDirectory({ router, pool }: ModelDirectoryOptions): ModelDirectory {
   const describe = (id: string): ListedModel | undefined => {
     const target = router.explain(id).route?.target;
@@ -37,6 +41,7 @@ export function createModelDirectory({ router, pool }: ModelDirectoryOptions): M
         offered?.outputTokenLimit ?? known?.outputTokenLimit ?? UNKNOWN_LIMITS.outputTokenLimit,
       supportsThinking: offered?.supportsThinking ?? known?.supportsThinking ?? false,
       drawsImages: known?.drawsImages ?? false,
+      tasks: offered?.tasks ?? known?.tasks ?? UNKNOWN_TASKS,
     };
   };
   return {

@@ -91,7 +91,8 @@ function createRecall({ keeper, clientKeyId }: Preparation): SignatureRecall {
   };
 }
 
-function refuseLosses(receipt: Receipt): void {
+/** @throws GatewayError (invalid-request) when anything was noted. */
+export function refuseLosses(receipt: Receipt): void {
   if (receipt.entries.length === 0) return;
   const losses = receipt.entries.map(
     ({ path, action, reason }) => `${path} (${action}): ${reason}`,

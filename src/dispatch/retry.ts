@@ -4,7 +4,7 @@ import type { UpstreamFailureKind } from '../canonical/error.ts';
 
 /** What one request has tried so far. */
 export interface RetryState {
-  /** Attempts that ended in a fault of an account (429, 401, 403, 404). */
+  /** Accounts that this request found at fault (429, 401, 403, 404). */
   readonly accountFaults: number;
   /** Attempts that ended in a fault of the path (5xx, network, garbage) or an overload. */
   readonly pathFaults: number;
@@ -63,6 +63,26 @@ export function decideRetry(failure: UpstreamFailureKind, state: RetryState): Ne
 /** Faults of the path are counted against the path budgets, everything else against the account's. */
 export function isPathFault(failure: UpstreamFailureKind): boolean {
   return failure === 'path' || failure === 'connection-lost' || failure === 'overloaded';
+}
+
+export function isLimit(failure: UpstreamFailureKind): boolean {
+  return failure === 'rate-limited' || failure === 'quota-exhausted';
+}
+
+/** True for limits and refused credentials; a model that is not there is the client's to know. */
+export function isAccountTrouble(failure: UpstreamFailureKind): boolean {
+  switch (failure) {
+    case 'rate-limited':
+    case 'quota-exhausted':
+    case 'unauthenticated':
+    case 'credential-revoked':
+    case 'verification-required':
+    case 'forbidden':
+    case 'model-forbidden':
+      return true;
+    default:
+      return false;
+  }
 }
 
 const STOP: NextStep = { kind: 'stop' };

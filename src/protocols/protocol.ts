@@ -1,5 +1,6 @@
 // What a client protocol is to the rest of the gateway: a route table, readers and writers.
 
+import type { EmbedAnswer, EmbedInput } from '../canonical/embedding.ts';
 import type { GatewayError } from '../canonical/error.ts';
 import type { CanonicalEvent } from '../canonical/event.ts';
 import type { Reply } from '../canonical/fold.ts';
@@ -7,6 +8,7 @@ import type { ListedModel } from '../canonical/model-list.ts';
 import type { Receipt } from '../canonical/receipt.ts';
 import type { CanonicalRequest } from '../canonical/request.ts';
 import type { JsonObject } from '../lib/json.ts';
+import type { AnswerShelf } from '../shelf/answer-shelf.ts';
 
 export type { ListedModel } from '../canonical/model-list.ts';
 
@@ -21,6 +23,8 @@ export interface ClientProtocol {
 
 export interface ErrorContext {
   readonly requestId: string;
+  /** The path that was asked, where a protocol's surfaces differ in their errors. */
+  readonly path?: string | undefined;
 }
 
 export interface ErrorReply {
@@ -34,14 +38,37 @@ export type ProtocolRoute =
       readonly operation: 'generate';
       readonly method: 'POST';
       readonly path: string;
+      /** What bodies it takes; JSON when it does not say. */
+      readonly bodies?: 'multipart' | 'json-or-multipart' | undefined;
       /** @throws GatewayError (invalid-request) naming the field. */
       readCall(input: RouteInput): GenerateCall;
+      /** Fetches what a body says of earlier answers, before it is read. @throws GatewayError not-found */
+      findEarlier?(body: JsonObject, shelf: AnswerShelf): Promise<EarlierItems>;
+    }
+  | {
+      /** Answers and conversations kept for later requests; the placeholder stands for the id of one. */
+      readonly operation: 'kept-answers';
+      readonly method: 'GET' | 'POST' | 'DELETE';
+      readonly path: string;
+      /** True for routes that read the body. */
+      readonly takesBody?: true | undefined;
+      /** @throws GatewayError not-found for an answer this client key has not */
+      run(input: KeptAnswersInput): Promise<JsonObject>;
     }
   | {
       readonly operation: 'count-tokens';
       readonly method: 'POST';
       readonly path: string;
       readCall(input: RouteInput): CountTokensCall;
+      /** As for answers. */
+      findEarlier?(body: JsonObject, shelf: AnswerShelf): Promise<EarlierItems>;
+    }
+  | {
+      readonly operation: 'embed';
+      readonly method: 'POST';
+      readonly path: string;
+      /** @throws GatewayError (invalid-request) naming the field. */
+      readCall(input: RouteInput): EmbedCall;
     }
   | {
       readonly operation: 'list-models';
@@ -62,8 +89,46 @@ export interface RouteInput {
   readonly query: URLSearchParams;
   /** Lower-case names; repeated lines are joined with ", ". */
   readonly headers: Readonly<Record<string, string | undefined>>;
+  /** Of a multipart body its text fields; a field that came several times is a list. */
   readonly body: JsonObject;
+  /** Of a multipart body its files, in order; empty for JSON. */
+  readonly files?: readonly UploadedFile[] | undefined;
+  /** What `findEarlier` of the route found. */
+  readonly earlier?: EarlierItems | undefined;
+  /** The answers kept for this client key; absent where nothing is kept. */
+  readonly shelf?: AnswerShelf | undefined;
   readonly receipt: Receipt;
+}
+
+/** What is kept of earlier answers, for the client key that asks. */
+export interface EarlierItems {
+  /** The items of the conversation that a request goes on with, in order. */
+  readonly history: readonly JsonObject[];
+  /** The first answer of that conversation. */
+  readonly rootId: string | undefined;
+  findItem(id: string): JsonObject | undefined;
+}
+
+export interface KeptAnswersInput {
+  readonly id: string;
+  readonly query: URLSearchParams;
+  readonly shelf: AnswerShelf;
+  /** Empty unless the route takes one. */
+  readonly body: JsonObject;
+  /** A fresh random id with the given prefix. */
+  createId(prefix: string): string;
+  /** Seconds since the epoch. */
+  readonly now: number;
+}
+
+export interface UploadedFile {
+  /** The name of its form field. */
+  readonly field: string;
+  /** As the client gives it: for its ending only, never for a path. */
+  readonly fileName: string;
+  /** As the client declares it; `application/octet-stream` when it does not. */
+  readonly mediaType: string;
+  readonly bytes: Buffer;
 }
 
 /** A request for an answer, read and validated, on its way to dispatch. */
@@ -77,9 +142,21 @@ export interface GenerateCall {
   /** The canonical request, built on first use and only in the translate lane. */
   canonical(): CanonicalRequest;
   createStreamWriter(context: ReplyContext): StreamWriter;
+  /** With `textType` the body is `{text}`, the whole answer. */
   writeReply(reply: Reply, context: ReplyContext): JsonObject;
+  /** Content type of whole answers that are text and not JSON. */
+  readonly textType?: string | undefined;
+  /** Present when the call is several requests; `canonical` is then the first of them. */
+  readonly fanOut?: FanOut | undefined;
   /** Present when the protocol can also carry an upstream's native frames of the same wire. */
   readonly relay?: RelayCall | undefined;
+}
+
+/** Requests that are asked at the same time and answered as one, choice by choice. */
+export interface FanOut {
+  readonly requests: readonly CanonicalRequest[];
+  /** True when some of the answers are worth having without the others. */
+  readonly takesPartial: boolean;
 }
 
 export interface RelayCall {
@@ -127,6 +204,27 @@ export interface CountTokensCall {
   readonly model: string;
   canonical(): CanonicalRequest;
   writeCount(count: TokenCount): JsonObject;
+}
+
+/** A request for vectors, read and validated. */
+export interface EmbedCall {
+  readonly protocol: ProtocolName;
+  readonly model: string;
+  /** What to embed, at least one, in order. @throws GatewayError for what canonical cannot say. */
+  inputs(): readonly EmbedInput[];
+  /** Present when the protocol can also hand an upstream of the same wire the client's own bodies. */
+  readonly relay?: EmbedRelay | undefined;
+  /** True when the answer has to say how many tokens were read: an estimate where nobody counted. */
+  readonly showsUsage: boolean;
+  writeEmbeddings(answer: EmbedAnswer): JsonObject;
+}
+
+export interface EmbedRelay {
+  readonly wire: string;
+  /** One an input, in order. */
+  readonly bodies: readonly JsonObject[];
+  /** From the native forms of the answer. */
+  writeEmbeddings(answer: EmbedAnswer): JsonObject;
 }
 
 export interface TokenCount {

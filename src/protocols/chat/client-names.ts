@@ -7,6 +7,13 @@ const NAMES: ClientNames = {
   system: 'messages',
   redacted_thinking: 'messages',
   response_schema: 'response_format.json_schema.schema',
+  tool_calls: 'choices.message.tool_calls',
+};
+
+const LEGACY_NAMES: ClientNames = {
+  tool_choice: 'function_call',
+  parallel_tool_calls: 'functions',
+  tool_calls: 'choices.message.function_call',
 };
 
 /** Of several names for one field the client's own; `thinkingPath` is absent when no field says it. */
@@ -24,6 +31,6 @@ export function clientNamesOf(
     max_tokens: firstOf('max_completion_tokens', 'max_tokens'),
     thinking: thinkingPath ?? 'model',
     size: firstOf('size', 'imageSize', 'quality'),
-    ...(isLegacy ? { tool_choice: 'function_call', parallel_tool_calls: 'functions' } : {}),
+    ...(isLegacy ? LEGACY_NAMES : {}),
   };
 }

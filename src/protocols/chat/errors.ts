@@ -2,8 +2,8 @@
 
 import type { ErrorKind, ErrorReason, GatewayError } from '../../canonical/error.ts';
 import { errorStatus } from '../../canonical/error-status.ts';
-import type { ChatErrorBody, ChatErrorType } from '../../wire/chat.ts';
-import type { ErrorReply } from '../protocol.ts';
+import type { ChatErrorBody, ChatErrorType, ImageQuotaErrorBody } from '../../wire/chat.ts';
+import type { ErrorContext, ErrorReply } from '../protocol.ts';
 
 interface Row {
   readonly type: ChatErrorType;
@@ -18,6 +18,7 @@ const ROWS: Readonly<Record<ErrorKind, Row>> = {
   'method-not-allowed': { type: 'invalid_request_error', code: 'method_not_supported' },
   'too-large': { type: 'invalid_request_error', code: 'request_too_large' },
   'unsupported-media-type': { type: 'invalid_request_error', code: 'unsupported_content_type' },
+  'upgrade-refused': { type: 'invalid_request_error', code: 'upgrade_refused' },
   'rate-limited': { type: 'rate_limit_error', code: 'rate_limit_exceeded' },
   'quota-exhausted': { type: 'insufficient_quota', code: 'insufficient_quota' },
   'upstream-auth': { type: 'service_unavailable_error', code: 'upstream_account_unavailable' },
@@ -39,17 +40,32 @@ const REASON_CODES: Readonly<Record<ErrorReason, string>> = {
   'context-length': 'context_length_exceeded',
   'content-policy': 'content_policy_violation',
   'thread-not-found': 'previous_response_not_found',
+  'key-rejected': 'token_rejected',
+  'address-blocked': 'address_blocked',
 };
 
 /** Kinds whose code a reason makes more precise. */
 const REASONED: ReadonlySet<ErrorKind> = new Set([
+  'forbidden',
   'invalid-request',
   'not-found',
   'upstream-rejected',
 ]);
 
-export function writeError(error: GatewayError): ErrorReply {
-  return { status: errorStatus(error), body: writeErrorBody(error) };
+const IMAGE_PATH = /^\/v1\/images\//;
+
+/** Where images are made, what ends at the limits of the accounts has a form of its own. */
+export function writeError(
+  error: GatewayError,
+  { path = '' }: Partial<ErrorContext> = {},
+): ErrorReply {
+  const body = IMAGE_PATH.test(path) ? writeImageErrorBody(error) : writeErrorBody(error);
+  return { status: errorStatus(error), body };
+}
+
+/** The body where images are made, also used in-band in their streams. */
+export function writeImageErrorBody(error: GatewayError): ChatErrorBody | ImageQuotaErrorBody {
+  return isUpstreamLimit(error) ? writeNoQuota(error) : writeErrorBody(error);
 }
 
 /** The body, also used in-band in streams. `param` and `code` are always present. */
@@ -64,4 +80,24 @@ export function writeErrorBody(error: GatewayError): ChatErrorBody {
       code: isReasoned && error.reason !== undefined ? REASON_CODES[error.reason] : code,
     },
   };
+}
+
+function isUpstreamLimit({ kind, source }: GatewayError): boolean {
+  // The budget of the client's own key is no matter of the accounts.
+  if (source === 'client') return false;
+  return kind === 'quota-exhausted' || (kind === 'rate-limited' && source === 'upstream');
+}
+
+/** Source: the product's error table, "Image quota". */
+function writeNoQuota({ retryAfterMs }: GatewayError): ImageQuotaErrorBody {
+  const wait = retryAfterMs === undefined ? 'later' : `in ${describeWait(retryAfterMs)}`;
+  const message = `No accounts are available with quota for the requested model. Try again ${wait}.`;
+  return { error: { message, type: 'quota_exceeded' } };
+}
+
+function describeWait(waitMs: number): string {
+  const seconds = Math.ceil(waitMs / 1000);
+  if (seconds < 120) return `${seconds} seconds`;
+  const minutes = Math.ceil(seconds / 60);
+  return minutes < 120 ? `${minutes} minutes` : `${Math.ceil(minutes / 60)} hours`;
 }

@@ -15,6 +15,7 @@ const MODEL: ListedModel = {
   outputTokenLimit: 65_536,
   supportsThinking: true,
   drawsImages: false,
+  tasks: ['generate'],
 };
 
 const MODELS = [MODEL, { ...MODEL, id: 'beta-sonnet-4-6' }];
@@ -42,6 +43,18 @@ afterEach(() => vi.unstubAllGlobals());
 test('the routes of the protocol', () => {
   expect(routes.map(({ method, path }) => `${method} ${path}`)).toEqual([
     'POST /v1/chat/completions',
+    'POST /v1/responses',
+    'GET /v1/responses/{model}',
+    'DELETE /v1/responses/{model}',
+    'GET /v1/responses/{model}/input_items',
+    'POST /v1/responses/{model}/cancel',
+    'POST /v1/completions',
+    'POST /v1/images/generations',
+    'POST /v1/images/edits',
+    'POST /v1/images/variations',
+    'POST /v1/audio/transcriptions',
+    'POST /v1/audio/translations',
+    'POST /v1/embeddings',
     'GET /v1/models',
     'GET /v1/models/{model}',
   ]);
@@ -92,4 +105,21 @@ test('a call is read once, names its session and writes both kinds of answer', (
   expect(call.canonical()).toBe(call.canonical());
   const context = { model: 'm', createId: (prefix: string) => `${prefix}1`, createdAt: 1 };
   expect(call.createStreamWriter(context).write({ kind: 'start' })).toContain('"role":"assistant"');
+});
+
+test('a model list is paged for whoever asks for pages', () => {
+  const list = (query: string) => {
+    const route = createChatProtocol().routes.find(({ operation }) => operation === 'list-models');
+    if (route?.operation !== 'list-models') throw new Error('There is no model list.');
+    return route.writeModels(MODELS, new URLSearchParams(query));
+  };
+  const [first, second] = IDS;
+  expect(list('')).toMatchObject({ has_more: false, first_id: first });
+  expect(list(`limit=1&after_id=${first}`)).toMatchObject({
+    first_id: second,
+    last_id: second,
+    data: [{ id: second }],
+    models: [{ name: `models/${second}` }],
+  });
+  expect(list(`before_id=${second}`)).toMatchObject({ has_more: false, data: [{ id: first }] });
 });

@@ -1,13 +1,21 @@
 // The Chat Completions client protocol: its routes and how each is read and answered.
 
 import type { ClientProtocol, GenerateCall, RouteInput } from '../protocol.ts';
+import { readAudioCall } from './audio/index.ts';
+import { readCompletionCall } from './completions/index.ts';
+import { readEmbeddingCall } from './embeddings/index.ts';
 import { writeError } from './errors.ts';
+import { readEditCall, readGenerationCall, refuseVariations } from './images/index.ts';
 import { writeModel, writeModels } from './models.ts';
 import { readBodySession, readChatRequest } from './read-request.ts';
+import { CONVERSATION_ROUTES } from './responses/conversations.ts';
+import { findEarlier } from './responses/earlier.ts';
+import { readInputTokensCall, readResponsesCall } from './responses/index.ts';
+import { KEPT_ANSWER_ROUTES } from './responses/kept-answers.ts';
 import { createChatWriter } from './write-events.ts';
 import { writeReply } from './write-reply.ts';
 
-/** POST /v1/chat/completions, GET /v1/models, GET /v1/models/{model}. */
+/** POST /v1/chat/completions, /v1/responses and /v1/completions, GET /v1/models, GET /v1/models/{model}. */
 export function createChatProtocol(): ClientProtocol {
   return {
     name: 'chat',
@@ -18,6 +26,63 @@ export function createChatProtocol(): ClientProtocol {
         path: '/v1/chat/completions',
         readCall: readChatCall,
       },
+      {
+        operation: 'generate',
+        method: 'POST',
+        path: '/v1/responses',
+        readCall: readResponsesCall,
+        findEarlier,
+      },
+      {
+        operation: 'count-tokens',
+        method: 'POST',
+        path: '/v1/responses/input_tokens',
+        readCall: readInputTokensCall,
+        findEarlier,
+      },
+      ...KEPT_ANSWER_ROUTES,
+      ...CONVERSATION_ROUTES,
+      {
+        operation: 'generate',
+        method: 'POST',
+        path: '/v1/completions',
+        readCall: readCompletionCall,
+      },
+      {
+        operation: 'generate',
+        method: 'POST',
+        path: '/v1/images/generations',
+        readCall: readGenerationCall,
+      },
+      {
+        operation: 'generate',
+        method: 'POST',
+        path: '/v1/images/edits',
+        bodies: 'json-or-multipart',
+        readCall: readEditCall,
+      },
+      {
+        operation: 'generate',
+        method: 'POST',
+        path: '/v1/images/variations',
+        bodies: 'json-or-multipart',
+        readCall: refuseVariations,
+      },
+      {
+        operation: 'generate',
+        method: 'POST',
+        path: '/v1/audio/transcriptions',
+        bodies: 'multipart',
+        readCall: (input) => readAudioCall(input, 'transcribe'),
+      },
+      {
+        operation: 'generate',
+        method: 'POST',
+        path: '/v1/audio/translations',
+        bodies: 'multipart',
+        readCall: (input) => readAudioCall(input, 'translate'),
+      },
+      { operation: 'embed', method: 'POST', path: '/v1/embeddings', readCall: readEmbeddingCall },
       { operation: 'list-models', method: 'GET', path: '/v1/models', writeModels },
       { operation: 'get-model', method: 'GET', path: '/v1/models/{model}', writeModel },
     ],

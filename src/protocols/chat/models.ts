@@ -6,18 +6,20 @@ import {
   writeListFrame,
   writeNativeElement,
 } from '../../canonical/model-list.ts';
+import { pickModelPage } from '../../canonical/model-page.ts';
 import type { JsonObject } from '../../lib/json.ts';
 
 /**
  * `GET /v1/models` is asked by clients of three protocols. `data` serves the Chat and Messages
  * clients (`openai` resources/models.d.ts, Messages API: List Models), `models` the generate-content
- * ones (Gemini API: models.list).
+ * ones (Gemini API: models.list). Without `limit` the page is the whole list.
  */
-export function writeModels(models: readonly ListedModel[]): JsonObject {
+export function writeModels(models: readonly ListedModel[], query: URLSearchParams): JsonObject {
+  const { page, hasMore } = pickModelPage(models, query);
   return {
-    ...writeListFrame(models, false),
-    data: models.map(writeChatElement),
-    models: models.map(writeNativeElement),
+    ...writeListFrame(page, hasMore),
+    data: page.map(writeChatElement),
+    models: page.map(writeNativeElement),
   };
 }
 

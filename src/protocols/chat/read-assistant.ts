@@ -4,7 +4,7 @@ import { invalidRequest } from '../../canonical/error.ts';
 import { memberPath } from '../../canonical/field-reader.ts';
 import type { Part, Signature, ToolCallPart } from '../../canonical/request.ts';
 import { readCarrier } from '../../canonical/signature-carrier.ts';
-import { isJsonObject, type JsonObject, type JsonValue, parseJson } from '../../lib/json.ts';
+import type { JsonObject, JsonValue } from '../../lib/json.ts';
 import {
   asObject,
   readArray,
@@ -15,6 +15,7 @@ import {
   unknownWord,
 } from './fields.ts';
 import { noteUnreadFields } from './note-fields.ts';
+import { readArguments } from './read-arguments.ts';
 import { type ReadContext, readExtension } from './read-context.ts';
 import { readMediaUrl } from './read-media.ts';
 import { type ContentPart, readContent } from './read-parts.ts';
@@ -150,37 +151,4 @@ function readCallSignature(
   const extension = readExtension(holder, `${path}.extra_content`, context);
   if (extension === undefined) return undefined;
   return readCarrier(readString(extension.value, 'thought_signature', extension.path));
-}
-
-/** The arguments are JSON text; '' means none. Some clients send the object itself. */
-function readArguments(
-  value: JsonValue | undefined,
-  path: string,
-  context: ReadContext,
-): JsonObject {
-  if (value === undefined || value === null) return {};
-  if (isJsonObject(value)) {
-    context.receipt.add(
-      'repaired',
-      path,
-      'Arguments are JSON text; the object was taken as it is.',
-    );
-    return value;
-  }
-  if (typeof value !== 'string') {
-    throw invalidRequest(path, `${path} must be a string of JSON.`, 'invalid-type');
-  }
-  if (value.trim() === '') return {};
-  const parsed = parseArguments(value, path);
-  if (isJsonObject(parsed)) return parsed;
-  context.receipt.add('repaired', path, 'Arguments that are no object are sent as {"value": …}.');
-  return { value: parsed };
-}
-
-function parseArguments(text: string, path: string): JsonValue {
-  try {
-    return parseJson(text);
-  } catch {
-    throw invalidRequest(path, `${path} is not valid JSON.`, 'invalid-json');
-  }
 }

@@ -17,8 +17,11 @@ const TEXT_TYPES = new Set([
 
 /** @throws GatewayError 400; `file_id` is refused, for the gateway stores no files. */
 export function readFilePart(part: JsonObject, path: string): TextPart | MediaPart {
-  const filePath = `${path}.file`;
-  const file = requireObject(part, 'file', path);
+  return readFile(requireObject(part, 'file', path), `${path}.file`);
+}
+
+/** `{file_data, filename}` at `filePath`. @throws GatewayError 400 */
+export function readFile(file: JsonObject, filePath: string): TextPart | MediaPart {
   const title = readString(file, 'filename', filePath);
   const content = readString(file, 'file_data', filePath);
   if (content === undefined) throw missingContent(file, filePath);

@@ -28,7 +28,7 @@ export function readMediaUrl(url: string, path: string): ReadMedia {
   if (scheme.startsWith('https://') || scheme.startsWith('http://')) {
     const fault = findUrlFault(url);
     if (fault !== undefined) throw invalidRequest(path, `${path} ${URL_FAULTS[fault]}`);
-    return { source: { kind: 'url', url } };
+    return { source: { kind: 'url', url, path } };
   }
   throw invalidRequest(
     path,

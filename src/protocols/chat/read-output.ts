@@ -17,7 +17,7 @@ import { noteUnreadFields } from './note-fields.ts';
 import type { ReadContext } from './read-context.ts';
 import { readSchema } from './read-tools.ts';
 
-const SCHEMA_FIELDS = new Set(['name', 'schema', 'strict']);
+const SCHEMA_FIELDS = new Set(['name', 'description', 'schema', 'strict']);
 
 /** @throws GatewayError 400 */
 export function readOutputFormat(body: JsonObject, context: ReadContext): OutputFormat {
@@ -44,13 +44,17 @@ function readSchemaFormat(format: JsonObject, context: ReadContext): OutputForma
   const name = readString(holder, 'name', path);
   const strict = readBoolean(holder, 'strict', path);
   const schema = readSchema(holder.schema, `${path}.schema`);
+  const description = readString(holder, 'description', path);
   if (schema === undefined) return { kind: 'json' };
-  return {
-    kind: 'json-schema',
-    schema,
-    name,
-    strict,
-  };
+  return { kind: 'json-schema', schema: describe(schema, description), name, strict };
+}
+
+/** What the format is for belongs to its schema, unless that says it itself. */
+function describe(schema: JsonObject | boolean, description: string | undefined) {
+  if (typeof schema === 'boolean' || !description || schema.description !== undefined) {
+    return schema;
+  }
+  return { ...schema, description };
 }
 
 /** Undefined for plain text. @throws GatewayError 400, also for audio, which no answer can carry yet. */

@@ -32,7 +32,11 @@ test('a public https URL stays a URL, with the detail as resolution', () => {
   const image_url = { url: 'https://example.com/cat.png', detail: 'low' };
   const content = [{ type: 'image_url', image_url }];
   expect(canonical({ messages: [{ role: 'user', content }] }).turns[0]?.parts[0]).toMatchObject({
-    source: { kind: 'url', url: 'https://example.com/cat.png' },
+    source: {
+      kind: 'url',
+      url: 'https://example.com/cat.png',
+      path: 'messages[0].content[0].image_url.url',
+    },
     resolution: 'low',
   });
 });

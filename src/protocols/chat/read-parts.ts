@@ -59,7 +59,8 @@ export function readTextContent(value: JsonValue | undefined, path: string): rea
   });
 }
 
-function readPart(value: JsonValue, path: string): readonly ContentPart[] {
+/** One part of a content list; pictures inside a text become parts of their own. @throws GatewayError 400 */
+export function readPart(value: JsonValue, path: string): readonly ContentPart[] {
   const part = asObject(value, path);
   const type = requireString(part, 'type', path);
   switch (type) {

@@ -90,7 +90,7 @@ describe('fields out of range or of a wrong type are a 400 naming the field', ()
     ['reasoning_effort', { reasoning_effort: 'huge' }],
     ['response_format.type', { response_format: { type: 'xml' } }],
     ['tools[0].function.parameters', { tools: [{ function: { name: 'w', parameters: 'x' } }] }],
-    ['tools[0].function.name', { tools: [{ function: { name: 'a b' } }] }],
+    ['tools[0].function.name', { tools: [{ function: { name: 'a\u0000b' } }] }],
     ['size', { size: 1024 }],
     ['size', { size: '7:3' }],
     ['imageSize', { imageSize: '8K' }],

@@ -22,7 +22,8 @@ const TOOL_FIELDS = new Set(['type', 'function', 'custom', 'cache_control']);
 const FUNCTION_FIELDS = new Set(['name', 'description', 'parameters', 'strict', 'cache_control']);
 const FLAT_FIELDS = new Set([...FUNCTION_FIELDS, 'type']);
 const SEARCH_FIELDS = new Set(['type', ...CHAT_SEARCH_WORDS]);
-const TOOL_NAME = /^[A-Za-z0-9_.:-]{1,128}$/;
+/** The real service takes less; names the upstream refuses are sent under another one. */
+const TOOL_NAME = /^[^\p{Cc}\p{Cs}]{1,128}$/u;
 
 /** @throws GatewayError 400; tools that cannot be offered are left out with a receipt. */
 export function readTools(body: JsonObject, context: ReadContext): readonly Tool[] {
@@ -81,7 +82,8 @@ function readFunctionTool(
   return readFunction(holder, `${path}.function`, context);
 }
 
-function readFunction(
+/** The declaration in `holder`, which stands at `path`; undefined when it has no name. @throws GatewayError 400 */
+export function readFunction(
   holder: JsonObject,
   path: string,
   context: ReadContext,
@@ -113,7 +115,8 @@ export function readSchema(
   throw wrongType(path, 'a JSON Schema object');
 }
 
-function readFreeform(
+/** As `readFunction`, for a tool that takes free text. */
+export function readFreeform(
   holder: JsonObject,
   path: string,
   context: ReadContext,
@@ -154,6 +157,6 @@ function readName(holder: JsonObject, path: string, context: ReadContext): strin
   if (TOOL_NAME.test(name)) return name;
   throw invalidRequest(
     memberPath(path, 'name'),
-    `${memberPath(path, 'name')} must be 1 to 128 characters of letters, digits, "_", "-", "." and ":".`,
+    `${memberPath(path, 'name')} must be 1 to 128 characters without control characters.`,
   );
 }

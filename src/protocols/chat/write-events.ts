@@ -21,6 +21,8 @@ import { writeLogprobs } from './logprobs.ts';
 
 /** Everything of a chunk after its delta. */
 const TAIL = `,"logprobs":null,"finish_reason":null}]}${FRAME_END}`;
+/** The same behind a delta of one text. */
+const TEXT_TAIL = `}${TAIL}`;
 
 interface StreamState {
   readonly options: AnswerOptions;
@@ -33,8 +35,10 @@ interface StreamState {
 }
 
 interface ChoiceState {
-  /** Everything of a chunk before its delta. */
+  /** Everything of a chunk before its delta, and before the text of one. */
   readonly head: string;
+  readonly contentHead: string;
+  readonly reasoningHead: string;
   readonly content: ContentText;
   readonly calls: CallWriter;
   images: number;
@@ -100,8 +104,11 @@ function openChoice(state: StreamState, index: number): string {
 function choiceAt(state: StreamState, index: number): ChoiceState {
   const known = state.choices.get(index);
   if (known !== undefined) return known;
+  const head = `${state.head}{"index":${index},"delta":`;
   const choice: ChoiceState = {
-    head: `${state.head}{"index":${index},"delta":`,
+    head,
+    contentHead: `${head}{"content":`,
+    reasoningHead: `${head}{"reasoning_content":`,
     content: createContentText(),
     calls: createCallWriter(state.options),
     images: 0,
@@ -142,10 +149,10 @@ function continueBlock(choice: ChoiceState, delta: BlockDeltaEvent['delta']): st
   switch (delta.kind) {
     case 'text':
       if (delta.text === '') return '';
-      return `${choice.head}{"content":${JSON.stringify(choice.content.addText(delta.text))}}${TAIL}`;
+      return choice.contentHead + JSON.stringify(choice.content.addText(delta.text)) + TEXT_TAIL;
     case 'thinking':
       if (delta.text === '') return '';
-      return `${choice.head}{"reasoning_content":${JSON.stringify(delta.text)}}${TAIL}`;
+      return choice.reasoningHead + JSON.stringify(delta.text) + TEXT_TAIL;
     case 'arguments':
       return chunk(choice, choice.calls.addArguments(delta.json));
     default:

@@ -1,0 +1,229 @@
+import { expect, test } from 'vitest';
+import { requestOf, user } from '../../test/support/canonical.ts';
+import { createFakeClock } from '../../test/support/fake-clock.ts';
+import { createFakeUpstream, type Script } from '../../test/support/fake-upstream.ts';
+import { createSeedPool } from '../../test/support/seed-pool.ts';
+import type { UpstreamFailureKind } from '../canonical/error.ts';
+import { createReceipt } from '../canonical/receipt.ts';
+import type { JsonObject } from '../lib/json.ts';
+import type { EmbedCall, GenerateCall } from '../protocols/protocol.ts';
+import { createSignatureKeeper } from '../signatures/keeper.ts';
+import type { Upstream, UpstreamCall } from '../upstreams/upstream.ts';
+import { createDispatcher } from './dispatch.ts';
+import type { CallContext } from './dispatcher.ts';
+import type { RoutedModel } from './router.ts';
+
+interface BenchOptions {
+  /** What one input meets. */
+  readonly script: (call: UpstreamCall) => Script;
+  readonly upstream?: Partial<Upstream>;
+  readonly route?: Partial<RoutedModel>;
+}
+
+/** A dispatcher over the accounts a, b and c of one scripted upstream. */
+function benchOf({ script, upstream: change, route }: BenchOptions) {
+  const clock = createFakeClock();
+  const fake = createFakeUpstream(script);
+  const { pool } = createSeedPool({
+    accounts: ['a', 'b', 'c'].map((id, index) => ({ id, priority: -index })),
+    upstream: { ...fake, ...change },
+    clock,
+  });
+  const dispatcher = createDispatcher({
+    router: { route: (name) => ({ target: name, webSearch: false, steps: [], ...route }) },
+    pool,
+    keeper: createSignatureKeeper({ clock }),
+    clock,
+    random: () => 0,
+    createId: (prefix) => `${prefix}1`,
+    thinkingMode: () => ({ kind: 'auto' }),
+  });
+  const context: CallContext = {
+    requestId: 'r',
+    clientKeyId: 'k',
+    signal: new AbortController().signal,
+    receipt: createReceipt(),
+    strict: false,
+    headerSession: undefined,
+    preferredAccount: undefined,
+    preferredTier: undefined,
+    record: { attempts: [], timings: {} },
+  };
+  return {
+    context,
+    clock,
+    /** Account and body of every call that was sent. */
+    sent: () => fake.calls.map(({ access, body }) => `${access.accountId} ${Object.values(body)}`),
+    embed: (call: Partial<EmbedCall> = {}, more: Partial<CallContext> = {}) =>
+      dispatcher.embed(embedCall(call), { ...context, ...more }),
+    generate: () => dispatcher.generate(generateCall, context),
+    explain: () => dispatcher.explain(generateCall, context),
+  };
+}
+
+function embedCall(change: Partial<EmbedCall>): EmbedCall {
+  return {
+    protocol: 'chat',
+    model: 'm',
+    inputs: () => ['one', 'two', 'three'].map((text) => ({ text })),
+    showsUsage: true,
+    writeEmbeddings: ({ embeddings, promptTokens }) => ({
+      vectors: embeddings.map(({ values }) => [...values]),
+      promptTokens: promptTokens ?? null,
+    }),
+    ...change,
+  };
+}
+
+const generateCall: GenerateCall = {
+  protocol: 'chat',
+  model: 'm',
+  stream: false,
+  bodySession: undefined,
+  canonical: () => requestOf({ turns: [user('hello there')] }),
+  createStreamWriter: () => ({ contentType: 'x', keepAlive: () => '', write: () => '' }),
+  writeReply: () => ({ isAnswered: true }),
+};
+
+const fail = (kind: UpstreamFailureKind): Script => ({ fail: { kind } });
+/** The length of the text, so that every input has a vector of its own. */
+const lengthOf = ({ body }: UpstreamCall): Script => ({ frames: [`${String(body.text).length}`] });
+const VECTORS = [[3], [3], [5]];
+
+test('texts become vectors, and an estimate of ours is marked as one', async () => {
+  const bench = benchOf({ script: lengthOf });
+  expect(await bench.embed()).toEqual({ vectors: VECTORS, promptTokens: 3 });
+  expect(bench.context.record).toMatchObject({
+    isEstimate: true,
+    routedModel: 'm',
+    upstreamModel: 'm',
+    accountLabel: 'a@example.org',
+    attempts: [{ accountId: 'a', outcome: 'ok', status: 200 }],
+  });
+});
+
+test('a count of the upstream is no estimate, and who shows none gets none', async () => {
+  const counting = benchOf({
+    script: lengthOf,
+    upstream: {
+      async *embed({ bodies }) {
+        for (const _ of bodies) {
+          const embeddings = [{ values: [1], native: {} }];
+          yield { embeddings, promptTokens: 2, nativeUsages: [] };
+        }
+      },
+    },
+  });
+  expect(await counting.embed()).toMatchObject({ promptTokens: 6 });
+  expect(counting.context.record.isEstimate).toBeUndefined();
+  const silent = benchOf({ script: lengthOf });
+  expect(await silent.embed({ showsUsage: false })).toMatchObject({ promptTokens: null });
+  expect(silent.context.record.isEstimate).toBeUndefined();
+});
+
+test('after a 429 the next account goes on where the first one stopped', async () => {
+  const bench = benchOf({
+    script: (call) =>
+      call.access.accountId === 'a' && call.body.text === 'two'
+        ? fail('rate-limited')
+        : lengthOf(call),
+  });
+  expect(await bench.embed()).toMatchObject({ vectors: VECTORS });
+  expect(bench.sent()).toEqual(['a one', 'a two', 'b two', 'b three']);
+  expect(bench.context.record.attempts.map(({ outcome }) => outcome)).toEqual([
+    'rate-limited',
+    'ok',
+  ]);
+});
+
+test('vectors of two models are never mixed', async () => {
+  const bench = benchOf({
+    script: (call) =>
+      call.modelId === 'old' && call.body.text === 'two' ? fail('quota-exhausted') : lengthOf(call),
+    upstream: {
+      modelIds: () => ['old', 'new'],
+      listModels: async ({ accountId }) => [{ id: accountId === 'a' ? 'old' : 'new' }],
+    },
+  });
+  await bench.embed();
+  expect(bench.sent()).toEqual(['a one', 'a two', 'b one', 'b two', 'b three']);
+  expect(bench.context.record.upstreamModel).toBe('new');
+});
+
+test('when every account is limited the client learns that', async () => {
+  const bench = benchOf({ script: () => fail('rate-limited') });
+  await expect(bench.embed()).rejects.toMatchObject({ kind: 'rate-limited' });
+  expect(bench.sent()).toEqual(['a one', 'b one', 'c one']);
+});
+
+test('what the upstream rejects is rejected for all accounts', async () => {
+  const bench = benchOf({ script: () => fail('rejected') });
+  await expect(bench.embed()).rejects.toMatchObject({ kind: 'invalid-request' });
+  expect(bench.sent()).toEqual(['a one']);
+});
+
+test('an upstream of the client’s own wire gets the client’s own bodies', async () => {
+  const bodies: JsonObject[] = [{ content: 'own' }];
+  const writeEmbeddings = () => ({ isNative: true });
+  const relayed = benchOf({ script: () => ({ frames: ['1'] }) });
+  const relay = { wire: 'fake-wire', bodies, writeEmbeddings };
+  expect(await relayed.embed({ relay })).toEqual({ isNative: true });
+  expect(relayed.sent()).toEqual(['a own']);
+  const translated = benchOf({ script: lengthOf });
+  const other = { ...relay, wire: 'other-wire' };
+  expect(await translated.embed({ relay: other })).toMatchObject({ vectors: VECTORS });
+});
+
+const listing = (...tasks: ('generate' | 'embed')[]): Partial<Upstream> => ({
+  listModels: async () => [{ id: 'm', tasks }],
+});
+
+test('a model that only answers is refused for vectors, before anything is sent', async () => {
+  const bench = benchOf({ script: lengthOf, upstream: listing('generate') });
+  await expect(bench.embed()).rejects.toMatchObject({
+    kind: 'invalid-request',
+    field: 'model',
+    reason: 'unsupported',
+    message: expect.stringContaining('m makes no embeddings'),
+  });
+  expect(bench.sent()).toEqual([]);
+});
+
+test('a model that only embeds is refused for answers, before anything is sent', async () => {
+  const bench = benchOf({ script: lengthOf, upstream: listing('embed') });
+  const refusal = { field: 'model', message: expect.stringContaining('/v1/embeddings') };
+  await expect(bench.generate()).rejects.toMatchObject(refusal);
+  await expect(bench.explain()).rejects.toMatchObject(refusal);
+  expect(bench.sent()).toEqual([]);
+});
+
+test('the catalogue knows what its models do where a list does not say', async () => {
+  const route = { target: 'alpha-3-flash' };
+  const upstream: Partial<Upstream> = { listModels: async () => [{ id: 'alpha-3-flash' }] };
+  const bench = benchOf({ script: lengthOf, route, upstream });
+  await expect(bench.embed()).rejects.toMatchObject({
+    message: expect.stringContaining('m (alpha-3-flash) makes no embeddings'),
+  });
+});
+
+test('"not found" of a model nobody knows to embed does not take it from the others', async () => {
+  const bench = benchOf({
+    script: ({ stream, body }) => {
+      const isEmbedding = !stream && body.text !== undefined;
+      return isEmbedding ? fail('model-not-found') : { frames: ['Hi', 'end'] };
+    },
+  });
+  await expect(bench.embed()).rejects.toMatchObject({ kind: 'not-found', field: 'model' });
+  expect(bench.sent()).toEqual(['a one']);
+  expect(await bench.generate()).toMatchObject({ kind: 'reply' });
+  expect(bench.sent()[1]).toMatch(/^a /);
+});
+
+test('words at the end of the name that mean nothing here are noted, and refused in strict mode', async () => {
+  const bench = benchOf({ script: lengthOf, route: { webSearch: true } });
+  await bench.embed();
+  expect(bench.context.receipt.entries).toMatchObject([{ action: 'dropped', path: 'model' }]);
+  await expect(bench.embed({}, { strict: true })).rejects.toMatchObject({
+    kind: 'invalid-request',
+  });
+});

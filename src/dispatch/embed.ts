@@ -1,0 +1,144 @@
+// Embeddings: attempts that keep what is done, as long as the next one goes on with the same model.
+
+import type { EmbedAnswer, Embedding } from '../canonical/embedding.ts';
+import { GatewayError } from '../canonical/error.ts';
+import type { Receipt } from '../canonical/receipt.ts';
+import { NO_USAGE } from '../canonical/usage.ts';
+import type { JsonObject } from '../lib/json.ts';
+import type { Lease } from '../pool/pool.ts';
+import type { EmbedCall, EmbedRelay } from '../protocols/protocol.ts';
+import { type AttemptDependencies, type AttemptPlan, runAttempts } from './attempts.ts';
+import { noteLease, type RoutedCall } from './call-setup.ts';
+import type { AnswerFigures, CallContext } from './dispatcher.ts';
+import { knownTasks, requireTask } from './model-task.ts';
+import { noteCommit } from './note-answer.ts';
+import { refuseLosses } from './prepare.ts';
+import type { RoutedModel } from './router.ts';
+import type { TokenEstimator } from './token-estimate.ts';
+
+export interface EmbedSetup extends RoutedCall {
+  readonly dependencies: AttemptDependencies;
+  readonly estimator: TokenEstimator;
+}
+
+/** @throws GatewayError to render in the client's protocol. */
+export async function embed(
+  call: EmbedCall,
+  context: CallContext,
+  { route, leaseRequest, dependencies, estimator }: EmbedSetup,
+): Promise<JsonObject> {
+  const { signal, record, receipt, strict } = context;
+  const progress = new Progress();
+  await runAttempts(
+    { leaseRequest, signal, record },
+    async (lease, plan) => {
+      noteLease(lease, context);
+      requireTask('embed', { model: call.model, target: route.target }, lease);
+      noteVariant(route, receipt);
+      if (strict) refuseLosses(receipt);
+      const startedAt = dependencies.clock.monotonic();
+      await embedOn(lease, { call, context, plan, progress, route });
+      record.timings.upstreamMs = dependencies.clock.monotonic() - startedAt;
+    },
+    dependencies,
+  );
+  const answer = progress.answer();
+  noteCommit(record, countOf(answer.promptTokens), dependencies.clock.monotonic());
+  if (progress.relay !== undefined) return progress.relay.writeEmbeddings(answer);
+  if (answer.promptTokens !== undefined || !call.showsUsage) return call.writeEmbeddings(answer);
+  record.isEstimate = true;
+  const promptTokens = estimator.estimate({
+    system: [],
+    turns: [
+      { role: 'user', parts: call.inputs().map(({ text }) => ({ kind: 'text' as const, text })) },
+    ],
+    tools: [],
+  });
+  return call.writeEmbeddings({ ...answer, promptTokens });
+}
+
+function countOf(promptTokens = 0): AnswerFigures {
+  return { usage: { ...NO_USAGE, promptTokens }, imageCount: 0 };
+}
+
+interface EmbedAttempt {
+  readonly call: EmbedCall;
+  readonly context: CallContext;
+  readonly plan: AttemptPlan;
+  readonly progress: Progress;
+  readonly route: RoutedModel;
+}
+
+async function embedOn(lease: Lease, attempt: EmbedAttempt): Promise<void> {
+  const { call, context, plan, progress, route } = attempt;
+  const { signal } = context;
+  const { modelId, upstream } = lease;
+  const access = await lease.access({ refresh: plan.refreshCredential, signal });
+  const { freshConnection } = plan;
+  const relay = call.relay?.wire === upstream.wire ? call.relay : undefined;
+  const bodies = relay?.bodies ?? call.inputs().map((input) => upstream.encodeEmbedInput(input));
+  const rest = bodies.slice(progress.goOnWith(lease, relay));
+  try {
+    const parts = upstream.embed({ modelId, bodies: rest, access, signal, freshConnection });
+    for await (const part of parts) progress.add(part);
+  } catch (error) {
+    throw knownTasks(route.target, lease) === undefined ? spareModel(error) : error;
+  }
+  lease.release({ kind: 'success' });
+}
+
+/** What is embedded so far. Vectors of different models do not compare, so that they never mix. */
+class Progress {
+  #place = '';
+  #parts: EmbedAnswer[] = [];
+  /** Set while the client's own bodies are sent. */
+  relay: EmbedRelay | undefined;
+
+  /** How many inputs are done already where this lease leads. */
+  goOnWith({ upstream, modelId }: Lease, relay: EmbedRelay | undefined): number {
+    const place = `${upstream.id}\n${modelId}`;
+    this.relay = relay;
+    if (place !== this.#place) this.#parts = [];
+    this.#place = place;
+    return this.#parts.reduce((sum, { embeddings }) => sum + embeddings.length, 0);
+  }
+
+  add(part: EmbedAnswer): void {
+    this.#parts.push(part);
+  }
+
+  answer(): EmbedAnswer {
+    const embeddings: Embedding[] = this.#parts.flatMap((part) => part.embeddings);
+    const counts = this.#parts.map((part) => part.promptTokens);
+    const known = counts.filter((count) => count !== undefined);
+    const isCounted = known.length === counts.length;
+    return {
+      embeddings,
+      promptTokens: isCounted ? known.reduce((sum, count) => sum + count, 0) : undefined,
+      nativeUsages: isCounted ? this.#parts.flatMap((part) => part.nativeUsages) : [],
+    };
+  }
+}
+
+/**
+ * Upstreams say "not found" of a model that cannot embed, too. Where nobody says that it can, this
+ * must not take it from those who ask it for answers.
+ */
+function spareModel(error: unknown): unknown {
+  if (!(error instanceof GatewayError) || error.failure?.kind !== 'model-not-found') return error;
+  return new GatewayError({
+    kind: 'not-found',
+    source: 'upstream',
+    reason: 'model-not-found',
+    field: 'model',
+    message: 'The upstream does not offer this model, or not for embeddings.',
+    failure: { ...error.failure, kind: 'rejected' },
+    cause: error,
+  });
+}
+
+function noteVariant({ effort, thinking, webSearch, image }: RoutedModel, receipt: Receipt): void {
+  const isPlain = effort === undefined && thinking === undefined && image === undefined;
+  if (isPlain && !webSearch) return;
+  receipt.add('dropped', 'model', 'What the end of the name asks for means nothing to embeddings.');
+}

@@ -1,0 +1,122 @@
+import { expect, test } from 'vitest';
+import { requestOf } from '../../test/support/canonical.ts';
+import { GatewayError } from '../canonical/error.ts';
+import type { Reply } from '../canonical/fold.ts';
+import { createReceipt } from '../canonical/receipt.ts';
+import type { GenerateCall, ReplyContext } from '../protocols/protocol.ts';
+import type { CallContext } from './dispatcher.ts';
+import { generateSeveral } from './fan-out.ts';
+
+const USAGE = {
+  promptTokens: 1,
+  cachedTokens: 0,
+  toolPromptTokens: 0,
+  answerTokens: 10,
+  thoughtTokens: 0,
+};
+const REPLY: Reply = {
+  upstreamId: undefined,
+  modelVersion: undefined,
+  usage: USAGE,
+  choices: [{ blocks: [], end: { choice: 0, reason: 'stop' }, grounding: undefined }],
+};
+const REPLY_CONTEXT: ReplyContext = { model: 'm', createId: (prefix) => prefix, createdAt: 0 };
+
+/** Answers with the number of choices and of answer tokens. */
+function severalOf(count: number, takesPartial: boolean) {
+  const call: GenerateCall = {
+    protocol: 'chat',
+    model: 'm',
+    stream: false,
+    bodySession: undefined,
+    canonical: () => requestOf({}),
+    createStreamWriter: () => {
+      throw new Error('not streamed');
+    },
+    writeReply: ({ choices, usage }) => ({ choices: choices.length, tokens: usage.answerTokens }),
+  };
+  const requests = Array.from({ length: count }, () => requestOf({}));
+  return { ...call, fanOut: { requests, takesPartial } };
+}
+
+function contextOf(signal = new AbortController().signal): CallContext {
+  return {
+    requestId: 'r',
+    clientKeyId: 'k',
+    signal,
+    receipt: createReceipt(),
+    strict: false,
+    headerSession: undefined,
+    preferredAccount: undefined,
+    preferredTier: undefined,
+    record: { attempts: [], timings: {} },
+  };
+}
+
+/** Answers each request but those of the given positions, in the order they are asked. */
+function answering(failures: ReadonlyMap<number, GatewayError> = new Map()) {
+  const seen = { asked: 0, atOnce: 0, most: 0 };
+  return {
+    seen,
+    replyContext: () => REPLY_CONTEXT,
+    async generateOne(call: GenerateCall, context: CallContext) {
+      const position = seen.asked;
+      seen.asked += 1;
+      seen.atOnce += 1;
+      seen.most = Math.max(seen.most, seen.atOnce);
+      await Promise.resolve();
+      seen.atOnce -= 1;
+      const failure = failures.get(position);
+      if (failure !== undefined) throw failure;
+      context.signal.throwIfAborted();
+      return { kind: 'reply' as const, body: call.writeReply(REPLY, REPLY_CONTEXT) };
+    },
+  };
+}
+
+function errorOf(kind: 'timeout' | 'internal'): GatewayError {
+  return new GatewayError({ kind, source: 'upstream', message: kind });
+}
+
+test('answers are counted together, and never more than ten requests are on their way', async () => {
+  const options = answering();
+  const answer = await generateSeveral(severalOf(25, false), contextOf(), options);
+  expect(answer).toEqual({ kind: 'reply', body: { choices: 25, tokens: 250 } });
+  expect(options.seen).toMatchObject({ asked: 25, most: 10 });
+});
+
+test('what succeeded is answered where parts are of use, with a note of what failed', async () => {
+  const context = contextOf();
+  const options = answering(new Map([[1, errorOf('timeout')]]));
+  const answer = await generateSeveral(severalOf(3, true), context, options);
+  expect(answer).toMatchObject({ body: { choices: 2 } });
+  expect(context.receipt.entries).toEqual([
+    { action: 'dropped', path: 'n', reason: '1 of 3 answers failed: timeout' },
+  ]);
+});
+
+test('the error is the answer when all failed, or when parts are of no use', async () => {
+  const all = new Map([0, 1].map((position) => [position, errorOf('timeout')]));
+  await expect(
+    generateSeveral(severalOf(2, true), contextOf(), answering(all)),
+  ).rejects.toMatchObject({ kind: 'timeout' });
+  const one = answering(new Map([[0, errorOf('timeout')]]));
+  await expect(generateSeveral(severalOf(25, false), contextOf(), one)).rejects.toMatchObject({
+    kind: 'timeout',
+  });
+  expect(one.seen.asked).toBeLessThanOrEqual(10);
+});
+
+test('a fault of the gateway itself is never passed over', async () => {
+  const options = answering(new Map([[1, errorOf('internal')]]));
+  await expect(generateSeveral(severalOf(3, true), contextOf(), options)).rejects.toMatchObject({
+    kind: 'internal',
+  });
+});
+
+test('a client that has left is asked nothing for', async () => {
+  const options = answering();
+  const left = generateSeveral(severalOf(3, true), contextOf(AbortSignal.abort()), options);
+  await expect(left).rejects.toMatchObject({ kind: 'client-gone' });
+  expect(options.seen.asked).toBe(0);
+});

@@ -1,0 +1,148 @@
+// Calls that are several requests at once: all are asked at the same time and answered as one.
+
+import { asGatewayError, type GatewayError } from '../canonical/error.ts';
+import type { Reply, ReplyChoice } from '../canonical/fold.ts';
+import type { CanonicalRequest } from '../canonical/request.ts';
+import { unfold } from '../canonical/unfold.ts';
+import type { Usage } from '../canonical/usage.ts';
+import type { FanOut, GenerateCall, ReplyContext } from '../protocols/protocol.ts';
+import { abortError } from './attempts.ts';
+import type { CallContext, GenerateAnswer } from './dispatcher.ts';
+
+export interface FanOutOptions {
+  /** Answers one of the requests, with all attempts it takes. */
+  generateOne(call: GenerateCall, context: CallContext): Promise<GenerateAnswer>;
+  replyContext(call: GenerateCall): ReplyContext;
+}
+
+/** So many of the requests of one call are on their way at the same time. */
+const AT_ONCE = 10;
+
+/**
+ * A stream begins when all answers are there: pieces of several would have to wait for one another.
+ * @throws GatewayError of the first request that failed; where some answers are worth having without
+ * the others, only when all failed.
+ */
+export async function generateSeveral(
+  call: GenerateCall & { readonly fanOut: FanOut },
+  context: CallContext,
+  options: FanOutOptions,
+): Promise<GenerateAnswer> {
+  const results = await askAll(call, context, options);
+  const replies = results.flatMap((result) => (result.kind === 'reply' ? [result.reply] : []));
+  const failures = results.flatMap((result) => (result.kind === 'failure' ? [result.error] : []));
+  // A fault of the gateway itself is never passed over.
+  const first = failures.find(({ kind }) => kind === 'internal') ?? failures[0];
+  const isWhole = first?.kind === 'internal' || !call.fanOut.takesPartial;
+  if (first !== undefined && (replies.length === 0 || isWhole)) throw first;
+  if (first !== undefined) noteFailures(failures, results.length, context);
+  const reply = mergeReplies(replies);
+  const replyContext = options.replyContext(call);
+  if (!call.stream) return { kind: 'reply', body: call.writeReply(reply, replyContext) };
+  return { kind: 'stream', chunks: writeStream(call, reply, replyContext) };
+}
+
+type Result =
+  | { readonly kind: 'reply'; readonly reply: Reply }
+  | { readonly kind: 'failure'; readonly error: GatewayError };
+
+/** A few at a time, in order. Where a single failure ends the whole call, the others are not waited for. */
+async function askAll(
+  call: GenerateCall & { readonly fanOut: FanOut },
+  context: CallContext,
+  options: FanOutOptions,
+): Promise<readonly Result[]> {
+  const { requests, takesPartial } = call.fanOut;
+  const giveUp = new AbortController();
+  const signal = AbortSignal.any([context.signal, giveUp.signal]);
+  const results: Result[] = [];
+  const waiting = requests.entries();
+  const askOne = async (request: CanonicalRequest): Promise<Result> => {
+    try {
+      if (signal.aborted) throw abortError(signal);
+      return { kind: 'reply', reply: await ask(request, call, { ...context, signal }, options) };
+    } catch (error) {
+      const failure = asGatewayError(error);
+      // The reason of the first failure is what the others end with.
+      if (!takesPartial) giveUp.abort(failure);
+      return { kind: 'failure', error: failure };
+    }
+  };
+  const work = async (): Promise<void> => {
+    for (const [index, request] of waiting) results[index] = await askOne(request);
+  };
+  await Promise.all(Array.from({ length: Math.min(AT_ONCE, requests.length) }, work));
+  return results;
+}
+
+async function ask(
+  request: CanonicalRequest,
+  call: GenerateCall,
+  context: CallContext,
+  { generateOne }: FanOutOptions,
+): Promise<Reply> {
+  let taken: Reply | undefined;
+  const single: GenerateCall = {
+    ...call,
+    stream: false,
+    fanOut: undefined,
+    canonical: () => request,
+    writeReply(reply) {
+      taken = reply;
+      return {};
+    },
+  };
+  await generateOne(single, context);
+  if (taken === undefined) throw new Error('A request was answered without a reply.');
+  return taken;
+}
+
+function noteFailures(
+  failures: readonly GatewayError[],
+  asked: number,
+  { receipt }: CallContext,
+): void {
+  const [first] = failures;
+  receipt.add('dropped', 'n', `${failures.length} of ${asked} answers failed: ${first?.message}`);
+}
+
+async function* writeStream(
+  call: GenerateCall,
+  reply: Reply,
+  context: ReplyContext,
+): AsyncGenerator<string, void> {
+  const writer = call.createStreamWriter(context);
+  for (const event of unfold(reply)) yield writer.write(event);
+}
+
+/** Choices are numbered through in the order of the requests; usage is the sum. */
+function mergeReplies(replies: readonly Reply[]): Reply {
+  const choices: ReplyChoice[] = [];
+  for (const reply of replies) {
+    for (const { end, blocks, grounding } of reply.choices) {
+      const choice = choices.length;
+      choices.push({
+        end: { ...end, choice },
+        blocks,
+        grounding: grounding && { ...grounding, choice },
+      });
+    }
+  }
+  const [first] = replies;
+  return {
+    upstreamId: first?.upstreamId,
+    modelVersion: first?.modelVersion,
+    choices,
+    usage: replies.map(({ usage }) => usage).reduce(addUsage),
+  };
+}
+
+function addUsage(sum: Usage, usage: Usage): Usage {
+  return {
+    promptTokens: sum.promptTokens + usage.promptTokens,
+    cachedTokens: sum.cachedTokens + usage.cachedTokens,
+    toolPromptTokens: sum.toolPromptTokens + usage.toolPromptTokens,
+    answerTokens: sum.answerTokens + usage.answerTokens,
+    thoughtTokens: sum.thoughtTokens + usage.thoughtTokens,
+  };
+}

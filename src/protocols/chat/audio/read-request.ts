@@ -1,0 +1,174 @@
+// Reads transcription requests: one sound file, what is known of it, and the form of the answer.
+
+import { GatewayError, invalidRequest } from '../../../canonical/error.ts';
+import { sniffMediaType, spellMediaType } from '../../../canonical/media-type.ts';
+import { plainModelName } from '../../../canonical/model-name.ts';
+import type { Receipt } from '../../../canonical/receipt.ts';
+import type { CanonicalRequest, MediaPart } from '../../../canonical/request.ts';
+import type { JsonObject } from '../../../lib/json.ts';
+import type { RouteInput, UploadedFile } from '../../protocol.ts';
+import { missingField, readBoolean, readNumberIn, readString, unknownWord } from '../fields.ts';
+import { noteUnreadFields } from '../note-fields.ts';
+import { createReadContext } from '../read-context.ts';
+import { instructionOf, SEGMENTS_SCHEMA } from './instruction.ts';
+
+const FORMATS = ['json', 'text', 'srt', 'verbose_json', 'vtt'] as const;
+export type AudioFormat = (typeof FORMATS)[number];
+
+/** What is to become of the speech. */
+export type AudioTask = 'transcribe' | 'translate';
+
+export interface AudioRequest {
+  readonly model: string;
+  readonly stream: boolean;
+  readonly canonical: CanonicalRequest;
+  readonly settings: AudioSettings;
+}
+
+export interface AudioSettings {
+  readonly task: AudioTask;
+  readonly format: AudioFormat;
+  readonly hasWords: boolean;
+}
+
+const MOST_BYTES = 25 * 1024 * 1024;
+
+const TYPES = new Map([
+  ['mp3', 'audio/mp3'],
+  ['mpga', 'audio/mp3'],
+  ['mpeg', 'audio/mp3'],
+  ['wav', 'audio/wav'],
+  ['m4a', 'audio/m4a'],
+  ['mp4', 'audio/mp4'],
+  ['ogg', 'audio/ogg'],
+  ['oga', 'audio/ogg'],
+  ['opus', 'audio/ogg'],
+  ['flac', 'audio/flac'],
+  ['aac', 'audio/aac'],
+  ['aiff', 'audio/aiff'],
+  ['webm', 'audio/webm'],
+]);
+
+const KNOWN_FIELDS = new Set([
+  ...['model', 'file', 'language', 'prompt', 'response_format', 'temperature', 'stream'],
+  ...['timestamp_granularities', 'chunking_strategy', 'user'],
+]);
+
+/** @throws GatewayError 400 naming the field, 413 for a file above 25 MB */
+export function readAudio(
+  { body, files = [], receipt }: RouteInput,
+  task: AudioTask,
+): AudioRequest {
+  const sound = readSound(files);
+  const format = readFormat(body);
+  const isTimed = format === 'srt' || format === 'vtt' || format === 'verbose_json';
+  const stream = readStream(body, isTimed);
+  const hasWords = readGranularities(body, format).includes('word');
+  const model = plainModelName(readString(body, 'model') ?? '');
+  if (model === '') throw missingField('model');
+  noteRest(body, receipt);
+  const instruction = instructionOf({
+    task,
+    isTimed,
+    hasWords,
+    language: readString(body, 'language'),
+    hint: readString(body, 'prompt'),
+  });
+  return {
+    model,
+    stream,
+    settings: { task, format, hasWords },
+    canonical: {
+      system: [],
+      turns: [{ role: 'user', parts: [sound, { kind: 'text', text: instruction }] }],
+      tools: [],
+      toolChoice: { kind: 'auto', names: [] },
+      sampling: { temperature: readTemperature(body) },
+      stopSequences: [],
+      choices: 1,
+      reasoning: { amount: { kind: 'off' }, showThoughts: false },
+      outputFormat: isTimed ? { kind: 'json-schema', schema: SEGMENTS_SCHEMA } : { kind: 'text' },
+      safety: [],
+      clientNames: { messages: 'file', response_schema: 'response_format' },
+    },
+  };
+}
+
+function readSound(files: readonly UploadedFile[]): MediaPart {
+  const file = files.find(({ field }) => field === 'file');
+  if (file === undefined) throw missingField('file');
+  if (file.bytes.length === 0) throw invalidRequest('file', 'file is empty.');
+  if (file.bytes.length > MOST_BYTES) {
+    throw new GatewayError({
+      kind: 'too-large',
+      source: 'client',
+      field: 'file',
+      message: 'file is larger than 25 MB; split the recording.',
+    });
+  }
+  const base64 = file.bytes.toString('base64');
+  const mediaType = soundTypeOf(file, base64);
+  return { kind: 'media', modality: 'audio', mediaType, source: { kind: 'base64', base64 } };
+}
+
+/** The bytes tell most types, the ending of the name the others; the declared type comes last. */
+function soundTypeOf({ fileName, mediaType }: UploadedFile, base64: string): string {
+  const sniffed = sniffMediaType(base64);
+  if (sniffed?.startsWith('audio/')) return sniffed;
+  const ending = /\.([a-z0-9]+)$/i.exec(fileName)?.[1]?.toLowerCase() ?? '';
+  const named = TYPES.get(ending);
+  if (named !== undefined) return named;
+  const declared = spellMediaType(mediaType);
+  if (ending === '' && declared.startsWith('audio/')) return declared;
+  throw invalidRequest(
+    'file',
+    `file: this type of file is not supported; send one of ${[...TYPES.keys()].join(', ')}.`,
+    'unsupported',
+  );
+}
+
+function readFormat(body: JsonObject): AudioFormat {
+  const word = readString(body, 'response_format');
+  if (word === undefined || word === '') return 'json';
+  const format = FORMATS.find((known) => known === word);
+  if (format === undefined) throw unknownWord('response_format', FORMATS);
+  return format;
+}
+
+/** Forms carry switches and numbers as text. */
+function readStream(body: JsonObject, isTimed: boolean): boolean {
+  const isStream = body.stream === 'true' || body.stream === true;
+  if (!isStream && body.stream !== 'false' && body.stream !== '') readBoolean(body, 'stream');
+  if (isStream && isTimed) {
+    throw invalidRequest(
+      'stream',
+      'stream: timed formats come whole; ask for json or text, or leave stream out.',
+      'unsupported',
+    );
+  }
+  return isStream;
+}
+
+function readTemperature(body: JsonObject): number | undefined {
+  const value = body.temperature;
+  const number = typeof value === 'string' && value.trim() !== '' ? Number(value) : value;
+  if (number === '' || number === undefined) return undefined;
+  return readNumberIn(number, 'temperature', { min: 0, max: 1 });
+}
+
+function readGranularities(body: JsonObject, format: AudioFormat): readonly string[] {
+  const value = body.timestamp_granularities;
+  if (value === undefined || value === null) return [];
+  const words = (Array.isArray(value) ? value : [value]).map(String);
+  const unknown = words.find((word) => word !== 'word' && word !== 'segment');
+  if (unknown !== undefined) throw unknownWord('timestamp_granularities', ['word', 'segment']);
+  if (format === 'verbose_json') return words;
+  throw invalidRequest(
+    'timestamp_granularities',
+    'timestamp_granularities needs response_format to be verbose_json.',
+  );
+}
+
+function noteRest(body: JsonObject, receipt: Receipt): void {
+  noteUnreadFields(body, { known: KNOWN_FIELDS, path: '', context: createReadContext(receipt) });
+}

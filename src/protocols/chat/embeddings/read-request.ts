@@ -1,0 +1,70 @@
+// Reads embedding requests: one text or several, the wanted length and the form of the vectors.
+
+import type { EmbedInput } from '../../../canonical/embedding.ts';
+import { invalidRequest } from '../../../canonical/error.ts';
+import { plainModelName } from '../../../canonical/model-name.ts';
+import type { Receipt } from '../../../canonical/receipt.ts';
+import type { JsonObject, JsonValue } from '../../../lib/json.ts';
+import { missingField, readNumberIn, readString, unknownWord, wrongType } from '../fields.ts';
+import { noteUnreadFields } from '../note-fields.ts';
+import { createReadContext } from '../read-context.ts';
+
+export interface EmbeddingRequest {
+  readonly model: string;
+  readonly inputs: readonly EmbedInput[];
+  readonly form: VectorForm;
+}
+
+const VECTOR_FORMS = ['float', 'base64'] as const;
+export type VectorForm = (typeof VECTOR_FORMS)[number];
+
+const KNOWN_FIELDS = new Set(['input', 'model', 'dimensions', 'encoding_format', 'user']);
+
+/** The API's own limit (`openai` resources/embeddings.d.ts, `input`). */
+const MOST_INPUTS = 2048;
+
+/** @throws GatewayError (invalid-request) naming the field. */
+export function readEmbeddingRequest(body: JsonObject, receipt: Receipt): EmbeddingRequest {
+  const model = plainModelName(readString(body, 'model') ?? '');
+  if (model === '') throw missingField('model');
+  const texts = readTexts(body.input);
+  const dimensions = readNumberIn(body.dimensions, 'dimensions', { min: 1, integer: true });
+  readString(body, 'user');
+  const context = createReadContext(receipt);
+  noteUnreadFields(body, { known: KNOWN_FIELDS, path: '', context });
+  return {
+    model,
+    inputs: texts.map((text) => (dimensions === undefined ? { text } : { text, dimensions })),
+    form: readForm(body),
+  };
+}
+
+function readTexts(value: JsonValue | undefined): readonly string[] {
+  if (value === undefined || value === null) throw missingField('input');
+  if (!Array.isArray(value)) return [readText(value, 'input')];
+  if (value.length === 0) throw invalidRequest('input', 'input is empty; send at least one text.');
+  if (value.length > MOST_INPUTS) {
+    const message = `input holds ${value.length} texts; at most ${MOST_INPUTS} fit in one request.`;
+    throw invalidRequest('input', message);
+  }
+  return value.map((text, index) => readText(text, `input[${index}]`));
+}
+
+/** @throws GatewayError 400 for token numbers: only the model they were made for knows what they say. */
+function readText(value: JsonValue, path: string): string {
+  if (typeof value === 'number' || Array.isArray(value)) {
+    const message = `${path}: inputs of token numbers are not supported; send the text itself.`;
+    throw invalidRequest(path, message, 'unsupported');
+  }
+  if (typeof value !== 'string') throw wrongType(path, 'a string');
+  if (value === '') throw invalidRequest(path, `${path} is empty; there is nothing to embed.`);
+  return value;
+}
+
+function readForm(body: JsonObject): VectorForm {
+  const word = readString(body, 'encoding_format');
+  if (word === undefined) return 'float';
+  const form = VECTOR_FORMS.find((known) => known === word);
+  if (form === undefined) throw unknownWord('encoding_format', VECTOR_FORMS);
+  return form;
+}

@@ -1,0 +1,182 @@
+import { expect, test } from 'vitest';
+import { fold } from '../../../canonical/fold.ts';
+import { createReceipt, type ReceiptEntry } from '../../../canonical/receipt.ts';
+import type { JsonObject } from '../../../lib/json.ts';
+import type { RouteInput, UploadedFile } from '../../protocol.ts';
+import { type Block, CONTEXT, eventsOf } from '../answers.test-support.ts';
+import { readEditCall, readGenerationCall, refuseVariations } from './index.ts';
+import { readEdit, readGeneration } from './read-request.ts';
+
+const PNG = Buffer.from('iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJ', 'base64');
+const WEBP = Buffer.concat([Buffer.from('RIFF0000WEBPVP8 '), Buffer.alloc(8)]);
+
+function inputOf(body: JsonObject, files: readonly UploadedFile[] = []): RouteInput {
+  return {
+    pathModel: '',
+    query: new URLSearchParams(),
+    headers: {},
+    body,
+    files,
+    receipt: createReceipt(),
+  };
+}
+
+function file(field: string, bytes = PNG, mediaType = 'application/octet-stream'): UploadedFile {
+  return { field, fileName: 'a.png', mediaType, bytes };
+}
+
+function draw(
+  body: JsonObject,
+): ReturnType<typeof readGeneration> & { notes: readonly ReceiptEntry[] } {
+  const input = inputOf({ prompt: 'a cat', ...body });
+  return { ...readGeneration(input), notes: input.receipt.entries };
+}
+
+test('a prompt is a question to a model that draws', () => {
+  const { model, requests } = draw({ model: 'gpt-image-1' });
+  expect(model).toBe('gpt-image-1');
+  expect(requests).toHaveLength(1);
+  expect(requests[0]).toMatchObject({
+    turns: [{ role: 'user', parts: [{ kind: 'text', text: 'a cat' }] }],
+    outputModalities: ['text', 'image'],
+  });
+});
+
+test.each([
+  ['1280x720', '16:9'],
+  ['720x1280', '9:16'],
+  ['800x600', '4:3'],
+  ['600x800', '3:4'],
+  ['2560x1080', '21:9'],
+  ['1024x1024', '1:1'],
+  ['16:9', '16:9'],
+  ['invalid', '1:1'],
+  ['1920x0', '1:1'],
+])('the size %s is drawn as %s', (size, aspectRatio) => {
+  expect(draw({ size }).requests[0].image?.aspectRatio).toBe(aspectRatio);
+});
+
+test.each([
+  [{ quality: 'hd' }, '4K'],
+  [{ quality: 'medium' }, '2K'],
+  [{ quality: 'standard' }, '1K'],
+  [{ quality: 'standard', imageSize: '4K' }, '4K'],
+])('the size class of %j is %s', (fields, size) => {
+  expect(draw(fields).requests[0].image?.size).toBe(size);
+});
+
+test('the words of the official client for "as you like" ask for nothing', () => {
+  const { requests, notes } = draw({
+    size: 'auto',
+    quality: 'auto',
+    background: 'auto',
+    output_format: 'png',
+    moderation: 'low',
+  });
+  expect(requests[0].image).toBeUndefined();
+  expect(notes).toEqual([]);
+});
+
+test('what cannot be honoured is noted', () => {
+  const { notes } = draw({ style: 'vivid', output_format: 'webp', background: 'transparent' });
+  expect(notes.map(({ path }) => path).sort()).toEqual(['background', 'output_format', 'style']);
+});
+
+test('several images are several requests', () => {
+  expect(draw({ n: 4 }).requests).toHaveLength(4);
+  expect(readGenerationCall(inputOf({ prompt: 'x', n: 3 })).fanOut?.requests).toHaveLength(3);
+});
+
+test.each([
+  [{}, 'prompt'],
+  [{ prompt: ' ' }, 'prompt'],
+  [{ prompt: 'x', n: 11 }, 'n'],
+  [{ prompt: 'x', n: 0 }, 'n'],
+  [{ prompt: 'x', size: '5:7' }, 'size'],
+  [{ prompt: 'x', quality: 'best' }, 'quality'],
+  [{ prompt: 'x', imageSize: '8K' }, 'imageSize'],
+  [{ prompt: 'x', response_format: 'jpeg' }, 'response_format'],
+])('what cannot be drawn is refused by the name of its field: %j', (body, field) => {
+  expect(() => readGeneration(inputOf(body))).toThrow(expect.objectContaining({ field }));
+});
+
+test('an edit sends its pictures before the prompt, their type told by their bytes', () => {
+  const files = [file('image'), file('image', WEBP, 'image/png')];
+  const { requests } = readEdit(inputOf({ prompt: 'add a hat', n: '2' }, files));
+  expect(requests).toHaveLength(2);
+  expect(requests[0].turns[0]?.parts).toMatchObject([
+    { kind: 'media', mediaType: 'image/png' },
+    { kind: 'media', mediaType: 'image/webp' },
+    { kind: 'text', text: 'add a hat' },
+  ]);
+});
+
+test('a mask is shown with an instruction, and noted', () => {
+  const input = inputOf({ prompt: 'x' }, [file('image'), file('mask')]);
+  expect(readEdit(input).requests[0].turns[0]?.parts).toHaveLength(4);
+  expect(input.receipt.entries).toMatchObject([{ action: 'approximated', path: 'mask' }]);
+});
+
+test('pictures may be named in JSON', () => {
+  const url = `data:image/png;base64,${PNG.toString('base64')}`;
+  const body = { prompt: 'x', images: [{ image_url: url }], image: PNG.toString('base64') };
+  expect(readEdit(inputOf(body)).requests[0].turns[0]?.parts).toHaveLength(3);
+});
+
+test.each([
+  [{ prompt: 'x' }, [], 'image'],
+  [{}, [file('image')], 'prompt'],
+  [{ prompt: 'x' }, [file('image', Buffer.from('%PDF-1.4 not a picture'))], 'image'],
+  [{ prompt: 'x' }, [file('image', Buffer.alloc(0))], 'image'],
+  [{ prompt: 'x', images: [{ file_id: 'f' }] }, [], 'images[0].file_id'],
+  [{ prompt: 'x', image: ['file:///etc/passwd'] }, [], 'image[0]'],
+])('an edit that cannot be made is refused by the name of its field: %j', (body, files, field) => {
+  expect(() => readEdit(inputOf(body, files))).toThrow(expect.objectContaining({ field }));
+});
+
+test('variations are refused with the way out', () => {
+  expect(() => refuseVariations()).toThrow(/images\/edits/);
+});
+
+const DRAWN: Block[] = [
+  { kind: 'text', pieces: ['Here it is.'] },
+  { kind: 'image', base64: 'AAAA' },
+];
+
+test('images come as base64, or as data URIs when asked', () => {
+  const reply = fold(eventsOf([DRAWN, DRAWN]));
+  const call = (body: JsonObject) => readGenerationCall(inputOf({ prompt: 'x', ...body }));
+  expect(call({ size: '1024x1024' }).writeReply(reply, CONTEXT)).toMatchObject({
+    created: CONTEXT.createdAt,
+    data: [{ b64_json: 'AAAA' }, { b64_json: 'AAAA' }],
+    output_format: 'png',
+    size: '1024x1024',
+    usage: { total_tokens: 60 },
+  });
+  expect(call({ response_format: 'url' }).writeReply(reply, CONTEXT)).toMatchObject({
+    data: [{ url: 'data:image/png;base64,AAAA' }, {}],
+  });
+});
+
+test('an answer without an image says what the model said', () => {
+  const call = readGenerationCall(inputOf({ prompt: 'x' }));
+  const words = fold(eventsOf([[{ kind: 'text', pieces: ['I cannot draw.'] }]]));
+  expect(() => call.writeReply(words, CONTEXT)).toThrow(/I cannot draw\./);
+  const refused = fold(eventsOf([[]], ['safety']));
+  expect(() => call.writeReply(refused, CONTEXT)).toThrow(
+    expect.objectContaining({ reason: 'content-policy' }),
+  );
+});
+
+test('a stream ends with one completed event an image, named by what was done', () => {
+  const stream = (call: ReturnType<typeof readGenerationCall>): string => {
+    const writer = call.createStreamWriter(CONTEXT);
+    return eventsOf([DRAWN])
+      .map((event) => writer.write(event))
+      .join('');
+  };
+  const drawn = stream(readGenerationCall(inputOf({ prompt: 'x', stream: true })));
+  expect(drawn).toMatch(/^event: image_generation\.completed\ndata: \{.*"b64_json":"AAAA"/);
+  const edited = stream(readEditCall(inputOf({ prompt: 'x', stream: 'true' }, [file('image')])));
+  expect(edited).toMatch(/^event: image_edit\.completed\n/);
+});

@@ -1,0 +1,151 @@
+// Reads image requests: a prompt to draw from, or pictures to change, with count, ratio and size class.
+
+import { invalidRequest } from '../../../canonical/error.ts';
+import { readImageOptions } from '../../../canonical/image-options.ts';
+import { plainModelName } from '../../../canonical/model-name.ts';
+import type { Receipt } from '../../../canonical/receipt.ts';
+import type { CanonicalRequest, Part } from '../../../canonical/request.ts';
+import type { JsonObject, JsonValue } from '../../../lib/json.ts';
+import type { RouteInput } from '../../protocol.ts';
+import { missingField, readBoolean, readNumberIn, readString, unknownWord } from '../fields.ts';
+import { noteUnreadFields } from '../note-fields.ts';
+import { createReadContext } from '../read-context.ts';
+import { readMask, readPictures } from './read-pictures.ts';
+
+export interface ImageRequest {
+  readonly model: string;
+  readonly stream: boolean;
+  /** One for each image; all alike. */
+  readonly requests: readonly [CanonicalRequest, ...CanonicalRequest[]];
+  readonly settings: ImageSettings;
+}
+
+/** What a request settles about the form of its answer. */
+export interface ImageSettings {
+  readonly kind: 'generation' | 'edit';
+  readonly form: 'b64_json' | 'url';
+  /** Fields the answer repeats. */
+  readonly echo: JsonObject;
+}
+
+const KNOWN_FIELDS = new Set([
+  ...['model', 'prompt', 'n', 'size', 'quality', 'imageSize', 'response_format', 'stream'],
+  ...['user', 'safety_identifier', 'image', 'images', 'mask', 'partial_images', 'moderation'],
+]);
+/** Values of fields without a counterpart that ask for what happens anyway. */
+const DEFAULTS = new Set(['auto', 'png', 'opaque', 'low']);
+
+const FORMS = ['b64_json', 'url'] as const;
+const MOST_IMAGES = 10;
+/** What the official clients take for granted when they name no model; routed like any other name. */
+const DEFAULT_MODEL = 'gpt-image-1';
+
+/** `POST /v1/images/generations`. @throws GatewayError 400 naming the field */
+export function readGeneration({ body, receipt }: RouteInput): ImageRequest {
+  return readImages(body, receipt, { kind: 'generation', pictures: [] });
+}
+
+/** `POST /v1/images/edits`, as a form or as JSON with pictures by address. @throws GatewayError 400 */
+export function readEdit({ body, files = [], receipt }: RouteInput): ImageRequest {
+  const pictures = readPictures(body, files);
+  if (pictures.length === 0) throw missingField('image');
+  const mask = readMask(body, files);
+  if (mask.length > 0) {
+    receipt.add('approximated', 'mask', 'The mask is shown to the model with an instruction.');
+  }
+  return readImages(body, receipt, { kind: 'edit', pictures: [...pictures, ...mask] });
+}
+
+interface ImageSource {
+  readonly kind: ImageSettings['kind'];
+  readonly pictures: readonly Part[];
+}
+
+function readImages(
+  body: JsonObject,
+  receipt: Receipt,
+  { kind, pictures }: ImageSource,
+): ImageRequest {
+  const prompt = readString(body, 'prompt');
+  if (prompt === undefined) throw missingField('prompt');
+  if (prompt.trim() === '') throw invalidRequest('prompt', 'prompt is empty; say what to draw.');
+  const count = readCount(body.n);
+  const request = readCanonical(body, receipt, [...pictures, { kind: 'text', text: prompt }]);
+  noteRest(body, receipt);
+  const model = plainModelName(readString(body, 'model') ?? '');
+  return {
+    model: model === '' ? DEFAULT_MODEL : model,
+    stream: readFlag(body, 'stream'),
+    requests: [request, ...Array.from({ length: count - 1 }, () => request)],
+    settings: { kind, form: readForm(body), echo: echoOf(body) },
+  };
+}
+
+function readCanonical(
+  body: JsonObject,
+  receipt: Receipt,
+  parts: readonly Part[],
+): CanonicalRequest {
+  const size = readString(body, 'size');
+  const image = readImageOptions(
+    {
+      size: size === undefined || size.toLowerCase() === 'auto' ? undefined : size,
+      quality: readString(body, 'quality'),
+      imageSize: readString(body, 'imageSize'),
+    },
+    { receipt, unknownWord },
+  );
+  return {
+    system: [],
+    turns: [{ role: 'user', parts }],
+    tools: [],
+    toolChoice: { kind: 'auto', names: [] },
+    sampling: {},
+    stopSequences: [],
+    choices: 1,
+    reasoning: { amount: { kind: 'unset' } },
+    outputFormat: { kind: 'text' },
+    outputModalities: ['text', 'image'],
+    image,
+    safety: [],
+    clientNames: { messages: 'prompt', size: size === undefined ? 'quality' : 'size' },
+  };
+}
+
+/** Forms carry numbers and switches as text. */
+function readCount(value: JsonValue | undefined): number {
+  const number =
+    typeof value === 'string' && /^\d{1,3}$/.test(value.trim()) ? Number(value) : value;
+  return readNumberIn(number, 'n', { min: 1, max: MOST_IMAGES, integer: true }) ?? 1;
+}
+
+function readFlag(body: JsonObject, key: string): boolean {
+  if (body[key] === 'true') return true;
+  if (body[key] === 'false' || body[key] === '') return false;
+  return readBoolean(body, key) ?? false;
+}
+
+function readForm(body: JsonObject): ImageSettings['form'] {
+  const word = readString(body, 'response_format');
+  if (word === undefined || word === '') return 'b64_json';
+  const form = FORMS.find((known) => known === word);
+  if (form === undefined) throw unknownWord('response_format', FORMS);
+  return form;
+}
+
+function noteRest(body: JsonObject, receipt: Receipt): void {
+  const rest = Object.fromEntries(
+    Object.entries(body).filter(([, value]) => !DEFAULTS.has(String(value).toLowerCase())),
+  );
+  const context = createReadContext(receipt);
+  noteUnreadFields(rest, { known: KNOWN_FIELDS, path: '', context });
+}
+
+function echoOf(body: JsonObject): JsonObject {
+  const echo: JsonObject = {};
+  for (const key of ['size', 'quality']) {
+    const value = body[key];
+    if (typeof value === 'string' && value !== '') echo[key] = value;
+  }
+  return echo;
+}

@@ -1,0 +1,38 @@
+// Reads the arguments of a tool call in the history: JSON text, as the model wrote it.
+
+import { invalidRequest } from '../../canonical/error.ts';
+import { isJsonObject, type JsonObject, type JsonValue, parseJson } from '../../lib/json.ts';
+import type { ReadContext } from './read-context.ts';
+
+/** The arguments are JSON text; '' means none. Some clients send the object itself. */
+export function readArguments(
+  value: JsonValue | undefined,
+  path: string,
+  context: ReadContext,
+): JsonObject {
+  if (value === undefined || value === null) return {};
+  if (isJsonObject(value)) {
+    context.receipt.add(
+      'repaired',
+      path,
+      'Arguments are JSON text; the object was taken as it is.',
+    );
+    return value;
+  }
+  if (typeof value !== 'string') {
+    throw invalidRequest(path, `${path} must be a string of JSON.`, 'invalid-type');
+  }
+  if (value.trim() === '') return {};
+  const parsed = parseArguments(value, path);
+  if (isJsonObject(parsed)) return parsed;
+  context.receipt.add('repaired', path, 'Arguments that are no object are sent as {"value": …}.');
+  return { value: parsed };
+}
+
+function parseArguments(text: string, path: string): JsonValue {
+  try {
+    return parseJson(text);
+  } catch {
+    throw invalidRequest(path, `${path} is not valid JSON.`, 'invalid-json');
+  }
+}

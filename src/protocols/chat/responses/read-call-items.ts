@@ -1,0 +1,123 @@
+// Reads items of calls and their outputs: functions, custom tools, shells, searches, drawn pictures.
+
+import { memberPath } from '../../../canonical/field-reader.ts';
+import type { Part, ToolResultContent, Turn } from '../../../canonical/request.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '../../../lib/json.ts';
+import { readObject, readString, requireObject, requireString, wrongType } from '../fields.ts';
+import { readArguments } from '../read-arguments.ts';
+import { readInline, readModality } from '../read-media.ts';
+import { type ClientToolForm, OBJECT_KEYS } from './client-tools.ts';
+import { readItemContent } from './read-content.ts';
+import type { ResponsesContext } from './responses-context.ts';
+
+/** Undefined for an item that is none of them. @throws GatewayError 400 */
+export function readCallItem(
+  item: JsonObject,
+  path: string,
+  context: ResponsesContext,
+): Turn | undefined {
+  switch (item.type) {
+    case 'function_call':
+      return call(item, path, {
+        name: flatName(item, path, context),
+        input: readArguments(item.arguments, memberPath(path, 'arguments'), context),
+      });
+    case 'custom_tool_call':
+      return call(item, path, {
+        name: flatName(item, path, context),
+        input: { input: readString(item, 'input', path) ?? '' },
+      });
+    case 'local_shell_call':
+      return clientCall(item, path, 'local_shell');
+    case 'shell_call':
+      return clientCall(item, path, 'shell');
+    case 'apply_patch_call':
+      return clientCall(item, path, 'apply_patch');
+    case 'shell_call_output':
+      return output(item, path, [{ kind: 'json', value: { output: item.output ?? [] } }]);
+    case 'tool_search_call':
+      return call(item, path, { name: 'tool_search', input: readSearchInput(item, path, context) });
+    case 'function_call_output':
+    case 'custom_tool_call_output':
+    case 'local_shell_call_output':
+    case 'apply_patch_call_output':
+      return output(item, path, readOutput(item.output, memberPath(path, 'output')));
+    case 'tool_search_output':
+      return output(item, path, [{ kind: 'json', value: { tools: item.tools ?? [] } }]);
+    case 'web_search_call':
+      return assistant({
+        kind: 'server-tool-call',
+        id: requireString(item, 'id', path),
+        name: 'web_search',
+        input: readObject(item, 'action', path) ?? {},
+      });
+    case 'image_generation_call':
+      return readDrawing(item, path);
+    default:
+      return undefined;
+  }
+}
+
+function call(
+  item: JsonObject,
+  path: string,
+  { name, input }: { readonly name: string; readonly input: JsonObject },
+): Turn {
+  return assistant({ kind: 'tool-call', id: callIdOf(item, path), name, input });
+}
+
+/** The object of the item is what the declaration takes. */
+function clientCall(item: JsonObject, path: string, name: ClientToolForm): Turn {
+  return call(item, path, { name, input: requireObject(item, OBJECT_KEYS[name], path) });
+}
+
+function output(item: JsonObject, path: string, content: readonly ToolResultContent[]): Turn {
+  const isError = item.status === 'failed' || item.status === 'incomplete';
+  return {
+    role: 'user',
+    parts: [{ kind: 'tool-result', callId: callIdOf(item, path), content, isError }],
+  };
+}
+
+function assistant(part: Part): Turn {
+  return { role: 'assistant', parts: [part] };
+}
+
+/** Outputs of the vendor's own shell name their call by `id`. */
+function callIdOf(item: JsonObject, path: string): string {
+  return readString(item, 'call_id', path) ?? requireString(item, 'id', path);
+}
+
+function flatName(item: JsonObject, path: string, { directory }: ResponsesContext): string {
+  const name = requireString(item, 'name', path);
+  return directory.flatName(name, readString(item, 'namespace', path));
+}
+
+/** An object here, text in the other kinds of calls. */
+function readSearchInput(item: JsonObject, path: string, context: ResponsesContext): JsonObject {
+  if (isJsonObject(item.arguments)) return item.arguments;
+  return readArguments(item.arguments, memberPath(path, 'arguments'), context);
+}
+
+/** A plain string is the tool's own output and stays as it is. */
+function readOutput(value: JsonValue | undefined, path: string): readonly ToolResultContent[] {
+  if (value === undefined || value === null) return [];
+  if (typeof value === 'string') return [{ kind: 'text', text: value }];
+  if (!Array.isArray(value)) throw wrongType(path, 'a string or an array of parts');
+  return readItemContent(value, path).map((part) =>
+    part.kind === 'text' ? { kind: 'text', text: part.text } : part,
+  );
+}
+
+/** A picture of an earlier answer; one that was never finished has no bytes. */
+function readDrawing(item: JsonObject, path: string): Turn | undefined {
+  const result = readString(item, 'result', path);
+  if (result === undefined || result === '') return assistant({ kind: 'text', text: '' });
+  const resultPath = memberPath(path, 'result');
+  const { mediaType = 'image/png', source } = readInline(result, {
+    declared: '',
+    path: resultPath,
+  });
+  const modality = readModality(mediaType, resultPath);
+  return assistant({ kind: 'media', modality, mediaType, source });
+}

@@ -1,0 +1,41 @@
+// Reads the content of messages and tool outputs: a string, or parts in the words of this surface.
+
+import { invalidRequest } from '../../../canonical/error.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '../../../lib/json.ts';
+import { missingField } from '../fields.ts';
+import { readFile } from '../read-file-part.ts';
+import { type ContentPart, readContent, readPart } from '../read-parts.ts';
+
+/** User, assistant and tool content. @throws GatewayError 400 */
+export function readItemContent(
+  value: JsonValue | undefined,
+  path: string,
+): readonly ContentPart[] {
+  if (!Array.isArray(value)) return readContent(value, path);
+  return value.flatMap((part, index) => readItemPart(part, `${path}[${index}]`));
+}
+
+/** As chat completions have them, but files are flat and pictures may be named by an id. */
+function readItemPart(value: JsonValue, path: string): readonly ContentPart[] {
+  if (!isJsonObject(value)) return readPart(value, path);
+  if (value.type === 'input_image' && isAbsent(value.image_url)) {
+    throw missingSource(value, path, 'image_url');
+  }
+  if (value.type !== 'input_file') return readPart(value, path);
+  const key = isAbsent(value.file_data) ? 'file_url' : 'file_data';
+  if (isAbsent(value[key])) throw missingSource(value, path, 'file_data');
+  return [readFile({ ...value, file_data: value[key] ?? null }, path)];
+}
+
+function missingSource(part: JsonObject, path: string, wanted: string): Error {
+  if (isAbsent(part.file_id)) return missingField(`${path}.${wanted}`);
+  return invalidRequest(
+    `${path}.file_id`,
+    `${path}.file_id: the gateway stores no files; send the content as ${wanted}.`,
+    'unsupported',
+  );
+}
+
+function isAbsent(value: JsonValue | undefined): boolean {
+  return value === undefined || value === null;
+}

@@ -1,0 +1,190 @@
+// Reads `instructions` and `input` into the conversation, one turn an item, in the client's own order.
+
+import { invalidRequest } from '../../../canonical/error.ts';
+import { memberPath } from '../../../canonical/field-reader.ts';
+import type { Receipt } from '../../../canonical/receipt.ts';
+import type { TextPart, Turn } from '../../../canonical/request.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '../../../lib/json.ts';
+import {
+  asObject,
+  missingField,
+  readArray,
+  readString,
+  requireString,
+  unknownWord,
+  wrongType,
+} from '../fields.ts';
+import { createReadContext } from '../read-context.ts';
+import { readTextContent } from '../read-parts.ts';
+import { readCallItem } from './read-call-items.ts';
+import { readItemContent } from './read-content.ts';
+import { readReasoningItem } from './read-reasoning-item.ts';
+import { readToolList } from './read-tools.ts';
+import type { ResponsesContext } from './responses-context.ts';
+import { createToolDirectory } from './tool-directory.ts';
+
+export interface Conversation {
+  readonly system: readonly TextPart[];
+  readonly turns: readonly Turn[];
+}
+
+const ROLES = ['user', 'assistant', 'system', 'developer'];
+
+/** Items of features only the vendor hosts: nothing of them can be told to another model. */
+const HOSTED_ITEMS =
+  /^(?:compaction|configuration_update|program|mcp_|computer_call|code_interpreter_call|file_search_call)/;
+
+/**
+ * Instructions stand before everything; leading system and developer messages follow them.
+ * `history` are the items of the conversation that the request goes on with. @throws GatewayError 400
+ */
+export function readInput(
+  body: JsonObject,
+  history: readonly JsonObject[],
+  context: ResponsesContext,
+): Conversation {
+  const system: TextPart[] = [...readInstructions(body, context)];
+  const turns: Turn[] = [];
+  const add = (turn: Turn | undefined): void => {
+    if (turn === undefined) return;
+    if (turn.role === 'system' && turns.length === 0) system.push(...turn.parts);
+    else turns.push(turn);
+  };
+  const isAnswer = readString(body, 'previous_response_id') !== undefined;
+  const historyPath = isAnswer ? 'previous_response_id' : 'conversation';
+  for (const item of history) add(readItem(item, historyPath, context));
+  if (typeof body.input === 'string') add(userText(body.input));
+  else for (const turn of readItems(body, context)) add(turn);
+  return { system, turns };
+}
+
+/** Text, or items that hold it. */
+function readInstructions(body: JsonObject, context: ResponsesContext): readonly TextPart[] {
+  const { instructions } = body;
+  if (instructions === undefined || instructions === null || instructions === '') return [];
+  if (typeof instructions === 'string') return [{ kind: 'text', text: instructions }];
+  if (!Array.isArray(instructions))
+    throw wrongType('instructions', 'a string or an array of items');
+  return instructions.flatMap((value, index) => {
+    const path = `instructions[${index}]`;
+    const turn = readItem(asObject(value, path), path, context);
+    return (turn?.parts ?? []).flatMap((part) => (part.kind === 'text' ? [part] : []));
+  });
+}
+
+function readItems(body: JsonObject, context: ResponsesContext): readonly (Turn | undefined)[] {
+  const items = readArray(body, 'input');
+  if (items === undefined) throw missingField('input');
+  if (items.length === 0) throw invalidRequest('input', 'input must hold at least one item.');
+  return items.map((value, index) => {
+    const path = `input[${index}]`;
+    return readItem(asObject(value, path), path, context);
+  });
+}
+
+/** Refuses what no later request could read. @throws GatewayError 400 naming the item */
+export function checkItems(items: readonly JsonObject[], path: string, receipt: Receipt): void {
+  const context: ResponsesContext = {
+    ...createReadContext(receipt),
+    directory: createToolDirectory(),
+    inputTools: [],
+    // An item that is only referred to is judged when it is used.
+    findItem: () => ({ type: 'reasoning', summary: [] }),
+  };
+  for (const [index, item] of items.entries()) readItem(item, `${path}[${index}]`, context);
+}
+
+/** Undefined for items that say nothing to the model. An item with a role and no type is a message. */
+function readItem(item: JsonObject, path: string, context: ResponsesContext): Turn | undefined {
+  const type = readString(item, 'type', path) ?? (item.role === undefined ? '' : 'message');
+  switch (type) {
+    case 'message':
+      return readMessage(item, path);
+    case 'reasoning':
+      return readReasoningItem(item, path);
+    case 'additional_tools':
+    case 'tool_search_output':
+      declareTools(item, path, context);
+      return type === 'additional_tools' ? undefined : readCallItem(item, path, context);
+    case 'item_reference':
+      return readReference(item, path, context);
+    default:
+      return readCallItem(item, path, context) ?? skipItem(type, path, context);
+  }
+}
+
+function readMessage(item: JsonObject, path: string): Turn {
+  const role = requireString(item, 'role', path);
+  const contentPath = memberPath(path, 'content');
+  switch (role) {
+    case 'system':
+    case 'developer':
+      return { role: 'system', parts: readTextContent(item.content, contentPath) };
+    case 'user':
+      if ((item.content ?? null) === null) throw missingField(contentPath);
+      return { role: 'user', parts: readItemContent(item.content, contentPath) };
+    case 'assistant':
+      return { role: 'assistant', parts: readItemContent(item.content, contentPath) };
+    default:
+      throw unknownWord(memberPath(path, 'role'), ROLES);
+  }
+}
+
+/** Stands for an item of an earlier answer; thoughts that are gone change nothing, words do. */
+function readReference(
+  item: JsonObject,
+  path: string,
+  context: ResponsesContext,
+): Turn | undefined {
+  const id = requireString(item, 'id', path);
+  const kept = context.findItem(id);
+  if (kept !== undefined && kept.type !== 'item_reference') return readItem(kept, path, context);
+  if (id.startsWith('rs_')) {
+    context.receipt.add('dropped', path, 'The thoughts this item refers to are not kept any more.');
+    return undefined;
+  }
+  throw invalidRequest(
+    memberPath(path, 'id'),
+    `${memberPath(path, 'id')}: no item "${id}" is kept here; send the item itself.`,
+    'thread-not-found',
+  );
+}
+
+function declareTools(item: JsonObject, path: string, context: ResponsesContext): void {
+  const tools = readArray(item, 'tools', path) ?? [];
+  context.inputTools.push(...readToolList(tools, { path: memberPath(path, 'tools') }, context));
+}
+
+function skipItem(type: string, path: string, context: ResponsesContext): undefined {
+  if (type === '') throw missingField(memberPath(path, 'type'));
+  if (!HOSTED_ITEMS.test(type)) {
+    throw invalidRequest(
+      memberPath(path, 'type'),
+      `${memberPath(path, 'type')}: items of type "${type}" are not known here.`,
+      'unsupported',
+    );
+  }
+  context.receipt.add('dropped', path, `Items of type "${type}" cannot be shown to the model.`);
+  return undefined;
+}
+
+function userText(text: string): Turn {
+  return { role: 'user', parts: [{ kind: 'text', text }] };
+}
+
+/** The items of a request as they are kept for later ones; a text is one message of the user. */
+export function listInputItems(input: JsonValue | undefined): readonly JsonObject[] {
+  if (typeof input === 'string') {
+    return [{ type: 'message', role: 'user', content: [{ type: 'input_text', text: input }] }];
+  }
+  return Array.isArray(input) ? input.filter(isJsonObject).map(writeOut) : [];
+}
+
+/** Clients shorten messages: the type may be missing, and the content may be a text. */
+export function writeOut(item: JsonObject): JsonObject {
+  const { type = 'message', content } = item;
+  if (type !== 'message' || item.role === undefined) return item;
+  const word = item.role === 'assistant' ? 'output_text' : 'input_text';
+  const parts = typeof content === 'string' ? [{ type: word, text: content }] : (content ?? []);
+  return { ...item, type, content: parts };
+}

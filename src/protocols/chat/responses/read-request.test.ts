@@ -1,0 +1,335 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { expect, test } from 'vitest';
+import { isJsonObject, type JsonObject, parseJson } from '../../../lib/json.ts';
+import { read } from './responses.test-support.ts';
+
+test('instructions are the system text and a string input is one message of the user', () => {
+  const { canonical } = read({ input: 'Hi', instructions: 'S' });
+  expect(canonical.system).toEqual([{ kind: 'text', text: 'S' }]);
+  expect(canonical.turns).toEqual([{ role: 'user', parts: [{ kind: 'text', text: 'Hi' }] }]);
+});
+
+test('leading developer items follow the instructions, later ones keep their place', () => {
+  const { canonical } = read({
+    instructions: 'one',
+    input: [
+      { role: 'developer', content: [{ type: 'input_text', text: 'two' }] },
+      { role: 'user', content: 'Hi' },
+      { type: 'message', role: 'system', content: 'three' },
+    ],
+  });
+  expect(canonical.system.map(({ text }) => text)).toEqual(['one', 'two']);
+  expect(canonical.turns.map(({ role }) => role)).toEqual(['user', 'system']);
+});
+
+test('text, pictures and files are read with their own field names', () => {
+  const { canonical } = read({
+    input: [
+      {
+        type: 'message',
+        role: 'user',
+        content: [
+          { type: 'input_text', text: 'a' },
+          { type: 'input_image', image_url: 'data:image/png;base64,AA==', detail: 'high' },
+          { type: 'input_file', filename: 'a.pdf', file_data: 'data:application/pdf;base64,AA==' },
+        ],
+      },
+    ],
+  });
+  expect(canonical.turns[0]?.parts).toMatchObject([
+    { kind: 'text', text: 'a' },
+    { kind: 'media', modality: 'image', mediaType: 'image/png', resolution: 'high' },
+    { kind: 'media', modality: 'document', mediaType: 'application/pdf', title: 'a.pdf' },
+  ]);
+});
+
+test.each([
+  [{ type: 'input_image', file_id: 'file_1' }, 'input[0].content[0].file_id'],
+  [{ type: 'input_file', file_id: 'file_1' }, 'input[0].content[0].file_id'],
+  [{ type: 'input_file', filename: 'a' }, 'input[0].content[0].file_data'],
+  [{ type: 'input_image' }, 'input[0].content[0].image_url'],
+  [{ type: 'nonsense' }, 'input[0].content[0].type'],
+])('a part that cannot be read names its field: %j', (part, field) => {
+  expect(() => read({ input: [{ role: 'user', content: [part] }] })).toThrow(
+    expect.objectContaining({ field }),
+  );
+});
+
+test('calls and outputs of every kind are paired by their call id', () => {
+  const { canonical } = read({
+    input: [
+      { role: 'user', content: 'go' },
+      { type: 'function_call', call_id: 'c1', name: 'f', namespace: 'n', arguments: '{"a":1}' },
+      { type: 'function_call_output', call_id: 'c1', output: 'done' },
+      { type: 'custom_tool_call', call_id: 'c2', name: 'exec', input: 'print(1)' },
+      {
+        type: 'custom_tool_call_output',
+        call_id: 'c2',
+        output: [{ type: 'input_text', text: '1' }],
+      },
+      { type: 'local_shell_call', id: 'x', call_id: 'c3', action: { type: 'exec', command: [] } },
+      { type: 'local_shell_call_output', id: 'c3', output: 'ok' },
+      { type: 'tool_search_call', call_id: 'c4', execution: 'client', arguments: { q: 'x' } },
+      { type: 'tool_search_output', call_id: 'c4', tools: [{ type: 'function', name: 'found' }] },
+      { type: 'shell_call', call_id: 'c5', action: { commands: ['ls'] } },
+      { type: 'shell_call_output', call_id: 'c5', output: [{ stdout: 'a', stderr: '' }] },
+      { type: 'apply_patch_call', call_id: 'c6', operation: { type: 'delete_file', path: 'a' } },
+      { type: 'apply_patch_call_output', call_id: 'c6', status: 'failed', output: 'no such file' },
+    ],
+  });
+  const parts = canonical.turns.flatMap((turn) => turn.parts);
+  expect(parts.slice(1)).toMatchObject([
+    { kind: 'tool-call', id: 'c1', name: 'n__f', input: { a: 1 } },
+    { kind: 'tool-result', callId: 'c1', content: [{ kind: 'text', text: 'done' }] },
+    { kind: 'tool-call', id: 'c2', name: 'exec', input: { input: 'print(1)' } },
+    { kind: 'tool-result', callId: 'c2', content: [{ kind: 'text', text: '1' }] },
+    { kind: 'tool-call', id: 'c3', name: 'local_shell', input: { type: 'exec', command: [] } },
+    { kind: 'tool-result', callId: 'c3', content: [{ kind: 'text', text: 'ok' }] },
+    { kind: 'tool-call', id: 'c4', name: 'tool_search', input: { q: 'x' } },
+    { kind: 'tool-result', callId: 'c4', content: [{ kind: 'json' }] },
+    { kind: 'tool-call', id: 'c5', name: 'shell', input: { commands: ['ls'] } },
+    { kind: 'tool-result', callId: 'c5', content: [{ kind: 'json' }] },
+    { kind: 'tool-call', id: 'c6', name: 'apply_patch', input: { path: 'a' } },
+    { kind: 'tool-result', callId: 'c6', isError: true },
+  ]);
+  expect(canonical.tools).toMatchObject([{ kind: 'function', name: 'found' }]);
+});
+
+test('a reasoning item gives back the thoughts and the proof they came with', () => {
+  const { canonical } = read({
+    input: [
+      { role: 'user', content: 'go' },
+      {
+        type: 'reasoning',
+        id: 'rs_1',
+        summary: [{ type: 'summary_text', text: 'think' }],
+        content: null,
+        encrypted_content: 'gw1:gemini:tool-call:abc',
+      },
+    ],
+  });
+  expect(canonical.turns[1]).toEqual({
+    role: 'assistant',
+    parts: [
+      {
+        kind: 'thinking',
+        text: 'think',
+        signature: { value: 'abc', family: 'gemini', on: 'tool-call' },
+      },
+    ],
+  });
+});
+
+test('tools of all kinds are declared flat, namespaces becoming part of the name', () => {
+  const { canonical, settings } = read({
+    input: 'x',
+    tools: [
+      { type: 'function', name: 'f', parameters: { type: 'object' }, strict: false },
+      {
+        type: 'custom',
+        name: 'patch',
+        format: { type: 'grammar', syntax: 'lark', definition: 'g' },
+      },
+      { type: 'namespace', name: 'n', description: '', tools: [{ type: 'function', name: 'f' }] },
+      { type: 'local_shell' },
+      { type: 'tool_search', execution: 'client', parameters: { type: 'object' } },
+      { type: 'web_search', external_web_access: false },
+    ],
+  });
+  expect(canonical.tools.map((tool) => ('name' in tool ? tool.name : tool.kind))).toEqual([
+    'f',
+    'patch',
+    'n__f',
+    'local_shell',
+    'tool_search',
+    'web-search',
+  ]);
+  expect(settings.directory.find('n__f')).toEqual({ form: 'function', name: 'f', namespace: 'n' });
+  expect(canonical.tools[1]).toMatchObject({ grammar: { syntax: 'lark', definition: 'g' } });
+});
+
+test('tools declared inside the input are offered like the others', () => {
+  const tools = [
+    { type: 'namespace', name: 'functions', tools: [{ type: 'custom', name: 'exec' }] },
+  ];
+  const { canonical, settings } = read({
+    input: [
+      { type: 'additional_tools', role: 'developer', tools },
+      { role: 'user', content: 'x' },
+    ],
+  });
+  expect(canonical.tools).toMatchObject([{ kind: 'freeform', name: 'functions__exec' }]);
+  expect(settings.directory.find('functions__exec')?.form).toBe('custom');
+});
+
+test('a hosted tool that nobody demands is left out with a note, a demanded one refused', () => {
+  const tools = [{ type: 'file_search', vector_store_ids: [] }];
+  const { canonical, notes } = read({ input: 'x', tools });
+  expect(canonical.tools).toEqual([]);
+  expect(notes).toMatchObject([{ action: 'dropped', path: 'tools[0]' }]);
+  expect(() => read({ input: 'x', tools, tool_choice: { type: 'file_search' } })).toThrow(
+    expect.objectContaining({ field: 'tool_choice' }),
+  );
+});
+
+test.each([
+  ['auto', { kind: 'auto', names: [] }],
+  ['none', { kind: 'none' }],
+  ['required', { kind: 'required', names: [] }],
+  [
+    { type: 'function', name: 'f' },
+    { kind: 'required', names: ['f'] },
+  ],
+  [
+    { type: 'allowed_tools', mode: 'auto', tools: [{ type: 'function', name: 'f' }] },
+    { kind: 'auto', names: ['f'] },
+  ],
+])('tool_choice %j is understood', (choice, expected) => {
+  const tools = [{ type: 'function', name: 'f' }];
+  expect(read({ input: 'x', tools, tool_choice: choice }).canonical.toolChoice).toEqual(expected);
+});
+
+test('effort, summary, format and limits reach the canonical request', () => {
+  const { canonical } = read({
+    input: 'x',
+    reasoning: { effort: 'low', summary: 'auto' },
+    max_output_tokens: 99,
+    temperature: 0.5,
+    text: { format: { type: 'json_schema', name: 's', schema: { type: 'object' }, strict: true } },
+  });
+  expect(canonical).toMatchObject({
+    reasoning: { amount: { kind: 'effort', effort: 'low' }, showThoughts: true },
+    maxOutputTokens: 99,
+    sampling: { temperature: 0.5 },
+    outputFormat: { kind: 'json-schema', name: 's', strict: true },
+  });
+});
+
+test.each([
+  [{}, 'input'],
+  [{ input: [] }, 'input'],
+  [{ input: 'x', background: true }, 'background'],
+  [{ input: 'x', prompt: { id: 'p' } }, 'prompt'],
+  [{ input: 'x', conversation: {} }, 'conversation.id'],
+  [{ input: 'x', truncation: 'middle' }, 'truncation'],
+  [{ input: 'x', max_tool_calls: 0 }, 'max_tool_calls'],
+  [{ input: 'x', metadata: { a: 1 } }, 'metadata.a'],
+  [{ input: 'x', metadata: { ['k'.repeat(65)]: '' } }, 'metadata'],
+  [
+    { input: 'x', metadata: Object.fromEntries([...Array(17).keys()].map((key) => [key, ''])) },
+    'metadata',
+  ],
+  [
+    {
+      input: 'x',
+      tools: [{ type: 'image_generation' }],
+      tool_choice: { type: 'image_generation' },
+    },
+    'tool_choice',
+  ],
+  [{ input: [{ type: 'wonder' }] }, 'input[0].type'],
+  [{ input: [{ content: 'x' }] }, 'input[0].type'],
+  [{ input: 'x', reasoning: { effort: 'huge' } }, 'reasoning.effort'],
+  [{ input: 'x', text: { format: { type: 'json_schema', name: 'n' } } }, 'text.format.schema'],
+  [{ input: [{ type: 'item_reference', id: 'msg_9' }] }, 'input[0].id'],
+])('what cannot be answered is refused by the name of its field: %j', (body, field) => {
+  expect(() => read(body)).toThrow(expect.objectContaining({ field }));
+});
+
+test('references to kept items are the items; to thoughts that are gone, nothing', () => {
+  const kept: JsonObject = { type: 'message', role: 'assistant', content: 'earlier' };
+  const { canonical, notes } = read(
+    {
+      input: [
+        { type: 'item_reference', id: 'rs_gone' },
+        { type: 'item_reference', id: 'msg_1' },
+        { role: 'user', content: 'go on' },
+      ],
+    },
+    { history: [], rootId: undefined, findItem: (id) => (id === 'msg_1' ? kept : undefined) },
+  );
+  expect(canonical.turns[0]).toEqual({
+    role: 'assistant',
+    parts: [{ kind: 'text', text: 'earlier' }],
+  });
+  expect(notes).toMatchObject([{ action: 'dropped', path: 'input[0]' }]);
+});
+
+test('items of features that only the vendor hosts are left out with a note', () => {
+  const { canonical, notes } = read({
+    input: [
+      { type: 'mcp_list_tools', id: 'm' },
+      { type: 'compaction', id: 'c' },
+      { role: 'user', content: 'x' },
+    ],
+  });
+  expect(canonical.turns).toHaveLength(1);
+  expect(notes.map(({ path }) => path)).toEqual(['input[0]', 'input[1]']);
+});
+
+const CAPTURES = new URL('../../../../test/golden/requests/responses/', import.meta.url);
+
+test.each(readdirSync(CAPTURES).filter((name) => /^client-.*\.json$/.test(name)))(
+  'the captured request %s loses nothing but what is known',
+  (name) => {
+    const captured = parseJson(readFileSync(new URL(name, CAPTURES), 'utf8'));
+    const body = isJsonObject(captured) ? captured.body : undefined;
+    if (!isJsonObject(body)) throw new Error('The fixture is not an object.');
+    const { canonical, notes } = read(body);
+    expect(canonical.turns.length).toBeGreaterThan(0);
+    const known = /verbosity|tools\[\d+\](?:\.\w+)*$|service_tier/;
+    expect(notes.filter(({ path }) => !known.test(path))).toEqual([]);
+  },
+);
+
+test('a shell in a container of the vendor is no tool of the client', () => {
+  const container = { type: 'shell', environment: { type: 'container_auto' } };
+  const { canonical, notes } = read({ input: 'x', tools: [container, { type: 'shell' }] });
+  expect(canonical.tools).toMatchObject([{ kind: 'function', name: 'shell', path: 'tools[1]' }]);
+  expect(notes).toMatchObject([{ path: 'tools[0]', action: 'dropped' }]);
+});
+
+test.each([
+  [{ type: 'shell' }, 'shell'],
+  [{ type: 'apply_patch' }, 'apply_patch'],
+  [{ type: 'local_shell' }, 'local_shell'],
+])('a tool that clients run can be demanded by its type: %j', (tool, name) => {
+  const { canonical } = read({ input: 'x', tools: [tool], tool_choice: tool });
+  expect(canonical.toolChoice).toEqual({ kind: 'required', names: [name] });
+});
+
+test('hints that change no answer are taken; what has no counterpart is noted', () => {
+  const { canonical, settings, notes } = read({
+    input: 'x',
+    include: ['something.new', 'reasoning.encrypted_content'],
+    metadata: { a: 'b' },
+    max_tool_calls: 3,
+    truncation: 'auto',
+    stream_options: { include_obfuscation: true },
+    text: { verbosity: 'low' },
+  });
+  expect(canonical.dropsOldest).toBe(true);
+  expect(settings.carriesReasoning).toBe(true);
+  expect(settings.echo).toMatchObject({ metadata: { a: 'b' }, max_tool_calls: 3 });
+  expect(notes.map(({ path }) => path)).toEqual([
+    'text.verbosity',
+    'stream_options.include_obfuscation',
+  ]);
+});
+
+test('thoughts that come as content are read before the summary', () => {
+  const item = {
+    type: 'reasoning',
+    id: 'rs_1',
+    summary: [],
+    encrypted_content: 'gw1:f:thinking:s',
+  };
+  const content = [{ type: 'reasoning_text', text: 'raw' }];
+  const { canonical } = read({
+    input: [
+      { role: 'user', content: 'x' },
+      { ...item, content },
+    ],
+  });
+  expect(canonical.turns[1]?.parts).toMatchObject([{ kind: 'thinking', text: 'raw' }]);
+});

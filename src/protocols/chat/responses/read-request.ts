@@ -1,0 +1,254 @@
+// Reads one Responses request: the whole field list, strictly, into the canonical request.
+
+import type { ClientNames } from '../../../canonical/client-names.ts';
+import { amountOfWord, EFFORTS } from '../../../canonical/effort.ts';
+import { invalidRequest } from '../../../canonical/error.ts';
+import { plainModelName } from '../../../canonical/model-name.ts';
+import type { Receipt } from '../../../canonical/receipt.ts';
+import type { CanonicalRequest, OutputFormat, Reasoning } from '../../../canonical/request.ts';
+import type { JsonObject } from '../../../lib/json.ts';
+import type { EarlierItems } from '../../protocol.ts';
+import {
+  missingField,
+  readArray,
+  readBoolean,
+  readNumberIn,
+  readObject,
+  readString,
+  requireString,
+  unknownWord,
+  wrongType,
+} from '../fields.ts';
+import { noteUnreadFields } from '../note-fields.ts';
+import { createReadContext } from '../read-context.ts';
+import { readSchema } from '../read-tools.ts';
+import { readConversationId } from './earlier.ts';
+import { NOTHING_EARLIER } from './earlier-chain.ts';
+import { readMetadata } from './metadata.ts';
+import { readInput } from './read-input.ts';
+import { readToolChoice } from './read-tool-choice.ts';
+import { readToolList } from './read-tools.ts';
+import { echoOf, type ResponseSettings } from './response-settings.ts';
+import type { ResponsesContext } from './responses-context.ts';
+import { createToolDirectory } from './tool-directory.ts';
+
+export interface ResponsesRequest {
+  readonly model: string;
+  readonly stream: boolean;
+  readonly canonical: CanonicalRequest;
+  readonly settings: ResponseSettings;
+}
+
+/** Fields that are read, or that only concern bookkeeping, caching and stored answers. */
+const KNOWN_FIELDS = new Set([
+  ...['model', 'input', 'instructions', 'tools', 'tool_choice', 'parallel_tool_calls'],
+  ...['reasoning', 'text', 'include', 'store', 'previous_response_id', 'conversation', 'stream'],
+  ...['stream_options', 'max_output_tokens', 'temperature', 'top_p', 'top_logprobs', 'metadata'],
+  ...['user', 'safety_identifier', 'prompt_cache_key', 'prompt_cache_options', 'service_tier'],
+  ...['prompt_cache_retention', 'client_metadata', 'truncation', 'background', 'prompt'],
+  ...['max_tool_calls'],
+]);
+
+const NAMES: ClientNames = {
+  system: 'instructions',
+  messages: 'input',
+  redacted_thinking: 'input',
+  max_tokens: 'max_output_tokens',
+  thinking: 'reasoning.effort',
+  response_format: 'text.format',
+  response_schema: 'text.format.schema',
+  logprobs: 'top_logprobs',
+  tool_calls: 'output',
+};
+
+/** Features that need a server of the vendor's, and what to do without them. */
+const REFUSED = {
+  prompt: 'stored prompts are not available; send input and instructions',
+} as const;
+
+/** @throws GatewayError (invalid-request) naming the field. */
+export function readResponsesRequest(
+  body: JsonObject,
+  receipt: Receipt,
+  earlier: EarlierItems = NOTHING_EARLIER,
+): ResponsesRequest {
+  refuseHosted(body);
+  const context: ResponsesContext = {
+    ...createReadContext(receipt),
+    directory: createToolDirectory(),
+    inputTools: [],
+    findItem: (id) => earlier.findItem(id),
+  };
+  const model = readModel(body);
+  const stream = readBoolean(body, 'stream') ?? false;
+  const canonical = readCanonical(body, earlier.history, context);
+  noteUnreadFields(body, { known: KNOWN_FIELDS, path: '', context });
+  noteHints(body, canonical, context);
+  const include = readInclude(body);
+  const isStored = readBoolean(body, 'store') ?? true;
+  return {
+    model,
+    stream,
+    canonical,
+    settings: {
+      echo: { ...echoOf(body), metadata: readMetadata(body) ?? {} },
+      directory: context.directory,
+      carriesReasoning: include.has('reasoning.encrypted_content') || !isStored,
+      namesSources: include.has('web_search_call.action.sources'),
+      hasLogprobs: canonical.sampling.logprobs !== undefined,
+      isStored,
+      conversationId: readConversationId(body),
+    },
+  };
+}
+
+function readModel(body: JsonObject): string {
+  const { model } = body;
+  if (model === undefined || model === null) throw missingField('model');
+  if (typeof model !== 'string') throw wrongType('model', 'a string');
+  const name = plainModelName(model);
+  if (name === '') throw invalidRequest('model', 'model is empty; name a model of GET /v1/models.');
+  return name;
+}
+
+function refuseHosted(body: JsonObject): void {
+  for (const [key, why] of Object.entries(REFUSED)) {
+    if ((body[key] ?? null) !== null) throw invalidRequest(key, `${key}: ${why}.`, 'unsupported');
+  }
+  if (readBoolean(body, 'background') !== true) return;
+  throw invalidRequest(
+    'background',
+    'background: answers are not made in the background; leave it out, or set stream to true.',
+    'unsupported',
+  );
+}
+
+function readCanonical(
+  body: JsonObject,
+  history: readonly JsonObject[],
+  context: ResponsesContext,
+): CanonicalRequest {
+  const ownTools = readToolList(readArray(body, 'tools') ?? [], { path: 'tools' }, context);
+  const { system, turns } = readInput(body, history, context);
+  const tools = [...ownTools, ...context.inputTools];
+  return {
+    system,
+    turns,
+    tools,
+    toolChoice: readToolChoice(body.tool_choice, tools, context),
+    parallelToolCalls: readBoolean(body, 'parallel_tool_calls'),
+    sampling: {
+      temperature: readNumberIn(body.temperature, 'temperature', { min: 0, max: 2 }),
+      topP: readNumberIn(body.top_p, 'top_p', { min: 0, max: 1 }),
+      logprobs: readLogprobs(body),
+    },
+    maxOutputTokens: readNumberIn(body.max_output_tokens, 'max_output_tokens', {
+      min: 1,
+      integer: true,
+    }),
+    stopSequences: [],
+    choices: 1,
+    reasoning: readReasoning(body, context),
+    outputFormat: readOutputFormat(body, context),
+    safety: [],
+    dropsOldest: readTruncation(body),
+    clientNames: NAMES,
+  };
+}
+
+/** Asked for by a count, or by the include word alone. */
+function readLogprobs(body: JsonObject): CanonicalRequest['sampling']['logprobs'] {
+  const range = { min: 0, max: 20, integer: true };
+  const alternatives = readNumberIn(body.top_logprobs, 'top_logprobs', range) ?? 0;
+  const isAsked = readInclude(body).has('message.output_text.logprobs');
+  return alternatives > 0 || isAsked ? { alternatives } : undefined;
+}
+
+function readInclude(body: JsonObject): ReadonlySet<string> {
+  const words = readArray(body, 'include') ?? [];
+  return new Set(words.filter((word) => typeof word === 'string'));
+}
+
+/** A wish for a summary is one to see the thoughts. */
+function readReasoning(body: JsonObject, context: ResponsesContext): Reasoning {
+  const reasoning = readObject(body, 'reasoning') ?? {};
+  const known = new Set(['effort', 'summary', 'generate_summary', 'context']);
+  noteUnreadFields(reasoning, { known, path: 'reasoning', context });
+  const effort = readString(reasoning, 'effort', 'reasoning');
+  const summary =
+    readString(reasoning, 'summary', 'reasoning') ??
+    readString(reasoning, 'generate_summary', 'reasoning');
+  const amount = effort === undefined ? { kind: 'unset' as const } : amountOfWord(effort);
+  if (amount === undefined) throw unknownWord('reasoning.effort', ['none', ...EFFORTS]);
+  if (effort !== undefined) context.thinkingPath = 'reasoning.effort';
+  if (amount.kind === 'off') return { amount, showThoughts: false };
+  return { amount, showThoughts: summary === undefined ? undefined : summary !== 'none' };
+}
+
+/** The schema stands flat in the format. */
+function readOutputFormat(body: JsonObject, context: ResponsesContext): OutputFormat {
+  const text = readObject(body, 'text') ?? {};
+  const verbosity = readString(text, 'verbosity', 'text');
+  if (verbosity !== undefined && verbosity !== 'medium') {
+    context.receipt.add('dropped', 'text.verbosity', 'verbosity has no counterpart.');
+  }
+  const format = readObject(text, 'format', 'text');
+  if (format === undefined) return { kind: 'text' };
+  const type = requireString(format, 'type', 'text.format');
+  switch (type) {
+    case 'text':
+      return { kind: 'text' };
+    case 'json_object':
+      return { kind: 'json' };
+    case 'json_schema': {
+      const schema = readSchema(format.schema, 'text.format.schema');
+      if (schema === undefined) throw missingField('text.format.schema');
+      const name = readString(format, 'name', 'text.format');
+      return {
+        kind: 'json-schema',
+        schema,
+        name,
+        strict: readBoolean(format, 'strict', 'text.format'),
+      };
+    }
+    default:
+      throw unknownWord('text.format.type', ['text', 'json_object', 'json_schema']);
+  }
+}
+
+/** `auto` lets the beginning of a conversation go that is larger than the model takes. */
+function readTruncation(body: JsonObject): true | undefined {
+  const word = readString(body, 'truncation');
+  if (word === undefined || word === 'disabled') return undefined;
+  if (word !== 'auto') throw unknownWord('truncation', ['auto', 'disabled']);
+  return true;
+}
+
+/** What only a service that runs tools or tiers of its own could do. */
+function noteHints(
+  body: JsonObject,
+  { tools }: CanonicalRequest,
+  { receipt }: ResponsesContext,
+): void {
+  const tier = readString(body, 'service_tier');
+  if (tier !== undefined && tier !== 'auto' && tier !== 'default') {
+    receipt.add('dropped', 'service_tier', 'service_tier has no counterpart; the default applies.');
+  }
+  const range = { min: 1, integer: true };
+  const mostCalls = readNumberIn(body.max_tool_calls, 'max_tool_calls', range);
+  // The limit is for tools the server runs; the client itself decides on the calls it is given.
+  if (mostCalls !== undefined && tools.some(({ kind }) => kind === 'web-search')) {
+    receipt.add('dropped', 'max_tool_calls', 'The upstream decides how often it searches.');
+  }
+  const options = readObject(body, 'stream_options') ?? {};
+  if (readBoolean(options, 'include_obfuscation', 'stream_options') === true) {
+    const path = 'stream_options.include_obfuscation';
+    receipt.add('dropped', path, 'Events are sent without padding.');
+  }
+}
+
+/** The session a body names for itself: its cache key, the conversation it goes on with, its user. */
+export function readBodySession(body: JsonObject, rootId: string | undefined): string | undefined {
+  const names = [readString(body, 'prompt_cache_key'), rootId, readString(body, 'user')];
+  return names.find((name) => name !== undefined && name !== '');
+}

@@ -1,0 +1,126 @@
+// Reads `tool_choice` of a Responses request: which tools the answer may or must call.
+
+import { invalidRequest } from '../../../canonical/error.ts';
+import type { Tool, ToolChoice } from '../../../canonical/request.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '../../../lib/json.ts';
+import {
+  asObject,
+  readArray,
+  readString,
+  requireString,
+  unknownWord,
+  wrongType,
+} from '../fields.ts';
+import type { ResponsesContext } from './responses-context.ts';
+
+const WORDS = ['none', 'auto', 'required', 'validated'];
+const AUTO: ToolChoice = { kind: 'auto', names: [] };
+
+/** @throws GatewayError 400, also when the choice demands a tool that is not there. */
+export function readToolChoice(
+  value: JsonValue | undefined,
+  tools: readonly Tool[],
+  context: ResponsesContext,
+): ToolChoice {
+  if (value === undefined || value === null) return AUTO;
+  const choice =
+    typeof value === 'string' ? readWord(value) : readChoiceObject(value, tools, context);
+  if (choice.kind === 'none') return choice;
+  const callable = tools.filter((tool) => tool.kind === 'function' || tool.kind === 'freeform');
+  const unknown = choice.names.find((name) => !callable.some((tool) => tool.name === name));
+  if (unknown !== undefined) {
+    throw invalidRequest('tool_choice', `tool_choice names "${unknown}", which is not in tools.`);
+  }
+  if (choice.kind !== 'required' || callable.length > 0) return choice;
+  if (tools.length > 0) return AUTO;
+  throw invalidRequest('tool_choice', 'tool_choice demands a tool call, but tools offers none.');
+}
+
+function readWord(word: string): ToolChoice {
+  switch (word) {
+    case 'none':
+      return { kind: 'none' };
+    case 'auto':
+      return AUTO;
+    case 'required':
+      return { kind: 'required', names: [] };
+    case 'validated':
+      return { kind: 'validated', names: [] };
+    default:
+      throw unknownWord('tool_choice', WORDS);
+  }
+}
+
+function readChoiceObject(
+  value: JsonValue,
+  tools: readonly Tool[],
+  context: ResponsesContext,
+): ToolChoice {
+  if (!isJsonObject(value)) throw wrongType('tool_choice', 'a string or an object');
+  const type = requireString(value, 'type', 'tool_choice');
+  if (type === 'allowed_tools') return readAllowed(value, tools, context);
+  const name = flatNameOf(value, 'tool_choice', context);
+  if (name !== undefined) return { kind: 'required', names: [name] };
+  if (isSearchType(type) && tools.some((tool) => tool.kind === 'web-search')) {
+    context.receipt.add(
+      'approximated',
+      'tool_choice',
+      'A hosted search cannot be demanded, only offered.',
+    );
+    return AUTO;
+  }
+  const wayOut =
+    type === 'image_generation'
+      ? ' Name a model that draws as model, or use /v1/images/generations.'
+      : '';
+  throw invalidRequest(
+    'tool_choice',
+    `tool_choice demands the tool "${type}", which is not available here.${wayOut}`,
+    'unsupported',
+  );
+}
+
+function readAllowed(
+  choice: JsonObject,
+  tools: readonly Tool[],
+  context: ResponsesContext,
+): ToolChoice {
+  const mode = requireString(choice, 'mode', 'tool_choice');
+  if (mode !== 'auto' && mode !== 'required') {
+    throw unknownWord('tool_choice.mode', ['auto', 'required']);
+  }
+  const allowed = readArray(choice, 'tools', 'tool_choice') ?? [];
+  const names = allowed.flatMap((value, index) => {
+    const path = `tool_choice.tools[${index}]`;
+    return flatNameOf(asObject(value, path), path, context) ?? [];
+  });
+  const searches = allowed.some((value) => isJsonObject(value) && isSearchType(value.type));
+  if (names.length === 0 && searches && tools.some(({ kind }) => kind === 'web-search')) {
+    const reason = 'Search alone cannot be allowed; the other tools are offered beside it.';
+    context.receipt.add('approximated', 'tool_choice', reason);
+    return AUTO;
+  }
+  if (names.length === 0) {
+    throw invalidRequest('tool_choice.tools', 'tool_choice.tools names no tool of this request.');
+  }
+  return { kind: mode, names };
+}
+
+/** Tools of the vendor's own kinds are named by their type alone. */
+function flatNameOf(
+  holder: JsonObject,
+  path: string,
+  { directory }: ResponsesContext,
+): string | undefined {
+  const name = readString(holder, 'name', path);
+  if (name !== undefined) {
+    return directory.flatName(name, readString(holder, 'namespace', path));
+  }
+  const type = readString(holder, 'type', path) ?? '';
+  return directory.find(type) === undefined ? undefined : type;
+}
+
+/** Its name carries a version or a stage: `web_search_2025_08_26`, `web_search_preview`. */
+function isSearchType(type: JsonValue | undefined): boolean {
+  return typeof type === 'string' && type.startsWith('web_search');
+}

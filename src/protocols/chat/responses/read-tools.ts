@@ -1,0 +1,113 @@
+// Reads the tools of a Responses request: flat declarations, namespaces of them, and hosted tools.
+
+import { memberPath } from '../../../canonical/field-reader.ts';
+import type { FreeformTool, FunctionTool, Tool } from '../../../canonical/request.ts';
+import type { JsonObject, JsonValue } from '../../../lib/json.ts';
+import { asObject, readArray, readObject, readString, requireString } from '../fields.ts';
+import { noteUnreadFields } from '../note-fields.ts';
+import { readFreeform, readFunction, readSchema } from '../read-tools.ts';
+import { clientTool } from './client-tools.ts';
+import type { ResponsesContext } from './responses-context.ts';
+import type { CallForm } from './tool-directory.ts';
+
+const NAMESPACE_FIELDS = new Set(['type', 'name', 'description', 'tools']);
+const SEARCH_FIELDS = new Set(['type', 'filters', 'external_web_access']);
+
+interface ToolPlace {
+  readonly path: string;
+  readonly namespace?: string | undefined;
+}
+
+/** Tools listed at `path`, in order; each is put into the directory. @throws GatewayError 400 */
+export function readToolList(
+  values: readonly JsonValue[],
+  place: ToolPlace,
+  context: ResponsesContext,
+): readonly Tool[] {
+  return values.flatMap((value, index) => {
+    const path = `${place.path}[${index}]`;
+    return readTool(asObject(value, path), { ...place, path }, context);
+  });
+}
+
+function readTool(tool: JsonObject, place: ToolPlace, context: ResponsesContext): readonly Tool[] {
+  const { path } = place;
+  const type = readString(tool, 'type', path) ?? 'function';
+  if (type.startsWith('web_search')) return [readSearch(tool, path, context)];
+  switch (type) {
+    case 'function':
+      return declare(readFunction(tool, path, context), 'function', { place, context });
+    case 'custom':
+      return declare(readFreeform(tool, path, context), 'custom', { place, context });
+    case 'namespace':
+      return readNamespace(tool, path, context);
+    case 'shell':
+      if (isHosted(tool, path)) return skip(type, path, context);
+      return declare(clientTool(type, path), type, { place, context });
+    case 'local_shell':
+    case 'apply_patch':
+      return declare(clientTool(type, path), type, { place, context });
+    case 'tool_search':
+      return declare(readToolSearch(tool, path), 'tool_search', { place, context });
+    default:
+      return skip(type, path, context);
+  }
+}
+
+function skip(type: string, path: string, { receipt }: ResponsesContext): readonly Tool[] {
+  const reason =
+    type === 'image_generation'
+      ? 'Only models that draw make pictures, and they need no tool for it.'
+      : `Tools of type "${type}" are not available.`;
+  receipt.add('dropped', path, reason);
+  return [];
+}
+
+/** A shell in a container of the vendor's is not the client's to run. */
+function isHosted(tool: JsonObject, path: string): boolean {
+  const environment = readObject(tool, 'environment', path);
+  return environment !== undefined && environment.type !== 'local';
+}
+
+function declare(
+  tool: FunctionTool | FreeformTool | undefined,
+  form: CallForm,
+  { place, context }: { readonly place: ToolPlace; readonly context: ResponsesContext },
+): readonly Tool[] {
+  if (tool === undefined) return [];
+  const { namespace } = place;
+  return [{ ...tool, name: context.directory.add({ form, name: tool.name, namespace }) }];
+}
+
+function readNamespace(
+  holder: JsonObject,
+  path: string,
+  context: ResponsesContext,
+): readonly Tool[] {
+  noteUnreadFields(holder, { known: NAMESPACE_FIELDS, path, context });
+  const namespace = requireString(holder, 'name', path);
+  const tools = readArray(holder, 'tools', path) ?? [];
+  return readToolList(tools, { path: memberPath(path, 'tools'), namespace }, context);
+}
+
+/** `external_web_access` false asks for cached results only: there is no such choice upstream. */
+function readSearch(tool: JsonObject, path: string, context: ResponsesContext): Tool {
+  noteUnreadFields(tool, { known: SEARCH_FIELDS, path, context });
+  const filters = readObject(tool, 'filters', path);
+  const domains = readArray(filters ?? {}, 'allowed_domains', `${path}.filters`);
+  const allowedDomains = domains?.filter((domain) => typeof domain === 'string');
+  const hasDomains = allowedDomains !== undefined && allowedDomains.length > 0;
+  return { kind: 'web-search', path, ...(hasDomains ? { allowedDomains } : {}) };
+}
+
+function readToolSearch(tool: JsonObject, path: string): FunctionTool {
+  return {
+    kind: 'function',
+    name: 'tool_search',
+    description:
+      readString(tool, 'description', path) ?? 'Finds further tools for what is to be done.',
+    parameters: readSchema(tool.parameters, memberPath(path, 'parameters')),
+    parametersPath: memberPath(path, 'parameters'),
+    path,
+  };
+}

@@ -1,0 +1,103 @@
+// The response object: what every life-cycle event and the unary answer hold.
+
+import type { GatewayError } from '../../../canonical/error.ts';
+import type { ChoiceEnd } from '../../../canonical/event.ts';
+import { inputTokens, outputTokens, totalTokens, type Usage } from '../../../canonical/usage.ts';
+import type { JsonObject } from '../../../lib/json.ts';
+import { writeErrorBody } from '../errors.ts';
+
+/** How a response ended; `in_progress` while it has not. */
+export type Ending =
+  | { readonly status: 'in_progress' }
+  | { readonly status: 'completed'; readonly completedAt: number }
+  | { readonly status: 'incomplete'; readonly reason: 'max_output_tokens' | 'content_filter' }
+  | { readonly status: 'failed'; readonly code: string; readonly message: string };
+
+export interface ResponseHead {
+  readonly id: string;
+  /** Seconds since the epoch. */
+  readonly createdAt: number;
+  readonly model: string;
+  readonly echo: JsonObject;
+}
+
+export function responseObject(
+  { id, createdAt, model, echo }: ResponseHead,
+  ending: Ending,
+  { output, usage }: { readonly output: readonly JsonObject[]; readonly usage: Usage | undefined },
+): JsonObject {
+  return {
+    id,
+    object: 'response',
+    created_at: createdAt,
+    completed_at: ending.status === 'completed' ? ending.completedAt : null,
+    status: ending.status,
+    error: ending.status === 'failed' ? { code: ending.code, message: ending.message } : null,
+    incomplete_details: ending.status === 'incomplete' ? { reason: ending.reason } : null,
+    model,
+    output: [...output],
+    ...echo,
+    usage: usage === undefined ? null : writeUsage(usage),
+  };
+}
+
+function writeUsage(usage: Usage): JsonObject {
+  return {
+    input_tokens: inputTokens(usage),
+    input_tokens_details: { cached_tokens: usage.cachedTokens, cache_write_tokens: 0 },
+    output_tokens: outputTokens(usage),
+    output_tokens_details: { reasoning_tokens: usage.thoughtTokens },
+    total_tokens: totalTokens(usage),
+  };
+}
+
+/**
+ * An answer without anything to show or call is no success: it ran out of room for one, as models do
+ * whose thoughts use up the limit.
+ */
+export function endingOf(
+  end: ChoiceEnd | undefined,
+  { hasContent, at }: { readonly hasContent: boolean; readonly at: number },
+): Ending {
+  switch (end?.reason) {
+    case 'max-tokens':
+      return { status: 'incomplete', reason: 'max_output_tokens' };
+    case 'safety':
+      return { status: 'incomplete', reason: 'content_filter' };
+    case 'prompt-blocked':
+      return {
+        status: 'failed',
+        code: 'invalid_prompt',
+        message: end.message ?? 'The prompt was refused by a safety rule.',
+      };
+    default:
+      return hasContent
+        ? { status: 'completed', completedAt: at }
+        : { status: 'incomplete', reason: 'max_output_tokens' };
+  }
+}
+
+/** Words of their own for coding CLIs (wire protocols, Codex: each is acted on differently). */
+const FAILURE_CODES: ReadonlyMap<string, string> = new Map([
+  ['insufficient_quota', 'insufficient_quota'],
+  ['rate_limit_exceeded', 'rate_limit_exceeded'],
+  ['server_is_overloaded', 'server_is_overloaded'],
+  ['context_length_exceeded', 'context_length_exceeded'],
+  ['content_policy_violation', 'invalid_prompt'],
+]);
+
+export function failureOf(error: GatewayError): Extract<Ending, { status: 'failed' }> {
+  const { code: cause, message } = writeErrorBody(error).error;
+  const code = FAILURE_CODES.get(cause ?? '') ?? 'server_error';
+  return {
+    status: 'failed',
+    code,
+    message: code === 'rate_limit_exceeded' ? withWait(error) : message,
+  };
+}
+
+/** Codex waits as long as the message itself says: "try again in 12s" (codex-rs, `try_parse_retry_after`). */
+function withWait({ message, retryAfterMs }: GatewayError): string {
+  if (retryAfterMs === undefined || /try again in \d/i.test(message)) return message;
+  return `${message} Please try again in ${Math.max(1, Math.ceil(retryAfterMs / 1000))}s.`;
+}

@@ -1,0 +1,14 @@
+// What the readers of one Responses request share.
+
+import type { Tool } from '../../../canonical/request.ts';
+import type { JsonObject } from '../../../lib/json.ts';
+import type { ReadContext } from '../read-context.ts';
+import type { ToolDirectory } from './tool-directory.ts';
+
+export interface ResponsesContext extends ReadContext {
+  readonly directory: ToolDirectory;
+  /** Tools declared by items of the input, in order. */
+  readonly inputTools: Tool[];
+  /** An item of an earlier answer by its id; undefined when it is not kept. */
+  findItem(id: string): JsonObject | undefined;
+}

@@ -1,0 +1,221 @@
+import { expect, test } from 'vitest';
+import { GatewayError } from '../../../canonical/error.ts';
+import type { CanonicalEvent } from '../../../canonical/event.ts';
+import { fold } from '../../../canonical/fold.ts';
+import { unfold } from '../../../canonical/unfold.ts';
+import { isJsonObject, type JsonObject } from '../../../lib/json.ts';
+import { type Block, eventsOf } from '../answers.test-support.ts';
+import type { ResponseSettings } from './response-settings.ts';
+import { createContext, framesOf, officialClient, read, stream } from './responses.test-support.ts';
+import { checkStream } from './stream-grammar.test-support.ts';
+import { writeResponse } from './write-reply.ts';
+
+const { settings } = read({
+  input: 'x',
+  store: false,
+  tools: [
+    { type: 'function', name: 'w' },
+    { type: 'custom', name: 'patch' },
+    { type: 'namespace', name: 'ns', tools: [{ type: 'function', name: 'f' }] },
+    { type: 'local_shell' },
+    { type: 'tool_search', execution: 'client' },
+    { type: 'shell', environment: { type: 'local' } },
+    { type: 'apply_patch' },
+  ],
+});
+
+const SIGNATURE = 'sig';
+
+const ANSWERS: Readonly<Record<string, Block[]>> = {
+  text: [{ kind: 'text', pieces: ['Hel', 'lo é😀\n', '"quoted"'] }],
+  'thoughts, text and parallel calls': [
+    { kind: 'thinking', pieces: ['think ', 'more'] },
+    { kind: 'text', pieces: ['Looking.'] },
+    { kind: 'call', id: 'call_1', name: 'w', json: ['{"c":', '"P"}'], signature: SIGNATURE },
+    { kind: 'call', id: 'call_2', name: 'w', json: [] },
+  ],
+  'calls of every form': [
+    { kind: 'call', id: 'c1', name: 'patch', json: ['{"input":"a\\nb"}'] },
+    { kind: 'call', id: 'c2', name: 'ns__f', json: ['{"x":1}'] },
+    { kind: 'call', id: 'c3', name: 'local_shell', json: ['{"type":"exec","command":["ls"]}'] },
+    { kind: 'call', id: 'c4', name: 'tool_search', json: ['{"query":"q"}'] },
+    { kind: 'call', id: 'c5', name: 'undeclared', json: [] },
+    { kind: 'call', id: 'c6', name: 'shell', json: ['{"commands":["ls"]}'] },
+    {
+      kind: 'call',
+      id: 'c7',
+      name: 'apply_patch',
+      json: ['{"type":"delete_file","path":"a"}'],
+    },
+  ],
+  'text after a call, pictures and code': [
+    { kind: 'text', pieces: ['before'] },
+    { kind: 'call', id: 'c1', name: 'w', json: [] },
+    { kind: 'text', pieces: ['after'] },
+    { kind: 'image', base64: 'AA==' },
+    { kind: 'code', code: 'print(1)' },
+    { kind: 'text', pieces: ['end'] },
+  ],
+  nothing: [],
+  'thoughts alone': [{ kind: 'thinking', pieces: ['hm'] }],
+};
+
+const CASES = Object.entries(ANSWERS);
+
+test.each(CASES)('the stream of %s keeps every rule of the protocol', (_name, blocks) => {
+  checkStream(framesOf(stream(eventsOf([blocks]), settings)));
+});
+
+test.each(CASES)('the unary answer with %s equals the end of its stream', (_name, blocks) => {
+  const events = eventsOf([blocks]);
+  const last = framesOf(stream(events, settings)).at(-1)?.response;
+  expect(writeResponse(fold(events), createContext(), settings)).toEqual(last);
+});
+
+test.each(CASES)('an answer with %s is the same after unfolding', (_name, blocks) => {
+  const reply = fold(eventsOf([blocks]));
+  expect(fold(unfold(reply))).toEqual(reply);
+});
+
+test('the life of a text: created, in progress, item, part, deltas, and all of them done', () => {
+  const types = framesOf(stream(eventsOf([[{ kind: 'text', pieces: ['Hi'] }]]), settings)).map(
+    ({ type }) => String(type).replace('response.', ''),
+  );
+  expect(types).toEqual([
+    'created',
+    'in_progress',
+    'output_item.added',
+    'content_part.added',
+    'output_text.delta',
+    'output_text.done',
+    'content_part.done',
+    'output_item.done',
+    'completed',
+  ]);
+});
+
+test('calls are items of the kind that was declared, with name and namespace', () => {
+  expect(outputOf(ANSWERS['calls of every form'] ?? [])).toMatchObject([
+    { type: 'custom_tool_call', call_id: 'c1', name: 'patch', input: 'a\nb', status: 'completed' },
+    { type: 'function_call', call_id: 'c2', name: 'f', namespace: 'ns', arguments: '{"x":1}' },
+    { type: 'local_shell_call', call_id: 'c3', action: { type: 'exec', command: ['ls'] } },
+    { type: 'tool_search_call', call_id: 'c4', execution: 'client', arguments: { query: 'q' } },
+    { type: 'function_call', call_id: 'c5', name: 'undeclared', arguments: '{}' },
+    { type: 'shell_call', call_id: 'c6', action: { commands: ['ls'], timeout_ms: null } },
+    { type: 'apply_patch_call', call_id: 'c7', operation: { type: 'delete_file', path: 'a' } },
+  ]);
+});
+
+test("a call's proof stands on a reasoning item before it when nothing is kept", () => {
+  const call: Block = { kind: 'call', id: 'c', name: 'w', json: [], signature: SIGNATURE };
+  const proof = 'gw1:fam:tool-call:sig';
+  expect(outputOf([call])).toMatchObject([
+    { type: 'reasoning', summary: [], encrypted_content: proof },
+    { type: 'function_call', call_id: 'c' },
+  ]);
+  const stored = { ...settings, carriesReasoning: false };
+  expect(outputOf([call], stored)).toMatchObject([{ type: 'function_call', call_id: 'c' }]);
+});
+
+test('an answer that ran out of tokens, was filtered or is blank is incomplete', () => {
+  const text: Block[] = [{ kind: 'text', pieces: ['Hi'] }];
+  const endOf = (blocks: Block[], reason: 'stop' | 'max-tokens' | 'safety'): unknown => {
+    const { status, incomplete_details: details } = responseOf(eventsOf([blocks], [reason]));
+    return { status, details };
+  };
+  expect(endOf(text, 'stop')).toEqual({ status: 'completed', details: null });
+  expect(endOf(text, 'max-tokens')).toEqual({
+    status: 'incomplete',
+    details: { reason: 'max_output_tokens' },
+  });
+  expect(endOf(text, 'safety')).toEqual({
+    status: 'incomplete',
+    details: { reason: 'content_filter' },
+  });
+  expect(endOf([], 'stop')).toEqual({
+    status: 'incomplete',
+    details: { reason: 'max_output_tokens' },
+  });
+});
+
+test('a late failure ends the stream as failed, one before the beginning as an error', () => {
+  const message = 'The answer broke off.';
+  const error = new GatewayError({ kind: 'upstream-unavailable', source: 'upstream', message });
+  const begun = eventsOf([ANSWERS.text ?? []]).slice(0, 3);
+  const frames = framesOf(stream([...begun, { kind: 'error', error }], settings));
+  expect(frames.at(-1)).toMatchObject({
+    type: 'response.failed',
+    response: { status: 'failed', error: { code: 'server_error', message } },
+  });
+  expect(framesOf(stream([{ kind: 'error', error }], settings))).toMatchObject([
+    { type: 'error', sequence_number: 0, message },
+  ]);
+});
+
+const GROUNDING: CanonicalEvent = {
+  kind: 'grounding',
+  choice: 0,
+  queries: ['q1', 'q2'],
+  sources: [{ url: 'https://a.example/', title: 'A' }],
+  citations: [{ startIndex: 0, endIndex: 2, text: 'Hi', sources: [0] }],
+};
+
+test('a search is an item, and its sources are citations of the text', () => {
+  const events = eventsOf([[{ kind: 'text', pieces: ['Hi there'] }]]);
+  const late = [...events.slice(0, -2), GROUNDING, ...events.slice(-2)];
+  const text = stream(late, { ...settings, namesSources: true });
+  checkStream(framesOf(text));
+  const response = framesOf(text).at(-1)?.response;
+  const citation = {
+    type: 'url_citation',
+    start_index: 0,
+    end_index: 2,
+    url: 'https://a.example/',
+    title: 'A',
+  };
+  expect(response).toMatchObject({
+    output: [
+      { type: 'message', content: [{ annotations: [citation] }] },
+      {
+        type: 'web_search_call',
+        status: 'completed',
+        action: { type: 'search', query: 'q1', queries: ['q1', 'q2'], sources: [{ type: 'url' }] },
+      },
+    ],
+  });
+  expect(writeResponse(fold(late), createContext(), settings)).toMatchObject({
+    output: [{ type: 'web_search_call' }, { type: 'message' }],
+  });
+});
+
+test.each(CASES)('the official stream helper reads %s', async (_name, blocks) => {
+  const text = stream(eventsOf([blocks]), settings);
+  const client = officialClient(text, 'text/event-stream');
+  const final = await client.responses.stream({ model: 'm', input: 'x' }).finalResponse();
+  const { output } = responseOf(eventsOf([blocks]));
+  expect(final.output.map(({ type }) => type)).toEqual(listTypes(output));
+});
+
+test('the official client takes the unary answer and sums its text up', async () => {
+  const events = eventsOf([ANSWERS['thoughts, text and parallel calls'] ?? []]);
+  const body = JSON.stringify(responseOf(events));
+  const client = officialClient(body, 'application/json');
+  const response = await client.responses.create({ model: 'm', input: 'x' });
+  expect(response.output_text).toBe('Looking.');
+  expect(response.usage?.total_tokens).toBe(60);
+});
+
+function responseOf(
+  events: readonly CanonicalEvent[],
+  own: ResponseSettings = settings,
+): JsonObject {
+  return writeResponse(fold(events), createContext(), own);
+}
+
+function outputOf(blocks: Block[], own?: ResponseSettings): unknown {
+  return responseOf(eventsOf([blocks]), own).output;
+}
+
+function listTypes(output: unknown): unknown[] {
+  return Array.isArray(output) ? output.filter(isJsonObject).map(({ type }) => type) : [];
+}
