@@ -1,0 +1,60 @@
+// The one connection to a database file: whole transactions in turn, waiting for locks without blocking.
+
+import { StoreError } from '../../accounts/account-store.ts';
+import type { Clock } from '../../lib/clock.ts';
+import { createSession, type Queries, type Survives } from './session.ts';
+import { isBusy, toStoreError } from './sqlite-fault.ts';
+import type { OpenHandle } from './sqlite-handle.ts';
+
+export interface SqliteConnection {
+  /** One consistent state. @throws StoreError */
+  read<Result>(work: (queries: Queries) => Result): Promise<Result>;
+  /** All of it or nothing, in the order of the calls; `work` may run again. @throws StoreError */
+  write<Result>(survives: Survives, work: (queries: Queries) => Result): Promise<Result>;
+  /** After the writes under way; those that wait for a lock wait their time. */
+  close(): Promise<void>;
+}
+
+export interface ConnectionOptions {
+  readonly path: string;
+  readonly clock: Pick<Clock, 'monotonic' | 'sleep'>;
+  readonly open: OpenHandle;
+}
+
+const BUSY_WAIT_MS = 5000;
+const BUSY_STEP_MS = 20;
+
+export function createConnection({ path, clock, open }: ConnectionOptions): SqliteConnection {
+  const ended = new AbortController();
+  const session = createSession(path, open);
+  let lastWrite: Promise<unknown> = Promise.resolve();
+
+  const attempt = async <Result>(until: number, work: () => Result): Promise<Result> => {
+    for (;;) {
+      if (ended.signal.aborted) {
+        throw new StoreError('unavailable', `The database ${path} is closed.`);
+      }
+      try {
+        return work();
+      } catch (error) {
+        if (!isBusy(error) || clock.monotonic() >= until) throw toStoreError(error, path);
+      }
+      await clock.sleep(BUSY_STEP_MS, ended.signal).catch(() => undefined);
+    }
+  };
+
+  return {
+    read: (work) => attempt(clock.monotonic() + BUSY_WAIT_MS, () => session.read(work)),
+    write(survives, work) {
+      const until = clock.monotonic() + BUSY_WAIT_MS;
+      const turn = lastWrite.then(() => attempt(until, () => session.write(survives, work)));
+      lastWrite = turn.catch(() => undefined);
+      return turn;
+    },
+    async close() {
+      await lastWrite;
+      ended.abort();
+      session.end();
+    },
+  };
+}

@@ -1,0 +1,75 @@
+import { DatabaseSync } from 'node:sqlite';
+import { expect, test } from 'vitest';
+import { createTestDatabase } from '../../../test/support/database.ts';
+import { recordOf } from '../../../test/support/request-records.ts';
+
+const LIMITS = { oldest: 0, oldestUsage: 0, maxBytes: 1e12, reducedBytes: 1e12 };
+
+test('when there is too much, the oldest leave in small steps until half is left', async () => {
+  const database = await createTestDatabase();
+  const { requests } = database.stores;
+  const body = { clientRequest: { text: 'x'.repeat(1000), isWhole: true } };
+  const records = Array.from({ length: 1200 }, (_, index) =>
+    recordOf({ id: `r${index}`, at: 1000 + index, bodies: body }),
+  );
+  await requests.save(records);
+  const limits = { ...LIMITS, maxBytes: 1_200_000, reducedBytes: 600_000 };
+  let steps = 0;
+  while (!(await requests.sweep(limits))) steps += 1;
+  const { total, rows } = await requests.list({}, { limit: 1 });
+  expect(steps).toBeGreaterThan(1);
+  expect(total).toBeGreaterThan(0);
+  expect(total).toBeLessThan(600);
+  expect(rows[0]?.id).toBe('r1199');
+  await database.closeStores();
+  const file = new DatabaseSync(database.path);
+  for (const table of ['request_details', 'request_bodies']) {
+    expect(file.prepare(`select count(*) as count from ${table}`).get()).toEqual({ count: total });
+  }
+  file.close();
+  await database.close();
+});
+
+test('lists, counts and removals go along the index of times and sort nothing', async () => {
+  const database = await createTestDatabase();
+  await database.closeStores();
+  const file = new DatabaseSync(database.path);
+  const plan = (sql: string): string =>
+    file
+      .prepare(`explain query plan ${sql}`)
+      .all()
+      .map((row) => String(row.detail))
+      .join('; ');
+  const page =
+    'select * from requests where at >= 1 and at < 9 and (at, sequence) < (5, 5) and (at, sequence) >= (2, 2) ' +
+    "and account = 'x' order by at desc, sequence desc limit 10";
+  const oldest =
+    'select sequence, bytes from requests where at < 5 order by at, sequence limit 500';
+  const count = 'select count(*) from requests where at >= 5';
+  const usage =
+    'select model, sum(requests) from usage_sums where at >= 1 and at < 5 group by model';
+  for (const sql of [page, oldest, count]) {
+    expect(plan(sql)).toMatch(/USING (COVERING )?INDEX requests_by_time/);
+    expect(plan(sql)).not.toContain('TEMP B-TREE');
+  }
+  expect(plan(usage)).toContain('SEARCH usage_sums USING PRIMARY KEY (at>? AND at<?)');
+  expect(
+    plan("select * from requests where request_id = 'a' or (id = 'a' and id <> request_id)"),
+  ).toContain('MULTI-INDEX OR');
+  file.close();
+  await database.close();
+});
+
+test('a search goes on over many steps and says where', async () => {
+  const database = await createTestDatabase();
+  const { requests } = database.stores;
+  const needle = recordOf({ id: 'needle', at: 1 });
+  const hay = Array.from({ length: 9000 }, (_, index) =>
+    recordOf({ id: `r${index}`, at: 10 + index }),
+  );
+  await requests.save([needle, ...hay]);
+  const found = await requests.list({ search: 'needle' }, { limit: 10 });
+  expect(found).toMatchObject({ rows: [{ id: 'needle' }], total: 1 });
+  expect(found.nextCursor).toBeUndefined();
+  await database.close();
+});

@@ -1,0 +1,182 @@
+// Records of requests and their usage in SQLite.
+
+import type { RequestRecord } from '../../monitor/request-record.ts';
+import type {
+  RequestStore,
+  RetentionLimits,
+  TimeSpan,
+  UsageGroup,
+  UsageRow,
+} from '../../monitor/request-store.ts';
+import type { SqliteConnection } from './connection.ts';
+import { listRequests } from './monitor-lists.ts';
+import { fromStored } from './monitor-rows.ts';
+import { saveRecords } from './monitor-writes.ts';
+import type { QueryBuilder } from './schema.ts';
+import type { Queries } from './session.ts';
+
+export interface MonitorStoreOptions {
+  readonly connection: SqliteConnection;
+  readonly builder: QueryBuilder;
+  readonly monotonic: () => number;
+}
+
+/** Records one step of a removal takes: a few milliseconds of work. */
+const REMOVED_AT_ONCE = 500;
+/** Spans whose usage is summed before others get their turn. */
+const SPANS_AT_ONCE = 32;
+
+export function createMonitorStore(options: MonitorStoreOptions): RequestStore {
+  const { connection, builder } = options;
+  const pause = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+  /** Bytes of all records; summed up once, then kept by what is written and removed. */
+  let stored: number | undefined;
+  let isReducing = false;
+  const remove = (before: number): Promise<number> =>
+    connection.write('crash', (queries) => {
+      const removed = removeOldest(queries, builder, before);
+      if (stored !== undefined) stored -= removed.bytes;
+      return removed.count;
+    });
+  return {
+    save: (records) =>
+      connection.write('crash', (queries) => {
+        const added = saveRecords(queries, builder, records);
+        if (stored !== undefined) stored += added;
+      }),
+    list: (filter, page) => listRequests({ ...options, pause }, filter, page),
+    find: (id) => connection.read((queries) => findRecord(queries, builder, id)),
+    async usage(spans, by) {
+      const rows: UsageRow[] = [];
+      for (let from = 0; from < spans.length; from += SPANS_AT_ONCE) {
+        const some = spans.slice(from, from + SPANS_AT_ONCE);
+        rows.push(
+          ...(await connection.read((queries) => sumSpans(queries, builder, { some, by }))),
+        );
+        await pause();
+      }
+      return rows;
+    },
+    async sweep(limits) {
+      stored ??= await connection.read((queries) => sumBytes(queries, builder));
+      if (stored > limits.maxBytes) isReducing = true;
+      if (stored <= limits.reducedBytes) isReducing = false;
+      if ((await remove(isReducing ? Number.MAX_SAFE_INTEGER : limits.oldest)) > 0) return false;
+      return connection.write('crash', (queries) => removeOldUsage(queries, builder, limits));
+    },
+    async removeBefore(at) {
+      let total = 0;
+      for (;;) {
+        const removed = await remove(at);
+        total += removed;
+        if (removed === 0) return total;
+        await pause();
+      }
+    },
+  };
+}
+
+function findRecord(
+  queries: Queries,
+  builder: QueryBuilder,
+  id: string,
+): RequestRecord | undefined {
+  const candidates = builder
+    .selectFrom('requests')
+    .selectAll()
+    .where((eb) =>
+      eb.or([
+        eb('request_id', '=', id),
+        eb.and([eb('id', '=', id), eb('id', '<>', eb.ref('request_id'))]),
+      ]),
+    )
+    .orderBy('sequence', 'desc');
+  const found = queries.rows(candidates.limit(20));
+  const row = found.find((one) => one.id === id) ?? found[0];
+  if (row === undefined) return undefined;
+  const { sequence } = row;
+  const details = queries.rows(
+    builder.selectFrom('request_details').selectAll().where('sequence', '=', sequence),
+  )[0];
+  const bodies = queries.rows(
+    builder.selectFrom('request_bodies').selectAll().where('sequence', '=', sequence),
+  )[0];
+  return details && fromStored(row, details.details, bodies);
+}
+
+function sumSpans(
+  queries: Queries,
+  builder: QueryBuilder,
+  { some, by }: { readonly some: readonly TimeSpan[]; readonly by: UsageGroup },
+): UsageRow[] {
+  const column = GROUP_COLUMNS[by];
+  return some.flatMap(({ from, to }) =>
+    queries.rows(
+      builder
+        .selectFrom('usage_sums')
+        .select(({ fn, val, ref }) => [
+          val(from).as('at'),
+          (column === undefined ? val('') : ref(column)).as('group'),
+          fn.sum<number>('requests').as('requests'),
+          fn.sum<number>('errors').as('errors'),
+          fn.sum<number>('input_tokens').as('inputTokens'),
+          fn.sum<number>('output_tokens').as('outputTokens'),
+          fn.sum<number>('cached_tokens').as('cachedTokens'),
+          fn.sum<number>('thought_tokens').as('thoughtTokens'),
+          fn.sum<number>('images').as('images'),
+        ])
+        .where('at', '>=', from)
+        .where('at', '<', to)
+        .groupBy('group')
+        .orderBy('group'),
+    ),
+  );
+}
+
+const GROUP_COLUMNS = {
+  model: 'model',
+  account: 'account',
+  key: 'key_id',
+  protocol: 'protocol',
+  none: undefined,
+} as const;
+
+function sumBytes(queries: Queries, builder: QueryBuilder): number {
+  const sum = builder
+    .selectFrom('requests')
+    .select(({ fn }) => fn.sum<number>('bytes').as('bytes'));
+  return queries.rows(sum)[0]?.bytes ?? 0;
+}
+
+/** Details and bodies go with their record. */
+function removeOldest(
+  queries: Queries,
+  builder: QueryBuilder,
+  before: number,
+): { readonly count: number; readonly bytes: number } {
+  const oldest = queries.rows(
+    builder
+      .selectFrom('requests')
+      .select(['sequence', 'bytes'])
+      .where('at', '<', before)
+      .orderBy('at')
+      .orderBy('sequence')
+      .limit(REMOVED_AT_ONCE),
+  );
+  for (const { sequence } of oldest) {
+    queries.run(builder.deleteFrom('requests').where('sequence', '=', sequence));
+  }
+  return {
+    count: oldest.length,
+    bytes: oldest.reduce((sum, { bytes }) => sum + bytes, 0),
+  };
+}
+
+function removeOldUsage(
+  queries: Queries,
+  builder: QueryBuilder,
+  { oldestUsage }: RetentionLimits,
+): boolean {
+  queries.run(builder.deleteFrom('usage_sums').where('at', '<', oldestUsage));
+  return true;
+}

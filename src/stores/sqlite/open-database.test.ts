@@ -1,0 +1,203 @@
+import {
+  chmodSync,
+  copyFileSync,
+  existsSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { DatabaseSync } from 'node:sqlite';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import {
+  createTestDatabase,
+  createTestVault,
+  type TestDatabase,
+} from '../../../test/support/database.ts';
+import { newAccount } from '../../../test/support/new-account.ts';
+import { migrate } from './migrate.ts';
+import { openDatabase } from './open-database.ts';
+import { createQueryBuilder } from './schema.ts';
+import { openSqliteFile } from './sqlite-handle.ts';
+
+let database: TestDatabase;
+beforeEach(async () => {
+  database = await createTestDatabase();
+  await database.stores.accounts.insert(newAccount('a'));
+});
+afterEach(() => database.close());
+
+const refusal = async (): Promise<string> => {
+  const before = contents();
+  const error: unknown = await database.open().catch((thrown: unknown) => thrown);
+  expect(error).toMatchObject({ name: 'StoreError' });
+  expect(contents()).toEqual(before);
+  return error instanceof Error ? error.message : '';
+};
+/** What stands on disk; the shared memory is no content. */
+const contents = (): Record<string, string> =>
+  Object.fromEntries(
+    readdirSync(database.folder)
+      .filter((name) => !name.endsWith('-shm'))
+      .filter((name) => statSync(`${database.folder}/${name}`).size > 0 || !name.endsWith('-wal'))
+      .map((name) => [name, readFileSync(`${database.folder}/${name}`, 'base64')]),
+  );
+const edit = async (sql: string): Promise<void> => {
+  await database.closeStores();
+  const handle = new DatabaseSync(database.path);
+  handle.exec(sql);
+  handle.close();
+};
+
+test('every file of a database is private, also one that others could read before', async () => {
+  const modes = (): number[] =>
+    readdirSync(database.folder).map((name) => statSync(`${database.folder}/${name}`).mode & 0o777);
+  expect(readdirSync(database.folder).sort()).toEqual([
+    'isthmus.db',
+    'isthmus.db-shm',
+    'isthmus.db-wal',
+  ]);
+  expect(modes()).toEqual([0o600, 0o600, 0o600]);
+  await database.closeStores();
+  chmodSync(database.path, 0o666);
+  await database.open();
+  expect(new Set(modes())).toEqual(new Set([0o600]));
+});
+
+test('an empty file where the database stood is refused', async () => {
+  await database.closeStores();
+  writeFileSync(database.path, '');
+  expect(await refusal()).toMatch(/isthmus\.db is empty \(0 bytes\).*backup/);
+});
+
+test('a file that is no database, or of another program, is refused', async () => {
+  await database.closeStores();
+  writeFileSync(database.path, 'something else '.repeat(20));
+  expect(await refusal()).toMatch(/is no database, or its beginning is damaged/);
+  rmSync(database.path);
+  new DatabaseSync(database.path).exec('create table theirs (a)');
+  expect(await refusal()).toMatch(/is a database of another program/);
+});
+
+test('a database that is missing while its latest changes are there is refused', async () => {
+  renameSync(`${database.path}-wal`, `${database.path}-kept`);
+  await database.closeStores();
+  rmSync(database.path);
+  renameSync(`${database.path}-kept`, `${database.path}-wal`);
+  expect(await refusal()).toMatch(/is missing, but its latest changes are there/);
+  expect(existsSync(database.path)).toBe(false);
+});
+
+test('damaged pages are found at the start', async () => {
+  for (let turn = 0; turn < 100; turn += 1) {
+    await database.stores.accounts.insert(newAccount(`b${turn}`, { notes: 'n'.repeat(500) }));
+  }
+  await database.closeStores();
+  const bytes = readFileSync(database.path);
+  bytes.fill(0xa5, 4096 * 8, 4096 * 9);
+  writeFileSync(database.path, bytes);
+  expect(await refusal()).toMatch(/isthmus\.db is damaged.*Nothing in it was changed/);
+});
+
+test('a file that is cut short is refused', async () => {
+  await database.closeStores();
+  writeFileSync(database.path, readFileSync(database.path).subarray(0, 4096 * 2));
+  expect(await refusal()).toMatch(/isthmus\.db is damaged/);
+});
+
+test('a database of a later version is refused', async () => {
+  await edit(`insert into migrations values (99, 'of the future', 0)`);
+  expect(await refusal()).toMatch(/is of version 99; this program knows versions up to \d+/);
+});
+
+test('another secret key is refused, and nothing is changed', async () => {
+  await database.closeStores();
+  const before = contents();
+  const opening = database.open({ vault: createTestVault('quite another key of letters') });
+  await expect(opening).rejects.toThrow(
+    /cannot be opened with this secret key.*ISTHMUS_SECRET_KEY/,
+  );
+  expect(contents()).toEqual(before);
+  expect(await (await database.open()).accounts.list()).toHaveLength(1);
+});
+
+test('a lost or damaged key of the secrets is told', async () => {
+  await edit(`update data_keys set sealed = substr(sealed, 1, 60) || 'AAAA'`);
+  expect(await refusal()).toMatch(/damaged key of its secrets/);
+  await edit('delete from data_keys');
+  expect(await refusal()).toMatch(/has lost the key of its secrets/);
+});
+
+test('a change of the secret key re-seals one row and keeps every credential', async () => {
+  const next = createTestVault('the next key of enough letters');
+  const last = createTestVault('the last key of enough letters');
+  await database.stores.changeKey(next);
+  await database.stores.changeKey(last);
+  await database.closeStores();
+  await expect(database.open()).rejects.toMatchObject({ fault: 'unreadable' });
+  const stores = await database.open({ vault: last });
+  expect(await stores.accounts.readCredential('a')).toMatchObject({ version: 1 });
+});
+
+test('a new database is whole or not there at all; what a killed process left is removed', async () => {
+  await database.closeStores();
+  const leftover = `${database.path}.0123456789ab.new`;
+  copyFileSync(database.path, leftover);
+  writeFileSync(`${leftover}-wal`, 'x');
+  writeFileSync(`${database.path}.backup.new`, 'not ours');
+  await database.open();
+  expect(readdirSync(database.folder).filter((name) => name.endsWith('.new'))).toEqual([
+    'isthmus.db.backup.new',
+  ]);
+  expect(existsSync(`${leftover}-wal`)).toBe(false);
+});
+
+test('of several processes that start at once all use the same new database', async () => {
+  const { vault, clock } = database;
+  const path = `${database.folder}/shared.db`;
+  const all = await Promise.all(
+    Array.from({ length: 4 }, () => openDatabase({ path, vault, clock })),
+  );
+  await Promise.all(all.map(({ accounts }, index) => accounts.insert(newAccount(`a${index}`))));
+  for (const { accounts, close } of all) {
+    expect(await accounts.list()).toHaveLength(4);
+    expect(await accounts.readCredential('a0')).toMatchObject({ version: 1 });
+    await close();
+  }
+});
+
+test('a folder that cannot be written is told', async () => {
+  const missing = `${database.folder}/none/isthmus.db`;
+  const opening = database.open({ path: missing });
+  await expect(opening).rejects.toThrow(/none\/isthmus\.db cannot be made \(ENOENT\)/);
+});
+
+test('later steps run once, all or none', async () => {
+  await database.closeStores();
+  const handle = openSqliteFile(database.path);
+  const builder = createQueryBuilder();
+  const steps = [
+    { version: 1, name: 'one', sql: 'never run again' },
+    { version: 1000, name: 'two', sql: 'create table extra (a text) strict' },
+  ];
+  const queries = {
+    rows: <Row>(query: { compile(): { sql: string } }) =>
+      handle.prepare(query.compile().sql).all() as Row[],
+    run: (query: { compile(): { sql: string; parameters: readonly unknown[] } }) => {
+      const { sql, parameters } = query.compile();
+      const values = parameters.map((value) => (typeof value === 'number' ? value : String(value)));
+      return Number(handle.prepare(sql).run(...values).changes);
+    },
+    exec: (sql: string) => handle.exec(sql),
+  };
+  for (let turn = 0; turn < 2; turn += 1) {
+    migrate(queries, { builder, path: database.path, now: 7, migrations: steps });
+  }
+  const applied = handle
+    .prepare('select version, name from migrations where version in (1, 1000) order by version')
+    .all();
+  handle.close();
+  expect(applied).toMatchObject([{ version: 1 }, { version: 1000, name: 'two' }]);
+});

@@ -1,0 +1,154 @@
+// Opens the database of a data folder: checked, brought up to date and unlocked, or refused with a reason.
+
+import { rmSync } from 'node:fs';
+import { sql } from 'kysely';
+import { type AccountStore, StoreError } from '../../accounts/account-store.ts';
+import type { DoorStores } from '../../door/door.ts';
+import type { Clock } from '../../lib/clock.ts';
+import type { RequestStore } from '../../monitor/request-store.ts';
+import { codeOf, createPrivateFile, placeFile } from '../../sealing/private-file.ts';
+import type { Vault } from '../../sealing/vault.ts';
+import type { KeptAnswerStore } from '../../shelf/answer-shelf.ts';
+import type { SignatureStore } from '../../signatures/signature-store.ts';
+import { createAccessLogStore } from './access-log-store.ts';
+import type { StoreLog } from './account-queries.ts';
+import { createAccountStore } from './account-store.ts';
+import { createAddressRuleStore } from './address-rule-store.ts';
+import { createClientKeyStore } from './client-key-store.ts';
+import { createConnection } from './connection.ts';
+import { createConsoleSessionStore } from './console-session-store.ts';
+import { insertDataKey, openDataKey, resealDataKey } from './data-key.ts';
+import { APPLICATION_ID, checkDatabaseFile, removeUnfinished } from './database-file.ts';
+import { createKeptAnswerStore } from './kept-answer-store.ts';
+import { migrate, readVersion } from './migrate.ts';
+import { createMonitorStore } from './monitor-store.ts';
+import { createQueryBuilder, type QueryBuilder } from './schema.ts';
+import type { Queries } from './session.ts';
+import { createSignatureStore } from './signature-store.ts';
+import { damagedDatabase } from './sqlite-fault.ts';
+import { type OpenHandle, openSqliteFile } from './sqlite-handle.ts';
+
+export interface DatabaseOptions {
+  readonly path: string;
+  /** Of the secret key. */
+  readonly vault: Vault;
+  readonly clock: Pick<Clock, 'now' | 'monotonic' | 'sleep'>;
+  /** Hears of damaged rows. */
+  readonly log?: StoreLog | undefined;
+  readonly open?: OpenHandle | undefined;
+  /** Of all kept answers together; the store's own bound when absent. */
+  readonly maxKeptBytes?: number | undefined;
+}
+
+export interface SqliteStores {
+  readonly accounts: AccountStore;
+  readonly signatures: SignatureStore;
+  readonly door: DoorStores;
+  readonly keptAnswers: KeptAnswerStore;
+  readonly requests: RequestStore;
+  /** From then on the database opens with this vault's key only; no stored secret is sealed again. */
+  changeKey(next: Vault): Promise<void>;
+  close(): Promise<void>;
+}
+
+/**
+ * A missing file becomes a new database; any other is opened or refused, never replaced.
+ * @throws StoreError `unreadable` for an empty, foreign, damaged or newer database or another secret
+ * key, `unavailable` when the file cannot be read, written or locked
+ */
+export async function openDatabase(options: DatabaseOptions): Promise<SqliteStores> {
+  const { path, vault, clock, log, maxKeptBytes, open = openSqliteFile } = options;
+  const builder = createQueryBuilder();
+  if (checkDatabaseFile(path) === 'missing') await createDatabase(options, builder);
+  removeUnfinished(path);
+  const connection = createConnection({ path, clock, open });
+  try {
+    await connection.read((queries) => checkPages(queries, builder, path));
+    const context = { builder, path, vault, now: clock.now() };
+    const dataVault = await connection.read((queries) => {
+      readVersion(queries, context);
+      return openDataKey(queries, context);
+    });
+    await connection.write('power-cut', (queries) => migrate(queries, context));
+    let current = vault;
+    return {
+      accounts: createAccountStore(connection, { builder, vault: dataVault, log }),
+      signatures: createSignatureStore(connection, builder),
+      door: {
+        clientKeys: createClientKeyStore(connection, builder, log),
+        addressRules: createAddressRuleStore(connection, builder),
+        accessLog: createAccessLogStore(connection, builder),
+        consoleSessions: createConsoleSessionStore(connection, builder),
+      },
+      keptAnswers: createKeptAnswerStore(connection, {
+        builder,
+        vault: dataVault,
+        now: () => clock.now(),
+        maxBytes: maxKeptBytes,
+      }),
+      requests: createMonitorStore({
+        connection,
+        builder,
+        monotonic: () => clock.monotonic(),
+      }),
+      async changeKey(next) {
+        await connection.write('power-cut', (queries) =>
+          resealDataKey(queries, { builder, path, vault: current }, next),
+        );
+        current = next;
+      },
+      close: () => connection.close(),
+    };
+  } catch (error) {
+    await connection.close();
+    throw error;
+  }
+}
+
+/** Built beside its place and put there whole: whoever is killed meanwhile leaves no half database. */
+async function createDatabase(options: DatabaseOptions, builder: QueryBuilder): Promise<void> {
+  const { path } = options;
+  try {
+    const builtPath = createPrivateFile(path);
+    try {
+      await build(builtPath, options, builder);
+      placeFile(builtPath, path);
+    } finally {
+      for (const end of ['', '-wal', '-shm']) rmSync(builtPath + end, { force: true });
+    }
+  } catch (error) {
+    // Another process was faster, and may have taken ours for a leftover.
+    if (checkDatabaseFile(path) === 'ours') return;
+    if (error instanceof StoreError) throw error;
+    throw new StoreError(
+      'unavailable',
+      `The database ${path} cannot be made (${codeOf(error) ?? 'unknown error'}). Let the user of this process write to its folder, or name another with ISTHMUS_DATA_DIR.`,
+      error,
+    );
+  }
+}
+
+async function build(
+  builtPath: string,
+  { path, vault, clock, open = openSqliteFile }: DatabaseOptions,
+  builder: QueryBuilder,
+): Promise<void> {
+  const connection = createConnection({ path: builtPath, clock, open });
+  try {
+    await connection.write('power-cut', (queries) => {
+      queries.exec(`pragma application_id = ${APPLICATION_ID}`);
+      migrate(queries, { builder, path, now: clock.now() });
+      insertDataKey(queries, { builder, path, vault });
+    });
+  } finally {
+    // The last to close brings everything into the one file.
+    await connection.close();
+  }
+}
+
+/** Not the indexes against their tables: that takes long, and SQLite notices what matters of it. */
+function checkPages(queries: Queries, builder: QueryBuilder, path: string): void {
+  const check = sql<{ quick_check: string }>`pragma quick_check(1)`;
+  const [found] = queries.rows({ compile: () => check.compile(builder) });
+  if (found?.quick_check !== 'ok') throw damagedDatabase(path, found?.quick_check);
+}

@@ -1,0 +1,134 @@
+// The tables as kysely knows them; what makes them stands in migrations/.
+
+import {
+  DummyDriver,
+  type Generated,
+  Kysely,
+  SqliteAdapter,
+  SqliteIntrospector,
+  SqliteQueryCompiler,
+} from 'kysely';
+import type { DoorTables } from './door-tables.ts';
+import type { RequestBodiesRow, RequestDetailsRow, RequestsRow } from './monitor-rows.ts';
+
+export interface Tables extends DoorTables {
+  accounts: AccountRow;
+  credentials: CredentialRow;
+  account_health: HealthRow;
+  account_quotas: QuotaRow;
+  signatures: SignatureRow;
+  kept_answers: KeptAnswerTableRow;
+  kept_items: KeptItemRow;
+  data_keys: DataKeyRow;
+  requests: RequestsRow;
+  request_details: RequestDetailsRow;
+  request_bodies: RequestBodiesRow;
+  usage_sums: UsageSumsRow;
+  migrations: MigrationRow;
+}
+
+export interface AccountRow {
+  id: string;
+  upstream_id: string;
+  kind: string;
+  label: string;
+  /** The label without case: unique within its upstream. */
+  label_key: string;
+  project_id: string | null;
+  tier: string | null;
+  priority: number;
+  notes: string | null;
+  /** Sealed: it may hold a user and a password. */
+  proxy_url: string | null;
+  created_at: number;
+  revision: number;
+}
+
+export interface CredentialRow {
+  account_id: string;
+  version: number;
+  /** Sealed JSON. */
+  sealed: string;
+}
+
+export interface HealthRow {
+  account_id: string;
+  health: string;
+}
+
+export interface QuotaRow {
+  account_id: string;
+  model_id: string;
+  remaining_fraction: number;
+  resets_at: number | null;
+  source: string;
+  fetched_at: number;
+}
+
+interface SignatureRow {
+  /** Rises with each save; the oldest go first. */
+  sequence: Generated<number>;
+  key: string;
+  value: string;
+  family: string | null;
+  part: string | null;
+  expires_at: number;
+}
+
+interface KeptAnswerTableRow {
+  client_key: string;
+  id: string;
+  /** Sealed JSON. */
+  sealed: string;
+  expires_at: number;
+  /** Length of `sealed`. */
+  bytes: number;
+}
+
+interface KeptItemRow {
+  client_key: string;
+  item_id: string;
+  answer_id: string;
+}
+
+interface DataKeyRow {
+  name: string;
+  /** Sealed with the secret key; it seals the secrets of all other tables. */
+  sealed: string;
+}
+
+interface UsageSumsRow {
+  /** Beginning of a quarter of an hour. */
+  at: number;
+  model: string;
+  account: string;
+  key_id: string;
+  protocol: string;
+  requests: number;
+  errors: number;
+  input_tokens: number;
+  output_tokens: number;
+  cached_tokens: number;
+  thought_tokens: number;
+  images: number;
+}
+
+interface MigrationRow {
+  version: number;
+  name: string;
+  applied_at: number;
+}
+
+/** Builds queries and never runs them: node's SQLite is synchronous, so the connection does that. */
+export function createQueryBuilder(): Kysely<Tables> {
+  return new Kysely<Tables>({
+    dialect: {
+      createAdapter: () => new SqliteAdapter(),
+      createDriver: () => new DummyDriver(),
+      createIntrospector: (database) => new SqliteIntrospector(database),
+      createQueryCompiler: () => new SqliteQueryCompiler(),
+    },
+  });
+}
+
+export type QueryBuilder = Kysely<Tables>;
