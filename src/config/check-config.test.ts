@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { JsonValue } from '../lib/json.ts';
+import type { JsonObject, JsonValue } from '../lib/json.ts';
 import { checkConfig } from './check-config.ts';
 
 function problems(raw: JsonValue): readonly string[] {
@@ -9,6 +9,25 @@ function problems(raw: JsonValue): readonly string[] {
 
 test('unknown keys are fine at every level (P192)', () => {
   expect(problems({ theme: 'dark', proxy: { zoom: 3, extprov: { other: {} } } })).toEqual([]);
+});
+
+function upstream(more: JsonObject): JsonObject {
+  return { upstreams: { a: { profile: 'generic', base_url: 'http://u', ...more } } };
+}
+
+function oauth(more: JsonObject): JsonObject {
+  return { upstreams: { a: { profile: 'vertex', oauth: { client_id: 'c', ...more } } } };
+}
+
+test('upstreams of every profile, with addresses on this machine, are fine', () => {
+  const local = { authorization_url: 'http://127.0.0.1:1/a', token_url: 'http://[::1]:1/t' };
+  const upstreams = {
+    house: { profile: 'generic', base_url: 'http://u', oauth: { client_id: 'c', ...local } },
+    vertex: { profile: 'vertex', location: 'eu', oauth: { client_id: 'c' } },
+    'gemini-api': { profile: 'gemini-api' },
+    sandbox: { profile: 'sandbox' },
+  };
+  expect(problems({ upstreams })).toEqual([]);
 });
 
 test.each<[JsonValue, string]>([
@@ -25,6 +44,51 @@ test.each<[JsonValue, string]>([
   [{ proxy: { thinking: { budget: 2048.5 } } }, 'proxy.thinking.budget: must be integer'],
   [{ proxy: { thinking: { mode: 'max' } } }, 'proxy.thinking.mode: must be one of auto, pass'],
   [{ proxy: { extprov: { dispatch_mode: 'on' } } }, 'proxy.extprov.dispatch_mode: must be one of'],
+  [{ proxy: { pool: { mode: 'random' } } }, 'proxy.pool.mode: must be one of balance, cache-first'],
+  [{ proxy: { pool: { max_wait_seconds: 301 } } }, 'proxy.pool.max_wait_seconds: must be <= 300'],
+  [{ proxy: { pool: { max_wait_seconds: 0.5 } } }, 'proxy.pool.max_wait_seconds: must be integer'],
+  [{ proxy: { quota: { refresh_minutes: 0 } } }, 'proxy.quota.refresh_minutes: must be >= 1'],
+  [
+    { proxy: { quota: { protection: { threshold_percent: 101 } } } },
+    'proxy.quota.protection.threshold_percent: must be <= 100',
+  ],
+  [{ upstreams: [] }, 'upstreams: must be object'],
+  [{ upstreams: { a: {} } }, 'upstreams.a: lacks profile'],
+  [{ upstreams: { a: { profile: 'other' } } }, 'upstreams.a.profile: must be one of sandbox'],
+  [{ upstreams: { a: { profile: 'generic' } } }, 'upstreams.a.base_url: must be set'],
+  [
+    { upstreams: { vertex: { profile: 'gemini-api' } } },
+    'upstreams.vertex.profile: must be vertex',
+  ],
+  [{ upstreams: { 'a b': { profile: 'vertex' } } }, 'upstreams["a b"]: must have an id'],
+  [upstream({ base_url: 'ftp://x' }), 'upstreams.a.base_url: must be an address'],
+  [upstream({ base_url: 'https://u:pw@x' }), 'upstreams.a.base_url: must be an address without'],
+  [upstream({ location: 'x' }), 'upstreams.a.location: only the profile vertex has it'],
+  [
+    { upstreams: { a: { profile: 'vertex', location: 'evil.example/' } } },
+    'upstreams.a.location: must be a location',
+  ],
+  [
+    { upstreams: { a: { profile: 'vertex', auth: 'query' } } },
+    'upstreams.a.auth: only the profile',
+  ],
+  [upstream({ quota_path: 'quota?x=1' }), 'upstreams.a.quota_path: must be a path'],
+  [
+    upstream({ limits: { 'm.1': { requests: 0, window_minutes: 1 } } }),
+    'upstreams.a.limits["m.1"].requests: must be >= 1',
+  ],
+  [upstream({ limits: { m: { requests: 1 } } }), 'upstreams.a.limits.m: lacks window_minutes'],
+  [upstream({ oauth: {} }), 'upstreams.a.oauth: lacks client_id'],
+  [upstream({ oauth: { client_id: 'c' } }), 'upstreams.a.oauth.authorization_url: must be set'],
+  [oauth({ client_secret: 'two words' }), 'upstreams.a.oauth.client_secret: must be one line'],
+  [oauth({ token_url: 'http://t.example' }), 'upstreams.a.oauth.token_url: must start with https'],
+  [oauth({ token_url: 'no address' }), 'upstreams.a.oauth.token_url: must be an address'],
+  [oauth({ scopes: ['a b'] }), 'upstreams.a.oauth.scopes: must be one line without blanks'],
+  [oauth({ scopes: [] }), 'upstreams.a.oauth.scopes: must not have fewer than 1'],
+  [
+    oauth({ extra_parameters: { State: 'x' } }),
+    'upstreams.a.oauth.extra_parameters.State: is set by the sign-in itself',
+  ],
 ])('%j is refused with its JSON path', (raw, start) => {
   expect(problems(raw)[0]).toContain(start);
 });
@@ -34,10 +98,17 @@ test.each<[JsonValue, string]>([
   [{ proxy: { authMode: 'strict' } }, 'proxy.authMode'],
   [{ prozy: {} }, 'prozy'],
   [{ apikey: 'k' }, 'apikey'],
+  [{ upstream: {} }, 'upstream'],
+  [{ upstreams: { a: { profile: 'vertex', locations: 'eu' } } }, 'upstreams.a.locations'],
+  [
+    { upstreams: { a: { profile: 'vertex', oauth: { client_id: 'c', tokenUrl: 'x' } } } },
+    'upstreams.a.oauth.tokenUrl',
+  ],
 ])('%j holds a misspelt key, which must not weaken anything silently (T27)', (raw, path) => {
   expect(problems(raw)[0]).toContain(`${path}: unknown key`);
 });
 
 test('secrets are not repeated in problems', () => {
   expect(problems({ api_key: 'my secret' }).join()).not.toContain('my secret');
+  expect(problems(oauth({ client_secret: 'my secret' })).join()).not.toContain('my secret');
 });

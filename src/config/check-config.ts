@@ -2,6 +2,7 @@
 
 import { Errors } from 'typebox/schema';
 import { isJsonObject, type JsonObject, type JsonValue } from '../lib/json.ts';
+import { upstreamProblems } from './check-upstreams.ts';
 import { findNearMisses } from './near-miss.ts';
 import { CONFIG_SCHEMA, type ConfigFile } from './schema.ts';
 import {
@@ -53,10 +54,18 @@ function sayError({ keyword, message, params }: SchemaError): string {
     const words = new Set(params.allowedValues.map((word) => String(word).toLowerCase()));
     return `must be one of ${[...words].join(', ')}`;
   }
+  if (keyword === 'required' && 'requiredProperties' in params) {
+    return `lacks ${String(params.requiredProperties).replaceAll(',', ', ')}`;
+  }
   return message;
 }
 
-function valueProblems({ api_key, admin_password, proxy = {} }: ConfigFile): string[] {
+function valueProblems({
+  api_key,
+  admin_password,
+  proxy = {},
+  upstreams = {},
+}: ConfigFile): string[] {
   return [
     ...tryValues('api_key', readSecret, [api_key]),
     ...tryValues('admin_password', readOneLine, [admin_password]),
@@ -64,6 +73,8 @@ function valueProblems({ api_key, admin_password, proxy = {} }: ConfigFile): str
     ...tryValues('proxy.trusted_proxies', readAddressRange, proxy.trusted_proxies),
     ...tryValues('proxy.cors_origins', readOrigin, proxy.cors_origins),
     ...tryValues('proxy.allowed_hosts', readHostName, proxy.allowed_hosts),
+    ...tryValues('proxy.pool.fixed_account', readOneLine, [proxy.pool?.fixed_account]),
+    ...upstreamProblems(upstreams),
   ];
 }
 

@@ -9,6 +9,9 @@ interface KeySchema {
   readonly description?: string | undefined;
   readonly default?: unknown;
   readonly properties?: Readonly<Record<string, KeySchema>> | undefined;
+  readonly required?: readonly string[] | undefined;
+  /** Of sections whose keys are names of the operator's choice. */
+  readonly additionalProperties?: KeySchema | undefined;
 }
 
 const INTRODUCTION = `# Configuration
@@ -53,7 +56,15 @@ function keyRows(schema: KeySchema, path: string): string[][] {
   return Object.entries(schema.properties ?? {}).flatMap(([name, key]) => {
     const keyPath = `${path}${name}`;
     if (key.properties !== undefined) return keyRows(key, `${keyPath}.`);
-    const fallback = key.default === undefined ? 'none' : `\`${JSON.stringify(key.default)}\``;
+    if (key.additionalProperties?.properties !== undefined) {
+      return [
+        [`\`${keyPath}\``, 'object', 'none', key.description ?? ''],
+        ...keyRows(key.additionalProperties, `${keyPath}.<name>.`),
+      ];
+    }
+    const isRequired = schema.required?.includes(name) === true;
+    const absent = isRequired ? 'required' : 'none';
+    const fallback = key.default === undefined ? absent : `\`${JSON.stringify(key.default)}\``;
     return [[`\`${keyPath}\``, sayType(key), fallback, key.description ?? '']];
   });
 }

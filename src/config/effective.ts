@@ -3,10 +3,25 @@
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import type { ThinkingMode } from '../canonical/effort.ts';
+import {
+  type AddressFilterSettings,
+  type ConsoleSettings,
+  readAddressFilterSettings,
+  readConsoleSettings,
+} from './door-settings.ts';
 import type { Environment } from './env.ts';
 import { type ExternalProviderSettings, readExternalProvider } from './external-provider.ts';
+import { type MonitorSettings, readMonitorSettings } from './monitor-settings.ts';
+import {
+  type PoolSettings,
+  type QuotaSettings,
+  readPoolSettings,
+  readQuotaSettings,
+} from './pool-settings.ts';
 import { type ConfigFile, PROXY_DEFAULTS } from './schema.ts';
+import { readTelemetrySettings, type TelemetrySettings } from './telemetry-settings.ts';
 import { readUpstreamSeeds, type UpstreamSeed } from './upstream-seeds.ts';
+import { readUpstreams, type UpstreamDefinition } from './upstreams.ts';
 import { AUTH_MODES, type AuthMode, type LogLevel, readWord } from './values.ts';
 
 /** What the command line says; absent means nothing was said. */
@@ -26,6 +41,8 @@ export interface Settings {
   readonly apiKey: string | undefined;
   /** Console login: `WEB_PASSWORD`, then `admin_password`, then the API key. */
   readonly consolePassword: string | undefined;
+  /** `admin_password` as the file has it: in plain, or as a hash. */
+  readonly filePassword: string | undefined;
   readonly maxBodyBytes: number;
   readonly distPath: string;
   readonly customMapping: Readonly<Record<string, string>>;
@@ -38,10 +55,19 @@ export interface Settings {
   readonly thinking: ThinkingMode;
   readonly logLevel: LogLevel;
   readonly dataDir: string;
+  readonly pool: PoolSettings;
+  readonly quota: QuotaSettings;
+  readonly addressFilter: AddressFilterSettings;
+  readonly console: ConsoleSettings;
+  readonly monitor: MonitorSettings;
+  /** Of the config file and the environment; ids are unique. */
+  readonly upstreams: readonly UpstreamDefinition[];
+  /** Accounts of the environment, by the profile's name as the id of their upstream. */
   readonly upstreamSeeds: readonly UpstreamSeed[];
   readonly databaseUrl: string | undefined;
   readonly redisUrl: string | undefined;
-  readonly otlpEndpoint: string | undefined;
+  /** Where traces and metrics go; undefined when nowhere. */
+  readonly telemetry: TelemetrySettings | undefined;
   readonly secretKey: string | undefined;
 }
 
@@ -56,6 +82,7 @@ const DEFAULT_DIST_PATH = 'dist';
 /** Flags win over environment, environment over file, file over defaults. @throws ConfigError */
 export function resolveSettings({ flags = {}, environment, file }: SettingsSources): Settings {
   const { proxy = {} } = file;
+  const upstreamSeeds = readUpstreamSeeds(environment);
   const apiKey = environment.apiKey ?? file.api_key;
   return {
     host: flags.host ?? environment.host ?? proxy.host ?? PROXY_DEFAULTS.host.default,
@@ -66,6 +93,7 @@ export function resolveSettings({ flags = {}, environment, file }: SettingsSourc
       readWord(proxy.auth_mode ?? file.auth_mode ?? PROXY_DEFAULTS.auth_mode.default, AUTH_MODES),
     apiKey,
     consolePassword: environment.webPassword ?? file.admin_password ?? apiKey,
+    filePassword: file.admin_password,
     maxBodyBytes:
       environment.maxBodyBytes ?? proxy.max_body_size ?? PROXY_DEFAULTS.max_body_size.default,
     distPath: environment.distPath ?? DEFAULT_DIST_PATH,
@@ -82,10 +110,16 @@ export function resolveSettings({ flags = {}, environment, file }: SettingsSourc
     logLevel:
       flags.logLevel ?? environment.logLevel ?? proxy.log_level ?? PROXY_DEFAULTS.log_level.default,
     dataDir: resolveDataDir(flags, environment),
-    upstreamSeeds: readUpstreamSeeds(environment),
+    pool: readPoolSettings(proxy.pool),
+    quota: readQuotaSettings(proxy.quota),
+    addressFilter: readAddressFilterSettings(proxy.ip_filter),
+    console: readConsoleSettings(proxy.console),
+    monitor: readMonitorSettings(proxy.monitor),
+    upstreams: readUpstreams(file.upstreams ?? {}, upstreamSeeds),
+    upstreamSeeds,
     databaseUrl: environment.databaseUrl,
     redisUrl: environment.redisUrl,
-    otlpEndpoint: environment.otlpEndpoint,
+    telemetry: readTelemetrySettings(environment),
     secretKey: environment.secretKey,
   };
 }

@@ -88,6 +88,8 @@ test.each([
   ['DATABASE_URL', 'mysql://x'],
   ['ISTHMUS_CORS_ORIGINS', '*'],
   ['ISTHMUS_CORS_ORIGINS', 'https://a/b'],
+  ['ISTHMUS_UPSTREAM_LOCATION', 'evil.example/'],
+  ['ISTHMUS_UPSTREAM_PROJECT', 'two words'],
   ['LOG_LEVEL', 'loud'],
   ['ISTHMUS_FETCH_REMOTE_MEDIA', 'maybe'],
   ['API_KEY', 'two words'],

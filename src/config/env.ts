@@ -6,17 +6,22 @@ import {
   AUTH_MODES,
   LOG_LEVELS,
   readAddressRange,
+  readHeaders,
   readHost,
   readHostName,
   readInteger,
   readList,
+  readLocation,
   readOrigin,
+  readPairs,
   readPath,
   readPort,
+  readRatio,
   readSecret,
   readSwitch,
   readUrl,
   readWord,
+  TRACE_SAMPLERS,
   UPSTREAM_PROFILES,
   ValueError,
 } from './values.ts';
@@ -35,7 +40,7 @@ const MAX_BODY_BYTES = 2_147_483_647;
 /** Every variable, by its name in the code. Each may also be given as `NAME_FILE`: a file that holds the value. */
 export const VARIABLES = {
   apiKey: variable('API_KEY', 'Key that clients send with model requests.', readSecret),
-  webPassword: variable('WEB_PASSWORD', 'Password of the web console.', readPassword, {
+  webPassword: variable('WEB_PASSWORD', 'Password of the web console.', readLine, {
     fallback: '`admin_password` of the config file, else `API_KEY`',
   }),
   maxBodyBytes: variable(
@@ -85,6 +90,17 @@ export const VARIABLES = {
     (text) => readWord(text, ['bearer', 'header', 'query'] as const),
     { fallback: '`bearer`' },
   ),
+  upstreamLocation: variable(
+    'ISTHMUS_UPSTREAM_LOCATION',
+    'Region of a `vertex` upstream, such as `us-central1`.',
+    readLocation,
+    { fallback: '`global`' },
+  ),
+  upstreamProject: variable(
+    'ISTHMUS_UPSTREAM_PROJECT',
+    'Project of the accounts of `UPSTREAM_API_KEYS`; a `vertex` upstream needs one except with `global`.',
+    readSecret,
+  ),
   geminiApiKey: variable(
     'GEMINI_API_KEY',
     'A key of the public Gemini API; enough by itself for one account.',
@@ -125,8 +141,33 @@ export const VARIABLES = {
   ),
   otlpEndpoint: variable(
     'OTEL_EXPORTER_OTLP_ENDPOINT',
-    'Where OpenTelemetry traces go.',
+    'Where OpenTelemetry traces and metrics go, as OTLP over HTTP: `/v1/traces` and `/v1/metrics` below this address.',
     readWebAddress,
+  ),
+  otlpHeaders: variable(
+    'OTEL_EXPORTER_OTLP_HEADERS',
+    'Headers sent along with them, such as `authorization=Bearer%20…`, comma list.',
+    readHeaders,
+  ),
+  otelServiceName: variable('OTEL_SERVICE_NAME', 'The service they are of.', readLine, {
+    fallback: '`service.name` of `OTEL_RESOURCE_ATTRIBUTES`, else `isthmus`',
+  }),
+  otelResourceAttributes: variable(
+    'OTEL_RESOURCE_ATTRIBUTES',
+    'What else is said of the service, such as `deployment.environment.name=test`, comma list.',
+    readPairs,
+  ),
+  otelTracesSampler: variable(
+    'OTEL_TRACES_SAMPLER',
+    `Which traces are kept: ${TRACE_SAMPLERS.join(', ')}.`,
+    (text) => readWord(text, TRACE_SAMPLERS),
+    { fallback: '`parentbased_always_on`' },
+  ),
+  otelTracesSamplerArg: variable(
+    'OTEL_TRACES_SAMPLER_ARG',
+    'The part of all traces that the samplers `…traceidratio` keep, from 0 to 1.',
+    readRatio,
+    { fallback: '`1`' },
   ),
   dataDir: variable('ISTHMUS_DATA_DIR', 'Folder of all that the gateway stores.', readPath, {
     fallback: '`~/.isthmus`',
@@ -197,7 +238,7 @@ function readFileText(read: () => string, name: string): string {
   }
 }
 
-function readPassword(text: string): string {
+function readLine(text: string): string {
   if (/[\p{Cc}]/u.test(text)) throw new ValueError('must be one line');
   return text;
 }

@@ -7,6 +7,8 @@ interface SectionSchema {
   readonly description?: string | undefined;
   readonly type?: string | undefined;
   readonly properties?: Readonly<Record<string, SectionSchema>> | undefined;
+  /** Of sections whose keys are names of the operator's choice. */
+  readonly additionalProperties?: SectionSchema | undefined;
 }
 
 /** Problems such as `proxy.auth_modf: unknown key; "auth_mode" was meant?`. */
@@ -28,8 +30,14 @@ function nearMissesIn(section: JsonObject, schema: SectionSchema, path: string):
 }
 
 function nestedIn(value: JsonValue, schema: SectionSchema, path: string): string[] {
-  if (schema.properties === undefined || !isJsonObject(value)) return [];
-  return nearMissesIn(value, schema, path);
+  if (!isJsonObject(value)) return [];
+  const { additionalProperties: each } = schema;
+  if (each !== undefined) {
+    return Object.entries(value).flatMap(([name, inner]) =>
+      nestedIn(inner, each, `${path}${name}.`),
+    );
+  }
+  return schema.properties === undefined ? [] : nearMissesIn(value, schema, path);
 }
 
 function isNear(key: string, name: string): boolean {

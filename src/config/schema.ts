@@ -1,6 +1,10 @@
 // The shape of `gui_config.json`: every key with its meaning and default.
 
 import type { XStatic } from 'typebox/schema';
+import { CONSOLE_SCHEMA, IP_FILTER_SCHEMA } from './door-schema.ts';
+import { MONITOR_SCHEMA } from './monitor-schema.ts';
+import { POOL_SCHEMA, QUOTA_SCHEMA } from './pool-schema.ts';
+import { UPSTREAMS_SCHEMA } from './upstream-schema.ts';
 
 const SWITCH = { type: 'boolean', default: false } as const;
 const TEXT_MAP = { type: 'object', additionalProperties: { type: 'string' } } as const;
@@ -128,6 +132,11 @@ const PROXY_SCHEMA = {
         'Fetches images and documents that requests name by https address, from public hosts only.',
     },
     thinking: THINKING_SCHEMA,
+    pool: POOL_SCHEMA,
+    quota: QUOTA_SCHEMA,
+    ip_filter: IP_FILTER_SCHEMA,
+    console: CONSOLE_SCHEMA,
+    monitor: MONITOR_SCHEMA,
     log_level: {
       enum: ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'],
       default: 'info',
@@ -148,6 +157,7 @@ export const CONFIG_SCHEMA = {
     admin_password: { type: 'string', minLength: 1, description: 'Password of the web console.' },
     auth_mode: { ...AUTH_MODE, description: 'The same as `proxy.auth_mode`, which wins.' },
     proxy: PROXY_SCHEMA,
+    upstreams: UPSTREAMS_SCHEMA,
   },
 } as const;
 

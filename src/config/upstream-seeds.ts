@@ -5,6 +5,7 @@ import type { Environment } from './env.ts';
 import type { UpstreamProfile } from './values.ts';
 
 export interface UpstreamSeed {
+  /** Also the id of the upstream. */
   readonly profile: UpstreamProfile;
   /** Undefined for the profile's own address. */
   readonly baseUrl: string | undefined;
@@ -13,6 +14,10 @@ export interface UpstreamSeed {
   /** For the `generic` profile only. */
   readonly vocabulary: 'real' | 'neutral' | undefined;
   readonly auth: 'bearer' | 'header' | 'query' | undefined;
+  /** For the `vertex` profile only. */
+  readonly location: string | undefined;
+  /** Of every account here. */
+  readonly projectId: string | undefined;
 }
 
 /**
@@ -31,6 +36,12 @@ export function readUpstreamSeeds(environment: Environment): UpstreamSeed[] {
 
 function readMainSeed(environment: Environment): UpstreamSeed | undefined {
   const { upstreamProfile, upstreamBaseUrl: baseUrl, upstreamApiKeys } = environment;
+  const { upstreamLocation: location, upstreamProject: projectId } = environment;
+  if (location !== undefined && upstreamProfile !== 'vertex') {
+    throw new ConfigError('The environment', [
+      'ISTHMUS_UPSTREAM_LOCATION is for UPSTREAM_PROFILE=vertex only',
+    ]);
+  }
   if (upstreamProfile === undefined && baseUrl === undefined && upstreamApiKeys === undefined) {
     return undefined;
   }
@@ -46,6 +57,8 @@ function readMainSeed(environment: Environment): UpstreamSeed | undefined {
     apiKeys: [...new Set(upstreamApiKeys ?? [])],
     vocabulary: environment.upstreamVocabulary,
     auth: environment.upstreamAuth,
+    location,
+    projectId,
   };
 }
 
@@ -56,5 +69,7 @@ function publicSeed(apiKey: string): UpstreamSeed {
     apiKeys: [apiKey],
     vocabulary: undefined,
     auth: undefined,
+    location: undefined,
+    projectId: undefined,
   };
 }

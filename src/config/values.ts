@@ -11,6 +11,16 @@ export type LogLevel = (typeof LOG_LEVELS)[number];
 export const UPSTREAM_PROFILES = ['sandbox', 'generic', 'gemini-api', 'vertex'] as const;
 export type UpstreamProfile = (typeof UPSTREAM_PROFILES)[number];
 
+export const TRACE_SAMPLERS = [
+  'always_on',
+  'always_off',
+  'traceidratio',
+  'parentbased_always_on',
+  'parentbased_always_off',
+  'parentbased_traceidratio',
+] as const;
+export type TraceSampler = (typeof TRACE_SAMPLERS)[number];
+
 /** What a value should have been; the reader's caller adds the name of the place. */
 export class ValueError extends Error {}
 
@@ -39,6 +49,13 @@ export function readInteger(
   if (!(value >= least && value <= most)) {
     throw new ValueError(`must be a whole number from ${least} to ${most}`);
   }
+  return value;
+}
+
+/** @throws ValueError */
+export function readRatio(text: string): number {
+  const value = /^(?:\d+(?:\.\d*)?|\.\d+)$/.test(text.trim()) ? Number(text) : Number.NaN;
+  if (!(value <= 1)) throw new ValueError('must be a number from 0 to 1');
   return value;
 }
 
@@ -77,6 +94,27 @@ export function readUrl(text: string, schemes: readonly string[]): string {
   return text.trim();
 }
 
+/** An address that credentials are sent to: https, or http on this machine. @throws ValueError */
+export function readServiceUrl(text: string): string {
+  const url = new URL(readUrl(text, ['https', 'http']));
+  const host = url.hostname.replace(/^\[|\]$/g, '');
+  const isLocal =
+    host === 'localhost' || (ipaddr.isValid(host) && ipaddr.process(host).range() === 'loopback');
+  if (url.protocol === 'http:' && !isLocal) {
+    throw new ValueError('must start with https://, except on this machine');
+  }
+  return text.trim();
+}
+
+/** A cloud location such as `us-central1`; it becomes part of a host name. @throws ValueError */
+export function readLocation(text: string): string {
+  const location = text.trim().toLowerCase();
+  if (!/^[a-z](?:[a-z\d-]{0,61}[a-z\d])?$/.test(location)) {
+    throw new ValueError('must be a location such as us-central1, or global');
+  }
+  return location;
+}
+
 /** The parts between commas, blanks around them removed. @throws ValueError when a part is empty. */
 export function readList<Item>(text: string, readItem: (text: string) => Item): Item[] {
   return text.split(',').map((part) => {
@@ -84,6 +122,39 @@ export function readList<Item>(text: string, readItem: (text: string) => Item): 
     if (item === '') throw new ValueError('must be a comma list without empty entries');
     return readItem(item);
   });
+}
+
+/**
+ * `name=value` pairs, comma list, values percent-encoded where they hold commas, blanks or `%`.
+ * @throws ValueError which never holds a value
+ */
+export function readPairs(text: string): Readonly<Record<string, string>> {
+  return Object.fromEntries(
+    readList(text, (part): [string, string] => {
+      const [, name = '', value = ''] = /^([^\s=]+)\s*=\s*(.*)$/.exec(part) ?? [];
+      if (name === '') throw new ValueError('must be pairs such as name=value, comma list');
+      return [name, decodeValue(name, value)];
+    }),
+  );
+}
+
+/** Headers of requests, given as pairs. @throws ValueError which never holds a value */
+export function readHeaders(text: string): Readonly<Record<string, string>> {
+  const headers = readPairs(text);
+  for (const [name, value] of Object.entries(headers)) {
+    if (!/^[\w!#$%&'*+.^`|~-]+$/.test(name) || !/^[\t\x20-\x7e]*$/.test(value)) {
+      throw new ValueError(`must be headers in ASCII without line breaks: "${name}" is none`);
+    }
+  }
+  return headers;
+}
+
+function decodeValue(name: string, value: string): string {
+  try {
+    return decodeURIComponent(value);
+  } catch {
+    throw new ValueError(`must be percent-encoded: the value of "${name}" is not`);
+  }
 }
 
 /** An address or CIDR range of a proxy. Ranges that hold half the internet are refused. @throws ValueError */

@@ -1,0 +1,252 @@
+// The address filter: who is let in by address, and who is told to stay out.
+
+import { StoreError } from '../accounts/account-store.ts';
+import { GatewayError, invalidRequest } from '../canonical/error.ts';
+import type { Clock } from '../lib/clock.ts';
+import type { AddressRule, AddressRuleStore, RuleHits, RuleList } from './address-rule.ts';
+import { type Batch, createBatch, type DoorLog } from './batch.ts';
+import { type IpRange, readIpAddress } from './ip-address.ts';
+import { readIpRange } from './ip-range.ts';
+import { createRuleIndex, type RuleIndex } from './rule-index.ts';
+
+export interface AddressFilterSettings {
+  readonly enabled: boolean;
+  /** What becomes of an address that no rule covers. */
+  readonly fallback: RuleList;
+  /** Whether an allow rule wins over a deny rule; otherwise deny wins. */
+  readonly allowBeatsDeny: boolean;
+}
+
+export interface AddressVerdict {
+  readonly verdict: 'allowed' | 'denied';
+  /** The narrowest rule that decided; undefined when none covers the address. */
+  readonly rule: AddressRule | undefined;
+}
+
+export interface RuleInput {
+  readonly list: RuleList;
+  readonly range: string;
+  readonly note?: string | undefined;
+  readonly expiresAt?: number | null | undefined;
+}
+
+export interface AddressFilter {
+  /** Oldest first, with their latest counts. */
+  list(): readonly AddressRule[];
+  /** What the rules say of an address, also while the filter is off; an unreadable one fits no rule. */
+  explain(address: string): AddressVerdict;
+  /** Counts the hit. @throws GatewayError forbidden for an address that has to stay out */
+  enter(address: string): void;
+  /** @throws GatewayError invalid-request for a bad range, or when it would lock `byAddress` out */
+  add(rule: RuleInput, byAddress: string): Promise<AddressRule>;
+  /** @throws as `add`, and StoreError `missing` */
+  change(id: string, change: Partial<RuleInput>, byAddress: string): Promise<AddressRule>;
+  /** @throws as `change` */
+  remove(id: string, byAddress: string): Promise<void>;
+  /** @throws GatewayError when these settings would lock `byAddress` out */
+  refuseLockOut(settings: AddressFilterSettings, byAddress: string): void;
+  close(): Promise<void>;
+}
+
+export interface AddressFilterOptions {
+  /** Undefined keeps the rules in memory. */
+  readonly store: AddressRuleStore | undefined;
+  readonly settings: () => AddressFilterSettings;
+  readonly clock: Clock;
+  readonly createId: (prefix: string) => string;
+  readonly log?: DoorLog | undefined;
+}
+
+/** More would be a block list, which belongs into a firewall. */
+const MOST_RULES = 20_000;
+
+/** `rules` are those of the store. */
+export function createAddressFilter(
+  options: AddressFilterOptions,
+  rules: readonly AddressRule[] = [],
+): AddressFilter {
+  return new Filter(options, rules);
+}
+
+interface Entry {
+  rule: AddressRule;
+  readonly range: IpRange;
+}
+
+class Filter implements AddressFilter {
+  readonly #options: AddressFilterOptions;
+  readonly #batch: Batch;
+  #entries = new Map<string, Entry>();
+  #index: RuleIndex<Entry>;
+  #hits = new Map<string, RuleHits>();
+
+  constructor(options: AddressFilterOptions, rules: readonly AddressRule[]) {
+    this.#options = options;
+    for (const rule of rules) {
+      const reading = readIpRange(rule.range);
+      if (reading.kind === 'good') this.#entries.set(rule.id, { rule, range: reading.range });
+      else options.log?.warn({ rule: rule.id }, 'A stored address rule is damaged and not used.');
+    }
+    this.#index = createRuleIndex(this.#entries.values());
+    const { clock, log } = options;
+    const save = () => this.#saveHits();
+    this.#batch = createBatch({ clock, title: 'The hits of address rules', save, log });
+  }
+
+  list(): readonly AddressRule[] {
+    return [...this.#entries.values()].map(({ rule }) => rule);
+  }
+
+  explain(address: string): AddressVerdict {
+    return this.#judge(address, this.#index, this.#options.settings());
+  }
+
+  enter(address: string): void {
+    if (!this.#options.settings().enabled) return;
+    const { verdict, rule } = this.explain(address);
+    if (rule !== undefined) this.#count(rule);
+    if (verdict === 'allowed') return;
+    throw new GatewayError({
+      kind: 'forbidden',
+      source: 'client',
+      reason: 'address-blocked',
+      message: `The address ${address} is not let in here. Whoever runs this gateway can change that in its address rules.`,
+    });
+  }
+
+  async add(input: RuleInput, byAddress: string): Promise<AddressRule> {
+    if (this.#entries.size >= MOST_RULES) {
+      throw invalidRequest('range', `range: there are ${MOST_RULES} rules already; remove some.`);
+    }
+    const { clock, createId } = this.#options;
+    const { text, range } = readRange(input.range);
+    const rule: AddressRule = {
+      id: createId('rule_'),
+      list: input.list,
+      range: text,
+      note: input.note ?? '',
+      expiresAt: input.expiresAt ?? undefined,
+      hits: 0,
+      lastHitAt: undefined,
+      createdAt: clock.now(),
+    };
+    return this.#put({ rule, range }, byAddress);
+  }
+
+  async change(id: string, change: Partial<RuleInput>, byAddress: string): Promise<AddressRule> {
+    const { rule } = this.#find(id);
+    const { text, range } = readRange(change.range ?? rule.range);
+    const { expiresAt } = change;
+    const changed: AddressRule = {
+      ...rule,
+      list: change.list ?? rule.list,
+      range: text,
+      note: change.note ?? rule.note,
+      expiresAt: expiresAt === undefined ? rule.expiresAt : (expiresAt ?? undefined),
+    };
+    return this.#put({ rule: changed, range }, byAddress);
+  }
+
+  async remove(id: string, byAddress: string): Promise<void> {
+    this.#find(id);
+    const next = new Map(this.#entries);
+    next.delete(id);
+    this.#refuseLockOut(() => createRuleIndex(next.values()), this.#options.settings(), byAddress);
+    await this.#options.store?.remove(id);
+    this.#entries.delete(id);
+    this.#hits.delete(id);
+    this.#index = createRuleIndex(this.#entries.values());
+  }
+
+  refuseLockOut(settings: AddressFilterSettings, byAddress: string): void {
+    this.#refuseLockOut(() => this.#index, settings, byAddress);
+  }
+
+  close(): Promise<void> {
+    return this.#batch.close();
+  }
+
+  #find(id: string): Entry {
+    const entry = this.#entries.get(id);
+    if (entry !== undefined) return entry;
+    throw new StoreError('missing', 'There is no address rule of this id. List them to see all.');
+  }
+
+  async #put(entry: Entry, byAddress: string): Promise<AddressRule> {
+    const { rule } = entry;
+    const next = new Map(this.#entries).set(rule.id, entry);
+    this.#refuseLockOut(() => createRuleIndex(next.values()), this.#options.settings(), byAddress);
+    await this.#options.store?.save(rule);
+    this.#entries.set(rule.id, entry);
+    this.#index = createRuleIndex(this.#entries.values());
+    return rule;
+  }
+
+  #refuseLockOut(
+    buildIndex: () => RuleIndex<Entry>,
+    settings: AddressFilterSettings,
+    byAddress: string,
+  ): void {
+    if (!settings.enabled) return;
+    if (this.#judge(byAddress, buildIndex(), settings).verdict === 'allowed') return;
+    // Whoever is out already, such as a script of this machine, cannot be locked out.
+    const isOut = this.#options.settings().enabled && this.explain(byAddress).verdict === 'denied';
+    if (isOut) return;
+    throw invalidRequest(
+      'range',
+      `range: that would lock out the address you come from (${byAddress}). Add an allow rule for it first, or take it out of the deny rules.`,
+    );
+  }
+
+  #judge(
+    address: string,
+    index: RuleIndex<Entry>,
+    { fallback, allowBeatsDeny }: AddressFilterSettings,
+  ): AddressVerdict {
+    const read = readIpAddress(address);
+    const now = this.#options.clock.now();
+    const covering = (read === undefined ? [] : index.find(read))
+      .map(({ rule }) => rule)
+      .filter(({ expiresAt }) => expiresAt === undefined || expiresAt > now);
+    const stronger: RuleList = allowBeatsDeny ? 'allow' : 'deny';
+    const rule = covering.find(({ list }) => list === stronger) ?? covering[0];
+    const decision = rule?.list ?? fallback;
+    return { verdict: decision === 'allow' ? 'allowed' : 'denied', rule };
+  }
+
+  #count(rule: AddressRule): void {
+    const now = this.#options.clock.now();
+    const entry = this.#entries.get(rule.id);
+    if (entry === undefined) return;
+    // In place: the index holds the entry itself.
+    entry.rule = { ...entry.rule, hits: entry.rule.hits + 1, lastHitAt: now };
+    const hits = (this.#hits.get(rule.id)?.hits ?? 0) + 1;
+    this.#hits.set(rule.id, { id: rule.id, hits, lastHitAt: now });
+    if (this.#options.store !== undefined) this.#batch.touch();
+  }
+
+  async #saveHits(): Promise<void> {
+    const taken = this.#hits;
+    this.#hits = new Map();
+    try {
+      await this.#options.store?.addHits([...taken.values()]);
+    } catch (error) {
+      for (const { id, hits, lastHitAt } of taken.values()) {
+        const newer = this.#hits.get(id);
+        const sum = {
+          id,
+          hits: hits + (newer?.hits ?? 0),
+          lastHitAt: newer?.lastHitAt ?? lastHitAt,
+        };
+        this.#hits.set(id, sum);
+      }
+      throw error;
+    }
+  }
+}
+
+function readRange(text: string): { readonly text: string; readonly range: IpRange } {
+  const reading = readIpRange(text);
+  if (reading.kind === 'good') return reading;
+  throw invalidRequest('range', `range: ${reading.problem}.`);
+}

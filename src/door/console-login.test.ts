@@ -1,0 +1,200 @@
+import { expect, test } from 'vitest';
+import { createFakeClock, type FakeClock } from '../../test/support/fake-clock.ts';
+import { createMemoryDoorStores } from '../../test/support/memory-door-stores.ts';
+import { GatewayError } from '../canonical/error.ts';
+import { createConsoleLogin } from './console-login.ts';
+import { createConsoleSessions } from './console-sessions.ts';
+import type { PasswordHasher } from './password-hash.ts';
+import { createSignInLinks } from './sign-in-links.ts';
+
+const PASSWORD = 'correct horse';
+const MINUTE = 60_000;
+const HOUR = 60 * MINUTE;
+
+function openLogin(
+  options: { clock?: FakeClock; stores?: ReturnType<typeof createMemoryDoorStores> } = {},
+) {
+  const { clock = createFakeClock(), stores = createMemoryDoorStores() } = options;
+  const state = { password: PASSWORD as string | undefined, hashed: 0 };
+  const hasher: PasswordHasher = {
+    hash: async (password) => password,
+    verify: async (stored, given) => {
+      state.hashed += 1;
+      return stored === given;
+    },
+  };
+  const store = stores.consoleSessions;
+  const start = async () =>
+    createConsoleLogin({
+      password: () => state.password,
+      machineToken: 'machine-token',
+      hasher,
+      sessions: createConsoleSessions(
+        { store, clock, idleMs: () => 12 * HOUR },
+        await store.list(),
+      ),
+      links: createSignInLinks(clock),
+      clock,
+      tagKey: Buffer.alloc(32, 7),
+    });
+  return { clock, state, start, stores };
+}
+
+const browser = (address = '192.0.2.1', cookie?: string) => ({ address, cookie });
+
+async function outcome(try_: Promise<unknown>): Promise<number | string> {
+  try {
+    await try_;
+    return 'in';
+  } catch (error) {
+    if (!(error instanceof GatewayError)) throw error;
+    return error.kind === 'rate-limited' ? (error.retryAfterMs ?? 0) : error.kind;
+  }
+}
+
+test('an address has five tries a minute, then waits twice as long each time', async () => {
+  const { clock, start } = openLogin();
+  const login = await start();
+  const guess = () => outcome(login.signIn('wrong', browser()));
+  for (let turn = 0; turn < 5; turn += 1) expect(await guess()).toBe('unauthenticated');
+  for (const waitMs of [1, 2, 4, 8, 15, 15].map((minutes) => minutes * MINUTE)) {
+    expect(await guess()).toBe(waitMs);
+    // The right password is not looked at either.
+    expect(await outcome(login.signIn(PASSWORD, browser()))).toBe(waitMs);
+    await clock.advance(waitMs);
+    expect(await guess()).toBe('unauthenticated');
+  }
+  await clock.advance(15 * MINUTE);
+  expect(await outcome(login.signIn(PASSWORD, browser()))).toBe('in');
+  expect(await guess()).toBe('unauthenticated');
+});
+
+test('slow tries are never refused', async () => {
+  const { clock, start } = openLogin();
+  const login = await start();
+  for (let turn = 0; turn < 12; turn += 1) {
+    expect(await outcome(login.signIn('wrong', browser()))).toBe('unauthenticated');
+    await clock.advance(MINUTE / 4);
+  }
+});
+
+test('the addresses of one IPv6 network share their tries', async () => {
+  const { start } = openLogin();
+  const login = await start();
+  for (let turn = 0; turn < 5; turn += 1) {
+    await outcome(login.signIn('wrong', browser(`2001:db8::${turn + 1}`)));
+  }
+  expect(await outcome(login.signIn('wrong', browser('2001:db8::ffff')))).toBe(MINUTE);
+  expect(await outcome(login.signIn('wrong', browser('2001:db8:0:1::1')))).toBe('unauthenticated');
+});
+
+test('of ten thousand guesses from many addresses twenty a minute and a hundred an hour are looked at', async () => {
+  const { clock, state, start } = openLogin();
+  const login = await start();
+  const guesses = async (count: number, from: number) => {
+    for (let turn = 0; turn < count; turn += 1) {
+      const one = from + turn;
+      const address = `10.${one >> 16}.${(one >> 8) & 255}.${one & 255}`;
+      const result = await outcome(login.signIn(`guess ${one}`, browser(address)));
+      if (result !== 'unauthenticated') expect(result).toBeGreaterThan(0);
+    }
+  };
+  await guesses(5_000, 0);
+  expect(state.hashed).toBe(20);
+  for (let minute = 1; minute <= 59; minute += 1) {
+    await clock.advance(MINUTE);
+    await guesses(84, 5_000 + minute * 84);
+  }
+  expect(state.hashed).toBe(100);
+  await clock.advance(MINUTE);
+  expect(await outcome(login.signIn('x', browser('192.0.2.9')))).toBe('unauthenticated');
+});
+
+test('guessing from elsewhere does not keep out the address that signed in before', async () => {
+  const { start } = openLogin();
+  const login = await start();
+  expect(await outcome(login.signIn(PASSWORD, browser()))).toBe('in');
+  for (let turn = 0; turn < 200; turn += 1) {
+    await outcome(login.signIn('wrong', browser(`10.0.${turn >> 8}.${turn & 255}`)));
+  }
+  expect(await outcome(login.signIn(PASSWORD, browser('10.9.9.9')))).toBeGreaterThan(0);
+  expect(await outcome(login.signIn(PASSWORD, browser()))).toBe('in');
+});
+
+test('many guesses at the same moment count one by one, the same password only once', async () => {
+  const { start, state } = openLogin();
+  const login = await start();
+  const different = Array.from({ length: 50 }, (_, turn) =>
+    login.isPassword(`w${turn}`, '192.0.2.1'),
+  );
+  const results = await Promise.allSettled(different);
+  expect(results.filter(({ status }) => status === 'fulfilled')).toHaveLength(5);
+  expect(state.hashed).toBe(5);
+  const same = Array.from({ length: 50 }, () => login.isPassword(PASSWORD, '192.0.2.2'));
+  expect(new Set(await Promise.all(same))).toEqual(new Set([true]));
+  expect(state.hashed).toBe(6);
+  expect(await login.isPassword(PASSWORD, '192.0.2.3')).toBe(true);
+  expect(state.hashed).toBe(6);
+});
+
+test('the token of the machine is right without a try', async () => {
+  const { start, state } = openLogin();
+  const login = await start();
+  for (let turn = 0; turn < 9; turn += 1) await outcome(login.signIn('wrong', browser()));
+  expect(await login.isPassword('machine-token', '192.0.2.1')).toBe(true);
+  state.password = undefined;
+  expect(login.needsPassword).toBe(false);
+});
+
+test('a session is found by its cookie, lasts while it is used and a week at most', async () => {
+  const { clock, start } = openLogin();
+  const login = await start();
+  const { secret, expiresAt } = await login.signIn(PASSWORD, browser());
+  expect(Buffer.from(secret, 'base64url')).toHaveLength(32);
+  expect(expiresAt).toBe(clock.now() + 12 * HOUR);
+  expect(login.findSession('another')).toBeUndefined();
+  for (let half = 0; half < 15; half += 1) {
+    await clock.advance(11 * HOUR);
+    expect(login.findSession(secret)).toBeDefined();
+  }
+  await clock.advance(3 * HOUR);
+  expect(login.findSession(secret)).toBeUndefined();
+  const idle = await login.signIn(PASSWORD, browser());
+  await clock.advance(12 * HOUR);
+  expect(login.findSession(idle.secret)).toBeUndefined();
+});
+
+test('signing in anew ends the session the browser had; signing out ends all', async () => {
+  const { start, stores } = openLogin();
+  const login = await start();
+  const first = await login.signIn(PASSWORD, browser());
+  const other = await login.signIn(PASSWORD, browser());
+  const second = await login.signIn(PASSWORD, browser('192.0.2.1', first.secret));
+  const alive = () =>
+    [first, other, second].map(({ secret }) => login.findSession(secret) !== undefined);
+  expect(alive()).toEqual([false, true, true]);
+  await login.endAllSessions();
+  expect(alive()).toEqual([false, false, false]);
+  expect(await stores.consoleSessions.list()).toEqual([]);
+});
+
+test('sessions survive a restart, and end with the password they began with', async () => {
+  const { start, state, stores } = openLogin();
+  const { secret } = await (await start()).signIn(PASSWORD, browser());
+  expect(JSON.stringify(await stores.consoleSessions.list())).not.toContain(secret);
+  expect((await start()).findSession(secret)).toBeDefined();
+  state.password = 'another';
+  expect((await start()).findSession(secret)).toBeUndefined();
+});
+
+test('a link signs in once within ten minutes', async () => {
+  const { clock, start } = openLogin();
+  const login = await start();
+  const [used, late] = [login.createLink(), login.createLink()];
+  const session = await login.redeemLink(used, browser());
+  expect(login.findSession(session?.secret ?? '')).toBeDefined();
+  expect(await login.redeemLink(used, browser())).toBeUndefined();
+  expect(await login.redeemLink('none', browser())).toBeUndefined();
+  await clock.advance(10 * MINUTE);
+  expect(await login.redeemLink(late, browser())).toBeUndefined();
+});

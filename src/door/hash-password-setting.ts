@@ -1,0 +1,54 @@
+// Rewrites a console password that stands in plain in the config file as a hash.
+
+import type { DoorLog } from './batch.ts';
+import { isPasswordHash, isUsableHash, type PasswordHasher } from './password-hash.ts';
+
+export interface HashSettingOptions {
+  readonly config: PasswordConfig;
+  readonly hasher: Pick<PasswordHasher, 'hash'>;
+  readonly log: DoorLog;
+}
+
+/** The little of the live configuration that is used. */
+export interface PasswordConfig {
+  raw(): { readonly [key: string]: unknown };
+  update(patch: { readonly admin_password: string }): Promise<unknown>;
+  subscribe(listener: () => void): () => void;
+}
+
+export interface PasswordKeeper {
+  /** Resolves when what is under way is written. */
+  close(): Promise<void>;
+}
+
+/** Now and after each change of the settings; a file that cannot be written keeps its plain password. */
+export function keepPasswordHashed({ config, hasher, log }: HashSettingOptions): PasswordKeeper {
+  let work: Promise<void> = Promise.resolve();
+  const rewrite = async (): Promise<void> => {
+    const plain = config.raw().admin_password;
+    if (typeof plain !== 'string') return;
+    if (isPasswordHash(plain)) {
+      if (isUsableHash(plain)) return;
+      log.warn({}, 'admin_password is a damaged hash: nobody can sign in with it. Set it anew.');
+      return;
+    }
+    const hashed = await hasher.hash(plain);
+    // Changed meanwhile: that change is on its way here too.
+    if (config.raw().admin_password !== plain) return;
+    await config.update({ admin_password: hashed });
+    log.info({}, 'The console password in the config file is now a hash.');
+  };
+  const run = (): void => {
+    work = work.then(rewrite).catch((error: unknown) => {
+      log.warn({ error }, 'The console password in the config file could not be hashed.');
+    });
+  };
+  const unsubscribe = config.subscribe(run);
+  run();
+  return {
+    close() {
+      unsubscribe();
+      return work;
+    },
+  };
+}

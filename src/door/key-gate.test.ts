@@ -1,0 +1,220 @@
+import { expect, test } from 'vitest';
+import { createFakeClock } from '../../test/support/fake-clock.ts';
+import { createMemoryDoorStores } from '../../test/support/memory-door-stores.ts';
+import { GatewayError } from '../canonical/error.ts';
+import { createCurfewCheck } from './curfew.ts';
+import { createKeyBook, type KeyInput } from './key-book.ts';
+import { createKeyGate } from './key-gate.ts';
+import { createKeySecret, looksLikeKeySecret } from './key-secret.ts';
+
+const START = Date.UTC(2026, 0, 15, 12);
+const HOUR = 3_600_000;
+
+async function openKeys(input: Partial<KeyInput> = {}, clock = createFakeClock(START)) {
+  const { clientKeys: store } = createMemoryDoorStores();
+  let count = 0;
+  const options = {
+    store,
+    digestKey: Buffer.alloc(32, 1),
+    clock,
+    createId: (prefix: string) => `${prefix}${++count}`,
+  };
+  const book = createKeyBook(options);
+  const gate = createKeyGate(book, clock);
+  const { listed, secret } = await book.create({ name: 'Ada', ...input });
+  const { id } = listed.key;
+  const reopen = async () => createKeyBook(options, await store.list());
+  return { book, gate, clock, store, id, secret, reopen };
+}
+
+function refusal(
+  run: () => unknown,
+): { kind: string; reason: unknown; retryAfterMs: unknown; message: string } | undefined {
+  try {
+    run();
+    return undefined;
+  } catch (error) {
+    if (!(error instanceof GatewayError)) throw error;
+    const { kind, reason, retryAfterMs, message } = error;
+    return { kind, reason, retryAfterMs, message };
+  }
+}
+
+const CALL = { model: 'alpha-3-flash', tokens: 100, images: 0 };
+
+test('a secret has 160 random bits and a checksum, and is kept as a keyed digest only', async () => {
+  const secrets = Array.from({ length: 100 }, createKeySecret);
+  expect(new Set(secrets).size).toBe(100);
+  for (const secret of secrets) expect(secret).toMatch(/^sk-[0-9a-z]{38}$/);
+  expect(secrets.every(looksLikeKeySecret)).toBe(true);
+  const [first = ''] = secrets;
+  const misspelt = first.slice(0, 10) + (first[10] === 'a' ? 'b' : 'a') + first.slice(11);
+  expect(looksLikeKeySecret(misspelt)).toBe(false);
+  const { gate, store, secret, id } = await openKeys();
+  expect(gate.identify(['x', secret])).toBe(id);
+  expect(gate.identify([misspelt, createKeySecret()])).toBeUndefined();
+  const stored = JSON.stringify(await store.list());
+  expect(stored).not.toContain(secret);
+  expect(stored).not.toContain(secret.slice(12));
+});
+
+test('a key that is disabled, expired or removed is refused; without an end it never expires', async () => {
+  const { book, gate, clock, id, secret } = await openKeys();
+  await clock.advance(10 * 365 * 24 * HOUR);
+  expect(refusal(() => gate.enter(id, '192.0.2.1'))).toBeUndefined();
+  await book.change(id, { expiresAt: clock.now() }, undefined);
+  expect(refusal(() => gate.enter(id, '192.0.2.1'))).toMatchObject({
+    kind: 'forbidden',
+    reason: 'key-rejected',
+    message: expect.stringContaining('expired'),
+  });
+  await book.change(id, { expiresAt: null, enabled: false }, undefined);
+  expect(refusal(() => gate.enter(id, '192.0.2.1'))?.message).toContain('disabled');
+  await book.remove(id);
+  expect(gate.identify([secret])).toBeUndefined();
+});
+
+test('the third address of a key for two is refused until a day has passed (V164)', async () => {
+  const { gate, clock, id } = await openKeys({ maxAddresses: 2 });
+  const enter = (address: string) => refusal(() => gate.enter(id, address))?.message;
+  expect(enter('192.0.2.1')).toBeUndefined();
+  expect(enter('2001:db8::1')).toBeUndefined();
+  expect(enter('2001:db8::2')).toBeUndefined();
+  expect(enter('::ffff:192.0.2.1')).toBeUndefined();
+  expect(enter('192.0.2.3')).toContain('2 other addresses');
+  await clock.advance(23 * HOUR);
+  expect(enter('192.0.2.1')).toBeUndefined();
+  await clock.advance(2 * HOUR);
+  expect(enter('192.0.2.3')).toBeUndefined();
+  expect(enter('192.0.2.4')).toContain('2 other addresses');
+});
+
+test('a curfew lasts over midnight by the clock of its own zone (V164)', async () => {
+  const curfew = { from: '23:00', to: '06:00', timeZone: 'Europe/Berlin' };
+  const { gate, id } = await openKeys({ curfew }, createFakeClock(Date.UTC(2026, 0, 15, 0)));
+  expect(refusal(() => gate.enter(id, '192.0.2.1'))).toMatchObject({
+    kind: 'forbidden',
+    message: expect.stringContaining('23:00 to 06:00 (Europe/Berlin)'),
+  });
+  const isOn = (time: string, zone = 'Europe/Berlin') =>
+    createCurfewCheck({ ...curfew, timeZone: zone }).isOn(Date.parse(time));
+  expect(isOn('2026-01-15T21:59:59Z')).toBe(false);
+  expect(isOn('2026-01-15T22:00:00Z')).toBe(true);
+  expect(isOn('2026-01-16T04:59:59Z')).toBe(true);
+  expect(isOn('2026-01-16T05:00:00Z')).toBe(false);
+  // Summer time.
+  expect(isOn('2026-07-15T21:00:00Z')).toBe(true);
+  expect(isOn('2026-07-16T04:00:00Z')).toBe(false);
+  expect(isOn('2026-01-15T14:30:00Z', 'Asia/Tokyo')).toBe(true);
+  expect(isOn('2026-01-15T12:00:00Z', 'Nowhere/Lost')).toBe(true);
+  const noon = createCurfewCheck({ from: '09:00', to: '17:00', timeZone: 'UTC' });
+  expect([noon.isOn(START), noon.isOn(START + 5 * HOUR)]).toEqual([true, false]);
+});
+
+test.each([
+  [{ from: '24:00', to: '06:00', timeZone: 'UTC' }, 'curfew.from'],
+  [{ from: '23:00', to: '6:00', timeZone: 'UTC' }, 'curfew.to'],
+  [{ from: '23:00', to: '23:00', timeZone: 'UTC' }, 'another time'],
+  [{ from: '23:00', to: '06:00', timeZone: 'Mars/Base' }, 'time zone'],
+])('the curfew %j is refused with the reason', async (curfew, reason) => {
+  await expect(openKeys({ curfew })).rejects.toThrow(reason);
+});
+
+test('only allowed models pass, by name or pattern', async () => {
+  const { gate, id } = await openKeys({ allowedModels: ['Alpha-*', 'beta'] });
+  const models = ['alpha-3-flash', 'ALPHA-x', 'beta', 'beta-2', 'gamma'];
+  expect(models.map((model) => gate.allows(id, model))).toEqual([true, true, true, false, false]);
+  expect(gate.allows('api-key', 'gamma')).toBe(true);
+  expect(refusal(() => gate.admit(id, { ...CALL, model: 'gamma' }))).toMatchObject({
+    kind: 'forbidden',
+    reason: 'key-rejected',
+    message: expect.stringContaining('"gamma"'),
+  });
+});
+
+test('requests of a minute are limited, with the time until the next', async () => {
+  const { gate, clock, id } = await openKeys({ requestsPerMinute: 2 });
+  const admit = () => refusal(() => gate.admit(id, CALL));
+  expect(admit()).toBeUndefined();
+  await clock.advance(20_000);
+  expect(admit()).toBeUndefined();
+  expect(admit()).toMatchObject({ kind: 'rate-limited', retryAfterMs: 40_000 });
+  await clock.advance(40_000);
+  expect(admit()).toBeUndefined();
+  expect(admit()).toMatchObject({ retryAfterMs: 20_000 });
+});
+
+test('tokens of a minute are counted as used, and reserved while calls run', async () => {
+  const { gate, clock, id } = await openKeys({ tokensPerMinute: 1_000 });
+  const running = gate.admit(id, { ...CALL, tokens: 1_000 });
+  expect(refusal(() => gate.admit(id, CALL))).toMatchObject({ kind: 'rate-limited' });
+  running?.settle({ tokens: 10, images: 0 });
+  running?.settle({ tokens: 5_000, images: 0 });
+  gate.admit(id, CALL)?.settle({ tokens: 2_000 });
+  expect(refusal(() => gate.admit(id, CALL))).toMatchObject({ retryAfterMs: 60_000 });
+  await clock.advance(60_000);
+  expect(refusal(() => gate.admit(id, CALL))).toBeUndefined();
+});
+
+test('a daily budget begins anew at midnight UTC', async () => {
+  const { gate, book, clock, id } = await openKeys({ dailyTokens: 500 });
+  gate.admit(id, CALL)?.settle({ tokens: 500 });
+  expect(refusal(() => gate.admit(id, CALL))).toMatchObject({
+    kind: 'quota-exhausted',
+    retryAfterMs: 12 * HOUR,
+  });
+  expect(book.get(id)?.usedToday).toMatchObject({ requests: 1, tokens: 500 });
+  await clock.advance(12 * HOUR);
+  expect(book.get(id)?.usedToday).toMatchObject({ requests: 0, tokens: 0 });
+  expect(refusal(() => gate.admit(id, CALL))).toBeUndefined();
+});
+
+test('of two hundred pictures at once no more pass than the budget has (T29)', async () => {
+  const { gate, id } = await openKeys({ dailyImages: 20 });
+  const admitted = Array.from({ length: 200 }, () => {
+    try {
+      return gate.admit(id, { ...CALL, images: 1 });
+    } catch {
+      return undefined;
+    }
+  }).filter((one) => one !== undefined);
+  expect(admitted).toHaveLength(20);
+  for (const one of admitted.slice(0, 15)) one.settle({ images: 1, tokens: 0 });
+  // Those that failed cost nothing.
+  for (const one of admitted.slice(15)) one.settle({ images: 0, tokens: 0 });
+  expect(refusal(() => gate.admit(id, { ...CALL, images: 6 }))?.kind).toBe('quota-exhausted');
+  expect(refusal(() => gate.admit(id, { ...CALL, images: 5 }))).toBeUndefined();
+  expect(refusal(() => gate.admit(id, CALL))).toBeUndefined();
+});
+
+test('what a key used today and from where survives a restart', async () => {
+  const { gate, book, clock, id, reopen, secret } = await openKeys({
+    dailyTokens: 500,
+    maxAddresses: 1,
+  });
+  gate.enter(id, '192.0.2.1');
+  gate.admit(id, CALL)?.settle({ tokens: 500 });
+  await book.close();
+  const again = await reopen();
+  const gateAgain = createKeyGate(again, clock);
+  expect(gateAgain.identify([secret])).toBe(id);
+  expect(refusal(() => gateAgain.admit(id, CALL))?.kind).toBe('quota-exhausted');
+  expect(refusal(() => gateAgain.enter(id, '192.0.2.2'))?.kind).toBe('forbidden');
+  expect(again.get(id)?.key.lastUsedAt).toBe(clock.now());
+});
+
+test('a change keeps what it does not name, null takes away, and an old revision is refused', async () => {
+  const { book, id } = await openKeys({ dailyTokens: 5, requestsPerMinute: 6 });
+  const changed = await book.change(id, { name: 'Eve', dailyTokens: null }, 1);
+  expect(changed.key).toMatchObject({ name: 'Eve', requestsPerMinute: 6, revision: 2 });
+  expect(changed.key.dailyTokens).toBeUndefined();
+  await expect(book.change(id, { name: 'late' }, 1)).rejects.toMatchObject({ fault: 'stale' });
+  await expect(book.change('key_none', {}, undefined)).rejects.toMatchObject({ fault: 'missing' });
+});
+
+test('ids that are no keys of persons have no limits', async () => {
+  const { gate } = await openKeys();
+  gate.enter('local', '192.0.2.1');
+  expect(gate.admit('api-key', CALL)).toBeUndefined();
+  expect(gate.countsImages('api-key')).toBe(false);
+});

@@ -1,0 +1,113 @@
+// Holds the requests of a key to its limits: who comes, from where, for which model, how much.
+
+import { GatewayError } from '../canonical/error.ts';
+import type { Clock } from '../lib/clock.ts';
+import { visitorOf } from './ip-address.ts';
+import type { KeyBook, KeyEntry } from './key-book.ts';
+import type { CallCost, MeterRefusal, Reservation } from './key-meter.ts';
+
+export interface KeyGate {
+  readonly isEmpty: boolean;
+  /** The id of the key that one of the credentials is. */
+  identify(credentials: readonly string[]): string | undefined;
+  /** @throws GatewayError forbidden naming the rule: disabled, expired, curfew or too many addresses */
+  enter(keyId: string, address: string): void;
+  /** True for ids that are no person's key: those have no limits. */
+  allows(keyId: string, model: string): boolean;
+  /** Whether images of this key are counted against a budget. */
+  countsImages(keyId: string): boolean;
+  /**
+   * Counts a call before it runs.
+   * @throws GatewayError forbidden for a model that is not allowed; rate-limited or quota-exhausted,
+   * with the wait, when a limit is reached
+   */
+  admit(keyId: string, call: CallCost & { readonly model: string }): Reservation | undefined;
+}
+
+export function createKeyGate(book: KeyBook, clock: Pick<Clock, 'now'>): KeyGate {
+  return {
+    get isEmpty() {
+      return book.isEmpty;
+    },
+    identify(credentials) {
+      let found: string | undefined;
+      for (const credential of credentials) found ??= book.identify(credential)?.key.id;
+      return found;
+    },
+    enter(keyId, address) {
+      const entry = book.find(keyId);
+      if (entry !== undefined) checkEntry(entry, address, clock.now());
+    },
+    allows: (keyId, model) => book.find(keyId)?.allows(model) ?? true,
+    countsImages: (keyId) => book.find(keyId)?.key.dailyImages !== undefined,
+    admit(keyId, { model, ...cost }) {
+      const entry = book.find(keyId);
+      if (entry === undefined) return undefined;
+      if (!entry.allows(model)) {
+        throw rejected(
+          `This key may not use the model ${JSON.stringify(model)}. The model list shows those it may.`,
+        );
+      }
+      const outcome = entry.meter.reserve(cost, entry.key);
+      if ('kind' in outcome) throw limitReached(entry, outcome);
+      return outcome;
+    },
+  };
+}
+
+function checkEntry({ key, curfew, meter }: KeyEntry, address: string, now: number): void {
+  if (!key.enabled) throw rejected('This key is disabled.');
+  if (key.expiresAt !== undefined && now >= key.expiresAt) {
+    throw rejected(`This key expired at ${new Date(key.expiresAt).toISOString()}.`);
+  }
+  if (key.curfew !== undefined && curfew?.isOn(now)) {
+    const { from, to, timeZone } = key.curfew;
+    throw rejected(`This key is not let in from ${from} to ${to} (${timeZone}).`);
+  }
+  if (!meter.takeAddress(visitorOf(address), key.maxAddresses)) {
+    throw rejected(
+      `This key is in use from ${key.maxAddresses} other addresses already, the most it may within a day.`,
+    );
+  }
+}
+
+function rejected(message: string): GatewayError {
+  const wayOut = 'Ask whoever gave you the key.';
+  return new GatewayError({
+    kind: 'forbidden',
+    source: 'client',
+    reason: 'key-rejected',
+    message: `${message} ${wayOut}`,
+  });
+}
+
+function limitReached({ key }: KeyEntry, refusal: MeterRefusal): GatewayError {
+  const { retryAfterMs, kind } = refusal;
+  const seconds = Math.ceil(retryAfterMs / 1000);
+  const { what, isBudget } = describeLimit(key, kind);
+  return new GatewayError({
+    kind: isBudget ? 'quota-exhausted' : 'rate-limited',
+    source: 'client',
+    retryAfterMs,
+    message: `This key has used its ${what}. It can go on in ${seconds} s.`,
+  });
+}
+
+function describeLimit(
+  key: KeyEntry['key'],
+  kind: MeterRefusal['kind'],
+): { readonly what: string; readonly isBudget: boolean } {
+  switch (kind) {
+    case 'requests-per-minute':
+      return { what: `${key.requestsPerMinute} requests a minute`, isBudget: false };
+    case 'tokens-per-minute':
+      return { what: `${key.tokensPerMinute} tokens a minute`, isBudget: false };
+    case 'daily-tokens':
+      return { what: `${key.dailyTokens} tokens a day (UTC)`, isBudget: true };
+    case 'daily-images':
+      return { what: `${key.dailyImages} images a day (UTC)`, isBudget: true };
+    default:
+      kind satisfies never;
+      return { what: 'limit', isBudget: true };
+  }
+}

@@ -1,0 +1,166 @@
+// The monitor: hears of every model request, keeps its record, counts it and tells whoever watches.
+
+import type { Clock } from '../lib/clock.ts';
+import { createLiveFeed, type LiveFeed } from './live-feed.ts';
+import { createLiveFigures, type LiveFigures } from './live-figures.ts';
+import { createMemoryRequestStore } from './memory-store.ts';
+import { createMetrics, type MonitorMetrics } from './metrics.ts';
+import type { EndedRequest, RequestObserver } from './observer.ts';
+import { createSpeller } from './redact.ts';
+import type { RequestRecord, RequestRow } from './request-record.ts';
+import type { RequestStore } from './request-store.ts';
+import { createRetention, type RetentionSettings } from './retention.ts';
+import { createWriteQueue } from './write-queue.ts';
+import { writeRecord } from './write-record.ts';
+
+export interface MonitorSettings extends RetentionSettings {
+  readonly enabled: boolean;
+  readonly keepsBodies: boolean;
+}
+
+export interface MonitorOptions {
+  /** Without one, the last 1,000 requests of this process are all there is. */
+  readonly store?: RequestStore | undefined;
+  readonly clock: Clock;
+  /** Asked anew for every request. */
+  readonly settings: () => MonitorSettings;
+  /** Credentials of the gateway, asked anew for every request; none of them stands in any record. */
+  readonly secrets: () => readonly string[];
+  readonly keyName: (keyId: string) => string | undefined;
+  /** Accounts by state, for the metrics. */
+  readonly accounts: () => Readonly<Record<string, number>>;
+  readonly createId: (prefix: string) => string;
+  /** Hears of every request besides, also while no records are kept; never throws. */
+  readonly onRecord?: ((record: RequestRecord, ended: EndedRequest) => void) | undefined;
+  readonly log: { warn(fields: object, message: string): void };
+}
+
+export interface Monitor {
+  readonly observer: RequestObserver;
+  readonly feed: LiveFeed;
+  readonly figures: Pick<LiveFigures, 'inFlight' | 'series' | 'perMinute'>;
+  readonly metrics: Pick<MonitorMetrics, 'write'>;
+  /** What is kept; a request just ended is among it after a moment. */
+  readonly store: Omit<RequestStore, 'save' | 'sweep'>;
+  /** Also a request that ended this very moment. */
+  find(id: string): Promise<RequestRecord | undefined>;
+  /** Of this process, the latest first. */
+  recentErrors(limit: number): readonly RequestRow[];
+  /** Records that could not be kept. */
+  readonly dropped: number;
+  /** Saves what waits as far as the store takes it. */
+  close(): Promise<void>;
+}
+
+export function createMonitor(options: MonitorOptions): Monitor {
+  const { clock, settings, log } = options;
+  const recent = createMemoryRequestStore({
+    // Where there is a store, usage is summed there.
+    maxUsageRows: options.store === undefined ? undefined : 0,
+  });
+  const spell = createSpeller();
+  const store = options.store ?? recent;
+  const queue = options.store && createWriteQueue({ store: options.store, clock, log });
+  const retention = createRetention({ store, clock, settings, log });
+  const feed = createLiveFeed(options.createId('').replaceAll('-', '_').slice(0, 8));
+  const figures = createLiveFigures(() => clock.now());
+  const faults = createFaultCounter(log);
+  const dropped = (): number => (queue?.dropped ?? 0) + faults.count;
+  const metrics = createMetrics({
+    inFlight: () => figures.inFlight,
+    droppedRecords: dropped,
+    feedReaders: () => feed.readers,
+    accounts: options.accounts,
+    startedAt: clock.now(),
+  });
+  const keep = (ended: EndedRequest): void => {
+    const { enabled, keepsBodies } = settings();
+    const record = writeRecord(ended, {
+      keyName: options.keyName,
+      createId: options.createId,
+      spell,
+      now: clock.now(),
+      keepsBodies,
+      secrets: options.secrets(),
+    });
+    figures.add(record.row);
+    metrics.add(record.row);
+    options.onRecord?.(record, ended);
+    if (!enabled) return;
+    recent.add(record);
+    queue?.add(record);
+    feed.publish('request', record.row);
+  };
+  return {
+    observer: {
+      get keepsBodies() {
+        const { enabled, keepsBodies } = settings();
+        return enabled && keepsBodies;
+      },
+      onBegin() {
+        figures.inFlight += 1;
+      },
+      onEnd(ended) {
+        figures.inFlight -= 1;
+        faults.guard(() => keep(ended));
+      },
+    },
+    feed,
+    figures,
+    metrics,
+    store: options.store === undefined ? recent : withRecent(options.store, recent),
+    find: async (id) => recent.get(id) ?? store.find(id),
+    recentErrors: (limit) =>
+      recent
+        .latest()
+        .map(({ row }) => row)
+        .filter(({ outcome }) => outcome === 'error')
+        .slice(0, limit),
+    get dropped() {
+      return dropped();
+    },
+    async close() {
+      feed.close();
+      await retention.close();
+      await queue?.close();
+    },
+  };
+}
+
+/** What is removed from the store is gone from memory, too. */
+function withRecent(store: RequestStore, recent: RequestStore): RequestStore {
+  return {
+    save: (records) => store.save(records),
+    list: (filter, page) => store.list(filter, page),
+    find: (id) => store.find(id),
+    usage: (spans, by) => store.usage(spans, by),
+    sweep: (limits) => store.sweep(limits),
+    async removeBefore(at) {
+      await recent.removeBefore(at);
+      return store.removeBefore(at);
+    },
+  };
+}
+
+interface FaultCounter {
+  readonly count: number;
+  /** A fault of the monitor is no fault of the request it looks at. */
+  guard(work: () => void): void;
+}
+
+function createFaultCounter(log: MonitorOptions['log']): FaultCounter {
+  let count = 0;
+  return {
+    get count() {
+      return count;
+    },
+    guard(work) {
+      try {
+        work();
+      } catch (error) {
+        count += 1;
+        if (count === 1) log.warn({ error }, 'A request could not be recorded.');
+      }
+    },
+  };
+}

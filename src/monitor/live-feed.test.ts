@@ -1,0 +1,57 @@
+import { expect, test } from 'vitest';
+import { createLiveFeed } from './live-feed.ts';
+
+async function read(reader: ReturnType<ReturnType<typeof createLiveFeed>['read']>, count: number) {
+  const ids: unknown[] = [];
+  for (let index = 0; index < count; index += 1) {
+    const event = await reader.next();
+    ids.push(typeof event === 'object' ? event.id : event);
+  }
+  return ids;
+}
+
+test('a reader hears what comes, and one that was away the rest of the last hundred', async () => {
+  const feed = createLiveFeed('p');
+  const reader = feed.read();
+  for (let index = 0; index < 150; index += 1) feed.publish('request', { index });
+  expect(await read(reader, 2)).toEqual(['p-1', 'p-2']);
+  expect(await read(feed.read('p-148'), 2)).toEqual(['p-149', 'p-150']);
+  expect(await read(feed.read('older-9'), 1)).toEqual(['p-51']);
+  const fresh = feed.read();
+  feed.publish('config', {});
+  expect(await read(fresh, 1)).toEqual(['p-151']);
+});
+
+test('what is read elsewhere is not repeated, and its ids still say what was seen', async () => {
+  const feed = createLiveFeed('p');
+  feed.publish('request', {});
+  feed.publish('overview', {});
+  feed.publish('log', {});
+  feed.publish('request', {});
+  expect(await read(feed.read('p-2'), 1)).toEqual(['p-4']);
+});
+
+test('a slow reader loses the oldest and is told how many; it holds up nobody', async () => {
+  const feed = createLiveFeed('p');
+  const slow = feed.read();
+  const quick = feed.read();
+  const first = quick.next();
+  for (let index = 0; index < 1000; index += 1) feed.publish('request', {});
+  expect(await first).toMatchObject({ id: 'p-1' });
+  expect(slow.missed).toBe(800);
+  expect(await read(slow, 1)).toEqual(['p-801']);
+});
+
+test('a waiting reader wakes for a heartbeat and ends with the feed', async () => {
+  const feed = createLiveFeed('p');
+  const reader = feed.read();
+  const idle = reader.next();
+  reader.wake();
+  expect(await idle).toBe('idle');
+  const end = reader.next();
+  feed.close();
+  expect(await end).toBeUndefined();
+  expect(feed.readers).toBe(0);
+  feed.publish('request', {});
+  expect(await reader.next()).toBeUndefined();
+});

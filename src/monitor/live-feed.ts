@@ -1,0 +1,123 @@
+// Tells whoever watches what happens, as it happens: the last events can be had again, a slow reader loses some.
+
+export type FeedEventKind = 'request' | 'account' | 'quota' | 'config' | 'log' | 'overview';
+
+export interface FeedEvent {
+  /** Rises by one with every event of this process; the part before the dash names the process. */
+  readonly id: string;
+  readonly kind: FeedEventKind;
+  /** Made of JSON types alone. */
+  readonly content: object;
+}
+
+export interface LiveFeed {
+  readonly readers: number;
+  publish(kind: FeedEventKind, content: object): void;
+  /**
+   * What happens from now on, after the kept events behind `lastEventId`. Ends with `close` of either.
+   */
+  read(lastEventId?: string): FeedReader;
+  close(): void;
+}
+
+export interface FeedReader {
+  /** The next event; undefined at the end. Waits no longer than `wake` says. */
+  next(): Promise<FeedEvent | 'idle' | undefined>;
+  /** Ends a wait with `idle`. */
+  wake(): void;
+  /** Events this reader was too slow for. */
+  readonly missed: number;
+  close(): void;
+}
+
+const KEPT_EVENTS = 100;
+/** Of the others only the latest is of any use, or their readers can have them elsewhere. */
+const REPEATED: ReadonlySet<FeedEventKind> = new Set(['request', 'account', 'quota', 'config']);
+/** Events that wait for one reader. */
+const MOST_WAITING = 200;
+
+/** @param process a word without dashes that tells this process from its earlier self */
+export function createLiveFeed(process: string): LiveFeed {
+  const kept: (FeedEvent & { readonly place: number })[] = [];
+  const readers = new Set<Reader>();
+  let count = 0;
+  return {
+    get readers() {
+      return readers.size;
+    },
+    publish(kind, content) {
+      count += 1;
+      const event = { id: `${process}-${count}`, place: count, kind, content };
+      if (REPEATED.has(kind)) kept.push(event);
+      if (kept.length >= 2 * KEPT_EVENTS) kept.splice(0, KEPT_EVENTS);
+      for (const reader of readers) reader.add(event);
+    },
+    read(lastEventId) {
+      const reader = new Reader(() => readers.delete(reader));
+      if (lastEventId !== undefined) {
+        const seen = placeOf(lastEventId, process);
+        for (const event of kept.slice(-KEPT_EVENTS)) if (event.place > seen) reader.add(event);
+      }
+      readers.add(reader);
+      return reader;
+    },
+    close() {
+      for (const reader of readers) reader.close();
+    },
+  };
+}
+
+/** An id of an earlier process is of a time before all that is kept. */
+function placeOf(id: string, process: string): number {
+  const [name, place] = id.split('-');
+  return name === process && /^\d{1,15}$/.test(place ?? '') ? Number(place) : 0;
+}
+
+class Reader implements FeedReader {
+  missed = 0;
+  readonly #waiting: FeedEvent[] = [];
+  readonly #onClose: () => void;
+  #isClosed = false;
+  #wake: ((value: FeedEvent | 'idle' | undefined) => void) | undefined;
+
+  constructor(onClose: () => void) {
+    this.#onClose = onClose;
+  }
+
+  add(event: FeedEvent): void {
+    const wake = this.#wake;
+    if (wake !== undefined) {
+      this.#wake = undefined;
+      wake(event);
+      return;
+    }
+    this.#waiting.push(event);
+    if (this.#waiting.length <= MOST_WAITING) return;
+    this.#waiting.shift();
+    this.missed += 1;
+  }
+
+  next(): Promise<FeedEvent | 'idle' | undefined> {
+    const event = this.#waiting.shift();
+    if (event !== undefined || this.#isClosed) return Promise.resolve(event);
+    return new Promise((resolve) => {
+      this.#wake = resolve;
+    });
+  }
+
+  wake(): void {
+    const wake = this.#wake;
+    this.#wake = undefined;
+    wake?.('idle');
+  }
+
+  close(): void {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    this.#waiting.length = 0;
+    const wake = this.#wake;
+    this.#wake = undefined;
+    wake?.(undefined);
+    this.#onClose();
+  }
+}

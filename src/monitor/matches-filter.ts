@@ -1,0 +1,34 @@
+// Whether a record is among those a filter takes.
+
+import type { RequestRecord, RequestRow } from './request-record.ts';
+import type { RequestFilter, StatusFilter } from './request-store.ts';
+
+export function matchesFilter(record: RequestRecord, filter: RequestFilter): boolean {
+  const { row } = record;
+  const { from, to, status, protocol, surface, model, account, key, search } = filter;
+  return (
+    (from === undefined || row.at >= from) &&
+    (to === undefined || row.at < to) &&
+    (status === undefined || hasStatus(row, status)) &&
+    (protocol === undefined || row.protocol === protocol) &&
+    (surface === undefined || row.surface === surface) &&
+    (model === undefined || row.model === model || row.upstreamModel === model) &&
+    (account === undefined || row.account === account) &&
+    (key === undefined || row.keyId === key || row.keyName === key) &&
+    (search === undefined || holds(record, search))
+  );
+}
+
+function hasStatus({ outcome, status }: RequestRow, filter: StatusFilter): boolean {
+  if (filter.kind === 'outcome') return outcome === filter.outcome;
+  return status >= filter.least && status <= filter.most;
+}
+
+function holds({ row, bodies }: RequestRecord, search: string): boolean {
+  const wanted = search.toLowerCase();
+  const { id, requestId, model, upstreamModel, account, path, error } = row;
+  const texts = [id, requestId, model, upstreamModel, account, path, error];
+  texts.push(bodies?.clientRequest?.text, bodies?.upstreamRequest?.text);
+  if (bodies?.response !== undefined) texts.push(JSON.stringify(bodies.response.blocks));
+  return texts.some((text) => text?.toLowerCase().includes(wanted));
+}

@@ -1,0 +1,82 @@
+// The figures of the process for Prometheus; nothing in them names a person, a key or a prompt.
+
+import { createMetricsText, METRICS_TYPE } from './metrics-text.ts';
+import { type RequestRow, servedModel } from './request-record.ts';
+
+export interface MonitorMetrics {
+  add(row: RequestRow): void;
+  write(): { readonly text: string; readonly contentType: string };
+}
+
+export interface MetricsSources {
+  readonly inFlight: () => number;
+  readonly droppedRecords: () => number;
+  readonly feedReaders: () => number;
+  /** Accounts by state. */
+  readonly accounts: () => Readonly<Record<string, number>>;
+  /** Milliseconds since the epoch. */
+  readonly startedAt: number;
+}
+
+const SECONDS = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300];
+/** Models beyond these are counted together: each makes a dozen series. */
+const MOST_MODELS = 200;
+
+export function createMetrics(sources: MetricsSources): MonitorMetrics {
+  const text = createMetricsText();
+  const requests = text.counter('isthmus_requests_total', 'Model requests that ended.');
+  const tokens = text.counter(
+    'isthmus_tokens_total',
+    'Tokens by kind: cached ones are part of the input, thoughts part of the output.',
+  );
+  const images = text.counter('isthmus_images_total', 'Images in answers.');
+  const attempts = text.counter('isthmus_attempts_total', 'Attempts on accounts.');
+  const duration = text.histogram(
+    'isthmus_request_duration_seconds',
+    'Time from the beginning of a request to its end.',
+    SECONDS,
+  );
+  const firstEvent = text.histogram(
+    'isthmus_first_event_seconds',
+    'Time from the beginning of a request to the first of its answer.',
+    SECONDS,
+  );
+  const gauge = (name: string, help: string, read: () => number): void =>
+    text.gauge(name, help, () => [[{}, read()]]);
+  gauge('isthmus_requests_in_flight', 'Model requests that run now.', sources.inFlight);
+  gauge(
+    'isthmus_monitor_dropped_records',
+    'Request records that were not stored.',
+    sources.droppedRecords,
+  );
+  gauge('isthmus_feed_readers', 'Readers of the live feed.', sources.feedReaders);
+  gauge('process_start_time_seconds', 'Start of the process.', () => sources.startedAt / 1000);
+  gauge('process_resident_memory_bytes', 'Resident memory.', () => process.memoryUsage.rss());
+  text.gauge('isthmus_accounts', 'Accounts by state.', () =>
+    Object.entries(sources.accounts()).map(([state, count]) => [{ state }, count]),
+  );
+  const models = new Set<string>();
+  const modelLabel = (row: RequestRow): string => {
+    const model = servedModel(row);
+    if (models.has(model)) return model;
+    if (models.size >= MOST_MODELS) return 'other';
+    models.add(model);
+    return model;
+  };
+  return {
+    add(row) {
+      const { protocol, outcome } = row;
+      const model = modelLabel(row);
+      requests.add({ protocol, model, outcome });
+      attempts.add({}, row.attempts);
+      duration.observe({ protocol }, row.totalMs / 1000);
+      if (row.firstEventMs !== undefined) firstEvent.observe({ protocol }, row.firstEventMs / 1000);
+      if (row.inputTokens) tokens.add({ model, kind: 'input' }, row.inputTokens);
+      if (row.outputTokens) tokens.add({ model, kind: 'output' }, row.outputTokens);
+      if (row.cachedTokens) tokens.add({ model, kind: 'cached' }, row.cachedTokens);
+      if (row.thoughtTokens) tokens.add({ model, kind: 'thought' }, row.thoughtTokens);
+      if (row.images) images.add({ model }, row.images);
+    },
+    write: () => ({ text: text.write(), contentType: METRICS_TYPE }),
+  };
+}

@@ -1,0 +1,92 @@
+import { expect, test } from 'vitest';
+import { createRedactor } from './redact.ts';
+
+const redactor = createRedactor(['canary-secret-0123456789']);
+const MOST = 262_144;
+
+test('a known secret leaves in every spelling, whole or only its beginning', () => {
+  const secret = 'canary/secret+0123456789==';
+  const { text } = createRedactor([secret]);
+  const bytes = Buffer.from(secret);
+  for (const spelling of [
+    secret,
+    encodeURIComponent(secret),
+    bytes.toString('base64'),
+    bytes.toString('base64url'),
+    bytes.toString('hex'),
+    secret.slice(0, 12),
+  ]) {
+    expect(text(`before ${spelling} after`)).toBe('before [redacted] after');
+  }
+});
+
+test('what looks like a credential leaves wherever it stands', () => {
+  for (const secret of [
+    'sk-abcdefghijklmnop1234',
+    'AIzaSyA0123456789012345678901234567890',
+    'ya29.a0AfH6SMBxyz',
+    '1//0gabcdefghijklmnopqrstu',
+    'eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0abc.c2lnbmF0dXJl',
+    'Bearer abcdefgh12345678',
+    'https://user:canary-password@proxy.example:3128',
+    '-----BEGIN PRIVATE KEY-----\nMIIEvcanary\n-----END PRIVATE KEY-----',
+    '-----BEGIN RSA PRIVATE KEY-----\nMIIEvcanary',
+    'http://x.example/v1?key=canarycanary&alt=sse',
+    'isthmus_session=canarycanary',
+  ]) {
+    const clean = redactor.text(`a ${secret} z`);
+    expect(clean).toContain('[redacted]');
+    expect(clean).not.toMatch(/canary|abcdefgh|AfH6|MIIE|SyA0|c2ln/);
+  }
+  expect(redactor.text('Plain words, e.g. sk-ip and a?b=c.')).toBe(
+    'Plain words, e.g. sk-ip and a?b=c.',
+  );
+});
+
+test('fields that are credentials by name are hidden, whatever they hold', () => {
+  const { text, isWhole } = redactor.json(
+    { api_key: 'plain', nested: [{ Authorization: 'x', refreshToken: 'y' }], token: 'kept' },
+    MOST,
+  );
+  expect(JSON.parse(text)).toEqual({
+    api_key: '[redacted]',
+    nested: [{ Authorization: '[redacted]', refreshToken: '[redacted]' }],
+    token: 'kept',
+  });
+  expect(isWhole).toBe(false);
+});
+
+test('media are told by their size; what is short and clean stays as it was', () => {
+  const base64 = 'QUJD'.repeat(1000);
+  const url = `data:image/png;base64,${base64}`;
+  const { text } = redactor.json({ data: base64, url, text: `See ${url}!` }, MOST);
+  expect(JSON.parse(text)).toEqual({
+    data: '[base64 of 4000 characters]',
+    url: 'data:image/png;base64,[4000 characters]',
+    text: 'See data:image/png;base64,[4000 characters]!',
+  });
+  const plain = { a: [1, 'x', null, true], ['__proto__']: { b: '' } };
+  expect(redactor.json(plain, MOST)).toEqual({ text: JSON.stringify(plain), isWhole: true });
+});
+
+test('no body is longer than its limit, whatever it is made of', () => {
+  const bodies = [
+    { text: 'x'.repeat(10_000) },
+    { quotes: '"'.repeat(10_000) },
+    { many: Array.from({ length: 10_000 }, (_, index) => index) },
+    Object.fromEntries(Array.from({ length: 10_000 }, (_, index) => [`k${index}`, index])),
+  ];
+  for (const body of bodies) {
+    const { text, isWhole } = redactor.json(body, 1000);
+    expect(text.length).toBeLessThanOrEqual(1001);
+    expect(isWhole).toBe(false);
+  }
+});
+
+test('hostile texts take no longer than others', () => {
+  const started = performance.now();
+  for (const piece of ['eyJ-', 'sk-', 'Bearer  ', 'a://', '-----BEGIN PRIVATE KEY-----', '?key=']) {
+    redactor.text(piece.repeat(200_000 / piece.length));
+  }
+  expect(performance.now() - started).toBeLessThan(1500);
+});

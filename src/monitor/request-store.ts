@@ -1,0 +1,90 @@
+// What the monitor asks of a store of request records.
+
+import type { RequestRecord, RequestRow } from './request-record.ts';
+
+/** Absent fields take everything. Times in milliseconds since the epoch. */
+export interface RequestFilter {
+  /** Inclusive. */
+  readonly from?: number | undefined;
+  /** Exclusive. */
+  readonly to?: number | undefined;
+  readonly status?: StatusFilter | undefined;
+  readonly protocol?: string | undefined;
+  readonly surface?: string | undefined;
+  /** As the client wrote it, or as the upstream calls it. */
+  readonly model?: string | undefined;
+  readonly account?: string | undefined;
+  /** Id or name of the client key. */
+  readonly key?: string | undefined;
+  /** Part of an id, a model, an account, a path or an error, or of a kept body; case does not matter. */
+  readonly search?: string | undefined;
+}
+
+export type StatusFilter =
+  | { readonly kind: 'outcome'; readonly outcome: RequestRow['outcome'] }
+  /** Inclusive. */
+  | { readonly kind: 'range'; readonly least: number; readonly most: number };
+
+export interface RequestPage {
+  /** The latest first. */
+  readonly rows: readonly RequestRow[];
+  /** For the rows behind these; absent at the end. There may be a next page behind an empty one. */
+  readonly nextCursor?: string | undefined;
+  /** How many the filter takes; undefined when counting them would take too long. */
+  readonly total: number | undefined;
+}
+
+export interface PageRequest {
+  readonly limit: number;
+  /** Of an earlier page: its rows never come again, whatever was added since. */
+  readonly cursor?: string | undefined;
+}
+
+export type UsageGroup = 'model' | 'account' | 'key' | 'protocol' | 'none';
+
+/** From `from` up to and without `to`, in milliseconds since the epoch; whole quarters of an hour. */
+export interface TimeSpan {
+  readonly from: number;
+  readonly to: number;
+}
+
+export interface UsageSum {
+  readonly requests: number;
+  readonly errors: number;
+  readonly inputTokens: number;
+  readonly outputTokens: number;
+  readonly cachedTokens: number;
+  readonly thoughtTokens: number;
+  readonly images: number;
+}
+
+export interface UsageRow extends UsageSum {
+  /** Beginning of the span. */
+  readonly at: number;
+  readonly group: string;
+}
+
+export interface RetentionLimits {
+  /** Requests that began earlier leave. */
+  readonly oldest: number;
+  /** Usage before this leaves. */
+  readonly oldestUsage: number;
+  /** When more than `maxBytes` are stored, the oldest leave until `reducedBytes` are. */
+  readonly maxBytes: number;
+  readonly reducedBytes: number;
+}
+
+/** A page's cursor is one this store gave. @throws GatewayError invalid-request for any other */
+export interface RequestStore {
+  /** All of them with their usage, or none. */
+  save(records: readonly RequestRecord[]): Promise<void>;
+  list(filter: RequestFilter, page: PageRequest): Promise<RequestPage>;
+  /** By its own id, else the latest of this request id. */
+  find(id: string): Promise<RequestRecord | undefined>;
+  /** One row a span and group that has any, in the order of the spans. */
+  usage(spans: readonly TimeSpan[], by: UsageGroup): Promise<readonly UsageRow[]>;
+  /** One small step; true when nothing is left to do. */
+  sweep(limits: RetentionLimits): Promise<boolean>;
+  /** Removes the records that began before a time, with their bodies; usage stays. @returns how many */
+  removeBefore(at: number): Promise<number>;
+}

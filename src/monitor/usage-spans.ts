@@ -1,0 +1,121 @@
+// Cuts a time into hours, days or weeks as a person's calendar has them.
+
+import { invalidRequest } from '../canonical/error.ts';
+import type { TimeSpan } from './request-store.ts';
+import { QUARTER_MS } from './usage-sums.ts';
+
+export type UsageStep = 'hour' | 'day' | 'week';
+
+export interface SpanRequest extends TimeSpan {
+  readonly step: UsageStep;
+  /** IANA name, such as `Europe/Zurich`. */
+  readonly timeZone: string;
+}
+
+const HOUR_MS = 3_600_000;
+const DAY_MS = 86_400_000;
+const MOST_SPANS = 1000;
+/** 1 January 1970 was a Thursday; weeks begin on Monday. */
+const FIRST_MONDAY_MS = 4 * DAY_MS;
+
+/**
+ * Whole hours, days or weeks of the time zone that hold any of the time asked for, oldest first.
+ * @throws GatewayError invalid-request for an unknown time zone or too many of them
+ */
+export function cutSpans({ from, to, step, timeZone }: SpanRequest): readonly TimeSpan[] {
+  if (to <= from) throw invalidRequest('to', 'to: must be later than from.');
+  const zone = createZone(timeZone);
+  const spans: TimeSpan[] = [];
+  let start = startOf(from, step, zone);
+  while (start < to) {
+    if (spans.length === MOST_SPANS) {
+      throw invalidRequest(
+        'step',
+        `step: that would be more than ${MOST_SPANS} pieces. Take a longer step or less time.`,
+      );
+    }
+    const end = endOf(start, step, zone);
+    spans.push({ from: start, to: end });
+    start = end;
+  }
+  return spans;
+}
+
+/** What clocks show, as if it were UTC, in milliseconds. */
+interface Zone {
+  toLocal(at: number): number;
+  toUtc(local: number): number;
+}
+
+function createZone(timeZone: string): Zone {
+  const format = createFormat(timeZone);
+  const toLocal = (at: number): number => {
+    const parts = new Map(format.formatToParts(at).map(({ type, value }) => [type, Number(value)]));
+    const part = (name: 'year' | 'month' | 'day' | 'hour' | 'minute'): number =>
+      parts.get(name) ?? 0;
+    return Date.UTC(part('year'), part('month') - 1, part('day'), part('hour'), part('minute'));
+  };
+  const offsetAt = (at: number): number => toLocal(at) - Math.floor(at / 60_000) * 60_000;
+  return {
+    toLocal,
+    toUtc(local) {
+      // The offset may differ between the guess and the truth, on days when clocks change.
+      const guess = local - offsetAt(local);
+      return local - offsetAt(guess);
+    },
+  };
+}
+
+function createFormat(timeZone: string): Intl.DateTimeFormat {
+  try {
+    return new Intl.DateTimeFormat('en-US', {
+      timeZone,
+      calendar: 'gregory',
+      numberingSystem: 'latn',
+      hourCycle: 'h23',
+      year: 'numeric',
+      month: 'numeric',
+      day: 'numeric',
+      hour: 'numeric',
+      minute: 'numeric',
+    });
+  } catch {
+    throw invalidRequest(
+      'timeZone',
+      'timeZone: must be the name of a time zone, such as Europe/Zurich or UTC.',
+    );
+  }
+}
+
+function startOf(at: number, step: UsageStep, zone: Zone): number {
+  const local = zone.toLocal(at);
+  switch (step) {
+    case 'hour':
+      // Hours are as long as each other, also when clocks change.
+      return Math.floor((at - (local % HOUR_MS)) / QUARTER_MS + 1e-9) * QUARTER_MS;
+    case 'day':
+      return onQuarter(zone.toUtc(local - (local % DAY_MS)));
+    case 'week':
+      return onQuarter(zone.toUtc(startOfWeek(local)));
+    default:
+      return step satisfies never;
+  }
+}
+
+function endOf(start: number, step: UsageStep, zone: Zone): number {
+  if (step === 'hour') return start + HOUR_MS;
+  // Noon of a day is on that day whatever the clocks do in the night.
+  const days = step === 'day' ? 1 : 7;
+  const noon = zone.toLocal(start) + days * DAY_MS + DAY_MS / 2;
+  return onQuarter(zone.toUtc(noon - (noon % DAY_MS)));
+}
+
+function startOfWeek(local: number): number {
+  const week = 7 * DAY_MS;
+  return Math.floor((local - FIRST_MONDAY_MS) / week) * week + FIRST_MONDAY_MS;
+}
+
+/** Zones of long ago differ from UTC by odd minutes. */
+function onQuarter(at: number): number {
+  return Math.round(at / QUARTER_MS) * QUARTER_MS;
+}

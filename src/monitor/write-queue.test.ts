@@ -1,0 +1,74 @@
+import { expect, test } from 'vitest';
+import { createFakeClock } from '../../test/support/fake-clock.ts';
+import { recordOf } from '../../test/support/request-records.ts';
+import type { RequestRecord } from './request-record.ts';
+import { createWriteQueue } from './write-queue.ts';
+
+function startQueue(save: (records: readonly RequestRecord[]) => Promise<void>) {
+  const clock = createFakeClock();
+  const warnings: string[] = [];
+  const log = { warn: (_fields: object, message: string) => void warnings.push(message) };
+  return { clock, warnings, queue: createWriteQueue({ store: { save }, clock, log }) };
+}
+
+test('records gather for a moment and are saved together, a few hundred at most', async () => {
+  const batches: number[] = [];
+  const { clock, queue } = startQueue(async (records) => void batches.push(records.length));
+  for (let index = 0; index < 450; index += 1) queue.add(recordOf());
+  expect(batches).toEqual([]);
+  await clock.advance(249);
+  expect(batches).toEqual([]);
+  await clock.advance(10);
+  expect(batches).toEqual([200, 200, 50]);
+  expect(queue.dropped).toBe(0);
+});
+
+test('long bodies make small batches', async () => {
+  const batches: number[] = [];
+  const { clock, queue } = startQueue(async (records) => void batches.push(records.length));
+  const text = 'x'.repeat(3_000_000);
+  for (let index = 0; index < 4; index += 1) {
+    queue.add(recordOf({ bodies: { clientRequest: { text, isWhole: true } } }));
+  }
+  await clock.advance(300);
+  expect(batches).toEqual([2, 2]);
+});
+
+test('a store that fails is tried again with nothing lost, and said once', async () => {
+  let isBroken = true;
+  const saved: string[] = [];
+  const { clock, queue, warnings } = startQueue(async (records) => {
+    if (isBroken) throw new Error('disk full');
+    saved.push(...records.map(({ row }) => row.id));
+  });
+  queue.add(recordOf({ id: 'a' }));
+  await clock.advance(300);
+  queue.add(recordOf({ id: 'b' }));
+  await clock.advance(5000);
+  expect(warnings).toHaveLength(1);
+  isBroken = false;
+  await clock.advance(5300);
+  expect(saved).toEqual(['a', 'b']);
+  expect(queue.dropped).toBe(0);
+});
+
+test('a store that hangs costs the oldest records, counted and said once, and closing does not wait for it', async () => {
+  const { clock, queue, warnings } = startQueue(() => new Promise(() => {}));
+  queue.add(recordOf());
+  await clock.advance(300);
+  for (let index = 0; index < 10_500; index += 1) queue.add(recordOf());
+  expect(queue.dropped).toBe(500);
+  expect(warnings).toHaveLength(1);
+  const closed = queue.close();
+  await clock.advance(2000);
+  await closed;
+  expect(queue.dropped).toBe(10_500);
+});
+
+test('closing saves what waits', async () => {
+  const saved: number[] = [];
+  const { queue } = startQueue(async (records) => void saved.push(records.length));
+  for (let index = 0; index < 300; index += 1) queue.add(recordOf());
+  await queue.close();
+  expect(saved).toEqual([200, 100]);
+});

@@ -1,0 +1,125 @@
+// Hands records to their store behind the requests' back: in batches, never waited for, bounded.
+
+import type { Clock, Timer } from '../lib/clock.ts';
+import { bodySize, type RequestRecord } from './request-record.ts';
+import type { RequestStore } from './request-store.ts';
+
+export interface WriteQueue {
+  add(record: RequestRecord): void;
+  /** Records that were given up because the store failed or was too slow. */
+  readonly dropped: number;
+  /** Saves what waits as far as the store takes it in a moment. */
+  close(): Promise<void>;
+}
+
+export interface WriteQueueOptions {
+  readonly store: Pick<RequestStore, 'save'>;
+  readonly clock: Pick<Clock, 'startTimer'>;
+  readonly log: { warn(fields: object, message: string): void };
+}
+
+const GATHER_MS = 250;
+const AFTER_FAILURE_MS = 5000;
+const BATCH_ROWS = 200;
+const BATCH_CHARACTERS = 4_194_304;
+const MOST_ROWS = 10_000;
+const MOST_CHARACTERS = 67_108_864;
+const CLOSE_MS = 1000;
+
+export function createWriteQueue(options: WriteQueueOptions): WriteQueue {
+  return new Queue(options);
+}
+
+class Queue implements WriteQueue {
+  dropped = 0;
+  readonly #options: WriteQueueOptions;
+  #waiting: RequestRecord[] = [];
+  #characters = 0;
+  #timer: Timer | undefined;
+  #saving: Promise<void> | undefined;
+  #isFailing = false;
+  #saidFull = false;
+
+  constructor(options: WriteQueueOptions) {
+    this.#options = options;
+  }
+
+  add(record: RequestRecord): void {
+    this.#waiting.push(record);
+    this.#characters += bodySize(record);
+    this.#dropSurplus();
+    if (this.#saving === undefined) this.#schedule(this.#isFailing ? AFTER_FAILURE_MS : GATHER_MS);
+  }
+
+  async close(): Promise<void> {
+    this.#timer?.cancel();
+    const end = Promise.withResolvers<void>();
+    const limit = this.#options.clock.startTimer(CLOSE_MS, () => end.resolve());
+    const finish = async (): Promise<void> => {
+      await this.#saving;
+      this.#isFailing = false;
+      while (this.#waiting.length > 0 && !this.#isFailing) await this.#save();
+    };
+    await Promise.race([finish(), end.promise]);
+    limit.cancel();
+    this.#timer?.cancel();
+    this.#drop(this.#waiting.length);
+  }
+
+  #schedule(delayMs: number): void {
+    this.#timer ??= this.#options.clock.startTimer(delayMs, () => {
+      this.#timer = undefined;
+      this.#saving ??= this.#save().finally(() => {
+        this.#saving = undefined;
+        if (this.#waiting.length > 0) this.#schedule(this.#isFailing ? AFTER_FAILURE_MS : 1);
+      });
+    });
+  }
+
+  async #save(): Promise<void> {
+    const batch = this.#takeBatch();
+    try {
+      await this.#options.store.save(batch);
+      this.#isFailing = false;
+      if (this.#waiting.length < MOST_ROWS / 2) this.#saidFull = false;
+    } catch (error) {
+      if (!this.#isFailing) {
+        this.#options.log.warn({ error }, 'Request records are not saved; requests go on without.');
+      }
+      this.#isFailing = true;
+      this.#waiting = [...batch, ...this.#waiting];
+      this.#characters += batch.reduce((sum, record) => sum + bodySize(record), 0);
+      this.#dropSurplus();
+    }
+  }
+
+  #takeBatch(): readonly RequestRecord[] {
+    let characters = 0;
+    let count = 0;
+    for (const record of this.#waiting) {
+      if (count === BATCH_ROWS || (count > 0 && characters > BATCH_CHARACTERS)) break;
+      characters += bodySize(record);
+      count += 1;
+    }
+    this.#characters -= characters;
+    return this.#waiting.splice(0, count);
+  }
+
+  /** The oldest go: whoever looks for the reason of trouble looks at what happened last. */
+  #dropSurplus(): void {
+    const isFull = this.#waiting.length > MOST_ROWS || this.#characters > MOST_CHARACTERS;
+    if (!isFull) return;
+    let count = this.#waiting.length - MOST_ROWS;
+    if (count < 1) count = 1;
+    this.#drop(count);
+    if (this.#saidFull) return;
+    this.#saidFull = true;
+    this.#options.log.warn({}, 'Request records are dropped: their store is too slow or stopped.');
+  }
+
+  #drop(count: number): void {
+    const gone = this.#waiting.splice(0, count);
+    this.#characters -= gone.reduce((sum, record) => sum + bodySize(record), 0);
+    this.dropped += gone.length;
+  }
+}

@@ -1,0 +1,201 @@
+// Turns an ended request into its record: counted, shortened and free of credentials.
+
+import type { ReceiptAction, ReceiptEntry } from '../canonical/receipt.ts';
+import type { TranscriptBlock } from '../canonical/transcript.ts';
+import { inputTokens, outputTokens } from '../canonical/usage.ts';
+import type { CallFacts, EndedRequest } from './observer.ts';
+import { createRedactor, type Redactor } from './redact.ts';
+import type {
+  AttemptEntry,
+  BodyBlocks,
+  ReceiptCounts,
+  RequestBodies,
+  RequestOutcome,
+  RequestRecord,
+  RequestRow,
+} from './request-record.ts';
+import { blockSize } from './request-record.ts';
+
+export interface RecordContext {
+  /** Milliseconds since the epoch. */
+  readonly now: number;
+  readonly keepsBodies: boolean;
+  /** Credentials of the gateway itself. */
+  readonly secrets: readonly string[];
+  readonly spell?: ((secret: string) => readonly string[]) | undefined;
+  keyName(keyId: string): string | undefined;
+  createId(prefix: string): string;
+}
+
+const MOST_BODY_CHARACTERS = 262_144;
+const MOST_NAME = 256;
+const MOST_TEXT = 1024;
+const MOST_LISTED = 100;
+const CLIENT_LEFT = 499;
+
+export function writeRecord(ended: EndedRequest, context: RecordContext): RequestRecord {
+  const redactor = createRedactor([...ended.credentials, ...context.secrets], context.spell);
+  const row = writeRow(ended, context, redactor);
+  const { facts, receipt } = ended;
+  return {
+    row,
+    details: {
+      route: ended.route,
+      pathModel: clean(ended.pathModel, redactor),
+      errorKind: facts.error?.kind,
+      modelVersion: facts.answers?.[0]?.modelVersion,
+      isEstimate: facts.isEstimate,
+      attemptsList: facts.attempts.slice(0, MOST_LISTED).map(writeAttempt),
+      passedOver: facts.passedOver,
+      receiptEntries: receipt.slice(0, MOST_LISTED).map((entry) => cleanEntry(entry, redactor)),
+      session: optional(ended.session, redactor),
+      userAgent: optional(ended.userAgent, redactor),
+      timings: { upstreamMs: round(facts.timings.upstreamMs) },
+    },
+    bodies: context.keepsBodies ? writeBodies(ended, redactor) : undefined,
+  };
+}
+
+/** `/v1/models/{model}:generateContent` → `generateContent`, `/v1/chat/completions` → `chat/completions`. */
+function surfaceOf(route: string): string {
+  return route.replace(/^\/v1(?:beta)?\//, '').replace(/^models\/\{model\}[:/]/, '');
+}
+
+function writeRow(ended: EndedRequest, context: RecordContext, redactor: Redactor): RequestRow {
+  const { facts, call, status, requestId } = ended;
+  return {
+    id: ended.isIdGiven ? context.createId('req_') : requestId,
+    requestId: clean(requestId, redactor),
+    at: context.now - Math.round(ended.totalMs),
+    protocol: ended.protocol,
+    surface: surfaceOf(ended.route),
+    method: ended.method,
+    path: clean(ended.path, redactor, MOST_TEXT),
+    stream: call?.stream ?? false,
+    status,
+    outcome: outcomeOf(ended),
+    model: clean(call?.model ?? ended.pathModel, redactor),
+    routedModel: optional(facts.routedModel, redactor),
+    upstreamModel: facts.upstreamModel,
+    account: facts.accountLabel,
+    keyId: ended.clientKeyId,
+    keyName: context.keyName(ended.clientKeyId),
+    clientAddress: ended.clientAddress,
+    attempts: facts.attempts.length,
+    firstEventMs: round(ended.firstEventMs),
+    totalMs: Math.round(ended.totalMs),
+    ...sumAnswers(facts),
+    receipt: countReceipt(ended.receipt),
+    error: facts.error === undefined ? undefined : clean(facts.error.message, redactor, MOST_TEXT),
+  };
+}
+
+function outcomeOf({ status, facts }: EndedRequest): RequestOutcome {
+  if (facts.error?.kind === 'client-gone') return 'cancelled';
+  if (facts.error !== undefined) return 'error';
+  if (status === CLIENT_LEFT) return 'cancelled';
+  return status >= 400 ? 'error' : 'ok';
+}
+
+type TokenCounts = Pick<
+  RequestRow,
+  'inputTokens' | 'outputTokens' | 'cachedTokens' | 'thoughtTokens' | 'images'
+>;
+
+/** Absent where no answer began: nothing is known then. */
+function sumAnswers({ answers = [] }: CallFacts): TokenCounts {
+  if (answers.length === 0) return {};
+  const counts = { inputTokens: 0, outputTokens: 0, cachedTokens: 0, thoughtTokens: 0, images: 0 };
+  for (const { usage, imageCount } of answers) {
+    counts.inputTokens += inputTokens(usage);
+    counts.outputTokens += outputTokens(usage);
+    counts.cachedTokens += usage.cachedTokens;
+    counts.thoughtTokens += usage.thoughtTokens;
+    counts.images += imageCount;
+  }
+  return counts;
+}
+
+function countReceipt(entries: readonly ReceiptEntry[]): ReceiptCounts {
+  const count = (...actions: readonly ReceiptAction[]): number =>
+    entries.filter(({ action }) => actions.includes(action)).length;
+  return {
+    dropped: count('dropped'),
+    approximated: count('approximated', 'capped'),
+    repaired: count('repaired'),
+  };
+}
+
+function writeAttempt(attempt: CallFacts['attempts'][number]): AttemptEntry {
+  const { accountId, accountLabel = accountId, modelId, considered, outcome, status } = attempt;
+  return {
+    account: accountLabel,
+    model: modelId,
+    outcome,
+    status,
+    considered: considered.slice(0, MOST_LISTED),
+    ms: round(attempt.durationMs),
+  };
+}
+
+function writeBodies({ body, facts, call }: EndedRequest, redactor: Redactor): RequestBodies {
+  const { upstreamBody } = facts;
+  const client = body && redactor.json(body, MOST_BODY_CHARACTERS);
+  return {
+    // Files of a form are not kept, so that it is never whole.
+    clientRequest: client && { ...client, isWhole: client.isWhole && call?.isForm === false },
+    upstreamRequest: upstreamBody && redactor.json(upstreamBody, MOST_BODY_CHARACTERS),
+    response: writeResponse(facts, redactor),
+  };
+}
+
+function writeResponse({ answers = [] }: CallFacts, redactor: Redactor): BodyBlocks | undefined {
+  const transcripts = answers
+    .map(({ transcript }) => transcript)
+    .filter((one) => one !== undefined);
+  if (transcripts.length === 0) return undefined;
+  const blocks = transcripts.flatMap((transcript) => transcript.blocks);
+  const kept: TranscriptBlock[] = [];
+  let room = MOST_BODY_CHARACTERS;
+  for (const block of blocks) {
+    if (room <= 0) break;
+    kept.push(cleanBlock(block, redactor));
+    room -= blockSize(block);
+  }
+  const isCut = transcripts.some((transcript) => transcript.isCut) || kept.length < blocks.length;
+  return { blocks: kept, isWhole: !isCut };
+}
+
+function cleanBlock(block: TranscriptBlock, { text }: Redactor): TranscriptBlock {
+  switch (block.kind) {
+    case 'text':
+    case 'thinking':
+      return { kind: block.kind, text: text(block.text) };
+    case 'tool-call':
+      return { ...block, name: text(block.name), arguments: text(block.arguments) };
+    case 'code':
+      return { ...block, code: text(block.code) };
+    case 'code-result':
+      return { ...block, output: text(block.output) };
+    case 'media':
+      return block;
+    default:
+      return block satisfies never;
+  }
+}
+
+function cleanEntry({ path, action, reason }: ReceiptEntry, redactor: Redactor): ReceiptEntry {
+  return { action, path: clean(path, redactor), reason: clean(reason, redactor, MOST_TEXT) };
+}
+
+function optional(text: string | undefined, redactor: Redactor): string | undefined {
+  return text === undefined ? undefined : clean(text, redactor);
+}
+
+function clean(text: string, redactor: Redactor, maxCharacters = MOST_NAME): string {
+  return redactor.text(text.length > maxCharacters ? `${text.slice(0, maxCharacters)}…` : text);
+}
+
+function round(durationMs: number | undefined): number | undefined {
+  return durationMs === undefined ? undefined : Math.round(durationMs);
+}
