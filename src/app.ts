@@ -1,67 +1,157 @@
 // The composition root: builds everything once, from the configuration inwards to the server.
 
 import { readFileSync } from 'node:fs';
-import { createTranslateRoute } from './admin/translate.ts';
-import type { Settings } from './config/effective.ts';
+import { join, resolve } from 'node:path';
+import type { AccountBook } from './accounts/account-book.ts';
+import { createAccountBook } from './accounts/create-account-book.ts';
+import { createAdminRoutes } from './admin/admin-routes.ts';
+import { openBackend } from './compose/backend.ts';
+import { createConfigSecrets } from './compose/config-secrets.ts';
+import { createEdgeSettings } from './compose/edge-settings.ts';
+import { openGatewayDoor } from './compose/open-gateway-door.ts';
+import { openMonitor } from './compose/open-monitor.ts';
+import { createQuotaWatch } from './compose/quota-watch.ts';
+import { restSandboxAccounts } from './compose/rest-sandbox.ts';
 import type { LiveConfig } from './config/live.ts';
 import { createDispatcher } from './dispatch/dispatch.ts';
 import { createModelDirectory } from './dispatch/model-directory.ts';
+import type { Door } from './door/door.ts';
 import type { Clock } from './lib/clock.ts';
 import { createId } from './lib/ids.ts';
 import { createMediaFetcher } from './media/fetch-media.ts';
-import { createMemoryPool } from './pool/memory-pool.ts';
+import type { LogFiles } from './monitor/log-files.ts';
+import { createAccountTransfer } from './oauth/account-transfer.ts';
+import { createOAuthOutbound } from './oauth/oauth-fetch.ts';
+import { createRevoker } from './oauth/revoker.ts';
+import { createSignIns } from './oauth/sign-ins.ts';
+import { createTokenSource } from './oauth/token-source.ts';
+import { createPool } from './pool/create-pool.ts';
 import type { Pool } from './pool/pool.ts';
-import type { AccountSeed } from './pool/pooled-account.ts';
 import { createProtocols } from './protocols/index.ts';
+import { createProtection } from './quota/protection.ts';
+import { createQuotaRefresher, type QuotaRefresher } from './quota/refresher.ts';
 import { createRouter, type Router } from './routing/router.ts';
-import { createDefaultAccounts } from './sandbox/accounts.ts';
-import { createSandbox } from './sandbox/sandbox.ts';
+import { openWithPassphrase, sealWithPassphrase } from './sealing/passphrase.ts';
+import { DATABASE_FILE, loadSecretKey } from './sealing/secret-key.ts';
+import { createVault } from './sealing/vault.ts';
+import { createConsoleFiles } from './server/console-files.ts';
 import { createServer, type EdgeServer } from './server/create-server.ts';
 import type { Log } from './server/log.ts';
-import { DEFAULT_EDGE_SETTINGS, type EdgeSettings } from './server/settings.ts';
+import { createAnswerShelves } from './shelf/answer-shelf.ts';
 import { createSignatureKeeper } from './signatures/keeper.ts';
-import { createUpstream, type UpstreamSettings } from './upstreams/index.ts';
-import type { Upstream } from './upstreams/upstream.ts';
+import { neutralModelName } from './wire/vocabulary.ts';
 
 export interface AppOptions {
   readonly config: LiveConfig;
   readonly clock: Clock;
   readonly random: () => number;
   readonly log: Log;
+  /** Where the log is kept, to show it; undefined where it is not. */
+  readonly logFiles?: LogFiles | undefined;
 }
 
 export interface App {
   readonly version: string;
+  readonly book: AccountBook;
   readonly pool: Pool;
+  readonly door: Door;
   readonly router: Router;
   readonly server: EdgeServer;
   /** True when the accounts are the sandbox's, because none was configured. */
   readonly isSandbox: boolean;
+  /** Begins what goes on behind requests: model lists and quota figures are read and kept fresh. */
+  start(): void;
   /** Drains and closes everything, in reverse order of opening. */
   close(): Promise<void>;
 }
 
 export const VERSION: string = readVersion();
 
-/** @throws Error when an upstream of the configuration cannot be built. */
-export async function createApp({ config, clock, random, log }: AppOptions): Promise<App> {
-  const backend = await openBackend(config.current(), clock);
-  const pool = createMemoryPool({
-    accounts: backend.accounts,
+/**
+ * @throws Error when an upstream of the configuration cannot be built, StoreError and others when the
+ * data folder cannot be used; the message names the way out.
+ */
+export async function createApp(options: AppOptions): Promise<App> {
+  const { config, clock, random, log, logFiles } = options;
+  const settings = () => config.current();
+  const { dataDir, secretKey: environmentKey } = settings();
+  const secretKey = loadSecretKey({ dataDir, environmentKey, log });
+  const vault = createVault(secretKey);
+  const secrets = createConfigSecrets(config, vault);
+  await secrets.sealPlain();
+  // The database is a third of the start: its code is read while nothing else waits for it.
+  const { openDatabase } = await import('./stores/sqlite/open-database.ts');
+  const stores = await openDatabase({ path: join(dataDir, DATABASE_FILE), vault, clock, log });
+  const stored = await stores.accounts.list();
+
+  const backend = await openBackend({
+    settings,
+    subscribe: (listener) => void config.subscribe(listener),
+    hasStoredAccounts: stored.length > 0,
+    openSecret: secrets.open,
+    version: VERSION,
+    clock,
+    log,
+  });
+  const { upstreams, oauth, seeds } = backend;
+  const book = await createAccountBook({
+    store: stores.accounts,
+    seeds,
+    clock,
+    random,
+    createId,
+    log,
+  });
+  restSandboxAccounts(book);
+  const outbound = createOAuthOutbound({ userAgent: `isthmus/${VERSION}` });
+  const { fetch } = outbound;
+  const tokens = createTokenSource({ book, oauth, clock, random, fetch, log });
+
+  const isProtected = createProtection({
+    settings: () => settings().quota.protection,
+    now: () => clock.now(),
+    normalizeName: (name) => neutralModelName(name.toLowerCase()),
+  });
+  const quota: QuotaRefresher = createQuotaRefresher({
+    book,
+    upstreams,
+    tokens,
+    settings: () => settings().quota,
+    clock,
+    random,
+    log,
+  });
+  config.subscribe(() => quota.reschedule());
+  const pool = createPool({
+    book,
+    upstreams,
+    tokens,
+    settings: () => settings().pool,
+    isProtected,
+    rulesVersion: settings,
+    onOutcome: createQuotaWatch({
+      book,
+      upstreams,
+      settings,
+      refresher: () => quota,
+      now: () => clock.now(),
+    }),
     clock,
     random,
     onModelListFailure: (account, error) =>
       log.warn({ account, error }, 'The model list of an account could not be read.'),
   });
+
   const router = createRouter({
-    mapping: () => config.current().customMapping,
+    mapping: () => settings().customMapping,
     offered: () => pool.offered(),
   });
-  const keeper = createSignatureKeeper({ clock });
+  const keeper = createSignatureKeeper({ clock, store: stores.signatures, log });
+  await keeper.load();
   const media = createMediaFetcher({
     clock,
     userAgent: `isthmus/${VERSION}`,
-    isEnabled: () => config.current().fetchRemoteMedia,
+    isEnabled: () => settings().fetchRemoteMedia,
   });
   const dispatcher = createDispatcher({
     router,
@@ -71,144 +161,143 @@ export async function createApp({ config, clock, random, log }: AppOptions): Pro
     random,
     createId,
     media,
-    thinkingMode: () => config.current().thinking,
+    thinkingMode: () => settings().thinking,
+  });
+  const shelves = createAnswerShelves({
+    clock,
+    store: stores.keptAnswers,
+    onFailure: (error) => log.warn({ error }, 'An answer could not be kept on disk.'),
   });
   const protocols = createProtocols();
+  const models = createModelDirectory({ router, pool });
+
+  const signIns = createSignIns({
+    book,
+    oauth,
+    fetch,
+    clock,
+    log,
+    onCredentialReplaced: (id) => tokens.forget(id),
+  });
+  const sealing = { sealWithPassphrase, openWithPassphrase };
+  const hasUpstream = (id: string): boolean => upstreams.get(id) !== undefined;
+  const transfer = createAccountTransfer({
+    book,
+    oauth,
+    tokens,
+    fetch,
+    clock,
+    log,
+    createId,
+    hasUpstream,
+    sealing,
+  });
+  let port = settings().port;
+  const edgeSettings = createEdgeSettings(settings);
+  const entrance = await openGatewayDoor({
+    config,
+    stores: stores.door,
+    derive: (purpose) => secretKey.derive(purpose),
+    settings: edgeSettings,
+    clock,
+    createId,
+    log,
+  });
+  const { door } = entrance;
+  const monitoring = openMonitor({
+    store: stores.requests,
+    config,
+    logFiles,
+    book,
+    pool,
+    protocols,
+    isProtected,
+    clock,
+    createId,
+    log,
+    version: VERSION,
+    isSandbox: backend.isSandbox,
+    keyName: (id) => door.keys.get(id)?.key.name,
+    address: () => `http://${settings().host}:${port}`,
+  });
   const server = createServer({
     protocols,
     dispatcher,
-    models: createModelDirectory({ router, pool }),
-    adminRoutes: [createTranslateRoute({ protocols, dispatcher })],
-    settings: createEdgeSettings(config),
+    models,
+    shelves,
+    door,
+    consoleFiles: createConsoleFiles({ distPath: consoleFolder(settings().distPath), log }),
+    observer: monitoring.monitor.observer,
+    adminRoutes: createAdminRoutes(
+      {
+        door,
+        version: VERSION,
+        clock,
+        revisionKey: secretKey.derive('config revisions').toString('hex'),
+        book,
+        upstreams: { list: backend.choices, get: (id) => upstreams.get(id) },
+        tokens,
+        pool,
+        quota,
+        isProtected,
+        signIns,
+        callbackUrl: () => `http://127.0.0.1:${port}/oauth/callback`,
+        transfer,
+        revoker: createRevoker({ book, oauth, fetch, clock, log }),
+        config,
+        router,
+        models,
+        protocols,
+        dispatcher,
+        log,
+      },
+      monitoring.connect(dispatcher),
+    ),
+    settings: edgeSettings,
     clock,
     log,
     version: VERSION,
   });
   return {
     version: VERSION,
+    book,
     pool,
+    door,
     router,
-    server,
+    server: {
+      ...server,
+      async listen() {
+        const address = await server.listen();
+        port = address.port;
+        return address;
+      },
+    },
     isSandbox: backend.isSandbox,
+    start() {
+      void pool.ensureModels();
+      quota.start();
+    },
     async close() {
       await server.close();
+      await monitoring.close();
+      await entrance.close();
+      quota.close();
       await media.close();
       await pool.close();
+      await tokens.close();
+      await outbound.close();
+      await book.close();
+      await keeper.close();
+      await stores.close();
       await backend.close();
       await config.close();
     },
   };
 }
 
-interface Backend {
-  readonly accounts: readonly AccountSeed[];
-  readonly isSandbox: boolean;
-  close(): Promise<void>;
-}
-
-/** The upstreams and accounts of the environment; without any, the sandbox and its accounts. */
-async function openBackend(settings: Settings, clock: Clock): Promise<Backend> {
-  const seeds = settings.upstreamSeeds.filter(({ profile, baseUrl, apiKeys }) => {
-    const isEmbedded = profile === 'sandbox' && baseUrl === undefined;
-    if (apiKeys.length > 0 || isEmbedded) return !isEmbedded;
-    throw new Error(`UPSTREAM_API_KEYS must hold a key for the ${profile} upstream.`);
-  });
-  if (seeds.length === 0) return openSandbox(clock);
-  const upstreams: Upstream[] = [];
-  const accounts = seeds.flatMap((seed): AccountSeed[] => {
-    const upstream = createUpstream(upstreamSettings(seed), { clock });
-    upstreams.push(upstream);
-    return seed.apiKeys.map((credential, index) => {
-      const id = `${upstream.id}/key-${index + 1}@env`;
-      return {
-        id,
-        label: `key-${index + 1}@env`,
-        upstream,
-        access: { accountId: id, credential, credentialKind: 'api-key' },
-      };
-    });
-  });
-  return {
-    accounts,
-    isSandbox: false,
-    close: async () => {
-      await Promise.all(upstreams.map((upstream) => upstream.close()));
-    },
-  };
-}
-
-function upstreamSettings(seed: Settings['upstreamSeeds'][number]): UpstreamSettings {
-  const { baseUrl, vocabulary = 'neutral', auth = 'bearer' } = seed;
-  switch (seed.profile) {
-    case 'gemini-api':
-      return { profile: 'gemini-api', baseUrl, version: VERSION };
-    case 'generic':
-    case 'sandbox':
-      if (baseUrl === undefined)
-        throw new Error(`UPSTREAM_BASE_URL must name the ${seed.profile}.`);
-      return seed.profile === 'sandbox'
-        ? { profile: 'sandbox', baseUrl, version: VERSION }
-        : { profile: 'generic', baseUrl, vocabulary, auth, version: VERSION };
-    case 'vertex':
-      throw new Error('UPSTREAM_PROFILE=vertex is not built yet; use gemini-api or generic.');
-    default:
-      return seed.profile satisfies never;
-  }
-}
-
-async function openSandbox(clock: Clock): Promise<Backend> {
-  const sandbox = createSandbox({ accounts: createDefaultAccounts(), clock });
-  const { url } = await sandbox.start();
-  const upstream = createUpstream(
-    { profile: 'sandbox', baseUrl: url, version: VERSION },
-    { clock },
-  );
-  const accounts = sandbox.accounts.map((account) => ({
-    id: account.email,
-    label: account.email,
-    tier: account.tier,
-    upstream,
-    access: {
-      accountId: account.email,
-      credential: account.key,
-      credentialKind: 'api-key' as const,
-      projectId: account.project,
-    },
-  }));
-  return {
-    accounts,
-    isSandbox: true,
-    close: async () => {
-      await upstream.close();
-      await sandbox.close();
-    },
-  };
-}
-
-/** The edge's view of the settings, derived once for each change of them. */
-function createEdgeSettings(config: LiveConfig): () => EdgeSettings {
-  let source: Settings | undefined;
-  let derived = DEFAULT_EDGE_SETTINGS;
-  return () => {
-    const settings = config.current();
-    if (settings === source) return derived;
-    source = settings;
-    const { host, port, authMode, apiKey, maxBodyBytes } = settings;
-    const { trustedProxies, allowedHosts, corsOrigins } = settings;
-    derived = {
-      ...DEFAULT_EDGE_SETTINGS,
-      host,
-      port,
-      authMode,
-      apiKeys: apiKey === undefined ? [] : [{ id: 'api-key', key: apiKey }],
-      consolePassword: settings.consolePassword,
-      maxBodyBytes,
-      trustedProxies,
-      allowedHosts,
-      corsOrigins,
-    };
-    return derived;
-  };
+/** The default folder is the program's own, whatever folder it was started in. */
+function consoleFolder(distPath: string): string {
+  return distPath === 'dist' ? join(import.meta.dirname, '../dist') : resolve(distPath);
 }
 
 function readVersion(): string {

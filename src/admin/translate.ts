@@ -1,42 +1,79 @@
 // `POST /api/translate`: shows what a request would become, without sending it anywhere.
 
-import { invalidRequest } from '../canonical/error.ts';
+import type { XStatic } from 'typebox/schema';
 import { createReceipt } from '../canonical/receipt.ts';
-import type { CallExplanation, Dispatcher } from '../dispatch/dispatcher.ts';
-import { isJsonObject, type JsonObject, type JsonValue } from '../lib/json.ts';
+import type { CallExplanation } from '../dispatch/dispatcher.ts';
+import type { JsonObject, JsonValue } from '../lib/json.ts';
 import type { Protocols } from '../protocols/index.ts';
 import type { GenerateCall, ProtocolName, RouteInput } from '../protocols/protocol.ts';
-import type { AdminInput, AdminRoute } from '../server/admin-route.ts';
+import { type ApiInput, type ApiRoute, answerJson, defineRoute } from './api-route.ts';
+import type { AdminOptions } from './options.ts';
 
-export interface TranslateOptions {
-  readonly protocols: Pick<Protocols, 'byName'>;
-  readonly dispatcher: Pick<Dispatcher, 'explain'>;
-}
+export type TranslateOptions = Pick<AdminOptions, 'protocols' | 'dispatcher'>;
 
-/**
- * Body: `{protocol: chat | messages | generate, body, model?, headers?, account?}`; `model` is the
- * path's model of the generate protocol, `account` an e-mail as in `X-Preferred-Account`.
- * Answer: `{route, account, upstream, canonical, body, receipt}`.
- */
-export function createTranslateRoute(options: TranslateOptions): AdminRoute {
-  return {
+const ASKED_SCHEMA = {
+  title: 'TranslationRequest',
+  type: 'object',
+  required: ['protocol', 'body'],
+  additionalProperties: false,
+  properties: {
+    protocol: { enum: ['chat', 'messages', 'generate'] },
+    body: { type: 'object', description: 'The request as its client would send it.' },
+    model: { type: 'string', description: "The path's model, of the protocol `generate`." },
+    headers: {
+      type: 'object',
+      additionalProperties: { type: ['string', 'number', 'boolean'] },
+      description: 'Headers of the request.',
+    },
+    account: { type: 'string', description: 'An e-mail, as in `X-Preferred-Account`.' },
+  },
+} as const;
+
+const TRANSLATION_SCHEMA = {
+  title: 'Translation',
+  type: 'object',
+  required: ['protocol', 'route', 'account', 'upstream', 'canonical', 'body', 'receipt'],
+  additionalProperties: false,
+  properties: {
+    protocol: { enum: ['chat', 'messages', 'generate'] },
+    route: { type: 'object', description: 'Where the model name went, and how.' },
+    account: { type: 'object', description: 'The account, and those passed over with the reason.' },
+    upstream: { type: 'object', description: 'Profile, model and lane.' },
+    canonical: { type: 'object', description: 'The request in the words of the gateway.' },
+    body: { type: 'object', description: 'What would be sent to the upstream.' },
+    receipt: {
+      type: 'array',
+      description: 'What was dropped, approximated, repaired or capped.',
+      items: { type: 'object' },
+    },
+  },
+} as const;
+
+type AskedInput = ApiInput<XStatic<typeof ASKED_SCHEMA>, unknown>;
+
+export function createTranslateRoute(options: TranslateOptions): ApiRoute {
+  return defineRoute({
     method: 'POST',
     path: '/api/translate',
-    run: (input) => translate(input, options),
-  };
+    title: 'shows what a request would become, without sending it',
+    body: ASKED_SCHEMA,
+    answers: { 200: { description: 'The translation.', schema: TRANSLATION_SCHEMA } },
+    run: async (input) => answerJson(await translate(input, options)),
+  });
 }
 
 async function translate(
-  { body, requestId, signal }: AdminInput,
+  { body: asked, requestId, signal }: AskedInput,
   { protocols, dispatcher }: TranslateOptions,
 ): Promise<JsonObject> {
   const receipt = createReceipt();
-  const protocol = readProtocol(body.protocol);
-  const call = readCall(protocols, protocol, {
-    pathModel: readText(body, 'model') ?? '',
+  const { protocol, model = '', headers = {}, account } = asked;
+  const call = await readCall(protocols, protocol, {
+    pathModel: model,
     query: new URLSearchParams(),
-    headers: readHeaders(body.headers),
-    body: readBody(body.body),
+    headers: readHeaders(headers),
+    // The schema said that it is an object, and it was read from JSON.
+    body: asked.body as JsonObject,
     receipt,
   });
   const explanation = await dispatcher.explain(call, {
@@ -46,18 +83,18 @@ async function translate(
     receipt,
     strict: false,
     headerSession: undefined,
-    preferredAccount: readText(body, 'account'),
+    preferredAccount: account,
     preferredTier: undefined,
     record: { attempts: [], timings: {} },
   });
-  return { protocol, ...writeExplanation(explanation), receipt: toJson(receipt.entries) };
+  return { protocol, ...writeExplanation(explanation) };
 }
 
 function readCall(
   protocols: Pick<Protocols, 'byName'>,
   name: ProtocolName,
   input: RouteInput,
-): GenerateCall {
+): GenerateCall | Promise<GenerateCall> {
   for (const route of protocols.byName[name].routes) {
     if (route.operation === 'generate') return route.readCall(input);
   }
@@ -72,6 +109,7 @@ function writeExplanation(explanation: CallExplanation): JsonObject {
     upstream: { profile: upstreamId, model: upstreamModel, lane },
     canonical: toJson(explanation.canonical),
     body: explanation.upstreamBody,
+    receipt: toJson(explanation.receipt),
   };
 }
 
@@ -80,28 +118,8 @@ function toJson(value: object): JsonValue {
   return value as JsonValue;
 }
 
-function readProtocol(value: JsonValue | undefined): ProtocolName {
-  if (value === 'chat' || value === 'messages' || value === 'generate') return value;
-  throw invalidRequest('protocol', 'protocol: must be "chat", "messages" or "generate".');
-}
-
-function readBody(value: JsonValue | undefined): JsonObject {
-  if (isJsonObject(value)) return value;
-  throw invalidRequest('body', 'body: must be the request body, a JSON object.', 'invalid-type');
-}
-
-function readText(body: JsonObject, field: string): string | undefined {
-  const value = body[field];
-  if (value === undefined || typeof value === 'string') return value;
-  throw invalidRequest(field, `${field}: must be a text.`, 'invalid-type');
-}
-
-function readHeaders(value: JsonValue | undefined): Record<string, string> {
-  if (value === undefined) return {};
-  if (!isJsonObject(value)) {
-    throw invalidRequest('headers', 'headers: must be an object of texts.', 'invalid-type');
-  }
+function readHeaders(headers: Readonly<Record<string, unknown>>): Record<string, string> {
   return Object.fromEntries(
-    Object.entries(value).map(([name, text]) => [name.toLowerCase(), String(text)]),
+    Object.entries(headers).map(([name, text]) => [name.toLowerCase(), String(text)]),
   );
 }

@@ -12,6 +12,8 @@ export interface BannerFacts {
   readonly isSandbox: boolean;
   /** The file a fresh key was just written to. */
   readonly newKeyFile: string | undefined;
+  /** Signs a browser of this machine in once; undefined where none is wanted. */
+  readonly signInUrl?: string | undefined;
 }
 
 export function writeBanner(facts: BannerFacts): string {
@@ -19,6 +21,7 @@ export function writeBanner(facts: BannerFacts): string {
   const lines = [
     `isthmus ${version} listens on ${url}`,
     '',
+    `  Console   ${describeConsole(facts)}`,
     `  Keys      ${describeKeys(facts)}`,
     `  Accounts  ${describeAccounts(facts)}`,
     `  Settings  ${facts.settings.dataDir}`,
@@ -29,6 +32,12 @@ export function writeBanner(facts: BannerFacts): string {
     '',
   ];
   return lines.join('\n');
+}
+
+function describeConsole({ url, signInUrl }: BannerFacts): string {
+  if (signInUrl === undefined) return `${url}/`;
+  return `${signInUrl}
+            (signs a browser of this machine in once, within ten minutes; else ${url}/)`;
 }
 
 function describeKeys({ settings, newKeyFile }: BannerFacts): string {
@@ -56,7 +65,7 @@ function describeAccounts({ accounts, isSandbox }: BannerFacts): string {
   const names = accounts.map((account) => account.label).join(', ');
   if (!isSandbox) return `${accounts.length} (${names})`;
   return `${accounts.length} of the built-in sandbox (${names}), because none is configured. For a real
-            upstream set UPSTREAM_PROFILE and UPSTREAM_API_KEYS, or GEMINI_API_KEY alone.`;
+            upstream set GEMINI_API_KEY, or name one under "upstreams" of the settings and run isthmus accounts add.`;
 }
 
 function tries({ url, settings }: BannerFacts): readonly string[] {

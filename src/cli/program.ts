@@ -2,8 +2,12 @@
 
 import { Command, InvalidArgumentError } from 'commander';
 import { VERSION } from '../app.ts';
+import { readEnvironment } from '../config/env.ts';
 import { AUTH_MODES, LOG_LEVELS, readHost, readPort, readWord } from '../config/values.ts';
+import { createSystemClock } from '../lib/clock.ts';
+import { addAdminCommands } from './admin-commands.ts';
 import { type RunningServer, serve } from './serve.ts';
+import { createTerminal } from './terminal.ts';
 
 export interface ProgramOptions {
   /** Given the server as soon as it can be stopped, before it listens. */
@@ -38,6 +42,11 @@ export function createProgram({ onServer, onReady }: ProgramOptions): Command {
       await server.listen();
       onReady();
     });
+  addAdminCommands(program, {
+    connect: async (flags) => (await import('./connect.ts')).createConnect(readEnvironment)(flags),
+    terminal: createTerminal(),
+    clock: createSystemClock(),
+  });
   return program;
 }
 

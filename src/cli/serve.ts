@@ -1,14 +1,20 @@
 // `isthmus serve`: runs the gateway until it is told to stop.
 
 import { mkdirSync } from 'node:fs';
-import { type Logger, pino } from 'pino';
-import { createApp } from '../app.ts';
+import { join } from 'node:path';
+import type { Logger } from 'pino';
+import { type App, createApp } from '../app.ts';
 import { configPath, type Flags, resolveDataDir, type Settings } from '../config/effective.ts';
 import { readEnvironment } from '../config/env.ts';
+import { gatewaySecrets } from '../config/gateway-secrets.ts';
 import { createLiveConfig, type LiveConfig } from '../config/live.ts';
-import { createSystemClock } from '../lib/clock.ts';
+import { type Clock, createSystemClock } from '../lib/clock.ts';
 import { createId } from '../lib/ids.ts';
+import { type LogFiles, openLogFiles } from '../monitor/log-files.ts';
+import { escapeLine } from '../monitor/log-line.ts';
+import type { AccountView } from '../pool/pool.ts';
 import { writeBanner } from './banner.ts';
+import { createLog } from './log.ts';
 
 export interface RunningServer {
   /** Resolves when it listens and the banner is printed. @throws Error when the address is taken. */
@@ -23,16 +29,19 @@ export async function serve(flags: Flags): Promise<RunningServer> {
   const clock = createSystemClock();
   const dataDir = resolveDataDir(flags, environment);
   makeDataDir(dataDir);
-  const log = createLog();
+  let secrets: readonly string[] = [];
+  const { files: logFiles, log } = openLog(dataDir, { clock, secrets: () => secrets });
   const path = configPath(dataDir);
   const config = await createLiveConfig({ path, environment, flags, clock, log });
   config.subscribe((settings) => {
     log.level = settings.logLevel;
+    secrets = gatewaySecrets(settings);
   });
   log.level = config.current().logLevel;
+  secrets = gatewaySecrets(config.current());
   warnOfUnused(config.current(), log);
   const newKeyFile = (await ensureKey(config)) ? path : undefined;
-  const app = await createApp({ config, clock, random: Math.random, log });
+  const app = await createApp({ config, clock, random: Math.random, log, logFiles });
   return {
     async listen() {
       const { url } = await app.server.listen();
@@ -40,18 +49,36 @@ export async function serve(flags: Flags): Promise<RunningServer> {
         version: app.version,
         url,
         settings: config.current(),
-        accounts: app.pool.accounts(),
+        accounts: accountsAtWork(app),
         isSandbox: app.isSandbox,
         newKeyFile,
+        signInUrl: signInUrl(app, url, config.current()),
       });
       console.log(banner);
-      void app.pool.ensureModels();
+      app.start();
     },
     async close() {
       await app.close();
       log.flush();
+      await logFiles.close();
     },
   };
+}
+
+/** On this machine alone, and only where there is a password to go without. */
+function signInUrl({ door }: App, url: string, settings: Settings): string | undefined {
+  const { host, consolePassword } = settings;
+  const isWanted = settings.console.hasSignInLink && consolePassword !== undefined;
+  if (!isWanted || !isLoopback(host)) return undefined;
+  return `${url}/sign-in?token=${door.login.createLink()}`;
+}
+
+/** Without those of the sandbox that rest beside others. */
+function accountsAtWork({ book, pool }: App): readonly AccountView[] {
+  return pool.accounts().filter(({ id }) => {
+    const account = book.find(id);
+    return account?.origin !== 'sandbox' || account.health.status.kind !== 'disabled';
+  });
 }
 
 /** Settings of later parts are checked already; whoever sets one should know that it does nothing yet. */
@@ -59,8 +86,7 @@ function warnOfUnused(settings: Settings, log: Logger): void {
   const unused = {
     DATABASE_URL: settings.databaseUrl,
     REDIS_URL: settings.redisUrl,
-    OTEL_EXPORTER_OTLP_ENDPOINT: settings.otlpEndpoint,
-    ISTHMUS_SECRET_KEY: settings.secretKey,
+    OTEL_EXPORTER_OTLP_ENDPOINT: settings.telemetry?.endpoint,
     'proxy.extprov.enabled': settings.externalProvider.enabled || undefined,
   };
   for (const [name, value] of Object.entries(unused)) {
@@ -68,10 +94,20 @@ function warnOfUnused(settings: Settings, log: Logger): void {
   }
 }
 
-/** Lines go out by the block or four times a second: a write for each would cost every request. */
-function createLog(): Logger {
-  const destination = { fd: 2, sync: false, minLength: 8192, periodicFlush: 250 };
-  return pino({ level: 'info' }, pino.destination(destination));
+/** What the log itself cannot tell goes to the error output alone. */
+function openLog(
+  dataDir: string,
+  { clock, secrets }: { readonly clock: Clock; readonly secrets: () => readonly string[] },
+): { readonly files: LogFiles; readonly log: Logger } {
+  const files = openLogFiles({
+    folder: join(dataDir, 'logs'),
+    clock,
+    onFault: (error) => {
+      const why = error instanceof Error ? error.message : String(error);
+      process.stderr.write(`The log cannot be written to its files: ${escapeLine(why)}\n`);
+    },
+  });
+  return { files, log: createLog({ files, secrets, isTerminal: process.stderr.isTTY === true }) };
 }
 
 function makeDataDir(path: string): void {

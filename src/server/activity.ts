@@ -7,6 +7,8 @@ import type { Clock } from '../lib/clock.ts';
 export interface Activity {
   /** True once the wind-down has begun: answers then close their connection. */
   readonly draining: boolean;
+  /** Aborted when the wind-down begins: answers without an end of their own end then. */
+  readonly ending: AbortSignal;
   begin(exchange: Running): void;
   /** Call once the response is closed. */
   end(exchange: Running): void;
@@ -25,11 +27,13 @@ const LAST_WORDS_MS = 2_000;
 export function createActivity(clock: Clock): Activity {
   const running = new Set<Running>();
   let draining = false;
+  const ending = new AbortController();
   let onIdle: (() => void) | undefined;
   return {
     get draining() {
       return draining;
     },
+    ending: ending.signal,
     begin(exchange) {
       running.add(exchange);
     },
@@ -41,6 +45,7 @@ export function createActivity(clock: Clock): Activity {
     },
     async drain(graceMs) {
       draining = true;
+      ending.abort();
       if (running.size === 0) return;
       const idle = new Promise<void>((resolve) => {
         onIdle = resolve;

@@ -2,18 +2,81 @@
 
 import type { JsonObject } from '../lib/json.ts';
 
+export type AdminMethod = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+
+/**
+ * `public` is for pages that a browser is sent to, and for signing in; what changes something by it
+ * must come from a page of ours.
+ * `console-or-local` needs no credential from this machine, for tools that read figures.
+ */
+export type AdminAccess = 'console' | 'console-or-local' | 'public';
+
 export interface AdminRoute {
-  readonly method: 'GET' | 'POST';
+  readonly method: AdminMethod;
+  /** May hold one `{parameter}`; `{id}` also stands for ids with slashes. */
   readonly path: string;
+  readonly access: AdminAccess;
+  /** True for a public route that takes a body, too. */
+  readonly takesBody?: boolean | undefined;
+  /** What it does, in a few words. */
+  readonly title: string;
   /** @throws GatewayError to answer with its status. */
-  run(input: AdminInput): Promise<JsonObject>;
+  run(input: AdminInput): Promise<AdminAnswer>;
 }
 
 export interface AdminInput {
-  /** Empty for a GET. */
-  readonly body: JsonObject;
+  /** Undefined when none was sent. */
+  readonly body: JsonObject | undefined;
   readonly query: URLSearchParams;
+  /** What stands in the path for `{…}`, percent-decoded; '' when the path has none. */
+  readonly parameter: string;
+  /** The `If-Match` header. */
+  readonly ifMatch: string | undefined;
+  /** The `Last-Event-ID` header. */
+  readonly lastEventId?: string | undefined;
+  /** True for a request that only asks whether there is something. */
+  readonly isHead: boolean;
   readonly requestId: string;
+  readonly caller: AdminCaller;
   /** Aborted when the caller leaves. */
   readonly signal: AbortSignal;
 }
+
+/** Who calls, as far as it does not depend on what they show. */
+export interface AdminCaller {
+  /** As the limits count it; `unknown` when nobody can say. */
+  readonly address: string;
+  /** A program or page of this machine that nobody else can steer. */
+  readonly isLocal: boolean;
+  /** The browser speaks https, here or to a proxy of ours. */
+  readonly isSecure: boolean;
+  /** The secret of the session cookie. */
+  readonly cookie: string | undefined;
+  /** The browser fetches ahead of its user. */
+  readonly isPrefetch: boolean;
+}
+
+export type AdminAnswer =
+  | {
+      readonly kind: 'json';
+      readonly status: number;
+      readonly body: JsonObject;
+      /** Becomes the ETag. */
+      readonly revision?: string | undefined;
+      /** A whole `Set-Cookie`. */
+      readonly cookie?: string | undefined;
+    }
+  /** 204. */
+  | { readonly kind: 'empty'; readonly cookie?: string | undefined }
+  /** Plain text of whatever type. */
+  | { readonly kind: 'text'; readonly contentType: string; readonly text: string }
+  /** Server-sent events, each framed already; `return` is called when nobody reads on. */
+  | { readonly kind: 'events'; readonly frames: AsyncIterableIterator<string> }
+  /** A page without scripts; `styleHash` is the SHA-256 in base64 of the one style it holds. */
+  | { readonly kind: 'page'; readonly html: string; readonly styleHash: string }
+  /** 303. */
+  | {
+      readonly kind: 'redirect';
+      readonly location: string;
+      readonly cookie?: string | undefined;
+    };

@@ -1,38 +1,69 @@
 // Takes a request through routing, authentication and the choice of protocol to its route.
 
-import { GatewayError } from '../canonical/error.ts';
-import type { AdminRoute } from './admin-route.ts';
+import { asGatewayError, GatewayError } from '../canonical/error.ts';
+import { answerConsoleFile } from './answer-console-file.ts';
 import type { Edge, Exchange } from './edge.ts';
 import { authenticate } from './gates/authenticate.ts';
-import { readJsonBody } from './gates/body.ts';
-import { authenticateConsole } from './gates/console.ts';
+import { addressOf } from './gates/client-address.ts';
 import { preflightHeaders } from './gates/cors.ts';
-import { readCredentials } from './gates/credentials.ts';
+import { type KeyRing, readCredentials } from './gates/credentials.ts';
 import type { PeerInput } from './gates/locality.ts';
+import { noteRefusal } from './note-refusal.ts';
 import { sendError, sendJson } from './respond.ts';
 import type { EdgeRoute, RouteMatch, RouteOffer } from './routes.ts';
+import { runAdminRoute } from './run-admin.ts';
 import { runRoute } from './run-route.ts';
 
 /** @throws GatewayError, or anything unforeseen, to render in the protocol of `exchange`. */
 export async function answer(edge: Edge, exchange: Exchange): Promise<void> {
+  try {
+    await answerMatched(edge, exchange);
+  } catch (error) {
+    noteRefusal(edge, exchange, asGatewayError(error));
+    throw error;
+  }
+}
+
+async function answerMatched(edge: Edge, exchange: Exchange): Promise<void> {
   const method = exchange.request.method ?? 'GET';
-  if (method === 'OPTIONS') return sendPreflight(edge, exchange);
   const match = edge.routes.match(method, exchange.path);
-  if (match.kind !== 'route') return refuseRoute(edge, exchange, match);
-  const { route, pathModel } = match;
+  if (match.kind === 'route' && match.route.kind === 'health') return sendHealth(edge, exchange);
+  if (exchange.settings.addressFilter.enabled) {
+    edge.door.addresses.enter(addressOf(edge, exchange));
+  }
+  if (method === 'OPTIONS') return sendPreflight(edge, exchange);
+  if (match.kind !== 'route') {
+    if (answerConsoleFile(edge, exchange, match)) return;
+    return refuseRoute(edge, exchange, match);
+  }
+  const { route, parameter } = match;
   if (route.kind === 'health') return sendHealth(edge, exchange);
-  if (route.kind === 'admin') return runAdminRoute(edge, exchange, route.route);
+  if (route.kind === 'admin') {
+    const peer = peerOf(exchange);
+    return runAdminRoute(edge, exchange, { route: route.route, parameter, peer });
+  }
   exchange.clientKeyId = authenticateExchange(edge, exchange);
   const offer = pickOffer(edge, exchange, route);
   exchange.protocol = offer.protocol;
-  await runRoute(edge, exchange, { route: offer.route, pathModel });
+  await runRoute(edge, exchange, { route: offer.route, pathModel: parameter });
 }
 
-function sendPreflight(edge: Edge, { headers, settings, response, requestId }: Exchange): void {
-  const list = ['x-request-id', requestId, 'allow', 'GET, HEAD, POST, OPTIONS'];
+function sendPreflight(edge: Edge, exchange: Exchange): void {
+  const { headers, settings, response, requestId, path } = exchange;
+  // No route is for OPTIONS itself, so a known path says which methods it takes.
+  const match = edge.routes.match('OPTIONS', path);
+  const allow = match.kind === 'wrong-method' ? match.allow.join(', ') : 'OPTIONS';
+  const list = ['x-request-id', requestId, 'allow', allow];
   if (edge.activity.draining) list.push('connection', 'close');
-  response.writeHead(204, [...list, ...preflightHeaders(headers, settings.corsOrigins)]);
+  response.writeHead(204, [...list, ...preflightHeaders(headers, settings.corsOrigins, allow)]);
   response.end();
+}
+
+/** Coding CLIs try a WebSocket first; this answer, and no other, makes them go on over HTTP at once. */
+function refuseUpgrade(edge: Edge, exchange: Exchange): void {
+  const message = `${exchange.path} speaks HTTP only; send a POST.`;
+  const error = new GatewayError({ kind: 'upgrade-refused', source: 'client', message });
+  sendError(edge, exchange, error, ['upgrade', 'HTTP/1.1']);
 }
 
 function sendHealth(edge: Edge, exchange: Exchange): void {
@@ -47,6 +78,11 @@ function refuseRoute(
   exchange: Exchange,
   match: Exclude<RouteMatch, { kind: 'route' }>,
 ): void {
+  const isWebSocket = exchange.headers.upgrade?.toLowerCase() === 'websocket';
+  if (match.kind === 'wrong-method' && isWebSocket) {
+    refuseUpgrade(edge, exchange);
+    return;
+  }
   const error = routeError(exchange, match);
   const allow = match.kind === 'wrong-method' ? ['allow', match.allow.join(', ')] : [];
   sendError(edge, exchange, error, allow);
@@ -68,32 +104,28 @@ function routeError(
   return new GatewayError({ kind: 'not-found', source: 'client', message });
 }
 
-/** @throws GatewayError unauthenticated */
+/** @throws GatewayError unauthenticated, or forbidden by a rule of the key */
 function authenticateExchange(edge: Edge, exchange: Exchange): string {
   const { headers, settings, query } = exchange;
-  return authenticate({
+  const { clientKeyId } = authenticate({
     mode: settings.authMode,
-    keys: edge.keyRing(settings),
+    keys: withPersonKeys(edge, edge.keyRing(settings)),
     credentials: readCredentials(headers, query),
     corsOrigins: settings.corsOrigins,
     peer: peerOf(exchange),
-  }).clientKeyId;
+  });
+  exchange.clientKeyId = clientKeyId;
+  if (!edge.door.keyGate.isEmpty) edge.door.keyGate.enter(clientKeyId, addressOf(edge, exchange));
+  return clientKeyId;
 }
 
-async function runAdminRoute(edge: Edge, exchange: Exchange, route: AdminRoute): Promise<void> {
-  const { request, response, headers, settings, query, requestId, abort } = exchange;
-  authenticateConsole({
-    password: settings.consolePassword,
-    credentials: readCredentials(headers, new URLSearchParams()),
-    peer: peerOf(exchange),
-  });
-  const { maxBodyBytes: maxBytes } = settings;
-  const hasBody = route.method !== 'GET';
-  const body = hasBody
-    ? await readJsonBody({ request, response, maxBytes, clock: edge.clock })
-    : {};
-  const answered = await route.run({ body, query, requestId, signal: abort.signal });
-  sendJson(edge, exchange, { status: 200, body: answered });
+function withPersonKeys({ door }: Edge, ring: KeyRing): KeyRing {
+  const { keyGate } = door;
+  if (keyGate.isEmpty) return ring;
+  return {
+    isEmpty: false,
+    find: (credentials) => ring.find(credentials) ?? keyGate.identify(credentials),
+  };
 }
 
 function peerOf({ request, headers, settings }: Exchange): PeerInput {

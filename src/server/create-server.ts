@@ -2,6 +2,8 @@
 
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { invalidRequest } from '../canonical/error.ts';
+import { createDoor } from '../door/door.ts';
+import { createId } from '../lib/ids.ts';
 import { createActivity } from './activity.ts';
 import type { Edge, EdgeOptions } from './edge.ts';
 import { refuse, serve } from './exchange.ts';
@@ -25,8 +27,10 @@ export interface EdgeServer {
 export function createServer(options: EdgeOptions): EdgeServer {
   const keyRing = memoize(createKeyRing);
   const trustedProxies = memoize(readTrustedProxies);
+  const { settings, clock, log } = options;
   const edge: Edge = {
     ...options,
+    door: options.door ?? createDoor({ settings, clock, createId, log }),
     routes: createRouteTable(options.protocols.all, options.adminRoutes),
     activity: createActivity(options.clock),
     keyRing: (settings) => keyRing(settings.apiKeys),

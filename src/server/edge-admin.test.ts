@@ -7,7 +7,9 @@ const running: TestEdge[] = [];
 const echo: AdminRoute = {
   method: 'POST',
   path: '/api/echo',
-  run: async ({ body }) => ({ got: body }),
+  access: 'console',
+  title: 'says what it was sent',
+  run: async ({ body = {} }) => ({ kind: 'json', status: 200, body: { got: body } }),
 };
 
 afterEach(async () => {
@@ -52,4 +54,105 @@ test('every admin route asks for the console credential', async () => {
   running.push(edge);
   const admin = edge.server.routes.routes.filter((route) => route.path.startsWith('/api/'));
   expect(admin.map((route) => route.access)).toEqual(['console']);
+});
+
+const routes: readonly AdminRoute[] = (['GET', 'PUT', 'PATCH', 'DELETE'] as const).map(
+  (method) => ({
+    ...echo,
+    method,
+    path: '/api/things/{id}',
+    run: async ({ parameter, body, ifMatch, isHead }) =>
+      method === 'DELETE'
+        ? { kind: 'empty' }
+        : {
+            kind: 'json',
+            status: method === 'PUT' ? 201 : 200,
+            revision: '7',
+            body: { method, parameter, got: body ?? null, ifMatch: ifMatch ?? null, isHead },
+          },
+  }),
+);
+
+const page: AdminRoute = {
+  method: 'GET',
+  path: '/oauth/callback',
+  access: 'public',
+  title: 'shows a page',
+  run: async ({ query }) =>
+    query.has('code')
+      ? { kind: 'redirect', location: '/oauth/callback' }
+      : { kind: 'page', html: '<p>Hi</p>', styleHash: 'abc=' },
+};
+
+async function startWith(adminRoutes: readonly AdminRoute[], settings: Partial<EdgeSettings> = {}) {
+  const edge = await startEdge({ adminRoutes, settings });
+  running.push(edge);
+  return (method: string, path: string, init: RequestInit = {}) =>
+    fetch(`${edge.url}${path}`, { method, redirect: 'manual', ...init });
+}
+
+const JSON_TYPE = { 'content-type': 'application/json' };
+
+test('routes take every method, a parameter with slashes, and answer with status and ETag', async () => {
+  const call = await startWith(routes);
+  const put = await call('PUT', '/api/things/main/key%201@env', {
+    headers: { ...JSON_TYPE, 'if-match': '"6"' },
+    body: '{"a":1}',
+  });
+  expect([put.status, put.headers.get('etag')]).toEqual([201, '"7"']);
+  expect(put.headers.get('cache-control')).toBe('no-store');
+  expect(await put.json()).toEqual({
+    method: 'PUT',
+    parameter: 'main/key 1@env',
+    got: { a: 1 },
+    ifMatch: '"6"',
+    isHead: false,
+  });
+  const gone = await call('DELETE', '/api/things/x');
+  expect([gone.status, await gone.text()]).toEqual([204, '']);
+  expect(await (await call('PATCH', '/api/things/x')).json()).toMatchObject({ got: null });
+  expect((await call('HEAD', '/api/things/x')).status).toBe(200);
+});
+
+test('a method that a path does not take is refused with those it takes', async () => {
+  const call = await startWith(routes);
+  const allow = 'GET, HEAD, PUT, PATCH, DELETE, OPTIONS';
+  const refused = await call('POST', '/api/things/x', { headers: JSON_TYPE, body: '{}' });
+  expect([refused.status, refused.headers.get('allow')]).toEqual([405, allow]);
+  expect(await refused.json()).toEqual({
+    error: { code: 'method-not-allowed', message: expect.stringContaining(allow) },
+  });
+  const options = await call('OPTIONS', '/api/things/x');
+  expect([options.status, options.headers.get('allow')]).toEqual([204, allow]);
+});
+
+test('a page from our own address may call, one behind a named host too', async () => {
+  const settings = {
+    consolePassword: 'the-password',
+    allowedHosts: ['gateway.example', 'other.example:443'],
+  };
+  const call = await startWith(routes, settings);
+  const status = async (headers: Readonly<Record<string, string>>) =>
+    (await call('GET', '/api/things/x', { headers: { ...bearer('the-password'), ...headers } }))
+      .status;
+  const own = running.at(-1)?.url ?? '';
+  expect(await status({ origin: own, 'sec-fetch-site': 'same-origin' })).toBe(200);
+  expect(await status({ origin: 'https://gateway.example' })).toBe(200);
+  expect(await status({ origin: 'https://other.example' })).toBe(200);
+  expect(await status({ origin: 'https://other.example:8443' })).toBe(403);
+  expect(await status({ origin: 'https://gateway.example.evil.example' })).toBe(403);
+  expect(await status({ origin: own, 'sec-fetch-site': 'cross-site' })).toBe(403);
+});
+
+test('a public page needs no credential, takes no body and runs nothing', async () => {
+  const call = await startWith([page], { consolePassword: 'the-password', authMode: 'strict' });
+  const shown = await call('GET', '/oauth/callback', {
+    headers: { origin: 'https://any.example' },
+  });
+  expect(shown.status).toBe(200);
+  expect(shown.headers.get('content-security-policy')).toContain("style-src 'sha256-abc='");
+  expect(shown.headers.get('content-type')).toBe('text/html; charset=utf-8');
+  const moved = await call('GET', '/oauth/callback?code=1');
+  expect([moved.status, moved.headers.get('location')]).toEqual([303, '/oauth/callback']);
+  expect((await call('POST', '/oauth/callback')).status).toBe(405);
 });

@@ -3,11 +3,16 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Receipt } from '../canonical/receipt.ts';
 import type { CallRecord, Dispatcher } from '../dispatch/dispatcher.ts';
+import type { Door } from '../door/door.ts';
 import type { Clock } from '../lib/clock.ts';
+import type { JsonObject } from '../lib/json.ts';
+import type { EndedRequest, RequestObserver } from '../monitor/observer.ts';
 import type { Protocols } from '../protocols/index.ts';
 import type { ClientProtocol, ListedModel } from '../protocols/protocol.ts';
+import type { AnswerShelves } from '../shelf/answer-shelf.ts';
 import type { Activity } from './activity.ts';
 import type { AdminRoute } from './admin-route.ts';
+import type { ConsoleFiles } from './console-files.ts';
 import type { AddressRange } from './gates/address.ts';
 import type { KeyRing } from './gates/credentials.ts';
 import type { HeaderMap } from './headers.ts';
@@ -24,9 +29,17 @@ export interface ModelDirectory {
 
 export interface EdgeOptions {
   readonly protocols: EdgeProtocols;
-  readonly dispatcher: Pick<Dispatcher, 'generate' | 'countTokens'>;
+  readonly dispatcher: Pick<Dispatcher, 'generate' | 'countTokens' | 'embed'>;
   readonly models: ModelDirectory;
+  /** The answers kept for each client key. */
+  readonly shelves: AnswerShelves;
+  /** Hears of every model request. */
+  readonly observer?: RequestObserver | undefined;
   readonly adminRoutes?: readonly AdminRoute[] | undefined;
+  /** Who is let in; without it everything of it is kept in memory. */
+  readonly door?: Door | undefined;
+  /** The files of the console; without them there are none. */
+  readonly consoleFiles?: ConsoleFiles | undefined;
   /** Asked anew for every request. */
   readonly settings: () => EdgeSettings;
   readonly clock: Clock;
@@ -36,6 +49,7 @@ export interface EdgeOptions {
 }
 
 export interface Edge extends EdgeOptions {
+  readonly door: Door;
   readonly routes: RouteTable;
   readonly activity: Activity;
   /** Derived from settings, once for each change of them. */
@@ -62,4 +76,16 @@ export interface Exchange {
   protocol: ClientProtocol;
   /** '' until the request is authenticated. */
   clientKeyId: string;
+  /** Set for model requests whose end the monitor is told. */
+  observed?: ObservedCall | undefined;
+}
+
+/** What is known of a model request besides its exchange. */
+export interface ObservedCall {
+  readonly route: string;
+  readonly operation: string;
+  readonly pathModel: string;
+  call: EndedRequest['call'];
+  /** Only where bodies are kept. */
+  body: JsonObject | undefined;
 }

@@ -9,6 +9,7 @@ import { readClientAddress } from './gates/client-address.ts';
 import { clientGone } from './gates/read-bytes.ts';
 import { readTarget } from './gates/target.ts';
 import { readHeaderMap } from './headers.ts';
+import { observeEnd } from './observe.ts';
 import { sendError } from './respond.ts';
 
 const SANE_REQUEST_ID = /^[\w.:-]{1,128}$/;
@@ -84,6 +85,7 @@ function watchClose(edge: Edge, exchange: Exchange): void {
     if (!response.writableFinished) abort.abort(clientGone());
     edge.activity.end(exchange);
     logEnd(edge, exchange);
+    observeEnd(edge, exchange, response.writableFinished ? response.statusCode : 499);
   };
   edge.activity.begin(exchange);
   response.on('close', onClose);

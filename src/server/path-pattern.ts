@@ -1,30 +1,39 @@
-// Path patterns with one `{model}` that also stands for names with slashes.
+// Path patterns with one placeholder; `{model}` and `{id}` also stand for names with slashes.
 
 export interface PathPattern {
   readonly prefix: string;
   readonly suffix: string;
+  /** The word between the braces. */
+  readonly name: string;
 }
 
-const PLACEHOLDER = '{model}';
+const PLACEHOLDER = /\{(\w+)\}/;
+const SLASHED_NAMES: readonly string[] = ['model', 'id'];
 
 /** The pattern of a route path; undefined when the path is literal. */
 export function readPathPattern(path: string): PathPattern | undefined {
-  const at = path.indexOf(PLACEHOLDER);
-  if (at === -1) return undefined;
-  return { prefix: path.slice(0, at), suffix: path.slice(at + PLACEHOLDER.length) };
+  const match = PLACEHOLDER.exec(path);
+  if (match === null) return undefined;
+  const [placeholder, name = ''] = match;
+  return {
+    prefix: path.slice(0, match.index),
+    suffix: path.slice(match.index + placeholder.length),
+    name,
+  };
 }
 
 /**
- * The model name a percent-decoded path holds, without a leading `models/`; undefined when the
- * path does not fit or the name is empty.
+ * What a percent-decoded path holds for the placeholder, a model without a leading `models/`;
+ * undefined when the path does not fit or the name is empty.
  */
 export function matchPathPattern(pattern: PathPattern, path: string): string | undefined {
-  const { prefix, suffix } = pattern;
+  const { prefix, suffix, name } = pattern;
   if (path.length <= prefix.length + suffix.length) return undefined;
   if (!path.startsWith(prefix) || !path.endsWith(suffix)) return undefined;
-  const model = path.slice(prefix.length, path.length - suffix.length);
-  const name = model.startsWith('models/') ? model.slice('models/'.length) : model;
-  return name === '' ? undefined : name;
+  const found = path.slice(prefix.length, path.length - suffix.length);
+  if (!SLASHED_NAMES.includes(name) && found.includes('/')) return undefined;
+  if (name !== 'model' || !found.startsWith('models/')) return found;
+  return found.slice('models/'.length) || undefined;
 }
 
 /** Sorts the most specific pattern first: longer suffix, then longer prefix. */

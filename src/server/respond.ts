@@ -4,6 +4,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { asGatewayError, type GatewayError } from '../canonical/error.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { JsonObject } from '../lib/json.ts';
+import { isAdminPath, writeAdminError } from './admin-error.ts';
 import { baseHeaders, retryHeaders } from './answer-headers.ts';
 import type { Edge, Exchange } from './edge.ts';
 
@@ -21,13 +22,25 @@ const LINGER_MS = 1_000;
 /** How long the rest of a forgotten body may take before the connection closes. */
 const REST_MS = 5_000;
 
+export interface TextAnswer extends Omit<JsonAnswer, 'body'> {
+  readonly text: string;
+  /** The content type. */
+  readonly type: string;
+}
+
 /** Does nothing when an answer has begun or the client has left. */
-export function sendJson(edge: Edge, exchange: Exchange, answer: JsonAnswer): void {
+export function sendJson(edge: Edge, exchange: Exchange, { body, ...rest }: JsonAnswer): void {
+  const text = JSON.stringify(body);
+  sendText(edge, exchange, { ...rest, text, type: 'application/json; charset=utf-8' });
+}
+
+/** As `sendJson`. */
+export function sendText(edge: Edge, exchange: Exchange, answer: TextAnswer): void {
   const { request, response } = exchange;
   if (response.headersSent || response.destroyed) return;
-  const text = JSON.stringify(answer.body);
+  const { text } = answer;
   const headers = baseHeaders(edge, exchange);
-  headers.push('content-type', 'application/json; charset=utf-8');
+  headers.push('content-type', answer.type);
   headers.push('content-length', String(Buffer.byteLength(text)));
   if (answer.headers !== undefined) headers.push(...answer.headers);
   if (isStillSending(request)) {
@@ -52,8 +65,15 @@ export function sendError(
   exchange.record.error ??= error;
   if (error.kind === 'client-gone' || exchange.response.headersSent) return;
   if (error.kind === 'internal') logInternal(edge, exchange, error);
-  const { status, body } = exchange.protocol.writeError(error, { requestId: exchange.requestId });
+  const isAdmin = isAdminPath(exchange.path);
+  const { status, body } = isAdmin
+    ? writeAdminError(error)
+    : exchange.protocol.writeError(error, {
+        requestId: exchange.requestId,
+        path: exchange.path,
+      });
   const headers = [...retryHeaders(error, status), ...extraHeaders];
+  if (isAdmin) headers.push('cache-control', 'no-store');
   if (status === 401) headers.push('www-authenticate', 'Bearer realm="isthmus"');
   sendJson(edge, exchange, { status, body, headers });
 }

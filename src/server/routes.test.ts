@@ -10,7 +10,7 @@ function resolve(method: string, path: string): string {
   const match = table.match(method, path);
   switch (match.kind) {
     case 'route':
-      return `${match.route.path} ${match.pathModel}`.trim();
+      return `${match.route.path} ${match.parameter}`.trim();
     case 'wrong-method':
       return `405 ${match.allow.join(' ')}`;
     case 'unknown':

@@ -1,7 +1,7 @@
 // The route table: every path of every protocol, what it needs, and which protocols share it.
 
 import type { ClientProtocol, ProtocolRoute } from '../protocols/protocol.ts';
-import type { AdminRoute } from './admin-route.ts';
+import type { AdminAccess, AdminMethod, AdminRoute } from './admin-route.ts';
 import {
   bySpecificity,
   matchPathPattern,
@@ -10,7 +10,7 @@ import {
 } from './path-pattern.ts';
 
 /** What a route asks of its caller; whatever is not listed as public needs authentication. */
-export type Access = 'public' | 'client' | 'console';
+export type Access = 'client' | AdminAccess;
 
 export type EdgeRoute =
   | {
@@ -21,14 +21,14 @@ export type EdgeRoute =
     }
   | {
       readonly kind: 'admin';
-      readonly method: 'GET' | 'POST';
+      readonly method: AdminMethod;
       readonly path: string;
-      readonly access: 'console';
+      readonly access: AdminAccess;
       readonly route: AdminRoute;
     }
   | {
       readonly kind: 'protocol';
-      readonly method: 'GET' | 'POST';
+      readonly method: ProtocolRoute['method'];
       readonly path: string;
       readonly access: 'client';
       /** In the order of the protocols; more than one where protocols share a path. */
@@ -41,7 +41,8 @@ export interface RouteOffer {
 }
 
 export type RouteMatch =
-  | { readonly kind: 'route'; readonly route: EdgeRoute; readonly pathModel: string }
+  /** `parameter` is what stands for the placeholder of the path, such as the `{model}`. */
+  | { readonly kind: 'route'; readonly route: EdgeRoute; readonly parameter: string }
   | { readonly kind: 'wrong-method'; readonly allow: readonly string[] }
   /** `meant` is the path the client probably wanted. */
   | { readonly kind: 'unknown'; readonly meant: string | undefined };
@@ -83,11 +84,11 @@ export function createRouteTable(
     const literal = literals.get(path);
     if (literal !== undefined) return pickMethod(literal, method, '');
     for (const { pattern, routes: byMethod } of ordered) {
-      const pathModel = matchPathPattern(pattern, path);
-      if (pathModel === undefined) continue;
-      // An unknown `:verb` is an unknown path, not a model whose name holds a colon.
-      const hasVerb = pattern.suffix === '' && method === 'POST' && pathModel.includes(':');
-      return hasVerb ? undefined : pickMethod(byMethod, method, pathModel);
+      const parameter = matchPathPattern(pattern, path);
+      if (parameter === undefined) continue;
+      return hasUnknownVerb(pattern, method, parameter)
+        ? undefined
+        : pickMethod(byMethod, method, parameter);
     }
     return undefined;
   };
@@ -143,13 +144,18 @@ function mergeRoutes(protocols: readonly ClientProtocol[]): readonly EdgeRoute[]
 }
 
 function adminRoute(route: AdminRoute): EdgeRoute {
-  const { method, path } = route;
-  return { kind: 'admin', method, path, access: 'console', route };
+  const { method, path, access } = route;
+  return { kind: 'admin', method, path, access, route };
 }
 
-function pickMethod(routes: PathRoutes, method: string, pathModel: string): RouteMatch {
+/** An unknown `:verb` is an unknown path, not a model whose name holds a colon. */
+function hasUnknownVerb({ name, suffix }: PathPattern, method: string, parameter: string): boolean {
+  return name === 'model' && suffix === '' && method === 'POST' && parameter.includes(':');
+}
+
+function pickMethod(routes: PathRoutes, method: string, parameter: string): RouteMatch {
   const route = routes.get(method);
-  if (route !== undefined) return { kind: 'route', route, pathModel };
+  if (route !== undefined) return { kind: 'route', route, parameter };
   const allow = [...routes.keys()].flatMap((name) => (name === 'GET' ? ['GET', 'HEAD'] : [name]));
   return { kind: 'wrong-method', allow: [...allow, 'OPTIONS'] };
 }

@@ -1,13 +1,17 @@
 // Runs the operation of a matched route: model lists, token counts, answers whole and streamed.
 
 import { GatewayError } from '../canonical/error.ts';
+import { createId } from '../lib/ids.ts';
 import type { JsonObject } from '../lib/json.ts';
 import type { GenerateCall, ProtocolRoute, RouteInput } from '../protocols/protocol.ts';
 import { readCallContext } from './call-context.ts';
 import { startDeadline } from './deadline.ts';
 import type { Edge, Exchange } from './edge.ts';
 import { readJsonBody } from './gates/body.ts';
-import { sendError, sendJson } from './respond.ts';
+import { isMultipart, readMultipart } from './gates/multipart.ts';
+import { metered } from './meter-call.ts';
+import { observeBody, observeCall, observeRoute } from './observe.ts';
+import { sendError, sendJson, sendText } from './respond.ts';
 import { answerStream } from './stream-answer.ts';
 
 export interface MatchedRoute {
@@ -21,41 +25,107 @@ export async function runRoute(
   exchange: Exchange,
   { route, pathModel }: MatchedRoute,
 ): Promise<void> {
+  observeRoute(edge, exchange, { route, pathModel });
   switch (route.operation) {
     case 'list-models': {
-      const body = route.writeModels(await edge.models.list(), exchange.query);
+      const models = (await edge.models.list()).filter(({ id }) => isAllowed(edge, exchange, id));
+      const body = route.writeModels(models, exchange.query);
       return sendJson(edge, exchange, { status: 200, body });
     }
     case 'get-model': {
       const model = await edge.models.get(pathModel);
-      if (model === undefined) throw unknownModel(pathModel);
+      if (model === undefined || !isAllowed(edge, exchange, pathModel))
+        throw unknownModel(pathModel);
       return sendJson(edge, exchange, { status: 200, body: route.writeModel(model) });
     }
     case 'count-tokens': {
-      const call = route.readCall(await readInput(edge, exchange, pathModel));
+      const call = await readCall(route, await readInput(edge, exchange, { pathModel }));
+      observeCall(exchange, { model: call.model });
       const context = readCallContext(exchange);
-      return answerWhole(edge, exchange, () => edge.dispatcher.countTokens(call, context));
+      return metered(edge, exchange, { call, operation: 'count-tokens' }, () =>
+        answerWhole(edge, exchange, () => edge.dispatcher.countTokens(call, context)),
+      );
+    }
+    case 'embed': {
+      const call = route.readCall(await readInput(edge, exchange, { pathModel }));
+      observeCall(exchange, call);
+      const context = readCallContext(exchange);
+      return metered(edge, exchange, { call, operation: 'embed' }, () =>
+        answerWhole(edge, exchange, () => edge.dispatcher.embed(call, context)),
+      );
     }
     case 'generate': {
-      const call = route.readCall(await readInput(edge, exchange, pathModel));
-      if (call.stream) return answerStream(edge, exchange, call);
-      return answerWhole(edge, exchange, () => generateWhole(edge, exchange, call));
+      const { bodies } = route;
+      const input = await readInput(edge, exchange, { pathModel, bodies });
+      const call = await readCall(route, input);
+      const { model, stream } = call;
+      observeCall(exchange, { model, stream, isForm: input.files !== undefined });
+      return metered(edge, exchange, { call, operation: 'generate' }, () =>
+        call.stream
+          ? answerStream(edge, exchange, call)
+          : answerWhole(edge, exchange, () => generateWhole(edge, exchange, call), call.textType),
+      );
+    }
+    case 'kept-answers': {
+      const shelf = edge.shelves.of(exchange.clientKeyId);
+      const body = route.takesBody === true ? await readKeptBody(edge, exchange) : {};
+      const now = Math.floor(edge.clock.now() / 1000);
+      const input = { id: pathModel, query: exchange.query, shelf, body, createId, now };
+      return sendJson(edge, exchange, { status: 200, body: await route.run(input) });
     }
     default:
       route satisfies never;
   }
 }
 
-async function readInput(edge: Edge, exchange: Exchange, pathModel: string): Promise<RouteInput> {
+/** What a key may not use is not there for it. */
+function isAllowed({ door }: Edge, { clientKeyId }: Exchange, model: string): boolean {
+  return door.keyGate.isEmpty || door.keyGate.allows(clientKeyId, model);
+}
+
+type GenerateRoute = Extract<ProtocolRoute, { operation: 'generate' }>;
+
+/** What both kinds of routes that read earlier answers have. */
+interface ReadingRoute<Call> {
+  readCall(input: RouteInput): Call;
+  findEarlier?(
+    body: RouteInput['body'],
+    shelf: NonNullable<RouteInput['shelf']>,
+  ): Promise<NonNullable<RouteInput['earlier']>>;
+}
+
+async function readCall<Call>(route: ReadingRoute<Call>, input: RouteInput): Promise<Call> {
+  const { body, shelf } = input;
+  if (route.findEarlier === undefined || shelf === undefined) return route.readCall(input);
+  return route.readCall({ ...input, earlier: await route.findEarlier(body, shelf) });
+}
+
+/** Clients may send no body at all where every field is optional. */
+async function readKeptBody(edge: Edge, exchange: Exchange): Promise<JsonObject> {
+  const { request, response, settings } = exchange;
+  const { headers } = request;
+  const isEmpty = headers['transfer-encoding'] === undefined && !Number(headers['content-length']);
+  if (isEmpty) return {};
+  return readJsonBody({ request, response, maxBytes: settings.maxBodyBytes, clock: edge.clock });
+}
+
+async function readInput(
+  edge: Edge,
+  exchange: Exchange,
+  { pathModel, bodies }: { readonly pathModel: string } & Pick<GenerateRoute, 'bodies'>,
+): Promise<RouteInput> {
   const { request, response, settings, query, headers, receipt } = exchange;
-  const body = await readJsonBody({
-    request,
-    response,
-    maxBytes: settings.maxBodyBytes,
-    clock: edge.clock,
-  });
+  const limits = { maxBytes: settings.maxBodyBytes, clock: edge.clock };
+  const isForm =
+    bodies === 'multipart' ||
+    (bodies === 'json-or-multipart' && isMultipart(request.headers['content-type']));
+  const { fields: body, files } = isForm
+    ? await readMultipart({ request, response, ...limits })
+    : { fields: await readJsonBody({ request, response, ...limits }), files: undefined };
   exchange.abort.signal.throwIfAborted();
-  return { pathModel, query, headers, body, receipt };
+  observeBody(exchange, body);
+  const shelf = edge.shelves.of(exchange.clientKeyId);
+  return { pathModel, query, headers, body, files, shelf, receipt };
 }
 
 /** Answers when `run` has the body, or with the reason of an abort as soon as that comes. */
@@ -63,6 +133,7 @@ async function answerWhole(
   edge: Edge,
   exchange: Exchange,
   run: () => Promise<JsonObject>,
+  textType?: string,
 ): Promise<void> {
   const { abort, settings } = exchange;
   const deadline = startDeadline(edge.clock, abort, settings.requestTimeoutMs);
@@ -70,7 +141,8 @@ async function answerWhole(
   abort.signal.addEventListener('abort', onAbort, { once: true });
   try {
     const body = await run();
-    sendJson(edge, exchange, { status: 200, body });
+    if (textType === undefined) sendJson(edge, exchange, { status: 200, body });
+    else sendText(edge, exchange, { status: 200, text: String(body.text), type: textType });
   } finally {
     deadline.cancel();
     abort.signal.removeEventListener('abort', onAbort);

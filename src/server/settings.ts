@@ -1,5 +1,7 @@
 // What the edge can be told: the settings it reads anew for every request.
 
+import type { DoorSettings } from '../door/door.ts';
+
 export type AuthMode = 'off' | 'auto' | 'strict';
 
 export interface ClientKey {
@@ -8,13 +10,11 @@ export interface ClientKey {
   readonly key: string;
 }
 
-export interface EdgeSettings {
+export interface EdgeSettings extends DoorSettings {
   readonly host: string;
   readonly port: number;
   readonly authMode: AuthMode;
   readonly apiKeys: readonly ClientKey[];
-  /** Credential of the admin API; undefined while nothing is configured, then only local requests pass. */
-  readonly consolePassword: string | undefined;
   readonly maxBodyBytes: number;
   /** Addresses and CIDR ranges whose `X-Forwarded-For` is believed. */
   readonly trustedProxies: readonly string[];
@@ -38,6 +38,8 @@ export const DEFAULT_EDGE_SETTINGS: EdgeSettings = {
   authMode: 'auto',
   apiKeys: [],
   consolePassword: undefined,
+  addressFilter: { enabled: false, fallback: 'allow', allowBeatsDeny: false },
+  sessionIdleMs: 12 * 3_600_000,
   maxBodyBytes: 104_857_600,
   trustedProxies: [],
   allowedHosts: [],

@@ -19,6 +19,8 @@ const PROTOCOL_TITLES: Readonly<Record<ClientProtocol['name'], string>> = {
 const OPERATION_TITLES = {
   generate: 'answers a conversation',
   'count-tokens': 'counts tokens',
+  embed: 'embeds texts',
+  'kept-answers': 'reads, lists, deletes or cancels a kept answer',
   'list-models': 'lists the models',
   'get-model': 'tells about one model',
 } as const;
@@ -32,6 +34,7 @@ const MEANINGS: Readonly<Record<ErrorKind, string>> = {
   'method-not-allowed': 'The path takes another method; `Allow` names it.',
   'too-large': 'The body is larger than `ABV_MAX_BODY_SIZE`.',
   'unsupported-media-type': 'The body is not JSON, or it is compressed.',
+  'upgrade-refused': 'A WebSocket was asked for; clients go on over HTTP.',
   'rate-limited': 'Every account that could answer is limited for now.',
   'quota-exhausted': 'Every account that could answer has used up its quota.',
   'upstream-auth': 'No account is usable; the fault is not the client’s.',
@@ -54,6 +57,8 @@ const REASONS: readonly (readonly [ErrorReason, ErrorKind, string])[] = [
   ['context-length', 'upstream-rejected', 'The conversation is longer than the model takes.'],
   ['content-policy', 'upstream-rejected', 'The upstream refuses the content.'],
   ['thread-not-found', 'not-found', 'The gateway keeps no conversations.'],
+  ['key-rejected', 'forbidden', 'A rule of the client’s own key refuses it.'],
+  ['address-blocked', 'forbidden', 'The address it comes from has to stay out.'],
 ];
 
 /** What a route asks of its caller. */
@@ -61,12 +66,8 @@ const ACCESS_TITLES: Readonly<Record<EdgeRoute['access'], string>> = {
   public: 'nothing',
   client: 'client key',
   console: 'console password',
+  'console-or-local': 'console password, or nothing from this machine',
 };
-
-/** What the admin routes are for, by path. */
-const ADMIN_TITLES: ReadonlyMap<string, string> = new Map([
-  ['/api/translate', 'shows what a request would become, without sending it'],
-]);
 
 /** docs/routes.md */
 export function describeRoutes({ routes }: RouteTable): string {
@@ -79,7 +80,8 @@ export function describeRoutes({ routes }: RouteTable): string {
     'A trailing slash is tolerated, `HEAD` stands for `GET`, and `OPTIONS` is answered with 204 everywhere.',
     'Another method on one of these paths is 405, every other path 404, both in the shape of the protocol',
     'the path belongs to: Generate-Content below `/v1beta` and for `/v1/models/{model}:verb`, Messages below',
-    '`/v1/messages`, Chat Completions for everything else.',
+    '`/v1/messages`, `{"error": {"code", "message", "field"?}}` below `/api` and `/oauth`, Chat Completions',
+    'for everything else. `GET /api/openapi.json` describes the admin API in full.',
     '',
     table(
       ['Method', 'Path', 'What', 'Protocol', 'Asks for'],
@@ -122,6 +124,9 @@ export function describeErrors(): string {
       kinds().map((kind) => [MEANINGS[kind], ...all.map((one) => cell(one, { kind }))]),
     ),
     '',
+    'Under `/v1/images/`, when no account has quota left for the model, the body is',
+    '`{"error": {"message": "…", "type": "quota_exceeded"}}`, with 429.',
+    '',
     'Some have a more precise word:',
     '',
     table(
@@ -151,7 +156,13 @@ export function describeErrors(): string {
 }
 
 function byPath(left: EdgeRoute, right: EdgeRoute): number {
-  return left.path < right.path ? -1 : left.path > right.path ? 1 : 0;
+  return left.path < right.path
+    ? -1
+    : left.path > right.path
+      ? 1
+      : left.method < right.method
+        ? -1
+        : 1;
 }
 
 function routeRow(route: EdgeRoute): string[] {
@@ -164,7 +175,7 @@ function describeRoute(route: EdgeRoute): { what: string; protocols: readonly st
     case 'health':
       return { what: 'tells that it runs', protocols: [] };
     case 'admin':
-      return { what: adminTitle(route.path), protocols: [] };
+      return { what: route.route.title, protocols: [] };
     case 'protocol': {
       const what = OPERATION_TITLES[route.offers[0].route.operation];
       const stream = route.path.includes(':stream') ? ' as a stream' : '';
@@ -174,12 +185,6 @@ function describeRoute(route: EdgeRoute): { what: string; protocols: readonly st
     default:
       return route satisfies never;
   }
-}
-
-function adminTitle(path: string): string {
-  const title = ADMIN_TITLES.get(path);
-  if (title === undefined) throw new Error(`Say in test/docs/generate.ts what ${path} is for.`);
-  return title;
 }
 
 function kinds(): ErrorKind[] {

@@ -88,7 +88,9 @@ test.each([
   app = running;
   const translate = async () => {
     const headers = { 'content-type': 'application/json' };
-    const init = { method: 'POST', headers, body: JSON.stringify(question) };
+    // One account, so that the answers differ in nothing but what the mode changes.
+    const body = JSON.stringify({ ...question, account: 'key-1@env' });
+    const init = { method: 'POST', headers, body };
     return (await readAnswer(await fetch(`${running.url}/api/translate`, init))).text;
   };
   const before = await translate();

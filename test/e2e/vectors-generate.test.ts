@@ -33,6 +33,16 @@ describe.each(['alpha-3-flash', 'gemini-3-flash', 'gemini-3-pro-high', 'claude-o
       });
     });
 
+    test('the receipt of a relayed request has its own losses alone', async () => {
+      const parts = [
+        { inlineData: { mimeType: 'video/mp4', data: 'AAAA' }, videoMetadata: { fps: 2 } },
+      ];
+      const contents = [{ role: 'user', parts }];
+      const { body, receipt } = await send({ contents, labels: { a: 'b' } });
+      expect(body.contents).toEqual(contents);
+      expect(receipt).toMatchObject([{ action: 'dropped', path: 'labels' }]);
+    });
+
     test('V110 of level and budget only the budget is sent', async () => {
       const thinkingConfig = { thinkingLevel: 'LOW', thinkingBudget: 2048 };
       const { body } = await send({ generationConfig: { thinkingConfig } });

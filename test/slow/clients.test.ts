@@ -24,10 +24,15 @@ interface Run {
 }
 
 const RUNS: readonly Run[] = [
-  { script: 'sdk-openai.sh', only: ['models.list', 'chat', 'error shape'] },
+  { script: 'sdk-openai.sh', environment: { STATEFUL: '1' } },
   { script: 'sdk-anthropic.sh' },
   { script: 'sdk-genai.sh' },
-  { script: 'sdk-vercel.sh', only: ['openai.chat', 'openai-compatible', 'anthropic', 'google'] },
+  { script: 'sdk-vercel.sh' },
+  { script: 'codex.sh' },
+  // Names that the client knows: it then brings its tools inside the input.
+  { script: 'codex.sh', environment: { MODEL: 'gpt-5.5' } },
+  { script: 'codex.sh', environment: { MODEL: 'gpt-5.6' } },
+  { script: 'codex-builtin.sh' },
   { script: 'claude-code.sh' },
   { script: 'claude-code.sh', environment: { AUTH: 'key', MODEL: '' } },
   { script: 'gemini-cli.sh' },

@@ -10,6 +10,7 @@ import { isJsonObject, type JsonObject, parseJson } from '../../src/lib/json.ts'
 import {
   createMonitor,
   type Monitor,
+  type MonitorOptions,
   type MonitorSettings,
 } from '../../src/monitor/create-monitor.ts';
 import type { LogFiles } from '../../src/monitor/log-files.ts';
@@ -55,6 +56,8 @@ export interface MonitoredOptions {
   readonly settings?: Partial<MonitorSettings>;
   readonly logFiles?: Pick<LogFiles, 'read'>;
   readonly secrets?: readonly string[];
+  readonly accounts?: readonly string[];
+  readonly onRecord?: MonitorOptions['onRecord'];
 }
 
 export async function startMonitored(options: MonitoredOptions = {}): Promise<MonitoredGateway> {
@@ -68,7 +71,7 @@ export async function startMonitored(options: MonitoredOptions = {}): Promise<Mo
     { clock },
   );
   const { pool, book } = createSeedPool({
-    accounts: [{ id: 'ann' }],
+    accounts: (options.accounts ?? ['ann']).map((id) => ({ id })),
     upstream,
     clock,
     tokens: {
@@ -107,6 +110,7 @@ export async function startMonitored(options: MonitoredOptions = {}): Promise<Mo
     keyName,
     accounts: () => ({ active: book.list().length }),
     createId,
+    onRecord: options.onRecord,
     log: { warn },
   });
   const protocols = createProtocols();

@@ -127,7 +127,7 @@ async function run(options: RunOptions): Promise<Running> {
 function showErrors(_key: string, value: unknown): unknown {
   if (!(value instanceof Error)) return value;
   const { name, message, stack, cause } = value;
-  return { name, message, stack, cause, ...value };
+  return { ...value, name, message, stack, cause };
 }
 
 async function callApi(url: string, method: string, body?: JsonValue): Promise<ApiAnswer> {

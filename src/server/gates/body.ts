@@ -22,18 +22,27 @@ export interface BodyInput {
  * with reason invalid-json and the position where the text stops being JSON.
  */
 export async function readJsonBody(input: BodyInput): Promise<JsonObject> {
-  const { request, response, maxBytes, clock } = input;
-  const { headers } = request;
-  const encoding = headers['content-encoding'];
-  if (encoding !== undefined && encoding.trim().toLowerCase() !== 'identity') {
-    throw unsupported('Send the request body without Content-Encoding.');
-  }
-  if (hasBody(request) && !isJsonType(headers['content-type'])) {
+  const { request, maxBytes, clock } = input;
+  checkEncoding(request);
+  if (hasBody(request) && !isJsonType(request.headers['content-type'])) {
     throw unsupported('Send the request body as JSON, with Content-Type: application/json.');
   }
+  wantBody(input);
+  return parseBody(await readBytes(request, { maxBytes, clock }));
+}
+
+/** @throws GatewayError unsupported-media-type for a compressed body */
+export function checkEncoding({ headers }: IncomingMessage): void {
+  const encoding = headers['content-encoding'];
+  if (encoding === undefined || encoding.trim().toLowerCase() === 'identity') return;
+  throw unsupported('Send the request body without Content-Encoding.');
+}
+
+/** Tells a client that waits for it that its body is wanted, unless it is too large. */
+export function wantBody({ request, response, maxBytes }: Omit<BodyInput, 'clock'>): void {
+  const { headers } = request;
   const declared = Number(headers['content-length'] ?? 0);
   if (headers.expect !== undefined && declared <= maxBytes) response.writeContinue();
-  return parseBody(await readBytes(request, { maxBytes, clock }));
 }
 
 /** `application/json` or a `+json` type; any charset but UTF-8 (or its subset ASCII) is another type. */

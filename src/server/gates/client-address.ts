@@ -1,5 +1,6 @@
 // The address a request counts for: the socket's peer, or what trusted proxies say stands before it.
 
+import type { Edge, Exchange } from '../edge.ts';
 import { type AddressRange, isInRange, readAddress, readRange } from './address.ts';
 
 export interface AddressInput {
@@ -35,6 +36,15 @@ export function readClientAddress(input: AddressInput): string {
     if (!isTrusted(address)) break;
   }
   return client.toString();
+}
+
+/** The address that a request counts for, of whoever stands behind trusted proxies. */
+export function addressOf(edge: Edge, { request, headers, settings }: Exchange): string {
+  return readClientAddress({
+    peer: request.socket.remoteAddress,
+    forwardedFor: headers['x-forwarded-for'],
+    trustedProxies: edge.trustedProxies(settings),
+  });
 }
 
 /** Some proxies write `192.0.2.1:1234` or `[2001:db8::1]:1234`. */

@@ -18,10 +18,11 @@ export function corsHeaders(headers: HeaderMap, corsOrigins: readonly string[]):
   ];
 }
 
-/** What a preflight adds; the asked-for headers are allowed as they are, SDKs send dozens of them. */
+/** What a preflight adds, with the methods that the path takes; the asked-for headers are allowed as they are, SDKs send dozens of them. */
 export function preflightHeaders(
   headers: HeaderMap,
   corsOrigins: readonly string[],
+  methods: string,
 ): readonly string[] {
   const base = corsHeaders(headers, corsOrigins);
   if (!base.includes('access-control-allow-origin')) return base;
@@ -29,7 +30,7 @@ export function preflightHeaders(
   const reflected = asked.length <= MAX_REFLECTED_CHARACTERS ? asked : '';
   return [
     ...base,
-    ...['access-control-allow-methods', 'GET, HEAD, POST, OPTIONS'],
+    ...['access-control-allow-methods', methods],
     ...(reflected === '' ? [] : ['access-control-allow-headers', reflected]),
     ...['access-control-max-age', '600'],
   ];

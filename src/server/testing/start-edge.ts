@@ -1,10 +1,12 @@
 // Starts an edge on a free loopback port, with fakes behind it.
 
-import type { CallContext, Dispatcher, GenerateAnswer } from '../../dispatch/dispatcher.ts';
+import type { CallContext, GenerateAnswer } from '../../dispatch/dispatcher.ts';
 import { type Clock, createSystemClock } from '../../lib/clock.ts';
 import type { CountTokensCall, GenerateCall, ListedModel } from '../../protocols/protocol.ts';
+import { createAnswerShelves } from '../../shelf/answer-shelf.ts';
 import type { AdminRoute } from '../admin-route.ts';
 import { createServer, type EdgeServer } from '../create-server.ts';
+import type { EdgeOptions } from '../edge.ts';
 import type { Log } from '../log.ts';
 import { DEFAULT_EDGE_SETTINGS, type EdgeSettings } from '../settings.ts';
 import { fakeProtocols } from './fake-protocols.ts';
@@ -30,6 +32,8 @@ export type Generate = (call: GenerateCall, context: CallContext) => Promise<Gen
 
 export interface TestEdgeOptions {
   readonly adminRoutes?: readonly AdminRoute[];
+  readonly door?: EdgeOptions['door'];
+  readonly consoleFiles?: EdgeOptions['consoleFiles'];
   readonly settings?: Partial<EdgeSettings>;
   readonly clock?: Clock;
   readonly generate?: Generate;
@@ -45,6 +49,7 @@ const MODELS: readonly ListedModel[] = ['alpha-3-flash', 'org/large'].map((id) =
   outputTokenLimit: 64_000,
   supportsThinking: true,
   drawsImages: false,
+  tasks: ['generate'],
 }));
 
 export async function startEdge(options: TestEdgeOptions = {}): Promise<TestEdge> {
@@ -58,10 +63,13 @@ export async function startEdge(options: TestEdgeOptions = {}): Promise<TestEdge
       list: async () => MODELS,
       get: async (id) => MODELS.find((model) => model.id === id),
     },
+    shelves: createAnswerShelves({ clock, onFailure: () => undefined }),
     settings: () => settings,
     clock,
     log,
     adminRoutes: options.adminRoutes,
+    door: options.door,
+    consoleFiles: options.consoleFiles,
     version: '9.9.9',
   });
   const { url, port } = await server.listen();
@@ -76,7 +84,7 @@ export async function* chunksOf(...chunks: readonly string[]): AsyncGenerator<st
   yield* chunks;
 }
 
-function createDispatcher(options: TestEdgeOptions): Pick<Dispatcher, 'generate' | 'countTokens'> {
+function createDispatcher(options: TestEdgeOptions): EdgeOptions['dispatcher'] {
   return {
     generate:
       options.generate ??
@@ -86,6 +94,11 @@ function createDispatcher(options: TestEdgeOptions): Pick<Dispatcher, 'generate'
       })),
     countTokens: async (call) =>
       call.writeCount(await (options.countTokens?.(call) ?? { totalTokens: 42 })),
+    embed: async (call) => {
+      const vector = { values: [0.6, 0.8], native: { values: [0.6, 0.8] } };
+      const embeddings = call.inputs().map(() => vector);
+      return call.writeEmbeddings({ embeddings, promptTokens: 7, nativeUsages: [] });
+    },
   };
 }
 

@@ -1,0 +1,105 @@
+// `/api/accounts/{id}/…`: what a person does to one account.
+
+import type { Account } from '../accounts/account.ts';
+import type { HealthEvent } from '../accounts/health.ts';
+import { GatewayError } from '../canonical/error.ts';
+import { ACCOUNT_PARAMETER, findAccount } from './accounts.ts';
+import { type ApiRoute, answerJson, defineRoute } from './api-route.ts';
+import type { AdminOptions } from './options.ts';
+import { ACCOUNT_SCHEMA } from './schemas.ts';
+import { TEST_SCHEMA, testAccount } from './try-account.ts';
+import { type AccountFacts, writeAccount } from './write-account.ts';
+
+export type ActionOptions = AccountFacts & Pick<AdminOptions, 'quota' | 'tokens' | 'upstreams'>;
+
+const ONE_ACCOUNT = {
+  200: { description: 'The account as it is now.', schema: ACCOUNT_SCHEMA, hasRevision: true },
+} as const;
+
+const DISABLE_SCHEMA = {
+  type: 'object',
+  additionalProperties: false,
+  properties: { detail: { type: 'string', maxLength: 200, description: 'Why, for other people.' } },
+} as const;
+
+const CLEAR_SCHEMA = {
+  type: 'object',
+  additionalProperties: false,
+  properties: {
+    model: { type: 'string', maxLength: 256, description: 'Only this model; all when absent.' },
+  },
+} as const;
+
+export function createActionRoutes(options: ActionOptions): readonly ApiRoute[] {
+  const { book } = options;
+  const answerOne = (id: string) => {
+    const account = findAccount(book, id);
+    return answerJson(writeAccount(account, options), account.record.revision);
+  };
+  const apply = async (id: string, event: HealthEvent) => {
+    findAccount(book, id);
+    book.apply(id, event);
+    // What is acknowledged is durable.
+    await book.flush();
+    return answerOne(id);
+  };
+  const shared = {
+    method: 'POST',
+    parameter: ACCOUNT_PARAMETER,
+    answers: ONE_ACCOUNT,
+  } as const;
+  return [
+    defineRoute({
+      ...shared,
+      path: '/api/accounts/{id}/enable',
+      title: 'lets an account serve again, whatever kept it from it',
+      run: async ({ parameter }) => apply(parameter, { kind: 'enable' }),
+    }),
+    defineRoute({
+      ...shared,
+      path: '/api/accounts/{id}/disable',
+      title: 'takes an account out until somebody enables it',
+      body: DISABLE_SCHEMA,
+      run: async ({ parameter, body }) => apply(parameter, { kind: 'disable', ...body }),
+    }),
+    defineRoute({
+      ...shared,
+      path: '/api/accounts/{id}/clear-cooldowns',
+      title: 'ends the cooldowns of an account',
+      body: CLEAR_SCHEMA,
+      run: async ({ parameter, body }) => apply(parameter, { kind: 'clear-cooldown', ...body }),
+    }),
+    defineRoute({
+      ...shared,
+      path: '/api/accounts/{id}/refresh',
+      title: 'renews the token and the quota figures of an account now',
+      run: async ({ parameter, signal }) => {
+        await refreshAccount(findAccount(book, parameter), options, signal);
+        return answerOne(parameter);
+      },
+    }),
+    defineRoute({
+      ...shared,
+      path: '/api/accounts/{id}/test',
+      title: 'tries credential, model list and quota of an account',
+      answers: { 200: { description: 'What worked and what did not.', schema: TEST_SCHEMA } },
+      run: async ({ parameter, signal }) =>
+        answerJson(await testAccount(findAccount(book, parameter), options, signal)),
+    }),
+  ];
+}
+
+async function refreshAccount(
+  account: Account,
+  { tokens, quota }: ActionOptions,
+  signal: AbortSignal,
+): Promise<void> {
+  if (account.record.kind !== 'api-key') await tokens.accessFor(account, { refresh: true, signal });
+  const outcome = await quota.refreshNow(account.record.id);
+  if (outcome.kind !== 'failed') return;
+  throw new GatewayError({
+    kind: 'upstream-unavailable',
+    source: 'upstream',
+    message: `The quota figures could not be read: ${outcome.message}`,
+  });
+}

@@ -1,0 +1,204 @@
+// Reads the account a caller describes: which upstream, under what name, with what credential.
+
+import type { XStatic } from 'typebox/schema';
+import type { Account } from '../accounts/account.ts';
+import { StoreError } from '../accounts/account-store.ts';
+import { invalidRequest } from '../canonical/error.ts';
+import type { ImportResult } from '../oauth/import-result.ts';
+import type { AdminOptions, UpstreamDirectory } from './options.ts';
+import {
+  ACCOUNT_KINDS,
+  LABEL,
+  NOTES,
+  PRIORITY,
+  PROJECT,
+  PROXY_URL,
+  SECRET,
+  TIERS,
+} from './schemas.ts';
+
+export const NEW_ACCOUNT_SCHEMA = {
+  title: 'NewAccount',
+  type: 'object',
+  required: ['upstream', 'kind'],
+  additionalProperties: false,
+  properties: {
+    upstream: { type: 'string', description: 'Id of a configured upstream.' },
+    kind: { enum: ACCOUNT_KINDS },
+    label: {
+      ...LABEL,
+      description: 'Unique within the upstream; by default the e-mail, or `key-1`, `key-2`, ….',
+    },
+    project: PROJECT,
+    tier: { enum: TIERS },
+    priority: PRIORITY,
+    notes: NOTES,
+    proxyUrl: PROXY_URL,
+    key: { ...SECRET, description: 'Of the kind `api-key`.' },
+    refreshToken: { ...SECRET, description: 'Of the kind `oauth`.' },
+    serviceAccount: {
+      type: 'object',
+      description: 'Of the kind `service-account`: the key file as it was downloaded.',
+      required: ['type', 'client_email', 'private_key'],
+      properties: {
+        type: { const: 'service_account' },
+        client_email: LABEL,
+        private_key: SECRET,
+        private_key_id: { type: 'string', maxLength: 256 },
+        token_uri: { type: 'string', maxLength: 2048 },
+        project_id: PROJECT,
+      },
+    },
+  },
+} as const;
+
+export type NewAccountJson = XStatic<typeof NEW_ACCOUNT_SCHEMA>;
+
+export type AddOptions = Pick<AdminOptions, 'book' | 'transfer' | 'upstreams'>;
+
+export interface AddedAccount {
+  readonly account: Account;
+  /** False when an account of the same label was there and has the credential now. */
+  readonly isNew: boolean;
+}
+
+/**
+ * Adds one account. Refresh tokens and key files are tried first, and belong to whom the provider
+ * says; keys are taken as they are.
+ * @throws GatewayError naming the field; StoreError `conflict` when the label is taken
+ */
+export async function addAccount(
+  json: NewAccountJson,
+  options: AddOptions,
+  signal: AbortSignal,
+): Promise<AddedAccount> {
+  const { book, upstreams } = options;
+  const upstreamId = readUpstream(json.upstream, upstreams);
+  const proxyUrl = readProxyUrl(json.proxyUrl);
+  refuseOthers(json);
+  switch (json.kind) {
+    case 'api-key': {
+      const { tier, priority, notes, project: projectId } = json;
+      const credential = { kind: 'api-key', key: readSecret(json.key, 'key') } as const;
+      const label = json.label ?? freeLabel(upstreamId, book.list());
+      const rest = { tier, priority, notes, projectId, proxyUrl };
+      return { account: await book.add({ upstreamId, label, credential, ...rest }), isNew: true };
+    }
+    case 'oauth':
+    case 'service-account': {
+      refuseTaken(json, book.list());
+      const request = { upstreamId, proxyUrl, signal, text: writeItem(json) };
+      const [result] =
+        json.kind === 'oauth'
+          ? await options.transfer.importRefreshTokens(request)
+          : await options.transfer.importServiceAccounts(request);
+      return finishImport(json, result, book);
+    }
+    default:
+      return json.kind satisfies never;
+  }
+}
+
+/** One item of a bulk import. */
+function writeItem({ kind, refreshToken, serviceAccount, label }: NewAccountJson): string {
+  if (kind === 'service-account') {
+    return JSON.stringify(serviceAccount ?? missing('serviceAccount'));
+  }
+  return JSON.stringify([{ refresh_token: readSecret(refreshToken, 'refreshToken'), label }]);
+}
+
+/** What the import does not take is put to the account afterwards. */
+async function finishImport(
+  json: NewAccountJson,
+  result: ImportResult | undefined,
+  book: AddOptions['book'],
+): Promise<AddedAccount> {
+  const { outcome, accountId, reason = 'the import gave no answer' } = result ?? {};
+  const field = SECRET_FIELDS[json.kind];
+  if (accountId === undefined || outcome === 'failed') {
+    throw invalidRequest(field, `${field}: ${reason.replace(/\.$/, '')}.`);
+  }
+  const { label, tier, priority, notes, project: projectId } = json;
+  const change = { label, tier, priority, notes, projectId };
+  const isEmpty = Object.values(change).every((value) => value === undefined);
+  const account = isEmpty ? book.find(accountId) : await book.change(accountId, change);
+  if (account === undefined) throw new StoreError('missing', 'The account was removed meanwhile.');
+  return { account, isNew: outcome === 'added' };
+}
+
+/** Said before a token is presented, which may use it up. */
+function refuseTaken(
+  { label, upstream, kind }: NewAccountJson,
+  accounts: readonly Account[],
+): void {
+  if (label === undefined) return;
+  const holder = accounts.find(
+    ({ record }) =>
+      record.upstreamId === upstream && record.label.toLowerCase() === label.toLowerCase(),
+  );
+  if (holder === undefined || holder.record.kind === kind) return;
+  throw new StoreError(
+    'conflict',
+    `The upstream ${upstream} has an account ${label} of another kind.`,
+  );
+}
+
+/** @throws GatewayError naming those there are. */
+export function readUpstream(id: string, upstreams: Pick<UpstreamDirectory, 'list'>): string {
+  const ids = upstreams.list().map((upstream) => upstream.id);
+  if (ids.includes(id)) return id;
+  const known = ids.length === 0 ? 'None is configured' : `There are: ${ids.join(', ')}`;
+  throw invalidRequest(
+    'upstream',
+    `upstream: there is no upstream "${id}". ${known}. Others are added under "upstreams" of the config file.`,
+  );
+}
+
+/** @throws GatewayError; the address is never repeated. */
+export function readProxyUrl(text: string | undefined): string | undefined {
+  if (text === undefined) return undefined;
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  const isKnown = url !== undefined && /^(?:https?|socks5):$/.test(url.protocol);
+  if (isKnown && url.hostname !== '') return text;
+  throw invalidRequest(
+    'proxyUrl',
+    'proxyUrl: must be an address that starts with http://, https:// or socks5://.',
+  );
+}
+
+/** One line without blanks. @throws GatewayError; the secret is never repeated. */
+export function readSecret(text: string | undefined, field: string): string {
+  const secret = text?.trim() ?? missing(field);
+  if (/^[^\s\p{Cc}]+$/u.test(secret)) return secret;
+  throw invalidRequest(field, `${field}: must be one line without blanks.`);
+}
+
+const SECRET_FIELDS = {
+  'api-key': 'key',
+  oauth: 'refreshToken',
+  'service-account': 'serviceAccount',
+} as const;
+
+/** A credential of another kind would be dropped without a word. */
+function refuseOthers(json: NewAccountJson): void {
+  const own = SECRET_FIELDS[json.kind];
+  for (const field of Object.values(SECRET_FIELDS)) {
+    if (field === own || json[field] === undefined) continue;
+    throw invalidRequest(field, `${field}: does not belong to an account of kind ${json.kind}.`);
+  }
+}
+
+function freeLabel(upstreamId: string, accounts: readonly Account[]): string {
+  const taken = new Set(
+    accounts
+      .filter(({ record }) => record.upstreamId === upstreamId)
+      .map(({ record }) => record.label.toLowerCase()),
+  );
+  for (let index = 1; ; index += 1) {
+    if (!taken.has(`key-${index}`)) return `key-${index}`;
+  }
+}
+
+function missing(field: string): never {
+  throw invalidRequest(field, `${field}: is missing.`, 'missing-field');
+}

@@ -1,0 +1,179 @@
+// `/api/accounts/import` and `/export`: many accounts in and out, credentials only under a passphrase.
+
+import type { XStatic } from 'typebox/schema';
+import { invalidRequest } from '../canonical/error.ts';
+import type { ImportResult } from '../oauth/import-result.ts';
+import { readProxyUrl, readUpstream } from './account-input.ts';
+import { findAccount } from './accounts.ts';
+import { type ApiRoute, answerJson, defineRoute } from './api-route.ts';
+import type { AdminOptions } from './options.ts';
+import { PROXY_URL } from './schemas.ts';
+
+export type TransferOptions = Pick<AdminOptions, 'book' | 'transfer' | 'upstreams'>;
+
+export const IMPORT_SCHEMA = {
+  title: 'AccountImport',
+  type: 'object',
+  required: ['format', 'text'],
+  additionalProperties: false,
+  properties: {
+    format: {
+      enum: ['export', 'refresh-tokens', 'service-accounts'],
+      description:
+        '`export`: what an export gave. `refresh-tokens`: one a line, with a label before it or not, ' +
+        'or a JSON array. `service-accounts`: a key file or a JSON array of them.',
+    },
+    text: { type: 'string', minLength: 1, description: 'The file as it is.' },
+    passphrase: {
+      type: 'string',
+      minLength: 1,
+      maxLength: 1024,
+      description: 'Of a sealed export.',
+    },
+    upstream: { type: 'string', description: 'Where they belong; an export knows it itself.' },
+    proxyUrl: PROXY_URL,
+  },
+} as const;
+
+export const IMPORTED_SCHEMA = {
+  title: 'ImportedAccounts',
+  type: 'object',
+  required: ['added', 'updated', 'failed', 'results'],
+  additionalProperties: false,
+  properties: {
+    added: { type: 'integer' },
+    updated: { type: 'integer' },
+    failed: { type: 'integer' },
+    results: {
+      type: 'array',
+      items: {
+        type: 'object',
+        required: ['index', 'label', 'outcome', 'accountId', 'reason'],
+        additionalProperties: false,
+        properties: {
+          index: { type: 'integer', description: 'The place in the file, from 1.' },
+          label: { type: ['string', 'null'] },
+          outcome: { enum: ['added', 'updated', 'failed'] },
+          accountId: { type: ['string', 'null'] },
+          reason: {
+            type: ['string', 'null'],
+            description: 'Why it failed, or what is worth knowing.',
+          },
+        },
+      },
+    },
+  },
+} as const;
+
+const EXPORT_SCHEMA = {
+  type: 'object',
+  required: ['passphrase'],
+  additionalProperties: false,
+  properties: {
+    passphrase: {
+      type: 'string',
+      maxLength: 1024,
+      description: 'At least 12 characters; whoever knows it can use the accounts.',
+    },
+    ids: {
+      type: 'array',
+      minItems: 1,
+      maxItems: 100_000,
+      items: { type: 'string' },
+      description: 'Accounts; all stored ones when absent.',
+    },
+  },
+} as const;
+
+export const EXPORTED_SCHEMA = {
+  title: 'ExportedAccounts',
+  type: 'object',
+  required: ['sealed', 'count', 'left'],
+  additionalProperties: false,
+  properties: {
+    sealed: { type: 'string' },
+    count: { type: 'integer' },
+    left: {
+      type: 'array',
+      items: { type: 'string' },
+      description: 'Ids of accounts that come with the process and are not exported.',
+    },
+  },
+} as const;
+
+export function createTransferRoutes(options: TransferOptions): readonly ApiRoute[] {
+  const { book, transfer } = options;
+  return [
+    defineRoute({
+      method: 'POST',
+      path: '/api/accounts/import',
+      title: 'adds many accounts at once, each by itself',
+      body: IMPORT_SCHEMA,
+      answers: { 200: { description: 'What became of each.', schema: IMPORTED_SCHEMA } },
+      run: async ({ body, signal }) =>
+        answerJson(writeResults(await importAccounts(body, options, signal))),
+    }),
+    defineRoute({
+      method: 'POST',
+      path: '/api/accounts/export',
+      title: 'gives the stored accounts with their credentials, sealed with a passphrase',
+      body: EXPORT_SCHEMA,
+      answers: { 200: { description: 'The sealed accounts.', schema: EXPORTED_SCHEMA } },
+      run: async ({ body: { passphrase, ids } }) => {
+        const wanted = ids?.map((id) => findAccount(book, id)) ?? book.list();
+        const left = wanted.filter(({ origin }) => origin !== 'stored');
+        const exported = await transfer.exportAccounts({ passphrase, accountIds: ids });
+        return answerJson({ ...exported, left: left.map(({ record }) => record.id) });
+      },
+    }),
+  ];
+}
+
+/** @throws GatewayError naming the field when the whole cannot be read */
+function importAccounts(
+  body: XStatic<typeof IMPORT_SCHEMA>,
+  { transfer, upstreams }: TransferOptions,
+  signal: AbortSignal,
+): Promise<readonly ImportResult[]> {
+  const { format, text, passphrase } = body;
+  if (format === 'export') {
+    refuseField(body, 'upstream');
+    refuseField(body, 'proxyUrl');
+    return transfer.importAccounts({ text, passphrase });
+  }
+  refuseField(body, 'passphrase');
+  if (body.upstream === undefined) {
+    throw invalidRequest('upstream', 'upstream: is missing.', 'missing-field');
+  }
+  const upstreamId = readUpstream(body.upstream, upstreams);
+  const request = { upstreamId, text, proxyUrl: readProxyUrl(body.proxyUrl), signal };
+  return format === 'refresh-tokens'
+    ? transfer.importRefreshTokens(request)
+    : transfer.importServiceAccounts(request);
+}
+
+/** What would have no effect is said, not dropped. */
+function refuseField(
+  body: XStatic<typeof IMPORT_SCHEMA>,
+  field: 'passphrase' | 'upstream' | 'proxyUrl',
+): void {
+  if (body[field] === undefined) return;
+  throw invalidRequest(field, `${field}: does not go with the format ${body.format}.`);
+}
+
+function writeResults(results: readonly ImportResult[]): XStatic<typeof IMPORTED_SCHEMA> {
+  const count = (outcome: ImportResult['outcome']): number =>
+    results.filter((result) => result.outcome === outcome).length;
+  return {
+    added: count('added'),
+    updated: count('updated'),
+    failed: count('failed'),
+    results: results.map(({ index, label, outcome, accountId, reason }) => ({
+      index,
+      label: label ?? null,
+      outcome,
+      accountId: accountId ?? null,
+      reason: reason ?? null,
+    })),
+  };
+}

@@ -1,0 +1,260 @@
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { isJsonObject, type JsonObject, type JsonValue } from '../lib/json.ts';
+import {
+  type Answer,
+  addTo,
+  NOW,
+  SECRETS,
+  startAdmin,
+  type TestAdmin,
+} from './admin.test-support.ts';
+
+let admin: TestAdmin;
+
+beforeEach(async () => {
+  admin = await startAdmin();
+});
+afterEach(() => admin.close());
+
+function accountsOf({ body }: Answer): readonly JsonObject[] {
+  const { accounts } = body;
+  return Array.isArray(accounts) ? accounts.filter(isJsonObject) : [];
+}
+
+function fieldOf({ body }: Answer): JsonValue | undefined {
+  return isJsonObject(body.error) ? body.error.field : undefined;
+}
+
+test('an account added by key is shown without it, with a name of its own', async () => {
+  const added = await admin.call('POST', '/api/accounts', {
+    body: { upstream: 'main', kind: 'api-key', key: SECRETS.key, proxyUrl: SECRETS.proxy },
+  });
+  expect(added.status).toBe(201);
+  expect(added.headers.get('etag')).toBe('"1"');
+  expect(added.body).toMatchObject({
+    upstream: 'main',
+    kind: 'api-key',
+    label: 'key-1',
+    tier: null,
+    hasProxy: true,
+    origin: 'stored',
+    status: { kind: 'active', wayOut: null },
+    models: null,
+    revision: 1,
+  });
+  expect(added.text).not.toContain('canary');
+  const again = await admin.call('POST', '/api/accounts', {
+    body: { upstream: 'main', kind: 'api-key', key: SECRETS.key },
+  });
+  expect(again.body.label).toBe('key-2');
+  const listed = await admin.call('GET', '/api/accounts');
+  expect(accountsOf(listed).map(({ label }) => label)).toEqual(['key-1', 'key-2']);
+});
+
+test('a taken label is a conflict', async () => {
+  const body = { upstream: 'main', kind: 'api-key', key: SECRETS.key, label: 'work' };
+  expect((await admin.call('POST', '/api/accounts', { body })).status).toBe(201);
+  const { status, body: answer } = await admin.call('POST', '/api/accounts', { body });
+  expect(status).toBe(409);
+  expect(answer.error).toMatchObject({ code: 'conflict' });
+});
+
+test.each<[string, JsonObject]>([
+  ['upstream', { upstream: 'none', kind: 'api-key', key: 'k' }],
+  ['kind', { upstream: 'main', kind: 'password' }],
+  ['key', { upstream: 'main', kind: 'api-key' }],
+  ['key', { upstream: 'main', kind: 'api-key', key: 'two words' }],
+  ['refreshToken', { upstream: 'main', kind: 'api-key', key: 'k', refreshToken: 'r' }],
+  ['refreshToken', { upstream: 'main', kind: 'oauth', refreshToken: 'refused' }],
+  [
+    'serviceAccount.client_email',
+    {
+      upstream: 'main',
+      kind: 'service-account',
+      serviceAccount: { type: 'service_account', private_key: 'x' },
+    },
+  ],
+  ['proxyUrl', { upstream: 'main', kind: 'api-key', key: 'k', proxyUrl: 'ftp://x' }],
+  ['label', { upstream: 'main', kind: 'api-key', key: 'k', label: '' }],
+  ['__proto__', JSON.parse('{"upstream":"main","kind":"api-key","key":"k","__proto__":{}}')],
+])('a wrong %s is refused by name', async (field, body) => {
+  const answer = await admin.call('POST', '/api/accounts', { body });
+  expect([answer.status, fieldOf(answer)]).toEqual([400, field]);
+  expect(accountsOf(await admin.call('GET', '/api/accounts'))).toEqual([]);
+});
+
+test('a refresh token is proven by the import, and the rest of what was said is kept', async () => {
+  const { status, body } = await admin.call('POST', '/api/accounts', {
+    body: {
+      upstream: 'main',
+      kind: 'oauth',
+      refreshToken: SECRETS.refreshToken,
+      tier: 'pro',
+      notes: 'the shared one',
+    },
+  });
+  expect(status).toBe(201);
+  expect(body).toMatchObject({ kind: 'oauth', tier: 'pro', notes: 'the shared one' });
+  expect(admin.fakes.imported).toMatchObject([{ upstreamId: 'main' }]);
+});
+
+test('a change counts only when nobody else changed the account before', async () => {
+  const { record } = await addTo(admin);
+  const path = `/api/accounts/${record.id}`;
+  const change = (revision: string, body: JsonObject) =>
+    admin.call('PATCH', path, { body, headers: { 'if-match': revision } });
+  const first = await change('"1"', { notes: 'mine', tier: 'ultra', project: 'p-1' });
+  expect(first.status).toBe(200);
+  expect(first.body).toMatchObject({ notes: 'mine', tier: 'ultra', project: 'p-1', revision: 2 });
+  const late = await change('"1"', { notes: 'other' });
+  expect(late.status).toBe(412);
+  expect(late.body.error).toMatchObject({ code: 'stale-revision' });
+  const cleared = await admin.call('PATCH', path, { body: { notes: null, proxyUrl: null } });
+  expect(cleared.body).toMatchObject({ notes: null, tier: 'ultra', hasProxy: false });
+  expect((await change('nonsense!', { notes: 'x' })).status).toBe(400);
+  expect((await admin.call('PATCH', path, { body: {} })).status).toBe(400);
+});
+
+test('a new key replaces the old one, and only where there is one', async () => {
+  const { record } = await addTo(admin, { credential: { kind: 'api-key', key: 'old' } });
+  const changed = await admin.call('PATCH', `/api/accounts/${record.id}`, { body: { key: 'new' } });
+  expect(changed.status).toBe(200);
+  expect(await admin.options.book.readCredential(record.id)).toMatchObject({
+    credential: { key: 'new' },
+  });
+  const other = await addTo(admin, { label: 'oauth@example.com' });
+  const wrong = await admin.call('PATCH', `/api/accounts/${other.record.id}`, {
+    body: { key: 'new', notes: 'x' },
+  });
+  expect([wrong.status, fieldOf(wrong)]).toEqual([400, 'key']);
+  expect(admin.options.book.find(other.record.id)?.record.notes).toBeUndefined();
+});
+
+test('accounts of the environment can be disabled, not changed or removed', async () => {
+  const { record } = await addTo(admin, {
+    label: 'key-1@env',
+    credential: { kind: 'api-key', key: SECRETS.key },
+  });
+  expect(record.id).toBe('main/key-1@env');
+  const path = `/api/accounts/${record.id}`;
+  expect((await admin.call('GET', path)).body.label).toBe('key-1@env');
+  expect((await admin.call('PATCH', path, { body: { notes: 'x' } })).status).toBe(403);
+  const removed = await admin.call('DELETE', path);
+  expect(removed.status).toBe(403);
+  expect(removed.text).toContain('UPSTREAM_API_KEYS');
+  const disabled = await admin.call('POST', `${path}/disable`, { body: { detail: 'too slow' } });
+  expect(disabled.body.status).toMatchObject({
+    kind: 'disabled',
+    reason: 'manual',
+    since: new Date(NOW).toISOString(),
+    detail: 'too slow',
+    wayOut: expect.stringContaining('Enable'),
+  });
+  expect((await admin.call('POST', `${path}/enable`)).body.status).toMatchObject({
+    kind: 'active',
+  });
+});
+
+test('an account is removed, and its grant taken back when that is asked for', async () => {
+  const one = await addTo(admin, { label: 'one' });
+  const two = await addTo(admin, { label: 'two' });
+  expect((await admin.call('DELETE', `/api/accounts/${one.record.id}`)).status).toBe(204);
+  const { body } = await admin.call('DELETE', `/api/accounts/${two.record.id}?revoke=true`);
+  expect(body).toEqual({ revocation: 'revoked' });
+  expect(admin.fakes.revoked).toEqual([two.record.id]);
+  expect((await admin.call('DELETE', `/api/accounts/${one.record.id}`)).status).toBe(404);
+});
+
+test('cooldowns and quotas are shown, and cooldowns cleared', async () => {
+  const { record } = await addTo(admin);
+  const { book } = admin.options;
+  const failure = { kind: 'quota-exhausted', retryAfterMs: 60_000 } as const;
+  book.apply(record.id, { kind: 'failure', model: 'm', failure });
+  const reading = { resetsAt: NOW + 1000, source: 'upstream', fetchedAt: NOW } as const;
+  book.setQuotas(
+    record.id,
+    new Map([
+      ['m', { ...reading, remainingFraction: 0.123 }],
+      ['guarded', { ...reading, remainingFraction: 0 }],
+    ]),
+  );
+  const path = `/api/accounts/${record.id}`;
+  const { body } = await admin.call('GET', path);
+  expect(body).toMatchObject({
+    cooldowns: [{ model: 'm', cause: 'quota', until: new Date(NOW + 60_000).toISOString() }],
+    quotas: [
+      { model: 'guarded', percent: 0, isProtected: true },
+      { model: 'm', percent: 12.3, source: 'upstream', isProtected: false },
+    ],
+  });
+  const cleared = await admin.call('POST', `${path}/clear-cooldowns`, { body: { model: 'm' } });
+  expect(cleared.body.cooldowns).toEqual([]);
+});
+
+test('an account is refreshed, and a test says which step failed', async () => {
+  const { record } = await addTo(admin);
+  const path = `/api/accounts/${record.id}`;
+  expect((await admin.call('POST', `${path}/refresh`)).status).toBe(200);
+  expect(admin.fakes.refreshed).toEqual([record.id]);
+  const good = await admin.call('POST', `${path}/test`);
+  expect(good.body).toMatchObject({
+    isUsable: true,
+    steps: [{ name: 'credential' }, { name: 'models' }, { name: 'quota' }],
+  });
+  expect((await admin.call('GET', path)).body.models).toBe(1);
+  admin.fakes.broken.add(record.id);
+  const bad = await admin.call('POST', `${path}/test`);
+  expect(bad.body).toMatchObject({
+    isUsable: false,
+    steps: [
+      {
+        name: 'credential',
+        isGood: false,
+        message: 'The provider refused the credential. It said: Token expired.',
+      },
+    ],
+  });
+  const refused = await admin.call('POST', `${path}/refresh`);
+  expect([refused.status, refused.text.includes('canary')]).toEqual([503, false]);
+});
+
+test('the order becomes priorities; accounts not named follow, those of the environment stay', async () => {
+  const labels = ['a', 'b', 'c'];
+  const [a, b, c] = await Promise.all(labels.map((label) => addTo(admin, { label })));
+  const seed = await addTo(admin, {
+    label: 'key-1@env',
+    credential: { kind: 'api-key', key: 'k' },
+  });
+  const ids = [c, seed, a].map((account) => account?.record.id ?? '');
+  const ordered = await admin.call('POST', '/api/accounts/order', { body: { order: ids } });
+  expect(accountsOf(ordered).map(({ label }) => label)).toEqual(['c', 'a', 'b', 'key-1@env']);
+  expect(ordered.body.fixed).toEqual([seed.record.id]);
+  const id = b?.record.id ?? '';
+  for (const order of [[id, id], ['none']]) {
+    expect((await admin.call('POST', '/api/accounts/order', { body: { order } })).status).toBe(400);
+  }
+});
+
+test('an import says what became of each item, an export holds nothing in clear', async () => {
+  const imported = await admin.call('POST', '/api/accounts/import', {
+    body: { format: 'refresh-tokens', upstream: 'main', text: SECRETS.refreshToken },
+  });
+  expect(imported.body).toMatchObject({ added: 1, updated: 0, failed: 0 });
+  const refused = await admin.call('POST', '/api/accounts/import', {
+    body: { format: 'export', text: 'refused', passphrase: 'a long passphrase' },
+  });
+  expect(refused.body).toMatchObject({ failed: 1, results: [{ outcome: 'failed', label: null }] });
+  const missing = await admin.call('POST', '/api/accounts/import', {
+    body: { format: 'service-accounts', text: '{}' },
+  });
+  expect([missing.status, fieldOf(missing)]).toEqual([400, 'upstream']);
+  const pointless = await admin.call('POST', '/api/accounts/import', {
+    body: { format: 'export', text: '{}', upstream: 'main' },
+  });
+  expect([pointless.status, fieldOf(pointless)]).toEqual([400, 'upstream']);
+  const exported = await admin.call('POST', '/api/accounts/export', {
+    body: { passphrase: 'a long passphrase' },
+  });
+  expect(exported.body).toMatchObject({ count: 1, left: [] });
+  expect(exported.text).not.toContain('canary-refresh');
+});

@@ -1,0 +1,221 @@
+// `/api/accounts`: list, add, show, change and remove accounts, and put them in order.
+
+import type { Account } from '../accounts/account.ts';
+import type { AccountRecordChange } from '../accounts/account-store.ts';
+import { GatewayError, invalidRequest } from '../canonical/error.ts';
+import { addAccount, NEW_ACCOUNT_SCHEMA, readProxyUrl, readSecret } from './account-input.ts';
+import { type ApiRoute, answerJson, answerWith, defineRoute, refuseUnknown } from './api-route.ts';
+import type { AdminOptions } from './options.ts';
+import {
+  ACCOUNT_LIST_SCHEMA,
+  ACCOUNT_SCHEMA,
+  ERROR_SCHEMA,
+  LABEL,
+  NOTES,
+  PRIORITY,
+  PROJECT,
+  PROXY_URL,
+  SECRET,
+  TIERS,
+} from './schemas.ts';
+import { type AccountFacts, inOrder, writeAccount } from './write-account.ts';
+
+export type AccountOptions = AccountFacts &
+  Pick<AdminOptions, 'revoker' | 'transfer' | 'upstreams'>;
+
+export const CHANGE_SCHEMA = {
+  title: 'AccountChange',
+  type: 'object',
+  description: 'What is absent stays; null clears.',
+  minProperties: 1,
+  additionalProperties: false,
+  properties: {
+    label: LABEL,
+    tier: { enum: [...TIERS, null] },
+    project: { anyOf: [PROJECT, { type: 'null' }] },
+    priority: PRIORITY,
+    notes: { anyOf: [NOTES, { type: 'null' }] },
+    proxyUrl: { anyOf: [PROXY_URL, { type: 'null' }] },
+    key: { ...SECRET, description: 'A new key, of the kind `api-key`.' },
+  },
+} as const;
+
+const REMOVE_QUERY = {
+  type: 'object',
+  additionalProperties: false,
+  properties: {
+    revoke: {
+      enum: ['true', 'false'],
+      default: 'false',
+      description: 'Also takes the grant back at the provider, for whoever else uses it too.',
+    },
+  },
+} as const;
+
+export const REVOCATION_SCHEMA = {
+  title: 'Revocation',
+  type: 'object',
+  required: ['revocation'],
+  additionalProperties: false,
+  properties: {
+    revocation: { enum: ['revoked', 'not-possible', 'failed'] },
+    reason: { type: 'string' },
+  },
+} as const;
+
+const ONE_ACCOUNT = {
+  200: { description: 'The account.', schema: ACCOUNT_SCHEMA, hasRevision: true },
+} as const;
+
+const TAKEN = {
+  409: { description: 'Another account has that label.', schema: ERROR_SCHEMA },
+} as const;
+
+export const ACCOUNT_PARAMETER = 'Id of the account; slashes in it are sent as they are.';
+
+export function createAccountRoutes(options: AccountOptions): readonly ApiRoute[] {
+  const { book } = options;
+  const answerOne = (account: Account, status = 200) =>
+    answerWith(status, writeAccount(account, options), account.record.revision);
+  return [
+    defineRoute({
+      method: 'GET',
+      path: '/api/accounts',
+      title: 'lists the accounts, in the order they are preferred',
+      answers: { 200: { description: 'All accounts.', schema: ACCOUNT_LIST_SCHEMA } },
+      run: async () => answerJson(listAccounts(options)),
+    }),
+    defineRoute({
+      method: 'POST',
+      path: '/api/accounts',
+      title: 'adds an account by key, refresh token or service account',
+      body: NEW_ACCOUNT_SCHEMA,
+      answers: {
+        201: { ...ONE_ACCOUNT[200], description: 'The new account.' },
+        200: { ...ONE_ACCOUNT[200], description: 'It was there; it has the credential now.' },
+        ...TAKEN,
+      },
+      run: async ({ body, signal }) => {
+        const { account, isNew } = await addAccount(body, options, signal);
+        return answerOne(account, isNew ? 201 : 200);
+      },
+    }),
+    defineRoute({
+      method: 'GET',
+      path: '/api/accounts/{id}',
+      title: 'shows one account',
+      parameter: ACCOUNT_PARAMETER,
+      answers: ONE_ACCOUNT,
+      run: async ({ parameter }) => answerOne(findAccount(book, parameter)),
+    }),
+    defineRoute({
+      method: 'PATCH',
+      path: '/api/accounts/{id}',
+      title: 'changes an account',
+      parameter: ACCOUNT_PARAMETER,
+      body: CHANGE_SCHEMA,
+      takesRevision: true,
+      answers: { ...ONE_ACCOUNT, ...TAKEN },
+      run: async ({ parameter, body, revision }) => {
+        const { key: givenKey, ...rest } = body;
+        const key = readKey(givenKey, findStored(book, parameter));
+        const expected = revision === undefined ? undefined : readAccountRevision(revision);
+        const changed = await book.change(parameter, readChange(rest), expected);
+        if (key === undefined) return answerOne(changed);
+        await replaceKey(book, parameter, key);
+        return answerOne(findAccount(book, parameter));
+      },
+    }),
+    defineRoute({
+      method: 'DELETE',
+      path: '/api/accounts/{id}',
+      title: 'removes an account and its credential',
+      parameter: ACCOUNT_PARAMETER,
+      query: REMOVE_QUERY,
+      answers: {
+        200: { description: 'It is gone; what became of its grant.', schema: REVOCATION_SCHEMA },
+        204: { description: 'It is gone.' },
+      },
+      run: async ({ parameter, query }) => {
+        findStored(book, parameter);
+        if (query.revoke === 'true') {
+          const { kind, ...rest } = await options.revoker.removeAndRevoke(parameter);
+          return answerJson({ revocation: kind, ...rest });
+        }
+        await book.remove(parameter);
+        return { kind: 'empty' };
+      },
+    }),
+  ];
+}
+
+export function listAccounts(options: AccountFacts) {
+  const accounts = inOrder(options.book.list());
+  return { accounts: accounts.map((account) => writeAccount(account, options)) };
+}
+
+/** @throws GatewayError not-found */
+export function findAccount(book: AdminOptions['book'], id: string): Account {
+  return book.find(id) ?? refuseUnknown('account of this id', 'GET /api/accounts lists them.');
+}
+
+/** @throws GatewayError not-found, or forbidden for accounts that come with the process. */
+export function findStored(book: AdminOptions['book'], id: string): Account {
+  const account = findAccount(book, id);
+  if (account.origin === 'stored') return account;
+  const source =
+    account.origin === 'environment'
+      ? 'comes from the environment: change UPSTREAM_API_KEYS or GEMINI_API_KEY where the gateway is started'
+      : 'belongs to the sandbox, which is there while no other account is';
+  throw new GatewayError({
+    kind: 'forbidden',
+    source: 'client',
+    message: `The account ${account.record.label} ${source}. It can be disabled until the next start.`,
+  });
+}
+
+function readChange(change: {
+  readonly label?: string;
+  readonly tier?: 'ultra' | 'pro' | 'free' | null;
+  readonly project?: string | null;
+  readonly priority?: number;
+  readonly notes?: string | null;
+  readonly proxyUrl?: string | null;
+}): AccountRecordChange {
+  const { project, proxyUrl, ...rest } = change;
+  return {
+    ...rest,
+    ...(project === undefined ? {} : { projectId: project }),
+    ...(proxyUrl === undefined
+      ? {}
+      : { proxyUrl: proxyUrl === null ? null : readProxyUrl(proxyUrl) }),
+  };
+}
+
+function readKey(key: string | undefined, { record }: Account): string | undefined {
+  if (key === undefined) return undefined;
+  if (record.kind === 'api-key') return readSecret(key, 'key');
+  throw invalidRequest('key', `key: does not belong to an account of kind ${record.kind}.`);
+}
+
+function readAccountRevision(revision: string): number {
+  if (/^\d{1,15}$/.test(revision)) return Number(revision);
+  throw invalidRequest('if-match', 'If-Match: send the revision of the account, such as "3".');
+}
+
+/** A new key ends whatever was held against the old one. */
+async function replaceKey(book: AdminOptions['book'], id: string, key: string): Promise<void> {
+  const known = await book.readCredential(id);
+  if (known === undefined) refuseUnknown('account of this id', 'It was removed meanwhile.');
+  const replaced = await book.replaceCredential(id, { kind: 'api-key', key }, known.version);
+  if (replaced === 'missing') refuseUnknown('account of this id', 'It was removed meanwhile.');
+  if (replaced === 'stale') {
+    throw new GatewayError({
+      kind: 'overloaded',
+      source: 'gateway',
+      message: 'Somebody else replaced the key at the same moment. Try again.',
+    });
+  }
+  book.apply(id, { kind: 'reauthenticated' });
+  await book.flush();
+}

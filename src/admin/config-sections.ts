@@ -1,0 +1,160 @@
+// The sections of the config file as the admin API cuts it: which keys belong together, and which are secret.
+
+import { createHmac } from 'node:crypto';
+import { isJsonObject, type JsonObject, type JsonValue } from '../lib/json.ts';
+
+export interface ConfigSection {
+  readonly name: string;
+  readonly title: string;
+  /** Where the section is an object of the file: all of its keys belong to it. */
+  readonly path?: readonly string[];
+  /** Where it is made of single keys: its own name of each → where that stands in the file. */
+  readonly keys?: Readonly<Record<string, readonly string[]>>;
+  /** Where a key may stand too; the place of `keys` wins, and is written to. */
+  readonly alsoAt?: Readonly<Record<string, readonly string[]>>;
+}
+
+const inProxy = (...names: readonly string[]): Record<string, readonly string[]> =>
+  Object.fromEntries(names.map((name) => [name, ['proxy', name]]));
+
+export const CONFIG_SECTIONS: readonly ConfigSection[] = [
+  {
+    name: 'auth',
+    title: 'keys and who needs one',
+    keys: {
+      api_key: ['api_key'],
+      admin_password: ['admin_password'],
+      ...inProxy('auth_mode'),
+    },
+    alsoAt: { auth_mode: ['auth_mode'] },
+  },
+  { name: 'mapping', title: 'model names', path: ['proxy', 'custom_mapping'] },
+  { name: 'pool', title: 'how accounts are chosen', path: ['proxy', 'pool'] },
+  { name: 'quota', title: 'quota figures and protection', path: ['proxy', 'quota'] },
+  { name: 'thinking', title: 'what becomes of thinking', path: ['proxy', 'thinking'] },
+  { name: 'upstreams', title: 'upstreams and their OAuth clients', path: ['upstreams'] },
+  {
+    name: 'network',
+    title: 'address, limits, proxies and web pages',
+    keys: inProxy(
+      ...['host', 'port', 'max_body_size', 'trusted_proxies'],
+      ...['cors_origins', 'allowed_hosts', 'fetch_remote_media'],
+    ),
+  },
+  { name: 'ip_filter', title: 'who is let in by address', path: ['proxy', 'ip_filter'] },
+  { name: 'console', title: 'signing in to the console', path: ['proxy', 'console'] },
+  { name: 'extprov', title: 'the external provider', path: ['proxy', 'extprov'] },
+  { name: 'monitor', title: 'records of requests', path: ['proxy', 'monitor'] },
+  { name: 'log', title: 'the log', keys: inProxy('log_level') },
+];
+
+/** A section's own part of the file, secrets included; absent keys are absent. */
+export function readSection(section: ConfigSection, raw: JsonObject): JsonObject {
+  if (section.path !== undefined) {
+    const found = valueAt(raw, section.path);
+    return isJsonObject(found) ? found : {};
+  }
+  const values: [string, JsonValue][] = [];
+  for (const [name, path] of Object.entries(section.keys ?? {})) {
+    const value = valueAt(raw, path) ?? valueAt(raw, section.alsoAt?.[name] ?? path);
+    if (value !== undefined) values.push([name, value]);
+  }
+  return Object.fromEntries(values);
+}
+
+/** The patch of the whole file that a patch of one section stands for. */
+export function placePatch(section: ConfigSection, patch: JsonObject): JsonObject {
+  if (section.path !== undefined) return wrap(section.path, patch);
+  const file: JsonObject = {};
+  for (const [name, value] of Object.entries(patch)) {
+    const path = section.keys?.[name] ?? [name];
+    const [first = '', ...rest] = path;
+    const known = file[first];
+    const inner = rest.length === 0 ? value : wrap(rest, value);
+    file[first] = isJsonObject(known) && isJsonObject(inner) ? { ...known, ...inner } : inner;
+  }
+  return file;
+}
+
+/** Keyed, so that a revision tells nothing of the secrets that went into it. */
+export function revisionOf(values: JsonObject, key: string): string {
+  return createHmac('sha256', key).update(JSON.stringify(values)).digest('base64url').slice(0, 22);
+}
+
+/** A secret as it is shown; sent back like this it stays as it is. */
+const SET = { isSet: true } as const;
+
+/** By the words of its key, also for keys nobody here knows. */
+const SECRET_KEY =
+  /(?:^|_|-)(?:key|keys|secret|secrets|password|passphrase|token|credential|credentials|authorization)$/i;
+
+/** The values with every secret replaced by `{"isSet": true}`. */
+export function hideSecrets(values: JsonObject): JsonObject {
+  return mapObject(values, (value, key) => {
+    if (SECRET_KEY.test(key) && !isHarmless(value)) return SET;
+    return hideIn(value);
+  });
+}
+
+/** A patch without the secrets that came back as they were shown. */
+export function dropUnchangedSecrets(patch: JsonObject): JsonObject {
+  return mapObject(patch, (value, key) => {
+    if (SECRET_KEY.test(key) && isShownSecret(value)) return undefined;
+    if (typeof value === 'string' && HIDDEN_PASSWORD.test(value)) return undefined;
+    return isJsonObject(value) ? dropUnchangedSecrets(value) : value;
+  });
+}
+
+function hideIn(value: JsonValue): JsonValue {
+  if (Array.isArray(value)) return value.map(hideIn);
+  if (isJsonObject(value)) return hideSecrets(value);
+  return typeof value === 'string' ? hidePassword(value) : value;
+}
+
+/** A list that holds an address as it is shown: what was hidden in it cannot be told from it. */
+export function holdsHiddenPassword(patch: JsonValue): boolean {
+  if (Array.isArray(patch)) return patch.some(holdsHiddenPassword);
+  if (isJsonObject(patch)) return Object.values(patch).some(holdsHiddenPassword);
+  return typeof patch === 'string' && HIDDEN_PASSWORD.test(patch);
+}
+
+const HIDDEN_PASSWORD = /^[a-z][a-z\d+.-]*:\/\/\[hidden\]@/i;
+
+/** An address may hold a user and a password. */
+function hidePassword(text: string): string {
+  return text.replace(/^([a-z][a-z\d+.-]*:\/\/)[^/?#@\s]+@/i, '$1[hidden]@');
+}
+
+function isHarmless(value: JsonValue): boolean {
+  return value === null || typeof value === 'boolean' || value === '';
+}
+
+function isShownSecret(value: JsonValue): boolean {
+  return isJsonObject(value) && Object.keys(value).length === 1 && value.isSet === true;
+}
+
+function mapObject(
+  object: JsonObject,
+  change: (value: JsonValue, key: string) => JsonValue | undefined,
+): JsonObject {
+  const entries: [string, JsonValue][] = [];
+  for (const [key, value] of Object.entries(object)) {
+    const changed = change(value, key);
+    if (changed !== undefined) entries.push([key, changed]);
+  }
+  // Own keys only, whatever they are called.
+  return Object.fromEntries(entries);
+}
+
+function valueAt(raw: JsonObject, path: readonly string[]): JsonValue | undefined {
+  let value: JsonValue | undefined = raw;
+  for (const step of path) {
+    value = isJsonObject(value) && Object.hasOwn(value, step) ? value[step] : undefined;
+  }
+  return value;
+}
+
+function wrap(path: readonly string[], value: JsonValue): JsonObject {
+  const [first = '', ...rest] = path;
+  return { [first]: rest.length === 0 ? value : wrap(rest, value) };
+}

@@ -1,0 +1,153 @@
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { isJsonObject, type JsonObject } from '../lib/json.ts';
+import { startAdmin, type TestAdmin } from './admin.test-support.ts';
+
+const FILE = {
+  api_key: 'sk-canary-api-key',
+  theme: 'dark',
+  proxy: {
+    port: 9000,
+    auth_mode: 'strict',
+    future: { kept: true },
+    custom_mapping: { 'gpt-4': 'alpha-3-flash' },
+    extprov: {
+      enabled: true,
+      api_key: 'canary-extprov-key',
+      base_url: 'https://u:canary@p.example',
+    },
+  },
+  upstreams: {
+    main: {
+      profile: 'generic',
+      base_url: 'https://upstream.example',
+      oauth: {
+        client_id: 'id',
+        client_secret: 'canary-client-secret',
+        token_url: 'https://o.example/token',
+        authorization_url: 'https://o.example/auth',
+      },
+    },
+  },
+};
+
+let admin: TestAdmin;
+
+beforeEach(async () => {
+  admin = await startAdmin();
+  admin.fakes.config = structuredClone(FILE);
+});
+afterEach(() => admin.close());
+
+const patch = (section: string, body: unknown, headers: Readonly<Record<string, string>> = {}) =>
+  admin.call('PATCH', `/api/config/${section}`, { body, headers });
+
+function errorOf(body: JsonObject): JsonObject {
+  return isJsonObject(body.error) ? body.error : {};
+}
+
+test('sections show what the file says, and of secrets only that they are set', async () => {
+  const { text, body } = await admin.call('GET', '/api/config');
+  expect(text).not.toContain('canary');
+  expect(body.sections).toMatchObject([
+    { section: 'auth', values: { api_key: { isSet: true }, auth_mode: 'strict' } },
+    { section: 'mapping', values: { 'gpt-4': 'alpha-3-flash' } },
+    { section: 'pool', values: {} },
+    { section: 'quota', values: {} },
+    { section: 'thinking', values: {} },
+    { section: 'upstreams', values: { main: { oauth: { client_secret: { isSet: true } } } } },
+    { section: 'network', values: { port: 9000 } },
+    { section: 'ip_filter', values: {} },
+    { section: 'console', values: {} },
+    { section: 'extprov', values: { enabled: true, base_url: 'https://[hidden]@p.example' } },
+    { section: 'monitor', values: {} },
+    { section: 'log', values: {} },
+  ]);
+});
+
+test('a change touches its own section alone and keeps what nobody here knows', async () => {
+  const { status } = await patch('network', { port: 9001, allowed_hosts: ['box'] });
+  expect(status).toBe(200);
+  expect(admin.fakes.config).toEqual({
+    ...FILE,
+    proxy: { ...FILE.proxy, port: 9001, allowed_hosts: ['box'] },
+  });
+  await patch('mapping', { 'gpt-4': null, 'gpt-5*': 'alpha-3-pro-high' });
+  expect(admin.fakes.config).toMatchObject({
+    api_key: FILE.api_key,
+    theme: 'dark',
+    proxy: { custom_mapping: { 'gpt-5*': 'alpha-3-pro-high' }, future: { kept: true } },
+  });
+  expect(JSON.stringify(admin.fakes.config)).not.toContain('gpt-4');
+});
+
+test('a section sent back as it was shown changes no secret', async () => {
+  const { body } = await admin.call('GET', '/api/config/upstreams');
+  expect((await patch('upstreams', body.values)).status).toBe(200);
+  expect(admin.fakes.config).toEqual(FILE);
+  for (const section of ['auth', 'extprov', 'network', 'mapping']) {
+    const shown = await admin.call('GET', `/api/config/${section}`);
+    expect((await patch(section, shown.body.values)).status).toBe(200);
+  }
+  expect(admin.fakes.config).toEqual(FILE);
+  const list = await patch('extprov', { mirrors: ['https://[hidden]@p.example'] });
+  expect(list.status).toBe(400);
+});
+
+test('a new secret is taken and not shown', async () => {
+  const { text } = await patch('auth', { admin_password: 'canary-new-password' });
+  expect(text).not.toContain('canary');
+  expect(admin.fakes.config).toMatchObject({ admin_password: 'canary-new-password' });
+});
+
+test('a revision counts for its own section: another change is refused with 412', async () => {
+  const network = await admin.call('GET', '/api/config/network');
+  const revision = network.headers.get('etag') ?? '';
+  expect(revision).toBe(`"${network.body.revision}"`);
+  expect((await patch('thinking', { mode: 'custom' })).status).toBe(200);
+  const first = await patch('network', { port: 1 }, { 'if-match': revision });
+  expect(first.status).toBe(200);
+  expect(first.headers.get('etag')).not.toBe(revision);
+  const late = await patch('network', { port: 2 }, { 'if-match': revision });
+  expect([late.status, errorOf(late.body).code]).toEqual([412, 'stale-revision']);
+  expect(admin.fakes.config).toMatchObject({ proxy: { port: 1 } });
+});
+
+test('of two changes with one revision at the same moment, one wins', async () => {
+  const { headers } = await admin.call('GET', '/api/config/network');
+  const revision = { 'if-match': headers.get('etag') ?? '' };
+  const answers = await Promise.all([
+    patch('network', { port: 1 }, revision),
+    patch('network', { port: 2 }, revision),
+  ]);
+  expect(answers.map(({ status }) => status).sort()).toEqual([200, 412]);
+});
+
+test('a wrong value is refused with its path and changes nothing', async () => {
+  const wrong = await patch('network', { port: 'many', allowed_hosts: ['box'] });
+  expect([wrong.status, errorOf(wrong.body).field]).toEqual([400, 'proxy.port']);
+  const misspelt = await patch('thinking', { mod: 'auto' });
+  expect([misspelt.status, errorOf(misspelt.body).field]).toEqual([400, 'proxy.thinking.mod']);
+  const stranger = await patch('network', { api_key: 'x' });
+  expect([stranger.status, errorOf(stranger.body).field]).toEqual([400, 'api_key']);
+  const proto = await patch('auth', JSON.parse('{"__proto__":{"auth_mode":"off"}}'));
+  expect([proto.status, errorOf(proto.body).field]).toEqual([400, '__proto__']);
+  expect(admin.fakes.config).toEqual(FILE);
+});
+
+test('a file that cannot be written is an error without its details', async () => {
+  admin.fakes.writeFault = new Error('EROFS: read-only file system, /secret/place');
+  const { status, text } = await patch('log', { log_level: 'debug' });
+  expect(status).toBe(500);
+  expect(text).not.toContain('/secret/place');
+});
+
+test('a preset is merged into the mapping', async () => {
+  const { body } = await admin.call('GET', '/api/config/mapping/presets');
+  expect(body.presets).toMatchObject([{ name: 'default' }, { name: 'performance' }, {}]);
+  const merged = await admin.call('POST', '/api/config/mapping/presets/performance');
+  expect(merged.body.values).toMatchObject({
+    'gpt-4': 'alpha-3-flash',
+    'gpt-*': 'alpha-3-pro-high',
+  });
+  expect((await admin.call('POST', '/api/config/mapping/presets/none')).status).toBe(404);
+});

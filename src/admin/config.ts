@@ -1,0 +1,245 @@
+// `/api/config`: the settings by section, changed one section at a time and never by halves.
+
+import type { XStatic } from 'typebox/schema';
+import { StoreError } from '../accounts/account-store.ts';
+import { GatewayError, invalidRequest } from '../canonical/error.ts';
+import { ConfigError } from '../config/config-error.ts';
+import { mergePatch } from '../config/file.ts';
+import type { JsonObject } from '../lib/json.ts';
+import { applyPreset, PRESETS } from '../routing/presets.ts';
+import { type ApiRoute, answerJson, defineRoute, refuseUnknown } from './api-route.ts';
+import {
+  CONFIG_SECTIONS,
+  type ConfigSection,
+  dropUnchangedSecrets,
+  hideSecrets,
+  holdsHiddenPassword,
+  placePatch,
+  readSection,
+  revisionOf,
+} from './config-sections.ts';
+import { refuseLockOut } from './door/lock-out.ts';
+import type { AdminOptions } from './options.ts';
+
+export type ConfigOptions = Pick<AdminOptions, 'config' | 'revisionKey' | 'door'>;
+
+export const SECTION_SCHEMA = {
+  title: 'ConfigSection',
+  type: 'object',
+  required: ['section', 'title', 'revision', 'values'],
+  additionalProperties: false,
+  properties: {
+    section: { type: 'string' },
+    title: { type: 'string' },
+    revision: { type: 'string', description: 'For `If-Match`.' },
+    values: {
+      type: 'object',
+      description:
+        'What the config file says, in its own words; absent keys have their defaults, and ' +
+        'environment and flags win. A secret is shown as `{"isSet": true}`.',
+    },
+  },
+} as const;
+
+const SECTIONS_SCHEMA = {
+  title: 'Config',
+  type: 'object',
+  required: ['sections'],
+  additionalProperties: false,
+  properties: { sections: { type: 'array', items: SECTION_SCHEMA } },
+} as const;
+
+const PATCH_SCHEMA = {
+  type: 'object',
+  description:
+    'A merge patch (RFC 7396) of the values: null removes a key, what is absent stays. A secret ' +
+    'sent as it was shown stays too.',
+} as const;
+
+export const PRESETS_SCHEMA = {
+  title: 'Presets',
+  type: 'object',
+  required: ['presets'],
+  additionalProperties: false,
+  properties: {
+    presets: {
+      type: 'array',
+      items: {
+        type: 'object',
+        required: ['name', 'description', 'mapping'],
+        additionalProperties: false,
+        properties: {
+          name: { type: 'string' },
+          description: { type: 'string' },
+          mapping: { type: 'object', additionalProperties: { type: 'string' } },
+        },
+      },
+    },
+  },
+} as const;
+
+const ONE_SECTION = {
+  200: { description: 'The section.', schema: SECTION_SCHEMA, hasRevision: true },
+} as const;
+
+const SECTION_PARAMETER = CONFIG_SECTIONS.map(({ name }) => `\`${name}\``).join(', ');
+
+export function createConfigRoutes(options: ConfigOptions): readonly ApiRoute[] {
+  const { config, revisionKey, door } = options;
+  const inTurn = createQueue();
+  const write = (section: ConfigSection): XStatic<typeof SECTION_SCHEMA> => {
+    const values = readSection(section, config.raw());
+    return {
+      section: section.name,
+      title: section.title,
+      revision: revisionOf(values, revisionKey),
+      values: hideSecrets(values),
+    };
+  };
+  const answerOne = (section: ConfigSection) => {
+    const written = write(section);
+    return answerJson(written, written.revision);
+  };
+  /** One after the other, so that what a revision was compared with is what is changed. */
+  const change = (section: ConfigSection, revision: string | undefined, patch: JsonObject) =>
+    inTurn(async () => {
+      await config.reload();
+      checkRevision(write(section), revision);
+      await update(config, section, patch);
+      return answerOne(section);
+    });
+  return [
+    defineRoute({
+      method: 'GET',
+      path: '/api/config',
+      title: 'shows all settings of the config file',
+      answers: { 200: { description: 'All sections.', schema: SECTIONS_SCHEMA } },
+      run: async () => answerJson({ sections: CONFIG_SECTIONS.map(write) }),
+    }),
+    defineRoute({
+      method: 'GET',
+      path: '/api/config/{section}',
+      title: 'shows one section of the settings',
+      parameter: SECTION_PARAMETER,
+      answers: ONE_SECTION,
+      run: async ({ parameter }) => answerOne(findSection(parameter)),
+    }),
+    defineRoute({
+      method: 'PATCH',
+      path: '/api/config/{section}',
+      title: 'changes one section of the settings and puts it in force',
+      parameter: SECTION_PARAMETER,
+      body: PATCH_SCHEMA,
+      takesRevision: true,
+      answers: ONE_SECTION,
+      run: async ({ parameter, body, revision, caller }) => {
+        // The body is JSON that was read from the wire.
+        const patch = dropUnchangedSecrets(body as JsonObject);
+        const section = findSection(parameter);
+        if (section.name === 'ip_filter') {
+          const values = mergePatch(readSection(section, config.raw()), patch);
+          refuseLockOut(door, values, caller.address);
+        }
+        return change(section, revision, patch);
+      },
+    }),
+    defineRoute({
+      method: 'GET',
+      path: '/api/config/mapping/presets',
+      title: 'lists the built-in mappings',
+      answers: { 200: { description: 'The presets.', schema: PRESETS_SCHEMA } },
+      run: async () => answerJson({ presets: PRESETS }),
+    }),
+    defineRoute({
+      method: 'POST',
+      path: '/api/config/mapping/presets/{preset}',
+      title: 'merges a built-in mapping into the mapping',
+      parameter: PRESETS.map(({ name }) => `\`${name}\``).join(', '),
+      takesRevision: true,
+      answers: ONE_SECTION,
+      run: async ({ parameter, revision }) => {
+        const preset = PRESETS.find(({ name }) => name === parameter);
+        if (preset === undefined) {
+          return refuseUnknown(
+            'preset of this name',
+            'GET /api/config/mapping/presets lists them.',
+          );
+        }
+        return change(findSection('mapping'), revision, applyPreset({}, preset));
+      },
+    }),
+  ];
+}
+
+function findSection(name: string): ConfigSection {
+  const section = CONFIG_SECTIONS.find((one) => one.name === name);
+  return section ?? refuseUnknown('section of this name', `There are: ${SECTION_PARAMETER}.`);
+}
+
+/** @throws StoreError `stale` */
+function checkRevision(
+  current: { readonly revision: string; readonly section: string },
+  expected: string | undefined,
+): void {
+  if (expected === undefined || expected === current.revision) return;
+  throw new StoreError(
+    'stale',
+    `Somebody else changed the section "${current.section}" meanwhile. Read it again, then change it.`,
+  );
+}
+
+/** @throws GatewayError naming the path of the file; nothing is changed then. */
+async function update(
+  config: ConfigOptions['config'],
+  section: ConfigSection,
+  patch: JsonObject,
+): Promise<void> {
+  refuseStrangers(section, patch);
+  if (holdsHiddenPassword(patch)) {
+    throw invalidRequest(
+      section.name,
+      'Write "[hidden]" out: the password of that address is needed.',
+    );
+  }
+  try {
+    await config.update(placePatch(section, patch));
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw unwritable(error);
+    const [first = ''] = error.problems;
+    const field = /^([^\s:]+):/.exec(first)?.[1] ?? section.name;
+    throw invalidRequest(field, `${error.problems.join('; ')}. Nothing was changed.`);
+  }
+}
+
+/** A key of another section would land where nobody looks for it. */
+function refuseStrangers(section: ConfigSection, patch: JsonObject): void {
+  const { keys } = section;
+  if (keys === undefined) return;
+  for (const key of Object.keys(patch)) {
+    if (Object.hasOwn(keys, key)) continue;
+    const known = Object.keys(keys).join(', ');
+    throw invalidRequest(
+      key,
+      `${key}: is no key of the section "${section.name}", which has ${known}.`,
+    );
+  }
+}
+
+function unwritable(cause: unknown): GatewayError {
+  return new GatewayError({
+    kind: 'internal',
+    source: 'gateway',
+    message: 'The config file could not be written; the settings in force stay. The log says why.',
+    cause,
+  });
+}
+
+/** Runs jobs one after the other, each with its own result. */
+function createQueue(): <Result>(job: () => Promise<Result>) => Promise<Result> {
+  let last: Promise<unknown> = Promise.resolve();
+  return (job) => {
+    const result = last.then(job);
+    last = result.catch(() => undefined);
+    return result;
+  };
+}

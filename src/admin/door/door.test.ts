@@ -1,0 +1,254 @@
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { startEdge, type TestEdge } from '../../server/testing/start-edge.ts';
+import { type Answer, PASSWORD, startAdmin, type TestAdmin } from '../admin.test-support.ts';
+
+const API_KEY = 'sk-the-one-api-key';
+
+let admin: TestAdmin;
+
+beforeEach(async () => {
+  admin = await startAdmin({
+    settings: { authMode: 'strict', apiKeys: [{ id: 'api-key', key: API_KEY }] },
+  });
+});
+afterEach(() => admin.close());
+
+const CONSOLE = { 'x-isthmus-console': '1', 'sec-fetch-site': 'same-origin' } as const;
+
+interface BrowserCall {
+  readonly body?: unknown;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+/** As a browser calls: without the password, with whatever cookie it has. */
+async function browse(method: string, path: string, { body, headers = {} }: BrowserCall = {}) {
+  const response = await fetch(`${admin.edge.url}${path}`, {
+    method,
+    redirect: 'manual',
+    headers: { ...(body === undefined ? {} : { 'content-type': 'application/json' }), ...headers },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  });
+  const text = await response.text();
+  const isJson = response.headers.get('content-type')?.startsWith('application/json');
+  return {
+    status: response.status,
+    headers: response.headers,
+    body: isJson ? JSON.parse(text) : text,
+  };
+}
+
+async function signIn(): Promise<string> {
+  const { headers, status } = await browse('POST', '/api/session', {
+    body: { password: PASSWORD },
+    headers: CONSOLE,
+  });
+  expect(status).toBe(200);
+  return headers.get('set-cookie')?.split(';')[0] ?? '';
+}
+
+test('a browser signs in with the password, is known by its cookie, and signs out', async () => {
+  expect((await browse('GET', '/api/session')).body).toEqual({
+    signedIn: false,
+    needsPassword: true,
+  });
+  const answer = await browse('POST', '/api/session', {
+    body: { password: PASSWORD },
+    headers: CONSOLE,
+  });
+  const set = answer.headers.get('set-cookie') ?? '';
+  expect(set).toMatch(/^isthmus_session=[\w-]{43}; Path=\/; HttpOnly; SameSite=Strict$/);
+  const cookie = set.split(';')[0] ?? '';
+  const session = await browse('GET', '/api/session', { headers: { cookie } });
+  expect(session.body).toEqual({
+    signedIn: true,
+    needsPassword: true,
+    expiresAt: answer.body.expiresAt,
+  });
+  expect((await browse('GET', '/api/keys', { headers: { cookie } })).status).toBe(200);
+  const gone = await browse('DELETE', '/api/session', { headers: { cookie, ...CONSOLE } });
+  expect([gone.status, gone.headers.get('set-cookie')]).toEqual([
+    204,
+    expect.stringContaining('Max-Age=0'),
+  ]);
+  expect((await browse('GET', '/api/keys', { headers: { cookie } })).status).toBe(401);
+});
+
+test('on https the cookie belongs to this host alone', async () => {
+  await admin.close();
+  admin = await startAdmin({ settings: { allowedHosts: ['gateway.example'] } });
+  const { headers, status } = await browse('POST', '/api/session', {
+    body: { password: PASSWORD },
+    headers: { 'x-isthmus-console': '1', origin: 'https://gateway.example' },
+  });
+  expect(status).toBe(200);
+  expect(headers.get('set-cookie')).toMatch(/^__Host-isthmus_session=.*; Secure$/);
+});
+
+test('the API key does not open the console when a password is set (V162)', async () => {
+  const { status } = await browse('POST', '/api/session', {
+    body: { password: API_KEY },
+    headers: CONSOLE,
+  });
+  expect(status).toBe(401);
+});
+
+test('signing in takes a page of ours, and ends the session the browser had', async () => {
+  const body = { password: PASSWORD };
+  for (const headers of [
+    {},
+    { ...CONSOLE, 'sec-fetch-site': 'cross-site' },
+    { ...CONSOLE, origin: 'http://127.0.0.1:1' },
+    { ...CONSOLE, origin: 'null' },
+  ]) {
+    expect((await browse('POST', '/api/session', { body, headers })).status).toBe(403);
+  }
+  const first = await signIn();
+  const again = await browse('POST', '/api/session', {
+    body,
+    headers: { ...CONSOLE, cookie: first },
+  });
+  expect(again.headers.get('set-cookie')).not.toContain(first);
+  expect((await browse('GET', '/api/keys', { headers: { cookie: first } })).status).toBe(401);
+});
+
+test('every change with a cookie needs the header and a page of ours; reading needs no header', async () => {
+  const cookie = await signIn();
+  const routes = admin.edge.server.routes.routes.filter(({ access }) => access === 'console');
+  expect(routes.length).toBeGreaterThan(40);
+  for (const { method, path: pattern } of routes) {
+    const path = pattern.replace(/\{\w+\}/, 'x');
+    const body = method === 'GET' || method === 'DELETE' ? undefined : {};
+    const status = async (headers: Readonly<Record<string, string>>) =>
+      (await browse(method, path, { ...(body && { body }), headers: { cookie, ...headers } }))
+        .status;
+    const foreign = { ...CONSOLE, 'sec-fetch-site': 'cross-site' };
+    const otherPort = { ...CONSOLE, 'sec-fetch-site': 'same-site', origin: 'http://127.0.0.1:1' };
+    expect([path, await status(foreign), await status(otherPort)]).toEqual([path, 403, 403]);
+    if (method !== 'GET') expect([path, await status({})]).toEqual([path, 403]);
+    // Asked the wrong way round, a change is no page to be read.
+    const { routes: all } = admin.edge.server.routes;
+    const reads = all.some((one) => one.path === pattern && one.method === 'GET');
+    if (!reads) expect((await browse('GET', path, { headers: { cookie } })).status).not.toBe(200);
+  }
+});
+
+test('two cookies of the name are none: one of them is somebody else’s', async () => {
+  const cookie = await signIn();
+  const headers = { cookie: `${cookie}; isthmus_session=${'a'.repeat(43)}` };
+  expect((await browse('GET', '/api/keys', { headers })).status).toBe(401);
+});
+
+test('the link of the start signs in once, from this machine, and not what only looks', async () => {
+  const { door } = admin.options;
+  const path = `/sign-in?token=${door?.login.createLink()}`;
+  expect((await browse('HEAD', path)).status).toBe(200);
+  for (const headers of [{ 'sec-purpose': 'prefetch' }, { 'x-forwarded-for': '203.0.113.9' }]) {
+    const looked = await browse('GET', path, { headers });
+    expect([looked.status, looked.headers.get('set-cookie')]).toEqual([200, null]);
+  }
+  const taken = await browse('GET', path);
+  expect([taken.status, taken.headers.get('location')]).toEqual([303, '/']);
+  expect(taken.headers.get('referrer-policy')).toBe('no-referrer');
+  const cookie = taken.headers.get('set-cookie')?.split(';')[0] ?? '';
+  expect((await browse('GET', '/api/keys', { headers: { cookie } })).status).toBe(200);
+  expect((await browse('GET', path)).status).toBe(200);
+  expect(JSON.stringify(admin.edge.lines)).not.toContain(path.slice(-20));
+});
+
+async function createKey(limits: object = {}): Promise<Answer> {
+  return admin.call('POST', '/api/keys', { body: { name: 'Ada', ...limits } });
+}
+
+test('a key is made, shown once, changed by revision and removed', async () => {
+  const made = await createKey({
+    dailyTokens: 5,
+    curfew: { from: '23:00', to: '06:00', timeZone: 'UTC' },
+  });
+  expect([made.status, made.headers.get('etag')]).toEqual([201, '"1"']);
+  const { key, secret } = made.body as unknown as { key: { id: string }; secret: string };
+  const list = await admin.call('GET', '/api/keys');
+  expect(list.text).not.toContain(secret);
+  expect(list.body.keys).toEqual([key]);
+  const path = `/api/keys/${key.id}`;
+  const changed = await admin.call('PATCH', path, {
+    body: { curfew: null },
+    headers: { 'if-match': '"1"' },
+  });
+  expect(changed.body).toMatchObject({ revision: 2, dailyTokens: 5 });
+  expect(changed.body.curfew).toBeUndefined();
+  const late = await admin.call('PATCH', path, {
+    body: { name: 'x' },
+    headers: { 'if-match': '"1"' },
+  });
+  expect(late.status).toBe(412);
+  expect((await admin.call('DELETE', path)).status).toBe(204);
+  expect((await admin.call('GET', path)).status).toBe(404);
+});
+
+test('a bad curfew, name or limit is refused by its field', async () => {
+  const curfew = { from: '23:00', to: '06:00', timeZone: 'Mars' };
+  for (const [body, field] of [
+    [{ curfew }, 'curfew'],
+    [{ name: '' }, 'name'],
+    [{ dailyTokens: -1 }, 'dailyTokens'],
+    [{ requestsPerMinute: 1.5 }, 'requestsPerMinute'],
+    [{ secret: 'sk-mine' }, 'secret'],
+  ] as const) {
+    const { status, body: answer } = await createKey(body);
+    expect([status, answer.error]).toEqual([400, expect.objectContaining({ field })]);
+  }
+});
+
+test('address rules are added, checked, changed and removed, but never against their author', async () => {
+  const added = await admin.call('POST', '/api/address-rules', {
+    body: { list: 'deny', range: '192.0.2.0/24', note: 'lab' },
+  });
+  expect(added).toMatchObject({ status: 201, body: { range: '192.0.2.0/24', hits: 0 } });
+  const check = (address: string) =>
+    admin.call('POST', '/api/address-rules/check', { body: { address } });
+  expect((await check('::ffff:192.0.2.9')).body).toEqual({ verdict: 'denied', rule: added.body });
+  expect((await check('192.0.3.9')).body).toEqual({ verdict: 'allowed' });
+  expect((await check('nowhere')).status).toBe(400);
+  const path = `/api/address-rules/${added.body.id}`;
+  const changed = await admin.call('PATCH', path, { body: { note: 'old', expiresAt: 1 } });
+  expect(changed.body).toMatchObject({ note: 'old', expiresAt: 1 });
+  const strict = { enabled: true, default: 'deny' };
+  const shut = await admin.call('PATCH', '/api/config/ip_filter', { body: strict });
+  expect(shut).toMatchObject({
+    status: 400,
+    body: { error: { message: expect.stringContaining('127.0.0.1') } },
+  });
+  await admin.call('POST', '/api/address-rules', { body: { list: 'allow', range: '127.0.0.1' } });
+  expect((await admin.call('PATCH', '/api/config/ip_filter', { body: strict })).status).toBe(200);
+  expect((await admin.call('DELETE', path)).status).toBe(204);
+  expect((await admin.call('GET', '/api/address-rules')).body.rules).toHaveLength(1);
+});
+
+test('who is turned away stands in the access log, page by page', async () => {
+  const wrong = { authorization: 'Bearer sk-wrong-canary' };
+  for (const path of ['/v1/models', '/v1/chat/completions', '/api/keys'])
+    await browse('GET', path, { headers: wrong });
+  await browse('POST', '/v1/chat/completions', { body: {}, headers: wrong });
+  await signIn();
+  const first = await admin.call('GET', '/api/access-log?limit=2');
+  const second = await admin.call('GET', `/api/access-log?limit=9&cursor=${first.body.nextCursor}`);
+  const entries = [first, second].flatMap(({ body }) =>
+    Array.isArray(body.entries) ? body.entries : [],
+  );
+  expect(entries).toMatchObject([
+    { verdict: 'signed-in', path: '/api/session', address: '127.0.0.1' },
+    { verdict: 'unauthenticated', method: 'POST', path: '/v1/chat/completions' },
+    { verdict: 'unauthenticated', path: '/api/keys' },
+    { verdict: 'unauthenticated', path: '/v1/models' },
+  ]);
+  expect(JSON.stringify(entries)).not.toContain('canary');
+  const some = await admin.call('GET', '/api/access-log?verdict=signed-in');
+  expect(some.body.entries).toHaveLength(1);
+});
+
+test('without any password a page of this machine is let in and told so', async () => {
+  const open: TestEdge = await startEdge({ adminRoutes: admin.routes });
+  const answer = await fetch(`${open.url}/api/keys`);
+  expect(answer.status).toBe(200);
+  await open.server.close();
+});

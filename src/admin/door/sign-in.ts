@@ -1,0 +1,50 @@
+// `GET /sign-in`: takes a browser of this machine in by a one-time link.
+
+import { hash } from 'node:crypto';
+import type { Door } from '../../door/door.ts';
+import type { AdminRoute } from '../../server/admin-route.ts';
+import { writeSessionCookie } from '../../server/gates/session-cookie.ts';
+
+const PATH = '/sign-in';
+
+const STYLE =
+  'body{font:1rem/1.5 system-ui,sans-serif;max-width:32rem;margin:20vh auto 0;padding:0 1rem;' +
+  'color-scheme:light dark}';
+const HTML =
+  '<!doctype html><html lang="en"><meta charset="utf-8"><title>Not signed in</title>' +
+  `<meta name="viewport" content="width=device-width"><style>${STYLE}</style>` +
+  '<h1>Not signed in</h1><p>This link was used already, is older than ten minutes, or was opened on ' +
+  'another machine than the gateway’s. Restart the gateway for a new one, or ' +
+  '<a href="/">sign in with the console password</a>.</p></html>';
+const STYLE_HASH = hash('sha256', STYLE, 'base64');
+
+/** Public, as the link is what the browser proves itself with; whatever goes wrong looks the same. */
+export function createSignInRoute({
+  login,
+  accessLog,
+}: Pick<Door, 'login' | 'accessLog'>): AdminRoute {
+  return {
+    method: 'GET',
+    path: PATH,
+    access: 'public',
+    title: 'signs a browser of this machine in by a one-time link',
+    async run({ query, caller, isHead }) {
+      const [token, ...others] = query.getAll('token');
+      // What only looks, or fetches ahead, must not use the link up.
+      const isMeant = !isHead && !caller.isPrefetch && caller.isLocal;
+      const isAsked = isMeant && token !== undefined && others.length === 0;
+      const session = isAsked ? await login.redeemLink(token, caller) : undefined;
+      if (session === undefined) return { kind: 'page', html: HTML, styleHash: STYLE_HASH };
+      accessLog.add({
+        verdict: 'signed-in',
+        address: caller.address,
+        method: 'GET',
+        path: PATH,
+        keyId: undefined,
+        reason: 'With a one-time link.',
+      });
+      const cookie = writeSessionCookie(session.secret, caller.isSecure);
+      return { kind: 'redirect', location: '/', cookie };
+    },
+  };
+}

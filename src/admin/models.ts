@@ -1,0 +1,126 @@
+// `/api/models` and `/api/route`: the models there are, and where a name goes.
+
+import type { ListedModel } from '../protocols/protocol.ts';
+import { type ApiRoute, answerJson, defineRoute } from './api-route.ts';
+import type { AdminOptions } from './options.ts';
+
+export type ModelOptions = Pick<AdminOptions, 'models' | 'router'>;
+
+export const MODELS_SCHEMA = {
+  title: 'Models',
+  type: 'object',
+  required: ['models'],
+  additionalProperties: false,
+  properties: {
+    models: {
+      type: 'array',
+      items: {
+        type: 'object',
+        required: [
+          ...['id', 'target', 'displayName', 'description', 'inputTokenLimit'],
+          ...['outputTokenLimit', 'supportsThinking', 'drawsImages', 'tasks'],
+        ],
+        additionalProperties: false,
+        properties: {
+          id: { type: 'string' },
+          target: { type: ['string', 'null'], description: 'The model the name stands for.' },
+          displayName: { type: 'string' },
+          description: { type: 'string' },
+          inputTokenLimit: { type: 'integer' },
+          outputTokenLimit: { type: 'integer' },
+          supportsThinking: { type: 'boolean' },
+          drawsImages: { type: 'boolean' },
+          tasks: { type: 'array', items: { type: 'string' }, description: 'What it is for.' },
+        },
+      },
+    },
+  },
+} as const;
+
+const ROUTE_QUERY = {
+  type: 'object',
+  required: ['model'],
+  additionalProperties: false,
+  properties: {
+    model: {
+      type: 'string',
+      minLength: 1,
+      maxLength: 1024,
+      description: 'A name as a client would send it.',
+    },
+  },
+} as const;
+
+export const ROUTE_SCHEMA = {
+  title: 'Route',
+  type: 'object',
+  required: ['asked', 'target', 'steps', 'error', 'thinking', 'effort', 'webSearch', 'image'],
+  additionalProperties: false,
+  properties: {
+    asked: { type: 'string' },
+    target: { type: ['string', 'null'], description: 'Null when the name goes nowhere.' },
+    steps: { type: 'array', items: { type: 'string' }, description: 'How it got there.' },
+    error: { type: ['string', 'null'] },
+    thinking: { type: ['string', 'null'] },
+    effort: { type: ['string', 'null'] },
+    webSearch: { type: 'boolean' },
+    image: {
+      type: ['object', 'null'],
+      additionalProperties: false,
+      properties: { aspectRatio: { type: 'string' }, size: { type: 'string' } },
+    },
+  },
+} as const;
+
+export function createModelRoutes({ models, router }: ModelOptions): readonly ApiRoute[] {
+  return [
+    defineRoute({
+      method: 'GET',
+      path: '/api/models',
+      title: 'lists the models with their limits',
+      answers: { 200: { description: 'All names a client may use.', schema: MODELS_SCHEMA } },
+      run: async () => {
+        const listed = await models.list();
+        return answerJson({ models: listed.map((model) => writeModel(model, router)) });
+      },
+    }),
+    defineRoute({
+      method: 'GET',
+      path: '/api/route',
+      title: 'explains where a model name goes',
+      query: ROUTE_QUERY,
+      answers: { 200: { description: 'The way of the name.', schema: ROUTE_SCHEMA } },
+      run: async ({ query }) => {
+        // Without the accounts' own lists a name may seem unknown.
+        await models.list();
+        const { steps, route, error } = router.explain(query.model);
+        return answerJson({
+          asked: query.model,
+          target: route?.target ?? null,
+          steps,
+          error: error ?? null,
+          thinking: route?.thinking ?? null,
+          effort: route?.effort ?? null,
+          webSearch: route?.webSearch ?? false,
+          image: route?.image ?? null,
+        });
+      },
+    }),
+  ];
+}
+
+function writeModel(model: ListedModel, router: ModelOptions['router']) {
+  const { id, displayName, description, inputTokenLimit, outputTokenLimit } = model;
+  const { supportsThinking, drawsImages, tasks } = model;
+  return {
+    id,
+    target: router.explain(id).route?.target ?? null,
+    displayName,
+    description,
+    inputTokenLimit,
+    outputTokenLimit,
+    supportsThinking,
+    drawsImages,
+    tasks,
+  };
+}

@@ -1,0 +1,163 @@
+// What a person should look at, each with the way out.
+
+import type { AccountJson } from '../write-account.ts';
+import type { GatewayFacts } from './options.ts';
+import type { OverviewJson } from './schemas.ts';
+
+export type Attention = OverviewJson['attention'][number];
+
+export interface AttentionSources {
+  readonly facts: GatewayFacts;
+  readonly accounts: readonly AccountJson[];
+  readonly quota: OverviewJson['quota'];
+  readonly live: OverviewJson['live'];
+  /** Request records that could not be kept. */
+  readonly droppedRecords: number;
+}
+
+const MOST_ACCOUNTS = 5;
+const LOW_PERCENT = 10;
+/** Fewer failures are nothing to speak of. */
+const FEW_ERRORS = 5;
+const HIGH_ERROR_SHARE = 0.2;
+
+/** The gravest first. */
+export function findAttention(sources: AttentionSources): Attention[] {
+  return [
+    ...lookAtPool(sources),
+    ...lookAtDoor(sources.facts),
+    ...lookAtErrors(sources.live),
+    ...lookAtAccounts(sources.accounts),
+    ...lookAtQuota(sources.quota),
+    ...lookAtRecords(sources.droppedRecords),
+    ...lookAtSandbox(sources.facts),
+  ];
+}
+
+function lookAtPool({ accounts }: AttentionSources): Attention[] {
+  if (accounts.length === 0) {
+    return [
+      {
+        kind: 'no-accounts',
+        severity: 'error',
+        message: 'There is no account, so no request can be answered.',
+        wayOut: 'Add an account.',
+        link: '/accounts',
+      },
+    ];
+  }
+  if (accounts.some(isUsable)) return [];
+  return [
+    {
+      kind: 'no-usable-account',
+      severity: 'error',
+      message: 'No account can be used now, so no request can be answered.',
+      wayOut: 'See why each is out of use, or add another.',
+      link: '/accounts',
+    },
+  ];
+}
+
+/** Whether some request could go to it now. */
+export function isUsable({ status, cooldowns }: AccountJson): boolean {
+  return status.kind === 'active' && cooldowns.every(({ model }) => model !== null);
+}
+
+function lookAtDoor(facts: GatewayFacts): Attention[] {
+  const found: Attention[] = [];
+  if (facts.authMode === 'off' && !facts.isLoopback) {
+    found.push({
+      kind: 'open-to-all',
+      severity: 'error',
+      message: 'Everybody who reaches this address can use the accounts without a key.',
+      wayOut: 'Choose the mode auto or strict.',
+      link: '/security',
+    });
+  }
+  if (!facts.isLoopback && !facts.hasConsolePassword) {
+    found.push({
+      kind: 'no-console-password',
+      severity: 'warning',
+      message: 'The console has no password of its own.',
+      wayOut: 'Set WEB_PASSWORD or admin_password.',
+      link: '/security',
+    });
+  }
+  return found;
+}
+
+function lookAtErrors({ requestsPerMinute, errorsPerMinute }: OverviewJson['live']): Attention[] {
+  const isHigh = errorsPerMinute > requestsPerMinute * HIGH_ERROR_SHARE;
+  if (errorsPerMinute < FEW_ERRORS || !isHigh) return [];
+  return [
+    {
+      kind: 'many-errors',
+      severity: 'warning',
+      message: `${errorsPerMinute} of ${requestsPerMinute} requests failed in the last minute.`,
+      wayOut: 'Look at what they say.',
+      link: '/requests?status=error',
+    },
+  ];
+}
+
+function lookAtAccounts(accounts: readonly AccountJson[]): Attention[] {
+  const out = accounts.filter(
+    ({ status }) => status.kind !== 'active' && status.reason !== 'manual',
+  );
+  const shown = out.slice(0, MOST_ACCOUNTS).map(
+    ({ id, label, status }): Attention => ({
+      kind: 'account-out',
+      severity: 'warning',
+      message: `The account ${label} is out of use${status.reason === null ? '' : `: ${status.reason}`}.`,
+      wayOut: status.wayOut ?? 'See its page.',
+      link: `/accounts/${encodeURIComponent(id)}`,
+    }),
+  );
+  if (out.length <= MOST_ACCOUNTS) return shown;
+  const more: Attention = {
+    kind: 'account-out',
+    severity: 'warning',
+    message: `${out.length - MOST_ACCOUNTS} more accounts are out of use.`,
+    wayOut: 'See the accounts.',
+    link: '/accounts',
+  };
+  return [...shown, more];
+}
+
+function lookAtQuota(quota: OverviewJson['quota']): Attention[] {
+  return quota
+    .filter(({ percent }) => percent < LOW_PERCENT)
+    .map(({ family, percent }) => ({
+      kind: 'quota-low',
+      severity: 'warning',
+      message: `The quota of ${family} is at ${percent} %.`,
+      wayOut: 'Wait for its reset, map its models to others, or add an account.',
+      link: '/routing',
+    }));
+}
+
+function lookAtRecords(dropped: number): Attention[] {
+  if (dropped === 0) return [];
+  return [
+    {
+      kind: 'records-dropped',
+      severity: 'warning',
+      message: `${dropped} request records could not be stored; requests themselves go on.`,
+      wayOut: 'See the log for the reason: a full disk, mostly.',
+      link: '/logs?level=warn',
+    },
+  ];
+}
+
+function lookAtSandbox({ isSandbox }: GatewayFacts): Attention[] {
+  if (!isSandbox) return [];
+  return [
+    {
+      kind: 'sandbox',
+      severity: 'info',
+      message: 'The answers come from the built-in sandbox, not from a real model.',
+      wayOut: 'Add an account of a real upstream.',
+      link: '/accounts',
+    },
+  ];
+}

@@ -1,0 +1,38 @@
+// `GET /api/logs`: the log, from its end.
+
+import { LOG_LEVELS } from '../../monitor/log-line.ts';
+import { type ApiRoute, answerJson, defineRoute } from '../api-route.ts';
+import type { MonitorRouteOptions } from './options.ts';
+import { LOGS_SCHEMA } from './schemas.ts';
+
+const LOGS_QUERY = {
+  type: 'object',
+  additionalProperties: false,
+  properties: {
+    cursor: {
+      type: 'string',
+      maxLength: 64,
+      description: 'The `nextCursor` of an earlier answer.',
+    },
+    limit: { type: 'string', pattern: '^([1-9]\\d{0,2}|1000)$', description: '1 to 1000; 200.' },
+    level: { enum: LOG_LEVELS, description: 'The least level.' },
+    search: { type: 'string', minLength: 1, maxLength: 256, description: 'Part of a line.' },
+  },
+} as const;
+
+const DEFAULT_LIMIT = 200;
+
+export function createLogsRoute({ logFiles }: Pick<MonitorRouteOptions, 'logFiles'>): ApiRoute {
+  return defineRoute({
+    method: 'GET',
+    path: '/api/logs',
+    title: 'shows the log, the latest lines first',
+    query: LOGS_QUERY,
+    answers: { 200: { description: 'One page of it.', schema: LOGS_SCHEMA } },
+    async run({ query: { cursor, limit, level, search } }) {
+      if (logFiles === undefined) return answerJson({ lines: [] });
+      const count = limit === undefined ? DEFAULT_LIMIT : Number(limit);
+      return answerJson(await logFiles.read({ limit: count, cursor, level, search }));
+    },
+  });
+}

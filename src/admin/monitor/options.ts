@@ -1,0 +1,29 @@
+// What the monitor's routes need of the rest of the gateway.
+
+import type { Dispatcher } from '../../dispatch/dispatcher.ts';
+import type { Monitor } from '../../monitor/create-monitor.ts';
+import type { LogFiles } from '../../monitor/log-files.ts';
+import type { AdminOptions } from '../options.ts';
+
+export interface MonitorRouteOptions
+  extends Pick<AdminOptions, 'book' | 'clock' | 'isProtected' | 'pool' | 'protocols' | 'version'> {
+  readonly monitor: Monitor;
+  readonly dispatcher: Pick<Dispatcher, 'generate'>;
+  readonly createId: (prefix: string) => string;
+  /** Undefined where no log is kept in files. */
+  readonly logFiles: Pick<LogFiles, 'read'> | undefined;
+  readonly keyName: (keyId: string) => string | undefined;
+  readonly facts: () => GatewayFacts;
+  /** Milliseconds since the epoch. */
+  readonly startedAt: number;
+}
+
+/** What the overview says of the gateway itself. */
+export interface GatewayFacts {
+  readonly isSandbox: boolean;
+  /** Where it listens, such as `http://127.0.0.1:8045`. */
+  readonly address: string;
+  readonly authMode: 'off' | 'auto' | 'strict';
+  readonly isLoopback: boolean;
+  readonly hasConsolePassword: boolean;
+}

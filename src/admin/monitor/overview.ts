@@ -1,0 +1,79 @@
+// `GET /api/overview`: whether all is well, at one glance.
+
+import { type ApiRoute, answerJson, defineRoute } from '../api-route.ts';
+import { listQuotas, sumFamilies } from '../quota.ts';
+import { type AccountJson, writeAccount } from '../write-account.ts';
+import { findAttention, isUsable } from './attention.ts';
+import type { MonitorRouteOptions } from './options.ts';
+import { OVERVIEW_SCHEMA, type OverviewJson } from './schemas.ts';
+
+const RECENT_ERRORS = 10;
+
+export function createOverviewRoute(options: MonitorRouteOptions): ApiRoute {
+  return defineRoute({
+    method: 'GET',
+    path: '/api/overview',
+    title: 'shows whether all is well',
+    answers: { 200: { description: 'The state of the gateway.', schema: OVERVIEW_SCHEMA } },
+    run: async () => answerJson(writeOverview(options)),
+  });
+}
+
+export function writeOverview(options: MonitorRouteOptions): object {
+  const { book, monitor, version, startedAt } = options;
+  const facts = options.facts();
+  const accounts = book.list().map((account) => writeAccount(account, options));
+  const quota = readQuota(options);
+  const { requests, tokens, errors } = monitor.figures.perMinute();
+  const live = {
+    requestsPerMinute: requests,
+    tokensPerMinute: tokens,
+    errorsPerMinute: errors,
+    inFlight: monitor.figures.inFlight,
+  };
+  const { dropped: droppedRecords } = monitor;
+  const attention = findAttention({ facts, accounts, quota, live, droppedRecords });
+  return {
+    status: statusOf(attention),
+    version,
+    startedAt,
+    isSandbox: facts.isSandbox,
+    address: facts.address,
+    authMode: facts.authMode,
+    live,
+    series: monitor.figures.series(),
+    accounts: countAccounts(accounts),
+    quota,
+    attention,
+    recentErrors: monitor.recentErrors(RECENT_ERRORS),
+  };
+}
+
+function statusOf(attention: OverviewJson['attention']): OverviewJson['status'] {
+  if (attention.some(({ severity }) => severity === 'error')) return 'trouble';
+  return attention.some(({ severity }) => severity === 'warning') ? 'attention' : 'ok';
+}
+
+/** Each account counts once: one that rests for some model only is cooling and usable at the same time, and is told as cooling. */
+function countAccounts(accounts: readonly AccountJson[]): OverviewJson['accounts'] {
+  const disabled = accounts.filter(({ status }) => status.kind !== 'active').length;
+  const cooling = accounts.filter(
+    (account) => account.status.kind === 'active' && account.cooldowns.length > 0,
+  ).length;
+  return {
+    total: accounts.length,
+    usable: accounts.filter((account) => isUsable(account) && account.cooldowns.length === 0)
+      .length,
+    cooling,
+    disabled,
+  };
+}
+
+function readQuota(options: MonitorRouteOptions): OverviewJson['quota'] {
+  return sumFamilies(listQuotas(options)).map(({ family, kind, models, percent, resetsAt }) => ({
+    family: kind === 'image' ? `${family} (images)` : family,
+    models,
+    percent,
+    ...(resetsAt === null ? {} : { resetsAt: Date.parse(resetsAt) }),
+  }));
+}

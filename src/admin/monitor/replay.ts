@@ -1,0 +1,251 @@
+// `POST /api/requests/{id}/replay`: sends a recorded request again, to another account or model.
+
+import type { XStatic } from 'typebox/schema';
+import { asGatewayError, GatewayError } from '../../canonical/error.ts';
+import { errorStatus } from '../../canonical/error-status.ts';
+import { createReceipt } from '../../canonical/receipt.ts';
+import type { TranscriptBlock } from '../../canonical/transcript.ts';
+import type { CallContext, CallRecord, GenerateAnswer } from '../../dispatch/dispatcher.ts';
+import { isJsonObject, type JsonObject, parseJson } from '../../lib/json.ts';
+import type { RequestRecord } from '../../monitor/request-record.ts';
+import type { GenerateCall, ProtocolRoute, RouteInput } from '../../protocols/protocol.ts';
+import { type ApiInput, type ApiRoute, answerJson, defineRoute } from '../api-route.ts';
+import type { MonitorRouteOptions } from './options.ts';
+import { REPLAY_REQUEST_SCHEMA, REPLAY_SCHEMA } from './request-schemas.ts';
+import { findRequest } from './requests.ts';
+import type { ReplayJson } from './schemas.ts';
+import { findDifferences } from './text-differences.ts';
+
+export type ReplayOptions = Pick<
+  MonitorRouteOptions,
+  'monitor' | 'clock' | 'protocols' | 'dispatcher' | 'createId'
+>;
+
+type ReplayInput = ApiInput<XStatic<typeof REPLAY_REQUEST_SCHEMA>, unknown>;
+type GenerateRoute = Extract<ProtocolRoute, { operation: 'generate' }>;
+
+const MOST_BODY_CHARACTERS = 262_144;
+
+export function createReplayRoute(options: ReplayOptions): ApiRoute {
+  return defineRoute({
+    method: 'POST',
+    path: '/api/requests/{id}/replay',
+    title: 'sends a recorded request again, to another account or model',
+    parameter: 'Id of the request.',
+    body: REPLAY_REQUEST_SCHEMA,
+    answers: {
+      200: {
+        description: 'The new answer, also when it is an error, and how it differs.',
+        schema: REPLAY_SCHEMA,
+      },
+    },
+    async run(input) {
+      const recorded = await findRequest(options.monitor, input.parameter);
+      return answerJson(await replay(recorded, input, options));
+    },
+  });
+}
+
+async function replay(
+  recorded: RequestRecord,
+  input: ReplayInput,
+  options: ReplayOptions,
+): Promise<ReplayJson> {
+  const { route, protocol } = findRoute(recorded, options);
+  const asked = readAsked(recorded, input.body.model);
+  const requestId = options.createId('req_');
+  const record: CallRecord = { attempts: [], timings: {}, keepsAnswers: true };
+  const context: CallContext = {
+    requestId,
+    clientKeyId: 'console',
+    signal: input.signal,
+    receipt: createReceipt(),
+    strict: false,
+    headerSession: undefined,
+    preferredAccount: input.body.account,
+    preferredTier: undefined,
+    record,
+  };
+  const run = new ReplayRun(recorded, { route, context, options });
+  const outcome = await run.send({ ...asked, receipt: context.receipt });
+  const error = outcome.error ?? record.error;
+  const status = outcome.error === undefined ? 200 : errorStatus(outcome.error);
+  const body =
+    outcome.error === undefined
+      ? outcome.body
+      : JSON.stringify(protocol.writeError(outcome.error, { requestId }).body);
+  const blocks = record.answers?.flatMap(({ transcript }) => transcript?.blocks ?? []) ?? [];
+  const text = blocks.length === 0 ? (error?.message ?? '') : writeBlocks(blocks);
+  const before = recorded.bodies?.response?.blocks;
+  return {
+    status,
+    headers: { 'x-request-id': requestId },
+    body: body.slice(0, MOST_BODY_CHARACTERS),
+    text,
+    requestId,
+    ...(record.accountLabel === undefined ? {} : { account: record.accountLabel }),
+    ...(record.upstreamModel === undefined ? {} : { upstreamModel: record.upstreamModel }),
+    differences: [
+      ...findDifferences(before ? writeBlocks(before) : (recorded.row.error ?? ''), text),
+    ],
+  };
+}
+
+interface ReplayOutcome {
+  readonly body: string;
+  readonly error: GatewayError | undefined;
+}
+
+/** One replay, which the monitor hears of like any other request. */
+class ReplayRun {
+  readonly #recorded: RequestRecord;
+  readonly #route: GenerateRoute;
+  readonly #context: CallContext;
+  readonly #options: ReplayOptions;
+
+  constructor(
+    recorded: RequestRecord,
+    parts: {
+      readonly route: GenerateRoute;
+      readonly context: CallContext;
+      readonly options: ReplayOptions;
+    },
+  ) {
+    this.#recorded = recorded;
+    this.#route = parts.route;
+    this.#context = parts.context;
+    this.#options = parts.options;
+  }
+
+  async send(input: RouteInput): Promise<ReplayOutcome> {
+    const { monitor, clock } = this.#options;
+    const startedAt = clock.monotonic();
+    let call: GenerateCall | undefined;
+    let outcome: ReplayOutcome = { body: '', error: undefined };
+    monitor.observer.onBegin();
+    try {
+      call = await this.#route.readCall(input);
+      const answer = await this.#options.dispatcher.generate(call, this.#context);
+      outcome = { body: await readAnswer(answer), error: undefined };
+    } catch (error) {
+      outcome = { body: '', error: asGatewayError(error) };
+      this.#context.record.error = outcome.error;
+    } finally {
+      this.#report(input, { call, outcome, startedAt });
+    }
+    return outcome;
+  }
+
+  #report(
+    { body, pathModel }: RouteInput,
+    ended: {
+      readonly call: GenerateCall | undefined;
+      readonly outcome: ReplayOutcome;
+      readonly startedAt: number;
+    },
+  ): void {
+    const { monitor, clock } = this.#options;
+    const { call, startedAt, outcome } = ended;
+    const { record, receipt, requestId } = this.#context;
+    const { row, details } = this.#recorded;
+    monitor.observer.onEnd({
+      requestId,
+      isIdGiven: false,
+      protocol: row.protocol,
+      route: details.route,
+      pathModel,
+      method: row.method,
+      path: row.path,
+      call: call && { model: call.model, stream: call.stream, isForm: false },
+      body,
+      status: outcome.error === undefined ? 200 : errorStatus(outcome.error),
+      clientKeyId: 'console',
+      clientAddress: 'console',
+      userAgent: undefined,
+      session: undefined,
+      credentials: [],
+      receipt: receipt.entries,
+      facts: record,
+      totalMs: clock.monotonic() - startedAt,
+      firstEventMs: record.committedAt === undefined ? undefined : record.committedAt - startedAt,
+    });
+  }
+}
+
+async function readAnswer(answer: GenerateAnswer): Promise<string> {
+  if (answer.kind === 'reply') return JSON.stringify(answer.body);
+  let text = '';
+  for await (const chunk of answer.chunks) {
+    if (text.length < MOST_BODY_CHARACTERS) text += chunk;
+  }
+  return text;
+}
+
+/** @throws GatewayError invalid-request for a request that was no call for an answer */
+function findRoute({ row, details }: RequestRecord, { protocols }: ReplayOptions) {
+  for (const protocol of Object.values(protocols.byName)) {
+    for (const route of protocol.routes) {
+      const isSame = protocol.name === row.protocol && route.path === details.route;
+      if (isSame && route.operation === 'generate') return { route, protocol };
+    }
+  }
+  throw cannotReplay(
+    'Only requests for answers can be sent again; this one asked for something else.',
+  );
+}
+
+/** @throws GatewayError invalid-request when the request was not kept whole */
+function readAsked(
+  { details, bodies }: RequestRecord,
+  model: string | undefined,
+): Omit<RouteInput, 'receipt'> {
+  const kept = bodies?.clientRequest;
+  if (kept === undefined) {
+    throw cannotReplay(
+      'The body of this request was not kept. Turn on proxy.monitor.bodies, then let the client send it again.',
+    );
+  }
+  const body = kept.isWhole ? parseJson(kept.text) : undefined;
+  if (!isJsonObject(body)) {
+    throw cannotReplay(
+      'The body of this request is kept in part only, because it is long, holds media or held a credential.',
+    );
+  }
+  const isInPath = details.pathModel !== '';
+  return {
+    pathModel: isInPath ? (model ?? details.pathModel) : '',
+    query: new URLSearchParams(isInPath ? 'alt=sse' : ''),
+    headers: {},
+    body: isInPath || model === undefined ? body : withModel(body, model),
+  };
+}
+
+function withModel(body: JsonObject, model: string): JsonObject {
+  return { ...body, model };
+}
+
+function cannotReplay(message: string): GatewayError {
+  return new GatewayError({ kind: 'invalid-request', source: 'client', field: 'id', message });
+}
+
+function writeBlocks(blocks: readonly TranscriptBlock[]): string {
+  return blocks.map(writeBlock).join('\n');
+}
+
+function writeBlock(block: TranscriptBlock): string {
+  switch (block.kind) {
+    case 'text':
+    case 'thinking':
+      return block.text;
+    case 'tool-call':
+      return `${block.name}(${block.arguments})`;
+    case 'code':
+      return block.code;
+    case 'code-result':
+      return block.output;
+    case 'media':
+      return `[${block.mediaType}, ${block.bytes} bytes]`;
+    default:
+      return block satisfies never;
+  }
+}

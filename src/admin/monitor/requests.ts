@@ -1,0 +1,140 @@
+// `/api/requests`: the records of model requests.
+
+import { invalidRequest } from '../../canonical/error.ts';
+import type { RequestRecord } from '../../monitor/request-record.ts';
+import type { RequestFilter, StatusFilter } from '../../monitor/request-store.ts';
+import { type ApiRoute, answerJson, defineRoute, refuseUnknown } from '../api-route.ts';
+import type { MonitorRouteOptions } from './options.ts';
+import { REMOVED_SCHEMA, REQUEST_DETAIL_SCHEMA, REQUEST_LIST_SCHEMA } from './request-schemas.ts';
+import type { RequestDetailJson } from './schemas.ts';
+
+const TIME = { type: 'string', pattern: '^\\d{1,15}$' } as const;
+const WORD = { type: 'string', minLength: 1, maxLength: 320 } as const;
+const STATUS = '^(ok|error|cancelled|[1-5]xx|[1-5]\\d\\d)$';
+
+const LIST_QUERY = {
+  type: 'object',
+  additionalProperties: false,
+  properties: {
+    cursor: {
+      type: 'string',
+      maxLength: 64,
+      description: 'The `nextCursor` of an earlier answer.',
+    },
+    limit: { type: 'string', pattern: '^([1-9]\\d?|1\\d\\d|200)$', description: '1 to 200; 50.' },
+    from: { ...TIME, description: 'Milliseconds since the epoch, inclusive.' },
+    to: { ...TIME, description: 'Milliseconds since the epoch, exclusive.' },
+    status: {
+      type: 'string',
+      pattern: STATUS,
+      description: '`ok`, `error`, `cancelled`, `4xx`, `5xx` or a status code.',
+    },
+    protocol: WORD,
+    surface: WORD,
+    model: { ...WORD, description: 'As the client wrote it or as the upstream calls it.' },
+    account: { ...WORD, description: 'E-mail or label.' },
+    key: { ...WORD, description: 'Id or name of the client key.' },
+    search: {
+      ...WORD,
+      description: 'Part of an id, model, account, path, error or kept body, in any case.',
+    },
+  },
+} as const;
+
+const REMOVE_QUERY = {
+  type: 'object',
+  additionalProperties: false,
+  properties: {
+    before: { ...TIME, description: 'Only those that began earlier; all when absent.' },
+  },
+} as const;
+
+const DEFAULT_LIMIT = 50;
+
+export function createRequestRoutes({
+  monitor,
+  clock,
+}: Pick<MonitorRouteOptions, 'monitor' | 'clock'>): readonly ApiRoute[] {
+  return [
+    defineRoute({
+      method: 'GET',
+      path: '/api/requests',
+      title: 'lists model requests, the latest first',
+      query: LIST_QUERY,
+      answers: { 200: { description: 'One page of them.', schema: REQUEST_LIST_SCHEMA } },
+      async run({ query }) {
+        const { cursor, limit } = query;
+        const page = await monitor.store.list(readFilter(query), {
+          cursor,
+          limit: limit === undefined ? DEFAULT_LIMIT : Number(limit),
+        });
+        const { rows: requests, nextCursor, total } = page;
+        return answerJson({ requests, nextCursor, total });
+      },
+    }),
+    defineRoute({
+      method: 'GET',
+      path: '/api/requests/{id}',
+      title: 'shows one model request',
+      parameter: 'Id of the request, or its `x-request-id`.',
+      answers: { 200: { description: 'All that is kept.', schema: REQUEST_DETAIL_SCHEMA } },
+      run: async ({ parameter }) => answerJson(writeDetail(await findRequest(monitor, parameter))),
+    }),
+    defineRoute({
+      method: 'DELETE',
+      path: '/api/requests',
+      title: 'removes records of model requests; usage stays',
+      query: REMOVE_QUERY,
+      answers: { 200: { description: 'How many were removed.', schema: REMOVED_SCHEMA } },
+      async run({ query: { before } }) {
+        const at = before === undefined ? clock.now() + 1 : Number(before);
+        return answerJson({ removed: await monitor.store.removeBefore(at) });
+      },
+    }),
+  ];
+}
+
+/** @throws GatewayError not-found */
+export async function findRequest(
+  monitor: Pick<MonitorRouteOptions['monitor'], 'find'>,
+  id: string,
+): Promise<RequestRecord> {
+  const record = await monitor.find(id);
+  return record ?? refuseUnknown('request of this id', 'It may have been removed by its age.');
+}
+
+function writeDetail({ row, details, bodies }: RequestRecord): object {
+  const { pathModel: _pathModel, ...shown } = details;
+  return { ...row, ...shown, ...bodies } satisfies Loose<RequestDetailJson>;
+}
+
+/** Absent fields of records are undefined, and lists read-only; both are the same in JSON. */
+type Loose<Shape> = { readonly [Key in keyof Shape]?: unknown };
+
+type ListQuery = Readonly<Partial<Record<keyof typeof LIST_QUERY.properties, string>>>;
+
+function readFilter(query: ListQuery): RequestFilter {
+  const { from, to, status, protocol, surface, model, account, key, search } = query;
+  return {
+    from: from === undefined ? undefined : Number(from),
+    to: to === undefined ? undefined : Number(to),
+    status: status === undefined ? undefined : readStatus(status),
+    protocol,
+    surface,
+    model,
+    account,
+    key,
+    search,
+  };
+}
+
+function readStatus(status: string): StatusFilter {
+  if (status === 'ok' || status === 'error' || status === 'cancelled') {
+    return { kind: 'outcome', outcome: status };
+  }
+  const first = Number(status.charAt(0));
+  if (status.endsWith('xx')) return { kind: 'range', least: first * 100, most: first * 100 + 99 };
+  const code = Number(status);
+  if (Number.isInteger(code)) return { kind: 'range', least: code, most: code };
+  throw invalidRequest('status', 'status: must be ok, error, cancelled, 4xx, 5xx or a code.');
+}

@@ -1,0 +1,53 @@
+// `GET /api/usage`: what was used, by hour, day or week and by whom.
+
+import { cutSpans } from '../../monitor/usage-spans.ts';
+import { type ApiRoute, answerJson, defineRoute } from '../api-route.ts';
+import type { MonitorRouteOptions } from './options.ts';
+import { USAGE_SCHEMA } from './schemas.ts';
+
+const TIME = { type: 'string', pattern: '^\\d{1,15}$' } as const;
+
+const USAGE_QUERY = {
+  type: 'object',
+  additionalProperties: false,
+  properties: {
+    from: { ...TIME, description: 'Milliseconds since the epoch; a day ago.' },
+    to: { ...TIME, description: 'Milliseconds since the epoch; now.' },
+    step: { enum: ['hour', 'day', 'week'], description: '`hour` when absent.' },
+    by: {
+      enum: ['model', 'account', 'key', 'protocol', 'none'],
+      description: '`none` when absent.',
+    },
+    timeZone: {
+      type: 'string',
+      maxLength: 64,
+      description: 'In whose days and weeks, such as `Europe/Zurich`; UTC when absent.',
+    },
+  },
+} as const;
+
+const DAY_MS = 86_400_000;
+
+export function createUsageRoute({
+  monitor,
+  clock,
+  keyName,
+}: Pick<MonitorRouteOptions, 'monitor' | 'clock' | 'keyName'>): ApiRoute {
+  return defineRoute({
+    method: 'GET',
+    path: '/api/usage',
+    title: 'shows what was used, by time and by whom',
+    query: USAGE_QUERY,
+    answers: { 200: { description: 'Sums, oldest first.', schema: USAGE_SCHEMA } },
+    async run({ query }) {
+      const { step = 'hour', by = 'none', timeZone = 'UTC' } = query;
+      const to = query.to === undefined ? clock.now() : Number(query.to);
+      const from = query.from === undefined ? to - DAY_MS : Number(query.from);
+      const spans = cutSpans({ from, to, step, timeZone });
+      const rows = await monitor.store.usage(spans, by);
+      const buckets =
+        by === 'key' ? rows.map((row) => ({ ...row, groupName: keyName(row.group) })) : rows;
+      return answerJson({ spans: spans.map((span) => span.from), buckets });
+    },
+  });
+}

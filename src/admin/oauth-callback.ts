@@ -1,0 +1,98 @@
+// `GET /oauth/callback`: where the identity provider sends the browser back to; says how it went.
+
+import { hash } from 'node:crypto';
+import { asGatewayError } from '../canonical/error.ts';
+import type { AdminAnswer, AdminInput, AdminRoute } from '../server/admin-route.ts';
+import type { SignInTracker } from './sign-in-tracker.ts';
+
+const CALLBACK_PATH = '/oauth/callback';
+
+export interface CallbackOptions {
+  readonly tracker: Pick<SignInTracker, 'complete'>;
+  readonly log: { warn(fields: object, message: string): void };
+}
+
+/** How it went; the page of each holds nothing that came with the request. */
+type Result = 'done' | 'denied' | 'unknown' | 'failed';
+
+const TEXTS: Readonly<Record<Result, { readonly title: string; readonly text: string }>> = {
+  done: {
+    title: 'Signed in',
+    text: 'The account is ready. You can close this page.',
+  },
+  denied: {
+    title: 'Not signed in',
+    text: 'The sign-in was refused at the provider. Nothing was changed. Begin a new one to try again.',
+  },
+  unknown: {
+    title: 'Not signed in',
+    text: 'No sign-in is waiting for this answer: it was used already, cancelled, or is too old. Begin a new one.',
+  },
+  failed: {
+    title: 'Not signed in',
+    text: 'The provider’s answer could not be used. The console and the log of the gateway say why. Begin a new one to try again.',
+  },
+};
+
+const STYLE =
+  'body{font:1rem/1.5 system-ui,sans-serif;max-width:32rem;margin:20vh auto 0;padding:0 1rem;' +
+  'color-scheme:light dark}';
+const STYLE_HASH = hash('sha256', STYLE, 'base64');
+
+/**
+ * Public, since a browser comes here from elsewhere without a credential: the single-use state is
+ * what it proves itself with. The code leaves the address at once, by a redirect to the result.
+ */
+export function createCallbackRoute({ tracker, log }: CallbackOptions): AdminRoute {
+  return {
+    method: 'GET',
+    path: CALLBACK_PATH,
+    access: 'public',
+    title: 'takes the browser back from a sign-in',
+    run: async (input) => {
+      const shown = readShown(input.query);
+      if (shown !== undefined) return writePage(shown);
+      // Something that only looks must not use the code up.
+      if (input.isHead) return writePage('unknown');
+      return { kind: 'redirect', location: `${CALLBACK_PATH}?result=${await complete(input)}` };
+    },
+  };
+
+  async function complete({ query, requestId }: AdminInput): Promise<Result> {
+    if (!isAnswer(query)) return 'unknown';
+    try {
+      await tracker.complete({ response: `?${query}` });
+      return 'done';
+    } catch (thrown) {
+      const error = asGatewayError(thrown);
+      if (error.field === 'state') return 'unknown';
+      log.warn({ requestId, error: error.message }, 'A sign-in was not completed.');
+      return query.has('error') ? 'denied' : 'failed';
+    }
+  }
+}
+
+/** RFC 6749, 4.1.2: one state, and a code or an error. One that came twice is somebody's trick. */
+function isAnswer(query: URLSearchParams): boolean {
+  const results = [...query.getAll('code'), ...query.getAll('error')];
+  return query.getAll('state').length === 1 && results.length === 1;
+}
+
+function readShown(query: URLSearchParams): Result | undefined {
+  if (query.size !== 1) return undefined;
+  const result = query.get('result');
+  return result !== null && isResult(result) ? result : undefined;
+}
+
+function isResult(text: string): text is Result {
+  return Object.hasOwn(TEXTS, text);
+}
+
+function writePage(result: Result): AdminAnswer {
+  const { title, text } = TEXTS[result];
+  const html =
+    `<!doctype html><html lang="en"><meta charset="utf-8"><title>${title}</title>` +
+    `<meta name="viewport" content="width=device-width"><style>${STYLE}</style>` +
+    `<h1>${title}</h1><p>${text}</p></html>`;
+  return { kind: 'page', html, styleHash: STYLE_HASH };
+}

@@ -1,0 +1,68 @@
+// What the admin API needs of the rest of the gateway, as narrow as it is used.
+
+import type { Account } from '../accounts/account.ts';
+import type { AccountBook } from '../accounts/account-book.ts';
+import type { TokenSource } from '../accounts/token-source.ts';
+import type { LiveConfig } from '../config/live.ts';
+import type { Dispatcher } from '../dispatch/dispatcher.ts';
+import type { Door } from '../door/door.ts';
+import type { Clock } from '../lib/clock.ts';
+import type { AccountTransfer } from '../oauth/account-transfer.ts';
+import type { Revoker } from '../oauth/revoker.ts';
+import type { SignIns } from '../oauth/sign-ins.ts';
+import type { AccountPool } from '../pool/create-pool.ts';
+import type { Protocols } from '../protocols/index.ts';
+import type { ListedModel } from '../protocols/protocol.ts';
+import type { IsProtected } from '../quota/protection.ts';
+import type { QuotaRefresher } from '../quota/refresher.ts';
+import type { Router } from '../routing/router.ts';
+
+export interface AdminOptions {
+  /** Release version, for the description of the API. */
+  readonly version: string;
+  readonly clock: Clock;
+  /** Keys the hashes that revisions of config sections are; the same on all replicas. */
+  readonly revisionKey: string;
+  readonly book: AccountBook;
+  readonly upstreams: UpstreamDirectory;
+  readonly tokens: TokenSource;
+  readonly pool: Pick<AccountPool, 'sessions' | 'lastUsedAt'>;
+  readonly quota: Pick<QuotaRefresher, 'refreshNow'>;
+  readonly isProtected: IsProtected;
+  readonly signIns: SignIns;
+  /** Where this gateway takes the browser back: `http://127.0.0.1:<port>/oauth/callback`. */
+  readonly callbackUrl: () => string;
+  readonly transfer: AccountTransfer;
+  readonly revoker: Revoker;
+  readonly config: Pick<LiveConfig, 'raw' | 'reload' | 'update'>;
+  /** Who is let in; the one of the server. Without it there are no routes of it. */
+  readonly door?: Door | undefined;
+  readonly router: Pick<Router, 'explain'>;
+  readonly models: { list(): Promise<readonly ListedModel[]> };
+  readonly protocols: Pick<Protocols, 'byName'>;
+  readonly dispatcher: Pick<Dispatcher, 'explain'>;
+  readonly log: { warn(fields: object, message: string): void };
+}
+
+export interface UpstreamDirectory {
+  /** In the order of the settings. */
+  list(): readonly UpstreamChoice[];
+  get(id: string): ModelLister | undefined;
+}
+
+export interface UpstreamChoice {
+  readonly id: string;
+  readonly profile: string;
+  /** Nobody can sign in without a client id. */
+  readonly oauth:
+    | { readonly clientId: string; readonly redirectUrl?: string | undefined }
+    | undefined;
+}
+
+export interface ModelLister {
+  listModels(access: Access, signal: AbortSignal): Promise<readonly ListedByAccount[]>;
+}
+
+type Access = Awaited<ReturnType<TokenSource['accessFor']>>;
+type ListedByAccount =
+  NonNullable<Account['models']> extends ReadonlyMap<string, infer Model> ? Model : never;

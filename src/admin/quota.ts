@@ -1,0 +1,210 @@
+// `/api/quota`: what is left, by model family and by account.
+
+import type { XStatic } from 'typebox/schema';
+import { compareCodePoints } from '../lib/wildcard.ts';
+import { findAccount } from './accounts.ts';
+import { type ApiRoute, answerJson, defineRoute } from './api-route.ts';
+import type { AdminOptions } from './options.ts';
+import { QUOTA_SCHEMA } from './schemas.ts';
+import { inOrder, type QuotaJson, writeQuotas } from './write-account.ts';
+
+export type QuotaOptions = Pick<AdminOptions, 'book' | 'isProtected' | 'quota'>;
+
+const FAMILY_SCHEMA = {
+  title: 'QuotaFamily',
+  type: 'object',
+  required: ['family', 'kind', 'models', 'accounts', 'accountsWithRoom', 'percent', 'resetsAt'],
+  additionalProperties: false,
+  properties: {
+    family: { type: 'string', description: 'The first word of the model ids.' },
+    kind: { enum: ['text', 'image'] },
+    models: { type: 'array', items: { type: 'string' } },
+    accounts: { type: 'integer', description: 'Accounts with a figure.' },
+    accountsWithRoom: {
+      type: 'integer',
+      description: 'Accounts with something left, unprotected.',
+    },
+    percent: { type: 'number', description: 'The mean of all figures.' },
+    resetsAt: { type: ['string', 'null'], format: 'date-time', description: 'The soonest reset.' },
+  },
+} as const;
+
+export const QUOTAS_SCHEMA = {
+  title: 'Quotas',
+  type: 'object',
+  required: ['families', 'accounts'],
+  additionalProperties: false,
+  properties: {
+    families: { type: 'array', items: FAMILY_SCHEMA },
+    accounts: {
+      type: 'array',
+      items: {
+        type: 'object',
+        required: ['id', 'label', 'upstream', 'tier', 'quotas'],
+        additionalProperties: false,
+        properties: {
+          id: { type: 'string' },
+          label: { type: 'string' },
+          upstream: { type: 'string' },
+          tier: { type: ['string', 'null'] },
+          quotas: { type: 'array', items: QUOTA_SCHEMA },
+        },
+      },
+    },
+  },
+} as const;
+
+const REFRESH_SCHEMA = {
+  type: 'object',
+  additionalProperties: false,
+  properties: {
+    ids: {
+      type: 'array',
+      minItems: 1,
+      maxItems: 100_000,
+      items: { type: 'string' },
+      description: 'Accounts; all that are not disabled when absent.',
+    },
+  },
+} as const;
+
+const REFRESHED_SCHEMA = {
+  title: 'QuotaRefresh',
+  type: 'object',
+  required: ['results'],
+  additionalProperties: false,
+  properties: {
+    results: {
+      type: 'array',
+      items: {
+        type: 'object',
+        required: ['id', 'outcome', 'message'],
+        additionalProperties: false,
+        properties: {
+          id: { type: 'string' },
+          outcome: { enum: ['read', 'not-reported', 'failed', 'gone'] },
+          message: { type: ['string', 'null'] },
+        },
+      },
+    },
+  },
+} as const;
+
+type FamilyJson = XStatic<typeof FAMILY_SCHEMA>;
+
+export function createQuotaRoutes({ book, isProtected, quota }: QuotaOptions): readonly ApiRoute[] {
+  return [
+    defineRoute({
+      method: 'GET',
+      path: '/api/quota',
+      title: 'shows what is left, by model family and by account',
+      answers: { 200: { description: 'All known figures.', schema: QUOTAS_SCHEMA } },
+      run: async () => {
+        const accounts = listQuotas({ book, isProtected });
+        return answerJson({ families: sumFamilies(accounts), accounts });
+      },
+    }),
+    defineRoute({
+      method: 'POST',
+      path: '/api/quota/refresh',
+      title: 'asks the upstreams for fresh figures now',
+      body: REFRESH_SCHEMA,
+      answers: { 200: { description: 'What became of each account.', schema: REFRESHED_SCHEMA } },
+      run: async ({ body }) => {
+        const accounts =
+          body.ids?.map((id) => findAccount(book, id)) ??
+          book.list().filter(({ health }) => health.status.kind !== 'disabled');
+        const results = accounts.map(async ({ record: { id } }) => {
+          const outcome = await quota.refreshNow(id);
+          const message = outcome.kind === 'failed' ? outcome.message : null;
+          return { id, outcome: outcome.kind, message };
+        });
+        return answerJson({ results: await Promise.all(results) });
+      },
+    }),
+  ];
+}
+
+/** The figures of each account, in the order in which accounts are chosen. */
+export function listQuotas({ book, isProtected }: Pick<QuotaOptions, 'book' | 'isProtected'>) {
+  return inOrder(book.list()).map((account) => ({
+    id: account.record.id,
+    label: account.record.label,
+    upstream: account.record.upstreamId,
+    tier: account.record.tier ?? null,
+    quotas: writeQuotas(account, isProtected),
+  }));
+}
+
+interface FamilySum {
+  readonly family: string;
+  readonly kind: 'text' | 'image';
+  readonly models: Set<string>;
+  readonly accounts: Set<string>;
+  readonly withRoom: Set<string>;
+  readonly percents: number[];
+  readonly resets: string[];
+}
+
+/** By model family, and texts apart from images. */
+export function sumFamilies(
+  accounts: readonly { readonly id: string; readonly quotas: readonly QuotaJson[] }[],
+): FamilyJson[] {
+  const sums = new Map<string, FamilySum>();
+  for (const { id, quotas } of accounts) {
+    for (const { model, percent, resetsAt, isProtected } of quotas) {
+      const sum = sumOf(sums, model);
+      sum.models.add(model);
+      sum.accounts.add(id);
+      if (percent > 0 && !isProtected) sum.withRoom.add(id);
+      sum.percents.push(percent);
+      if (resetsAt !== null) sum.resets.push(resetsAt);
+    }
+  }
+  return [...sums.values()]
+    .map(writeFamily)
+    .sort(
+      (left, right) =>
+        compareCodePoints(left.family, right.family) || compareCodePoints(right.kind, left.kind),
+    );
+}
+
+function sumOf(sums: Map<string, FamilySum>, model: string): FamilySum {
+  const { family, kind } = familyOf(model);
+  const key = `${family} ${kind}`;
+  const known = sums.get(key);
+  if (known !== undefined) return known;
+  const sum: FamilySum = {
+    family,
+    kind,
+    models: new Set(),
+    accounts: new Set(),
+    withRoom: new Set(),
+    percents: [],
+    resets: [],
+  };
+  sums.set(key, sum);
+  return sum;
+}
+
+/** Quotas of text and of images are apart; a model that draws says so in its id. */
+function familyOf(model: string): Pick<FamilySum, 'family' | 'kind'> {
+  const name = model.slice(model.lastIndexOf('/') + 1);
+  const words = name.toLowerCase().split(/[-_.]/);
+  return { family: words[0] || name, kind: words.includes('image') ? 'image' : 'text' };
+}
+
+function writeFamily(sum: FamilySum): FamilyJson {
+  const { family, kind, models, accounts, withRoom, percents, resets } = sum;
+  const mean = percents.reduce((total, percent) => total + percent, 0) / percents.length;
+  return {
+    family,
+    kind,
+    models: [...models].sort(compareCodePoints),
+    accounts: accounts.size,
+    accountsWithRoom: withRoom.size,
+    percent: Math.round(mean * 10) / 10,
+    // Times in UTC of one format sort as texts.
+    resetsAt: resets.sort()[0] ?? null,
+  };
+}

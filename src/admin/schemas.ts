@@ -1,0 +1,132 @@
+// The shapes of the admin API that more than one route uses; a `title` names them in its description.
+
+const TIME = { type: 'string', format: 'date-time' } as const;
+const OPTIONAL_TIME = { type: ['string', 'null'], format: 'date-time' } as const;
+const OPTIONAL_TEXT = { type: ['string', 'null'] } as const;
+
+export const TIERS = ['ultra', 'pro', 'free'] as const;
+export const ACCOUNT_KINDS = ['oauth', 'api-key', 'service-account'] as const;
+
+export const ERROR_SCHEMA = {
+  title: 'Error',
+  type: 'object',
+  required: ['error'],
+  additionalProperties: false,
+  properties: {
+    error: {
+      type: 'object',
+      required: ['code', 'message'],
+      additionalProperties: false,
+      properties: {
+        code: { type: 'string', description: 'A word for programs.' },
+        message: { type: 'string', description: 'What is wrong and the way out, for people.' },
+        field: { type: 'string', description: 'The field of the request that is wrong.' },
+      },
+    },
+  },
+} as const;
+
+export const QUOTA_SCHEMA = {
+  title: 'Quota',
+  type: 'object',
+  required: ['model', 'percent', 'resetsAt', 'source', 'fetchedAt', 'isProtected'],
+  additionalProperties: false,
+  properties: {
+    model: { type: 'string', description: "The account's own id of the model." },
+    percent: { type: 'number', minimum: 0, maximum: 100 },
+    resetsAt: OPTIONAL_TIME,
+    source: { enum: ['upstream', 'estimated'] },
+    fetchedAt: TIME,
+    isProtected: { type: 'boolean', description: 'Kept back by quota protection.' },
+  },
+} as const;
+
+export const COOLDOWN_SCHEMA = {
+  title: 'Cooldown',
+  type: 'object',
+  required: ['model', 'until', 'cause'],
+  additionalProperties: false,
+  properties: {
+    model: { ...OPTIONAL_TEXT, description: 'Null when the whole account rests.' },
+    until: TIME,
+    cause: { enum: ['quota', 'rate', 'refused', 'missing', 'path', 'credential'] },
+  },
+} as const;
+
+export const STATUS_SCHEMA = {
+  title: 'AccountStatus',
+  type: 'object',
+  required: ['kind', 'reason', 'since', 'until', 'detail', 'wayOut'],
+  additionalProperties: false,
+  properties: {
+    kind: { enum: ['active', 'disabled', 'blocked'] },
+    reason: {
+      ...OPTIONAL_TEXT,
+      description: '`invalid-grant`, `forbidden`, `manual` or `verification`.',
+    },
+    since: OPTIONAL_TIME,
+    until: OPTIONAL_TIME,
+    detail: { ...OPTIONAL_TEXT, description: 'What the upstream said, or the person who did it.' },
+    wayOut: { ...OPTIONAL_TEXT, description: 'What a person can do about it.' },
+  },
+} as const;
+
+export const ACCOUNT_SCHEMA = {
+  title: 'Account',
+  type: 'object',
+  required: [
+    ...['id', 'upstream', 'kind', 'label', 'tier', 'project', 'priority', 'notes', 'hasProxy'],
+    ...['origin', 'status', 'cooldowns', 'quotas', 'models', 'createdAt', 'lastUsedAt', 'revision'],
+  ],
+  additionalProperties: false,
+  properties: {
+    id: { type: 'string' },
+    upstream: { type: 'string' },
+    kind: { enum: ACCOUNT_KINDS },
+    label: { type: 'string', description: 'E-mail or name, unique within its upstream.' },
+    tier: { enum: [...TIERS, null] },
+    project: OPTIONAL_TEXT,
+    priority: { type: 'integer', description: 'Higher goes first.' },
+    notes: OPTIONAL_TEXT,
+    hasProxy: { type: 'boolean' },
+    origin: {
+      enum: ['stored', 'environment', 'sandbox'],
+      description: 'Only stored accounts can be changed or removed.',
+    },
+    status: STATUS_SCHEMA,
+    cooldowns: { type: 'array', items: COOLDOWN_SCHEMA },
+    quotas: { type: 'array', items: QUOTA_SCHEMA },
+    models: {
+      type: ['integer', 'null'],
+      description: 'How many models its own list holds; null until it was read.',
+    },
+    createdAt: TIME,
+    lastUsedAt: OPTIONAL_TIME,
+    revision: { type: 'integer', description: 'For `If-Match`.' },
+  },
+} as const;
+
+export const ACCOUNT_LIST_SCHEMA = {
+  title: 'AccountList',
+  type: 'object',
+  required: ['accounts'],
+  additionalProperties: false,
+  properties: { accounts: { type: 'array', items: ACCOUNT_SCHEMA } },
+} as const;
+
+/** Texts a person writes. */
+export const LABEL = { type: 'string', minLength: 1, maxLength: 256 } as const;
+export const NOTES = { type: 'string', maxLength: 4096 } as const;
+export const PROJECT = {
+  type: 'string',
+  minLength: 1,
+  maxLength: 128,
+  pattern: '^[\\w.:-]+$',
+} as const;
+export const PRIORITY = { type: 'integer', minimum: -1_000_000, maximum: 1_000_000 } as const;
+export const SECRET = { type: 'string', minLength: 1, maxLength: 16_384 } as const;
+export const PROXY_URL = {
+  type: 'string',
+  maxLength: 2048,
+  description: '`http://`, `https://` or `socks5://`, perhaps with user and password. Never shown.',
+} as const;

@@ -1,0 +1,103 @@
+// `/api/sessions`: which session keeps which account, and how to let go.
+
+import { type ApiRoute, answerJson, defineRoute, refuseUnknown } from './api-route.ts';
+import type { AdminOptions } from './options.ts';
+import { writeTime } from './write-account.ts';
+
+export type SessionOptions = Pick<AdminOptions, 'book' | 'pool'>;
+
+export const SESSIONS_SCHEMA = {
+  title: 'Sessions',
+  type: 'object',
+  required: ['sessions'],
+  additionalProperties: false,
+  properties: {
+    sessions: {
+      type: 'array',
+      items: {
+        type: 'object',
+        required: ['id', 'label', 'clientKeyHash', 'accountId', 'account', 'detours', 'expiresAt'],
+        additionalProperties: false,
+        properties: {
+          id: { type: 'string' },
+          label: { type: 'string', description: "The beginning of the client's name for it." },
+          clientKeyHash: { type: 'string', description: 'The same for sessions of one key.' },
+          accountId: { type: 'string' },
+          account: { type: ['string', 'null'], description: 'Its label; null when it is gone.' },
+          detours: {
+            type: 'array',
+            description:
+              'Models that go elsewhere, because the account rests or cannot serve them.',
+            items: {
+              type: 'object',
+              required: ['model', 'accountId', 'returns'],
+              additionalProperties: false,
+              properties: {
+                model: { type: 'string' },
+                accountId: { type: 'string' },
+                returns: { type: 'boolean', description: 'Whether it comes back by itself.' },
+              },
+            },
+          },
+          expiresAt: { type: 'string', format: 'date-time' },
+        },
+      },
+    },
+  },
+} as const;
+
+const ENDED_SCHEMA = {
+  type: 'object',
+  required: ['ended'],
+  additionalProperties: false,
+  properties: { ended: { type: 'integer' } },
+} as const;
+
+export function createSessionRoutes({ book, pool }: SessionOptions): readonly ApiRoute[] {
+  const { sessions } = pool;
+  return [
+    defineRoute({
+      method: 'GET',
+      path: '/api/sessions',
+      title: 'lists the sessions that keep an account',
+      answers: { 200: { description: 'The last used first.', schema: SESSIONS_SCHEMA } },
+      run: async () =>
+        answerJson({
+          sessions: sessions
+            .sessions()
+            .map(({ id, label, clientKeyHash, accountId, detours, expiresAt }) => ({
+              id,
+              label,
+              clientKeyHash,
+              accountId,
+              account: book.find(accountId)?.record.label ?? null,
+              detours: detours.map(({ model, accountId: to, returns }) => ({
+                model,
+                accountId: to,
+                returns,
+              })),
+              expiresAt: writeTime(expiresAt),
+            }))
+            .reverse(),
+        }),
+    }),
+    defineRoute({
+      method: 'DELETE',
+      path: '/api/sessions',
+      title: 'lets all sessions choose an account anew',
+      answers: { 200: { description: 'How many there were.', schema: ENDED_SCHEMA } },
+      run: async () => answerJson({ ended: sessions.forgetAll() }),
+    }),
+    defineRoute({
+      method: 'DELETE',
+      path: '/api/sessions/{session}',
+      title: 'lets one session choose an account anew',
+      parameter: 'Id of the session, as the list gives it.',
+      answers: { 204: { description: 'It is ended.' } },
+      run: async ({ parameter }) => {
+        if (sessions.forget(parameter)) return { kind: 'empty' };
+        return refuseUnknown('session of this id', 'It may have ended by itself.');
+      },
+    }),
+  ];
+}

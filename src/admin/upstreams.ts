@@ -1,0 +1,54 @@
+// `/api/upstreams`: the upstreams accounts can be added to.
+
+import { type ApiRoute, answerJson, defineRoute } from './api-route.ts';
+import type { AdminOptions } from './options.ts';
+
+export type UpstreamOptions = Pick<AdminOptions, 'book' | 'upstreams'>;
+
+export const UPSTREAMS_SCHEMA = {
+  title: 'Upstreams',
+  type: 'object',
+  required: ['upstreams'],
+  additionalProperties: false,
+  properties: {
+    upstreams: {
+      type: 'array',
+      items: {
+        type: 'object',
+        required: ['id', 'profile', 'canSignIn', 'redirectUrl', 'accounts'],
+        additionalProperties: false,
+        properties: {
+          id: { type: 'string' },
+          profile: { type: 'string' },
+          canSignIn: { type: 'boolean', description: 'An OAuth client is configured for it.' },
+          redirectUrl: {
+            type: ['string', 'null'],
+            description: 'Where sign-ins come back to; null for the loopback address.',
+          },
+          accounts: { type: 'integer' },
+        },
+      },
+    },
+  },
+} as const;
+
+export function createUpstreamRoutes({ book, upstreams }: UpstreamOptions): readonly ApiRoute[] {
+  return [
+    defineRoute({
+      method: 'GET',
+      path: '/api/upstreams',
+      title: 'lists the upstreams accounts can be added to',
+      answers: { 200: { description: 'All upstreams.', schema: UPSTREAMS_SCHEMA } },
+      run: async () =>
+        answerJson({
+          upstreams: upstreams.list().map(({ id, profile, oauth }) => ({
+            id,
+            profile,
+            canSignIn: oauth !== undefined && oauth.clientId !== '',
+            redirectUrl: oauth?.redirectUrl ?? null,
+            accounts: book.list().filter(({ record }) => record.upstreamId === id).length,
+          })),
+        }),
+    }),
+  ];
+}

@@ -1,0 +1,153 @@
+// An account as the admin API shows it: its condition in plain words, never a secret.
+
+import type { XStatic } from 'typebox/schema';
+import type { Account } from '../accounts/account.ts';
+import type { AccountHealth, AccountStatus } from '../accounts/health.ts';
+import { compareCodePoints } from '../lib/wildcard.ts';
+import { percentOf } from '../quota/protection.ts';
+import type { AdminOptions } from './options.ts';
+import type { ACCOUNT_SCHEMA, COOLDOWN_SCHEMA, QUOTA_SCHEMA, STATUS_SCHEMA } from './schemas.ts';
+
+export type AccountJson = XStatic<typeof ACCOUNT_SCHEMA>;
+export type QuotaJson = XStatic<typeof QUOTA_SCHEMA>;
+type CooldownJson = XStatic<typeof COOLDOWN_SCHEMA>;
+type StatusJson = XStatic<typeof STATUS_SCHEMA>;
+
+export type AccountFacts = Pick<AdminOptions, 'book' | 'clock' | 'isProtected' | 'pool'>;
+
+export function writeAccount(
+  account: Account,
+  { book, clock, pool, isProtected }: AccountFacts,
+): AccountJson {
+  const { record, origin, health, models } = account;
+  const now = clock.now();
+  return {
+    id: record.id,
+    upstream: record.upstreamId,
+    kind: record.kind,
+    label: record.label,
+    tier: record.tier ?? null,
+    project: record.projectId ?? null,
+    priority: record.priority,
+    notes: record.notes ?? null,
+    hasProxy: book.proxyUrl(record.id) !== undefined,
+    origin,
+    status: writeStatus(health.status, { account, now }),
+    cooldowns: writeCooldowns(health, now),
+    quotas: writeQuotas(account, isProtected),
+    models: models?.size ?? null,
+    createdAt: writeTime(record.createdAt),
+    lastUsedAt: writeOptionalTime(pool.lastUsedAt(record.id)),
+    revision: record.revision,
+  };
+}
+
+export function writeQuotas(
+  account: Account,
+  isProtected: AccountFacts['isProtected'],
+): QuotaJson[] {
+  const readings = [...account.quotas].sort(([left], [right]) => compareCodePoints(left, right));
+  return readings.map(([model, reading]) => ({
+    model,
+    percent: percentOf(reading),
+    resetsAt: writeOptionalTime(reading.resetsAt),
+    source: reading.source,
+    fetchedAt: writeTime(reading.fetchedAt),
+    isProtected: isProtected(account, { modelId: model, routedModel: model }),
+  }));
+}
+
+/** RFC 3339, in UTC. */
+export function writeTime(at: number): string {
+  return new Date(at).toISOString();
+}
+
+/** Zero stands for a time that never was. */
+function writeOptionalTime(at: number | undefined): string | null {
+  return at === undefined || at === 0 ? null : writeTime(at);
+}
+
+/** In the order in which accounts are chosen as far as people decide it: priority, then age. */
+export function inOrder(accounts: readonly Account[]): readonly Account[] {
+  return accounts.toSorted(
+    ({ record: left }, { record: right }) =>
+      right.priority - left.priority || left.createdAt - right.createdAt,
+  );
+}
+
+interface StatusContext {
+  readonly account: Account;
+  readonly now: number;
+}
+
+const ACTIVE: StatusJson = {
+  kind: 'active',
+  reason: null,
+  since: null,
+  until: null,
+  detail: null,
+  wayOut: null,
+};
+
+function writeStatus(status: AccountStatus, { account, now }: StatusContext): StatusJson {
+  switch (status.kind) {
+    case 'active':
+      return ACTIVE;
+    case 'disabled':
+      return {
+        kind: 'disabled',
+        reason: status.reason,
+        since: writeOptionalTime(status.since),
+        until: null,
+        detail: status.detail ?? null,
+        wayOut: wayOutOf(status.reason, account),
+      };
+    case 'blocked':
+      if (status.until <= now) return ACTIVE;
+      return {
+        kind: 'blocked',
+        reason: 'verification',
+        since: writeOptionalTime(status.since),
+        until: writeTime(status.until),
+        detail: status.detail ?? null,
+        wayOut:
+          'The upstream wants this account verified: sign in to it there and follow what it asks. ' +
+          'It is tried again by itself when the time is over; enable it to try at once.',
+      };
+    default:
+      return status satisfies never;
+  }
+}
+
+function wayOutOf(
+  reason: Extract<AccountStatus, { kind: 'disabled' }>['reason'],
+  { record, origin }: Account,
+): string {
+  switch (reason) {
+    case 'invalid-grant':
+      return record.kind === 'oauth'
+        ? 'The upstream no longer takes its refresh token. Sign in to this account again: ' +
+            `isthmus accounts add --oauth --upstream ${record.upstreamId} --account ${record.id}`
+        : 'The upstream no longer takes its key. Give the account a new key, then enable it.';
+    case 'forbidden':
+      return 'The upstream refuses this account. Check there that it may use the API and that its project is right, then enable it.';
+    case 'manual':
+      return origin === 'sandbox'
+        ? 'The accounts of the built-in sandbox rest while there are others. Enable one to use it all the same.'
+        : 'Somebody disabled it. Enable it to use it again.';
+    default:
+      return reason satisfies never;
+  }
+}
+
+function writeCooldowns({ outUntil, models }: AccountHealth, now: number): CooldownJson[] {
+  const cooldowns: CooldownJson[] = [];
+  if (outUntil > now) {
+    cooldowns.push({ model: null, until: writeTime(outUntil), cause: 'credential' });
+  }
+  for (const [model, { coolUntil, cause }] of models) {
+    if (coolUntil <= now || cause === 'none') continue;
+    cooldowns.push({ model, until: writeTime(coolUntil), cause });
+  }
+  return cooldowns;
+}

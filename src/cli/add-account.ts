@@ -1,0 +1,130 @@
+// `isthmus accounts add`: by key, refresh token, key file or sign-in.
+
+import { isJsonObject, type JsonObject, parseJson } from '../lib/json.ts';
+import { findAccount, printAccount } from './accounts.ts';
+import { objectsOf, textOf } from './answer-fields.ts';
+import type { CommandContext } from './command-context.ts';
+import { readFileOrInput, readSecretLine } from './read-secret.ts';
+import { signIn } from './sign-in.ts';
+import { plain } from './table.ts';
+
+export interface AddFlags {
+  readonly upstream?: string | undefined;
+  readonly label?: string | undefined;
+  readonly project?: string | undefined;
+  readonly tier?: string | undefined;
+  readonly priority?: number | undefined;
+  readonly notes?: string | undefined;
+  readonly proxyFile?: string | undefined;
+  readonly keyFile?: string | undefined;
+  readonly refreshTokenFile?: string | undefined;
+  readonly serviceAccount?: string | undefined;
+  readonly oauth?: boolean | undefined;
+  /** Signs this account in again. */
+  readonly account?: string | undefined;
+  readonly manual?: boolean | undefined;
+}
+
+/** @throws Error in words for people */
+export async function addAccount(context: CommandContext, flags: AddFlags): Promise<void> {
+  refuseTwoWays(flags);
+  if (flags.oauth) {
+    const account = await addBySignIn(context, flags);
+    return printAccount(context, account, 'is signed in.');
+  }
+  if (flags.account !== undefined || flags.manual) {
+    throw new Error('--account and --manual go with --oauth.');
+  }
+  const upstream = await chooseUpstream(context, flags.upstream);
+  const credential = await readCredential(context, flags);
+  const body = { upstream, ...credential, ...(await readRest(context, flags)) };
+  const account = await context.client.call({ method: 'POST', path: '/api/accounts', body });
+  printAccount(context, account, 'is added.');
+}
+
+async function addBySignIn(context: CommandContext, flags: AddFlags): Promise<JsonObject> {
+  const unused = (['project', 'tier', 'priority', 'notes', 'proxyFile'] as const).find(
+    (name) => flags[name] !== undefined,
+  );
+  if (unused !== undefined) {
+    throw new Error(`--${dashed(unused)} does not go with --oauth: change the account afterwards.`);
+  }
+  const known = flags.account === undefined ? undefined : await findAccount(context, flags.account);
+  const upstream =
+    known === undefined ? await chooseUpstream(context, flags.upstream) : textOf(known, 'upstream');
+  return signIn(context, {
+    upstream,
+    redirect: flags.manual ? 'manual' : 'loopback',
+    ...(known === undefined ? {} : { accountId: textOf(known, 'id') }),
+    ...(flags.label === undefined ? {} : { label: flags.label }),
+  });
+}
+
+/** The one there is, unless it was named. */
+async function chooseUpstream(
+  { client }: CommandContext,
+  named: string | undefined,
+): Promise<string> {
+  if (named !== undefined) return named;
+  const body = await client.call({ method: 'GET', path: '/api/upstreams' });
+  const ids = objectsOf(body, 'upstreams').map((upstream) => textOf(upstream, 'id'));
+  const [only, ...more] = ids;
+  if (only === undefined) {
+    throw new Error('No upstream is configured. Add one under "upstreams" of the config file.');
+  }
+  if (more.length === 0) return only;
+  throw new Error(`Name the upstream with --upstream; there are: ${plain(ids.join(', '))}`);
+}
+
+async function readCredential(
+  { terminal }: CommandContext,
+  { keyFile, refreshTokenFile, serviceAccount }: AddFlags,
+): Promise<JsonObject> {
+  if (serviceAccount !== undefined) {
+    const text = await readFileOrInput(terminal, serviceAccount);
+    return { kind: 'service-account', serviceAccount: readKeyFile(text) };
+  }
+  if (refreshTokenFile !== undefined) {
+    const source = { file: refreshTokenFile, question: '', flag: '--refresh-token-file' };
+    return { kind: 'oauth', refreshToken: await readSecretLine(terminal, source) };
+  }
+  const source = { file: keyFile, question: 'API key: ', flag: '--key-file' };
+  return { kind: 'api-key', key: await readSecretLine(terminal, source) };
+}
+
+function readKeyFile(text: string): JsonObject {
+  let value: unknown;
+  try {
+    value = parseJson(text);
+  } catch {
+    throw new Error('The service-account file is not JSON. Download the key again, as JSON.');
+  }
+  if (isJsonObject(value)) return value;
+  throw new Error('The service-account file holds no JSON object.');
+}
+
+/** A proxy's address may hold a password, so it comes from a file. */
+async function readRest(
+  { terminal }: CommandContext,
+  { label, project, tier, priority, notes, proxyFile }: AddFlags,
+): Promise<JsonObject> {
+  const proxyUrl =
+    proxyFile === undefined ? undefined : (await readFileOrInput(terminal, proxyFile)).trim();
+  const given = { label, project, tier, priority, notes, proxyUrl };
+  const rest: JsonObject = {};
+  for (const [name, value] of Object.entries(given)) if (value !== undefined) rest[name] = value;
+  return rest;
+}
+
+const WAYS = ['keyFile', 'refreshTokenFile', 'serviceAccount', 'oauth'] as const;
+
+function refuseTwoWays(flags: AddFlags): void {
+  const given = WAYS.filter((way) => flags[way] !== undefined && flags[way] !== false);
+  if (given.length < 2) return;
+  const names = given.map((way) => `--${dashed(way)}`).join(' and ');
+  throw new Error(`${names} do not go together: an account has one credential.`);
+}
+
+function dashed(name: string): string {
+  return name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+}

@@ -1,0 +1,97 @@
+// How commands talk to a gateway: its admin API, over HTTP.
+
+import { isJsonObject, type JsonObject, parseJson } from '../lib/json.ts';
+
+export interface AdminClient {
+  /** @throws Error in words for people: refused, or nothing listens. */
+  call(request: AdminRequest): Promise<JsonObject>;
+  /** Lets go of what was opened for the command. */
+  close(): Promise<void>;
+}
+
+export interface AdminRequest {
+  readonly method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
+  /** From `/api/` on, every value in it encoded. */
+  readonly path: string;
+  readonly body?: JsonObject;
+}
+
+export interface HttpClientOptions {
+  /** Without a trailing slash. */
+  readonly url: string;
+  readonly password: string | undefined;
+  readonly close?: () => Promise<void>;
+}
+
+export function createHttpClient({ url, password, close }: HttpClientOptions): AdminClient {
+  return {
+    async call({ method, path, body }) {
+      const response = await send(url, {
+        method,
+        path,
+        headers: {
+          ...(password === undefined ? {} : { authorization: `Bearer ${password}` }),
+          ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+        },
+        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      });
+      const answer = readBody(await response.text());
+      if (response.ok) return answer;
+      throw new Error(sayRefusal(response.status, { url, answer }));
+    },
+    close: close ?? (() => Promise.resolve()),
+  };
+}
+
+/** Ids may hold slashes, which are sent as they are. */
+export function encodePath(id: string): string {
+  return id.split('/').map(encodeURIComponent).join('/');
+}
+
+interface Sent {
+  readonly method: string;
+  readonly path: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body?: string;
+}
+
+async function send(url: string, { path, ...request }: Sent): Promise<Response> {
+  try {
+    // A redirect would take the password elsewhere.
+    return await fetch(`${url}${path}`, { ...request, redirect: 'error' });
+  } catch (error) {
+    const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
+    const why = cause instanceof Error ? cause.message : String(cause);
+    throw new Error(
+      `No gateway answers at ${url} (${why}).\n` +
+        'Start it with "isthmus serve", name another with --url, or add --local to work on the data ' +
+        'folder without one.',
+      { cause: error },
+    );
+  }
+}
+
+function readBody(text: string): JsonObject {
+  if (text === '') return {};
+  try {
+    const value = parseJson(text);
+    return isJsonObject(value) ? value : {};
+  } catch {
+    return {};
+  }
+}
+
+function sayRefusal(
+  status: number,
+  { url, answer }: { readonly url: string; readonly answer: JsonObject },
+): string {
+  const { error } = answer;
+  const message = isJsonObject(error) ? error.message : undefined;
+  if (status === 401) {
+    return (
+      `The gateway at ${url} wants the console password.\n` +
+      'Set WEB_PASSWORD, or name a file that holds it with --password-file.'
+    );
+  }
+  return typeof message === 'string' ? message : `The program at ${url} answered ${status}.`;
+}

@@ -1,0 +1,77 @@
+// Finds the gateway a command works on: a running one, or the data folder itself.
+
+import { readFileSync } from 'node:fs';
+import { configPath, type Flags, resolveSettings, type Settings } from '../config/effective.ts';
+import type { Environment } from '../config/env.ts';
+import { loadConfig } from '../config/file.ts';
+import { type AdminClient, createHttpClient } from './admin-client.ts';
+import { machineCredential } from './machine-credential.ts';
+
+export interface ConnectFlags {
+  readonly url?: string | undefined;
+  readonly passwordFile?: string | undefined;
+  readonly dataDir?: string | undefined;
+  /** Works on the data folder, in this process. */
+  readonly local?: boolean | undefined;
+}
+
+export type Connect = (flags: ConnectFlags) => Promise<AdminClient>;
+
+/**
+ * @param readEnvironment asked when a command connects, since it may throw ConfigError
+ */
+export function createConnect(readEnvironment: () => Environment): Connect {
+  return async (flags) => {
+    const environment = readEnvironment();
+    if (!flags.local) return connectToRunning(flags, environment);
+    if (flags.url !== undefined) throw new Error('--local and --url do not go together.');
+    const { openLocalGateway } = await import('./local-gateway.ts');
+    return openLocalGateway({ dataDir: flags.dataDir }, environment);
+  };
+}
+
+/** @throws Error when the address cannot be used; ConfigError */
+async function connectToRunning(
+  flags: ConnectFlags,
+  environment: Environment,
+): Promise<AdminClient> {
+  const settings = await readSettings({ dataDir: flags.dataDir }, environment);
+  const own = ownUrl(settings);
+  const url = readUrl(flags.url ?? own);
+  return createHttpClient({ url, password: choosePassword(flags, { settings, environment, url }) });
+}
+
+async function readSettings(flags: Flags, environment: Environment): Promise<Settings> {
+  const { dataDir } = resolveSettings({ flags, environment, file: {} });
+  const { config } = await loadConfig(configPath(dataDir));
+  return resolveSettings({ flags, environment, file: config });
+}
+
+/** Where the gateway of these settings is reached from this machine. */
+function ownUrl({ host, port }: Settings): string {
+  const reached = host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '::1' : host;
+  return `http://${reached.includes(':') ? `[${reached}]` : reached}:${port}`;
+}
+
+function readUrl(text: string): string {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  if (url === undefined || !/^https?:$/.test(url.protocol) || url.username !== '') {
+    throw new Error('--url must be an address such as http://127.0.0.1:8045.');
+  }
+  return url.href.replace(/\/+$/, '');
+}
+
+interface PasswordSources {
+  readonly settings: Settings;
+  readonly environment: Environment;
+  readonly url: string;
+}
+
+/** The password of the config file is for the gateway of that file, not for any other address. */
+function choosePassword(
+  { passwordFile }: ConnectFlags,
+  { settings, environment, url }: PasswordSources,
+): string | undefined {
+  if (passwordFile !== undefined) return readFileSync(passwordFile, 'utf8').trimEnd();
+  return url === readUrl(ownUrl(settings)) ? machineCredential(settings) : environment.webPassword;
+}

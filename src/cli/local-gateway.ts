@@ -1,0 +1,33 @@
+// The admin API on a data folder without a running gateway: one of its own, for the time of a command.
+
+import { type Logger, pino } from 'pino';
+import { createApp } from '../app.ts';
+import { configPath, type Flags, resolveDataDir } from '../config/effective.ts';
+import type { Environment } from '../config/env.ts';
+import { createLiveConfig } from '../config/live.ts';
+import { createSystemClock } from '../lib/clock.ts';
+import { type AdminClient, createHttpClient } from './admin-client.ts';
+import { machineCredential } from './machine-credential.ts';
+
+/**
+ * Listens on a free loopback port that nobody else is told, under the same console password.
+ * @throws ConfigError, or whatever keeps the gateway itself from starting
+ */
+export async function openLocalGateway(
+  flags: Flags,
+  environment: Environment,
+): Promise<AdminClient> {
+  const clock = createSystemClock();
+  const log: Logger = pino({ level: 'silent' });
+  const config = await createLiveConfig({
+    path: configPath(resolveDataDir(flags, environment)),
+    environment,
+    flags: { ...flags, host: '127.0.0.1', port: 0 },
+    clock,
+    log,
+  });
+  const app = await createApp({ config, clock, random: Math.random, log });
+  const { url } = await app.server.listen();
+  const password = machineCredential(config.current());
+  return createHttpClient({ url, password, close: () => app.close() });
+}

@@ -1,0 +1,46 @@
+// `isthmus models` and `isthmus route <name>`: what a client may ask for, and where a name goes.
+
+import type { JsonObject } from '../lib/json.ts';
+import { objectsOf, textOf, textsOf } from './answer-fields.ts';
+import type { CommandContext } from './command-context.ts';
+import { plain, writeTable } from './table.ts';
+
+export async function listModels({ client, terminal, isJson }: CommandContext): Promise<void> {
+  const body = await client.call({ method: 'GET', path: '/api/models' });
+  if (isJson) return terminal.print(JSON.stringify(body, null, 2));
+  const rows = objectsOf(body, 'models').map((model) => [
+    textOf(model, 'id'),
+    model.target === model.id ? '' : textOf(model, 'target'),
+    textOf(model, 'inputTokenLimit'),
+    textOf(model, 'outputTokenLimit'),
+    abilitiesOf(model).join(', '),
+  ]);
+  terminal.print(writeTable(['model', 'goes to', 'input', 'output', 'can'], rows));
+}
+
+function abilitiesOf(model: JsonObject): readonly string[] {
+  return [
+    ...(model.supportsThinking === true ? ['thinking'] : []),
+    ...(model.drawsImages === true ? ['images'] : []),
+    ...(textsOf(model, 'tasks').includes('embed') ? ['embeddings'] : []),
+  ];
+}
+
+export async function explainRoute(
+  { client, terminal, isJson }: CommandContext,
+  name: string,
+): Promise<void> {
+  const path = `/api/route?model=${encodeURIComponent(name)}`;
+  const body = await client.call({ method: 'GET', path });
+  if (body.target === null) terminal.setFailed();
+  if (isJson) return terminal.print(JSON.stringify(body, null, 2));
+  const target = textOf(body, 'target');
+  const lines = textsOf(body, 'steps').map((step) => `  ${step}`);
+  const extras = ['thinking', 'effort', 'image'].flatMap((field) =>
+    textOf(body, field) === '' ? [] : [`  ${field}: ${textOf(body, field)}`],
+  );
+  if (body.webSearch === true) extras.push('  with web search');
+  const head = target === '' ? `${name} goes nowhere` : `${name} → ${target}`;
+  terminal.print([head, ...lines, ...extras].map(plain).join('\n'));
+  if (textOf(body, 'error') !== '') terminal.note(plain(textOf(body, 'error')));
+}

@@ -1,0 +1,121 @@
+// `isthmus accounts import | export`: many accounts in and out of a gateway.
+
+import { writeFile } from 'node:fs/promises';
+import type { JsonObject } from '../lib/json.ts';
+import { objectsOf, textOf, textsOf } from './answer-fields.ts';
+import type { CommandContext } from './command-context.ts';
+import { readFileOrInput, readSecretLine } from './read-secret.ts';
+import { plain, writeTable } from './table.ts';
+
+export interface ImportFlags {
+  readonly format: 'export' | 'refresh-tokens' | 'service-accounts';
+  readonly upstream?: string | undefined;
+  readonly passphraseFile?: string | undefined;
+}
+
+/** @param path a file; `-` is the standard input */
+export async function importAccounts(
+  context: CommandContext,
+  path: string,
+  { format, upstream, passphraseFile }: ImportFlags,
+): Promise<void> {
+  const { client, terminal, isJson } = context;
+  if (path === '-' && passphraseFile === '-') {
+    throw new Error('The standard input cannot hold both: put the passphrase into a file.');
+  }
+  const text = await readFileOrInput(terminal, path);
+  const isSealed = format === 'export' && text.trimStart().startsWith('sealed-export:');
+  const body: JsonObject = { format, text };
+  if (upstream !== undefined) body.upstream = upstream;
+  if (isSealed || passphraseFile !== undefined) {
+    if (path === '-' && passphraseFile === undefined) {
+      throw new Error(
+        'The export is sealed: name a file that holds its passphrase with --passphrase-file.',
+      );
+    }
+    body.passphrase = await readPassphrase(context, passphraseFile, 'Passphrase of the export: ');
+  }
+  const result = await client.call({ method: 'POST', path: '/api/accounts/import', body });
+  if (Number(result.failed) > 0) terminal.setFailed();
+  if (isJson) return terminal.print(JSON.stringify(result, null, 2));
+  const rows = objectsOf(result, 'results').map((item) => [
+    textOf(item, 'index'),
+    textOf(item, 'outcome'),
+    textOf(item, 'label') || '-',
+    textOf(item, 'reason'),
+  ]);
+  terminal.print(writeTable(['#', 'outcome', 'label', 'note'], rows));
+  const { added, updated, failed } = result;
+  terminal.note(`${added} added, ${updated} updated, ${failed} failed.`);
+}
+
+export interface ExportFlags {
+  readonly passphraseFile?: string | undefined;
+  readonly force?: boolean | undefined;
+}
+
+/** @param path a new file, readable by its owner alone; `-` is the standard output */
+export async function exportAccounts(
+  context: CommandContext,
+  path: string,
+  { passphraseFile, force = false }: ExportFlags,
+): Promise<void> {
+  const { client, terminal, isJson } = context;
+  const passphrase = await readNewPassphrase(context, passphraseFile);
+  const result = await client.call({
+    method: 'POST',
+    path: '/api/accounts/export',
+    body: { passphrase },
+  });
+  const sealed = textOf(result, 'sealed');
+  if (path === '-') {
+    terminal.print(isJson ? JSON.stringify(result, null, 2) : sealed);
+  } else {
+    await writeNewFile(path, sealed, force);
+    const { sealed: _, ...rest } = result;
+    if (isJson) terminal.print(JSON.stringify({ file: path, ...rest }, null, 2));
+    else terminal.print(`${describeCount(textOf(result, 'count'))} in ${plain(path)}.`);
+  }
+  const left = textsOf(result, 'left');
+  if (left.length > 0) {
+    terminal.note(plain(`Not in it, because they come with the process: ${left.join(', ')}`));
+  }
+}
+
+function describeCount(count: string): string {
+  return count === '1' ? '1 account is' : `${count} accounts are`;
+}
+
+async function writeNewFile(path: string, text: string, force: boolean): Promise<void> {
+  try {
+    await writeFile(path, `${text}\n`, { mode: 0o600, flag: force ? 'w' : 'wx' });
+  } catch (error) {
+    const isThere = error instanceof Error && 'code' in error && error.code === 'EEXIST';
+    if (isThere) throw new Error(`${path} is there already. Name another file, or say --force.`);
+    throw error;
+  }
+}
+
+/** Asked twice, since nobody can open the export after a slip. */
+async function readNewPassphrase(
+  context: CommandContext,
+  file: string | undefined,
+): Promise<string> {
+  const passphrase = await readPassphrase(
+    context,
+    file,
+    'New passphrase, at least 12 characters: ',
+  );
+  if (file !== undefined || !context.terminal.isInteractive) return passphrase;
+  const again = await context.terminal.askSecret('The same again: ');
+  if (again.trim() === passphrase) return passphrase;
+  throw new Error('The two are not the same. Nothing was exported.');
+}
+
+function readPassphrase(
+  { terminal }: CommandContext,
+  file: string | undefined,
+  question: string,
+): Promise<string> {
+  return readSecretLine(terminal, { file, question, flag: '--passphrase-file' });
+}

@@ -1,0 +1,167 @@
+// The upstreams of the configuration, the embedded sandbox where it is needed, and the accounts that come with them.
+
+import type { SeedAccount } from '../accounts/account-book.ts';
+import type { Settings } from '../config/effective.ts';
+import type { UpstreamDefinition } from '../config/upstreams.ts';
+import type { Clock } from '../lib/clock.ts';
+import type { OAuthDirectory, OAuthSettings } from '../oauth/oauth-settings.ts';
+import { createDefaultAccounts } from '../sandbox/accounts.ts';
+import { createSandbox } from '../sandbox/sandbox.ts';
+import { createUpstreamDirectory, type UpstreamDirectory } from '../upstreams/directory.ts';
+import type { UpstreamSettings } from '../upstreams/index.ts';
+import { settingsOf } from '../upstreams/settings.ts';
+
+export interface Backend {
+  readonly upstreams: UpstreamDirectory;
+  readonly oauth: OAuthDirectory;
+  /** What accounts can be added to, in the order of the settings. */
+  choices(): readonly UpstreamChoice[];
+  /** Accounts of the environment, or else the sandbox's own where it runs. */
+  readonly seeds: readonly SeedAccount[];
+  /** True when the accounts are the sandbox's, because none was configured. */
+  readonly isSandbox: boolean;
+  close(): Promise<void>;
+}
+
+export interface UpstreamChoice {
+  readonly id: string;
+  readonly profile: string;
+  readonly oauth: OAuthSettings | undefined;
+}
+
+export interface BackendOptions {
+  readonly settings: () => Settings;
+  /** Calls back after each change of the settings. */
+  readonly subscribe: (listener: () => void) => void;
+  /** True when accounts are stored: those of the sandbox then rest. */
+  readonly hasStoredAccounts: boolean;
+  /** Opens a client secret that the file holds sealed. */
+  readonly openSecret: (sealed: string, upstreamId: string) => string;
+  readonly version: string;
+  readonly clock: Clock;
+  readonly log: { warn(fields: object, message: string): void };
+}
+
+const SANDBOX_ID = 'sandbox';
+const SANDBOX_SCOPES = ['models', 'email', 'profile'];
+
+/** @throws Error when an upstream of the configuration cannot be built. */
+export async function openBackend(options: BackendOptions): Promise<Backend> {
+  const { settings, clock, version, log } = options;
+  const environment = environmentSeeds(settings());
+  const isOwn = isSandboxElsewhere(settings());
+  const isSandbox = environment.length === 0 && !options.hasStoredAccounts && !isOwn;
+  const embedded =
+    isSandbox || needsSandbox(settings(), options) ? await startSandbox(options) : undefined;
+  const upstreams = createUpstreamDirectory({ clock, version });
+  const build = (): void => upstreams.replace(upstreamSettings(settings(), embedded));
+  build();
+  options.subscribe(() => {
+    try {
+      build();
+    } catch (error) {
+      log.warn({ error: String(error) }, 'The upstreams stay as they were.');
+    }
+  });
+  const choices = (): readonly UpstreamChoice[] => listChoices(options, embedded);
+  return {
+    upstreams,
+    choices,
+    oauth: { get: (id) => choices().find((choice) => choice.id === id)?.oauth },
+    // Beside stored accounts they rest, and serve again when those are gone.
+    seeds: environment.length > 0 ? environment : (embedded?.seeds ?? []),
+    isSandbox,
+    async close() {
+      await upstreams.close();
+      await embedded?.close();
+    },
+  };
+}
+
+interface EmbeddedSandbox {
+  readonly url: string;
+  readonly oauth: OAuthSettings;
+  readonly seeds: readonly SeedAccount[];
+  close(): Promise<void>;
+}
+
+async function startSandbox({ settings, clock }: BackendOptions): Promise<EmbeddedSandbox> {
+  const redirectUrls = settings().upstreams.flatMap(({ profile, oauth }) =>
+    profile === 'sandbox' && oauth?.redirectUrl !== undefined ? [oauth.redirectUrl] : [],
+  );
+  const sandbox = createSandbox({ accounts: createDefaultAccounts(), clock, redirectUrls });
+  const { url, oauth } = await sandbox.start();
+  return {
+    url,
+    oauth: { ...oauth, scopes: SANDBOX_SCOPES },
+    seeds: sandbox.accounts.map(({ email, tier, project, key }) => ({
+      id: email,
+      label: email,
+      origin: 'sandbox',
+      tier,
+      projectId: project,
+      upstreamId: SANDBOX_ID,
+      credential: { kind: 'api-key', key },
+    })),
+    close: () => sandbox.close(),
+  };
+}
+
+/** Accounts stored with the embedded sandbox, or an operator who names it, want it to run. */
+function needsSandbox(settings: Settings, { hasStoredAccounts }: BackendOptions): boolean {
+  const sandbox = settings.upstreams.find(({ id }) => id === SANDBOX_ID);
+  return sandbox === undefined ? hasStoredAccounts : isEmbedded(sandbox);
+}
+
+/** True when the operator's upstream of that name is a sandbox that runs elsewhere. */
+function isSandboxElsewhere({ upstreams }: Settings): boolean {
+  return upstreams.some((upstream) => upstream.id === SANDBOX_ID && !isEmbedded(upstream));
+}
+
+function isEmbedded({ profile, baseUrl }: UpstreamDefinition): boolean {
+  return profile === 'sandbox' && baseUrl === undefined;
+}
+
+/** The accounts that `UPSTREAM_API_KEYS` and `GEMINI_API_KEY` make. */
+function environmentSeeds({ upstreamSeeds }: Settings): readonly SeedAccount[] {
+  return upstreamSeeds.flatMap(({ profile, apiKeys, projectId }) =>
+    apiKeys.map((key, index) => ({
+      id: `env-${profile}-${index + 1}`,
+      label: `key-${index + 1}@env`,
+      origin: 'environment' as const,
+      upstreamId: profile,
+      projectId,
+      credential: { kind: 'api-key' as const, key },
+    })),
+  );
+}
+
+function upstreamSettings(
+  settings: Settings,
+  embedded: EmbeddedSandbox | undefined,
+): readonly UpstreamSettings[] {
+  const configured = settings.upstreams.flatMap((definition) => settingsOf(definition) ?? []);
+  const hasOwn = configured.some(({ id }) => id === SANDBOX_ID);
+  if (embedded === undefined || hasOwn) return configured;
+  return [...configured, { profile: 'sandbox', id: SANDBOX_ID, baseUrl: embedded.url }];
+}
+
+function listChoices(
+  { settings, openSecret, log }: BackendOptions,
+  embedded: EmbeddedSandbox | undefined,
+): readonly UpstreamChoice[] {
+  const configured = settings()
+    .upstreams.filter((definition) => settingsOf(definition) !== undefined)
+    .map(({ id, profile, oauth }): UpstreamChoice => {
+      if (oauth?.clientSecret === undefined) return { id, profile, oauth };
+      try {
+        const clientSecret = openSecret(oauth.clientSecret, id);
+        return { id, profile, oauth: { ...oauth, clientSecret } };
+      } catch (error) {
+        log.warn({ upstream: id, error: String(error) }, 'The sealed client secret does not open.');
+        return { id, profile, oauth: undefined };
+      }
+    });
+  if (embedded === undefined || configured.some(({ id }) => id === SANDBOX_ID)) return configured;
+  return [...configured, { id: SANDBOX_ID, profile: 'sandbox', oauth: embedded.oauth }];
+}

@@ -1,0 +1,92 @@
+// Builds the monitor over its store, its admin routes, and what feeds its live events.
+
+import type { AccountBook } from '../accounts/account-book.ts';
+import type { ApiRoute } from '../admin/api-route.ts';
+import { connectFeed } from '../admin/monitor/feed-sources.ts';
+import { createMonitorRoutes } from '../admin/monitor/monitor-routes.ts';
+import type { MonitorRouteOptions } from '../admin/monitor/options.ts';
+import { gatewaySecrets } from '../config/gateway-secrets.ts';
+import type { LiveConfig } from '../config/live.ts';
+import { createMonitor, type Monitor } from '../monitor/create-monitor.ts';
+import type { LogFiles } from '../monitor/log-files.ts';
+import type { RequestStore } from '../monitor/request-store.ts';
+
+export interface OpenMonitorOptions
+  extends Omit<MonitorRouteOptions, 'monitor' | 'logFiles' | 'facts' | 'startedAt' | 'dispatcher'> {
+  readonly store: RequestStore;
+  readonly config: LiveConfig;
+  readonly logFiles: LogFiles | undefined;
+  readonly isSandbox: boolean;
+  /** Where the gateway listens; asked when it is shown. */
+  readonly address: () => string;
+  readonly log: { warn(fields: object, message: string): void };
+}
+
+export interface GatewayMonitor {
+  readonly monitor: Monitor;
+  /** Call once, and begins what is told to readers of the live events. */
+  connect(dispatcher: MonitorRouteOptions['dispatcher']): readonly ApiRoute[];
+  /** Saves what waits; before the stores and the configuration are closed. */
+  close(): Promise<void>;
+}
+
+export function openMonitor(options: OpenMonitorOptions): GatewayMonitor {
+  const { config, book, clock } = options;
+  const settings = () => config.current();
+  const monitor = createMonitor({
+    ...options,
+    settings: () => settings().monitor,
+    secrets: createSecretList(config),
+    accounts: () => countStates(book),
+  });
+  let disconnect: (() => void) | undefined;
+  return {
+    monitor,
+    connect(dispatcher) {
+      const routeOptions = {
+        ...options,
+        monitor,
+        dispatcher,
+        startedAt: clock.now(),
+        facts: () => {
+          const { authMode, host, consolePassword, apiKey } = settings();
+          return {
+            isSandbox: options.isSandbox,
+            address: options.address(),
+            authMode,
+            isLoopback: isLoopback(host),
+            hasConsolePassword: consolePassword !== undefined && consolePassword !== apiKey,
+          };
+        },
+      };
+      disconnect = connectFeed(routeOptions);
+      return createMonitorRoutes(routeOptions);
+    },
+    async close() {
+      disconnect?.();
+      await monitor.close();
+    },
+  };
+}
+
+/** Made anew only when the settings change: it is asked for with every request. */
+function createSecretList(config: Pick<LiveConfig, 'current'>): () => readonly string[] {
+  let source: unknown;
+  let secrets: readonly string[] = [];
+  return () => {
+    const settings = config.current();
+    if (settings !== source) secrets = gatewaySecrets(settings);
+    source = settings;
+    return secrets;
+  };
+}
+
+function countStates(book: AccountBook): Readonly<Record<string, number>> {
+  const counts = { active: 0, disabled: 0, blocked: 0 };
+  for (const { health } of book.list()) counts[health.status.kind] += 1;
+  return counts;
+}
+
+function isLoopback(host: string): boolean {
+  return host === 'localhost' || host === '::1' || /^127\.\d+\.\d+\.\d+$/.test(host);
+}

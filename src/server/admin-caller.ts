@@ -1,0 +1,28 @@
+// Reads who calls an admin route: address, locality, scheme, session cookie.
+
+import type { AdminCaller } from './admin-route.ts';
+import type { Edge, Exchange } from './edge.ts';
+import { isInRange, readAddress } from './gates/address.ts';
+import { addressOf } from './gates/client-address.ts';
+import { classifyPeer, type PeerInput } from './gates/locality.ts';
+import { readSessionCookie } from './gates/session-cookie.ts';
+
+export function readCaller(edge: Edge, exchange: Exchange, peer: PeerInput): AdminCaller {
+  const { headers } = exchange;
+  return {
+    address: addressOf(edge, exchange),
+    isLocal: classifyPeer(peer) === 'local',
+    isSecure: isSecure(edge, exchange),
+    cookie: readSessionCookie(headers),
+    isPrefetch: headers['sec-purpose'] !== undefined || headers.purpose === 'prefetch',
+  };
+}
+
+/** By the page's own origin, which nobody but the browser writes, or by the word of a trusted proxy. */
+function isSecure(edge: Edge, { request, headers, settings }: Exchange): boolean {
+  if (headers.origin?.startsWith('https://')) return true;
+  const peer = readAddress(request.socket.remoteAddress ?? '');
+  const isTrusted =
+    peer !== undefined && edge.trustedProxies(settings).some((range) => isInRange(peer, range));
+  return isTrusted && headers['x-forwarded-proto']?.split(',').at(-1)?.trim() === 'https';
+}

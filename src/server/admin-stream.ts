@@ -1,0 +1,40 @@
+// Sends an endless answer of the admin API: events as they happen, at the pace their reader takes them.
+
+import { EVENT_STREAM_TYPE } from '../lib/event-stream.ts';
+import { baseHeaders } from './answer-headers.ts';
+import type { Edge, Exchange } from './edge.ts';
+import { createSocketWriter } from './sse.ts';
+
+/** Ends when the reader leaves, the events end or the gateway winds down. */
+export async function sendEvents(
+  edge: Edge,
+  exchange: Exchange,
+  frames: AsyncIterableIterator<string>,
+): Promise<void> {
+  const { request, response, abort } = exchange;
+  if (response.headersSent || response.destroyed) return;
+  const headers = baseHeaders(edge, exchange);
+  headers.push('content-type', EVENT_STREAM_TYPE, 'cache-control', 'no-store');
+  // Proxies must not collect what should arrive piece by piece.
+  headers.push('x-accel-buffering', 'no');
+  response.writeHead(200, headers);
+  if (request.method === 'HEAD') {
+    response.end();
+    return;
+  }
+  response.flushHeaders();
+  const end = (): void => void frames.return?.();
+  const signal = AbortSignal.any([abort.signal, edge.activity.ending]);
+  signal.addEventListener('abort', end, { once: true });
+  if (signal.aborted) end();
+  const writer = createSocketWriter(response, edge.clock);
+  try {
+    for await (const frame of frames) {
+      await writer.write(frame);
+      if (!writer.isOpen) return;
+    }
+  } finally {
+    signal.removeEventListener('abort', end);
+    writer.end();
+  }
+}

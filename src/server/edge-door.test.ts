@@ -1,0 +1,283 @@
+import { afterEach, expect, test } from 'vitest';
+import { createFakeClock } from '../../test/support/fake-clock.ts';
+import { createDoor, type Door } from '../door/door.ts';
+import type { KeyInput } from '../door/key-book.ts';
+import { createId } from '../lib/ids.ts';
+import { createProtocols } from '../protocols/index.ts';
+import { createConsoleFiles } from './console-files.ts';
+import { createRouteTable } from './routes.ts';
+import { DEFAULT_EDGE_SETTINGS, type EdgeSettings } from './settings.ts';
+import { type Generate, startEdge, type TestEdge } from './testing/start-edge.ts';
+
+const API_KEY = 'sk-the-one-api-key';
+
+const running: TestEdge[] = [];
+afterEach(async () => {
+  await Promise.all(running.splice(0).map(({ server }) => server.close()));
+});
+
+interface Guarded {
+  readonly edge: TestEdge;
+  readonly door: Door;
+  set(change: Partial<EdgeSettings>): void;
+  addKey(limits?: Partial<KeyInput>): Promise<{ readonly id: string; readonly secret: string }>;
+  call(
+    path: string,
+    options?: CallOptions,
+  ): Promise<{ status: number; body: unknown; headers: Headers }>;
+}
+
+interface CallOptions {
+  readonly method?: string;
+  readonly body?: object;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+async function startGuarded(
+  change: Partial<EdgeSettings> = {},
+  generate?: Generate,
+): Promise<Guarded> {
+  let settings: EdgeSettings = {
+    ...DEFAULT_EDGE_SETTINGS,
+    port: 0,
+    authMode: 'strict',
+    apiKeys: [{ id: 'api-key', key: API_KEY }],
+    ...change,
+  };
+  const clock = createFakeClock(Date.UTC(2026, 0, 15, 12));
+  const door = createDoor({ settings: () => settings, clock, createId });
+  const consoleFiles = createConsoleFiles({ distPath: '/nowhere-at-all' });
+  const edge = await startEdge({ door, consoleFiles, settings, ...(generate && { generate }) });
+  running.push(edge);
+  return {
+    edge,
+    door,
+    set(next) {
+      settings = { ...settings, ...next };
+      edge.set(next);
+    },
+    async addKey(limits = {}) {
+      const { listed, secret } = await door.keys.create({ name: 'Ada', ...limits });
+      return { id: listed.key.id, secret };
+    },
+    async call(path, { method = 'GET', body, headers = {} } = {}) {
+      const type = body === undefined ? {} : { 'content-type': 'application/json' };
+      const response = await fetch(`${edge.url}${path}`, {
+        method: body === undefined ? method : 'POST',
+        headers: { ...type, ...headers },
+        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      });
+      const text = await response.text();
+      const isJson = response.headers.get('content-type')?.startsWith('application/json');
+      return {
+        status: response.status,
+        headers: response.headers,
+        body: isJson ? JSON.parse(text) : text,
+      };
+    },
+  };
+}
+
+const bearer = (key: string) => ({ authorization: `Bearer ${key}` });
+const CHAT = '/v1/chat/completions';
+const ASK = { model: 'alpha-3-flash' };
+
+test('in strict mode every route but the public ones refuses a missing and a wrong key', async () => {
+  const { edge, call } = await startGuarded();
+  const open: string[] = [];
+  for (const { method, path: pattern } of edge.server.routes.routes) {
+    const path = pattern.replace(/\{\w+\}/, 'x');
+    const body = method === 'POST' ? ASK : undefined;
+    for (const headers of [
+      {},
+      bearer('wrong'),
+      { 'x-api-key': 'wrong' },
+      { cookie: 'isthmus_session=x' },
+    ]) {
+      const { status } = await call(path, { method, ...(body && { body }), headers });
+      if (status !== 401) open.push(`${method} ${path} ${status}`);
+    }
+  }
+  expect([...new Set(open)]).toEqual(['GET /health 200', 'GET /healthz 200']);
+  expect((await call('/')).status).toBe(200);
+});
+
+test('every route of the real protocols asks for a key', () => {
+  const { routes } = createRouteTable(createProtocols().all);
+  const open = routes.filter(({ access }) => access === 'public').map(({ path }) => path);
+  expect(open).toEqual(['/health', '/healthz']);
+  expect(routes.length).toBeGreaterThan(15);
+});
+
+test('a key of a person opens the models and names its requests', async () => {
+  const { call, addKey } = await startGuarded();
+  const { id, secret } = await addKey();
+  for (const headers of [bearer(secret), { 'x-api-key': secret }, { 'x-goog-api-key': secret }]) {
+    const { status, body } = await call(CHAT, { body: ASK, headers });
+    expect([status, body]).toEqual([200, { model: ASK.model, protocol: 'chat', client: id }]);
+  }
+  const misspelt = secret.slice(0, -1) + (secret.endsWith('a') ? 'b' : 'a');
+  expect((await call(CHAT, { body: ASK, headers: bearer(misspelt) })).status).toBe(401);
+});
+
+test('while there is a key of a person, a local request with a wrong key is refused', async () => {
+  const { call, addKey } = await startGuarded({ authMode: 'auto', apiKeys: [] });
+  expect((await call(CHAT, { body: ASK, headers: bearer('dummy') })).status).toBe(200);
+  await addKey();
+  expect((await call(CHAT, { body: ASK, headers: bearer('dummy') })).status).toBe(401);
+  expect((await call(CHAT, { body: ASK })).status).toBe(200);
+});
+
+test('what a rule of a key refuses is said in the shape of each protocol', async () => {
+  const { call, addKey } = await startGuarded();
+  const { secret } = await addKey({ enabled: false });
+  for (const [path, protocol] of [
+    [CHAT, 'chat'],
+    ['/v1/messages', 'messages'],
+    ['/v1beta/models/alpha-3-flash:generateContent', 'generate'],
+  ] as const) {
+    const { status, body } = await call(path, { body: ASK, headers: bearer(secret) });
+    expect([status, body]).toEqual([
+      403,
+      expect.objectContaining({ protocol, kind: 'forbidden', reason: 'key-rejected' }),
+    ]);
+  }
+});
+
+test('a key sees the models it may use, and no others', async () => {
+  const { call, addKey } = await startGuarded();
+  const headers = bearer((await addKey({ allowedModels: ['org/*'] })).secret);
+  expect((await call('/v1/models', { headers })).body).toMatchObject({ ids: ['org/large'] });
+  expect((await call('/v1/models/alpha-3-flash', { headers })).status).toBe(404);
+  expect((await call('/v1/models/org/large', { headers })).status).toBe(200);
+  const refused = await call(CHAT, { body: ASK, headers });
+  expect(refused).toMatchObject({
+    status: 403,
+    body: { message: expect.stringContaining('alpha-3-flash') },
+  });
+});
+
+test('limits answer 429 with the wait, and what was used is counted at the end', async () => {
+  const generate: Generate = async (_call, { record }) => {
+    const usage = {
+      promptTokens: 60,
+      cachedTokens: 0,
+      toolPromptTokens: 0,
+      answerTokens: 40,
+      thoughtTokens: 0,
+    };
+    record.answers = [{ usage, imageCount: 0 }];
+    return { kind: 'reply', body: {} };
+  };
+  const { call, addKey, door } = await startGuarded({}, generate);
+  const { id, secret } = await addKey({ requestsPerMinute: 3, dailyTokens: 200 });
+  const ask = () => call(CHAT, { body: ASK, headers: bearer(secret) });
+  expect([(await ask()).status, (await ask()).status]).toEqual([200, 200]);
+  expect(door.keys.get(id)?.usedToday).toMatchObject({ requests: 2, tokens: 200 });
+  const spent = await ask();
+  expect([spent.status, spent.headers.get('retry-after')]).toEqual([429, String(12 * 3600)]);
+  expect(spent.body).toMatchObject({ kind: 'quota-exhausted' });
+  await door.keys.change(id, { dailyTokens: null }, undefined);
+  await ask();
+  const fast = await ask();
+  expect([fast.status, fast.headers.get('retry-after')]).toEqual([429, '60']);
+  expect(fast.body).toMatchObject({ kind: 'rate-limited' });
+});
+
+test('a call that failed before it began costs the request and no tokens', async () => {
+  const { call, addKey, door } = await startGuarded({}, () => Promise.reject(new Error('down')));
+  const { id, secret } = await addKey({ dailyTokens: 1 });
+  expect((await call(CHAT, { body: ASK, headers: bearer(secret) })).status).toBe(500);
+  expect(door.keys.get(id)?.usedToday).toMatchObject({ requests: 1, tokens: 0 });
+  expect((await call(CHAT, { body: ASK, headers: bearer(secret) })).status).toBe(500);
+});
+
+const DENY = { enabled: true, fallback: 'deny', allowBeatsDeny: false } as const;
+
+test('a blocked address gets JSON on every route but health, before any key is looked at', async () => {
+  const { edge, call, door } = await startGuarded({ addressFilter: DENY });
+  const paths = edge.server.routes.routes.map(({ path }) => path.replace(/\{\w+\}/, 'x'));
+  for (const path of [...paths, '/', '/nothing', '/api/nothing']) {
+    const { status, body } = await call(path, { headers: bearer(API_KEY) });
+    const isHealth = path.startsWith('/health');
+    expect([path, status]).toEqual([path, isHealth ? 200 : 403]);
+    if (!isHealth) expect(JSON.stringify(body)).toContain('127.0.0.1');
+  }
+  expect((await call(CHAT, { method: 'OPTIONS' })).status).toBe(403);
+  const log = await door.accessLog.list({ limit: 3 });
+  expect(log.map(({ verdict }) => verdict)).toEqual(['blocked', 'blocked', 'blocked']);
+  await door.addresses.add({ list: 'allow', range: '127.0.0.0/8' }, '127.0.0.1');
+  expect((await call(CHAT, { body: ASK, headers: bearer(API_KEY) })).status).toBe(200);
+});
+
+test('an address that only a header names changes nothing, whatever chain it writes', async () => {
+  const { call, door, set } = await startGuarded({
+    addressFilter: { ...DENY, fallback: 'allow' },
+  });
+  await door.addresses.add({ list: 'deny', range: '203.0.113.0/24' }, '127.0.0.1');
+  const { id } = (await door.keys.create({ name: 'x', maxAddresses: 1 })).listed.key;
+  const chains = [
+    '203.0.113.9',
+    '203.0.113.9, 127.0.0.1',
+    '127.0.0.1, 203.0.113.9',
+    ', ,203.0.113.1',
+  ];
+  for (const chain of chains) {
+    for (const header of [
+      'x-forwarded-for',
+      'forwarded',
+      'x-real-ip',
+      'true-client-ip',
+      'cf-connecting-ip',
+    ]) {
+      const headers = { ...bearer(API_KEY), [header]: chain };
+      expect((await call(CHAT, { body: ASK, headers })).status).toBe(200);
+    }
+  }
+  set({ trustedProxies: ['127.0.0.1'] });
+  const through = (chain: string) =>
+    call(CHAT, { body: ASK, headers: { ...bearer(API_KEY), 'x-forwarded-for': chain } });
+  expect((await through('198.51.100.1, 203.0.113.9')).status).toBe(403);
+  expect((await through('203.0.113.9, 198.51.100.1')).status).toBe(200);
+  expect((await through('203.0.113.9, 127.0.0.1')).status).toBe(403);
+  expect(door.keys.find(id)?.meter.addresses.size).toBe(0);
+});
+
+test('guesses behind rotating forwarded addresses fall into one bucket', async () => {
+  const admin = await startEdge({
+    settings: { consolePassword: 'the-password' },
+    adminRoutes: [
+      {
+        method: 'GET',
+        path: '/api/thing',
+        access: 'console',
+        title: 'is there',
+        run: async () => ({ kind: 'empty' }),
+      },
+    ],
+  });
+  running.push(admin);
+  const statuses: number[] = [];
+  for (let turn = 0; turn < 8; turn += 1) {
+    const headers = { ...bearer(`guess-${turn}`), 'x-forwarded-for': `198.51.100.${turn}` };
+    statuses.push((await fetch(`${admin.url}/api/thing`, { headers })).status);
+  }
+  expect(statuses).toEqual([401, 401, 401, 401, 401, 429, 429, 429]);
+});
+
+test('origins of web pages act as they are set, at once', async () => {
+  const { call, set } = await startGuarded();
+  const headers = { ...bearer(API_KEY), origin: 'https://app.example' };
+  const allowed = async () =>
+    (await call('/v1/models', { headers })).headers.get('access-control-allow-origin');
+  expect(await allowed()).toBeNull();
+  set({ corsOrigins: ['https://app.example'] });
+  expect(await allowed()).toBe('https://app.example');
+  const preflight = await call('/v1/models', {
+    method: 'OPTIONS',
+    headers: { origin: 'https://app.example', 'access-control-request-method': 'GET' },
+  });
+  expect(preflight.headers.get('access-control-allow-methods')).toBe('GET, HEAD, OPTIONS');
+  set({ corsOrigins: [] });
+  expect(await allowed()).toBeNull();
+});

@@ -1,0 +1,36 @@
+// Writes into the access log who was turned away at the door.
+
+import type { GatewayError } from '../canonical/error.ts';
+import type { AccessVerdict } from '../door/access-log.ts';
+import { isAdminPath } from './admin-error.ts';
+import type { Edge, Exchange } from './edge.ts';
+import { addressOf } from './gates/client-address.ts';
+
+/** Does nothing for errors that have another cause. */
+export function noteRefusal(edge: Edge, exchange: Exchange, error: GatewayError): void {
+  const verdict = verdictOf(error, isAdminPath(exchange.path));
+  if (verdict === undefined) return;
+  edge.door.accessLog.add({
+    verdict,
+    address: addressOf(edge, exchange),
+    method: exchange.request.method ?? 'GET',
+    path: exchange.path,
+    keyId: exchange.clientKeyId === '' ? undefined : exchange.clientKeyId,
+    reason: error.message,
+  });
+}
+
+function verdictOf(error: GatewayError, isAdmin: boolean): AccessVerdict | undefined {
+  if (error.source !== 'client') return undefined;
+  switch (error.kind) {
+    case 'unauthenticated':
+      return 'unauthenticated';
+    case 'forbidden':
+      return error.reason === 'address-blocked' ? 'blocked' : 'rejected';
+    case 'rate-limited':
+      // The rates of keys are the monitor's matter.
+      return isAdmin ? 'throttled' : undefined;
+    default:
+      return undefined;
+  }
+}

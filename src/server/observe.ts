@@ -1,0 +1,70 @@
+// Tells the monitor of each model request: what it asked for and how it ended.
+
+import type { JsonObject } from '../lib/json.ts';
+import type { ProtocolRoute } from '../protocols/protocol.ts';
+import type { Edge, Exchange } from './edge.ts';
+import { readClientAddress } from './gates/client-address.ts';
+import { readCredentials } from './gates/credentials.ts';
+
+/** Model lists and kept answers ask no model anything. */
+const OPERATIONS: readonly ProtocolRoute['operation'][] = ['generate', 'count-tokens', 'embed'];
+
+/** Call once the request has passed its gates. */
+export function observeRoute(
+  { observer }: Edge,
+  exchange: Exchange,
+  { route, pathModel }: { readonly route: ProtocolRoute; readonly pathModel: string },
+): void {
+  if (observer === undefined || !OPERATIONS.includes(route.operation)) return;
+  const { path, operation } = route;
+  exchange.observed = { route: path, operation, pathModel, call: undefined, body: undefined };
+  if (observer.keepsBodies) exchange.record.keepsAnswers = true;
+  observer.onBegin();
+}
+
+/** Call when the body is there, before it is understood. */
+export function observeBody({ observed, record }: Exchange, body: JsonObject): void {
+  if (observed !== undefined && record.keepsAnswers === true) observed.body = body;
+}
+
+export function observeCall(
+  { observed }: Exchange,
+  {
+    model,
+    stream,
+    isForm,
+  }: { readonly model: string; readonly stream?: boolean; readonly isForm?: boolean },
+): void {
+  if (observed === undefined) return;
+  observed.call = { model, stream: stream ?? false, isForm: isForm ?? false };
+}
+
+/** Call when the response is closed. */
+export function observeEnd(edge: Edge, exchange: Exchange, status: number): void {
+  const { observed, record, request, headers } = exchange;
+  if (observed === undefined) return;
+  const { startedAt } = exchange;
+  edge.observer?.onEnd({
+    ...observed,
+    requestId: exchange.requestId,
+    isIdGiven: headers['x-request-id'] === exchange.requestId,
+    protocol: exchange.protocol.name,
+    method: request.method ?? 'POST',
+    path: exchange.path,
+    status,
+    clientKeyId: exchange.clientKeyId,
+    clientAddress: readClientAddress({
+      peer: request.socket.remoteAddress,
+      forwardedFor: headers['x-forwarded-for'],
+      trustedProxies: edge.trustedProxies(exchange.settings),
+    }),
+    userAgent: headers['user-agent'],
+    session: headers['x-session-id'] ?? headers['session-id'],
+    traceparent: headers.traceparent,
+    credentials: readCredentials(headers, exchange.query),
+    receipt: exchange.receipt.entries,
+    facts: record,
+    totalMs: edge.clock.monotonic() - startedAt,
+    firstEventMs: record.committedAt === undefined ? undefined : record.committedAt - startedAt,
+  });
+}

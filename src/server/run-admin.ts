@@ -1,0 +1,183 @@
+// Runs a route of the admin API: credential, origin, body, then the answer that no cache may keep.
+
+import { invalidRequest } from '../canonical/error.ts';
+import type { JsonObject } from '../lib/json.ts';
+import { readCaller } from './admin-caller.ts';
+import type { AdminAnswer, AdminCaller, AdminRoute } from './admin-route.ts';
+import { sendEvents } from './admin-stream.ts';
+import { baseHeaders } from './answer-headers.ts';
+import { startDeadline } from './deadline.ts';
+import type { Edge, Exchange } from './edge.ts';
+import { readJsonBody } from './gates/body.ts';
+import { authenticateConsole, checkBrowserCall } from './gates/console.ts';
+import { readCredentials } from './gates/credentials.ts';
+import { classifyPeer, type PeerInput } from './gates/locality.ts';
+import { sendError, sendJson } from './respond.ts';
+
+export interface MatchedAdminRoute {
+  readonly route: AdminRoute;
+  readonly parameter: string;
+  readonly peer: PeerInput;
+}
+
+const NO_STORE = ['cache-control', 'no-store'] as const;
+
+/** @throws GatewayError, or anything unforeseen, while no answer has begun. */
+export async function runAdminRoute(
+  edge: Edge,
+  exchange: Exchange,
+  { route, parameter, peer }: MatchedAdminRoute,
+): Promise<void> {
+  const { request, headers, settings, query, requestId, abort } = exchange;
+  const caller = readCaller(edge, exchange, peer);
+  await letIn(edge, exchange, { route, peer, caller });
+  const body = await readBody(edge, exchange, route);
+  const deadline = startDeadline(edge.clock, abort, settings.requestTimeoutMs);
+  const onAbort = (): void => sendError(edge, exchange, abort.signal.reason);
+  abort.signal.addEventListener('abort', onAbort, { once: true });
+  try {
+    const answer = await route.run({
+      body,
+      query,
+      parameter,
+      ifMatch: headers['if-match'],
+      lastEventId: headers['last-event-id'],
+      isHead: request.method === 'HEAD',
+      requestId,
+      caller,
+      signal: abort.signal,
+    });
+    if (answer.kind === 'events') {
+      deadline.cancel();
+      await sendEvents(edge, exchange, answer.frames);
+    } else sendAnswer(edge, exchange, answer);
+  } finally {
+    deadline.cancel();
+    abort.signal.removeEventListener('abort', onAbort);
+  }
+}
+
+interface AdminVisit {
+  readonly route: AdminRoute;
+  readonly peer: PeerInput;
+  readonly caller: AdminCaller;
+}
+
+/** @throws GatewayError unauthenticated, forbidden or rate-limited */
+async function letIn(
+  edge: Edge,
+  exchange: Exchange,
+  { route, peer, caller }: AdminVisit,
+): Promise<void> {
+  const { method = 'GET' } = exchange.request;
+  // Signing in and out change something too: no other page may make a browser do it.
+  if (route.access === 'public') {
+    if (method !== 'GET' && method !== 'HEAD') checkBrowserCall({ method, peer });
+    return;
+  }
+  if (route.access === 'console-or-local' && classifyPeer(peer) === 'local') return;
+  await authenticateConsole({
+    login: edge.door.login,
+    // Not from the address: it stands in histories and logs.
+    credentials: readCredentials(exchange.headers, new URLSearchParams()),
+    cookie: caller.cookie,
+    method,
+    address: caller.address,
+    peer,
+  });
+  exchange.clientKeyId = 'console';
+}
+
+/** Reads a body where one was sent, and takes none where the route has no use for it. */
+async function readBody(
+  edge: Edge,
+  exchange: Exchange,
+  route: AdminRoute,
+): Promise<JsonObject | undefined> {
+  const { request, response, headers, settings } = exchange;
+  const { 'content-length': length, 'transfer-encoding': encoding } = headers;
+  const isSent = encoding !== undefined || (length !== undefined && Number(length) > 0);
+  if (!isSent) return undefined;
+  if (route.method === 'GET' || (route.access === 'public' && route.takesBody !== true)) {
+    throw invalidRequest('body', `${route.method} ${route.path} takes no body.`);
+  }
+  const { maxBodyBytes: maxBytes } = settings;
+  const body = await readJsonBody({ request, response, maxBytes, clock: edge.clock });
+  exchange.abort.signal.throwIfAborted();
+  return body;
+}
+
+function sendAnswer(
+  edge: Edge,
+  exchange: Exchange,
+  answer: Exclude<AdminAnswer, { kind: 'events' }>,
+): void {
+  switch (answer.kind) {
+    case 'json': {
+      const { status, body, revision } = answer;
+      const etag = revision === undefined ? [] : ['etag', `"${revision}"`];
+      const headers = [...NO_STORE, ...etag, ...cookieOf(answer)];
+      sendJson(edge, exchange, { status, body, headers });
+      break;
+    }
+    case 'empty':
+      sendText(edge, exchange, { status: 204, headers: cookieOf(answer) });
+      break;
+    case 'text': {
+      const { contentType, text } = answer;
+      const headers = ['content-type', contentType, 'content-length', `${Buffer.byteLength(text)}`];
+      sendText(edge, exchange, { status: 200, headers, text });
+      break;
+    }
+    case 'redirect':
+      sendText(edge, exchange, {
+        status: 303,
+        headers: [
+          ...['location', answer.location, ...PAGE_HEADERS, 'content-length', '0'],
+          ...cookieOf(answer),
+        ],
+      });
+      break;
+    case 'page': {
+      const { html, styleHash } = answer;
+      sendText(edge, exchange, { status: 200, headers: pageHeaders(html, styleHash), text: html });
+      break;
+    }
+    default:
+      answer satisfies never;
+  }
+}
+
+function cookieOf({ cookie }: { readonly cookie?: string | undefined }): readonly string[] {
+  return cookie === undefined ? [] : ['set-cookie', cookie];
+}
+
+interface TextAnswer {
+  readonly status: number;
+  /** Names and values alternating. */
+  readonly headers: readonly string[];
+  readonly text?: string;
+}
+
+/** Does nothing when an answer has begun or the client has left. */
+function sendText(edge: Edge, exchange: Exchange, { status, headers, text }: TextAnswer): void {
+  const { response } = exchange;
+  if (response.headersSent || response.destroyed) return;
+  response.writeHead(status, [...baseHeaders(edge, exchange), ...NO_STORE, ...headers]);
+  response.end(text);
+}
+
+/** The address of such a page may hold a code: it goes nowhere else, and nothing else comes in. */
+const PAGE_HEADERS = ['referrer-policy', 'no-referrer', 'x-frame-options', 'DENY'] as const;
+
+function pageHeaders(html: string, styleHash: string): readonly string[] {
+  const policy =
+    `default-src 'none'; style-src 'sha256-${styleHash}'; base-uri 'none'; ` +
+    `form-action 'none'; frame-ancestors 'none'`;
+  return [
+    ...PAGE_HEADERS,
+    ...['content-security-policy', policy],
+    ...['content-type', 'text/html; charset=utf-8'],
+    ...['content-length', String(Buffer.byteLength(html))],
+  ];
+}

@@ -1,0 +1,43 @@
+// The commands and paths of docs/accounts.md are those there are.
+
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { Command } from 'commander';
+import { expect, test } from 'vitest';
+import { startAdmin } from '../../src/admin/admin.test-support.ts';
+import { addAdminCommands } from '../../src/cli/admin-commands.ts';
+import { createFakeTerminal } from '../../src/cli/fake-terminal.test-support.ts';
+import { createFakeClock } from '../support/fake-clock.ts';
+
+const PAGE = readFileSync(join(import.meta.dirname, '../../docs/accounts.md'), 'utf8');
+
+test('every command line is one that is understood', async () => {
+  const lines = PAGE.split('\n')
+    .filter((line) => line.startsWith('isthmus '))
+    .map((line) => line.replace(/ +#.*/, ''));
+  expect(lines.length).toBeGreaterThan(12);
+  for (const line of lines) {
+    let hasConnected = false;
+    const program = new Command('isthmus').exitOverride();
+    addAdminCommands(program, {
+      terminal: createFakeTerminal(),
+      clock: createFakeClock(),
+      connect: async () => {
+        hasConnected = true;
+        throw new Error('far enough');
+      },
+    });
+    const words = line.split(/ +/).slice(1);
+    await expect(program.parseAsync(words, { from: 'user' })).rejects.toThrow('far enough');
+    expect([line, hasConnected]).toEqual([line, true]);
+  }
+});
+
+test('every path is one of the admin API, with that method where one is named', async () => {
+  const admin = await startAdmin();
+  await admin.close();
+  const known = admin.routes.map(({ method, path }) => `${method} ${path}`);
+  const named = [...PAGE.matchAll(/`((?:GET|POST|PUT|PATCH|DELETE) \/api\/[^\s`?]+)/g)];
+  expect(named.length).toBeGreaterThan(20);
+  for (const [, route = ''] of named) expect(known).toContain(route);
+});

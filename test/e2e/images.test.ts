@@ -1,0 +1,301 @@
+// The official client of images against the whole gateway: drawing, editing, and what is refused.
+
+import OpenAI, { APIError, BadRequestError, toFile } from 'openai';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { isJsonObject, type JsonObject } from '../../src/lib/json.ts';
+import { KEY, STRICT, startApp, type TestApp } from '../support/app.ts';
+import { colorAt, IMAGE_MODEL, pictureOf, pixelsOf, pngFile, unpack } from '../support/pictures.ts';
+import { PNG } from '../support/prompts.ts';
+
+let app: TestApp;
+let client: OpenAI;
+
+beforeAll(async () => {
+  app = await startApp({ environment: STRICT });
+  client = new OpenAI({ baseURL: `${app.url}/v1`, apiKey: KEY, maxRetries: 0 });
+});
+afterAll(() => app.close());
+
+describe('drawing', () => {
+  test('a prompt is drawn as a PNG, with usage', async () => {
+    const answer = await client.images.generate({ model: IMAGE_MODEL, prompt: 'A red boat' });
+    expect(answer.created).toBeGreaterThan(1_700_000_000);
+    expect(answer.output_format).toBe('png');
+    expect(unpack(answer.data?.[0]?.b64_json)).toMatchObject({ width: 1024, height: 1024 });
+    expect(answer.data?.[0]?.url).toBeUndefined();
+    expect(answer.usage?.output_tokens).toBeGreaterThanOrEqual(1120);
+    expect(answer.usage?.total_tokens).toBe(
+      (answer.usage?.input_tokens ?? 0) + (answer.usage?.output_tokens ?? 0),
+    );
+  });
+
+  test('V137 with response_format url the image is a data URI', async () => {
+    const answer = await client.images.generate({
+      model: IMAGE_MODEL,
+      prompt: 'A red boat',
+      response_format: 'url',
+    });
+    const [, base64] = answer.data?.[0]?.url?.split('data:image/png;base64,') ?? [];
+    expect(pixelsOf(base64)).toEqual([1024, 1024]);
+    expect(answer.data?.[0]?.b64_json).toBeUndefined();
+  });
+
+  test.each([
+    ['1280x720', [1376, 768]],
+    ['720x1280', [768, 1376]],
+    ['800x600', [1200, 896]],
+    ['600x800', [896, 1200]],
+    ['2560x1080', [1584, 672]],
+    ['1024x1024', [1024, 1024]],
+    ['16:9', [1376, 768]],
+    ['2:3', [848, 1264]],
+    ['invalid', [1024, 1024]],
+    ['1920x0', [1024, 1024]],
+    ['abc x def', [1024, 1024]],
+    ['auto', [1024, 1024]],
+  ])('V130 the size %s has its ratio in pixels', async (size, pixels) => {
+    expect(await draw({ size })).toEqual(pixels);
+  });
+
+  test.each([
+    [{ quality: 'hd' }, 4096],
+    [{ quality: 'medium' }, 2048],
+    [{ quality: 'standard' }, 1024],
+    [{ quality: 'standard', imageSize: '4K' }, 4096],
+    [{ imageSize: '2K', model: `${IMAGE_MODEL}-4k` }, 2048],
+    [{ quality: 'standard', model: `${IMAGE_MODEL}-4k` }, 1024],
+  ])('V132 %j is drawn with sides of %d pixels', async (fields, side) => {
+    expect(await draw(fields)).toEqual([side, side]);
+  });
+
+  test.each([
+    ['-16x9-4k', [5504, 3072]],
+    ['-4k-16-9', [5504, 3072]],
+    ['-21-9-4k', [6336, 2688]],
+    ['-9-16', [768, 1376]],
+    ['-hd', [4096, 4096]],
+    ['-2k', [2048, 2048]],
+  ])('V133 the model name may end in %s', async (suffix, pixels) => {
+    expect(await draw({ model: IMAGE_MODEL + suffix })).toEqual(pixels);
+    const [call] = (await app.sandbox.requests()).slice(-1);
+    expect(call?.path).toContain(`/${IMAGE_MODEL}:`);
+  });
+
+  test('a size that cannot be read is noted', async () => {
+    const { response } = await client.images
+      .generate({ model: IMAGE_MODEL, prompt: 'A red boat', size: 'invalid' })
+      .withResponse();
+    expect(response.headers.get('x-isthmus-receipt')).toContain('approximated=1');
+  });
+
+  test('P112 a size in the request wins over the model name, which fills in what it leaves open', async () => {
+    expect(await draw({ model: `${IMAGE_MODEL}-16-9-2k`, size: '1:1' })).toEqual([2048, 2048]);
+    expect(await draw({ model: `${IMAGE_MODEL}-16-9-2k` })).toEqual([2752, 1536]);
+  });
+
+  test('P117 a client that names no image model of ours is served by one', async () => {
+    for (const model of ['dall-e-3', 'gpt-image-1']) {
+      expect(await draw({ model })).toEqual([1024, 1024]);
+    }
+    const answer = await client.images.generate({ prompt: 'A red boat' });
+    expect(pixelsOf(answer.data?.[0]?.b64_json)).toEqual([1024, 1024]);
+  });
+
+  test('four images are four calls upstream', async () => {
+    const answer = await client.images.generate({ model: IMAGE_MODEL, prompt: 'A red boat', n: 4 });
+    expect(answer.data).toHaveLength(4);
+    const calls = (await app.sandbox.requests()).slice(-4);
+    expect(calls.map(({ path }) => String(path).includes(IMAGE_MODEL))).toEqual(
+      Array(4).fill(true),
+    );
+    expect(answer.usage?.output_tokens).toBeGreaterThanOrEqual(4 * 1120);
+  });
+
+  test('the same prompt gives the same picture, another one another', async () => {
+    const [first, same, other] = await Promise.all(
+      ['A red boat', 'A red boat', 'A blue boat'].map((prompt) =>
+        client.images.generate({ model: IMAGE_MODEL, prompt }),
+      ),
+    );
+    expect(same?.data?.[0]?.b64_json).toBe(first?.data?.[0]?.b64_json);
+    expect(other?.data?.[0]?.b64_json).not.toBe(first?.data?.[0]?.b64_json);
+  });
+
+  test('a stream ends with one completed event an image', async () => {
+    const stream = await client.images.generate({
+      model: IMAGE_MODEL,
+      prompt: 'A red boat',
+      size: '1536x1024',
+      partial_images: 2,
+      stream: true,
+    });
+    const events = await Array.fromAsync(stream);
+    expect(events.map(({ type }) => type)).toEqual(['image_generation.completed']);
+    expect(pixelsOf(events[0]?.b64_json)).toEqual([1024, 1024]);
+    expect(events[0]).toMatchObject({ output_format: 'png', size: '1536x1024' });
+  });
+
+  test('several images can be streamed', async () => {
+    const stream = await client.images.generate({
+      model: IMAGE_MODEL,
+      prompt: 'A red boat',
+      n: 2,
+      stream: true,
+    });
+    expect(await Array.fromAsync(stream)).toHaveLength(2);
+  });
+});
+
+describe('editing', () => {
+  test('P120 pictures of any kind are sent with the type of their bytes', async () => {
+    const webp = Buffer.concat([Buffer.from('RIFF0000WEBPVP8 '), Buffer.alloc(8)]);
+    const answer = await client.images.edit({
+      model: IMAGE_MODEL,
+      prompt: 'Add a hat',
+      image: [await pngFile('one.png'), await toFile(webp, 'two.png', { type: 'image/png' })],
+    });
+    expect(pixelsOf(answer.data?.[0]?.b64_json)).toEqual([1264, 848]);
+    expect(await lastPrompt()).toMatchObject([
+      { inlineData: { mimeType: 'image/png', data: PNG } },
+      { inlineData: { mimeType: 'image/webp' } },
+      { text: 'Add a hat' },
+    ]);
+  });
+
+  test('one picture is an edit, and its answer shows it', async () => {
+    const red = pictureOf([255, 0, 0]);
+    const image = await toFile(red, 'red.png', { type: 'image/png' });
+    const answer = await client.images.edit({ model: IMAGE_MODEL, prompt: 'x', image, n: 2 });
+    expect(answer.data).toHaveLength(2);
+    const edited = unpack(answer.data?.[0]?.b64_json);
+    expect(colorAt(edited, edited.width / 2, edited.height / 3)).toEqual([255, 0, 0]);
+    const plain = await client.images.generate({ model: IMAGE_MODEL, prompt: 'x' });
+    expect(plain.data?.[0]?.b64_json).not.toBe(answer.data?.[0]?.b64_json);
+  });
+
+  test('a mask goes along as a picture with an instruction, and the answer says so', async () => {
+    const { data, response } = await client.images
+      .edit({
+        model: IMAGE_MODEL,
+        prompt: 'Add a hat',
+        image: await pngFile('one.png'),
+        mask: await pngFile('mask.png'),
+        size: '1024x1024',
+      })
+      .withResponse();
+    expect(pixelsOf(data.data?.[0]?.b64_json)).toEqual([1024, 1024]);
+    expect(await lastPrompt()).toHaveLength(4);
+    expect(response.headers.get('x-isthmus-receipt')).toContain('approximated=1');
+  });
+
+  test('an edit may come as JSON, with its picture by address', async () => {
+    const images = [{ image_url: `data:image/png;base64,${PNG}` }];
+    const body = { model: IMAGE_MODEL, prompt: 'Add a hat', images };
+    const answer = await client.post<OpenAI.ImagesResponse>('/images/edits', { body });
+    expect(pixelsOf(answer.data?.[0]?.b64_json)).toEqual([1264, 848]);
+  });
+
+  test('an edit can be streamed', async () => {
+    const stream = await client.images.edit({
+      model: IMAGE_MODEL,
+      prompt: 'Add a hat',
+      image: await pngFile('one.png'),
+      stream: true,
+    });
+    const events = await Array.fromAsync(stream);
+    expect(events.map(({ type }) => type)).toEqual(['image_edit.completed']);
+  });
+
+  test('V138 an edit without a prompt or without a picture is refused', async () => {
+    const image = await pngFile('one.png');
+    await expectRefusal(client.images.edit({ model: IMAGE_MODEL, prompt: '', image }), 'prompt');
+    await expectRefusal(
+      client.images.edit({ model: IMAGE_MODEL, prompt: 'x', image: [] }),
+      'image',
+    );
+  });
+
+  test('what is no picture is refused', async () => {
+    const image = await toFile(Buffer.from('%PDF-1.4'), 'a.pdf', { type: 'application/pdf' });
+    await expectRefusal(client.images.edit({ model: IMAGE_MODEL, prompt: 'x', image }), 'image');
+  });
+
+  test('variations are refused with the way out', async () => {
+    const image = await pngFile('one.png');
+    const error = await refusalOf(client.images.createVariation({ image }));
+    expect(error).toBeInstanceOf(BadRequestError);
+    expect(String(error)).toContain('/v1/images/edits');
+  });
+});
+
+describe('what cannot be drawn', () => {
+  test.each([
+    [{ prompt: '' }, 'prompt'],
+    [{ n: 11 }, 'n'],
+    [{ n: 0 }, 'n'],
+    [{ size: '5:7' }, 'size'],
+    [{ quality: 'best' }, 'quality'],
+    [{ imageSize: '8K' }, 'imageSize'],
+    [{ response_format: 'jpeg' }, 'response_format'],
+  ])('%j is refused by the name of the field', async (fields, field) => {
+    await expectRefusal(post({ model: IMAGE_MODEL, prompt: 'x', ...fields }), field);
+  });
+
+  test('a size of another type and an unknown end of a model name are refused', async () => {
+    await expectRefusal(post({ model: IMAGE_MODEL, prompt: 'x', size: 1024 }), 'size');
+    const error = await refusalOf(post({ model: `${IMAGE_MODEL}-huge`, prompt: 'x' }));
+    expect([400, 404]).toContain(error.status);
+    expect(error.message).toContain(`${IMAGE_MODEL}-huge`);
+  });
+
+  test('a model that only writes says so', async () => {
+    const error = await refusalOf(post({ model: 'alpha-3-flash', prompt: 'x' }));
+    expect(error.status).toBe(400);
+    expect(error.message).toMatch(/image/i);
+  });
+
+  test('a refusal of the model is a content policy violation', async () => {
+    const error = await refusalOf(
+      post({ model: IMAGE_MODEL, prompt: 'UPSTREAM-BLOCK IMAGE_SAFETY' }),
+    );
+    expect(error).toMatchObject({ status: 400, code: 'content_policy_violation' });
+    const ended = await refusalOf(
+      post({ model: IMAGE_MODEL, prompt: 'UPSTREAM-FINISH IMAGE_SAFETY' }),
+    );
+    expect(ended).toMatchObject({ status: 400, code: 'content_policy_violation' });
+  });
+});
+
+/** The pixels of one image by the fields of its request. */
+async function draw(fields: JsonObject): Promise<readonly number[]> {
+  const body = await post({ model: IMAGE_MODEL, prompt: 'A red boat', ...fields });
+  return pixelsOf(body.data?.[0]?.b64_json);
+}
+
+async function post(body: JsonObject): Promise<OpenAI.ImagesResponse> {
+  return client.post('/images/generations', { body });
+}
+
+async function refusalOf(call: Promise<unknown>): Promise<APIError> {
+  const error = await call.then(
+    () => undefined,
+    (reason: unknown) => reason,
+  );
+  if (error instanceof APIError) return error;
+  throw new Error(`Not refused by the gateway: ${String(error)}`);
+}
+
+async function expectRefusal(call: Promise<unknown>, field: string): Promise<void> {
+  const error = await refusalOf(call);
+  expect(error).toBeInstanceOf(BadRequestError);
+  expect(error.param).toBe(field);
+}
+
+/** The parts of the last user turn the sandbox received. */
+async function lastPrompt(): Promise<unknown> {
+  const [call] = (await app.sandbox.requests()).slice(-1);
+  const body = call?.body;
+  const contents = isJsonObject(body) && Array.isArray(body.contents) ? body.contents : [];
+  const last = contents.at(-1);
+  return isJsonObject(last) ? last.parts : undefined;
+}

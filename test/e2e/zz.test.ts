@@ -1,0 +1,46 @@
+
+import { test } from 'vitest';
+import { startApp } from '../support/app.ts';
+test('probe', async () => {
+  const app = await startApp();
+  const go = async (method: string, path: string, headers: Record<string,string> = {}, body?: string) => {
+    const r = await fetch(app.url + path, { method, headers, ...(body === undefined ? {} : { body }) });
+    console.log(method, path, JSON.stringify(headers), r.status, r.headers.get('allow') ?? '', (await r.text()).slice(0, 260));
+  };
+  const J = { 'content-type': 'application/json' };
+  await go('HEAD', '/');
+  await go('GET', '/');
+  await go('HEAD', '/api/hello');
+  await go('GET', '/api/hello');
+  await go('HEAD', '/v1/models');
+  await go('OPTIONS', '/v1/responses');
+  await go('OPTIONS', '/v1/responses/', { origin: 'http://localhost:3000', 'access-control-request-method': 'POST' });
+  await go('POST', '/v1/v1/responses', J, '{}');
+  await go('POST', '/v1/v1/conversations', J, '{}');
+  await go('GET', '/v1/v1/models');
+  await go('POST', '/v1/v1/messages', J, '{}');
+  await go('POST', '/responses', J, '{}');
+  await go('POST', '/v1/responses/', J, JSON.stringify({ model: 'alpha-3-flash', input: 'Hi' }));
+  await go('POST', '/v1/responses/compact', J, JSON.stringify({ model: 'alpha-3-flash', input: 'Hi' }));
+  await go('POST', '/v1/responses/input_tokens', J, JSON.stringify({ model: 'alpha-3-flash', input: 'Hi' }));
+  await go('GET', '/v1/responses/resp_x');
+  await go('GET', '/v1/responses/input_tokens');
+  await go('GET', '/v1/responses');
+  await go('GET', '/v1/models?limit=2');
+  await go('GET', '/v1/models?limit=2', { 'anthropic-version': '2023-06-01' });
+  await go('GET', '/v1/models?pageSize=1');
+  await go('GET', '/v1beta/models?pageSize=1');
+  await go('GET', '/v1/models/alpha-3-flash');
+  await go('GET', '/v1/models/alpha-3-flash/');
+  await go('GET', '/v1/models?client_version=0.169.0');
+  await go('POST', '/api/event_logging/batch', J, '{}');
+  await go('POST', '/v1/telemetry', J, '{}');
+  await go('POST', '/v1internal:recordCodeAssistMetrics', J, '{}');
+  await go('POST', '/v1/responses', { ...J, 'content-encoding': 'zstd' }, 'xx');
+  await go('POST', '/v1/messages/batches', J, '{}');
+  await go('POST', '/v1/moderations', J, '{}');
+  await go('GET', '/v1/files');
+  await go('POST', '/v1/audio/speech', J, '{}');
+  await go('GET', '/v1/organizations');
+  await app.close();
+});

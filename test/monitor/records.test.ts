@@ -1,0 +1,215 @@
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { CLIENT_KEY, type MonitoredGateway, startMonitored } from '../support/monitored-gateway.ts';
+import { CALL_ONCE, PNG, WEATHER } from '../support/prompts.ts';
+
+let gateway: MonitoredGateway;
+beforeEach(async () => {
+  gateway = await startMonitored();
+});
+afterEach(() => gateway.close());
+
+const CHAT = '/v1/chat/completions';
+const chat = (content: string, more: object = {}) => ({
+  model: 'alpha-3-flash',
+  messages: [{ role: 'user', content }],
+  ...more,
+});
+
+/** Sends, reads the answer to its end and gives the row. */
+async function recordOf(path: string, body: object, headers?: Record<string, string>) {
+  const row = gateway.nextRow();
+  const answer = await gateway.ask(path, body, headers);
+  await answer.text().catch(() => '');
+  return row;
+}
+
+test('each protocol leaves a record with its models, account, key, tokens and timings', async () => {
+  const calls: readonly (readonly [string, object, string, string])[] = [
+    [CHAT, chat('Hello there'), 'chat', 'chat/completions'],
+    ['/v1/responses', { model: 'alpha-3-flash', input: 'Hello' }, 'chat', 'responses'],
+    [
+      '/v1/messages',
+      { ...chat('Hello there'), max_tokens: 200, stream: true },
+      'messages',
+      'messages',
+    ],
+    [
+      '/v1beta/models/alpha-3-flash:generateContent',
+      { contents: [{ parts: [{ text: 'Hello' }] }] },
+      'generate',
+      'generateContent',
+    ],
+    [
+      '/v1beta/models/alpha-3-flash:streamGenerateContent',
+      { contents: [{ parts: [{ text: 'Hello' }] }] },
+      'generate',
+      'streamGenerateContent',
+    ],
+  ];
+  for (const [path, body, protocol, surface] of calls) {
+    const row = await recordOf(path, body, { 'user-agent': 'test-client/1' });
+    expect(row).toMatchObject({
+      protocol,
+      surface,
+      method: 'POST',
+      path,
+      status: 200,
+      outcome: 'ok',
+      model: 'alpha-3-flash',
+      routedModel: 'alpha-3-flash',
+      upstreamModel: 'alpha-3-flash',
+      account: 'ann@example.org',
+      keyId: 'main',
+      keyName: 'Ann',
+      clientAddress: '127.0.0.1',
+      attempts: 1,
+    });
+    expect(row.inputTokens).toBeGreaterThan(0);
+    expect(row.outputTokens).toBeGreaterThan(0);
+    expect(row.firstEventMs).toBeLessThanOrEqual(row.totalMs);
+    const detail = await gateway.admin(`/api/requests/${row.id}`);
+    expect(detail.body).toMatchObject({
+      id: row.id,
+      userAgent: 'test-client/1',
+      attemptsList: [{ account: 'ann@example.org', outcome: 'ok', status: 200 }],
+    });
+    expect(detail.text).toContain('chosen');
+    expect(detail.body).not.toHaveProperty('clientRequest');
+  }
+});
+
+test('a stream that broke off is an error although its status was 200', async () => {
+  await gateway.addFault({ errorAfterEvents: 2, status: 500 });
+  const row = await recordOf(CHAT, chat('UPSTREAM-WORDS 40', { stream: true }));
+  expect(row).toMatchObject({ status: 200, outcome: 'error', stream: true });
+  expect(row.error).toMatch(/./);
+});
+
+test('a client that leaves is cancelled, not an error', async () => {
+  const row = gateway.nextRow();
+  const abort = new AbortController();
+  const answer = await fetch(`${gateway.url}${CHAT}`, {
+    method: 'POST',
+    headers: {
+      'content-type': 'application/json',
+      'x-api-key': CLIENT_KEY,
+    },
+    body: JSON.stringify(chat('UPSTREAM-SLOW 50 UPSTREAM-WORDS 400', { stream: true })),
+    signal: abort.signal,
+  });
+  await answer.body?.getReader().read();
+  abort.abort();
+  expect(await row).toMatchObject({ status: 499, outcome: 'cancelled' });
+});
+
+test('a refused body, an unknown model and an upstream that fails are errors with their words', async () => {
+  expect(await recordOf(CHAT, { model: 'alpha-3-flash', messages: 'no' })).toMatchObject({
+    status: 400,
+    outcome: 'error',
+    attempts: 0,
+    error: expect.stringContaining('messages'),
+  });
+  expect(await recordOf(CHAT, chat('UPSTREAM-STATUS 400'))).toMatchObject({
+    status: 400,
+    outcome: 'error',
+    attempts: 1,
+  });
+  const { admin } = gateway;
+  const errors = await admin('/api/requests?status=4xx');
+  expect(errors.body.total).toBe(2);
+  const overview = await admin('/api/overview');
+  expect(overview.body).toMatchObject({
+    accounts: { total: 1 },
+    recentErrors: [{ status: 400 }, { status: 400 }],
+  });
+});
+
+test('a request that gave its own id is found by it, and two of one id are two records', async () => {
+  const first = await recordOf(CHAT, chat('One'), { 'x-request-id': 'mine' });
+  const second = await recordOf(CHAT, chat('Two'), { 'x-request-id': 'mine' });
+  expect(first.id).not.toBe(second.id);
+  expect((await gateway.admin('/api/requests/mine')).body).toMatchObject({ id: second.id });
+  expect((await gateway.admin(`/api/requests/${first.id}`)).body).toMatchObject({ id: first.id });
+  expect((await gateway.admin('/api/requests/none')).status).toBe(404);
+});
+
+test('bodies are kept only when wanted: shortened media, whole texts and tool calls of streams', async () => {
+  gateway.settings.keepsBodies = true;
+  const image = {
+    type: 'image_url',
+    image_url: { url: `data:image/png;base64,${'iVBOR'.repeat(400)}${PNG}` },
+  };
+  await recordOf(
+    CHAT,
+    chat('x', { messages: [{ role: 'user', content: [{ type: 'text', text: 'See' }, image] }] }),
+  );
+  const stream = await recordOf(
+    CHAT,
+    chat(CALL_ONCE, {
+      stream: true,
+      tools: [
+        {
+          type: 'function',
+          function: { name: WEATHER.name, parameters: WEATHER.schema },
+        },
+      ],
+    }),
+  );
+  const detail = await gateway.admin(`/api/requests/${stream.id}`);
+  expect(detail.body).toMatchObject({
+    clientRequest: { isWhole: true },
+    upstreamRequest: { isWhole: true },
+    response: { isWhole: true },
+  });
+  const { blocks } = detail.body.response as { blocks: { kind: string }[] };
+  expect(blocks).toContainEqual(
+    expect.objectContaining({ kind: 'tool-call', name: 'weather', arguments: '{"city":"Paris"}' }),
+  );
+  const [, withImage] = (await gateway.admin('/api/requests')).body.requests as { id: string }[];
+  const shown = await gateway.admin(`/api/requests/${withImage?.id}`);
+  expect(shown.body.clientRequest).toMatchObject({ isWhole: false });
+  expect(shown.text).not.toContain('iVBORiVBOR');
+  expect((await gateway.admin('/api/requests?search=%22city%22')).body.total).toBe(1);
+});
+
+test('an empty gateway shows empty lists, no usage and a quiet hour', async () => {
+  expect((await gateway.admin('/api/requests')).body).toEqual({ requests: [], total: 0 });
+  const usage = await gateway.admin('/api/usage?by=model&timeZone=Asia/Kolkata&step=day');
+  expect(usage.status).toBe(200);
+  expect(usage.body.buckets).toEqual([]);
+  const overview = await gateway.admin('/api/overview');
+  expect(overview.body).toMatchObject({ live: { requestsPerMinute: 0, inFlight: 0 } });
+  expect(overview.body.series).toHaveLength(60);
+  expect((await gateway.admin('/api/logs')).body).toEqual({ lines: [] });
+});
+
+test('usage and metrics count what was asked and answered', async () => {
+  await recordOf(CHAT, chat('Hello there'));
+  await recordOf(CHAT, chat('UPSTREAM-STATUS 400'));
+  const usage = await gateway.admin('/api/usage?by=key');
+  expect(usage.body.buckets).toMatchObject([
+    { group: 'main', groupName: 'Ann', requests: 2, errors: 1 },
+  ]);
+  const metrics = await fetch(`${gateway.url}/metrics`);
+  expect(metrics.headers.get('content-type')).toMatch(/^text\/plain/);
+  const text = await metrics.text();
+  expect(text).toContain(
+    'isthmus_requests_total{protocol="chat",model="alpha-3-flash",outcome="ok"} 1',
+  );
+  expect(text).toContain('isthmus_request_duration_seconds_count{protocol="chat"} 2');
+  expect(text).not.toContain('ann@example.org');
+});
+
+test('wrong filters are refused by name', async () => {
+  for (const [query, field] of [
+    ['cursor=x', 'cursor'],
+    ['status=7xx', 'status'],
+    ['limit=0', 'limit'],
+    ['unknown=1', 'unknown'],
+  ]) {
+    const answer = await gateway.admin(`/api/requests?${query}`);
+    expect([answer.status, answer.text]).toEqual([400, expect.stringContaining(`${field}`)]);
+  }
+  expect((await gateway.admin('/api/usage?timeZone=Mars/Base')).status).toBe(400);
+  expect((await gateway.admin('/api/usage?from=0&step=hour')).text).toContain('longer step');
+});
