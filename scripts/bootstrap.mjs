@@ -5,6 +5,7 @@ import { createHash } from 'node:crypto';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { buildStale } from './build.mjs';
 
 const ROOT = dirname(dirname(fileURLToPath(import.meta.url)));
 const MODULES = join(ROOT, 'node_modules');
@@ -13,12 +14,16 @@ const NODE = join(MODULES, 'node', 'bin', process.platform === 'win32' ? 'node.e
 
 /** What each command runs, on the pinned node; arguments given after `--` are appended. */
 const COMMANDS = {
-  start: ['src/main.ts', 'serve'],
+  start: ['lib/main.js', 'serve'],
+  isthmus: ['lib/main.js'],
   test: ['scripts/test.mjs', 'all'],
   check: ['scripts/test.mjs', 'check'],
   'test:clients': ['scripts/test.mjs', 'clients'],
   bench: ['test/bench/main.ts'],
 };
+
+/** Commands that run what was built. */
+const builds = ['start', 'isthmus', 'bench'];
 
 const [command, ...rest] = process.argv.slice(2);
 const target = COMMANDS[command];
@@ -27,6 +32,7 @@ if (target === undefined) {
   process.exit(2);
 }
 installIfStale();
+if (builds.includes(command)) build();
 run(NODE, [...target, ...rest]);
 
 function installIfStale() {
@@ -49,6 +55,16 @@ function installIfStale() {
     process.exit(1);
   }
   writeFileSync(STAMP, lock);
+}
+
+/** A console that cannot be built is no reason not to serve; a server that cannot be built is. */
+function build() {
+  const wanted = command === 'start' ? ['server', 'console'] : ['server'];
+  for (const name of wanted) {
+    if (buildStale(name, { node: NODE })) continue;
+    console.error(`The ${name} could not be built; the messages above say why.`);
+    if (name === 'server') process.exit(1);
+  }
 }
 
 /** Runs a child that gets our signals, and ends as it ended. */

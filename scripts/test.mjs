@@ -3,6 +3,7 @@ import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { buildStale } from './build.mjs';
 
 const CHECKS = [
   ['format and lint', 'biome', ['check', '--error-on-warnings', '.']],
@@ -14,7 +15,11 @@ const suite = process.argv[2] ?? 'all';
 let passed = 0;
 let failed = 0;
 if (suite === 'clients') {
-  runVitest(['run', 'test/slow/clients.test.ts'], { ISTHMUS_SLOW: '1' });
+  if (!buildStale('server')) failed += 1;
+  runVitest(['run', 'test/slow/clients.test.ts'], { ISTHMUS_SLOW: '1', ISTHMUS_BUILT: '1' });
+} else if (suite === 'slow') {
+  const files = ['day', 'kill', 'flush-faults'].map((name) => `test/slow/${name}.test.ts`);
+  runVitest(['run', ...files], { ISTHMUS_SLOW: '1' });
 } else {
   for (const check of CHECKS) runCheck(check);
   runVitest(['run'], {});

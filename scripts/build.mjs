@@ -1,0 +1,65 @@
+// Builds what `npm start` runs: the server as a few files in lib/, the console in dist/. A build that
+// is newer than everything it was made from is left alone; `--force` makes it anew.
+import { spawnSync } from 'node:child_process';
+import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const ROOT = dirname(dirname(fileURLToPath(import.meta.url)));
+const VITE = join(ROOT, 'node_modules', 'vite', 'bin', 'vite.js');
+const STAMP = '.built-from';
+
+const BUILDS = {
+  server: {
+    output: 'lib',
+    sources: ['src', 'scripts/server.vite.config.mjs', 'package-lock.json'],
+    config: 'scripts/server.vite.config.mjs',
+  },
+  console: {
+    output: 'dist',
+    sources: ['console', 'src/admin', 'package-lock.json'],
+    config: 'console/vite.config.ts',
+  },
+};
+
+/** Builds what is stale; false for a build that failed, whose messages went to stderr. */
+export function buildStale(name, { isForced = false, node = process.execPath } = {}) {
+  const { output, sources, config } = BUILDS[name];
+  const folder = join(ROOT, output);
+  const stampPath = join(folder, STAMP);
+  const stamp = describeSources(sources);
+  if (!isForced && existsSync(stampPath) && readFileSync(stampPath, 'utf8') === stamp) return true;
+  console.error(`Building the ${name} …`);
+  const result = spawnSync(node, [VITE, 'build', '--config', config], {
+    cwd: ROOT,
+    stdio: ['ignore', 'ignore', 'inherit'],
+  });
+  if (result.status !== 0) return false;
+  mkdirSync(folder, { recursive: true });
+  writeFileSync(stampPath, stamp);
+  return true;
+}
+
+/** Names, sizes and times of everything below: what an edit or a checkout changes. */
+function describeSources(sources) {
+  const lines = [];
+  const visit = (path) => {
+    const found = statSync(join(ROOT, path), { throwIfNoEntry: false });
+    if (found === undefined) return;
+    if (!found.isDirectory()) {
+      lines.push(`${path} ${found.size} ${found.mtimeMs}`);
+      return;
+    }
+    for (const name of readdirSync(join(ROOT, path)).sort()) visit(`${path}/${name}`);
+  };
+  for (const source of sources) visit(source);
+  return `${lines.join('\n')}\n`;
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  const isForced = process.argv.includes('--force');
+  const names = process.argv.slice(2).filter((word) => word in BUILDS);
+  const wanted = names.length === 0 ? Object.keys(BUILDS) : names;
+  const isGood = wanted.map((name) => buildStale(name, { isForced })).every(Boolean);
+  process.exit(isGood ? 0 : 1);
+}
