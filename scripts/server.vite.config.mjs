@@ -4,7 +4,7 @@ export default {
   logLevel: 'warn',
   publicDir: false,
   // Loggers load their own files by name while they run.
-  ssr: { noExternal: true, external: ['pino', 'pino-roll'] },
+  ssr: { noExternal: true, external: ['pino'] },
   build: {
     ssr: 'src/main.ts',
     outDir: 'lib',

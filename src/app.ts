@@ -3,15 +3,14 @@
 import { readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import type { AccountBook } from './accounts/account-book.ts';
-import { createAccountBook } from './accounts/create-account-book.ts';
 import { createAdminRoutes } from './admin/admin-routes.ts';
+import { openAccounts } from './compose/accounts.ts';
 import { openBackend } from './compose/backend.ts';
 import { createConfigSecrets } from './compose/config-secrets.ts';
 import { createEdgeSettings } from './compose/edge-settings.ts';
 import { openGatewayDoor } from './compose/open-gateway-door.ts';
 import { openMonitor } from './compose/open-monitor.ts';
-import { createQuotaWatch } from './compose/quota-watch.ts';
-import { restSandboxAccounts } from './compose/rest-sandbox.ts';
+import { openTelemetry } from './compose/telemetry.ts';
 import type { LiveConfig } from './config/live.ts';
 import { createDispatcher } from './dispatch/dispatch.ts';
 import { createModelDirectory } from './dispatch/model-directory.ts';
@@ -21,15 +20,10 @@ import { createId } from './lib/ids.ts';
 import { createMediaFetcher } from './media/fetch-media.ts';
 import type { LogFiles } from './monitor/log-files.ts';
 import { createAccountTransfer } from './oauth/account-transfer.ts';
-import { createOAuthOutbound } from './oauth/oauth-fetch.ts';
 import { createRevoker } from './oauth/revoker.ts';
 import { createSignIns } from './oauth/sign-ins.ts';
-import { createTokenSource } from './oauth/token-source.ts';
-import { createPool } from './pool/create-pool.ts';
 import type { Pool } from './pool/pool.ts';
 import { createProtocols } from './protocols/index.ts';
-import { createProtection } from './quota/protection.ts';
-import { createQuotaRefresher, type QuotaRefresher } from './quota/refresher.ts';
 import { createRouter, type Router } from './routing/router.ts';
 import { openWithPassphrase, sealWithPassphrase } from './sealing/passphrase.ts';
 import { DATABASE_FILE, loadSecretKey } from './sealing/secret-key.ts';
@@ -39,7 +33,6 @@ import { createServer, type EdgeServer } from './server/create-server.ts';
 import type { Log } from './server/log.ts';
 import { createAnswerShelves } from './shelf/answer-shelf.ts';
 import { createSignatureKeeper } from './signatures/keeper.ts';
-import { neutralModelName } from './wire/vocabulary.ts';
 
 export interface AppOptions {
   readonly config: LiveConfig;
@@ -93,54 +86,17 @@ export async function createApp(options: AppOptions): Promise<App> {
     clock,
     log,
   });
-  const { upstreams, oauth, seeds } = backend;
-  const book = await createAccountBook({
+  const { upstreams, oauth } = backend;
+  const accounts = await openAccounts({
+    config,
+    backend,
     store: stores.accounts,
-    seeds,
-    clock,
-    random,
-    createId,
-    log,
-  });
-  restSandboxAccounts(book);
-  const outbound = createOAuthOutbound({ userAgent: `isthmus/${VERSION}` });
-  const { fetch } = outbound;
-  const tokens = createTokenSource({ book, oauth, clock, random, fetch, log });
-
-  const isProtected = createProtection({
-    settings: () => settings().quota.protection,
-    now: () => clock.now(),
-    normalizeName: (name) => neutralModelName(name.toLowerCase()),
-  });
-  const quota: QuotaRefresher = createQuotaRefresher({
-    book,
-    upstreams,
-    tokens,
-    settings: () => settings().quota,
+    userAgent: `isthmus/${VERSION}`,
     clock,
     random,
     log,
   });
-  config.subscribe(() => quota.reschedule());
-  const pool = createPool({
-    book,
-    upstreams,
-    tokens,
-    settings: () => settings().pool,
-    isProtected,
-    rulesVersion: settings,
-    onOutcome: createQuotaWatch({
-      book,
-      upstreams,
-      settings,
-      refresher: () => quota,
-      now: () => clock.now(),
-    }),
-    clock,
-    random,
-    onModelListFailure: (account, error) =>
-      log.warn({ account, error }, 'The model list of an account could not be read.'),
-  });
+  const { book, tokens, fetch, isProtected, quota, pool } = accounts;
 
   const router = createRouter({
     mapping: () => settings().customMapping,
@@ -204,7 +160,17 @@ export async function createApp(options: AppOptions): Promise<App> {
     log,
   });
   const { door } = entrance;
+  const telemetry = await openTelemetry({
+    settings,
+    book,
+    upstreams,
+    version: VERSION,
+    clock,
+    log,
+    accountKey: secretKey.derive('telemetry accounts'),
+  });
   const monitoring = openMonitor({
+    onRecord: (record, ended) => telemetry?.observe(record, ended),
     store: stores.requests,
     config,
     logFiles,
@@ -280,13 +246,10 @@ export async function createApp(options: AppOptions): Promise<App> {
     async close() {
       await server.close();
       await monitoring.close();
+      await telemetry?.close();
       await entrance.close();
-      quota.close();
       await media.close();
-      await pool.close();
-      await tokens.close();
-      await outbound.close();
-      await book.close();
+      await accounts.close();
       await keeper.close();
       await stores.close();
       await backend.close();

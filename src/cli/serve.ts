@@ -86,7 +86,6 @@ function warnOfUnused(settings: Settings, log: Logger): void {
   const unused = {
     DATABASE_URL: settings.databaseUrl,
     REDIS_URL: settings.redisUrl,
-    OTEL_EXPORTER_OTLP_ENDPOINT: settings.telemetry?.endpoint,
     'proxy.extprov.enabled': settings.externalProvider.enabled || undefined,
   };
   for (const [name, value] of Object.entries(unused)) {

@@ -7,7 +7,7 @@ import { createMonitorRoutes } from '../admin/monitor/monitor-routes.ts';
 import type { MonitorRouteOptions } from '../admin/monitor/options.ts';
 import { gatewaySecrets } from '../config/gateway-secrets.ts';
 import type { LiveConfig } from '../config/live.ts';
-import { createMonitor, type Monitor } from '../monitor/create-monitor.ts';
+import { createMonitor, type Monitor, type MonitorOptions } from '../monitor/create-monitor.ts';
 import type { LogFiles } from '../monitor/log-files.ts';
 import type { RequestStore } from '../monitor/request-store.ts';
 
@@ -17,6 +17,8 @@ export interface OpenMonitorOptions
   readonly config: LiveConfig;
   readonly logFiles: LogFiles | undefined;
   readonly isSandbox: boolean;
+  /** Told of every record, also while none are kept. */
+  readonly onRecord?: MonitorOptions['onRecord'];
   /** Where the gateway listens; asked when it is shown. */
   readonly address: () => string;
   readonly log: { warn(fields: object, message: string): void };

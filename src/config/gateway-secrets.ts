@@ -6,6 +6,8 @@ import type { Settings } from './effective.ts';
 export function gatewaySecrets(settings: Settings): readonly string[] {
   const { apiKey, consolePassword, externalProvider, secretKey, upstreamSeeds } = settings;
   const single = [apiKey, consolePassword, externalProvider.apiKey, secretKey];
-  const given = single.filter((secret) => secret !== undefined).filter((secret) => secret !== '');
-  return [...new Set([...given, ...upstreamSeeds.flatMap(({ apiKeys }) => apiKeys)])];
+  const headers = Object.values(settings.telemetry?.headers ?? {});
+  const keys = upstreamSeeds.flatMap(({ apiKeys }) => apiKeys);
+  const given = [...single, ...headers, ...keys].filter((secret) => secret !== undefined);
+  return [...new Set(given.filter((secret) => secret !== ''))];
 }

@@ -13,6 +13,8 @@ export interface Upstream {
   readonly id: string;
   /** The wire it speaks; a client call of the same wire is relayed. */
   readonly wire: string;
+  /** Where it is reached. */
+  readonly baseUrl?: string | undefined;
   /** The ids under which this upstream may know a catalogue model, best first; `[name]` for other names. */
   modelIds(name: string): readonly string[];
   /** What one of its models can do; limits the upstream listed itself win over built-in ones. */

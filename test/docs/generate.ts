@@ -20,7 +20,6 @@ const OPERATION_TITLES = {
   generate: 'answers a conversation',
   'count-tokens': 'counts tokens',
   embed: 'embeds texts',
-  'kept-answers': 'reads, lists, deletes or cancels a kept answer',
   'list-models': 'lists the models',
   'get-model': 'tells about one model',
 } as const;
@@ -56,7 +55,11 @@ const REASONS: readonly (readonly [ErrorReason, ErrorKind, string])[] = [
   ['model-not-found', 'not-found', 'No account offers the model.'],
   ['context-length', 'upstream-rejected', 'The conversation is longer than the model takes.'],
   ['content-policy', 'upstream-rejected', 'The upstream refuses the content.'],
-  ['thread-not-found', 'not-found', 'The gateway keeps no conversations.'],
+  [
+    'thread-not-found',
+    'not-found',
+    'The response or conversation that is gone on with is not kept here.',
+  ],
   ['key-rejected', 'forbidden', 'A rule of the client’s own key refuses it.'],
   ['address-blocked', 'forbidden', 'The address it comes from has to stay out.'],
 ];
@@ -177,7 +180,9 @@ function describeRoute(route: EdgeRoute): { what: string; protocols: readonly st
     case 'admin':
       return { what: route.route.title, protocols: [] };
     case 'protocol': {
-      const what = OPERATION_TITLES[route.offers[0].route.operation];
+      const [{ route: first }] = route.offers;
+      const what =
+        first.operation === 'kept-answers' ? first.title : OPERATION_TITLES[first.operation];
       const stream = route.path.includes(':stream') ? ' as a stream' : '';
       const protocols = route.offers.map(({ protocol }) => PROTOCOL_TITLES[protocol.name]);
       return { what: `${what}${stream}`, protocols };

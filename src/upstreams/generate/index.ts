@@ -37,6 +37,7 @@ export function createGenerateUpstream(options: GenerateUpstreamOptions): Genera
   return {
     id: profile.id,
     wire: GENERATE_WIRE,
+    baseUrl,
     modelIds: remember((name) => profile.modelIds(name)),
     capabilities: (modelId, listed) =>
       listed === undefined ? builtIn(modelId) : capabilitiesOf(profile, modelId, listed),
