@@ -60,6 +60,11 @@ test.each<readonly [string, Situation, Partial<Eligibility> & object]>([
   ['a healthy account', {}, { kind: 'eligible' }],
   ['a model it does not offer', { modelId: undefined }, { kind: 'not-offered' }],
   [
+    'a model it does not offer, although it is disabled',
+    { modelId: undefined, health: healthAfter({ kind: 'disable' }) },
+    { kind: 'not-offered' },
+  ],
+  [
     'disabled by hand',
     { health: healthAfter({ kind: 'disable' }) },
     { kind: 'unusable', verdict: 'disabled by hand' },

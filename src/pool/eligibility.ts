@@ -6,7 +6,12 @@ import { isExhausted, knownQuota } from './known-quota.ts';
 
 export type Eligibility =
   | { readonly kind: 'eligible' }
-  | { readonly kind: 'unusable'; readonly verdict: string }
+  | {
+      readonly kind: 'unusable';
+      readonly verdict: string;
+      /** True for one that is only there while there are no others. */
+      readonly isStandIn?: boolean | undefined;
+    }
   | {
       readonly kind: 'not-offered';
       readonly verdict: string;
@@ -50,6 +55,7 @@ export function checkEligibility(input: EligibilityInput): Eligibility {
   // First, as a disabled account is no reason why a model nobody offers cannot be had.
   if (modelId === undefined) return { kind: 'not-offered', verdict: 'does not offer the model' };
   if (health.status.kind === 'disabled') {
+    if (account.origin === 'sandbox') return RESTING;
     return { kind: 'unusable', verdict: DISABLED[health.status.reason] };
   }
   const waits = accountWaits(account, now);
@@ -72,6 +78,12 @@ const DISABLED = {
   forbidden: 'disabled: the upstream refused the account; enable it when that is settled',
   manual: 'disabled by hand',
 } as const;
+
+const RESTING: Eligibility = {
+  kind: 'unusable',
+  verdict: 'of the built-in sandbox, and resting or disabled',
+  isStandIn: true,
+};
 
 const COOLING: Readonly<
   Record<Exclude<CoolingCause, 'missing'>, Pick<Waiting, 'cause' | 'verdict'>>

@@ -43,3 +43,23 @@ test('accounts that cannot be used say more than those that do not offer the mod
   expect(reasonOf([unknown, disabled])).toMatchObject({ reason: 'unusable' });
   expect(reasonOf([unknown])).toMatchObject({ reason: 'not-offered' });
 });
+
+test('a resting account of the sandbox is no reason to wait for a model the others do not offer', () => {
+  const unknown: Finding = { kind: 'not-offered', verdict: 'does not offer the model' };
+  const resting: Finding = { kind: 'unusable', verdict: 'rests', isStandIn: true };
+  expect(reasonOf([unknown, resting])).toMatchObject({ reason: 'not-offered' });
+  expect(reasonOf([unknown, resting, disabled])).toMatchObject({ reason: 'unusable' });
+  expect(reasonOf([resting])).toMatchObject({ reason: 'unusable' });
+});
+
+test('accounts behind an overload are waited for, although the others are at their limit', () => {
+  const overloaded: Finding = {
+    ...limited,
+    cause: 'overloaded',
+    verdict: 'upstream is overloaded',
+  };
+  expect(reasonOf([limited, overloaded], 5000)).toMatchObject({
+    reason: 'overloaded',
+    retryAfterMs: 5000,
+  });
+});

@@ -7,11 +7,12 @@ export type Finding = Exclude<Eligibility, { kind: 'eligible' }> | { readonly ki
 
 /**
  * The most hopeful reason wins: an account that this request merely found failing may serve the next
- * one, and a limit that passes says more than an account that is gone.
+ * one; accounts behind an overload are free in seconds, also where others are at their limit; and a
+ * limit that passes says more than an account that is gone.
  */
 const REASONS: readonly (readonly [readonly WaitingCause[], NoneLeftReason])[] = [
-  [['limited', 'exhausted', 'protected'], 'limited'],
   [['overloaded'], 'overloaded'],
+  [['limited', 'exhausted', 'protected'], 'limited'],
   [['faulty'], 'faulty'],
   [['refused'], 'unusable'],
 ];
@@ -38,5 +39,9 @@ export function noneLeft({ findings, soonestMs, considered }: NoneLeftFacts): Le
     const retryAfterMs = soonestMs ?? (reason === 'limited' ? UNKNOWN_RECOVERY_MS : undefined);
     return { kind: 'none', reason, retryAfterMs, considered };
   }
-  return { kind: 'none', reason: kinds.has('unusable') ? 'unusable' : 'not-offered', considered };
+  const isUnusable = findings.some(
+    (finding) =>
+      finding.kind === 'unusable' && (finding.isStandIn !== true || !kinds.has('not-offered')),
+  );
+  return { kind: 'none', reason: isUnusable ? 'unusable' : 'not-offered', considered };
 }

@@ -1,0 +1,212 @@
+// Accounts that sign in, over the whole gateway: by browser and by paste, renewed once, revoked, signed in again.
+
+import { existsSync } from 'node:fs';
+import { chromium } from 'playwright-core';
+import { afterEach, expect, test } from 'vitest';
+import { isJsonObject, type JsonObject } from '../../src/lib/json.ts';
+import { type FaultBench, SIGNED_IN, startFaultBench } from '../faults/bench.ts';
+import { whileTimePasses } from '../support/passing-clock.ts';
+import { PROTOCOL_CALLS, send } from '../support/protocol-calls.ts';
+import { type SandboxPool, startSandboxPool } from '../support/sandbox-pool.ts';
+import type { ScriptedReply } from '../support/scripted-upstream.ts';
+import { startProviderFront } from './provider-front.ts';
+
+const EVE = 'eve@sandbox.example';
+const HOUR_MS = 3_600_000;
+const CHROMIUM = '/usr/bin/chromium';
+const [CHAT] = PROTOCOL_CALLS;
+
+const closers: (() => Promise<unknown>)[] = [];
+afterEach(async () => {
+  for (const close of closers.splice(0).reverse()) await close();
+});
+
+async function start(tokenUrl?: (url: string) => string): Promise<SandboxPool> {
+  const pool = await startSandboxPool({
+    names: ['ann@sandbox.example', 'bob@sandbox.example'],
+    ...(tokenUrl === undefined ? {} : { tokenUrl }),
+  });
+  closers.push(() => pool.close());
+  return pool;
+}
+
+function ask({ gateway }: Pick<SandboxPool, 'gateway'>, headers = {}) {
+  if (CHAT === undefined) throw new Error('There is no protocol.');
+  return send(gateway.url, CHAT, { headers });
+}
+
+async function accountOf({ gateway }: Pick<SandboxPool, 'gateway'>, label: string) {
+  const { accounts } = await gateway.must('GET', '/api/accounts');
+  const list = Array.isArray(accounts) ? accounts.filter(isJsonObject) : [];
+  const account = list.find((one) => one.label === label);
+  if (account === undefined) throw new Error(`There is no account ${label}.`);
+  return account;
+}
+
+const statusOf = ({ status }: JsonObject): unknown => (isJsonObject(status) ? status.kind : '');
+
+if (!existsSync(CHROMIUM)) {
+  process.stdout.write(`SKIPPED: the sign-in with a browser, as there is no ${CHROMIUM}.\n`);
+}
+
+test.skipIf(!existsSync(CHROMIUM))(
+  'a person signs in with a browser, and the account serves',
+  async () => {
+    const pool = await start();
+    const { gateway } = pool;
+    const started = await gateway.must('POST', '/api/oauth/start', { upstream: 'play' });
+    expect(await gateway.must('GET', `/api/oauth/${started.state}`)).toMatchObject({
+      status: 'pending',
+    });
+    const browser = await chromium.launch({ executablePath: CHROMIUM, args: ['--no-sandbox'] });
+    closers.push(() => browser.close());
+    const page = await browser.newPage();
+    await page.goto(String(started.authorizationUrl));
+    await page.getByText('Someone else').click();
+    await page.getByLabel('E-mail').fill(EVE);
+    await page.getByText('ultra', { exact: true }).click();
+    await page.getByRole('button', { name: 'Allow' }).click();
+    await page.getByRole('heading', { name: 'Signed in' }).waitFor();
+    expect(page.url()).not.toContain('code=');
+    expect(await gateway.must('GET', `/api/oauth/${started.state}`)).toMatchObject({
+      status: 'done',
+      account: { label: EVE, kind: 'oauth' },
+    });
+    expect((await ask(pool)).status).toBe(200);
+    await whileTimePasses(pool.clock, gateway.must('POST', '/api/quota/refresh', {}));
+    const account = await accountOf(pool, EVE);
+    expect(account).toMatchObject({ tier: 'ultra', project: 'sandbox-eve' });
+    const truth = await pool.control('GET', `/sandbox/quota?account=${EVE}`);
+    expect(percentsOf(account.quotas, 'model')).toEqual(percentsOf(truth.models, 'name'));
+  },
+  60_000,
+);
+
+test('a refused consent changes nothing and says so', async () => {
+  const pool = await start();
+  const { authorizationUrl, state } = await pool.gateway.must('POST', '/api/oauth/start', {
+    upstream: 'play',
+  });
+  const redirect = new URL(String(authorizationUrl)).searchParams.get('redirect_uri');
+  const answer = await fetch(`${redirect}?error=access_denied&state=${state}`);
+  expect(await answer.text()).toContain('The sign-in was refused at the provider');
+  expect(await pool.gateway.must('GET', `/api/oauth/${state}`)).toMatchObject({ status: 'failed' });
+});
+
+test('without a browser of its own a person pastes the address, or the code', async () => {
+  const pool = await start();
+  const { gateway } = pool;
+  for (const paste of ['url', 'code']) {
+    const email = `${paste}@sandbox.example`;
+    const body = { upstream: 'play', redirect: 'manual' };
+    const { authorizationUrl, state } = await gateway.must('POST', '/api/oauth/start', body);
+    const url = await pool.consent({ authorizationUrl: String(authorizationUrl), email });
+    const code = new URL(url).searchParams.get('code') ?? '';
+    const result = paste === 'url' ? { url } : { code, state: String(state) };
+    expect(await gateway.must('POST', '/api/oauth/complete', result)).toMatchObject({
+      status: 'done',
+      account: { label: email },
+    });
+    const again = await gateway.api('POST', '/api/oauth/complete', result);
+    expect(again.status).toBe(400);
+    expect((await ask(pool, { 'x-preferred-account': email })).status).toBe(200);
+  }
+});
+
+test('a revoked sign-in is out within seconds while others serve, and comes back by signing in again', async () => {
+  const pool = await start();
+  const { gateway } = pool;
+  await pool.addKey('ann@sandbox.example');
+  const id = await pool.signIn(EVE);
+  const prefer = { 'x-preferred-account': EVE };
+  expect((await ask(pool, prefer)).status).toBe(200);
+  await pool.control('POST', `/sandbox/accounts/${EVE}/revoke`, {});
+  const revokedAt = pool.clock.now();
+  while (statusOf(await accountOf(pool, EVE)) !== 'disabled') {
+    expect((await ask(pool, prefer)).status).toBe(200);
+    pool.clock.skip(500);
+    expect(pool.clock.now() - revokedAt).toBeLessThan(30_000);
+  }
+  const { status } = await accountOf(pool, EVE);
+  expect(status).toMatchObject({
+    reason: 'invalid-grant',
+    wayOut: expect.stringContaining('--oauth'),
+  });
+  expect((await ask(pool, prefer)).status).toBe(200);
+
+  const started = await gateway.must('POST', '/api/oauth/start', {
+    upstream: 'play',
+    accountId: id,
+  });
+  const url = await pool.consent({
+    authorizationUrl: String(started.authorizationUrl),
+    email: EVE,
+  });
+  await gateway.must('POST', '/api/oauth/complete', { url });
+  const account = await accountOf(pool, EVE);
+  expect([account.id, statusOf(account)]).toEqual([id, 'active']);
+  pool.clock.skip(2 * HOUR_MS);
+  expect((await ask(pool, prefer)).status).toBe(200);
+  expect(await gateway.must('POST', `/api/accounts/${id}/test`, {})).toMatchObject({
+    isUsable: true,
+  });
+});
+
+test('500 requests at once on an expired token: one renewal, and all succeed', async () => {
+  let target = '';
+  const front = await startProviderFront(() => target);
+  closers.push(() => front.close());
+  const pool = await start((url) => {
+    target = url;
+    return front.url;
+  });
+  await pool.signIn(EVE);
+  pool.clock.skip(2 * HOUR_MS);
+  const answers = await Promise.all(Array.from({ length: 500 }, () => ask(pool)));
+  expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
+  expect(front.refreshes.length).toBe(1);
+});
+
+const TOKEN_FAULTS: readonly ScriptedReply[] = [
+  ...[408, 429, 500, 502, 503].map((status) => ({ kind: 'status', status, body: 'no' }) as const),
+  ...['invalid_request', 'invalid_client', 'temporarily_unavailable'].map(
+    (error) => ({ kind: 'status', status: 400, body: { error } }) as const,
+  ),
+  { kind: 'status', status: 200, type: 'text/html', body: '<!doctype html><p>Log in' },
+  { kind: 'status', status: 200, body: '{"access_token": "x' },
+  { kind: 'status', status: 302, headers: { location: 'http://127.0.0.1:1/' }, body: '' },
+  { kind: 'hang-up' },
+];
+
+test('1,200 transient faults of the token endpoint disable nobody', async () => {
+  const bench: FaultBench = await startFaultBench();
+  closers.push(() => bench.close());
+  await bench.prepare(SIGNED_IN);
+  let faults = 0;
+  bench.upstream.script({
+    token: () => {
+      faults += 1;
+      return TOKEN_FAULTS[faults % TOKEN_FAULTS.length];
+    },
+  });
+  while (faults < 1200) {
+    bench.gateway.clock.skip(2 * HOUR_MS);
+    expect([502, 504]).toContain((await ask(bench)).status);
+  }
+  expect(TOKEN_FAULTS.length).toBe(12);
+  for (const label of SIGNED_IN) expect(bench.health(label).status.kind).toBe('active');
+  bench.upstream.script({});
+  bench.gateway.clock.skip(2 * HOUR_MS);
+  expect((await ask(bench)).status).toBe(200);
+});
+
+function percentsOf(list: unknown, name: string): Map<string, number> {
+  const rows = Array.isArray(list) ? list.filter(isJsonObject) : [];
+  const percentOf = (row: JsonObject): number =>
+    Number(row.percent ?? Math.round(Number(row.remainingFraction) * 1e8) / 1e6);
+  return new Map(
+    rows
+      .map((row): [string, number] => [String(row[name]), percentOf(row)])
+      .sort(([left], [right]) => (left < right ? -1 : 1)),
+  );
+}

@@ -1,0 +1,136 @@
+// Sessions keep their account over the whole gateway, leave it softly, come back, and belong to one key.
+
+import { afterEach, expect, test } from 'vitest';
+import type { JsonObject } from '../../src/lib/json.ts';
+import { createRandom } from '../fuzz/random.ts';
+import { type PoolApp, startPoolApp } from '../support/pool-app.ts';
+import { PROTOCOL_CALLS, type ProtocolCall, send } from '../support/protocol-calls.ts';
+import {
+  errorBody,
+  type ScriptedUpstream,
+  startScriptedUpstream,
+} from '../support/scripted-upstream.ts';
+
+const LABELS = ['one', 'two', 'three', 'four', 'five', 'six'];
+const KEY = 'sk-sessions-0123456789';
+const [CHAT] = PROTOCOL_CALLS;
+
+let gateway: PoolApp;
+let upstream: ScriptedUpstream;
+afterEach(async () => {
+  await gateway.close();
+  await upstream.close();
+});
+
+async function start(pool: JsonObject = {}): Promise<void> {
+  const random = createRandom(7);
+  upstream = await startScriptedUpstream();
+  gateway = await startPoolApp({
+    environment: { API_KEY: KEY, AUTH_MODE: 'auto', WEB_PASSWORD: '' },
+    file: { proxy: { pool }, upstreams: { play: { profile: 'sandbox', base_url: upstream.url } } },
+    random: () => random.next(),
+  });
+  for (const label of LABELS) {
+    await gateway.app.book.add({
+      upstreamId: 'play',
+      label,
+      credential: { kind: 'api-key', key: `key.${label}` },
+    });
+  }
+}
+
+interface Asking {
+  readonly session: string;
+  readonly call?: ProtocolCall | undefined;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+/** The account that served. */
+async function ask({ session, call = CHAT, headers = {} }: Asking): Promise<string> {
+  if (call === undefined) throw new Error('There is no protocol.');
+  const answer = await send(gateway.url, call, {
+    model: 'alpha-3-flash',
+    headers: { 'x-session-id': session, ...headers },
+  });
+  expect(answer.status, answer.text).toBe(200);
+  return upstream.calls.at(-1)?.account ?? '';
+}
+
+test('a session keeps its account over 1,000 requests, in every protocol and over idle minutes', async () => {
+  await start();
+  const home = await ask({ session: 'long' });
+  for (let count = 0; count < 1000; count += 1) {
+    const call = PROTOCOL_CALLS[count % PROTOCOL_CALLS.length];
+    expect(await ask({ session: 'long', call })).toBe(home);
+    if (count % 100 === 0) gateway.clock.skip(50 * 60_000);
+  }
+});
+
+test('sessions that come mixed keep their accounts, and are spread over all', async () => {
+  await start();
+  const random = createRandom(11);
+  const homes = new Map<string, string>();
+  for (let count = 0; count < 600; count += 1) {
+    const session = `session ${random.below(40)}`;
+    const account = await ask({ session });
+    expect(account).toBe(homes.get(session) ?? account);
+    homes.set(session, account);
+  }
+  expect(homes.size).toBe(40);
+  expect(new Set(homes.values()).size).toBe(LABELS.length);
+});
+
+test('a cooldown of its account moves a session softly, and back', async () => {
+  await start();
+  const home = await ask({ session: 'soft' });
+  const limit = errorBody(429, 'Slow down.', [{ retryDelay: '60s' }]);
+  upstream.script({
+    model: ({ account }, nth) =>
+      account === home && nth === 1 ? { kind: 'status', status: 429, body: limit } : undefined,
+  });
+  const detour = await ask({ session: 'soft' });
+  expect(detour).not.toBe(home);
+  for (let count = 0; count < 20; count += 1) expect(await ask({ session: 'soft' })).toBe(detour);
+  gateway.clock.skip(60_001);
+  for (let count = 0; count < 20; count += 1) expect(await ask({ session: 'soft' })).toBe(home);
+});
+
+test('a disabled account loses its sessions for good', async () => {
+  await start();
+  const home = await ask({ session: 'moved' });
+  const account = gateway.app.book.list().find(({ record }) => record.label === home);
+  gateway.app.book.apply(account?.record.id ?? '', { kind: 'disable' });
+  const next = await ask({ session: 'moved' });
+  expect(next).not.toBe(home);
+  gateway.app.book.apply(account?.record.id ?? '', { kind: 'enable' });
+  for (let count = 0; count < 20; count += 1) expect(await ask({ session: 'moved' })).toBe(next);
+});
+
+test('with cache-first a session waits for its account', async () => {
+  await start({ mode: 'cache-first', max_wait_seconds: 30 });
+  const home = await ask({ session: 'patient' });
+  upstream.script({
+    model: ({ account }, nth) =>
+      account === home && nth === 1
+        ? { kind: 'status', status: 429, body: errorBody(429, 'No.', [{ retryDelay: '20s' }]) }
+        : undefined,
+  });
+  await ask({ session: 'patient' });
+  const before = gateway.clock.now();
+  expect(await ask({ session: 'patient' })).toBe(home);
+  expect(gateway.clock.now() - before).toBeGreaterThan(19_000);
+});
+
+test('two keys with the same session id share nothing', async () => {
+  await start();
+  const keyed = { authorization: `Bearer ${KEY}` };
+  let differing = 0;
+  for (let count = 0; count < 30; count += 1) {
+    const session = `shared ${count}`;
+    const [mine, theirs] = [await ask({ session }), await ask({ session, headers: keyed })];
+    if (mine !== theirs) differing += 1;
+    expect(await ask({ session })).toBe(mine);
+    expect(await ask({ session, headers: keyed })).toBe(theirs);
+  }
+  expect(differing).toBeGreaterThan(10);
+});
