@@ -28,6 +28,8 @@ export interface CanonicalRequest {
   readonly safety: readonly SafetySetting[];
   readonly cachedContent?: string | undefined;
   readonly serviceTier?: string | undefined;
+  /** True when the oldest turns may be left out of a conversation larger than the model takes. */
+  readonly dropsOldest?: true | undefined;
   /** What the client calls the fields that receipts and errors name. */
   readonly clientNames?: ClientNames | undefined;
 }

@@ -50,6 +50,8 @@ export type ProtocolRoute =
       readonly operation: 'kept-answers';
       readonly method: 'GET' | 'POST' | 'DELETE';
       readonly path: string;
+      /** What it does, for the list of all routes. */
+      readonly title: string;
       /** True for routes that read the body. */
       readonly takesBody?: true | undefined;
       /** @throws GatewayError not-found for an answer this client key has not */

@@ -2,7 +2,9 @@
 
 import type { Clock } from '../lib/clock.ts';
 import type { JsonObject } from '../lib/json.ts';
-import { createShelfMemory } from './shelf-memory.ts';
+import { createShelfMemory, type KeptAnswerRow } from './shelf-memory.ts';
+
+export type { KeptAnswerRow } from './shelf-memory.ts';
 
 export interface KeptAnswer {
   readonly id: string;
@@ -46,17 +48,6 @@ export interface KeptAnswerStore {
   find(clientKeyId: string, id: string): Promise<string | undefined>;
   findByItem(clientKeyId: string, itemId: string): Promise<string | undefined>;
   remove(clientKeyId: string, id: string): Promise<boolean>;
-}
-
-export interface KeptAnswerRow {
-  readonly clientKeyId: string;
-  readonly id: string;
-  /** The answer as JSON text. */
-  readonly json: string;
-  /** Ids of the output items. */
-  readonly itemIds: readonly string[];
-  /** Milliseconds since the epoch. */
-  readonly expiresAt: number;
 }
 
 export interface AnswerShelvesOptions {

@@ -1,6 +1,15 @@
 // The answers held in memory: bounded by their number and by their size together.
 
-import type { KeptAnswerRow } from './answer-shelf.ts';
+export interface KeptAnswerRow {
+  readonly clientKeyId: string;
+  readonly id: string;
+  /** The answer as JSON text. */
+  readonly json: string;
+  /** Ids of the output items. */
+  readonly itemIds: readonly string[];
+  /** Milliseconds since the epoch. */
+  readonly expiresAt: number;
+}
 
 export interface ShelfMemory {
   put(row: KeptAnswerRow): void;

@@ -6,6 +6,7 @@ import { applyImageName } from './apply-image-name.ts';
 import { dropBillingLine } from './drop-billing-line.ts';
 import { dropEmptyParts } from './drop-empty-parts.ts';
 import { dropForeignSignatures } from './drop-foreign-signatures.ts';
+import { dropOldestTurns } from './drop-oldest-turns.ts';
 import { endWithUser } from './end-with-user.ts';
 import { limitOutput } from './limit-output.ts';
 import { limitTools } from './limit-tools.ts';
@@ -24,6 +25,8 @@ const TRANSFORMS: readonly Transform[] = [
   dropBillingLine,
   dropForeignSignatures,
   dropEmptyParts,
+  // The size that counts is that of what is sent.
+  dropOldestTurns,
   // Signatures before thinking is resolved: an unsigned call may switch it off.
   restoreSignatures,
   // Turns: instructions become user text before same-role neighbours are merged.

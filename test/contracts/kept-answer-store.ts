@@ -21,8 +21,8 @@ export function describeKeptAnswerStore(
       const kept = row('key', 'r1');
       await opened.store.save(kept);
       const store = await opened.reopen();
-      expect(await store.find('key', 'r1')).toEqual(kept.answer);
-      expect(await store.findByItem('key', 'msg_r1')).toEqual(kept.answer);
+      expect(await store.find('key', 'r1')).toEqual(kept.json);
+      expect(await store.findByItem('key', 'msg_r1')).toEqual(kept.json);
       expect(await store.find('key', 'r2')).toBeUndefined();
       expect(await store.findByItem('key', 'msg_r2')).toBeUndefined();
     });
@@ -55,7 +55,7 @@ export function describeKeptAnswerStore(
       await store.save(row('key', 'r'));
       const again = row('key', 'r', 'second');
       await store.save(again);
-      expect(await store.find('key', 'r')).toEqual(again.answer);
+      expect(await store.find('key', 'r')).toEqual(again.json);
     });
   });
 }
@@ -63,6 +63,6 @@ export function describeKeptAnswerStore(
 function row(clientKeyId: string, id: string, text = 'first'): KeptAnswerRow {
   const input = [{ type: 'message', role: 'user', content: text }];
   const response = { id, output: [{ id: `msg_${id}`, text }], created_at: 1 };
-  const answer = { id, previousId: 'r0', input, response };
-  return { clientKeyId, answer, itemIds: [`msg_${id}`], expiresAt: LATER };
+  const json = JSON.stringify({ id, previousId: 'r0', input, response });
+  return { clientKeyId, id, json, itemIds: [`msg_${id}`], expiresAt: LATER };
 }

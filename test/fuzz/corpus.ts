@@ -4,9 +4,13 @@ import { join } from 'node:path';
 import { isJsonObject, type JsonValue } from '../../src/lib/json.ts';
 import { caseNames } from '../golden/golden-file.ts';
 import { type RequestCase, readCase } from '../golden/request-case.ts';
+import { SMALL_SURFACES, type SmallSurface, smallCases } from './small-surfaces.ts';
 
-export type FuzzedProtocol = 'chat' | 'messages' | 'generate';
-export const FUZZED_PROTOCOLS: readonly FuzzedProtocol[] = ['chat', 'messages', 'generate'];
+/** Surfaces with a folder of recorded requests. */
+const RECORDED = ['chat', 'messages', 'generate', 'responses'] as const;
+
+export type FuzzedSurface = (typeof RECORDED)[number] | SmallSurface;
+export const FUZZED_SURFACES: readonly FuzzedSurface[] = [...RECORDED, ...SMALL_SURFACES];
 
 export interface Corpus {
   readonly cases: readonly RequestCase[];
@@ -16,14 +20,24 @@ export interface Corpus {
 
 const MOST_CHARACTERS = 20_000;
 
-export function readCorpus(protocol: FuzzedProtocol): Corpus {
-  const folder = join(import.meta.dirname, '..', 'golden', 'requests', protocol);
-  const cases = caseNames(folder, '.json')
-    .map((name) => ({ ...readCase(join(folder, `${name}.json`)), name }))
-    .filter(({ body }) => JSON.stringify(body).length <= MOST_CHARACTERS);
+export function readCorpus(surface: FuzzedSurface): Corpus {
+  const cases = readCases(surface).filter(
+    ({ body }) => JSON.stringify(body).length <= MOST_CHARACTERS,
+  );
   const valuesByKey = new Map<string, JsonValue[]>();
   for (const { body } of cases) harvest(body, valuesByKey);
   return { cases, valuesByKey };
+}
+
+function readCases(surface: FuzzedSurface): readonly RequestCase[] {
+  const recorded = RECORDED.find((name) => name === surface);
+  if (recorded === undefined)
+    return SMALL_SURFACES.filter((name) => name === surface).flatMap(smallCases);
+  const folder = join(import.meta.dirname, '..', 'golden', 'requests', recorded);
+  return caseNames(folder, '.json').map((name) => ({
+    ...readCase(join(folder, `${name}.json`)),
+    name,
+  }));
 }
 
 function harvest(value: JsonValue, into: Map<string, JsonValue[]>): void {

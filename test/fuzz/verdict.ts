@@ -16,7 +16,13 @@ import { readGenerateRequest } from '../../src/sandbox/proto/read-message.ts';
 import { checkRequest } from '../../src/sandbox/rules/check-request.ts';
 import { createSignatures } from '../../src/sandbox/signatures.ts';
 import type { PatchTarget } from '../../src/upstreams/upstream.ts';
-import { isGenerateCall, protocolOf, type RequestCase, readCall } from '../golden/request-case.ts';
+import {
+  isGenerateCall,
+  protocolOf,
+  type RequestCase,
+  readCall,
+  readEmbedCall,
+} from '../golden/request-case.ts';
 import { targets } from '../golden/targets.ts';
 
 export type Verdict =
@@ -43,6 +49,7 @@ export function judge(request: RequestCase, lane: Lane): Verdict {
   let body: JsonObject;
   let modelId: string;
   try {
+    if (canEmbed(request)) return { kind: 'accepted' };
     const prepared = prepare(request, lane);
     modelId = prepared.modelId;
     body = prepared.encode('carried');
@@ -60,6 +67,15 @@ export function judge(request: RequestCase, lane: Lane): Verdict {
   return complaint === undefined
     ? { kind: 'accepted' }
     : { kind: 'upstream-refused', message: complaint, body };
+}
+
+/** False for requests that embed nothing; every input is written as it would be sent. @throws GatewayError */
+function canEmbed(request: RequestCase): boolean {
+  const call = readEmbedCall(request, createReceipt());
+  if (call === undefined) return false;
+  router.route(call.model);
+  for (const input of call.inputs()) JSON.stringify(upstream.encodeEmbedInput(input));
+  return true;
 }
 
 interface Prepared {

@@ -16,8 +16,10 @@ import { goldenJson } from './golden-file.ts';
 import { describeError, isGenerateCall, protocolOf, readCall } from './request-case.ts';
 
 /** `relay` is the generate-content client behind an upstream of its own wire. */
-export type LaneName = 'chat' | 'messages' | 'generate' | 'relay';
-export const LANES: readonly LaneName[] = ['chat', 'messages', 'generate', 'relay'];
+export type LaneName = 'chat' | 'responses' | 'messages' | 'generate' | 'relay';
+export const LANES: readonly LaneName[] = ['chat', 'responses', 'messages', 'generate', 'relay'];
+/** The lanes whose whole answers are written from events. */
+export const TRANSLATED_LANES = ['chat', 'responses', 'messages', 'generate'] as const;
 
 /** The body of an upstream answer, read: its frames, and what was wrong with the bytes behind them. */
 export interface UpstreamAnswer {
@@ -46,6 +48,17 @@ const BASE = {
       stream_options: { include_usage: true },
     },
   },
+  responses: {
+    path: '/v1/responses',
+    body: {
+      model: 'gemini-3-flash',
+      input: QUESTION,
+      reasoning: { summary: 'auto' },
+      include: ['reasoning.encrypted_content', 'web_search_call.action.sources'],
+      store: false,
+      stream: true,
+    },
+  },
   messages: {
     path: '/v1/messages',
     body: {
@@ -66,13 +79,14 @@ const BASE = {
   },
 };
 
-/** `<case>.json` beside the stream may change the requests: `{chat, messages, generate, query}`. */
+/** `<case>.json` beside the stream may change the requests: `{chat, responses, messages, generate, query}`. */
 export function readCallers(optionsFile: string): Callers {
   const text = existsSync(optionsFile) ? readFileSync(optionsFile, 'utf8') : '{}';
   const options: JsonObject = JSON.parse(text);
   const generate = callOf('generate', options);
   return {
     chat: callOf('chat', options),
+    responses: callOf('responses', options),
     messages: callOf('messages', options),
     generate,
     relay: generate,
@@ -117,7 +131,7 @@ export function writeUnary(call: GenerateCall, answer: UpstreamAnswer): JsonObje
 
 /** Unary bodies of all protocols; a refusal is shown as status and body. */
 export function showReplies(callers: Callers, answer: UpstreamAnswer): JsonObject {
-  const replies = (['chat', 'messages', 'generate'] as const).map((lane) => {
+  const replies = TRANSLATED_LANES.map((lane) => {
     const call = callers[lane];
     try {
       return [lane, writeUnary(call, answer)] as const;
@@ -198,7 +212,7 @@ function now(): number {
   return NOW;
 }
 
-function callOf(lane: 'chat' | 'messages' | 'generate', options: JsonObject): GenerateCall {
+function callOf(lane: (typeof TRANSLATED_LANES)[number], options: JsonObject): GenerateCall {
   const base = BASE[lane];
   const changes = options[lane];
   const body: JsonObject = { ...base.body, ...(isJsonObject(changes) ? changes : {}) };

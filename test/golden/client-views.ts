@@ -16,10 +16,13 @@ function payloadsOf(text: string): JsonObject[] {
 /** How a stream ends: with the protocol's own success, with its error, or with neither. */
 export function endingOf(lane: LaneName, text: string): 'success' | 'error' | 'none' {
   const payloads = payloadsOf(text);
-  if (payloads.some((payload) => isJsonObject(payload.error))) return 'error';
+  if (lane !== 'responses' && payloads.some((payload) => isJsonObject(payload.error)))
+    return 'error';
   switch (lane) {
     case 'chat':
       return text.endsWith('data: [DONE]\n\n') ? 'success' : 'none';
+    case 'responses':
+      return endingOfResponse(payloads.at(-1));
     case 'messages':
       return payloads.at(-1)?.type === 'message_stop' ? 'success' : 'none';
     case 'generate':
@@ -33,6 +36,10 @@ export function endingOf(lane: LaneName, text: string): 'success' | 'error' | 'n
 /** True when nothing that means success stands in a stream that ended with an error. */
 export function isErrorClean(lane: LaneName, text: string): boolean {
   const payloads = payloadsOf(text);
+  if (lane === 'responses') {
+    const ends = payloads.filter(({ type }) => /\.(?:completed|incomplete)$/.test(String(type)));
+    return ends.every(({ item_id: id }) => id !== undefined);
+  }
   const isLast = isJsonObject(payloads.at(-1)?.error);
   if (lane === 'chat') {
     const choices = payloads.flatMap((payload) => listOf(payload.choices).map(objectOf));
@@ -45,14 +52,42 @@ export function isErrorClean(lane: LaneName, text: string): boolean {
 export function viewOfStream(lane: LaneName, text: string): JsonValue {
   const payloads = payloadsOf(text);
   if (lane === 'chat') return viewOfChunks(payloads);
+  if (lane === 'responses') return viewOfResponse(objectOf(payloads.at(-1)?.response));
   if (lane === 'messages') return viewOfMessage(foldFrames(payloads));
   return viewOfContents(payloads);
 }
 
 export function viewOfReply(lane: LaneName, body: JsonObject): JsonValue {
   if (lane === 'chat') return viewOfCompletion(body);
+  if (lane === 'responses') return viewOfResponse(body);
   if (lane === 'messages') return viewOfMessage(body);
   return viewOfContents([body]);
+}
+
+function endingOfResponse(last: JsonObject | undefined): 'success' | 'error' | 'none' {
+  if (last?.type === 'error' || last?.type === 'response.failed') return 'error';
+  const isEnd = last?.type === 'response.completed' || last?.type === 'response.incomplete';
+  return isEnd ? 'success' : 'none';
+}
+
+/** Searches stand before the text where they are known by then; ids are numbered as items come. */
+function viewOfResponse(response: JsonObject): JsonValue {
+  const items = listOf(response.output).map((item) => {
+    const { id: _id, ...rest } = objectOf(item);
+    return rest;
+  });
+  const isSearch = ({ type }: JsonObject): boolean => type === 'web_search_call';
+  const {
+    status = null,
+    error = null,
+    incomplete_details: details = null,
+    usage = null,
+  } = response;
+  return {
+    ...{ status, error, details, usage },
+    output: items.filter((item) => !isSearch(item)),
+    search: items.filter(isSearch),
+  };
 }
 
 interface ChoiceView {

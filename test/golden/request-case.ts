@@ -10,8 +10,11 @@ import { createProtocols, protocolNameForPath } from '../../src/protocols/index.
 import type {
   ClientProtocol,
   CountTokensCall,
+  EarlierItems,
+  EmbedCall,
   GenerateCall,
   ProtocolRoute,
+  RouteInput,
 } from '../../src/protocols/protocol.ts';
 import { matchPathPattern, readPathPattern } from '../../src/server/path-pattern.ts';
 import { createSignatureKeeper } from '../../src/signatures/keeper.ts';
@@ -31,6 +34,11 @@ export interface RequestCase {
   readonly remembered?: {
     readonly calls?: readonly { id: string; name: string; signature: Signature }[];
     readonly thoughts?: readonly { text: string; signature: Signature }[];
+  };
+  /** What is kept of earlier answers: the conversation gone on with, and items that are referred to. */
+  readonly kept?: {
+    readonly history?: readonly JsonObject[];
+    readonly items?: readonly JsonObject[];
   };
   readonly signatures?: 'stripped';
   /** Why a strict upstream refuses what this native request says; absent for valid ones. */
@@ -67,13 +75,33 @@ export function protocolOf({ path }: RequestCase): ClientProtocol {
 export function readCall(request: RequestCase, receipt: Receipt): ModelCall {
   for (const route of protocolOf(request).routes) {
     if (!isModelRoute(route)) continue;
-    const pathModel = modelIn(route, decodeURIComponent(request.path));
-    if (pathModel === undefined) continue;
-    const { body, headers = {} } = request;
-    const query = new URLSearchParams(request.query ?? '');
-    return route.readCall({ pathModel, query, headers, body, receipt });
+    const input = inputOf(route, request, receipt);
+    if (input !== undefined) return route.readCall(input);
   }
   throw new Error(`no route for ${request.path}`);
+}
+
+/** Undefined for the paths of other operations. @throws GatewayError when the protocol refuses the request. */
+export function readEmbedCall(request: RequestCase, receipt: Receipt): EmbedCall | undefined {
+  for (const route of protocolOf(request).routes) {
+    if (route.operation !== 'embed') continue;
+    const input = inputOf(route, request, receipt);
+    if (input !== undefined) return route.readCall(input);
+  }
+  return undefined;
+}
+
+/** Undefined when the path is another one. */
+function inputOf(
+  route: Pick<ProtocolRoute, 'path'>,
+  request: RequestCase,
+  receipt: Receipt,
+): RouteInput | undefined {
+  const pathModel = modelIn(route, decodeURIComponent(request.path));
+  if (pathModel === undefined) return undefined;
+  const { body, headers = {} } = request;
+  const query = new URLSearchParams(request.query ?? '');
+  return { pathModel, query, headers, body, earlier: earlierOf(request), receipt };
 }
 
 export function isGenerateCall(call: ModelCall): call is GenerateCall {
@@ -130,10 +158,17 @@ function isModelRoute(route: ProtocolRoute): route is ModelRoute {
   return route.operation === 'generate' || route.operation === 'count-tokens';
 }
 
-function modelIn(route: ModelRoute, path: string): string | undefined {
+function modelIn(route: Pick<ProtocolRoute, 'path'>, path: string): string | undefined {
   const pattern = readPathPattern(route.path);
   if (pattern === undefined) return route.path === path ? '' : undefined;
   return matchPathPattern(pattern, path);
+}
+
+function earlierOf({ kept }: RequestCase): EarlierItems | undefined {
+  if (kept === undefined) return undefined;
+  const { history = [], items = [] } = kept;
+  const byId = new Map([...history, ...items].map((item) => [item.id, item]));
+  return { history, rootId: undefined, findItem: (id) => byId.get(id) };
 }
 
 function recallOf({ remembered }: RequestCase) {

@@ -20,7 +20,7 @@ afterAll(async () => {
   for (const { upstream } of Object.values(targets)) await upstream.close();
 });
 
-describe.each(['chat', 'messages', 'generate'])('%s requests', (protocol) => {
+describe.each(['chat', 'messages', 'generate', 'responses'])('%s requests', (protocol) => {
   const folder = join(import.meta.dirname, 'requests', protocol);
   const cases = caseNames(folder, '.json');
 

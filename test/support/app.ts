@@ -4,11 +4,13 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type App, createApp } from '../../src/app.ts';
+import { createLog } from '../../src/cli/log.ts';
 import { configPath } from '../../src/config/effective.ts';
 import { readEnvironment } from '../../src/config/env.ts';
 import { createLiveConfig, type LiveConfig } from '../../src/config/live.ts';
 import { type Clock, createSystemClock } from '../../src/lib/clock.ts';
 import { isJsonObject, type JsonObject, parseJson } from '../../src/lib/json.ts';
+import { type LogFiles, openLogFiles } from '../../src/monitor/log-files.ts';
 import { createDefaultAccounts } from '../../src/sandbox/accounts.ts';
 import { createSandbox } from '../../src/sandbox/sandbox.ts';
 import type { Log } from '../../src/server/log.ts';
@@ -59,6 +61,8 @@ export interface SandboxControl {
 export interface StartOptions {
   readonly environment?: Readonly<Record<string, string>>;
   readonly file?: JsonObject;
+  /** True to keep the log in files, as `serve` does, where the admin API shows it. */
+  readonly keepsLog?: boolean;
 }
 
 /** The gateway over a sandbox with two accounts, `key-1@env` and `key-2@env`. */
@@ -98,7 +102,14 @@ export async function startGateway(options: StartOptions): Promise<Omit<TestApp,
     readText: () => '',
   });
   const config = await createLiveConfig({ path, environment, clock, log });
-  const app = await createApp({ config, clock, random: Math.random, log });
+  const kept = options.keepsLog === true ? openKeptLog(folder, clock) : undefined;
+  const app = await createApp({
+    config,
+    clock,
+    random: Math.random,
+    log: kept?.log ?? log,
+    logFiles: kept?.files,
+  });
   const { url, port } = await app.server.listen();
   return {
     url,
@@ -114,9 +125,18 @@ export async function startGateway(options: StartOptions): Promise<Omit<TestApp,
     },
     async close() {
       await app.close();
+      await kept?.files.close();
       rmSync(folder, { recursive: true, force: true });
     },
   };
+}
+
+function openKeptLog(folder: string, clock: Clock): { files: LogFiles; log: Log } {
+  const fail = (error: unknown): void => {
+    throw error;
+  };
+  const files = openLogFiles({ folder: join(folder, 'logs'), clock, onFault: fail });
+  return { files, log: createLog({ files, isTerminal: false, output: { write: () => {} } }) };
 }
 
 function createImpatientClock(): ImpatientClock {

@@ -180,3 +180,8 @@ test('a stream ends with one completed event an image, named by what was done', 
   const edited = stream(readEditCall(inputOf({ prompt: 'x', stream: 'true' }, [file('image')])));
   expect(edited).toMatch(/^event: image_edit\.completed\n/);
 });
+
+test('a field without a counterpart may hold anything', () => {
+  const { notes } = draw({ style: { toString: 1 }, background: ['auto'] });
+  expect(notes.map(({ path }) => path)).toEqual(['style', 'background']);
+});

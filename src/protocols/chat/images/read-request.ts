@@ -135,7 +135,9 @@ function readForm(body: JsonObject): ImageSettings['form'] {
 
 function noteRest(body: JsonObject, receipt: Receipt): void {
   const rest = Object.fromEntries(
-    Object.entries(body).filter(([, value]) => !DEFAULTS.has(String(value).toLowerCase())),
+    Object.entries(body).filter(
+      ([, value]) => typeof value !== 'string' || !DEFAULTS.has(value.toLowerCase()),
+    ),
   );
   const context = createReadContext(receipt);
   noteUnreadFields(rest, { known: KNOWN_FIELDS, path: '', context });

@@ -27,12 +27,51 @@ const MOST_ITEMS = 20;
 
 /** Sources: platform.openai.com, "Conversations" API reference; `openai` resources/conversations. */
 export const CONVERSATION_ROUTES: readonly ProtocolRoute[] = [
-  { operation: 'kept-answers', method: 'POST', path: COLLECTION, takesBody: true, run: create },
-  { operation: 'kept-answers', method: 'GET', path: ONE, run: read },
-  { operation: 'kept-answers', method: 'POST', path: ONE, takesBody: true, run: update },
-  { operation: 'kept-answers', method: 'DELETE', path: ONE, run: remove },
-  { operation: 'kept-answers', method: 'GET', path: ITEMS, run: listItems },
-  { operation: 'kept-answers', method: 'POST', path: ITEMS, takesBody: true, run: addItems },
+  {
+    operation: 'kept-answers',
+    title: 'begins a conversation',
+    method: 'POST',
+    path: COLLECTION,
+    takesBody: true,
+    run: create,
+  },
+  {
+    operation: 'kept-answers',
+    title: 'shows a conversation, or an item of one (`/items/{item}`)',
+    method: 'GET',
+    path: ONE,
+    run: read,
+  },
+  {
+    operation: 'kept-answers',
+    title: 'changes the metadata of a conversation',
+    method: 'POST',
+    path: ONE,
+    takesBody: true,
+    run: update,
+  },
+  {
+    operation: 'kept-answers',
+    title: 'deletes a conversation, or an item of one (`/items/{item}`)',
+    method: 'DELETE',
+    path: ONE,
+    run: remove,
+  },
+  {
+    operation: 'kept-answers',
+    title: 'lists the items of a conversation',
+    method: 'GET',
+    path: ITEMS,
+    run: listItems,
+  },
+  {
+    operation: 'kept-answers',
+    title: 'adds items to a conversation',
+    method: 'POST',
+    path: ITEMS,
+    takesBody: true,
+    run: addItems,
+  },
 ];
 
 async function create({ shelf, body, createId, now }: KeptAnswersInput): Promise<JsonObject> {

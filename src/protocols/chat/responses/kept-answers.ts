@@ -7,24 +7,33 @@ import type { KeptAnswersInput, ProtocolRoute } from '../../protocol.ts';
 import { isAnswerId, unknownAnswer } from './earlier.ts';
 import { writeItemPage } from './item-page.ts';
 
+const ONE = '/v1/responses/{model}';
+
 /** Sources: platform.openai.com, "Responses" API reference; `openai` resources/responses. */
 export const KEPT_ANSWER_ROUTES: readonly ProtocolRoute[] = [
-  { operation: 'kept-answers', method: 'GET', path: '/v1/responses/{model}', run: readAnswer },
-  { operation: 'kept-answers', method: 'DELETE', path: '/v1/responses/{model}', run: removeAnswer },
-  {
-    operation: 'kept-answers',
-    method: 'GET',
-    path: '/v1/responses/{model}/input_items',
+  route('GET', ONE, { title: 'shows a kept response', run: readAnswer }),
+  route('DELETE', ONE, { title: 'deletes a kept response', run: removeAnswer }),
+  route('GET', `${ONE}/input_items`, {
+    title: 'lists what a kept response was asked with',
     run: listInput,
-  },
-  {
-    operation: 'kept-answers',
-    method: 'POST',
-    path: '/v1/responses/{model}/cancel',
+  }),
+  route('POST', `${ONE}/cancel`, {
+    title: 'is refused: nothing runs in the background',
     run: refuseCancel,
-  },
-  { operation: 'kept-answers', method: 'POST', path: '/v1/responses/compact', run: refuseCompact },
+  }),
+  route('POST', '/v1/responses/compact', {
+    title: 'is always a 404: clients then compact by themselves',
+    run: refuseCompact,
+  }),
 ];
+
+function route(
+  method: 'GET' | 'POST' | 'DELETE',
+  path: string,
+  rest: Pick<Extract<ProtocolRoute, { operation: 'kept-answers' }>, 'title' | 'run'>,
+): ProtocolRoute {
+  return { operation: 'kept-answers', method, path, ...rest };
+}
 
 async function readAnswer(input: KeptAnswersInput): Promise<JsonObject> {
   for (const key of ['stream', 'starting_after']) {

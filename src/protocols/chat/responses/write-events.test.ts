@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { checkStreamText } from '../../../../test/support/stream-grammar/check-stream-text.ts';
 import { GatewayError } from '../../../canonical/error.ts';
 import type { CanonicalEvent } from '../../../canonical/event.ts';
 import { fold } from '../../../canonical/fold.ts';
@@ -7,7 +8,6 @@ import { isJsonObject, type JsonObject } from '../../../lib/json.ts';
 import { type Block, eventsOf } from '../answers.test-support.ts';
 import type { ResponseSettings } from './response-settings.ts';
 import { createContext, framesOf, officialClient, read, stream } from './responses.test-support.ts';
-import { checkStream } from './stream-grammar.test-support.ts';
 import { writeResponse } from './write-reply.ts';
 
 const { settings } = read({
@@ -63,7 +63,7 @@ const ANSWERS: Readonly<Record<string, Block[]>> = {
 const CASES = Object.entries(ANSWERS);
 
 test.each(CASES)('the stream of %s keeps every rule of the protocol', (_name, blocks) => {
-  checkStream(framesOf(stream(eventsOf([blocks]), settings)));
+  checkStreamText('responses', stream(eventsOf([blocks]), settings));
 });
 
 test.each(CASES)('the unary answer with %s equals the end of its stream', (_name, blocks) => {
@@ -138,6 +138,29 @@ test('an answer that ran out of tokens, was filtered or is blank is incomplete',
   });
 });
 
+test('an answer more than was asked for is not mixed into the first', () => {
+  const text = (word: string): Block => ({ kind: 'text', pieces: [word] });
+  const events = eventsOf([
+    [text('A')],
+    [text('B'), { kind: 'call', id: 'c', name: 'w', json: [] }],
+  ]);
+  expect(responseOf(events).output).toMatchObject([{ content: [{ text: 'A' }] }]);
+  expect(framesOf(stream(events, settings)).at(-1)?.response).toEqual(responseOf(events));
+});
+
+test.each([
+  ['rate-limited', 'rate_limit_exceeded', 'Too fast. Please try again in 2s.'],
+  ['quota-exhausted', 'insufficient_quota', 'Too fast.'],
+  ['overloaded', 'server_is_overloaded', 'Too fast.'],
+  ['internal', 'server_error', 'Too fast.'],
+] as const)('a failure of the kind %s has the code that coding CLIs act on', (kind, code, said) => {
+  const error = new GatewayError({
+    ...{ kind, source: 'upstream', message: 'Too fast.', retryAfterMs: 1500 },
+  });
+  const frames = framesOf(stream([{ kind: 'start' }, { kind: 'error', error }], settings));
+  expect(frames.at(-1)).toMatchObject({ response: { error: { code, message: said } } });
+});
+
 test('a late failure ends the stream as failed, one before the beginning as an error', () => {
   const message = 'The answer broke off.';
   const error = new GatewayError({ kind: 'upstream-unavailable', source: 'upstream', message });
@@ -164,7 +187,7 @@ test('a search is an item, and its sources are citations of the text', () => {
   const events = eventsOf([[{ kind: 'text', pieces: ['Hi there'] }]]);
   const late = [...events.slice(0, -2), GROUNDING, ...events.slice(-2)];
   const text = stream(late, { ...settings, namesSources: true });
-  checkStream(framesOf(text));
+  checkStreamText('responses', text);
   const response = framesOf(text).at(-1)?.response;
   const citation = {
     type: 'url_citation',

@@ -17,6 +17,7 @@ import type { JsonObject } from '../../../lib/json.ts';
 import type { ReplyContext, StreamWriter } from '../../protocol.ts';
 import { type ShownBlock, writeImage, writeMarkdown } from '../answer-shapes.ts';
 import { writeErrorBody } from '../errors.ts';
+import { createFirstChoice } from './first-choice.ts';
 import { createFrameNumbering } from './frames.ts';
 import { OpenCall } from './open-call.ts';
 import { OpenMessage } from './open-message.ts';
@@ -53,6 +54,7 @@ class ResponsesWriter implements ResponseStreamWriter {
   readonly #id: string;
   readonly #frames = createFrameNumbering();
   readonly #output: JsonObject[] = [];
+  readonly #isFirst = createFirstChoice();
   #open: OpenItem | undefined;
   #grounding: GroundingEvent | undefined;
   #hasSearch = false;
@@ -76,7 +78,9 @@ class ResponsesWriter implements ResponseStreamWriter {
     return responseObject(head, this.#ending, { output: this.#output, usage });
   }
 
+  /** A response is one answer. */
   write(event: CanonicalEvent): string {
+    if (!this.#isFirst(event)) return '';
     switch (event.kind) {
       case 'start':
         this.#usage = event.usage ?? this.#usage;

@@ -1,0 +1,92 @@
+// How many tokens a prompt is about, where nobody counted them.
+
+import type {
+  CanonicalRequest,
+  MediaPart,
+  Part,
+  Tool,
+  ToolResultContent,
+  Turn,
+} from './request.ts';
+
+/** What a request has that counts. */
+export type Countable = Pick<CanonicalRequest, 'system' | 'turns' | 'tools'>;
+
+/** Rule of thumb of the vendors' own guides: a token is about four bytes of text. */
+const BYTES_PER_TOKEN = 4;
+/** ai.google.dev, "Token counting": an image tile, a second of audio, a second of video, a page. */
+const IMAGE_TOKENS = 258;
+const AUDIO_BYTES_PER_TOKEN = 1000;
+const VIDEO_BYTES_PER_TOKEN = 1500;
+const DOCUMENT_BYTES_PER_TOKEN = 300;
+const URL_TOKENS = IMAGE_TOKENS;
+/** An estimate, not rounded. */
+export function promptSize({ system, turns, tools }: Countable): number {
+  let tokens = 0;
+  for (const part of system) tokens += textTokens(part.text);
+  for (const turn of turns) tokens += turnSize(turn);
+  for (const tool of tools) tokens += toolTokens(tool);
+  return tokens;
+}
+
+export function turnSize({ parts }: Turn): number {
+  let tokens = 0;
+  for (const part of parts) tokens += partTokens(part);
+  return tokens;
+}
+
+function partTokens(part: Part): number {
+  switch (part.kind) {
+    case 'text':
+    case 'thinking':
+    case 'server-tool-result':
+      return textTokens(part.text);
+    case 'redacted-thinking':
+      return 0;
+    case 'media':
+      return mediaTokens(part);
+    case 'tool-call':
+    case 'server-tool-call':
+      return textTokens(part.name) + textTokens(JSON.stringify(part.input));
+    case 'tool-result':
+      return part.content.reduce((sum, content) => sum + resultTokens(content), 0);
+    case 'code':
+      return textTokens(part.code);
+    case 'code-result':
+      return textTokens(part.output);
+    default:
+      return part satisfies never;
+  }
+}
+
+function resultTokens(content: ToolResultContent): number {
+  if (content.kind === 'media') return mediaTokens(content);
+  return textTokens(content.kind === 'text' ? content.text : JSON.stringify(content.value));
+}
+
+function toolTokens(tool: Tool): number {
+  if (tool.kind !== 'function' && tool.kind !== 'freeform') return 0;
+  const parameters = tool.kind === 'function' ? (tool.parameters ?? '') : (tool.grammar ?? '');
+  return textTokens(`${tool.name}${tool.description ?? ''}${JSON.stringify(parameters)}`);
+}
+
+function mediaTokens({ modality, source }: MediaPart): number {
+  if (source.kind !== 'base64') return URL_TOKENS;
+  const bytes = (source.base64.length * 3) / 4;
+  switch (modality) {
+    case 'image':
+      return IMAGE_TOKENS;
+    case 'audio':
+      return bytes / AUDIO_BYTES_PER_TOKEN;
+    case 'video':
+      return bytes / VIDEO_BYTES_PER_TOKEN;
+    case 'document':
+      return bytes / DOCUMENT_BYTES_PER_TOKEN;
+    default:
+      return modality satisfies never;
+  }
+}
+
+function textTokens(text: string): number {
+  return Buffer.byteLength(text) / BYTES_PER_TOKEN;
+}
