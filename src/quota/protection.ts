@@ -42,7 +42,7 @@ export function percentOf({ remainingFraction }: QuotaReading): number {
 }
 
 /** The window of this figure has ended: what is left now is not known. */
-export function isOver({ resetsAt }: QuotaReading, now: number): boolean {
+function isOver({ resetsAt }: QuotaReading, now: number): boolean {
   return resetsAt !== undefined && resetsAt <= now;
 }
 

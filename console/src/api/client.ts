@@ -1,0 +1,136 @@
+// The one place that talks to the admin API: headers, revisions, and errors a person can use.
+
+import type { ErrorAnswer } from '../../../src/admin/contract.ts';
+
+export type Method = 'GET' | 'POST' | 'PATCH' | 'DELETE';
+
+export interface CallOptions {
+  readonly body?: object;
+  /** What the answer that is changed had as its revision. */
+  readonly revision?: string | number;
+  readonly signal?: AbortSignal;
+}
+
+/** A refusal of the gateway, or no answer at all: then `status` is 0. */
+export class ApiError extends Error {
+  readonly status: number;
+  readonly code: string;
+  readonly field: string | undefined;
+  readonly retryAfterSeconds: number | undefined;
+
+  constructor(given: {
+    readonly status: number;
+    readonly code: string;
+    readonly message: string;
+    readonly field?: string | undefined;
+    readonly retryAfterSeconds?: number | undefined;
+  }) {
+    super(given.message);
+    this.name = 'ApiError';
+    this.status = given.status;
+    this.code = given.code;
+    this.field = given.field;
+    this.retryAfterSeconds = given.retryAfterSeconds;
+  }
+}
+
+/** The state of the query client: nobody is signed in any more. */
+export const isSignedOut = (error: unknown): boolean =>
+  error instanceof ApiError && error.status === 401;
+
+export const isUnreachable = (error: unknown): boolean =>
+  error instanceof ApiError && error.status === 0;
+
+export const isStale = (error: unknown): boolean =>
+  error instanceof ApiError && error.status === 412;
+
+/**
+ * Calls a route of the admin API.
+ * @throws ApiError; a call that was cancelled throws what its signal says.
+ */
+export async function callApi<Answer>(
+  method: Method,
+  path: string,
+  { body, revision, signal }: CallOptions = {},
+): Promise<Answer> {
+  const headers = new Headers({ accept: 'application/json', 'x-isthmus-console': '1' });
+  if (body !== undefined) headers.set('content-type', 'application/json');
+  if (revision !== undefined) headers.set('if-match', `"${revision}"`);
+  const response = await send(path, {
+    method,
+    headers,
+    credentials: 'same-origin',
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    ...(signal === undefined ? {} : { signal }),
+  });
+  if (!response.ok) throw await readRefusal(response);
+  const answer: unknown = response.status === 204 ? undefined : await readJson(response);
+  // The one narrowing of this file: the routes hold their answers to the schemas of these types.
+  return answer as Answer;
+}
+
+/** Puts a query behind a path, without what is undefined or empty. */
+export function withQuery(
+  path: string,
+  query: Readonly<Record<string, string | number | undefined>>,
+): string {
+  const search = new URLSearchParams();
+  for (const [name, value] of Object.entries(query)) {
+    if (value !== undefined && value !== '') search.set(name, String(value));
+  }
+  return search.size === 0 ? path : `${path}?${search}`;
+}
+
+/** The path of one account: slashes in its id are sent as they are. */
+export function pathOf(prefix: string, id: string, action = ''): string {
+  const encoded = id.split('/').map(encodeURIComponent).join('/');
+  return `${prefix}/${encoded}${action === '' ? '' : `/${action}`}`;
+}
+
+async function send(path: string, init: RequestInit): Promise<Response> {
+  try {
+    return await fetch(path, init);
+  } catch (error) {
+    if (init.signal?.aborted === true) throw error;
+    throw new ApiError({ status: 0, code: 'unreachable', message: 'The gateway does not answer.' });
+  }
+}
+
+async function readJson(response: Response): Promise<unknown> {
+  try {
+    return await response.json();
+  } catch {
+    throw new ApiError({
+      status: response.status,
+      code: 'unreadable',
+      message: `The answer (status ${response.status}) is not from the gateway's API.`,
+    });
+  }
+}
+
+async function readRefusal(response: Response): Promise<ApiError> {
+  const { status } = response;
+  const seconds = Number(response.headers.get('retry-after') ?? Number.NaN);
+  const retryAfterSeconds = Number.isFinite(seconds) ? seconds : undefined;
+  const answer: unknown = await response.json().catch(() => undefined);
+  if (isErrorAnswer(answer)) return new ApiError({ status, retryAfterSeconds, ...answer.error });
+  return new ApiError({
+    status,
+    code: 'unknown',
+    message: `The request failed with status ${status}.`,
+    retryAfterSeconds,
+  });
+}
+
+function isErrorAnswer(value: unknown): value is ErrorAnswer {
+  if (typeof value !== 'object' || value === null || !('error' in value)) return false;
+  const { error } = value;
+  return (
+    typeof error === 'object' &&
+    error !== null &&
+    'message' in error &&
+    typeof error.message === 'string' &&
+    'code' in error &&
+    typeof error.code === 'string'
+  );
+}

@@ -1,0 +1,203 @@
+// Accounts as the console reads and changes them; changes show at once and are taken back on refusal.
+
+import { type QueryClient, queryOptions, useMutation, useQueryClient } from '@tanstack/react-query';
+import type {
+  Account,
+  AccountChange,
+  AccountImport,
+  AccountList,
+  AccountTest,
+  ExportedAccounts,
+  ImportedAccounts,
+  NewAccount,
+  OrderedAccounts,
+  Revocation,
+  Upstreams,
+} from '../../../../src/admin/contract.ts';
+import { callApi, pathOf, withQuery } from '../client.ts';
+
+const PREFIX = '/api/accounts';
+const ACCOUNTS_KEY = ['accounts'] as const;
+const REFRESH_MS = 60_000;
+
+export const accountsQuery = queryOptions({
+  queryKey: ACCOUNTS_KEY,
+  queryFn: ({ signal }) => callApi<AccountList>('GET', PREFIX, { signal }),
+  refetchInterval: REFRESH_MS,
+});
+
+export const upstreamsQuery = queryOptions({
+  queryKey: ['upstreams'],
+  queryFn: ({ signal }) => callApi<Upstreams>('GET', '/api/upstreams', { signal }),
+});
+
+/** What a person does to one account; each answers with the account as it is then. */
+export type AccountAction =
+  | { readonly kind: 'enable' | 'disable' | 'refresh'; readonly id: string }
+  | { readonly kind: 'clear-cooldowns'; readonly id: string; readonly model?: string | undefined };
+
+export function useAccountAction() {
+  const client = useQueryClient();
+  return useMutation({
+    mutationFn: (action: AccountAction) => runAction(action),
+    onSuccess: (account) => putAccount(client, account),
+  });
+}
+
+function runAction(action: AccountAction): Promise<Account> {
+  const { kind, id } = action;
+  const model = kind === 'clear-cooldowns' ? action.model : undefined;
+  return callApi<Account>('POST', pathOf(PREFIX, id, kind), {
+    ...(model === undefined ? {} : { body: { model } }),
+  });
+}
+
+/** Runs one action on many accounts, a few at a time; says which were refused and why. */
+export function useBulkAction() {
+  const client = useQueryClient();
+  return useMutation({
+    mutationFn: async ({
+      kind,
+      ids,
+    }: {
+      readonly kind: BulkKind;
+      readonly ids: readonly string[];
+    }) => runEach(ids, (id) => runBulk(kind, id)),
+    onSettled: () => client.invalidateQueries({ queryKey: ACCOUNTS_KEY }),
+  });
+}
+
+export type BulkKind = 'enable' | 'disable' | 'refresh' | 'remove';
+
+export interface BulkResult {
+  readonly done: number;
+  readonly failures: readonly { readonly id: string; readonly message: string }[];
+}
+
+const AT_ONCE = 4;
+
+async function runEach(
+  ids: readonly string[],
+  work: (id: string) => Promise<unknown>,
+): Promise<BulkResult> {
+  const failures: { id: string; message: string }[] = [];
+  const waiting = [...ids];
+  const worker = async (): Promise<void> => {
+    for (let id = waiting.shift(); id !== undefined; id = waiting.shift()) {
+      try {
+        await work(id);
+      } catch (error) {
+        failures.push({ id, message: error instanceof Error ? error.message : String(error) });
+      }
+    }
+  };
+  await Promise.all(Array.from({ length: Math.min(AT_ONCE, ids.length) }, worker));
+  return { done: ids.length - failures.length, failures };
+}
+
+function runBulk(kind: BulkKind, id: string): Promise<unknown> {
+  return kind === 'remove'
+    ? callApi('DELETE', pathOf(PREFIX, id))
+    : callApi('POST', pathOf(PREFIX, id, kind));
+}
+
+export function useAddAccount() {
+  const client = useQueryClient();
+  return useMutation({
+    mutationFn: (body: NewAccount) => callApi<Account>('POST', PREFIX, { body }),
+    onSuccess: () => refreshAccounts(client),
+  });
+}
+
+export interface AccountEdit {
+  readonly account: Account;
+  readonly change: AccountChange;
+}
+
+export function useChangeAccount() {
+  const client = useQueryClient();
+  return useMutation({
+    mutationFn: ({ account, change }: AccountEdit) =>
+      callApi<Account>('PATCH', pathOf(PREFIX, account.id), {
+        body: change,
+        revision: account.revision,
+      }),
+    onSuccess: (account) => putAccount(client, account),
+    onError: () => refreshAccounts(client),
+  });
+}
+
+export function useRemoveAccount() {
+  const client = useQueryClient();
+  return useMutation({
+    mutationFn: ({ id, revoke }: { readonly id: string; readonly revoke: boolean }) =>
+      callApi<Revocation | undefined>(
+        'DELETE',
+        withQuery(pathOf(PREFIX, id), revoke ? { revoke: 'true' } : {}),
+      ),
+    onSuccess: () => refreshAccounts(client),
+  });
+}
+
+export function useTestAccount() {
+  const client = useQueryClient();
+  return useMutation({
+    mutationFn: (id: string) => callApi<AccountTest>('POST', pathOf(PREFIX, id, 'test')),
+    onSuccess: () => refreshAccounts(client),
+  });
+}
+
+/** The new order shows at once, and the old one again when it is refused. */
+export function useOrderAccounts() {
+  const client = useQueryClient();
+  return useMutation({
+    mutationFn: (order: readonly string[]) =>
+      callApi<OrderedAccounts>('POST', `${PREFIX}/order`, { body: { order } }),
+    onMutate: async (order) => {
+      await client.cancelQueries({ queryKey: ACCOUNTS_KEY });
+      const before = client.getQueryData<AccountList>(ACCOUNTS_KEY);
+      if (before !== undefined) {
+        const places = new Map(order.map((id, index) => [id, index]));
+        const placeOf = ({ id }: Account): number => places.get(id) ?? places.size;
+        const accounts = before.accounts.toSorted((left, right) => placeOf(left) - placeOf(right));
+        client.setQueryData<AccountList>(ACCOUNTS_KEY, { accounts });
+      }
+      return before;
+    },
+    onError: (_error, _order, before) => {
+      if (before !== undefined) client.setQueryData(ACCOUNTS_KEY, before);
+    },
+    onSuccess: ({ accounts }) => client.setQueryData<AccountList>(ACCOUNTS_KEY, { accounts }),
+  });
+}
+
+export function useImportAccounts() {
+  const client = useQueryClient();
+  return useMutation({
+    mutationFn: (body: AccountImport) =>
+      callApi<ImportedAccounts>('POST', `${PREFIX}/import`, { body }),
+    onSuccess: () => refreshAccounts(client),
+  });
+}
+
+export function useExportAccounts() {
+  return useMutation({
+    mutationFn: (body: { readonly passphrase: string; readonly ids?: readonly string[] }) =>
+      callApi<ExportedAccounts>('POST', `${PREFIX}/export`, { body }),
+  });
+}
+
+export function refreshAccounts(client: QueryClient): Promise<void> {
+  void client.invalidateQueries({ queryKey: ['overview'] });
+  void client.invalidateQueries({ queryKey: ['upstreams'] });
+  return client.invalidateQueries({ queryKey: ACCOUNTS_KEY });
+}
+
+function putAccount(client: QueryClient, account: Account): void {
+  client.setQueryData<AccountList>(ACCOUNTS_KEY, (known) =>
+    known === undefined
+      ? known
+      : { accounts: known.accounts.map((one) => (one.id === account.id ? account : one)) },
+  );
+  void client.invalidateQueries({ queryKey: ['overview'] });
+}

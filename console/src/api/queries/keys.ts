@@ -1,0 +1,89 @@
+// Keys of people as the console reads and changes them; changes show at once and are taken back on refusal.
+
+import { type QueryClient, queryOptions, useMutation, useQueryClient } from '@tanstack/react-query';
+import type {
+  CreatedKey,
+  Key,
+  KeyChange,
+  KeyList,
+  NewKey,
+} from '../../../../src/admin/contract.ts';
+import { callApi, pathOf } from '../client.ts';
+
+const PREFIX = '/api/keys';
+const KEYS_KEY = ['keys'] as const;
+const REFRESH_MS = 30_000;
+
+export const keysQuery = queryOptions({
+  queryKey: KEYS_KEY,
+  queryFn: ({ signal }) => callApi<KeyList>('GET', PREFIX, { signal }),
+  refetchInterval: REFRESH_MS,
+});
+
+export function useCreateKey() {
+  const client = useQueryClient();
+  return useMutation({
+    mutationFn: (body: NewKey) => callApi<CreatedKey>('POST', PREFIX, { body }),
+    onSuccess: () => client.invalidateQueries({ queryKey: KEYS_KEY }),
+    // The answer holds the secret: it goes when the form that shows it goes.
+    gcTime: 0,
+  });
+}
+
+export interface KeyEdit {
+  readonly key: Key;
+  readonly change: KeyChange;
+}
+
+export function useChangeKey() {
+  const client = useQueryClient();
+  return useMutation({
+    mutationFn: ({ key, change }: KeyEdit) =>
+      callApi<Key>('PATCH', pathOf(PREFIX, key.id), { body: change, revision: key.revision }),
+    onMutate: async ({ key, change }) => {
+      await client.cancelQueries({ queryKey: KEYS_KEY });
+      const before = client.getQueryData<KeyList>(KEYS_KEY);
+      replaceKey(client, applyChange(key, change));
+      return before;
+    },
+    onSuccess: (key) => replaceKey(client, key),
+    onError: (_error, _edit, before) => {
+      if (before !== undefined) client.setQueryData(KEYS_KEY, before);
+      return client.invalidateQueries({ queryKey: KEYS_KEY });
+    },
+  });
+}
+
+export function useRemoveKey() {
+  const client = useQueryClient();
+  return useMutation({
+    mutationFn: (id: string) => callApi('DELETE', pathOf(PREFIX, id)),
+    onSettled: () => client.invalidateQueries({ queryKey: KEYS_KEY }),
+  });
+}
+
+function replaceKey(client: QueryClient, key: Key): void {
+  client.setQueryData<KeyList>(KEYS_KEY, (known) =>
+    known === undefined
+      ? known
+      : { keys: known.keys.map((one) => (one.id === key.id ? key : one)) },
+  );
+}
+
+const LIMITS = [
+  ...(['expiresAt', 'maxAddresses', 'requestsPerMinute', 'tokensPerMinute'] as const),
+  ...(['dailyTokens', 'dailyImages', 'curfew'] as const),
+];
+
+/** The key as it will be; null takes a limit away. */
+function applyChange(key: Key, change: KeyChange): Key {
+  const { name = key.name, enabled = key.enabled, allowedModels = key.allowedModels } = change;
+  let changed: Key = { ...key, name, enabled, allowedModels };
+  for (const limit of LIMITS) {
+    const value = change[limit];
+    if (value === undefined) continue;
+    const { [limit]: _before, ...rest } = changed;
+    changed = value === null ? rest : { ...rest, [limit]: value };
+  }
+  return changed;
+}

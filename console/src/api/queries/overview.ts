@@ -1,0 +1,31 @@
+// The overview, and what the live feed makes old.
+
+import { type QueryClient, queryOptions } from '@tanstack/react-query';
+import type { Overview } from '../../../../src/admin/contract.ts';
+import { callApi } from '../client.ts';
+import type { Topic } from '../events.ts';
+
+const OVERVIEW_KEY = ['overview'] as const;
+const REFRESH_MS = 15_000;
+
+export const overviewQuery = queryOptions({
+  queryKey: OVERVIEW_KEY,
+  queryFn: ({ signal }) => callApi<Overview>('GET', '/api/overview', { signal }),
+  refetchInterval: REFRESH_MS,
+});
+
+/** The first words of the query keys that an event makes old. */
+const STALE_BY_TOPIC: Readonly<Record<Topic, readonly string[]>> = {
+  request: ['overview', 'requests', 'usage'],
+  account: ['overview', 'accounts', 'upstreams'],
+  quota: ['overview', 'accounts', 'quota'],
+  config: ['config', 'route', 'models'],
+  log: ['logs'],
+  overview: ['overview'],
+};
+
+/** Asks again for what is on the screen; the rest when it is next shown. */
+export function refreshTopics(client: QueryClient, topics: ReadonlySet<Topic>): void {
+  const keys = new Set([...topics].flatMap((topic) => STALE_BY_TOPIC[topic]));
+  for (const key of keys) void client.invalidateQueries({ queryKey: [key] });
+}

@@ -1,0 +1,85 @@
+// The record of requests: the newest page that follows the feed, older pages by cursor, one in full.
+
+import {
+  infiniteQueryOptions,
+  keepPreviousData,
+  queryOptions,
+  useMutation,
+  useQueryClient,
+} from '@tanstack/react-query';
+import type { Replay, RequestDetail, RequestList } from '../../../../src/admin/contract.ts';
+import { callApi, pathOf, withQuery } from '../client.ts';
+
+const PREFIX = '/api/requests';
+const PAGE_SIZE = 200;
+const HEAD_SIZE = 100;
+
+/** As the API takes them: times in milliseconds since the epoch. */
+export type RequestQuery = Readonly<Record<string, string | number | undefined>>;
+
+/** Older and older pages. Not among what the feed makes old: a page of the past stays as it is. */
+export const requestPagesQuery = (query: RequestQuery) =>
+  infiniteQueryOptions({
+    queryKey: ['request-pages', query],
+    queryFn: ({ signal, pageParam }) =>
+      callApi<RequestList>(
+        'GET',
+        withQuery(PREFIX, { ...query, cursor: pageParam, limit: PAGE_SIZE }),
+        { signal },
+      ),
+    initialPageParam: '',
+    getNextPageParam: ({ nextCursor }) => nextCursor,
+    staleTime: Number.POSITIVE_INFINITY,
+    gcTime: 0,
+    placeholderData: keepPreviousData,
+  });
+
+/** The newest records; the feed makes them old while the list follows. */
+export const requestHeadQuery = (query: RequestQuery, isFollowing: boolean) =>
+  queryOptions({
+    queryKey: ['requests', 'head', query],
+    queryFn: ({ signal }) =>
+      callApi<RequestList>('GET', withQuery(PREFIX, { ...query, limit: HEAD_SIZE }), { signal }),
+    enabled: isFollowing,
+    gcTime: 0,
+  });
+
+export const requestQuery = (id: string) =>
+  queryOptions({
+    queryKey: ['request', id],
+    queryFn: ({ signal }) => callApi<RequestDetail>('GET', pathOf(PREFIX, id), { signal }),
+    // A record is written once.
+    staleTime: Number.POSITIVE_INFINITY,
+  });
+
+export interface ReplayInput {
+  readonly id: string;
+  readonly account?: string | undefined;
+  readonly model?: string | undefined;
+}
+
+export function useReplay() {
+  return useMutation({
+    mutationFn: ({ id, account, model }: ReplayInput) =>
+      callApi<Replay>('POST', pathOf(PREFIX, id, 'replay'), {
+        body: {
+          ...(account === undefined ? {} : { account }),
+          ...(model === undefined ? {} : { model }),
+        },
+      }),
+    gcTime: 0,
+  });
+}
+
+/** Forgets the records before a time, or all of them. */
+export function useForgetRequests() {
+  const client = useQueryClient();
+  return useMutation({
+    mutationFn: (before: number | undefined) => callApi('DELETE', withQuery(PREFIX, { before })),
+    onSuccess: async () => {
+      await client.resetQueries({ queryKey: ['request-pages'] });
+      await client.invalidateQueries({ queryKey: ['requests'] });
+      await client.invalidateQueries({ queryKey: ['overview'] });
+    },
+  });
+}

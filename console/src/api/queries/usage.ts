@@ -1,0 +1,32 @@
+// Sums of what was used, by hour, day or week.
+
+import { keepPreviousData, queryOptions } from '@tanstack/react-query';
+import type { Usage } from '../../../../src/admin/contract.ts';
+import { callApi, withQuery } from '../client.ts';
+
+export const USAGE_GROUPS = ['model', 'account', 'key', 'protocol', 'none'] as const;
+export type UsageGroup = (typeof USAGE_GROUPS)[number];
+
+export const USAGE_STEPS = ['hour', 'day', 'week'] as const;
+export type UsageStep = (typeof USAGE_STEPS)[number];
+
+export interface UsageQuery {
+  /** Milliseconds since the epoch. */
+  readonly from: number;
+  readonly step: UsageStep;
+  readonly by: UsageGroup;
+  /** In whose days and weeks. */
+  readonly timeZone: string;
+}
+
+const REFRESH_MS = 30_000;
+
+/** Up to now. Not among what each request makes old: sums are read again at a pace of their own. */
+export const usageQuery = ({ from, step, by, timeZone }: UsageQuery) =>
+  queryOptions({
+    queryKey: ['usage-sums', from, step, by, timeZone],
+    queryFn: ({ signal }) =>
+      callApi<Usage>('GET', withQuery('/api/usage', { from, step, by, timeZone }), { signal }),
+    placeholderData: keepPreviousData,
+    refetchInterval: REFRESH_MS,
+  });

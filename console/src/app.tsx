@@ -1,0 +1,44 @@
+// Puts together what every page has around it.
+
+import { MantineProvider } from '@mantine/core';
+import { Notifications } from '@mantine/notifications';
+import { type QueryClient, QueryClientProvider } from '@tanstack/react-query';
+import { RouterProvider } from '@tanstack/react-router';
+import type { i18n } from 'i18next';
+import { I18nextProvider } from 'react-i18next';
+import { NowProvider } from './components/now.tsx';
+import { ConfirmProvider } from './components/use-confirm.tsx';
+import type { createConsoleRouter } from './routes.tsx';
+import { SessionGate } from './shell/session-gate.tsx';
+import { THEME } from './theme.ts';
+
+export interface AppProps {
+  readonly texts: i18n;
+  readonly client: QueryClient;
+  readonly router: ReturnType<typeof createConsoleRouter>;
+}
+
+/** Neither variables nor classes are written into the page: the stylesheet has them. */
+export function App({ texts, client, router }: AppProps) {
+  return (
+    <I18nextProvider i18n={texts}>
+      <MantineProvider
+        theme={THEME}
+        defaultColorScheme="auto"
+        withCssVariables={false}
+        withGlobalClasses={false}
+      >
+        <QueryClientProvider client={client}>
+          <NowProvider>
+            <ConfirmProvider>
+              <SessionGate>
+                <RouterProvider router={router} />
+              </SessionGate>
+            </ConfirmProvider>
+          </NowProvider>
+          <Notifications position="bottom-center" limit={4} containerWidth={420} />
+        </QueryClientProvider>
+      </MantineProvider>
+    </I18nextProvider>
+  );
+}

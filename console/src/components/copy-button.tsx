@@ -1,0 +1,53 @@
+// Copies a text, also where the page came over plain http and the clipboard API is missing.
+
+import { ActionIcon, Button, Tooltip } from '@mantine/core';
+import { IconCheck, IconCopy } from '@tabler/icons-react';
+import { useEffect, useState } from 'react';
+import { useTranslation } from 'react-i18next';
+import { copyText } from './copy-text.ts';
+import { useToasts } from './use-toasts.tsx';
+
+const SHOWN_MS = 1600;
+
+function useCopy(text: string) {
+  const { t } = useTranslation();
+  const toasts = useToasts();
+  const [isCopied, setCopied] = useState(false);
+  useEffect(() => {
+    if (!isCopied) return undefined;
+    const timer = window.setTimeout(() => setCopied(false), SHOWN_MS);
+    return () => window.clearTimeout(timer);
+  }, [isCopied]);
+  const copy = async (): Promise<void> => {
+    if (await copyText(text)) setCopied(true);
+    else toasts.warn(t('common.copyFailed'));
+  };
+  return { isCopied, copy };
+}
+
+/** `label` says what is copied, for people who do not see the icon. */
+export function CopyIcon({ text, label }: { readonly text: string; readonly label: string }) {
+  const { t } = useTranslation();
+  const { isCopied, copy } = useCopy(text);
+  return (
+    <Tooltip label={isCopied ? t('common.copied') : label}>
+      <ActionIcon variant="subtle" color="gray" size="sm" aria-label={label} onClick={copy}>
+        {isCopied ? <IconCheck size={15} /> : <IconCopy size={15} />}
+      </ActionIcon>
+    </Tooltip>
+  );
+}
+
+export function CopyButton({ text, label }: { readonly text: string; readonly label: string }) {
+  const { t } = useTranslation();
+  const { isCopied, copy } = useCopy(text);
+  return (
+    <Button
+      variant="default"
+      onClick={copy}
+      leftSection={isCopied ? <IconCheck size={16} /> : <IconCopy size={16} />}
+    >
+      {isCopied ? t('common.copied') : label}
+    </Button>
+  );
+}

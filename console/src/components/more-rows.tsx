@@ -1,0 +1,50 @@
+// Long lists in portions: the next one comes when the end of the last is nearly reached.
+
+import { Button } from '@mantine/core';
+import { type ReactNode, useEffect, useRef, useState } from 'react';
+import { useTranslation } from 'react-i18next';
+
+export interface MoreRowsProps<Row> {
+  readonly rows: readonly Row[];
+  /** A change of it begins again with the first portion. */
+  readonly resetKey: string;
+  readonly children: (rows: readonly Row[]) => ReactNode;
+}
+
+const PORTION = 60;
+const AHEAD = '600px';
+
+export function MoreRows<Row>(props: MoreRowsProps<Row>) {
+  return <Portions key={props.resetKey} {...props} />;
+}
+
+function Portions<Row>({ rows, children }: MoreRowsProps<Row>) {
+  const { t } = useTranslation();
+  const [count, setCount] = useState(PORTION);
+  const end = useRef<HTMLDivElement>(null);
+  const hasMore = count < rows.length;
+  useEffect(() => {
+    const { current } = end;
+    if (!hasMore || current === null) return undefined;
+    const observer = new IntersectionObserver(
+      ([entry]) => {
+        if (entry?.isIntersecting === true) setCount((before) => before + PORTION);
+      },
+      { rootMargin: AHEAD },
+    );
+    observer.observe(current);
+    return () => observer.disconnect();
+  }, [hasMore]);
+  return (
+    <>
+      {children(rows.slice(0, count))}
+      {hasMore && (
+        <div ref={end} className="more-rows">
+          <Button variant="default" onClick={() => setCount((before) => before + PORTION)}>
+            {t('common.showMore')}
+          </Button>
+        </div>
+      )}
+    </>
+  );
+}

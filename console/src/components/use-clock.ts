@@ -1,0 +1,36 @@
+// Times to the second and the millisecond, for lists in which things happen close together.
+
+import { useMemo } from 'react';
+import { useTranslation } from 'react-i18next';
+import type { Time } from '../../../src/admin/contract.ts';
+import { readTime } from './use-format.ts';
+
+export interface Clock {
+  /** 14:05:09 today, with the day in front before today. */
+  time(at: Time): string;
+  /** 14:05:09.123, with the day in front before today. */
+  exact(at: Time): string;
+}
+
+export function useClock(): Clock {
+  const { i18n } = useTranslation();
+  return useMemo(() => createClock(i18n.language), [i18n.language]);
+}
+
+function createClock(language: string): Clock {
+  const parts = {
+    hour: '2-digit',
+    minute: '2-digit',
+    second: '2-digit',
+    hourCycle: 'h23',
+  } as const;
+  const time = new Intl.DateTimeFormat(language, parts);
+  const exact = new Intl.DateTimeFormat(language, { ...parts, fractionalSecondDigits: 3 });
+  const day = new Intl.DateTimeFormat(language, { month: 'short', day: 'numeric' });
+  const write = (format: Intl.DateTimeFormat, at: Time): string => {
+    const date = new Date(readTime(at));
+    const isToday = date.toDateString() === new Date().toDateString();
+    return isToday ? format.format(date) : `${day.format(date)} ${format.format(date)}`;
+  };
+  return { time: (at) => write(time, at), exact: (at) => write(exact, at) };
+}

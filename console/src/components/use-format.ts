@@ -1,0 +1,105 @@
+// Numbers, times and durations in the language of the console.
+
+import { useMemo } from 'react';
+import { useTranslation } from 'react-i18next';
+import type { Time } from '../../../src/admin/contract.ts';
+
+export interface Format {
+  /** 12,345 */
+  number(value: number): string;
+  /** 12K */
+  compact(value: number): string;
+  /** 42%, of a value from 0 to 100. */
+  percent(value: number): string;
+  /** 2h 13m, 4m 20s, 830 ms */
+  duration(ms: number): string;
+  /** 5 minutes ago */
+  relative(at: Time, now: number): string;
+  /** Date and time with the zone. */
+  absolute(at: Time): string;
+  /** 14:05 */
+  clock(at: Time): string;
+}
+
+export function readTime(at: Time): number {
+  return typeof at === 'number' ? at : Date.parse(at);
+}
+
+export function useFormat(): Format {
+  const { t, i18n } = useTranslation();
+  const { language } = i18n;
+  return useMemo(() => createFormat(language, t('common.justNow')), [language, t]);
+}
+
+const SECOND = 1000;
+const MINUTE = 60 * SECOND;
+const HOUR = 60 * MINUTE;
+const DAY = 24 * HOUR;
+
+function createFormat(language: string, justNow: string): Format {
+  const plain = new Intl.NumberFormat(language, { maximumFractionDigits: 1 });
+  const compact = new Intl.NumberFormat(language, {
+    notation: 'compact',
+    maximumFractionDigits: 1,
+  });
+  const percent = new Intl.NumberFormat(language, { style: 'percent', maximumFractionDigits: 0 });
+  const relative = new Intl.RelativeTimeFormat(language, { numeric: 'auto', style: 'short' });
+  const absolute = new Intl.DateTimeFormat(language, {
+    dateStyle: 'medium',
+    timeStyle: 'long',
+    hourCycle: 'h23',
+  });
+  const clock = new Intl.DateTimeFormat(language, {
+    hour: '2-digit',
+    minute: '2-digit',
+    hourCycle: 'h23',
+  });
+  const unit = (value: number, name: string): string =>
+    new Intl.NumberFormat(language, {
+      style: 'unit',
+      unit: name,
+      unitDisplay: 'narrow',
+      maximumFractionDigits: 0,
+    }).format(value);
+  return {
+    number: (value) => plain.format(value),
+    compact: (value) => compact.format(value),
+    percent: (value) => percent.format(value / 100),
+    duration: (ms) => writeDuration(ms, unit),
+    relative(at, now) {
+      const away = readTime(at) - now;
+      if (Math.abs(away) < 5 * SECOND) return justNow;
+      const [size, name] = unitOf(Math.abs(away));
+      return relative.format(Math.trunc(away / size), name);
+    },
+    absolute: (at) => absolute.format(readTime(at)),
+    clock: (at) => clock.format(readTime(at)),
+  };
+}
+
+function unitOf(ms: number): [size: number, name: Intl.RelativeTimeFormatUnit] {
+  if (ms < MINUTE) return [SECOND, 'second'];
+  if (ms < HOUR) return [MINUTE, 'minute'];
+  if (ms < DAY) return [HOUR, 'hour'];
+  return [DAY, 'day'];
+}
+
+/** The two largest units that count. */
+function writeDuration(ms: number, unit: (value: number, name: string) => string): string {
+  if (ms < SECOND) return unit(Math.max(0, Math.round(ms)), 'millisecond');
+  const steps: readonly (readonly [number, string])[] = [
+    [DAY, 'day'],
+    [HOUR, 'hour'],
+    [MINUTE, 'minute'],
+    [SECOND, 'second'],
+  ];
+  const first = steps.findIndex(([size]) => ms >= size);
+  let rest = ms;
+  const parts: string[] = [];
+  for (const [size, name] of steps.slice(first, first + 2)) {
+    const count = Math.floor(rest / size);
+    rest -= count * size;
+    if (count > 0) parts.push(unit(count, name));
+  }
+  return parts.join(' ');
+}

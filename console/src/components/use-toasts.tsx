@@ -1,0 +1,88 @@
+// Short notices at the edge of the page: what was done, with a way back where there is one.
+
+import { Button } from '@mantine/core';
+import {
+  hideNotification,
+  type NotificationData,
+  notificationsStore,
+  showNotification,
+} from '@mantine/notifications';
+import { useCallback, useMemo } from 'react';
+import { useTranslation } from 'react-i18next';
+import { useErrorText } from './use-error-text.ts';
+
+export interface Toasts {
+  done(message: string): void;
+  /** `undo` runs at most once, while the notice is there. */
+  doneWithUndo(message: string, undo: () => void): void;
+  warn(message: string): void;
+  failed(error: unknown): void;
+}
+
+const NEWS = 'accent';
+const MOST_NEWS = 2;
+const SHORT_MS = 4000;
+const UNDO_MS = 10_000;
+const FAILED_MS = 12_000;
+
+export function useToasts(): Toasts {
+  const { t } = useTranslation();
+  const text = useErrorText();
+  const doneWithUndo = useCallback(
+    (message: string, undo: () => void): void => {
+      const id = showNews({
+        autoClose: UNDO_MS,
+        message: (
+          <span className="toast-line">
+            <span className="wrap-anywhere">{message}</span>
+            <Button
+              size="compact-sm"
+              variant="light"
+              onClick={() => {
+                hideNotification(id);
+                undo();
+              }}
+            >
+              {t('common.undo')}
+            </Button>
+          </span>
+        ),
+      });
+    },
+    [t],
+  );
+  return useMemo(
+    () => ({
+      doneWithUndo,
+      done: (message) => {
+        showNews({ autoClose: SHORT_MS, message: plain(message) });
+      },
+      warn: (message) => {
+        showNotification({ color: 'yellow', autoClose: FAILED_MS, message: plain(message) });
+      },
+      failed: (error) => {
+        showNotification({
+          color: 'red',
+          autoClose: FAILED_MS,
+          title: t('common.failed'),
+          message: plain(text(error)),
+        });
+      },
+    }),
+    [doneWithUndo, t, text],
+  );
+}
+
+/** What was done long ago makes room for what was done last; troubles stay beside it. */
+function showNews(notice: NotificationData): string {
+  const { notifications, queue } = notificationsStore.getState();
+  const news = [...notifications, ...queue].filter(({ color }) => color === NEWS);
+  for (const { id } of news.slice(0, Math.max(0, news.length - MOST_NEWS + 1))) {
+    if (id !== undefined) hideNotification(id);
+  }
+  return showNotification({ ...notice, color: NEWS });
+}
+
+function plain(message: string) {
+  return <span className="wrap-anywhere">{message}</span>;
+}

@@ -1,0 +1,3 @@
+// Modules that the build provides.
+
+declare module 'virtual:theme-variables.css';

@@ -1,0 +1,35 @@
+// The form of the external provider.
+
+export const provider = {
+  title: 'External provider',
+  hint: 'A provider that speaks the Messages protocol itself. Requests can go there instead of to the accounts.',
+  inactive: 'Not in use yet',
+  inactiveHint:
+    'This version keeps these settings but sends no request to the provider. They take effect with a later version.',
+  enabled: 'Use the provider',
+  baseUrl: 'Base URL',
+  apiKey: 'API key',
+  apiKeySet: 'One is set. Leave empty to keep it.',
+  mode: 'When',
+  modes: {
+    off: 'Never',
+    exclusive: 'All Messages requests',
+    pooled: 'One slot beside the accounts',
+    fallback: 'When no account is usable',
+  },
+  families: 'Models by family',
+  familiesHint: 'Used where the exact mapping says nothing.',
+  opus: 'Opus',
+  sonnet: 'Sonnet',
+  haiku: 'Haiku',
+  exact: 'Exact mapping',
+  exactHint: 'One a line: client model = provider model',
+  exactBad: 'Line {{line}} is not of the form “client model = provider model”.',
+  mcp: 'MCP services',
+  mcpEnabled: 'Offer MCP endpoints',
+  webSearch: 'Web search',
+  webReader: 'Web reader',
+  vision: 'Vision',
+  saved: 'Provider settings saved',
+  urlBad: 'Write an address that starts with http:// or https://.',
+} as const;

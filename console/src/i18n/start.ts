@@ -1,0 +1,73 @@
+// Chooses the language, loads its texts, and changes it while the console is open.
+
+import { createInstance, type i18n } from 'i18next';
+import { initReactI18next } from 'react-i18next';
+import type { en } from './en.ts';
+
+export const LANGUAGES = [
+  { code: 'en', name: 'English' },
+  { code: 'zh', name: '中文' },
+] as const;
+
+export type Language = (typeof LANGUAGES)[number]['code'];
+
+declare module 'i18next' {
+  interface CustomTypeOptions {
+    resources: { translation: typeof en };
+  }
+}
+
+const STORED_AS = 'isthmus-language';
+
+/** Starts with the language chosen before, else the browser's first one that there is. */
+export async function startTexts(): Promise<i18n> {
+  const language = readStored() ?? readBrowser() ?? 'en';
+  const instance = createInstance();
+  await instance.use(initReactI18next).init({
+    lng: language,
+    resources: { [language]: { translation: await load(language) } },
+    // React shows every text as text.
+    interpolation: { escapeValue: false },
+    returnNull: false,
+  });
+  markDocument(language);
+  return instance;
+}
+
+export async function changeLanguage(instance: i18n, language: Language): Promise<void> {
+  if (!instance.hasResourceBundle(language, 'translation')) {
+    instance.addResourceBundle(language, 'translation', await load(language));
+  }
+  await instance.changeLanguage(language);
+  markDocument(language);
+  try {
+    localStorage.setItem(STORED_AS, language);
+  } catch {
+    // A browser that stores nothing keeps the choice until the page is left.
+  }
+}
+
+function isLanguage(value: string | null | undefined): value is Language {
+  return LANGUAGES.some(({ code }) => code === value);
+}
+
+async function load(language: Language): Promise<object> {
+  return language === 'zh' ? (await import('./zh.ts')).zh : (await import('./en.ts')).en;
+}
+
+function markDocument(language: Language): void {
+  document.documentElement.lang = language === 'zh' ? 'zh-CN' : language;
+}
+
+function readStored(): Language | undefined {
+  try {
+    const stored = localStorage.getItem(STORED_AS);
+    return isLanguage(stored) ? stored : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function readBrowser(): Language | undefined {
+  return navigator.languages.map((tag) => tag.split('-')[0]).find(isLanguage);
+}

@@ -1,0 +1,7 @@
+// What a translation must hold: every text of the English one but the singular forms it has no use for.
+
+export type Translated<Texts> = {
+  readonly [Key in keyof Texts as Key extends `${string}_one`
+    ? never
+    : Key]: Texts[Key] extends string ? string : Translated<Texts[Key]>;
+};

@@ -1,0 +1,37 @@
+// The form of the external provider, in Chinese.
+
+import type { provider as english } from '../en/provider.ts';
+import type { Translated } from '../texts.ts';
+
+export const provider: Translated<typeof english> = {
+  title: '外部提供方',
+  hint: '本身支持 Messages 协议的提供方。请求可以发往那里而不是账号。',
+  inactive: '尚未启用',
+  inactiveHint: '此版本保存这些设置，但不会向该提供方发送请求。它们将在以后的版本中生效。',
+  enabled: '使用此提供方',
+  baseUrl: '接口地址',
+  apiKey: 'API 密钥',
+  apiKeySet: '已设置。留空则保持不变。',
+  mode: '何时使用',
+  modes: {
+    off: '从不',
+    exclusive: '所有 Messages 请求',
+    pooled: '与账号并列一个名额',
+    fallback: '没有可用账号时',
+  },
+  families: '各系列的模型',
+  familiesHint: '精确映射没有规定时使用。',
+  opus: 'Opus',
+  sonnet: 'Sonnet',
+  haiku: 'Haiku',
+  exact: '精确映射',
+  exactHint: '每行一个：客户端模型 = 提供方模型',
+  exactBad: '第 {{line}} 行不是“客户端模型 = 提供方模型”的形式。',
+  mcp: 'MCP 服务',
+  mcpEnabled: '提供 MCP 接口',
+  webSearch: '网页搜索',
+  webReader: '网页阅读',
+  vision: '视觉',
+  saved: '已保存提供方设置',
+  urlBad: '请输入以 http:// 或 https:// 开头的地址。',
+};

@@ -1,0 +1,22 @@
+// Starts the console in the browser.
+
+import '@mantine/core/styles.css';
+import '@mantine/notifications/styles.css';
+import 'virtual:theme-variables.css';
+import './styles/base.css';
+import { StrictMode } from 'react';
+import { createRoot } from 'react-dom/client';
+import { createQueryClient } from './api/query-client.ts';
+import { App } from './app.tsx';
+import { startTexts } from './i18n/start.ts';
+import { createConsoleRouter } from './routes.tsx';
+
+const host = document.getElementById('root');
+if (host === null) throw new Error('The page has no place for the console.');
+
+const texts = await startTexts();
+createRoot(host).render(
+  <StrictMode>
+    <App texts={texts} client={createQueryClient()} router={createConsoleRouter()} />
+  </StrictMode>,
+);

@@ -1,0 +1,192 @@
+// The list of accounts with its search, its two views and the selection.
+
+import { Button, SegmentedControl, TextInput } from '@mantine/core';
+import { useLocalStorage, useMediaQuery } from '@mantine/hooks';
+import { IconSearch } from '@tabler/icons-react';
+import { useDeferredValue } from 'react';
+import { useTranslation } from 'react-i18next';
+import type { Account } from '../../../../src/admin/contract.ts';
+import { EmptyNote } from '../../components/empty-note.tsx';
+import { MoreRows } from '../../components/more-rows.tsx';
+import { Panel } from '../../components/panel.tsx';
+import { useAddressText } from '../../components/use-address-text.ts';
+import { useSearchTexts } from '../../components/use-search-texts.ts';
+import { AccountCard } from './account-card.tsx';
+import { AccountTable } from './account-table.tsx';
+import { BulkBar } from './bulk-bar.tsx';
+import { conditionOf, filterAccounts, SHOWN, type Shown } from './condition.ts';
+import type { AccountWork } from './use-account-work.tsx';
+import { useOrder } from './use-order.ts';
+import { useSelection } from './use-selection.ts';
+
+export interface AccountBrowserProps {
+  readonly accounts: readonly Account[];
+  readonly work: AccountWork;
+  readonly onOpen: (account: Account) => void;
+  readonly onSignIn: (account: Account) => void;
+  readonly onExport: (ids: readonly string[]) => void;
+}
+
+type View = 'cards' | 'table';
+
+export function AccountBrowser({
+  accounts,
+  work,
+  onOpen,
+  onSignIn,
+  onExport,
+}: AccountBrowserProps) {
+  const { t } = useTranslation();
+  const { texts, adjust } = useSearchTexts();
+  const { show } = texts;
+  const [search, setSearch] = useAddressText('q');
+  const shown: Shown = SHOWN.find((one) => one === show) ?? 'all';
+  const [view, setView] = useLocalStorage<View>({
+    key: 'isthmus-accounts-view',
+    defaultValue: 'cards',
+    getInitialValueInEffect: false,
+  });
+  const isNarrow = useMediaQuery('(max-width: 62em)', false, { getInitialValueInEffect: false });
+  const found = useDeferredValue(filterAccounts(accounts, { shown, search }));
+  const selection = useSelection(found);
+  const order = useOrder(accounts);
+  const canOrder = shown === 'all' && search === '';
+  const item = {
+    work,
+    onOpen,
+    onSignIn,
+    onSelect: selection.select,
+    onMove: canOrder
+      ? (account: Account, step: 'up' | 'down' | 'top') => {
+          const place = accounts.indexOf(account);
+          order.move(account, step === 'top' ? 0 : place + (step === 'up' ? -1 : 1));
+        }
+      : undefined,
+  };
+  return (
+    <>
+      <Toolbar
+        accounts={accounts}
+        shown={shown}
+        search={search}
+        view={view}
+        onShow={(show) => adjust({ show })}
+        onSearch={setSearch}
+        onView={setView}
+      />
+      <p className="visually-hidden" role="status">
+        {order.spoken}
+      </p>
+      {found.length === 0 ? (
+        <Panel>
+          <EmptyNote
+            icon={<IconSearch size={28} />}
+            title={t('accounts.nothingFound')}
+            hint={t('accounts.nothingFoundHint')}
+            action={
+              <Button
+                variant="default"
+                onClick={() => {
+                  adjust({ show: '' });
+                  setSearch('');
+                }}
+              >
+                {t('accounts.showAll')}
+              </Button>
+            }
+          />
+        </Panel>
+      ) : (
+        <MoreRows rows={found} resetKey={`${shown} ${search}`}>
+          {(rows) =>
+            view === 'table' && !isNarrow ? (
+              <AccountTable
+                {...item}
+                accounts={rows}
+                selected={selection.ids}
+                onSelectAll={selection.selectAll}
+                onPlace={canOrder ? order.move : undefined}
+              />
+            ) : (
+              <ul className="account-cards">
+                {rows.map((account) => (
+                  <AccountCard
+                    key={account.id}
+                    {...item}
+                    account={account}
+                    isSelected={selection.ids.has(account.id)}
+                  />
+                ))}
+              </ul>
+            )
+          }
+        </MoreRows>
+      )}
+      {selection.ids.size > 0 && (
+        <BulkBar
+          ids={[...selection.ids]}
+          onClear={() => selection.selectAll(false)}
+          onExport={() => onExport([...selection.ids])}
+        />
+      )}
+    </>
+  );
+}
+
+interface ToolbarProps {
+  readonly accounts: readonly Account[];
+  readonly shown: Shown;
+  readonly search: string;
+  readonly view: View;
+  readonly onShow: (show: string) => void;
+  readonly onSearch: (search: string) => void;
+  readonly onView: (view: View) => void;
+}
+
+const SHOWN_TEXTS = {
+  all: 'accounts.filterAll',
+  usable: 'accounts.filterUsable',
+  resting: 'accounts.filterResting',
+  off: 'accounts.filterOff',
+} as const;
+
+function Toolbar({ accounts, shown, search, view, onShow, onSearch, onView }: ToolbarProps) {
+  const { t } = useTranslation();
+  const count = (one: Shown): number =>
+    one === 'all'
+      ? accounts.length
+      : accounts.filter((account) => conditionOf(account) === one).length;
+  return (
+    <div className="toolbar">
+      <TextInput
+        className="toolbar-search"
+        type="search"
+        data-page-search
+        aria-label={t('accounts.searchLabel')}
+        placeholder={t('accounts.searchHint')}
+        leftSection={<IconSearch size={16} />}
+        value={search}
+        onChange={(event) => onSearch(event.currentTarget.value)}
+      />
+      <SegmentedControl
+        aria-label={t('accounts.filter')}
+        value={shown}
+        onChange={(value) => onShow(value === 'all' ? '' : value)}
+        data={SHOWN.map((value) => ({
+          value,
+          label: `${t(SHOWN_TEXTS[value])} ${count(value)}`,
+        }))}
+      />
+      <SegmentedControl<View>
+        className="toolbar-view"
+        aria-label={t('accounts.view')}
+        value={view}
+        onChange={onView}
+        data={[
+          { value: 'cards', label: t('accounts.cards') },
+          { value: 'table', label: t('accounts.table') },
+        ]}
+      />
+    </div>
+  );
+}

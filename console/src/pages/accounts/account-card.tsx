@@ -1,0 +1,91 @@
+// One account as a card.
+
+import { Button, Checkbox } from '@mantine/core';
+import { useTranslation } from 'react-i18next';
+import { RelativeTime } from '../../components/times.tsx';
+import { AccountMenu, type AccountMenuProps } from './account-menu.tsx';
+import { StateMark, StateReason } from './account-state.tsx';
+import { QuotaBars } from './quota-bars.tsx';
+import { TierMark } from './tier-mark.tsx';
+
+export interface AccountItemProps extends AccountMenuProps {
+  readonly isSelected: boolean;
+  readonly onSelect: (id: string, isSelected: boolean) => void;
+}
+
+const SHOWN_MODELS = 3;
+
+export function AccountCard(props: AccountItemProps) {
+  const { t } = useTranslation();
+  const { account, isSelected, onSelect, onOpen } = props;
+  const { id, label, status, lastUsedAt } = account;
+  return (
+    <li className={isSelected ? 'account-card is-selected' : 'account-card'}>
+      <div className="card-head">
+        <Checkbox
+          size="xs"
+          checked={isSelected}
+          aria-label={t('accounts.select', { name: label })}
+          onChange={(event) => onSelect(id, event.currentTarget.checked)}
+        />
+        <div className="card-name">
+          <button type="button" className="name-button" onClick={() => onOpen(account)}>
+            <span className="one-line" title={label}>
+              {label}
+            </span>
+          </button>
+          <span className="card-origin">
+            <span className="one-line">
+              {account.upstream} · {t(`accounts.kinds.${account.kind}`)}
+              {account.origin !== 'stored' && ` · ${t(`accounts.origins.${account.origin}`)}`}
+            </span>
+          </span>
+        </div>
+        <AccountMenu {...props} />
+      </div>
+      <div className="card-state">
+        <StateMark account={account} />
+        <span className="dimmed small">
+          <StateReason account={account} />
+        </span>
+      </div>
+      {status.wayOut !== null && <WayOut {...props} />}
+      <div className="card-quota">
+        <QuotaBars account={account} limit={SHOWN_MODELS} />
+      </div>
+      <div className="card-foot">
+        <span>
+          {t('accounts.lastUsed')}:{' '}
+          {lastUsedAt === null ? t('common.never') : <RelativeTime at={lastUsedAt} />}
+        </span>
+        <TierMark tier={account.tier} />
+      </div>
+    </li>
+  );
+}
+
+/** What would help, with the button that does it. */
+function WayOut({ account, work, onSignIn }: AccountItemProps) {
+  const { t } = useTranslation();
+  const { status, kind, origin, id } = account;
+  const needsSignIn = status.reason === 'invalid-grant' && kind === 'oauth' && origin === 'stored';
+  return (
+    <div className="way-out-line">
+      <span>{status.wayOut}</span>
+      {needsSignIn ? (
+        <Button size="compact-sm" variant="default" onClick={() => onSignIn(account)}>
+          {t('accounts.signInAgain')}
+        </Button>
+      ) : (
+        <Button
+          size="compact-sm"
+          variant="default"
+          loading={work.busyId === id}
+          onClick={() => work.enable(account)}
+        >
+          {t('accounts.enable')}
+        </Button>
+      )}
+    </div>
+  );
+}

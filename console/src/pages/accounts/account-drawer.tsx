@@ -1,0 +1,164 @@
+// Everything about one account: state and way out, rests, quota, a test, and its settings.
+
+import { Button, Drawer } from '@mantine/core';
+import { useRef } from 'react';
+import { useTranslation } from 'react-i18next';
+import type { Account } from '../../../../src/admin/contract.ts';
+import { RelativeTime } from '../../components/times.tsx';
+import { EndsIn, StateMark, StateReason } from './account-state.tsx';
+import { AccountTestBox } from './account-test.tsx';
+import { EditForm } from './edit-form.tsx';
+import { QuotaBars } from './quota-bars.tsx';
+import type { AccountWork } from './use-account-work.tsx';
+import './account-drawer.css';
+
+export interface AccountDrawerProps {
+  /** Undefined: the drawer is closed. */
+  readonly account: Account | undefined;
+  readonly work: AccountWork;
+  readonly onSignIn: (account: Account) => void;
+  readonly onClose: () => void;
+}
+
+export function AccountDrawer({ account, onClose, ...rest }: AccountDrawerProps) {
+  const { t } = useTranslation();
+  // What was shown stays while the drawer slides away.
+  const last = useRef(account);
+  if (account !== undefined) last.current = account;
+  const shown = account ?? last.current;
+  return (
+    <Drawer
+      opened={account !== undefined}
+      onClose={onClose}
+      position="right"
+      size="lg"
+      title={shown?.label}
+      closeButtonProps={{ 'aria-label': t('common.close') }}
+    >
+      {shown !== undefined && <Details key={shown.id} account={shown} {...rest} />}
+    </Drawer>
+  );
+}
+
+type DetailsProps = Omit<AccountDrawerProps, 'account' | 'onClose'> & { readonly account: Account };
+
+function Details({ account, work, onSignIn }: DetailsProps) {
+  const { t } = useTranslation();
+  return (
+    <div className="drawer-stack">
+      <State account={account} work={work} onSignIn={onSignIn} />
+      <Cooldowns account={account} work={work} />
+      <section>
+        <h3>{t('accounts.quota')}</h3>
+        <QuotaBars account={account} />
+      </section>
+      <AccountTestBox account={account} />
+      <section>
+        <h3>{t('accounts.editTitle')}</h3>
+        <EditForm key={account.revision} account={account} />
+      </section>
+    </div>
+  );
+}
+
+function State({ account, work, onSignIn }: DetailsProps) {
+  const { t } = useTranslation();
+  const { status } = account;
+  const isBusy = work.busyId === account.id;
+  return (
+    <section>
+      <div className="state-line">
+        <StateMark account={account} />
+        <span className="dimmed">
+          <StateReason account={account} />
+        </span>
+      </div>
+      {status.detail !== null && <p className="state-detail wrap-anywhere">{status.detail}</p>}
+      {status.wayOut !== null && <p className="card-way-out">{status.wayOut}</p>}
+      <div className="state-actions">
+        {status.reason === 'invalid-grant' && account.kind === 'oauth' && (
+          <Button size="xs" onClick={() => onSignIn(account)}>
+            {t('accounts.signInAgain')}
+          </Button>
+        )}
+        {status.kind === 'active' ? (
+          <Button
+            size="xs"
+            variant="default"
+            loading={isBusy}
+            onClick={() => work.disable(account)}
+          >
+            {t('accounts.disable')}
+          </Button>
+        ) : (
+          <Button size="xs" variant="default" loading={isBusy} onClick={() => work.enable(account)}>
+            {t('accounts.enable')}
+          </Button>
+        )}
+        <Button size="xs" variant="default" loading={isBusy} onClick={() => work.refresh(account)}>
+          {t('accounts.refreshShort')}
+        </Button>
+      </div>
+      <Facts account={account} />
+    </section>
+  );
+}
+
+function Facts({ account }: { readonly account: Account }) {
+  const { t } = useTranslation();
+  const { lastUsedAt } = account;
+  return (
+    <dl className="facts">
+      <dt>{t('accounts.upstream')}</dt>
+      <dd className="wrap-anywhere">{account.upstream}</dd>
+      <dt>{t('accounts.kind')}</dt>
+      <dd>
+        {t(`accounts.kinds.${account.kind}`)} · {t(`accounts.origins.${account.origin}`)}
+      </dd>
+      <dt>{t('accounts.created')}</dt>
+      <dd>
+        <RelativeTime at={account.createdAt} />
+      </dd>
+      <dt>{t('accounts.lastUsed')}</dt>
+      <dd>{lastUsedAt === null ? t('common.never') : <RelativeTime at={lastUsedAt} />}</dd>
+    </dl>
+  );
+}
+
+function Cooldowns({ account, work }: Pick<DetailsProps, 'account' | 'work'>) {
+  const { t } = useTranslation();
+  const { cooldowns } = account;
+  if (cooldowns.length === 0) return null;
+  return (
+    <section>
+      <div className="section-line">
+        <h3>{t('accounts.cooldowns')}</h3>
+        <Button size="compact-sm" variant="subtle" onClick={() => work.clearCooldowns(account)}>
+          {t('accounts.clearAll')}
+        </Button>
+      </div>
+      <ul className="cooldowns">
+        {cooldowns.map(({ model, cause, until }) => (
+          <li key={`${model} ${cause}`}>
+            <div>
+              <span className="wrap-anywhere">{model ?? t('accounts.wholeAccount')}</span>
+              <div className="dimmed small">
+                {t(`accounts.causes.${cause}`)} · <EndsIn until={until} />
+              </div>
+            </div>
+            {model !== null && (
+              <Button
+                size="compact-sm"
+                variant="default"
+                aria-label={t('accounts.clearCooldown', { what: model })}
+                onClick={() => work.clearCooldowns(account, model)}
+              >
+                {t('accounts.end')}
+              </Button>
+            )}
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}

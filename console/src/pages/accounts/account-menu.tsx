@@ -1,0 +1,123 @@
+// Everything that can be done to one account.
+
+import { ActionIcon, Menu } from '@mantine/core';
+import {
+  IconArrowBarToUp,
+  IconArrowDown,
+  IconArrowUp,
+  IconDots,
+  IconInfoCircle,
+  IconLogin2,
+  IconPlayerPause,
+  IconPlayerPlay,
+  IconRefresh,
+  IconSnowflakeOff,
+  IconTrash,
+} from '@tabler/icons-react';
+import { useTranslation } from 'react-i18next';
+import type { Account } from '../../../../src/admin/contract.ts';
+import type { AccountWork } from './use-account-work.tsx';
+
+export interface AccountMenuProps {
+  readonly account: Account;
+  readonly work: AccountWork;
+  readonly onOpen: (account: Account) => void;
+  readonly onSignIn: (account: Account) => void;
+  /** Undefined while the list is searched: then places mean nothing. */
+  readonly onMove: ((account: Account, step: 'up' | 'down' | 'top') => void) | undefined;
+}
+
+const ICON = { size: 16, 'aria-hidden': true } as const;
+
+export function AccountMenu(props: AccountMenuProps) {
+  const { t } = useTranslation();
+  const { account, work, onOpen, onSignIn } = props;
+  const isOff = account.status.kind !== 'active';
+  return (
+    <Menu position="bottom-end">
+      <Menu.Target>
+        <ActionIcon
+          variant="subtle"
+          color="gray"
+          loading={work.busyId === account.id}
+          aria-label={t('accounts.actionsOf', { name: account.label })}
+        >
+          <IconDots size={18} />
+        </ActionIcon>
+      </Menu.Target>
+      <Menu.Dropdown>
+        <Menu.Item leftSection={<IconInfoCircle {...ICON} />} onClick={() => onOpen(account)}>
+          {t('accounts.editTitle')}
+        </Menu.Item>
+        <Menu.Item leftSection={<IconRefresh {...ICON} />} onClick={() => work.refresh(account)}>
+          {t('accounts.refresh')}
+        </Menu.Item>
+        {account.kind === 'oauth' && account.origin === 'stored' && (
+          <Menu.Item leftSection={<IconLogin2 {...ICON} />} onClick={() => onSignIn(account)}>
+            {t('accounts.signInAgain')}
+          </Menu.Item>
+        )}
+        {account.cooldowns.length > 0 && (
+          <Menu.Item
+            leftSection={<IconSnowflakeOff {...ICON} />}
+            onClick={() => work.clearCooldowns(account)}
+          >
+            {t('accounts.clearAll')}
+          </Menu.Item>
+        )}
+        {isOff ? (
+          <Menu.Item
+            leftSection={<IconPlayerPlay {...ICON} />}
+            onClick={() => work.enable(account)}
+          >
+            {t('accounts.enable')}
+          </Menu.Item>
+        ) : (
+          <Menu.Item
+            leftSection={<IconPlayerPause {...ICON} />}
+            onClick={() => work.disable(account)}
+          >
+            {t('accounts.disable')}
+          </Menu.Item>
+        )}
+        {account.origin === 'stored' && <StoredItems {...props} />}
+      </Menu.Dropdown>
+    </Menu>
+  );
+}
+
+function StoredItems({ account, work, onMove }: AccountMenuProps) {
+  const { t } = useTranslation();
+  return (
+    <>
+      {onMove !== undefined && (
+        <>
+          <Menu.Divider />
+          <Menu.Item
+            leftSection={<IconArrowBarToUp {...ICON} />}
+            onClick={() => onMove(account, 'top')}
+          >
+            {t('accounts.moveTop')}
+          </Menu.Item>
+          <Menu.Item leftSection={<IconArrowUp {...ICON} />} onClick={() => onMove(account, 'up')}>
+            {t('accounts.moveUp')}
+          </Menu.Item>
+          <Menu.Item
+            leftSection={<IconArrowDown {...ICON} />}
+            onClick={() => onMove(account, 'down')}
+          >
+            {t('accounts.moveDown')}
+          </Menu.Item>
+        </>
+      )}
+      <Menu.Divider />
+      <Menu.Item
+        color="red"
+        leftSection={<IconTrash {...ICON} />}
+        onClick={() => work.remove(account)}
+      >
+        {t('common.remove')}
+      </Menu.Item>
+    </>
+  );
+}

@@ -1,0 +1,78 @@
+// The state of an account in words: why it is so, until when, and the way out.
+
+import type { TFunction } from 'i18next';
+import { useTranslation } from 'react-i18next';
+import type { Account } from '../../../../src/admin/contract.ts';
+import { StatusMark } from '../../components/status-mark.tsx';
+import { TimeLeft } from '../../components/times.tsx';
+
+export function StateMark({ account }: { readonly account: Account }) {
+  const { t } = useTranslation();
+  const { status, cooldowns } = account;
+  if (status.kind === 'disabled') {
+    // Somebody meant it; everything else wants a person.
+    const tone = status.reason === 'manual' ? 'idle' : 'bad';
+    return <StatusMark tone={tone}>{t('accounts.disabled')}</StatusMark>;
+  }
+  if (status.kind === 'blocked') return <StatusMark tone="bad">{t('accounts.blocked')}</StatusMark>;
+  const isResting = cooldowns.some(({ model }) => model === null);
+  return isResting ? (
+    <StatusMark tone="warn">{t('accounts.resting')}</StatusMark>
+  ) : (
+    <StatusMark tone="ok">{t('accounts.usable')}</StatusMark>
+  );
+}
+
+/** One line on what keeps the account, or some of its models, from serving. */
+export function StateReason({ account }: { readonly account: Account }) {
+  const { t } = useTranslation();
+  const { status, cooldowns } = account;
+  if (status.kind !== 'active') {
+    return (
+      <span className="wrap-anywhere">
+        {sayReason(status.reason, t)}
+        {status.until !== null && (
+          <>
+            {' · '}
+            <EndsIn until={status.until} />
+          </>
+        )}
+      </span>
+    );
+  }
+  const whole = cooldowns.find(({ model }) => model === null);
+  const [first] = cooldowns;
+  if (whole !== undefined) {
+    return (
+      <span>
+        {t(`accounts.causes.${whole.cause}`)} · <EndsIn until={whole.until} />
+      </span>
+    );
+  }
+  if (first === undefined) return null;
+  return <span>{t('accounts.restingModels', { count: cooldowns.length })}</span>;
+}
+
+export function EndsIn({ until }: { readonly until: string }) {
+  const { t } = useTranslation();
+  const [before = '', after = ''] = t('accounts.endsIn', { time: '\u0000' }).split('\u0000');
+  return (
+    <>
+      {before}
+      <TimeLeft until={until} />
+      {after}
+    </>
+  );
+}
+
+function sayReason(reason: string | null, t: TFunction): string {
+  switch (reason) {
+    case 'invalid-grant':
+    case 'forbidden':
+    case 'manual':
+    case 'verification':
+      return t(`accounts.reasons.${reason}`);
+    default:
+      return reason ?? t('common.unknown');
+  }
+}

@@ -1,0 +1,51 @@
+// Tries an account step by step and shows what worked.
+
+import { Button } from '@mantine/core';
+import { useTranslation } from 'react-i18next';
+import type { Account } from '../../../../src/admin/contract.ts';
+import { useTestAccount } from '../../api/queries/accounts.ts';
+import { ErrorNote } from '../../components/error-note.tsx';
+import { StatusMark } from '../../components/status-mark.tsx';
+import { useFormat } from '../../components/use-format.ts';
+
+export function AccountTestBox({ account }: { readonly account: Account }) {
+  const { t } = useTranslation();
+  const format = useFormat();
+  const test = useTestAccount();
+  return (
+    <section>
+      <div className="section-line">
+        <h3>{t('accounts.test')}</h3>
+        <Button
+          size="xs"
+          variant="default"
+          loading={test.isPending}
+          onClick={() => test.mutate(account.id)}
+        >
+          {t('accounts.test')}
+        </Button>
+      </div>
+      <div aria-live="polite">
+        {test.error !== null && <ErrorNote error={test.error} />}
+        {test.data !== undefined && (
+          <>
+            <StatusMark tone={test.data.isUsable ? 'ok' : 'bad'}>
+              {t(test.data.isUsable ? 'accounts.testGood' : 'accounts.testBad')}
+            </StatusMark>
+            <ol className="test-steps">
+              {test.data.steps.map(({ name, isGood, message, durationMs }) => (
+                <li key={name}>
+                  <StatusMark tone={isGood ? 'ok' : 'bad'}>
+                    {t(`accounts.testSteps.${name}`)}
+                  </StatusMark>
+                  <span className="wrap-anywhere">{message}</span>
+                  <span className="dimmed small">{format.duration(durationMs)}</span>
+                </li>
+              ))}
+            </ol>
+          </>
+        )}
+      </div>
+    </section>
+  );
+}

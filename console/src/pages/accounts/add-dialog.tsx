@@ -1,0 +1,84 @@
+// The dialog that adds accounts, one way or the other.
+
+import { Modal, Tabs } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
+import { useTranslation } from 'react-i18next';
+import type { Account } from '../../../../src/admin/contract.ts';
+import { upstreamsQuery } from '../../api/queries/accounts.ts';
+import { ImportForm } from './import-form.tsx';
+import { KeyForm } from './key-form.tsx';
+import { ServiceAccountForm } from './service-account-form.tsx';
+import { SignInFlow } from './sign-in-flow.tsx';
+import './add-dialog.css';
+
+const WAYS = ['sign-in', 'key', 'service-account', 'import'] as const;
+export type Way = (typeof WAYS)[number];
+
+export function isWay(text: string | undefined): text is Way {
+  return WAYS.some((way) => way === text);
+}
+
+const TEXTS = {
+  'sign-in': 'addAccount.bySignIn',
+  key: 'addAccount.byKey',
+  'service-account': 'addAccount.byServiceAccount',
+  import: 'addAccount.byImport',
+} as const;
+
+export interface AddDialogProps {
+  /** Undefined: the dialog is closed. */
+  readonly way: Way | undefined;
+  /** The account that signs in again, if it is not a new one. */
+  readonly again: Account | undefined;
+  readonly onWay: (way: Way) => void;
+  readonly onClose: () => void;
+}
+
+export function AddDialog({ way, again, onWay, onClose }: AddDialogProps) {
+  const { t } = useTranslation();
+  const { data } = useQuery({ ...upstreamsQuery, enabled: way !== undefined });
+  const upstreams = data?.upstreams ?? [];
+  const form = { upstreams, isLoading: data === undefined, onDone: onClose };
+  const title =
+    again === undefined ? t('addAccount.title') : t('addAccount.again', { name: again.label });
+  return (
+    <Modal
+      opened={way !== undefined}
+      onClose={onClose}
+      size="lg"
+      title={title}
+      closeOnClickOutside={false}
+      closeButtonProps={{ 'aria-label': t('common.close') }}
+    >
+      {again !== undefined ? (
+        <SignInFlow key={again.id} {...form} again={again} />
+      ) : (
+        <Tabs
+          value={way ?? 'sign-in'}
+          onChange={(value) => onWay(WAYS.find((one) => one === value) ?? 'sign-in')}
+          keepMounted={false}
+        >
+          <Tabs.List mb="md" aria-label={t('addAccount.how')}>
+            {WAYS.map((one) => (
+              <Tabs.Tab key={one} value={one}>
+                {t(TEXTS[one])}
+              </Tabs.Tab>
+            ))}
+          </Tabs.List>
+          <Tabs.Panel value="sign-in">
+            <SignInFlow {...form} again={undefined} />
+          </Tabs.Panel>
+          <Tabs.Panel value="key">
+            <KeyForm {...form} />
+          </Tabs.Panel>
+          <Tabs.Panel value="service-account">
+            <ServiceAccountForm {...form} />
+          </Tabs.Panel>
+          <Tabs.Panel value="import">
+            <ImportForm {...form} />
+          </Tabs.Panel>
+        </Tabs>
+      )}
+    </Modal>
+  );
+}

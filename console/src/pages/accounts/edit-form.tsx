@@ -1,0 +1,145 @@
+// The settings of an account that a person may change.
+
+import { Button, NumberInput, PasswordInput, Select, Textarea, TextInput } from '@mantine/core';
+import { useForm } from '@mantine/form';
+import { useTranslation } from 'react-i18next';
+import type { Account, AccountChange } from '../../../../src/admin/contract.ts';
+import { ApiError } from '../../api/client.ts';
+import { useChangeAccount } from '../../api/queries/accounts.ts';
+import { ErrorNote } from '../../components/error-note.tsx';
+import { useToasts } from '../../components/use-toasts.tsx';
+
+interface Values {
+  readonly label: string;
+  readonly tier: string | null;
+  readonly project: string;
+  readonly priority: number | string;
+  readonly notes: string;
+  readonly proxyUrl: string;
+  readonly key: string;
+}
+
+const TIERS = ['ultra', 'pro', 'free'] as const;
+
+export function EditForm({ account }: { readonly account: Account }) {
+  const { t } = useTranslation();
+  const toasts = useToasts();
+  const change = useChangeAccount();
+  const form = useForm<Values>({ initialValues: valuesOf(account) });
+  if (account.origin !== 'stored') return <p className="dimmed">{t('accounts.originHint')}</p>;
+  const refusedField = change.error instanceof ApiError ? change.error.field : undefined;
+  const save = (body: AccountChange): void =>
+    change.mutate(
+      { account, change: body },
+      {
+        onSuccess: () => toasts.done(t('common.saved')),
+        onError(error) {
+          if (
+            error instanceof ApiError &&
+            error.field !== undefined &&
+            error.field in form.values
+          ) {
+            form.setFieldError(error.field, error.message);
+          }
+        },
+      },
+    );
+  const difference = changeOf(account, form.values);
+  const isChanged = Object.keys(difference).length > 0;
+  return (
+    <form className="form-stack" onSubmit={form.onSubmit(() => save(difference))}>
+      <TextInput
+        label={t('accounts.label')}
+        description={t('accounts.labelHint')}
+        {...form.getInputProps('label')}
+      />
+      <div className="form-pair">
+        <Select
+          label={t('accounts.tier')}
+          description={t('accounts.tierHint')}
+          clearable
+          placeholder={t('common.unknown')}
+          data={TIERS.map((value) => ({ value, label: t(`accounts.tiers.${value}`) }))}
+          {...form.getInputProps('tier')}
+        />
+        <NumberInput
+          label={t('accounts.priority')}
+          allowDecimal={false}
+          {...form.getInputProps('priority')}
+        />
+      </div>
+      <TextInput
+        label={t('accounts.project')}
+        description={t('accounts.projectHint')}
+        {...form.getInputProps('project')}
+      />
+      {account.kind === 'api-key' && (
+        <PasswordInput
+          label={t('accounts.newKey')}
+          description={t('accounts.newKeyHint')}
+          autoComplete="off"
+          {...form.getInputProps('key')}
+        />
+      )}
+      <TextInput
+        label={t('accounts.proxy')}
+        description={account.hasProxy ? t('accounts.proxySet') : t('accounts.proxyHint')}
+        autoComplete="off"
+        {...form.getInputProps('proxyUrl')}
+      />
+      {account.hasProxy && (
+        <Button
+          className="align-start"
+          size="compact-sm"
+          variant="subtle"
+          onClick={() => save({ proxyUrl: null })}
+        >
+          {t('accounts.proxyClear')}
+        </Button>
+      )}
+      <Textarea
+        label={t('accounts.notes')}
+        description={t('accounts.notesHint')}
+        autosize
+        minRows={2}
+        maxRows={8}
+        {...form.getInputProps('notes')}
+      />
+      {change.error !== null && (refusedField === undefined || !(refusedField in form.values)) && (
+        <ErrorNote error={change.error} />
+      )}
+      <div className="dialog-actions">
+        <Button type="submit" loading={change.isPending} disabled={!isChanged}>
+          {t('accounts.saveChanges')}
+        </Button>
+      </div>
+    </form>
+  );
+}
+
+function valuesOf({ label, tier, project, priority, notes }: Account): Values {
+  return {
+    label,
+    tier,
+    project: project ?? '',
+    priority,
+    notes: notes ?? '',
+    proxyUrl: '',
+    key: '',
+  };
+}
+
+/** Only what differs; an emptied text clears, an empty secret stays as it is. */
+function changeOf(account: Account, values: Values): AccountChange {
+  const { label, project, priority, notes, proxyUrl, key } = values;
+  const tier = TIERS.find((one) => one === values.tier) ?? null;
+  return {
+    ...(label === account.label ? {} : { label }),
+    ...(tier === account.tier ? {} : { tier }),
+    ...(project === (account.project ?? '') ? {} : { project: project === '' ? null : project }),
+    ...(Number(priority) === account.priority ? {} : { priority: Number(priority) }),
+    ...(notes === (account.notes ?? '') ? {} : { notes: notes === '' ? null : notes }),
+    ...(proxyUrl === '' ? {} : { proxyUrl }),
+    ...(key === '' ? {} : { key }),
+  };
+}

@@ -1,0 +1,93 @@
+// Exports accounts with their credentials into a file sealed with a passphrase.
+
+import { Button, Modal, PasswordInput } from '@mantine/core';
+import { type FormEvent, useState } from 'react';
+import { useTranslation } from 'react-i18next';
+import { useExportAccounts } from '../../api/queries/accounts.ts';
+import { ErrorNote } from '../../components/error-note.tsx';
+import { saveFile } from '../../components/save-file.ts';
+import { useToasts } from '../../components/use-toasts.tsx';
+
+export interface ExportDialogProps {
+  /** Undefined: the dialog is closed. */
+  readonly chosen: readonly string[] | 'all' | undefined;
+  readonly onClose: () => void;
+}
+
+export function ExportDialog({ chosen, onClose }: ExportDialogProps) {
+  const { t } = useTranslation();
+  return (
+    <Modal
+      opened={chosen !== undefined}
+      onClose={onClose}
+      title={t('addAccount.exportTitle')}
+      closeButtonProps={{ 'aria-label': t('common.close') }}
+    >
+      {chosen !== undefined && <ExportForm chosen={chosen} onClose={onClose} />}
+    </Modal>
+  );
+}
+
+const LEAST_LENGTH = 12;
+
+interface ExportFormProps {
+  readonly chosen: readonly string[] | 'all';
+  readonly onClose: () => void;
+}
+
+function ExportForm({ chosen, onClose }: ExportFormProps) {
+  const { t } = useTranslation();
+  const toasts = useToasts();
+  const seal = useExportAccounts();
+  const [passphrase, setPassphrase] = useState('');
+  const [again, setAgain] = useState('');
+  const isShort = passphrase.length < LEAST_LENGTH;
+  const submit = (event: FormEvent): void => {
+    event.preventDefault();
+    seal.mutate(
+      { passphrase, ...(chosen === 'all' ? {} : { ids: chosen }) },
+      {
+        onSuccess({ sealed, count }) {
+          const day = new Date().toISOString().slice(0, 10);
+          saveFile(`isthmus-accounts-${day}.sealed`, sealed);
+          toasts.done(t('addAccount.exported', { count }));
+          onClose();
+        },
+      },
+    );
+  };
+  return (
+    <form className="form-stack" onSubmit={submit}>
+      <p className="dialog-text">
+        {chosen === 'all'
+          ? t('addAccount.exportAllHint')
+          : t('addAccount.exportHint', { count: chosen.length })}
+      </p>
+      <PasswordInput
+        label={t('addAccount.passphrase')}
+        description={t('addAccount.passphraseHint')}
+        autoComplete="new-password"
+        data-autofocus
+        value={passphrase}
+        onChange={(event) => setPassphrase(event.currentTarget.value)}
+        error={passphrase !== '' && isShort ? t('addAccount.passphraseShort') : undefined}
+      />
+      <PasswordInput
+        label={t('addAccount.passphraseAgain')}
+        autoComplete="new-password"
+        value={again}
+        onChange={(event) => setAgain(event.currentTarget.value)}
+        error={again !== '' && again !== passphrase ? t('addAccount.passphraseDiffers') : undefined}
+      />
+      {seal.error !== null && <ErrorNote error={seal.error} />}
+      <div className="dialog-actions">
+        <Button variant="default" onClick={onClose}>
+          {t('common.cancel')}
+        </Button>
+        <Button type="submit" loading={seal.isPending} disabled={isShort || again !== passphrase}>
+          {t('addAccount.runExport')}
+        </Button>
+      </div>
+    </form>
+  );
+}

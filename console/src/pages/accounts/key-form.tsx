@@ -1,0 +1,62 @@
+// Adds an account by its key.
+
+import { Button, PasswordInput, TextInput } from '@mantine/core';
+import { type FormEvent, useState } from 'react';
+import { useTranslation } from 'react-i18next';
+import { useAddAccount } from '../../api/queries/accounts.ts';
+import { ErrorNote } from '../../components/error-note.tsx';
+import { useToasts } from '../../components/use-toasts.tsx';
+import { type AddFormProps, UpstreamSelect, useUpstream } from './upstream-select.tsx';
+
+export function KeyForm({ upstreams, isLoading, onDone }: AddFormProps) {
+  const { t } = useTranslation();
+  const toasts = useToasts();
+  const add = useAddAccount();
+  const chosen = useUpstream(upstreams, () => true);
+  const [key, setKey] = useState('');
+  const [label, setLabel] = useState('');
+  const submit = (event: FormEvent): void => {
+    event.preventDefault();
+    const named = label.trim() === '' ? {} : { label: label.trim() };
+    add.mutate(
+      { upstream: chosen.id, kind: 'api-key', key: key.trim(), ...named },
+      {
+        onSuccess({ label: name }) {
+          toasts.done(t('addAccount.added', { name }));
+          onDone();
+        },
+      },
+    );
+  };
+  return (
+    <form className="form-stack" onSubmit={submit}>
+      <UpstreamSelect upstreams={upstreams} isLoading={isLoading} chosen={chosen} />
+      <PasswordInput
+        label={t('addAccount.key')}
+        description={t('addAccount.keyHint')}
+        autoComplete="off"
+        required
+        data-autofocus
+        withAsterisk={false}
+        value={key}
+        onChange={(event) => setKey(event.currentTarget.value)}
+      />
+      <TextInput
+        label={`${t('addAccount.name')} (${t('common.optional')})`}
+        description={t('addAccount.nameKeyHint')}
+        value={label}
+        onChange={(event) => setLabel(event.currentTarget.value)}
+      />
+      {add.error !== null && <ErrorNote error={add.error} />}
+      <div className="dialog-actions">
+        <Button
+          type="submit"
+          loading={add.isPending}
+          disabled={key.trim() === '' || chosen.id === ''}
+        >
+          {t('addAccount.addKey')}
+        </Button>
+      </div>
+    </form>
+  );
+}

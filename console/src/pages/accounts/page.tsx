@@ -1,0 +1,133 @@
+// The accounts: their state, their quota, their order, and everything one does to them.
+
+import { Button } from '@mantine/core';
+import { IconDownload, IconPlus, IconUpload, IconUsers } from '@tabler/icons-react';
+import { useQuery } from '@tanstack/react-query';
+import { useState } from 'react';
+import { useTranslation } from 'react-i18next';
+import type { Account } from '../../../../src/admin/contract.ts';
+import { accountsQuery } from '../../api/queries/accounts.ts';
+import { EmptyNote } from '../../components/empty-note.tsx';
+import { ErrorNote } from '../../components/error-note.tsx';
+import { PageHeader } from '../../components/page-header.tsx';
+import { Panel } from '../../components/panel.tsx';
+import { useSearchTexts } from '../../components/use-search-texts.ts';
+import { AccountBrowser } from './account-browser.tsx';
+import { AccountDrawer } from './account-drawer.tsx';
+import { AddDialog, isWay, type Way } from './add-dialog.tsx';
+import { ExportDialog } from './export-dialog.tsx';
+import { AccountsSkeleton } from './skeleton.tsx';
+import { useAccountWork } from './use-account-work.tsx';
+import './page.css';
+
+export function AccountsPage() {
+  const { t } = useTranslation();
+  const { data, error, refetch } = useQuery(accountsQuery);
+  const { texts, adjust } = useSearchTexts();
+  const [exported, setExported] = useState<readonly string[] | 'all'>();
+  const work = useAccountWork();
+  const accounts = data?.accounts;
+  const opened = accounts?.find(({ id }) => id === texts.id);
+  const add = (way: Way): void => adjust({ add: way, account: undefined });
+  const signInAgain = ({ id }: Account): void =>
+    adjust({ add: 'sign-in', account: id, id: undefined });
+  return (
+    <>
+      <PageHeader
+        title={t('shell.pages.accounts')}
+        subtitle={
+          accounts === undefined || accounts.length === 0
+            ? undefined
+            : t('accounts.subtitle', { count: accounts.length })
+        }
+        actions={
+          accounts?.length === 0 ? undefined : (
+            <Actions onAdd={add} onExport={() => setExported('all')} />
+          )
+        }
+      />
+      {accounts === undefined ? (
+        <Waiting error={error} onRetry={() => void refetch()} />
+      ) : accounts.length === 0 ? (
+        <NoAccounts onAdd={add} />
+      ) : (
+        <AccountBrowser
+          accounts={accounts}
+          work={work}
+          onOpen={({ id }) => adjust({ id })}
+          onSignIn={signInAgain}
+          onExport={setExported}
+        />
+      )}
+      <AccountDrawer
+        account={opened}
+        work={work}
+        onSignIn={signInAgain}
+        onClose={() => adjust({ id: undefined })}
+      />
+      <AddDialog
+        way={isWay(texts.add) ? texts.add : undefined}
+        again={accounts?.find(({ id }) => id === texts.account)}
+        onWay={add}
+        onClose={() => adjust({ add: undefined, account: undefined })}
+      />
+      <ExportDialog chosen={exported} onClose={() => setExported(undefined)} />
+    </>
+  );
+}
+
+interface ActionsProps {
+  readonly onAdd: (way: Way) => void;
+  readonly onExport: () => void;
+}
+
+function Actions({ onAdd, onExport }: ActionsProps) {
+  const { t } = useTranslation();
+  return (
+    <div className="accounts-actions">
+      <Button
+        variant="default"
+        leftSection={<IconUpload size={16} />}
+        onClick={() => onAdd('import')}
+      >
+        {t('accounts.importMany')}
+      </Button>
+      <Button variant="default" leftSection={<IconDownload size={16} />} onClick={onExport}>
+        {t('accounts.exportAll')}
+      </Button>
+      <Button leftSection={<IconPlus size={16} />} onClick={() => onAdd('sign-in')}>
+        {t('accounts.add')}
+      </Button>
+    </div>
+  );
+}
+
+function Waiting({ error, onRetry }: { readonly error: unknown; readonly onRetry: () => void }) {
+  const { t } = useTranslation();
+  if (error === null) return <AccountsSkeleton />;
+  return <ErrorNote error={error} title={t('common.failedToLoad')} onRetry={onRetry} />;
+}
+
+function NoAccounts({ onAdd }: { readonly onAdd: (way: Way) => void }) {
+  const { t } = useTranslation();
+  return (
+    <Panel>
+      <EmptyNote
+        icon={<IconUsers size={36} />}
+        title={t('accounts.empty')}
+        hint={t('accounts.emptyHint')}
+        action={
+          <>
+            <Button onClick={() => onAdd('sign-in')}>{t('addAccount.bySignIn')}</Button>
+            <Button variant="default" onClick={() => onAdd('key')}>
+              {t('addAccount.addKey')}
+            </Button>
+            <Button variant="default" onClick={() => onAdd('import')}>
+              {t('addAccount.byImport')}
+            </Button>
+          </>
+        }
+      />
+    </Panel>
+  );
+}

@@ -1,0 +1,94 @@
+// What a person does to one account, each with its notice and, where there is one, the way back.
+
+import { Checkbox } from '@mantine/core';
+import { useRef } from 'react';
+import { useTranslation } from 'react-i18next';
+import type { Account } from '../../../../src/admin/contract.ts';
+import { useAccountAction, useRemoveAccount } from '../../api/queries/accounts.ts';
+import { useConfirm } from '../../components/use-confirm.tsx';
+import { useToasts } from '../../components/use-toasts.tsx';
+
+export interface AccountWork {
+  enable(account: Account): void;
+  disable(account: Account): void;
+  refresh(account: Account): void;
+  /** All rests of the account, or those of one model. */
+  clearCooldowns(account: Account, model?: string): void;
+  remove(account: Account): void;
+  /** The account something is being done to. */
+  readonly busyId: string | undefined;
+}
+
+export function useAccountWork(): AccountWork {
+  const { t } = useTranslation();
+  const toasts = useToasts();
+  const action = useAccountAction();
+  const remove = useRemove();
+  const run = (given: Parameters<typeof action.mutate>[0], onDone: () => void): void => {
+    action.mutate(given, { onSuccess: onDone, onError: toasts.failed });
+  };
+  const enable = (account: Account): void => {
+    const { id, label: name } = account;
+    run({ kind: 'enable', id }, () => toasts.done(t('accounts.enabled', { name })));
+  };
+  return {
+    enable,
+    remove,
+    disable(account) {
+      const { id, label: name } = account;
+      run({ kind: 'disable', id }, () =>
+        toasts.doneWithUndo(t('accounts.disabledNow', { name }), () => enable(account)),
+      );
+    },
+    refresh({ id, label: name }) {
+      run({ kind: 'refresh', id }, () => toasts.done(t('accounts.refreshed', { name })));
+    },
+    clearCooldowns({ id, label: name }, model) {
+      run({ kind: 'clear-cooldowns', id, model }, () =>
+        toasts.done(t('accounts.cleared', { name: model ?? name })),
+      );
+    },
+    busyId: action.isPending ? action.variables.id : undefined,
+  };
+}
+
+function useRemove(): (account: Account) => void {
+  const { t } = useTranslation();
+  const toasts = useToasts();
+  const confirm = useConfirm();
+  const removing = useRemoveAccount();
+  const isRevoking = useRef(false);
+  return ({ id, label: name, kind }) => {
+    isRevoking.current = false;
+    confirm({
+      title: t('accounts.removeTitle', { name }),
+      body: (
+        <div className="form-stack">
+          <span>{t('accounts.removeHint')}</span>
+          {kind === 'oauth' && (
+            <Checkbox
+              label={t('accounts.revoke')}
+              description={t('accounts.revokeHint')}
+              onChange={(event) => {
+                isRevoking.current = event.currentTarget.checked;
+              }}
+            />
+          )}
+        </div>
+      ),
+      confirm: t('common.remove'),
+      onConfirm: () =>
+        removing.mutate(
+          { id, revoke: isRevoking.current },
+          {
+            onError: toasts.failed,
+            onSuccess(revocation) {
+              const { revocation: outcome, reason = '' } = revocation ?? {};
+              if (outcome === 'failed') toasts.warn(t('accounts.revokeFailed', { reason }));
+              else toasts.done(t('accounts.removed', { name }));
+            },
+          },
+        ),
+    });
+  };
+}

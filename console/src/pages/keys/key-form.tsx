@@ -1,0 +1,215 @@
+// The form of one key: its name and everything that limits it.
+
+import { Button, NumberInput, Select, Switch, TagsInput, TextInput } from '@mantine/core';
+import { type UseFormReturnType, useForm } from '@mantine/form';
+import { useQuery } from '@tanstack/react-query';
+import { useTranslation } from 'react-i18next';
+import type { Key, KeyChange } from '../../../../src/admin/contract.ts';
+import { modelsQuery } from '../../api/queries/models.ts';
+import { ErrorNote } from '../../components/error-note.tsx';
+import { useNow } from '../../components/now.tsx';
+import { ownTimeZone, TimeZoneSelect } from '../../components/time-zone-select.tsx';
+import {
+  clockIn,
+  EXPIRIES,
+  findProblem,
+  isInCurfew,
+  type KeyValues,
+  readValues,
+  writeChange,
+} from './key-values.ts';
+import '../../components/form.css';
+
+export interface KeyFormProps {
+  /** Undefined while a key is made. */
+  readonly edited: Key | undefined;
+  readonly isSaving: boolean;
+  readonly error: unknown;
+  readonly onSave: (change: KeyChange) => void;
+  readonly onCancel: () => void;
+}
+
+type Form = UseFormReturnType<KeyValues>;
+
+export function KeyForm({ edited, isSaving, error, onSave, onCancel }: KeyFormProps) {
+  const { t } = useTranslation();
+  const form: Form = useForm<KeyValues>({ initialValues: readValues(edited, ownTimeZone()) });
+  const submit = form.onSubmit((values) => {
+    const now = Date.now();
+    switch (findProblem(values, now)) {
+      case 'name':
+        form.setFieldError('name', t('keys.nameMissing'));
+        return;
+      case 'expiresAt':
+        form.setFieldError('expiresAt', t('keys.expiresAtBad'));
+        return;
+      case 'curfew':
+        form.setFieldError('curfewTo', t('keys.curfewBad'));
+        return;
+      default:
+        onSave(writeChange(values, now));
+    }
+  });
+  return (
+    <form onSubmit={submit} className="form-stack" noValidate>
+      <TextInput
+        label={t('keys.name')}
+        description={t('keys.nameHint')}
+        placeholder={t('keys.namePlaceholder')}
+        maxLength={128}
+        data-autofocus
+        autoComplete="off"
+        {...form.getInputProps('name')}
+      />
+      <ExpiryFields form={form} />
+      <AccessFields form={form} />
+      <LimitFields form={form} />
+      <CurfewFields form={form} />
+      {error !== null && <ErrorNote error={error} />}
+      <div className="form-actions">
+        <Button variant="default" onClick={onCancel}>
+          {t('common.cancel')}
+        </Button>
+        <Button type="submit" loading={isSaving}>
+          {edited === undefined ? t('keys.create') : t('common.save')}
+        </Button>
+      </div>
+    </form>
+  );
+}
+
+function ExpiryFields({ form }: { readonly form: Form }) {
+  const { t } = useTranslation();
+  return (
+    <div className="form-row">
+      <Select
+        label={t('keys.expiry')}
+        data={EXPIRIES.map((value) => ({ value, label: t(`keys.expiries.${value}`) }))}
+        allowDeselect={false}
+        {...form.getInputProps('expiry')}
+      />
+      {form.values.expiry === 'custom' && (
+        <TextInput
+          type="datetime-local"
+          label={t('keys.expiresAt')}
+          description={t('keys.expiresAtHint', { zone: ownTimeZone() })}
+          inputWrapperOrder={['label', 'input', 'description', 'error']}
+          {...form.getInputProps('expiresAt')}
+        />
+      )}
+    </div>
+  );
+}
+
+function AccessFields({ form }: { readonly form: Form }) {
+  const { t } = useTranslation();
+  const models = useQuery(modelsQuery);
+  const isOpen = form.values.allowedModels.length === 0;
+  return (
+    <fieldset className="form-group">
+      <legend>{t('keys.access')}</legend>
+      <TagsInput
+        label={t('keys.allowedModels')}
+        description={t('keys.allowedModelsHint')}
+        placeholder={isOpen ? t('keys.allowedModelsPlaceholder') : t('keys.addModel')}
+        data={[...new Set(models.data?.models.map(({ id }) => id))]}
+        limit={50}
+        {...form.getInputProps('allowedModels')}
+      />
+      <div className="form-row">
+        <LimitInput form={form} field="maxAddresses" hint={t('keys.maxAddressesHint')} />
+      </div>
+    </fieldset>
+  );
+}
+
+function LimitFields({ form }: { readonly form: Form }) {
+  const { t } = useTranslation();
+  return (
+    <>
+      <fieldset className="form-group">
+        <legend>{t('keys.rates')}</legend>
+        <div className="form-row">
+          <LimitInput form={form} field="requestsPerMinute" />
+          <LimitInput form={form} field="tokensPerMinute" />
+        </div>
+      </fieldset>
+      <fieldset className="form-group">
+        <legend>{t('keys.budgets')}</legend>
+        <div className="form-row">
+          <LimitInput form={form} field="dailyTokens" />
+          <LimitInput form={form} field="dailyImages" />
+        </div>
+      </fieldset>
+    </>
+  );
+}
+
+interface LimitInputProps {
+  readonly form: Form;
+  readonly field:
+    | 'maxAddresses'
+    | 'requestsPerMinute'
+    | 'tokensPerMinute'
+    | 'dailyTokens'
+    | 'dailyImages';
+  readonly hint?: string;
+}
+
+function LimitInput({ form, field, hint }: LimitInputProps) {
+  const { t } = useTranslation();
+  return (
+    <NumberInput
+      label={t(`keys.${field}`)}
+      {...(hint === undefined ? {} : { description: hint })}
+      placeholder={t('keys.noLimit')}
+      min={1}
+      max={Number.MAX_SAFE_INTEGER}
+      allowDecimal={false}
+      allowNegative={false}
+      thousandSeparator=","
+      hideControls
+      {...form.getInputProps(field)}
+    />
+  );
+}
+
+function CurfewFields({ form }: { readonly form: Form }) {
+  const { t } = useTranslation();
+  const now = useNow();
+  const { hasCurfew, curfewFrom: from, curfewTo: to, curfewZone: timeZone } = form.values;
+  const isIn = isInCurfew({ from, to, timeZone }, now);
+  return (
+    <fieldset className="form-group">
+      <legend>{t('keys.curfew')}</legend>
+      <Switch
+        label={t('keys.curfewOn')}
+        description={t('keys.curfewHint')}
+        {...form.getInputProps('hasCurfew', { type: 'checkbox' })}
+      />
+      {hasCurfew && (
+        <>
+          <div className="form-row">
+            <TextInput
+              type="time"
+              label={t('keys.curfewFrom')}
+              {...form.getInputProps('curfewFrom')}
+            />
+            <TextInput type="time" label={t('keys.curfewTo')} {...form.getInputProps('curfewTo')} />
+            <TimeZoneSelect
+              label={t('keys.curfewZone')}
+              value={timeZone}
+              onChange={(zone) => form.setFieldValue('curfewZone', zone)}
+            />
+          </div>
+          <p className="form-note">
+            {t('keys.curfewClock', {
+              clock: clockIn(timeZone, now),
+              state: isIn ? t('keys.curfewIn') : t('keys.curfewOut'),
+            })}
+          </p>
+        </>
+      )}
+    </fieldset>
+  );
+}

@@ -1,0 +1,210 @@
+// One key in the list: what it is, what it used today, what limits it, and what can be done with it.
+
+import { ActionIcon, Badge, Menu } from '@mantine/core';
+import {
+  IconDots,
+  IconEdit,
+  IconPlayerPause,
+  IconPlayerPlay,
+  IconTrash,
+} from '@tabler/icons-react';
+import { useTranslation } from 'react-i18next';
+import type { Key } from '../../../../src/admin/contract.ts';
+import { Meter, type Tone } from '../../components/meter.tsx';
+import { useNow } from '../../components/now.tsx';
+import { StatusMark } from '../../components/status-mark.tsx';
+import { RelativeTime } from '../../components/times.tsx';
+import { readTime, useFormat } from '../../components/use-format.ts';
+import { isInCurfew } from './key-values.ts';
+
+export interface KeyActions {
+  readonly onEdit: (key: Key) => void;
+  readonly onSwitch: (key: Key) => void;
+  readonly onRemove: (key: Key) => void;
+}
+
+export function KeyRow({ row, actions }: { readonly row: Key; readonly actions: KeyActions }) {
+  const { t } = useTranslation();
+  const { lastUsedAt } = row;
+  return (
+    <tr>
+      <td className="is-lead">
+        <button type="button" className="plain-link" onClick={() => actions.onEdit(row)}>
+          {row.name}
+        </button>
+        <span className="sub-line mono">{row.prefix}…</span>
+      </td>
+      <td>
+        <KeyState row={row} />
+      </td>
+      <td>
+        <KeyUse row={row} />
+      </td>
+      <td>
+        <span className="cell-label">{t('keys.limits')}</span>
+        <KeyLimits row={row} />
+      </td>
+      <td className="key-last">
+        <span className="cell-label">{t('keys.lastUsed')}</span>
+        {lastUsedAt === undefined || lastUsedAt === null ? (
+          <span className="dimmed">{t('keys.neverUsed')}</span>
+        ) : (
+          <RelativeTime at={lastUsedAt} />
+        )}
+      </td>
+      <td className="is-corner">
+        <KeyMenu row={row} actions={actions} />
+      </td>
+    </tr>
+  );
+}
+
+type Condition = 'active' | 'disabled' | 'expired' | 'resting' | 'atLimit';
+
+const TONES: Readonly<Record<Condition, Tone>> = {
+  active: 'ok',
+  disabled: 'idle',
+  expired: 'bad',
+  resting: 'warn',
+  atLimit: 'warn',
+};
+
+function KeyState({ row }: { readonly row: Key }) {
+  const { t } = useTranslation();
+  const format = useFormat();
+  const now = useNow();
+  const condition = conditionOf(row, now);
+  const { expiresAt } = row;
+  return (
+    <>
+      <StatusMark tone={TONES[condition]}>{t(`keys.${condition}`)}</StatusMark>
+      {expiresAt !== undefined && expiresAt !== null && condition !== 'expired' && (
+        <span className="sub-line" title={format.absolute(expiresAt)}>
+          {t('keys.expires', { time: format.relative(expiresAt, now) })}
+        </span>
+      )}
+    </>
+  );
+}
+
+function conditionOf(row: Key, now: number): Condition {
+  const { expiresAt, curfew, usedToday, dailyTokens, dailyImages } = row;
+  if (!row.enabled) return 'disabled';
+  if (expiresAt !== undefined && expiresAt !== null && readTime(expiresAt) <= now) return 'expired';
+  if (curfew !== undefined && curfew !== null && isInCurfew(curfew, now)) return 'resting';
+  const isOver = (used: number, limit: number | null | undefined): boolean =>
+    typeof limit === 'number' && used >= limit;
+  const isFull = isOver(usedToday.tokens, dailyTokens) || isOver(usedToday.images, dailyImages);
+  return isFull ? 'atLimit' : 'active';
+}
+
+function KeyUse({ row }: { readonly row: Key }) {
+  const { t } = useTranslation();
+  const format = useFormat();
+  const { usedToday, dailyTokens, dailyImages, name } = row;
+  const { requests, tokens, images } = usedToday;
+  const hasTokenLimit = typeof dailyTokens === 'number';
+  const hasImageLimit = typeof dailyImages === 'number';
+  return (
+    <div className="key-use">
+      <span>{t('keys.requests', { count: requests })}</span>
+      <span className="sub-line">
+        {hasTokenLimit
+          ? t('keys.tokensOf', {
+              used: format.compact(tokens),
+              limit: format.compact(dailyTokens),
+            })
+          : t('keys.tokensUsed', { used: format.compact(tokens) })}
+      </span>
+      {hasTokenLimit && (
+        <UseMeter used={tokens} limit={dailyTokens} label={t('keys.tokenMeter', { name })} />
+      )}
+      {(hasImageLimit || images > 0) && (
+        <span className="sub-line">
+          {hasImageLimit
+            ? t('keys.imagesOf', { used: images, limit: dailyImages })
+            : t('keys.images', { count: images })}
+        </span>
+      )}
+      {hasImageLimit && (
+        <UseMeter used={images} limit={dailyImages} label={t('keys.imageMeter', { name })} />
+      )}
+    </div>
+  );
+}
+
+const NEARLY_FULL = 80;
+
+interface UseMeterProps {
+  readonly used: number;
+  readonly limit: number;
+  readonly label: string;
+}
+
+function UseMeter({ used, limit, label }: UseMeterProps) {
+  const percent = limit <= 0 ? 100 : Math.min(100, (used / limit) * 100);
+  const full: Tone = percent >= 100 ? 'bad' : 'warn';
+  return <Meter percent={percent} label={label} tone={percent >= NEARLY_FULL ? full : 'ok'} />;
+}
+
+function KeyLimits({ row }: { readonly row: Key }) {
+  const { t } = useTranslation();
+  const format = useFormat();
+  const { allowedModels, maxAddresses, requestsPerMinute, tokensPerMinute, curfew } = row;
+  const limits: string[] = [];
+  if (typeof requestsPerMinute === 'number') {
+    limits.push(t('keys.limitRequests', { count: requestsPerMinute }));
+  }
+  if (typeof tokensPerMinute === 'number') {
+    limits.push(t('keys.limitTokens', { tokens: format.compact(tokensPerMinute) }));
+  }
+  if (allowedModels.length > 0) limits.push(t('keys.limitModels', { count: allowedModels.length }));
+  if (typeof maxAddresses === 'number') {
+    limits.push(t('keys.limitAddresses', { count: maxAddresses }));
+  }
+  if (curfew !== undefined && curfew !== null) {
+    limits.push(t('keys.limitCurfew', { from: curfew.from, to: curfew.to }));
+  }
+  if (limits.length === 0) return <span className="dimmed">{t('keys.noLimits')}</span>;
+  return (
+    <span className="key-limits">
+      {limits.map((limit) => (
+        <Badge key={limit} variant="default" tt="none" fw={500} radius="sm">
+          {limit}
+        </Badge>
+      ))}
+    </span>
+  );
+}
+
+function KeyMenu({ row, actions }: { readonly row: Key; readonly actions: KeyActions }) {
+  const { t } = useTranslation();
+  return (
+    <Menu position="bottom-end">
+      <Menu.Target>
+        <ActionIcon variant="subtle" color="gray" aria-label={t('keys.menu', { name: row.name })}>
+          <IconDots size={18} />
+        </ActionIcon>
+      </Menu.Target>
+      <Menu.Dropdown>
+        <Menu.Item leftSection={<IconEdit size={16} />} onClick={() => actions.onEdit(row)}>
+          {t('keys.edit')}
+        </Menu.Item>
+        <Menu.Item
+          leftSection={row.enabled ? <IconPlayerPause size={16} /> : <IconPlayerPlay size={16} />}
+          onClick={() => actions.onSwitch(row)}
+        >
+          {row.enabled ? t('keys.disable') : t('keys.enable')}
+        </Menu.Item>
+        <Menu.Divider />
+        <Menu.Item
+          color="red"
+          leftSection={<IconTrash size={16} />}
+          onClick={() => actions.onRemove(row)}
+        >
+          {t('keys.remove')}
+        </Menu.Item>
+      </Menu.Dropdown>
+    </Menu>
+  );
+}

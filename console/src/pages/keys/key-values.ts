@@ -1,0 +1,121 @@
+// The form of a key: its fields as they are typed, and what is sent when they are saved.
+
+import type { Key, KeyChange, NewKey } from '../../../../src/admin/contract.ts';
+
+export const EXPIRIES = ['never', 'day', 'week', 'month', 'quarter', 'custom'] as const;
+export type Expiry = (typeof EXPIRIES)[number];
+
+/** Numbers are '' where there is no limit. */
+export interface KeyValues {
+  readonly name: string;
+  readonly expiry: Expiry;
+  /** As `datetime-local` has it, by the clock of this browser. */
+  readonly expiresAt: string;
+  readonly allowedModels: string[];
+  readonly maxAddresses: number | string;
+  readonly requestsPerMinute: number | string;
+  readonly tokensPerMinute: number | string;
+  readonly dailyTokens: number | string;
+  readonly dailyImages: number | string;
+  readonly hasCurfew: boolean;
+  readonly curfewFrom: string;
+  readonly curfewTo: string;
+  readonly curfewZone: string;
+}
+
+const DAY_MS = 86_400_000;
+
+const EXPIRY_DAYS: Readonly<Record<Exclude<Expiry, 'never' | 'custom'>, number>> = {
+  day: 1,
+  week: 7,
+  month: 30,
+  quarter: 90,
+};
+
+export function readValues(key: Key | undefined, timeZone: string): KeyValues {
+  const expiresAt = key?.expiresAt ?? undefined;
+  const curfew = key?.curfew ?? undefined;
+  return {
+    name: key?.name ?? '',
+    expiry: expiresAt === undefined ? 'never' : 'custom',
+    expiresAt: expiresAt === undefined ? '' : writeLocal(new Date(expiresAt)),
+    allowedModels: [...(key?.allowedModels ?? [])],
+    maxAddresses: key?.maxAddresses ?? '',
+    requestsPerMinute: key?.requestsPerMinute ?? '',
+    tokensPerMinute: key?.tokensPerMinute ?? '',
+    dailyTokens: key?.dailyTokens ?? '',
+    dailyImages: key?.dailyImages ?? '',
+    hasCurfew: curfew !== undefined,
+    curfewFrom: curfew?.from ?? '23:00',
+    curfewTo: curfew?.to ?? '06:00',
+    curfewZone: curfew?.timeZone ?? timeZone,
+  };
+}
+
+/** @param now milliseconds since the epoch */
+export function writeChange(values: KeyValues, now: number): KeyChange {
+  const { curfewFrom: from, curfewTo: to, curfewZone: timeZone } = values;
+  return {
+    name: values.name.trim(),
+    expiresAt: writeExpiry(values, now),
+    allowedModels: values.allowedModels,
+    maxAddresses: writeLimit(values.maxAddresses),
+    requestsPerMinute: writeLimit(values.requestsPerMinute),
+    tokensPerMinute: writeLimit(values.tokensPerMinute),
+    dailyTokens: writeLimit(values.dailyTokens),
+    dailyImages: writeLimit(values.dailyImages),
+    curfew: values.hasCurfew ? { from, to, timeZone } : null,
+  };
+}
+
+/** A key that is made has nothing to take away. */
+export function writeNewKey(change: KeyChange, name: string): NewKey {
+  const given = Object.entries(change).filter(([, value]) => value !== null);
+  return { ...Object.fromEntries(given), name };
+}
+
+export type KeyProblem = 'name' | 'expiresAt' | 'curfew';
+
+export function findProblem(values: KeyValues, now: number): KeyProblem | undefined {
+  if (values.name.trim() === '') return 'name';
+  if (values.expiry === 'custom' && !(new Date(values.expiresAt).getTime() > now)) {
+    return 'expiresAt';
+  }
+  return values.hasCurfew && values.curfewFrom === values.curfewTo ? 'curfew' : undefined;
+}
+
+/** Whether the clocks of a curfew's zone stand inside it. */
+export function isInCurfew(
+  { from, to, timeZone }: { readonly from: string; readonly to: string; readonly timeZone: string },
+  now: number,
+): boolean {
+  const clock = clockIn(timeZone, now);
+  return from < to ? clock >= from && clock < to : clock >= from || clock < to;
+}
+
+/** `14:05`, by the clocks of a zone. */
+export function clockIn(timeZone: string, now: number): string {
+  const format = new Intl.DateTimeFormat('en-GB', {
+    timeZone,
+    hour: '2-digit',
+    minute: '2-digit',
+    hourCycle: 'h23',
+  });
+  return format.format(now);
+}
+
+function writeExpiry({ expiry, expiresAt }: KeyValues, now: number): number | null {
+  if (expiry === 'never') return null;
+  if (expiry === 'custom') return new Date(expiresAt).getTime();
+  return now + EXPIRY_DAYS[expiry] * DAY_MS;
+}
+
+function writeLimit(value: number | string): number | null {
+  return typeof value === 'number' ? value : null;
+}
+
+function writeLocal(at: Date): string {
+  const two = (value: number): string => String(value).padStart(2, '0');
+  const day = `${at.getFullYear()}-${two(at.getMonth() + 1)}-${two(at.getDate())}`;
+  return `${day}T${two(at.getHours())}:${two(at.getMinutes())}`;
+}

@@ -1,0 +1,198 @@
+// The keys of people and programs: the list, making one, changing one, taking one back.
+
+import { Button, Drawer, Skeleton } from '@mantine/core';
+import { IconKey, IconPlus } from '@tabler/icons-react';
+import { useQuery } from '@tanstack/react-query';
+import { type ReactNode, useState } from 'react';
+import { useTranslation } from 'react-i18next';
+import type { CreatedKey as Created, Key } from '../../../../src/admin/contract.ts';
+import { keysQuery, useChangeKey, useCreateKey } from '../../api/queries/keys.ts';
+import { EmptyNote } from '../../components/empty-note.tsx';
+import { ErrorNote } from '../../components/error-note.tsx';
+import { PageHeader } from '../../components/page-header.tsx';
+import { Panel } from '../../components/panel.tsx';
+import { useToasts } from '../../components/use-toasts.tsx';
+import { CreatedKey } from './created-key.tsx';
+import { KeyForm } from './key-form.tsx';
+import { type KeyActions, KeyRow } from './key-row.tsx';
+import { writeNewKey } from './key-values.ts';
+import { useLeavingKeys } from './use-leaving-keys.ts';
+import '../../components/stacking-table.css';
+import './page.css';
+
+/** What the drawer is open for. */
+type Editing = { readonly kind: 'new' } | { readonly kind: 'change'; readonly key: Key };
+
+export function KeysPage() {
+  const { t } = useTranslation();
+  const [editing, setEditing] = useState<Editing>();
+  const [created, setCreated] = useState<Created>();
+  const close = (): void => setEditing(undefined);
+  const create = (
+    <Button leftSection={<IconPlus size={16} />} onClick={() => setEditing({ kind: 'new' })}>
+      {t('keys.create')}
+    </Button>
+  );
+  return (
+    <>
+      <PageHeader title={t('shell.pages.keys')} subtitle={t('keys.subtitle')} actions={create} />
+      <KeyList create={create} onEdit={(key) => setEditing({ kind: 'change', key })} />
+      <Drawer
+        opened={editing !== undefined}
+        onClose={close}
+        position="right"
+        size="lg"
+        title={
+          editing?.kind === 'change'
+            ? t('keys.editTitle', { name: editing.key.name })
+            : t('keys.createTitle')
+        }
+        closeButtonProps={{ 'aria-label': t('common.close') }}
+      >
+        {editing?.kind === 'new' && (
+          <NewKey
+            onCancel={close}
+            onCreated={(made) => {
+              close();
+              setCreated(made);
+            }}
+          />
+        )}
+        {editing?.kind === 'change' && <ChangedKey edited={editing.key} onClose={close} />}
+      </Drawer>
+      {created !== undefined && (
+        <CreatedKey
+          created={created}
+          address={window.location.origin}
+          onClose={() => setCreated(undefined)}
+        />
+      )}
+    </>
+  );
+}
+
+interface KeyListProps {
+  readonly create: ReactNode;
+  readonly onEdit: (key: Key) => void;
+}
+
+function KeyList({ create, onEdit }: KeyListProps) {
+  const { t } = useTranslation();
+  const toasts = useToasts();
+  const { data, error, refetch } = useQuery(keysQuery);
+  const change = useChangeKey();
+  const leaving = useLeavingKeys();
+  const switchKey = (key: Key): void => {
+    const { name } = key;
+    const enabled = !key.enabled;
+    change.mutate(
+      { key, change: { enabled } },
+      {
+        onError: (failure) => toasts.failed(failure),
+        onSuccess: (changed) =>
+          toasts.doneWithUndo(t(enabled ? 'keys.enabledNow' : 'keys.disabledNow', { name }), () =>
+            change.mutate({ key: changed, change: { enabled: !enabled } }),
+          ),
+      },
+    );
+  };
+  if (data === undefined) {
+    if (error === null) return <Skeleton height={260} />;
+    return (
+      <ErrorNote error={error} title={t('common.failedToLoad')} onRetry={() => void refetch()} />
+    );
+  }
+  const keys = data.keys.filter(({ id }) => !leaving.ids.includes(id));
+  if (keys.length === 0) {
+    return (
+      <Panel>
+        <EmptyNote
+          icon={<IconKey size={32} stroke={1.5} />}
+          title={t('keys.empty')}
+          hint={t('keys.emptyHint')}
+          action={create}
+        />
+      </Panel>
+    );
+  }
+  return (
+    <KeyTable keys={keys} actions={{ onEdit, onSwitch: switchKey, onRemove: leaving.remove }} />
+  );
+}
+
+interface KeyTableProps {
+  readonly keys: readonly Key[];
+  readonly actions: KeyActions;
+}
+
+function KeyTable({ keys, actions }: KeyTableProps) {
+  const { t } = useTranslation();
+  return (
+    <Panel isFlush>
+      <table className="plain-table is-stacking">
+        <thead>
+          <tr>
+            <th scope="col">{t('keys.name')}</th>
+            <th scope="col">{t('keys.state')}</th>
+            <th scope="col">{t('keys.today')}</th>
+            <th scope="col">{t('keys.limits')}</th>
+            <th scope="col">{t('keys.lastUsed')}</th>
+            <th scope="col">
+              <span className="visually-hidden">{t('common.more')}</span>
+            </th>
+          </tr>
+        </thead>
+        <tbody>
+          {keys.map((row) => (
+            <KeyRow key={row.id} row={row} actions={actions} />
+          ))}
+        </tbody>
+      </table>
+    </Panel>
+  );
+}
+
+interface NewKeyProps {
+  readonly onCancel: () => void;
+  readonly onCreated: (created: Created) => void;
+}
+
+function NewKey({ onCancel, onCreated }: NewKeyProps) {
+  const create = useCreateKey();
+  return (
+    <KeyForm
+      edited={undefined}
+      isSaving={create.isPending}
+      error={create.error}
+      onCancel={onCancel}
+      onSave={(change) =>
+        create.mutate(writeNewKey(change, change.name ?? ''), { onSuccess: onCreated })
+      }
+    />
+  );
+}
+
+function ChangedKey({ edited, onClose }: { readonly edited: Key; readonly onClose: () => void }) {
+  const { t } = useTranslation();
+  const toasts = useToasts();
+  const change = useChangeKey();
+  return (
+    <KeyForm
+      edited={edited}
+      isSaving={change.isPending}
+      error={change.error}
+      onCancel={onClose}
+      onSave={(asked) =>
+        change.mutate(
+          { key: edited, change: asked },
+          {
+            onSuccess: ({ name }) => {
+              onClose();
+              toasts.done(t('keys.saved', { name }));
+            },
+          },
+        )
+      }
+    />
+  );
+}

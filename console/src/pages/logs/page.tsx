@@ -1,0 +1,117 @@
+// The log of the gateway: levels, search, and a list that follows it.
+
+import { Button, Select, Skeleton, TextInput } from '@mantine/core';
+import { useDebouncedCallback } from '@mantine/hooks';
+import { IconFileText, IconPlayerPause, IconPlayerPlay, IconSearch } from '@tabler/icons-react';
+import { useEffect, useState } from 'react';
+import { useTranslation } from 'react-i18next';
+import { EmptyNote } from '../../components/empty-note.tsx';
+import { ErrorNote } from '../../components/error-note.tsx';
+import { PageHeader } from '../../components/page-header.tsx';
+import { Panel } from '../../components/panel.tsx';
+import { useSearchTexts } from '../../components/use-search-texts.ts';
+import { VirtualRows } from '../../components/virtual-rows.tsx';
+import { LOG_LEVELS } from './log-levels.ts';
+import { LogRow } from './log-row.tsx';
+import { useLogLines } from './use-log-lines.ts';
+import './page.css';
+
+export function LogsPage() {
+  const { t } = useTranslation();
+  const { texts, adjust } = useSearchTexts();
+  const [isFollowing, setFollowing] = useState(true);
+  const [isAtTop, setAtTop] = useState(true);
+  const level = LOG_LEVELS.find((one) => one === texts.level);
+  const { search } = texts;
+  const log = useLogLines({ level, search, isFollowing, isAtTop });
+  const { lines } = log;
+  return (
+    <div className="logs-page">
+      <PageHeader
+        title={t('shell.pages.logs')}
+        subtitle={t('logs.subtitle')}
+        actions={
+          <Button
+            variant="default"
+            leftSection={isFollowing ? <IconPlayerPause size={16} /> : <IconPlayerPlay size={16} />}
+            onClick={() => setFollowing(!isFollowing)}
+          >
+            {t(isFollowing ? 'logs.pause' : 'logs.follow')}
+          </Button>
+        }
+      />
+      <search className="logs-bar">
+        <LogSearch value={search ?? ''} onChange={(text) => adjust({ search: text })} />
+        <Select
+          aria-label={t('logs.level')}
+          placeholder={t('logs.anyLevel')}
+          data={LOG_LEVELS.map((value) => ({ value, label: t(`logs.levels.${value}`) }))}
+          value={level ?? null}
+          onChange={(value) => adjust({ level: value ?? undefined })}
+          clearable
+        />
+      </search>
+      <Panel isFlush className="logs-panel">
+        {lines === undefined && log.error === null && <Skeleton height={320} />}
+        {lines === undefined && log.error !== null && (
+          <ErrorNote error={log.error} title={t('common.failedToLoad')} onRetry={log.retry} />
+        )}
+        {lines?.length === 0 && (
+          <NoLines isFiltered={level !== undefined || search !== undefined} />
+        )}
+        {lines !== undefined && lines.length > 0 && (
+          <VirtualRows
+            label={t('logs.list')}
+            rows={lines}
+            keyOf={({ id }) => id}
+            rowHeight={31}
+            hasMore={log.hasMore}
+            onMore={log.readMore}
+            onTop={setAtTop}
+            renderRow={(line) => <LogRow line={line} />}
+          />
+        )}
+      </Panel>
+    </div>
+  );
+}
+
+function NoLines({ isFiltered }: { readonly isFiltered: boolean }) {
+  const { t } = useTranslation();
+  return (
+    <EmptyNote
+      icon={<IconFileText size={32} stroke={1.5} />}
+      title={t(isFiltered ? 'logs.noMatch' : 'logs.empty')}
+      hint={t(isFiltered ? 'logs.noMatchHint' : 'logs.emptyHint')}
+    />
+  );
+}
+
+const PAUSE_MS = 300;
+
+interface LogSearchProps {
+  readonly value: string;
+  readonly onChange: (text: string) => void;
+}
+
+function LogSearch({ value, onChange }: LogSearchProps) {
+  const { t } = useTranslation();
+  const [typed, setTyped] = useState(value);
+  useEffect(() => setTyped(value), [value]);
+  const report = useDebouncedCallback(onChange, PAUSE_MS);
+  return (
+    <TextInput
+      data-page-search
+      type="search"
+      className="logs-search"
+      aria-label={t('logs.search')}
+      placeholder={t('logs.search')}
+      leftSection={<IconSearch size={16} />}
+      value={typed}
+      onChange={({ currentTarget }) => {
+        setTyped(currentTarget.value);
+        report(currentTarget.value);
+      }}
+    />
+  );
+}

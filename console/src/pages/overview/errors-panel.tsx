@@ -1,0 +1,76 @@
+// The requests that failed last, with the reason of each.
+
+import { IconCircleCheck } from '@tabler/icons-react';
+import { Link } from '@tanstack/react-router';
+import { useTranslation } from 'react-i18next';
+import type { RequestRow } from '../../../../src/admin/contract.ts';
+import { EmptyNote } from '../../components/empty-note.tsx';
+import { Panel } from '../../components/panel.tsx';
+import { RelativeTime } from '../../components/times.tsx';
+
+export function ErrorsPanel({ errors }: { readonly errors: readonly RequestRow[] }) {
+  const { t } = useTranslation();
+  if (errors.length === 0) {
+    return (
+      <Panel title={t('overview.recentErrors')}>
+        <EmptyNote
+          icon={<IconCircleCheck size={28} />}
+          title={t('overview.noErrors')}
+          hint={t('overview.noErrorsHint')}
+        />
+      </Panel>
+    );
+  }
+  return (
+    <Panel
+      isFlush
+      title={t('overview.recentErrors')}
+      actions={
+        <Link to="/requests" search={{ status: 'error' }}>
+          {t('overview.allRequests')}
+        </Link>
+      }
+    >
+      <table className="plain-table errors">
+        <thead>
+          <tr>
+            <th scope="col">{t('overview.when')}</th>
+            <th scope="col">{t('overview.status')}</th>
+            <th scope="col">{t('overview.model')}</th>
+            <th scope="col">{t('overview.reason')}</th>
+            <th scope="col">{t('overview.account')}</th>
+          </tr>
+        </thead>
+        <tbody>
+          {errors.map((row) => (
+            <ErrorRow key={row.id} row={row} />
+          ))}
+        </tbody>
+      </table>
+    </Panel>
+  );
+}
+
+function ErrorRow({ row }: { readonly row: RequestRow }) {
+  return (
+    <tr>
+      <td className="errors-when">
+        <Link to="/requests" search={{ id: row.id }}>
+          <RelativeTime at={row.at} />
+        </Link>
+      </td>
+      <td className="errors-status">{row.status}</td>
+      <td className="errors-model">
+        <div className="one-line" title={row.model}>
+          {row.model}
+        </div>
+      </td>
+      <td className="errors-reason wrap-anywhere">{row.error ?? ''}</td>
+      <td className="errors-account">
+        <div className="one-line" title={row.account}>
+          {row.account ?? '–'}
+        </div>
+      </td>
+    </tr>
+  );
+}

@@ -1,0 +1,53 @@
+// What is left of each model family, and when it is full again.
+
+import { IconGauge } from '@tabler/icons-react';
+import { useTranslation } from 'react-i18next';
+import type { Overview } from '../../../../src/admin/contract.ts';
+import { EmptyNote } from '../../components/empty-note.tsx';
+import { Meter } from '../../components/meter.tsx';
+import { Panel } from '../../components/panel.tsx';
+import { ResetCountdown } from '../../components/times.tsx';
+import { useFormat } from '../../components/use-format.ts';
+
+export function QuotaPanel({ quota }: { readonly quota: Overview['quota'] }) {
+  const { t } = useTranslation();
+  return (
+    <Panel title={t('overview.quota')} hint={t('overview.quotaHint')}>
+      {quota.length === 0 ? (
+        <EmptyNote
+          icon={<IconGauge size={28} />}
+          title={t('overview.quotaEmpty')}
+          hint={t('overview.quotaEmptyHint')}
+        />
+      ) : (
+        <ul className="families">
+          {quota.map((family) => (
+            <Family key={`${family.family} ${family.models.join(' ')}`} family={family} />
+          ))}
+        </ul>
+      )}
+    </Panel>
+  );
+}
+
+function Family({ family }: { readonly family: Overview['quota'][number] }) {
+  const { t } = useTranslation();
+  const format = useFormat();
+  const { family: name, models, percent, resetsAt } = family;
+  const left = t('common.percent', { value: format.percent(percent) });
+  return (
+    <li>
+      <div className="family-line">
+        <span className="family-name wrap-anywhere" title={models.join('\n')}>
+          {name}
+          <span className="dimmed small"> {t('overview.models', { count: models.length })}</span>
+        </span>
+        <span className="family-left">{left}</span>
+      </div>
+      <Meter percent={percent} label={`${name}: ${left}`} />
+      <div className="family-reset">
+        {resetsAt !== undefined && resetsAt !== null && <ResetCountdown at={resetsAt} />}
+      </div>
+    </li>
+  );
+}

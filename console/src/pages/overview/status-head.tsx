@@ -1,0 +1,77 @@
+// The first line of the overview: one word on how it goes, and where clients reach the gateway.
+
+import { IconAlertTriangle, IconCircleCheck, IconExclamationCircle } from '@tabler/icons-react';
+import type { TFunction } from 'i18next';
+import { useTranslation } from 'react-i18next';
+import type { Overview } from '../../../../src/admin/contract.ts';
+import { CopyIcon } from '../../components/copy-button.tsx';
+import { useNow } from '../../components/now.tsx';
+import { readTime, useFormat } from '../../components/use-format.ts';
+
+const ICONS = {
+  ok: IconCircleCheck,
+  attention: IconAlertTriangle,
+  trouble: IconExclamationCircle,
+} as const;
+
+export function StatusHead({ overview }: { readonly overview: Overview }) {
+  const { t } = useTranslation();
+  const { status, attention } = overview;
+  const StatusIcon = ICONS[status];
+  const headline =
+    status === 'attention'
+      ? t('overview.attention', { count: attention.length })
+      : t(`overview.${status}`);
+  return (
+    <header className={`status-head is-${status}`}>
+      <StatusIcon className="status-icon" size={34} stroke={1.8} aria-hidden="true" />
+      <div className="status-words">
+        <h1>
+          {headline}
+          {overview.isSandbox && <span className="sandbox-mark">{t('overview.sandbox')}</span>}
+        </h1>
+        <p>{overview.isSandbox ? t('overview.sandboxHint') : t(`overview.${status}Hint`)}</p>
+      </div>
+      <Facts overview={overview} />
+    </header>
+  );
+}
+
+function Facts({ overview }: { readonly overview: Overview }) {
+  const { t } = useTranslation();
+  const format = useFormat();
+  const upMs = Math.max(0, useNow() - readTime(overview.startedAt));
+  return (
+    <dl className="status-facts">
+      <div className="is-wide">
+        <dt>{t('overview.address')}</dt>
+        <dd>
+          <span className="mono one-line">{overview.address}</span>
+          <CopyIcon text={overview.address} label={t('common.copy')} />
+        </dd>
+      </div>
+      <div>
+        <dt>{t('overview.authMode')}</dt>
+        <dd>{sayAuthMode(overview.authMode, t)}</dd>
+      </div>
+      <div>
+        <dt>{t('overview.upSince')}</dt>
+        <dd title={format.absolute(overview.startedAt)}>{format.duration(wholeMinutes(upMs))}</dd>
+      </div>
+      <div>
+        <dt>{t('overview.version')}</dt>
+        <dd className="mono">{overview.version}</dd>
+      </div>
+    </dl>
+  );
+}
+
+function sayAuthMode(mode: string, t: TFunction): string {
+  if (mode === 'off' || mode === 'auto' || mode === 'strict')
+    return t(`overview.authModes.${mode}`);
+  return mode;
+}
+
+function wholeMinutes(ms: number): number {
+  return ms < 60_000 ? ms : Math.floor(ms / 60_000) * 60_000;
+}

@@ -1,0 +1,112 @@
+// The requests of the last hour, one bar a minute, failed ones on top.
+
+import { useState } from 'react';
+import { useTranslation } from 'react-i18next';
+import type { Overview } from '../../../../src/admin/contract.ts';
+import { useFormat } from '../../components/use-format.ts';
+
+type Series = Overview['series'];
+type Minute = Series[number];
+
+const HEIGHT = 132;
+const SLOT = 12;
+const BAR = 8;
+const LEAST = 2;
+
+export function TrafficChart({ series }: { readonly series: Series }) {
+  const { t } = useTranslation();
+  const format = useFormat();
+  const [shown, setShown] = useState<number>();
+  const peak = Math.max(1, ...series.map(({ requests }) => requests));
+  const sum = (pick: (minute: Minute) => number): number =>
+    series.reduce((total, minute) => total + pick(minute), 0);
+  const label = t('overview.chartLabel', {
+    requests: format.number(sum(({ requests }) => requests)),
+    errors: format.number(sum(({ errors }) => errors)),
+    peak: format.number(Math.max(0, ...series.map(({ requests }) => requests))),
+  });
+  const hasTraffic = series.some(({ requests }) => requests > 0);
+  const minute = shown === undefined ? undefined : series[shown];
+  return (
+    <figure className="chart">
+      <figcaption>
+        <span>{t('overview.lastHour')}</span>
+        <span className="chart-read">
+          {minute === undefined ? (
+            <Legend />
+          ) : (
+            `${format.clock(minute.at)} · ${t('overview.chartMinute', {
+              requests: format.number(minute.requests),
+              errors: format.number(minute.errors),
+              tokens: format.compact(minute.tokens),
+            })}`
+          )}
+        </span>
+      </figcaption>
+      <div className="chart-plot">
+        {hasTraffic && <span className="chart-peak">{format.compact(peak)}</span>}
+        <svg
+          viewBox={`0 0 ${Math.max(1, series.length) * SLOT} ${HEIGHT}`}
+          preserveAspectRatio="none"
+          role="img"
+          aria-label={label}
+          onPointerLeave={() => setShown(undefined)}
+        >
+          {series.map((one, index) => (
+            <MinuteBar
+              key={String(one.at)}
+              minute={one}
+              x={index * SLOT}
+              scale={HEIGHT / peak}
+              isShown={index === shown}
+              onShow={() => setShown(index)}
+            />
+          ))}
+        </svg>
+      </div>
+      <div className="chart-axis" aria-hidden="true">
+        {[series[0], series[Math.floor(series.length / 2)]].map((one, index) => (
+          <span key={index === 0 ? 'first' : 'middle'}>
+            {one === undefined ? '' : format.clock(one.at)}
+          </span>
+        ))}
+        <span>{t('overview.now')}</span>
+      </div>
+    </figure>
+  );
+}
+
+function Legend() {
+  const { t } = useTranslation();
+  return (
+    <>
+      <span className="legend is-good">{t('overview.succeeded')}</span>
+      <span className="legend is-bad">{t('overview.failed')}</span>
+    </>
+  );
+}
+
+interface MinuteBarProps {
+  readonly minute: Minute;
+  readonly x: number;
+  /** Height of one request. */
+  readonly scale: number;
+  readonly isShown: boolean;
+  readonly onShow: () => void;
+}
+
+function MinuteBar({ minute, x, scale, isShown, onShow }: MinuteBarProps) {
+  const { requests, errors } = minute;
+  const bad = errors === 0 ? 0 : Math.max(LEAST, errors * scale);
+  const good = requests === errors ? 0 : Math.max(LEAST, (requests - errors) * scale);
+  const inset = (SLOT - BAR) / 2;
+  return (
+    // The whole column answers to the pointer, not the bar alone.
+    <g className={isShown ? 'bar is-shown' : 'bar'} onPointerEnter={onShow}>
+      <rect className="bar-slot" x={x} y={0} width={SLOT} height={HEIGHT} />
+      <rect className="bar-base" x={x + inset} y={HEIGHT - 1} width={BAR} height={1} />
+      <rect className="bar-good" x={x + inset} y={HEIGHT - good} width={BAR} height={good} />
+      <rect className="bar-bad" x={x + inset} y={HEIGHT - good - bad} width={BAR} height={bad} />
+    </g>
+  );
+}

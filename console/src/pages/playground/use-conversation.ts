@@ -1,0 +1,116 @@
+// One conversation of the playground: what was said, what is being answered, and the wire of the last exchange.
+
+import { useCallback, useEffect, useRef, useState } from 'react';
+import { type AnswerPiece, joinPieces } from '../../wire/read-answer.ts';
+import { type Exchange, sendRequest } from '../../wire/send-request.ts';
+import { type Draft, type Turn, type WireRequest, writeRequest } from '../../wire/write-request.ts';
+
+export interface Said {
+  readonly role: Turn['role'];
+  readonly pieces: readonly AnswerPiece[];
+}
+
+export type Trouble = 'needs-key' | 'refused' | 'unreachable' | 'stopped';
+
+export interface Wire {
+  readonly request: WireRequest;
+  readonly exchange: Exchange | undefined;
+  /** The response as it came, up to `MOST_RAW` characters. */
+  readonly raw: string;
+  readonly isCut: boolean;
+}
+
+export interface Conversation {
+  readonly said: readonly Said[];
+  readonly wire: Wire | undefined;
+  readonly trouble: Trouble | undefined;
+  readonly isBusy: boolean;
+  send(draft: Draft, prompt: string, key: string): void;
+  stop(): void;
+  clear(): void;
+}
+
+/** More than this makes the page slow; pictures alone are longer. */
+export const MOST_RAW = 400_000;
+
+export function useConversation(firstTurns: readonly Turn[]): Conversation {
+  const [said, setSaid] = useState<readonly Said[]>(() => firstTurns.map(sayTurn));
+  const [wire, setWire] = useState<Wire>();
+  const [trouble, setTrouble] = useState<Trouble>();
+  const [isBusy, setBusy] = useState(false);
+  const running = useRef<AbortController>(undefined);
+  useEffect(() => () => running.current?.abort(), []);
+
+  const run = async (draft: Draft, prompt: string, key: string): Promise<void> => {
+    const before = [...said, sayTurn({ role: 'user', text: prompt })];
+    const request = writeRequest({ ...draft, turns: turnsOf(before) });
+    const controller = new AbortController();
+    running.current = controller;
+    setSaid([...before, { role: 'assistant', pieces: [] }]);
+    setWire({ request, exchange: undefined, raw: '', isCut: false });
+    setTrouble(undefined);
+    setBusy(true);
+    let pieces: readonly AnswerPiece[] = [];
+    try {
+      const exchange = await sendRequest({
+        protocol: draft.protocol,
+        request,
+        key,
+        signal: controller.signal,
+        onHead: (head) => setWire((known) => known && { ...known, exchange: head }),
+        onText(raw, added) {
+          pieces = joinPieces(pieces, added);
+          const shown = pieces;
+          setSaid([...before, { role: 'assistant', pieces: shown }]);
+          setWire((known) => known && addRaw(known, raw));
+        },
+      });
+      setWire((known) => known && { ...known, exchange });
+      if (exchange.status === 401) setTrouble('needs-key');
+      else if (exchange.status >= 400) setTrouble('refused');
+    } catch {
+      setTrouble(controller.signal.aborted ? 'stopped' : 'unreachable');
+    } finally {
+      setBusy(false);
+    }
+  };
+
+  return {
+    said,
+    wire,
+    trouble,
+    isBusy,
+    send: (draft, prompt, key) => void run(draft, prompt, key),
+    stop: useCallback(() => running.current?.abort(), []),
+    clear: useCallback(() => {
+      running.current?.abort();
+      setSaid([]);
+      setWire(undefined);
+      setTrouble(undefined);
+    }, []),
+  };
+}
+
+/** What is sent along of the conversation: texts alone, and no turn that failed. */
+export function turnsOf(said: readonly Said[]): readonly Turn[] {
+  const turns: Turn[] = [];
+  for (const { role, pieces } of said) {
+    const text = pieces.map((piece) => (piece.kind === 'text' ? piece.text : '')).join('');
+    const last = turns.at(-1);
+    if (text === '') continue;
+    // Two in a row of one person: the answer between them failed.
+    if (last?.role === role) turns[turns.length - 1] = { role, text: `${last.text}\n\n${text}` };
+    else turns.push({ role, text });
+  }
+  return turns;
+}
+
+function sayTurn({ role, text }: Turn): Said {
+  return { role, pieces: [{ kind: 'text', text }] };
+}
+
+function addRaw(wire: Wire, raw: string): Wire {
+  const room = MOST_RAW - wire.raw.length;
+  if (raw.length <= room) return { ...wire, raw: wire.raw + raw };
+  return { ...wire, raw: wire.raw + raw.slice(0, Math.max(0, room)), isCut: true };
+}

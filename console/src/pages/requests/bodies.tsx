@@ -1,0 +1,127 @@
+// What the client sent, what the upstream was sent, and what came back; as text and nothing else.
+
+import { IconFileOff } from '@tabler/icons-react';
+import { useMemo } from 'react';
+import { useTranslation } from 'react-i18next';
+import type { AnswerBlock, BodyText, RequestDetail } from '../../../../src/admin/contract.ts';
+import { EmptyNote } from '../../components/empty-note.tsx';
+import { LinkButton } from '../../components/link-button.tsx';
+import { TextView } from '../../components/text-view.tsx';
+import { formatJson } from './format-json.ts';
+
+export function Bodies({ detail }: { readonly detail: RequestDetail }) {
+  const { t } = useTranslation();
+  const { clientRequest, upstreamRequest, response } = detail;
+  if (clientRequest === undefined && upstreamRequest === undefined && response === undefined) {
+    return <NoBodies />;
+  }
+  return (
+    <div className="form-stack">
+      {clientRequest !== undefined && (
+        <Body name={t('requests.clientRequest')} body={clientRequest} />
+      )}
+      {upstreamRequest !== undefined && (
+        <Body name={t('requests.upstreamRequest')} body={upstreamRequest} />
+      )}
+      {response !== undefined && (
+        <section className="body">
+          <BodyHead name={t('requests.response')} isWhole={response.isWhole} />
+          <div className="form-stack">
+            {response.blocks.map((block, index) => (
+              // biome-ignore lint/suspicious/noArrayIndexKey: blocks have no name but their place
+              <Block key={index} block={block} />
+            ))}
+          </div>
+        </section>
+      )}
+    </div>
+  );
+}
+
+function NoBodies() {
+  const { t } = useTranslation();
+  return (
+    <EmptyNote
+      icon={<IconFileOff size={32} stroke={1.5} />}
+      title={t('requests.noBodies')}
+      hint={t('requests.noBodiesHint')}
+      action={
+        <LinkButton to="/settings" search={{ section: 'monitor' }} variant="default">
+          {t('requests.toSettings')}
+        </LinkButton>
+      }
+    />
+  );
+}
+
+function Body({ name, body }: { readonly name: string; readonly body: BodyText }) {
+  const text = useMemo(() => formatJson(body.text), [body.text]);
+  return (
+    <section className="body">
+      <BodyHead name={name} isWhole={body.isWhole} />
+      <TextView text={text} label={name} />
+    </section>
+  );
+}
+
+function BodyHead({ name, isWhole }: { readonly name: string; readonly isWhole: boolean }) {
+  const { t } = useTranslation();
+  return (
+    <div className="body-head">
+      <h3>{name}</h3>
+      {!isWhole && <span className="dimmed small">{t('requests.notWhole')}</span>}
+    </div>
+  );
+}
+
+function Block({ block }: { readonly block: AnswerBlock }) {
+  const { t } = useTranslation();
+  switch (block.kind) {
+    case 'text':
+      return <TextView text={block.text} label={t('requests.textBlock')} />;
+    case 'thinking':
+      return <NamedBlock name={t('requests.thinkingBlock')} text={block.text} />;
+    case 'tool-call':
+      return (
+        <NamedBlock
+          name={t('requests.toolBlock', { name: block.name })}
+          text={formatJson(block.arguments)}
+        />
+      );
+    case 'media':
+      return (
+        <p className="form-note">
+          {t('requests.mediaBlock', { type: block.mediaType, size: writeBytes(block.bytes) })}
+        </p>
+      );
+    case 'code':
+      return (
+        <NamedBlock
+          name={t('requests.codeBlock', { language: block.language })}
+          text={block.code}
+        />
+      );
+    case 'code-result':
+      return (
+        <NamedBlock
+          name={t('requests.codeResultBlock', { outcome: block.outcome })}
+          text={block.output}
+        />
+      );
+    default:
+      return block satisfies never;
+  }
+}
+
+function NamedBlock({ name, text }: { readonly name: string; readonly text: string }) {
+  return (
+    <div>
+      <h4 className="body-name">{name}</h4>
+      <TextView text={text} label={name} />
+    </div>
+  );
+}
+
+function writeBytes(bytes: number): string {
+  return bytes < 1024 ? `${bytes} B` : `${(bytes / 1024).toFixed(0)} KB`;
+}

@@ -1,0 +1,189 @@
+// Narrows the list of requests; every choice stands in the page's address.
+
+import { Autocomplete, Button, Select, TextInput } from '@mantine/core';
+import { useDebouncedCallback } from '@mantine/hooks';
+import { IconSearch, IconX } from '@tabler/icons-react';
+import { useQuery } from '@tanstack/react-query';
+import { useEffect, useState } from 'react';
+import { useTranslation } from 'react-i18next';
+import { accountsQuery } from '../../api/queries/accounts.ts';
+import { keysQuery } from '../../api/queries/keys.ts';
+import { modelsQuery } from '../../api/queries/models.ts';
+import { countFilters, RANGES, type RequestFilters } from './filters.ts';
+
+export interface FilterBarProps {
+  readonly filters: RequestFilters;
+  readonly onChange: (change: Readonly<Record<string, string | undefined>>) => void;
+}
+
+const STATUSES = ['ok', 'error', 'cancelled', '4xx', '5xx', '429', '401'] as const;
+const PROTOCOLS = ['chat', 'messages', 'generate'] as const;
+
+export function FilterBar({ filters, onChange }: FilterBarProps) {
+  const { t } = useTranslation();
+  const [isOpen, setOpen] = useState(false);
+  const count = countFilters({ ...filters, search: undefined });
+  return (
+    <search className={isOpen ? 'filter-bar is-open' : 'filter-bar'}>
+      <SearchField
+        label={t('requests.search')}
+        placeholder={t('requests.searchHint')}
+        value={filters.search ?? ''}
+        onChange={(search) => onChange({ search })}
+      />
+      <Button
+        className="filter-toggle"
+        variant="default"
+        aria-expanded={isOpen}
+        onClick={() => setOpen(!isOpen)}
+      >
+        {t('requests.filters')}
+        {count > 0 && ` (${count})`}
+      </Button>
+      <Select
+        aria-label={t('requests.range')}
+        placeholder={t('requests.anyTime')}
+        data={RANGES.map((value) => ({ value, label: t(`requests.ranges.${value}`) }))}
+        value={filters.range ?? null}
+        onChange={(range) => onChange({ range: range ?? undefined })}
+        clearable
+      />
+      <Select
+        aria-label={t('requests.status')}
+        placeholder={t('requests.anyStatus')}
+        data={STATUSES.map((value) => ({
+          value,
+          label: /^\d/.test(value) ? value : t(`requests.outcomes.${readOutcome(value)}`),
+        }))}
+        value={filters.status ?? null}
+        onChange={(status) => onChange({ status: status ?? undefined })}
+        clearable
+      />
+      <Select
+        aria-label={t('requests.protocol')}
+        placeholder={t('requests.anyProtocol')}
+        data={PROTOCOLS.map((value) => ({ value, label: t(`requests.protocols.${value}`) }))}
+        value={filters.protocol ?? null}
+        onChange={(protocol) => onChange({ protocol: protocol ?? undefined })}
+        clearable
+      />
+      <NameFilters filters={filters} onChange={onChange} />
+      {countFilters(filters) > 0 && (
+        <Button
+          variant="subtle"
+          color="gray"
+          leftSection={<IconX size={14} />}
+          onClick={() => onChange(NO_FILTERS)}
+        >
+          {t('requests.clearFilters')}
+        </Button>
+      )}
+    </search>
+  );
+}
+
+const NO_FILTERS = {
+  ...{ search: undefined, range: undefined, status: undefined, protocol: undefined },
+  ...{ model: undefined, account: undefined, key: undefined },
+} as const;
+
+function readOutcome(value: string): 'ok' | 'error' | 'cancelled' {
+  return value === 'ok' || value === 'cancelled' ? value : 'error';
+}
+
+function NameFilters({ filters, onChange }: FilterBarProps) {
+  const { t } = useTranslation();
+  const models = useQuery(modelsQuery);
+  const accounts = useQuery(accountsQuery);
+  const keys = useQuery(keysQuery);
+  const modelNames = new Set(models.data?.models.map(({ id }) => id));
+  const accountNames = new Set(accounts.data?.accounts.map(({ label }) => label));
+  const keyNames = new Set(keys.data?.keys.map(({ name }) => name));
+  return (
+    <>
+      <NameFilter
+        label={t('requests.model')}
+        placeholder={t('requests.anyModel')}
+        names={[...modelNames]}
+        value={filters.model ?? ''}
+        onChange={(model) => onChange({ model })}
+      />
+      <NameFilter
+        label={t('requests.account')}
+        placeholder={t('requests.anyAccount')}
+        names={[...accountNames]}
+        value={filters.account ?? ''}
+        onChange={(account) => onChange({ account })}
+      />
+      <NameFilter
+        label={t('requests.key')}
+        placeholder={t('requests.anyKey')}
+        names={[...keyNames]}
+        value={filters.key ?? ''}
+        onChange={(key) => onChange({ key })}
+      />
+    </>
+  );
+}
+
+interface NameFilterProps {
+  readonly label: string;
+  readonly placeholder: string;
+  readonly names: string[];
+  readonly value: string;
+  readonly onChange: (value: string) => void;
+}
+
+/** Names that are gone since can be typed. */
+function NameFilter({ label, placeholder, names, value, onChange }: NameFilterProps) {
+  const [typed, setTyped] = useTyped(value, onChange);
+  return (
+    <Autocomplete
+      aria-label={label}
+      placeholder={placeholder}
+      data={names}
+      limit={40}
+      value={typed}
+      onChange={setTyped}
+      clearable
+      comboboxProps={{ width: 280, position: 'bottom-start' }}
+    />
+  );
+}
+
+interface SearchFieldProps {
+  readonly label: string;
+  readonly placeholder: string;
+  readonly value: string;
+  readonly onChange: (value: string) => void;
+}
+
+function SearchField({ label, placeholder, value, onChange }: SearchFieldProps) {
+  const [typed, setTyped] = useTyped(value, onChange);
+  return (
+    <TextInput
+      className="filter-search"
+      data-page-search
+      type="search"
+      aria-label={label}
+      placeholder={placeholder}
+      leftSection={<IconSearch size={16} />}
+      value={typed}
+      onChange={({ currentTarget }) => setTyped(currentTarget.value)}
+    />
+  );
+}
+
+const PAUSE_MS = 300;
+
+/** What is typed shows at once and counts after a pause. */
+function useTyped(value: string, onChange: (value: string) => void) {
+  const [typed, setTyped] = useState(value);
+  useEffect(() => setTyped(value), [value]);
+  const report = useDebouncedCallback(onChange, PAUSE_MS);
+  const change = (text: string): void => {
+    setTyped(text);
+    report(text);
+  };
+  return [typed, change] as const;
+}

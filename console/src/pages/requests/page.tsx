@@ -1,0 +1,139 @@
+// The record of requests: filters, a list that follows what happens, and one request in full.
+
+import { ActionIcon, Button, Menu, Skeleton } from '@mantine/core';
+import {
+  IconDots,
+  IconListSearch,
+  IconPlayerPause,
+  IconPlayerPlay,
+  IconTrash,
+} from '@tabler/icons-react';
+import { useMemo, useState } from 'react';
+import { useTranslation } from 'react-i18next';
+import { useForgetRequests } from '../../api/queries/requests.ts';
+import { EmptyNote } from '../../components/empty-note.tsx';
+import { ErrorNote } from '../../components/error-note.tsx';
+import { LinkButton } from '../../components/link-button.tsx';
+import { PageHeader } from '../../components/page-header.tsx';
+import { Panel } from '../../components/panel.tsx';
+import { useConfirm } from '../../components/use-confirm.tsx';
+import { useSearchTexts } from '../../components/use-search-texts.ts';
+import { useToasts } from '../../components/use-toasts.tsx';
+import { FilterBar } from './filter-bar.tsx';
+import { countFilters, readFilters, writeQuery } from './filters.ts';
+import { RequestDrawer } from './request-drawer.tsx';
+import { RequestList } from './request-list.tsx';
+import { useRequestRows } from './use-request-rows.ts';
+import './page.css';
+
+export function RequestsPage() {
+  const { t } = useTranslation();
+  const { texts, adjust } = useSearchTexts();
+  const [isFollowing, setFollowing] = useState(true);
+  const [isAtTop, setAtTop] = useState(true);
+  const filters = readFilters(texts);
+  const filterKey = JSON.stringify(filters);
+  // The time stands still while the filters do: it is part of what the list is known by.
+  const query = useMemo(
+    () => writeQuery(readFilters(JSON.parse(filterKey)), Date.now()),
+    [filterKey],
+  );
+  const list = useRequestRows(query, { isFollowing, isAtTop });
+  return (
+    <div className="requests-page">
+      <PageHeader
+        title={t('shell.pages.requests')}
+        subtitle={t('requests.subtitle')}
+        actions={
+          <>
+            <FollowButton isFollowing={isFollowing} onChange={setFollowing} />
+            <MoreMenu />
+          </>
+        }
+      />
+      <FilterBar filters={filters} onChange={adjust} />
+      <Panel isFlush className="requests-panel">
+        {list.rows === undefined && list.error === null && <Skeleton height={320} />}
+        {list.rows === undefined && list.error !== null && (
+          <ErrorNote error={list.error} title={t('common.failedToLoad')} onRetry={list.retry} />
+        )}
+        {list.rows?.length === 0 && <NoRequests isFiltered={countFilters(filters) > 0} />}
+        {list.rows !== undefined && list.rows.length > 0 && (
+          <RequestList list={list} rows={list.rows} search={texts} onTop={setAtTop} />
+        )}
+      </Panel>
+      <RequestDrawer id={texts.id} onClose={() => adjust({ id: undefined, tab: undefined })} />
+    </div>
+  );
+}
+
+interface FollowButtonProps {
+  readonly isFollowing: boolean;
+  readonly onChange: (isFollowing: boolean) => void;
+}
+
+function FollowButton({ isFollowing, onChange }: FollowButtonProps) {
+  const { t } = useTranslation();
+  return (
+    <Button
+      variant="default"
+      title={t(isFollowing ? 'requests.following' : 'requests.paused')}
+      leftSection={isFollowing ? <IconPlayerPause size={16} /> : <IconPlayerPlay size={16} />}
+      onClick={() => onChange(!isFollowing)}
+    >
+      {t(isFollowing ? 'requests.pause' : 'requests.follow')}
+    </Button>
+  );
+}
+
+function MoreMenu() {
+  const { t } = useTranslation();
+  const confirm = useConfirm();
+  const toasts = useToasts();
+  const forget = useForgetRequests();
+  const ask = (): void =>
+    confirm({
+      title: t('requests.forgetTitle'),
+      body: <p className="dialog-text">{t('requests.forgetHint')}</p>,
+      confirm: t('requests.forget'),
+      onConfirm: () =>
+        forget.mutate(undefined, {
+          onSuccess: () => toasts.done(t('requests.forgotten')),
+          onError: (error) => toasts.failed(error),
+        }),
+    });
+  return (
+    <Menu position="bottom-end">
+      <Menu.Target>
+        <ActionIcon variant="default" size={36} aria-label={t('requests.menu')}>
+          <IconDots size={18} />
+        </ActionIcon>
+      </Menu.Target>
+      <Menu.Dropdown>
+        <Menu.Item color="red" leftSection={<IconTrash size={16} />} onClick={ask}>
+          {t('requests.forget')}
+        </Menu.Item>
+      </Menu.Dropdown>
+    </Menu>
+  );
+}
+
+function NoRequests({ isFiltered }: { readonly isFiltered: boolean }) {
+  const { t } = useTranslation();
+  const icon = <IconListSearch size={32} stroke={1.5} />;
+  if (isFiltered) {
+    return <EmptyNote icon={icon} title={t('requests.noMatch')} hint={t('requests.noMatchHint')} />;
+  }
+  return (
+    <EmptyNote
+      icon={icon}
+      title={t('requests.empty')}
+      hint={t('requests.emptyHint')}
+      action={
+        <LinkButton to="/playground" variant="default">
+          {t('requests.toPlayground')}
+        </LinkButton>
+      }
+    />
+  );
+}

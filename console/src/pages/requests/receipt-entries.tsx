@@ -1,0 +1,41 @@
+// What of a request could not be kept as it was.
+
+import { IconReceipt } from '@tabler/icons-react';
+import { useTranslation } from 'react-i18next';
+import type { ReceiptLine } from '../../../../src/admin/contract.ts';
+import { EmptyNote } from '../../components/empty-note.tsx';
+import type { Tone } from '../../components/meter.tsx';
+import { StatusMark } from '../../components/status-mark.tsx';
+
+const TONES: Readonly<Record<ReceiptLine['action'], Tone>> = {
+  dropped: 'bad',
+  approximated: 'warn',
+  capped: 'warn',
+  repaired: 'idle',
+};
+
+export function ReceiptEntries({ entries }: { readonly entries: readonly ReceiptLine[] }) {
+  const { t } = useTranslation();
+  if (entries.length === 0) {
+    return (
+      <EmptyNote
+        icon={<IconReceipt size={32} stroke={1.5} />}
+        title={t('requests.noReceipt')}
+        hint={t('requests.noReceiptHint')}
+      />
+    );
+  }
+  return (
+    <ul className="receipt">
+      {entries.map(({ action, path, reason }) => (
+        <li key={`${action} ${path} ${reason}`}>
+          <StatusMark tone={TONES[action]}>{t(`requests.receiptActions.${action}`)}</StatusMark>
+          <div>
+            <code className="mono wrap-anywhere">{path}</code>
+            <span className="sub-line wrap-anywhere">{reason}</span>
+          </div>
+        </li>
+      ))}
+    </ul>
+  );
+}

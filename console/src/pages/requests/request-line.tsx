@@ -1,0 +1,85 @@
+// One request in the list.
+
+import { Link } from '@tanstack/react-router';
+import { memo } from 'react';
+import { useTranslation } from 'react-i18next';
+import type { RequestRow } from '../../../../src/admin/contract.ts';
+import { useClock } from '../../components/use-clock.ts';
+import { useFormat } from '../../components/use-format.ts';
+import type { SearchTexts } from '../../components/use-search-texts.ts';
+import { Outcome } from './outcome.tsx';
+
+export interface RequestLineProps {
+  readonly row: RequestRow;
+  readonly search: SearchTexts;
+}
+
+export const RequestLine = memo(function RequestLine({ row, search }: RequestLineProps) {
+  const { t } = useTranslation();
+  const format = useFormat();
+  const clock = useClock();
+  const { model, account, totalMs, error } = row;
+  const target = row.upstreamModel ?? row.routedModel;
+  return (
+    <Link
+      to="/requests"
+      search={() => ({ ...search, id: row.id })}
+      resetScroll={false}
+      className={`request-line${search.id === row.id ? ' is-open' : ''}`}
+    >
+      <time
+        className="request-when mono"
+        dateTime={new Date(row.at).toISOString()}
+        title={format.absolute(row.at)}
+      >
+        {clock.time(row.at)}
+      </time>
+      <span className="request-status">
+        <Outcome row={row} />
+      </span>
+      <span className="request-model one-line" title={model}>
+        {model === '' ? <span className="dimmed">{row.path}</span> : model}
+        {target !== undefined && target !== model && <span className="dimmed"> → {target}</span>}
+        {error !== undefined && <span className="request-error one-line">{error}</span>}
+      </span>
+      <span className="request-protocol dimmed">{row.protocol}</span>
+      <span className="request-account one-line dimmed" title={account}>
+        {account ?? '–'}
+      </span>
+      <span className="request-tokens dimmed">
+        <RequestTokens row={row} />
+      </span>
+      <span className="request-time">{format.duration(totalMs)}</span>
+      <span className="request-marks">
+        {row.attempts > 1 && (
+          <span className="request-mark">{t('requests.tries', { count: row.attempts })}</span>
+        )}
+        <ReceiptMark row={row} />
+      </span>
+    </Link>
+  );
+});
+
+function RequestTokens({ row }: { readonly row: RequestRow }) {
+  const { t } = useTranslation();
+  const format = useFormat();
+  const { inputTokens, outputTokens, images } = row;
+  if (images !== undefined && images > 0) return t('requests.images', { count: images });
+  if (inputTokens === undefined && outputTokens === undefined) return '–';
+  return t('requests.inOut', {
+    input: format.compact(inputTokens ?? 0),
+    output: format.compact(outputTokens ?? 0),
+  });
+}
+
+function ReceiptMark({ row }: { readonly row: RequestRow }) {
+  const { t } = useTranslation();
+  const { dropped, approximated, repaired } = row.receipt;
+  const count = dropped + approximated + repaired;
+  if (count === 0) return null;
+  return (
+    <span className={`request-mark${dropped > 0 ? ' is-warn' : ''}`}>
+      {t('requests.notes', { count })}
+    </span>
+  );
+}

@@ -1,0 +1,78 @@
+// The rows of the list under their headings, with what came in meanwhile.
+
+import { Button, Loader } from '@mantine/core';
+import { IconArrowUp } from '@tabler/icons-react';
+import { useCallback, useRef } from 'react';
+import { useTranslation } from 'react-i18next';
+import type { RequestRow } from '../../../../src/admin/contract.ts';
+import { useFormat } from '../../components/use-format.ts';
+import type { SearchTexts } from '../../components/use-search-texts.ts';
+import { VirtualRows } from '../../components/virtual-rows.tsx';
+import { RequestLine } from './request-line.tsx';
+import type { RequestRows } from './use-request-rows.ts';
+
+export interface RequestListProps {
+  readonly list: RequestRows;
+  readonly rows: readonly RequestRow[];
+  readonly search: SearchTexts;
+  readonly onTop: (isAtTop: boolean) => void;
+}
+
+const ROW_PX = 45;
+
+export function RequestList({ list, rows, search, onTop }: RequestListProps) {
+  const { t } = useTranslation();
+  const format = useFormat();
+  const frame = useRef<HTMLDivElement>(null);
+  const { total, waiting, hasMore, isReadingMore, readMore } = list;
+  const toTop = useCallback(() => {
+    frame.current?.querySelector('.virtual-frame')?.scrollTo({ top: 0 });
+  }, []);
+  return (
+    <div className="request-list" ref={frame}>
+      <div className="request-head" aria-hidden="true">
+        <span className="request-when">{t('requests.when')}</span>
+        <span className="request-status">{t('requests.status')}</span>
+        <span className="request-model">{t('requests.model')}</span>
+        <span className="request-protocol">{t('requests.protocol')}</span>
+        <span className="request-account">{t('requests.account')}</span>
+        <span className="request-tokens">{t('requests.tokens')}</span>
+        <span className="request-time">{t('requests.took')}</span>
+        <span className="request-marks" />
+      </div>
+      <div className="request-rows">
+        {waiting > 0 && (
+          <Button
+            className="request-waiting"
+            size="compact-sm"
+            radius="xl"
+            leftSection={<IconArrowUp size={14} />}
+            onClick={toTop}
+          >
+            {t('requests.newRows', { count: waiting })}
+          </Button>
+        )}
+        <VirtualRows
+          label={t('requests.list')}
+          rows={rows}
+          keyOf={({ id }) => id}
+          rowHeight={ROW_PX}
+          hasMore={hasMore}
+          onMore={readMore}
+          onTop={onTop}
+          renderRow={(row) => <RequestLine row={row} search={search} />}
+        />
+      </div>
+      <div className="request-foot" role="status">
+        {isReadingMore ? (
+          <>
+            <Loader size={12} /> {t('requests.readingMore')}
+          </>
+        ) : (
+          total !== undefined &&
+          t('requests.count', { count: total, formatted: format.number(total) })
+        )}
+      </div>
+    </div>
+  );
+}

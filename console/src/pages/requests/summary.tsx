@@ -1,0 +1,127 @@
+// What a request was, in one view: the reason of a failure first.
+
+import { Alert } from '@mantine/core';
+import { IconAlertTriangle } from '@tabler/icons-react';
+import { Link } from '@tanstack/react-router';
+import type { ReactNode } from 'react';
+import { useTranslation } from 'react-i18next';
+import type { RequestDetail } from '../../../../src/admin/contract.ts';
+import { CopyIcon } from '../../components/copy-button.tsx';
+import { useClock } from '../../components/use-clock.ts';
+import { useFormat } from '../../components/use-format.ts';
+import { Timings } from './timings.tsx';
+
+export function Summary({ detail }: { readonly detail: RequestDetail }) {
+  const { t } = useTranslation();
+  const { error, errorKind } = detail;
+  return (
+    <div className="form-stack">
+      {error !== undefined && (
+        <Alert
+          color={detail.outcome === 'cancelled' ? 'gray' : 'red'}
+          variant="light"
+          icon={<IconAlertTriangle size={18} />}
+          title={t('requests.failedTitle')}
+        >
+          <span className="wrap-anywhere">{error}</span>
+          {errorKind !== undefined && <span className="sub-line mono">{errorKind}</span>}
+        </Alert>
+      )}
+      <Timings detail={detail} />
+      <Facts detail={detail} />
+    </div>
+  );
+}
+
+function Facts({ detail }: { readonly detail: RequestDetail }) {
+  const { t } = useTranslation();
+  const format = useFormat();
+  const clock = useClock();
+  const { keyName, userAgent, session, modelVersion, account } = detail;
+  return (
+    <dl className="facts">
+      <Fact name={t('requests.id')}>
+        <span className="mono wrap-anywhere">{detail.requestId ?? detail.id}</span>
+        <CopyIcon text={detail.requestId ?? detail.id} label={t('requests.copyId')} />
+      </Fact>
+      <Fact name={t('requests.at')}>
+        <span title={format.absolute(detail.at)}>{clock.exact(detail.at)}</span>
+      </Fact>
+      <Fact name={t('requests.endpoint')}>
+        <span className="mono wrap-anywhere">
+          {detail.method} {detail.path}
+        </span>
+        <span className="sub-line">
+          {detail.protocol} · {t(detail.stream ? 'requests.streamed' : 'requests.whole')}
+        </span>
+      </Fact>
+      <Fact name={t('requests.modelWay')}>
+        <ModelWay detail={detail} />
+      </Fact>
+      {modelVersion !== undefined && (
+        <Fact name={t('requests.modelVersion')}>
+          <span className="mono wrap-anywhere">{modelVersion}</span>
+        </Fact>
+      )}
+      <Fact name={t('requests.account')}>
+        {account === undefined ? (
+          '–'
+        ) : (
+          <Link to="/accounts" search={() => ({ search: account })} className="wrap-anywhere">
+            {account}
+          </Link>
+        )}
+      </Fact>
+      <Fact name={t('requests.usage')}>
+        <TokenCounts detail={detail} />
+      </Fact>
+      <Fact name={t('requests.key')}>{keyName ?? t('requests.noKey')}</Fact>
+      <Fact name={t('requests.client')}>
+        <span className="mono">{detail.clientAddress}</span>
+        {userAgent !== undefined && <span className="sub-line wrap-anywhere">{userAgent}</span>}
+      </Fact>
+      {session !== undefined && (
+        <Fact name={t('requests.session')}>
+          <span className="mono wrap-anywhere">{session}</span>
+        </Fact>
+      )}
+    </dl>
+  );
+}
+
+function Fact({ name, children }: { readonly name: string; readonly children: ReactNode }) {
+  return (
+    <>
+      <dt>{name}</dt>
+      <dd>{children}</dd>
+    </>
+  );
+}
+
+function ModelWay({ detail }: { readonly detail: RequestDetail }) {
+  const way = [detail.model, detail.routedModel, detail.upstreamModel].filter(
+    (name, index, all): name is string =>
+      name !== undefined && name !== '' && name !== all[index - 1],
+  );
+  if (way.length === 0) return '–';
+  return <span className="mono wrap-anywhere">{way.join(' → ')}</span>;
+}
+
+function TokenCounts({ detail }: { readonly detail: RequestDetail }) {
+  const { t } = useTranslation();
+  const format = useFormat();
+  const counts = (['inputTokens', 'outputTokens', 'cachedTokens', 'thoughtTokens'] as const)
+    .map((name) => ({ name, count: detail[name] }))
+    .filter(({ name, count }) => count !== undefined && (count > 0 || /put/.test(name)))
+    .map(({ name, count = 0 }) => `${format.number(count)} ${t(`requests.${name}`)}`);
+  if (detail.images !== undefined && detail.images > 0) {
+    counts.push(t('requests.images', { count: detail.images }));
+  }
+  if (counts.length === 0) return '–';
+  return (
+    <>
+      {counts.join(' · ')}
+      {detail.isEstimate === true && <span className="sub-line">{t('requests.estimated')}</span>}
+    </>
+  );
+}

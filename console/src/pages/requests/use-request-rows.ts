@@ -1,0 +1,61 @@
+// The rows of the list: older ones by page, the newest as they come in while the list follows.
+
+import { useInfiniteQuery, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useCallback, useMemo } from 'react';
+import type { RequestRow } from '../../../../src/admin/contract.ts';
+import {
+  type RequestQuery,
+  requestHeadQuery,
+  requestPagesQuery,
+} from '../../api/queries/requests.ts';
+import { useFollowingRows } from '../../components/use-following-rows.ts';
+
+export interface RequestRows {
+  /** Undefined while the first page is read. */
+  readonly rows: readonly RequestRow[] | undefined;
+  readonly total: number | undefined;
+  /** How many came in that are not shown yet, because the reader is further down. */
+  readonly waiting: number;
+  readonly error: unknown;
+  readonly hasMore: boolean;
+  readonly isReadingMore: boolean;
+  readMore(): void;
+  retry(): void;
+}
+
+const NO_ROWS: readonly RequestRow[] = [];
+
+export function useRequestRows(
+  query: RequestQuery,
+  { isFollowing, isAtTop }: { readonly isFollowing: boolean; readonly isAtTop: boolean },
+): RequestRows {
+  const client = useQueryClient();
+  const pages = useInfiniteQuery(requestPagesQuery(query));
+  const { data: head } = useQuery(requestHeadQuery(query, isFollowing));
+  const older = useMemo(() => pages.data?.pages.flatMap(({ requests }) => requests), [pages.data]);
+  const onGap = useCallback(() => {
+    if (head === undefined) return;
+    client.setQueryData(requestPagesQuery(query).queryKey, { pages: [head], pageParams: [''] });
+  }, [client, head, query]);
+  const { rows, waiting } = useFollowingRows({
+    older,
+    newest: head?.requests ?? NO_ROWS,
+    isWhole: head?.nextCursor === undefined,
+    isAtTop,
+    onGap,
+  });
+  const { fetchNextPage, isFetchingNextPage, hasNextPage } = pages;
+  const readMore = useCallback(() => {
+    if (!isFetchingNextPage) void fetchNextPage();
+  }, [fetchNextPage, isFetchingNextPage]);
+  return {
+    rows,
+    total: head?.total ?? pages.data?.pages[0]?.total,
+    waiting,
+    error: pages.error,
+    hasMore: hasNextPage,
+    isReadingMore: isFetchingNextPage,
+    readMore,
+    retry: () => void pages.refetch(),
+  };
+}

@@ -1,0 +1,146 @@
+// The editor of the mapping: every change acts at once and can be taken back.
+
+import { ActionIcon, Button, Skeleton, TextInput } from '@mantine/core';
+import { IconArrowRight, IconArrowsShuffle, IconPlus, IconX } from '@tabler/icons-react';
+import { type FormEvent, useState } from 'react';
+import { useTranslation } from 'react-i18next';
+import { EmptyNote } from '../../components/empty-note.tsx';
+import { ErrorNote } from '../../components/error-note.tsx';
+import { Panel } from '../../components/panel.tsx';
+import { ModelInput } from './model-input.tsx';
+import { type Entry, type Mapping, useMapping } from './use-mapping.ts';
+
+export interface MappingPanelProps {
+  readonly decidingKey: string | undefined;
+  readonly onTry: (name: string) => void;
+}
+
+export function MappingPanel({ decidingKey, onTry }: MappingPanelProps) {
+  const { t } = useTranslation();
+  const mapping = useMapping();
+  const { entries, isLoading, error } = mapping;
+  return (
+    <Panel isFlush title={t('routing.mapping')} hint={t('routing.mappingHint')}>
+      <NewEntry mapping={mapping} />
+      {isLoading && <Skeleton height={180} m="md" w="auto" />}
+      {error !== null && <ErrorNote error={error} onRetry={mapping.reload} />}
+      {!isLoading && error === null && entries.length === 0 && (
+        <EmptyNote
+          icon={<IconArrowsShuffle size={28} />}
+          title={t('routing.empty')}
+          hint={t('routing.emptyHint')}
+        />
+      )}
+      <ul className="entries">
+        {entries.map((entry) => (
+          <EntryRow
+            key={entry[0]}
+            entry={entry}
+            mapping={mapping}
+            isDeciding={entry[0] === decidingKey}
+            onTry={onTry}
+          />
+        ))}
+      </ul>
+    </Panel>
+  );
+}
+
+function NewEntry({ mapping }: { readonly mapping: Mapping }) {
+  const { t } = useTranslation();
+  const [name, setName] = useState('');
+  const [target, setTarget] = useState('');
+  const [isTried, setTried] = useState(false);
+  const trimmed = name.trim();
+  const isTaken = mapping.entries.some(([known]) => known === trimmed);
+  const nameProblem = isTaken
+    ? t('routing.nameTaken')
+    : isTried && trimmed === ''
+      ? t('routing.nameMissing')
+      : undefined;
+  const targetProblem = isTried && target.trim() === '' ? t('routing.targetMissing') : undefined;
+  const submit = (event: FormEvent): void => {
+    event.preventDefault();
+    setTried(true);
+    if (trimmed === '' || isTaken || target.trim() === '') return;
+    const message = t('routing.changed', { name: trimmed, target: target.trim() });
+    mapping.change({ [trimmed]: target.trim() }, message);
+    setName('');
+    setTarget('');
+    setTried(false);
+  };
+  return (
+    <form className="entry entry-new" onSubmit={submit} aria-label={t('routing.addEntry')}>
+      <TextInput
+        className="mono-field"
+        aria-label={t('routing.addName')}
+        placeholder={t('routing.addName')}
+        spellCheck={false}
+        autoComplete="off"
+        maxLength={256}
+        value={name}
+        error={nameProblem}
+        onChange={(event) => setName(event.currentTarget.value)}
+      />
+      <IconArrowRight className="entry-arrow" size={16} aria-hidden="true" />
+      <ModelInput
+        label={t('routing.addTarget')}
+        placeholder={t('routing.addTarget')}
+        value={target}
+        error={targetProblem}
+        onChange={setTarget}
+      />
+      <Button type="submit" variant="default" leftSection={<IconPlus size={16} />}>
+        {t('common.add')}
+      </Button>
+    </form>
+  );
+}
+
+interface EntryRowProps {
+  readonly entry: Entry;
+  readonly mapping: Mapping;
+  readonly isDeciding: boolean;
+  readonly onTry: (name: string) => void;
+}
+
+function EntryRow({ entry: [name, target], mapping, isDeciding, onTry }: EntryRowProps) {
+  const { t } = useTranslation();
+  const [draft, setDraft] = useState<string>();
+  const commit = (chosen: string): void => {
+    setDraft(undefined);
+    const text = chosen.trim();
+    if (text === '' || text === target) return;
+    mapping.change({ [name]: text }, t('routing.changed', { name, target: text }));
+  };
+  return (
+    <li className={isDeciding ? 'entry is-deciding' : 'entry'}>
+      <button
+        type="button"
+        className="entry-name mono"
+        title={t('routing.whereTitle')}
+        onClick={() => onTry(name.replaceAll('*', ''))}
+      >
+        <span className="wrap-anywhere">{name}</span>
+        {name.includes('*') && <span className="entry-mark">{t('routing.pattern')}</span>}
+        {isDeciding && <span className="entry-mark is-deciding">{t('routing.decides')}</span>}
+      </button>
+      <IconArrowRight className="entry-arrow" size={16} aria-hidden="true" />
+      <ModelInput
+        label={t('routing.editTarget', { name })}
+        value={draft ?? target}
+        onChange={setDraft}
+        onCommit={commit}
+        onCancel={() => setDraft(undefined)}
+      />
+      <ActionIcon
+        variant="subtle"
+        color="gray"
+        aria-label={t('routing.removeEntry', { name })}
+        onClick={() => mapping.change({ [name]: null }, t('routing.removed', { name }))}
+      >
+        <IconX size={16} />
+      </ActionIcon>
+    </li>
+  );
+}

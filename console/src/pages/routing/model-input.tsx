@@ -1,0 +1,48 @@
+// A field for a model's name, with the models of the catalogue to choose from.
+
+import { Autocomplete } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
+import type { KeyboardEvent } from 'react';
+import { modelsQuery } from '../../api/queries/models.ts';
+
+export interface ModelInputProps {
+  readonly label: string;
+  readonly placeholder?: string;
+  readonly value: string;
+  readonly error?: string | undefined;
+  readonly onChange: (value: string) => void;
+  /** Enter, a choice from the list, or leaving the field. */
+  readonly onCommit?: (value: string) => void;
+  readonly onCancel?: () => void;
+}
+
+const SHOWN = 40;
+
+export function ModelInput(props: ModelInputProps) {
+  const { label, placeholder = '', value, error, onChange, onCommit, onCancel } = props;
+  const { data } = useQuery(modelsQuery);
+  // Names that stand for themselves: to map a name to an alias is possible, not advised.
+  const names = (data?.models ?? []).filter(({ id, target }) => target === id).map(({ id }) => id);
+  const onKey = (event: KeyboardEvent): void => {
+    if (event.key === 'Enter' && onCommit !== undefined) onCommit(value);
+    if (event.key === 'Escape') onCancel?.();
+  };
+  return (
+    <Autocomplete
+      className="mono-field"
+      aria-label={label}
+      placeholder={placeholder}
+      data={names}
+      limit={SHOWN}
+      maxDropdownHeight={260}
+      spellCheck={false}
+      autoComplete="off"
+      value={value}
+      error={error}
+      onChange={onChange}
+      onOptionSubmit={(chosen) => onCommit?.(chosen)}
+      onBlur={() => onCommit?.(value)}
+      onKeyDown={onKey}
+    />
+  );
+}

@@ -1,0 +1,59 @@
+// Where model names go: the mapping with its presets, the catalogue, the external provider.
+
+import { Tabs } from '@mantine/core';
+import { useTranslation } from 'react-i18next';
+import { PageHeader } from '../../components/page-header.tsx';
+import { useSearchTexts } from '../../components/use-search-texts.ts';
+import { Catalogue } from './catalogue.tsx';
+import { MappingPanel } from './mapping-panel.tsx';
+import { PresetsPanel } from './presets-panel.tsx';
+import { ProviderPanel } from './provider-panel.tsx';
+import { useWhere, WherePanel } from './where-panel.tsx';
+import './page.css';
+
+const TABS = ['mapping', 'catalogue', 'provider'] as const;
+
+const TEXTS = {
+  mapping: 'routing.tabMapping',
+  catalogue: 'routing.tabCatalogue',
+  provider: 'routing.tabProvider',
+} as const;
+
+export function RoutingPage() {
+  const { t } = useTranslation();
+  const { texts, adjust } = useSearchTexts();
+  const where = useWhere();
+  const tab = TABS.find((one) => one === texts.tab) ?? 'mapping';
+  return (
+    <>
+      <PageHeader title={t('shell.pages.routing')} subtitle={t('routing.subtitle')} />
+      <WherePanel where={where} />
+      <Tabs
+        className="routing-tabs"
+        value={tab}
+        onChange={(value) => adjust({ tab: value === 'mapping' || value === null ? '' : value })}
+        keepMounted={false}
+      >
+        <Tabs.List aria-label={t('shell.pages.routing')}>
+          {TABS.map((one) => (
+            <Tabs.Tab key={one} value={one}>
+              {t(TEXTS[one])}
+            </Tabs.Tab>
+          ))}
+        </Tabs.List>
+        <Tabs.Panel value="mapping">
+          <div className="routing-columns">
+            <MappingPanel decidingKey={where.decidingKey} onTry={where.ask} />
+            <PresetsPanel />
+          </div>
+        </Tabs.Panel>
+        <Tabs.Panel value="catalogue">
+          <Catalogue onTry={where.ask} />
+        </Tabs.Panel>
+        <Tabs.Panel value="provider">
+          <ProviderPanel />
+        </Tabs.Panel>
+      </Tabs>
+    </>
+  );
+}

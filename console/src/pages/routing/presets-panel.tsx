@@ -1,0 +1,82 @@
+// Ready-made mappings, each with what applying it would change.
+
+import { Button } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
+import { useTranslation } from 'react-i18next';
+import type { Presets } from '../../../../src/admin/contract.ts';
+import { presetsQuery } from '../../api/queries/config.ts';
+import { Panel } from '../../components/panel.tsx';
+import { type Mapping, useMapping } from './use-mapping.ts';
+
+type Preset = Presets['presets'][number];
+
+export function PresetsPanel() {
+  const { t } = useTranslation();
+  const { data } = useQuery(presetsQuery);
+  const mapping = useMapping();
+  return (
+    <Panel title={t('routing.presets')} hint={t('routing.presetsHint')}>
+      <ul className="presets">
+        {data?.presets.map((preset) => (
+          <PresetItem key={preset.name} preset={preset} mapping={mapping} />
+        ))}
+      </ul>
+    </Panel>
+  );
+}
+
+function PresetItem({ preset, mapping }: { readonly preset: Preset; readonly mapping: Mapping }) {
+  const { t } = useTranslation();
+  const { name, description } = usePresetTexts(preset);
+  const { added, changed } = effectOf(preset, mapping);
+  const isApplied = added + changed === 0;
+  const lines = Object.entries(preset.mapping).map(([from, to]) => `${from} → ${to}`);
+  return (
+    <li>
+      <div>
+        <h3>{name}</h3>
+        <p className="dimmed">{description}</p>
+        <details>
+          <summary className="small">
+            {t('routing.presetEntries', { count: lines.length })}
+            {!isApplied && ` · ${t('routing.presetEffect', { added, changed })}`}
+          </summary>
+          <ul className="preset-lines mono">
+            {lines.map((line) => (
+              <li key={line}>{line}</li>
+            ))}
+          </ul>
+        </details>
+      </div>
+      <Button
+        size="xs"
+        variant="default"
+        disabled={isApplied || mapping.isLoading}
+        aria-label={`${t(isApplied ? 'routing.applied' : 'routing.apply')}: ${name}`}
+        onClick={() => mapping.change(preset.mapping, t('routing.presetDone', { name }))}
+      >
+        {isApplied ? t('routing.applied') : t('routing.apply')}
+      </Button>
+    </li>
+  );
+}
+
+function effectOf({ mapping: preset }: Preset, { entries }: Mapping) {
+  const known = new Map(entries);
+  const targets = Object.entries(preset);
+  const added = targets.filter(([name]) => !known.has(name)).length;
+  const same = targets.filter(([name, target]) => known.get(name) === target).length;
+  return { added, changed: targets.length - added - same };
+}
+
+/** Presets that the console has no words for speak for themselves. */
+function usePresetTexts({ name, description }: Preset) {
+  const { t } = useTranslation();
+  if (name !== 'default' && name !== 'performance' && name !== 'cost-effective') {
+    return { name, description };
+  }
+  return {
+    name: t(`routing.presetNames.${name}`),
+    description: t(`routing.presetDescriptions.${name}`),
+  };
+}

@@ -1,0 +1,112 @@
+// Answers, while one types, where a model name goes and by which steps.
+
+import { TextInput } from '@mantine/core';
+import { useDebouncedValue } from '@mantine/hooks';
+import { IconArrowRight, IconRoute } from '@tabler/icons-react';
+import { useQuery } from '@tanstack/react-query';
+import { useTranslation } from 'react-i18next';
+import type { RouteExplanation } from '../../../../src/admin/contract.ts';
+import { routeQuery } from '../../api/queries/models.ts';
+import { ErrorNote } from '../../components/error-note.tsx';
+import { useAddressText } from '../../components/use-address-text.ts';
+import { useMapping } from './use-mapping.ts';
+
+const PAUSE_MS = 200;
+
+export interface Where {
+  readonly name: string;
+  ask(name: string): void;
+  readonly explanation: RouteExplanation | undefined;
+  readonly error: Error | null;
+  /** The entry of the mapping that sends the name on, if one does. */
+  readonly decidingKey: string | undefined;
+}
+
+export function useWhere(): Where {
+  const [name, ask] = useAddressText('name');
+  const { entries } = useMapping();
+  const [asked] = useDebouncedValue(name.trim(), PAUSE_MS);
+  const { data, error } = useQuery(routeQuery(asked));
+  const explanation = asked === '' ? undefined : data;
+  const [first = ''] = explanation?.steps ?? [];
+  return {
+    name,
+    ask,
+    explanation,
+    error,
+    decidingKey: entries.map(([key]) => key).find((key) => first.includes(`"${key}"`)),
+  };
+}
+
+export function WherePanel({ where }: { readonly where: Where }) {
+  const { t } = useTranslation();
+  const { name, ask, explanation, error } = where;
+  return (
+    <section className="panel where" aria-label={t('routing.whereTitle')}>
+      <label htmlFor="where-name">{t('routing.whereTitle')}</label>
+      <TextInput
+        id="where-name"
+        size="md"
+        data-page-search
+        aria-description={t('routing.whereLabel')}
+        placeholder={t('routing.wherePlaceholder')}
+        leftSection={<IconRoute size={18} />}
+        spellCheck={false}
+        autoComplete="off"
+        value={name}
+        onChange={(event) => ask(event.currentTarget.value)}
+      />
+      <div className="where-answer" aria-live="polite">
+        {error !== null && name !== '' ? (
+          <ErrorNote error={error} />
+        ) : explanation === undefined || name.trim() === '' ? (
+          <p className="dimmed">{t('routing.whereEmpty')}</p>
+        ) : (
+          <Answer explanation={explanation} />
+        )}
+      </div>
+    </section>
+  );
+}
+
+function Answer({ explanation }: { readonly explanation: RouteExplanation }) {
+  const { t } = useTranslation();
+  const { asked, target, steps, error } = explanation;
+  const extras = useExtras(explanation);
+  return (
+    <>
+      <p className={target === null ? 'where-line is-nowhere' : 'where-line'}>
+        <span className="mono wrap-anywhere">{asked}</span>
+        <IconArrowRight size={18} aria-label={t('routing.goesTo')} />
+        <strong className="mono wrap-anywhere">{target ?? t('routing.goesNowhere')}</strong>
+        {extras.map((extra) => (
+          <span key={extra} className="where-extra">
+            {extra}
+          </span>
+        ))}
+      </p>
+      {error !== null && <p className="where-error wrap-anywhere">{error}</p>}
+      {steps.length > 0 && (
+        <ol className="where-steps">
+          {[...new Set(steps)].map((step) => (
+            <li key={step} className="wrap-anywhere">
+              {step}
+            </li>
+          ))}
+        </ol>
+      )}
+    </>
+  );
+}
+
+/** What the name asks for besides a model. */
+function useExtras({ thinking, effort, webSearch, image }: RouteExplanation): readonly string[] {
+  const { t } = useTranslation();
+  const size = [image?.aspectRatio, image?.size].filter(Boolean).join(' ');
+  return [
+    thinking === null ? '' : t('routing.thinking', { value: thinking }),
+    effort === null ? '' : t('routing.effort', { value: effort }),
+    webSearch ? t('routing.webSearch') : '',
+    size === '' ? '' : t('routing.image', { value: size }),
+  ].filter((text) => text !== '');
+}

@@ -1,0 +1,164 @@
+// Who was turned away, and who signed in.
+
+import { ActionIcon, Button, Modal, Select, Skeleton, Tooltip } from '@mantine/core';
+import { IconBan, IconDoorEnter } from '@tabler/icons-react';
+import { useInfiniteQuery } from '@tanstack/react-query';
+import { useState } from 'react';
+import { useTranslation } from 'react-i18next';
+import type { AccessEntry } from '../../../../src/admin/contract.ts';
+import { accessLogQuery } from '../../api/queries/address-rules.ts';
+import { EmptyNote } from '../../components/empty-note.tsx';
+import { ErrorNote } from '../../components/error-note.tsx';
+import type { Tone } from '../../components/meter.tsx';
+import { Panel } from '../../components/panel.tsx';
+import { StatusMark } from '../../components/status-mark.tsx';
+import { RelativeTime } from '../../components/times.tsx';
+import { RuleForm } from './rule-form.tsx';
+import '../../components/stacking-table.css';
+
+type Verdict = AccessEntry['verdict'];
+
+const TONES: Readonly<Record<Verdict, Tone>> = {
+  blocked: 'bad',
+  unauthenticated: 'warn',
+  rejected: 'warn',
+  throttled: 'bad',
+  'signed-in': 'ok',
+};
+
+const VERDICTS: readonly Verdict[] = [
+  ...(['blocked', 'unauthenticated', 'rejected', 'throttled', 'signed-in'] as const),
+];
+
+export function AccessLogPanel() {
+  const { t } = useTranslation();
+  const [verdict, setVerdict] = useState<Verdict>();
+  const [denied, setDenied] = useState<string>();
+  const { data, error, refetch, hasNextPage, fetchNextPage, isFetchingNextPage } = useInfiniteQuery(
+    accessLogQuery(verdict),
+  );
+  const entries = data?.pages.flatMap((page) => page.entries);
+  return (
+    <Panel
+      isFlush
+      title={t('security.logTitle')}
+      hint={t('security.logHint')}
+      actions={
+        <Select
+          aria-label={t('security.verdict')}
+          placeholder={t('security.anyVerdict')}
+          data={VERDICTS.map((value) => ({ value, label: t(`security.verdicts.${value}`) }))}
+          value={verdict ?? null}
+          onChange={(value) => setVerdict(VERDICTS.find((one) => one === value))}
+          clearable
+        />
+      }
+    >
+      {entries === undefined && error === null && <Skeleton height={200} />}
+      {entries === undefined && error !== null && (
+        <ErrorNote error={error} onRetry={() => void refetch()} />
+      )}
+      {entries?.length === 0 && (
+        <EmptyNote
+          icon={<IconDoorEnter size={32} stroke={1.5} />}
+          title={t('security.logEmpty')}
+          hint={t('security.logEmptyHint')}
+        />
+      )}
+      {entries !== undefined && entries.length > 0 && (
+        <AccessTable entries={entries} onDeny={setDenied} />
+      )}
+      {hasNextPage && (
+        <div className="more-rows">
+          <Button
+            variant="default"
+            loading={isFetchingNextPage}
+            onClick={() => void fetchNextPage()}
+          >
+            {t('security.showMore')}
+          </Button>
+        </div>
+      )}
+      <Modal
+        opened={denied !== undefined}
+        onClose={() => setDenied(undefined)}
+        title={t('security.ruleTitle')}
+        closeButtonProps={{ 'aria-label': t('common.close') }}
+      >
+        {denied !== undefined && (
+          <RuleForm edited={undefined} range={denied} onClose={() => setDenied(undefined)} />
+        )}
+      </Modal>
+    </Panel>
+  );
+}
+
+interface AccessTableProps {
+  readonly entries: readonly AccessEntry[];
+  readonly onDeny: (address: string) => void;
+}
+
+function AccessTable({ entries, onDeny }: AccessTableProps) {
+  const { t } = useTranslation();
+  return (
+    <table className="plain-table is-stacking">
+      <thead>
+        <tr>
+          <th scope="col">{t('security.verdict')}</th>
+          <th scope="col">{t('security.when')}</th>
+          <th scope="col">{t('security.address')}</th>
+          <th scope="col">{t('security.asked')}</th>
+          <th scope="col">{t('security.reason')}</th>
+          <th scope="col">
+            <span className="visually-hidden">{t('common.more')}</span>
+          </th>
+        </tr>
+      </thead>
+      <tbody>
+        {entries.map((entry) => (
+          <AccessRow key={entry.id} entry={entry} onDeny={onDeny} />
+        ))}
+      </tbody>
+    </table>
+  );
+}
+
+interface AccessRowProps {
+  readonly entry: AccessEntry;
+  readonly onDeny: (address: string) => void;
+}
+
+function AccessRow({ entry, onDeny }: AccessRowProps) {
+  const { t } = useTranslation();
+  const { verdict, address, at, method, path, reason } = entry;
+  const label = t('security.denyThis', { address });
+  return (
+    <tr>
+      <td className="is-lead">
+        <StatusMark tone={TONES[verdict]}>{t(`security.verdicts.${verdict}`)}</StatusMark>
+      </td>
+      <td className="dimmed">
+        <RelativeTime at={at} />
+      </td>
+      <td className="mono wrap-anywhere">{address}</td>
+      <td className="mono wrap-anywhere">
+        {method} {path}
+      </td>
+      <td className="dimmed wrap-anywhere">{reason}</td>
+      <td className="is-corner">
+        {verdict !== 'signed-in' && verdict !== 'blocked' && (
+          <Tooltip label={label}>
+            <ActionIcon
+              variant="subtle"
+              color="gray"
+              aria-label={label}
+              onClick={() => onDeny(address)}
+            >
+              <IconBan size={16} />
+            </ActionIcon>
+          </Tooltip>
+        )}
+      </td>
+    </tr>
+  );
+}

@@ -1,0 +1,85 @@
+// How exposed the gateway is, point by point.
+
+import { Skeleton } from '@mantine/core';
+import { IconAlertTriangle, IconCircleCheck, IconInfoCircle } from '@tabler/icons-react';
+import { useQuery } from '@tanstack/react-query';
+import { useTranslation } from 'react-i18next';
+import { addressRulesQuery } from '../../api/queries/address-rules.ts';
+import { sectionQuery } from '../../api/queries/config.ts';
+import { keysQuery } from '../../api/queries/keys.ts';
+import { overviewQuery } from '../../api/queries/overview.ts';
+import { sessionQuery } from '../../api/queries/session.ts';
+import { ErrorNote } from '../../components/error-note.tsx';
+import { Panel } from '../../components/panel.tsx';
+import { valueAt } from '../../settings/section-values.ts';
+import { type Finding, findExposure } from './find-exposure.ts';
+
+export function ExposurePanel() {
+  const { t } = useTranslation();
+  const overview = useQuery(overviewQuery);
+  const network = useQuery(sectionQuery('network'));
+  const filter = useQuery(sectionQuery('ip_filter'));
+  const rules = useQuery(addressRulesQuery);
+  const keys = useQuery(keysQuery);
+  const session = useQuery(sessionQuery);
+  const error = overview.error ?? network.error ?? session.error;
+  const isLoaded =
+    overview.data !== undefined && network.data !== undefined && session.data !== undefined;
+  const address = overview.data?.address ?? '';
+  return (
+    <Panel title={t('security.exposureTitle')} hint={t('security.exposureHint')}>
+      {!isLoaded && error === null && <Skeleton height={240} />}
+      {!isLoaded && error !== null && <ErrorNote error={error} />}
+      {isLoaded && (
+        <ul className="findings">
+          {findExposure({
+            address,
+            authMode: overview.data.authMode,
+            needsPassword: session.data.needsPassword,
+            network: network.data.values,
+            filter: filter.data?.values,
+            rules: rules.data?.rules.length ?? 0,
+            keys: keys.data?.keys ?? [],
+          }).map((finding) => (
+            <FindingLine
+              key={finding.title}
+              finding={finding}
+              address={address}
+              isOpen={valueAt(filter.data?.values, ['default']) !== 'deny'}
+            />
+          ))}
+        </ul>
+      )}
+    </Panel>
+  );
+}
+
+interface FindingLineProps {
+  readonly finding: Finding;
+  readonly address: string;
+  /** Whether addresses without a rule are let in. */
+  readonly isOpen: boolean;
+}
+
+function FindingLine({ finding, address, isOpen }: FindingLineProps) {
+  const { t } = useTranslation();
+  const { tone, title, hint, count } = finding;
+  const verdict = t(isOpen ? 'security.findings.letIn' : 'security.findings.refused');
+  return (
+    <li className={`finding is-${tone}`}>
+      <FindingIcon tone={tone} />
+      <div>
+        <strong>{t(`security.findings.${title}`, { count })}</strong>
+        <span className="sub-line wrap-anywhere">
+          {t(`security.findings.${hint}`, { count, address, verdict })}
+        </span>
+      </div>
+    </li>
+  );
+}
+
+function FindingIcon({ tone }: { readonly tone: Finding['tone'] }) {
+  if (tone === 'ok') return <IconCircleCheck size={20} aria-hidden="true" />;
+  if (tone === 'idle') return <IconInfoCircle size={20} aria-hidden="true" />;
+  return <IconAlertTriangle size={20} aria-hidden="true" />;
+}

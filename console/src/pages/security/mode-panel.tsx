@@ -1,0 +1,74 @@
+// Chooses who needs a key, and says what each choice means now.
+
+import { Alert, Radio, Skeleton } from '@mantine/core';
+import { IconInfoCircle } from '@tabler/icons-react';
+import { useQuery } from '@tanstack/react-query';
+import { useTranslation } from 'react-i18next';
+import { overviewQuery } from '../../api/queries/overview.ts';
+import { Panel } from '../../components/panel.tsx';
+import { useConfirm } from '../../components/use-confirm.tsx';
+import { AUTH_MODE } from '../../settings/fields.ts';
+import { useSetting } from '../../settings/use-setting.ts';
+
+const MODES = ['off', 'auto', 'strict'] as const;
+type Mode = (typeof MODES)[number];
+
+export function ModePanel() {
+  const { t } = useTranslation();
+  const confirm = useConfirm();
+  const setting = useSetting(AUTH_MODE);
+  const { data: overview } = useQuery(overviewQuery);
+  const inFile = readMode(setting.value) ?? 'auto';
+  const inForce = readMode(overview?.authMode) ?? inFile;
+  const isOverridden = setting.isLoaded && overview !== undefined && inForce !== inFile;
+  const choose = (mode: Mode): void => {
+    if (mode !== 'off') {
+      setting.save(mode);
+      return;
+    }
+    confirm({
+      title: t('security.offTitle'),
+      body: (
+        <p className="dialog-text">
+          {t('security.offHint', { address: overview?.address ?? window.location.origin })}
+        </p>
+      ),
+      confirm: t('security.offConfirm'),
+      onConfirm: () => setting.save(mode),
+    });
+  };
+  return (
+    <Panel title={t('security.modeTitle')} hint={t('security.modeHint')}>
+      {!setting.isLoaded && <Skeleton height={180} />}
+      {setting.isLoaded && (
+        <Radio.Group
+          value={inFile}
+          onChange={(value) => choose(readMode(value) ?? 'auto')}
+          aria-label={t('security.modeTitle')}
+        >
+          <div className="modes">
+            {MODES.map((mode) => (
+              <Radio.Card key={mode} value={mode} className="mode-card">
+                <Radio.Indicator />
+                <span>
+                  <strong>{t(`security.modes.${mode}`)}</strong>
+                  {mode === inForce && <span className="mode-now">{t('security.modeNow')}</span>}
+                  <span className="sub-line">{t(`security.modeMeanings.${mode}`)}</span>
+                </span>
+              </Radio.Card>
+            ))}
+          </div>
+        </Radio.Group>
+      )}
+      {isOverridden && (
+        <Alert mt="md" color="yellow" variant="light" icon={<IconInfoCircle size={18} />}>
+          {t('security.modeOverridden', { mode: t(`security.modes.${inForce}`) })}
+        </Alert>
+      )}
+    </Panel>
+  );
+}
+
+function readMode(value: unknown): Mode | undefined {
+  return MODES.find((mode) => typeof value === 'string' && mode === value.toLowerCase());
+}

@@ -1,0 +1,59 @@
+// Who is let in: keys, addresses, web pages and proxies, and who was turned away.
+
+import { Tabs } from '@mantine/core';
+import { useTranslation } from 'react-i18next';
+import { PageHeader } from '../../components/page-header.tsx';
+import { Panel } from '../../components/panel.tsx';
+import { useSearchTexts } from '../../components/use-search-texts.ts';
+import { ALLOWED_HOSTS, CORS_ORIGINS, TRUSTED_PROXIES } from '../../settings/fields.ts';
+import { SettingRow } from '../../settings/setting-row.tsx';
+import { AccessLogPanel } from './access-log-panel.tsx';
+import { AddressesTab } from './addresses-tab.tsx';
+import { ExposurePanel } from './exposure-panel.tsx';
+import { ModePanel } from './mode-panel.tsx';
+import './page.css';
+
+const TABS = ['access', 'addresses', 'log', 'web'] as const;
+
+export function SecurityPage() {
+  const { t } = useTranslation();
+  const { texts, adjust } = useSearchTexts();
+  const tab = TABS.find((one) => one === texts.tab) ?? 'access';
+  return (
+    <>
+      <PageHeader title={t('shell.pages.security')} subtitle={t('security.subtitle')} />
+      <Tabs
+        value={tab}
+        onChange={(next) => adjust({ tab: next === 'access' || next === null ? undefined : next })}
+        keepMounted={false}
+      >
+        <Tabs.List className="scroll-tabs" aria-label={t('shell.pages.security')}>
+          {TABS.map((name) => (
+            <Tabs.Tab key={name} value={name}>
+              {t(`security.tabs.${name}`)}
+            </Tabs.Tab>
+          ))}
+        </Tabs.List>
+        <Tabs.Panel value="access" pt="lg">
+          <div className="security-columns">
+            <ModePanel />
+            <ExposurePanel />
+          </div>
+        </Tabs.Panel>
+        <Tabs.Panel value="addresses" pt="lg">
+          <AddressesTab />
+        </Tabs.Panel>
+        <Tabs.Panel value="log" pt="lg">
+          <AccessLogPanel />
+        </Tabs.Panel>
+        <Tabs.Panel value="web" pt="lg">
+          <Panel title={t('security.webTitle')} hint={t('security.webHint')}>
+            {[CORS_ORIGINS, TRUSTED_PROXIES, ALLOWED_HOSTS].map((field) => (
+              <SettingRow key={field.id} field={field} />
+            ))}
+          </Panel>
+        </Tabs.Panel>
+      </Tabs>
+    </>
+  );
+}

@@ -1,0 +1,134 @@
+// The form of one address rule.
+
+import { Button, SegmentedControl, Select, TextInput } from '@mantine/core';
+import { useForm } from '@mantine/form';
+import { useTranslation } from 'react-i18next';
+import type { AddressRule } from '../../../../src/admin/contract.ts';
+import { useAddRule, useChangeRule } from '../../api/queries/address-rules.ts';
+import { ErrorNote } from '../../components/error-note.tsx';
+import { useFormat } from '../../components/use-format.ts';
+import { useToasts } from '../../components/use-toasts.tsx';
+import '../../components/form.css';
+
+const LISTS = ['deny', 'allow'] as const;
+const EXPIRIES = ['never', 'hour', 'day', 'week', 'month'] as const;
+type Expiry = (typeof EXPIRIES)[number] | 'keep';
+
+const HOUR_MS = 3_600_000;
+const EXPIRY_HOURS: Readonly<Record<Exclude<Expiry, 'never' | 'keep'>, number>> = {
+  hour: 1,
+  day: 24,
+  week: 7 * 24,
+  month: 30 * 24,
+};
+
+interface RuleValues {
+  readonly list: AddressRule['list'];
+  readonly range: string;
+  readonly note: string;
+  readonly expiry: Expiry;
+}
+
+export interface RuleFormProps {
+  /** Undefined while a rule is made. */
+  readonly edited: AddressRule | undefined;
+  readonly range?: string;
+  readonly onClose: () => void;
+}
+
+export function RuleForm({ edited, range = '', onClose }: RuleFormProps) {
+  const { t } = useTranslation();
+  const format = useFormat();
+  const save = useSaveRule(edited, onClose);
+  const form = useForm<RuleValues>({
+    initialValues: {
+      list: edited?.list ?? 'deny',
+      range: edited?.range ?? range,
+      note: edited?.note ?? '',
+      expiry: edited?.expiresAt === undefined ? 'never' : 'keep',
+    },
+    validate: { range: (text) => (text.trim() === '' ? t('security.rangeMissing') : null) },
+  });
+  const expiries = EXPIRIES.map((value) => ({
+    value: String(value),
+    label: String(t(`security.expiries.${value}`)),
+  }));
+  if (edited?.expiresAt !== undefined) {
+    const time = format.absolute(edited.expiresAt);
+    expiries.unshift({ value: 'keep', label: t('security.expiries.keep', { time }) });
+  }
+  return (
+    <form className="form-stack" onSubmit={form.onSubmit(save.run)} noValidate>
+      <SegmentedControl
+        aria-label={t('security.list')}
+        data={LISTS.map((value) => ({ value, label: t(`security.lists.${value}`) }))}
+        {...form.getInputProps('list')}
+      />
+      <TextInput
+        label={t('security.range')}
+        description={t('security.rangeHint')}
+        placeholder={t('security.rangePlaceholder')}
+        autoComplete="off"
+        spellCheck={false}
+        data-autofocus
+        {...form.getInputProps('range')}
+      />
+      <TextInput
+        label={t('security.note')}
+        placeholder={t('security.notePlaceholder')}
+        maxLength={1024}
+        {...form.getInputProps('note')}
+      />
+      <Select
+        label={t('security.expires')}
+        data={expiries}
+        allowDeselect={false}
+        {...form.getInputProps('expiry')}
+      />
+      {save.error !== null && <ErrorNote error={save.error} />}
+      <div className="dialog-actions">
+        <Button variant="default" onClick={onClose}>
+          {t('common.cancel')}
+        </Button>
+        <Button type="submit" loading={save.isPending}>
+          {edited === undefined ? t('security.addRule') : t('common.save')}
+        </Button>
+      </div>
+    </form>
+  );
+}
+
+function useSaveRule(edited: AddressRule | undefined, onClose: () => void) {
+  const { t } = useTranslation();
+  const toasts = useToasts();
+  const addition = useAddRule();
+  const change = useChangeRule();
+  const run = ({ list, range, note, expiry }: RuleValues): void => {
+    const rule = { list, range: range.trim(), note: note.trim(), ...writeExpiry(expiry) };
+    const done = (text: string): void => {
+      onClose();
+      toasts.done(text);
+    };
+    if (edited === undefined) {
+      addition.mutate(rule, {
+        onSuccess: (added) => done(t('security.ruleAdded', { range: added.range })),
+      });
+    } else {
+      change.mutate(
+        { id: edited.id, change: rule },
+        { onSuccess: (changed) => done(t('security.ruleSaved', { range: changed.range })) },
+      );
+    }
+  };
+  return {
+    run,
+    error: addition.error ?? change.error,
+    isPending: addition.isPending || change.isPending,
+  };
+}
+
+function writeExpiry(expiry: Expiry): { readonly expiresAt?: number | null } {
+  if (expiry === 'keep') return {};
+  if (expiry === 'never') return { expiresAt: null };
+  return { expiresAt: Date.now() + EXPIRY_HOURS[expiry] * HOUR_MS };
+}

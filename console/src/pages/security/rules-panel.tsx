@@ -1,0 +1,181 @@
+// The rules of the address filter, with their hits.
+
+import { ActionIcon, Button, Modal, Skeleton } from '@mantine/core';
+import { IconPencil, IconPlus, IconShieldHalf, IconTrash } from '@tabler/icons-react';
+import { useQuery } from '@tanstack/react-query';
+import { useState } from 'react';
+import { useTranslation } from 'react-i18next';
+import type { AddressRule } from '../../../../src/admin/contract.ts';
+import { addressRulesQuery, useAddRule, useRemoveRule } from '../../api/queries/address-rules.ts';
+import { EmptyNote } from '../../components/empty-note.tsx';
+import { ErrorNote } from '../../components/error-note.tsx';
+import { useNow } from '../../components/now.tsx';
+import { Panel } from '../../components/panel.tsx';
+import { StatusMark } from '../../components/status-mark.tsx';
+import { RelativeTime } from '../../components/times.tsx';
+import { useFormat } from '../../components/use-format.ts';
+import { useToasts } from '../../components/use-toasts.tsx';
+import { RuleForm } from './rule-form.tsx';
+import '../../components/stacking-table.css';
+
+/** The rule in the dialog; `new` while one is made. */
+type Editing = AddressRule | 'new' | undefined;
+
+export function RulesPanel() {
+  const { t } = useTranslation();
+  const { data, error, refetch } = useQuery(addressRulesQuery);
+  const [editing, setEditing] = useState<Editing>();
+  const remove = useRemovalWithUndo();
+  const close = (): void => setEditing(undefined);
+  return (
+    <Panel
+      isFlush
+      title={t('security.rulesTitle')}
+      actions={
+        <Button size="xs" leftSection={<IconPlus size={14} />} onClick={() => setEditing('new')}>
+          {t('security.addRule')}
+        </Button>
+      }
+    >
+      {data === undefined && error === null && <Skeleton height={140} />}
+      {data === undefined && error !== null && (
+        <ErrorNote error={error} onRetry={() => void refetch()} />
+      )}
+      {data?.rules.length === 0 && (
+        <EmptyNote
+          icon={<IconShieldHalf size={32} stroke={1.5} />}
+          title={t('security.noRules')}
+          hint={t('security.noRulesHint')}
+        />
+      )}
+      {data !== undefined && data.rules.length > 0 && (
+        <RuleTable rules={data.rules} onEdit={setEditing} onRemove={remove} />
+      )}
+      <Modal
+        opened={editing !== undefined}
+        onClose={close}
+        title={
+          editing === 'new' || editing === undefined
+            ? t('security.ruleTitle')
+            : t('security.ruleEditTitle', { range: editing.range })
+        }
+        closeButtonProps={{ 'aria-label': t('common.close') }}
+      >
+        {editing !== undefined && (
+          <RuleForm edited={editing === 'new' ? undefined : editing} onClose={close} />
+        )}
+      </Modal>
+    </Panel>
+  );
+}
+
+/** Gone at once; taken back it is made anew, with its hits from zero. */
+function useRemovalWithUndo(): (rule: AddressRule) => void {
+  const { t } = useTranslation();
+  const toasts = useToasts();
+  const removal = useRemoveRule();
+  const addition = useAddRule();
+  return (rule) => {
+    const { list, range, note, expiresAt } = rule;
+    const again = { list, range, note, ...(expiresAt === undefined ? {} : { expiresAt }) };
+    removal.mutate(rule.id, {
+      onError: (error) => toasts.failed(error),
+      onSuccess: () =>
+        toasts.doneWithUndo(t('security.ruleRemoved', { range }), () =>
+          addition.mutate(again, { onError: (error) => toasts.failed(error) }),
+        ),
+    });
+  };
+}
+
+interface RuleTableProps {
+  readonly rules: readonly AddressRule[];
+  readonly onEdit: (rule: AddressRule) => void;
+  readonly onRemove: (rule: AddressRule) => void;
+}
+
+function RuleTable({ rules, onEdit, onRemove }: RuleTableProps) {
+  const { t } = useTranslation();
+  return (
+    <table className="plain-table is-stacking">
+      <thead>
+        <tr>
+          <th scope="col">{t('security.range')}</th>
+          <th scope="col">{t('security.list')}</th>
+          <th scope="col">{t('security.note')}</th>
+          <th scope="col">{t('security.expires')}</th>
+          <th scope="col">{t('security.hits')}</th>
+          <th scope="col">
+            <span className="visually-hidden">{t('common.more')}</span>
+          </th>
+        </tr>
+      </thead>
+      <tbody>
+        {rules.map((rule) => (
+          <tr key={rule.id}>
+            <td className="is-lead mono wrap-anywhere">{rule.range}</td>
+            <td>
+              <StatusMark tone={rule.list === 'allow' ? 'ok' : 'bad'}>
+                {t(`security.lists.${rule.list}`)}
+              </StatusMark>
+            </td>
+            <td className="wrap-anywhere">{rule.note === '' ? '–' : rule.note}</td>
+            <td>
+              <span className="cell-label">{t('security.expires')}</span>
+              <RuleExpiry rule={rule} />
+            </td>
+            <td>
+              <span className="cell-label">{t('security.hits')}</span>
+              <RuleHits rule={rule} />
+            </td>
+            <td className="is-corner rule-actions">
+              <ActionIcon
+                variant="subtle"
+                color="gray"
+                aria-label={t('security.editRule', { range: rule.range })}
+                onClick={() => onEdit(rule)}
+              >
+                <IconPencil size={16} />
+              </ActionIcon>
+              <ActionIcon
+                variant="subtle"
+                color="red"
+                aria-label={t('security.removeRule', { range: rule.range })}
+                onClick={() => onRemove(rule)}
+              >
+                <IconTrash size={16} />
+              </ActionIcon>
+            </td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
+}
+
+function RuleExpiry({ rule }: { readonly rule: AddressRule }) {
+  const { t } = useTranslation();
+  const now = useNow();
+  const { expiresAt } = rule;
+  if (expiresAt === undefined)
+    return <span className="dimmed">{t('security.expiries.never')}</span>;
+  if (expiresAt <= now) return <span className="dimmed">{t('security.expired')}</span>;
+  return <RelativeTime at={expiresAt} />;
+}
+
+function RuleHits({ rule }: { readonly rule: AddressRule }) {
+  const { t } = useTranslation();
+  const format = useFormat();
+  const now = useNow();
+  if (rule.hits === 0) return <span className="dimmed">{t('security.noHits')}</span>;
+  return (
+    <>
+      {format.number(rule.hits)}
+      {rule.lastHitAt !== undefined && (
+        <span className="sub-line" title={format.absolute(rule.lastHitAt)}>
+          {t('security.lastHit', { time: format.relative(rule.lastHitAt, now) })}
+        </span>
+      )}
+    </>
+  );
+}

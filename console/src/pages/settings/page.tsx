@@ -1,0 +1,112 @@
+// Every setting of the config file that has no page of its own, by section.
+
+import { IconArrowsShuffle, IconShieldLock } from '@tabler/icons-react';
+import { useQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
+import { useTranslation } from 'react-i18next';
+import { sectionQuery } from '../../api/queries/config.ts';
+import { ErrorNote } from '../../components/error-note.tsx';
+import { PageHeader } from '../../components/page-header.tsx';
+import { Panel } from '../../components/panel.tsx';
+import { useSearchTexts } from '../../components/use-search-texts.ts';
+import { GROUPS, type GroupId } from '../../settings/field-groups.ts';
+import type { Field } from '../../settings/fields.ts';
+import { SettingRow } from '../../settings/setting-row.tsx';
+import { UpstreamsPanel } from './upstreams-panel.tsx';
+import './page.css';
+
+export function SettingsPage() {
+  const { t } = useTranslation();
+  const { texts, adjust } = useSearchTexts();
+  const group = GROUPS.find(({ id }) => id === texts.section) ?? GROUPS[0];
+  return (
+    <>
+      <PageHeader title={t('shell.pages.settings')} subtitle={t('settings.subtitle')} />
+      <div className="settings-layout">
+        <nav className="settings-nav" aria-label={t('settings.sections')}>
+          {GROUPS.map(({ id }) => (
+            <button
+              key={id}
+              type="button"
+              aria-current={id === group.id ? 'page' : undefined}
+              onClick={() => adjust({ section: id === GROUPS[0].id ? undefined : id })}
+            >
+              {t(`settings.groups.${id}`)}
+            </button>
+          ))}
+        </nav>
+        <div className="settings-content">
+          {group.id === 'upstreams' ? (
+            <UpstreamsPanel />
+          ) : (
+            <GroupPanel id={group.id} fields={group.fields} />
+          )}
+          <Elsewhere />
+        </div>
+      </div>
+    </>
+  );
+}
+
+interface GroupPanelProps {
+  readonly id: GroupId;
+  readonly fields: readonly Field[];
+}
+
+function GroupPanel({ id, fields }: GroupPanelProps) {
+  const { t } = useTranslation();
+  const sections = [...new Set(fields.map(({ section }) => section))];
+  return (
+    <Panel title={t(`settings.groups.${id}`)} hint={t(`settings.groupHints.${id}`)}>
+      {sections.map((section) => (
+        <SectionProblem key={section} section={section} />
+      ))}
+      {fields.map((field) => (
+        <SettingRow key={field.id} field={field} />
+      ))}
+      <footer className="settings-foot">
+        {sections.map((section) => (
+          <Revision key={section} section={section} />
+        ))}
+      </footer>
+    </Panel>
+  );
+}
+
+function SectionProblem({ section }: { readonly section: string }) {
+  const { t } = useTranslation();
+  const { data, error, refetch } = useQuery(sectionQuery(section));
+  if (error === null || data !== undefined) return null;
+  return (
+    <ErrorNote error={error} title={t('common.failedToLoad')} onRetry={() => void refetch()} />
+  );
+}
+
+function Revision({ section }: { readonly section: string }) {
+  const { t } = useTranslation();
+  const { data } = useQuery(sectionQuery(section));
+  if (data === undefined) return null;
+  return (
+    <span title={data.revision}>
+      {section} · {t('settings.revision', { revision: data.revision.slice(0, 7) })}
+    </span>
+  );
+}
+
+function Elsewhere() {
+  const { t } = useTranslation();
+  return (
+    <section className="elsewhere" aria-label={t('settings.elsewhere')}>
+      <Link to="/routing" search={{}}>
+        <IconArrowsShuffle size={18} aria-hidden="true" />
+        <strong>{t('shell.pages.routing')}</strong>
+        <span className="dimmed">{t('settings.elsewhereRouting')}</span>
+      </Link>
+      <Link to="/security" search={{}}>
+        <IconShieldLock size={18} aria-hidden="true" />
+        <strong>{t('shell.pages.security')}</strong>
+        <span className="dimmed">{t('settings.elsewhereSecurity')}</span>
+      </Link>
+    </section>
+  );
+}

@@ -1,0 +1,218 @@
+// The form of one upstream.
+
+import { Button, PasswordInput, Select, TagsInput, Textarea, TextInput } from '@mantine/core';
+import { type UseFormReturnType, useForm } from '@mantine/form';
+import { useTranslation } from 'react-i18next';
+import { useChangeSection } from '../../api/queries/config.ts';
+import { ErrorNote } from '../../components/error-note.tsx';
+import { useToasts } from '../../components/use-toasts.tsx';
+import { valueAt } from '../../settings/section-values.ts';
+import {
+  AUTH_WAYS,
+  findUpstreamProblem,
+  hasClientSecret,
+  PROFILES,
+  readUpstream,
+  type UpstreamValues,
+  VOCABULARIES,
+  writeUpstream,
+} from './upstream-values.ts';
+import '../../components/form.css';
+
+export interface UpstreamFormProps {
+  /** '' for a new one. */
+  readonly id: string;
+  readonly values: object;
+  readonly onClose: () => void;
+}
+
+type Form = UseFormReturnType<UpstreamValues>;
+
+export function UpstreamForm({ id, values, onClose }: UpstreamFormProps) {
+  const { t } = useTranslation();
+  const toasts = useToasts();
+  const change = useChangeSection('upstreams');
+  const entry = id === '' ? undefined : valueAt(values, [id]);
+  const form: Form = useForm<UpstreamValues>({ initialValues: readUpstream(id, entry) });
+  const showProblem = useProblem(form);
+  const submit = form.onSubmit((typed) => {
+    const takenIds = id === '' ? Object.keys(values) : [];
+    const problem = findUpstreamProblem(typed, takenIds);
+    if (problem !== undefined) {
+      showProblem(problem);
+      return;
+    }
+    change.mutate(
+      { [typed.id]: writeUpstream(typed, entry) },
+      {
+        onSuccess: () => {
+          onClose();
+          toasts.done(t('settings.upstream.saved', { id: typed.id }));
+        },
+      },
+    );
+  });
+  return (
+    <form className="form-stack" onSubmit={submit} noValidate>
+      <TextInput
+        label={t('settings.upstream.id')}
+        description={t('settings.upstream.idHint')}
+        disabled={id !== ''}
+        autoComplete="off"
+        spellCheck={false}
+        {...form.getInputProps('id')}
+      />
+      <ReachFields form={form} />
+      <OAuthFields form={form} isSecretSet={hasClientSecret(entry)} />
+      {change.error !== null && <ErrorNote error={change.error} />}
+      <div className="form-actions">
+        <Button variant="default" onClick={onClose}>
+          {t('common.cancel')}
+        </Button>
+        <Button type="submit" loading={change.isPending}>
+          {t('common.save')}
+        </Button>
+      </div>
+    </form>
+  );
+}
+
+function useProblem(form: Form) {
+  const { t } = useTranslation();
+  return (problem: NonNullable<ReturnType<typeof findUpstreamProblem>>): void => {
+    switch (problem.field) {
+      case 'id':
+        form.setFieldError(
+          'id',
+          t(problem.kind === 'bad' ? 'settings.upstream.idBad' : 'settings.upstream.idTaken'),
+        );
+        break;
+      case 'client_id':
+        form.setFieldError('client_id', t('settings.upstream.clientIdMissing'));
+        break;
+      case 'limits':
+        form.setFieldError('limits', t('settings.upstream.limitsBad', { line: problem.line }));
+        break;
+      case 'extra_parameters':
+        form.setFieldError(
+          'extra_parameters',
+          t('settings.upstream.extraParametersBad', { line: problem.line }),
+        );
+        break;
+      default:
+        problem satisfies never;
+    }
+  };
+}
+
+function ReachFields({ form }: { readonly form: Form }) {
+  const { t } = useTranslation();
+  const { profile } = form.values;
+  const text = (field: 'base_url' | 'location' | 'quota_path', label: string, hint: string) => (
+    <TextInput
+      label={label}
+      description={hint}
+      autoComplete="off"
+      spellCheck={false}
+      {...form.getInputProps(field)}
+    />
+  );
+  return (
+    <>
+      <Select
+        label={t('settings.upstream.profile')}
+        description={t('settings.upstream.profileHint')}
+        data={[...PROFILES]}
+        allowDeselect={false}
+        {...form.getInputProps('profile')}
+      />
+      {text('base_url', t('settings.upstream.baseUrl'), t('settings.upstream.baseUrlHint'))}
+      {profile === 'generic' && (
+        <div className="form-row">
+          <Select
+            label={t('settings.upstream.vocabulary')}
+            description={t('settings.upstream.vocabularyHint')}
+            data={[...VOCABULARIES]}
+            clearable
+            {...form.getInputProps('vocabulary')}
+          />
+          <Select
+            label={t('settings.upstream.auth')}
+            description={t('settings.upstream.authHint')}
+            data={[...AUTH_WAYS]}
+            clearable
+            {...form.getInputProps('auth')}
+          />
+        </div>
+      )}
+      {profile === 'generic' &&
+        text('quota_path', t('settings.upstream.quotaPath'), t('settings.upstream.quotaPathHint'))}
+      {profile === 'vertex' &&
+        text('location', t('settings.upstream.location'), t('settings.upstream.locationHint'))}
+      <Textarea
+        label={t('settings.upstream.limits')}
+        description={t('settings.upstream.limitsHint')}
+        autosize
+        minRows={2}
+        spellCheck={false}
+        {...form.getInputProps('limits')}
+      />
+    </>
+  );
+}
+
+interface OAuthFieldsProps {
+  readonly form: Form;
+  readonly isSecretSet: boolean;
+}
+
+function OAuthFields({ form, isSecretSet }: OAuthFieldsProps) {
+  const { t } = useTranslation();
+  const urls = [
+    ['authorization_url', t('settings.upstream.authorizationUrl')],
+    ['token_url', t('settings.upstream.tokenUrl')],
+    ['revocation_url', t('settings.upstream.revocationUrl')],
+    ['userinfo_url', t('settings.upstream.userinfoUrl')],
+    ['issuer', t('settings.upstream.issuer')],
+    ['redirect_url', t('settings.upstream.redirectUrl')],
+  ] as const;
+  return (
+    <fieldset className="form-group">
+      <legend>{t('settings.upstream.oauth')}</legend>
+      <p className="form-note">{t('settings.upstream.oauthHint')}</p>
+      <div className="form-row">
+        <TextInput
+          label={t('settings.upstream.clientId')}
+          autoComplete="off"
+          {...form.getInputProps('client_id')}
+        />
+        <PasswordInput
+          label={t('settings.upstream.clientSecret')}
+          placeholder={isSecretSet ? t('settings.secretSet') : ''}
+          autoComplete="new-password"
+          {...form.getInputProps('client_secret')}
+        />
+      </div>
+      <div className="form-row">
+        {urls.map(([name, label]) => (
+          <TextInput
+            key={name}
+            label={label}
+            inputMode="url"
+            autoComplete="off"
+            {...form.getInputProps(name)}
+          />
+        ))}
+      </div>
+      <TagsInput label={t('settings.upstream.scopes')} {...form.getInputProps('scopes')} />
+      <Textarea
+        label={t('settings.upstream.extraParameters')}
+        description={t('settings.upstream.extraParametersHint')}
+        autosize
+        minRows={2}
+        spellCheck={false}
+        {...form.getInputProps('extra_parameters')}
+      />
+    </fieldset>
+  );
+}

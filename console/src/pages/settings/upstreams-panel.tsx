@@ -1,0 +1,129 @@
+// The upstreams of the config file: the list, adding, changing and removing one.
+
+import { ActionIcon, Button, Drawer, Skeleton } from '@mantine/core';
+import { IconCloudOff, IconPencil, IconPlus, IconTrash } from '@tabler/icons-react';
+import { useQuery } from '@tanstack/react-query';
+import { useState } from 'react';
+import { useTranslation } from 'react-i18next';
+import { sectionQuery, useChangeSection } from '../../api/queries/config.ts';
+import { EmptyNote } from '../../components/empty-note.tsx';
+import { ErrorNote } from '../../components/error-note.tsx';
+import { Panel } from '../../components/panel.tsx';
+import { useToasts } from '../../components/use-toasts.tsx';
+import { valueAt } from '../../settings/section-values.ts';
+import { UpstreamForm } from './upstream-form.tsx';
+
+const SECTION = 'upstreams';
+
+/** The id of the upstream in the drawer; '' for a new one. */
+type Editing = string | undefined;
+
+export function UpstreamsPanel() {
+  const { t } = useTranslation();
+  const toasts = useToasts();
+  const { data, error, refetch } = useQuery(sectionQuery(SECTION));
+  const change = useChangeSection(SECTION);
+  const [editing, setEditing] = useState<Editing>();
+  const add = (
+    <Button size="xs" leftSection={<IconPlus size={14} />} onClick={() => setEditing('')}>
+      {t('settings.upstream.add')}
+    </Button>
+  );
+  const remove = (id: string, entry: unknown): void =>
+    change.mutate(
+      { [id]: null },
+      {
+        onError: (failure) => toasts.failed(failure),
+        // A secret comes back only from whoever knows it; all else does.
+        onSuccess: () =>
+          toasts.doneWithUndo(t('settings.upstream.removed', { id }), () =>
+            change.mutate({ [id]: entry }, { onError: (failure) => toasts.failed(failure) }),
+          ),
+      },
+    );
+  const close = (): void => setEditing(undefined);
+  return (
+    <Panel
+      isFlush
+      title={t('settings.groups.upstreams')}
+      hint={t('settings.groupHints.upstreams')}
+      actions={add}
+    >
+      {data === undefined && error === null && <Skeleton height={120} />}
+      {data === undefined && error !== null && (
+        <ErrorNote error={error} onRetry={() => void refetch()} />
+      )}
+      {data !== undefined && (
+        <UpstreamList values={data.values} onEdit={setEditing} onRemove={remove} />
+      )}
+      <Drawer
+        opened={editing !== undefined}
+        onClose={close}
+        position="right"
+        size="lg"
+        title={
+          editing === '' || editing === undefined
+            ? t('settings.upstream.titleNew')
+            : t('settings.upstream.titleEdit', { id: editing })
+        }
+        closeButtonProps={{ 'aria-label': t('common.close') }}
+      >
+        {editing !== undefined && data !== undefined && (
+          <UpstreamForm id={editing} values={data.values} onClose={close} />
+        )}
+      </Drawer>
+    </Panel>
+  );
+}
+
+interface UpstreamListProps {
+  readonly values: object;
+  readonly onEdit: (id: string) => void;
+  readonly onRemove: (id: string, entry: unknown) => void;
+}
+
+function UpstreamList({ values, onEdit, onRemove }: UpstreamListProps) {
+  const { t } = useTranslation();
+  const entries = Object.entries(values);
+  if (entries.length === 0) {
+    return (
+      <EmptyNote
+        icon={<IconCloudOff size={32} stroke={1.5} />}
+        title={t('settings.upstream.empty')}
+        hint={t('settings.upstream.emptyHint')}
+      />
+    );
+  }
+  return (
+    <ul className="upstreams">
+      {entries.map(([id, entry]) => (
+        <li key={id}>
+          <div>
+            <strong className="wrap-anywhere">{id}</strong>
+            <span className="sub-line wrap-anywhere">
+              {[valueAt(entry, ['profile']), valueAt(entry, ['base_url'])]
+                .filter((text) => typeof text === 'string')
+                .join(' · ')}
+            </span>
+          </div>
+          <ActionIcon
+            variant="subtle"
+            color="gray"
+            aria-label={t('settings.upstream.edit', { id })}
+            onClick={() => onEdit(id)}
+          >
+            <IconPencil size={16} />
+          </ActionIcon>
+          <ActionIcon
+            variant="subtle"
+            color="red"
+            aria-label={t('settings.upstream.remove', { id })}
+            onClick={() => onRemove(id, entry)}
+          >
+            <IconTrash size={16} />
+          </ActionIcon>
+        </li>
+      ))}
+    </ul>
+  );
+}

@@ -1,0 +1,99 @@
+// Who or what used how much, the most first.
+
+import { useTranslation } from 'react-i18next';
+import type { UsageBucket } from '../../../../src/admin/contract.ts';
+import type { UsageGroup } from '../../api/queries/usage.ts';
+import { Panel } from '../../components/panel.tsx';
+import { useFormat } from '../../components/use-format.ts';
+import { allTokens, cacheShare, type GroupSum, sumByGroup } from './sum-usage.ts';
+import { useGroupNames } from './use-group-names.ts';
+import '../../components/stacking-table.css';
+
+export interface GroupTableProps {
+  readonly buckets: readonly UsageBucket[];
+  readonly by: UsageGroup;
+}
+
+export function GroupTable({ buckets, by }: GroupTableProps) {
+  const { t } = useTranslation();
+  const nameOf = useGroupNames(buckets);
+  const groups = sumByGroup(buckets);
+  const [first] = groups;
+  const most = first === undefined ? 0 : allTokens(first.sum);
+  return (
+    <Panel isFlush title={t(`usage.byTitles.${by}`)}>
+      <section
+        className="table-scroll"
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
+        tabIndex={0}
+        aria-label={t(`usage.byTitles.${by}`)}
+      >
+        <table className="plain-table">
+          <thead>
+            <tr>
+              <th scope="col">{t(`usage.groups.${by}`)}</th>
+              <th scope="col" className="numeric">
+                {t('usage.requests')}
+              </th>
+              <th scope="col" className="numeric">
+                {t('usage.errors')}
+              </th>
+              <th scope="col" className="numeric">
+                {t('usage.input')}
+              </th>
+              <th scope="col" className="numeric">
+                {t('usage.output')}
+              </th>
+              <th scope="col" className="numeric">
+                {t('usage.cache')}
+              </th>
+              <th scope="col" className="numeric">
+                {t('usage.images')}
+              </th>
+            </tr>
+          </thead>
+          <tbody>
+            {groups.map((row) => (
+              <GroupRow key={row.group} row={row} name={nameOf(row.group)} most={most} />
+            ))}
+          </tbody>
+        </table>
+      </section>
+    </Panel>
+  );
+}
+
+interface GroupRowProps {
+  readonly row: GroupSum;
+  readonly name: string;
+  readonly most: number;
+}
+
+function GroupRow({ row, name, most }: GroupRowProps) {
+  const format = useFormat();
+  const { sum } = row;
+  const share = cacheShare(sum);
+  const width = most === 0 ? 0 : (allTokens(sum) / most) * 100;
+  return (
+    <tr>
+      <td className="group-name">
+        <span className="wrap-anywhere">{name}</span>
+        <span className="group-bar" aria-hidden="true">
+          <span style={{ inlineSize: `${width}%` }} />
+        </span>
+      </td>
+      <td className="numeric">{format.number(sum.requests)}</td>
+      <td className={sum.errors > 0 ? 'numeric is-bad' : 'numeric dimmed'}>
+        {format.number(sum.errors)}
+      </td>
+      <td className="numeric" title={format.number(sum.inputTokens)}>
+        {format.compact(sum.inputTokens)}
+      </td>
+      <td className="numeric" title={format.number(sum.outputTokens)}>
+        {format.compact(sum.outputTokens)}
+      </td>
+      <td className="numeric">{share === undefined ? '–' : format.percent(share * 100)}</td>
+      <td className="numeric">{format.number(sum.images)}</td>
+    </tr>
+  );
+}

@@ -1,0 +1,146 @@
+// What was used: over time, by whom, and what the caches saved.
+
+import { Button, SegmentedControl, Select, Skeleton } from '@mantine/core';
+import { IconChartBar, IconDownload } from '@tabler/icons-react';
+import { useQuery } from '@tanstack/react-query';
+import { useTranslation } from 'react-i18next';
+import type { Usage } from '../../../../src/admin/contract.ts';
+import { USAGE_GROUPS, usageQuery } from '../../api/queries/usage.ts';
+import { EmptyNote } from '../../components/empty-note.tsx';
+import { ErrorNote } from '../../components/error-note.tsx';
+import { LinkButton } from '../../components/link-button.tsx';
+import { useNow } from '../../components/now.tsx';
+import { PageHeader } from '../../components/page-header.tsx';
+import { Panel } from '../../components/panel.tsx';
+import { saveFile } from '../../components/save-file.ts';
+import { TimeZoneSelect } from '../../components/time-zone-select.tsx';
+import { useSearchTexts } from '../../components/use-search-texts.ts';
+import { GroupTable } from './group-table.tsx';
+import { sumBySteps } from './sum-usage.ts';
+import { Totals } from './totals.tsx';
+import { UsageChart } from './usage-chart.tsx';
+import { PERIODS, readView, startOfPeriod, stepsOf, type UsageView } from './usage-view.ts';
+import { writeCsv } from './write-csv.ts';
+import './page.css';
+
+export function UsagePage() {
+  const { t } = useTranslation();
+  const { texts, adjust } = useSearchTexts();
+  const now = useNow();
+  const view = readView(texts);
+  const { step, by, zone } = view;
+  const from = startOfPeriod(view.period, now);
+  const { data, error, refetch } = useQuery(usageQuery({ from, step, by, timeZone: zone }));
+  return (
+    <>
+      <PageHeader
+        title={t('shell.pages.usage')}
+        subtitle={t('usage.subtitle')}
+        actions={<Download usage={data} view={view} />}
+      />
+      <ViewBar view={view} onChange={adjust} />
+      {data === undefined && error === null && <Skeleton height={420} />}
+      {data === undefined && error !== null && (
+        <ErrorNote error={error} title={t('common.failedToLoad')} onRetry={() => void refetch()} />
+      )}
+      {data !== undefined && <UsageBody usage={data} view={view} />}
+    </>
+  );
+}
+
+interface ViewBarProps {
+  readonly view: UsageView;
+  readonly onChange: (change: Readonly<Record<string, string | undefined>>) => void;
+}
+
+function ViewBar({ view, onChange }: ViewBarProps) {
+  const { t } = useTranslation();
+  return (
+    <div className="usage-bar">
+      <div className="usage-field">
+        <span className="usage-label">{t('usage.period')}</span>
+        <SegmentedControl
+          aria-label={t('usage.period')}
+          data={PERIODS.map((value) => ({ value, label: t(`usage.periods.${value}`) }))}
+          value={view.period}
+          onChange={(period) => onChange({ period, step: undefined })}
+        />
+      </div>
+      <div className="usage-field">
+        <span className="usage-label">{t('usage.step')}</span>
+        <SegmentedControl
+          aria-label={t('usage.step')}
+          data={stepsOf(view.period).map((value) => ({ value, label: t(`usage.steps.${value}`) }))}
+          value={view.step}
+          onChange={(step) => onChange({ step })}
+        />
+      </div>
+      <Select
+        label={t('usage.by')}
+        className="usage-by"
+        data={USAGE_GROUPS.map((value) => ({ value, label: t(`usage.groups.${value}`) }))}
+        value={view.by}
+        onChange={(by) => onChange({ by: by ?? undefined })}
+        allowDeselect={false}
+      />
+      <TimeZoneSelect
+        className="usage-zone"
+        label={t('usage.zone')}
+        value={view.zone}
+        onChange={(zone) => onChange({ zone })}
+      />
+    </div>
+  );
+}
+
+function UsageBody({ usage, view }: { readonly usage: Usage; readonly view: UsageView }) {
+  const { t } = useTranslation();
+  if (usage.buckets.length === 0) {
+    return (
+      <Panel>
+        <EmptyNote
+          icon={<IconChartBar size={32} stroke={1.5} />}
+          title={t('usage.empty')}
+          hint={t('usage.emptyHint')}
+          action={
+            <LinkButton to="/playground" variant="default">
+              {t('requests.toPlayground')}
+            </LinkButton>
+          }
+        />
+      </Panel>
+    );
+  }
+  return (
+    <div className="usage-body">
+      <Totals buckets={usage.buckets} />
+      <UsageChart usage={usage} view={view} />
+      {view.by !== 'none' && <GroupTable buckets={usage.buckets} by={view.by} />}
+    </div>
+  );
+}
+
+interface DownloadProps {
+  readonly usage: Usage | undefined;
+  readonly view: UsageView;
+}
+
+function Download({ usage, view }: DownloadProps) {
+  const { t } = useTranslation();
+  const save = (): void => {
+    if (usage === undefined) return;
+    const steps = sumBySteps(usage.buckets, usage.spans);
+    const text = writeCsv(steps, view.by === 'none' ? undefined : view.by);
+    saveFile(`isthmus-usage-${view.period}-${view.by}.csv`, text);
+  };
+  return (
+    <Button
+      variant="default"
+      leftSection={<IconDownload size={16} />}
+      disabled={usage === undefined || usage.buckets.length === 0}
+      onClick={save}
+    >
+      {t('usage.download')}
+    </Button>
+  );
+}

@@ -1,0 +1,88 @@
+// Adds up usage: by step of time, by group, and in all.
+
+import type { UsageBucket } from '../../../../src/admin/contract.ts';
+
+export interface UsageSum {
+  readonly requests: number;
+  readonly errors: number;
+  readonly inputTokens: number;
+  readonly outputTokens: number;
+  readonly cachedTokens: number;
+  readonly thoughtTokens: number;
+  readonly images: number;
+}
+
+export const NO_USAGE: UsageSum = {
+  requests: 0,
+  errors: 0,
+  inputTokens: 0,
+  outputTokens: 0,
+  cachedTokens: 0,
+  thoughtTokens: 0,
+  images: 0,
+};
+
+function addUsage(left: UsageSum, right: UsageSum): UsageSum {
+  return {
+    requests: left.requests + right.requests,
+    errors: left.errors + right.errors,
+    inputTokens: left.inputTokens + right.inputTokens,
+    outputTokens: left.outputTokens + right.outputTokens,
+    cachedTokens: left.cachedTokens + right.cachedTokens,
+    thoughtTokens: left.thoughtTokens + right.thoughtTokens,
+    images: left.images + right.images,
+  };
+}
+
+export const sumAll = (buckets: readonly UsageSum[]): UsageSum =>
+  buckets.reduce(addUsage, NO_USAGE);
+
+export const allTokens = ({ inputTokens, outputTokens }: UsageSum): number =>
+  inputTokens + outputTokens;
+
+/** The part of what went in that came out of a cache, 0 to 1; undefined when nothing went in. */
+export function cacheShare({ inputTokens, cachedTokens }: UsageSum): number | undefined {
+  return inputTokens === 0 ? undefined : Math.min(1, cachedTokens / inputTokens);
+}
+
+export interface GroupSum {
+  readonly group: string;
+  readonly sum: UsageSum;
+}
+
+/** The groups with the most tokens first. */
+export function sumByGroup(buckets: readonly UsageBucket[]): readonly GroupSum[] {
+  const sums = new Map<string, UsageSum>();
+  for (const bucket of buckets) {
+    const { group } = bucket;
+    sums.set(group, addUsage(sums.get(group) ?? NO_USAGE, bucket));
+  }
+  const groups = [...sums].map(([group, sum]) => ({ group, sum }));
+  const weight = ({ sum }: GroupSum): number => allTokens(sum) + sum.requests / 1e6;
+  return groups.toSorted((left, right) => weight(right) - weight(left));
+}
+
+export interface StepSum {
+  /** Beginning of the step. */
+  readonly at: number;
+  readonly sum: UsageSum;
+  readonly groups: ReadonlyMap<string, UsageSum>;
+}
+
+/** One entry a step, also for steps in which nothing happened. */
+export function sumBySteps(
+  buckets: readonly UsageBucket[],
+  starts: readonly number[],
+): readonly StepSum[] {
+  const sums = new Map(
+    starts.map((at) => [at, { at, sum: NO_USAGE, groups: new Map<string, UsageSum>() }]),
+  );
+  for (const bucket of buckets) {
+    const step = sums.get(bucket.at);
+    if (step === undefined) continue;
+    const { group } = bucket;
+    step.sum = addUsage(step.sum, bucket);
+    step.groups.set(group, addUsage(step.groups.get(group) ?? NO_USAGE, bucket));
+  }
+  return [...sums.values()];
+}

@@ -1,0 +1,124 @@
+// Tokens or requests over time, stacked by what they were or by whom.
+
+import { SegmentedControl } from '@mantine/core';
+import { useMemo, useState } from 'react';
+import { useTranslation } from 'react-i18next';
+import type { Usage } from '../../../../src/admin/contract.ts';
+import { Panel } from '../../components/panel.tsx';
+import { type Column, type Series, StackedColumns } from '../../components/stacked-columns.tsx';
+import { useFormat } from '../../components/use-format.ts';
+import { allTokens, type StepSum, sumByGroup, sumBySteps, type UsageSum } from './sum-usage.ts';
+import type { UsageView } from './usage-view.ts';
+import { useGroupNames } from './use-group-names.ts';
+import { useStepNames } from './use-step-names.ts';
+
+const MEASURES = ['tokens', 'requests'] as const;
+type Measure = (typeof MEASURES)[number];
+
+export interface UsageChartProps {
+  readonly usage: Usage;
+  readonly view: UsageView;
+}
+
+export function UsageChart({ usage, view }: UsageChartProps) {
+  const { t } = useTranslation();
+  const format = useFormat();
+  const [measure, setMeasure] = useState<Measure>('tokens');
+  const names = useStepNames(view);
+  const stacks = useStacks(usage, view, measure);
+  const steps = useMemo(() => sumBySteps(usage.buckets, usage.spans), [usage]);
+  const columns = steps.map(
+    (step): Column => ({
+      id: String(step.at),
+      tick: names.tick(step.at),
+      title: names.title(step.at),
+      values: new Map(stacks.map(({ id, read }) => [id, read(step)])),
+    }),
+  );
+  const amount = measure === 'tokens' ? allTokens : ({ requests }: UsageSum) => requests;
+  const peak = Math.max(0, ...steps.map(({ sum }) => amount(sum)));
+  return (
+    <Panel
+      title={t(measure === 'tokens' ? 'usage.chartTitle' : 'usage.chartTitleErrors')}
+      actions={
+        <SegmentedControl
+          size="xs"
+          aria-label={t('usage.show')}
+          data={MEASURES.map((value) => ({ value, label: t(`usage.measures.${value}`) }))}
+          value={measure}
+          onChange={setMeasure}
+        />
+      }
+    >
+      <StackedColumns
+        series={stacks}
+        columns={columns}
+        label={t('usage.chartLabel', {
+          measure: t(`usage.measures.${measure}`),
+          from: columns[0]?.title ?? '',
+          to: columns.at(-1)?.title ?? '',
+          peak: format.compact(peak),
+        })}
+      />
+    </Panel>
+  );
+}
+
+interface Stack extends Series {
+  readonly read: (step: StepSum) => number;
+}
+
+/** More colours than these are not told apart. */
+const MOST_GROUPS = 7;
+
+function useStacks(usage: Usage, { by }: UsageView, measure: Measure): readonly Stack[] {
+  const { t } = useTranslation();
+  const nameOf = useGroupNames(usage.buckets);
+  if (measure === 'requests') return stackOutcomes(t('usage.kinds.good'), t('usage.kinds.failed'));
+  if (by === 'none') {
+    return KINDS.map(({ id, tone, pick }) => ({
+      id,
+      tone,
+      name: t(`usage.kinds.${id}`),
+      read: ({ sum }) => pick(sum),
+    }));
+  }
+  const groups = sumByGroup(usage.buckets).map(({ group }) => group);
+  const own = groups.slice(0, MOST_GROUPS);
+  const tokensOf = ({ groups: sums }: StepSum, group: string): number => {
+    const sum = sums.get(group);
+    return sum === undefined ? 0 : allTokens(sum);
+  };
+  const stacks = own.map(
+    (group, index): Stack => ({
+      id: group,
+      name: nameOf(group),
+      tone: String(index),
+      read: (step) => tokensOf(step, group),
+    }),
+  );
+  const others = groups.slice(MOST_GROUPS);
+  if (others.length === 0) return stacks;
+  const read = (step: StepSum): number =>
+    others.reduce((sum, group) => sum + tokensOf(step, group), 0);
+  return [...stacks, { id: ' others', name: t('usage.others'), tone: 'rest', read }];
+}
+
+/** What goes in holds what came from the cache, what comes out holds the thinking. */
+const KINDS: readonly {
+  readonly id: 'fresh' | 'cached' | 'thought' | 'output';
+  readonly tone: string;
+  readonly pick: (sum: UsageSum) => number;
+}[] = [
+  { id: 'fresh', tone: '0', pick: (sum) => Math.max(0, sum.inputTokens - sum.cachedTokens) },
+  { id: 'cached', tone: '1', pick: (sum) => Math.min(sum.cachedTokens, sum.inputTokens) },
+  { id: 'thought', tone: '3', pick: (sum) => Math.min(sum.thoughtTokens, sum.outputTokens) },
+  { id: 'output', tone: '2', pick: (sum) => Math.max(0, sum.outputTokens - sum.thoughtTokens) },
+];
+
+function stackOutcomes(good: string, failed: string): readonly Stack[] {
+  return [
+    { id: 'good', name: good, tone: '0', read: ({ sum }) => sum.requests - sum.errors },
+    { id: 'failed', name: failed, tone: 'bad', read: ({ sum }) => sum.errors },
+  ];
+}

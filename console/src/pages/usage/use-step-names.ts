@@ -1,0 +1,38 @@
+// What hours, days and weeks are called, in the language of the console and the chosen time zone.
+
+import { useMemo } from 'react';
+import { useTranslation } from 'react-i18next';
+import type { UsageView } from './usage-view.ts';
+
+export interface StepNames {
+  /** Short, for below a column. */
+  tick(at: number): string;
+  title(at: number): string;
+}
+
+export function useStepNames({ step, period, zone }: UsageView): StepNames {
+  const { i18n } = useTranslation();
+  const { language } = i18n;
+  return useMemo(() => {
+    const timeZone = zone;
+    const day = { month: 'short', day: 'numeric' } as const;
+    const hour = { hour: '2-digit', minute: '2-digit', hourCycle: 'h23' } as const;
+    const isHour = step === 'hour';
+    const tick = new Intl.DateTimeFormat(language, {
+      timeZone,
+      ...(isHour && period === 'day' ? hour : day),
+    });
+    const title = new Intl.DateTimeFormat(language, {
+      timeZone,
+      weekday: 'short',
+      ...day,
+      ...(isHour ? hour : {}),
+    });
+    const weekEnd = (at: number): number => at + 6.5 * 86_400_000;
+    return {
+      tick: (at) => tick.format(at),
+      title: (at) =>
+        step === 'week' ? `${tick.format(at)} – ${tick.format(weekEnd(at))}` : title.format(at),
+    };
+  }, [language, step, period, zone]);
+}

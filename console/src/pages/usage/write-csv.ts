@@ -1,0 +1,30 @@
+// Writes usage as a table for spreadsheets.
+
+import { NO_USAGE, type StepSum } from './sum-usage.ts';
+
+const COLUMNS = [
+  ...(['requests', 'errors', 'inputTokens', 'outputTokens'] as const),
+  ...(['cachedTokens', 'thoughtTokens', 'images'] as const),
+];
+
+/** One line for each step and group that was used. Times are those of UTC, RFC 3339. */
+export function writeCsv(steps: readonly StepSum[], groupName: string | undefined): string {
+  const header = ['from', ...(groupName === undefined ? [] : [groupName]), ...COLUMNS];
+  const lines = [header.map(writeCell).join(',')];
+  for (const { at, sum, groups } of steps) {
+    const from = new Date(at).toISOString();
+    const rows = groupName === undefined ? [['', sum] as const] : [...groups];
+    for (const [group, row] of rows) {
+      const figures = COLUMNS.map((column) => String((row ?? NO_USAGE)[column]));
+      const cells = [from, ...(groupName === undefined ? [] : [group]), ...figures];
+      lines.push(cells.map(writeCell).join(','));
+    }
+  }
+  return `${lines.join('\r\n')}\r\n`;
+}
+
+/** RFC 4180; a cell that a spreadsheet would take for a formula begins with an apostrophe. */
+function writeCell(text: string): string {
+  const safe = /^[=+\-@\t\r]/.test(text) ? `'${text}` : text;
+  return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
+}

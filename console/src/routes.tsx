@@ -1,0 +1,50 @@
+// The routes of the console: one for each page, inside the shell.
+
+import { createRootRoute, createRoute, createRouter, redirect } from '@tanstack/react-router';
+import { PAGES } from './pages.ts';
+import { AppShell } from './shell/app-shell.tsx';
+import { CrashNote } from './shell/crash-note.tsx';
+import { NotFound } from './shell/not-found.tsx';
+
+export function createConsoleRouter() {
+  const root = createRootRoute({ component: AppShell, notFoundComponent: NotFound });
+  const routes = PAGES.flatMap(({ path, component }) => {
+    const page = createRoute({
+      getParentRoute: () => root,
+      path,
+      component,
+      validateSearch: readTexts,
+    });
+    if (path === '/') return [page];
+    // `/accounts/42` is the same as `/accounts?id=42`: one thing, opened over its list.
+    const one = createRoute({
+      getParentRoute: () => root,
+      path: `${path}/$id`,
+      beforeLoad({ params }: { readonly params: { readonly id?: string } }) {
+        throw redirect({ to: path, search: { id: params.id ?? '' }, replace: true });
+      },
+    });
+    return [page, one];
+  });
+  return createRouter({
+    routeTree: root.addChildren(routes),
+    defaultPreload: 'intent',
+    defaultErrorComponent: ({ error }) => <CrashNote error={error} />,
+    // Plain names and texts, so that addresses can be written by hand.
+    parseSearch: (search) => Object.fromEntries(new URLSearchParams(search)),
+    stringifySearch: writeSearch,
+  });
+}
+
+function readTexts(search: Record<string, unknown>): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(search).filter(
+      (entry): entry is [string, string] => typeof entry[1] === 'string',
+    ),
+  );
+}
+
+function writeSearch(search: Record<string, unknown>): string {
+  const text = new URLSearchParams(readTexts(search)).toString();
+  return text === '' ? '' : `?${text}`;
+}

@@ -1,0 +1,247 @@
+// The settings of the settings page, by group, in the order they are shown.
+
+import type { Field } from './fields.ts';
+
+const ACCESS_FIELDS: readonly Field[] = [
+  { kind: 'secret', id: 'apiKey', section: 'auth', path: ['api_key'], variable: 'API_KEY' },
+  {
+    kind: 'secret',
+    id: 'adminPassword',
+    section: 'auth',
+    path: ['admin_password'],
+    variable: 'WEB_PASSWORD',
+  },
+  {
+    kind: 'number',
+    id: 'sessionHours',
+    section: 'console',
+    path: ['session_idle_hours'],
+    fallback: 12,
+    least: 0.1,
+    most: 168,
+    isWhole: false,
+    unit: 'hours',
+  },
+  {
+    kind: 'switch',
+    id: 'signInLink',
+    section: 'console',
+    path: ['sign_in_link'],
+    fallback: true,
+    needsRestart: true,
+  },
+];
+
+const NETWORK_FIELDS: readonly Field[] = [
+  {
+    kind: 'text',
+    id: 'host',
+    section: 'network',
+    path: ['host'],
+    variable: 'HOST',
+    fallback: '127.0.0.1',
+    needsRestart: true,
+  },
+  {
+    kind: 'number',
+    id: 'port',
+    section: 'network',
+    path: ['port'],
+    variable: 'PORT',
+    fallback: 8045,
+    least: 0,
+    most: 65_535,
+    isWhole: true,
+    needsRestart: true,
+  },
+  {
+    kind: 'number',
+    id: 'maxBodySize',
+    section: 'network',
+    path: ['max_body_size'],
+    variable: 'ABV_MAX_BODY_SIZE',
+    fallback: 104_857_600,
+    least: 1,
+    most: 2_147_483_647,
+    isWhole: true,
+    unit: 'bytes',
+  },
+  {
+    kind: 'switch',
+    id: 'fetchRemoteMedia',
+    section: 'network',
+    path: ['fetch_remote_media'],
+    variable: 'ISTHMUS_FETCH_REMOTE_MEDIA',
+    fallback: false,
+  },
+];
+
+const POOL_FIELDS: readonly Field[] = [
+  {
+    kind: 'choice',
+    id: 'poolMode',
+    section: 'pool',
+    path: ['mode'],
+    fallback: 'balance',
+    options: [
+      { value: 'balance', text: 'balance' },
+      { value: 'cache-first', text: 'cacheFirst' },
+      { value: 'performance-first', text: 'performanceFirst' },
+    ],
+  },
+  {
+    kind: 'number',
+    id: 'maxWait',
+    section: 'pool',
+    path: ['max_wait_seconds'],
+    fallback: 60,
+    least: 0,
+    most: 300,
+    isWhole: true,
+    unit: 'seconds',
+  },
+  { kind: 'account', id: 'fixedAccount', section: 'pool', path: ['fixed_account'] },
+  {
+    kind: 'number',
+    id: 'sessionTtl',
+    section: 'pool',
+    path: ['session_ttl_minutes'],
+    fallback: 60,
+    least: 1,
+    most: 10_080,
+    isWhole: false,
+    unit: 'minutes',
+  },
+];
+
+const QUOTA_FIELDS: readonly Field[] = [
+  {
+    kind: 'number',
+    id: 'quotaRefresh',
+    section: 'quota',
+    path: ['refresh_minutes'],
+    fallback: 5,
+    least: 1,
+    most: 1440,
+    isWhole: false,
+    unit: 'minutes',
+  },
+  {
+    kind: 'switch',
+    id: 'protection',
+    section: 'quota',
+    path: ['protection', 'enabled'],
+    fallback: false,
+  },
+  {
+    kind: 'number',
+    id: 'protectionThreshold',
+    section: 'quota',
+    path: ['protection', 'threshold_percent'],
+    fallback: 10,
+    least: 0,
+    most: 100,
+    isWhole: false,
+    unit: 'percent',
+  },
+  {
+    kind: 'list',
+    id: 'protectionModels',
+    section: 'quota',
+    path: ['protection', 'models'],
+    offers: 'models',
+  },
+];
+
+const THINKING_FIELDS: readonly Field[] = [
+  {
+    kind: 'choice',
+    id: 'thinkingMode',
+    section: 'thinking',
+    path: ['mode'],
+    fallback: 'auto',
+    options: [
+      { value: 'auto', text: 'thinkingAuto' },
+      { value: 'passthrough', text: 'passthrough' },
+      { value: 'custom', text: 'custom' },
+      { value: 'adaptive', text: 'adaptive' },
+    ],
+  },
+  {
+    kind: 'number',
+    id: 'thinkingBudget',
+    section: 'thinking',
+    path: ['budget'],
+    fallback: 24_576,
+    least: 1024,
+    most: 1_000_000,
+    isWhole: true,
+    unit: 'tokens',
+  },
+];
+
+const MONITOR_FIELDS: readonly Field[] = [
+  {
+    kind: 'switch',
+    id: 'monitorEnabled',
+    section: 'monitor',
+    path: ['enabled'],
+    fallback: true,
+  },
+  {
+    kind: 'switch',
+    id: 'monitorBodies',
+    section: 'monitor',
+    path: ['bodies'],
+    fallback: false,
+  },
+  {
+    kind: 'number',
+    id: 'retentionDays',
+    section: 'monitor',
+    path: ['retention_days'],
+    fallback: 7,
+    least: 0.01,
+    most: 365,
+    isWhole: false,
+    unit: 'days',
+  },
+  {
+    kind: 'number',
+    id: 'monitorMaxBytes',
+    section: 'monitor',
+    path: ['max_bytes'],
+    fallback: 1_073_741_824,
+    least: 1_048_576,
+    most: 1_099_511_627_776,
+    isWhole: true,
+    unit: 'bytes',
+  },
+];
+
+const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
+
+const LOG_FIELDS: readonly Field[] = [
+  {
+    kind: 'choice',
+    id: 'logLevel',
+    section: 'log',
+    path: ['log_level'],
+    variable: 'LOG_LEVEL',
+    fallback: 'info',
+    options: LOG_LEVELS.map((value) => ({ value, text: value })),
+  },
+];
+
+export const GROUPS = [
+  { id: 'access', fields: ACCESS_FIELDS },
+  { id: 'network', fields: NETWORK_FIELDS },
+  { id: 'upstreams', fields: [] },
+  { id: 'pool', fields: POOL_FIELDS },
+  { id: 'quota', fields: QUOTA_FIELDS },
+  { id: 'thinking', fields: THINKING_FIELDS },
+  { id: 'monitor', fields: MONITOR_FIELDS },
+  { id: 'log', fields: LOG_FIELDS },
+] as const satisfies readonly { readonly id: string; readonly fields: readonly Field[] }[];
+
+export type GroupId = (typeof GROUPS)[number]['id'];

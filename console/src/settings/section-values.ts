@@ -1,0 +1,29 @@
+// Reads and writes single values of a section of the settings.
+
+import type { SectionPatch } from '../api/queries/config.ts';
+
+export function valueAt(values: unknown, path: readonly string[]): unknown {
+  let value = values;
+  for (const step of path) {
+    if (typeof value !== 'object' || value === null || !Object.hasOwn(value, step))
+      return undefined;
+    value = Object.entries(value).find(([name]) => name === step)?.[1];
+  }
+  return value;
+}
+
+/** The merge patch that sets one value. */
+export function patchOf(path: readonly string[], value: unknown): SectionPatch {
+  return path.reduceRight<Record<string, unknown>>((inner, step, index) => {
+    return { [step]: index === path.length - 1 ? value : inner };
+  }, {});
+}
+
+/** Secrets are shown as whether they are set. */
+export function isSecretSet(value: unknown): boolean {
+  return valueAt(value, ['isSet']) === true;
+}
+
+export function readTexts(value: unknown): string[] {
+  return Array.isArray(value) ? value.filter((one) => typeof one === 'string') : [];
+}

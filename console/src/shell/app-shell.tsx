@@ -1,0 +1,63 @@
+// The frame of every page: navigation, connection, shortcuts, and the place of the page itself.
+
+import { useQuery } from '@tanstack/react-query';
+import { Outlet, useRouterState } from '@tanstack/react-router';
+import { useEffect, useRef } from 'react';
+import { useTranslation } from 'react-i18next';
+import { isUnreachable } from '../api/client.ts';
+import { sessionQuery } from '../api/queries/session.ts';
+import { ErrorBoundary } from '../components/error-boundary.tsx';
+import { PAGES } from '../pages.ts';
+import { BottomBar } from './bottom-bar.tsx';
+import { CrashNote } from './crash-note.tsx';
+import { Shortcuts } from './shortcuts.tsx';
+import { Sidebar } from './sidebar.tsx';
+import { useFeed } from './use-feed.ts';
+import './app-shell.css';
+
+export function AppShell() {
+  const { t } = useTranslation();
+  const feed = useFeed();
+  const path = useRouterState({ select: ({ location }) => location.pathname });
+  const { error } = useQuery(sessionQuery);
+  usePageOpened(path);
+  return (
+    <div className="shell">
+      <a className="skip-link" href="#content">
+        {t('shell.skip')}
+      </a>
+      <Sidebar feed={feed} />
+      <div className="shell-column">
+        {isUnreachable(error) && (
+          <div className="banner" role="status">
+            {t('shell.disconnected')}
+          </div>
+        )}
+        <main id="content" className="content" tabIndex={-1}>
+          <ErrorBoundary resetKey={path} fallback={(failure) => <CrashNote error={failure} />}>
+            <Outlet />
+          </ErrorBoundary>
+        </main>
+      </div>
+      <BottomBar feed={feed} />
+      <Shortcuts />
+    </div>
+  );
+}
+
+/** Names the document after the page, and moves the focus there when it is changed. */
+function usePageOpened(path: string): void {
+  const { t } = useTranslation();
+  const lastPath = useRef(path);
+  const page = PAGES.find((one) => one.path === path);
+  const name = page === undefined ? t('shell.notFound') : t(`shell.pages.${page.name}`);
+  useEffect(() => {
+    document.title = t('shell.title', { page: name });
+  }, [name, t]);
+  useEffect(() => {
+    if (lastPath.current === path) return;
+    lastPath.current = path;
+    window.scrollTo(0, 0);
+    document.getElementById('content')?.focus({ preventScroll: true });
+  }, [path]);
+}

@@ -1,0 +1,59 @@
+// Lets nobody further who has to sign in, and asks again when a session ends, without losing the page.
+
+import { Loader, Modal } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
+import { type ReactNode, useEffect, useState } from 'react';
+import { useTranslation } from 'react-i18next';
+import type { ConsoleSession } from '../../../src/admin/contract.ts';
+import { sessionQuery } from '../api/queries/session.ts';
+import { ErrorNote } from '../components/error-note.tsx';
+import { SignInForm } from '../pages/sign-in/form.tsx';
+import { SignInPage } from '../pages/sign-in/page.tsx';
+
+export function SessionGate({ children }: { readonly children: ReactNode }) {
+  const { t } = useTranslation();
+  const { data, error, refetch } = useQuery(sessionQuery);
+  const [wasIn, setWasIn] = useState(false);
+  const isOut = data !== undefined && isSignedOut(data);
+  useEffect(() => {
+    if (data !== undefined && !isSignedOut(data)) setWasIn(true);
+  }, [data]);
+
+  if (data === undefined) {
+    return (
+      <main className="gate">
+        {error === null ? (
+          <Loader aria-label={t('common.loading')} />
+        ) : (
+          <ErrorNote
+            error={error}
+            title={t('common.failedToLoad')}
+            onRetry={() => void refetch()}
+          />
+        )}
+      </main>
+    );
+  }
+  if (isOut && !wasIn) return <SignInPage />;
+  return (
+    <>
+      {children}
+      <Modal
+        opened={isOut}
+        onClose={() => undefined}
+        withCloseButton={false}
+        closeOnEscape={false}
+        closeOnClickOutside={false}
+        title={t('signIn.title')}
+        centered
+      >
+        <p className="dialog-text">{t('shell.sessionOver')}</p>
+        <SignInForm />
+      </Modal>
+    </>
+  );
+}
+
+function isSignedOut({ signedIn, needsPassword }: ConsoleSession): boolean {
+  return needsPassword && !signedIn;
+}

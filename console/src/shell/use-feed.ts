@@ -1,0 +1,25 @@
+// Keeps the live feed open while the console is, and asks anew for what it says is old.
+
+import { useQueryClient } from '@tanstack/react-query';
+import { useEffect, useState } from 'react';
+import { type FeedState, openFeed } from '../api/events.ts';
+import { refreshTopics } from '../api/queries/overview.ts';
+import { SESSION_KEY } from '../api/queries/session.ts';
+
+export function useFeed(): FeedState {
+  const client = useQueryClient();
+  const [state, setState] = useState<FeedState>('connecting');
+  useEffect(() => {
+    const feed = openFeed({
+      onState(next) {
+        // A try that may fail like the last one is no news.
+        setState((before) => (before === 'lost' && next === 'connecting' ? before : next));
+        // Why it broke, the feed cannot say: the gateway may be away, or the session over.
+        if (next !== 'connecting') void client.invalidateQueries({ queryKey: SESSION_KEY });
+      },
+      onTopics: (topics) => refreshTopics(client, topics),
+    });
+    return () => feed.close();
+  }, [client]);
+  return state;
+}

@@ -1,0 +1,131 @@
+// The overview of the fixture server, and its live feed's events.
+
+import type { Account, Overview, RequestRow } from '../../src/admin/contract.ts';
+import { makeRow } from './fake-requests.ts';
+import { createRandom, HOSTILE, type Scene } from './fake-route.ts';
+
+const MINUTE = 60_000;
+const SHOWN_ERRORS = 6;
+
+export interface OverviewFacts {
+  readonly scene: Scene;
+  readonly now: number;
+  readonly accounts: readonly Account[];
+}
+
+export function makeOverview({ scene, now, accounts }: OverviewFacts): Overview {
+  const common = {
+    version: '0.1.0',
+    startedAt: now - 3 * 24 * 60 * MINUTE - 71 * MINUTE,
+    address: 'http://127.0.0.1:8045',
+    authMode: 'auto',
+    series: makeSeries(scene, now),
+    accounts: count(accounts),
+  };
+  if (scene === 'empty') {
+    return {
+      ...common,
+      status: 'ok',
+      isSandbox: true,
+      live: { requestsPerMinute: 0, tokensPerMinute: 0, errorsPerMinute: 0, inFlight: 0 },
+      quota: [],
+      attention: [],
+      recentErrors: [],
+    };
+  }
+  const isBad = scene === 'trouble';
+  return {
+    ...common,
+    status: isBad ? 'trouble' : 'attention',
+    isSandbox: false,
+    live: {
+      requestsPerMinute: isBad ? 31 : 42,
+      tokensPerMinute: isBad ? 0 : 218_430,
+      errorsPerMinute: isBad ? 31 : 1,
+      inFlight: isBad ? 0 : 6,
+    },
+    quota: makeQuota(now),
+    attention: [
+      ...(isBad ? [NO_ACCOUNT] : []),
+      {
+        kind: 'account-disabled',
+        severity: 'warning',
+        message: 'old.laptop@example.org: the sign-in has expired',
+        wayOut: 'Sign in to this account again.',
+        link: '/accounts?id=revoked',
+      },
+      {
+        kind: 'quota-low',
+        severity: 'info',
+        message: `claude has 9 % left on average ${HOSTILE[0]}`,
+        wayOut: 'It is full again in 4 hours; another account would help until then.',
+        link: '/accounts?add=sign-in',
+      },
+    ],
+    recentErrors: recentErrors(now),
+  };
+}
+
+const NO_ACCOUNT = {
+  kind: 'no-usable-account',
+  severity: 'error',
+  message: 'No account can be used now, so no request can be answered.',
+  wayOut: 'See why each is out of use, or add another.',
+  link: '/accounts',
+} as const;
+
+function makeSeries(scene: Scene, now: number): Overview['series'] {
+  const random = createRandom(42);
+  return Array.from({ length: 60 }, (_, index) => {
+    const requests =
+      scene === 'empty' ? 0 : Math.round(18 + 22 * random() + 12 * Math.sin(index / 7));
+    const isBad = scene === 'trouble' && index > 48;
+    const errors = isBad ? requests : Math.floor(random() * 1.6) * Number(random() < 0.3);
+    const tokens = (requests - Math.min(requests, errors)) * Math.round(4000 * random());
+    return {
+      at: now - (59 - index) * MINUTE,
+      requests,
+      errors: Math.min(requests, errors),
+      tokens,
+    };
+  });
+}
+
+function makeQuota(now: number): Overview['quota'] {
+  return [
+    {
+      family: 'gemini',
+      models: ['gemini-3-flash', 'gemini-3-pro'],
+      percent: 71.4,
+      resetsAt: now + 134 * MINUTE,
+    },
+    { family: 'gemini-image', models: ['gemini-3-pro-image'], percent: 100 },
+    {
+      family: 'claude',
+      models: ['claude-sonnet-4-6', 'claude-opus-4-6-thinking'],
+      percent: 9,
+      resetsAt: now + 251 * MINUTE,
+    },
+    { family: 'gpt-oss', models: ['gpt-oss-120b'], percent: 0, resetsAt: now + 4 * MINUTE },
+  ];
+}
+
+function count(accounts: readonly Account[]): Overview['accounts'] {
+  const disabled = accounts.filter(({ status }) => status.kind === 'disabled').length;
+  const cooling = accounts.filter(
+    ({ status, cooldowns }) =>
+      status.kind === 'blocked' ||
+      (status.kind === 'active' && cooldowns.some(({ model }) => model === null)),
+  ).length;
+  const total = accounts.length;
+  return { total, disabled, cooling, usable: total - disabled - cooling };
+}
+
+function recentErrors(now: number): RequestRow[] {
+  const rows: RequestRow[] = [];
+  for (let index = 0; rows.length < SHOWN_ERRORS; index += 1) {
+    const row = makeRow(index, now);
+    if (row.outcome === 'error') rows.push(row);
+  }
+  return rows;
+}

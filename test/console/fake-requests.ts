@@ -1,0 +1,169 @@
+// Ten thousand requests of the fixture server, made when they are asked for.
+
+import type { Replay, RequestList, RequestRow } from '../../src/admin/contract.ts';
+import { createRandom, type FakeRoute, HOSTILE, json, refuse, type Scene } from './fake-route.ts';
+
+const COUNT = 10_000;
+const PAGE = 100;
+const SPACING_MS = 7000;
+
+const SURFACES = [
+  { protocol: 'chat', surface: 'chat/completions', path: '/v1/chat/completions' },
+  { protocol: 'messages', surface: 'messages', path: '/v1/messages' },
+  { protocol: 'generate', surface: 'generateContent', path: '/v1beta/models/x:generateContent' },
+] as const;
+
+const MODELS = ['gpt-4o', 'claude-sonnet-4-5', 'gemini-3-pro', 'gpt-5-mini', 'claude-opus-4-6'];
+const ACCOUNTS = ['maria.lindqvist@example.org', 'jun.watanabe@example.org', 'key-1'];
+
+const FAULTS = [
+  [
+    429,
+    'All accounts that offer gemini-3-flash are out of quota. The first has room in 71 minutes.',
+  ],
+  [400, 'messages[2].content: must be a string or a list of parts.'],
+  [502, 'The upstream closed the connection before the answer began.'],
+  [404, `There is no model ${HOSTILE[1]}. Add a mapping or check the name.`],
+] as const;
+
+export function makeRow(index: number, now: number): RequestRow {
+  const random = createRandom(index + 1);
+  const pick = <Item>(items: readonly Item[]): Item => {
+    const item = items[Math.floor(random() * items.length)];
+    if (item === undefined) throw new Error('There is nothing to pick from.');
+    return item;
+  };
+  const surface = pick(SURFACES);
+  const fault = random() < 0.06 ? pick(FAULTS) : undefined;
+  const model = index % 977 === 13 ? `${HOSTILE[0]}-${'long-name-'.repeat(9)}` : pick(MODELS);
+  const totalMs = Math.round(400 + random() ** 3 * 40_000);
+  return {
+    id: `r${String(COUNT - index).padStart(6, '0')}`,
+    requestId: `req_${(index * 7919).toString(36)}`,
+    at: now - index * SPACING_MS - Math.round(random() * 3000),
+    ...surface,
+    method: 'POST',
+    stream: random() < 0.7,
+    status: fault?.[0] ?? 200,
+    outcome: fault === undefined ? 'ok' : 'error',
+    model,
+    routedModel: 'alpha-3-pro-high',
+    upstreamModel: 'gemini-3-pro',
+    ...(fault?.[0] === 400 ? {} : { account: pick(ACCOUNTS) }),
+    keyId: 'k1',
+    keyName: 'Laptop',
+    clientAddress: '127.0.0.1',
+    attempts: fault === undefined ? 1 : 1 + Math.floor(random() * 3),
+    firstEventMs: Math.round(totalMs * 0.2),
+    totalMs,
+    inputTokens: Math.round(200 + random() * 60_000),
+    outputTokens: fault === undefined ? Math.round(random() * 3000) : 0,
+    cachedTokens: Math.round(random() * 20_000),
+    receipt: {
+      dropped: Number(random() < 0.1),
+      approximated: 0,
+      repaired: Number(random() < 0.05),
+    },
+    ...(fault === undefined ? {} : { error: fault[1] }),
+  };
+}
+
+export function createRequestRoutes(scene: Scene, now: number): readonly FakeRoute[] {
+  const rows =
+    scene === 'empty' ? [] : Array.from({ length: COUNT }, (_, index) => makeRow(index, now));
+  return [
+    {
+      method: 'GET',
+      path: '/api/requests',
+      run({ query }) {
+        const search = query.get('search')?.toLowerCase() ?? '';
+        const status = query.get('status');
+        const found = rows.filter(
+          (row) =>
+            (status === null || matchesStatus(row, status)) &&
+            `${row.model} ${row.error ?? ''} ${row.account ?? ''}`.toLowerCase().includes(search),
+        );
+        const from = Number(query.get('cursor') ?? 0);
+        const end = from + Number(query.get('limit') ?? PAGE);
+        return json({
+          requests: found.slice(from, end),
+          total: found.length,
+          ...(end < found.length ? { nextCursor: String(end) } : {}),
+        } satisfies RequestList);
+      },
+    },
+    {
+      method: 'GET',
+      path: '/api/requests/{id}',
+      run({ parameter }) {
+        const row = rows.find(({ id }) => id === parameter);
+        if (row === undefined) return refuse(404, 'There is no request of this id.');
+        return json({ ...row, ...DETAIL });
+      },
+    },
+    {
+      method: 'POST',
+      path: '/api/requests/{id}/replay',
+      run: () => json(REPLAY),
+    },
+    { method: 'DELETE', path: '/api/requests', run: () => json({ removed: rows.length }) },
+  ];
+}
+
+function matchesStatus({ status, outcome }: RequestRow, wanted: string): boolean {
+  if (wanted === 'ok' || wanted === 'error') return outcome === wanted;
+  if (/^\dxx$/.test(wanted)) return String(status).startsWith(wanted.slice(0, 1));
+  return String(status) === wanted;
+}
+
+const DETAIL = {
+  route: 'mapping "gpt-4*" → alpha-3-pro-high',
+  attemptsList: [
+    {
+      account: 'jun.watanabe@example.org',
+      model: 'gemini-3-pro',
+      outcome: 'rate-limited',
+      status: 429,
+      ms: 214,
+      considered: [
+        { accountId: 'jun', verdict: 'chosen' },
+        { verdict: 'cooling', count: 2, accountIds: ['robot', 'blocked'] },
+      ],
+    },
+    {
+      account: 'maria.lindqvist@example.org',
+      model: 'gemini-3-pro',
+      outcome: 'ok',
+      status: 200,
+      ms: 2320,
+      considered: [{ accountId: 'maria', verdict: 'chosen' }],
+    },
+  ],
+  receiptEntries: [
+    { path: 'logit_bias', action: 'dropped', reason: 'The upstream has no such setting.' },
+  ],
+  session: 'x-session',
+  userAgent: `client/1.0 ${HOSTILE[3]}`,
+  timings: { upstreamMs: 2320 },
+  clientRequest: {
+    text: JSON.stringify({ model: 'gpt-4o', messages: [{ role: 'user', content: HOSTILE[0] }] }),
+    isWhole: true,
+  },
+  upstreamRequest: { text: JSON.stringify({ contents: [] }), isWhole: true },
+  response: { blocks: [{ kind: 'text', text: HOSTILE[4] }], isWhole: true },
+};
+
+const REPLAY: Replay = {
+  status: 200,
+  headers: { 'x-request-id': 'r009991' },
+  body: '{}',
+  text: 'The same beginning.\nAnother end.',
+  requestId: 'r009991',
+  account: 'maria.lindqvist@example.org',
+  upstreamModel: 'gemini-3-pro',
+  differences: [
+    { kind: 'same', text: 'The same beginning.' },
+    { kind: 'removed', text: HOSTILE[0] },
+    { kind: 'added', text: 'Another end.' },
+  ],
+};

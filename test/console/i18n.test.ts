@@ -1,0 +1,81 @@
+// Every text of the console exists in both languages, with the same places to fill, and is used.
+
+import { readdirSync, readFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { expect, test } from 'vitest';
+import { en } from '../../console/src/i18n/en.ts';
+import { zh } from '../../console/src/i18n/zh.ts';
+
+const SOURCE = resolve(import.meta.dirname, '../../console/src');
+
+const english = flatten(en);
+const chinese = flatten(zh);
+const code = readdirSync(SOURCE, { recursive: true, encoding: 'utf8' })
+  .filter((name) => /\.tsx?$/.test(name) && !name.startsWith('i18n/'))
+  .map((name) => readFileSync(join(SOURCE, name), 'utf8'))
+  .join('\n');
+
+test('Chinese has every English text but the singular forms, and no other', () => {
+  const wanted = [...english.keys()].filter((key) => !key.endsWith('_one'));
+  expect([...chinese.keys()].sort()).toEqual(wanted.sort());
+});
+
+test('a text with a singular has a plural', () => {
+  const alone = [...english.keys()].filter(
+    (key) => key.endsWith('_one') && !english.has(key.replace(/_one$/, '_other')),
+  );
+  expect(alone).toEqual([]);
+});
+
+test('both languages fill the same places', () => {
+  const different = [...chinese].filter(([key, text]) => {
+    const original = english.get(key) ?? '';
+    return placesOf(text).join() !== placesOf(original).join();
+  });
+  expect(different).toEqual([]);
+});
+
+test('no text is empty, and none of the Chinese ones was left in English sentences', () => {
+  const untranslated = [...chinese].filter(
+    ([, text]) =>
+      text.trim() === '' || (/[a-z]+ [a-z]+ [a-z]+/.test(text) && !/\p{Script=Han}/u.test(text)),
+  );
+  expect(untranslated).toEqual([]);
+});
+
+test('every key the code names exists', () => {
+  const named = [...code.matchAll(/\bt\(\s*'([\w.-]+)'/g)].map(([, key = '']) => key);
+  expect(named.length).toBeGreaterThan(100);
+  expect(named.filter((key) => !exists(key))).toEqual([]);
+});
+
+test('every text is used', () => {
+  const unused = [...english.keys()].filter((key) => !isNamed(key.replace(/_(one|other)$/, '')));
+  expect(unused).toEqual([]);
+});
+
+function exists(key: string): boolean {
+  return english.has(key) || english.has(`${key}_other`);
+}
+
+/** As a whole, or as the beginning of a template that puts the rest in. */
+function isNamed(key: string): boolean {
+  if (code.includes(`'${key}'`)) return true;
+  const steps = key.split('.');
+  return steps.some(
+    (_, index) => index > 0 && code.includes(`\`${steps.slice(0, index).join('.')}.\${`),
+  );
+}
+
+function placesOf(text: string): string[] {
+  return [...text.matchAll(/\{\{(\w+)\}\}/g)].map(([, name = '']) => name).sort();
+}
+
+function flatten(texts: object, prefix = ''): Map<string, string> {
+  const flat = new Map<string, string>();
+  for (const [key, value] of Object.entries(texts)) {
+    if (typeof value === 'string') flat.set(prefix + key, value);
+    else for (const [inner, text] of flatten(value, `${prefix}${key}.`)) flat.set(inner, text);
+  }
+  return flat;
+}

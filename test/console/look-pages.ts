@@ -1,0 +1,100 @@
+// The views of keys, requests, usage, playground, security, settings and logs.
+
+import type { Page } from 'playwright-core';
+import type { View } from './look-views.ts';
+
+const rich = (name: string, path: string, prepare?: View['prepare']): View => ({
+  name,
+  path,
+  scene: 'rich',
+  ...(prepare === undefined ? {} : { prepare }),
+});
+const empty = (name: string, path: string): View => ({ name, path, scene: 'empty' });
+const chinese = (name: string, path: string): View => ({
+  name,
+  path,
+  scene: 'rich',
+  language: 'zh',
+});
+
+const STREAM = [
+  { choices: [{ delta: { reasoning_content: 'The person greets. Greet back, briefly.' } }] },
+  { choices: [{ delta: { content: 'Hello! An isthmus is a narrow strip of land ' } }] },
+  { choices: [{ delta: { content: 'that joins two larger ones.\n\n<b>Text stays text.</b>' } }] },
+];
+
+async function talk(page: Page): Promise<void> {
+  const body = [...STREAM.map((chunk) => JSON.stringify(chunk)), '[DONE]']
+    .map((chunk) => `data: ${chunk}\n\n`)
+    .join('');
+  await page.route('**/v1/chat/completions', (route) =>
+    route.fulfill({ contentType: 'text/event-stream', body, headers: { 'x-request-id': 'req_1' } }),
+  );
+  const settings = page.getByRole('button', { name: 'Settings' });
+  const isNarrow = (await settings.count()) > 0;
+  if (isNarrow) await settings.click();
+  await page.getByRole('combobox', { name: 'Model' }).fill('gemini-3-pro');
+  await page.keyboard.press('Escape');
+  if (isNarrow) await page.keyboard.press('Escape');
+  await page.getByRole('textbox', { name: 'Message' }).fill('What is an isthmus?');
+  await page.keyboard.press('Enter');
+  await page.getByText('Text stays text').first().waitFor();
+}
+
+async function createKey(page: Page): Promise<void> {
+  await page.getByRole('button', { name: 'Create key' }).first().click();
+  await page.getByRole('textbox', { name: 'Name' }).fill('Build server');
+  await page.getByRole('dialog').getByRole('button', { name: 'Create key' }).click();
+  await page.getByText('sk-new1').first().waitFor();
+}
+
+export const PAGE_VIEWS: readonly View[] = [
+  rich('keys', '/keys'),
+  empty('keys-empty', '/keys'),
+  chinese('keys-chinese', '/keys'),
+  rich('key-form', '/keys', (page) =>
+    page.getByRole('button', { name: 'Nightly build' }).first().click(),
+  ),
+  rich('key-created', '/keys', createKey),
+  rich('requests', '/requests'),
+  empty('requests-empty', '/requests'),
+  chinese('requests-chinese', '/requests'),
+  rich('requests-none', '/requests?search=no-such-thing'),
+  rich('request-summary', '/requests?id=r009990'),
+  rich('request-attempts', '/requests?id=r009990&tab=attempts'),
+  rich('request-receipt', '/requests?id=r009990&tab=receipt'),
+  rich('request-bodies', '/requests?id=r009990&tab=bodies'),
+  rich('request-replay', '/requests?id=r009990&tab=replay', async (page) => {
+    await page.getByRole('button', { name: 'Send again' }).click();
+    await page.getByText('Answered with').waitFor();
+  }),
+  rich('usage', '/usage'),
+  rich('usage-kinds', '/usage?by=none&period=month'),
+  empty('usage-empty', '/usage'),
+  chinese('usage-chinese', '/usage'),
+  rich('playground', '/playground'),
+  rich('playground-talk', '/playground', talk),
+  rich('security', '/security'),
+  rich('security-addresses', '/security?tab=addresses', async (page) => {
+    await page.getByPlaceholder('203.0.113.7').fill('203.0.113.7');
+    await page.getByRole('button', { name: 'Check' }).click();
+    await page.getByText('would be refused').waitFor();
+  }),
+  rich('security-log', '/security?tab=log'),
+  rich('security-web', '/security?tab=web'),
+  chinese('security-chinese', '/security'),
+  ...['access', 'network', 'upstreams', 'pool', 'quota', 'thinking', 'monitor'].map((section) =>
+    rich(`settings-${section}`, `/settings?section=${section}`),
+  ),
+  rich('settings-upstream', '/settings?section=upstreams', (page) =>
+    page.getByRole('button', { name: 'Edit work' }).click(),
+  ),
+  chinese('settings-chinese', '/settings?section=pool'),
+  rich('logs', '/logs', (page) =>
+    page
+      .getByRole('button', { name: /account rests/ })
+      .first()
+      .click(),
+  ),
+  empty('logs-empty', '/logs'),
+];

@@ -1,0 +1,174 @@
+// What the pages of the console work out by themselves.
+
+import { expect, test } from 'vitest';
+import { findMatches, splitByMatches } from '../../console/src/components/find-matches.ts';
+import { mergeRows } from '../../console/src/components/merge-rows.ts';
+import {
+  findProblem,
+  isInCurfew,
+  readValues,
+  writeChange,
+  writeNewKey,
+} from '../../console/src/pages/keys/key-values.ts';
+import { readFilters, writeQuery } from '../../console/src/pages/requests/filters.ts';
+import { findExposure } from '../../console/src/pages/security/find-exposure.ts';
+import {
+  findUpstreamProblem,
+  readUpstream,
+  writeUpstream,
+} from '../../console/src/pages/settings/upstream-values.ts';
+import { cacheShare, sumByGroup, sumBySteps } from '../../console/src/pages/usage/sum-usage.ts';
+import { writeCsv } from '../../console/src/pages/usage/write-csv.ts';
+import { patchOf, valueAt } from '../../console/src/settings/section-values.ts';
+import type { UsageBucket } from '../../src/admin/contract.ts';
+
+const NOW = Date.UTC(2026, 0, 1, 12);
+
+const rows = (...ids: readonly string[]) => ids.map((id) => ({ id }));
+
+test('new rows go before the ones that are known, each once', () => {
+  expect(mergeRows(rows('c', 'b'), rows('b', 'a'), false)).toEqual({
+    rows: rows('c', 'b', 'a'),
+    hasGap: false,
+  });
+});
+
+test('a newest page that shares nothing with the older ones may leave rows out', () => {
+  expect(mergeRows(rows('d', 'c'), rows('a'), false).hasGap).toBe(true);
+  expect(mergeRows(rows('d', 'c'), rows('a'), true).hasGap).toBe(false);
+  expect(mergeRows([], rows('a'), false).hasGap).toBe(false);
+});
+
+test('filters come from the address, and nothing else does', () => {
+  const filters = readFilters({ status: '429', search: 'x', range: '1h', id: 'r1', tab: 'bodies' });
+  expect(filters).toEqual({ status: '429', search: 'x', range: '1h' });
+  expect(writeQuery(filters, NOW)).toEqual({ status: '429', search: 'x', from: NOW - 3_600_000 });
+  expect(readFilters({ range: 'ever', search: '' })).toEqual({});
+});
+
+test('places of a text are found in any case, and cut it without loss', () => {
+  const matches = findMatches('One one ONE', 'one');
+  expect(matches).toEqual([0, 4, 8]);
+  const pieces = splitByMatches('One one ONE', matches, 3);
+  expect(pieces.map(({ piece }) => piece).join('')).toBe('One one ONE');
+});
+
+test('a curfew over midnight counts by the clocks of its zone', () => {
+  const curfew = { from: '23:00', to: '06:00', timeZone: 'Asia/Tokyo' };
+  expect(isInCurfew(curfew, Date.UTC(2026, 0, 1, 15))).toBe(true);
+  expect(isInCurfew(curfew, Date.UTC(2026, 0, 1, 3))).toBe(false);
+});
+
+test('limits that are empty are taken away, and a new key has none to take away', () => {
+  const values = { ...readValues(undefined, 'UTC'), name: ' Ada ', dailyTokens: 500 };
+  const change = writeChange(values, NOW);
+  expect(change).toMatchObject({ name: 'Ada', dailyTokens: 500, maxAddresses: null, curfew: null });
+  expect(writeNewKey(change, 'Ada')).toEqual({ name: 'Ada', dailyTokens: 500, allowedModels: [] });
+});
+
+test('a key without a name, with a past end or an empty curfew is not sent', () => {
+  const values = readValues(undefined, 'UTC');
+  expect(findProblem(values, NOW)).toBe('name');
+  const named = { ...values, name: 'Ada' };
+  const past = { ...named, expiry: 'custom', expiresAt: '2020-01-01T00:00' } as const;
+  expect(findProblem(past, NOW)).toBe('expiresAt');
+  expect(findProblem({ ...past, expiresAt: '' }, NOW)).toBe('expiresAt');
+  expect(findProblem({ ...named, hasCurfew: true, curfewTo: '23:00' }, NOW)).toBe('curfew');
+  expect(findProblem(named, NOW)).toBeUndefined();
+});
+
+const EXPOSED = {
+  address: 'http://127.0.0.1:8045',
+  authMode: 'auto',
+  needsPassword: true,
+  network: {},
+  filter: {},
+  rules: 0,
+  keys: [],
+};
+
+test('a gateway of one machine has nothing to worry about', () => {
+  const tones = findExposure(EXPOSED).map(({ tone }) => tone);
+  expect(tones).not.toContain('bad');
+  expect(tones).not.toContain('warn');
+});
+
+test('without keys on the network the worst stands first', () => {
+  const [first] = findExposure({ ...EXPOSED, authMode: 'off', network: { host: '0.0.0.0' } });
+  expect(first).toMatchObject({ tone: 'bad', title: 'modeOffNetwork' });
+});
+
+test('proxies and origins that stand for everybody are called out', () => {
+  const network = { trusted_proxies: ['0.0.0.0/0'], cors_origins: ['*'] };
+  const bad = findExposure({ ...EXPOSED, network }).filter(({ tone }) => tone === 'bad');
+  expect(bad.map(({ title }) => title)).toEqual(['anyOrigin', 'wideProxy']);
+});
+
+const ENTRY = {
+  profile: 'generic',
+  base_url: 'https://a.example',
+  limits: { 'm-1': { requests: 5, window_minutes: 60 }, 'm-2': { requests: 1, window_minutes: 1 } },
+  oauth: { client_id: 'c', client_secret: { isSet: true }, extra_parameters: { hd: 'x' } },
+};
+
+test('an upstream that is saved as it was read stays as it is', () => {
+  const patch = writeUpstream(readUpstream('work', ENTRY), ENTRY);
+  expect(patch).toMatchObject({ base_url: 'https://a.example', limits: ENTRY.limits });
+  expect(patch.oauth).toMatchObject({ client_id: 'c', extra_parameters: { hd: 'x' } });
+  expect(patch.oauth).not.toHaveProperty('client_secret');
+});
+
+test('what is taken out of a table of an upstream leaves the file', () => {
+  const values = { ...readUpstream('work', ENTRY), limits: 'm-1 = 7 / 60', base_url: '' };
+  expect(writeUpstream(values, ENTRY)).toMatchObject({
+    base_url: null,
+    limits: { 'm-1': { requests: 7, window_minutes: 60 }, 'm-2': null },
+  });
+});
+
+test('lines of an upstream that cannot be read are named', () => {
+  const values = { ...readUpstream('work', ENTRY), limits: 'm-1 = 7 / 60\nnonsense' };
+  expect(findUpstreamProblem(values, [])).toEqual({ field: 'limits', line: 2 });
+  expect(findUpstreamProblem(readUpstream('a b', {}), [])).toEqual({ field: 'id', kind: 'bad' });
+  expect(findUpstreamProblem(readUpstream('w', {}), ['w'])).toEqual({ field: 'id', kind: 'taken' });
+});
+
+test('single values of a section are read and patched in their place', () => {
+  expect(valueAt({ protection: { enabled: true } }, ['protection', 'enabled'])).toBe(true);
+  expect(valueAt({}, ['__proto__', 'toString'])).toBeUndefined();
+  expect(patchOf(['protection', 'enabled'], false)).toEqual({ protection: { enabled: false } });
+});
+
+const bucket = (at: number, group: string, change: Partial<UsageBucket> = {}): UsageBucket => ({
+  at,
+  group,
+  requests: 1,
+  errors: 0,
+  inputTokens: 100,
+  outputTokens: 10,
+  cachedTokens: 25,
+  thoughtTokens: 5,
+  images: 0,
+  ...change,
+});
+
+test('usage is summed by step and group, with the steps in which nothing happened', () => {
+  const steps = sumBySteps([bucket(0, 'a'), bucket(0, 'b'), bucket(20, 'a')], [0, 10, 20]);
+  expect(steps.map(({ sum }) => sum.requests)).toEqual([2, 0, 1]);
+  expect(steps[0]?.groups.get('a')?.inputTokens).toBe(100);
+});
+
+test('the groups with the most tokens stand first, and a share needs something to share', () => {
+  const groups = sumByGroup([bucket(0, 'a'), bucket(0, 'b', { inputTokens: 900 })]);
+  expect(groups.map(({ group }) => group)).toEqual(['b', 'a']);
+  expect(cacheShare(bucket(0, 'a'))).toBe(0.25);
+  expect(cacheShare(bucket(0, 'a', { inputTokens: 0 }))).toBeUndefined();
+});
+
+test('a table for spreadsheets quotes its cells and holds no formulas', () => {
+  const steps = sumBySteps([bucket(0, '=cmd("x")'), bucket(0, 'a,b')], [0]);
+  const [header, first, second] = writeCsv(steps, 'model').split('\r\n');
+  expect(header?.startsWith('from,model,requests')).toBe(true);
+  expect(first).toContain(`"'=cmd(""x"")"`);
+  expect(second).toContain('"a,b"');
+});

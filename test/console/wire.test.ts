@@ -1,0 +1,109 @@
+// The console's own reading and writing of the client protocols.
+
+import { expect, test } from 'vitest';
+import { joinPieces, readPieces } from '../../console/src/wire/read-answer.ts';
+import { createFrameReader } from '../../console/src/wire/read-frames.ts';
+import { writeCurl } from '../../console/src/wire/write-curl.ts';
+import { type Draft, writeRequest } from '../../console/src/wire/write-request.ts';
+
+const DRAFT: Draft = {
+  protocol: 'chat',
+  model: 'models/a b',
+  system: 'Be brief.',
+  turns: [{ role: 'user', text: 'Hi' }],
+  stream: true,
+  maxTokens: 100,
+  temperature: undefined,
+  thinkingTokens: 16_384,
+  size: '',
+  quality: '',
+  count: 1,
+};
+
+test('an event stream gives the same events however it is cut', () => {
+  const stream = 'event: a\r\ndata: one\r\ndata: two\r\n\r\n: ping\n\ndata:three\n\n';
+  for (let cut = 0; cut <= stream.length; cut += 1) {
+    const reader = createFrameReader();
+    const frames = [...reader.push(stream.slice(0, cut)), ...reader.push(stream.slice(cut))];
+    expect(frames).toEqual([
+      { event: 'a', data: 'one\ntwo' },
+      { event: '', data: 'three' },
+    ]);
+  }
+});
+
+test.each([
+  ['chat', { choices: [{ delta: { content: 'x' } }] }],
+  ['chat', { choices: [{ message: { content: 'x' } }] }],
+  ['messages', { type: 'content_block_delta', delta: { type: 'text_delta', text: 'x' } }],
+  ['messages', { type: 'message', content: [{ type: 'text', text: 'x' }] }],
+  ['generate', { candidates: [{ content: { parts: [{ text: 'x' }] } }] }],
+  ['responses', { type: 'response.output_text.delta', delta: 'x' }],
+  ['responses', { object: 'response', output: [{ type: 'message', content: [{ text: 'x' }] }] }],
+] as const)('text of %s is read out of %j', (protocol, value) => {
+  expect(readPieces(protocol, JSON.stringify(value))).toEqual([{ kind: 'text', text: 'x' }]);
+});
+
+test('thinking and tool calls are told from text, and pieces of one are joined', () => {
+  const chunks = [
+    { choices: [{ delta: { reasoning_content: 'hm' } }] },
+    { choices: [{ delta: { tool_calls: [{ function: { name: 'get', arguments: '{"a"' } }] } }] },
+    { choices: [{ delta: { tool_calls: [{ function: { arguments: ':1}' } }] } }] },
+  ];
+  const pieces = chunks
+    .map((chunk) => readPieces('chat', JSON.stringify(chunk)))
+    .reduce(joinPieces, []);
+  expect(pieces).toEqual([
+    { kind: 'thought', text: 'hm' },
+    { kind: 'tool-call', name: 'get', text: '{"a":1}' },
+  ]);
+});
+
+test('a refusal is shown in its own words', () => {
+  const body = JSON.stringify({ type: 'error', error: { type: 'x', message: 'No room.' } });
+  expect(readPieces('messages', body)).toEqual([{ kind: 'error', text: 'No room.' }]);
+});
+
+test.each([
+  'https://elsewhere.example/x.png',
+  'data:image/svg+xml;base64,AAAA',
+  'data:text/html;base64,AAAA',
+])('a picture is never loaded from %s', (url) => {
+  expect(readPieces('images', JSON.stringify({ data: [{ url }] }))).toEqual([]);
+});
+
+test('what is no JSON, and keys of a prototype, give nothing', () => {
+  expect(readPieces('chat', '[DONE]')).toEqual([]);
+  expect(readPieces('chat', '{"__proto__":{"choices":[{"delta":{"content":"x"}}]}}')).toEqual([]);
+});
+
+test.each([
+  ['chat', '/v1/chat/completions', { reasoning_effort: 'medium', max_tokens: 100 }],
+  [
+    'messages',
+    '/v1/messages',
+    {
+      max_tokens: 16_484,
+      system: 'Be brief.',
+      thinking: { type: 'enabled', budget_tokens: 16_384 },
+    },
+  ],
+  [
+    'generate',
+    '/v1beta/models/models%2Fa%20b:streamGenerateContent?alt=sse',
+    { contents: [{ role: 'user', parts: [{ text: 'Hi' }] }] },
+  ],
+  ['responses', '/v1/responses', { instructions: 'Be brief.', store: false }],
+  ['images', '/v1/images/generations', { prompt: 'Hi', n: 1, response_format: 'b64_json' }],
+] as const)('a request of %s goes to %s', (protocol, path, part) => {
+  const request = writeRequest({ ...DRAFT, protocol });
+  expect(request.path).toBe(path);
+  expect(request.body).toMatchObject(part);
+});
+
+test('a command keeps quotes in their place and never holds the key', () => {
+  const turns = [{ role: 'user', text: "it's" }] as const;
+  const command = writeCurl('http://127.0.0.1:8045', writeRequest({ ...DRAFT, turns }), true);
+  expect(command).toContain(`it'\\''s`);
+  expect(command).toContain('Bearer $ISTHMUS_KEY');
+});
