@@ -7,6 +7,7 @@ import type { Environment } from '../config/env.ts';
 import { createLiveConfig } from '../config/live.ts';
 import { createSystemClock } from '../lib/clock.ts';
 import { type AdminClient, createHttpClient } from './admin-client.ts';
+import { makeDataDir } from './data-folder.ts';
 import { machineCredential } from './machine-credential.ts';
 
 /**
@@ -17,10 +18,12 @@ export async function openLocalGateway(
   flags: Flags,
   environment: Environment,
 ): Promise<AdminClient> {
+  const dataDir = resolveDataDir(flags, environment);
+  makeDataDir(dataDir);
   const clock = createSystemClock();
   const log: Logger = pino({ level: 'silent' });
   const config = await createLiveConfig({
-    path: configPath(resolveDataDir(flags, environment)),
+    path: configPath(dataDir),
     environment,
     flags: { ...flags, host: '127.0.0.1', port: 0 },
     clock,

@@ -1,6 +1,5 @@
 // `isthmus serve`: runs the gateway until it is told to stop.
 
-import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Logger } from 'pino';
 import { type App, createApp } from '../app.ts';
@@ -14,6 +13,7 @@ import { type LogFiles, openLogFiles } from '../monitor/log-files.ts';
 import { escapeLine } from '../monitor/log-line.ts';
 import type { AccountView } from '../pool/pool.ts';
 import { writeBanner } from './banner.ts';
+import { makeDataDir } from './data-folder.ts';
 import { createLog } from './log.ts';
 
 export interface RunningServer {
@@ -107,18 +107,6 @@ function openLog(
     },
   });
   return { files, log: createLog({ files, secrets, isTerminal: process.stderr.isTTY === true }) };
-}
-
-function makeDataDir(path: string): void {
-  try {
-    mkdirSync(path, { recursive: true, mode: 0o700 });
-  } catch (error) {
-    const why = error instanceof Error ? error.message : String(error);
-    throw new Error(
-      `The data folder ${path} cannot be made: ${why}\nName another with --data-dir or ISTHMUS_DATA_DIR.`,
-      { cause: error },
-    );
-  }
 }
 
 /** A gateway that other machines can reach is never open by omission: it gets a key of its own. */
