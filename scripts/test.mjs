@@ -3,11 +3,13 @@ import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { findChromium } from '../test/browser/find-chromium.ts';
 import { buildStale } from './build.mjs';
 
 const CHECKS = [
   ['format and lint', 'biome', ['check', '--error-on-warnings', '.']],
   ['types', 'tsc', ['-p', '.']],
+  ['types of the console', 'tsc', ['-p', 'console', '--noEmit']],
   ['unused files, exports and dependencies', 'knip', []],
 ];
 
@@ -22,10 +24,37 @@ if (suite === 'clients') {
   runVitest(['run', ...files], { ISTHMUS_SLOW: '1' });
 } else {
   for (const check of CHECKS) runCheck(check);
+  installChromium();
   runVitest(['run'], {});
 }
 console.log(`${passed} passed, ${failed} failed`);
 process.exit(failed === 0 && passed > 0 ? 0 : 1);
+
+/** The browser tests want one; without it they are skipped, and say so. */
+function installChromium() {
+  if (findChromium() !== undefined) return;
+  if (process.platform === 'linux' && process.getuid?.() === 0 && isThere('apt-get')) {
+    console.log('Installing Chromium for the browser tests (apt-get) …');
+    const install = ['install', '-y', '--no-install-recommends', 'chromium'];
+    if (runQuietly('apt-get', ['update']) && runQuietly('apt-get', install)) return;
+  }
+  console.log(
+    '*** SKIPPED: test/browser, as there is no Chromium and it could not be installed. ***',
+  );
+}
+
+function isThere(program) {
+  return spawnSync(program, ['--version'], { stdio: 'ignore' }).status === 0;
+}
+
+/** Its messages are shown when it fails. */
+function runQuietly(program, args) {
+  const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' };
+  const result = spawnSync(program, args, { encoding: 'utf8', env, timeout: 600_000 });
+  if (result.status === 0) return true;
+  console.error(result.stderr || String(result.error ?? `${program} ended with ${result.status}`));
+  return false;
+}
 
 function runCheck([label, binary, args]) {
   const result = spawnSync(binary, args, { stdio: 'inherit', shell: process.platform === 'win32' });

@@ -182,7 +182,6 @@ export async function createApp(options: AppOptions): Promise<App> {
     createId,
     log,
     version: VERSION,
-    isSandbox: backend.isSandbox,
     keyName: (id) => door.keys.get(id)?.key.name,
     address: () => `http://${settings().host}:${port}`,
   });

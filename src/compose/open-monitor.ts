@@ -16,7 +16,6 @@ export interface OpenMonitorOptions
   readonly store: RequestStore;
   readonly config: LiveConfig;
   readonly logFiles: LogFiles | undefined;
-  readonly isSandbox: boolean;
   /** Told of every record, also while none are kept. */
   readonly onRecord?: MonitorOptions['onRecord'];
   /** Where the gateway listens; asked when it is shown. */
@@ -53,7 +52,7 @@ export function openMonitor(options: OpenMonitorOptions): GatewayMonitor {
         facts: () => {
           const { authMode, host, consolePassword, apiKey } = settings();
           return {
-            isSandbox: options.isSandbox,
+            isSandbox: isSandboxAlone(book),
             address: options.address(),
             authMode,
             isLoopback: isLoopback(host),
@@ -69,6 +68,12 @@ export function openMonitor(options: OpenMonitorOptions): GatewayMonitor {
       await monitor.close();
     },
   };
+}
+
+/** True while every account at work is the built-in sandbox's. */
+function isSandboxAlone(book: AccountBook): boolean {
+  const atWork = book.list().filter(({ health }) => health.status.kind === 'active');
+  return atWork.length > 0 && atWork.every(({ origin }) => origin === 'sandbox');
 }
 
 /** Made anew only when the settings change: it is asked for with every request. */

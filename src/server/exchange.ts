@@ -93,10 +93,13 @@ function watchClose(edge: Edge, exchange: Exchange): void {
   if (response.socket === null) request.socket.on('close', onClose);
 }
 
+/** What a console looks at fills a log with nothing: such lines are for debugging, unless they failed. */
 function logEnd(edge: Edge, exchange: Exchange): void {
   const { request, response, record, requestId, path, clientKeyId } = exchange;
   const finished = response.writableFinished;
-  edge.log.info(
+  const isLook = request.method === 'GET' && !path.startsWith('/v1') && response.statusCode < 400;
+  const level = isLook ? 'debug' : 'info';
+  edge.log[level](
     {
       requestId,
       method: request.method,

@@ -54,19 +54,12 @@ function statusOf(attention: OverviewJson['attention']): OverviewJson['status'] 
   return attention.some(({ severity }) => severity === 'warning') ? 'attention' : 'ok';
 }
 
-/** Each account counts once: one that rests for some model only is cooling and usable at the same time, and is told as cooling. */
+/** Each account counts once; one that rests for some models only can serve the others. */
 function countAccounts(accounts: readonly AccountJson[]): OverviewJson['accounts'] {
+  const total = accounts.length;
   const disabled = accounts.filter(({ status }) => status.kind !== 'active').length;
-  const cooling = accounts.filter(
-    (account) => account.status.kind === 'active' && account.cooldowns.length > 0,
-  ).length;
-  return {
-    total: accounts.length,
-    usable: accounts.filter((account) => isUsable(account) && account.cooldowns.length === 0)
-      .length,
-    cooling,
-    disabled,
-  };
+  const usable = accounts.filter(isUsable).length;
+  return { total, usable, cooling: total - disabled - usable, disabled };
 }
 
 function readQuota(options: MonitorRouteOptions): OverviewJson['quota'] {

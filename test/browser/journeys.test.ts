@@ -1,0 +1,223 @@
+import type { Page } from 'playwright-core';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { type ConsoleApp, isWithoutBrowser, startConsole } from './console-app.ts';
+
+const RUTH = { 'x-preferred-account': 'ruth@sandbox.example' } as const;
+
+describe.skipIf(isWithoutBrowser)('what people come to the console for', () => {
+  let console: ConsoleApp;
+  beforeAll(async () => {
+    console = await startConsole({
+      environment: { TRUSTED_PROXIES: '127.0.0.1' },
+      proxy: { monitor: { bodies: true } },
+    });
+  });
+  afterEach(async () => {
+    await console.control('DELETE', '/sandbox/faults');
+    expect(console.problems).toEqual([]);
+  });
+  afterAll(() => console.close());
+
+  test('an account is added at the consent page of its provider, and serves', async () => {
+    const page = await console.open('/accounts');
+    await page.getByRole('button', { name: 'Add account' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByRole('button', { name: 'Begin sign-in' }).click();
+    const [consent] = await Promise.all([
+      page.context().waitForEvent('page'),
+      dialog.getByRole('link', { name: 'Open sign-in page' }).click(),
+    ]);
+    await consent.getByRole('radio', { name: /Katherine/ }).check();
+    await consent.getByRole('radio', { name: /ultra/ }).check();
+    await consent.getByRole('button', { name: 'Allow' }).click();
+    await consent.getByText('The account is ready.').waitFor();
+    expect(new URL(consent.url()).search).toBe('?result=done');
+    await dialog.getByText('katherine@sandbox.example is signed in').waitFor();
+    await dialog.getByRole('button', { name: 'Close' }).last().click();
+    await page.getByRole('button', { name: 'katherine@sandbox.example', exact: true }).waitFor();
+    const answer = await console.ask({}, { 'x-preferred-account': 'katherine@sandbox.example' });
+    expect(answer.status).toBe(200);
+    const { isSandbox } = await console.api('GET', '/api/overview');
+    expect(isSandbox).toBe(false);
+    const { accounts } = await console.control('GET', '/sandbox/accounts');
+    expect(accounts).toContainEqual(
+      expect.objectContaining({ email: 'katherine@sandbox.example', tier: 'ultra', grants: 1 }),
+    );
+  });
+
+  test('what is left of a quota goes down with the requests', async () => {
+    const account = 'ruth@sandbox.example';
+    await console.control('POST', '/sandbox/quota', { account, requests: 10, remaining: 10 });
+    const page = await console.open('/accounts');
+    await page.getByRole('button', { name: account, exact: true }).click();
+    const drawer = page.getByRole('dialog');
+    const meter = (left: string) =>
+      drawer.getByRole('meter', { name: `alpha-3-flash: ${left} left`, exact: true });
+    const refresh = drawer.getByRole('button', { name: 'Refresh', exact: true });
+    await refresh.click();
+    await meter('100%').waitFor();
+    for (let asked = 0; asked < 3; asked += 1) {
+      expect((await console.ask({}, RUTH)).status).toBe(200);
+    }
+    await refresh.click();
+    await meter('70%').waitFor();
+  });
+
+  test('an account that rests for one model still counts as one that can serve', async () => {
+    const fault = { status: 429, reason: 'QUOTA_EXHAUSTED', retryDelay: '90s', count: 1 };
+    await console.control('POST', '/sandbox/faults', { ...fault, account: 'ruth@sandbox.example' });
+    expect((await console.ask({ model: 'beta-sonnet-4-6' }, RUTH)).status).toBe(200);
+    const page = await console.open('/accounts');
+    await page.getByText('1 model rests').waitFor();
+    const { accounts } = await console.api('GET', '/api/overview');
+    expect(accounts).toEqual({ total: 5, usable: 3, cooling: 0, disabled: 2 });
+  });
+
+  test('an entry of the mapping acts on the next request, changed and taken back too', async () => {
+    const page = await console.open('/routing');
+    await page.getByLabel('New name or pattern').fill('house-model');
+    await page.getByRole('combobox', { name: 'Goes to model' }).fill('alpha-3-pro-low');
+    await page.getByRole('button', { name: 'Add', exact: true }).click();
+    await page.getByText('house-model now goes to alpha-3-pro-low').waitFor();
+    expect(await targetOf('house-model')).toBe('alpha-3-pro-low');
+    const target = page.getByRole('combobox', { name: 'Model for house-model' });
+    await target.fill('alpha-3-flash');
+    await target.press('Enter');
+    const changed = page.getByRole('alert').filter({ hasText: 'now goes to alpha-3-flash' });
+    await changed.waitFor();
+    expect(await targetOf('house-model')).toBe('alpha-3-flash');
+    await changed.getByRole('button', { name: 'Undo' }).click();
+    await page.getByText('Undone').waitFor();
+    expect(await targetOf('house-model')).toBe('alpha-3-pro-low');
+    await page.getByRole('textbox', { name: 'Where does this name go?' }).fill('house-model');
+    await page.locator('.where-line strong', { hasText: 'alpha-3-pro-low' }).waitFor();
+    await page.getByRole('button', { name: 'Remove the entry house-model' }).click();
+    await page.getByText('Entry house-model removed').waitFor();
+    expect((await console.ask({ model: 'house-model' })).status).toBe(404);
+  });
+
+  test('a preset is merged into the mapping and acts', async () => {
+    const page = await console.open('/routing');
+    await page.getByRole('button', { name: 'Apply: Cost-effective' }).click();
+    await page.getByText('merged into the mapping').waitFor();
+    await page.getByRole('button', { name: 'Applied: Cost-effective' }).waitFor();
+    expect(await targetOf('gpt-4o')).toContain('alpha');
+  });
+
+  test('a request that failed is found, with the reason and every try', async () => {
+    const page = await console.open('/requests');
+    await console.control('POST', '/sandbox/faults', {
+      status: 400,
+      message: 'The prompt has too many moons.',
+      count: 1,
+    });
+    expect((await console.ask({ model: 'alpha-3-pro-high' }, RUTH)).status).toBe(400);
+    await console.ask();
+    await choose(page, 'Status', 'Failed');
+    await page.getByLabel('Search requests').fill('moons');
+    const row = page.getByRole('link', { name: /too many moons/ });
+    await row.waitFor();
+    await page.locator('.request-line').nth(1).waitFor({ state: 'detached' });
+    await row.click();
+    const drawer = page.getByRole('dialog', { name: 'Request' });
+    await drawer.getByText('Why it failed').waitFor();
+    await drawer.getByText('The prompt has too many moons.').waitFor();
+    await drawer.getByRole('tab', { name: /Attempts/ }).click();
+    const attempt = drawer.locator('.attempt').first();
+    await attempt.getByText('ruth@sandbox.example').first().waitFor();
+    expect(await attempt.innerText()).toContain('400');
+    await attempt.getByText('Why this account').waitFor();
+  });
+
+  test('a request is sent again from its record', async () => {
+    await console.ask({ model: 'alpha-3-flash', system: 'Say something about rivers.' });
+    const page = await console.open('/requests?status=ok');
+    await page.locator('.request-line').first().click();
+    const drawer = page.getByRole('dialog', { name: 'Request' });
+    await drawer.getByRole('tab', { name: 'Replay' }).click();
+    await drawer.getByRole('button', { name: 'Send again' }).click();
+    await drawer.getByText('Answered with 200').waitFor();
+    await drawer.getByText('Both answers say the same.').waitFor();
+  });
+
+  test('the playground shows the answer of a model and the wire both ways', async () => {
+    const page = await console.open('/playground');
+    await page.getByRole('combobox', { name: 'Model' }).fill('alpha-3-flash');
+    await page.keyboard.press('Escape');
+    await page.getByRole('textbox', { name: 'Message' }).fill('Name a river.');
+    await page.keyboard.press('Enter');
+    await page.getByText('[DONE]').waitFor();
+    const { requests } = await console.control('GET', '/sandbox/requests');
+    expect(JSON.stringify(requests)).toContain('Name a river.');
+  });
+
+  test('a key is made, shown once, and refused when its limit is reached', async () => {
+    const page = await console.open('/keys');
+    await page.getByRole('button', { name: 'Create key' }).first().click();
+    const drawer = page.getByRole('dialog');
+    await drawer.getByLabel('Name').fill('Ada’s laptop');
+    await drawer.getByLabel('Requests a minute').fill('2');
+    await drawer.getByRole('button', { name: 'Create key' }).click();
+    const made = page.getByRole('dialog', { name: 'Key for Ada’s laptop' });
+    const secret = await made.locator('.secret-box code').innerText();
+    await made.getByRole('button', { name: 'I have copied it' }).click();
+    await made.waitFor({ state: 'hidden' });
+    const asked = [];
+    for (let count = 0; count < 3; count += 1) {
+      asked.push(await console.ask({}, { 'x-api-key': secret }));
+    }
+    expect(asked.map(({ status }) => status)).toEqual([200, 200, 429]);
+    expect(JSON.stringify(asked[2]?.body)).toContain('requests');
+    const row = page.getByRole('row', { name: /Ada’s laptop/ });
+    await row.getByText('2 requests/min').waitFor();
+    expect(await page.content()).not.toContain(secret);
+    await page.goto(`${console.url}/requests?status=429`);
+    await page.getByRole('link', { name: /This key has used its/ }).click();
+    const detail = page.getByRole('dialog', { name: 'Request' });
+    await detail.getByText('Ada’s laptop', { exact: true }).waitFor();
+  });
+
+  test('an address is blocked at once, with its hits counted', async () => {
+    const { secret } = await console.api('POST', '/api/keys', { name: 'Remote' });
+    const visitor = { 'x-forwarded-for': '203.0.113.7', 'x-api-key': String(secret) };
+    expect((await console.ask({}, visitor)).status).toBe(200);
+    const page = await console.open('/security?tab=addresses');
+    await page.getByRole('switch', { name: 'Filter by address' }).check({ force: true });
+    await page.getByText('Filter by address changed').waitFor();
+    await page.getByRole('button', { name: 'Add rule' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByLabel('Address or range').fill('203.0.113.0/24');
+    await dialog.getByLabel('Note').fill('Scans at night');
+    await dialog.getByRole('button', { name: 'Add rule' }).click();
+    await page.getByText('Rule for 203.0.113.0/24 added').waitFor();
+    expect((await console.ask({}, visitor)).status).toBe(403);
+    await page.getByLabel('Address', { exact: true }).fill('203.0.113.7');
+    await page.getByRole('button', { name: 'Check', exact: true }).click();
+    await page.getByText('203.0.113.7 would be refused').waitFor();
+    await page.reload();
+    const rule = page.getByRole('row', { name: /203\.0\.113\.0\/24/ });
+    await rule.getByText('Scans at night').waitFor();
+    expect(await rule.getByRole('cell').nth(4).innerText()).toMatch(/^1\b/);
+    await page.getByRole('button', { name: 'Add rule' }).click();
+    await dialog.getByLabel('Address or range').fill('127.0.0.0/8');
+    await dialog.getByRole('button', { name: 'Add rule' }).click();
+    await dialog.getByRole('alert').waitFor();
+    await dialog.getByRole('button', { name: 'Cancel' }).click();
+    await page.getByRole('button', { name: /Remove the rule for 203/ }).click();
+    await page.getByText('Rule for 203.0.113.0/24 removed').waitFor();
+    expect((await console.ask({}, visitor)).status).toBe(200);
+  });
+
+  /** The model the sandbox was asked for when a client asks for this one. */
+  async function targetOf(model: string): Promise<string> {
+    expect((await console.ask({ model })).status).toBe(200);
+    const { requests } = await console.control('GET', '/sandbox/requests');
+    const last = JSON.stringify(Array.isArray(requests) ? requests.at(-1) : undefined);
+    return /models\/([^:"]+):/.exec(last)?.[1] ?? last;
+  }
+});
+
+async function choose(page: Page, field: string, option: string): Promise<void> {
+  await page.getByRole('combobox', { name: field }).click();
+  await page.getByRole('option', { name: option, exact: true }).click();
+}

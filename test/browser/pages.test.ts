@@ -1,0 +1,181 @@
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import type { Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type ConsoleApp, isWithoutBrowser, startConsole } from './console-app.ts';
+
+const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+
+/** Every page and part of a page that has an address of its own, with a text it shows. */
+const PLACES: readonly (readonly [path: string, shown: string])[] = [
+  ['/', 'too many moons'],
+  ['/accounts', 'mary@sandbox.example'],
+  ['/accounts?add=sign-in', 'Begin sign-in'],
+  ['/routing', 'house-*'],
+  ['/routing?name=house-cat', 'decides'],
+  ['/routing?tab=catalogue', 'alpha-3-flash'],
+  ['/routing?tab=provider', 'Exact mapping'],
+  ['/keys', 'Ada’s laptop'],
+  ['/requests', 'too many moons'],
+  ['/usage', 'alpha-3-flash'],
+  ['/playground', 'Nothing said yet'],
+  ['/security', 'Who needs a key'],
+  ['/security?tab=addresses', '203.0.113.7'],
+  ['/security?tab=log', 'Wrong or no key'],
+  ['/security?tab=web', 'Trusted proxies'],
+  ['/settings', 'Gateway key'],
+  ['/settings?section=network', 'Largest request'],
+  ['/settings?section=upstreams', 'play'],
+  ['/settings?section=pool', 'How accounts are chosen'],
+  ['/settings?section=monitor', 'Keep records for'],
+  ['/logs', 'request'],
+  ['/no-such-page', 'There is no such page'],
+];
+
+const DESK = { width: 1280, height: 860 } as const;
+const PHONE = { width: 390, height: 844 } as const;
+const IS_WIDE = 'document.documentElement.scrollWidth > document.documentElement.clientWidth';
+
+describe.skipIf(isWithoutBrowser)('every page of the console', () => {
+  let console: ConsoleApp;
+  beforeAll(async () => {
+    console = await startConsole({ keepsLog: true });
+    await console.api('PATCH', '/api/config/mapping', { 'house-*': 'alpha-3-flash' });
+    await console.api('POST', '/api/keys', { name: 'Ada’s laptop', dailyTokens: 1000 });
+    const rule = { list: 'deny', range: '203.0.113.7', note: 'Scans' };
+    await console.api('POST', '/api/address-rules', rule);
+    await console.ask({ model: 'house-cat' });
+    const fault = { status: 400, message: 'There are too many moons.', count: 1 };
+    await console.control('POST', '/sandbox/faults', fault);
+    await console.ask();
+    await fetch(`${console.url}/api/keys`, { headers: { authorization: 'Bearer wrong' } });
+  });
+  afterAll(() => console?.close());
+
+  test('has no serious finding of axe in either theme, and fits a phone', async () => {
+    const page = await console.open('/');
+    const findings: string[] = [];
+    for (const [path, shown] of PLACES) {
+      await page.setViewportSize(DESK);
+      await page.goto(console.url + path);
+      await page.getByText(shown).locator('visible=true').first().waitFor();
+      for (const colorScheme of ['light', 'dark'] as const) {
+        await page.emulateMedia({ colorScheme });
+        await page.locator(`html[data-mantine-color-scheme=${colorScheme}]`).waitFor();
+        // The theme changes colours and nothing else.
+        const rules = colorScheme === 'light' ? 'all' : ['color-contrast'];
+        findings.push(
+          ...(await checkAxe(page, rules)).map((one) => `${path} ${colorScheme}: ${one}`),
+        );
+      }
+      await page.setViewportSize(PHONE);
+      await page.getByText(shown).locator('visible=true').first().waitFor();
+      if ((await page.evaluate(IS_WIDE)) === true) findings.push(`${path} is wider than a phone`);
+    }
+    expect(findings).toEqual([]);
+    expect(console.problems).toEqual([]);
+  }, 90_000);
+
+  test('what people do most is within reach of the keyboard', async () => {
+    const page = await console.open('/');
+    const heading = (name: string) => page.getByRole('heading', { name, level: 1 });
+    await page.keyboard.press('Tab');
+    expect(await focused(page)).toBe('Skip to content');
+    for (const [letter, name] of [
+      ['a', 'Accounts'],
+      ['k', 'Keys'],
+      ['q', 'Requests'],
+    ] as const) {
+      await page.keyboard.press('g');
+      await page.keyboard.press(letter);
+      await heading(name).waitFor();
+    }
+    await page.keyboard.press('/');
+    expect(await focused(page)).toBe('Search requests');
+    await page.keyboard.type('moons');
+    const row = page.getByRole('link', { name: /too many moons/ });
+    await page.locator('.request-line').nth(1).waitFor({ state: 'detached' });
+    await row.focus();
+    await page.keyboard.press('Enter');
+    const drawer = page.getByRole('dialog', { name: 'Request' });
+    await drawer.getByText('Why it failed').waitFor();
+    await page.keyboard.press('Escape');
+    await drawer.waitFor({ state: 'hidden' });
+    await page.keyboard.press('?');
+    await page.getByRole('dialog', { name: 'Keyboard shortcuts' }).waitFor();
+    await page.keyboard.press('Escape');
+    await page.getByRole('dialog').waitFor({ state: 'hidden' });
+    await page.keyboard.press('g');
+    await page.keyboard.press('k');
+    await heading('Keys').waitFor();
+    await tabTo(page, 'Create key');
+    await page.keyboard.press('Enter');
+    await page.getByRole('dialog').getByLabel('Name').waitFor();
+    await expect.poll(() => focused(page)).toBe('Name');
+    await page.keyboard.type('By keyboard');
+    await page.keyboard.press('Enter');
+    await page.locator('.secret-box').waitFor();
+    await tabTo(page, 'I have copied it');
+    await page.keyboard.press('Enter');
+    await page.getByRole('row', { name: /By keyboard/ }).waitFor();
+    expect(console.problems).toEqual([]);
+  });
+
+  test('speaks Chinese, in the theme that was chosen, and stays so', async () => {
+    const page = await console.open('/keys');
+    await page.getByRole('button', { name: 'Appearance' }).click();
+    await page.getByRole('menuitem', { name: 'Dark' }).click();
+    await page.locator('html[data-mantine-color-scheme=dark]').waitFor();
+    await page.getByRole('button', { name: 'Language' }).click();
+    await page.getByRole('menuitem', { name: '中文' }).click();
+    await page.locator('html[lang=zh-CN]').waitFor();
+    await page.reload();
+    await page.locator('html[lang=zh-CN][data-mantine-color-scheme=dark]').waitFor();
+    await page.getByRole('heading', { level: 1 }).waitFor();
+    expect(await page.getByRole('heading', { level: 1 }).innerText()).toMatch(/\p{Script=Han}/u);
+    expect(console.problems).toEqual([]);
+  });
+});
+
+/** By its label, or by what it says. */
+async function focused(page: Page): Promise<string> {
+  const name = await page.evaluate(`(() => {
+    const { activeElement: element } = document;
+    return element.getAttribute('aria-label') ?? element.labels?.[0]?.innerText ?? element.innerText;
+  })()`);
+  return String(name).trim();
+}
+
+async function tabTo(page: Page, name: string): Promise<void> {
+  for (let presses = 0; presses < 40; presses += 1) {
+    if ((await focused(page)) === name) return;
+    await page.keyboard.press('Tab');
+  }
+  throw new Error(`The key Tab does not lead to ${name}.`);
+}
+
+interface Finding {
+  readonly id: string;
+  readonly impact: string;
+  readonly targets: readonly string[];
+}
+
+/** Through the browser's own door: the page's policy allows no foreign script. */
+async function checkAxe(page: Page, rules: 'all' | readonly string[]): Promise<readonly string[]> {
+  const only = rules === 'all' ? '' : `, runOnly: ${JSON.stringify(rules)}`;
+  const session = await page.context().newCDPSession(page);
+  await session.send('Runtime.evaluate', { expression: AXE });
+  const { result } = await session.send('Runtime.evaluate', {
+    expression: `axe.run(document, { resultTypes: ['violations']${only} }).then(({ violations }) =>
+      JSON.stringify(violations.map(({ id, impact, nodes }) => ({
+        id, impact, targets: nodes.slice(0, 3).map((one) => one.target + ': ' + one.failureSummary),
+      }))))`,
+    awaitPromise: true,
+    returnByValue: true,
+  });
+  await session.detach();
+  const findings: readonly Finding[] = JSON.parse(String(result.value));
+  return findings
+    .filter(({ impact }) => impact === 'serious' || impact === 'critical')
+    .map(({ id, impact, targets }) => `${impact} ${id}: ${targets.join(' | ')}`);
+}

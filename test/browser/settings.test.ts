@@ -1,0 +1,298 @@
+import type { Locator, Page } from 'playwright-core';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import type { Settings } from '../../src/config/effective.ts';
+import { type ConsoleApp, isWithoutBrowser, startConsole } from './console-app.ts';
+
+/** A setting as the console shows it, what is put there, and what the gateway makes of it at once. */
+interface Change {
+  readonly path: string;
+  readonly name: string;
+  readonly put: (control: Locator, page: Page) => Promise<void>;
+  readonly holds: (settings: Settings) => unknown;
+  readonly value: unknown;
+}
+
+const turn = async (control: Locator): Promise<void> => control.click({ force: true });
+const write =
+  (text: string) =>
+  async (control: Locator): Promise<void> => {
+    await control.fill(text);
+    await control.press('Enter');
+  };
+const choose =
+  (option: string) =>
+  async (control: Locator, page: Page): Promise<void> => {
+    await control.click();
+    await page.getByRole('option', { name: option, exact: true }).click();
+  };
+
+const ACCESS = '/settings';
+const NETWORK = '/settings?section=network';
+const POOL = '/settings?section=pool';
+const QUOTA = '/settings?section=quota';
+const THINKING = '/settings?section=thinking';
+const MONITOR = '/settings?section=monitor';
+const LOG = '/settings?section=log';
+const ADDRESSES = '/security?tab=addresses';
+const WEB = '/security?tab=web';
+
+const CHANGES: readonly Change[] = [
+  {
+    ...{ path: ACCESS, name: 'Gateway key', put: write('sk-a-key-of-sixteen') },
+    ...{ holds: ({ apiKey }) => apiKey, value: 'sk-a-key-of-sixteen' },
+  },
+  {
+    ...{ path: ACCESS, name: 'Stay signed in', put: write('3') },
+    ...{ holds: (all) => all.console.sessionIdleMs, value: 3 * 3_600_000 },
+  },
+  {
+    ...{ path: ACCESS, name: 'Sign-in link at the start', put: turn },
+    ...{ holds: (all) => all.console.hasSignInLink, value: false },
+  },
+  {
+    ...{ path: NETWORK, name: 'Address', put: write('0.0.0.0') },
+    ...{ holds: ({ host }) => host, value: '0.0.0.0' },
+  },
+  {
+    ...{ path: NETWORK, name: 'Largest request', put: write('20000') },
+    ...{ holds: ({ maxBodyBytes }) => maxBodyBytes, value: 20_000 },
+  },
+  {
+    ...{ path: NETWORK, name: 'Fetch remote media', put: turn },
+    ...{ holds: ({ fetchRemoteMedia }) => fetchRemoteMedia, value: true },
+  },
+  {
+    ...{ path: POOL, name: 'How accounts are chosen', put: choose('Cache first') },
+    ...{ holds: ({ pool }) => pool.mode, value: 'cache-first' },
+  },
+  {
+    ...{ path: POOL, name: 'Longest wait', put: write('30') },
+    ...{ holds: ({ pool }) => pool.maxWaitMs, value: 30_000 },
+  },
+  {
+    ...{ path: POOL, name: 'Always this account', put: choose('mary@sandbox.example') },
+    ...{ holds: ({ pool }) => pool.fixedAccount, value: 'mary@sandbox.example' },
+  },
+  {
+    ...{ path: POOL, name: 'Sessions keep their account', put: write('15') },
+    ...{ holds: ({ pool }) => pool.sessionIdleMs, value: 900_000 },
+  },
+  {
+    ...{ path: QUOTA, name: 'Read figures every', put: write('7') },
+    ...{ holds: ({ quota }) => JSON.stringify(quota).includes('420000'), value: true },
+  },
+  {
+    ...{ path: QUOTA, name: 'Protect quotas', put: turn },
+    ...{ holds: ({ quota }) => JSON.stringify(quota).includes('true'), value: true },
+  },
+  {
+    ...{ path: QUOTA, name: 'Keep back', put: write('33') },
+    ...{ holds: ({ quota }) => /\b(33|0\.33)\b/.test(JSON.stringify(quota)), value: true },
+  },
+  {
+    ...{ path: QUOTA, name: 'Protected models', put: write('alpha-3-pro-image') },
+    ...{ holds: ({ quota }) => JSON.stringify(quota).includes('alpha-3-pro-image'), value: true },
+  },
+  {
+    ...{ path: THINKING, name: 'Amount of thinking', put: choose('Always the same amount') },
+    ...{ holds: ({ thinking }) => thinking.kind, value: 'custom' },
+  },
+  {
+    ...{ path: THINKING, name: 'The one amount', put: write('2048') },
+    ...{ holds: ({ thinking }) => thinking, value: { kind: 'custom', tokens: 2048 } },
+  },
+  {
+    ...{ path: MONITOR, name: 'Keep what was asked and answered', put: turn },
+    ...{ holds: ({ monitor }) => JSON.stringify(monitor).match(/true/g)?.length, value: 2 },
+  },
+  {
+    ...{ path: MONITOR, name: 'Keep records for', put: write('2') },
+    ...{ holds: ({ monitor }) => JSON.stringify(monitor).includes('172800000'), value: true },
+  },
+  {
+    ...{ path: MONITOR, name: 'Most space for records', put: write('5000000') },
+    ...{ holds: ({ monitor }) => JSON.stringify(monitor).includes('5000000'), value: true },
+  },
+  {
+    ...{ path: LOG, name: 'Least level', put: choose('warn') },
+    ...{ holds: ({ logLevel }) => logLevel, value: 'warn' },
+  },
+  {
+    ...{ path: ADDRESSES, name: 'Filter by address', put: turn },
+    ...{ holds: ({ addressFilter }) => addressFilter.enabled, value: true },
+  },
+  {
+    ...{ path: ADDRESSES, name: 'Allow wins over deny', put: turn },
+    ...{ holds: ({ addressFilter }) => addressFilter.allowBeatsDeny, value: true },
+  },
+  {
+    ...{ path: WEB, name: 'Web pages that may call', put: write('https://app.example') },
+    ...{ holds: ({ corsOrigins }) => corsOrigins, value: ['https://app.example'] },
+  },
+  {
+    ...{ path: WEB, name: 'Trusted proxies', put: write('198.51.100.7') },
+    ...{ holds: ({ trustedProxies }) => trustedProxies, value: ['198.51.100.7'] },
+  },
+  {
+    ...{ path: WEB, name: 'Names of this gateway', put: write('gateway.example') },
+    ...{ holds: ({ allowedHosts }) => allowedHosts, value: ['gateway.example'] },
+  },
+];
+
+describe.skipIf(isWithoutBrowser)('the settings in the console', () => {
+  let console: ConsoleApp;
+  beforeAll(async () => {
+    console = await startConsole();
+  });
+  afterEach(() => expect(console.problems).toEqual([]));
+  afterAll(() => console?.close());
+
+  test('each is shown, changed and in force at once', async () => {
+    const page = await console.open('/settings');
+    for (const { path, name, put, holds, value } of CHANGES) {
+      if (page.url() !== console.url + path) await page.goto(console.url + path);
+      const control = page
+        .locator('.setting')
+        .filter({ has: page.locator('.setting-name', { hasText: name }) })
+        .locator('.setting-control')
+        .locator('input:not([type=hidden])')
+        .first();
+      await control.locator('xpath=self::*[not(@disabled)]').waitFor({ state: 'attached' });
+      expect({ name, is: holds(console.settings()) }).not.toEqual({ name, is: value });
+      await put(control, page);
+      await expect
+        .poll(() => ({ name, is: holds(console.settings()) }), { timeout: 5000 })
+        .toEqual({ name, is: value });
+    }
+    const small = await console.ask({ system: 'x'.repeat(30_000) });
+    expect(small.status).toBe(413);
+    await page.getByText('changed', { exact: false }).first().waitFor();
+  }, 60_000);
+
+  test('a figure out of range is refused where it is written', async () => {
+    const page = await console.open(QUOTA);
+    const before = console.settings().quota;
+    const control = page.getByLabel('Keep back');
+    await control.fill('200');
+    await control.press('Enter');
+    await page.getByText('From 0 to 100').waitFor();
+    expect(console.settings().quota).toEqual(before);
+  });
+
+  test('who needs a key is chosen, and asked of the next request', async () => {
+    const page = await console.open('/security');
+    await page.getByRole('radio', { name: /^Strict/ }).click();
+    await expect.poll(() => console.settings().authMode).toBe('strict');
+    expect((await console.ask()).status).toBe(401);
+    await page.getByRole('radio', { name: /^Off/ }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Turn off' }).click();
+    await expect.poll(() => console.settings().authMode).toBe('off');
+    expect((await console.ask()).status).toBe(200);
+    await page.getByRole('radio', { name: /^Auto/ }).click();
+    await expect.poll(() => console.settings().authMode).toBe('auto');
+  });
+
+  test('nothing is recorded once the monitor is turned off', async () => {
+    const page = await console.open(MONITOR);
+    const total = async () => Number((await console.api('GET', '/api/requests?limit=1')).total);
+    const before = await total();
+    await console.ask();
+    await expect.poll(total).toBe(before + 1);
+    const control = page.getByLabel('Keep a record of each request');
+    await control.click({ force: true });
+    await expect.poll(() => console.settings().monitor.enabled).toBe(false);
+    await console.ask();
+    await control.click({ force: true });
+    await expect.poll(() => console.settings().monitor.enabled).toBe(true);
+    await console.ask();
+    await expect.poll(total).toBe(before + 2);
+  });
+
+  test('all of the external provider is shown, kept and shown again', async () => {
+    const page = await console.open('/routing?tab=provider');
+    await page.getByText('Not in use yet').waitFor();
+    const texts = [
+      ['Base URL', 'https://provider.example/api'],
+      ['API key', 'a-key-of-the-provider'],
+      ['Opus', 'model-o'],
+      ['Sonnet', 'model-s'],
+      ['Haiku', 'model-h'],
+      ['Exact mapping', 'client-name = provider-name'],
+    ] as const;
+    const switches = [
+      'Use the provider',
+      'Offer MCP endpoints',
+      'Web search',
+      'Web reader',
+      'Vision',
+    ];
+    for (const [name, text] of texts) await page.getByLabel(name, { exact: true }).fill(text);
+    for (const name of switches) {
+      await page.getByRole('switch', { name, exact: true }).click({ force: true });
+    }
+    await page.getByRole('combobox', { name: 'When' }).click();
+    await page.getByRole('option', { name: 'When no account is usable' }).click();
+    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByText('Provider settings saved').waitFor();
+    expect(console.settings().externalProvider).toMatchObject({ enabled: true });
+    const { values } = await console.api('GET', '/api/config/extprov');
+    expect(values).toEqual({
+      enabled: true,
+      base_url: 'https://provider.example/api',
+      api_key: { isSet: true },
+      dispatch_mode: 'fallback',
+      model_mapping: { 'client-name': 'provider-name' },
+      models: { opus: 'model-o', sonnet: 'model-s', haiku: 'model-h' },
+      mcp: {
+        enabled: true,
+        web_search_enabled: true,
+        web_reader_enabled: true,
+        vision_enabled: true,
+      },
+    });
+    await page.reload();
+    for (const [name, text] of texts) {
+      const field = page.getByLabel(name, { exact: true });
+      await field.waitFor();
+      expect(await field.inputValue()).toBe(name === 'API key' ? '' : text);
+    }
+    for (const name of switches) {
+      expect(await page.getByRole('switch', { name, exact: true }).isChecked()).toBe(true);
+    }
+  });
+
+  test('an upstream is added, and accounts can be added to it at once', async () => {
+    const page = await console.open('/settings?section=upstreams');
+    await page.getByRole('button', { name: 'Add upstream' }).click();
+    const drawer = page.getByRole('dialog');
+    await drawer.getByLabel('Id', { exact: true }).fill('work');
+    await drawer.getByRole('combobox', { name: 'Profile' }).click();
+    await page.getByRole('option', { name: 'generic' }).click();
+    await drawer.getByLabel('Base URL').fill('http://127.0.0.1:9/models');
+    await drawer.getByRole('button', { name: 'Save' }).click();
+    await page.getByText('Upstream work saved').waitFor();
+    const added = { upstream: 'work', kind: 'api-key', label: 'w', key: 'k-of-work' };
+    expect(await console.api('POST', '/api/accounts', added)).toMatchObject({ label: 'w' });
+  });
+});
+
+describe.skipIf(isWithoutBrowser)('the console password', () => {
+  test('is set in the console and asked for from then on', async () => {
+    const console = await startConsole({ environment: { WEB_PASSWORD: '', API_KEY: '' } });
+    try {
+      const page = await console.openPage();
+      await page.goto(`${console.url}/settings`);
+      await page.getByLabel('Console password').fill('correct horse battery');
+      await page.getByRole('button', { name: 'Save' }).click();
+      await page.getByText('Console password changed').waitFor();
+      const other = await console.openPage();
+      await other.goto(console.url);
+      await other.getByLabel('Password', { exact: true }).fill('correct horse battery');
+      await other.keyboard.press('Enter');
+      await other.locator('main#content').waitFor();
+      expect(console.problems).toEqual([]);
+    } finally {
+      await console.close();
+    }
+  });
+});

@@ -1,0 +1,59 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type ConsoleApp, isWithoutBrowser, PASSWORD, startConsole } from './console-app.ts';
+
+describe.skipIf(isWithoutBrowser)('signing in to the console', () => {
+  let console: ConsoleApp;
+  beforeAll(async () => {
+    console = await startConsole();
+  });
+  afterAll(() => console.close());
+
+  test('the password lets in, a wrong one is told so, and signing out asks for it again', async () => {
+    const page = await console.openPage();
+    await page.goto(`${console.url}/requests`);
+    await page.getByRole('heading', { name: 'Sign in to the console' }).waitFor();
+    const password = page.getByLabel('Password', { exact: true });
+    await password.fill('a guess');
+    await page.getByRole('button', { name: 'Sign in' }).click();
+    await page.getByText('That is not the console password.').waitFor();
+    await password.fill(PASSWORD);
+    await page.keyboard.press('Enter');
+    await page.getByRole('heading', { name: 'Requests', level: 1 }).waitFor();
+    const [cookie] = await page.context().cookies();
+    expect(cookie).toMatchObject({ name: 'isthmus_session', httpOnly: true, sameSite: 'Strict' });
+    await page.reload();
+    await page.getByRole('heading', { name: 'Requests', level: 1 }).waitFor();
+    await page.getByRole('button', { name: 'Sign out' }).click();
+    await page.getByLabel('Password', { exact: true }).waitFor();
+    expect(console.problems).toEqual([]);
+  });
+
+  test('the one-time link lets in once', async () => {
+    const link = `${console.url}/sign-in?token=${console.app.door.login.createLink()}`;
+    const page = await console.openPage();
+    await page.goto(link);
+    await page.locator('main#content h1').waitFor();
+    expect(page.url()).toBe(`${console.url}/`);
+    const other = await console.openPage();
+    await other.goto(link);
+    await other.getByRole('heading', { name: 'Not signed in' }).waitFor();
+    expect(await other.context().cookies()).toEqual([]);
+    await other.getByRole('link', { name: 'sign in with the console password' }).click();
+    await other.getByLabel('Password', { exact: true }).waitFor();
+    expect(console.problems).toEqual([]);
+  });
+
+  test('a session that ends asks for the password without losing what was typed', async () => {
+    const page = await console.open('/routing');
+    const name = page.getByLabel('New name or pattern');
+    await name.fill('half-typed');
+    await console.api('DELETE', '/api/session');
+    await page.getByRole('combobox', { name: 'Goes to model' }).fill('alpha-3-flash');
+    await page.getByRole('button', { name: 'Add', exact: true }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByLabel('Password', { exact: true }).fill(PASSWORD);
+    await dialog.getByRole('button', { name: 'Sign in' }).click();
+    await dialog.waitFor({ state: 'hidden' });
+    expect(console.problems).toEqual([]);
+  });
+});
