@@ -3,7 +3,7 @@
 import { type Logger, pino } from 'pino';
 import type { LogFiles } from '../monitor/log-files.ts';
 import { escapeLine, readLogLine } from '../monitor/log-line.ts';
-import { createRedactor, createSpeller } from '../monitor/redact.ts';
+import { createRedactor, createSpeller, type Redactor } from '../monitor/redact.ts';
 
 export interface LogOptions {
   readonly files: Pick<LogFiles, 'write'> | undefined;
@@ -18,18 +18,31 @@ export interface LogOptions {
 /** Lines go out by the block or four times a second: a write for each would cost every request. */
 export function createLog({ files, secrets, isTerminal, output }: LogOptions): Logger {
   const errorOutput = output ?? openErrorOutput();
-  const spell = createSpeller();
+  const redactorOf = rememberRedactor();
   return pino(
     { level: 'info' },
     {
       write(text: string) {
-        const redactor = createRedactor(secrets?.() ?? [], spell);
-        const line = escapeLine(redactor.text(text));
+        const line = escapeLine(redactorOf(secrets?.() ?? NO_SECRETS).text(text));
         errorOutput.write(isTerminal ? writeForPeople(line) : line);
         files?.write(line);
       },
     },
   );
+}
+
+const NO_SECRETS: readonly string[] = [];
+
+/** Built anew only for another list: every request writes a line. */
+function rememberRedactor(): (secrets: readonly string[]) => Redactor {
+  const spell = createSpeller();
+  let source: readonly string[] | undefined;
+  let redactor = createRedactor(NO_SECRETS, spell);
+  return (secrets) => {
+    if (secrets !== source) redactor = createRedactor(secrets, spell);
+    source = secrets;
+    return redactor;
+  };
 }
 
 function openErrorOutput(): ReturnType<typeof pino.destination> {
