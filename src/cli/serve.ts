@@ -106,7 +106,11 @@ function openLog(
       process.stderr.write(`The log cannot be written to its files: ${escapeLine(why)}\n`);
     },
   });
-  return { files, log: createLog({ files, secrets, isTerminal: process.stderr.isTTY === true }) };
+  const isTerminal = process.stderr.isTTY === true;
+  const log = createLog({ files, clock, secrets, isTerminal });
+  // Before the error output writes its rest at the same moment.
+  process.prependOnceListener('exit', () => log.flush());
+  return { files, log };
 }
 
 /** A gateway that other machines can reach is never open by omission: it gets a key of its own. */

@@ -7,8 +7,10 @@ import { createLineWriter, type LineWriter } from './line-writer.ts';
 import { type LogPage, type LogQuery, readLogPage } from './log-reader.ts';
 
 export interface LogFiles {
-  /** One line of JSON with its line end; what cannot be written is counted and left out. */
-  write(line: string): void;
+  /** Lines of JSON, each with its line end; what cannot be written is counted and left out. */
+  write(lines: string): void;
+  /** Calls back before a flush, for lines that somebody holds back. */
+  onFlush(listener: () => void): void;
   /** The latest lines first, also those written just now. */
   read(query: LogQuery): Promise<LogPage>;
   /** Calls back with every line that is written from now on; the answer ends it. */
@@ -64,6 +66,7 @@ class Files implements LogFiles {
   readonly #limits: LogLimits;
   readonly #writer: LineWriter;
   readonly #listeners = new Set<(line: string) => void>();
+  readonly #holders: (() => void)[] = [];
   #day = '';
   #number = 0;
   #bytes = 0;
@@ -83,16 +86,20 @@ class Files implements LogFiles {
     this.#clean();
   }
 
-  write(line: string): void {
+  write(lines: string): void {
     try {
-      if (!this.#writer.write(this.#currentPath(), line)) this.dropped += 1;
+      if (!this.#writer.write(this.#currentPath(), lines)) this.dropped += countLines(lines);
       // Nearly all of a line is ASCII, and a file may be a little longer.
-      this.#bytes += line.length;
-      for (const listener of this.#listeners) listener(line);
+      this.#bytes += lines.length;
+      if (this.#listeners.size > 0) this.#tell(lines);
     } catch (error) {
-      this.dropped += 1;
+      this.dropped += countLines(lines);
       this.#fail(error);
     }
+  }
+
+  onFlush(listener: () => void): void {
+    this.#holders.push(listener);
   }
 
   subscribe(listener: (line: string) => void): () => void {
@@ -107,6 +114,7 @@ class Files implements LogFiles {
   }
 
   async flush(): Promise<void> {
+    for (const holder of this.#holders) holder();
     // Once for what is being written now, once for what came since.
     await this.#writer.flush();
     await this.#writer.flush();
@@ -114,7 +122,14 @@ class Files implements LogFiles {
 
   async close(): Promise<void> {
     this.#timer?.cancel();
+    for (const holder of this.#holders) holder();
     await this.#writer.close();
+  }
+
+  #tell(lines: string): void {
+    for (const line of lines.split('\n')) {
+      if (line !== '') for (const listener of this.#listeners) listener(`${line}\n`);
+    }
   }
 
   #currentPath(): string {
@@ -177,6 +192,10 @@ function removeOld(
 
 function nameOf(day: string, number: number): string {
   return `isthmus-${day}-${String(number).padStart(4, '0')}.log`;
+}
+
+function countLines(lines: string): number {
+  return lines.split('\n').length - 1;
 }
 
 function sizeOf(path: string): number {

@@ -98,6 +98,7 @@ test('no credential gets into the log files, and no character that fools readers
   const output: string[] = [];
   const log = createLog({
     files,
+    clock: createSystemClock(),
     isTerminal: true,
     output: { write: (text) => void output.push(text) },
   });

@@ -136,7 +136,10 @@ function openKeptLog(folder: string, clock: Clock): { files: LogFiles; log: Log 
     throw error;
   };
   const files = openLogFiles({ folder: join(folder, 'logs'), clock, onFault: fail });
-  return { files, log: createLog({ files, isTerminal: false, output: { write: () => {} } }) };
+  return {
+    files,
+    log: createLog({ files, clock, isTerminal: false, output: { write: () => {} } }),
+  };
 }
 
 function createImpatientClock(): ImpatientClock {

@@ -1,0 +1,72 @@
+import { expect, test } from 'vitest';
+import { createFakeClock } from '../../test/support/fake-clock.ts';
+import { createLog } from './log.ts';
+
+const SECRET = 'canary-of-the-gateway';
+
+function start({ isTerminal }: { readonly isTerminal: boolean }) {
+  const clock = createFakeClock(Date.parse('2026-11-21T12:00:00Z'));
+  const output: string[] = [];
+  const kept: string[] = [];
+  const flushes: (() => void)[] = [];
+  const files = {
+    write: (lines: string) => void kept.push(lines),
+    onFlush: (listener: () => void) => void flushes.push(listener),
+  };
+  const log = createLog({
+    files,
+    clock,
+    secrets: () => [SECRET],
+    isTerminal,
+    output: { write: (text) => void output.push(text) },
+  });
+  const flush = (): void => {
+    for (const listener of flushes) listener();
+  };
+  return { log, clock, output, kept, flush };
+}
+
+test('lines go out together four times a second, each whole and free of credentials', async () => {
+  const { log, clock, output, kept } = start({ isTerminal: false });
+  log.info({ path: `/v1?key=${SECRET}` }, 'one');
+  log.info({ header: `Bearer ${'x'.repeat(20)}` }, 'two');
+  expect(output).toEqual([]);
+  await clock.advance(250);
+  expect(output).toHaveLength(1);
+  expect(kept).toEqual(output);
+  const lines = (output[0] ?? '').trimEnd().split('\n');
+  expect(lines.map((line) => JSON.parse(line).msg)).toEqual(['one', 'two']);
+  expect(output[0]).not.toMatch(/canary|xxx/);
+  await clock.advance(1000);
+  expect(output).toHaveLength(1);
+});
+
+test('many lines do not wait, and whoever reads the files gets those that do', () => {
+  const { log, output, kept, flush } = start({ isTerminal: false });
+  for (let index = 0; index < 40; index += 1) log.info('x'.repeat(1000));
+  expect(output).toHaveLength(1);
+  flush();
+  expect(kept.join('').split('\n')).toHaveLength(41);
+});
+
+test('a credential at the end of a line takes nothing of the next one with it', () => {
+  const { log, kept, flush } = start({ isTerminal: false });
+  log.info({ detail: '-----BEGIN PRIVATE KEY-----' }, `Bearer`);
+  log.info({ detail: 'abcdefghijklmnop' }, SECRET);
+  log.info('last');
+  flush();
+  const lines = kept.join('').trimEnd().split('\n');
+  expect(lines.map((line) => JSON.parse(line).detail)).toEqual([
+    '[redacted]',
+    'abcdefghijklmnop',
+    undefined,
+  ]);
+  expect(lines.map((line) => JSON.parse(line).msg)).toEqual(['Bearer', '[redacted]', 'last']);
+});
+
+test('a person at a terminal reads each line at once', () => {
+  const { log, output } = start({ isTerminal: true });
+  log.warn({ a: 1 }, 'Look here.');
+  expect(output).toHaveLength(1);
+  expect(output[0]).toMatch(/WARN {2}Look here\. a=1\n$/);
+});
