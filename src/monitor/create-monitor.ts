@@ -6,7 +6,7 @@ import { createLiveFigures, type LiveFigures } from './live-figures.ts';
 import { createMemoryRequestStore } from './memory-store.ts';
 import { createMetrics, type MonitorMetrics } from './metrics.ts';
 import type { EndedRequest, RequestObserver } from './observer.ts';
-import { createSpeller } from './redact.ts';
+import { createRedactors } from './redactors.ts';
 import type { RequestRecord, RequestRow } from './request-record.ts';
 import type { RequestStore } from './request-store.ts';
 import { createRetention, type RetentionSettings } from './retention.ts';
@@ -58,7 +58,7 @@ export function createMonitor(options: MonitorOptions): Monitor {
     // Where there is a store, usage is summed there.
     maxUsageRows: options.store === undefined ? undefined : 0,
   });
-  const spell = createSpeller();
+  const redactorFor = createRedactors(options.secrets);
   const store = options.store ?? recent;
   const queue = options.store && createWriteQueue({ store: options.store, clock, log });
   const retention = createRetention({ store, clock, settings, log });
@@ -78,10 +78,9 @@ export function createMonitor(options: MonitorOptions): Monitor {
     const record = writeRecord(ended, {
       keyName: options.keyName,
       createId: options.createId,
-      spell,
       now: clock.now(),
       keepsBodies,
-      secrets: options.secrets(),
+      redactorFor,
     });
     figures.add(record.row);
     metrics.add(record.row);

@@ -2,19 +2,20 @@
 
 export type Labels = Readonly<Record<string, string>>;
 
-export interface CounterFigure {
-  add(labels: Labels, amount?: number): void;
+/** One series of a family; whoever counts often keeps it, as looking it up writes its labels. */
+export interface Counter {
+  add(amount: number): void;
 }
 
-export interface HistogramFigure {
-  observe(labels: Labels, value: number): void;
+export interface Histogram {
+  observe(value: number): void;
 }
 
 /** Written by hand: the usual library takes a tenth of a second to load, and each count ten times as long. */
 export interface MetricsText {
-  counter(name: string, help: string): CounterFigure;
+  counter(name: string, help: string): (labels: Labels) => Counter;
   /** @param bounds upper ends of the buckets, rising */
-  histogram(name: string, help: string, bounds: readonly number[]): HistogramFigure;
+  histogram(name: string, help: string, bounds: readonly number[]): (labels: Labels) => Histogram;
   /** Read when it is asked for. */
   gauge(name: string, help: string, read: () => readonly (readonly [Labels, number])[]): void;
   write(): string;
@@ -30,33 +31,18 @@ export function createMetricsText(): MetricsText {
   };
   return {
     counter(name, help) {
-      const values = new Map<string, number>();
+      const counts = new Map<string, Count>();
       family(name, { help, type: 'counter' }, () =>
-        Array.from(values, ([labels, value]) => lineOf(name, labels, value)),
+        Array.from(counts, ([labels, { value }]) => lineOf(name, labels, value)),
       );
-      return {
-        add(labels, amount = 1) {
-          const key = writeLabels(labels);
-          values.set(key, (values.get(key) ?? 0) + amount);
-        },
-      };
+      return (labels) => findOrMake(counts, writeLabels(labels), () => new Count());
     },
     histogram(name, help, bounds) {
-      const series = new Map<string, Series>();
+      const all = new Map<string, Series>();
       family(name, { help, type: 'histogram' }, () =>
-        Array.from(series, ([labels, one]) => writeSeries(name, labels, { ...one, bounds })),
+        Array.from(all, ([labels, series]) => writeSeries(name, labels, series)),
       );
-      return {
-        observe(labels, value) {
-          const key = writeLabels(labels);
-          const known = series.get(key) ?? { counts: bounds.map(() => 0), sum: 0, count: 0 };
-          const index = bounds.findIndex((bound) => value <= bound);
-          if (index !== -1) known.counts[index] = (known.counts[index] ?? 0) + 1;
-          known.sum += value;
-          known.count += 1;
-          series.set(key, known);
-        },
-      };
+      return (labels) => findOrMake(all, writeLabels(labels), () => new Series(bounds));
     },
     gauge(name, help, read) {
       family(name, { help, type: 'gauge' }, () =>
@@ -67,18 +53,44 @@ export function createMetricsText(): MetricsText {
   };
 }
 
-interface Series {
-  /** By bucket, each without those below it. */
-  readonly counts: number[];
-  sum: number;
-  count: number;
+class Count implements Counter {
+  value = 0;
+
+  add(amount: number): void {
+    this.value += amount;
+  }
 }
 
-function writeSeries(
-  name: string,
-  labels: string,
-  { counts, sum, count, bounds }: Series & { readonly bounds: readonly number[] },
-): string {
+class Series implements Histogram {
+  readonly bounds: readonly number[];
+  /** By bucket, each without those below it. */
+  readonly counts: number[];
+  sum = 0;
+  count = 0;
+
+  constructor(bounds: readonly number[]) {
+    this.bounds = bounds;
+    this.counts = bounds.map(() => 0);
+  }
+
+  observe(value: number): void {
+    const index = this.bounds.findIndex((bound) => value <= bound);
+    if (index !== -1) this.counts[index] = (this.counts[index] ?? 0) + 1;
+    this.sum += value;
+    this.count += 1;
+  }
+}
+
+function findOrMake<Value>(all: Map<string, Value>, key: string, make: () => Value): Value {
+  const found = all.get(key);
+  if (found !== undefined) return found;
+  const made = make();
+  all.set(key, made);
+  return made;
+}
+
+function writeSeries(name: string, labels: string, series: Series): string {
+  const { counts, sum, count, bounds } = series;
   let below = 0;
   const buckets = bounds.map((bound, index) => {
     below += counts[index] ?? 0;

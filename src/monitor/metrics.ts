@@ -63,19 +63,36 @@ export function createMetrics(sources: MetricsSources): MonitorMetrics {
     models.add(model);
     return model;
   };
+  const allAttempts = attempts({});
+  const makeSeries = (protocol: string, model: string, outcome: string) => ({
+    requests: requests({ protocol, model, outcome }),
+    duration: duration({ protocol }),
+    firstEvent: firstEvent({ protocol }),
+    input: tokens({ model, kind: 'input' }),
+    output: tokens({ model, kind: 'output' }),
+    cached: tokens({ model, kind: 'cached' }),
+    thought: tokens({ model, kind: 'thought' }),
+  });
+  const known = new Map<string, ReturnType<typeof makeSeries>>();
+  const seriesOf = (protocol: string, model: string, outcome: string) => {
+    const key = `${protocol} ${outcome} ${model}`;
+    const found = known.get(key) ?? makeSeries(protocol, model, outcome);
+    known.set(key, found);
+    return found;
+  };
   return {
     add(row) {
-      const { protocol, outcome } = row;
       const model = modelLabel(row);
-      requests.add({ protocol, model, outcome });
-      attempts.add({}, row.attempts);
-      duration.observe({ protocol }, row.totalMs / 1000);
-      if (row.firstEventMs !== undefined) firstEvent.observe({ protocol }, row.firstEventMs / 1000);
-      if (row.inputTokens) tokens.add({ model, kind: 'input' }, row.inputTokens);
-      if (row.outputTokens) tokens.add({ model, kind: 'output' }, row.outputTokens);
-      if (row.cachedTokens) tokens.add({ model, kind: 'cached' }, row.cachedTokens);
-      if (row.thoughtTokens) tokens.add({ model, kind: 'thought' }, row.thoughtTokens);
-      if (row.images) images.add({ model }, row.images);
+      const series = seriesOf(row.protocol, model, row.outcome);
+      series.requests.add(1);
+      allAttempts.add(row.attempts);
+      series.duration.observe(row.totalMs / 1000);
+      if (row.firstEventMs !== undefined) series.firstEvent.observe(row.firstEventMs / 1000);
+      series.input.add(row.inputTokens ?? 0);
+      series.output.add(row.outputTokens ?? 0);
+      series.cached.add(row.cachedTokens ?? 0);
+      series.thought.add(row.thoughtTokens ?? 0);
+      if (row.images) images({ model }).add(row.images);
     },
     write: () => ({ text: text.write(), contentType: METRICS_TYPE }),
   };

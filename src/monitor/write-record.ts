@@ -4,7 +4,7 @@ import type { ReceiptAction, ReceiptEntry } from '../canonical/receipt.ts';
 import type { TranscriptBlock } from '../canonical/transcript.ts';
 import { inputTokens, outputTokens } from '../canonical/usage.ts';
 import type { CallFacts, EndedRequest } from './observer.ts';
-import { createRedactor, type Redactor } from './redact.ts';
+import type { Redactor } from './redact.ts';
 import type {
   AttemptEntry,
   BodyBlocks,
@@ -20,9 +20,8 @@ export interface RecordContext {
   /** Milliseconds since the epoch. */
   readonly now: number;
   readonly keepsBodies: boolean;
-  /** Credentials of the gateway itself. */
-  readonly secrets: readonly string[];
-  readonly spell?: ((secret: string) => readonly string[]) | undefined;
+  /** Takes out what the request showed as credentials, and the gateway's own. */
+  redactorFor(credentials: readonly string[]): Redactor;
   keyName(keyId: string): string | undefined;
   createId(prefix: string): string;
 }
@@ -34,7 +33,7 @@ const MOST_LISTED = 100;
 const CLIENT_LEFT = 499;
 
 export function writeRecord(ended: EndedRequest, context: RecordContext): RequestRecord {
-  const redactor = createRedactor([...ended.credentials, ...context.secrets], context.spell);
+  const redactor = context.redactorFor(ended.credentials);
   const row = writeRow(ended, context, redactor);
   const { facts, receipt } = ended;
   return {
@@ -65,7 +64,7 @@ function writeRow(ended: EndedRequest, context: RecordContext, redactor: Redacto
   const { facts, call, status, requestId } = ended;
   return {
     id: ended.isIdGiven ? context.createId('req_') : requestId,
-    requestId: clean(requestId, redactor),
+    requestId: ended.isIdGiven ? clean(requestId, redactor) : requestId,
     at: context.now - Math.round(ended.totalMs),
     protocol: ended.protocol,
     surface: surfaceOf(ended.route),

@@ -3,14 +3,13 @@
 import type { AdminCaller } from './admin-route.ts';
 import type { Edge, Exchange } from './edge.ts';
 import { isInRange, readAddress } from './gates/address.ts';
-import { addressOf } from './gates/client-address.ts';
 import { classifyPeer, type PeerInput } from './gates/locality.ts';
 import { readSessionCookie } from './gates/session-cookie.ts';
 
 export function readCaller(edge: Edge, exchange: Exchange, peer: PeerInput): AdminCaller {
   const { headers } = exchange;
   return {
-    address: addressOf(edge, exchange),
+    address: exchange.clientAddress,
     isLocal: classifyPeer(peer) === 'local',
     isSecure: isSecure(edge, exchange),
     cookie: readSessionCookie(headers),

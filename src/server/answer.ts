@@ -4,7 +4,6 @@ import { asGatewayError, GatewayError } from '../canonical/error.ts';
 import { answerConsoleFile } from './answer-console-file.ts';
 import type { Edge, Exchange } from './edge.ts';
 import { authenticate } from './gates/authenticate.ts';
-import { addressOf } from './gates/client-address.ts';
 import { preflightHeaders } from './gates/cors.ts';
 import { type KeyRing, readCredentials } from './gates/credentials.ts';
 import type { PeerInput } from './gates/locality.ts';
@@ -29,7 +28,7 @@ async function answerMatched(edge: Edge, exchange: Exchange): Promise<void> {
   const match = edge.routes.match(method, exchange.path);
   if (match.kind === 'route' && match.route.kind === 'health') return sendHealth(edge, exchange);
   if (exchange.settings.addressFilter.enabled) {
-    edge.door.addresses.enter(addressOf(edge, exchange));
+    edge.door.addresses.enter(exchange.clientAddress);
   }
   if (method === 'OPTIONS') return sendPreflight(edge, exchange);
   if (match.kind !== 'route') {
@@ -115,7 +114,7 @@ function authenticateExchange(edge: Edge, exchange: Exchange): string {
     peer: peerOf(exchange),
   });
   exchange.clientKeyId = clientKeyId;
-  if (!edge.door.keyGate.isEmpty) edge.door.keyGate.enter(clientKeyId, addressOf(edge, exchange));
+  if (!edge.door.keyGate.isEmpty) edge.door.keyGate.enter(clientKeyId, exchange.clientAddress);
   return clientKeyId;
 }
 

@@ -7,7 +7,7 @@ import { createId } from '../lib/ids.ts';
 import { createActivity } from './activity.ts';
 import type { Edge, EdgeOptions } from './edge.ts';
 import { refuse, serve } from './exchange.ts';
-import { readTrustedProxies } from './gates/client-address.ts';
+import { createAddressReader, readTrustedProxies } from './gates/client-address.ts';
 import { createKeyRing } from './gates/credentials.ts';
 import { checkSingleHeaders, readTarget } from './gates/target.ts';
 import { httpOptions } from './listen.ts';
@@ -35,6 +35,7 @@ export function createServer(options: EdgeOptions): EdgeServer {
     activity: createActivity(options.clock),
     keyRing: (settings) => keyRing(settings.apiKeys),
     trustedProxies: (settings) => trustedProxies(settings.trustedProxies),
+    readClientAddress: createAddressReader(),
   };
   const app = createApp(edge);
   let closing: Promise<void> | undefined;

@@ -14,6 +14,7 @@ import type { Activity } from './activity.ts';
 import type { AdminRoute } from './admin-route.ts';
 import type { ConsoleFiles } from './console-files.ts';
 import type { AddressRange } from './gates/address.ts';
+import type { AddressInput } from './gates/client-address.ts';
 import type { KeyRing } from './gates/credentials.ts';
 import type { HeaderMap } from './headers.ts';
 import type { Log } from './log.ts';
@@ -55,6 +56,7 @@ export interface Edge extends EdgeOptions {
   /** Derived from settings, once for each change of them. */
   keyRing(settings: EdgeSettings): KeyRing;
   trustedProxies(settings: EdgeSettings): readonly AddressRange[];
+  readonly readClientAddress: (input: AddressInput) => string;
 }
 
 /** One request on its way; everything known of it and nothing of any other. */
@@ -68,6 +70,8 @@ export interface Exchange {
   readonly path: string;
   readonly query: URLSearchParams;
   readonly headers: HeaderMap;
+  /** Of the peer, or of whoever stands behind trusted proxies. */
+  readonly clientAddress: string;
   /** Aborted when the client leaves, a limit passes, or the gateway stops; the reason is a GatewayError. */
   readonly abort: AbortController;
   readonly receipt: Receipt;

@@ -2,10 +2,9 @@
 
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createReceipt } from '../canonical/receipt.ts';
-import { createId } from '../lib/ids.ts';
+import { createTimedId } from '../lib/ids.ts';
 import { answer } from './answer.ts';
 import type { Edge, Exchange } from './edge.ts';
-import { readClientAddress } from './gates/client-address.ts';
 import { clientGone } from './gates/read-bytes.ts';
 import { readTarget } from './gates/target.ts';
 import { readHeaderMap } from './headers.ts';
@@ -59,15 +58,25 @@ interface ExchangeParts {
 function createExchange(edge: Edge, { request, response, path, query }: ExchangeParts): Exchange {
   const headers = readHeaderMap(request.headers);
   const givenId = headers['x-request-id'];
+  const settings = edge.settings();
+  const { clock } = edge;
   return {
     request,
     response,
-    settings: edge.settings(),
-    requestId: givenId !== undefined && SANE_REQUEST_ID.test(givenId) ? givenId : createId('req_'),
-    startedAt: edge.clock.monotonic(),
+    settings,
+    requestId:
+      givenId !== undefined && SANE_REQUEST_ID.test(givenId)
+        ? givenId
+        : createTimedId('req_', clock.now()),
+    startedAt: clock.monotonic(),
     path,
     query: new URLSearchParams(query),
     headers,
+    clientAddress: edge.readClientAddress({
+      peer: request.socket.remoteAddress,
+      forwardedFor: headers['x-forwarded-for'],
+      trustedProxies: edge.trustedProxies(settings),
+    }),
     abort: new AbortController(),
     receipt: createReceipt(),
     record: { attempts: [], timings: {} },
@@ -106,11 +115,7 @@ function logEnd(edge: Edge, exchange: Exchange): void {
       path,
       status: finished ? response.statusCode : 499,
       durationMs: Math.round(edge.clock.monotonic() - exchange.startedAt),
-      client: readClientAddress({
-        peer: request.socket.remoteAddress,
-        forwardedFor: exchange.headers['x-forwarded-for'],
-        trustedProxies: edge.trustedProxies(exchange.settings),
-      }),
+      client: exchange.clientAddress,
       clientKeyId,
       error: record.error?.kind ?? (finished ? undefined : 'client-gone'),
     },

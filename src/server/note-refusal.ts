@@ -4,7 +4,6 @@ import type { GatewayError } from '../canonical/error.ts';
 import type { AccessVerdict } from '../door/access-log.ts';
 import { isAdminPath } from './admin-error.ts';
 import type { Edge, Exchange } from './edge.ts';
-import { addressOf } from './gates/client-address.ts';
 
 /** Does nothing for errors that have another cause. */
 export function noteRefusal(edge: Edge, exchange: Exchange, error: GatewayError): void {
@@ -12,7 +11,7 @@ export function noteRefusal(edge: Edge, exchange: Exchange, error: GatewayError)
   if (verdict === undefined) return;
   edge.door.accessLog.add({
     verdict,
-    address: addressOf(edge, exchange),
+    address: exchange.clientAddress,
     method: exchange.request.method ?? 'GET',
     path: exchange.path,
     keyId: exchange.clientKeyId === '' ? undefined : exchange.clientKeyId,

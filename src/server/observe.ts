@@ -3,7 +3,6 @@
 import type { JsonObject } from '../lib/json.ts';
 import type { ProtocolRoute } from '../protocols/protocol.ts';
 import type { Edge, Exchange } from './edge.ts';
-import { readClientAddress } from './gates/client-address.ts';
 import { readCredentials } from './gates/credentials.ts';
 
 /** Model lists and kept answers ask no model anything. */
@@ -53,11 +52,7 @@ export function observeEnd(edge: Edge, exchange: Exchange, status: number): void
     path: exchange.path,
     status,
     clientKeyId: exchange.clientKeyId,
-    clientAddress: readClientAddress({
-      peer: request.socket.remoteAddress,
-      forwardedFor: headers['x-forwarded-for'],
-      trustedProxies: edge.trustedProxies(exchange.settings),
-    }),
+    clientAddress: exchange.clientAddress,
     userAgent: headers['user-agent'],
     session: headers['x-session-id'] ?? headers['session-id'],
     traceparent: headers.traceparent,

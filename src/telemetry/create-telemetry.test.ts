@@ -4,6 +4,7 @@ import { type FakeCollector, startCollector } from '../../test/support/fake-coll
 import { recordOf } from '../../test/support/request-records.ts';
 import { GatewayError } from '../canonical/error.ts';
 import type { EndedRequest } from '../monitor/observer.ts';
+import { createRedactors } from '../monitor/redactors.ts';
 import { writeRecord } from '../monitor/write-record.ts';
 import { createTelemetry, type Telemetry, type TelemetryOptions } from './create-telemetry.ts';
 
@@ -104,7 +105,7 @@ function observe(telemetry: Telemetry, request: EndedRequest): void {
   const record = writeRecord(request, {
     now: clock.now(),
     keepsBodies: false,
-    secrets: [],
+    redactorFor: createRedactors(() => []),
     keyName: () => 'canary key name',
     createId: (prefix) => `${prefix}2`,
   });

@@ -1,6 +1,5 @@
 // The address a request counts for: the socket's peer, or what trusted proxies say stands before it.
 
-import type { Edge, Exchange } from '../edge.ts';
 import { type AddressRange, isInRange, readAddress, readRange } from './address.ts';
 
 export interface AddressInput {
@@ -38,14 +37,22 @@ export function readClientAddress(input: AddressInput): string {
   return client.toString();
 }
 
-/** The address that a request counts for, of whoever stands behind trusted proxies. */
-export function addressOf(edge: Edge, { request, headers, settings }: Exchange): string {
-  return readClientAddress({
-    peer: request.socket.remoteAddress,
-    forwardedFor: headers['x-forwarded-for'],
-    trustedProxies: edge.trustedProxies(settings),
-  });
+/** As `readClientAddress`; remembers peers, which send many requests each. */
+export function createAddressReader(): typeof readClientAddress {
+  const known = new Map<string, string>();
+  return (input) => {
+    const { peer, forwardedFor } = input;
+    if (peer === undefined || forwardedFor !== undefined) return readClientAddress(input);
+    const found = known.get(peer);
+    if (found !== undefined) return found;
+    if (known.size === MOST_PEERS) known.clear();
+    const address = readClientAddress(input);
+    known.set(peer, address);
+    return address;
+  };
 }
+
+const MOST_PEERS = 1024;
 
 /** Some proxies write `192.0.2.1:1234` or `[2001:db8::1]:1234`. */
 function withoutPort(token: string): string {

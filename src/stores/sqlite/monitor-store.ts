@@ -11,7 +11,7 @@ import type {
 import type { SqliteConnection } from './connection.ts';
 import { listRequests } from './monitor-lists.ts';
 import { fromStored } from './monitor-rows.ts';
-import { saveRecords } from './monitor-writes.ts';
+import { createRecordWriter } from './monitor-writes.ts';
 import type { QueryBuilder } from './schema.ts';
 import type { Queries } from './session.ts';
 
@@ -32,6 +32,7 @@ export function createMonitorStore(options: MonitorStoreOptions): RequestStore {
   /** Bytes of all records; summed up once, then kept by what is written and removed. */
   let stored: number | undefined;
   let isReducing = false;
+  const saveRecords = createRecordWriter(builder);
   const remove = (before: number): Promise<number> =>
     connection.write('crash', (queries) => {
       const removed = removeOldest(queries, builder, before);
@@ -41,7 +42,7 @@ export function createMonitorStore(options: MonitorStoreOptions): RequestStore {
   return {
     save: (records) =>
       connection.write('crash', (queries) => {
-        const added = saveRecords(queries, builder, records);
+        const added = saveRecords(queries, records);
         if (stored !== undefined) stored += added;
       }),
     list: (filter, page) => listRequests({ ...options, pause }, filter, page),

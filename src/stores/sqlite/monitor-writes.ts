@@ -6,26 +6,24 @@ import { type RequestBodiesRow, toBodiesRow, toRequestsRow } from './monitor-row
 import type { QueryBuilder } from './schema.ts';
 import type { Queries } from './session.ts';
 
-/** @returns the bytes that were added, about */
-export function saveRecords(
-  queries: Queries,
-  builder: QueryBuilder,
-  records: readonly RequestRecord[],
-): number {
-  const write = createWriter(queries, builder);
-  let sequence = lastSequence(queries, builder);
-  let added = 0;
-  for (const record of records) {
-    sequence += 1;
-    added += saveRecord(write, record, sequence);
-  }
-  for (const sum of sumByQuarter(records)) write.usage(sum);
-  return added;
-}
+/** Saves records in one transaction of the caller's. @returns the bytes that were added, about */
+export type SaveRecords = (queries: Queries, records: readonly RequestRecord[]) => number;
 
-function lastSequence(queries: Queries, builder: QueryBuilder): number {
+export function createRecordWriter(builder: QueryBuilder): SaveRecords {
   const newest = builder.selectFrom('requests').select('sequence').orderBy('sequence', 'desc');
-  return queries.rows(newest.limit(1))[0]?.sequence ?? 0;
+  const last = newest.limit(1).compile();
+  const writerOf = createWriters(builder);
+  return (queries, records) => {
+    const write = writerOf(queries);
+    let sequence = queries.rows({ compile: () => last })[0]?.sequence ?? 0;
+    let added = 0;
+    for (const record of records) {
+      sequence += 1;
+      added += saveRecord(write, record, sequence);
+    }
+    for (const sum of sumByQuarter(records)) write.usage(sum);
+    return added;
+  };
 }
 
 function saveRecord(write: Writer, record: RequestRecord, sequence: number): number {
@@ -51,44 +49,60 @@ interface Writer {
   usage(sum: QuarterSum): void;
 }
 
+type Compiled = ReturnType<Parameters<Queries['run']>[0]['compile']>;
+
 /** Each statement is compiled with its first row: kysely takes ten times as long as SQLite for one. */
-function createWriter(queries: Queries, builder: QueryBuilder): Writer {
-  const inserter = <Row extends object>(compile: (row: Row) => Compiled): ((row: Row) => void) => {
+function createWriters(builder: QueryBuilder): (queries: Queries) => Writer {
+  const inserter = <Row extends object>(compile: (row: Row) => Compiled) => {
     let compiled: Compiled | undefined;
-    return (row) => {
+    return (queries: Queries, row: Row): void => {
       compiled ??= compile(row);
       const statement = { ...compiled, parameters: Object.values(row) };
       queries.run({ compile: () => statement });
     };
   };
+  const request = inserter<Parameters<Writer['request']>[0]>((row) =>
+    builder.insertInto('requests').values(row).compile(),
+  );
+  const details = inserter<Parameters<Writer['details']>[0]>((row) =>
+    builder.insertInto('request_details').values(row).compile(),
+  );
+  const bodies = inserter<RequestBodiesRow>((row) =>
+    builder.insertInto('request_bodies').values(row).compile(),
+  );
+  const usage = inserter<UsageSumsRow>((row) => addToSum(builder, row).compile());
+  return (queries) => ({
+    request: (row) => request(queries, row),
+    details: (row) => details(queries, row),
+    bodies: (row) => bodies(queries, row),
+    usage: (sum) => usage(queries, toUsageSumsRow(sum)),
+  });
+}
+
+type UsageSumsRow = ReturnType<typeof toUsageSumsRow>;
+
+function toUsageSumsRow(sum: QuarterSum) {
+  const { at, model, account, keyId, protocol, requests, errors, images } = sum;
   return {
-    request: inserter((row) => builder.insertInto('requests').values(row).compile()),
-    details: inserter((row) => builder.insertInto('request_details').values(row).compile()),
-    bodies: inserter((row) => builder.insertInto('request_bodies').values(row).compile()),
-    usage: (sum) => queries.run(addToSum(builder, sum)),
+    at,
+    model,
+    account,
+    key_id: keyId,
+    protocol,
+    requests,
+    errors,
+    input_tokens: sum.inputTokens,
+    output_tokens: sum.outputTokens,
+    cached_tokens: sum.cachedTokens,
+    thought_tokens: sum.thoughtTokens,
+    images,
   };
 }
 
-type Compiled = ReturnType<Parameters<Queries['run']>[0]['compile']>;
-
-function addToSum(builder: QueryBuilder, sum: QuarterSum) {
-  const { at, model, account, keyId, protocol, requests, errors, images } = sum;
+function addToSum(builder: QueryBuilder, row: UsageSumsRow) {
   return builder
     .insertInto('usage_sums')
-    .values({
-      at,
-      model,
-      account,
-      key_id: keyId,
-      protocol,
-      requests,
-      errors,
-      input_tokens: sum.inputTokens,
-      output_tokens: sum.outputTokens,
-      cached_tokens: sum.cachedTokens,
-      thought_tokens: sum.thoughtTokens,
-      images,
-    })
+    .values(row)
     .onConflict((conflict) =>
       conflict
         .columns(['at', 'model', 'account', 'key_id', 'protocol'])
