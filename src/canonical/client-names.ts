@@ -34,40 +34,40 @@ export function inClientNames<Result>(
   work: (receipt: Receipt) => Result,
 ): Result {
   if (names === undefined) return work(receipt);
-  const paths = new Map<string, string>(Object.entries(names));
   try {
-    return work(renamingReceipt(receipt, paths));
+    return work(renamingReceipt(receipt, names));
   } catch (error) {
-    throw error instanceof GatewayError ? renameField(error, paths) : error;
+    throw error instanceof GatewayError ? renameField(error, names) : error;
   }
 }
 
 /** The receipt for rules that go on noting while an answer arrives. */
 export function receiptInClientNames(names: ClientNames | undefined, receipt: Receipt): Receipt {
   if (names === undefined) return receipt;
-  return renamingReceipt(receipt, new Map<string, string>(Object.entries(names)));
+  return renamingReceipt(receipt, names);
 }
 
-function renamingReceipt(receipt: Receipt, paths: ReadonlyMap<string, string>): Receipt {
+function renamingReceipt(receipt: Receipt, names: ClientNames): Receipt {
   return {
     entries: receipt.entries,
-    add: (action, path, reason) => receipt.add(action, rename(path, paths), reason),
+    add: (action, path, reason) => receipt.add(action, rename(path, names), reason),
   };
 }
 
 /** The path with its first word replaced: `stop[5]` → `stop_sequences[5]`. */
-function rename(path: string, paths: ReadonlyMap<string, string>): string {
+function rename(path: string, names: ClientNames): string {
   const end = path.search(/[.[]/);
   const word = end < 0 ? path : path.slice(0, end);
-  const own = paths.get(word);
+  // Most requests lose nothing, so that their names are not worth a table.
+  const [, own] = Object.entries(names).find(([name]) => name === word) ?? [];
   return own === undefined ? path : own + path.slice(word.length);
 }
 
 /** Messages that begin with the field's name begin with the client's name for it. */
-function renameField(error: GatewayError, paths: ReadonlyMap<string, string>): GatewayError {
+function renameField(error: GatewayError, names: ClientNames): GatewayError {
   const { kind, source, reason, field, retryAfterMs, failure, cause } = error;
   if (field === undefined) return error;
-  const own = rename(field, paths);
+  const own = rename(field, names);
   if (own === field) return error;
   const message = error.message.startsWith(`${field}:`)
     ? own + error.message.slice(field.length)

@@ -20,6 +20,7 @@ export function createOverloads(): Overloads {
   const key = (upstreamId: string, model: string): string => `${upstreamId} ${model}`;
   return {
     remainingMs(upstreamId, model, now) {
+      if (states.size === 0) return 0;
       const state = states.get(key(upstreamId, model));
       return state === undefined ? 0 : Math.max(0, state.until - now);
     },

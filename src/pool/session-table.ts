@@ -77,10 +77,11 @@ export function createSessionTable(options: SessionTableOptions): SessionTable {
     },
     keep(session, binding) {
       const key = keyOf(session);
+      const known = entries.get(key);
       entries.delete(key);
       entries.set(key, {
         clientKeyId: session.clientKeyId,
-        label: labelOf(session.session),
+        label: known?.label ?? labelOf(session.session),
         binding,
         expiresAt: clock.now() + idleMs(),
       });

@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { GatewayError } from '../../canonical/error.ts';
 import type { AuthMode, ClientKey } from '../settings.ts';
@@ -125,5 +126,15 @@ test('an empty configured key opens nothing', () => {
 test('keys that share a beginning or differ in length do not match', () => {
   for (const key of ['right-ke', 'right-key2', 'RIGHT-KEY', 'right-key\u0000']) {
     expect(createKeyRing(KEYS).find([key])).toBeUndefined();
+  }
+});
+
+test('long keys match themselves alone, and their digest is no key', () => {
+  for (const length of [507, 508, 509, 513, 4000]) {
+    const key = 'k'.repeat(length);
+    const ring = createKeyRing([{ id: 'long', key }]);
+    expect(ring.find([key])).toBe('long');
+    expect(ring.find([`${key}k`, key.slice(1), `${key}\u0000`])).toBeUndefined();
+    expect(ring.find([hash('sha512', key, 'latin1')])).toBeUndefined();
   }
 });

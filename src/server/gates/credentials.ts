@@ -20,7 +20,7 @@ export function readCredentials(headers: HeaderMap, query: URLSearchParams): rea
   return credentials;
 }
 
-/** Compares keys by digest, always against all of them. */
+/** Compares keys in a time that does not tell how alike they are, always against all of them. */
 export interface KeyRing {
   readonly isEmpty: boolean;
   /** The id of a key one of the credentials is; undefined when none is. */
@@ -30,15 +30,16 @@ export interface KeyRing {
 export function createKeyRing(keys: readonly ClientKey[]): KeyRing {
   const entries = keys
     .filter(({ key }) => key !== '')
-    .map(({ id, key }) => ({ id, digest: digestOf(key) }));
+    .map(({ id, key }) => ({ id, image: imageOf(key, Buffer.alloc(IMAGE_BYTES)) }));
+  const shown = Buffer.alloc(IMAGE_BYTES);
   return {
     isEmpty: entries.length === 0,
     find(credentials) {
       let found: string | undefined;
       for (const credential of credentials) {
-        const digest = digestOf(credential);
+        imageOf(credential, shown);
         for (const entry of entries) {
-          if (timingSafeEqual(entry.digest, digest)) found ??= entry.id;
+          if (timingSafeEqual(entry.image, shown)) found ??= entry.id;
         }
       }
       return found;
@@ -52,6 +53,16 @@ function readBearer(authorization: string | undefined): string {
   return authorization.slice(7).trim();
 }
 
-function digestOf(text: string): Buffer {
-  return hash('sha256', text, 'buffer');
+/** Long enough for every usual key, short enough to compare in a tenth of the time a digest takes. */
+const IMAGE_BYTES = 512;
+const LENGTH_BYTES = 4;
+
+/** Of one length whatever the key: its length and its bytes, or the digest of a longer one. */
+function imageOf(key: string, image: Buffer): Buffer {
+  const bytes = Buffer.byteLength(key);
+  image.fill(0);
+  image.writeUInt32BE(bytes);
+  if (bytes <= IMAGE_BYTES - LENGTH_BYTES) image.write(key, LENGTH_BYTES);
+  else hash('sha512', key, 'buffer').copy(image, LENGTH_BYTES);
+  return image;
 }

@@ -9,8 +9,12 @@ export type Optional<T> = { readonly [K in keyof T]?: T[K] | undefined };
 export function definedFields(
   fields: Readonly<Record<string, JsonValue | undefined>>,
 ): JsonObject | undefined {
-  const entries = Object.entries(fields).filter((entry): entry is [string, JsonValue] => {
-    return entry[1] !== undefined;
-  });
-  return entries.length === 0 ? undefined : Object.fromEntries(entries);
+  let defined: JsonObject | undefined;
+  for (const name in fields) {
+    const value = fields[name];
+    if (value === undefined) continue;
+    defined ??= {};
+    defined[name] = value;
+  }
+  return defined;
 }

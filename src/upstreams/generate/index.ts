@@ -1,7 +1,8 @@
 // The generate-content upstream: profile, encoder, decoder and transport put together.
 
+import type { ModelCapabilities } from '../../canonical/model.ts';
 import type { Clock } from '../../lib/clock.ts';
-import type { Upstream } from '../upstream.ts';
+import type { Upstream, UpstreamModel } from '../upstream.ts';
 import { capabilitiesOf } from './capabilities.ts';
 import { type ClientLimits, createUpstreamClient } from './client.ts';
 import { countTokens } from './count-tokens.ts';
@@ -34,13 +35,18 @@ export function createGenerateUpstream(options: GenerateUpstreamOptions): Genera
   const { baseUrl, userAgent } = profile;
   const client = createUpstreamClient({ baseUrl, userAgent, clock, limits });
   const builtIn = remember((modelId: string) => capabilitiesOf(profile, modelId));
+  const listedOnes = new WeakMap<UpstreamModel, ModelCapabilities>();
   return {
     id: profile.id,
     wire: GENERATE_WIRE,
     baseUrl,
     modelIds: remember((name) => profile.modelIds(name)),
-    capabilities: (modelId, listed) =>
-      listed === undefined ? builtIn(modelId) : capabilitiesOf(profile, modelId, listed),
+    capabilities(modelId, listed) {
+      if (listed === undefined) return builtIn(modelId);
+      const found = listedOnes.get(listed) ?? capabilitiesOf(profile, modelId, listed);
+      listedOnes.set(listed, found);
+      return found;
+    },
     readsUri: (uri) => profile.readsUri(uri),
     encode: (request, target) => encode(request, target, profile),
     patch: (body, target) => patch(body, target, profile),

@@ -78,6 +78,6 @@ function credentials(profile: GenerateProfile, access: AccountAccess) {
 }
 
 function withQuery(path: string, query: Readonly<Record<string, string>>): string {
-  const search = new URLSearchParams(query).toString();
-  return search === '' ? path : `${path}?${search}`;
+  for (const _name in query) return `${path}?${new URLSearchParams(query)}`;
+  return path;
 }
