@@ -24,6 +24,11 @@ export interface AccountBook {
   remove(id: string): Promise<void>;
   /** Puts an event through the account's state machine; unknown ids are ignored. */
   apply(id: string, event: HealthEvent): void;
+  /**
+   * What the upstream itself says of an account's plan. Of accounts that come with the process it is
+   * known until the process ends; unknown ids are ignored. @throws StoreError
+   */
+  learnPlan(id: string, plan: AccountPlan): Promise<void>;
   setModels(id: string, models: ReadonlyMap<string, UpstreamModel> | undefined): void;
   /**
    * Replaces the readings given; a reading of undefined removes the row. What the upstream itself
@@ -52,6 +57,9 @@ export interface AccountBook {
   /** Writes what is not saved yet. */
   close(): Promise<void>;
 }
+
+export type AccountPlan = Partial<Record<'projectId', string>> &
+  Partial<Pick<AccountRecord, 'tier'>>;
 
 export interface NewAccount {
   readonly upstreamId: string;

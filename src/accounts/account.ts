@@ -43,6 +43,8 @@ export interface Account {
 export interface QuotaReading {
   /** 0 to 1. An upstream that names a model without a fraction means 0. */
   readonly remainingFraction: number;
+  /** Calls that are left, where the upstream counts them. Not stored: it is read again. */
+  readonly remainingCalls?: number | undefined;
   /** Milliseconds since the epoch; undefined when the upstream does not say. */
   readonly resetsAt: number | undefined;
   readonly source: 'upstream' | 'estimated';

@@ -149,6 +149,19 @@ test('accounts of the environment cannot be changed or removed, but disabled for
   expect((await reopen()).find(SEED.id)?.health.status.kind).toBe('active');
 });
 
+test('what the upstream says of a plan reaches every account, of the environment for this run', async () => {
+  const { book, changes, reopen } = await openBench([SEED]);
+  await book.add(ADA);
+  await book.learnPlan(SEED.id, { tier: 'ultra', projectId: 'p' });
+  await book.learnPlan('acc_1', { tier: 'free' });
+  await book.learnPlan('acc_9', { tier: 'free' });
+  expect(book.find(SEED.id)?.record).toMatchObject({ tier: 'ultra', projectId: 'p' });
+  expect(changes.filter((change) => change.startsWith('record'))).toHaveLength(2);
+  const after = await reopen();
+  expect(after.find(SEED.id)?.record).toMatchObject({ tier: undefined, projectId: undefined });
+  expect(after.find('acc_1')?.record.tier).toBe('free');
+});
+
 test('without storage no account can be added', async () => {
   const book = await createAccountBook({
     store: undefined,

@@ -3,7 +3,7 @@
 import type { Clock } from '../lib/clock.ts';
 import type { UpstreamModel } from '../upstreams/upstream.ts';
 import type { Account, QuotaReading } from './account.ts';
-import type { AccountBook, BookChange, NewAccount } from './account-book.ts';
+import type { AccountBook, AccountPlan, BookChange, NewAccount } from './account-book.ts';
 import { type AccountRecordChange, type AccountStore, StoreError } from './account-store.ts';
 import { type BookListeners, createBookListeners } from './book-listeners.ts';
 import { otherKind, readOnly, refuseSeedLabel } from './book-refusals.ts';
@@ -151,6 +151,13 @@ class Book implements AccountBook {
     const account = this.#accounts.get(id);
     if (account === undefined) return;
     this.#setHealth(account, this.#next(account.health, event));
+  }
+
+  async learnPlan(id: string, plan: AccountPlan): Promise<void> {
+    const account = this.#accounts.get(id);
+    if (account === undefined) return;
+    if (account.origin === 'stored') await this.change(id, plan);
+    else this.#put({ ...account, record: { ...account.record, ...plan } }, 'record');
   }
 
   setModels(id: string, models: ReadonlyMap<string, UpstreamModel> | undefined): void {

@@ -85,6 +85,10 @@ export function createFakeBook(now: () => number): AccountBook {
       const health = nextHealth(one.account.health, event, { now: now(), jitter: 0.5 });
       one.account = { ...one.account, health };
     },
+    async learnPlan(id, plan) {
+      const one = find(id);
+      one.account = { ...one.account, record: { ...one.account.record, ...plan } };
+    },
     setModels(id, models) {
       const one = find(id);
       one.account = { ...one.account, models };

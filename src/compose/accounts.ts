@@ -78,7 +78,8 @@ export async function openAccounts(options: AccountsOptions): Promise<Accounts> 
     settings: () => settings().pool,
     isProtected,
     rulesVersion: settings,
-    onOutcome: watchQuota,
+    onOutcome: (...ended) => watchQuota.noteOutcome(...ended),
+    callLimitOf: watchQuota.callLimitOf,
     clock,
     random,
     onModelListFailure: (account, error) =>

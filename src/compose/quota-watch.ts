@@ -3,7 +3,7 @@
 import type { AccountBook } from '../accounts/account-book.ts';
 import type { Settings } from '../config/effective.ts';
 import type { LeaseOutcome } from '../pool/pool.ts';
-import { createQuotaEstimates } from '../quota/estimates.ts';
+import { createQuotaEstimates, type QuotaEstimates } from '../quota/estimates.ts';
 import type { QuotaRefresher } from '../quota/refresher.ts';
 import type { Upstream } from '../upstreams/upstream.ts';
 
@@ -15,9 +15,13 @@ export interface QuotaWatchOptions {
   readonly now: () => number;
 }
 
-export type WatchOutcome = (accountId: string, modelId: string, outcome: LeaseOutcome) => void;
+export interface QuotaWatch {
+  noteOutcome(accountId: string, modelId: string, outcome: LeaseOutcome): void;
+  /** Calls that one window of the account's quota allows, where that is configured or was learned. */
+  readonly callLimitOf: QuotaEstimates['callLimitOf'];
+}
 
-export function createQuotaWatch(options: QuotaWatchOptions): WatchOutcome {
+export function createQuotaWatch(options: QuotaWatchOptions): QuotaWatch {
   const { book, upstreams, settings, refresher, now } = options;
   const estimates = createQuotaEstimates({
     book,
@@ -31,16 +35,16 @@ export function createQuotaWatch(options: QuotaWatchOptions): WatchOutcome {
     const upstream = upstreams.get(book.find(accountId)?.record.upstreamId ?? '');
     return upstream?.capabilities(modelId, undefined).drawsImages ?? false;
   };
-  return (accountId, modelId, outcome) => {
-    if (outcome.kind === 'success') {
-      estimates.noteUse(accountId, modelId, 1);
-      if (drawsImages(accountId, modelId)) refresher().noteChanged(accountId);
+  const noteOutcome: QuotaWatch['noteOutcome'] = (accountId, modelId, outcome) => {
+    if (outcome.kind === 'success') estimates.noteUse(accountId, modelId, 1);
+    if (outcome.kind === 'failure') {
+      estimates.noteRefusal(accountId, modelId, outcome.failure);
+      const { kind } = outcome.failure;
+      if (kind === 'quota-exhausted' || kind === 'rate-limited') refresher().noteChanged(accountId);
       return;
     }
-    if (outcome.kind !== 'failure') return;
-    estimates.noteRefusal(accountId, modelId, outcome.failure);
-    const { kind } = outcome.failure;
-    const isLimit = kind === 'quota-exhausted' || kind === 'rate-limited';
-    if (isLimit) refresher().noteChanged(accountId);
+    // A drawing the client did not wait for may be counted like any other: only the upstream knows.
+    if (drawsImages(accountId, modelId)) refresher().noteChanged(accountId);
   };
+  return { noteOutcome, callLimitOf: estimates.callLimitOf };
 }

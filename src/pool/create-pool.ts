@@ -13,6 +13,7 @@ import { createOfferedCount } from './offered-models.ts';
 import { type LeaseSources, viewOf } from './open-lease.ts';
 import { createOverloads } from './overload.ts';
 import type { Pool } from './pool.ts';
+import { type CallLimit, createQuotaReservations } from './quota-reservations.ts';
 import { createSessionTable, type SessionBindings } from './session-table.ts';
 import type { PoolSettings } from './settings.ts';
 
@@ -28,6 +29,8 @@ export interface PoolOptions {
    * such as the settings they were made from.
    */
   readonly rulesVersion: () => unknown;
+  /** What a share of a quota is in calls, where the upstream does not say; without it nobody knows. */
+  readonly callLimitOf?: CallLimit | undefined;
   /** Told how each lease ended. */
   readonly onOutcome?: LeaseSources['onOutcome'];
   readonly clock: Clock;
@@ -45,18 +48,30 @@ export interface AccountPool extends Pool {
 export function createPool(options: PoolOptions): AccountPool {
   const { book, upstreams, tokens, settings, clock } = options;
   const onFailure = options.onModelListFailure;
-  const indexes = createModelIndexes(options);
+  const limitOf = options.callLimitOf ?? (() => undefined);
+  const reservations = createQuotaReservations({ upstreams, limitOf });
+  const indexes = createModelIndexes({ ...options, reservations });
   const labels = createAccountLabels(book.list());
   const offered = createOfferedCount(book.list());
   const sessions = createSessionTable({ clock, idleMs: () => settings().sessionIdleMs });
   const unsubscribe = book.subscribe((change) => {
     indexes.take(change);
-    if (change.kind === 'removed') sessions.forgetAccount(change.account.record.id);
+    if (change.kind === 'removed') {
+      sessions.forgetAccount(change.account.record.id);
+      reservations.forget(change.account.record.id);
+    }
     for (const view of [labels, offered]) follow(view, change);
   });
   const lists = createModelLists({ book, upstreams, tokens, clock, onFailure });
   const overloads = createOverloads();
-  const lease = createLeasing({ ...options, indexes, labels, sessions, overloads });
+  const lease = createLeasing({
+    ...options,
+    indexes,
+    labels,
+    sessions,
+    overloads,
+    reservations,
+  });
   return {
     lease,
     sessions,

@@ -12,11 +12,12 @@ interface Situation {
   readonly quota?: Partial<QuotaReading>;
   readonly modelId?: string | undefined;
   readonly isProtected?: boolean;
+  readonly isReserved?: boolean;
   readonly now?: number;
 }
 
 function check(situation: Situation): Eligibility {
-  const { health = HEALTHY, quota, isProtected = false, now = NOW } = situation;
+  const { health = HEALTHY, quota, isProtected = false, isReserved = false, now = NOW } = situation;
   const reading: QuotaReading = {
     remainingFraction: 1,
     resetsAt: undefined,
@@ -43,7 +44,7 @@ function check(situation: Situation): Eligibility {
     quotas: quota === undefined ? new Map() : new Map([['m', reading]]),
   };
   const modelId = 'modelId' in situation ? situation.modelId : 'm';
-  return checkEligibility({ account, modelId, isProtected, now });
+  return checkEligibility({ account, modelId, isProtected, isReserved, now });
 }
 
 function healthAfter(...events: readonly (UpstreamFailure | HealthEvent)[]): AccountHealth {

@@ -45,6 +45,8 @@ export interface EligibilityInput {
   /** The account's own id of the model; undefined when it does not offer the model. */
   readonly modelId: string | undefined;
   readonly isProtected: boolean;
+  /** True when calls under way have reserved all that is left of the quota. */
+  readonly isReserved: boolean;
   readonly now: number;
 }
 
@@ -77,6 +79,7 @@ const DISABLED = {
   'invalid-grant': 'disabled: its sign-in is no longer accepted; sign in again',
   forbidden: 'disabled: the upstream refused the account; enable it when that is settled',
   manual: 'disabled by hand',
+  'standing-by': 'resting: real accounts go before it',
 } as const;
 
 const RESTING: Eligibility = {
@@ -108,10 +111,14 @@ function accountWaits({ health }: Account, now: number): Waiting[] {
 }
 
 function waitForQuota(
-  { account, isProtected, now }: EligibilityInput,
+  { account, isProtected, isReserved, now }: EligibilityInput,
   modelId: string,
 ): Waiting | undefined {
   const quota = knownQuota(account, modelId, now);
+  if (isReserved) {
+    const verdict = 'has reserved the rest of its quota for calls under way';
+    return { kind: 'waiting', cause: 'exhausted', verdict, until: quota?.until };
+  }
   if (quota === undefined) return undefined;
   if (isExhausted(quota)) {
     const verdict = 'has no quota left';

@@ -23,6 +23,6 @@ export function knownQuota(
   return until <= now ? undefined : { remainingFraction, resetsAt, until };
 }
 
-export function isExhausted({ remainingFraction }: KnownQuota): boolean {
+export function isExhausted({ remainingFraction }: Pick<KnownQuota, 'remainingFraction'>): boolean {
   return !(remainingFraction > 0);
 }

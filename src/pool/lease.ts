@@ -6,6 +6,7 @@ import type { Clock } from '../lib/clock.ts';
 import type { Upstream } from '../upstreams/upstream.ts';
 import type { AccountLabels } from './account-labels.ts';
 import { type BoundState, boundFate } from './bound-fate.ts';
+import type { Candidate } from './candidate.ts';
 import { writeConsidered } from './considered.ts';
 import type { ModelIndex } from './model-index.ts';
 import type { ModelIndexes } from './model-indexes.ts';
@@ -13,6 +14,7 @@ import { type Finding, noneLeft } from './none-left.ts';
 import { openLease } from './open-lease.ts';
 import type { Overloads } from './overload.ts';
 import type { LeaseRequest, LeaseResult } from './pool.ts';
+import type { QuotaReservations, Reservation } from './quota-reservations.ts';
 import type { Choice } from './selection/choice.ts';
 import { chooseAccount } from './selection/choose.ts';
 import { boundAccounts, nextBinding, type SessionBinding } from './session-binding.ts';
@@ -31,6 +33,7 @@ export interface LeasingOptions {
   readonly labels: AccountLabels;
   readonly sessions: SessionTable;
   readonly overloads: Overloads;
+  readonly reservations: QuotaReservations;
 }
 
 export function createLeasing(options: LeasingOptions): (request: LeaseRequest) => LeaseResult {
@@ -140,8 +143,30 @@ class Leasing {
     const preferenceFollowed =
       wanted === undefined || account.record.label.toLowerCase() === wanted;
     const considered = this.#considered(choice);
+    const reservation = this.#request.isDryRun ? undefined : this.#reserve(choice.candidate);
     const leased = { account, upstream, modelId, load, considered, preferenceFollowed };
-    return { kind: 'lease', lease: openLease(leased, this.#options) };
+    return { kind: 'lease', lease: openLease({ ...leased, reservation }, this.#options) };
+  }
+
+  /** Whatever frees some of the quota again makes the account one to choose. */
+  #reserve({ account, modelId }: Candidate): Pick<Reservation, 'settle' | 'release'> | undefined {
+    const { reservations, indexes, book } = this.#options;
+    if (modelId === undefined) return undefined;
+    const reservation = reservations.reserve(account, modelId, this.#now);
+    if (reservation === undefined) return undefined;
+    const lookAgain = (): void => {
+      const current = book.find(account.record.id);
+      if (current !== undefined) indexes.take({ kind: 'quotas', account: current });
+    };
+    if (reservation.leavesNone) lookAgain();
+    return {
+      settle: (now) => reservation.settle(now),
+      release() {
+        const hadRoom = !reservation.leavesNone;
+        reservation.release();
+        if (!hadRoom) lookAgain();
+      },
+    };
   }
 
   #considered(choice: Choice | undefined) {

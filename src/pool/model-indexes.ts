@@ -8,6 +8,7 @@ import type { AccountLoad } from './candidate.ts';
 import { checkEligibility } from './eligibility.ts';
 import { knownQuota } from './known-quota.ts';
 import { type Judgement, ModelIndex } from './model-index.ts';
+import type { QuotaReservations } from './quota-reservations.ts';
 
 export type ProtectionRule = (
   account: Account,
@@ -19,6 +20,7 @@ export interface ModelIndexesOptions {
   readonly upstreams: { get(id: string): Pick<Upstream, 'modelIds'> | undefined };
   readonly isProtected: ProtectionRule;
   readonly rulesVersion: () => unknown;
+  readonly reservations: Pick<QuotaReservations, 'hasRoom'>;
   readonly clock: Pick<Clock, 'now'>;
 }
 
@@ -93,7 +95,7 @@ interface JudgeContext {
 }
 
 function judge(account: Account, { model, now, options }: JudgeContext): Judgement {
-  const { upstreams, isProtected } = options;
+  const { upstreams, isProtected, reservations } = options;
   if (upstreams.get(account.record.upstreamId) === undefined) {
     const verdict = `its upstream ${account.record.upstreamId} is not configured`;
     return { modelId: undefined, eligibility: { kind: 'unusable', verdict } };
@@ -108,6 +110,7 @@ function judge(account: Account, { model, now, options }: JudgeContext): Judgeme
       modelId !== undefined &&
       knownQuota(account, modelId, now) !== undefined &&
       isProtected(account, { modelId, routedModel: model }),
+    isReserved: modelId !== undefined && !reservations.hasRoom(account, modelId, now),
   });
   return { modelId, eligibility };
 }

@@ -9,6 +9,7 @@ import type { AccountAccess, Upstream } from '../upstreams/upstream.ts';
 import type { AccountLoad } from './candidate.ts';
 import type { Overloads } from './overload.ts';
 import type { AccountView, Considered, Lease, LeaseOutcome } from './pool.ts';
+import type { Claim } from './quota-ledger.ts';
 
 export interface LeaseSources {
   readonly book: Pick<AccountBook, 'find' | 'apply'>;
@@ -28,6 +29,8 @@ export interface LeasedAccount {
   readonly load: AccountLoad;
   readonly considered: readonly Considered[];
   readonly preferenceFollowed: boolean;
+  /** What the call will use of the quota, where that is reserved. */
+  readonly reservation?: Claim | undefined;
 }
 
 export function openLease(leased: LeasedAccount, sources: LeaseSources): Lease {
@@ -60,6 +63,8 @@ export function openLease(leased: LeasedAccount, sources: LeaseSources): Lease {
       if (!isOpen) return;
       isOpen = false;
       load.inFlight -= 1;
+      if (outcome.kind === 'success') leased.reservation?.settle(sources.clock.now());
+      else leased.reservation?.release();
       if (wasWithdrawn) return;
       settle({ leased, outcome, startedAt }, sources);
       sources.onOutcome?.(account.record.id, modelId, outcome);

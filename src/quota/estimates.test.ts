@@ -16,6 +16,20 @@ function setUp(
   return { time, estimates, reading: () => book.find('a')?.quotas.get('m') };
 }
 
+test('what a refusal tells of the limit is kept also where the upstream reports its figures', () => {
+  const quotas = new Map([['m', createReading({ remainingFraction: 0.5 })]]);
+  const { estimates } = setUp(undefined, quotas);
+  const account = createAccount('a', { quotas });
+  expect(estimates.callLimitOf(account, 'm')).toBeUndefined();
+  estimates.noteRefusal('a', 'm', {
+    kind: 'quota-exhausted',
+    quota: { limit: 4, windowMs: HOUR, resetsAt: NOW + HOUR },
+  });
+  expect(estimates.callLimitOf(account, 'm')).toBe(4);
+  const configured = setUp({ requests: 9, windowMs: HOUR });
+  expect(configured.estimates.callLimitOf(account, 'm')).toBe(9);
+});
+
 test('calls run a configured limit down, and the window starts with the first of them', () => {
   const { estimates, reading } = setUp({ requests: 3, windowMs: HOUR });
   estimates.noteUse('a', 'm', 1);

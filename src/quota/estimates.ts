@@ -22,6 +22,8 @@ export interface QuotaEstimates {
   noteUse(accountId: string, modelId: string, calls: number): void;
   /** Keeps what a refusal tells of the limit and of its end. */
   noteRefusal(accountId: string, modelId: string, failure: UpstreamFailure): void;
+  /** Calls that one window allows: the operator's own figure, else what refusals told. */
+  callLimitOf(account: Account, modelId: string): number | undefined;
 }
 
 const MOST_LEARNED = 10_000;
@@ -32,6 +34,8 @@ export function createQuotaEstimates(options: QuotaEstimatesOptions): QuotaEstim
   const learned = new Map<string, QuotaLimit>();
   const write = (account: Account, modelId: string, reading: QuotaReading): void =>
     book.setQuotas(account.record.id, new Map([[modelId, reading]]));
+  const findLimit = ({ record }: Account, modelId: string): QuotaLimit | undefined =>
+    limitOf(record.upstreamId, modelId) ?? learned.get(`${record.id} ${modelId}`);
   const estimated = (accountId: string, modelId: string): Account | undefined => {
     const account = book.find(accountId);
     return account?.quotas.get(modelId)?.source === 'upstream' ? undefined : account;
@@ -40,16 +44,16 @@ export function createQuotaEstimates(options: QuotaEstimatesOptions): QuotaEstim
     noteUse(accountId, modelId, calls) {
       const account = estimated(accountId, modelId);
       if (account === undefined) return;
-      const { upstreamId } = account.record;
-      const limit = limitOf(upstreamId, modelId) ?? learned.get(`${accountId} ${modelId}`);
+      const limit = findLimit(account, modelId);
       if (limit === undefined) return;
       write(account, modelId, afterUse(account.quotas.get(modelId), { limit, calls, now: now() }));
     },
     noteRefusal(accountId, modelId, failure) {
-      const account = estimated(accountId, modelId);
-      if (account === undefined || failure.kind !== 'quota-exhausted') return;
+      if (failure.kind !== 'quota-exhausted') return;
       const limit = limitIn(failure);
       if (limit !== undefined) learn(learned, `${accountId} ${modelId}`, limit);
+      const account = estimated(accountId, modelId);
+      if (account === undefined) return;
       const resetsAt = resetOf(failure, now());
       if (resetsAt === undefined) return;
       write(account, modelId, {
@@ -59,6 +63,7 @@ export function createQuotaEstimates(options: QuotaEstimatesOptions): QuotaEstim
         fetchedAt: now(),
       });
     },
+    callLimitOf: (account, modelId) => findLimit(account, modelId)?.requests,
   };
 }
 

@@ -70,10 +70,8 @@ export function createFakeBook(accounts: readonly Account[]): FakeBook {
       }
       known.set(id, { ...account, quotas });
     },
-    async change(id, change) {
-      changes.push({ id, change });
-      return known.get(id) ?? refuse();
-    },
+    change: refuse,
+    learnPlan: async (id, change) => void changes.push({ id, change }),
     async remove(id) {
       const account = known.get(id);
       known.delete(id);

@@ -145,9 +145,10 @@ test('rows the upstream no longer names are removed', async () => {
   refresher.close();
 });
 
-test('tier and project the upstream reports reach the record; a given project stays', async () => {
+test('tier and project the upstream reports reach the record, of the environment too; a given project stays', async () => {
   const fixed = createAccount('b', { record: { ...createAccount('b').record, projectId: 'own' } });
-  const { clock, book, refresher } = setUp([createAccount('a'), fixed], async () => HALF);
+  const seed = createAccount('a', { origin: 'environment' });
+  const { clock, book, refresher } = setUp([seed, fixed], async () => HALF);
   refresher.start();
   await clock.advance(1000);
   expect(book.changes).toEqual([

@@ -190,20 +190,19 @@ class Refresher implements QuotaRefresher {
     const { id: accountId } = account.record;
     const readings = new Map<string, QuotaReading | undefined>();
     for (const id of account.quotas.keys()) readings.set(id, undefined);
-    for (const { id, remainingFraction, resetsAt } of quota.models) {
-      readings.set(id, { remainingFraction, resetsAt, source: 'upstream', fetchedAt });
+    for (const { id, ...figures } of quota.models) {
+      readings.set(id, { ...figures, source: 'upstream', fetchedAt });
     }
     book.setQuotas(accountId, readings);
     await this.#takeTierAndProject(account, quota);
   }
 
   /** The upstream knows better than whoever added the account; a project that was given stays. */
-  async #takeTierAndProject({ record, origin }: Account, quota: UpstreamQuota): Promise<void> {
-    if (origin !== 'stored') return;
+  async #takeTierAndProject({ record }: Account, quota: UpstreamQuota): Promise<void> {
     const tier = quota.tier !== undefined && quota.tier !== record.tier ? quota.tier : undefined;
     const projectId = record.projectId === undefined ? quota.projectId : undefined;
     if (tier === undefined && projectId === undefined) return;
-    await this.#options.book.change(record.id, {
+    await this.#options.book.learnPlan(record.id, {
       ...(tier === undefined ? {} : { tier }),
       ...(projectId === undefined ? {} : { projectId }),
     });

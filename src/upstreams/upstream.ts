@@ -83,6 +83,8 @@ export interface UpstreamQuota {
     readonly id: string;
     /** 0 to 1; a row without a fraction means 0. */
     readonly remainingFraction: number;
+    /** Calls that are left, where the upstream counts them. */
+    readonly remainingCalls?: number | undefined;
     /** Milliseconds since the epoch. */
     readonly resetsAt: number | undefined;
   }[];
@@ -116,6 +118,8 @@ export interface DecodeContext {
   readonly signatureFamily: string;
   /** False when nobody asks where citations stand; their text need not be kept then. True by default. */
   readonly placesCitations?: boolean | undefined;
+  /** True to pass on unfinished pictures. */
+  readonly showsDrafts?: boolean | undefined;
   /** A fresh random id with the given prefix, for calls the upstream gave none. */
   createId(prefix: string): string;
 }

@@ -28,6 +28,7 @@ export interface SeedPoolOptions {
   readonly tokens?: TokenSource;
   readonly isProtected?: PoolOptions['isProtected'];
   readonly rulesVersion?: () => unknown;
+  readonly callLimitOf?: PoolOptions['callLimitOf'];
   /** Instead of the one upstream. */
   readonly upstreams?: PoolOptions['upstreams'];
   /** An empty one, for accounts that are added later. */
@@ -67,6 +68,7 @@ export function createSeedPool(options: SeedPoolOptions): SeedPool {
     settings: () => settings,
     isProtected: options.isProtected ?? (() => false),
     rulesVersion: options.rulesVersion ?? (() => undefined),
+    callLimitOf: options.callLimitOf,
     clock,
     random,
     onModelListFailure: () => {},

@@ -55,11 +55,13 @@ test('text and images run down apart, each by the plan, and come back with their
   expect(await person.quota()).toEqual({
     name: TEXT_MODEL,
     remainingFraction: 0.25,
+    remainingAmount: '1',
     resetTime: '2026-01-01T13:00:00.000Z',
   });
   expect(await person.quota(IMAGE_MODEL)).toEqual({
     name: IMAGE_MODEL,
     remainingFraction: 0.5,
+    remainingAmount: '1',
     resetTime: '2026-01-01T14:00:00.000Z',
   });
   expect(await person.truth(IMAGE_MODEL)).toMatchObject({

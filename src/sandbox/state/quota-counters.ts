@@ -85,7 +85,7 @@ export function createQuotaCounters({ clock, tiers }: QuotaCounterOptions): Quot
   };
 }
 
-/** `GET /v1beta/quota`: `{tier, project, models: [{name, remainingFraction, resetTime}]}`. */
+/** `GET /v1beta/quota`: `{tier, project, models: [{name, remainingFraction, remainingAmount, resetTime}]}`. */
 export function writeQuota(
   account: SandboxCaller,
   modelIds: readonly string[],
@@ -95,8 +95,14 @@ export function writeQuota(
     tier: account.tier,
     project: account.project,
     models: modelIds.map((name) => {
-      const { remainingFraction, resetsAt } = counters.read(account, name);
-      return { name, remainingFraction, resetTime: new Date(resetsAt).toISOString() };
+      const { remaining, remainingFraction, resetsAt } = counters.read(account, name);
+      return {
+        name,
+        remainingFraction,
+        // Proto-JSON writes large integers as text.
+        remainingAmount: String(remaining),
+        resetTime: new Date(resetsAt).toISOString(),
+      };
     }),
   };
 }

@@ -56,6 +56,33 @@ test('tier, project and each model’s rest are read', async () => {
   expect(requests[0]).toMatchObject({ method: 'GET', path: '/v1beta/quota?key=secret-key' });
 });
 
+test('calls that are left are read where the upstream counts them', async () => {
+  const amounts = ['20', 7, 0, '-1', 1.5, 'many', undefined];
+  const { read } = readerOf(() => ({
+    models: amounts.map((remainingAmount, index) => ({
+      name: `m${index}`,
+      remainingFraction: 0.5,
+      ...(remainingAmount === undefined ? {} : { remainingAmount }),
+    })),
+  }));
+  const quota = await read(access, signal);
+  expect(quota?.models.map(({ remainingCalls }) => remainingCalls)).toEqual([
+    20,
+    7,
+    0,
+    ...Array.from({ length: 4 }, () => undefined),
+  ]);
+});
+
+test('an amount of something else than requests is none of calls', async () => {
+  const row = { name: 'a', remainingFraction: 0.5, remainingAmount: '20' };
+  const countOf = async (tokenType: string) => {
+    const quota = await readerOf(() => ({ models: [{ ...row, tokenType }] })).read(access, signal);
+    return quota?.models[0]?.remainingCalls;
+  };
+  expect([await countOf('REQUESTS'), await countOf('TOKENS')]).toEqual([20, undefined]);
+});
+
 test('V152, P140: a row without a fraction means nothing is left', async () => {
   const { read } = readerOf(() => ({
     models: [{ name: 'a' }, { name: 'b', remainingFraction: null }],

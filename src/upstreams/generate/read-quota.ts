@@ -49,7 +49,10 @@ export function createQuotaReader({ client, profile, clock }: QuotaReaderOptions
   };
 }
 
-/** `{tier, project, models: [{name, remainingFraction, resetTime}]}`; what cannot be read is left out. */
+/**
+ * `{tier, project, models: [{name, remainingFraction, remainingAmount, resetTime}]}`; what cannot be read
+ * is left out.
+ */
 function readQuotaAnswer(answer: JsonObject): UpstreamQuota {
   const tier = textOf(answer.tier)?.toLowerCase();
   const rows = Array.isArray(answer.models) ? answer.models : [];
@@ -70,9 +73,20 @@ function readRow(row: JsonObject): ModelRow[] {
     {
       id,
       remainingFraction: Math.min(Math.max(fraction, 0), 1),
+      remainingCalls: countsCalls(row) ? readCount(row.remainingAmount) : undefined,
       resetsAt: readTime(row.resetTime),
     },
   ];
+}
+
+/** Amounts may be of tokens instead. */
+function countsCalls({ tokenType }: JsonObject): boolean {
+  return tokenType === undefined || textOf(tokenType)?.toUpperCase() === 'REQUESTS';
+}
+
+function readCount(value: JsonValue | undefined): number | undefined {
+  const count = figureOf(value);
+  return count !== undefined && Number.isSafeInteger(count) && count >= 0 ? count : undefined;
 }
 
 /** A time stamp of RFC 3339, as google.protobuf.Timestamp is written in JSON. */
