@@ -4,7 +4,7 @@ import { isJsonObject, type JsonObject, type JsonValue } from '../lib/json.ts';
 import type { AccountHealth, AccountStatus, DisabledReason } from './health.ts';
 import type { CoolingCause, ModelHealth } from './model-health.ts';
 
-const REASONS: readonly DisabledReason[] = ['invalid-grant', 'forbidden', 'manual'];
+const REASONS: readonly DisabledReason[] = ['invalid-grant', 'forbidden', 'manual', 'standing-by'];
 const CAUSES: readonly CoolingCause[] = ['none', 'quota', 'rate', 'refused', 'missing', 'path'];
 
 /** Models are pairs, as their names are the client's and may be any text. */

@@ -57,6 +57,7 @@ const event: fc.Arbitrary<HealthEvent> = fc.oneof(
     { kind: 'disable' },
     { kind: 'disable', detail: 'on leave' },
     { kind: 'enable' },
+    { kind: 'stand-by' },
     { kind: 'clear-cooldown' },
     { kind: 'clear-cooldown', model: 'm' },
   ),
@@ -113,12 +114,12 @@ function checkBounds(health: AccountHealth, now: number): void {
 function checkStatus({ before, after, event, now }: Step): void {
   if (before.status.kind === 'disabled' && after.status.kind !== 'disabled') {
     expect(['enable', 'reauthenticated']).toContain(event.kind);
-    const isManual = before.status.reason === 'manual';
-    expect(isManual && event.kind === 'reauthenticated').toBe(false);
+    const isMeant = ['manual', 'standing-by'].includes(before.status.reason);
+    expect(isMeant && event.kind === 'reauthenticated').toBe(false);
   }
   if (before.status.kind === 'disabled' || after.status.kind !== 'disabled') return;
   const cause = event.kind === 'failure' ? event.failure.kind : event.kind;
-  expect(['disable', 'forbidden', 'credential-revoked']).toContain(cause);
+  expect(['disable', 'stand-by', 'forbidden', 'credential-revoked']).toContain(cause);
   if (cause === 'credential-revoked') expect(after.revocations).toBe(3);
   expect(after.status.since).toBe(now);
 }

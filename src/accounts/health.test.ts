@@ -137,6 +137,16 @@ test('a new sign-in ends what the upstream disabled, not what a person did', () 
   expect(nextHealth(manual, { kind: 'enable' }, moment).status.kind).toBe('active');
 });
 
+test('an account that stands by says so, and comes back by being enabled', () => {
+  const moment = { now: NOW, jitter: 0 };
+  const resting = nextHealth(HEALTHY, { kind: 'stand-by' }, moment);
+  expect(resting.status).toEqual({ kind: 'disabled', reason: 'standing-by', since: NOW });
+  expect(nextHealth(resting, { kind: 'reauthenticated' }, moment).status.kind).toBe('disabled');
+  expect(nextHealth(resting, { kind: 'enable' }, moment).status.kind).toBe('active');
+  const manual = nextHealth(HEALTHY, { kind: 'disable' }, moment);
+  expect(nextHealth(manual, { kind: 'stand-by' }, moment)).toEqual(manual);
+});
+
 test('a person clears the cooldown of one model or of all', () => {
   const cooled = ['m', 'other'].reduce(
     (health, model) =>

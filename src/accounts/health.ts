@@ -30,7 +30,8 @@ export type AccountStatus =
       readonly detail?: string | undefined;
     };
 
-export type DisabledReason = 'invalid-grant' | 'forbidden' | 'manual';
+/** `standing-by`: made-up accounts that rest while there are real ones. */
+export type DisabledReason = 'invalid-grant' | 'forbidden' | 'manual' | 'standing-by';
 
 export interface AccountHealth {
   readonly status: AccountStatus;
@@ -75,6 +76,8 @@ export type HealthEvent =
   /** The verification the upstream asked for is done. */
   | { readonly kind: 'verified' }
   | { readonly kind: 'disable'; readonly detail?: string | undefined }
+  /** Rests while other accounts serve, until it is enabled. */
+  | { readonly kind: 'stand-by' }
   | { readonly kind: 'enable' }
   /** A person ends the cooldown of one model; of the account and all its models when absent. */
   | { readonly kind: 'clear-cooldown'; readonly model?: string | undefined };
@@ -125,6 +128,8 @@ export function nextHealth(
       return health.status.kind === 'blocked' ? activated(health) : health;
     case 'disable':
       return disabled(health, 'manual', { now: moment.now, detail: event.detail });
+    case 'stand-by':
+      return disabled(health, 'standing-by', { now: moment.now, detail: undefined });
     case 'enable':
       return health.status.kind === 'active' ? health : { ...activated(health), outUntil: 0 };
     case 'clear-cooldown':
@@ -206,9 +211,11 @@ function afterRevocation(
 }
 
 function afterSignIn(health: AccountHealth): AccountHealth {
-  const isManual = health.status.kind === 'disabled' && health.status.reason === 'manual';
+  const { status } = health;
+  const isMeant =
+    status.kind === 'disabled' && (status.reason === 'manual' || status.reason === 'standing-by');
   const renewed = { ...withoutRevocations(health), outUntil: 0 };
-  return isManual ? renewed : activated(renewed);
+  return isMeant ? renewed : activated(renewed);
 }
 
 function withoutRevocations(health: AccountHealth): AccountHealth {

@@ -242,7 +242,9 @@ class Book implements AccountBook {
   #logStatus({ record, health: { status } }: Account): void {
     const fields = { account: record.label, upstream: record.upstreamId, status };
     if (status.kind === 'active') this.#options.log.info(fields, 'An account may be used again.');
-    else this.#options.log.warn(fields, `An account is ${status.kind}.`);
+    else if (status.kind === 'disabled' && status.reason === 'standing-by') {
+      this.#options.log.info(fields, 'An account rests while others serve.');
+    } else this.#options.log.warn(fields, `An account is ${status.kind}.`);
   }
 
   #save({ record, origin }: Account, part: SavedPart): void {

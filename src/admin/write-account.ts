@@ -121,7 +121,7 @@ function writeStatus(status: AccountStatus, { account, now }: StatusContext): St
 
 function wayOutOf(
   reason: Extract<AccountStatus, { kind: 'disabled' }>['reason'],
-  { record, origin }: Account,
+  { record }: Account,
 ): string {
   switch (reason) {
     case 'invalid-grant':
@@ -132,9 +132,9 @@ function wayOutOf(
     case 'forbidden':
       return 'The upstream refuses this account. Check there that it may use the API and that its project is right, then enable it.';
     case 'manual':
-      return origin === 'sandbox'
-        ? 'The accounts of the built-in sandbox rest while there are others. Enable one to use it all the same.'
-        : 'Somebody disabled it. Enable it to use it again.';
+      return 'Somebody disabled it. Enable it to use it again.';
+    case 'standing-by':
+      return 'It comes back by itself when the other accounts are gone. Enable it to use it all the same.';
     default:
       return reason satisfies never;
   }

@@ -2,9 +2,6 @@
 
 import type { AccountBook } from '../accounts/account-book.ts';
 
-const DETAIL =
-  'The accounts of the built-in sandbox rest while there are others; they come back when those are gone.';
-
 /** The answer ends it. */
 export function restSandboxAccounts(book: AccountBook): () => void {
   const settle = (): void => {
@@ -13,10 +10,8 @@ export function restSandboxAccounts(book: AccountBook): () => void {
     for (const { record, origin, health } of accounts) {
       if (origin !== 'sandbox') continue;
       const { status } = health;
-      const isResting = status.kind === 'disabled' && status.detail === DETAIL;
-      if (hasOthers && status.kind !== 'disabled') {
-        book.apply(record.id, { kind: 'disable', detail: DETAIL });
-      }
+      const isResting = status.kind === 'disabled' && status.reason === 'standing-by';
+      if (hasOthers && status.kind !== 'disabled') book.apply(record.id, { kind: 'stand-by' });
       if (!hasOthers && isResting) book.apply(record.id, { kind: 'enable' });
     }
   };

@@ -102,7 +102,8 @@ function lookAtErrors({ requestsPerMinute, errorsPerMinute }: OverviewJson['live
 
 function lookAtAccounts(accounts: readonly AccountJson[]): Attention[] {
   const out = accounts.filter(
-    ({ status }) => status.kind !== 'active' && status.reason !== 'manual',
+    ({ status }) =>
+      status.kind !== 'active' && status.reason !== 'manual' && status.reason !== 'standing-by',
   );
   const shown = out.slice(0, MOST_ACCOUNTS).map(
     ({ id, label, status }): Attention => ({
