@@ -20,12 +20,21 @@ const SIZES: ReadonlyMap<string, '1K' | '2K' | '4K'> = new Map([
 
 /**
  * Splits `alpha-3-pro-image-16x9-4k` (also `-4k-16-9`, `-hd`) into the model and its parameters;
- * undefined when the name is not an image model's or ends in nothing we know.
+ * undefined when the name is not an image model's or ends in nothing we know. Names without the word
+ * (`dall-e-3-16-9`) are an image model's when `isImageModel` says so of what is left.
  */
-export function readImageSuffix(name: string): ImageName | undefined {
+export function readImageSuffix(
+  name: string,
+  isImageModel: (base: string) => boolean,
+): ImageName | undefined {
   const tokens = name.split('-');
   const imageAt = tokens.findIndex((token) => token.toLowerCase() === 'image');
-  if (imageAt === -1) return undefined;
+  const found = readEnds(tokens, Math.max(0, imageAt));
+  return imageAt !== -1 || (found !== undefined && isImageModel(found.base)) ? found : undefined;
+}
+
+/** The first tokens, up to `imageAt`, are never parameters. */
+function readEnds(tokens: readonly string[], imageAt: number): ImageName | undefined {
   let end = tokens.length;
   let aspectRatio: string | undefined;
   let size: '1K' | '2K' | '4K' | undefined;

@@ -81,9 +81,14 @@ function siblingOf(id: string, { effort, thinking }: ModelVariant): SiblingModel
   return undefined;
 }
 
-/** Releases are called `-preview`, `-latest`, `-002`; anything else after `image` was meant for us. */
+/**
+ * Releases are called `-preview`, `-latest`, `-002`, `-1-2025-05-01`; anything else after `image` was meant
+ * for us, also two short numbers: they are a ratio nobody draws.
+ */
 function hasUnreadImageSuffix(name: string): boolean {
   const rest = /(?:^|-)image-(.+)$/i.exec(name)?.[1];
   if (rest === undefined) return false;
-  return !/^(?:(?:preview|latest|exp|\d+(?:\.\d+)*|mini)(?:-|$))+$/i.test(rest);
+  const release =
+    /^(?:(?:preview|latest|exp|mini|\d{4}-\d\d-\d\d|\d\d-\d{4}|\d+(?:\.\d+)*(?!-\d\d?(?:-|$)))(?:-|$))+$/i;
+  return !release.test(rest);
 }

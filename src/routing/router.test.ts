@@ -144,12 +144,25 @@ test('the mapping sees an image model without its suffix; an exact key of the wh
   );
 });
 
-test('an image suffix that is not understood is refused', () => {
-  expect(failure('alpha-3-pro-image-banana')).toMatchObject({
-    kind: 'invalid-request',
-    field: 'model',
-  });
-});
+test.each(['-banana', '-17-9', '-8k', '-16-9-16-9', '-4k-2k', '-3-1-4k', '-preview-17-9'])(
+  'the image suffix %s is not understood and refused',
+  (suffix) => {
+    for (const model of ['alpha-3-pro-image', 'gemini-3-pro-image']) {
+      expect(failure(`${model}${suffix}`)).toMatchObject({
+        kind: 'invalid-request',
+        field: 'model',
+      });
+    }
+  },
+);
+
+test.each(['gpt-image-1', 'gpt-image-1.5', 'gpt-image-1-mini', 'gpt-image-1-2025-05-01'])(
+  'the numbers of the release %s are no suffix',
+  (name) => {
+    expect(route(name)).toMatchObject({ target: 'alpha-3-pro-image' });
+    expect(route(name)).not.toHaveProperty('image');
+  },
+);
 
 test('an unknown name with the word image in it is simply not found', () => {
   expect(failure('my-image-thing')).toMatchObject({ kind: 'not-found' });
@@ -266,5 +279,17 @@ test('an embedding model is never replaced by another one', () => {
   expect(route('text-embedding-005', {}, ['text-embedding-005']).target).toBe('text-embedding-005');
   for (const name of ['gemini-embedding-2', 'alpha-embedding-2', 'gemini-embedding-exp']) {
     expect(failure(name).reason).toBe('model-not-found');
+  }
+});
+
+test('image models of other vendors take ratio and size in their names, too', () => {
+  expect(route('dall-e-3-16-9')).toMatchObject({
+    target: 'alpha-3-pro-image',
+    image: { aspectRatio: '16:9' },
+  });
+  expect(route('dall-e-3-hd-1x1')).toMatchObject({ image: { aspectRatio: '1:1', size: '4K' } });
+  expect(route('imagen-4.0-generate-001-4k')).toMatchObject({ image: { size: '4K' } });
+  for (const name of ['dall-e-3', 'dall-e-2', 'imagen-4.0-generate-001', 'gpt-4-1-1']) {
+    expect(route(name)).not.toHaveProperty('image');
   }
 });

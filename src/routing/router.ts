@@ -4,7 +4,7 @@ import { GatewayError, invalidRequest } from '../canonical/error.ts';
 import type { ModelVariant } from '../canonical/model.ts';
 import { compareCodePoints, isWildcard } from '../lib/wildcard.ts';
 import { EXACT_ALIASES } from './aliases.ts';
-import { CATALOG } from './catalog.ts';
+import { CATALOG, findCatalogModel } from './catalog.ts';
 import { readImageSuffix } from './image-suffix.ts';
 import { createMapping, type MappingHit, type ModelMapping } from './mapping.ts';
 import { readModelName } from './model-name.ts';
@@ -139,9 +139,14 @@ function namesOf(search: Search, asked: string): readonly VariantName[] {
   return variantNames(base, variant);
 }
 
+function isNamedImageModel(name: string): boolean {
+  const alias = findAlias(name);
+  return alias !== undefined && findCatalogModel(alias.target)?.drawsImages === true;
+}
+
 function setAside(asked: string): VariantName {
   const { base, variant } = takeOnline(asked) ?? { base: asked, variant: NO_VARIANT };
-  const image = readImageSuffix(base);
+  const image = readImageSuffix(base, isNamedImageModel);
   if (image === undefined) return { base, variant };
   return { base: image.base, variant: { ...variant, image: image.image } };
 }
