@@ -184,7 +184,8 @@ class SseFrameReader implements FrameReader {
   }
 
   #addFrames(text: string, fault: FrameFault): void {
-    if (text.trim() === '' || text === '[DONE]') return;
+    // Keep-alives of some servers; none says anything.
+    if (text.trim() === '' || text === '[DONE]' || text === 'null') return;
     const value = parsePayload(text, fault);
     if (isJsonObject(value)) this.#frames.push(createFrame(text, value));
     else if (Array.isArray(value)) for (const item of value) this.#addItem(item);

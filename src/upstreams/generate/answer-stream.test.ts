@@ -37,6 +37,7 @@ function feed(options: { readonly drawsImages?: boolean } = {}) {
       refusalMs: 5_000,
       maxRefusalBytes: 1000,
       maxFrameBytes: 10_000,
+      maxAnswerBytes: 50_000,
       maxWaitingBytes: 100,
     },
     idleMsAfter: createIdleLimit({ drawsImages: options.drawsImages ?? false }),
@@ -170,5 +171,31 @@ test('a refusal is read up to its cap only', async () => {
   stream.onResponseStart(controller, 400, {});
   send('x'.repeat(2000));
   await expect(stream.opened).rejects.toMatchObject({ failure: { kind: 'rejected' } });
+  expect(log).toEqual(['closed', 'abort']);
+});
+
+test('an answer without end is cut off at a byte cap, whatever it is made of', async () => {
+  for (const piece of ['data: {"n":1}\n\n', ': nothing\n\n']) {
+    const { open, send, log } = feed();
+    const stream = open();
+    const failure = failureOf(
+      (async () => {
+        for await (const frames of stream) expect(frames.length).toBeGreaterThan(0);
+      })(),
+    );
+    for (let sent = 0; sent < 60_000; sent += piece.length * 50) {
+      send(piece.repeat(50));
+      await Promise.resolve();
+    }
+    expect(await failure).toMatchObject({ message: expect.stringContaining('too long') });
+    expect(log.slice(-2)).toEqual(['closed', 'abort']);
+  }
+});
+
+test('an upstream that only announces is given up', async () => {
+  const { stream, controller, log } = feed();
+  const failure = failureOf(stream.opened);
+  for (let count = 0; count < 101; count += 1) stream.onResponseStart(controller, 103, {});
+  expect(await failure).toMatchObject({ kind: 'upstream-unavailable' });
   expect(log).toEqual(['closed', 'abort']);
 });

@@ -26,6 +26,8 @@ export interface AnswerLimits {
   readonly refusalMs: number;
   readonly maxRefusalBytes: number;
   readonly maxFrameBytes: number;
+  /** Of a whole body: no model says that much, and the parts of a whole answer are kept until its end. */
+  readonly maxAnswerBytes: number;
   /** Frames waiting for the reader, in bytes of the body, above which the socket is not read. */
   readonly maxWaitingBytes: number;
 }
@@ -39,6 +41,9 @@ interface Refusal {
   readonly chunks: Buffer[];
   bytes: number;
 }
+
+/** Interim answers (1xx) before the real one; more are no answer. */
+const MOST_INTERIM = 100;
 
 interface Waiter<Value> {
   resolve(value: Value): void;
@@ -61,6 +66,8 @@ export class AnswerStream
   #opening: Waiter<UpstreamStream> | undefined;
   #controller: Dispatcher.DispatchController | undefined;
   #hasAnswer = false;
+  #interim = 0;
+  #bytes = 0;
   #refusal: Refusal | undefined;
   #waiting: Frame[] = [];
   #waitingBytes = 0;
@@ -118,7 +125,11 @@ export class AnswerStream
   }
 
   onResponseStart(_controller: unknown, status: number, headers: Headers): void {
-    if (status < 200) return;
+    if (status < 200) {
+      this.#interim += 1;
+      if (this.#interim > MOST_INTERIM) this.#cancel(pathFault('The upstream never answered.'));
+      return;
+    }
     if (status >= 300) {
       this.#refusal = { status, headers, chunks: [], bytes: 0 };
       this.#arm(this.#options.limits.refusalMs);
@@ -138,6 +149,11 @@ export class AnswerStream
     if (this.#ending !== undefined) return;
     if (this.#refusal !== undefined) {
       this.#readRefusal(this.#refusal, chunk);
+      return;
+    }
+    this.#bytes += chunk.length;
+    if (this.#bytes > this.#options.limits.maxAnswerBytes) {
+      this.#cancel(pathFault('The upstream sent an answer that is too long.'));
       return;
     }
     try {

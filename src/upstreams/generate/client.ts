@@ -64,6 +64,7 @@ const LIMITS: ClientLimits = {
   refusalMs: 5_000,
   maxRefusalBytes: 64 * 1024,
   maxFrameBytes: 64 * 1024 * 1024,
+  maxAnswerBytes: 256 * 1024 * 1024,
   maxWaitingBytes: 64 * 1024,
 };
 
