@@ -47,7 +47,13 @@ export type BlockOpening =
       readonly name: string;
       readonly signature?: Signature | undefined;
     }
-  | { readonly kind: 'media'; readonly mediaType: string; readonly base64: string }
+  | {
+      readonly kind: 'media';
+      readonly mediaType: string;
+      readonly base64: string;
+      /** An unfinished picture, drawn on the way; only where the request asked for such. */
+      readonly isDraft?: true | undefined;
+    }
   | {
       readonly kind: 'code';
       readonly language: string;
@@ -79,6 +85,8 @@ export interface BlockEndEvent {
    * follows (`signature.on` says so): some clients can carry it only there.
    */
   readonly signature?: Signature | undefined;
+  /** What a client hands back of a signed text or medium: its text or base64. */
+  readonly signedContent?: string | undefined;
 }
 
 export interface GroundingEvent {

@@ -23,6 +23,8 @@ export interface CanonicalRequest {
   /** What the answer may consist of; absent means text. */
   readonly outputModalities?: readonly OutputModality[] | undefined;
   readonly image?: ImageOptions | undefined;
+  /** How many unfinished pictures the client wants to see at most; absent means none. */
+  readonly imageDrafts?: number | undefined;
   readonly speech?: JsonObject | undefined;
   readonly mediaResolution?: MediaResolution | undefined;
   readonly safety: readonly SafetySetting[];
@@ -271,6 +273,8 @@ export interface SafetySetting {
 export interface SignatureRecall {
   call(id: string, name: string): Signature | undefined;
   thought(text: string): Signature | undefined;
+  /** Of a text or of a medium's base64, in the answer to what was `asked`. */
+  content(content: string, asked: string): Signature | undefined;
   /** The model family that issued a bare value through this gateway; undefined when none did. */
   familyOf(value: string): string | undefined;
 }

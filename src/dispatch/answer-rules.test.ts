@@ -24,7 +24,10 @@ function answerOf(words: readonly string[], change: Partial<CanonicalRequest>) {
       yield [{ text: '', value: { word } }];
     }
   }
-  const watch = createAnswerWatch(createSignatureKeeper({ clock: createFakeClock() }), 'k');
+  const watch = createAnswerWatch({
+    keeper: createSignatureKeeper({ clock: createFakeClock() }),
+    scope: 'k',
+  });
   const request = requestOf(change);
   const input = {
     frames: frames(),

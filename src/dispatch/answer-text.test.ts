@@ -40,7 +40,7 @@ function textOf(words: readonly string[]) {
   const frames = new Words(words);
   let hasEnough = false;
   const lane: AnswerLane = {
-    watch: createAnswerWatch(keeper, 'key'),
+    watch: createAnswerWatch({ keeper, scope: 'key' }),
     text: '',
     push({ text }) {
       if (text === 'break') throw failure;

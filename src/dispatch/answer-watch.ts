@@ -1,7 +1,7 @@
 // Watches the events of one answer: remembers its signatures, keeps its figures, knows how it ended.
 
 import type { GatewayError } from '../canonical/error.ts';
-import type { CanonicalEvent, FinishReason } from '../canonical/event.ts';
+import type { BlockOpening, CanonicalEvent, FinishReason } from '../canonical/event.ts';
 import type { AnswerTranscript } from '../canonical/transcript.ts';
 import { NO_USAGE, type Usage } from '../canonical/usage.ts';
 import type { SignatureKeeper } from '../signatures/keeper.ts';
@@ -23,12 +23,17 @@ export interface AnswerWatch {
   readonly transcript: AnswerTranscript | undefined;
 }
 
-export function createAnswerWatch(
-  keeper: SignatureKeeper,
-  scope: string,
-  transcript?: AnswerTranscript,
-): AnswerWatch {
-  return new Watch(keeper, scope, transcript);
+export interface WatchOptions {
+  readonly keeper: SignatureKeeper;
+  /** The client key whose signatures these are. */
+  readonly scope: string;
+  /** What is answered, asked when a text or medium is signed; absent where the client carries signatures. */
+  readonly asked?: (() => string) | undefined;
+  readonly transcript?: AnswerTranscript | undefined;
+}
+
+export function createAnswerWatch(options: WatchOptions): AnswerWatch {
+  return new Watch(options);
 }
 
 class Watch implements AnswerWatch {
@@ -42,13 +47,15 @@ class Watch implements AnswerWatch {
   readonly transcript: AnswerTranscript | undefined;
   readonly #keeper: SignatureKeeper;
   readonly #scope: string;
+  readonly #asked: (() => string) | undefined;
   /** Text of the thinking blocks that are open, by block index. */
   readonly #thoughts = new Map<number, string>();
 
-  constructor(keeper: SignatureKeeper, scope: string, transcript: AnswerTranscript | undefined) {
+  constructor({ keeper, scope, asked, transcript }: WatchOptions) {
     this.transcript = transcript;
     this.#keeper = keeper;
     this.#scope = scope;
+    this.#asked = asked;
   }
 
   see(event: CanonicalEvent): void {
@@ -64,9 +71,7 @@ class Watch implements AnswerWatch {
           this.#keeper.rememberCall(this.#scope, { id, name, signature });
         } else if (event.block.kind === 'thinking') {
           this.#thoughts.set(event.index, '');
-        } else if (event.block.kind === 'media' && event.block.mediaType.startsWith('image/')) {
-          this.imageCount += 1;
-        }
+        } else if (isPicture(event.block)) this.imageCount += 1;
         break;
       case 'block-delta':
         if (event.delta.kind === 'thinking') {
@@ -96,8 +101,17 @@ class Watch implements AnswerWatch {
   #endBlock(event: Extract<CanonicalEvent, { kind: 'block-end' }>): void {
     const thought = this.#thoughts.get(event.index);
     this.#thoughts.delete(event.index);
-    if (event.signature === undefined) return;
-    if (thought === undefined) this.#keeper.rememberValue(this.#scope, event.signature);
-    else this.#keeper.rememberThought(this.#scope, thought, event.signature);
+    const { signature, signedContent } = event;
+    if (signature === undefined) return;
+    if (thought !== undefined) this.#keeper.rememberThought(this.#scope, thought, signature);
+    else if (signedContent !== undefined && this.#asked !== undefined) {
+      const answer = { content: signedContent, asked: this.#asked() };
+      this.#keeper.rememberContent(this.#scope, answer, signature);
+    } else this.#keeper.rememberValue(this.#scope, signature);
   }
+}
+
+/** Unfinished ones are shown, and not counted. */
+function isPicture(block: BlockOpening): boolean {
+  return block.kind === 'media' && block.isDraft !== true && block.mediaType.startsWith('image/');
 }

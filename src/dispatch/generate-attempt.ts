@@ -1,5 +1,6 @@
 // One try on one account: resolves at the commit point, then owns the lease until the answer ends.
 
+import { askedBefore } from '../canonical/asked-before.ts';
 import { createReceipt, type Receipt } from '../canonical/receipt.ts';
 import { createTranscript } from '../canonical/transcript.ts';
 import type { Clock } from '../lib/clock.ts';
@@ -40,9 +41,13 @@ export class GenerateAttempt {
 
   constructor(input: GenerateAttemptInput) {
     this.#input = input;
-    const { options, context } = input;
-    const transcript = context.record.keepsAnswers ? createTranscript() : undefined;
-    this.#watch = createAnswerWatch(options.keeper, context.clientKeyId, transcript);
+    const { call, context, options, prepared } = input;
+    this.#watch = createAnswerWatch({
+      keeper: options.keeper,
+      scope: context.clientKeyId,
+      asked: prepared.lane === 'relay' ? undefined : () => whatIsAsked(call),
+      transcript: context.record.keepsAnswers ? createTranscript() : undefined,
+    });
   }
 
   async run(): Promise<GenerateAnswer> {
@@ -122,10 +127,11 @@ export class GenerateAttempt {
   }
 
   #laneInput(frames: UpstreamStream) {
-    const { lease, options, prepared } = this.#input;
+    const { call, lease, options, prepared } = this.#input;
     const decoder = lease.upstream.createDecoder({
       signatureFamily: prepared.signatureFamily,
       placesCitations: this.#placesCitations(),
+      showsDrafts: prepared.lane === 'translate' && (call.canonical().imageDrafts ?? 0) > 0,
       createId: options.createId,
     });
     return { frames, decoder, watch: this.#watch };
@@ -135,6 +141,7 @@ export class GenerateAttempt {
   #placesCitations(): boolean {
     const { call, prepared } = this.#input;
     if (prepared.lane === 'relay') return false;
+    if (prepared.isSearchNamed) return true;
     return call
       .canonical()
       .tools.some((tool) => tool.kind === 'web-search' || tool.kind === 'url-context');
@@ -147,8 +154,14 @@ export class GenerateAttempt {
   }
 
   #replyContext(): ReplyContext {
-    const { options, call } = this.#input;
+    const { options, call, prepared } = this.#input;
+    const { isSearchNamed } = prepared;
     const createdAt = Math.floor(options.clock.now() / 1000);
-    return { model: call.model, createId: options.createId, createdAt };
+    return { model: call.model, createId: options.createId, createdAt, isSearchNamed };
   }
+}
+
+function whatIsAsked(call: GenerateCall): string {
+  const { turns } = call.canonical();
+  return askedBefore(turns, turns.length);
 }

@@ -28,6 +28,8 @@ export interface PreparedBody {
   readonly lane: 'relay' | 'translate';
   readonly body: JsonObject;
   readonly signatureFamily: string;
+  /** True when the model's name asks for a search, whatever the request's own tools. */
+  readonly isSearchNamed: boolean;
 }
 
 /** Bodies are kept, so that moving to another account of the same upstream encodes nothing twice. */
@@ -55,6 +57,7 @@ function prepare(
   const { upstream, modelId } = lease;
   const capabilities = upstream.capabilities(modelId, lease.listedModel);
   const { signatureFamily } = capabilities;
+  const isSearchNamed = route.webSearch;
   const target: PatchTarget = {
     modelId,
     capabilities,
@@ -65,10 +68,11 @@ function prepare(
     thinkingMode,
   };
   if (relay !== undefined && relay.wire === upstream.wire) {
-    return { lane: 'relay', body: upstream.patch(relay.body, target), signatureFamily };
+    const body = upstream.patch(relay.body, target);
+    return { lane: 'relay', body, signatureFamily, isSearchNamed };
   }
   const body = translateRequest(preparation.canonical(), upstream, target);
-  return { lane: 'translate', body, signatureFamily };
+  return { lane: 'translate', body, signatureFamily, isSearchNamed };
 }
 
 /** The rules, then the wire body; what they note and what they refuse names the client's own fields. */
@@ -87,6 +91,7 @@ function createRecall({ keeper, clientKeyId }: Preparation): SignatureRecall {
   return {
     call: (id, name) => keeper.findCall(clientKeyId, id, name),
     thought: (text) => keeper.findThought(clientKeyId, text),
+    content: (content, asked) => keeper.findContent(clientKeyId, { content, asked }),
     familyOf: (value) => keeper.familyOf(clientKeyId, value),
   };
 }

@@ -40,7 +40,7 @@ function inputOf() {
   const input: TranslateInput = {
     frames: oneFrame(),
     decoder: { push: () => [...ANSWER], end: () => [...ENDING] },
-    watch: createAnswerWatch(keeper, 'key'),
+    watch: createAnswerWatch({ keeper, scope: 'key' }),
     transform: createAnswerTransform({
       request: requestOf({ tools: [TOOL] }),
       receipt,

@@ -179,6 +179,8 @@ export interface ReplyContext {
   createId(prefix: string): string;
   /** Seconds since the epoch at which the answer began. */
   readonly createdAt: number;
+  /** True when the model's name asks for a search, so that there may be citations without a tool. */
+  readonly isSearchNamed?: boolean | undefined;
 }
 
 /** Turns events into the bytes of one client's stream. Synchronous; one instance a stream. */

@@ -1,10 +1,11 @@
 import { expect, test } from 'vitest';
 import { createFakeClock } from '../../test/support/fake-clock.ts';
+import { createMemorySignatureStore } from '../../test/support/memory-signature-store.ts';
 import { createSignatureKeeper } from './keeper.ts';
 
 const signature = { value: 'S', family: 'alpha', on: 'tool-call' } as const;
 
-test('a call’s signature comes back to the same key, by id and name only (P003, P007)', () => {
+test('a call’s signature comes back to the same key, by id and name only', () => {
   const keeper = createSignatureKeeper({ clock: createFakeClock() });
   keeper.rememberCall('ann', { id: 'c1', name: 'read', signature });
   expect(keeper.findCall('ann', 'c1', 'read')).toEqual(signature);
@@ -32,4 +33,39 @@ test('the least recently used entry leaves first', () => {
   keeper.rememberCall('k', { id: '3', name: 'n', signature: { value: 'C' } });
   expect(keeper.findCall('k', '1', 'n')).toEqual({ value: 'A' });
   expect(keeper.findCall('k', '2', 'n')).toBeUndefined();
+});
+
+test('a signed text comes back by its words, whatever blanks stand around them', () => {
+  const keeper = createSignatureKeeper({ clock: createFakeClock() });
+  const asked = 'And the weather?';
+  keeper.rememberContent('ann', { content: 'It rains.\n', asked }, signature);
+  expect(keeper.findContent('ann', { content: 'It rains.', asked })).toEqual(signature);
+  expect(keeper.findContent('bob', { content: 'It rains.', asked })).toBeUndefined();
+  expect(keeper.findContent('ann', { content: 'It snows.', asked })).toBeUndefined();
+  expect(keeper.findContent('ann', { content: 'It rains.', asked: 'Why?' })).toBeUndefined();
+});
+
+test('of words that were signed twice neither signature comes back', () => {
+  const keeper = createSignatureKeeper({ clock: createFakeClock() });
+  const answer = { content: 'Done.', asked: 'Go on.' };
+  keeper.rememberContent('ann', answer, signature);
+  keeper.rememberContent('ann', answer, signature);
+  expect(keeper.findContent('ann', answer)).toEqual(signature);
+  keeper.rememberContent('ann', answer, { ...signature, value: 'T' });
+  expect(keeper.findContent('ann', answer)).toBeUndefined();
+  keeper.rememberContent('ann', answer, signature);
+  expect(keeper.findContent('ann', answer)).toBeUndefined();
+});
+
+test('a signed text comes back after a restart', async () => {
+  const clock = createFakeClock();
+  const store = createMemorySignatureStore();
+  const before = createSignatureKeeper({ clock, store });
+  const answer = { content: 'Done.', asked: 'Go on.' };
+  before.rememberContent('ann', answer, signature);
+  await before.close();
+  const after = createSignatureKeeper({ clock, store });
+  await after.load();
+  expect(after.findContent('ann', answer)).toEqual(signature);
+  await after.close();
 });

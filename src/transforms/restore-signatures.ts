@@ -1,14 +1,24 @@
-// Gives calls and thoughts back the signatures their clients could not carry.
+// Gives calls, thoughts, texts and media back the signatures their clients could not carry.
 
-import type { Part, Signature, ThinkingPart, ToolCallPart } from '../canonical/request.ts';
+import { askedBefore } from '../canonical/asked-before.ts';
+import type {
+  MediaPart,
+  Part,
+  Signature,
+  TextPart,
+  ThinkingPart,
+  ToolCallPart,
+} from '../canonical/request.ts';
+import { once } from '../lib/once.ts';
 import { mapTurns, type Transform, type TransformContext } from './transform.ts';
 
 /** What the client returned wins; then what was remembered for its key; thoughts left unsigned go. */
 export const restoreSignatures: Transform = (request, context) =>
-  mapTurns(request, (turn) => {
+  mapTurns(request, (turn, place) => {
     if (turn.role !== 'assistant') return turn;
+    const asked = once(() => askedBefore(request.turns, place));
     const parts = turn.parts
-      .map((part, index) => restore(part, turn.parts.slice(index + 1), context))
+      .map((part, index) => restore(part, { behind: turn.parts.slice(index + 1), asked }, context))
       .filter((part) => isSendable(part, context));
     if (parts.length === 0) return undefined;
     return parts.length === turn.parts.length && parts.every((part, i) => part === turn.parts[i])
@@ -16,22 +26,51 @@ export const restoreSignatures: Transform = (request, context) =>
       : { ...turn, parts };
   });
 
-function restore(part: Part, behind: readonly Part[], context: TransformContext): Part {
-  if (part.kind !== 'tool-call' && part.kind !== 'thinking') return part;
-  if (part.signature !== undefined) return part;
-  const found =
-    part.kind === 'tool-call' ? recallCall(part, context) : recallThought(part, context);
+interface Surroundings {
+  readonly behind: readonly Part[];
+  /** What the turn answers. */
+  readonly asked: () => string;
+}
+
+function restore(part: Part, { behind, asked }: Surroundings, context: TransformContext): Part {
+  if (!isSignable(part) || part.signature !== undefined) return part;
+  const found = recallOf(part, asked, context);
   if (found === undefined || found.family !== context.capabilities.signatureFamily) return part;
   if (part.kind === 'thinking' && !isOfNextCall(found, behind, context)) return part;
   return { ...part, signature: found };
 }
 
-function recallCall({ id, name }: ToolCallPart, { recall }: TransformContext) {
-  return recall.call(id, name);
+type SignablePart = ToolCallPart | ThinkingPart | TextPart | MediaPart;
+
+function isSignable(part: Part): part is SignablePart {
+  const { kind } = part;
+  return kind === 'tool-call' || kind === 'thinking' || kind === 'text' || kind === 'media';
 }
 
-function recallThought({ text }: ThinkingPart, { recall }: TransformContext) {
-  return recall.thought(text);
+function recallOf(
+  part: SignablePart,
+  asked: () => string,
+  context: TransformContext,
+): Signature | undefined {
+  const { recall } = context;
+  switch (part.kind) {
+    case 'tool-call':
+      return recallCall(part, context);
+    case 'thinking':
+      return recall.thought(part.text);
+    case 'text':
+      return part.text === '' ? undefined : recall.content(part.text, asked());
+    case 'media':
+      return part.source.kind === 'base64'
+        ? recall.content(part.source.base64, asked())
+        : undefined;
+    default:
+      return part satisfies never;
+  }
+}
+
+function recallCall({ id, name }: ToolCallPart, { recall }: TransformContext) {
+  return recall.call(id, name);
 }
 
 /**

@@ -117,6 +117,7 @@ test('a thought with a known bare signature is kept, with an unknown one dropped
     recall: {
       call: () => undefined,
       thought: () => undefined,
+      content: () => undefined,
       familyOf: (v) => (v === 'S' ? 'alpha' : undefined),
     },
   });
@@ -139,6 +140,7 @@ test('a call without signature gets the remembered one back', () => {
   const recall = {
     call: (id: string, name: string) => (id === 't' && name === 'tool_t' ? signature : undefined),
     thought: () => undefined,
+    content: () => undefined,
     familyOf: () => undefined,
   };
   const turns = turnsAfter(
@@ -335,7 +337,12 @@ test('P003 words thought before two calls do not give one the signature of the o
     turnsAfter(
       [user('a'), assistant(thought('hm'), call('t')), user(result('t'))],
       contextOf({
-        recall: { call: () => known, thought: () => thoughtOfOther, familyOf: () => 'alpha' },
+        recall: {
+          call: () => known,
+          thought: () => thoughtOfOther,
+          content: () => undefined,
+          familyOf: () => 'alpha',
+        },
       }),
     );
   expect(turnsKnowing({ value: 'S', family: 'beta' })[1]?.parts).toEqual([call('t')]);
@@ -349,4 +356,18 @@ test('a conversation the client ends with the assistant stays as it is: a prefil
   const context = contextOf();
   expect(turnsAfter([user('a'), assistant('b')], context)).toEqual([user('a'), assistant('b')]);
   expect(context.receipt.entries).toEqual([]);
+});
+
+test('an empty thought that carries the signature of a text stays, one that carries its own goes', () => {
+  const thought = (on: 'text' | 'thinking'): Part => ({
+    kind: 'thinking',
+    text: '',
+    signature: { value: 'S', family: 'alpha', on },
+  });
+  const sent = (on: 'text' | 'thinking') =>
+    turnsAfter([user('a'), assistant(thought(on), 'b'), user('c')])[1]?.parts.map(
+      ({ kind }) => kind,
+    );
+  expect(sent('text')).toEqual(['thinking', 'text']);
+  expect(sent('thinking')).toEqual(['text']);
 });

@@ -41,6 +41,7 @@ const { upstream, router, modelIdOf } = targets.sandbox;
 const NOTHING_REMEMBERED = {
   call: () => undefined,
   thought: () => undefined,
+  content: () => undefined,
   familyOf: () => undefined,
 };
 

@@ -34,6 +34,7 @@ export interface RequestCase {
   readonly remembered?: {
     readonly calls?: readonly { id: string; name: string; signature: Signature }[];
     readonly thoughts?: readonly { text: string; signature: Signature }[];
+    readonly contents?: readonly { content: string; asked: string; signature: Signature }[];
   };
   /** What is kept of earlier answers: the conversation gone on with, and items that are referred to. */
   readonly kept?: {
@@ -177,9 +178,13 @@ function recallOf({ remembered }: RequestCase) {
   for (const { text, signature } of remembered?.thoughts ?? []) {
     keeper.rememberThought(SCOPE, text, signature);
   }
+  for (const { content, asked, signature } of remembered?.contents ?? []) {
+    keeper.rememberContent(SCOPE, { content, asked }, signature);
+  }
   return {
     call: (id: string, name: string) => keeper.findCall(SCOPE, id, name),
     thought: (text: string) => keeper.findThought(SCOPE, text),
+    content: (content: string, asked: string) => keeper.findContent(SCOPE, { content, asked }),
     familyOf: (value: string) => keeper.familyOf(SCOPE, value),
   };
 }

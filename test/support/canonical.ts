@@ -79,7 +79,12 @@ export function contextOf(change: Partial<TransformContext> = {}): TestContext {
     capabilities: capabilitiesOf(),
     variant: { webSearch: false },
     thinkingMode: { kind: 'auto' },
-    recall: { call: () => undefined, thought: () => undefined, familyOf: () => undefined },
+    recall: {
+      call: () => undefined,
+      thought: () => undefined,
+      content: () => undefined,
+      familyOf: () => undefined,
+    },
     ...change,
     receipt,
   };

@@ -90,6 +90,19 @@ test('P121 a model that does not think gets no thinking configuration', () => {
   expect(target.receipt.entries).toMatchObject([{ action: 'dropped' }]);
 });
 
+test('a model that draws as it thinks shows that when asked, and takes nothing else', () => {
+  const draw = (modelId: string, thinkingConfig: JsonObject) => {
+    const target = targetOf(modelId);
+    const patched = patch({ contents, generationConfig: { thinkingConfig } }, target, sandbox);
+    return [patched.generationConfig, target.receipt.entries.length];
+  };
+  const shown = { thinkingConfig: { includeThoughts: true } };
+  expect(draw('alpha-3-pro-image', { includeThoughts: true })).toEqual([shown, 0]);
+  const more = { includeThoughts: true, thinkingLevel: 'HIGH' };
+  expect(draw('gemini-3-pro-image-preview', more)).toEqual([shown, 1]);
+  expect(draw('gemini-2.5-flash-image', { includeThoughts: true })).toEqual([{}, 1]);
+});
+
 test('P016 P071 output limits are capped, and raised above a budget', () => {
   const target = targetOf('alpha-3-flash');
   const generationConfig = { maxOutputTokens: 128_000 };
@@ -223,6 +236,7 @@ test('a call whose signature the client dropped gets the remembered one back', (
   const recall = {
     call: (id: string, name: string) => (id === 'c1' && name === 'w' ? signature : undefined),
     thought: () => undefined,
+    content: () => undefined,
     familyOf: () => undefined,
   };
   const functionCall = { id: 'c1', name: 'w', args: {} };
