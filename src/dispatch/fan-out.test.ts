@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { requestOf } from '../../test/support/canonical.ts';
 import { GatewayError } from '../canonical/error.ts';
+import type { CanonicalEvent } from '../canonical/event.ts';
 import type { Reply } from '../canonical/fold.ts';
 import { createReceipt } from '../canonical/receipt.ts';
 import type { GenerateCall, ReplyContext } from '../protocols/protocol.ts';
@@ -105,6 +106,86 @@ test('the error is the answer when all failed, or when parts are of no use', asy
     kind: 'timeout',
   });
   expect(one.seen.asked).toBeLessThanOrEqual(10);
+});
+
+test('an answer that counts as none is a failure like any other', async () => {
+  const { fanOut, ...call } = severalOf(3, true);
+  let checked = 0;
+  const check = (): void => {
+    checked += 1;
+    if (checked === 2) throw errorOf('timeout');
+  };
+  const context = contextOf();
+  const several = { ...call, fanOut: { ...fanOut, check } };
+  const answer = await generateSeveral(several, context, answering());
+  expect(answer).toMatchObject({ body: { choices: 2 } });
+  expect(context.receipt.entries).toMatchObject([{ action: 'dropped', path: 'n' }]);
+});
+
+test('streams that stand apart are written one after the other, each with its own figures', async () => {
+  const { fanOut, ...call } = severalOf(2, true);
+  const createStreamWriter = () => ({
+    contentType: 'text/event-stream',
+    keepAlive: () => '',
+    write: (event: CanonicalEvent) =>
+      event.kind === 'usage' ? `${event.usage.answerTokens};` : event.kind === 'finish' ? '.' : '',
+  });
+  const several = { ...call, stream: true, createStreamWriter };
+  const textOf = async (isStreamedApart: boolean): Promise<string> => {
+    const apart = { ...several, fanOut: { ...fanOut, isStreamedApart } };
+    const answer = await generateSeveral(apart, contextOf(), answering());
+    return answer.kind === 'stream' ? (await Array.fromAsync(answer.chunks)).join('') : '';
+  };
+  expect(await textOf(true)).toBe('10;.10;.');
+  expect(await textOf(false)).toBe('20;.');
+});
+
+test('the first answer is streamed while others are made, and what fails is left out', async () => {
+  const { fanOut, ...call } = severalOf(4, true);
+  const createStreamWriter = () => ({
+    contentType: 'text/event-stream',
+    keepAlive: () => '',
+    write: (event: CanonicalEvent) =>
+      event.kind === 'finish' ? 'done;' : event.kind === 'error' ? `${event.error.kind};` : '',
+  });
+  const several = { ...call, stream: true, createStreamWriter };
+  const apart = { ...several, fanOut: { ...fanOut, isStreamedApart: true } };
+  const streamOf = async (failures: readonly (readonly [number, GatewayError])[]) => {
+    const context = contextOf();
+    const answer = await generateSeveral(apart, context, answering(new Map(failures)));
+    const text =
+      answer.kind === 'stream' ? (await Array.fromAsync(answer.chunks)).join('') : 'no stream';
+    return [text, context.receipt.entries.length];
+  };
+  expect(await streamOf([[0, errorOf('timeout')]])).toEqual(['done;done;done;', 1]);
+  expect(await streamOf([[3, errorOf('timeout')]])).toEqual(['done;done;done;', 1]);
+  expect(await streamOf([[3, errorOf('internal')]])).toEqual(['done;done;done;internal;', 1]);
+  await expect(streamOf([[0, errorOf('internal')]])).rejects.toMatchObject({ kind: 'internal' });
+  const all = [0, 1, 2, 3].map((position) => [position, errorOf('timeout')] as const);
+  await expect(streamOf(all)).rejects.toMatchObject({ kind: 'timeout' });
+
+  let finishLast: (() => void) | undefined;
+  let asked = 0;
+  const slow = answering();
+  const answer = await generateSeveral(apart, contextOf(), {
+    ...slow,
+    async generateOne(one, context) {
+      asked += 1;
+      if (asked === 4) {
+        await new Promise<void>((resolve) => {
+          finishLast = resolve;
+        });
+      }
+      return slow.generateOne(one, context);
+    },
+  });
+  if (answer.kind !== 'stream') throw new Error('no stream');
+  const seen: string[] = [];
+  for await (const chunk of answer.chunks) {
+    if (chunk !== '') seen.push(chunk);
+    if (seen.length === 3) finishLast?.();
+  }
+  expect(seen).toHaveLength(4);
 });
 
 test('a fault of the gateway itself is never passed over', async () => {

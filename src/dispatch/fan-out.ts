@@ -5,6 +5,7 @@ import type { Reply, ReplyChoice } from '../canonical/fold.ts';
 import type { CanonicalRequest } from '../canonical/request.ts';
 import { unfold } from '../canonical/unfold.ts';
 import type { Usage } from '../canonical/usage.ts';
+import { createArrivals } from '../lib/arrivals.ts';
 import type { FanOut, GenerateCall, ReplyContext } from '../protocols/protocol.ts';
 import { abortError } from './attempts.ts';
 import type { CallContext, GenerateAnswer } from './dispatcher.ts';
@@ -19,7 +20,8 @@ export interface FanOutOptions {
 const AT_ONCE = 10;
 
 /**
- * A stream begins when all answers are there: pieces of several would have to wait for one another.
+ * A stream begins when all answers are there, as pieces of several would have to wait for one
+ * another; or with the first of them, where their streams stand apart.
  * @throws GatewayError of the first request that failed; where some answers are worth having without
  * the others, only when all failed.
  */
@@ -28,18 +30,63 @@ export async function generateSeveral(
   context: CallContext,
   options: FanOutOptions,
 ): Promise<GenerateAnswer> {
+  const { takesPartial, isStreamedApart } = call.fanOut;
+  if (call.stream && takesPartial && isStreamedApart === true) {
+    return streamApart(call, context, options);
+  }
   const results = await askAll(call, context, options);
   const replies = results.flatMap((result) => (result.kind === 'reply' ? [result.reply] : []));
   const failures = results.flatMap((result) => (result.kind === 'failure' ? [result.error] : []));
   // A fault of the gateway itself is never passed over.
-  const first = failures.find(({ kind }) => kind === 'internal') ?? failures[0];
-  const isWhole = first?.kind === 'internal' || !call.fanOut.takesPartial;
+  const first = gravest(failures);
+  const isWhole = first?.kind === 'internal' || !takesPartial;
   if (first !== undefined && (replies.length === 0 || isWhole)) throw first;
   if (first !== undefined) noteFailures(failures, results.length, context);
   const reply = mergeReplies(replies);
   const replyContext = options.replyContext(call);
   if (!call.stream) return { kind: 'reply', body: call.writeReply(reply, replyContext) };
   return { kind: 'stream', chunks: writeStream(call, reply, replyContext) };
+}
+
+/**
+ * Each answer is written as soon as it is whole; the stream begins with the first one. What fails
+ * later is left out, unless the fault is the gateway's own.
+ */
+async function streamApart(
+  call: GenerateCall & { readonly fanOut: FanOut },
+  context: CallContext,
+  options: FanOutOptions,
+): Promise<GenerateAnswer> {
+  const arrivals = createArrivals<Result>();
+  const onResult = (result: Result): void => arrivals.add(result);
+  void askAll(call, context, { ...options, onResult }).then(() => arrivals.end());
+  const failures: GatewayError[] = [];
+  let first = await arrivals.next();
+  while (first?.kind === 'failure') {
+    failures.push(first.error);
+    first = await arrivals.next();
+  }
+  const error = gravest(failures);
+  if (error !== undefined && (first === undefined || error.kind === 'internal')) throw error;
+  const replyContext = options.replyContext(call);
+  const write = (reply: Reply): AsyncGenerator<string, void> =>
+    writeStream(call, reply, replyContext);
+  async function* chunks(): AsyncGenerator<string, void> {
+    for (let next = first; next !== undefined; next = await arrivals.next()) {
+      if (next.kind === 'reply') yield* write(next.reply);
+      else failures.push(next.error);
+    }
+    const fault = gravest(failures);
+    if (fault !== undefined) noteFailures(failures, call.fanOut.requests.length, context);
+    if (fault?.kind !== 'internal') return;
+    yield call.createStreamWriter(replyContext).write({ kind: 'error', error: fault });
+  }
+  return { kind: 'stream', chunks: chunks() };
+}
+
+/** A fault of the gateway itself before any other. */
+function gravest(failures: readonly GatewayError[]): GatewayError | undefined {
+  return failures.find(({ kind }) => kind === 'internal') ?? failures[0];
 }
 
 type Result =
@@ -50,7 +97,7 @@ type Result =
 async function askAll(
   call: GenerateCall & { readonly fanOut: FanOut },
   context: CallContext,
-  options: FanOutOptions,
+  options: FanOutOptions & { onResult?(result: Result): void },
 ): Promise<readonly Result[]> {
   const { requests, takesPartial } = call.fanOut;
   const giveUp = new AbortController();
@@ -69,7 +116,11 @@ async function askAll(
     }
   };
   const work = async (): Promise<void> => {
-    for (const [index, request] of waiting) results[index] = await askOne(request);
+    for (const [index, request] of waiting) {
+      const result = await askOne(request);
+      results[index] = result;
+      options.onResult?.(result);
+    }
   };
   await Promise.all(Array.from({ length: Math.min(AT_ONCE, requests.length) }, work));
   return results;
@@ -94,6 +145,7 @@ async function ask(
   };
   await generateOne(single, context);
   if (taken === undefined) throw new Error('A request was answered without a reply.');
+  call.fanOut?.check?.(taken);
   return taken;
 }
 

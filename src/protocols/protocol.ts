@@ -9,6 +9,7 @@ import type { Receipt } from '../canonical/receipt.ts';
 import type { CanonicalRequest } from '../canonical/request.ts';
 import type { JsonObject } from '../lib/json.ts';
 import type { AnswerShelf } from '../shelf/answer-shelf.ts';
+import type { RunsOfKey } from '../shelf/background-runs.ts';
 
 export type { ListedModel } from '../canonical/model-list.ts';
 
@@ -115,6 +116,8 @@ export interface KeptAnswersInput {
   readonly id: string;
   readonly query: URLSearchParams;
   readonly shelf: AnswerShelf;
+  /** What is being made in the background for this client key. */
+  readonly runs: RunsOfKey;
   /** Empty unless the route takes one. */
   readonly body: JsonObject;
   /** A fresh random id with the given prefix. */
@@ -152,6 +155,18 @@ export interface GenerateCall {
   readonly fanOut?: FanOut | undefined;
   /** Present when the protocol can also carry an upstream's native frames of the same wire. */
   readonly relay?: RelayCall | undefined;
+  /** Present when the client is answered at once, and looks for the answer later; `stream` is true then. */
+  readonly background?: BackgroundCall | undefined;
+}
+
+/** A call whose answer keeps itself when it is written, whole or as a stream. */
+export interface BackgroundCall {
+  /** What it holds in memory, in UTF-16 units. */
+  readonly size: number;
+  /** Keeps that it was taken. The id is what the client asks for, the body what it is told. */
+  queue(context: ReplyContext): { readonly id: string; readonly body: JsonObject };
+  /** Keeps that it failed, or that it was cancelled (`client-gone`), unless it has ended already. */
+  fail(error: GatewayError): void;
 }
 
 /** Requests that are asked at the same time and answered as one, choice by choice. */
@@ -159,6 +174,10 @@ export interface FanOut {
   readonly requests: readonly CanonicalRequest[];
   /** True when some of the answers are worth having without the others. */
   readonly takesPartial: boolean;
+  /** True when a stream of them is the streams of each, one after the other. */
+  readonly isStreamedApart?: boolean | undefined;
+  /** @throws GatewayError for an answer that counts as none. */
+  readonly check?: ((reply: Reply) => void) | undefined;
 }
 
 export interface RelayCall {

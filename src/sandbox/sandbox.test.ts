@@ -121,6 +121,7 @@ test('the quota route tells what is left', async () => {
   expect(json.models).toContainEqual({
     name: 'alpha-3-flash',
     remainingFraction: 0.75,
+    remainingAmount: '3',
     resetTime: '2026-01-01T13:00:00.000Z',
   });
 });

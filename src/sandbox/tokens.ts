@@ -23,6 +23,15 @@ export function cutToTokens(text: string, tokens: number): string {
   return text.slice(0, splitsPair ? end - 1 : end);
 }
 
+/** The whole text in its tokens; never half a character. */
+export function cutIntoTokens(text: string): readonly string[] {
+  const tokens: string[] = [];
+  for (let rest = text; rest !== ''; rest = rest.slice(tokens.at(-1)?.length)) {
+    tokens.push(cutToTokens(rest, 1) || rest.slice(0, 2));
+  }
+  return tokens;
+}
+
 export function charactersFor(tokens: number): number {
   return tokens * CHARACTERS_PER_TOKEN;
 }

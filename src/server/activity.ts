@@ -61,7 +61,7 @@ export function createActivity(clock: Clock): Activity {
   };
 }
 
-function shuttingDown(): GatewayError {
+export function shuttingDown(): GatewayError {
   return new GatewayError({
     kind: 'overloaded',
     source: 'gateway',

@@ -4,7 +4,8 @@ import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest }
 import { invalidRequest } from '../canonical/error.ts';
 import { createDoor } from '../door/door.ts';
 import { createId } from '../lib/ids.ts';
-import { createActivity } from './activity.ts';
+import { createBackgroundRuns } from '../shelf/background-runs.ts';
+import { createActivity, shuttingDown } from './activity.ts';
 import type { Edge, EdgeOptions } from './edge.ts';
 import { refuse, serve } from './exchange.ts';
 import { createAddressReader, readTrustedProxies } from './gates/client-address.ts';
@@ -31,6 +32,7 @@ export function createServer(options: EdgeOptions): EdgeServer {
   const edge: Edge = {
     ...options,
     door: options.door ?? createDoor({ settings, clock, createId, log }),
+    runs: createBackgroundRuns(),
     routes: createRouteTable(options.protocols.all, options.adminRoutes),
     activity: createActivity(options.clock),
     keyRing: (settings) => keyRing(settings.apiKeys),
@@ -94,6 +96,7 @@ async function close(edge: Edge, app: FastifyInstance): Promise<void> {
   await drained;
   app.server.closeAllConnections();
   await closed;
+  await edge.runs.close(shuttingDown());
 }
 
 function badTarget(): Error {

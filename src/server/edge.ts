@@ -10,6 +10,7 @@ import type { EndedRequest, RequestObserver } from '../monitor/observer.ts';
 import type { Protocols } from '../protocols/index.ts';
 import type { ClientProtocol, ListedModel } from '../protocols/protocol.ts';
 import type { AnswerShelves } from '../shelf/answer-shelf.ts';
+import type { BackgroundRuns } from '../shelf/background-runs.ts';
 import type { Activity } from './activity.ts';
 import type { AdminRoute } from './admin-route.ts';
 import type { ConsoleFiles } from './console-files.ts';
@@ -51,6 +52,8 @@ export interface EdgeOptions {
 
 export interface Edge extends EdgeOptions {
   readonly door: Door;
+  /** Answers that are made in the background. */
+  readonly runs: BackgroundRuns;
   readonly routes: RouteTable;
   readonly activity: Activity;
   /** Derived from settings, once for each change of them. */

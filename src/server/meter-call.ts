@@ -59,7 +59,8 @@ async function countImages(
   const { call } = metering;
   const { image, outputModalities, choices } = call.canonical();
   const draws =
-    image !== undefined ||
+    image?.aspectRatio !== undefined ||
+    image?.size !== undefined ||
     outputModalities?.includes('image') === true ||
     (await edge.models.get(call.model))?.drawsImages === true;
   return draws ? (call.fanOut?.requests.length ?? Math.max(1, choices)) : 0;

@@ -2,7 +2,7 @@
 
 import type { JsonObject } from '../lib/json.ts';
 import type { ProtocolRoute } from '../protocols/protocol.ts';
-import type { Edge, Exchange } from './edge.ts';
+import type { Edge, Exchange, ObservedCall } from './edge.ts';
 import { readCredentials } from './gates/credentials.ts';
 
 /** Model lists and kept answers ask no model anything. */
@@ -40,9 +40,29 @@ export function observeCall(
 
 /** Call when the response is closed. */
 export function observeEnd(edge: Edge, exchange: Exchange, status: number): void {
-  const { observed, record, request, headers } = exchange;
-  if (observed === undefined) return;
-  const { startedAt } = exchange;
+  const { observed } = exchange;
+  if (observed !== undefined) tellEnd(edge, exchange, { observed, status });
+}
+
+/**
+ * For what goes on behind its response: the end of that is not the end of the request. Call what it
+ * gives when that has come.
+ */
+export function observeDetached(edge: Edge, exchange: Exchange): (status: number) => void {
+  const { observed } = exchange;
+  exchange.observed = undefined;
+  return (status) => {
+    if (observed !== undefined) tellEnd(edge, exchange, { observed, status });
+  };
+}
+
+interface End {
+  readonly observed: ObservedCall;
+  readonly status: number;
+}
+
+function tellEnd(edge: Edge, exchange: Exchange, { observed, status }: End): void {
+  const { record, request, headers, startedAt } = exchange;
   edge.observer?.onEnd({
     ...observed,
     requestId: exchange.requestId,

@@ -4,6 +4,7 @@ import { GatewayError } from '../canonical/error.ts';
 import { createId } from '../lib/ids.ts';
 import type { JsonObject } from '../lib/json.ts';
 import type { GenerateCall, ProtocolRoute, RouteInput } from '../protocols/protocol.ts';
+import { answerInBackground } from './answer-background.ts';
 import { readCallContext } from './call-context.ts';
 import { startDeadline } from './deadline.ts';
 import type { Edge, Exchange } from './edge.ts';
@@ -58,19 +59,24 @@ export async function runRoute(
       const { bodies } = route;
       const input = await readInput(edge, exchange, { pathModel, bodies });
       const call = await readCall(route, input);
-      const { model, stream } = call;
+      const { model, background } = call;
+      const stream = call.stream && background === undefined;
       observeCall(exchange, { model, stream, isForm: input.files !== undefined });
-      return metered(edge, exchange, { call, operation: 'generate' }, () =>
-        call.stream
+      return metered(edge, exchange, { call, operation: 'generate' }, () => {
+        if (background !== undefined) {
+          return answerInBackground(edge, exchange, { ...call, background });
+        }
+        return stream
           ? answerStream(edge, exchange, call)
-          : answerWhole(edge, exchange, () => generateWhole(edge, exchange, call), call.textType),
-      );
+          : answerWhole(edge, exchange, () => generateWhole(edge, exchange, call), call.textType);
+      });
     }
     case 'kept-answers': {
       const shelf = edge.shelves.of(exchange.clientKeyId);
       const body = route.takesBody === true ? await readKeptBody(edge, exchange) : {};
       const now = Math.floor(edge.clock.now() / 1000);
-      const input = { id: pathModel, query: exchange.query, shelf, body, createId, now };
+      const runs = edge.runs.of(exchange.clientKeyId);
+      const input = { id: pathModel, query: exchange.query, shelf, runs, body, createId, now };
       return sendJson(edge, exchange, { status: 200, body: await route.run(input) });
     }
     default:

@@ -24,10 +24,10 @@ export interface FoundAnswer extends KeptAnswer {
 /** The answers of one client key; no other key's can be seen through it. */
 export interface AnswerShelf {
   /**
-   * Never waits and never throws: what cannot be stored is kept in memory alone, and what is larger
-   * than an answer may be is not kept.
+   * Never waits and never throws: what cannot be stored is kept in memory alone. False for what is
+   * larger than an answer may be: it is not kept.
    */
-  put(answer: KeptAnswer): void;
+  put(answer: KeptAnswer): boolean;
   /** Waits for changes of this answer that were begun before. */
   find(id: string): Promise<FoundAnswer | undefined>;
   /** The answer that holds an output item of this id. */
@@ -79,16 +79,17 @@ export function createAnswerShelves(options: AnswerShelvesOptions): AnswerShelve
     maxUnits: options.maxMemory ?? MEMORY_UNITS,
   });
   const changing = new Map<string, Promise<unknown>>();
-  const put = (clientKeyId: string, answer: KeptAnswer): void => {
+  const put = (clientKeyId: string, answer: KeptAnswer): boolean => {
     const json = JSON.stringify(answer);
     if (json.length > maxAnswer) {
       onFailure(new Error(`The answer ${answer.id} is too large to be kept.`));
-      return;
+      return false;
     }
     const expiresAt = clock.now() + lifetimeMs;
     const row = { clientKeyId, id: answer.id, json, itemIds: itemIdsOf(answer), expiresAt };
     memory.put(row);
     store?.save(row).catch(onFailure);
+    return true;
   };
   const find = async (clientKeyId: string, id: string): Promise<FoundAnswer | undefined> => {
     const held = memory.find(`${clientKeyId} ${id}`, clock.now());

@@ -126,13 +126,50 @@ describe('drawing', () => {
       model: IMAGE_MODEL,
       prompt: 'A red boat',
       size: '1536x1024',
-      partial_images: 2,
       stream: true,
     });
     const events = await Array.fromAsync(stream);
     expect(events.map(({ type }) => type)).toEqual(['image_generation.completed']);
     expect(pixelsOf(events[0]?.b64_json)).toEqual([1024, 1024]);
     expect(events[0]).toMatchObject({ output_format: 'png', size: '1536x1024' });
+  });
+
+  test.each([0, 1, 2, 3])('a stream shows up to %d unfinished images before it', async (most) => {
+    const stream = await client.images.generate({
+      model: IMAGE_MODEL,
+      prompt: 'A red boat',
+      size: '1280x720',
+      partial_images: most,
+      stream: true,
+    });
+    const events = await Array.fromAsync(stream);
+    const drafts = events.filter(({ type }) => type === 'image_generation.partial_image');
+    expect(drafts).toHaveLength(Math.min(most, 2));
+    expect(events.at(-1)?.type).toBe('image_generation.completed');
+    expect(events).toHaveLength(drafts.length + 1);
+    expect(
+      drafts.map((event) => 'partial_image_index' in event && event.partial_image_index),
+    ).toEqual(drafts.map((_event, index) => index));
+    for (const { b64_json } of events) expect(pixelsOf(b64_json)).toEqual([1376, 768]);
+    expect(new Set(events.map(({ b64_json }) => b64_json)).size).toBe(events.length);
+  });
+
+  test('every one of several images has its own unfinished ones', async () => {
+    const stream = await client.images.generate({
+      model: IMAGE_MODEL,
+      prompt: 'A red boat',
+      n: 2,
+      partial_images: 1,
+      stream: true,
+    });
+    const events = await Array.fromAsync(stream);
+    const types = events.map(({ type }) => type.split('.')[1]);
+    expect(types).toEqual(['partial_image', 'completed', 'partial_image', 'completed']);
+    const alone = await client.images.generate({ model: IMAGE_MODEL, prompt: 'A red boat' });
+    for (const event of events) {
+      const least = 1.5 * (alone.usage?.output_tokens ?? 0);
+      if ('usage' in event) expect(event.usage.output_tokens).toBeLessThan(least);
+    }
   });
 
   test('several images can be streamed', async () => {
@@ -143,6 +180,37 @@ describe('drawing', () => {
       stream: true,
     });
     expect(await Array.fromAsync(stream)).toHaveLength(2);
+  });
+});
+
+describe('drawing in a response', () => {
+  test('the tool says how large, and shows unfinished pictures in a stream', async () => {
+    const run = client.responses.stream({
+      model: IMAGE_MODEL,
+      input: 'A red boat',
+      tools: [{ type: 'image_generation', size: '1536x864', quality: 'auto', partial_images: 2 }],
+    });
+    const partials: string[] = [];
+    run.on('response.image_generation_call.partial_image', ({ partial_image_b64 }) => {
+      partials.push(partial_image_b64);
+    });
+    const { output } = await run.finalResponse();
+    const pictures = output.flatMap((item) =>
+      item.type === 'image_generation_call' ? [item.result ?? ''] : [],
+    );
+    expect([...partials, ...pictures].map((base64) => pixelsOf(base64))).toEqual([
+      [1376, 768],
+      [1376, 768],
+      [1376, 768],
+    ]);
+  });
+
+  test('a model that does not draw leaves the tool out, and says so', async () => {
+    const { data, response } = await client.responses
+      .create({ model: 'alpha-3-flash', input: 'Hi', tools: [{ type: 'image_generation' }] })
+      .withResponse();
+    expect(data.status).toBe('completed');
+    expect(response.headers.get('x-isthmus-receipt')).toContain('dropped=1');
   });
 });
 
@@ -193,6 +261,18 @@ describe('editing', () => {
     const body = { model: IMAGE_MODEL, prompt: 'Add a hat', images };
     const answer = await client.post<OpenAI.ImagesResponse>('/images/edits', { body });
     expect(pixelsOf(answer.data?.[0]?.b64_json)).toEqual([1264, 848]);
+  });
+
+  test('a streamed edit shows unfinished images when asked', async () => {
+    const stream = await client.images.edit({
+      model: IMAGE_MODEL,
+      image: await pngFile('one.png'),
+      prompt: 'Make it blue',
+      partial_images: 1,
+      stream: true,
+    });
+    const types = (await Array.fromAsync(stream)).map(({ type }) => type);
+    expect(types).toEqual(['image_edit.partial_image', 'image_edit.completed']);
   });
 
   test('an edit can be streamed', async () => {

@@ -147,7 +147,7 @@ test('what is not stored cannot be gone on with', async () => {
 });
 
 test('what is not offered is refused by name', async () => {
-  const body = { model: MODEL, input: 'x', background: true };
+  const body = { model: MODEL, input: 'x', background: true, store: false };
   await expect(client.responses.create(body)).rejects.toMatchObject({ param: 'background' });
   await expect(client.responses.create({ model: MODEL, input: [] })).rejects.toBeInstanceOf(
     BadRequestError,

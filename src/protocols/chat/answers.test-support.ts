@@ -43,7 +43,7 @@ export type Block =
       /** Known when it ends. */
       lateSignature?: string | undefined;
     }
-  | { kind: 'image'; base64: string }
+  | { kind: 'image' | 'draft'; base64: string }
   | { kind: 'code'; code: string };
 
 /** The events of an answer made of these blocks, each choice in turn. */
@@ -91,6 +91,10 @@ function blockEvents(block: Block, choice: number, index: number): CanonicalEven
         { ...start, block: { kind: 'media', mediaType: 'image/png', base64: block.base64 } },
         end,
       ];
+    case 'draft': {
+      const media = { kind: 'media', mediaType: 'image/png', base64: block.base64 } as const;
+      return [{ ...start, block: { ...media, isDraft: true } }, end];
+    }
     case 'code':
       return [{ ...start, block: { kind: 'code', language: 'PYTHON', code: block.code } }, end];
     default:

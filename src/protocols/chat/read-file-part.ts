@@ -20,12 +20,16 @@ export function readFilePart(part: JsonObject, path: string): TextPart | MediaPa
   return readFile(requireObject(part, 'file', path), `${path}.file`);
 }
 
-/** `{file_data, filename}` at `filePath`. @throws GatewayError 400 */
-export function readFile(file: JsonObject, filePath: string): TextPart | MediaPart {
+/** `{file_data, filename}` at `filePath`; the content may stand in another field. @throws GatewayError 400 */
+export function readFile(
+  file: JsonObject,
+  filePath: string,
+  key: 'file_data' | 'file_url' = 'file_data',
+): TextPart | MediaPart {
   const title = readString(file, 'filename', filePath);
-  const content = readString(file, 'file_data', filePath);
+  const content = readString(file, key, filePath);
   if (content === undefined) throw missingContent(file, filePath);
-  const contentPath = `${filePath}.file_data`;
+  const contentPath = `${filePath}.${key}`;
   const media = readFileContent(content, contentPath);
   const { mediaType, source } = media;
   if (mediaType !== undefined && isText(mediaType) && source.kind === 'base64') {

@@ -27,6 +27,8 @@ export interface PictureOrder {
   readonly size: string;
   /** The pictures to change; none for a new one. */
   readonly inputs: readonly Blob[];
+  /** How far it is drawn: to its ground, to its shapes, or, when absent, to its words. */
+  readonly step?: 'ground' | 'shapes' | undefined;
 }
 
 interface Caption {
@@ -59,8 +61,9 @@ export function drawPicture(order: PictureOrder): Buffer {
   const scene = { left: 0, top: 0, width, height: height - caption.height };
   const isEdit = order.inputs.length > 0;
   if (isEdit) showInputs(canvas, order.inputs, scene);
-  else drawShapes(canvas, scene, random);
-  writeCaption(canvas, caption, scene.height);
+  else drawGround(canvas, scene, random);
+  if (order.step !== 'ground' && !isEdit) drawShapes(canvas, scene, random);
+  if (order.step === undefined) writeCaption(canvas, caption, scene.height);
   return writePng(canvas, {
     palette: [[250, 247, 238], [32, 33, 40], ...shapeColors, ...(isEdit ? CUBE : [])],
     scale: scaleOf(order.size),
@@ -97,8 +100,8 @@ function fromHue(hue: number, saturation: number, lightness: number): Color {
   return [channel(0), channel(8), channel(4)];
 }
 
-/** A sky of bands with a sun, hills before it, and a few things in front. */
-function drawShapes(canvas: Canvas, { width, height }: Box, random: () => number): void {
+/** A sky of bands. */
+function drawGround(canvas: Canvas, { width, height }: Box, random: () => number): void {
   const upTo = (most: number): number => Math.floor(random() * most);
   const color = (): number => FIRST_SHAPE_COLOR + upTo(SHAPE_COLORS);
   const bands = 2 + upTo(3);
@@ -106,6 +109,12 @@ function drawShapes(canvas: Canvas, { width, height }: Box, random: () => number
   for (let band = 0; band < bands; band += 1) {
     fillBox(canvas, { left: 0, top: band * bandHeight, width, height: bandHeight }, color());
   }
+}
+
+/** A sun, hills before it, and a few things in front. */
+function drawShapes(canvas: Canvas, { width, height }: Box, random: () => number): void {
+  const upTo = (most: number): number => Math.floor(random() * most);
+  const color = (): number => FIRST_SHAPE_COLOR + upTo(SHAPE_COLORS);
   const unit = Math.min(width, height);
   const sun = { x: upTo(width), y: upTo(Math.ceil(height / 2)) };
   fillCircle(canvas, { ...sun, radius: Math.round(unit * (0.12 + random() * 0.14)) }, color());

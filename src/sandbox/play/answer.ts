@@ -22,7 +22,11 @@ export interface Candidate {
   readonly thoughts: string;
   readonly calls: readonly IssuedCall[];
   readonly text: string;
+  /** Unfinished ones; part of the thoughts, and free. */
+  readonly drafts?: readonly DrawnPicture[] | undefined;
   readonly pictures?: readonly DrawnPicture[] | undefined;
+  /** Where they are asked for. */
+  readonly logprobs?: { readonly tokens: readonly string[] } | undefined;
   readonly finishReason: string;
   readonly finishMessage?: string | undefined;
   readonly groundingMetadata?: JsonObject | undefined;

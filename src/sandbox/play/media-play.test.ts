@@ -37,6 +37,52 @@ test('the modalities say what the answer holds', () => {
   expect(first(ask('A boat'), 'alpha-3-flash')?.pictures).toEqual([]);
 });
 
+test('thoughts of an image model are the picture on its way, in stream and whole', () => {
+  const sent = config({
+    thinkingConfig: { includeThoughts: true },
+    imageConfig: { imageSize: '2K' },
+  });
+  expect(first(ask('A boat'))?.drafts).toEqual([]);
+  const { drafts = [], pictures = [] } = first(sent) ?? {};
+  expect([...drafts, ...pictures].map(({ base64 }) => pixelsOf(base64))).toEqual([
+    [1024, 1024],
+    [1024, 1024],
+    [2048, 2048],
+  ]);
+  expect(new Set(drafts.map(({ base64 }) => base64)).size).toBe(2);
+  const isDraft = (part: JsonValue): boolean =>
+    isJsonObject(part) && part.thought === true && part.inlineData !== undefined;
+  const answer = playBody(sent, DRAWS);
+  const partsOf = (response: JsonObject): JsonValue[] =>
+    Array.isArray(response.candidates)
+      ? response.candidates.flatMap((one) =>
+          isJsonObject(one) && isJsonObject(one.content) && Array.isArray(one.content.parts)
+            ? one.content.parts
+            : [],
+        )
+      : [];
+  expect(partsOf(writeWhole(answer, testSignatures)).filter(isDraft)).toHaveLength(2);
+  expect(writeChunks(answer, testSignatures).flatMap(partsOf).filter(isDraft)).toHaveLength(2);
+  const refused = first(
+    config({ thinkingConfig: { includeThoughts: true } }, 'UPSTREAM-FINISH SAFETY'),
+  );
+  expect(refused?.drafts).toEqual([]);
+});
+
+test('log-probabilities are given when asked: every word is certain', () => {
+  const sent = config({ responseLogprobs: true, logprobs: 2 });
+  const text = first(sent, 'alpha-3-flash')?.text ?? '';
+  const [whole] = [writeWhole(playBody(sent, 'alpha-3-flash'), testSignatures).candidates].flat();
+  const result = isJsonObject(whole) ? whole.logprobsResult : undefined;
+  const chosen =
+    isJsonObject(result) && Array.isArray(result.chosenCandidates) ? result.chosenCandidates : [];
+  expect(chosen.map((one) => (isJsonObject(one) ? one.token : '')).join('')).toBe(text);
+  expect(whole).toMatchObject({ avgLogprobs: 0 });
+  expect(
+    JSON.stringify(writeWhole(playBody(ask('x'), 'alpha-3-flash'), testSignatures)),
+  ).not.toContain('logprobs');
+});
+
 test('an ending that is no success has no picture, a limit cuts the words alone', () => {
   for (const reason of ['SAFETY', 'IMAGE_SAFETY', 'NO_IMAGE']) {
     const candidate = first(ask(`UPSTREAM-FINISH ${reason}`));

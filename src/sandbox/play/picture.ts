@@ -15,6 +15,8 @@ import { type Blob, type Content, type GenerateRequest, partsOf } from '../wire.
 import type { DrawnPicture } from './answer.ts';
 import type { LastTurn } from './last-turn.ts';
 
+const DRAFT_STEPS = ['ground', 'shapes'] as const;
+
 /** Undefined for a model that only writes, and where text or JSON alone was asked for. */
 export function readPictureOrder(
   request: GenerateRequest,
@@ -38,6 +40,11 @@ export function readPictureOrder(
 
 export function draw(order: PictureOrder): DrawnPicture {
   return { base64: drawPicture(order).toString('base64'), tokens: pictureTokens(order.size) };
+}
+
+/** On the way to a picture: its ground, then its shapes, then the whole, which is the picture itself. */
+export function drawDrafts(order: PictureOrder): readonly DrawnPicture[] {
+  return DRAFT_STEPS.map((step) => draw({ ...order, size: DEFAULT_SIZE, step }));
 }
 
 /** Such as `Drew 2752x1536 px (16:9, 2K)`. */

@@ -1,7 +1,7 @@
 // Plays one request: reads what it asks for and decides what each candidate holds.
 
 import type { SandboxModel } from '../models.ts';
-import { countPromptTokens } from '../tokens.ts';
+import { countPromptTokens, cutIntoTokens } from '../tokens.ts';
 import type { GenerateRequest } from '../wire.ts';
 import { type Answer, type Candidate, countOutputTokens, type IssuedCall } from './answer.ts';
 import { type ChosenCalls, chooseCalls } from './choose-calls.ts';
@@ -9,7 +9,7 @@ import { composeText } from './compose-text.ts';
 import type { Directives } from './directives.ts';
 import { writeGrounding } from './grounding.ts';
 import type { LastTurn } from './last-turn.ts';
-import { describeOrder, draw, readPictureOrder } from './picture.ts';
+import { describeOrder, draw, drawDrafts, readPictureOrder } from './picture.ts';
 import { describeRequest } from './reflection.ts';
 import { planThinking, type Thinking } from './thinking.ts';
 
@@ -78,8 +78,8 @@ function playCandidate(scene: Scene, index: number): Candidate {
   const candidate = scene.chosen.calls.length > 0 ? playCalls(scene) : playText(scene, index);
   if (forced === undefined) return candidate;
   if (!EMPTY_ENDINGS.has(forced)) {
-    const pictures = DRAWING_ENDINGS.has(forced) ? candidate.pictures : [];
-    return { ...candidate, pictures, finishReason: forced };
+    if (DRAWING_ENDINGS.has(forced)) return { ...candidate, finishReason: forced };
+    return { ...candidate, drafts: [], pictures: [], finishReason: forced };
   }
   const finishMessage = `The sandbox was told to end with ${forced}.`;
   return { thoughts: '', calls: [], text: '', finishReason: forced, finishMessage };
@@ -125,8 +125,18 @@ function playText(scene: Scene, index: number): Candidate {
     thoughts: scene.thinking.summary,
     calls: [],
     text: said,
+    drafts: order !== undefined && showsThoughts(request) ? drawDrafts(order) : [],
     pictures: order === undefined ? [] : [draw(order)],
+    logprobs: readLogprobs(request, said),
     finishReason,
     groundingMetadata: searches && said !== '' ? writeGrounding(turn.text, said) : undefined,
   };
+}
+
+function readLogprobs({ generationConfig }: GenerateRequest, text: string): Candidate['logprobs'] {
+  return generationConfig?.responseLogprobs === true ? { tokens: cutIntoTokens(text) } : undefined;
+}
+
+function showsThoughts({ generationConfig }: GenerateRequest): boolean {
+  return generationConfig?.thinkingConfig?.includeThoughts === true;
 }

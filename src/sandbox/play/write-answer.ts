@@ -84,6 +84,7 @@ function wholeParts(candidate: Candidate, answer: Answer, signatures: Signatures
   const textPart = { text, thoughtSignature: signatures.issue({ text }, answer.family) };
   return [
     ...writeThoughts(candidate.thoughts),
+    ...writeDrafts(candidate.drafts),
     ...writeCalls(candidate.calls, answer, signatures),
     ...(text === '' ? [] : [textPart]),
     ...writePictures(candidate.pictures, answer, signatures),
@@ -100,6 +101,7 @@ function listSteps(
     steps.push({ candidate: { content: writeContent([part]), index }, tokens });
   };
   for (const piece of splitText(candidate.thoughts)) add({ text: piece, thought: true }, 0);
+  for (const part of writeDrafts(candidate.drafts)) add(part, 0);
   let said = '';
   for (const piece of splitText(candidate.text)) {
     said += piece;
@@ -129,6 +131,13 @@ function listSteps(
 
 function writeThoughts(thoughts: string): JsonObject[] {
   return thoughts === '' ? [] : [{ text: thoughts, thought: true }];
+}
+
+function writeDrafts(drafts: readonly DrawnPicture[] = []): JsonObject[] {
+  return drafts.map(({ base64 }) => ({
+    inlineData: { mimeType: 'image/png', data: base64 },
+    thought: true,
+  }));
 }
 
 /** Parallel calls of one step: the first alone carries the signature. */
@@ -163,11 +172,25 @@ function writeContent(parts: JsonObject[]): JsonObject {
   return parts.length === 0 ? { role: 'model' } : { parts, role: 'model' };
 }
 
-function writeEnding({ finishReason, finishMessage, groundingMetadata }: Candidate): JsonObject {
+function writeEnding(candidate: Candidate): JsonObject {
+  const { finishReason, finishMessage, groundingMetadata, logprobs } = candidate;
   return {
     finishReason,
+    ...(logprobs !== undefined && {
+      logprobsResult: writeLogprobs(logprobs.tokens),
+      avgLogprobs: 0,
+    }),
     ...(finishMessage !== undefined && { finishMessage }),
     ...(groundingMetadata !== undefined && { groundingMetadata }),
+  };
+}
+
+/** The same request always gets the same words: each is certain, and there is no other. */
+function writeLogprobs(tokens: readonly string[]): JsonObject {
+  const chosen = tokens.map((token): JsonObject => ({ token, logProbability: 0 }));
+  return {
+    chosenCandidates: chosen,
+    topCandidates: chosen.map((candidate) => ({ candidates: [candidate] })),
   };
 }
 

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { blocksOf, frame, signature, signed, stop, thought } from './decode.test-support.ts';
+import { createDecoder } from './decode.ts';
 
 test('V062: a signature on a thought ends its block', () => {
   expect(
@@ -55,4 +56,19 @@ test('signed parts are not joined with what follows', () => {
 test('a signature alone after a call changes nothing', () => {
   const call = { functionCall: { id: 'c', name: 'w' } };
   expect(blocksOf(stop([call, { text: '', ...signed('S') }]))).toEqual(blocksOf(stop([call])));
+});
+
+test('what a client hands back of a signed text or picture is told with its signature', () => {
+  const picture = { inlineData: { mimeType: 'image/png', data: 'AAA=' }, ...signed('T') };
+  const decoder = createDecoder(
+    { signatureFamily: 'alpha', createId: (prefix) => prefix },
+    () => 0,
+  );
+  const frames = [frame([{ text: 'Sun' }]), frame([{ text: 'ny', ...signed('S') }, picture])];
+  const events = [
+    ...frames.flatMap((one) => decoder.push(one)),
+    ...decoder.push(stop([{ text: '!' }])),
+  ];
+  const ends = [...events, ...decoder.end()].filter((event) => event.kind === 'block-end');
+  expect(ends.map((end) => end.signedContent)).toEqual(['Sunny', 'AAA=', undefined]);
 });

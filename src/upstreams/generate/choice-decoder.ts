@@ -9,6 +9,8 @@ import type { GroundedText } from './grounding.ts';
 export interface AnswerContext {
   /** False when the whole text is not needed to place citations in it. */
   readonly keepsText: boolean;
+  /** True when unfinished pictures are asked for. */
+  readonly showsDrafts: boolean;
   readonly signatureFamily: string;
   createId(prefix: string): string;
   /** The next block index; they rise over all choices. */
@@ -21,6 +23,8 @@ interface OpenBlock {
   readonly index: number;
   readonly kind: 'text' | 'thinking';
   signature: Signature | undefined;
+  /** Of a text so far: clients know a signed one again by its words alone. */
+  text: string;
 }
 
 /**
@@ -62,7 +66,14 @@ export class ChoiceDecoder implements GroundedText {
     const open = this.#open;
     if (open === undefined) return;
     this.#open = undefined;
-    events.push({ kind: 'block-end', index: open.index, signature: open.signature });
+    const { index, signature } = open;
+    const isSignedText = open.kind === 'text' && signature !== undefined;
+    events.push({
+      kind: 'block-end',
+      index,
+      signature,
+      ...(isSignedText ? { signedContent: open.text } : {}),
+    });
   }
 
   #readText(part: JsonObject, text: string, events: CanonicalEvent[]): void {
@@ -70,6 +81,7 @@ export class ChoiceDecoder implements GroundedText {
     const open = this.#continueOrOpen(kind, events);
     events.push({ kind: 'block-delta', index: open.index, delta: { kind, text } });
     if (kind === 'text') {
+      open.text += text;
       if (this.#context.keepsText) this.text += text;
       this.hasContent = true;
     }
@@ -80,7 +92,7 @@ export class ChoiceDecoder implements GroundedText {
     const open = this.#open;
     if (open?.kind === kind && open.signature === undefined) return open;
     this.close(events);
-    const opened = { index: this.#start({ kind }, events), kind, signature: undefined };
+    const opened = { index: this.#start({ kind }, events), kind, signature: undefined, text: '' };
     this.#open = opened;
     return opened;
   }
@@ -118,19 +130,34 @@ export class ChoiceDecoder implements GroundedText {
     return id;
   }
 
-  /** Drafts an image model draws while it thinks are no part of the answer. */
   #readMedia(part: JsonObject, blob: JsonObject, events: CanonicalEvent[]): void {
     const { mimeType, data } = blob;
-    if (part.thought === true || typeof data !== 'string' || data === '') return;
+    if (typeof data !== 'string' || data === '') return;
     const mediaType = typeof mimeType === 'string' ? mimeType : 'application/octet-stream';
-    this.#addWhole({ kind: 'media', mediaType, base64: data }, part, events);
+    const block = { kind: 'media', mediaType, base64: data } as const;
+    if (part.thought === true) this.#addDraft({ ...block, isDraft: true }, events);
+    else this.#addWhole(block, part, events);
+  }
+
+  /** What an image model draws while it thinks is no content: an answer of drafts alone is empty. */
+  #addDraft(block: BlockOpening, events: CanonicalEvent[]): void {
+    if (!this.#context.showsDrafts) return;
+    this.close(events);
+    events.push({ kind: 'block-end', index: this.#start(block, events) });
   }
 
   #addWhole(block: BlockOpening, part: JsonObject, events: CanonicalEvent[]): void {
     this.close(events);
     const index = this.#start(block, events);
-    const on = block.kind === 'media' ? 'media' : undefined;
-    events.push({ kind: 'block-end', index, signature: this.#signatureOf(part, on) });
+    const media = block.kind === 'media' ? block : undefined;
+    const signature = this.#signatureOf(part, media && 'media');
+    const isSignedMedia = media !== undefined && signature !== undefined;
+    events.push({
+      kind: 'block-end',
+      index,
+      signature,
+      ...(isSignedMedia ? { signedContent: media.base64 } : {}),
+    });
     this.hasContent = true;
   }
 

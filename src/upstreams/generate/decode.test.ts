@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { fold } from '../../canonical/fold.ts';
 import type { JsonObject } from '../../lib/json.ts';
 import {
   blocksOf,
@@ -11,6 +12,7 @@ import {
   stop,
   thought,
 } from './decode.test-support.ts';
+import { createDecoder } from './decode.ts';
 
 test('V050, V061: text fragments are one block, usage comes before the finish', () => {
   const events = decode(
@@ -191,6 +193,20 @@ test('V056: media, code and results are blocks of their own', () => {
 test('drafts drawn while thinking are left out', () => {
   const draft = { inlineData: { mimeType: 'image/png', data: 'AAA=' }, thought: true };
   expect(blocksOf(stop([draft, { text: 'a' }]))).toEqual([{ kind: 'text', text: 'a' }]);
+});
+
+test('drafts are passed on where they are asked for, and are no answer by themselves', () => {
+  const draft = { inlineData: { mimeType: 'image/png', data: 'AAA=' }, thought: true };
+  const decodeDrafts = (value: JsonObject) => {
+    const context = { signatureFamily: 'alpha', createId: (prefix: string) => prefix };
+    const decoder = createDecoder({ ...context, showsDrafts: true }, Date.now);
+    return [...decoder.push(value), ...decoder.end()];
+  };
+  expect(fold(decodeDrafts(stop([draft, { text: 'a' }]))).choices[0]?.blocks).toEqual([
+    { kind: 'media', mediaType: 'image/png', base64: 'AAA=', isDraft: true },
+    { kind: 'text', text: 'a', signature: undefined },
+  ]);
+  expect(decodeDrafts(stop([draft])).at(-1)).toMatchObject({ kind: 'error' });
 });
 
 test('choices are told apart by index', () => {

@@ -46,6 +46,7 @@ class GenerateDecoder implements Decoder {
     this.#context = {
       signatureFamily: context.signatureFamily,
       keepsText: context.placesCitations ?? true,
+      showsDrafts: context.showsDrafts ?? false,
       createId: (prefix) => context.createId(prefix),
       takeIndex: () => nextIndex++,
       callIds: new Set(),

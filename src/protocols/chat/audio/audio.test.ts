@@ -49,16 +49,35 @@ test.each([
   ['a.M4A', 'audio/m4a'],
   ['a.webm', 'audio/webm'],
   ['a.oga', 'audio/ogg'],
+  ['a.aif', 'audio/aiff'],
 ])('the type of %s is told by its ending', (fileName, mediaType) => {
   const file = sound({ fileName, bytes: Buffer.from('no magic bytes here') });
   const { canonical } = readAudio(inputOf({}, [file]), 'transcribe');
   expect(canonical.turns[0]?.parts[0]).toMatchObject({ mediaType });
 });
 
+test('a file no transcription has is noted', () => {
+  const input = inputOf({}, [sound(), sound({ field: 'voice' })]);
+  readAudio(input, 'transcribe');
+  expect(input.receipt.entries).toMatchObject([{ action: 'dropped', path: 'voice' }]);
+});
+
+test('a recording of 25 MB is the largest there is', () => {
+  const bytes = Buffer.alloc(25 * 1024 * 1024);
+  expect(() => readAudio(inputOf({}, [sound({ bytes })]), 'transcribe')).not.toThrow();
+});
+
+test.each(['speech', 'a.wav', 'a.mp3'])('the bytes of %s tell more than its name', (fileName) => {
+  const { canonical } = readAudio(inputOf({}, [sound({ fileName })]), 'transcribe');
+  expect(canonical.turns[0]?.parts[0]).toMatchObject({ mediaType: 'audio/wav' });
+});
+
 test.each([
   [{}, [], 'file'],
   [{}, [sound({ bytes: Buffer.alloc(0) })], 'file'],
+  [{}, [sound(), sound()], 'file'],
   [{}, [sound({ fileName: 'a.txt', bytes: Buffer.from('plain words') })], 'file'],
+  [{}, [sound({ fileName: 'a.xyz' })], 'file'],
   [{}, [sound({ bytes: Buffer.alloc(25 * 1024 * 1024 + 1) })], 'file'],
   [{ model: '' }, [sound()], 'model'],
   [{ response_format: 'docx' }, [sound()], 'response_format'],

@@ -38,6 +38,7 @@ const TYPES = new Map([
   ['mpga', 'audio/mp3'],
   ['mpeg', 'audio/mp3'],
   ['wav', 'audio/wav'],
+  ['wave', 'audio/wav'],
   ['m4a', 'audio/m4a'],
   ['mp4', 'audio/mp4'],
   ['ogg', 'audio/ogg'],
@@ -46,6 +47,7 @@ const TYPES = new Map([
   ['flac', 'audio/flac'],
   ['aac', 'audio/aac'],
   ['aiff', 'audio/aiff'],
+  ['aif', 'audio/aiff'],
   ['webm', 'audio/webm'],
 ]);
 
@@ -59,7 +61,7 @@ export function readAudio(
   { body, files = [], receipt }: RouteInput,
   task: AudioTask,
 ): AudioRequest {
-  const sound = readSound(files);
+  const sound = readSound(files, receipt);
   const format = readFormat(body);
   const isTimed = format === 'srt' || format === 'vtt' || format === 'verbose_json';
   const stream = readStream(body, isTimed);
@@ -94,9 +96,15 @@ export function readAudio(
   };
 }
 
-function readSound(files: readonly UploadedFile[]): MediaPart {
-  const file = files.find(({ field }) => field === 'file');
+function readSound(files: readonly UploadedFile[], receipt: Receipt): MediaPart {
+  const [file, another] = files.filter(({ field }) => field === 'file');
   if (file === undefined) throw missingField('file');
+  if (another !== undefined) {
+    throw invalidRequest('file', 'file may hold one recording only; send each by itself.');
+  }
+  for (const { field } of files) {
+    if (field !== 'file') receipt.add('dropped', field, 'A transcription has no such file.');
+  }
   if (file.bytes.length === 0) throw invalidRequest('file', 'file is empty.');
   if (file.bytes.length > MOST_BYTES) {
     throw new GatewayError({
@@ -111,15 +119,19 @@ function readSound(files: readonly UploadedFile[]): MediaPart {
   return { kind: 'media', modality: 'audio', mediaType, source: { kind: 'base64', base64 } };
 }
 
-/** The bytes tell most types, the ending of the name the others; the declared type comes last. */
+/**
+ * The bytes tell most types, the ending of the name the others; the declared type comes last. A name
+ * with an ending that no sound has is refused whatever the bytes are.
+ */
 function soundTypeOf({ fileName, mediaType }: UploadedFile, base64: string): string {
-  const sniffed = sniffMediaType(base64);
-  if (sniffed?.startsWith('audio/')) return sniffed;
   const ending = /\.([a-z0-9]+)$/i.exec(fileName)?.[1]?.toLowerCase() ?? '';
   const named = TYPES.get(ending);
-  if (named !== undefined) return named;
   const declared = spellMediaType(mediaType);
-  if (ending === '' && declared.startsWith('audio/')) return declared;
+  const sniffed = sniffMediaType(base64);
+  if (named !== undefined || ending === '') {
+    const told = [sniffed, named, declared].find((type) => type?.startsWith('audio/'));
+    if (told !== undefined) return told;
+  }
   throw invalidRequest(
     'file',
     `file: this type of file is not supported; send one of ${[...TYPES.keys()].join(', ')}.`,

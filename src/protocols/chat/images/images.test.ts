@@ -123,11 +123,24 @@ test('pictures may be named in JSON', () => {
   expect(readEdit(inputOf(body)).requests[0].turns[0]?.parts).toHaveLength(3);
 });
 
+test('a stream carries base64, whatever form is asked for', () => {
+  const { notes } = draw({ stream: true, response_format: 'url' });
+  expect(notes).toMatchObject([{ action: 'dropped', path: 'response_format' }]);
+});
+
+test('a file no edit has is noted, and a form may leave its fields empty', () => {
+  const empty = { prompt: 'x', n: '', partial_images: '', size: 'auto', response_format: '' };
+  const input = inputOf(empty, [file('image'), file('extra')]);
+  expect(readEdit(input).requests).toHaveLength(1);
+  expect(input.receipt.entries).toMatchObject([{ action: 'dropped', path: 'extra' }]);
+});
+
 test.each([
   [{ prompt: 'x' }, [], 'image'],
   [{}, [file('image')], 'prompt'],
   [{ prompt: 'x' }, [file('image', Buffer.from('%PDF-1.4 not a picture'))], 'image'],
   [{ prompt: 'x' }, [file('image', Buffer.alloc(0))], 'image'],
+  [{ prompt: 'x' }, [file('image'), file('mask'), file('mask')], 'mask'],
   [{ prompt: 'x', images: [{ file_id: 'f' }] }, [], 'images[0].file_id'],
   [{ prompt: 'x', image: ['file:///etc/passwd'] }, [], 'image[0]'],
 ])('an edit that cannot be made is refused by the name of its field: %j', (body, files, field) => {
@@ -179,6 +192,72 @@ test('a stream ends with one completed event an image, named by what was done', 
   expect(drawn).toMatch(/^event: image_generation\.completed\ndata: \{.*"b64_json":"AAAA"/);
   const edited = stream(readEditCall(inputOf({ prompt: 'x', stream: 'true' }, [file('image')])));
   expect(edited).toMatch(/^event: image_edit\.completed\n/);
+});
+
+const DRAFTS: Block[] = [
+  { kind: 'draft', base64: 'D0' },
+  { kind: 'draft', base64: 'D1' },
+  { kind: 'draft', base64: 'D2' },
+  ...DRAWN,
+];
+
+test.each([
+  ['generation', 2, ['D0', 'D1']],
+  ['edit', 1, ['D0']],
+  ['generation', 3, ['D0', 'D1', 'D2']],
+  ['edit', 0, []],
+] as const)('a streamed %s shows %d unfinished images at most', (kind, most, shown) => {
+  const body = { prompt: 'x', stream: true, partial_images: most };
+  const call =
+    kind === 'edit'
+      ? readEditCall(inputOf(body, [file('image')]))
+      : readGenerationCall(inputOf(body));
+  expect(call.canonical().imageDrafts).toBe(most);
+  const writer = call.createStreamWriter(CONTEXT);
+  const text = eventsOf([DRAFTS])
+    .map((event) => writer.write(event))
+    .join('');
+  const frames = text
+    .trim()
+    .split('\n\n')
+    .map((frame) => JSON.parse(frame.split('\ndata: ')[1] ?? ''));
+  const prefix = kind === 'edit' ? 'image_edit' : 'image_generation';
+  const common = {
+    created_at: CONTEXT.createdAt,
+    background: 'auto',
+    size: 'auto',
+    quality: 'auto',
+  };
+  expect(frames).toEqual([
+    ...shown.map((b64_json, partial_image_index) => ({
+      type: `${prefix}.partial_image`,
+      b64_json,
+      partial_image_index,
+      output_format: 'png',
+      ...common,
+    })),
+    expect.objectContaining({ type: `${prefix}.completed`, b64_json: 'AAAA', ...common }),
+  ]);
+  expect(text.startsWith(`event: ${prefix}.`)).toBe(true);
+});
+
+test('unfinished images alone are no answer', () => {
+  const call = readGenerationCall(inputOf({ prompt: 'x', stream: true, partial_images: 1 }));
+  const events = eventsOf([[{ kind: 'draft', base64: 'D0' }]]);
+  expect(() => call.writeReply(fold(events), CONTEXT)).toThrow(/without an image/);
+});
+
+test('unfinished images are for streams, and the receipt says so', () => {
+  const input = inputOf({ prompt: 'x', partial_images: 2 });
+  expect(readGeneration(input).requests[0].imageDrafts).toBe(0);
+  expect(input.receipt.entries).toMatchObject([{ action: 'dropped', path: 'partial_images' }]);
+  for (const partial_images of [4, -1, 1.5, 'two']) {
+    expect(() => readGeneration(inputOf({ prompt: 'x', stream: true, partial_images }))).toThrow(
+      expect.objectContaining({ field: 'partial_images' }),
+    );
+  }
+  const form = inputOf({ prompt: 'x', stream: 'true', partial_images: '2' }, [file('image')]);
+  expect(readEdit(form).requests[0].imageDrafts).toBe(2);
 });
 
 test('a field without a counterpart may hold anything', () => {

@@ -4,7 +4,7 @@ import { invalidRequest } from '../../../canonical/error.ts';
 import type { GenerateCall, RouteInput } from '../../protocol.ts';
 import { readString } from '../fields.ts';
 import { type ImageRequest, readEdit, readGeneration } from './read-request.ts';
-import { createImageWriter, writeImages } from './write-answer.ts';
+import { createImageWriter, requireDrawing, writeImages } from './write-answer.ts';
 
 /** @throws GatewayError 400 naming the field */
 export function readGenerationCall(input: RouteInput): GenerateCall {
@@ -37,7 +37,10 @@ function toCall(
     stream,
     bodySession: readString(input.body, 'user'),
     canonical: () => requests[0],
-    fanOut: requests.length === 1 ? undefined : { requests, takesPartial: true },
+    fanOut:
+      requests.length === 1
+        ? undefined
+        : { requests, takesPartial: true, isStreamedApart: true, check: requireDrawing },
     createStreamWriter: (context) => createImageWriter(context, settings),
     writeReply: (reply, context) => writeImages(reply, context, settings),
   };

@@ -9,6 +9,7 @@ import { requireString, wrongType } from '../fields.ts';
 import { readInline, readMediaUrl } from '../read-media.ts';
 
 const MOST_PICTURES = 16;
+const FILE_FIELDS: ReadonlySet<string> = new Set(['image', 'images', 'mask']);
 const MASK_WORDS =
   'The last picture is a mask for the first one: change the first picture only where the mask is ' +
   'transparent, and keep everything else as it is.';
@@ -29,9 +30,16 @@ export function readPictures(
 
 /** The mask with the words that explain it; nothing without one. @throws GatewayError 400 */
 export function readMask(body: JsonObject, files: readonly UploadedFile[]): readonly Part[] {
-  const file = files.find(({ field }) => field === 'mask');
-  const [mask] = file === undefined ? readListed(body, 'mask') : [readFile(file)];
+  const uploaded = files.filter(({ field }) => field === 'mask').map((file) => readFile(file));
+  const masks = [...uploaded, ...readListed(body, 'mask')];
+  if (masks.length > 1) throw invalidRequest('mask', 'mask may hold one picture only.');
+  const [mask] = masks;
   return mask === undefined ? [] : [mask, { kind: 'text', text: MASK_WORDS }];
+}
+
+/** Names the files that belong to no field of an edit. */
+export function unreadFiles(files: readonly UploadedFile[]): readonly string[] {
+  return [...new Set(files.map(({ field }) => field))].filter((field) => !FILE_FIELDS.has(field));
 }
 
 /** Clients declare any type at all, so that the declared one counts only where the bytes say nothing. */

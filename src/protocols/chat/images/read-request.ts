@@ -5,12 +5,12 @@ import { readImageOptions } from '../../../canonical/image-options.ts';
 import { plainModelName } from '../../../canonical/model-name.ts';
 import type { Receipt } from '../../../canonical/receipt.ts';
 import type { CanonicalRequest, Part } from '../../../canonical/request.ts';
-import type { JsonObject, JsonValue } from '../../../lib/json.ts';
+import type { JsonObject } from '../../../lib/json.ts';
 import type { RouteInput } from '../../protocol.ts';
 import { missingField, readBoolean, readNumberIn, readString, unknownWord } from '../fields.ts';
 import { noteUnreadFields } from '../note-fields.ts';
 import { createReadContext } from '../read-context.ts';
-import { readMask, readPictures } from './read-pictures.ts';
+import { readMask, readPictures, unreadFiles } from './read-pictures.ts';
 
 export interface ImageRequest {
   readonly model: string;
@@ -26,6 +26,8 @@ export interface ImageSettings {
   readonly form: 'b64_json' | 'url';
   /** Fields the answer repeats. */
   readonly echo: JsonObject;
+  /** How many unfinished images a stream shows at most, of each image. */
+  readonly drafts: number;
 }
 
 const KNOWN_FIELDS = new Set([
@@ -37,6 +39,8 @@ const DEFAULTS = new Set(['auto', 'png', 'opaque', 'low']);
 
 const FORMS = ['b64_json', 'url'] as const;
 const MOST_IMAGES = 10;
+/** Source: `openai` resources/images.d.ts, `partial_images`. */
+const MOST_DRAFTS = 3;
 /** What the official clients take for granted when they name no model; routed like any other name. */
 const DEFAULT_MODEL = 'gpt-image-1';
 
@@ -50,6 +54,9 @@ export function readEdit({ body, files = [], receipt }: RouteInput): ImageReques
   const pictures = readPictures(body, files);
   if (pictures.length === 0) throw missingField('image');
   const mask = readMask(body, files);
+  for (const field of unreadFiles(files)) {
+    receipt.add('dropped', field, `An edit has no file called ${field}.`);
+  }
   if (mask.length > 0) {
     receipt.add('approximated', 'mask', 'The mask is shown to the model with an instruction.');
   }
@@ -69,15 +76,26 @@ function readImages(
   const prompt = readString(body, 'prompt');
   if (prompt === undefined) throw missingField('prompt');
   if (prompt.trim() === '') throw invalidRequest('prompt', 'prompt is empty; say what to draw.');
-  const count = readCount(body.n);
-  const request = readCanonical(body, receipt, [...pictures, { kind: 'text', text: prompt }]);
+  const count = readCount(body, 'n', { min: 1, max: MOST_IMAGES }) ?? 1;
+  const stream = readFlag(body, 'stream');
+  const asked = readCount(body, 'partial_images', { min: 0, max: MOST_DRAFTS }) ?? 0;
+  const drafts = stream ? asked : 0;
+  if (asked > drafts) {
+    receipt.add('dropped', 'partial_images', 'Unfinished images are shown in streams only.');
+  }
+  const form = readForm(body);
+  if (stream && form === 'url') {
+    receipt.add('dropped', 'response_format', 'Streams carry images in base64.');
+  }
+  const parts: readonly Part[] = [...pictures, { kind: 'text', text: prompt }];
+  const request = { ...readCanonical(body, receipt, parts), imageDrafts: drafts };
   noteRest(body, receipt);
   const model = plainModelName(readString(body, 'model') ?? '');
   return {
     model: model === '' ? DEFAULT_MODEL : model,
-    stream: readFlag(body, 'stream'),
+    stream,
     requests: [request, ...Array.from({ length: count - 1 }, () => request)],
-    settings: { kind, form: readForm(body), echo: echoOf(body) },
+    settings: { kind, form, echo: echoOf(body), drafts },
   };
 }
 
@@ -113,10 +131,17 @@ function readCanonical(
 }
 
 /** Forms carry numbers and switches as text. */
-function readCount(value: JsonValue | undefined): number {
+function readCount(
+  body: JsonObject,
+  key: string,
+  range: { readonly min: number; readonly max: number },
+): number | undefined {
+  const value = body[key];
+  // A form's empty field says nothing.
+  if (value === '') return undefined;
   const number =
     typeof value === 'string' && /^\d{1,3}$/.test(value.trim()) ? Number(value) : value;
-  return readNumberIn(number, 'n', { min: 1, max: MOST_IMAGES, integer: true }) ?? 1;
+  return readNumberIn(number, key, { ...range, integer: true });
 }
 
 function readFlag(body: JsonObject, key: string): boolean {

@@ -1,7 +1,7 @@
 // Writes drawn images, whole and streamed (`openai` resources/images.d.ts).
 
 import { GatewayError } from '../../../canonical/error.ts';
-import type { CanonicalEvent } from '../../../canonical/event.ts';
+import type { BlockOpening, CanonicalEvent } from '../../../canonical/event.ts';
 import { fold, type Reply } from '../../../canonical/fold.ts';
 import { inputTokens, outputTokens, totalTokens, type Usage } from '../../../canonical/usage.ts';
 import { EVENT_STREAM_TYPE, eventFrame, FRAME_END } from '../../../lib/event-stream.ts';
@@ -21,9 +21,8 @@ export function writeImages(
   { createdAt }: ReplyContext,
   settings: ImageSettings,
 ): JsonObject {
-  const drawings = drawingsOf(reply);
+  const drawings = requireDrawing(reply);
   const [first] = drawings;
-  if (first === undefined) throw nothingDrawn(reply);
   return {
     created: createdAt,
     data: drawings.map((drawing) => writeDrawing(drawing, settings)),
@@ -33,37 +32,88 @@ export function writeImages(
   };
 }
 
-/** One `completed` event an image when all are there: upstreams send no unfinished ones. */
+/** @throws GatewayError when the model drew nothing, saying what it said instead */
+export function requireDrawing(reply: Reply): readonly [Drawing, ...Drawing[]] {
+  const [first, ...rest] = drawingsOf(reply);
+  if (first === undefined) throw nothingDrawn(reply);
+  return [first, ...rest];
+}
+
+/**
+ * Unfinished images as they come, as many of each image as were asked for; one `completed` event an
+ * image when all are there.
+ */
 export function createImageWriter(context: ReplyContext, settings: ImageSettings): StreamWriter {
-  const events: CanonicalEvent[] = [];
-  const name = settings.kind === 'edit' ? 'image_edit.completed' : 'image_generation.completed';
-  const completed = (drawing: Drawing, usage: Usage): string =>
-    eventFrame(
-      name,
-      JSON.stringify({
-        type: name,
-        b64_json: drawing.base64,
-        created_at: context.createdAt,
-        ...settings.echo,
-        output_format: formatOf(drawing),
-        usage: writeUsage(usage, settings),
-      }),
-    );
-  const finish = (): string => {
-    const reply = fold(events);
+  return new ImageWriter(context, settings);
+}
+
+class ImageWriter implements StreamWriter {
+  readonly contentType = EVENT_STREAM_TYPE;
+  readonly #context: ReplyContext;
+  readonly #settings: ImageSettings;
+  readonly #events: CanonicalEvent[] = [];
+  /** Unfinished images shown so far, by choice. */
+  readonly #shown = new Map<number, number>();
+
+  constructor(context: ReplyContext, settings: ImageSettings) {
+    this.#context = context;
+    this.#settings = settings;
+  }
+
+  write(event: CanonicalEvent): string {
+    if (event.kind === 'error') return writeFailure(event.error);
+    if (event.kind === 'block-start' && isDraft(event.block)) {
+      const { block, choice } = event;
+      // Its place in the answer is kept, its bytes are not.
+      this.#events.push({ ...event, block: { ...block, base64: '' } });
+      return this.#showDraft(block, choice);
+    }
+    this.#events.push(event);
+    return event.kind === 'finish' ? this.#finish() : '';
+  }
+
+  keepAlive(): string {
+    return `: keep-alive${FRAME_END}`;
+  }
+
+  #showDraft(drawing: Drawing, choice: number): string {
+    const index = this.#shown.get(choice) ?? 0;
+    if (index >= this.#settings.drafts) return '';
+    this.#shown.set(choice, index + 1);
+    return this.#frame('partial_image', drawing, { partial_image_index: index });
+  }
+
+  #finish(): string {
+    const reply = fold(this.#events);
     const drawings = drawingsOf(reply);
     if (drawings.length === 0) return writeFailure(nothingDrawn(reply));
-    return drawings.map((drawing) => completed(drawing, reply.usage)).join('');
-  };
-  return {
-    contentType: EVENT_STREAM_TYPE,
-    write(event) {
-      if (event.kind === 'error') return writeFailure(event.error);
-      events.push(event);
-      return event.kind === 'finish' ? finish() : '';
-    },
-    keepAlive: () => `: keep-alive${FRAME_END}`,
-  };
+    const usage = writeUsage(reply.usage, this.#settings);
+    return drawings.map((drawing) => this.#frame('completed', drawing, { usage })).join('');
+  }
+
+  /** Both kinds of event carry the same facts (`ImageGenCompletedEvent`, `ImageGenPartialImageEvent`). */
+  #frame(what: 'partial_image' | 'completed', drawing: Drawing, rest: JsonObject): string {
+    const { kind, echo } = this.#settings;
+    const type = `${kind === 'edit' ? 'image_edit' : 'image_generation'}.${what}`;
+    const fields = {
+      type,
+      b64_json: drawing.base64,
+      created_at: this.#context.createdAt,
+      background: 'auto',
+      quality: 'auto',
+      size: 'auto',
+      ...echo,
+      output_format: formatOf(drawing),
+      ...rest,
+    };
+    return eventFrame(type, JSON.stringify(fields));
+  }
+}
+
+type MediaOpening = Extract<BlockOpening, { kind: 'media' }>;
+
+function isDraft(block: BlockOpening): block is MediaOpening {
+  return block.kind === 'media' && block.isDraft === true;
 }
 
 function writeFailure(error: GatewayError): string {
@@ -73,7 +123,7 @@ function writeFailure(error: GatewayError): string {
 function drawingsOf(reply: Reply): readonly Drawing[] {
   return reply.choices.flatMap(({ blocks }) =>
     blocks.flatMap((block) =>
-      block.kind === 'media' && block.mediaType.startsWith('image/')
+      block.kind === 'media' && block.isDraft !== true && block.mediaType.startsWith('image/')
         ? [{ mediaType: block.mediaType, base64: block.base64 }]
         : [],
     ),

@@ -51,6 +51,9 @@ export function isAnswerId(id: string): boolean {
   return !/^(?:conv|cturn)_/.test(id);
 }
 
+/** How a response made in the background may stand. */
+const UNFINISHED: ReadonlySet<string> = new Set(['queued', 'in_progress', 'failed', 'cancelled']);
+
 interface History {
   readonly items: readonly JsonObject[];
   readonly rootId: string | undefined;
@@ -72,6 +75,14 @@ async function findHistory(body: JsonObject, shelf: AnswerShelf): Promise<Histor
   if (previousId === undefined) return undefined;
   if (!isAnswerId(previousId)) throw unknownAnswer(previousId);
   const chain = await findChain(previousId, shelf, () => unknownAnswer(previousId));
+  const { status } = chain.at(-1)?.response ?? {};
+  if (typeof status === 'string' && UNFINISHED.has(status)) {
+    throw invalidRequest(
+      'previous_response_id',
+      `The response ${JSON.stringify(previousId.slice(0, 100))} has no answer to go on from: it is not ` +
+        'finished, failed or was cancelled. GET /v1/responses/{id} shows its status.',
+    );
+  }
   return {
     items: chain.flatMap(({ input, response }) => [...input, ...outputOf(response)]),
     rootId: chain[0]?.id,

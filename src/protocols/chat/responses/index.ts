@@ -1,5 +1,6 @@
 // The Responses surface of the OpenAI-style protocol: how a request is read, answered and kept.
 
+import type { GatewayError } from '../../../canonical/error.ts';
 import type { JsonObject } from '../../../lib/json.ts';
 import type {
   CountTokensCall,
@@ -9,6 +10,7 @@ import type {
   StreamWriter,
 } from '../../protocol.ts';
 import { readString } from '../fields.ts';
+import { BackgroundAnswer } from './background-answer.ts';
 import { addTurn } from './conversation-log.ts';
 import { outputOf } from './earlier-chain.ts';
 import { listInputItems } from './read-input.ts';
@@ -20,28 +22,41 @@ import { writeResponse } from './write-reply.ts';
 export function readResponsesCall(input: RouteInput): GenerateCall {
   const { body, receipt, shelf, earlier } = input;
   const { model, stream, canonical, settings } = readResponsesRequest(body, receipt, earlier);
-  const keep = (response: JsonObject, { createId }: ReplyContext): void => {
-    const { conversationId } = settings;
-    if (shelf !== undefined && conversationId !== undefined) {
-      const turn = { input: listInputItems(body.input), output: outputOf(response) };
-      void addTurn(shelf, conversationId, { turn, createId });
-    }
-    if (!settings.isStored || typeof response.id !== 'string') return;
-    shelf?.put({
+  const put = (response: JsonObject): boolean => {
+    if (!settings.isStored || typeof response.id !== 'string' || shelf === undefined) return false;
+    return shelf.put({
       id: response.id,
       previousId: readString(body, 'previous_response_id'),
       input: listInputItems(body.input),
       response,
     });
   };
+  const { echo } = settings;
+  const background = settings.isBackground
+    ? new BackgroundAnswer({ model, echo, size: JSON.stringify(body).length, put })
+    : undefined;
+  const keep = (response: JsonObject, { createId, createdAt }: ReplyContext): void => {
+    const { conversationId } = settings;
+    if (background === undefined) put(response);
+    else if (!background.complete(response, createdAt)) return;
+    if (shelf !== undefined && conversationId !== undefined) {
+      const turn = { input: listInputItems(body.input), output: outputOf(response) };
+      void addTurn(shelf, conversationId, { turn, createId });
+    }
+  };
   return {
     protocol: 'chat',
     model,
-    stream,
+    // Read as it comes: an answer nobody waits for may take as long as it goes on.
+    stream: stream || background !== undefined,
+    background,
     bodySession: readBodySession(body, earlier?.rootId),
     canonical: () => canonical,
     createStreamWriter: (context) =>
-      keeping(createResponsesWriter(context, settings), (response) => keep(response, context)),
+      keeping(createResponsesWriter(background?.contextOf(context) ?? context, settings), {
+        keep: (response) => keep(response, context),
+        fail: (error, response) => background?.fail(error, outputOf(response)),
+      }),
     writeReply(reply, context) {
       const response = writeResponse(reply, context, settings);
       keep(response, context);
@@ -64,14 +79,20 @@ export function readInputTokensCall({ body, receipt, earlier }: RouteInput): Cou
   };
 }
 
+interface Keeper {
+  keep(response: JsonObject): void;
+  fail(error: GatewayError, response: JsonObject): void;
+}
+
 /** An answer is kept when it is whole; one that failed is nothing to go on with. */
-function keeping(writer: ResponseStreamWriter, keep: (response: JsonObject) => void): StreamWriter {
+function keeping(writer: ResponseStreamWriter, { keep, fail }: Keeper): StreamWriter {
   return {
     contentType: writer.contentType,
     keepAlive: () => writer.keepAlive(),
     write(event) {
       const text = writer.write(event);
       if (event.kind === 'finish') keep(writer.response);
+      if (event.kind === 'error') fail(event.error, writer.response);
       return text;
     },
   };

@@ -3,6 +3,7 @@
 import { GatewayError, invalidRequest } from '../../../canonical/error.ts';
 import type { JsonObject } from '../../../lib/json.ts';
 import type { KeptAnswer } from '../../../shelf/answer-shelf.ts';
+import type { RunState } from '../../../shelf/background-runs.ts';
 import type { KeptAnswersInput, ProtocolRoute } from '../../protocol.ts';
 import { isAnswerId, unknownAnswer } from './earlier.ts';
 import { writeItemPage } from './item-page.ts';
@@ -18,8 +19,8 @@ export const KEPT_ANSWER_ROUTES: readonly ProtocolRoute[] = [
     run: listInput,
   }),
   route('POST', `${ONE}/cancel`, {
-    title: 'is refused: nothing runs in the background',
-    run: refuseCancel,
+    title: 'ends a response that is made in the background',
+    run: cancelAnswer,
   }),
   route('POST', '/v1/responses/compact', {
     title: 'is always a 404: clients then compact by themselves',
@@ -48,7 +49,9 @@ async function readAnswer(input: KeptAnswersInput): Promise<JsonObject> {
   return (await find(input)).response;
 }
 
+/** One that is still being made is ended first. */
 async function removeAnswer(input: KeptAnswersInput): Promise<JsonObject> {
+  await input.runs.cancel(input.id, cancelled());
   if (!(await input.shelf.remove(input.id))) throw unknownAnswer(input.id, 'response_id');
   return { id: input.id, object: 'response', deleted: true };
 }
@@ -61,8 +64,11 @@ async function listInput(input: KeptAnswersInput): Promise<JsonObject> {
   return writeItemPage(items, query);
 }
 
-async function refuseCancel(input: KeptAnswersInput): Promise<JsonObject> {
-  await find(input);
+/** One that has ended is shown as it ended, as the real service does. */
+async function cancelAnswer(input: KeptAnswersInput): Promise<JsonObject> {
+  await input.runs.cancel(input.id, cancelled());
+  const { response } = await find(input);
+  if (response.background === true) return response;
   throw invalidRequest(
     'response_id',
     'Only responses made in the background can be cancelled; close the connection of a stream.',
@@ -80,10 +86,26 @@ async function refuseCompact(): Promise<JsonObject> {
   });
 }
 
-async function find({ id, shelf }: KeptAnswersInput): Promise<KeptAnswer> {
+async function find({ id, shelf, runs }: KeptAnswersInput): Promise<KeptAnswer> {
   const answer = isAnswerId(id) ? await shelf.find(id) : undefined;
   if (answer === undefined) throw unknownAnswer(id, 'response_id');
-  return answer;
+  return { ...answer, response: stateNow(answer.response, runs.stateOf(id)) };
+}
+
+/** What was queued and is made no more was cut off with the process that made it. */
+function stateNow(response: JsonObject, state: RunState | undefined): JsonObject {
+  if (response.status !== 'queued') return response;
+  if (state !== undefined) return { ...response, status: state };
+  const message = 'The gateway stopped while this response was being made. Send the request again.';
+  return { ...response, status: 'failed', error: { code: 'server_error', message } };
+}
+
+function cancelled(): GatewayError {
+  return new GatewayError({
+    kind: 'client-gone',
+    source: 'client',
+    message: 'The response was cancelled.',
+  });
 }
 
 function idOf(item: JsonObject, answer: KeptAnswer, index: number): string {

@@ -143,7 +143,7 @@ export function searchItem(
 
 export function drawingItem(
   id: string,
-  status: 'in_progress' | 'completed',
+  status: 'in_progress' | 'completed' | 'failed',
   base64: string | null,
 ): JsonObject {
   return { id, type: 'image_generation_call', status, result: base64 };

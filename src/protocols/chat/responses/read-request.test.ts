@@ -208,7 +208,9 @@ test('effort, summary, format and limits reach the canonical request', () => {
 test.each([
   [{}, 'input'],
   [{ input: [] }, 'input'],
-  [{ input: 'x', background: true }, 'background'],
+  [{ input: 'x', background: true, store: false }, 'background'],
+  [{ input: 'x', background: true, stream: true }, 'stream'],
+  [{ input: 'x', background: 'yes' }, 'background'],
   [{ input: 'x', prompt: { id: 'p' } }, 'prompt'],
   [{ input: 'x', conversation: {} }, 'conversation.id'],
   [{ input: 'x', truncation: 'middle' }, 'truncation'],
@@ -332,4 +334,12 @@ test('thoughts that come as content are read before the summary', () => {
     ],
   });
   expect(canonical.turns[1]?.parts).toMatchObject([{ kind: 'thinking', text: 'raw' }]);
+});
+
+test('what is refused in a part is named in the words of this surface', () => {
+  const ask = (part: JsonObject) => () => read({ input: [{ role: 'user', content: [part] }] });
+  expect(ask({ type: 'hologram' })).toThrow(/must be one of: input_text, output_text, input_image/);
+  expect(ask({ type: 'input_file', file_url: 'http://127.0.0.1/a.pdf' })).toThrow(
+    /input\[0\]\.content\[0\]\.file_url/,
+  );
 });

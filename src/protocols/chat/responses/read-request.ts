@@ -25,6 +25,7 @@ import { readSchema } from '../read-tools.ts';
 import { readConversationId } from './earlier.ts';
 import { NOTHING_EARLIER } from './earlier-chain.ts';
 import { readMetadata } from './metadata.ts';
+import { readDrawing } from './read-drawing.ts';
 import { readInput } from './read-input.ts';
 import { readToolChoice } from './read-tool-choice.ts';
 import { readToolList } from './read-tools.ts';
@@ -81,7 +82,10 @@ export function readResponsesRequest(
   };
   const model = readModel(body);
   const stream = readBoolean(body, 'stream') ?? false;
-  const canonical = readCanonical(body, earlier.history, context);
+  const canonical = {
+    ...readCanonical(body, earlier.history, context),
+    ...readDrawing(context, stream),
+  };
   noteUnreadFields(body, { known: KNOWN_FIELDS, path: '', context });
   noteHints(body, canonical, context);
   const include = readInclude(body);
@@ -94,9 +98,12 @@ export function readResponsesRequest(
       echo: { ...echoOf(body), metadata: readMetadata(body) ?? {} },
       directory: context.directory,
       carriesReasoning: include.has('reasoning.encrypted_content') || !isStored,
+      mayCite: canonical.tools.some(({ kind }) => kind === 'web-search'),
       namesSources: include.has('web_search_call.action.sources'),
       hasLogprobs: canonical.sampling.logprobs !== undefined,
+      drafts: canonical.imageDrafts ?? 0,
       isStored,
+      isBackground: readBackground(body, { isStored, stream }),
       conversationId: readConversationId(body),
     },
   };
@@ -115,10 +122,26 @@ function refuseHosted(body: JsonObject): void {
   for (const [key, why] of Object.entries(REFUSED)) {
     if ((body[key] ?? null) !== null) throw invalidRequest(key, `${key}: ${why}.`, 'unsupported');
   }
-  if (readBoolean(body, 'background') !== true) return;
+}
+
+/** What is made in the background has to be found later, and is not streamed. */
+function readBackground(
+  body: JsonObject,
+  { isStored, stream }: { readonly isStored: boolean; readonly stream: boolean },
+): boolean {
+  if (readBoolean(body, 'background') !== true) return false;
+  if (!isStored) {
+    throw invalidRequest(
+      'background',
+      'background: an answer made in the background has to be stored; leave store out, or set it to true.',
+      'unsupported',
+    );
+  }
+  if (!stream) return true;
   throw invalidRequest(
-    'background',
-    'background: answers are not made in the background; leave it out, or set stream to true.',
+    'stream',
+    'stream: an answer made in the background is not streamed. Leave stream out and ask GET ' +
+      '/v1/responses/{id} until its status is final, or leave background out.',
     'unsupported',
   );
 }
@@ -152,7 +175,7 @@ function readCanonical(
     outputFormat: readOutputFormat(body, context),
     safety: [],
     dropsOldest: readTruncation(body),
-    clientNames: NAMES,
+    clientNames: context.drawing === undefined ? NAMES : { ...NAMES, size: context.drawing.path },
   };
 }
 

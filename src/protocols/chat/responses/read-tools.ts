@@ -49,6 +49,10 @@ function readTool(tool: JsonObject, place: ToolPlace, context: ResponsesContext)
       return declare(clientTool(type, path), type, { place, context });
     case 'tool_search':
       return declare(readToolSearch(tool, path), 'tool_search', { place, context });
+    case 'image_generation':
+      if (context.drawing !== undefined) return skip(type, path, context);
+      context.drawing = { tool, path };
+      return [];
     default:
       return skip(type, path, context);
   }

@@ -8,7 +8,7 @@ import { writeErrorBody } from '../errors.ts';
 
 /** How a response ended; `in_progress` while it has not. */
 export type Ending =
-  | { readonly status: 'in_progress' }
+  | { readonly status: 'in_progress' | 'queued' | 'cancelled' }
   | { readonly status: 'completed'; readonly completedAt: number }
   | { readonly status: 'incomplete'; readonly reason: 'max_output_tokens' | 'content_filter' }
   | { readonly status: 'failed'; readonly code: string; readonly message: string };

@@ -9,12 +9,18 @@ export interface ResponseSettings {
   readonly directory: ToolDirectory;
   /** Whether reasoning items carry their proof: asked for, or needed because nothing is kept. */
   readonly carriesReasoning: boolean;
+  /** Whether the answer may cite what a search found. */
+  readonly mayCite: boolean;
   /** Whether search items name their sources. */
   readonly namesSources: boolean;
   /** Whether text parts carry log-probabilities. */
   readonly hasLogprobs: boolean;
+  /** How many unfinished pictures a stream shows at most, of each picture. */
+  readonly drafts: number;
   /** Whether the answer is kept for later requests. */
   readonly isStored: boolean;
+  /** Whether the client looks for the answer later. */
+  readonly isBackground: boolean;
   /** The conversation that the request and its answer become part of. */
   readonly conversationId?: string | undefined;
 }

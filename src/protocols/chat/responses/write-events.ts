@@ -19,12 +19,14 @@ import { type ShownBlock, writeImage, writeMarkdown } from '../answer-shapes.ts'
 import { writeErrorBody } from '../errors.ts';
 import { createFirstChoice } from './first-choice.ts';
 import { createFrameNumbering } from './frames.ts';
+import { createHold, type Hold } from './hold-back.ts';
 import { OpenCall } from './open-call.ts';
+import { OpenDrawing } from './open-drawing.ts';
 import { OpenMessage } from './open-message.ts';
-import { OpenReasoning } from './open-reasoning.ts';
-import { drawingItem, searchItem } from './output-items.ts';
+import { type ItemPlace, OpenReasoning } from './open-reasoning.ts';
 import { type Ending, endingOf, failureOf, responseObject } from './response-object.ts';
 import type { ResponseSettings } from './response-settings.ts';
+import { type WholeItem, writeSearch } from './whole-items.ts';
 
 export interface ResponseStreamWriter extends StreamWriter {
   /** The response object as it stands: final after `finish` or `error`. */
@@ -34,7 +36,8 @@ export interface ResponseStreamWriter extends StreamWriter {
 type OpenItem =
   | { readonly kind: 'message'; readonly message: OpenMessage }
   | { readonly kind: 'reasoning'; readonly reasoning: OpenReasoning }
-  | { readonly kind: 'call'; readonly call: OpenCall };
+  | { readonly kind: 'call'; readonly call: OpenCall }
+  | { readonly kind: 'drawing'; readonly drawing: OpenDrawing };
 
 /**
  * Rules of the stream (`openai` lib/responses/ResponseStream): `response.created` comes first, every
@@ -55,6 +58,7 @@ class ResponsesWriter implements ResponseStreamWriter {
   readonly #frames = createFrameNumbering();
   readonly #output: JsonObject[] = [];
   readonly #isFirst = createFirstChoice();
+  readonly #hold: Hold | undefined;
   #open: OpenItem | undefined;
   #grounding: GroundingEvent | undefined;
   #hasSearch = false;
@@ -68,6 +72,7 @@ class ResponsesWriter implements ResponseStreamWriter {
   constructor(context: ReplyContext, settings: ResponseSettings) {
     this.#context = context;
     this.#settings = settings;
+    this.#hold = createHold(settings, context);
     this.#id = context.createId('resp_');
   }
 
@@ -81,6 +86,13 @@ class ResponsesWriter implements ResponseStreamWriter {
   /** A response is one answer. */
   write(event: CanonicalEvent): string {
     if (!this.#isFirst(event)) return '';
+    if (this.#hold === undefined) return this.#writeEvent(event);
+    return this.#hold(event)
+      .map((due) => this.#writeEvent(due))
+      .join('');
+  }
+
+  #writeEvent(event: CanonicalEvent): string {
     switch (event.kind) {
       case 'start':
         this.#usage = event.usage ?? this.#usage;
@@ -128,9 +140,7 @@ class ResponsesWriter implements ResponseStreamWriter {
       case 'tool-call':
         return this.#closeItem() + this.#prove(block.signature) + this.#openCall(block);
       case 'media':
-        return writeImage(block, 0) === undefined
-          ? this.#showBlock(block)
-          : this.#closeItem() + this.#draw(block.base64);
+        return writeImage(block, 0) === undefined ? this.#showBlock(block) : this.#draw(block);
       case 'code':
       case 'code-result':
         return this.#showBlock(block);
@@ -143,11 +153,7 @@ class ResponsesWriter implements ResponseStreamWriter {
   #openMessage(): string {
     if (this.#open?.kind === 'message') return '';
     const before = this.#closeItem() + this.#writeSearch();
-    const place = {
-      id: this.#context.createId('msg_'),
-      outputIndex: this.#output.length,
-      textStart: this.#textLength,
-    };
+    const place = { ...this.#place('msg_'), textStart: this.#textLength };
     const message = new OpenMessage(place, this.#frames);
     this.#open = { kind: 'message', message };
     return before + message.open();
@@ -160,8 +166,7 @@ class ResponsesWriter implements ResponseStreamWriter {
   }
 
   #openReasoning(): string {
-    const id = this.#context.createId('rs_');
-    const reasoning = new OpenReasoning({ id, outputIndex: this.#output.length }, this.#frames);
+    const reasoning = new OpenReasoning(this.#place('rs_'), this.#frames);
     this.#open = { kind: 'reasoning', reasoning };
     return reasoning.open();
   }
@@ -188,22 +193,21 @@ class ResponsesWriter implements ResponseStreamWriter {
     return call.open();
   }
 
-  #draw(base64: string): string {
-    const outputIndex = this.#output.length;
-    const id = this.#context.createId('ig_');
-    const at = { item_id: id, output_index: outputIndex };
-    const item = drawingItem(id, 'completed', base64);
-    this.#output.push(item);
-    return (
-      this.#frames.write('response.output_item.added', {
-        output_index: outputIndex,
-        item: drawingItem(id, 'in_progress', null),
-      }) +
-      this.#frames.write('response.image_generation_call.in_progress', at) +
-      this.#frames.write('response.image_generation_call.generating', at) +
-      this.#frames.write('response.image_generation_call.completed', at) +
-      this.#frames.write('response.output_item.done', { output_index: outputIndex, item })
-    );
+  #draw({ base64, isDraft }: Extract<BlockOpening, { kind: 'media' }>): string {
+    const opening = this.#openDrawing();
+    const open = this.#open;
+    if (open?.kind !== 'drawing') return opening;
+    if (isDraft === true) return opening + open.drawing.addDraft(base64, this.#settings.drafts);
+    this.#open = undefined;
+    return opening + this.#addWhole(open.drawing.close(base64));
+  }
+
+  #openDrawing(): string {
+    if (this.#open?.kind === 'drawing') return '';
+    const before = this.#closeItem();
+    const drawing = new OpenDrawing(this.#place('ig_'), this.#frames);
+    this.#open = { kind: 'drawing', drawing };
+    return before + drawing.open();
   }
 
   #continue(delta: BlockDeltaEvent['delta']): string {
@@ -218,7 +222,8 @@ class ResponsesWriter implements ResponseStreamWriter {
 
   /** A message stays open: citations may follow its text. */
   #endBlock({ signature }: BlockEndEvent): string {
-    if (this.#open === undefined || this.#open.kind === 'message') return '';
+    const kind = this.#open?.kind;
+    if (kind === undefined || kind === 'message' || kind === 'drawing') return '';
     return this.#closeItem(this.#proofOf(signature));
   }
 
@@ -248,6 +253,8 @@ class ResponsesWriter implements ResponseStreamWriter {
         return open.reasoning.close(proof);
       case 'call':
         return open.call.close();
+      case 'drawing':
+        return open.drawing.close(undefined);
       default:
         return open satisfies never;
     }
@@ -257,19 +264,19 @@ class ResponsesWriter implements ResponseStreamWriter {
     const grounding = this.#grounding;
     if (grounding === undefined || this.#hasSearch || grounding.queries.length === 0) return '';
     this.#hasSearch = true;
-    const outputIndex = this.#output.length;
-    const id = this.#context.createId('ws_');
-    const item = searchItem(id, grounding, this.#settings.namesSources);
-    const at = { item_id: id, output_index: outputIndex };
-    this.#output.push(item);
-    const added = { ...item, status: 'in_progress' };
-    return (
-      this.#frames.write('response.output_item.added', { output_index: outputIndex, item: added }) +
-      this.#frames.write('response.web_search_call.in_progress', at) +
-      this.#frames.write('response.web_search_call.searching', at) +
-      this.#frames.write('response.web_search_call.completed', at) +
-      this.#frames.write('response.output_item.done', { output_index: outputIndex, item })
+    const { namesSources } = this.#settings;
+    return this.#addWhole(
+      writeSearch(this.#place('ws_'), { grounding, namesSources }, this.#frames),
     );
+  }
+
+  #addWhole({ item, text }: WholeItem): string {
+    this.#output.push(item);
+    return text;
+  }
+
+  #place(prefix: string): ItemPlace {
+    return { id: this.#context.createId(prefix), outputIndex: this.#output.length };
   }
 
   #finish(end: ChoiceEnd | undefined): string {
@@ -277,18 +284,16 @@ class ResponsesWriter implements ResponseStreamWriter {
     const closing = begun + this.#closeItem(undefined, end) + this.#writeSearch();
     const hasContent = this.#output.some(({ type }) => type !== 'reasoning');
     this.#ending = endingOf(end, { hasContent, at: this.#context.createdAt });
-    return closing + this.#frames.write(`response.${this.#ending.status}`, this.#whole());
+    return (
+      closing + this.#frames.write(`response.${this.#ending.status}`, { response: this.response })
+    );
   }
 
   /** Before `response.created` no life cycle has begun that could fail. */
   #fail(error: GatewayError): string {
     this.#ending = failureOf(error);
-    if (this.#hasBegun) return this.#frames.write('response.failed', this.#whole());
+    if (this.#hasBegun) return this.#frames.write('response.failed', { response: this.response });
     const { code, message, param } = writeErrorBody(error).error;
     return this.#frames.write('error', { code, message, param });
-  }
-
-  #whole(): JsonObject {
-    return { response: this.response };
   }
 }

@@ -1,0 +1,46 @@
+// Reads the tool `image_generation`: a model that draws needs no tool, but takes its settings.
+
+import { readImageOptions } from '../../../canonical/image-options.ts';
+import type { CanonicalRequest } from '../../../canonical/request.ts';
+import { readNumberIn, readString, unknownWord } from '../fields.ts';
+import { noteUnreadFields } from '../note-fields.ts';
+import type { ResponsesContext } from './responses-context.ts';
+
+/** Source: `openai` resources/responses, `Tool.ImageGeneration`. */
+const KNOWN = new Set(['type', 'size', 'quality', 'partial_images', 'action']);
+/** Values of fields without a counterpart that ask for what happens anyway. */
+const DEFAULTS = new Set(['auto', 'png', 'opaque', 'low']);
+const MOST_DRAFTS = 3;
+
+/**
+ * Present, if empty, whenever the tool is: a model that does not draw so says that it leaves it out.
+ * @throws GatewayError 400 naming the field
+ */
+export function readDrawing(
+  { drawing, receipt, ...context }: ResponsesContext,
+  stream: boolean,
+): Pick<CanonicalRequest, 'image' | 'imageDrafts'> {
+  if (drawing === undefined) return {};
+  const { tool, path } = drawing;
+  const wordAt = (key: string): string | undefined => {
+    const word = readString(tool, key, path);
+    return word === undefined || word.toLowerCase() === 'auto' ? undefined : word;
+  };
+  const image = readImageOptions(
+    { size: wordAt('size'), quality: wordAt('quality'), imageSize: undefined },
+    { receipt, unknownWord: (key, words) => unknownWord(`${path}.${key}`, words) },
+  );
+  const rest = Object.fromEntries(
+    Object.entries(tool).filter(
+      ([, value]) => typeof value !== 'string' || !DEFAULTS.has(value.toLowerCase()),
+    ),
+  );
+  noteUnreadFields(rest, { known: KNOWN, path, context: { ...context, receipt } });
+  const range = { min: 0, max: MOST_DRAFTS, integer: true };
+  const asked = readNumberIn(tool.partial_images, `${path}.partial_images`, range) ?? 0;
+  if (asked > 0 && !stream) {
+    const reason = 'Unfinished pictures are shown in streams only.';
+    receipt.add('dropped', `${path}.partial_images`, reason);
+  }
+  return { image: image ?? {}, imageDrafts: stream ? asked : 0 };
+}

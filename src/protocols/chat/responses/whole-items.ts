@@ -1,0 +1,49 @@
+// Writes items that are known whole at once, with the whole life cycle of each: searches.
+
+import type { GroundingEvent } from '../../../canonical/event.ts';
+import type { JsonObject } from '../../../lib/json.ts';
+import type { FrameNumbering } from './frames.ts';
+import type { ItemPlace } from './open-reasoning.ts';
+import { searchItem } from './output-items.ts';
+
+export interface WholeItem {
+  readonly item: JsonObject;
+  readonly text: string;
+}
+
+/** `sources` are listed only when the client asked for them. */
+export function writeSearch(
+  place: ItemPlace,
+  {
+    grounding,
+    namesSources,
+  }: { readonly grounding: GroundingEvent; readonly namesSources: boolean },
+  frames: FrameNumbering,
+): WholeItem {
+  const item = searchItem(place.id, grounding, namesSources);
+  const begun = { ...item, status: 'in_progress' };
+  const steps = ['in_progress', 'searching', 'completed'];
+  return { item, text: writeLife({ place, begun, item, steps }, frames) };
+}
+
+interface Life {
+  readonly place: ItemPlace;
+  readonly begun: JsonObject;
+  readonly item: JsonObject;
+  /** The events of the item's own kind between `added` and `done`. */
+  readonly steps: readonly string[];
+}
+
+function writeLife({ place, begun, item, steps }: Life, frames: FrameNumbering): string {
+  const { id, outputIndex } = place;
+  const at = { item_id: id, output_index: outputIndex };
+  const kind = String(item.type);
+  const added = frames.write('response.output_item.added', {
+    output_index: outputIndex,
+    item: begun,
+  });
+  const lived = steps.map((step) => frames.write(`response.${kind}.${step}`, at)).join('');
+  return (
+    added + lived + frames.write('response.output_item.done', { output_index: outputIndex, item })
+  );
+}
