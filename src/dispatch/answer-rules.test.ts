@@ -69,9 +69,11 @@ test('a whole answer is cut as its stream is', async () => {
   ]);
 });
 
-test('what the upstream stops at itself is not looked for here', async () => {
+test('a sequence the upstream was sent and let through ends the answer by name', async () => {
   const { input } = answerOf(['a END', 'end'], { stopSequences: ['END'] });
-  expect((await translateReply(input)).choices).toMatchObject([{ blocks: [{ text: 'a END' }] }]);
+  expect((await translateReply(input)).choices).toMatchObject([
+    { blocks: [{ text: 'a ' }], end: { reason: 'stop-sequence', stopSequence: 'END' } },
+  ]);
 });
 
 test('what is noted of an answer names the fields of its client', async () => {

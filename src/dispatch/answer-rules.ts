@@ -8,7 +8,7 @@ import {
   createAnswerTransform,
 } from '../transforms/answer/index.ts';
 import { noteMissingLogprobs } from '../transforms/missing-logprobs.ts';
-import { createStopCutter, heldStops } from '../transforms/stop-sequences.ts';
+import { createStopCutter, enforcedStops } from '../transforms/stop-sequences.ts';
 
 export interface AnswerRules {
   readonly transform: AnswerTransform;
@@ -21,7 +21,7 @@ export function createAnswerRules(options: AnswerTransformOptions): AnswerRules 
   const { request } = options;
   const receipt = receiptInClientNames(request.clientNames, options.receipt);
   const transform = createAnswerTransform({ ...options, receipt });
-  const stops = heldStops(request);
+  const stops = enforcedStops(request);
   if (stops.length === 0 && request.sampling.logprobs === undefined) {
     return { transform, isComplete: () => false };
   }

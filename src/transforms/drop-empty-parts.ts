@@ -1,6 +1,6 @@
 // Drops parts that say nothing: empty texts, empty thoughts, thinking only its issuer can read.
 
-import type { Part, TextPart } from '../canonical/request.ts';
+import type { Part, TextPart, ThinkingPart } from '../canonical/request.ts';
 import { mapTurns, type Transform, type TransformContext } from './transform.ts';
 
 export const dropEmptyParts: Transform = (request, context) => {
@@ -22,14 +22,18 @@ function isWorthSending(part: Part, { receipt }: TransformContext): boolean {
     case 'text':
       return hasTextOrSignature(part);
     case 'thinking':
-      // A thought without text is worth keeping only as the carrier of the next call's signature.
-      return part.text !== '' || part.signature?.on === 'tool-call';
+      return part.text !== '' || isCarrier(part);
     case 'redacted-thinking':
       receipt.add('dropped', 'redacted_thinking', 'Only its issuer can read redacted thinking.');
       return false;
     default:
       return true;
   }
+}
+
+/** A thought without text is worth keeping only as the carrier of another part's signature. */
+function isCarrier({ signature }: ThinkingPart): boolean {
+  return signature?.on !== undefined && signature.on !== 'thinking';
 }
 
 function hasTextOrSignature(part: TextPart): boolean {

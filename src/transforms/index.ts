@@ -16,6 +16,7 @@ import { placeSystemTurns } from './place-system-turns.ts';
 import { resolveThinking } from './resolve-thinking.ts';
 import { restoreSignatures } from './restore-signatures.ts';
 import { startWithUser } from './start-with-user.ts';
+import { steerSearch } from './steer-search.ts';
 import { limitStops } from './stop-sequences.ts';
 import type { Transform, TransformContext } from './transform.ts';
 
@@ -36,6 +37,7 @@ const TRANSFORMS: readonly Transform[] = [
   startWithUser,
   // Figures: the output limit depends on the thinking budget.
   limitTools,
+  steerSearch,
   limitStops,
   resolveThinking,
   limitOutput,

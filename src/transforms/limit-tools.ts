@@ -1,14 +1,15 @@
 // Keeps only the combinations of tools and output formats the model takes together.
 
-import type { Tool, ToolChoice } from '../canonical/request.ts';
+import type { OutputFormat, TextPart, Tool, ToolChoice } from '../canonical/request.ts';
 import type { Transform, TransformContext } from './transform.ts';
 
 export const limitTools: Transform = (request, context) => {
-  if (request.parallelToolCalls === false && request.tools.some(isCallable)) {
+  const isSerial = request.parallelToolCalls === false && request.tools.some(isCallable);
+  if (isSerial) {
     context.receipt.add(
       'approximated',
       'parallel_tool_calls',
-      'Upstreams have no such switch: only the first call of an answer is passed on.',
+      'Upstreams have no such switch: the model is told, and only the first call is passed on.',
     );
   }
   const tools = withSearchVariant(request.tools, context);
@@ -18,20 +19,42 @@ export const limitTools: Transform = (request, context) => {
       ? tools.filter((tool) => keepBesideFunctions(tool, context))
       : tools;
   const toolChoice = hasFunctions ? request.toolChoice : NO_CHOICE;
-  const limited = { ...request, tools: kept, toolChoice };
+  const system = isSerial ? [...request.system, ONE_CALL] : request.system;
+  const limited = { ...request, system, tools: kept, toolChoice };
   if (
     hasFunctions &&
     request.outputFormat.kind !== 'text' &&
     !context.capabilities.jsonWithFunctions
   ) {
     context.receipt.add(
-      'dropped',
+      'approximated',
       'response_format',
-      'This model takes no output format beside tools.',
+      'This model takes no output format beside tools: it is told in words.',
     );
-    return { ...limited, outputFormat: { kind: 'text' } };
+    const wish: TextPart = { kind: 'text', text: formatInWords(request.outputFormat) };
+    return { ...limited, system: [...system, wish], outputFormat: { kind: 'text' } };
   }
   return limited;
+};
+
+function formatInWords(format: OutputFormat): string {
+  const only = 'When you answer, answer with one JSON value and nothing else around it.';
+  switch (format.kind) {
+    case 'text':
+    case 'json':
+      return only;
+    case 'json-schema':
+      return `${only} It must follow this JSON Schema:\n${JSON.stringify(format.schema)}`;
+    case 'enum':
+      return `When you answer, answer with one value of this schema and nothing else around it:\n${JSON.stringify(format.schema)}`;
+    default:
+      return format satisfies never;
+  }
+}
+
+const ONE_CALL: TextPart = {
+  kind: 'text',
+  text: 'Call at most one function at a time, and wait for its result before the next call.',
 };
 
 /** Without functions there is nothing to choose: server tools run as the model sees fit. */

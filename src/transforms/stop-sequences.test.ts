@@ -5,7 +5,7 @@ import { GatewayError } from '../canonical/error.ts';
 import type { CanonicalEvent } from '../canonical/event.ts';
 import { fold } from '../canonical/fold.ts';
 import { NO_USAGE } from '../canonical/usage.ts';
-import { createStopCutter, heldStops, limitStops } from './stop-sequences.ts';
+import { createStopCutter, enforcedStops, limitStops } from './stop-sequences.ts';
 
 const SEVEN = ['1', '2', '3', '4', '5', 'END', 'FIN'];
 const ERROR: CanonicalEvent = {
@@ -47,22 +47,23 @@ function textOf(events: readonly CanonicalEvent[], choice = 0) {
   return blocks.map((block) => (block.kind === 'text' ? block.text : `<${block.kind}>`)).join('');
 }
 
-test('the upstream gets the first five stop sequences, the gateway keeps the others', () => {
+test('the upstream gets the first five stop sequences, the gateway looks for all of them', () => {
   const request = requestOf({ stopSequences: SEVEN });
   const context = contextOf();
   expect(limitStops(request, context).stopSequences).toEqual(['1', '2', '3', '4', '5']);
-  expect(heldStops(request)).toEqual(['END', 'FIN']);
+  expect(enforcedStops(request)).toEqual(SEVEN);
   expect(context.receipt.entries).toMatchObject([{ action: 'approximated', path: 'stop' }]);
 });
 
-test('up to five different ones are the business of the upstream alone', () => {
+test('up to five different ones are all sent, and one the upstream lets through is cut here', () => {
   const context = contextOf();
   const five = requestOf({ stopSequences: SEVEN.slice(0, 5) });
   expect(limitStops(five, context)).toBe(five);
-  expect(heldStops(five)).toEqual([]);
+  expect(enforcedStops(five)).toEqual(five.stopSequences);
   const repeated = requestOf({ stopSequences: ['a', 'a', 'b', 'a', 'b', 'a', 'b'] });
   expect(limitStops(repeated, context).stopSequences).toEqual(['a', 'b']);
-  expect(heldStops(repeated)).toEqual([]);
+  expect(enforcedStops(repeated)).toEqual(['a', 'b']);
+  expect(enforcedStops(requestOf({}))).toEqual([]);
   expect(context.receipt.entries).toEqual([]);
 });
 

@@ -1,4 +1,4 @@
-// More stop sequences than the upstream takes: which of them it gets, and cutting at the others here.
+// Stop sequences: which of them the upstream gets, and cutting the answer at those it does not stop at.
 
 import type {
   BlockDeltaEvent,
@@ -15,7 +15,7 @@ import type { TransformContext } from './transform.ts';
 /** What generate-content takes (ai.google.dev, "GenerateContent API reference", `stopSequences`). */
 const SENT = 5;
 
-/** Sends the first ones; `heldStops` are the gateway's own business. */
+/** Sends the first ones; the gateway cuts the answer at the others. */
 export function limitStops(
   request: CanonicalRequest,
   { receipt }: Pick<TransformContext, 'receipt'>,
@@ -29,9 +29,14 @@ export function limitStops(
   return { ...request, stopSequences: stops.slice(0, SENT) };
 }
 
-/** The stop sequences of the client's own request that `limitStops` does not send. */
-export function heldStops(request: CanonicalRequest): readonly string[] {
-  return request.stopSequences.length <= SENT ? [] : distinctStops(request).slice(SENT);
+/**
+ * All stop sequences of the client's own request: no answer goes on behind one. The upstream says
+ * `STOP` for a sequence as for a natural end, and leaves the sequence out of the text, so that its own
+ * cut cannot be told from an end (ai.google.dev, "GenerateContent API reference", `FinishReason`);
+ * what it lets through is cut here, where it is known.
+ */
+export function enforcedStops(request: CanonicalRequest): readonly string[] {
+  return request.stopSequences.length === 0 ? [] : distinctStops(request);
 }
 
 function distinctStops({ stopSequences }: CanonicalRequest): readonly string[] {

@@ -45,6 +45,7 @@ interface Surface {
 
 const MODEL = 'gemini-3-flash';
 const TOOLS = [{ type: 'function', name: 'f' }];
+const SEARCH = [...TOOLS, { type: 'web_search' }];
 const CUSTOM = { type: 'custom', name: 'c' };
 const CONTENTS = [{ role: 'user', parts: [{ text: 'x' }] }];
 const STREAM = `/v1beta/models/${MODEL}:streamGenerateContent`;
@@ -111,6 +112,19 @@ function transcriptionCall(): GenerateCall {
   const receipt = createReceipt();
   return route.readCall({ pathModel: '', query, headers: {}, body, files: [file], receipt });
 }
+
+test('any answer that may cite what a search found is a stream of the responses grammar', () => {
+  const surface = { path: '/v1/responses', body: { ...SURFACES.responses?.body, tools: SEARCH } };
+  const request = readCall({ ...surface, query: '' }, createReceipt());
+  if (!isGenerateCall(request)) throw new Error('The surface answers nothing.');
+  fc.assert(
+    fc.property(answers(1), (events) => {
+      const end = checkStreamText('responses', write(request, events));
+      if (events.at(-1)?.kind === 'error') expect(end).toBe('error');
+    }),
+    { numRuns: 100 },
+  );
+});
 
 test.each(NAMES)('any answer is a stream of the %s grammar', (name) => {
   const request = callOf(name);

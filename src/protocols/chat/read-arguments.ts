@@ -4,7 +4,7 @@ import { invalidRequest } from '../../canonical/error.ts';
 import { isJsonObject, type JsonObject, type JsonValue, parseJson } from '../../lib/json.ts';
 import type { ReadContext } from './read-context.ts';
 
-/** The arguments are JSON text; '' means none. Some clients send the object itself. */
+/** The arguments are JSON text; '' and `null` mean none. Some clients send the object itself. */
 export function readArguments(
   value: JsonValue | undefined,
   path: string,
@@ -25,6 +25,7 @@ export function readArguments(
   if (value.trim() === '') return {};
   const parsed = parseArguments(value, path);
   if (isJsonObject(parsed)) return parsed;
+  if (parsed === null) return {};
   context.receipt.add('repaired', path, 'Arguments that are no object are sent as {"value": …}.');
   return { value: parsed };
 }

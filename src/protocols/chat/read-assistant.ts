@@ -43,6 +43,7 @@ const ASSISTANT_FIELDS = new Set([
   'reasoning',
   'images',
   'cache_control',
+  'extra_content',
   // What answers of this protocol carry and SDKs hand back; the text already says it.
   'annotations',
   'parsed',
@@ -77,7 +78,8 @@ export function readAssistantParts(message: JsonObject, assistant: AssistantCont
   const thoughts = readThoughts(message);
   if (thoughts !== '') parts.push({ kind: 'thinking', text: thoughts });
   const content = readContent(message.content, `${path}.content`);
-  parts.push(...content, ...readDrawnImages(message, content, path));
+  const signature = readSignature(message, path, context);
+  parts.push(...withSignature(content, signature), ...readDrawnImages(message, content, path));
   const refusal = readString(message, 'refusal', path);
   if (refusal !== undefined) parts.push({ kind: 'text', text: refusal });
   for (const [index, value] of (readArray(message, 'tool_calls', path) ?? []).entries()) {
@@ -86,6 +88,16 @@ export function readAssistantParts(message: JsonObject, assistant: AssistantCont
   const legacy = readObject(message, 'function_call', path);
   if (legacy !== undefined) parts.push(readLegacyCall(legacy, assistant));
   return parts;
+}
+
+/** The vendor's own service signs a message where its last text was signed. */
+function withSignature(
+  content: readonly ContentPart[],
+  signature: Signature | undefined,
+): readonly ContentPart[] {
+  const last = content.findLastIndex((part) => part.kind === 'text');
+  if (signature === undefined) return content;
+  return content.map((part, index) => (index === last ? { ...part, signature } : part));
 }
 
 /** `reasoning` is an object with some clients: then it is not the thoughts. */
@@ -113,7 +125,7 @@ function readDrawnImages(
 function readToolCall(value: JsonValue, path: string, context: ReadContext): ToolCallPart {
   const call = asObject(value, path);
   const id = requireString(call, 'id', path);
-  const signature = readCallSignature(call, path, context);
+  const signature = readSignature(call, path, context);
   const type = readString(call, 'type', path) ?? 'function';
   switch (type) {
     case 'function': {
@@ -142,13 +154,13 @@ function readLegacyCall(call: JsonObject, { path, context, legacyCalls }: Assist
 }
 
 /** Stands in `extra_content.<vendor>.thought_signature` (ai.google.dev, "OpenAI compatibility"). */
-function readCallSignature(
-  call: JsonObject,
+function readSignature(
+  holder: JsonObject,
   path: string,
   context: ReadContext,
 ): Signature | undefined {
-  const holder = readObject(call, 'extra_content', path);
-  const extension = readExtension(holder, `${path}.extra_content`, context);
+  const extra = readObject(holder, 'extra_content', path);
+  const extension = readExtension(extra, `${path}.extra_content`, context);
   if (extension === undefined) return undefined;
   return readCarrier(readString(extension.value, 'thought_signature', extension.path));
 }

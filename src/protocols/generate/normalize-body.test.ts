@@ -511,3 +511,33 @@ test('results in the role tool are the user’s', () => {
   expect(body.contents).toMatchObject([{ role: 'user' }, { role: 'user', parts }]);
   expect(receipt).toEqual([]);
 });
+
+test('"[undefined]" within a schema stands for a keyword or a property that is absent', () => {
+  const { body, receipt } = normalize({
+    contents: CONTENTS,
+    generationConfig: {
+      responseSchema: {
+        type: 'object',
+        description: '[undefined]',
+        properties: {
+          a: { type: 'string', format: '[undefined]', enum: ['[undefined]'] },
+          b: '[undefined]',
+        },
+      },
+    },
+  });
+  expect(body.generationConfig).toEqual({
+    responseSchema: {
+      type: 'object',
+      properties: { a: { type: 'string', enum: ['[undefined]'] } },
+    },
+  });
+  expect(receipt).toEqual(
+    Array.from({ length: 3 }, () =>
+      expect.objectContaining({
+        action: 'repaired',
+        path: 'generationConfig.responseSchema',
+      }),
+    ),
+  );
+});

@@ -12,12 +12,10 @@ import type {
   NumberKind,
 } from '../../wire/generate-fields.ts';
 import { findField } from '../../wire/generate-fields.ts';
-import { normalizeSchema } from './normalize-schema.ts';
+import { normalizeSchema, UNDEFINED_TEXT } from './normalize-schema.ts';
 import { type Place, wrongType } from './place.ts';
 import { normalizeSignature } from './signatures.ts';
 
-/** What some clients write for a value they do not have. */
-const UNDEFINED_TEXT = '[undefined]';
 const INTEGER_TEXT = /^-?\d{1,19}$/;
 
 /**

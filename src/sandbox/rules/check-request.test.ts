@@ -285,7 +285,10 @@ test('P018 V033 models differ in what thinking they take', () => {
   expect(refusal(level, 'alpha-3-pro-high')).toBe('');
   expect(refusal(level, 'beta-opus-4-6-thinking')).toMatch(/thinking_budget only/);
   expect(refusal(budget, 'alpha-3-pro-low')).toBe('');
-  expect(refusal(budget, 'alpha-3-pro-image')).toMatch(/does not think/);
+  expect(refusal(budget, 'alpha-3-pro-image')).toMatch(/include_thoughts alone/);
+  expect(refusal(config({ thinkingConfig: { includeThoughts: true } }), 'alpha-3-pro-image')).toBe(
+    '',
+  );
 });
 
 test('V035 the beta models write at most 64000 tokens', () => {

@@ -11,6 +11,10 @@ const AUTOMATIC = -1;
 export const checkThinking: Rule = ({ request, model }, report) => {
   const config = request.generationConfig?.thinkingConfig;
   if (config === undefined) return;
+  if (model.thinking === undefined && model.drawsImages === true) {
+    checkDrawing(config, report);
+    return;
+  }
   if (model.thinking === undefined) {
     report(AT, `${model.id} does not think; leave thinking_config out`);
     return;
@@ -22,6 +26,11 @@ export const checkThinking: Rule = ({ request, model }, report) => {
   if (level !== undefined) checkLevel(level, model.thinking, report);
   checkBudget(request.generationConfig ?? {}, model.thinking, report);
 };
+
+/** An image model thinks as it likes; its thoughts, pictures among them, can be shown. */
+function checkDrawing({ includeThoughts: _shown, ...rest }: ThinkingConfig, report: Report): void {
+  if (Object.keys(rest).length > 0) report(AT, 'takes include_thoughts alone for this model');
+}
 
 function askedLevel(config: ThinkingConfig): string | undefined {
   return config.thinkingLevel === 'THINKING_LEVEL_UNSPECIFIED' ? undefined : config.thinkingLevel;

@@ -4,11 +4,13 @@ import type { CanonicalEvent } from '../../canonical/event.ts';
 import type { Receipt } from '../../canonical/receipt.ts';
 import type { CanonicalRequest, Tool } from '../../canonical/request.ts';
 import type { CallableTool, CallRule } from './call-rule.ts';
+import { createSourceFilter } from './filter-sources.ts';
 import { limitCalls } from './limit-calls.ts';
 import { matchToolNames } from './match-tool-names.ts';
 import { createArgumentRepair } from './repair-arguments.ts';
 import { restoreToolNames } from './restore-tool-names.ts';
 import { createCallRewriter } from './rewrite-calls.ts';
+import { createFenceStripper } from './strip-fences.ts';
 import { uniqueCallIds } from './unique-call-ids.ts';
 
 /** Takes the decoder's events batch by batch, in order; an untouched batch comes back as it is. */
@@ -24,9 +26,29 @@ export interface AnswerTransformOptions {
 
 /** One for each answer, as the rules keep state. Never throws. */
 export function createAnswerTransform(options: AnswerTransformOptions): AnswerTransform {
-  const { request, receipt, createId } = options;
+  const { request } = options;
   const tools = request.tools.filter(isCallable);
-  if (tools.length === 0) return passAll;
+  const rewrite = tools.length === 0 ? passAll : createRewriter(tools, options);
+  const filter = createSourceFilter(request.tools);
+  const strip = wantsJson(request) ? createFenceStripper() : undefined;
+  if (filter === undefined && strip === undefined) return rewrite;
+  return (events) => {
+    const stripped = strip === undefined ? events : strip(events);
+    const rewritten = rewrite(stripped);
+    if (filter === undefined) return rewritten;
+    return rewritten.map((event) => (event.kind === 'grounding' ? filter(event) : event));
+  };
+}
+
+/** Models without a mode for JSON, and some with one, put it into a code fence. */
+function wantsJson({ outputFormat: { kind } }: CanonicalRequest): boolean {
+  return kind === 'json' || kind === 'json-schema';
+}
+
+function createRewriter(
+  tools: readonly CallableTool[],
+  { request, receipt, createId }: AnswerTransformOptions,
+): AnswerTransform {
   const rules: readonly CallRule[] = [
     ...(request.parallelToolCalls === false ? [limitCalls()] : []),
     // Before any rule that knows tools by the client's names.

@@ -40,6 +40,14 @@ test('another letter case of a declared name counts, an exact name is never chan
   expect(nameOf('bash', ['Bash', 'bash'])).toBe('bash');
 });
 
+test('a prefix that is no part of any declared name falls away', () => {
+  for (const called of ['default_api.Bash', 'default_api:Bash', 'functions.bash']) {
+    expect(nameOf(called, ['Bash', 'Read'])).toBe('Bash');
+  }
+  expect(nameOf('files.delete', ['calendar.delete'])).toBe('files.delete');
+  expect(nameOf('files.delete', ['files.delete', 'delete'])).toBe('files.delete');
+});
+
 test('a changed name is noted', () => {
   const receipt = createReceipt();
   const rule = matchToolNames({ tools: [{ kind: 'function', name: 'Bash' }], receipt });

@@ -4,6 +4,7 @@ import type { Receipt } from '../../canonical/receipt.ts';
 import type { CallableTool, CallRule } from './call-rule.ts';
 
 const MCP_CALL = /^mcp_+(.+)$/i;
+const LAST_NAME = /^[\w-]+[.:]([\w-]+)$/;
 const MCP_TOOL = /^mcp__(.+?)__(.+)$/i;
 
 /**
@@ -21,7 +22,11 @@ export function matchToolNames({
   const declared = new Set(tools.map((tool) => tool.name));
   return (opening) => {
     if (declared.has(opening.name)) return opening;
-    const name = findByCase(declared, opening.name) ?? findByShortForm(declared, opening.name);
+    const { name: called } = opening;
+    const name =
+      findByCase(declared, called) ??
+      findByLastName(declared, called) ??
+      findByShortForm(declared, called);
     if (name === undefined) return opening;
     receipt.add('repaired', `tool_calls.${name}`, 'The model wrote the name differently.');
     return { ...opening, name };
@@ -31,6 +36,13 @@ export function matchToolNames({
 function findByCase(declared: ReadonlySet<string>, called: string): string | undefined {
   const lower = called.toLowerCase();
   return onlyOne([...declared].filter((name) => name.toLowerCase() === lower));
+}
+
+/** Models call `default_api.run` or `functions:run` what was declared as `run`. */
+function findByLastName(declared: ReadonlySet<string>, called: string): string | undefined {
+  const last = LAST_NAME.exec(called)?.[1];
+  if (last === undefined) return undefined;
+  return declared.has(last) ? last : findByCase(declared, last);
 }
 
 function findByShortForm(declared: ReadonlySet<string>, called: string): string | undefined {

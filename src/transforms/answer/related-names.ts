@@ -3,7 +3,22 @@
 /** Shorter names stand inside too many others by chance. */
 const MIN_CONTAINED = 4;
 
-/** Spelling variants (`filePath`, `file_path`), or one name's words inside the other's (`path`). */
+/** Words models take for one another when they guess the name of an argument. */
+const SYNONYMS: readonly ReadonlySet<string>[] = [
+  new Set(['pattern', 'query', 'regex', 'regexp', 'glob', 'expression']),
+  new Set(['command', 'cmd', 'script']),
+  new Set(['path', 'file', 'filename', 'filepath']),
+  new Set(['path', 'dir', 'directory', 'folder']),
+  new Set(['content', 'contents', 'text', 'body']),
+  new Set(['url', 'uri', 'link', 'address']),
+];
+
+/** True for an argument's name in the plural (`paths`), in whatever spelling. */
+export function isPlural(name: string, of: string): boolean {
+  return wordsOf(name).join('') === `${wordsOf(of).join('')}s`;
+}
+
+/** Spelling variants (`filePath`, `file_path`), synonyms, or one name's words inside the other's (`path`). */
 export function areRelated(left: string, right: string): boolean {
   const [short, long] = [wordsOf(left), wordsOf(right)].sort(
     (one, other) => one.join('').length - other.join('').length,
@@ -13,6 +28,7 @@ export function areRelated(left: string, right: string): boolean {
   const longText = long.join('');
   if (shortText === '') return false;
   if (shortText === longText) return true;
+  if (SYNONYMS.some((words) => words.has(shortText) && words.has(longText))) return true;
   if (shortText.length >= MIN_CONTAINED && longText.includes(shortText)) return true;
   return ` ${long.join(' ')} `.includes(` ${short.join(' ')} `);
 }

@@ -37,6 +37,20 @@ test.each<[JsonValue, JsonValue, JsonValue]>([
   expect(repairValue(schema, given)).toEqual(expected);
 });
 
+test.each<[JsonValue, JsonValue, JsonValue]>([
+  [{ type: 'string' }, 5, '5'],
+  [{ type: 'string' }, true, 'true'],
+  [{ type: ['string', 'null'] }, 1.5, '1.5'],
+  [{ enum: ['1', '2'] }, 2, '2'],
+  [{ type: 'array', items: { type: 'string' } }, 'a', ['a']],
+  [{ type: 'array', items: { type: 'integer' } }, '7', [7]],
+  [{ type: 'array', items: { type: 'object' } }, { a: 1 }, [{ a: 1 }]],
+  [{ type: 'string' }, ['a'], 'a'],
+  [{ anyOf: [{ type: 'string' }, { type: 'null' }] }, 5, '5'],
+])('%j: %j has one other form, %j', (schema, given, expected) => {
+  expect(repairValue(schema, given)).toEqual(expected);
+});
+
 test.each<[JsonValue, JsonValue]>([
   [{ type: 'number' }, '01.0'],
   [{ type: 'integer' }, '007'],
@@ -48,8 +62,10 @@ test.each<[JsonValue, JsonValue]>([
   [{ type: 'number' }, 'Infinity'],
   [{ type: ['string', 'integer'] }, '5'],
   [{}, '5'],
-  [{ type: 'string' }, 5],
-  [{ type: 'array', items: { type: 'string' } }, 'a'],
+  [{ type: 'array', items: { type: 'string' } }, '["a"'],
+  [{ type: 'array', items: { type: 'integer' } }, 'a'],
+  [{ type: 'string' }, ['a', 'b']],
+  [{ type: 'string' }, { a: 1 }],
 ])('%j leaves %j as it is (V058)', (schema, given) => {
   expect(repairValue(schema, given)).toEqual(given);
 });
@@ -129,7 +145,10 @@ test.each([
   ['filePath', 'file_path', 'renamed'],
   ['path', 'file_path', 'renamed'],
   ['FILE-PATH', 'file_path', 'renamed'],
-  ['query', 'pattern', 'kept'],
+  ['query', 'pattern', 'renamed'],
+  ['cmd', 'command', 'renamed'],
+  ['filename', 'path', 'renamed'],
+  ['question', 'pattern', 'kept'],
   ['id', 'identity', 'kept'],
   ['id', 'user_id', 'renamed'],
 ])('the guessed name %s for %s is %s (P043)', (given, required, outcome) => {
@@ -146,7 +165,7 @@ test.each([
 test('a guessed name stays when its value does not fit, or when it may be meant', () => {
   const path = { type: 'object', properties: { path: { type: 'string' } }, required: ['path'] };
   const cases: readonly (readonly [JsonObject, string])[] = [
-    [path, '{"paths":["a"]}'],
+    [path, '{"paths":["a","b"]}'],
     [path, '{"file_path":"a","base_path":"b"}'],
     [path, '{"path":"a","file_path":"b"}'],
     [{ ...path, additionalProperties: { type: 'string' } }, '{"file_path":"a"}'],
@@ -155,6 +174,21 @@ test('a guessed name stays when its value does not fit, or when it may be meant'
   for (const [parameters, json] of cases) {
     expect(repairJson(parameters, json).json).toBe(json);
   }
+});
+
+test('a guess among other unknown names, and the plural of an argument, are put right', () => {
+  const search = {
+    type: 'object',
+    properties: { pattern: { type: 'string' }, path: { type: 'string' } },
+    required: ['pattern'],
+    additionalProperties: false,
+  };
+  const json = '{"query":"x","paths":["src"]}';
+  expect(repairJson(search, json).json).toBe('{"pattern":"x","path":"src"}');
+  expect(repairJson(search, '{"pattern":"x","paths":["a","b"]}').json).toContain('paths');
+  expect(repairJson(search, '{"pattern":"x","path":"a","paths":["b"]}').json).toContain('paths');
+  const described = '{"query":"x","description":"why"}';
+  expect(repairJson(search, described).json).toBe('{"pattern":"x","description":"why"}');
 });
 
 test('a tool that takes no arguments gets none; one that says nothing keeps them (P057)', () => {

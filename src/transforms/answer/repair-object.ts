@@ -1,7 +1,7 @@
 // Repairs the members of an object: their values, nulls that should be absent, names that were guessed.
 
 import type { JsonObject, JsonValue } from '../../lib/json.ts';
-import { areRelated } from './related-names.ts';
+import { areRelated, isPlural } from './related-names.ts';
 import { isDeclared, isRequired, type SchemaNode } from './schema-node.ts';
 import type { Place, ValueRepairer } from './value-repairer.ts';
 
@@ -35,10 +35,10 @@ export function repairObject(repairer: ValueRepairer, input: ObjectRepairInput):
     isChanged ||= repairedValue !== value;
     repaired.push([name, repairedValue]);
   }
-  const renamed = renameGuessed(repairer, repaired, input);
-  if (renamed === undefined && !isChanged) return object;
+  const renamed = renamePlurals(repairer, renameGuessed(repairer, repaired, input), input);
+  if (renamed === repaired && !isChanged) return object;
   // Unlike assignment, this also makes `__proto__` an ordinary member.
-  return Object.fromEntries(renamed ?? repaired);
+  return Object.fromEntries(renamed);
 }
 
 function shouldBeAbsent({ work }: ValueRepairer, node: SchemaNode, name: string): boolean {
@@ -46,25 +46,60 @@ function shouldBeAbsent({ work }: ValueRepairer, node: SchemaNode, name: string)
   return !work.fits(work.member(node, name), null);
 }
 
-/** Members with the one unknown name replaced by the one missing name it is related to. */
+/** Members with the one unknown name that is related to the one missing name put right. */
 function renameGuessed(
   repairer: ValueRepairer,
   members: readonly Member[],
-  { node, place }: ObjectRepairInput,
-): readonly Member[] | undefined {
+  input: ObjectRepairInput,
+): readonly Member[] {
+  const { node } = input;
   const missing = onlyMissing(node, members);
-  if (missing === undefined || !namesAreFixed(node)) return undefined;
-  const unknown = members.filter(([name]) => !isKnown(node, name));
-  const [guessed] = unknown;
-  if (guessed === undefined || unknown.length > 1 || !areRelated(guessed[0], missing)) {
-    return undefined;
-  }
-  const path = memberPath(node, place.path, missing);
-  const child = repairer.work.member(node, missing);
-  const value = repairer.repair(child, guessed[1], { path, name: missing });
-  if (!repairer.work.fits(child, value)) return undefined;
+  if (missing === undefined || !namesAreFixed(node)) return members;
+  const guesses = members.filter(
+    ([name]) => !isKnown(node, name) && (areRelated(name, missing) || isPlural(name, missing)),
+  );
+  const [guessed] = guesses;
+  if (guessed === undefined || guesses.length > 1) return members;
+  return rename(repairer, members, { ...input, guessed, name: missing });
+}
+
+/** An argument that may be absent came in the plural: clients refuse or overlook it. */
+function renamePlurals(
+  repairer: ValueRepairer,
+  members: readonly Member[],
+  input: ObjectRepairInput,
+): readonly Member[] {
+  const { node } = input;
+  if (!namesAreFixed(node)) return members;
+  const given = new Set(members.map(([name]) => name));
+  const absent = node.objects.flatMap(({ properties }) =>
+    [...properties.keys()].filter((name) => !given.has(name)),
+  );
+  return members.reduce((current, guessed) => {
+    const name = isKnown(node, guessed[0])
+      ? undefined
+      : absent.find((declared) => isPlural(guessed[0], declared));
+    return name === undefined ? current : rename(repairer, current, { ...input, guessed, name });
+  }, members);
+}
+
+interface Renaming extends ObjectRepairInput {
+  readonly guessed: Member;
+  readonly name: string;
+}
+
+/** The same members when the value does not fit under the other name. */
+function rename(
+  repairer: ValueRepairer,
+  members: readonly Member[],
+  { node, place, guessed, name }: Renaming,
+): readonly Member[] {
+  const path = memberPath(node, place.path, name);
+  const child = repairer.work.member(node, name);
+  const value = repairer.repair(child, guessed[1], { path, name });
+  if (!repairer.work.fits(child, value)) return members;
   repairer.note({ action: 'repaired', path, reason: 'The argument came under a related name.' });
-  return members.map((member) => (member === guessed ? [missing, value] : member));
+  return members.map((member) => (member === guessed ? [name, value] : member));
 }
 
 function onlyMissing(node: SchemaNode, members: readonly Member[]): string | undefined {

@@ -3,7 +3,7 @@
 import { isJsonObject, type JsonValue } from '../../lib/json.ts';
 import { readText } from './read-text.ts';
 import { repairObject } from './repair-object.ts';
-import type { SchemaNode } from './schema-node.ts';
+import { type SchemaNode, typeOfValue, type ValueType } from './schema-node.ts';
 import { fitsItself, type SchemaWork } from './schema-work.ts';
 import type { Place, RepairNote, ValueRepairer } from './value-repairer.ts';
 
@@ -35,6 +35,21 @@ export class ValueRepair implements ValueRepairer {
   }
 
   #repairSettled(node: SchemaNode, value: JsonValue, place: Place): JsonValue {
+    const repaired = this.#repairInside(node, value, place);
+    return fitsItself(node, repaired) ? repaired : this.#recast(node, repaired, place);
+  }
+
+  /** A value of a type nothing here allows, as the one other way to write it. */
+  #recast(node: SchemaNode, value: JsonValue, place: Place): JsonValue {
+    const candidate = otherForm(node, value);
+    if (candidate === undefined) return value;
+    const attempt = this.#attempt(node, candidate, place);
+    if (!this.work.fits(node, attempt.value)) return value;
+    this.note({ action: 'repaired', path: place.path, reason: 'The value came in another form.' });
+    return this.#accept(attempt);
+  }
+
+  #repairInside(node: SchemaNode, value: JsonValue, place: Place): JsonValue {
     if (typeof value === 'string') return this.#repairText(node, value, place);
     if (Array.isArray(value)) return this.#repairArray(node, value, place);
     return isJsonObject(value) ? repairObject(this, { node, object: value, place }) : value;
@@ -86,6 +101,32 @@ export class ValueRepair implements ValueRepairer {
   #accept({ value, notes }: Attempt): JsonValue {
     this.notes.push(...notes);
     return value;
+  }
+}
+
+/** Where its own type is not allowed: a number as text, one value as a list, a list of one as its value. */
+function otherForm({ types, lists }: SchemaNode, value: JsonValue): JsonValue | undefined {
+  const isAllowed = (type: ValueType): boolean =>
+    types.has(type) && lists.every((list) => list.types.has(type));
+  const type = typeOfValue(value);
+  if (isAllowed(type)) return undefined;
+  switch (type) {
+    case 'null':
+      return undefined;
+    case 'array':
+      return Array.isArray(value) && value.length === 1 ? value[0] : undefined;
+    case 'string':
+      // What looks like JSON was meant as the list itself.
+      return isAllowed('array') && !/^\s*[[{]/.test(String(value)) ? [value] : undefined;
+    case 'object':
+      return isAllowed('array') ? [value] : undefined;
+    case 'integer':
+    case 'fraction':
+    case 'boolean':
+      if (isAllowed('string')) return JSON.stringify(value);
+      return isAllowed('array') ? [value] : undefined;
+    default:
+      return type satisfies never;
   }
 }
 

@@ -29,7 +29,7 @@ export function encodeGenerationConfig(
   request: CanonicalRequest,
   target: EncodeTarget,
 ): JsonObject | undefined {
-  const thinkingConfig = encodeThinking(request.reasoning, target);
+  const thinkingConfig = encodeThinking(request.reasoning, target) ?? draftFields(request, target);
   return definedFields({
     maxOutputTokens: outputLimit(request, thinkingConfig, target),
     ...samplingFields(request, target),
@@ -38,6 +38,17 @@ export function encodeGenerationConfig(
     ...mediaFields(request, target),
     thinkingConfig,
   } satisfies Fields);
+}
+
+/** Unfinished pictures are part of the thoughts. Source: ai.google.dev, "Image generation", thinking. */
+function draftFields(
+  { imageDrafts = 0 }: CanonicalRequest,
+  { modelId, receipt }: EncodeTarget,
+): WireThinkingConfig | undefined {
+  if (imageDrafts === 0) return undefined;
+  if (traitsOf(modelId).showsDrafts) return { includeThoughts: true };
+  receipt.add('dropped', 'partial_images', 'This model shows no unfinished pictures.');
+  return undefined;
 }
 
 function outputLimit(
@@ -141,7 +152,7 @@ function mediaFields(request: CanonicalRequest, { capabilities, receipt }: Encod
     aspectRatio: image?.aspectRatio,
     imageSize: image?.size,
   } satisfies Optional<WireGenerationConfig['imageConfig'] & {}>);
-  if (imageConfig !== undefined && !capabilities.drawsImages) {
+  if (image !== undefined && !capabilities.drawsImages) {
     receipt.add('dropped', 'size', 'This model draws no images.');
   }
   return {

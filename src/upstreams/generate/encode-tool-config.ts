@@ -11,14 +11,19 @@ import type { EncodedTools } from './encode-tools.ts';
  */
 export function encodeToolConfig(
   toolChoice: ToolChoice,
-  { functionNames, hasServerTools }: EncodedTools,
+  { functionNames, hasServerTools, isStrict }: EncodedTools,
 ): WireToolConfig | undefined {
   if (functionNames.length === 0) return undefined;
   return {
-    functionCallingConfig: callingConfig(toolChoice, functionNames),
+    functionCallingConfig: callingConfig(strictChoice(toolChoice, isStrict), functionNames),
     // ai.google.dev, "Function calling": wanted for built-in tools beside functions.
     ...(hasServerTools ? { includeServerSideToolInvocations: true } : {}),
   };
+}
+
+/** The names of a free choice are the only ones declared, so that there is nothing left to allow. */
+function strictChoice(toolChoice: ToolChoice, isStrict: boolean): ToolChoice {
+  return isStrict && toolChoice.kind === 'auto' ? { kind: 'validated', names: [] } : toolChoice;
 }
 
 function callingConfig(

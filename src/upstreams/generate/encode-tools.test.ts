@@ -95,3 +95,18 @@ test('a forced tool nobody declared is refused by name', () => {
 test('without functions there is no calling mode', () => {
   expect(modeOf({ kind: 'required', names: [] }, [{ kind: 'web-search' }])).toBeUndefined();
 });
+
+test('strict functions are held to their schemas where the model can, all or none', () => {
+  const strict: Tool = { ...w, strict: true, path: 'tools[0]' };
+  const write = (tools: readonly Tool[], toolChoice: ToolChoice = { kind: 'auto', names: [] }) => {
+    const target = targetOf('gemini-3-flash-preview');
+    const { toolConfig } = encode(requestOf({ tools, toolChoice }), target, gemini);
+    return { toolConfig, noted: target.receipt.entries.map(({ path }) => path) };
+  };
+  const mode = (name: string) => ({ functionCallingConfig: { mode: name } });
+  expect(write([strict])).toEqual({ toolConfig: mode('VALIDATED'), noted: [] });
+  expect(write([strict, x])).toEqual({ toolConfig: mode('AUTO'), noted: ['tools[0]'] });
+  const required: ToolChoice = { kind: 'required', names: [] };
+  expect(write([strict, x], required)).toEqual({ toolConfig: mode('ANY'), noted: [] });
+  expect(modeOf({ kind: 'auto', names: [] }, [strict])).toEqual(mode('AUTO'));
+});

@@ -4,6 +4,7 @@ import type { FreeformTool, FunctionTool, Tool, ToolChoice } from '../../canonic
 import type { JsonObject } from '../../lib/json.ts';
 import type { WireFunctionDeclaration } from '../../wire/generate.ts';
 import { keyIn } from '../../wire/vocabulary.ts';
+import { traitsOf } from './capabilities.ts';
 import type { EncodeContext } from './encode-context.ts';
 import { cleanToolSchema } from './schema/clean-tool-schema.ts';
 
@@ -12,6 +13,8 @@ export interface EncodedTools {
   readonly tools: readonly JsonObject[];
   readonly functionNames: readonly string[];
   readonly hasServerTools: boolean;
+  /** True when every function is strict and calls can be held to their schemas. */
+  readonly isStrict: boolean;
 }
 
 /** Expects names the upstream takes. */
@@ -26,7 +29,7 @@ export function encodeTools(
   for (const [index, tool] of tools.entries()) {
     const path = tool.path ?? `tools[${index}]`;
     if (tool.kind !== 'function' && tool.kind !== 'freeform') {
-      serverTools.push(encodeServerTool(tool, path, context));
+      serverTools.push(encodeServerTool(tool, context));
     } else if (declarations.has(tool.name)) {
       note(context, path, `A second tool named ${tool.name} was left out.`);
     } else if (offered.length === 0 || offered.includes(tool.name)) {
@@ -39,19 +42,38 @@ export function encodeTools(
     tools: [...functions.map((functionDeclarations) => ({ functionDeclarations })), ...serverTools],
     functionNames,
     hasServerTools: serverTools.length > 0,
+    isStrict: holdsToSchemas(tools, toolChoice, context),
   };
+}
+
+/**
+ * A demanded call follows its schema; others do so in a mode that holds for all functions or none
+ * (ai.google.dev, "Function calling": `ANY` and `VALIDATED`). The receipt names schemas that are only
+ * followed as well as the model can.
+ */
+function holdsToSchemas(
+  tools: readonly Tool[],
+  { kind }: ToolChoice,
+  { target }: EncodeContext,
+): boolean {
+  const functions = tools.filter((tool) => tool.kind === 'function');
+  const strict = functions.filter((tool) => tool.strict === true);
+  if (strict.length === 0) return false;
+  const isEveryOne = strict.length === functions.length;
+  const isHeldAnyway = kind === 'required' || kind === 'validated';
+  if (traitsOf(target.modelId).validatesCalls && (isEveryOne || isHeldAnyway)) return isEveryOne;
+  for (const { path = 'tools' } of strict) {
+    target.receipt.add('approximated', path, 'Strict schemas are followed, but not enforced.');
+  }
+  return false;
 }
 
 function encodeServerTool(
   tool: Exclude<Tool, FunctionTool | FreeformTool>,
-  path: string,
   context: EncodeContext,
 ): JsonObject {
   switch (tool.kind) {
     case 'web-search':
-      if (tool.allowedDomains !== undefined || tool.blockedDomains !== undefined) {
-        note(context, path, 'The upstream search takes no lists of domains.');
-      }
       return { [keyIn(context.profile.vocabulary, 'googleSearch')]: {} };
     case 'url-context':
       return { urlContext: {} };
@@ -71,13 +93,10 @@ function encodeDeclaration(
 }
 
 function encodeFunction(
-  { name, description, parameters, parametersPath, strict }: FunctionTool,
+  { name, description, parameters, parametersPath }: FunctionTool,
   path: string,
   { target: { receipt } }: EncodeContext,
 ): WireFunctionDeclaration {
-  if (strict === true) {
-    receipt.add('approximated', path, 'Strict schemas are followed, but not enforced.');
-  }
   const cleaned =
     parameters === undefined
       ? undefined

@@ -19,6 +19,10 @@ export interface ModelTraits {
   readonly takesPartResolution: boolean;
   /** False for models known to give no log-probabilities; all others are asked. */
   readonly givesLogprobs: boolean;
+  /** True for models that draw while they think, and show it when asked. */
+  readonly showsDrafts: boolean;
+  /** True when calls can be held to their schemas, also where the model need not call at all. */
+  readonly validatesCalls: boolean;
   /** True for models that give vectors and nothing else, where the upstream's list does not say. */
   readonly embeds: boolean;
 }
@@ -28,12 +32,19 @@ const ASKED_ONLY: ModelTraits = {
   takesAutomaticBudget: false,
   takesPartResolution: false,
   givesLogprobs: true,
+  validatesCalls: false,
+  showsDrafts: false,
   embeds: false,
 };
 /** Draws or speaks, or is of a family whose protocol has no log-probabilities. */
 const UNRATED: ModelTraits = { ...ASKED_ONLY, givesLogprobs: false };
 const AUTOMATIC: ModelTraits = { ...ASKED_ONLY, thinksUnasked: true, takesAutomaticBudget: true };
-const LEVELLED: ModelTraits = { ...ASKED_ONLY, thinksUnasked: true, takesPartResolution: true };
+const LEVELLED: ModelTraits = {
+  ...ASKED_ONLY,
+  thinksUnasked: true,
+  takesPartResolution: true,
+  validatesCalls: true,
+};
 
 /** Models under the neutral names: the sandbox and upstreams like it. */
 const NEUTRAL: ModelRow['capabilities'] = {
@@ -67,7 +78,7 @@ export const MODEL_ROWS: readonly ModelRow[] = [
   {
     pattern: /^alpha-.*image/,
     capabilities: { ...NEUTRAL, thinking: { kind: 'none' }, drawsImages: true },
-    traits: UNRATED,
+    traits: { ...UNRATED, showsDrafts: true },
   },
   {
     pattern: /^alpha-.*flash/,
@@ -104,7 +115,7 @@ export const MODEL_ROWS: readonly ModelRow[] = [
       thinking: { kind: 'none' },
       drawsImages: true,
     },
-    traits: { ...LEVELLED, givesLogprobs: false },
+    traits: { ...LEVELLED, givesLogprobs: false, showsDrafts: true },
   },
   {
     pattern: /(^|-)embedding(-|$)/,

@@ -35,8 +35,7 @@ export function patchThinking(
   const { thinking } = target.capabilities;
   switch (thinking.kind) {
     case 'none':
-      target.receipt.add('dropped', PATH, 'This model does not think.');
-      return undefined;
+      return ofDrawing(config, target);
     case 'budget':
       return orNothing(toBudget(config, thinking, target));
     case 'level':
@@ -44,6 +43,16 @@ export function patchThinking(
     default:
       return thinking satisfies never;
   }
+}
+
+/** A model that draws as it thinks can show that, and takes no other word about thinking. */
+function ofDrawing(config: JsonObject, { modelId, receipt }: PatchTarget): JsonObject | undefined {
+  const { includeThoughts, ...rest } = config;
+  const isShown = includeThoughts === true && traitsOf(modelId).showsDrafts;
+  if (!isShown || Object.keys(rest).length > 0) {
+    receipt.add('dropped', PATH, 'This model does not think.');
+  }
+  return isShown ? { includeThoughts } : undefined;
 }
 
 /** What the client asked for, in the field this kind of model is steered by. */

@@ -26,7 +26,9 @@ export function readUsage(metadata: JsonValue | undefined): Usage | undefined {
 }
 
 function countAt(metadata: JsonObject, key: string): number | undefined {
-  const count = readNumber(metadata[key]);
+  const given = metadata[key];
+  // The JSON form of 64-bit numbers is text (protobuf.dev, "ProtoJSON Format").
+  const count = typeof given === 'string' && given !== '' ? Number(given) : readNumber(given);
   return count !== undefined && Number.isFinite(count) && count >= 0
     ? Math.round(count)
     : undefined;

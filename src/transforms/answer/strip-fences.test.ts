@@ -1,0 +1,75 @@
+import { expect, test } from 'vitest';
+import type { CanonicalEvent } from '../../canonical/event.ts';
+import { fold } from '../../canonical/fold.ts';
+import { createFenceStripper } from './strip-fences.ts';
+
+const FINISH: CanonicalEvent = { kind: 'finish', choices: [{ choice: 0, reason: 'stop' }] };
+
+function eventsOf(pieces: readonly string[]): CanonicalEvent[] {
+  return [
+    { kind: 'start' },
+    { kind: 'block-start', index: 0, choice: 0, block: { kind: 'text' } },
+    ...pieces.map(
+      (text): CanonicalEvent => ({ kind: 'block-delta', index: 0, delta: { kind: 'text', text } }),
+    ),
+    { kind: 'block-end', index: 0 },
+    FINISH,
+  ];
+}
+
+function textAfter(pieces: readonly string[]): string {
+  const strip = createFenceStripper();
+  const events = eventsOf(pieces).flatMap((event) => strip([event]));
+  const [block] = fold(events).choices[0]?.blocks ?? [];
+  return block?.kind === 'text' ? block.text : '';
+}
+
+test.each([
+  ['```json\n{"a":1}\n```', '{"a":1}'],
+  ['```\n{"a":1}\n```', '{"a":1}'],
+  ['\n```json\r\n{"a":1}\r\n```\n', '{"a":1}'],
+  ['```json\n{"a":"```"}\n```', '{"a":"```"}'],
+  ['{"a":1}', '{"a":1}'],
+  ['```json\n{"a":1}', '```json\n{"a":1}'],
+  ['```json\n{"a":1}\n```\nThat is it.', '```json\n{"a":1}\n```\nThat is it.'],
+  ['Here:\n```json\n{}\n```', 'Here:\n```json\n{}\n```'],
+  ['``', '``'],
+])('%j is given as %j, however it is cut', (given, expected) => {
+  expect(textAfter([given])).toBe(expected);
+  expect(textAfter([...given])).toBe(expected);
+});
+
+test('a text that begins otherwise is not held back', () => {
+  const strip = createFenceStripper();
+  const [start, open, first] = eventsOf([' {"a"', ':1}']);
+  const shown = [start, open, first].map((event) => (event ? strip([event]).length : 0));
+  expect(shown).toEqual([1, 1, 1]);
+});
+
+test('positions of citations move with the text', () => {
+  const strip = createFenceStripper();
+  const events = eventsOf(['```json\n{"a":1}\n```']);
+  const grounding: CanonicalEvent = {
+    kind: 'grounding',
+    choice: 0,
+    queries: ['q'],
+    sources: [{ url: 'https://a.test', title: 'A' }],
+    citations: [
+      { startIndex: 0, endIndex: 3, text: '```', sources: [0] },
+      { startIndex: 8, endIndex: 15, text: '{"a":1}', sources: [0] },
+    ],
+  };
+  const shown = [...events.slice(0, 3), grounding, ...events.slice(3)].flatMap((event) =>
+    strip([event]),
+  );
+  expect(shown.find(({ kind }) => kind === 'grounding')).toMatchObject({
+    citations: [{ startIndex: 0, endIndex: 7, text: '{"a":1}' }],
+  });
+});
+
+test('an answer that breaks off keeps what came of it', () => {
+  const strip = createFenceStripper();
+  const events = eventsOf(['```json\n{"a"']).slice(0, 3);
+  const shown = [...events, FINISH].flatMap((event) => strip([event]));
+  expect(shown.map(({ kind }) => kind)).toEqual(['start', 'block-start', 'block-delta', 'finish']);
+});
