@@ -70,8 +70,8 @@ export async function createApp(options: AppOptions): Promise<App> {
   const { dataDir, secretKey: environmentKey } = settings();
   const secretKey = loadSecretKey({ dataDir, environmentKey, log });
   const vault = createVault(secretKey);
-  const secrets = createConfigSecrets(config, vault);
-  await secrets.sealPlain();
+  const secrets = createConfigSecrets({ config, vault, log });
+  await secrets.keepSealed();
   // The database is a third of the start: its code is read while nothing else waits for it.
   const { openDatabase } = await import('./stores/sqlite/open-database.ts');
   const stores = await openDatabase({ path: join(dataDir, DATABASE_FILE), vault, clock, log });
@@ -209,7 +209,8 @@ export async function createApp(options: AppOptions): Promise<App> {
         callbackUrl: () => `http://127.0.0.1:${port}/oauth/callback`,
         transfer,
         revoker: createRevoker({ book, oauth, fetch, clock, log }),
-        config,
+        config: secrets.guard(door.hasher),
+        origins: config,
         router,
         models,
         protocols,

@@ -26,7 +26,7 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   routing: ['canonical/', 'lib/', 'config/', 'wire/vocabulary.ts'],
   accounts: ['canonical/', 'lib/', 'upstreams/upstream.ts'],
   sealing: ['lib/'],
-  door: ['accounts/account-store.ts', 'canonical/', 'lib/'],
+  door: ['accounts/account-store.ts', 'canonical/', 'lib/', 'wire/vocabulary.ts'],
   'stores/sqlite': [
     'accounts/',
     'canonical/',

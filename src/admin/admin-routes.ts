@@ -9,9 +9,10 @@ import type { ApiRoute } from './api-route.ts';
 import { createConfigRoutes } from './config.ts';
 import { createDoorRoutes } from './door/door-routes.ts';
 import { createSignInRoute } from './door/sign-in.ts';
+import { createEnvironmentRoute } from './environment.ts';
 import { createModelRoutes } from './models.ts';
 import { createCallbackRoute } from './oauth-callback.ts';
-import { createOpenApiRoute } from './openapi.ts';
+import { createDescriptionRoutes } from './openapi.ts';
 import type { AdminOptions } from './options.ts';
 import { createQuotaRoutes } from './quota.ts';
 import { createSessionRoutes } from './sessions.ts';
@@ -36,6 +37,7 @@ export function createAdminRoutes(
     ...createSignInRoutes({ ...options, tracker }),
     ...createSessionRoutes(options),
     ...createConfigRoutes(options),
+    createEnvironmentRoute(options),
     ...createModelRoutes(options),
     createTranslateRoute(options),
     ...(options.door === undefined ? [] : createDoorRoutes(options.door)),
@@ -44,5 +46,5 @@ export function createAdminRoutes(
   const callback = createCallbackRoute({ tracker, log: options.log });
   const pages =
     options.door === undefined ? [callback] : [callback, createSignInRoute(options.door)];
-  return [...routes, createOpenApiRoute(routes, options.version), ...pages];
+  return [...routes, ...createDescriptionRoutes(routes, options.version), ...pages];
 }

@@ -8,6 +8,7 @@ import { GatewayError, invalidRequest } from '../canonical/error.ts';
 import { checkConfig } from '../config/check-config.ts';
 import { ConfigError } from '../config/config-error.ts';
 import { mergePatch } from '../config/file.ts';
+import type { SettingOverride, VariableOrigin } from '../config/origins.ts';
 import { createDoor } from '../door/door.ts';
 import { createId } from '../lib/ids.ts';
 import { isJsonObject, type JsonObject, parseJson } from '../lib/json.ts';
@@ -67,6 +68,8 @@ export interface Fakes {
   readonly imported: object[];
   readonly warnings: object[];
   config: JsonObject;
+  overrides: readonly SettingOverride[];
+  variables: readonly VariableOrigin[];
   /** Thrown when the config file is written. */
   writeFault: Error | undefined;
   /** Ids of accounts whose credential fails. */
@@ -83,6 +86,8 @@ export async function startAdmin(edgeOptions: TestEdgeOptions = {}): Promise<Tes
     imported: [],
     warnings: [],
     config: {},
+    overrides: [],
+    variables: [],
     writeFault: undefined,
     broken: new Set(),
   };
@@ -121,7 +126,8 @@ export async function startAdmin(edgeOptions: TestEdgeOptions = {}): Promise<Tes
       const isJson = response.headers.get('content-type')?.startsWith('application/json');
       const parsed = isJson ? parseJson(text) : {};
       const { status } = response;
-      checkAnswer(edge, { method, path, status, body: parsed });
+      const isPage = response.headers.get('content-type')?.startsWith('text/html');
+      checkAnswer(edge, { method, path, status, body: isPage ? text : parsed });
       return { status, headers: response.headers, text, body: isJsonObject(parsed) ? parsed : {} };
     },
     close: () => edge.server.close(),
@@ -219,6 +225,7 @@ function createOptions({ book, clock, fakes }: Parts): AdminOptions {
       },
     },
     config: createFakeConfig(fakes),
+    origins: { overrides: () => fakes.overrides, variables: () => fakes.variables },
     router,
     models: {
       list: async () => [

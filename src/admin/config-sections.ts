@@ -1,6 +1,7 @@
 // The sections of the config file as the admin API cuts it: which keys belong together, and which are secret.
 
 import { createHmac } from 'node:crypto';
+import type { SettingOverride } from '../config/origins.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../lib/json.ts';
 
 export interface ConfigSection {
@@ -60,6 +61,23 @@ export function readSection(section: ConfigSection, raw: JsonObject): JsonObject
     if (value !== undefined) values.push([name, value]);
   }
   return Object.fromEntries(values);
+}
+
+/** What of a section a flag or the environment wins over, by the section's own key paths. */
+export function overridesOf(
+  section: ConfigSection,
+  overrides: readonly SettingOverride[],
+): Record<string, Omit<SettingOverride, 'path'>> {
+  const places: readonly (readonly [string, readonly string[]])[] =
+    section.path === undefined ? Object.entries(section.keys ?? {}) : [['', section.path]];
+  const found = places.flatMap(([name, place]) =>
+    overrides.flatMap(({ path, ...override }) => {
+      if (!place.every((step, index) => path[index] === step)) return [];
+      const inner = [...(name === '' ? [] : [name]), ...path.slice(place.length)].join('.');
+      return inner === '' ? [] : [[inner, override] as const];
+    }),
+  );
+  return Object.fromEntries(found);
 }
 
 /** The patch of the whole file that a patch of one section stands for. */

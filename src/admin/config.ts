@@ -14,6 +14,7 @@ import {
   dropUnchangedSecrets,
   hideSecrets,
   holdsHiddenPassword,
+  overridesOf,
   placePatch,
   readSection,
   revisionOf,
@@ -21,12 +22,12 @@ import {
 import { refuseLockOut } from './door/lock-out.ts';
 import type { AdminOptions } from './options.ts';
 
-export type ConfigOptions = Pick<AdminOptions, 'config' | 'revisionKey' | 'door'>;
+export type ConfigOptions = Pick<AdminOptions, 'config' | 'origins' | 'revisionKey' | 'door'>;
 
 export const SECTION_SCHEMA = {
   title: 'ConfigSection',
   type: 'object',
-  required: ['section', 'title', 'revision', 'values'],
+  required: ['section', 'title', 'revision', 'values', 'overrides'],
   additionalProperties: false,
   properties: {
     section: { type: 'string' },
@@ -37,6 +38,20 @@ export const SECTION_SCHEMA = {
       description:
         'What the config file says, in its own words; absent keys have their defaults, and ' +
         'environment and flags win. A secret is shown as `{"isSet": true}`.',
+    },
+    overrides: {
+      type: 'object',
+      description: 'Key path → what wins over the file there, until the next start.',
+      additionalProperties: {
+        type: 'object',
+        required: ['origin', 'name'],
+        additionalProperties: false,
+        properties: {
+          origin: { enum: ['flag', 'environment'] },
+          name: { type: 'string', description: '`--port` or `PORT`.' },
+          value: { description: 'What holds instead; absent for secrets.' },
+        },
+      },
     },
   },
 } as const;
@@ -85,7 +100,7 @@ const ONE_SECTION = {
 const SECTION_PARAMETER = CONFIG_SECTIONS.map(({ name }) => `\`${name}\``).join(', ');
 
 export function createConfigRoutes(options: ConfigOptions): readonly ApiRoute[] {
-  const { config, revisionKey, door } = options;
+  const { config, origins, revisionKey, door } = options;
   const inTurn = createQueue();
   const write = (section: ConfigSection): XStatic<typeof SECTION_SCHEMA> => {
     const values = readSection(section, config.raw());
@@ -94,6 +109,7 @@ export function createConfigRoutes(options: ConfigOptions): readonly ApiRoute[] 
       title: section.title,
       revision: revisionOf(values, revisionKey),
       values: hideSecrets(values),
+      overrides: overridesOf(section, origins.overrides()),
     };
   };
   const answerOne = (section: ConfigSection) => {

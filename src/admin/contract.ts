@@ -21,6 +21,7 @@ import type {
   NEW_KEY_SCHEMA,
   SESSION_SCHEMA,
 } from './door/schemas.ts';
+import type { ENVIRONMENT_SCHEMA } from './environment.ts';
 import type { MODELS_SCHEMA, ROUTE_SCHEMA } from './models.ts';
 import type {
   LogsJson,
@@ -69,6 +70,9 @@ export type SignIn = XStatic<typeof SIGN_IN_SCHEMA>;
 export type Models = XStatic<typeof MODELS_SCHEMA>;
 export type RouteExplanation = XStatic<typeof ROUTE_SCHEMA>;
 export type ConfigSection = XStatic<typeof SECTION_SCHEMA>;
+export type SettingOverride = ConfigSection['overrides'][string];
+export type Environment = XStatic<typeof ENVIRONMENT_SCHEMA>;
+export type EnvironmentVariable = Environment['variables'][number];
 export type Presets = XStatic<typeof PRESETS_SCHEMA>;
 
 /** Milliseconds since the epoch, or RFC 3339. */

@@ -3,6 +3,7 @@
 import type { XSchema } from 'typebox/schema';
 import { isJsonObject, type JsonObject, type JsonValue } from '../lib/json.ts';
 import { type ApiRoute, answerJson, defineRoute } from './api-route.ts';
+import { writeReferencePage } from './reference-page.ts';
 import { ERROR_SCHEMA } from './schemas.ts';
 
 /** Statuses every route may answer with; the edge itself gives them. */
@@ -16,21 +17,36 @@ const SHARED_ANSWERS: Readonly<Record<string, string>> = {
 
 const NAME = /\{(\w+)\}/;
 
-/** `GET /api/openapi.json` over the routes given, itself among them. */
-export function createOpenApiRoute(routes: readonly ApiRoute[], version: string): ApiRoute {
-  const route: ApiRoute = defineRoute({
-    method: 'GET',
-    path: '/api/openapi.json',
-    title: 'describes this API',
-    answers: {
-      200: {
-        description: 'An OpenAPI 3.1 document.',
-        schema: { title: 'OpenApi', type: 'object' },
+/** The description of the routes given, itself among them: `/api/openapi.json`, and for people `/api/docs`. */
+export function createDescriptionRoutes(
+  routes: readonly ApiRoute[],
+  version: string,
+): readonly ApiRoute[] {
+  const describeAll = () => describeApi([...routes, ...own], version);
+  const own: readonly ApiRoute[] = [
+    defineRoute({
+      method: 'GET',
+      path: '/api/openapi.json',
+      title: 'describes this API',
+      answers: {
+        200: {
+          description: 'An OpenAPI 3.1 document.',
+          schema: { title: 'OpenApi', type: 'object' },
+        },
       },
-    },
-    run: async () => answerJson(describeApi([...routes, route], version)),
-  });
-  return route;
+      run: async () => answerJson(describeAll()),
+    }),
+    defineRoute({
+      method: 'GET',
+      path: '/api/docs',
+      title: 'describes this API for people',
+      answers: {
+        200: { description: 'A page.', schema: { type: 'string' }, contentType: 'text/html' },
+      },
+      run: async () => writeReferencePage(describeAll()),
+    }),
+  ];
+  return own;
 }
 
 /** @throws Error when two schemas have one title. */

@@ -7,6 +7,7 @@ import type { LiveConfig } from '../config/live.ts';
 import type { Dispatcher } from '../dispatch/dispatcher.ts';
 import type { Door } from '../door/door.ts';
 import type { Clock } from '../lib/clock.ts';
+import type { JsonObject } from '../lib/json.ts';
 import type { AccountTransfer } from '../oauth/account-transfer.ts';
 import type { Revoker } from '../oauth/revoker.ts';
 import type { SignIns } from '../oauth/sign-ins.ts';
@@ -34,7 +35,12 @@ export interface AdminOptions {
   readonly callbackUrl: () => string;
   readonly transfer: AccountTransfer;
   readonly revoker: Revoker;
-  readonly config: Pick<LiveConfig, 'raw' | 'reload' | 'update'>;
+  /** Its updates seal and hash what must not be written in plain. */
+  readonly config: Pick<LiveConfig, 'raw' | 'reload'> & {
+    update(patch: JsonObject): Promise<unknown>;
+  };
+  /** What flags and the environment say; no secrets. */
+  readonly origins: Pick<LiveConfig, 'overrides' | 'variables'>;
   /** Who is let in; the one of the server. Without it there are no routes of it. */
   readonly door?: Door | undefined;
   readonly router: Pick<Router, 'explain'>;

@@ -62,7 +62,7 @@ export const STATUS_SCHEMA = {
     kind: { enum: ['active', 'disabled', 'blocked'] },
     reason: {
       ...OPTIONAL_TEXT,
-      description: '`invalid-grant`, `forbidden`, `manual` or `verification`.',
+      description: '`invalid-grant`, `forbidden`, `manual`, `standing-by` or `verification`.',
     },
     since: OPTIONAL_TIME,
     until: OPTIONAL_TIME,

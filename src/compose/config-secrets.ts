@@ -1,26 +1,55 @@
-// Seals the secrets an operator writes into the config file, and opens them where they are used.
+// Seals the secrets that operators write into the config file, and opens them where they are used.
 
-import type { LiveConfig } from '../config/live.ts';
+import type { Settings } from '../config/effective.ts';
+import { mergePatch } from '../config/file.ts';
+import type { ConfigLog, LiveConfig } from '../config/live.ts';
+import { hashPasswordIn } from '../door/hash-password-setting.ts';
+import type { PasswordHasher } from '../door/password-hash.ts';
 import { isJsonObject, type JsonObject } from '../lib/json.ts';
 import type { Vault } from '../sealing/vault.ts';
 
 export interface ConfigSecrets {
-  /** Puts a sealed text in place of each plain client secret; other keys stay as they are. */
-  sealPlain(): Promise<void>;
+  /** Puts a sealed text in place of each plain client secret, now and after each change of the file. */
+  keepSealed(): Promise<void>;
   /** The client secret of an upstream, sealed or plain. @throws SealError */
   open(text: string, upstreamId: string): string;
+  /** The configuration whose updates seal and hash before anything is written. */
+  guard(hasher: Pick<PasswordHasher, 'hash'>): GuardedConfig;
 }
 
-export function createConfigSecrets(
-  config: Pick<LiveConfig, 'raw' | 'update'>,
-  vault: Vault,
-): ConfigSecrets {
+type GuardedConfig = Pick<LiveConfig, 'raw' | 'reload'> & {
+  update(patch: JsonObject): Promise<Settings>;
+};
+
+export interface ConfigSecretsOptions {
+  readonly config: Pick<LiveConfig, 'raw' | 'reload' | 'update' | 'subscribe'>;
+  readonly vault: Vault;
+  readonly log: ConfigLog;
+}
+
+export function createConfigSecrets({ config, vault, log }: ConfigSecretsOptions): ConfigSecrets {
+  const sealFile = async (): Promise<void> => {
+    if (sealClientSecrets(config.raw(), vault) === undefined) return;
+    await config.update((raw) => sealClientSecrets(raw, vault));
+  };
   return {
-    async sealPlain() {
-      const patch = sealClientSecrets(config.raw(), vault);
-      if (patch !== undefined) await config.update(patch);
+    async keepSealed() {
+      config.subscribe(() => {
+        sealFile().catch((error: unknown) => {
+          log.warn({ error }, 'A client secret in the config file could not be sealed.');
+        });
+      });
+      await sealFile();
     },
     open: (text, upstreamId) => (isSealed(text) ? vault.open(text, contextOf(upstreamId)) : text),
+    guard: (hasher) => ({
+      raw: () => config.raw(),
+      reload: () => config.reload(),
+      async update(patch) {
+        const sealed = mergePatch(patch, sealClientSecrets(patch, vault) ?? {});
+        return config.update(await hashPasswordIn(sealed, hasher));
+      },
+    }),
   };
 }
 

@@ -1,7 +1,7 @@
 // The settings in force: loaded once, then followed as the config file changes.
 
 import type { Clock } from '../lib/clock.ts';
-import type { JsonObject } from '../lib/json.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '../lib/json.ts';
 import { ConfigError } from './config-error.ts';
 import { type Flags, resolveSettings, type Settings } from './effective.ts';
 import type { Environment } from './env.ts';
@@ -15,11 +15,21 @@ import {
   writeConfig,
 } from './file.ts';
 import { followFile, type WatchFolder, watchFolder } from './follow-file.ts';
+import {
+  listOverrides,
+  listVariables,
+  type SettingOverride,
+  type VariableOrigin,
+} from './origins.ts';
 
 export interface LiveConfig {
   current(): Settings;
   /** The config file's JSON with every key, secrets included. */
   raw(): JsonObject;
+  /** The places of the file that a flag or the environment wins over; no secrets. */
+  overrides(): readonly SettingOverride[];
+  /** Every variable of the environment with what is in force; no secrets. */
+  variables(): readonly VariableOrigin[];
   /** What is wrong with the file while older settings stay in force; empty when nothing is. */
   problems(): readonly string[];
   /** Calls back after each change of the settings; the answer ends it. */
@@ -30,10 +40,13 @@ export interface LiveConfig {
    * Merges a patch (RFC 7396) into the file and puts it in force; other keys stay.
    * @throws ConfigError when the result cannot be used; nothing is changed then.
    */
-  update(patch: JsonObject): Promise<Settings>;
+  update(patch: ConfigPatch): Promise<Settings>;
   /** Stops following and waits for what is under way. */
   close(): Promise<void>;
 }
+
+/** A function is given the file as it stands when its turn has come; undefined then changes nothing. */
+export type ConfigPatch = JsonObject | ((raw: JsonObject) => JsonObject | undefined);
 
 export interface LiveConfigOptions {
   readonly path: string;
@@ -55,6 +68,8 @@ export async function createLiveConfig(options: LiveConfigOptions): Promise<Live
   const { path, clock, log } = options;
   const loaded = await loadConfig(path);
   const state = createState(options, loaded);
+  const sources = { flags: options.flags ?? {}, environment: options.environment };
+  const overrides = listOverrides(sources);
   const inTurn = createQueue();
   if (loaded.origin === 'last-good-copy') {
     const { problems } = loaded;
@@ -72,6 +87,8 @@ export async function createLiveConfig(options: LiveConfigOptions): Promise<Live
   return {
     current: () => state.settings,
     raw: () => state.good.raw,
+    overrides: () => overrides,
+    variables: () => listVariables(sources, state.settings, (at) => isInFile(state.good.raw, at)),
     problems: () => state.problems,
     subscribe(listener) {
       state.listeners.add(listener);
@@ -83,7 +100,10 @@ export async function createLiveConfig(options: LiveConfigOptions): Promise<Live
         // An edit by hand that was not seen yet is taken along; one that is bad is not overwritten.
         await reloadFile(options, state);
         if (state.problems.length > 0) throw new ConfigError(path, state.problems);
-        putInForce(options, state, await writeConfig(path, mergePatch(state.good.raw, patch)));
+        const { raw } = state.good;
+        const wanted = typeof patch === 'function' ? patch(raw) : patch;
+        if (wanted === undefined) return state.settings;
+        putInForce(options, state, await writeConfig(path, mergePatch(raw, wanted)));
         return state.settings;
       }),
     close() {
@@ -146,6 +166,14 @@ function putInForce(options: LiveConfigOptions, state: LiveState, next: GoodConf
     log.warn({ from, to }, 'Authentication became weaker by a change of the config file.');
   }
   for (const listener of [...state.listeners]) notify(listener, state.settings, log);
+}
+
+function isInFile(raw: JsonObject, path: readonly string[]): boolean {
+  let value: JsonValue | undefined = raw;
+  for (const step of path) {
+    value = isJsonObject(value) && Object.hasOwn(value, step) ? value[step] : undefined;
+  }
+  return value !== undefined;
 }
 
 /** One listener's failure is not another's. */

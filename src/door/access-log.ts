@@ -94,7 +94,8 @@ export function createAccessLog({ store, clock, log }: AccessLogOptions): Access
         return;
       }
       const path = entry.path.slice(0, MOST_CHARACTERS);
-      waiting.push({ ...entry, path, at: clock.now() });
+      const reason = entry.reason.slice(0, MOST_CHARACTERS);
+      waiting.push({ ...entry, path, reason, at: clock.now() });
       batch.touch();
     },
     async list(page) {

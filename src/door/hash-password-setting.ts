@@ -9,10 +9,14 @@ export interface HashSettingOptions {
   readonly log: DoorLog;
 }
 
+interface Fields {
+  readonly [key: string]: unknown;
+}
+
 /** The little of the live configuration that is used. */
 export interface PasswordConfig {
-  raw(): { readonly [key: string]: unknown };
-  update(patch: { readonly admin_password: string }): Promise<unknown>;
+  raw(): Fields;
+  update(change: (raw: Fields) => { admin_password: string } | undefined): Promise<unknown>;
   subscribe(listener: () => void): () => void;
 }
 
@@ -33,9 +37,13 @@ export function keepPasswordHashed({ config, hasher, log }: HashSettingOptions):
       return;
     }
     const hashed = await hasher.hash(plain);
-    // Changed meanwhile: that change is on its way here too.
-    if (config.raw().admin_password !== plain) return;
-    await config.update({ admin_password: hashed });
+    let isWritten = false;
+    await config.update((raw) => {
+      // Changed meanwhile: that change is on its way here too.
+      isWritten = raw.admin_password === plain;
+      return isWritten ? { admin_password: hashed } : undefined;
+    });
+    if (!isWritten) return;
     log.info({}, 'The console password in the config file is now a hash.');
   };
   const run = (): void => {
@@ -51,4 +59,14 @@ export function keepPasswordHashed({ config, hasher, log }: HashSettingOptions):
       return work;
     },
   };
+}
+
+/** A patch of the config file with the hash of its console password instead; what is no password stays. */
+export async function hashPasswordIn<Patch extends Fields>(
+  patch: Patch,
+  hasher: Pick<PasswordHasher, 'hash'>,
+): Promise<Patch> {
+  const { admin_password: plain } = patch;
+  if (typeof plain !== 'string' || plain === '' || isPasswordHash(plain)) return patch;
+  return { ...patch, admin_password: await hasher.hash(plain) };
 }

@@ -4,6 +4,7 @@ import { StoreError } from '../accounts/account-store.ts';
 import { invalidRequest } from '../canonical/error.ts';
 import type { Clock } from '../lib/clock.ts';
 import { createWildcard, foldCase } from '../lib/wildcard.ts';
+import { neutralModelName } from '../wire/vocabulary.ts';
 import { type Batch, createBatch, type DoorLog } from './batch.ts';
 import type {
   ClientKey,
@@ -219,13 +220,14 @@ function writeListed({ key, meter }: KeyEntry): ListedKey {
   return { key, usedToday: meter.dayUse() };
 }
 
-/** As `custom_mapping`: names without regard to case, `*` for any run of characters. */
+/** As `custom_mapping`: names without regard to case, `*` for any run of characters; in either vocabulary. */
 function createModelCheck({ allowedModels }: KeyLimits): (model: string) => boolean {
-  const patterns = allowedModels.map(createWildcard);
+  const spellings = (name: string) => [foldCase(name), neutralModelName(foldCase(name))];
+  const patterns = allowedModels.flatMap(spellings).map(createWildcard);
   if (patterns.length === 0) return () => true;
   return (model) => {
-    const folded = foldCase(model);
-    return patterns.some((pattern) => pattern.matches(folded));
+    const names = spellings(model);
+    return patterns.some((pattern) => names.some((name) => pattern.matches(name)));
   };
 }
 

@@ -132,6 +132,13 @@ test('only allowed models pass, by name or pattern', async () => {
   });
 });
 
+test('an allowed model passes under its name in either vocabulary', async () => {
+  const { gate, id } = await openKeys({ allowedModels: ['alpha-3-flash', 'Claude-*', 'cla*y'] });
+  const allowed = ['gemini-3-flash', 'Gemini-3-Flash', 'beta-opus-4-6', 'claude-x', 'clay'];
+  for (const model of allowed) expect(gate.allows(id, model)).toBe(true);
+  expect(gate.allows(id, 'gemini-3-pro')).toBe(false);
+});
+
 test('requests of a minute are limited, with the time until the next', async () => {
   const { gate, clock, id } = await openKeys({ requestsPerMinute: 2 });
   const admit = () => refusal(() => gate.admit(id, CALL));

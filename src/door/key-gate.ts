@@ -24,6 +24,9 @@ export interface KeyGate {
   admit(keyId: string, call: CallCost & { readonly model: string }): Reservation | undefined;
 }
 
+/** Of a name that a client wrote, in what it is told. */
+const MOST_SHOWN = 100;
+
 export function createKeyGate(book: KeyBook, clock: Pick<Clock, 'now'>): KeyGate {
   return {
     get isEmpty() {
@@ -45,7 +48,7 @@ export function createKeyGate(book: KeyBook, clock: Pick<Clock, 'now'>): KeyGate
       if (entry === undefined) return undefined;
       if (!entry.allows(model)) {
         throw rejected(
-          `This key may not use the model ${JSON.stringify(model)}. The model list shows those it may.`,
+          `This key may not use the model ${JSON.stringify(model.slice(0, MOST_SHOWN))}. The model list shows those it may.`,
         );
       }
       const outcome = entry.meter.reserve(cost, entry.key);

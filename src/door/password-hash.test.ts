@@ -38,8 +38,8 @@ test('a plain password of the config file is replaced by its hash, also when it 
   const lines: string[] = [];
   const config: PasswordConfig = {
     raw: () => raw,
-    update: async (patch) => {
-      raw = { ...raw, ...patch };
+    update: async (change) => {
+      raw = { ...raw, ...change(raw) };
     },
     subscribe: (listener) => {
       changed = listener;

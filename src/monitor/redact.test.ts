@@ -43,6 +43,29 @@ test('what looks like a credential leaves wherever it stands', () => {
   );
 });
 
+test('JSON that holds parts of credentials stays JSON, whatever is escaped in it', () => {
+  const { text } = createRedactor(['the-secret-of-all']);
+  const halves = [
+    '?key=',
+    'isthmus_session=',
+    '-----BEGIN PRIVATE KEY-----',
+    'https://u:',
+    'Bearer ',
+  ];
+  const ends = ['"', '\\', '\\"', '\\\\"', '\n"', 'abc"def', 'abc\\', '', '\u0000"', '@"', "'"];
+  for (const half of [...halves, 'the-secret-of-all']) {
+    for (const end of ends) {
+      const [value, other] = [`x ${half}${end}`, `y${half}12345678${end}z`];
+      const clean = text(JSON.stringify({ value, list: [other, value], last: 1 }));
+      expect([half, end, Object.keys(JSON.parse(clean))]).toEqual([
+        half,
+        end,
+        ['value', 'list', 'last'],
+      ]);
+    }
+  }
+});
+
 test('fields that are credentials by name are hidden, whatever they hold', () => {
   const { text, isWhole } = redactor.json(
     { api_key: 'plain', nested: [{ Authorization: 'x', refreshToken: 'y' }], token: 'kept' },

@@ -18,7 +18,10 @@ const MOST_SPELLED = 256;
 /** So many leading characters of a secret are enough to give it away. */
 const TELLING_CHARACTERS = 12;
 
-/** What credentials look like wherever they stand, and what stands in their place. */
+/**
+ * What credentials look like wherever they stand, and what stands in their place. What is looked
+ * through may be JSON, and stays it: none reaches over a quote, or takes an escape apart.
+ */
 const SHAPES: readonly (readonly [pattern: RegExp, stand: string])[] = [
   [/\bAIza[\w-]{20,}/g, HIDDEN],
   [/\bya29\.[\w.-]+/g, HIDDEN],
@@ -27,13 +30,15 @@ const SHAPES: readonly (readonly [pattern: RegExp, stand: string])[] = [
   [/(?<![\w-])eyJ[\w-]{8,}\.[\w-]{8,}\.[\w-]*/g, HIDDEN],
   [/\b(Bearer|Basic)\s+[\w.~+/=-]{8,}/gi, `$1 ${HIDDEN}`],
   [
-    /([?&;](?:key|api_?key|access_token|refresh_token|id_token|token|code|client_secret|password|sig(?:nature)?)=)[^&;\s"'#]+/gi,
+    /([?&;](?:key|api_?key|access_token|refresh_token|id_token|token|code|client_secret|password|sig(?:nature)?)=)(?:[^&;\s"'#\\]|\\[^"])+/gi,
     `$1${HIDDEN}`,
   ],
-  [/\b((?:__Host-)?isthmus_session=)[^;\s"']+/g, `$1${HIDDEN}`],
+  [/\b((?:__Host-)?isthmus_session=)(?:[^;\s"'\\]|\\[^"])+/g, `$1${HIDDEN}`],
   [/([a-z][a-z\d+.-]{0,20}:\/\/)[^/?#@\s"']{1,512}@/gi, `$1${HIDDEN}@`],
-  // Up to a quote at most: what is looked through may be JSON, and stays it.
-  [/-----BEGIN [A-Z ]*PRIVATE KEY-----[^"]*?(?:-----END [A-Z ]*PRIVATE KEY-----|(?=")|$)/g, HIDDEN],
+  [
+    /-----BEGIN [A-Z ]*PRIVATE KEY-----(?:[^"\\]|\\[^"])*?(?:-----END [A-Z ]*PRIVATE KEY-----|(?=\\?")|$)/g,
+    HIDDEN,
+  ],
 ];
 
 /** Could any shape be in a text? One look that is cheap on the many texts that hold none. */

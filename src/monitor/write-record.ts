@@ -42,9 +42,11 @@ export function writeRecord(ended: EndedRequest, context: RecordContext): Reques
       route: ended.route,
       pathModel: clean(ended.pathModel, redactor),
       errorKind: facts.error?.kind,
-      modelVersion: facts.answers?.[0]?.modelVersion,
+      modelVersion: optional(facts.answers?.[0]?.modelVersion, redactor),
       isEstimate: facts.isEstimate,
-      attemptsList: facts.attempts.slice(0, MOST_LISTED).map(writeAttempt),
+      attemptsList: facts.attempts
+        .slice(0, MOST_LISTED)
+        .map((attempt) => writeAttempt(attempt, redactor)),
       passedOver: facts.passedOver,
       receiptEntries: receipt.slice(0, MOST_LISTED).map((entry) => cleanEntry(entry, redactor)),
       session: optional(ended.session, redactor),
@@ -75,7 +77,8 @@ function writeRow(ended: EndedRequest, context: RecordContext, redactor: Redacto
     outcome: outcomeOf(ended),
     model: clean(call?.model ?? ended.pathModel, redactor),
     routedModel: optional(facts.routedModel, redactor),
-    upstreamModel: facts.upstreamModel,
+    // With an upstream that lists no models it is whatever the client wrote.
+    upstreamModel: optional(facts.upstreamModel, redactor),
     account: facts.accountLabel,
     keyId: ended.clientKeyId,
     keyName: context.keyName(ended.clientKeyId),
@@ -125,11 +128,11 @@ function countReceipt(entries: readonly ReceiptEntry[]): ReceiptCounts {
   };
 }
 
-function writeAttempt(attempt: CallFacts['attempts'][number]): AttemptEntry {
+function writeAttempt(attempt: CallFacts['attempts'][number], redactor: Redactor): AttemptEntry {
   const { accountId, accountLabel = accountId, modelId, considered, outcome, status } = attempt;
   return {
     account: accountLabel,
-    model: modelId,
+    model: clean(modelId, redactor),
     outcome,
     status,
     considered: considered.slice(0, MOST_LISTED),

@@ -221,6 +221,8 @@ test('an address that only a header names changes nothing, whatever chain it wri
     '203.0.113.9, 127.0.0.1',
     '127.0.0.1, 203.0.113.9',
     ', ,203.0.113.1',
+    '::ffff:203.0.113.9',
+    '203.0.113.9:8080',
   ];
   for (const chain of chains) {
     for (const header of [

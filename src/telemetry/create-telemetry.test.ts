@@ -368,6 +368,20 @@ test('nothing of what was said, by whom and with which key leaves the gateway', 
   expect(collector.text()).not.toMatch(/canary|203\.0\.113\.9/);
 });
 
+test('a model name that is a credential is none on its way upstream either', async () => {
+  const { facts, ...rest } = ended();
+  const attempts = facts.attempts.map((attempt) => ({
+    ...attempt,
+    modelId: 'sk-canary-0123456789',
+  }));
+  await exportAll({
+    ...rest,
+    facts: { ...facts, upstreamModel: 'sk-canary-0123456789', attempts },
+  });
+  expect(collector.spans()).toHaveLength(3);
+  expect(collector.text()).not.toContain('canary');
+});
+
 test('accounts are told apart without being named', async () => {
   const [{ attempts }] = [ended().facts];
   const [one] = attempts;

@@ -52,8 +52,10 @@ export function writeSpans(input: RequestSpanInput, options: SpanContextOptions)
   );
   setOutcome(span, operation.errorType, operation.isFault);
   const { attempts } = ended.facts;
-  for (const attempt of attempts.slice(0, MOST_ATTEMPTS)) {
-    writeAttempt(attempt, { ...input, options, span, startAt });
+  for (const [index, attempt] of attempts.slice(0, MOST_ATTEMPTS).entries()) {
+    // As the record has it: a name that the client wrote may hold a credential.
+    const { model = '' } = record.details.attemptsList[index] ?? {};
+    writeAttempt(attempt, { ...input, options, span, startAt, model });
   }
   if (attempts.length > MOST_ATTEMPTS) span.setAttribute('isthmus.attempts', record.row.attempts);
   span.end(endAt);
@@ -87,24 +89,25 @@ interface AttemptInput extends RequestSpanInput {
   readonly options: SpanContextOptions;
   readonly span: Span;
   readonly startAt: number;
+  readonly model: string;
 }
 
 function writeAttempt(attempt: AttemptFacts, input: AttemptInput): void {
-  const { operation, ended, options, span: parent } = input;
+  const { operation, ended, options, span: parent, model } = input;
   const { tracer, destinationOf, hashAccount } = options;
-  const { accountId, modelId, status } = attempt;
+  const { accountId, status } = attempt;
   const destination = destinationOf(accountId);
   const { from, to } = attemptTimes(attempt, input);
   const errorType = attemptErrorType(attempt, ended);
   const span = tracer.startSpan(
-    spanName(operation.name, modelId),
+    spanName(operation.name, model),
     {
       kind: SpanKind.CLIENT,
       startTime: from,
       attributes: present({
         'gen_ai.operation.name': operation.name,
         'gen_ai.provider.name': destination?.provider ?? operation.destination.provider,
-        'gen_ai.request.model': modelId,
+        'gen_ai.request.model': model,
         'server.address': destination?.address,
         'server.port': destination?.port,
         'http.response.status_code': status,

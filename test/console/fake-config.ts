@@ -5,6 +5,7 @@ import { CATALOG } from '../../src/routing/catalog.ts';
 import { PRESETS } from '../../src/routing/presets.ts';
 import { createRouter, type Router } from '../../src/routing/router.ts';
 import type { FakeAccounts } from './fake-accounts.ts';
+import { createFakeEnvironment } from './fake-environment.ts';
 import { type FakeRoute, HOSTILE, json, refuse, type Scene } from './fake-route.ts';
 
 type Values = Readonly<Record<string, unknown>>;
@@ -25,10 +26,17 @@ const MAPPINGS: Readonly<Record<Scene, Readonly<Record<string, string>>>> = {
 
 /** Any section may be asked for; those nobody filled are empty. */
 export function createConfigRoutes(scene: Scene): readonly FakeRoute[] {
+  const environment = createFakeEnvironment(scene);
   const sections = new Map<string, ConfigSection>();
   const put = (section: string, values: Values): ConfigSection => {
     const revision = String(Number(sections.get(section)?.revision ?? 0) + 1);
-    const made = { section, title: section, revision, values: { ...values } };
+    const made = {
+      section,
+      title: section,
+      revision,
+      values: { ...values },
+      overrides: environment.overrides(section),
+    };
     sections.set(section, made);
     return made;
   };
@@ -68,6 +76,11 @@ export function createConfigRoutes(scene: Scene): readonly FakeRoute[] {
     offered: () => Object.assign(new Set(['gemini-3-pro', 'gpt-oss-120b']), { isComplete: true }),
   });
   return [
+    {
+      method: 'GET',
+      path: '/api/environment',
+      run: () => json({ variables: environment.variables }),
+    },
     { method: 'GET', path: '/api/config', run: () => json({ sections: [...sections.values()] }) },
     {
       method: 'GET',

@@ -84,7 +84,7 @@ export function describeRoutes({ routes }: RouteTable): string {
     'Another method on one of these paths is 405, every other path 404, both in the shape of the protocol',
     'the path belongs to: Generate-Content below `/v1beta` and for `/v1/models/{model}:verb`, Messages below',
     '`/v1/messages`, `{"error": {"code", "message", "field"?}}` below `/api` and `/oauth`, Chat Completions',
-    'for everything else. `GET /api/openapi.json` describes the admin API in full.',
+    'for everything else. `GET /api/openapi.json` describes the admin API in full, `GET /api/docs` as a page.',
     '',
     table(
       ['Method', 'Path', 'What', 'Protocol', 'Asks for'],

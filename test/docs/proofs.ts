@@ -1,0 +1,286 @@
+// Which test proves which promise of the door, and how often it tries; docs/proven.md is written from it.
+
+export interface Proof {
+  readonly promise: string;
+  /** What is tried, with its full count. */
+  readonly tried: string;
+  /** The count of the everyday run, where that is smaller; `slow` for what runs in the slow suite alone. */
+  readonly everyday?: string;
+  readonly file: string;
+  /** Stands in the title of a test there. */
+  readonly test: string;
+}
+
+export const PROOFS: readonly Proof[] = [
+  {
+    promise: 'Bodies of any kind are refused in the shape of the protocol or carried validly.',
+    tried: '10,000 mutated bodies for each surface',
+    everyday: '300 to 1,000',
+    file: 'test/fuzz/fuzz.test.ts',
+    test: '%s bodies are refused properly or carried validly',
+  },
+  {
+    promise: 'A request that could be read in two ways is refused.',
+    tried: 'more than 30 raw requests',
+    file: 'src/server/edge-raw.test.ts',
+    test: '%s gets one 400 in JSON',
+  },
+  {
+    promise: 'Pipelined requests keep their own identity.',
+    tried: 'several on one connection',
+    file: 'src/server/edge-raw.test.ts',
+    test: 'pipelined requests are answered in their order',
+  },
+  {
+    promise: 'Bodies made to be dear cost half a second of processor time at most.',
+    tried: '6 shapes of JSON of 99 MB',
+    everyday: '8 MB',
+    file: 'test/security/bombs.test.ts',
+    test: '%s by the million are refused for half a second at most',
+  },
+  {
+    promise: 'Compressed bodies are refused unread.',
+    tried: 'gzip, brotli and zstd of 99 MB',
+    everyday: '8 MB',
+    file: 'test/security/bombs.test.ts',
+    test: 'a body in %s is refused unread',
+  },
+  {
+    promise: 'An answer without end is cut off, in memory and in time.',
+    tried: 'events, comments and interim answers',
+    file: 'src/upstreams/generate/answer-stream.test.ts',
+    test: 'an answer without end is cut off at a byte cap',
+  },
+  {
+    promise:
+      'Names such as `__proto__` in arguments reach clients as they are and change nothing else.',
+    tried: '10,000 random arguments, 5 kinds of clients',
+    everyday: '300',
+    file: 'test/security/round-trips.test.ts',
+    test: 'arguments of a call reach every client as they are',
+  },
+  {
+    promise: 'No web page of elsewhere reaches a model or a setting, from whatever name or port.',
+    tried:
+      'fetch, forms, images, beacons, event streams, WebSockets, links, rebinding, in Chromium',
+    everyday: 'with `npm test`',
+    file: 'test/browser/foreign-pages.test.ts',
+    test: 'from %s reaches no model and no setting',
+  },
+  {
+    promise: 'Local is only what a program of this machine sends itself.',
+    tried: '90 rows of peers, hosts and headers',
+    file: 'src/server/gates/locality.test.ts',
+    test: 'remote: %j',
+  },
+  {
+    promise: 'A forwarded address counts only from a trusted proxy, read from the right.',
+    tried: '30 forged chains',
+    file: 'src/server/edge-door.test.ts',
+    test: 'an address that only a header names changes nothing',
+  },
+  {
+    promise: 'Every spelling of an address meets the rules of its bits.',
+    tried: '800 comparisons',
+    file: 'src/door/address-filter.test.ts',
+    test: 'two hundred spellings meet the rules',
+  },
+  {
+    promise: 'Many address rules cost a request next to nothing.',
+    tried: '10,000 rules, at most 50 µs of processor time',
+    file: 'test/security/address-rules.test.ts',
+    test: 'of ten thousand rules of every prefix length',
+  },
+  {
+    promise: 'Of guesses of the password 20 a minute and 100 an hour are looked at.',
+    tried: '10,000 guesses over the network',
+    everyday: '360',
+    file: 'test/security/guessing.test.ts',
+    test: 'of many guesses twenty a minute',
+  },
+  {
+    promise: 'Guessing takes nothing from model requests.',
+    tried: 'processor time of a refused guess beside any refused request; files read while hashing',
+    file: 'test/security/guessing.test.ts',
+    test: 'a refused guess costs hardly more',
+  },
+  {
+    promise: 'The time of a check does not tell how much of a guess was right.',
+    tried: 'Welch’s t over 100,000 samples, below 4.5',
+    everyday: 'slow',
+    file: 'test/slow/timing.test.ts',
+    test: '%s: a nearly right guess takes as long as a wrong one',
+  },
+  {
+    promise: 'Sessions end with a sign-out, another password, or a new sign-in.',
+    tried: 'each of them',
+    file: 'src/door/console-login.test.ts',
+    test: 'signing in anew ends the session the browser had',
+  },
+  {
+    promise: 'Five paths are public; every other route asks for its credential.',
+    tried: 'every route of the whole gateway',
+    file: 'test/security/routes.test.ts',
+    test: 'five paths are public',
+  },
+  {
+    promise: 'No change is taken from a page of elsewhere, whatever cookie comes with it.',
+    tried: 'every changing route, 6 kinds of pages',
+    file: 'test/security/routes.test.ts',
+    test: 'no change and no sign-in is taken from a page of elsewhere',
+  },
+  {
+    promise: 'The key of a client does not open the console, nor its password a model.',
+    tried: 'every route',
+    file: 'test/security/routes.test.ts',
+    test: 'the key of a client opens no route of the console',
+  },
+  {
+    promise: 'Asking for an account does not tell whether there is one.',
+    tried: 'a disabled one beside an unknown one, in each protocol',
+    file: 'test/security/account-probe.test.ts',
+    test: 'an account that cannot be used and one that is not there',
+  },
+  {
+    promise: 'No text of a client or an upstream becomes markup or script in the console.',
+    tried: '200 texts in every stored field, in Chromium',
+    everyday: 'with `npm test`',
+    file: 'test/browser/xss.test.ts',
+    test: 'model names and errors in the list of requests',
+  },
+  {
+    promise: 'No credential of an account is in a store, log, answer or export in clear.',
+    tried: '30 marked secrets through every flow',
+    file: 'test/pool/canaries.test.ts',
+    test: 'canaries in every flow: none in clear anywhere',
+  },
+  {
+    promise: 'No credential of the gateway is in records, events, metrics or logs.',
+    tried: '30 marked secrets, in several spellings',
+    file: 'test/monitor/secrets.test.ts',
+    test: 'no credential gets into the store, the feed, the metrics',
+  },
+  {
+    promise: 'Nor is one printed or left behind by a program that is killed or cannot start.',
+    tried: 'the running program, with an upstream that repeats everything',
+    file: 'test/security/process-secrets.test.ts',
+    test: 'a program that is killed in the middle of everything',
+  },
+  {
+    promise: 'Secrets told to the console are sealed or hashed before anything is written.',
+    tried: 'every state of the config file',
+    file: 'test/security/secrets-at-rest.test.ts',
+    test: 'a client secret sent to the settings is sealed before it is written',
+  },
+  {
+    promise: 'What was sealed opens in its own place only, and any change of it is noticed.',
+    tried: 'every character',
+    file: 'src/sealing/sealing.test.ts',
+    test: 'a change of any character is noticed',
+  },
+  {
+    promise: 'Addresses in requests lead to public hosts only.',
+    tried: '100 spellings, redirects, rebinding',
+    file: 'src/media/address-policy.test.ts',
+    test: 'https://%s is neither asked for nor connected to',
+  },
+  {
+    promise: 'A forged answer to a sign-in adds no account.',
+    tried: 'more than 20 attacks',
+    file: 'test/oauth/sign-ins.test.ts',
+    test: '%s adds no account',
+  },
+  {
+    promise: 'No header of a client reaches an upstream.',
+    tried: '1,000 random header sets',
+    everyday: '300',
+    file: 'test/security/headers.test.ts',
+    test: 'of random header sets an upstream sees nothing',
+  },
+  {
+    promise: 'Slow connections keep no good client waiting and are cut off.',
+    tried: '4,000 connections',
+    everyday: 'slow',
+    file: 'test/slow/slow-connections.test.ts',
+    test: 'while 4,000 connections trickle',
+  },
+  {
+    promise: 'Broken forms are refused and leave no file behind.',
+    tried: 'more than 50 forms',
+    file: 'test/e2e/forms.test.ts',
+    test: 'uploads that break off end as gone clients',
+  },
+  {
+    promise: 'Patterns of model names are matched in linear time.',
+    tried: '1,000 patterns, 256 characters, 5 ms of processor time in all',
+    file: 'src/lib/wildcard.test.ts',
+    test: '1,000 hostile patterns over a 256-character name',
+  },
+  {
+    promise: 'No path leads out of the folder of the console.',
+    tried: '200 paths, links included',
+    file: 'src/server/console-files.test.ts',
+    test: 'two hundred ways out of the folder',
+  },
+  {
+    promise: 'A text keeps every character and makes no frame more.',
+    tried: '10,000 texts, 5 kinds of clients',
+    everyday: '300',
+    file: 'test/security/round-trips.test.ts',
+    test: 'a text reaches every client as it is',
+  },
+  {
+    promise: 'A text in the log is one line of JSON and steers no terminal.',
+    tried: '10,000 texts',
+    everyday: '300',
+    file: 'test/security/round-trips.test.ts',
+    test: 'a text in the log is one line',
+  },
+  {
+    promise: 'No client hears another’s words, and no session of one key moves another’s.',
+    tried: '100,000 interleaved requests with retries and broken-off ones',
+    everyday: '600',
+    file: 'test/security/cross-talk.test.ts',
+    test: 'of interleaved requests with retries',
+  },
+  {
+    promise: 'No more images are drawn at once than a key has left.',
+    tried: '200 calls at the same moment',
+    file: 'src/door/key-gate.test.ts',
+    test: 'of two hundred pictures at once no more pass',
+  },
+  {
+    promise: 'A store of the door that hangs or fails touches no model request.',
+    tried: 'both, for half a minute',
+    file: 'test/security/stalled-stores.test.ts',
+    test: 'model requests do not notice a store that %s',
+  },
+  {
+    promise: 'A store of records that hangs or fails touches no model request.',
+    tried: 'both',
+    file: 'test/monitor/live.test.ts',
+    test: 'a %s store touches no request',
+  },
+];
+
+/** docs/proven.md */
+export function describeProofs(proofs: readonly Proof[]): string {
+  const rows = proofs.map(({ promise, tried, everyday = 'the same', file, test }) => {
+    const count = everyday === 'slow' ? 'not run' : everyday;
+    return `| ${promise} | ${tried} | ${count} | \`${file}\`: “${test} …” |`;
+  });
+  return [
+    '# What is proven',
+    '',
+    '<!-- Written by test/docs/proofs.ts; run "UPDATE_DOCS=1 npx vitest run test/docs" after a change. -->',
+    '',
+    'What [security.md](security.md) promises, with the test that would fail if it did not hold. Everyday',
+    'counts run with `npm run check`, full ones with `node scripts/test.mjs slow`. Costs are processor time',
+    'of the thread at work, never the clock on the wall.',
+    '',
+    '| Promise | What is tried | Everyday | Test |',
+    '| --- | --- | --- | --- |',
+    ...rows,
+    '',
+  ].join('\n');
+}

@@ -1,0 +1,78 @@
+// What many address rules cost a request.
+
+import { expect, test } from 'vitest';
+import { createAddressFilter } from '../../src/door/address-filter.ts';
+import type { AddressRule } from '../../src/door/address-rule.ts';
+import { writeIpAddress } from '../../src/door/ip-address.ts';
+import { createRandom, type Random } from '../fuzz/random.ts';
+import { createFakeClock } from '../support/fake-clock.ts';
+import { threadMs } from './measure.ts';
+
+const RULES = 10_000;
+const CHECKS = 5_000;
+const MOST_MICROSECONDS = 50;
+
+test('of ten thousand rules of every prefix length a check takes at most 50 µs', () => {
+  const random = createRandom(7);
+  const rules = createRules(random);
+  expect(rules.length).toBe(RULES);
+  const clock = createFakeClock();
+  const filter = createAddressFilter(
+    {
+      store: undefined,
+      settings: () => ({ enabled: true, fallback: 'allow', allowBeatsDeny: false }),
+      clock,
+      createId: (prefix) => prefix,
+    },
+    rules,
+  );
+  const addresses = Array.from({ length: CHECKS }, (_, index) =>
+    randomAddress(random, index % 2 === 0 ? 4 : 6),
+  );
+  const verdicts = { allowed: 0, denied: 0 };
+  const judge = (): void => {
+    for (const address of addresses) verdicts[filter.explain(address).verdict] += 1;
+  };
+  judge();
+  const spentMs = threadMs(judge);
+  expect((spentMs * 1000) / CHECKS).toBeLessThan(MOST_MICROSECONDS);
+  expect(Math.min(verdicts.allowed, verdicts.denied)).toBeGreaterThan(0);
+});
+
+/** Ranges from /8 and /16 to single addresses, so that a check has the most levels to look at. */
+function createRules(random: Random): AddressRule[] {
+  const ranges = new Set<string>();
+  while (ranges.size < RULES) {
+    const family = ranges.size % 2 === 0 ? 4 : 6;
+    const [least, widest] = family === 4 ? [8, 32] : [16, 128];
+    const bits = least + random.below(widest - least + 1);
+    const hostBits = BigInt(widest - bits);
+    const value = (randomValue(random, family) >> hostBits) << hostBits;
+    ranges.add(`${writeIpAddress({ family, value })}/${bits}`);
+  }
+  return [...ranges].map(createRule);
+}
+
+function createRule(range: string, index: number): AddressRule {
+  return {
+    id: `rule_${index}`,
+    list: index % 3 === 0 ? 'allow' : 'deny',
+    range,
+    note: '',
+    expiresAt: undefined,
+    hits: 0,
+    lastHitAt: undefined,
+    createdAt: 0,
+  };
+}
+
+function randomAddress(random: Random, family: 4 | 6): string {
+  return writeIpAddress({ family, value: randomValue(random, family) });
+}
+
+/** IPv6 addresses of one /16, so that some rule fits now and then. */
+function randomValue(random: Random, family: 4 | 6): bigint {
+  const groups = Array.from({ length: family === 4 ? 2 : 7 }, () => random.below(65_536));
+  const start = family === 4 ? 0n : 0x2001n;
+  return groups.reduce((value, group) => (value << 16n) | BigInt(group), start);
+}

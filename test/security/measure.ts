@@ -1,0 +1,48 @@
+// How the security tests measure: processor time of their own thread, never the clock on the wall.
+
+/** True in the slow suite, where the counts are the full ones. */
+const IS_SLOW = process.env.ISTHMUS_SLOW === '1';
+
+/** The count of the slow suite, or a smaller one for every day. */
+export function countOf({
+  slow,
+  everyday,
+}: {
+  readonly slow: number;
+  readonly everyday: number;
+}): number {
+  return IS_SLOW ? slow : everyday;
+}
+
+/** Milliseconds of processor time that this thread spends in `run`. */
+export function threadMs(run: () => void): number {
+  const before = process.threadCpuUsage();
+  run();
+  const { user, system } = process.threadCpuUsage(before);
+  return (user + system) / 1000;
+}
+
+/** As `threadMs`, for work that waits in between; what else the thread does meanwhile counts too. */
+export async function threadMsOf(run: () => Promise<void>): Promise<number> {
+  const before = process.threadCpuUsage();
+  await run();
+  const { user, system } = process.threadCpuUsage(before);
+  return (user + system) / 1000;
+}
+
+/** Runs `count` jobs, `width` of them at a time. */
+export async function inParallel(
+  count: number,
+  width: number,
+  job: (index: number) => Promise<void>,
+): Promise<void> {
+  let next = 0;
+  const work = async (): Promise<void> => {
+    while (next < count) {
+      const index = next;
+      next += 1;
+      await job(index);
+    }
+  };
+  await Promise.all(Array.from({ length: width }, work));
+}

@@ -1,0 +1,137 @@
+// A store of the door that hangs or fails: whoever may come in still comes in at once, the rest stays out.
+
+import { afterEach, expect, test } from 'vitest';
+import { createDoor, type DoorStores, openDoor } from '../../src/door/door.ts';
+import { createId } from '../../src/lib/ids.ts';
+import { DEFAULT_EDGE_SETTINGS } from '../../src/server/settings.ts';
+import { startEdge, type TestEdge } from '../../src/server/testing/start-edge.ts';
+import { createFakeClock } from '../support/fake-clock.ts';
+import { createMemoryDoorStores } from '../support/memory-door-stores.ts';
+
+let edge: TestEdge | undefined;
+afterEach(async () => {
+  await edge?.server.close();
+  edge = undefined;
+});
+
+const never = (): Promise<never> => new Promise(() => {});
+const fail = (): Promise<never> => Promise.reject(new Error('disk full'));
+
+/** Good until `breakDown`, as a disk is that fills up or a database that stops. */
+function createBreakingStores(broken: () => Promise<never>) {
+  const good = createMemoryDoorStores();
+  let isBroken = false;
+  const guard = <Store extends object>(store: Store): Store =>
+    new Proxy(store, {
+      get(target, name, receiver) {
+        const member: unknown = Reflect.get(target, name, receiver);
+        return typeof member === 'function' && isBroken ? broken : member;
+      },
+    });
+  const stores: DoorStores = {
+    clientKeys: guard(good.clientKeys),
+    addressRules: guard(good.addressRules),
+    accessLog: guard(good.accessLog),
+    consoleSessions: guard(good.consoleSessions),
+  };
+  return {
+    stores,
+    breakDown() {
+      isBroken = true;
+    },
+  };
+}
+
+test.each([
+  ['hangs', never],
+  ['fails', fail],
+] as const)('model requests do not notice a store that %s', async (_what, broken) => {
+  const clock = createFakeClock();
+  const { stores, breakDown } = createBreakingStores(broken);
+  const settings = {
+    ...DEFAULT_EDGE_SETTINGS,
+    port: 0,
+    authMode: 'strict' as const,
+    addressFilter: { enabled: true, fallback: 'allow' as const, allowBeatsDeny: false },
+    trustedProxies: ['127.0.0.1'],
+  };
+  const warnings: string[] = [];
+  const warn = (_fields: object, message: string): void => void warnings.push(message);
+  const door = await openDoor({
+    stores,
+    settings: () => settings,
+    clock,
+    createId,
+    log: { info: warn, warn },
+  });
+  const { secret } = await door.keys.create({
+    name: 'Ada',
+    requestsPerMinute: 300,
+    dailyTokens: 100_000_000,
+  });
+  await door.addresses.add({ list: 'deny', range: '203.0.113.9' }, '127.0.0.1');
+  const running = await startEdge({ door, settings });
+  edge = running;
+  const ask = async (key: string, from = '127.0.0.1'): Promise<number> => {
+    const answer = await fetch(`${running.url}/v1/chat/completions`, {
+      method: 'POST',
+      headers: {
+        'content-type': 'application/json',
+        authorization: `Bearer ${key}`,
+        'x-forwarded-for': from,
+      },
+      body: JSON.stringify({ model: 'alpha-3-flash' }),
+    });
+    await answer.arrayBuffer();
+    return answer.status;
+  };
+  breakDown();
+  for (let second = 0; second < 30; second += 1) {
+    const statuses = [await ask(secret), await ask('wrong'), await ask(secret, '203.0.113.9')];
+    expect(statuses).toEqual([200, 401, 403]);
+    await clock.advance(1_000);
+  }
+  // Said once for each kind of thing that could not be saved, not once for each request.
+  expect(warnings.filter((text) => text.includes('cannot be saved')).length).toBe(
+    broken === fail ? 3 : 0,
+  );
+  expect(door.accessLog.dropped).toBe(0);
+});
+
+test('an access log that cannot be saved forgets the oldest entries, counted, and not more', async () => {
+  const clock = createFakeClock();
+  const accessLog = { add: fail, list: fail };
+  const stores = { ...createMemoryDoorStores(), accessLog };
+  const settings = DEFAULT_EDGE_SETTINGS;
+  const door = createDoor({ stores, settings: () => settings, clock, createId });
+  const entry = {
+    verdict: 'blocked',
+    address: '203.0.113.9',
+    method: 'GET',
+    path: '/x'.repeat(5_000),
+    keyId: undefined,
+    reason: 'no',
+  } as const;
+  for (let count = 0; count < 5_000; count += 1) door.accessLog.add(entry);
+  await clock.advance(10_000);
+  expect(door.accessLog.dropped).toBe(4_000);
+});
+
+test('what a refusal repeats of a request is kept in a few words', async () => {
+  const clock = createFakeClock();
+  const settings = { ...DEFAULT_EDGE_SETTINGS, port: 0, authMode: 'strict' as const };
+  const door = createDoor({ settings: () => settings, clock, createId });
+  const { secret } = await door.keys.create({ name: 'Ada', allowedModels: ['alpha-*'] });
+  const running = await startEdge({ door, settings });
+  edge = running;
+  const answer = await fetch(`${running.url}/v1/chat/completions`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', authorization: `Bearer ${secret}` },
+    body: JSON.stringify({ model: 'm'.repeat(1_000_000) }),
+  });
+  expect(answer.status).toBe(403);
+  expect((await answer.text()).length).toBeLessThan(2_000);
+  const [entry] = await door.accessLog.list({ limit: 1 });
+  expect(entry?.verdict).toBe('rejected');
+  expect(entry?.reason.length).toBeLessThan(1_000);
+});
