@@ -7,6 +7,7 @@ import { keysAndRules } from './migrations/002-keys-and-rules.ts';
 import { monitor } from './migrations/003-monitor.ts';
 import { keptAnswers } from './migrations/004-kept-answers.ts';
 import { keptAnswerSizes } from './migrations/005-kept-answer-sizes.ts';
+import { requestFilters } from './migrations/006-request-filters.ts';
 import type { Migration } from './migrations/migration.ts';
 import type { QueryBuilder } from './schema.ts';
 import type { Queries } from './session.ts';
@@ -17,6 +18,7 @@ const MIGRATIONS: readonly Migration[] = [
   monitor,
   keptAnswers,
   keptAnswerSizes,
+  requestFilters,
 ];
 
 export interface MigrationContext {

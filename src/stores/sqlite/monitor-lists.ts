@@ -1,23 +1,18 @@
 // Pages of request records, found in small steps so that nothing else waits long for a search.
 
-import type { ExpressionBuilder, ExpressionWrapper, SqlBool } from 'kysely';
 import { type PagePosition, readCursor, writeCursor } from '../../monitor/page-cursor.ts';
 import type { RequestRow } from '../../monitor/request-record.ts';
 import type { PageRequest, RequestFilter, RequestPage } from '../../monitor/request-store.ts';
 import type { SqliteConnection } from './connection.ts';
+import { narrow, planSearch, type Search } from './monitor-filter.ts';
 import { fromRequestsRow } from './monitor-rows.ts';
-import type { QueryBuilder, Tables } from './schema.ts';
+import type { QueryBuilder } from './schema.ts';
 import type { Queries } from './session.ts';
 
-/** Records one step looks at. */
-const STEP = 4000;
-/** The same where bodies, which may be long, are looked through. */
-const BODY_STEP = 100;
 /** A search goes on so long; then it gives what it found and the place to go on from. */
 const PATIENCE_MS = 1500;
 /** Counting gives up sooner: the page is what was asked for. */
 const COUNT_PATIENCE_MS = 300;
-
 export interface ListSources {
   readonly connection: SqliteConnection;
   readonly builder: QueryBuilder;
@@ -32,7 +27,7 @@ export async function listRequests(
   { limit, cursor }: PageRequest,
 ): Promise<RequestPage> {
   const start = cursor === undefined ? undefined : readCursor(cursor);
-  const step = await stepFor(sources, filter);
+  const search = await planSearch(sources, filter);
   const until = sources.monotonic() + PATIENCE_MS;
   const rows: RequestRow[] = [];
   let position = start;
@@ -40,7 +35,7 @@ export async function listRequests(
     const from = position;
     const missing = limit - rows.length;
     const found = await sources.connection.read((queries) =>
-      readStep(queries, sources.builder, { filter, from, step, limit: missing }),
+      readStep(queries, sources.builder, { ...search, filter, from, limit: missing }),
     );
     rows.push(...found.rows);
     position = found.next;
@@ -48,15 +43,38 @@ export async function listRequests(
     if (sources.monotonic() >= until) break;
     await sources.pause();
   }
-  const nextCursor = position === undefined ? undefined : writeCursor(position);
-  return { rows, nextCursor, total: await countRequests(sources, filter) };
+  return {
+    rows,
+    nextCursor: position === undefined ? undefined : writeCursor(position),
+    total: await countAll(sources, { ...search, filter, start, position, found: rows.length }),
+  };
 }
 
-interface Step {
+interface Listed extends Search {
+  readonly filter: RequestFilter;
+  /** Where the page began and where it ended; undefined for the beginning and the end of all. */
+  readonly start: PagePosition | undefined;
+  readonly position: PagePosition | undefined;
+  readonly found: number;
+}
+
+/** What a first page passed over holds nothing but its rows: only the rest is counted then. */
+async function countAll(
+  sources: ListSources,
+  { start, position, found, ...search }: Listed,
+): Promise<number | undefined> {
+  if (start !== undefined || isPlain(search.filter)) {
+    return countRequests(sources, { ...search, from: undefined });
+  }
+  if (position === undefined) return found;
+  const rest = await countRequests(sources, { ...search, from: position });
+  return rest === undefined ? undefined : found + rest;
+}
+
+interface Step extends Search {
   readonly filter: RequestFilter;
   /** Only what stands behind it. */
   readonly from: PagePosition | undefined;
-  readonly step: number;
   readonly limit: number;
 }
 
@@ -67,7 +85,7 @@ interface StepResult {
 }
 
 function readStep(queries: Queries, builder: QueryBuilder, options: Step): StepResult {
-  const { filter, limit } = options;
+  const { limit } = options;
   const span = spanQuery(builder, options);
   const end = queries.rows(
     span.select(['requests.at', 'requests.sequence']).limit(1).offset(options.step),
@@ -75,7 +93,7 @@ function readStep(queries: Queries, builder: QueryBuilder, options: Step): StepR
   const found = queries.rows(
     span
       .selectAll('requests')
-      .where((place) => narrow(place, filter))
+      .where((place) => narrow(place, options))
       .$if(end !== undefined, (query) =>
         query.where(({ eb, refTuple, tuple }) =>
           eb(
@@ -113,83 +131,18 @@ function spanQuery(builder: QueryBuilder, { filter, from }: Pick<Step, 'filter' 
     .orderBy('requests.sequence', 'desc');
 }
 
-type Place = ExpressionBuilder<Tables, 'requests'>;
-
-/** Everything of the filter but the time. */
-function narrow(eb: Place, filter: RequestFilter): ExpressionWrapper<Tables, 'requests', SqlBool> {
-  const { status, protocol, surface, model, account, key, search } = filter;
-  const all: ExpressionWrapper<Tables, 'requests', SqlBool>[] = [];
-  if (status?.kind === 'outcome') all.push(eb('outcome', '=', status.outcome));
-  if (status?.kind === 'range') all.push(eb.between('status', status.least, status.most));
-  if (protocol !== undefined) all.push(eb('protocol', '=', protocol));
-  if (surface !== undefined) all.push(eb('surface', '=', surface));
-  if (model !== undefined)
-    all.push(eb.or([eb('model', '=', model), eb('upstream_model', '=', model)]));
-  if (account !== undefined) all.push(eb('account', '=', account));
-  if (key !== undefined) all.push(eb.or([eb('key_id', '=', key), eb('key_name', '=', key)]));
-  if (search !== undefined) all.push(holds(eb, search));
-  return eb.and(all);
-}
-
-const SEARCHED = [
-  'id',
-  'request_id',
-  'model',
-  'upstream_model',
-  'account',
-  'path',
-  'error',
-] as const;
-const SEARCHED_BODIES = ['client_request', 'upstream_request', 'response'] as const;
-
-function holds(eb: Place, search: string): ExpressionWrapper<Tables, 'requests', SqlBool> {
-  const pattern = likePattern(search);
-  const inBodies = eb.exists(
-    eb
-      .selectFrom('request_bodies')
-      .select('request_bodies.sequence')
-      .whereRef('request_bodies.sequence', '=', 'requests.sequence')
-      .where((bodies) =>
-        bodies.or(
-          SEARCHED_BODIES.map((column) =>
-            bodies.fn<SqlBool>('like', [bodies.val(pattern), column, bodies.val('\\')]),
-          ),
-        ),
-      ),
-  );
-  const inRow = SEARCHED.map((column) =>
-    eb.fn<SqlBool>('like', [eb.val(pattern), column, eb.val('\\')]),
-  );
-  return eb.or([...inRow, inBodies]);
-}
-
-/** `like(pattern, text, escape)` is the function behind the operator (https://www.sqlite.org/lang_corefunc.html#like). */
-function likePattern(search: string): string {
-  return `%${search.replace(/[\\%_]/g, (sign) => `\\${sign}`)}%`;
-}
-
-async function stepFor(
-  { connection, builder }: ListSources,
-  filter: RequestFilter,
-): Promise<number> {
-  if (filter.search === undefined) return STEP;
-  const anyBody = builder.selectFrom('request_bodies').select('sequence').limit(1);
-  return connection.read((queries) => (queries.rows(anyBody).length > 0 ? BODY_STEP : STEP));
-}
-
-/** Undefined when it takes too long; always so for a search through bodies of many records. */
+/** Counts from a place on. Undefined when it takes too long; always so for a search through bodies of many records. */
 async function countRequests(
   sources: ListSources,
-  filter: RequestFilter,
+  { from: start, ...search }: Omit<Step, 'limit'>,
 ): Promise<number | undefined> {
   const { connection, builder, monotonic, pause } = sources;
-  const step = await stepFor(sources, filter);
   const until = monotonic() + COUNT_PATIENCE_MS;
   let total = 0;
-  let from: PagePosition | undefined;
+  let from = start;
   for (;;) {
     const counted = await connection.read((queries) =>
-      countStep(queries, builder, { filter, from, step, limit: 0 }),
+      countStep(queries, builder, { ...search, from, limit: 0 }),
     );
     total += counted.count;
     from = counted.next;
@@ -205,9 +158,8 @@ function countStep(
   options: Step,
 ): { readonly count: number; readonly next: PagePosition | undefined } {
   const span = spanQuery(builder, options);
-  const isPlain = NARROWING.every((field) => options.filter[field] === undefined);
   // Without a filter the index alone is counted, which needs no steps.
-  const end = isPlain
+  const end = isPlain(options.filter)
     ? undefined
     : queries.rows(
         span.select(['requests.at', 'requests.sequence']).limit(1).offset(options.step),
@@ -216,7 +168,7 @@ function countStep(
     span
       .clearOrderBy()
       .select(({ fn }) => fn.countAll<number>().as('count'))
-      .where((place) => narrow(place, options.filter))
+      .where((place) => narrow(place, options))
       .$if(end !== undefined, (query) =>
         query.where(({ eb, refTuple, tuple }) =>
           eb(
@@ -231,3 +183,7 @@ function countStep(
 }
 
 const NARROWING = ['status', 'protocol', 'surface', 'model', 'account', 'key', 'search'] as const;
+
+function isPlain(filter: RequestFilter): boolean {
+  return NARROWING.every((field) => filter[field] === undefined);
+}

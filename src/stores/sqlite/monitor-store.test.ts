@@ -30,6 +30,64 @@ test('when there is too much, the oldest leave in small steps until half is left
   await database.close();
 });
 
+test('what people filter by is found in the index alone, without reading the records passed over', async () => {
+  const database = await createTestDatabase();
+  await database.closeStores();
+  const file = new DatabaseSync(database.path);
+  const conditions = [
+    "outcome = 'error'",
+    'status between 500 and 599',
+    "protocol = 'chat'",
+    "(model = 'm' or upstream_model = 'm')",
+    "account = 'a'",
+    "(key_id = 'k' or key_name = 'k')",
+    ...['model', 'upstream_model', 'account', 'path', 'error'].map(
+      (column) => `like('%x%', ${column}, '\\')`,
+    ),
+  ];
+  for (const condition of conditions) {
+    const plan = file
+      .prepare(`explain query plan select count(*) from requests where at >= 1 and ${condition}`)
+      .all();
+    expect(String(plan[0]?.detail)).toContain('USING COVERING INDEX requests_by_time');
+  }
+  file.close();
+  await database.close();
+});
+
+test('a search finds ids too, those a client gave as well as our own, and counts each once', async () => {
+  const database = await createTestDatabase();
+  const { requests } = database.stores;
+  await requests.save([
+    recordOf({ id: 'req_needle', at: 1 }),
+    recordOf({ id: 'req_own', requestId: 'of-a-client-needle', at: 2 }),
+    recordOf({ id: 'own-NEEDLE', requestId: 'plain', at: 3 }),
+    recordOf({ id: 'both-needle', requestId: 'both-needle-too', model: 'needle-model', at: 4 }),
+    recordOf({ id: 'none', at: 5 }),
+  ]);
+  const { rows, total } = await requests.list({ search: 'needle' }, { limit: 10 });
+  expect(rows.map(({ at }) => at)).toEqual([4, 3, 2, 1]);
+  expect(total).toBe(4);
+  const first = await requests.list({ search: 'needle' }, { limit: 3 });
+  expect(first).toMatchObject({ total: 4, rows: [{ at: 4 }, { at: 3 }, { at: 2 }] });
+  const second = await requests.list({ search: 'needle' }, { limit: 3, cursor: first.nextCursor });
+  expect(second).toMatchObject({ total: 4, rows: [{ at: 1 }] });
+  await database.close();
+});
+
+test('a search whose text stands in most ids still counts all of them', async () => {
+  const database = await createTestDatabase();
+  const { requests } = database.stores;
+  const records = Array.from({ length: 1100 }, (_, index) =>
+    recordOf({ id: `req_${index}`, at: 1000 + index }),
+  );
+  await requests.save(records);
+  const { rows, total } = await requests.list({ search: 'req_' }, { limit: 2 });
+  expect(rows.map(({ id }) => id)).toEqual(['req_1099', 'req_1098']);
+  expect(total).toBe(1100);
+  await database.close();
+});
+
 test('lists, counts and removals go along the index of times and sort nothing', async () => {
   const database = await createTestDatabase();
   await database.closeStores();
