@@ -21,6 +21,9 @@ export default defineConfig({
           name: 'browser',
           include: ['test/browser/**/*.test.ts'],
           globalSetup: ['test/browser/global-setup.ts'],
+          // Most of the time such a test waits for the browser: two of them share the machine well.
+          maxWorkers: 2,
+          sequence: { groupOrder: 1 },
         },
       },
     ],

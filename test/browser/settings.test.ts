@@ -1,6 +1,7 @@
 import type { Locator, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import type { Settings } from '../../src/config/effective.ts';
+import { VARIABLES } from '../../src/config/env.ts';
 import { type ConsoleApp, isWithoutBrowser, startConsole } from './console-app.ts';
 
 /** A setting as the console shows it, what is put there, and what the gateway makes of it at once. */
@@ -273,6 +274,45 @@ describe.skipIf(isWithoutBrowser)('the settings in the console', () => {
     await page.getByText('Upstream work saved').waitFor();
     const added = { upstream: 'work', kind: 'api-key', label: 'w', key: 'k-of-work' };
     expect(await console.api('POST', '/api/accounts', added)).toMatchObject({ label: 'w' });
+  });
+});
+
+describe.skipIf(isWithoutBrowser)('what the environment says', () => {
+  test('is locked where it would be changed, and listed with all that can be set', async () => {
+    const environment = {
+      ...{ AUTH_MODE: 'strict', ABV_MAX_BODY_SIZE: '5000', API_KEY: 'sk-of-the-environment' },
+      ...{ TRUSTED_PROXIES: '198.51.100.7', REDIS_URL: 'redis://:a-word@cache.example:6380' },
+    };
+    const console = await startConsole({ environment });
+    try {
+      const page = await console.open(NETWORK);
+      const row = page.locator('.setting').filter({ hasText: 'Largest request' });
+      await row.getByText('Set by ABV_MAX_BODY_SIZE in the environment').waitFor();
+      expect(await row.locator('input').count()).toBe(0);
+      await page.goto(console.url + ACCESS);
+      await page.getByText('Set by API_KEY in the environment').waitFor();
+      await page.getByText('Set by WEB_PASSWORD in the environment').waitFor();
+      await page.goto(`${console.url}/security`);
+      await page.getByText('Set by AUTH_MODE in the environment').waitFor();
+      expect(await page.getByRole('radio', { name: /Off/ }).isDisabled()).toBe(true);
+      await page.goto(console.url + WEB);
+      await page.getByText('198.51.100.7').waitFor();
+      await page.goto(`${console.url}/settings?section=environment`);
+      await page.getByText('cache.example:6380').waitFor();
+      const names = await page.locator('.variables strong').allTextContents();
+      expect(names.sort()).toEqual(
+        Object.values(VARIABLES)
+          .map(({ name }) => name)
+          .sort(),
+      );
+      const text = await page.locator('main').innerText();
+      expect(text).not.toMatch(/a-word|sk-of-the-environment/);
+      await page.getByRole('listitem').filter({ hasText: 'LOG_LEVEL' }).getByRole('link').click();
+      await page.getByText('Least level').waitFor();
+      expect(console.problems).toEqual([]);
+    } finally {
+      await console.close();
+    }
   });
 });
 

@@ -83,8 +83,8 @@ export const PAGE_VIEWS: readonly View[] = [
   rich('security-log', '/security?tab=log'),
   rich('security-web', '/security?tab=web'),
   chinese('security-chinese', '/security'),
-  ...['access', 'network', 'upstreams', 'pool', 'quota', 'thinking', 'monitor'].map((section) =>
-    rich(`settings-${section}`, `/settings?section=${section}`),
+  ...['access', 'network', 'upstreams', 'pool', 'quota', 'thinking', 'monitor', 'environment'].map(
+    (section) => rich(`settings-${section}`, `/settings?section=${section}`),
   ),
   rich('settings-upstream', '/settings?section=upstreams', (page) =>
     page.getByRole('button', { name: 'Edit work' }).click(),

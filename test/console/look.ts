@@ -140,9 +140,9 @@ const browser = await chromium.launch({
 const problems: string[] = [];
 try {
   for (const view of views) {
-    for (const size of SIZES) {
-      for (const scheme of SCHEMES) problems.push(...(await look(browser, { view, scheme, size })));
-    }
+    const looks = SIZES.flatMap((size) => SCHEMES.map((scheme) => ({ view, scheme, size })));
+    const found = await Promise.all(looks.map((one) => look(browser, one)));
+    problems.push(...found.flat());
   }
 } finally {
   await browser.close();

@@ -10,6 +10,7 @@ import {
   writeChange,
   writeNewKey,
 } from '../../console/src/pages/keys/key-values.ts';
+import { suggestModel } from '../../console/src/pages/playground/suggest-model.ts';
 import { readFilters, writeQuery } from '../../console/src/pages/requests/filters.ts';
 import { findExposure } from '../../console/src/pages/security/find-exposure.ts';
 import {
@@ -172,3 +173,21 @@ test('a table for spreadsheets quotes its cells and holds no formulas', () => {
   expect(first).toContain(`"'=cmd(""x"")"`);
   expect(second).toContain('"a,b"');
 });
+
+test('the playground suggests a model that does what is asked for, and no second name', () => {
+  const model = { tasks: ['generate'], drawsImages: false };
+  const models = [
+    { ...model, id: 'embedder', target: 'embedder', tasks: ['embed'] },
+    { ...model, id: 'gpt-4o', target: 'alpha-3-flash' },
+    { ...model, id: 'painter', target: 'painter', drawsImages: true },
+    { ...model, id: 'alpha-3-flash', target: 'alpha-3-flash' },
+  ].map((one) => ({ ...MODEL, ...one }));
+  expect(suggestModel(models, false)).toBe('alpha-3-flash');
+  expect(suggestModel(models, true)).toBe('painter');
+  expect(suggestModel([], false)).toBe('');
+});
+
+const MODEL = {
+  ...{ displayName: '', description: '', supportsThinking: false },
+  ...{ inputTokenLimit: 1, outputTokenLimit: 1 },
+};

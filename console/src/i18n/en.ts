@@ -3,6 +3,7 @@
 import { accounts } from './en/accounts.ts';
 import { addAccount } from './en/add-account.ts';
 import { common } from './en/common.ts';
+import { environment } from './en/environment.ts';
 import { keys } from './en/keys.ts';
 import { logs } from './en/logs.ts';
 import { overview } from './en/overview.ts';
@@ -31,6 +32,7 @@ export const en = {
   textView,
   usage,
   settings,
+  environment,
   logs,
   security,
   playground,

@@ -3,6 +3,7 @@
 import { accounts } from './zh/accounts.ts';
 import { addAccount } from './zh/add-account.ts';
 import { common } from './zh/common.ts';
+import { environment } from './zh/environment.ts';
 import { keys } from './zh/keys.ts';
 import { logs } from './zh/logs.ts';
 import { overview } from './zh/overview.ts';
@@ -31,6 +32,7 @@ export const zh = {
   textView,
   usage,
   settings,
+  environment,
   logs,
   security,
   playground,

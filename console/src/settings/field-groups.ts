@@ -242,6 +242,7 @@ export const GROUPS = [
   { id: 'thinking', fields: THINKING_FIELDS },
   { id: 'monitor', fields: MONITOR_FIELDS },
   { id: 'log', fields: LOG_FIELDS },
+  { id: 'environment', fields: [] },
 ] as const satisfies readonly { readonly id: string; readonly fields: readonly Field[] }[];
 
 export type GroupId = (typeof GROUPS)[number]['id'];

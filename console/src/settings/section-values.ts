@@ -1,5 +1,6 @@
 // Reads and writes single values of a section of the settings.
 
+import type { ConfigSection, SettingOverride } from '../../../src/admin/contract.ts';
 import type { SectionPatch } from '../api/queries/config.ts';
 
 export function valueAt(values: unknown, path: readonly string[]): unknown {
@@ -10,6 +11,15 @@ export function valueAt(values: unknown, path: readonly string[]): unknown {
     value = Object.entries(value).find(([name]) => name === step)?.[1];
   }
   return value;
+}
+
+/** What wins over the file at a place of a section. */
+export function findOverride(
+  section: ConfigSection | undefined,
+  path: readonly string[],
+): SettingOverride | undefined {
+  const key = path.join('.');
+  return Object.entries(section?.overrides ?? {}).find(([name]) => name === key)?.[1];
 }
 
 /** The merge patch that sets one value. */

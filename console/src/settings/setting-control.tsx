@@ -27,6 +27,7 @@ import type {
 } from './fields.ts';
 import { isSecretSet, readTexts } from './section-values.ts';
 import type { Setting } from './use-setting.ts';
+import { writeBytes } from './write-bytes.ts';
 
 interface ControlProps<Kind extends Field = Field> {
   readonly field: Kind;
@@ -245,12 +246,4 @@ function writeAmount(
   // A port is a name, not an amount.
   if (id === 'port') return String(fallback);
   return unit === 'bytes' ? writeBytes(fallback) : write(fallback);
-}
-
-const UNITS = ['B', 'KiB', 'MiB', 'GiB', 'TiB'] as const;
-
-function writeBytes(bytes: number): string {
-  const power = bytes < 1 ? 0 : Math.min(UNITS.length - 1, Math.floor(Math.log2(bytes) / 10));
-  const amount = bytes / 1024 ** power;
-  return `${Number(amount.toFixed(1))} ${UNITS[power]}`;
 }

@@ -4,31 +4,33 @@ import { Tooltip } from '@mantine/core';
 import { useId } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { Field } from './fields.ts';
+import { OverrideNote } from './override-note.tsx';
 import { SettingControl } from './setting-control.tsx';
+import { SettingValue } from './setting-value.tsx';
 import { useSetting } from './use-setting.ts';
 import './settings.css';
 
-export interface SettingRowProps {
-  readonly field: Field;
-  /** What holds instead, where the environment or a flag is known to win over the file. */
-  readonly override?: string | undefined;
-}
-
-export function SettingRow({ field, override }: SettingRowProps) {
+export function SettingRow({ field }: { readonly field: Field }) {
   const { t } = useTranslation();
   const id = useId();
   const setting = useSetting(field);
-  const shape = field.kind === 'list' ? ' is-wide' : field.kind === 'switch' ? ' is-switch' : '';
+  const { override } = setting;
+  const isSwitch = field.kind === 'switch' && override === undefined;
+  const shape = field.kind === 'list' ? ' is-wide' : isSwitch ? ' is-switch' : '';
   return (
     <div className={`setting${shape}`}>
       <div className="setting-words">
-        <label htmlFor={id} className="setting-name">
-          {t(`settings.fields.${field.id}.name`)}
-        </label>
+        {override === undefined ? (
+          <label htmlFor={id} className="setting-name">
+            {t(`settings.fields.${field.id}.name`)}
+          </label>
+        ) : (
+          <strong className="setting-name">{t(`settings.fields.${field.id}.name`)}</strong>
+        )}
         <p id={`${id}-hint`} className="setting-hint">
           {t(`settings.fields.${field.id}.hint`)}
         </p>
-        <SettingMarks field={field} />
+        {override === undefined && <SettingMarks field={field} />}
       </div>
       <div className="setting-control">
         {override === undefined ? (
@@ -40,10 +42,9 @@ export function SettingRow({ field, override }: SettingRowProps) {
             id={id}
           />
         ) : (
-          <div className="setting-override">
-            <strong>{override}</strong>
-            <span className="dimmed small">{t('settings.overridden')}</span>
-          </div>
+          <OverrideNote override={override}>
+            <SettingValue field={field} value={override.value} />
+          </OverrideNote>
         )}
       </div>
     </div>

@@ -2,14 +2,17 @@
 
 import { useQuery } from '@tanstack/react-query';
 import { useTranslation } from 'react-i18next';
+import type { SettingOverride } from '../../../src/admin/contract.ts';
 import { type SectionPatch, sectionQuery, useChangeSection } from '../api/queries/config.ts';
 import { useToasts } from '../components/use-toasts.tsx';
 import type { Field } from './fields.ts';
-import { patchOf, valueAt } from './section-values.ts';
+import { findOverride, patchOf, valueAt } from './section-values.ts';
 
 export interface Setting {
   /** Undefined where the file says nothing, and while it is read. */
   readonly value: unknown;
+  /** What wins over the file here. */
+  readonly override: SettingOverride | undefined;
   readonly isLoaded: boolean;
   readonly error: unknown;
   /** Null takes the setting out of the file: its default holds. */
@@ -37,5 +40,6 @@ export function useSetting(field: Field): Setting {
       }
     });
   };
-  return { value, isLoaded: data !== undefined, error: change.error, save };
+  const override = findOverride(data, field.path);
+  return { value, override, isLoaded: data !== undefined, error: change.error, save };
 }

@@ -52,6 +52,7 @@ export function useChangeSection(section: string) {
     },
     onSuccess: (changed) => {
       client.setQueryData(queryKey, changed);
+      void client.invalidateQueries({ queryKey: keyOf('environment') });
       void client.invalidateQueries({ queryKey: ['route'] });
       void client.invalidateQueries({ queryKey: ['models'] });
     },

@@ -9,6 +9,8 @@ export const addAccount = {
   byServiceAccount: 'Service account',
   byImport: 'Import',
   upstream: 'Upstream',
+  sandboxHint: 'A sandbox: its answers are made up. For real ones choose another upstream.',
+  addUpstream: 'Add one in the settings',
   noUpstreams: 'No upstream is configured. Add one under “upstreams” of the config file.',
   cannotSignIn:
     'No OAuth client is configured for this upstream. Set upstreams.{{upstream}}.oauth.client_id, or add the account by key.',

@@ -89,6 +89,7 @@ export const requests = {
   modelVersion: 'Model version',
   noKey: 'none',
   failedTitle: 'Why it failed',
+  seeRoute: 'See where this name goes, and map it',
   timings: 'Timings',
   firstEvent: 'Until the first of the answer',
   rest: 'Until the end',

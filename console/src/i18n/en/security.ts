@@ -21,8 +21,6 @@ export const security = {
     strict: 'Everyone needs a key, also programs on this machine.',
   },
   modeNow: 'Now',
-  modeOverridden:
-    'The environment or a flag sets “{{mode}}”; a change here counts once that is gone.',
   offTitle: 'Turn keys off?',
   offHint: 'Anyone who can reach {{address}} could then use your accounts without a key.',
   offConfirm: 'Turn off',
@@ -76,6 +74,8 @@ export const security = {
   checkRule: 'by the rule {{range}} ({{list}})',
   checkNoRule: 'as no rule covers it',
   rulesTitle: 'Rules',
+  rulesIdle: 'The address filter is off: these rules turn nobody away yet.',
+  rulesWake: 'Turn the filter on',
   addRule: 'Add rule',
   ruleTitle: 'Add an address rule',
   ruleEditTitle: 'Rule for {{range}}',

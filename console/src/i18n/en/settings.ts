@@ -16,6 +16,7 @@ export const settings = {
     thinking: 'Thinking',
     monitor: 'Monitor',
     log: 'Log',
+    environment: 'Environment',
   },
   groupHints: {
     access:
@@ -27,13 +28,20 @@ export const settings = {
     thinking: 'What becomes of the thinking that clients ask for.',
     monitor: 'What is remembered of requests, and for how long.',
     log: 'What the gateway writes about itself.',
+    environment: 'What the gateway was started with.',
   },
   revision: 'Revision {{revision}}',
   saved: '{{name}} changed',
   fallback: '{{value}} by default',
   needsRestart: 'from the next start on',
   variableHint: 'Where {{variable}} is set in the environment it wins over what stands here.',
-  overridden: 'Set by the environment or a flag, which win over the config file.',
+  overriddenByVariable:
+    'Set by {{name}} in the environment, which wins over the config file. To change it here, take {{name}} away and start the gateway again.',
+  overriddenByFlag:
+    'Set by the flag {{name}}, which wins over the config file. To change it here, start the gateway without it.',
+  secretHidden: 'Set, and not shown',
+  on: 'On',
+  off: 'Off',
   outOfRange: 'From {{least}} to {{most}}',
   secretSet: 'Set. Write to replace',
   secretUnset: 'None is set',
@@ -193,6 +201,7 @@ export const settings = {
     empty: 'No upstream in the config file',
     emptyHint:
       'Those of the environment and the sandbox work without an entry. Add one to reach a model API of your own, or to sign accounts in with your own OAuth client.',
+    ofEnvironment: 'from the environment ({{name}})',
     edit: 'Edit {{id}}',
     remove: 'Remove {{id}}',
     removed: 'Upstream {{id}} removed',

@@ -12,6 +12,8 @@ export const addAccount: Translated<typeof english> = {
   byServiceAccount: '服务账号',
   byImport: '导入',
   upstream: '上游',
+  sandboxHint: '沙盒的回答是虚构的。需要真实回答时请选择其他上游。',
+  addUpstream: '在设置中添加',
   noUpstreams: '尚未配置上游。请在配置文件的 “upstreams” 中添加。',
   cannotSignIn:
     '此上游没有配置 OAuth 客户端。请设置 upstreams.{{upstream}}.oauth.client_id，或用密钥添加账号。',

@@ -81,6 +81,7 @@ export const requests: Translated<typeof english> = {
   modelVersion: '模型版本',
   noKey: '无',
   failedTitle: '失败原因',
+  seeRoute: '查看此名称的去向并设置映射',
   timings: '耗时',
   firstEvent: '到首个响应',
   rest: '到结束',

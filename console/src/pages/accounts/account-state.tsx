@@ -10,6 +10,9 @@ export function StateMark({ account }: { readonly account: Account }) {
   const { t } = useTranslation();
   const { status, cooldowns } = account;
   if (status.kind === 'disabled') {
+    if (status.reason === 'standing-by') {
+      return <StatusMark tone="idle">{t('accounts.standingBy')}</StatusMark>;
+    }
     // Somebody meant it; everything else wants a person.
     const tone = status.reason === 'manual' ? 'idle' : 'bad';
     return <StatusMark tone={tone}>{t('accounts.disabled')}</StatusMark>;
@@ -70,6 +73,7 @@ function sayReason(reason: string | null, t: TFunction): string {
     case 'invalid-grant':
     case 'forbidden':
     case 'manual':
+    case 'standing-by':
     case 'verification':
       return t(`accounts.reasons.${reason}`);
     default:

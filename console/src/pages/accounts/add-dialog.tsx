@@ -58,7 +58,7 @@ export function AddDialog({ way, again, onWay, onClose }: AddDialogProps) {
           onChange={(value) => onWay(WAYS.find((one) => one === value) ?? 'sign-in')}
           keepMounted={false}
         >
-          <Tabs.List mb="md" aria-label={t('addAccount.how')}>
+          <Tabs.List className="scroll-tabs" mb="md" aria-label={t('addAccount.how')}>
             {WAYS.map((one) => (
               <Tabs.Tab key={one} value={one}>
                 {t(TEXTS[one])}

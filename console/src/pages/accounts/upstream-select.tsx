@@ -1,6 +1,7 @@
 // Chooses the upstream an account belongs to; there is nothing to choose where there is one.
 
 import { Alert, Select, Skeleton } from '@mantine/core';
+import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { Upstreams } from '../../../../src/admin/contract.ts';
@@ -39,9 +40,19 @@ export function UpstreamSelect({ upstreams, isLoading, chosen }: UpstreamSelectP
   const { t } = useTranslation();
   if (isLoading) return <Skeleton height={58} />;
   if (upstreams.length === 0) return <Alert color="yellow">{t('addAccount.noUpstreams')}</Alert>;
+  const hint =
+    chosen.upstream?.profile === 'sandbox' ? (
+      <>
+        {t('addAccount.sandboxHint')}{' '}
+        <Link to="/settings" search={{ section: 'upstreams' }}>
+          {t('addAccount.addUpstream')}
+        </Link>
+      </>
+    ) : undefined;
   return (
     <Select
       label={t('addAccount.upstream')}
+      description={hint}
       data={upstreams.map(({ id, profile }) => ({
         value: id,
         label: id === profile ? id : `${id} (${profile})`,

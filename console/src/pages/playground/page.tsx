@@ -7,34 +7,20 @@ import { useEffect, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { PageHeader } from '../../components/page-header.tsx';
 import { Panel } from '../../components/panel.tsx';
-import type { Draft } from '../../wire/write-request.ts';
 import { ConversationView } from './conversation-view.tsx';
 import { DraftForm } from './draft-form.tsx';
 import { forgetDraft, keepDraft, readKept } from './draft-store.ts';
 import { PromptForm } from './prompt-form.tsx';
 import { turnsOf, useConversation } from './use-conversation.ts';
+import { useDraft } from './use-draft.ts';
 import { WirePanel } from './wire-panel.tsx';
 import './page.css';
-
-const FIRST_DRAFT: Draft = {
-  protocol: 'chat',
-  model: '',
-  system: '',
-  turns: [],
-  stream: true,
-  maxTokens: undefined,
-  temperature: undefined,
-  thinkingTokens: undefined,
-  size: '',
-  quality: '',
-  count: 1,
-};
 
 export function PlaygroundPage() {
   const { t } = useTranslation();
   const [kept] = useState(readKept);
   const [isKept, setKept] = useState(kept !== undefined);
-  const [draft, setDraft] = useState<Draft>({ ...FIRST_DRAFT, ...kept?.draft });
+  const { draft, setDraft } = useDraft(kept?.draft);
   const [key, setKey] = useState('');
   const [areSettingsOpen, setSettingsOpen] = useState(false);
   const talk = useConversation(kept?.turns ?? []);

@@ -9,6 +9,7 @@ import { ApiError } from '../../api/client.ts';
 import { requestQuery } from '../../api/queries/requests.ts';
 import { EmptyNote } from '../../components/empty-note.tsx';
 import { ErrorNote } from '../../components/error-note.tsx';
+import { useActiveInView } from '../../components/use-active-in-view.ts';
 import { useSearchTexts } from '../../components/use-search-texts.ts';
 import { Attempts } from './attempts.tsx';
 import { Bodies } from './bodies.tsx';
@@ -66,6 +67,7 @@ function RequestTabs({ detail }: { readonly detail: RequestDetail }) {
   const { t } = useTranslation();
   const { texts, adjust } = useSearchTexts();
   const tab = TABS.find((one) => one === texts.tab) ?? 'summary';
+  const row = useActiveInView<HTMLDivElement>(tab);
   const counts = { attempts: detail.attemptsList.length, receipt: detail.receiptEntries.length };
   return (
     <>
@@ -80,7 +82,7 @@ function RequestTabs({ detail }: { readonly detail: RequestDetail }) {
         onChange={(next) => adjust({ tab: next === 'summary' ? undefined : (next ?? undefined) })}
         keepMounted={false}
       >
-        <Tabs.List className="detail-tabs">
+        <Tabs.List ref={row} className="detail-tabs">
           {TABS.map((name) => (
             <Tabs.Tab key={name} value={name}>
               {t(`requests.tabs.${name}`)}

@@ -37,9 +37,19 @@ export const RequestLine = memo(function RequestLine({ row, search }: RequestLin
       <span className="request-status">
         <Outcome row={row} />
       </span>
-      <span className="request-model one-line" title={model}>
-        {model === '' ? <span className="dimmed">{row.path}</span> : model}
-        {target !== undefined && target !== model && <span className="dimmed"> → {target}</span>}
+      <span className="request-model" title={model}>
+        <span className="request-names">
+          <span className="one-line">
+            {model === '' ? <span className="dimmed">{row.path}</span> : model}
+            {target !== undefined && target !== model && (
+              <span className="request-target dimmed"> → {target}</span>
+            )}
+          </span>
+          {row.attempts > 1 && (
+            <span className="request-mark">{t('requests.tries', { count: row.attempts })}</span>
+          )}
+          <ReceiptMark row={row} />
+        </span>
         {error !== undefined && <span className="request-error one-line">{error}</span>}
       </span>
       <span className="request-protocol dimmed">{row.protocol}</span>
@@ -50,12 +60,6 @@ export const RequestLine = memo(function RequestLine({ row, search }: RequestLin
         <RequestTokens row={row} />
       </span>
       <span className="request-time">{format.duration(totalMs)}</span>
-      <span className="request-marks">
-        {row.attempts > 1 && (
-          <span className="request-mark">{t('requests.tries', { count: row.attempts })}</span>
-        )}
-        <ReceiptMark row={row} />
-      </span>
     </Link>
   );
 });

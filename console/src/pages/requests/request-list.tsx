@@ -38,7 +38,6 @@ export function RequestList({ list, rows, search, onTop }: RequestListProps) {
         <span className="request-account">{t('requests.account')}</span>
         <span className="request-tokens">{t('requests.tokens')}</span>
         <span className="request-time">{t('requests.took')}</span>
-        <span className="request-marks" />
       </div>
       <div className="request-rows">
         {waiting > 0 && (

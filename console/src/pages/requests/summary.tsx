@@ -25,6 +25,11 @@ export function Summary({ detail }: { readonly detail: RequestDetail }) {
         >
           <span className="wrap-anywhere">{error}</span>
           {errorKind !== undefined && <span className="sub-line mono">{errorKind}</span>}
+          {errorKind === 'not-found' && detail.model !== '' && (
+            <Link to="/routing" search={{ name: detail.model }}>
+              {t('requests.seeRoute')}
+            </Link>
+          )}
         </Alert>
       )}
       <Timings detail={detail} />

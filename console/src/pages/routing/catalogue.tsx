@@ -92,6 +92,8 @@ function ModelRow({ model, onTry }: { readonly model: Model } & Pick<ModelTableP
   const { t } = useTranslation();
   const format = useFormat();
   const { id, target, supportsThinking, drawsImages, tasks } = model;
+  // A model that writes nothing has no limit of what it writes.
+  const writes = tasks.includes('generate');
   const abilities = [
     ...tasks.map((task) =>
       task === 'generate' || task === 'embed' ? t(`routing.tasks.${task}`) : task,
@@ -117,9 +119,11 @@ function ModelRow({ model, onTry }: { readonly model: Model } & Pick<ModelTableP
       </td>
       <td
         className="numeric"
-        title={`${format.number(model.outputTokenLimit)} ${t('routing.tokensUnit')}`}
+        title={
+          writes ? `${format.number(model.outputTokenLimit)} ${t('routing.tokensUnit')}` : undefined
+        }
       >
-        {format.compact(model.outputTokenLimit)}
+        {writes ? format.compact(model.outputTokenLimit) : '–'}
       </td>
       <td className="dimmed">{abilities.join(', ')}</td>
     </tr>

@@ -137,12 +137,16 @@ function AccessRow({ entry, onDeny }: AccessRowProps) {
       <td className="is-lead">
         <StatusMark tone={TONES[verdict]}>{t(`security.verdicts.${verdict}`)}</StatusMark>
       </td>
-      <td className="dimmed">
+      <td className="dimmed access-when">
         <RelativeTime at={at} />
       </td>
-      <td className="mono wrap-anywhere">{address}</td>
-      <td className="mono wrap-anywhere">
-        {method} {path}
+      <td className="mono">
+        <span className="access-address wrap-anywhere">{address}</span>
+      </td>
+      <td className="mono">
+        <span className="access-path wrap-anywhere">
+          {method} {path}
+        </span>
       </td>
       <td className="dimmed wrap-anywhere">{reason}</td>
       <td className="is-corner">

@@ -8,7 +8,7 @@ import { useCheckAddress } from '../../api/queries/address-rules.ts';
 import { ErrorNote } from '../../components/error-note.tsx';
 import { Panel } from '../../components/panel.tsx';
 import { StatusMark } from '../../components/status-mark.tsx';
-import { ALLOW_BEATS_DENY, FILTER_DEFAULT, FILTER_ENABLED } from '../../settings/fields.ts';
+import { FILTER_PLACE } from '../../settings/setting-places.ts';
 import { SettingRow } from '../../settings/setting-row.tsx';
 import { RulesPanel } from './rules-panel.tsx';
 
@@ -18,7 +18,7 @@ export function AddressesTab() {
     <div className="security-stack">
       <div className="security-columns">
         <Panel title={t('security.filterTitle')} hint={t('security.filterHint')}>
-          {[FILTER_ENABLED, FILTER_DEFAULT, ALLOW_BEATS_DENY].map((field) => (
+          {FILTER_PLACE.fields.map((field) => (
             <SettingRow key={field.id} field={field} />
           ))}
         </Panel>

@@ -1,13 +1,14 @@
 // Chooses who needs a key, and says what each choice means now.
 
 import { Alert, Radio, Skeleton } from '@mantine/core';
-import { IconInfoCircle } from '@tabler/icons-react';
+import { IconLock } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
 import { useTranslation } from 'react-i18next';
 import { overviewQuery } from '../../api/queries/overview.ts';
 import { Panel } from '../../components/panel.tsx';
 import { useConfirm } from '../../components/use-confirm.tsx';
-import { AUTH_MODE } from '../../settings/fields.ts';
+import { useOverrideText } from '../../settings/override-note.tsx';
+import { ACCESS_PLACE } from '../../settings/setting-places.ts';
 import { useSetting } from '../../settings/use-setting.ts';
 
 const MODES = ['off', 'auto', 'strict'] as const;
@@ -16,11 +17,12 @@ type Mode = (typeof MODES)[number];
 export function ModePanel() {
   const { t } = useTranslation();
   const confirm = useConfirm();
-  const setting = useSetting(AUTH_MODE);
+  const [field] = ACCESS_PLACE.fields;
+  const setting = useSetting(field);
+  const sayOverride = useOverrideText();
+  const { override } = setting;
   const { data: overview } = useQuery(overviewQuery);
-  const inFile = readMode(setting.value) ?? 'auto';
-  const inForce = readMode(overview?.authMode) ?? inFile;
-  const isOverridden = setting.isLoaded && overview !== undefined && inForce !== inFile;
+  const inForce = readMode(override === undefined ? setting.value : override.value) ?? 'auto';
   const choose = (mode: Mode): void => {
     if (mode !== 'off') {
       setting.save(mode);
@@ -42,13 +44,18 @@ export function ModePanel() {
       {!setting.isLoaded && <Skeleton height={180} />}
       {setting.isLoaded && (
         <Radio.Group
-          value={inFile}
+          value={inForce}
           onChange={(value) => choose(readMode(value) ?? 'auto')}
           aria-label={t('security.modeTitle')}
         >
           <div className="modes">
             {MODES.map((mode) => (
-              <Radio.Card key={mode} value={mode} className="mode-card">
+              <Radio.Card
+                key={mode}
+                value={mode}
+                className="mode-card"
+                disabled={override !== undefined}
+              >
                 <Radio.Indicator />
                 <span>
                   <strong>{t(`security.modes.${mode}`)}</strong>
@@ -60,9 +67,9 @@ export function ModePanel() {
           </div>
         </Radio.Group>
       )}
-      {isOverridden && (
-        <Alert mt="md" color="yellow" variant="light" icon={<IconInfoCircle size={18} />}>
-          {t('security.modeOverridden', { mode: t(`security.modes.${inForce}`) })}
+      {override !== undefined && (
+        <Alert mt="md" color="yellow" variant="light" icon={<IconLock size={18} />}>
+          {sayOverride(override)}
         </Alert>
       )}
     </Panel>

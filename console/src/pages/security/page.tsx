@@ -4,8 +4,9 @@ import { Tabs } from '@mantine/core';
 import { useTranslation } from 'react-i18next';
 import { PageHeader } from '../../components/page-header.tsx';
 import { Panel } from '../../components/panel.tsx';
+import { useActiveInView } from '../../components/use-active-in-view.ts';
 import { useSearchTexts } from '../../components/use-search-texts.ts';
-import { ALLOWED_HOSTS, CORS_ORIGINS, TRUSTED_PROXIES } from '../../settings/fields.ts';
+import { WEB_PLACE } from '../../settings/setting-places.ts';
 import { SettingRow } from '../../settings/setting-row.tsx';
 import { AccessLogPanel } from './access-log-panel.tsx';
 import { AddressesTab } from './addresses-tab.tsx';
@@ -19,6 +20,7 @@ export function SecurityPage() {
   const { t } = useTranslation();
   const { texts, adjust } = useSearchTexts();
   const tab = TABS.find((one) => one === texts.tab) ?? 'access';
+  const row = useActiveInView<HTMLDivElement>(tab);
   return (
     <>
       <PageHeader title={t('shell.pages.security')} subtitle={t('security.subtitle')} />
@@ -27,7 +29,7 @@ export function SecurityPage() {
         onChange={(next) => adjust({ tab: next === 'access' || next === null ? undefined : next })}
         keepMounted={false}
       >
-        <Tabs.List className="scroll-tabs" aria-label={t('shell.pages.security')}>
+        <Tabs.List ref={row} className="scroll-tabs" aria-label={t('shell.pages.security')}>
           {TABS.map((name) => (
             <Tabs.Tab key={name} value={name}>
               {t(`security.tabs.${name}`)}
@@ -48,7 +50,7 @@ export function SecurityPage() {
         </Tabs.Panel>
         <Tabs.Panel value="web" pt="lg">
           <Panel title={t('security.webTitle')} hint={t('security.webHint')}>
-            {[CORS_ORIGINS, TRUSTED_PROXIES, ALLOWED_HOSTS].map((field) => (
+            {WEB_PLACE.fields.map((field) => (
               <SettingRow key={field.id} field={field} />
             ))}
           </Panel>

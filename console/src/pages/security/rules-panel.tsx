@@ -1,7 +1,13 @@
 // The rules of the address filter, with their hits.
 
-import { ActionIcon, Button, Modal, Skeleton } from '@mantine/core';
-import { IconPencil, IconPlus, IconShieldHalf, IconTrash } from '@tabler/icons-react';
+import { ActionIcon, Alert, Button, Modal, Skeleton } from '@mantine/core';
+import {
+  IconPencil,
+  IconPlus,
+  IconShieldHalf,
+  IconShieldOff,
+  IconTrash,
+} from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
@@ -15,6 +21,8 @@ import { StatusMark } from '../../components/status-mark.tsx';
 import { RelativeTime } from '../../components/times.tsx';
 import { useFormat } from '../../components/use-format.ts';
 import { useToasts } from '../../components/use-toasts.tsx';
+import { FILTER_ENABLED } from '../../settings/fields.ts';
+import { useSetting } from '../../settings/use-setting.ts';
 import { RuleForm } from './rule-form.tsx';
 import '../../components/stacking-table.css';
 
@@ -49,7 +57,10 @@ export function RulesPanel() {
         />
       )}
       {data !== undefined && data.rules.length > 0 && (
-        <RuleTable rules={data.rules} onEdit={setEditing} onRemove={remove} />
+        <>
+          <IdleRulesNote />
+          <RuleTable rules={data.rules} onEdit={setEditing} onRemove={remove} />
+        </>
       )}
       <Modal
         opened={editing !== undefined}
@@ -66,6 +77,24 @@ export function RulesPanel() {
         )}
       </Modal>
     </Panel>
+  );
+}
+
+/** Rules that count for nothing yet, with the way to change that. */
+function IdleRulesNote() {
+  const { t } = useTranslation();
+  const filter = useSetting(FILTER_ENABLED);
+  const isOn = filter.override?.value ?? filter.value;
+  if (!filter.isLoaded || isOn === true) return null;
+  return (
+    <Alert color="yellow" mx="md" mb="sm" icon={<IconShieldOff size={18} />}>
+      <span className="toast-line">
+        {t('security.rulesIdle')}
+        <Button size="xs" variant="default" onClick={() => filter.save(true)}>
+          {t('security.rulesWake')}
+        </Button>
+      </span>
+    </Alert>
   );
 }
 

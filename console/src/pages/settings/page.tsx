@@ -8,10 +8,12 @@ import { sectionQuery } from '../../api/queries/config.ts';
 import { ErrorNote } from '../../components/error-note.tsx';
 import { PageHeader } from '../../components/page-header.tsx';
 import { Panel } from '../../components/panel.tsx';
+import { useActiveInView } from '../../components/use-active-in-view.ts';
 import { useSearchTexts } from '../../components/use-search-texts.ts';
 import { GROUPS, type GroupId } from '../../settings/field-groups.ts';
 import type { Field } from '../../settings/fields.ts';
 import { SettingRow } from '../../settings/setting-row.tsx';
+import { EnvironmentPanel } from './environment-panel.tsx';
 import { UpstreamsPanel } from './upstreams-panel.tsx';
 import './page.css';
 
@@ -19,11 +21,12 @@ export function SettingsPage() {
   const { t } = useTranslation();
   const { texts, adjust } = useSearchTexts();
   const group = GROUPS.find(({ id }) => id === texts.section) ?? GROUPS[0];
+  const row = useActiveInView<HTMLElement>(group.id);
   return (
     <>
       <PageHeader title={t('shell.pages.settings')} subtitle={t('settings.subtitle')} />
       <div className="settings-layout">
-        <nav className="settings-nav" aria-label={t('settings.sections')}>
+        <nav ref={row} className="settings-nav" aria-label={t('settings.sections')}>
           {GROUPS.map(({ id }) => (
             <button
               key={id}
@@ -36,11 +39,7 @@ export function SettingsPage() {
           ))}
         </nav>
         <div className="settings-content">
-          {group.id === 'upstreams' ? (
-            <UpstreamsPanel />
-          ) : (
-            <GroupPanel id={group.id} fields={group.fields} />
-          )}
+          <GroupContent id={group.id} fields={group.fields} />
           <Elsewhere />
         </div>
       </div>
@@ -51,6 +50,12 @@ export function SettingsPage() {
 interface GroupPanelProps {
   readonly id: GroupId;
   readonly fields: readonly Field[];
+}
+
+function GroupContent({ id, fields }: GroupPanelProps) {
+  if (id === 'upstreams') return <UpstreamsPanel />;
+  if (id === 'environment') return <EnvironmentPanel />;
+  return <GroupPanel id={id} fields={fields} />;
 }
 
 function GroupPanel({ id, fields }: GroupPanelProps) {

@@ -3,10 +3,12 @@
 import { Button, PasswordInput, Select, TagsInput, Textarea, TextInput } from '@mantine/core';
 import { type UseFormReturnType, useForm } from '@mantine/form';
 import { useTranslation } from 'react-i18next';
+import type { ConfigSection } from '../../../../src/admin/contract.ts';
 import { useChangeSection } from '../../api/queries/config.ts';
 import { ErrorNote } from '../../components/error-note.tsx';
 import { useToasts } from '../../components/use-toasts.tsx';
-import { valueAt } from '../../settings/section-values.ts';
+import { useOverrideText } from '../../settings/override-note.tsx';
+import { findOverride, valueAt } from '../../settings/section-values.ts';
 import {
   AUTH_WAYS,
   findUpstreamProblem,
@@ -22,16 +24,17 @@ import '../../components/form.css';
 export interface UpstreamFormProps {
   /** '' for a new one. */
   readonly id: string;
-  readonly values: object;
+  readonly section: ConfigSection;
   readonly onClose: () => void;
 }
 
 type Form = UseFormReturnType<UpstreamValues>;
 
-export function UpstreamForm({ id, values, onClose }: UpstreamFormProps) {
+export function UpstreamForm({ id, section, onClose }: UpstreamFormProps) {
   const { t } = useTranslation();
   const toasts = useToasts();
   const change = useChangeSection('upstreams');
+  const { values } = section;
   const entry = id === '' ? undefined : valueAt(values, [id]);
   const form: Form = useForm<UpstreamValues>({ initialValues: readUpstream(id, entry) });
   const showProblem = useProblem(form);
@@ -62,7 +65,7 @@ export function UpstreamForm({ id, values, onClose }: UpstreamFormProps) {
         spellCheck={false}
         {...form.getInputProps('id')}
       />
-      <ReachFields form={form} />
+      <ReachFields form={form} section={section} />
       <OAuthFields form={form} isSecretSet={hasClientSecret(entry)} />
       {change.error !== null && <ErrorNote error={change.error} />}
       <div className="form-actions">
@@ -105,9 +108,21 @@ function useProblem(form: Form) {
   };
 }
 
-function ReachFields({ form }: { readonly form: Form }) {
+interface ReachFieldsProps {
+  readonly form: Form;
+  readonly section: ConfigSection;
+}
+
+function ReachFields({ form, section }: ReachFieldsProps) {
   const { t } = useTranslation();
-  const { profile } = form.values;
+  const sayOverride = useOverrideText();
+  const { id, profile } = form.values;
+  /** What the environment says holds, whatever is written here. */
+  const lock = (field: string) => {
+    const override = findOverride(section, [id, field]);
+    if (override === undefined) return {};
+    return { disabled: true, value: String(override.value), description: sayOverride(override) };
+  };
   const text = (field: 'base_url' | 'location' | 'quota_path', label: string, hint: string) => (
     <TextInput
       label={label}
@@ -115,6 +130,7 @@ function ReachFields({ form }: { readonly form: Form }) {
       autoComplete="off"
       spellCheck={false}
       {...form.getInputProps(field)}
+      {...lock(field)}
     />
   );
   return (
@@ -125,6 +141,7 @@ function ReachFields({ form }: { readonly form: Form }) {
         data={[...PROFILES]}
         allowDeselect={false}
         {...form.getInputProps('profile')}
+        {...lock('profile')}
       />
       {text('base_url', t('settings.upstream.baseUrl'), t('settings.upstream.baseUrlHint'))}
       {profile === 'generic' && (
@@ -135,6 +152,7 @@ function ReachFields({ form }: { readonly form: Form }) {
             data={[...VOCABULARIES]}
             clearable
             {...form.getInputProps('vocabulary')}
+            {...lock('vocabulary')}
           />
           <Select
             label={t('settings.upstream.auth')}
@@ -142,6 +160,7 @@ function ReachFields({ form }: { readonly form: Form }) {
             data={[...AUTH_WAYS]}
             clearable
             {...form.getInputProps('auth')}
+            {...lock('auth')}
           />
         </div>
       )}

@@ -1,16 +1,17 @@
 // The upstreams of the config file: the list, adding, changing and removing one.
 
 import { ActionIcon, Button, Drawer, Skeleton } from '@mantine/core';
-import { IconCloudOff, IconPencil, IconPlus, IconTrash } from '@tabler/icons-react';
+import { IconCloudOff, IconLock, IconPencil, IconPlus, IconTrash } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
+import type { ConfigSection } from '../../../../src/admin/contract.ts';
 import { sectionQuery, useChangeSection } from '../../api/queries/config.ts';
 import { EmptyNote } from '../../components/empty-note.tsx';
 import { ErrorNote } from '../../components/error-note.tsx';
 import { Panel } from '../../components/panel.tsx';
 import { useToasts } from '../../components/use-toasts.tsx';
-import { valueAt } from '../../settings/section-values.ts';
+import { findOverride, valueAt } from '../../settings/section-values.ts';
 import { UpstreamForm } from './upstream-form.tsx';
 
 const SECTION = 'upstreams';
@@ -53,9 +54,7 @@ export function UpstreamsPanel() {
       {data === undefined && error !== null && (
         <ErrorNote error={error} onRetry={() => void refetch()} />
       )}
-      {data !== undefined && (
-        <UpstreamList values={data.values} onEdit={setEditing} onRemove={remove} />
-      )}
+      {data !== undefined && <UpstreamList section={data} onEdit={setEditing} onRemove={remove} />}
       <Drawer
         opened={editing !== undefined}
         onClose={close}
@@ -69,7 +68,7 @@ export function UpstreamsPanel() {
         closeButtonProps={{ 'aria-label': t('common.close') }}
       >
         {editing !== undefined && data !== undefined && (
-          <UpstreamForm id={editing} values={data.values} onClose={close} />
+          <UpstreamForm id={editing} section={data} onClose={close} />
         )}
       </Drawer>
     </Panel>
@@ -77,15 +76,16 @@ export function UpstreamsPanel() {
 }
 
 interface UpstreamListProps {
-  readonly values: object;
+  readonly section: ConfigSection;
   readonly onEdit: (id: string) => void;
   readonly onRemove: (id: string, entry: unknown) => void;
 }
 
-function UpstreamList({ values, onEdit, onRemove }: UpstreamListProps) {
+function UpstreamList({ section, onEdit, onRemove }: UpstreamListProps) {
   const { t } = useTranslation();
-  const entries = Object.entries(values);
-  if (entries.length === 0) {
+  const entries = Object.entries(section.values);
+  const elsewhere = listEnvironmentUpstreams(section);
+  if (entries.length === 0 && elsewhere.length === 0) {
     return (
       <EmptyNote
         icon={<IconCloudOff size={32} stroke={1.5} />}
@@ -124,6 +124,36 @@ function UpstreamList({ values, onEdit, onRemove }: UpstreamListProps) {
           </ActionIcon>
         </li>
       ))}
+      {elsewhere.map(({ id, name, baseUrl }) => (
+        <li key={id}>
+          <div>
+            <strong className="wrap-anywhere">{id}</strong>
+            <span className="sub-line wrap-anywhere">
+              {[baseUrl, t('settings.upstream.ofEnvironment', { name })]
+                .filter((text) => text !== undefined)
+                .join(' · ')}
+            </span>
+          </div>
+          <IconLock size={16} aria-hidden="true" />
+        </li>
+      ))}
     </ul>
   );
+}
+
+interface EnvironmentUpstream {
+  readonly id: string;
+  /** The variable by which it is there. */
+  readonly name: string;
+  readonly baseUrl: string | undefined;
+}
+
+/** Upstreams that only the environment names. */
+function listEnvironmentUpstreams(section: ConfigSection): readonly EnvironmentUpstream[] {
+  return Object.entries(section.overrides).flatMap(([path, { name }]) => {
+    const [id = '', key] = path.split('.');
+    if (key !== 'profile' || Object.hasOwn(section.values, id)) return [];
+    const baseUrl = findOverride(section, [id, 'base_url'])?.value;
+    return [{ id, name, baseUrl: typeof baseUrl === 'string' ? baseUrl : undefined }];
+  });
 }

@@ -1,0 +1,11 @@
+// The variables the gateway was started with, and what is in force.
+
+import { queryOptions } from '@tanstack/react-query';
+import type { Environment } from '../../../../src/admin/contract.ts';
+import { callApi } from '../client.ts';
+
+export const environmentQuery = queryOptions({
+  // As old as the settings are.
+  queryKey: ['config', 'environment'],
+  queryFn: ({ signal }) => callApi<Environment>('GET', '/api/environment', { signal }),
+});

@@ -1,0 +1,60 @@
+// The variables of the environment, in Chinese.
+
+import type { environment as english } from '../en/environment.ts';
+import type { Translated } from '../texts.ts';
+
+export const environment: Translated<typeof english> = {
+  given: '启动时已设置',
+  givenHint:
+    '由环境变量或启动参数设置，优先于配置文件，因此相应设置在各自页面上被锁定。要更改，请在启动网关之处更改并重新启动。',
+  noneGiven: '环境变量和启动参数未设置任何内容。',
+  others: '启动时未设置',
+  othersHint: '以配置文件中的内容或默认值为准。需要重启的在启动网关之处设置，其余可在此立即更改。',
+  unset: '未设置',
+  origins: {
+    flag: '启动参数',
+    environment: '环境变量',
+    file: '配置文件',
+    default: '默认值',
+  },
+  needsRestart: '需要重启',
+  change: '去更改',
+  changeAtOnce: '去更改，立即生效',
+  restart: {
+    socket: '网关只在启动时打开一次套接字。',
+    path: '网关只在启动时打开一次文件夹。',
+    process: '进程沿用启动时的环境。',
+  },
+  about: {
+    API_KEY: '客户端随模型请求发送的密钥。',
+    WEB_PASSWORD: '此控制台的密码。未设置时用配置文件中的密码，其次用网关密钥。',
+    ABV_MAX_BODY_SIZE: '请求正文的最大字节数。',
+    ABV_DIST_PATH: '此控制台文件所在的文件夹。',
+    PORT: '监听的端口；0 表示任选空闲端口。',
+    HOST: '监听的地址；0.0.0.0 面向整个网络。',
+    AUTH_MODE: '谁需要密钥：off、auto 或 strict。',
+    UPSTREAM_PROFILE: '以何种方式访问环境变量指定的上游。',
+    UPSTREAM_BASE_URL: '该上游的地址。',
+    UPSTREAM_API_KEYS: '该上游的密钥；每个密钥成为一个账号。',
+    ISTHMUS_UPSTREAM_VOCABULARY: '通用上游使用的词汇：real 或 neutral。',
+    ISTHMUS_UPSTREAM_AUTH: '密钥如何传给通用上游：bearer、header 或 query。',
+    ISTHMUS_UPSTREAM_LOCATION: 'vertex 上游的区域。',
+    ISTHMUS_UPSTREAM_PROJECT: '由环境变量中的密钥生成的账号所属的项目。',
+    GEMINI_API_KEY: '公共 Gemini API 的密钥；仅此一项即可成为一个账号。',
+    DATABASE_URL: 'PostgreSQL 数据库，供多个网关并行使用。只显示主机。',
+    REDIS_URL: 'Valkey 或 Redis 服务器，供多个网关并行使用。只显示主机。',
+    TRUSTED_PROXIES: '信任其 X-Forwarded-For 的地址与网段。',
+    ISTHMUS_ALLOWED_HOSTS: '除回环名称外，本机请求可使用的主机名。',
+    ISTHMUS_CORS_ORIGINS: '可凭密钥调用的网页来源。',
+    ISTHMUS_FETCH_REMOTE_MEDIA: '是否获取请求中以地址给出的图像和文档。',
+    LOG_LEVEL: '记录日志的最低级别。',
+    OTEL_EXPORTER_OTLP_ENDPOINT: 'OpenTelemetry 跟踪与指标的发送地址（OTLP over HTTP）。',
+    OTEL_EXPORTER_OTLP_HEADERS: '随跟踪与指标发送的请求头。',
+    OTEL_SERVICE_NAME: '跟踪与指标所属的服务。',
+    OTEL_RESOURCE_ATTRIBUTES: '关于该服务的其他属性。',
+    OTEL_TRACES_SAMPLER: '保留哪些跟踪。',
+    OTEL_TRACES_SAMPLER_ARG: '按比例采样时保留的比例。',
+    ISTHMUS_DATA_DIR: '网关存储所有内容的文件夹，包括配置文件。',
+    ISTHMUS_SECRET_KEY: '封存凭据所用的密钥。未设置时用数据文件夹中的 secret.key。',
+  },
+};
