@@ -6,6 +6,7 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { buildStale } from './build.mjs';
+import { NODE_FLAGS } from './node-flags.mjs';
 
 const ROOT = dirname(dirname(fileURLToPath(import.meta.url)));
 const MODULES = join(ROOT, 'node_modules');
@@ -14,8 +15,8 @@ const NODE = join(MODULES, 'node', 'bin', process.platform === 'win32' ? 'node.e
 
 /** What each command runs, on the pinned node; arguments given after `--` are appended. */
 const COMMANDS = {
-  start: ['lib/main.js', 'serve'],
-  isthmus: ['lib/main.js'],
+  start: [...NODE_FLAGS, 'lib/main.js', 'serve'],
+  isthmus: [...NODE_FLAGS, 'lib/main.js'],
   test: ['scripts/test.mjs', 'all'],
   check: ['scripts/test.mjs', 'check'],
   'test:clients': ['scripts/test.mjs', 'clients'],

@@ -23,3 +23,10 @@ test('observed counts move the estimate towards the upstream, outliers only so f
   for (let turn = 0; turn < 200; turn += 1) estimator.observe(prompt, 10 ** 9);
   expect(estimator.estimate(prompt)).toBeLessThanOrEqual(4000);
 });
+
+test('a change of the upstream’s counting is still learned after many answers', () => {
+  const estimator = createTokenEstimator();
+  for (let turn = 0; turn < 1000; turn += 1) estimator.observe(prompt, 1000);
+  for (let turn = 0; turn < 1000; turn += 1) estimator.observe(prompt, 2000);
+  expect(estimator.estimate(prompt)).toBeGreaterThan(1900);
+});

@@ -2,6 +2,7 @@
 
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { NODE_FLAGS } from '../../scripts/node-flags.mjs';
 import type { Contender } from './contender.ts';
 import { median } from './figures.ts';
 import { type Child, startChild } from './process.ts';
@@ -80,7 +81,7 @@ async function startGateway(
     const home = join(folder, `gateway-${startsMs.length}`);
     mkdirSync(home);
     const gateway = await startChild({
-      arguments: [source('../../lib/main.js'), 'serve', '--port', '0'],
+      arguments: [...NODE_FLAGS, source('../../lib/main.js'), 'serve', '--port', '0'],
       environment: {
         HOME: home,
         ISTHMUS_DATA_DIR: home,

@@ -1,6 +1,6 @@
 // Reads a JSON body: media type, encoding and size first, then a guard against bombs, then the text.
 
-import { isUtf8 } from 'node:buffer';
+import { isAscii, isUtf8 } from 'node:buffer';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { GatewayError, invalidRequest } from '../../canonical/error.ts';
 import type { Clock } from '../../lib/clock.ts';
@@ -67,12 +67,18 @@ function parseBody(received: Buffer): JsonObject {
   if (received.length === 0) throw invalidJson('The request body is empty; send a JSON object.');
   const { excess, mayHoldRiskyNumber } = surveyJson(received, JSON_LIMITS);
   if (excess !== undefined) throw invalidJson(EXCESS_MESSAGES[excess]);
-  if (!isUtf8(received)) throw invalidJson('The request body is not UTF-8 text.');
-  const value = parseText(withoutMark(received).toString('utf8'), mayHoldRiskyNumber);
+  const value = parseText(decode(received), mayHoldRiskyNumber);
   if (!isJsonObject(value)) {
     throw invalidRequest('body', 'The request body must be a JSON object.', 'invalid-type');
   }
   return value;
+}
+
+/** Most bodies are ASCII, which is read faster as what is the same for it. */
+function decode(bytes: Buffer): string {
+  if (isAscii(bytes)) return bytes.toString('latin1');
+  if (!isUtf8(bytes)) throw invalidJson('The request body is not UTF-8 text.');
+  return withoutMark(bytes).toString();
 }
 
 function parseText(text: string, mayHoldRiskyNumber: boolean): JsonValue {

@@ -120,8 +120,7 @@ export function createUpstreamClient(options: ClientOptions): UpstreamClient {
       'user-agent': options.userAgent,
       ...(body === undefined ? {} : { 'content-type': 'application/json' }),
     },
-    // Bytes, so that the text is encoded once: a string would be measured first and encoded while writing.
-    body: body === undefined ? null : Buffer.from(JSON.stringify(body)),
+    body: body === undefined ? null : encodeBody(body),
   });
 
   return {
@@ -132,6 +131,15 @@ export function createUpstreamClient(options: ClientOptions): UpstreamClient {
       await Promise.all([kept.destroy(), single.destroy(), proxies.close()]);
     },
   };
+}
+
+/**
+ * Bytes, so that the text is encoded once: a string would be measured first and encoded while writing.
+ * What is as many bytes as characters is ASCII, and as such copied in half the time.
+ */
+function encodeBody(body: JsonObject): Buffer {
+  const text = JSON.stringify(body);
+  return Buffer.from(text, Buffer.byteLength(text) === text.length ? 'latin1' : 'utf8');
 }
 
 function agentOptions(limits: ClientLimits): Agent.Options {
