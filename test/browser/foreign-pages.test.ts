@@ -213,8 +213,9 @@ describe.skipIf(isWithoutBrowser)('a web page of somebody else', () => {
   });
 
   test('that a person follows a link from shows nothing of the models', async () => {
-    const page = await (await browser.newContext()).newPage();
+    const context = await browser.newContext();
     for (const path of ['/v1/models', '/api/accounts', '/metrics']) {
+      const page = await context.newPage();
       await page.goto(`http://page.attacker.example:${elsewherePort}/page`);
       const [answer] = await Promise.all([
         page.waitForResponse((one) => one.url() === app.url + path),
@@ -222,7 +223,7 @@ describe.skipIf(isWithoutBrowser)('a web page of somebody else', () => {
       ]);
       expect([path, answer.status() >= 400]).toEqual([path, true]);
     }
-    await page.context().close();
+    await context.close();
   });
 
   test('differs from a program of this machine, which is served', async () => {

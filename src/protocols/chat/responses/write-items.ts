@@ -1,0 +1,208 @@
+// Writes the output items of one answer: opened, filled and done in turn, and kept for the response object.
+
+import type {
+  BlockDeltaEvent,
+  BlockEndEvent,
+  BlockOpening,
+  ChoiceEnd,
+  GroundingEvent,
+} from '../../../canonical/event.ts';
+import type { Signature } from '../../../canonical/request.ts';
+import { writeCarrier } from '../../../canonical/signature-carrier.ts';
+import type { JsonObject } from '../../../lib/json.ts';
+import type { ReplyContext } from '../../protocol.ts';
+import { type ShownBlock, writeImage, writeMarkdown } from '../answer-shapes.ts';
+import type { FrameNumbering } from './frames.ts';
+import { OpenCall } from './open-call.ts';
+import { OpenDrawing } from './open-drawing.ts';
+import { OpenMessage } from './open-message.ts';
+import { type ItemPlace, OpenReasoning } from './open-reasoning.ts';
+import type { ResponseSettings } from './response-settings.ts';
+import { type WholeItem, writeSearch } from './whole-items.ts';
+
+type OpenItem =
+  | { readonly kind: 'message'; readonly message: OpenMessage }
+  | { readonly kind: 'reasoning'; readonly reasoning: OpenReasoning }
+  | { readonly kind: 'call'; readonly call: OpenCall }
+  | { readonly kind: 'drawing'; readonly drawing: OpenDrawing };
+
+export interface ItemsOptions {
+  readonly createId: ReplyContext['createId'];
+  readonly settings: ResponseSettings;
+  readonly frames: FrameNumbering;
+}
+
+/** Every item is added, filled and done under one id; at most one is open. Answers are frames. */
+export class OutputItems {
+  /** The items that are done. */
+  readonly done: JsonObject[] = [];
+  /** Sources for the message that is open, and for the search. */
+  grounding: GroundingEvent | undefined;
+  readonly #createId: ReplyContext['createId'];
+  readonly #settings: ResponseSettings;
+  readonly #frames: FrameNumbering;
+  #open: OpenItem | undefined;
+  #hasSearch = false;
+  /** The proof that stands on a reasoning item already. */
+  #lastProof: string | undefined;
+  #textLength = 0;
+
+  constructor({ createId, settings, frames }: ItemsOptions) {
+    this.#createId = createId;
+    this.#settings = settings;
+    this.#frames = frames;
+  }
+
+  openBlock(block: BlockOpening): string {
+    switch (block.kind) {
+      case 'text':
+        return this.#openMessage();
+      case 'thinking':
+        return this.#closeItem() + this.#openReasoning();
+      case 'tool-call':
+        return this.#closeItem() + this.#prove(block.signature) + this.#openCall(block);
+      case 'media':
+        return writeImage(block, 0) === undefined ? this.#showBlock(block) : this.#draw(block);
+      case 'code':
+      case 'code-result':
+        return this.#showBlock(block);
+      default:
+        return block satisfies never;
+    }
+  }
+
+  /** Text goes on in the message that is open; a search known by now stands before it. */
+  #openMessage(): string {
+    if (this.#open?.kind === 'message') return '';
+    const before = this.#closeItem() + this.#writeSearch();
+    const place = { ...this.#place('msg_'), textStart: this.#textLength };
+    const message = new OpenMessage(place, this.#frames);
+    this.#open = { kind: 'message', message };
+    return before + message.open();
+  }
+
+  #showBlock(block: ShownBlock): string {
+    const opening = this.#openMessage();
+    if (this.#open?.kind !== 'message') return opening;
+    return opening + this.#open.message.addBlock(writeMarkdown(block));
+  }
+
+  #openReasoning(): string {
+    const reasoning = new OpenReasoning(this.#place('rs_'), this.#frames);
+    this.#open = { kind: 'reasoning', reasoning };
+    return reasoning.open();
+  }
+
+  /** A call's proof travels on a reasoning item before it, unless the thoughts carry it already. */
+  #prove(signature: Signature | undefined): string {
+    const proof = this.#proofOf(signature);
+    if (proof === undefined || proof === this.#lastProof) return '';
+    return this.#openReasoning() + this.#closeItem(proof);
+  }
+
+  #proofOf(signature: Signature | undefined): string | undefined {
+    if (signature === undefined || !this.#settings.carriesReasoning) return undefined;
+    return writeCarrier(signature);
+  }
+
+  #openCall({ id: callId, name }: Extract<BlockOpening, { kind: 'tool-call' }>): string {
+    const tool = this.#settings.directory.find(name) ?? { form: 'function' as const, name };
+    const call = new OpenCall(
+      { tool, callId, createId: this.#createId, outputIndex: this.done.length },
+      this.#frames,
+    );
+    this.#open = { kind: 'call', call };
+    return call.open();
+  }
+
+  #draw({ base64, isDraft }: Extract<BlockOpening, { kind: 'media' }>): string {
+    const opening = this.#openDrawing();
+    const open = this.#open;
+    if (open?.kind !== 'drawing') return opening;
+    if (isDraft === true) return opening + open.drawing.addDraft(base64, this.#settings.drafts);
+    this.#open = undefined;
+    return opening + this.#addWhole(open.drawing.close(base64));
+  }
+
+  #openDrawing(): string {
+    if (this.#open?.kind === 'drawing') return '';
+    const before = this.#closeItem();
+    const drawing = new OpenDrawing(this.#place('ig_'), this.#frames);
+    this.#open = { kind: 'drawing', drawing };
+    return before + drawing.open();
+  }
+
+  continueBlock(delta: BlockDeltaEvent['delta']): string {
+    const open = this.#open;
+    if (delta.kind === 'text' && open?.kind === 'message') return open.message.addText(delta.text);
+    if (delta.kind === 'thinking' && open?.kind === 'reasoning') {
+      return open.reasoning.addText(delta.text);
+    }
+    if (delta.kind === 'arguments' && open?.kind === 'call') return open.call.add(delta.json);
+    throw new Error(`A ${delta.kind} delta came while no such block was open.`);
+  }
+
+  /** A message stays open: citations may follow its text. */
+  endBlock({ signature }: BlockEndEvent): string {
+    const kind = this.#open?.kind;
+    if (kind === undefined || kind === 'message' || kind === 'drawing') return '';
+    return this.#closeItem(this.#proofOf(signature));
+  }
+
+  #closeItem(proof?: string, end?: ChoiceEnd): string {
+    const open = this.#open;
+    this.#open = undefined;
+    if (open === undefined) return '';
+    const { item, text } = this.#close(open, proof, end);
+    this.done.push(item);
+    return text;
+  }
+
+  #close(
+    open: OpenItem,
+    proof: string | undefined,
+    end: ChoiceEnd | undefined,
+  ): { readonly item: JsonObject; readonly text: string } {
+    switch (open.kind) {
+      case 'message': {
+        this.#textLength += open.message.modelLength;
+        const logprobs = this.#settings.hasLogprobs ? end?.logprobs : undefined;
+        const isCut = end?.reason === 'max-tokens' || end?.reason === 'safety';
+        return open.message.close({ grounding: this.grounding, logprobs, isCut });
+      }
+      case 'reasoning':
+        this.#lastProof = proof;
+        return open.reasoning.close(proof);
+      case 'call':
+        return open.call.close();
+      case 'drawing':
+        return open.drawing.close(undefined);
+      default:
+        return open satisfies never;
+    }
+  }
+
+  #writeSearch(): string {
+    const grounding = this.grounding;
+    if (grounding === undefined || this.#hasSearch || grounding.queries.length === 0) return '';
+    this.#hasSearch = true;
+    const { namesSources } = this.#settings;
+    return this.#addWhole(
+      writeSearch(this.#place('ws_'), { grounding, namesSources }, this.#frames),
+    );
+  }
+
+  #addWhole({ item, text }: WholeItem): string {
+    this.done.push(item);
+    return text;
+  }
+
+  #place(prefix: string): ItemPlace {
+    return { id: this.#createId(prefix), outputIndex: this.done.length };
+  }
+
+  /** What is open is done; the answer has ended. */
+  end(end: ChoiceEnd | undefined): string {
+    return this.#closeItem(undefined, end) + this.#writeSearch();
+  }
+}
