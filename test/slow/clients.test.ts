@@ -100,6 +100,8 @@ function runScript(
       env: {
         PATH: process.env.PATH,
         HOME: process.env.HOME,
+        // The programs come from the npm registry, which may stand behind a proxy with its own certificate.
+        NODE_EXTRA_CA_CERTS: process.env.NODE_EXTRA_CA_CERTS,
         CLIENTS_DIR: CACHE,
         GATEWAY_URL: url,
         GATEWAY_KEY: KEY,
