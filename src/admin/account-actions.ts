@@ -67,7 +67,10 @@ export function createActionRoutes(options: ActionOptions): readonly ApiRoute[] 
       path: '/api/accounts/{id}/clear-cooldowns',
       title: 'ends the cooldowns of an account',
       body: CLEAR_SCHEMA,
-      run: async ({ parameter, body }) => apply(parameter, { kind: 'clear-cooldown', ...body }),
+      run: async ({ parameter, body }) => {
+        book.setQuotas(parameter, learnedFigures(findAccount(book, parameter), body.model));
+        return apply(parameter, { kind: 'clear-cooldown', ...body });
+      },
     }),
     defineRoute({
       ...shared,
@@ -87,6 +90,24 @@ export function createActionRoutes(options: ActionOptions): readonly ApiRoute[] 
         answerJson(await testAccount(findAccount(book, parameter), options, signal)),
     }),
   ];
+}
+
+/**
+ * The figures that refusals alone have taught, to be forgotten with their cooldowns: each would keep
+ * the model out as long as the cooldown did.
+ */
+function learnedFigures(
+  { health, quotas }: Account,
+  model: string | undefined,
+): ReadonlyMap<string, undefined> {
+  const learned = [...quotas].filter(
+    ([id, { source, remainingFraction }]) =>
+      (model === undefined || id === model) &&
+      source === 'estimated' &&
+      remainingFraction === 0 &&
+      health.models.get(id)?.cause === 'quota',
+  );
+  return new Map(learned.map(([id]) => [id, undefined]));
 }
 
 async function refreshAccount(

@@ -191,6 +191,25 @@ test('cooldowns and quotas are shown, and cooldowns cleared', async () => {
   expect(cleared.body.cooldowns).toEqual([]);
 });
 
+test('a figure that only the refusal taught goes with its cooldown, and no other figure', async () => {
+  const { record } = await addTo(admin);
+  const { book } = admin.options;
+  const failure = { kind: 'quota-exhausted', retryAfterMs: 60_000 } as const;
+  const used = { remainingFraction: 0, resetsAt: NOW + 60_000, fetchedAt: NOW } as const;
+  for (const model of ['learned', 'other', 'read']) {
+    book.apply(record.id, { kind: 'failure', model, failure });
+    const source = model === 'read' ? 'upstream' : 'estimated';
+    book.setQuotas(record.id, new Map([[model, { ...used, source }]]));
+  }
+  book.setQuotas(record.id, new Map([['own-limit', { ...used, source: 'estimated' }]]));
+  const path = `/api/accounts/${record.id}/clear-cooldowns`;
+  const left = () => [...(book.find(record.id)?.quotas.keys() ?? [])].sort();
+  expect((await admin.call('POST', path, { body: { model: 'learned' } })).status).toBe(200);
+  expect(left()).toEqual(['other', 'own-limit', 'read']);
+  expect((await admin.call('POST', path)).status).toBe(200);
+  expect(left()).toEqual(['own-limit', 'read']);
+});
+
 test('an account is refreshed, and a test says which step failed', async () => {
   const { record } = await addTo(admin);
   const path = `/api/accounts/${record.id}`;

@@ -19,7 +19,7 @@ export interface BannerFacts {
 export function writeBanner(facts: BannerFacts): string {
   const { version, url } = facts;
   const lines = [
-    `isthmus ${version} listens on ${url}`,
+    `isthmus ${version} listens on ${url}${otherAddresses(facts)}`,
     '',
     `  Console   ${describeConsole(facts)}`,
     `  Keys      ${describeKeys(facts)}`,
@@ -33,6 +33,12 @@ export function writeBanner(facts: BannerFacts): string {
   ];
   return lines.join('\n');
 }
+
+function otherAddresses({ settings }: BannerFacts): string {
+  return WILDCARDS.has(settings.host) ? ' and every other address of this machine' : '';
+}
+
+const WILDCARDS: ReadonlySet<string> = new Set(['0.0.0.0', '::']);
 
 function describeConsole({ url, signInUrl }: BannerFacts): string {
   if (signInUrl === undefined) return `${url}/`;
@@ -65,7 +71,8 @@ function describeAccounts({ accounts, isSandbox }: BannerFacts): string {
   const names = accounts.map((account) => account.label).join(', ');
   if (!isSandbox) return `${accounts.length} (${names})`;
   return `${accounts.length} of the built-in sandbox (${names}), because none is configured. For a real
-            upstream set GEMINI_API_KEY, or name one under "upstreams" of the settings and run isthmus accounts add.`;
+            upstream set GEMINI_API_KEY, or name one under "upstreams" of the settings and run
+            npx isthmus accounts add.`;
 }
 
 function tries({ url, settings }: BannerFacts): readonly string[] {

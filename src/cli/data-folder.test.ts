@@ -1,4 +1,12 @@
-import { existsSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
@@ -25,4 +33,16 @@ test.runIf(existsSync('/proc/self'))('a folder that takes no files is refused at
   expect(() => makeDataDir('/proc/self')).toThrow(
     /\/proc\/self cannot be written: [\s\S]*ISTHMUS_DATA_DIR/,
   );
+});
+
+test.runIf(existsSync('/proc/self'))('a folder that its file system denies is refused, too', () => {
+  expect(() => makeDataDir('/proc/isthmus/data')).toThrow(
+    /\/proc\/isthmus\/data cannot be made: ENOENT[\s\S]*ISTHMUS_DATA_DIR/,
+  );
+});
+
+test('a folder behind a link that leads nowhere is refused', () => {
+  const link = join(folder, 'link');
+  symlinkSync(join(folder, 'gone', 'away'), link);
+  expect(() => makeDataDir(join(link, 'data'))).toThrow(/cannot be made: [\s\S]*ISTHMUS_DATA_DIR/);
 });

@@ -93,6 +93,13 @@ test.each<[JsonValue, string]>([
   expect(problems(raw)[0]).toContain(start);
 });
 
+test('an entry that is wrong does not make its map wrong as well', () => {
+  expect(problems({ proxy: { custom_mapping: { a: 1, b: 'm', c: 2 } } })).toEqual([
+    'proxy.custom_mapping.a: must be string',
+    'proxy.custom_mapping.c: must be string',
+  ]);
+});
+
 test.each<[JsonValue, string]>([
   [{ proxy: { auth_modf: 'strict' } }, 'proxy.auth_modf'],
   [{ proxy: { authMode: 'strict' } }, 'proxy.authMode'],

@@ -22,7 +22,9 @@ export type CheckedConfig =
 export function checkConfig(raw: JsonValue): CheckedConfig {
   if (!isJsonObject(raw)) return { kind: 'bad', problems: ['(root): must be an object'] };
   const [isGood, errors] = Errors(CONFIG_SCHEMA, raw);
-  const problems = isGood ? [] : errors.map((error) => `${jsonPath(error)}: ${sayError(error)}`);
+  const problems = isGood
+    ? []
+    : errors.filter(isOwnError).map((error) => `${jsonPath(error)}: ${sayError(error)}`);
   problems.push(...findNearMisses(raw));
   if (problems.length > 0) return { kind: 'bad', problems: [...new Set(problems)] };
   // The one narrowing of this file: the schema just said so.
@@ -36,6 +38,16 @@ interface SchemaError {
   readonly keyword: string;
   readonly message: string;
   readonly params: object;
+}
+
+/** A map whose entry is wrong is said to be wrong as well: only the entry helps. */
+function isOwnError(
+  { keyword, instancePath }: SchemaError,
+  _index: number,
+  all: readonly SchemaError[],
+): boolean {
+  if (keyword !== 'additionalProperties') return true;
+  return !all.some((other) => other.instancePath.startsWith(`${instancePath}/`));
 }
 
 function jsonPath({ instancePath }: SchemaError): string {

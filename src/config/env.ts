@@ -106,11 +106,15 @@ export const VARIABLES = {
     'A key of the public Gemini API; enough by itself for one account.',
     readSecret,
   ),
-  databaseUrl: variable('DATABASE_URL', 'PostgreSQL, for several replicas.', (text) =>
-    readUrl(text, ['postgres', 'postgresql']),
+  databaseUrl: variable(
+    'DATABASE_URL',
+    'PostgreSQL, for several replicas. Checked, but not in use yet.',
+    (text) => readUrl(text, ['postgres', 'postgresql']),
   ),
-  redisUrl: variable('REDIS_URL', 'Valkey or Redis, for several replicas.', (text) =>
-    readUrl(text, ['redis', 'rediss', 'valkey', 'valkeys']),
+  redisUrl: variable(
+    'REDIS_URL',
+    'Valkey or Redis, for several replicas. Checked, but not in use yet.',
+    (text) => readUrl(text, ['redis', 'rediss', 'valkey', 'valkeys']),
   ),
   trustedProxies: variable(
     'TRUSTED_PROXIES',

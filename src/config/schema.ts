@@ -14,7 +14,11 @@ const EXTPROV_SCHEMA = {
   type: 'object',
   description: 'External provider that speaks the Messages protocol.',
   properties: {
-    enabled: { ...SWITCH, description: 'Enables the external provider.' },
+    enabled: {
+      ...SWITCH,
+      description:
+        'Enables the external provider. All keys of `extprov` are checked and kept, but not in use yet.',
+    },
     base_url: { type: 'string', description: 'Address of the provider.' },
     api_key: { type: 'string', description: 'Key of the provider; needed when it is enabled.' },
     dispatch_mode: {

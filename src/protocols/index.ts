@@ -29,7 +29,7 @@ export function createProtocols(): Protocols {
     generate: createGenerateProtocol(),
   };
   return {
-    all: [byName.chat, byName.messages, byName.generate],
+    all: Object.values(byName),
     byName,
     protocolForPath: (path) => byName[protocolNameForPath(path)],
     pickListProtocol: (headers, query) => byName[pickListProtocolName(headers, query)],

@@ -107,7 +107,9 @@ describe.each(PROTOCOL_CALLS)('$name', (call) => {
       const whole = await send(app.url, call, { stream: true });
       const length = await upstreamLength(whole);
       let late = 0;
-      for (let cutAfterBytes = 1; cutAfterBytes < length; cutAfterBytes += 17) {
+      const cuts = [length - 2, length - 1, length];
+      for (let cut = 1; cut < length; cut += 17) cuts.push(cut);
+      for (const cutAfterBytes of cuts) {
         app.clock.skip(600_000);
         await app.sandbox.addFault({ cutAfterBytes, cutKind });
         const answer = await send(app.url, call, { stream: true });

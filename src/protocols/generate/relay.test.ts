@@ -18,7 +18,8 @@ function writer(framing: 'events' | 'array' = 'events') {
 }
 
 function relayed(frame: JsonObject): unknown {
-  const text = writer().write(frame, JSON.stringify(frame));
+  const stream = writer();
+  const text = stream.write(frame, JSON.stringify(frame)) + stream.end();
   expect(text).toMatch(/^data: [^\r\n]+\n\n$/);
   return JSON.parse(text.slice('data: '.length));
 }
@@ -81,6 +82,32 @@ test('P081 a late failure is an error event, and the stream ends with it', () =>
   expect(stream.error(FAILURE)).toBe(
     'data: {"error":{"code":502,"message":"The upstream broke off.","status":"UNAVAILABLE"}}\n\n',
   );
+});
+
+const LAST: JsonObject = {
+  candidates: [
+    { content: { role: 'model', parts: [{ text: 'b' }] }, finishReason: 'STOP', index: 0 },
+  ],
+};
+
+test('a finish reason goes out with what comes after it', () => {
+  const stream = writer();
+  expect(stream.write(LAST, JSON.stringify(LAST))).toBe('');
+  expect(stream.write(GOOD, JSON.stringify(GOOD))).toBe(
+    `data: ${JSON.stringify(LAST)}\n\ndata: ${JSON.stringify(GOOD)}\n\n`,
+  );
+  expect(stream.write(LAST, JSON.stringify(LAST))).toBe('');
+  expect(stream.end()).toBe(`data: ${JSON.stringify(LAST)}\n\n`);
+});
+
+test('P081 an answer that breaks off behind its finish reason ends without one', () => {
+  for (const framing of ['events', 'array'] as const) {
+    const stream = writer(framing);
+    const output = stream.write(LAST, JSON.stringify(LAST)) + stream.error(FAILURE);
+    expect(output).not.toContain('finishReason');
+    expect(output).toContain('"text":"b"');
+    expect(output).toContain('The upstream broke off.');
+  }
 });
 
 test('P082 keep-alives of event streams are empty lines, never comments', () => {

@@ -41,19 +41,59 @@ export function createRelayCall(body: JsonObject, framing: FramingKind): RelayCa
   };
 }
 
+/** What clients take for the end of a good answer; every other reason says itself that something is wrong. */
+const GOOD_ENDS: ReadonlySet<unknown> = new Set(['STOP', 'MAX_TOKENS']);
+
+/** A frame with a good end waits for what comes after it, and is sent without that end when the answer breaks off. */
 function createRelayWriter(kind: FramingKind): RelayWriter {
   const framing = createFraming(kind);
+  let ending: { readonly frame: JsonObject; readonly text: string } | undefined;
+  const release = (): string => {
+    const text = ending === undefined ? '' : framing.element(writeFrame(ending.frame, ending.text));
+    ending = undefined;
+    return text;
+  };
   return {
     contentType: framing.contentType,
     write(frame, text) {
-      const answer = isJsonObject(frame.error) ? replaceError(frame.error) : repairAnswer(frame);
-      const isVerbatim = answer === frame && !text.includes('\n') && !text.includes('\r');
-      return framing.element(isVerbatim ? text : JSON.stringify(answer));
+      const released = release();
+      if (!hasGoodEnd(frame)) return released + framing.element(writeFrame(frame, text));
+      ending = { frame, text };
+      return released;
     },
-    end: () => framing.end(),
-    error: (error) => framing.element(JSON.stringify(writeError(error).body)) + framing.end(),
+    end: () => release() + framing.end(),
+    error(error) {
+      const frame = ending === undefined ? undefined : withoutGoodEnd(ending.frame);
+      ending = undefined;
+      const rest = frame === undefined ? '' : framing.element(JSON.stringify(repairAnswer(frame)));
+      return rest + framing.element(JSON.stringify(writeError(error).body)) + framing.end();
+    },
     keepAlive: () => framing.keepAlive(),
   };
+}
+
+function writeFrame(frame: JsonObject, text: string): string {
+  const answer = isJsonObject(frame.error) ? replaceError(frame.error) : repairAnswer(frame);
+  const isVerbatim = answer === frame && !text.includes('\n') && !text.includes('\r');
+  return isVerbatim ? text : JSON.stringify(answer);
+}
+
+function hasGoodEnd({ candidates }: JsonObject): boolean {
+  return (
+    Array.isArray(candidates) &&
+    candidates.some((it) => isJsonObject(it) && GOOD_ENDS.has(it.finishReason))
+  );
+}
+
+function withoutGoodEnd(frame: JsonObject): JsonObject {
+  const { candidates } = frame;
+  if (!Array.isArray(candidates)) return frame;
+  const open = candidates.map((candidate) => {
+    if (!isJsonObject(candidate) || !GOOD_ENDS.has(candidate.finishReason)) return candidate;
+    const { finishReason: _reason, finishMessage: _message, ...rest } = candidate;
+    return rest;
+  });
+  return { ...frame, candidates: open };
 }
 
 /**

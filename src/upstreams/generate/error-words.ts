@@ -23,6 +23,14 @@ export function blamesNamedResource(message: string): boolean {
   );
 }
 
+/**
+ * True for a refusal that names a model: `models/…`, as this wire writes it, or "model" before a word
+ * that looks like a model's id (`Permission denied on model alpha-3-flash`).
+ */
+export function namesModel(text: string): boolean {
+  return /\b(?:tuned)?models\/[\w.-]|\bmodel:? ["'`]?(?=[\w.]*[\d-])[a-z][\w.-]/i.test(text);
+}
+
 export interface LengthComplaint {
   readonly tokens: number | undefined;
   readonly limit: number | undefined;

@@ -61,6 +61,9 @@ test.each<[string, number, JsonValue | string, string]>([
   ],
   ['403', 403, { status: 'PERMISSION_DENIED', message: 'Denied.' }, 'forbidden'],
   ['403 for a model', 403, { message: 'No access to models/alpha-3-pro' }, 'model-forbidden'],
+  ['403 for a model', 403, { message: 'Not allowed to use model "gpt-5".' }, 'model-forbidden'],
+  ['403 for a model', 403, { message: 'Denied on model: alpha-3-flash' }, 'model-forbidden'],
+  ['403 beside a model', 403, { message: 'The model is closed to this project-1.' }, 'forbidden'],
   [
     '403 for a model in metadata',
     403,

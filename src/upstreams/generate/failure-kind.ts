@@ -2,7 +2,7 @@
 
 import type { UpstreamFailureKind } from '../../canonical/error.ts';
 import type { ErrorBody } from './error-body.ts';
-import { blamesLocation, blamesNamedResource, blamesSignature } from './error-words.ts';
+import { blamesLocation, blamesNamedResource, blamesSignature, namesModel } from './error-words.ts';
 
 export interface RefusalFacts extends ErrorBody {
   readonly status: number;
@@ -64,8 +64,7 @@ function forbiddenKind(facts: ErrorBody): UpstreamFailureKind {
   // The client named it, so that every account would be refused, and disabled, one after the other.
   if (blamesNamedResource(message)) return 'rejected';
   const texts = [message, ...metadata.values()];
-  const namesModel = texts.some((text) => /\b(?:tuned)?models\/[\w.-]/i.test(text));
-  return namesModel || metadata.has('model') ? 'model-forbidden' : 'forbidden';
+  return texts.some(namesModel) || metadata.has('model') ? 'model-forbidden' : 'forbidden';
 }
 
 function missingKind({ message }: ErrorBody): UpstreamFailureKind {

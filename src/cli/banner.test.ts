@@ -1,0 +1,52 @@
+import { expect, test } from 'vitest';
+import { type BannerFacts, writeBanner } from './banner.ts';
+
+function banner(settings: Partial<BannerFacts['settings']>, facts: Partial<BannerFacts> = {}) {
+  return writeBanner({
+    version: '1.2.3',
+    url: 'http://127.0.0.1:8045',
+    settings: {
+      authMode: 'auto',
+      apiKey: undefined,
+      host: '127.0.0.1',
+      dataDir: '/d',
+      ...settings,
+    },
+    accounts: [],
+    isSandbox: true,
+    newKeyFile: undefined,
+    ...facts,
+  });
+}
+
+test('it tells the address, and that others lead here as well', () => {
+  expect(banner({})).toMatch(/^isthmus 1\.2\.3 listens on http:\/\/127\.0\.0\.1:8045\n/);
+  for (const host of ['0.0.0.0', '::']) {
+    expect(banner({ host })).toMatch(/:8045 and every other address of this machine\n/);
+  }
+});
+
+test.each<[Partial<BannerFacts['settings']>, string]>([
+  [{}, 'none set; requests from this machine need none'],
+  [{ apiKey: 'k' }, 'required from other machines'],
+  [{ authMode: 'off' }, 'not required from anyone'],
+  [{ authMode: 'strict' }, 'none is set: set API_KEY'],
+  [{ authMode: 'strict', apiKey: 'k' }, 'required from everyone'],
+])('%j is told in the line of the keys, without the key', (settings, words) => {
+  const line = /^ +Keys .*$/m.exec(banner(settings))?.[0];
+  expect(line).toContain(words);
+  expect(line).not.toContain(' k ');
+});
+
+test('each protocol has a line to try, which shows a key where one is needed', () => {
+  for (const path of ['/v1/chat/completions', '/v1/messages', ':generateContent']) {
+    expect(banner({})).toContain(path);
+  }
+  expect(banner({})).not.toContain('$API_KEY');
+  expect(banner({ authMode: 'strict' }).match(/Bearer \$API_KEY/g)).toHaveLength(3);
+});
+
+test('the way from the sandbox to a real account runs in the folder of a fresh clone', () => {
+  expect(banner({})).toContain('npx isthmus accounts add');
+  expect(banner({}, { isSandbox: false })).not.toContain('sandbox');
+});
