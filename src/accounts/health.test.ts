@@ -55,6 +55,10 @@ test('5xx, 404 and lost connections never count toward the quota', () => {
   expect(health.models.get('m')).toMatchObject({ quotaCount: 0, rateCount: 0, cause: 'missing' });
 });
 
+test('answers a model spoiled are not held against the account, however many', () => {
+  expect(after(Array(20).fill({ kind: 'unusable-answer' }))).toEqual(HEALTHY);
+});
+
 test('two faults of the path cool nothing, the third within a minute cools 8 s', () => {
   const fault = { kind: 'path', status: 500 } as const;
   expect([1, 2, 3].map((n) => coolingMs(after(Array(n).fill(fault))))).toEqual([-NOW, -NOW, 8000]);

@@ -181,6 +181,8 @@ function afterFailure(
     case 'path':
     case 'connection-lost':
       return change((current) => afterPathFault(current, now));
+    // What one request made of a model says nothing about the account: others must not wait for it.
+    case 'unusable-answer':
     case 'overloaded':
     case 'bad-signature':
     case 'rejected':

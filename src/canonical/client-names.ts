@@ -22,7 +22,9 @@ export type RuleField =
   | 'size'
   | 'service_tier'
   /** Calls of the answer, followed by the tool's name. */
-  | 'tool_calls';
+  | 'tool_calls'
+  /** The JSON of a structured answer, followed by the place in it. */
+  | 'answer';
 
 /** The client's own paths; a field that is not listed has the same name there. */
 export type ClientNames = Readonly<Partial<Record<RuleField, string>>>;

@@ -40,6 +40,7 @@ export type ErrorReason =
  * What went wrong with one upstream attempt; the retry table (`dispatch/retry.ts`) has one row a kind.
  * `connection-lost` means the connection ended before any response byte; `path` is every other
  * fault between here and the upstream's answer (5xx, network, garbage, truncation before content).
+ * `unusable-answer` is the model's own doing: it said nothing, or made a call nobody can carry out.
  */
 export type UpstreamFailureKind =
   | 'rate-limited'
@@ -54,6 +55,7 @@ export type UpstreamFailureKind =
   | 'rejected'
   | 'overloaded'
   | 'connection-lost'
+  | 'unusable-answer'
   | 'path';
 
 export interface UpstreamFailure {

@@ -87,6 +87,8 @@ export interface BlockEndEvent {
   readonly signature?: Signature | undefined;
   /** What a client hands back of a signed text or medium: its text or base64. */
   readonly signedContent?: string | undefined;
+  /** JSON of a call's arguments as the upstream wrote them, where the client is shown others. */
+  readonly issuedArguments?: string | undefined;
 }
 
 export interface GroundingEvent {

@@ -23,6 +23,8 @@ export interface CanonicalRequest {
   /** What the answer may consist of; absent means text. */
   readonly outputModalities?: readonly OutputModality[] | undefined;
   readonly image?: ImageOptions | undefined;
+  /** Whether the client demands a picture: a model that draws none cannot answer. */
+  readonly mustDraw?: boolean | undefined;
   /** How many unfinished pictures the client wants to see at most; absent means none. */
   readonly imageDrafts?: number | undefined;
   readonly speech?: JsonObject | undefined;
@@ -272,6 +274,11 @@ export interface SafetySetting {
 /** Signatures remembered from earlier answers to the same client key. */
 export interface SignatureRecall {
   call(id: string, name: string): Signature | undefined;
+  /** The arguments its signature vouches for, of a call that `returned` as it was shown after a repair. */
+  input(
+    call: { readonly id: string; readonly name: string },
+    returned: JsonObject,
+  ): JsonObject | undefined;
   thought(text: string): Signature | undefined;
   /** Of a text or of a medium's base64, in the answer to what was `asked`. */
   content(content: string, asked: string): Signature | undefined;

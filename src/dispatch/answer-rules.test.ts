@@ -93,3 +93,12 @@ test('log-probabilities that were asked for and did not come are in the receipt'
   await translateReply(unasked.input);
   expect(unasked.receipt.entries).toEqual([]);
 });
+
+test('answers that were asked for and did not come are in the receipt', async () => {
+  const asked = answerOf(['a', 'end'], { choices: 3 });
+  await translateReply(asked.input);
+  expect(asked.receipt.entries).toMatchObject([{ action: 'dropped', path: 'n' }]);
+  const given = answerOf(['a', 'end'], { choices: 1 });
+  await translateReply(given.input);
+  expect(given.receipt.entries).toEqual([]);
+});

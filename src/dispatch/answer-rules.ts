@@ -7,6 +7,7 @@ import {
   type AnswerTransformOptions,
   createAnswerTransform,
 } from '../transforms/answer/index.ts';
+import { noteMissingChoices } from '../transforms/missing-choices.ts';
 import { noteMissingLogprobs } from '../transforms/missing-logprobs.ts';
 import { createStopCutter, enforcedStops } from '../transforms/stop-sequences.ts';
 
@@ -22,7 +23,8 @@ export function createAnswerRules(options: AnswerTransformOptions): AnswerRules 
   const receipt = receiptInClientNames(request.clientNames, options.receipt);
   const transform = createAnswerTransform({ ...options, receipt });
   const stops = enforcedStops(request);
-  if (stops.length === 0 && request.sampling.logprobs === undefined) {
+  const isPlain = request.choices === 1 && request.sampling.logprobs === undefined;
+  if (stops.length === 0 && isPlain) {
     return { transform, isComplete: () => false };
   }
   // The cut comes first: a call behind it was never made.
@@ -31,6 +33,7 @@ export function createAnswerRules(options: AnswerTransformOptions): AnswerRules 
     transform: (events) => {
       const kept: readonly CanonicalEvent[] = stops.length === 0 ? events : cutter.cut(events);
       noteMissingLogprobs(kept, request, receipt);
+      noteMissingChoices(kept, request, receipt);
       return transform(kept);
     },
     isComplete: () => cutter.isDone,

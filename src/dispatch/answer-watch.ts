@@ -36,6 +36,13 @@ export function createAnswerWatch(options: WatchOptions): AnswerWatch {
   return new Watch(options);
 }
 
+interface OpenCall {
+  readonly id: string;
+  readonly name: string;
+  /** JSON of its arguments so far. */
+  shown: string;
+}
+
 class Watch implements AnswerWatch {
   isCommitted = false;
   isFinished = false;
@@ -50,6 +57,8 @@ class Watch implements AnswerWatch {
   readonly #asked: (() => string) | undefined;
   /** Text of the thinking blocks that are open, by block index. */
   readonly #thoughts = new Map<number, string>();
+  /** The signed calls that are open, by block index. */
+  readonly #calls = new Map<number, OpenCall>();
 
   constructor({ keeper, scope, asked, transcript }: WatchOptions) {
     this.transcript = transcript;
@@ -69,6 +78,7 @@ class Watch implements AnswerWatch {
         if (event.block.kind === 'tool-call' && event.block.signature !== undefined) {
           const { id, name, signature } = event.block;
           this.#keeper.rememberCall(this.#scope, { id, name, signature });
+          this.#calls.set(event.index, { id, name, shown: '' });
         } else if (event.block.kind === 'thinking') {
           this.#thoughts.set(event.index, '');
         } else if (isPicture(event.block)) this.imageCount += 1;
@@ -76,6 +86,9 @@ class Watch implements AnswerWatch {
       case 'block-delta':
         if (event.delta.kind === 'thinking') {
           this.#thoughts.set(event.index, this.#thoughts.get(event.index) + event.delta.text);
+        } else if (event.delta.kind === 'arguments') {
+          const call = this.#calls.get(event.index);
+          if (call !== undefined) call.shown += event.delta.json;
         }
         break;
       case 'block-end':
@@ -101,7 +114,12 @@ class Watch implements AnswerWatch {
   #endBlock(event: Extract<CanonicalEvent, { kind: 'block-end' }>): void {
     const thought = this.#thoughts.get(event.index);
     this.#thoughts.delete(event.index);
-    const { signature, signedContent } = event;
+    const { signature, signedContent, issuedArguments: issued } = event;
+    const call = this.#calls.get(event.index);
+    this.#calls.delete(event.index);
+    if (call !== undefined && issued !== undefined) {
+      this.#keeper.rememberInput(this.#scope, call, { shown: call.shown, issued });
+    }
     if (signature === undefined) return;
     if (thought !== undefined) this.#keeper.rememberThought(this.#scope, thought, signature);
     else if (signedContent !== undefined && this.#asked !== undefined) {

@@ -3,7 +3,7 @@
 import { asGatewayError, GatewayError, type UpstreamFailure } from '../canonical/error.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Lease, LeaseRequest, LeaseResult, Pool } from '../pool/pool.ts';
-import type { CallRecord } from './dispatcher.ts';
+import type { AttemptRecord, CallRecord } from './dispatcher.ts';
 import { exhaustedError } from './exhausted.ts';
 import {
   decideRetry,
@@ -56,6 +56,8 @@ export async function runAttempts<Result>(
 /** For a client whose next request may find an account at once. */
 const NEXT_REQUEST_MS = 1000;
 
+type NothingLeft = Extract<LeaseResult, { kind: 'none' }>;
+
 type TryResult<Result> =
   | { readonly kind: 'done'; readonly value: Result }
   | { readonly kind: 'again' };
@@ -69,6 +71,8 @@ class AttemptRun {
   #lastError: GatewayError | undefined;
   #attemptStartedAt = 0;
   #pause: 'none' | 'jitter' | 'overload' = 'none';
+  /** The account whose model gave the first useless answer; null once it was asked again. */
+  #secondChance: string | undefined | null;
 
   constructor(request: AttemptRequest, dependencies: AttemptDependencies) {
     this.#request = request;
@@ -84,6 +88,7 @@ class AttemptRun {
       result = this.#lease();
     }
     if (result.kind === 'wait') result = await this.#waitForAccount(result.waitMs);
+    if (result.kind === 'none') result = this.#leaseAgain(result);
     if (result.kind === 'none') {
       this.#request.record.passedOver = result.considered;
       throw exhaustedError(result, this.#lastError);
@@ -112,6 +117,16 @@ class AttemptRun {
     }
   }
 
+  /** A model may do better when it is asked again: once, when no other account is left to ask. */
+  #leaseAgain(nothing: NothingLeft): Exclude<LeaseResult, { kind: 'wait' }> {
+    const accountId = this.#secondChance;
+    if (accountId === undefined || accountId === null) return nothing;
+    this.#secondChance = null;
+    this.#tried.delete(accountId);
+    const result = this.#lease();
+    return result.kind === 'lease' ? result : nothing;
+  }
+
   #lease(waitedMs = 0): LeaseResult {
     const { leaseRequest } = this.#request;
     return this.#dependencies.pool.lease({ ...leaseRequest, exclude: this.#tried, waitedMs });
@@ -132,7 +147,8 @@ class AttemptRun {
   #failureOf(error: unknown, lease: Lease): UpstreamFailure {
     const { signal } = this.#request;
     if (!signal.aborted && error instanceof GatewayError && error.failure !== undefined) {
-      this.#note(lease, { outcome: error.failure.kind, status: error.failure.status });
+      const { kind, status } = error.failure;
+      this.#note(lease, { outcome: kind, status, detail: describeFault(error) });
       return error.failure;
     }
     lease.release({ kind: 'neutral' });
@@ -170,6 +186,9 @@ class AttemptRun {
     if (step.pause !== 'none') this.#dependencies.budget.take();
     // An overload is the upstream's, so the account may serve the next attempt itself.
     if (step.pause === 'overload') this.#tried.delete(lease.account.id);
+    if (failure.kind === 'unusable-answer' && this.#secondChance === undefined) {
+      this.#secondChance = lease.account.id;
+    }
     this.#remember(error, failure);
     this.#pause = step.pause;
     return undefined;
@@ -199,14 +218,13 @@ class AttemptRun {
     if (error instanceof GatewayError && !keepsKnown) this.#lastError = error;
   }
 
-  #note(lease: Lease, { outcome, status }: { outcome: string; status?: number | undefined }): void {
+  #note(lease: Lease, end: Pick<AttemptRecord, 'outcome' | 'status' | 'detail'>): void {
     this.#request.record.attempts.push({
       accountId: lease.account.id,
       accountLabel: lease.account.label,
       modelId: lease.modelId,
       considered: lease.considered,
-      outcome,
-      status,
+      ...end,
       startedAt: this.#attemptStartedAt,
       durationMs: this.#dependencies.clock.monotonic() - this.#attemptStartedAt,
     });
@@ -230,6 +248,13 @@ function planOf(changes: ReadonlySet<SameAccountChange>): AttemptPlan {
     refreshCredential: changes.has('refresh-credential'),
     freshConnection: changes.has('fresh-connection'),
   };
+}
+
+/** The upstream's own words, else ours with what lies behind them: `connect ECONNREFUSED …`. */
+function describeFault({ failure, message, cause }: GatewayError): string {
+  if (failure?.detail !== undefined) return failure.detail;
+  const behind = cause instanceof Error ? cause.message : '';
+  return behind === '' ? message : `${message} (${behind})`;
 }
 
 /** The edge may abort with an error of its own (a time limit); otherwise the client left. */

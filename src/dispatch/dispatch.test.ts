@@ -190,6 +190,36 @@ test('at most three attempts for faults of the path', async () => {
   expect(bench.upstream.calls).toHaveLength(3);
 });
 
+test('a useless answer is asked for on the next account, and once more where there is no other', async () => {
+  const useless: Script = { fail: { kind: 'unusable-answer' } };
+  const two = benchOf((_account, call) => (call === 0 ? useless : good), ['a', 'b']);
+  const onNext = two.generate();
+  await two.clock.advance(500);
+  await onNext;
+  expect(triedAccounts(two)).toEqual(['a', 'b']);
+
+  const one = benchOf((_account, call) => (call === 0 ? useless : good), ['a']);
+  const again = one.generate();
+  await one.clock.advance(500);
+  expect(await again).toEqual({ kind: 'reply', body: { text: 'Hello' } });
+  expect(triedAccounts(one)).toEqual(['a', 'a']);
+});
+
+test('requests whose answers are useless keep nobody else from the account', async () => {
+  const isSpoiled = (call: number): boolean => call < 8;
+  const bench = benchOf(
+    (_account, call) => (isSpoiled(call) ? { fail: { kind: 'unusable-answer' } } : good),
+    ['a'],
+  );
+  for (let request = 0; request < 4; request += 1) {
+    const pending = bench.generate().catch((error: unknown) => error);
+    await bench.clock.advance(500);
+    expect(await pending).toMatchObject({ failure: { kind: 'unusable-answer' } });
+  }
+  expect(await bench.generate()).toEqual({ kind: 'reply', body: { text: 'Hello' } });
+  expect(bench.upstream.calls).toHaveLength(9);
+});
+
 test('an overloaded upstream is asked once more after its cooldown', async () => {
   const bench = benchOf((_account, call) =>
     call === 0 ? { fail: { kind: 'overloaded', status: 503 } } : good,

@@ -87,6 +87,8 @@ export interface AttemptRecord {
   readonly considered: readonly Considered[];
   readonly outcome: string;
   readonly status?: number | undefined;
+  /** What the upstream said, or what the fault was, for the operator alone. */
+  readonly detail?: string | undefined;
   /** E-mail or label of the account. */
   readonly accountLabel?: string | undefined;
   /** Monotonic milliseconds. */

@@ -90,6 +90,7 @@ export function translateRequest(
 function createRecall({ keeper, clientKeyId }: Preparation): SignatureRecall {
   return {
     call: (id, name) => keeper.findCall(clientKeyId, id, name),
+    input: (call, returned) => keeper.findInput(clientKeyId, call, returned),
     thought: (text) => keeper.findThought(clientKeyId, text),
     content: (content, asked) => keeper.findContent(clientKeyId, { content, asked }),
     familyOf: (value) => keeper.familyOf(clientKeyId, value),

@@ -22,6 +22,7 @@ const rows: readonly [UpstreamFailureKind, ReturnType<typeof decideRetry>][] = [
   ['bad-signature', { kind: 'same-account', change: 'strip-signatures' }],
   ['rejected', { kind: 'stop' }],
   ['path', { kind: 'other-account', pause: 'jitter' }],
+  ['unusable-answer', { kind: 'other-account', pause: 'jitter' }],
   ['connection-lost', { kind: 'same-account', change: 'fresh-connection' }],
   ['overloaded', { kind: 'other-account', pause: 'overload' }],
 ];

@@ -6,7 +6,7 @@ import type { UpstreamFailureKind } from '../canonical/error.ts';
 export interface RetryState {
   /** Accounts that this request found at fault (429, 401, 403, 404). */
   readonly accountFaults: number;
-  /** Attempts that ended in a fault of the path (5xx, network, garbage) or an overload. */
+  /** Attempts that ended in a fault of the path (5xx, network, garbage), an overload or a useless answer. */
   readonly pathFaults: number;
   /** What was already changed for a second try on the same account. */
   readonly changes: ReadonlySet<SameAccountChange>;
@@ -50,6 +50,7 @@ export function decideRetry(failure: UpstreamFailureKind, state: RetryState): Ne
     case 'model-not-found':
       return afterAccountFault(state);
     case 'path':
+    case 'unusable-answer':
       return afterPathFault(state);
     case 'overloaded':
       return state.pathFaults < MOST_OVERLOAD_ATTEMPTS && state.hasRetryBudget
@@ -62,7 +63,12 @@ export function decideRetry(failure: UpstreamFailureKind, state: RetryState): Ne
 
 /** Faults of the path are counted against the path budgets, everything else against the account's. */
 export function isPathFault(failure: UpstreamFailureKind): boolean {
-  return failure === 'path' || failure === 'connection-lost' || failure === 'overloaded';
+  return (
+    failure === 'path' ||
+    failure === 'connection-lost' ||
+    failure === 'overloaded' ||
+    failure === 'unusable-answer'
+  );
 }
 
 export function isLimit(failure: UpstreamFailureKind): boolean {

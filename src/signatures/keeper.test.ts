@@ -15,6 +15,23 @@ test('a call’s signature comes back to the same key, by id and name only', () 
   expect(keeper.familyOf('bob', 'S')).toBeUndefined();
 });
 
+test('the arguments a call was signed with come back for those its client was shown, and no others', async () => {
+  const clock = createFakeClock();
+  const keeper = createSignatureKeeper({ clock, lifetimeMs: 1000 });
+  const call = { id: 'c1', name: 'read' };
+  expect(keeper.findInput('ann', call, { n: 1 })).toBeUndefined();
+  keeper.rememberInput('ann', call, { shown: '{"n":1}', issued: '{"n":"1"}' });
+  expect(keeper.findInput('ann', call, { n: 1 })).toEqual({ n: '1' });
+  expect(keeper.findInput('ann', call, { n: 2 })).toBeUndefined();
+  expect(keeper.findInput('bob', call, { n: 1 })).toBeUndefined();
+  expect(keeper.findInput('ann', { id: 'c1', name: 'write' }, { n: 1 })).toBeUndefined();
+  const huge = JSON.stringify({ text: 'x'.repeat(300_000) });
+  keeper.rememberInput('ann', { id: 'c2', name: 'read' }, { shown: huge, issued: '{}' });
+  expect(keeper.findInput('ann', { id: 'c2', name: 'read' }, JSON.parse(huge))).toBeUndefined();
+  await clock.advance(1000);
+  expect(keeper.findInput('ann', call, { n: 1 })).toBeUndefined();
+});
+
 test('entries expire after their lifetime', async () => {
   const clock = createFakeClock();
   const keeper = createSignatureKeeper({ clock, lifetimeMs: 1000 });

@@ -3,12 +3,17 @@
 import { hash as digest } from 'node:crypto';
 import type { Signature } from '../canonical/request.ts';
 import type { Clock } from '../lib/clock.ts';
+import type { JsonObject } from '../lib/json.ts';
+import { createIssuedInputs, type IssuedInput, type IssuedInputs } from './issued-inputs.ts';
+import { createRecentEntries, type RecentEntries } from './recent-entries.ts';
 import type { SignatureStore } from './signature-store.ts';
-import { createWriteBehind, type KeeperLog } from './write-behind.ts';
+import { createWriteBehind, type KeeperLog, type WriteBehind } from './write-behind.ts';
 
 /** Every entry is scoped by client key: one key never sees another's signatures. */
 export interface SignatureKeeper {
   rememberCall(scope: string, call: RememberedCall): void;
+  /** The arguments of a signed call whose client is shown others: the signature vouches for the issued ones. */
+  rememberInput(scope: string, call: CallName, input: IssuedInput): void;
   rememberThought(scope: string, text: string, signature: Signature): void;
   /**
    * A signature of a text or medium, recalled by the very content and by what it answered: short
@@ -19,6 +24,8 @@ export interface SignatureKeeper {
   /** A signature of a part that is recalled by its value alone, such as code. */
   rememberValue(scope: string, signature: Signature): void;
   findCall(scope: string, id: string, name: string): Signature | undefined;
+  /** The issued arguments of a call that comes back with those its client was shown. */
+  findInput(scope: string, call: CallName, returned: JsonObject): JsonObject | undefined;
   findThought(scope: string, text: string): Signature | undefined;
   findContent(scope: string, answer: AnsweredContent): Signature | undefined;
   /** The model family that issued this value, on whatever part; undefined when it is not known. */
@@ -35,9 +42,12 @@ export interface DurableSignatureKeeper extends SignatureKeeper {
   close(): Promise<void>;
 }
 
-export interface RememberedCall {
+export interface CallName {
   readonly id: string;
   readonly name: string;
+}
+
+export interface RememberedCall extends CallName {
   readonly signature: Signature;
 }
 
@@ -65,111 +75,120 @@ interface Entry {
 
 const DAY_MS = 86_400_000;
 const MOST_SIZE = 64 * 1024 * 1024;
-/** The share of the entries that leaves when there is no room for another. */
-const EVICTED_SHARE = 0.02;
 /** Stands for content that was signed more than once. */
 const AMBIGUOUS: Signature = { value: '' };
 
 /** Least recently used entries go first; none lives longer than `lifetimeMs` (24 h). */
 export function createSignatureKeeper(options: KeeperOptions): DurableSignatureKeeper {
-  const { clock, store, log, maxEntries = 50_000, lifetimeMs = DAY_MS } = options;
-  const entries = createRecentEntries(maxEntries, options.maxSize ?? MOST_SIZE);
-  // Most upstreams sign no texts: histories are not worth digests then.
-  let mayHoldContent = false;
-  const writeBehind = store && createWriteBehind({ store, clock, maxEntries, log });
+  return new Keeper(options);
+}
 
-  const remember = (key: string, signature: Signature): void => {
-    const expiresAt = clock.now() + lifetimeMs;
-    entries.set(key, { signature, expiresAt });
-    writeBehind?.add({ ...signature, key, expiresAt });
-  };
-  const find = (key: string): Signature | undefined => {
-    const entry = entries.take(key);
-    if (entry === undefined || entry.expiresAt <= clock.now()) return undefined;
-    entries.set(key, entry);
-    return entry.signature;
-  };
+class Keeper implements DurableSignatureKeeper {
+  readonly #options: KeeperOptions;
+  readonly #maxEntries: number;
+  readonly #lifetimeMs: number;
+  readonly #entries: RecentEntries<Entry>;
+  readonly #inputs: IssuedInputs;
+  readonly #writeBehind: WriteBehind | undefined;
+  /** Most upstreams sign no texts: histories are not worth digests then. */
+  #mayHoldContent = false;
 
-  return {
-    rememberCall(scope, { id, name, signature }) {
-      remember(callKey(scope, id, name), signature);
-      remember(keyOf(scope, 'value', signature.value), signature);
-    },
-    rememberThought(scope, text, signature) {
-      if (text !== '') remember(keyOf(scope, 'thought', text), signature);
-      remember(keyOf(scope, 'value', signature.value), signature);
-    },
-    rememberContent(scope, answer, signature) {
-      mayHoldContent = true;
-      const key = contentKey(scope, answer);
-      const known = find(key);
-      const isOther = known !== undefined && known.value !== signature.value;
-      remember(key, isOther ? AMBIGUOUS : signature);
-      remember(keyOf(scope, 'value', signature.value), signature);
-    },
-    rememberValue: (scope, signature) =>
-      remember(keyOf(scope, 'value', signature.value), signature),
-    findCall: (scope, id, name) => find(callKey(scope, id, name)),
-    findThought: (scope, text) => find(keyOf(scope, 'thought', text)),
-    findContent(scope, answer) {
-      if (!mayHoldContent) return undefined;
-      const found = find(contentKey(scope, answer));
-      return found?.value === AMBIGUOUS.value ? undefined : found;
-    },
-    familyOf: (scope, value) => find(keyOf(scope, 'value', value))?.family,
-    async load() {
-      try {
-        const stored = await store?.load({ now: clock.now(), maxEntries });
-        for (const { key, expiresAt, ...signature } of stored ?? []) {
-          entries.set(key, { signature, expiresAt });
-          mayHoldContent = true;
-        }
-      } catch (error) {
-        log?.warn({ error }, 'Saved thought signatures cannot be read; new ones are remembered.');
+  constructor(options: KeeperOptions) {
+    const { clock, store, log, maxEntries = 50_000, lifetimeMs = DAY_MS } = options;
+    this.#options = options;
+    this.#maxEntries = maxEntries;
+    this.#lifetimeMs = lifetimeMs;
+    this.#entries = createRecentEntries<Entry>({
+      maxEntries,
+      maxSize: options.maxSize ?? MOST_SIZE,
+      sizeOf: ({ signature }) => signature.value.length,
+    });
+    this.#inputs = createIssuedInputs({ now: () => clock.now(), lifetimeMs });
+    this.#writeBehind = store && createWriteBehind({ store, clock, maxEntries, log });
+  }
+
+  rememberCall(scope: string, { id, name, signature }: RememberedCall): void {
+    this.#remember(callKey(scope, id, name), signature);
+    this.rememberValue(scope, signature);
+  }
+
+  rememberInput(scope: string, { id, name }: CallName, input: IssuedInput): void {
+    this.#inputs.remember(callKey(scope, id, name), input);
+  }
+
+  rememberThought(scope: string, text: string, signature: Signature): void {
+    if (text !== '') this.#remember(keyOf(scope, 'thought', text), signature);
+    this.rememberValue(scope, signature);
+  }
+
+  rememberContent(scope: string, answer: AnsweredContent, signature: Signature): void {
+    this.#mayHoldContent = true;
+    const key = contentKey(scope, answer);
+    const known = this.#find(key);
+    const isOther = known !== undefined && known.value !== signature.value;
+    this.#remember(key, isOther ? AMBIGUOUS : signature);
+    this.rememberValue(scope, signature);
+  }
+
+  rememberValue(scope: string, signature: Signature): void {
+    this.#remember(keyOf(scope, 'value', signature.value), signature);
+  }
+
+  findCall(scope: string, id: string, name: string): Signature | undefined {
+    return this.#find(callKey(scope, id, name));
+  }
+
+  findInput(scope: string, { id, name }: CallName, returned: JsonObject): JsonObject | undefined {
+    return this.#inputs.find(() => callKey(scope, id, name), returned);
+  }
+
+  findThought(scope: string, text: string): Signature | undefined {
+    return this.#find(keyOf(scope, 'thought', text));
+  }
+
+  findContent(scope: string, answer: AnsweredContent): Signature | undefined {
+    if (!this.#mayHoldContent) return undefined;
+    const found = this.#find(contentKey(scope, answer));
+    return found?.value === AMBIGUOUS.value ? undefined : found;
+  }
+
+  familyOf(scope: string, value: string): string | undefined {
+    return this.#find(keyOf(scope, 'value', value))?.family;
+  }
+
+  async load(): Promise<void> {
+    const { store, clock, log } = this.#options;
+    try {
+      const stored = await store?.load({ now: clock.now(), maxEntries: this.#maxEntries });
+      for (const { key, expiresAt, ...signature } of stored ?? []) {
+        this.#entries.set(key, { signature, expiresAt });
+        this.#mayHoldContent = true;
       }
-    },
-    get droppedWrites() {
-      return writeBehind?.dropped ?? 0;
-    },
-    async close() {
-      await writeBehind?.close();
-    },
-  };
-}
-
-interface RecentEntries {
-  set(key: string, entry: Entry): void;
-  take(key: string): Entry | undefined;
-}
-
-/** Bounded by count and by size; a map keeps the order of use. */
-function createRecentEntries(maxEntries: number, maxSize: number): RecentEntries {
-  const entries = new Map<string, Entry>();
-  let size = 0;
-  const take = (key: string): Entry | undefined => {
-    const entry = entries.get(key);
-    if (entry === undefined) return undefined;
-    entries.delete(key);
-    size -= entry.signature.value.length;
-    return entry;
-  };
-  const spare = Math.floor(maxEntries * EVICTED_SHARE);
-  // Some at once: each look for the oldest passes over all places that are empty already.
-  const evict = (): void => {
-    for (const oldest of entries.keys()) {
-      if (entries.size <= maxEntries - spare && size <= maxSize) return;
-      take(oldest);
+    } catch (error) {
+      log?.warn({ error }, 'Saved thought signatures cannot be read; new ones are remembered.');
     }
-  };
-  return {
-    take,
-    set(key, entry) {
-      take(key);
-      entries.set(key, entry);
-      size += entry.signature.value.length;
-      if (entries.size > maxEntries || size > maxSize) evict();
-    },
-  };
+  }
+
+  get droppedWrites(): number {
+    return this.#writeBehind?.dropped ?? 0;
+  }
+
+  async close(): Promise<void> {
+    await this.#writeBehind?.close();
+  }
+
+  #remember(key: string, signature: Signature): void {
+    const expiresAt = this.#options.clock.now() + this.#lifetimeMs;
+    this.#entries.set(key, { signature, expiresAt });
+    this.#writeBehind?.add({ ...signature, key, expiresAt });
+  }
+
+  #find(key: string): Signature | undefined {
+    const entry = this.#entries.take(key);
+    if (entry === undefined || entry.expiresAt <= this.#options.clock.now()) return undefined;
+    this.#entries.set(key, entry);
+    return entry.signature;
+  }
 }
 
 function callKey(scope: string, id: string, name: string): string {

@@ -1,4 +1,4 @@
-// Gives calls, thoughts, texts and media back the signatures their clients could not carry.
+// Gives calls, thoughts, texts and media back the signatures their clients could not carry, and what those vouch for.
 
 import { askedBefore } from '../canonical/asked-before.ts';
 import type {
@@ -32,7 +32,18 @@ interface Surroundings {
   readonly asked: () => string;
 }
 
-function restore(part: Part, { behind, asked }: Surroundings, context: TransformContext): Part {
+function restore(part: Part, surroundings: Surroundings, context: TransformContext): Part {
+  if (part.kind !== 'tool-call') return restoreSignature(part, surroundings, context);
+  const input = context.recall.input(part, part.input);
+  const issued = input === undefined ? part : { ...part, input };
+  return restoreSignature(issued, surroundings, context);
+}
+
+function restoreSignature(
+  part: Part,
+  { behind, asked }: Surroundings,
+  context: TransformContext,
+): Part {
   if (!isSignable(part) || part.signature !== undefined) return part;
   const found = recallOf(part, asked, context);
   if (found === undefined || found.family !== context.capabilities.signatureFamily) return part;

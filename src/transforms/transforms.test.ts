@@ -117,6 +117,7 @@ test('a thought with a known bare signature is kept, with an unknown one dropped
     recall: {
       call: () => undefined,
       thought: () => undefined,
+      input: () => undefined,
       content: () => undefined,
       familyOf: (v) => (v === 'S' ? 'alpha' : undefined),
     },
@@ -140,6 +141,7 @@ test('a call without signature gets the remembered one back', () => {
   const recall = {
     call: (id: string, name: string) => (id === 't' && name === 'tool_t' ? signature : undefined),
     thought: () => undefined,
+    input: () => undefined,
     content: () => undefined,
     familyOf: () => undefined,
   };
@@ -148,6 +150,21 @@ test('a call without signature gets the remembered one back', () => {
     contextOf({ recall }),
   );
   expect(turns[1]?.parts[0]).toMatchObject({ signature });
+});
+
+test('a call goes back with the arguments its signature vouches for', () => {
+  const { recall } = contextOf();
+  const signature = { value: 'S', family: 'alpha', on: 'tool-call' } as const;
+  const turns = turnsAfter(
+    [user('a'), assistant({ ...call('t'), input: { n: 1 }, signature }), user(result('t'))],
+    contextOf({
+      recall: {
+        ...recall,
+        input: ({ id }, returned) => (id === 't' && returned.n === 1 ? { n: '1' } : undefined),
+      },
+    }),
+  );
+  expect(turns[1]?.parts).toMatchObject([{ input: { n: '1' }, signature }]);
 });
 
 test('thinking switched off takes thoughts out of history (V027)', () => {
@@ -340,6 +357,7 @@ test('P003 words thought before two calls do not give one the signature of the o
         recall: {
           call: () => known,
           thought: () => thoughtOfOther,
+          input: () => undefined,
           content: () => undefined,
           familyOf: () => 'alpha',
         },

@@ -35,7 +35,8 @@ export type ChatChoice = {
 export type ChatMessage = {
   role: 'assistant';
   content: string | null;
-  refusal: null;
+  /** Why an answer was held back. */
+  refusal: string | null;
   annotations: ChatAnnotation[];
   reasoning_content?: string;
   images?: ChatImage[];

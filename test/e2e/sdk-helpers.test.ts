@@ -86,6 +86,25 @@ describe('openai', () => {
     expect(call).toMatchObject({ function: { parsed_arguments: { city: 'Paris' } } });
   });
 
+  test.each([false, true])(
+    'values the upstream only has as texts parse, stream=%s',
+    async (stream) => {
+      const Rating = z.object({
+        stars: z.union([z.literal(1), z.literal(2)]),
+        version: z.literal(3),
+      });
+      const asked = {
+        model: MODEL,
+        messages: user('As JSON'),
+        response_format: zodResponseFormat(Rating, 'rating'),
+      };
+      const shaped = stream
+        ? await openai.chat.completions.stream(asked).finalChatCompletion()
+        : await openai.chat.completions.parse(asked);
+      expect(shaped.choices[0]?.message.parsed).toEqual({ stars: 1, version: 3 });
+    },
+  );
+
   test.each([false, true])('the tool runner goes on to the end, stream=%s', async (stream) => {
     const cities: string[] = [];
     const body = {
@@ -113,6 +132,36 @@ describe('openai', () => {
     expect(await runner.finalContent()).toContain(`${RESULT_SEEN}: ${weatherIn('Oslo')}`);
     expect(cities).toEqual(['Paris', 'Oslo']);
   });
+
+  test.each([false, true])(
+    'a repaired call goes back as it was signed, stream=%s',
+    async (stream) => {
+      const parameters = { type: 'object', properties: { days: { enum: [1, 2] } } };
+      const asked = {
+        model: MODEL,
+        messages: user('CALL-TOOL forecast {"days":"2"}'),
+        tools: [{ type: 'function' as const, function: { name: 'forecast', parameters } }],
+      };
+      const called = stream
+        ? await openai.chat.completions.stream(asked).finalChatCompletion()
+        : await openai.chat.completions.create(asked);
+      const message = called.choices[0]?.message;
+      const [call] = message?.tool_calls ?? [];
+      if (message === undefined || call?.type !== 'function') throw new Error('no call');
+      expect(call.function.arguments).toBe('{"days":2}');
+      const result = { role: 'tool' as const, tool_call_id: call.id, content: 'sun' };
+      // With the signature the client carries, and by the id of the call alone.
+      const plain = { id: call.id, type: call.type, function: call.function };
+      for (const returned of [call, plain]) {
+        const history = [...asked.messages, { ...message, tool_calls: [returned] }, result];
+        const { data, response } = await openai.chat.completions
+          .create({ ...asked, messages: history })
+          .withResponse();
+        expect(data.choices[0]?.message.content).toContain(RESULT_SEEN);
+        expect(response.headers.get('x-isthmus-attempts')).toBe('1');
+      }
+    },
+  );
 
   test.each([false, true])('a name the upstream refuses comes back, stream=%s', async (stream) => {
     const body = {

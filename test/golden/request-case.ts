@@ -17,7 +17,7 @@ import type {
   RouteInput,
 } from '../../src/protocols/protocol.ts';
 import { matchPathPattern, readPathPattern } from '../../src/server/path-pattern.ts';
-import { createSignatureKeeper } from '../../src/signatures/keeper.ts';
+import { type CallName, createSignatureKeeper } from '../../src/signatures/keeper.ts';
 import type { PatchTarget } from '../../src/upstreams/upstream.ts';
 import { createFakeClock } from '../support/fake-clock.ts';
 import type { TargetName } from './targets.ts';
@@ -185,6 +185,7 @@ function recallOf({ remembered }: RequestCase) {
     call: (id: string, name: string) => keeper.findCall(SCOPE, id, name),
     thought: (text: string) => keeper.findThought(SCOPE, text),
     content: (content: string, asked: string) => keeper.findContent(SCOPE, { content, asked }),
+    input: (call: CallName, returned: JsonObject) => keeper.findInput(SCOPE, call, returned),
     familyOf: (value: string) => keeper.familyOf(SCOPE, value),
   };
 }

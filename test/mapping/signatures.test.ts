@@ -111,6 +111,7 @@ function createGateway(client: Client, words: Words) {
     call: (id, name) => keeper.findCall('k', id, name),
     thought: (text) => keeper.findThought('k', text),
     content: (content, asked) => keeper.findContent('k', { content, asked }),
+    input: () => undefined,
     familyOf: (value) => keeper.familyOf('k', value),
   };
   const { upstream, router, modelIdOf } = targets[words.target];

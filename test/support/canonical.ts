@@ -83,6 +83,7 @@ export function contextOf(change: Partial<TransformContext> = {}): TestContext {
       call: () => undefined,
       thought: () => undefined,
       content: () => undefined,
+      input: () => undefined,
       familyOf: () => undefined,
     },
     ...change,

@@ -8,6 +8,7 @@ const NAMES: ClientNames = {
   redacted_thinking: 'messages',
   response_schema: 'response_format.json_schema.schema',
   tool_calls: 'choices.message.tool_calls',
+  answer: 'choices.message.content',
 };
 
 const LEGACY_NAMES: ClientNames = {

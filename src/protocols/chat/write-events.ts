@@ -9,6 +9,7 @@ import type {
   GroundingEvent,
 } from '../../canonical/event.ts';
 import { NO_USAGE, type Usage } from '../../canonical/usage.ts';
+import { withheldBecause } from '../../canonical/withheld.ts';
 import { DATA_START, dataFrame, EVENT_STREAM_TYPE, FRAME_END } from '../../lib/event-stream.ts';
 import type { ReplyContext, StreamWriter } from '../protocol.ts';
 import { writeAnnotations } from './annotations.ts';
@@ -173,7 +174,9 @@ function finish(state: StreamState, event: FinishEvent): string {
     const choice = choiceAt(state, end.choice);
     const reason = writeFinishReason(end, choice.calls.count > 0, state.options.callForm);
     const logprobs = JSON.stringify(writeLogprobs(end));
-    text += `${opening}${citations(choice)}${choice.head}{},"logprobs":${logprobs},"finish_reason":"${reason}"}]}${FRAME_END}`;
+    const refusal = withheldBecause(end);
+    const said = refusal === undefined ? '' : chunk(choice, JSON.stringify({ refusal }));
+    text += `${opening}${citations(choice)}${said}${choice.head}{},"logprobs":${logprobs},"finish_reason":"${reason}"}]}${FRAME_END}`;
   }
   return text;
 }

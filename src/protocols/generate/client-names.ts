@@ -17,6 +17,7 @@ const NAMES: ClientNames = {
   size: 'generationConfig.imageConfig',
   service_tier: 'serviceTier',
   tool_calls: 'candidates.content.functionCall',
+  answer: 'candidates.content.text',
 };
 
 /** `config` is the body's `generationConfig`: its schema has two spellings. */

@@ -8,6 +8,7 @@ const NAMES: ClientNames = {
   stop: 'stop_sequences',
   parallel_tool_calls: 'tool_choice.disable_parallel_tool_use',
   tool_calls: 'content.tool_use',
+  answer: 'content.text',
 };
 
 /** Of several names for one field the client's own. */

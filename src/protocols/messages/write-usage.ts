@@ -2,6 +2,7 @@
 
 import type { ChoiceEnd, GroundingEvent } from '../../canonical/event.ts';
 import { inputTokens, outputTokens, type Usage } from '../../canonical/usage.ts';
+import { withheldBecause } from '../../canonical/withheld.ts';
 import type {
   MessagesFinalUsage,
   MessagesStopDetails,
@@ -51,7 +52,7 @@ export function writeStop(end: ChoiceEnd, hasToolCall: boolean): MessagesStop {
     stop_sequence: reason === 'stop_sequence' ? (end.stopSequence ?? null) : null,
     stop_details:
       reason === 'refusal'
-        ? { type: 'refusal', category: null, explanation: end.message ?? null }
+        ? { type: 'refusal', category: null, explanation: withheldBecause(end) ?? null }
         : null,
   };
 }

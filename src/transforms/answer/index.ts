@@ -7,10 +7,11 @@ import type { CallableTool, CallRule } from './call-rule.ts';
 import { createSourceFilter } from './filter-sources.ts';
 import { limitCalls } from './limit-calls.ts';
 import { matchToolNames } from './match-tool-names.ts';
+import { answerRule } from './repair-answer.ts';
 import { createArgumentRepair } from './repair-arguments.ts';
 import { restoreToolNames } from './restore-tool-names.ts';
 import { createCallRewriter } from './rewrite-calls.ts';
-import { createFenceStripper } from './strip-fences.ts';
+import { createTextRewriter } from './rewrite-text.ts';
 import { uniqueCallIds } from './unique-call-ids.ts';
 
 /** Takes the decoder's events batch by batch, in order; an untouched batch comes back as it is. */
@@ -19,30 +20,25 @@ export type AnswerTransform = (events: readonly CanonicalEvent[]) => readonly Ca
 export interface AnswerTransformOptions {
   /** As the client asked: tools with the schemas it declared. */
   readonly request: CanonicalRequest;
-  /** Paths of its entries begin with `tool_calls.<name>`. */
+  /** Paths of its entries begin with `tool_calls.<name>` or `answer`. */
   readonly receipt: Receipt;
   readonly createId: (prefix: string) => string;
 }
 
 /** One for each answer, as the rules keep state. Never throws. */
 export function createAnswerTransform(options: AnswerTransformOptions): AnswerTransform {
-  const { request } = options;
+  const { request, receipt } = options;
   const tools = request.tools.filter(isCallable);
   const rewrite = tools.length === 0 ? passAll : createRewriter(tools, options);
   const filter = createSourceFilter(request.tools);
-  const strip = wantsJson(request) ? createFenceStripper() : undefined;
-  if (filter === undefined && strip === undefined) return rewrite;
+  const rule = answerRule(request.outputFormat, receipt);
+  const rewriteText = rule === undefined ? passAll : createTextRewriter(rule);
+  if (filter === undefined && rule === undefined) return rewrite;
   return (events) => {
-    const stripped = strip === undefined ? events : strip(events);
-    const rewritten = rewrite(stripped);
+    const rewritten = rewrite(rewriteText(events));
     if (filter === undefined) return rewritten;
     return rewritten.map((event) => (event.kind === 'grounding' ? filter(event) : event));
   };
-}
-
-/** Models without a mode for JSON, and some with one, put it into a code fence. */
-function wantsJson({ outputFormat: { kind } }: CanonicalRequest): boolean {
-  return kind === 'json' || kind === 'json-schema';
 }
 
 function createRewriter(

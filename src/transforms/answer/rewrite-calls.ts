@@ -99,11 +99,13 @@ class CallRewriter {
     const call = this.#open.get(event.index);
     this.#open.delete(event.index);
     if (call?.kind === 'left-out') return;
-    if (call?.kind === 'held' && call.json !== '') {
-      const json = call.repair(call.json);
-      shown.push({ kind: 'block-delta', index: event.index, delta: { kind: 'arguments', json } });
+    if (call?.kind !== 'held' || call.json === '') {
+      shown.push(event);
+      return;
     }
-    shown.push(event);
+    const json = call.repair(call.json);
+    shown.push({ kind: 'block-delta', index: event.index, delta: { kind: 'arguments', json } });
+    shown.push(json === call.json ? event : { ...event, issuedArguments: call.json });
   }
 }
 

@@ -44,6 +44,18 @@ test('a signed call ends the thinking before it with the same signature', () => 
   expect(blocksOf(stop([{ text: 'a' }, call]))?.[0]).toEqual({ kind: 'text', text: 'a' });
 });
 
+test.each([
+  ['{"a":12345678901234567890}', '{"a":12345678901234567890}'],
+  ['[1]', '{"value":[1]}'],
+  ['ls -l', '{"value":"ls -l"}'],
+  [[1, { b: 2 }], '{"value":[1,{"b":2}]}'],
+  ['', '{}'],
+  [null, '{}'],
+])('arguments in another form than an object are not lost: %j', (args, input) => {
+  const [call] = blocksOf(stop([{ functionCall: { id: 'c', name: 'w', args } }])) ?? [];
+  expect(JSON.stringify(call?.kind === 'tool-call' ? call.input : undefined)).toBe(input);
+});
+
 test('signed parts are not joined with what follows', () => {
   expect(
     blocksOf(stop([{ text: 'a', ...signed('S') }, { text: 'b' }, { text: 'c', ...signed('T') }])),

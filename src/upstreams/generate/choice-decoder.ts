@@ -2,7 +2,7 @@
 
 import type { BlockOpening, CanonicalEvent } from '../../canonical/event.ts';
 import type { Signature } from '../../canonical/request.ts';
-import { isJsonObject, type JsonObject, type JsonValue } from '../../lib/json.ts';
+import { isJsonObject, type JsonObject, type JsonValue, parseJson } from '../../lib/json.ts';
 import type { GroundedText } from './grounding.ts';
 
 /** What all choices of one answer share. */
@@ -105,14 +105,15 @@ export class ChoiceDecoder implements GroundedText {
   }
 
   #readCall(part: JsonObject, call: JsonObject, events: CanonicalEvent[]): void {
-    const { name, args } = call;
+    const { name } = call;
+    const args = readArguments(call.args);
     if (typeof name !== 'string' || name === '') return;
     const signature = this.#signatureOf(part, 'tool-call');
     if (this.#open?.kind === 'thinking') this.#open.signature ??= signature;
     this.close(events);
     const id = this.#takeCallId(call.id);
     const index = this.#start({ kind: 'tool-call', id, name, signature }, events);
-    if (isJsonObject(args) && Object.keys(args).length > 0) {
+    if (Object.keys(args).length > 0) {
       const json = JSON.stringify(args);
       events.push({ kind: 'block-delta', index, delta: { kind: 'arguments', json } });
     }
@@ -172,6 +173,22 @@ export class ChoiceDecoder implements GroundedText {
     const value = part.thoughtSignature ?? part.thought_signature;
     if (typeof value !== 'string' || value === '') return undefined;
     return { value, family: this.#context.signatureFamily, on };
+  }
+}
+
+/** The wire has an object. What compatible upstreams put there instead (its JSON text, a list) is not lost. */
+function readArguments(args: JsonValue | undefined): JsonObject {
+  if (args === undefined || args === null || args === '') return {};
+  if (isJsonObject(args)) return args;
+  const value = typeof args === 'string' ? valueOfText(args) : args;
+  return isJsonObject(value) ? value : { value };
+}
+
+function valueOfText(text: string): JsonValue {
+  try {
+    return parseJson(text);
+  } catch {
+    return text;
   }
 }
 

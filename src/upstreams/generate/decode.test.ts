@@ -113,7 +113,7 @@ test.each(['LANGUAGE', 'OTHER', 'NO_IMAGE', 'IMAGE_OTHER', 'SOMETHING_NEW'])(
   '%s is a stop with content and an error without',
   (finishReason) => {
     expect(reasonOf(frame([{ text: 'a' }], { finishReason }))).toBe('stop');
-    expect(errorOf(frame([], { finishReason }))?.failure?.kind).toBe('path');
+    expect(errorOf(frame([], { finishReason }))?.failure?.kind).toBe('unusable-answer');
   },
 );
 
@@ -125,7 +125,7 @@ test.each([
 ])('%s is an error worth another attempt', (finishReason) => {
   expect(errorOf(frame([{ text: 'a' }], { finishReason }))).toMatchObject({
     kind: 'upstream-unavailable',
-    failure: { kind: 'path' },
+    failure: { kind: 'unusable-answer' },
   });
 });
 
@@ -140,12 +140,17 @@ test.each<[string, JsonObject[]]>([
   ['nothing at all (V068)', []],
   ['keep-alives only (V068)', [{}, {}]],
   ['no candidates', [{ usageMetadata: { promptTokenCount: 1 } }]],
+  ['text without a finish reason (P081)', [frame([{ text: 'a' }])]],
+])('an answer of %s is a fault of the path', (_name, frames) => {
+  expect(errorOf(...frames)?.failure).toEqual({ kind: 'path' });
+});
+
+test.each<[string, JsonObject[]]>([
   ['STOP without parts (P080)', [stop()]],
   ['STOP after thoughts only (P024)', [stop([thought('hm')])]],
-  ['text without a finish reason (P081)', [frame([{ text: 'a' }])]],
   ['an unnamed call', [stop([{ functionCall: {} }])]],
-])('an answer of %s is an error worth another attempt', (_name, frames) => {
-  expect(errorOf(...frames)?.failure).toEqual({ kind: 'path' });
+])('an answer of %s is the model’s, worth another attempt', (_name, frames) => {
+  expect(errorOf(...frames)?.failure).toEqual({ kind: 'unusable-answer' });
 });
 
 test('keep-alives start nothing', () => {

@@ -5,7 +5,7 @@ import type { CanonicalEvent, ChoiceEnd, Logprobs } from '../../canonical/event.
 import { isJsonObject, type JsonObject, type JsonValue, readNumber } from '../../lib/json.ts';
 import type { DecodeContext, Decoder } from '../upstream.ts';
 import { type AnswerContext, ChoiceDecoder } from './choice-decoder.ts';
-import { classifyErrorFrame, pathFault } from './errors.ts';
+import { answerFault, classifyErrorFrame, pathFault } from './errors.ts';
 import { readEnding } from './finish-reason.ts';
 import { mergeGrounding, readGrounding } from './grounding.ts';
 import { addLogprobs } from './logprobs.ts';
@@ -179,7 +179,7 @@ function readEnd(choice: number, state: ChoiceState): ChoiceEnd | GatewayError {
   if (ending.kind === 'finished') {
     return { choice, reason: ending.reason, rawReason, message, logprobs };
   }
-  return pathFault(ending.message, new Error(`Finish reason ${rawReason}: ${message ?? ''}`));
+  return answerFault(ending.message, new Error(`Finish reason ${rawReason}: ${message ?? ''}`));
 }
 
 /** Grounding is placed when the whole text is known, while its last block is still open. */

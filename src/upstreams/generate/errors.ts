@@ -69,6 +69,17 @@ export function pathFault(message: string, cause?: unknown): GatewayError {
   });
 }
 
+/** The model gave an answer that helps nobody: asked again it may do better. */
+export function answerFault(message: string, cause?: unknown): GatewayError {
+  return new GatewayError({
+    kind: 'upstream-unavailable',
+    source: 'upstream',
+    message,
+    failure: { kind: 'unusable-answer' },
+    cause,
+  });
+}
+
 function toGatewayError(facts: Facts): GatewayError {
   const kind = failureKind(facts);
   const failure: UpstreamFailure = {
@@ -131,6 +142,10 @@ const CLIENT_ERRORS: Readonly<
   'connection-lost': {
     kind: 'upstream-unavailable',
     message: 'The upstream closed the connection without an answer.',
+  },
+  'unusable-answer': {
+    kind: 'upstream-unavailable',
+    message: 'The model gave an answer that cannot be used.',
   },
   path: { kind: 'upstream-unavailable', message: 'The upstream failed to answer.' },
 };

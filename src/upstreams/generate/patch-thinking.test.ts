@@ -36,6 +36,12 @@ test.each<[ThinkingMode]>([[AUTO], [PASSTHROUGH], [CUSTOM], [ADAPTIVE]])(
   },
 );
 
+test('V110 a level of none that the model cannot keep to is told', () => {
+  const { generationConfig, entries } = patched({ thinkingLevel: 'NONE' }, AUTO, 'gemini-2.5-pro');
+  expect({ generationConfig }).toEqual(sent({ thinkingBudget: 128 }));
+  expect(entries).toMatchObject([{ action: 'approximated', path: `${PATH}.thinkingLevel` }]);
+});
+
 test.each([100_000, 5])('passthrough sends a native budget of %i as it is', (thinkingBudget) => {
   const config = { thinkingBudget, includeThoughts: true };
   expect(patched({ ...config, thinkingLevel: 'LOW' }, PASSTHROUGH)).toEqual({

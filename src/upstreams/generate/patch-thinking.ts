@@ -105,6 +105,9 @@ function toBudget(client: JsonObject, thinking: BudgetThinking, target: PatchTar
   if (given !== undefined && asked >= 0 && thinkingBudget !== asked) {
     const reason = `The thinking budget is ${thinkingBudget} tokens on this model.`;
     target.receipt.add('capped', `${PATH}.thinkingBudget`, reason);
+  } else if (asked === 0 && thinkingBudget !== 0) {
+    const reason = `This model thinks ${thinkingBudget} tokens or more.`;
+    target.receipt.add('approximated', `${PATH}.thinkingLevel`, reason);
   }
   return editFields(config, { thinkingLevel: undefined, thinkingBudget });
 }

@@ -235,6 +235,7 @@ test('a call whose signature the client dropped gets the remembered one back', (
   const signature = { value: 'REMEMBERED', family: 'alpha', on: 'tool-call' } as const;
   const recall = {
     call: (id: string, name: string) => (id === 'c1' && name === 'w' ? signature : undefined),
+    input: () => undefined,
     thought: () => undefined,
     content: () => undefined,
     familyOf: () => undefined,

@@ -32,6 +32,8 @@ const SAFETY_REASONS = [
   'IMAGE_PROHIBITED_CONTENT',
   'IMAGE_RECITATION',
 ];
+const REFUSED = 'The upstream refused this prompt: PROHIBITED_CONTENT.';
+const HELD_BACK = 'The upstream held this answer back: RECITATION.';
 const UNUSABLE_REASONS = [
   'MALFORMED_FUNCTION_CALL',
   'UNEXPECTED_TOOL_CALL',
@@ -88,7 +90,7 @@ export const FINISH_ROWS: readonly AnswerRow[] = [
     name: `an answer withheld (${reason})`,
     frames: [HI, end(reason, { finishMessage: 'why' })],
     told: {
-      chat: completion({ content: 'Hi' }, 'content_filter'),
+      chat: completion({ content: 'Hi', refusal: 'why' }, 'content_filter'),
       responses: response('incomplete', [said('Hi')], {
         incomplete_details: { reason: 'content_filter' },
       }),
@@ -96,6 +98,16 @@ export const FINISH_ROWS: readonly AnswerRow[] = [
       generate: contents(reason, [{ text: 'Hi' }]),
     },
   })),
+  {
+    name: 'an answer withheld without a word, by the reason alone',
+    frames: [end('RECITATION')],
+    told: {
+      chat: completion({ content: '', refusal: HELD_BACK }, 'content_filter'),
+      responses: response('incomplete', [], { incomplete_details: { reason: 'content_filter' } }),
+      messages: message('refusal', [], { stop_details: { explanation: HELD_BACK } }),
+      generate: contents('RECITATION', [{ text: '' }]),
+    },
+  },
   {
     name: 'a prompt that was refused',
     frames: [
@@ -105,9 +117,9 @@ export const FINISH_ROWS: readonly AnswerRow[] = [
       },
     ],
     told: {
-      chat: completion({ content: '' }, 'content_filter'),
+      chat: completion({ content: '', refusal: REFUSED }, 'content_filter'),
       responses: response('failed', [], { error: { code: 'invalid_prompt' } }),
-      messages: message('refusal', []),
+      messages: message('refusal', [], { stop_details: { explanation: REFUSED } }),
       generate: { kind: 'reply', body: { promptFeedback: { blockReason: 'PROHIBITED_CONTENT' } } },
     },
   },

@@ -60,6 +60,7 @@ const NAMES: ClientNames = {
   response_schema: 'text.format.schema',
   logprobs: 'top_logprobs',
   tool_calls: 'output',
+  answer: 'output',
 };
 
 /** Features that need a server of the vendor's, and what to do without them. */

@@ -42,7 +42,7 @@ export function targetOf(modelId: string, fields: Partial<PatchTarget> = {}): Pa
     signatures: 'carried',
     variant: { webSearch: false },
     thinkingMode: { kind: 'auto' },
-    recall: { call: () => undefined, thought: () => undefined, content: () => undefined, familyOf: () => undefined },
+    recall: { call: () => undefined, input: () => undefined, thought: () => undefined, content: () => undefined, familyOf: () => undefined },
     receipt: createReceipt(),
     ...fields,
   };

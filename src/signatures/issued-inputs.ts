@@ -1,0 +1,62 @@
+// Remembers what the arguments of a signed call were before they were repaired for its client.
+
+import { isJsonObject, type JsonObject, parseJson } from '../lib/json.ts';
+import { createRecentEntries } from './recent-entries.ts';
+
+/** JSON texts of the arguments of one call. */
+export interface IssuedInput {
+  /** As the client was shown them. */
+  readonly shown: string;
+  /** As the upstream wrote and signed them. */
+  readonly issued: string;
+}
+
+export interface IssuedInputs {
+  remember(key: string, input: IssuedInput): void;
+  /**
+   * Undefined when nothing is remembered, or when the client returns other arguments than it was shown.
+   * Most calls need no repair: the key, a digest, is made only once there are any entries.
+   */
+  find(keyOf: () => string, returned: JsonObject): JsonObject | undefined;
+}
+
+interface Entry extends IssuedInput {
+  readonly expiresAt: number;
+}
+
+export interface IssuedInputOptions {
+  readonly now: () => number;
+  readonly lifetimeMs: number;
+}
+
+const MOST_ENTRIES = 5000;
+const MOST_SIZE = 16 * 1024 * 1024;
+/** In UTF-16 units; larger ones would push out many others. */
+const LARGEST = 256 * 1024;
+
+/** In memory alone: arguments are the client's own words, which no store of signatures is to hold. */
+export function createIssuedInputs({ now, lifetimeMs }: IssuedInputOptions): IssuedInputs {
+  const entries = createRecentEntries<Entry>({
+    maxEntries: MOST_ENTRIES,
+    maxSize: MOST_SIZE,
+    sizeOf: ({ shown, issued }) => shown.length + issued.length,
+  });
+  let isUsed = false;
+  return {
+    remember(key, { shown, issued }) {
+      if (shown.length + issued.length > LARGEST) return;
+      isUsed = true;
+      entries.set(key, { shown, issued, expiresAt: now() + lifetimeMs });
+    },
+    find(keyOf, returned) {
+      if (!isUsed) return undefined;
+      const key = keyOf();
+      const entry = entries.take(key);
+      if (entry === undefined || entry.expiresAt <= now()) return undefined;
+      entries.set(key, entry);
+      if (JSON.stringify(returned) !== entry.shown) return undefined;
+      const issued = parseJson(entry.issued);
+      return isJsonObject(issued) ? issued : undefined;
+    },
+  };
+}

@@ -1,0 +1,153 @@
+// Rewrites the first text of each choice: it waits while its rule may still change it.
+
+import type { BlockDeltaEvent, CanonicalEvent, GroundingEvent } from '../../canonical/event.ts';
+
+export interface TextRule {
+  /** False when the rule leaves a text that begins like this as it is. */
+  mayChange(begun: string): boolean;
+  /** The whole text as the client is to see it; undefined for as it came. */
+  rewrite(text: string): RewrittenText | undefined;
+}
+
+export interface RewrittenText {
+  readonly text: string;
+  /** Units taken off before what is left as it was; undefined when positions in the text mean nothing any more. */
+  readonly shift: number | undefined;
+}
+
+type TextDelta = BlockDeltaEvent & { readonly delta: { readonly kind: 'text' } };
+
+/** The first text of a choice while it may still change. */
+interface HeldText {
+  readonly index: number;
+  readonly deltas: TextDelta[];
+  text: string;
+}
+
+interface ChoiceState {
+  held: HeldText | undefined;
+  shift: RewrittenText['shift'];
+}
+
+/** Batch by batch, in order. A text its rule leaves alone goes through as it comes; one that may change waits for its end. */
+export function createTextRewriter(
+  rule: TextRule,
+): (events: readonly CanonicalEvent[]) => readonly CanonicalEvent[] {
+  const rewriter = new TextRewriter(rule);
+  return (events) => rewriter.rewrite(events);
+}
+
+class TextRewriter {
+  readonly #rule: TextRule;
+  readonly #choices = new Map<number, ChoiceState>();
+  /** The choices whose first text is held, by block index. */
+  readonly #owners = new Map<number, ChoiceState>();
+
+  constructor(rule: TextRule) {
+    this.#rule = rule;
+  }
+
+  rewrite(events: readonly CanonicalEvent[]): readonly CanonicalEvent[] {
+    const shown: CanonicalEvent[] = [];
+    for (const event of events) this.#take(event, shown);
+    return shown;
+  }
+
+  #take(event: CanonicalEvent, shown: CanonicalEvent[]): void {
+    switch (event.kind) {
+      case 'block-start':
+        if (event.block.kind === 'text') this.#open(event.choice, event.index);
+        break;
+      case 'block-delta':
+        if (isTextDelta(event) && this.#hold(event, shown)) return;
+        break;
+      case 'block-end':
+        this.#settle(this.#owners.get(event.index), shown);
+        break;
+      case 'grounding': {
+        const choice = this.#choices.get(event.choice);
+        this.#settle(choice, shown);
+        shown.push(choice === undefined ? event : shifted(event, choice.shift));
+        return;
+      }
+      case 'finish':
+      case 'error':
+        for (const choice of this.#choices.values()) this.#release(choice, shown);
+        break;
+      case 'start':
+      case 'usage':
+        break;
+      default:
+        event satisfies never;
+    }
+    shown.push(event);
+  }
+
+  /** Only a choice's first text is looked at. */
+  #open(choice: number, index: number): void {
+    if (this.#choices.has(choice)) return;
+    const state: ChoiceState = { held: { index, deltas: [], text: '' }, shift: 0 };
+    this.#choices.set(choice, state);
+    this.#owners.set(index, state);
+  }
+
+  /** True when the event waits, or was given out with those that waited. */
+  #hold(event: TextDelta, shown: CanonicalEvent[]): boolean {
+    const choice = this.#owners.get(event.index);
+    const held = choice?.held;
+    if (choice === undefined || held === undefined) return false;
+    held.deltas.push(event);
+    held.text += event.delta.text;
+    if (!this.#rule.mayChange(held.text)) this.#release(choice, shown);
+    return true;
+  }
+
+  /** The text is whole: it is given out as its rule wants it. */
+  #settle(choice: ChoiceState | undefined, shown: CanonicalEvent[]): void {
+    const held = choice?.held;
+    if (choice === undefined || held === undefined) return;
+    const rewritten = this.#rule.rewrite(held.text);
+    if (rewritten === undefined) {
+      this.#release(choice, shown);
+      return;
+    }
+    const { text, shift } = rewritten;
+    choice.shift = shift;
+    this.#forget(choice, held);
+    const delta = { kind: 'text', text } as const;
+    if (text !== '') shown.push({ kind: 'block-delta', index: held.index, delta });
+  }
+
+  #release(choice: ChoiceState, shown: CanonicalEvent[]): void {
+    const { held } = choice;
+    if (held === undefined) return;
+    this.#forget(choice, held);
+    shown.push(...held.deltas);
+  }
+
+  #forget(choice: ChoiceState, { index }: HeldText): void {
+    choice.held = undefined;
+    this.#owners.delete(index);
+  }
+}
+
+function shifted(event: GroundingEvent, shift: RewrittenText['shift']): GroundingEvent {
+  if (shift === 0) return event;
+  if (shift === undefined) return { ...event, citations: [] };
+  const citations = event.citations.flatMap((citation) =>
+    citation.startIndex < shift
+      ? []
+      : [
+          {
+            ...citation,
+            startIndex: citation.startIndex - shift,
+            endIndex: citation.endIndex - shift,
+          },
+        ],
+  );
+  return { ...event, citations };
+}
+
+function isTextDelta(event: BlockDeltaEvent): event is TextDelta {
+  return event.delta.kind === 'text';
+}
