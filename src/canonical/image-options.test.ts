@@ -28,7 +28,7 @@ test.each([
   expect(read({ size })).toEqual({ options: { aspectRatio }, lost: [] });
 });
 
-test.each(['invalid', '1920x0', 'abc x def', 'auto', '', 'x', '-1x5'])(
+test.each(['invalid', '1920x0', 'abc x def', 'automatic', '', 'x', '-1x5'])(
   'V130 size %j does not parse and means 1024x1024, with a receipt',
   (size) => {
     expect(read({ size })).toEqual({ options: { aspectRatio: '1:1' }, lost: ['size'] });
@@ -48,6 +48,7 @@ test.each([
 test('a body without image fields asks for no image options', () => {
   expect(read({}).options).toBeUndefined();
   expect(read({ quality: 'auto' }).options).toBeUndefined();
+  expect(read({ size: 'auto' })).toEqual({ options: undefined, lost: [] });
 });
 
 test('within 0.1 of a ratio includes 0.1 itself', () => {

@@ -72,7 +72,7 @@ function readAspectRatio(
   { receipt, unknownWord }: ImageFieldContext,
 ): string | undefined {
   const size = text?.trim();
-  if (size === undefined) return undefined;
+  if (size === undefined || size.toLowerCase() === 'auto') return undefined;
   if (/^\d+:\d+$/.test(size)) {
     if (RATIOS.includes(size)) return size;
     throw unknownWord('size', ['<width>x<height>', ...RATIOS]);

@@ -83,12 +83,19 @@ function siblingOf(id: string, { effort, thinking }: ModelVariant): SiblingModel
 
 /**
  * Releases are called `-preview`, `-latest`, `-002`, `-1-2025-05-01`; anything else after `image` was meant
- * for us, also two short numbers: they are a ratio nobody draws.
+ * for us, also two short numbers: they are a ratio nobody draws. Behind a model of ours one is half of a
+ * ratio.
  */
 function hasUnreadImageSuffix(name: string): boolean {
-  const rest = /(?:^|-)image-(.+)$/i.exec(name)?.[1];
+  const [, model = '', rest] = /^((?:.*?-)?image)-(.*)$/i.exec(name) ?? [];
   if (rest === undefined) return false;
+  if (/^\d{1,2}(?:-|$)/.test(rest) && !/^\d\d-\d{4}/.test(rest) && isOwnName(model)) return true;
   const release =
     /^(?:(?:preview|latest|exp|mini|\d{4}-\d\d-\d\d|\d\d-\d{4}|\d+(?:\.\d+)*(?!-\d\d?(?:-|$)))(?:-|$))+$/i;
   return !release.test(rest);
+}
+
+function isOwnName(name: string): boolean {
+  const lower = name.toLowerCase();
+  return findCatalogModel(lower) !== undefined || EXACT_ALIASES.has(lower);
 }

@@ -88,6 +88,7 @@ test.each([
   ['POST', '/v1beta/v1beta/models/m:countTokens', '404 /v1beta/models/m:countTokens'],
   ['POST', '/v1/v1beta/models/m:countTokens', '404 /v1beta/models/m:countTokens'],
   ['GET', '/v1/v1/models', '404 /v1/models'],
+  ['GET', '/v1/v1/chat/completions', '404 /v1/chat/completions'],
   ['POST', '/chat/completions', '404 /v1/chat/completions'],
   ['POST', '/messages', '404 /v1/messages'],
 ])('%s %s is %s', (method, path, expected) => {

@@ -100,7 +100,11 @@ export function createRouteTable(
       const wanted = method === 'HEAD' ? 'GET' : method;
       const match = find(wanted, path);
       if (match !== undefined) return match;
-      const meant = guessPaths(path).find((guess) => find(wanted, guess)?.kind === 'route');
+      const guesses = guessPaths(path);
+      // A browser or a probe asks with the wrong method too.
+      const meant =
+        guesses.find((guess) => find(wanted, guess)?.kind === 'route') ??
+        guesses.find((guess) => find(wanted, guess) !== undefined);
       return { kind: 'unknown', meant };
     },
   };

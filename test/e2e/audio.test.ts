@@ -126,6 +126,8 @@ describe('what cannot be transcribed', () => {
   test.each([
     ['V138 an ending nobody knows', { name: 'a.txt', bytes: Buffer.from('hello') }],
     ['an empty file', { name: 'a.wav', bytes: Buffer.alloc(0) }],
+    ['a picture with the name of a sound', { name: 'a.wav', bytes: Buffer.from('GIF89a00') }],
+    ['a document with the name of a sound', { name: 'a.mp3', bytes: Buffer.from('%PDF-1.7') }],
   ])('%s', async (_what, { name, bytes }) => {
     const file = await toFile(bytes, name);
     expect(await paramOf(client.audio.transcriptions.create({ file, model: MODEL }))).toBe('file');

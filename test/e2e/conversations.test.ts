@@ -92,6 +92,22 @@ test('a conversation and its items are read, changed and deleted', async () => {
   await expect(gone).rejects.toMatchObject({ status: 404, param: 'conversation' });
 });
 
+test('what is kept can be gone on from without anything new', async () => {
+  const { id } = await client.conversations.create({
+    items: [{ role: 'user', content: 'My name is Ada.' }],
+  });
+  const first = await client.responses.create({ model: MODEL, conversation: id });
+  expect(first.output_text).toContain('My name is Ada.');
+  expect(await itemsOf(id)).toHaveLength(1 + first.output.length);
+  const next = { model: MODEL, previous_response_id: first.id };
+  for (const body of [next, { ...next, input: [] }]) {
+    expect((await client.responses.create(body)).previous_response_id).toBe(first.id);
+  }
+  const { id: empty } = await client.conversations.create();
+  const nothing = client.responses.create({ model: MODEL, conversation: empty });
+  await expect(nothing).rejects.toMatchObject({ status: 400, param: 'input' });
+});
+
 test('what a conversation cannot hold is refused by name', async () => {
   const create = (body: OpenAI.Conversations.ConversationCreateParams) =>
     client.conversations.create(body);
@@ -109,6 +125,8 @@ test('what a conversation cannot hold is refused by name', async () => {
     client.responses.create({ model: MODEL, input: 'x', ...both }),
   ).rejects.toMatchObject({ status: 400, param: 'conversation' });
   await expect(client.responses.retrieve(id)).rejects.toBeInstanceOf(NotFoundError);
+  const list = client.get(`/conversations/${id}/items`, { query: { order: 'up' } });
+  await expect(list).rejects.toMatchObject({ status: 400, param: 'order' });
 });
 
 test('answers and conversations are there after a restart', async () => {

@@ -45,6 +45,18 @@ describe('images in the other surfaces', () => {
     expect(pixelsOf(url.replace('data:image/png;base64,', ''))).toEqual([2752, 1536]);
   });
 
+  test('P112 chat: a size left to the model leaves the model name its say', async () => {
+    const body = {
+      model: `${IMAGE_MODEL}-16-9`,
+      messages: [{ role: 'user' as const, content: 'A red boat' }],
+      size: 'auto',
+      quality: 'auto',
+    };
+    const answer = await client.chat.completions.create(body);
+    const url = urlIn(answer.choices[0]?.message);
+    expect(pixelsOf(url.replace('data:image/png;base64,', ''))).toEqual([1376, 768]);
+  });
+
   test('chat streams an image', async () => {
     const stream = await client.chat.completions.create({
       model: `${IMAGE_MODEL}-9-16`,

@@ -2,6 +2,7 @@
 
 import OpenAI, { APIError, BadRequestError, toFile } from 'openai';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { z } from 'zod';
 import { isJsonObject, type JsonObject } from '../../src/lib/json.ts';
 import { KEY, STRICT, startApp, type TestApp } from '../support/app.ts';
 import { colorAt, IMAGE_MODEL, pictureOf, pixelsOf, pngFile, unpack } from '../support/pictures.ts';
@@ -205,12 +206,48 @@ describe('drawing in a response', () => {
     ]);
   });
 
+  test('a drawing is changed by its id, behind the words that say how', async () => {
+    const first = await client.responses.create({ model: IMAGE_MODEL, input: 'A red boat' });
+    const drawing = first.output.find(({ type }) => type === 'image_generation_call');
+    const input = [
+      { role: 'user', content: 'Make it blue.' },
+      { type: 'image_generation_call', id: drawing?.id },
+    ];
+    const answer = await client.post<OpenAI.Responses.Response>('/responses', {
+      body: { model: IMAGE_MODEL, input },
+    });
+    expect(JSON.stringify(answer.output)).toContain('from a picture');
+    const gone = [
+      { role: 'user', content: 'Make it blue.' },
+      { ...input[1], id: 'ig_gone' },
+    ];
+    const error = await refusalOf(
+      client.post('/responses', { body: { model: IMAGE_MODEL, input: gone } }),
+    );
+    expect(error).toMatchObject({ status: 400, param: 'input[1].id' });
+  });
+
   test('a model that does not draw leaves the tool out, and says so', async () => {
     const { data, response } = await client.responses
       .create({ model: 'alpha-3-flash', input: 'Hi', tools: [{ type: 'image_generation' }] })
       .withResponse();
     expect(data.status).toBe('completed');
     expect(response.headers.get('x-isthmus-receipt')).toContain('dropped=1');
+  });
+
+  test('a picture that is demanded is drawn, or refused by a model that draws none', async () => {
+    const ask = (model: string) =>
+      client.responses.create({
+        model,
+        input: 'A red boat',
+        tools: [{ type: 'image_generation' }],
+        tool_choice: { type: 'image_generation' },
+      });
+    const { output } = await ask(IMAGE_MODEL);
+    expect(output.map(({ type }) => type)).toContain('image_generation_call');
+    const error = await refusalOf(ask('alpha-3-flash'));
+    expect(error).toMatchObject({ status: 400, param: 'tool_choice' });
+    expect(error.message).toContain('/v1/images/generations');
   });
 });
 
@@ -284,6 +321,26 @@ describe('editing', () => {
     });
     const events = await Array.fromAsync(stream);
     expect(events.map(({ type }) => type)).toEqual(['image_edit.completed']);
+  });
+
+  test('P112 the empty fields of a form leave the model name its say', async () => {
+    const form = new FormData();
+    form.set('image', await pngFile('one.png'));
+    form.set('prompt', 'x');
+    form.set('model', `${IMAGE_MODEL}-16-9`);
+    for (const key of ['size', 'quality', 'imageSize', 'n', 'response_format', 'stream']) {
+      form.set(key, '');
+    }
+    const answer = await fetch(`${app.url}/v1/images/edits`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${KEY}` },
+      body: form,
+    });
+    expect(answer.status).toBe(200);
+    const { data } = z
+      .object({ data: z.array(z.object({ b64_json: z.string() })) })
+      .parse(await answer.json());
+    expect(data.map(({ b64_json }) => pixelsOf(b64_json))).toEqual([[1376, 768]]);
   });
 
   test('V138 an edit without a prompt or without a picture is refused', async () => {

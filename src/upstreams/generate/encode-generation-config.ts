@@ -23,7 +23,7 @@ const MODALITIES = { text: 'TEXT', image: 'IMAGE', audio: 'AUDIO' } as const;
 /**
  * Undefined when the upstream's defaults say it all.
  * @throws GatewayError (invalid-request) for more stop sequences or answers than the model takes,
- * and for log-probabilities of a model known to give none.
+ * for log-probabilities of a model known to give none, and for a picture demanded of one that draws none.
  */
 export function encodeGenerationConfig(
   request: CanonicalRequest,
@@ -152,6 +152,14 @@ function mediaFields(request: CanonicalRequest, { capabilities, receipt }: Encod
     aspectRatio: image?.aspectRatio,
     imageSize: image?.size,
   } satisfies Optional<WireGenerationConfig['imageConfig'] & {}>);
+  if (request.mustDraw === true && !capabilities.drawsImages) {
+    throw invalidRequest(
+      'tool_choice',
+      'tool_choice demands a picture, and this model draws none. Name a model that draws as model, ' +
+        'or use /v1/images/generations.',
+      'unsupported',
+    );
+  }
   if (image !== undefined && !capabilities.drawsImages) {
     receipt.add('dropped', 'size', 'This model draws no images.');
   }

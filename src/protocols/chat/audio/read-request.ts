@@ -121,14 +121,16 @@ function readSound(files: readonly UploadedFile[], receipt: Receipt): MediaPart 
 
 /**
  * The bytes tell most types, the ending of the name the others; the declared type comes last. A name
- * with an ending that no sound has is refused whatever the bytes are.
+ * with an ending that no sound has is refused whatever the bytes are, and so are bytes of a picture or
+ * a document whatever the name is.
  */
 function soundTypeOf({ fileName, mediaType }: UploadedFile, base64: string): string {
   const ending = /\.([a-z0-9]+)$/i.exec(fileName)?.[1]?.toLowerCase() ?? '';
   const named = TYPES.get(ending);
   const declared = spellMediaType(mediaType);
   const sniffed = sniffMediaType(base64);
-  if (named !== undefined || ending === '') {
+  const isOther = sniffed !== undefined && !/^(?:audio|video)\//.test(sniffed);
+  if (!isOther && (named !== undefined || ending === '')) {
     const told = [sniffed, named, declared].find((type) => type?.startsWith('audio/'));
     if (told !== undefined) return told;
   }

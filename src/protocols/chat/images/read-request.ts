@@ -50,7 +50,8 @@ export function readGeneration({ body, receipt }: RouteInput): ImageRequest {
 }
 
 /** `POST /v1/images/edits`, as a form or as JSON with pictures by address. @throws GatewayError 400 */
-export function readEdit({ body, files = [], receipt }: RouteInput): ImageRequest {
+export function readEdit({ body: sent, files = [], receipt }: RouteInput): ImageRequest {
+  const body = withoutEmpty(sent);
   const pictures = readPictures(body, files);
   if (pictures.length === 0) throw missingField('image');
   const mask = readMask(body, files);
@@ -61,6 +62,12 @@ export function readEdit({ body, files = [], receipt }: RouteInput): ImageReques
     receipt.add('approximated', 'mask', 'The mask is shown to the model with an instruction.');
   }
   return readImages(body, receipt, { kind: 'edit', pictures: [...pictures, ...mask] });
+}
+
+/** A form's empty field says nothing, but for the prompt, which has to be there. */
+function withoutEmpty(body: JsonObject): JsonObject {
+  const told = Object.entries(body).filter(([key, value]) => value !== '' || key === 'prompt');
+  return Object.fromEntries(told);
 }
 
 interface ImageSource {
@@ -107,7 +114,7 @@ function readCanonical(
   const size = readString(body, 'size');
   const image = readImageOptions(
     {
-      size: size === undefined || size.toLowerCase() === 'auto' ? undefined : size,
+      size,
       quality: readString(body, 'quality'),
       imageSize: readString(body, 'imageSize'),
     },

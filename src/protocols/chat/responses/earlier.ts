@@ -7,6 +7,7 @@ import type { EarlierItems } from '../../protocol.ts';
 import { readString, requireString, wrongType } from '../fields.ts';
 import { findConversation } from './conversation-log.ts';
 import { findChain, NOTHING_EARLIER, outputOf } from './earlier-chain.ts';
+import { referredId } from './item-reference.ts';
 
 /** @throws GatewayError not-found for a `previous_response_id` or `conversation` this client key has not */
 export async function findEarlier(body: JsonObject, shelf: AnswerShelf): Promise<EarlierItems> {
@@ -91,15 +92,11 @@ async function findHistory(body: JsonObject, shelf: AnswerShelf): Promise<Histor
 
 function* byId(items: readonly JsonObject[]): Generator<[string, JsonObject]> {
   for (const item of items) {
-    if (typeof item.id === 'string' && item.type !== 'item_reference') yield [item.id, item];
+    if (typeof item.id === 'string' && referredId(item) === undefined) yield [item.id, item];
   }
 }
 
 function referencesIn(input: JsonValue | readonly JsonValue[] | undefined): readonly string[] {
   if (!Array.isArray(input)) return [];
-  return input.flatMap((item) =>
-    isJsonObject(item) && item.type === 'item_reference' && typeof item.id === 'string'
-      ? [item.id]
-      : [],
-  );
+  return input.flatMap((item) => (isJsonObject(item) ? (referredId(item) ?? []) : []));
 }

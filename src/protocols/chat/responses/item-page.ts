@@ -2,12 +2,15 @@
 
 import { invalidRequest } from '../../../canonical/error.ts';
 import type { JsonObject } from '../../../lib/json.ts';
+import { unknownWord } from '../fields.ts';
 
 const MOST_LISTED = 100;
 
 /** Newest first unless asked otherwise, as the real service lists them. @throws GatewayError 400 */
 export function writeItemPage(inOrder: readonly JsonObject[], query: URLSearchParams): JsonObject {
-  const items = query.get('order') === 'asc' ? inOrder : inOrder.toReversed();
+  const order = query.get('order') ?? 'desc';
+  if (order !== 'asc' && order !== 'desc') throw unknownWord('order', ['asc', 'desc']);
+  const items = order === 'asc' ? inOrder : inOrder.toReversed();
   const after = query.get('after');
   const start = after === null ? 0 : items.findIndex(({ id }) => id === after) + 1;
   if (after !== null && start === 0) {

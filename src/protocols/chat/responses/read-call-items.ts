@@ -7,8 +7,10 @@ import { readObject, readString, requireObject, requireString, wrongType } from 
 import { readArguments } from '../read-arguments.ts';
 import { readInline, readModality } from '../read-media.ts';
 import { type ClientToolForm, OBJECT_KEYS } from './client-tools.ts';
+import { referredId, unknownReference } from './item-reference.ts';
 import { readItemContent } from './read-content.ts';
 import type { ResponsesContext } from './responses-context.ts';
+import type { CallForm } from './tool-directory.ts';
 
 /** Undefined for an item that is none of them. @throws GatewayError 400 */
 export function readCallItem(
@@ -19,24 +21,27 @@ export function readCallItem(
   switch (item.type) {
     case 'function_call':
       return call(item, path, {
-        name: flatName(item, path, context),
+        name: flatName(item, path, { form: 'function', context }),
         input: readArguments(item.arguments, memberPath(path, 'arguments'), context),
       });
     case 'custom_tool_call':
       return call(item, path, {
-        name: flatName(item, path, context),
+        name: flatName(item, path, { form: 'custom', context }),
         input: { input: readString(item, 'input', path) ?? '' },
       });
     case 'local_shell_call':
-      return clientCall(item, path, 'local_shell');
+      return clientCall(item, path, { form: 'local_shell', context });
     case 'shell_call':
-      return clientCall(item, path, 'shell');
+      return clientCall(item, path, { form: 'shell', context });
     case 'apply_patch_call':
-      return clientCall(item, path, 'apply_patch');
+      return clientCall(item, path, { form: 'apply_patch', context });
     case 'shell_call_output':
       return output(item, path, [{ kind: 'json', value: { output: item.output ?? [] } }]);
     case 'tool_search_call':
-      return call(item, path, { name: 'tool_search', input: readSearchInput(item, path, context) });
+      return call(item, path, {
+        name: context.directory.flatName({ form: 'tool_search', name: 'tool_search' }),
+        input: readSearchInput(item, path, context),
+      });
     case 'function_call_output':
     case 'custom_tool_call_output':
     case 'local_shell_call_output':
@@ -47,15 +52,21 @@ export function readCallItem(
     case 'web_search_call':
       return assistant({
         kind: 'server-tool-call',
-        id: requireString(item, 'id', path),
+        // Nothing answers to it, and clients leave it out.
+        id: readString(item, 'id', path) ?? path,
         name: 'web_search',
         input: readObject(item, 'action', path) ?? {},
       });
     case 'image_generation_call':
-      return readDrawing(item, path);
+      return readDrawing(item, path, context);
     default:
       return undefined;
   }
+}
+
+interface FormPlace {
+  readonly form: CallForm;
+  readonly context: ResponsesContext;
 }
 
 function call(
@@ -67,8 +78,15 @@ function call(
 }
 
 /** The object of the item is what the declaration takes. */
-function clientCall(item: JsonObject, path: string, name: ClientToolForm): Turn {
-  return call(item, path, { name, input: requireObject(item, OBJECT_KEYS[name], path) });
+function clientCall(
+  item: JsonObject,
+  path: string,
+  { form, context }: FormPlace & { readonly form: ClientToolForm },
+): Turn {
+  return call(item, path, {
+    name: context.directory.flatName({ form, name: form }),
+    input: requireObject(item, OBJECT_KEYS[form], path),
+  });
 }
 
 function output(item: JsonObject, path: string, content: readonly ToolResultContent[]): Turn {
@@ -88,9 +106,13 @@ function callIdOf(item: JsonObject, path: string): string {
   return readString(item, 'call_id', path) ?? requireString(item, 'id', path);
 }
 
-function flatName(item: JsonObject, path: string, { directory }: ResponsesContext): string {
+function flatName(item: JsonObject, path: string, { form, context }: FormPlace): string {
   const name = requireString(item, 'name', path);
-  return directory.flatName(name, readString(item, 'namespace', path));
+  return context.directory.flatName({
+    form,
+    name,
+    namespace: readString(item, 'namespace', path),
+  });
 }
 
 /** An object here, text in the other kinds of calls. */
@@ -110,9 +132,9 @@ function readOutput(value: JsonValue | undefined, path: string): readonly ToolRe
 }
 
 /** A picture of an earlier answer; one that was never finished has no bytes. */
-function readDrawing(item: JsonObject, path: string): Turn | undefined {
-  const result = readString(item, 'result', path);
-  if (result === undefined || result === '') return assistant({ kind: 'text', text: '' });
+function readDrawing(item: JsonObject, path: string, context: ResponsesContext): Turn {
+  const result = readString(item, 'result', path) ?? '';
+  if (result === '') return readBareDrawing(item, path, context);
   const resultPath = memberPath(path, 'result');
   const { mediaType = 'image/png', source } = readInline(result, {
     declared: '',
@@ -120,4 +142,16 @@ function readDrawing(item: JsonObject, path: string): Turn | undefined {
   });
   const modality = readModality(mediaType, resultPath);
   return assistant({ kind: 'media', modality, mediaType, source });
+}
+
+/** Named by its id alone, or sent back without its bytes. */
+function readBareDrawing(item: JsonObject, path: string, context: ResponsesContext): Turn {
+  const nothing = assistant({ kind: 'text', text: '' });
+  const id = referredId(item);
+  if (id === undefined) return nothing;
+  const kept = context.findItem(id);
+  if (kept !== undefined && referredId(kept) === undefined) return readDrawing(kept, path, context);
+  if ((item.status ?? null) === null) throw unknownReference(path, id);
+  context.receipt.add('dropped', path, 'The picture of this drawing is not kept any more.');
+  return nothing;
 }

@@ -19,15 +19,15 @@ const MOST_DRAFTS = 3;
 export function readDrawing(
   { drawing, receipt, ...context }: ResponsesContext,
   stream: boolean,
-): Pick<CanonicalRequest, 'image' | 'imageDrafts'> {
+): Pick<CanonicalRequest, 'image' | 'imageDrafts' | 'mustDraw' | 'outputModalities'> {
   if (drawing === undefined) return {};
   const { tool, path } = drawing;
-  const wordAt = (key: string): string | undefined => {
-    const word = readString(tool, key, path);
-    return word === undefined || word.toLowerCase() === 'auto' ? undefined : word;
-  };
   const image = readImageOptions(
-    { size: wordAt('size'), quality: wordAt('quality'), imageSize: undefined },
+    {
+      size: readString(tool, 'size', path),
+      quality: readString(tool, 'quality', path),
+      imageSize: undefined,
+    },
     { receipt, unknownWord: (key, words) => unknownWord(`${path}.${key}`, words) },
   );
   const rest = Object.fromEntries(
@@ -42,5 +42,7 @@ export function readDrawing(
     const reason = 'Unfinished pictures are shown in streams only.';
     receipt.add('dropped', `${path}.partial_images`, reason);
   }
-  return { image: image ?? {}, imageDrafts: stream ? asked : 0 };
+  const demand =
+    drawing.isDemanded === true ? { mustDraw: true, outputModalities: ['image' as const] } : {};
+  return { image: image ?? {}, imageDrafts: stream ? asked : 0, ...demand };
 }

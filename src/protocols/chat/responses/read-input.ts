@@ -16,6 +16,8 @@ import {
 } from '../fields.ts';
 import { createReadContext } from '../read-context.ts';
 import { readTextContent } from '../read-parts.ts';
+import { endWithPictures } from './end-with-pictures.ts';
+import { isReference, referredId, unknownReference } from './item-reference.ts';
 import { readCallItem } from './read-call-items.ts';
 import { readItemContent } from './read-content.ts';
 import { readReasoningItem } from './read-reasoning-item.ts';
@@ -53,8 +55,8 @@ export function readInput(
   const isAnswer = readString(body, 'previous_response_id') !== undefined;
   const historyPath = isAnswer ? 'previous_response_id' : 'conversation';
   for (const item of history) add(readItem(item, historyPath, context));
-  if (typeof body.input === 'string') add(userText(body.input));
-  else for (const turn of readItems(body, context)) add(turn);
+  const asked = readAsked(body, history.length > 0, context);
+  for (const turn of endWithPictures(asked, context.receipt)) add(turn);
   return { system, turns };
 }
 
@@ -72,13 +74,17 @@ function readInstructions(body: JsonObject, context: ResponsesContext): readonly
   });
 }
 
-function readItems(body: JsonObject, context: ResponsesContext): readonly (Turn | undefined)[] {
-  const items = readArray(body, 'input');
+/** Where the conversation is known already, nothing has to be added to it. */
+function readAsked(body: JsonObject, hasHistory: boolean, context: ResponsesContext): Turn[] {
+  if (typeof body.input === 'string') return [userText(body.input)];
+  const items = readArray(body, 'input') ?? (hasHistory ? [] : undefined);
   if (items === undefined) throw missingField('input');
-  if (items.length === 0) throw invalidRequest('input', 'input must hold at least one item.');
-  return items.map((value, index) => {
+  if (items.length === 0 && !hasHistory) {
+    throw invalidRequest('input', 'input must hold at least one item.');
+  }
+  return items.flatMap((value, index) => {
     const path = `input[${index}]`;
-    return readItem(asObject(value, path), path, context);
+    return readItem(asObject(value, path), path, context) ?? [];
   });
 }
 
@@ -96,6 +102,7 @@ export function checkItems(items: readonly JsonObject[], path: string, receipt: 
 
 /** Undefined for items that say nothing to the model. An item with a role and no type is a message. */
 function readItem(item: JsonObject, path: string, context: ResponsesContext): Turn | undefined {
+  if (isReference(item)) return readReference(item, path, context);
   const type = readString(item, 'type', path) ?? (item.role === undefined ? '' : 'message');
   switch (type) {
     case 'message':
@@ -103,11 +110,13 @@ function readItem(item: JsonObject, path: string, context: ResponsesContext): Tu
     case 'reasoning':
       return readReasoningItem(item, path);
     case 'additional_tools':
+      declareTools(item, path, context);
+      return undefined;
+    case 'tool_search_call':
     case 'tool_search_output':
       declareTools(item, path, context);
-      return type === 'additional_tools' ? undefined : readCallItem(item, path, context);
-    case 'item_reference':
-      return readReference(item, path, context);
+      // Of a search the server ran only the tools matter.
+      return item.execution === 'server' ? undefined : readCallItem(item, path, context);
     default:
       return readCallItem(item, path, context) ?? skipItem(type, path, context);
   }
@@ -138,16 +147,12 @@ function readReference(
 ): Turn | undefined {
   const id = requireString(item, 'id', path);
   const kept = context.findItem(id);
-  if (kept !== undefined && kept.type !== 'item_reference') return readItem(kept, path, context);
+  if (kept !== undefined && referredId(kept) === undefined) return readItem(kept, path, context);
   if (id.startsWith('rs_')) {
     context.receipt.add('dropped', path, 'The thoughts this item refers to are not kept any more.');
     return undefined;
   }
-  throw invalidRequest(
-    memberPath(path, 'id'),
-    `${memberPath(path, 'id')}: no item "${id}" is kept here; send the item itself.`,
-    'thread-not-found',
-  );
+  throw unknownReference(path, id);
 }
 
 function declareTools(item: JsonObject, path: string, context: ResponsesContext): void {

@@ -221,14 +221,6 @@ test.each([
     { input: 'x', metadata: Object.fromEntries([...Array(17).keys()].map((key) => [key, ''])) },
     'metadata',
   ],
-  [
-    {
-      input: 'x',
-      tools: [{ type: 'image_generation' }],
-      tool_choice: { type: 'image_generation' },
-    },
-    'tool_choice',
-  ],
   [{ input: [{ type: 'wonder' }] }, 'input[0].type'],
   [{ input: [{ content: 'x' }] }, 'input[0].type'],
   [{ input: 'x', reasoning: { effort: 'huge' } }, 'reasoning.effort'],

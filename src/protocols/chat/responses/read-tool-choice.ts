@@ -15,6 +15,7 @@ import type { ResponsesContext } from './responses-context.ts';
 
 const WORDS = ['none', 'auto', 'required', 'validated'];
 const AUTO: ToolChoice = { kind: 'auto', names: [] };
+const OWN_FORMS = ['local_shell', 'shell', 'apply_patch', 'tool_search'] as const;
 
 /** @throws GatewayError 400, also when the choice demands a tool that is not there. */
 export function readToolChoice(
@@ -33,6 +34,7 @@ export function readToolChoice(
   }
   if (choice.kind !== 'required' || callable.length > 0) return choice;
   if (tools.length > 0) return AUTO;
+  if (context.drawing !== undefined) return demandDrawing(context.drawing);
   throw invalidRequest('tool_choice', 'tool_choice demands a tool call, but tools offers none.');
 }
 
@@ -69,15 +71,20 @@ function readChoiceObject(
     );
     return AUTO;
   }
-  const wayOut =
-    type === 'image_generation'
-      ? ' Name a model that draws as model, or use /v1/images/generations.'
-      : '';
+  if (type === 'image_generation' && context.drawing !== undefined) {
+    return demandDrawing(context.drawing);
+  }
   throw invalidRequest(
     'tool_choice',
-    `tool_choice demands the tool "${type}", which is not available here.${wayOut}`,
+    `tool_choice demands the tool "${type}", which is not available here.`,
     'unsupported',
   );
+}
+
+/** Whether the model draws is known when it is; it is no function that could be chosen. */
+function demandDrawing(drawing: NonNullable<ResponsesContext['drawing']>): ToolChoice {
+  drawing.isDemanded = true;
+  return AUTO;
 }
 
 function readAllowed(
@@ -112,12 +119,17 @@ function flatNameOf(
   path: string,
   { directory }: ResponsesContext,
 ): string | undefined {
+  const type = readString(holder, 'type', path) ?? '';
   const name = readString(holder, 'name', path);
   if (name !== undefined) {
-    return directory.flatName(name, readString(holder, 'namespace', path));
+    const form = type === 'custom' ? 'custom' : 'function';
+    const namespace = readString(holder, 'namespace', path);
+    return directory.flatName({ form, name, namespace });
   }
-  const type = readString(holder, 'type', path) ?? '';
-  return directory.find(type) === undefined ? undefined : type;
+  const form = OWN_FORMS.find((known) => known === type);
+  if (form === undefined) return undefined;
+  const flat = directory.flatName({ form, name: form });
+  return directory.find(flat)?.form === form ? flat : undefined;
 }
 
 /** Its name carries a version or a stage: `web_search_2025_08_26`, `web_search_preview`. */

@@ -48,6 +48,7 @@ function readTool(tool: JsonObject, place: ToolPlace, context: ResponsesContext)
     case 'apply_patch':
       return declare(clientTool(type, path), type, { place, context });
     case 'tool_search':
+      if (isServerSearch(tool, path)) return skipSearch(path, context);
       return declare(readToolSearch(tool, path), 'tool_search', { place, context });
     case 'image_generation':
       if (context.drawing !== undefined) return skip(type, path, context);
@@ -73,6 +74,18 @@ function isHosted(tool: JsonObject, path: string): boolean {
   return environment !== undefined && environment.type !== 'local';
 }
 
+/** Clients answer a search of their own only; one with parameters is (`openai` responses, `ToolSearchTool`). */
+function isServerSearch(tool: JsonObject, path: string): boolean {
+  const execution = readString(tool, 'execution', path);
+  return execution === undefined ? (tool.parameters ?? null) === null : execution !== 'client';
+}
+
+function skipSearch(path: string, { receipt }: ResponsesContext): readonly Tool[] {
+  const reason = 'The model is shown all tools at once, so that there are none to search for.';
+  receipt.add('approximated', path, reason);
+  return [];
+}
+
 function declare(
   tool: FunctionTool | FreeformTool | undefined,
   form: CallForm,
@@ -90,8 +103,18 @@ function readNamespace(
 ): readonly Tool[] {
   noteUnreadFields(holder, { known: NAMESPACE_FIELDS, path, context });
   const namespace = requireString(holder, 'name', path);
-  const tools = readArray(holder, 'tools', path) ?? [];
-  return readToolList(tools, { path: memberPath(path, 'tools'), namespace }, context);
+  const values = readArray(holder, 'tools', path) ?? [];
+  const tools = readToolList(values, { path: memberPath(path, 'tools'), namespace }, context);
+  const about = readString(holder, 'description', path) ?? '';
+  return about.trim() === '' ? tools : describeAll(tools, `All tools of "${namespace}": ${about}`);
+}
+
+/** What is said of a whole namespace has no other place than its first tool. */
+function describeAll([first, ...rest]: readonly Tool[], about: string): readonly Tool[] {
+  if (first?.kind !== 'function' && first?.kind !== 'freeform')
+    return first === undefined ? [] : [first, ...rest];
+  const description = first.description === undefined ? about : `${about}\n\n${first.description}`;
+  return [{ ...first, description }, ...rest];
 }
 
 /** `external_web_access` false asks for cached results only: there is no such choice upstream. */

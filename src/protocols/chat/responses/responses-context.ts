@@ -8,6 +8,8 @@ import type { ToolDirectory } from './tool-directory.ts';
 interface DrawingTool {
   readonly tool: JsonObject;
   readonly path: string;
+  /** Whether the client wants it used, whatever the model thinks. */
+  isDemanded?: boolean | undefined;
 }
 
 export interface ResponsesContext extends ReadContext {

@@ -20,25 +20,56 @@ export interface ToolIdentity {
  * "unsupported call"), so that both are remembered by the flat name that goes upstream.
  */
 export interface ToolDirectory {
-  /** Declares a tool and gives its flat name. */
+  /** Declares a tool and gives its flat name, which no other tool has. */
   add(tool: ToolIdentity): string;
-  /** The flat name of a tool, declared or not: history may call tools that are no longer there. */
-  flatName(name: string, namespace: string | undefined): string;
+  /**
+   * The flat name of a tool, declared or not: history may call tools that are no longer there. Clients
+   * that leave the namespace out mean the one tool of that name.
+   */
+  flatName(tool: ToolIdentity): string;
   /** Undefined for names nobody declared. */
   find(flatName: string): ToolIdentity | undefined;
 }
 
 export function createToolDirectory(): ToolDirectory {
   const byFlatName = new Map<string, ToolIdentity>();
-  const flatName = (name: string, namespace: string | undefined): string =>
-    namespace === undefined || namespace === '' ? name : `${namespace}__${name}`;
+  const flatNames = new Map<string, string>();
   return {
     add(tool) {
-      const flat = flatName(tool.name, tool.namespace);
+      const known = flatNames.get(identityOf(tool));
+      if (known !== undefined) return known;
+      const flat = freeName(plainName(tool), byFlatName);
       byFlatName.set(flat, tool);
+      flatNames.set(identityOf(tool), flat);
       return flat;
     },
-    flatName,
+    flatName(tool) {
+      const known = flatNames.get(identityOf(tool));
+      if (known !== undefined) return known;
+      const plain = plainName(tool);
+      if (byFlatName.has(plain) || hasNamespace(tool)) return plain;
+      const [only, ...others] = [...byFlatName].filter(([, { name }]) => name === tool.name);
+      return only === undefined || others.length > 0 ? plain : only[0];
+    },
     find: (flat) => byFlatName.get(flat),
   };
+}
+
+function plainName(tool: ToolIdentity): string {
+  return hasNamespace(tool) ? `${tool.namespace}__${tool.name}` : tool.name;
+}
+
+function hasNamespace({ namespace }: ToolIdentity): boolean {
+  return namespace !== undefined && namespace !== '';
+}
+
+function identityOf(tool: ToolIdentity): string {
+  return JSON.stringify([tool.form, tool.namespace ?? '', tool.name]);
+}
+
+/** Two tools may have one plain name: `a__b` of nothing, and `b` of `a`. */
+function freeName(plain: string, taken: ReadonlyMap<string, ToolIdentity>): string {
+  let flat = plain;
+  for (let next = 2; taken.has(flat); next += 1) flat = `${plain}_${next}`;
+  return flat;
 }

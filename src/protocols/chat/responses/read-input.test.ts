@@ -1,0 +1,70 @@
+import { expect, test } from 'vitest';
+import { read } from './responses.test-support.ts';
+
+const USER = { role: 'user', content: 'x' };
+const NOBODY = { history: [], rootId: undefined, findItem: () => undefined };
+
+test('a search of the history needs no id: nothing answers to it', () => {
+  const search = { type: 'web_search_call', status: 'completed', action: { query: 'q' } };
+  const { canonical } = read({ input: [USER, search, USER] });
+  expect(canonical.turns[1]?.parts).toMatchObject([
+    { kind: 'server-tool-call', name: 'web_search' },
+  ]);
+});
+
+test.each([{ id: 'msg_1' }, { type: null, id: 'msg_1' }, { type: 'item_reference', id: 'msg_1' }])(
+  '%j stands for the item of that id',
+  (reference) => {
+    const kept = { type: 'message', id: 'msg_1', role: 'assistant', content: 'earlier' };
+    const earlier = { ...NOBODY, findItem: (id: string) => (id === 'msg_1' ? kept : undefined) };
+    const { canonical } = read({ input: [USER, reference] }, earlier);
+    expect(canonical.turns[1]?.parts).toEqual([{ kind: 'text', text: 'earlier' }]);
+    expect(() => read({ input: [USER, reference] }, NOBODY)).toThrow(
+      expect.objectContaining({ field: 'input[1].id' }),
+    );
+  },
+);
+
+test.each([{}, { input: null }, { input: [] }])(
+  'with a history %j adds nothing to it, and without one it is refused',
+  (fields) => {
+    const earlier = { ...NOBODY, history: [USER] };
+    const { canonical } = read({ ...fields, conversation: 'conv_1' }, earlier);
+    expect(canonical.turns).toHaveLength(1);
+    expect(() => read(fields)).toThrow(expect.objectContaining({ field: 'input' }));
+  },
+);
+
+const PNG_BYTES = 'iVBORw0KGgo=';
+const DRAWING = { type: 'image_generation_call', id: 'ig_1' };
+const WITH_DRAWING = {
+  ...NOBODY,
+  findItem: (id: string) =>
+    id === 'ig_1' ? { ...DRAWING, status: 'completed', result: PNG_BYTES } : undefined,
+};
+const PICTURE = { kind: 'media', source: { kind: 'base64', base64: PNG_BYTES } };
+
+test.each([DRAWING, { ...DRAWING, status: 'completed', result: null }])(
+  'a drawing named by its id is the picture of that answer: %j',
+  (drawing) => {
+    const { canonical } = read({ input: [USER, drawing, USER] }, WITH_DRAWING);
+    expect(canonical.turns[1]).toMatchObject({ role: 'assistant', parts: [PICTURE] });
+  },
+);
+
+test('drawings named behind the question are shown with it', () => {
+  const { canonical, notes } = read({ input: [USER, DRAWING, DRAWING] }, WITH_DRAWING);
+  expect(canonical.turns.map(({ role }) => role)).toEqual(['user', 'user', 'user']);
+  expect(canonical.turns[1]).toMatchObject({ parts: [PICTURE] });
+  expect(notes).toMatchObject([{ action: 'approximated', path: 'input' }]);
+});
+
+test('a drawing that is gone is missed aloud, one that never was is not', () => {
+  expect(() => read({ input: [USER, DRAWING] }, NOBODY)).toThrow(
+    expect.objectContaining({ field: 'input[1].id' }),
+  );
+  const ended = { ...DRAWING, result: null };
+  const stripped = read({ input: [{ ...ended, status: 'completed' }, USER] }, NOBODY);
+  expect(stripped.notes).toMatchObject([{ action: 'dropped', path: 'input[0]' }]);
+  expect(read({ input: [{ ...ended, status: 'failed' }, USER] }, NOBODY).notes).toEqual([]);
+});

@@ -1,0 +1,123 @@
+import { expect, test } from 'vitest';
+import type { Tool } from '../../../canonical/request.ts';
+import type { JsonObject } from '../../../lib/json.ts';
+import { type Block, eventsOf } from '../answers.test-support.ts';
+import { framesOf, read, stream } from './responses.test-support.ts';
+
+function namesOf(tools: readonly Tool[]): readonly string[] {
+  return tools.map((tool) => ('name' in tool ? tool.name : tool.kind));
+}
+
+const F = { type: 'function', name: 'f' };
+const IN_N: JsonObject = { type: 'namespace', name: 'n', tools: [F] };
+
+test('two tools with one plain name go up under two names, and calls come back as their own', () => {
+  const flat = { type: 'function', name: 'n__f' };
+  const exec = ['function', 'custom'].map((type) => ({ type, name: 'exec' }));
+  const { canonical, settings } = read({ input: 'x', tools: [IN_N, flat, ...exec] });
+  expect(namesOf(canonical.tools)).toEqual(['n__f', 'n__f_2', 'exec', 'exec_2']);
+  const called: Block[] = namesOf(canonical.tools).map((name) => ({
+    kind: 'call',
+    id: `c-${name}`,
+    name,
+    json: ['{"input":"a"}'],
+  }));
+  const { response } = framesOf(stream(eventsOf([called]), settings)).at(-1) ?? {};
+  expect(response).toMatchObject({
+    output: [
+      { type: 'function_call', name: 'f', namespace: 'n' },
+      { type: 'function_call', name: 'n__f' },
+      { type: 'function_call', name: 'exec' },
+      { type: 'custom_tool_call', name: 'exec', input: 'a' },
+    ],
+  });
+});
+
+test('calls of the history go by the names their tools go by', () => {
+  const { canonical } = read({
+    tools: [
+      { type: 'function', name: 'shell' },
+      { type: 'shell' },
+      { type: 'function', name: 'n__f' },
+      IN_N,
+    ],
+    input: [
+      { role: 'user', content: 'x' },
+      { type: 'shell_call', call_id: 'a', action: { commands: [] } },
+      { type: 'function_call', call_id: 'b', name: 'f', namespace: 'n', arguments: '{}' },
+      // Of clients that leave out what they do not know.
+      { type: 'function_call', call_id: 'c', name: 'f', arguments: '{}' },
+      { type: 'function_call', call_id: 'd', name: 'g', namespace: 'gone', arguments: '{}' },
+    ],
+  });
+  const calls = canonical.turns.flatMap(({ parts }) =>
+    parts.flatMap((part) => (part.kind === 'tool-call' ? part.name : [])),
+  );
+  expect(calls).toEqual(['shell_2', 'n__f_2', 'n__f_2', 'gone__g']);
+});
+
+test('a tool of a namespace can be demanded by its name alone, where there is but one', () => {
+  const choose = (tools: JsonObject[], choice: JsonObject) =>
+    read({ input: 'x', tools, tool_choice: choice }).canonical.toolChoice;
+  const choice = { type: 'function', name: 'f' };
+  expect(choose([IN_N], choice)).toEqual({ kind: 'required', names: ['n__f'] });
+  expect(choose([IN_N, F], choice)).toEqual({ kind: 'required', names: ['f'] });
+  expect(choose([F, IN_N], { ...choice, namespace: 'n' })).toMatchObject({ names: ['n__f'] });
+  expect(() => choose([IN_N, { ...IN_N, name: 'm' }], choice)).toThrow('names "f"');
+});
+
+test('what is said of a namespace stands before its first tool', () => {
+  const described = { ...F, description: 'Finds one.' };
+  const tools = [{ ...IN_N, description: 'Customers and orders.', tools: [described, F] }];
+  expect(read({ input: 'x', tools }).canonical.tools).toMatchObject([
+    { name: 'n__f', description: 'All tools of "n": Customers and orders.\n\nFinds one.' },
+    { name: 'n__f' },
+  ]);
+  const bare = [{ ...IN_N, description: 'Customers.' }];
+  expect(read({ input: 'x', tools: bare }).canonical.tools).toMatchObject([
+    { description: 'All tools of "n": Customers.' },
+  ]);
+});
+
+test.each([{}, { execution: 'server' }])(
+  'a search of tools the server would run (%j) is not offered: nobody would answer the call',
+  (fields) => {
+    const tools = [{ type: 'tool_search', ...fields }, F];
+    const { canonical, notes } = read({ input: 'x', tools });
+    expect(namesOf(canonical.tools)).toEqual(['f']);
+    expect(notes).toMatchObject([{ action: 'approximated', path: 'tools[0]' }]);
+  },
+);
+
+test('of a search the server ran only the tools it found are read', () => {
+  const execution = 'server';
+  const { canonical } = read({
+    input: [
+      { role: 'user', content: 'x' },
+      { type: 'tool_search_call', id: 'tsc_1', call_id: null, execution, arguments: {} },
+      { type: 'tool_search_output', id: 'tso_1', call_id: null, execution, tools: [IN_N] },
+      { type: 'function_call', call_id: 'b', name: 'f', namespace: 'n', arguments: '{}' },
+      { type: 'function_call_output', call_id: 'b', output: 'y' },
+    ],
+  });
+  expect(namesOf(canonical.tools)).toEqual(['n__f']);
+  expect(canonical.turns.map(({ role }) => role)).toEqual(['user', 'assistant', 'user']);
+});
+
+test.each([{ tool_choice: { type: 'image_generation' } }, { tool_choice: 'required' }])(
+  'a picture can be demanded of a model that draws: %j',
+  (fields) => {
+    const { canonical } = read({ input: 'x', tools: [{ type: 'image_generation' }], ...fields });
+    expect(canonical).toMatchObject({
+      toolChoice: { kind: 'auto' },
+      mustDraw: true,
+      outputModalities: ['image'],
+    });
+  },
+);
+
+test('a picture cannot be demanded without its tool', () => {
+  expect(() => read({ input: 'x', tool_choice: { type: 'image_generation' } })).toThrow(
+    expect.objectContaining({ field: 'tool_choice' }),
+  );
+});
