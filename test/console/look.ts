@@ -41,14 +41,15 @@ async function look(browser: Browser, { view, scheme, size }: Look): Promise<rea
   });
   const page = await context.newPage();
   const problems = listen(page);
+  const loading = follow(page);
   try {
     await page.clock.setFixedTime(NOW);
     await page.goto(api.url + path);
     await page.locator('main').first().waitFor();
     await page.waitForLoadState('load');
-    await settle(page);
+    await settle(page, loading);
     await view.prepare?.(page);
-    await settle(page);
+    await settle(page, loading);
     const picture = `${name}-${scheme}-${size.width}.png`;
     const isDialog = (await page.getByRole('dialog').count()) > 0;
     await page.screenshot({ path: resolve(OUT, picture), fullPage: !isDialog });
@@ -76,14 +77,28 @@ function listen(page: Page): string[] {
   return problems;
 }
 
+/** The requests under way; the live feed, which never ends, is none of them. */
+function follow(page: Page): ReadonlySet<unknown> {
+  const loading = new Set<unknown>();
+  page.on('request', (request) => {
+    if (request.resourceType() !== 'eventsource') loading.add(request);
+  });
+  page.on('requestfinished', (request) => loading.delete(request));
+  page.on('requestfailed', (request) => loading.delete(request));
+  return loading;
+}
+
 /** Until nothing is loading any more, and what was loaded is drawn. */
-async function settle(page: Page): Promise<void> {
+async function settle(page: Page, loading: ReadonlySet<unknown>): Promise<void> {
+  do {
+    await page.locator('.mantine-Skeleton-root').first().waitFor({ state: 'detached' });
+    await evaluate(
+      page,
+      `document.fonts.ready.then(() => new Promise((done) =>
+        requestAnimationFrame(() => requestAnimationFrame(() => done(true)))))`,
+    );
+  } while (loading.size > 0);
   await page.locator('.mantine-Skeleton-root').first().waitFor({ state: 'detached' });
-  await evaluate(
-    page,
-    `document.fonts.ready.then(() => new Promise((done) =>
-      requestAnimationFrame(() => requestAnimationFrame(() => done(true)))))`,
-  );
 }
 
 async function checkWidth(page: Page): Promise<readonly string[]> {
