@@ -1,8 +1,8 @@
 // `GET /oauth/callback`: where the identity provider sends the browser back to; says how it went.
 
-import { hash } from 'node:crypto';
 import { asGatewayError } from '../canonical/error.ts';
 import type { AdminAnswer, AdminInput, AdminRoute } from '../server/admin-route.ts';
+import { writeNotice } from './notice-page.ts';
 import type { SignInTracker } from './sign-in-tracker.ts';
 
 const CALLBACK_PATH = '/oauth/callback';
@@ -18,7 +18,7 @@ type Result = 'done' | 'denied' | 'unknown' | 'failed';
 const TEXTS: Readonly<Record<Result, { readonly title: string; readonly text: string }>> = {
   done: {
     title: 'Signed in',
-    text: 'The account is ready. You can close this page.',
+    text: 'The account is ready. You can close this page, or <a href="/accounts">open the accounts</a>.',
   },
   denied: {
     title: 'Not signed in',
@@ -33,11 +33,6 @@ const TEXTS: Readonly<Record<Result, { readonly title: string; readonly text: st
     text: 'The provider’s answer could not be used. The console and the log of the gateway say why. Begin a new one to try again.',
   },
 };
-
-const STYLE =
-  'body{font:1rem/1.5 system-ui,sans-serif;max-width:32rem;margin:20vh auto 0;padding:0 1rem;' +
-  'color-scheme:light dark}';
-const STYLE_HASH = hash('sha256', STYLE, 'base64');
 
 /**
  * Public, since a browser comes here from elsewhere without a credential: the single-use state is
@@ -89,10 +84,6 @@ function isResult(text: string): text is Result {
 }
 
 function writePage(result: Result): AdminAnswer {
-  const { title, text } = TEXTS[result];
-  const html =
-    `<!doctype html><html lang="en"><meta charset="utf-8"><title>${title}</title>` +
-    `<meta name="viewport" content="width=device-width"><style>${STYLE}</style>` +
-    `<h1>${title}</h1><p>${text}</p></html>`;
-  return { kind: 'page', html, styleHash: STYLE_HASH };
+  const tone = result === 'done' ? 'good' : 'bad';
+  return writeNotice({ tone, ...TEXTS[result] });
 }

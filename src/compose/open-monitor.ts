@@ -4,7 +4,7 @@ import type { AccountBook } from '../accounts/account-book.ts';
 import type { ApiRoute } from '../admin/api-route.ts';
 import { connectFeed } from '../admin/monitor/feed-sources.ts';
 import { createMonitorRoutes } from '../admin/monitor/monitor-routes.ts';
-import type { MonitorRouteOptions } from '../admin/monitor/options.ts';
+import type { GatewayFacts, MonitorRouteOptions } from '../admin/monitor/options.ts';
 import { gatewaySecrets } from '../config/gateway-secrets.ts';
 import type { LiveConfig } from '../config/live.ts';
 import { createMonitor, type Monitor, type MonitorOptions } from '../monitor/create-monitor.ts';
@@ -56,7 +56,7 @@ export function openMonitor(options: OpenMonitorOptions): GatewayMonitor {
             address: options.address(),
             authMode,
             isLoopback: isLoopback(host),
-            hasConsolePassword: consolePassword !== undefined && consolePassword !== apiKey,
+            consolePassword: kindOfPassword(consolePassword, apiKey),
           };
         },
       };
@@ -68,6 +68,15 @@ export function openMonitor(options: OpenMonitorOptions): GatewayMonitor {
       await monitor.close();
     },
   };
+}
+
+/** Where only the gateway key is set it is the password too. */
+function kindOfPassword(
+  password: string | undefined,
+  apiKey: string | undefined,
+): GatewayFacts['consolePassword'] {
+  if (password === undefined) return 'none';
+  return password === apiKey ? 'gateway-key' : 'own';
 }
 
 /** True while every account at work is the built-in sandbox's. */

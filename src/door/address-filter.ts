@@ -188,14 +188,17 @@ class Filter implements AddressFilter {
     byAddress: string,
   ): void {
     if (!settings.enabled) return;
-    if (this.#judge(byAddress, buildIndex(), settings).verdict === 'allowed') return;
+    const { verdict, rule } = this.#judge(byAddress, buildIndex(), settings);
+    if (verdict === 'allowed') return;
     // Whoever is out already, such as a script of this machine, cannot be locked out.
     const isOut = this.#options.settings().enabled && this.explain(byAddress).verdict === 'denied';
     if (isOut) return;
-    throw invalidRequest(
-      'range',
-      `range: that would lock out the address you come from (${byAddress}). Add an allow rule for it first, or take it out of the deny rules.`,
-    );
+    const reason =
+      rule === undefined
+        ? 'no rule covers it. Add an allow rule for it first.'
+        : `the deny rule ${rule.range} covers it. Remove that rule, or narrow it, first.`;
+    const what = `This would lock out the address you come from (${byAddress})`;
+    throw invalidRequest('range', `${what}: ${reason}`);
   }
 
   #judge(

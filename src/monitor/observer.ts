@@ -81,6 +81,8 @@ export interface AttemptFacts {
   readonly considered: readonly ConsideredFacts[];
   readonly outcome: string;
   readonly status?: number | undefined;
+  /** What the upstream said, or what the fault was, for the operator alone. */
+  readonly detail?: string | undefined;
   /** Monotonic milliseconds. */
   readonly startedAt?: number | undefined;
   readonly durationMs?: number | undefined;

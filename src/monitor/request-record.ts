@@ -72,6 +72,8 @@ export interface AttemptEntry {
   readonly model: string;
   readonly outcome: string;
   readonly status?: number | undefined;
+  /** What the upstream said, or what the fault was; absent on success. */
+  readonly detail?: string | undefined;
   readonly considered: readonly ConsideredEntry[];
   readonly ms?: number | undefined;
 }

@@ -130,11 +130,13 @@ function countReceipt(entries: readonly ReceiptEntry[]): ReceiptCounts {
 
 function writeAttempt(attempt: CallFacts['attempts'][number], redactor: Redactor): AttemptEntry {
   const { accountId, accountLabel = accountId, modelId, considered, outcome, status } = attempt;
+  const { detail } = attempt;
   return {
     account: accountLabel,
     model: clean(modelId, redactor),
     outcome,
     status,
+    detail: detail === undefined ? undefined : clean(detail, redactor, MOST_TEXT),
     considered: considered.slice(0, MOST_LISTED),
     ms: round(attempt.durationMs),
   };

@@ -61,6 +61,8 @@ export function createPool(options: PoolOptions): AccountPool {
       reservations.forget(change.account.record.id);
     }
     for (const view of [labels, offered]) follow(view, change);
+    // What an unknown list means depends on whether the account stands by.
+    if (change.kind === 'health') offered.put(change.account);
   });
   const lists = createModelLists({ book, upstreams, tokens, clock, onFailure });
   const overloads = createOverloads();

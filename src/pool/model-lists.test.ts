@@ -47,6 +47,15 @@ test('a list without any model says nothing, so the account may offer everything
   expect(leaseOf(bench, 'other').kind).toBe('lease');
 });
 
+test('an account that stands by and was never asked does not make every name a known one', async () => {
+  const bench = benchOf(async () => [{ id: 'm' }], ['real', 'made-up']);
+  const [, standIn] = bench.book.list();
+  bench.book.apply(standIn?.record.id ?? '', { kind: 'stand-by' });
+  await bench.pool.ensureModels();
+  expect(bench.asked).toEqual(['real']);
+  expect(bench.pool.offered().isComplete).toBe(true);
+});
+
 test('lists are read once, and again in the background when five minutes old', async () => {
   const bench = benchOf(async () => [{ id: 'm' }], ['a', 'b']);
   await bench.pool.ensureModels();

@@ -29,7 +29,9 @@ export function createOfferedCount(accounts: Iterable<Account>): OfferedCount {
     count(lists.get(accountId), -1);
     lists.delete(accountId);
   };
-  const put = ({ record, models }: Account): void => {
+  const put = (account: Account): void => {
+    const { record } = account;
+    const models = listOf(account);
     if (lists.has(record.id) && lists.get(record.id) === models) return;
     remove(record.id);
     lists.set(record.id, models);
@@ -44,4 +46,12 @@ export function createOfferedCount(accounts: Iterable<Account>): OfferedCount {
     [Symbol.iterator]: () => counts.keys(),
   };
   return { put, remove, offered };
+}
+
+const NOTHING: ModelList = new Map();
+
+/** Made-up accounts that stand by are not asked for their lists: what they do not say means nothing. */
+function listOf({ models, health: { status } }: Account): ModelList {
+  const isStandingBy = status.kind === 'disabled' && status.reason === 'standing-by';
+  return models ?? (isStandingBy ? NOTHING : undefined);
 }

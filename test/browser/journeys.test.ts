@@ -129,6 +129,43 @@ describe.skipIf(isWithoutBrowser)('what people come to the console for', () => {
     await attempt.getByText('Why this account').waitFor();
   });
 
+  test('an entry whose model nobody knows is marked where it stands', async () => {
+    await console.api('PATCH', '/api/config/mapping', { 'my-alias': 'no-such-model' });
+    const page = await console.open('/routing');
+    const entry = page.locator('.entry', { hasText: 'my-alias' });
+    await entry.getByText('goes nowhere').waitFor();
+    await entry.getByRole('combobox').fill('alpha-3-flash');
+    await page.keyboard.press('Enter');
+    await page.getByText('my-alias now goes to alpha-3-flash').waitFor();
+    await entry.getByText('goes nowhere').waitFor({ state: 'detached' });
+  });
+
+  test('what the upstream said stands beside what the client was told', async () => {
+    const fault = { status: 429, reason: 'RATE_LIMIT_EXCEEDED', retryDelay: '1s', count: 6 };
+    const message = 'Too many rivers a minute.';
+    await console.control('POST', '/sandbox/faults', { ...fault, message });
+    expect((await console.ask({ model: 'alpha-3-pro-low' })).status).toBe(429);
+    await console.control('DELETE', '/sandbox/faults');
+    const page = await console.open('/requests?status=429');
+    await page.locator('.request-line').first().click();
+    const drawer = page.getByRole('dialog', { name: 'Request' });
+    await drawer.getByRole('alert').getByText(message).waitFor();
+    await drawer.getByRole('tab', { name: /Attempts/ }).click();
+    await drawer.locator('.attempt-words').first().getByText(message).waitFor();
+  });
+
+  test('a request that was not kept says so before it is sent again', async () => {
+    await console.api('PATCH', '/api/config/monitor', { bodies: false });
+    await console.ask();
+    await console.api('PATCH', '/api/config/monitor', { bodies: true });
+    const page = await console.open('/requests?status=ok');
+    await page.locator('.request-line').first().click();
+    const drawer = page.getByRole('dialog', { name: 'Request' });
+    await drawer.getByRole('tab', { name: 'Replay' }).click();
+    await drawer.getByText('This request cannot be sent again').waitFor();
+    expect(await drawer.getByRole('button', { name: 'Send again' }).count()).toBe(0);
+  });
+
   test('a request is sent again from its record', async () => {
     await console.ask({ model: 'alpha-3-flash', system: 'Say something about rivers.' });
     const page = await console.open('/requests?status=ok');
@@ -183,7 +220,7 @@ describe.skipIf(isWithoutBrowser)('what people come to the console for', () => {
     expect((await console.ask({}, visitor)).status).toBe(200);
     const page = await console.open('/security?tab=addresses');
     await page.getByRole('switch', { name: 'Filter by address' }).check({ force: true });
-    await page.getByText('Filter by address changed').waitFor();
+    await page.getByText('Saved: Filter by address').waitFor();
     await page.getByRole('button', { name: 'Add rule' }).click();
     const dialog = page.getByRole('dialog');
     await dialog.getByLabel('Address or range').fill('203.0.113.0/24');
@@ -201,7 +238,7 @@ describe.skipIf(isWithoutBrowser)('what people come to the console for', () => {
     await page.getByRole('button', { name: 'Add rule' }).click();
     await dialog.getByLabel('Address or range').fill('127.0.0.0/8');
     await dialog.getByRole('button', { name: 'Add rule' }).click();
-    await dialog.getByRole('alert').waitFor();
+    await dialog.getByRole('alert').getByText('the deny rule 127.0.0.0/8 covers it').waitFor();
     await dialog.getByRole('button', { name: 'Cancel' }).click();
     await page.getByRole('button', { name: /Remove the rule for 203/ }).click();
     await page.getByText('Rule for 203.0.113.0/24 removed').waitFor();

@@ -167,7 +167,7 @@ describe.skipIf(isWithoutBrowser)('the settings in the console', () => {
     }
     const small = await console.ask({ system: 'x'.repeat(30_000) });
     expect(small.status).toBe(413);
-    await page.getByText('changed', { exact: false }).first().waitFor();
+    await page.getByText('Saved:', { exact: false }).first().waitFor();
   }, 60_000);
 
   test('a figure out of range is refused where it is written', async () => {
@@ -324,7 +324,7 @@ describe.skipIf(isWithoutBrowser)('the console password', () => {
       await page.goto(`${console.url}/settings`);
       await page.getByLabel('Console password').fill('correct horse battery');
       await page.getByRole('button', { name: 'Save' }).click();
-      await page.getByText('Console password changed').waitFor();
+      await page.getByText('Saved: Console password').waitFor();
       const other = await console.openPage();
       await other.goto(console.url);
       await other.getByLabel('Password', { exact: true }).fill('correct horse battery');

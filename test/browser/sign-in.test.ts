@@ -43,6 +43,23 @@ describe.skipIf(isWithoutBrowser)('signing in to the console', () => {
     expect(console.problems).toEqual([]);
   });
 
+  test('where no password is needed there is nothing to sign out of', async () => {
+    const page = await console.open('/');
+    const [needed, none] = [{ needsPassword: true }, { needsPassword: false }];
+    for (const [session, count] of [
+      [needed, 1],
+      [none, 0],
+    ] as const) {
+      await page.route('**/api/session', (route) =>
+        route.fulfill({ json: { signedIn: true, ...session } }),
+      );
+      await page.reload();
+      await page.locator('main#content h1').waitFor();
+      expect(await page.getByRole('button', { name: 'Sign out' }).count()).toBe(count);
+    }
+    expect(console.problems).toEqual([]);
+  });
+
   test('a session that ends asks for the password without losing what was typed', async () => {
     const page = await console.open('/routing');
     const name = page.getByLabel('New name or pattern');

@@ -19,6 +19,7 @@ export function makeOverview({ scene, now, accounts }: OverviewFacts): Overview 
     startedAt: now - 3 * 24 * 60 * MINUTE - 71 * MINUTE,
     address: 'http://127.0.0.1:8045',
     authMode: 'auto',
+    consolePassword: 'own' as const,
     series: makeSeries(scene, now),
     accounts: count(accounts),
   };
@@ -29,7 +30,7 @@ export function makeOverview({ scene, now, accounts }: OverviewFacts): Overview 
       isSandbox: true,
       live: { requestsPerMinute: 0, tokensPerMinute: 0, errorsPerMinute: 0, inFlight: 0 },
       quota: [],
-      attention: [],
+      attention: [SANDBOX],
       recentErrors: [],
     };
   }
@@ -48,18 +49,24 @@ export function makeOverview({ scene, now, accounts }: OverviewFacts): Overview 
     attention: [
       ...(isBad ? [NO_ACCOUNT] : []),
       {
-        kind: 'account-disabled',
+        kind: 'account-out',
         severity: 'warning',
-        message: 'old.laptop@example.org: the sign-in has expired',
+        message: 'The account old.laptop@example.org is out of use: invalid-grant.',
         wayOut: 'Sign in to this account again.',
-        link: '/accounts?id=revoked',
+        link: '/accounts/revoked',
+        about: {
+          account: `old.laptop@example.org ${HOSTILE[0]}`,
+          accountKind: 'oauth',
+          reason: 'invalid-grant',
+        },
       },
       {
         kind: 'quota-low',
-        severity: 'info',
-        message: `claude has 9 % left on average ${HOSTILE[0]}`,
-        wayOut: 'It is full again in 4 hours; another account would help until then.',
-        link: '/accounts?add=sign-in',
+        severity: 'warning',
+        message: 'The quota of claude is at 9 %.',
+        wayOut: 'Wait for its reset, map its models to others, or add an account.',
+        link: '/routing',
+        about: { family: 'claude', quotaKind: 'text', percent: 9 },
       },
     ],
     recentErrors: recentErrors(now),
@@ -72,6 +79,16 @@ const NO_ACCOUNT = {
   message: 'No account can be used now, so no request can be answered.',
   wayOut: 'See why each is out of use, or add another.',
   link: '/accounts',
+  about: {},
+} as const;
+
+const SANDBOX = {
+  kind: 'sandbox',
+  severity: 'info',
+  message: 'The answers come from the built-in sandbox, not from a real model.',
+  wayOut: 'Add an account of a real upstream.',
+  link: '/accounts?add=sign-in',
+  about: {},
 } as const;
 
 function makeSeries(scene: Scene, now: number): Overview['series'] {
@@ -95,18 +112,26 @@ function makeQuota(now: number): Overview['quota'] {
   return [
     {
       family: 'gemini',
+      kind: 'text',
       models: ['gemini-3-flash', 'gemini-3-pro'],
       percent: 71.4,
       resetsAt: now + 134 * MINUTE,
     },
-    { family: 'gemini-image', models: ['gemini-3-pro-image'], percent: 100 },
+    { family: 'gemini', kind: 'image', models: ['gemini-3-pro-image'], percent: 100 },
     {
       family: 'claude',
+      kind: 'text',
       models: ['claude-sonnet-4-6', 'claude-opus-4-6-thinking'],
       percent: 9,
       resetsAt: now + 251 * MINUTE,
     },
-    { family: 'gpt-oss', models: ['gpt-oss-120b'], percent: 0, resetsAt: now + 4 * MINUTE },
+    {
+      family: 'gpt-oss',
+      kind: 'text',
+      models: ['gpt-oss-120b'],
+      percent: 0,
+      resetsAt: now + 4 * MINUTE,
+    },
   ];
 }
 

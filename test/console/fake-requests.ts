@@ -124,6 +124,7 @@ const DETAIL = {
       model: 'gemini-3-pro',
       outcome: 'rate-limited',
       status: 429,
+      detail: `Quota exceeded for requests per minute. Try again in 12s. ${HOSTILE[0]}`,
       ms: 214,
       considered: [
         { accountId: 'jun', verdict: 'chosen' },

@@ -31,9 +31,11 @@ async function talk(page: Page): Promise<void> {
     route.fulfill({ contentType: 'text/event-stream', body, headers: { 'x-request-id': 'req_1' } }),
   );
   const settings = page.getByRole('button', { name: 'Settings' });
+  const model = page.getByRole('combobox', { name: 'Model' });
+  await settings.or(model).first().waitFor();
   const isNarrow = (await settings.count()) > 0;
   if (isNarrow) await settings.click();
-  await page.getByRole('combobox', { name: 'Model' }).fill('gemini-3-pro');
+  await model.fill('gemini-3-pro');
   await page.keyboard.press('Escape');
   if (isNarrow) await page.keyboard.press('Escape');
   await page.getByRole('textbox', { name: 'Message' }).fill('What is an isthmus?');

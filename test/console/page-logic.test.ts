@@ -81,7 +81,7 @@ test('a key without a name, with a past end or an empty curfew is not sent', () 
 const EXPOSED = {
   address: 'http://127.0.0.1:8045',
   authMode: 'auto',
-  needsPassword: true,
+  consolePassword: 'own' as const,
   network: {},
   filter: {},
   rules: 0,
@@ -92,6 +92,11 @@ test('a gateway of one machine has nothing to worry about', () => {
   const tones = findExposure(EXPOSED).map(({ tone }) => tone);
   expect(tones).not.toContain('bad');
   expect(tones).not.toContain('warn');
+});
+
+test('a gateway key that opens the console as well is called out', () => {
+  const [first] = findExposure({ ...EXPOSED, consolePassword: 'gateway-key' });
+  expect(first).toMatchObject({ tone: 'warn', title: 'keyPassword' });
 });
 
 test('without keys on the network the worst stands first', () => {

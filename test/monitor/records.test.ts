@@ -124,6 +124,20 @@ test('a refused body, an unknown model and an upstream that fails are errors wit
   });
 });
 
+const WORDS = 'The API is off for this project; key sk-abcdef123456.';
+
+test('each attempt of a record says what became of it, in the words of the upstream or of the fault', async () => {
+  await gateway.addFault({ status: 403, message: WORDS });
+  const { id, error } = await recordOf(CHAT, chat('Hello'));
+  // The client gets to know nothing of the pool's own trouble; who looks here has to.
+  expect(error).not.toContain('The API is off');
+  const { body, text } = await gateway.admin(`/api/requests/${id}`);
+  expect(body).toMatchObject({
+    attemptsList: [{ status: 403, detail: expect.stringContaining('The API is off') }],
+  });
+  expect(text).not.toContain('sk-abcdef');
+});
+
 test('a request that gave its own id is found by it, and two of one id are two records', async () => {
   const first = await recordOf(CHAT, chat('One'), { 'x-request-id': 'mine' });
   const second = await recordOf(CHAT, chat('Two'), { 'x-request-id': 'mine' });

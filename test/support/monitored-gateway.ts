@@ -132,7 +132,7 @@ export async function startMonitored(options: MonitoredOptions = {}): Promise<Mo
       address: 'http://127.0.0.1:8045',
       authMode: 'strict',
       isLoopback: true,
-      hasConsolePassword: true,
+      consolePassword: 'own',
     }),
   };
   const log = { debug: warn, info: () => {}, warn, error: warn };

@@ -40,7 +40,7 @@ function SignOut() {
   const signOut = useSignOut();
   const toasts = useToasts();
   // Where no password is needed there is nothing to leave.
-  if (data?.signedIn !== true) return null;
+  if (data?.signedIn !== true || !data.needsPassword) return null;
   return (
     <Tooltip label={t('shell.signOut')}>
       <ActionIcon

@@ -1,22 +1,19 @@
 // `GET /sign-in`: takes a browser of this machine in by a one-time link.
 
-import { hash } from 'node:crypto';
 import type { Door } from '../../door/door.ts';
 import type { AdminRoute } from '../../server/admin-route.ts';
 import { writeSessionCookie } from '../../server/gates/session-cookie.ts';
+import { writeNotice } from '../notice-page.ts';
 
 const PATH = '/sign-in';
 
-const STYLE =
-  'body{font:1rem/1.5 system-ui,sans-serif;max-width:32rem;margin:20vh auto 0;padding:0 1rem;' +
-  'color-scheme:light dark}';
-const HTML =
-  '<!doctype html><html lang="en"><meta charset="utf-8"><title>Not signed in</title>' +
-  `<meta name="viewport" content="width=device-width"><style>${STYLE}</style>` +
-  '<h1>Not signed in</h1><p>This link was used already, is older than ten minutes, or was opened on ' +
-  'another machine than the gateway’s. Restart the gateway for a new one, or ' +
-  '<a href="/">sign in with the console password</a>.</p></html>';
-const STYLE_HASH = hash('sha256', STYLE, 'base64');
+const NOT_SIGNED_IN = writeNotice({
+  tone: 'bad',
+  title: 'Not signed in',
+  text:
+    'This link was used already, is older than ten minutes, or was opened on another machine than ' +
+    'the gateway’s. Restart the gateway for a new one, or <a href="/">sign in with the console password</a>.',
+});
 
 /** Public, as the link is what the browser proves itself with; whatever goes wrong looks the same. */
 export function createSignInRoute({
@@ -34,7 +31,7 @@ export function createSignInRoute({
       const isMeant = !isHead && !caller.isPrefetch && caller.isLocal;
       const isAsked = isMeant && token !== undefined && others.length === 0;
       const session = isAsked ? await login.redeemLink(token, caller) : undefined;
-      if (session === undefined) return { kind: 'page', html: HTML, styleHash: STYLE_HASH };
+      if (session === undefined) return NOT_SIGNED_IN;
       accessLog.add({
         verdict: 'signed-in',
         address: caller.address,

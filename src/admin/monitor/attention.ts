@@ -15,6 +15,7 @@ export interface AttentionSources {
   readonly droppedRecords: number;
 }
 
+const ADD_ACCOUNT = '/accounts?add=sign-in';
 const MOST_ACCOUNTS = 5;
 const LOW_PERCENT = 10;
 /** Fewer failures are nothing to speak of. */
@@ -42,7 +43,8 @@ function lookAtPool({ accounts }: AttentionSources): Attention[] {
         severity: 'error',
         message: 'There is no account, so no request can be answered.',
         wayOut: 'Add an account.',
-        link: '/accounts',
+        link: ADD_ACCOUNT,
+        about: {},
       },
     ];
   }
@@ -54,6 +56,7 @@ function lookAtPool({ accounts }: AttentionSources): Attention[] {
       message: 'No account can be used now, so no request can be answered.',
       wayOut: 'See why each is out of use, or add another.',
       link: '/accounts',
+      about: {},
     },
   ];
 }
@@ -72,15 +75,27 @@ function lookAtDoor(facts: GatewayFacts): Attention[] {
       message: 'Everybody who reaches this address can use the accounts without a key.',
       wayOut: 'Choose the mode auto or strict.',
       link: '/security',
+      about: {},
     });
   }
-  if (!facts.isLoopback && !facts.hasConsolePassword) {
+  if (facts.consolePassword === 'gateway-key') {
+    found.push({
+      kind: 'key-opens-console',
+      severity: facts.isLoopback ? 'info' : 'warning',
+      message: 'Whoever has the gateway key can open this console and change everything.',
+      wayOut: 'Set WEB_PASSWORD or admin_password.',
+      link: '/settings',
+      about: {},
+    });
+  }
+  if (facts.consolePassword === 'none' && !facts.isLoopback) {
     found.push({
       kind: 'no-console-password',
       severity: 'warning',
-      message: 'The console has no password of its own.',
-      wayOut: 'Set WEB_PASSWORD or admin_password.',
-      link: '/security',
+      message: 'The console has no password, so it opens on this machine only.',
+      wayOut: 'Set WEB_PASSWORD or admin_password to use it from elsewhere.',
+      link: '/settings',
+      about: {},
     });
   }
   return found;
@@ -96,6 +111,7 @@ function lookAtErrors({ requestsPerMinute, errorsPerMinute }: OverviewJson['live
       message: `${errorsPerMinute} of ${requestsPerMinute} requests failed in the last minute.`,
       wayOut: 'Look at what they say.',
       link: '/requests?status=error',
+      about: { count: errorsPerMinute, total: requestsPerMinute },
     },
   ];
 }
@@ -106,21 +122,23 @@ function lookAtAccounts(accounts: readonly AccountJson[]): Attention[] {
       status.kind !== 'active' && status.reason !== 'manual' && status.reason !== 'standing-by',
   );
   const shown = out.slice(0, MOST_ACCOUNTS).map(
-    ({ id, label, status }): Attention => ({
+    ({ id, label, kind, status }): Attention => ({
       kind: 'account-out',
       severity: 'warning',
       message: `The account ${label} is out of use${status.reason === null ? '' : `: ${status.reason}`}.`,
       wayOut: status.wayOut ?? 'See its page.',
       link: `/accounts/${encodeURIComponent(id)}`,
+      about: { account: label, accountKind: kind, reason: status.reason ?? '' },
     }),
   );
   if (out.length <= MOST_ACCOUNTS) return shown;
   const more: Attention = {
-    kind: 'account-out',
+    kind: 'accounts-out',
     severity: 'warning',
     message: `${out.length - MOST_ACCOUNTS} more accounts are out of use.`,
     wayOut: 'See the accounts.',
     link: '/accounts',
+    about: { count: out.length - MOST_ACCOUNTS },
   };
   return [...shown, more];
 }
@@ -128,12 +146,13 @@ function lookAtAccounts(accounts: readonly AccountJson[]): Attention[] {
 function lookAtQuota(quota: OverviewJson['quota']): Attention[] {
   return quota
     .filter(({ percent }) => percent < LOW_PERCENT)
-    .map(({ family, percent }) => ({
+    .map(({ family, kind, percent }) => ({
       kind: 'quota-low',
       severity: 'warning',
-      message: `The quota of ${family} is at ${percent} %.`,
+      message: `The quota of ${family}${kind === 'image' ? ' (images)' : ''} is at ${percent} %.`,
       wayOut: 'Wait for its reset, map its models to others, or add an account.',
       link: '/routing',
+      about: { family, quotaKind: kind, percent },
     }));
 }
 
@@ -146,6 +165,7 @@ function lookAtRecords(dropped: number): Attention[] {
       message: `${dropped} request records could not be stored; requests themselves go on.`,
       wayOut: 'See the log for the reason: a full disk, mostly.',
       link: '/logs?level=warn',
+      about: { count: dropped },
     },
   ];
 }
@@ -158,7 +178,8 @@ function lookAtSandbox({ isSandbox }: GatewayFacts): Attention[] {
       severity: 'info',
       message: 'The answers come from the built-in sandbox, not from a real model.',
       wayOut: 'Add an account of a real upstream.',
-      link: '/accounts',
+      link: ADD_ACCOUNT,
+      about: {},
     },
   ];
 }

@@ -25,5 +25,6 @@ export interface GatewayFacts {
   readonly address: string;
   readonly authMode: 'off' | 'auto' | 'strict';
   readonly isLoopback: boolean;
-  readonly hasConsolePassword: boolean;
+  /** What opens the console: a password of its own, the gateway key for want of one, or nothing is asked. */
+  readonly consolePassword: 'own' | 'gateway-key' | 'none';
 }

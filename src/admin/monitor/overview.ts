@@ -40,6 +40,7 @@ export function writeOverview(options: MonitorRouteOptions): object {
     isSandbox: facts.isSandbox,
     address: facts.address,
     authMode: facts.authMode,
+    consolePassword: facts.consolePassword,
     live,
     series: monitor.figures.series(),
     accounts: countAccounts(accounts),
@@ -64,7 +65,8 @@ function countAccounts(accounts: readonly AccountJson[]): OverviewJson['accounts
 
 function readQuota(options: MonitorRouteOptions): OverviewJson['quota'] {
   return sumFamilies(listQuotas(options)).map(({ family, kind, models, percent, resetsAt }) => ({
-    family: kind === 'image' ? `${family} (images)` : family,
+    family,
+    kind,
     models,
     percent,
     ...(resetsAt === null ? {} : { resetsAt: Date.parse(resetsAt) }),

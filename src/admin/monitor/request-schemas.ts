@@ -93,6 +93,10 @@ const ATTEMPT = {
     model: TEXT,
     outcome: TEXT,
     status: { type: 'integer' },
+    detail: {
+      ...TEXT,
+      description: 'What the upstream said, or what the fault was; absent on success.',
+    },
     considered: { type: 'array', items: CONSIDERED },
     ms: COUNT,
   },

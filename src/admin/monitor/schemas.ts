@@ -47,17 +47,46 @@ export const USAGE_SCHEMA = {
   },
 } as const;
 
+const QUOTA_KIND = { enum: ['text', 'image'] } as const;
+
 const ATTENTION = {
   title: 'Attention',
   type: 'object',
-  required: ['kind', 'severity', 'message', 'wayOut', 'link'],
+  required: ['kind', 'severity', 'message', 'wayOut', 'link', 'about'],
   additionalProperties: false,
   properties: {
-    kind: TEXT,
+    kind: {
+      enum: [
+        ...([
+          'no-accounts',
+          'no-usable-account',
+          'open-to-all',
+          'no-console-password',
+          'key-opens-console',
+        ] as const),
+        ...(['many-errors', 'account-out', 'accounts-out', 'quota-low'] as const),
+        ...(['records-dropped', 'sandbox'] as const),
+      ],
+    },
     severity: { enum: ['info', 'warning', 'error'] },
     message: TEXT,
     wayOut: TEXT,
     link: { ...TEXT, description: 'A path of the console.' },
+    about: {
+      type: 'object',
+      description: 'What `message` is made of, for whoever says it in words of their own.',
+      additionalProperties: false,
+      properties: {
+        account: { ...TEXT, description: 'Its label.' },
+        accountKind: { enum: ['oauth', 'api-key', 'service-account'] },
+        reason: TEXT,
+        family: TEXT,
+        quotaKind: QUOTA_KIND,
+        percent: { type: 'number' },
+        count: COUNT,
+        total: COUNT,
+      },
+    },
   },
 } as const;
 
@@ -66,6 +95,7 @@ export const OVERVIEW_SCHEMA = {
   type: 'object',
   required: [
     ...(['status', 'version', 'startedAt', 'isSandbox', 'address', 'authMode', 'live'] as const),
+    'consolePassword',
     ...(['series', 'accounts', 'quota', 'attention', 'recentErrors'] as const),
   ],
   additionalProperties: false,
@@ -76,6 +106,10 @@ export const OVERVIEW_SCHEMA = {
     isSandbox: { type: 'boolean' },
     address: TEXT,
     authMode: TEXT,
+    consolePassword: {
+      enum: ['own', 'gateway-key', 'none'],
+      description: 'What opens the console: its own password, the gateway key, or none is asked.',
+    },
     live: {
       type: 'object',
       required: ['requestsPerMinute', 'tokensPerMinute', 'errorsPerMinute', 'inFlight'],
@@ -107,10 +141,11 @@ export const OVERVIEW_SCHEMA = {
       type: 'array',
       items: {
         type: 'object',
-        required: ['family', 'models', 'percent'],
+        required: ['family', 'kind', 'models', 'percent'],
         additionalProperties: false,
         properties: {
           family: TEXT,
+          kind: QUOTA_KIND,
           models: { type: 'array', items: TEXT },
           percent: { type: 'number' },
           resetsAt: TIME,

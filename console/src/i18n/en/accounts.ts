@@ -121,6 +121,18 @@ export const accounts = {
     manual: 'Disabled by hand',
     'standing-by': 'Sandbox account, resting beside your own accounts',
     verification: 'Verification asked for',
+    'invalid-key': 'Key no longer accepted',
+  },
+  waysOut: {
+    'invalid-grant': 'Sign in to this account again.',
+    forbidden:
+      'Check at the upstream that the account may use the API and that its project is right. Then enable it.',
+    manual: 'Enable it to use it again.',
+    'standing-by':
+      'It comes back by itself when the other accounts are gone. Enable it to use it all the same.',
+    verification:
+      'Sign in to the account at the upstream and follow what it asks. It is tried again by itself when the time is over; enable it to try at once.',
+    'invalid-key': 'Give the account a new key, then enable it.',
   },
   testing: 'Testing',
   testGood: 'The account works',

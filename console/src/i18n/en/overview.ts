@@ -7,10 +7,10 @@ export const overview = {
   attention_other: '{{count}} things need attention',
   attentionHint: 'Requests are served. Look at what is below when you have a moment.',
   trouble: 'Requests are failing',
+  exposed: 'Not safe as it is',
   troubleHint: 'Begin with the first entry below.',
   sandbox: 'Sandbox',
-  sandboxHint:
-    'No account is set up, so the built-in sandbox answers every request with made-up text. Add an account to reach a real model.',
+  sandboxHint: 'Every client works against the built-in sandbox, on made-up answers.',
   address: 'Base URL',
   authMode: 'Key needed',
   authModes: {
@@ -21,6 +21,52 @@ export const overview = {
   version: 'Version',
   upSince: 'Running for',
   needsAttention: 'Needs attention',
+  attentions: {
+    'no-accounts': {
+      message: 'There is no account, so no request can be answered',
+      wayOut: 'Add an account of an upstream.',
+    },
+    'no-usable-account': {
+      message: 'No account can be used now, so no request can be answered',
+      wayOut: 'See why each is out of use, or add another.',
+    },
+    'open-to-all': {
+      message: 'Everybody who reaches this address can use your accounts without a key',
+      wayOut: 'Ask for keys: choose the mode Auto or Strict.',
+    },
+    'key-opens-console': {
+      message: 'Whoever has the gateway key can open this console and change everything',
+      wayOut: 'Set a console password of its own under Settings.',
+    },
+    'no-console-password': {
+      message: 'The console has no password, so it opens on this machine only',
+      wayOut: 'Set one under Settings to use it from elsewhere.',
+    },
+    'many-errors': {
+      message: '{{count}} of {{total}} requests failed in the last minute',
+      wayOut: 'Look at what they say.',
+    },
+    'account-out': {
+      message: '{{account}} is out of use: {{reason}}',
+      wayOut: '{{wayOut}}',
+    },
+    'accounts-out': {
+      message: '{{count}} more accounts are out of use',
+      wayOut: 'See the accounts.',
+    },
+    'quota-low': {
+      message: '{{family}} has {{percent}} of its quota left',
+      wayOut: 'Wait for its reset, map its models to others, or add an account.',
+    },
+    'records-dropped': {
+      message: '{{count}} request records could not be stored',
+      wayOut: 'Requests themselves go on. The log says why: a full disk, mostly.',
+    },
+    sandbox: {
+      message: 'The answers come from the built-in sandbox, not from a real model',
+      wayOut: 'Add an account of a real upstream to change that.',
+    },
+  },
   requests: 'Requests',
   tokens: 'Tokens',
   errors: 'Errors',
@@ -44,6 +90,7 @@ export const overview = {
   addAccount: 'Add an account',
   quota: 'Quota by model family',
   quotaHint: 'The mean of what the accounts have left.',
+  imagesOf: '{{family}} (images)',
   quotaEmpty: 'No figures yet',
   quotaEmptyHint:
     'They come with the first answer of an upstream that reports quota, or are estimated from use.',

@@ -12,7 +12,7 @@ export const requests = {
   forgetHint: 'All requests leave the list for good, with their bodies. Usage figures stay.',
   forgotten: 'All records forgotten',
   search: 'Search requests',
-  searchHint: 'Search ids, models, errors, bodies …',
+  searchHint: 'Ids, models, errors …',
   range: 'Time',
   anyTime: 'Time',
   ranges: {
@@ -48,8 +48,8 @@ export const requests = {
   inOut: '{{input}} in · {{output}} out',
   images_one: '{{count}} image',
   images_other: '{{count}} images',
-  tries_one: '{{count}} try',
-  tries_other: '{{count}} tries',
+  tries_one: '{{count}} attempt',
+  tries_other: '{{count}} attempts',
   notes_one: '{{count}} note',
   notes_other: '{{count}} notes',
   readingMore: 'Reading more …',
@@ -89,6 +89,7 @@ export const requests = {
   modelVersion: 'Model version',
   noKey: 'none',
   failedTitle: 'Why it failed',
+  lastWords: 'The last attempt ended with:',
   seeRoute: 'See where this name goes, and map it',
   timings: 'Timings',
   firstEvent: 'Until the first of the answer',
@@ -126,6 +127,11 @@ export const requests = {
   mediaBlock: '{{type}}, {{size}}',
   codeBlock: 'Code ({{language}})',
   codeResultBlock: 'Result of the code ({{outcome}})',
+  noReplay: 'This request cannot be sent again',
+  noReplayBody:
+    'What it asked was not kept. Turn that on under Settings, and let the client send it once more.',
+  noReplayPart:
+    'What it asked is kept in part only, because it is long, holds media or held a credential.',
   replayHint:
     'Sends the same request again. It counts against the quota of the account that serves it.',
   replayAccount: 'Account',

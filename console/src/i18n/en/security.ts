@@ -9,7 +9,7 @@ export const security = {
     web: 'Web pages and proxies',
   },
   modeTitle: 'Who needs a key',
-  modeHint: 'For model requests. This console asks for its password in every mode.',
+  modeHint: 'For model requests. This console has a sign-in of its own.',
   modes: {
     off: 'Off',
     auto: 'Auto',
@@ -39,6 +39,9 @@ export const security = {
     modeFineHint: 'Each person or program should have a key of its own.',
     password: 'The console asks for a password',
     passwordHint: 'After five wrong tries in a minute it makes people wait.',
+    keyPassword: 'The gateway key opens this console',
+    keyPasswordHint:
+      'Whoever has it can change everything here. Set a password of its own under Settings.',
     noPassword: 'The console has no password',
     noPasswordHint:
       'It opens on this machine only. Set one under Settings to use it from elsewhere.',

@@ -31,7 +31,7 @@ export const settings = {
     environment: 'What the gateway was started with.',
   },
   revision: 'Revision {{revision}}',
-  saved: '{{name}} changed',
+  saved: 'Saved: {{name}}',
   fallback: '{{value}} by default',
   needsRestart: 'from the next start on',
   variableHint: 'Where {{variable}} is set in the environment it wins over what stands here.',
@@ -125,7 +125,7 @@ export const settings = {
     },
     filterEnabled: {
       name: 'Filter by address',
-      hint: 'Applies the rules below to every request but health checks.',
+      hint: 'Turns the rules below on.',
     },
     filterDefault: {
       name: 'Addresses without a rule',

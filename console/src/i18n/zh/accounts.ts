@@ -98,7 +98,7 @@ export const accounts: Translated<typeof english> = {
   origins: {
     stored: '保存在本机',
     environment: '来自环境变量',
-    sandbox: '沙箱',
+    sandbox: '沙盒',
   },
   originHint: '随进程提供：不能在此编辑或移除。',
   causes: {
@@ -115,6 +115,15 @@ export const accounts: Translated<typeof english> = {
     manual: '手动停用',
     'standing-by': '沙盒账号：有您自己的账号时休息',
     verification: '需要验证',
+    'invalid-key': '密钥不再被接受',
+  },
+  waysOut: {
+    'invalid-grant': '请重新登录此账号。',
+    forbidden: '请在上游确认此账号可以使用 API 且项目正确，然后启用。',
+    manual: '启用后即可再次使用。',
+    'standing-by': '其他账号都不在时会自动恢复。也可以启用它，照常使用。',
+    verification: '请在上游登录此账号并按提示完成验证。时间到后会自动重试；启用则立即重试。',
+    'invalid-key': '请为此账号设置新的密钥，然后启用。',
   },
   testing: '测试中',
   testGood: '账号可用',

@@ -9,9 +9,10 @@ export const overview: Translated<typeof english> = {
   attention_other: '{{count}} 项需要关注',
   attentionHint: '请求正常处理。有空时请查看下面的事项。',
   trouble: '请求正在失败',
+  exposed: '目前不安全',
   troubleHint: '请从下面第一项开始处理。',
-  sandbox: '沙箱',
-  sandboxHint: '尚未设置账号，内置沙箱以虚构文本回答所有请求。添加账号即可使用真实模型。',
+  sandbox: '沙盒',
+  sandboxHint: '所有客户端都可使用内置沙盒，回答是虚构的。',
   address: '接口地址',
   authMode: '需要密钥',
   authModes: {
@@ -22,6 +23,43 @@ export const overview: Translated<typeof english> = {
   version: '版本',
   upSince: '已运行',
   needsAttention: '需要关注',
+  attentions: {
+    'no-accounts': { message: '没有账号，无法回答任何请求', wayOut: '请添加一个上游账号。' },
+    'no-usable-account': {
+      message: '目前没有可用的账号，无法回答任何请求',
+      wayOut: '请查看各账号停用的原因，或添加账号。',
+    },
+    'open-to-all': {
+      message: '能访问此地址的任何人都可以不用密钥使用您的账号',
+      wayOut: '请要求密钥：选择“自动”或“严格”模式。',
+    },
+    'key-opens-console': {
+      message: '持有网关密钥的人都能打开此控制台并更改一切',
+      wayOut: '请在设置中为控制台设定单独的密码。',
+    },
+    'no-console-password': {
+      message: '控制台没有密码，因此只能在本机打开',
+      wayOut: '若要从别处使用，请在设置中设定密码。',
+    },
+    'many-errors': {
+      message: '最近一分钟 {{total}} 个请求中有 {{count}} 个失败',
+      wayOut: '请查看失败原因。',
+    },
+    'account-out': { message: '{{account}} 已停止使用：{{reason}}', wayOut: '{{wayOut}}' },
+    'accounts-out': { message: '另有 {{count}} 个账号已停止使用', wayOut: '请查看账号。' },
+    'quota-low': {
+      message: '{{family}} 的配额仅剩 {{percent}}',
+      wayOut: '可等待重置、将其模型映射到其他模型，或添加账号。',
+    },
+    'records-dropped': {
+      message: '{{count}} 条请求记录未能保存',
+      wayOut: '请求本身不受影响。原因见日志，多半是磁盘已满。',
+    },
+    sandbox: {
+      message: '回答来自内置沙盒，而非真实模型',
+      wayOut: '添加真实上游的账号即可改变。',
+    },
+  },
   requests: '请求',
   tokens: '令牌',
   errors: '错误',
@@ -45,6 +83,7 @@ export const overview: Translated<typeof english> = {
   addAccount: '添加账号',
   quota: '各模型系列配额',
   quotaHint: '各账号剩余量的平均值。',
+  imagesOf: '{{family}}（图片）',
   quotaEmpty: '尚无数据',
   quotaEmptyHint: '上游报告配额后显示；不报告时按用量估算。',
   models_other: '{{count}} 个模型',

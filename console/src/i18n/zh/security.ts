@@ -7,7 +7,7 @@ export const security: Translated<typeof english> = {
   subtitle: '允许谁、从何处进入，以及谁被拒之门外。',
   tabs: { access: '访问', addresses: '地址', log: '被拒绝', web: '网页与代理' },
   modeTitle: '谁需要密钥',
-  modeHint: '针对模型请求。此控制台在任何模式下都要求密码。',
+  modeHint: '针对模型请求。此控制台另有自己的登录。',
   modes: { off: '关闭', auto: '自动', strict: '严格' },
   modeMeanings: {
     off: '无人需要密钥。能访问此地址的人都能使用您的账号，仅用于开发。',
@@ -33,6 +33,8 @@ export const security: Translated<typeof english> = {
     modeFineHint: '每个人或程序都应有自己的密钥。',
     password: '控制台需要密码',
     passwordHint: '一分钟内输错五次后需要等待。',
+    keyPassword: '网关密钥可以打开此控制台',
+    keyPasswordHint: '持有它的人可以更改这里的一切。请在设置中设定单独的密码。',
     noPassword: '控制台没有密码',
     noPasswordHint: '只能在本机打开。若要从别处使用，请在设置中设置密码。',
     filterOn: '按地址过滤',

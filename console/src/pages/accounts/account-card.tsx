@@ -2,6 +2,7 @@
 
 import { Button, Checkbox } from '@mantine/core';
 import { useTranslation } from 'react-i18next';
+import { sayWayOut } from '../../components/say-account-state.ts';
 import { RelativeTime } from '../../components/times.tsx';
 import { AccountMenu, type AccountMenuProps } from './account-menu.tsx';
 import { StateMark, StateReason } from './account-state.tsx';
@@ -71,7 +72,7 @@ function WayOut({ account, work, onSignIn }: AccountItemProps) {
   const needsSignIn = status.reason === 'invalid-grant' && kind === 'oauth' && origin === 'stored';
   return (
     <div className="way-out-line">
-      <span>{status.wayOut}</span>
+      <span>{sayWayOut({ kind, reason: status.reason }, status.wayOut, t)}</span>
       {needsSignIn ? (
         <Button size="compact-sm" variant="default" onClick={() => onSignIn(account)}>
           {t('accounts.signInAgain')}

@@ -4,6 +4,7 @@ import { Button, Drawer } from '@mantine/core';
 import { useRef } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { Account } from '../../../../src/admin/contract.ts';
+import { sayWayOut } from '../../components/say-account-state.ts';
 import { RelativeTime } from '../../components/times.tsx';
 import { EndsIn, StateMark, StateReason } from './account-state.tsx';
 import { AccountTestBox } from './account-test.tsx';
@@ -74,7 +75,11 @@ function State({ account, work, onSignIn }: DetailsProps) {
         </span>
       </div>
       {status.detail !== null && <p className="state-detail wrap-anywhere">{status.detail}</p>}
-      {status.wayOut !== null && <p className="card-way-out">{status.wayOut}</p>}
+      {status.wayOut !== null && (
+        <p className="card-way-out">
+          {sayWayOut({ kind: account.kind, reason: status.reason }, status.wayOut, t)}
+        </p>
+      )}
       <div className="state-actions">
         {status.reason === 'invalid-grant' && account.kind === 'oauth' && (
           <Button size="xs" onClick={() => onSignIn(account)}>

@@ -1,8 +1,8 @@
 // The state of an account in words: why it is so, until when, and the way out.
 
-import type { TFunction } from 'i18next';
 import { useTranslation } from 'react-i18next';
 import type { Account } from '../../../../src/admin/contract.ts';
+import { sayReason } from '../../components/say-account-state.ts';
 import { StatusMark } from '../../components/status-mark.tsx';
 import { TimeLeft } from '../../components/times.tsx';
 
@@ -33,7 +33,7 @@ export function StateReason({ account }: { readonly account: Account }) {
   if (status.kind !== 'active') {
     return (
       <span className="wrap-anywhere">
-        {sayReason(status.reason, t)}
+        {sayReason({ kind: account.kind, reason: status.reason }, t)}
         {status.until !== null && (
           <>
             {' · '}
@@ -66,17 +66,4 @@ export function EndsIn({ until }: { readonly until: string }) {
       {after}
     </>
   );
-}
-
-function sayReason(reason: string | null, t: TFunction): string {
-  switch (reason) {
-    case 'invalid-grant':
-    case 'forbidden':
-    case 'manual':
-    case 'standing-by':
-    case 'verification':
-      return t(`accounts.reasons.${reason}`);
-    default:
-      return reason ?? t('common.unknown');
-  }
 }

@@ -7,6 +7,7 @@ import type { Account, AccountChange } from '../../../../src/admin/contract.ts';
 import { ApiError } from '../../api/client.ts';
 import { useChangeAccount } from '../../api/queries/accounts.ts';
 import { ErrorNote } from '../../components/error-note.tsx';
+import { readFieldError } from '../../components/read-field-error.ts';
 import { useToasts } from '../../components/use-toasts.tsx';
 
 interface Values {
@@ -39,7 +40,7 @@ export function EditForm({ account }: { readonly account: Account }) {
             error.field !== undefined &&
             error.field in form.values
           ) {
-            form.setFieldError(error.field, error.message);
+            form.setFieldError(error.field, readFieldError(error, error.field));
           }
         },
       },

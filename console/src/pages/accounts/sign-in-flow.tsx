@@ -85,7 +85,12 @@ function Begin({
       )}
       {start.error !== null && <ErrorNote error={start.error} />}
       <div className="dialog-actions">
-        <Button type="submit" disabled={!canSignIn} loading={start.isPending}>
+        <Button
+          type="submit"
+          disabled={!canSignIn}
+          loading={start.isPending}
+          data-autofocus={canSignIn || undefined}
+        >
           {t('addAccount.start')}
         </Button>
       </div>

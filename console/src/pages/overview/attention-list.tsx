@@ -1,9 +1,13 @@
 // What a person should look at, the worst first, each with the way out.
 
 import { IconArrowRight } from '@tabler/icons-react';
+import type { TFunction } from 'i18next';
 import { useTranslation } from 'react-i18next';
 import type { Attention } from '../../../../src/admin/contract.ts';
 import { LinkButton } from '../../components/link-button.tsx';
+import { sayReason, sayWayOut } from '../../components/say-account-state.ts';
+import { type Format, useFormat } from '../../components/use-format.ts';
+import { sayFamily } from './say-family.ts';
 
 const RANKS = { error: 0, warning: 1, info: 2 } as const;
 
@@ -15,31 +19,56 @@ export function AttentionList({ entries }: { readonly entries: readonly Attentio
     <section aria-label={t('overview.needsAttention')}>
       <ul className="attention">
         {sorted.map((entry) => (
-          <li key={`${entry.kind} ${entry.message}`} className={`is-${entry.severity}`}>
-            <div>
-              <strong className="wrap-anywhere">{entry.message}</strong>
-              <p className="wrap-anywhere">{entry.wayOut}</p>
-            </div>
-            {isOwnPath(entry.link) && <OpenButton link={entry.link} />}
-          </li>
+          <Entry key={`${entry.kind} ${entry.message}`} entry={entry} />
         ))}
       </ul>
     </section>
   );
 }
 
+function Entry({ entry }: { readonly entry: Attention }) {
+  const { t } = useTranslation();
+  const { kind, severity, link } = entry;
+  const facts = readFacts(entry, useFormat(), t);
+  return (
+    <li className={`is-${severity}`}>
+      <div>
+        <strong className="wrap-anywhere">{t(`overview.attentions.${kind}.message`, facts)}</strong>
+        <p className="wrap-anywhere">{t(`overview.attentions.${kind}.wayOut`, facts)}</p>
+      </div>
+      {isOwnPath(link) && <OpenButton link={link} />}
+    </li>
+  );
+}
+
+/** What the sentences of the entry are filled with. */
+function readFacts({ about, wayOut }: Attention, format: Format, t: TFunction) {
+  const { account = '', accountKind, reason, family = '', quotaKind, percent = 0 } = about;
+  const state = { kind: accountKind, reason };
+  return {
+    account,
+    reason: sayReason(state, t),
+    wayOut: sayWayOut(state, wayOut, t),
+    family: sayFamily({ family, kind: quotaKind }, t),
+    percent: format.percent(percent),
+    count: about.count ?? 0,
+    total: about.total ?? 0,
+  };
+}
+
 function OpenButton({ link }: { readonly link: string }) {
   const { t } = useTranslation();
   const [to = '/', query = ''] = link.split('?', 2);
+  const search = Object.fromEntries(new URLSearchParams(query));
   return (
     <LinkButton
       to={to}
-      search={Object.fromEntries(new URLSearchParams(query))}
+      search={search}
       size="xs"
       variant="default"
       rightSection={<IconArrowRight size={14} />}
     >
-      {t('common.open')}
+      {search.add === undefined ? t('common.open') : t('overview.addAccount')}
     </LinkButton>
   );
 }

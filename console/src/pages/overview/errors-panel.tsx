@@ -61,8 +61,8 @@ function ErrorRow({ row }: { readonly row: RequestRow }) {
       </td>
       <td className="errors-status">{row.status}</td>
       <td className="errors-model">
-        <div className="one-line" title={row.model}>
-          {row.model}
+        <div className="one-line" title={row.model === '' ? row.path : row.model}>
+          {row.model === '' ? <span className="dimmed">{row.path}</span> : row.model}
         </div>
       </td>
       <td className="errors-reason wrap-anywhere">{row.error ?? ''}</td>

@@ -8,6 +8,7 @@ import { Meter } from '../../components/meter.tsx';
 import { Panel } from '../../components/panel.tsx';
 import { ResetCountdown } from '../../components/times.tsx';
 import { useFormat } from '../../components/use-format.ts';
+import { sayFamily } from './say-family.ts';
 
 export function QuotaPanel({ quota }: { readonly quota: Overview['quota'] }) {
   const { t } = useTranslation();
@@ -22,7 +23,7 @@ export function QuotaPanel({ quota }: { readonly quota: Overview['quota'] }) {
       ) : (
         <ul className="families">
           {quota.map((family) => (
-            <Family key={`${family.family} ${family.models.join(' ')}`} family={family} />
+            <Family key={`${family.family} ${family.kind}`} family={family} />
           ))}
         </ul>
       )}
@@ -33,7 +34,8 @@ export function QuotaPanel({ quota }: { readonly quota: Overview['quota'] }) {
 function Family({ family }: { readonly family: Overview['quota'][number] }) {
   const { t } = useTranslation();
   const format = useFormat();
-  const { family: name, models, percent, resetsAt } = family;
+  const { models, percent, resetsAt } = family;
+  const name = sayFamily(family, t);
   const left = t('common.percent', { value: format.percent(percent) });
   return (
     <li>

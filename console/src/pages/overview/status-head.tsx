@@ -14,27 +14,33 @@ const ICONS = {
   trouble: IconExclamationCircle,
 } as const;
 
+const FAILING: ReadonlySet<string> = new Set(['no-accounts', 'no-usable-account']);
+
 export function StatusHead({ overview }: { readonly overview: Overview }) {
   const { t } = useTranslation();
-  const { status, attention } = overview;
+  const { status, isSandbox } = overview;
   const StatusIcon = ICONS[status];
-  const headline =
-    status === 'attention'
-      ? t('overview.attention', { count: attention.length })
-      : t(`overview.${status}`);
   return (
     <header className={`status-head is-${status}`}>
       <StatusIcon className="status-icon" size={34} stroke={1.8} aria-hidden="true" />
       <div className="status-words">
         <h1>
-          {headline}
-          {overview.isSandbox && <span className="sandbox-mark">{t('overview.sandbox')}</span>}
+          {sayHeadline(overview, t)}
+          {isSandbox && <span className="sandbox-mark">{t('overview.sandbox')}</span>}
         </h1>
-        <p>{overview.isSandbox ? t('overview.sandboxHint') : t(`overview.${status}Hint`)}</p>
+        <p>{t(isSandbox && status === 'ok' ? 'overview.sandboxHint' : `overview.${status}Hint`)}</p>
       </div>
       <Facts overview={overview} />
     </header>
   );
+}
+
+function sayHeadline({ status, attention }: Overview, t: TFunction): string {
+  if (status === 'attention') return t('overview.attention', { count: attention.length });
+  const isOpen = attention.some(({ kind }) => kind === 'open-to-all');
+  const isFailing = attention.some(({ kind }) => FAILING.has(kind));
+  // An open door is trouble too, but none that a client would notice.
+  return t(isOpen && !isFailing ? 'overview.exposed' : `overview.${status}`);
 }
 
 function Facts({ overview }: { readonly overview: Overview }) {

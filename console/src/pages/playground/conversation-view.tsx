@@ -96,7 +96,8 @@ function PieceView({ piece, number }: PieceViewProps) {
           <img src={piece.url} alt={t('playground.imageAlt', { number })} />
           <figcaption>
             <a href={piece.url} download={`isthmus-${number}.${extensionOf(piece.url)}`}>
-              <IconDownload size={14} aria-hidden="true" /> {t('playground.saveImage')}
+              <IconDownload size={14} aria-hidden="true" />
+              {t('playground.saveImage')}
             </a>
           </figcaption>
         </figure>

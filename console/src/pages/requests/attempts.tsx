@@ -48,7 +48,7 @@ interface AttemptProps {
 function Attempt({ attempt, number }: AttemptProps) {
   const { t } = useTranslation();
   const format = useFormat();
-  const { outcome, status, account, model, ms, considered } = attempt;
+  const { outcome, status, account, model, ms, considered, detail } = attempt;
   const isGood = outcome === 'ok' || outcome === 'success' || outcome === 'answered';
   return (
     <li className="attempt">
@@ -63,6 +63,7 @@ function Attempt({ attempt, number }: AttemptProps) {
         <strong>{account ?? '–'}</strong>
         {model !== undefined && <span className="dimmed mono"> {model}</span>}
       </p>
+      {detail !== undefined && <p className="attempt-words wrap-anywhere">{detail}</p>}
       {considered.length > 0 && (
         <>
           <h4>{t('requests.considered')}</h4>

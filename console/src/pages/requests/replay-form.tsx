@@ -1,7 +1,7 @@
 // Sends a recorded request again, to the account and model of one's choice, and shows the difference.
 
 import { Autocomplete, Button, Select } from '@mantine/core';
-import { IconRepeat } from '@tabler/icons-react';
+import { IconRepeat, IconRepeatOff } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
@@ -10,11 +10,37 @@ import type { Replay, RequestDetail } from '../../../../src/admin/contract.ts';
 import { accountsQuery } from '../../api/queries/accounts.ts';
 import { modelsQuery } from '../../api/queries/models.ts';
 import { useReplay } from '../../api/queries/requests.ts';
+import { EmptyNote } from '../../components/empty-note.tsx';
 import { ErrorNote } from '../../components/error-note.tsx';
+import { LinkButton } from '../../components/link-button.tsx';
 import { StatusMark } from '../../components/status-mark.tsx';
 import { TextView } from '../../components/text-view.tsx';
 
 export function ReplayForm({ detail }: { readonly detail: RequestDetail }) {
+  const kept = detail.clientRequest;
+  return kept?.isWhole === true ? <SendAgain detail={detail} /> : <NoReplay kept={kept} />;
+}
+
+/** Said before anybody presses a button that can only fail. */
+function NoReplay({ kept }: { readonly kept: RequestDetail['clientRequest'] }) {
+  const { t } = useTranslation();
+  return (
+    <EmptyNote
+      icon={<IconRepeatOff size={32} stroke={1.5} />}
+      title={t('requests.noReplay')}
+      hint={t(kept === undefined ? 'requests.noReplayBody' : 'requests.noReplayPart')}
+      action={
+        kept === undefined && (
+          <LinkButton to="/settings" search={{ section: 'monitor' }} variant="default">
+            {t('requests.toSettings')}
+          </LinkButton>
+        )
+      }
+    />
+  );
+}
+
+function SendAgain({ detail }: { readonly detail: RequestDetail }) {
   const { t } = useTranslation();
   const replay = useReplay();
   const [account, setAccount] = useState<string | null>(null);

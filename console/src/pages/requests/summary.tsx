@@ -25,6 +25,7 @@ export function Summary({ detail }: { readonly detail: RequestDetail }) {
         >
           <span className="wrap-anywhere">{error}</span>
           {errorKind !== undefined && <span className="sub-line mono">{errorKind}</span>}
+          <LastWords detail={detail} />
           {errorKind === 'not-found' && detail.model !== '' && (
             <Link to="/routing" search={{ name: detail.model }}>
               {t('requests.seeRoute')}
@@ -35,6 +36,19 @@ export function Summary({ detail }: { readonly detail: RequestDetail }) {
       <Timings detail={detail} />
       <Facts detail={detail} />
     </div>
+  );
+}
+
+/** Of the last attempt, where they say more than the client was told. */
+function LastWords({ detail: { attemptsList, error } }: { readonly detail: RequestDetail }) {
+  const { t } = useTranslation();
+  const words = attemptsList.at(-1)?.detail;
+  if (words === undefined || words === error) return null;
+  return (
+    <p className="last-words">
+      <span className="dimmed">{t('requests.lastWords')}</span>{' '}
+      <span className="wrap-anywhere">{words}</span>
+    </p>
   );
 }
 

@@ -8,6 +8,7 @@ import { EmptyNote } from '../../components/empty-note.tsx';
 import { ErrorNote } from '../../components/error-note.tsx';
 import { Panel } from '../../components/panel.tsx';
 import { ModelInput } from './model-input.tsx';
+import { useGoesNowhere } from './use-goes-nowhere.ts';
 import { type Entry, type Mapping, useMapping } from './use-mapping.ts';
 
 export interface MappingPanelProps {
@@ -107,6 +108,7 @@ interface EntryRowProps {
 function EntryRow({ entry: [name, target], mapping, isDeciding, onTry }: EntryRowProps) {
   const { t } = useTranslation();
   const [draft, setDraft] = useState<string>();
+  const goesNowhere = useGoesNowhere(target);
   const commit = (chosen: string): void => {
     setDraft(undefined);
     const text = chosen.trim();
@@ -124,6 +126,7 @@ function EntryRow({ entry: [name, target], mapping, isDeciding, onTry }: EntryRo
         <span className="wrap-anywhere">{name}</span>
         {name.includes('*') && <span className="entry-mark">{t('routing.pattern')}</span>}
         {isDeciding && <span className="entry-mark is-deciding">{t('routing.decides')}</span>}
+        {goesNowhere && <span className="entry-mark is-nowhere">{t('routing.goesNowhere')}</span>}
       </button>
       <IconArrowRight className="entry-arrow" size={16} aria-hidden="true" />
       <ModelInput

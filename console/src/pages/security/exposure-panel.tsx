@@ -8,7 +8,6 @@ import { addressRulesQuery } from '../../api/queries/address-rules.ts';
 import { sectionQuery } from '../../api/queries/config.ts';
 import { keysQuery } from '../../api/queries/keys.ts';
 import { overviewQuery } from '../../api/queries/overview.ts';
-import { sessionQuery } from '../../api/queries/session.ts';
 import { ErrorNote } from '../../components/error-note.tsx';
 import { Panel } from '../../components/panel.tsx';
 import { valueAt } from '../../settings/section-values.ts';
@@ -21,10 +20,8 @@ export function ExposurePanel() {
   const filter = useQuery(sectionQuery('ip_filter'));
   const rules = useQuery(addressRulesQuery);
   const keys = useQuery(keysQuery);
-  const session = useQuery(sessionQuery);
-  const error = overview.error ?? network.error ?? session.error;
-  const isLoaded =
-    overview.data !== undefined && network.data !== undefined && session.data !== undefined;
+  const error = overview.error ?? network.error;
+  const isLoaded = overview.data !== undefined && network.data !== undefined;
   const address = overview.data?.address ?? '';
   return (
     <Panel title={t('security.exposureTitle')} hint={t('security.exposureHint')}>
@@ -35,7 +32,7 @@ export function ExposurePanel() {
           {findExposure({
             address,
             authMode: overview.data.authMode,
-            needsPassword: session.data.needsPassword,
+            consolePassword: overview.data.consolePassword,
             network: network.data.values,
             filter: filter.data?.values,
             rules: rules.data?.rules.length ?? 0,

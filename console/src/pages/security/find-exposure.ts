@@ -1,6 +1,6 @@
 // Judges how exposed the gateway is, from its settings and what it says of itself.
 
-import type { Key } from '../../../../src/admin/contract.ts';
+import type { Key, Overview } from '../../../../src/admin/contract.ts';
 import { readTexts, valueAt } from '../../settings/section-values.ts';
 
 export interface Finding {
@@ -13,6 +13,7 @@ export interface Finding {
     | 'modeAuto'
     | 'modeStrict'
     | 'password'
+    | 'keyPassword'
     | 'noPassword'
     | 'filterOn'
     | 'filterOff'
@@ -27,6 +28,7 @@ export interface Finding {
     | 'modeOffHint'
     | 'modeFineHint'
     | 'passwordHint'
+    | 'keyPasswordHint'
     | 'noPasswordHint'
     | 'filterOnHint'
     | 'filterOffHint'
@@ -41,7 +43,7 @@ export interface Finding {
 export interface ExposureInput {
   readonly address: string;
   readonly authMode: string;
-  readonly needsPassword: boolean;
+  readonly consolePassword: Overview['consolePassword'];
   readonly network: unknown;
   readonly filter: unknown;
   readonly rules: number;
@@ -88,10 +90,17 @@ function judgeMode(mode: string, isOpen: boolean): Finding {
   return { tone: 'ok', title, hint: 'modeFineHint', count: 0 };
 }
 
-function findPassword({ needsPassword }: ExposureInput): Finding[] {
-  return needsPassword
-    ? [{ tone: 'ok', title: 'password', hint: 'passwordHint', count: 0 }]
-    : [{ tone: 'warn', title: 'noPassword', hint: 'noPasswordHint', count: 0 }];
+function findPassword({ consolePassword }: ExposureInput): Finding[] {
+  switch (consolePassword) {
+    case 'own':
+      return [{ tone: 'ok', title: 'password', hint: 'passwordHint', count: 0 }];
+    case 'gateway-key':
+      return [{ tone: 'warn', title: 'keyPassword', hint: 'keyPasswordHint', count: 0 }];
+    case 'none':
+      return [{ tone: 'warn', title: 'noPassword', hint: 'noPasswordHint', count: 0 }];
+    default:
+      return consolePassword satisfies never;
+  }
 }
 
 function findFilter({ filter, rules }: ExposureInput): Finding[] {

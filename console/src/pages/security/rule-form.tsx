@@ -6,6 +6,7 @@ import { useTranslation } from 'react-i18next';
 import type { AddressRule } from '../../../../src/admin/contract.ts';
 import { useAddRule, useChangeRule } from '../../api/queries/address-rules.ts';
 import { ErrorNote } from '../../components/error-note.tsx';
+import { readFieldError } from '../../components/read-field-error.ts';
 import { useFormat } from '../../components/use-format.ts';
 import { useToasts } from '../../components/use-toasts.tsx';
 import '../../components/form.css';
@@ -49,6 +50,7 @@ export function RuleForm({ edited, range = '', onClose }: RuleFormProps) {
     },
     validate: { range: (text) => (text.trim() === '' ? t('security.rangeMissing') : null) },
   });
+  const fieldError = readFieldError(save.error, 'range');
   const expiries = EXPIRIES.map((value) => ({
     value: String(value),
     label: String(t(`security.expiries.${value}`)),
@@ -72,6 +74,8 @@ export function RuleForm({ edited, range = '', onClose }: RuleFormProps) {
         spellCheck={false}
         data-autofocus
         {...form.getInputProps('range')}
+        error={form.errors.range ?? fieldError}
+        errorProps={{ role: 'alert' }}
       />
       <TextInput
         label={t('security.note')}
@@ -85,7 +89,7 @@ export function RuleForm({ edited, range = '', onClose }: RuleFormProps) {
         allowDeselect={false}
         {...form.getInputProps('expiry')}
       />
-      {save.error !== null && <ErrorNote error={save.error} />}
+      {save.error !== null && fieldError === undefined && <ErrorNote error={save.error} />}
       <div className="dialog-actions">
         <Button variant="default" onClick={onClose}>
           {t('common.cancel')}

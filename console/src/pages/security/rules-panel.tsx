@@ -89,7 +89,7 @@ function IdleRulesNote() {
   return (
     <Alert color="yellow" mx="md" mb="sm" icon={<IconShieldOff size={18} />}>
       <span className="toast-line">
-        {t('security.rulesIdle')}
+        <span>{t('security.rulesIdle')}</span>
         <Button size="xs" variant="default" onClick={() => filter.save(true)}>
           {t('security.rulesWake')}
         </Button>
@@ -148,7 +148,9 @@ function RuleTable({ rules, onEdit, onRemove }: RuleTableProps) {
                 {t(`security.lists.${rule.list}`)}
               </StatusMark>
             </td>
-            <td className="wrap-anywhere">{rule.note === '' ? '–' : rule.note}</td>
+            <td className={rule.note === '' ? 'is-blank' : 'wrap-anywhere'}>
+              {rule.note === '' ? '–' : rule.note}
+            </td>
             <td>
               <span className="cell-label">{t('security.expires')}</span>
               <RuleExpiry rule={rule} />

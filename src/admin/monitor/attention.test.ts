@@ -1,0 +1,95 @@
+import { expect, test } from 'vitest';
+import type { AccountJson } from '../write-account.ts';
+import { type AttentionSources, findAttention } from './attention.ts';
+
+const ACTIVE: AccountJson['status'] = {
+  kind: 'active',
+  reason: null,
+  since: null,
+  until: null,
+  detail: null,
+  wayOut: null,
+};
+const REVOKED: AccountJson['status'] = { ...ACTIVE, kind: 'disabled', reason: 'invalid-grant' };
+
+function account(id: string, status: AccountJson['status']): AccountJson {
+  return {
+    id,
+    upstream: 'main',
+    kind: 'oauth',
+    label: `${id}@example.org`,
+    tier: null,
+    project: null,
+    priority: 0,
+    notes: null,
+    hasProxy: false,
+    origin: 'stored',
+    status,
+    cooldowns: [],
+    quotas: [],
+    models: null,
+    createdAt: new Date(0).toISOString(),
+    lastUsedAt: null,
+    revision: 1,
+  };
+}
+
+function sources(change: Partial<AttentionSources> = {}): AttentionSources {
+  return {
+    facts: {
+      isSandbox: false,
+      address: 'http://127.0.0.1:8045',
+      authMode: 'auto',
+      isLoopback: true,
+      consolePassword: 'own',
+    },
+    accounts: [account('a', ACTIVE)],
+    quota: [],
+    live: { requestsPerMinute: 0, tokensPerMinute: 0, errorsPerMinute: 0, inFlight: 0 },
+    droppedRecords: 0,
+    ...change,
+  };
+}
+
+test('where all is well nothing wants attention', () => {
+  expect(findAttention(sources())).toEqual([]);
+});
+
+test('an entry holds what its sentence is made of, so that others can say it in their words', () => {
+  const quota = [{ family: 'alpha', kind: 'image', models: ['m'], percent: 4 }] as const;
+  const live = { requestsPerMinute: 10, tokensPerMinute: 0, errorsPerMinute: 6, inFlight: 0 };
+  const accounts = [account('a', ACTIVE), account('b', REVOKED)];
+  const found = findAttention(
+    sources({ accounts, live, quota: quota.map((one) => ({ ...one, models: [...one.models] })) }),
+  );
+  expect(found.map(({ kind, about }) => [kind, about])).toEqual([
+    ['many-errors', { count: 6, total: 10 }],
+    ['account-out', { account: 'b@example.org', accountKind: 'oauth', reason: 'invalid-grant' }],
+    ['quota-low', { family: 'alpha', quotaKind: 'image', percent: 4 }],
+  ]);
+});
+
+test('of many accounts that are out a few are named and the others counted', () => {
+  const out = Array.from({ length: 8 }, (_, index) => account(`out-${index}`, REVOKED));
+  const found = findAttention(sources({ accounts: [account('a', ACTIVE), ...out] }));
+  expect(found.map(({ kind }) => kind)).toEqual([
+    ...Array.from({ length: 5 }, () => 'account-out'),
+    'accounts-out',
+  ]);
+  expect(found.at(-1)?.about).toEqual({ count: 3 });
+});
+
+test('a gateway key that opens the console is told, on the network as a warning', () => {
+  const { facts } = sources();
+  const tell = (isLoopback: boolean) =>
+    findAttention(sources({ facts: { ...facts, consolePassword: 'gateway-key', isLoopback } })).map(
+      ({ kind, severity }) => [kind, severity],
+    );
+  expect(tell(true)).toEqual([['key-opens-console', 'info']]);
+  expect(tell(false)).toEqual([['key-opens-console', 'warning']]);
+});
+
+test('where an account would help, the link leads to adding one', () => {
+  const none = findAttention(sources({ accounts: [] }));
+  expect(none).toMatchObject([{ kind: 'no-accounts', link: '/accounts?add=sign-in' }]);
+});
