@@ -60,7 +60,8 @@ function installIfStale() {
 
 /** A console that cannot be built is no reason not to serve; a server that cannot be built is. */
 function build() {
-  const wanted = command === 'start' ? ['server', 'console'] : ['server'];
+  const serves = command === 'start' || (command === 'isthmus' && rest[0] === 'serve');
+  const wanted = serves ? ['server', 'console'] : ['server'];
   for (const name of wanted) {
     if (buildStale(name, { node: NODE })) continue;
     console.error(`The ${name} could not be built; the messages above say why.`);

@@ -9,8 +9,11 @@ import type { RunningServer } from './cli/serve.ts';
 enableCompileCache(join(import.meta.dirname, '../node_modules/.cache/isthmus'));
 const { createProgram } = await import('./cli/program.ts');
 
+/** A terminal or a service manager signals every process, and `npm start` passes its signal on too. */
+const ONE_SIGNAL_MS = 500;
+
 let server: RunningServer | undefined;
-let isStopping = false;
+let stoppingSince: number | undefined;
 process.on('SIGTERM', stop);
 process.on('SIGINT', stop);
 
@@ -24,10 +27,14 @@ try {
   process.exit(1);
 }
 
-/** The first signal drains; a second one, or one before there is anything to drain, ends at once. */
+/** The first signal drains; a later one, or one before there is anything to drain, ends at once. */
 function stop(): void {
-  if (isStopping || server === undefined) process.exit(isStopping ? 1 : 0);
-  isStopping = true;
+  if (stoppingSince !== undefined) {
+    if (performance.now() - stoppingSince < ONE_SIGNAL_MS) return;
+    process.exit(1);
+  }
+  if (server === undefined) process.exit(0);
+  stoppingSince = performance.now();
   server.close().then(
     () => process.exit(0),
     (error: unknown) => {

@@ -2,9 +2,11 @@
 
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
+import { parseAst } from 'vite';
 import { expect, test } from 'vitest';
 
 const SOURCE = resolve(import.meta.dirname, '../src');
+const CONSOLE = resolve(import.meta.dirname, '../console/src');
 
 /**
  * Folder → what it may import, as prefixes below `src/`; its own folder is always allowed. `*` is each
@@ -144,6 +146,54 @@ test('no source file is longer than 300 lines, wire types 500', () => {
   });
   expect(long.map((file) => relative(SOURCE, file))).toEqual([]);
 });
+
+test('no function has more than 60 lines of its own, the composition root apart', () => {
+  const long = sourceFiles(SOURCE).flatMap((file) => {
+    const text = readFileSync(file, 'utf8');
+    return ownLines(parseAst(text, { lang: 'ts' }).body, text)
+      .filter((lines) => lines > 60)
+      .map(() => relative(SOURCE, file));
+  });
+  expect(long).toEqual(['app.ts']);
+});
+
+test('the console takes types from admin/contract.ts, and nothing else of the server', () => {
+  const statement = /import( type)?[^;']*'((?:\.\.\/)+src\/[^']+)'/g;
+  const taken = readdirSync(CONSOLE, { recursive: true, encoding: 'utf8' })
+    .filter((name) => /\.tsx?$/.test(name))
+    .flatMap((name) =>
+      [...readFileSync(join(CONSOLE, name), 'utf8').matchAll(statement)].map(
+        ([, type, path = '']) => ({ name, isType: type !== undefined, path }),
+      ),
+    );
+  expect(taken.length).toBeGreaterThan(10);
+  const wrong = taken.filter(
+    ({ isType, path }) => !isType || !path.endsWith('src/admin/contract.ts'),
+  );
+  expect(wrong).toEqual([]);
+});
+
+/** The lines of each function within, less those of the functions inside it. */
+function ownLines(node: unknown, text: string): readonly number[] {
+  const found: number[] = [];
+  const visit = (value: unknown): number => {
+    if (typeof value !== 'object' || value === null) return 0;
+    let inner = 0;
+    for (const child of Object.values(value)) inner += visit(child);
+    if (!isFunction(value)) return inner;
+    const lines = text.slice(value.start, value.end).split('\n').length;
+    found.push(lines - inner);
+    return lines - 1;
+  };
+  visit(node);
+  return found;
+}
+
+function isFunction(value: object): value is { readonly start: number; readonly end: number } {
+  return (
+    'type' in value && /^(?:Arrow)?Function(?:Expression|Declaration)?$/.test(String(value.type))
+  );
+}
 
 function sourceFiles(folder: string): string[] {
   return readdirSync(folder, { recursive: true, encoding: 'utf8' })

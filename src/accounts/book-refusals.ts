@@ -4,6 +4,7 @@ import { GatewayError } from '../canonical/error.ts';
 import type { Account, AccountOrigin } from './account.ts';
 import { StoreError } from './account-store.ts';
 import type { Credential } from './credential.ts';
+import { isSameLabel } from './label-key.ts';
 
 export function readOnly(origin: Exclude<AccountOrigin, 'stored'>): GatewayError {
   const message =
@@ -30,12 +31,9 @@ export function refuseSeedLabel(
   accounts: readonly Account[],
   { upstreamId, label }: { readonly upstreamId: string; readonly label: string },
 ): void {
-  const wanted = label.toLowerCase();
   const taken = accounts.some(
     ({ record, origin }) =>
-      origin !== 'stored' &&
-      record.upstreamId === upstreamId &&
-      record.label.toLowerCase() === wanted,
+      origin !== 'stored' && record.upstreamId === upstreamId && isSameLabel(record.label, label),
   );
   if (!taken) return;
   throw new StoreError('conflict', `The upstream ${upstreamId} has an account ${label} already.`);

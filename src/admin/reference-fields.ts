@@ -1,7 +1,8 @@
 // Says in words what a schema allows, for the reference page.
 
+import { escapeHtml } from '../lib/html.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../lib/json.ts';
-import { escapeHtml, htmlText } from './reference-html.ts';
+import { htmlText } from './reference-html.ts';
 
 const COMPONENT = '#/components/schemas/';
 /** Objects within objects are listed with their path; deeper ones are just called objects. */

@@ -1,16 +1,6 @@
 // The pieces of markup the reference page is made of.
 
-const ENTITIES: ReadonlyMap<string, string> = new Map([
-  ['&', '&amp;'],
-  ['<', '&lt;'],
-  ['>', '&gt;'],
-  ['"', '&quot;'],
-  ["'", '&#39;'],
-]);
-
-export function escapeHtml(text: string): string {
-  return text.replace(/[&<>"']/g, (character) => ENTITIES.get(character) ?? character);
-}
+import { escapeHtml } from '../lib/html.ts';
 
 /** Running text as markup; what stands between backticks is code. */
 export function htmlText(text: string): string {

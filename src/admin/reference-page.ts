@@ -1,10 +1,11 @@
 // Writes the description of the admin API as one page for people: no script, every text escaped.
 
 import { hash } from 'node:crypto';
+import { escapeHtml } from '../lib/html.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../lib/json.ts';
 import type { AdminAnswer } from '../server/admin-route.ts';
 import { listFields, sayType, textOf } from './reference-fields.ts';
-import { escapeHtml, htmlTable, htmlText } from './reference-html.ts';
+import { htmlTable, htmlText } from './reference-html.ts';
 
 const STYLE =
   'body{font:1rem/1.5 system-ui,sans-serif;max-width:60rem;margin:2rem auto;padding:0 1rem;color-scheme:light dark}' +

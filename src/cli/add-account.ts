@@ -60,20 +60,21 @@ async function addBySignIn(context: CommandContext, flags: AddFlags): Promise<Js
   });
 }
 
-/** The one there is, unless it was named. */
+/** The one there is beside the sandbox, unless it was named: no real credential belongs there. */
 async function chooseUpstream(
   { client }: CommandContext,
   named: string | undefined,
 ): Promise<string> {
   if (named !== undefined) return named;
   const body = await client.call({ method: 'GET', path: '/api/upstreams' });
-  const ids = objectsOf(body, 'upstreams').map((upstream) => textOf(upstream, 'id'));
-  const [only, ...more] = ids;
-  if (only === undefined) {
-    throw new Error('No upstream is configured. Add one under "upstreams" of the config file.');
-  }
-  if (more.length === 0) return only;
-  throw new Error(`Name the upstream with --upstream; there are: ${plain(ids.join(', '))}`);
+  const upstreams = objectsOf(body, 'upstreams');
+  const [only, ...more] = upstreams.filter((one) => textOf(one, 'profile') !== 'sandbox');
+  if (only !== undefined && more.length === 0) return textOf(only, 'id');
+  const ids = plain(upstreams.map((one) => textOf(one, 'id')).join(', '));
+  if (only !== undefined) throw new Error(`Name the upstream with --upstream; there are: ${ids}`);
+  throw new Error(
+    'No upstream is configured, and the built-in sandbox takes no real account. Add one under "upstreams" of the config file, or in the settings of the console.',
+  );
 }
 
 async function readCredential(

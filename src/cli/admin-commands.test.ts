@@ -12,6 +12,7 @@ import {
   type TestAdmin,
 } from '../admin/admin.test-support.ts';
 import type { Clock } from '../lib/clock.ts';
+import type { JsonObject } from '../lib/json.ts';
 import { createHttpClient } from './admin-client.ts';
 import { addAdminCommands } from './admin-commands.ts';
 import {
@@ -90,6 +91,38 @@ test.each<[string, string, FakeAnswers]>([
   });
   expect(admin.options.book.find('acc_1')?.record).toMatchObject({ tier: 'free', priority: 3 });
 });
+
+const SANDBOX = { id: 'sandbox', profile: 'sandbox' };
+const PUBLIC = { id: 'gemini-api', profile: 'gemini-api' };
+const TEAM = { id: 'team', profile: 'generic' };
+
+test.each<[JsonObject[], string | undefined]>([
+  [[SANDBOX], 'the built-in sandbox takes no real account'],
+  [[PUBLIC, SANDBOX], undefined],
+  [[PUBLIC, TEAM], 'there are: gemini-api, team'],
+])(
+  'of the upstreams %j the one besides the sandbox gets the account',
+  async (upstreams, refusal) => {
+    const program = new Command('isthmus').exitOverride();
+    const sent: unknown[] = [];
+    addAdminCommands(program, {
+      terminal: createFakeTerminal({ answers: [SECRETS.key] }),
+      clock: impatientClock,
+      connect: async () => ({
+        async call({ method, body }) {
+          if (method === 'GET') return { upstreams };
+          sent.push(body?.upstream);
+          return { id: 'acc_1', label: 'work' };
+        },
+        close: async () => {},
+      }),
+    });
+    const work = program.parseAsync(['accounts', 'add'], { from: 'user' });
+    if (refusal === undefined) await work;
+    else await expect(work).rejects.toThrow(refusal);
+    expect(sent).toEqual(refusal === undefined ? ['gemini-api'] : []);
+  },
+);
 
 test('a key comes from a file, a proxy with its password too', async () => {
   const { printed } = await isthmus(

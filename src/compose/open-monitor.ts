@@ -7,6 +7,7 @@ import { createMonitorRoutes } from '../admin/monitor/monitor-routes.ts';
 import type { GatewayFacts, MonitorRouteOptions } from '../admin/monitor/options.ts';
 import { gatewaySecrets } from '../config/gateway-secrets.ts';
 import type { LiveConfig } from '../config/live.ts';
+import { isLoopbackHost } from '../lib/loopback.ts';
 import { createMonitor, type Monitor, type MonitorOptions } from '../monitor/create-monitor.ts';
 import type { LogFiles } from '../monitor/log-files.ts';
 import type { RequestStore } from '../monitor/request-store.ts';
@@ -55,7 +56,7 @@ export function openMonitor(options: OpenMonitorOptions): GatewayMonitor {
             isSandbox: isSandboxAlone(book),
             address: options.address(),
             authMode,
-            isLoopback: isLoopback(host),
+            isLoopback: isLoopbackHost(host),
             consolePassword: kindOfPassword(consolePassword, apiKey),
           };
         },
@@ -101,8 +102,4 @@ function countStates(book: AccountBook): Readonly<Record<string, number>> {
   const counts = { active: 0, disabled: 0, blocked: 0 };
   for (const { health } of book.list()) counts[health.status.kind] += 1;
   return counts;
-}
-
-function isLoopback(host: string): boolean {
-  return host === 'localhost' || host === '::1' || /^127\.\d+\.\d+\.\d+$/.test(host);
 }

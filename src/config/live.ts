@@ -1,6 +1,7 @@
 // The settings in force: loaded once, then followed as the config file changes.
 
 import type { Clock } from '../lib/clock.ts';
+import { createJobQueue } from '../lib/job-queue.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../lib/json.ts';
 import { ConfigError } from './config-error.ts';
 import { type Flags, resolveSettings, type Settings } from './effective.ts';
@@ -70,7 +71,7 @@ export async function createLiveConfig(options: LiveConfigOptions): Promise<Live
   const state = createState(options, loaded);
   const sources = { flags: options.flags ?? {}, environment: options.environment };
   const overrides = listOverrides(sources);
-  const inTurn = createQueue();
+  const inTurn = createJobQueue();
   if (loaded.origin === 'last-good-copy') {
     const { problems } = loaded;
     log.warn({ path, problems }, 'The config file cannot be used; its last good copy is in force.');
@@ -183,16 +184,6 @@ function notify(listener: (settings: Settings) => void, settings: Settings, log:
   } catch (error) {
     log.warn({ error }, 'A part of the gateway could not take the changed settings.');
   }
-}
-
-/** Runs jobs one after the other, each with its own result. */
-function createQueue(): <Result>(job: () => Promise<Result>) => Promise<Result> {
-  let last: Promise<unknown> = Promise.resolve();
-  return (job) => {
-    const result = last.then(job);
-    last = result.catch(() => undefined);
-    return result;
-  };
 }
 
 /** A folder that cannot be written keeps the gateway from keeping the copy, not from running. */

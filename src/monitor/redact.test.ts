@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { threadMs } from '../../test/security/measure.ts';
 import { createRedactor } from './redact.ts';
 
 const redactor = createRedactor(['canary-secret-0123456789']);
@@ -107,9 +108,17 @@ test('no body is longer than its limit, whatever it is made of', () => {
 });
 
 test('hostile texts take no longer than others', () => {
-  const started = performance.now();
-  for (const piece of ['eyJ-', 'sk-', 'Bearer  ', 'a://', '-----BEGIN PRIVATE KEY-----', '?key=']) {
-    redactor.text(piece.repeat(200_000 / piece.length));
-  }
-  expect(performance.now() - started).toBeLessThan(1500);
+  const spentMs = threadMs(() => {
+    for (const piece of [
+      'eyJ-',
+      'sk-',
+      'Bearer  ',
+      'a://',
+      '-----BEGIN PRIVATE KEY-----',
+      '?key=',
+    ]) {
+      redactor.text(piece.repeat(200_000 / piece.length));
+    }
+  });
+  expect(spentMs).toBeLessThan(1500);
 });

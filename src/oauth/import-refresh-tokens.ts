@@ -1,6 +1,7 @@
 // Imports refresh tokens in bulk: each is proven by one refresh, and what that rotated is kept.
 
 import type { Account } from '../accounts/account.ts';
+import { isSameLabel } from '../accounts/label-key.ts';
 import { invalidRequest } from '../canonical/error.ts';
 import type { Identity } from './identity.ts';
 import type { ImportParts, ImportRequest } from './import-parts.ts';
@@ -8,7 +9,6 @@ import { failed, type ImportResult, succeeded } from './import-result.ts';
 import { inParallel } from './in-parallel.ts';
 import { OAuthFault } from './oauth-fault.ts';
 import type { OAuthSettings } from './oauth-settings.ts';
-import { isSameLabel } from './place-account.ts';
 import { type ListedToken, readRefreshTokens } from './refresh-token-list.ts';
 import type { TokenReply } from './token-endpoint.ts';
 

@@ -4,6 +4,7 @@ import type { Account } from '../accounts/account.ts';
 import type { AccountBook, NewAccount } from '../accounts/account-book.ts';
 import { StoreError } from '../accounts/account-store.ts';
 import type { Credential } from '../accounts/credential.ts';
+import { isSameLabel } from '../accounts/label-key.ts';
 import { GatewayError, invalidRequest } from '../canonical/error.ts';
 
 export interface Placed {
@@ -71,14 +72,6 @@ export function createAccountPlacer(options: AccountPlacerOptions): AccountPlace
       };
     },
   };
-}
-
-export function isSameLabel(one: string, other: string): boolean {
-  return plain(one) === plain(other);
-}
-
-function plain(label: string): string {
-  return label.normalize('NFC').toLowerCase();
 }
 
 function checkCanTake({ origin, record }: Account, credential: Credential): void {

@@ -3,6 +3,7 @@
 import { generateRandomCodeVerifier, generateRandomNonce, generateRandomState } from 'oauth4webapi';
 import type { Account } from '../accounts/account.ts';
 import type { OAuthCredential } from '../accounts/credential.ts';
+import { isSameLabel } from '../accounts/label-key.ts';
 import { invalidRequest } from '../canonical/error.ts';
 import type { Clock } from '../lib/clock.ts';
 import { checkResponse, readPasted } from './authorization-response.ts';
@@ -16,7 +17,6 @@ import {
   type AccountPlacer,
   type AccountPlacerOptions,
   createAccountPlacer,
-  isSameLabel,
   type Placed,
 } from './place-account.ts';
 import {

@@ -17,7 +17,7 @@ const HTML =
   `<meta name="viewport" content="width=device-width"><style>${STYLE}</style>` +
   '<h1>isthmus is running</h1>' +
   '<p>The gateway answers model requests. Its web console is not built yet: run ' +
-  '<code>npm run build</code> in its folder and restart it, or set <code>ABV_DIST_PATH</code> to ' +
+  '<code>npm start</code> in its folder, which builds it, or set <code>ABV_DIST_PATH</code> to ' +
   'the folder of a built console.</p>' +
   '<p>Until then everything can be done with the command line (<code>npx isthmus --help</code>) and ' +
   'the admin API, which <a href="/api/openapi.json">describes itself</a>.</p></html>';

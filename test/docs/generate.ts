@@ -82,9 +82,11 @@ export function describeRoutes({ routes }: RouteTable): string {
     'Every path the gateway answers. `{model}` may hold slashes; the colon behind it may come as `%3A`.',
     'A trailing slash is tolerated, `HEAD` stands for `GET`, and `OPTIONS` is answered with 204 everywhere.',
     'Another method on one of these paths is 405, every other path 404, both in the shape of the protocol',
-    'the path belongs to: Generate-Content below `/v1beta` and for `/v1/models/{model}:verb`, Messages below',
+    'the path belongs to: Generate-Content below `/v1beta` and `/v1alpha` and for `/v1/models/{model}:verb`, Messages below',
     '`/v1/messages`, `{"error": {"code", "message", "field"?}}` below `/api` and `/oauth`, Chat Completions',
-    'for everything else. `GET /api/openapi.json` describes the admin API in full, `GET /api/docs` as a page.',
+    'for its own surfaces. Of any other path the client decides, as for shared paths (below the table).',
+    'A 404 names the right path where it knows which one was meant.',
+    '`GET /api/openapi.json` describes the admin API in full, `GET /api/docs` as a page.',
     '',
     table(
       ['Method', 'Path', 'What', 'Protocol', 'Asks for'],

@@ -46,6 +46,12 @@ export const PROOFS: readonly Proof[] = [
     test: 'a body in %s is refused unread',
   },
   {
+    promise: 'Large bodies hold a part of the memory together, and strangers send next to nothing.',
+    tried: 'bodies beyond the room, of known and unknown size',
+    file: 'src/server/edge-bodies.test.ts',
+    test: 'large bodies beyond the room for all of them are refused with a wait',
+  },
+  {
     promise: 'An answer without end is cut off, in memory and in time.',
     tried: 'events, comments and interim answers',
     file: 'src/upstreams/generate/answer-stream.test.ts',
@@ -153,6 +159,12 @@ export const PROOFS: readonly Proof[] = [
     tried: '30 marked secrets through every flow',
     file: 'test/pool/canaries.test.ts',
     test: 'canaries in every flow: none in clear anywhere',
+  },
+  {
+    promise: 'No client hears what an upstream says of the credential it was shown.',
+    tried: 'refusals, answers and streams, in 3 spellings, in each protocol',
+    file: 'test/security/upstream-errors.test.ts',
+    test: 'the credential %s',
   },
   {
     promise: 'No credential of the gateway is in records, events, metrics or logs.',
@@ -275,7 +287,7 @@ export function describeProofs(proofs: readonly Proof[]): string {
     '<!-- Written by test/docs/proofs.ts; run "UPDATE_DOCS=1 npx vitest run test/docs" after a change. -->',
     '',
     'What [security.md](security.md) promises, with the test that would fail if it did not hold. Everyday',
-    'counts run with `npm run check`, full ones with `node scripts/test.mjs slow`. Costs are processor time',
+    'counts run with `npm run check`, full ones with `npx node scripts/test.mjs slow`. Costs are processor time',
     'of the thread at work, never the clock on the wall.',
     '',
     '| Promise | What is tried | Everyday | Test |',

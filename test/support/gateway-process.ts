@@ -9,6 +9,9 @@ export interface RunningGateway {
   readonly url: string;
   /** Everything it printed so far. */
   output(): string;
+  signal(name: NodeJS.Signals): void;
+  /** The status it ends with; it is not asked to. */
+  readonly ended: Promise<number | null>;
   stop(): Promise<number | null>;
 }
 
@@ -37,6 +40,8 @@ export async function startGateway(
   return {
     url,
     output: () => text,
+    signal: (name) => void child.kill(name),
+    ended: new Promise((resolve) => child.on('exit', resolve)),
     stop: async () => {
       const code = await stop(child);
       rmSync(folder, { recursive: true, force: true });

@@ -10,6 +10,7 @@ import {
 } from '../../src/accounts/account-store.ts';
 import type { Credential, VersionedCredential } from '../../src/accounts/credential.ts';
 import { type AccountHealth, HEALTHY } from '../../src/accounts/health.ts';
+import { isSameLabel } from '../../src/accounts/label-key.ts';
 
 interface Kept {
   account: StoredAccount;
@@ -104,7 +105,7 @@ class MemoryAccountStore implements AccountStore {
       ({ account: { record: other } }) =>
         other.id !== record.id &&
         other.upstreamId === record.upstreamId &&
-        other.label.normalize('NFC').toLowerCase() === record.label.normalize('NFC').toLowerCase(),
+        isSameLabel(other.label, record.label),
     );
     if (!isTaken) return;
     throw new StoreError('conflict', `${record.upstreamId} already has ${record.label}.`);

@@ -1,6 +1,6 @@
 // The Chat Completions client protocol: its routes and how each is read and answered.
 
-import type { ClientProtocol, GenerateCall, RouteInput } from '../protocol.ts';
+import type { ClientProtocol, GenerateCall, ProtocolRoute, RouteInput } from '../protocol.ts';
 import { readAudioCall } from './audio/index.ts';
 import { readCompletionCall } from './completions/index.ts';
 import { readEmbeddingCall } from './embeddings/index.ts';
@@ -15,80 +15,77 @@ import { KEPT_ANSWER_ROUTES } from './responses/kept-answers.ts';
 import { createChatWriter } from './write-events.ts';
 import { writeReply } from './write-reply.ts';
 
-/** POST /v1/chat/completions, /v1/responses and /v1/completions, GET /v1/models, GET /v1/models/{model}. */
 export function createChatProtocol(): ClientProtocol {
-  return {
-    name: 'chat',
-    routes: [
-      {
-        operation: 'generate',
-        method: 'POST',
-        path: '/v1/chat/completions',
-        readCall: readChatCall,
-      },
-      {
-        operation: 'generate',
-        method: 'POST',
-        path: '/v1/responses',
-        readCall: readResponsesCall,
-        findEarlier,
-      },
-      {
-        operation: 'count-tokens',
-        method: 'POST',
-        path: '/v1/responses/input_tokens',
-        readCall: readInputTokensCall,
-        findEarlier,
-      },
-      ...KEPT_ANSWER_ROUTES,
-      ...CONVERSATION_ROUTES,
-      {
-        operation: 'generate',
-        method: 'POST',
-        path: '/v1/completions',
-        readCall: readCompletionCall,
-      },
-      {
-        operation: 'generate',
-        method: 'POST',
-        path: '/v1/images/generations',
-        readCall: readGenerationCall,
-      },
-      {
-        operation: 'generate',
-        method: 'POST',
-        path: '/v1/images/edits',
-        bodies: 'json-or-multipart',
-        readCall: readEditCall,
-      },
-      {
-        operation: 'generate',
-        method: 'POST',
-        path: '/v1/images/variations',
-        bodies: 'json-or-multipart',
-        readCall: refuseVariations,
-      },
-      {
-        operation: 'generate',
-        method: 'POST',
-        path: '/v1/audio/transcriptions',
-        bodies: 'multipart',
-        readCall: (input) => readAudioCall(input, 'transcribe'),
-      },
-      {
-        operation: 'generate',
-        method: 'POST',
-        path: '/v1/audio/translations',
-        bodies: 'multipart',
-        readCall: (input) => readAudioCall(input, 'translate'),
-      },
-      { operation: 'embed', method: 'POST', path: '/v1/embeddings', readCall: readEmbeddingCall },
-      { operation: 'list-models', method: 'GET', path: '/v1/models', writeModels },
-      { operation: 'get-model', method: 'GET', path: '/v1/models/{model}', writeModel },
-    ],
-    writeError,
-  };
+  return { name: 'chat', routes: ROUTES, writeError };
 }
+
+const ROUTES: readonly ProtocolRoute[] = [
+  {
+    operation: 'generate',
+    method: 'POST',
+    path: '/v1/chat/completions',
+    readCall: readChatCall,
+  },
+  {
+    operation: 'generate',
+    method: 'POST',
+    path: '/v1/responses',
+    readCall: readResponsesCall,
+    findEarlier,
+  },
+  {
+    operation: 'count-tokens',
+    method: 'POST',
+    path: '/v1/responses/input_tokens',
+    readCall: readInputTokensCall,
+    findEarlier,
+  },
+  ...KEPT_ANSWER_ROUTES,
+  ...CONVERSATION_ROUTES,
+  {
+    operation: 'generate',
+    method: 'POST',
+    path: '/v1/completions',
+    readCall: readCompletionCall,
+  },
+  {
+    operation: 'generate',
+    method: 'POST',
+    path: '/v1/images/generations',
+    readCall: readGenerationCall,
+  },
+  {
+    operation: 'generate',
+    method: 'POST',
+    path: '/v1/images/edits',
+    bodies: 'json-or-multipart',
+    readCall: readEditCall,
+  },
+  {
+    operation: 'generate',
+    method: 'POST',
+    path: '/v1/images/variations',
+    bodies: 'json-or-multipart',
+    readCall: refuseVariations,
+  },
+  {
+    operation: 'generate',
+    method: 'POST',
+    path: '/v1/audio/transcriptions',
+    bodies: 'multipart',
+    readCall: (input) => readAudioCall(input, 'transcribe'),
+  },
+  {
+    operation: 'generate',
+    method: 'POST',
+    path: '/v1/audio/translations',
+    bodies: 'multipart',
+    readCall: (input) => readAudioCall(input, 'translate'),
+  },
+  { operation: 'embed', method: 'POST', path: '/v1/embeddings', readCall: readEmbeddingCall },
+  { operation: 'list-models', method: 'GET', path: '/v1/models', writeModels },
+  { operation: 'get-model', method: 'GET', path: '/v1/models/{model}', writeModel },
+];
 
 /** Reads eagerly: no upstream speaks this wire, so that every call is translated. */
 function readChatCall({ body, receipt }: RouteInput): GenerateCall {

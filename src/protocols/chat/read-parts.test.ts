@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { threadMs } from '../../../test/security/measure.ts';
 import { canonical, refusal, USER } from './reading.test-support.ts';
 
 test('V081 a data URI becomes inline media of its declared type', () => {
@@ -96,7 +97,8 @@ test('P066 a picture inside markdown text becomes a picture, the text around it 
 
 test('P066 hostile markdown is split in linear time', () => {
   const content = '](data:image/)'.repeat(100_000);
-  const startedAt = performance.now();
-  expect(canonical({ messages: [{ role: 'user', content }] }).turns[0]?.parts).toHaveLength(1);
-  expect(performance.now() - startedAt).toBeLessThan(2000);
+  const spentMs = threadMs(() => {
+    expect(canonical({ messages: [{ role: 'user', content }] }).turns[0]?.parts).toHaveLength(1);
+  });
+  expect(spentMs).toBeLessThan(2000);
 });

@@ -65,7 +65,7 @@ test('the relayed body is the normalised one and the canonical request is built 
 
 test('V115 countTokens answers with the total in both spellings of the path', () => {
   const routes = protocol.routes.filter((route) => route.operation === 'count-tokens');
-  expect(routes).toHaveLength(4);
+  expect(routes).toHaveLength(6);
   for (const route of routes) {
     const call = route.readCall(input());
     expect(call.canonical().turns).toHaveLength(1);

@@ -2,6 +2,7 @@
 
 import { createHash } from 'node:crypto';
 import type { ServerResponse } from 'node:http';
+import { escapeHtml } from '../../lib/html.ts';
 
 /** HTML that is safe to send: only `html` and `join` make it, and they escape what they are given. */
 export interface Html {
@@ -73,18 +74,6 @@ function securityPolicy(formTargets: readonly string[]): string {
     "base-uri 'none'",
     "frame-ancestors 'none'",
   ].join('; ');
-}
-
-const ENTITIES: ReadonlyMap<string, string> = new Map([
-  ['&', '&amp;'],
-  ['<', '&lt;'],
-  ['>', '&gt;'],
-  ['"', '&quot;'],
-  ["'", '&#39;'],
-]);
-
-function escapeHtml(text: string): string {
-  return text.replace(/[&<>"']/g, (character) => ENTITIES.get(character) ?? character);
 }
 
 const STYLE = `

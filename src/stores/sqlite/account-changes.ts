@@ -7,10 +7,11 @@ import {
   StoreError,
 } from '../../accounts/account-store.ts';
 import { HEALTHY } from '../../accounts/health.ts';
+import { labelKey } from '../../accounts/label-key.ts';
 import type { Vault } from '../../sealing/vault.ts';
 import { insertCredential } from './account-credentials.ts';
 import { type AccountTables, findAccount, findAccountRow } from './account-queries.ts';
-import { labelKey, proxyPlace, toAccountRow } from './account-rows.ts';
+import { proxyPlace, toAccountRow } from './account-rows.ts';
 import type { AccountRow } from './schema.ts';
 import type { Queries } from './session.ts';
 import { isDuplicate } from './sqlite-fault.ts';

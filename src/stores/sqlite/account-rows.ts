@@ -4,6 +4,7 @@ import type { AccountKind, AccountRecord, QuotaReading, Tier } from '../../accou
 import type { NewStoredAccount, StoredAccount } from '../../accounts/account-store.ts';
 import { type AccountHealth, HEALTHY } from '../../accounts/health.ts';
 import { readHealth } from '../../accounts/health-json.ts';
+import { labelKey } from '../../accounts/label-key.ts';
 import type { JsonValue } from '../../lib/json.ts';
 import { SealError, type Vault } from '../../sealing/vault.ts';
 import type { AccountRow, QuotaRow } from './schema.ts';
@@ -26,11 +27,6 @@ export function credentialPlace(accountId: string): string {
 
 export function proxyPlace(accountId: string): string {
   return `accounts/${accountId}/proxy_url`;
-}
-
-/** Labels that differ by case only are one. */
-export function labelKey(label: string): string {
-  return label.normalize('NFC').toLowerCase();
 }
 
 export function toAccountRow({ record, proxyUrl }: NewStoredAccount, vault: Vault): AccountRow {

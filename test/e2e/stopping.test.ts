@@ -1,0 +1,23 @@
+// The process ends in an orderly way, however its parents pass the signal on.
+
+import { expect, test } from 'vitest';
+import { startGateway } from '../support/gateway-process.ts';
+
+test('a signal that comes twice at once, from a terminal and from `npm start`, lets streams finish', async () => {
+  const gateway = await startGateway({});
+  const answer = await fetch(`${gateway.url}/v1/chat/completions`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({
+      model: 'alpha-3-flash',
+      stream: true,
+      messages: [{ role: 'user', content: 'UPSTREAM-SLOW 60 UPSTREAM-WORDS 60' }],
+    }),
+  });
+  gateway.signal('SIGINT');
+  gateway.signal('SIGINT');
+  gateway.signal('SIGTERM');
+  expect(await answer.text()).toMatch(/data: \[DONE\]\s*$/);
+  expect(await gateway.ended).toBe(0);
+  await gateway.stop();
+});
