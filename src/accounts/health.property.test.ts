@@ -18,6 +18,7 @@ const FAILURES: readonly UpstreamFailureKind[] = [
   'model-forbidden',
   'model-not-found',
   'bad-signature',
+  'missing-signature',
   'rejected',
   'overloaded',
   'connection-lost',

@@ -185,6 +185,7 @@ function afterFailure(
     case 'unusable-answer':
     case 'overloaded':
     case 'bad-signature':
+    case 'missing-signature':
     case 'rejected':
       return health;
     default:

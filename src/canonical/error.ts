@@ -52,6 +52,7 @@ export type UpstreamFailureKind =
   | 'model-forbidden'
   | 'model-not-found'
   | 'bad-signature'
+  | 'missing-signature'
   | 'rejected'
   | 'overloaded'
   | 'connection-lost'

@@ -21,16 +21,26 @@ export function writeCarrier(signature: Signature): string {
   return `${PREFIX}:${signature.family ?? ''}:${signature.on ?? ''}:${signature.value}`;
 }
 
+/** Upstreams keep signatures in a field of bytes: anything else refuses the whole request. */
+export function isSignatureValue(text: string): boolean {
+  return /^[A-Za-z0-9+/_-]+={0,2}$/.test(text);
+}
+
 /**
  * The signature in a text a client handed back. A bare value (not issued by this gateway, or issued
- * by the upstream directly) has neither family nor part; stand-ins and '' give undefined.
+ * by the upstream directly) has neither family nor part; stand-ins, '' and a bare value that
+ * cannot be one give undefined, so that what was remembered counts.
  */
 export function readCarrier(text: string | undefined | null): Signature | undefined {
   if (text === undefined || text === null || text === '' || SENTINELS.has(text)) return undefined;
   const [prefix, family, on, ...rest] = text.split(':');
-  if (prefix !== PREFIX || family === undefined || on === undefined) return { value: text };
+  if (prefix !== PREFIX || family === undefined || on === undefined) {
+    return isSignatureValue(text) ? { value: text } : undefined;
+  }
+  const value = rest.join(':');
+  if (value === '') return undefined;
   return {
-    value: rest.join(':'),
+    value,
     family: family === '' ? undefined : family,
     on: PARTS.find((part) => part === on),
   };

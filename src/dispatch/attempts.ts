@@ -3,6 +3,7 @@
 import { asGatewayError, GatewayError, type UpstreamFailure } from '../canonical/error.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Lease, LeaseRequest, LeaseResult, Pool } from '../pool/pool.ts';
+import type { SignaturePlan } from '../upstreams/upstream.ts';
 import type { AttemptRecord, CallRecord } from './dispatcher.ts';
 import { exhaustedError } from './exhausted.ts';
 import {
@@ -22,8 +23,7 @@ export interface AttemptDependencies {
 }
 
 /** How this attempt differs from the first one on its account. */
-export interface AttemptPlan {
-  readonly signatures: 'carried' | 'stripped';
+export interface AttemptPlan extends SignaturePlan {
   readonly refreshCredential: boolean;
   readonly freshConnection: boolean;
 }
@@ -245,6 +245,7 @@ class AttemptRun {
 function planOf(changes: ReadonlySet<SameAccountChange>): AttemptPlan {
   return {
     signatures: changes.has('strip-signatures') ? 'stripped' : 'carried',
+    standsIn: changes.has('add-stand-ins'),
     refreshCredential: changes.has('refresh-credential'),
     freshConnection: changes.has('fresh-connection'),
   };

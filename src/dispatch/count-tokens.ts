@@ -22,7 +22,7 @@ export async function countTokens(
       { leaseRequest, signal, record },
       async (lease, plan) => {
         await loadMedia(lease);
-        const prepared = prepare(lease, plan.signatures);
+        const prepared = prepare(lease, plan);
         const startedAt = dependencies.clock.monotonic();
         const body = await countOn(lease, { call, context, plan, prepared });
         record.timings.upstreamMs = dependencies.clock.monotonic() - startedAt;
@@ -52,15 +52,27 @@ async function countOn(lease: Lease, input: CountInput): Promise<JsonObject> {
   const { modelId, upstream } = lease;
   const { freshConnection } = plan;
   const { body } = prepared;
-  const totalTokens = await upstream.countTokens({
-    modelId,
-    body,
-    access,
-    signal,
-    freshConnection,
+  const counting = { modelId, body, access, signal, freshConnection };
+  const totalTokens = await upstream.countTokens(counting).catch((error: unknown) => {
+    throw spareModel(error);
   });
   lease.release({ kind: 'success' });
   return call.writeCount({ totalTokens });
+}
+
+/** Statuses of a call that the upstream does not have, or not for this model. */
+const NO_SUCH_CALL: ReadonlySet<number | undefined> = new Set([404, 405, 501]);
+
+/** That a model is not counted must not take it from those who ask it for answers. */
+function spareModel(error: unknown): unknown {
+  if (!(error instanceof GatewayError) || !NO_SUCH_CALL.has(error.failure?.status)) return error;
+  return new GatewayError({
+    kind: 'upstream-unavailable',
+    source: 'upstream',
+    message: 'The upstream does not count the tokens of this model.',
+    failure: { ...error.failure, kind: 'rejected' },
+    cause: error,
+  });
 }
 
 function isBehindGateway(error: unknown): boolean {

@@ -140,6 +140,17 @@ test('a stream without its terminal event ends in the error event, never in sile
   expect(await collect(await bench.generate({ stream: true }))).toBe('Hello<error>');
 });
 
+test('a writer can have the prompt estimated before the upstream counts it', async () => {
+  const estimates: (number | undefined)[] = [];
+  const createStreamWriter: GenerateCall['createStreamWriter'] = (context) => {
+    estimates.push(context.estimatePrompt?.());
+    return callOf().createStreamWriter(context);
+  };
+  await collect(await benchOf(() => good).generate({ stream: true, createStreamWriter }));
+  expect(estimates).toEqual([expect.any(Number)]);
+  expect(estimates[0]).toBeGreaterThan(0);
+});
+
 test('a 400 is never retried and reaches the client as it is', async () => {
   const bench = benchOf(() => ({ fail: { kind: 'rejected', status: 400 } }));
   await expect(bench.generate()).rejects.toMatchObject({ kind: 'invalid-request' });
@@ -153,6 +164,15 @@ test('a signature error is tried once more on the same account without signature
   await bench.generate();
   expect(triedAccounts(bench)).toEqual(['a', 'a']);
   expect(bench.upstream.calls.map((call) => call.body.signatures)).toEqual(['carried', 'stripped']);
+});
+
+test('a missed signature is tried once more on the same account with stand-ins (P001, P012)', async () => {
+  const bench = benchOf((_account, call) =>
+    call === 0 ? { fail: { kind: 'missing-signature', status: 400 } } : good,
+  );
+  await bench.generate();
+  expect(triedAccounts(bench)).toEqual(['a', 'a']);
+  expect(bench.upstream.calls.map((call) => call.body.standsIn)).toEqual([false, true]);
 });
 
 test('a connection lost before any byte is repeated once, fresh, and counts as no attempt', async () => {
@@ -289,6 +309,29 @@ test('a count the upstream cannot give is an estimate, marked as one', async () 
   await bench.clock.advance(2000);
   expect(await pending).toEqual({ input_tokens: 100 });
   expect(bench.context.record.isEstimate).toBe(true);
+});
+
+test.each([
+  ['model-not-found', 404],
+  ['path', 404],
+  ['path', 405],
+  ['path', 501],
+] as const)('an upstream that does not count (%s, %i) keeps its models', async (kind, status) => {
+  let counts = true;
+  const bench = benchOf(() => (counts ? { fail: { kind, status } } : good), ['a']);
+  const call: CountTokensCall = {
+    protocol: 'messages',
+    model: 'm',
+    canonical: () => requestOf({ turns: [user('x'.repeat(400))] }),
+    writeCount: ({ totalTokens }) => ({ input_tokens: totalTokens }),
+  };
+  for (let nth = 0; nth < 5; nth += 1) {
+    expect(await bench.countTokens(call)).toEqual({ input_tokens: 100 });
+  }
+  expect(bench.context.record.isEstimate).toBe(true);
+  expect(bench.upstream.calls).toHaveLength(5);
+  counts = false;
+  expect(await bench.generate()).toMatchObject({ kind: 'reply', body: { text: 'Hello' } });
 });
 
 test('a dry run sends nothing and holds no account', async () => {

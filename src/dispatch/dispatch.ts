@@ -50,7 +50,7 @@ export function createDispatcher(options: DispatchOptions): Dispatcher {
         noteLease(lease, context);
         requireTask('generate', { model: call.model, target: route.target }, lease);
         await loadMedia(lease);
-        const prepared = prepare(lease, plan.signatures);
+        const prepared = prepare(lease, plan);
         record.upstreamBody = prepared.body;
         const input = { options: attemptOptions, call, context, lease, prepared, plan };
         return new GenerateAttempt(input).run();

@@ -28,7 +28,7 @@ export async function explainCall(
     noteLease(lease, context);
     requireTask('generate', { model: call.model, target: setup.route.target }, lease);
     await setup.loadMedia(lease);
-    const { lane, body } = setup.prepare(lease, 'carried');
+    const { lane, body } = setup.prepare(lease, { signatures: 'carried', standsIn: false });
     // Before the canonical form is made for show: what it cannot hold is relayed all the same.
     const receipt = [...context.receipt.entries];
     return {

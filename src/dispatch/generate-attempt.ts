@@ -7,7 +7,7 @@ import type { Clock } from '../lib/clock.ts';
 import type { Lease } from '../pool/pool.ts';
 import type { GenerateCall, ReplyContext } from '../protocols/protocol.ts';
 import type { SignatureKeeper } from '../signatures/keeper.ts';
-import type { UpstreamStream } from '../upstreams/upstream.ts';
+import type { AccountAccess, UpstreamStream } from '../upstreams/upstream.ts';
 import { type AnswerRules, createAnswerRules } from './answer-rules.ts';
 import { type AnswerWatch, createAnswerWatch } from './answer-watch.ts';
 import { type AttemptPlan, abortError } from './attempts.ts';
@@ -38,6 +38,7 @@ export interface GenerateAttemptInput {
 export class GenerateAttempt {
   readonly #input: GenerateAttemptInput;
   readonly #watch: AnswerWatch;
+  #access: AccountAccess | undefined;
 
   constructor(input: GenerateAttemptInput) {
     this.#input = input;
@@ -65,6 +66,7 @@ export class GenerateAttempt {
     const { call, context, lease, plan, prepared } = this.#input;
     const { signal } = context;
     const access = await lease.access({ refresh: plan.refreshCredential, signal });
+    this.#access = access;
     const { freshConnection } = plan;
     return lease.upstream.open({
       modelId: lease.modelId,
@@ -130,6 +132,7 @@ export class GenerateAttempt {
     const { call, lease, options, prepared } = this.#input;
     const decoder = lease.upstream.createDecoder({
       signatureFamily: prepared.signatureFamily,
+      access: this.#access,
       placesCitations: this.#placesCitations(),
       showsDrafts: prepared.lane === 'translate' && (call.canonical().imageDrafts ?? 0) > 0,
       createId: options.createId,
@@ -157,7 +160,13 @@ export class GenerateAttempt {
     const { options, call, prepared } = this.#input;
     const { isSearchNamed } = prepared;
     const createdAt = Math.floor(options.clock.now() / 1000);
-    return { model: call.model, createId: options.createId, createdAt, isSearchNamed };
+    return {
+      model: call.model,
+      createId: options.createId,
+      createdAt,
+      isSearchNamed,
+      estimatePrompt: () => options.estimator.estimate(call.canonical()),
+    };
   }
 }
 

@@ -10,7 +10,7 @@ import type { Lease } from '../pool/pool.ts';
 import type { RelayCall } from '../protocols/protocol.ts';
 import type { SignatureKeeper } from '../signatures/keeper.ts';
 import { applyTransforms } from '../transforms/index.ts';
-import type { EncodeTarget, PatchTarget, Upstream } from '../upstreams/upstream.ts';
+import type { PatchTarget, SignaturePlan, Upstream } from '../upstreams/upstream.ts';
 import type { RoutedModel } from './router.ts';
 
 export interface Preparation {
@@ -33,15 +33,15 @@ export interface PreparedBody {
 }
 
 /** Bodies are kept, so that moving to another account of the same upstream encodes nothing twice. */
-export type Preparer = (lease: Lease, signatures: EncodeTarget['signatures']) => PreparedBody;
+export type Preparer = (lease: Lease, plan: SignaturePlan) => PreparedBody;
 
 export function createPreparer(preparation: Preparation): Preparer {
   const prepared = new Map<string, PreparedBody>();
-  return (lease, signatures) => {
-    const key = `${lease.upstream.id} ${lease.modelId} ${signatures}`;
+  return (lease, plan) => {
+    const key = `${lease.upstream.id} ${lease.modelId} ${plan.signatures} ${plan.standsIn}`;
     const known = prepared.get(key);
     if (known !== undefined) return known;
-    const body = prepare(preparation, lease, signatures);
+    const body = prepare(preparation, lease, plan);
     if (preparation.strict) refuseLosses(preparation.receipt);
     prepared.set(key, body);
     return body;
@@ -51,7 +51,7 @@ export function createPreparer(preparation: Preparation): Preparer {
 function prepare(
   preparation: Preparation,
   lease: Lease,
-  signatures: EncodeTarget['signatures'],
+  { signatures, standsIn }: SignaturePlan,
 ): PreparedBody {
   const { relay, route, receipt, thinkingMode } = preparation;
   const { upstream, modelId } = lease;
@@ -62,6 +62,7 @@ function prepare(
     modelId,
     capabilities,
     signatures,
+    standsIn,
     receipt,
     recall: createRecall(preparation),
     variant: route,

@@ -20,6 +20,7 @@ const rows: readonly [UpstreamFailureKind, ReturnType<typeof decideRetry>][] = [
   ['model-forbidden', { kind: 'other-account', pause: 'none' }],
   ['model-not-found', { kind: 'other-account', pause: 'none' }],
   ['bad-signature', { kind: 'same-account', change: 'strip-signatures' }],
+  ['missing-signature', { kind: 'same-account', change: 'add-stand-ins' }],
   ['rejected', { kind: 'stop' }],
   ['path', { kind: 'other-account', pause: 'jitter' }],
   ['unusable-answer', { kind: 'other-account', pause: 'jitter' }],
@@ -45,6 +46,16 @@ test('a second 401 on the refreshed credential moves on, as does one that cannot
 test('a signature error after stripping is the client’s 400 (P013)', () => {
   const stripped = { ...fresh, changes: new Set(['strip-signatures'] as const) };
   expect(decideRetry('bad-signature', stripped)).toEqual({ kind: 'stop' });
+});
+
+test('a signature missed after stripping gets its stand-in once (P012, P013)', () => {
+  const stripped = { ...fresh, changes: new Set(['strip-signatures'] as const) };
+  expect(decideRetry('missing-signature', stripped)).toEqual({
+    kind: 'same-account',
+    change: 'add-stand-ins',
+  });
+  const both = new Set(['strip-signatures', 'add-stand-ins'] as const);
+  expect(decideRetry('missing-signature', { ...fresh, changes: both })).toEqual({ kind: 'stop' });
 });
 
 test('path faults stop after three attempts or when the budget is spent, account faults after six', () => {

@@ -15,7 +15,11 @@ export interface RetryState {
   readonly hasRetryBudget: boolean;
 }
 
-export type SameAccountChange = 'refresh-credential' | 'strip-signatures' | 'fresh-connection';
+export type SameAccountChange =
+  | 'refresh-credential'
+  | 'strip-signatures'
+  | 'add-stand-ins'
+  | 'fresh-connection';
 
 export type NextStep =
   | { readonly kind: 'stop' }
@@ -34,6 +38,8 @@ export function decideRetry(failure: UpstreamFailureKind, state: RetryState): Ne
       return STOP;
     case 'bad-signature':
       return changeOnce('strip-signatures', state) ?? STOP;
+    case 'missing-signature':
+      return changeOnce('add-stand-ins', state) ?? STOP;
     case 'connection-lost':
       return changeOnce('fresh-connection', state) ?? afterPathFault(state);
     case 'unauthenticated':

@@ -200,6 +200,8 @@ export interface ReplyContext {
   readonly createdAt: number;
   /** True when the model's name asks for a search, so that there may be citations without a tool. */
   readonly isSearchNamed?: boolean | undefined;
+  /** The tokens of the prompt as far as they can be guessed, for what is written before the upstream counts. */
+  estimatePrompt?(): number;
 }
 
 /** Turns events into the bytes of one client's stream. Synchronous; one instance a stream. */

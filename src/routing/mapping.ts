@@ -8,9 +8,12 @@ import {
   type Wildcard,
 } from '../lib/wildcard.ts';
 
+/** Stands before the names of the generate-content protocol's model lists. */
+const COLLECTION = 'models/';
+
 export interface MappingHit {
   readonly target: string;
-  /** The key that matched, as the operator wrote it. */
+  /** The key that matched, without `models/`. */
   readonly key: string;
   readonly kind: 'exact' | 'pattern';
 }
@@ -25,7 +28,7 @@ export interface ModelMapping {
 }
 
 export function createMapping(entries: Readonly<Record<string, string>>): ModelMapping {
-  const all = Object.entries(entries);
+  const all = readEntries(entries);
   const exact = new Map(all.filter(([key]) => !isWildcard(key)));
   const folded = new Map(
     [...exact.keys()]
@@ -47,6 +50,18 @@ export function createMapping(entries: Readonly<Record<string, string>>): ModelM
     },
     exactNames: () => [...exact.keys()],
   };
+}
+
+/** Names come here without `models/`; of two keys that differ in it alone, the one without counts. */
+function readEntries(
+  entries: Readonly<Record<string, string>>,
+): readonly (readonly [string, string])[] {
+  const written = Object.entries(entries);
+  const isPrefixed = ([key]: readonly [string, string]): boolean => key.startsWith(COLLECTION);
+  const prefixed = written.filter(isPrefixed).map(([key, target]) => {
+    return [key.slice(COLLECTION.length), target] as const;
+  });
+  return [...new Map([...prefixed, ...written.filter((entry) => !isPrefixed(entry))])];
 }
 
 interface CompiledEntry {

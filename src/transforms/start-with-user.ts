@@ -9,7 +9,11 @@ export const startWithUser: Transform = (request, { receipt }) => {
     receipt.add('approximated', 'messages', 'Instructions alone are sent as the user turn.');
     return { ...request, system: [], turns: [{ role: 'user', parts: request.system }] };
   }
-  receipt.add('approximated', 'messages', 'A user turn "…" was put before the first answer.');
+  const reason =
+    first === undefined
+      ? 'A user turn "…" stands for the empty conversation.'
+      : 'A user turn "…" was put before the first answer.';
+  receipt.add('approximated', 'messages', reason);
   return {
     ...request,
     turns: [{ role: 'user', parts: [{ kind: 'text', text: '…' }] }, ...request.turns],

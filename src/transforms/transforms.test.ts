@@ -75,6 +75,14 @@ test('a second result for one call is dropped with a receipt', () => {
   expect(context.receipt.entries).toEqual([expect.objectContaining({ action: 'dropped' })]);
 });
 
+test('a conversation that says nothing at all is one user turn, and the receipt says why (P062)', () => {
+  const context = contextOf();
+  expect(turnsAfter([user(''), assistant('')], context)).toEqual([user('…')]);
+  expect(context.receipt.entries.map(({ reason }) => reason)).toEqual([
+    'A user turn "…" stands for the empty conversation.',
+  ]);
+});
+
 test('a conversation that starts with the assistant gets a user turn first', () => {
   expect(turnsAfter([assistant('hi'), user('x')])[0]).toEqual(user('…'));
 });

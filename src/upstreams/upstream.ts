@@ -49,12 +49,21 @@ export interface Upstream {
   close(): Promise<void>;
 }
 
-export interface EncodeTarget {
+/** What becomes of the thought signatures of a conversation; the retries after a complaint change it. */
+export interface SignaturePlan {
+  /** `stripped` leaves every client-carried signature out (the one retry after a bad signature). */
+  readonly signatures: 'carried' | 'stripped';
+  /**
+   * True once the upstream missed a signature: every step that lacks one gets the stand-in, also in
+   * earlier turns and whatever is known of the model.
+   */
+  readonly standsIn: boolean;
+}
+
+export interface EncodeTarget extends SignaturePlan {
   /** The upstream's own id of the model. */
   readonly modelId: string;
   readonly capabilities: ModelCapabilities;
-  /** `stripped` leaves every client-carried signature out (the one retry after a signature error). */
-  readonly signatures: 'carried' | 'stripped';
   readonly receipt: Receipt;
 }
 
@@ -116,6 +125,8 @@ export interface Frame {
 
 export interface DecodeContext {
   readonly signatureFamily: string;
+  /** With which the answer was asked for: kept out of the texts of its errors. */
+  readonly access?: AccountAccess | undefined;
   /** False when nobody asks where citations stand; their text need not be kept then. True by default. */
   readonly placesCitations?: boolean | undefined;
   /** True to pass on unfinished pictures. */

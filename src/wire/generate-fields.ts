@@ -182,7 +182,7 @@ const MESSAGES: Readonly<Record<GenerateMessage, Readonly<Record<string, FieldKi
   },
   FunctionDeclaration: {
     name: STRING,
-    description: TEXT,
+    description: STRING,
     parameters: SCHEMA,
     parametersJsonSchema: JSON_SCHEMA,
     response: SCHEMA,

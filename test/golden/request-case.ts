@@ -121,6 +121,7 @@ export function translate(request: RequestCase, targetName: TargetName): Transla
     modelId,
     capabilities,
     signatures: request.signatures ?? 'carried',
+    standsIn: false,
     receipt,
     recall: recallOf(request),
     variant: route,

@@ -140,6 +140,7 @@ function createGateway(client: Client, words: Words) {
         modelId,
         capabilities,
         signatures: 'carried',
+        standsIn: false,
         receipt,
         recall,
         variant: router.route(words.model),

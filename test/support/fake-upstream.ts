@@ -27,6 +27,7 @@ export function createFakeUpstream(script: (call: UpstreamCall) => Script): Fake
     encode: (request, target) => ({
       turns: request.turns.length,
       signatures: target.signatures,
+      standsIn: target.standsIn,
     }),
     patch: (body) => body,
     async open(call) {

@@ -17,13 +17,16 @@ import { noteUnreadFields } from './note-fields.ts';
 import type { ReadContext } from './read-context.ts';
 import { readSchema } from './read-tools.ts';
 
+const FORMAT_FIELDS = new Set(['type', 'json_schema']);
 const SCHEMA_FIELDS = new Set(['name', 'description', 'schema', 'strict']);
 
 /** @throws GatewayError 400 */
 export function readOutputFormat(body: JsonObject, context: ReadContext): OutputFormat {
   const format = readObject(body, 'response_format');
   if (format === undefined) return { kind: 'text' };
-  const type = requireString(format, 'type', 'response_format');
+  const path = 'response_format';
+  const type = requireString(format, 'type', path);
+  noteUnreadFields(format, { known: FORMAT_FIELDS, path, context });
   switch (type) {
     case 'text':
       return { kind: 'text' };

@@ -25,6 +25,10 @@ describe('reasoning', () => {
       { thinking: { type: 'enabled', budget_tokens: 2048 } },
       { amount: { kind: 'budget', tokens: 2048 }, showThoughts: true },
     ],
+    [
+      { thinking: { type: 'enabled', budgetTokens: 2048 } },
+      { amount: { kind: 'budget', tokens: 2048 }, showThoughts: true },
+    ],
     [{ thinking: { type: 'disabled' } }, { amount: { kind: 'off' }, showThoughts: false }],
     [{ enable_thinking: true }, { amount: { kind: 'adaptive' }, showThoughts: true }],
     [{ enable_thinking: false }, { amount: { kind: 'off' }, showThoughts: false }],
@@ -37,12 +41,25 @@ describe('reasoning', () => {
       { amount: { kind: 'effort', effort: 'high' }, showThoughts: true },
     ],
     [
+      { thinking_config: { thinking_budget: 3000 } },
+      { amount: { kind: 'budget', tokens: 3000 }, showThoughts: true },
+    ],
+    [
+      { thinkingConfig: { thinkingLevel: 'low' } },
+      { amount: { kind: 'effort', effort: 'low' }, showThoughts: true },
+    ],
+    [
+      { reasoningEffort: 'minimal' },
+      { amount: { kind: 'effort', effort: 'minimal' }, showThoughts: true },
+    ],
+    [
       { google: { thinking_config: { include_thoughts: true } } },
       { amount: { kind: 'unset' }, showThoughts: true },
     ],
   ];
   test.each(cases)('P021 %j', (fields, expected) => {
     expect(canonical(fields).reasoning).toEqual(expected);
+    expect(notes(fields)).toEqual([]);
   });
   test('the official field wins over a dialect, and the receipt says so', () => {
     const fields = { reasoning_effort: 'low', thinking: { type: 'disabled' } };

@@ -13,7 +13,7 @@ import {
   unknownWord,
 } from './fields.ts';
 import { noteUnreadFields } from './note-fields.ts';
-import { type ReadContext, readExtension } from './read-context.ts';
+import { type Extension, type ReadContext, readExtension } from './read-context.ts';
 
 /** What one dialect says; `unset` amounts only tell whether thoughts are to be shown. */
 interface Wish {
@@ -53,9 +53,11 @@ export function readReasoning(body: JsonObject, context: ReadContext): Reasoning
   return { amount, showThoughts };
 }
 
+/** `reasoning_effort`; the AI SDK's options, which some clients send as they are, say `reasoningEffort`. */
 function readEffortField(body: JsonObject): Wish | undefined {
-  const amount = readEffort(body, 'reasoning_effort', '');
-  return amount === undefined ? undefined : { path: 'reasoning_effort', amount };
+  const path = (body.reasoning_effort ?? null) === null ? 'reasoningEffort' : 'reasoning_effort';
+  const amount = readEffort(body, path, '');
+  return amount === undefined ? undefined : { path, amount };
 }
 
 /** `{effort, max_tokens, enabled, exclude}`. */
@@ -76,16 +78,14 @@ function readReasoningObject(body: JsonObject): Wish | undefined {
   return { path, amount: effort ?? (enabled === true ? ADAPTIVE : UNSET), showThoughts };
 }
 
-/** `{type: enabled|disabled|adaptive|auto, budget_tokens}`. */
+/** `{type: enabled|disabled|adaptive|auto, budget_tokens}`; the AI SDK's options say `budgetTokens`. */
 function readThinkingObject(body: JsonObject): Wish | undefined {
   const path = 'thinking';
   const thinking = readObject(body, path);
   if (thinking === undefined) return undefined;
   const type = requireString(thinking, 'type', path);
-  const tokens = readNumberIn(thinking.budget_tokens, 'thinking.budget_tokens', {
-    min: 0,
-    integer: true,
-  });
+  const key = (thinking.budget_tokens ?? null) === null ? 'budgetTokens' : 'budget_tokens';
+  const tokens = readNumberIn(thinking[key], memberPath(path, key), { min: 0, integer: true });
   switch (type) {
     case 'disabled':
       return { path, amount: OFF };
@@ -99,12 +99,12 @@ function readThinkingObject(body: JsonObject): Wish | undefined {
   }
 }
 
-/** The vendor's own words, in `extra_body` or beside the other fields (ai.google.dev, "OpenAI compatibility"). */
+/** The vendor's own words, in `extra_body`, beside the other fields (ai.google.dev, "OpenAI compatibility") or bare. */
 function readThinkingConfig(body: JsonObject, context: ReadContext): Wish | undefined {
   const extension =
     readExtension(readObject(body, 'extra_body'), 'extra_body', context) ??
-    readExtension(body, '', context);
-  if (extension === undefined) return undefined;
+    readExtension(body, '', context) ??
+    bareConfig(body);
   noteUnreadFields(extension.value, { known: CONFIG_KEYS, path: extension.path, context });
   const config =
     readObject(extension.value, 'thinking_config', extension.path) ??
@@ -120,6 +120,11 @@ function readThinkingConfig(body: JsonObject, context: ReadContext): Wish | unde
   );
   if (tokens !== undefined) return { path, amount: amountOfBudget(tokens), showThoughts };
   return { path, amount: readLevel(config, path) ?? UNSET, showThoughts };
+}
+
+function bareConfig(body: JsonObject): Extension {
+  const found = Object.entries(body).filter(([key]) => CONFIG_KEYS.has(key));
+  return { value: Object.fromEntries(found), path: '' };
 }
 
 function readLevel(config: JsonObject, path: string): ReasoningAmount | undefined {

@@ -48,6 +48,8 @@ test('caching and bookkeeping fields are silent; fields whose meaning is lost ar
     notes({ logit_bias: { '1': 1 }, prediction: { type: 'content' }, verbosity: 'low', foo: 1 }),
   ).toEqual(['dropped logit_bias', 'dropped prediction', 'dropped foo', 'dropped verbosity']);
   expect(notes({ messages: [{ ...USER, name: 'ann' }] })).toEqual(['dropped messages[0].name']);
+  const response_format = { type: 'json_object', schema: { type: 'object' } };
+  expect(notes({ response_format })).toEqual(['dropped response_format.schema']);
 });
 
 test('the session is the cache key, else the user', () => {

@@ -32,6 +32,16 @@ describe('V084 tool choice', () => {
   });
 });
 
+test('a tool in the form of Messages keeps its schema', () => {
+  const input_schema = { type: 'object', properties: { city: { type: 'string' } } };
+  const { tools } = canonical({ tools: [{ name: 'w', input_schema }] });
+  const parametersPath = 'tools[0].input_schema';
+  expect(tools).toMatchObject([
+    { kind: 'function', name: 'w', parameters: input_schema, parametersPath },
+  ]);
+  expect(notes({ tools: [{ name: 'w', input_schema }] })).toEqual([]);
+});
+
 test('V087 P040 a nameless tool and unknown tool fields are left out with a receipt', () => {
   const fields = {
     tools: [

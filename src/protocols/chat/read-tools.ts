@@ -20,7 +20,7 @@ import type { ReadContext } from './read-context.ts';
 
 const TOOL_FIELDS = new Set(['type', 'function', 'custom', 'cache_control']);
 const FUNCTION_FIELDS = new Set(['name', 'description', 'parameters', 'strict', 'cache_control']);
-const FLAT_FIELDS = new Set([...FUNCTION_FIELDS, 'type']);
+const FLAT_FIELDS = new Set([...FUNCTION_FIELDS, 'type', 'input_schema']);
 const SEARCH_FIELDS = new Set(['type', ...CHAT_SEARCH_WORDS]);
 /** The real service takes less; names the upstream refuses are sent under another one. */
 const TOOL_NAME = /^[^\p{Cc}\p{Cs}]{1,128}$/u;
@@ -71,7 +71,7 @@ function isSearch(tool: JsonObject, type: string): boolean {
 }
 
 /** `{type, function: {…}}`; some clients send the Responses form with the fields beside `type`. */
-function readFunctionTool(
+export function readFunctionTool(
   tool: JsonObject,
   path: string,
   context: ReadContext,
@@ -83,7 +83,7 @@ function readFunctionTool(
 }
 
 /** The declaration in `holder`, which stands at `path`; undefined when it has no name. @throws GatewayError 400 */
-export function readFunction(
+function readFunction(
   holder: JsonObject,
   path: string,
   context: ReadContext,
@@ -92,17 +92,16 @@ export function readFunction(
   if (name === undefined) return undefined;
   noteUnreadFields(holder, { known: FLAT_FIELDS, path, context });
   const description = readString(holder, 'description', path);
-  const parameters = readSchema(holder.parameters, memberPath(path, 'parameters'));
+  const parametersPath = memberPath(path, schemaKeyOf(holder));
+  const parameters = readSchema(holder[schemaKeyOf(holder)], parametersPath);
   const strict = readBoolean(holder, 'strict', path);
-  return {
-    kind: 'function',
-    name,
-    description,
-    parameters,
-    strict,
-    path,
-    parametersPath: memberPath(path, 'parameters'),
-  };
+  return { kind: 'function', name, description, parameters, strict, path, parametersPath };
+}
+
+/** Clients of several protocols send the tools of Messages here, too. */
+function schemaKeyOf(holder: JsonObject): 'parameters' | 'input_schema' {
+  const isForeign = Object.hasOwn(holder, 'input_schema') && !Object.hasOwn(holder, 'parameters');
+  return isForeign ? 'input_schema' : 'parameters';
 }
 
 /** A JSON Schema is an object or a boolean. */

@@ -188,10 +188,11 @@ test('V119 "[undefined]" stands for an absent value, but not in text', () => {
     systemInstruction: '[undefined]',
     cachedContent: '[undefined]',
     generationConfig: { temperature: '[undefined]', stopSequences: ['[undefined]', 'END'] },
-    tools: '[undefined]',
+    tools: [{ functionDeclarations: [{ name: 'f', description: '[undefined]' }] }],
   });
   expect(body).toEqual({
     contents: [{ role: 'user', parts: [{ text: '[undefined]' }] }],
+    tools: [{ functionDeclarations: [{ name: 'f' }] }],
     generationConfig: { stopSequences: ['END'] },
   });
   expect(receipt.map((entry) => entry.path)).toEqual([
@@ -201,7 +202,7 @@ test('V119 "[undefined]" stands for an absent value, but not in text', () => {
     'cachedContent',
     'generationConfig.temperature',
     'generationConfig.stopSequences[0]',
-    'tools',
+    'tools[0].functionDeclarations[0].description',
   ]);
 });
 

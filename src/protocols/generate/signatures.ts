@@ -1,14 +1,13 @@
 // Thought signatures on this wire: the service's own values, and carriers wrapped as base64.
 
 import type { Signature } from '../../canonical/request.ts';
-import { readCarrier, writeCarrier } from '../../canonical/signature-carrier.ts';
+import { isSignatureValue, readCarrier, writeCarrier } from '../../canonical/signature-carrier.ts';
 import type { JsonValue } from '../../lib/json.ts';
 import type { Place } from './place.ts';
 
 const CARRIER_START = 'gw1:';
 /** The base64 of `gw1` and of the first six bits of the colon. */
 const WRAPPED_CARRIER_START = 'Z3cxO';
-const SIGNATURE_CHARACTERS = /^[A-Za-z0-9+/_-]+={0,2}$/;
 
 /**
  * The signature a client hands back, a wrapped carrier unwrapped to `gw1:…`. The API's field holds
@@ -18,7 +17,7 @@ export function normalizeSignature(raw: JsonValue, place: Place): string | undef
   if (raw === '') return undefined;
   if (typeof raw === 'string') {
     if (raw.startsWith(CARRIER_START)) return raw;
-    if (SIGNATURE_CHARACTERS.test(raw)) return unwrapCarrier(raw);
+    if (isSignatureValue(raw)) return unwrapCarrier(raw);
   }
   place.receipt.add('dropped', place.path, 'The value is not base64, so it is no signature.');
   return undefined;

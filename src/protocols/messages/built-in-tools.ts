@@ -7,12 +7,18 @@ import type { JsonObject } from '../../lib/json.ts';
 const TEXT = { type: 'string' };
 const RANGE = { type: 'array', items: { type: 'integer' }, description: 'First and last line' };
 
-/** The tool a dated type such as `bash_20250124` stands for; undefined for unknown types. */
-export function builtInTool(type: string, name: string): FunctionTool | undefined {
-  if (type.startsWith('bash_')) return { kind: 'function', name, ...BASH };
-  if (type.startsWith('text_editor_')) return { kind: 'function', name, ...TEXT_EDITOR };
-  if (type.startsWith('memory_')) return { kind: 'function', name, ...MEMORY };
-  return undefined;
+/** The tool a dated type such as `bash_20250124` stands for. */
+export function builtInTool(type: 'bash' | 'text_editor' | 'memory', name: string): FunctionTool {
+  switch (type) {
+    case 'bash':
+      return { kind: 'function', name, ...BASH };
+    case 'text_editor':
+      return { kind: 'function', name, ...TEXT_EDITOR };
+    case 'memory':
+      return { kind: 'function', name, ...MEMORY };
+    default:
+      return type satisfies never;
+  }
 }
 
 const BASH = {

@@ -12,6 +12,11 @@ const cases: readonly (readonly [string, JsonObject, JsonObject])[] = [
     { amount: { kind: 'budget', tokens: 8192 }, showThoughts: true },
   ],
   [
+    'P021 a budget in the spelling of another SDK',
+    { thinking: { type: 'enabled', budgetTokens: 4096 } },
+    { amount: { kind: 'budget', tokens: 4096 }, showThoughts: true },
+  ],
+  [
     'V031 adaptive',
     { thinking: { type: 'adaptive' } },
     { amount: { kind: 'adaptive' }, showThoughts: true },
@@ -70,6 +75,7 @@ test('the effort of a system message counts until the next user text', () => {
 test.each([
   [{ thinking: { type: 'enabled', budget_tokens: 1023 } }, 'thinking.budget_tokens: Input'],
   [{ thinking: { type: 'enabled', budget_tokens: 'x' } }, 'thinking.budget_tokens: Input'],
+  [{ thinking: { type: 'enabled', budgetTokens: 5 } }, 'thinking.budgetTokens: Input'],
   [{ thinking: { type: 'sometimes' } }, 'thinking.type: Input tag'],
   [{ thinking: {} }, 'thinking.type: Field required'],
   [{ thinking: { type: 'adaptive', display: 'full' } }, 'thinking.display: Input'],

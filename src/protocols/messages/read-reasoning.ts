@@ -58,7 +58,7 @@ export function readReasoning(
     case 'disabled':
       return { amount: { kind: 'off' }, showThoughts: false };
     case 'enabled': {
-      const tokens = optionalIntegerAt(thinking, 'budget_tokens', { min: MIN_BUDGET });
+      const tokens = readBudget(thinking);
       const budget: ReasoningAmount | undefined =
         tokens === undefined ? undefined : { kind: 'budget', tokens };
       return { amount: budget ?? byEffort ?? { kind: 'adaptive' }, showThoughts: true };
@@ -74,6 +74,13 @@ export function readReasoning(
     default:
       throw unknownTag(thinking, "'enabled', 'adaptive', 'disabled' or 'between_tools'");
   }
+}
+
+/** `budget_tokens`; the AI SDK's options, which some clients send as they are, say `budgetTokens`. */
+function readBudget(thinking: Scope): number | undefined {
+  const isOfficial = fieldAt(thinking, 'budget_tokens') !== undefined;
+  const key = isOfficial ? 'budget_tokens' : 'budgetTokens';
+  return optionalIntegerAt(thinking, key, { min: MIN_BUDGET });
 }
 
 /** `output_config.format`, or `output_format` as older betas wrote it. */

@@ -49,6 +49,31 @@ test('V037 P054 server tools are recognised by prefix, whatever their date', () 
   expect(receipt).toEqual(['dropped tools[0].max_uses', 'dropped tools[3]', 'dropped tools[4]']);
 });
 
+test('P054 server tools need no date', () => {
+  const { request, receipt } = read({
+    tools: [
+      { type: 'web_search', name: 'web_search' },
+      { type: 'web_fetch', name: 'web_fetch' },
+      { type: 'bash', name: 'bash' },
+    ],
+  });
+  expect(request.tools).toMatchObject([
+    { kind: 'web-search' },
+    { kind: 'url-context' },
+    { kind: 'function', name: 'bash', parameters: { properties: { command: {} } } },
+  ]);
+  expect(receipt).toEqual([]);
+});
+
+test.each(['custom_v2', 'customer', 'web_searching', 'bashful_20250124'])(
+  'a type that only begins like a known one is refused, not lost: %s',
+  (type) => {
+    expect(() => read({ tools: [{ ...WEATHER, type }] })).toThrow(
+      `tools.0.type: Input tag "${type}"`,
+    );
+  },
+);
+
 test('client tools declared by type get a built-in schema', () => {
   const { request } = read({
     tools: [

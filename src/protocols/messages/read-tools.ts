@@ -2,7 +2,6 @@
 
 import type { Receipt } from '../../canonical/receipt.ts';
 import type { FunctionTool, Tool, ToolChoice } from '../../canonical/request.ts';
-import { builtInTool } from './built-in-tools.ts';
 import {
   asScope,
   bracketPath,
@@ -15,12 +14,12 @@ import {
   optionalBooleanAt,
   optionalObjectAt,
   optionalStringAt,
-  optionalStringsAt,
   pathOf,
   type Scope,
   tagOf,
   unknownTag,
 } from './fields.ts';
+import { noteIgnored, readTypedTool, TOOL_KINDS, toolKindOf } from './read-typed-tool.ts';
 
 interface ToolSet {
   readonly tools: readonly Tool[];
@@ -35,18 +34,6 @@ interface NamedTool {
 }
 
 const AUTO: ToolChoice = { kind: 'auto', names: [] };
-/** Known types; all but the first are followed by a date, which changes often. */
-const TOOL_TYPES = [
-  'custom',
-  'web_search_',
-  'web_fetch_',
-  'code_execution_',
-  'tool_search_tool_',
-  'bash_',
-  'text_editor_',
-  'memory_',
-];
-
 /** @throws GatewayError naming the tool by its index. */
 export function readToolSet(
   body: Scope,
@@ -83,27 +70,16 @@ function readTool(scope: Scope, receipt: Receipt): NamedTool {
     note(receipt, 'dropped', { path: scope.path, reason });
     return { name: optionalStringAt(scope, 'name') ?? 'advisor', tool: undefined };
   }
-  if (!TOOL_TYPES.some((known) => type.startsWith(known))) {
-    throw unknownTag(scope, `${listWords(TOOL_TYPES)} with a date`);
+  const kind = toolKindOf(type);
+  if (kind === undefined && type !== 'custom') {
+    throw unknownTag(scope, `${listWords(['custom', ...TOOL_KINDS])} with its date`);
   }
   const name = nonEmptyStringAt(scope, 'name');
-  if (type === 'custom') return { name, tool: readClientTool(scope, { name, receipt }) };
-  if (type.startsWith('web_search_')) {
-    noteIgnored(scope, { keys: ['max_uses', 'user_location'], receipt });
-    return { name, tool: readWebSearch(scope) };
-  }
-  if (type.startsWith('web_fetch_')) {
-    const keys = ['max_uses', 'max_content_tokens', 'allowed_domains', 'blocked_domains'];
-    noteIgnored(scope, { keys, receipt });
-    return { name, tool: { kind: 'url-context' } };
-  }
-  if (type.startsWith('code_execution_')) return { name, tool: { kind: 'code-execution' } };
-  if (type.startsWith('tool_search_tool_')) {
-    const reason = 'Every tool is declared at once, so there is nothing to search for.';
-    note(receipt, 'dropped', { path: scope.path, reason });
-    return { name, tool: undefined };
-  }
-  return { name, tool: builtInTool(type, name) };
+  const tool =
+    kind === undefined
+      ? readClientTool(scope, { name, receipt })
+      : readTypedTool(scope, { kind, name, receipt });
+  return { name, tool };
 }
 
 /** `defer_loading` and delivery hints are silent: every tool is declared from the start. */
@@ -121,27 +97,6 @@ function readClientTool(
     parameters: objectAt(scope, 'input_schema').value,
     ...(strict === undefined ? {} : { strict }),
   };
-}
-
-function readWebSearch(scope: Scope): Tool {
-  const allowedDomains = optionalStringsAt(scope, 'allowed_domains');
-  const blockedDomains = optionalStringsAt(scope, 'blocked_domains');
-  return {
-    kind: 'web-search',
-    ...(allowedDomains === undefined ? {} : { allowedDomains }),
-    ...(blockedDomains === undefined ? {} : { blockedDomains }),
-  };
-}
-
-function noteIgnored(
-  scope: Scope,
-  { keys, receipt }: { readonly keys: readonly string[]; readonly receipt: Receipt },
-): void {
-  for (const key of keys) {
-    if (scope.value[key] === undefined || scope.value[key] === null) continue;
-    const reason = 'The upstream has no counterpart for this option.';
-    note(receipt, 'dropped', { path: pathOf(scope, key), reason });
-  }
 }
 
 function refuseDuplicates(named: readonly NamedTool[]): void {

@@ -19,6 +19,20 @@ import { createMessagesWriter } from './write-events.ts';
 
 const frameTypes = (text: string) => parseFrames(text).map((frame) => frame.type);
 
+test('a prompt nobody counted yet is estimated where the answer begins, and counted where it ends', () => {
+  const usage: CanonicalEvent = { kind: 'usage', usage: USAGE };
+  const write = (events: readonly CanonicalEvent[]) => {
+    const context = { ...replyContext(), estimatePrompt: () => 77 };
+    const writer = createMessagesWriter(context, { omitsThinking: false });
+    return parseFrames(events.map((event) => writer.write(event)).join(''));
+  };
+  const late = write(answer([...textBlock(0, 'Hi'), usage]));
+  expect(late[0]).toMatchObject({ message: { usage: { input_tokens: 77, output_tokens: 0 } } });
+  expect(late.at(-2)).toMatchObject({ usage: { input_tokens: 40, cache_read_input_tokens: 60 } });
+  const early = write([{ kind: 'start', usage: USAGE }]);
+  expect(early[0]).toMatchObject({ message: { usage: { input_tokens: 40 } } });
+});
+
 test('V061 two pieces of text are one block between start and stop', () => {
   const usage: CanonicalEvent = { kind: 'usage', usage: USAGE };
   const text = writeStream(answer([...textBlock(0, 'Hel', 'lo'), usage]));

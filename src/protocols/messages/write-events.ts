@@ -10,7 +10,7 @@ import type {
 } from '../../canonical/event.ts';
 import type { Signature } from '../../canonical/request.ts';
 import { writeCarrier } from '../../canonical/signature-carrier.ts';
-import { NO_USAGE, type Usage } from '../../canonical/usage.ts';
+import { inputTokens, NO_USAGE, type Usage } from '../../canonical/usage.ts';
 import { EVENT_STREAM_TYPE, eventFrame, eventStart, FRAME_END } from '../../lib/event-stream.ts';
 import type { MessagesBlock } from '../../wire/messages.ts';
 import type { ReplyContext, StreamWriter } from '../protocol.ts';
@@ -185,7 +185,9 @@ function callSignature(signature: Signature | undefined, before: string | undefi
 function writeMessageStart(context: ReplyContext, usage: Usage): string {
   const id = JSON.stringify(context.createId('msg_'));
   const model = JSON.stringify(context.model);
-  const counts = JSON.stringify(writeStartUsage(usage));
+  const isCounted = inputTokens(usage) > 0;
+  const promptTokens = isCounted ? usage.promptTokens : (context.estimatePrompt?.() ?? 0);
+  const counts = JSON.stringify(writeStartUsage({ ...usage, promptTokens }));
   const message = `{"id":${id},"type":"message","role":"assistant","model":${model},"content":[],"stop_reason":null,"stop_sequence":null,"stop_details":null,"usage":${counts}}`;
   return eventFrame('message_start', `{"type":"message_start","message":${message}}`);
 }

@@ -35,7 +35,7 @@ function withThinking(body: JsonObject, { effort, thinking }: ModelVariant): Jso
   });
 }
 
-/** A size in the name was asked for on purpose, one in the body may be the client's default (V135). */
+/** A size in the name was asked for on purpose, one in the body may be the client's default. */
 function withImage(body: JsonObject, { variant, capabilities, receipt }: PatchTarget): JsonObject {
   const { image } = variant;
   if (image === undefined) return body;

@@ -238,6 +238,9 @@ test('P001 unsigned first calls of the current turn get the stand-in where it is
     standIn,
   ]);
   expect(signatures(targetOf('gemini-2.5-pro', { signatures: 'stripped' }))).toEqual([]);
+  const missed = { standsIn: true };
+  expect(signatures(targetOf('gemini-2.5-pro', missed))).toEqual([standIn, standIn, 'S']);
+  expect(signatures(targetOf('alpha-3-flash', missed))).toEqual([standIn, standIn, 'S']);
 });
 
 test('tools the provider ran and code of other languages are text', () => {

@@ -103,7 +103,8 @@ class ModelTurn {
   /** The documented stand-in, for upstreams that want a signature and were never given one. */
   #standIn(): string | undefined {
     const { target, isCurrent } = this.#context;
-    if (!isCurrent || target.capabilities.unsignedCalls !== 'sentinel') return undefined;
+    const isWanted = isCurrent && target.capabilities.unsignedCalls === 'sentinel';
+    if (!isWanted && !target.standsIn) return undefined;
     this.#note(
       'repaired',
       'A tool call without a signature was sent with the documented stand-in.',

@@ -37,13 +37,14 @@ const turns: fc.Arbitrary<Turn[]> = fc.array(
 const target = fc.record({
   modelId: fc.constantFrom('alpha-3-flash', 'gemini-2.5-pro', 'gemini-3-pro', 'alpha-3-pro-image'),
   signatures: fc.constantFrom('carried', 'stripped'),
+  standsIn: fc.boolean(),
 });
 
 test('an encoded conversation never holds an empty content or an empty part', () => {
   fc.assert(
-    fc.property(turns, target, (conversation, { modelId, signatures }) => {
+    fc.property(turns, target, (conversation, { modelId, ...plan }) => {
       const request = requestOf({ turns: [user('q'), ...conversation] });
-      const { contents } = encode(request, targetOf(modelId, { signatures }), sandbox);
+      const { contents } = encode(request, targetOf(modelId, plan), sandbox);
       for (const part of partsOf(contents)) {
         expect(Object.keys(part).length).toBeGreaterThan(0);
         if (part.text === '') expect(part.thoughtSignature).toBeDefined();
@@ -54,11 +55,11 @@ test('an encoded conversation never holds an empty content or an empty part', ()
 
 test('encoding leaves the request untouched and gives the same body again', () => {
   fc.assert(
-    fc.property(turns, target, (conversation, { modelId, signatures }) => {
+    fc.property(turns, target, (conversation, { modelId, ...plan }) => {
       const request = requestOf({ turns: [user('q'), ...conversation] });
       const before = JSON.stringify(request);
-      const once = encode(request, targetOf(modelId, { signatures }), sandbox);
-      expect(encode(request, targetOf(modelId, { signatures }), sandbox)).toEqual(once);
+      const once = encode(request, targetOf(modelId, plan), sandbox);
+      expect(encode(request, targetOf(modelId, plan), sandbox)).toEqual(once);
       expect(JSON.stringify(request)).toBe(before);
     }),
   );

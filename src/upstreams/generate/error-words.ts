@@ -5,6 +5,11 @@ export function blamesSignature(message: string): boolean {
   return /thought[_ ]?signature/i.test(message);
 }
 
+/** True for "Function call `x` in the `2.` content block is missing a `thought_signature`." and its variants. */
+export function missesSignature(message: string): boolean {
+  return /\bmissing (?:an? |the |its )?["'`]?thought[_ ]?signature/i.test(message);
+}
+
 /** True for "User location is not supported for the API use." and its variants. */
 export function blamesLocation(message: string): boolean {
   return /\b(?:location|country|region|territory)\b[^.]{0,40}\bnot (?:supported|available|allowed)/i.test(

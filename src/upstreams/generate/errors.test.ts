@@ -126,7 +126,13 @@ test.each<[string, number, JsonValue | string, string]>([
     'a missing signature',
     400,
     { message: 'Function call `w` in the 2. content block is missing a `thought_signature`.' },
-    'bad-signature',
+    'missing-signature',
+  ],
+  [
+    'a missing signature in the words of another release',
+    400,
+    { message: 'Function call is missing a thought_signature in functionCall parts.' },
+    'missing-signature',
   ],
   ['a corrupted one', 400, { message: 'Corrupted thought signature.' }, 'bad-signature'],
   ['another 400', 400, { message: 'Unknown name "x"' }, 'rejected'],
@@ -210,6 +216,15 @@ test('a rejection keeps the upstream’s words without keys, mails and projects'
   expect(error.message).not.toMatch(/acme|AIza|my-project|top-secret|123456789012/);
   expect(String(error.cause)).not.toMatch(/acme|AIza|my-project|top-secret|123456789012/);
 });
+
+test.each(['dG9wLXNlY3JldA==', 'dG9wLXNlY3JldA', Buffer.from('top-secret').toString('hex')])(
+  'a rejection does not keep a secret as %s',
+  (spelled) => {
+    const error = classify(400, { message: `The key ${spelled} is not known.` });
+    expect(error.message).toContain('The key <hidden> is not known.');
+    expect(`${error.message} ${error.cause}`).not.toContain(spelled);
+  },
+);
 
 test('a huge rejection is cut', () => {
   expect(classify(400, { message: 'x'.repeat(50_000) }).message.length).toBeLessThan(1100);

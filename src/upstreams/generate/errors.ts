@@ -47,14 +47,18 @@ export function classifyFailure(refusal: UpstreamRefusal): GatewayError {
 }
 
 /** The error an `error` object inside a 200 answer amounts to, as if it had been the status. */
-export function classifyErrorFrame(value: JsonValue, now: number): GatewayError {
+export function classifyErrorFrame(
+  value: JsonValue,
+  now: number,
+  secrets: readonly string[] = [],
+): GatewayError {
   const error = readErrorObject(value, now);
   return toGatewayError({
     ...error,
     status: error.code ?? 500,
     isPage: false,
-    secrets: [],
-    excerpt: scrubText(JSON.stringify(value)),
+    secrets,
+    excerpt: scrubText(JSON.stringify(value), secrets),
   });
 }
 
@@ -137,6 +141,12 @@ const CLIENT_ERRORS: Readonly<
     message:
       'The upstream refused a thought signature of the conversation. ' +
       'Leave thinking blocks and signatures exactly as they came, or leave them out.',
+  },
+  'missing-signature': {
+    kind: 'invalid-request',
+    message:
+      'The upstream misses the thought signature of an earlier tool call and takes nothing in its place. ' +
+      'Send tool calls back with the signatures they came with, or begin a new conversation.',
   },
   overloaded: { kind: 'overloaded', message: 'The upstream is overloaded. Try again later.' },
   'connection-lost': {

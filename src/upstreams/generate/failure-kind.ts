@@ -2,7 +2,13 @@
 
 import type { UpstreamFailureKind } from '../../canonical/error.ts';
 import type { ErrorBody } from './error-body.ts';
-import { blamesLocation, blamesNamedResource, blamesSignature, namesModel } from './error-words.ts';
+import {
+  blamesLocation,
+  blamesNamedResource,
+  blamesSignature,
+  missesSignature,
+  namesModel,
+} from './error-words.ts';
 
 export interface RefusalFacts extends ErrorBody {
   readonly status: number;
@@ -39,7 +45,7 @@ export function failureKind(facts: RefusalFacts): UpstreamFailureKind {
     case 499:
       return 'path';
     default:
-      return status === 400 && blamesSignature(facts.message) ? 'bad-signature' : 'rejected';
+      return status === 400 ? badRequestKind(facts) : 'rejected';
   }
 }
 
@@ -65,6 +71,11 @@ function forbiddenKind(facts: ErrorBody): UpstreamFailureKind {
   if (blamesNamedResource(message)) return 'rejected';
   const texts = [message, ...metadata.values()];
   return texts.some(namesModel) || metadata.has('model') ? 'model-forbidden' : 'forbidden';
+}
+
+function badRequestKind({ message }: ErrorBody): UpstreamFailureKind {
+  if (missesSignature(message)) return 'missing-signature';
+  return blamesSignature(message) ? 'bad-signature' : 'rejected';
 }
 
 function missingKind({ message }: ErrorBody): UpstreamFailureKind {

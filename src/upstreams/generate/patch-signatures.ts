@@ -22,8 +22,8 @@ export function patchSignatures(contents: JsonValue[], target: PatchTarget): Jso
       editFirstCall(parts, (call) => (hasOwnSignature(call) ? call : recalled(call, target))),
     ),
   );
-  if (target.capabilities.unsignedCalls !== 'sentinel') return fitted;
-  const prompt = fitted.findLastIndex(isPrompt);
+  if (target.capabilities.unsignedCalls !== 'sentinel' && !target.standsIn) return fitted;
+  const prompt = target.standsIn ? -1 : fitted.findLastIndex(isPrompt);
   return editItems(fitted, (content, index) => {
     const isOpenStep = index > prompt && isJsonObject(content) && content.role === 'model';
     return isOpenStep

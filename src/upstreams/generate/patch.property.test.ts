@@ -65,22 +65,23 @@ const target = fc.record({
     'gemini-3.8-flash',
   ),
   signatures: fc.constantFrom('carried', 'stripped'),
+  standsIn: fc.boolean(),
 });
 
 test('patching a patched body changes nothing', () => {
   fc.assert(
-    fc.property(body, target, (given, { modelId, signatures }) => {
-      const once = patch(given, targetOf(modelId, { signatures }), sandbox);
-      expect(patch(once, targetOf(modelId, { signatures }), sandbox)).toEqual(once);
+    fc.property(body, target, (given, { modelId, ...plan }) => {
+      const once = patch(given, targetOf(modelId, plan), sandbox);
+      expect(patch(once, targetOf(modelId, plan), sandbox)).toEqual(once);
     }),
   );
 });
 
 test('patching leaves the body it was given untouched', () => {
   fc.assert(
-    fc.property(body, target, (given, { modelId, signatures }) => {
+    fc.property(body, target, (given, { modelId, ...plan }) => {
       const before = JSON.stringify(given);
-      patch(given, targetOf(modelId, { signatures }), sandbox);
+      patch(given, targetOf(modelId, plan), sandbox);
       expect(JSON.stringify(given)).toBe(before);
     }),
   );

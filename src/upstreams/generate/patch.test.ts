@@ -186,6 +186,16 @@ test('P013 stripping leaves only stand-ins, and those only where they are taken'
   expect(signatureIn(body, targetOf('gemini-2.5-pro', stripped))).toBeUndefined();
 });
 
+test('P001 an upstream that missed a signature gets the stand-in, whatever its model was known to take', () => {
+  const standIn = 'skip_thought_signature_validator';
+  const old = { contents: [...(step({ functionCall }).contents as JsonObject[]), ...contents] };
+  for (const body of [step({ functionCall }), old]) {
+    expect(signatureIn(body, targetOf('gemini-2.5-pro', { standsIn: true }))).toBe(standIn);
+  }
+  const signed = step({ functionCall, thoughtSignature: 'U0lH' });
+  expect(signatureIn(signed, targetOf('gemini-2.5-pro', { standsIn: true }))).toBe('U0lH');
+});
+
 test('unsigned calls get the stand-in, and stand-ins go where they are unknown', () => {
   const standIn = 'skip_thought_signature_validator';
   expect(signatureIn(step({ functionCall }), targetOf('alpha-3-flash'))).toBe(standIn);

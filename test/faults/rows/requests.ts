@@ -24,6 +24,14 @@ export const REQUESTS: readonly Row[] = [
     attempts: 2,
     first: 'fine',
   },
+  {
+    what: '400 about a missing thought signature',
+    meets: {
+      first: [status(400, errorBody(400, 'Function call `w` is missing a `thought_signature`.'))],
+    },
+    attempts: 2,
+    first: 'fine',
+  },
   { what: '400', meets: { first: status(400) }, error: REFUSED, attempts: 1, first: 'fine' },
   { what: '422', meets: { first: status(422) }, error: REFUSED, attempts: 1, first: 'fine' },
   {

@@ -6,6 +6,7 @@ import { isJsonObject, type JsonObject, type JsonValue } from '../../../lib/json
 import {
   asObject,
   readArray,
+  readObject,
   readString,
   requireString,
   unknownWord,
@@ -113,14 +114,16 @@ function readAllowed(
   return { kind: mode, names };
 }
 
-/** Tools of the vendor's own kinds are named by their type alone. */
+/** Tools of the vendor's own kinds are named by their type alone; the form of Chat Completions has `function`. */
 function flatNameOf(
   holder: JsonObject,
   path: string,
   { directory }: ResponsesContext,
 ): string | undefined {
   const type = readString(holder, 'type', path) ?? '';
-  const name = readString(holder, 'name', path);
+  const nested = readObject(holder, 'function', path);
+  const name =
+    readString(holder, 'name', path) ?? (nested && readString(nested, 'name', `${path}.function`));
   if (name !== undefined) {
     const form = type === 'custom' ? 'custom' : 'function';
     const namespace = readString(holder, 'namespace', path);

@@ -33,6 +33,17 @@ test('two tools with one plain name go up under two names, and calls come back a
   });
 });
 
+test('a tool in the form of Chat Completions is read, also where it is chosen (P040)', () => {
+  const tool = { type: 'function', function: { name: 'f', parameters: { type: 'object' } } };
+  const choice = { type: 'function', function: { name: 'f' } };
+  const { canonical, notes } = read({ input: 'x', tools: [tool], tool_choice: choice });
+  expect(canonical.tools).toMatchObject([
+    { kind: 'function', name: 'f', path: 'tools[0].function', parameters: { type: 'object' } },
+  ]);
+  expect(canonical.toolChoice).toEqual({ kind: 'required', names: ['f'] });
+  expect(notes).toEqual([]);
+});
+
 test('calls of the history go by the names their tools go by', () => {
   const { canonical } = read({
     tools: [

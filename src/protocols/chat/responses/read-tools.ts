@@ -5,7 +5,7 @@ import type { FreeformTool, FunctionTool, Tool } from '../../../canonical/reques
 import type { JsonObject, JsonValue } from '../../../lib/json.ts';
 import { asObject, readArray, readObject, readString, requireString } from '../fields.ts';
 import { noteUnreadFields } from '../note-fields.ts';
-import { readFreeform, readFunction, readSchema } from '../read-tools.ts';
+import { readFreeform, readFunctionTool, readSchema } from '../read-tools.ts';
 import { clientTool } from './client-tools.ts';
 import type { ResponsesContext } from './responses-context.ts';
 import type { CallForm } from './tool-directory.ts';
@@ -36,7 +36,7 @@ function readTool(tool: JsonObject, place: ToolPlace, context: ResponsesContext)
   if (type.startsWith('web_search')) return [readSearch(tool, path, context)];
   switch (type) {
     case 'function':
-      return declare(readFunction(tool, path, context), 'function', { place, context });
+      return declare(readFunctionTool(tool, path, context), 'function', { place, context });
     case 'custom':
       return declare(readFreeform(tool, path, context), 'custom', { place, context });
     case 'namespace':

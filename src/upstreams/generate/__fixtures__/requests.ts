@@ -40,6 +40,7 @@ export function targetOf(modelId: string, fields: Partial<PatchTarget> = {}): Pa
     modelId,
     capabilities: capabilitiesOf(sandbox, modelId),
     signatures: 'carried',
+    standsIn: false,
     variant: { webSearch: false },
     thinkingMode: { kind: 'auto' },
     recall: { call: () => undefined, input: () => undefined, thought: () => undefined, content: () => undefined, familyOf: () => undefined },

@@ -39,7 +39,8 @@ function cleanRoot(cleaning: Cleaning, schema: JsonObject): JsonObject | undefin
   facets.nullable = false;
   const fields = writeObjectFields(cleaning, facets);
   if (fields !== undefined) return finishNode(cleaning, facets, fields);
-  if (facets.otherProperties !== undefined || facets.unexpanded !== undefined) {
+  const saysMore = facets.hints.length > 0 || facets.unexpanded !== undefined;
+  if (saysMore || facets.otherProperties !== undefined) {
     cleaning.note('dropped', '', 'only declared properties can be carried');
   }
   return undefined;

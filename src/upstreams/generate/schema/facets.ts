@@ -73,7 +73,7 @@ export interface Cleaning {
   readonly upperCase: boolean;
   /** Objects say in which order their properties come. */
   readonly ordered: boolean;
-  /** Null is said by the keyword `nullable`; else in the description (V121). */
+  /** Null is said by the keyword `nullable`; else in the description. */
   readonly nullKeyword: boolean;
   /** Fragments that may still be gathered; stops schemas that unfold without end. */
   fragmentsLeft: number;

@@ -1,0 +1,78 @@
+// Reads tools that are declared by a dated type: those of the real service, and those clients run by its schema.
+
+import type { Receipt } from '../../canonical/receipt.ts';
+import type { Tool } from '../../canonical/request.ts';
+import { builtInTool } from './built-in-tools.ts';
+import { note, optionalStringsAt, pathOf, type Scope } from './fields.ts';
+
+/** A date follows, which changes often and which some clients leave out. */
+export const TOOL_KINDS = [
+  'web_search',
+  'web_fetch',
+  'code_execution',
+  'tool_search_tool',
+  'bash',
+  'text_editor',
+  'memory',
+] as const;
+
+type ToolKind = (typeof TOOL_KINDS)[number];
+
+export function toolKindOf(type: string): ToolKind | undefined {
+  return TOOL_KINDS.find((kind) => type === kind || type.startsWith(`${kind}_`));
+}
+
+interface TypedTool {
+  readonly kind: ToolKind;
+  readonly name: string;
+  readonly receipt: Receipt;
+}
+
+/** Undefined for a tool without a counterpart, which the receipt names. */
+export function readTypedTool(scope: Scope, { kind, name, receipt }: TypedTool): Tool | undefined {
+  switch (kind) {
+    case 'web_search':
+      noteIgnored(scope, { keys: ['max_uses', 'user_location'], receipt });
+      return readWebSearch(scope);
+    case 'web_fetch': {
+      const keys = ['max_uses', 'max_content_tokens', 'allowed_domains', 'blocked_domains'];
+      noteIgnored(scope, { keys, receipt });
+      return { kind: 'url-context' };
+    }
+    case 'code_execution':
+      return { kind: 'code-execution' };
+    case 'tool_search_tool': {
+      const reason = 'Every tool is declared at once, so there is nothing to search for.';
+      note(receipt, 'dropped', { path: scope.path, reason });
+      return undefined;
+    }
+    case 'bash':
+    case 'text_editor':
+    case 'memory':
+      return builtInTool(kind, name);
+    default:
+      return kind satisfies never;
+  }
+}
+
+function readWebSearch(scope: Scope): Tool {
+  const allowedDomains = optionalStringsAt(scope, 'allowed_domains');
+  const blockedDomains = optionalStringsAt(scope, 'blocked_domains');
+  return {
+    kind: 'web-search',
+    ...(allowedDomains === undefined ? {} : { allowedDomains }),
+    ...(blockedDomains === undefined ? {} : { blockedDomains }),
+  };
+}
+
+/** Options of a tool that change its answers, but nothing upstream. */
+export function noteIgnored(
+  scope: Scope,
+  { keys, receipt }: { readonly keys: readonly string[]; readonly receipt: Receipt },
+): void {
+  for (const key of keys) {
+    if (scope.value[key] === undefined || scope.value[key] === null) continue;
+    const reason = 'The upstream has no counterpart for this option.';
+    note(receipt, 'dropped', { path: pathOf(scope, key), reason });
+  }
+}
