@@ -198,6 +198,8 @@ export interface FunctionTool extends ToolPlace {
   /** Path of that schema in the client's own request. */
   readonly parametersPath?: string | undefined;
   readonly strict?: boolean | undefined;
+  /** Members every call of this tool is shown with, and their values where the model left them out. */
+  readonly shownDefaults?: JsonObject | undefined;
 }
 
 /** A tool that takes free text instead of arguments. */

@@ -12,6 +12,13 @@ export interface Usage {
   readonly answerTokens: number;
   /** The thinking before and between answers; not part of `answerTokens`. */
   readonly thoughtTokens: number;
+  /** The parts of the prompt that are pictures and sound; absent where it has neither, or nobody says. */
+  readonly media?: MediaTokens | undefined;
+}
+
+interface MediaTokens {
+  readonly image: number;
+  readonly audio: number;
 }
 
 export const NO_USAGE: Usage = {

@@ -196,5 +196,12 @@ function addUsage(sum: Usage, usage: Usage): Usage {
     toolPromptTokens: sum.toolPromptTokens + usage.toolPromptTokens,
     answerTokens: sum.answerTokens + usage.answerTokens,
     thoughtTokens: sum.thoughtTokens + usage.thoughtTokens,
+    ...addMedia(sum.media, usage.media),
   };
+}
+
+/** Of the parts of one prompt all tell the media, or none of them is believed. */
+function addMedia(sum: Usage['media'], media: Usage['media']): Pick<Usage, 'media'> {
+  if (sum === undefined || media === undefined) return {};
+  return { media: { image: sum.image + media.image, audio: sum.audio + media.audio } };
 }

@@ -109,6 +109,19 @@ test('variant words at the end are taken off and kept (V118)', () => {
   });
 });
 
+test('keys are read like names: without a leading "models/", as model lists spell them (P130)', () => {
+  const mapping = {
+    'models/gemini-x': 'a',
+    'models/gemini-y*': 'b',
+    'gemini-x': 'c',
+    'models/z': 'a',
+  };
+  expect(route('models/z', mapping).target).toBe('a');
+  expect(route('z', mapping).target).toBe('a');
+  expect(route('gemini-y-1', mapping).target).toBe('b');
+  expect(route('models/gemini-x', mapping).target).toBe('c');
+});
+
 test('the mapping also sees names without their variant words (P132)', () => {
   expect(route('gpt-4o-online', { 'gpt-4o': 'x' })).toMatchObject({ target: 'x', webSearch: true });
   expect(route('gpt-9-high', { 'gpt-9': 'x' })).toMatchObject({ target: 'x', effort: 'high' });
@@ -292,4 +305,30 @@ test('image models of other vendors take ratio and size in their names, too', ()
   for (const name of ['dall-e-3', 'dall-e-2', 'imagen-4.0-generate-001', 'gpt-4-1-1']) {
     expect(route(name)).not.toHaveProperty('image');
   }
+});
+
+test.each([
+  ['openai/gpt-4o', 'alpha-3-pro-high'],
+  ['OpenAI/GPT-4o-mini', 'alpha-3-flash'],
+  ['google/gemini-3-flash', 'alpha-3-flash'],
+  ['gemini/gemini-2.5-pro', 'alpha-3-pro-high'],
+  ['vertex_ai/gemini-3-pro-image-16-9-4k', 'alpha-3-pro-image'],
+  ['openrouter/anthropic/claude-sonnet-4.5', 'beta-sonnet-4-6'],
+  ['anthropic/claude-sonnet-4-6-thinking', 'beta-sonnet-4-6-thinking'],
+  ['publishers/google/models/alpha-3-flash', 'alpha-3-flash'],
+])('the name of a provider before a name is left out: %s goes to %s', (name, target) => {
+  expect(route(name)).toMatchObject({ asked: name, target });
+});
+
+test('a name with a provider is looked up whole first, and in the mapping without it', () => {
+  expect(route('openai/gpt-4o', {}, ['openai/gpt-4o']).target).toBe('openai/gpt-4o');
+  expect(route('openai/gpt-4o', { 'openai/*': 'a', 'gpt-4o': 'b' }).target).toBe('a');
+  expect(route('openai/gpt-4o', { 'gpt-4o': 'b' }).target).toBe('b');
+  for (const name of ['acme/gpt-4o', 'openai/llama-3', 'openai/']) {
+    expect(failure(name).reason).toBe('model-not-found');
+  }
+  const offered = () => offering([], false);
+  const router = createRouter({ mapping: () => ({}), offered });
+  expect(router.route('openai/llama-3').target).toBe('openai/llama-3');
+  expect(router.route('openai/gpt-4o').target).toBe('alpha-3-pro-high');
 });

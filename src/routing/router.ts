@@ -10,6 +10,7 @@ import { createMapping, type MappingHit, type ModelMapping } from './mapping.ts'
 import { readModelName } from './model-name.ts';
 import { NO_VARIANT, takeOnline, type VariantName, variantNames } from './name-variant.ts';
 import { findAlias, findKnown, type NamedModel } from './named-model.ts';
+import { withoutProvider } from './provider-prefix.ts';
 
 export interface Route extends ModelVariant {
   /** The name asked for, without `models/`. */
@@ -108,6 +109,12 @@ function findRoute(search: Search, asked: string): Route {
 type FoundModel = ModelVariant & { readonly target: string };
 
 function findModel(search: Search, asked: string): FoundModel | undefined {
+  const found = findNamed(search, asked);
+  return found === undefined && !search.offered.isComplete ? passOn(search, asked) : found;
+}
+
+/** Undefined for a name that neither the mapping nor anybody else knows, with its provider or without. */
+function findNamed(search: Search, asked: string): FoundModel | undefined {
   const names = namesOf(search, asked);
   for (const { base, variant } of names) {
     const mapped = search.mapping?.findExact(base) ?? search.mapping?.findPattern(base);
@@ -119,11 +126,18 @@ function findModel(search: Search, asked: string): FoundModel | undefined {
     const alias = findAlias(base);
     if (alias !== undefined) return settle(search, alias, variant);
   }
-  return search.offered.isComplete ? undefined : passOn(search, names[0]);
+  const plain = withoutProvider(asked);
+  if (plain === undefined) return undefined;
+  const steps: string[] = [];
+  const found = findNamed({ ...search, steps }, plain);
+  if (found !== undefined)
+    search.steps.push(`"${asked}" names the provider of "${plain}"`, ...steps);
+  return found;
 }
 
 /** Upstreams without a readable model list decide themselves what they know. */
-function passOn(search: Search, name: VariantName | undefined): FoundModel | undefined {
+function passOn(search: Search, asked: string): FoundModel | undefined {
+  const [name] = namesOf({ ...search, steps: [] }, asked);
   if (name === undefined) return undefined;
   search.steps.push(`"${name.base}" is passed on: an account's model list is unknown`);
   return { ...name.variant, target: name.base };

@@ -79,7 +79,7 @@ test.each([
   ['POST', '/v1/models/m:embedContent', '404'],
   ['GET', '/', '404'],
   ['HEAD', '/api/hello', '404'],
-  ['GET', '/V1/models', '404'],
+  ['GET', '/V1/models', '404 /v1/models'],
   ['GET', '/v1/modelsx', '404'],
   ['POST', '/v1beta/models/:generateContent', '404'],
   ['POST', '/v1beta/models/models/:generateContent', '404'],
@@ -91,6 +91,15 @@ test.each([
   ['GET', '/v1/v1/chat/completions', '404 /v1/chat/completions'],
   ['POST', '/chat/completions', '404 /v1/chat/completions'],
   ['POST', '/messages', '404 /v1/messages'],
+  ['POST', '/v1/chat/completions/chat/completions', '404 /v1/chat/completions'],
+  ['POST', '/v1/messages/v1/messages', '404 /v1/messages'],
+  ['POST', '/anthropic/v1/messages', '404 /v1/messages'],
+  ['GET', '/api/v1/models', '404 /v1/models'],
+  ['POST', '/openai/deployments/m/chat/completions', '404 /v1/chat/completions'],
+  ['POST', '/v1beta/openai/chat/completions', '404 /v1/chat/completions'],
+  ['POST', '/v1beta1/publishers/g/models/m:countTokens', '404 /v1/models/m:countTokens'],
+  ['GET', '/v1/threads/t/messages', '404'],
+  ['GET', '/v1/chat/completions/c/messages', '404'],
 ])('%s %s is %s', (method, path, expected) => {
   expect(resolve(method, path)).toBe(expected);
 });

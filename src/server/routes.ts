@@ -100,7 +100,7 @@ export function createRouteTable(
       const wanted = method === 'HEAD' ? 'GET' : method;
       const match = find(wanted, path);
       if (match !== undefined) return match;
-      const guesses = guessPaths(path);
+      const guesses = guessPaths(path, (head) => find(wanted, head) !== undefined);
       // A browser or a probe asks with the wrong method too.
       const meant =
         guesses.find((guess) => find(wanted, guess)?.kind === 'route') ??
@@ -164,8 +164,22 @@ function pickMethod(routes: PathRoutes, method: string, parameter: string): Rout
   return { kind: 'wrong-method', allow: [...allow, 'OPTIONS'] };
 }
 
-/** Paths meant by the usual slips: a version prefix doubled, or left out of the base URL. */
-function guessPaths(path: string): readonly string[] {
-  const doubled = /^\/v1(?:beta)?(\/v1(?:beta)?\/.+)$/.exec(path)?.[1];
-  return doubled === undefined ? [`/v1${path}`, `/v1beta${path}`] : [doubled];
+/** No base URL has more segments; longer paths are not looked through. */
+const MOST_GUESSES = 24;
+
+/**
+ * Paths meant by the usual slips, the likeliest first: a version prefix doubled or left out of the base
+ * URL, a prefix of another service, a base URL that is a whole path already.
+ */
+function guessPaths(path: string, isKnown: (path: string) => boolean): readonly string[] {
+  const guesses: string[] = [];
+  for (let at = 0; at !== -1 && guesses.length < MOST_GUESSES; at = path.indexOf('/', at + 1)) {
+    const head = path.slice(0, at);
+    const rest = path.slice(at);
+    if (head !== '' && /^\/v1(?:beta)?\//.test(rest)) guesses.push(rest);
+    // What stands below a path of ours is a resource of its own, however its end is called.
+    const isForeign = !head.startsWith('/v1/') || isKnown(head);
+    if (isForeign) guesses.push(`/v1${rest}`, `/v1beta${rest}`);
+  }
+  return guesses;
 }

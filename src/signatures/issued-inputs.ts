@@ -1,5 +1,6 @@
 // Remembers what the arguments of a signed call were before they were repaired for its client.
 
+import { isDeepStrictEqual } from 'node:util';
 import { isJsonObject, type JsonObject, parseJson } from '../lib/json.ts';
 import { createRecentEntries } from './recent-entries.ts';
 
@@ -54,9 +55,14 @@ export function createIssuedInputs({ now, lifetimeMs }: IssuedInputOptions): Iss
       const entry = entries.take(key);
       if (entry === undefined || entry.expiresAt <= now()) return undefined;
       entries.set(key, entry);
-      if (JSON.stringify(returned) !== entry.shown) return undefined;
+      if (!isSame(returned, entry.shown)) return undefined;
       const issued = parseJson(entry.issued);
       return isJsonObject(issued) ? issued : undefined;
     },
   };
+}
+
+/** Clients that read a call into objects of their own return its members in another order. */
+function isSame(returned: JsonObject, shown: string): boolean {
+  return JSON.stringify(returned) === shown || isDeepStrictEqual(returned, parseJson(shown));
 }

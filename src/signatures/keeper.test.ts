@@ -23,6 +23,9 @@ test('the arguments a call was signed with come back for those its client was sh
   keeper.rememberInput('ann', call, { shown: '{"n":1}', issued: '{"n":"1"}' });
   expect(keeper.findInput('ann', call, { n: 1 })).toEqual({ n: '1' });
   expect(keeper.findInput('ann', call, { n: 2 })).toBeUndefined();
+  const wide = { id: 'c3', name: 'read' };
+  keeper.rememberInput('ann', wide, { shown: '{"a":1,"b":{"c":2,"d":3}}', issued: '{"a":"1"}' });
+  expect(keeper.findInput('ann', wide, { b: { d: 3, c: 2 }, a: 1 })).toEqual({ a: '1' });
   expect(keeper.findInput('bob', call, { n: 1 })).toBeUndefined();
   expect(keeper.findInput('ann', { id: 'c1', name: 'write' }, { n: 1 })).toBeUndefined();
   const huge = JSON.stringify({ text: 'x'.repeat(300_000) });

@@ -26,7 +26,11 @@ describe('transcriptions', () => {
     const answer = await transcribe({});
     expect(answer).toMatchObject({
       text: FACTS,
-      usage: { type: 'tokens', input_tokens: expect.any(Number) },
+      usage: {
+        type: 'tokens',
+        input_tokens: expect.any(Number),
+        input_token_details: { audio_tokens: expect.any(Number), text_tokens: expect.any(Number) },
+      },
     });
   });
 

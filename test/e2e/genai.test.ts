@@ -55,6 +55,7 @@ describe.each([
   [undefined, true],
   ['v1beta', false],
   ['v1beta', true],
+  ['v1alpha', false],
 ] as const)('with apiVersion=%s and stream=%s', (apiVersion, stream) => {
   const ask = (contents: Content[], config: GenerateContentConfig = {}): Promise<Told> =>
     askWith(clientWith(KEY, apiVersion), { stream, contents, config });

@@ -272,6 +272,9 @@ describe('editing', () => {
     const image = await toFile(red, 'red.png', { type: 'image/png' });
     const answer = await client.images.edit({ model: IMAGE_MODEL, prompt: 'x', image, n: 2 });
     expect(answer.data).toHaveLength(2);
+    const { input_tokens: whole, input_tokens_details: parts } = answer.usage ?? {};
+    expect(parts?.image_tokens).toBeGreaterThan(0);
+    expect(whole).toBe((parts?.image_tokens ?? 0) + (parts?.text_tokens ?? 0));
     const edited = unpack(answer.data?.[0]?.b64_json);
     expect(colorAt(edited, edited.width / 2, edited.height / 3)).toEqual([255, 0, 0]);
     const plain = await client.images.generate({ model: IMAGE_MODEL, prompt: 'x' });

@@ -1,4 +1,4 @@
-// The Generate-Content protocol: its route table under both version prefixes.
+// The Generate-Content protocol: its route table under each version prefix.
 
 import { invalidRequest } from '../../canonical/error.ts';
 import { once } from '../../lib/once.ts';
@@ -22,10 +22,13 @@ import type { FramingKind } from './stream-framing.ts';
 import { createEventWriter } from './write-events.ts';
 import { writeReply } from './write-reply.ts';
 
+/** Its own guides send clients to `/v1alpha` for fields that are newer than the rest. */
+const PREFIXES: readonly ModelPrefix[] = ['/v1beta', '/v1', '/v1alpha'];
+
 export function createGenerateProtocol(): ClientProtocol {
   return {
     name: 'generate',
-    routes: [...createRoutes('/v1beta'), ...createRoutes('/v1')],
+    routes: PREFIXES.flatMap(createRoutes),
     writeError,
   };
 }

@@ -10,7 +10,8 @@ import {
 import type { JsonObject } from '../../lib/json.ts';
 
 /** `/v1/models` is one path for three protocols: its answers suit every parser. */
-export type ModelPrefix = '/v1' | '/v1beta';
+export type ModelPrefix = '/v1' | NativePrefix;
+type NativePrefix = '/v1beta' | '/v1alpha';
 
 const MAX_PAGE_SIZE = 1000;
 
@@ -26,7 +27,7 @@ export function writeModels(
   const { page, nextPageToken } = pickPage(models, query);
   const body: JsonObject = { models: page.map((model) => writeModel(model, '/v1beta')) };
   if (nextPageToken !== undefined) body.nextPageToken = nextPageToken;
-  if (prefix === '/v1beta') return body;
+  if (prefix !== '/v1') return body;
   return {
     ...body,
     ...writeListFrame(page, nextPageToken !== undefined),

@@ -1,6 +1,7 @@
 // Repairs the arguments of a call by the schema the client declared for the tool.
 
 import type { Receipt } from '../../canonical/receipt.ts';
+import type { FunctionTool } from '../../canonical/request.ts';
 import { isJsonObject, type JsonObject, type JsonValue, parseJson } from '../../lib/json.ts';
 import type { CallableTool } from './call-rule.ts';
 import { ValueRepair } from './repair-value.ts';
@@ -37,11 +38,28 @@ function planFor(
   receipt: Receipt,
 ): ((json: string) => string) | undefined {
   const tool = tools.find(({ name }) => name === toolName);
-  if (tool?.kind !== 'function' || !isJsonObject(tool.parameters)) return undefined;
+  if (tool?.kind !== 'function') return undefined;
+  const bySchema = planBySchema(tool, receipt);
+  const { shownDefaults = {} } = tool;
+  if (Object.keys(shownDefaults).length === 0) return bySchema;
+  return (json) => complete(bySchema?.(json) ?? json, shownDefaults);
+}
+
+/** What clients are shown beside the model's own arguments is known here, so that it can be taken back. */
+function complete(json: string, shownDefaults: JsonObject): string {
+  const given = readArguments(json);
+  return given === undefined ? json : JSON.stringify({ ...shownDefaults, ...given });
+}
+
+function planBySchema(
+  tool: FunctionTool,
+  receipt: Receipt,
+): ((json: string) => string) | undefined {
+  if (!isJsonObject(tool.parameters)) return undefined;
   const reader = createSchemaReader(tool.parameters);
   const root = reader.read([tool.parameters]);
   if (root.objects.length === 0 && root.choices.length === 0) return undefined;
-  const path = `tool_calls.${toolName}`;
+  const path = `tool_calls.${tool.name}`;
   const takesNone = takesNothing(tool.parameters);
   return (json) => repairJson(json, { reader, root, takesNone, path, receipt });
 }

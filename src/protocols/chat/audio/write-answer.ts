@@ -121,9 +121,16 @@ function textOf({ choices }: Reply): string {
 }
 
 function writeUsage(usage: Usage): JsonObject {
+  const input = inputTokens(usage);
+  const audio = usage.media?.audio;
+  const details =
+    audio === undefined
+      ? {}
+      : { input_token_details: { audio_tokens: audio, text_tokens: Math.max(0, input - audio) } };
   return {
     type: 'tokens',
-    input_tokens: inputTokens(usage),
+    input_tokens: input,
+    ...details,
     output_tokens: outputTokens(usage),
     total_tokens: totalTokens(usage),
   };

@@ -139,16 +139,19 @@ function formatOf({ mediaType }: Drawing): string {
   return mediaType.slice('image/'.length);
 }
 
-/** What part of the input was text is known only where there was nothing else. */
+/** What part of the input was text is known where there was nothing else, or where the upstream says. */
 function writeUsage(usage: Usage, { kind }: ImageSettings): JsonObject {
   const input = inputTokens(usage);
+  const image = kind === 'generation' ? 0 : usage.media?.image;
   return {
     input_tokens: input,
     output_tokens: outputTokens(usage),
     total_tokens: totalTokens(usage),
-    ...(kind === 'generation'
-      ? { input_tokens_details: { text_tokens: input, image_tokens: 0 } }
-      : {}),
+    ...(image === undefined
+      ? {}
+      : {
+          input_tokens_details: { text_tokens: Math.max(0, input - image), image_tokens: image },
+        }),
   };
 }
 

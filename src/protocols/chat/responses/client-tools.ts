@@ -12,6 +12,18 @@ export const OBJECT_KEYS = {
 
 export type ClientToolForm = keyof typeof OBJECT_KEYS;
 
+/** Members the object of an item always has, which models leave out. */
+const SHOWN_DEFAULTS: Readonly<Record<ClientToolForm, JsonObject>> = {
+  local_shell: { type: 'exec', command: [], env: {} },
+  shell: { commands: [], timeout_ms: null, max_output_length: null },
+  apply_patch: {},
+};
+
+/** The object of an item, from the arguments of a call or from what a client returned. */
+export function completeClientCall(form: ClientToolForm, given: JsonObject): JsonObject {
+  return { ...SHOWN_DEFAULTS[form], ...given };
+}
+
 /** What calls are made of (`openai` resources/responses: `LocalShellCall`, `ShellCall`, `ApplyPatchCall`). */
 const DECLARATIONS: Readonly<
   Record<ClientToolForm, { description: string; parameters: JsonObject }>
@@ -61,5 +73,6 @@ const DECLARATIONS: Readonly<
 };
 
 export function clientTool(form: ClientToolForm, path: string): FunctionTool {
-  return { kind: 'function', name: form, ...DECLARATIONS[form], path };
+  const shownDefaults = SHOWN_DEFAULTS[form];
+  return { kind: 'function', name: form, ...DECLARATIONS[form], path, shownDefaults };
 }

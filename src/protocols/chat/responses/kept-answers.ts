@@ -7,6 +7,7 @@ import type { RunState } from '../../../shelf/background-runs.ts';
 import type { KeptAnswersInput, ProtocolRoute } from '../../protocol.ts';
 import { isAnswerId, unknownAnswer } from './earlier.ts';
 import { writeItemPage } from './item-page.ts';
+import { failedError } from './response-object.ts';
 
 const ONE = '/v1/responses/{model}';
 
@@ -97,7 +98,7 @@ function stateNow(response: JsonObject, state: RunState | undefined): JsonObject
   if (response.status !== 'queued') return response;
   if (state !== undefined) return { ...response, status: state };
   const message = 'The gateway stopped while this response was being made. Send the request again.';
-  return { ...response, status: 'failed', error: { code: 'server_error', message } };
+  return { ...response, status: 'failed', error: failedError({ code: 'server_error', message }) };
 }
 
 function cancelled(): GatewayError {

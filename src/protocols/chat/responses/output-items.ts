@@ -1,8 +1,10 @@
 // The items of an answer, whole as they stand in `output` (`openai` resources/responses/responses.d.ts).
 
+import { readCallInput } from '../../../canonical/call-input.ts';
 import type { GroundingEvent } from '../../../canonical/event.ts';
-import { isJsonObject, type JsonObject, parseJson } from '../../../lib/json.ts';
+import type { JsonObject } from '../../../lib/json.ts';
 import { writeFreeformInput } from '../answer-shapes.ts';
+import { completeClientCall } from './client-tools.ts';
 import type { ToolIdentity } from './tool-directory.ts';
 
 type ItemStatus = 'in_progress' | 'completed' | 'incomplete';
@@ -88,20 +90,21 @@ export function callItem(
       return { id, type: 'custom_tool_call', status, call_id: callId, name, ...place, input };
     }
     case 'local_shell': {
-      const action = { type: 'exec', command: [], env: {}, ...readObject(json) };
+      const action = completeClientCall(form, readCallInput(json));
       return { id, type: 'local_shell_call', status, call_id: callId, action };
     }
     case 'shell': {
-      const action = {
-        commands: [],
-        timeout_ms: null,
-        max_output_length: null,
-        ...readObject(json),
-      };
+      const action = completeClientCall(form, readCallInput(json));
       return { id, type: 'shell_call', status, call_id: callId, action, environment: null };
     }
     case 'apply_patch':
-      return { id, type: 'apply_patch_call', status, call_id: callId, operation: readObject(json) };
+      return {
+        id,
+        type: 'apply_patch_call',
+        status,
+        call_id: callId,
+        operation: readCallInput(json),
+      };
     case 'tool_search':
       return {
         id,
@@ -109,7 +112,7 @@ export function callItem(
         status,
         call_id: callId,
         execution: 'client',
-        arguments: readObject(json),
+        arguments: readCallInput(json),
       };
     default:
       return form satisfies never;
@@ -118,7 +121,7 @@ export function callItem(
 
 /** The free text of a call: its one argument `input`, else the arguments as they are. */
 export function freeformInput(json: string): string {
-  return json === '' ? '' : writeFreeformInput(readObject(json));
+  return json === '' ? '' : writeFreeformInput(readCallInput(json));
 }
 
 /** `sources` only when the client asked for them. */
@@ -147,12 +150,4 @@ export function drawingItem(
   base64: string | null,
 ): JsonObject {
   return { id, type: 'image_generation_call', status, result: base64 };
-}
-
-/** By the events' contract the text is one JSON object, or nothing. */
-function readObject(json: string): JsonObject {
-  if (json === '') return {};
-  const value = parseJson(json);
-  if (!isJsonObject(value)) throw new Error('Tool call arguments are not a JSON object.');
-  return value;
 }

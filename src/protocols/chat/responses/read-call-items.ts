@@ -6,7 +6,7 @@ import { isJsonObject, type JsonObject, type JsonValue } from '../../../lib/json
 import { readObject, readString, requireObject, requireString, wrongType } from '../fields.ts';
 import { readArguments } from '../read-arguments.ts';
 import { readInline, readModality } from '../read-media.ts';
-import { type ClientToolForm, OBJECT_KEYS } from './client-tools.ts';
+import { type ClientToolForm, completeClientCall, OBJECT_KEYS } from './client-tools.ts';
 import { referredId, unknownReference } from './item-reference.ts';
 import { readItemContent } from './read-content.ts';
 import type { ResponsesContext } from './responses-context.ts';
@@ -77,7 +77,7 @@ function call(
   return assistant({ kind: 'tool-call', id: callIdOf(item, path), name, input });
 }
 
-/** The object of the item is what the declaration takes. */
+/** The object of the item is what the declaration takes; clients may leave out what is empty. */
 function clientCall(
   item: JsonObject,
   path: string,
@@ -85,7 +85,7 @@ function clientCall(
 ): Turn {
   return call(item, path, {
     name: context.directory.flatName({ form, name: form }),
-    input: requireObject(item, OBJECT_KEYS[form], path),
+    input: completeClientCall(form, requireObject(item, OBJECT_KEYS[form], path)),
   });
 }
 

@@ -3,7 +3,9 @@
 import type { GatewayError } from '../../../canonical/error.ts';
 import type { ChoiceEnd } from '../../../canonical/event.ts';
 import { inputTokens, outputTokens, totalTokens, type Usage } from '../../../canonical/usage.ts';
+import { withheldBecause } from '../../../canonical/withheld.ts';
 import type { JsonObject } from '../../../lib/json.ts';
+import type { ChatErrorType } from '../../../wire/chat.ts';
 import { writeErrorBody } from '../errors.ts';
 
 /** How a response ended; `in_progress` while it has not. */
@@ -32,13 +34,30 @@ export function responseObject(
     created_at: createdAt,
     completed_at: ending.status === 'completed' ? ending.completedAt : null,
     status: ending.status,
-    error: ending.status === 'failed' ? { code: ending.code, message: ending.message } : null,
+    error: ending.status === 'failed' ? failedError(ending) : null,
     incomplete_details: ending.status === 'incomplete' ? { reason: ending.reason } : null,
     model,
     output: [...output],
     ...echo,
     usage: usage === undefined ? null : writeUsage(usage),
   };
+}
+
+const FAILURE_TYPES: ReadonlyMap<string, ChatErrorType> = new Map([
+  ['insufficient_quota', 'insufficient_quota'],
+  ['rate_limit_exceeded', 'rate_limit_error'],
+  ['server_is_overloaded', 'service_unavailable_error'],
+  ['context_length_exceeded', 'invalid_request_error'],
+  ['invalid_prompt', 'invalid_request_error'],
+]);
+
+/** Without `type` the AI SDK takes the whole response for no JSON (`openaiResponsesResponseSchema`). */
+export function failedError(failure: {
+  readonly code: string;
+  readonly message: string;
+}): JsonObject {
+  const { code, message } = failure;
+  return { code, message, type: FAILURE_TYPES.get(code) ?? 'server_error' };
 }
 
 function writeUsage(usage: Usage): JsonObject {
@@ -68,7 +87,7 @@ export function endingOf(
       return {
         status: 'failed',
         code: 'invalid_prompt',
-        message: end.message ?? 'The prompt was refused by a safety rule.',
+        message: withheldBecause(end) ?? 'The prompt was refused by a safety rule.',
       };
     default:
       return hasContent
