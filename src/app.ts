@@ -8,9 +8,11 @@ import { openAccounts } from './compose/accounts.ts';
 import { openBackend } from './compose/backend.ts';
 import { createConfigSecrets } from './compose/config-secrets.ts';
 import { createEdgeSettings } from './compose/edge-settings.ts';
+import { keepConfigPrivate } from './compose/keep-config-private.ts';
 import { openGatewayDoor } from './compose/open-gateway-door.ts';
 import { openMonitor } from './compose/open-monitor.ts';
 import { openTelemetry } from './compose/telemetry.ts';
+import { configPath } from './config/effective.ts';
 import type { LiveConfig } from './config/live.ts';
 import { createDispatcher } from './dispatch/dispatch.ts';
 import { createModelDirectory } from './dispatch/model-directory.ts';
@@ -52,7 +54,10 @@ export interface App {
   readonly server: EdgeServer;
   /** True when the accounts are the sandbox's, because none was configured. */
   readonly isSandbox: boolean;
-  /** Begins what goes on behind requests: model lists and quota figures are read and kept fresh. */
+  /**
+   * Begins what goes on behind requests: model lists and quota figures are read and kept fresh, the
+   * console's files compressed.
+   */
   start(): void;
   /** Drains and closes everything, in reverse order of opening. */
   close(): Promise<void>;
@@ -71,6 +76,7 @@ export async function createApp(options: AppOptions): Promise<App> {
   const secretKey = loadSecretKey({ dataDir, environmentKey, log });
   const vault = createVault(secretKey);
   const secrets = createConfigSecrets({ config, vault, log });
+  keepConfigPrivate({ config, path: configPath(dataDir), log });
   await secrets.keepSealed();
   // The database is a third of the start: its code is read while nothing else waits for it.
   const { openDatabase } = await import('./stores/sqlite/open-database.ts');
@@ -185,13 +191,17 @@ export async function createApp(options: AppOptions): Promise<App> {
     keyName: (id) => door.keys.get(id)?.key.name,
     address: () => `http://${settings().host}:${port}`,
   });
+  const consoleFiles = createConsoleFiles({
+    distPath: consoleFolder(settings().distPath),
+    log,
+  });
   const server = createServer({
     protocols,
     dispatcher,
     models,
     shelves,
     door,
-    consoleFiles: createConsoleFiles({ distPath: consoleFolder(settings().distPath), log }),
+    consoleFiles,
     observer: monitoring.monitor.observer,
     adminRoutes: createAdminRoutes(
       {
@@ -242,6 +252,7 @@ export async function createApp(options: AppOptions): Promise<App> {
     start() {
       void pool.ensureModels();
       quota.start();
+      void consoleFiles.compress();
     },
     async close() {
       await server.close();

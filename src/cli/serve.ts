@@ -9,11 +9,13 @@ import { gatewaySecrets } from '../config/gateway-secrets.ts';
 import { createLiveConfig, type LiveConfig } from '../config/live.ts';
 import { type Clock, createSystemClock } from '../lib/clock.ts';
 import { createId } from '../lib/ids.ts';
+import { isLoopbackHost } from '../lib/loopback.ts';
 import { type LogFiles, openLogFiles } from '../monitor/log-files.ts';
 import { escapeLine } from '../monitor/log-line.ts';
 import type { AccountView } from '../pool/pool.ts';
 import { writeBanner } from './banner.ts';
 import { makeDataDir } from './data-folder.ts';
+import { claimFolder } from './folder-claim.ts';
 import { createLog } from './log.ts';
 
 export interface RunningServer {
@@ -42,6 +44,8 @@ export async function serve(flags: Flags): Promise<RunningServer> {
   warnOfUnused(config.current(), log);
   const newKeyFile = (await ensureKey(config)) ? path : undefined;
   const app = await createApp({ config, clock, random: Math.random, log, logFiles });
+  const claim = claimFolder(dataDir);
+  if (!claim.isOurs) log.warn({ dataDir }, SHARED_FOLDER);
   return {
     async listen() {
       const { url } = await app.server.listen();
@@ -59,17 +63,21 @@ export async function serve(flags: Flags): Promise<RunningServer> {
     },
     async close() {
       await app.close();
+      claim.release();
       log.flush();
       await logFiles.close();
     },
   };
 }
 
+const SHARED_FOLDER =
+  'Another gateway runs on this data folder: neither sees what is changed in the other. Stop one of them, or give this one a folder of its own with --data-dir.';
+
 /** On this machine alone, and only where there is a password to go without. */
 function signInUrl({ door }: App, url: string, settings: Settings): string | undefined {
   const { host, consolePassword } = settings;
   const isWanted = settings.console.hasSignInLink && consolePassword !== undefined;
-  if (!isWanted || !isLoopback(host)) return undefined;
+  if (!isWanted || !isLoopbackHost(host)) return undefined;
   return `${url}/sign-in?token=${door.login.createLink()}`;
 }
 
@@ -116,11 +124,7 @@ function openLog(
 /** A gateway that other machines can reach is never open by omission: it gets a key of its own. */
 async function ensureKey(config: LiveConfig): Promise<boolean> {
   const { host, apiKey, authMode } = config.current();
-  if (apiKey !== undefined || authMode === 'off' || isLoopback(host)) return false;
+  if (apiKey !== undefined || authMode === 'off' || isLoopbackHost(host)) return false;
   await config.update({ api_key: createId('sk-') });
   return true;
-}
-
-function isLoopback(host: string): boolean {
-  return host === 'localhost' || host === '::1' || /^127\.\d+\.\d+\.\d+$/.test(host);
 }

@@ -1,6 +1,7 @@
 // Takes credentials out of what is kept of requests, and shortens media.
 
 import { isJsonObject, isRawNumber, type JsonObject, type JsonValue } from '../lib/json.ts';
+import { spellSecret, withoutSpelling } from '../lib/secret-spelling.ts';
 
 export interface Redactor {
   text(text: string): string;
@@ -12,11 +13,7 @@ export interface Redactor {
 }
 
 const HIDDEN = '[redacted]';
-/** Shorter secrets are found in too much that is none. */
-const SHORTEST_SECRET = 6;
 const MOST_SPELLED = 256;
-/** So many leading characters of a secret are enough to give it away. */
-const TELLING_CHARACTERS = 12;
 
 /**
  * What credentials look like wherever they stand, and what stands in their place. What is looked
@@ -66,7 +63,7 @@ export function createRedactor(
   const text = (original: string): string => {
     let clean = original;
     for (const spelling of known) {
-      if (clean.includes(spelling)) clean = withoutSecret(clean, spelling);
+      if (clean.includes(spelling)) clean = withoutSpelling(clean, spelling, HIDDEN);
     }
     if (!SUSPICIOUS.test(clean)) return clean;
     for (const [pattern, stand] of SHAPES) clean = clean.replace(pattern, stand);
@@ -86,34 +83,6 @@ export function createSpeller(): (secret: string) => readonly string[] {
     known.set(secret, spelled);
     return spelled;
   };
-}
-
-/** The beginning of the secret in every usual spelling: what follows belongs to it. */
-function spellSecret(secret: string): readonly string[] {
-  if (secret.length < SHORTEST_SECRET) return [];
-  const bytes = Buffer.from(secret);
-  const all = [
-    secret,
-    encodeURIComponent(secret),
-    bytes.toString('base64'),
-    bytes.toString('base64url'),
-    bytes.toString('hex'),
-  ];
-  return [...new Set(all.map((spelling) => spelling.slice(0, TELLING_CHARACTERS)))];
-}
-
-/** Removes each word that begins with the spelling, to its end. */
-function withoutSecret(text: string, spelling: string): string {
-  let clean = '';
-  let from = 0;
-  for (;;) {
-    const at = text.indexOf(spelling, from);
-    if (at === -1) return clean + text.slice(from);
-    let end = at + spelling.length;
-    while (end < text.length && /[\w.~+/=%-]/.test(text.charAt(end))) end += 1;
-    clean += text.slice(from, at) + HIDDEN;
-    from = end;
-  }
 }
 
 /** A copy of a JSON value that holds no credential and no more than there is room for. */

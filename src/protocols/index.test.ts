@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createProtocols, pickListProtocolName, protocolNameForPath } from './index.ts';
+import { createProtocols, pickListProtocolName } from './index.ts';
 
 test('the registry holds each protocol once, under its name', () => {
   const protocols = createProtocols();
@@ -9,7 +9,7 @@ test('the registry holds each protocol once, under its name', () => {
     'messages',
   ]);
   for (const protocol of protocols.all) expect(protocols.byName[protocol.name]).toBe(protocol);
-  expect(protocols.protocolForPath('/v1beta/x').name).toBe('generate');
+  expect(protocols.protocolForPath('/v1beta/x', {}).name).toBe('generate');
   expect(protocols.pickListProtocol({}, new URLSearchParams()).name).toBe('chat');
 });
 
@@ -17,6 +17,10 @@ test.each([
   ['/v1beta', 'generate'],
   ['/v1beta/models/m:embedContent', 'generate'],
   ['/v1betamax', 'chat'],
+  ['/v1alpha/auth_tokens', 'generate'],
+  ['/v1beta1/publishers/google/models/m:predict', 'generate'],
+  ['/upload/v1beta/files', 'generate'],
+  ['/v1beta/openai/chat/completions', 'chat'],
   ['/v1/models/m:generateContent', 'generate'],
   ['/v1/models/a/b%3AgenerateContent', 'generate'],
   ['/v1/models/m:nonsense', 'generate'],
@@ -30,7 +34,18 @@ test.each([
   ['/v1/chat/completions', 'chat'],
   ['/nowhere', 'chat'],
 ])('errors under %s have the shape of %s', (path, name) => {
-  expect(protocolNameForPath(path)).toBe(name);
+  expect(createProtocols().protocolForPath(path, {}).name).toBe(name);
+});
+
+test.each([
+  ['/v1/cachedContents', { 'x-goog-api-key': 'k' }, 'generate'],
+  ['/v1/models/m', { 'x-goog-api-client': 'sdk' }, 'generate'],
+  ['/v1/files', { 'anthropic-version': '2023-06-01' }, 'messages'],
+  ['/v1/files', { 'x-api-key': 'k' }, 'chat'],
+  ['/v1/responses/r', { 'x-goog-api-key': 'k' }, 'chat'],
+  ['/v1/messages/batches', { 'x-goog-api-key': 'k' }, 'messages'],
+])('errors under %s have the shape its clients read, known by %j', (path, headers, name) => {
+  expect(createProtocols().protocolForPath(path, headers).name).toBe(name);
 });
 
 test.each([

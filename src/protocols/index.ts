@@ -9,8 +9,8 @@ import type { ClientProtocol, ProtocolName } from './protocol.ts';
 export interface Protocols {
   readonly all: readonly ClientProtocol[];
   readonly byName: Readonly<Record<ProtocolName, ClientProtocol>>;
-  /** The protocol whose error shape suits a path, known or not. */
-  protocolForPath(path: string): ClientProtocol;
+  /** The protocol whose error shape suits a path, known or not, and the client that asks for it. */
+  protocolForPath(path: string, headers: RequestHeaders): ClientProtocol;
   /** The protocol that answers `GET /v1/models` and `GET /v1/models/{model}`. */
   pickListProtocol(headers: RequestHeaders, query: URLSearchParams): ClientProtocol;
 }
@@ -18,7 +18,10 @@ export interface Protocols {
 /** Lower-case names. */
 export type RequestHeaders = Readonly<Record<string, string | undefined>>;
 
+const NO_QUERY = new URLSearchParams();
 const GENERATE_QUERY_KEYS = ['key', 'pageSize', 'pageToken'];
+/** Also those of the vendor's versions and uploads that are not served. */
+const GENERATE_VERSION = /^(?:\/upload)?\/v1(?:alpha|beta)\d*(?:\/|$)/;
 /** `/v1/models/{model}:verb` with the colon possibly encoded, or the verb as a segment. */
 const GENERATE_VERB = /^\/v1\/models\/.+(?::|%3A)[A-Za-z]+$|^\/v1\/models\/.+\/countTokens$/i;
 
@@ -28,17 +31,30 @@ export function createProtocols(): Protocols {
     messages: createMessagesProtocol(),
     generate: createGenerateProtocol(),
   };
+  const surfaces = surfacesOf(byName.chat);
   return {
     all: Object.values(byName),
     byName,
-    protocolForPath: (path) => byName[protocolNameForPath(path)],
+    protocolForPath(path, headers) {
+      const name = protocolNameForPath(path);
+      const isShared = name === 'chat' && !surfaces.some((surface) => isAtOrBelow(path, surface));
+      return byName[isShared ? pickListProtocolName(headers, NO_QUERY) : name];
+    },
     pickListProtocol: (headers, query) => byName[pickListProtocolName(headers, query)],
   };
 }
 
-/** `path` without its query string. */
+/** The first two segments of the paths this protocol shares with no other: `/v1/chat`, `/v1/images`. */
+function surfacesOf({ routes }: ClientProtocol): readonly string[] {
+  const surfaces = new Set(routes.map(({ path }) => path.split('/', 3).join('/')));
+  surfaces.delete('/v1/models');
+  return [...surfaces];
+}
+
+/** `path` without its query string. Paths none of the protocols has are chat's. */
 export function protocolNameForPath(path: string): ProtocolName {
-  if (isAtOrBelow(path, '/v1beta')) return 'generate';
+  if (isAtOrBelow(path, '/v1beta/openai')) return 'chat';
+  if (GENERATE_VERSION.test(path)) return 'generate';
   if (isAtOrBelow(path, '/v1/messages')) return 'messages';
   if (MESSAGES_LIST_IDS.some((id) => path === `/v1/models/${id}`)) return 'messages';
   return GENERATE_VERB.test(path) ? 'generate' : 'chat';

@@ -28,7 +28,7 @@ beforeAll(async () => {
   writeFileSync(join(dist, SCRIPT), SOURCE);
   files = createConsoleFiles({ distPath: dist });
   edge = await startEdge({ consoleFiles: files, settings: { authMode: 'strict' } });
-  await files.whenCompressed;
+  await files.compress();
 });
 afterAll(async () => {
   await edge.server.close();
@@ -153,7 +153,7 @@ test('two hundred ways out of the folder give not one byte of what is outside', 
 test('without a built console one page says how to build it', async () => {
   const none = createConsoleFiles({ distPath: join(folder, 'nothing') });
   expect([none.isBuilt, none.find('/index.html')]).toEqual([false, undefined]);
-  expect(none.page().html).toContain('npm run build');
+  expect(none.page().html).toContain('npm start');
   const other = await startEdge({ consoleFiles: none });
   const page = await fetch(other.url);
   expect(page.headers.get('content-security-policy')).toContain("default-src 'none'");

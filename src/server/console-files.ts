@@ -26,8 +26,8 @@ export interface ConsoleFiles {
   /** @param path percent-decoded, looked up as it is */
   find(path: string): ConsoleFile | undefined;
   page(): ConsolePage;
-  /** Resolves when every file worth it is compressed. */
-  readonly whenCompressed: Promise<void>;
+  /** Resolves when every file worth it is compressed; until then files go out as they are. */
+  compress(): Promise<void>;
 }
 
 export interface ConsoleFilesOptions {
@@ -68,7 +68,7 @@ export function createConsoleFiles({ distPath, log }: ConsoleFilesOptions): Cons
     isBuilt: index !== undefined,
     find: (path) => files.get(path),
     page: () => (index === undefined ? PLACEHOLDER_PAGE : writePage(index)),
-    whenCompressed: compressAll(files),
+    compress: () => compressAll(files),
   };
 }
 
@@ -143,7 +143,6 @@ function toFile(path: string, content: Buffer): ConsoleFile {
   };
 }
 
-/** Behind the start: until it is done files go out as they are. */
 async function compressAll(files: Map<string, ConsoleFile>): Promise<void> {
   for (const [path, file] of [...files]) {
     const { identity } = file.bodies;

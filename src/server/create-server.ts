@@ -8,6 +8,7 @@ import { createBackgroundRuns } from '../shelf/background-runs.ts';
 import { createActivity, shuttingDown } from './activity.ts';
 import type { Edge, EdgeOptions } from './edge.ts';
 import { refuse, serve } from './exchange.ts';
+import { createBodyBudget } from './gates/body-budget.ts';
 import { createAddressReader, readTrustedProxies } from './gates/client-address.ts';
 import { createKeyRing } from './gates/credentials.ts';
 import { checkSingleHeaders, readTarget } from './gates/target.ts';
@@ -33,6 +34,7 @@ export function createServer(options: EdgeOptions): EdgeServer {
     ...options,
     door: options.door ?? createDoor({ settings, clock, createId, log }),
     runs: createBackgroundRuns(),
+    bodies: createBodyBudget(options.mostBodyBytes),
     routes: createRouteTable(options.protocols.all, options.adminRoutes),
     activity: createActivity(options.clock),
     keyRing: (settings) => keyRing(settings.apiKeys),
@@ -67,6 +69,10 @@ function createApp(edge: Edge): FastifyInstance {
   });
   app.server.on('checkContinue', (request, response) => {
     // `100 Continue` is sent by the body reader, when the body is wanted.
+    app.server.emit('request', request, response);
+  });
+  // Other expectations may be ignored (RFC 9110, 10.1.1); node would answer without a body.
+  app.server.on('checkExpectation', (request, response) => {
     app.server.emit('request', request, response);
   });
   app.addHook('onRequest', (request, reply, done) => {

@@ -144,6 +144,21 @@ test('a page from our own address may call, one behind a named host too', async 
   expect(await status({ origin: own, 'sec-fetch-site': 'cross-site' })).toBe(403);
 });
 
+test('who has shown no credential may send a little and no more', async () => {
+  const signIn: AdminRoute = { ...echo, path: '/api/session', access: 'public', takesBody: true };
+  const call = await startWith([signIn, echo], { consolePassword: 'the-password' });
+  const post = (path: string, size: number, headers: Readonly<Record<string, string>> = {}) =>
+    call('POST', path, {
+      headers: { ...JSON_TYPE, 'x-isthmus-console': '1', ...headers },
+      body: JSON.stringify({ password: 'x'.repeat(size) }),
+    });
+  expect((await post('/api/session', 16_000)).status).toBe(200);
+  const refused = await post('/api/session', 20_000);
+  expect(refused.status).toBe(413);
+  expect(await refused.text()).toContain('the limit of this route');
+  expect((await post('/api/echo', 20_000, bearer('the-password'))).status).toBe(200);
+});
+
 test('a public page needs no credential, takes no body and runs nothing', async () => {
   const call = await startWith([page], { consolePassword: 'the-password', authMode: 'strict' });
   const shown = await call('GET', '/oauth/callback', {

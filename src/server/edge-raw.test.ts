@@ -87,6 +87,15 @@ test.each(['websocket', 'h2c'])('an upgrade to %s is never made and harms nobody
   expect(await connection.closed()).toContain('404 Not Found');
 });
 
+test('an expectation nobody knows is ignored', async () => {
+  const { port } = await start();
+  const received = await sendRaw(
+    port,
+    `GET /health HTTP/1.1\r\nHost: a\r\nExpect: a-miracle\r\n${CLOSE}`,
+  );
+  expect(received).toMatch(/^HTTP\/1\.1 200 .*"status":"ok"/s);
+});
+
 test('pipelined requests are answered in their order, each by its own identity', async () => {
   const keys = ['a', 'b'].map((id) => ({ id, key: `key-${id}` }));
   const { port } = await start({ settings: { authMode: 'strict', apiKeys: keys } });

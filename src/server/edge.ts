@@ -15,6 +15,7 @@ import type { Activity } from './activity.ts';
 import type { AdminRoute } from './admin-route.ts';
 import type { ConsoleFiles } from './console-files.ts';
 import type { AddressRange } from './gates/address.ts';
+import type { BodyBudget, BodyHolder } from './gates/body-budget.ts';
 import type { AddressInput } from './gates/client-address.ts';
 import type { KeyRing } from './gates/credentials.ts';
 import type { HeaderMap } from './headers.ts';
@@ -46,6 +47,8 @@ export interface EdgeOptions {
   readonly settings: () => EdgeSettings;
   readonly clock: Clock;
   readonly log: Log;
+  /** What large bodies may hold together; a quarter of the memory by default. */
+  readonly mostBodyBytes?: number | undefined;
   /** Release version, as `/health` shows it. */
   readonly version: string;
 }
@@ -56,6 +59,8 @@ export interface Edge extends EdgeOptions {
   readonly runs: BackgroundRuns;
   readonly routes: RouteTable;
   readonly activity: Activity;
+  /** What the bodies of all requests may hold together. */
+  readonly bodies: BodyBudget;
   /** Derived from settings, once for each change of them. */
   keyRing(settings: EdgeSettings): KeyRing;
   trustedProxies(settings: EdgeSettings): readonly AddressRange[];
@@ -63,7 +68,7 @@ export interface Edge extends EdgeOptions {
 }
 
 /** One request on its way; everything known of it and nothing of any other. */
-export interface Exchange {
+export interface Exchange extends BodyHolder {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
   readonly settings: EdgeSettings;
@@ -79,6 +84,8 @@ export interface Exchange {
   readonly abort: AbortController;
   readonly receipt: Receipt;
   readonly record: CallRecord;
+  /** True once a whole answer is written, though its response waits for the sender to end. */
+  isAnswered: boolean;
   /** In whose shape errors are written. */
   protocol: ClientProtocol;
   /** '' until the request is authenticated. */

@@ -80,8 +80,10 @@ function createExchange(edge: Edge, { request, response, path, query }: Exchange
     abort: new AbortController(),
     receipt: createReceipt(),
     record: { attempts: [], timings: {} },
-    protocol: edge.protocols.protocolForPath(path),
+    protocol: edge.protocols.protocolForPath(path, headers),
     clientKeyId: '',
+    heldBodyBytes: 0,
+    isAnswered: false,
   };
 }
 
@@ -91,10 +93,12 @@ function watchClose(edge: Edge, exchange: Exchange): void {
   const onClose = (): void => {
     response.off('close', onClose);
     request.socket.off('close', onClose);
-    if (!response.writableFinished) abort.abort(clientGone());
+    const isAnswered = response.writableFinished || exchange.isAnswered;
+    if (!isAnswered) abort.abort(clientGone());
     edge.activity.end(exchange);
+    edge.bodies.release(exchange);
     logEnd(edge, exchange);
-    observeEnd(edge, exchange, response.writableFinished ? response.statusCode : 499);
+    observeEnd(edge, exchange, isAnswered ? response.statusCode : 499);
   };
   edge.activity.begin(exchange);
   response.on('close', onClose);
@@ -105,7 +109,7 @@ function watchClose(edge: Edge, exchange: Exchange): void {
 /** What a console looks at fills a log with nothing: such lines are for debugging, unless they failed. */
 function logEnd(edge: Edge, exchange: Exchange): void {
   const { request, response, record, requestId, path, clientKeyId } = exchange;
-  const finished = response.writableFinished;
+  const finished = response.writableFinished || exchange.isAnswered;
   const isLook = request.method === 'GET' && !path.startsWith('/v1') && response.statusCode < 400;
   const level = isLook ? 'debug' : 'info';
   edge.log[level](

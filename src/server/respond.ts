@@ -1,6 +1,6 @@
 // Writes whole answers: JSON with its length, errors in the client's own protocol.
 
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { IncomingMessage } from 'node:http';
 import { asGatewayError, type GatewayError } from '../canonical/error.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { JsonObject } from '../lib/json.ts';
@@ -46,7 +46,7 @@ export function sendText(edge: Edge, exchange: Exchange, answer: TextAnswer): vo
   if (isStillSending(request)) {
     if (!edge.activity.draining) headers.push('connection', 'close');
     response.writeHead(answer.status, headers);
-    endLater(request, response, { text, clock: edge.clock });
+    endLater(exchange, { text, clock: edge.clock });
     return;
   }
   if (!request.complete) forgetRest(request, edge.clock);
@@ -107,10 +107,10 @@ function forgetRest(request: IncomingMessage, clock: Clock): void {
  * passed: closing a socket with unread bytes resets it, and the client would lose the answer.
  */
 function endLater(
-  request: IncomingMessage,
-  response: ServerResponse,
+  exchange: Exchange,
   { text, clock }: { readonly text: string; readonly clock: Clock },
 ): void {
+  const { request, response } = exchange;
   const finish = (): void => {
     timer.cancel();
     response.end();
@@ -118,5 +118,6 @@ function endLater(
   const timer = clock.startTimer(LINGER_MS, finish);
   request.once('close', finish);
   if (request.method !== 'HEAD') response.write(text);
+  exchange.isAnswered = true;
   request.resume();
 }

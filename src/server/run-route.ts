@@ -5,6 +5,7 @@ import { createId } from '../lib/ids.ts';
 import type { JsonObject } from '../lib/json.ts';
 import type { GenerateCall, ProtocolRoute, RouteInput } from '../protocols/protocol.ts';
 import { answerInBackground } from './answer-background.ts';
+import { bodyInput } from './body-input.ts';
 import { readCallContext } from './call-context.ts';
 import { startDeadline } from './deadline.ts';
 import type { Edge, Exchange } from './edge.ts';
@@ -108,11 +109,11 @@ async function readCall<Call>(route: ReadingRoute<Call>, input: RouteInput): Pro
 
 /** Clients may send no body at all where every field is optional. */
 async function readKeptBody(edge: Edge, exchange: Exchange): Promise<JsonObject> {
-  const { request, response, settings } = exchange;
+  const { request } = exchange;
   const { headers } = request;
   const isEmpty = headers['transfer-encoding'] === undefined && !Number(headers['content-length']);
   if (isEmpty) return {};
-  return readJsonBody({ request, response, maxBytes: settings.maxBodyBytes, clock: edge.clock });
+  return readJsonBody(bodyInput(edge, exchange));
 }
 
 async function readInput(
@@ -120,14 +121,14 @@ async function readInput(
   exchange: Exchange,
   { pathModel, bodies }: { readonly pathModel: string } & Pick<GenerateRoute, 'bodies'>,
 ): Promise<RouteInput> {
-  const { request, response, settings, query, headers, receipt } = exchange;
-  const limits = { maxBytes: settings.maxBodyBytes, clock: edge.clock };
+  const { request, query, headers, receipt } = exchange;
+  const input = bodyInput(edge, exchange);
   const isForm =
     bodies === 'multipart' ||
     (bodies === 'json-or-multipart' && isMultipart(request.headers['content-type']));
   const { fields: body, files } = isForm
-    ? await readMultipart({ request, response, ...limits })
-    : { fields: await readJsonBody({ request, response, ...limits }), files: undefined };
+    ? await readMultipart(input)
+    : { fields: await readJsonBody(input), files: undefined };
   exchange.abort.signal.throwIfAborted();
   observeBody(exchange, body);
   const shelf = edge.shelves.of(exchange.clientKeyId);

@@ -101,10 +101,23 @@ test.each([
   ['/messages', '/v1/messages'],
   ['/v1/v1/messages', '/v1/messages'],
   ['/v1/v1beta/models/alpha-3-flash:generateContent', '/v1beta/models/alpha-3-flash'],
+  ['/v1/chat/completions/chat/completions', '/v1/chat/completions'],
+  ['/anthropic/v1/messages', '/v1/messages'],
 ])('a client with a wrong base address learns the right path: %s', async (path, meant) => {
   const answer = await readAnswer(await fetch(`${app.url}${path}`, { method: 'POST' }));
   expect(answer.status).toBe(404);
   expect(answer.text).toContain(`The right path is ${meant}`);
+});
+
+test.each([
+  ['/v1/cachedContents', 'x-goog-api-key', 'generate'],
+  ['/v1/files', 'anthropic-version', 'messages'],
+])('%s is a 404 in the shape of the client that sends %s', async (path, header, name) => {
+  const headers = { [header]: 'any' };
+  const answer = await readAnswer(await fetch(`${app.url}${path}`, { method: 'POST', headers }));
+  const call = PROTOCOL_CALLS.find((one) => one.name === name);
+  const words = { chat: 'not_found', messages: 'not_found_error', generate: 'NOT_FOUND' };
+  expect(answer.body).toEqual(call?.error({ status: 404, ...words }));
 });
 
 test('a target that is no plain path is a 400', async () => {

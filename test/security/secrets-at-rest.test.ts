@@ -1,6 +1,6 @@
 // What the console is told in plain stands in no file of the data folder, from the first write on.
 
-import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { chmodSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, expect, test } from 'vitest';
 import { configPath } from '../../src/config/effective.ts';
@@ -126,6 +126,24 @@ test('a plain console password of the file is a hash soon after the start', asyn
   await app.config.reload();
   expect(readAll(folderOf(app))).not.toContain(PASSWORD);
   expect(await patch(app, 'log', { log_level: 'debug' }, PASSWORD)).toMatchObject({ status: 200 });
+});
+
+test('a config file with a key is made private, at the start and when it is written again', async () => {
+  app = await startGateway({ file: { api_key: 'sk-canary-0123456789' } });
+  const path = configPath(folderOf(app));
+  const mode = () => (statSync(path).mode & 0o777).toString(8);
+  expect(mode()).toBe('600');
+  chmodSync(path, 0o644);
+  await app.editConfig({ api_key: 'sk-canary-0123456789', proxy: { auth_mode: 'strict' } });
+  await expect.poll(mode).toBe('600');
+});
+
+test('a config file without a secret keeps the rights it has', async () => {
+  app = await startGateway({ file: { proxy: { auth_mode: 'strict' } } });
+  const path = configPath(folderOf(app));
+  chmodSync(path, 0o644);
+  await app.editConfig({ proxy: { auth_mode: 'auto' } });
+  expect((statSync(path).mode & 0o777).toString(8)).toBe('644');
 });
 
 test('an empty password or secret is refused as what it is, not turned into a good one', async () => {

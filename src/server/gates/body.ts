@@ -3,32 +3,29 @@
 import { isAscii, isUtf8 } from 'node:buffer';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { GatewayError, invalidRequest } from '../../canonical/error.ts';
-import type { Clock } from '../../lib/clock.ts';
 import { isJsonObject, type JsonObject, type JsonValue, parseJson } from '../../lib/json.ts';
 import { findJsonError } from './json-error.ts';
 import { JSON_LIMITS, type JsonExcess, surveyJson } from './json-guard.ts';
-import { readBytes } from './read-bytes.ts';
+import { type ByteLimits, readBytes } from './read-bytes.ts';
 
-export interface BodyInput {
+export interface BodyInput extends ByteLimits {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
-  readonly maxBytes: number;
-  readonly clock: Clock;
 }
 
 /**
  * The JSON object a request carries.
- * @throws GatewayError unsupported-media-type, too-large, timeout, client-gone, or invalid-request
+ * @throws GatewayError unsupported-media-type, too-large, overloaded, timeout, client-gone, or invalid-request
  * with reason invalid-json and the position where the text stops being JSON.
  */
 export async function readJsonBody(input: BodyInput): Promise<JsonObject> {
-  const { request, maxBytes, clock } = input;
+  const { request } = input;
   checkEncoding(request);
   if (hasBody(request) && !isJsonType(request.headers['content-type'])) {
     throw unsupported('Send the request body as JSON, with Content-Type: application/json.');
   }
   wantBody(input);
-  return parseBody(await readBytes(request, { maxBytes, clock }));
+  return parseBody(await readBytes(request, input));
 }
 
 /** @throws GatewayError unsupported-media-type for a compressed body */

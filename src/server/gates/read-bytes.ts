@@ -6,7 +6,14 @@ import type { Clock } from '../../lib/clock.ts';
 
 export interface ByteLimits {
   readonly maxBytes: number;
+  /** Whose limit that is, for the error; the gateway's by default. */
+  readonly limitOf?: string | undefined;
   readonly clock: Clock;
+  /**
+   * Called with the size that is announced, and with all that came so far.
+   * @throws GatewayError overloaded when there is no room for so much
+   */
+  readonly takeRoom?: ((bytes: number) => void) | undefined;
 }
 
 /** Time before the pace counts, time between two looks at it, and the pace itself. */
@@ -17,12 +24,19 @@ const MIN_BYTES_PER_SECOND = 50_000;
 /**
  * The whole body.
  * @throws GatewayError too-large as soon as the limit is passed (at once from `content-length`),
- * timeout when the sender is slower than 50 kB/s after 10 s, client-gone when it left.
+ * overloaded when there is no room for a large body, timeout when the sender is slower than 50 kB/s
+ * after 10 s, client-gone when it left.
  */
 export function readBytes(request: IncomingMessage, limits: ByteLimits): Promise<Buffer> {
   const declared = request.headers['content-length'];
   if (declared !== undefined && Number(declared) > limits.maxBytes) {
-    return Promise.reject(tooLarge(limits.maxBytes));
+    return Promise.reject(tooLarge(limits));
+  }
+  try {
+    // First come, first served: bodies that take room as they arrive would all be refused half-way.
+    limits.takeRoom?.(Number(declared ?? 0));
+  } catch (error) {
+    return Promise.reject(error);
   }
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
@@ -32,7 +46,7 @@ export function readBytes(request: IncomingMessage, limits: ByteLimits): Promise
       timer.cancel();
       request.off('data', onChunk).off('end', onEnd).off('error', onGone).off('close', onGone);
     };
-    const fail = (error: GatewayError): void => {
+    const fail = (error: unknown): void => {
       settle();
       // What still comes is the business of whoever answers.
       request.pause();
@@ -40,8 +54,13 @@ export function readBytes(request: IncomingMessage, limits: ByteLimits): Promise
     };
     const onChunk = (chunk: Buffer): void => {
       received += chunk.length;
-      if (received > limits.maxBytes) fail(tooLarge(limits.maxBytes));
-      else chunks.push(chunk);
+      try {
+        if (received > limits.maxBytes) throw tooLarge(limits);
+        limits.takeRoom?.(received);
+        chunks.push(chunk);
+      } catch (error) {
+        fail(error);
+      }
     };
     const onEnd = (): void => {
       settle();
@@ -67,11 +86,13 @@ export function clientGone(): GatewayError {
   });
 }
 
-function tooLarge(maxBytes: number): GatewayError {
+const GATEWAY_LIMIT = 'this gateway (ABV_MAX_BODY_SIZE)';
+
+function tooLarge({ maxBytes, limitOf = GATEWAY_LIMIT }: ByteLimits): GatewayError {
   return new GatewayError({
     kind: 'too-large',
     source: 'client',
-    message: `The request body is larger than ${maxBytes} bytes, the limit of this gateway (ABV_MAX_BODY_SIZE).`,
+    message: `The request body is larger than ${maxBytes} bytes, the limit of ${limitOf}.`,
   });
 }
 

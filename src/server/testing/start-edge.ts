@@ -36,6 +36,7 @@ export interface TestEdgeOptions {
   readonly consoleFiles?: EdgeOptions['consoleFiles'];
   readonly settings?: Partial<EdgeSettings>;
   readonly clock?: Clock;
+  readonly mostBodyBytes?: number;
   readonly generate?: Generate;
   readonly countTokens?: (call: CountTokensCall) => Promise<{ totalTokens: number }>;
 }
@@ -68,6 +69,7 @@ export async function startEdge(options: TestEdgeOptions = {}): Promise<TestEdge
     clock,
     log,
     adminRoutes: options.adminRoutes,
+    mostBodyBytes: options.mostBodyBytes,
     door: options.door,
     consoleFiles: options.consoleFiles,
     version: '9.9.9',

@@ -9,6 +9,7 @@ import {
 } from '../../../test/support/failing-handle.ts';
 import { createFakeClock } from '../../../test/support/fake-clock.ts';
 import { newAccount } from '../../../test/support/new-account.ts';
+import { toStoreError } from './sqlite-fault.ts';
 import { type OpenHandle, openSqliteFile } from './sqlite-handle.ts';
 
 let database: TestDatabase;
@@ -54,6 +55,15 @@ test.each(FAILURES)(
     expect((await database.stores.accounts.list()).length).toBeGreaterThan(0);
   },
 );
+
+test.each([13, 4874])('a full disk is called that (SQLite code %i)', async (errcode) => {
+  database = await createTestDatabase();
+  const error = toStoreError(Object.assign(new Error('disk I/O error'), { errcode }), '/data/db');
+  expect(error).toMatchObject({
+    fault: 'unavailable',
+    message: expect.stringContaining('/data/db has no room left on its disk'),
+  });
+});
 
 type Accounts = TestDatabase['stores']['accounts'];
 

@@ -1,11 +1,12 @@
 // Counts the tokens of a request at the upstream.
 
-import { type JsonObject, readNumber } from '../../lib/json.ts';
+import type { JsonObject } from '../../lib/json.ts';
 import type { UpstreamCall } from '../upstream.ts';
 import type { UpstreamClient } from './client.ts';
 import { pathFault } from './errors.ts';
 import type { GenerateProfile } from './profiles/profile.ts';
 import { modelRequest } from './requests.ts';
+import { readTokenCount } from './usage.ts';
 
 /** @throws GatewayError with `failure` set. */
 export async function countTokens(
@@ -15,7 +16,7 @@ export async function countTokens(
 ): Promise<number> {
   const body = countBody(profile, call);
   const answer = await client.readObject(modelRequest(profile, 'countTokens', { ...call, body }));
-  const total = readNumber(answer.totalTokens);
+  const total = readTokenCount(answer.totalTokens);
   if (total !== undefined) return total;
   throw pathFault('The upstream gave no token count.');
 }

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { fold } from '../../canonical/fold.ts';
+import { NO_USAGE } from '../../canonical/usage.ts';
 import type { JsonObject } from '../../lib/json.ts';
 import {
   blocksOf,
@@ -64,6 +65,22 @@ test('V051, P085, P086: the last usage wins, cached and thought tokens are kept 
     thoughtTokens: 7,
   });
 });
+
+test.each([1e17, 2 ** 53, 1e300, -5, '9223372036854775807', 'many'])(
+  'a count of %s tokens is none',
+  (count) => {
+    const usageMetadata = {
+      promptTokenCount: count,
+      cachedContentTokenCount: count,
+      toolUsePromptTokenCount: count,
+      candidatesTokenCount: count,
+      thoughtsTokenCount: count,
+      totalTokenCount: count,
+    };
+    const { usage } = reply({ ...stop([{ text: 'a' }]), usageMetadata });
+    expect(usage).toEqual(NO_USAGE);
+  },
+);
 
 test('V053, V063: a call keeps its id and arguments; STOP with calls is tool-calls', () => {
   const call = { functionCall: { id: 'c1', name: 'w', args: { c: 'P', version: '01.0' } } };
@@ -204,7 +221,7 @@ test('drafts are passed on where they are asked for, and are no answer by themse
   const draft = { inlineData: { mimeType: 'image/png', data: 'AAA=' }, thought: true };
   const decodeDrafts = (value: JsonObject) => {
     const context = { signatureFamily: 'alpha', createId: (prefix: string) => prefix };
-    const decoder = createDecoder({ ...context, showsDrafts: true }, Date.now);
+    const decoder = createDecoder({ ...context, showsDrafts: true }, () => 0);
     return [...decoder.push(value), ...decoder.end()];
   };
   expect(fold(decodeDrafts(stop([draft, { text: 'a' }]))).choices[0]?.blocks).toEqual([

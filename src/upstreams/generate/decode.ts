@@ -9,6 +9,7 @@ import { answerFault, classifyErrorFrame, pathFault } from './errors.ts';
 import { readEnding } from './finish-reason.ts';
 import { mergeGrounding, readGrounding } from './grounding.ts';
 import { addLogprobs } from './logprobs.ts';
+import { secretsOf } from './requests.ts';
 import { readUsage } from './usage.ts';
 
 /**
@@ -32,6 +33,7 @@ interface ChoiceState {
 class GenerateDecoder implements Decoder {
   readonly #now: () => number;
   readonly #context: AnswerContext;
+  readonly #secrets: readonly string[];
   readonly #choices = new Map<number, ChoiceState>();
   #hasStarted = false;
   #hasEnded = false;
@@ -42,6 +44,7 @@ class GenerateDecoder implements Decoder {
 
   constructor(context: DecodeContext, now: () => number) {
     this.#now = now;
+    this.#secrets = context.access === undefined ? [] : secretsOf(context.access);
     let nextIndex = 0;
     this.#context = {
       signatureFamily: context.signatureFamily,
@@ -58,7 +61,7 @@ class GenerateDecoder implements Decoder {
     if (this.#hasEnded) return events;
     const { error } = frame;
     if (error !== undefined && error !== null) {
-      return this.#fail(classifyErrorFrame(error, this.#now()), events);
+      return this.#fail(classifyErrorFrame(error, this.#now(), this.#secrets), events);
     }
     if (isJsonObject(frame.usageMetadata)) this.#counts = frame.usageMetadata;
     if (!this.#hasStarted) this.#start(frame, events);

@@ -8,6 +8,7 @@ import { EMBED_FORMS, type EmbedForm } from './embed-forms.ts';
 import { pathFault } from './errors.ts';
 import type { GenerateProfile } from './profiles/profile.ts';
 import { modelRequest } from './requests.ts';
+import { readTokenCount } from './usage.ts';
 
 /**
  * The vectors of `call.bodies` in their order, some at a time.
@@ -50,7 +51,7 @@ async function embedBatch(
   }
   return {
     embeddings: embeddings.map(readEmbedding),
-    promptTokens: readNumber(usage?.promptTokenCount),
+    promptTokens: readTokenCount(usage?.promptTokenCount),
     nativeUsages: usage === undefined ? [] : [usage],
   };
 }

@@ -23,10 +23,13 @@ test('upstreams that count contents only get contents only (V115)', async () => 
   expect(JSON.parse(seen[0]?.body ?? '')).toEqual({ ...call().body, project: 'proj-1' });
 });
 
-test('a count without a figure is a fault', async () => {
-  const { upstream } = await start(json({}));
-  expect((await failureOf(upstream.countTokens(call()))).failure?.kind).toBe('path');
-});
+test.each([{}, { totalTokens: 1e300 }, { totalTokens: -5 }])(
+  'a count of %j is a fault',
+  async (answer) => {
+    const { upstream } = await start(json(answer));
+    expect((await failureOf(upstream.countTokens(call()))).failure?.kind).toBe('path');
+  },
+);
 
 test('the model list is read page by page, only models that answer or embed', async () => {
   const generates = ['generateContent', 'countTokens'];

@@ -68,13 +68,17 @@ export function quotaRequest(
 }
 
 function credentials(profile: GenerateProfile, access: AccountAccess) {
-  const { credential, projectId } = access;
   return {
     headers: profile.authHeaders(access),
     proxyUrl: access.proxyUrl,
-    secrets: projectId === undefined ? [credential] : [credential, projectId],
+    secrets: secretsOf(access),
     idleMsAfter: () => IDLE_MS,
   };
+}
+
+/** What an upstream was shown of the account. */
+export function secretsOf({ credential, projectId }: AccountAccess): readonly string[] {
+  return projectId === undefined ? [credential] : [credential, projectId];
 }
 
 function withQuery(path: string, query: Readonly<Record<string, string>>): string {

@@ -22,14 +22,37 @@ export function readUsage(metadata: JsonValue | undefined): Usage | undefined {
       countAt(metadata, 'candidatesTokenCount') ??
       Math.max(0, total - promptTokens - toolPromptTokens - thoughtTokens),
     thoughtTokens,
+    ...readMedia(metadata.promptTokensDetails),
   };
 }
 
-function countAt(metadata: JsonObject, key: string): number | undefined {
-  const given = metadata[key];
+/** `[{modality: "TEXT", tokenCount: 3}, {modality: "IMAGE", tokenCount: 258}]`. Most prompts are text alone. */
+function readMedia(details: JsonValue | undefined): Pick<Usage, 'media'> {
+  if (!Array.isArray(details)) return {};
+  const image = countOf(details, 'IMAGE');
+  const audio = countOf(details, 'AUDIO');
+  return image === 0 && audio === 0 ? {} : { media: { image, audio } };
+}
+
+function countOf(details: readonly JsonValue[], modality: string): number {
+  let count = 0;
+  for (const detail of details) {
+    if (isJsonObject(detail) && detail.modality === modality)
+      count += countAt(detail, 'tokenCount') ?? 0;
+  }
+  return count;
+}
+
+/** The counts are 32-bit integers of the API; sums of larger ones would not fit the stores of records. */
+const MOST_TOKENS = 2_147_483_647;
+
+/** A number of tokens; undefined for what no answer can have used. */
+export function readTokenCount(given: JsonValue | undefined): number | undefined {
   // The JSON form of 64-bit numbers is text (protobuf.dev, "ProtoJSON Format").
   const count = typeof given === 'string' && given !== '' ? Number(given) : readNumber(given);
-  return count !== undefined && Number.isFinite(count) && count >= 0
-    ? Math.round(count)
-    : undefined;
+  return count !== undefined && count >= 0 && count <= MOST_TOKENS ? Math.round(count) : undefined;
+}
+
+function countAt(metadata: JsonObject, key: string): number | undefined {
+  return readTokenCount(metadata[key]);
 }

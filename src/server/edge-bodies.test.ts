@@ -1,0 +1,108 @@
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import { afterEach, expect, test } from 'vitest';
+import type { GenerateAnswer } from '../dispatch/dispatcher.ts';
+import { startEdge, type TestEdge } from './testing/start-edge.ts';
+
+const MEGABYTE = 1_048_576;
+const running: TestEdge[] = [];
+let letGo: (() => void)[] = [];
+
+afterEach(async () => {
+  for (const go of letGo) go();
+  await Promise.all(running.splice(0).map(({ server }) => server.close()));
+});
+
+/** An edge with room for 4 MB of large bodies; answers that are held wait until `letGo`. */
+async function start(answers: 'held' | 'at once'): Promise<TestEdge> {
+  letGo = [];
+  const generate = async (): Promise<GenerateAnswer> => {
+    if (answers === 'held') await new Promise<void>((resolve) => letGo.push(resolve));
+    return { kind: 'reply', body: { text: 'ok' } };
+  };
+  const edge = await startEdge({ generate, mostBodyBytes: 4 * MEGABYTE });
+  running.push(edge);
+  return edge;
+}
+
+function post(url: string, megabytes: number, path = '/v1/chat/completions'): Promise<Response> {
+  const filler = 'x'.repeat(Math.floor(megabytes * MEGABYTE));
+  const body = JSON.stringify({ model: 'm', max_tokens: 9, messages: [], filler });
+  return fetch(url + path, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body,
+  });
+}
+
+const headOf = (port: number) =>
+  `POST /v1/chat/completions HTTP/1.1\r\nhost: 127.0.0.1:${port}\r\ncontent-type: application/json\r\n`;
+
+const begun = (count: number) =>
+  expect.poll(() => letGo.length, { interval: 5 }).toBeGreaterThanOrEqual(count);
+
+test('large bodies beyond the room for all of them are refused with a wait, small ones never', async () => {
+  const { url } = await start('held');
+  const first = post(url, 2.5);
+  await begun(1);
+  const refused = await post(url, 2.5);
+  expect([refused.status, refused.headers.get('retry-after')]).toEqual([503, '1']);
+  expect(await refused.json()).toMatchObject({ protocol: 'chat', kind: 'overloaded' });
+  expect((await post(url, 2.5, '/v1/messages')).status).toBe(503);
+  const small = [post(url, 0.9), post(url, 0.9), post(url, 0.9)];
+  await begun(4);
+  for (const go of letGo) go();
+  expect((await first).status).toBe(200);
+  for (const one of await Promise.all(small)) expect(one.status).toBe(200);
+  const again = post(url, 2.5);
+  await begun(5);
+  letGo.at(-1)?.();
+  expect((await again).status).toBe(200);
+});
+
+test('a refused upload is logged with what its sender was told, also when that one leaves at once', async () => {
+  const edge = await startEdge({ settings: { maxBodyBytes: MEGABYTE } });
+  running.push(edge);
+  const ended = edge.nextEnd();
+  const socket = connect(edge.port, '127.0.0.1');
+  socket.write(`${headOf(edge.port)}content-length: ${9 * MEGABYTE}\r\n\r\n{`);
+  const [answer] = await once(socket, 'data');
+  expect(String(answer)).toMatch(/^HTTP\/1\.1 413 /);
+  socket.destroy();
+  expect((await ended).fields).toMatchObject({ status: 413, error: 'too-large' });
+});
+
+test('a body that is larger than all the room is taken when there is no other', async () => {
+  const { url } = await start('held');
+  const large = post(url, 8);
+  await begun(1);
+  letGo[0]?.();
+  expect((await large).status).toBe(200);
+});
+
+test('the room for what was announced is given back when the sender leaves', async () => {
+  const { url, port } = await start('at once');
+  const isRefused = async () => (await post(url, 2.5)).status === 503;
+  const socket = connect(port, '127.0.0.1');
+  const length = `content-length: ${3 * MEGABYTE}`;
+  socket.write(`${headOf(port)}expect: 100-continue\r\n${length}\r\n\r\n`);
+  await once(socket, 'data');
+  expect(await isRefused()).toBe(true);
+  socket.destroy();
+  await expect.poll(isRefused, { interval: 5 }).toBe(false);
+});
+
+test('a body of unknown size is refused once it has come too far', async () => {
+  const { url, port } = await start('held');
+  const first = post(url, 2.5);
+  await begun(1);
+  const socket = connect(port, '127.0.0.1');
+  const size = 3 * MEGABYTE;
+  const chunk = `${size.toString(16)}\r\n${'x'.repeat(size)}\r\n`;
+  socket.write(`${headOf(port)}transfer-encoding: chunked\r\n\r\n${chunk}`);
+  const [answer] = await once(socket, 'data');
+  expect(String(answer)).toMatch(/^HTTP\/1\.1 503 /);
+  socket.destroy();
+  letGo[0]?.();
+  expect((await first).status).toBe(200);
+});
