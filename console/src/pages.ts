@@ -15,6 +15,7 @@ import {
 } from '@tabler/icons-react';
 import { lazyRouteComponent, type RouteComponent } from '@tanstack/react-router';
 import type { en } from './i18n/en.ts';
+import { loadPage } from './shell/load-page.ts';
 
 export interface Page {
   readonly name: keyof (typeof en)['shell']['pages'];
@@ -34,7 +35,10 @@ export const PAGES: readonly Page[] = [
     letter: 'o',
     icon: IconLayoutDashboard,
     isPrimary: true,
-    component: lazyRouteComponent(() => import('./pages/overview/page.tsx'), 'OverviewPage'),
+    component: lazyRouteComponent(
+      () => loadPage(() => import('./pages/overview/page.tsx')),
+      'OverviewPage',
+    ),
   },
   {
     name: 'accounts',
@@ -42,7 +46,10 @@ export const PAGES: readonly Page[] = [
     letter: 'a',
     icon: IconUsers,
     isPrimary: true,
-    component: lazyRouteComponent(() => import('./pages/accounts/page.tsx'), 'AccountsPage'),
+    component: lazyRouteComponent(
+      () => loadPage(() => import('./pages/accounts/page.tsx')),
+      'AccountsPage',
+    ),
   },
   {
     name: 'routing',
@@ -50,7 +57,10 @@ export const PAGES: readonly Page[] = [
     letter: 'r',
     icon: IconRoute,
     isPrimary: true,
-    component: lazyRouteComponent(() => import('./pages/routing/page.tsx'), 'RoutingPage'),
+    component: lazyRouteComponent(
+      () => loadPage(() => import('./pages/routing/page.tsx')),
+      'RoutingPage',
+    ),
   },
   {
     name: 'keys',
@@ -58,7 +68,10 @@ export const PAGES: readonly Page[] = [
     letter: 'k',
     icon: IconKey,
     isPrimary: false,
-    component: lazyRouteComponent(() => import('./pages/keys/page.tsx'), 'KeysPage'),
+    component: lazyRouteComponent(
+      () => loadPage(() => import('./pages/keys/page.tsx')),
+      'KeysPage',
+    ),
   },
   {
     name: 'requests',
@@ -66,7 +79,10 @@ export const PAGES: readonly Page[] = [
     letter: 'q',
     icon: IconListSearch,
     isPrimary: true,
-    component: lazyRouteComponent(() => import('./pages/requests/page.tsx'), 'RequestsPage'),
+    component: lazyRouteComponent(
+      () => loadPage(() => import('./pages/requests/page.tsx')),
+      'RequestsPage',
+    ),
   },
   {
     name: 'usage',
@@ -74,7 +90,10 @@ export const PAGES: readonly Page[] = [
     letter: 'u',
     icon: IconChartBar,
     isPrimary: false,
-    component: lazyRouteComponent(() => import('./pages/usage/page.tsx'), 'UsagePage'),
+    component: lazyRouteComponent(
+      () => loadPage(() => import('./pages/usage/page.tsx')),
+      'UsagePage',
+    ),
   },
   {
     name: 'playground',
@@ -82,7 +101,10 @@ export const PAGES: readonly Page[] = [
     letter: 'p',
     icon: IconMessageCode,
     isPrimary: false,
-    component: lazyRouteComponent(() => import('./pages/playground/page.tsx'), 'PlaygroundPage'),
+    component: lazyRouteComponent(
+      () => loadPage(() => import('./pages/playground/page.tsx')),
+      'PlaygroundPage',
+    ),
   },
   {
     name: 'security',
@@ -90,7 +112,10 @@ export const PAGES: readonly Page[] = [
     letter: 's',
     icon: IconShieldLock,
     isPrimary: false,
-    component: lazyRouteComponent(() => import('./pages/security/page.tsx'), 'SecurityPage'),
+    component: lazyRouteComponent(
+      () => loadPage(() => import('./pages/security/page.tsx')),
+      'SecurityPage',
+    ),
   },
   {
     name: 'settings',
@@ -98,7 +123,10 @@ export const PAGES: readonly Page[] = [
     letter: 't',
     icon: IconSettings,
     isPrimary: false,
-    component: lazyRouteComponent(() => import('./pages/settings/page.tsx'), 'SettingsPage'),
+    component: lazyRouteComponent(
+      () => loadPage(() => import('./pages/settings/page.tsx')),
+      'SettingsPage',
+    ),
   },
   {
     name: 'logs',
@@ -106,6 +134,9 @@ export const PAGES: readonly Page[] = [
     letter: 'l',
     icon: IconFileText,
     isPrimary: false,
-    component: lazyRouteComponent(() => import('./pages/logs/page.tsx'), 'LogsPage'),
+    component: lazyRouteComponent(
+      () => loadPage(() => import('./pages/logs/page.tsx')),
+      'LogsPage',
+    ),
   },
 ];

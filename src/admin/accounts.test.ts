@@ -155,6 +155,22 @@ test('accounts of the environment can be disabled, not changed or removed', asyn
   });
 });
 
+test('an account whose sign-in was refused says so before it is disabled, until it signs in again', async () => {
+  const { record } = await addTo(admin);
+  const failure = { kind: 'credential-revoked', detail: 'Token has been revoked.' } as const;
+  const { book } = admin.options;
+  const status = async () => (await admin.call('GET', `/api/accounts/${record.id}`)).body.status;
+  book.apply(record.id, { kind: 'failure', model: '', failure });
+  expect(await status()).toMatchObject({
+    kind: 'active',
+    reason: 'refused-grant',
+    since: expect.any(String),
+    wayOut: expect.stringContaining('Sign in to this account again'),
+  });
+  book.apply(record.id, { kind: 'refreshed' });
+  expect(await status()).toMatchObject({ kind: 'active', reason: null, wayOut: null });
+});
+
 test('an account is removed, and its grant taken back when that is asked for', async () => {
   const one = await addTo(admin, { label: 'one' });
   const two = await addTo(admin, { label: 'two' });

@@ -5,6 +5,7 @@ import { StoreError } from '../accounts/account-store.ts';
 import { GatewayError, invalidRequest } from '../canonical/error.ts';
 import { ConfigError } from '../config/config-error.ts';
 import { mergePatch } from '../config/file.ts';
+import { createJobQueue } from '../lib/job-queue.ts';
 import type { JsonObject } from '../lib/json.ts';
 import { applyPreset, PRESETS } from '../routing/presets.ts';
 import { type ApiRoute, answerJson, defineRoute, refuseUnknown } from './api-route.ts';
@@ -19,6 +20,7 @@ import {
   readSection,
   revisionOf,
 } from './config-sections.ts';
+import { keepSignedIn } from './door/keep-signed-in.ts';
 import { refuseLockOut } from './door/lock-out.ts';
 import type { AdminOptions } from './options.ts';
 
@@ -101,7 +103,7 @@ const SECTION_PARAMETER = CONFIG_SECTIONS.map(({ name }) => `\`${name}\``).join(
 
 export function createConfigRoutes(options: ConfigOptions): readonly ApiRoute[] {
   const { config, origins, revisionKey, door } = options;
-  const inTurn = createQueue();
+  const inTurn = createJobQueue();
   const write = (section: ConfigSection): XStatic<typeof SECTION_SCHEMA> => {
     const values = readSection(section, config.raw());
     return {
@@ -156,7 +158,7 @@ export function createConfigRoutes(options: ConfigOptions): readonly ApiRoute[] 
           const values = mergePatch(readSection(section, config.raw()), patch);
           refuseLockOut(door, values, caller.address);
         }
-        return change(section, revision, patch);
+        return keepSignedIn(door, caller, () => change(section, revision, patch));
       },
     }),
     defineRoute({
@@ -248,14 +250,4 @@ function unwritable(cause: unknown): GatewayError {
     message: 'The config file could not be written; the settings in force stay. The log says why.',
     cause,
   });
-}
-
-/** Runs jobs one after the other, each with its own result. */
-function createQueue(): <Result>(job: () => Promise<Result>) => Promise<Result> {
-  let last: Promise<unknown> = Promise.resolve();
-  return (job) => {
-    const result = last.then(job);
-    last = result.catch(() => undefined);
-    return result;
-  };
 }

@@ -62,7 +62,9 @@ export const STATUS_SCHEMA = {
     kind: { enum: ['active', 'disabled', 'blocked'] },
     reason: {
       ...OPTIONAL_TEXT,
-      description: '`invalid-grant`, `forbidden`, `manual`, `standing-by` or `verification`.',
+      description:
+        '`invalid-grant`, `forbidden`, `manual`, `standing-by` or `verification`; of an active account ' +
+        '`refused-grant` while its sign-in is in doubt.',
     },
     since: OPTIONAL_TIME,
     until: OPTIONAL_TIME,

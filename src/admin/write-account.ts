@@ -32,7 +32,7 @@ export function writeAccount(
     notes: record.notes ?? null,
     hasProxy: book.proxyUrl(record.id) !== undefined,
     origin,
-    status: writeStatus(health.status, { account, now }),
+    status: writeStatus(health, { account, now }),
     cooldowns: writeCooldowns(health, now),
     quotas: writeQuotas(account, isProtected),
     models: models?.size ?? null,
@@ -89,10 +89,11 @@ const ACTIVE: StatusJson = {
   wayOut: null,
 };
 
-function writeStatus(status: AccountStatus, { account, now }: StatusContext): StatusJson {
+function writeStatus(health: AccountHealth, { account, now }: StatusContext): StatusJson {
+  const { status } = health;
   switch (status.kind) {
     case 'active':
-      return ACTIVE;
+      return health.revocations === 0 ? ACTIVE : doubtful(health, account);
     case 'disabled':
       return {
         kind: 'disabled',
@@ -117,6 +118,16 @@ function writeStatus(status: AccountStatus, { account, now }: StatusContext): St
     default:
       return status satisfies never;
   }
+}
+
+/** It may serve, but what it signs in with was refused and not accepted since. */
+function doubtful({ revokedAt }: AccountHealth, account: Account): StatusJson {
+  return {
+    ...ACTIVE,
+    reason: 'refused-grant',
+    since: writeOptionalTime(revokedAt),
+    wayOut: `It is tried again by itself, and disabled when it is refused three times. ${wayOutOf('invalid-grant', account)}`,
+  };
 }
 
 function wayOutOf(

@@ -141,7 +141,7 @@ function sayState(account: JsonObject): string {
   const kind = textOf(status, 'kind');
   const reason = textOf(status, 'reason');
   if (kind === 'disabled' && account.origin === 'sandbox') return 'rests';
-  if (kind !== 'active') return reason === '' ? kind : `${kind} (${reason})`;
+  if (kind !== 'active' || reason !== '') return reason === '' ? kind : `${kind} (${reason})`;
   const cooling = objectsOf(account, 'cooldowns');
   if (cooling.some(({ model }) => model === null)) return 'resting';
   return cooling.length === 0 ? 'active' : `active, ${cooling.length} models rest`;

@@ -44,6 +44,8 @@ test.each<[JsonValue, string]>([
   [{ proxy: { thinking: { budget: 2048.5 } } }, 'proxy.thinking.budget: must be integer'],
   [{ proxy: { thinking: { mode: 'max' } } }, 'proxy.thinking.mode: must be one of auto, pass'],
   [{ proxy: { extprov: { dispatch_mode: 'on' } } }, 'proxy.extprov.dispatch_mode: must be one of'],
+  [{ proxy: { extprov: { base_url: 'provider' } } }, 'proxy.extprov.base_url: must be an address'],
+  [{ proxy: { host: '999.1.1.1' } }, 'proxy.host: must be a host name or an address'],
   [{ proxy: { pool: { mode: 'random' } } }, 'proxy.pool.mode: must be one of balance, cache-first'],
   [{ proxy: { pool: { max_wait_seconds: 301 } } }, 'proxy.pool.max_wait_seconds: must be <= 300'],
   [{ proxy: { pool: { max_wait_seconds: 0.5 } } }, 'proxy.pool.max_wait_seconds: must be integer'],

@@ -11,6 +11,7 @@ import {
   readHostName,
   readOrigin,
   readSecret,
+  readWebUrl,
   ValueError,
 } from './values.ts';
 
@@ -85,6 +86,7 @@ function valueProblems({
     ...tryValues('proxy.trusted_proxies', readAddressRange, proxy.trusted_proxies),
     ...tryValues('proxy.cors_origins', readOrigin, proxy.cors_origins),
     ...tryValues('proxy.allowed_hosts', readHostName, proxy.allowed_hosts),
+    ...tryValues('proxy.extprov.base_url', readWebUrl, [proxy.extprov?.base_url]),
     ...tryValues('proxy.pool.fixed_account', readOneLine, [proxy.pool?.fixed_account]),
     ...upstreamProblems(upstreams),
   ];

@@ -94,6 +94,14 @@ export function readUrl(text: string, schemes: readonly string[]): string {
   return text.trim();
 }
 
+/** A web address, with or without user and password. @throws ValueError */
+export function readWebUrl(text: string): string {
+  if (!URL.canParse(text) || !/^https?:$/.test(new URL(text).protocol)) {
+    throw new ValueError('must be an address that starts with https:// or http://');
+  }
+  return text;
+}
+
 /** An address that credentials are sent to: https, or http on this machine. @throws ValueError */
 export function readServiceUrl(text: string): string {
   const url = new URL(readUrl(text, ['https', 'http']));
@@ -190,7 +198,9 @@ export function readHostName(text: string): string {
   return name;
 }
 
+/** A last part of digits alone would be the end of an address. */
 function isHostName(text: string): boolean {
+  if (/(?:^|\.)\d+\.?$/.test(text)) return false;
   return /^(?=.{1,253}$)[a-z\d](?:[a-z\d_-]*[a-z\d])?(?:\.[a-z\d](?:[a-z\d_-]*[a-z\d])?)*\.?$/i.test(
     text,
   );

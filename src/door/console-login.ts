@@ -18,10 +18,16 @@ export interface ConsoleLogin {
   isPassword(given: string, address: string): Promise<boolean>;
   /** @throws GatewayError unauthenticated, or as `isPassword` */
   signIn(given: string, by: Browser): Promise<BegunSession>;
+  /** A session for a browser that was let in before the password became another. */
+  goOn(by: Browser): Promise<BegunSession>;
   /** Undefined for a secret that is used up, too old or none. Whether the browser is here is for the caller to know. */
   redeemLink(secret: string, by: Browser): Promise<BegunSession | undefined>;
   createLink(): string;
   findSession(secret: string): { readonly expiresAt: number } | undefined;
+  /** As `findSession`, but asking does not keep it alive. */
+  hasSession(secret: string): boolean;
+  /** Another one for every other password. */
+  readonly passwordTag: string;
   endAllSessions(): Promise<void>;
 }
 
@@ -79,11 +85,16 @@ export function createConsoleLogin(options: ConsoleLoginOptions): ConsoleLogin {
           'The password is not right. It is WEB_PASSWORD, else admin_password of the config file, else the API key.',
       });
     },
+    goOn: ({ cookie }) => sessions.begin(tag(), cookie),
     async redeemLink(secret, { cookie }) {
       return links.redeem(secret) ? sessions.begin(tag(), cookie) : undefined;
     },
     createLink: () => links.create(),
     findSession: (secret) => sessions.find(secret, tag()),
+    hasSession: (secret) => sessions.has(secret, tag()),
+    get passwordTag() {
+      return tag();
+    },
     endAllSessions: () => sessions.endAll(),
   };
 }

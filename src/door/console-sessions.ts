@@ -10,6 +10,8 @@ export interface ConsoleSessions {
   begin(passwordTag: string, replaced?: string): Promise<BegunSession>;
   /** When the session of a cookie ends if nothing more comes; undefined when there is none. */
   find(secret: string, passwordTag: string): { readonly expiresAt: number } | undefined;
+  /** Whether a cookie has a session; asking keeps none alive. */
+  has(secret: string, passwordTag: string): boolean;
   /** Signs every browser out. */
   endAll(): Promise<void>;
   close(): Promise<void>;
@@ -70,10 +72,9 @@ class Sessions implements ConsoleSessions {
   }
 
   find(secret: string, passwordTag: string): { readonly expiresAt: number } | undefined {
-    const session = this.#byHash.get(hashOf(secret));
+    const session = this.#running(secret, passwordTag);
+    if (session === undefined) return undefined;
     const now = this.#options.clock.now();
-    if (session === undefined || session.passwordTag !== passwordTag) return undefined;
-    if (now >= this.#endOf(session)) return undefined;
     const seen = { ...session, lastSeenAt: now };
     this.#byHash.set(session.hash, seen);
     if (now - session.lastSeenAt >= SEEN_STEP_MS || this.#unsaved.has(session.hash)) {
@@ -83,12 +84,22 @@ class Sessions implements ConsoleSessions {
     return { expiresAt: this.#endOf(seen) };
   }
 
+  has(secret: string, passwordTag: string): boolean {
+    return this.#running(secret, passwordTag) !== undefined;
+  }
+
   async endAll(): Promise<void> {
     await this.#end([...this.#byHash.keys()]);
   }
 
   close(): Promise<void> {
     return this.#batch.close();
+  }
+
+  #running(secret: string, passwordTag: string): ConsoleSession | undefined {
+    const session = this.#byHash.get(hashOf(secret));
+    if (session === undefined || session.passwordTag !== passwordTag) return undefined;
+    return this.#options.clock.now() < this.#endOf(session) ? session : undefined;
   }
 
   #endOf({ createdAt, lastSeenAt }: ConsoleSession): number {

@@ -151,6 +151,12 @@ test('requests of a minute are limited, with the time until the next', async () 
   expect(admit()).toMatchObject({ retryAfterMs: 20_000 });
 });
 
+test('a limit of one is said as one', async () => {
+  const { gate, id } = await openKeys({ requestsPerMinute: 1 });
+  gate.admit(id, CALL);
+  expect(refusal(() => gate.admit(id, CALL))?.message).toMatch(/its 1 request a minute\. /);
+});
+
 test('tokens of a minute are counted as used, and reserved while calls run', async () => {
   const { gate, clock, id } = await openKeys({ tokensPerMinute: 1_000 });
   const running = gate.admit(id, { ...CALL, tokens: 1_000 });

@@ -96,19 +96,23 @@ function limitReached({ key }: KeyEntry, refusal: MeterRefusal): GatewayError {
   });
 }
 
+function sayCount(count: number | undefined, noun: string): string {
+  return `${count} ${noun}${count === 1 ? '' : 's'}`;
+}
+
 function describeLimit(
   key: KeyEntry['key'],
   kind: MeterRefusal['kind'],
 ): { readonly what: string; readonly isBudget: boolean } {
   switch (kind) {
     case 'requests-per-minute':
-      return { what: `${key.requestsPerMinute} requests a minute`, isBudget: false };
+      return { what: `${sayCount(key.requestsPerMinute, 'request')} a minute`, isBudget: false };
     case 'tokens-per-minute':
-      return { what: `${key.tokensPerMinute} tokens a minute`, isBudget: false };
+      return { what: `${sayCount(key.tokensPerMinute, 'token')} a minute`, isBudget: false };
     case 'daily-tokens':
-      return { what: `${key.dailyTokens} tokens a day (UTC)`, isBudget: true };
+      return { what: `${sayCount(key.dailyTokens, 'token')} a day (UTC)`, isBudget: true };
     case 'daily-images':
-      return { what: `${key.dailyImages} images a day (UTC)`, isBudget: true };
+      return { what: `${sayCount(key.dailyImages, 'image')} a day (UTC)`, isBudget: true };
     default:
       kind satisfies never;
       return { what: 'limit', isBudget: true };

@@ -5,11 +5,12 @@ import { baseHeaders } from './answer-headers.ts';
 import type { Edge, Exchange } from './edge.ts';
 import { createSocketWriter } from './sse.ts';
 
-/** Ends when the reader leaves, the events end or the gateway winds down. */
+/** Ends when the reader leaves or is let in no more, the events end or the gateway winds down. */
 export async function sendEvents(
   edge: Edge,
   exchange: Exchange,
   frames: AsyncIterableIterator<string>,
+  isStillIn: () => boolean,
 ): Promise<void> {
   const { request, response, abort } = exchange;
   if (response.headersSent || response.destroyed) return;
@@ -30,6 +31,7 @@ export async function sendEvents(
   const writer = createSocketWriter(response, edge.clock);
   try {
     for await (const frame of frames) {
+      if (!isStillIn()) return;
       await writer.write(frame);
       if (!writer.isOpen) return;
     }

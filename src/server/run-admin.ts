@@ -6,6 +6,7 @@ import { readCaller } from './admin-caller.ts';
 import type { AdminAnswer, AdminCaller, AdminRoute } from './admin-route.ts';
 import { sendEvents } from './admin-stream.ts';
 import { baseHeaders } from './answer-headers.ts';
+import { bodyInput } from './body-input.ts';
 import { startDeadline } from './deadline.ts';
 import type { Edge, Exchange } from './edge.ts';
 import { readJsonBody } from './gates/body.ts';
@@ -30,7 +31,7 @@ export async function runAdminRoute(
 ): Promise<void> {
   const { request, headers, settings, query, requestId, abort } = exchange;
   const caller = readCaller(edge, exchange, peer);
-  await letIn(edge, exchange, { route, peer, caller });
+  const isStillIn = await letIn(edge, exchange, { route, peer, caller });
   const body = await readBody(edge, exchange, route);
   const deadline = startDeadline(edge.clock, abort, settings.requestTimeoutMs);
   const onAbort = (): void => sendError(edge, exchange, abort.signal.reason);
@@ -49,7 +50,7 @@ export async function runAdminRoute(
     });
     if (answer.kind === 'events') {
       deadline.cancel();
-      await sendEvents(edge, exchange, answer.frames);
+      await sendEvents(edge, exchange, answer.frames, isStillIn);
     } else sendAnswer(edge, exchange, answer);
   } finally {
     deadline.cancel();
@@ -63,20 +64,23 @@ interface AdminVisit {
   readonly caller: AdminCaller;
 }
 
-/** @throws GatewayError unauthenticated, forbidden or rate-limited */
+/**
+ * @returns whether it would still be
+ * @throws GatewayError unauthenticated, forbidden or rate-limited
+ */
 async function letIn(
   edge: Edge,
   exchange: Exchange,
   { route, peer, caller }: AdminVisit,
-): Promise<void> {
+): Promise<() => boolean> {
   const { method = 'GET' } = exchange.request;
   // Signing in and out change something too: no other page may make a browser do it.
   if (route.access === 'public') {
     if (method !== 'GET' && method !== 'HEAD') checkBrowserCall({ method, peer });
-    return;
+    return () => true;
   }
-  if (route.access === 'console-or-local' && classifyPeer(peer) === 'local') return;
-  await authenticateConsole({
+  if (route.access === 'console-or-local' && classifyPeer(peer) === 'local') return () => true;
+  const isStillIn = await authenticateConsole({
     login: edge.door.login,
     // Not from the address: it stands in histories and logs.
     credentials: readCredentials(exchange.headers, new URLSearchParams()),
@@ -86,7 +90,11 @@ async function letIn(
     peer,
   });
   exchange.clientKeyId = 'console';
+  return isStillIn;
 }
+
+/** Nobody has shown a credential yet: enough for one, and nothing that costs memory. */
+const MOST_OF_STRANGERS = { maxBytes: 16_384, limitOf: 'this route' };
 
 /** Reads a body where one was sent, and takes none where the route has no use for it. */
 async function readBody(
@@ -94,15 +102,17 @@ async function readBody(
   exchange: Exchange,
   route: AdminRoute,
 ): Promise<JsonObject | undefined> {
-  const { request, response, headers, settings } = exchange;
+  const { headers } = exchange;
   const { 'content-length': length, 'transfer-encoding': encoding } = headers;
   const isSent = encoding !== undefined || (length !== undefined && Number(length) > 0);
   if (!isSent) return undefined;
   if (route.method === 'GET' || (route.access === 'public' && route.takesBody !== true)) {
     throw invalidRequest('body', `${route.method} ${route.path} takes no body.`);
   }
-  const { maxBodyBytes: maxBytes } = settings;
-  const body = await readJsonBody({ request, response, maxBytes, clock: edge.clock });
+  const input = bodyInput(edge, exchange);
+  const body = await readJsonBody(
+    route.access === 'public' ? { ...input, ...MOST_OF_STRANGERS } : input,
+  );
   exchange.abort.signal.throwIfAborted();
   return body;
 }

@@ -1,4 +1,4 @@
-import type { Page } from 'playwright-core';
+import type { Locator, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { type ConsoleApp, isWithoutBrowser, startConsole } from './console-app.ts';
 
@@ -44,6 +44,39 @@ describe.skipIf(isWithoutBrowser)('what people come to the console for', () => {
       expect.objectContaining({ email: 'katherine@sandbox.example', tier: 'ultra', grants: 1 }),
     );
   });
+
+  test('an account whose sign-in was revoked is found on the overview, signed in again, and serves', async () => {
+    const email = 'katherine@sandbox.example';
+    await console.control('POST', `/sandbox/accounts/${email}/revoke`);
+    const ask = () => console.ask({}, { 'x-preferred-account': email });
+    // The others answer; asking this one again is what shows that its grant is gone.
+    for (let count = 0; count < 3; count += 1) {
+      await expect.poll(async () => (await ask()).status).toBe(200);
+      await new Promise((done) => setTimeout(done, 1100));
+    }
+    const page = await console.open('/');
+    const entry = page.getByRole('listitem').filter({ hasText: email });
+    await entry.getByText('Sign-in has expired').waitFor();
+    await entry.getByRole('link', { name: 'Open' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Sign in again' }).click();
+    const dialog = page.getByRole('dialog', { name: `Sign in again: ${email}` });
+    await dialog.getByRole('button', { name: 'Begin sign-in' }).click();
+    const [consent] = await Promise.all([
+      page.context().waitForEvent('page'),
+      dialog.getByRole('link', { name: 'Open sign-in page' }).click(),
+    ]);
+    await consent.getByRole('radio', { name: /Katherine/ }).check();
+    await consent.getByRole('button', { name: 'Allow' }).click();
+    await dialog.getByText(`${email} is signed in`).waitFor();
+    await dialog.getByRole('button', { name: 'Close' }).last().click();
+    await page.goto(`${console.url}/`);
+    await page.locator('main#content h1').waitFor();
+    await entry.waitFor({ state: 'detached' });
+    expect((await ask()).status).toBe(200);
+    await expect
+      .poll(async () => (await console.api('GET', '/api/requests?limit=1')).requests)
+      .toMatchObject([{ account: email, status: 200 }]);
+  }, 60_000);
 
   test('what is left of a quota goes down with the requests', async () => {
     const account = 'ruth@sandbox.example';
@@ -188,6 +221,29 @@ describe.skipIf(isWithoutBrowser)('what people come to the console for', () => {
     expect(JSON.stringify(requests)).toContain('Name a river.');
   });
 
+  test('a long conversation of the playground scrolls in its place, to what came last', async () => {
+    const page = await console.open('/playground');
+    await page.getByRole('combobox', { name: 'Model' }).fill('alpha-3-flash');
+    await page.keyboard.press('Escape');
+    const message = page.getByRole('textbox', { name: 'Message' });
+    await message.fill('UPSTREAM-WORDS 600');
+    await page.keyboard.press('Enter');
+    await page.getByText('[DONE]').waitFor();
+    const isWithin = (found: Locator) =>
+      expect
+        .poll(async () => {
+          const box = await found.boundingBox();
+          return box !== null && box.y > 0 && box.y + box.height <= 860;
+        })
+        .toBe(true);
+    await isWithin(message);
+    await page.getByRole('combobox', { name: 'Protocol' }).click();
+    await page.getByRole('option', { name: 'Images' }).click();
+    await page.getByRole('textbox', { name: /Message|Prompt/ }).fill('A red boat');
+    await page.getByRole('button', { name: /Send|Draw/ }).click();
+    await isWithin(page.getByRole('link', { name: 'Save' }));
+  });
+
   test('a key is made, shown once, and refused when its limit is reached', async () => {
     const page = await console.open('/keys');
     await page.getByRole('button', { name: 'Create key' }).first().click();
@@ -207,6 +263,8 @@ describe.skipIf(isWithoutBrowser)('what people come to the console for', () => {
     expect(JSON.stringify(asked[2]?.body)).toContain('requests');
     const row = page.getByRole('row', { name: /Ada’s laptop/ });
     await row.getByText('2 requests/min').waitFor();
+    // What it used shows without waiting for the next look.
+    await row.getByText('2 requests', { exact: true }).waitFor();
     expect(await page.content()).not.toContain(secret);
     await page.goto(`${console.url}/requests?status=429`);
     await page.getByRole('link', { name: /This key has used its/ }).click();

@@ -180,6 +180,49 @@ describe.skipIf(isWithoutBrowser)('the settings in the console', () => {
     expect(console.settings().quota).toEqual(before);
   });
 
+  test('what the gateway refuses stays where it was written, with the reason', async () => {
+    const page = await console.open(NETWORK);
+    const host = page.getByLabel('Address', { exact: true });
+    const before = console.settings().host;
+    await host.fill('no host!');
+    await host.press('Enter');
+    await page.getByText('Must be a host name or an address').waitFor();
+    expect([await host.inputValue(), console.settings().host]).toEqual(['no host!', before]);
+    await host.fill('127.0.0.2');
+    await page.getByText('Must be a host name').waitFor({ state: 'detached' });
+    await host.press('Enter');
+    await expect.poll(() => console.settings().host).toBe('127.0.0.2');
+    expect(await page.locator('input:focus').inputValue()).toBe('127.0.0.2');
+    await page.goto(console.url + WEB);
+    const pages = page.getByLabel('Web pages that may call');
+    await pages.fill('somewhere');
+    await pages.press('Enter');
+    await page.getByText('Must be origins such as https://app.example.com').waitFor();
+    await page.goto(console.url + ACCESS);
+    const key = page.getByLabel('Gateway key');
+    await key.fill('two words');
+    await key.press('Enter');
+    await page.getByText('Must be one line without blanks').waitFor();
+    expect(await key.inputValue()).toBe('two words');
+  });
+
+  test('two pages that change the same setting see each other, and undo', async () => {
+    const [one, other] = [await console.open(POOL), await console.open(POOL)];
+    const [first, second] = [one, other].map((page) => page.getByLabel('Longest wait'));
+    if (first === undefined || second === undefined) throw new Error('There are two.');
+    const shows = (field: Locator, value: string) =>
+      expect.poll(() => field.inputValue(), { timeout: 5000 }).toBe(value);
+    await first.fill('20');
+    await first.press('Enter');
+    await shows(second, '20');
+    await second.fill('25');
+    await second.press('Enter');
+    await shows(first, '25');
+    await other.getByRole('button', { name: 'Undo' }).click();
+    await shows(first, '20');
+    expect(console.settings().pool.maxWaitMs).toBe(20_000);
+  });
+
   test('who needs a key is chosen, and asked of the next request', async () => {
     const page = await console.open('/security');
     await page.getByRole('radio', { name: /^Strict/ }).click();
@@ -325,10 +368,21 @@ describe.skipIf(isWithoutBrowser)('the console password', () => {
       await page.getByLabel('Console password').fill('correct horse battery');
       await page.getByRole('button', { name: 'Save' }).click();
       await page.getByText('Saved: Console password').waitFor();
+      // Whoever set it goes on, and can leave now.
+      await page.getByRole('button', { name: 'Sign out' }).waitFor();
+      await page.getByLabel('Stay signed in').fill('5');
+      await page.getByLabel('Stay signed in').press('Enter');
+      await page.getByText('Saved: Stay signed in').waitFor();
+      expect(await page.getByText('That did not work').count()).toBe(0);
       const other = await console.openPage();
       await other.goto(console.url);
       await other.getByLabel('Password', { exact: true }).fill('correct horse battery');
       await other.keyboard.press('Enter');
+      await other.locator('main#content').waitFor();
+      await page.getByRole('button', { name: 'Remove' }).click();
+      await page.getByRole('dialog').getByRole('button', { name: 'Remove' }).click();
+      await page.getByRole('button', { name: 'Sign out' }).waitFor({ state: 'detached' });
+      await other.reload();
       await other.locator('main#content').waitFor();
       expect(console.problems).toEqual([]);
     } finally {

@@ -60,6 +60,19 @@ describe.skipIf(isWithoutBrowser)('signing in to the console', () => {
     expect(console.problems).toEqual([]);
   });
 
+  test('a browser elsewhere is told why no password would help', async () => {
+    const open = await startConsole({ environment: { WEB_PASSWORD: '', API_KEY: '' } });
+    try {
+      const page = await open.openPage({ extraHTTPHeaders: { 'x-forwarded-for': '203.0.113.9' } });
+      await page.goto(`${open.url}/requests`);
+      await page.getByRole('heading', { name: 'opens only beside its gateway' }).waitFor();
+      expect(await page.getByLabel('Password').count()).toBe(0);
+      expect(open.problems).toEqual([]);
+    } finally {
+      await open.close();
+    }
+  });
+
   test('a session that ends asks for the password without losing what was typed', async () => {
     const page = await console.open('/routing');
     const name = page.getByLabel('New name or pattern');

@@ -3,6 +3,7 @@
 import { expect, test } from 'vitest';
 import { findMatches, splitByMatches } from '../../console/src/components/find-matches.ts';
 import { mergeRows } from '../../console/src/components/merge-rows.ts';
+import { placeTicks } from '../../console/src/components/place-ticks.ts';
 import {
   findProblem,
   isInCurfew,
@@ -196,3 +197,17 @@ const MODEL = {
   ...{ displayName: '', description: '', supportsThinking: false },
   ...{ inputTokenLimit: 1, outputTokenLimit: 1 },
 };
+
+test('below columns each name stands once, where it begins, and not too many do', () => {
+  const days = (...hours: readonly number[]) =>
+    hours.flatMap((count, day) => Array.from({ length: count }, () => `Nov ${day + 1}`));
+  const shown = (names: readonly string[], most: number) =>
+    placeTicks(names, most).map(
+      ({ index, isMinor }) => `${names[index]}@${index}${isMinor ? '-' : ''}`,
+    );
+  expect(shown(days(13, 24, 24), 8)).toEqual(['Nov 1@0', 'Nov 2@13-', 'Nov 3@37']);
+  expect(shown(days(2, 24, 24), 8)).toEqual(['Nov 2@2', 'Nov 3@26-']);
+  expect(shown(['0', '1', '2', '3', '4'], 2)).toEqual(['0@0', '3@3-']);
+  expect(shown(['one'], 8)).toEqual(['one@0']);
+  expect(shown([], 8)).toEqual([]);
+});

@@ -3,7 +3,7 @@
 import { MutationCache, QueryCache, QueryClient } from '@tanstack/react-query';
 import type { ConsoleSession } from '../../../src/admin/contract.ts';
 import { ApiError, isSignedOut } from './client.ts';
-import { SESSION_KEY } from './queries/session.ts';
+import { SESSION_KEY } from './queries/session-key.ts';
 
 const MAX_RETRIES = 2;
 

@@ -28,6 +28,8 @@ function readReason({ kind, reason }: StateFacts) {
   switch (reason) {
     case 'invalid-grant':
       return kind === undefined || kind === 'oauth' ? reason : 'invalid-key';
+    case 'refused-grant':
+      return kind === undefined || kind === 'oauth' ? reason : 'refused-key';
     case 'forbidden':
     case 'manual':
     case 'standing-by':

@@ -1,6 +1,7 @@
 // Columns over time, each stacked of the same parts; read with the pointer or the arrow keys.
 
 import { type KeyboardEvent, useState } from 'react';
+import { placeTicks } from './place-ticks.ts';
 import { useFormat } from './use-format.ts';
 import './stacked-columns.css';
 
@@ -33,7 +34,6 @@ export function StackedColumns({ series, columns, label }: StackedColumnsProps) 
   const [shown, setShown] = useState<number>();
   const format = useFormat();
   const peak = niceCeiling(Math.max(0, ...columns.map((column) => totalOf(column, series))));
-  const every = Math.max(1, Math.ceil(columns.length / TICKS));
   const column = shown === undefined ? undefined : columns[shown];
   const onKey = (event: KeyboardEvent): void => {
     const by = event.key === 'ArrowRight' ? 1 : event.key === 'ArrowLeft' ? -1 : 0;
@@ -74,16 +74,23 @@ export function StackedColumns({ series, columns, label }: StackedColumnsProps) 
         </div>
       </div>
       <div className="columns-ticks" aria-hidden="true">
-        {columns.map(({ id, tick }, index) => (
-          <span key={id}>
-            {index % every === 0 && (
-              <span className={index % (2 * every) === 0 ? '' : 'is-minor'}>{tick}</span>
-            )}
-          </span>
-        ))}
+        <Ticks columns={columns} />
       </div>
     </div>
   );
+}
+
+function Ticks({ columns }: { readonly columns: readonly Column[] }) {
+  const names = columns.map(({ tick }) => tick);
+  const ticks = new Map(placeTicks(names, TICKS).map((tick) => [tick.index, tick]));
+  return columns.map(({ id, tick }, index) => {
+    const placed = ticks.get(index);
+    return (
+      <span key={id}>
+        {placed !== undefined && <span className={placed.isMinor ? 'is-minor' : ''}>{tick}</span>}
+      </span>
+    );
+  });
 }
 
 interface ReadingProps {

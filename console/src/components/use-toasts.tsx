@@ -9,6 +9,7 @@ import {
 } from '@mantine/notifications';
 import { useCallback, useMemo } from 'react';
 import { useTranslation } from 'react-i18next';
+import { isSignedOut } from '../api/client.ts';
 import { useErrorText } from './use-error-text.ts';
 
 export interface Toasts {
@@ -61,6 +62,8 @@ export function useToasts(): Toasts {
         showNotification({ color: 'yellow', autoClose: FAILED_MS, message: plain(message) });
       },
       failed: (error) => {
+        // The dialog to sign in again says it already.
+        if (isSignedOut(error)) return;
         showNotification({
           color: 'red',
           autoClose: FAILED_MS,

@@ -29,9 +29,9 @@ export function patchOf(path: readonly string[], value: unknown): SectionPatch {
   }, {});
 }
 
-/** Secrets are shown as whether they are set. */
+/** Secrets are shown as whether they are set; one that is being saved is a text. */
 export function isSecretSet(value: unknown): boolean {
-  return valueAt(value, ['isSet']) === true;
+  return typeof value === 'string' || valueAt(value, ['isSet']) === true;
 }
 
 export function readTexts(value: unknown): string[] {

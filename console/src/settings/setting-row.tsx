@@ -34,13 +34,7 @@ export function SettingRow({ field }: { readonly field: Field }) {
       </div>
       <div className="setting-control">
         {override === undefined ? (
-          <SettingControl
-            // A value that was changed elsewhere begins a field anew.
-            key={JSON.stringify(setting.value) ?? ''}
-            field={field}
-            setting={setting}
-            id={id}
-          />
+          <SettingControl field={field} setting={setting} id={id} />
         ) : (
           <OverrideNote override={override}>
             <SettingValue field={field} value={override.value} />

@@ -8,7 +8,7 @@ import type { ConsoleSession } from '../../../src/admin/contract.ts';
 import { sessionQuery } from '../api/queries/session.ts';
 import { ErrorNote } from '../components/error-note.tsx';
 import { SignInForm } from '../pages/sign-in/form.tsx';
-import { SignInPage } from '../pages/sign-in/page.tsx';
+import { ElsewherePage, SignInPage } from '../pages/sign-in/page.tsx';
 
 export function SessionGate({ children }: { readonly children: ReactNode }) {
   const { t } = useTranslation();
@@ -34,6 +34,7 @@ export function SessionGate({ children }: { readonly children: ReactNode }) {
       </main>
     );
   }
+  if (!data.signedIn && !data.needsPassword) return <ElsewherePage />;
   if (isOut && !wasIn) return <SignInPage />;
   return (
     <>

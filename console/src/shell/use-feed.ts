@@ -4,7 +4,7 @@ import { useQueryClient } from '@tanstack/react-query';
 import { useEffect, useState } from 'react';
 import { type FeedState, openFeed } from '../api/events.ts';
 import { refreshTopics } from '../api/queries/overview.ts';
-import { SESSION_KEY } from '../api/queries/session.ts';
+import { SESSION_KEY } from '../api/queries/session-key.ts';
 
 export function useFeed(): FeedState {
   const client = useQueryClient();

@@ -69,6 +69,34 @@ test('an entry holds what its sentence is made of, so that others can say it in 
   ]);
 });
 
+const DOUBTFUL: AccountJson['status'] = { ...ACTIVE, reason: 'refused-grant' };
+
+test('an account whose sign-in was refused is told before it is disabled', () => {
+  const accounts = [account('doubted', DOUBTFUL), account('out', REVOKED)];
+  expect(findAttention(sources({ accounts }))).toMatchObject([
+    { kind: 'account-out', link: '/accounts/out' },
+    {
+      kind: 'account-doubtful',
+      severity: 'warning',
+      link: '/accounts/doubted',
+      about: { account: 'doubted@example.org', accountKind: 'oauth', reason: 'refused-grant' },
+    },
+  ]);
+});
+
+test.each([
+  { errors: 1, requests: 1, severity: undefined },
+  { errors: 2, requests: 2, severity: 'warning' },
+  { errors: 2, requests: 3, severity: undefined },
+  { errors: 5, requests: 6, severity: 'warning' },
+  { errors: 5, requests: 30, severity: undefined },
+  { errors: 5, requests: 5, severity: 'error' },
+])('$errors failures of $requests requests are told as $severity', (given) => {
+  const { errors: errorsPerMinute, requests: requestsPerMinute, severity } = given;
+  const live = { requestsPerMinute, errorsPerMinute, tokensPerMinute: 0, inFlight: 0 };
+  expect(findAttention(sources({ live }))[0]?.severity).toBe(severity);
+});
+
 test('of many accounts that are out a few are named and the others counted', () => {
   const out = Array.from({ length: 8 }, (_, index) => account(`out-${index}`, REVOKED));
   const found = findAttention(sources({ accounts: [account('a', ACTIVE), ...out] }));

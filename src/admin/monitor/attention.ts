@@ -18,8 +18,10 @@ export interface AttentionSources {
 const ADD_ACCOUNT = '/accounts?add=sign-in';
 const MOST_ACCOUNTS = 5;
 const LOW_PERCENT = 10;
-/** Fewer failures are nothing to speak of. */
+/** Fewer failures beside successes are nothing to speak of. */
 const FEW_ERRORS = 5;
+/** One failure alone may be a slip of the client. */
+const FEW_ERRORS_ALONE = 2;
 const HIGH_ERROR_SHARE = 0.2;
 
 /** The gravest first. */
@@ -102,12 +104,14 @@ function lookAtDoor(facts: GatewayFacts): Attention[] {
 }
 
 function lookAtErrors({ requestsPerMinute, errorsPerMinute }: OverviewJson['live']): Attention[] {
+  const isAll = errorsPerMinute >= requestsPerMinute;
   const isHigh = errorsPerMinute > requestsPerMinute * HIGH_ERROR_SHARE;
-  if (errorsPerMinute < FEW_ERRORS || !isHigh) return [];
+  const isMany = errorsPerMinute >= FEW_ERRORS;
+  if (isAll ? errorsPerMinute < FEW_ERRORS_ALONE : !isMany || !isHigh) return [];
   return [
     {
       kind: 'many-errors',
-      severity: 'warning',
+      severity: isAll && isMany ? 'error' : 'warning',
       message: `${errorsPerMinute} of ${requestsPerMinute} requests failed in the last minute.`,
       wayOut: 'Look at what they say.',
       link: '/requests?status=error',
@@ -121,6 +125,24 @@ function lookAtAccounts(accounts: readonly AccountJson[]): Attention[] {
     ({ status }) =>
       status.kind !== 'active' && status.reason !== 'manual' && status.reason !== 'standing-by',
   );
+  const doubtful = accounts.filter(
+    ({ status }) => status.kind === 'active' && status.reason !== null,
+  );
+  return [...tellOut(out), ...doubtful.slice(0, MOST_ACCOUNTS).map(tellDoubt)];
+}
+
+function tellDoubt({ id, label, kind, status }: AccountJson): Attention {
+  return {
+    kind: 'account-doubtful',
+    severity: 'warning',
+    message: `What the account ${label} signs in with was refused.`,
+    wayOut: status.wayOut ?? 'See its page.',
+    link: `/accounts/${encodeURIComponent(id)}`,
+    about: { account: label, accountKind: kind, reason: status.reason ?? '' },
+  };
+}
+
+function tellOut(out: readonly AccountJson[]): Attention[] {
   const shown = out.slice(0, MOST_ACCOUNTS).map(
     ({ id, label, kind, status }): Attention => ({
       kind: 'account-out',

@@ -20,25 +20,28 @@ export interface ConsoleInput {
 /**
  * The mode of model requests does not matter here: with a password it is asked for in every mode.
  * A web page of another origin is refused whatever it shows, also one that may call the models.
+ * @returns whether the same would still be let in, for answers that go on
  * @throws GatewayError unauthenticated, forbidden or rate-limited, with the way out.
  */
-export async function authenticateConsole(input: ConsoleInput): Promise<void> {
+export async function authenticateConsole(input: ConsoleInput): Promise<() => boolean> {
   const { login, credentials, cookie, address, peer } = input;
   if (!login.needsPassword) {
     if (classifyPeer(peer) !== 'local') {
       throw refused('Set WEB_PASSWORD where the gateway runs to use the admin API from elsewhere.');
     }
-    return;
+    return () => !login.needsPassword;
   }
   if (credentials.length > 0) {
     // One try for each request: several credentials would be several.
     const [credential = '', ...others] = new Set(credentials);
     if (others.length > 0 || !(await login.isPassword(credential, address))) throw wrongPassword();
     if (!isSamePage(peer)) throw foreignPage();
-    return;
+    const { passwordTag } = login;
+    return () => login.passwordTag === passwordTag;
   }
   if (cookie === undefined || login.findSession(cookie) === undefined) throw wrongPassword();
   checkBrowserCall(input);
+  return () => login.hasSession(cookie);
 }
 
 /**

@@ -4,6 +4,7 @@ import { queryOptions, useMutation, useQueryClient } from '@tanstack/react-query
 import type { ConfigSection, Presets } from '../../../../src/admin/contract.ts';
 import { callApi } from '../client.ts';
 import { mergePatch, type SectionPatch } from './merge-patch.ts';
+import { SESSION_KEY } from './session-key.ts';
 
 export type { SectionPatch } from './merge-patch.ts';
 
@@ -55,6 +56,8 @@ export function useChangeSection(section: string) {
       void client.invalidateQueries({ queryKey: keyOf('environment') });
       void client.invalidateQueries({ queryKey: ['route'] });
       void client.invalidateQueries({ queryKey: ['models'] });
+      // Another key or password may be what lets this browser in.
+      if (section === 'auth') void client.invalidateQueries({ queryKey: SESSION_KEY });
     },
   });
 }

@@ -16,7 +16,7 @@ export const overviewQuery = queryOptions({
 
 /** The first words of the query keys that an event makes old. */
 const STALE_BY_TOPIC: Readonly<Record<Topic, readonly string[]>> = {
-  request: ['overview', 'requests', 'usage'],
+  request: ['overview', 'requests', 'usage', 'keys'],
   account: ['overview', 'accounts', 'upstreams'],
   quota: ['overview', 'accounts', 'quota'],
   config: ['config', 'route', 'models'],

@@ -3,8 +3,7 @@
 import { queryOptions, useMutation, useQueryClient } from '@tanstack/react-query';
 import type { ConsoleSession } from '../../../../src/admin/contract.ts';
 import { callApi } from '../client.ts';
-
-export const SESSION_KEY = ['session'] as const;
+import { SESSION_KEY } from './session-key.ts';
 
 const AWAY_POLL_MS = 4000;
 

@@ -122,6 +122,8 @@ export const accounts = {
     'standing-by': 'Sandbox account, resting beside your own accounts',
     verification: 'Verification asked for',
     'invalid-key': 'Key no longer accepted',
+    'refused-grant': 'Sign-in was refused',
+    'refused-key': 'Key was refused',
   },
   waysOut: {
     'invalid-grant': 'Sign in to this account again.',
@@ -133,6 +135,10 @@ export const accounts = {
     verification:
       'Sign in to the account at the upstream and follow what it asks. It is tried again by itself when the time is over; enable it to try at once.',
     'invalid-key': 'Give the account a new key, then enable it.',
+    'refused-grant':
+      'Sign in to this account again. It is tried again by itself, and disabled when refused three times.',
+    'refused-key':
+      'Give the account a new key. It is tried again by itself, and disabled when refused three times.',
   },
   testing: 'Testing',
   testGood: 'The account works',

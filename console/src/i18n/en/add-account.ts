@@ -17,6 +17,7 @@ export const addAccount = {
   name: 'Name',
   nameHint: 'Used when the provider does not say an e-mail.',
   nameKeyHint: 'Left empty, it is called key-1, key-2 and so on.',
+  againHint: 'Sign in at the provider as {{name}}. Its order, notes and figures here stay.',
   start: 'Begin sign-in',
   openStep: 'Open the provider’s page and agree there',
   openPage: 'Open sign-in page',

@@ -6,6 +6,7 @@ export const overview = {
   attention_one: '{{count}} thing needs attention',
   attention_other: '{{count}} things need attention',
   attentionHint: 'Requests are served. Look at what is below when you have a moment.',
+  errorsHint: '{{count}} of {{total}} requests failed in the last minute.',
   trouble: 'Requests are failing',
   exposed: 'Not safe as it is',
   troubleHint: 'Begin with the first entry below.',
@@ -50,8 +51,12 @@ export const overview = {
       message: '{{account}} is out of use: {{reason}}',
       wayOut: '{{wayOut}}',
     },
+    'account-doubtful': {
+      message: '{{account}} may drop out: {{reason}}',
+      wayOut: '{{wayOut}}',
+    },
     'accounts-out': {
-      message: '{{count}} more accounts are out of use',
+      message: 'And {{count}} more out of use',
       wayOut: 'See the accounts.',
     },
     'quota-low': {
@@ -59,7 +64,7 @@ export const overview = {
       wayOut: 'Wait for its reset, map its models to others, or add an account.',
     },
     'records-dropped': {
-      message: '{{count}} request records could not be stored',
+      message: 'Request records that could not be stored: {{count}}',
       wayOut: 'Requests themselves go on. The log says why: a full disk, mostly.',
     },
     sandbox: {

@@ -43,8 +43,11 @@ export const settings = {
   on: 'On',
   off: 'Off',
   outOfRange: 'From {{least}} to {{most}}',
-  secretSet: 'Set. Write to replace',
+  secretSet: 'Set, not shown',
   secretUnset: 'None is set',
+  removeSecretTitle: 'Remove: {{name}}?',
+  removeSecretHint:
+    'It stops working at once, everywhere. It is kept nowhere else, so it cannot be brought back.',
   addEntry: 'Write and press Enter',
   noAccount: 'None: the pool chooses',
   units: {

@@ -31,6 +31,8 @@ export const shell = {
   crashed: 'This page has failed',
   crashedHint:
     'Nothing of the gateway is affected. Load the page again; if it fails again, the message below helps whoever looks into it.',
+  notLoaded: 'This page could not be loaded',
+  notLoadedHint: 'The gateway did not answer. The page comes by itself when it does again.',
   reload: 'Load again',
   pages: {
     overview: 'Overview',

@@ -116,6 +116,8 @@ export const accounts: Translated<typeof english> = {
     'standing-by': '沙盒账号：有您自己的账号时休息',
     verification: '需要验证',
     'invalid-key': '密钥不再被接受',
+    'refused-grant': '登录被拒绝',
+    'refused-key': '密钥被拒绝',
   },
   waysOut: {
     'invalid-grant': '请重新登录此账号。',
@@ -124,6 +126,8 @@ export const accounts: Translated<typeof english> = {
     'standing-by': '其他账号都不在时会自动恢复。也可以启用它，照常使用。',
     verification: '请在上游登录此账号并按提示完成验证。时间到后会自动重试；启用则立即重试。',
     'invalid-key': '请为此账号设置新的密钥，然后启用。',
+    'refused-grant': '请重新登录此账号。系统会自动重试，被拒绝三次后停用。',
+    'refused-key': '请为此账号设置新的密钥。系统会自动重试，被拒绝三次后停用。',
   },
   testing: '测试中',
   testGood: '账号可用',

@@ -20,6 +20,7 @@ export const addAccount: Translated<typeof english> = {
   name: '名称',
   nameHint: '提供方不提供邮箱时使用。',
   nameKeyHint: '留空则命名为 key-1、key-2 等。',
+  againHint: '请以 {{name}} 的身份在提供方登录。此处的顺序、备注和数据保持不变。',
   start: '开始登录',
   openStep: '打开提供方页面并同意授权',
   openPage: '打开登录页面',

@@ -40,7 +40,7 @@ export const keys: Translated<typeof english> = {
   tokenMeter: '{{name}} 今日使用的令牌',
   imageMeter: '{{name}} 今日生成的图片',
   noLimits: '无',
-  limitRequests: '每分钟 {{count}} 个请求',
+  limitRequests_other: '每分钟 {{count}} 个请求',
   limitTokens: '每分钟 {{tokens}} 令牌',
   limitModels_other: '{{count}} 个模型',
   limitAddresses_other: '{{count}} 个地址',

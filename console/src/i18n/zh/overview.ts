@@ -8,6 +8,7 @@ export const overview: Translated<typeof english> = {
   okHint: '账号有余量，请求成功。',
   attention_other: '{{count}} 项需要关注',
   attentionHint: '请求正常处理。有空时请查看下面的事项。',
+  errorsHint: '最近一分钟 {{total}} 个请求中有 {{count}} 个失败。',
   trouble: '请求正在失败',
   exposed: '目前不安全',
   troubleHint: '请从下面第一项开始处理。',
@@ -46,6 +47,7 @@ export const overview: Translated<typeof english> = {
       wayOut: '请查看失败原因。',
     },
     'account-out': { message: '{{account}} 已停止使用：{{reason}}', wayOut: '{{wayOut}}' },
+    'account-doubtful': { message: '{{account}} 可能停止使用：{{reason}}', wayOut: '{{wayOut}}' },
     'accounts-out': { message: '另有 {{count}} 个账号已停止使用', wayOut: '请查看账号。' },
     'quota-low': {
       message: '{{family}} 的配额仅剩 {{percent}}',

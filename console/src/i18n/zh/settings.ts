@@ -45,6 +45,8 @@ export const settings: Translated<typeof english> = {
   outOfRange: '{{least}} 至 {{most}}',
   secretSet: '已设置，可替换',
   secretUnset: '未设置',
+  removeSecretTitle: '移除{{name}}？',
+  removeSecretHint: '它会立即在所有地方失效。别处没有保存，因此无法恢复。',
   addEntry: '输入后按回车',
   noAccount: '无：由账号池选择',
   units: {

@@ -33,6 +33,8 @@ export const shell: Translated<typeof english> = {
   toOverview: '返回概览',
   crashed: '此页面出错了',
   crashedHint: '网关不受影响。请重新加载；如果再次出错，下面的信息有助于排查。',
+  notLoaded: '无法加载此页面',
+  notLoadedHint: '网关没有应答。恢复后页面会自动加载。',
   reload: '重新加载',
   pages: {
     overview: '概览',

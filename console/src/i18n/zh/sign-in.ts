@@ -9,6 +9,10 @@ export const signIn: Translated<typeof english> = {
   submit: '登录',
   hint: '控制台密码依次取自：环境变量 WEB_PASSWORD、配置文件中的 admin_password、API 密钥。',
   linkHint: '在本机启动时，网关会打印一次性登录链接。',
+  elsewhereTitle: '此控制台只能在网关所在的机器上打开',
+  elsewhere:
+    '尚未设置密码，因此只允许网关所在的机器访问。若要从这里使用，请在那里设置 WEB_PASSWORD、admin_password 或网关密钥。',
+  elsewhereProxy: '经由该机器上的代理访问，也视为从别处访问。',
   wrong: '控制台密码不正确。',
   tooMany_other: '尝试次数过多，请等待 {{count}} 秒后再试。',
 };

@@ -5,7 +5,7 @@ import { useTranslation } from 'react-i18next';
 import { sayWayOut } from '../../components/say-account-state.ts';
 import { RelativeTime } from '../../components/times.tsx';
 import { AccountMenu, type AccountMenuProps } from './account-menu.tsx';
-import { StateMark, StateReason } from './account-state.tsx';
+import { needsSignIn, StateMark, StateReason } from './account-state.tsx';
 import { QuotaBars } from './quota-bars.tsx';
 import { TierMark } from './tier-mark.tsx';
 
@@ -68,16 +68,16 @@ export function AccountCard(props: AccountItemProps) {
 /** What would help, with the button that does it. */
 function WayOut({ account, work, onSignIn }: AccountItemProps) {
   const { t } = useTranslation();
-  const { status, kind, origin, id } = account;
-  const needsSignIn = status.reason === 'invalid-grant' && kind === 'oauth' && origin === 'stored';
+  const { status, kind, id } = account;
   return (
     <div className="way-out-line">
       <span>{sayWayOut({ kind, reason: status.reason }, status.wayOut, t)}</span>
-      {needsSignIn ? (
+      {needsSignIn(account) && (
         <Button size="compact-sm" variant="default" onClick={() => onSignIn(account)}>
           {t('accounts.signInAgain')}
         </Button>
-      ) : (
+      )}
+      {!needsSignIn(account) && status.kind !== 'active' && (
         <Button
           size="compact-sm"
           variant="default"

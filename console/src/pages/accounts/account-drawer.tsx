@@ -6,7 +6,7 @@ import { useTranslation } from 'react-i18next';
 import type { Account } from '../../../../src/admin/contract.ts';
 import { sayWayOut } from '../../components/say-account-state.ts';
 import { RelativeTime } from '../../components/times.tsx';
-import { EndsIn, StateMark, StateReason } from './account-state.tsx';
+import { EndsIn, needsSignIn, StateMark, StateReason } from './account-state.tsx';
 import { AccountTestBox } from './account-test.tsx';
 import { EditForm } from './edit-form.tsx';
 import { QuotaBars } from './quota-bars.tsx';
@@ -81,7 +81,7 @@ function State({ account, work, onSignIn }: DetailsProps) {
         </p>
       )}
       <div className="state-actions">
-        {status.reason === 'invalid-grant' && account.kind === 'oauth' && (
+        {needsSignIn(account) && (
           <Button size="xs" onClick={() => onSignIn(account)}>
             {t('accounts.signInAgain')}
           </Button>

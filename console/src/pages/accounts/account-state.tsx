@@ -22,8 +22,15 @@ export function StateMark({ account }: { readonly account: Account }) {
   return isResting ? (
     <StatusMark tone="warn">{t('accounts.resting')}</StatusMark>
   ) : (
-    <StatusMark tone="ok">{t('accounts.usable')}</StatusMark>
+    // Usable with a reason: it is in doubt.
+    <StatusMark tone={status.reason === null ? 'ok' : 'warn'}>{t('accounts.usable')}</StatusMark>
   );
+}
+
+/** Whether a new sign-in is what would help. */
+export function needsSignIn({ kind, origin, status }: Account): boolean {
+  const isRefused = status.reason === 'invalid-grant' || status.reason === 'refused-grant';
+  return isRefused && kind === 'oauth' && origin === 'stored';
 }
 
 /** One line on what keeps the account, or some of its models, from serving. */
@@ -51,6 +58,9 @@ export function StateReason({ account }: { readonly account: Account }) {
         {t(`accounts.causes.${whole.cause}`)} · <EndsIn until={whole.until} />
       </span>
     );
+  }
+  if (status.reason !== null) {
+    return <span>{sayReason({ kind: account.kind, reason: status.reason }, t)}</span>;
   }
   if (first === undefined) return null;
   return <span>{t('accounts.restingModels', { count: cooldowns.length })}</span>;

@@ -69,6 +69,11 @@ function Begin({
   const canSignIn = upstream?.canSignIn ?? false;
   return (
     <form className="form-stack" onSubmit={submit}>
+      {again !== undefined && (
+        <p className="dialog-text wrap-anywhere">
+          {t('addAccount.againHint', { name: again.label })}
+        </p>
+      )}
       {again === undefined && (
         <UpstreamSelect upstreams={upstreams} isLoading={isLoading} chosen={chosen} />
       )}

@@ -14,7 +14,7 @@ const ICONS = {
   trouble: IconExclamationCircle,
 } as const;
 
-const FAILING: ReadonlySet<string> = new Set(['no-accounts', 'no-usable-account']);
+const FAILING: ReadonlySet<string> = new Set(['no-accounts', 'no-usable-account', 'many-errors']);
 
 export function StatusHead({ overview }: { readonly overview: Overview }) {
   const { t } = useTranslation();
@@ -28,7 +28,7 @@ export function StatusHead({ overview }: { readonly overview: Overview }) {
           {sayHeadline(overview, t)}
           {isSandbox && <span className="sandbox-mark">{t('overview.sandbox')}</span>}
         </h1>
-        <p>{t(isSandbox && status === 'ok' ? 'overview.sandboxHint' : `overview.${status}Hint`)}</p>
+        <p>{sayHint(overview, t)}</p>
       </div>
       <Facts overview={overview} />
     </header>
@@ -38,9 +38,20 @@ export function StatusHead({ overview }: { readonly overview: Overview }) {
 function sayHeadline({ status, attention }: Overview, t: TFunction): string {
   if (status === 'attention') return t('overview.attention', { count: attention.length });
   const isOpen = attention.some(({ kind }) => kind === 'open-to-all');
-  const isFailing = attention.some(({ kind }) => FAILING.has(kind));
+  const isFailing = attention.some(
+    ({ kind, severity }) => FAILING.has(kind) && severity === 'error',
+  );
   // An open door is trouble too, but none that a client would notice.
   return t(isOpen && !isFailing ? 'overview.exposed' : `overview.${status}`);
+}
+
+/** Failures that are few leave the headline as it is, but not the word that requests succeed. */
+function sayHint({ status, isSandbox, live }: Overview, t: TFunction): string {
+  const { errorsPerMinute: count, requestsPerMinute } = live;
+  if (status !== 'trouble' && count > 0) {
+    return t('overview.errorsHint', { count, total: Math.max(count, requestsPerMinute) });
+  }
+  return t(isSandbox && status === 'ok' ? 'overview.sandboxHint' : `overview.${status}Hint`);
 }
 
 function Facts({ overview }: { readonly overview: Overview }) {

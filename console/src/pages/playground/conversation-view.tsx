@@ -2,7 +2,7 @@
 
 import { Alert, Loader } from '@mantine/core';
 import { IconAlertTriangle, IconDownload, IconMessageCode } from '@tabler/icons-react';
-import { useEffect, useRef } from 'react';
+import { useCallback, useEffect, useRef } from 'react';
 import { useTranslation } from 'react-i18next';
 import { EmptyNote } from '../../components/empty-note.tsx';
 import type { AnswerPiece } from '../../wire/read-answer.ts';
@@ -12,11 +12,13 @@ export function ConversationView({ talk }: { readonly talk: Conversation }) {
   const { t } = useTranslation();
   const { said, trouble, isBusy } = talk;
   const end = useRef<HTMLDivElement>(null);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: it goes on as the answer does
-  useEffect(() => {
+  const showEnd = useCallback(() => {
     const list = end.current?.parentElement;
     if (list !== null && list !== undefined) list.scrollTop = list.scrollHeight;
-  }, [said, trouble]);
+  }, []);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: it goes on as the answer does
+  useEffect(showEnd, [said, trouble, showEnd]);
+  const isSaid = said.at(-1)?.pieces.some(({ kind }) => kind === 'error') ?? false;
   if (said.length === 0) {
     return (
       <div className="talk-empty">
@@ -29,8 +31,14 @@ export function ConversationView({ talk }: { readonly talk: Conversation }) {
     );
   }
   return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
-    <section className="talk" tabIndex={0} aria-label={t('shell.pages.playground')}>
+    <section
+      className="talk"
+      // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
+      tabIndex={0}
+      aria-label={t('shell.pages.playground')}
+      // A picture has its height only now.
+      onLoadCapture={showEnd}
+    >
       {said.map((turn, index) => (
         <TurnView
           // biome-ignore lint/suspicious/noArrayIndexKey: turns have no name but their place
@@ -39,7 +47,9 @@ export function ConversationView({ talk }: { readonly talk: Conversation }) {
           isComing={isBusy && index === said.length - 1}
         />
       ))}
-      {trouble !== undefined && <TroubleNote trouble={trouble} />}
+      {trouble !== undefined && !(trouble === 'refused' && isSaid) && (
+        <TroubleNote trouble={trouble} />
+      )}
       <div ref={end} />
     </section>
   );
@@ -103,7 +113,11 @@ function PieceView({ piece, number }: PieceViewProps) {
         </figure>
       );
     case 'error':
-      return <p className="turn-text turn-error">{piece.text}</p>;
+      return (
+        <p role="alert" className="turn-text turn-error">
+          {piece.text}
+        </p>
+      );
     default:
       return piece satisfies never;
   }

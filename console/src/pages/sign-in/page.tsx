@@ -1,6 +1,6 @@
 // What a browser sees that is not signed in.
 
-import { useEffect } from 'react';
+import { type ReactNode, useEffect } from 'react';
 import { useTranslation } from 'react-i18next';
 import { Logo } from '../../shell/logo.tsx';
 import { Preferences } from '../../shell/preferences.tsx';
@@ -9,17 +9,37 @@ import './page.css';
 
 export function SignInPage() {
   const { t } = useTranslation();
+  return (
+    <Card title={t('signIn.title')}>
+      <SignInForm />
+      <p>{t('signIn.hint')}</p>
+      <p>{t('signIn.linkHint')}</p>
+    </Card>
+  );
+}
+
+/** For a browser that no password would help: there is none. */
+export function ElsewherePage() {
+  const { t } = useTranslation();
+  return (
+    <Card title={t('signIn.elsewhereTitle')}>
+      <p>{t('signIn.elsewhere')}</p>
+      <p>{t('signIn.elsewhereProxy')}</p>
+    </Card>
+  );
+}
+
+function Card({ title, children }: { readonly title: string; readonly children: ReactNode }) {
+  const { t } = useTranslation();
   useEffect(() => {
-    document.title = t('shell.title', { page: t('signIn.title') });
-  }, [t]);
+    document.title = t('shell.title', { page: title });
+  }, [t, title]);
   return (
     <main className="sign-in">
       <div className="sign-in-card">
         <Logo />
-        <h1>{t('signIn.title')}</h1>
-        <SignInForm />
-        <p>{t('signIn.hint')}</p>
-        <p>{t('signIn.linkHint')}</p>
+        <h1>{title}</h1>
+        {children}
       </div>
       <Preferences />
     </main>

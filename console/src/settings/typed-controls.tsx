@@ -1,0 +1,162 @@
+// Controls that one types into: what was typed counts when the field is left, and stays there when it is refused.
+
+import { Button, NumberInput, PasswordInput, TextInput } from '@mantine/core';
+import { type KeyboardEvent, useState } from 'react';
+import { useTranslation } from 'react-i18next';
+import { useConfirm } from '../components/use-confirm.tsx';
+import { useFormat } from '../components/use-format.ts';
+import type { Field, NumberField, SecretField, TextField } from './fields.ts';
+import { isSecretSet } from './section-values.ts';
+import type { Setting } from './use-setting.ts';
+import { writeBytes } from './write-bytes.ts';
+
+export interface ControlProps<Kind extends Field = Field> {
+  readonly field: Kind;
+  readonly setting: Setting;
+  readonly id: string;
+}
+
+/** Ties a control to its hint. */
+export const describedBy = (id: string) => ({ id, 'aria-describedby': `${id}-hint` }) as const;
+
+export function NumberControl({ field, setting, id }: ControlProps<NumberField>) {
+  const { t } = useTranslation();
+  const format = useFormat();
+  const saved = typeof setting.value === 'number' ? setting.value : undefined;
+  const [draft, setDraft] = useState<number | string>();
+  const typed = draft ?? saved ?? '';
+  const { least, most, isWhole, unit } = field;
+  const isBad =
+    typeof typed === 'number' && (typed < least || typed > most || (isWhole && typed % 1 !== 0));
+  const commit = (): void => {
+    const next = typeof typed === 'number' ? typed : undefined;
+    if (isBad || setting.refusal !== undefined) return;
+    if (next !== saved) setting.save(next ?? null, () => setDraft(undefined));
+    else if (!setting.isSaving) setDraft(undefined);
+  };
+  return (
+    <NumberInput
+      {...describedBy(id)}
+      value={typed}
+      placeholder={t('settings.fallback', { value: writeAmount(field, format.number) })}
+      min={least}
+      max={most}
+      clampBehavior="none"
+      allowDecimal={!isWhole}
+      thousandSeparator={field.id === 'port' ? '' : ','}
+      hideControls
+      disabled={!setting.isLoaded}
+      rightSectionWidth={unit === undefined ? 0 : 84}
+      rightSection={
+        unit === undefined ? undefined : (
+          <span className="setting-unit">
+            {unit === 'bytes' && typeof typed === 'number'
+              ? writeBytes(typed)
+              : t(`settings.units.${unit}`)}
+          </span>
+        )
+      }
+      error={
+        isBad
+          ? t('settings.outOfRange', { least: format.number(least), most: format.number(most) })
+          : setting.refusal
+      }
+      onChange={(next) => {
+        if (next === typed) return;
+        setting.forgetRefusal();
+        setDraft(next);
+      }}
+      onBlur={commit}
+      onKeyDown={onEnter(commit)}
+    />
+  );
+}
+
+export function TextControl({ field, setting, id }: ControlProps<TextField>) {
+  const { t } = useTranslation();
+  const saved = typeof setting.value === 'string' ? setting.value : '';
+  const [draft, setDraft] = useState<string>();
+  const typed = draft ?? saved;
+  const commit = (): void => {
+    const next = typed.trim();
+    if (setting.refusal !== undefined) return;
+    if (next !== saved) setting.save(next === '' ? null : next, () => setDraft(undefined));
+    else if (!setting.isSaving) setDraft(undefined);
+  };
+  return (
+    <TextInput
+      {...describedBy(id)}
+      value={typed}
+      placeholder={t('settings.fallback', { value: field.fallback })}
+      disabled={!setting.isLoaded}
+      autoComplete="off"
+      spellCheck={false}
+      error={setting.refusal}
+      onChange={({ currentTarget }) => {
+        setting.forgetRefusal();
+        setDraft(currentTarget.value);
+      }}
+      onBlur={commit}
+      onKeyDown={onEnter(commit)}
+    />
+  );
+}
+
+export function SecretControl({ field, setting, id }: ControlProps<SecretField>) {
+  const { t } = useTranslation();
+  const confirm = useConfirm();
+  const [typed, setTyped] = useState('');
+  const isSet = isSecretSet(setting.value);
+  const commit = (): void => {
+    if (typed !== '') setting.save(typed, () => setTyped(''));
+  };
+  const remove = (): void =>
+    confirm({
+      title: t('settings.removeSecretTitle', { name: t(`settings.fields.${field.id}.name`) }),
+      body: <p className="dialog-text">{t('settings.removeSecretHint')}</p>,
+      confirm: t('common.remove'),
+      onConfirm: () => setting.save(null),
+    });
+  return (
+    <div className="setting-secret">
+      <PasswordInput
+        {...describedBy(id)}
+        value={typed}
+        placeholder={t(isSet ? 'settings.secretSet' : 'settings.secretUnset')}
+        disabled={!setting.isLoaded}
+        autoComplete="new-password"
+        error={setting.refusal}
+        onChange={({ currentTarget }) => {
+          setting.forgetRefusal();
+          setTyped(currentTarget.value);
+        }}
+        onKeyDown={onEnter(commit)}
+      />
+      {typed !== '' && (
+        <Button size="sm" onClick={commit}>
+          {t('common.save')}
+        </Button>
+      )}
+      {typed === '' && isSet && (
+        <Button size="sm" variant="default" onClick={remove}>
+          {t('common.remove')}
+        </Button>
+      )}
+    </div>
+  );
+}
+
+function onEnter(commit: () => void) {
+  return (event: KeyboardEvent): void => {
+    if (event.key === 'Enter') commit();
+  };
+}
+
+function writeAmount(
+  { fallback, unit, id }: NumberField,
+  write: (value: number) => string,
+): string {
+  // A port is a name, not an amount.
+  if (id === 'port') return String(fallback);
+  return unit === 'bytes' ? writeBytes(fallback) : write(fallback);
+}

@@ -1,0 +1,47 @@
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { type ConsoleApp, isWithoutBrowser, startConsole } from './console-app.ts';
+
+describe.skipIf(isWithoutBrowser)('while the gateway is away', () => {
+  let console: ConsoleApp;
+  beforeAll(async () => {
+    console = await startConsole();
+  });
+  afterEach(() => void console.problems.splice(0));
+  afterAll(() => console.close());
+
+  test('it is said, and a page that was never open comes once the gateway is back', async () => {
+    const page = await console.open('/keys');
+    await page.getByText('No keys yet').waitFor();
+    await page.context().setOffline(true);
+    await page.getByRole('link', { name: 'Usage' }).first().click();
+    await page.getByText('This page could not be loaded').waitFor();
+    await page.getByText('The gateway does not answer.').waitFor();
+    expect(await page.getByText('This page has failed').count()).toBe(0);
+    await page.getByRole('link', { name: 'Keys' }).first().click();
+    await page.getByText('No keys yet').waitFor();
+    await page.getByRole('link', { name: 'Logs' }).first().click();
+    await page.getByText('This page could not be loaded').waitFor();
+    await page.context().setOffline(false);
+    await page.getByRole('heading', { name: 'Logs', level: 1 }).waitFor();
+    expect(page.url()).toBe(`${console.url}/logs`);
+  }, 40_000);
+
+  test('a page whose code is gone for good is not loaded over and over', async () => {
+    const page = await console.open('/keys');
+    let loads = 0;
+    page.on('load', () => {
+      loads += 1;
+    });
+    await page.route(/\/assets\/.*\.(?:js|css)$/, (route, request) =>
+      loads > 0 || !/page-/.test(request.url()) ? route.continue() : route.abort(),
+    );
+    await page.getByRole('link', { name: 'Usage' }).first().click();
+    await page.getByRole('heading', { name: 'Usage', level: 1 }).waitFor();
+    expect(loads).toBe(1);
+    await page.unrouteAll();
+    await page.route(/\/assets\/page-.*/, (route) => route.abort());
+    await page.getByRole('link', { name: 'Logs' }).first().click();
+    await page.getByRole('button', { name: 'Load again' }).waitFor();
+    expect(loads).toBe(1);
+  }, 40_000);
+});
