@@ -122,19 +122,22 @@ test('a change while the upstream is being asked makes it be asked once more', a
   refresher.close();
 });
 
-test('a grant that is gone counts against the account', async () => {
-  const failure = { kind: 'credential-revoked' } as const;
-  const { clock, book, refresher } = setUp([known('a')], async () => {
-    throw new GatewayError({ kind: 'upstream-auth', source: 'upstream', message: 'gone', failure });
-  });
-  const startedAt = clock.now();
-  void refresher.refreshNow('a');
-  await clock.advance(0);
-  expect(book.events).toEqual([
-    { id: 'a', event: { kind: 'failure', model: '', failure, startedAt } },
-  ]);
-  refresher.close();
-});
+test.each(['credential-revoked', 'verification-required'] as const)(
+  'what ends the whole account (%s) is held against it before a request meets it',
+  async (kind) => {
+    const failure = { kind };
+    const { clock, book, refresher } = setUp([known('a')], async () => {
+      throw new GatewayError({ kind: 'upstream-auth', source: 'upstream', message: 'no', failure });
+    });
+    const startedAt = clock.now();
+    void refresher.refreshNow('a');
+    await clock.advance(0);
+    expect(book.events).toEqual([
+      { id: 'a', event: { kind: 'failure', model: '', failure, startedAt } },
+    ]);
+    refresher.close();
+  },
+);
 
 test('rows the upstream no longer names are removed', async () => {
   const quotas = new Map([['gone', createReading()]]);

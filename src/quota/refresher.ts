@@ -3,7 +3,7 @@
 import type { Account, QuotaReading } from '../accounts/account.ts';
 import type { AccountBook } from '../accounts/account-book.ts';
 import type { TokenSource } from '../accounts/token-source.ts';
-import { GatewayError } from '../canonical/error.ts';
+import { GatewayError, type UpstreamFailure } from '../canonical/error.ts';
 import type { Clock, Timer } from '../lib/clock.ts';
 import type { Upstream, UpstreamQuota } from '../upstreams/upstream.ts';
 import type { QuotaSettings } from './quota-settings.ts';
@@ -174,7 +174,7 @@ class Refresher implements QuotaRefresher {
     } catch (error) {
       const message = error instanceof Error ? error.message : String(error);
       const failure = error instanceof GatewayError ? error.failure : undefined;
-      if (failure?.kind === 'credential-revoked') {
+      if (failure !== undefined && isOfAccount(failure)) {
         book.apply(accountId, { kind: 'failure', model: '', failure, startedAt: readAt });
       }
       if (!this.#closing.signal.aborted) {
@@ -207,4 +207,9 @@ class Refresher implements QuotaRefresher {
       ...(projectId === undefined ? {} : { projectId }),
     });
   }
+}
+
+/** True for refusals that a request would meet as well: it is not to spend an attempt on finding out. */
+function isOfAccount({ kind }: UpstreamFailure): boolean {
+  return kind === 'credential-revoked' || kind === 'verification-required';
 }
