@@ -71,7 +71,7 @@ class AttemptRun {
   #lastError: GatewayError | undefined;
   #attemptStartedAt = 0;
   #pause: 'none' | 'jitter' | 'overload' = 'none';
-  /** The account whose model gave the first useless answer; null once it was asked again. */
+  /** The account that met the first fault of the path; null once it was asked again. */
   #secondChance: string | undefined | null;
 
   constructor(request: AttemptRequest, dependencies: AttemptDependencies) {
@@ -117,7 +117,7 @@ class AttemptRun {
     }
   }
 
-  /** A model may do better when it is asked again: once, when no other account is left to ask. */
+  /** Most faults of the path pass at once: the account is asked again, once, when no other is left to ask. */
   #leaseAgain(nothing: NothingLeft): Exclude<LeaseResult, { kind: 'wait' }> {
     const accountId = this.#secondChance;
     if (accountId === undefined || accountId === null) return nothing;
@@ -181,12 +181,15 @@ class AttemptRun {
       if (counts && !isPathFault(failure.kind)) this.#accountFaults -= 1;
       return step.change;
     }
-    lease.release(failure.kind === 'rejected' ? { kind: 'neutral' } : { kind: 'failure', failure });
+    // What one request meets twice on one account is held against it once.
+    const isRepeated = this.#secondChance === null && isPathFault(failure.kind);
+    const isHeld = failure.kind !== 'rejected' && !isRepeated;
+    lease.release(isHeld ? { kind: 'failure', failure } : { kind: 'neutral' });
     if (step.kind === 'stop') throw this.#finalError(error, failure);
     if (step.pause !== 'none') this.#dependencies.budget.take();
     // An overload is the upstream's, so the account may serve the next attempt itself.
     if (step.pause === 'overload') this.#tried.delete(lease.account.id);
-    if (failure.kind === 'unusable-answer' && this.#secondChance === undefined) {
+    else if (step.pause === 'jitter' && this.#secondChance === undefined) {
       this.#secondChance = lease.account.id;
     }
     this.#remember(error, failure);

@@ -225,6 +225,29 @@ test('a useless answer is asked for on the next account, and once more where the
   expect(triedAccounts(one)).toEqual(['a', 'a']);
 });
 
+test('a fault of the path is met once more where there is no other account (decision 012)', async () => {
+  const fault: Script = { fail: { kind: 'path', status: 502 } };
+  const passing = benchOf((_account, call) => (call === 0 ? fault : good), ['a']);
+  const again = passing.generate();
+  await passing.clock.advance(500);
+  expect(await again).toEqual({ kind: 'reply', body: { text: 'Hello' } });
+  expect(triedAccounts(passing)).toEqual(['a', 'a']);
+});
+
+test('two faults of one request on one account are held against it as one', async () => {
+  const bench = benchOf(
+    (_account, call) => (call < 4 ? { fail: { kind: 'path', status: 502 } } : good),
+    ['a'],
+  );
+  for (let request = 0; request < 2; request += 1) {
+    const pending = bench.generate().catch((error: unknown) => error);
+    await bench.clock.advance(500);
+    expect(await pending).toMatchObject({ failure: { kind: 'path' } });
+  }
+  expect(await bench.generate()).toEqual({ kind: 'reply', body: { text: 'Hello' } });
+  expect(bench.upstream.calls).toHaveLength(5);
+});
+
 test('requests whose answers are useless keep nobody else from the account', async () => {
   const isSpoiled = (call: number): boolean => call < 8;
   const bench = benchOf(
