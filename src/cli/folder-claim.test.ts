@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync, statSync } from 'node:fs';
+import { mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, expect, test } from 'vitest';
@@ -22,6 +22,7 @@ test('a folder has one owner at a time, in a private file', () => {
   const first = claimFolder(folder);
   expect(first.isOurs).toBe(true);
   expect(statSync(join(folder, 'running.lock')).mode & 0o777).toBe(0o600);
+  expect(readdirSync(folder)).toEqual(['running.lock']);
   expect(claimFolder(folder).isOurs).toBe(false);
   first.release();
   const second = claimFolder(folder);

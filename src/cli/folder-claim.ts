@@ -23,7 +23,8 @@ export function claimFolder(dataDir: string): FolderClaim {
   try {
     closeSync(openSync(path, 'a', 0o600));
     lock = new DatabaseSync(path, { timeout: 0 });
-    lock.exec('begin exclusive');
+    // Nothing is ever written: no journal has to stand beside the file.
+    lock.exec('pragma journal_mode = memory; begin exclusive');
   } catch (error) {
     lock?.close();
     return { isOurs: !isBusy(error), release: () => undefined };
