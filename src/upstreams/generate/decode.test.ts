@@ -248,6 +248,19 @@ test('choices are told apart by index', () => {
   ]);
 });
 
+test.each([-1, 0.5, 4_294_967_296, 'first'])(
+  'a candidate of the impossible index %s is the first choice, which every client sees',
+  (index) => {
+    const candidate = { index, content: { parts: [{ text: 'a' }] }, finishReason: 'STOP' };
+    expect(decode({ candidates: [candidate] })).toContainEqual({
+      kind: 'block-start',
+      index: 0,
+      choice: 0,
+      block: { kind: 'text' },
+    });
+  },
+);
+
 test('V055, P108: grounding that comes late stands before the end of the text it describes', () => {
   const groundingMetadata = {
     webSearchQueries: ['q'],

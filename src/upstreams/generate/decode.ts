@@ -22,6 +22,9 @@ export function createDecoder(context: DecodeContext, now: () => number): Decode
   return new GenerateDecoder(context, now);
 }
 
+/** Of Chat Completions; the others ask for fewer. */
+const MOST_CHOICES = 128;
+
 interface ChoiceState {
   readonly blocks: ChoiceDecoder;
   rawReason: string | undefined;
@@ -111,7 +114,7 @@ class GenerateDecoder implements Decoder {
   }
 
   #readCandidate(candidate: JsonObject, events: CanonicalEvent[]): void {
-    const state = this.#choiceAt(readNumber(candidate.index) ?? 0);
+    const state = this.#choiceAt(readChoice(candidate.index));
     const { content, groundingMetadata } = candidate;
     if (isJsonObject(content) && Array.isArray(content.parts)) {
       for (const part of content.parts) {
@@ -194,4 +197,10 @@ function addGrounding(choice: number, state: ChoiceState, events: CanonicalEvent
 
 function textOf(value: JsonValue | undefined): string | undefined {
   return typeof value === 'string' && value !== '' ? value : undefined;
+}
+
+/** Absent for the first one: the JSON form of zero. An index no request can have asked for is no index. */
+function readChoice(index: JsonValue | undefined): number {
+  const choice = readNumber(index) ?? 0;
+  return Number.isInteger(choice) && choice >= 0 && choice < MOST_CHOICES ? choice : 0;
 }
