@@ -1,94 +1,6 @@
-// The fields of generate-content requests: official names, accepted spellings and kinds of values.
+// The fields of generate-content requests: official names and kinds of values.
 
-import { keyIn } from './vocabulary.ts';
-
-/**
- * What a field may hold. `text` is content and kept as it stands; `free` and `schema` are the
- * client's own JSON and keep their keys; `signature` is a thought signature.
- */
-export type FieldKind = TextualKind | NumberKind | EnumKind | FreeKind | MessageKind | ListKind;
-
-export interface TextualKind {
-  readonly kind: 'text' | 'string' | 'boolean' | 'base64' | 'signature' | 'schema';
-}
-
-export interface NumberKind {
-  readonly kind: 'integer' | 'number';
-  readonly min: number;
-  readonly max: number;
-}
-
-export interface EnumKind {
-  readonly kind: 'enum';
-  /** Absent when any value is accepted. */
-  readonly values?: readonly string[];
-}
-
-export interface FreeKind {
-  readonly kind: 'free';
-  readonly shape: 'object' | 'schema' | 'string-map';
-}
-
-export interface MessageKind {
-  readonly kind: 'message';
-  readonly message: GenerateMessage;
-}
-
-export type ListKind =
-  | { readonly kind: 'string-list' }
-  | { readonly kind: 'enum-list'; readonly values: readonly string[] }
-  | { readonly kind: 'message-list'; readonly message: GenerateMessage };
-
-export type GenerateMessage =
-  | 'Request'
-  | 'Content'
-  | 'Part'
-  | 'Blob'
-  | 'FileReference'
-  | 'VideoMetadata'
-  | 'PartMediaResolution'
-  | 'FunctionCall'
-  | 'FunctionResponse'
-  | 'FunctionResponsePart'
-  | 'ExecutableCode'
-  | 'CodeExecutionResult'
-  | 'ServerToolCall'
-  | 'ServerToolResponse'
-  | 'Tool'
-  | 'FunctionDeclaration'
-  | 'SearchTool'
-  | 'SearchTypes'
-  | 'TimeRange'
-  | 'SearchRetrievalTool'
-  | 'DynamicRetrievalConfig'
-  | 'MapsTool'
-  | 'FileSearchTool'
-  | 'ComputerUseTool'
-  | 'ToolConfig'
-  | 'FunctionCallingConfig'
-  | 'RetrievalConfig'
-  | 'LatLng'
-  | 'SafetySetting'
-  | 'GenerationConfig'
-  | 'ThinkingConfig'
-  | 'ImageConfig'
-  | 'SpeechConfig'
-  | 'VoiceConfig'
-  | 'PrebuiltVoiceConfig'
-  | 'MultiSpeakerVoiceConfig'
-  | 'SpeakerVoiceConfig'
-  | 'ResponseFormat'
-  | 'TextFormat'
-  | 'ImageFormat'
-  | 'EmbedRequest'
-  | 'EmbedBatch'
-  | 'EmbedConfig';
-
-/** A field under its official camelCase name. */
-export interface GenerateField {
-  readonly name: string;
-  readonly kind: FieldKind;
-}
+import type { FieldKind, GenerateMessage } from './generate-field-kinds.ts';
 
 const INT32_MAX = 2 ** 31 - 1;
 const TEXT = { kind: 'text' } as const;
@@ -119,7 +31,9 @@ const EMBED_SETTINGS = {
 } as const;
 
 /** Source: `@google/genai` type definitions and the public GenerateContent reference. */
-const MESSAGES: Readonly<Record<GenerateMessage, Readonly<Record<string, FieldKind>>>> = {
+export const MESSAGE_FIELDS: Readonly<
+  Record<GenerateMessage, Readonly<Record<string, FieldKind>>>
+> = {
   Request: {
     contents: list('Content'),
     systemInstruction: message('Content'),
@@ -290,56 +204,3 @@ export const PART_DATA_FIELDS = [
   'toolCall',
   'toolResponse',
 ] as const;
-
-/** Keys of the Schema dialect that snake case spells differently (public reference: Schema). */
-const SCHEMA_KEYS = [
-  'minItems',
-  'maxItems',
-  'minProperties',
-  'maxProperties',
-  'minLength',
-  'maxLength',
-  'anyOf',
-  'propertyOrdering',
-];
-
-const SCHEMA_SPELLINGS = new Map(SCHEMA_KEYS.map((key) => [snakeCase(key), key]));
-
-/** Older names that follow no rule. */
-const ALIASES: readonly (readonly [GenerateMessage, alias: string, name: string])[] = [
-  ['GenerationConfig', '_responseJsonSchema', 'responseJsonSchema'],
-];
-
-const SPELLINGS = indexSpellings();
-
-/** The field a key stands for, in camelCase or snake_case and in either vocabulary. */
-export function findField(owner: GenerateMessage, key: string): GenerateField | undefined {
-  return SPELLINGS.get(owner)?.get(key);
-}
-
-/** The camelCase spelling of a Schema key; other keys unchanged. */
-export function officialSchemaKey(key: string): string {
-  return SCHEMA_SPELLINGS.get(key) ?? key;
-}
-
-function indexSpellings(): ReadonlyMap<string, ReadonlyMap<string, GenerateField>> {
-  const index = new Map<string, Map<string, GenerateField>>();
-  for (const [owner, fields] of Object.entries(MESSAGES)) {
-    const spellings = new Map<string, GenerateField>();
-    for (const [name, kind] of Object.entries(fields)) {
-      for (const word of [name, keyIn('neutral', name)]) {
-        spellings.set(word, { name, kind }).set(snakeCase(word), { name, kind });
-      }
-    }
-    index.set(owner, spellings);
-  }
-  for (const [owner, alias, name] of ALIASES) {
-    const field = index.get(owner)?.get(name);
-    if (field !== undefined) index.get(owner)?.set(alias, field);
-  }
-  return index;
-}
-
-function snakeCase(name: string): string {
-  return name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
-}

@@ -5,13 +5,13 @@ import { memberPath } from '../../canonical/field-reader.ts';
 import { tidyBase64 } from '../../lib/base64.ts';
 import type { JsonObject, JsonValue } from '../../lib/json.ts';
 import { isJsonObject, readNumber } from '../../lib/json.ts';
+import { findField } from '../../wire/find-generate-field.ts';
 import type {
   FieldKind,
   GenerateMessage,
   ListKind,
   NumberKind,
-} from '../../wire/generate-fields.ts';
-import { findField } from '../../wire/generate-fields.ts';
+} from '../../wire/generate-field-kinds.ts';
 import { normalizeSchema, UNDEFINED_TEXT } from './normalize-schema.ts';
 import { type Place, wrongType } from './place.ts';
 import { normalizeSignature } from './signatures.ts';

@@ -2,7 +2,7 @@
 
 import type { JsonObject, JsonValue } from '../../lib/json.ts';
 import { isJsonObject } from '../../lib/json.ts';
-import { officialSchemaKey } from '../../wire/generate-fields.ts';
+import { officialSchemaKey } from '../../wire/find-generate-field.ts';
 import { type Place, wrongType } from './place.ts';
 
 /** Deeper schemas than this are left as they are; no upstream takes them. */
