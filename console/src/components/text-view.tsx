@@ -6,6 +6,7 @@ import { type KeyboardEvent, useEffect, useMemo, useRef, useState } from 'react'
 import { useTranslation } from 'react-i18next';
 import { CopyIcon } from './copy-button.tsx';
 import { findMatches, splitByMatches } from './find-matches.ts';
+import { ScrollRegion } from './scroll-region.tsx';
 import './text-view.css';
 
 export interface TextViewProps {
@@ -69,15 +70,13 @@ export function TextView({ text, label, isPlain = false }: TextViewProps) {
         </Tooltip>
         <CopyIcon text={text} label={t('textView.copy', { name: label })} />
       </div>
-      <section
+      <ScrollRegion
         ref={body}
         className={isWrapped ? 'text-view-body is-wrapped' : 'text-view-body'}
-        // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
-        tabIndex={0}
-        aria-label={label}
+        label={label}
       >
         <MarkedText text={text} search={search} matches={matches} current={shown} />
-      </section>
+      </ScrollRegion>
     </div>
   );
 }

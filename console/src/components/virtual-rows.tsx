@@ -2,6 +2,7 @@
 
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { type ReactNode, useEffect, useRef } from 'react';
+import { ScrollRegion } from './scroll-region.tsx';
 import './virtual-rows.css';
 
 export interface VirtualRowsProps<Row> {
@@ -42,12 +43,10 @@ export function VirtualRows<Row>(props: VirtualRowsProps<Row>) {
     if (isNearEnd) onMore();
   }, [isNearEnd, onMore]);
   return (
-    <section
+    <ScrollRegion
       ref={frame}
       className="virtual-frame"
-      aria-label={label}
-      // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
-      tabIndex={0}
+      label={label}
       onScroll={({ currentTarget }) => onTop?.(currentTarget.scrollTop < TOP_PX)}
     >
       <ul className="virtual-list" style={{ blockSize: virtualizer.getTotalSize() }}>
@@ -69,6 +68,6 @@ export function VirtualRows<Row>(props: VirtualRowsProps<Row>) {
         })}
       </ul>
       {foot}
-    </section>
+    </ScrollRegion>
   );
 }

@@ -5,6 +5,7 @@ import { IconAlertTriangle, IconDownload, IconMessageCode } from '@tabler/icons-
 import { useCallback, useEffect, useRef } from 'react';
 import { useTranslation } from 'react-i18next';
 import { EmptyNote } from '../../components/empty-note.tsx';
+import { ScrollRegion } from '../../components/scroll-region.tsx';
 import type { AnswerPiece } from '../../wire/read-answer.ts';
 import type { Conversation, Said, Trouble } from './use-conversation.ts';
 
@@ -31,11 +32,9 @@ export function ConversationView({ talk }: { readonly talk: Conversation }) {
     );
   }
   return (
-    <section
+    <ScrollRegion
       className="talk"
-      // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
-      tabIndex={0}
-      aria-label={t('shell.pages.playground')}
+      label={t('shell.pages.playground')}
       // A picture has its height only now.
       onLoadCapture={showEnd}
     >
@@ -51,7 +50,7 @@ export function ConversationView({ talk }: { readonly talk: Conversation }) {
         <TroubleNote trouble={trouble} />
       )}
       <div ref={end} />
-    </section>
+    </ScrollRegion>
   );
 }
 

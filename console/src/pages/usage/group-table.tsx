@@ -4,6 +4,7 @@ import { useTranslation } from 'react-i18next';
 import type { UsageBucket } from '../../../../src/admin/contract.ts';
 import type { UsageGroup } from '../../api/queries/usage.ts';
 import { Panel } from '../../components/panel.tsx';
+import { ScrollRegion } from '../../components/scroll-region.tsx';
 import { useFormat } from '../../components/use-format.ts';
 import { allTokens, cacheShare, type GroupSum, sumByGroup } from './sum-usage.ts';
 import { useGroupNames } from './use-group-names.ts';
@@ -22,12 +23,7 @@ export function GroupTable({ buckets, by }: GroupTableProps) {
   const most = first === undefined ? 0 : allTokens(first.sum);
   return (
     <Panel isFlush title={t(`usage.byTitles.${by}`)}>
-      <section
-        className="table-scroll"
-        // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
-        tabIndex={0}
-        aria-label={t(`usage.byTitles.${by}`)}
-      >
+      <ScrollRegion className="table-scroll" label={t(`usage.byTitles.${by}`)}>
         <table className="plain-table">
           <thead>
             <tr>
@@ -58,7 +54,7 @@ export function GroupTable({ buckets, by }: GroupTableProps) {
             ))}
           </tbody>
         </table>
-      </section>
+      </ScrollRegion>
     </Panel>
   );
 }
