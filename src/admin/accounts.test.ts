@@ -1,13 +1,7 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { isJsonObject, type JsonObject, type JsonValue } from '../lib/json.ts';
-import {
-  type Answer,
-  addTo,
-  NOW,
-  SECRETS,
-  startAdmin,
-  type TestAdmin,
-} from './admin.test-support.ts';
+import { type Answer, addTo, startAdmin, type TestAdmin } from './admin.test-support.ts';
+import { NOW, SECRETS } from './admin-fakes.test-support.ts';
 
 let admin: TestAdmin;
 

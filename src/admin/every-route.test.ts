@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { isJsonObject, type JsonObject, type JsonValue } from '../lib/json.ts';
 import { startEdge, type TestEdge } from '../server/testing/start-edge.ts';
-import { addTo, PASSWORD, SECRETS, startAdmin, type TestAdmin } from './admin.test-support.ts';
+import { addTo, PASSWORD, startAdmin, type TestAdmin } from './admin.test-support.ts';
+import { SECRETS } from './admin-fakes.test-support.ts';
 
 const API_KEY = 'sk-a-client-key';
 

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { addTo, NOW, startAdmin, type TestAdmin } from './admin.test-support.ts';
+import { addTo, startAdmin, type TestAdmin } from './admin.test-support.ts';
+import { NOW } from './admin-fakes.test-support.ts';
 
 let admin: TestAdmin;
 

@@ -4,13 +4,8 @@ import { join } from 'node:path';
 import { Command } from 'commander';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { createFakeClock } from '../../test/support/fake-clock.ts';
-import {
-  addTo,
-  PASSWORD,
-  SECRETS,
-  startAdmin,
-  type TestAdmin,
-} from '../admin/admin.test-support.ts';
+import { addTo, PASSWORD, startAdmin, type TestAdmin } from '../admin/admin.test-support.ts';
+import { SECRETS } from '../admin/admin-fakes.test-support.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { JsonObject } from '../lib/json.ts';
 import { createHttpClient } from './admin-client.ts';
