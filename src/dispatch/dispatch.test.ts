@@ -234,33 +234,21 @@ test('a fault of the path is met once more where there is no other account (deci
   expect(triedAccounts(passing)).toEqual(['a', 'a']);
 });
 
-test('two faults of one request on one account are held against it as one', async () => {
+test.each([
+  ['faults that one request meets twice are held against the account once', 'path', 2],
+  ['useless answers keep nobody else from the account', 'unusable-answer', 4],
+] as const)('%s', async (_name, kind, requests) => {
   const bench = benchOf(
-    (_account, call) => (call < 4 ? { fail: { kind: 'path', status: 502 } } : good),
+    (_account, call) => (call < 2 * requests ? { fail: { kind } } : good),
     ['a'],
   );
-  for (let request = 0; request < 2; request += 1) {
+  for (let request = 0; request < requests; request += 1) {
     const pending = bench.generate().catch((error: unknown) => error);
     await bench.clock.advance(500);
-    expect(await pending).toMatchObject({ failure: { kind: 'path' } });
+    expect(await pending).toMatchObject({ failure: { kind } });
   }
   expect(await bench.generate()).toEqual({ kind: 'reply', body: { text: 'Hello' } });
-  expect(bench.upstream.calls).toHaveLength(5);
-});
-
-test('requests whose answers are useless keep nobody else from the account', async () => {
-  const isSpoiled = (call: number): boolean => call < 8;
-  const bench = benchOf(
-    (_account, call) => (isSpoiled(call) ? { fail: { kind: 'unusable-answer' } } : good),
-    ['a'],
-  );
-  for (let request = 0; request < 4; request += 1) {
-    const pending = bench.generate().catch((error: unknown) => error);
-    await bench.clock.advance(500);
-    expect(await pending).toMatchObject({ failure: { kind: 'unusable-answer' } });
-  }
-  expect(await bench.generate()).toEqual({ kind: 'reply', body: { text: 'Hello' } });
-  expect(bench.upstream.calls).toHaveLength(9);
+  expect(bench.upstream.calls).toHaveLength(2 * requests + 1);
 });
 
 test('an overloaded upstream is asked once more after its cooldown', async () => {

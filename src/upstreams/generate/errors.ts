@@ -64,22 +64,20 @@ export function classifyErrorFrame(
 
 /** A fault between here and the upstream's answer: another account may do better. */
 export function pathFault(message: string, cause?: unknown): GatewayError {
-  return new GatewayError({
-    kind: 'upstream-unavailable',
-    source: 'upstream',
-    message,
-    failure: { kind: 'path' },
-    cause,
-  });
+  return unavailable('path', message, cause);
 }
 
 /** The model gave an answer that helps nobody: asked again it may do better. */
 export function answerFault(message: string, cause?: unknown): GatewayError {
+  return unavailable('unusable-answer', message, cause);
+}
+
+function unavailable(kind: UpstreamFailure['kind'], message: string, cause: unknown): GatewayError {
   return new GatewayError({
     kind: 'upstream-unavailable',
     source: 'upstream',
     message,
-    failure: { kind: 'unusable-answer' },
+    failure: { kind },
     cause,
   });
 }
