@@ -66,11 +66,25 @@ async function collect(text: AnswerText): Promise<string[]> {
   return items;
 }
 
-test('an item a batch, the ending last, and nothing for batches that show nothing', async () => {
-  const { text, frames } = textOf(['silence', 'a', 'silence', 'b']);
-  expect(await collect(text)).toEqual(['a', 'b', '.']);
-  expect(frames.isGivenUp).toBe(false);
-});
+async function pumped(text: AnswerText): Promise<string[]> {
+  const items: string[] = [];
+  await text.pump((item) => items.push(item) > 0);
+  return items;
+}
+
+const WAYS = [
+  { way: 'read', collect },
+  { way: 'pumped', collect: pumped },
+];
+
+test.each(WAYS)(
+  '$way: an item a batch, the ending last, and nothing for batches that show nothing',
+  async ({ collect }) => {
+    const { text, frames } = textOf(['silence', 'a', 'silence', 'b']);
+    expect(await collect(text)).toEqual(['a', 'b', '.']);
+    expect(frames.isGivenUp).toBe(false);
+  },
+);
 
 test.each(['cut', 'break'])('a failure before the commit point is thrown (%s)', async (word) => {
   const { text, frames } = textOf(['silence', word]);
@@ -79,29 +93,46 @@ test.each(['cut', 'break'])('a failure before the commit point is thrown (%s)', 
   expect(frames.isGivenUp).toBe(word === 'break');
 });
 
-test.each(['cut', 'break'])('a failure behind it is the last item (%s)', async (word) => {
-  const { text, frames } = textOf(['a', word, 'b']);
-  expect(await collect(text)).toEqual(['a', '<cut>']);
-  expect(frames.isGivenUp).toBe(word === 'break');
+test.each(WAYS)('$way: a failure behind it is the last item', async ({ collect }) => {
+  for (const word of ['cut', 'break']) {
+    const { text, frames } = textOf(['a', word, 'b']);
+    expect(await collect(text)).toEqual(['a', '<cut>']);
+    expect(frames.isGivenUp).toBe(word === 'break');
+  }
 });
 
-test('an upstream nobody needs any more is given up, and the answer ends as usual', async () => {
-  const { text, frames } = textOf(['a', 'enough', 'b']);
-  expect(await collect(text)).toEqual(['a', '.']);
-  expect(frames.isGivenUp).toBe(true);
-});
+test.each(['cut', 'break'])(
+  'pumped: a failure before the commit point is thrown (%s)',
+  async (word) => {
+    const { text, frames } = textOf(['silence', word]);
+    await expect(pumped(text)).rejects.toBe(failure);
+    expect(frames.isGivenUp).toBe(word === 'break');
+  },
+);
 
-test('the first item comes again once it was put back, and the end is told once', async () => {
-  const { text } = textOf(['a', 'b']);
-  let ends = 0;
-  text.putBack(await text.next(), () => {
-    ends += 1;
-  });
-  expect(await collect(text)).toEqual(['a', 'b', '.']);
-  expect(ends).toBe(1);
-  await text.return();
-  expect(ends).toBe(1);
-});
+test.each(WAYS)(
+  '$way: an upstream nobody needs any more is given up, and the answer ends as usual',
+  async ({ collect }) => {
+    const { text, frames } = textOf(['a', 'enough', 'b']);
+    expect(await collect(text)).toEqual(['a', '.']);
+    expect(frames.isGivenUp).toBe(true);
+  },
+);
+
+test.each(WAYS)(
+  '$way: the first item comes again once it was put back, and the end is told once',
+  async ({ collect }) => {
+    const { text } = textOf(['a', 'b']);
+    let ends = 0;
+    text.putBack(await text.next(), () => {
+      ends += 1;
+    });
+    expect(await collect(text)).toEqual(['a', 'b', '.']);
+    expect(ends).toBe(1);
+    await text.return();
+    expect(ends).toBe(1);
+  },
+);
 
 test('a reader who leaves gives the upstream up, and the end is told', async () => {
   const { text, frames } = textOf(['a', 'b']);
@@ -116,4 +147,43 @@ test('a reader who leaves gives the upstream up, and the end is told', async () 
   expect(frames.isGivenUp).toBe(true);
   expect(ends).toBe(1);
   expect(await text.next()).toEqual({ done: true, value: undefined });
+});
+
+test.each([1, 2])(
+  'pumped: who has enough after item %d gives the upstream up and gets no more',
+  async (most) => {
+    const { text, frames } = textOf(['a', 'b', 'c']);
+    let ends = 0;
+    text.putBack(await text.next(), () => {
+      ends += 1;
+    });
+    const items: string[] = [];
+    await text.pump(async (item) => items.push(item) < most);
+    expect(items).toEqual(['a', 'b'].slice(0, most));
+    expect(frames.isGivenUp).toBe(true);
+    expect(ends).toBe(1);
+  },
+);
+
+test.each([1, 2])(
+  'pumped: what the taker of item %d throws is no failure of the answer',
+  async (which) => {
+    const { text, frames } = textOf(['a', 'b', 'c']);
+    text.putBack(await text.next(), () => {});
+    const fault = new Error('the taker broke');
+    const items: string[] = [];
+    const done = text.pump((item) => {
+      if (items.push(item) === which) throw fault;
+      return true;
+    });
+    await expect(done).rejects.toBe(fault);
+    expect(items).toHaveLength(which);
+    expect(frames.isGivenUp).toBe(true);
+  },
+);
+
+test('pumped: an answer that was whole in its first item has no second ending', async () => {
+  const { text } = textOf(['enough']);
+  text.putBack(await text.next(), () => {});
+  expect(await pumped(text)).toEqual(['.']);
 });

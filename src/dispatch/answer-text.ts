@@ -1,6 +1,7 @@
 // The text of one streamed answer as the client gets it, read from the upstream as fast as it is taken.
 
 import { asGatewayError, type GatewayError } from '../canonical/error.ts';
+import { type Pumpable, pump, type Take } from '../lib/pump.ts';
 import type { Frame, UpstreamStream } from '../upstreams/upstream.ts';
 import type { AnswerWatch } from './answer-watch.ts';
 
@@ -26,16 +27,16 @@ const DONE: IteratorReturnResult<undefined> = { done: true, value: undefined };
  * lane's own ending. Written by hand, as each generator between the socket and the client would cost
  * three turns of the microtask queue an event.
  */
-export class AnswerText implements AsyncIterableIterator<string, undefined> {
+export class AnswerText implements Pumpable<string> {
   readonly #lane: AnswerLane;
-  readonly #frames: AsyncIterator<readonly Frame[]>;
+  readonly #frames: UpstreamStream;
   #first: IteratorResult<string, undefined> | undefined;
   #isOver = false;
   #onEnd: (() => void) | undefined;
 
   constructor(frames: UpstreamStream, lane: AnswerLane) {
     this.#lane = lane;
-    this.#frames = frames[Symbol.asyncIterator]();
+    this.#frames = frames;
   }
 
   /** Takes the first item back for the next reader. `onEnd` is called once, when all is read or given up. */
@@ -60,6 +61,55 @@ export class AnswerText implements AsyncIterableIterator<string, undefined> {
     return this.#settle();
   }
 
+  async pump(take: Take<string>): Promise<void> {
+    const first = this.#first;
+    this.#first = undefined;
+    try {
+      if (first?.done === false && !(await take(first.value))) return;
+      if (this.#isOver) return;
+      const isWanted = await this.#pumpFrames(take);
+      if (isWanted && this.#lane.text !== '') await take(this.#takeText());
+    } finally {
+      if (!this.#isOver) await this.#leave();
+      this.#settle();
+    }
+  }
+
+  /** False when the taker has enough; else the answer's ending is left to be taken. */
+  async #pumpFrames(take: Take<string>): Promise<boolean> {
+    const lane = this.#lane;
+    let isWanted = true;
+    let isTaking = false;
+    const note = (goesOn: boolean): boolean => {
+      isTaking = false;
+      isWanted = goesOn;
+      return goesOn;
+    };
+    try {
+      await pump(this.#frames, (batch) => {
+        for (const frame of batch) lane.push(frame);
+        if (lane.isComplete()) return false;
+        if (lane.text === '' || !lane.watch.isCommitted) return true;
+        isTaking = true;
+        const goesOn = take(this.#takeText());
+        return typeof goesOn === 'boolean' ? note(goesOn) : goesOn.then(note);
+      });
+      this.#isOver = true;
+      if (isWanted) lane.end();
+    } catch (error) {
+      this.#isOver = true;
+      if (isTaking || !lane.watch.isCommitted) throw error;
+      lane.fail(asGatewayError(error));
+    }
+    return isWanted;
+  }
+
+  #takeText(): string {
+    const { text } = this.#lane;
+    this.#lane.text = '';
+    return text;
+  }
+
   async #read(): Promise<IteratorResult<string, undefined>> {
     const lane = this.#lane;
     if (this.#isOver) return this.#settle();
@@ -79,8 +129,7 @@ export class AnswerText implements AsyncIterableIterator<string, undefined> {
       if (!lane.watch.isCommitted) throw error;
       lane.fail(asGatewayError(error));
     }
-    const value = lane.text;
-    lane.text = '';
+    const value = this.#takeText();
     return value === '' ? this.#settle() : { done: false, value };
   }
 

@@ -8,6 +8,7 @@ import type { CanonicalRequest } from '../canonical/request.ts';
 import type { AnswerTranscript } from '../canonical/transcript.ts';
 import type { Usage } from '../canonical/usage.ts';
 import type { JsonObject } from '../lib/json.ts';
+import type { Pumpable } from '../lib/pump.ts';
 import type { Considered } from '../pool/pool.ts';
 import type { CountTokensCall, EmbedCall, GenerateCall } from '../protocols/protocol.ts';
 import type { RoutedModel } from './router.ts';
@@ -117,5 +118,5 @@ export type GenerateAnswer =
        * The stream's text, the committed beginning first. Never throws after the first item: a late
        * failure is the protocol's own in-band error, then the end.
        */
-      readonly chunks: AsyncIterable<string>;
+      readonly chunks: Pumpable<string>;
     };

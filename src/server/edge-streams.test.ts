@@ -36,7 +36,7 @@ function ask(edge: TestEdge, path = '/v1/messages', body = STREAM): RawConnectio
   return connection;
 }
 
-function streamOf(chunks: AsyncIterable<string>): GenerateAnswer {
+function streamOf(chunks: AsyncGenerator<string>): GenerateAnswer {
   return { kind: 'stream', chunks };
 }
 

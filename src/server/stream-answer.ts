@@ -3,6 +3,8 @@
 import { asGatewayError } from '../canonical/error.ts';
 import type { Timer } from '../lib/clock.ts';
 import { createId } from '../lib/ids.ts';
+import { type Pumpable, pump } from '../lib/pump.ts';
+import { SilenceTimer } from '../lib/silence-timer.ts';
 import type { GenerateCall, StreamWriter } from '../protocols/protocol.ts';
 import { baseHeaders } from './answer-headers.ts';
 import { readCallContext } from './call-context.ts';
@@ -48,16 +50,15 @@ export async function answerStream(
 
 async function copyChunks(
   stream: OpenStream,
-  chunks: AsyncIterable<string>,
+  chunks: Pumpable<string>,
   deadline: Timer,
 ): Promise<void> {
-  for await (const chunk of chunks) {
-    if (chunk === '') continue;
+  await pump(chunks, (chunk) => {
+    if (chunk === '') return true;
     deadline.cancel();
     const behind = stream.write(chunk);
-    if (behind !== undefined) await behind;
-    if (!stream.isOpen) return;
-  }
+    return behind === undefined ? stream.isOpen : behind.then(() => stream.isOpen);
+  });
   if (!stream.hasBegun) throw new Error('The answer stream ended without any event.');
   stream.end();
 }
@@ -69,7 +70,7 @@ class OpenStream {
   readonly #exchange: Exchange;
   readonly #writer: StreamWriter;
   readonly #socket: SocketWriter;
-  #pulse: Timer;
+  readonly #pulse: SilenceTimer;
 
   constructor(edge: Edge, exchange: Exchange, call: GenerateCall) {
     this.#edge = edge;
@@ -77,7 +78,8 @@ class OpenStream {
     const createdAt = Math.floor(edge.clock.now() / 1000);
     this.#writer = call.createStreamWriter({ model: call.model, createId, createdAt });
     this.#socket = createSocketWriter(exchange.response, edge.clock);
-    this.#pulse = edge.clock.startTimer(exchange.settings.headerHoldMs, this.#beat);
+    this.#pulse = new SilenceTimer(edge.clock, () => this.#beat());
+    this.#pulse.touch(exchange.settings.headerHoldMs);
   }
 
   get isOpen(): boolean {
@@ -85,8 +87,8 @@ class OpenStream {
   }
 
   write(chunk: string): Promise<void> | undefined {
-    if (this.hasBegun) this.#pulse.refresh();
-    else this.#begin();
+    if (!this.hasBegun) this.#begin();
+    this.#pulse.touch(this.#exchange.settings.keepAliveMs);
     return this.#socket.write(chunk);
   }
 
@@ -113,8 +115,6 @@ class OpenStream {
     const edge = this.#edge;
     const exchange = this.#exchange;
     this.hasBegun = true;
-    this.#pulse.cancel();
-    this.#pulse = edge.clock.startTimer(exchange.settings.keepAliveMs, this.#beat);
     if (!this.isOpen) return;
     const headers = baseHeaders(edge, exchange);
     headers.push('content-type', this.#writer.contentType);
@@ -123,10 +123,10 @@ class OpenStream {
     exchange.response.writeHead(200, headers);
   }
 
-  readonly #beat = (): void => {
-    if (this.hasBegun) this.#pulse.refresh();
-    else this.#begin();
+  #beat(): void {
+    if (!this.hasBegun) this.#begin();
+    this.#pulse.touch(this.#exchange.settings.keepAliveMs);
     if (!this.isOpen) return;
     this.#socket.writeIfIdle(this.#writer.keepAlive());
-  };
+  }
 }

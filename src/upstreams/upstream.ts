@@ -7,6 +7,7 @@ import type { ModelCapabilities, ModelTask, ModelVariant } from '../canonical/mo
 import type { Receipt } from '../canonical/receipt.ts';
 import type { CanonicalRequest, SignatureRecall } from '../canonical/request.ts';
 import type { JsonObject } from '../lib/json.ts';
+import type { Pumpable } from '../lib/pump.ts';
 
 export interface Upstream {
   /** Its id in the configuration; the profile's name, such as `sandbox`, where there is none. */
@@ -115,7 +116,7 @@ export interface UpstreamEmbedCall extends Omit<UpstreamCall, 'body' | 'stream'>
 }
 
 /** The frames of one answer, a batch per chunk read. Iteration throws GatewayError with `failure` set. */
-export type UpstreamStream = AsyncIterable<readonly Frame[]>;
+export type UpstreamStream = Pumpable<readonly Frame[]>;
 
 export interface Frame {
   /** The frame's JSON as it came. */

@@ -60,7 +60,7 @@ test('unread frames stop the reading at a byte cap, taking them starts it again'
   const stream = open();
   for (let n = 0; n < 3; n += 1) send(`data: {"n":${n},"pad":"xxxxxxxxxx"}\n\n`);
   expect(log).toEqual(['pause']);
-  const { value } = await stream.next();
+  const { value } = await stream.frames.next();
   expect(value?.length).toBe(3);
   expect(log).toEqual(['pause', 'resume']);
 });
@@ -69,7 +69,7 @@ test('a reader that waits gets each batch without any pause', async () => {
   const { open, send, log } = feed();
   const stream = open();
   for (let n = 0; n < 10; n += 1) {
-    const next = stream.next();
+    const next = stream.frames.next();
     send(`data: {"n":${n},"pad":"${'x'.repeat(200)}"}\n\n`);
     expect((await next).value?.[0]?.value.n).toBe(n);
   }
@@ -80,8 +80,8 @@ test('90 s of silence after a frame is a timeout, and comments do not put it off
   const { open, send, clock, log } = feed();
   const stream = open();
   send('data: {"a":1}\n\n');
-  await stream.next();
-  const next = failureOf(stream.next());
+  await stream.frames.next();
+  const next = failureOf(stream.frames.next());
   await clock.advance(89_000);
   send(': ping\n\n');
   await clock.advance(999);
@@ -101,8 +101,8 @@ test('after a thought, or from a model that draws, 180 s of silence are borne', 
     const { open, send, clock, log } = feed({ drawsImages });
     const stream = open();
     send(`data: ${frame}\n\n`);
-    await stream.next();
-    const next = failureOf(stream.next());
+    await stream.frames.next();
+    const next = failureOf(stream.frames.next());
     await clock.advance(179_999);
     expect(log).toEqual([]);
     await clock.advance(1);
@@ -115,7 +115,7 @@ test('a slow reader is not mistaken for a silent upstream', async () => {
   open();
   send(`data: {"pad":"${'x'.repeat(200)}"}\n\n`);
   await clock.advance(1_000_000);
-  expect((await stream.next()).done).toBe(false);
+  expect((await stream.frames.next()).done).toBe(false);
 });
 
 test('an abort rejects at once with the signal’s reason', async () => {
@@ -125,8 +125,8 @@ test('an abort rejects at once with the signal’s reason', async () => {
   const reason = new Error('left');
   abort.abort(reason);
   expect(log).toEqual(['closed', 'abort']);
-  await expect(stream.next()).rejects.toBe(reason);
-  expect(await stream.next()).toEqual({ done: true, value: undefined });
+  await expect(stream.frames.next()).rejects.toBe(reason);
+  expect(await stream.frames.next()).toEqual({ done: true, value: undefined });
 });
 
 test('an abort before the connection is there gives the request up when it is', async () => {
@@ -142,7 +142,7 @@ test('leaving the loop early cancels the exchange', async () => {
   const { open, send, log } = feed();
   const stream = open();
   send('data: {"a":1}\n\n');
-  for await (const _frames of stream) break;
+  for await (const _frames of stream.frames) break;
   expect(log).toEqual(['closed', 'abort']);
 });
 
@@ -150,8 +150,8 @@ test('frames that came before a failure are given out first', async () => {
   const { open, send, stream } = feed();
   open();
   send('data: {"a":1}\n\ndata: {broken\n\n');
-  expect((await stream.next()).value?.length).toBe(1);
-  const failed = failureOf(stream.next());
+  expect((await stream.frames.next()).value?.length).toBe(1);
+  const failed = failureOf(stream.frames.next());
   stream.onResponseEnd();
   expect(await failed).toMatchObject({ failure: { kind: 'path' } });
 });
@@ -180,7 +180,7 @@ test('an answer without end is cut off at a byte cap, whatever it is made of', a
     const stream = open();
     const failure = failureOf(
       (async () => {
-        for await (const frames of stream) expect(frames.length).toBeGreaterThan(0);
+        for await (const frames of stream.frames) expect(frames.length).toBeGreaterThan(0);
       })(),
     );
     for (let sent = 0; sent < 60_000; sent += piece.length * 50) {

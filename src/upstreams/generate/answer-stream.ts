@@ -1,7 +1,9 @@
 // One exchange with the upstream: response bytes in, batches of frames out, at the reader's own pace.
 
 import type { Dispatcher } from 'undici';
-import type { Clock, Timer } from '../../lib/clock.ts';
+import type { Clock } from '../../lib/clock.ts';
+import { type Ending, Handover } from '../../lib/handover.ts';
+import { SilenceTimer } from '../../lib/silence-timer.ts';
 import { createFrameReader, FrameError, type FrameReader } from '../../wire/sse-reader.ts';
 import type { Frame, UpstreamStream } from '../upstream.ts';
 import { classifyFailure, pathFault } from './errors.ts';
@@ -33,7 +35,6 @@ export interface AnswerLimits {
 }
 
 type Headers = Readonly<Record<string, string | string[] | undefined>>;
-type Ending = { readonly kind: 'end' } | { readonly kind: 'error'; readonly error: unknown };
 
 interface Refusal {
   readonly status: number;
@@ -45,79 +46,43 @@ interface Refusal {
 /** Interim answers (1xx) before the real one; more are no answer. */
 const MOST_INTERIM = 100;
 
-interface Waiter<Value> {
-  resolve(value: Value): void;
-  reject(error: unknown): void;
-}
-
 /**
- * A handler of undici's `dispatch` and the iterator over its frames in one: no stream object stands
- * between the socket and the decoder. Comments and other bytes that complete no frame do not put the
- * idle limit off. An abort rejects at once with the signal's reason and destroys the socket.
+ * A handler of undici's `dispatch` that hands frames over: no stream object stands between the
+ * socket and the decoder. Comments and other bytes that complete no frame do not put the idle limit
+ * off. An abort rejects at once with the signal's reason and destroys the socket.
  */
-export class AnswerStream
-  implements Dispatcher.DispatchHandler, AsyncIterator<readonly Frame[], undefined>
-{
+export class AnswerStream implements Dispatcher.DispatchHandler {
   /** Resolves with the frames when good headers came. @throws GatewayError with `failure` set */
   readonly opened: Promise<UpstreamStream>;
+  readonly frames: Handover<Frame>;
   readonly #options: AnswerStreamOptions;
   readonly #reader: FrameReader;
   readonly #onAbort = (): void => this.#cancel(this.#options.signal.reason);
-  #opening: Waiter<UpstreamStream> | undefined;
+  readonly #opening = Promise.withResolvers<UpstreamStream>();
   #controller: Dispatcher.DispatchController | undefined;
   #hasAnswer = false;
   #interim = 0;
   #bytes = 0;
   #refusal: Refusal | undefined;
-  #waiting: Frame[] = [];
   #waitingBytes = 0;
-  #reading: Waiter<IteratorResult<readonly Frame[], undefined>> | undefined;
-  #ending: Ending | undefined;
-  #timer: Timer | undefined;
-  #timerMs = 0;
+  #isOver = false;
+  readonly #silence: SilenceTimer;
 
   constructor(options: AnswerStreamOptions) {
     this.#options = options;
     this.#reader = createFrameReader(options.limits);
-    this.opened = new Promise((resolve, reject) => {
-      this.#opening = { resolve, reject };
+    this.#silence = new SilenceTimer(options.clock, (limitMs) => this.#onSilence(limitMs));
+    this.frames = new Handover({
+      onCaughtUp: (frames) => this.#resume(frames),
+      onLeft: () => this.#leave(),
     });
+    this.opened = this.#opening.promise;
     options.signal.addEventListener('abort', this.#onAbort, { once: true });
-  }
-
-  [Symbol.asyncIterator](): this {
-    return this;
-  }
-
-  next(): Promise<IteratorResult<readonly Frame[], undefined>> {
-    if (this.#waiting.length > 0) {
-      const value = this.#waiting;
-      this.#waiting = [];
-      this.#waitingBytes = 0;
-      this.#resume(value);
-      return Promise.resolve({ done: false, value });
-    }
-    const ending = this.#ending;
-    if (ending?.kind === 'error') {
-      this.#ending = { kind: 'end' };
-      return Promise.reject(ending.error);
-    }
-    if (ending !== undefined) return Promise.resolve({ done: true, value: undefined });
-    return new Promise((resolve, reject) => {
-      this.#reading = { resolve, reject };
-    });
-  }
-
-  return(): Promise<IteratorResult<readonly Frame[], undefined>> {
-    this.#waiting = [];
-    this.#finish({ kind: 'end' });
-    this.#controller?.abort(new Error('The answer is not read any further.'));
-    return Promise.resolve({ done: true, value: undefined });
   }
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
     this.#controller = controller;
-    if (this.#ending !== undefined) controller.abort(new Error('The request was given up.'));
+    if (this.#isOver) controller.abort(new Error('The request was given up.'));
   }
 
   onResponseStarted(): void {
@@ -132,7 +97,7 @@ export class AnswerStream
     }
     if (status >= 300) {
       this.#refusal = { status, headers, chunks: [], bytes: 0 };
-      this.#arm(this.#options.limits.refusalMs);
+      this.#silence.touch(this.#options.limits.refusalMs);
       return;
     }
     const fault = faultOfHeaders(headers);
@@ -140,13 +105,12 @@ export class AnswerStream
       this.#cancel(pathFault(fault, new Error(`content-type ${headers['content-type']}`)));
       return;
     }
-    this.#arm(this.#options.limits.firstFrameMs);
-    this.#opening?.resolve(this);
-    this.#opening = undefined;
+    this.#silence.touch(this.#options.limits.firstFrameMs);
+    this.#opening.resolve(this.frames);
   }
 
   onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
-    if (this.#ending !== undefined) return;
+    if (this.#isOver) return;
     if (this.#refusal !== undefined) {
       this.#readRefusal(this.#refusal, chunk);
       return;
@@ -162,15 +126,15 @@ export class AnswerStream
       this.#cancel(frameFault(error));
       return;
     }
-    if (this.#waiting.length === 0) return;
+    if (!this.frames.hasWaiting) return;
     this.#waitingBytes += chunk.length;
     if (this.#waitingBytes < this.#options.limits.maxWaitingBytes) return;
-    this.#disarm();
+    this.#silence.cancel();
     controller.pause();
   }
 
   onResponseEnd(): void {
-    if (this.#ending !== undefined) return;
+    if (this.#isOver) return;
     if (this.#refusal !== undefined) {
       this.#finish({ kind: 'error', error: this.#readFailure(this.#refusal) });
       return;
@@ -184,7 +148,7 @@ export class AnswerStream
   }
 
   onResponseError(_controller: unknown, error: Error): void {
-    if (this.#ending !== undefined) return;
+    if (this.#isOver) return;
     const refusal = this.#refusal;
     const failure = refusal
       ? this.#readFailure(refusal)
@@ -195,22 +159,22 @@ export class AnswerStream
   #deliver(frames: readonly Frame[]): void {
     const last = frames.at(-1);
     if (last === undefined) return;
-    this.#arm(this.#options.idleMsAfter(last));
-    const reading = this.#reading;
-    if (reading === undefined) {
-      for (const frame of frames) this.#waiting.push(frame);
-      return;
-    }
-    this.#reading = undefined;
-    reading.resolve({ done: false, value: frames });
+    this.#silence.touch(this.#options.idleMsAfter(last));
+    this.frames.add(frames);
   }
 
   #resume(taken: readonly Frame[]): void {
+    this.#waitingBytes = 0;
     const controller = this.#controller;
-    if (this.#ending !== undefined || controller?.paused !== true) return;
+    if (this.#isOver || controller?.paused !== true) return;
     const last = taken.at(-1);
-    if (last !== undefined) this.#arm(this.#options.idleMsAfter(last));
+    if (last !== undefined) this.#silence.touch(this.#options.idleMsAfter(last));
     controller.resume();
+  }
+
+  #leave(): void {
+    this.#finish({ kind: 'end' });
+    this.#controller?.abort(new Error('The answer is not read any further.'));
   }
 
   #readRefusal(refusal: Refusal, chunk: Buffer): void {
@@ -229,38 +193,19 @@ export class AnswerStream
 
   /** Ends the exchange from this side: nothing more is given out, the socket goes. */
   #cancel(error: unknown): void {
-    if (this.#options.signal.aborted) this.#waiting = [];
+    if (this.#options.signal.aborted) this.frames.drop();
     this.#finish({ kind: 'error', error });
     this.#controller?.abort(new Error('The exchange was cancelled.'));
   }
 
   #finish(ending: Ending): void {
-    if (this.#ending !== undefined) return;
-    this.#ending = ending;
-    this.#disarm();
+    if (this.#isOver) return;
+    this.#isOver = true;
+    this.#silence.cancel();
     this.#options.signal.removeEventListener('abort', this.#onAbort);
     this.#options.onClosed();
-    if (ending.kind === 'error' && this.#opening !== undefined) this.#opening.reject(ending.error);
-    this.#opening = undefined;
-    const reading = this.#reading;
-    if (reading === undefined) return;
-    this.#reading = undefined;
-    this.next().then(reading.resolve, reading.reject);
-  }
-
-  #arm(limitMs: number): void {
-    if (this.#timer !== undefined && this.#timerMs === limitMs) {
-      this.#timer.refresh();
-      return;
-    }
-    this.#disarm();
-    this.#timerMs = limitMs;
-    this.#timer = this.#options.clock.startTimer(limitMs, () => this.#onSilence(limitMs));
-  }
-
-  #disarm(): void {
-    this.#timer?.cancel();
-    this.#timer = undefined;
+    if (ending.kind === 'error') this.#opening.reject(ending.error);
+    this.frames.end(ending);
   }
 
   #onSilence(limitMs: number): void {

@@ -1,0 +1,137 @@
+import { expect, test } from 'vitest';
+import { Handover } from './handover.ts';
+import { pump, type Take } from './pump.ts';
+
+function start() {
+  const log: string[] = [];
+  const handover = new Handover<string>({
+    onCaughtUp: (items) => log.push(`caught up ${items.join('')}`),
+    onLeft: () => log.push('left'),
+  });
+  const take: Take<readonly string[]> = (items) => {
+    log.push(items.join(''));
+    return true;
+  };
+  return { handover, log, take };
+}
+
+const fault = new Error('cut');
+
+test('a pumped item is taken in the turn it is added', () => {
+  const { handover, log, take } = start();
+  void handover.pump(take);
+  handover.add(['a']);
+  handover.add(['b', 'c']);
+  expect(log).toEqual(['a', 'bc']);
+});
+
+test('what waited when pumping begins comes first, then the end', async () => {
+  const { handover, log, take } = start();
+  handover.add(['a']);
+  handover.add(['b']);
+  handover.end({ kind: 'end' });
+  await handover.pump(take);
+  expect(log).toEqual(['caught up ab', 'ab']);
+});
+
+test('the fault comes behind all that was added before it, in every way of reading', async () => {
+  const { handover, log, take } = start();
+  handover.add(['a']);
+  handover.end({ kind: 'error', error: fault });
+  await expect(handover.pump(take)).rejects.toBe(fault);
+  expect(log).toEqual(['caught up a', 'a']);
+  const other = start().handover;
+  const first = other.next();
+  other.add(['a']);
+  other.end({ kind: 'error', error: fault });
+  expect(await first).toEqual({ done: false, value: ['a'] });
+  await expect(other.next()).rejects.toBe(fault);
+  expect(await other.next()).toEqual({ done: true, value: undefined });
+});
+
+test('a taker that is behind gets nothing until it has caught up, and then all at once', async () => {
+  const { handover, log } = start();
+  const behind = Promise.withResolvers<boolean>();
+  const done = handover.pump((items) => {
+    log.push(items.join(''));
+    return items[0] === 'a' ? behind.promise : true;
+  });
+  handover.add(['a']);
+  handover.add(['b']);
+  handover.add(['c']);
+  handover.end({ kind: 'end' });
+  expect(log).toEqual(['a']);
+  behind.resolve(true);
+  await done;
+  expect(log).toEqual(['a', 'caught up bc', 'bc']);
+});
+
+test('a taker with enough leaves, at once or later, and gets nothing more', async () => {
+  for (const enough of [false, Promise.resolve(false)]) {
+    const { handover, log } = start();
+    const done = handover.pump((items) => {
+      log.push(items.join(''));
+      return enough;
+    });
+    handover.add(['a']);
+    if (enough === false) handover.add(['b']);
+    await done;
+    handover.add(['c']);
+    expect(log).toEqual(['a', 'left']);
+  }
+});
+
+test('what a taker throws is what pumping throws, and the producer is left', async () => {
+  for (const take of [
+    () => {
+      throw fault;
+    },
+    () => Promise.reject(fault),
+  ]) {
+    const { handover, log } = start();
+    const done = handover.pump(take);
+    handover.add(['a']);
+    await expect(done).rejects.toBe(fault);
+    expect(log).toEqual(['left']);
+  }
+});
+
+test('a reader that goes over to pumping misses nothing', async () => {
+  const { handover, log, take } = start();
+  const first = handover.next();
+  handover.add(['a']);
+  expect((await first).value).toEqual(['a']);
+  handover.add(['b']);
+  const done = handover.pump(take);
+  handover.add(['c']);
+  handover.end({ kind: 'end' });
+  await done;
+  expect(log).toEqual(['caught up b', 'b', 'c']);
+});
+
+test('dropped items are never given, the end still is', async () => {
+  const { handover, log, take } = start();
+  handover.add(['a']);
+  handover.drop();
+  handover.end({ kind: 'error', error: fault });
+  await expect(handover.pump(take)).rejects.toBe(fault);
+  expect(log).toEqual([]);
+});
+
+test('a generator is pumped as well, held back and left by the same answers', async () => {
+  const log: string[] = [];
+  async function* letters(): AsyncGenerator<string, void> {
+    try {
+      for (const letter of 'abc') yield letter;
+    } finally {
+      log.push('left');
+    }
+  }
+  const taken: string[] = [];
+  await pump(letters(), async (letter) => {
+    taken.push(letter);
+    return letter !== 'b';
+  });
+  expect(taken).toEqual(['a', 'b']);
+  expect(log).toEqual(['left']);
+});

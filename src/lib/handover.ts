@@ -1,0 +1,149 @@
+// Hands the batches of one producer to one consumer: at once where it waits for them, else in order later.
+
+import type { Pumpable, Take } from './pump.ts';
+
+export interface HandoverOptions<Item> {
+  /** Called when the consumer takes items that had to wait. */
+  onCaughtUp(items: readonly Item[]): void;
+  /** Called when the consumer wants no more. */
+  onLeft(): void;
+}
+
+interface Waiter<Value> {
+  resolve(value: Value): void;
+  reject(error: unknown): void;
+}
+
+interface Taker<Item> extends Waiter<void> {
+  readonly take: Take<readonly Item[]>;
+  /** True while what was given last holds the next back. */
+  isBehind: boolean;
+}
+
+export type Ending = { readonly kind: 'end' } | { readonly kind: 'error'; readonly error: unknown };
+type Batch<Item> = IteratorResult<readonly Item[], undefined>;
+
+/** The consumer iterates, and may go over to `pump` between two items; never both at the same time. */
+export class Handover<Item> implements Pumpable<readonly Item[]> {
+  readonly #options: HandoverOptions<Item>;
+  #waiting: Item[] = [];
+  #reading: Waiter<Batch<Item>> | undefined;
+  #taker: Taker<Item> | undefined;
+  #ending: Ending | undefined;
+
+  constructor(options: HandoverOptions<Item>) {
+    this.#options = options;
+  }
+
+  get hasWaiting(): boolean {
+    return this.#waiting.length > 0;
+  }
+
+  /** `items` is not empty, and from now on the consumer's. */
+  add(items: readonly Item[]): void {
+    const reading = this.#reading;
+    const taker = this.#taker;
+    if (reading !== undefined) {
+      this.#reading = undefined;
+      reading.resolve({ done: false, value: items });
+    } else if (taker !== undefined && !taker.isBehind) {
+      this.#give(taker, items);
+    } else {
+      for (const item of items) this.#waiting.push(item);
+    }
+  }
+
+  /** What waits is never asked for. */
+  drop(): void {
+    this.#waiting = [];
+  }
+
+  /** Nothing comes any more; what waits is still handed over. Only the first call counts. */
+  end(ending: Ending): void {
+    if (this.#ending !== undefined) return;
+    this.#ending = ending;
+    if (this.#taker !== undefined) this.#feed(this.#taker);
+    const reading = this.#reading;
+    if (reading === undefined) return;
+    this.#reading = undefined;
+    this.next().then(reading.resolve, reading.reject);
+  }
+
+  [Symbol.asyncIterator](): this {
+    return this;
+  }
+
+  next(): Promise<Batch<Item>> {
+    if (this.hasWaiting) return Promise.resolve({ done: false, value: this.#takeWaiting() });
+    const ending = this.#ending;
+    if (ending?.kind === 'error') {
+      this.#ending = { kind: 'end' };
+      return Promise.reject(ending.error);
+    }
+    if (ending !== undefined) return Promise.resolve({ done: true, value: undefined });
+    return new Promise((resolve, reject) => {
+      this.#reading = { resolve, reject };
+    });
+  }
+
+  return(): Promise<Batch<Item>> {
+    this.#leave();
+    return Promise.resolve({ done: true, value: undefined });
+  }
+
+  pump(take: Take<readonly Item[]>): Promise<void> {
+    return new Promise((resolve, reject) => {
+      this.#taker = { take, resolve, reject, isBehind: false };
+      this.#feed(this.#taker);
+    });
+  }
+
+  /** Gives what waits, and the end once nothing does. */
+  #feed(taker: Taker<Item>): void {
+    while (this.hasWaiting && !taker.isBehind) this.#give(taker, this.#takeWaiting());
+    if (this.#ending === undefined || taker.isBehind || this.#taker !== taker) return;
+    this.#taker = undefined;
+    this.next().then(() => taker.resolve(), taker.reject);
+  }
+
+  #give(taker: Taker<Item>, items: readonly Item[]): void {
+    try {
+      const goesOn = taker.take(items);
+      if (goesOn === false) this.#dismiss(taker.resolve);
+      else if (goesOn !== true) this.#await(taker, goesOn);
+    } catch (error) {
+      this.#dismiss(() => taker.reject(error));
+    }
+  }
+
+  #await(taker: Taker<Item>, goesOn: Promise<boolean>): void {
+    taker.isBehind = true;
+    goesOn.then(
+      (isWanted) => {
+        taker.isBehind = false;
+        if (isWanted) this.#feed(taker);
+        else this.#dismiss(taker.resolve);
+      },
+      (error) => this.#dismiss(() => taker.reject(error)),
+    );
+  }
+
+  #dismiss(settle: () => void): void {
+    this.#taker = undefined;
+    this.#leave();
+    settle();
+  }
+
+  #leave(): void {
+    this.drop();
+    this.end({ kind: 'end' });
+    this.#options.onLeft();
+  }
+
+  #takeWaiting(): readonly Item[] {
+    const items = this.#waiting;
+    this.#waiting = [];
+    this.#options.onCaughtUp(items);
+    return items;
+  }
+}
