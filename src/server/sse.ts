@@ -51,7 +51,8 @@ class ResponseWriter implements SocketWriter {
 
   write(text: string): Promise<void> | undefined {
     if (text === '' || !this.isOpen) return undefined;
-    if (this.#pending === '') process.nextTick(this.#flush);
+    // Behind the sockets that are read in this turn: writing in a row wakes the readers once.
+    if (this.#pending === '') setImmediate(this.#flush);
     this.#pending += text;
     if (this.#pending.length > PIECE_LENGTH) return this.#sendInPieces();
     return this.#isBehind ? this.#untilDrained() : undefined;
