@@ -56,21 +56,27 @@ export function createModelIndexes(options: ModelIndexesOptions): ModelIndexes {
       loadOf,
       now: clock.now(),
     });
+  let newest: ModelIndex | undefined;
   const dropOutdated = (): void => {
     const latest = rulesVersion();
     if (latest === version) return;
     version = latest;
     indexes.clear();
   };
+  /** The map is in the order of last use; mostly it is in that order already. */
+  const moveToEnd = (model: string, index: ModelIndex): void => {
+    if (index === newest) return;
+    newest = index;
+    indexes.delete(model);
+    indexes.set(model, index);
+    const oldest = indexes.size > MOST_INDEXES ? indexes.keys().next().value : undefined;
+    if (oldest !== undefined) indexes.delete(oldest);
+  };
   return {
     of(model) {
       dropOutdated();
       const index = indexes.get(model) ?? build(model);
-      // Moved to the end: the map is in the order of last use.
-      indexes.delete(model);
-      indexes.set(model, index);
-      const oldest = indexes.size > MOST_INDEXES ? indexes.keys().next().value : undefined;
-      if (oldest !== undefined) indexes.delete(oldest);
+      moveToEnd(model, index);
       index.wake(clock.now());
       return index;
     },

@@ -66,6 +66,7 @@ export function createSessionTable(options: SessionTableOptions): SessionTable {
   const { clock, idleMs, maxEntries = MOST_SESSIONS } = options;
   // In the order of last use, as `keep` moves an entry to the end.
   const entries = new Map<string, Entry>();
+  let newest: string | undefined;
   const dropExpired = (): void => {
     const now = clock.now();
     for (const [key, entry] of entries) if (entry.expiresAt <= now) entries.delete(key);
@@ -78,7 +79,9 @@ export function createSessionTable(options: SessionTableOptions): SessionTable {
     keep(session, binding) {
       const key = keyOf(session);
       const known = entries.get(key);
-      entries.delete(key);
+      // The newest is at the end already, and a map that is rebuilt at every turn is garbage at every turn.
+      if (key !== newest) entries.delete(key);
+      newest = key;
       entries.set(key, {
         clientKeyId: session.clientKeyId,
         label: known?.label ?? labelOf(session.session),

@@ -3,6 +3,7 @@
 import type { Socket } from 'node:net';
 import { GatewayError } from '../canonical/error.ts';
 import type { Clock } from '../lib/clock.ts';
+import { Roster, type RosterMember } from '../lib/roster.ts';
 
 export interface Activity {
   /** True once the wind-down has begun: answers then close their connection. */
@@ -16,7 +17,7 @@ export interface Activity {
   drain(graceMs: number): Promise<void>;
 }
 
-export interface Running {
+export interface Running extends RosterMember {
   readonly request: { readonly socket: Socket };
   readonly abort: AbortController;
 }
@@ -25,7 +26,7 @@ export interface Running {
 const LAST_WORDS_MS = 2_000;
 
 export function createActivity(clock: Clock): Activity {
-  const running = new Set<Running>();
+  const running = new Roster<Running>();
   let draining = false;
   const ending = new AbortController();
   let onIdle: (() => void) | undefined;
@@ -51,7 +52,7 @@ export function createActivity(clock: Clock): Activity {
         onIdle = resolve;
       });
       const grace = clock.startTimer(graceMs, () => {
-        for (const exchange of running) exchange.abort.abort(shuttingDown());
+        for (const exchange of running.list()) exchange.abort.abort(shuttingDown());
       });
       const last = clock.startTimer(graceMs + LAST_WORDS_MS, () => onIdle?.());
       await idle;

@@ -6,6 +6,7 @@ import type { CallRecord, Dispatcher } from '../dispatch/dispatcher.ts';
 import type { Door } from '../door/door.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { JsonObject } from '../lib/json.ts';
+import type { RosterMember } from '../lib/roster.ts';
 import type { EndedRequest, RequestObserver } from '../monitor/observer.ts';
 import type { Protocols } from '../protocols/index.ts';
 import type { ClientProtocol, ListedModel } from '../protocols/protocol.ts';
@@ -68,7 +69,7 @@ export interface Edge extends EdgeOptions {
 }
 
 /** One request on its way; everything known of it and nothing of any other. */
-export interface Exchange extends BodyHolder {
+export interface Exchange extends BodyHolder, RosterMember {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
   readonly settings: EdgeSettings;

@@ -83,6 +83,7 @@ function createExchange(edge: Edge, { request, response, path, query }: Exchange
     protocol: edge.protocols.protocolForPath(path, headers),
     clientKeyId: '',
     heldBodyBytes: 0,
+    rosterPlace: -1,
     isAnswered: false,
   };
 }
