@@ -29,10 +29,14 @@ test('what looks like a credential leaves wherever it stands', () => {
     '1//0gabcdefghijklmnopqrstu',
     'eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0abc.c2lnbmF0dXJl',
     'Bearer abcdefgh12345678',
+    'BEARER abcdefgh12345678',
+    'basic abcdefgh12345678',
     'https://user:canary-password@proxy.example:3128',
     '-----BEGIN PRIVATE KEY-----\nMIIEvcanary\n-----END PRIVATE KEY-----',
     '-----BEGIN RSA PRIVATE KEY-----\nMIIEvcanary',
     'http://x.example/v1?key=canarycanary&alt=sse',
+    'a?b=c&API_KEY=canarycanary',
+    'HTTPS://user:canary-password@proxy.example:3128',
     'isthmus_session=canarycanary',
   ]) {
     const clean = redactor.text(`a ${secret} z`);

@@ -38,9 +38,12 @@ const SHAPES: readonly (readonly [pattern: RegExp, stand: string])[] = [
   ],
 ];
 
-/** Could any shape be in a text? One look that is cheap on the many texts that hold none. */
+/**
+ * Could any shape be in a text? One look that is cheap on the many texts that hold none: ids are full
+ * of letters, so that the case counts where it does in the shapes.
+ */
 const SUSPICIOUS =
-  /AIza|ya29\.|1\/\/|(?:sk|pk|rk|pat|ghp|gho|xox[abp])[-_]|eyJ|bearer|basic|[?&;]\w+=|isthmus_session|:\/\/|PRIVATE KEY/i;
+  /AIza|ya29\.|1\/\/|\b(?:sk|pk|rk|pat|ghp|gho|xox[abp])[-_]|eyJ|[Bb][Ee][Aa][Rr][Ee][Rr]|[Bb][Aa][Ss][Ii][Cc]|[?&;]\w+=|isthmus_session|:\/\/|PRIVATE KEY/;
 
 /** Fields whose text is a credential whatever it looks like. */
 const SECRET_FIELD =

@@ -11,6 +11,8 @@ import { readHeaderMap } from './headers.ts';
 import { observeEnd } from './observe.ts';
 import { sendError } from './respond.ts';
 
+/** Most requests have none; nobody writes into it. */
+const NO_QUERY = new URLSearchParams();
 const SANE_REQUEST_ID = /^[\w.:-]{1,128}$/;
 
 /** Answers one request whose target has passed its gate. Never throws, never leaves it unanswered. */
@@ -70,7 +72,7 @@ function createExchange(edge: Edge, { request, response, path, query }: Exchange
         : createTimedId('req_', clock.now()),
     startedAt: clock.monotonic(),
     path,
-    query: new URLSearchParams(query),
+    query: query === '' ? NO_QUERY : new URLSearchParams(query),
     headers,
     clientAddress: edge.readClientAddress({
       peer: request.socket.remoteAddress,
