@@ -5,6 +5,7 @@ import type { Clock } from '../../lib/clock.ts';
 import type { JsonObject } from '../../lib/json.ts';
 import type { Frame, UpstreamStream } from '../upstream.ts';
 import { type AnswerLimits, AnswerStream } from './answer-stream.ts';
+import { encodeBody } from './encode-body.ts';
 import { pathFault } from './errors.ts';
 import { gatewayFault } from './network-error.ts';
 import { createProxyAgents } from './proxy-agents.ts';
@@ -131,15 +132,6 @@ export function createUpstreamClient(options: ClientOptions): UpstreamClient {
       await Promise.all([kept.destroy(), single.destroy(), proxies.close()]);
     },
   };
-}
-
-/**
- * Bytes, so that the text is encoded once: a string would be measured first and encoded while writing.
- * What is as many bytes as characters is ASCII, and as such copied in half the time.
- */
-function encodeBody(body: JsonObject): Buffer {
-  const text = JSON.stringify(body);
-  return Buffer.from(text, Buffer.byteLength(text) === text.length ? 'latin1' : 'utf8');
 }
 
 function agentOptions(limits: ClientLimits): Agent.Options {
