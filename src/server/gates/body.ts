@@ -25,7 +25,22 @@ export async function readJsonBody(input: BodyInput): Promise<JsonObject> {
     throw unsupported('Send the request body as JSON, with Content-Type: application/json.');
   }
   wantBody(input);
-  return parseBody(await readBytes(request, input));
+  const received = await readBytes(request, input);
+  const isLarge = received.length >= LARGE_BYTES;
+  const { text, mayHoldRiskyNumber } = decodeBody(received);
+  if (isLarge) await nextTurn();
+  const body = parseObject(text, mayHoldRiskyNumber);
+  if (isLarge) await nextTurn();
+  return body;
+}
+
+/** Between the steps of reading such a body, all others get their turn. */
+const LARGE_BYTES = 4_194_304;
+
+function nextTurn(): Promise<void> {
+  return new Promise((resolve) => {
+    setImmediate(resolve);
+  });
 }
 
 /** @throws GatewayError unsupported-media-type for a compressed body */
@@ -60,11 +75,18 @@ function hasBody({ headers }: IncomingMessage): boolean {
   return headers['content-length'] !== undefined && headers['content-length'] !== '0';
 }
 
-function parseBody(received: Buffer): JsonObject {
+function decodeBody(received: Buffer): {
+  readonly text: string;
+  readonly mayHoldRiskyNumber: boolean;
+} {
   if (received.length === 0) throw invalidJson('The request body is empty; send a JSON object.');
   const { excess, mayHoldRiskyNumber } = surveyJson(received, JSON_LIMITS);
   if (excess !== undefined) throw invalidJson(EXCESS_MESSAGES[excess]);
-  const value = parseText(decode(received), mayHoldRiskyNumber);
+  return { text: decode(received), mayHoldRiskyNumber };
+}
+
+function parseObject(text: string, mayHoldRiskyNumber: boolean): JsonObject {
+  const value = parseText(text, mayHoldRiskyNumber);
   if (!isJsonObject(value)) {
     throw invalidRequest('body', 'The request body must be a JSON object.', 'invalid-type');
   }

@@ -39,7 +39,7 @@ export function readBytes(request: IncomingMessage, limits: ByteLimits): Promise
     return Promise.reject(error);
   }
   return new Promise((resolve, reject) => {
-    const chunks: Buffer[] = [];
+    const collected = collect(Number(declared ?? 0));
     let received = 0;
     const startedAt = limits.clock.monotonic();
     const settle = (): void => {
@@ -57,14 +57,14 @@ export function readBytes(request: IncomingMessage, limits: ByteLimits): Promise
       try {
         if (received > limits.maxBytes) throw tooLarge(limits);
         limits.takeRoom?.(received);
-        chunks.push(chunk);
+        collected.add(chunk);
       } catch (error) {
         fail(error);
       }
     };
     const onEnd = (): void => {
       settle();
-      resolve(chunks.length === 1 && chunks[0] !== undefined ? chunks[0] : Buffer.concat(chunks));
+      resolve(collected.whole());
     };
     const onGone = (): void => fail(clientGone());
     const look = (): void => {
@@ -75,6 +75,38 @@ export function readBytes(request: IncomingMessage, limits: ByteLimits): Promise
     let timer = limits.clock.startTimer(GRACE_MS, look);
     request.on('data', onChunk).on('end', onEnd).on('error', onGone).on('close', onGone);
   });
+}
+
+interface Collected {
+  add(chunk: Buffer): void;
+  whole(): Buffer;
+}
+
+/** From this announced size on the bytes are copied as they arrive, not all at once at the end. */
+const LARGE_BYTES = 1_048_576;
+
+function collect(declared: number): Collected {
+  return declared >= LARGE_BYTES ? collectInPlace(declared) : collectChunks();
+}
+
+function collectChunks(): Collected {
+  const chunks: Buffer[] = [];
+  return {
+    add: (chunk) => void chunks.push(chunk),
+    whole: () => (chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks)),
+  };
+}
+
+/** Memory that nothing is written to costs nothing, so that a size alone takes none. */
+function collectInPlace(declared: number): Collected {
+  const bytes = Buffer.allocUnsafeSlow(declared);
+  let length = 0;
+  return {
+    add(chunk) {
+      length += chunk.copy(bytes, length);
+    },
+    whole: () => bytes.subarray(0, length),
+  };
 }
 
 /** The reason of every abort caused by the client's leaving. */
