@@ -6,6 +6,7 @@ import { createLiveFigures, type LiveFigures } from './live-figures.ts';
 import { createMemoryRequestStore } from './memory-store.ts';
 import { createMetrics, type MonitorMetrics } from './metrics.ts';
 import type { EndedRequest, RequestObserver } from './observer.ts';
+import { type Recalled, recallBefore } from './recall.ts';
 import { createRedactors } from './redactors.ts';
 import type { RequestRecord, RequestRow } from './request-record.ts';
 import type { RequestStore } from './request-store.ts';
@@ -44,7 +45,7 @@ export interface Monitor {
   readonly store: Omit<RequestStore, 'save' | 'sweep'>;
   /** Also a request that ended this very moment. */
   find(id: string): Promise<RequestRecord | undefined>;
-  /** Of this process, the latest first. */
+  /** The latest first; a few from before the process began are among them after a moment. */
   recentErrors(limit: number): readonly RequestRow[];
   /** Records that could not be kept. */
   readonly dropped: number;
@@ -64,6 +65,7 @@ export function createMonitor(options: MonitorOptions): Monitor {
   const retention = createRetention({ store, clock, settings, log });
   const feed = createLiveFeed(options.createId('').replaceAll('-', '_').slice(0, 8));
   const figures = createLiveFigures(() => clock.now());
+  const recalled = options.store && recallBefore({ store: options.store, figures, clock, log });
   const faults = createFaultCounter(log);
   const dropped = (): number => (queue?.dropped ?? 0) + faults.count;
   const metrics = createMetrics({
@@ -107,19 +109,19 @@ export function createMonitor(options: MonitorOptions): Monitor {
     feed,
     figures,
     metrics,
-    store: options.store === undefined ? recent : withRecent(options.store, recent),
+    store: options.store === undefined ? recent : withRecent(options.store, recent, recalled),
     find: async (id) => recent.get(id) ?? store.find(id),
-    recentErrors: (limit) =>
-      recent
-        .latest()
-        .map(({ row }) => row)
-        .filter(({ outcome }) => outcome === 'error')
-        .slice(0, limit),
+    recentErrors(limit) {
+      const own = recent.latest().map(({ row }) => row);
+      const failed = own.filter(({ outcome }) => outcome === 'error');
+      return [...failed, ...(recalled?.errors() ?? [])].slice(0, limit);
+    },
     get dropped() {
       return dropped();
     },
     async close() {
       feed.close();
+      recalled?.close();
       await retention.close();
       await queue?.close();
     },
@@ -127,15 +129,21 @@ export function createMonitor(options: MonitorOptions): Monitor {
 }
 
 /** What is removed from the store is gone from memory, too. */
-function withRecent(store: RequestStore, recent: RequestStore): RequestStore {
+function withRecent(
+  store: RequestStore,
+  recent: RequestStore,
+  recalled: Recalled | undefined,
+): RequestStore {
   return {
     save: (records) => store.save(records),
     list: (filter, page) => store.list(filter, page),
     find: (id) => store.find(id),
     usage: (spans, by) => store.usage(spans, by),
+    minutes: (span) => store.minutes(span),
     sweep: (limits) => store.sweep(limits),
     async removeBefore(at) {
       await recent.removeBefore(at);
+      recalled?.removeBefore(at);
       return store.removeBefore(at);
     },
   };

@@ -1,23 +1,17 @@
 // The figures of the last hour, minute by minute, and what runs right now.
 
 import type { RequestRow } from './request-record.ts';
-
-export interface MinuteFigures {
-  /** Beginning of the minute, in milliseconds since the epoch. */
-  readonly at: number;
-  readonly requests: number;
-  readonly errors: number;
-  /** In and out. */
-  readonly tokens: number;
-}
+import type { MinuteSum } from './request-store.ts';
 
 export interface LiveFigures {
   inFlight: number;
   add(row: RequestRow): void;
+  /** Adds what ended before this process; what is too old is left out. */
+  recall(minutes: readonly MinuteSum[]): void;
   /** The last 60 minutes, oldest first, the running one last; minutes without requests are there too. */
-  series(): readonly MinuteFigures[];
+  series(): readonly MinuteSum[];
   /** Of the last whole 60 seconds' worth: the running minute and the share of the one before. */
-  perMinute(): Omit<MinuteFigures, 'at'>;
+  perMinute(): Omit<MinuteSum, 'at'>;
 }
 
 const MINUTE_MS = 60_000;
@@ -52,6 +46,16 @@ export function createLiveFigures(now: () => number): LiveFigures {
       minute.requests += 1;
       if (outcome === 'error') minute.errors += 1;
       minute.tokens += inputTokens + outputTokens;
+    },
+    recall(earlier) {
+      const oldest = startOf(now()) - (MINUTES - 1) * MINUTE_MS;
+      for (const { at, requests, errors, tokens } of earlier) {
+        if (at < oldest) continue;
+        const minute = minuteAt(at);
+        minute.requests += requests;
+        minute.errors += errors;
+        minute.tokens += tokens;
+      }
     },
     series() {
       const last = startOf(now());

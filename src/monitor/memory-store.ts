@@ -3,7 +3,7 @@
 import { matchesFilter } from './matches-filter.ts';
 import { readCursor, writeCursor } from './page-cursor.ts';
 import { bodySize, type RequestRecord } from './request-record.ts';
-import type { RequestStore, UsageRow } from './request-store.ts';
+import type { MinuteSum, RequestStore, UsageRow } from './request-store.ts';
 import { addUsage, groupOf, type QuarterSum, sumByQuarter } from './usage-sums.ts';
 
 export interface MemoryRequestStore extends RequestStore {
@@ -23,6 +23,7 @@ export interface MemoryStoreOptions {
   readonly maxUsageRows?: number | undefined;
 }
 
+const MINUTE_MS = 60_000;
 /** How many more than asked for may be there for a while. */
 const SPARE_RECORDS = 64;
 
@@ -114,6 +115,22 @@ export function createMemoryRequestStore(options: MemoryStoreOptions = {}): Memo
         }
         return [...groups.values()].sort((left, right) => (left.group < right.group ? -1 : 1));
       });
+    },
+    async minutes({ from, to }) {
+      const minutes = new Map<number, MinuteSum>();
+      for (const { record } of inOrder().toReversed()) {
+        const { at, outcome, inputTokens = 0, outputTokens = 0 } = record.row;
+        if (at < from || at >= to) continue;
+        const start = at - (at % MINUTE_MS);
+        const { requests = 0, errors = 0, tokens = 0 } = minutes.get(start) ?? {};
+        minutes.set(start, {
+          at: start,
+          requests: requests + 1,
+          errors: errors + Number(outcome === 'error'),
+          tokens: tokens + inputTokens + outputTokens,
+        });
+      }
+      return [...minutes.values()];
     },
     async sweep({ oldest, oldestUsage }) {
       kept = kept.filter(({ record }) => record.row.at >= oldest);

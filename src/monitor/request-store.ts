@@ -48,6 +48,9 @@ export interface TimeSpan {
   readonly to: number;
 }
 
+/** In milliseconds since the epoch. */
+export type TimeRange = Pick<TimeSpan, 'from' | 'to'>;
+
 export interface UsageSum {
   readonly requests: number;
   readonly errors: number;
@@ -62,6 +65,16 @@ export interface UsageRow extends UsageSum {
   /** Beginning of the span. */
   readonly at: number;
   readonly group: string;
+}
+
+/** What began within one minute. */
+export interface MinuteSum {
+  /** Beginning of the minute. */
+  readonly at: number;
+  readonly requests: number;
+  readonly errors: number;
+  /** In and out. */
+  readonly tokens: number;
 }
 
 export interface RetentionLimits {
@@ -83,6 +96,8 @@ export interface RequestStore {
   find(id: string): Promise<RequestRecord | undefined>;
   /** One row a span and group that has any, in the order of the spans. */
   usage(spans: readonly TimeSpan[], by: UsageGroup): Promise<readonly UsageRow[]>;
+  /** Of the records that began from `from` up to and without `to`, in order; minutes without any are left out. */
+  minutes(span: TimeRange): Promise<readonly MinuteSum[]>;
   /** One small step; true when nothing is left to do. */
   sweep(limits: RetentionLimits): Promise<boolean>;
   /** Removes the records that began before a time, with their bodies; usage stays. @returns how many */

@@ -160,6 +160,22 @@ describe.each(STORES)('a %s store of request records', (_name, open) => {
     );
   });
 
+  test('sums what began by the minute', async () => {
+    const store = await open();
+    const minute = AT - (AT % 60_000);
+    await store.save([
+      recordOf({ id: 'a', at: minute - 1 }),
+      recordOf({ id: 'b', at: minute, outcome: 'error', inputTokens: undefined }),
+      recordOf({ id: 'c', at: minute + 59_999, inputTokens: 5, outputTokens: 6 }),
+      recordOf({ id: 'd', at: minute + 120_000 }),
+    ]);
+    expect(await store.minutes({ from: minute, to: minute + 180_000 })).toEqual([
+      { at: minute, requests: 2, errors: 1, tokens: 13 },
+      { at: minute + 120_000, requests: 1, errors: 0, tokens: 5 },
+    ]);
+    expect(await store.minutes({ from: 0, to: minute - 1 })).toEqual([]);
+  });
+
   test('usage outlives the records it was made of, for its own time', async () => {
     const store = await open();
     await store.save([

@@ -22,6 +22,7 @@ const BROKEN: RequestStore = {
   list: () => Promise.reject(new Error('disk full')),
   find: () => Promise.reject(new Error('disk full')),
   usage: () => Promise.reject(new Error('disk full')),
+  minutes: () => Promise.reject(new Error('disk full')),
   sweep: () => Promise.reject(new Error('disk full')),
   removeBefore: () => Promise.reject(new Error('disk full')),
 };

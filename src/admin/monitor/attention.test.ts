@@ -89,7 +89,8 @@ test.each([
   { errors: 2, requests: 2, severity: 'warning' },
   { errors: 2, requests: 3, severity: undefined },
   { errors: 5, requests: 6, severity: 'warning' },
-  { errors: 5, requests: 30, severity: undefined },
+  { errors: 5, requests: 100, severity: undefined },
+  { errors: 6, requests: 100, severity: 'warning' },
   { errors: 5, requests: 5, severity: 'error' },
 ])('$errors failures of $requests requests are told as $severity', (given) => {
   const { errors: errorsPerMinute, requests: requestsPerMinute, severity } = given;

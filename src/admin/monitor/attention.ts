@@ -22,7 +22,7 @@ const LOW_PERCENT = 10;
 const FEW_ERRORS = 5;
 /** One failure alone may be a slip of the client. */
 const FEW_ERRORS_ALONE = 2;
-const HIGH_ERROR_SHARE = 0.2;
+const HIGH_ERROR_SHARE = 0.05;
 
 /** The gravest first. */
 export function findAttention(sources: AttentionSources): Attention[] {

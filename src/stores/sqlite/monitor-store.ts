@@ -1,9 +1,12 @@
 // Records of requests and their usage in SQLite.
 
+import { sql } from 'kysely';
 import type { RequestRecord } from '../../monitor/request-record.ts';
 import type {
+  MinuteSum,
   RequestStore,
   RetentionLimits,
+  TimeRange,
   TimeSpan,
   UsageGroup,
   UsageRow,
@@ -25,6 +28,7 @@ export interface MonitorStoreOptions {
 const REMOVED_AT_ONCE = 500;
 /** Spans whose usage is summed before others get their turn. */
 const SPANS_AT_ONCE = 32;
+const MINUTE_MS = 60_000;
 
 export function createMonitorStore(options: MonitorStoreOptions): RequestStore {
   const { connection, builder } = options;
@@ -58,6 +62,7 @@ export function createMonitorStore(options: MonitorStoreOptions): RequestStore {
       }
       return rows;
     },
+    minutes: (span) => connection.read((queries) => sumMinutes(queries, builder, span)),
     async sweep(limits) {
       stored ??= await connection.read((queries) => sumBytes(queries, builder));
       if (stored > limits.maxBytes) isReducing = true;
@@ -132,6 +137,30 @@ function sumSpans(
         .orderBy('group'),
     ),
   );
+}
+
+/** Along the index of times. */
+function sumMinutes(
+  queries: Queries,
+  builder: QueryBuilder,
+  { from, to }: TimeRange,
+): readonly MinuteSum[] {
+  return queries
+    .rows(
+      builder
+        .selectFrom('requests')
+        .select(({ fn }) => [
+          sql<number>`at - at % ${sql.lit(MINUTE_MS)}`.as('minute'),
+          fn.countAll<number>().as('requests'),
+          sql<number>`sum(outcome = 'error')`.as('errors'),
+          sql<number>`sum(ifnull(input_tokens, 0) + ifnull(output_tokens, 0))`.as('tokens'),
+        ])
+        .where('at', '>=', from)
+        .where('at', '<', to)
+        .groupBy('minute')
+        .orderBy('minute'),
+    )
+    .map(({ minute, ...sums }) => ({ at: minute, ...sums }));
 }
 
 const GROUP_COLUMNS = {
