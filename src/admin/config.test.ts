@@ -134,6 +134,25 @@ test('a wrong value is refused with its path and changes nothing', async () => {
   expect(admin.fakes.config).toEqual(FILE);
 });
 
+test('an entry of the mapping needs a name and one model, and a bad one can still be taken out', async () => {
+  for (const entry of [{ '': 'alpha-3-flash' }, { ' ': 'x' }, { a: '' }, { a: ' ' }, { a: 'b*' }]) {
+    const { status, body } = await patch('mapping', entry);
+    expect([status, errorOf(body).field]).toEqual([400, 'proxy.custom_mapping']);
+  }
+  expect(admin.fakes.config).toEqual(FILE);
+  expect((await patch('mapping', { '': null })).status).toBe(200);
+});
+
+test('a password that is set here has eight characters at least, one that is in the file stays', async () => {
+  const short = await patch('auth', { admin_password: 'seven77' });
+  expect([short.status, errorOf(short.body).field]).toEqual([400, 'admin_password']);
+  expect(admin.fakes.config).toEqual(FILE);
+  admin.fakes.config = { ...FILE, admin_password: 'short' };
+  expect((await patch('auth', { auth_mode: 'auto' })).status).toBe(200);
+  expect((await patch('auth', { admin_password: '八个字的控制密码' })).status).toBe(200);
+  expect((await patch('auth', { admin_password: null })).status).toBe(200);
+});
+
 test('a file that cannot be written is an error without its details', async () => {
   admin.fakes.writeFault = new Error('EROFS: read-only file system, /secret/place');
   const { status, text } = await patch('log', { log_level: 'debug' });

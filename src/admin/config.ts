@@ -23,6 +23,7 @@ import {
 import { keepSignedIn } from './door/keep-signed-in.ts';
 import { refuseLockOut } from './door/lock-out.ts';
 import type { AdminOptions } from './options.ts';
+import { refuseChange } from './refuse-change.ts';
 
 export type ConfigOptions = Pick<AdminOptions, 'config' | 'origins' | 'revisionKey' | 'door'>;
 
@@ -213,6 +214,7 @@ async function update(
   patch: JsonObject,
 ): Promise<void> {
   refuseStrangers(section, patch);
+  refuseChange(section, patch);
   if (holdsHiddenPassword(patch)) {
     throw invalidRequest(
       section.name,

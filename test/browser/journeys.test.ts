@@ -1,5 +1,6 @@
 import type { Locator, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { isJsonObject } from '../../src/lib/json.ts';
 import { type ConsoleApp, isWithoutBrowser, startConsole } from './console-app.ts';
 
 const RUTH = { 'x-preferred-account': 'ruth@sandbox.example' } as const;
@@ -78,6 +79,20 @@ describe.skipIf(isWithoutBrowser)('what people come to the console for', () => {
       .toMatchObject([{ account: email, status: 200 }]);
   }, 60_000);
 
+  test('a key that its upstream refuses is told when it is added', async () => {
+    const page = await console.open('/accounts?add=key');
+    const dialog = page.getByRole('dialog', { name: 'Add account' });
+    await dialog.getByLabel('Key', { exact: true }).fill('a-key-mistyped-0123456789');
+    await dialog.getByLabel(/^Name/).fill('mistyped');
+    await dialog.getByRole('button', { name: 'Add key' }).click();
+    await page.getByText('mistyped cannot be used: The upstream refused the credential.').waitFor();
+    const { accounts } = await console.api('GET', '/api/accounts');
+    const added = Array.isArray(accounts) ? accounts : [];
+    for (const account of added.filter(isJsonObject)) {
+      if (account.label === 'mistyped') await console.api('DELETE', `/api/accounts/${account.id}`);
+    }
+  });
+
   test('what is left of a quota goes down with the requests', async () => {
     const account = 'ruth@sandbox.example';
     await console.control('POST', '/sandbox/quota', { account, requests: 10, remaining: 10 });
@@ -114,6 +129,9 @@ describe.skipIf(isWithoutBrowser)('what people come to the console for', () => {
     await page.getByText('house-model now goes to alpha-3-pro-low').waitFor();
     expect(await targetOf('house-model')).toBe('alpha-3-pro-low');
     const target = page.getByRole('combobox', { name: 'Model for house-model' });
+    await target.fill('');
+    await target.press('Enter');
+    await page.getByText('Choose the model it goes to.').waitFor();
     await target.fill('alpha-3-flash');
     await target.press('Enter');
     const changed = page.getByRole('alert').filter({ hasText: 'now goes to alpha-3-flash' });
@@ -270,6 +288,30 @@ describe.skipIf(isWithoutBrowser)('what people come to the console for', () => {
     await page.getByRole('link', { name: /This key has used its/ }).click();
     const detail = page.getByRole('dialog', { name: 'Request' });
     await detail.getByText('Ada’s laptop', { exact: true }).waitFor();
+  });
+
+  test('of two that change one key, the later one is told, and then saves beside the first', async () => {
+    await console.api('POST', '/api/keys', { name: 'Shared' });
+    const pages = [await console.open('/keys'), await console.open('/keys')] as const;
+    for (const page of pages) {
+      await page.getByRole('button', { name: 'Actions for Shared' }).click();
+      await page.getByRole('menuitem', { name: 'Edit limits' }).click();
+    }
+    const [first, second] = pages.map((page) => page.getByRole('dialog', { name: /Shared/ }));
+    await first?.getByLabel('Requests a minute').fill('7');
+    await first?.getByRole('button', { name: 'Save' }).click();
+    await first?.waitFor({ state: 'hidden' });
+    await second?.getByLabel('Tokens a day').fill('900');
+    await second?.getByRole('button', { name: 'Save' }).click();
+    await second?.getByText('Somebody else changed this meanwhile').waitFor();
+    await expect.poll(() => second?.getByLabel('Requests a minute').inputValue()).toBe('7');
+    expect(await second?.getByLabel('Tokens a day').inputValue()).toBe('900');
+    await second?.getByRole('button', { name: 'Save' }).click();
+    await second?.waitFor({ state: 'hidden' });
+    const { keys } = await console.api('GET', '/api/keys');
+    expect(keys).toContainEqual(
+      expect.objectContaining({ name: 'Shared', requestsPerMinute: 7, dailyTokens: 900 }),
+    );
   });
 
   test('an address is blocked at once, with its hits counted', async () => {

@@ -365,6 +365,9 @@ describe.skipIf(isWithoutBrowser)('the console password', () => {
     try {
       const page = await console.openPage();
       await page.goto(`${console.url}/settings`);
+      await page.getByLabel('Console password').fill('seven77');
+      await page.getByRole('button', { name: 'Save' }).click();
+      await page.getByText('At least 8 characters').waitFor();
       await page.getByLabel('Console password').fill('correct horse battery');
       await page.getByRole('button', { name: 'Save' }).click();
       await page.getByText('Saved: Console password').waitFor();

@@ -86,4 +86,23 @@ describe.skipIf(isWithoutBrowser)('signing in to the console', () => {
     await dialog.waitFor({ state: 'hidden' });
     expect(console.problems).toEqual([]);
   });
+
+  test('a session that ends behind an open form is renewed above it, and the form is still there', async () => {
+    const page = await console.open('/keys', { viewport: { width: 390, height: 844 } });
+    await page.getByRole('button', { name: 'Create key' }).first().click();
+    const form = page.getByRole('dialog', { name: 'Create a key' });
+    await form.getByLabel('Name').fill('Grace');
+    await console.api('DELETE', '/api/session');
+    await page.context().clearCookies();
+    await form.getByRole('button', { name: 'Create key' }).click();
+    const gate = page.getByRole('dialog', { name: 'Sign in to the console' });
+    await gate.getByLabel('Password', { exact: true }).fill(PASSWORD);
+    await page.keyboard.press('Escape');
+    await gate.getByRole('button', { name: 'Sign in' }).click();
+    await gate.waitFor({ state: 'hidden' });
+    await form.getByText('Your session was over, so this was not done.').waitFor();
+    await form.getByRole('button', { name: 'Create key' }).click();
+    await page.getByRole('dialog', { name: 'Key for Grace' }).waitFor();
+    expect(console.problems).toEqual([]);
+  });
 });

@@ -187,7 +187,11 @@ async function plant(console: ConsoleApp): Promise<void> {
     const rule = { list: 'deny', range: `203.0.113.${index}`, note: payload };
     await console.api('POST', '/api/address-rules', rule);
   });
-  const mapping = ONE_LINE.map((payload) => [payload.replaceAll('*', ''), payload]);
+  // A target with a star is refused, and a name with one is a pattern.
+  const mapping = ONE_LINE.map((payload) => payload.replaceAll('*', '')).map((text) => [
+    text,
+    text,
+  ]);
   await console.api('PATCH', '/api/config/mapping', Object.fromEntries(mapping));
   await inTurns(PRINTABLE, async (payload) => {
     await fetch(`${console.url}/api/${encodeURIComponent(payload)}`);

@@ -2,8 +2,10 @@
 
 import { readdirSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
+import { createInstance } from 'i18next';
 import { expect, test } from 'vitest';
 import { en } from '../../console/src/i18n/en.ts';
+import { createFormatter } from '../../console/src/i18n/formatter.ts';
 import { zh } from '../../console/src/i18n/zh.ts';
 
 const SOURCE = resolve(import.meta.dirname, '../../console/src');
@@ -52,6 +54,21 @@ test('every key the code names exists', () => {
 test('every text is used', () => {
   const unused = [...english.keys()].filter((key) => !isNamed(key.replace(/_(one|other)$/, '')));
   expect(unused).toEqual([]);
+});
+
+test('numbers in a text are written as its language does, names as they are', async () => {
+  const instance = createInstance();
+  await instance.use(createFormatter()).init({
+    lng: 'zh',
+    resources: { zh: { translation: zh }, en: { translation: en } },
+    interpolation: { escapeValue: false, alwaysFormat: true },
+  });
+  const fill = { count: 1560, total: 12_000 };
+  expect(instance.t('overview.errorsHint', fill)).toContain('12,000');
+  expect(instance.t('overview.errorsHint', { ...fill, lng: 'en' })).toBe(
+    '1,560 of 12,000 requests failed in the last minute.',
+  );
+  expect(instance.t('keys.saved', { name: '12000', lng: 'en' })).toContain('12000');
 });
 
 function exists(key: string): boolean {

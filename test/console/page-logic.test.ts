@@ -2,6 +2,7 @@
 
 import { expect, test } from 'vitest';
 import { findMatches, splitByMatches } from '../../console/src/components/find-matches.ts';
+import { keepTyped } from '../../console/src/components/keep-typed.ts';
 import { mergeRows } from '../../console/src/components/merge-rows.ts';
 import { placeTicks } from '../../console/src/components/place-ticks.ts';
 import {
@@ -53,6 +54,16 @@ test('places of a text are found in any case, and cut it without loss', () => {
   expect(matches).toEqual([0, 4, 8]);
   const pieces = splitByMatches('One one ONE', matches, 3);
   expect(pieces.map(({ piece }) => piece).join('')).toBe('One one ONE');
+});
+
+test('a form that is read anew keeps what was typed in it, and shows the rest as it is now', () => {
+  const before = { name: 'a', limit: 2, models: ['m'], mcp: { on: false, vision: false } };
+  const typed = { ...before, limit: 5, mcp: { on: true, vision: false } };
+  const read = { name: 'b', limit: 3, models: ['m', 'n'], mcp: { on: false, vision: true } };
+  expect(keepTyped(before, typed, read)).toEqual({
+    ...{ name: 'b', limit: 5, models: ['m', 'n'] },
+    mcp: { on: true, vision: true },
+  });
 });
 
 test('a curfew over midnight counts by the clocks of its zone', () => {

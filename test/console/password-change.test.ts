@@ -53,14 +53,14 @@ test('another password ends all sessions but that of its author', async () => {
   const [author, other, stranger] = [openBrowser(), openBrowser(), openBrowser()];
   await author.signIn('one');
   await other.signIn('one');
-  expect(await author.change({ admin_password: 'two' })).toBe(200);
+  expect(await author.change({ admin_password: 'a second password' })).toBe(200);
   expect([await author.isIn(), await other.isIn()]).toEqual([true, false]);
   // The gateway key is asked for instead, and then nothing.
   expect(await author.change({ admin_password: null })).toBe(200);
   expect([await author.isIn(), await other.isIn()]).toEqual([true, false]);
   expect(await author.change({ api_key: null })).toBe(200);
   expect([await author.isIn(), await other.isIn()]).toEqual([true, true]);
-  expect(await author.change({ admin_password: 'three' })).toBe(200);
+  expect(await author.change({ admin_password: 'a third password' })).toBe(200);
   expect([await author.isIn(), await other.isIn()]).toEqual([true, false]);
   expect([await stranger.change({ admin_password: 'mine' }), stranger.hasCookie()]).toEqual([
     401,
@@ -85,7 +85,7 @@ test.each([
   await watcher.signIn('one');
   await author.signIn('one');
   const events = await watcher.call('GET', '/api/events');
-  const patch = method === 'PATCH' ? { admin_password: 'two' } : undefined;
+  const patch = method === 'PATCH' ? { admin_password: 'a second password' } : undefined;
   expect((await author.call(method, path, patch)).ok).toBe(true);
   const ask = { model: 'alpha-3-flash', messages: [{ role: 'user', content: 'A secret matter' }] };
   await fetch(`${app.url}/v1/chat/completions`, {

@@ -10,6 +10,7 @@ import {
 } from '../../console/src/pages/settings/upstream-values.ts';
 import { placeOfVariable, SETTING_PLACES } from '../../console/src/settings/setting-places.ts';
 import { CONFIG_SECTIONS } from '../../src/admin/config-sections.ts';
+import { LEAST_PASSWORD_LENGTH } from '../../src/admin/refuse-change.ts';
 import { VARIABLES } from '../../src/config/env.ts';
 import { CONFIG_SCHEMA } from '../../src/config/schema.ts';
 import { type KeySchema, leavesOf, schemaAt } from '../support/schema-keys.ts';
@@ -128,4 +129,9 @@ test('a variable that wins over the config file leads to its setting, which name
   expect(missing).toEqual([]);
   const marked = fields.flatMap(({ variable }) => variable ?? []);
   expect(marked.sort()).toEqual(inFile.sort());
+});
+
+test('the console asks for as long a password as the gateway does', () => {
+  const password = fields.find(({ id }) => id === 'adminPassword');
+  expect(password).toMatchObject({ leastLength: LEAST_PASSWORD_LENGTH });
 });

@@ -38,12 +38,20 @@ export function CopyIcon({ text, label }: { readonly text: string; readonly labe
   );
 }
 
-export function CopyButton({ text, label }: { readonly text: string; readonly label: string }) {
+export interface CopyButtonProps {
+  readonly text: string;
+  readonly label: string;
+  /** Has the focus when its dialog opens. */
+  readonly isFirst?: boolean;
+}
+
+export function CopyButton({ text, label, isFirst = false }: CopyButtonProps) {
   const { t } = useTranslation();
   const { isCopied, copy } = useCopy(text);
   return (
     <Button
       variant="default"
+      data-autofocus={isFirst || undefined}
       onClick={copy}
       leftSection={isCopied ? <IconCheck size={16} /> : <IconCopy size={16} />}
     >

@@ -2,7 +2,9 @@
 
 import { Alert, Button } from '@mantine/core';
 import { IconAlertTriangle } from '@tabler/icons-react';
+import { useEffect, useRef } from 'react';
 import { useTranslation } from 'react-i18next';
+import { isUnreachable } from '../api/client.ts';
 import { useErrorText } from './use-error-text.ts';
 
 export interface ErrorNoteProps {
@@ -11,19 +13,29 @@ export interface ErrorNoteProps {
   readonly onRetry?: () => void;
 }
 
+/** One that offers no retry belongs to a form, and comes into view where that is longer than its drawer. */
 export function ErrorNote({ error, title, onRetry }: ErrorNoteProps) {
   const { t } = useTranslation();
   const text = useErrorText();
+  const place = useRef<HTMLDivElement>(null);
+  const isOfForm = onRetry === undefined;
+  useEffect(() => {
+    if (isOfForm && error !== null) place.current?.scrollIntoView({ block: 'nearest' });
+  }, [error, isOfForm]);
   return (
     <Alert
+      ref={place}
+      className="error-note"
       role="alert"
       color="red"
       variant="light"
       icon={<IconAlertTriangle size={18} />}
       title={title ?? t('common.failed')}
     >
-      <span className="wrap-anywhere">{text(error)}</span>
-      {onRetry !== undefined && (
+      <span className="wrap-anywhere">
+        {!isOfForm && isUnreachable(error) ? t('common.unreachableYet') : text(error)}
+      </span>
+      {!isOfForm && (
         <div>
           <Button mt="xs" size="xs" variant="default" onClick={onRetry}>
             {t('common.retry')}

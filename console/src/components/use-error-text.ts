@@ -2,13 +2,14 @@
 
 import { useCallback } from 'react';
 import { useTranslation } from 'react-i18next';
-import { isStale, isUnreachable } from '../api/client.ts';
+import { isSignedOut, isStale, isUnreachable } from '../api/client.ts';
 
 export function useErrorText(): (error: unknown) => string {
   const { t } = useTranslation();
   return useCallback(
     (error) => {
       if (isUnreachable(error)) return t('common.unreachable');
+      if (isSignedOut(error)) return t('common.signedOut');
       if (isStale(error)) return t('common.stale');
       return error instanceof Error ? error.message : String(error);
     },

@@ -2,6 +2,7 @@
 
 import { accounts } from './en/accounts.ts';
 import { addAccount } from './en/add-account.ts';
+import { attempts } from './en/attempts.ts';
 import { common } from './en/common.ts';
 import { environment } from './en/environment.ts';
 import { keys } from './en/keys.ts';
@@ -29,6 +30,7 @@ export const en = {
   provider,
   keys,
   requests,
+  attempts,
   textView,
   usage,
   settings,

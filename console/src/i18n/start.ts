@@ -3,6 +3,7 @@
 import { createInstance, type i18n } from 'i18next';
 import { initReactI18next } from 'react-i18next';
 import type { en } from './en.ts';
+import { createFormatter } from './formatter.ts';
 
 export const LANGUAGES = [
   { code: 'en', name: 'English' },
@@ -23,13 +24,16 @@ const STORED_AS = 'isthmus-language';
 export async function startTexts(): Promise<i18n> {
   const language = readStored() ?? readBrowser() ?? 'en';
   const instance = createInstance();
-  await instance.use(initReactI18next).init({
-    lng: language,
-    resources: { [language]: { translation: await load(language) } },
-    // React shows every text as text.
-    interpolation: { escapeValue: false },
-    returnNull: false,
-  });
+  await instance
+    .use(createFormatter())
+    .use(initReactI18next)
+    .init({
+      lng: language,
+      resources: { [language]: { translation: await load(language) } },
+      // React shows every text as text.
+      interpolation: { escapeValue: false, alwaysFormat: true },
+      returnNull: false,
+    });
   markDocument(language);
   return instance;
 }

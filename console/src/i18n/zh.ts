@@ -2,6 +2,7 @@
 
 import { accounts } from './zh/accounts.ts';
 import { addAccount } from './zh/add-account.ts';
+import { attempts } from './zh/attempts.ts';
 import { common } from './zh/common.ts';
 import { environment } from './zh/environment.ts';
 import { keys } from './zh/keys.ts';
@@ -29,6 +30,7 @@ export const zh = {
   provider,
   keys,
   requests,
+  attempts,
   textView,
   usage,
   settings,

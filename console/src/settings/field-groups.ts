@@ -10,6 +10,7 @@ const ACCESS_FIELDS: readonly Field[] = [
     section: 'auth',
     path: ['admin_password'],
     variable: 'WEB_PASSWORD',
+    leastLength: 8,
   },
   {
     kind: 'number',

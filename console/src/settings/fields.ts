@@ -46,6 +46,8 @@ export interface TextField extends FieldBase {
 /** Never shown: only whether there is one. */
 export interface SecretField extends FieldBase {
   readonly kind: 'secret';
+  /** Characters a new one has at least; 1 without it. */
+  readonly leastLength?: number;
 }
 
 export interface ListField extends FieldBase {

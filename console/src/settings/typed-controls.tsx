@@ -106,9 +106,13 @@ export function SecretControl({ field, setting, id }: ControlProps<SecretField>)
   const { t } = useTranslation();
   const confirm = useConfirm();
   const [typed, setTyped] = useState('');
+  const [isTried, setTried] = useState(false);
   const isSet = isSecretSet(setting.value);
+  const { leastLength = 1 } = field;
+  const isShort = [...typed].length < leastLength;
   const commit = (): void => {
-    if (typed !== '') setting.save(typed, () => setTyped(''));
+    setTried(true);
+    if (!isShort) setting.save(typed, () => setTyped(''));
   };
   const remove = (): void =>
     confirm({
@@ -125,9 +129,14 @@ export function SecretControl({ field, setting, id }: ControlProps<SecretField>)
         placeholder={t(isSet ? 'settings.secretSet' : 'settings.secretUnset')}
         disabled={!setting.isLoaded}
         autoComplete="new-password"
-        error={setting.refusal}
+        error={
+          isTried && isShort && typed !== ''
+            ? t('settings.tooShort', { least: leastLength })
+            : setting.refusal
+        }
         onChange={({ currentTarget }) => {
           setting.forgetRefusal();
+          setTried(false);
           setTyped(currentTarget.value);
         }}
         onKeyDown={onEnter(commit)}

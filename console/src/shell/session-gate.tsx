@@ -1,6 +1,7 @@
 // Lets nobody further who has to sign in, and asks again when a session ends, without losing the page.
 
 import { Loader, Modal } from '@mantine/core';
+import { useWindowEvent } from '@mantine/hooks';
 import { useQuery } from '@tanstack/react-query';
 import { type ReactNode, useEffect, useState } from 'react';
 import { useTranslation } from 'react-i18next';
@@ -10,6 +11,9 @@ import { ErrorNote } from '../components/error-note.tsx';
 import { SignInForm } from '../pages/sign-in/form.tsx';
 import { ElsewherePage, SignInPage } from '../pages/sign-in/page.tsx';
 
+/** Above dialogs, drawers and their lists, below the notices. */
+const ABOVE_DIALOGS = 350;
+
 export function SessionGate({ children }: { readonly children: ReactNode }) {
   const { t } = useTranslation();
   const { data, error, refetch } = useQuery(sessionQuery);
@@ -18,6 +22,14 @@ export function SessionGate({ children }: { readonly children: ReactNode }) {
   useEffect(() => {
     if (data !== undefined && !isSignedOut(data)) setWasIn(true);
   }, [data]);
+  // Registered before any dialog of a page: Escape would close that below, with what was typed in it.
+  useWindowEvent(
+    'keydown',
+    (event) => {
+      if (isOut && wasIn && event.key === 'Escape') event.stopImmediatePropagation();
+    },
+    { capture: true },
+  );
 
   if (data === undefined) {
     return (
@@ -42,6 +54,7 @@ export function SessionGate({ children }: { readonly children: ReactNode }) {
       <Modal
         opened={isOut}
         onClose={() => undefined}
+        zIndex={ABOVE_DIALOGS}
         withCloseButton={false}
         closeOnEscape={false}
         closeOnClickOutside={false}

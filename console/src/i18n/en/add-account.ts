@@ -44,6 +44,7 @@ export const addAccount = {
   notJson: 'This is not JSON. Use the key file as it was downloaded.',
   addServiceAccount: 'Add service account',
   added: '{{name}} is added',
+  addedBad: '{{name}} cannot be used: {{reason}}',
   format: 'What it is',
   formats: {
     'refresh-tokens': 'Refresh tokens',

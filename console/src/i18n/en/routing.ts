@@ -32,6 +32,7 @@ export const routing = {
   nameTaken: 'There is an entry of this name already. Change it below.',
   nameMissing: 'Write a name or a pattern.',
   targetMissing: 'Choose the model it goes to.',
+  targetPattern: 'Name one model, without *.',
   presets: 'Presets',
   presetsHint: 'Ready-made mappings. Applying one merges it into yours; other entries stay.',
   presetNames: {

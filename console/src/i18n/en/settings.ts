@@ -43,6 +43,7 @@ export const settings = {
   on: 'On',
   off: 'Off',
   outOfRange: 'From {{least}} to {{most}}',
+  tooShort: 'At least {{least}} characters',
   secretSet: 'Set, not shown',
   secretUnset: 'None is set',
   removeSecretTitle: 'Remove: {{name}}?',
@@ -91,7 +92,7 @@ export const settings = {
     },
     adminPassword: {
       name: 'Console password',
-      hint: 'For signing in here. Without one the gateway key is asked for.',
+      hint: 'For signing in here, 8 characters at least. Without one the gateway key is asked for.',
     },
     sessionHours: {
       name: 'Stay signed in',

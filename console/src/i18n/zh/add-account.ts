@@ -46,6 +46,7 @@ export const addAccount: Translated<typeof english> = {
   notJson: '这不是 JSON。请使用下载的密钥文件原样。',
   addServiceAccount: '添加服务账号',
   added: '已添加 {{name}}',
+  addedBad: '{{name}} 无法使用：{{reason}}',
   format: '内容类型',
   formats: {
     'refresh-tokens': '刷新令牌',

@@ -33,6 +33,7 @@ export const routing: Translated<typeof english> = {
   nameTaken: '已有同名条目，请在下面修改。',
   nameMissing: '请输入名称或模式。',
   targetMissing: '请选择去向的模型。',
+  targetPattern: '请指定一个模型，不能含 *。',
   presets: '预设',
   presetsHint: '现成的映射。应用时合并到您的映射中，其他条目保留。',
   presetNames: {

@@ -56,7 +56,7 @@ function Details({ account, work, onSignIn }: DetailsProps) {
       <AccountTestBox account={account} />
       <section>
         <h3>{t('accounts.editTitle')}</h3>
-        <EditForm key={account.revision} account={account} />
+        <EditForm account={account} />
       </section>
     </div>
   );

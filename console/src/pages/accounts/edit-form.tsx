@@ -8,6 +8,7 @@ import { ApiError } from '../../api/client.ts';
 import { useChangeAccount } from '../../api/queries/accounts.ts';
 import { ErrorNote } from '../../components/error-note.tsx';
 import { readFieldError } from '../../components/read-field-error.ts';
+import { useFollowed } from '../../components/use-followed.ts';
 import { useToasts } from '../../components/use-toasts.tsx';
 
 interface Values {
@@ -26,14 +27,20 @@ export function EditForm({ account }: { readonly account: Account }) {
   const { t } = useTranslation();
   const toasts = useToasts();
   const change = useChangeAccount();
-  const form = useForm<Values>({ initialValues: valuesOf(account) });
+  const read = valuesOf(account);
+  const form = useForm<Values>({ initialValues: read });
+  useFollowed(form, read, account.revision);
   if (account.origin !== 'stored') return <p className="dimmed">{t('accounts.originHint')}</p>;
   const refusedField = change.error instanceof ApiError ? change.error.field : undefined;
   const save = (body: AccountChange): void =>
     change.mutate(
       { account, change: body },
       {
-        onSuccess: () => toasts.done(t('common.saved')),
+        onSuccess: (saved) => {
+          form.setInitialValues(valuesOf(saved));
+          form.reset();
+          toasts.done(t('common.saved'));
+        },
         onError(error) {
           if (
             error instanceof ApiError &&

@@ -3,7 +3,7 @@
 import { Button, PasswordInput, TextInput } from '@mantine/core';
 import { type FormEvent, useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import { useAddAccount } from '../../api/queries/accounts.ts';
+import { useAddAccount, useTestAccount } from '../../api/queries/accounts.ts';
 import { ErrorNote } from '../../components/error-note.tsx';
 import { useToasts } from '../../components/use-toasts.tsx';
 import { type AddFormProps, UpstreamSelect, useUpstream } from './upstream-select.tsx';
@@ -12,18 +12,30 @@ export function KeyForm({ upstreams, isLoading, onDone }: AddFormProps) {
   const { t } = useTranslation();
   const toasts = useToasts();
   const add = useAddAccount();
+  const test = useTestAccount();
   const chosen = useUpstream(upstreams, () => true);
   const [key, setKey] = useState('');
   const [label, setLabel] = useState('');
+  /** A key that was mistyped is told before a request meets it; the dialog is gone by then. */
+  const tryNew = async (id: string, name: string): Promise<void> => {
+    try {
+      const { isUsable, steps } = await test.mutateAsync(id);
+      const reason = steps.find(({ isGood }) => !isGood)?.message ?? '';
+      if (!isUsable) toasts.warn(t('addAccount.addedBad', { name, reason }));
+    } catch (error) {
+      toasts.failed(error);
+    }
+  };
   const submit = (event: FormEvent): void => {
     event.preventDefault();
     const named = label.trim() === '' ? {} : { label: label.trim() };
     add.mutate(
       { upstream: chosen.id, kind: 'api-key', key: key.trim(), ...named },
       {
-        onSuccess({ label: name }) {
+        onSuccess({ id, label: name }) {
           toasts.done(t('addAccount.added', { name }));
           onDone();
+          void tryNew(id, name);
         },
       },
     );

@@ -34,7 +34,7 @@ export function CreatedKey({ created, address, onClose }: CreatedKeyProps) {
         <p className="form-note">{t('keys.createdHint')}</p>
         <div className="secret-box">
           <code>{secret}</code>
-          <CopyButton text={secret} label={t('keys.copySecret')} />
+          <CopyButton isFirst text={secret} label={t('keys.copySecret')} />
         </div>
         <div>
           <div className="snippet-head">

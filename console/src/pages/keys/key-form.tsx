@@ -9,6 +9,7 @@ import { modelsQuery } from '../../api/queries/models.ts';
 import { ErrorNote } from '../../components/error-note.tsx';
 import { useNow } from '../../components/now.tsx';
 import { ownTimeZone, TimeZoneSelect } from '../../components/time-zone-select.tsx';
+import { useFollowed } from '../../components/use-followed.ts';
 import {
   clockIn,
   EXPIRIES,
@@ -33,7 +34,9 @@ type Form = UseFormReturnType<KeyValues>;
 
 export function KeyForm({ edited, isSaving, error, onSave, onCancel }: KeyFormProps) {
   const { t } = useTranslation();
-  const form: Form = useForm<KeyValues>({ initialValues: readValues(edited, ownTimeZone()) });
+  const read = readValues(edited, ownTimeZone());
+  const form: Form = useForm<KeyValues>({ initialValues: read });
+  useFollowed(form, read, edited?.revision);
   const submit = form.onSubmit((values) => {
     const now = Date.now();
     switch (findProblem(values, now)) {

@@ -58,7 +58,7 @@ export function KeysPage() {
             }}
           />
         )}
-        {editing?.kind === 'change' && <ChangedKey edited={editing.key} onClose={close} />}
+        {editing?.kind === 'change' && <ChangedKey opened={editing.key} onClose={close} />}
       </Drawer>
       {created !== undefined && (
         <CreatedKey
@@ -172,10 +172,18 @@ function NewKey({ onCancel, onCreated }: NewKeyProps) {
   );
 }
 
-function ChangedKey({ edited, onClose }: { readonly edited: Key; readonly onClose: () => void }) {
+interface ChangedKeyProps {
+  /** As it was when the drawer opened. */
+  readonly opened: Key;
+  readonly onClose: () => void;
+}
+
+function ChangedKey({ opened, onClose }: ChangedKeyProps) {
   const { t } = useTranslation();
   const toasts = useToasts();
   const change = useChangeKey();
+  const { data } = useQuery(keysQuery);
+  const edited = data?.keys.find(({ id }) => id === opened.id) ?? opened;
   return (
     <KeyForm
       edited={edited}

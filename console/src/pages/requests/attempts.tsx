@@ -10,6 +10,7 @@ import type {
 import { EmptyNote } from '../../components/empty-note.tsx';
 import { StatusMark } from '../../components/status-mark.tsx';
 import { useFormat } from '../../components/use-format.ts';
+import { sayEnd, sayVerdict } from './say-attempt.ts';
 import { useAccountNames } from './use-account-names.ts';
 
 export function Attempts({ detail }: { readonly detail: RequestDetail }) {
@@ -55,7 +56,7 @@ function Attempt({ attempt, number }: AttemptProps) {
       <div className="attempt-head">
         <span className="attempt-number">{t('requests.attempt', { number })}</span>
         <StatusMark tone={isGood ? 'ok' : 'bad'}>
-          {status === undefined ? outcome : `${status} ${outcome}`}
+          {[status, sayEnd(outcome, t)].filter((word) => word !== undefined).join(' ')}
         </StatusMark>
         {ms !== undefined && <span className="dimmed">{format.duration(ms)}</span>}
       </div>
@@ -89,7 +90,7 @@ function Considered({ entries }: { readonly entries: readonly ConsideredAccount[
             <span className="wrap-anywhere" title={title}>
               {name}
             </span>
-            <span className="dimmed">{entry.verdict}</span>
+            <span className="dimmed">{sayVerdict(entry.verdict, t)}</span>
           </li>
         );
       })}

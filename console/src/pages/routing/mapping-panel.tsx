@@ -2,6 +2,7 @@
 
 import { ActionIcon, Button, Skeleton, TextInput } from '@mantine/core';
 import { IconArrowRight, IconArrowsShuffle, IconPlus, IconX } from '@tabler/icons-react';
+import type { TFunction } from 'i18next';
 import { type FormEvent, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { EmptyNote } from '../../components/empty-note.tsx';
@@ -59,11 +60,11 @@ function NewEntry({ mapping }: { readonly mapping: Mapping }) {
     : isTried && trimmed === ''
       ? t('routing.nameMissing')
       : undefined;
-  const targetProblem = isTried && target.trim() === '' ? t('routing.targetMissing') : undefined;
+  const targetProblem = isTried ? sayTargetProblem(target, t) : undefined;
   const submit = (event: FormEvent): void => {
     event.preventDefault();
     setTried(true);
-    if (trimmed === '' || isTaken || target.trim() === '') return;
+    if (trimmed === '' || isTaken || sayTargetProblem(target, t) !== undefined) return;
     const message = t('routing.changed', { name: trimmed, target: target.trim() });
     mapping.change({ [trimmed]: target.trim() }, message);
     setName('');
@@ -98,6 +99,12 @@ function NewEntry({ mapping }: { readonly mapping: Mapping }) {
   );
 }
 
+/** Undefined for what can be the name of one model. */
+function sayTargetProblem(target: string, t: TFunction): string | undefined {
+  if (target.trim() === '') return t('routing.targetMissing');
+  return target.includes('*') ? t('routing.targetPattern') : undefined;
+}
+
 interface EntryRowProps {
   readonly entry: Entry;
   readonly mapping: Mapping;
@@ -108,11 +115,19 @@ interface EntryRowProps {
 function EntryRow({ entry: [name, target], mapping, isDeciding, onTry }: EntryRowProps) {
   const { t } = useTranslation();
   const [draft, setDraft] = useState<string>();
+  const [problem, setProblem] = useState<string>();
   const goesNowhere = useGoesNowhere(target);
+  const edit = (next: string | undefined): void => {
+    setDraft(next);
+    setProblem(undefined);
+  };
   const commit = (chosen: string): void => {
-    setDraft(undefined);
     const text = chosen.trim();
-    if (text === '' || text === target) return;
+    const found = text === target ? undefined : sayTargetProblem(text, t);
+    setProblem(found);
+    if (found !== undefined) return;
+    setDraft(undefined);
+    if (text === target) return;
     mapping.change({ [name]: text }, t('routing.changed', { name, target: text }));
   };
   return (
@@ -132,9 +147,10 @@ function EntryRow({ entry: [name, target], mapping, isDeciding, onTry }: EntryRo
       <ModelInput
         label={t('routing.editTarget', { name })}
         value={draft ?? target}
-        onChange={setDraft}
+        error={problem}
+        onChange={edit}
         onCommit={commit}
-        onCancel={() => setDraft(undefined)}
+        onCancel={() => edit(undefined)}
       />
       <ActionIcon
         variant="subtle"

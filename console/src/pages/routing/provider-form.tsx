@@ -11,8 +11,10 @@ import {
 } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { useTranslation } from 'react-i18next';
+import type { ConfigSection } from '../../../../src/admin/contract.ts';
 import { useChangeSection } from '../../api/queries/config.ts';
 import { ErrorNote } from '../../components/error-note.tsx';
+import { useFollowed } from '../../components/use-followed.ts';
 import { useToasts } from '../../components/use-toasts.tsx';
 import {
   badLine,
@@ -31,12 +33,14 @@ const SERVICE_TEXTS = {
   vision_enabled: 'provider.vision',
 } as const;
 
-export function ProviderForm({ values }: { readonly values: object }) {
+export function ProviderForm({ section }: { readonly section: ConfigSection }) {
+  const { values, revision } = section;
   const { t } = useTranslation();
   const toasts = useToasts();
   const change = useChangeSection('extprov');
+  const read = readProvider(values);
   const form = useForm({
-    initialValues: readProvider(values),
+    initialValues: read,
     validate: {
       base_url: (url) =>
         url === '' || /^https?:\/\/\S+$/i.test(url) ? null : t('provider.urlBad'),
@@ -46,9 +50,16 @@ export function ProviderForm({ values }: { readonly values: object }) {
       },
     },
   });
+  useFollowed(form, read, revision);
   const patch = writePatch(values, form.values);
   const save = (): void =>
-    change.mutate(patch, { onSuccess: () => toasts.done(t('provider.saved')) });
+    change.mutate(patch, {
+      onSuccess: (saved) => {
+        form.setInitialValues(readProvider(saved.values));
+        form.reset();
+        toasts.done(t('provider.saved'));
+      },
+    });
   return (
     <form className="form-stack" onSubmit={form.onSubmit(save)}>
       <Switch

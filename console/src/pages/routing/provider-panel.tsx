@@ -27,7 +27,7 @@ export function ProviderPanel() {
         {data === undefined && error !== null && (
           <ErrorNote error={error} onRetry={() => void refetch()} />
         )}
-        {data !== undefined && <ProviderForm key={data.revision} values={data.values} />}
+        {data !== undefined && <ProviderForm section={data} />}
       </div>
     </Panel>
   );
