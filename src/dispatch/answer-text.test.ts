@@ -187,3 +187,33 @@ test('pumped: an answer that was whole in its first item has no second ending', 
   text.putBack(await text.next(), () => {});
   expect(await pumped(text)).toEqual(['.']);
 });
+
+test('an answer that is broken off says so once, and nothing comes behind', async () => {
+  const { text, frames } = textOf(['a', 'b', 'c']);
+  text.putBack(await text.next(), () => {});
+  const behind = Promise.withResolvers<boolean>();
+  const items: string[] = [];
+  const done = text.pump((item) => {
+    items.push(item);
+    return item === 'b' ? behind.promise : true;
+  });
+  while (items.length < 2) await Promise.resolve();
+  expect(text.breakOff(failure)).toBe('<cut>');
+  behind.resolve(true);
+  await done;
+  expect(items).toEqual(['a', 'b']);
+  expect(frames.isGivenUp).toBe(true);
+  expect(text.breakOff(failure)).toBe('');
+});
+
+test('an answer whose ending is written already is not broken off any more', async () => {
+  const { text } = textOf(['a']);
+  text.putBack(await text.next(), () => {});
+  const items: string[] = [];
+  await text.pump((item) => {
+    items.push(item);
+    if (item === '.') expect(text.breakOff(failure)).toBe('');
+    return true;
+  });
+  expect(items).toEqual(['a', '.']);
+});

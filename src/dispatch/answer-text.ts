@@ -1,9 +1,10 @@
 // The text of one streamed answer as the client gets it, read from the upstream as fast as it is taken.
 
 import { asGatewayError, type GatewayError } from '../canonical/error.ts';
-import { type Pumpable, pump, type Take } from '../lib/pump.ts';
+import { pump, type Take } from '../lib/pump.ts';
 import type { Frame, UpstreamStream } from '../upstreams/upstream.ts';
 import type { AnswerWatch } from './answer-watch.ts';
+import type { AnswerChunks } from './dispatcher.ts';
 
 /** What a lane makes of the frames. Synchronous: waiting is the business of `AnswerText` alone. */
 export interface AnswerLane {
@@ -27,11 +28,13 @@ const DONE: IteratorReturnResult<undefined> = { done: true, value: undefined };
  * lane's own ending. Written by hand, as each generator between the socket and the client would cost
  * three turns of the microtask queue an event.
  */
-export class AnswerText implements Pumpable<string> {
+export class AnswerText implements AnswerChunks {
   readonly #lane: AnswerLane;
   readonly #frames: UpstreamStream;
   #first: IteratorResult<string, undefined> | undefined;
   #isOver = false;
+  /** True once the ending is written, whichever it is. */
+  #hasEnding = false;
   #onEnd: (() => void) | undefined;
 
   constructor(frames: UpstreamStream, lane: AnswerLane) {
@@ -75,6 +78,15 @@ export class AnswerText implements Pumpable<string> {
     }
   }
 
+  /**
+   * Ends an answer that has begun with this failure, unless its ending is written already. Gives what
+   * is left to say; nothing comes behind it.
+   */
+  breakOff(error: GatewayError): string {
+    this.#fail(error);
+    return this.#takeText();
+  }
+
   /** False when the taker has enough; else the answer's ending is left to be taken. */
   async #pumpFrames(take: Take<string>): Promise<boolean> {
     const lane = this.#lane;
@@ -87,6 +99,7 @@ export class AnswerText implements Pumpable<string> {
     };
     try {
       await pump(this.#frames, (batch) => {
+        if (this.#hasEnding) return false;
         for (const frame of batch) lane.push(frame);
         if (lane.isComplete()) return false;
         if (lane.text === '' || !lane.watch.isCommitted) return true;
@@ -95,13 +108,25 @@ export class AnswerText implements Pumpable<string> {
         return typeof goesOn === 'boolean' ? note(goesOn) : goesOn.then(note);
       });
       this.#isOver = true;
-      if (isWanted) lane.end();
+      if (isWanted) this.#end();
     } catch (error) {
       this.#isOver = true;
       if (isTaking || !lane.watch.isCommitted) throw error;
-      lane.fail(asGatewayError(error));
+      this.#fail(asGatewayError(error));
     }
     return isWanted;
+  }
+
+  #end(): void {
+    if (this.#hasEnding) return;
+    this.#lane.end();
+    this.#hasEnding = true;
+  }
+
+  #fail(error: GatewayError): void {
+    if (this.#hasEnding) return;
+    this.#hasEnding = true;
+    this.#lane.fail(error);
   }
 
   #takeText(): string {
@@ -122,12 +147,12 @@ export class AnswerText implements Pumpable<string> {
         this.#take(batch);
         if (lane.isComplete() && !this.#isOver) await this.#leave();
       }
-      if (this.#isOver) lane.end();
+      if (this.#isOver) this.#end();
     } catch (error) {
       if (isAsking) this.#isOver = true;
       if (!this.#isOver) await this.#leave();
       if (!lane.watch.isCommitted) throw error;
-      lane.fail(asGatewayError(error));
+      this.#fail(asGatewayError(error));
     }
     const value = this.#takeText();
     return value === '' ? this.#settle() : { done: false, value };

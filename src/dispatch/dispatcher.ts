@@ -118,5 +118,10 @@ export type GenerateAnswer =
        * The stream's text, the committed beginning first. Never throws after the first item: a late
        * failure is the protocol's own in-band error, then the end.
        */
-      readonly chunks: Pumpable<string>;
+      readonly chunks: AnswerChunks;
     };
+
+export interface AnswerChunks extends Pumpable<string> {
+  /** What is left to write when an answer that has begun ends here, with this failure, in its own words. */
+  breakOff?(error: GatewayError): string;
+}

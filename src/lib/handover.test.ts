@@ -31,7 +31,7 @@ test('what waited when pumping begins comes first, then the end', async () => {
   handover.add(['b']);
   handover.end({ kind: 'end' });
   await handover.pump(take);
-  expect(log).toEqual(['caught up ab', 'ab']);
+  expect(log).toEqual(['ab', 'caught up ab']);
 });
 
 test('the fault comes behind all that was added before it, in every way of reading', async () => {
@@ -39,7 +39,7 @@ test('the fault comes behind all that was added before it, in every way of readi
   handover.add(['a']);
   handover.end({ kind: 'error', error: fault });
   await expect(handover.pump(take)).rejects.toBe(fault);
-  expect(log).toEqual(['caught up a', 'a']);
+  expect(log).toEqual(['a', 'caught up a']);
   const other = start().handover;
   const first = other.next();
   other.add(['a']);
@@ -63,7 +63,31 @@ test('a taker that is behind gets nothing until it has caught up, and then all a
   expect(log).toEqual(['a']);
   behind.resolve(true);
   await done;
-  expect(log).toEqual(['a', 'caught up bc', 'bc']);
+  expect(log).toEqual(['a', 'bc', 'caught up bc']);
+});
+
+test('a producer that adds at once when the taker has caught up does not overtake what waited', async () => {
+  const log: string[] = [];
+  const more = [['d'], ['e', 'f'], ['g']];
+  const handover = new Handover<string>({
+    onCaughtUp: () => {
+      for (const items of more.splice(0, 2)) handover.add(items);
+      if (more.length === 0) handover.end({ kind: 'end' });
+    },
+    onLeft: () => {},
+  });
+  let isTaking = false;
+  const done = handover.pump(async (items) => {
+    expect(isTaking).toBe(false);
+    isTaking = true;
+    log.push(items.join(''));
+    await Promise.resolve();
+    isTaking = false;
+    return true;
+  });
+  for (const item of 'abc') handover.add([item]);
+  await done;
+  expect(log.join('')).toBe('abcdefg');
 });
 
 test('a taker with enough leaves, at once or later, and gets nothing more', async () => {
@@ -106,7 +130,7 @@ test('a reader that goes over to pumping misses nothing', async () => {
   handover.add(['c']);
   handover.end({ kind: 'end' });
   await done;
-  expect(log).toEqual(['caught up b', 'b', 'c']);
+  expect(log).toEqual(['b', 'caught up b', 'c']);
 });
 
 test('dropped items are never given, the end still is', async () => {

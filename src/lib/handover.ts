@@ -3,7 +3,7 @@
 import type { Pumpable, Take } from './pump.ts';
 
 export interface HandoverOptions<Item> {
-  /** Called when the consumer takes items that had to wait. */
+  /** Called when the consumer has taken items that had to wait; may add the next at once. */
   onCaughtUp(items: readonly Item[]): void;
   /** Called when the consumer wants no more. */
   onLeft(): void;
@@ -16,7 +16,7 @@ interface Waiter<Value> {
 
 interface Taker<Item> extends Waiter<void> {
   readonly take: Take<readonly Item[]>;
-  /** True while what was given last holds the next back. */
+  /** True while it takes, and for as long as what was given last holds the next back. */
   isBehind: boolean;
 }
 
@@ -48,6 +48,7 @@ export class Handover<Item> implements Pumpable<readonly Item[]> {
       reading.resolve({ done: false, value: items });
     } else if (taker !== undefined && !taker.isBehind) {
       this.#give(taker, items);
+      this.#feed(taker);
     } else {
       for (const item of items) this.#waiting.push(item);
     }
@@ -74,7 +75,11 @@ export class Handover<Item> implements Pumpable<readonly Item[]> {
   }
 
   next(): Promise<Batch<Item>> {
-    if (this.hasWaiting) return Promise.resolve({ done: false, value: this.#takeWaiting() });
+    if (this.hasWaiting) {
+      const value = this.#takeWaiting();
+      this.#options.onCaughtUp(value);
+      return Promise.resolve({ done: false, value });
+    }
     const ending = this.#ending;
     if (ending?.kind === 'error') {
       this.#ending = { kind: 'end' };
@@ -100,24 +105,34 @@ export class Handover<Item> implements Pumpable<readonly Item[]> {
 
   /** Gives what waits, and the end once nothing does. */
   #feed(taker: Taker<Item>): void {
-    while (this.hasWaiting && !taker.isBehind) this.#give(taker, this.#takeWaiting());
-    if (this.#ending === undefined || taker.isBehind || this.#taker !== taker) return;
-    this.#taker = undefined;
-    this.next().then(() => taker.resolve(), taker.reject);
+    while (this.#taker === taker && !taker.isBehind) {
+      if (this.hasWaiting) {
+        const items = this.#takeWaiting();
+        this.#give(taker, items);
+        // Only now: what the producer adds in this call must not overtake them.
+        this.#options.onCaughtUp(items);
+      } else if (this.#ending === undefined) {
+        return;
+      } else {
+        this.#taker = undefined;
+        this.next().then(() => taker.resolve(), taker.reject);
+      }
+    }
   }
 
   #give(taker: Taker<Item>, items: readonly Item[]): void {
+    taker.isBehind = true;
     try {
       const goesOn = taker.take(items);
-      if (goesOn === false) this.#dismiss(taker.resolve);
-      else if (goesOn !== true) this.#await(taker, goesOn);
+      if (goesOn === true) taker.isBehind = false;
+      else if (goesOn === false) this.#dismiss(taker.resolve);
+      else this.#await(taker, goesOn);
     } catch (error) {
       this.#dismiss(() => taker.reject(error));
     }
   }
 
   #await(taker: Taker<Item>, goesOn: Promise<boolean>): void {
-    taker.isBehind = true;
     goesOn.then(
       (isWanted) => {
         taker.isBehind = false;
@@ -143,7 +158,6 @@ export class Handover<Item> implements Pumpable<readonly Item[]> {
   #takeWaiting(): readonly Item[] {
     const items = this.#waiting;
     this.#waiting = [];
-    this.#options.onCaughtUp(items);
     return items;
   }
 }

@@ -30,6 +30,9 @@ export function createActivity(clock: Clock): Activity {
   let draining = false;
   const ending = new AbortController();
   let onIdle: (() => void) | undefined;
+  /** True while requests behind this one run on the same connection. */
+  const isPipelined = ({ request }: Running): boolean =>
+    running.list().some((other) => other.request.socket === request.socket);
   return {
     get draining() {
       return draining;
@@ -41,7 +44,7 @@ export function createActivity(clock: Clock): Activity {
     end(exchange) {
       running.delete(exchange);
       // Headers of a stream that began before the drain promised a connection that stays open.
-      if (draining) exchange.request.socket.destroySoon();
+      if (draining && !isPipelined(exchange)) exchange.request.socket.destroySoon();
       if (running.size === 0) onIdle?.();
     },
     async drain(graceMs) {

@@ -63,6 +63,42 @@ test('a request on a kept connection is still served while draining, and says it
   await closing;
 });
 
+test('a pipelined request that runs already is answered before its connection closes', async () => {
+  const gates = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  const both = Promise.withResolvers<void>();
+  let count = 0;
+  async function* chunks(index: number): AsyncGenerator<string> {
+    yield `data: ${index} begins\n\n`;
+    await gates[index]?.promise;
+    yield `data: ${index} ends\n\n`;
+  }
+  const { server, port } = await startEdge({
+    settings: { authMode: 'off' },
+    generate: async () => {
+      const index = count++;
+      if (index === 1) both.resolve();
+      return { kind: 'stream', chunks: chunks(index) };
+    },
+  });
+  const connection = openRaw(port);
+  connection.write(STREAM + STREAM);
+  await both.promise;
+  await connection.until((text) => text.includes('data: 0 begins'));
+  const idle = openRaw(port);
+  idle.write('GET /health HTTP/1.1\r\nHost: a\r\n\r\n');
+  await idle.until((text) => text.endsWith('}'));
+  const closing = server.close();
+  await idle.closed();
+  gates[0]?.resolve();
+  await connection.until((text) => text.includes('data: 0 ends'));
+  await connection.until((text) => text.includes('data: 1 begins'));
+  gates[1]?.resolve();
+  const received = await connection.closed();
+  expect(received).toContain('data: 1 ends');
+  expect(received.endsWith('0\r\n\r\n')).toBe(true);
+  await closing;
+});
+
 test('what outlives the grace is ended with an error: in the stream, or as a 503', async () => {
   const clock = createFakeClock();
   async function* endless(): AsyncGenerator<string> {

@@ -234,6 +234,54 @@ test('a pipelined request whose client leaves is aborted although its turn never
   expect(signals.map((signal) => signal.aborted)).toEqual([true, true]);
 });
 
+test('a pipelined stream that waits for its turn gives its source up when the client leaves', async () => {
+  let produced = 0;
+  let stopped = 0;
+  async function* fast(): AsyncGenerator<string> {
+    try {
+      for (; ; produced += 1) yield `data: ${'x'.repeat(30_000)}\n\n`;
+    } finally {
+      stopped += 1;
+    }
+  }
+  let calls = 0;
+  const { edge, clock } = await start({
+    generate: async () => streamOf(++calls === 1 ? endless() : fast()),
+  });
+  const ends = [edge.nextEnd(), edge.nextEnd()];
+  const connection = ask(edge);
+  connection.write(rawPost('/v1/messages', STREAM));
+  await connection.until((text) => text.includes('data: 1'));
+  await waitUntil(() => produced > 0);
+  expect(await stable(() => produced)).toBeLessThan(20);
+  connection.socket.destroy();
+  await Promise.all(ends);
+  await waitUntil(() => stopped === 1);
+  await waitUntil(() => clock.pendingTimers === 0);
+});
+
+test('a pipelined stream is not cut off for waiting until the one before it has ended', async () => {
+  const gate = Promise.withResolvers<void>();
+  async function* long(): AsyncGenerator<string> {
+    yield 'data: 1\n\n';
+    await gate.promise;
+    yield 'data: 2\n\n';
+  }
+  const second = `data: ${'~'.repeat(60_000)}\n\n`;
+  let calls = 0;
+  const { edge, clock } = await start({
+    generate: async () => streamOf(++calls === 1 ? long() : chunksOf(second, second)),
+  });
+  const connection = ask(edge);
+  connection.write(rawPost('/v1/messages', STREAM));
+  await connection.until((text) => text.includes('data: 1'));
+  await waitUntil(() => calls === 2);
+  await clock.advance(1_000_000);
+  gate.resolve();
+  const received = await connection.until((text) => text.split('\r\n0\r\n\r\n').length === 3);
+  expect(received.match(/~/g)).toHaveLength(120_000);
+});
+
 test('a slow reader holds the source back', async () => {
   const chunk = `data: ${'x'.repeat(60_000)}\n\n`;
   let produced = 0;

@@ -39,11 +39,25 @@ async function open(version = '1.1'): Promise<Line> {
 
 async function bodyUntil(client: Socket, ending: string): Promise<string> {
   let received = '';
-  for await (const chunk of client) {
+  for await (const chunk of client.setEncoding('utf8')) {
     received += chunk;
     if (received.endsWith(ending)) break;
   }
   return received.slice(received.indexOf('\r\n\r\n') + 4);
+}
+
+/** What the chunks of a body hold; it throws where their sizes are wrong. */
+function withoutChunks(body: string): string {
+  const bytes = Buffer.from(body);
+  const pieces: Buffer[] = [];
+  for (let at = 0; at < bytes.length; ) {
+    const start = bytes.indexOf('\r\n', at) + 2;
+    const end = start + Number.parseInt(bytes.subarray(at, start).toString(), 16);
+    expect(bytes.subarray(end, end + 2).toString()).toBe('\r\n');
+    pieces.push(bytes.subarray(start, end));
+    at = end + 2;
+  }
+  return Buffer.concat(pieces).toString();
 }
 
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
@@ -100,6 +114,21 @@ test('a client that is behind is waited for, and what it missed arrives in order
   await caughtUp;
   writer.end();
   expect(await body).toBe(`${`ea60\r\n${piece}\r\n`.repeat(count)}0\r\n\r\n`);
+});
+
+test('an end that cannot wait for a client that is behind comes after all that was written', async () => {
+  const { writer, client } = await open();
+  const large = 'x😀'.repeat(2_000_000);
+  const behind = writer.write(large);
+  await turn();
+  writer.write('the error');
+  writer.end();
+  const body = bodyUntil(client, '\r\n0\r\n\r\n');
+  await behind;
+  const received = withoutChunks(await body);
+  expect(received.length).toBe(large.length + 'the error'.length);
+  expect(received.startsWith(large)).toBe(true);
+  expect(received.endsWith('the error')).toBe(true);
 });
 
 test('a client that takes nothing for two minutes is cut off', async () => {

@@ -1,7 +1,7 @@
 // Writes one stream to the client's socket at the pace the client reads.
 
 import type { ServerResponse } from 'node:http';
-import type { Clock } from '../lib/clock.ts';
+import type { Clock, Timer } from '../lib/clock.ts';
 
 /** A client that takes nothing for this long is cut off. */
 const WRITE_STALL_MS = 120_000;
@@ -32,11 +32,14 @@ class ResponseWriter implements SocketWriter {
   readonly #response: ServerResponse;
   readonly #clock: Clock;
   readonly #flush = (): void => {
+    if (this.#isInPieces) return;
     const text = this.#pending;
     this.#pending = '';
     if (text !== '' && this.isOpen) this.#send(text);
   };
+  /** Written and not yet sent: of this turn, or what is left of a larger text. */
   #pending = '';
+  #isInPieces = false;
   #hasSent = false;
   #framesItself = false;
 
@@ -54,7 +57,7 @@ class ResponseWriter implements SocketWriter {
     // Behind the sockets that are read in this turn: writing in a row wakes the readers once.
     if (this.#pending === '') setImmediate(this.#flush);
     this.#pending += text;
-    if (this.#pending.length > PIECE_LENGTH) return this.#sendInPieces();
+    if (this.#pending.length > PIECE_LENGTH && !this.#isInPieces) return this.#sendInPieces();
     return this.#isBehind ? this.#untilDrained() : undefined;
   }
 
@@ -74,13 +77,14 @@ class ResponseWriter implements SocketWriter {
   }
 
   async #sendInPieces(): Promise<void> {
-    const text = this.#pending;
-    this.#pending = '';
-    for (let start = 0; start < text.length && this.isOpen; ) {
-      const end = endOfPiece(text, start);
-      if (!this.#send(text.slice(start, end))) await this.#untilDrained();
-      start = end;
+    this.#isInPieces = true;
+    while (this.#pending !== '' && this.isOpen) {
+      const end = endOfPiece(this.#pending);
+      const piece = this.#pending.slice(0, end);
+      this.#pending = this.#pending.slice(end);
+      if (!this.#send(piece)) await this.#untilDrained();
     }
+    this.#isInPieces = false;
   }
 
   /** True when the client has kept up. */
@@ -112,27 +116,35 @@ class ResponseWriter implements SocketWriter {
     return { text: `${bytes.toString(16)}\r\n${chunk}\r\n`, encoding };
   }
 
-  /** Resolves when the client has caught up or is gone; cuts it off when it makes no progress. */
+  /**
+   * Resolves when the client has caught up or is gone; cuts it off when it makes no progress. A
+   * pipelined response has no socket before its turn: until then it is not the client that is slow.
+   */
   #untilDrained(): Promise<void> {
     const response = this.#response;
-    const { socket } = response;
+    const { socket } = response.req;
     return new Promise((resolve) => {
-      const stall = this.#clock.startTimer(WRITE_STALL_MS, () => response.destroy());
+      let stall: Timer | undefined;
+      const begin = (): void => {
+        stall = this.#clock.startTimer(WRITE_STALL_MS, () => response.destroy());
+      };
       const settle = (): void => {
-        stall.cancel();
-        response.off('drain', settle).off('close', settle);
-        socket?.off('drain', settle);
+        stall?.cancel();
+        response.off('drain', settle).off('close', settle).off('socket', begin);
+        socket.off('drain', settle).off('close', settle);
         resolve();
       };
+      if (response.socket === null) response.on('socket', begin);
+      else begin();
       response.on('drain', settle).on('close', settle);
-      socket?.on('drain', settle);
+      socket.on('drain', settle).on('close', settle);
     });
   }
 }
 
 /** Pieces never part the two halves of a character. */
-function endOfPiece(text: string, start: number): number {
-  const end = Math.min(start + PIECE_LENGTH, text.length);
+function endOfPiece(text: string): number {
+  const end = Math.min(PIECE_LENGTH, text.length);
   const isParted = end < text.length && /[\uD800-\uDBFF]/.test(text.charAt(end - 1));
   return isParted ? end - 1 : end;
 }

@@ -1,9 +1,10 @@
 // One streamed answer: headers held for the first event, keep-alives in silence, errors in the stream's own words.
 
 import { asGatewayError } from '../canonical/error.ts';
+import type { AnswerChunks } from '../dispatch/dispatcher.ts';
 import type { Timer } from '../lib/clock.ts';
 import { createId } from '../lib/ids.ts';
-import { type Pumpable, pump } from '../lib/pump.ts';
+import { pump } from '../lib/pump.ts';
 import { SilenceTimer } from '../lib/silence-timer.ts';
 import type { GenerateCall, StreamWriter } from '../protocols/protocol.ts';
 import { baseHeaders } from './answer-headers.ts';
@@ -50,9 +51,10 @@ export async function answerStream(
 
 async function copyChunks(
   stream: OpenStream,
-  chunks: Pumpable<string>,
+  chunks: AnswerChunks,
   deadline: Timer,
 ): Promise<void> {
+  stream.answer = chunks;
   await pump(chunks, (chunk) => {
     if (chunk === '') return true;
     deadline.cancel();
@@ -66,6 +68,8 @@ async function copyChunks(
 /** The stream as the client sees it. */
 class OpenStream {
   hasBegun = false;
+  /** What is written; undefined until dispatch has it. */
+  answer: AnswerChunks | undefined;
   readonly #edge: Edge;
   readonly #exchange: Exchange;
   readonly #writer: StreamWriter;
@@ -103,7 +107,9 @@ class OpenStream {
     const { record } = this.#exchange;
     record.error ??= error;
     if (error.kind === 'internal') logInternal(this.#edge, this.#exchange, error);
-    this.#socket.write(this.#writer.write({ kind: 'error', error }));
+    // A writer of its own would begin anew what the answer's writer numbers or brackets.
+    const ending = this.answer?.breakOff?.(error) ?? this.#writer.write({ kind: 'error', error });
+    this.#socket.write(ending);
     this.#socket.end();
   }
 

@@ -4,6 +4,7 @@ import { createServer as createRawServer } from 'node:net';
 import { setImmediate } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import type { JsonObject } from '../../lib/json.ts';
+import { pump } from '../../lib/pump.ts';
 import {
   call,
   closers,
@@ -159,6 +160,36 @@ test('P081: a body cut off where only closing ends it is left to the decoder', a
     kind: 'error',
     error: { failure: { kind: 'path' } },
   });
+});
+
+test('a reader that is behind gets every frame in order, and holds the upstream’s socket back', async () => {
+  const count = 20_000;
+  let sent = 0;
+  const { upstream } = await start((_request, response) => {
+    response.writeHead(200, { 'content-type': 'text/event-stream' });
+    const write = (): void => {
+      while (sent < count) {
+        const text = `data: {"n":${sent},"pad":"${'x'.repeat(1000)}"}\n\n`;
+        sent += 1;
+        if (!response.write(text)) return void response.once('drain', write);
+      }
+      response.end();
+    };
+    write();
+  });
+  const stream = await upstream.open(call());
+  const order: unknown[] = [];
+  let isTaking = false;
+  await pump(stream, async (frames) => {
+    expect(isTaking).toBe(false);
+    isTaking = true;
+    for (const { value } of frames) order.push(value.n);
+    await setImmediate();
+    if (order.length < 1000) expect(sent).toBeLessThan(count);
+    isTaking = false;
+    return true;
+  });
+  expect(order).toEqual(Array.from({ length: count }, (_, n) => n));
 });
 
 test('P090: a client that leaves closes the upstream’s socket, before and after the headers', async () => {
