@@ -18,9 +18,7 @@ export function patchSignatures(contents: JsonValue[], target: PatchTarget): Jso
   );
   const paired = patchResponses(mergeContents(carried), target);
   const fitted = editItems(paired, (content) =>
-    editParts(content, (parts) =>
-      editFirstCall(parts, (call) => (hasOwnSignature(call) ? call : recalled(call, target))),
-    ),
+    editParts(content, (parts) => editFirstCall(parts, (call) => recalled(call, target))),
   );
   if (target.capabilities.unsignedCalls !== 'sentinel' && !target.standsIn) return fitted;
   const prompt = target.standsIn ? -1 : fitted.findLastIndex(isPrompt);
@@ -96,14 +94,20 @@ function hasOwnSignature({ thoughtSignature }: JsonObject): boolean {
   return typeof thoughtSignature === 'string' && readCarrier(thoughtSignature) !== undefined;
 }
 
-/** The call with the signature its client did not carry (some drop it, none drops the id). */
+/**
+ * The call with the signature its client did not carry (some drop it, none drops the id), and with
+ * the arguments that vouches for, where another protocol showed them repaired.
+ */
 function recalled(part: JsonObject, target: PatchTarget): JsonObject {
   const call = isJsonObject(part.functionCall) ? part.functionCall : {};
-  if (target.signatures === 'stripped') return part;
-  if (typeof call.id !== 'string' || typeof call.name !== 'string') return part;
-  const found = target.recall.call(call.id, call.name);
-  if (found === undefined || found.family !== target.capabilities.signatureFamily) return part;
-  return { ...part, thoughtSignature: found.value };
+  const { id, name, args } = call;
+  if (typeof id !== 'string' || typeof name !== 'string') return part;
+  const input = target.recall.input({ id, name }, isJsonObject(args) ? args : {});
+  const issued = input === undefined ? part : { ...part, functionCall: { ...call, args: input } };
+  if (target.signatures === 'stripped' || hasOwnSignature(part)) return issued;
+  const found = target.recall.call(id, name);
+  if (found === undefined || found.family !== target.capabilities.signatureFamily) return issued;
+  return { ...issued, thoughtSignature: found.value };
 }
 
 function standIn(part: JsonObject, { receipt }: EncodeTarget): JsonObject {

@@ -261,6 +261,62 @@ test('a call whose signature the client dropped gets the remembered one back', (
   ]);
 });
 
+test('a call another protocol showed with repaired arguments goes back as its signature vouches for it', () => {
+  const signature = { value: 'REMEMBERED', family: 'alpha', on: 'tool-call' } as const;
+  const shown = { id: 'c1', name: 'w', args: { size: '2' } };
+  const issued = { size: 2 };
+  const target = targetOf('alpha-3-flash');
+  const recall = {
+    ...target.recall,
+    call: () => signature,
+    input: (_call: unknown, returned: JsonObject) =>
+      JSON.stringify(returned) === JSON.stringify(shown.args) ? issued : undefined,
+  };
+  const answered = {
+    role: 'user',
+    parts: [{ functionResponse: { id: 'c1', name: 'w', response: {} } }],
+  };
+  const sent = (functionCall: JsonObject) => {
+    const step = { role: 'model', parts: [{ functionCall }] };
+    const body = { contents: [...contents, step, answered] };
+    return patch(body, { ...target, recall }, sandbox).contents;
+  };
+  expect(sent(shown)).toMatchObject([
+    ...contents,
+    {
+      parts: [{ functionCall: { ...shown, args: issued }, thoughtSignature: 'REMEMBERED' }],
+    },
+    answered,
+  ]);
+  const edited = { ...shown, args: { size: '3' } };
+  expect(sent(edited)).toMatchObject([
+    ...contents,
+    { parts: [{ functionCall: edited }] },
+    answered,
+  ]);
+});
+
+test('media inside responses stand behind them for a model that takes none inside', () => {
+  const inlineData = { mimeType: 'image/png', data: 'AAAA' };
+  const response = (id: string, media: JsonObject = {}) => ({
+    functionResponse: { id, name: 'w', response: { output: id }, ...media },
+  });
+  const calls = ['a', 'b'].map((id) => ({ functionCall: { id, name: 'w', args: {} } }));
+  const body = (parts: JsonObject[]): JsonObject => ({
+    contents: [...contents, { role: 'model', parts: calls }, { role: 'user', parts }],
+  });
+  const asked = body([
+    response('a', { parts: [{ inlineData }] }),
+    response('b', { parts: [] }),
+    { text: 'go on' },
+  ]);
+  const expected = body([response('a'), response('b'), { inlineData }, { text: 'go on' }]);
+  expect(patch(asked, targetOf('gemini-2.5-pro'), gemini)).toEqual(expected);
+  expect(patch(expected, targetOf('gemini-2.5-pro'), gemini)).toBe(expected);
+  const inside = JSON.stringify(patch(asked, targetOf('gemini-3-flash'), gemini));
+  expect(inside).toContain('"parts":[{"inlineData"');
+});
+
 test('V118 a search that the model name asks for and functions leave no room for is noted there', () => {
   const target = targetOf('alpha-3-flash', { variant: { webSearch: true } });
   const tools = [{ functionDeclarations: [{ name: 'w' }] }];

@@ -6,6 +6,7 @@ import { applyVariant } from './apply-variant.ts';
 import { editFields, type FieldEdits } from './edits.ts';
 import type { PatchContext } from './patch-context.ts';
 import { patchGenerationConfig } from './patch-generation-config.ts';
+import { patchResponseMedia } from './patch-response-media.ts';
 import { patchSignatures } from './patch-signatures.ts';
 import { patchToolConfig, patchTools } from './patch-tools.ts';
 import { EXTRA_FIELDS } from './profiles/profile.ts';
@@ -28,7 +29,7 @@ export function patch(
     model: undefined,
     project: undefined,
     contents: Array.isArray(contents)
-      ? startContents(patchSignatures(contents, target), target.receipt)
+      ? startContents(patchResponseMedia(patchSignatures(contents, target), target), target.receipt)
       : contents,
     ...editedTools(asked, context),
     ...droppedFields(asked, context),
