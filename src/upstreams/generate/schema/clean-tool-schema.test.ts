@@ -142,6 +142,24 @@ test('a property called pattern is kept, the keyword inside it is said (V125, P0
   });
 });
 
+test('a pattern is said whole or not at all: half an expression says something else', () => {
+  const said = `^${'[0-9a-f]{4}:'.repeat(40)}$`;
+  const property = (pattern: string): JsonObject => ({
+    type: 'object',
+    properties: { x: { type: 'string', pattern } },
+  });
+  expect(clean(property(said))).toMatchObject({
+    node: { properties: { x: { description: `(pattern ${said})` } } },
+    entries: [{ action: 'approximated', reason: 'said in the description' }],
+  });
+  expect(clean(property('a'.repeat(1001)))).toEqual({
+    node: { type: 'object', properties: { x: { type: 'string' } } },
+    entries: [
+      { action: 'dropped', path: `${PATH}.properties.x.pattern`, reason: 'too long to be said' },
+    ],
+  });
+});
+
 test('properties named like object members survive as own properties', () => {
   const text = '{"properties":{"__proto__":{"type":"string"},"constructor":{"type":"number"}}}';
   const schema = parseJson(text);

@@ -21,6 +21,8 @@ export interface KeywordInput {
 export type KeywordReader = (input: KeywordInput) => void;
 
 const SAID = 'said in the description';
+/** Of a text such as a pattern: half of it would say something else. */
+const MAX_SAID_LENGTH = 1000;
 
 export const CONSTRAINT_READERS: readonly (readonly [string, KeywordReader])[] = [
   ['type', readType],
@@ -206,7 +208,9 @@ function sayKeyword(input: KeywordInput, label: string, implied: TypeName): void
     return;
   }
   facets.impliedType ??= implied;
-  sayInstead(input, `${label} ${sayValue(value)}`);
+  const text = String(value);
+  if (text.length <= MAX_SAID_LENGTH) sayInstead(input, `${label} ${text}`);
+  else input.cleaning.note('dropped', input.path, 'too long to be said');
 }
 
 function sayFlag(input: KeywordInput, hint: string): void {
