@@ -19,7 +19,8 @@ interface Insertion {
   readonly length: number;
 }
 
-const PARAGRAPH = '\n\n';
+/** What parts a block from the text before and behind it. */
+export const PARAGRAPH = '\n\n';
 
 /** Chat has one text and no order of blocks, so that blocks are woven into it as markdown. */
 export function createContentText(): ContentText {

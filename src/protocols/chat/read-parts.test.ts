@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { threadMs } from '../../../test/security/measure.ts';
+import { createContentText } from './content-text.ts';
 import { canonical, refusal, USER } from './reading.test-support.ts';
 
 test('V081 a data URI becomes inline media of its declared type', () => {
@@ -92,6 +93,23 @@ test('P066 a picture inside markdown text becomes a picture, the text around it 
     { kind: 'text', text: 'before ' },
     { kind: 'media', mediaType: 'image/png', source: { base64: 'AAAA' } },
     { kind: 'text', text: ' after ![x](data:image/png;base64,@)' },
+  ]);
+});
+
+test('the paragraph a drawn picture was put into goes with it: texts come back as the model wrote them', () => {
+  const written = createContentText();
+  const picture = '![image](data:image/png;base64,AAAA)';
+  const content =
+    written.addText('Look:\n\n') +
+    written.addBlock(picture) +
+    written.addBlock(picture) +
+    written.addText(' Nice.');
+  const request = canonical({ messages: [USER, { role: 'assistant', content }] });
+  expect(request.turns[1]?.parts).toMatchObject([
+    { kind: 'text', text: 'Look:\n\n' },
+    { kind: 'media' },
+    { kind: 'media' },
+    { kind: 'text', text: ' Nice.' },
   ]);
 });
 

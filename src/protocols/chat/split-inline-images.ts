@@ -2,13 +2,15 @@
 
 import type { MediaPart, Part, TextPart } from '../../canonical/request.ts';
 import { tidyBase64 } from '../../lib/base64.ts';
+import { PARAGRAPH } from './content-text.ts';
 
 const DATA_IMAGE = '](data:image/';
 const MAX_ALTERNATIVE_TEXT = 1000;
 
 /**
  * The parts a text amounts to: itself when it holds no inline picture. Answers of this protocol carry
- * drawn pictures this way, so that histories bring them back. Malformed pictures stay text.
+ * drawn pictures this way, so that histories bring them back: the text around a picture is the model's
+ * own again, for its signature vouches for that. Malformed pictures stay text.
  */
 export function splitInlineImages(part: TextPart): readonly (TextPart | MediaPart)[] {
   if (!part.text.includes(DATA_IMAGE)) return [part];
@@ -21,9 +23,10 @@ export function splitInlineImages(part: TextPart): readonly (TextPart | MediaPar
     const isComplete = open >= 0 && close >= 0;
     const image = isComplete ? readImage(part.text.slice(found + 2, close)) : undefined;
     if (image !== undefined) {
-      pushText(parts, part.text.slice(rest, open));
+      pushText(parts, withoutEnd(part.text.slice(rest, open)));
       parts.push(image);
       rest = close + 1;
+      if (part.text.startsWith(PARAGRAPH, rest)) rest += PARAGRAPH.length;
     }
     found = part.text.indexOf(DATA_IMAGE, close < 0 ? part.text.length : close);
   }
@@ -31,6 +34,11 @@ export function splitInlineImages(part: TextPart): readonly (TextPart | MediaPar
   const last = parts.pop();
   if (last !== undefined) parts.push(part.cacheHint === true ? { ...last, cacheHint: true } : last);
   return parts;
+}
+
+/** The text before a picture, without the paragraph that was begun for it. */
+function withoutEnd(text: string): string {
+  return text.endsWith(PARAGRAPH) ? text.slice(0, -PARAGRAPH.length) : text;
 }
 
 /** Where the `![` of a picture starts, looked for in a bounded alternative text; -1 when it has none. */
