@@ -65,6 +65,24 @@ test('a request of each protocol is shown with its canonical form and receipt', 
   }
 });
 
+test('the other surfaces of a protocol are named by their path', async () => {
+  const ask = (path: string) =>
+    translateWith(`{"protocol":"chat","path":"${path}","body":{"model":"m","input":"Hi"}}`);
+  const answer = await ask('/v1/responses');
+  expect(answer.kind === 'json' && answer.body).toMatchObject({
+    protocol: 'chat',
+    canonical: { turns: requestOf({ turns: [user('Hi')] }).turns },
+  });
+  await expect(
+    translateWith(
+      '{"protocol":"chat","path":"/v1/responses","body":{"model":"m","input":"Hi","previous_response_id":"resp_1"}}',
+    ),
+  ).rejects.toMatchObject({ kind: 'not-found', field: 'previous_response_id' });
+  for (const path of ['/v1/messages', '/v1/models', '/v1/embeddings']) {
+    await expect(ask(path)).rejects.toMatchObject({ field: 'path' });
+  }
+});
+
 test('a body that names no protocol is refused by field', async () => {
   await expect(translateWith('{"body":{}}')).rejects.toMatchObject({ field: 'protocol' });
   await expect(translateWith('{"protocol":"chat","body":3}')).rejects.toMatchObject({

@@ -1,11 +1,11 @@
 // `POST /api/translate`: shows what a request would become, without sending it anywhere.
 
 import type { XStatic } from 'typebox/schema';
+import { invalidRequest } from '../canonical/error.ts';
 import { createReceipt } from '../canonical/receipt.ts';
 import type { CallExplanation } from '../dispatch/dispatcher.ts';
 import type { JsonObject, JsonValue } from '../lib/json.ts';
-import type { Protocols } from '../protocols/index.ts';
-import type { GenerateCall, ProtocolName, RouteInput } from '../protocols/protocol.ts';
+import type { ProtocolRoute } from '../protocols/protocol.ts';
 import { type ApiInput, type ApiRoute, answerJson, defineRoute } from './api-route.ts';
 import type { AdminOptions } from './options.ts';
 
@@ -18,6 +18,10 @@ const ASKED_SCHEMA = {
   additionalProperties: false,
   properties: {
     protocol: { enum: ['chat', 'messages', 'generate'] },
+    path: {
+      type: 'string',
+      description: "The surface, such as `/v1/responses`; the protocol's first when absent.",
+    },
     body: { type: 'object', description: 'The request as its client would send it.' },
     model: { type: 'string', description: "The path's model, of the protocol `generate`." },
     headers: {
@@ -67,13 +71,16 @@ async function translate(
   { protocols, dispatcher }: TranslateOptions,
 ): Promise<JsonObject> {
   const receipt = createReceipt();
-  const { protocol, model = '', headers = {}, account } = asked;
-  const call = await readCall(protocols, protocol, {
+  const { protocol, path, model = '', headers = {}, account } = asked;
+  const route = findRoute(protocols.byName[protocol].routes, path);
+  // The schema said that it is an object, and it was read from JSON.
+  const body = asked.body as JsonObject;
+  const call = route.readCall({
     pathModel: model,
     query: new URLSearchParams(),
     headers: readHeaders(headers),
-    // The schema said that it is an object, and it was read from JSON.
-    body: asked.body as JsonObject,
+    body,
+    earlier: await route.findEarlier?.(body, NO_ANSWERS),
     receipt,
   });
   const explanation = await dispatcher.explain(call, {
@@ -90,15 +97,29 @@ async function translate(
   return { protocol, ...writeExplanation(explanation) };
 }
 
-function readCall(
-  protocols: Pick<Protocols, 'byName'>,
-  name: ProtocolName,
-  input: RouteInput,
-): GenerateCall | Promise<GenerateCall> {
-  for (const route of protocols.byName[name].routes) {
-    if (route.operation === 'generate') return route.readCall(input);
-  }
-  throw new Error(`The ${name} protocol has no generate route.`);
+type GenerateRoute = Extract<ProtocolRoute, { operation: 'generate' }>;
+type AnswerShelf = Parameters<NonNullable<GenerateRoute['findEarlier']>>[1];
+
+/** Answers are kept for client keys, and the console is none: what a request goes on from is not found. */
+const NO_ANSWERS: AnswerShelf = {
+  put: () => false,
+  find: async () => undefined,
+  findByItem: async () => undefined,
+  remove: async () => false,
+  change: async () => undefined,
+};
+
+/** @throws GatewayError (invalid-request) for a path that generates nothing, or takes no JSON. */
+function findRoute(routes: readonly ProtocolRoute[], path: string | undefined): GenerateRoute {
+  const found = routes.filter(takesJson);
+  const route = path === undefined ? found[0] : found.find((one) => one.path === path);
+  if (route !== undefined) return route;
+  const paths = found.map((one) => one.path).join(', ');
+  throw invalidRequest('path', `path: "${path}" is none of this protocol's: ${paths}.`);
+}
+
+function takesJson(route: ProtocolRoute): route is GenerateRoute {
+  return route.operation === 'generate' && route.bodies !== 'multipart';
 }
 
 function writeExplanation(explanation: CallExplanation): JsonObject {
