@@ -142,6 +142,16 @@ test('a property called pattern is kept, the keyword inside it is said (V125, P0
   });
 });
 
+test('a limit no double can hold is said as it was written', () => {
+  const text =
+    '{"type":"object","properties":{"x":{"type":"string","minLength":12345678901234567890}}}';
+  const schema = parseJson(text);
+  if (!isJsonObject(schema)) throw new Error('not an object');
+  expect(clean(schema)).toMatchObject({
+    node: { properties: { x: { description: expect.stringContaining('12345678901234567890') } } },
+  });
+});
+
 test('a pattern is said whole or not at all: half an expression says something else', () => {
   const said = `^${'[0-9a-f]{4}:'.repeat(40)}$`;
   const property = (pattern: string): JsonObject => ({

@@ -208,7 +208,7 @@ function sayKeyword(input: KeywordInput, label: string, implied: TypeName): void
     return;
   }
   facets.impliedType ??= implied;
-  const text = String(value);
+  const text = typeof value === 'string' ? value : JSON.stringify(value);
   if (text.length <= MAX_SAID_LENGTH) sayInstead(input, `${label} ${text}`);
   else input.cleaning.note('dropped', input.path, 'too long to be said');
 }
