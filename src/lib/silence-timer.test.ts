@@ -6,10 +6,15 @@ function start() {
   const clock = createFakeClock();
   const silences: string[] = [];
   const startedAt = clock.monotonic();
-  const timer = new SilenceTimer(clock, (limitMs) => {
+  const starts: number[] = [];
+  const startTimer = (delayMs: number, callback: () => void) => {
+    starts.push(delayMs);
+    return clock.startTimer(delayMs, callback);
+  };
+  const timer = new SilenceTimer({ monotonic: clock.monotonic, startTimer }, (limitMs) => {
     silences.push(`${limitMs} at ${clock.monotonic() - startedAt}`);
   });
-  return { clock, silences, timer };
+  return { clock, silences, starts, timer };
 }
 
 test('silence is told once, exactly when its time is over', async () => {
@@ -23,9 +28,12 @@ test('silence is told once, exactly when its time is over', async () => {
 });
 
 test('each touch puts silence off without starting a timer', async () => {
-  const { clock, silences, timer } = start();
+  const { clock, silences, starts, timer } = start();
   for (let count = 0; count < 10; count += 1) {
     timer.touch(100);
+    const known = starts.length;
+    for (let more = 0; more < 10; more += 1) timer.touch(100);
+    expect(starts).toHaveLength(known);
     await clock.advance(60);
     expect(clock.pendingTimers).toBe(1);
   }

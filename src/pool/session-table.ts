@@ -79,7 +79,7 @@ export function createSessionTable(options: SessionTableOptions): SessionTable {
     keep(session, binding) {
       const key = keyOf(session);
       const known = entries.get(key);
-      // The newest is at the end already, and a map that is rebuilt at every turn is garbage at every turn.
+      // The newest is at the end already; moving it there again makes the map be rebuilt every few requests.
       if (key !== newest) entries.delete(key);
       newest = key;
       entries.set(key, {

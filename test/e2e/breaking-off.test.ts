@@ -1,8 +1,8 @@
 // A stream that the gateway itself has to end keeps the form of its surface to the last byte.
 
-import { createServer, type Server } from 'node:http';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type PoolApp, startPoolApp } from '../support/pool-app.ts';
+import { type RawUpstream, startRawUpstream } from '../support/raw-upstream.ts';
 import { checkStreamText } from '../support/stream-grammar/check-stream-text.ts';
 import { askSurface, SURFACE_CALLS } from '../support/surface-calls.ts';
 
@@ -11,29 +11,20 @@ const FIRST_EVENT =
   'data: {"candidates":[{"content":{"role":"model","parts":[{"text":"Once"}]}}]}\n\n';
 
 /** An upstream that says one word and then nothing more. */
-let upstream: Server;
+let upstream: RawUpstream;
 let gateway: PoolApp;
 
 beforeAll(async () => {
-  upstream = createServer((request, response) => {
-    if (request.method === 'GET') {
-      const models = SURFACE_CALLS.map(({ model }) => ({ name: `models/${model}` }));
-      response.setHeader('content-type', 'application/json').end(JSON.stringify({ models }));
-      return;
-    }
-    request.resume();
+  const models = SURFACE_CALLS.map(({ model }) => model);
+  upstream = await startRawUpstream(models, (response) => {
     response.writeHead(200, { 'content-type': 'text/event-stream' }).write(FIRST_EVENT);
   });
-  await new Promise<void>((resolve) => upstream.listen(0, '127.0.0.1', resolve));
-  const address = upstream.address();
-  const port = typeof address === 'object' ? address?.port : undefined;
   gateway = await startPoolApp({
-    environment: { UPSTREAM_BASE_URL: `http://127.0.0.1:${port}`, UPSTREAM_API_KEYS: 'k' },
+    environment: { UPSTREAM_BASE_URL: upstream.url, UPSTREAM_API_KEYS: 'k' },
   });
 });
 afterAll(async () => {
   await gateway.close();
-  upstream.closeAllConnections();
   upstream.close();
 });
 

@@ -1,13 +1,13 @@
 // A client that leaves closes the upstream call at once, whatever stage the call is in.
 
-import { createServer, type Server, type ServerResponse } from 'node:http';
+import type { ServerResponse } from 'node:http';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startGateway, type TestApp } from '../support/app.ts';
 import { PROTOCOL_CALLS, type ProtocolCall } from '../support/protocol-calls.ts';
+import { type RawUpstream, startRawUpstream } from '../support/raw-upstream.ts';
 
 const FIRST_EVENT =
   'data: {"candidates":[{"content":{"role":"model","parts":[{"text":"Once"}]}}]}\n\n';
-const MODELS = PROTOCOL_CALLS.map(({ model }) => ({ name: `models/${model}` }));
 const MOST_MS = 50;
 const TRIES = 3;
 
@@ -18,22 +18,18 @@ interface UpstreamCall {
 }
 
 /** An upstream that says nothing by itself. */
-let upstream: { readonly server: Server; nextCall(): Promise<UpstreamCall> };
+let upstream: RawUpstream & { nextCall(): Promise<UpstreamCall> };
 let app: Omit<TestApp, 'sandbox'>;
 
 beforeAll(async () => {
-  upstream = createSilentUpstream();
-  await new Promise<void>((resolve) => upstream.server.listen(0, '127.0.0.1', resolve));
-  const address = upstream.server.address();
-  const port = typeof address === 'object' ? address?.port : undefined;
+  upstream = await startSilentUpstream();
   app = await startGateway({
-    environment: { UPSTREAM_BASE_URL: `http://127.0.0.1:${port}`, UPSTREAM_API_KEYS: 'k' },
+    environment: { UPSTREAM_BASE_URL: upstream.url, UPSTREAM_API_KEYS: 'k' },
   });
 });
 afterAll(async () => {
   await app.close();
-  upstream.server.closeAllConnections();
-  upstream.server.close();
+  upstream.close();
 });
 
 describe.each(PROTOCOL_CALLS)('P090 $name', (call) => {
@@ -87,20 +83,14 @@ function neverArrived(): never {
   throw new Error('The gateway answered without asking the upstream.');
 }
 
-function createSilentUpstream(): typeof upstream {
+async function startSilentUpstream(): Promise<typeof upstream> {
   const waiting: ((call: UpstreamCall) => void)[] = [];
-  const server = createServer((request, response) => {
-    if (request.method === 'GET') {
-      response
-        .setHeader('content-type', 'application/json')
-        .end(JSON.stringify({ models: MODELS }));
-      return;
-    }
-    request.resume();
+  const models = PROTOCOL_CALLS.map(({ model }) => model);
+  const silent = await startRawUpstream(models, (response) => {
     const closed = new Promise<number>((resolve) => {
       response.on('close', () => resolve(performance.now()));
     });
     waiting.shift()?.({ response, closed });
   });
-  return { server, nextCall: () => new Promise((resolve) => waiting.push(resolve)) };
+  return { ...silent, nextCall: () => new Promise((resolve) => waiting.push(resolve)) };
 }

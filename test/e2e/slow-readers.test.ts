@@ -1,27 +1,22 @@
 // A client that reads slowly holds its own upstream call back, and gets everything in order.
 
-import { createServer, type Server } from 'node:http';
 import { connect } from 'node:net';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startGateway, type TestApp } from '../support/app.ts';
 import { PROTOCOL_CALLS } from '../support/protocol-calls.ts';
+import { type RawUpstream, startRawUpstream } from '../support/raw-upstream.ts';
 
 const EVENTS = 5_000;
 const PADDING = 'x'.repeat(6_000);
 
-let upstream: Server;
+let upstream: RawUpstream;
 /** Events the upstream has got rid of. */
 let sent = 0;
 let app: Omit<TestApp, 'sandbox'>;
 
 beforeAll(async () => {
-  upstream = createServer((request, response) => {
-    if (request.method === 'GET') {
-      const models = PROTOCOL_CALLS.map(({ model }) => ({ name: `models/${model}` }));
-      response.setHeader('content-type', 'application/json').end(JSON.stringify({ models }));
-      return;
-    }
-    request.resume();
+  const models = PROTOCOL_CALLS.map(({ model }) => model);
+  upstream = await startRawUpstream(models, (response) => {
     response.writeHead(200, { 'content-type': 'text/event-stream' });
     sent = 0;
     const write = (): void => {
@@ -33,12 +28,9 @@ beforeAll(async () => {
     };
     write();
   });
-  await new Promise<void>((resolve) => upstream.listen(0, '127.0.0.1', resolve));
-  const address = upstream.address();
-  const port = typeof address === 'object' ? address?.port : undefined;
   app = await startGateway({
     environment: {
-      UPSTREAM_BASE_URL: `http://127.0.0.1:${port}`,
+      UPSTREAM_BASE_URL: upstream.url,
       UPSTREAM_API_KEYS: 'k',
       AUTH_MODE: 'off',
     },
@@ -46,7 +38,6 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await app.close();
-  upstream.closeAllConnections();
   upstream.close();
 });
 

@@ -26,16 +26,16 @@ export async function readJsonBody(input: BodyInput): Promise<JsonObject> {
   }
   wantBody(input);
   const received = await readBytes(request, input);
-  const isLarge = received.length >= LARGE_BYTES;
+  const isStepwise = received.length >= STEPWISE_FROM_BYTES;
   const { text, mayHoldRiskyNumber } = decodeBody(received);
-  if (isLarge) await nextTurn();
+  if (isStepwise) await nextTurn();
   const body = parseObject(text, mayHoldRiskyNumber);
-  if (isLarge) await nextTurn();
+  if (isStepwise) await nextTurn();
   return body;
 }
 
-/** Between the steps of reading such a body, all others get their turn. */
-const LARGE_BYTES = 4_194_304;
+/** Between the steps of reading a body of this size, all others get their turn. */
+const STEPWISE_FROM_BYTES = 4_194_304;
 
 function nextTurn(): Promise<void> {
   return new Promise((resolve) => {

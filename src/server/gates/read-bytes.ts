@@ -83,10 +83,10 @@ interface Collected {
 }
 
 /** From this announced size on the bytes are copied as they arrive, not all at once at the end. */
-const LARGE_BYTES = 1_048_576;
+const IN_PLACE_FROM_BYTES = 1_048_576;
 
 function collect(declared: number): Collected {
-  return declared >= LARGE_BYTES ? collectInPlace(declared) : collectChunks();
+  return declared >= IN_PLACE_FROM_BYTES ? collectInPlace(declared) : collectChunks();
 }
 
 function collectChunks(): Collected {

@@ -1,0 +1,37 @@
+// An upstream on loopback that lists its models and leaves every answer to the test, byte by byte.
+
+import { createServer, type ServerResponse } from 'node:http';
+
+export interface RawUpstream {
+  readonly url: string;
+  /** Ends every connection. */
+  close(): void;
+}
+
+/** `answer` gets the response of each model call; what was asked is not read. */
+export async function startRawUpstream(
+  models: Iterable<string>,
+  answer: (response: ServerResponse) => void,
+): Promise<RawUpstream> {
+  const list = JSON.stringify({
+    models: Array.from(models, (name) => ({ name: `models/${name}` })),
+  });
+  const server = createServer((request, response) => {
+    if (request.method === 'GET') {
+      response.setHeader('content-type', 'application/json').end(list);
+      return;
+    }
+    request.resume();
+    answer(response);
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const address = server.address();
+  const port = typeof address === 'object' ? address?.port : undefined;
+  return {
+    url: `http://127.0.0.1:${port}`,
+    close() {
+      server.closeAllConnections();
+      server.close();
+    },
+  };
+}
