@@ -3,12 +3,19 @@
 import type { GroundingEvent } from '../../canonical/event.ts';
 import { sourceTitle } from '../../canonical/source-title.ts';
 import type { ChatAnnotation } from '../../wire/chat.ts';
-import type { ContentText } from './content-text.ts';
+
+/** Where positions of the model's own text stand in the content that shows it. */
+export interface ContentPlaces {
+  /** UTF-16 units of the content. */
+  readonly length: number;
+  startOf(position: number): number;
+  endOf(position: number): number;
+}
 
 /** One annotation a citation and source; sources nobody cites stand for the whole content. */
 export function writeAnnotations(
   grounding: GroundingEvent | undefined,
-  content: ContentText,
+  content: ContentPlaces,
 ): ChatAnnotation[] {
   if (grounding === undefined) return [];
   const annotations: ChatAnnotation[] = [];

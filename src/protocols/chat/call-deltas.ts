@@ -8,19 +8,6 @@ import { writeExtraContent, writeFreeformInput } from './answer-shapes.ts';
 
 type CallOpening = Extract<BlockOpening, { kind: 'tool-call' }>;
 
-/** One open call at a time, as blocks of a choice follow one another. All results are delta JSON or ''. */
-export interface CallWriter {
-  /** Calls opened so far. */
-  readonly count: number;
-  open(call: CallOpening): string;
-  addArguments(json: string): string;
-  /**
-   * Ends the open call, if any: whatever was held back, and `{}` for a call without arguments. A
-   * signature its opening did not have comes with it; the clients' parsers take it in any delta.
-   */
-  close(signature: Signature | undefined): string;
-}
-
 interface OpenCall {
   readonly form: 'function' | 'custom' | 'legacy' | 'hidden';
   readonly index: number;
@@ -30,42 +17,59 @@ interface OpenCall {
   held: string;
 }
 
-/** Openings carry id, type and name; `openai` refuses a stream whose first delta of a call lacks one. */
-export function createCallWriter(options: AnswerOptions): CallWriter {
-  let count = 0;
-  let current: OpenCall | undefined;
-  return {
-    get count() {
-      return count;
-    },
-    open(call) {
-      const isSigned = call.signature !== undefined;
-      const form = formOf(call, count, options);
-      current = { form, index: count, isSigned, hasArguments: false, held: '' };
-      count += 1;
-      return writeOpening(current, call, options);
-    },
-    addArguments(json) {
-      if (current === undefined || json === '') return '';
-      current.hasArguments = true;
-      if (current.form !== 'custom') return writePiece(current, json, '');
-      current.held += json;
-      return '';
-    },
-    close(signature) {
-      const ended = current;
-      current = undefined;
-      if (ended === undefined) return '';
-      const late = ended.isSigned ? undefined : signature;
-      const extra =
-        late === undefined
-          ? ''
-          : `,"extra_content":${JSON.stringify(writeExtraContent(late, options.extensionKey))}`;
-      if (ended.form === 'custom') return writePiece(ended, readFreeformInput(ended.held), extra);
-      if (!ended.hasArguments) return writePiece(ended, '{}', extra);
-      return extra === '' ? '' : writePiece(ended, '', extra);
-    },
-  };
+/**
+ * One open call at a time, as blocks of a choice follow one another. All results are delta JSON or ''.
+ * Openings carry id, type and name; `openai` refuses a stream whose first delta of a call lacks one.
+ */
+export class CallWriter {
+  readonly #options: AnswerOptions;
+  #count = 0;
+  #current: OpenCall | undefined;
+
+  constructor(options: AnswerOptions) {
+    this.#options = options;
+  }
+
+  /** Calls opened so far. */
+  get count(): number {
+    return this.#count;
+  }
+
+  open(call: CallOpening): string {
+    const isSigned = call.signature !== undefined;
+    const form = formOf(call, this.#count, this.#options);
+    const opened = { form, index: this.#count, isSigned, hasArguments: false, held: '' };
+    this.#current = opened;
+    this.#count += 1;
+    return writeOpening(opened, call, this.#options);
+  }
+
+  addArguments(json: string): string {
+    const current = this.#current;
+    if (current === undefined || json === '') return '';
+    current.hasArguments = true;
+    if (current.form !== 'custom') return writePiece(current, json, '');
+    current.held += json;
+    return '';
+  }
+
+  /**
+   * Ends the open call, if any: whatever was held back, and `{}` for a call without arguments. A
+   * signature its opening did not have comes with it; the clients' parsers take it in any delta.
+   */
+  close(signature: Signature | undefined): string {
+    const ended = this.#current;
+    this.#current = undefined;
+    if (ended === undefined) return '';
+    const late = ended.isSigned ? undefined : signature;
+    const extra =
+      late === undefined
+        ? ''
+        : `,"extra_content":${JSON.stringify(writeExtraContent(late, this.#options.extensionKey))}`;
+    if (ended.form === 'custom') return writePiece(ended, readFreeformInput(ended.held), extra);
+    if (!ended.hasArguments) return writePiece(ended, '{}', extra);
+    return extra === '' ? '' : writePiece(ended, '', extra);
+  }
 }
 
 /** The deprecated form holds one call: further ones cannot be shown. */

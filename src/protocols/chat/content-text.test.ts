@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
-import { createContentText } from './content-text.ts';
+import { ContentText } from './content-text.ts';
 
 test('blocks stand in paragraphs of their own and move the positions of the text behind them', () => {
-  const content = createContentText();
+  const content = new ContentText();
   const pieces = [content.addText('ab'), content.addBlock('![i](u)'), content.addText('cd')];
   expect(pieces.join('')).toBe('ab\n\n![i](u)\n\ncd');
   expect(pieces.join('').slice(content.startOf(2), content.endOf(4))).toBe('cd');

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { threadMs } from '../../../test/security/measure.ts';
-import { createContentText } from './content-text.ts';
+import { ContentText } from './content-text.ts';
 import { canonical, refusal, USER } from './reading.test-support.ts';
 
 test('V081 a data URI becomes inline media of its declared type', () => {
@@ -97,7 +97,7 @@ test('P066 a picture inside markdown text becomes a picture, the text around it 
 });
 
 test('the paragraph a drawn picture was put into goes with it: texts come back as the model wrote them', () => {
-  const written = createContentText();
+  const written = new ContentText();
   const picture = '![image](data:image/png;base64,AAAA)';
   const content =
     written.addText('Look:\n\n') +

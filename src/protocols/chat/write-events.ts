@@ -11,19 +11,20 @@ import type {
 import { NO_USAGE, type Usage } from '../../canonical/usage.ts';
 import { withheldBecause } from '../../canonical/withheld.ts';
 import { DATA_START, dataFrame, EVENT_STREAM_TYPE, FRAME_END } from '../../lib/event-stream.ts';
+import { joinFlat } from '../../lib/flat-text.ts';
 import type { ReplyContext, StreamWriter } from '../protocol.ts';
 import { writeAnnotations } from './annotations.ts';
 import type { AnswerOptions } from './answer-options.ts';
 import { writeFinishReason, writeImage, writeMarkdown, writeUsage } from './answer-shapes.ts';
-import { type CallWriter, createCallWriter } from './call-deltas.ts';
-import { type ContentText, createContentText } from './content-text.ts';
+import { CallWriter } from './call-deltas.ts';
+import { ContentText } from './content-text.ts';
 import { writeErrorBody } from './errors.ts';
 import { writeLogprobs } from './logprobs.ts';
 
 /** Everything of a chunk after its delta. */
-const TAIL = `,"logprobs":null,"finish_reason":null}]}${FRAME_END}`;
+const TAIL = joinFlat([',"logprobs":null,"finish_reason":null}]}', FRAME_END]);
 /** The same behind a delta of one text. */
-const TEXT_TAIL = `}${TAIL}`;
+const TEXT_TAIL = joinFlat(['}', TAIL]);
 
 interface StreamState {
   readonly options: AnswerOptions;
@@ -36,10 +37,8 @@ interface StreamState {
 }
 
 interface ChoiceState {
-  /** Everything of a chunk before its delta, and before the text of one. */
+  /** Everything of a chunk before its delta. */
   readonly head: string;
-  readonly contentHead: string;
-  readonly reasoningHead: string;
   readonly content: ContentText;
   readonly calls: CallWriter;
   images: number;
@@ -105,13 +104,10 @@ function openChoice(state: StreamState, index: number): string {
 function choiceAt(state: StreamState, index: number): ChoiceState {
   const known = state.choices.get(index);
   if (known !== undefined) return known;
-  const head = `${state.head}{"index":${index},"delta":`;
   const choice: ChoiceState = {
-    head,
-    contentHead: `${head}{"content":`,
-    reasoningHead: `${head}{"reasoning_content":`,
-    content: createContentText(),
-    calls: createCallWriter(state.options),
+    head: joinFlat([state.head, `{"index":${index},"delta":`]),
+    content: new ContentText(),
+    calls: new CallWriter(state.options),
     images: 0,
     grounding: undefined,
   };
@@ -150,10 +146,10 @@ function continueBlock(choice: ChoiceState, delta: BlockDeltaEvent['delta']): st
   switch (delta.kind) {
     case 'text':
       if (delta.text === '') return '';
-      return choice.contentHead + JSON.stringify(choice.content.addText(delta.text)) + TEXT_TAIL;
+      return textChunk(choice, '{"content":', choice.content.addText(delta.text));
     case 'thinking':
       if (delta.text === '') return '';
-      return choice.reasoningHead + JSON.stringify(delta.text) + TEXT_TAIL;
+      return textChunk(choice, '{"reasoning_content":', delta.text);
     case 'arguments':
       return chunk(choice, choice.calls.addArguments(delta.json));
     default:
@@ -191,6 +187,11 @@ function usageChunk({ options, head, usage }: StreamState): string {
   return options.includeUsage
     ? `${head}],"usage":${JSON.stringify(writeUsage(usage))}}${FRAME_END}`
     : '';
+}
+
+/** A chunk whose delta is one text. */
+function textChunk(choice: ChoiceState, member: string, text: string): string {
+  return choice.head + member + JSON.stringify(text) + TEXT_TAIL;
 }
 
 /** A chunk with this delta; '' for none. */

@@ -14,7 +14,7 @@ import {
   writeMarkdown,
   writeUsage,
 } from './answer-shapes.ts';
-import { createContentText } from './content-text.ts';
+import { ContentText } from './content-text.ts';
 import { writeLogprobs } from './logprobs.ts';
 
 /** The shape of `openai` resources/chat/completions/completions.d.ts, `ChatCompletion`. */
@@ -44,7 +44,7 @@ function writeChoice(choice: ReplyChoice, options: AnswerOptions): ChatChoice {
 }
 
 function writeMessage(choice: ReplyChoice, options: AnswerOptions): ChatMessage {
-  const content = createContentText();
+  const content = new ContentText();
   const message: ChatMessage = {
     role: 'assistant',
     content: null,

@@ -12,6 +12,7 @@ import type { Signature } from '../../canonical/request.ts';
 import { writeCarrier } from '../../canonical/signature-carrier.ts';
 import { inputTokens, NO_USAGE, type Usage } from '../../canonical/usage.ts';
 import { EVENT_STREAM_TYPE, eventFrame, eventStart, FRAME_END } from '../../lib/event-stream.ts';
+import { joinFlat } from '../../lib/flat-text.ts';
 import type { MessagesBlock } from '../../wire/messages.ts';
 import type { ReplyContext, StreamWriter } from '../protocol.ts';
 import { writeStreamError } from './errors.ts';
@@ -30,9 +31,9 @@ interface OpenBlock {
   isStarted: boolean;
 }
 
-const START = `${eventStart('content_block_start')}{"type":"content_block_start","index":`;
-const DELTA = `${eventStart('content_block_delta')}{"type":"content_block_delta","index":`;
-const STOP = `${eventStart('content_block_stop')}{"type":"content_block_stop","index":`;
+const START = blockEvent('content_block_start');
+const DELTA = blockEvent('content_block_delta');
+const STOP = blockEvent('content_block_stop');
 const TEXT_DELTA = ',"delta":{"type":"text_delta","text":';
 const THINKING_DELTA = ',"delta":{"type":"thinking_delta","thinking":';
 const SIGNATURE_DELTA = ',"delta":{"type":"signature_delta","signature":';
@@ -190,6 +191,11 @@ function writeMessageStart(context: ReplyContext, usage: Usage): string {
   const counts = JSON.stringify(writeStartUsage({ ...usage, promptTokens }));
   const message = `{"id":${id},"type":"message","role":"assistant","model":${model},"content":[],"stop_reason":null,"stop_sequence":null,"stop_details":null,"usage":${counts}}`;
   return eventFrame('message_start', `{"type":"message_start","message":${message}}`);
+}
+
+/** An event of one block up to the block's index. */
+function blockEvent(name: string): string {
+  return joinFlat([eventStart(name), `{"type":"${name}","index":`]);
 }
 
 /** Everything of a whole block but its end; texts go into a delta, where all clients look for them. */

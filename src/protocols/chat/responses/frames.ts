@@ -1,6 +1,7 @@
 // Numbers and frames the events of one response stream.
 
 import { eventFrame, eventStart, FRAME_END } from '../../../lib/event-stream.ts';
+import { joinFlat } from '../../../lib/flat-text.ts';
 import type { JsonObject } from '../../../lib/json.ts';
 
 /** Every event carries its name twice and a number without gaps (`openai` lib/responses). */
@@ -20,7 +21,7 @@ export function createFrameNumbering(): FrameNumbering {
     },
     deltas(type, fields) {
       const rest = JSON.stringify({ type, ...fields }).slice(1, -1);
-      const head = `${eventStart(type)}{${rest},"sequence_number":`;
+      const head = joinFlat([eventStart(type), `{${rest},"sequence_number":`]);
       return (delta) => {
         const frame = `${head}${next},"delta":${JSON.stringify(delta)}}${FRAME_END}`;
         next += 1;

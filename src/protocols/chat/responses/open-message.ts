@@ -3,7 +3,7 @@
 import type { GroundingEvent, Logprobs } from '../../../canonical/event.ts';
 import type { JsonObject } from '../../../lib/json.ts';
 import { writeAnnotations } from '../annotations.ts';
-import { createContentText } from '../content-text.ts';
+import { ContentText } from '../content-text.ts';
 import { writeLogprobs } from '../logprobs.ts';
 import type { FrameNumbering } from './frames.ts';
 import { messageItem, type TextContent, textPart } from './output-items.ts';
@@ -26,7 +26,7 @@ const EMPTY: TextContent = { text: '', annotations: [], logprobs: [] };
 export class OpenMessage {
   readonly #place: MessagePlace;
   readonly #frames: FrameNumbering;
-  readonly #content = createContentText();
+  readonly #content = new ContentText();
   readonly #delta: (text: string) => string;
   #text = '';
   /** Units of the model's own text in this message. */
@@ -99,7 +99,6 @@ export class OpenMessage {
     const { textStart } = this.#place;
     const content = this.#content;
     const shifted = {
-      ...content,
       length: content.length,
       startOf: (position: number) => content.startOf(position - textStart),
       endOf: (position: number) => content.endOf(position - textStart),
