@@ -2,6 +2,7 @@
 
 import type { ServerResponse } from 'node:http';
 import type { Clock, Timer } from '../lib/clock.ts';
+import { atEndOfTurn } from './end-of-turn.ts';
 
 /** A client that takes nothing for this long is cut off. */
 const WRITE_STALL_MS = 120_000;
@@ -54,8 +55,7 @@ class ResponseWriter implements SocketWriter {
 
   write(text: string): Promise<void> | undefined {
     if (text === '' || !this.isOpen) return undefined;
-    // Behind the sockets that are read in this turn: writing in a row wakes the readers once.
-    if (this.#pending === '') setImmediate(this.#flush);
+    if (this.#pending === '') atEndOfTurn(this.#flush);
     this.#pending += text;
     if (this.#pending.length > PIECE_LENGTH && !this.#isInPieces) return this.#sendInPieces();
     return this.#isBehind ? this.#untilDrained() : undefined;

@@ -55,9 +55,11 @@ async function copyChunks(
   deadline: Timer,
 ): Promise<void> {
   stream.answer = chunks;
+  let isWaited = true;
   await pump(chunks, (chunk) => {
     if (chunk === '') return true;
-    deadline.cancel();
+    if (isWaited) deadline.cancel();
+    isWaited = false;
     const behind = stream.write(chunk);
     return behind === undefined ? stream.isOpen : behind.then(() => stream.isOpen);
   });
