@@ -3,10 +3,10 @@
 import type { Clock } from '../lib/clock.ts';
 import { createLiveFeed, type LiveFeed } from './live-feed.ts';
 import { createLiveFigures, type LiveFigures } from './live-figures.ts';
-import { createMemoryRequestStore } from './memory-store.ts';
 import { createMetrics, type MonitorMetrics } from './metrics.ts';
 import type { EndedRequest, RequestObserver } from './observer.ts';
-import { type Recalled, recallBefore } from './recall.ts';
+import { recallBefore } from './recall.ts';
+import { createRecentErrors } from './recent-errors.ts';
 import { createRedactors } from './redactors.ts';
 import type { RequestRecord, RequestRow } from './request-record.ts';
 import type { RequestStore } from './request-store.ts';
@@ -20,8 +20,7 @@ export interface MonitorSettings extends RetentionSettings {
 }
 
 export interface MonitorOptions {
-  /** Without one, the last 1,000 requests of this process are all there is. */
-  readonly store?: RequestStore | undefined;
+  readonly store: RequestStore;
   readonly clock: Clock;
   /** Asked anew for every request. */
   readonly settings: () => MonitorSettings;
@@ -54,20 +53,16 @@ export interface Monitor {
 }
 
 export function createMonitor(options: MonitorOptions): Monitor {
-  const { clock, settings, log } = options;
-  const recent = createMemoryRequestStore({
-    // Where there is a store, usage is summed there.
-    maxUsageRows: options.store === undefined ? undefined : 0,
-  });
+  const { store, clock, settings, log } = options;
+  const errors = createRecentErrors();
   const redactorFor = createRedactors(options.secrets);
-  const store = options.store ?? recent;
-  const queue = options.store && createWriteQueue({ store: options.store, clock, log });
+  const queue = createWriteQueue({ store, clock, log });
   const retention = createRetention({ store, clock, settings, log });
   const feed = createLiveFeed(options.createId('').replaceAll('-', '_').slice(0, 8));
   const figures = createLiveFigures(() => clock.now());
-  const recalled = options.store && recallBefore({ store: options.store, figures, clock, log });
+  const recalled = recallBefore({ store, figures, clock, log });
   const faults = createFaultCounter(log);
-  const dropped = (): number => (queue?.dropped ?? 0) + faults.count;
+  const dropped = (): number => queue.dropped + faults.count;
   const metrics = createMetrics({
     inFlight: () => figures.inFlight,
     droppedRecords: dropped,
@@ -88,8 +83,8 @@ export function createMonitor(options: MonitorOptions): Monitor {
     metrics.add(record.row);
     options.onRecord?.(record, ended);
     if (!enabled) return;
-    recent.add(record);
-    queue?.add(record);
+    errors.add(record.row);
+    queue.add(record);
     feed.publish('request', record.row);
   };
   return {
@@ -109,42 +104,27 @@ export function createMonitor(options: MonitorOptions): Monitor {
     feed,
     figures,
     metrics,
-    store: options.store === undefined ? recent : withRecent(options.store, recent, recalled),
-    find: async (id) => recent.get(id) ?? store.find(id),
-    recentErrors(limit) {
-      const own = recent.latest().map(({ row }) => row);
-      const failed = own.filter(({ outcome }) => outcome === 'error');
-      return [...failed, ...(recalled?.errors() ?? [])].slice(0, limit);
+    store: {
+      list: (filter, page) => store.list(filter, page),
+      find: (id) => store.find(id),
+      usage: (spans, by) => store.usage(spans, by),
+      minutes: (span) => store.minutes(span),
+      removeBefore(at) {
+        errors.removeBefore(at);
+        recalled.removeBefore(at);
+        return store.removeBefore(at);
+      },
     },
+    find: async (id) => queue.find(id) ?? store.find(id),
+    recentErrors: (limit) => [...errors.latest(), ...recalled.errors()].slice(0, limit),
     get dropped() {
       return dropped();
     },
     async close() {
       feed.close();
-      recalled?.close();
+      recalled.close();
       await retention.close();
-      await queue?.close();
-    },
-  };
-}
-
-/** What is removed from the store is gone from memory, too. */
-function withRecent(
-  store: RequestStore,
-  recent: RequestStore,
-  recalled: Recalled | undefined,
-): RequestStore {
-  return {
-    save: (records) => store.save(records),
-    list: (filter, page) => store.list(filter, page),
-    find: (id) => store.find(id),
-    usage: (spans, by) => store.usage(spans, by),
-    minutes: (span) => store.minutes(span),
-    sweep: (limits) => store.sweep(limits),
-    async removeBefore(at) {
-      await recent.removeBefore(at);
-      recalled?.removeBefore(at);
-      return store.removeBefore(at);
+      await queue.close();
     },
   };
 }

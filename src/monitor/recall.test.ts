@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
+import { createMemoryRequestStore } from '../../test/support/memory-request-store.ts';
 import { recordOf } from '../../test/support/request-records.ts';
 import { createLiveFigures } from './live-figures.ts';
-import { createMemoryRequestStore } from './memory-store.ts';
 import { recallBefore } from './recall.ts';
 
 const NOW = 1_700_000_130_000;

@@ -72,3 +72,19 @@ test('closing saves what waits', async () => {
   await queue.close();
   expect(saved).toEqual([200, 100]);
 });
+
+test('what is not saved yet is found, by its own id first, and no longer once it is saved', async () => {
+  const saving = Promise.withResolvers<void>();
+  const { clock, queue } = startQueue(() => saving.promise);
+  queue.add(recordOf({ id: 'a', requestId: 'given' }));
+  queue.add(recordOf({ id: 'b', requestId: 'given' }));
+  expect(queue.find('a')?.row.id).toBe('a');
+  await clock.advance(250);
+  queue.add(recordOf({ id: 'given', requestId: 'other' }));
+  expect(queue.find('b')?.row.id).toBe('b');
+  expect(queue.find('given')?.row.id).toBe('given');
+  expect(queue.find('nobody')).toBeUndefined();
+  saving.resolve();
+  await clock.advance(300);
+  expect(queue.find('b')).toBeUndefined();
+});

@@ -6,6 +6,8 @@ import type { RequestStore } from './request-store.ts';
 
 export interface WriteQueue {
   add(record: RequestRecord): void;
+  /** What is not saved yet, by its own id or, failing that, the latest with that request id. */
+  find(id: string): RequestRecord | undefined;
   /** Records that were given up because the store failed or was too slow. */
   readonly dropped: number;
   /** Saves what waits as far as the store takes it in a moment. */
@@ -34,6 +36,8 @@ class Queue implements WriteQueue {
   dropped = 0;
   readonly #options: WriteQueueOptions;
   #waiting: RequestRecord[] = [];
+  /** What the store is being given. */
+  #leaving: readonly RequestRecord[] = [];
   #characters = 0;
   #timer: Timer | undefined;
   #saving: Promise<void> | undefined;
@@ -49,6 +53,12 @@ class Queue implements WriteQueue {
     this.#characters += bodySize(record);
     this.#dropSurplus();
     if (this.#saving === undefined) this.#schedule(this.#isFailing ? AFTER_FAILURE_MS : GATHER_MS);
+  }
+
+  find(id: string): RequestRecord | undefined {
+    const all = [...this.#leaving, ...this.#waiting];
+    const byId = all.findLast(({ row }) => row.id === id);
+    return byId ?? all.findLast(({ row }) => row.requestId === id);
   }
 
   async close(): Promise<void> {
@@ -78,6 +88,7 @@ class Queue implements WriteQueue {
 
   async #save(): Promise<void> {
     const batch = this.#takeBatch();
+    this.#leaving = batch;
     try {
       await this.#options.store.save(batch);
       this.#isFailing = false;
@@ -90,6 +101,8 @@ class Queue implements WriteQueue {
       this.#waiting = [...batch, ...this.#waiting];
       this.#characters += batch.reduce((sum, record) => sum + bodySize(record), 0);
       this.#dropSurplus();
+    } finally {
+      this.#leaving = [];
     }
   }
 

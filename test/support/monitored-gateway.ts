@@ -4,7 +4,7 @@ import { createMonitorRoutes } from '../../src/admin/monitor/monitor-routes.ts';
 import type { MonitorRouteOptions } from '../../src/admin/monitor/options.ts';
 import { createDispatcher } from '../../src/dispatch/dispatch.ts';
 import { createModelDirectory } from '../../src/dispatch/model-directory.ts';
-import { createSystemClock } from '../../src/lib/clock.ts';
+import { type Clock, createSystemClock } from '../../src/lib/clock.ts';
 import { createId } from '../../src/lib/ids.ts';
 import { isJsonObject, type JsonObject, parseJson } from '../../src/lib/json.ts';
 import {
@@ -25,9 +25,12 @@ import { DEFAULT_EDGE_SETTINGS } from '../../src/server/settings.ts';
 import { createAnswerShelves } from '../../src/shelf/answer-shelf.ts';
 import { createSignatureKeeper } from '../../src/signatures/keeper.ts';
 import { createUpstream } from '../../src/upstreams/index.ts';
+import { createMemoryRequestStore } from './memory-request-store.ts';
 import { createSeedPool } from './seed-pool.ts';
 
 export const CLIENT_KEY = 'sk-canary-client-key-0123456789abcdef';
+/** Longer waits are no gathering. */
+const MOST_GATHERING_MS = 250;
 export const CONSOLE_PASSWORD = 'canary-console-password';
 
 export interface MonitoredGateway {
@@ -103,8 +106,8 @@ export async function startMonitored(options: MonitoredOptions = {}): Promise<Mo
   });
   const keyName = (keyId: string): string | undefined => (keyId === 'main' ? 'Ann' : undefined);
   const monitor = createMonitor({
-    store: options.store,
-    clock,
+    store: options.store ?? createMemoryRequestStore(),
+    clock: withoutGathering(clock),
     settings: () => settings,
     secrets: () => options.secrets ?? [],
     keyName,
@@ -203,6 +206,19 @@ export async function startMonitored(options: MonitoredOptions = {}): Promise<Mo
       await pool.close();
       await upstream.close();
       await sandbox.close();
+    },
+  };
+}
+
+/** Saves each record as soon as it is there: what a test asks for next is found. */
+function withoutGathering(clock: Clock): Clock {
+  return {
+    ...clock,
+    startTimer(delayMs, callback) {
+      if (delayMs > MOST_GATHERING_MS) return clock.startTimer(delayMs, callback);
+      let isCancelled = false;
+      queueMicrotask(() => isCancelled || callback());
+      return { refresh() {}, cancel: () => (isCancelled = true) };
     },
   };
 }

@@ -1,7 +1,7 @@
 // Whether a record is among those a filter takes.
 
-import type { RequestRecord, RequestRow } from './request-record.ts';
-import type { RequestFilter, StatusFilter } from './request-store.ts';
+import type { RequestRecord, RequestRow } from '../../src/monitor/request-record.ts';
+import type { RequestFilter, StatusFilter } from '../../src/monitor/request-store.ts';
 
 export function matchesFilter(record: RequestRecord, filter: RequestFilter): boolean {
   const { row } = record;

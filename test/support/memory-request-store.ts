@@ -1,90 +1,45 @@
-// Records of the latest requests in memory: all there is without a database.
+// Records of requests in memory: what the database must answer, said plainly.
 
+import { readCursor, writeCursor } from '../../src/monitor/page-cursor.ts';
+import type { RequestRecord } from '../../src/monitor/request-record.ts';
+import type { MinuteSum, RequestStore, UsageRow } from '../../src/monitor/request-store.ts';
+import { addUsage, groupOf, type QuarterSum, sumByQuarter } from '../../src/monitor/usage-sums.ts';
 import { matchesFilter } from './matches-filter.ts';
-import { readCursor, writeCursor } from './page-cursor.ts';
-import { bodySize, type RequestRecord } from './request-record.ts';
-import type { MinuteSum, RequestStore, UsageRow } from './request-store.ts';
-import { addUsage, groupOf, type QuarterSum, sumByQuarter } from './usage-sums.ts';
-
-export interface MemoryRequestStore extends RequestStore {
-  /** As `save`, at once. */
-  add(record: RequestRecord): void;
-  /** As `find`, at once. */
-  get(id: string): RequestRecord | undefined;
-  /** The latest first. */
-  latest(): readonly RequestRecord[];
-}
-
-export interface MemoryStoreOptions {
-  readonly maxRecords?: number;
-  /** Of all kept bodies together; those of the oldest records leave first. */
-  readonly maxBodyCharacters?: number;
-  /** 0 sums up no usage. */
-  readonly maxUsageRows?: number | undefined;
-}
 
 const MINUTE_MS = 60_000;
-/** How many more than asked for may be there for a while. */
-const SPARE_RECORDS = 64;
 
 interface Kept {
   readonly record: RequestRecord;
   readonly sequence: number;
 }
 
-export function createMemoryRequestStore(options: MemoryStoreOptions = {}): MemoryRequestStore {
-  const { maxRecords = 1000, maxBodyCharacters = 33_554_432, maxUsageRows = 20_000 } = options;
+export function createMemoryRequestStore(): RequestStore {
   let kept: Kept[] = [];
   const usage = new Map<string, QuarterSum>();
   let sequence = 0;
-  let bodyCharacters = 0;
 
   const inOrder = (): readonly Kept[] =>
     kept.toSorted(
       (left, right) => right.record.row.at - left.record.row.at || right.sequence - left.sequence,
     );
-  const dropBodies = (): void => {
-    for (const [index, { record, sequence: at }] of kept.entries()) {
-      if (bodyCharacters <= maxBodyCharacters) return;
-      bodyCharacters -= bodySize(record);
-      kept[index] = { record: { ...record, bodies: undefined }, sequence: at };
-    }
-  };
-  // Some at once: each removal moves all that stay.
-  const dropOldest = (): void => {
-    const gone = kept.splice(0, kept.length - maxRecords);
-    for (const { record } of gone) bodyCharacters -= bodySize(record);
-  };
-  const addSums = (records: readonly RequestRecord[]): void => {
-    for (const sum of sumByQuarter(records)) {
-      const key = JSON.stringify([sum.at, sum.model, sum.account, sum.keyId, sum.protocol]);
-      const known = usage.get(key);
-      usage.set(key, known === undefined ? sum : { ...known, ...addUsage(known, sum) });
-      const [oldest] = usage.keys();
-      if (usage.size > maxUsageRows && oldest !== undefined) usage.delete(oldest);
-    }
-  };
-  const add = (record: RequestRecord): void => {
-    sequence += 1;
-    kept.push({ record, sequence });
-    bodyCharacters += bodySize(record);
-    if (kept.length >= maxRecords + SPARE_RECORDS) dropOldest();
-    if (bodyCharacters > maxBodyCharacters) dropBodies();
-    if (maxUsageRows > 0) addSums([record]);
-  };
-  const get = (id: string): RequestRecord | undefined => {
-    const byId = kept.findLast(({ record }) => record.row.id === id);
-    return (byId ?? kept.findLast(({ record }) => record.row.requestId === id))?.record;
+  const addSum = (sum: QuarterSum): void => {
+    const key = JSON.stringify([sum.at, sum.model, sum.account, sum.keyId, sum.protocol]);
+    const known = usage.get(key);
+    usage.set(key, known === undefined ? sum : { ...known, ...addUsage(known, sum) });
   };
 
   return {
-    add,
-    get,
-    latest: () => inOrder().map(({ record }) => record),
     async save(records) {
-      for (const record of records) add(record);
+      for (const record of records) {
+        sequence += 1;
+        kept.push({ record, sequence });
+      }
+      for (const sum of sumByQuarter(records)) addSum(sum);
     },
-    find: async (id) => get(id),
+    async find(id) {
+      const byId = kept.findLast(({ record }) => record.row.id === id);
+      return (byId ?? kept.findLast(({ record }) => record.row.requestId === id))?.record;
+    },
     async list(filter, { limit, cursor }) {
       const after = cursor === undefined ? undefined : readCursor(cursor);
       const found = inOrder().filter(({ record }) => matchesFilter(record, filter));
@@ -134,14 +89,12 @@ export function createMemoryRequestStore(options: MemoryStoreOptions = {}): Memo
     },
     async sweep({ oldest, oldestUsage }) {
       kept = kept.filter(({ record }) => record.row.at >= oldest);
-      bodyCharacters = kept.reduce((sum, { record }) => sum + bodySize(record), 0);
       for (const [key, { at }] of usage) if (at < oldestUsage) usage.delete(key);
       return true;
     },
     async removeBefore(at) {
       const before = kept.length;
       kept = kept.filter(({ record }) => record.row.at >= at);
-      bodyCharacters = kept.reduce((sum, { record }) => sum + bodySize(record), 0);
       return before - kept.length;
     },
   };
