@@ -1,33 +1,35 @@
 import { expect, test } from 'vitest';
 import { createFakeClock } from '../../test/support/fake-clock.ts';
 import type { GenerateAnswer } from '../dispatch/dispatcher.ts';
-import { openRaw, rawPost } from './testing/raw-socket.ts';
+import { holdStream } from './testing/held-stream.ts';
+import { openRaw, type RawConnection, rawPost } from './testing/raw-socket.ts';
 import { startEdge } from './testing/start-edge.ts';
 
 const STREAM = rawPost('/v1/messages', '{"model":"m","stream":true}');
 const UNARY = rawPost('/v1/messages', '{"model":"m"}');
 
+/** A connection that is kept open behind an answer. */
+async function openIdle(port: number): Promise<RawConnection> {
+  const connection = openRaw(port);
+  connection.write('GET /health HTTP/1.1\r\nHost: a\r\n\r\n');
+  await connection.until((text) => text.endsWith('}'));
+  return connection;
+}
+
 test('closing lets a stream finish, then closes its connection at once', async () => {
-  const gate = Promise.withResolvers<void>();
-  async function* chunks(): AsyncGenerator<string> {
-    yield 'data: 1\n\n';
-    await gate.promise;
-    yield 'data: 2\n\n';
-  }
+  const held = holdStream();
   const { server, port } = await startEdge({
     settings: { authMode: 'off' },
-    generate: async () => ({ kind: 'stream', chunks: chunks() }),
+    generate: async () => ({ kind: 'stream', chunks: held.chunks }),
   });
   const busy = openRaw(port);
   busy.write(STREAM);
   await busy.until((text) => text.includes('data: 1'));
-  const idle = openRaw(port);
-  idle.write('GET /health HTTP/1.1\r\nHost: a\r\n\r\n');
-  await idle.until((text) => text.endsWith('}'));
+  const idle = await openIdle(port);
   const closing = server.close();
   await idle.closed();
   await expect(fetch(`http://127.0.0.1:${port}/health`)).rejects.toThrow();
-  gate.resolve();
+  held.release();
   const received = await busy.closed();
   expect(received).toContain('data: 2\n\n');
   expect(received.endsWith('0\r\n\r\n')).toBe(true);
@@ -84,9 +86,7 @@ test('a pipelined request that runs already is answered before its connection cl
   connection.write(STREAM + STREAM);
   await both.promise;
   await connection.until((text) => text.includes('data: 0 begins'));
-  const idle = openRaw(port);
-  idle.write('GET /health HTTP/1.1\r\nHost: a\r\n\r\n');
-  await idle.until((text) => text.endsWith('}'));
+  const idle = await openIdle(port);
   const closing = server.close();
   await idle.closed();
   gates[0]?.resolve();

@@ -2,6 +2,7 @@ import { afterEach, expect, test } from 'vitest';
 import { createFakeClock } from '../../test/support/fake-clock.ts';
 import { GatewayError } from '../canonical/error.ts';
 import type { GenerateAnswer } from '../dispatch/dispatcher.ts';
+import { holdStream } from './testing/held-stream.ts';
 import { openRaw, type RawConnection, rawPost } from './testing/raw-socket.ts';
 import { chunksOf, startEdge, type TestEdge, type TestEdgeOptions } from './testing/start-edge.ts';
 
@@ -169,17 +170,12 @@ test('no first event within a limit below the hold is a 504', async () => {
 });
 
 test('a stream that has begun has no total limit', async () => {
-  const gate = Promise.withResolvers<void>();
-  async function* long(): AsyncGenerator<string> {
-    yield 'data: 1\n\n';
-    await gate.promise;
-    yield 'data: 2\n\n';
-  }
-  const { edge, clock } = await start({ generate: async () => streamOf(long()) });
+  const held = holdStream();
+  const { edge, clock } = await start({ generate: async () => streamOf(held.chunks) });
   const connection = ask(edge);
   await connection.until((text) => text.includes('data: 1'));
   await clock.advance(1_000_000);
-  gate.resolve();
+  held.release();
   expect(await connection.until((text) => text.endsWith('0\r\n\r\n'))).toContain('data: 2');
 });
 
@@ -261,23 +257,18 @@ test('a pipelined stream that waits for its turn gives its source up when the cl
 });
 
 test('a pipelined stream is not cut off for waiting until the one before it has ended', async () => {
-  const gate = Promise.withResolvers<void>();
-  async function* long(): AsyncGenerator<string> {
-    yield 'data: 1\n\n';
-    await gate.promise;
-    yield 'data: 2\n\n';
-  }
+  const held = holdStream();
   const second = `data: ${'~'.repeat(60_000)}\n\n`;
   let calls = 0;
   const { edge, clock } = await start({
-    generate: async () => streamOf(++calls === 1 ? long() : chunksOf(second, second)),
+    generate: async () => streamOf(++calls === 1 ? held.chunks : chunksOf(second, second)),
   });
   const connection = ask(edge);
   connection.write(rawPost('/v1/messages', STREAM));
   await connection.until((text) => text.includes('data: 1'));
   await waitUntil(() => calls === 2);
   await clock.advance(1_000_000);
-  gate.resolve();
+  held.release();
   const received = await connection.until((text) => text.split('\r\n0\r\n\r\n').length === 3);
   expect(received.match(/~/g)).toHaveLength(120_000);
 });

@@ -55,11 +55,11 @@ async function copyChunks(
   deadline: Timer,
 ): Promise<void> {
   stream.answer = chunks;
-  let isWaited = true;
+  let isFirst = true;
   await pump(chunks, (chunk) => {
     if (chunk === '') return true;
-    if (isWaited) deadline.cancel();
-    isWaited = false;
+    if (isFirst) deadline.cancel();
+    isFirst = false;
     const behind = stream.write(chunk);
     return behind === undefined ? stream.isOpen : behind.then(() => stream.isOpen);
   });
