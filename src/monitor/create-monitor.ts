@@ -41,7 +41,7 @@ export interface Monitor {
   readonly figures: Pick<LiveFigures, 'inFlight' | 'series' | 'perMinute'>;
   readonly metrics: Pick<MonitorMetrics, 'write'>;
   /** What is kept; a request just ended is among it after a moment. */
-  readonly store: Omit<RequestStore, 'save' | 'sweep'>;
+  readonly store: Pick<RequestStore, 'list' | 'usage' | 'removeBefore'>;
   /** Also a request that ended this very moment. */
   find(id: string): Promise<RequestRecord | undefined>;
   /** The latest first; a few from before the process began are among them after a moment. */
@@ -106,12 +106,12 @@ export function createMonitor(options: MonitorOptions): Monitor {
     metrics,
     store: {
       list: (filter, page) => store.list(filter, page),
-      find: (id) => store.find(id),
       usage: (spans, by) => store.usage(spans, by),
-      minutes: (span) => store.minutes(span),
-      removeBefore(at) {
+      async removeBefore(at) {
         errors.removeBefore(at);
         recalled.removeBefore(at);
+        // Else what waits would come into the store behind the removal, and stay.
+        await queue.flush();
         return store.removeBefore(at);
       },
     },

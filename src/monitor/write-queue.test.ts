@@ -88,3 +88,14 @@ test('what is not saved yet is found, by its own id first, and no longer once it
   await clock.advance(300);
   expect(queue.find('b')).toBeUndefined();
 });
+
+test('flushing saves all that waits, behind what is being saved, and gathering goes on', async () => {
+  const saved: number[] = [];
+  const { clock, queue } = startQueue(async (records) => void saved.push(records.length));
+  for (let index = 0; index < 450; index += 1) queue.add(recordOf());
+  await Promise.all([queue.flush(), queue.flush()]);
+  expect(saved).toEqual([200, 200, 50]);
+  queue.add(recordOf());
+  await clock.advance(251);
+  expect(saved).toEqual([200, 200, 50, 1]);
+});

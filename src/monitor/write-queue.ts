@@ -8,6 +8,8 @@ export interface WriteQueue {
   add(record: RequestRecord): void;
   /** What is not saved yet, by its own id or, failing that, the latest with that request id. */
   find(id: string): RequestRecord | undefined;
+  /** Resolves when what waits now was given to the store, in vain where that fails. */
+  flush(): Promise<void>;
   /** Records that were given up because the store failed or was too slow. */
   readonly dropped: number;
   /** Saves what waits as far as the store takes it in a moment. */
@@ -61,16 +63,19 @@ class Queue implements WriteQueue {
     return byId ?? all.findLast(({ row }) => row.requestId === id);
   }
 
+  async flush(): Promise<void> {
+    while (this.#saving !== undefined) await this.#saving;
+    this.#isFailing = false;
+    await this.#run(async () => {
+      while (this.#waiting.length > 0 && !this.#isFailing) await this.#save();
+    });
+  }
+
   async close(): Promise<void> {
     this.#timer?.cancel();
     const end = Promise.withResolvers<void>();
     const limit = this.#options.clock.startTimer(CLOSE_MS, () => end.resolve());
-    const finish = async (): Promise<void> => {
-      await this.#saving;
-      this.#isFailing = false;
-      while (this.#waiting.length > 0 && !this.#isFailing) await this.#save();
-    };
-    await Promise.race([finish(), end.promise]);
+    await Promise.race([this.flush(), end.promise]);
     limit.cancel();
     this.#timer?.cancel();
     this.#drop(this.#waiting.length);
@@ -79,11 +84,17 @@ class Queue implements WriteQueue {
   #schedule(delayMs: number): void {
     this.#timer ??= this.#options.clock.startTimer(delayMs, () => {
       this.#timer = undefined;
-      this.#saving ??= this.#save().finally(() => {
-        this.#saving = undefined;
-        if (this.#waiting.length > 0) this.#schedule(this.#isFailing ? AFTER_FAILURE_MS : 1);
-      });
+      if (this.#saving === undefined) void this.#run(() => this.#save());
     });
+  }
+
+  #run(work: () => Promise<void>): Promise<void> {
+    const saving = work().finally(() => {
+      this.#saving = undefined;
+      if (this.#waiting.length > 0) this.#schedule(this.#isFailing ? AFTER_FAILURE_MS : 1);
+    });
+    this.#saving = saving;
+    return saving;
   }
 
   async #save(): Promise<void> {

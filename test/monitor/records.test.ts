@@ -227,3 +227,13 @@ test('wrong filters are refused by name', async () => {
   expect((await gateway.admin('/api/usage?timeZone=Mars/Base')).status).toBe(400);
   expect((await gateway.admin('/api/usage?from=0&step=hour')).text).toContain('longer step');
 });
+
+test('records are removed as well while they wait to be saved', async () => {
+  await gateway.close();
+  gateway = await startMonitored({ gathers: true });
+  const { id } = await recordOf(CHAT, chat('Hello'));
+  expect((await gateway.admin(`/api/requests/${id}`)).status).toBe(200);
+  const removal = await gateway.admin('/api/requests', 'DELETE');
+  expect(removal.body).toEqual({ removed: 1 });
+  expect((await gateway.admin(`/api/requests/${id}`)).status).toBe(404);
+});

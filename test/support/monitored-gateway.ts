@@ -29,9 +29,10 @@ import { createMemoryRequestStore } from './memory-request-store.ts';
 import { createSeedPool } from './seed-pool.ts';
 
 export const CLIENT_KEY = 'sk-canary-client-key-0123456789abcdef';
+export const CONSOLE_PASSWORD = 'canary-console-password';
+
 /** Longer waits are no gathering. */
 const MOST_GATHERING_MS = 250;
-export const CONSOLE_PASSWORD = 'canary-console-password';
 
 export interface MonitoredGateway {
   readonly url: string;
@@ -56,6 +57,8 @@ export interface AdminReply {
 
 export interface MonitoredOptions {
   readonly store?: RequestStore;
+  /** True to save records as the gateway does, together and a moment later. */
+  readonly gathers?: boolean;
   readonly settings?: Partial<MonitorSettings>;
   readonly logFiles?: Pick<LogFiles, 'read'>;
   readonly secrets?: readonly string[];
@@ -107,7 +110,7 @@ export async function startMonitored(options: MonitoredOptions = {}): Promise<Mo
   const keyName = (keyId: string): string | undefined => (keyId === 'main' ? 'Ann' : undefined);
   const monitor = createMonitor({
     store: options.store ?? createMemoryRequestStore(),
-    clock: withoutGathering(clock),
+    clock: options.gathers === true ? clock : withoutGathering(clock),
     settings: () => settings,
     secrets: () => options.secrets ?? [],
     keyName,
