@@ -1,6 +1,7 @@
 // Random identifiers: URL-safe, short enough for every client, unguessable.
 
 import { randomFillSync } from 'node:crypto';
+import { joinFlat } from './flat-text.ts';
 
 const ID_BYTES = 18;
 const TIME_BYTES = 6;
@@ -18,7 +19,7 @@ export function createId(prefix: string): string {
   }
   const id = pool.toString('base64url', used, used + ID_BYTES);
   used += ID_BYTES;
-  return prefix + id;
+  return joinFlat([prefix, id]);
 }
 
 /**

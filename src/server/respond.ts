@@ -7,6 +7,7 @@ import type { JsonObject } from '../lib/json.ts';
 import { isAdminPath, writeAdminError } from './admin-error.ts';
 import { baseHeaders, retryHeaders } from './answer-headers.ts';
 import type { Edge, Exchange } from './edge.ts';
+import { endAnswer } from './end-answer.ts';
 
 export interface JsonAnswer {
   readonly status: number;
@@ -51,7 +52,7 @@ export function sendText(edge: Edge, exchange: Exchange, answer: TextAnswer): vo
   }
   if (!request.complete) forgetRest(request, edge.clock);
   response.writeHead(answer.status, headers);
-  response.end(text);
+  endAnswer(response, text);
 }
 
 /** Renders an error once, through the protocol of the path. Unknown errors become `internal` and are logged with their cause. */

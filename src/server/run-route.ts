@@ -3,6 +3,7 @@
 import { GatewayError } from '../canonical/error.ts';
 import { createId } from '../lib/ids.ts';
 import type { JsonObject } from '../lib/json.ts';
+import { reach, turn } from '../lib/turn.ts';
 import type { GenerateCall, ProtocolRoute, RouteInput } from '../protocols/protocol.ts';
 import { answerInBackground } from './answer-background.ts';
 import { bodyInput } from './body-input.ts';
@@ -11,6 +12,7 @@ import { startDeadline } from './deadline.ts';
 import type { Edge, Exchange } from './edge.ts';
 import { readJsonBody } from './gates/body.ts';
 import { isMultipart, readMultipart } from './gates/multipart.ts';
+import { clientGone } from './gates/read-bytes.ts';
 import { metered } from './meter-call.ts';
 import { observeBody, observeCall, observeRoute } from './observe.ts';
 import { sendError, sendJson, sendText } from './respond.ts';
@@ -122,6 +124,9 @@ async function readInput(
   { pathModel, bodies }: { readonly pathModel: string } & Pick<GenerateRoute, 'bodies'>,
 ): Promise<RouteInput> {
   const { request, query, headers, receipt } = exchange;
+  // Not before: what is refused without its body is answered at once, also to who has closed its side by now.
+  await reach(turn.requests);
+  if (request.destroyed || request.socket.destroyed) throw clientGone();
   const input = bodyInput(edge, exchange);
   const isForm =
     bodies === 'multipart' ||
@@ -148,6 +153,7 @@ async function answerWhole(
   abort.signal.addEventListener('abort', onAbort, { once: true });
   try {
     const body = await run();
+    await reach(turn.toClients);
     if (textType === undefined) sendJson(edge, exchange, { status: 200, body });
     else sendText(edge, exchange, { status: 200, text: String(body.text), type: textType });
   } finally {

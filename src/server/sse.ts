@@ -2,7 +2,7 @@
 
 import type { ServerResponse } from 'node:http';
 import type { Clock, Timer } from '../lib/clock.ts';
-import { atEndOfTurn } from './end-of-turn.ts';
+import { turn } from '../lib/turn.ts';
 
 /** A client that takes nothing for this long is cut off. */
 const WRITE_STALL_MS = 120_000;
@@ -13,7 +13,7 @@ const LAST_CHUNK = '0\r\n\r\n';
 
 export interface SocketWriter {
   readonly isOpen: boolean;
-  /** What is written in one turn goes out together at its end; a promise when the client has to catch up first. */
+  /** What is written in one turn goes out together; a promise when the client has to catch up first. */
   write(text: string): Promise<void> | undefined;
   /** Writes unless the client is behind already. */
   writeIfIdle(text: string): void;
@@ -33,14 +33,15 @@ class ResponseWriter implements SocketWriter {
   readonly #response: ServerResponse;
   readonly #clock: Clock;
   readonly #flush = (): void => {
-    if (this.#isInPieces) return;
-    const text = this.#pending;
-    this.#pending = '';
-    if (text !== '' && this.isOpen) this.#send(text);
+    if (this.#isInPieces || !this.#isWritable) return;
+    const text = this.#takePending();
+    if (this.#isEnding) this.#end(text);
+    else if (text !== '') this.#send(text);
   };
   /** Written and not yet sent: of this turn, or what is left of a larger text. */
   #pending = '';
   #isInPieces = false;
+  #isEnding = false;
   #hasSent = false;
   #framesItself = false;
 
@@ -50,12 +51,12 @@ class ResponseWriter implements SocketWriter {
   }
 
   get isOpen(): boolean {
-    return !this.#response.writableEnded && !this.#response.destroyed;
+    return !this.#isEnding && this.#isWritable;
   }
 
   write(text: string): Promise<void> | undefined {
     if (text === '' || !this.isOpen) return undefined;
-    if (this.#pending === '') atEndOfTurn(this.#flush);
+    if (this.#pending === '') turn.toClients(this.#flush);
     this.#pending += text;
     if (this.#pending.length > PIECE_LENGTH && !this.#isInPieces) return this.#sendInPieces();
     return this.#isBehind ? this.#untilDrained() : undefined;
@@ -67,13 +68,23 @@ class ResponseWriter implements SocketWriter {
 
   end(): void {
     if (!this.isOpen) return;
-    const { text, encoding } = this.#frame(this.#pending);
-    this.#pending = '';
-    this.#response.end(this.#framesItself ? text + LAST_CHUNK : text, encoding);
+    this.#isEnding = true;
+    if (this.#isInPieces) this.#end(this.#takePending());
+    else if (this.#pending === '') turn.toClients(this.#flush);
+  }
+
+  get #isWritable(): boolean {
+    return !this.#response.writableEnded && !this.#response.destroyed;
   }
 
   get #isBehind(): boolean {
     return this.#response.writableNeedDrain || this.#response.socket?.writableNeedDrain === true;
+  }
+
+  #takePending(): string {
+    const text = this.#pending;
+    this.#pending = '';
+    return text;
   }
 
   async #sendInPieces(): Promise<void> {
@@ -85,6 +96,11 @@ class ResponseWriter implements SocketWriter {
       if (!this.#send(piece)) await this.#untilDrained();
     }
     this.#isInPieces = false;
+  }
+
+  #end(rest: string): void {
+    const { text, encoding } = this.#frame(rest);
+    this.#response.end(this.#framesItself ? text + LAST_CHUNK : text, encoding);
   }
 
   /** True when the client has kept up. */

@@ -41,6 +41,8 @@ export interface FrameReader {
 export interface FrameReaderOptions {
   /** Cap on one frame, or on a body that is one JSON document, in UTF-16 units (never more than its bytes). */
   readonly maxFrameBytes?: number | undefined;
+  /** Parses one event after the other, and no document; `parseJson` unless given. @throws SyntaxError */
+  readonly parse?: ((text: string) => JsonValue) | undefined;
 }
 
 const DEFAULT_MAX_FRAME_BYTES = 64 * 1024 * 1024;
@@ -52,13 +54,17 @@ const DEFAULT_MAX_FRAME_BYTES = 64 * 1024 * 1024;
  * document; the objects of an array are a frame each. `[DONE]` and empty data give nothing.
  */
 export function createFrameReader(options: FrameReaderOptions = {}): FrameReader {
-  return new SseFrameReader(options.maxFrameBytes ?? DEFAULT_MAX_FRAME_BYTES);
+  return new SseFrameReader(
+    options.maxFrameBytes ?? DEFAULT_MAX_FRAME_BYTES,
+    options.parse ?? parseJson,
+  );
 }
 
 const OPENS_DOCUMENT = /^[ \t]*[{[]/;
 
 class SseFrameReader implements FrameReader {
   readonly #maxFrameBytes: number;
+  readonly #parse: (text: string) => JsonValue;
   /** Keeps the bytes of a character cut by a chunk's end; decoding whole chunks is cheaper than lines. */
   readonly #decoder = new StringDecoder('utf8');
   #frames: JsonFrame[] = [];
@@ -73,8 +79,9 @@ class SseFrameReader implements FrameReader {
   #skipsLineFeed = false;
   #isDocument = false;
 
-  constructor(maxFrameBytes: number) {
+  constructor(maxFrameBytes: number, parse: (text: string) => JsonValue) {
     this.#maxFrameBytes = maxFrameBytes;
+    this.#parse = parse;
   }
 
   push(chunk: Uint8Array): JsonFrame[] {
@@ -128,7 +135,7 @@ class SseFrameReader implements FrameReader {
     let carriageReturn = text.indexOf('\r', start);
     while (lineFeed !== -1 || carriageReturn !== -1) {
       const end = earlier(lineFeed, carriageReturn);
-      this.#endLine(text.slice(start, end));
+      this.#endLine(text, start, end);
       if (this.#isDocument) {
         this.#keep(text.slice(end));
         return;
@@ -144,19 +151,26 @@ class SseFrameReader implements FrameReader {
     if (start < text.length) this.#keepLine(text.slice(start));
   }
 
-  #endLine(piece: string): void {
+  #endLine(text: string, start: number, end: number): void {
     if (this.#keptLength === 0) {
-      this.#readLine(piece);
+      this.#readLine(text, start, end);
       return;
     }
-    this.#keep(piece);
-    this.#readLine(this.#takeKept());
+    this.#keep(text.slice(start, end));
+    const line = this.#takeKept();
+    this.#readLine(line, 0, line.length);
   }
 
-  #readLine(line: string): void {
-    if (line === '') this.#endEvent('not-json');
-    else if (line.startsWith('data:')) this.#addData(line.slice(line[5] === ' ' ? 6 : 5));
-    else if (line === 'data') this.#addData('');
+  /** The line between two places of a text: cutting it out is left to those who need it. */
+  #readLine(text: string, start: number, end: number): void {
+    if (start === end) this.#endEvent('not-json');
+    else if (text.startsWith('data:', start)) {
+      this.#addData(text.slice(start + (text[start + 5] === ' ' ? 6 : 5), end));
+    } else this.#readOddLine(text.slice(start, end));
+  }
+
+  #readOddLine(line: string): void {
+    if (line === 'data') this.#addData('');
     else if (OPENS_DOCUMENT.test(line)) this.#beginDocument(line);
   }
 
@@ -179,17 +193,27 @@ class SseFrameReader implements FrameReader {
   }
 
   #endBodyOfEvents(): void {
-    if (this.#keptLength > 0) this.#readLine(this.#takeKept());
+    if (this.#keptLength > 0) {
+      const line = this.#takeKept();
+      this.#readLine(line, 0, line.length);
+    }
     this.#endEvent('truncated');
   }
 
   #addFrames(text: string, fault: FrameFault): void {
-    // Keep-alives of some servers; none says anything.
-    if (text.trim() === '' || text === '[DONE]' || text === 'null') return;
-    const value = parsePayload(text, fault);
+    if (!text.startsWith('{') && saysNothing(text)) return;
+    const value = this.#parsePayload(text, fault);
     if (isJsonObject(value)) this.#frames.push(createFrame(text, value));
     else if (Array.isArray(value)) for (const item of value) this.#addItem(item);
     else throw new FrameError('not-json', 'An event of the upstream is not a JSON object.');
+  }
+
+  #parsePayload(text: string, fault: FrameFault): JsonValue {
+    try {
+      return this.#isDocument ? parseJson(text) : this.#parse(text);
+    } catch (error) {
+      throw new FrameError(fault, 'An event of the upstream is not JSON.', error);
+    }
   }
 
   #addItem(value: JsonValue): void {
@@ -227,17 +251,14 @@ class SseFrameReader implements FrameReader {
   }
 }
 
+/** Keep-alives of some servers. */
+function saysNothing(text: string): boolean {
+  return text.trim() === '' || text === '[DONE]' || text === 'null';
+}
+
 function earlier(lineFeed: number, carriageReturn: number): number {
   if (carriageReturn === -1) return lineFeed;
   return lineFeed === -1 ? carriageReturn : Math.min(lineFeed, carriageReturn);
-}
-
-function parsePayload(text: string, fault: FrameFault): JsonValue {
-  try {
-    return parseJson(text);
-  } catch (error) {
-    throw new FrameError(fault, 'An event of the upstream is not JSON.', error);
-  }
 }
 
 function createFrame(text: string, value: JsonObject): JsonFrame {

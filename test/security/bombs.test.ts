@@ -1,5 +1,6 @@
 // Bodies made to be dear: refused for little processor time, whatever stands in them.
 
+import { once } from 'node:events';
 import { request } from 'node:http';
 import { brotliCompressSync, gzipSync, zstdCompressSync } from 'node:zlib';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -73,6 +74,23 @@ test.each([
   },
   60_000,
 );
+
+test.each([
+  ['of a declared size', { 'content-length': '99000000' }],
+  ['in chunks', { 'transfer-encoding': 'chunked' }],
+])('a bomb %s is refused before most of it was sent', async (_what, framing) => {
+  const sent = request({
+    ...{ port: edge.port, host: '127.0.0.1', path: '/v1/messages', method: 'POST' },
+    headers: { 'content-type': 'application/json', ...framing },
+  });
+  const answered = once(sent, 'response');
+  sent.write('[');
+  sent.write(Buffer.alloc(6_000_000, '{},'));
+  const [answer] = await answered;
+  expect(answer.statusCode).toBe(400);
+  expect(answer.headers.connection).toBe('close');
+  sent.on('error', () => undefined).destroy();
+});
 
 test.each([
   ['gzip', gzipSync],

@@ -5,7 +5,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { GatewayError, invalidRequest } from '../../canonical/error.ts';
 import { isJsonObject, type JsonObject, type JsonValue, parseJson } from '../../lib/json.ts';
 import { findJsonError } from './json-error.ts';
-import { JSON_LIMITS, type JsonExcess, surveyJson } from './json-guard.ts';
+import { JSON_LIMITS, type JsonExcess, JsonSurvey } from './json-guard.ts';
 import { type ByteLimits, readBytes } from './read-bytes.ts';
 
 export interface BodyInput extends ByteLimits {
@@ -25,11 +25,15 @@ export async function readJsonBody(input: BodyInput): Promise<JsonObject> {
     throw unsupported('Send the request body as JSON, with Content-Type: application/json.');
   }
   wantBody(input);
-  const received = await readBytes(request, input);
+  const survey = new JsonSurvey(JSON_LIMITS);
+  const received = await readBytes(request, input, (piece) => {
+    const excess = survey.read(piece);
+    if (excess !== undefined) throw invalidJson(EXCESS_MESSAGES[excess]);
+  });
   const isStepwise = received.length >= STEPWISE_FROM_BYTES;
-  const { text, mayHoldRiskyNumber } = decodeBody(received);
+  const text = decodeBody(received);
   if (isStepwise) await nextTurn();
-  const body = parseObject(text, mayHoldRiskyNumber);
+  const body = parseObject(text, survey.mayHoldRiskyNumber);
   if (isStepwise) await nextTurn();
   return body;
 }
@@ -75,14 +79,12 @@ function hasBody({ headers }: IncomingMessage): boolean {
   return headers['content-length'] !== undefined && headers['content-length'] !== '0';
 }
 
-function decodeBody(received: Buffer): {
-  readonly text: string;
-  readonly mayHoldRiskyNumber: boolean;
-} {
+/** Most bodies are ASCII, which is read faster as what is the same for it. */
+function decodeBody(received: Buffer): string {
   if (received.length === 0) throw invalidJson('The request body is empty; send a JSON object.');
-  const { excess, mayHoldRiskyNumber } = surveyJson(received, JSON_LIMITS);
-  if (excess !== undefined) throw invalidJson(EXCESS_MESSAGES[excess]);
-  return { text: decode(received), mayHoldRiskyNumber };
+  if (isAscii(received)) return received.toString('latin1');
+  if (!isUtf8(received)) throw invalidJson('The request body is not UTF-8 text.');
+  return withoutMark(received).toString();
 }
 
 function parseObject(text: string, mayHoldRiskyNumber: boolean): JsonObject {
@@ -91,13 +93,6 @@ function parseObject(text: string, mayHoldRiskyNumber: boolean): JsonObject {
     throw invalidRequest('body', 'The request body must be a JSON object.', 'invalid-type');
   }
   return value;
-}
-
-/** Most bodies are ASCII, which is read faster as what is the same for it. */
-function decode(bytes: Buffer): string {
-  if (isAscii(bytes)) return bytes.toString('latin1');
-  if (!isUtf8(bytes)) throw invalidJson('The request body is not UTF-8 text.');
-  return withoutMark(bytes).toString();
 }
 
 function parseText(text: string, mayHoldRiskyNumber: boolean): JsonValue {

@@ -1,4 +1,4 @@
-// Looks over the bytes of JSON once before it is parsed: bombs, and numbers a double cannot hold.
+// Looks over the bytes of JSON as they arrive, before it is parsed: bombs, and numbers a double cannot hold.
 
 /** Nesting, structural tokens (brackets, commas, colons) and bytes of one key. */
 export interface JsonLimits {
@@ -21,56 +21,108 @@ const NUMBER_BYTES: ReadonlySet<number> = new Set(Buffer.from('0123456789+-.eE')
 const RISKY_BYTES = 16;
 const BYTES_BEFORE_LEAP = 48;
 
-export interface JsonSurvey {
-  /** The first limit the text goes over; undefined when it keeps all of them. */
-  readonly excess: JsonExcess | undefined;
-  /** False when every number outside strings surely fits a double. */
-  readonly mayHoldRiskyNumber: boolean;
-}
+/** Looks at a text piece by piece as it arrives. Text that is not JSON gives any answer: the parser refuses it afterwards. */
+export class JsonSurvey {
+  /** False when every number outside strings so far surely fits a double. */
+  mayHoldRiskyNumber = false;
+  readonly #limits: JsonLimits;
+  #depth = 0;
+  #tokens = 0;
+  /** Of the string that is read, or was read last. */
+  #stringBytes = 0;
+  /** What the last piece ended in. */
+  #cut: 'string' | 'number' | undefined;
+  /** The first byte of the next piece belongs to an escape. */
+  #isEscaped = false;
+  #numberBytes = 0;
+  #isMinus = false;
 
-/** Text that is not JSON gives any answer: the parser refuses it afterwards. */
-export function surveyJson(bytes: Buffer, limits: JsonLimits): JsonSurvey {
-  let depth = 0;
-  let tokens = 0;
-  let stringBytes = 0;
-  let mayHoldRiskyNumber = false;
-  for (let index = 0; index < bytes.length; index++) {
-    const byte = bytes[index];
-    switch (byte) {
-      case QUOTE: {
-        const end = findStringEnd(bytes, index + 1);
-        stringBytes = end - index - 1;
-        index = end;
-        break;
-      }
-      case 0x7b: // {
-      case 0x5b: // [
-        depth++;
-        tokens++;
-        if (depth > limits.maxDepth) return { excess: 'depth', mayHoldRiskyNumber };
-        break;
-      case 0x7d: // }
-      case 0x5d: // ]
-        depth--;
-        tokens++;
-        break;
-      case 0x3a: // :
-        tokens++;
-        if (stringBytes > limits.maxKeyBytes) return { excess: 'key', mayHoldRiskyNumber };
-        break;
-      case 0x2c: // ,
-        tokens++;
-        if (tokens > limits.maxTokens) return { excess: 'tokens', mayHoldRiskyNumber };
-        break;
-      default:
-        if (byte === MINUS || isDigit(byte)) {
-          const end = findNumberEnd(bytes, index);
-          mayHoldRiskyNumber ||= isRiskyNumber(bytes, index, end);
-          index = end - 1;
-        }
-    }
+  constructor(limits: JsonLimits) {
+    this.#limits = limits;
   }
-  return { excess: tokens > limits.maxTokens ? 'tokens' : undefined, mayHoldRiskyNumber };
+
+  /** The first limit that the text goes over with this piece; undefined while it keeps all of them. */
+  read(bytes: Buffer): JsonExcess | undefined {
+    const { maxDepth, maxTokens, maxKeyBytes } = this.#limits;
+    let depth = this.#depth;
+    let tokens = this.#tokens;
+    for (let index = this.#readCut(bytes); index < bytes.length; index++) {
+      const byte = bytes[index];
+      switch (byte) {
+        case QUOTE:
+          index = this.#readString(bytes, index + 1);
+          break;
+        case 0x7b: // {
+        case 0x5b: // [
+          depth++;
+          tokens++;
+          if (depth > maxDepth) return 'depth';
+          break;
+        case 0x7d: // }
+        case 0x5d: // ]
+          depth--;
+          tokens++;
+          break;
+        case 0x3a: // :
+          tokens++;
+          if (this.#stringBytes > maxKeyBytes) return 'key';
+          break;
+        case 0x2c: // ,
+          tokens++;
+          break;
+        default:
+          if (byte === MINUS || isDigit(byte)) index = this.#readNumber(bytes, index) - 1;
+      }
+      if (tokens > maxTokens) return 'tokens';
+    }
+    this.#depth = depth;
+    this.#tokens = tokens;
+    return undefined;
+  }
+
+  /** Goes on with what the last piece ended in. @returns where the next begins */
+  #readCut(bytes: Buffer): number {
+    const cut = this.#cut;
+    this.#cut = undefined;
+    if (cut === undefined) return 0;
+    if (cut === 'number') return this.#goOnNumber(bytes, 0);
+    return this.#goOnString(bytes, this.#isEscaped ? 1 : 0) + 1;
+  }
+
+  /** @returns the place of the closing quote, or the end of the piece */
+  #readString(bytes: Buffer, start: number): number {
+    this.#stringBytes = -start;
+    return this.#goOnString(bytes, start);
+  }
+
+  #goOnString(bytes: Buffer, start: number): number {
+    const end = findStringEnd(bytes, start);
+    this.#stringBytes += end;
+    if (end === bytes.length) {
+      this.#cut = 'string';
+      this.#isEscaped = isEscaped(bytes, end, start);
+    }
+    return end;
+  }
+
+  /** @returns the place of the first byte behind the number, or the end of the piece */
+  #readNumber(bytes: Buffer, start: number): number {
+    this.#numberBytes = 0;
+    this.#isMinus = bytes[start] === MINUS;
+    return this.#goOnNumber(bytes, start);
+  }
+
+  #goOnNumber(bytes: Buffer, start: number): number {
+    const end = findNumberEnd(bytes, start);
+    const isNegativeZero = this.#isMinus && bytes[start + 1 - this.#numberBytes] === ZERO;
+    if (this.#numberBytes < 2 && isNegativeZero) this.mayHoldRiskyNumber = true;
+    this.#numberBytes += end - start;
+    if (this.#numberBytes >= RISKY_BYTES || hasExponent(bytes, start, end)) {
+      this.mayHoldRiskyNumber = true;
+    }
+    if (end === bytes.length) this.#cut = 'number';
+    return end;
+  }
 }
 
 /**
@@ -106,17 +158,14 @@ function isDigit(byte: number | undefined): boolean {
   return byte !== undefined && byte >= ZERO && byte <= NINE;
 }
 
-/** Index of the first byte behind a number that begins at `start`. */
+/** Index of the first byte from `start` on that belongs to no number. */
 function findNumberEnd(bytes: Buffer, start: number): number {
-  let index = start + 1;
+  let index = start;
   while (index < bytes.length && NUMBER_BYTES.has(bytes[index] ?? 0)) index++;
   return index;
 }
 
-/** Long enough to lose digits, an exponent, or a zero with a sign: the parser looks closer at these. */
-function isRiskyNumber(bytes: Buffer, start: number, end: number): boolean {
-  if (end - start >= RISKY_BYTES) return true;
-  if (bytes[start] === MINUS && bytes[start + 1] === ZERO) return true;
+function hasExponent(bytes: Buffer, start: number, end: number): boolean {
   for (let index = start; index < end; index++) {
     if (bytes[index] === 0x65 || bytes[index] === 0x45) return true;
   }

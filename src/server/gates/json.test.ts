@@ -2,9 +2,20 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { isJsonType } from './body.ts';
 import { findJsonError } from './json-error.ts';
-import { JSON_LIMITS, surveyJson } from './json-guard.ts';
+import { JSON_LIMITS, JsonSurvey } from './json-guard.ts';
 
-const excess = (text: string, limits = JSON_LIMITS) => surveyJson(Buffer.from(text), limits).excess;
+/** What is said of the text, whole or in pieces of `most` bytes. */
+function survey(text: string, { limits = JSON_LIMITS, most = Number.POSITIVE_INFINITY } = {}) {
+  const bytes = Buffer.from(text);
+  const reader = new JsonSurvey(limits);
+  let excess: ReturnType<JsonSurvey['read']>;
+  for (let start = 0; start < bytes.length && excess === undefined; start += most) {
+    excess = reader.read(bytes.subarray(start, start + most));
+  }
+  return { excess, mayHoldRiskyNumber: reader.mayHoldRiskyNumber };
+}
+
+const excess = (text: string, limits = JSON_LIMITS) => survey(text, { limits }).excess;
 
 test('T16: depth, tokens and key length are limited', () => {
   expect(excess('['.repeat(200) + ']'.repeat(200))).toBeUndefined();
@@ -122,10 +133,37 @@ function measure(value: unknown): { tokens: number; depth: number } {
 }
 
 test('numbers a double may not hold are seen outside strings only', () => {
-  const isRisky = (text: string): boolean =>
-    surveyJson(Buffer.from(text), JSON_LIMITS).mayHoldRiskyNumber;
+  const isRisky = (text: string): boolean => survey(text).mayHoldRiskyNumber;
   const risky = ['[12345678901234567890]', '{"a":1e999}', '[-0]', '[0.12345678901234567]', '1E5'];
   const safe = ['["12345678901234567890"]', '[true,false,null]', '[123456789012345]', '[1.5,-7]'];
   expect(risky.map(isRisky)).toEqual(risky.map(() => true));
   expect(safe.map(isRisky)).toEqual(safe.map(() => false));
+});
+
+test('wherever a body is cut into pieces, the same is said of it', () => {
+  const word = fc.constantFrom(
+    '"',
+    '\\',
+    '\\"',
+    '-',
+    '-0',
+    '0',
+    '1e5',
+    '123456789012345',
+    ',',
+    ':',
+  );
+  const garbage = fc.array(fc.oneof(word, fc.constantFrom('[', ']', '{', '}', 'k'.repeat(60))));
+  const limits = { maxDepth: 3, maxTokens: 12, maxKeyBytes: 64 };
+  const text = fc.oneof(
+    garbage.map((words) => words.join('')),
+    fc.json(),
+    fc.json().map((json) => `["${'\\'.repeat(50)}",${json}]`),
+  );
+  fc.assert(
+    fc.property(text, fc.integer({ min: 1, max: 70 }), (json, most) => {
+      expect(survey(json, { limits, most })).toEqual(survey(json, { limits }));
+    }),
+    { numRuns: 2000 },
+  );
 });

@@ -23,11 +23,16 @@ const MIN_BYTES_PER_SECOND = 50_000;
 
 /**
  * The whole body.
+ * @param inspect called with each piece as it comes; what it throws ends the reading there
  * @throws GatewayError too-large as soon as the limit is passed (at once from `content-length`),
  * overloaded when there is no room for a large body, timeout when the sender is slower than 50 kB/s
  * after 10 s, client-gone when it left.
  */
-export function readBytes(request: IncomingMessage, limits: ByteLimits): Promise<Buffer> {
+export function readBytes(
+  request: IncomingMessage,
+  limits: ByteLimits,
+  inspect?: (piece: Buffer) => void,
+): Promise<Buffer> {
   const declared = request.headers['content-length'];
   if (declared !== undefined && Number(declared) > limits.maxBytes) {
     return Promise.reject(tooLarge(limits));
@@ -57,6 +62,7 @@ export function readBytes(request: IncomingMessage, limits: ByteLimits): Promise
       try {
         if (received > limits.maxBytes) throw tooLarge(limits);
         limits.takeRoom?.(received);
+        inspect?.(chunk);
         collected.add(chunk);
       } catch (error) {
         fail(error);

@@ -156,6 +156,18 @@ test('frames that came before a failure are given out first', async () => {
   expect(await failed).toMatchObject({ failure: { kind: 'path' } });
 });
 
+test('what came in the turn of a failure is given out before it, and nothing behind it', async () => {
+  const { open, send, stream, controller } = feed();
+  open();
+  send('data: {"a":1}\n\n');
+  stream.onResponseError(controller, new Error('reset'));
+  send('data: {"a":2}\n\n');
+  stream.onResponseEnd();
+  expect((await stream.frames.next()).value).toMatchObject([{ value: { a: 1 } }]);
+  expect(await failureOf(stream.frames.next())).toMatchObject({ failure: { kind: 'path' } });
+  expect(await stream.frames.next()).toEqual({ done: true, value: undefined });
+});
+
 test('a refusal whose body never ends is classified by what came', async () => {
   const { stream, controller, clock, send } = feed();
   stream.onResponseStarted();

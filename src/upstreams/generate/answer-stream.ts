@@ -6,7 +6,9 @@ import { type Ending, Handover } from '../../lib/handover.ts';
 import { SilenceTimer } from '../../lib/silence-timer.ts';
 import { createFrameReader, FrameError, type FrameReader } from '../../wire/sse-reader.ts';
 import type { Frame, UpstreamStream } from '../upstream.ts';
+import { ArrivedBytes } from './arrived-bytes.ts';
 import { classifyFailure, pathFault } from './errors.ts';
+import { createEventParser } from './event-parser.ts';
 import { readNetworkError, timeoutFault } from './network-error.ts';
 
 export interface AnswerStreamOptions {
@@ -56,6 +58,7 @@ export class AnswerStream implements Dispatcher.DispatchHandler {
   readonly opened: Promise<UpstreamStream>;
   readonly frames: Handover<Frame>;
   readonly #options: AnswerStreamOptions;
+  readonly #arrived: ArrivedBytes;
   readonly #reader: FrameReader;
   readonly #onAbort = (): void => this.#cancel(this.#options.signal.reason);
   readonly #opening = Promise.withResolvers<UpstreamStream>();
@@ -70,7 +73,14 @@ export class AnswerStream implements Dispatcher.DispatchHandler {
 
   constructor(options: AnswerStreamOptions) {
     this.#options = options;
-    this.#reader = createFrameReader(options.limits);
+    this.#reader = createFrameReader({ ...options.limits, parse: createEventParser() });
+    this.#arrived = new ArrivedBytes(
+      {
+        onChunk: (chunk) => this.#readChunk(chunk),
+        onEnding: (ending) => this.#readEnding(ending),
+      },
+      options.limits.maxWaitingBytes,
+    );
     this.#silence = new SilenceTimer(options.clock, (limitMs) => this.#onSilence(limitMs));
     this.frames = new Handover({
       onCaughtUp: (frames) => this.#resume(frames),
@@ -78,6 +88,11 @@ export class AnswerStream implements Dispatcher.DispatchHandler {
     });
     this.opened = this.#opening.promise;
     options.signal.addEventListener('abort', this.#onAbort, { once: true });
+  }
+
+  /** True once nothing more is wanted of it or comes from it. */
+  get isOver(): boolean {
+    return this.#isOver;
   }
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
@@ -109,7 +124,19 @@ export class AnswerStream implements Dispatcher.DispatchHandler {
     this.#opening.resolve(this.frames);
   }
 
-  onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
+  onResponseData(_controller: unknown, chunk: Buffer): void {
+    this.#arrived.add(chunk);
+  }
+
+  onResponseEnd(): void {
+    this.#arrived.end({ kind: 'end' });
+  }
+
+  onResponseError(_controller: unknown, error: Error): void {
+    this.#arrived.end({ kind: 'error', error });
+  }
+
+  #readChunk(chunk: Buffer): void {
     if (this.#isOver) return;
     if (this.#refusal !== undefined) {
       this.#readRefusal(this.#refusal, chunk);
@@ -130,30 +157,26 @@ export class AnswerStream implements Dispatcher.DispatchHandler {
     this.#waitingBytes += chunk.length;
     if (this.#waitingBytes < this.#options.limits.maxWaitingBytes) return;
     this.#silence.cancel();
-    controller.pause();
+    this.#controller?.pause();
   }
 
-  onResponseEnd(): void {
+  #readEnding(ending: Ending): void {
     if (this.#isOver) return;
     if (this.#refusal !== undefined) {
       this.#finish({ kind: 'error', error: this.#readFailure(this.#refusal) });
-      return;
-    }
+    } else if (ending.kind === 'error') {
+      const error = readNetworkError(ending.error, { hasAnswer: this.#hasAnswer });
+      this.#finish({ kind: 'error', error });
+    } else this.#readEnd();
+  }
+
+  #readEnd(): void {
     try {
       this.#deliver(this.#reader.end());
       this.#finish({ kind: 'end' });
     } catch (error) {
       this.#finish({ kind: 'error', error: frameFault(error) });
     }
-  }
-
-  onResponseError(_controller: unknown, error: Error): void {
-    if (this.#isOver) return;
-    const refusal = this.#refusal;
-    const failure = refusal
-      ? this.#readFailure(refusal)
-      : readNetworkError(error, { hasAnswer: this.#hasAnswer });
-    this.#finish({ kind: 'error', error: failure });
   }
 
   #deliver(frames: readonly Frame[]): void {

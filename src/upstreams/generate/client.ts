@@ -1,8 +1,9 @@
 // Sends requests to one upstream over its own bounded pool of HTTP/1.1 connections.
 
-import { Agent, type Dispatcher } from 'undici';
+import { type Dispatcher, Pool } from 'undici';
 import type { Clock } from '../../lib/clock.ts';
 import type { JsonObject } from '../../lib/json.ts';
+import { turn } from '../../lib/turn.ts';
 import type { Frame, UpstreamStream } from '../upstream.ts';
 import { type AnswerLimits, AnswerStream } from './answer-stream.ts';
 import { encodeBody } from './encode-body.ts';
@@ -74,9 +75,9 @@ export function createUpstreamClient(options: ClientOptions): UpstreamClient {
   const limits = { ...LIMITS, ...options.limits };
   const { origin, pathname } = new URL(options.baseUrl);
   const basePath = pathname.replace(/\/+$/, '');
-  const kept = new Agent(agentOptions(limits));
-  const single = new Agent({ ...agentOptions(limits), pipelining: 0 });
-  const proxies = createProxyAgents(agentOptions(limits), limits);
+  const kept = new Pool(origin, poolOptions(limits));
+  const single = new Pool(origin, { ...poolOptions(limits), pipelining: 0 });
+  const proxies = createProxyAgents(poolOptions(limits), limits);
   let underWay = 0;
 
   const open = async (request: ClientRequest): Promise<UpstreamStream> => {
@@ -101,8 +102,11 @@ export function createUpstreamClient(options: ClientOptions): UpstreamClient {
         route?.release();
       },
     });
-    const agent = route ?? (isFresh ? single : kept);
-    agent.dispatch(dispatchOptions(request, origin, basePath + request.path), stream);
+    const dispatcher = route ?? (isFresh ? single : kept);
+    const dispatched = dispatchOptions(request, origin, basePath + request.path);
+    turn.toUpstreams(() => {
+      if (!stream.isOver) dispatcher.dispatch(dispatched, stream);
+    });
     return stream.opened;
   };
 
@@ -134,7 +138,7 @@ export function createUpstreamClient(options: ClientOptions): UpstreamClient {
   };
 }
 
-function agentOptions(limits: ClientLimits): Agent.Options {
+function poolOptions(limits: ClientLimits): Pool.Options {
   return {
     allowH2: false,
     connections: limits.maxConnections,

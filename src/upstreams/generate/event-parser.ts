@@ -1,0 +1,167 @@
+// Parses the events of one stream, most of which repeat the one before but for a text and the running counts.
+
+import { isJsonObject, type JsonObject, type JsonValue, parseJson } from '../../lib/json.ts';
+
+/** As `parseJson`, for one event after the other. */
+export type ParseEvent = (text: string) => JsonValue;
+
+/** An event as text: `front`, a string, and `ending`, which is `link`, an object of counts and `tail`. */
+interface Pattern {
+  readonly front: string;
+  /** Undefined for events without counts. */
+  readonly around: { readonly link: string; readonly tail: string } | undefined;
+  /** Of the last event, and what it stood for. */
+  ending: string;
+  last: TextEvent;
+}
+
+/** An event of one candidate with one part, which has a text. */
+interface TextEvent {
+  readonly event: JsonObject;
+  readonly candidate: JsonObject;
+  readonly content: JsonObject;
+  readonly part: JsonObject;
+  readonly text: string;
+}
+
+/** A stream whose events do not repeat each other is not searched for patterns any longer. */
+const MOST_VAIN_PATTERNS = 3;
+
+/** What is longer than most events is not searched either. */
+const MOST_PATTERN_LENGTH = 16_384;
+
+const OPENING_BRACE = 0x7b;
+const CLOSING_BRACE = 0x7d;
+const BEFORE_TEXT = /"text":\s*(?=")/;
+const JSON_STRING = /"(?:[^"\\]|\\.)*"/y;
+
+/**
+ * Gives what `parseJson` gives, in a third of the time: JSON that differs from the last event's in
+ * one string and one object alone has the same value but for these two. The values share what the
+ * events repeat and must not be changed.
+ */
+export function createEventParser(): ParseEvent {
+  let pattern: Pattern | undefined;
+  let vain = 0;
+  return (text) => {
+    const repeated = pattern && readRepeated(pattern, text);
+    if (repeated !== undefined) {
+      vain = 0;
+      return repeated;
+    }
+    const value = parseJson(text);
+    if (vain < MOST_VAIN_PATTERNS && text.length <= MOST_PATTERN_LENGTH) {
+      pattern = findPattern(text, value);
+      if (pattern !== undefined) vain += 1;
+    }
+    return value;
+  };
+}
+
+function readRepeated(pattern: Pattern, text: string): JsonObject | undefined {
+  const { front, ending, around } = pattern;
+  // Cut and compared: `startsWith` and `endsWith` go character by character.
+  if (text.slice(0, front.length) !== front) return undefined;
+  const sameEnd = text.length - ending.length;
+  const isSameEnding = sameEnd > front.length && text.slice(sameEnd) === ending;
+  const end = isSameEnding || !around ? sameEnd : text.indexOf(around.link, front.length);
+  const string = readString(text, front.length, end);
+  if (string === undefined) return undefined;
+  if (!isSameEnding && !changeCounts(pattern, text.slice(end))) return undefined;
+  return withText(pattern.last, string);
+}
+
+function withText({ event, candidate, content, part }: TextEvent, text: string): JsonObject {
+  return {
+    ...event,
+    candidates: [{ ...candidate, content: { ...content, parts: [{ ...part, text }] } }],
+  };
+}
+
+/** The string these places of an event hold, when they hold one and nothing else. */
+function readString(text: string, start: number, end: number): string | undefined {
+  if (end - start < 2) return undefined;
+  const literal = text.slice(start, end);
+  // Likely more than one string; what is wrong with it is said by whoever parses the whole.
+  if (literal.indexOf('"', 1) < literal.length - 1 && !literal.includes('\\')) return undefined;
+  const value = parseOrNothing(literal);
+  return typeof value === 'string' ? value : undefined;
+}
+
+/** False when it is not the counts alone in which this ending differs. */
+function changeCounts(pattern: Pattern, ending: string): boolean {
+  const { around, last } = pattern;
+  if (around === undefined) return false;
+  const { link, tail } = around;
+  const end = ending.length - tail.length;
+  if (end < link.length || ending.slice(end) !== tail) return false;
+  const usageMetadata = parseOrNothing(ending.slice(link.length, end));
+  if (!isJsonObject(usageMetadata)) return false;
+  pattern.ending = ending;
+  pattern.last = { ...last, event: { ...last.event, usageMetadata } };
+  return true;
+}
+
+function findPattern(text: string, value: JsonValue): Pattern | undefined {
+  const last = readTextEvent(value);
+  // What has an end is followed by no event like it.
+  if (last === undefined || last.candidate.finishReason !== undefined) return undefined;
+  const before = BEFORE_TEXT.exec(text);
+  if (before === null) return undefined;
+  const place = before.index + before[0].length;
+  JSON_STRING.lastIndex = place;
+  if (!JSON_STRING.test(text)) return undefined;
+  const front = text.slice(0, place);
+  const ending = text.slice(JSON_STRING.lastIndex);
+  const around = findCounts(ending);
+  // The places are those of the text and of the counts if others there make other ones of these.
+  const otherText = `${last.text}.`;
+  const otherEnding = around === undefined ? ending : `${around.link}0${around.tail}`;
+  const other = readTextEvent(parseOrNothing(front + JSON.stringify(otherText) + otherEnding));
+  if (other?.text !== otherText) return undefined;
+  if (around !== undefined && other.event.usageMetadata !== 0) return undefined;
+  return { front, around, ending, last };
+}
+
+function findCounts(ending: string): Pattern['around'] {
+  const name = ending.indexOf('"usageMetadata":');
+  const start = name === -1 ? -1 : ending.indexOf('{', name);
+  if (start === -1) return undefined;
+  const end = endOfObject(ending, start);
+  return { link: ending.slice(0, start), tail: ending.slice(end) };
+}
+
+/** Where braces in strings make this wrong, what is left of the event is no JSON. */
+function endOfObject(text: string, start: number): number {
+  let depth = 0;
+  for (let place = start; place < text.length; place += 1) {
+    const unit = text.charCodeAt(place);
+    if (unit === OPENING_BRACE) depth += 1;
+    else if (unit === CLOSING_BRACE) depth -= 1;
+    if (depth === 0) return place + 1;
+  }
+  return text.length;
+}
+
+function readTextEvent(event: JsonValue | undefined): TextEvent | undefined {
+  const candidate = isJsonObject(event) ? onlyItem(event.candidates) : undefined;
+  const content = candidate?.content;
+  const part = isJsonObject(content) ? onlyItem(content.parts) : undefined;
+  const text = part?.text;
+  if (!isJsonObject(event) || !isJsonObject(content)) return undefined;
+  if (candidate === undefined || part === undefined || typeof text !== 'string') return undefined;
+  return { event, candidate, content, part, text };
+}
+
+function onlyItem(list: JsonValue | undefined): JsonObject | undefined {
+  const [item] = Array.isArray(list) && list.length === 1 ? list : [];
+  return isJsonObject(item) ? item : undefined;
+}
+
+function parseOrNothing(text: string): JsonValue | undefined {
+  try {
+    return parseJson(text);
+  } catch {
+    return undefined;
+  }
+}
