@@ -85,6 +85,7 @@ test('events tell of requests as they end, and of those missed while away', asyn
   const events = await openEvents();
   expect(events.answer.headers.get('content-type')).toBe('text/event-stream; charset=utf-8');
   expect(events.answer.headers.get('cache-control')).toBe('no-store');
+  expect(events.answer.headers.get('x-accel-buffering')).toBe('no');
   await events.until('retry: 3000');
   await (await gateway.ask(CHAT, ASKED)).text();
   const text = await events.until(/event: request\ndata: .*\n\n/);
@@ -98,6 +99,32 @@ test('events tell of requests as they end, and of those missed while away', asyn
   expect(resumed).toContain('beta-sonnet-4-6');
   expect(resumed.match(/event: request/g)).toHaveLength(1);
   await again.leave();
+});
+
+test('of more readers than there is room for the last is told to come later', async () => {
+  await start();
+  const first = await openEvents();
+  for (let reader = 1; reader < 64; reader += 1) gateway.monitor.feed.read();
+  const refused = await openEvents();
+  expect([refused.answer.status, refused.answer.headers.get('retry-after')]).toEqual([503, '5']);
+  await refused.leave();
+  await first.leave();
+  await expect.poll(() => gateway.monitor.feed.readers).toBe(63);
+  const next = await openEvents();
+  expect(next.answer.status).toBe(200);
+  await next.leave();
+});
+
+test('a look at the events has an end, and leaves no reader', async () => {
+  await start();
+  const authorization = `Bearer ${CONSOLE_PASSWORD}`;
+  const look = await fetch(`${gateway.url}/api/events`, {
+    method: 'HEAD',
+    headers: { authorization },
+  });
+  expect([look.status, await look.text()]).toEqual([200, '']);
+  expect(look.headers.get('content-type')).toBe('text/event-stream; charset=utf-8');
+  await expect.poll(() => gateway.monitor.feed.readers).toBe(0);
 });
 
 test('events need the console credential and end when the gateway winds down', async () => {

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { openRaw } from '../../src/server/testing/raw-socket.ts';
 import { CLIENT_KEY, type MonitoredGateway, startMonitored } from '../support/monitored-gateway.ts';
 import { CALL_ONCE, PNG, WEATHER } from '../support/prompts.ts';
 
@@ -100,6 +101,19 @@ test('a client that leaves is cancelled, not an error', async () => {
   await answer.body?.getReader().read();
   abort.abort();
   expect(await row).toMatchObject({ status: 499, outcome: 'cancelled' });
+});
+
+test('an upload that is refused is an error, also when its client leaves without reading why', async () => {
+  const row = gateway.nextRow();
+  const { port } = new URL(gateway.url);
+  const connection = openRaw(Number(port));
+  const head = ['Host: a', `X-Api-Key: ${CLIENT_KEY}`, 'Content-Type: application/json'];
+  connection.write(
+    `POST ${CHAT} HTTP/1.1\r\n${head.join('\r\n')}\r\nContent-Length: 200000000\r\n\r\n{`,
+  );
+  await connection.until((text) => text.includes(' 413 '));
+  connection.socket.destroy();
+  expect(await row).toMatchObject({ status: 413, outcome: 'error', attempts: 0 });
 });
 
 test('a refused body, an unknown model and an upstream that fails are errors with their words', async () => {

@@ -8,6 +8,7 @@ import { monitor } from './migrations/003-monitor.ts';
 import { keptAnswers } from './migrations/004-kept-answers.ts';
 import { keptAnswerSizes } from './migrations/005-kept-answer-sizes.ts';
 import { requestFilters } from './migrations/006-request-filters.ts';
+import { requestDetails } from './migrations/007-request-details.ts';
 import type { Migration } from './migrations/migration.ts';
 import type { QueryBuilder } from './schema.ts';
 import type { Queries } from './session.ts';
@@ -19,6 +20,7 @@ const MIGRATIONS: readonly Migration[] = [
   keptAnswers,
   keptAnswerSizes,
   requestFilters,
+  requestDetails,
 ];
 
 export interface MigrationContext {

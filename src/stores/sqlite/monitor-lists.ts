@@ -5,7 +5,7 @@ import type { RequestRow } from '../../monitor/request-record.ts';
 import type { PageRequest, RequestFilter, RequestPage } from '../../monitor/request-store.ts';
 import type { SqliteConnection } from './connection.ts';
 import { narrow, planSearch, type Search } from './monitor-filter.ts';
-import { fromRequestsRow } from './monitor-rows.ts';
+import { fromRequestsRow, LISTED_COLUMNS } from './monitor-rows.ts';
 import type { QueryBuilder } from './schema.ts';
 import type { Queries } from './session.ts';
 
@@ -13,6 +13,12 @@ import type { Queries } from './session.ts';
 const PATIENCE_MS = 1500;
 /** Counting gives up sooner: the page is what was asked for. */
 const COUNT_PATIENCE_MS = 300;
+/** With the place of the record in the list. */
+const LISTED = [
+  'requests.sequence',
+  ...LISTED_COLUMNS.map((column) => `requests.${column}` as const),
+] as const;
+
 export interface ListSources {
   readonly connection: SqliteConnection;
   readonly builder: QueryBuilder;
@@ -92,7 +98,7 @@ function readStep(queries: Queries, builder: QueryBuilder, options: Step): StepR
   )[0];
   const found = queries.rows(
     span
-      .selectAll('requests')
+      .select(LISTED)
       .where((place) => narrow(place, options))
       .$if(end !== undefined, (query) =>
         query.where(({ eb, refTuple, tuple }) =>

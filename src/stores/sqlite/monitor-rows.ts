@@ -42,10 +42,6 @@ export interface RequestsRow {
   error: string | null;
   /** Of the record in all its tables, about. */
   bytes: number;
-}
-
-export interface RequestDetailsRow {
-  sequence: number;
   /** JSON. */
   details: string;
 }
@@ -65,10 +61,14 @@ const ROW_BYTES = 200;
 
 export type NewRequestsRow = Omit<RequestsRow, 'sequence'>;
 
-/** @param extraBytes of details and bodies */
-export function toRequestsRow(row: RequestRow, extraBytes: number): NewRequestsRow {
+/** @param bodyBytes of its bodies */
+export function toRequestsRow(
+  { row, details: given }: Pick<RequestRecord, 'row' | 'details'>,
+  bodyBytes: number,
+): NewRequestsRow {
   const { receipt } = row;
-  const texts = row.path.length + row.model.length + (row.error?.length ?? 0);
+  const details = JSON.stringify(given);
+  const texts = row.path.length + row.model.length + (row.error?.length ?? 0) + details.length;
   return {
     id: row.id,
     request_id: row.requestId,
@@ -99,13 +99,47 @@ export function toRequestsRow(row: RequestRow, extraBytes: number): NewRequestsR
     approximated: receipt.approximated,
     repaired: receipt.repaired,
     error: row.error ?? null,
-    bytes: ROW_BYTES + texts + extraBytes,
+    bytes: ROW_BYTES + texts + bodyBytes,
+    details,
   };
 }
 
-type StoredRow = Omit<RequestsRow, 'sequence'>;
+/** What lists show of a record. */
+export const LISTED_COLUMNS = [
+  'id',
+  'request_id',
+  'at',
+  'protocol',
+  'surface',
+  'method',
+  'path',
+  'stream',
+  'status',
+  'outcome',
+  'model',
+  'routed_model',
+  'upstream_model',
+  'account',
+  'key_id',
+  'key_name',
+  'client_address',
+  'attempts',
+  'first_event_ms',
+  'total_ms',
+  'input_tokens',
+  'output_tokens',
+  'cached_tokens',
+  'thought_tokens',
+  'images',
+  'dropped',
+  'approximated',
+  'repaired',
+  'error',
+] as const satisfies readonly (keyof RequestsRow)[];
 
-export function fromRequestsRow(row: StoredRow): RequestRow {
+type ListedRow = Pick<RequestsRow, (typeof LISTED_COLUMNS)[number]>;
+
+export function fromRequestsRow(row: ListedRow): RequestRow {
   return {
     id: row.id,
     requestId: row.request_id,
@@ -155,14 +189,13 @@ export function toBodiesRow(bodies: RequestBodies): Omit<RequestBodiesRow, 'sequ
 }
 
 export function fromStored(
-  row: StoredRow,
-  details: string,
+  row: Omit<RequestsRow, 'sequence'>,
   bodies: RequestBodiesRow | undefined,
 ): RequestRecord {
   return {
     row: fromRequestsRow(row),
     // The one narrowing of this file: both were written by it.
-    details: JSON.parse(details) as RequestDetails,
+    details: JSON.parse(row.details) as RequestDetails,
     bodies: bodies === undefined ? undefined : fromBodiesRow(bodies),
   };
 }

@@ -2,6 +2,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { expect, test } from 'vitest';
 import { createTestDatabase } from '../../../test/support/database.ts';
 import { recordOf } from '../../../test/support/request-records.ts';
+import { requestFilters } from './migrations/006-request-filters.ts';
 
 const LIMITS = { oldest: 0, oldestUsage: 0, maxBytes: 1e12, reducedBytes: 1e12 };
 
@@ -23,7 +24,7 @@ test('when there is too much, the oldest leave in small steps until half is left
   expect(rows[0]?.id).toBe('r1199');
   await database.closeStores();
   const file = new DatabaseSync(database.path);
-  for (const table of ['request_details', 'request_bodies']) {
+  for (const table of ['requests', 'request_bodies']) {
     expect(file.prepare(`select count(*) as count from ${table}`).get()).toEqual({ count: total });
   }
   file.close();
@@ -51,7 +52,32 @@ test('what people filter by is found in the index alone, without reading the rec
       .all();
     expect(String(plan[0]?.detail)).toContain('USING COVERING INDEX requests_by_time');
   }
+  const sizes = file.prepare('explain query plan select sum(bytes) from requests').all();
+  expect(String(sizes[0]?.detail)).toContain('USING COVERING INDEX requests_by_time');
   file.close();
+  await database.close();
+});
+
+test('records saved while their details had a table of their own are found as they were', async () => {
+  const database = await createTestDatabase();
+  const records = ['a', 'b'].map((id) => recordOf({ id, path: `/v1/${id}` }));
+  await database.stores.requests.save(records);
+  await database.closeStores();
+  const file = new DatabaseSync(database.path);
+  file.exec(`
+    create table request_details (
+      sequence integer primary key references requests (sequence) on delete cascade,
+      details text not null
+    ) strict;
+    insert into request_details select sequence, details from requests;
+    alter table requests drop column details;
+    ${requestFilters.sql}
+    delete from migrations where version > 6;
+  `);
+  file.close();
+  const { requests } = await database.open();
+  for (const record of records) expect(await requests.find(record.row.id)).toEqual(record);
+  expect((await requests.list({}, { limit: 5 })).rows.map(({ id }) => id)).toEqual(['b', 'a']);
   await database.close();
 });
 

@@ -101,13 +101,10 @@ function findRecord(
   const row = found.find((one) => one.id === id) ?? found[0];
   if (row === undefined) return undefined;
   const { sequence } = row;
-  const details = queries.rows(
-    builder.selectFrom('request_details').selectAll().where('sequence', '=', sequence),
-  )[0];
   const bodies = queries.rows(
     builder.selectFrom('request_bodies').selectAll().where('sequence', '=', sequence),
   )[0];
-  return details && fromStored(row, details.details, bodies);
+  return fromStored(row, bodies);
 }
 
 function sumSpans(
@@ -178,7 +175,7 @@ function sumBytes(queries: Queries, builder: QueryBuilder): number {
   return queries.rows(sum)[0]?.bytes ?? 0;
 }
 
-/** Details and bodies go with their record. */
+/** Bodies go with their record. */
 function removeOldest(
   queries: Queries,
   builder: QueryBuilder,

@@ -27,11 +27,9 @@ export function createRecordWriter(builder: QueryBuilder): SaveRecords {
 }
 
 function saveRecord(write: Writer, record: RequestRecord, sequence: number): number {
-  const details = JSON.stringify(record.details);
   const bodies = record.bodies && { sequence, ...toBodiesRow(record.bodies) };
-  const row = toRequestsRow(record.row, details.length + sizeOf(bodies));
+  const row = toRequestsRow(record, sizeOf(bodies));
   write.request({ sequence, ...row });
-  write.details({ sequence, details });
   if (bodies !== undefined) write.bodies(bodies);
   return row.bytes;
 }
@@ -44,7 +42,6 @@ function sizeOf(bodies: RequestBodiesRow | undefined): number {
 
 interface Writer {
   request(row: { readonly sequence: number } & ReturnType<typeof toRequestsRow>): void;
-  details(row: { readonly sequence: number; readonly details: string }): void;
   bodies(row: RequestBodiesRow): void;
   usage(sum: QuarterSum): void;
 }
@@ -64,16 +61,12 @@ function createWriters(builder: QueryBuilder): (queries: Queries) => Writer {
   const request = inserter<Parameters<Writer['request']>[0]>((row) =>
     builder.insertInto('requests').values(row).compile(),
   );
-  const details = inserter<Parameters<Writer['details']>[0]>((row) =>
-    builder.insertInto('request_details').values(row).compile(),
-  );
   const bodies = inserter<RequestBodiesRow>((row) =>
     builder.insertInto('request_bodies').values(row).compile(),
   );
   const usage = inserter<UsageSumsRow>((row) => addToSum(builder, row).compile());
   return (queries) => ({
     request: (row) => request(queries, row),
-    details: (row) => details(queries, row),
     bodies: (row) => bodies(queries, row),
     usage: (sum) => usage(queries, toUsageSumsRow(sum)),
   });

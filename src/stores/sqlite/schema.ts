@@ -9,7 +9,7 @@ import {
   SqliteQueryCompiler,
 } from 'kysely';
 import type { DoorTables } from './door-tables.ts';
-import type { RequestBodiesRow, RequestDetailsRow, RequestsRow } from './monitor-rows.ts';
+import type { RequestBodiesRow, RequestsRow } from './monitor-rows.ts';
 
 export interface Tables extends DoorTables {
   accounts: AccountRow;
@@ -21,7 +21,6 @@ export interface Tables extends DoorTables {
   kept_items: KeptItemRow;
   data_keys: DataKeyRow;
   requests: RequestsRow;
-  request_details: RequestDetailsRow;
   request_bodies: RequestBodiesRow;
   usage_sums: UsageSumsRow;
   migrations: MigrationRow;

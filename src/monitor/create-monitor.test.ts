@@ -1,0 +1,107 @@
+import { expect, test } from 'vitest';
+import { createFakeClock } from '../../test/support/fake-clock.ts';
+import { createMemoryRequestStore } from '../../test/support/memory-request-store.ts';
+import { recordOf } from '../../test/support/request-records.ts';
+import { GatewayError } from '../canonical/error.ts';
+import { createMonitor, type MonitorOptions } from './create-monitor.ts';
+import type { EndedRequest } from './observer.ts';
+
+const MINUTE_MS = 60_000;
+
+function openMonitor(change: Partial<MonitorOptions> = {}) {
+  const clock = createFakeClock();
+  const store = change.store ?? createMemoryRequestStore();
+  const settings = { enabled: true, keepsBodies: true, retentionMs: 1e12, maxBytes: 1e12 };
+  const warnings: string[] = [];
+  let count = 0;
+  const open = () =>
+    createMonitor({
+      store,
+      clock,
+      settings: () => settings,
+      secrets: () => [],
+      keyName: () => undefined,
+      accounts: () => ({}),
+      createId: (prefix) => `${prefix}${++count}`,
+      log: { warn: (_fields, message) => void warnings.push(message) },
+      ...change,
+    });
+  return { clock, store, settings, warnings, open };
+}
+
+function failed(requestId: string): EndedRequest {
+  const message = 'It failed.';
+  return {
+    requestId,
+    isIdGiven: true,
+    protocol: 'chat',
+    route: '/v1/chat/completions',
+    pathModel: '',
+    method: 'POST',
+    path: '/v1/chat/completions',
+    call: { model: 'm', stream: false, isForm: false },
+    body: undefined,
+    status: 500,
+    clientKeyId: 'main',
+    clientAddress: '127.0.0.1',
+    userAgent: undefined,
+    session: undefined,
+    credentials: [],
+    receipt: [],
+    facts: {
+      attempts: [],
+      timings: {},
+      error: new GatewayError({ kind: 'internal', source: 'gateway', message }),
+    },
+    totalMs: 0,
+    firstEventMs: undefined,
+  };
+}
+
+test('records that are removed are no recent errors either, of this process or the one before', async () => {
+  const store = createMemoryRequestStore();
+  const { clock, open } = openMonitor({ store });
+  const at = clock.now() - MINUTE_MS;
+  await store.save([recordOf({ id: 'before', requestId: 'before', at, outcome: 'error' })]);
+  const monitor = open();
+  monitor.observer.onBegin();
+  monitor.observer.onEnd(failed('early'));
+  const shown = () => monitor.recentErrors(10).map(({ requestId }) => requestId);
+  await expect.poll(shown).toEqual(['early', 'before']);
+  await clock.advance(MINUTE_MS);
+  const between = clock.now();
+  monitor.observer.onBegin();
+  monitor.observer.onEnd(failed('late'));
+  expect(shown()).toEqual(['late', 'early', 'before']);
+  expect(await monitor.store.removeBefore(between)).toBe(2);
+  expect(shown()).toEqual(['late']);
+  await monitor.close();
+});
+
+test('a fault of the monitor is counted and told once, and is none of the request', async () => {
+  const { warnings, open } = openMonitor({
+    onRecord() {
+      throw new Error('no room');
+    },
+  });
+  const monitor = open();
+  for (let turn = 0; turn < 3; turn += 1) {
+    monitor.observer.onBegin();
+    monitor.observer.onEnd(failed(`req_${turn}`));
+  }
+  expect([monitor.dropped, monitor.figures.inFlight, warnings]).toEqual([
+    3,
+    0,
+    ['A request could not be recorded.'],
+  ]);
+  await monitor.close();
+});
+
+test('bodies are wanted only while records are kept', async () => {
+  const { settings, open } = openMonitor();
+  const monitor = open();
+  expect(monitor.observer.keepsBodies).toBe(true);
+  settings.enabled = false;
+  expect(monitor.observer.keepsBodies).toBe(false);
+  await monitor.close();
+});

@@ -1,0 +1,51 @@
+import { expect, test } from 'vitest';
+import { recordOf } from '../../test/support/request-records.ts';
+import { createMetrics } from './metrics.ts';
+import { createMetricsText } from './metrics-text.ts';
+
+function openMetrics() {
+  return createMetrics({
+    inFlight: () => 2,
+    droppedRecords: () => 3,
+    feedReaders: () => 4,
+    accounts: () => ({ active: 5, disabled: 1 }),
+    startedAt: 6_000,
+  });
+}
+
+test('labels say what they say, whatever signs are in it', () => {
+  const text = createMetricsText();
+  text.counter('requests', 'All.')({ model: 'a"b\\c\nd', kind: 'x' }).add(2);
+  expect(text.write()).toBe(
+    '# HELP requests All.\n# TYPE requests counter\nrequests{model="a\\"b\\\\c\\nd",kind="x"} 2\n',
+  );
+});
+
+test('each bucket of a histogram holds those below it', () => {
+  const text = createMetricsText();
+  const times = text.histogram('times', 'Of all.', [0.1, 1])({});
+  for (const value of [0.1, 0.5, 0.7, 9]) times.observe(value);
+  expect(text.write().split('\n').slice(2)).toEqual([
+    'times_bucket{le="0.1"} 1',
+    'times_bucket{le="1"} 3',
+    'times_bucket{le="+Inf"} 4',
+    `times_sum ${0.1 + 0.5 + 0.7 + 9}`,
+    'times_count 4',
+    '',
+  ]);
+});
+
+test('models beyond two hundred are counted together', () => {
+  const metrics = openMetrics();
+  for (let model = 0; model < 250; model += 1) {
+    metrics.add(recordOf({ upstreamModel: `model-${model}` }).row);
+  }
+  metrics.add(recordOf({ upstreamModel: 'model-7' }).row);
+  const lines = metrics.write().text.split('\n');
+  const requests = lines.filter((line) => line.startsWith('isthmus_requests_total{'));
+  expect(requests).toHaveLength(201);
+  expect(requests.find((line) => line.includes('"model-7"'))).toMatch(/ 2$/);
+  expect(requests.find((line) => line.includes('"other"'))).toMatch(/ 50$/);
+  expect(lines).toContain('isthmus_accounts{state="disabled"} 1');
+  expect(lines).toContain('process_start_time_seconds 6');
+});
