@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { isJsonObject, type JsonObject, type JsonValue } from '../lib/json.ts';
+import { arrival } from '../server/testing/raw-socket.ts';
 import { type Answer, addTo, startAdmin, type TestAdmin } from './admin.test-support.ts';
 import { NOW, SECRETS } from './admin-fakes.test-support.ts';
 
@@ -173,6 +174,28 @@ test('an account is removed, and its grant taken back when that is asked for', a
   expect(body).toEqual({ revocation: 'revoked' });
   expect(admin.fakes.revoked).toEqual([two.record.id]);
   expect((await admin.call('DELETE', `/api/accounts/${one.record.id}`)).status).toBe(404);
+});
+
+test('what a person does to an account is stored before it is answered', async () => {
+  const { record } = await addTo(admin);
+  const stored = Promise.withResolvers<void>();
+  const asked = Promise.withResolvers<void>();
+  Object.assign(admin.options.book, {
+    flush() {
+      asked.resolve();
+      return stored.promise;
+    },
+  });
+  let isAnswered = false;
+  const answer = admin.call('POST', `/api/accounts/${record.id}/disable`).then((reply) => {
+    isAnswered = true;
+    return reply;
+  });
+  await asked.promise;
+  await arrival();
+  expect(isAnswered).toBe(false);
+  stored.resolve();
+  expect((await answer).body).toMatchObject({ status: { kind: 'disabled' } });
 });
 
 test('cooldowns and quotas are shown, and cooldowns cleared', async () => {

@@ -64,6 +64,14 @@ test('sections show what the file says, and of secrets only that they are set', 
   ]);
 });
 
+test('a mode that stands where it may stand too is shown, the one of its own place before it', async () => {
+  const shown = async () => (await admin.call('GET', '/api/config/auth')).body.values;
+  admin.fakes.config = { auth_mode: 'off' };
+  expect(await shown()).toMatchObject({ auth_mode: 'off' });
+  admin.fakes.config = { auth_mode: 'off', proxy: { auth_mode: 'strict' } };
+  expect(await shown()).toMatchObject({ auth_mode: 'strict' });
+});
+
 test('a change touches its own section alone and keeps what nobody here knows', async () => {
   const { status } = await patch('network', { port: 9001, allowed_hosts: ['box'] });
   expect(status).toBe(200);

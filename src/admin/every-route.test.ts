@@ -95,7 +95,8 @@ test('every admin route that takes a body takes JSON alone', async () => {
 });
 
 test('errors have one shape and are never cached, also for paths that do not exist', async () => {
-  for (const path of ['/api/nothing', '/api/accounts/none', '/api/config/none', '/oauth/nothing']) {
+  const missing = ['/api', '/api/nothing', '/metrics', '/oauth/nothing'];
+  for (const path of [...missing, '/api/accounts/none', '/api/config/none']) {
     const { status, body, headers } = await admin.call('GET', path);
     expect([path, status]).toEqual([path, 404]);
     expect(body.error).toEqual({ code: 'not-found', message: expect.any(String) });

@@ -1,4 +1,5 @@
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { createServer, type Server } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Command } from 'commander';
@@ -226,6 +227,32 @@ test('models are listed and names explained; a name that goes nowhere fails', as
   expect(unknown.hasFailed()).toBe(true);
   expect(JSON.parse(unknown.printed.join())).toMatchObject({ target: null });
 });
+
+test('the password goes to the gateway alone, not where that sends it', async () => {
+  const seen: (string | undefined)[] = [];
+  const other = createServer((request, response) => {
+    seen.push(request.headers.authorization);
+    response.end('{}');
+  });
+  const redirecting = createServer((_request, response) => {
+    response.writeHead(302, { location: `http://127.0.0.1:${portOf(other)}/` }).end();
+  });
+  for (const server of [other, redirecting]) {
+    await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve));
+  }
+  const client = createHttpClient({
+    url: `http://127.0.0.1:${portOf(redirecting)}`,
+    password: PASSWORD,
+  });
+  await expect(client.call({ method: 'GET', path: '/api/accounts' })).rejects.toThrow('No gateway');
+  expect(seen).toEqual([]);
+  for (const server of [other, redirecting]) server.close();
+});
+
+function portOf(server: Server): number {
+  const address = server.address();
+  return typeof address === 'object' && address !== null ? address.port : 0;
+}
 
 test('a gateway that is not there, or wants another password, is said with the way out', async () => {
   const { url } = admin.edge;

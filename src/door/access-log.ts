@@ -89,9 +89,10 @@ export function createAccessLog({ store, clock, log }: AccessLogOptions): Access
       return dropped;
     },
     add(entry) {
+      // The oldest go: whoever looks for trouble looks at what happened last.
       if (waiting.length >= MOST_WAITING) {
+        waiting.shift();
         dropped += 1;
-        return;
       }
       const path = entry.path.slice(0, MOST_CHARACTERS);
       const reason = entry.reason.slice(0, MOST_CHARACTERS);

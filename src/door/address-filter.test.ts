@@ -164,6 +164,40 @@ test('an expired rule counts no more, and a rule that never expires stays', asyn
   expect(filter.explain('192.0.2.2').verdict).toBe('denied');
 });
 
+test('a change keeps the end of a rule unless it names one, and null takes it away', async () => {
+  const { filter, add, clock } = openFilter();
+  const expiresAt = clock.now() + 1_000;
+  const { id } = await add('deny', '192.0.2.1', { expiresAt });
+  const change = (more: Partial<RuleInput>) => filter.change(id, more, '203.0.113.1');
+  expect(await change({ note: 'x' })).toMatchObject({ note: 'x', expiresAt });
+  expect((await change({ expiresAt: null })).expiresAt).toBeUndefined();
+  await clock.advance(1_000);
+  expect(filter.explain('192.0.2.1').verdict).toBe('denied');
+});
+
+test('a rule that could not be saved, changed or removed is in force as it was', async () => {
+  const { filter, add, store } = openFilter();
+  const { id } = await add('deny', '192.0.2.1');
+  const fail = () => Promise.reject(new Error('no room'));
+  Object.assign(store, { save: fail, remove: fail });
+  await expect(add('deny', '192.0.2.2')).rejects.toThrow('no room');
+  await expect(filter.change(id, { list: 'allow' }, '203.0.113.1')).rejects.toThrow('no room');
+  await expect(filter.remove(id, '203.0.113.1')).rejects.toThrow('no room');
+  expect(filter.list()).toMatchObject([{ list: 'deny', range: '192.0.2.1' }]);
+  expect(filter.explain('192.0.2.1').verdict).toBe('denied');
+  expect(filter.explain('192.0.2.2').verdict).toBe('allowed');
+});
+
+test('more than twenty thousand rules are refused', async () => {
+  const { filter, add, store, settings, clock, createId } = openFilter();
+  const rule = await add('deny', '192.0.2.1');
+  const rules = Array.from({ length: 20_000 }, (_, at) => ({ ...rule, id: `r${at}` }));
+  const full = createAddressFilter({ store, settings: () => settings, clock, createId }, rules);
+  const more = { list: 'deny', range: '192.0.2.2' } as const;
+  await expect(full.add(more, '203.0.113.1')).rejects.toThrow('20000 rules already');
+  await filter.add(more, '203.0.113.1');
+});
+
 test('hits are counted, saved in batches and there after a restart', async () => {
   const { filter, add, clock, store, settings, createId } = openFilter();
   const rule = await add('deny', '192.0.2.0/24');
@@ -193,6 +227,22 @@ test('hits that could not be saved are saved with the next', async () => {
   expect(() => filter.enter('192.0.2.7')).toThrow();
   await clock.advance(5_000);
   expect(await store.list()).toMatchObject([{ hits: 2 }]);
+});
+
+test('closing tries once more to save, and then no more', async () => {
+  const { filter, add, clock, store } = openFilter();
+  await add('deny', '192.0.2.0/24');
+  let tries = 0;
+  const addHits = async () => {
+    tries += 1;
+    throw new Error('no room');
+  };
+  Object.assign(store, { addHits });
+  expect(() => filter.enter('192.0.2.7')).toThrow();
+  await clock.advance(1_000);
+  await filter.close();
+  expect(() => filter.enter('192.0.2.7')).toThrow();
+  expect([tries, clock.pendingTimers]).toEqual([2, 0]);
 });
 
 test('nobody locks out the address they come from', async () => {

@@ -111,7 +111,7 @@ test('of ten thousand guesses from many addresses twenty a minute and a hundred 
 });
 
 test('guessing from elsewhere does not keep out the address that signed in before', async () => {
-  const { start } = openLogin();
+  const { clock, start } = openLogin();
   const login = await start();
   expect(await outcome(login.signIn(PASSWORD, browser()))).toBe('in');
   for (let turn = 0; turn < 200; turn += 1) {
@@ -119,6 +119,12 @@ test('guessing from elsewhere does not keep out the address that signed in befor
   }
   expect(await outcome(login.signIn(PASSWORD, browser('10.9.9.9')))).toBeGreaterThan(0);
   expect(await outcome(login.signIn(PASSWORD, browser()))).toBe('in');
+  // For a day: then it waits like all others.
+  await clock.advance(24 * HOUR);
+  for (let turn = 0; turn < 20; turn += 1) {
+    await outcome(login.signIn('wrong', browser(`10.1.0.${turn}`)));
+  }
+  expect(await outcome(login.signIn(PASSWORD, browser()))).toBeGreaterThan(0);
 });
 
 test('many guesses at the same moment count one by one, the same password only once', async () => {
@@ -135,6 +141,20 @@ test('many guesses at the same moment count one by one, the same password only o
   expect(state.hashed).toBe(6);
   expect(await login.isPassword(PASSWORD, '192.0.2.3')).toBe(true);
   expect(state.hashed).toBe(6);
+  // Two addresses are two tries: what one of them is refused is no answer for the other.
+  await Promise.all([4, 5].map((end) => login.isPassword('w', `192.0.2.${end}`)));
+  expect(state.hashed).toBe(8);
+});
+
+test('the password of before is wrong from the moment there is another', async () => {
+  const { start, state } = openLogin();
+  const login = await start();
+  expect(await login.isPassword(PASSWORD, '192.0.2.1')).toBe(true);
+  state.password = 'another';
+  expect(await login.isPassword(PASSWORD, '192.0.2.1')).toBe(false);
+  expect(await login.isPassword('another', '192.0.2.1')).toBe(true);
+  state.password = undefined;
+  expect(await login.isPassword('another', '192.0.2.1')).toBe(false);
 });
 
 test('the token of the machine is right without a try', async () => {
@@ -178,6 +198,22 @@ test('signing in anew ends the session the browser had; signing out ends all', a
   expect(await stores.consoleSessions.list()).toEqual([]);
 });
 
+test('of more than a thousand sessions the oldest ends', async () => {
+  const { clock, start, stores } = openLogin();
+  const login = await start();
+  const [first, second] = [
+    await login.signIn(PASSWORD, browser()),
+    await login.signIn(PASSWORD, browser()),
+  ];
+  for (let count = 0; count < 998; count += 1) await login.goOn(browser());
+  await clock.advance(1_000);
+  const isIn = ({ secret }: { readonly secret: string }) => login.hasSession(secret);
+  expect([isIn(first), isIn(second)]).toEqual([true, true]);
+  await login.goOn(browser());
+  expect([isIn(first), isIn(second)]).toEqual([false, true]);
+  expect(await stores.consoleSessions.list()).toHaveLength(1_000);
+});
+
 test('sessions survive a restart, and end with the password they began with', async () => {
   const { start, state, stores } = openLogin();
   const { secret } = await (await start()).signIn(PASSWORD, browser());
@@ -185,6 +221,46 @@ test('sessions survive a restart, and end with the password they began with', as
   expect((await start()).findSession(secret)).toBeDefined();
   state.password = 'another';
   expect((await start()).findSession(secret)).toBeUndefined();
+});
+
+test('a session that is used all the time lasts over a restart, however short its pauses are', async () => {
+  const { clock, start } = openLogin();
+  const login = await start();
+  const { secret } = await login.signIn(PASSWORD, browser());
+  for (let minute = 0; minute < 13 * 60; minute += 1) {
+    await clock.advance(MINUTE);
+    expect(login.findSession(secret)).toBeDefined();
+  }
+  expect((await start()).findSession(secret)).toBeDefined();
+});
+
+test('of the requests of a session only one in five minutes is saved, again after a fault', async () => {
+  const { clock, start, stores } = openLogin();
+  const login = await start();
+  const { secret } = await login.signIn(PASSWORD, browser());
+  const { save } = stores.consoleSessions;
+  let saved = 0;
+  let isBroken = true;
+  stores.consoleSessions.save = async (session) => {
+    if (isBroken) throw new Error('disk full');
+    saved += 1;
+    return save(session);
+  };
+  await clock.advance(5 * MINUTE);
+  login.findSession(secret);
+  await clock.advance(1_000);
+  isBroken = false;
+  await clock.advance(5_000);
+  expect(saved).toBe(1);
+  for (let second = 0; second < 290; second += 1) {
+    await clock.advance(1_000);
+    login.findSession(secret);
+  }
+  expect(saved).toBe(1);
+  await clock.advance(10_000);
+  login.findSession(secret);
+  await clock.advance(1_000);
+  expect(saved).toBe(2);
 });
 
 test('a link signs in once within ten minutes', async () => {

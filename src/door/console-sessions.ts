@@ -50,12 +50,14 @@ class Sessions implements ConsoleSessions {
   readonly #options: ConsoleSessionsOptions;
   readonly #batch: Batch;
   readonly #byHash: Map<string, ConsoleSession>;
-  readonly #unsaved = new Set<string>();
+  /** When each was last seen as far as the store knows. */
+  readonly #savedSeenAt: Map<string, number>;
 
   constructor(options: ConsoleSessionsOptions, sessions: readonly ConsoleSession[]) {
     const { clock, log } = options;
     this.#options = options;
     this.#byHash = new Map(sessions.map((session) => [session.hash, session]));
+    this.#savedSeenAt = new Map(sessions.map((session) => [session.hash, session.lastSeenAt]));
     const save = () => this.#saveSeen();
     this.#batch = createBatch({ clock, title: 'Console sessions', save, log });
   }
@@ -68,6 +70,7 @@ class Sessions implements ConsoleSessions {
     await this.#end(this.#surplus(replaced));
     await store?.save(session);
     this.#byHash.set(session.hash, session);
+    this.#savedSeenAt.set(session.hash, now);
     return { secret, expiresAt: this.#endOf(session) };
   }
 
@@ -77,10 +80,7 @@ class Sessions implements ConsoleSessions {
     const now = this.#options.clock.now();
     const seen = { ...session, lastSeenAt: now };
     this.#byHash.set(session.hash, seen);
-    if (now - session.lastSeenAt >= SEEN_STEP_MS || this.#unsaved.has(session.hash)) {
-      this.#unsaved.add(session.hash);
-      if (this.#options.store !== undefined) this.#batch.touch();
-    }
+    if (this.#options.store !== undefined && this.#isBehind(seen)) this.#batch.touch();
     return { expiresAt: this.#endOf(seen) };
   }
 
@@ -121,17 +121,23 @@ class Sessions implements ConsoleSessions {
     if (hashes.length === 0) return;
     for (const one of hashes) {
       this.#byHash.delete(one);
-      this.#unsaved.delete(one);
+      this.#savedSeenAt.delete(one);
     }
     await this.#options.store?.remove(hashes);
   }
 
   async #saveSeen(): Promise<void> {
-    for (const one of [...this.#unsaved]) {
+    for (const { hash: one } of [...this.#byHash.values()].filter((kept) => this.#isBehind(kept))) {
+      // Not the one of before the wait: it may have ended meanwhile.
       const session = this.#byHash.get(one);
-      if (session !== undefined) await this.#options.store?.save(session);
-      this.#unsaved.delete(one);
+      if (session === undefined) continue;
+      await this.#options.store?.save(session);
+      if (this.#byHash.has(one)) this.#savedSeenAt.set(one, session.lastSeenAt);
     }
+  }
+
+  #isBehind({ hash: one, lastSeenAt }: ConsoleSession): boolean {
+    return lastSeenAt - (this.#savedSeenAt.get(one) ?? 0) >= SEEN_STEP_MS;
   }
 }
 

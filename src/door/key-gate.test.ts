@@ -109,6 +109,10 @@ test('a curfew lasts over midnight by the clock of its own zone (V164)', async (
   expect(isOn('2026-01-15T12:00:00Z', 'Nowhere/Lost')).toBe(true);
   const noon = createCurfewCheck({ from: '09:00', to: '17:00', timeZone: 'UTC' });
   expect([noon.isOn(START), noon.isOn(START + 5 * HOUR)]).toEqual([true, false]);
+  const night = createCurfewCheck({ from: '00:00', to: '06:00', timeZone: 'UTC' });
+  expect(
+    ['00:00', '00:30', '23:59'].map((at) => night.isOn(Date.parse(`2026-01-15T${at}Z`))),
+  ).toEqual([true, true, false]);
 });
 
 test.each([
@@ -183,7 +187,7 @@ test('a daily budget begins anew at midnight UTC', async () => {
 });
 
 test('of two hundred pictures at once no more pass than the budget has (T29)', async () => {
-  const { gate, id } = await openKeys({ dailyImages: 20 });
+  const { gate, book, id } = await openKeys({ dailyImages: 20 });
   const admitted = Array.from({ length: 200 }, () => {
     try {
       return gate.admit(id, { ...CALL, images: 1 });
@@ -197,6 +201,9 @@ test('of two hundred pictures at once no more pass than the budget has (T29)', a
   for (const one of admitted.slice(15)) one.settle({ images: 0, tokens: 0 });
   expect(refusal(() => gate.admit(id, { ...CALL, images: 6 }))?.kind).toBe('quota-exhausted');
   expect(refusal(() => gate.admit(id, { ...CALL, images: 5 }))).toBeUndefined();
+  await book.change(id, { dailyImages: 3 }, undefined);
+  expect(refusal(() => gate.admit(id, { ...CALL, images: 1 }))?.kind).toBe('quota-exhausted');
+  // Text is no picture, however many were drawn.
   expect(refusal(() => gate.admit(id, CALL))).toBeUndefined();
 });
 
@@ -214,6 +221,33 @@ test('what a key used today and from where survives a restart', async () => {
   expect(refusal(() => gateAgain.admit(id, CALL))?.kind).toBe('quota-exhausted');
   expect(refusal(() => gateAgain.enter(id, '192.0.2.2'))?.kind).toBe('forbidden');
   expect(again.get(id)?.key.lastUsedAt).toBe(clock.now());
+});
+
+test('what could not be saved of a key is saved with the next', async () => {
+  const { gate, clock, id, store, reopen } = await openKeys({ dailyTokens: 500 });
+  const { saveProgress } = store;
+  store.saveProgress = () => Promise.reject(new Error('no room'));
+  gate.admit(id, CALL)?.settle({ tokens: 500 });
+  await clock.advance(1_000);
+  store.saveProgress = saveProgress;
+  await clock.advance(5_000);
+  expect((await reopen()).get(id)?.usedToday).toMatchObject({ requests: 1, tokens: 500 });
+});
+
+test('a change of models, curfew and switch counts from the next request, and forgets no use', async () => {
+  const { gate, book, clock, id } = await openKeys({ allowedModels: ['alpha-*'] });
+  gate.admit(id, CALL)?.settle({ tokens: 7 });
+  const change = (limits: Parameters<typeof book.change>[1]) => book.change(id, limits, undefined);
+  const enter = () => refusal(() => gate.enter(id, '192.0.2.1'))?.message;
+  const { key, usedToday } = await change({ allowedModels: ['beta-*'] });
+  expect([key.lastUsedAt, usedToday.tokens]).toEqual([clock.now(), 7]);
+  expect([gate.allows(id, 'alpha-3-flash'), gate.allows(id, 'beta-x')]).toEqual([false, true]);
+  await change({ curfew: { from: '11:00', to: '13:00', timeZone: 'UTC' } });
+  expect(enter()).toContain('11:00 to 13:00');
+  await change({ curfew: { from: '13:00', to: '14:00', timeZone: 'UTC' } });
+  expect(enter()).toBeUndefined();
+  await change({ curfew: null, enabled: false });
+  expect(enter()).toContain('disabled');
 });
 
 test('a change keeps what it does not name, null takes away, and an old revision is refused', async () => {

@@ -31,6 +31,25 @@ test.each([
   expect(await verify(damaged, damaged)).toBe(false);
 });
 
+test('a password that changes while it is hashed is not written over', async () => {
+  let raw: { [key: string]: unknown } = { admin_password: 'first' };
+  const lines: string[] = [];
+  const config: PasswordConfig = {
+    raw: () => raw,
+    update: async (change) => {
+      raw = { ...raw, ...change(raw) };
+    },
+    subscribe: () => () => undefined,
+  };
+  const write = (_fields: object, message: string) => void lines.push(message);
+  const hash = async () => {
+    raw = { admin_password: 'second' };
+    return 'the hash of the first';
+  };
+  await keepPasswordHashed({ config, hasher: { hash }, log: { info: write, warn: write } }).close();
+  expect([raw.admin_password, lines]).toEqual(['second', []]);
+});
+
 test('a plain password of the config file is replaced by its hash, also when it changes later', async () => {
   const { hash, verify } = createPasswordHasher();
   let raw: { [key: string]: unknown } = { admin_password: 'first', other: 1 };

@@ -13,7 +13,9 @@ export async function sendEvents(
   isStillIn: () => boolean,
 ): Promise<void> {
   const { request, response, abort } = exchange;
-  if (response.headersSent || response.destroyed) return;
+  const end = (): void => void frames.return?.();
+  // Who left meanwhile, or only looks, reads none: they must not go on for nobody.
+  if (response.headersSent || response.destroyed) return end();
   const headers = baseHeaders(edge, exchange);
   headers.push('content-type', EVENT_STREAM_TYPE, 'cache-control', 'no-store');
   // Proxies must not collect what should arrive piece by piece.
@@ -21,10 +23,9 @@ export async function sendEvents(
   response.writeHead(200, headers);
   if (request.method === 'HEAD') {
     response.end();
-    return;
+    return end();
   }
   response.flushHeaders();
-  const end = (): void => void frames.return?.();
   const signal = AbortSignal.any([abort.signal, edge.activity.ending]);
   signal.addEventListener('abort', end, { once: true });
   if (signal.aborted) end();

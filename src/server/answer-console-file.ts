@@ -3,6 +3,7 @@
 import { baseHeaders } from './answer-headers.ts';
 import type { Coding, ConsoleFile } from './console-files.ts';
 import type { Edge, Exchange } from './edge.ts';
+import { endAnswer } from './end-answer.ts';
 import type { RouteMatch } from './routes.ts';
 
 const CODINGS: readonly Coding[] = ['br', 'gzip'];
@@ -89,5 +90,5 @@ function write(edge: Edge, exchange: Exchange, { body, headers }: FileAnswer): v
   const length = body === undefined ? [] : ['content-length', String(body.length)];
   const all = [...baseHeaders(edge, exchange), ...GUARDS, ...headers, ...length];
   response.writeHead(body === undefined ? 304 : 200, all);
-  response.end(request.method === 'HEAD' ? undefined : body);
+  endAnswer(response, request.method === 'HEAD' ? undefined : body);
 }

@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
@@ -69,6 +69,7 @@ test('hashed files are kept for ever and come compressed where that is taken', a
   const whole = await get(SCRIPT);
   expect(whole.headers.get('cache-control')).toBe('public, max-age=31536000, immutable');
   expect(whole.headers.get('content-type')).toBe('text/javascript; charset=utf-8');
+  expect(whole.headers.get('vary')).toBe('accept-encoding');
   expect(await whole.text()).toBe(SOURCE);
   for (const [accepted, coding] of [
     ['gzip, br', 'br'],
@@ -91,6 +92,10 @@ test('hashed files are kept for ever and come compressed where that is taken', a
 test('other files are asked for anew and answered shortly when they are the same', async () => {
   const first = await get('/favicon.svg');
   expect(first.headers.get('cache-control')).toBe('no-cache');
+  expect(first.headers.get('content-security-policy')).toBe(
+    "default-src 'none'; style-src 'unsafe-inline'; sandbox",
+  );
+  expect(first.headers.get('x-frame-options')).toBe('DENY');
   const tag = first.headers.get('etag') ?? '';
   const again = await get('/favicon.svg', { 'if-none-match': tag });
   expect([again.status, await again.text()]).toEqual([304, '']);
@@ -104,7 +109,9 @@ test('a browser gets the page for paths of the console and an error for those of
     (await get(path, headers)).status;
   expect(await status('/accounts/ada', html)).toBe(200);
   expect(await status('/accounts/ada', { accept: '*/*' })).toBe(404);
-  for (const path of ['/v1/nothing', '/v1beta/nothing', '/assets/missing', '/missing.js']) {
+  const missing = ['/v1/nothing', '/v1beta/nothing', '/assets/missing', '/missing.js'];
+  // Without its policy and nonce the page is no page.
+  for (const path of [...missing, '/index.html']) {
     expect([path, await status(path, html)]).toEqual([path, 404]);
   }
   expect((await get('/accounts', html, 'POST')).status).toBe(404);
@@ -148,6 +155,18 @@ test('two hundred ways out of the folder give not one byte of what is outside', 
     expect([path, /^HTTP\/1\.1 (?:400|404) /.test(raw)]).toEqual([path, true]);
     expect(raw).not.toContain(SECRET);
   }
+});
+
+test('a folder that is no console is not read into memory', () => {
+  const large = join(folder, 'large');
+  mkdirSync(large);
+  writeFileSync(join(large, 'backup.bin'), '');
+  truncateSync(join(large, 'backup.bin'), 65 * 1024 * 1024);
+  const warnings: string[] = [];
+  const log = { warn: (_fields: object, message: string) => void warnings.push(message) };
+  const read = createConsoleFiles({ distPath: large, log });
+  expect(read.find('/backup.bin')).toBeUndefined();
+  expect(warnings).toEqual([expect.stringContaining('larger than 67108864 bytes')]);
 });
 
 test('without a built console one page says how to build it', async () => {

@@ -114,6 +114,28 @@ test('routes take every method, a parameter with slashes, and answer with status
   expect((await call('HEAD', '/api/things/x')).status).toBe(200);
 });
 
+test('a large answer is whole, and a look at it ends', async () => {
+  const text = 'ü'.repeat(100_000);
+  const large: AdminRoute = {
+    ...echo,
+    method: 'GET',
+    path: '/api/large',
+    run: async () => ({ kind: 'json', status: 200, body: { text } }),
+  };
+  const call = await startWith([large]);
+  expect(await (await call('GET', '/api/large')).json()).toEqual({ text });
+  const look = await call('HEAD', '/api/large');
+  expect([look.status, await look.text()]).toEqual([200, '']);
+  expect(look.headers.get('content-length')).toBe(String(200_000 + '{"text":""}'.length));
+});
+
+test('one credential is one try: the right one beside another is none', async () => {
+  const settings = { consolePassword: 'the-password' };
+  const both = { ...bearer('the-password'), 'x-api-key': 'another' };
+  expect(await statusWith(settings, both)).toBe(401);
+  expect(await statusWith(settings, { ...both, 'x-api-key': 'the-password' })).toBe(200);
+});
+
 test('a method that a path does not take is refused with those it takes', async () => {
   const call = await startWith(routes);
   const allow = 'GET, HEAD, PUT, PATCH, DELETE, OPTIONS';
@@ -129,7 +151,7 @@ test('a method that a path does not take is refused with those it takes', async 
 test('a page from our own address may call, one behind a named host too', async () => {
   const settings = {
     consolePassword: 'the-password',
-    allowedHosts: ['gateway.example', 'other.example:443'],
+    allowedHosts: ['gateway.example', 'other.example:443', 'plain.example:80'],
   };
   const call = await startWith(routes, settings);
   const status = async (headers: Readonly<Record<string, string>>) =>
@@ -140,6 +162,9 @@ test('a page from our own address may call, one behind a named host too', async 
   expect(await status({ origin: 'https://gateway.example' })).toBe(200);
   expect(await status({ origin: 'https://other.example' })).toBe(200);
   expect(await status({ origin: 'https://other.example:8443' })).toBe(403);
+  expect(await status({ origin: 'http://other.example' })).toBe(403);
+  expect(await status({ origin: 'http://plain.example' })).toBe(200);
+  expect(await status({ origin: 'https://plain.example' })).toBe(403);
   expect(await status({ origin: 'https://gateway.example.evil.example' })).toBe(403);
   expect(await status({ origin: own, 'sec-fetch-site': 'cross-site' })).toBe(403);
 });
@@ -157,6 +182,45 @@ test('who has shown no credential may send a little and no more', async () => {
   expect(refused.status).toBe(413);
   expect(await refused.text()).toContain('the limit of this route');
   expect((await post('/api/echo', 20_000, bearer('the-password'))).status).toBe(200);
+});
+
+test('events that nobody reads are given up: of a look, and of a caller who left meanwhile', async () => {
+  const waiting = Promise.withResolvers<void>();
+  const left = Promise.withResolvers<void>();
+  let givenUp = 0;
+  const frames: AsyncIterableIterator<string> = {
+    [Symbol.asyncIterator]: () => frames,
+    next: () => new Promise(() => {}),
+    async return() {
+      givenUp += 1;
+      return { done: true, value: undefined };
+    },
+  };
+  const events: AdminRoute = {
+    ...echo,
+    method: 'GET',
+    path: '/api/events',
+    async run({ isHead, signal }) {
+      if (isHead) return { kind: 'events', frames };
+      signal.addEventListener('abort', () => left.resolve(), { once: true });
+      waiting.resolve();
+      await left.promise;
+      return { kind: 'events', frames };
+    },
+  };
+  const call = await startWith([events]);
+  const look = await call('HEAD', '/api/events');
+  expect([look.status, look.headers.get('content-type')]).toEqual([
+    200,
+    'text/event-stream; charset=utf-8',
+  ]);
+  await expect.poll(() => givenUp, { interval: 1 }).toBe(1);
+  const leaving = new AbortController();
+  const asked = call('GET', '/api/events', { signal: leaving.signal });
+  await waiting.promise;
+  leaving.abort();
+  await expect(asked).rejects.toThrow();
+  await expect.poll(() => givenUp, { interval: 1 }).toBe(2);
 });
 
 test('a public page needs no credential, takes no body and runs nothing', async () => {

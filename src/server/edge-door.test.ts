@@ -129,8 +129,8 @@ test('while there is a key of a person, a local request with a wrong key is refu
 });
 
 test('what a rule of a key refuses is said in the shape of each protocol', async () => {
-  const { call, addKey } = await startGuarded();
-  const { secret } = await addKey({ enabled: false });
+  const { call, addKey, door } = await startGuarded();
+  const { id, secret } = await addKey({ enabled: false });
   for (const [path, protocol] of [
     [CHAT, 'chat'],
     ['/v1/messages', 'messages'],
@@ -142,6 +142,9 @@ test('what a rule of a key refuses is said in the shape of each protocol', async
       expect.objectContaining({ protocol, kind: 'forbidden', reason: 'key-rejected' }),
     ]);
   }
+  const log = await door.accessLog.list({ limit: 9 });
+  expect(log).toHaveLength(3);
+  for (const entry of log) expect(entry).toMatchObject({ verdict: 'rejected', keyId: id });
 });
 
 test('a key sees the models it may use, and no others', async () => {

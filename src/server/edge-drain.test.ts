@@ -1,9 +1,10 @@
+import type { Socket } from 'node:net';
 import { expect, test } from 'vitest';
 import { createFakeClock } from '../../test/support/fake-clock.ts';
 import type { GenerateAnswer } from '../dispatch/dispatcher.ts';
 import { holdStream } from './testing/held-stream.ts';
-import { openRaw, type RawConnection, rawPost } from './testing/raw-socket.ts';
-import { startEdge } from './testing/start-edge.ts';
+import { arrival, openRaw, type RawConnection, rawPost } from './testing/raw-socket.ts';
+import { chunksOf, startEdge } from './testing/start-edge.ts';
 
 const STREAM = rawPost('/v1/messages', '{"model":"m","stream":true}');
 const UNARY = rawPost('/v1/messages', '{"model":"m"}');
@@ -16,7 +17,8 @@ async function openIdle(port: number): Promise<RawConnection> {
   return connection;
 }
 
-test('closing lets a stream finish, then closes its connection at once', async () => {
+/** An edge with one stream under way, which goes on when it is let go. */
+async function startBusy() {
   const held = holdStream();
   const { server, port } = await startEdge({
     settings: { authMode: 'off' },
@@ -25,6 +27,11 @@ test('closing lets a stream finish, then closes its connection at once', async (
   const busy = openRaw(port);
   busy.write(STREAM);
   await busy.until((text) => text.includes('data: 1'));
+  return { held, server, port, busy };
+}
+
+test('closing lets a stream finish, then closes its connection at once', async () => {
+  const { held, server, port, busy } = await startBusy();
   const idle = await openIdle(port);
   const closing = server.close();
   await idle.closed();
@@ -33,6 +40,84 @@ test('closing lets a stream finish, then closes its connection at once', async (
   const received = await busy.closed();
   expect(received).toContain('data: 2\n\n');
   expect(received.endsWith('0\r\n\r\n')).toBe(true);
+  await closing;
+});
+
+test('a connection whose stream has ended closes while others still run, and asks nothing more', async () => {
+  const [short, long] = [holdStream(), holdStream()];
+  const held = [short, long];
+  const { server, port } = await startEdge({
+    settings: { authMode: 'off' },
+    generate: async () => ({ kind: 'stream', chunks: held.shift()?.chunks ?? short.chunks }),
+  });
+  const [first, second] = [openRaw(port), openRaw(port)];
+  for (const connection of [first, second]) {
+    connection.write(STREAM);
+    await connection.until((text) => text.includes('data: 1'));
+  }
+  const idle = await openIdle(port);
+  const closing = server.close();
+  await idle.closed();
+  short.release();
+  expect((await first.closed()).endsWith('0\r\n\r\n')).toBe(true);
+  expect(second.received).not.toContain('data: 2');
+  long.release();
+  expect(await second.closed()).toContain('data: 2');
+  await closing;
+});
+
+test('a request whose head was coming is answered while draining, and its connection closed', async () => {
+  const { held, server, port, busy } = await startBusy();
+  const accepted: Socket[] = [];
+  server.app.server.on('connection', (socket) => accepted.push(socket));
+  const heads = ['GET /health', 'OPTIONS /v1/models', 'GET /v1/models'];
+  const late = heads.map((line) => {
+    const connection = openRaw(port);
+    connection.write(`${line} HTTP/1.1\r\nHost: a\r\n`);
+    return connection;
+  });
+  await expect
+    .poll(() => accepted.map(({ bytesRead }) => bytesRead > 0), { interval: 1 })
+    .toEqual([true, true, true]);
+  const closing = server.close();
+  const answers = await Promise.all(
+    late.map((connection) => {
+      connection.write('\r\n');
+      return connection.closed();
+    }),
+  );
+  expect(answers.map((text) => text.slice(9, 12))).toEqual(['503', '204', '200']);
+  expect(answers[0]).toContain('"status":"draining"');
+  for (const text of answers) expect(text.toLowerCase()).toContain('connection: close');
+  held.release();
+  await busy.closed();
+  await closing;
+});
+
+test.each([
+  ['a whole answer', UNARY],
+  ['a stream', STREAM],
+])('%s that is on its way arrives whole, however slowly it is read', async (_what, request) => {
+  const text = '~'.repeat(30_000_000);
+  const { server, port } = await startEdge({
+    settings: { authMode: 'off' },
+    generate: async ({ stream }) =>
+      stream
+        ? { kind: 'stream', chunks: chunksOf(`data: ${text}\n\n`) }
+        : { kind: 'reply', body: { text } },
+  });
+  const slow = openRaw(port);
+  slow.write(request);
+  await slow.until((received) => received.includes('~~~'));
+  slow.socket.pause();
+  // Its end is written by then, and waits for the client.
+  await arrival();
+  const idle = await openIdle(port);
+  const closing = server.close();
+  await idle.closed();
+  slow.socket.resume();
+  const received = await slow.closed();
+  expect(received.split('~').length - 1).toBe(text.length);
   await closing;
 });
 
@@ -123,6 +208,7 @@ test('what outlives the grace is ended with an error: in the stream, or as a 503
   await called.promise;
   const closing = server.close();
   await clock.advance(29_999);
+  await arrival();
   expect(stream.received).not.toContain('overloaded');
   await clock.advance(1);
   const received = await stream.closed();
@@ -132,6 +218,47 @@ test('what outlives the grace is ended with an error: in the stream, or as a 503
   expect(refused).toMatch(/^HTTP\/1\.1 503 /);
   expect(refused).toContain('retry-after: 1\r\n');
   await closing;
+});
+
+test('a client that takes nothing holds the close up no longer than it takes to say the last words', async () => {
+  const clock = createFakeClock();
+  async function* flood(): AsyncGenerator<string> {
+    for (;;) yield `data: ${'x'.repeat(60_000)}\n\n`;
+  }
+  const { server, port } = await startEdge({
+    clock,
+    settings: { authMode: 'off', shutdownGraceMs: 30_000 },
+    generate: async () => ({ kind: 'stream', chunks: flood() }),
+  });
+  const stalled = openRaw(port);
+  stalled.write(STREAM);
+  await stalled.until((text) => text.includes('data: x'));
+  stalled.socket.pause();
+  const idle = await openIdle(port);
+  let isClosed = false;
+  const closing = server.close().then(() => {
+    isClosed = true;
+  });
+  await idle.closed();
+  await clock.advance(31_999);
+  await arrival();
+  expect(isClosed).toBe(false);
+  await clock.advance(1);
+  await closing;
+  stalled.socket.destroy();
+});
+
+test('a request whose head never ends does not hold the close up', async () => {
+  const { server, port } = await startEdge();
+  const accepted = Promise.withResolvers<Socket>();
+  server.app.server.on('connection', accepted.resolve);
+  const half = openRaw(port);
+  half.write('GET /health HTTP/1.1\r\nHost: a\r\n');
+  const socket = await accepted.promise;
+  await expect.poll(() => socket.bytesRead, { interval: 1 }).toBeGreaterThan(0);
+  await server.close();
+  // Nor is it answered once its time is over: that would be seconds later.
+  expect(await half.closed()).toBe('');
 });
 
 test('a connection that never asked anything does not hold the close up', async () => {

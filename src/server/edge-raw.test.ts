@@ -1,6 +1,6 @@
 import { afterEach, expect, test } from 'vitest';
 import { createFakeClock } from '../../test/support/fake-clock.ts';
-import { openRaw, rawPost, sendRaw } from './testing/raw-socket.ts';
+import { arrival, openRaw, rawPost, sendRaw } from './testing/raw-socket.ts';
 import { startEdge, type TestEdge } from './testing/start-edge.ts';
 
 const running: TestEdge[] = [];
@@ -70,6 +70,11 @@ test('headers of 20 kB get 431 in JSON', async () => {
   expect(await sendRaw(port, text)).toMatch(/^HTTP\/1\.1 431 .*\{"error":/s);
 });
 
+test('a health check of HTTP/1.0 needs no Host line', async () => {
+  const { port } = await start();
+  expect(await sendRaw(port, 'GET /health HTTP/1.0\r\n\r\n')).toMatch(/^HTTP\/1\.1 200 OK/);
+});
+
 test('CONNECT closes the connection without an answer', async () => {
   const { port } = await start();
   const received = await sendRaw(port, 'CONNECT evil:443 HTTP/1.1\r\nHost: evil:443\r\n\r\n');
@@ -87,6 +92,19 @@ test.each(['websocket', 'h2c'])('an upgrade to %s is never made and harms nobody
   expect(await connection.closed()).toContain('404 Not Found');
 });
 
+test('a WebSocket to a path of ours is told to come over HTTP, to another that there is none', async () => {
+  const { port } = await start();
+  const upgrade = (path: string) =>
+    sendRaw(
+      port,
+      `GET ${path} HTTP/1.1\r\nHost: a\r\nConnection: close, Upgrade\r\nUpgrade: WebSocket\r\n\r\n`,
+    );
+  const refused = await upgrade('/v1/chat/completions');
+  expect(refused).toMatch(/^HTTP\/1\.1 426 /);
+  expect(refused).toContain('upgrade: HTTP/1.1\r\n');
+  expect(await upgrade('/v1/nothing')).toMatch(/^HTTP\/1\.1 404 /);
+});
+
 test('an expectation nobody knows is ignored', async () => {
   const { port } = await start();
   const received = await sendRaw(
@@ -98,11 +116,11 @@ test('an expectation nobody knows is ignored', async () => {
 
 test('pipelined requests are answered in their order, each by its own identity', async () => {
   const keys = ['a', 'b'].map((id) => ({ id, key: `key-${id}` }));
-  const { port } = await start({ settings: { authMode: 'strict', apiKeys: keys } });
+  const edge = await start({ settings: { authMode: 'strict', apiKeys: keys } });
   const post = (model: string, key: string): string =>
     rawPost('/v1/messages', JSON.stringify({ model }), key === '' ? [] : [`X-Api-Key: ${key}`]);
   const received = await sendRaw(
-    port,
+    edge.port,
     post('m1', 'key-a') +
       post('m2', 'key-b') +
       post('m3', '') +
@@ -112,6 +130,8 @@ test('pipelined requests are answered in their order, each by its own identity',
   expect(answers.map((answer) => answer.slice(0, 3))).toEqual(['200', '200', '401', '200']);
   expect(answers[0]).toContain('{"model":"m1","protocol":"messages","client":"a"}');
   expect(answers[1]).toContain('{"model":"m2","protocol":"messages","client":"b"}');
+  await edge.server.close();
+  expect(edge.lines.filter(({ message }) => message === 'request')).toHaveLength(4);
 });
 
 test('a body over the limit is refused at once from its declared length', async () => {
@@ -175,11 +195,67 @@ test('T15: a body that trickles in is cut after its grace', async () => {
   connection.write(`${POST}Content-Length: 1000000\r\n\r\n{"a":`);
   while (clock.pendingTimers === 0) await new Promise((resolve) => setImmediate(resolve));
   await clock.advance(14_999);
+  await arrival();
   expect(connection.received).toBe('');
   await clock.advance(1);
-  expect(await connection.until((text) => text.includes('"timeout"'))).toMatch(/^HTTP\/1\.1 408 /);
+  const refused = await connection.until((text) => text.includes('"timeout"'));
+  expect(refused).toMatch(/^HTTP\/1\.1 408 /);
+  expect(refused).not.toContain('x-should-retry');
   await clock.advance(5_000);
   await connection.closed();
+});
+
+test('a client that goes on sending has a moment to notice its refusal, and no more', async () => {
+  const clock = createFakeClock();
+  const edge = await start({ settings: { maxBodyBytes: 1000 }, clock });
+  const ended = edge.nextEnd();
+  const connection = openRaw(edge.port);
+  connection.write(`${POST}Content-Length: 104857601\r\n\r\n{"a":`);
+  await connection.until((text) => text.includes('"too-large"'));
+  await clock.advance(1_000);
+  await connection.closed();
+  expect((await ended).fields).toMatchObject({ status: 413 });
+});
+
+test('chunks whose type is not JSON are refused like any other body, and their connection closed', async () => {
+  const clock = createFakeClock();
+  const { port } = await start({ clock });
+  const connection = openRaw(port);
+  connection.write(
+    'POST /v1/messages HTTP/1.1\r\nHost: a\r\nContent-Type: text/plain\r\nTransfer-Encoding: chunked\r\n\r\n',
+  );
+  connection.write('d\r\n{"model":"m"}\r\n');
+  const refused = await connection.until((text) => text.includes('"unsupported-media-type"'));
+  expect(refused).toMatch(/^HTTP\/1\.1 415 /);
+  expect(refused).toContain('connection: close');
+  await clock.advance(1_000);
+  await connection.closed();
+});
+
+test('T15: the server waits ten seconds for a head, longer than balancers for the next request', async () => {
+  const { server } = (await start({ settings: { requestTimeoutMs: 300_000 } })).server.app;
+  expect(server).toMatchObject({
+    headersTimeout: 10_000,
+    requestTimeout: 300_000,
+    keepAliveTimeout: 65_000,
+    timeout: 330_000,
+  });
+});
+
+test('what is no HTTP behind an answer closes the connection without another word', async () => {
+  const { port } = await start();
+  const connection = openRaw(port);
+  connection.write('GET /health HTTP/1.1\r\nHost: a\r\n\r\n');
+  await connection.until((text) => text.endsWith('}'));
+  connection.write('\u0016\u0003\u0001\r\n\r\n');
+  expect((await connection.closed()).match(/HTTP\/1\.1 /g)).toHaveLength(1);
+});
+
+test('extensions of chunks are bounded', async () => {
+  const { port } = await start();
+  const connection = openRaw(port);
+  connection.write(`${POST}Transfer-Encoding: chunked\r\n\r\n2;${'x'.repeat(20_000)}\r\n{}\r\n`);
+  expect(await connection.closed()).toMatch(/^HTTP\/1\.1 413 .*\{"error":/s);
 });
 
 test('T15: a refused body that never ends holds no connection', async () => {
@@ -206,15 +282,46 @@ test('the rest of a refused body keeps its connection when it comes', async () =
   expect((await connection.closed()).split('HTTP/1.1 200').length).toBe(3);
 });
 
-test('a client that leaves during its upload is only noted', async () => {
-  const edge = await start();
+test('a client that leaves during its upload is only noted, and nothing waits for it', async () => {
+  const clock = createFakeClock();
+  const edge = await start({ clock });
   const ended = edge.nextEnd();
   const connection = openRaw(edge.port);
   connection.write(`${POST}Content-Length: 1000\r\n\r\n{"a":`);
-  await new Promise((resolve) => connection.socket.once('connect', resolve));
+  await expect.poll(() => clock.pendingTimers, { interval: 1 }).toBe(1);
   connection.socket.destroySoon();
   expect((await ended).fields).toMatchObject({ status: 499, error: 'client-gone' });
+  await expect.poll(() => clock.pendingTimers, { interval: 1 }).toBe(0);
   expect(edge.lines.filter(({ level }) => level === 'error')).toEqual([]);
+});
+
+test.each([
+  ['GET /v1/models', ' 200 OK'],
+  ['GET /v1/nothing', ' 404 Not Found'],
+])('a client that closes its side right behind %s is answered', async (line, status) => {
+  const edge = await start();
+  const connection = openRaw(edge.port);
+  connection.write(`${line} HTTP/1.1\r\nHost: a\r\n\r\n`);
+  connection.socket.end();
+  expect(await connection.closed()).toContain(status);
+});
+
+test('a client that is gone before its request had its turn is noted, and nothing is asked for it', async () => {
+  let asked = 0;
+  const edge = await start({
+    generate: async () => {
+      asked += 1;
+      throw new Error('Nobody waits for this.');
+    },
+  });
+  const ended = edge.nextEnd();
+  edge.server.app.server.on('request', (request) => request.socket.destroy());
+  const connection = openRaw(edge.port);
+  connection.write(rawPost('/v1/messages', '{"model":"m"}'));
+  expect((await ended).fields).toMatchObject({ status: 499, error: 'client-gone' });
+  await connection.closed();
+  await edge.server.close();
+  expect(asked).toBe(0);
 });
 
 test('T26: a header called __proto__ harms nobody', async () => {

@@ -121,6 +121,19 @@ test('settings are live: a new key counts from the next request on', async () =>
   expect(await ask()).toBe(200);
 });
 
+test('what a console looks at is logged for debugging, what fails or asks a model for everybody', async () => {
+  const edge = await start();
+  const levelOf = async (path: string, init?: RequestInit) => {
+    const ended = edge.nextEnd();
+    await (await fetch(`${edge.url}${path}`, init)).arrayBuffer();
+    return (await ended).level;
+  };
+  expect(await levelOf('/health')).toBe('debug');
+  expect(await levelOf('/nothing')).toBe('info');
+  expect(await levelOf('/v1/models')).toBe('info');
+  expect(await levelOf('/v1/messages', jsonPost({ model: 'm' }))).toBe('info');
+});
+
 test('keys never reach the log', async () => {
   const edge = await start({ settings: { authMode: 'strict', apiKeys: KEY } });
   await fetch(`${edge.url}/v1/models?key=right-key`, { headers: { 'x-api-key': 'sk-other' } });
@@ -207,7 +220,10 @@ test('configured origins, and only they, get cross-origin headers, on errors too
   expect(known.get('access-control-allow-origin')).toBe('https://chat.example');
   expect(known.get('access-control-expose-headers')).toBe('request-id, x-request-id, retry-after');
   for (const origin of ['https://evil.example', 'https://chat.example.evil', '*', 'null']) {
-    expect((await ask(origin)).get('access-control-allow-origin')).toBeNull();
+    const headers = await ask(origin);
+    expect(headers.get('access-control-allow-origin')).toBeNull();
+    // A cache must not keep this answer for a page that may have it.
+    expect(headers.get('vary')).toBe('origin');
   }
 });
 
@@ -223,6 +239,16 @@ test.each([
   const response = await fetch(`${url}/v1/messages`, jsonPost({ model: 'm' }, { [name]: value }));
   expect(response.status).toBe(415);
   expect(await response.json()).toMatchObject({ protocol: 'messages' });
+});
+
+test.each([
+  ['content-encoding', 'identity'],
+  ['content-type', 'application/json; charset="UTF-8"'],
+  ['content-type', 'application/vnd.api+json; profile=x'],
+])('%s: %s is JSON as it stands', async (name, value) => {
+  const { url } = await start();
+  const response = await fetch(`${url}/v1/messages`, jsonPost({ model: 'm' }, { [name]: value }));
+  expect(response.status).toBe(200);
 });
 
 test('a body without a content type is refused with 415', async () => {
@@ -300,6 +326,10 @@ test('the gateway headers of a request reach dispatch', async () => {
     preferredAccount: undefined,
     preferredTier: undefined,
   });
+  await send({ 'x-isthmus-strict': 'true', 'x-beta-code-session-id': 's'.repeat(257) });
+  expect(seen[4]).toMatchObject({ strict: true, headerSession: undefined });
+  await send({ 'x-isthmus-strict': '0' });
+  expect(seen[5]?.strict).toBe(false);
   expect(await send({ 'X-Model-Tier': 'gold' })).toBe(400);
   expect(await send({ 'X-Session-ID': 'x'.repeat(257) })).toBe(400);
   expect(await send({ 'X-Preferred-Account': 'x'.repeat(321) })).toBe(400);

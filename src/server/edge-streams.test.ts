@@ -3,7 +3,7 @@ import { createFakeClock } from '../../test/support/fake-clock.ts';
 import { GatewayError } from '../canonical/error.ts';
 import type { GenerateAnswer } from '../dispatch/dispatcher.ts';
 import { holdStream } from './testing/held-stream.ts';
-import { openRaw, type RawConnection, rawPost } from './testing/raw-socket.ts';
+import { arrival, openRaw, type RawConnection, rawPost } from './testing/raw-socket.ts';
 import { chunksOf, startEdge, type TestEdge, type TestEdgeOptions } from './testing/start-edge.ts';
 
 const running: TestEdge[] = [];
@@ -87,6 +87,7 @@ test('P080: headers wait for the first event up to the hold, then come with keep
   const connection = ask(edge);
   await called;
   await clock.advance(9_999);
+  await arrival();
   expect(connection.received).toBe('');
   await clock.advance(1);
   const held = await connection.until((text) => text.includes('keep-alive\n\n'));
@@ -124,6 +125,7 @@ test('P082: silence between chunks is filled with keep-alives, talk is not', asy
   gates[0]?.resolve();
   await connection.until((text) => text.includes('data: 2'));
   await clock.advance(14_000);
+  await arrival();
   expect(connection.received).not.toContain(': keep-alive\n');
   await clock.advance(1_000);
   await connection.until((text) => text.includes(': keep-alive\n'));
@@ -209,6 +211,29 @@ test('a client that only closes its writing side has left too', async () => {
   const signal = await called;
   connection.socket.end();
   expect(await aborted(signal)).toMatchObject({ kind: 'client-gone' });
+});
+
+test('what breaks because its client left is no fault of the gateway', async () => {
+  let called = Promise.withResolvers<void>();
+  const { edge } = await start({
+    generate: (_call, { signal }) =>
+      new Promise((_resolve, reject) => {
+        signal.addEventListener('abort', () => reject(new TypeError('nobody reads on')));
+        called.resolve();
+      }),
+  });
+  for (const body of [STREAM, '{"model":"m"}']) {
+    called = Promise.withResolvers();
+    const ended = edge.nextEnd();
+    const connection = ask(edge);
+    connection.write(rawPost('/v1/messages', body));
+    await called.promise;
+    connection.socket.destroy();
+    expect((await ended).fields).toMatchObject({ status: 499, error: 'client-gone' });
+    await connection.closed();
+  }
+  await edge.server.close();
+  expect(edge.lines.filter(({ level }) => level === 'error')).toEqual([]);
 });
 
 test('a pipelined request whose client leaves is aborted although its turn never came', async () => {

@@ -9,6 +9,7 @@ import { baseHeaders } from './answer-headers.ts';
 import { bodyInput } from './body-input.ts';
 import { startDeadline } from './deadline.ts';
 import type { Edge, Exchange } from './edge.ts';
+import { endAnswer } from './end-answer.ts';
 import { readJsonBody } from './gates/body.ts';
 import { authenticateConsole, checkBrowserCall } from './gates/console.ts';
 import { readCredentials } from './gates/credentials.ts';
@@ -174,7 +175,7 @@ function sendText(edge: Edge, exchange: Exchange, { status, headers, text }: Tex
   const { response } = exchange;
   if (response.headersSent || response.destroyed) return;
   response.writeHead(status, [...baseHeaders(edge, exchange), ...NO_STORE, ...headers]);
-  response.end(text);
+  endAnswer(response, text);
 }
 
 /** The address of such a page may hold a code: it goes nowhere else, and nothing else comes in. */

@@ -126,8 +126,8 @@ test('a program that is killed in the middle of everything leaves none in its fi
   const admin = { authorization: `Bearer ${SECRETS.WEB_PASSWORD}` };
   // Records and lines are written a moment later.
   const readRequests = () => ask('/api/requests', admin);
-  await expect.poll(readRequests, { timeout: 5_000 }).toContain(`"total":${VALUES.length}`);
-  await expect.poll(() => running.output(), { timeout: 5_000 }).toContain('/sign-in');
+  await expect.poll(readRequests).toContain(`"total":${VALUES.length}`);
+  await expect.poll(() => running.output()).toContain('/sign-in');
   const shown: Record<string, string> = {};
   for (const path of ['/api/requests', '/api/config', '/api/access-log', '/api/logs', '/metrics']) {
     shown[path] = await ask(path, admin);
@@ -138,7 +138,7 @@ test('a program that is killed in the middle of everything leaves none in its fi
   await running.ended;
   await new Promise((resolve) => void parrot.server.close(resolve));
   expect(leaks({ ...shown, ...filesIn(folder), output: running.output() })).toEqual([]);
-}, 30_000);
+}, 60_000);
 
 test('a program that cannot start says why, and no secret with it', async () => {
   const file = JSON.stringify({
@@ -161,4 +161,4 @@ test('a program that cannot start says why, and no secret with it', async () => 
     expect([what, running.output().length > 20]).toEqual([what, true]);
     expect(leaks({ [what]: running.output() })).toEqual([]);
   }
-}, 30_000);
+}, 60_000);

@@ -1,6 +1,7 @@
 // A store of the door that hangs or fails: whoever may come in still comes in at once, the rest stays out.
 
 import { afterEach, expect, test } from 'vitest';
+import type { AccessEntry, AccessLogStore } from '../../src/door/access-log.ts';
 import { createDoor, type DoorStores, openDoor } from '../../src/door/door.ts';
 import { createId } from '../../src/lib/ids.ts';
 import { DEFAULT_EDGE_SETTINGS } from '../../src/server/settings.ts';
@@ -100,7 +101,7 @@ test.each([
 
 test('an access log that cannot be saved forgets the oldest entries, counted, and not more', async () => {
   const clock = createFakeClock();
-  const accessLog = { add: fail, list: fail };
+  const accessLog: AccessLogStore = { add: fail, list: fail };
   const stores = { ...createMemoryDoorStores(), accessLog };
   const settings = DEFAULT_EDGE_SETTINGS;
   const door = createDoor({ stores, settings: () => settings, clock, createId });
@@ -115,6 +116,13 @@ test('an access log that cannot be saved forgets the oldest entries, counted, an
   for (let count = 0; count < 5_000; count += 1) door.accessLog.add(entry);
   await clock.advance(10_000);
   expect(door.accessLog.dropped).toBe(4_000);
+  for (let count = 0; count < 10; count += 1) door.accessLog.add({ ...entry, reason: 'late' });
+  const saved: AccessEntry[] = [];
+  accessLog.add = async (entries) => void saved.push(...entries);
+  await clock.advance(10_000);
+  expect([saved.length, door.accessLog.dropped]).toEqual([1_000, 4_010]);
+  expect(saved.slice(-10).every(({ reason }) => reason === 'late')).toBe(true);
+  expect(saved.every(({ path }) => path.length <= 256)).toBe(true);
 });
 
 test('what a refusal repeats of a request is kept in a few words', async () => {

@@ -84,6 +84,21 @@ test('on https the cookie belongs to this host alone', async () => {
   expect(headers.get('set-cookie')).toMatch(/^__Host-isthmus_session=.*; Secure$/);
 });
 
+test('a forwarded scheme counts from a trusted proxy alone, and of several the one it wrote itself', async () => {
+  const cookieOf = async (scheme: string) => {
+    const { headers } = await browse('POST', '/api/session', {
+      body: { password: PASSWORD },
+      headers: { 'x-isthmus-console': '1', 'x-forwarded-proto': scheme },
+    });
+    return headers.get('set-cookie')?.split('=')[0];
+  };
+  expect(await cookieOf('https')).toBe('isthmus_session');
+  admin.edge.set({ trustedProxies: ['127.0.0.1'] });
+  expect(await cookieOf('https')).toBe('__Host-isthmus_session');
+  expect(await cookieOf('http, https')).toBe('__Host-isthmus_session');
+  expect(await cookieOf('https, http')).toBe('isthmus_session');
+});
+
 test('the API key does not open the console when a password is set (V162)', async () => {
   const { status } = await browse('POST', '/api/session', {
     body: { password: API_KEY },
@@ -142,10 +157,17 @@ test('the link of the start signs in once, from this machine, and not what only 
   const { door } = admin.options;
   const path = `/sign-in?token=${door?.login.createLink()}`;
   expect((await browse('HEAD', path)).status).toBe(200);
-  for (const headers of [{ 'sec-purpose': 'prefetch' }, { 'x-forwarded-for': '203.0.113.9' }]) {
+  const looks: readonly Readonly<Record<string, string>>[] = [
+    { 'sec-purpose': 'prefetch;prerender' },
+    { purpose: 'prefetch' },
+    { 'x-forwarded-for': '203.0.113.9' },
+  ];
+  for (const headers of looks) {
     const looked = await browse('GET', path, { headers });
     expect([looked.status, looked.headers.get('set-cookie')]).toEqual([200, null]);
   }
+  const twice = await browse('GET', `${path}&token=another`);
+  expect(twice.headers.get('set-cookie')).toBeNull();
   const taken = await browse('GET', path);
   expect([taken.status, taken.headers.get('location')]).toEqual([303, '/']);
   expect(taken.headers.get('referrer-policy')).toBe('no-referrer');

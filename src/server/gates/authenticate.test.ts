@@ -115,6 +115,7 @@ test('an empty Bearer value, other schemes and empty key headers are no keys', (
   expect(outcome({ mode: 'auto', headers: { authorization: 'Bearer ', 'x-api-key': ' ' } })).toBe(
     'local',
   );
+  expect(outcome({ mode: 'auto', query: 'key=&key=' })).toBe('local');
 });
 
 test('an empty configured key opens nothing', () => {
@@ -126,6 +127,15 @@ test('an empty configured key opens nothing', () => {
 test('keys that share a beginning or differ in length do not match', () => {
   for (const key of ['right-ke', 'right-key2', 'RIGHT-KEY', 'right-key\u0000']) {
     expect(createKeyRing(KEYS).find([key])).toBeUndefined();
+  }
+});
+
+test('a key is found whatever was shown before it', () => {
+  const ring = createKeyRing(KEYS);
+  for (const shown of ['w'.repeat(400), 'w'.repeat(4000), 'w']) {
+    expect(ring.find([shown])).toBeUndefined();
+    expect(ring.find(['right-key'])).toBe('main');
+    expect(ring.find([shown, 'right-key'])).toBe('main');
   }
 });
 

@@ -4,6 +4,7 @@ import { invalidRequest } from '../../canonical/error.ts';
 import { errorStatus } from '../../canonical/error-status.ts';
 import type { JsonObject } from '../../lib/json.ts';
 import type {
+  BackgroundCall,
   ClientProtocol,
   CountTokensCall,
   GenerateCall,
@@ -122,6 +123,7 @@ function readCall(name: ProtocolName, input: RouteInput): GenerateCall {
     model: readModel(input),
     stream: input.body.stream === true,
     bodySession: undefined,
+    ...(input.body.background === true ? { background: BACKGROUND } : {}),
     canonical: notBuilt,
     createStreamWriter: () => ({
       contentType: 'text/event-stream; charset=utf-8',
@@ -132,6 +134,15 @@ function readCall(name: ProtocolName, input: RouteInput): GenerateCall {
     writeReply: (): JsonObject => ({}),
   };
 }
+
+const BACKGROUND: BackgroundCall = {
+  size: 1,
+  queue: ({ createId }) => {
+    const id = createId('made_');
+    return { id, body: { id, queued: true } };
+  },
+  fail: () => {},
+};
 
 function readModel({ body, pathModel }: RouteInput): string {
   const model = pathModel === '' ? body.model : pathModel;

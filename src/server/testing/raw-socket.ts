@@ -60,6 +60,14 @@ export function sendRaw(port: number, text: string): Promise<string> {
   return connection.closed();
 }
 
+/**
+ * Resolves when all that was written by now has been received: before a look at what has not come. Both
+ * ends are of this process, so that each turn of its event loop brings what the one before it sent.
+ */
+export async function arrival(): Promise<void> {
+  for (let turn = 0; turn < 50; turn += 1) await new Promise((resolve) => setImmediate(resolve));
+}
+
 /** A JSON POST as text. */
 export function rawPost(path: string, body: string, headers: readonly string[] = []): string {
   const lines = [
