@@ -270,6 +270,42 @@ test('upstream figures end stale quota cooldowns, estimates do not', async () =>
   );
 });
 
+test('of two changes under way together the later one stays, whichever comes back first', async () => {
+  const memory = createMemoryAccountStore();
+  const slow = Promise.withResolvers<void>();
+  const store: AccountStore = Object.assign(Object.create(memory), {
+    async update(...given: Parameters<AccountStore['update']>) {
+      const stored = await memory.update(...given);
+      if (stored.record.revision === 2) await slow.promise;
+      return stored;
+    },
+    list: () => memory.list(),
+    insert: (account: Parameters<AccountStore['insert']>[0]) => memory.insert(account),
+  });
+  const log = { info: () => {}, warn: () => {}, error: () => {} };
+  const clock = createFakeClock();
+  const options = { store, seeds: [], clock, random: () => 0, createId: () => 'a', log };
+  const book = await createAccountBook(options);
+  await book.add(ADA);
+  const first = book.change('a', { notes: 'first' });
+  const second = book.change('a', { notes: 'second', proxyUrl: null });
+  expect((await second).record.notes).toBe('second');
+  slow.resolve();
+  expect((await first).record.notes).toBe('second');
+  expect(book.find('a')?.record).toMatchObject({ notes: 'second', revision: 3 });
+  expect(book.proxyUrl('a')).toBeUndefined();
+});
+
+test('what a figure did to the health is there after a restart', async () => {
+  const { book, clock, reopen } = await openBench();
+  await book.add(ADA);
+  const resetsAt = clock.now() + 3_600_000;
+  book.setQuotas('acc_1', new Map([['m', reading(0, { resetsAt, fetchedAt: clock.now() })]]));
+  await clock.advance(1000);
+  const found = (await reopen()).find('acc_1');
+  expect(found?.health.models.get('m')?.coolUntil).toBe(resetsAt);
+});
+
 test('reading the same model list again is no change', async () => {
   const { book } = await openBench([SEED]);
   const list = () => new Map([['m', { id: 'm', inputTokenLimit: 5 }]]);

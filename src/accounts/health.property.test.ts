@@ -23,6 +23,7 @@ const FAILURES: readonly UpstreamFailureKind[] = [
   'overloaded',
   'connection-lost',
   'path',
+  'credential-unavailable',
 ];
 
 const model = fc.constantFrom('m', 'n', '__proto__', 'constructor');

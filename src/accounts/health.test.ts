@@ -275,3 +275,134 @@ test('only the models with the longest cooldowns are remembered', () => {
   expect(health.models.size).toBe(256);
   expect([health.models.has('m0'), health.models.has('m299')]).toEqual([false, true]);
 });
+
+/** Each step happens so long after the first; failures and other events alike. */
+function through(
+  steps: readonly (readonly [atMs: number, event: HealthEvent])[],
+  health: AccountHealth = HEALTHY,
+): AccountHealth {
+  return steps.reduce(
+    (current, [atMs, event]) => nextHealth(current, event, { now: NOW + atMs, jitter: 1 }),
+    health,
+  );
+}
+
+const failing = (failure: UpstreamFailure): HealthEvent => ({
+  kind: 'failure',
+  model: 'm',
+  failure,
+});
+const figureOf = (remainingFraction: number, readAt: number): HealthEvent => ({
+  kind: 'quota-read',
+  model: 'm',
+  remainingFraction,
+  resetsAt: undefined,
+  readAt: NOW + readAt,
+});
+
+test('faults of the path that are a minute apart cool nothing', () => {
+  const fault = failing({ kind: 'path', status: 500 });
+  const third = (atMs: number) =>
+    through([
+      [0, fault],
+      [30_000, fault],
+      [atMs, fault],
+    ]).models.get('m')?.coolUntil;
+  expect([third(60_000), third(59_999)]).toEqual([0, NOW + 67_999]);
+});
+
+test('behind a cooldown for faults of the path it takes three again', () => {
+  const fault = failing({ kind: 'path', status: 500 });
+  const cooled = through([
+    [0, fault],
+    [1, fault],
+    [2, fault],
+  ]);
+  expect(coolingMs(cooled)).toBe(8002);
+  expect(
+    coolingMs(
+      through(
+        [
+          [9000, fault],
+          [9001, fault],
+        ],
+        cooled,
+      ),
+    ),
+  ).toBe(8002);
+});
+
+test('a refused model rests an hour, a refused credential a minute', () => {
+  expect(coolingMs(after([{ kind: 'model-forbidden', status: 403 }]))).toBe(3_600_000);
+  expect(after([{ kind: 'unauthenticated', status: 401 }]).outUntil).toBe(NOW + 60_000);
+});
+
+test('a shorter rest never ends a longer one early', () => {
+  const limits = [30_000, 5000].map(
+    (retryAfterMs) => ({ kind: 'rate-limited', retryAfterMs }) as const,
+  );
+  expect(coolingMs(after(limits))).toBe(30_000);
+  const quotaThenRate = after([{ kind: 'quota-exhausted' }, { kind: 'rate-limited' }]);
+  expect(quotaThenRate.models.get('m')).toMatchObject({ cause: 'quota', coolUntil: NOW + 60_000 });
+  const out = after([{ kind: 'unauthenticated' }, { kind: 'credential-revoked' }]);
+  expect(out.outUntil).toBe(NOW + 60_000);
+});
+
+test('a new sign-in and enabling end the rest of a refused credential', () => {
+  const out = after([{ kind: 'unauthenticated' }]);
+  expect(through([[1, { kind: 'reauthenticated' }]], out).outUntil).toBe(0);
+  expect(
+    through(
+      [
+        [1, { kind: 'disable' }],
+        [2, { kind: 'enable' }],
+      ],
+      out,
+    ),
+  ).toEqual(HEALTHY);
+  expect(through([[1, { kind: 'enable' }]], out)).toBe(out);
+});
+
+test('an answer ends the wait for verification when it was begun behind it', () => {
+  const blocked = after([{ kind: 'verification-required' }]);
+  const success = { kind: 'success', model: 'm' } as const;
+  expect(through([[1, { ...success, startedAt: NOW - 1 }]], blocked).status.kind).toBe('blocked');
+  expect(through([[600_001, { ...success, startedAt: NOW + 600_000 }]], blocked).status).toEqual({
+    kind: 'active',
+  });
+});
+
+test('a disabled account counts no refusals of its sign-in', () => {
+  const off = through([[0, { kind: 'disable' }]]);
+  expect(through([[1, failing({ kind: 'credential-revoked' })]], off)).toBe(off);
+});
+
+test('a figure from before a refusal says nothing of what follows it', () => {
+  const refused = through([[1000, failing({ kind: 'quota-exhausted', retryAfterMs: 3_600_000 })]]);
+  const figures = [
+    [2000, figureOf(0.2, 500)],
+    [3000, figureOf(0.5, 2500)],
+  ] as const;
+  expect(coolingMs(through(figures, refused))).toBe(3_601_000);
+});
+
+test('what figures showed before the last refusal is no measure of recovery behind it', () => {
+  const refusal = failing({ kind: 'quota-exhausted', retryAfterMs: 3_600_000 });
+  const again = through([
+    [0, refusal],
+    [10, figureOf(0.3, 5)],
+    [20, refusal],
+  ]);
+  expect(coolingMs(through([[30, figureOf(0.5, 25)]], again))).toBe(3_600_020);
+  expect(
+    coolingMs(
+      through(
+        [
+          [30, figureOf(0.5, 25)],
+          [40, figureOf(0.6, 35)],
+        ],
+        again,
+      ),
+    ),
+  ).toBe(0);
+});

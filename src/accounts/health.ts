@@ -180,6 +180,7 @@ function afterFailure(
       return change((current) => cooled(current, 'missing', { now, waitMs: 5 * MINUTE }));
     case 'path':
     case 'connection-lost':
+    case 'credential-unavailable':
       return change((current) => afterPathFault(current, now));
     // What one request made of a model says nothing about the account: others must not wait for it.
     case 'unusable-answer':

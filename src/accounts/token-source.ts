@@ -8,7 +8,7 @@ export interface TokenSource {
    * The access to use now. A valid one is given at once; an OAuth or service-account token that has
    * under 90 s left, or any with `refresh`, is renewed first, once for all who ask.
    * @throws GatewayError with `failure` kind `credential-revoked` when the token endpoint refuses the
-   * grant for good, `path` when it cannot be reached or fails.
+   * grant for good, `credential-unavailable` when it cannot be reached or fails.
    */
   accessFor(account: Account, options: AccessOptions): Promise<AccountAccess>;
 }

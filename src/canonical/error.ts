@@ -41,12 +41,14 @@ export type ErrorReason =
  * `connection-lost` means the connection ended before any response byte; `path` is every other
  * fault between here and the upstream's answer (5xx, network, garbage, truncation before content).
  * `unusable-answer` is the model's own doing: it said nothing, or made a call nobody can carry out.
+ * `credential-unavailable`: no credential could be had just now, so that the upstream was not asked.
  */
 export type UpstreamFailureKind =
   | 'rate-limited'
   | 'quota-exhausted'
   | 'unauthenticated'
   | 'credential-revoked'
+  | 'credential-unavailable'
   | 'verification-required'
   | 'forbidden'
   | 'model-forbidden'

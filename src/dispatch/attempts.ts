@@ -70,6 +70,8 @@ class AttemptRun {
   #pathFaults = 0;
   #lastError: GatewayError | undefined;
   #attemptStartedAt = 0;
+  /** For the account of its session, before all attempts so far. */
+  #waitedMs = 0;
   #pause: 'none' | 'jitter' | 'overload' = 'none';
   /** The account that met the first fault of the path; null once it was asked again. */
   #secondChance: string | undefined | null;
@@ -127,17 +129,18 @@ class AttemptRun {
     return result.kind === 'lease' ? result : nothing;
   }
 
-  #lease(waitedMs = 0): LeaseResult {
+  #lease(): LeaseResult {
     const { leaseRequest } = this.#request;
-    return this.#dependencies.pool.lease({ ...leaseRequest, exclude: this.#tried, waitedMs });
+    const { pool } = this.#dependencies;
+    return pool.lease({ ...leaseRequest, exclude: this.#tried, waitedMs: this.#waitedMs });
   }
 
   /** The pool itself bounds how long a request may wait in all. */
   async #waitForAccount(waitMs: number): Promise<Exclude<LeaseResult, { kind: 'wait' }>> {
-    for (let [nextMs, waitedMs] = [waitMs, 0]; ; ) {
+    for (let nextMs = waitMs; ; ) {
       await this.#sleep(nextMs);
-      waitedMs += nextMs;
-      const result = this.#lease(waitedMs);
+      this.#waitedMs += nextMs;
+      const result = this.#lease();
       if (result.kind !== 'wait') return result;
       nextMs = result.waitMs;
     }

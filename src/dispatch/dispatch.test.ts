@@ -1,106 +1,11 @@
 import { expect, test } from 'vitest';
-import { requestOf, user } from '../../test/support/canonical.ts';
-import { createFakeClock, type FakeClock } from '../../test/support/fake-clock.ts';
-import {
-  createFakeUpstream,
-  type FakeUpstream,
-  type Script,
-} from '../../test/support/fake-upstream.ts';
-import { createSeedPool } from '../../test/support/seed-pool.ts';
-import { GatewayError } from '../canonical/error.ts';
+import type { Script } from '../../test/support/fake-upstream.ts';
+import { GatewayError, type UpstreamFailure } from '../canonical/error.ts';
 import { createReceipt } from '../canonical/receipt.ts';
-import type { JsonObject } from '../lib/json.ts';
-import type { CountTokensCall, GenerateCall } from '../protocols/protocol.ts';
-import { createSignatureKeeper } from '../signatures/keeper.ts';
-import { createDispatcher } from './dispatch.ts';
-import type { CallContext, CallExplanation, GenerateAnswer } from './dispatcher.ts';
+import type { GenerateCall } from '../protocols/protocol.ts';
+import { benchOf, callOf, collect, type DispatchBench, good } from './dispatch.test-support.ts';
 
-interface Bench {
-  readonly clock: FakeClock;
-  readonly upstream: FakeUpstream;
-  generate(change?: Partial<GenerateCall>, context?: Partial<CallContext>): Promise<GenerateAnswer>;
-  countTokens(call: CountTokensCall): Promise<JsonObject>;
-  explain(): Promise<CallExplanation>;
-  readonly context: CallContext;
-}
-
-/** A dispatcher over three accounts a, b, c of one scripted upstream; `script` sees the account. */
-function benchOf(
-  script: (account: string, call: number) => Script,
-  accounts = ['a', 'b', 'c'],
-): Bench {
-  const clock = createFakeClock();
-  let calls = 0;
-  const upstream = createFakeUpstream((call) => script(call.access.accountId, calls++));
-  const { pool } = createSeedPool({
-    accounts: accounts.map((id, index) => ({ id, priority: -index })),
-    upstream,
-    clock,
-  });
-  const dispatcher = createDispatcher({
-    router: { route: (name) => ({ target: name, webSearch: false, steps: [] }) },
-    pool,
-    keeper: createSignatureKeeper({ clock }),
-    clock,
-    random: () => 0,
-    createId: (prefix) => `${prefix}1`,
-    thinkingMode: () => ({ kind: 'auto' }),
-  });
-  const context: CallContext = {
-    requestId: 'r',
-    clientKeyId: 'k',
-    signal: new AbortController().signal,
-    receipt: createReceipt(),
-    strict: false,
-    headerSession: undefined,
-    preferredAccount: undefined,
-    preferredTier: undefined,
-    record: { attempts: [], timings: {} },
-  };
-  return {
-    clock,
-    upstream,
-    context,
-    countTokens: (call) => dispatcher.countTokens(call, context),
-    explain: () => dispatcher.explain(callOf(), context),
-    generate: (change, contextChange) =>
-      dispatcher.generate(callOf(change), { ...context, ...contextChange }),
-  };
-}
-
-function callOf(change: Partial<GenerateCall> = {}): GenerateCall {
-  return {
-    protocol: 'chat',
-    model: 'm',
-    stream: false,
-    bodySession: undefined,
-    canonical: () => requestOf({ turns: [user('hello there')] }),
-    createStreamWriter: () => ({
-      contentType: 'text/event-stream',
-      keepAlive: () => ':',
-      write: (event) => {
-        if (event.kind === 'block-delta' && event.delta.kind === 'text') return event.delta.text;
-        if (event.kind === 'error') return '<error>';
-        return event.kind === 'finish' ? '<end>' : '';
-      },
-    }),
-    writeReply: (reply) => ({
-      text:
-        reply.choices[0]?.blocks.map((block) => ('text' in block ? block.text : '')).join('') ?? '',
-    }),
-    ...change,
-  };
-}
-
-async function collect(answer: GenerateAnswer): Promise<string> {
-  if (answer.kind !== 'stream') throw new Error('not a stream');
-  let text = '';
-  for await (const chunk of answer.chunks) text += chunk;
-  return text;
-}
-
-const good: Script = { frames: ['Hel', 'lo', 'end'] };
-const triedAccounts = (bench: Bench): string[] =>
+const triedAccounts = (bench: DispatchBench): string[] =>
   bench.upstream.calls.map((call) => call.access.accountId);
 
 test.each([false, true])(
@@ -274,8 +179,12 @@ test('a client that leaves while an attempt waits ends the request and blames no
 
 test('requests of one session stay on one account, and another key’s same session does not follow', async () => {
   const bench = benchOf(() => good);
-  for (let turn = 0; turn < 5; turn += 1) await bench.generate({}, { headerSession: 's' });
-  expect(new Set(triedAccounts(bench)).size).toBe(1);
+  await bench.generate({}, { headerSession: 's', preferredAccount: 'c@example.org' });
+  for (let turn = 0; turn < 4; turn += 1) await bench.generate({}, { headerSession: 's' });
+  expect(triedAccounts(bench)).toEqual(['c', 'c', 'c', 'c', 'c']);
+  await bench.generate({}, { headerSession: 's', clientKeyId: 'other' });
+  await bench.generate({}, { headerSession: 't' });
+  expect(triedAccounts(bench).slice(5)).toEqual(['a', 'a']);
 });
 
 test('strict mode refuses what cannot be carried, before any attempt', async () => {
@@ -299,24 +208,12 @@ test('a preferred account that cannot be used is noted in the receipt, and the r
 
 test('token counts rotate like answers', async () => {
   const bench = benchOf((account) => (account === 'a' ? { fail: { kind: 'rate-limited' } } : good));
-  const call: CountTokensCall = {
-    protocol: 'messages',
-    model: 'm',
-    canonical: () => requestOf({ turns: [user('x')] }),
-    writeCount: ({ totalTokens }) => ({ input_tokens: totalTokens }),
-  };
-  expect(await bench.countTokens(call)).toEqual({ input_tokens: 42 });
+  expect(await bench.countTokens()).toEqual({ input_tokens: 42 });
 });
 
 test('a count the upstream cannot give is an estimate, marked as one', async () => {
   const bench = benchOf(() => ({ fail: { kind: 'path', status: 500 } }));
-  const call: CountTokensCall = {
-    protocol: 'messages',
-    model: 'm',
-    canonical: () => requestOf({ turns: [user('x'.repeat(400))] }),
-    writeCount: ({ totalTokens }) => ({ input_tokens: totalTokens }),
-  };
-  const pending = bench.countTokens(call);
+  const pending = bench.countTokens();
   await bench.clock.advance(2000);
   expect(await pending).toEqual({ input_tokens: 100 });
   expect(bench.context.record.isEstimate).toBe(true);
@@ -330,14 +227,8 @@ test.each([
 ] as const)('an upstream that does not count (%s, %i) keeps its models', async (kind, status) => {
   let counts = true;
   const bench = benchOf(() => (counts ? { fail: { kind, status } } : good), ['a']);
-  const call: CountTokensCall = {
-    protocol: 'messages',
-    model: 'm',
-    canonical: () => requestOf({ turns: [user('x'.repeat(400))] }),
-    writeCount: ({ totalTokens }) => ({ input_tokens: totalTokens }),
-  };
   for (let nth = 0; nth < 5; nth += 1) {
-    expect(await bench.countTokens(call)).toEqual({ input_tokens: 100 });
+    expect(await bench.countTokens()).toEqual({ input_tokens: 100 });
   }
   expect(bench.context.record.isEstimate).toBe(true);
   expect(bench.upstream.calls).toHaveLength(5);
@@ -354,6 +245,24 @@ test('a dry run sends nothing and holds no account', async () => {
     upstreamBody: { turns: 1 },
   });
   expect(bench.upstream.calls).toHaveLength(0);
+});
+
+test.each<readonly [GatewayError['kind'], UpstreamFailure]>([
+  ['rate-limited', { kind: 'rate-limited', status: 429 }],
+  ['quota-exhausted', { kind: 'quota-exhausted', status: 429 }],
+  ['upstream-auth', { kind: 'unauthenticated', status: 401 }],
+  ['overloaded', { kind: 'overloaded', status: 503 }],
+])('where nobody can count (%s), the count is an estimate', async (_kind, fail) => {
+  const bench = benchOf(() => ({ fail }));
+  const pending = bench.countTokens();
+  await bench.clock.advance(60_000);
+  expect(await pending).toEqual({ input_tokens: 100 });
+  expect(bench.context.record.isEstimate).toBe(true);
+});
+
+test('a count the upstream refuses as malformed is refused', async () => {
+  const bench = benchOf(() => ({ fail: { kind: 'rejected', status: 400 } }));
+  await expect(bench.countTokens()).rejects.toMatchObject({ kind: 'invalid-request' });
 });
 
 test('a limit behind faults of the path does not turn an outage into a 429', async () => {

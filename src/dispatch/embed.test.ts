@@ -4,11 +4,11 @@ import { createFakeClock } from '../../test/support/fake-clock.ts';
 import { createFakeUpstream, type Script } from '../../test/support/fake-upstream.ts';
 import { createSeedPool } from '../../test/support/seed-pool.ts';
 import type { UpstreamFailureKind } from '../canonical/error.ts';
-import { createReceipt } from '../canonical/receipt.ts';
 import type { JsonObject } from '../lib/json.ts';
 import type { EmbedCall, GenerateCall } from '../protocols/protocol.ts';
 import { createSignatureKeeper } from '../signatures/keeper.ts';
 import type { Upstream, UpstreamCall } from '../upstreams/upstream.ts';
+import { contextOf } from './dispatch.test-support.ts';
 import { createDispatcher } from './dispatch.ts';
 import type { CallContext } from './dispatcher.ts';
 import type { RoutedModel } from './router.ts';
@@ -24,7 +24,9 @@ interface BenchOptions {
 function benchOf({ script, upstream: change, route }: BenchOptions) {
   const clock = createFakeClock();
   const fake = createFakeUpstream(script);
+  const ends: string[] = [];
   const { pool } = createSeedPool({
+    onOutcome: (account, _model, { kind }) => ends.push(`${account} ${kind}`),
     accounts: ['a', 'b', 'c'].map((id, index) => ({ id, priority: -index })),
     upstream: { ...fake, ...change },
     clock,
@@ -38,20 +40,12 @@ function benchOf({ script, upstream: change, route }: BenchOptions) {
     createId: (prefix) => `${prefix}1`,
     thinkingMode: () => ({ kind: 'auto' }),
   });
-  const context: CallContext = {
-    requestId: 'r',
-    clientKeyId: 'k',
-    signal: new AbortController().signal,
-    receipt: createReceipt(),
-    strict: false,
-    headerSession: undefined,
-    preferredAccount: undefined,
-    preferredTier: undefined,
-    record: { attempts: [], timings: {} },
-  };
+  const context = contextOf();
   return {
     context,
     clock,
+    /** How each attempt ended for its account. */
+    ends,
     /** Account and body of every call that was sent. */
     sent: () => fake.calls.map(({ access, body }) => `${access.accountId} ${Object.values(body)}`),
     embed: (call: Partial<EmbedCall> = {}, more: Partial<CallContext> = {}) =>
@@ -134,6 +128,7 @@ test('after a 429 the next account goes on where the first one stopped', async (
     'rate-limited',
     'ok',
   ]);
+  expect(bench.ends).toEqual(['a failure', 'b success']);
 });
 
 test('vectors of two models are never mixed', async () => {

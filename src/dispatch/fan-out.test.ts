@@ -3,8 +3,8 @@ import { requestOf } from '../../test/support/canonical.ts';
 import { GatewayError } from '../canonical/error.ts';
 import type { CanonicalEvent } from '../canonical/event.ts';
 import type { Reply } from '../canonical/fold.ts';
-import { createReceipt } from '../canonical/receipt.ts';
 import type { GenerateCall, ReplyContext } from '../protocols/protocol.ts';
+import { contextOf } from './dispatch.test-support.ts';
 import type { CallContext } from './dispatcher.ts';
 import { generateSeveral } from './fan-out.ts';
 
@@ -40,20 +40,6 @@ function severalOf(count: number, takesPartial: boolean) {
   return { ...call, fanOut: { requests, takesPartial } };
 }
 
-function contextOf(signal = new AbortController().signal): CallContext {
-  return {
-    requestId: 'r',
-    clientKeyId: 'k',
-    signal,
-    receipt: createReceipt(),
-    strict: false,
-    headerSession: undefined,
-    preferredAccount: undefined,
-    preferredTier: undefined,
-    record: { attempts: [], timings: {} },
-  };
-}
-
 /** Answers each request but those of the given positions, in the order they are asked. */
 function answering(failures: ReadonlyMap<number, GatewayError> = new Map()) {
   const seen = { asked: 0, atOnce: 0, most: 0 };
@@ -84,6 +70,48 @@ test('answers are counted together, and never more than ten requests are on thei
   const answer = await generateSeveral(severalOf(25, false), contextOf(), options);
   expect(answer).toEqual({ kind: 'reply', body: { choices: 25, tokens: 250 } });
   expect(options.seen).toMatchObject({ asked: 25, most: 10 });
+});
+
+test('answers stand in the order of their requests, whichever comes first, and all figures are added', async () => {
+  const call = {
+    ...severalOf(3, false),
+    writeReply: ({ choices, usage }: Reply) => ({
+      order: choices.map(({ end, blocks }) => [end.choice, JSON.stringify(blocks)]),
+      usage: Object.values(usage),
+    }),
+  };
+  const gates = [0, 1, 2].map(() => Promise.withResolvers<void>());
+  let asked = 0;
+  const answer = generateSeveral(call, contextOf(), {
+    replyContext: () => REPLY_CONTEXT,
+    async generateOne({ writeReply }) {
+      const position = asked++;
+      await gates[position]?.promise;
+      const [choice] = REPLY.choices;
+      if (choice === undefined) throw new Error('no choice');
+      const usage = {
+        promptTokens: 1,
+        cachedTokens: 2,
+        toolPromptTokens: 3,
+        answerTokens: 4,
+        thoughtTokens: 5,
+      };
+      const blocks = [{ kind: 'text' as const, text: `${position}` }];
+      const body = writeReply({ ...REPLY, usage, choices: [{ ...choice, blocks }] }, REPLY_CONTEXT);
+      return { kind: 'reply', body };
+    },
+  });
+  for (const at of [2, 0, 1]) {
+    gates[at]?.resolve();
+    await Promise.resolve();
+  }
+  expect(await answer).toEqual({
+    kind: 'reply',
+    body: {
+      order: [0, 1, 2].map((at) => [at, `[{"kind":"text","text":"${at}"}]`]),
+      usage: [3, 6, 9, 12, 15],
+    },
+  });
 });
 
 test('what succeeded is answered where parts are of use, with a note of what failed', async () => {

@@ -15,6 +15,7 @@ const rows: readonly [UpstreamFailureKind, ReturnType<typeof decideRetry>][] = [
   ['quota-exhausted', { kind: 'other-account', pause: 'none' }],
   ['unauthenticated', { kind: 'same-account', change: 'refresh-credential' }],
   ['credential-revoked', { kind: 'other-account', pause: 'none' }],
+  ['credential-unavailable', { kind: 'other-account', pause: 'none' }],
   ['verification-required', { kind: 'other-account', pause: 'none' }],
   ['forbidden', { kind: 'other-account', pause: 'none' }],
   ['model-forbidden', { kind: 'other-account', pause: 'none' }],

@@ -50,6 +50,7 @@ export function decideRetry(failure: UpstreamFailureKind, state: RetryState): Ne
     case 'rate-limited':
     case 'quota-exhausted':
     case 'credential-revoked':
+    case 'credential-unavailable':
     case 'verification-required':
     case 'forbidden':
     case 'model-forbidden':

@@ -9,7 +9,10 @@ const SHORTEST_TEXT = 10;
 const HASHED_CHARACTERS = 4096;
 
 /** The header's session, else the body's own, else a hash of the conversation's beginning. */
-export function nameSession(call: GenerateCall, context: CallContext): string | undefined {
+export function nameSession(
+  call: GenerateCall,
+  context: Pick<CallContext, 'headerSession'>,
+): string | undefined {
   if (context.headerSession !== undefined) return `header ${context.headerSession}`;
   if (call.bodySession !== undefined) return `body ${call.bodySession}`;
   const beginning =
@@ -17,11 +20,15 @@ export function nameSession(call: GenerateCall, context: CallContext): string | 
   return beginning === undefined ? undefined : `text ${hash(beginning)}`;
 }
 
-function openingText(request: CanonicalRequest): string | undefined {
-  const first = request.turns.find((turn) => turn.role === 'user')?.parts.find(isLongText);
-  if (first === undefined) return undefined;
-  const system = request.system.map((part) => part.text).join('\n');
-  return `${system.slice(0, HASHED_CHARACTERS)}\n${first.text.slice(0, HASHED_CHARACTERS)}`;
+/** The system text and the first user text that is long enough, wherever it stands. */
+function openingText({ system, turns }: CanonicalRequest): string | undefined {
+  for (const { role, parts } of turns) {
+    const first = role === 'user' ? parts.find(isLongText) : undefined;
+    if (first === undefined) continue;
+    const before = system.map((part) => part.text).join('\n');
+    return `${before.slice(0, HASHED_CHARACTERS)}\n${first.text.slice(0, HASHED_CHARACTERS)}`;
+  }
+  return undefined;
 }
 
 function isLongText(part: Part): part is Extract<Part, { kind: 'text' }> {

@@ -43,7 +43,7 @@ export function toGatewayError(fault: unknown): GatewayError {
     kind: isTimeout(fault) ? 'timeout' : 'upstream-unavailable',
     source: 'upstream',
     message: 'No access token could be had for this account just now. Try again shortly.',
-    failure: { kind: 'path', status: statusOf(fault), detail: detailOf(fault) },
+    failure: { kind: 'credential-unavailable', status: statusOf(fault), detail: detailOf(fault) },
     cause: isOurs(fault) ? fault : new Error('the renewal failed unexpectedly', { cause: fault }),
   });
 }

@@ -93,6 +93,9 @@ test('among equals the one with less to do is taken, then the longer unused', ()
   expect(bench.use()).toBe('a');
   second.release({ kind: 'success' });
   expect([1, 2, 3].map(() => bench.use())).toEqual(['b', 'a', 'b']);
+  // The one that is busy was used longer ago, and is passed over all the same.
+  expect(bench.lease().account.id).toBe('a');
+  expect([1, 2, 3].map(() => bench.use())).toEqual(['b', 'b', 'b']);
 });
 
 test('load spreads over equals: of 1,000 requests to 10 accounts each gets its part', () => {
@@ -210,6 +213,21 @@ test('every account tried is told apart from none usable', () => {
   expect(createPoolBench({ accounts: [] }).ask()).toMatchObject({ reason: 'no-accounts' });
 });
 
+test('what was no longer so when nothing was left is not told', async () => {
+  const bench = createPoolBench({ accounts: [{ id: 'a' }] });
+  bench.use({}, LIMITED);
+  expect(bench.ask()).toMatchObject({ kind: 'none', reason: 'limited' });
+  await bench.clock.advance(30_000);
+  expect(bench.use()).toBe('a');
+  bench.book.apply('a', { kind: 'disable' });
+  expect(bench.ask()).toEqual({
+    kind: 'none',
+    reason: 'unusable',
+    retryAfterMs: undefined,
+    considered: [{ accountId: 'a', verdict: 'disabled by hand' }],
+  });
+});
+
 test('why this account: each of a few accounts has its verdict', () => {
   const bench = createPoolBench({
     accounts: [
@@ -260,6 +278,9 @@ test('an account moved up, renamed or given another tier is chosen by what it is
   expect(bench.use()).toBe(id);
   expect(bench.lease({ preferredAccount: 'new' }).preferenceFollowed).toBe(false);
   expect(bench.lease({ preferredAccount: 'renamed' }).preferenceFollowed).toBe(true);
+  await bench.book.change(id, { priority: 0 });
+  expect(bench.use({ preferredAccount: 'new' })).toBe('seed');
+  expect(bench.use({ preferredAccount: 'Renamed' })).toBe(id);
   await bench.book.remove(id);
   expect(bench.use()).toBe('seed');
   expect(bench.verdicts()).toEqual({ seed: 'chosen' });

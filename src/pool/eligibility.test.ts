@@ -9,6 +9,7 @@ const MINUTE = 60_000;
 
 interface Situation {
   readonly health?: AccountHealth;
+  readonly origin?: Account['origin'];
   readonly quota?: Partial<QuotaReading>;
   readonly modelId?: string | undefined;
   readonly isProtected?: boolean;
@@ -38,7 +39,7 @@ function check(situation: Situation): Eligibility {
       createdAt: 0,
       revision: 1,
     },
-    origin: 'stored',
+    origin: situation.origin ?? 'stored',
     health,
     models: undefined,
     quotas: quota === undefined ? new Map() : new Map([['m', reading]]),
@@ -79,6 +80,16 @@ test.each<readonly [string, Situation, Partial<Eligibility> & object]>([
     'a verification asked for',
     { health: healthAfter({ kind: 'verification-required' }) },
     { kind: 'waiting', cause: 'refused', until: NOW + 10 * MINUTE },
+  ],
+  [
+    'a verification asked for ten minutes ago',
+    { health: healthAfter({ kind: 'verification-required' }), now: NOW + 10 * MINUTE },
+    { kind: 'eligible' },
+  ],
+  [
+    'of the sandbox, and disabled',
+    { health: healthAfter({ kind: 'disable' }), origin: 'sandbox' },
+    { kind: 'unusable', isStandIn: true },
   ],
   [
     'a refused credential',
@@ -130,6 +141,11 @@ test.each<readonly [string, Situation, Partial<Eligibility> & object]>([
   [
     'none left, and nobody says until when',
     { quota: { remainingFraction: 0 } },
+    { kind: 'waiting', cause: 'exhausted', until: NOW + 24 * 60 * MINUTE },
+  ],
+  [
+    'none left for a week: the figure is believed for a day',
+    { quota: { remainingFraction: 0, resetsAt: NOW + 7 * 24 * 60 * MINUTE } },
     { kind: 'waiting', cause: 'exhausted', until: NOW + 24 * 60 * MINUTE },
   ],
   [

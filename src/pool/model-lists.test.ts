@@ -74,6 +74,26 @@ test('a list that cannot be read is unknown, and asked for again in its turn', a
   await bench.pool.ensureModels();
   expect(bench.pool.ensureModels()).toBeUndefined();
   expect(leaseOf(bench, 'any').kind).toBe('lease');
+  expect(bench.asked).toEqual(['a']);
+  await bench.clock.advance(300_000);
+  expect(bench.pool.ensureModels()).toBeUndefined();
+  await bench.clock.advance(0);
+  expect(bench.asked).toEqual(['a', 'a']);
+});
+
+test('a list that was read once counts on while it cannot be read again', async () => {
+  let isDown = false;
+  const bench = benchOf(async () => {
+    if (isDown) throw new Error('no list');
+    return [{ id: 'm' }];
+  });
+  await bench.pool.ensureModels();
+  isDown = true;
+  await bench.clock.advance(300_000);
+  bench.pool.ensureModels();
+  await bench.clock.advance(0);
+  expect(bench.asked).toEqual(['a', 'a']);
+  expect([...bench.pool.offered()]).toEqual(['m']);
 });
 
 test('a slow list holds nobody up for more than five seconds', async () => {
@@ -90,6 +110,25 @@ test('a slow list holds nobody up for more than five seconds', async () => {
   await bench.clock.advance(1);
   expect(isReady).toBe(true);
   expect(bench.pool.ensureModels()).toBeUndefined();
+  await bench.pool.close();
+});
+
+test('the slow list of an account that comes later holds nobody up for more than a second', async () => {
+  const bench = benchOf(
+    (id) => (id === 'b' ? new Promise(() => {}) : Promise.resolve([{ id: 'm' }])),
+    ['a', 'b'],
+  );
+  bench.book.apply('b', { kind: 'disable' });
+  await bench.pool.ensureModels();
+  bench.book.apply('b', { kind: 'enable' });
+  let isReady = false;
+  void bench.pool.ensureModels()?.then(() => {
+    isReady = true;
+  });
+  await bench.clock.advance(999);
+  expect(isReady).toBe(false);
+  await bench.clock.advance(1);
+  expect(isReady).toBe(true);
   await bench.pool.close();
 });
 

@@ -116,7 +116,10 @@ export interface Lease {
 export type LeaseOutcome =
   | { readonly kind: 'success' }
   | { readonly kind: 'failure'; readonly failure: UpstreamFailure }
-  /** The client left, or the failure was the client's own: nothing is held against the account. */
+  /**
+   * The client left, the failure was the client's own, or the call says nothing of the account:
+   * nothing is held against it, and nothing for it.
+   */
   | { readonly kind: 'neutral' };
 
 export interface AccountView {

@@ -172,6 +172,13 @@ test('ending a call a second time changes nothing', () => {
   claim.release();
   claim.settle(3);
   expect([ledger.room, ledger.size]).toEqual([1, 0]);
+  const answered = ledger.reserve(4);
+  answered.settle(5);
+  answered.release();
+  expect([ledger.room, ledger.size]).toEqual([0, 1]);
+  answered.settle(6);
+  ledger.learn({ calls: 0, readAt: 5, resetsAt: undefined }, 6);
+  expect([ledger.room, ledger.size]).toEqual([0, 0]);
 });
 
 test('where nobody knows the quota, nothing is held back and nothing piles up', () => {

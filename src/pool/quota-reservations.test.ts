@@ -65,6 +65,22 @@ test('a share of a known limit is as good as a count', () => {
   expect(leased(ask(benchOf({ a: { fraction: 0.0001 } }, 1000), 50))).toHaveLength(1);
 });
 
+test('some share left is a call at least, also after the first one', async () => {
+  const bench = benchOf({ a: { fraction: 0.0001 } }, 1000);
+  for (let window = 0; window < 3; window += 1) {
+    const leases = leased(ask(bench, 5));
+    expect(leases).toHaveLength(1);
+    await bench.clock.advance(1000);
+    for (const { release } of leases) release({ kind: 'success' });
+    await bench.clock.advance(1000);
+    read(bench, 'a', { fraction: 0.0001 });
+  }
+});
+
+test('a count of the upstream says more than a share of a limit', () => {
+  expect(leased(ask(benchOf({ a: { calls: 3, fraction: 0.5 } }, 1000), 50))).toHaveLength(3);
+});
+
 test('where nobody knows how many calls a share is, the upstream decides', () => {
   expect(leased(ask(benchOf({ a: { fraction: 0.02 } }), 50))).toHaveLength(50);
 });

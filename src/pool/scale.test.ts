@@ -87,6 +87,19 @@ test('when all recover at once, no single choice looks at all of them', async ()
   expect(bench.use({ preferredAccount: 'a9999@example.org' })).toBe('a9999');
 });
 
+test('an account comes back after its rest, however often others were refused meanwhile', async () => {
+  const bench = createPoolBench({ accounts: [{ id: 'a' }, { id: 'b', priority: 1 }] });
+  expect(bench.use({}, { kind: 'rate-limited', retryAfterMs: 60_000 })).toBe('b');
+  for (let count = 0; count < 200; count += 1) {
+    const failure = { kind: 'rate-limited', retryAfterMs: 10_000 + count } as const;
+    bench.book.apply('a', { kind: 'failure', model: 'm', failure });
+  }
+  await bench.clock.advance(59_999);
+  expect(bench.use()).toBe('a');
+  await bench.clock.advance(1);
+  expect(bench.use()).toBe('b');
+});
+
 test('as many priorities as accounts are no trouble', () => {
   const accounts = Array.from({ length: 3000 }, (_, index) => ({
     id: `a${index}`,
@@ -117,9 +130,23 @@ test('why this account: of many the record is short, and its counts add up', () 
 });
 
 test('names of models nobody knows do not add up: the longest unused index is dropped', () => {
-  const bench = createPoolBench({ accounts: [{ id: 'a' }] });
-  for (let count = 0; count < 100; count += 1) bench.use({ model: `x${count}` });
+  let examined = 0;
+  const upstream = createFakeUpstream(() => ({ frames: [] }));
+  const modelIds = (name: string): readonly string[] => {
+    examined += 1;
+    return [name];
+  };
+  const bench = createPoolBench({ accounts: [{ id: 'a' }], upstream: { ...upstream, modelIds } });
+  for (let count = 0; count < 100; count += 1) {
+    bench.use({ model: `x${count}` });
+    bench.use({ model: 'often' });
+  }
+  examined = 0;
   bench.book.apply('a', { kind: 'disable' });
-  expect(bench.ask({ model: 'x0' }).kind).toBe('none');
+  expect(examined).toBe(32);
   expect(bench.ask({ model: 'x99' }).kind).toBe('none');
+  expect(bench.ask({ model: 'often' }).kind).toBe('none');
+  expect(examined).toBe(32);
+  expect(bench.ask({ model: 'x0' }).kind).toBe('none');
+  expect(examined).toBe(33);
 });

@@ -1,13 +1,18 @@
 import { expect, test } from 'vitest';
+import { createMemoryAccountStore } from '../../test/support/memory-account-store.ts';
 import type { QuotaReading } from '../accounts/account.ts';
-import { createPoolBench, createSeededRandom, type PoolBench } from './pool.test-support.ts';
+import {
+  createPoolBench,
+  createSeededRandom,
+  type PoolBench,
+  type PoolBenchOptions,
+} from './pool.test-support.ts';
 import { createSessionTable } from './session-table.ts';
-import type { PoolSettings } from './settings.ts';
 
 const ACCOUNTS = ['a', 'b', 'c', 'd'].map((id) => ({ id }));
 const cooled = (retryAfterMs: number) => ({ kind: 'rate-limited', retryAfterMs }) as const;
 
-function benchOf(settings: Partial<PoolSettings> = {}, accounts = ACCOUNTS): PoolBench {
+function benchOf(settings: PoolBenchOptions['settings'] = {}, accounts = ACCOUNTS): PoolBench {
   return createPoolBench({ accounts, settings, random: createSeededRandom(3) });
 }
 
@@ -39,6 +44,9 @@ test('keys never share sessions, however their names are put together', () => {
   bench.use({ clientKeyId: 'a', session: 'b c', exclude: new Set([first]) });
   expect(bench.use({ clientKeyId: 'a b', session: 'c' })).toBe(first);
   expect(bench.pool.sessions.sessions()).toHaveLength(2);
+  bench.use({ clientKeyId: 'a=b', session: 'c' });
+  bench.use({ clientKeyId: 'a', session: 'b=c' });
+  expect(bench.pool.sessions.sessions()).toHaveLength(4);
 });
 
 test('a short rest moves the session softly, always to the same other account, and back', async () => {
@@ -80,6 +88,50 @@ test.each<readonly [string, (bench: PoolBench, id: string) => void]>([
   expect(bench.pool.sessions.sessions()).toMatchObject([{ accountId: next, detours: [] }]);
 });
 
+test.each([
+  [300_000, 'back to its account'],
+  [300_001, 'on where it went'],
+])('after a rest of %i ms a session goes %s', async (restMs, where) => {
+  const bench = benchOf();
+  const home = bench.use({ session: 's' });
+  bench.use({ session: 's' }, cooled(restMs));
+  const away = bench.use({ session: 's' });
+  await bench.clock.advance(restMs);
+  expect(bench.use({ session: 's' })).toBe(where === 'on where it went' ? away : home);
+});
+
+test('a session whose account keeps the rest of its quota is bound anew, for good (V150)', () => {
+  const bench = createPoolBench({
+    accounts: ACCOUNTS,
+    random: createSeededRandom(3),
+    isProtected: ({ quotas }) => (quotas.get('m')?.remainingFraction ?? 1) < 0.1,
+  });
+  const fetchedAt = bench.clock.now();
+  const figure = (remainingFraction: number): ReadonlyMap<string, QuotaReading> => {
+    const resetsAt = fetchedAt + 60_000;
+    return new Map([['m', { remainingFraction, resetsAt, source: 'upstream', fetchedAt }]]);
+  };
+  const home = bench.use({ session: 's' });
+  bench.book.setQuotas(home, figure(0.05));
+  const next = bench.use({ session: 's' });
+  expect(next).not.toBe(home);
+  bench.book.setQuotas(home, figure(1));
+  expect(bench.use({ session: 's' })).toBe(next);
+  expect(bench.pool.sessions.sessions()).toMatchObject([{ accountId: next, detours: [] }]);
+});
+
+test('an account that is removed takes its sessions with it, and no other', async () => {
+  const bench = createPoolBench({ accounts: [{ id: 'a' }], store: createMemoryAccountStore() });
+  const credential = { kind: 'api-key', key: 'k' } as const;
+  const added = { upstreamId: 'fake', label: 'new', credential, priority: 1 };
+  const { id } = (await bench.book.add(added)).record;
+  expect(bench.use({ session: 's' })).toBe(id);
+  bench.use({ session: 't', exclude: new Set([id]) });
+  await bench.book.remove(id);
+  expect(bench.pool.sessions.sessions()).toMatchObject([{ label: 't', accountId: 'a' }]);
+  expect(bench.use({ session: 's' })).toBe('a');
+});
+
 test('a model the home cannot serve goes elsewhere; the session’s other models stay', () => {
   const bench = benchOf();
   const home = bench.use({ session: 's' });
@@ -91,6 +143,30 @@ test('a model the home cannot serve goes elsewhere; the session’s other models
     expect(bench.use({ session: 's', model: 'small' })).toBe(home);
     expect(bench.use({ session: 's' })).toBe(other);
   }
+});
+
+test('a model the home turns out not to know goes elsewhere; the session’s other models stay', () => {
+  const bench = benchOf();
+  const home = bench.use({ session: 's' });
+  expect(bench.use({ session: 's', model: 'small' }, { kind: 'model-not-found' })).toBe(home);
+  const other = bench.use({ session: 's', model: 'small' });
+  expect(other).not.toBe(home);
+  expect(bench.use({ session: 's' })).toBe(home);
+  expect(bench.pool.sessions.sessions()).toMatchObject([
+    { accountId: home, detours: [{ model: 'small', accountId: other, returns: false }] },
+  ]);
+});
+
+test('the fixed account serves the sessions of others and leaves them where they belong', () => {
+  let fixedAccount: string | undefined;
+  const bench = benchOf(() => ({ fixedAccount }));
+  const home = bench.use({ session: 's' });
+  fixedAccount = ACCOUNTS.map(({ id }) => id).find((id) => id !== home);
+  expect(bench.use({ session: 's' })).toBe(fixedAccount);
+  expect(bench.use({ session: 'new' })).toBe(fixedAccount);
+  expect(bench.pool.sessions.sessions()).toMatchObject([{ accountId: home, detours: [] }]);
+  fixedAccount = undefined;
+  expect(bench.use({ session: 's' })).toBe(home);
 });
 
 test('a session without requests is let go after its idle time', async () => {
@@ -113,11 +189,22 @@ test('beyond the cap the longest unused sessions are let go', () => {
     now += 1;
     table.keep(name(session), binding);
   }
-  expect(['1', '2', '3'].map((session) => table.find(name(session)) !== undefined)).toEqual([
-    true,
-    false,
-    true,
-  ]);
+  const found = () => ['1', '2', '3'].map((session) => table.find(name(session)) !== undefined);
+  expect(found()).toEqual([true, false, true]);
+  // The first was kept at 3, the last at 4.
+  now = 103;
+  expect(found()).toEqual([false, false, true]);
+  expect(table.forgetAll()).toBe(1);
+});
+
+test('long names are told apart by all of them', () => {
+  const bench = benchOf();
+  const name = 'x'.repeat(1000);
+  const home = bench.use({ session: `${name}1` });
+  bench.use({ session: `${name}2`, exclude: new Set([home]) });
+  bench.use({ session: name.slice(0, 128), exclude: new Set([home]) });
+  expect(bench.use({ session: `${name}1` })).toBe(home);
+  expect(bench.pool.sessions.sessions()).toHaveLength(3);
 });
 
 test('an operator sees sessions without the key or the whole name, and can end one', () => {
@@ -174,6 +261,23 @@ test('cache-first waits for nobody else: other sessions, fixed, preferred and tr
   const tried = benchOf({ mode: 'cache-first' });
   const first = tried.use({ session: 's' });
   expect(tried.ask({ session: 's', exclude: new Set([first]) }).kind).toBe('lease');
+
+  let fixedAccount: string | undefined;
+  const fixed = benchOf(() => ({ mode: 'cache-first', fixedAccount }));
+  fixed.use({ session: 's' });
+  fixed.use({ session: 's' }, cooled(10_000));
+  fixedAccount = ACCOUNTS.find(({ id }) => id !== fixed.pool.sessions.sessions()[0]?.accountId)?.id;
+  expect(fixed.use({ session: 's' })).toBe(fixedAccount);
+});
+
+test('cache-first waits as long as both the account and its upstream rest', () => {
+  const bench = benchOf({ mode: 'cache-first' });
+  bench.use({ session: 's' });
+  const home = bench.lease({ session: 's' });
+  home.release({ kind: 'failure', failure: { kind: 'overloaded', retryAfterMs: 20_000 } });
+  const failure = cooled(10_000);
+  bench.book.apply(home.account.id, { kind: 'failure', model: 'm', failure });
+  expect(bench.ask({ session: 's' })).toMatchObject({ kind: 'wait', waitMs: 20_000 });
 });
 
 test('cache-first waits out a short overload, but not for an account that is disabled or exhausted', () => {

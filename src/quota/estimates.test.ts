@@ -46,6 +46,22 @@ test('calls run a configured limit down, and the window starts with the first of
   expect(reading()?.remainingFraction).toBe(0);
 });
 
+test('later calls of a window do not move its end', () => {
+  const { time, estimates, reading } = setUp({ requests: 10, windowMs: HOUR });
+  for (let call = 0; call < 5; call += 1) {
+    estimates.noteUse('a', 'm', 1);
+    time.now += 60_000;
+  }
+  expect(reading()).toMatchObject({ remainingFraction: 0.5, resetsAt: NOW + HOUR });
+});
+
+test('the operator’s own limit counts before one that a refusal named', () => {
+  const { estimates } = setUp({ requests: 9, windowMs: HOUR });
+  const quota = { limit: 4, windowMs: HOUR, resetsAt: NOW + HOUR };
+  estimates.noteRefusal('a', 'm', { kind: 'quota-exhausted', quota });
+  expect(estimates.callLimitOf(createAccount('a'), 'm')).toBe(9);
+});
+
 test('a new window starts full', () => {
   const { time, estimates, reading } = setUp({ requests: 10, windowMs: HOUR });
   estimates.noteUse('a', 'm', 10);

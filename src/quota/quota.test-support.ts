@@ -8,6 +8,8 @@ export interface FakeBook extends AccountBook {
   readonly changes: { readonly id: string; readonly change: object }[];
   readonly events: { readonly id: string; readonly event: object }[];
   put(account: Account): void;
+  /** As `put`, and nobody is told. */
+  replace(account: Account): void;
 }
 
 export function createAccount(id: string, parts: Partial<Account> = {}): Account {
@@ -60,6 +62,7 @@ export function createFakeBook(accounts: readonly Account[]): FakeBook {
       known.set(account.record.id, account);
       for (const listener of listeners) listener({ kind: 'added', account });
     },
+    replace: (account) => void known.set(account.record.id, account),
     setQuotas(id, readings) {
       const account = known.get(id);
       if (account === undefined) return;

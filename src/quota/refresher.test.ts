@@ -208,6 +208,32 @@ test('a disabled account is not asked on its turns', async () => {
   refresher.close();
 });
 
+test('an account that is enabled again has its turns again', async () => {
+  const health = {
+    ...HEALTHY,
+    status: { kind: 'disabled', reason: 'manual' },
+  } as Account['health'];
+  const { clock, book, asked, refresher } = setUp([{ ...known('a'), health }], async () => HALF);
+  refresher.start();
+  await clock.advance(3 * INTERVAL);
+  book.replace(known('a'));
+  await clock.advance(2 * INTERVAL);
+  expect(asked.length).toBeGreaterThan(0);
+  refresher.close();
+});
+
+test('figures are dated by when they were asked for, not by when they came', async () => {
+  const { clock, book, refresher } = setUp([known('a')], async () => {
+    await clock.sleep(3000, new AbortController().signal);
+    return HALF;
+  });
+  const askedAt = clock.now();
+  void refresher.refreshNow('a');
+  await clock.advance(3000);
+  expect(book.find('a')?.quotas.get('m')?.fetchedAt).toBe(askedAt);
+  refresher.close();
+});
+
 test('an added account is asked at once, a removed one never again', async () => {
   const { clock, book, asked, refresher } = setUp([], async () => HALF);
   refresher.start();

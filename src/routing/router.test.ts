@@ -131,6 +131,15 @@ test('a target is resolved, but not mapped again (P130)', () => {
   const mapping = { one: 'gemini-3-pro-low', 'gemini-3-pro-low': 'x', two: 'gpt-4o' };
   expect(route('one', mapping)).toMatchObject({ target: 'alpha-3-pro-low', effort: 'low' });
   expect(route('two', mapping).target).toBe('alpha-3-pro-high');
+  expect(route('three', { three: 'models/a' }).target).toBe('a');
+});
+
+test('what the asked name says comes before what the target’s says', () => {
+  const mapping = { one: 'alpha-3-pro-low', 'my-image': 'alpha-3-pro-image-2k' };
+  expect(route('one', mapping).effort).toBe('low');
+  expect(route('one-high', mapping)).toMatchObject({ target: 'alpha-3-pro-low', effort: 'high' });
+  expect(route('my-image', mapping).image).toEqual({ size: '2K' });
+  expect(route('my-image-4k', mapping).image).toEqual({ size: '4K' });
 });
 
 test.each([
@@ -232,6 +241,13 @@ test('an explanation tells each step and never throws', () => {
     '"gemini-3-flash" is a name of "alpha-3-flash"',
   ]);
   expect(router.explain('nothing').error).toContain('not known');
+});
+
+test('a preset replaces what the mapping said of the same name', () => {
+  for (const preset of PRESETS) {
+    const [name = '', target] = Object.entries(preset.mapping)[0] ?? [];
+    expect(applyPreset({ [name]: 'mine' }, preset)[name]).toBe(target);
+  }
 });
 
 test('presets merge into the mapping, keep other entries and lead to catalogue models', () => {

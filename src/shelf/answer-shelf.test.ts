@@ -46,6 +46,14 @@ test('a removed answer is gone with its items', async () => {
   expect(await shelf.remove('r1')).toBe(false);
 });
 
+test('an item of two answers stays with the later one when the earlier is removed', async () => {
+  const shelf = setUp().shelves.of('a');
+  const output = [{ id: 'msg_x', type: 'message' }];
+  for (const id of ['r1', 'r2']) shelf.put({ id, input: [], response: { id, output } });
+  await shelf.remove('r1');
+  expect(await shelf.findByItem('msg_x')).toMatchObject({ id: 'r2' });
+});
+
 test('answers end with their lifetime', async () => {
   const { clock, shelves } = setUp();
   shelves.of('a').put(answer('r1'));
@@ -134,4 +142,30 @@ test('changes of one answer come one after the other, and reading waits for them
     }),
   ).rejects.toThrow('no');
   expect(await shelf.find('c')).toBeDefined();
+});
+
+test('an answer that is removed while it changes stays removed', async () => {
+  const stored = new Map([['c', JSON.stringify(answer('c'))]]);
+  const [begun, read] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  const store: KeptAnswerStore = {
+    save: async ({ id, json }) => void stored.set(id, json),
+    find: async (_key, id) => {
+      const json = stored.get(id);
+      begun.resolve();
+      await read.promise;
+      return json;
+    },
+    findByItem: async () => undefined,
+    remove: async (_key, id) => stored.delete(id),
+  };
+  const shelf = setUp({ store }).shelves.of('a');
+  const change = (word: string) => shelf.change('c', (kept) => ({ ...kept, input: [{ word }] }));
+  const before = change('before');
+  await begun.promise;
+  const steps = Promise.all([before, shelf.remove('c'), change('after')]);
+  read.resolve();
+  const [changed, wasThere, changedLater] = await steps;
+  expect(await shelf.find('c')).toBeUndefined();
+  expect(stored.size).toBe(0);
+  expect([changed?.input, wasThere, changedLater]).toEqual([[{ word: 'before' }], true, undefined]);
 });

@@ -32,7 +32,7 @@ export interface AnswerShelf {
   find(id: string): Promise<FoundAnswer | undefined>;
   /** The answer that holds an output item of this id. */
   findByItem(itemId: string): Promise<FoundAnswer | undefined>;
-  /** False when there was none. */
+  /** False when there was none. In turn with the changes of this answer, so that none brings it back. */
   remove(id: string): Promise<boolean>;
   /**
    * Replaces an answer by what `change` makes of it, one change after the other. Undefined when there
@@ -79,6 +79,16 @@ export function createAnswerShelves(options: AnswerShelvesOptions): AnswerShelve
     maxUnits: options.maxMemory ?? MEMORY_UNITS,
   });
   const changing = new Map<string, Promise<unknown>>();
+  const inTurn = <Result>(key: string, work: () => Promise<Result>): Promise<Result> => {
+    const done = (changing.get(key) ?? Promise.resolve()).then(work);
+    const settled = done
+      .catch(() => undefined)
+      .then(() => {
+        if (changing.get(key) === settled) changing.delete(key);
+      });
+    changing.set(key, settled);
+    return done;
+  };
   const put = (clientKeyId: string, answer: KeptAnswer): boolean => {
     const json = JSON.stringify(answer);
     if (json.length > maxAnswer) {
@@ -106,14 +116,14 @@ export function createAnswerShelves(options: AnswerShelvesOptions): AnswerShelve
         const held = memory.findByItem(`${clientKeyId} ${itemId}`, clock.now());
         return readAnswer(held ?? (await store?.findByItem(clientKeyId, itemId)));
       },
-      async remove(id) {
-        const wasHeld = memory.remove(`${clientKeyId} ${id}`);
-        const wasStored = (await store?.remove(clientKeyId, id)) ?? false;
-        return wasHeld || wasStored;
-      },
-      change(id, change) {
-        const key = `${clientKeyId} ${id}`;
-        const run = async (): Promise<KeptAnswer | undefined> => {
+      remove: (id) =>
+        inTurn(`${clientKeyId} ${id}`, async () => {
+          const wasHeld = memory.remove(`${clientKeyId} ${id}`);
+          const wasStored = (await store?.remove(clientKeyId, id)) ?? false;
+          return wasHeld || wasStored;
+        }),
+      change: (id, change) =>
+        inTurn(`${clientKeyId} ${id}`, async () => {
           const answer = await find(clientKeyId, id).catch((error: unknown) => {
             onFailure(error);
             return undefined;
@@ -123,16 +133,7 @@ export function createAnswerShelves(options: AnswerShelvesOptions): AnswerShelve
           const changed = change(kept);
           put(clientKeyId, changed);
           return changed;
-        };
-        const changed = (changing.get(key) ?? Promise.resolve()).then(run);
-        const settled = changed
-          .catch(() => undefined)
-          .then(() => {
-            if (changing.get(key) === settled) changing.delete(key);
-          });
-        changing.set(key, settled);
-        return changed;
-      },
+        }),
     }),
   };
 }

@@ -83,6 +83,65 @@ test('a failing store is told once and tried again; nothing is lost when it reco
   expect(keeper.droppedWrites).toBe(0);
 });
 
+test('what is remembered anew while a save fails is what is saved', async () => {
+  const clock = createFakeClock();
+  const store = createMemorySignatureStore();
+  let fail = (): void => {};
+  let tries = 0;
+  const keeper = createSignatureKeeper({
+    clock,
+    store: {
+      load: (bounds) => store.load(bounds),
+      async save(entries, bounds) {
+        tries += 1;
+        if (tries > 1) return store.save(entries, bounds);
+        return new Promise((_resolve, reject) => {
+          fail = () => reject(new Error('no room'));
+        });
+      },
+    },
+  });
+  keeper.rememberCall('k', { id: 'c', name: 'n', signature: { value: 'old' } });
+  await clock.advance(250);
+  keeper.rememberCall('k', { id: 'c', name: 'n', signature: { value: 'new' } });
+  fail();
+  // A store that failed is left alone for five seconds.
+  await clock.advance(4999);
+  expect(tries).toBe(1);
+  await clock.advance(1);
+  expect(tries).toBe(2);
+  const restarted = createSignatureKeeper({ clock, store });
+  await restarted.load();
+  expect(restarted.findCall('k', 'c', 'n')).toEqual({ value: 'new' });
+});
+
+test('closing waits for the save that is under way', async () => {
+  const clock = createFakeClock();
+  const store = createMemorySignatureStore();
+  let goOn = (): void => {};
+  const slow: SignatureStore = {
+    load: (bounds) => store.load(bounds),
+    async save(entries, bounds) {
+      await new Promise<void>((resolve) => {
+        goOn = resolve;
+      });
+      await store.save(entries, bounds);
+    },
+  };
+  const keeper = createSignatureKeeper({ clock, store: slow });
+  keeper.rememberValue('k', { value: 'v' });
+  await clock.advance(250);
+  let isClosed = false;
+  const closed = keeper.close().then(() => {
+    isClosed = true;
+  });
+  await clock.advance(10);
+  expect(isClosed).toBe(false);
+  goOn();
+  await closed;
+  expect(await store.load({ now: clock.now(), maxEntries: 10 })).toHaveLength(1);
+});
+
 test('closing saves what waits, and gives up when the store fails', async () => {
   const clock = createFakeClock();
   const store = createMemorySignatureStore();

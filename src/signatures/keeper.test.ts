@@ -15,6 +15,14 @@ test('a call’s signature comes back to the same key, by id and name only', () 
   expect(keeper.familyOf('bob', 'S')).toBeUndefined();
 });
 
+test('keys never share signatures, however names are put together', () => {
+  const keeper = createSignatureKeeper({ clock: createFakeClock() });
+  keeper.rememberThought('ann thought', 'x', signature);
+  expect(keeper.findThought('ann', 'thought x')).toBeUndefined();
+  keeper.rememberCall('ann', { id: 'a b', name: 'c', signature });
+  expect(keeper.findCall('ann', 'a', 'b c')).toBeUndefined();
+});
+
 test('the arguments a call was signed with come back for those its client was shown, and no others', async () => {
   const clock = createFakeClock();
   const keeper = createSignatureKeeper({ clock, lifetimeMs: 1000 });

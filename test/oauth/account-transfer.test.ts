@@ -95,6 +95,17 @@ describe('refresh tokens in bulk', () => {
     expect(provider.isAlive((await refreshTokenOf(workshop, 'one@x.com')) ?? '')).toBe(true);
   });
 
+  test('an account that was out comes back with the token it has, once that is proven', async () => {
+    const workshop = await openWorkshop();
+    const { book, provider } = workshop;
+    await importTokens(workshop, provider.grant('one@x.com'));
+    const id = book.list()[0]?.record.id ?? '';
+    book.apply(id, { kind: 'failure', model: '', failure: { kind: 'forbidden' } });
+    await workshop.pass(60_000);
+    await importTokens(workshop, (await refreshTokenOf(workshop, 'one@x.com')) ?? '');
+    expect(book.find(id)?.health.status.kind).toBe('active');
+  });
+
   test('a proven token is kept even when nobody says whose it is', async () => {
     const workshop = await openWorkshop();
     const token = workshop.provider.grant('one@x.com');
@@ -284,6 +295,20 @@ describe('export and import', () => {
     expect(workshop.provider.isAlive(token ?? '')).toBe(true);
   });
 
+  test('an export of another place replaces the credential of the same label', async () => {
+    const here = await filled();
+    const [account] = here.book.list();
+    if (account === undefined) throw new Error('no account');
+    // Rotated here since: its version is higher than the one in the export.
+    await here.tokens.accessFor(account, { refresh: false, signal: NEVER });
+    const there = transferOf(await filled());
+    const { sealed } = await there.exportAccounts({ passphrase: PASSPHRASE });
+    const file = JSON.parse(await QUICK_SEALING.openWithPassphrase(sealed, PASSPHRASE));
+    for (const one of file.accounts) one.id = `of-there-${one.id}`;
+    const results = await transferOf(here).importAccounts({ text: JSON.stringify(file) });
+    expect(results.map(({ reason }) => reason)).toEqual(results.map(() => undefined));
+  });
+
   test('plain files are read item by item', async () => {
     const workshop = await openWorkshop();
     const credential = { key: 'canary' };
@@ -334,5 +359,13 @@ describe('removal', () => {
     const key = await workshop.add('key', { kind: 'api-key', key: 'k' });
     expect(await remove(workshop, key.record.id)).toMatchObject({ kind: 'not-possible' });
     expect(workshop.book.list()).toEqual([]);
+  });
+
+  test('a grant the provider knows no more is as good as taken back', async () => {
+    const workshop = await openWorkshop();
+    const refreshToken = workshop.provider.grant('one@x.com');
+    const { record } = await workshop.add('one@x.com', { kind: 'oauth', refreshToken });
+    workshop.provider.always = () => jsonReply(400, { error: 'invalid_token' });
+    expect(await remove(workshop, record.id)).toEqual({ kind: 'revoked' });
   });
 });

@@ -128,6 +128,19 @@ describe('a sign-in', () => {
     expect(account.record.label).toBe('mine');
   });
 
+  test('anew is used at once, also while the token before it was still good', async () => {
+    const workshop = await openWorkshop();
+    const { account } = await signIn(workshop);
+    const { signal } = new AbortController();
+    const given = () => workshop.tokens.accessFor(account, { refresh: false, signal });
+    const before = (await given()).credential;
+    await signIn(workshop);
+    const after = (await given()).credential;
+    expect(after).not.toBe(before);
+    expect((await given()).credential).toBe(after);
+    expect(workshop.provider.count('/token')).toBe(2);
+  });
+
   test('reads the e-mail from the id token where there is no user info', async () => {
     const workshop = await openWorkshop({ settings: { userInfoUrl: undefined } });
     expect((await signIn(workshop)).account.record.label).toBe(EMAIL);
@@ -342,11 +355,21 @@ const ATTACKS: Readonly<Record<string, Attack>> = {
   'an e-mail nobody verified': withProvider({
     person: (claims) => ({ ...claims, email_verified: false }),
   }),
+  'an e-mail that is said in words to be unverified': withProvider({
+    person: (claims) => ({ ...claims, email_verified: 'false' }),
+  }),
   'an id token for another client': withProvider(idToken({ aud: 'evil' })),
+  'an id token for several clients, asked for by another': withProvider(
+    idToken({ aud: ['client-1', 'evil'], azp: 'evil' }),
+  ),
   'an id token of another issuer': withProvider(idToken({ iss: 'https://evil.test' })),
   'an id token that is over': withProvider(idToken({ exp: 1 })),
   'an id token of another sign-in': withProvider({
     ...idToken({ nonce: 'other' }),
+    settings: { userInfoUrl: undefined, scopes: ['openid', 'email'] },
+  }),
+  'an id token of no certain sign-in': withProvider({
+    ...idToken({ nonce: undefined }),
     settings: { userInfoUrl: undefined, scopes: ['openid', 'email'] },
   }),
   'an id token that is none': withProvider({ tokens: (fields) => ({ ...fields, id_token: 'x' }) }),

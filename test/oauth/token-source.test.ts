@@ -8,6 +8,7 @@ import { createMemoryAccountStore } from '../support/memory-account-store.ts';
 import { NEVER, openWorkshop, type Workshop } from './workshop.ts';
 
 const MINUTE = 60_000;
+const UNAVAILABLE = 'credential-unavailable';
 const REFRESH_NOT = { refresh: false, signal: NEVER };
 const lost: Scripted = (process) => {
   process();
@@ -82,6 +83,16 @@ describe('one renewal for all', () => {
     expect(workshop.provider.count('/token')).toBe(2);
   });
 
+  test('who was refused the stored token gets a new one, also while others are given it', async () => {
+    const workshop = await openWorkshop();
+    const account = await withAccount(workshop, 'stored');
+    const given = [access(workshop, account), access(workshop, account, 'stored')];
+    const [plain, renewed] = await Promise.all(given);
+    expect(plain).toBe('stored');
+    expect(renewed).toContain('access-');
+    expect(workshop.provider.count('/token')).toBe(1);
+  });
+
   test('a caller that leaves ends only its own wait', async () => {
     const workshop = await openWorkshop();
     const account = await withAccount(workshop);
@@ -123,6 +134,31 @@ test('a replaced API key is in use within a second, and an unreadable store chan
 });
 
 describe('lifetimes', () => {
+  test('a stored token with little time left is renewed, and used where that fails', async () => {
+    const workshop = await openWorkshop();
+    const { clock, provider } = workshop;
+    const refreshToken = provider.grant('one@example.com');
+    const stored = { kind: 'oauth', refreshToken, accessToken: 'stored' } as const;
+    const soon = await workshop.add('soon', { ...stored, expiresAt: clock.now() + MINUTE });
+    const later = await workshop.add('later', { ...stored, expiresAt: clock.now() + 2 * MINUTE });
+    expect(await access(workshop, later)).toBe('stored');
+    expect(provider.count('/token')).toBe(0);
+    provider.script(() => textReply(500, ''));
+    expect(await access(workshop, soon)).toBe('stored');
+    expect(provider.count('/token')).toBe(1);
+    await workshop.pass(1000);
+    expect(await access(workshop, soon)).toContain('access-');
+  });
+
+  test('a lifetime may be written as a text', async () => {
+    const tokens = (fields: Record<string, unknown>) => ({ ...fields, expires_in: '60' });
+    const workshop = await openWorkshop({ tokens });
+    const account = await withAccount(workshop);
+    const first = await access(workshop, account);
+    await workshop.pass(2 * MINUTE);
+    expect(await access(workshop, account)).not.toBe(first);
+  });
+
   test('a token in use is renewed in the background ahead of its end, an unused one is not', async () => {
     const workshop = await openWorkshop();
     const account = await withAccount(workshop);
@@ -200,9 +236,9 @@ describe('rotation', () => {
     const workshop = await openWorkshop({ store });
     const account = await withAccount(workshop);
     store.isFull = true;
-    expect(await failureOf(access(workshop, account))).toBe('path');
+    expect(await failureOf(access(workshop, account))).toBe(UNAVAILABLE);
     await workshop.pass(2000);
-    expect(await failureOf(access(workshop, account))).toBe('path');
+    expect(await failureOf(access(workshop, account))).toBe(UNAVAILABLE);
     store.isFull = false;
     await workshop.pass(5000);
     expect(await access(workshop, account)).toContain('access-');
@@ -296,7 +332,7 @@ describe('a reply that is lost after the provider rotated', () => {
     const workshop = await openWorkshop();
     const account = await withAccount(workshop);
     workshop.provider.script(lost);
-    expect(await failureOf(access(workshop, account))).toBe('path');
+    expect(await failureOf(access(workshop, account))).toBe(UNAVAILABLE);
     await workshop.pass(2000);
     const next = failureOf(access(workshop, account));
     await workshop.pass(5000);
@@ -307,7 +343,7 @@ describe('a reply that is lost after the provider rotated', () => {
     const workshop = await openWorkshop({ allowsReuse: true });
     const account = await withAccount(workshop);
     workshop.provider.script(lost);
-    expect(await failureOf(access(workshop, account))).toBe('path');
+    expect(await failureOf(access(workshop, account))).toBe(UNAVAILABLE);
     await workshop.pass(2000);
     expect(await access(workshop, account)).toContain('access-');
     expect(workshop.provider.isAlive(await storedToken(workshop, account))).toBe(true);
@@ -342,13 +378,13 @@ describe('transient faults', () => {
         await workshop.pass(300_001);
         const kind = (await outcome) ?? 'none';
         kinds.set(kind, (kinds.get(kind) ?? 0) + 1);
-        const failure = { kind: 'path' } as const;
-        if (kind === 'path')
+        const failure = { kind: UNAVAILABLE } as const;
+        if (kind === UNAVAILABLE)
           book.apply(account.record.id, { kind: 'failure', model: 'm', failure });
       }
       expect([name, book.find(account.record.id)?.health.status.kind]).toEqual([name, 'active']);
     }
-    expect(Object.fromEntries(kinds)).toEqual({ path: 1200 });
+    expect(Object.fromEntries(kinds)).toEqual({ [UNAVAILABLE]: 1200 });
     expect(provider.count('/token')).toBe(1200);
     provider.always = undefined;
     expect(await access(workshop, account)).toContain('access-');
@@ -366,7 +402,7 @@ describe('transient faults', () => {
     await workshop.pass(2 * MINUTE);
     const late = failureOf(access(workshop, account));
     await workshop.pass(11_000);
-    expect(await late).toBe('path');
+    expect(await late).toBe(UNAVAILABLE);
   });
 
   test('are answered at once while the account pauses, 1 s at first, 5 min at most', async () => {
@@ -386,13 +422,48 @@ describe('transient faults', () => {
     expect(tries.length).toBeLessThan(16);
   });
 
+  test('never bring back the token the upstream refused', async () => {
+    const workshop = await openWorkshop();
+    const account = await withAccount(workshop);
+    const first = await access(workshop, account);
+    workshop.provider.always = () => textReply(500, '');
+    expect(await failureOf(access(workshop, account, first))).toBe(UNAVAILABLE);
+    expect(await access(workshop, account)).toBe(first);
+  });
+
+  test('in the background are not tried by every caller, and a success ends their row', async () => {
+    const workshop = await openWorkshop();
+    const account = await withAccount(workshop);
+    const { provider } = workshop;
+    await access(workshop, account);
+    await workshop.pass(56 * MINUTE);
+    const tries: number[] = [];
+    const tryFor = async (seconds: number): Promise<number> => {
+      const before = provider.count('/token');
+      for (let call = 0; call < seconds * 10; call += 1) {
+        await access(workshop, account);
+        await workshop.pass(100);
+      }
+      return provider.count('/token') - before;
+    };
+    provider.always = () => textReply(500, '');
+    // After 0, 1, 3 and 7 s, less their jitter.
+    tries.push(await tryFor(10));
+    provider.always = undefined;
+    tries.push(await tryFor(10));
+    await workshop.pass(56 * MINUTE);
+    provider.always = () => textReply(500, '');
+    tries.push(await tryFor(10));
+    expect(tries).toEqual([4, 1, 4]);
+  });
+
   test('a provider that asks to wait is not asked before', async () => {
     const workshop = await openWorkshop();
     const account = await withAccount(workshop);
     workshop.provider.script(() => textReply(429, '', { 'retry-after': '30' }));
     await failureOf(access(workshop, account));
     await workshop.pass(29_000);
-    expect(await failureOf(access(workshop, account))).toBe('path');
+    expect(await failureOf(access(workshop, account))).toBe(UNAVAILABLE);
     await workshop.pass(2000);
     expect(await access(workshop, account)).toContain('access-');
   });
@@ -401,7 +472,7 @@ describe('transient faults', () => {
     const workshop = await openWorkshop();
     const account = await withAccount(workshop);
     workshop.provider.always = () => textReply(307, '', { location: 'https://elsewhere.test/' });
-    expect(await failureOf(access(workshop, account))).toBe('path');
+    expect(await failureOf(access(workshop, account))).toBe(UNAVAILABLE);
     expect(workshop.provider.calls).toHaveLength(1);
   });
 });

@@ -64,7 +64,43 @@ test('a session keeps its account over 1,000 requests, in every protocol and ove
     expect(await ask({ session: 'long', call })).toBe(home);
     if (count % 100 === 0) gateway.clock.skip(50 * 60_000);
   }
-});
+}, 60_000);
+
+const ASKED = 'Please read the file.';
+const TURNS = ['Hi', 'Hello!', ASKED, 'It is empty.', 'And the other file?'];
+/** The turns so far, as each protocol's clients write them. */
+const CONVERSATIONS: Readonly<Record<string, (turns: readonly string[]) => JsonObject>> = {
+  '/v1/chat/completions': (turns) => ({ model: 'alpha-3-flash', messages: messagesOf(turns) }),
+  '/v1/messages': (turns) => ({
+    model: 'alpha-3-flash',
+    max_tokens: 100,
+    messages: messagesOf(turns),
+  }),
+  '/v1beta/models/alpha-3-flash:generateContent': (turns) => ({
+    contents: turns.map((text, at) => {
+      return { role: at % 2 === 0 ? 'user' : 'model', parts: [{ text }] };
+    }),
+  }),
+};
+
+function messagesOf(turns: readonly string[]): JsonObject[] {
+  return turns.map((content, at) => ({ role: at % 2 === 0 ? 'user' : 'assistant', content }));
+}
+
+test.each(Object.entries(CONVERSATIONS))(
+  'a conversation that begins with a greeting and has no name keeps its account (%s)',
+  async (path, bodyOf) => {
+    await start();
+    const accounts = new Set<string>();
+    for (let count = 0; count < 10; count += 1) {
+      for (const turns of [3, 5]) {
+        await gateway.must('POST', path, bodyOf(TURNS.slice(0, turns)));
+        accounts.add(upstream.calls.at(-1)?.account ?? '');
+      }
+    }
+    expect(accounts.size).toBe(1);
+  },
+);
 
 test('sessions that come mixed keep their accounts, and are spread over all', async () => {
   await start();
@@ -78,7 +114,7 @@ test('sessions that come mixed keep their accounts, and are spread over all', as
   }
   expect(homes.size).toBe(40);
   expect(new Set(homes.values()).size).toBe(LABELS.length);
-});
+}, 60_000);
 
 test('a cooldown of its account moves a session softly, and back', async () => {
   await start();

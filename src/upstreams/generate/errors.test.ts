@@ -257,3 +257,31 @@ test('an error body of any shape is survived', () => {
   expect(classify(400, '[{"error":{"message":"in a list"}}]').message).toBe('in a list');
   expect(classify(400, '{"error":"a text"}').message).toBe('a text');
 });
+
+test.each([
+  [413, 'rejected', 'too-large'],
+  [504, 'path', 'timeout'],
+  [500, 'path', 'upstream-unavailable'],
+])('the client is told %i as the failure %s is: %s', (status, failure, kind) => {
+  const error = classify(status, {});
+  expect([error.failure?.kind, error.kind]).toEqual([failure, kind]);
+});
+
+test('a page blames nobody, whatever its status; a quota of an hour is used up', () => {
+  expect(classify(400, HTML).failure?.kind).toBe('path');
+  expect(classify(401, HTML).failure?.kind).toBe('path');
+  const hourly = classify(429, { details: [quotaFailure('RequestsPerHourPerModel')] });
+  expect(hourly.failure?.kind).toBe('quota-exhausted');
+});
+
+test('an address where to verify is shown only when it is one of the web', () => {
+  const detailWith = (validation_url: string) =>
+    classify(403, {
+      message: 'Verify.',
+      details: [errorInfo('VALIDATION_REQUIRED', { validation_url })],
+    }).failure?.detail;
+  expect(detailWith('https://accounts.example/verify')).toBe(
+    'https://accounts.example/verify Verify.',
+  );
+  expect(detailWith('javascript:alert(1)')).toBe('Verify.');
+});

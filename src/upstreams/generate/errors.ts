@@ -124,6 +124,10 @@ const CLIENT_ERRORS: Readonly<
   'quota-exhausted': { kind: 'quota-exhausted', message: 'The upstream quota is used up.' },
   unauthenticated: { kind: 'upstream-auth', message: 'The upstream refused the credential.' },
   'credential-revoked': { kind: 'upstream-auth', message: 'The upstream credential was revoked.' },
+  'credential-unavailable': {
+    kind: 'upstream-unavailable',
+    message: 'No credential for the upstream could be had just now.',
+  },
   'verification-required': {
     kind: 'upstream-auth',
     message: 'The upstream wants the account to be verified.',

@@ -1,0 +1,358 @@
+import { expect, test } from 'vitest';
+import { createFakeClock, type FakeClock } from '../../test/support/fake-clock.ts';
+import { createFakeUpstream } from '../../test/support/fake-upstream.ts';
+import {
+  createSeedPool,
+  type PoolSeed,
+  type SeedPool,
+  type SeedPoolOptions,
+} from '../../test/support/seed-pool.ts';
+import { GatewayError, type UpstreamFailure } from '../canonical/error.ts';
+import type { Lease, LeaseOutcome, LeaseRequest, LeaseResult } from '../pool/pool.ts';
+import { type AttemptDependencies, type AttemptPlan, runAttempts } from './attempts.ts';
+import type { CallRecord } from './dispatcher.ts';
+import { createRetryBudget } from './retry-budget.ts';
+
+/** What an attempt on that account meets; undefined answers well. */
+type Meet = (account: string, nth: number) => UpstreamFailure | Error | undefined;
+
+interface Bench extends SeedPool {
+  readonly clock: FakeClock;
+  readonly record: CallRecord;
+  /** The accounts attempts were made on, in order. */
+  readonly asked: string[];
+  readonly plans: AttemptPlan[];
+  /** How each lease ended; dry runs are in it as well. */
+  readonly ends: { readonly account: string; readonly outcome: LeaseOutcome }[];
+  /** Leases that nobody gave back. */
+  openLeases(): number;
+  run(meet: Meet, request?: Partial<LeaseRequest>, signal?: AbortSignal): Promise<string>;
+  /** As `run`; resolves with the error. */
+  fail(meet: Meet, request?: Partial<LeaseRequest>, signal?: AbortSignal): Promise<unknown>;
+}
+
+interface BenchOptions extends Partial<Omit<SeedPoolOptions, 'accounts'>> {
+  readonly accounts: string | readonly PoolSeed[];
+  readonly budget?: AttemptDependencies['budget'];
+  readonly jitter?: number;
+}
+
+/** Accounts are named by letters and asked in their order. */
+function benchOf({ accounts, budget, jitter = 0, ...options }: BenchOptions): Bench {
+  const clock = createFakeClock();
+  const upstream = createFakeUpstream(() => ({ frames: [] }));
+  const seeds =
+    typeof accounts === 'string'
+      ? [...accounts].map((id, index) => ({ id, priority: -index }))
+      : accounts;
+  const seeded = createSeedPool({ upstream, clock, ...options, accounts: seeds });
+  const record: CallRecord = { attempts: [], timings: {} };
+  const asked: string[] = [];
+  const plans: AttemptPlan[] = [];
+  const ends: { account: string; outcome: LeaseOutcome }[] = [];
+  let open = 0;
+  const watch = (lease: Lease): Lease => {
+    open += 1;
+    const release = (outcome: LeaseOutcome): void => {
+      open -= 1;
+      ends.push({ account: lease.account.id, outcome });
+      lease.release(outcome);
+    };
+    return { ...lease, release };
+  };
+  const lease = (request: LeaseRequest): LeaseResult => {
+    const result = seeded.pool.lease(request);
+    return result.kind === 'lease' ? { ...result, lease: watch(result.lease) } : result;
+  };
+  const dependencies = {
+    pool: { ...seeded.pool, lease },
+    clock,
+    random: () => jitter,
+    budget: budget ?? createRetryBudget(clock),
+  };
+  const run: Bench['run'] = (meet, request = {}, signal = new AbortController().signal) => {
+    const leaseRequest = { model: 'm', clientKeyId: 'k', ...request };
+    return runAttempts(
+      { leaseRequest, signal, record },
+      async ({ account, release }, plan) => {
+        asked.push(account.id);
+        plans.push(plan);
+        const met = meet(account.id, asked.length);
+        if (met instanceof Error) throw met;
+        if (met !== undefined) throw failed(met);
+        release({ kind: 'success' });
+        return account.id;
+      },
+      dependencies,
+    );
+  };
+  return {
+    ...seeded,
+    clock,
+    record,
+    asked,
+    plans,
+    ends,
+    openLeases: () => open,
+    run,
+    fail: (...given) => run(...given).catch((error: unknown) => error),
+  };
+}
+
+function failed(failure: UpstreamFailure): GatewayError {
+  return new GatewayError({
+    kind: failure.kind === 'rejected' ? 'invalid-request' : 'upstream-unavailable',
+    source: 'upstream',
+    message: `met ${failure.kind}`,
+    failure,
+  });
+}
+
+/** Lets all waits of a request pass. */
+async function settled<Value>(bench: Bench, pending: Promise<Value>): Promise<Value> {
+  await bench.clock.advance(120_000);
+  return pending;
+}
+
+const LIMITED = { kind: 'rate-limited', status: 429, retryAfterMs: 30_000 } as const;
+const RENEWABLE = [...'abcdefgh'].map((id, index) => ({
+  id,
+  priority: -index,
+  isRenewable: true,
+}));
+
+test.each<readonly [string, Meet]>([
+  ['an answer', () => undefined],
+  ['a limit of each account', () => LIMITED],
+  ['refused credentials', () => ({ kind: 'unauthenticated', status: 401 })],
+  ['faults of the path', () => ({ kind: 'path', status: 500 })],
+  ['lost connections', () => ({ kind: 'connection-lost' })],
+  ['an overload', () => ({ kind: 'overloaded', status: 503 })],
+  ['a 400', () => ({ kind: 'rejected', status: 400 })],
+  ['a bad signature', () => ({ kind: 'bad-signature', status: 400 })],
+  ['a fault of our own', () => new Error('a bug')],
+])('every account is given back, once: %s', async (_what, meet) => {
+  const bench = benchOf({ accounts: RENEWABLE });
+  await settled(bench, bench.fail(meet));
+  expect(bench.openLeases()).toBe(0);
+  expect(bench.ends.length).toBeGreaterThan(0);
+});
+
+test('a fault of our own is held against no account, and is not tried on another', async () => {
+  const bench = benchOf({ accounts: 'ab' });
+  expect(await bench.fail(() => new TypeError('a bug'))).toBeInstanceOf(TypeError);
+  expect(bench.asked).toEqual(['a']);
+  expect(bench.ends).toEqual([{ account: 'a', outcome: { kind: 'neutral' } }]);
+});
+
+test('a failure that comes when the client has left is held against no account', async () => {
+  const bench = benchOf({ accounts: 'ab' });
+  const leaving = new AbortController();
+  const meet: Meet = () => {
+    leaving.abort();
+    return { kind: 'path', status: 500 };
+  };
+  expect(await bench.fail(meet, {}, leaving.signal)).toMatchObject({ kind: 'client-gone' });
+  expect(bench.asked).toEqual(['a']);
+  expect(bench.ends).toEqual([{ account: 'a', outcome: { kind: 'neutral' } }]);
+});
+
+test('six accounts are asked, each with its token and with a renewed one, and no seventh', async () => {
+  const bench = benchOf({ accounts: RENEWABLE });
+  const error = await bench.fail(() => ({ kind: 'unauthenticated', status: 401 }));
+  expect(bench.asked.join('')).toBe('aabbccddeeff');
+  expect(bench.plans.map(({ refreshCredential }) => refreshCredential)).toEqual(
+    bench.asked.map((_account, at) => at % 2 === 1),
+  );
+  expect(error).toMatchObject({ kind: 'upstream-auth', retryAfterMs: 1000 });
+});
+
+test('a lost connection is repeated on a fresh one, and only what is lost again counts', async () => {
+  const bench = benchOf({ accounts: 'abcde' });
+  await settled(
+    bench,
+    bench.fail(() => ({ kind: 'connection-lost' })),
+  );
+  expect(bench.asked.join('')).toBe('aabbcc');
+  expect(bench.plans.map(({ freshConnection }) => freshConnection)).toEqual(
+    bench.asked.map((_account, at) => at % 2 === 1),
+  );
+});
+
+test.each(['path', 'unusable-answer'] as const)('%s: three accounts are asked', async (kind) => {
+  const bench = benchOf({ accounts: 'abcde' });
+  const error = await settled(
+    bench,
+    bench.fail(() => ({ kind })),
+  );
+  expect(bench.asked.join('')).toBe('abc');
+  expect(error).toMatchObject({ failure: { kind } });
+});
+
+test('a retry of a fault of the path is taken from the budget of all, one of a limit is not', async () => {
+  let taken = 0;
+  let hasRoom = true;
+  let requests = 0;
+  const budget = {
+    noteRequest: () => {
+      requests += 1;
+    },
+    hasRoom: () => hasRoom,
+    take: () => {
+      taken += 1;
+      return true;
+    },
+  };
+  const bench = benchOf({ accounts: 'abcdefgh', budget });
+  const path: Meet = (_account, nth) => (nth < 3 ? { kind: 'path' } : undefined);
+  await settled(bench, bench.run(path));
+  expect([requests, taken]).toEqual([1, 2]);
+  await bench.run((account) => (account < 'd' ? LIMITED : undefined));
+  expect([requests, taken]).toEqual([2, 2]);
+  hasRoom = false;
+  for (const kind of ['path', 'overloaded'] as const) {
+    bench.asked.length = 0;
+    expect(await bench.fail(() => ({ kind }))).toMatchObject({ failure: { kind } });
+    expect(bench.asked).toHaveLength(1);
+  }
+});
+
+test('the only account of an overloaded upstream is asked once more, with jitter, and no third time', async () => {
+  const bench = benchOf({ accounts: 'a', jitter: 0.5 });
+  const pending = bench.fail(() => ({ kind: 'overloaded', status: 503 }));
+  await bench.clock.advance(5249);
+  expect(bench.asked).toEqual(['a']);
+  await bench.clock.advance(1);
+  expect(bench.asked).toEqual(['a', 'a']);
+  expect(await settled(bench, pending)).toMatchObject({ failure: { kind: 'overloaded' } });
+  expect(bench.asked).toEqual(['a', 'a']);
+});
+
+test('who comes while the upstream rests is told when to come again', async () => {
+  const bench = benchOf({ accounts: 'ab' });
+  void bench.fail(() => ({ kind: 'overloaded', status: 503, retryAfterMs: 40_000 }));
+  await bench.clock.advance(10_000);
+  const error = await bench.fail(() => undefined);
+  expect(error).toMatchObject({ kind: 'overloaded', retryAfterMs: 30_000 });
+  expect(bench.record.passedOver).toEqual([
+    { accountId: 'a', verdict: 'upstream is overloaded' },
+    { accountId: 'b', verdict: 'upstream is overloaded' },
+  ]);
+});
+
+test.each<readonly [UpstreamFailure['kind'], GatewayError['kind'], number]>([
+  ['rate-limited', 'rate-limited', 1000],
+  ['quota-exhausted', 'quota-exhausted', 1000],
+  ['unauthenticated', 'upstream-auth', 1000],
+  ['credential-revoked', 'upstream-auth', 1000],
+  ['verification-required', 'upstream-auth', 1000],
+  ['forbidden', 'upstream-auth', 1000],
+  ['model-forbidden', 'upstream-auth', 1000],
+])('%s of six accounts, with others left, is told as %s', async (kind, told, retryAfterMs) => {
+  const bench = benchOf({ accounts: 'abcdefgh' });
+  const error = await bench.fail(() => ({ kind, retryAfterMs: 50_000 }), { session: 's' });
+  expect(bench.asked.join('')).toBe('abcdef');
+  expect(error).toMatchObject({ kind: told, retryAfterMs });
+  expect(error).not.toMatchObject({ message: `met ${kind}` });
+  // Looking for what is left moves no session.
+  expect(bench.pool.sessions.sessions().map(({ accountId }) => accountId)).not.toContain('g');
+  expect(JSON.stringify(bench.pool.sessions.sessions())).not.toContain('"g"');
+});
+
+test.each<readonly [UpstreamFailure['kind'], GatewayError['kind'], number]>([
+  ['quota-exhausted', 'quota-exhausted', 50_000],
+  ['unauthenticated', 'upstream-auth', 60_000],
+  ['verification-required', 'upstream-auth', 600_000],
+  ['model-forbidden', 'upstream-auth', 3_600_000],
+])('%s of all accounts is told as %s, with the soonest recovery', async (kind, told, wait) => {
+  const bench = benchOf({ accounts: 'abc' });
+  const error = await bench.fail(() => ({ kind, retryAfterMs: 50_000 }));
+  expect(error).toMatchObject({ kind: told, retryAfterMs: wait });
+});
+
+test('a limit of all six accounts that are asked is told with the soonest recovery', async () => {
+  const bench = benchOf({ accounts: 'abcdef' });
+  const error = await bench.fail((account) => ({
+    kind: 'rate-limited',
+    retryAfterMs: account === 'd' ? 20_000 : 50_000,
+  }));
+  expect(error).toMatchObject({ kind: 'rate-limited', retryAfterMs: 20_000 });
+});
+
+test.each(['ab', 'a'])(
+  'of %s the word that there is no such model reaches the client',
+  async (known) => {
+    const bench = benchOf({ accounts: 'ab' });
+    if (known === 'a') bench.book.apply('b', { kind: 'disable' });
+    const error = await bench.fail(() => ({ kind: 'model-not-found', status: 404 }));
+    expect(bench.asked.join('')).toBe(known);
+    expect(error).toMatchObject({ message: 'met model-not-found' });
+  },
+);
+
+test('an outage is told also when the last account that was asked was at its limit', async () => {
+  const bench = benchOf({ accounts: 'ab', jitter: 1 });
+  bench.book.apply('b', {
+    kind: 'failure',
+    model: 'm',
+    failure: { kind: 'rate-limited', retryAfterMs: 1000 },
+  });
+  await bench.clock.advance(400);
+  const error = await settled(
+    bench,
+    bench.fail((account) => (account === 'a' ? { kind: 'path', status: 502 } : LIMITED)),
+  );
+  expect(bench.asked).toEqual(['a', 'a', 'b']);
+  expect(error).toMatchObject({ failure: { kind: 'path' } });
+});
+
+const CACHE_FIRST = { mode: 'cache-first', maxWaitMs: 10_000 } as const;
+
+/** Makes an account rest, as a request of somebody else may at any time. */
+function rest({ book }: Bench, account: string, restMs: number): void {
+  const failure = { kind: 'rate-limited', retryAfterMs: restMs } as const;
+  book.apply(account, { kind: 'failure', model: 'm', failure });
+}
+
+test('a request waits for the account of its session no longer than it may in all', async () => {
+  const bench = benchOf({ accounts: 'ab', settings: CACHE_FIRST });
+  await bench.run(() => undefined, { session: 's' });
+  rest(bench, 'a', 4000);
+  const pending = bench.run(() => undefined, { session: 's' });
+  await bench.clock.advance(3500);
+  rest(bench, 'a', 4000);
+  await bench.clock.advance(3900);
+  rest(bench, 'a', 4000);
+  await bench.clock.advance(99);
+  expect(bench.asked).toEqual(['a']);
+  await bench.clock.advance(1);
+  expect(await pending).toBe('b');
+});
+
+test('what it waited before an attempt counts when it would wait again', async () => {
+  const bench = benchOf({ accounts: 'a', settings: CACHE_FIRST });
+  await bench.run(() => undefined, { session: 's' });
+  rest(bench, 'a', 8000);
+  const pending = bench.fail(() => ({ kind: 'overloaded', status: 503 }), { session: 's' });
+  await bench.clock.advance(8000);
+  expect(bench.asked).toEqual(['a', 'a']);
+  // Of its patience two seconds are left: it waits out the overload as any request does.
+  await bench.clock.advance(5099);
+  expect(bench.asked).toEqual(['a', 'a']);
+  await bench.clock.advance(1);
+  expect(bench.asked).toEqual(['a', 'a', 'a']);
+  await pending;
+});
+
+test('behind an overload a request still waits for an account that rests', async () => {
+  const bench = benchOf({ accounts: 'a', settings: CACHE_FIRST });
+  await bench.run(() => undefined, { session: 's' });
+  const met: UpstreamFailure = { kind: 'overloaded', status: 503, retryAfterMs: 20_000 };
+  const pending = bench.run((_account, nth) => (nth === 2 ? met : undefined), { session: 's' });
+  await bench.clock.advance(19_000);
+  rest(bench, 'a', 5000);
+  await bench.clock.advance(4999);
+  expect(bench.asked).toEqual(['a', 'a']);
+  await bench.clock.advance(1);
+  expect(await pending).toBe('a');
+});
