@@ -40,6 +40,8 @@ test.each<[JsonValue, string]>([
   [{ proxy: { custom_mapping: { 'gpt*': 1 } } }, 'proxy.custom_mapping["gpt*"]: must be string'],
   [{ proxy: { trusted_proxies: ['0.0.0.0/0'] } }, 'proxy.trusted_proxies: must not trust'],
   [{ proxy: { cors_origins: ['*'] } }, 'proxy.cors_origins: must be origins'],
+  [{ proxy: { allowed_hosts: ['http://box'] } }, 'proxy.allowed_hosts: must be'],
+  [{ admin_password: 'two\nlines' }, 'admin_password: must be one line'],
   [{ proxy: { thinking: { budget: 1023 } } }, 'proxy.thinking.budget: must be >= 1024'],
   [{ proxy: { thinking: { budget: 2048.5 } } }, 'proxy.thinking.budget: must be integer'],
   [{ proxy: { thinking: { mode: 'max' } } }, 'proxy.thinking.mode: must be one of auto, pass'],
@@ -105,6 +107,7 @@ test('an entry that is wrong does not make its map wrong as well', () => {
 test.each<[JsonValue, string]>([
   [{ proxy: { auth_modf: 'strict' } }, 'proxy.auth_modf'],
   [{ proxy: { authMode: 'strict' } }, 'proxy.authMode'],
+  [{ proxy: { auht_mode: 'strict' } }, 'proxy.auht_mode'],
   [{ prozy: {} }, 'prozy'],
   [{ apikey: 'k' }, 'apikey'],
   [{ upstream: {} }, 'upstream'],

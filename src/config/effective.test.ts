@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { resolveSettings } from './effective.ts';
 import type { Environment } from './env.ts';
+import type { ConfigFile } from './schema.ts';
 
 test('without anything said the defaults of the specification hold', () => {
   const settings = resolveSettings({ environment: {}, file: {} });
@@ -46,6 +47,50 @@ test('flags win over environment, environment over file', () => {
   const settings = resolveSettings({ flags: { port: 3 }, environment, file });
   expect(settings).toMatchObject({ port: 3, host: 'b', authMode: 'strict' });
 });
+
+test('that order holds for each setting that several may say', () => {
+  const file: ConfigFile = {
+    proxy: {
+      host: 'file',
+      port: 1,
+      auth_mode: 'off',
+      log_level: 'error',
+      max_body_size: 1,
+      trusted_proxies: ['file'],
+      allowed_hosts: ['file'],
+      cors_origins: ['file'],
+      fetch_remote_media: true,
+    },
+  };
+  const environment: Environment = {
+    host: 'env',
+    port: 2,
+    authMode: 'auto',
+    logLevel: 'warn',
+    maxBodyBytes: 2,
+    ...lists('env'),
+    fetchRemoteMedia: false,
+    dataDir: '/env',
+  };
+  const flags = { host: 'flag', port: 3, authMode: 'strict', logLevel: 'debug' } as const;
+  expect(resolveSettings({ environment: {}, file })).toMatchObject({
+    ...{ host: 'file', port: 1, authMode: 'off', logLevel: 'error', maxBodyBytes: 1 },
+    ...lists('file'),
+    fetchRemoteMedia: true,
+  });
+  const said = { maxBodyBytes: 2, ...lists('env'), fetchRemoteMedia: false };
+  expect(resolveSettings({ environment, file })).toMatchObject({
+    ...{ host: 'env', port: 2, authMode: 'auto', logLevel: 'warn', dataDir: '/env' },
+    ...said,
+  });
+  expect(
+    resolveSettings({ flags: { ...flags, dataDir: '/flag' }, environment, file }),
+  ).toMatchObject({ ...flags, dataDir: '/flag', ...said });
+});
+
+function lists(from: string) {
+  return { trustedProxies: [from], allowedHosts: [from], corsOrigins: [from] };
+}
 
 test('the console password is WEB_PASSWORD, then admin_password, then the key', () => {
   const file = { api_key: 'k', admin_password: 'p' };

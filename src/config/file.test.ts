@@ -1,4 +1,4 @@
-import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
@@ -44,6 +44,19 @@ test('a broken file starts from its last good copy, or not at all (T27)', async 
   await writeConfig(path, STRICT);
   await writeFile(path, '');
   expect(await loadConfig(path)).toMatchObject({ origin: 'last-good-copy', raw: STRICT });
+});
+
+test('a file that cannot be read is no missing one: its copy stands in, or there is no start (T27)', async () => {
+  await mkdir(path);
+  await expect(loadConfig(path)).rejects.toThrow('cannot be read (EISDIR)');
+  await writeFile(lastGoodPath(path), JSON.stringify(STRICT));
+  expect(await loadConfig(path)).toMatchObject({ origin: 'last-good-copy', raw: STRICT });
+});
+
+test('a write that fails leaves nothing behind', async () => {
+  await mkdir(path);
+  await expect(writeConfig(path, STRICT)).rejects.toThrow('EISDIR');
+  expect(await readdir(folder)).toEqual(['gui_config.json']);
 });
 
 test('an accepted edit by hand becomes the last good copy; a bad one does not', async () => {

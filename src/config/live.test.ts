@@ -22,7 +22,12 @@ afterEach(async () => {
 });
 
 /** A clock whose timers run only when the test says so. */
-function createManualClock(): { readonly clock: Clock; fire(delayMs: number): void } {
+function createManualClock(): {
+  readonly clock: Clock;
+  fire(delayMs: number): void;
+  /** The delays that timers wait for. */
+  waitingFor(): readonly number[];
+} {
   const waiting = new Map<object, { readonly delayMs: number; readonly run: () => void }>();
   const startTimer = (delayMs: number, run: () => void) => {
     const key = {};
@@ -38,6 +43,7 @@ function createManualClock(): { readonly clock: Clock; fire(delayMs: number): vo
         timer.run();
       }
     },
+    waitingFor: () => [...waiting.values()].map(({ delayMs }) => delayMs),
   };
 }
 
@@ -118,7 +124,7 @@ test('an update does not overwrite an edit by hand that has problems', async () 
 
 test('a burst of changes in the folder is read once, other files are not looked at', async () => {
   let report: (fileName: string | null) => void = () => undefined;
-  const { clock, fire } = createManualClock();
+  const { clock, fire, waitingFor } = createManualClock();
   const { config } = await start((_folder, onChange) => {
     report = onChange;
     return { close: () => undefined };
@@ -126,12 +132,54 @@ test('a burst of changes in the folder is read once, other files are not looked 
   const changed = new Promise<Settings>((resolve) => config.subscribe(resolve));
   await write({ proxy: { port: 9001 } });
   report('other.json');
-  fire(100);
-  expect(config.current().port).toBe(8045);
+  expect(waitingFor()).not.toContain(100);
   report('gui_config.json');
   report(null);
+  expect(waitingFor().filter((delayMs) => delayMs === 100)).toHaveLength(1);
   fire(100);
   expect((await changed).port).toBe(9001);
+});
+
+test('where the system does not say which file changed, ours is looked at', async () => {
+  let report: (fileName: string | null) => void = () => undefined;
+  const { clock, fire } = createManualClock();
+  const { config } = await start((_folder, onChange) => {
+    report = onChange;
+    return { close: () => undefined };
+  }, clock);
+  const changed = new Promise<Settings>((resolve) => config.subscribe(resolve));
+  await write({ proxy: { port: 9003 } });
+  report(null);
+  fire(100);
+  expect((await changed).port).toBe(9003);
+});
+
+test('a folder that reports nothing is looked at every two seconds, until the end', async () => {
+  await write({});
+  const { clock, fire, waitingFor } = createManualClock();
+  const { config } = await start(() => undefined, clock);
+  const changed = new Promise<Settings>((resolve) => config.subscribe(resolve));
+  fire(0);
+  await expect.poll(waitingFor, { interval: 1 }).toEqual([2000]);
+  await write({ proxy: { port: 9004 } });
+  fire(2000);
+  await expect.poll(waitingFor, { interval: 1 }).toEqual([100, 2000]);
+  fire(100);
+  expect((await changed).port).toBe(9004);
+  await config.close();
+  expect(waitingFor()).toEqual([]);
+});
+
+test('a part that fails with the new settings keeps no other from them; what changes nothing is not told', async () => {
+  const { config, warnings } = await start();
+  const seen: number[] = [];
+  config.subscribe(() => {
+    throw new Error('cannot');
+  });
+  config.subscribe(({ port }) => seen.push(port));
+  await config.update({ proxy: { port: 9005 } });
+  await config.update({ theme: 'dark' });
+  expect([seen, warnings]).toEqual([[9005], [expect.stringContaining('could not take')]]);
 });
 
 test('the real folder watch reports an edit', async () => {

@@ -219,3 +219,14 @@ function balanceOf(events: readonly CanonicalEvent[]): number {
     return kind === 'block-end' ? open - 1 : open;
   }, 0);
 }
+
+test('choices that are cut end in their order, also when the upstream fails behind them', () => {
+  const events = [open(0, 1), ...words(0, 'bEND'), open(1), ...words(1, 'aFIN'), ERROR];
+  expect(cut(events, ['END', 'FIN'], 2).at(-1)).toMatchObject({
+    kind: 'finish',
+    choices: [
+      { choice: 0, stopSequence: 'FIN' },
+      { choice: 1, stopSequence: 'END' },
+    ],
+  });
+});

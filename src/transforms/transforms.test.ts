@@ -397,3 +397,19 @@ test('an empty thought that carries the signature of a text stays, one that carr
   expect(sent('text')).toEqual(['thinking', 'text']);
   expect(sent('thinking')).toEqual(['text']);
 });
+
+test('a result that stands before its call is not taken for its answer', () => {
+  const turns = [user('go'), user(result('t1', 'too early')), assistant(call('t1')), user('next')];
+  expect(() => turnsAfter(turns)).toThrow(/no earlier assistant message holds/);
+});
+
+test('texts that meet at a border stay apart where one of them is signed', () => {
+  const signature: Signature = { value: 'U0lH', family: 'alpha', on: 'text' };
+  const turns: Turn[] = [
+    user('go'),
+    { role: 'assistant', parts: [{ ...text('a'), signature }] },
+    assistant('b'),
+    user('and?'),
+  ];
+  expect(turnsAfter(turns)[1]?.parts).toEqual([{ ...text('a'), signature }, text('b')]);
+});

@@ -193,6 +193,19 @@ test('a token count grows with the prompt', async () => {
   expect(await count('Hi '.repeat(100))).toBeGreaterThan(short);
 });
 
+test('a token count says whether somebody counted', async () => {
+  const ask = { model: MODEL, messages: [user('Hi '.repeat(100))] };
+  const marked = async () => {
+    const { data, response } = await client.messages.countTokens(ask).withResponse();
+    expect(data.input_tokens).toBeGreaterThan(50);
+    return response.headers.get('x-isthmus-estimate');
+  };
+  expect(await marked()).toBeNull();
+  await app.sandbox.addFault({ endpoint: 'count-tokens', status: 501, count: 9 });
+  expect(await marked()).toBe('tokens');
+  await app.sandbox.clearFaults();
+});
+
 test('P081 a stream the upstream cuts makes the SDK throw', async () => {
   const stream = client.messages.stream(hello(MODEL, 'UPSTREAM-CUT'));
   await expect(stream.finalMessage()).rejects.toThrow(APIError);

@@ -152,6 +152,22 @@ describe('what cannot be transcribed', () => {
     expect(error).toMatchObject({ status: 413, param: 'file' });
   });
 
+  test.each([
+    ['UPSTREAM-BLOCK SAFETY', 'content_policy_violation'],
+    ['UPSTREAM-FINISH RECITATION', 'content_policy_violation'],
+    ['UPSTREAM-FINISH MAX_TOKENS', 'invalid_value'],
+  ])('P081 a recording the model does not write down to its end: %s', async (prompt, code) => {
+    for (const response_format of ['json', 'text', 'srt', 'verbose_json']) {
+      const error = await refusalOf(transcribe({ prompt, response_format }));
+      expect(error).toMatchObject({ status: 400, param: 'file', code });
+    }
+    const file = await toFile(WAV, 'a.wav');
+    const stream = await client.audio.transcriptions.create({
+      ...{ file, model: MODEL, prompt, stream: true },
+    });
+    expect(await refusalOf(Array.fromAsync(stream))).toMatchObject({ param: 'file', code });
+  });
+
   test('a body that is no form', async () => {
     const call = client.post('/audio/transcriptions', { body: { model: MODEL } });
     expect(await refusalOf(call)).toMatchObject({ status: 415 });

@@ -30,9 +30,13 @@ test('calls whose clients leave, or that fail, give back what they reserved', as
   expect(tally(await drawAtOnce(2))).toEqual({ 'invalid_request_error after 1 attempts': 2 });
   await app.sandbox.addFault({ delayMs: 60_000, count: 1 });
   const gone = app.nextLine();
+  const abort = new AbortController();
   const leaving = client.images
-    .generate({ model: IMAGE_MODEL, prompt: 'slow' }, { timeout: 50 })
+    .generate({ model: IMAGE_MODEL, prompt: 'a slow boat' }, { signal: abort.signal })
     .catch(() => 'left');
+  const asked = async () => JSON.stringify((await app.sandbox.requests()).at(-1));
+  await expect.poll(asked, { interval: 5 }).toContain('a slow boat');
+  abort.abort();
   expect(await leaving).toBe('left');
   await gone;
   expect(tally(await drawAtOnce(5))).toEqual({

@@ -118,3 +118,42 @@ test('the deprecated function form pairs results with calls by name, oldest firs
   expect(request.canonical.parallelToolCalls).toBe(false);
   expect(refusal({ messages: [USER, result] }).field).toBe('messages[1].name');
 });
+
+test('a signed message is signed on its last text, a custom call on itself', () => {
+  const extra_content = { google: { thought_signature: 'gw1:fam:text:SIG' } };
+  const content = [
+    { type: 'text', text: 'a' },
+    { type: 'text', text: 'b' },
+  ];
+  const custom = { name: 'patch', input: 'x' };
+  const tool_calls = [{ id: 'c1', type: 'custom', custom, extra_content }];
+  const message = { role: 'assistant', content, tool_calls, extra_content };
+  const signature = expect.objectContaining({ value: 'SIG' });
+  expect(canonical({ messages: [USER, message] }).turns[1]?.parts).toEqual([
+    { kind: 'text', text: 'a' },
+    { kind: 'text', text: 'b', signature },
+    { kind: 'tool-call', id: 'c1', name: 'patch', input: { input: 'x' }, signature },
+  ]);
+});
+
+test('results of the deprecated form go to the oldest open call of their name', () => {
+  const called = (value: number) => ({
+    role: 'assistant',
+    function_call: { name: 'w', arguments: JSON.stringify({ value }) },
+  });
+  const answered = (content: string) => ({ role: 'function', name: 'w', content });
+  const messages = [USER, called(1), called(2), answered('one'), answered('two')];
+  const parts = canonical({ messages }).turns.flatMap((turn) => [...turn.parts]);
+  const [, first, second, one, two] = parts;
+  expect([one, two]).toMatchObject([
+    { callId: first !== undefined && 'id' in first && first.id, content: [{ text: 'one' }] },
+    { callId: second !== undefined && 'id' in second && second.id, content: [{ text: 'two' }] },
+  ]);
+});
+
+test('a tool message without a name of its own takes that of its call; its other fields are noted', () => {
+  const message = { role: 'tool', tool_call_id: 'c1', name: '', content: 'x', is_error: true };
+  const messages = [USER, message];
+  expect(canonical({ messages }).turns[1]?.parts[0]).toMatchObject({ name: undefined });
+  expect(notes({ messages })).toEqual(['dropped messages[1].is_error']);
+});

@@ -49,11 +49,14 @@ function readSchemaFormat(format: JsonObject, context: ReadContext): OutputForma
   const schema = readSchema(holder.schema, `${path}.schema`);
   const description = readString(holder, 'description', path);
   if (schema === undefined) return { kind: 'json' };
-  return { kind: 'json-schema', schema: describe(schema, description), name, strict };
+  return { kind: 'json-schema', schema: describeSchema(schema, description), name, strict };
 }
 
 /** What the format is for belongs to its schema, unless that says it itself. */
-function describe(schema: JsonObject | boolean, description: string | undefined) {
+export function describeSchema(
+  schema: JsonObject | boolean,
+  description: string | undefined,
+): JsonObject | boolean {
   if (typeof schema === 'boolean' || !description || schema.description !== undefined) {
     return schema;
   }

@@ -120,3 +120,15 @@ test('P066 hostile markdown is split in linear time', () => {
   });
   expect(spentMs).toBeLessThan(2000);
 });
+
+test('the highest detail is the highest resolution; sound in an Ogg file is named by the file', () => {
+  const url = 'data:image/png;base64,AA==';
+  const content = [
+    { type: 'image_url', image_url: { url, detail: 'original' } },
+    { type: 'input_audio', input_audio: { data: 'AA==', format: 'opus' } },
+  ];
+  expect(canonical({ messages: [{ role: 'user', content }] }).turns[0]?.parts).toMatchObject([
+    { resolution: 'high' },
+    { mediaType: 'audio/ogg' },
+  ]);
+});

@@ -66,4 +66,10 @@ describe('reasoning', () => {
     expect(canonical(fields).reasoning.amount).toEqual({ kind: 'effort', effort: 'low' });
     expect(notes(fields)).toEqual(['dropped thinking']);
   });
+  test('what loses is named by its own field', () => {
+    expect(notes({ reasoning_effort: 'low', thinking_budget: 900 })).toEqual([
+      'dropped thinking_budget',
+    ]);
+    expect(notes({ extra_body: { tone: 'dry' } })).toEqual(['dropped extra_body.tone']);
+  });
 });

@@ -23,6 +23,7 @@ test('V086 stop and n; nothing is added to the stop sequences (P070)', () => {
 test('P072 sampling figures are taken as they are', () => {
   const request = canonical({ temperature: 0.7, top_p: 0.95, top_k: 40, seed: 1 });
   expect(request.sampling).toEqual({ temperature: 0.7, topP: 0.95, topK: 40, seed: 1 });
+  for (const top_k of [0, -1]) expect(canonical({ top_k }).sampling.topK).toBeUndefined();
 });
 
 test('V085 response formats', () => {

@@ -85,3 +85,9 @@ test('custom tools carry their grammar', () => {
   expect(canonical({ tools }).tools).toMatchObject([{ kind: 'freeform', name: 'p', grammar }]);
   expect([...read({ tools }).answer.freeformTools]).toEqual(['p']);
 });
+
+test('a hosted search alone cannot be demanded, and the receipt says so', () => {
+  const fields = { web_search_options: {}, tool_choice: 'required' };
+  expect(canonical(fields).toolChoice).toEqual({ kind: 'auto', names: [] });
+  expect(notes(fields)).toEqual(['approximated tool_choice']);
+});

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import type { BlockOpening, CanonicalEvent } from '../../canonical/event.ts';
 import {
+  type Block,
   CONTEXT,
   chunksOf,
   eventsOf,
@@ -158,4 +159,44 @@ test('a model name or text with quotes and line ends cannot break out of its fra
   expect(text).not.toContain('\r');
   expect(chunksOf(text).every((chunk) => chunk.model === model)).toBe(true);
   expect(text.split('data: [DONE]\n\n')).toHaveLength(2);
+});
+
+test('a choice of which only sources are known has its role all the same', () => {
+  const [finish, ...rest] = eventsOf([[{ kind: 'text', pieces: ['a'] }], []]).reverse();
+  const sources = [{ url: 'https://a.example/', title: 'A' }];
+  const found: CanonicalEvent = {
+    ...{ kind: 'grounding', choice: 1, queries: ['q'] },
+    ...{ sources, citations: [] },
+  };
+  const events = [...rest.reverse(), found, ...(finish === undefined ? [] : [finish])];
+  const deltas = chunksOf(stream(events)).flatMap(({ choices }) =>
+    choices.flatMap(({ index, delta }) => (index === 1 ? [delta] : [])),
+  );
+  expect(deltas[0]).toMatchObject({ role: 'assistant' });
+  expect(deltas[1]).toMatchObject({ annotations: [{ type: 'url_citation' }] });
+});
+
+test.each([[['{"c":', '1}']], [[]]])(
+  'a signature known at the end of a call comes once, with arguments %j',
+  (json) => {
+    const call = { kind: 'call', id: 'c1', name: 'w', json } as const;
+    const late = eventsOf([[{ ...call, json, lateSignature: 'SIG' }]]);
+    const signed = JSON.stringify({ google: { thought_signature: 'gw1:fam:tool-call:SIG' } });
+    expect(stream(late).split(signed)).toHaveLength(2);
+    const [first] = unary(late).choices[0]?.message.tool_calls ?? [];
+    expect(JSON.stringify(first?.extra_content)).toBe(signed);
+  },
+);
+
+test('the deprecated form shows one call, streamed and in one piece', () => {
+  const call = (id: string): Block => ({ kind: 'call', id, name: id, json: ['{"a":1}'] });
+  const options = { ...OPTIONS, callForm: 'function_call' } as const;
+  const events = eventsOf([[call('first'), call('second')]], ['tool-calls']);
+  const text = stream(events, options);
+  expect(text).not.toContain('second');
+  const args = chunksOf(text).map((chunk) => chunk.choices[0]?.delta.function_call?.arguments);
+  expect(unary(events, options).choices[0]?.message.function_call).toEqual({
+    name: 'first',
+    arguments: args.join(''),
+  });
 });

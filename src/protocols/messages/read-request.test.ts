@@ -77,6 +77,9 @@ test('a system message cleared at the next user message is left out once there i
   const user = { role: 'user', content: 'U' };
   expect(read({ messages: [user, cleared] }).request.turns).toHaveLength(2);
   expect(read({ messages: [user, cleared, user] }).request.turns).toHaveLength(2);
+  const blocks = { ...cleared, content: [{ type: 'text', text: 'S' }] };
+  expect(read({ messages: [user, blocks] }).request.turns).toHaveLength(2);
+  expect(read({ messages: [user, blocks, user] }).request.turns).toHaveLength(2);
 });
 
 test('tools added in mid-conversation are declared and announced', () => {
@@ -225,12 +228,30 @@ test('a service tier, citations and the settings of a single message are not los
         ],
       },
       { role: 'user', content: [{ type: 'text', text: 'y', citations: [] }] },
+      { role: 'assistant', content: [{ type: 'tool_use', id: 't', name: 'n', input: {} }] },
+      {
+        role: 'user',
+        content: [
+          {
+            type: 'tool_result',
+            tool_use_id: 't',
+            content: [
+              {
+                type: 'document',
+                source: { type: 'text', media_type: 'text/plain', data: 'd' },
+                citations: { enabled: true },
+              },
+            ],
+          },
+        ],
+      },
     ],
   });
   expect(receipt).toEqual([
     'dropped messages[0].output_config',
     'dropped messages[0].content[0].citations',
     'dropped messages[1].content[0].citations',
+    'dropped messages[4].content[0].content[0].citations',
     'dropped service_tier',
   ]);
 });

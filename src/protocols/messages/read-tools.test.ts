@@ -34,19 +34,27 @@ test('V036 client tools keep name, description and schema', () => {
 test('V037 P054 server tools are recognised by prefix, whatever their date', () => {
   const { request, receipt } = read({
     tools: [
-      { ...SEARCH, type: 'web_search_20991231', allowed_domains: ['a.com'], max_uses: 8 },
-      { type: 'web_fetch_20250910', name: 'web_fetch' },
+      {
+        ...{ ...SEARCH, type: 'web_search_20991231', max_uses: 8 },
+        ...{ allowed_domains: ['a.com'], blocked_domains: ['b.com'] },
+      },
+      { type: 'web_fetch_20250910', name: 'web_fetch', max_content_tokens: 9 },
       { type: 'code_execution_20250825', name: 'code_execution' },
       { type: 'tool_search_tool_regex_20251119', name: 'tool_search_tool_regex' },
       { type: 'advisor_20260301', name: 'advisor', model: 'm' },
     ],
   });
   expect(request.tools).toMatchObject([
-    { kind: 'web-search', allowedDomains: ['a.com'] },
+    { kind: 'web-search', allowedDomains: ['a.com'], blockedDomains: ['b.com'] },
     { kind: 'url-context' },
     { kind: 'code-execution' },
   ]);
-  expect(receipt).toEqual(['dropped tools[0].max_uses', 'dropped tools[3]', 'dropped tools[4]']);
+  expect(receipt).toEqual([
+    'dropped tools[0].max_uses',
+    'dropped tools[1].max_content_tokens',
+    'dropped tools[3]',
+    'dropped tools[4]',
+  ]);
 });
 
 test('P054 server tools need no date', () => {
@@ -156,4 +164,16 @@ test('requiring any call of server tools alone is approximated', () => {
   const { request, receipt } = read({ tools: [SEARCH], tool_choice: { type: 'any' } });
   expect(request.toolChoice).toEqual({ kind: 'auto', names: [] });
   expect(receipt).toEqual(['approximated tool_choice']);
+});
+
+test('a choice of a tool that was left out, and examples of input, are on the receipt', () => {
+  const search = { type: 'tool_search_tool_regex_20251119', name: 'find' };
+  const tools = [{ ...WEATHER, input_examples: [{ c: 'Oslo' }] }, search];
+  const { request, receipt } = read({ tools, tool_choice: { type: 'tool', name: 'find' } });
+  expect(request).toMatchObject({ tools: [{ name: 'w' }], toolChoice: { kind: 'auto' } });
+  expect(receipt).toEqual([
+    'dropped tools[0].input_examples',
+    'dropped tools[1]',
+    'dropped tool_choice',
+  ]);
 });

@@ -184,6 +184,47 @@ test('only the first alternative is written', () => {
   expect(foldFrames(parseFrames(text)).content).toEqual([{ type: 'text', text: 'one' }]);
 });
 
+test('neither calls, sources nor the end of another alternative are those of the first', () => {
+  const other = [...callBlock(1, '{}'), GROUNDING].map((event) =>
+    'choice' in event ? { ...event, choice: 1 } : event,
+  );
+  const events: CanonicalEvent[] = [
+    { kind: 'start' },
+    ...textBlock(0, 'one'),
+    ...other,
+    {
+      kind: 'finish',
+      choices: [
+        { choice: 0, reason: 'stop' },
+        { choice: 1, reason: 'max-tokens' },
+      ],
+    },
+  ];
+  const message = foldFrames(parseFrames(writeStream(events)));
+  expect(message).toMatchObject({
+    content: [{ type: 'text', text: 'one' }],
+    stop_reason: 'end_turn',
+  });
+  expect(message.content).toHaveLength(1);
+});
+
+test('sources without a known query are one search; cached tokens never make the input negative', () => {
+  const usage = { ...USAGE, promptTokens: 50 };
+  const events = answer([
+    ...textBlock(0, 'Hi'),
+    {
+      ...{ kind: 'grounding', choice: 0, queries: [] },
+      ...{ sources: [{ url: 'u', title: 'T' }], citations: [] },
+    },
+    { kind: 'usage', usage },
+  ]);
+  expect(foldFrames(parseFrames(writeStream(events))).usage).toMatchObject({
+    input_tokens: 0,
+    cache_read_input_tokens: 60,
+    server_tool_use: { web_search_requests: 1 },
+  });
+});
+
 test('V056 images are blocks, code is fenced text, other media are named', () => {
   const whole = (
     index: number,
@@ -252,6 +293,12 @@ const stops: readonly (readonly [string, CanonicalEvent[], End, object])[] = [
     textBlock(0, 'x'),
     { reason: 'stop-sequence', stopSequence: 'END' },
     { stop_reason: 'stop_sequence', stop_sequence: 'END' },
+  ],
+  [
+    'a stop sequence behind a call',
+    [...callBlock(0, '{}'), ...textBlock(1, 'x')],
+    { reason: 'stop-sequence', stopSequence: 'END' },
+    { stop_reason: 'tool_use', stop_sequence: null },
   ],
   [
     'safety',

@@ -1,9 +1,14 @@
 import { expect, test } from 'vitest';
+import { GatewayError } from '../../canonical/error.ts';
 import type { CanonicalEvent } from '../../canonical/event.ts';
 import { fold } from '../../canonical/fold.ts';
 import { createFenceStripper } from './strip-fences.ts';
 
 const FINISH: CanonicalEvent = { kind: 'finish', choices: [{ choice: 0, reason: 'stop' }] };
+const ERROR: CanonicalEvent = {
+  kind: 'error',
+  error: new GatewayError({ kind: 'upstream-unavailable', source: 'upstream', message: 'cut' }),
+};
 
 function eventsOf(pieces: readonly string[]): CanonicalEvent[] {
   return [
@@ -56,6 +61,7 @@ test('positions of citations move with the text', () => {
     sources: [{ url: 'https://a.test', title: 'A' }],
     citations: [
       { startIndex: 0, endIndex: 3, text: '```', sources: [0] },
+      { startIndex: 0, endIndex: 15, text: '```json\n{"a":1}', sources: [0] },
       { startIndex: 8, endIndex: 15, text: '{"a":1}', sources: [0] },
     ],
   };
@@ -67,9 +73,9 @@ test('positions of citations move with the text', () => {
   });
 });
 
-test('an answer that breaks off keeps what came of it', () => {
+test.each([FINISH, ERROR])('an answer that breaks off keeps what came of it', (end) => {
   const strip = createFenceStripper();
   const events = eventsOf(['```json\n{"a"']).slice(0, 3);
-  const shown = [...events, FINISH].flatMap((event) => strip([event]));
-  expect(shown.map(({ kind }) => kind)).toEqual(['start', 'block-start', 'block-delta', 'finish']);
+  const shown = [...events, end].flatMap((event) => strip([event]));
+  expect(shown).toEqual([...events, end]);
 });

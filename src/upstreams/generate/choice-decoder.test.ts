@@ -84,3 +84,12 @@ test('what a client hands back of a signed text or picture is told with its sign
   const ends = [...events, ...decoder.end()].filter((event) => event.kind === 'block-end');
   expect(ends.map((end) => end.signedContent)).toEqual(['Sunny', 'AAA=', undefined]);
 });
+
+test('a second signature alone, or one of a thought behind a text, does not replace what vouches', () => {
+  expect(blocksOf(frame([{ text: 'a' }]), frame([signed('S')]), stop([signed('T')]))).toEqual([
+    { kind: 'text', text: 'a', signature: signature('S', 'text') },
+  ]);
+  expect(blocksOf(frame([{ text: 'a' }]), stop([thought('', signed('S'))]))).toEqual([
+    { kind: 'text', text: 'a' },
+  ]);
+});

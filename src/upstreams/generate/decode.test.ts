@@ -297,3 +297,12 @@ test('unknown parts, fields and shapes are passed over', () => {
     { kind: 'text', text: 'a' },
   ]);
 });
+
+test('P085 the last counts there were are those of the answer, whatever frames come behind them', () => {
+  const counted = (candidatesTokenCount: number) => ({
+    ...frame([{ text: 'a' }]),
+    usageMetadata: { promptTokenCount: 9, candidatesTokenCount },
+  });
+  const { usage } = reply(counted(1), counted(3), stop([{ text: 'b' }]));
+  expect(usage).toMatchObject({ promptTokens: 9, answerTokens: 3 });
+});

@@ -1,5 +1,11 @@
 import { expect, test } from 'vitest';
-import type { CanonicalRequest, Part, ToolCallPart, Turn } from '../../canonical/request.ts';
+import type {
+  CanonicalRequest,
+  Part,
+  ToolCallPart,
+  ToolResultContent,
+  Turn,
+} from '../../canonical/request.ts';
 import type { EncodeTarget } from '../upstream.ts';
 import { assistant, gemini, requestOf, sandbox, targetOf, user } from './__fixtures__/requests.ts';
 import { encode } from './encode.ts';
@@ -270,5 +276,48 @@ test('a detail level goes with single media where the model takes it, else the r
   expect(target.receipt.entries).toMatchObject([{ action: 'dropped', path: 'messages' }]);
   expect(encodeTurns([user(detailed)], targetOf('gemini-3-pro'))).toMatchObject([
     { parts: [{ mediaResolution: { level: 'MEDIA_RESOLUTION_LOW' } }] },
+  ]);
+});
+
+test('a detail level of a medium inside a tool result has no place there, and the receipt tells', () => {
+  const detailed = { ...png(), resolution: 'low' } as ToolResultContent;
+  const shown: Part = {
+    ...{ kind: 'tool-result', callId: 't1', name: 'get', isError: false },
+    content: [detailed],
+  };
+  const target = targetOf('gemini-3-pro');
+  const contents = encodeTurns([user('q'), assistant(call('t1')), user(shown)], target);
+  expect(contents).toMatchObject([
+    {},
+    {},
+    { parts: [{ functionResponse: { parts: [{ inlineData: { data: 'AAA=' } }] } }] },
+  ]);
+  expect(JSON.stringify(contents)).not.toContain('mediaResolution');
+  expect(target.receipt.entries).toContainEqual(
+    expect.objectContaining({ action: 'dropped', reason: expect.stringContaining('detail level') }),
+  );
+});
+
+test('a failed result that is an object says so, and a signature without its part is told', () => {
+  const failed: Part = {
+    ...{ kind: 'tool-result', callId: 't1', name: 'get', isError: true },
+    content: [{ kind: 'json', value: { code: 1 } }],
+  };
+  expect(encodeTurns([user('q'), assistant(call('t1')), user(failed)])).toMatchObject([
+    {},
+    {},
+    { parts: [{ functionResponse: { response: { error: { code: 1 } } } }] },
+  ]);
+  const target = targetOf('alpha-3-flash');
+  const signature = { value: 'S', family: 'alpha', on: 'tool-call' } as const;
+  modelParts(
+    [
+      { kind: 'thinking', text: 'hm', signature },
+      { kind: 'text', text: 'a' },
+    ],
+    target,
+  );
+  expect(target.receipt.entries).toMatchObject([
+    { action: 'dropped', reason: expect.stringContaining('not in the history') },
   ]);
 });

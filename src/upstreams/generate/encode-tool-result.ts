@@ -31,7 +31,12 @@ export function encodeToolResult(
     return { part: { functionResponse }, beside: encoded };
   }
   return {
-    part: { functionResponse: { ...functionResponse, parts: encoded.flatMap(asResponsePart) } },
+    part: {
+      functionResponse: {
+        ...functionResponse,
+        parts: encoded.flatMap((part) => asResponsePart(part, context)),
+      },
+    },
     beside: [],
   };
 }
@@ -51,7 +56,14 @@ function asText(item: Exclude<ToolResultContent, MediaPart>): string {
 }
 
 /** Inside a response stand only the bytes or the address; a resolution has no place there. */
-function asResponsePart({ inlineData, fileData }: WirePart): WireFunctionResponsePart[] {
+function asResponsePart(
+  { inlineData, fileData, mediaResolution }: WirePart,
+  { target }: EncodeContext,
+): WireFunctionResponsePart[] {
+  if (mediaResolution !== undefined) {
+    const reason = 'Media inside a tool result have no detail level of their own.';
+    target.receipt.add('dropped', 'messages', reason);
+  }
   if (inlineData !== undefined) return [{ inlineData }];
   return fileData === undefined ? [] : [{ fileData }];
 }

@@ -43,3 +43,14 @@ test('an answer without them has none, and odd shapes are passed over', () => {
   expect(end({ logprobsResult })?.logprobs?.tokens).toMatchObject([{ alternatives: [] }]);
   expect(end({ avgLogprobs: -3 })?.logprobs).toEqual({ tokens: [], average: -3 });
 });
+
+test('an average that a later frame does not repeat stays', () => {
+  const { choices } = reply(
+    frame([{ text: 'a' }], { avgLogprobs: -3 }),
+    frame([{ text: 'b' }], {
+      finishReason: 'STOP',
+      logprobsResult: { chosenCandidates: [rated('b', -1)] },
+    }),
+  );
+  expect(choices[0]?.end.logprobs).toMatchObject({ average: -3, tokens: [{ token: 'b' }] });
+});

@@ -465,3 +465,20 @@ test('a suffix for images is noted, not sent, where the model draws none', () =>
   expect(patch({ contents }, target, sandbox)).toEqual({ contents });
   expect(target.receipt.entries).toMatchObject([{ action: 'dropped', path: 'model' }]);
 });
+
+test('P013 a remembered signature of another family, or one the upstream refused, does not come back', () => {
+  const contents = [
+    { role: 'user', parts: [{ text: 'x' }] },
+    { role: 'model', parts: [{ functionCall: { id: 'c1', name: 'w', args: {} } }] },
+    { role: 'user', parts: [{ functionResponse: { id: 'c1', name: 'w', response: {} } }] },
+  ];
+  const sent = (family: string, signatures: 'carried' | 'stripped') => {
+    const recall = { ...targetOf('gemini-2.5-pro').recall, call: () => ({ value: 'OWN', family }) };
+    const target = targetOf('gemini-2.5-pro', { recall, signatures });
+    return JSON.stringify(patch({ contents }, target, gemini).contents);
+  };
+  const own = targetOf('gemini-2.5-pro').capabilities.signatureFamily;
+  expect(sent(own, 'carried')).toContain('"thoughtSignature":"OWN"');
+  expect(sent(own, 'stripped')).not.toContain('OWN');
+  expect(sent('other', 'carried')).not.toContain('OWN');
+});

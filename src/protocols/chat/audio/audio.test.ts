@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import type { CanonicalEvent, ChoiceEnd } from '../../../canonical/event.ts';
 import { fold } from '../../../canonical/fold.ts';
 import { createReceipt } from '../../../canonical/receipt.ts';
 import type { JsonObject } from '../../../lib/json.ts';
@@ -28,6 +29,12 @@ function sound(parts: Partial<UploadedFile> = {}): UploadedFile {
 function answer(body: JsonObject, text: string): JsonObject {
   const reply = fold(eventsOf([[{ kind: 'text', pieces: [text] }]]));
   return readAudioCall(inputOf(body), 'transcribe').writeReply(reply, CONTEXT);
+}
+
+function streamOf(events: readonly CanonicalEvent[]): string {
+  const call = readAudioCall(inputOf({ stream: 'true' }), 'transcribe');
+  const writer = call.createStreamWriter(CONTEXT);
+  return events.map((event) => writer.write(event)).join('');
 }
 
 test('a recording goes upstream with an instruction behind it', () => {
@@ -141,6 +148,27 @@ test('a model that gives no times is an error, not an empty subtitle', () => {
   expect(() => answer({ response_format: 'srt' }, 'just words')).toThrow(/no times/);
 });
 
+test.each<[Omit<ChoiceEnd, 'choice'>, RegExp]>([
+  [{ reason: 'safety', rawReason: 'RECITATION' }, /held this answer back: RECITATION/],
+  [{ reason: 'prompt-blocked', message: 'No songs.' }, /^No songs\.$/],
+  [{ reason: 'prompt-blocked' }, /refused/],
+  [{ reason: 'max-tokens' }, /split the recording/],
+])('P081 what does not reach the end of the recording is an error: %j', (end, message) => {
+  const said = eventsOf([[{ kind: 'text', pieces: ['Hel'] }]]).slice(0, -1);
+  const events: CanonicalEvent[] = [...said, { kind: 'finish', choices: [{ choice: 0, ...end }] }];
+  for (const response_format of ['json', 'text', 'srt', 'verbose_json']) {
+    const call = readAudioCall(inputOf({ response_format }), 'transcribe');
+    expect(() => call.writeReply(fold(events), CONTEXT)).toThrow(
+      expect.objectContaining({ kind: 'upstream-rejected', field: 'file' }),
+    );
+    expect(() => call.writeReply(fold(events), CONTEXT)).toThrow(message);
+  }
+  const text = streamOf(events);
+  expect(text).toContain('event: transcript.text.delta');
+  expect(text).not.toContain('transcript.text.done');
+  expect(text).toContain('event: error');
+});
+
 test('text forms are text for the client', () => {
   const typeOf = (format: string) =>
     readAudioCall(inputOf({ response_format: format }), 'transcribe').textType;
@@ -152,11 +180,7 @@ test('text forms are text for the client', () => {
 });
 
 test('a stream gives the words as they come, then all of them', () => {
-  const writer = readAudioCall(inputOf({ stream: 'true' }), 'transcribe').createStreamWriter(
-    CONTEXT,
-  );
-  const events = eventsOf([[{ kind: 'text', pieces: ['Hel', 'lo'] }]]);
-  const text = events.map((event) => writer.write(event)).join('');
+  const text = streamOf(eventsOf([[{ kind: 'text', pieces: ['Hel', 'lo'] }]]));
   expect(text.split('\n\n').map((frame) => frame.split('\n')[0])).toEqual([
     'event: transcript.text.delta',
     'event: transcript.text.delta',

@@ -1,5 +1,6 @@
 // Writes transcriptions, whole in five forms and streamed (`openai` resources/audio/transcriptions.d.ts).
 
+import type { GatewayError } from '../../../canonical/error.ts';
 import type { CanonicalEvent } from '../../../canonical/event.ts';
 import type { Reply } from '../../../canonical/fold.ts';
 import {
@@ -15,6 +16,7 @@ import type { StreamWriter } from '../../protocol.ts';
 import { writeErrorBody } from '../errors.ts';
 import type { AudioFormat, AudioSettings } from './read-request.ts';
 import { plainText, readTimedText, type TimedText, writeSrt, writeVtt } from './timed-text.ts';
+import { unfinishedError } from './unfinished.ts';
 
 /** The official client gives text forms as they are, and knows them by their type. */
 export function textTypeOf(format: AudioFormat): string | undefined {
@@ -32,11 +34,13 @@ export function textTypeOf(format: AudioFormat): string | undefined {
   }
 }
 
-/** @throws GatewayError when a timed form was asked for and the model gave no times */
+/** @throws GatewayError for an unfinished one, and when the model gave no times for a timed form */
 export function writeTranscription(
   reply: Reply,
   { task, format, hasWords }: AudioSettings,
 ): JsonObject {
+  const error = unfinishedError(reply.choices.map(({ end }) => end));
+  if (error !== undefined) throw error;
   const text = textOf(reply);
   switch (format) {
     case 'json':
@@ -87,6 +91,7 @@ export function createTranscriptionWriter(): StreamWriter {
   let usage: Usage = NO_USAGE;
   const frame = (type: string, fields: JsonObject): string =>
     eventFrame(type, JSON.stringify({ type, ...fields }));
+  const fail = (error: GatewayError): string => frame('error', writeErrorBody(error));
   const write = (event: CanonicalEvent): string => {
     switch (event.kind) {
       case 'start':
@@ -100,10 +105,13 @@ export function createTranscriptionWriter(): StreamWriter {
         whole += event.delta.text;
         return frame('transcript.text.delta', { delta: event.delta.text });
       }
-      case 'finish':
+      case 'finish': {
+        const error = unfinishedError(event.choices);
+        if (error !== undefined) return fail(error);
         return frame('transcript.text.done', { text: whole, usage: writeUsage(usage) });
+      }
       case 'error':
-        return frame('error', writeErrorBody(event.error));
+        return fail(event.error);
       case 'block-start':
       case 'block-end':
       case 'grounding':

@@ -311,6 +311,40 @@ test('hints that change no answer are taken; what has no counterpart is noted', 
   ]);
 });
 
+test('proofs travel where nothing is kept, summaries are shown unless none is wanted', () => {
+  const carries = (fields: JsonObject) => read({ input: 'x', ...fields }).settings.carriesReasoning;
+  expect([carries({}), carries({ store: true }), carries({ store: false })]).toEqual([
+    ...[false, false, true],
+  ]);
+  const shows = (reasoning: JsonObject) =>
+    read({ input: 'x', reasoning }).canonical.reasoning.showThoughts;
+  expect([shows({}), shows({ summary: 'none' }), shows({ summary: 'auto' })]).toEqual([
+    ...[undefined, false, true],
+  ]);
+});
+
+test('what a hosted search cannot be told is noted', () => {
+  const search = { type: 'web_search' };
+  const noted = (fields: JsonObject) => {
+    const { canonical, notes } = read({ input: 'x', tools: [search], ...fields });
+    return [canonical.toolChoice.kind, ...notes.map(({ action, path }) => `${action} ${path}`)];
+  };
+  expect(noted({ max_tool_calls: 3 })).toEqual(['auto', 'dropped max_tool_calls']);
+  expect(noted({ tool_choice: search })).toEqual(['auto', 'approximated tool_choice']);
+  const tool_choice = { type: 'allowed_tools', mode: 'required', tools: [search] };
+  expect(noted({ tool_choice })).toEqual(['auto', 'approximated tool_choice']);
+});
+
+test('what the answer is for belongs to its schema; what its format cannot say is noted', () => {
+  const format = { type: 'json_schema', name: 's', description: 'A city.', schema: {}, max: 1 };
+  const { canonical, notes } = read({ input: 'x', text: { format, tone: 'dry' } });
+  expect(canonical.outputFormat).toMatchObject({ schema: { description: 'A city.' } });
+  expect(notes.map(({ action, path }) => [action, path])).toEqual([
+    ['dropped', 'text.tone'],
+    ['dropped', 'text.format.max'],
+  ]);
+});
+
 test('thoughts that come as content are read before the summary', () => {
   const item = {
     type: 'reasoning',
@@ -326,6 +360,14 @@ test('thoughts that come as content are read before the summary', () => {
     ],
   });
   expect(canonical.turns[1]?.parts).toMatchObject([{ kind: 'thinking', text: 'raw' }]);
+  const summary = ['a', 'b'].map((text) => ({ type: 'summary_text', text }));
+  const shown = read({
+    input: [
+      { role: 'user', content: 'x' },
+      { ...item, summary },
+    ],
+  }).canonical;
+  expect(shown.turns[1]?.parts).toMatchObject([{ kind: 'thinking', text: 'a\n\nb' }]);
 });
 
 test('what is refused in a part is named in the words of this surface', () => {

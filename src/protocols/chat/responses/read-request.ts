@@ -21,6 +21,7 @@ import {
 } from '../fields.ts';
 import { noteUnreadFields } from '../note-fields.ts';
 import { createReadContext } from '../read-context.ts';
+import { describeSchema } from '../read-output.ts';
 import { readSchema } from '../read-tools.ts';
 import { readConversationId } from './earlier.ts';
 import { NOTHING_EARLIER } from './earlier-chain.ts';
@@ -49,6 +50,9 @@ const KNOWN_FIELDS = new Set([
   ...['prompt_cache_retention', 'client_metadata', 'truncation', 'background', 'prompt'],
   ...['max_tool_calls'],
 ]);
+
+const TEXT_FIELDS = new Set(['format', 'verbosity']);
+const FORMAT_FIELDS = new Set(['type', 'name', 'description', 'schema', 'strict']);
 
 const NAMES: ClientNames = {
   system: 'instructions',
@@ -212,6 +216,7 @@ function readReasoning(body: JsonObject, context: ResponsesContext): Reasoning {
 /** The schema stands flat in the format. */
 function readOutputFormat(body: JsonObject, context: ResponsesContext): OutputFormat {
   const text = readObject(body, 'text') ?? {};
+  noteUnreadFields(text, { known: TEXT_FIELDS, path: 'text', context });
   const verbosity = readString(text, 'verbosity', 'text');
   if (verbosity !== undefined && verbosity !== 'medium') {
     context.receipt.add('dropped', 'text.verbosity', 'verbosity has no counterpart.');
@@ -219,6 +224,7 @@ function readOutputFormat(body: JsonObject, context: ResponsesContext): OutputFo
   const format = readObject(text, 'format', 'text');
   if (format === undefined) return { kind: 'text' };
   const type = requireString(format, 'type', 'text.format');
+  noteUnreadFields(format, { known: FORMAT_FIELDS, path: 'text.format', context });
   switch (type) {
     case 'text':
       return { kind: 'text' };
@@ -227,11 +233,11 @@ function readOutputFormat(body: JsonObject, context: ResponsesContext): OutputFo
     case 'json_schema': {
       const schema = readSchema(format.schema, 'text.format.schema');
       if (schema === undefined) throw missingField('text.format.schema');
-      const name = readString(format, 'name', 'text.format');
+      const description = readString(format, 'description', 'text.format');
       return {
         kind: 'json-schema',
-        schema,
-        name,
+        schema: describeSchema(schema, description),
+        name: readString(format, 'name', 'text.format'),
         strict: readBoolean(format, 'strict', 'text.format'),
       };
     }

@@ -16,7 +16,13 @@ const { settings } = read({
   tools: [
     { type: 'function', name: 'w' },
     { type: 'custom', name: 'patch' },
-    { type: 'namespace', name: 'ns', tools: [{ type: 'function', name: 'f' }] },
+    {
+      ...{ type: 'namespace', name: 'ns' },
+      tools: [
+        { type: 'function', name: 'f' },
+        { type: 'custom', name: 'run' },
+      ],
+    },
     { type: 'local_shell' },
     { type: 'tool_search', execution: 'client' },
     { type: 'shell', environment: { type: 'local' } },
@@ -47,6 +53,7 @@ const ANSWERS: Readonly<Record<string, Block[]>> = {
       name: 'apply_patch',
       json: ['{"type":"delete_file","path":"a"}'],
     },
+    { kind: 'call', id: 'c8', name: 'ns__run', json: ['{"input":"b"}'] },
   ],
   'text after a call, pictures and code': [
     { kind: 'text', pieces: ['before'] },
@@ -103,6 +110,7 @@ test('calls are items of the kind that was declared, with name and namespace', (
     { type: 'function_call', call_id: 'c5', name: 'undeclared', arguments: '{}' },
     { type: 'shell_call', call_id: 'c6', action: { commands: ['ls'], timeout_ms: null } },
     { type: 'apply_patch_call', call_id: 'c7', operation: { type: 'delete_file', path: 'a' } },
+    { type: 'custom_tool_call', call_id: 'c8', name: 'run', namespace: 'ns', input: 'b' },
   ]);
 });
 
@@ -132,10 +140,12 @@ test('an answer that ran out of tokens, was filtered or is blank is incomplete',
     status: 'incomplete',
     details: { reason: 'content_filter' },
   });
-  expect(endOf([], 'stop')).toEqual({
-    status: 'incomplete',
-    details: { reason: 'max_output_tokens' },
-  });
+  for (const blank of [ANSWERS.nothing ?? [], ANSWERS['thoughts alone'] ?? []]) {
+    expect(endOf(blank, 'stop')).toEqual({
+      status: 'incomplete',
+      details: { reason: 'max_output_tokens' },
+    });
+  }
 });
 
 test('an answer more than was asked for is not mixed into the first', () => {
@@ -146,6 +156,20 @@ test('an answer more than was asked for is not mixed into the first', () => {
   ]);
   expect(responseOf(events).output).toMatchObject([{ content: [{ text: 'A' }] }]);
   expect(framesOf(stream(events, settings)).at(-1)?.response).toEqual(responseOf(events));
+});
+
+test('an unasked answer that ends in the middle of the first one does not end its item', () => {
+  const [start, ...first] = eventsOf([[{ kind: 'thinking', pieces: ['a', 'b'] }]]);
+  const other: CanonicalEvent[] = [
+    { kind: 'block-start', index: 1, choice: 1, block: { kind: 'thinking' } },
+    { kind: 'block-delta', index: 1, delta: { kind: 'thinking', text: 'X' } },
+    { kind: 'block-end', index: 1 },
+  ];
+  if (start === undefined) throw new Error('An answer has a start.');
+  const mixed = [start, ...first.slice(0, 2), ...other, ...first.slice(2)];
+  expect(framesOf(stream(mixed, settings)).at(-1)?.response).toMatchObject({
+    output: [{ type: 'reasoning', summary: [{ text: 'ab' }] }],
+  });
 });
 
 test.each([
@@ -209,6 +233,29 @@ test('a search is an item, and its sources are citations of the text', () => {
   expect(writeResponse(fold(late), createContext(), settings)).toMatchObject({
     output: [{ type: 'web_search_call' }, { type: 'message' }],
   });
+});
+
+test('each message has the citations of its own text, at their places in it', () => {
+  const call: Block = { kind: 'call', id: 'c1', name: 'w', json: [] };
+  const text = (word: string): Block => ({ kind: 'text', pieces: [word] });
+  const [start, ...rest] = eventsOf([[text('Hi there'), call, text('And you')]]);
+  const citations = [
+    { startIndex: 0, endIndex: 2, text: 'Hi', sources: [0] },
+    { startIndex: 12, endIndex: 15, text: 'you', sources: [0] },
+  ];
+  if (start === undefined) throw new Error('An answer has a start.');
+  const events: CanonicalEvent[] = [start, { ...GROUNDING, citations }, ...rest];
+  const places = (start_index: number, end_index: number) => [
+    { annotations: [{ start_index, end_index }] },
+  ];
+  const output = [
+    { type: 'web_search_call' },
+    { type: 'message', content: places(0, 2) },
+    { type: 'function_call' },
+    { type: 'message', content: places(4, 7) },
+  ];
+  expect(responseOf(events).output).toMatchObject(output);
+  expect(framesOf(stream(events, settings)).at(-1)?.response).toMatchObject({ output });
 });
 
 test.each(CASES)('the official stream helper reads %s', async (_name, blocks) => {

@@ -476,3 +476,32 @@ test('a hard schema of a real SDK keeps every property', () => {
   });
   expect(Object.keys(isJsonObject(cleaned?.properties) ? cleaned.properties : {})).toHaveLength(14);
 });
+
+test('exclusive bounds of whole numbers are the next whole number, and the tighter bound holds', () => {
+  const bounds = (schema: JsonObject) => cleanProperty({ type: 'integer', ...schema });
+  expect(bounds({ exclusiveMinimum: 1.5, exclusiveMaximum: 4.5 })).toMatchObject({
+    minimum: 2,
+    maximum: 4,
+  });
+  expect(
+    bounds({ minimum: 9, exclusiveMinimum: 1, maximum: 20, exclusiveMaximum: 30 }),
+  ).toMatchObject({ minimum: 9, maximum: 20 });
+  expect(bounds({ minimum: 1, exclusiveMinimum: 5 })).toMatchObject({ minimum: 6 });
+});
+
+test('limits of another type, and a boolean with one value, are on the receipt', () => {
+  const properties = { a: { type: 'string', minItems: 2 }, b: { const: true } };
+  const { node, entries } = clean({ type: 'object', properties });
+  expect(node?.properties).toMatchObject({
+    a: { type: 'string' },
+    b: { type: 'boolean', description: '(always true)' },
+  });
+  expect(entries.map(({ action, path }) => [action, path.replace(PATH, '')])).toEqual([
+    ['dropped', '.properties.a.minItems'],
+    ['approximated', '.properties.b.const'],
+  ]);
+});
+
+test('values that are one text are listed once', () => {
+  expect(cleanProperty({ enum: ['1', 1, 1] })).toMatchObject({ type: 'string', enum: ['1'] });
+});
