@@ -24,7 +24,7 @@ describe.skipIf(isWithoutBrowser)('while the gateway is away', () => {
     await page.context().setOffline(false);
     await page.getByRole('heading', { name: 'Logs', level: 1 }).waitFor();
     expect(page.url()).toBe(`${console.url}/logs`);
-  }, 40_000);
+  });
 
   test('a page whose code is gone for good is not loaded over and over', async () => {
     const page = await console.open('/keys');
@@ -43,5 +43,5 @@ describe.skipIf(isWithoutBrowser)('while the gateway is away', () => {
     await page.getByRole('link', { name: 'Logs' }).first().click();
     await page.getByRole('button', { name: 'Load again' }).waitFor();
     expect(loads).toBe(1);
-  }, 40_000);
+  });
 });

@@ -113,6 +113,8 @@ export async function startConsole(options: ConsoleOptions = {}): Promise<Consol
       await page.context().addCookies([await signIn(app, url)]);
       await page.goto(url + path);
       await page.locator('main#content').waitFor();
+      // From here on the page hears what happens.
+      await page.locator('.feed-mark .is-ok').first().waitFor({ state: 'attached' });
       return page;
     },
     async ask(change = {}, headers = {}) {
@@ -171,7 +173,7 @@ async function newContext(browser: Browser, more: BrowserContextOptions) {
     reducedMotion: 'reduce',
     ...more,
   });
-  context.setDefaultTimeout(8000);
+  context.setDefaultTimeout(20_000);
   return context;
 }
 

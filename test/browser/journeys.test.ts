@@ -1,9 +1,14 @@
 import type { Locator, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { isJsonObject } from '../../src/lib/json.ts';
+import { isJsonObject, type JsonObject } from '../../src/lib/json.ts';
 import { type ConsoleApp, isWithoutBrowser, startConsole } from './console-app.ts';
 
 const RUTH = { 'x-preferred-account': 'ruth@sandbox.example' } as const;
+
+const SCROLL = `(() => {
+  const { scrollHeight, scrollTop, clientHeight } = document.querySelector('.talk');
+  return { isLong: scrollHeight > 2 * clientHeight, isAtEnd: scrollTop + clientHeight > scrollHeight - 2 };
+})()`;
 
 describe.skipIf(isWithoutBrowser)('what people come to the console for', () => {
   let console: ConsoleApp;
@@ -77,7 +82,7 @@ describe.skipIf(isWithoutBrowser)('what people come to the console for', () => {
     await expect
       .poll(async () => (await console.api('GET', '/api/requests?limit=1')).requests)
       .toMatchObject([{ account: email, status: 200 }]);
-  }, 60_000);
+  });
 
   test('a key that its upstream refuses is told when it is added', async () => {
     const page = await console.open('/accounts?add=key');
@@ -148,21 +153,23 @@ describe.skipIf(isWithoutBrowser)('what people come to the console for', () => {
   });
 
   test('a preset is merged into the mapping and acts', async () => {
+    await console.api('PATCH', '/api/config/mapping', { 'my-own': 'alpha-3-flash' });
     const page = await console.open('/routing');
     await page.getByRole('button', { name: 'Apply: Cost-effective' }).click();
     await page.getByText('merged into the mapping').waitFor();
     await page.getByRole('button', { name: 'Applied: Cost-effective' }).waitFor();
     expect(await targetOf('gpt-4o')).toContain('alpha');
+    expect(await targetOf('my-own')).toBe('alpha-3-flash');
   });
 
   test('a request that failed is found, with the reason and every try', async () => {
     const page = await console.open('/requests');
-    await console.control('POST', '/sandbox/faults', {
-      status: 400,
-      message: 'The prompt has too many moons.',
-      count: 1,
-    });
-    expect((await console.ask({ model: 'alpha-3-pro-high' }, RUTH)).status).toBe(400);
+    const model = 'alpha-3-pro-high';
+    const busy = { status: 429, reason: 'QUOTA_EXHAUSTED', retryDelay: '90s', count: 1, model };
+    await console.control('POST', '/sandbox/faults', { ...busy, account: 'ruth@sandbox.example' });
+    const bad = { status: 400, message: 'The prompt has too many moons.', count: 1, model };
+    await console.control('POST', '/sandbox/faults', bad);
+    expect((await console.ask({ model }, RUTH)).status).toBe(400);
     await console.ask();
     await choose(page, 'Status', 'Failed');
     await page.getByLabel('Search requests').fill('moons');
@@ -176,8 +183,9 @@ describe.skipIf(isWithoutBrowser)('what people come to the console for', () => {
     await drawer.getByRole('tab', { name: /Attempts/ }).click();
     const attempt = drawer.locator('.attempt').first();
     await attempt.getByText('ruth@sandbox.example').first().waitFor();
-    expect(await attempt.innerText()).toContain('400');
+    expect(await attempt.innerText()).toContain('429');
     await attempt.getByText('Why this account').waitFor();
+    expect(await drawer.locator('.attempt').nth(1).innerText()).toContain('400');
   });
 
   test('an entry whose model nobody knows is marked where it stands', async () => {
@@ -207,7 +215,10 @@ describe.skipIf(isWithoutBrowser)('what people come to the console for', () => {
 
   test('a request that was not kept says so before it is sent again', async () => {
     await console.api('PATCH', '/api/config/monitor', { bodies: false });
-    await console.ask();
+    const { status } = await console.ask({ model: 'beta-haiku-4-5' });
+    expect(status).toBe(200);
+    // Its record is written soon after the answer.
+    await expect.poll(async () => (await readRequests(1))[0]?.model).toBe('beta-haiku-4-5');
     await console.api('PATCH', '/api/config/monitor', { bodies: true });
     const page = await console.open('/requests?status=ok');
     await page.locator('.request-line').first().click();
@@ -234,9 +245,18 @@ describe.skipIf(isWithoutBrowser)('what people come to the console for', () => {
     await page.keyboard.press('Escape');
     await page.getByRole('textbox', { name: 'Message' }).fill('Name a river.');
     await page.keyboard.press('Enter');
-    await page.getByText('[DONE]').waitFor();
+    const wire = page.getByRole('tabpanel');
+    await wire.getByText('[DONE]').waitFor();
     const { requests } = await console.control('GET', '/sandbox/requests');
     expect(JSON.stringify(requests)).toContain('Name a river.');
+    const said = await page.locator('.turn.is-assistant .turn-text').innerText();
+    const read = async () => {
+      const [row] = await readRequests(1);
+      return (await console.api('GET', `/api/requests/${row?.id}`)).response;
+    };
+    await expect.poll(read).toMatchObject({ blocks: [{ text: said }] });
+    await page.getByRole('tab', { name: 'Request' }).click();
+    await wire.getByText('Name a river.').waitFor();
   });
 
   test('a long conversation of the playground scrolls in its place, to what came last', async () => {
@@ -247,6 +267,7 @@ describe.skipIf(isWithoutBrowser)('what people come to the console for', () => {
     await message.fill('UPSTREAM-WORDS 600');
     await page.keyboard.press('Enter');
     await page.getByText('[DONE]').waitFor();
+    await expect.poll(() => page.evaluate(SCROLL)).toEqual({ isLong: true, isAtEnd: true });
     const isWithin = (found: Locator) =>
       expect
         .poll(async () => {
@@ -344,6 +365,12 @@ describe.skipIf(isWithoutBrowser)('what people come to the console for', () => {
     await page.getByText('Rule for 203.0.113.0/24 removed').waitFor();
     expect((await console.ask({}, visitor)).status).toBe(200);
   });
+
+  /** The newest records. */
+  async function readRequests(limit: number): Promise<readonly JsonObject[]> {
+    const { requests } = await console.api('GET', `/api/requests?limit=${limit}`);
+    return Array.isArray(requests) ? requests.filter(isJsonObject) : [];
+  }
 
   /** The model the sandbox was asked for when a client asks for this one. */
   async function targetOf(model: string): Promise<string> {

@@ -37,7 +37,7 @@ describe.skipIf(isWithoutBrowser)('texts of clients and upstreams in the console
     console = await startConsole({ keepsLog: true, proxy: { monitor: { bodies: true } } });
     await plant(console);
     page = await console.open('/');
-  }, 60_000);
+  }, 120_000);
   afterAll(() => console?.close());
 
   /** Opens it and finds the text there as text, and nothing that was made of it. */

@@ -32,6 +32,7 @@ test('a verdict of the pool is said in the language of the console', async () =>
 test('an end of a try is said in words', async () => {
   const kinds = {
     ...{ 'rate-limited': 1, 'quota-exhausted': 1, unauthenticated: 1, 'credential-revoked': 1 },
+    ...{ 'credential-unavailable': 1 },
     ...{ 'verification-required': 1, forbidden: 1, 'model-forbidden': 1, 'model-not-found': 1 },
     ...{ 'bad-signature': 1, 'missing-signature': 1, rejected: 1, overloaded: 1 },
     ...{ 'connection-lost': 1, 'unusable-answer': 1, path: 1 },

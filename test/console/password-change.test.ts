@@ -87,12 +87,37 @@ test.each([
   const events = await watcher.call('GET', '/api/events');
   const patch = method === 'PATCH' ? { admin_password: 'a second password' } : undefined;
   expect((await author.call(method, path, patch)).ok).toBe(true);
+  await askSomething();
+  const heard = await events.text();
+  expect(heard).not.toContain('event: request');
+});
+
+test.each([
+  ['a script that shows the password', { admin_password: 'one' }],
+  ['a program of this machine while none is set', {}],
+] as const)('%s hears nothing more once the password is another', async (_who, file) => {
+  app = await startApp({ file });
+  const headers: Readonly<Record<string, string>> =
+    'admin_password' in file ? { authorization: 'Bearer one' } : {};
+  const events = await fetch(`${app.url}/api/events`, { headers });
+  expect(events.status).toBe(200);
+  const changed = await fetch(`${app.url}/api/config/auth`, {
+    method: 'PATCH',
+    headers: { ...headers, 'content-type': 'application/json' },
+    body: JSON.stringify({ admin_password: 'a second password' }),
+  });
+  expect(changed.status).toBe(200);
+  // A program of this machine could be the console's page; a script that shows a password is none.
+  expect(changed.headers.getSetCookie()).toHaveLength('admin_password' in file ? 0 : 1);
+  await askSomething();
+  expect(await events.text()).not.toContain('event: request');
+});
+
+async function askSomething(): Promise<void> {
   const ask = { model: 'alpha-3-flash', messages: [{ role: 'user', content: 'A secret matter' }] };
   await fetch(`${app.url}/v1/chat/completions`, {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
     body: JSON.stringify(ask),
   });
-  const heard = await events.text();
-  expect(heard).not.toContain('event: request');
-});
+}

@@ -11,12 +11,15 @@ interface FollowingForm<Values> {
   setValues(values: Values): void;
 }
 
-/** `revision` says when `read` is another; fields nobody touched here then show what was read. */
+/**
+ * `revision` says when `read` is another; fields nobody touched here then show what was read.
+ * @returns what is called with the values a save sent, and those it left: what was typed since stays
+ */
 export function useFollowed<Values extends object>(
   form: FollowingForm<Values>,
   read: Values,
   revision: string | number | undefined,
-): void {
+): (sent: Values, saved: Values) => void {
   const known = useRef(revision);
   useEffect(() => {
     if (known.current === revision) return;
@@ -25,4 +28,9 @@ export function useFollowed<Values extends object>(
     form.setInitialValues(read);
     form.setValues(merged);
   }, [form, read, revision]);
+  return (sent, saved) => {
+    const merged = keepTyped(sent, form.getValues(), saved);
+    form.setInitialValues(saved);
+    form.setValues(merged);
+  };
 }

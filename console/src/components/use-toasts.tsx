@@ -62,11 +62,10 @@ export function useToasts(): Toasts {
         showNotification({ color: 'yellow', autoClose: FAILED_MS, message: plain(message) });
       },
       failed: (error) => {
-        // The dialog to sign in again says it already.
-        if (isSignedOut(error)) return;
         showNotification({
           color: 'red',
-          autoClose: FAILED_MS,
+          // Read only once somebody has signed in again, however long that takes.
+          autoClose: isSignedOut(error) ? false : FAILED_MS,
           title: t('common.failed'),
           message: plain(text(error)),
         });

@@ -1,12 +1,11 @@
 // The control of one setting, by the kind of its value.
 
-import { Select, Switch, TagsInput } from '@mantine/core';
+import { Select, Switch } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useTranslation } from 'react-i18next';
 import { accountsQuery } from '../api/queries/accounts.ts';
-import { modelsQuery } from '../api/queries/models.ts';
-import type { AccountField, ChoiceField, ListField, SwitchField } from './fields.ts';
-import { readTexts } from './section-values.ts';
+import type { AccountField, ChoiceField, SwitchField } from './fields.ts';
+import { ListControl } from './list-control.tsx';
 import {
   type ControlProps,
   describedBy,
@@ -65,29 +64,6 @@ function ChoiceControl({ field, setting, id }: ControlProps<ChoiceField>) {
       onChange={(next) => {
         if (next !== null && next !== value) setting.save(next);
       }}
-    />
-  );
-}
-
-function ListControl({ field, setting, id }: ControlProps<ListField>) {
-  const { t } = useTranslation();
-  const models = useQuery({ ...modelsQuery, enabled: field.offers === 'models' });
-  const values = readTexts(setting.value);
-  return (
-    <TagsInput
-      {...describedBy(id)}
-      value={values}
-      data={[...new Set(models.data?.models.map((model) => model.id))]}
-      limit={40}
-      placeholder={t('settings.addEntry')}
-      disabled={!setting.isLoaded}
-      acceptValueOnBlur
-      splitChars={[',', ' ']}
-      error={setting.refusal}
-      onSearchChange={(typed) => {
-        if (typed !== '') setting.forgetRefusal();
-      }}
-      onChange={(next) => setting.save(next)}
     />
   );
 }

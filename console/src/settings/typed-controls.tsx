@@ -31,7 +31,7 @@ export function NumberControl({ field, setting, id }: ControlProps<NumberField>)
   const commit = (): void => {
     const next = typeof typed === 'number' ? typed : undefined;
     if (isBad || setting.refusal !== undefined) return;
-    if (next !== saved) setting.save(next ?? null, () => setDraft(undefined));
+    if (next !== saved) setting.save(next ?? null, () => setDraft(unless(typed)));
     else if (!setting.isSaving) setDraft(undefined);
   };
   return (
@@ -80,7 +80,7 @@ export function TextControl({ field, setting, id }: ControlProps<TextField>) {
   const commit = (): void => {
     const next = typed.trim();
     if (setting.refusal !== undefined) return;
-    if (next !== saved) setting.save(next === '' ? null : next, () => setDraft(undefined));
+    if (next !== saved) setting.save(next === '' ? null : next, () => setDraft(unless(typed)));
     else if (!setting.isSaving) setDraft(undefined);
   };
   return (
@@ -112,7 +112,7 @@ export function SecretControl({ field, setting, id }: ControlProps<SecretField>)
   const isShort = [...typed].length < leastLength;
   const commit = (): void => {
     setTried(true);
-    if (!isShort) setting.save(typed, () => setTyped(''));
+    if (!isShort) setting.save(typed, () => setTyped((now) => (now === typed ? '' : now)));
   };
   const remove = (): void =>
     confirm({
@@ -153,6 +153,11 @@ export function SecretControl({ field, setting, id }: ControlProps<SecretField>)
       )}
     </div>
   );
+}
+
+/** What was saved is no draft any more; what was typed since is. */
+function unless<Value>(saved: Value) {
+  return (draft: Value | undefined): Value | undefined => (draft === saved ? undefined : draft);
 }
 
 function onEnter(commit: () => void) {

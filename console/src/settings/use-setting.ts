@@ -1,11 +1,13 @@
 // One setting: its value in the config file, and changing it with a way back.
 
 import { useQuery } from '@tanstack/react-query';
+import { useRef, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { SettingOverride } from '../../../src/admin/contract.ts';
 import { ApiError } from '../api/client.ts';
-import { type SectionPatch, sectionQuery, useChangeSection } from '../api/queries/config.ts';
+import { sectionQuery, useChangeSection } from '../api/queries/config.ts';
 import { readFieldError } from '../components/read-field-error.ts';
+import { useIsThere } from '../components/use-settle.ts';
 import { useToasts } from '../components/use-toasts.tsx';
 import type { Field } from './fields.ts';
 import { findOverride, patchOf, valueAt } from './section-values.ts';
@@ -30,38 +32,52 @@ const SAYS_REFUSAL: ReadonlySet<Field['kind']> = new Set(['number', 'text', 'sec
 export function useSetting(field: Field): Setting {
   const { t } = useTranslation();
   const toasts = useToasts();
+  const isThere = useIsThere();
   const { data } = useQuery(sectionQuery(field.section));
-  const change = useChangeSection(field.section);
+  const { mutateAsync } = useChangeSection(field.section);
+  const [underWay, setUnderWay] = useState(0);
+  const [refusal, setRefusal] = useState<string>();
+  /** Counts what was saved and typed here: a refusal is said at the field while nothing came after. */
+  const turn = useRef(0);
   const value = valueAt(data?.values, field.path);
-  const write = (patch: SectionPatch, onDone: () => void): void =>
-    change.mutate(patch, {
-      onSuccess: onDone,
-      onError: (error) => {
-        if (!SAYS_REFUSAL.has(field.kind) || readRefusal(error) === undefined) toasts.failed(error);
-      },
-    });
+  const forgetRefusal = (): void => {
+    turn.current += 1;
+    setRefusal(undefined);
+  };
   const save = (next: unknown, onSaved?: () => void): void => {
     const name = t(`settings.fields.${field.id}.name`);
     const said = t('settings.saved', { name });
-    write(patchOf(field.path, next), () => {
+    const undo = (): void =>
+      void mutateAsync(patchOf(field.path, value ?? null)).then(
+        () => toasts.done(t('common.undone')),
+        toasts.failed,
+      );
+    const onDone = (): void => {
       onSaved?.();
       // What a secret was is known nowhere here.
       if (field.kind === 'secret') toasts.done(said);
-      else {
-        toasts.doneWithUndo(said, () =>
-          write(patchOf(field.path, value ?? null), () => toasts.done(t('common.undone'))),
-        );
-      }
-    });
+      else toasts.doneWithUndo(said, undo);
+    };
+    forgetRefusal();
+    const now = turn.current;
+    const onRefused = (error: unknown): void => {
+      const words = SAYS_REFUSAL.has(field.kind) ? readRefusal(error) : undefined;
+      if (words !== undefined && isThere.current && turn.current === now) setRefusal(words);
+      else toasts.failed(error);
+    };
+    setUnderWay((count) => count + 1);
+    void mutateAsync(patchOf(field.path, next))
+      .then(onDone, onRefused)
+      .finally(() => setUnderWay((count) => count - 1));
   };
   const override = findOverride(data, field.path);
   return {
     value,
     override,
     isLoaded: data !== undefined,
-    isSaving: change.isPending,
-    refusal: readRefusal(change.error),
-    forgetRefusal: change.reset,
+    isSaving: underWay > 0,
+    refusal,
+    forgetRefusal,
     save,
   };
 }

@@ -1,4 +1,4 @@
-// Accounts as the console reads and changes them; changes show at once and are taken back on refusal.
+// Accounts as the console reads and changes them; and what is done to them.
 
 import { type QueryClient, queryOptions, useMutation, useQueryClient } from '@tanstack/react-query';
 import type {
@@ -14,7 +14,7 @@ import type {
   Revocation,
   Upstreams,
 } from '../../../../src/admin/contract.ts';
-import { callApi, pathOf, withQuery } from '../client.ts';
+import { callApi, isStale, pathOf, withQuery } from '../client.ts';
 
 const PREFIX = '/api/accounts';
 const ACCOUNTS_KEY = ['accounts'] as const;
@@ -71,7 +71,7 @@ export type BulkKind = 'enable' | 'disable' | 'refresh' | 'remove';
 
 export interface BulkResult {
   readonly done: number;
-  readonly failures: readonly { readonly id: string; readonly message: string }[];
+  readonly failures: readonly { readonly id: string; readonly error: unknown }[];
 }
 
 const AT_ONCE = 4;
@@ -80,14 +80,14 @@ async function runEach(
   ids: readonly string[],
   work: (id: string) => Promise<unknown>,
 ): Promise<BulkResult> {
-  const failures: { id: string; message: string }[] = [];
+  const failures: { id: string; error: unknown }[] = [];
   const waiting = [...ids];
   const worker = async (): Promise<void> => {
     for (let id = waiting.shift(); id !== undefined; id = waiting.shift()) {
       try {
         await work(id);
       } catch (error) {
-        failures.push({ id, message: error instanceof Error ? error.message : String(error) });
+        failures.push({ id, error });
       }
     }
   };
@@ -123,7 +123,11 @@ export function useChangeAccount() {
         revision: account.revision,
       }),
     onSuccess: (account) => putAccount(client, account),
-    onError: () => refreshAccounts(client),
+    onError: (error) => {
+      const read = refreshAccounts(client);
+      // Whoever is told that it was read again finds it read; all else is told at once.
+      return isStale(error) ? read : undefined;
+    },
   });
 }
 
@@ -147,27 +151,16 @@ export function useTestAccount() {
   });
 }
 
-/** The new order shows at once, and the old one again when it is refused. */
 export function useOrderAccounts() {
   const client = useQueryClient();
   return useMutation({
     mutationFn: (order: readonly string[]) =>
       callApi<OrderedAccounts>('POST', `${PREFIX}/order`, { body: { order } }),
-    onMutate: async (order) => {
+    onSuccess: async ({ accounts }) => {
+      // What is read just now may be older.
       await client.cancelQueries({ queryKey: ACCOUNTS_KEY });
-      const before = client.getQueryData<AccountList>(ACCOUNTS_KEY);
-      if (before !== undefined) {
-        const places = new Map(order.map((id, index) => [id, index]));
-        const placeOf = ({ id }: Account): number => places.get(id) ?? places.size;
-        const accounts = before.accounts.toSorted((left, right) => placeOf(left) - placeOf(right));
-        client.setQueryData<AccountList>(ACCOUNTS_KEY, { accounts });
-      }
-      return before;
+      client.setQueryData<AccountList>(ACCOUNTS_KEY, { accounts });
     },
-    onError: (_error, _order, before) => {
-      if (before !== undefined) client.setQueryData(ACCOUNTS_KEY, before);
-    },
-    onSuccess: ({ accounts }) => client.setQueryData<AccountList>(ACCOUNTS_KEY, { accounts }),
   });
 }
 

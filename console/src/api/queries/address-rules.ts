@@ -58,7 +58,8 @@ export function useChangeRule() {
   return useMutation({
     mutationFn: ({ id, change }: { readonly id: string; readonly change: AddressRuleChange }) =>
       callApi<AddressRule>('PATCH', pathOf(PREFIX, id), { body: change }),
-    onSettled: () => client.invalidateQueries({ queryKey: RULES_KEY }),
+    onSuccess: () => client.invalidateQueries({ queryKey: RULES_KEY }),
+    onError: () => void client.invalidateQueries({ queryKey: RULES_KEY }),
   });
 }
 
@@ -66,7 +67,8 @@ export function useRemoveRule() {
   const client = useQueryClient();
   return useMutation({
     mutationFn: (id: string) => callApi('DELETE', pathOf(PREFIX, id)),
-    onSettled: () => client.invalidateQueries({ queryKey: RULES_KEY }),
+    onSuccess: () => client.invalidateQueries({ queryKey: RULES_KEY }),
+    onError: () => void client.invalidateQueries({ queryKey: RULES_KEY }),
   });
 }
 

@@ -1,14 +1,16 @@
 // Sections of the settings, each changed by a merge patch against the revision that was shown.
 
-import { queryOptions, useMutation, useQueryClient } from '@tanstack/react-query';
+import { type QueryClient, queryOptions, useMutation, useQueryClient } from '@tanstack/react-query';
 import type { ConfigSection, Presets } from '../../../../src/admin/contract.ts';
-import { callApi } from '../client.ts';
+import { callApi, isStale } from '../client.ts';
 import { mergePatch, type SectionPatch } from './merge-patch.ts';
 import { SESSION_KEY } from './session-key.ts';
 
 export type { SectionPatch } from './merge-patch.ts';
 
 const keyOf = (section: string) => ['config', section] as const;
+/** The section as the gateway said it last; there only while changes are under way. */
+const saidKeyOf = (section: string) => ['config', section, 'said'] as const;
 
 export const sectionQuery = (section: string) =>
   queryOptions({
@@ -22,12 +24,15 @@ export const presetsQuery = queryOptions({
   staleTime: Number.POSITIVE_INFINITY,
 });
 
-/** The change shows at once; a refusal takes it back and reads the section again. */
+/** The change shows at once, and as long as it is under way; a refusal takes it back and reads the section again. */
 export function useChangeSection(section: string) {
   const client = useQueryClient();
   const queryKey = keyOf(section);
+  const readAgain = () => client.invalidateQueries({ queryKey, exact: true });
   return useMutation({
-    mutationFn: (patch: SectionPatch) => {
+    mutationKey: queryKey,
+    mutationFn: async (patch: SectionPatch) => {
+      await client.cancelQueries({ queryKey, exact: true });
       const revision = client.getQueryData<ConfigSection>(queryKey)?.revision;
       return callApi<ConfigSection>('PATCH', `/api/config/${section}`, {
         body: patch,
@@ -36,23 +41,21 @@ export function useChangeSection(section: string) {
     },
     // One after the other: each is made against the revision the last one left.
     scope: { id: `config-${section}` },
-    onMutate: async (patch) => {
+    onMutate: async () => {
       await client.cancelQueries({ queryKey, exact: true });
-      const before = client.getQueryData<ConfigSection>(queryKey);
-      if (before !== undefined) {
-        client.setQueryData<ConfigSection>(queryKey, {
-          ...before,
-          values: mergePatch(before.values, patch),
-        });
-      }
-      return before;
+      const said =
+        client.getQueryData<ConfigSection>(saidKeyOf(section)) ??
+        client.getQueryData<ConfigSection>(queryKey);
+      if (said !== undefined) showSection(client, said);
     },
-    onError: (_error, _patch, before) => {
-      if (before !== undefined) client.setQueryData(queryKey, before);
-      return client.invalidateQueries({ queryKey, exact: true });
+    onError: (error, patch) => {
+      const said = client.getQueryData<ConfigSection>(saidKeyOf(section));
+      if (said !== undefined) showSection(client, said, patch);
+      // The next change needs the revision; all other refusals are told at once.
+      return isStale(error) ? readAgain() : void readAgain();
     },
-    onSuccess: (changed) => {
-      client.setQueryData(queryKey, changed);
+    onSuccess: (changed, patch) => {
+      showSection(client, changed, patch);
       void client.invalidateQueries({ queryKey: keyOf('environment') });
       void client.invalidateQueries({ queryKey: ['route'] });
       void client.invalidateQueries({ queryKey: ['models'] });
@@ -60,4 +63,33 @@ export function useChangeSection(section: string) {
       if (section === 'auth') void client.invalidateQueries({ queryKey: SESSION_KEY });
     },
   });
+}
+
+/** The section as the gateway said it, with the changes that it has not answered yet. */
+function showSection(client: QueryClient, said: ConfigSection, answered?: SectionPatch): void {
+  const { section } = said;
+  const patches = patchesUnderWay(client, section, answered);
+  if (patches.length > 0) client.setQueryData<ConfigSection>(saidKeyOf(section), said);
+  else client.removeQueries({ queryKey: saidKeyOf(section), exact: true });
+  client.setQueryData<ConfigSection>(keyOf(section), {
+    ...said,
+    values: patches.reduce<ConfigSection['values']>(mergePatch, said.values),
+  });
+}
+
+/** The oldest first. */
+function patchesUnderWay(
+  client: QueryClient,
+  section: string,
+  except: SectionPatch | undefined,
+): readonly SectionPatch[] {
+  return client
+    .getMutationCache()
+    .findAll({ mutationKey: keyOf(section), exact: true, status: 'pending' })
+    .map(({ state }) => state.variables)
+    .filter((patch): patch is SectionPatch => isPatch(patch) && patch !== except);
+}
+
+function isPatch(variables: unknown): variables is SectionPatch {
+  return typeof variables === 'object' && variables !== null;
 }

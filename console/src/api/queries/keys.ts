@@ -8,7 +8,7 @@ import type {
   KeyList,
   NewKey,
 } from '../../../../src/admin/contract.ts';
-import { callApi, pathOf } from '../client.ts';
+import { callApi, isStale, pathOf } from '../client.ts';
 
 const PREFIX = '/api/keys';
 const KEYS_KEY = ['keys'] as const;
@@ -42,14 +42,14 @@ export function useChangeKey() {
       callApi<Key>('PATCH', pathOf(PREFIX, key.id), { body: change, revision: key.revision }),
     onMutate: async ({ key, change }) => {
       await client.cancelQueries({ queryKey: KEYS_KEY });
-      const before = client.getQueryData<KeyList>(KEYS_KEY);
       replaceKey(client, applyChange(key, change));
-      return before;
     },
     onSuccess: (key) => replaceKey(client, key),
-    onError: (_error, _edit, before) => {
-      if (before !== undefined) client.setQueryData(KEYS_KEY, before);
-      return client.invalidateQueries({ queryKey: KEYS_KEY });
+    onError: (error, { key }) => {
+      replaceKey(client, key);
+      const read = client.invalidateQueries({ queryKey: KEYS_KEY });
+      // Whoever is told that it was read again finds it read; all else is told at once.
+      return isStale(error) ? read : undefined;
     },
   });
 }
@@ -58,7 +58,8 @@ export function useRemoveKey() {
   const client = useQueryClient();
   return useMutation({
     mutationFn: (id: string) => callApi('DELETE', pathOf(PREFIX, id)),
-    onSettled: () => client.invalidateQueries({ queryKey: KEYS_KEY }),
+    onSuccess: () => client.invalidateQueries({ queryKey: KEYS_KEY }),
+    onError: () => void client.invalidateQueries({ queryKey: KEYS_KEY }),
   });
 }
 

@@ -2,7 +2,7 @@
 
 import { queryOptions, useMutation, useQueryClient } from '@tanstack/react-query';
 import type { ConsoleSession } from '../../../../src/admin/contract.ts';
-import { callApi } from '../client.ts';
+import { callApi, isSignedOut } from '../client.ts';
 import { SESSION_KEY } from './session-key.ts';
 
 const AWAY_POLL_MS = 4000;
@@ -31,7 +31,11 @@ export function useSignIn() {
 /** The page is loaded anew, so that nothing of what it showed stays behind. */
 export function useSignOut() {
   return useMutation({
-    mutationFn: () => callApi('DELETE', '/api/session'),
+    // Whose session was over already is signed out.
+    mutationFn: () =>
+      callApi('DELETE', '/api/session').catch((error: unknown) => {
+        if (!isSignedOut(error)) throw error;
+      }),
     onSuccess: () => window.location.reload(),
   });
 }

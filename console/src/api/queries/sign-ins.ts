@@ -2,7 +2,7 @@
 
 import { queryOptions, useMutation, useQueryClient } from '@tanstack/react-query';
 import type { SignIn, SignInStart, StartedSignIn } from '../../../../src/admin/contract.ts';
-import { callApi } from '../client.ts';
+import { ApiError, callApi, isSignedOut } from '../client.ts';
 import { refreshAccounts } from './accounts.ts';
 
 const POLL_MS = 1500;
@@ -19,12 +19,20 @@ export const signInQuery = (state: string) =>
     queryKey: ['sign-in', state],
     queryFn: ({ signal }) =>
       callApi<SignIn>('GET', `/api/oauth/${encodeURIComponent(state)}`, { signal }),
+    // A gateway that is away is said at once, and asked again until it is back.
+    retry: false,
     refetchInterval: ({ state: { data, error } }) =>
-      error === null && (data === undefined || data.status === 'pending') ? POLL_MS : false,
+      isOver(error) || isSignedOut(error) || (data !== undefined && data.status !== 'pending')
+        ? false
+        : POLL_MS,
     // The sign-in happens in another window.
     refetchIntervalInBackground: true,
     gcTime: 0,
   });
+
+/** Nobody knows the sign-in any more: it was cancelled, or is too old. */
+export const isOver = (error: unknown): boolean =>
+  error instanceof ApiError && error.status === 404;
 
 /** Takes the whole address the browser ended on, or only the code out of it. */
 export function useCompleteSignIn(state: string) {

@@ -7,6 +7,7 @@ export const attempts = {
     'quota-exhausted': 'quota used up',
     unauthenticated: 'credential refused',
     'credential-revoked': 'credential no longer valid',
+    'credential-unavailable': 'no credential just now',
     'verification-required': 'verification asked for',
     forbidden: 'account refused',
     'model-forbidden': 'model refused',

@@ -10,6 +10,7 @@ export const attempts: Translated<typeof english> = {
     'quota-exhausted': '配额已用完',
     unauthenticated: '凭据被拒绝',
     'credential-revoked': '凭据已失效',
+    'credential-unavailable': '暂时无法取得凭据',
     'verification-required': '要求验证',
     forbidden: '账号被拒绝',
     'model-forbidden': '模型被拒绝',

@@ -30,7 +30,7 @@ export interface AccountBrowserProps {
 type View = 'cards' | 'table';
 
 export function AccountBrowser({
-  accounts,
+  accounts: known,
   work,
   onOpen,
   onSignIn,
@@ -47,9 +47,10 @@ export function AccountBrowser({
     getInitialValueInEffect: false,
   });
   const isNarrow = useMediaQuery('(max-width: 62em)', false, { getInitialValueInEffect: false });
+  const order = useOrder(known);
+  const { accounts } = order;
   const found = useDeferredValue(filterAccounts(accounts, { shown, search }));
   const selection = useSelection(found);
-  const order = useOrder(accounts);
   const canOrder = shown === 'all' && search === '';
   const item = {
     work,

@@ -5,6 +5,7 @@ import { useQuery } from '@tanstack/react-query';
 import { useTranslation } from 'react-i18next';
 import type { Account } from '../../../../src/admin/contract.ts';
 import { upstreamsQuery } from '../../api/queries/accounts.ts';
+import { ErrorNote } from '../../components/error-note.tsx';
 import { ImportForm } from './import-form.tsx';
 import { KeyForm } from './key-form.tsx';
 import { ServiceAccountForm } from './service-account-form.tsx';
@@ -36,7 +37,7 @@ export interface AddDialogProps {
 
 export function AddDialog({ way, again, onWay, onClose }: AddDialogProps) {
   const { t } = useTranslation();
-  const { data } = useQuery({ ...upstreamsQuery, enabled: way !== undefined });
+  const { data, error, refetch } = useQuery({ ...upstreamsQuery, enabled: way !== undefined });
   const upstreams = data?.upstreams ?? [];
   const form = { upstreams, isLoading: data === undefined, onDone: onClose };
   const title =
@@ -50,7 +51,9 @@ export function AddDialog({ way, again, onWay, onClose }: AddDialogProps) {
       closeOnClickOutside={false}
       closeButtonProps={{ 'aria-label': t('common.close') }}
     >
-      {again !== undefined ? (
+      {data === undefined && error !== null ? (
+        <ErrorNote error={error} title={t('common.failedToLoad')} onRetry={() => void refetch()} />
+      ) : again !== undefined ? (
         <SignInFlow key={again.id} {...form} again={again} />
       ) : (
         <Tabs

@@ -4,6 +4,7 @@ import { Button, CloseButton } from '@mantine/core';
 import { useTranslation } from 'react-i18next';
 import { type BulkKind, useBulkAction } from '../../api/queries/accounts.ts';
 import { useConfirm } from '../../components/use-confirm.tsx';
+import { useErrorText } from '../../components/use-error-text.ts';
 import { useToasts } from '../../components/use-toasts.tsx';
 
 export interface BulkBarProps {
@@ -17,20 +18,15 @@ export function BulkBar({ ids, onClear, onExport }: BulkBarProps) {
   const toasts = useToasts();
   const confirm = useConfirm();
   const bulk = useBulkAction();
+  const errorText = useErrorText();
   const run = (kind: BulkKind): void =>
-    bulk.mutate(
-      { kind, ids },
-      {
-        onError: toasts.failed,
-        onSuccess({ done, failures }) {
-          const [first] = failures;
-          if (done > 0) toasts.done(t('accounts.bulkDone', { count: done }));
-          if (first === undefined) return;
-          const { message } = first;
-          toasts.warn(t('accounts.bulkFailed', { count: failures.length, message }));
-        },
-      },
-    );
+    void bulk.mutateAsync({ kind, ids }).then(({ done, failures }) => {
+      const [first] = failures;
+      if (done > 0) toasts.done(t('accounts.bulkDone', { count: done }));
+      if (first === undefined) return;
+      const message = errorText(first.error);
+      toasts.warn(t('accounts.bulkFailed', { count: failures.length, message }));
+    }, toasts.failed);
   const remove = (): void =>
     confirm({
       title: t('accounts.removeMany', { count: ids.length }),

@@ -9,6 +9,7 @@ import { useChangeAccount } from '../../api/queries/accounts.ts';
 import { ErrorNote } from '../../components/error-note.tsx';
 import { readFieldError } from '../../components/read-field-error.ts';
 import { useFollowed } from '../../components/use-followed.ts';
+import { useSettle } from '../../components/use-settle.ts';
 import { useToasts } from '../../components/use-toasts.tsx';
 
 interface Values {
@@ -26,36 +27,36 @@ const TIERS = ['ultra', 'pro', 'free'] as const;
 export function EditForm({ account }: { readonly account: Account }) {
   const { t } = useTranslation();
   const toasts = useToasts();
+  const settle = useSettle();
   const change = useChangeAccount();
   const read = valuesOf(account);
   const form = useForm<Values>({ initialValues: read });
-  useFollowed(form, read, account.revision);
+  const showSaved = useFollowed(form, read, account.revision);
   if (account.origin !== 'stored') return <p className="dimmed">{t('accounts.originHint')}</p>;
   const refusedField = change.error instanceof ApiError ? change.error.field : undefined;
-  const save = (body: AccountChange): void =>
-    change.mutate(
-      { account, change: body },
-      {
-        onSuccess: (saved) => {
-          form.setInitialValues(valuesOf(saved));
-          form.reset();
-          toasts.done(t('common.saved'));
-        },
-        onError(error) {
-          if (
-            error instanceof ApiError &&
-            error.field !== undefined &&
-            error.field in form.values
-          ) {
-            form.setFieldError(error.field, readFieldError(error, error.field));
-          }
-        },
+  const sayRefusal = (error: unknown): void => {
+    if (!(error instanceof ApiError)) return;
+    const { field, status } = error;
+    if (field !== undefined && field in form.values) {
+      form.setFieldError(field, readFieldError(error, field));
+    }
+    // The drawer closes by itself over an account that is gone.
+    if (status === 404) toasts.failed(error);
+  };
+  /** `sent` are the values that hold what is saved. */
+  const save = (body: AccountChange, sent: Values): void =>
+    settle(
+      change.mutateAsync({ account, change: body }),
+      (saved, isOpen) => {
+        if (isOpen) showSaved(sent, valuesOf(saved));
+        toasts.done(t('common.saved'));
       },
+      sayRefusal,
     );
   const difference = changeOf(account, form.values);
   const isChanged = Object.keys(difference).length > 0;
   return (
-    <form className="form-stack" onSubmit={form.onSubmit(() => save(difference))}>
+    <form className="form-stack" onSubmit={form.onSubmit(() => save(difference, form.getValues()))}>
       <TextInput
         label={t('accounts.label')}
         description={t('accounts.labelHint')}
@@ -100,7 +101,7 @@ export function EditForm({ account }: { readonly account: Account }) {
           className="align-start"
           size="compact-sm"
           variant="subtle"
-          onClick={() => save({ proxyUrl: null })}
+          onClick={() => save({ proxyUrl: null }, form.getInitialValues())}
         >
           {t('accounts.proxyClear')}
         </Button>

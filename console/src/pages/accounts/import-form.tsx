@@ -7,6 +7,8 @@ import type { AccountImport, ImportedAccounts } from '../../../../src/admin/cont
 import { useImportAccounts } from '../../api/queries/accounts.ts';
 import { ErrorNote } from '../../components/error-note.tsx';
 import { StatusMark } from '../../components/status-mark.tsx';
+import { useSettle } from '../../components/use-settle.ts';
+import { useToasts } from '../../components/use-toasts.tsx';
 import { TextOrFile } from './text-or-file.tsx';
 import { type AddFormProps, UpstreamSelect, useUpstream } from './upstream-select.tsx';
 
@@ -15,6 +17,8 @@ type Format = (typeof FORMATS)[number];
 
 export function ImportForm({ upstreams, isLoading, onDone }: AddFormProps) {
   const { t } = useTranslation();
+  const toasts = useToasts();
+  const settle = useSettle();
   const load = useImportAccounts();
   const [format, setFormat] = useState<Format>('refresh-tokens');
   const chosen = useUpstream(upstreams, ({ canSignIn, profile }) =>
@@ -28,7 +32,12 @@ export function ImportForm({ upstreams, isLoading, onDone }: AddFormProps) {
     const body: AccountImport = isExport
       ? { format, text, passphrase }
       : { format, text, upstream: chosen.id };
-    load.mutate(body);
+    settle(load.mutateAsync(body), ({ added, updated, failed }, isOpen) => {
+      if (isOpen) return;
+      const told = t('addAccount.imported', { added, updated, failed });
+      if (failed > 0) toasts.warn(told);
+      else toasts.done(told);
+    });
   };
   if (load.data !== undefined) {
     const again = (): void => {

@@ -5,12 +5,14 @@ import { type FormEvent, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { useAddAccount, useTestAccount } from '../../api/queries/accounts.ts';
 import { ErrorNote } from '../../components/error-note.tsx';
+import { useSettle } from '../../components/use-settle.ts';
 import { useToasts } from '../../components/use-toasts.tsx';
 import { type AddFormProps, UpstreamSelect, useUpstream } from './upstream-select.tsx';
 
 export function KeyForm({ upstreams, isLoading, onDone }: AddFormProps) {
   const { t } = useTranslation();
   const toasts = useToasts();
+  const settle = useSettle();
   const add = useAddAccount();
   const test = useTestAccount();
   const chosen = useUpstream(upstreams, () => true);
@@ -29,14 +31,12 @@ export function KeyForm({ upstreams, isLoading, onDone }: AddFormProps) {
   const submit = (event: FormEvent): void => {
     event.preventDefault();
     const named = label.trim() === '' ? {} : { label: label.trim() };
-    add.mutate(
-      { upstream: chosen.id, kind: 'api-key', key: key.trim(), ...named },
-      {
-        onSuccess({ id, label: name }) {
-          toasts.done(t('addAccount.added', { name }));
-          onDone();
-          void tryNew(id, name);
-        },
+    settle(
+      add.mutateAsync({ upstream: chosen.id, kind: 'api-key', key: key.trim(), ...named }),
+      ({ id, label: name }, isOpen) => {
+        toasts.done(t('addAccount.added', { name }));
+        if (isOpen) onDone();
+        void tryNew(id, name);
       },
     );
   };

@@ -7,6 +7,7 @@ import type { AccountImport } from '../../../../src/admin/contract.ts';
 import { ApiError } from '../../api/client.ts';
 import { useImportAccounts } from '../../api/queries/accounts.ts';
 import { ErrorNote } from '../../components/error-note.tsx';
+import { useSettle } from '../../components/use-settle.ts';
 import { useToasts } from '../../components/use-toasts.tsx';
 import { TextOrFile } from './text-or-file.tsx';
 import { type AddFormProps, UpstreamSelect, useUpstream } from './upstream-select.tsx';
@@ -14,10 +15,18 @@ import { type AddFormProps, UpstreamSelect, useUpstream } from './upstream-selec
 export function ServiceAccountForm({ upstreams, isLoading, onDone }: AddFormProps) {
   const { t } = useTranslation();
   const toasts = useToasts();
+  const settle = useSettle();
   const add = useImportAccounts();
   const chosen = useUpstream(upstreams, ({ profile }) => profile === 'vertex');
   const [text, setText] = useState('');
-  const [refusal, setRefusal] = useState<Error>();
+  const [refusal, setRefusal] = useState<unknown>();
+  /** The name it got. @throws ApiError when it was not added */
+  const addOne = async (body: AccountImport): Promise<string> => {
+    const { results } = await add.mutateAsync(body);
+    const failed = results.find(({ outcome }) => outcome === 'failed');
+    if (failed !== undefined) throw refusalOf(failed.reason ?? t('common.failed'));
+    return results[0]?.label ?? '';
+  };
   const submit = (event: FormEvent): void => {
     event.preventDefault();
     setRefusal(undefined);
@@ -26,18 +35,14 @@ export function ServiceAccountForm({ upstreams, isLoading, onDone }: AddFormProp
       return;
     }
     const body: AccountImport = { format: 'service-accounts', upstream: chosen.id, text };
-    add.mutate(body, {
-      onError: setRefusal,
-      onSuccess({ results }) {
-        const failed = results.find(({ outcome }) => outcome === 'failed');
-        if (failed !== undefined) {
-          setRefusal(refusalOf(failed.reason ?? t('common.failed')));
-          return;
-        }
-        toasts.done(t('addAccount.added', { name: results[0]?.label ?? '' }));
-        onDone();
+    settle(
+      addOne(body),
+      (name, isOpen) => {
+        toasts.done(t('addAccount.added', { name }));
+        if (isOpen) onDone();
       },
-    });
+      setRefusal,
+    );
   };
   return (
     <form className="form-stack" onSubmit={submit}>

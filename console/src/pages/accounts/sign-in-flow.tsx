@@ -6,8 +6,10 @@ import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { type FormEvent, useEffect, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { Account, SignInStart, StartedSignIn } from '../../../../src/admin/contract.ts';
+import { isSignedOut } from '../../api/client.ts';
 import { refreshAccounts } from '../../api/queries/accounts.ts';
 import {
+  isOver,
   signInQuery,
   useCancelSignIn,
   useCompleteSignIn,
@@ -121,7 +123,7 @@ interface UnderwayProps {
 function Underway({ started, isManual, onDone, onAgain }: UnderwayProps) {
   const { t } = useTranslation();
   const client = useQueryClient();
-  const { data, error } = useQuery(signInQuery(started.state));
+  const { data, error, refetch } = useQuery(signInQuery(started.state));
   const status = data?.status ?? 'pending';
   useCancelOnLeave(started.state, status === 'pending');
   useEffect(() => {
@@ -142,7 +144,7 @@ function Underway({ started, isManual, onDone, onAgain }: UnderwayProps) {
       </div>
     );
   }
-  if (status === 'failed' || error !== null) {
+  if (status === 'failed' || isOver(error)) {
     return (
       <div className="form-stack">
         <ErrorNote
@@ -155,7 +157,14 @@ function Underway({ started, isManual, onDone, onAgain }: UnderwayProps) {
       </div>
     );
   }
-  return <Steps started={started} isManual={isManual} />;
+  return (
+    <>
+      {error !== null && !isSignedOut(error) && (
+        <ErrorNote error={error} onRetry={() => void refetch()} />
+      )}
+      <Steps started={started} isManual={isManual} />
+    </>
+  );
 }
 
 /** A sign-in nobody waits for any more is not left open. */

@@ -4,7 +4,11 @@ import { Checkbox } from '@mantine/core';
 import { useRef } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { Account } from '../../../../src/admin/contract.ts';
-import { useAccountAction, useRemoveAccount } from '../../api/queries/accounts.ts';
+import {
+  type AccountAction,
+  useAccountAction,
+  useRemoveAccount,
+} from '../../api/queries/accounts.ts';
 import { useConfirm } from '../../components/use-confirm.tsx';
 import { useToasts } from '../../components/use-toasts.tsx';
 
@@ -24,9 +28,9 @@ export function useAccountWork(): AccountWork {
   const toasts = useToasts();
   const action = useAccountAction();
   const remove = useRemove();
-  const run = (given: Parameters<typeof action.mutate>[0], onDone: () => void): void => {
-    action.mutate(given, { onSuccess: onDone, onError: toasts.failed });
-  };
+  // Not the callbacks of `mutate`: those of an action still under way are dropped by the next.
+  const run = (given: AccountAction, onDone: () => void): void =>
+    void action.mutateAsync(given).then(onDone, toasts.failed);
   const enable = (account: Account): void => {
     const { id, label: name } = account;
     run({ kind: 'enable', id }, () => toasts.done(t('accounts.enabled', { name })));
@@ -78,17 +82,11 @@ function useRemove(): (account: Account) => void {
       ),
       confirm: t('common.remove'),
       onConfirm: () =>
-        removing.mutate(
-          { id, revoke: isRevoking.current },
-          {
-            onError: toasts.failed,
-            onSuccess(revocation) {
-              const { revocation: outcome, reason = '' } = revocation ?? {};
-              if (outcome === 'failed') toasts.warn(t('accounts.revokeFailed', { reason }));
-              else toasts.done(t('accounts.removed', { name }));
-            },
-          },
-        ),
+        void removing.mutateAsync({ id, revoke: isRevoking.current }).then((told) => {
+          const { revocation, reason = '' } = told ?? {};
+          if (revocation === 'failed') toasts.warn(t('accounts.revokeFailed', { reason }));
+          else toasts.done(t('accounts.removed', { name }));
+        }, toasts.failed),
     });
   };
 }

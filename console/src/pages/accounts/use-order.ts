@@ -1,72 +1,86 @@
 // Moves accounts up and down: the list follows at once, the gateway after a short rest of the keys.
 
-import { useQueryClient } from '@tanstack/react-query';
-import { useCallback, useEffect, useRef, useState } from 'react';
+import { useCallback, useEffect, useMemo, useRef, useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import type { Account, AccountList } from '../../../../src/admin/contract.ts';
-import { accountsQuery, useOrderAccounts } from '../../api/queries/accounts.ts';
+import type { Account } from '../../../../src/admin/contract.ts';
+import { useOrderAccounts } from '../../api/queries/accounts.ts';
 import { useToasts } from '../../components/use-toasts.tsx';
 
 const REST_MS = 700;
 
+type Order = readonly string[];
+
 export interface AccountOrder {
+  /** In the order that was asked for last, until the gateway has answered. */
+  readonly accounts: readonly Account[];
   /** Puts an account on a place, counted from 0 over all accounts. */
   move(account: Account, place: number): void;
   /** The last move in words, for those who do not see it. */
   readonly spoken: string;
 }
 
-export function useOrder(accounts: readonly Account[]): AccountOrder {
+export function useOrder(known: readonly Account[]): AccountOrder {
   const { t } = useTranslation();
   const toasts = useToasts();
-  const client = useQueryClient();
-  const { mutate } = useOrderAccounts();
+  const { mutateAsync } = useOrderAccounts();
   const [spoken, setSpoken] = useState('');
-  const pending = useRef<{ timer: number; readonly before: readonly string[] }>(undefined);
+  const [wanted, setWanted] = useState<Order>();
+  const accounts = useMemo(
+    () => (wanted === undefined ? known : sortBy(known, wanted)),
+    [known, wanted],
+  );
+  const pending = useRef<{ readonly timer: number; readonly before: Order; readonly order: Order }>(
+    undefined,
+  );
+
+  const put = useCallback(
+    (order: Order, onDone: () => void): void => {
+      const done = (): void => setWanted((now) => (now === order ? undefined : now));
+      setWanted(order);
+      void mutateAsync(order).then(onDone, toasts.failed).finally(done);
+    },
+    [mutateAsync, toasts],
+  );
 
   const send = useCallback((): void => {
-    const before = pending.current?.before ?? [];
+    if (pending.current === undefined) return;
+    const { before, order, timer } = pending.current;
     pending.current = undefined;
-    const now = client.getQueryData(accountsQuery.queryKey)?.accounts ?? [];
-    const order = storedIds(now);
-    const onError = toasts.failed;
-    const undo = (): void => mutate(before, { onError });
-    mutate(order, {
-      onError,
-      onSuccess: () => toasts.doneWithUndo(t('accounts.orderSaved'), undo),
-    });
-  }, [client, mutate, t, toasts]);
+    window.clearTimeout(timer);
+    const undo = (): void => put(before, () => toasts.done(t('common.undone')));
+    put(order, () => toasts.doneWithUndo(t('accounts.orderSaved'), undo));
+  }, [put, t, toasts]);
 
   // What was moved is kept, also when the page is left at once.
   const sendNow = useRef(send);
   sendNow.current = send;
-  useEffect(
-    () => () => {
-      if (pending.current === undefined) return;
-      window.clearTimeout(pending.current.timer);
-      sendNow.current();
-    },
-    [],
-  );
+  useEffect(() => () => sendNow.current(), []);
 
   const move = (account: Account, place: number): void => {
     const stored = accounts.filter(({ origin }) => origin === 'stored').length;
     const target = Math.min(stored - 1, Math.max(0, place));
     const others = accounts.filter(({ id }) => id !== account.id);
     if (account.origin !== 'stored' || accounts.indexOf(account) === target) return;
-    const moved = others.toSpliced(target, 0, account);
-    void client.cancelQueries({ queryKey: accountsQuery.queryKey });
-    client.setQueryData<AccountList>(accountsQuery.queryKey, { accounts: moved });
+    const order = storedIds(others.toSpliced(target, 0, account));
+    setWanted(order);
     setSpoken(
       t('accounts.moved', { name: account.label, place: target + 1, total: accounts.length }),
     );
-    if (pending.current === undefined) {
-      pending.current = { timer: 0, before: storedIds(accounts) };
-    }
-    window.clearTimeout(pending.current.timer);
-    pending.current.timer = window.setTimeout(send, REST_MS);
+    window.clearTimeout(pending.current?.timer);
+    pending.current = {
+      order,
+      before: pending.current?.before ?? storedIds(accounts),
+      timer: window.setTimeout(() => sendNow.current(), REST_MS),
+    };
   };
-  return { move, spoken };
+  return { accounts, move, spoken };
+}
+
+/** Accounts that the order does not name follow as they stand. */
+function sortBy(accounts: readonly Account[], order: Order): readonly Account[] {
+  const places = new Map(order.map((id, index) => [id, index]));
+  const placeOf = ({ id }: Account): number => places.get(id) ?? places.size;
+  return accounts.toSorted((left, right) => placeOf(left) - placeOf(right));
 }
 
 function storedIds(accounts: readonly Account[]): string[] {

@@ -11,6 +11,7 @@ import { EmptyNote } from '../../components/empty-note.tsx';
 import { ErrorNote } from '../../components/error-note.tsx';
 import { PageHeader } from '../../components/page-header.tsx';
 import { Panel } from '../../components/panel.tsx';
+import { useSettle } from '../../components/use-settle.ts';
 import { useToasts } from '../../components/use-toasts.tsx';
 import { CreatedKey } from './created-key.tsx';
 import { KeyForm } from './key-form.tsx';
@@ -52,8 +53,8 @@ export function KeysPage() {
         {editing?.kind === 'new' && (
           <NewKey
             onCancel={close}
-            onCreated={(made) => {
-              close();
+            onCreated={(made, isOpen) => {
+              if (isOpen) close();
               setCreated(made);
             }}
           />
@@ -85,16 +86,14 @@ function KeyList({ create, onEdit }: KeyListProps) {
   const switchKey = (key: Key): void => {
     const { name } = key;
     const enabled = !key.enabled;
-    change.mutate(
-      { key, change: { enabled } },
-      {
-        onError: (failure) => toasts.failed(failure),
-        onSuccess: (changed) =>
-          toasts.doneWithUndo(t(enabled ? 'keys.enabledNow' : 'keys.disabledNow', { name }), () =>
-            change.mutate({ key: changed, change: { enabled: !enabled } }),
-          ),
-      },
-    );
+    const undo = (changed: Key): void =>
+      void change
+        .mutateAsync({ key: changed, change: { enabled: !enabled } })
+        .then(() => toasts.done(t('common.undone')), toasts.failed);
+    void change.mutateAsync({ key, change: { enabled } }).then((changed) => {
+      const message = t(enabled ? 'keys.enabledNow' : 'keys.disabledNow', { name });
+      toasts.doneWithUndo(message, () => undo(changed));
+    }, toasts.failed);
   };
   if (data === undefined) {
     if (error === null) return <Skeleton height={260} />;
@@ -154,10 +153,12 @@ function KeyTable({ keys, actions }: KeyTableProps) {
 
 interface NewKeyProps {
   readonly onCancel: () => void;
-  readonly onCreated: (created: Created) => void;
+  /** Also when the form was closed meanwhile: the secret is shown once. */
+  readonly onCreated: (created: Created, isOpen: boolean) => void;
 }
 
 function NewKey({ onCancel, onCreated }: NewKeyProps) {
+  const settle = useSettle();
   const create = useCreateKey();
   return (
     <KeyForm
@@ -166,7 +167,7 @@ function NewKey({ onCancel, onCreated }: NewKeyProps) {
       error={create.error}
       onCancel={onCancel}
       onSave={(change) =>
-        create.mutate(writeNewKey(change, change.name ?? ''), { onSuccess: onCreated })
+        settle(create.mutateAsync(writeNewKey(change, change.name ?? '')), onCreated)
       }
     />
   );
@@ -181,6 +182,7 @@ interface ChangedKeyProps {
 function ChangedKey({ opened, onClose }: ChangedKeyProps) {
   const { t } = useTranslation();
   const toasts = useToasts();
+  const settle = useSettle();
   const change = useChangeKey();
   const { data } = useQuery(keysQuery);
   const edited = data?.keys.find(({ id }) => id === opened.id) ?? opened;
@@ -191,15 +193,10 @@ function ChangedKey({ opened, onClose }: ChangedKeyProps) {
       error={change.error}
       onCancel={onClose}
       onSave={(asked) =>
-        change.mutate(
-          { key: edited, change: asked },
-          {
-            onSuccess: ({ name }) => {
-              onClose();
-              toasts.done(t('keys.saved', { name }));
-            },
-          },
-        )
+        settle(change.mutateAsync({ key: edited, change: asked }), ({ name }, isOpen) => {
+          if (isOpen) onClose();
+          toasts.done(t('keys.saved', { name }));
+        })
       }
     />
   );

@@ -38,15 +38,16 @@ export function useLeavingKeys(): LeavingKeys {
     try {
       const stopped = await change.mutateAsync({ key, change: { enabled: false } });
       const timer = window.setTimeout(() => {
-        removal.mutate(key.id, {
-          onSettled: () => show(key.id),
-          onError: (error) => toasts.failed(error),
-        });
+        void removal
+          .mutateAsync(key.id)
+          .catch(toasts.failed)
+          .finally(() => show(key.id));
       }, GRACE_MS);
       toasts.doneWithUndo(t('keys.removed', { name: key.name }), () => {
         window.clearTimeout(timer);
         show(key.id);
-        if (key.enabled) change.mutate({ key: stopped, change: { enabled: true } });
+        if (!key.enabled) return;
+        change.mutateAsync({ key: stopped, change: { enabled: true } }).catch(toasts.failed);
       });
     } catch (error) {
       show(key.id);

@@ -9,7 +9,8 @@ export interface PromptFormProps {
   readonly isBusy: boolean;
   readonly isImage: boolean;
   readonly hasModel: boolean;
-  readonly onSend: (prompt: string) => void;
+  /** False when it got no answer. */
+  readonly onSend: (prompt: string) => Promise<boolean>;
   readonly onStop: () => void;
 }
 
@@ -21,8 +22,10 @@ export function PromptForm({ isBusy, isImage, hasModel, onSend, onStop }: Prompt
     if (isBusy || prompt.trim() === '') return;
     setTried(true);
     if (!hasModel) return;
-    onSend(prompt);
     setPrompt('');
+    void onSend(prompt).then((isAnswered) => {
+      if (!isAnswered) setPrompt((now) => now || prompt);
+    });
   };
   const onKey = (event: KeyboardEvent): void => {
     // A key that ends the choice of a character is none of ours.

@@ -25,7 +25,8 @@ export interface Conversation {
   readonly wire: Wire | undefined;
   readonly trouble: Trouble | undefined;
   readonly isBusy: boolean;
-  send(draft: Draft, prompt: string, key: string): void;
+  /** False when the message got no answer: it is said anew with the next one. */
+  send(draft: Draft, prompt: string, key: string): Promise<boolean>;
   stop(): void;
   clear(): void;
 }
@@ -41,8 +42,8 @@ export function useConversation(firstTurns: readonly Turn[]): Conversation {
   const running = useRef<AbortController>(undefined);
   useEffect(() => () => running.current?.abort(), []);
 
-  const run = async (draft: Draft, prompt: string, key: string): Promise<void> => {
-    const before = [...said, sayTurn({ role: 'user', text: prompt })];
+  const run = async (draft: Draft, prompt: string, key: string): Promise<boolean> => {
+    const before = [...withoutUnanswered(said, trouble), sayTurn({ role: 'user', text: prompt })];
     const request = writeRequest({ ...draft, turns: turnsOf(before) });
     const controller = new AbortController();
     running.current = controller;
@@ -51,6 +52,10 @@ export function useConversation(firstTurns: readonly Turn[]): Conversation {
     setTrouble(undefined);
     setBusy(true);
     let pieces: readonly AnswerPiece[] = [];
+    const end = (met: Trouble | undefined): boolean => {
+      setTrouble(met);
+      return !isUnanswered(pieces, met);
+    };
     try {
       const exchange = await sendRequest({
         protocol: draft.protocol,
@@ -66,10 +71,10 @@ export function useConversation(firstTurns: readonly Turn[]): Conversation {
         },
       });
       setWire((known) => known && { ...known, exchange });
-      if (exchange.status === 401) setTrouble('needs-key');
-      else if (exchange.status >= 400) setTrouble('refused');
+      if (exchange.status === 401) return end('needs-key');
+      return end(exchange.status >= 400 ? 'refused' : undefined);
     } catch {
-      setTrouble(controller.signal.aborted ? 'stopped' : 'unreachable');
+      return end(controller.signal.aborted ? 'stopped' : 'unreachable');
     } finally {
       setBusy(false);
     }
@@ -80,7 +85,7 @@ export function useConversation(firstTurns: readonly Turn[]): Conversation {
     wire,
     trouble,
     isBusy,
-    send: (draft, prompt, key) => void run(draft, prompt, key),
+    send: run,
     stop: useCallback(() => running.current?.abort(), []),
     clear: useCallback(() => {
       running.current?.abort();
@@ -89,6 +94,17 @@ export function useConversation(firstTurns: readonly Turn[]): Conversation {
       setTrouble(undefined);
     }, []),
   };
+}
+
+/** Nothing came but the reason why nothing came. */
+function isUnanswered(pieces: readonly AnswerPiece[], trouble: Trouble | undefined): boolean {
+  const isRefused = trouble !== undefined && trouble !== 'stopped';
+  return isRefused && pieces.every(({ kind }) => kind === 'error');
+}
+
+/** The message that got no answer stands in its field again. */
+function withoutUnanswered(said: readonly Said[], trouble: Trouble | undefined): readonly Said[] {
+  return isUnanswered(said.at(-1)?.pieces ?? [], trouble) ? said.slice(0, -2) : said;
 }
 
 /** What is sent along of the conversation: texts alone, and no turn that failed. */

@@ -97,10 +97,9 @@ function MoreMenu() {
       body: <p className="dialog-text">{t('requests.forgetHint')}</p>,
       confirm: t('requests.forget'),
       onConfirm: () =>
-        forget.mutate(undefined, {
-          onSuccess: () => toasts.done(t('requests.forgotten')),
-          onError: (error) => toasts.failed(error),
-        }),
+        void forget
+          .mutateAsync(undefined)
+          .then(() => toasts.done(t('requests.forgotten')), toasts.failed),
     });
   return (
     <Menu position="bottom-end">

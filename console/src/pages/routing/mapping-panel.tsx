@@ -66,7 +66,10 @@ function NewEntry({ mapping }: { readonly mapping: Mapping }) {
     setTried(true);
     if (trimmed === '' || isTaken || sayTargetProblem(target, t) !== undefined) return;
     const message = t('routing.changed', { name: trimmed, target: target.trim() });
-    mapping.change({ [trimmed]: target.trim() }, message);
+    mapping.change({ [trimmed]: target.trim() }, message, () => {
+      setName((now) => now || name);
+      setTarget((now) => now || target);
+    });
     setName('');
     setTarget('');
     setTried(false);
@@ -128,7 +131,9 @@ function EntryRow({ entry: [name, target], mapping, isDeciding, onTry }: EntryRo
     if (found !== undefined) return;
     setDraft(undefined);
     if (text === target) return;
-    mapping.change({ [name]: text }, t('routing.changed', { name, target: text }));
+    mapping.change({ [name]: text }, t('routing.changed', { name, target: text }), () =>
+      setDraft((now) => now ?? text),
+    );
   };
   return (
     <li className={isDeciding ? 'entry is-deciding' : 'entry'}>

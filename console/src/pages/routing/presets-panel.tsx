@@ -5,6 +5,7 @@ import { useQuery } from '@tanstack/react-query';
 import { useTranslation } from 'react-i18next';
 import type { Presets } from '../../../../src/admin/contract.ts';
 import { presetsQuery } from '../../api/queries/config.ts';
+import { ErrorNote } from '../../components/error-note.tsx';
 import { Panel } from '../../components/panel.tsx';
 import { type Mapping, useMapping } from './use-mapping.ts';
 
@@ -12,10 +13,13 @@ type Preset = Presets['presets'][number];
 
 export function PresetsPanel() {
   const { t } = useTranslation();
-  const { data } = useQuery(presetsQuery);
+  const { data, error, refetch } = useQuery(presetsQuery);
   const mapping = useMapping();
   return (
     <Panel title={t('routing.presets')} hint={t('routing.presetsHint')}>
+      {data === undefined && error !== null && (
+        <ErrorNote error={error} onRetry={() => void refetch()} />
+      )}
       <ul className="presets">
         {data?.presets.map((preset) => (
           <PresetItem key={preset.name} preset={preset} mapping={mapping} />

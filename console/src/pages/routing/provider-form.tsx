@@ -15,12 +15,14 @@ import type { ConfigSection } from '../../../../src/admin/contract.ts';
 import { useChangeSection } from '../../api/queries/config.ts';
 import { ErrorNote } from '../../components/error-note.tsx';
 import { useFollowed } from '../../components/use-followed.ts';
+import { useSettle } from '../../components/use-settle.ts';
 import { useToasts } from '../../components/use-toasts.tsx';
 import {
   badLine,
   FAMILIES,
   hasKey,
   MODES,
+  type ProviderValues,
   readProvider,
   SERVICES,
   writePatch,
@@ -37,6 +39,7 @@ export function ProviderForm({ section }: { readonly section: ConfigSection }) {
   const { values, revision } = section;
   const { t } = useTranslation();
   const toasts = useToasts();
+  const settle = useSettle();
   const change = useChangeSection('extprov');
   const read = readProvider(values);
   const form = useForm({
@@ -50,15 +53,12 @@ export function ProviderForm({ section }: { readonly section: ConfigSection }) {
       },
     },
   });
-  useFollowed(form, read, revision);
+  const showSaved = useFollowed(form, read, revision);
   const patch = writePatch(values, form.values);
-  const save = (): void =>
-    change.mutate(patch, {
-      onSuccess: (saved) => {
-        form.setInitialValues(readProvider(saved.values));
-        form.reset();
-        toasts.done(t('provider.saved'));
-      },
+  const save = (sent: ProviderValues): void =>
+    settle(change.mutateAsync(patch), (saved, isOpen) => {
+      if (isOpen) showSaved(sent, readProvider(saved.values));
+      toasts.done(t('provider.saved'));
     });
   return (
     <form className="form-stack" onSubmit={form.onSubmit(save)}>

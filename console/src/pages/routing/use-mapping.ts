@@ -15,32 +15,36 @@ export interface Mapping {
   readonly isLoading: boolean;
   readonly error: Error | null;
   reload(): void;
-  /** Acts at once; the notice says what was done and takes it back. */
-  change(patch: MappingPatch, message: string): void;
+  /** Acts at once; the notice says what was done and takes it back. `onRefused` gives back what was typed. */
+  change(patch: MappingPatch, message: string, onRefused?: () => void): void;
 }
 
 export function useMapping(): Mapping {
   const { t } = useTranslation();
   const toasts = useToasts();
   const { data, error, refetch } = useQuery(sectionQuery('mapping'));
-  const { mutate } = useChangeSection('mapping');
+  const { mutateAsync } = useChangeSection('mapping');
   const entries = readEntries(data?.values ?? {});
   return {
     entries,
     isLoading: data === undefined && error === null,
     error: data === undefined ? error : null,
     reload: () => void refetch(),
-    change(patch, message) {
+    change(patch, message, onRefused) {
       const before = new Map(entries);
       const back = Object.fromEntries(
         Object.keys(patch).map((name) => [name, before.get(name) ?? null]),
       );
       const undo = (): void =>
-        mutate(back, { onSuccess: () => toasts.done(t('common.undone')), onError: toasts.failed });
-      mutate(patch, {
-        onSuccess: () => toasts.doneWithUndo(message, undo),
-        onError: toasts.failed,
-      });
+        void mutateAsync(back).then(() => toasts.done(t('common.undone')), toasts.failed);
+      // Not the callbacks of one change: those of a change still under way are dropped by the next.
+      void mutateAsync(patch).then(
+        () => toasts.doneWithUndo(message, undo),
+        (refusal: unknown) => {
+          onRefused?.();
+          toasts.failed(refusal);
+        },
+      );
     },
   };
 }

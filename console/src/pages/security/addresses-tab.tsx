@@ -8,6 +8,7 @@ import { useCheckAddress } from '../../api/queries/address-rules.ts';
 import { ErrorNote } from '../../components/error-note.tsx';
 import { Panel } from '../../components/panel.tsx';
 import { StatusMark } from '../../components/status-mark.tsx';
+import { SectionProblems } from '../../settings/section-problems.tsx';
 import { FILTER_PLACE } from '../../settings/setting-places.ts';
 import { SettingRow } from '../../settings/setting-row.tsx';
 import { RulesPanel } from './rules-panel.tsx';
@@ -18,6 +19,7 @@ export function AddressesTab() {
     <div className="security-stack">
       <div className="security-columns">
         <Panel title={t('security.filterTitle')} hint={t('security.filterHint')}>
+          <SectionProblems fields={FILTER_PLACE.fields} />
           {FILTER_PLACE.fields.map((field) => (
             <SettingRow key={field.id} field={field} />
           ))}

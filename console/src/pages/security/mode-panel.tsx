@@ -4,10 +4,12 @@ import { Alert, Radio, Skeleton } from '@mantine/core';
 import { IconLock } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
 import { useTranslation } from 'react-i18next';
+import { sectionQuery } from '../../api/queries/config.ts';
 import { overviewQuery } from '../../api/queries/overview.ts';
 import { Panel } from '../../components/panel.tsx';
 import { useConfirm } from '../../components/use-confirm.tsx';
 import { useOverrideText } from '../../settings/override-note.tsx';
+import { SectionProblems } from '../../settings/section-problems.tsx';
 import { ACCESS_PLACE } from '../../settings/setting-places.ts';
 import { useSetting } from '../../settings/use-setting.ts';
 
@@ -19,6 +21,7 @@ export function ModePanel() {
   const confirm = useConfirm();
   const [field] = ACCESS_PLACE.fields;
   const setting = useSetting(field);
+  const { error } = useQuery(sectionQuery(field.section));
   const sayOverride = useOverrideText();
   const { override } = setting;
   const { data: overview } = useQuery(overviewQuery);
@@ -41,7 +44,8 @@ export function ModePanel() {
   };
   return (
     <Panel title={t('security.modeTitle')} hint={t('security.modeHint')}>
-      {!setting.isLoaded && <Skeleton height={180} />}
+      <SectionProblems fields={[field]} />
+      {!setting.isLoaded && error === null && <Skeleton height={180} />}
       {setting.isLoaded && (
         <Radio.Group
           value={inForce}

@@ -6,6 +6,7 @@ import { PageHeader } from '../../components/page-header.tsx';
 import { Panel } from '../../components/panel.tsx';
 import { useActiveInView } from '../../components/use-active-in-view.ts';
 import { useSearchTexts } from '../../components/use-search-texts.ts';
+import { SectionProblems } from '../../settings/section-problems.tsx';
 import { WEB_PLACE } from '../../settings/setting-places.ts';
 import { SettingRow } from '../../settings/setting-row.tsx';
 import { AccessLogPanel } from './access-log-panel.tsx';
@@ -50,6 +51,7 @@ export function SecurityPage() {
         </Tabs.Panel>
         <Tabs.Panel value="web" pt="lg">
           <Panel title={t('security.webTitle')} hint={t('security.webHint')}>
+            <SectionProblems fields={WEB_PLACE.fields} />
             {WEB_PLACE.fields.map((field) => (
               <SettingRow key={field.id} field={field} />
             ))}

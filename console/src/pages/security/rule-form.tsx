@@ -8,6 +8,7 @@ import { useAddRule, useChangeRule } from '../../api/queries/address-rules.ts';
 import { ErrorNote } from '../../components/error-note.tsx';
 import { readFieldError } from '../../components/read-field-error.ts';
 import { useFormat } from '../../components/use-format.ts';
+import { useSettle } from '../../components/use-settle.ts';
 import { useToasts } from '../../components/use-toasts.tsx';
 import '../../components/form.css';
 
@@ -105,24 +106,20 @@ export function RuleForm({ edited, range = '', onClose }: RuleFormProps) {
 function useSaveRule(edited: AddressRule | undefined, onClose: () => void) {
   const { t } = useTranslation();
   const toasts = useToasts();
+  const settle = useSettle();
   const addition = useAddRule();
   const change = useChangeRule();
   const run = ({ list, range, note, expiry }: RuleValues): void => {
     const rule = { list, range: range.trim(), note: note.trim(), ...writeExpiry(expiry) };
-    const done = (text: string): void => {
-      onClose();
-      toasts.done(text);
-    };
-    if (edited === undefined) {
-      addition.mutate(rule, {
-        onSuccess: (added) => done(t('security.ruleAdded', { range: added.range })),
-      });
-    } else {
-      change.mutate(
-        { id: edited.id, change: rule },
-        { onSuccess: (changed) => done(t('security.ruleSaved', { range: changed.range })) },
-      );
-    }
+    const saved =
+      edited === undefined
+        ? addition.mutateAsync(rule)
+        : change.mutateAsync({ id: edited.id, change: rule });
+    settle(saved, ({ range: known }, isOpen) => {
+      if (isOpen) onClose();
+      const text = edited === undefined ? 'security.ruleAdded' : 'security.ruleSaved';
+      toasts.done(t(text, { range: known }));
+    });
   };
   return {
     run,

@@ -107,13 +107,11 @@ function useRemovalWithUndo(): (rule: AddressRule) => void {
   return (rule) => {
     const { list, range, note, expiresAt } = rule;
     const again = { list, range, note, ...(expiresAt === undefined ? {} : { expiresAt }) };
-    removal.mutate(rule.id, {
-      onError: (error) => toasts.failed(error),
-      onSuccess: () =>
-        toasts.doneWithUndo(t('security.ruleRemoved', { range }), () =>
-          addition.mutate(again, { onError: (error) => toasts.failed(error) }),
-        ),
-    });
+    const undo = (): void =>
+      void addition.mutateAsync(again).then(() => toasts.done(t('common.undone')), toasts.failed);
+    void removal
+      .mutateAsync(rule.id)
+      .then(() => toasts.doneWithUndo(t('security.ruleRemoved', { range }), undo), toasts.failed);
   };
 }
 

@@ -5,13 +5,13 @@ import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useTranslation } from 'react-i18next';
 import { sectionQuery } from '../../api/queries/config.ts';
-import { ErrorNote } from '../../components/error-note.tsx';
 import { PageHeader } from '../../components/page-header.tsx';
 import { Panel } from '../../components/panel.tsx';
 import { useActiveInView } from '../../components/use-active-in-view.ts';
 import { useSearchTexts } from '../../components/use-search-texts.ts';
 import { GROUPS, type GroupId } from '../../settings/field-groups.ts';
 import type { Field } from '../../settings/fields.ts';
+import { SectionProblems } from '../../settings/section-problems.tsx';
 import { SettingRow } from '../../settings/setting-row.tsx';
 import { EnvironmentPanel } from './environment-panel.tsx';
 import { UpstreamsPanel } from './upstreams-panel.tsx';
@@ -63,9 +63,7 @@ function GroupPanel({ id, fields }: GroupPanelProps) {
   const sections = [...new Set(fields.map(({ section }) => section))];
   return (
     <Panel title={t(`settings.groups.${id}`)} hint={t(`settings.groupHints.${id}`)}>
-      {sections.map((section) => (
-        <SectionProblem key={section} section={section} />
-      ))}
+      <SectionProblems fields={fields} />
       {fields.map((field) => (
         <SettingRow key={field.id} field={field} />
       ))}
@@ -75,15 +73,6 @@ function GroupPanel({ id, fields }: GroupPanelProps) {
         ))}
       </footer>
     </Panel>
-  );
-}
-
-function SectionProblem({ section }: { readonly section: string }) {
-  const { t } = useTranslation();
-  const { data, error, refetch } = useQuery(sectionQuery(section));
-  if (error === null || data !== undefined) return null;
-  return (
-    <ErrorNote error={error} title={t('common.failedToLoad')} onRetry={() => void refetch()} />
   );
 }
 

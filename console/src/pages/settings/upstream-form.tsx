@@ -2,10 +2,13 @@
 
 import { Button, PasswordInput, Select, TagsInput, Textarea, TextInput } from '@mantine/core';
 import { type UseFormReturnType, useForm } from '@mantine/form';
+import { useRef } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { ConfigSection } from '../../../../src/admin/contract.ts';
 import { useChangeSection } from '../../api/queries/config.ts';
 import { ErrorNote } from '../../components/error-note.tsx';
+import { useFollowed } from '../../components/use-followed.ts';
+import { useSettle } from '../../components/use-settle.ts';
 import { useToasts } from '../../components/use-toasts.tsx';
 import { useOverrideText } from '../../settings/override-note.tsx';
 import { findOverride, valueAt } from '../../settings/section-values.ts';
@@ -33,10 +36,16 @@ type Form = UseFormReturnType<UpstreamValues>;
 export function UpstreamForm({ id, section, onClose }: UpstreamFormProps) {
   const { t } = useTranslation();
   const toasts = useToasts();
+  const settle = useSettle();
   const change = useChangeSection('upstreams');
   const { values } = section;
   const entry = id === '' ? undefined : valueAt(values, [id]);
-  const form: Form = useForm<UpstreamValues>({ initialValues: readUpstream(id, entry) });
+  // An entry that somebody else removed is written anew as it was.
+  const last = useRef(entry);
+  if (entry !== undefined) last.current = entry;
+  const read = readUpstream(id, last.current);
+  const form: Form = useForm<UpstreamValues>({ initialValues: read });
+  useFollowed(form, read, section.revision);
   const showProblem = useProblem(form);
   const submit = form.onSubmit((typed) => {
     const takenIds = id === '' ? Object.keys(values) : [];
@@ -45,15 +54,11 @@ export function UpstreamForm({ id, section, onClose }: UpstreamFormProps) {
       showProblem(problem);
       return;
     }
-    change.mutate(
-      { [typed.id]: writeUpstream(typed, entry) },
-      {
-        onSuccess: () => {
-          onClose();
-          toasts.done(t('settings.upstream.saved', { id: typed.id }));
-        },
-      },
-    );
+    const patch = { [typed.id]: writeUpstream(typed, entry) };
+    settle(change.mutateAsync(patch), (_saved, isOpen) => {
+      if (isOpen) onClose();
+      toasts.done(t('settings.upstream.saved', { id: typed.id }));
+    });
   });
   return (
     <form className="form-stack" onSubmit={submit} noValidate>

@@ -23,25 +23,22 @@ export function UpstreamsPanel() {
   const { t } = useTranslation();
   const toasts = useToasts();
   const { data, error, refetch } = useQuery(sectionQuery(SECTION));
-  const change = useChangeSection(SECTION);
+  const { mutateAsync } = useChangeSection(SECTION);
   const [editing, setEditing] = useState<Editing>();
   const add = (
     <Button size="xs" leftSection={<IconPlus size={14} />} onClick={() => setEditing('')}>
       {t('settings.upstream.add')}
     </Button>
   );
-  const remove = (id: string, entry: unknown): void =>
-    change.mutate(
-      { [id]: null },
-      {
-        onError: (failure) => toasts.failed(failure),
-        // A secret comes back only from whoever knows it; all else does.
-        onSuccess: () =>
-          toasts.doneWithUndo(t('settings.upstream.removed', { id }), () =>
-            change.mutate({ [id]: entry }, { onError: (failure) => toasts.failed(failure) }),
-          ),
-      },
+  const remove = (id: string, entry: unknown): void => {
+    // A secret comes back only from whoever knows it; all else does.
+    const undo = (): void =>
+      void mutateAsync({ [id]: entry }).then(() => toasts.done(t('common.undone')), toasts.failed);
+    void mutateAsync({ [id]: null }).then(
+      () => toasts.doneWithUndo(t('settings.upstream.removed', { id }), undo),
+      toasts.failed,
     );
+  };
   const close = (): void => setEditing(undefined);
   return (
     <Panel

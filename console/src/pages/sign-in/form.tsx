@@ -72,6 +72,6 @@ function useRefusal(error: Error | null, waitSeconds: number): string | undefine
   if (error === null) return undefined;
   if (!(error instanceof ApiError)) return text(error);
   if (error.status === 401) return t('signIn.wrong');
-  if (error.status === 429 && waitSeconds > 0) return t('signIn.tooMany', { count: waitSeconds });
-  return error.status === 429 ? undefined : text(error);
+  if (error.status !== 429 || error.retryAfterSeconds === undefined) return text(error);
+  return waitSeconds > 0 ? t('signIn.tooMany', { count: waitSeconds }) : undefined;
 }

@@ -1,0 +1,248 @@
+import type { Page } from 'playwright-core';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { type ConsoleApp, isWithoutBrowser, PASSWORD, startConsole } from './console-app.ts';
+import { hold, lose, REFUSAL, refuse } from './trouble.ts';
+
+const [RUTH, MARY] = ['ruth@sandbox.example', 'mary@sandbox.example'] as const;
+const NETWORK = '/settings?section=network';
+const POOL = '/settings?section=pool';
+
+describe.skipIf(isWithoutBrowser)('what the gateway does not do for the console', () => {
+  let console: ConsoleApp;
+  beforeAll(async () => {
+    console = await startConsole();
+  });
+  afterEach(() => expect(console.problems).toEqual([]));
+  afterAll(() => console?.close());
+
+  const failed = (page: Page) =>
+    page.getByRole('alert').filter({ hasText: 'That did not work' }).getByText(REFUSAL);
+
+  test('an order that is refused is told, and the accounts stand where they stood', async () => {
+    const page = await console.open('/accounts');
+    const allow = await refuse(page, ['POST', /accounts\/order$/]);
+    await moveToTop(page, MARY);
+    await failed(page).waitFor();
+    await expect.poll(() => standing(page)).toEqual([RUTH, MARY]);
+    await allow();
+    await moveToTop(page, MARY);
+    await page.getByText('Order saved').waitFor();
+    await refuse(page, ['POST', /accounts\/order$/]);
+    await page.getByRole('button', { name: 'Undo' }).click();
+    await failed(page).last().waitFor();
+    await expect.poll(() => standing(page)).toEqual([MARY, RUTH]);
+    await console.api('POST', '/api/accounts/order', { order: await idsOf(RUTH, MARY) });
+  });
+
+  test('a value of a setting is told when it is refused after its section was left', async () => {
+    const page = await console.open(NETWORK);
+    const held = await hold(page, ['PATCH', /config\/network$/]);
+    await page.getByLabel('Address', { exact: true }).fill('no host!');
+    await page.getByRole('button', { name: 'Accounts pool' }).click();
+    await page.getByLabel('Longest wait').waitFor();
+    await held.waiting(1);
+    await held.release();
+    await page.getByRole('alert').getByText('must be a host name or an address').waitFor();
+  });
+
+  test('a setting says that it was saved, and can be taken back, after its section was left', async () => {
+    const page = await console.open(POOL);
+    const held = await hold(page, ['PATCH', /config\/pool$/]);
+    await page.getByLabel('Longest wait').fill('17');
+    await page.getByRole('link', { name: 'Keys' }).first().click();
+    await page.getByText('No keys yet').waitFor();
+    await held.waiting(1);
+    await held.release();
+    const notice = page.getByRole('alert').filter({ hasText: 'Saved: Longest wait' });
+    await notice.waitFor();
+    const allow = await refuse(page, ['PATCH', /config\/pool$/]);
+    await notice.getByRole('button', { name: 'Undo' }).click();
+    await failed(page).waitFor();
+    await allow();
+    expect(console.settings().pool.maxWaitMs).toBe(17_000);
+  });
+
+  test('settings that nobody answered for show what holds', async () => {
+    const page = await console.open('/settings?section=quota');
+    const control = page.getByLabel('Protect quotas');
+    const before = await control.isChecked();
+    const patches = await hold(page, ['PATCH', /config\/quota$/]);
+    await control.click({ force: true });
+    await patches.waiting(1);
+    await page.getByLabel('Read figures every').fill('9');
+    await page.keyboard.press('Enter');
+    await page.context().setOffline(true);
+    await patches.release();
+    const notices = page.getByRole('alert').filter({ hasText: 'The gateway does not answer' });
+    await expect.poll(() => notices.count()).toBe(2);
+    await expect.poll(() => control.isChecked()).toBe(before);
+    await page.context().setOffline(false);
+  });
+
+  test('a key that is disabled or removed and cannot be brought back is shown as it is', async () => {
+    await console.api('POST', '/api/keys', { name: 'Stubborn' });
+    const page = await console.open('/keys');
+    const row = page.getByRole('row', { name: /Stubborn/ });
+    const act = async (name: string): Promise<void> => {
+      await page.getByRole('button', { name: 'Actions for Stubborn' }).click();
+      await page.getByRole('menuitem', { name }).click();
+    };
+    await act('Disable');
+    await page.getByText('Stubborn disabled').waitFor();
+    let allow = await refuse(page, ['PATCH', /api\/keys\//]);
+    await page.getByRole('button', { name: 'Undo' }).click();
+    await failed(page).waitFor();
+    await row.getByText('Disabled', { exact: true }).waitFor();
+    await allow();
+    await act('Enable');
+    await row.getByText('Active', { exact: true }).waitFor();
+    await act('Remove');
+    await page.getByText('Stubborn removed').waitFor();
+    allow = await refuse(page, ['PATCH', /api\/keys\//]);
+    const removed = page.getByRole('alert').filter({ hasText: 'Stubborn removed' });
+    await removed.getByRole('button', { name: 'Undo' }).click();
+    await failed(page).nth(1).waitFor();
+    await row.getByText('Disabled', { exact: true }).waitFor();
+    await allow();
+  });
+
+  test('a key whose removal is refused comes back to the list, also after its page was left', async () => {
+    await console.api('POST', '/api/keys', { name: 'Lasting' });
+    const page = await console.open('/keys');
+    await page.clock.install();
+    await page.getByRole('button', { name: 'Actions for Lasting' }).click();
+    await page.getByRole('menuitem', { name: 'Remove' }).click();
+    await page.getByText('Lasting removed').waitFor();
+    await page.getByRole('link', { name: 'Usage' }).first().click();
+    await page.getByRole('heading', { name: 'Usage', level: 1 }).waitFor();
+    await refuse(page, ['DELETE', /api\/keys\//]);
+    await page.clock.fastForward(11_000);
+    await failed(page).waitFor();
+    await page.getByRole('link', { name: 'Keys' }).first().click();
+    await page
+      .getByRole('row', { name: /Lasting/ })
+      .getByText('Disabled')
+      .waitFor();
+  });
+
+  test('a refused change of an upstream keeps what was typed beside what others saved', async () => {
+    const entry = { profile: 'generic', base_url: 'https://one.example', quota_path: '/q' };
+    await console.api('PATCH', '/api/config/upstreams', { shared: entry });
+    const page = await console.open('/settings?section=upstreams');
+    await page.getByRole('button', { name: 'Edit shared' }).click();
+    const form = page.getByRole('dialog', { name: /shared/ });
+    await form.getByLabel('Base URL').fill('https://two.example');
+    // The page does not hear of it before it saves.
+    const held = await hold(page, ['GET', /config\/upstreams$/]);
+    await console.api('PATCH', '/api/config/upstreams', { shared: { quota_path: '/other' } });
+    await form.getByRole('button', { name: 'Save' }).click();
+    await held.waiting(1);
+    await held.release();
+    await form.getByText('Somebody else changed this meanwhile').waitFor();
+    await expect.poll(() => form.getByLabel('Quota path').inputValue()).toBe('/other');
+    expect(await form.getByLabel('Base URL').inputValue()).toBe('https://two.example');
+    await form.getByRole('button', { name: 'Save' }).click();
+    await form.waitFor({ state: 'hidden' });
+    const { values } = await console.api('GET', '/api/config/upstreams');
+    expect(values).toMatchObject({
+      shared: { base_url: 'https://two.example', quota_path: '/other' },
+    });
+  });
+
+  test('what was typed beside a proxy that is removed is still there', async () => {
+    const [id] = await idsOf(RUTH);
+    await console.api('PATCH', `/api/accounts/${id}`, { proxyUrl: 'http://127.0.0.1:9' });
+    const page = await console.open(`/accounts?id=${id}`);
+    const drawer = page.getByRole('dialog');
+    await drawer.getByLabel('Notes').fill('half a note');
+    await drawer.getByRole('button', { name: 'Remove the proxy' }).click();
+    await page.getByText('Saved', { exact: true }).waitFor();
+    expect(await drawer.getByLabel('Notes').inputValue()).toBe('half a note');
+    await drawer.getByRole('button', { name: 'Save changes' }).click();
+    await expect
+      .poll(() => console.api('GET', `/api/accounts/${id}`))
+      .toMatchObject({
+        ...{ notes: 'half a note', hasProxy: false },
+      });
+  });
+
+  test('a message that the gateway refused is there to be sent again, and is said once', async () => {
+    const page = await console.open('/playground');
+    await page.getByRole('combobox', { name: 'Model' }).fill('alpha-3-flash');
+    await page.keyboard.press('Escape');
+    const message = page.getByRole('textbox', { name: 'Message' });
+    for (const [trouble, told] of [
+      [refuse, REFUSAL],
+      [lose, 'The gateway does not answer'],
+    ] as const) {
+      const allow = await trouble(page, ['POST', /chat\/completions$/]);
+      await message.fill('Name a river.');
+      await page.keyboard.press('Enter');
+      await page.locator('.talk').getByText(told).waitFor();
+      await expect.poll(() => message.inputValue()).toBe('Name a river.');
+      await allow();
+    }
+    await page.getByRole('button', { name: 'Send' }).click();
+    await page.getByText('[DONE]').waitFor();
+    await page.getByRole('tab', { name: 'Request' }).click();
+    const sent = await page.getByRole('tabpanel').innerText();
+    expect(sent.match(/Name a river/g)).toHaveLength(1);
+    expect(await page.locator('.turn.is-user').count()).toBe(1);
+  });
+
+  test('an address pasted into a sign-in outlives the session, and a gateway that is away', async () => {
+    const page = await console.open('/accounts?add=sign-in');
+    const dialog = page.getByRole('dialog', { name: 'Add account' });
+    await dialog.getByRole('button', { name: 'Begin sign-in' }).click();
+    const pasted = dialog.getByLabel('Address or code');
+    await pasted.fill('half-pasted');
+    await page.context().setOffline(true);
+    await dialog.getByRole('alert').getByText('The gateway does not answer').waitFor();
+    expect(await pasted.inputValue()).toBe('half-pasted');
+    await page.context().setOffline(false);
+    await dialog.getByRole('alert').waitFor({ state: 'detached' });
+    await console.api('DELETE', '/api/session');
+    const gate = page.getByRole('dialog', { name: 'Sign in to the console' });
+    await gate.getByLabel('Password', { exact: true }).fill(PASSWORD);
+    await gate.getByRole('button', { name: 'Sign in' }).click();
+    await gate.waitFor({ state: 'hidden' });
+    expect(await pasted.inputValue()).toBe('half-pasted');
+    await dialog.getByText('Waiting for the provider.').waitFor();
+  });
+
+  test('what cannot be read is told with a way to try again, not waited for', async () => {
+    const page = await console.open('/keys');
+    const ends = [
+      await refuse(page, ['GET', /api\/upstreams$/], 400),
+      await refuse(page, ['GET', /config\/(auth|ip_filter)$/], 400),
+    ];
+    const places = ['/accounts?add=key', '/security', '/security?tab=addresses'] as const;
+    for (const place of places) {
+      await page.goto(console.url + place);
+      await page.getByRole('alert').getByText(REFUSAL).first().waitFor();
+    }
+    for (const end of ends) await end();
+    await page.getByRole('button', { name: 'Try again' }).first().click();
+    await page.getByText('Filter by address').waitFor();
+    await page.getByRole('alert').getByText(REFUSAL).waitFor({ state: 'detached' });
+  });
+
+  /** The ids of accounts, by their names. */
+  async function idsOf(...labels: readonly string[]): Promise<string[]> {
+    const { accounts } = await console.api('GET', '/api/accounts');
+    const known: readonly { readonly id: string; readonly label: string }[] = JSON.parse(
+      JSON.stringify(accounts),
+    );
+    return labels.map((label) => known.find((one) => one.label === label)?.id ?? '');
+  }
+});
+
+async function standing(page: Page): Promise<string[]> {
+  const names = await page.locator('.account-card .name-button').allInnerTexts();
+  return names.filter((name) => name === RUTH || name === MARY);
+}
+
+async function moveToTop(page: Page, name: string): Promise<void> {
+  await page.getByRole('button', { name: `Actions for ${name}` }).click();
+  await page.getByRole('menuitem', { name: 'Move to the top' }).click();
+}
