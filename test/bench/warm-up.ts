@@ -5,32 +5,42 @@ import type { Field } from './field.ts';
 import { fire } from './load.ts';
 import type { Plan } from './plan.ts';
 import type { Row } from './report.ts';
-import { WARM_UP_WORKLOADS } from './workloads.ts';
+import { PACED_STREAMS, WARM_UP_WORKLOADS, type Workload } from './workloads.ts';
 
 /** The gateway's cost falls for its first 20,000 requests or so; the others have far less code. */
 const GATEWAY_SECONDS = 15;
 const OTHERS_SECONDS = 5;
-const CONNECTIONS = 8;
+/** Events that come one by one take other ways through the same code; it takes everybody longer to learn them. */
+const PACED_SECONDS = 10;
+
+interface Exercise {
+  readonly workloads: readonly Workload[];
+  readonly seconds: number;
+}
 
 /** Measures nothing: no rows. */
 export async function warmUp(field: Field, plan: Plan): Promise<Row[]> {
-  await exercise(Object.values(field.gateway), GATEWAY_SECONDS, plan);
-  await exercise([field.bare, ...field.rivals], OTHERS_SECONDS, plan);
+  const gateway = Object.values(field.gateway);
+  const others = [field.bare, ...field.rivals];
+  const all = { workloads: WARM_UP_WORKLOADS };
+  await exercise(gateway, { ...all, seconds: GATEWAY_SECONDS }, plan);
+  await exercise(others, { ...all, seconds: OTHERS_SECONDS }, plan);
+  const paced = { workloads: [PACED_STREAMS], seconds: PACED_SECONDS };
+  await exercise([...gateway, ...others], paced, plan);
   return [];
 }
 
 /** All at the same time. */
 async function exercise(
   contenders: readonly Contender[],
-  seconds: number,
+  { workloads, seconds }: Exercise,
   plan: Plan,
 ): Promise<void> {
-  const load = { connections: CONNECTIONS, seconds: seconds * plan.scale };
-  await Promise.all(
-    contenders.flatMap((contender) =>
-      WARM_UP_WORKLOADS.map(async ({ requests }) =>
-        plan.note(contender, await fire(shotAt(contender, requests), load)),
-      ),
-    ),
+  const runs = contenders.flatMap((contender) =>
+    workloads.map(async ({ requests, connections }) => {
+      const load = { connections, seconds: seconds * plan.scale };
+      plan.note(contender, await fire(shotAt(contender, requests), load));
+    }),
   );
+  await Promise.all(runs);
 }
