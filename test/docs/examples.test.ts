@@ -41,7 +41,8 @@ test('there are examples of every kind', () => {
   expect(configBlocks.length).toBeGreaterThan(0);
 });
 
-test.concurrent.each(shellBlocks)('$place', async ({ code }) => {
+// One after the other: some of them set faults, which any request would meet.
+test.each(shellBlocks)('$place', async ({ code }) => {
   const key = app.sandbox.authorization.authorization?.replace('Bearer ', '') ?? '';
   const environment = { CURL_HOME: folder, SANDBOX: app.sandbox.url, KEY: key };
   const output = await run('sh', ['-ec', atGateway(code)], environment);

@@ -17,6 +17,8 @@ export interface PoolSeed {
   readonly priority?: number | undefined;
   /** The share of the quota of model `m` that is left, read just now. */
   readonly remaining?: number | undefined;
+  /** True for an account that signed in: what it proves itself with can be renewed. */
+  readonly isRenewable?: boolean | undefined;
 }
 
 export interface SeedPoolOptions {
@@ -24,11 +26,13 @@ export interface SeedPoolOptions {
   readonly upstream: Upstream;
   readonly clock: Clock;
   readonly random?: () => number;
-  readonly settings?: Partial<PoolSettings>;
+  /** A function for settings that change. */
+  readonly settings?: Partial<PoolSettings> | (() => Partial<PoolSettings>);
   readonly tokens?: TokenSource;
   readonly isProtected?: PoolOptions['isProtected'];
   readonly rulesVersion?: () => unknown;
   readonly callLimitOf?: PoolOptions['callLimitOf'];
+  readonly onOutcome?: PoolOptions['onOutcome'];
   /** Instead of the one upstream. */
   readonly upstreams?: PoolOptions['upstreams'];
   /** An empty one, for accounts that are added later. */
@@ -54,21 +58,23 @@ export function createSeedPool(options: SeedPoolOptions): SeedPool {
   for (const { id, remaining } of options.accounts) {
     if (remaining !== undefined) book.setQuotas(id, new Map([['m', readingOf(remaining, clock)]]));
   }
-  const settings: PoolSettings = {
+  const change = options.settings;
+  const settings = (): PoolSettings => ({
     mode: 'balance',
     maxWaitMs: 60_000,
     fixedAccount: undefined,
     sessionIdleMs: 3_600_000,
-    ...options.settings,
-  };
+    ...(typeof change === 'function' ? change() : change),
+  });
   const pool = createPool({
     book,
     upstreams: options.upstreams ?? new Map([[upstream.id, upstream]]),
     tokens: options.tokens ?? createApiKeySource(book),
-    settings: () => settings,
+    settings,
     isProtected: options.isProtected ?? (() => false),
     rulesVersion: options.rulesVersion ?? (() => undefined),
     callLimitOf: options.callLimitOf,
+    onOutcome: options.onOutcome,
     clock,
     random,
     onModelListFailure: () => {},
@@ -76,7 +82,7 @@ export function createSeedPool(options: SeedPoolOptions): SeedPool {
   return { pool, book };
 }
 
-function seedOf({ id, tier, priority }: PoolSeed, upstreamId: string): SeedAccount {
+function seedOf({ id, tier, priority, isRenewable }: PoolSeed, upstreamId: string): SeedAccount {
   return {
     id,
     label: `${id}@example.org`,
@@ -84,7 +90,10 @@ function seedOf({ id, tier, priority }: PoolSeed, upstreamId: string): SeedAccou
     upstreamId,
     tier,
     priority,
-    credential: { kind: 'api-key', key: `key-${id}` },
+    credential:
+      isRenewable === true
+        ? { kind: 'oauth', refreshToken: `refresh-${id}` }
+        : { kind: 'api-key', key: `key-${id}` },
   };
 }
 
