@@ -58,9 +58,12 @@ const ACCOUNTS: readonly SandboxAccount[] = ['ruth', 'mary'].map((name) => ({
 export async function startConsole(options: ConsoleOptions = {}): Promise<ConsoleApp> {
   const context = inject('browser');
   if (context === undefined) throw new Error('There is no browser.');
-  const sandbox = createSandbox({ accounts: ACCOUNTS, clock: createSystemClock() });
+  // As the browser's.
+  const clock = createSystemClock();
+  const sandbox = createSandbox({ accounts: ACCOUNTS, clock });
   const { url: sandboxUrl, oauth } = await sandbox.start();
   const gateway = await startGateway({
+    clock,
     environment: {
       ABV_DIST_PATH: context.distPath,
       WEB_PASSWORD: PASSWORD,

@@ -1,10 +1,10 @@
 // One sandbox and two gateways before it: moving a session to the other one is a restart that forgot everything.
 
-import { createSystemClock } from '../../src/lib/clock.ts';
 import { parseJson } from '../../src/lib/json.ts';
 import { createDefaultAccounts } from '../../src/sandbox/accounts.ts';
 import { createSandbox } from '../../src/sandbox/sandbox.ts';
 import { startGateway } from '../support/app.ts';
+import { createMiddayClock } from '../support/midday-clock.ts';
 import { objectOf, objectsOf } from './client.ts';
 
 export interface Gateways {
@@ -16,7 +16,7 @@ export interface Gateways {
 
 export async function startGateways(): Promise<Gateways> {
   const accounts = createDefaultAccounts();
-  const sandbox = createSandbox({ accounts, clock: createSystemClock() });
+  const sandbox = createSandbox({ accounts, clock: createMiddayClock() });
   const { url } = await sandbox.start();
   const environment = {
     UPSTREAM_PROFILE: 'sandbox',

@@ -8,12 +8,13 @@ import { createLog } from '../../src/cli/log.ts';
 import { configPath } from '../../src/config/effective.ts';
 import { readEnvironment } from '../../src/config/env.ts';
 import { createLiveConfig, type LiveConfig } from '../../src/config/live.ts';
-import { type Clock, createSystemClock } from '../../src/lib/clock.ts';
+import type { Clock } from '../../src/lib/clock.ts';
 import { isJsonObject, type JsonObject, parseJson } from '../../src/lib/json.ts';
 import { type LogFiles, openLogFiles } from '../../src/monitor/log-files.ts';
 import { createDefaultAccounts } from '../../src/sandbox/accounts.ts';
 import { createSandbox } from '../../src/sandbox/sandbox.ts';
 import type { Log } from '../../src/server/log.ts';
+import { createMiddayClock } from './midday-clock.ts';
 
 /** The key clients must send to a gateway started with `STRICT`. */
 export const KEY = 'sk-e2e-0123456789abcdef';
@@ -36,7 +37,7 @@ export interface TestApp {
   close(): Promise<void>;
 }
 
-/** The system's clock, except that waits pass at once: the time they take is added to it. */
+/** Waits pass at once: the time they take is added to it. */
 export interface ImpatientClock extends Clock {
   /** Moves time on, for cooldowns and lifetimes; running timers stay as they are. */
   skip(byMs: number): void;
@@ -63,12 +64,14 @@ export interface StartOptions {
   readonly file?: JsonObject;
   /** True to keep the log in files, as `serve` does, where the admin API shows it. */
   readonly keepsLog?: boolean;
+  /** It is midday unless given. */
+  readonly clock?: Clock;
 }
 
 /** The gateway over a sandbox with two accounts, `key-1@env` and `key-2@env`. */
 export async function startApp({ environment = {}, file }: StartOptions = {}): Promise<TestApp> {
   const accounts = createDefaultAccounts();
-  const sandbox = createSandbox({ accounts, clock: createSystemClock() });
+  const sandbox = createSandbox({ accounts, clock: createMiddayClock() });
   const { url } = await sandbox.start();
   const app = await startGateway({
     environment: {
@@ -96,7 +99,7 @@ export async function startGateway(options: StartOptions): Promise<Omit<TestApp,
   const write = (content: JsonObject): void => writeFileSync(path, JSON.stringify(content));
   if (options.file !== undefined) write(options.file);
   const { log, nextLine } = createTestLog();
-  const clock = createImpatientClock();
+  const clock = createImpatientClock(options.clock ?? createMiddayClock());
   const environment = readEnvironment({
     variables: { ISTHMUS_DATA_DIR: folder, PORT: '0', ...options.environment },
     readText: () => '',
@@ -142,13 +145,12 @@ function openKeptLog(folder: string, clock: Clock): { files: LogFiles; log: Log 
   };
 }
 
-function createImpatientClock(): ImpatientClock {
-  const system = createSystemClock();
+function createImpatientClock(base: Clock): ImpatientClock {
   let ahead = 0;
   return {
-    now: () => system.now() + ahead,
-    monotonic: () => system.monotonic() + ahead,
-    startTimer: system.startTimer,
+    now: () => base.now() + ahead,
+    monotonic: () => base.monotonic() + ahead,
+    startTimer: base.startTimer,
     async sleep(delayMs, signal) {
       signal.throwIfAborted();
       ahead += delayMs;

@@ -4,7 +4,7 @@ import { createMonitorRoutes } from '../../src/admin/monitor/monitor-routes.ts';
 import type { MonitorRouteOptions } from '../../src/admin/monitor/options.ts';
 import { createDispatcher } from '../../src/dispatch/dispatch.ts';
 import { createModelDirectory } from '../../src/dispatch/model-directory.ts';
-import { type Clock, createSystemClock } from '../../src/lib/clock.ts';
+import type { Clock } from '../../src/lib/clock.ts';
 import { createId } from '../../src/lib/ids.ts';
 import { isJsonObject, type JsonObject, parseJson } from '../../src/lib/json.ts';
 import {
@@ -26,6 +26,7 @@ import { createAnswerShelves } from '../../src/shelf/answer-shelf.ts';
 import { createSignatureKeeper } from '../../src/signatures/keeper.ts';
 import { createUpstream } from '../../src/upstreams/index.ts';
 import { createMemoryRequestStore } from './memory-request-store.ts';
+import { createMiddayClock } from './midday-clock.ts';
 import { createSeedPool } from './seed-pool.ts';
 
 export const CLIENT_KEY = 'sk-canary-client-key-0123456789abcdef';
@@ -67,7 +68,7 @@ export interface MonitoredOptions {
 }
 
 export async function startMonitored(options: MonitoredOptions = {}): Promise<MonitoredGateway> {
-  const clock = createSystemClock();
+  const clock = createMiddayClock();
   const accounts = createDefaultAccounts();
   const sandbox = createSandbox({ accounts, clock });
   const { url: upstreamUrl } = await sandbox.start();
