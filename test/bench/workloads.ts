@@ -19,8 +19,8 @@ export interface Workload {
   readonly unitsPerRequest: number;
   /** The gateway's CPU time per unit, at most, as a multiple of the bare pass-through's. */
   readonly mostOfBare: number;
-  /** Portkey's CPU time per unit, at least, as a multiple of the gateway's. */
-  readonly leastOfPortkey?: number;
+  /** What Portkey adds to the bare pass-through's CPU time, at least, as a multiple of what the gateway adds. */
+  readonly leastAddedByPortkey?: number;
 }
 
 export const SHORT_PROMPT = 'Say something about the weather in Oslo.';
@@ -35,7 +35,7 @@ export const UNARY: Workload = {
   unit: 'request',
   unitsPerRequest: 1,
   mostOfBare: 2.5,
-  leastOfPortkey: 6,
+  leastAddedByPortkey: 6,
 };
 
 export const BURST_STREAM: Workload = {
@@ -47,7 +47,7 @@ export const BURST_STREAM: Workload = {
   unit: 'request',
   unitsPerRequest: 1,
   mostOfBare: 4,
-  leastOfPortkey: 8,
+  leastAddedByPortkey: 8,
 };
 
 export const PACED_STREAMS: Workload = {
