@@ -13,6 +13,7 @@ export const ERROR_STATUS: Readonly<Record<ErrorKind, number>> = {
   'not-found': 404,
   'method-not-allowed': 405,
   'too-large': 413,
+  'headers-too-large': 431,
   'unsupported-media-type': 415,
   'upgrade-refused': 426,
   'rate-limited': 429,

@@ -7,6 +7,7 @@ export type ErrorKind =
   | 'not-found'
   | 'method-not-allowed'
   | 'too-large'
+  | 'headers-too-large'
   | 'unsupported-media-type'
   /** A WebSocket was asked for where only HTTP is spoken. */
   | 'upgrade-refused'

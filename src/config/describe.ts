@@ -20,8 +20,9 @@ const INTRODUCTION = `# Configuration
 
 Command-line flags win over environment variables, those over the config file, and that over the defaults.
 
-The config file is \`gui_config.json\` in the data folder. A change of it takes effect on the next request;
-address and port on the next start. A change that cannot be used is refused, and the running settings stay.
+The config file is \`gui_config.json\` in the data folder. What is changed in the console takes effect
+on the next request, what is changed in the file as soon as that is noticed, within a second; address and port on the
+next start. A change that cannot be used is refused, and the running settings stay.
 A file that cannot be used at start is replaced by its last good copy (\`gui_config.json.bak\`); without one
 the gateway does not start. Keys that are not listed here are kept as they are.
 

@@ -92,6 +92,7 @@ function isBehindGateway(error: unknown): boolean {
     case 'not-found':
     case 'method-not-allowed':
     case 'too-large':
+    case 'headers-too-large':
     case 'unsupported-media-type':
     case 'upgrade-refused':
     case 'timeout':

@@ -1,6 +1,8 @@
 import { expect, test } from 'vitest';
 import { createProtocols, pickListProtocolName } from './index.ts';
 
+const NO_QUERY = new URLSearchParams();
+
 test('the registry holds each protocol once, under its name', () => {
   const protocols = createProtocols();
   expect(protocols.all.map((protocol) => protocol.name).sort()).toEqual([
@@ -9,7 +11,7 @@ test('the registry holds each protocol once, under its name', () => {
     'messages',
   ]);
   for (const protocol of protocols.all) expect(protocols.byName[protocol.name]).toBe(protocol);
-  expect(protocols.protocolForPath('/v1beta/x', {}).name).toBe('generate');
+  expect(protocols.protocolForPath('/v1beta/x', {}, NO_QUERY).name).toBe('generate');
   expect(protocols.pickListProtocol({}, new URLSearchParams()).name).toBe('chat');
 });
 
@@ -34,7 +36,7 @@ test.each([
   ['/v1/chat/completions', 'chat'],
   ['/nowhere', 'chat'],
 ])('errors under %s have the shape of %s', (path, name) => {
-  expect(createProtocols().protocolForPath(path, {}).name).toBe(name);
+  expect(createProtocols().protocolForPath(path, {}, NO_QUERY).name).toBe(name);
 });
 
 test.each([
@@ -45,7 +47,19 @@ test.each([
   ['/v1/responses/r', { 'x-goog-api-key': 'k' }, 'chat'],
   ['/v1/messages/batches', { 'x-goog-api-key': 'k' }, 'messages'],
 ])('errors under %s have the shape its clients read, known by %j', (path, headers, name) => {
-  expect(createProtocols().protocolForPath(path, headers).name).toBe(name);
+  expect(createProtocols().protocolForPath(path, headers, NO_QUERY).name).toBe(name);
+});
+
+test.each([
+  ['/v1/models', 'key=k', 'generate'],
+  ['/v1/models/m', 'pageSize=3', 'generate'],
+  ['/nowhere', 'key=k', 'generate'],
+  ['/v1/chat/completions', 'key=k', 'chat'],
+  ['/v1/messages', 'key=k', 'messages'],
+  ['/v1/models', 'limit=3', 'chat'],
+])('errors under %s?%s have the shape of %s, as the answer would', (path, query, name) => {
+  const { protocolForPath } = createProtocols();
+  expect(protocolForPath(path, {}, new URLSearchParams(query)).name).toBe(name);
 });
 
 test.each([

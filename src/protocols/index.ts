@@ -10,7 +10,7 @@ export interface Protocols {
   readonly all: readonly ClientProtocol[];
   readonly byName: Readonly<Record<ProtocolName, ClientProtocol>>;
   /** The protocol whose error shape suits a path, known or not, and the client that asks for it. */
-  protocolForPath(path: string, headers: RequestHeaders): ClientProtocol;
+  protocolForPath(path: string, headers: RequestHeaders, query: URLSearchParams): ClientProtocol;
   /** The protocol that answers `GET /v1/models` and `GET /v1/models/{model}`. */
   pickListProtocol(headers: RequestHeaders, query: URLSearchParams): ClientProtocol;
 }
@@ -18,7 +18,6 @@ export interface Protocols {
 /** Lower-case names. */
 export type RequestHeaders = Readonly<Record<string, string | undefined>>;
 
-const NO_QUERY = new URLSearchParams();
 const GENERATE_QUERY_KEYS = ['key', 'pageSize', 'pageToken'];
 /** Also those of the vendor's versions and uploads that are not served. */
 const GENERATE_VERSION = /^(?:\/upload)?\/v1(?:alpha|beta)\d*(?:\/|$)/;
@@ -35,10 +34,10 @@ export function createProtocols(): Protocols {
   return {
     all: Object.values(byName),
     byName,
-    protocolForPath(path, headers) {
+    protocolForPath(path, headers, query) {
       const name = protocolNameForPath(path);
       const isShared = name === 'chat' && !surfaces.some((surface) => isAtOrBelow(path, surface));
-      return byName[isShared ? pickListProtocolName(headers, NO_QUERY) : name];
+      return byName[isShared ? pickListProtocolName(headers, query) : name];
     },
     pickListProtocol: (headers, query) => byName[pickListProtocolName(headers, query)],
   };

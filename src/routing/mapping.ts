@@ -9,7 +9,7 @@ import {
 } from '../lib/wildcard.ts';
 
 /** Stands before the names of the generate-content protocol's model lists. */
-const COLLECTION = 'models/';
+const COLLECTION = /^models\//i;
 
 export interface MappingHit {
   readonly target: string;
@@ -57,9 +57,9 @@ function readEntries(
   entries: Readonly<Record<string, string>>,
 ): readonly (readonly [string, string])[] {
   const written = Object.entries(entries);
-  const isPrefixed = ([key]: readonly [string, string]): boolean => key.startsWith(COLLECTION);
+  const isPrefixed = ([key]: readonly [string, string]): boolean => COLLECTION.test(key);
   const prefixed = written.filter(isPrefixed).map(([key, target]) => {
-    return [key.slice(COLLECTION.length), target] as const;
+    return [key.replace(COLLECTION, ''), target] as const;
   });
   return [...new Map([...prefixed, ...written.filter((entry) => !isPrefixed(entry))])];
 }

@@ -5,14 +5,14 @@ import { invalidRequest } from '../canonical/error.ts';
 const MAX_NAME_LENGTH = 256;
 
 /**
- * The name without a leading `models/`.
+ * The name without a leading `models/`, in any case.
  * @throws GatewayError invalid-request when it is missing, no text, too long or has control characters.
  */
 export function readModelName(value: unknown): string {
   if (typeof value !== 'string') {
     throw invalidRequest('model', 'model must be a string: the name of a model.', 'invalid-type');
   }
-  const name = value.replace(/^models\//, '');
+  const name = value.replace(/^models\//i, '');
   if (name.trim() === '') {
     throw invalidRequest('model', 'model is missing: send the name of a model.', 'missing-field');
   }

@@ -120,6 +120,8 @@ test('keys are read like names: without a leading "models/", as model lists spel
   expect(route('z', mapping).target).toBe('a');
   expect(route('gemini-y-1', mapping).target).toBe('b');
   expect(route('models/gemini-x', mapping).target).toBe('c');
+  expect(route('MODELS/gemini-y-1', mapping).target).toBe('b');
+  expect(route('w', { 'Models/w': 'Models/ALPHA-3-flash' }).target).toBe('alpha-3-flash');
 });
 
 test('the mapping also sees names without their variant words (P132)', () => {

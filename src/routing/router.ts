@@ -172,7 +172,7 @@ function followMapping(search: Search, hit: MappingHit, variant: ModelVariant): 
   if (hit.target.trim() === '' || isWildcard(hit.target)) {
     throw unroutable(hit, 'a target is the name of one model, without "*"');
   }
-  const target = hit.target.replace(/^models\//, '');
+  const target = hit.target.replace(/^models\//i, '');
   const found = findModel({ mapping: undefined, offered, steps }, target);
   if (found === undefined) throw unroutable(hit, 'no account offers that model');
   return mergeVariants(found, variant);

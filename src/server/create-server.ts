@@ -14,6 +14,7 @@ import { createKeyRing } from './gates/credentials.ts';
 import { checkSingleHeaders, readTarget } from './gates/target.ts';
 import { httpOptions } from './listen.ts';
 import { memoize } from './memoize.ts';
+import { createMalformedRefusal } from './refuse-malformed.ts';
 import { createRouteTable, type RouteTable } from './routes.ts';
 
 export interface EdgeServer {
@@ -61,7 +62,7 @@ export function createServer(options: EdgeOptions): EdgeServer {
 
 function createApp(edge: Edge): FastifyInstance {
   const app = fastify({
-    ...httpOptions(edge.settings()),
+    ...httpOptions(edge.settings(), createMalformedRefusal(edge)),
     frameworkErrors: (_error, request, reply) => {
       reply.hijack();
       refuse(edge, { request: request.raw, response: reply.raw }, badTarget());

@@ -67,7 +67,19 @@ test.each([
 test('headers of 20 kB get 431 in JSON', async () => {
   const { port } = await start();
   const text = `GET /health HTTP/1.1\r\nHost: a\r\nX-A: ${'a'.repeat(20_000)}\r\n${CLOSE}`;
-  expect(await sendRaw(port, text)).toMatch(/^HTTP\/1\.1 431 .*\{"error":/s);
+  expect(await sendRaw(port, text)).toMatch(/^HTTP\/1\.1 431 .*"kind":"headers-too-large"/s);
+});
+
+test.each([
+  ['FETCH /v1/messages?beta=true HTTP/1.1', 'messages'],
+  ['FETCH /v1beta/models HTTP/1.1', 'generate'],
+  ['FETCH /v1/chat/completions HTTP/1.1', 'chat'],
+  ['FETCH  HTTP/1.1', 'chat'],
+])('what begins with %s is refused in the shape of %s, with a request id', async (line, name) => {
+  const { port } = await start();
+  const received = await sendRaw(port, `${line}\r\nHost: a\r\n${CLOSE}`);
+  expect(received).toMatch(new RegExp(`^HTTP/1.1 400 .*"protocol":"${name}"`, 's'));
+  expect(received).toMatch(/\r\nx-request-id: req_\w+/);
 });
 
 test('a health check of HTTP/1.0 needs no Host line', async () => {
@@ -255,7 +267,7 @@ test('extensions of chunks are bounded', async () => {
   const { port } = await start();
   const connection = openRaw(port);
   connection.write(`${POST}Transfer-Encoding: chunked\r\n\r\n2;${'x'.repeat(20_000)}\r\n{}\r\n`);
-  expect(await connection.closed()).toMatch(/^HTTP\/1\.1 413 .*\{"error":/s);
+  expect(await connection.closed()).toMatch(/^HTTP\/1\.1 413 .*"kind":"too-large"/s);
 });
 
 test('T15: a refused body that never ends holds no connection', async () => {

@@ -38,9 +38,9 @@ export function refuse(
   { request, response }: { readonly request: IncomingMessage; readonly response: ServerResponse },
   error: unknown,
 ): void {
-  // The unchecked path chooses the shape of the error and nothing else.
-  const [path = ''] = (request.url ?? '').split('?', 1);
-  const exchange = createExchange(edge, { request, response, path, query: '' });
+  // The unchecked target chooses the shape of the error and nothing else.
+  const [path = '', query = ''] = (request.url ?? '').split('?', 2);
+  const exchange = createExchange(edge, { request, response, path, query });
   watchClose(edge, exchange);
   sendError(edge, exchange, error);
 }
@@ -62,6 +62,7 @@ function createExchange(edge: Edge, { request, response, path, query }: Exchange
   const givenId = headers['x-request-id'];
   const settings = edge.settings();
   const { clock } = edge;
+  const parameters = query === '' ? NO_QUERY : new URLSearchParams(query);
   return {
     request,
     response,
@@ -72,7 +73,7 @@ function createExchange(edge: Edge, { request, response, path, query }: Exchange
         : createTimedId('req_', clock.now()),
     startedAt: clock.monotonic(),
     path,
-    query: query === '' ? NO_QUERY : new URLSearchParams(query),
+    query: parameters,
     headers,
     clientAddress: edge.readClientAddress({
       peer: request.socket.remoteAddress,
@@ -82,7 +83,7 @@ function createExchange(edge: Edge, { request, response, path, query }: Exchange
     abort: new AbortController(),
     receipt: createReceipt(),
     record: { attempts: [], timings: {} },
-    protocol: edge.protocols.protocolForPath(path, headers),
+    protocol: edge.protocols.protocolForPath(path, headers, parameters),
     clientKeyId: '',
     heldBodyBytes: 0,
     rosterPlace: -1,

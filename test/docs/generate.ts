@@ -33,6 +33,7 @@ const MEANINGS: Readonly<Record<ErrorKind, string>> = {
   'method-not-allowed': 'The path takes another method; `Allow` names it.',
   'too-large': 'The body is larger than `ABV_MAX_BODY_SIZE`.',
   'unsupported-media-type': 'The body is not JSON, or it is compressed.',
+  'headers-too-large': 'The headers are larger than 16 kB together.',
   'upgrade-refused': 'A WebSocket was asked for; clients go on over HTTP.',
   'rate-limited': 'Every account that could answer is limited for now.',
   'quota-exhausted': 'Every account that could answer has used up its quota.',

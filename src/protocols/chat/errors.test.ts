@@ -14,6 +14,7 @@ test.each([
   ['method-not-allowed', 405, 'invalid_request_error', 'method_not_supported'],
   ['too-large', 413, 'invalid_request_error', 'request_too_large'],
   ['unsupported-media-type', 415, 'invalid_request_error', 'unsupported_content_type'],
+  ['headers-too-large', 431, 'invalid_request_error', 'headers_too_large'],
   ['upgrade-refused', 426, 'invalid_request_error', 'upgrade_refused'],
   ['rate-limited', 429, 'rate_limit_error', 'rate_limit_exceeded'],
   ['quota-exhausted', 429, 'insufficient_quota', 'insufficient_quota'],

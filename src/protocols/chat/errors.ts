@@ -17,6 +17,7 @@ const ROWS: Readonly<Record<ErrorKind, Row>> = {
   'not-found': { type: 'invalid_request_error', code: 'not_found' },
   'method-not-allowed': { type: 'invalid_request_error', code: 'method_not_supported' },
   'too-large': { type: 'invalid_request_error', code: 'request_too_large' },
+  'headers-too-large': { type: 'invalid_request_error', code: 'headers_too_large' },
   'unsupported-media-type': { type: 'invalid_request_error', code: 'unsupported_content_type' },
   'upgrade-refused': { type: 'invalid_request_error', code: 'upgrade_refused' },
   'rate-limited': { type: 'rate_limit_error', code: 'rate_limit_exceeded' },

@@ -14,6 +14,7 @@ test.each<[ErrorKind, number, string]>([
   ['method-not-allowed', 405, 'UNIMPLEMENTED'],
   ['too-large', 413, 'INVALID_ARGUMENT'],
   ['unsupported-media-type', 415, 'INVALID_ARGUMENT'],
+  ['headers-too-large', 431, 'INVALID_ARGUMENT'],
   ['upgrade-refused', 426, 'FAILED_PRECONDITION'],
   ['rate-limited', 429, 'RESOURCE_EXHAUSTED'],
   ['quota-exhausted', 429, 'RESOURCE_EXHAUSTED'],

@@ -13,6 +13,7 @@ const RPC_STATUSES: Readonly<Record<ErrorKind, string>> = {
   'not-found': 'NOT_FOUND',
   'method-not-allowed': 'UNIMPLEMENTED',
   'too-large': 'INVALID_ARGUMENT',
+  'headers-too-large': 'INVALID_ARGUMENT',
   'unsupported-media-type': 'INVALID_ARGUMENT',
   'upgrade-refused': 'FAILED_PRECONDITION',
   'rate-limited': 'RESOURCE_EXHAUSTED',

@@ -16,6 +16,7 @@ const table: readonly (readonly [ErrorKind, number, string])[] = [
   ['method-not-allowed', 405, 'invalid_request_error'],
   ['too-large', 413, 'request_too_large'],
   ['unsupported-media-type', 415, 'invalid_request_error'],
+  ['headers-too-large', 431, 'request_too_large'],
   ['upgrade-refused', 426, 'invalid_request_error'],
   ['rate-limited', 429, 'rate_limit_error'],
   ['quota-exhausted', 429, 'rate_limit_error'],

@@ -18,6 +18,7 @@ const ERROR_TYPES: Readonly<Record<ErrorKind, MessagesErrorType>> = {
   'not-found': 'not_found_error',
   'method-not-allowed': 'invalid_request_error',
   'too-large': 'request_too_large',
+  'headers-too-large': 'request_too_large',
   'unsupported-media-type': 'invalid_request_error',
   'upgrade-refused': 'invalid_request_error',
   'rate-limited': 'rate_limit_error',
