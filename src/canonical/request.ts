@@ -211,12 +211,21 @@ export interface FreeformTool extends ToolPlace {
 }
 
 /** `names` limits the choice to these tools; empty means all of them. */
-export type ToolChoice =
+export type ToolChoice = (
   | { readonly kind: 'auto'; readonly names: readonly string[] }
   | { readonly kind: 'none' }
   | { readonly kind: 'required'; readonly names: readonly string[] }
   /** Calls are optional, but must match their schema. */
-  | { readonly kind: 'validated'; readonly names: readonly string[] };
+  | { readonly kind: 'validated'; readonly names: readonly string[] }
+) & {
+  /**
+   * Tools the upstream runs that are allowed by their kind; absent means none beside `none` and
+   * `names`, else all. Without `names` they are the only tools allowed.
+   */
+  readonly serverTools?: readonly ServerToolKind[] | undefined;
+};
+
+export type ServerToolKind = Exclude<Tool['kind'], 'function' | 'freeform'>;
 
 export interface Sampling {
   readonly temperature?: number | undefined;

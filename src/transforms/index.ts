@@ -3,6 +3,7 @@
 import type { CanonicalRequest } from '../canonical/request.ts';
 import { acceptToolNames } from './accept-tool-names.ts';
 import { applyImageName } from './apply-image-name.ts';
+import { chooseTools } from './choose-tools.ts';
 import { dropBillingLine } from './drop-billing-line.ts';
 import { dropEmptyParts } from './drop-empty-parts.ts';
 import { dropForeignSignatures } from './drop-foreign-signatures.ts';
@@ -35,9 +36,11 @@ const TRANSFORMS: readonly Transform[] = [
   mergeTurns,
   pairToolResults,
   startWithUser,
-  // Figures: the output limit depends on the thinking budget.
+  // Tools: those that are not allowed keep no others out.
+  chooseTools,
   limitTools,
   steerSearch,
+  // Figures: the output limit depends on the thinking budget.
   limitStops,
   resolveThinking,
   limitOutput,

@@ -1,6 +1,12 @@
 // Keeps only the combinations of tools and output formats the model takes together.
 
-import type { OutputFormat, TextPart, Tool, ToolChoice } from '../canonical/request.ts';
+import type {
+  CanonicalRequest,
+  OutputFormat,
+  TextPart,
+  Tool,
+  ToolChoice,
+} from '../canonical/request.ts';
 import type { Transform, TransformContext } from './transform.ts';
 
 export const limitTools: Transform = (request, context) => {
@@ -12,7 +18,7 @@ export const limitTools: Transform = (request, context) => {
       'Upstreams have no such switch: the model is told, and only the first call is passed on.',
     );
   }
-  const tools = withSearchVariant(request.tools, context);
+  const tools = withSearchVariant(request, context);
   const hasFunctions = tools.some(isCallable);
   const kept =
     hasFunctions && !context.capabilities.searchWithFunctions
@@ -64,8 +70,15 @@ function isCallable(tool: Tool): boolean {
   return tool.kind === 'function' || tool.kind === 'freeform';
 }
 
-function withSearchVariant(tools: readonly Tool[], { variant }: TransformContext): readonly Tool[] {
+function withSearchVariant(
+  { tools, toolChoice }: CanonicalRequest,
+  { variant, receipt }: TransformContext,
+): readonly Tool[] {
   if (!variant.webSearch || tools.some((tool) => tool.kind === 'web-search')) return tools;
+  if (toolChoice.kind === 'none') {
+    receipt.add('dropped', 'model', 'tool_choice rules out the search the name asks for.');
+    return tools;
+  }
   return [...tools, { kind: 'web-search', path: 'model' }];
 }
 

@@ -26,10 +26,20 @@ export function readToolChoice(
   const value = body[key];
   if (isAbsent(value)) return { kind: 'auto', names: [] };
   const choice = typeof value === 'string' ? readWord(value, key) : readChoiceObject(value, key);
-  if (choice.kind === 'none') return choice;
+  const search = tools.find(({ path }) => path === 'web_search_options');
+  if (choice.kind === 'none') {
+    if (search !== undefined) {
+      context.receipt.add('dropped', 'web_search_options', `${key} rules out the search.`);
+    }
+    return choice;
+  }
   const callable = tools.filter((tool) => tool.kind === 'function' || tool.kind === 'freeform');
   assertKnown(choice.names, callable, key);
-  if (choice.kind !== 'required' || callable.length > 0) return choice;
+  if (choice.kind !== 'required' || callable.length > 0) {
+    // That search is no member of `tools`, among which names choose.
+    const isBeside = search !== undefined && choice.names.length > 0;
+    return isBeside ? { ...choice, serverTools: ['web-search'] } : choice;
+  }
   if (tools.length === 0) {
     throw invalidRequest(key, `${key} demands a tool call, but tools offers none.`);
   }

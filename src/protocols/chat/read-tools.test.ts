@@ -91,3 +91,16 @@ test('a hosted search alone cannot be demanded, and the receipt says so', () => 
   expect(canonical(fields).toolChoice).toEqual({ kind: 'auto', names: [] });
   expect(notes(fields)).toEqual(['approximated tool_choice']);
 });
+
+test('a search beside the tools stays with a choice among them, and goes when none may be called', () => {
+  const among = { tools: [TOOL], web_search_options: {} };
+  const named = { type: 'function', function: { name: 'w' } };
+  expect(canonical({ ...among, tool_choice: named }).toolChoice).toMatchObject({
+    kind: 'required',
+    serverTools: ['web-search'],
+  });
+  expect(notes({ ...among, tool_choice: 'none' })).toEqual(['dropped web_search_options']);
+  const tools = [TOOL, { type: 'web_search' }];
+  expect(canonical({ tools, tool_choice: named }).toolChoice.serverTools).toBeUndefined();
+  expect(notes({ tools, tool_choice: 'none' })).toEqual([]);
+});

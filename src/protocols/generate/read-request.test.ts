@@ -214,7 +214,7 @@ test('tools are read in both schema forms, and hosted ones without counterpart a
     { parametersPath: 'tools[0].functionDeclarations[0].parameters' },
     { parametersPath: 'tools[0].functionDeclarations[1].parametersJsonSchema' },
   ]);
-  expect(request.toolChoice).toEqual({ kind: 'required', names: ['a'] });
+  expect(request.toolChoice).toMatchObject({ kind: 'required', names: ['a'] });
   expect(receipt).toMatchObject([{ action: 'dropped', path: 'tools[2].googleMaps' }]);
 });
 
@@ -278,4 +278,17 @@ test('receipts and errors of rules are named in the words of this protocol', () 
     max_tokens: 'generationConfig.maxOutputTokens',
     response_schema: 'generationConfig.responseJsonSchema',
   });
+});
+
+test('the choice is one among functions: tools the upstream runs stay allowed', () => {
+  const choice = (functionCallingConfig: JsonObject) =>
+    read({
+      contents: CONTENTS,
+      tools: [{ functionDeclarations: [{ name: 'f' }] }, { googleSearch: {} }],
+      toolConfig: { functionCallingConfig },
+    }).request.toolChoice;
+  const serverTools = ['web-search'];
+  expect(choice({ mode: 'NONE' })).toEqual({ kind: 'none', serverTools });
+  expect(choice({ mode: 'ANY', allowedFunctionNames: ['f'] })).toMatchObject({ serverTools });
+  expect(choice({ mode: 'AUTO' })).toEqual({ kind: 'auto', names: [] });
 });

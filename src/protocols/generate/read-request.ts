@@ -29,11 +29,12 @@ const UNCARRIED_MEMBERS = ['labels', 'store', 'continuationToken'];
 export function readRequest(body: JsonObject, receipt: Receipt): CanonicalRequest {
   noteTopLevel(body, receipt);
   const config = objectAt(body, 'generationConfig') ?? {};
+  const tools = objectsAt(body, 'tools').flatMap((tool, index) => readTools(tool, index, receipt));
   return {
     system: readSystem(body, receipt),
     turns: readTurns(body, receipt),
-    tools: objectsAt(body, 'tools').flatMap((tool, index) => readTools(tool, index, receipt)),
-    toolChoice: readToolChoice(body, receipt),
+    tools,
+    toolChoice: readToolChoice(body, tools, receipt),
     stopSequences: textsAt(config, 'stopSequences'),
     choices: numberAt(config, 'candidateCount') ?? 1,
     ...readConfig(config, receipt),
@@ -160,12 +161,21 @@ function readSearch(search: JsonObject, path: string, receipt: Receipt): Tool {
     : { kind: 'web-search', path, blockedDomains };
 }
 
-function readToolChoice(body: JsonObject, receipt: Receipt): ToolChoice {
+/** It is a choice among functions alone: the tools the upstream runs stay allowed. */
+function readToolChoice(body: JsonObject, tools: readonly Tool[], receipt: Receipt): ToolChoice {
   const toolConfig = objectAt(body, 'toolConfig') ?? {};
   noteUncarried(toolConfig, ['retrievalConfig'], { path: 'toolConfig', receipt });
   const config = objectAt(toolConfig, 'functionCallingConfig');
   const names = textsAt(config, 'allowedFunctionNames');
-  switch (textAt(config, 'mode')) {
+  const choice = choiceOf(textAt(config, 'mode'), names);
+  const kinds = tools.map(({ kind }) => kind);
+  const serverTools = kinds.filter((kind) => kind !== 'function' && kind !== 'freeform');
+  const isLimited = choice.kind === 'none' || names.length > 0;
+  return isLimited && serverTools.length > 0 ? { ...choice, serverTools } : choice;
+}
+
+function choiceOf(mode: string | undefined, names: readonly string[]): ToolChoice {
+  switch (mode) {
     case 'NONE':
       return { kind: 'none' };
     case 'ANY':

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { isJsonObject, type JsonObject, parseJson } from '../../../lib/json.ts';
+import { isJsonObject, type JsonObject, type JsonValue, parseJson } from '../../../lib/json.ts';
 import { read } from './responses.test-support.ts';
 
 test('instructions are the system text and a string input is one message of the user', () => {
@@ -333,6 +333,22 @@ test('what a hosted search cannot be told is noted', () => {
   expect(noted({ tool_choice: search })).toEqual(['auto', 'approximated tool_choice']);
   const tool_choice = { type: 'allowed_tools', mode: 'required', tools: [search] };
   expect(noted({ tool_choice })).toEqual(['auto', 'approximated tool_choice']);
+  expect(noted({ tool_choice: 'required' })).toEqual(['auto', 'approximated tool_choice']);
+});
+
+test('a chosen search leaves the functions out, and chosen functions the search', () => {
+  const f = { type: 'function', name: 'f' };
+  const search = { type: 'web_search' };
+  const choice = (tool_choice: JsonValue) =>
+    read({ input: 'x', tools: [search, f], tool_choice }).canonical.toolChoice;
+  const allowed = (mode: string, ...tools: JsonObject[]) =>
+    choice({ type: 'allowed_tools', mode, tools });
+  const alone = { kind: 'auto', names: [], serverTools: ['web-search'] };
+  expect(choice(search)).toEqual(alone);
+  expect(allowed('auto', search)).toEqual(alone);
+  expect(allowed('required', search)).toEqual(alone);
+  expect(allowed('auto', f)).toEqual({ kind: 'auto', names: ['f'] });
+  expect(allowed('required', search, f)).toEqual({ ...alone, kind: 'required', names: ['f'] });
 });
 
 test('what the answer is for belongs to its schema; what its format cannot say is noted', () => {

@@ -16,6 +16,10 @@ import type { ResponsesContext } from './responses-context.ts';
 
 const WORDS = ['none', 'auto', 'required', 'validated'];
 const AUTO: ToolChoice = { kind: 'auto', names: [] };
+/** No function beside it: wherever one may be called, the search may be left out. */
+const SEARCHES = { serverTools: ['web-search'] } as const;
+const SEARCH_ALONE: ToolChoice = { ...AUTO, ...SEARCHES };
+const NOT_DEMANDED = 'A hosted search cannot be demanded, only offered.';
 const OWN_FORMS = ['local_shell', 'shell', 'apply_patch', 'tool_search'] as const;
 
 /** @throws GatewayError 400, also when the choice demands a tool that is not there. */
@@ -33,8 +37,12 @@ export function readToolChoice(
   if (unknown !== undefined) {
     throw invalidRequest('tool_choice', `tool_choice names "${unknown}", which is not in tools.`);
   }
+  if (choice.serverTools !== undefined && choice.names.length === 0) return choice;
   if (choice.kind !== 'required' || callable.length > 0) return choice;
-  if (tools.length > 0) return AUTO;
+  if (tools.length > 0) {
+    context.receipt.add('approximated', 'tool_choice', NOT_DEMANDED);
+    return AUTO;
+  }
   if (context.drawing !== undefined) return demandDrawing(context.drawing);
   throw invalidRequest('tool_choice', 'tool_choice demands a tool call, but tools offers none.');
 }
@@ -65,12 +73,8 @@ function readChoiceObject(
   const name = flatNameOf(value, 'tool_choice', context);
   if (name !== undefined) return { kind: 'required', names: [name] };
   if (isSearchType(type) && tools.some((tool) => tool.kind === 'web-search')) {
-    context.receipt.add(
-      'approximated',
-      'tool_choice',
-      'A hosted search cannot be demanded, only offered.',
-    );
-    return AUTO;
+    context.receipt.add('approximated', 'tool_choice', NOT_DEMANDED);
+    return SEARCH_ALONE;
   }
   if (type === 'image_generation' && context.drawing !== undefined) {
     return demandDrawing(context.drawing);
@@ -102,16 +106,15 @@ function readAllowed(
     const path = `tool_choice.tools[${index}]`;
     return flatNameOf(asObject(value, path), path, context) ?? [];
   });
-  const searches = allowed.some((value) => isJsonObject(value) && isSearchType(value.type));
-  if (names.length === 0 && searches && tools.some(({ kind }) => kind === 'web-search')) {
-    const reason = 'Search alone cannot be allowed; the other tools are offered beside it.';
-    context.receipt.add('approximated', 'tool_choice', reason);
-    return AUTO;
-  }
-  if (names.length === 0) {
+  const searches =
+    allowed.some((value) => isJsonObject(value) && isSearchType(value.type)) &&
+    tools.some(({ kind }) => kind === 'web-search');
+  if (names.length > 0) return { kind: mode, names, ...(searches ? SEARCHES : {}) };
+  if (!searches) {
     throw invalidRequest('tool_choice.tools', 'tool_choice.tools names no tool of this request.');
   }
-  return { kind: mode, names };
+  if (mode === 'required') context.receipt.add('approximated', 'tool_choice', NOT_DEMANDED);
+  return SEARCH_ALONE;
 }
 
 /** Tools of the vendor's own kinds are named by their type alone; the form of Chat Completions has `function`. */
