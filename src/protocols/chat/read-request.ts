@@ -26,6 +26,7 @@ import { readReasoning } from './read-reasoning.ts';
 import { readMaxTokens, readSafety, readSampling, readStops } from './read-sampling.ts';
 import { readToolChoice } from './read-tool-choice.ts';
 import { readTools } from './read-tools.ts';
+import { refuseCachedContent } from './refuse-cached-content.ts';
 
 export interface ChatRequest {
   readonly model: string;
@@ -56,6 +57,7 @@ const DEFAULT_WORDS = new Set(['auto', 'default', 'medium']);
 export function readChatRequest(body: JsonObject, receipt: Receipt): ChatRequest {
   const context = createReadContext(receipt);
   const model = readModel(body);
+  refuseCachedContent(body);
   const stream = readBoolean(body, 'stream') ?? false;
   const streamOptions = readObject(body, 'stream_options');
   const includeUsage = readBoolean(streamOptions ?? {}, 'include_usage', 'stream_options') ?? false;

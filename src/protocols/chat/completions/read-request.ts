@@ -16,6 +16,7 @@ import {
 import { noteUnreadFields } from '../note-fields.ts';
 import { createReadContext } from '../read-context.ts';
 import { readStops } from '../read-sampling.ts';
+import { refuseCachedContent } from '../refuse-cached-content.ts';
 
 export interface CompletionRequest {
   readonly model: string;
@@ -48,6 +49,7 @@ const DEFAULT_MAX_TOKENS = 16;
 export function readCompletionRequest(body: JsonObject, receipt: Receipt): CompletionRequest {
   const context = createReadContext(receipt);
   const model = readModel(body);
+  refuseCachedContent(body);
   const prompts = readPrompts(body.prompt);
   const answersPerPrompt = readNumberIn(body.n, 'n', { min: 1, max: 128, integer: true }) ?? 1;
   refuseBestOf(body, answersPerPrompt);

@@ -23,6 +23,7 @@ import { noteUnreadFields } from '../note-fields.ts';
 import { createReadContext } from '../read-context.ts';
 import { describeSchema } from '../read-output.ts';
 import { readSchema } from '../read-tools.ts';
+import { refuseCachedContent } from '../refuse-cached-content.ts';
 import { readConversationId } from './earlier.ts';
 import { NOTHING_EARLIER } from './earlier-chain.ts';
 import { readMetadata } from './metadata.ts';
@@ -79,6 +80,7 @@ export function readResponsesRequest(
   earlier: EarlierItems = NOTHING_EARLIER,
 ): ResponsesRequest {
   refuseHosted(body);
+  refuseCachedContent(body);
   const context: ResponsesContext = {
     ...createReadContext(receipt),
     directory: createToolDirectory(),
