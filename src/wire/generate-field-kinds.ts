@@ -62,6 +62,8 @@ export type GenerateMessage =
   | 'MapsTool'
   | 'FileSearchTool'
   | 'ComputerUseTool'
+  | 'McpServer'
+  | 'HttpTransport'
   | 'ToolConfig'
   | 'FunctionCallingConfig'
   | 'RetrievalConfig'

@@ -93,6 +93,7 @@ export const MESSAGE_FIELDS: Readonly<
     googleMaps: message('MapsTool'),
     fileSearch: message('FileSearchTool'),
     computerUse: message('ComputerUseTool'),
+    mcpServers: list('McpServer'),
   },
   FunctionDeclaration: {
     name: STRING,
@@ -116,6 +117,14 @@ export const MESSAGE_FIELDS: Readonly<
   MapsTool: { enableWidget: BOOLEAN },
   FileSearchTool: { fileSearchStoreNames: STRING_LIST, metadataFilter: STRING, topK: ANY_INTEGER },
   ComputerUseTool: { environment: ANY_ENUM, excludedPredefinedFunctions: STRING_LIST },
+  McpServer: { name: STRING, streamableHttpTransport: message('HttpTransport') },
+  HttpTransport: {
+    url: STRING,
+    headers: { kind: 'free', shape: 'string-map' },
+    timeout: STRING,
+    sseReadTimeout: STRING,
+    terminateOnClose: BOOLEAN,
+  },
   ToolConfig: {
     functionCallingConfig: message('FunctionCallingConfig'),
     retrievalConfig: message('RetrievalConfig'),

@@ -80,6 +80,7 @@ export type WireTool = {
   googleMaps?: JsonObject;
   computerUse?: JsonObject;
   fileSearch?: JsonObject;
+  mcpServers?: JsonObject[];
 };
 
 /** `parameters` is in the upstream's own schema dialect and excludes `parametersJsonSchema`. */

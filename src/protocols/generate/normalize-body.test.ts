@@ -542,3 +542,21 @@ test('"[undefined]" within a schema stands for a keyword or a property that is a
     ),
   );
 });
+
+test('servers of tools are listed as the API spells them, their headers as the client does', () => {
+  const headers = { 'X-Api-Key': 'k', some_header: 'v' };
+  const { body, receipt } = normalize({
+    contents: CONTENTS,
+    tools: [
+      {
+        mcp_servers: {
+          name: 'files',
+          streamable_http_transport: { url: 'https://m', headers, sse_read_timeout: '9s' },
+        },
+      },
+    ],
+  });
+  const streamableHttpTransport = { url: 'https://m', headers, sseReadTimeout: '9s' };
+  expect(body.tools).toEqual([{ mcpServers: [{ name: 'files', streamableHttpTransport }] }]);
+  expect(receipt).toEqual([]);
+});

@@ -193,6 +193,7 @@ test('tools are read in both schema forms, and hosted ones without counterpart a
       },
       { urlContext: {}, codeExecution: {} },
       { googleMaps: {} },
+      { mcpServers: [{ name: 's' }] },
     ],
     toolConfig: { functionCallingConfig: { mode: 'ANY', allowedFunctionNames: ['a'] } },
   });
@@ -215,7 +216,10 @@ test('tools are read in both schema forms, and hosted ones without counterpart a
     { parametersPath: 'tools[0].functionDeclarations[1].parametersJsonSchema' },
   ]);
   expect(request.toolChoice).toMatchObject({ kind: 'required', names: ['a'] });
-  expect(receipt).toMatchObject([{ action: 'dropped', path: 'tools[2].googleMaps' }]);
+  expect(receipt).toMatchObject([
+    { action: 'dropped', path: 'tools[2].googleMaps' },
+    { action: 'dropped', path: 'tools[3].mcpServers' },
+  ]);
 });
 
 test.each<[JsonObject, JsonObject]>([

@@ -18,7 +18,7 @@ import { numberAt, objectAt, objectsAt, textAt, textsAt } from './native-fields.
 import { readConfig } from './read-config.ts';
 import { noteUncarried, readPart } from './read-parts.ts';
 
-const HOSTED_TOOLS = ['googleMaps', 'fileSearch', 'computerUse'];
+const HOSTED_TOOLS = ['googleMaps', 'fileSearch', 'computerUse', 'mcpServers'];
 const SERVER_TOOLS = [
   ['urlContext', 'url-context'],
   ['codeExecution', 'code-execution'],
