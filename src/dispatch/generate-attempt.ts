@@ -135,6 +135,7 @@ export class GenerateAttempt {
       access: this.#access,
       placesCitations: this.#placesCitations(),
       showsDrafts: prepared.lane === 'translate' && (call.canonical().imageDrafts ?? 0) > 0,
+      callIdPrefix: call.callIdPrefix,
       createId: options.createId,
     });
     return { frames, decoder, watch: this.#watch };
@@ -153,7 +154,8 @@ export class GenerateAttempt {
   #rules(receipt: Receipt): AnswerRules {
     const { call, options } = this.#input;
     const { createId } = options;
-    return createAnswerRules({ request: call.canonical(), receipt, createId });
+    const { callIdPrefix } = call;
+    return createAnswerRules({ request: call.canonical(), receipt, callIdPrefix, createId });
   }
 
   #replyContext(): ReplyContext {

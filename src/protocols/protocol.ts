@@ -149,6 +149,8 @@ export interface GenerateCall {
   createStreamWriter(context: ReplyContext): StreamWriter;
   /** With `textType` the body is `{text}`, the whole answer. */
   writeReply(reply: Reply, context: ReplyContext): JsonObject;
+  /** Of the ids that tool calls get where the upstream gives none; `call_` where it is not said. */
+  readonly callIdPrefix?: string | undefined;
   /** Content type of whole answers that are text and not JSON. */
   readonly textType?: string | undefined;
   /** Present when the call is several requests; `canonical` is then the first of them. */

@@ -132,7 +132,9 @@ export interface DecodeContext {
   readonly placesCitations?: boolean | undefined;
   /** True to pass on unfinished pictures. */
   readonly showsDrafts?: boolean | undefined;
-  /** A fresh random id with the given prefix, for calls the upstream gave none. */
+  /** Of the ids that calls get where the upstream gave none; `call_` where it is not said. */
+  readonly callIdPrefix?: string | undefined;
+  /** A fresh random id with the given prefix. */
   createId(prefix: string): string;
 }
 

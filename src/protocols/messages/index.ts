@@ -50,6 +50,7 @@ function readGenerateCall({ body, receipt }: RouteInput): GenerateCall {
     protocol: 'messages',
     ...head,
     canonical: once(() => readCanonicalRequest(scope, receipt)),
+    callIdPrefix: 'toolu_',
     createStreamWriter: (context) => createMessagesWriter(context, { omitsThinking }),
     writeReply: (reply, context) => writeMessagesReply(reply, context, { omitsThinking }),
   };

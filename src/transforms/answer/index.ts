@@ -22,6 +22,8 @@ export interface AnswerTransformOptions {
   readonly request: CanonicalRequest;
   /** Paths of its entries begin with `tool_calls.<name>` or `answer`. */
   readonly receipt: Receipt;
+  /** Of the ids that calls get in place of ones the client cannot use; `call_` where it is not said. */
+  readonly callIdPrefix?: string | undefined;
   readonly createId: (prefix: string) => string;
 }
 
@@ -43,14 +45,14 @@ export function createAnswerTransform(options: AnswerTransformOptions): AnswerTr
 
 function createRewriter(
   tools: readonly CallableTool[],
-  { request, receipt, createId }: AnswerTransformOptions,
+  { request, receipt, callIdPrefix, createId }: AnswerTransformOptions,
 ): AnswerTransform {
   const rules: readonly CallRule[] = [
     ...(request.parallelToolCalls === false ? [limitCalls()] : []),
     // Before any rule that knows tools by the client's names.
     restoreToolNames(request),
     matchToolNames({ tools, receipt }),
-    uniqueCallIds({ turns: request.turns, createId }),
+    uniqueCallIds({ turns: request.turns, callIdPrefix, createId }),
   ];
   // Last: arguments are repaired by the schema of the tool that was really meant.
   const repairArguments = createArgumentRepair({ tools, receipt });

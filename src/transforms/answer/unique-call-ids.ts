@@ -12,16 +12,18 @@ const PORTABLE_ID = /^[A-Za-z0-9_-]{1,64}$/;
  */
 export function uniqueCallIds({
   turns,
+  callIdPrefix = 'call_',
   createId,
 }: {
   readonly turns: readonly Turn[];
+  readonly callIdPrefix?: string | undefined;
   readonly createId: (prefix: string) => string;
 }): CallRule {
   let known: ReadonlySet<string> | undefined;
   return (opening) => {
     known ??= idsOf(turns);
     if (PORTABLE_ID.test(opening.id) && !known.has(opening.id)) return opening;
-    return { ...opening, id: createId('call_') };
+    return { ...opening, id: createId(callIdPrefix) };
   };
 }
 

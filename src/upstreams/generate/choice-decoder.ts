@@ -12,7 +12,8 @@ export interface AnswerContext {
   /** True when unfinished pictures are asked for. */
   readonly showsDrafts: boolean;
   readonly signatureFamily: string;
-  createId(prefix: string): string;
+  /** A fresh id for a call the upstream gave none. */
+  createCallId(): string;
   /** The next block index; they rise over all choices. */
   takeIndex(): number;
   /** Ids of the tool calls so far. */
@@ -126,7 +127,7 @@ export class ChoiceDecoder implements GroundedText {
   #takeCallId(given: JsonValue | undefined): string {
     const { callIds } = this.#context;
     const isUsable = typeof given === 'string' && given !== '' && !callIds.has(given);
-    const id = isUsable ? given : this.#context.createId('call_');
+    const id = isUsable ? given : this.#context.createCallId();
     callIds.add(id);
     return id;
   }

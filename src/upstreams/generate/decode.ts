@@ -49,11 +49,12 @@ class GenerateDecoder implements Decoder {
     this.#now = now;
     this.#secrets = context.access === undefined ? [] : secretsOf(context.access);
     let nextIndex = 0;
+    const { callIdPrefix = 'call_' } = context;
     this.#context = {
       signatureFamily: context.signatureFamily,
       keepsText: context.placesCitations ?? true,
       showsDrafts: context.showsDrafts ?? false,
-      createId: (prefix) => context.createId(prefix),
+      createCallId: () => context.createId(callIdPrefix),
       takeIndex: () => nextIndex++,
       callIds: new Set(),
     };
