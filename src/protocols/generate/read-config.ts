@@ -29,6 +29,7 @@ type ConfigFields = Pick<
 >;
 
 const UNCARRIED_MEMBERS = [
+  'audioTimestamp',
   'audioTranscriptionConfig',
   'translationConfig',
   'enableEnhancedCivicAnswers',

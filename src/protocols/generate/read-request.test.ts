@@ -296,3 +296,23 @@ test('the choice is one among functions: tools the upstream runs stay allowed', 
   expect(choice({ mode: 'ANY', allowedFunctionNames: ['f'] })).toMatchObject({ serverTools });
   expect(choice({ mode: 'AUTO' })).toEqual({ kind: 'auto', names: [] });
 });
+
+test('what one upstream alone has is noted by its place where the wire is another', () => {
+  const { receipt } = read({
+    contents: CONTENTS,
+    model_armor_config: { promptTemplateName: 't' },
+    tools: [{ enterprise_web_search: {} }],
+    toolConfig: { functionCallingConfig: { streamFunctionCallArguments: true } },
+    safetySettings: [{ category: 'C', threshold: 'OFF', method: 'severity' }],
+    generationConfig: { audioTimestamp: true },
+  });
+  expect(new Set(receipt.map(({ action, path }) => `${action} ${path}`))).toEqual(
+    new Set([
+      'dropped modelArmorConfig',
+      'dropped tools[0].enterpriseWebSearch',
+      'dropped toolConfig.functionCallingConfig.streamFunctionCallArguments',
+      'dropped safetySettings[0].method',
+      'dropped generationConfig.audioTimestamp',
+    ]),
+  );
+});

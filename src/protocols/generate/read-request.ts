@@ -6,6 +6,7 @@ import type {
   CanonicalRequest,
   FunctionTool,
   Part,
+  SafetySetting,
   TextPart,
   Tool,
   ToolChoice,
@@ -15,15 +16,19 @@ import type { JsonObject } from '../../lib/json.ts';
 import { createCallIds } from './call-ids.ts';
 import { clientNamesOf } from './client-names.ts';
 import { numberAt, objectAt, objectsAt, textAt, textsAt } from './native-fields.ts';
+import type { Place } from './place.ts';
 import { readConfig } from './read-config.ts';
 import { noteUncarried, readPart } from './read-parts.ts';
 
-const HOSTED_TOOLS = ['googleMaps', 'fileSearch', 'computerUse', 'mcpServers'];
+const HOSTED_TOOLS = [
+  ...['googleMaps', 'fileSearch', 'computerUse', 'mcpServers', 'retrieval'],
+  ...['enterpriseWebSearch', 'exaAiSearch', 'parallelAiSearch'],
+];
 const SERVER_TOOLS = [
   ['urlContext', 'url-context'],
   ['codeExecution', 'code-execution'],
 ] as const;
-const UNCARRIED_MEMBERS = ['labels', 'store', 'continuationToken'];
+const UNCARRIED_MEMBERS = ['labels', 'store', 'continuationToken', 'modelArmorConfig'];
 
 /** `body` is what normalizeBody gave. Repairs nothing: turns stay as the client sent them. */
 export function readRequest(body: JsonObject, receipt: Receipt): CanonicalRequest {
@@ -38,10 +43,9 @@ export function readRequest(body: JsonObject, receipt: Receipt): CanonicalReques
     stopSequences: textsAt(config, 'stopSequences'),
     choices: numberAt(config, 'candidateCount') ?? 1,
     ...readConfig(config, receipt),
-    safety: objectsAt(body, 'safetySettings').map((setting) => ({
-      category: textAt(setting, 'category') ?? '',
-      threshold: textAt(setting, 'threshold') ?? '',
-    })),
+    safety: objectsAt(body, 'safetySettings').map((setting, index) =>
+      readSafety(setting, { path: `safetySettings[${index}]`, receipt }),
+    ),
     serviceTier: textAt(body, 'serviceTier'),
     clientNames: clientNamesOf(config),
   };
@@ -96,6 +100,14 @@ function readSystem(body: JsonObject, receipt: Receipt): TextPart[] {
     }
   });
   return system;
+}
+
+function readSafety(setting: JsonObject, place: Place): SafetySetting {
+  noteUncarried(setting, ['method'], place);
+  return {
+    category: textAt(setting, 'category') ?? '',
+    threshold: textAt(setting, 'threshold') ?? '',
+  };
 }
 
 function readTurns(body: JsonObject, receipt: Receipt): Turn[] {
@@ -165,7 +177,9 @@ function readSearch(search: JsonObject, path: string, receipt: Receipt): Tool {
 function readToolChoice(body: JsonObject, tools: readonly Tool[], receipt: Receipt): ToolChoice {
   const toolConfig = objectAt(body, 'toolConfig') ?? {};
   noteUncarried(toolConfig, ['retrievalConfig'], { path: 'toolConfig', receipt });
-  const config = objectAt(toolConfig, 'functionCallingConfig');
+  const config = objectAt(toolConfig, 'functionCallingConfig') ?? {};
+  const place = { path: 'toolConfig.functionCallingConfig', receipt };
+  noteUncarried(config, ['streamFunctionCallArguments'], place);
   const names = textsAt(config, 'allowedFunctionNames');
   const choice = choiceOf(textAt(config, 'mode'), names);
   const kinds = tools.map(({ kind }) => kind);

@@ -3,13 +3,13 @@
 import { isJsonObject, type JsonObject } from '../../lib/json.ts';
 import type { PatchTarget } from '../upstream.ts';
 import { applyVariant } from './apply-variant.ts';
-import { editFields, type FieldEdits } from './edits.ts';
+import { editFields } from './edits.ts';
 import type { PatchContext } from './patch-context.ts';
+import { patchExtraFields } from './patch-extra-fields.ts';
 import { patchGenerationConfig } from './patch-generation-config.ts';
 import { patchResponseMedia } from './patch-response-media.ts';
 import { patchSignatures } from './patch-signatures.ts';
 import { patchToolConfig, patchTools } from './patch-tools.ts';
-import { EXTRA_FIELDS } from './profiles/profile.ts';
 import { startContents } from './start-contents.ts';
 
 /**
@@ -22,7 +22,7 @@ export function patch(
   profile: PatchContext['profile'],
 ): JsonObject {
   const context: PatchContext = { target, profile };
-  const asked = applyVariant(body, target);
+  const asked = patchExtraFields(applyVariant(body, target), context);
   const { contents, generationConfig } = asked;
   return editFields(asked, {
     // The path names the model, the account the project.
@@ -32,22 +32,10 @@ export function patch(
       ? startContents(patchResponseMedia(patchSignatures(contents, target), target), target.receipt)
       : contents,
     ...editedTools(asked, context),
-    ...droppedFields(asked, context),
     generationConfig: isJsonObject(generationConfig)
       ? patchGenerationConfig(generationConfig, target)
       : generationConfig,
   });
-}
-
-/** Removes what the upstream does not document: it refuses fields it does not know. */
-function droppedFields(body: JsonObject, { target, profile }: PatchContext): FieldEdits {
-  const strange = EXTRA_FIELDS.filter(
-    (field) => body[field] !== undefined && !profile.extraFields.includes(field),
-  );
-  for (const field of strange) {
-    target.receipt.add('dropped', field, 'The upstream does not take this field.');
-  }
-  return Object.fromEntries(strange.map((field) => [field, undefined]));
 }
 
 function editedTools({ tools, toolConfig }: JsonObject, context: PatchContext) {

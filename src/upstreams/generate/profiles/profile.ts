@@ -31,7 +31,7 @@ export interface GenerateProfile {
   modelIds(name: string): readonly string[];
   /** What this upstream does differently from the built-in model data. */
   readonly capabilityOverrides: Partial<ModelCapabilities>;
-  /** The top-level request fields beyond the common ones that this upstream documents. */
+  /** The request fields beyond the common ones that this upstream documents. */
   readonly extraFields: readonly ExtraField[];
   readonly countForm: CountForm;
   /** How a model takes what it embeds; `content` where the profile does not say. */
@@ -62,16 +62,33 @@ export type EmbedFormName = 'content' | 'configured-content' | 'prediction';
  */
 export type CountForm = 'whole-request' | 'request-fields' | 'contents';
 
-/** Top-level request fields that not every upstream takes. */
-export const EXTRA_FIELDS = ['labels', 'serviceTier', 'store', 'continuationToken'] as const;
+const EVERYWHERE_FIELDS = ['serviceTier'] as const;
+
+/** ai.google.dev, "GenerateContent API reference"; `@google/genai`: "not supported in Vertex AI". */
+const PUBLIC_FIELDS = ['store', 'continuationToken', 'tools.mcpServers'] as const;
+
+/** `@google/genai`, types of requests: "not supported in Gemini API". */
+const VERTEX_FIELDS = [
+  'labels',
+  'modelArmorConfig',
+  'tools.retrieval',
+  'tools.enterpriseWebSearch',
+  'tools.exaAiSearch',
+  'tools.parallelAiSearch',
+  'toolConfig.functionCallingConfig.streamFunctionCallArguments',
+  'safetySettings.method',
+  'generationConfig.audioTimestamp',
+] as const;
+
+/** Request fields that not every upstream takes, by the keys that lead to them; lists are gone through. */
+export const EXTRA_FIELDS = [...EVERYWHERE_FIELDS, ...PUBLIC_FIELDS, ...VERTEX_FIELDS] as const;
 export type ExtraField = (typeof EXTRA_FIELDS)[number];
 
-/** Those of the public API (ai.google.dev, "GenerateContent API reference"); it has no `labels`. */
-export const PUBLIC_EXTRA_FIELDS: readonly ExtraField[] = [
-  'serviceTier',
-  'store',
-  'continuationToken',
-];
+/** Those of the public API. */
+export const PUBLIC_EXTRA_FIELDS: readonly ExtraField[] = [...EVERYWHERE_FIELDS, ...PUBLIC_FIELDS];
+
+/** Those of Vertex AI. */
+export const VERTEX_EXTRA_FIELDS: readonly ExtraField[] = [...EVERYWHERE_FIELDS, ...VERTEX_FIELDS];
 
 /** The body with the account's project, where this profile puts it there; else the same object. */
 export function placeProject(

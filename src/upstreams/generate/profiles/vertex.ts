@@ -3,7 +3,13 @@
 import { GatewayError } from '../../../canonical/error.ts';
 import type { AccountAccess } from '../../upstream.ts';
 import { realModelIds } from './model-ids.ts';
-import { type EmbedFormName, type GenerateProfile, trimBaseUrl, userAgentOf } from './profile.ts';
+import {
+  type EmbedFormName,
+  type GenerateProfile,
+  trimBaseUrl,
+  userAgentOf,
+  VERTEX_EXTRA_FIELDS,
+} from './profile.ts';
 
 export interface VertexProfileOptions {
   readonly id?: string | undefined;
@@ -52,7 +58,7 @@ export function createVertexProfile(options: VertexProfileOptions = {}): Generat
     projectPlacement: 'path',
     modelIds: realModelIds,
     capabilityOverrides: {},
-    extraFields: ['labels', 'serviceTier'],
+    extraFields: VERTEX_EXTRA_FIELDS,
     countForm: 'request-fields',
     embedForm,
     readsUri: (uri) => READABLE_URIS.some((home) => uri.startsWith(home)),
