@@ -12,18 +12,16 @@ export interface ContentPlaces {
   endOf(position: number): number;
 }
 
-/** One annotation a citation and source; sources nobody cites stand for the whole content. */
+/** One annotation a citation and source. Where nothing is cited, all sources stand for the whole content. */
 export function writeAnnotations(
   grounding: GroundingEvent | undefined,
   content: ContentPlaces,
 ): ChatAnnotation[] {
   if (grounding === undefined) return [];
   const annotations: ChatAnnotation[] = [];
-  const cited = new Set<number>();
   const add = (source: number, start: number, end: number): void => {
     const found = grounding.sources[source];
     if (found === undefined) return;
-    cited.add(source);
     annotations.push({
       type: 'url_citation',
       url_citation: {
@@ -39,8 +37,7 @@ export function writeAnnotations(
     const end = content.endOf(citation.endIndex);
     for (const source of citation.sources) add(source, start, end);
   }
-  for (const source of grounding.sources.keys()) {
-    if (!cited.has(source)) add(source, 0, content.length);
-  }
+  if (grounding.citations.length > 0) return annotations;
+  for (const source of grounding.sources.keys()) add(source, 0, content.length);
   return annotations;
 }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { BlockOpening, CanonicalEvent } from '../../canonical/event.ts';
+import type { BlockOpening, CanonicalEvent, Citation } from '../../canonical/event.ts';
 import {
   type Block,
   CONTEXT,
@@ -137,17 +137,35 @@ test('search grounding becomes url citations whose positions hold in the content
   };
   const events = [...rest.reverse(), grounding, ...(finish === undefined ? [] : [finish])];
   const message = unary(events).choices[0]?.message;
-  const [first, second] = message?.annotations ?? [];
-  const { start_index = 0, end_index = 0 } = first?.url_citation ?? {};
+  expect(message?.annotations).toHaveLength(1);
+  const { start_index = 0, end_index = 0 } = message?.annotations?.[0]?.url_citation ?? {};
   expect(message?.content?.slice(start_index, end_index)).toBe('cited.');
-  expect(second?.url_citation).toEqual({
-    start_index: 0,
-    end_index: message?.content?.length,
-    title: 'https://b.example/',
-    url: 'https://b.example/',
-  });
   const deltas = chunksOf(stream(events)).map((chunk) => chunk.choices[0]?.delta);
   expect(deltas).toContainEqual({ annotations: message?.annotations });
+});
+
+test('sources stand for the whole content only where no passage cites any', () => {
+  const sources = [
+    { url: 'https://a.example/', title: 'A' },
+    { url: 'https://b.example/', title: '' },
+  ];
+  const placesWith = (citations: readonly Citation[]): unknown => {
+    const [finish, ...rest] = eventsOf([[{ kind: 'text', pieces: ['Hi you'] }]]).reverse();
+    const found: CanonicalEvent = {
+      ...{ kind: 'grounding', choice: 0, queries: ['q'], sources, citations },
+    };
+    const events = [...rest.reverse(), found, ...(finish === undefined ? [] : [finish])];
+    return unary(events).choices[0]?.message.annotations?.map(
+      ({ url_citation: { url, start_index, end_index } }) => [url, start_index, end_index],
+    );
+  };
+  expect(placesWith([])).toEqual([
+    ['https://a.example/', 0, 6],
+    ['https://b.example/', 0, 6],
+  ]);
+  expect(placesWith([{ startIndex: 0, endIndex: 2, text: 'Hi', sources: [0] }])).toEqual([
+    ['https://a.example/', 0, 2],
+  ]);
 });
 
 test('a model name or text with quotes and line ends cannot break out of its frame', () => {
