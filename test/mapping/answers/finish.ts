@@ -15,6 +15,7 @@ import {
 
 const HI = parts(textPart('Hi'));
 const TEXT = [{ type: 'text', text: 'Hi' }];
+const refused = (refusal: string) => ({ type: 'message', content: [{ type: 'refusal', refusal }] });
 const FAILED = {
   chat: failure(502, { error: { type: 'server_error' } }),
   responses: failure(502, { error: { type: 'server_error' } }),
@@ -91,7 +92,7 @@ export const FINISH_ROWS: readonly AnswerRow[] = [
     frames: [HI, end(reason, { finishMessage: 'why' })],
     told: {
       chat: completion({ content: 'Hi', refusal: 'why' }, 'content_filter'),
-      responses: response('incomplete', [said('Hi')], {
+      responses: response('incomplete', [said('Hi'), refused('why')], {
         incomplete_details: { reason: 'content_filter' },
       }),
       messages: message('refusal', TEXT, { stop_details: { explanation: 'why' } }),
@@ -103,7 +104,9 @@ export const FINISH_ROWS: readonly AnswerRow[] = [
     frames: [end('RECITATION')],
     told: {
       chat: completion({ content: '', refusal: HELD_BACK }, 'content_filter'),
-      responses: response('incomplete', [], { incomplete_details: { reason: 'content_filter' } }),
+      responses: response('incomplete', [refused(HELD_BACK)], {
+        incomplete_details: { reason: 'content_filter' },
+      }),
       messages: message('refusal', [], { stop_details: { explanation: HELD_BACK } }),
       generate: contents('RECITATION', [{ text: '' }]),
     },

@@ -17,7 +17,7 @@ interface OpenItem {
 /** The steps each kind of item goes through between `added` and `done`; `*` may be repeated or absent. */
 const LIVES: Readonly<Record<string, RegExp>> = {
   message:
-    /^content_part\.added( output_text\.delta)*( output_text\.annotation\.added)* output_text\.done content_part\.done$/,
+    /^content_part\.added ((output_text\.delta )*(output_text\.annotation\.added )*output_text\.done|refusal\.delta refusal\.done) content_part\.done$/,
   reasoning:
     /^(reasoning_summary_part\.added( reasoning_summary_text\.delta)* reasoning_summary_text\.done reasoning_summary_part\.done)?$/,
   function_call: /^(function_call_arguments\.delta )*function_call_arguments\.done$/,
@@ -34,7 +34,7 @@ const LIVES: Readonly<Record<string, RegExp>> = {
 
 /** The text of a finished item that its deltas add up to. */
 const TEXTS: Readonly<Record<string, (item: JsonObject) => unknown>> = {
-  message: (item) => listIn(item, 'content')[0]?.text,
+  message: (item) => listIn(item, 'content')[0]?.text ?? listIn(item, 'content')[0]?.refusal,
   reasoning: (item) => listIn(item, 'summary')[0]?.text ?? '',
   function_call: (item) => item.arguments,
   custom_tool_call: (item) => item.input,
@@ -127,7 +127,7 @@ class ItemLife {
       check(countIn(frame, 'annotation_index') === open.annotations, 'annotations are numbered');
       open.annotations += 1;
     }
-    for (const key of ['text', 'arguments', 'input']) {
+    for (const key of ['text', 'arguments', 'input', 'refusal']) {
       if (type.endsWith('.done') && typeof frame[key] === 'string') {
         check(frame[key] === open.text, `${type} repeats the deltas`);
       }
@@ -146,7 +146,8 @@ class ItemLife {
     check(text === undefined || text === open.text, 'the finished item holds the deltas');
     if (open.type === 'message') {
       const [part = {}] = listIn(item, 'content');
-      check(listIn(part, 'annotations').length === open.annotations, 'every annotation was told');
+      const told = part.type === 'refusal' ? [] : listIn(part, 'annotations');
+      check(told.length === open.annotations, 'every annotation was told');
     }
     if (typeof item.call_id === 'string') {
       check(!this.#callIds.has(item.call_id), 'call ids are unique');

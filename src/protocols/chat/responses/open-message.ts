@@ -40,7 +40,7 @@ export class OpenMessage {
 
   open(): string {
     const { id, outputIndex } = this.#place;
-    const item = messageItem(id, 'in_progress', undefined);
+    const item = messageItem(id, 'in_progress', []);
     return (
       this.#frames.write('response.output_item.added', { output_index: outputIndex, item }) +
       this.#frames.write('response.content_part.added', { ...this.#at(), part: textPart(EMPTY) })
@@ -63,7 +63,9 @@ export class OpenMessage {
       annotations: this.#annotations(grounding),
       logprobs: listLogprobs(logprobs),
     };
-    const item = messageItem(this.#place.id, isCut ? 'incomplete' : 'completed', content);
+    const item = messageItem(this.#place.id, isCut ? 'incomplete' : 'completed', [
+      textPart(content),
+    ]);
     const at = this.#at();
     const frames = this.#frames;
     const noted = content.annotations.map((annotation, index) =>

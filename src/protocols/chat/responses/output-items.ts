@@ -24,18 +24,22 @@ export function textPart({ text, annotations, logprobs }: TextContent): JsonObje
   };
 }
 
-/** `content` is undefined while the message has none. */
+export function refusalPart(refusal: string): JsonObject {
+  return { type: 'refusal', refusal };
+}
+
+/** `parts` are empty while the message has none. */
 export function messageItem(
   id: string,
   status: ItemStatus,
-  content: TextContent | undefined,
+  parts: readonly JsonObject[],
 ): JsonObject {
   return {
     id,
     type: 'message',
     status,
     role: 'assistant',
-    content: content === undefined ? [] : [textPart(content)],
+    content: [...parts],
   };
 }
 

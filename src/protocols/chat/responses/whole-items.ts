@@ -1,10 +1,10 @@
-// Writes items that are known whole at once, with the whole life cycle of each: searches.
+// Writes items that are known whole at once, with the whole life cycle of each: searches, refusals.
 
 import type { GroundingEvent } from '../../../canonical/event.ts';
 import type { JsonObject } from '../../../lib/json.ts';
 import type { FrameNumbering } from './frames.ts';
 import type { ItemPlace } from './open-reasoning.ts';
-import { searchItem } from './output-items.ts';
+import { messageItem, refusalPart, searchItem } from './output-items.ts';
 
 export interface WholeItem {
   readonly item: JsonObject;
@@ -24,6 +24,28 @@ export function writeSearch(
   const begun = { ...item, status: 'in_progress' };
   const steps = ['in_progress', 'searching', 'completed'];
   return { item, text: writeLife({ place, begun, item, steps }, frames) };
+}
+
+/**
+ * Why an answer was withheld, as a message of its own: clients that know no refusals keep the text that
+ * came before it.
+ */
+export function writeRefusal(place: ItemPlace, refusal: string, frames: FrameNumbering): WholeItem {
+  const { id, outputIndex } = place;
+  const whole = refusalPart(refusal);
+  const item = messageItem(id, 'completed', [whole]);
+  const at = { item_id: id, output_index: outputIndex, content_index: 0 };
+  const text =
+    frames.write('response.output_item.added', {
+      output_index: outputIndex,
+      item: messageItem(id, 'in_progress', []),
+    }) +
+    frames.write('response.content_part.added', { ...at, part: refusalPart('') }) +
+    frames.write('response.refusal.delta', { ...at, delta: refusal }) +
+    frames.write('response.refusal.done', { ...at, refusal }) +
+    frames.write('response.content_part.done', { ...at, part: whole }) +
+    frames.write('response.output_item.done', { output_index: outputIndex, item });
+  return { item, text };
 }
 
 interface Life {

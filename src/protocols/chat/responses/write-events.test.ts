@@ -148,6 +148,32 @@ test('an answer that ran out of tokens, was filtered or is blank is incomplete',
   }
 });
 
+test.each([
+  ['with text before it', [{ kind: 'text', pieces: ['Hi'] }]],
+  ['without a word', []],
+] satisfies [string, Block[]][])(
+  'an answer withheld %s says why, behind all else',
+  async (_name, blocks) => {
+    const events = withheld(eventsOf([blocks], ['safety']), 'Too dangerous.');
+    const text = stream(events, settings);
+    checkStreamText('responses', text);
+    const response = framesOf(text).at(-1)?.response;
+    expect(response).toEqual(responseOf(events));
+    expect(response).toMatchObject({ status: 'incomplete' });
+    const content = [{ type: 'refusal', refusal: 'Too dangerous.' }];
+    expect(listOutput(events).at(-1)).toMatchObject({
+      type: 'message',
+      role: 'assistant',
+      content,
+    });
+    expect(listOutput(events)).toHaveLength(blocks.length + 1);
+    const client = officialClient(text, 'text/event-stream');
+    const final = await client.responses.stream({ model: 'm', input: 'x' }).finalResponse();
+    expect(final.output.at(-1)).toMatchObject({ content });
+    expect(final.output_text).toBe(blocks.length === 0 ? '' : 'Hi');
+  },
+);
+
 test('an answer more than was asked for is not mixed into the first', () => {
   const text = (word: string): Block => ({ kind: 'text', pieces: [word] });
   const events = eventsOf([
@@ -284,6 +310,20 @@ function responseOf(
 
 function outputOf(blocks: Block[], own?: ResponseSettings): unknown {
   return responseOf(eventsOf([blocks]), own).output;
+}
+
+function listOutput(events: readonly CanonicalEvent[]): unknown[] {
+  const { output } = responseOf(events);
+  return Array.isArray(output) ? output : [];
+}
+
+/** The same answer, ended with these words of the upstream. */
+function withheld(events: readonly CanonicalEvent[], message: string): CanonicalEvent[] {
+  return events.map((event) =>
+    event.kind === 'finish'
+      ? { ...event, choices: event.choices.map((end) => ({ ...end, message })) }
+      : event,
+  );
 }
 
 function listTypes(output: unknown): unknown[] {

@@ -9,6 +9,7 @@ import type {
 } from '../../../canonical/event.ts';
 import type { Signature } from '../../../canonical/request.ts';
 import { writeCarrier } from '../../../canonical/signature-carrier.ts';
+import { withheldBecause } from '../../../canonical/withheld.ts';
 import type { JsonObject } from '../../../lib/json.ts';
 import type { ReplyContext } from '../../protocol.ts';
 import { type ShownBlock, writeImage, writeMarkdown } from '../answer-shapes.ts';
@@ -18,7 +19,7 @@ import { OpenDrawing } from './open-drawing.ts';
 import { OpenMessage } from './open-message.ts';
 import { type ItemPlace, OpenReasoning } from './open-reasoning.ts';
 import type { ResponseSettings } from './response-settings.ts';
-import { type WholeItem, writeSearch } from './whole-items.ts';
+import { type WholeItem, writeRefusal, writeSearch } from './whole-items.ts';
 
 type OpenItem =
   | { readonly kind: 'message'; readonly message: OpenMessage }
@@ -203,6 +204,13 @@ export class OutputItems {
 
   /** What is open is done; the answer has ended. */
   end(end: ChoiceEnd | undefined): string {
-    return this.#closeItem(undefined, end) + this.#writeSearch();
+    return this.#closeItem(undefined, end) + this.#writeSearch() + this.#writeRefusal(end);
+  }
+
+  /** A refused prompt has no answer: its response has failed and says why itself. */
+  #writeRefusal(end: ChoiceEnd | undefined): string {
+    const refusal = end?.reason === 'safety' ? withheldBecause(end) : undefined;
+    if (refusal === undefined) return '';
+    return this.#addWhole(writeRefusal(this.#place('msg_'), refusal, this.#frames));
   }
 }
