@@ -1,6 +1,7 @@
 // Writes token counts and stop reasons in the Messages protocol's own terms.
 
 import type { ChoiceEnd, GroundingEvent } from '../../canonical/event.ts';
+import { searchCount } from '../../canonical/search-count.ts';
 import { inputTokens, outputTokens, type Usage } from '../../canonical/usage.ts';
 import { withheldBecause } from '../../canonical/withheld.ts';
 import type {
@@ -26,7 +27,7 @@ export function writeFinalUsage(
   usage: Usage,
   grounding: GroundingEvent | undefined,
 ): MessagesFinalUsage {
-  const searches = grounding === undefined ? 0 : Math.max(1, grounding.queries.length);
+  const searches = searchCount(grounding);
   return {
     ...writeCounts(usage),
     output_tokens_details: { thinking_tokens: usage.thoughtTokens },

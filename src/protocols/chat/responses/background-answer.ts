@@ -68,6 +68,6 @@ export class BackgroundAnswer implements BackgroundCall {
   #write(ending: Parameters<typeof responseObject>[1], output: readonly JsonObject[]): JsonObject {
     const { model, echo } = this.#options;
     const head = { ...this.#head, model, echo };
-    return responseObject(head, ending, { output, usage: undefined });
+    return responseObject(head, ending, { output, usage: undefined, searches: 0 });
   }
 }

@@ -23,10 +23,17 @@ export interface ResponseHead {
   readonly echo: JsonObject;
 }
 
+export interface ResponseContent {
+  readonly output: readonly JsonObject[];
+  readonly usage: Usage | undefined;
+  /** Searches of the web that stand behind the output. */
+  readonly searches: number;
+}
+
 export function responseObject(
   { id, createdAt, model, echo }: ResponseHead,
   ending: Ending,
-  { output, usage }: { readonly output: readonly JsonObject[]; readonly usage: Usage | undefined },
+  { output, usage, searches }: ResponseContent,
 ): JsonObject {
   return {
     id,
@@ -40,6 +47,7 @@ export function responseObject(
     output: [...output],
     ...echo,
     usage: usage === undefined ? null : writeUsage(usage),
+    ...(searches === 0 ? {} : { tool_usage: writeToolUsage(searches) }),
   };
 }
 
@@ -68,6 +76,17 @@ function writeUsage(usage: Usage): JsonObject {
     output_tokens_details: { reasoning_tokens: usage.thoughtTokens },
     total_tokens: totalTokens(usage),
   };
+}
+
+/** Pictures are no work of a tool here: their tokens are in the usage (`openai` responses, `ToolUsage`). */
+function writeToolUsage(searches: number): JsonObject {
+  const images = {
+    input_tokens: 0,
+    input_tokens_details: { image_tokens: 0, text_tokens: 0 },
+    output_tokens: 0,
+    total_tokens: 0,
+  };
+  return { image_gen: images, web_search: { num_requests: searches } };
 }
 
 /**

@@ -261,6 +261,15 @@ test('a search is an item, and its sources are citations of the text', () => {
   });
 });
 
+test('the searches of an answer are counted beside its usage', () => {
+  const events = eventsOf([[{ kind: 'text', pieces: ['Hi there'] }]]);
+  const found = [...events.slice(0, -2), GROUNDING, ...events.slice(-2)];
+  const usage = { web_search: { num_requests: 2 } };
+  expect(responseOf(found)).toMatchObject({ tool_usage: usage });
+  expect(framesOf(stream(found, settings)).at(-1)?.response).toMatchObject({ tool_usage: usage });
+  expect(responseOf(events)).not.toHaveProperty('tool_usage');
+});
+
 test('each message has the citations of its own text, at their places in it', () => {
   const call: Block = { kind: 'call', id: 'c1', name: 'w', json: [] };
   const text = (word: string): Block => ({ kind: 'text', pieces: [word] });

@@ -2,6 +2,7 @@
 
 import type { GatewayError } from '../../../canonical/error.ts';
 import type { CanonicalEvent, ChoiceEnd } from '../../../canonical/event.ts';
+import { searchCount } from '../../../canonical/search-count.ts';
 import { NO_USAGE, type Usage } from '../../../canonical/usage.ts';
 import { EVENT_STREAM_TYPE, FRAME_END } from '../../../lib/event-stream.ts';
 import type { JsonObject } from '../../../lib/json.ts';
@@ -55,7 +56,9 @@ class ResponsesWriter implements ResponseStreamWriter {
     const { createdAt, model } = this.#context;
     const head = { id: this.#id, createdAt, model, echo: this.#settings.echo };
     const usage = this.#ending.status === 'in_progress' ? undefined : this.#usage;
-    return responseObject(head, this.#ending, { output: this.#items.done, usage });
+    const { done: output, grounding } = this.#items;
+    const searches = searchCount(grounding);
+    return responseObject(head, this.#ending, { output, usage, searches });
   }
 
   /** A response is one answer. */
