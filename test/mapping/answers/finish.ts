@@ -78,6 +78,7 @@ export const FINISH_ROWS: readonly AnswerRow[] = [
   {
     name: 'thoughts that used up the room',
     frames: [parts(textPart('hm', { thought: true })), end('MAX_TOKENS')],
+    ask: { responses: { reasoning: { summary: 'auto' } } },
     told: {
       chat: completion({ content: '', reasoning_content: 'hm' }, 'length'),
       responses: response('incomplete', [

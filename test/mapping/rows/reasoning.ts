@@ -128,7 +128,7 @@ export const REASONING_ROWS: readonly RequestRow[] = [
       chat: unsaid('Thoughts are shown whenever thinking is asked for.'),
       responses: carried(
         { reasoning: { effort: 'low', summary: null } },
-        thinking({ level: 'LOW', budget: 8192 }),
+        thinking({ level: 'LOW', budget: 8192, shows: false }),
       ),
       messages: carried(
         messages({ thinking: { type: 'adaptive', display: 'omitted' } }),

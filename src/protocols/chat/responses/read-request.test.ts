@@ -311,16 +311,22 @@ test('hints that change no answer are taken; what has no counterpart is noted', 
   ]);
 });
 
-test('proofs travel where nothing is kept, summaries are shown unless none is wanted', () => {
+test('proofs travel where nothing is kept, summaries are shown where one is wanted', () => {
   const carries = (fields: JsonObject) => read({ input: 'x', ...fields }).settings.carriesReasoning;
   expect([carries({}), carries({ store: true }), carries({ store: false })]).toEqual([
     ...[false, false, true],
   ]);
-  const shows = (reasoning: JsonObject) =>
-    read({ input: 'x', reasoning }).canonical.reasoning.showThoughts;
-  expect([shows({}), shows({ summary: 'none' }), shows({ summary: 'auto' })]).toEqual([
-    ...[undefined, false, true],
-  ]);
+  const shows = (reasoning: JsonObject) => {
+    const { canonical, settings } = read({ input: 'x', reasoning });
+    return [canonical.reasoning.showThoughts, settings.showsThoughts];
+  };
+  for (const quiet of [{}, { effort: 'low' }, { effort: 'low', summary: null }]) {
+    expect(shows(quiet)).toEqual([false, false]);
+  }
+  expect(shows({ summary: 'none' })).toEqual([false, false]);
+  expect(shows({ effort: 'none', summary: 'auto' })).toEqual([false, false]);
+  expect(shows({ summary: 'auto' })).toEqual([true, true]);
+  expect(shows({ generate_summary: 'concise' })).toEqual([true, true]);
 });
 
 test('what a hosted search cannot be told is noted', () => {

@@ -105,6 +105,7 @@ export function readResponsesRequest(
       echo: { ...echoOf(body), metadata: readMetadata(body) ?? {} },
       directory: context.directory,
       carriesReasoning: include.has('reasoning.encrypted_content') || !isStored,
+      showsThoughts: canonical.reasoning.showThoughts === true,
       mayCite: canonical.tools.some(({ kind }) => kind === 'web-search'),
       namesSources: include.has('web_search_call.action.sources'),
       hasLogprobs: canonical.sampling.logprobs !== undefined,
@@ -199,7 +200,7 @@ function readInclude(body: JsonObject): ReadonlySet<string> {
   return new Set(words.filter((word) => typeof word === 'string'));
 }
 
-/** A wish for a summary is one to see the thoughts. */
+/** Thoughts are shown to those who wish for a summary; others think unseen. */
 function readReasoning(body: JsonObject, context: ResponsesContext): Reasoning {
   const reasoning = readObject(body, 'reasoning') ?? {};
   const known = new Set(['effort', 'summary', 'generate_summary', 'context']);
@@ -211,8 +212,8 @@ function readReasoning(body: JsonObject, context: ResponsesContext): Reasoning {
   const amount = effort === undefined ? { kind: 'unset' as const } : amountOfWord(effort);
   if (amount === undefined) throw unknownWord('reasoning.effort', ['none', ...EFFORTS]);
   if (effort !== undefined) context.thinkingPath = 'reasoning.effort';
-  if (amount.kind === 'off') return { amount, showThoughts: false };
-  return { amount, showThoughts: summary === undefined ? undefined : summary !== 'none' };
+  const isWanted = summary !== undefined && summary !== 'none';
+  return { amount, showThoughts: isWanted && amount.kind !== 'off' };
 }
 
 /** The schema stands flat in the format. */

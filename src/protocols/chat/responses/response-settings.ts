@@ -9,6 +9,8 @@ export interface ResponseSettings {
   readonly directory: ToolDirectory;
   /** Whether reasoning items carry their proof: asked for, or needed because nothing is kept. */
   readonly carriesReasoning: boolean;
+  /** Whether reasoning items tell what the model thought. */
+  readonly showsThoughts: boolean;
   /** Whether the answer may cite what a search found. */
   readonly mayCite: boolean;
   /** Whether search items name their sources. */

@@ -12,6 +12,7 @@ import { writeResponse } from './write-reply.ts';
 
 const { settings } = read({
   input: 'x',
+  reasoning: { summary: 'auto' },
   store: false,
   tools: [
     { type: 'function', name: 'w' },
@@ -123,6 +124,30 @@ test("a call's proof stands on a reasoning item before it when nothing is kept",
   ]);
   const stored = { ...settings, carriesReasoning: false };
   expect(outputOf([call], stored)).toMatchObject([{ type: 'function_call', call_id: 'c' }]);
+});
+
+test('thoughts nobody asked a summary of are not told, their proof is', () => {
+  const signature = { value: SIGNATURE, family: 'fam', on: 'thinking' } as const;
+  const events = eventsOf([
+    [
+      { kind: 'thinking', pieces: ['hm'] },
+      { kind: 'text', pieces: ['Hi'] },
+    ],
+  ]).map((event) =>
+    event.kind === 'block-end' && event.index === 0 ? { ...event, signature } : event,
+  );
+  const silent = { ...settings, showsThoughts: false };
+  const text = stream(events, silent);
+  checkStreamText('responses', text);
+  expect(text).not.toContain('hm');
+  const response = framesOf(text).at(-1)?.response;
+  expect(response).toEqual(responseOf(events, silent));
+  expect(response).toMatchObject({
+    output: [
+      { type: 'reasoning', summary: [], encrypted_content: 'gw1:fam:thinking:sig' },
+      { type: 'message' },
+    ],
+  });
 });
 
 test('an answer that ran out of tokens, was filtered or is blank is incomplete', () => {

@@ -137,7 +137,7 @@ export class OutputItems {
     const open = this.#open;
     if (delta.kind === 'text' && open?.kind === 'message') return open.message.addText(delta.text);
     if (delta.kind === 'thinking' && open?.kind === 'reasoning') {
-      return open.reasoning.addText(delta.text);
+      return this.#settings.showsThoughts ? open.reasoning.addText(delta.text) : '';
     }
     if (delta.kind === 'arguments' && open?.kind === 'call') return open.call.add(delta.json);
     throw new Error(`A ${delta.kind} delta came while no such block was open.`);
