@@ -112,10 +112,9 @@ export const TOOL_ROWS: readonly RequestRow[] = [
     name: 'running code',
     entries: {
       chat: unsaid('The protocol has no such tool.'),
-      responses: noted(
+      responses: carried(
         { tools: [{ type: 'code_interpreter', container: { type: 'auto' } }] },
-        { without: ['tools'] },
-        ['dropped', 'tools[0]'],
+        { tools: [{ codeExecution: {} }] },
       ),
       messages: carried(
         { tools: [{ type: 'code_execution_20250825', name: 'code_execution' }] },

@@ -270,8 +270,9 @@ function noteHints(
   const range = { min: 1, integer: true };
   const mostCalls = readNumberIn(body.max_tool_calls, 'max_tool_calls', range);
   // The limit is for tools the server runs; the client itself decides on the calls it is given.
-  if (mostCalls !== undefined && tools.some(({ kind }) => kind === 'web-search')) {
-    receipt.add('dropped', 'max_tool_calls', 'The upstream decides how often it searches.');
+  const isHosted = tools.some(({ kind }) => kind !== 'function' && kind !== 'freeform');
+  if (mostCalls !== undefined && isHosted) {
+    receipt.add('dropped', 'max_tool_calls', 'The upstream decides how often it uses its tools.');
   }
   const options = readObject(body, 'stream_options') ?? {};
   if (readBoolean(options, 'include_obfuscation', 'stream_options') === true) {

@@ -44,6 +44,22 @@ test('a tool in the form of Chat Completions is read, also where it is chosen (P
   expect(notes).toEqual([]);
 });
 
+test('an interpreter of code is run by the upstream, without files and containers of the vendor', () => {
+  const interpreter = (container: JsonObject | string) => {
+    const tool = { type: 'code_interpreter', container };
+    const { canonical, notes } = read({ input: 'x', tools: [tool], max_tool_calls: 2 });
+    expect(canonical.tools).toEqual([{ kind: 'code-execution', path: 'tools[0]' }]);
+    return notes.map(({ action, path }) => `${action} ${path}`);
+  };
+  const unlimited = 'dropped max_tool_calls';
+  expect(interpreter({ type: 'auto' })).toEqual([unlimited]);
+  expect(interpreter({ type: 'auto', file_ids: ['file-1'] })).toEqual([
+    'dropped tools[0].container.file_ids',
+    unlimited,
+  ]);
+  expect(interpreter('cntr_1')).toEqual(['dropped tools[0].container', unlimited]);
+});
+
 test('calls of the history go by the names their tools go by', () => {
   const { canonical } = read({
     tools: [

@@ -2,9 +2,9 @@
 
 import { memberPath } from '../../../canonical/field-reader.ts';
 import type { FreeformTool, FunctionTool, Tool } from '../../../canonical/request.ts';
-import type { JsonObject, JsonValue } from '../../../lib/json.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '../../../lib/json.ts';
 import { asObject, readArray, readObject, readString, requireString } from '../fields.ts';
-import { noteUnreadFields } from '../note-fields.ts';
+import { noteUnreadFields, saysNothing } from '../note-fields.ts';
 import { readFreeform, readFunctionTool, readSchema } from '../read-tools.ts';
 import { clientTool } from './client-tools.ts';
 import type { ResponsesContext } from './responses-context.ts';
@@ -12,6 +12,8 @@ import type { CallForm } from './tool-directory.ts';
 
 const NAMESPACE_FIELDS = new Set(['type', 'name', 'description', 'tools']);
 const SEARCH_FIELDS = new Set(['type', 'filters', 'external_web_access']);
+const CODE_FIELDS = new Set(['type', 'container']);
+const CONTAINER_FIELDS = new Set(['type']);
 
 interface ToolPlace {
   readonly path: string;
@@ -50,6 +52,8 @@ function readTool(tool: JsonObject, place: ToolPlace, context: ResponsesContext)
     case 'tool_search':
       if (isServerSearch(tool, path)) return skipSearch(path, context);
       return declare(readToolSearch(tool, path), 'tool_search', { place, context });
+    case 'code_interpreter':
+      return [readCodeTool(tool, path, context)];
     case 'image_generation':
       if (context.drawing !== undefined) return skip(type, path, context);
       context.drawing = { tool, path };
@@ -125,6 +129,18 @@ function readSearch(tool: JsonObject, path: string, context: ResponsesContext): 
   const allowedDomains = domains?.filter((domain) => typeof domain === 'string');
   const hasDomains = allowedDomains !== undefined && allowedDomains.length > 0;
   return { kind: 'web-search', path, ...(hasDomains ? { allowedDomains } : {}) };
+}
+
+/** The upstream runs code in a place of its own, which holds no files and is gone with the answer. */
+function readCodeTool(tool: JsonObject, path: string, context: ResponsesContext): Tool {
+  noteUnreadFields(tool, { known: CODE_FIELDS, path, context });
+  const containerPath = memberPath(path, 'container');
+  if (isJsonObject(tool.container)) {
+    noteUnreadFields(tool.container, { known: CONTAINER_FIELDS, path: containerPath, context });
+  } else if (!saysNothing(tool.container)) {
+    context.receipt.add('dropped', containerPath, 'The upstream runs code in a place of its own.');
+  }
+  return { kind: 'code-execution', path };
 }
 
 function readToolSearch(tool: JsonObject, path: string): FunctionTool {
