@@ -3,7 +3,7 @@
 import type { GatewayError } from '../canonical/error.ts';
 import type { BlockOpening, CanonicalEvent, FinishReason } from '../canonical/event.ts';
 import type { AnswerTranscript } from '../canonical/transcript.ts';
-import { NO_USAGE, type Usage } from '../canonical/usage.ts';
+import type { Usage } from '../canonical/usage.ts';
 import type { SignatureKeeper } from '../signatures/keeper.ts';
 import { isCommitting } from './commit.ts';
 
@@ -13,7 +13,8 @@ export interface AnswerWatch {
   readonly isCommitted: boolean;
   readonly isFinished: boolean;
   readonly error: GatewayError | undefined;
-  readonly usage: Usage;
+  /** Before the answer tells its own, what the upstream told last; undefined when it told nothing. */
+  readonly usage: Usage | undefined;
   readonly modelVersion: string | undefined;
   /** One a choice, once it finished. */
   readonly finishReasons: readonly FinishReason[] | undefined;
@@ -30,6 +31,8 @@ export interface WatchOptions {
   /** What is answered, asked when a text or medium is signed; absent where the client carries signatures. */
   readonly asked?: (() => string) | undefined;
   readonly transcript?: AnswerTranscript | undefined;
+  /** What the upstream told so far of its usage: an answer need not come to the event that says it. */
+  readonly toldUsage?: (() => Usage | undefined) | undefined;
 }
 
 export function createAnswerWatch(options: WatchOptions): AnswerWatch {
@@ -47,7 +50,6 @@ class Watch implements AnswerWatch {
   isCommitted = false;
   isFinished = false;
   error: GatewayError | undefined;
-  usage: Usage = NO_USAGE;
   modelVersion: string | undefined;
   finishReasons: readonly FinishReason[] | undefined;
   imageCount = 0;
@@ -55,16 +57,23 @@ class Watch implements AnswerWatch {
   readonly #keeper: SignatureKeeper;
   readonly #scope: string;
   readonly #asked: (() => string) | undefined;
+  readonly #toldUsage: (() => Usage | undefined) | undefined;
+  #usage: Usage | undefined;
   /** Text of the thinking blocks that are open, by block index. */
   readonly #thoughts = new Map<number, string>();
   /** The signed calls that are open, by block index. */
   readonly #calls = new Map<number, OpenCall>();
 
-  constructor({ keeper, scope, asked, transcript }: WatchOptions) {
+  constructor({ keeper, scope, asked, transcript, toldUsage }: WatchOptions) {
     this.transcript = transcript;
     this.#keeper = keeper;
     this.#scope = scope;
     this.#asked = asked;
+    this.#toldUsage = toldUsage;
+  }
+
+  get usage(): Usage | undefined {
+    return this.#usage ?? this.#toldUsage?.();
   }
 
   see(event: CanonicalEvent): void {
@@ -95,7 +104,7 @@ class Watch implements AnswerWatch {
         this.#endBlock(event);
         break;
       case 'usage':
-        this.usage = event.usage;
+        this.#usage = event.usage;
         break;
       case 'finish':
         this.isFinished = true;

@@ -100,7 +100,8 @@ export interface AttemptRecord {
 
 /** What became of one upstream answer; current while it still comes. */
 export interface AnswerFigures {
-  readonly usage: Usage;
+  /** Undefined while nobody told it. */
+  readonly usage: Usage | undefined;
   readonly modelVersion?: string | undefined;
   /** One a choice, once it finished. */
   readonly finishReasons?: readonly FinishReason[] | undefined;

@@ -57,8 +57,9 @@ export async function embed(
   return call.writeEmbeddings({ ...answer, promptTokens });
 }
 
-function countOf(promptTokens = 0): AnswerFigures {
-  return { usage: { ...NO_USAGE, promptTokens }, imageCount: 0 };
+function countOf(promptTokens: number | undefined): AnswerFigures {
+  const usage = promptTokens === undefined ? undefined : { ...NO_USAGE, promptTokens };
+  return { usage, imageCount: 0 };
 }
 
 interface EmbedAttempt {

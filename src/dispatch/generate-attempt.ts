@@ -7,7 +7,7 @@ import type { Clock } from '../lib/clock.ts';
 import type { Lease } from '../pool/pool.ts';
 import type { GenerateCall, ReplyContext } from '../protocols/protocol.ts';
 import type { SignatureKeeper } from '../signatures/keeper.ts';
-import type { AccountAccess, UpstreamStream } from '../upstreams/upstream.ts';
+import type { AccountAccess, Decoder, UpstreamStream } from '../upstreams/upstream.ts';
 import { type AnswerRules, createAnswerRules } from './answer-rules.ts';
 import { type AnswerWatch, createAnswerWatch } from './answer-watch.ts';
 import { type AttemptPlan, abortError } from './attempts.ts';
@@ -39,6 +39,7 @@ export class GenerateAttempt {
   readonly #input: GenerateAttemptInput;
   readonly #watch: AnswerWatch;
   #access: AccountAccess | undefined;
+  #decoder: Decoder | undefined;
 
   constructor(input: GenerateAttemptInput) {
     this.#input = input;
@@ -48,6 +49,7 @@ export class GenerateAttempt {
       scope: context.clientKeyId,
       asked: prepared.lane === 'relay' ? undefined : () => whatIsAsked(call),
       transcript: context.record.keepsAnswers ? createTranscript() : undefined,
+      toldUsage: () => this.#decoder?.usage,
     });
   }
 
@@ -125,7 +127,7 @@ export class GenerateAttempt {
     lease.release({ kind: 'success' });
     // A relayed call has no canonical form yet, and an estimate is not worth building one.
     if (prepared.lane === 'relay') return;
-    options.estimator.observe(call.canonical(), this.#watch.usage.promptTokens);
+    options.estimator.observe(call.canonical(), this.#watch.usage?.promptTokens ?? 0);
   }
 
   #laneInput(frames: UpstreamStream) {
@@ -138,6 +140,7 @@ export class GenerateAttempt {
       callIdPrefix: call.callIdPrefix,
       createId: options.createId,
     });
+    this.#decoder = decoder;
     return { frames, decoder, watch: this.#watch };
   }
 

@@ -61,6 +61,24 @@ test('a stream that breaks because its client has left blames nobody', async () 
   expect(bench.context.record.error?.kind).toBe('client-gone');
 });
 
+test.each(['cut', 'error', 'left', 'whole'])(
+  'what the upstream told last is known of a stream however it ends (%s)',
+  async (how) => {
+    const end = { cut: ['cut'], error: ['error'], left: ['lo', 'end'], whole: ['end'] }[how] ?? [];
+    const bench = benchOf(() => ({ frames: ['Hel', 'used 3', 'lo', 'used 7', 'x', ...end] }));
+    const answer = await bench.generate({ stream: true });
+    if (answer.kind !== 'stream') throw new Error('not a stream');
+    for await (const text of answer.chunks) if (text === 'x' && how === 'left') break;
+    expect(bench.context.record.answers).toMatchObject([{ usage: { answerTokens: 7 } }]);
+  },
+);
+
+test('a stream of which nothing was told has no usage, not one of zero', async () => {
+  const bench = benchOf(() => ({ frames: ['Hel', 'cut'] }));
+  await collect(await bench.generate({ stream: true }));
+  expect(bench.context.record.answers?.map(({ usage }) => usage)).toEqual([undefined]);
+});
+
 test('what strict mode refuses is nobody’s fault, and gives the account back', async () => {
   const bench = benchOf(() => good);
   const receipt = createReceipt();

@@ -39,7 +39,7 @@ function inputOf() {
   const receipt = createReceipt();
   const input: TranslateInput = {
     frames: oneFrame(),
-    decoder: { push: () => [...ANSWER], end: () => [...ENDING] },
+    decoder: { push: () => [...ANSWER], end: () => [...ENDING], usage: undefined },
     watch: createAnswerWatch({ keeper, scope: 'key' }),
     transform: createAnswerTransform({
       request: requestOf({ tools: [TOOL] }),

@@ -67,7 +67,8 @@ export interface CallFacts {
 }
 
 interface AnswerFacts {
-  readonly usage: Usage;
+  /** Undefined when nobody told it. */
+  readonly usage: Usage | undefined;
   readonly modelVersion?: string | undefined;
   readonly finishReasons?: readonly FinishReason[] | undefined;
   readonly imageCount: number;

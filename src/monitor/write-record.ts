@@ -104,16 +104,18 @@ type TokenCounts = Pick<
   'inputTokens' | 'outputTokens' | 'cachedTokens' | 'thoughtTokens' | 'images'
 >;
 
-/** Absent where no answer began: nothing is known then. */
+/** Absent where no answer began, and tokens also where nobody told them: nothing is known then. */
 function sumAnswers({ answers = [] }: CallFacts): TokenCounts {
   if (answers.length === 0) return {};
-  const counts = { inputTokens: 0, outputTokens: 0, cachedTokens: 0, thoughtTokens: 0, images: 0 };
-  for (const { usage, imageCount } of answers) {
+  const images = answers.reduce((sum, { imageCount }) => sum + imageCount, 0);
+  const told = answers.map(({ usage }) => usage).filter((usage) => usage !== undefined);
+  if (told.length === 0) return { images };
+  const counts = { inputTokens: 0, outputTokens: 0, cachedTokens: 0, thoughtTokens: 0, images };
+  for (const usage of told) {
     counts.inputTokens += inputTokens(usage);
     counts.outputTokens += outputTokens(usage);
     counts.cachedTokens += usage.cachedTokens;
     counts.thoughtTokens += usage.thoughtTokens;
-    counts.images += imageCount;
   }
   return counts;
 }

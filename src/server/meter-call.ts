@@ -66,13 +66,23 @@ async function countImages(
   return draws ? (call.fanOut?.requests.length ?? Math.max(1, choices)) : 0;
 }
 
-/** What is absent counts as reserved: an answer that began, of which nobody knows the figures. */
+/**
+ * What is absent counts as reserved: an answer that began, of which nobody knows the figures. Of one
+ * that broke off these are the last that were told.
+ */
 function readUse(
   { answers = [], committedAt }: CallRecord,
   outcome: 'answered' | 'failed',
 ): Partial<CallCost> {
-  const tokens = answers.reduce((sum, { usage }) => sum + totalTokens(usage), 0);
+  const told = answers.map(({ usage }) => usage).filter((usage) => usage !== undefined);
+  const tokens = told.reduce((sum, usage) => sum + totalTokens(usage), 0);
   const images = answers.reduce((sum, { imageCount }) => sum + imageCount, 0);
-  if (tokens > 0 || images > 0) return { tokens, images };
-  return outcome === 'failed' && committedAt === undefined ? { tokens: 0, images: 0 } : {};
+  if (tokens === 0 && images === 0) {
+    return outcome === 'failed' && committedAt === undefined ? { tokens, images } : {};
+  }
+  return {
+    ...(told.length > 0 && { tokens }),
+    // A picture may have been drawn though it never came.
+    ...((outcome === 'answered' || images > 0) && { images }),
+  };
 }

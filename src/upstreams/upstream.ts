@@ -6,6 +6,7 @@ import type { CanonicalEvent } from '../canonical/event.ts';
 import type { ModelCapabilities, ModelTask, ModelVariant } from '../canonical/model.ts';
 import type { Receipt } from '../canonical/receipt.ts';
 import type { CanonicalRequest, SignatureRecall } from '../canonical/request.ts';
+import type { Usage } from '../canonical/usage.ts';
 import type { JsonObject } from '../lib/json.ts';
 import type { Pumpable } from '../lib/pump.ts';
 
@@ -146,6 +147,8 @@ export interface Decoder {
    * `error` when the answer was cut off or empty.
    */
   end(): CanonicalEvent[];
+  /** What the upstream told last of the usage, also of an answer that never ends; undefined when it told nothing. */
+  readonly usage: Usage | undefined;
 }
 
 /** A model as the upstream's own list describes it; absent figures are unknown. */

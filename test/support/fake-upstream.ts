@@ -2,7 +2,7 @@
 
 import { GatewayError, type UpstreamFailure } from '../../src/canonical/error.ts';
 import type { CanonicalEvent } from '../../src/canonical/event.ts';
-import { NO_USAGE } from '../../src/canonical/usage.ts';
+import { NO_USAGE, type Usage } from '../../src/canonical/usage.ts';
 import type { JsonObject } from '../../src/lib/json.ts';
 import type { Decoder, Upstream, UpstreamCall } from '../../src/upstreams/upstream.ts';
 import { capabilitiesOf } from './canonical.ts';
@@ -14,7 +14,10 @@ export interface FakeUpstream extends Upstream {
   readonly calls: UpstreamCall[];
 }
 
-/** Frames: `end` finishes, `cut` breaks the connection off, `error` is an in-band error, others are text. */
+/**
+ * Frames: `end` finishes, `cut` breaks the connection off, `error` is an in-band error, `used <tokens>`
+ * tells what the answer has used so far, others are text.
+ */
 export function createFakeUpstream(script: (call: UpstreamCall) => Script): FakeUpstream {
   const calls: UpstreamCall[] = [];
   return {
@@ -80,9 +83,17 @@ async function* frames(words: readonly string[]) {
 function createDecoder(): Decoder {
   let isOpen = false;
   let isFinished = false;
+  let usage: Usage | undefined;
   return {
+    get usage() {
+      return usage;
+    },
     push(frame) {
       const word = String(frame.word);
+      if (word.startsWith('used ')) {
+        usage = { ...NO_USAGE, answerTokens: Number(word.slice(5)) };
+        return [];
+      }
       if (word === 'error') return [{ kind: 'error', error: failed({ kind: 'overloaded' }) }];
       if (word === 'silence') return [];
       if (word === 'end') {
@@ -106,7 +117,7 @@ function createDecoder(): Decoder {
       if (!isFinished) return [{ kind: 'error', error: failed({ kind: 'path' }) }];
       return [
         { kind: 'block-end', index: 0 },
-        { kind: 'usage', usage: NO_USAGE },
+        { kind: 'usage', usage: usage ?? NO_USAGE },
         { kind: 'finish', choices: [{ choice: 0, reason: 'stop' }] },
       ];
     },

@@ -66,6 +66,21 @@ test('V051, P085, P086: the last usage wins, cached and thought tokens are kept 
   });
 });
 
+test('the counts told so far are known while the answer still comes, and when it breaks off', () => {
+  const decoder = createDecoder(
+    { signatureFamily: 'alpha', createId: (prefix) => prefix },
+    () => 0,
+  );
+  expect(decoder.usage).toBeUndefined();
+  const counts = { promptTokenCount: 9, candidatesTokenCount: 1 };
+  decoder.push({ ...frame([{ text: 'a' }]), usageMetadata: counts });
+  expect(decoder.usage).toEqual({ ...NO_USAGE, promptTokens: 9, answerTokens: 1 });
+  const more = { usageMetadata: { ...counts, candidatesTokenCount: 2 } };
+  decoder.push({ ...frame([{ text: 'b' }]), ...more });
+  decoder.push({ error: { code: 503, message: 'busy' } });
+  expect(decoder.usage).toEqual({ ...NO_USAGE, promptTokens: 9, answerTokens: 2 });
+});
+
 test.each([1e17, 2 ** 53, 1e300, -5, '9223372036854775807', 'many'])(
   'a count of %s tokens is none',
   (count) => {

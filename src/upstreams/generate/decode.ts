@@ -2,6 +2,7 @@
 
 import type { GatewayError } from '../../canonical/error.ts';
 import type { CanonicalEvent, ChoiceEnd, Logprobs } from '../../canonical/event.ts';
+import type { Usage } from '../../canonical/usage.ts';
 import { isJsonObject, type JsonObject, type JsonValue, readNumber } from '../../lib/json.ts';
 import type { DecodeContext, Decoder } from '../upstream.ts';
 import { type AnswerContext, ChoiceDecoder } from './choice-decoder.ts';
@@ -60,6 +61,10 @@ class GenerateDecoder implements Decoder {
     };
   }
 
+  get usage(): Usage | undefined {
+    return readUsage(this.#counts);
+  }
+
   push(frame: JsonObject): CanonicalEvent[] {
     const events: CanonicalEvent[] = [];
     if (this.#hasEnded) return events;
@@ -104,7 +109,7 @@ class GenerateDecoder implements Decoder {
       kind: 'start',
       upstreamId: textOf(frame.responseId),
       modelVersion: textOf(frame.modelVersion),
-      usage: readUsage(this.#counts),
+      usage: this.usage,
     });
   }
 
@@ -173,7 +178,7 @@ class GenerateDecoder implements Decoder {
   #closeAll(events: CanonicalEvent[]): void {
     this.#hasEnded = true;
     for (const { blocks } of this.#choices.values()) blocks.close(events);
-    const usage = readUsage(this.#counts);
+    const { usage } = this;
     if (usage !== undefined) events.push({ kind: 'usage', usage });
   }
 }

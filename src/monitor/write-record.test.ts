@@ -1,0 +1,46 @@
+import { expect, test } from 'vitest';
+import { NO_USAGE, type Usage } from '../canonical/usage.ts';
+import { createRedactors } from './redactors.ts';
+import type { RequestRow } from './request-record.ts';
+import { writeRecord } from './write-record.ts';
+
+const TOLD = { ...NO_USAGE, promptTokens: 9, cachedTokens: 4, answerTokens: 5, thoughtTokens: 2 };
+
+/** The row of a request whose answers had this usage. */
+function rowOf(...usages: readonly (Usage | undefined)[]): RequestRow {
+  const ended = {
+    ...{ requestId: 'r', isIdGiven: false, protocol: 'chat', route: '/v1/chat/completions' },
+    ...{ pathModel: '', method: 'POST', path: '/v1/chat/completions', body: undefined },
+    ...{ call: { model: 'm', stream: true, isForm: false }, status: 499, clientKeyId: 'main' },
+    ...{ clientAddress: '127.0.0.1', userAgent: undefined, session: undefined },
+    ...{ credentials: [], receipt: [], totalMs: 1, firstEventMs: undefined },
+    facts: {
+      attempts: [],
+      timings: {},
+      answers: usages.map((usage) => ({ usage, imageCount: 1 })),
+    },
+  };
+  const context = {
+    now: 0,
+    keepsBodies: false,
+    redactorFor: createRedactors(() => []),
+    keyName: () => undefined,
+    createId: (prefix: string) => prefix,
+  };
+  return writeRecord(ended, context).row;
+}
+
+test('tokens that nobody told are not known, and are not taken for none', () => {
+  const { inputTokens, outputTokens, cachedTokens, thoughtTokens, images } = rowOf(undefined);
+  expect([inputTokens, outputTokens, cachedTokens, thoughtTokens]).toEqual(
+    Array.from({ length: 4 }),
+  );
+  expect(images).toBe(1);
+  expect(rowOf(NO_USAGE)).toMatchObject({ inputTokens: 0, outputTokens: 0 });
+});
+
+test('of several answers those that told theirs are counted', () => {
+  expect(rowOf(TOLD, undefined, TOLD)).toMatchObject({
+    ...{ inputTokens: 18, outputTokens: 14, cachedTokens: 8, thoughtTokens: 4, images: 3 },
+  });
+});
