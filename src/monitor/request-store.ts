@@ -65,6 +65,8 @@ export interface UsageRow extends UsageSum {
   /** Beginning of the span. */
   readonly at: number;
   readonly group: string;
+  /** What the group's key was called last within the span, where it had a name. */
+  readonly groupName?: string | undefined;
 }
 
 /** What began within one minute. */

@@ -12,6 +12,8 @@ export interface QuarterSum extends UsageSum {
   readonly model: string;
   readonly account: string;
   readonly keyId: string;
+  /** As the key was called last. */
+  readonly keyName: string | undefined;
   readonly protocol: string;
 }
 
@@ -28,6 +30,7 @@ export function sumByQuarter(records: readonly RequestRecord[]): readonly Quarte
       model: servedModel(row),
       account: row.account ?? '',
       keyId: row.keyId,
+      keyName: row.keyName,
       protocol: row.protocol,
       requests: 1,
       errors: row.outcome === 'error' ? 1 : 0,
@@ -40,9 +43,14 @@ export function sumByQuarter(records: readonly RequestRecord[]): readonly Quarte
     const { at, model, account, keyId, protocol } = sum;
     const key = JSON.stringify([at, model, account, keyId, protocol]);
     const known = sums.get(key);
-    sums.set(key, known === undefined ? sum : { ...known, ...addUsage(known, sum) });
+    sums.set(key, known === undefined ? sum : addQuarters(known, sum));
   }
   return [...sums.values()];
+}
+
+/** Of the same quarter, model, account, key and protocol; `right` is the later one. */
+export function addQuarters(left: QuarterSum, right: QuarterSum): QuarterSum {
+  return { ...left, ...addUsage(left, right), keyName: right.keyName ?? left.keyName };
 }
 
 export function addUsage(left: UsageSum, right: UsageSum): UsageSum {

@@ -160,6 +160,29 @@ describe.each(STORES)('a %s store of request records', (_name, open) => {
     );
   });
 
+  test('usage by key tells what each key was called last', async () => {
+    const store = await open();
+    const later = AT + QUARTER_MS * 2;
+    const used = (id: string, keyId: string, change: object) => recordOf({ id, keyId, ...change });
+    await store.save([used('a', 'k1', { at: AT, keyName: 'Ann' }), used('b', 'k2', { at: AT })]);
+    await store.save([used('c', 'k1', { at: AT, keyName: 'Anna' })]);
+    await store.save([used('d', 'k1', { at: later, keyName: 'Bob' })]);
+    await store.save([used('e', 'k1', { at: later }), used('f', 'k1', { at: later * 2 })]);
+    const spans = [
+      { from: 0, to: later - QUARTER_MS },
+      { from: 0, to: later * 3 },
+    ];
+    const rows = await store.usage(spans, 'key');
+    const names = rows.map(({ group, groupName, requests }) => [group, groupName, requests]);
+    expect(names).toEqual([
+      ['k1', 'Anna', 2],
+      ['k2', undefined, 1],
+      ['k1', 'Bob', 5],
+      ['k2', undefined, 1],
+    ]);
+    expect((await store.usage(spans, 'none')).some((row) => 'groupName' in row)).toBe(false);
+  });
+
   test('sums what began by the minute', async () => {
     const store = await open();
     const minute = AT - (AT % 60_000);

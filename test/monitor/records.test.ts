@@ -228,6 +228,18 @@ test('usage and metrics count what was asked and answered', async () => {
   expect(text).not.toContain('ann@example.org');
 });
 
+test('usage of a key goes by its name after the key was removed', async () => {
+  await gateway.close();
+  let name: string | undefined = 'Ann';
+  gateway = await startMonitored({ mainKeyName: () => name });
+  await recordOf(CHAT, chat('Hello there'));
+  const shown = async () => (await gateway.admin('/api/usage?by=key')).body.buckets;
+  name = 'Anna';
+  expect(await shown()).toMatchObject([{ group: 'main', groupName: 'Anna' }]);
+  name = undefined;
+  expect(await shown()).toMatchObject([{ group: 'main', groupName: 'Ann' }]);
+});
+
 test('wrong filters are refused by name', async () => {
   for (const [query, field] of [
     ['cursor=x', 'cursor'],

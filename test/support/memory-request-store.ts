@@ -2,8 +2,19 @@
 
 import { readCursor, writeCursor } from '../../src/monitor/page-cursor.ts';
 import type { RequestRecord } from '../../src/monitor/request-record.ts';
-import type { MinuteSum, RequestStore, UsageRow } from '../../src/monitor/request-store.ts';
-import { addUsage, groupOf, type QuarterSum, sumByQuarter } from '../../src/monitor/usage-sums.ts';
+import type {
+  MinuteSum,
+  RequestStore,
+  TimeSpan,
+  UsageRow,
+} from '../../src/monitor/request-store.ts';
+import {
+  addQuarters,
+  addUsage,
+  groupOf,
+  type QuarterSum,
+  sumByQuarter,
+} from '../../src/monitor/usage-sums.ts';
 import { matchesFilter } from './matches-filter.ts';
 
 const MINUTE_MS = 60_000;
@@ -25,7 +36,7 @@ export function createMemoryRequestStore(): RequestStore {
   const addSum = (sum: QuarterSum): void => {
     const key = JSON.stringify([sum.at, sum.model, sum.account, sum.keyId, sum.protocol]);
     const known = usage.get(key);
-    usage.set(key, known === undefined ? sum : { ...known, ...addUsage(known, sum) });
+    usage.set(key, known === undefined ? sum : addQuarters(known, sum));
   };
 
   return {
@@ -68,6 +79,7 @@ export function createMemoryRequestStore(): RequestStore {
           const added = known === undefined ? pickUsage(sum) : addUsage(known, sum);
           groups.set(group, { ...added, at: from, group });
         }
+        if (by === 'key') nameKeys(groups, usage.values(), { from, to });
         return [...groups.values()].sort((left, right) => (left.group < right.group ? -1 : 1));
       });
     },
@@ -103,4 +115,17 @@ export function createMemoryRequestStore(): RequestStore {
 function pickUsage(sum: QuarterSum): Omit<UsageRow, 'at' | 'group'> {
   const { requests, errors, inputTokens, outputTokens, cachedTokens, thoughtTokens, images } = sum;
   return { requests, errors, inputTokens, outputTokens, cachedTokens, thoughtTokens, images };
+}
+
+function nameKeys(
+  groups: Map<string, UsageRow>,
+  sums: Iterable<QuarterSum>,
+  { from, to }: TimeSpan,
+): void {
+  const inOrder = [...sums].sort((left, right) => left.at - right.at);
+  for (const { at, keyId, keyName } of inOrder) {
+    const row = groups.get(keyId);
+    const isNamed = row !== undefined && keyName !== undefined && at >= from && at < to;
+    if (isNamed) groups.set(keyId, { ...row, groupName: keyName });
+  }
 }

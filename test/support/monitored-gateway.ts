@@ -65,6 +65,8 @@ export interface MonitoredOptions {
   readonly secrets?: readonly string[];
   readonly accounts?: readonly string[];
   readonly onRecord?: MonitorOptions['onRecord'];
+  /** What the client key is called now; `Ann` when absent. */
+  readonly mainKeyName?: () => string | undefined;
 }
 
 export async function startMonitored(options: MonitoredOptions = {}): Promise<MonitoredGateway> {
@@ -108,7 +110,9 @@ export async function startMonitored(options: MonitoredOptions = {}): Promise<Mo
     createId,
     thinkingMode: () => ({ kind: 'auto' }),
   });
-  const keyName = (keyId: string): string | undefined => (keyId === 'main' ? 'Ann' : undefined);
+  const { mainKeyName = () => 'Ann' } = options;
+  const keyName = (keyId: string): string | undefined =>
+    keyId === 'main' ? mainKeyName() : undefined;
   const monitor = createMonitor({
     store: options.store ?? createMemoryRequestStore(),
     clock: options.gathers === true ? clock : withoutGathering(clock),

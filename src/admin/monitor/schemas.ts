@@ -33,7 +33,10 @@ export const USAGE_SCHEMA = {
         properties: {
           at: TIME,
           group: { ...TEXT, description: "'' where requests reached none." },
-          groupName: { ...TEXT, description: 'The name of a key.' },
+          groupName: {
+            ...TEXT,
+            description: 'The name of a key; of one that was removed, its last.',
+          },
           requests: COUNT,
           errors: COUNT,
           inputTokens: COUNT,

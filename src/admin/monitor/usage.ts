@@ -46,7 +46,9 @@ export function createUsageRoute({
       const spans = cutSpans({ from, to, step, timeZone });
       const rows = await monitor.store.usage(spans, by);
       const buckets =
-        by === 'key' ? rows.map((row) => ({ ...row, groupName: keyName(row.group) })) : rows;
+        by === 'key'
+          ? rows.map((row) => ({ ...row, groupName: keyName(row.group) ?? row.groupName }))
+          : rows;
       return answerJson({ spans: spans.map((span) => span.from), buckets });
     },
   });

@@ -9,6 +9,7 @@ import { keptAnswers } from './migrations/004-kept-answers.ts';
 import { keptAnswerSizes } from './migrations/005-kept-answer-sizes.ts';
 import { requestFilters } from './migrations/006-request-filters.ts';
 import { requestDetails } from './migrations/007-request-details.ts';
+import { usageKeyNames } from './migrations/008-usage-key-names.ts';
 import type { Migration } from './migrations/migration.ts';
 import type { QueryBuilder } from './schema.ts';
 import type { Queries } from './session.ts';
@@ -21,6 +22,7 @@ const MIGRATIONS: readonly Migration[] = [
   keptAnswerSizes,
   requestFilters,
   requestDetails,
+  usageKeyNames,
 ];
 
 export interface MigrationContext {

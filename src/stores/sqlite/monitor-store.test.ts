@@ -72,12 +72,32 @@ test('records saved while their details had a table of their own are found as th
     insert into request_details select sequence, details from requests;
     alter table requests drop column details;
     ${requestFilters.sql}
+    alter table usage_sums drop column key_name;
     delete from migrations where version > 6;
   `);
   file.close();
   const { requests } = await database.open();
   for (const record of records) expect(await requests.find(record.row.id)).toEqual(record);
   expect((await requests.list({}, { limit: 5 })).rows.map(({ id }) => id)).toEqual(['b', 'a']);
+  await database.close();
+});
+
+test('usage saved without the names of keys gets those that its records know', async () => {
+  const database = await createTestDatabase();
+  const ofKeys = { a: ['k1', 'Ann'], b: ['k1', 'Anna'], c: ['k2', undefined] } as const;
+  await database.stores.requests.save(
+    Object.entries(ofKeys).map(([id, [keyId, keyName]]) => recordOf({ id, keyId, keyName })),
+  );
+  await database.closeStores();
+  const file = new DatabaseSync(database.path);
+  file.exec(`
+    alter table usage_sums drop column key_name;
+    delete from migrations where version > 7;
+  `);
+  file.close();
+  const { requests } = await database.open();
+  const rows = await requests.usage([{ from: 0, to: Number.MAX_SAFE_INTEGER }], 'key');
+  expect(rows.map(({ groupName }) => groupName)).toEqual(['Anna', undefined]);
   await database.close();
 });
 

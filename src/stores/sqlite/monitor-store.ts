@@ -113,8 +113,8 @@ function sumSpans(
   { some, by }: { readonly some: readonly TimeSpan[]; readonly by: UsageGroup },
 ): UsageRow[] {
   const column = GROUP_COLUMNS[by];
-  return some.flatMap(({ from, to }) =>
-    queries.rows(
+  return some.flatMap(({ from, to }) => {
+    const rows = queries.rows(
       builder
         .selectFrom('usage_sums')
         .select(({ fn, val, ref }) => [
@@ -127,13 +127,19 @@ function sumSpans(
           fn.sum<number>('cached_tokens').as('cachedTokens'),
           fn.sum<number>('thought_tokens').as('thoughtTokens'),
           fn.sum<number>('images').as('images'),
+          // Beside a maximum SQLite gives the other columns of its row (sqlite.org/lang_select.html, "bare columns").
+          sql`max(iif(key_name is null, null, at))`.as('namedAt'),
+          'key_name as keyName',
         ])
         .where('at', '>=', from)
         .where('at', '<', to)
         .groupBy('group')
         .orderBy('group'),
-    ),
-  );
+    );
+    return rows.map(({ keyName, namedAt: _, ...row }) =>
+      by === 'key' && keyName !== null ? { ...row, groupName: keyName } : row,
+    );
+  });
 }
 
 /** Along the index of times. */

@@ -89,6 +89,7 @@ function toUsageSumsRow(sum: QuarterSum) {
     cached_tokens: sum.cachedTokens,
     thought_tokens: sum.thoughtTokens,
     images,
+    key_name: sum.keyName ?? null,
   };
 }
 
@@ -99,7 +100,7 @@ function addToSum(builder: QueryBuilder, row: UsageSumsRow) {
     .onConflict((conflict) =>
       conflict
         .columns(['at', 'model', 'account', 'key_id', 'protocol'])
-        .doUpdateSet(({ eb, ref }) => ({
+        .doUpdateSet(({ eb, fn, ref }) => ({
           requests: eb(ref('usage_sums.requests'), '+', ref('excluded.requests')),
           errors: eb(ref('usage_sums.errors'), '+', ref('excluded.errors')),
           input_tokens: eb(ref('usage_sums.input_tokens'), '+', ref('excluded.input_tokens')),
@@ -107,6 +108,7 @@ function addToSum(builder: QueryBuilder, row: UsageSumsRow) {
           cached_tokens: eb(ref('usage_sums.cached_tokens'), '+', ref('excluded.cached_tokens')),
           thought_tokens: eb(ref('usage_sums.thought_tokens'), '+', ref('excluded.thought_tokens')),
           images: eb(ref('usage_sums.images'), '+', ref('excluded.images')),
+          key_name: fn.coalesce('excluded.key_name', 'usage_sums.key_name'),
         })),
     );
 }

@@ -110,6 +110,8 @@ interface UsageSumsRow {
   cached_tokens: number;
   thought_tokens: number;
   images: number;
+  /** As the key was called last within the quarter; null for what has no name. */
+  key_name: string | null;
 }
 
 interface MigrationRow {
