@@ -27,6 +27,8 @@ export interface EndedRequest {
   readonly operation?: string | undefined;
   /** What stands in the path for the model. */
   readonly pathModel: string;
+  /** What its body or form names as the model, where that is a text. */
+  readonly bodyModel?: string | undefined;
   readonly method: string;
   /** Without its query. */
   readonly path: string;

@@ -75,7 +75,7 @@ function writeRow(ended: EndedRequest, context: RecordContext, redactor: Redacto
     stream: call?.stream ?? false,
     status,
     outcome: outcomeOf(ended),
-    model: clean(call?.model ?? ended.pathModel, redactor),
+    model: clean(modelOf(ended), redactor),
     routedModel: optional(facts.routedModel, redactor),
     // With an upstream that lists no models it is whatever the client wrote.
     upstreamModel: optional(facts.upstreamModel, redactor),
@@ -90,6 +90,12 @@ function writeRow(ended: EndedRequest, context: RecordContext, redactor: Redacto
     receipt: countReceipt(ended.receipt),
     error: facts.error === undefined ? undefined : clean(facts.error.message, redactor, MOST_TEXT),
   };
+}
+
+/** The path goes before the body, as it does where requests are read. */
+function modelOf({ call, pathModel, bodyModel = '' }: EndedRequest): string {
+  if (call !== undefined) return call.model;
+  return pathModel === '' ? bodyModel : pathModel;
 }
 
 function outcomeOf({ status, facts }: EndedRequest): RequestOutcome {

@@ -100,6 +100,7 @@ export interface ObservedCall {
   readonly route: string;
   readonly operation: string;
   readonly pathModel: string;
+  bodyModel: string | undefined;
   call: EndedRequest['call'];
   /** Only where bodies are kept. */
   body: JsonObject | undefined;

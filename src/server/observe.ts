@@ -1,5 +1,6 @@
 // Tells the monitor of each model request: what it asked for and how it ended.
 
+import { plainModelName } from '../canonical/model-name.ts';
 import type { JsonObject } from '../lib/json.ts';
 import type { ProtocolRoute } from '../protocols/protocol.ts';
 import type { Edge, Exchange, ObservedCall } from './edge.ts';
@@ -16,14 +17,19 @@ export function observeRoute(
 ): void {
   if (observer === undefined || !OPERATIONS.includes(route.operation)) return;
   const { path, operation } = route;
-  exchange.observed = { route: path, operation, pathModel, call: undefined, body: undefined };
+  const unread = { bodyModel: undefined, call: undefined, body: undefined };
+  exchange.observed = { route: path, operation, pathModel, ...unread };
   if (observer.keepsBodies) exchange.record.keepsAnswers = true;
   observer.onBegin();
 }
 
 /** Call when the body is there, before it is understood. */
 export function observeBody({ observed, record }: Exchange, body: JsonObject): void {
-  if (observed !== undefined && record.keepsAnswers === true) observed.body = body;
+  if (observed === undefined) return;
+  const { model } = body;
+  // What is refused next should be found by the model it was meant for.
+  observed.bodyModel = typeof model === 'string' ? plainModelName(model) : undefined;
+  if (record.keepsAnswers === true) observed.body = body;
 }
 
 export function observeCall(

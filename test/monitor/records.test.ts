@@ -138,6 +138,40 @@ test('a refused body, an unknown model and an upstream that fails are errors wit
   });
 });
 
+test('a request refused for another field is found by the model it named, in its body, form or path', async () => {
+  const model = 'alpha-3-flash';
+  const hot = { ...chat('Hello', { temperature: 'hot' }), max_tokens: 9 };
+  const form = new FormData();
+  form.set('model', model);
+  form.set('temperature', 'hot');
+  const refused: readonly (readonly [string, object])[] = [
+    [CHAT, hot],
+    [CHAT, { ...hot, model: ` models/${model}` }],
+    ['/v1/responses', { ...hot, input: 'Hello' }],
+    ['/v1/messages', { ...hot, stream: true }],
+    ['/v1/messages/count_tokens', { ...hot, messages: 'no' }],
+    ['/v1/embeddings', { model, input: 7 }],
+    ['/v1/audio/transcriptions', form],
+    [`/v1beta/models/${model}:generateContent`, { contents: 7, model: 'another' }],
+  ];
+  for (const [path, body] of refused) {
+    expect([path, await recordOf(path, body)]).toMatchObject([path, { status: 400, model }]);
+  }
+  const { body } = await gateway.admin(`/api/requests?status=400&model=${model}`);
+  expect(body.total).toBe(refused.length);
+});
+
+test('of a refused request no name is kept that is no text, and none in full that is too long', async () => {
+  for (const model of [7, null, ['alpha-3-flash'], { name: 'x' }]) {
+    expect(await recordOf(CHAT, chat('Hello', { model }))).toMatchObject({
+      status: 400,
+      model: '',
+    });
+  }
+  const row = await recordOf(CHAT, chat('Hello', { model: 'x'.repeat(9_000), n: 'two' }));
+  expect(row).toMatchObject({ status: 400, model: `${'x'.repeat(256)}…` });
+});
+
 const WORDS = 'The API is off for this project; key sk-abcdef123456.';
 
 test('each attempt of a record says what became of it, in the words of the upstream or of the fault', async () => {

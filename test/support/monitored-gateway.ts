@@ -40,7 +40,7 @@ export interface MonitoredGateway {
   readonly monitor: Monitor;
   readonly settings: { -readonly [Key in keyof MonitorSettings]: MonitorSettings[Key] };
   readonly warnings: readonly string[];
-  /** A model request with the client key. */
+  /** A model request with the client key; JSON, or a form. */
   ask(path: string, body: object, headers?: Readonly<Record<string, string>>): Promise<Response>;
   /** An admin request with the console password. */
   admin(path: string, method?: string, body?: object): Promise<AdminReply>;
@@ -175,8 +175,8 @@ export async function startMonitored(options: MonitoredOptions = {}): Promise<Mo
     ask: (path, body, headers = {}) =>
       fetch(`${url}${path}`, {
         method: 'POST',
-        headers: { 'content-type': 'application/json', 'x-api-key': CLIENT_KEY, ...headers },
-        body: JSON.stringify(body),
+        headers: { ...writeType(body), 'x-api-key': CLIENT_KEY, ...headers },
+        body: body instanceof FormData ? body : JSON.stringify(body),
       }),
     async admin(path, method = 'GET', body) {
       const answer = await fetch(`${url}${path}`, {
@@ -216,6 +216,11 @@ export async function startMonitored(options: MonitoredOptions = {}): Promise<Mo
       await sandbox.close();
     },
   };
+}
+
+/** Of a form the type is known once its boundary is. */
+function writeType(body: object): Readonly<Record<string, string>> {
+  return body instanceof FormData ? {} : { 'content-type': 'application/json' };
 }
 
 /** Saves each record as soon as it is there: what a test asks for next is found. */
