@@ -263,6 +263,58 @@ test('nobody locks out the address they come from', async () => {
   expect(filter.list()).toEqual([]);
 });
 
+const LASTING = /until 2\S+Z only\. Let that rule never end/;
+
+test('an allow rule that ends keeps nobody in: the filter is not turned to deny with no other', async () => {
+  const { filter, add, settings, clock } = openFilter();
+  const me = '192.0.2.7';
+  const strict = { ...settings, fallback: 'deny' } as const;
+  const { id } = await add('allow', me, { expiresAt: clock.now() + 3_000 });
+  expect(() => filter.refuseLockOut(strict, me)).toThrow(LASTING);
+  await filter.change(id, { expiresAt: Number.MAX_SAFE_INTEGER }, me);
+  expect(() => filter.refuseLockOut(strict, me)).toThrow('until +275760-');
+  await filter.change(id, { expiresAt: null }, me);
+  filter.refuseLockOut(strict, me);
+});
+
+test('while the filter is on nobody brings the end of their own stay nearer', async () => {
+  const { filter, add, settings, clock } = openFilter();
+  const me = '192.0.2.7';
+  const { id } = await filter.add({ list: 'allow', range: me }, me);
+  Object.assign(settings, { fallback: 'deny' });
+  const endIn = (ms: number) => filter.change(id, { expiresAt: clock.now() + ms }, me);
+  await expect(endIn(3_000)).rejects.toMatchObject({ field: 'expiresAt' });
+  await expect(endIn(3_000)).rejects.toThrow(LASTING);
+  const wide = await add('allow', '192.0.2.0/24', { expiresAt: clock.now() + 9_000 });
+  await expect(endIn(3_000)).rejects.toThrow('192.0.2.0/24');
+  await expect(filter.remove(id, me)).rejects.toThrow(LASTING);
+  await filter.change(wide.id, { expiresAt: null }, me);
+  expect(await endIn(3_000)).toMatchObject({ expiresAt: clock.now() + 3_000 });
+});
+
+test('an allow rule that ends before the deny rule it beats keeps nobody in either', async () => {
+  const { filter, add, clock } = openFilter({ allowBeatsDeny: true });
+  const me = '192.0.2.7';
+  await add('allow', me, { expiresAt: clock.now() + 3_000 });
+  const deny = (expiresAt: number | null) =>
+    filter.add({ list: 'deny', range: '192.0.2.0/24', expiresAt }, me);
+  await expect(deny(null)).rejects.toThrow(LASTING);
+  await expect(deny(clock.now() + 3_001)).rejects.toThrow(LASTING);
+  await deny(clock.now() + 3_000);
+});
+
+test('whose stay ends anyway may change what leaves it as long, or longer', async () => {
+  const { filter, add, settings, clock } = openFilter();
+  const me = '192.0.2.7';
+  const { id } = await add('allow', me, { expiresAt: clock.now() + 3_000 });
+  Object.assign(settings, { fallback: 'deny' });
+  await filter.change(id, { note: 'until the evening' }, me);
+  await filter.add({ list: 'allow', range: '198.51.100.0/24' }, me);
+  filter.refuseLockOut({ ...settings, allowBeatsDeny: true }, me);
+  await filter.change(id, { expiresAt: clock.now() + 9_000 }, me);
+  await expect(filter.change(id, { expiresAt: clock.now() + 8_999 }, me)).rejects.toThrow(LASTING);
+});
+
 test('while the filter is off nobody is refused and nothing is counted', async () => {
   const { filter, add } = openFilter({ enabled: false, fallback: 'deny' });
   await add('deny', '0.0.0.0/0');

@@ -4,23 +4,20 @@ import { StoreError } from '../accounts/account-store.ts';
 import { GatewayError, invalidRequest } from '../canonical/error.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { AddressRule, AddressRuleStore, RuleHits, RuleList } from './address-rule.ts';
+import {
+  type AddressStay,
+  type AddressVerdict,
+  judgeAddress,
+  stayOf,
+  type VerdictSettings,
+} from './address-verdict.ts';
 import { type Batch, createBatch, type DoorLog } from './batch.ts';
 import { type IpRange, readIpAddress } from './ip-address.ts';
 import { readIpRange } from './ip-range.ts';
 import { createRuleIndex, type RuleIndex } from './rule-index.ts';
 
-export interface AddressFilterSettings {
+export interface AddressFilterSettings extends VerdictSettings {
   readonly enabled: boolean;
-  /** What becomes of an address that no rule covers. */
-  readonly fallback: RuleList;
-  /** Whether an allow rule wins over a deny rule; otherwise deny wins. */
-  readonly allowBeatsDeny: boolean;
-}
-
-export interface AddressVerdict {
-  readonly verdict: 'allowed' | 'denied';
-  /** The narrowest rule that decided; undefined when none covers the address. */
-  readonly rule: AddressRule | undefined;
 }
 
 export interface RuleInput {
@@ -60,6 +57,9 @@ export interface AddressFilterOptions {
 /** More would be a block list, which belongs into a firewall. */
 const MOST_RULES = 20_000;
 
+/** A rule may name a later end, which no date can. */
+const LAST_DATE = 8_640_000_000_000_000;
+
 /** `rules` are those of the store. */
 export function createAddressFilter(
   options: AddressFilterOptions,
@@ -98,7 +98,8 @@ class Filter implements AddressFilter {
   }
 
   explain(address: string): AddressVerdict {
-    return this.#judge(address, this.#index, this.#options.settings());
+    const { settings, clock } = this.#options;
+    return judgeAddress(coveringRules(this.#index, address), settings(), clock.now());
   }
 
   enter(address: string): void {
@@ -188,33 +189,20 @@ class Filter implements AddressFilter {
     byAddress: string,
   ): void {
     if (!settings.enabled) return;
-    const { verdict, rule } = this.#judge(byAddress, buildIndex(), settings);
-    if (verdict === 'allowed') return;
-    // Whoever is out already, such as a script of this machine, cannot be locked out.
-    const isOut = this.#options.settings().enabled && this.explain(byAddress).verdict === 'denied';
-    if (isOut) return;
-    const reason =
-      rule === undefined
-        ? 'no rule covers it. Add an allow rule for it first.'
-        : `the deny rule ${rule.range} covers it. Remove that rule, or narrow it, first.`;
-    const what = `This would lock out the address you come from (${byAddress})`;
-    throw invalidRequest('range', `${what}: ${reason}`);
+    const now = this.#options.clock.now();
+    const covering = coveringRules(buildIndex(), byAddress);
+    const stay = stayOf(covering, settings, now);
+    // Whoever is out already, such as a script of this machine, cannot be locked out; nor is anybody
+    // by what leaves the end of their stay where it is.
+    if (stay.endsAt >= this.#endOfStay(byAddress, now)) return;
+    throw lockOut(byAddress, stay, judgeAddress(covering, settings, now));
   }
 
-  #judge(
-    address: string,
-    index: RuleIndex<Entry>,
-    { fallback, allowBeatsDeny }: AddressFilterSettings,
-  ): AddressVerdict {
-    const read = readIpAddress(address);
-    const now = this.#options.clock.now();
-    const covering = (read === undefined ? [] : index.find(read))
-      .map(({ rule }) => rule)
-      .filter(({ expiresAt }) => expiresAt === undefined || expiresAt > now);
-    const stronger: RuleList = allowBeatsDeny ? 'allow' : 'deny';
-    const rule = covering.find(({ list }) => list === stronger) ?? covering[0];
-    const decision = rule?.list ?? fallback;
-    return { verdict: decision === 'allow' ? 'allowed' : 'denied', rule };
+  /** As things are. */
+  #endOfStay(address: string, now: number): number {
+    const settings = this.#options.settings();
+    if (!settings.enabled) return Number.POSITIVE_INFINITY;
+    return stayOf(coveringRules(this.#index, address), settings, now).endsAt;
   }
 
   #count(rule: AddressRule): void {
@@ -246,6 +234,27 @@ class Filter implements AddressFilter {
       throw error;
     }
   }
+}
+
+function coveringRules(index: RuleIndex<Entry>, address: string): readonly AddressRule[] {
+  const read = readIpAddress(address);
+  return read === undefined ? [] : index.find(read).map(({ rule }) => rule);
+}
+
+function lockOut(address: string, stay: AddressStay, { rule }: AddressVerdict): GatewayError {
+  const what = `This would lock out the address you come from (${address})`;
+  if (stay.endsWith !== undefined) {
+    const until = new Date(Math.min(stay.endsAt, LAST_DATE)).toISOString();
+    return invalidRequest(
+      'expiresAt',
+      `${what}: the allow rule ${stay.endsWith.range} lets it in until ${until} only. Let that rule never end, or add one that does not, first.`,
+    );
+  }
+  const reason =
+    rule === undefined
+      ? 'no rule covers it. Add an allow rule for it first.'
+      : `the deny rule ${rule.range} covers it. Remove that rule, or narrow it, first.`;
+  return invalidRequest('range', `${what}: ${reason}`);
 }
 
 function readRange(text: string): { readonly text: string; readonly range: IpRange } {

@@ -240,7 +240,10 @@ test('address rules are added, checked, changed and removed, but never against t
     status: 400,
     body: { error: { message: expect.stringContaining('127.0.0.1') } },
   });
-  await admin.call('POST', '/api/address-rules', { body: { list: 'allow', range: '127.0.0.1' } });
+  const mine = { list: 'allow', range: '127.0.0.1', expiresAt: admin.options.clock.now() + 3_000 };
+  const { body: own } = await admin.call('POST', '/api/address-rules', { body: mine });
+  expect((await admin.call('PATCH', '/api/config/ip_filter', { body: strict })).status).toBe(400);
+  await admin.call('PATCH', `/api/address-rules/${own.id}`, { body: { expiresAt: null } });
   expect((await admin.call('PATCH', '/api/config/ip_filter', { body: strict })).status).toBe(200);
   expect((await admin.call('DELETE', path)).status).toBe(204);
   expect((await admin.call('GET', '/api/address-rules')).body.rules).toHaveLength(1);
