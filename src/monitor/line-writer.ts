@@ -1,7 +1,9 @@
 // Appends lines to files behind the back of whoever writes them: gathered, in order, bounded.
 
-import { appendFile } from 'node:fs/promises';
+import { appendFile, mkdir } from 'node:fs/promises';
+import { dirname } from 'node:path';
 import type { Clock, Timer } from '../lib/clock.ts';
+import { isMissing } from './log-fault.ts';
 
 export interface LineWriter {
   /** False when there is no room for it. */
@@ -76,7 +78,7 @@ class Writer implements LineWriter {
   async #writeAll(): Promise<void> {
     for (let next = this.#waiting.shift(); next !== undefined; next = this.#waiting.shift()) {
       try {
-        await appendFile(next.path, next.text, { mode: 0o600 });
+        await append(next);
         this.#characters -= next.text.length;
         this.#options.onSuccess();
       } catch (error) {
@@ -86,5 +88,16 @@ class Writer implements LineWriter {
         return;
       }
     }
+  }
+}
+
+/** Makes the folder anew when somebody removed it, but none of those around it. */
+async function append({ path, text }: Waiting): Promise<void> {
+  try {
+    await appendFile(path, text, { mode: 0o600 });
+  } catch (error) {
+    if (!isMissing(error)) throw error;
+    await mkdir(dirname(path), { mode: 0o700 });
+    await appendFile(path, text, { mode: 0o600 });
   }
 }

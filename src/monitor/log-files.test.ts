@@ -1,4 +1,4 @@
-import { mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
@@ -129,4 +129,48 @@ test('a folder that cannot be written costs lines, not the process, and is told 
   expect(files.dropped).toBe(2);
   expect(faults).toHaveLength(1);
   rmSync(folder);
+});
+
+test('a folder that was removed is made anew, on the same day and behind the next midnight', async () => {
+  const files = openFiles();
+  const goOn = async (message: string) => {
+    rmSync(folder, { recursive: true });
+    expect(await files.read({ limit: 9 })).toMatchObject({ lines: [] });
+    files.write(lineOf(message));
+    const { lines } = await files.read({ limit: 9 });
+    return lines.map((line) => line.message);
+  };
+  files.write(lineOf('gone with it'));
+  await files.flush();
+  expect(await goOn('same day')).toEqual(['same day']);
+  await clock.advance(DAY_MS);
+  expect(await goOn('next day')).toEqual(['next day']);
+  expect([files.dropped, faults]).toEqual([0, []]);
+});
+
+test('whoever asks for a log that cannot be read is told why and what to do, and it goes on after that', async () => {
+  const files = openFiles();
+  files.write(lineOf('before'));
+  await files.flush();
+  rmSync(folder, { recursive: true });
+  writeFileSync(folder, '');
+  files.write(lineOf('while'));
+  const reading = () => files.read({ limit: 9 });
+  await expect(reading()).rejects.toMatchObject({ kind: 'internal' });
+  await expect(reading()).rejects.toThrow(`${folder} cannot be read (ENOTDIR). Make it a folder`);
+  rmSync(folder);
+  expect((await reading()).lines).toMatchObject([{ message: 'while' }]);
+  expect(faults).toHaveLength(1);
+});
+
+test('lines that wait for a folder nobody can make are told of, not an empty log', async () => {
+  const around = folder;
+  folder = join(around, 'logs');
+  const files = openFiles();
+  rmSync(around, { recursive: true });
+  files.write(lineOf('waits'));
+  await expect(files.read({ limit: 9 })).rejects.toThrow(`${folder} cannot be read (ENOENT)`);
+  mkdirSync(around);
+  expect((await files.read({ limit: 9 })).lines).toMatchObject([{ message: 'waits' }]);
+  folder = around;
 });

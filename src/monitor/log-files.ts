@@ -2,8 +2,10 @@
 
 import { mkdirSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
+import { GatewayError } from '../canonical/error.ts';
 import type { Clock, Timer } from '../lib/clock.ts';
 import { createLineWriter, type LineWriter } from './line-writer.ts';
+import { isMissing, unreadableLog } from './log-fault.ts';
 import { type LogPage, type LogQuery, readLogPage } from './log-reader.ts';
 
 export interface LogFiles {
@@ -11,7 +13,7 @@ export interface LogFiles {
   write(lines: string): void;
   /** Calls back before a flush, for lines that somebody holds back. */
   onFlush(listener: () => void): void;
-  /** The latest lines first, also those written just now. */
+  /** The latest lines first, also those written just now. @throws GatewayError in words for the operator */
   read(query: LogQuery): Promise<LogPage>;
   /** Calls back with every line that is written from now on; the answer ends it. */
   subscribe(listener: (line: string) => void): () => void;
@@ -53,11 +55,20 @@ export function openLogFiles(options: LogFilesOptions): LogFiles {
   return new Files(options);
 }
 
-/** By age, the oldest first. */
+/** By age, the oldest first; none when the folder was removed. */
 export function listLogFiles(folder: string): readonly string[] {
-  return readdirSync(folder)
+  return listNames(folder)
     .filter((name) => FILE_NAME.test(name))
     .sort();
+}
+
+function listNames(folder: string): readonly string[] {
+  try {
+    return readdirSync(folder);
+  } catch (error) {
+    if (isMissing(error)) return [];
+    throw error;
+  }
 }
 
 class Files implements LogFiles {
@@ -70,7 +81,8 @@ class Files implements LogFiles {
   #day = '';
   #number = 0;
   #bytes = 0;
-  #isFailing = false;
+  /** What is wrong since lines were last written. */
+  #fault: unknown;
   #timer: Timer | undefined;
 
   constructor(options: LogFilesOptions) {
@@ -80,7 +92,7 @@ class Files implements LogFiles {
       clock: options.clock,
       onFault: (error) => this.#fail(error),
       onSuccess: () => {
-        this.#isFailing = false;
+        this.#fault = undefined;
       },
     });
     this.#clean();
@@ -110,7 +122,14 @@ class Files implements LogFiles {
   async read(query: LogQuery): Promise<LogPage> {
     await this.flush();
     const { folder } = this.#options;
-    return readLogPage({ folder, names: listLogFiles(folder), query });
+    try {
+      const names = listLogFiles(folder);
+      // An empty page would hide that lines wait for a folder that cannot be made.
+      if (names.length === 0 && this.#fault !== undefined) throw this.#fault;
+      return await readLogPage({ folder, names, query });
+    } catch (error) {
+      throw error instanceof GatewayError ? error : unreadableLog(folder, error);
+    }
   }
 
   async flush(): Promise<void> {
@@ -155,8 +174,8 @@ class Files implements LogFiles {
   }
 
   #fail(error: unknown): void {
-    if (!this.#isFailing) this.#options.onFault(error);
-    this.#isFailing = true;
+    if (this.#fault === undefined) this.#options.onFault(error);
+    this.#fault = error;
   }
 
   #clean(): void {

@@ -3,6 +3,7 @@
 import { open } from 'node:fs/promises';
 import { join } from 'node:path';
 import { invalidRequest } from '../canonical/error.ts';
+import { isMissing } from './log-fault.ts';
 import { LOG_LEVELS, type LogLevelName, type LogLine, readLogLine } from './log-line.ts';
 
 export interface LogQuery {
@@ -44,6 +45,9 @@ export async function readLogPage({ folder, names, query }: LogPlace): Promise<L
     const file = new BackwardFile(join(folder, name), end);
     try {
       await page.fill(file, name);
+    } catch (error) {
+      // Old files leave while others are read.
+      if (!isMissing(error)) throw error;
     } finally {
       await file.close();
     }
@@ -134,7 +138,8 @@ class BackwardFile {
   }
 
   async close(): Promise<void> {
-    await (await this.#opened).close();
+    const file = await this.#opened.catch(() => undefined);
+    await file?.close();
   }
 }
 
