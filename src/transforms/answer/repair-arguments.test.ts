@@ -206,6 +206,27 @@ test('a tool that takes no arguments gets none; one that says nothing keeps them
   }
 });
 
+test.each<[JsonObject]>([
+  [{ type: 'object', additionalProperties: { type: 'integer' } }],
+  [{ type: 'object', minProperties: 1 }],
+  [{ $ref: 'https://example.org/arguments.json' }],
+])('arguments of free names come out of the one argument they were asked for in: %j', (schema) => {
+  expect(repairJson(schema, '{"entries":"{\\"a\\":1}"}').json).toBe('{"a":1}');
+  expect(repairJson(schema, '{"entries":{"a":1}}').json).toBe('{"a":1}');
+  for (const json of ['{"a":1}', '{"entries":"a"}', '{"entries":"{}","a":1}', '{}']) {
+    expect(repairJson(schema, json).json).toBe(json);
+  }
+});
+
+test('what came out of one argument is repaired, and an argument of that name stays', () => {
+  const numbers = { type: 'object', additionalProperties: { type: 'integer' } };
+  expect(repairJson(numbers, '{"entries":"{\\"a\\":\\"1\\"}"}').json).toBe('{"a":1}');
+  const own = { type: 'object', properties: { entries: { type: 'string' } } };
+  const json = '{"entries":"{\\"a\\":1}"}';
+  expect(repairJson(own, json).json).toBe(json);
+  expect(repairJson({ anyOf: [own, numbers] }, json).json).toBe(json);
+});
+
 test('references, allOf and the branches of a choice are followed', () => {
   const rest = {
     $defs: {

@@ -1,11 +1,17 @@
 // Repairs the arguments of a call by the schema the client declared for the tool.
 
+import { unwrapMapArguments } from '../../canonical/map-argument.ts';
 import type { Receipt } from '../../canonical/receipt.ts';
 import type { FunctionTool } from '../../canonical/request.ts';
 import { isJsonObject, type JsonObject, type JsonValue, parseJson } from '../../lib/json.ts';
 import type { CallableTool } from './call-rule.ts';
 import { ValueRepair } from './repair-value.ts';
-import { createSchemaReader, type SchemaNode, type SchemaReader } from './schema-node.ts';
+import {
+  createSchemaReader,
+  type ObjectRule,
+  type SchemaNode,
+  type SchemaReader,
+} from './schema-node.ts';
 import { SchemaWork } from './schema-work.ts';
 
 /**
@@ -16,6 +22,9 @@ export type RepairArguments = (toolName: string) => ((json: string) => string) |
 
 /** Keywords that may declare arguments beside `properties`. */
 const NAMES_ELSEWHERE = ['patternProperties', '$ref', '$dynamicRef', 'allOf', 'anyOf', 'oneOf'];
+
+/** Keywords by which a schema without any rule for members still takes some. */
+const SAYING_MORE = ['minProperties', 'propertyNames', '$ref', '$dynamicRef'];
 
 /** Schemas are read when their tool is first called, and once. */
 export function createArgumentRepair({
@@ -58,10 +67,23 @@ function planBySchema(
   if (!isJsonObject(tool.parameters)) return undefined;
   const reader = createSchemaReader(tool.parameters);
   const root = reader.read([tool.parameters]);
-  if (root.objects.length === 0 && root.choices.length === 0) return undefined;
+  if (saysNothing(tool.parameters, root)) return undefined;
   const path = `tool_calls.${tool.name}`;
   const takesNone = takesNothing(tool.parameters);
-  return (json) => repairJson(json, { reader, root, takesNone, path, receipt });
+  const mayBeMap = !takesNone && declaresNothing(root, reader);
+  return (json) => repairJson(json, { reader, root, takesNone, mayBeMap, path, receipt });
+}
+
+function saysNothing(schema: JsonObject, { objects, choices }: SchemaNode): boolean {
+  if (objects.length > 0 || choices.length > 0) return false;
+  return !SAYING_MORE.some((keyword) => Object.hasOwn(schema, keyword));
+}
+
+/** True where the names of the arguments are free: all of them may come inside one. */
+function declaresNothing({ objects, choices }: SchemaNode, reader: SchemaReader): boolean {
+  const isBare = ({ properties }: ObjectRule): boolean => properties.size === 0;
+  const branches = choices.flat().map((branch) => reader.read([branch]));
+  return [...objects, ...branches.flatMap((branch) => branch.objects)].every(isBare);
 }
 
 /** True for `{properties: {}, additionalProperties: false}`: clients refuse a call with any argument. */
@@ -76,6 +98,7 @@ interface RepairPlan {
   readonly reader: SchemaReader;
   readonly root: SchemaNode;
   readonly takesNone: boolean;
+  readonly mayBeMap: boolean;
   readonly path: string;
   readonly receipt: Receipt;
 }
@@ -83,14 +106,15 @@ interface RepairPlan {
 /** Arguments that need no repair, or too much work, come back as the same text. */
 function repairJson(json: string, plan: RepairPlan): string {
   const { reader, root, path, receipt } = plan;
-  const given = readArguments(json);
-  if (given === undefined) return json;
+  const written = readArguments(json);
+  if (written === undefined) return json;
+  const given = (plan.mayBeMap ? unwrapMapArguments(written) : undefined) ?? written;
   const work = new SchemaWork(reader);
   const repair = new ValueRepair(work);
   const repaired = plan.takesNone
     ? dropAll(given, repair, path)
     : repair.repair(root, given, { path, name: '' });
-  if (work.gaveUp || repaired === given) return json;
+  if (work.gaveUp || repaired === given) return given === written ? json : JSON.stringify(given);
   for (const { action, path: at, reason } of repair.notes) receipt.add(action, at, reason);
   return JSON.stringify(repaired);
 }

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import type { CanonicalRequest, Tool, ToolChoice } from '../../canonical/request.ts';
-import { gemini, requestOf, sandbox, targetOf } from './__fixtures__/requests.ts';
+import type { JsonObject } from '../../lib/json.ts';
+import { assistant, gemini, requestOf, sandbox, targetOf, user } from './__fixtures__/requests.ts';
 import { encode } from './encode.ts';
 
 const parameters = { type: 'object', properties: { c: { type: 'string' } }, required: ['c'] };
@@ -50,6 +51,30 @@ test('P053 search beside functions says so where both may stand together', () =>
     tools: [{ functionDeclarations: [{ name: 'w' }] }, { googleSearch: {} }, { urlContext: {} }],
     toolConfig: { includeServerSideToolInvocations: true },
   });
+});
+
+test('earlier calls of a tool of free argument names are written as the tool is declared', () => {
+  const map: Tool = {
+    kind: 'function',
+    name: 'm',
+    parameters: { type: 'object', additionalProperties: { type: 'string' } },
+  };
+  const call = (id: string, name: string, input: JsonObject) =>
+    ({ kind: 'tool-call', id, name, input }) as const;
+  const turns = [
+    user('Hi'),
+    assistant(call('1', 'm', { a: 'b' }), call('2', 'm', { entries: '{}' }), call('3', 'w', {})),
+  ];
+  expect(encodeTools({ tools: [map, w], turns }).contents).toMatchObject([
+    {},
+    {
+      parts: [
+        { functionCall: { args: { entries: '{"a":"b"}' } } },
+        { functionCall: { args: { entries: '{}' } } },
+        { functionCall: { args: {} } },
+      ],
+    },
+  ]);
 });
 
 test('a freeform tool takes one string and tells its grammar', () => {

@@ -5,6 +5,7 @@ import type { JsonObject } from '../../lib/json.ts';
 import type { WireFunctionDeclaration } from '../../wire/generate.ts';
 import { keyIn } from '../../wire/vocabulary.ts';
 import { traitsOf } from './capabilities.ts';
+import { describeFunction } from './describe-function.ts';
 import type { EncodeContext } from './encode-context.ts';
 import { cleanToolSchema } from './schema/clean-tool-schema.ts';
 
@@ -12,9 +13,16 @@ export interface EncodedTools {
   /** One element for all declarations, then one for each tool the upstream runs. */
   readonly tools: readonly JsonObject[];
   readonly functionNames: readonly string[];
+  /** Functions whose arguments go as the JSON text of one (canonical/map-argument.ts). */
+  readonly mapNames: ReadonlySet<string>;
   readonly hasServerTools: boolean;
   /** True when every function is strict and calls can be held to their schemas. */
   readonly isStrict: boolean;
+}
+
+interface Declared {
+  readonly declaration: WireFunctionDeclaration;
+  readonly isMap: boolean;
 }
 
 /** Expects names the upstream takes. */
@@ -24,7 +32,7 @@ export function encodeTools(
   context: EncodeContext,
 ): EncodedTools {
   const offered = toolChoice.kind === 'auto' && toolChoice.names.length > 0 ? toolChoice.names : [];
-  const declarations = new Map<string, WireFunctionDeclaration>();
+  const declarations = new Map<string, Declared>();
   const serverTools: JsonObject[] = [];
   for (const [index, tool] of tools.entries()) {
     const path = tool.path ?? `tools[${index}]`;
@@ -37,10 +45,12 @@ export function encodeTools(
     }
   }
   const functionNames = [...declarations.keys()];
-  const functions = functionNames.length === 0 ? [] : [[...declarations.values()]];
+  const written = [...declarations.values()].map(({ declaration }) => declaration);
+  const functions = functionNames.length === 0 ? [] : [written];
   return {
     tools: [...functions.map((functionDeclarations) => ({ functionDeclarations })), ...serverTools],
     functionNames,
+    mapNames: new Set(functionNames.filter((name) => declarations.get(name)?.isMap)),
     hasServerTools: serverTools.length > 0,
     isStrict: holdsToSchemas(tools, toolChoice, context),
   };
@@ -88,24 +98,25 @@ function encodeDeclaration(
   tool: FunctionTool | FreeformTool,
   path: string,
   context: EncodeContext,
-): WireFunctionDeclaration {
-  return tool.kind === 'freeform' ? encodeFreeform(tool) : encodeFunction(tool, path, context);
+): Declared {
+  if (tool.kind === 'function') return encodeFunction(tool, path, context);
+  return { declaration: encodeFreeform(tool), isMap: false };
 }
 
 function encodeFunction(
-  { name, description, parameters, parametersPath }: FunctionTool,
+  { name, description, parameters: schema, parametersPath }: FunctionTool,
   path: string,
   { target: { receipt } }: EncodeContext,
-): WireFunctionDeclaration {
-  const cleaned =
-    parameters === undefined
-      ? undefined
-      : cleanToolSchema(parameters, { receipt, path: parametersPath ?? `${path}.parameters` });
-  return {
+): Declared {
+  const options = { receipt, path: parametersPath ?? `${path}.parameters` };
+  const { parameters, said, isMap } = cleanToolSchema(schema, options);
+  const words = describeFunction(description, said);
+  const declaration = {
     name,
-    ...(description === undefined ? {} : { description }),
-    ...(cleaned === undefined ? {} : { parameters: cleaned }),
+    ...(words === undefined ? {} : { description: words }),
+    ...(parameters === undefined ? {} : { parameters }),
   };
+  return { declaration, isMap };
 }
 
 /** Free text travels as the one string parameter `input`. */

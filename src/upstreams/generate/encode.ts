@@ -9,6 +9,7 @@ import type { EncodeContext } from './encode-context.ts';
 import { encodeGenerationConfig } from './encode-generation-config.ts';
 import { encodeToolConfig } from './encode-tool-config.ts';
 import { encodeTools } from './encode-tools.ts';
+import { wrapMapCalls } from './wrap-map-calls.ts';
 
 /** Service tiers of the wire (@google/genai, `ServiceTier`); other protocols' words mean nothing here. */
 const SERVICE_TIERS = ['flex', 'standard', 'priority'];
@@ -35,7 +36,8 @@ export function encode(
     cachedContent: request.cachedContent,
     serviceTier: serviceTier(request, context),
   };
-  return { contents: encodeContents(request, context), ...definedFields(body) };
+  const called = wrapMapCalls(request, encodedTools.mapNames);
+  return { contents: encodeContents(called, context), ...definedFields(body) };
 }
 
 function systemInstruction({ system }: CanonicalRequest): JsonObject | undefined {

@@ -2,9 +2,10 @@
 
 import { isJsonObject, type JsonObject, type JsonValue } from '../../lib/json.ts';
 import { keyIn } from '../../wire/vocabulary.ts';
+import { describeFunction } from './describe-function.ts';
 import { editFields, editItems, type FieldEdits } from './edits.ts';
 import type { PatchContext } from './patch-context.ts';
-import { cleanToolSchema } from './schema/clean-tool-schema.ts';
+import { cleanRelayedToolSchema } from './schema/clean-tool-schema.ts';
 
 export function patchTools(tools: JsonValue[], context: PatchContext): JsonValue[] | undefined {
   const dropsServerTools =
@@ -75,10 +76,13 @@ function patchDeclaration(
   { target }: PatchContext,
 ): JsonValue {
   if (!isJsonObject(declaration)) return declaration;
-  const { parameters } = declaration;
-  if (!isJsonObject(parameters)) return declaration;
+  const { description, parameters: schema } = declaration;
+  if (!isJsonObject(schema)) return declaration;
   const options = { receipt: target.receipt, path: `${path}.parameters` };
-  return editFields(declaration, { parameters: cleanToolSchema(parameters, options) });
+  const { parameters, said } = cleanRelayedToolSchema(schema, options);
+  if (said === undefined) return editFields(declaration, { parameters });
+  const given = typeof description === 'string' ? description : undefined;
+  return editFields(declaration, { description: describeFunction(given, said), parameters });
 }
 
 function inVocabulary(tool: JsonObject, { profile }: PatchContext): JsonObject {

@@ -141,6 +141,20 @@ test('a tool without parameters keeps none', () => {
   ]);
 });
 
+test('a tool of free argument names is told of them in its description', () => {
+  const parameters = { type: 'OBJECT', additionalProperties: { type: 'STRING' } };
+  const tools = [
+    { functionDeclarations: [{ name: 'w', description: 'Sets headers.', parameters }] },
+  ];
+  expect(patchFor('alpha-3-flash', { tools }).tools).toEqual([
+    {
+      functionDeclarations: [
+        { name: 'w', description: 'Sets headers.\n\nArguments: (an object, values: string)' },
+      ],
+    },
+  ]);
+});
+
 test('V118 tool keys speak the words of the upstream', () => {
   const tools = [{ googleSearch: { timeRangeFilter: {} } }];
   expect(patchFor('alpha-3-flash', { tools }).tools).toEqual([

@@ -106,6 +106,7 @@ function foldGroup(cleaning: Cleaning, facets: Facets, { group, branches }: Open
   foldRequired(facets, group, objects);
   for (const { facets: branch } of objects) {
     facets.otherProperties ??= branch.otherProperties;
+    facets.takesOthers ||= branch.takesOthers;
     facets.unexpanded ??= branch.unexpanded;
     for (const text of [...branch.descriptions, ...branch.hints]) addHint(facets, text);
   }

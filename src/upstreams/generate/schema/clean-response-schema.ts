@@ -6,7 +6,12 @@ import { gatherSource } from './gather.ts';
 import { type CleanOptions, createSchemaMemo } from './schema-memo.ts';
 import { writeNode } from './write-node.ts';
 
-const cleanRemembered = createSchemaMemo({ ordered: true, nullKeyword: true, clean: cleanRoot });
+const cleanRemembered = createSchemaMemo({
+  ordered: true,
+  nullKeyword: true,
+  restored: true,
+  clean: cleanRoot,
+});
 
 /**
  * The `responseSchema` of a request (generate-content `Schema`), with `propertyOrdering` so that

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { threadMs } from '../../../../test/security/measure.ts';
 import { createReceipt, type ReceiptEntry } from '../../../canonical/receipt.ts';
 import { isJsonObject, type JsonObject, type JsonValue, parseJson } from '../../../lib/json.ts';
-import { cleanToolSchema } from './clean-tool-schema.ts';
+import { cleanRelayedToolSchema, cleanToolSchema } from './clean-tool-schema.ts';
 import { violations } from './subset.test-support.ts';
 
 const PATH = 'tools[0].input_schema';
@@ -14,7 +14,7 @@ function clean(schema: JsonObject | boolean | undefined): {
   readonly entries: readonly ReceiptEntry[];
 } {
   const receipt = createReceipt();
-  const node = cleanToolSchema(schema, { receipt, path: PATH });
+  const { parameters: node } = cleanToolSchema(schema, { receipt, path: PATH });
   if (node !== undefined) expect(violations(node)).toEqual([]);
   return { node, entries: receipt.entries };
 }
@@ -62,22 +62,68 @@ test.each([
   ['true', true],
   ['{}', {}],
   ['an object without properties', { type: 'object', properties: {} }],
+  [
+    'an object without properties that would take others',
+    { properties: {}, additionalProperties: true },
+  ],
+  ['a closed object', { type: 'object', additionalProperties: false }],
   ['an object whose properties are all impossible', { properties: { a: false } }],
 ])('%s means no parameters (P039)', (_label, schema) => {
   expect(clean(schema).node).toBeUndefined();
 });
 
-test('a root without properties takes what it says with it, and the receipt says so', () => {
-  const { node, entries } = clean({
+test.each<[string, JsonObject, string]>([
+  [
+    'values',
+    { type: 'object', description: 'Name to value.', additionalProperties: { type: 'string' } },
+    'Name to value. (JSON text of an object, values: string)',
+  ],
+  [
+    'patterns',
+    { type: 'object', patternProperties: { '^a': { type: 'string' } } },
+    '(properties matching ^a: string; JSON text of an object)',
+  ],
+  [
+    'a count',
+    { type: 'object', additionalProperties: true, minProperties: 1 },
+    '(JSON text of an object; minProperties 1)',
+  ],
+  [
+    'a referred schema',
+    { $ref: '#/$defs/M', $defs: { M: { additionalProperties: { $ref: '#/$defs/V' }, V: {} } } },
+    '(JSON text of an object, values: V)',
+  ],
+  ['branches', { anyOf: [{ additionalProperties: true }, { minProperties: 2 }] }, '(JSON text'],
+])('a root of free names (%s) goes as the JSON text of one argument', (_label, schema, words) => {
+  const { node, entries } = clean(schema);
+  expect(node).toEqual({
     type: 'object',
-    patternProperties: { '^a': { type: 'string' } },
+    properties: { entries: { type: 'string', description: expect.stringContaining(words) } },
+    required: ['entries'],
   });
-  expect(node).toBeUndefined();
-  expect(entries.at(-1)).toEqual({
-    action: 'dropped',
+  expect(entries).toContainEqual({
+    action: 'approximated',
     path: PATH,
-    reason: 'only declared properties can be carried',
+    reason: 'an object is sent as text',
   });
+});
+
+test('a client that sees calls as they come is told of free names in the description alone', () => {
+  const receipt = createReceipt();
+  const schema = {
+    type: 'object',
+    description: 'Name to value.',
+    additionalProperties: { type: 'string' },
+    minProperties: 1,
+  };
+  expect(cleanRelayedToolSchema(schema, { receipt, path: PATH })).toEqual({
+    parameters: undefined,
+    said: 'Arguments: Name to value. (an object, values: string; minProperties 1)',
+    isMap: false,
+  });
+  expect(receipt.entries).toEqual([
+    { action: 'approximated', path: PATH, reason: 'said in the description of the function' },
+  ]);
 });
 
 test('a root that is no object is left out with a note', () => {
@@ -441,7 +487,7 @@ test('the same content gives the same result and the same receipt at another pat
   const one = cleanToolSchema(schema(), { receipt: first, path: 'a' });
   const two = cleanToolSchema(schema(), { receipt: second, path: 'b' });
   expect(two).toBe(one);
-  expect(Object.isFrozen(two)).toBe(true);
+  expect(Object.isFrozen(two.parameters)).toBe(true);
   expect(first.entries.map((entry) => entry.path)).toEqual(['a.properties.a.minLength']);
   expect(second.entries.map((entry) => entry.path)).toEqual(['b.properties.a.minLength']);
 });

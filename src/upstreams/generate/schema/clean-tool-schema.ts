@@ -1,32 +1,60 @@
 // Turns the JSON Schema of a tool's input into the subset the upstream takes as `parameters`.
 
+import { MAP_ARGUMENT } from '../../../canonical/map-argument.ts';
 import { isJsonObject, type JsonObject } from '../../../lib/json.ts';
 import { settleChoices } from './choices.ts';
-import { type Cleaning, createFacets } from './facets.ts';
+import { addHint, type Cleaning, createFacets, type Facets } from './facets.ts';
 import { gatherSource } from './gather.ts';
+import { typeField } from './node-fields.ts';
+import { composeDescription, sayJson } from './plain-words.ts';
 import { type CleanOptions, createSchemaMemo } from './schema-memo.ts';
-import { finishNode, writeObjectFields } from './write-node.ts';
+import { finishNode, freezeNode, otherNames, writeObjectFields, writeText } from './write-node.ts';
 
-const cleanRemembered = createSchemaMemo({ ordered: false, nullKeyword: false, clean: cleanRoot });
+export interface ToolInput {
+  /** An object with at least one property; undefined for a function declared without parameters. */
+  readonly parameters: JsonObject | undefined;
+  /** What belongs into the description of the function itself, as no parameter can say it. */
+  readonly said: string | undefined;
+  /** True where all arguments go as the JSON text of one (canonical/map-argument.ts). */
+  readonly isMap: boolean;
+}
+
+const NO_INPUT: ToolInput = { parameters: undefined, said: undefined, isMap: false };
+const SHARED = { ordered: false, nullKeyword: false, clean: cleanRoot };
+
+const cleanRestored = createSchemaMemo<ToolInput>({ ...SHARED, restored: true });
+const cleanRelayed = createSchemaMemo<ToolInput>({ ...SHARED, restored: false });
 
 /**
- * The `parameters` of a function declaration (generate-content `Schema`): an object with at least
- * one property. Undefined means the function is declared without parameters: no schema, `true`,
- * `{}`, an object without properties, or no object at all. A legal schema comes back as it is; what
- * cannot be carried stands in descriptions and in the receipt. Never throws, never changes its
+ * The input of a function declaration (generate-content `Schema`). It has no parameters for no schema,
+ * `true`, `{}`, an object without properties, or no object at all. A legal schema comes back as it is;
+ * what cannot be carried stands in descriptions and in the receipt. Never throws, never changes its
  * input; the result is frozen and shared.
  */
 export function cleanToolSchema(
   schema: JsonObject | boolean | undefined,
   options: CleanOptions,
-): JsonObject | undefined {
-  if (schema === undefined || schema === true) return undefined;
-  if (isJsonObject(schema)) return cleanRemembered(schema, options);
-  options.receipt.add('repaired', options.path, 'not a schema');
-  return undefined;
+): ToolInput {
+  return cleanWith(cleanRestored, schema, options);
 }
 
-function cleanRoot(cleaning: Cleaning, schema: JsonObject): JsonObject | undefined {
+/** The same for a client that is shown the calls as the upstream writes them. */
+export function cleanRelayedToolSchema(schema: JsonObject, options: CleanOptions): ToolInput {
+  return cleanWith(cleanRelayed, schema, options);
+}
+
+function cleanWith(
+  clean: typeof cleanRestored,
+  schema: JsonObject | boolean | undefined,
+  options: CleanOptions,
+): ToolInput {
+  if (schema === undefined || schema === true) return NO_INPUT;
+  if (isJsonObject(schema)) return clean(schema, options);
+  options.receipt.add('repaired', options.path, 'not a schema');
+  return NO_INPUT;
+}
+
+function cleanRoot(cleaning: Cleaning, schema: JsonObject): ToolInput {
   const facets = createFacets('', 0);
   const refs = { pointer: '', outer: undefined };
   gatherSource(cleaning, facets, { all: [{ schema, path: '', refs, depth: 0 }], any: [] });
@@ -34,14 +62,40 @@ function cleanRoot(cleaning: Cleaning, schema: JsonObject): JsonObject | undefin
   const mayBeObject = facets.types?.includes('object') ?? true;
   if (facets.never || !mayBeObject) {
     cleaning.note('dropped', '', 'the input of a function is an object');
-    return undefined;
+    return NO_INPUT;
   }
   facets.nullable = false;
   const fields = writeObjectFields(cleaning, facets);
-  if (fields !== undefined) return finishNode(cleaning, facets, fields);
-  const saysMore = facets.hints.length > 0 || facets.unexpanded !== undefined;
-  if (saysMore || facets.otherProperties !== undefined) {
-    cleaning.note('dropped', '', 'only declared properties can be carried');
+  if (fields !== undefined) {
+    return { ...NO_INPUT, parameters: finishNode(cleaning, facets, fields) };
   }
-  return undefined;
+  if (!isMap(facets)) return sayRoot(facets);
+  return cleaning.restored ? writeMap(cleaning, facets) : sayMap(cleaning, facets);
+}
+
+/** True for an object that means something though it declares no property. */
+function isMap({ takesOthers, unexpanded, limits }: Facets): boolean {
+  const least = limits.get('minProperties')?.value;
+  return takesOthers || unexpanded !== undefined || Number(least ?? 0) > 0;
+}
+
+function writeMap(cleaning: Cleaning, facets: Facets): ToolInput {
+  const { type } = typeField(cleaning, facets, 'object');
+  const properties = { [MAP_ARGUMENT]: writeText(cleaning, facets, 'an object') };
+  const parameters = freezeNode({ type, properties, required: [MAP_ARGUMENT] });
+  return { parameters, said: undefined, isMap: true };
+}
+
+function sayMap(cleaning: Cleaning, facets: Facets): ToolInput {
+  addHint(facets, facets.unexpanded ?? otherNames(facets));
+  for (const [name, { value }] of facets.limits) addHint(facets, `${name} ${sayJson(value)}`);
+  for (const [name, value] of facets.samples) addHint(facets, `${name} ${sayJson(value)}`);
+  cleaning.note('approximated', '', 'said in the description of the function');
+  return sayRoot(facets);
+}
+
+/** Words about the arguments as a whole, where there is no schema they could stand in. */
+function sayRoot({ descriptions, hints }: Facets): ToolInput {
+  const words = composeDescription(descriptions, hints);
+  return words === '' ? NO_INPUT : { ...NO_INPUT, said: `Arguments: ${words}` };
 }

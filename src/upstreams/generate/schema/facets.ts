@@ -61,6 +61,8 @@ export interface Facets {
   tuple: readonly Located[] | undefined;
   /** Schema of properties that are not declared by name. */
   otherProperties: Located | undefined;
+  /** True where members of names that are not declared are meant. */
+  takesOthers: boolean;
   choices: ChoiceGroup[];
   /** Set when the node was written as a text that holds JSON. */
   sentAsText: boolean;
@@ -75,6 +77,8 @@ export interface Cleaning {
   readonly ordered: boolean;
   /** Null is said by the keyword `nullable`; else in the description. */
   readonly nullKeyword: boolean;
+  /** What is sent as text comes back to the client as the value the text stands for. */
+  readonly restored: boolean;
   /** Fragments that may still be gathered; stops schemas that unfold without end. */
   fragmentsLeft: number;
   note(action: ReceiptAction, path: string, reason: string): void;
@@ -107,6 +111,7 @@ export function createFacets(path: string, depth: number): Facets {
     items: undefined,
     tuple: undefined,
     otherProperties: undefined,
+    takesOthers: false,
     choices: [],
     sentAsText: false,
   };
@@ -130,6 +135,7 @@ export function copyConstraints(facets: Facets): Facets {
     items: facets.items,
     tuple: facets.tuple,
     otherProperties: facets.otherProperties,
+    takesOthers: facets.takesOthers,
   };
 }
 

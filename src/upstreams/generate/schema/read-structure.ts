@@ -65,7 +65,12 @@ function readRequired(input: KeywordInput): void {
 
 function readOtherProperties(input: KeywordInput): void {
   const { facets, keyword, value, fragment } = input;
-  if (value === true) return;
+  if (value === true) {
+    // Beside a list of properties it only says that more of them are no error.
+    facets.takesOthers ||=
+      isJsonObject(fragment.schema) && fragment.schema.properties === undefined;
+    return;
+  }
   facets.impliedType ??= 'object';
   // No loss, so no note: the model writes only what it is told of, and is told of nothing more.
   if (value === false) return;
@@ -74,6 +79,7 @@ function readOtherProperties(input: KeywordInput): void {
     return;
   }
   facets.otherProperties ??= locateInside(fragment, value, [keyword]);
+  facets.takesOthers = true;
 }
 
 function readPatternProperties(input: KeywordInput): void {
@@ -83,6 +89,7 @@ function readPatternProperties(input: KeywordInput): void {
   }
   input.facets.impliedType ??= 'object';
   for (const [pattern, schema] of Object.entries(input.value)) {
+    input.facets.takesOthers = true;
     sayInstead(input, `properties matching ${sayValue(pattern)}: ${sayShape(schema)}`);
   }
 }
@@ -102,6 +109,7 @@ function readPropertyNames(input: KeywordInput): void {
     }
     return;
   }
+  facets.takesOthers ||= others !== false;
   const words = typeof value.pattern === 'string' ? `match ${sayValue(value.pattern)}` : undefined;
   sayInstead(input, `property names: ${words ?? sayShape(value)}`);
 }

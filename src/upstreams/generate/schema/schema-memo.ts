@@ -17,8 +17,8 @@ export interface CleanOptions {
   readonly path: string;
 }
 
-interface Cleaned {
-  readonly node: JsonObject | undefined;
+interface Cleaned<Node> {
+  readonly node: Node;
   readonly notes: readonly Note[];
 }
 
@@ -28,22 +28,20 @@ interface Note {
   readonly reason: string;
 }
 
-export type CleanRoot = (cleaning: Cleaning, schema: JsonObject) => JsonObject | undefined;
-
-export interface MemoOptions extends Pick<Cleaning, 'ordered' | 'nullKeyword'> {
-  readonly clean: CleanRoot;
+export interface MemoOptions<Node> extends Pick<Cleaning, 'ordered' | 'nullKeyword' | 'restored'> {
+  readonly clean: (cleaning: Cleaning, schema: JsonObject) => Node;
 }
 
 /**
  * Cleans through a memo. The same content gives the same frozen object and the same receipt
  * entries, so prompts stay byte-equal between requests. Holds at most 500 schemas or 4 M characters.
  */
-export function createSchemaMemo(options: MemoOptions) {
-  const byIdentity = new WeakMap<JsonObject, Cleaned>();
-  const byText = new Map<string, Cleaned>();
+export function createSchemaMemo<Node>(options: MemoOptions<Node>) {
+  const byIdentity = new WeakMap<JsonObject, Cleaned<Node>>();
+  const byText = new Map<string, Cleaned<Node>>();
   let textKept = 0;
 
-  const recall = (text: string, schema: JsonObject): Cleaned => {
+  const recall = (text: string, schema: JsonObject): Cleaned<Node> => {
     const known = byText.get(text);
     const cleaned = known ?? cleanOnce(schema, options);
     if (known !== undefined) byText.delete(text);
@@ -57,7 +55,7 @@ export function createSchemaMemo(options: MemoOptions) {
     return cleaned;
   };
 
-  return (schema: JsonObject, { receipt, path }: CleanOptions): JsonObject | undefined => {
+  return (schema: JsonObject, { receipt, path }: CleanOptions): Node => {
     let cleaned = byIdentity.get(schema);
     if (cleaned === undefined) {
       cleaned = recall(JSON.stringify(schema), schema);
@@ -68,13 +66,14 @@ export function createSchemaMemo(options: MemoOptions) {
   };
 }
 
-function cleanOnce(schema: JsonObject, options: MemoOptions): Cleaned {
+function cleanOnce<Node>(schema: JsonObject, options: MemoOptions<Node>): Cleaned<Node> {
   const notes: Note[] = [];
   const cleaning: Cleaning = {
     document: createSchemaDocument(schema),
     upperCase: typeof schema.type === 'string' && /^[A-Z]+$/.test(schema.type),
     ordered: options.ordered,
     nullKeyword: options.nullKeyword,
+    restored: options.restored,
     fragmentsLeft: MAX_FRAGMENTS,
     note: (action, path, reason) => notes.push({ action, path, reason }),
   };

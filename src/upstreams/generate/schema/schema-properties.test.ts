@@ -75,7 +75,7 @@ const { wild } = fc.letrec<{ wild: JsonValue; map: JsonValue }>((tie) => ({
 }));
 
 function cleanTool(schema: JsonObject): JsonObject | undefined {
-  return cleanToolSchema(schema, { receipt: createReceipt(), path: 's' });
+  return cleanToolSchema(schema, { receipt: createReceipt(), path: 's' }).parameters;
 }
 
 function cleanResponse(schema: JsonObject): JsonObject | undefined {

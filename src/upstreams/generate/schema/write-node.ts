@@ -121,7 +121,7 @@ function writeObject(cleaning: Cleaning, facets: Facets): JsonObject {
 }
 
 /** The upstream refuses objects without properties; such values travel as JSON text. */
-function writeText(
+export function writeText(
   cleaning: Cleaning,
   facets: Facets,
   what: 'an object' | 'any value',
@@ -129,6 +129,10 @@ function writeText(
   addHint(facets, textWords(facets, what));
   for (const [name, value] of facets.samples) addHint(facets, `${name} ${sayJson(value)}`);
   facets.samples.clear();
+  for (const [name, { value, path }] of facets.limits) {
+    addHint(facets, `${name} ${sayJson(value)}`);
+    cleaning.note('approximated', path, 'said in the description');
+  }
   facets.limits.clear();
   cleaning.note('approximated', facets.path, `${what} is sent as text`);
   facets.writtenType = undefined;
@@ -137,11 +141,16 @@ function writeText(
 }
 
 function textWords(facets: Facets, what: 'an object' | 'any value'): string {
-  const { otherProperties, unexpanded } = facets;
+  const { unexpanded } = facets;
   if (unexpanded !== undefined) return `JSON text of ${unexpanded}`;
   if (what === 'any value') return 'any value, as plain or JSON text';
-  if (otherProperties === undefined) return 'JSON text of an object';
-  return `JSON text of an object, values: ${sayShape(otherProperties.schema)}`;
+  return `JSON text of ${otherNames(facets)}`;
+}
+
+/** An object of members nobody named. */
+export function otherNames({ otherProperties }: Facets): string {
+  if (otherProperties === undefined) return 'an object';
+  return `an object, values: ${sayShape(otherProperties.schema)}`;
 }
 
 function writeArray(cleaning: Cleaning, facets: Facets): JsonObject {
@@ -252,7 +261,7 @@ function inOrder(node: JsonObject, order: readonly string[]): JsonObject {
 }
 
 /** Written nodes are shared between requests, so nobody may change them. Samples are the client's own. */
-function freezeNode(node: JsonObject): JsonObject {
+export function freezeNode(node: JsonObject): JsonObject {
   for (const key of ['properties', 'required', 'propertyOrdering', 'enum', 'items', 'anyOf']) {
     Object.freeze(node[key]);
   }
