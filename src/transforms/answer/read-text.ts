@@ -38,6 +38,17 @@ export function readText(node: SchemaNode, text: string, name: string): readonly
   return candidates;
 }
 
+/**
+ * What a text stands for where any value was asked for as JSON text; undefined for a text that is its own
+ * value. Numbers are those written the one usual way: `1.10`, `1e3` and `007` are no JSON a model would write.
+ */
+export function readAnyText(text: string): JsonValue | undefined {
+  if (/^\s*(?:\[|\{|"[\s\S]*"\s*$)/.test(text)) return parsed(text)[0];
+  if (text === 'null') return null;
+  if (text === 'true' || text === 'false') return text === 'true';
+  return readNumberText(text).find((number) => JSON.stringify(number) === text);
+}
+
 function readNumberText(text: string): readonly JsonValue[] {
   const isDecimal = DECIMAL.test(text) && !NEGATIVE_ZERO.test(text);
   return isDecimal || String(Number(text)) === text ? parsed(text) : [];

@@ -41,6 +41,12 @@ test.each([
     '{"value":"1","children":["{\\"value\\":\\"2\\",\\"children\\":[]}"]}',
     '{"value":1,"children":[{"value":2,"children":[]}]}',
   ],
+  [
+    { type: 'object', properties: { any: {}, list: { type: 'array', items: {} } } },
+    '{"any":"{\\"z\\":1}","list":["5","a","\\"5\\""]}',
+    '{"any":{"z":1},"list":[5,"a","5"]}',
+  ],
+  [{}, '"5"', '"5"'],
   [MIXED, '```json\n{"level":"1"}\n```', '{"level":1}'],
 ])('values that came as texts get their types (%#)', (schema, text, expected) => {
   expect(shown(schema, text)).toBe(expected);
@@ -65,7 +71,9 @@ test('what was given another form is told', () => {
 
 test.each<[boolean, JsonObject]>([
   [false, { type: 'object', properties: { a: { type: 'number' }, b: { enum: ['x', null] } } }],
-  [false, { type: 'object', properties: { a: { const: true }, any: {}, l: { type: 'array' } } }],
+  [false, { type: 'object', properties: { a: { const: true }, l: { type: 'array' } } }],
+  [false, { title: 'any JSON' }],
+  [true, { type: 'object', properties: { any: { description: 'any' } } }],
   [false, { anyOf: [{ type: 'string' }, { type: 'object', properties: { a: { type: 'null' } } }] }],
   [true, MIXED],
   [true, TREE],

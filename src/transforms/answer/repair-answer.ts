@@ -29,7 +29,8 @@ interface RepairPlan {
 
 function planFor(schema: JsonObject, receipt: Receipt): RepairPlan | undefined {
   const reader = createSchemaReader(schema);
-  const root = reader.read([schema]);
+  // The whole answer is JSON as it is: only what is inside may be a text instead of any value.
+  const root = { ...reader.read([schema]), isOpen: false };
   return holdsTexts(root, reader) ? { reader, root, receipt } : undefined;
 }
 

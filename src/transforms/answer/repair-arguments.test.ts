@@ -61,7 +61,12 @@ test.each<[JsonValue, JsonValue]>([
   [{ type: 'integer' }, '1.5'],
   [{ type: 'number' }, 'Infinity'],
   [{ type: ['string', 'integer'] }, '5'],
-  [{}, '5'],
+  [{}, 'a word'],
+  [{}, '1.10'],
+  [{}, '007'],
+  [{}, '{broken'],
+  [{ minLength: 1 }, '5'],
+  [{ type: ['string', 'object'] }, '{"a":1}'],
   [{ type: 'array', items: { type: 'string' } }, '["a"'],
   [{ type: 'array', items: { type: 'integer' } }, 'a'],
   [{ type: 'string' }, ['a', 'b']],
@@ -206,6 +211,36 @@ test('a tool that takes no arguments gets none; one that says nothing keeps them
   }
 });
 
+const ANY = { description: 'The value.' };
+
+test.each<[JsonValue, JsonValue, JsonValue]>([
+  [ANY, '{"a":[1]}', { a: [1] }],
+  [ANY, '["5"]', ['5']],
+  [ANY, '5', 5],
+  [ANY, '-1.5', -1.5],
+  [ANY, 'true', true],
+  [ANY, 'null', null],
+  [ANY, '"5"', '5'],
+  [ANY, '"two words"', 'two words'],
+  [ANY, 'two words', 'two words'],
+  [{ anyOf: [{}, { type: 'null' }] }, '5', 5],
+  [{ type: 'array', items: {} }, ['5', 'a'], [5, 'a']],
+  [{ allOf: [{ title: 'V' }] }, '5', 5],
+])('any value of %j that came as the text %j is %j', (schema, given, expected) => {
+  expect(repairValue(schema, given)).toEqual(expected);
+});
+
+test('inside a JSON text, and where nothing was asked for, a text is a text', () => {
+  const ops = { type: 'object', properties: { value: {} } };
+  const map = { type: 'object', additionalProperties: ops };
+  expect(repairValue(map, '{"a":{"value":"5"}}')).toEqual({ a: { value: '5' } });
+  expect(repairJson(map, '{"entries":"{\\"a\\":{\\"value\\":\\"5\\"}}"}').json).toBe(
+    '{"a":{"value":"5"}}',
+  );
+  expect(repairValue({ type: 'object', additionalProperties: {} }, { a: '5' })).toEqual({ a: '5' });
+  expect(repairValue({ type: 'array', items: ops }, [{ value: '5' }])).toEqual([{ value: 5 }]);
+});
+
 test.each<[JsonObject]>([
   [{ type: 'object', additionalProperties: { type: 'integer' } }],
   [{ type: 'object', minProperties: 1 }],
@@ -331,7 +366,7 @@ const sample: fc.Arbitrary<Sample> = fc.letrec<{ node: Sample }>((tie) => {
     of({ type: 'number' }, fc.double({ noNaN: true, noDefaultInfinity: true })),
     of({ type: 'boolean' }, fc.boolean()),
     of({ type: ['integer', 'null'] }, fc.constant(null)),
-    of({}, fc.constantFrom(...TEXTS, null, 1)),
+    of({}, fc.constantFrom('', '007', 'yes', '-n', 'word', null, 1)),
     of({ enum: [1, true, null, ...TEXTS] }, fc.constantFrom(...TEXTS, 1, true, null)),
   );
   const list = fc.array(tie('node'), { maxLength: 3 }).map((items) => ({

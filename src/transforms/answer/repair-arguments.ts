@@ -108,9 +108,10 @@ function repairJson(json: string, plan: RepairPlan): string {
   const { reader, root, path, receipt } = plan;
   const written = readArguments(json);
   if (written === undefined) return json;
-  const given = (plan.mayBeMap ? unwrapMapArguments(written) : undefined) ?? written;
+  const inside = plan.mayBeMap ? unwrapMapArguments(written) : undefined;
+  const given = inside ?? written;
   const work = new SchemaWork(reader);
-  const repair = new ValueRepair(work);
+  const repair = new ValueRepair(work, inside !== undefined);
   const repaired = plan.takesNone
     ? dropAll(given, repair, path)
     : repair.repair(root, given, { path, name: '' });

@@ -31,7 +31,10 @@ export function repairObject(repairer: ValueRepairer, input: ObjectRepairInput):
       isChanged = true;
       continue;
     }
-    const repairedValue = repairer.repair(repairer.work.member(node, name), value, memberPlace);
+    const child = repairer.work.member(node, name);
+    // Of members it was not told the upstream was not asked for texts.
+    const asked = child.isOpen && !isDeclared(node, name) ? { ...child, isOpen: false } : child;
+    const repairedValue = repairer.repair(asked, value, memberPlace);
     isChanged ||= repairedValue !== value;
     repaired.push([name, repairedValue]);
   }

@@ -1,7 +1,7 @@
 // Repairs one value by its schema; what fits the schema already is never touched.
 
 import { isJsonObject, type JsonValue } from '../../lib/json.ts';
-import { readText } from './read-text.ts';
+import { readAnyText, readText } from './read-text.ts';
 import { repairObject } from './repair-object.ts';
 import { type SchemaNode, typeOfValue, type ValueType } from './schema-node.ts';
 import { fitsItself, type SchemaWork } from './schema-work.ts';
@@ -15,12 +15,18 @@ interface Attempt {
 export class ValueRepair implements ValueRepairer {
   readonly work: SchemaWork;
   readonly notes: RepairNote[] = [];
+  /** Above zero inside values that were read from a JSON text: there every value has its own type. */
+  #textsAround: number;
 
-  constructor(work: SchemaWork) {
+  /** @param isFromText the value itself was read from a JSON text. */
+  constructor(work: SchemaWork, isFromText = false) {
     this.work = work;
+    this.#textsAround = isFromText ? 1 : 0;
   }
 
   repair(node: SchemaNode, value: JsonValue, place: Place): JsonValue {
+    const meant = this.#readAny(node, value, place);
+    if (meant !== undefined) return meant;
     if (!this.work.enter(node)) return value;
     const repaired =
       node.choices.length === 0
@@ -32,6 +38,16 @@ export class ValueRepair implements ValueRepairer {
 
   note(note: RepairNote): void {
     this.notes.push(note);
+  }
+
+  /** The value of a text that was asked for in place of any value; undefined for all others. */
+  #readAny(node: SchemaNode, value: JsonValue, { path }: Place): JsonValue | undefined {
+    if (typeof value !== 'string' || !node.isOpen || this.#textsAround > 0) return undefined;
+    const meant = this.work.isAnyValue(node) ? readAnyText(value) : undefined;
+    if (meant !== undefined) {
+      this.note({ action: 'repaired', path, reason: 'Its text stood for the value.' });
+    }
+    return meant;
   }
 
   #repairSettled(node: SchemaNode, value: JsonValue, place: Place): JsonValue {
@@ -72,11 +88,13 @@ export class ValueRepair implements ValueRepairer {
   #repairText(node: SchemaNode, text: string, place: Place): JsonValue {
     if (this.work.fits(node, text)) return text;
     const attempts: Attempt[] = [];
+    this.#textsAround += 1;
     for (const candidate of readText(node, text, place.name)) {
       const attempt = this.#attempt(node, candidate, place);
       // What is wrong inside an object or array does not make a text of it.
       if (fitsItself(node, attempt.value)) attempts.push(attempt);
     }
+    this.#textsAround -= 1;
     const found = onlyOne(attempts);
     if (found === undefined) return text;
     this.note({ action: 'repaired', path: place.path, reason: 'Its text stood for the value.' });

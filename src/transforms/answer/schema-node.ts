@@ -9,6 +9,8 @@ export type ValueType = 'string' | 'integer' | 'fraction' | 'boolean' | 'object'
 export interface SchemaNode {
   /** Empty when nothing is allowed. */
   readonly types: ReadonlySet<ValueType>;
+  /** True where no keyword names or implies a type; choices may still do. */
+  readonly isOpen: boolean;
   /** `enum` and `const`: a value stands in each of these lists. */
   readonly lists: readonly ValueList[];
   readonly objects: readonly ObjectRule[];
@@ -48,6 +50,25 @@ export interface SchemaReader {
 /** More parts of one schema (`allOf`, `$ref`) than any honest one has: they restrict nothing. */
 const MAX_FRAGMENTS = 500;
 
+/** Keywords beside which a value is still of any type, whatever they say of it. */
+const SILENT_ON_TYPES: ReadonlySet<string> = new Set([
+  'title',
+  'description',
+  'default',
+  'example',
+  'examples',
+  'deprecated',
+  'readOnly',
+  'writeOnly',
+  'definitions',
+  'nullable',
+  'type',
+  'not',
+  'allOf',
+  'anyOf',
+  'oneOf',
+]);
+
 const ALL_TYPES: ReadonlySet<ValueType> = new Set<ValueType>([
   'string',
   'integer',
@@ -60,6 +81,7 @@ const ALL_TYPES: ReadonlySet<ValueType> = new Set<ValueType>([
 
 const FREE_NODE: SchemaNode = {
   types: ALL_TYPES,
+  isOpen: false,
   lists: [],
   objects: [],
   arrays: [],
@@ -99,6 +121,7 @@ export function createSchemaReader(root: JsonValue): SchemaReader {
 export function joinNodes(left: SchemaNode, right: SchemaNode): SchemaNode {
   return {
     types: intersect(left.types, right.types),
+    isOpen: left.isOpen && right.isOpen,
     lists: [...left.lists, ...right.lists],
     objects: [...left.objects, ...right.objects],
     arrays: [...left.arrays, ...right.arrays],
@@ -142,6 +165,7 @@ export function isRequired(node: SchemaNode, name: string): boolean {
 
 interface Draft {
   types: ReadonlySet<ValueType>;
+  isOpen: boolean;
   readonly lists: ValueList[];
   readonly objects: ObjectRule[];
   readonly arrays: ArrayRule[];
@@ -153,6 +177,7 @@ interface Draft {
 function readNode(root: JsonValue, schemas: readonly JsonValue[]): SchemaNode {
   const draft: Draft = {
     types: ALL_TYPES,
+    isOpen: true,
     lists: [],
     objects: [],
     arrays: [],
@@ -176,12 +201,17 @@ function readNode(root: JsonValue, schemas: readonly JsonValue[]): SchemaNode {
 
 function addFragment(draft: Draft, schema: JsonObject): void {
   draft.types = intersect(draft.types, readTypes(schema));
+  draft.isOpen &&= draft.types === ALL_TYPES && Object.keys(schema).every(isSilentOnTypes);
   addLists(draft.lists, schema);
   addObjectRule(draft.objects, schema);
   addArrayRule(draft.arrays, schema);
   for (const group of [schema.anyOf, schema.oneOf]) {
     if (Array.isArray(group) && group.length > 0) draft.choices.push(group);
   }
+}
+
+function isSilentOnTypes(keyword: string): boolean {
+  return keyword.startsWith('$') || SILENT_ON_TYPES.has(keyword);
 }
 
 /** Lower and upper case, as generate-content schemas write it; an unknown word allows everything. */

@@ -68,6 +68,17 @@ export class SchemaWork {
     return first.map((branch) => joinNodes(rest, this.#reader.read([branch])));
   }
 
+  /** True where the upstream was asked for any value as text: nothing, or null alone, is said of the type. */
+  isAnyValue(node: SchemaNode): boolean {
+    if (!node.isOpen || node.choices.length > 1) return false;
+    const others = (node.choices[0] ?? [])
+      .map((branch) => this.#reader.read([branch]))
+      .filter((branch) => !isNullOnly(branch));
+    const [only] = others;
+    if (only === undefined) return node.choices.length === 0;
+    return others.length === 1 && only.isOpen && only.choices.length === 0;
+  }
+
   #membersFit(node: SchemaNode, value: JsonValue): boolean {
     if (Array.isArray(value)) {
       if (node.arrays.length === 0) return true;
@@ -85,6 +96,10 @@ export class SchemaWork {
       branches.some((branch) => this.fits(this.#reader.read([branch]), value)),
     );
   }
+}
+
+function isNullOnly({ types }: SchemaNode): boolean {
+  return types.size === 1 && types.has('null');
 }
 
 export function fitsItself({ types, lists }: SchemaNode, value: JsonValue): boolean {

@@ -7,6 +7,7 @@ import {
   type SchemaReader,
   type ValueList,
 } from './schema-node.ts';
+import { SchemaWork } from './schema-work.ts';
 
 /** Schemas that are deeper or larger are taken to have such values. */
 const MAX_DEPTH = 60;
@@ -14,7 +15,7 @@ const MAX_NODES = 20_000;
 
 /**
  * Upstreams list only texts, have no recursion, and know no objects of any members: such values come
- * as texts (`"1"` of `enum: [1, 2]`, `"{…}"` of an object without declared properties).
+ * as texts (`"1"` of `enum: [1, 2]`, `"{…}"` of an object without declared properties, `"5"` of any value).
  */
 export function holdsTexts(root: SchemaNode, reader: SchemaReader): boolean {
   return new SchemaWalk(reader).holdsTexts(root);
@@ -22,12 +23,14 @@ export function holdsTexts(root: SchemaNode, reader: SchemaReader): boolean {
 
 class SchemaWalk {
   readonly #reader: SchemaReader;
+  readonly #work: SchemaWork;
   /** The nodes from the root down to the one looked at. */
   readonly #open = new Set<SchemaNode>();
   readonly #done = new Set<SchemaNode>();
 
   constructor(reader: SchemaReader) {
     this.#reader = reader;
+    this.#work = new SchemaWork(reader);
   }
 
   holdsTexts(node: SchemaNode): boolean {
@@ -35,6 +38,7 @@ class SchemaWalk {
     const isRecursive = this.#open.has(node);
     if (isRecursive || this.#open.size >= MAX_DEPTH || this.#done.size >= MAX_NODES) return true;
     if (node.lists.some(listsOthers) || isAnyObject(node)) return true;
+    if (this.#work.isAnyValue(node)) return true;
     this.#open.add(node);
     const found = this.#below(node).some((child) => this.holdsTexts(child));
     this.#open.delete(node);

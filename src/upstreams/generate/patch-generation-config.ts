@@ -4,7 +4,7 @@ import { isJsonObject, type JsonObject, type JsonValue, readNumber } from '../..
 import type { EncodeTarget, PatchTarget } from '../upstream.ts';
 import { editFields } from './edits.ts';
 import { budgetIn, patchThinking } from './patch-thinking.ts';
-import { cleanResponseSchema } from './schema/clean-response-schema.ts';
+import { cleanRelayedResponseSchema } from './schema/clean-response-schema.ts';
 import { fitOutputLimit } from './thinking.ts';
 
 export function patchGenerationConfig(config: JsonObject, target: PatchTarget): JsonObject {
@@ -42,5 +42,5 @@ function responseSchema(
   { receipt }: EncodeTarget,
 ): JsonValue | undefined {
   if (!isJsonObject(schema)) return schema;
-  return cleanResponseSchema(schema, { receipt, path: 'generationConfig.responseSchema' });
+  return cleanRelayedResponseSchema(schema, { receipt, path: 'generationConfig.responseSchema' });
 }

@@ -6,12 +6,10 @@ import { gatherSource } from './gather.ts';
 import { type CleanOptions, createSchemaMemo } from './schema-memo.ts';
 import { writeNode } from './write-node.ts';
 
-const cleanRemembered = createSchemaMemo({
-  ordered: true,
-  nullKeyword: true,
-  restored: true,
-  clean: cleanRoot,
-});
+const SHARED = { ordered: true, nullKeyword: true, clean: cleanRoot };
+
+const cleanRestored = createSchemaMemo({ ...SHARED, restored: true });
+const cleanRelayed = createSchemaMemo({ ...SHARED, restored: false });
 
 /**
  * The `responseSchema` of a request (generate-content `Schema`), with `propertyOrdering` so that
@@ -24,9 +22,17 @@ export function cleanResponseSchema(
   options: CleanOptions,
 ): JsonObject | undefined {
   if (schema === true) return undefined;
-  if (isJsonObject(schema)) return cleanRemembered(schema, options);
+  if (isJsonObject(schema)) return cleanRestored(schema, options);
   options.receipt.add('repaired', options.path, 'not a schema');
   return undefined;
+}
+
+/** The same for a client that is shown the answer as the upstream writes it. */
+export function cleanRelayedResponseSchema(
+  schema: JsonObject,
+  options: CleanOptions,
+): JsonObject | undefined {
+  return cleanRelayed(schema, options);
 }
 
 function cleanRoot(cleaning: Cleaning, schema: JsonObject): JsonObject | undefined {

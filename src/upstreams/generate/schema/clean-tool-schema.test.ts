@@ -410,7 +410,15 @@ test('maps and empty objects travel as JSON text without invented properties (P0
   });
   expect(cleanProperty({ description: 'anything' })).toEqual({
     type: 'string',
-    description: 'anything (any value, as plain or JSON text)',
+    description: 'anything (any value, as JSON text: texts in quotes)',
+  });
+});
+
+test('a client that sees calls as they come is not promised that quotes go', () => {
+  const options = { receipt: createReceipt(), path: PATH };
+  const { parameters } = cleanRelayedToolSchema({ properties: { x: {} } }, options);
+  expect(parameters?.properties).toEqual({
+    x: { type: 'string', description: '(any value, as plain or JSON text)' },
   });
 });
 

@@ -25,6 +25,9 @@ import { composeDescription, sayJson, sayShape } from './plain-words.ts';
 import { toNumber } from './read-constraints.ts';
 import { isKnownFormat, readTypeName, type TypeName } from './schema-type.ts';
 
+/** Texts that are no JSON come back as they are; quotes keep a text apart that looks like a number. */
+const ANY_VALUE = 'any value, as JSON text: texts in quotes';
+
 /** The node for a schema; undefined when the schema allows no value at all. */
 function writeSource(
   cleaning: Cleaning,
@@ -126,7 +129,7 @@ export function writeText(
   facets: Facets,
   what: 'an object' | 'any value',
 ): JsonObject {
-  addHint(facets, textWords(facets, what));
+  addHint(facets, textWords(cleaning, facets, what));
   for (const [name, value] of facets.samples) addHint(facets, `${name} ${sayJson(value)}`);
   facets.samples.clear();
   for (const [name, { value, path }] of facets.limits) {
@@ -140,10 +143,14 @@ export function writeText(
   return finishNode(cleaning, facets, typeField(cleaning, facets, 'string'));
 }
 
-function textWords(facets: Facets, what: 'an object' | 'any value'): string {
+function textWords(
+  { restored }: Cleaning,
+  facets: Facets,
+  what: 'an object' | 'any value',
+): string {
   const { unexpanded } = facets;
   if (unexpanded !== undefined) return `JSON text of ${unexpanded}`;
-  if (what === 'any value') return 'any value, as plain or JSON text';
+  if (what === 'any value') return restored ? ANY_VALUE : 'any value, as plain or JSON text';
   return `JSON text of ${otherNames(facets)}`;
 }
 
