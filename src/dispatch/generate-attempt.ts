@@ -134,6 +134,7 @@ export class GenerateAttempt {
     const { call, lease, options, prepared } = this.#input;
     const decoder = lease.upstream.createDecoder({
       signatureFamily: prepared.signatureFamily,
+      body: prepared.body,
       access: this.#access,
       placesCitations: this.#placesCitations(),
       showsDrafts: prepared.lane === 'translate' && (call.canonical().imageDrafts ?? 0) > 0,

@@ -127,6 +127,23 @@ test('V054: MAX_TOKENS is max-tokens, with a call tool-calls, and may be empty',
   expect(reasonOf(cut([]))).toBe('max-tokens');
 });
 
+test('STOP with nothing before it is an answer where the request has stop sequences, else an error', () => {
+  const endOf = (stopSequences: string[], ...frames: readonly JsonObject[]) => {
+    const body = { contents: [], generationConfig: { stopSequences } };
+    const createId = (prefix: string) => prefix;
+    const decoder = createDecoder({ signatureFamily: 'alpha', createId, body }, () => 0);
+    return [...frames.flatMap((one) => decoder.push(one)), ...decoder.end()].at(-1);
+  };
+  const finished = { kind: 'finish', choices: [{ choice: 0, reason: 'stop', rawReason: 'STOP' }] };
+  expect(endOf(['END'], stop())).toMatchObject(finished);
+  expect(endOf(['END'], frame([thought('hm')]), stop())).toMatchObject(finished);
+  expect(endOf(['END'], { candidates: [{ finishReason: 'STOP' }] })).toMatchObject(finished);
+  expect(endOf([], stop())).toMatchObject({ kind: 'error' });
+  expect(endOf(['END'], frame([], { finishReason: 'OTHER' }))).toMatchObject({ kind: 'error' });
+  expect(endOf(['END'], frame([]))).toMatchObject({ kind: 'error' });
+  expect(endOf(['END'], { usageMetadata: {} })).toMatchObject({ kind: 'error' });
+});
+
 test.each([
   'SAFETY',
   'RECITATION',

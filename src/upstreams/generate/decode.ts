@@ -38,6 +38,7 @@ class GenerateDecoder implements Decoder {
   readonly #now: () => number;
   readonly #context: AnswerContext;
   readonly #secrets: readonly string[];
+  readonly #mayBeStopped: boolean;
   readonly #choices = new Map<number, ChoiceState>();
   #hasStarted = false;
   #hasEnded = false;
@@ -49,6 +50,7 @@ class GenerateDecoder implements Decoder {
   constructor(context: DecodeContext, now: () => number) {
     this.#now = now;
     this.#secrets = context.access === undefined ? [] : secretsOf(context.access);
+    this.#mayBeStopped = hasStops(context.body);
     let nextIndex = 0;
     const { callIdPrefix = 'call_' } = context;
     this.#context = {
@@ -92,7 +94,7 @@ class GenerateDecoder implements Decoder {
     }
     const ends: ChoiceEnd[] = [];
     for (const [choice, state] of choices) {
-      const end = readEnd(choice, state);
+      const end = readEnd(choice, state, this.#mayBeStopped);
       if (end instanceof Error) return this.#fail(end, events);
       ends.push(end);
       addGrounding(choice, state, events);
@@ -184,14 +186,26 @@ class GenerateDecoder implements Decoder {
 }
 
 /** The choice's ending, or why it has none. */
-function readEnd(choice: number, state: ChoiceState): ChoiceEnd | GatewayError {
+function readEnd(
+  choice: number,
+  state: ChoiceState,
+  mayBeStopped: boolean,
+): ChoiceEnd | GatewayError {
   const { blocks, rawReason, message, logprobs } = state;
+  const { hasContent, hasToolCalls } = blocks;
   if (rawReason === undefined) return pathFault('The upstream cut its answer off.');
-  const ending = readEnding(rawReason, blocks);
+  const ending = readEnding(rawReason, { hasContent, hasToolCalls, mayBeStopped });
   if (ending.kind === 'finished') {
     return { choice, reason: ending.reason, rawReason, message, logprobs };
   }
   return answerFault(ending.message, new Error(`Finish reason ${rawReason}: ${message ?? ''}`));
+}
+
+function hasStops(body: JsonObject | undefined): boolean {
+  const config = body?.generationConfig;
+  if (!isJsonObject(config)) return false;
+  const { stopSequences } = config;
+  return Array.isArray(stopSequences) && stopSequences.length > 0;
 }
 
 /** Grounding is placed when the whole text is known, while its last block is still open. */

@@ -6,6 +6,8 @@ export interface AnswerSoFar {
   /** True when there is anything but thoughts. */
   readonly hasContent: boolean;
   readonly hasToolCalls: boolean;
+  /** True when the request has stop sequences: one of them may be all there was to say. */
+  readonly mayBeStopped: boolean;
 }
 
 export type Ending =
@@ -40,6 +42,8 @@ export function readEnding(rawReason: string, answer: AnswerSoFar): Ending {
     // STOP, LANGUAGE, OTHER, NO_IMAGE, IMAGE_OTHER, and every reason newer than this table.
     default:
       if (answer.hasToolCalls) return { kind: 'finished', reason: 'tool-calls' };
+      // A stop sequence is left out of the text, and its reason is that of a natural end.
+      if (rawReason === 'STOP' && answer.mayBeStopped) return { kind: 'finished', reason: 'stop' };
       if (answer.hasContent) return { kind: 'finished', reason: 'stop' };
       return { kind: 'failed', message: 'The model gave an empty answer.' };
   }
