@@ -110,10 +110,11 @@ const PROXY_SCHEMA = {
     extprov: EXTPROV_SCHEMA,
     max_body_size: {
       type: 'integer',
-      minimum: 1,
+      // Below it no client would get a word through, which is nobody's wish.
+      minimum: 16_384,
       maximum: 2_147_483_647,
       default: 104_857_600,
-      description: 'Largest request body, in bytes.',
+      description: 'Largest body of a model request, in bytes; at least `16384`.',
     },
     trusted_proxies: {
       ...TEXTS,

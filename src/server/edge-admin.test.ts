@@ -56,6 +56,17 @@ test('every admin route asks for the console credential', async () => {
   expect(admin.map((route) => route.access)).toEqual(['console']);
 });
 
+test('the limit of model requests does not bind the admin API, where it is changed', async () => {
+  const settings = { maxBodyBytes: 1 };
+  expect(await statusWith(settings)).toBe(200);
+  const edge = await startEdge({ settings, adminRoutes: [echo] });
+  running.push(edge);
+  const headers = { 'content-type': 'application/json' };
+  const body = '{"a":1}';
+  const chat = await fetch(`${edge.url}/v1/chat/completions`, { method: 'POST', headers, body });
+  expect(chat.status).toBe(413);
+});
+
 const routes: readonly AdminRoute[] = (['GET', 'PUT', 'PATCH', 'DELETE'] as const).map(
   (method) => ({
     ...echo,

@@ -14,6 +14,7 @@ import { readJsonBody } from './gates/body.ts';
 import { authenticateConsole, checkBrowserCall } from './gates/console.ts';
 import { readCredentials } from './gates/credentials.ts';
 import { classifyPeer, type PeerInput } from './gates/locality.ts';
+import type { ByteLimits } from './gates/read-bytes.ts';
 import { sendError, sendJson } from './respond.ts';
 
 export interface MatchedAdminRoute {
@@ -97,6 +98,14 @@ async function letIn(
 /** Nobody has shown a credential yet: enough for one, and nothing that costs memory. */
 const MOST_OF_STRANGERS = { maxBytes: 16_384, limitOf: 'this route' };
 
+/** However small the limit of model requests is: what is set here must be possible to set again. */
+const LEAST_FOR_OPERATORS = 104_857_600;
+
+/** A model request that is tried out here may be as large as there. */
+function mostOfOperators({ maxBytes }: ByteLimits): Pick<ByteLimits, 'maxBytes' | 'limitOf'> {
+  return { maxBytes: Math.max(maxBytes, LEAST_FOR_OPERATORS), limitOf: 'the admin API' };
+}
+
 /** Reads a body where one was sent, and takes none where the route has no use for it. */
 async function readBody(
   edge: Edge,
@@ -111,9 +120,8 @@ async function readBody(
     throw invalidRequest('body', `${route.method} ${route.path} takes no body.`);
   }
   const input = bodyInput(edge, exchange);
-  const body = await readJsonBody(
-    route.access === 'public' ? { ...input, ...MOST_OF_STRANGERS } : input,
-  );
+  const limits = route.access === 'public' ? MOST_OF_STRANGERS : mostOfOperators(input);
+  const body = await readJsonBody({ ...input, ...limits });
   exchange.abort.signal.throwIfAborted();
   return body;
 }

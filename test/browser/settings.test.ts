@@ -181,6 +181,28 @@ describe.skipIf(isWithoutBrowser)('the settings in the console', () => {
     expect(console.settings().quota).toEqual(before);
   });
 
+  test('a size is read with its unit, and what cannot be read is refused where it is written', async () => {
+    const page = await console.open(NETWORK);
+    const control = page.getByLabel('Largest request');
+    const held = () => console.settings().maxBodyBytes;
+    await write('16 MB')(control);
+    await expect.poll(held).toBe(16 * 1_048_576);
+    await expect.poll(() => control.inputValue()).toBe('16,777,216');
+    for (const [text, reason] of [
+      ['16 apples', 'Must be a number of bytes, or one with KB, MB or GB'],
+      ['16', 'From 16 KiB to 2 GiB'],
+    ] as const) {
+      await write(text)(control);
+      await page.getByText(reason).waitFor();
+      expect([await control.inputValue(), held()]).toEqual([text, 16 * 1_048_576]);
+    }
+    await write('1e6')(control);
+    await expect.poll(held).toBe(1_000_000);
+    await page.goto(console.url + POOL);
+    await write('2 min')(page.getByLabel('Longest wait'));
+    await page.getByText('Must be a number').waitFor();
+  });
+
   test('what the gateway refuses stays where it was written, with the reason', async () => {
     const page = await console.open(NETWORK);
     const host = page.getByLabel('Address', { exact: true });

@@ -23,8 +23,8 @@ test('a section names what wins over the file in it, and keeps a change for late
     max_body_size: { origin: 'environment', name: 'ABV_MAX_BODY_SIZE', value: 5000 },
   };
   expect(await call('GET', '/api/config/network')).toMatchObject({ overrides });
-  const changed = await call('PATCH', '/api/config/network', { max_body_size: 9000 });
-  expect(changed).toMatchObject({ values: { max_body_size: 9000 }, overrides });
+  const changed = await call('PATCH', '/api/config/network', { max_body_size: 90_000 });
+  expect(changed).toMatchObject({ values: { max_body_size: 90_000 }, overrides });
   expect(app.config.current().maxBodyBytes).toBe(5000);
   const upstreams = await call('GET', '/api/config/upstreams');
   expect(upstreams).toMatchObject({

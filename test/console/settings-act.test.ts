@@ -77,8 +77,8 @@ const ACTS: Readonly<Record<string, Act>> = {
   },
   'proxy.max_body_size': {
     section: 'network',
-    patch: { max_body_size: 100 },
-    see: async () => (await ask({ system: 'x'.repeat(200) })).status,
+    patch: { max_body_size: 16_384 },
+    see: async () => (await ask({ system: 'x'.repeat(20_000) })).status,
     before: 200,
     after: 413,
   },

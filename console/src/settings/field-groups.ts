@@ -62,7 +62,7 @@ const NETWORK_FIELDS: readonly Field[] = [
     path: ['max_body_size'],
     variable: 'ABV_MAX_BODY_SIZE',
     fallback: 104_857_600,
-    least: 1,
+    least: 16_384,
     most: 2_147_483_647,
     isWhole: true,
     unit: 'bytes',

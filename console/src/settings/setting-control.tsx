@@ -6,13 +6,8 @@ import { useTranslation } from 'react-i18next';
 import { accountsQuery } from '../api/queries/accounts.ts';
 import type { AccountField, ChoiceField, SwitchField } from './fields.ts';
 import { ListControl } from './list-control.tsx';
-import {
-  type ControlProps,
-  describedBy,
-  NumberControl,
-  SecretControl,
-  TextControl,
-} from './typed-controls.tsx';
+import { NumberControl } from './number-control.tsx';
+import { type ControlProps, describedBy, SecretControl, TextControl } from './typed-controls.tsx';
 
 export function SettingControl({ field, ...rest }: ControlProps) {
   switch (field.kind) {

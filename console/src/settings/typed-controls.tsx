@@ -1,14 +1,12 @@
 // Controls that one types into: what was typed counts when the field is left, and stays there when it is refused.
 
-import { Button, NumberInput, PasswordInput, TextInput } from '@mantine/core';
+import { Button, PasswordInput, TextInput } from '@mantine/core';
 import { type KeyboardEvent, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { useConfirm } from '../components/use-confirm.tsx';
-import { useFormat } from '../components/use-format.ts';
-import type { Field, NumberField, SecretField, TextField } from './fields.ts';
+import type { Field, SecretField, TextField } from './fields.ts';
 import { isSecretSet } from './section-values.ts';
 import type { Setting } from './use-setting.ts';
-import { writeBytes } from './write-bytes.ts';
 
 export interface ControlProps<Kind extends Field = Field> {
   readonly field: Kind;
@@ -18,59 +16,6 @@ export interface ControlProps<Kind extends Field = Field> {
 
 /** Ties a control to its hint. */
 export const describedBy = (id: string) => ({ id, 'aria-describedby': `${id}-hint` }) as const;
-
-export function NumberControl({ field, setting, id }: ControlProps<NumberField>) {
-  const { t } = useTranslation();
-  const format = useFormat();
-  const saved = typeof setting.value === 'number' ? setting.value : undefined;
-  const [draft, setDraft] = useState<number | string>();
-  const typed = draft ?? saved ?? '';
-  const { least, most, isWhole, unit } = field;
-  const isBad =
-    typeof typed === 'number' && (typed < least || typed > most || (isWhole && typed % 1 !== 0));
-  const commit = (): void => {
-    const next = typeof typed === 'number' ? typed : undefined;
-    if (isBad || setting.refusal !== undefined) return;
-    if (next !== saved) setting.save(next ?? null, () => setDraft(unless(typed)));
-    else if (!setting.isSaving) setDraft(undefined);
-  };
-  return (
-    <NumberInput
-      {...describedBy(id)}
-      value={typed}
-      placeholder={t('settings.fallback', { value: writeAmount(field, format.number) })}
-      min={least}
-      max={most}
-      clampBehavior="none"
-      allowDecimal={!isWhole}
-      thousandSeparator={field.id === 'port' ? '' : ','}
-      hideControls
-      disabled={!setting.isLoaded}
-      rightSectionWidth={unit === undefined ? 0 : 84}
-      rightSection={
-        unit === undefined ? undefined : (
-          <span className="setting-unit">
-            {unit === 'bytes' && typeof typed === 'number'
-              ? writeBytes(typed)
-              : t(`settings.units.${unit}`)}
-          </span>
-        )
-      }
-      error={
-        isBad
-          ? t('settings.outOfRange', { least: format.number(least), most: format.number(most) })
-          : setting.refusal
-      }
-      onChange={(next) => {
-        if (next === typed) return;
-        setting.forgetRefusal();
-        setDraft(next);
-      }}
-      onBlur={commit}
-      onKeyDown={onEnter(commit)}
-    />
-  );
-}
 
 export function TextControl({ field, setting, id }: ControlProps<TextField>) {
   const { t } = useTranslation();
@@ -156,21 +101,12 @@ export function SecretControl({ field, setting, id }: ControlProps<SecretField>)
 }
 
 /** What was saved is no draft any more; what was typed since is. */
-function unless<Value>(saved: Value) {
+export function unless<Value>(saved: Value) {
   return (draft: Value | undefined): Value | undefined => (draft === saved ? undefined : draft);
 }
 
-function onEnter(commit: () => void) {
+export function onEnter(commit: () => void) {
   return (event: KeyboardEvent): void => {
     if (event.key === 'Enter') commit();
   };
-}
-
-function writeAmount(
-  { fallback, unit, id }: NumberField,
-  write: (value: number) => string,
-): string {
-  // A port is a name, not an amount.
-  if (id === 'port') return String(fallback);
-  return unit === 'bytes' ? writeBytes(fallback) : write(fallback);
 }

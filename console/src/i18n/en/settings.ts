@@ -43,6 +43,9 @@ export const settings = {
   on: 'On',
   off: 'Off',
   outOfRange: 'From {{least}} to {{most}}',
+  notWhole: 'Whole numbers only',
+  unreadable: 'Must be a number',
+  unreadableSize: 'Must be a number of bytes, or one with KB, MB or GB',
   tooShort: 'At least {{least}} characters',
   secretSet: 'Set, not shown',
   secretUnset: 'None is set',
@@ -109,7 +112,7 @@ export const settings = {
     port: { name: 'Port', hint: '0 takes a free one.' },
     maxBodySize: {
       name: 'Largest request',
-      hint: 'Bodies that are longer are refused with 413.',
+      hint: 'Model requests that are longer are refused with 413. May be written as 16 MB.',
     },
     fetchRemoteMedia: {
       name: 'Fetch remote media',

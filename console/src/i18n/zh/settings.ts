@@ -43,6 +43,9 @@ export const settings: Translated<typeof english> = {
   on: '开启',
   off: '关闭',
   outOfRange: '{{least}} 至 {{most}}',
+  notWhole: '只能是整数',
+  unreadable: '必须是数字',
+  unreadableSize: '必须是字节数，或带 KB、MB、GB 的数字',
   tooShort: '至少 {{least}} 个字符',
   secretSet: '已设置，可替换',
   secretUnset: '未设置',
@@ -94,7 +97,7 @@ export const settings: Translated<typeof english> = {
     signInLink: { name: '启动时的登录链接', hint: '打印一个链接，供本机浏览器登录一次。' },
     host: { name: '地址', hint: '127.0.0.1 仅服务本机，0.0.0.0 服务整个网络。' },
     port: { name: '端口', hint: '0 表示使用空闲端口。' },
-    maxBodySize: { name: '最大请求', hint: '更长的请求以 413 拒绝。' },
+    maxBodySize: { name: '最大请求', hint: '更长的模型请求以 413 拒绝。可写作 16 MB。' },
     fetchRemoteMedia: {
       name: '获取远程媒体',
       hint: '获取请求以 https 地址引用的图片和文档，仅限公共主机。',

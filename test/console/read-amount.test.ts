@@ -1,0 +1,54 @@
+// Amounts as people write them into the settings.
+
+import { expect, test } from 'vitest';
+import { readAmount, writeGrouped } from '../../console/src/settings/read-amount.ts';
+
+const SIZE = { isSize: true, words: ['字节'] };
+const HOURS = { isSize: false, words: ['hours'] };
+const MIB = 1_048_576;
+
+test.each([
+  ['16 MB', 16 * MIB],
+  ['50mb', 50 * MIB],
+  ['1.5 GiB', 1536 * MIB],
+  ['64k', 65_536],
+  ['1e6', 1_000_000],
+  ['104,857,600', 104_857_600],
+  ['104 857 600 bytes', 104_857_600],
+  ['１６ ＭＢ', 16 * MIB],
+  ['100 字节', 100],
+  ['0.1 kB', 102],
+])('a size written as %s is read whole', (text, value) => {
+  expect(readAmount(text, SIZE)).toEqual({ kind: 'value', value });
+});
+
+test.each([
+  '16 apples',
+  'MB',
+  '1,5',
+  '16 MB MB',
+  '1 2',
+  '.',
+  'e6',
+  '0x10',
+  '1e999',
+  '--1',
+  '16 Mbit',
+])('%s is not taken for what stands at its beginning', (text) => {
+  expect(readAmount(text, SIZE)).toEqual({ kind: 'unreadable' });
+});
+
+test('an amount that is no size takes its own unit and no other', () => {
+  expect(readAmount('12 hours', HOURS)).toEqual({ kind: 'value', value: 12 });
+  expect(readAmount('.5', HOURS)).toEqual({ kind: 'value', value: 0.5 });
+  expect(readAmount('-3', HOURS)).toEqual({ kind: 'value', value: -3 });
+  expect(readAmount('30 min', HOURS)).toEqual({ kind: 'unreadable' });
+  expect(readAmount('16 MB', HOURS)).toEqual({ kind: 'unreadable' });
+  expect(readAmount(' ', HOURS)).toEqual({ kind: 'none' });
+});
+
+test('what is shown is read back as the same amount', () => {
+  for (const value of [0, 0.01, 1, 1234.5, 104_857_600, 1_099_511_627_776]) {
+    expect(readAmount(writeGrouped(value), SIZE)).toEqual({ kind: 'value', value });
+  }
+});
