@@ -20,6 +20,7 @@ const AUDIO_BYTES_PER_TOKEN = 1000;
 const VIDEO_BYTES_PER_TOKEN = 1500;
 const DOCUMENT_BYTES_PER_TOKEN = 300;
 const URL_TOKENS = IMAGE_TOKENS;
+
 /** An estimate, not rounded. */
 export function promptSize({ system, turns, tools }: Countable): number {
   let tokens = 0;
@@ -87,6 +88,7 @@ function mediaTokens({ modality, source }: MediaPart): number {
   }
 }
 
-function textTokens(text: string): number {
+/** An estimate, not rounded. */
+export function textTokens(text: string): number {
   return Buffer.byteLength(text) / BYTES_PER_TOKEN;
 }

@@ -4,17 +4,20 @@ import { askedBefore } from '../canonical/asked-before.ts';
 import { createReceipt, type Receipt } from '../canonical/receipt.ts';
 import { createTranscript } from '../canonical/transcript.ts';
 import type { Clock } from '../lib/clock.ts';
+import { once } from '../lib/once.ts';
 import type { Lease } from '../pool/pool.ts';
 import type { GenerateCall, ReplyContext } from '../protocols/protocol.ts';
 import type { SignatureKeeper } from '../signatures/keeper.ts';
 import type { AccountAccess, Decoder, UpstreamStream } from '../upstreams/upstream.ts';
 import { type AnswerRules, createAnswerRules } from './answer-rules.ts';
+import type { AnswerText } from './answer-text.ts';
 import { type AnswerWatch, createAnswerWatch } from './answer-watch.ts';
 import { type AttemptPlan, abortError } from './attempts.ts';
 import type { CallContext, GenerateAnswer } from './dispatcher.ts';
+import { createMissingUsage, type MissingUsage } from './missing-usage.ts';
 import { noteCommit } from './note-answer.ts';
 import type { PreparedBody } from './prepare.ts';
-import { relayReply, relayStream } from './relay.ts';
+import { type RelayInput, relayReply, relayStream } from './relay.ts';
 import type { TokenEstimator } from './token-estimate.ts';
 import { translateReply, translateStream } from './translate.ts';
 
@@ -38,8 +41,11 @@ export interface GenerateAttemptInput {
 export class GenerateAttempt {
   readonly #input: GenerateAttemptInput;
   readonly #watch: AnswerWatch;
+  /** Asked more than once of one answer, and the same each time. */
+  readonly #estimatePrompt: () => number;
   #access: AccountAccess | undefined;
   #decoder: Decoder | undefined;
+  #missingUsage: MissingUsage | undefined;
 
   constructor(input: GenerateAttemptInput) {
     this.#input = input;
@@ -51,6 +57,7 @@ export class GenerateAttempt {
       transcript: context.record.keepsAnswers ? createTranscript() : undefined,
       toldUsage: () => this.#decoder?.usage,
     });
+    this.#estimatePrompt = once(() => options.estimator.estimate(call.canonical()));
   }
 
   async run(): Promise<GenerateAnswer> {
@@ -97,18 +104,28 @@ export class GenerateAttempt {
   }
 
   async #stream(frames: UpstreamStream): Promise<GenerateAnswer> {
-    const { call, context, prepared } = this.#input;
+    const { call, prepared } = this.#input;
     const input = this.#laneInput(frames);
     const chunks =
       prepared.lane === 'relay' && call.relay !== undefined
         ? relayStream(input, call.relay.createStreamWriter(this.#replyContext()))
-        : translateStream(
-            { ...input, ...this.#rules(context.receipt) },
-            call.createStreamWriter(this.#replyContext()),
-          );
+        : this.#translate(input);
     // From the commit point on the lease lives as long as the stream.
     chunks.putBack(await chunks.next(), () => this.#release());
     return { kind: 'stream', chunks };
+  }
+
+  #translate(input: RelayInput): AnswerText {
+    const { call, context, options } = this.#input;
+    const missingUsage = createMissingUsage({
+      estimator: options.estimator,
+      estimatePrompt: this.#estimatePrompt,
+    });
+    this.#missingUsage = missingUsage;
+    return translateStream(
+      { ...input, ...this.#rules(context.receipt), missingUsage },
+      call.createStreamWriter(this.#replyContext()),
+    );
   }
 
   /** Tells the pool how the stream ended. */
@@ -116,10 +133,18 @@ export class GenerateAttempt {
     const { lease, context } = this.#input;
     const { error, isFinished } = this.#watch;
     context.record.error = context.signal.aborted ? abortError(context.signal) : error;
+    if (!isFinished) this.#settleUsage();
+    if (this.#watch.usage?.isEstimate) context.record.isEstimate = true;
     if (isFinished) this.#succeed();
     else if (error?.failure !== undefined && !context.signal.aborted) {
       lease.release({ kind: 'failure', failure: error.failure });
     } else lease.release({ kind: 'neutral' });
+  }
+
+  /** Of an answer that was not heard to its end: what was told of it so far, else an estimate. */
+  #settleUsage(): void {
+    const usage = this.#missingUsage?.estimate(this.#watch.usage);
+    if (usage !== undefined) this.#watch.see({ kind: 'usage', usage });
   }
 
   #succeed(): void {
@@ -127,10 +152,12 @@ export class GenerateAttempt {
     lease.release({ kind: 'success' });
     // A relayed call has no canonical form yet, and an estimate is not worth building one.
     if (prepared.lane === 'relay') return;
-    options.estimator.observe(call.canonical(), this.#watch.usage?.promptTokens ?? 0);
+    const usage = this.#watch.usage;
+    if (usage === undefined || usage.isEstimate === true) return;
+    options.estimator.observe(call.canonical(), usage.promptTokens);
   }
 
-  #laneInput(frames: UpstreamStream) {
+  #laneInput(frames: UpstreamStream): RelayInput {
     const { call, lease, options, prepared } = this.#input;
     const decoder = lease.upstream.createDecoder({
       signatureFamily: prepared.signatureFamily,
@@ -171,7 +198,7 @@ export class GenerateAttempt {
       createId: options.createId,
       createdAt,
       isSearchNamed,
-      estimatePrompt: () => options.estimator.estimate(call.canonical()),
+      estimatePrompt: this.#estimatePrompt,
     };
   }
 }

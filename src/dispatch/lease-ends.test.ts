@@ -73,10 +73,14 @@ test.each(['cut', 'error', 'left', 'whole'])(
   },
 );
 
-test('a stream of which nothing was told has no usage, not one of zero', async () => {
+test('a stream of which nothing was told has an estimate for its usage, not zero', async () => {
   const bench = benchOf(() => ({ frames: ['Hel', 'cut'] }));
   await collect(await bench.generate({ stream: true }));
-  expect(bench.context.record.answers?.map(({ usage }) => usage)).toEqual([undefined]);
+  const [answer] = bench.context.record.answers ?? [];
+  expect(answer?.usage).toMatchObject({ isEstimate: true });
+  expect(answer?.usage?.promptTokens).toBeGreaterThan(0);
+  expect(answer?.usage?.answerTokens).toBeGreaterThan(0);
+  expect(bench.context.record.isEstimate).toBe(true);
 });
 
 test('what strict mode refuses is nobody’s fault, and gives the account back', async () => {

@@ -5,6 +5,8 @@ import { type Countable, promptSize } from '../canonical/prompt-size.ts';
 export interface TokenEstimator {
   /** Whole tokens, at least 1. */
   estimate(request: Countable): number;
+  /** Whole tokens of text that is so many by rule of thumb. */
+  estimateText(size: number): number;
   /** What the upstream counted for a request, to calibrate later estimates. */
   observe(request: Countable, promptTokens: number): void;
 }
@@ -22,6 +24,7 @@ export function createTokenEstimator(): TokenEstimator {
   let offered = 0;
   return {
     estimate: (request) => Math.max(1, Math.ceil(promptSize(request) * factor)),
+    estimateText: (size) => Math.ceil(size * factor),
     observe(request, promptTokens) {
       offered += 1;
       if (offered > ALL_OBSERVED && offered % OBSERVED_LATER !== 0) return;

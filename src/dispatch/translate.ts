@@ -8,6 +8,7 @@ import type { AnswerTransform } from '../transforms/answer/index.ts';
 import type { Decoder, Frame, UpstreamStream } from '../upstreams/upstream.ts';
 import { type AnswerLane, AnswerText } from './answer-text.ts';
 import type { AnswerWatch } from './answer-watch.ts';
+import type { MissingUsage } from './missing-usage.ts';
 
 export interface TranslateInput {
   readonly frames: UpstreamStream;
@@ -17,6 +18,8 @@ export interface TranslateInput {
   readonly transform: AnswerTransform;
   /** True when the rest of the answer is not needed; the decoder's ending then closes it. */
   readonly isComplete?: (() => boolean) | undefined;
+  /** Of a stream: what it used, should it be complete before the upstream tells. */
+  readonly missingUsage?: MissingUsage | undefined;
 }
 
 /** The client's stream: `AnswerText` says when its items come and what becomes of failures. */
@@ -70,11 +73,23 @@ class TranslateLane implements AnswerLane {
   }
 
   #take(decoded: readonly CanonicalEvent[]): void {
-    const { watch } = this;
-    for (const event of this.#input.transform(decoded)) {
-      watch.see(event);
-      if (event.kind === 'error' && !watch.isCommitted) throw event.error;
-      this.text += this.#writer.write(event);
+    const { transform, missingUsage, isComplete } = this.#input;
+    if (missingUsage !== undefined) for (const event of decoded) missingUsage.see(event);
+    for (const event of transform(decoded)) {
+      if (event.kind === 'finish' && isComplete?.() === true) this.#tellUsage();
+      this.#write(event);
     }
+  }
+
+  #tellUsage(): void {
+    const usage = this.#input.missingUsage?.estimate(this.watch.usage);
+    if (usage !== undefined) this.#write({ kind: 'usage', usage });
+  }
+
+  #write(event: CanonicalEvent): void {
+    const { watch } = this;
+    watch.see(event);
+    if (event.kind === 'error' && !watch.isCommitted) throw event.error;
+    this.text += this.#writer.write(event);
   }
 }

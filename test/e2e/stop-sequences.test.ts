@@ -1,4 +1,4 @@
-// Stop sequences at the very beginning of an answer: it is empty, and a success on every surface.
+// Answers that end at a stop sequence: before their first word, or before the upstream told its usage.
 
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { isJsonObject, type JsonObject, parseJson } from '../../src/lib/json.ts';
@@ -38,17 +38,20 @@ interface Surface {
   readonly empty: object;
 }
 
+const streamed = (stream: boolean) =>
+  stream ? { stream, stream_options: { include_usage: true } } : { stream };
+
 const SURFACES: readonly Surface[] = [
   {
     name: 'chat',
     path: () => '/v1/chat/completions',
-    body: (stop, stream) => ({ model: MODEL, stream, stop, messages: ASKED }),
+    body: (stop, stream) => ({ ...streamed(stream), model: MODEL, stop, messages: ASKED }),
     empty: { choices: [{ message: { content: '', refusal: null }, finish_reason: 'stop' }] },
   },
   {
     name: 'completions',
     path: () => '/v1/completions',
-    body: (stop, stream) => ({ model: MODEL, stream, stop, prompt: 'Say something' }),
+    body: (stop, stream) => ({ ...streamed(stream), model: MODEL, stop, prompt: 'Say something' }),
     empty: { choices: [{ text: '', finish_reason: 'stop' }] },
   },
   {
@@ -127,3 +130,31 @@ test.each([false, true])(
     expect(upstream.calls).toHaveLength(2);
   },
 );
+
+describe('a stream the gateway ends before the upstream tells its usage', () => {
+  const silent = (text: string): JsonObject => ({ ...frameOf(text), usageMetadata: {} });
+  const UNTOLD = /"(?:input|output|prompt|completion|total)_tokens":0/;
+
+  beforeEach(() => {
+    const frames = [silent('One two three '), silent('END and more')];
+    upstream.script({ model: () => ({ kind: 'frames', frames }) });
+  });
+
+  test.each(SURFACES.slice(0, 3))('$name: tells an estimate', async (surface) => {
+    const { text } = await ask(surface, ['END'], true);
+    expect(checkStreamText(surface.name, text)).toBe('success');
+    const usage = text.slice(text.lastIndexOf('"usage":{'));
+    expect(usage).toMatch(/(?:input|prompt)_tokens/);
+    expect(usage).not.toMatch(UNTOLD);
+    expect(text).not.toContain('isEstimate');
+  });
+
+  test('messages: ends with the prompt it began with', async () => {
+    const [, , messages] = SURFACES;
+    if (messages === undefined) throw new Error('No such surface.');
+    const { text } = await ask(messages, ['END'], true);
+    const counts = [...text.matchAll(/"input_tokens":(\d+)/g)].map(([, count]) => count);
+    expect(new Set(counts).size).toBe(1);
+    expect(counts).toHaveLength(2);
+  });
+});
