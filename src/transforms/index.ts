@@ -19,6 +19,7 @@ import { restoreSignatures } from './restore-signatures.ts';
 import { startWithUser } from './start-with-user.ts';
 import { steerSearch } from './steer-search.ts';
 import { limitStops } from './stop-sequences.ts';
+import { tellFreeFormat } from './tell-free-format.ts';
 import type { Transform, TransformContext } from './transform.ts';
 
 /** Order matters: a rule may rely on what the ones before it established. */
@@ -39,6 +40,7 @@ const TRANSFORMS: readonly Transform[] = [
   // Tools: those that are not allowed keep no others out.
   chooseTools,
   limitTools,
+  tellFreeFormat,
   steerSearch,
   // Figures: the output limit depends on the thinking budget.
   limitStops,

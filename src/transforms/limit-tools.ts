@@ -43,7 +43,8 @@ export const limitTools: Transform = (request, context) => {
   return limited;
 };
 
-function formatInWords(format: OutputFormat): string {
+/** What the model is told where its format cannot be sent as one. */
+export function formatInWords(format: OutputFormat): string {
   const only = 'When you answer, answer with one JSON value and nothing else around it.';
   switch (format.kind) {
     case 'text':

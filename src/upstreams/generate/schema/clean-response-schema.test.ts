@@ -53,6 +53,15 @@ test('a schema that allows any JSON cannot be sent', () => {
   expect(clean({ type: 'object', additionalProperties: true })).toBeUndefined();
 });
 
+test('a schema that is not sent leaves one note, and none of a text that is not sent either', () => {
+  const receipt = createReceipt();
+  const schema = { type: 'object', additionalProperties: { type: 'number' }, minProperties: 1 };
+  expect(cleanResponseSchema(schema, { receipt, path: 'schema' })).toBeUndefined();
+  expect(receipt.entries).toEqual([
+    { action: 'dropped', path: 'schema', reason: 'any JSON is allowed' },
+  ]);
+});
+
 test('null is said by the keyword, with nothing lost', () => {
   const receipt = createReceipt();
   const schema = {

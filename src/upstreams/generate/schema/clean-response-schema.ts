@@ -39,8 +39,13 @@ function cleanRoot(cleaning: Cleaning, schema: JsonObject): JsonObject | undefin
   const facets = createFacets('', 0);
   const refs = { pointer: '', outer: undefined };
   gatherSource(cleaning, facets, { all: [{ schema, path: '', refs, depth: 0 }], any: [] });
-  const node = writeNode(cleaning, facets);
-  if (node !== undefined && !facets.sentAsText) return node;
+  const notes: Parameters<Cleaning['note']>[] = [];
+  const node = writeNode({ ...cleaning, note: (...note) => notes.push(note) }, facets);
+  if (node !== undefined && !facets.sentAsText) {
+    for (const note of notes) cleaning.note(...note);
+    return node;
+  }
+  // What was noted of a text is not true of one that is not sent.
   if (Object.keys(schema).length > 0) cleaning.note('dropped', '', 'any JSON is allowed');
   return undefined;
 }
