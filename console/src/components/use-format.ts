@@ -17,6 +17,8 @@ export interface Format {
   relative(at: Time, now: number): string;
   /** Date and time with the zone. */
   absolute(at: Time): string;
+  /** Nov 21, 2026 */
+  date(at: Time): string;
   /** 14:05 */
   clock(at: Time): string;
 }
@@ -49,6 +51,7 @@ function createFormat(language: string, justNow: string): Format {
     timeStyle: 'long',
     hourCycle: 'h23',
   });
+  const date = new Intl.DateTimeFormat(language, { dateStyle: 'medium' });
   const clock = new Intl.DateTimeFormat(language, {
     hour: '2-digit',
     minute: '2-digit',
@@ -73,6 +76,7 @@ function createFormat(language: string, justNow: string): Format {
       return relative.format(Math.trunc(away / size), name);
     },
     absolute: (at) => absolute.format(readTime(at)),
+    date: (at) => date.format(readTime(at)),
     clock: (at) => clock.format(readTime(at)),
   };
 }

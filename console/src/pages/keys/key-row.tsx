@@ -8,13 +8,14 @@ import {
   IconPlayerPlay,
   IconTrash,
 } from '@tabler/icons-react';
+import type { TFunction } from 'i18next';
 import { useTranslation } from 'react-i18next';
 import type { Key } from '../../../../src/admin/contract.ts';
 import { Meter, type Tone } from '../../components/meter.tsx';
 import { useNow } from '../../components/now.tsx';
 import { StatusMark } from '../../components/status-mark.tsx';
 import { RelativeTime } from '../../components/times.tsx';
-import { readTime, useFormat } from '../../components/use-format.ts';
+import { type Format, readTime, useFormat } from '../../components/use-format.ts';
 import { isInCurfew } from './key-values.ts';
 
 export interface KeyActions {
@@ -150,21 +151,7 @@ function UseMeter({ used, limit, label }: UseMeterProps) {
 function KeyLimits({ row }: { readonly row: Key }) {
   const { t } = useTranslation();
   const format = useFormat();
-  const { allowedModels, maxAddresses, requestsPerMinute, tokensPerMinute, curfew } = row;
-  const limits: string[] = [];
-  if (typeof requestsPerMinute === 'number') {
-    limits.push(t('keys.limitRequests', { count: requestsPerMinute }));
-  }
-  if (typeof tokensPerMinute === 'number') {
-    limits.push(t('keys.limitTokens', { tokens: format.compact(tokensPerMinute) }));
-  }
-  if (allowedModels.length > 0) limits.push(t('keys.limitModels', { count: allowedModels.length }));
-  if (typeof maxAddresses === 'number') {
-    limits.push(t('keys.limitAddresses', { count: maxAddresses }));
-  }
-  if (curfew !== undefined && curfew !== null) {
-    limits.push(t('keys.limitCurfew', { from: curfew.from, to: curfew.to }));
-  }
+  const limits = listLimits(row, t, format);
   if (limits.length === 0) return <span className="dimmed">{t('keys.noLimits')}</span>;
   return (
     <span className="key-limits">
@@ -175,6 +162,23 @@ function KeyLimits({ row }: { readonly row: Key }) {
       ))}
     </span>
   );
+}
+
+function listLimits(row: Key, t: TFunction, format: Format): readonly string[] {
+  const { allowedModels, maxAddresses, requestsPerMinute, tokensPerMinute } = row;
+  const { dailyTokens, dailyImages, curfew, expiresAt } = row;
+  const say = <Limit,>(limit: Limit | null | undefined, words: (limit: Limit) => string) =>
+    limit === null || limit === undefined ? [] : [words(limit)];
+  return [
+    ...say(requestsPerMinute, (count) => t('keys.limitRequests', { count })),
+    ...say(tokensPerMinute, (count) => t('keys.limitTokens', { tokens: format.compact(count) })),
+    ...say(dailyTokens, (count) => t('keys.limitDayTokens', { tokens: format.compact(count) })),
+    ...say(dailyImages, (count) => t('keys.limitDayImages', { count })),
+    ...(allowedModels.length > 0 ? [t('keys.limitModels', { count: allowedModels.length })] : []),
+    ...say(maxAddresses, (count) => t('keys.limitAddresses', { count })),
+    ...say(curfew, ({ from, to }) => t('keys.limitCurfew', { from, to })),
+    ...say(expiresAt, (at) => t('keys.limitExpiry', { date: format.date(at) })),
+  ];
 }
 
 function KeyMenu({ row, actions }: { readonly row: Key; readonly actions: KeyActions }) {
