@@ -46,6 +46,9 @@ export function makeRow(index: number, now: number): RequestRow {
     stream: random() < 0.7,
     status: fault?.[0] ?? 200,
     outcome: fault === undefined ? 'ok' : 'error',
+    // As clients and upstreams break off.
+    ...(index % 31 === 4 ? { status: 499, outcome: 'cancelled' } : {}),
+    ...(index % 31 === 6 ? { status: 200, outcome: 'error' } : {}),
     model,
     routedModel: 'alpha-3-pro-high',
     upstreamModel: 'gemini-3-pro',
