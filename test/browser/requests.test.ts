@@ -1,3 +1,4 @@
+import type { Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { type ConsoleApp, isWithoutBrowser, startConsole } from './console-app.ts';
 
@@ -21,6 +22,19 @@ describe.skipIf(isWithoutBrowser)('the list of requests', () => {
   });
   afterEach(() => expect(console.problems).toEqual([]));
   afterAll(() => console?.close());
+
+  const open = async (): Promise<Page> => {
+    const page = await console.open('/requests');
+    await page.locator('.request-line').first().focus();
+    return page;
+  };
+
+  test('says of a request that was never sent that nothing was', async () => {
+    const page = await open();
+    await page.keyboard.press('Enter');
+    await page.getByRole('tab', { name: /Receipt/ }).click();
+    await page.getByText('Nothing was sent').waitFor();
+  });
 
   test('shows how a request ended beside its model, at every width', async () => {
     const page = await console.open('/requests');

@@ -105,6 +105,8 @@ export const requests = {
   accountsMore_other: '{{count}} accounts',
   noReceipt: 'Nothing was lost',
   noReceiptHint: 'Every field of the request reached the upstream as it was meant.',
+  nothingSent: 'Nothing was sent',
+  nothingSentHint: 'The request ended before it reached an upstream.',
   receiptActions: {
     dropped: 'dropped',
     approximated: 'approximated',

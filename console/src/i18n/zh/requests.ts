@@ -96,6 +96,8 @@ export const requests: Translated<typeof english> = {
   accountsMore_other: '{{count}} 个账号',
   noReceipt: '没有任何丢失',
   noReceiptHint: '请求的每个字段都如实到达上游。',
+  nothingSent: '没有发送任何内容',
+  nothingSentHint: '请求在到达上游之前就已结束。',
   receiptActions: {
     dropped: '已丢弃',
     approximated: '近似',

@@ -2,7 +2,7 @@
 
 import { IconReceipt } from '@tabler/icons-react';
 import { useTranslation } from 'react-i18next';
-import type { ReceiptLine } from '../../../../src/admin/contract.ts';
+import type { ReceiptLine, RequestDetail } from '../../../../src/admin/contract.ts';
 import { EmptyNote } from '../../components/empty-note.tsx';
 import type { Tone } from '../../components/meter.tsx';
 import { StatusMark } from '../../components/status-mark.tsx';
@@ -14,14 +14,16 @@ const TONES: Readonly<Record<ReceiptLine['action'], Tone>> = {
   repaired: 'idle',
 };
 
-export function ReceiptEntries({ entries }: { readonly entries: readonly ReceiptLine[] }) {
+export function ReceiptEntries({ detail }: { readonly detail: RequestDetail }) {
   const { t } = useTranslation();
+  const { receiptEntries: entries } = detail;
+  const wasSent = detail.attempts > 0;
   if (entries.length === 0) {
     return (
       <EmptyNote
         icon={<IconReceipt size={32} stroke={1.5} />}
-        title={t('requests.noReceipt')}
-        hint={t('requests.noReceiptHint')}
+        title={t(wasSent ? 'requests.noReceipt' : 'requests.nothingSent')}
+        hint={t(wasSent ? 'requests.noReceiptHint' : 'requests.nothingSentHint')}
       />
     );
   }

@@ -99,7 +99,7 @@ function RequestTabs({ detail }: { readonly detail: RequestDetail }) {
           <Attempts detail={detail} />
         </Tabs.Panel>
         <Tabs.Panel value="receipt" pt="md">
-          <ReceiptEntries entries={detail.receiptEntries} />
+          <ReceiptEntries detail={detail} />
         </Tabs.Panel>
         <Tabs.Panel value="bodies" pt="md">
           <Bodies detail={detail} />
