@@ -2,6 +2,17 @@ import type { Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { type ConsoleApp, isWithoutBrowser, startConsole } from './console-app.ts';
 
+const FOCUSED = `(() => {
+  const { activeElement: element } = document;
+  const row = element?.closest('[data-index]');
+  return row ? new URL(element.href).searchParams.get('id') : element?.tagName;
+})()`;
+
+const PLACE = `Number(document.activeElement?.closest('[data-index]')?.getAttribute('data-index'))`;
+
+const scrollTo = (top: number): string =>
+  `document.querySelector('.virtual-frame').scrollTo({ top: ${top} })`;
+
 /** How far the rows are wider than their list. */
 const SPILL = `(({ scrollWidth, clientWidth }) => scrollWidth - clientWidth)(
   document.querySelector('.virtual-frame'),
@@ -23,11 +34,52 @@ describe.skipIf(isWithoutBrowser)('the list of requests', () => {
   afterEach(() => expect(console.problems).toEqual([]));
   afterAll(() => console?.close());
 
+  const focused = (page: Page) => page.evaluate(FOCUSED);
+  const place = (page: Page) => page.evaluate<number>(PLACE);
   const open = async (): Promise<Page> => {
     const page = await console.open('/requests');
     await page.locator('.request-line').first().focus();
     return page;
   };
+
+  test('is one stop of Tab, and arrow keys move between its rows', async () => {
+    const page = await open();
+    expect(await page.locator('.virtual-frame [tabindex="0"]').count()).toBe(1);
+    expect(await page.locator('.virtual-frame').getAttribute('tabindex')).toBe('-1');
+    await page.keyboard.press('ArrowDown');
+    await page.keyboard.press('ArrowDown');
+    await page.keyboard.press('ArrowUp');
+    await expect.poll(() => place(page)).toBe(1);
+    await page.keyboard.press('End');
+    await expect.poll(() => place(page)).toBe(59);
+    await expect.poll(() => page.locator('.request-line:focus').boundingBox()).not.toBeNull();
+    await page.keyboard.press('PageUp');
+    await expect.poll(() => place(page)).toBeLessThan(59);
+    await page.keyboard.press('Home');
+    await expect.poll(() => place(page)).toBe(0);
+    await page.keyboard.press('Tab');
+    expect(await page.locator('.request-line:focus').count()).toBe(0);
+    await page.keyboard.press('Shift+Tab');
+    expect(await place(page)).toBe(0);
+  });
+
+  test('keeps the focus on a row that is scrolled away, and that new ones push down', async () => {
+    const page = await open();
+    await page.keyboard.press('ArrowDown');
+    await expect.poll(() => place(page)).toBe(1);
+    const id = await focused(page);
+    await page.evaluate(scrollTo(99_999));
+    await page.locator('[data-index="59"]').waitFor();
+    expect(await focused(page)).toBe(id);
+    await page.evaluate(scrollTo(0));
+    await page.keyboard.press('Enter');
+    await page.getByRole('dialog').waitFor();
+    for (let count = 0; count < 40; count += 1) await console.ask({ model: 'nobody-knows-it' });
+    await expect.poll(() => page.locator(`[data-index="41"] a[href*="${id}"]`).count()).toBe(1);
+    await page.keyboard.press('Escape');
+    await page.getByRole('dialog').waitFor({ state: 'detached' });
+    await expect.poll(() => focused(page)).toBe(id);
+  });
 
   test('says of a request that was never sent that nothing was', async () => {
     const page = await open();

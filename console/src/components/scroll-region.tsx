@@ -5,12 +5,14 @@ import type { ComponentProps } from 'react';
 export interface ScrollRegionProps extends Omit<ComponentProps<'section'>, 'tabIndex'> {
   /** Names it to those who do not see it. */
   readonly label: string;
+  /** False where what is in it is reached by keyboard and scrolls it. */
+  readonly hasOwnStop?: boolean;
 }
 
-export function ScrollRegion({ label, children, ...others }: ScrollRegionProps) {
+export function ScrollRegion({ label, hasOwnStop = true, children, ...others }: ScrollRegionProps) {
+  // What scrolls must be reachable by keyboard.
   return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
-    <section tabIndex={0} aria-label={label} {...others}>
+    <section tabIndex={hasOwnStop ? 0 : -1} aria-label={label} {...others}>
       {children}
     </section>
   );

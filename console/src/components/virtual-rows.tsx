@@ -1,14 +1,16 @@
 // A long list of which only the part on the screen exists; asks for more near its end.
 
 import { useVirtualizer } from '@tanstack/react-virtual';
-import { type ReactNode, useEffect, useRef } from 'react';
+import { type ReactNode, useEffect, useMemo, useRef } from 'react';
 import { ScrollRegion } from './scroll-region.tsx';
+import { useRowFocus } from './use-row-focus.ts';
 import './virtual-rows.css';
 
 export interface VirtualRowsProps<Row> {
   readonly rows: readonly Row[];
   readonly keyOf: (row: Row) => string;
-  readonly renderRow: (row: Row) => ReactNode;
+  /** The index is that of its link or button in the order of Tab stops. */
+  readonly renderRow: (row: Row, tabIndex: 0 | -1) => ReactNode;
   /** About how high a row is, in pixels; each is measured when it is shown. */
   readonly rowHeight: number;
   readonly label: string;
@@ -26,18 +28,19 @@ const TOP_PX = 24;
 export function VirtualRows<Row>(props: VirtualRowsProps<Row>) {
   const { rows, keyOf, renderRow, rowHeight, label, hasMore, onMore, foot, onTop } = props;
   const frame = useRef<HTMLElement>(null);
-  const virtualizer = useVirtualizer({
+  const keys = useMemo(() => rows.map(keyOf), [rows, keyOf]);
+  const focus = useRowFocus(frame, keys);
+  const virtualizer = useVirtualizer<HTMLElement, Element>({
     count: rows.length,
     getScrollElement: () => frame.current,
     estimateSize: () => rowHeight,
-    getItemKey: (index) => {
-      const row = rows[index];
-      return row === undefined ? index : keyOf(row);
-    },
+    getItemKey: (index) => keys[index] ?? index,
+    rangeExtractor: focus.rangeExtractor,
     overscan: 12,
   });
   const items = virtualizer.getVirtualItems();
-  const last = items.at(-1)?.index ?? 0;
+  const last = virtualizer.range?.endIndex ?? 0;
+  const stop = focus.activeIndex < 0 ? (virtualizer.range?.startIndex ?? 0) : focus.activeIndex;
   const isNearEnd = hasMore && last >= rows.length - ROWS_AHEAD;
   useEffect(() => {
     if (isNearEnd) onMore();
@@ -47,6 +50,11 @@ export function VirtualRows<Row>(props: VirtualRowsProps<Row>) {
       ref={frame}
       className="virtual-frame"
       label={label}
+      // Its rows are reached by keyboard, and it scrolls with them.
+      hasOwnStop={false}
+      onFocus={focus.onFocus}
+      onBlur={focus.onBlur}
+      onKeyDown={(event) => focus.onKeyDown(event, virtualizer)}
       onScroll={({ currentTarget }) => onTop?.(currentTarget.scrollTop < TOP_PX)}
     >
       <ul className="virtual-list" style={{ blockSize: virtualizer.getTotalSize() }}>
@@ -62,7 +70,7 @@ export function VirtualRows<Row>(props: VirtualRowsProps<Row>) {
               aria-setsize={hasMore ? -1 : rows.length}
               style={{ transform: `translateY(${start}px)` }}
             >
-              {renderRow(row)}
+              {renderRow(row, index === stop ? 0 : -1)}
             </li>
           );
         })}

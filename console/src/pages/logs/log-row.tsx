@@ -11,7 +11,12 @@ import { useFormat } from '../../components/use-format.ts';
 import { toneOfLevel } from './log-levels.ts';
 import type { NumberedLine } from './use-log-lines.ts';
 
-export function LogRow({ line }: { readonly line: NumberedLine }) {
+export interface LogRowProps {
+  readonly line: NumberedLine;
+  readonly tabIndex: 0 | -1;
+}
+
+export function LogRow({ line, tabIndex }: LogRowProps) {
   const { t } = useTranslation();
   const clock = useClock();
   const format = useFormat();
@@ -23,6 +28,7 @@ export function LogRow({ line }: { readonly line: NumberedLine }) {
       <button
         type="button"
         className="log-line"
+        tabIndex={tabIndex}
         aria-expanded={isOpen}
         onClick={() => setOpen(!isOpen)}
       >

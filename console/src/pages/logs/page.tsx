@@ -13,8 +13,10 @@ import { useSearchTexts } from '../../components/use-search-texts.ts';
 import { VirtualRows } from '../../components/virtual-rows.tsx';
 import { LOG_LEVELS } from './log-levels.ts';
 import { LogRow } from './log-row.tsx';
-import { useLogLines } from './use-log-lines.ts';
+import { type NumberedLine, useLogLines } from './use-log-lines.ts';
 import './page.css';
+
+const keyOf = ({ id }: NumberedLine): string => id;
 
 export function LogsPage() {
   const { t } = useTranslation();
@@ -63,12 +65,12 @@ export function LogsPage() {
           <VirtualRows
             label={t('logs.list')}
             rows={lines}
-            keyOf={({ id }) => id}
+            keyOf={keyOf}
             rowHeight={31}
             hasMore={log.hasMore}
             onMore={log.readMore}
             onTop={setAtTop}
-            renderRow={(line) => <LogRow line={line} />}
+            renderRow={(line, tabIndex) => <LogRow line={line} tabIndex={tabIndex} />}
           />
         )}
       </Panel>

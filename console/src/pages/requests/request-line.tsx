@@ -12,9 +12,10 @@ import { Outcome } from './outcome.tsx';
 export interface RequestLineProps {
   readonly row: RequestRow;
   readonly search: SearchTexts;
+  readonly tabIndex: 0 | -1;
 }
 
-export const RequestLine = memo(function RequestLine({ row, search }: RequestLineProps) {
+export const RequestLine = memo(function RequestLine({ row, search, tabIndex }: RequestLineProps) {
   const { t } = useTranslation();
   const format = useFormat();
   const clock = useClock();
@@ -25,6 +26,7 @@ export const RequestLine = memo(function RequestLine({ row, search }: RequestLin
       to="/requests"
       search={() => ({ ...search, id: row.id })}
       resetScroll={false}
+      tabIndex={tabIndex}
       className={`request-line${search.id === row.id ? ' is-open' : ''}`}
     >
       <time

@@ -19,6 +19,7 @@ export interface RequestListProps {
 }
 
 const ROW_PX = 45;
+const keyOf = ({ id }: RequestRow): string => id;
 
 export function RequestList({ list, rows, search, onTop }: RequestListProps) {
   const { t } = useTranslation();
@@ -54,12 +55,14 @@ export function RequestList({ list, rows, search, onTop }: RequestListProps) {
         <VirtualRows
           label={t('requests.list')}
           rows={rows}
-          keyOf={({ id }) => id}
+          keyOf={keyOf}
           rowHeight={ROW_PX}
           hasMore={hasMore}
           onMore={readMore}
           onTop={onTop}
-          renderRow={(row) => <RequestLine row={row} search={search} />}
+          renderRow={(row, tabIndex) => (
+            <RequestLine row={row} search={search} tabIndex={tabIndex} />
+          )}
         />
       </div>
       <div className="request-foot" role="status">
