@@ -123,7 +123,9 @@ function isComplete({ frames, fault }: UpstreamAnswer): boolean {
 /** Thoughts and then `STOP` are no answer, unlike thoughts that used up the limit. */
 function isThoughtOnly(text: string): boolean {
   if (!text.includes('"STOP"')) return false;
-  return !/"text":"[^"]+"(?!,"thought")|"functionCall"|"inlineData"|"executableCode"/.test(text);
+  const isSaid =
+    /"text":"[^"]+"(?!,"thought")|"functionCall"|"inlineData"|"fileData"|"executableCode"/;
+  return !isSaid.test(text);
 }
 
 function attempt<Result>(run: () => Result): Result | GatewayError {

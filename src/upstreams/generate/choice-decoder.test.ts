@@ -93,3 +93,30 @@ test('a second signature alone, or one of a thought behind a text, does not repl
     { kind: 'text', text: 'a' },
   ]);
 });
+
+test('a file the answer names by its address is a link, alone and between texts', () => {
+  const file = (fileUri: string, mimeType = '') => ({ fileData: { fileUri, mimeType } });
+  expect(
+    blocksOf(
+      stop([{ text: 'a' }, file('https://f.example/a b(1).png', 'image/png'), { text: 'b' }]),
+    ),
+  ).toEqual([
+    { kind: 'text', text: 'a' },
+    { kind: 'text', text: '![image](https://f.example/a%20b%281%29.png)' },
+    { kind: 'text', text: 'b' },
+  ]);
+  expect(blocksOf(stop([file('gs://bucket/v', 'video/mp4')]))).toEqual([
+    { kind: 'text', text: '[video](gs://bucket/v)' },
+  ]);
+  expect(
+    blocksOf(
+      stop([
+        { ...file('gs://f'), ...signed('S') },
+        { text: 'b', ...signed('T') },
+      ]),
+    ),
+  ).toEqual([
+    { kind: 'text', text: '[file](gs://f)' },
+    { kind: 'text', text: 'b', signature: signature('T', 'text') },
+  ]);
+});

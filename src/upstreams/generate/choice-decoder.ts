@@ -3,6 +3,7 @@
 import type { BlockOpening, CanonicalEvent } from '../../canonical/event.ts';
 import type { Signature } from '../../canonical/request.ts';
 import { isJsonObject, type JsonObject, type JsonValue, parseJson } from '../../lib/json.ts';
+import { fileLink } from './file-link.ts';
 import type { GroundedText } from './grounding.ts';
 
 /** What all choices of one answer share. */
@@ -55,6 +56,7 @@ export class ChoiceDecoder implements GroundedText {
     if (typeof text === 'string' && text !== '') this.#readText(part, text, events);
     else if (isJsonObject(part.functionCall)) this.#readCall(part, part.functionCall, events);
     else if (isJsonObject(part.inlineData)) this.#readMedia(part, part.inlineData, events);
+    else if (isJsonObject(part.fileData)) this.#readFile(part, part.fileData, events);
     else if (isJsonObject(part.executableCode)) {
       this.#addWhole(readCode(part.executableCode), part, events);
     } else if (isJsonObject(part.codeExecutionResult)) {
@@ -139,6 +141,15 @@ export class ChoiceDecoder implements GroundedText {
     const block = { kind: 'media', mediaType, base64: data } as const;
     if (part.thought === true) this.#addDraft({ ...block, isDraft: true }, events);
     else this.#addWhole(block, part, events);
+  }
+
+  /** A text of its own: a signature beside it must not come to vouch for the address, which is not its part. */
+  #readFile(part: JsonObject, file: JsonObject, events: CanonicalEvent[]): void {
+    const link = fileLink(file);
+    if (link === undefined || part.thought === true) return;
+    this.close(events);
+    this.#readText({}, link, events);
+    this.close(events);
   }
 
   /** What an image model draws while it thinks is no content: an answer of drafts alone is empty. */

@@ -320,7 +320,7 @@ test('V055, P108: grounding that comes late stands before the end of the text it
 test('unknown parts, fields and shapes are passed over', () => {
   const odd = [
     { toolCall: { id: 'x' } },
-    { fileData: { fileUri: 'u' } },
+    { fileData: { mimeType: 'x' } },
     { text: 7 },
     {},
     { inlineData: { data: 1 } },
