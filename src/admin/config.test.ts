@@ -130,6 +130,16 @@ test('of two changes with one revision at the same moment, one wins', async () =
   expect(answers.map(({ status }) => status).sort()).toEqual([200, 412]);
 });
 
+test('a change that locks out only with what the file says since is refused', async () => {
+  Object.assign(admin.options.config, {
+    async reload() {
+      admin.fakes.config = { proxy: { ip_filter: { default: 'deny' } } };
+    },
+  });
+  const { status, body } = await patch('ip_filter', { enabled: true });
+  expect([status, errorOf(body).message]).toEqual([400, expect.stringContaining('127.0.0.1')]);
+});
+
 test('a wrong value is refused with its path and changes nothing', async () => {
   const wrong = await patch('network', { port: 'many', allowed_hosts: ['box'] });
   expect([wrong.status, errorOf(wrong.body).field]).toEqual([400, 'proxy.port']);

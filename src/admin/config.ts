@@ -96,6 +96,13 @@ export const PRESETS_SCHEMA = {
   },
 } as const;
 
+interface SectionChange {
+  readonly patch: JsonObject;
+  /** What the section has to be at; any when absent. */
+  readonly revision: string | undefined;
+  readonly byAddress: string;
+}
+
 const ONE_SECTION = {
   200: { description: 'The section.', schema: SECTION_SCHEMA, hasRevision: true },
 } as const;
@@ -120,10 +127,13 @@ export function createConfigRoutes(options: ConfigOptions): readonly ApiRoute[] 
     return answerJson(written, written.revision);
   };
   /** One after the other, so that what a revision was compared with is what is changed. */
-  const change = (section: ConfigSection, revision: string | undefined, patch: JsonObject) =>
+  const change = (section: ConfigSection, { patch, revision, byAddress }: SectionChange) =>
     inTurn(async () => {
       await config.reload();
       checkRevision(write(section), revision);
+      if (section.name === 'ip_filter') {
+        refuseLockOut(door, mergePatch(readSection(section, config.raw()), patch), byAddress);
+      }
       await update(config, section, patch);
       return answerOne(section);
     });
@@ -155,11 +165,8 @@ export function createConfigRoutes(options: ConfigOptions): readonly ApiRoute[] 
         // The body is JSON that was read from the wire.
         const patch = dropUnchangedSecrets(body as JsonObject);
         const section = findSection(parameter);
-        if (section.name === 'ip_filter') {
-          const values = mergePatch(readSection(section, config.raw()), patch);
-          refuseLockOut(door, values, caller.address);
-        }
-        return keepSignedIn(door, caller, () => change(section, revision, patch));
+        const wanted = { patch, revision, byAddress: caller.address };
+        return keepSignedIn(door, caller, () => change(section, wanted));
       },
     }),
     defineRoute({
@@ -176,7 +183,7 @@ export function createConfigRoutes(options: ConfigOptions): readonly ApiRoute[] 
       parameter: PRESETS.map(({ name }) => `\`${name}\``).join(', '),
       takesRevision: true,
       answers: ONE_SECTION,
-      run: async ({ parameter, revision }) => {
+      run: async ({ parameter, revision, caller }) => {
         const preset = PRESETS.find(({ name }) => name === parameter);
         if (preset === undefined) {
           return refuseUnknown(
@@ -184,7 +191,8 @@ export function createConfigRoutes(options: ConfigOptions): readonly ApiRoute[] 
             'GET /api/config/mapping/presets lists them.',
           );
         }
-        return change(findSection('mapping'), revision, applyPreset({}, preset));
+        const patch = applyPreset({}, preset);
+        return change(findSection('mapping'), { patch, revision, byAddress: caller.address });
       },
     }),
   ];
