@@ -53,6 +53,16 @@ test('an answer of which nobody told anything costs what was reserved, not nothi
   expect(await chargeFor({ answers: drawn, committedAt: 1 })).toBe(reserved);
 });
 
+test('a broken answer of which the prompt alone was told costs at least what was reserved', async () => {
+  const told = (promptTokens: number) => {
+    const answers = [{ usage: { ...NO_USAGE, promptTokens }, imageCount: 0 }];
+    return { answers, committedAt: 1, error: broken };
+  };
+  const reserved = await chargeFor({});
+  expect(await chargeFor(told(3))).toBe(reserved);
+  expect(await chargeFor(told(7_000))).toBe(7_000);
+});
+
 test('several answers cost what is told of any', async () => {
   const answers = [TOLD, undefined, TOLD].map((usage) => ({ usage, imageCount: 0 }));
   expect(await chargeFor({ answers, committedAt: 1 })).toBe(24_000);

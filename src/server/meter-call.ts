@@ -1,6 +1,6 @@
 // Holds a call to the limits of its key: reserved before it runs, settled with what it really used.
 
-import { totalTokens } from '../canonical/usage.ts';
+import { outputTokens, totalTokens } from '../canonical/usage.ts';
 import type { CallRecord } from '../dispatch/dispatcher.ts';
 import type { CallCost } from '../door/key-meter.ts';
 import type { CountTokensCall, EmbedCall, GenerateCall } from '../protocols/protocol.ts';
@@ -36,10 +36,10 @@ export async function metered(
   try {
     await run();
   } catch (error) {
-    reservation?.settle(readUse(record, 'failed'));
+    reservation?.settle(readUse(record, cost, 'failed'));
     throw error;
   }
-  reservation?.settle(readUse(record, record.error === undefined ? 'answered' : 'failed'));
+  reservation?.settle(readUse(record, cost, record.error === undefined ? 'answered' : 'failed'));
 }
 
 function estimateTokens({ headers }: Exchange, { operation }: MeteredCall): number {
@@ -72,6 +72,7 @@ async function countImages(
  */
 function readUse(
   { answers = [], committedAt }: CallRecord,
+  reserved: CallCost,
   outcome: 'answered' | 'failed',
 ): Partial<CallCost> {
   const told = answers.map(({ usage }) => usage).filter((usage) => usage !== undefined);
@@ -80,8 +81,10 @@ function readUse(
   if (tokens === 0 && images === 0) {
     return outcome === 'failed' && committedAt === undefined ? { tokens, images } : {};
   }
+  // Some tell the prompt at once and the rest at the end, which never came.
+  const isPromptAlone = outcome === 'failed' && told.every((usage) => outputTokens(usage) === 0);
   return {
-    ...(told.length > 0 && { tokens }),
+    ...(told.length > 0 && { tokens: isPromptAlone ? Math.max(tokens, reserved.tokens) : tokens }),
     // A picture may have been drawn though it never came.
     ...((outcome === 'answered' || images > 0) && { images }),
   };

@@ -16,7 +16,7 @@ export interface FakeUpstream extends Upstream {
 
 /**
  * Frames: `end` finishes, `cut` breaks the connection off, `error` is an in-band error, `used <tokens>`
- * tells what the answer has used so far, others are text.
+ * tells what the answer has used so far (its prompt 3), others are text.
  */
 export function createFakeUpstream(script: (call: UpstreamCall) => Script): FakeUpstream {
   const calls: UpstreamCall[] = [];
@@ -91,7 +91,7 @@ function createDecoder(): Decoder {
     push(frame) {
       const word = String(frame.word);
       if (word.startsWith('used ')) {
-        usage = { ...NO_USAGE, answerTokens: Number(word.slice(5)) };
+        usage = { ...NO_USAGE, promptTokens: 3, answerTokens: Number(word.slice(5)) };
         return [];
       }
       if (word === 'error') return [{ kind: 'error', error: failed({ kind: 'overloaded' }) }];
