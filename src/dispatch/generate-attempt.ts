@@ -3,6 +3,7 @@
 import { askedBefore } from '../canonical/asked-before.ts';
 import { createReceipt, type Receipt } from '../canonical/receipt.ts';
 import { createTranscript } from '../canonical/transcript.ts';
+import type { Usage } from '../canonical/usage.ts';
 import type { Clock } from '../lib/clock.ts';
 import { once } from '../lib/once.ts';
 import type { Lease } from '../pool/pool.ts';
@@ -55,7 +56,7 @@ export class GenerateAttempt {
       scope: context.clientKeyId,
       asked: prepared.lane === 'relay' ? undefined : () => whatIsAsked(call),
       transcript: context.record.keepsAnswers ? createTranscript() : undefined,
-      toldUsage: () => this.#decoder?.usage,
+      toldUsage: () => this.#toldUsage(),
     });
     this.#estimatePrompt = once(() => options.estimator.estimate(call.canonical()));
   }
@@ -133,18 +134,16 @@ export class GenerateAttempt {
     const { lease, context } = this.#input;
     const { error, isFinished } = this.#watch;
     context.record.error = context.signal.aborted ? abortError(context.signal) : error;
-    if (!isFinished) this.#settleUsage();
-    if (this.#watch.usage?.isEstimate) context.record.isEstimate = true;
     if (isFinished) this.#succeed();
     else if (error?.failure !== undefined && !context.signal.aborted) {
       lease.release({ kind: 'failure', failure: error.failure });
     } else lease.release({ kind: 'neutral' });
   }
 
-  /** Of an answer that was not heard to its end: what was told of it so far, else an estimate. */
-  #settleUsage(): void {
-    const usage = this.#missingUsage?.estimate(this.#watch.usage);
-    if (usage !== undefined) this.#watch.see({ kind: 'usage', usage });
+  /** Of an answer that was not heard to its end: what was told of it so far, with estimates for the rest. */
+  #toldUsage(): Usage | undefined {
+    const told = this.#decoder?.usage;
+    return this.#missingUsage?.estimate(told) ?? told;
   }
 
   #succeed(): void {

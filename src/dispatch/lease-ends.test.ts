@@ -80,7 +80,6 @@ test('a stream of which nothing was told has an estimate for its usage, not zero
   expect(answer?.usage).toMatchObject({ isEstimate: true });
   expect(answer?.usage?.promptTokens).toBeGreaterThan(0);
   expect(answer?.usage?.answerTokens).toBeGreaterThan(0);
-  expect(bench.context.record.isEstimate).toBe(true);
 });
 
 test('what strict mode refuses is nobody’s fault, and gives the account back', async () => {

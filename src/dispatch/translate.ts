@@ -82,7 +82,7 @@ class TranslateLane implements AnswerLane {
   }
 
   #tellUsage(): void {
-    const usage = this.#input.missingUsage?.estimate(this.watch.usage);
+    const usage = this.#input.missingUsage?.estimate(this.#input.decoder.usage);
     if (usage !== undefined) this.#write({ kind: 'usage', usage });
   }
 

@@ -43,7 +43,7 @@ export function writeRecord(ended: EndedRequest, context: RecordContext): Reques
       pathModel: clean(ended.pathModel, redactor),
       errorKind: facts.error?.kind,
       modelVersion: optional(facts.answers?.[0]?.modelVersion, redactor),
-      isEstimate: facts.isEstimate,
+      isEstimate: isEstimate(facts) || undefined,
       attemptsList: facts.attempts
         .slice(0, MOST_LISTED)
         .map((attempt) => writeAttempt(attempt, redactor)),
@@ -55,6 +55,11 @@ export function writeRecord(ended: EndedRequest, context: RecordContext): Reques
     },
     bodies: context.keepsBodies ? writeBodies(ended, redactor) : undefined,
   };
+}
+
+/** Counted tokens, or the usage of an answer that ended before it was told. */
+function isEstimate({ isEstimate: isCount, answers = [] }: EndedRequest['facts']): boolean {
+  return isCount === true || answers.some(({ usage }) => usage?.isEstimate === true);
 }
 
 /** `/v1/models/{model}:generateContent` → `generateContent`, `/v1/chat/completions` → `chat/completions`. */
