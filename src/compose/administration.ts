@@ -1,0 +1,67 @@
+// The routes of the admin API over what they show and change.
+
+import { createAdminRoutes } from '../admin/admin-routes.ts';
+import type { ApiRoute } from '../admin/api-route.ts';
+import type { AdminOptions } from '../admin/options.ts';
+import type { Door } from '../door/door.ts';
+import { createId } from '../lib/ids.ts';
+import { createAccountTransfer } from '../oauth/account-transfer.ts';
+import { createRevoker } from '../oauth/revoker.ts';
+import { createSignIns } from '../oauth/sign-ins.ts';
+import { openWithPassphrase, sealWithPassphrase } from '../sealing/passphrase.ts';
+import type { AdminRoute } from '../server/admin-route.ts';
+import type { Foundation, GatewayContext } from './foundation.ts';
+import type { Traffic } from './traffic.ts';
+
+export interface AdministrationParts extends Foundation, Traffic {
+  readonly door: Door;
+  /** The port the gateway listens on; asked when it is needed. */
+  readonly port: () => number;
+}
+
+/** @param more routes that need more than `parts`, such as the monitor's */
+export function createAdministration(
+  context: GatewayContext,
+  parts: AdministrationParts,
+  more: readonly ApiRoute[],
+): readonly AdminRoute[] {
+  const { config, clock, log, version } = context;
+  const { secretKey, secrets, door, backend, accounts, router, models, protocols, dispatcher } =
+    parts;
+  const { book, tokens, pool, quota, isProtected } = accounts;
+  const { upstreams } = backend;
+  return createAdminRoutes(
+    {
+      ...{ version, clock, log, door, router, models, protocols, dispatcher },
+      ...{ book, tokens, pool, quota, isProtected },
+      ...createAccountWork(context, parts),
+      revisionKey: secretKey.derive('config revisions').toString('hex'),
+      upstreams: { list: backend.choices, get: (id) => upstreams.get(id) },
+      callbackUrl: () => `http://127.0.0.1:${parts.port()}/oauth/callback`,
+      config: secrets.guard(door.hasher),
+      origins: config,
+    },
+    more,
+  );
+}
+
+/** What brings accounts in and out. */
+function createAccountWork(
+  { clock, log }: GatewayContext,
+  { backend, accounts }: AdministrationParts,
+): Pick<AdminOptions, 'signIns' | 'transfer' | 'revoker'> {
+  const { upstreams, oauth } = backend;
+  const { book, tokens, fetch } = accounts;
+  const common = { book, oauth, fetch, clock, log };
+  return {
+    signIns: createSignIns({ ...common, onCredentialReplaced: (id) => tokens.forget(id) }),
+    transfer: createAccountTransfer({
+      ...common,
+      tokens,
+      createId,
+      hasUpstream: (id) => upstreams.get(id) !== undefined,
+      sealing: { sealWithPassphrase, openWithPassphrase },
+    }),
+    revoker: createRevoker(common),
+  };
+}

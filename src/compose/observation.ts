@@ -1,0 +1,57 @@
+// What watches the traffic: the monitor, and the telemetry where it is configured.
+
+import type { ApiRoute } from '../admin/api-route.ts';
+import type { Door } from '../door/door.ts';
+import { createId } from '../lib/ids.ts';
+import type { Monitor } from '../monitor/create-monitor.ts';
+import type { LogFiles } from '../monitor/log-files.ts';
+import type { Foundation, GatewayContext } from './foundation.ts';
+import { openMonitor } from './open-monitor.ts';
+import { openTelemetry } from './telemetry.ts';
+import type { Traffic } from './traffic.ts';
+
+export interface ObservationParts extends Foundation, Traffic {
+  readonly door: Door;
+  /** Where the log is kept, to show it; undefined where it is not. */
+  readonly logFiles: LogFiles | undefined;
+  /** The port the gateway listens on; asked when it is shown. */
+  readonly port: () => number;
+}
+
+export interface Observation {
+  readonly observer: Monitor['observer'];
+  readonly routes: readonly ApiRoute[];
+  /** Saves and sends what waits; before the stores and the configuration are closed. */
+  close(): Promise<void>;
+}
+
+export async function openObservation(
+  context: GatewayContext,
+  { secretKey, stores, backend, accounts, protocols, dispatcher, ...parts }: ObservationParts,
+): Promise<Observation> {
+  const { config } = context;
+  const { book, pool, isProtected } = accounts;
+  const { door, logFiles, port } = parts;
+  const settings = () => config.current();
+  const telemetry = await openTelemetry({
+    ...context,
+    ...{ settings, book, upstreams: backend.upstreams },
+    accountKey: secretKey.derive('telemetry accounts'),
+  });
+  const monitoring = openMonitor({
+    ...context,
+    ...{ book, pool, isProtected, protocols, logFiles, createId },
+    onRecord: (record, ended) => telemetry?.observe(record, ended),
+    store: stores.requests,
+    keyName: (id) => door.keys.get(id)?.key.name,
+    address: () => `http://${settings().host}:${port()}`,
+  });
+  return {
+    observer: monitoring.monitor.observer,
+    routes: monitoring.connect(dispatcher),
+    async close() {
+      await monitoring.close();
+      await telemetry?.close();
+    },
+  };
+}
