@@ -7,6 +7,7 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { buildStale } from './build.mjs';
 import { NODE_FLAGS } from './node-flags.mjs';
+import { watchParents } from './parents.mjs';
 
 const ROOT = dirname(dirname(fileURLToPath(import.meta.url)));
 const MODULES = join(ROOT, 'node_modules');
@@ -69,7 +70,7 @@ function build() {
   }
 }
 
-/** Runs a child that gets our signals, and ends as it ended. */
+/** Runs a child that gets our signals and hears of npm's end, and ends as it ended. */
 function run(file, args) {
   const path = `${join(MODULES, '.bin')}${process.platform === 'win32' ? ';' : ':'}${process.env.PATH ?? ''}`;
   const child = spawn(file, args, {
@@ -79,6 +80,10 @@ function run(file, args) {
   });
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'])
     process.on(signal, () => child.kill(signal));
+  watchParents({
+    event: process.env.npm_lifecycle_event,
+    onGone: () => child.kill('SIGTERM'),
+  });
   child.on('error', (error) => {
     console.error(`Could not start ${file}: ${error.message}`);
     process.exit(1);
