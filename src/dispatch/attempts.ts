@@ -32,6 +32,8 @@ export interface AttemptRequest {
   readonly leaseRequest: Omit<LeaseRequest, 'exclude'>;
   readonly signal: AbortSignal;
   readonly record: CallRecord;
+  /** True for calls that the upstream limits apart from answers: what they meet rests no account. */
+  readonly hasOwnLimits?: boolean;
 }
 
 /**
@@ -186,7 +188,8 @@ class AttemptRun {
     }
     // What one request meets twice on one account is held against it once.
     const isRepeated = this.#secondChance === null && isPathFault(failure.kind);
-    const isHeld = failure.kind !== 'rejected' && !isRepeated;
+    const isOwnLimit = this.#request.hasOwnLimits === true && isLimit(failure.kind);
+    const isHeld = failure.kind !== 'rejected' && !isRepeated && !isOwnLimit;
     lease.release(isHeld ? { kind: 'failure', failure } : { kind: 'neutral' });
     if (step.kind === 'stop') throw this.#finalError(error, failure);
     if (step.pause !== 'none') this.#dependencies.budget.take();

@@ -19,7 +19,7 @@ export async function countTokens(
   const { leaseRequest, loadMedia, prepare, dependencies, estimator } = setup;
   try {
     return await runAttempts(
-      { leaseRequest, signal, record },
+      { leaseRequest, signal, record, hasOwnLimits: true },
       async (lease, plan) => {
         await loadMedia(lease);
         const prepared = prepare(lease, plan);

@@ -115,3 +115,16 @@ test('counted tokens say nothing of the limits of answers', async () => {
   await bench.generate().catch(() => {});
   expect(cooling()).toBe(300_000);
 });
+
+test.each(['rate-limited', 'quota-exhausted'] as const)(
+  'a limit of counting (%s) rests no account for answers',
+  async (kind) => {
+    let isLimited = true;
+    const bench = benchOf(() => (isLimited ? { fail: { kind, status: 429 } } : good), ['a', 'b']);
+    expect(await bench.countTokens()).toEqual({ input_tokens: 100 });
+    expect(bench.ends).toEqual(['a neutral', 'b neutral']);
+    isLimited = false;
+    expect(await bench.generate()).toMatchObject({ kind: 'reply', body: { text: 'Hello' } });
+    expect(bench.upstream.calls).toHaveLength(3);
+  },
+);
