@@ -80,7 +80,7 @@ export function describeRoutes({ routes }: RouteTable): string {
     '',
     NOTE,
     '',
-    'Every path the gateway answers. `{model}` may hold slashes; the colon behind it may come as `%3A`.',
+    'Every path the gateway answers. `{model}` may hold slashes, also as `%2F`; the colon behind it may come as `%3A`.',
     'A trailing slash is tolerated, `HEAD` stands for `GET`, and `OPTIONS` is answered with 204 everywhere.',
     'Another method on one of these paths is 405, every other path 404, both in the shape of the protocol',
     'the path belongs to: Generate-Content below `/v1beta` and `/v1alpha` and for `/v1/models/{model}:verb`, Messages below',

@@ -192,7 +192,10 @@ test('the model list and a single model', async () => {
   expect(ids).toContain(MODEL);
   expect(ids).toEqual([...ids].sort());
   expect(await client.models.retrieve(MODEL)).toMatchObject({ id: MODEL, object: 'model' });
+  const named = `google/${MODEL}`;
+  expect(await client.models.retrieve(named)).toMatchObject({ id: named, object: 'model' });
   await expect(client.models.retrieve('no-such-model')).rejects.toThrow(NotFoundError);
+  await expect(client.models.retrieve('no/such/model')).rejects.toThrow(NotFoundError);
 });
 
 test('P081 a stream the upstream cuts ends in an error, not in a short success', async () => {

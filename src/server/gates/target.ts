@@ -22,11 +22,14 @@ const SINGLE_HEADERS = new Set<string>([
 
 const DOT_SEGMENT = /(?:^|\/)\.{1,2}(?:\/|$)/;
 
+/** Below it a slash is a part of the name, as in `vendor/model`: the official OpenAI SDK sends it encoded. */
+const MODEL_FOLDER = /^\/v1(?:beta)?\/models\/./;
+
 /**
  * The target of a request line, split and decoded.
  * @throws GatewayError invalid-request for absolute-form and other non-origin forms, `//`, dot
- * segments (also encoded), encoded slashes, backslashes and control characters, bad percent
- * escapes, and any character outside visible ASCII.
+ * segments (also encoded), encoded slashes outside a model's name, backslashes and control
+ * characters, bad percent escapes, and any character outside visible ASCII.
  */
 export function readTarget(url: string): Target {
   const queryAt = url.indexOf('?');
@@ -65,17 +68,24 @@ export function checkSingleHeaders(rawHeaders: readonly string[], httpVersion = 
 
 function readPath(rawPath: string): string | undefined {
   if (rawPath.charCodeAt(0) !== 0x2f) return undefined;
+  const mayHoldSlash = MODEL_FOLDER.test(rawPath);
   let escaped = false;
   for (let index = 0; index < rawPath.length; index++) {
     const code = rawPath.charCodeAt(index);
     if (code <= 0x20 || code >= 0x7f || code === 0x5c || code === 0x23) return undefined;
     if (code === 0x2f && rawPath.charCodeAt(index + 1) === 0x2f) return undefined;
     if (code !== 0x25) continue;
-    if (!isHarmlessEscape(rawPath.slice(index + 1, index + 3))) return undefined;
+    const digits = rawPath.slice(index + 1, index + 3);
+    if (!isHarmlessEscape(digits) && !(mayHoldSlash && isSlash(digits))) return undefined;
     escaped = true;
   }
   const path = escaped ? decode(rawPath) : rawPath;
-  return path === undefined || DOT_SEGMENT.test(path) ? undefined : path;
+  if (path === undefined || DOT_SEGMENT.test(path)) return undefined;
+  return escaped && path.includes('//') ? undefined : path;
+}
+
+function isSlash(digits: string): boolean {
+  return digits.toLowerCase() === '2f';
 }
 
 function isHarmlessEscape(digits: string): boolean {
