@@ -293,6 +293,6 @@ export interface SignatureRecall {
   thought(text: string): Signature | undefined;
   /** Of a text or of a medium's base64, in the answer to what was `asked`. */
   content(content: string, asked: string): Signature | undefined;
-  /** The model family that issued a bare value through this gateway; undefined when none did. */
-  familyOf(value: string): string | undefined;
+  /** A bare value as it was issued through this gateway, however its base64 is spelt now; undefined when it was not. */
+  issued(value: string): Signature | undefined;
 }

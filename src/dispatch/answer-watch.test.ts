@@ -29,7 +29,7 @@ test('a thought is remembered by all of its text, with the family that signed it
   ]);
   expect(keeper.findThought('k', 'one two')).toEqual(signature);
   expect(keeper.findThought('k', 'other')).toBeUndefined();
-  expect(keeper.familyOf('k', 'S')).toBe('alpha');
+  expect(keeper.issued('k', 'S')).toMatchObject({ family: 'alpha' });
 });
 
 test('a signed call is remembered with what was issued in place of what its client is shown', () => {
@@ -51,7 +51,7 @@ test('a signed text is remembered by its words and by what it answers, where the
   const answer = { content: 'words', asked: 'why' };
   expect(watch(events).keeper.findContent('k', answer)).toEqual(signature);
   const carried = watch(events, undefined).keeper;
-  expect(carried.familyOf('k', 'S')).toBe('alpha');
+  expect(carried.issued('k', 'S')).toMatchObject({ family: 'alpha' });
 });
 
 test('pictures are counted, unfinished ones and other media are not', () => {

@@ -94,7 +94,7 @@ function createRecall({ keeper, clientKeyId }: Preparation): SignatureRecall {
     input: (call, returned) => keeper.findInput(clientKeyId, call, returned),
     thought: (text) => keeper.findThought(clientKeyId, text),
     content: (content, asked) => keeper.findContent(clientKeyId, { content, asked }),
-    familyOf: (value) => keeper.familyOf(clientKeyId, value),
+    issued: (value) => keeper.issued(clientKeyId, value),
   };
 }
 

@@ -17,7 +17,7 @@ test('what was remembered is there after a restart, for its own key and lifetime
   await restarted.load();
   expect(restarted.findCall('ann', 'c1', 'read')).toEqual(signature);
   expect(restarted.findThought('ann', 'a thought')).toEqual(signature);
-  expect(restarted.familyOf('ann', 'S')).toBe('alpha');
+  expect(restarted.issued('ann', 'S')).toMatchObject({ family: 'alpha' });
   expect(restarted.findCall('bob', 'c1', 'read')).toBeUndefined();
   await clock.advance(9000);
   expect(restarted.findCall('ann', 'c1', 'read')).toBeUndefined();
@@ -54,7 +54,7 @@ test('a store that never answers delays nothing, and what it cannot take is coun
   await clock.advance(60_000);
   expect(calls).toBe(1);
   expect(keeper.droppedWrites).toBe(1000);
-  expect(keeper.familyOf('k', 'S')).toBe('alpha');
+  expect(keeper.issued('k', 'S')).toMatchObject({ family: 'alpha' });
 });
 
 test('a failing store is told once and tried again; nothing is lost when it recovers', async () => {
@@ -161,7 +161,7 @@ test('closing saves what waits, and gives up when the store fails', async () => 
   broken.rememberValue('k', signature);
   await broken.close();
   expect(broken.droppedWrites).toBe(1);
-  expect(broken.familyOf('k', 'S')).toBe('alpha');
+  expect(broken.issued('k', 'S')).toMatchObject({ family: 'alpha' });
 });
 
 test('all values together stay within their size', () => {
@@ -170,7 +170,7 @@ test('all values together stay within their size', () => {
     keeper.rememberValue('k', { value: `${turn}`.repeat(300), family: 'alpha' });
   }
   const kept = Array.from({ length: 10 }, (_, turn) =>
-    keeper.familyOf('k', `${turn}`.repeat(300)),
-  ).filter((family) => family !== undefined);
+    keeper.issued('k', `${turn}`.repeat(300)),
+  ).filter((signature) => signature !== undefined);
   expect(kept).toHaveLength(3);
 });

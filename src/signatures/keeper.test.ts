@@ -11,8 +11,19 @@ test('a call’s signature comes back to the same key, by id and name only', () 
   expect(keeper.findCall('ann', 'c1', 'read')).toEqual(signature);
   expect(keeper.findCall('ann', 'c1', 'write')).toBeUndefined();
   expect(keeper.findCall('bob', 'c1', 'read')).toBeUndefined();
-  expect(keeper.familyOf('ann', 'S')).toBe('alpha');
-  expect(keeper.familyOf('bob', 'S')).toBeUndefined();
+  expect(keeper.issued('ann', 'S')).toMatchObject({ family: 'alpha' });
+  expect(keeper.issued('bob', 'S')).toBeUndefined();
+});
+
+test('a value is found however its base64 is spelt, as it was issued', () => {
+  const keeper = createSignatureKeeper({ clock: createFakeClock() });
+  for (const value of ['a+b/cQ==', 'd-e_fQ']) keeper.rememberValue('ann', { value });
+  for (const spelt of ['a+b/cQ==', 'a-b_cQ==', 'a-b_cQ', 'a+b/cQ']) {
+    expect(keeper.issued('ann', spelt)?.value).toBe('a+b/cQ==');
+  }
+  for (const spelt of ['d-e_fQ', 'd+e/fQ==']) {
+    expect(keeper.issued('ann', spelt)?.value).toBe('d-e_fQ');
+  }
 });
 
 test('keys never share signatures, however names are put together', () => {

@@ -28,8 +28,11 @@ export interface SignatureKeeper {
   findInput(scope: string, call: CallName, returned: JsonObject): JsonObject | undefined;
   findThought(scope: string, text: string): Signature | undefined;
   findContent(scope: string, answer: AnsweredContent): Signature | undefined;
-  /** The model family that issued this value, on whatever part; undefined when it is not known. */
-  familyOf(scope: string, value: string): string | undefined;
+  /**
+   * The signature with this value, on whatever part, in the spelling it was issued in: some SDKs read
+   * the field as bytes and write them in the other alphabet of base64 (RFC 4648, 5).
+   */
+  issued(scope: string, value: string): Signature | undefined;
 }
 
 /** Requests read from memory alone; a store only makes it outlive the process. */
@@ -131,7 +134,7 @@ class Keeper implements DurableSignatureKeeper {
   }
 
   rememberValue(scope: string, signature: Signature): void {
-    this.#remember(keyOf(scope, 'value', signature.value), signature);
+    this.#remember(valueKey(scope, signature.value), signature);
   }
 
   findCall(scope: string, id: string, name: string): Signature | undefined {
@@ -152,8 +155,8 @@ class Keeper implements DurableSignatureKeeper {
     return found?.value === AMBIGUOUS.value ? undefined : found;
   }
 
-  familyOf(scope: string, value: string): string | undefined {
-    return this.#find(keyOf(scope, 'value', value))?.family;
+  issued(scope: string, value: string): Signature | undefined {
+    return this.#find(valueKey(scope, value));
   }
 
   async load(): Promise<void> {
@@ -193,6 +196,15 @@ class Keeper implements DurableSignatureKeeper {
 
 function callKey(scope: string, id: string, name: string): string {
   return keyOf(scope, 'call', `${id.length} ${id} ${name}`);
+}
+
+/** The same for every spelling of the same bytes. */
+function valueKey(scope: string, value: string): string {
+  const spelling = value
+    .replaceAll('-', '+')
+    .replaceAll('_', '/')
+    .replace(/={1,2}$/, '');
+  return keyOf(scope, 'value', spelling);
 }
 
 /** Clients trim what they store; a digest of megabytes is taken of nothing but media. */

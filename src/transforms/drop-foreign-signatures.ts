@@ -1,6 +1,6 @@
 // Drops signatures another model family issued, and thoughts whose signature nobody here issued.
 
-import type { Part, Signature } from '../canonical/request.ts';
+import type { Part } from '../canonical/request.ts';
 import { mapTurns, type Transform, type TransformContext } from './transform.ts';
 
 export const dropForeignSignatures: Transform = (request, context) =>
@@ -12,19 +12,24 @@ export const dropForeignSignatures: Transform = (request, context) =>
 
 function withoutForeignSignature(part: Part, context: TransformContext): Part {
   if (!('signature' in part) || part.signature === undefined) return part;
-  const verdict = judge(part.signature, { part, context });
-  if (verdict === undefined) return part;
-  context.receipt.add('dropped', 'messages', verdict);
-  return { ...part, signature: undefined };
+  const { signature } = part;
+  const issued =
+    signature.family === undefined ? context.recall.issued(signature.value) : undefined;
+  const verdict = judge(signature.family ?? issued?.family, { part, context });
+  if (verdict !== undefined) {
+    context.receipt.add('dropped', 'messages', verdict);
+    return { ...part, signature: undefined };
+  }
+  if (issued === undefined || issued.value === signature.value) return part;
+  return { ...part, signature: { ...signature, value: issued.value } };
 }
 
 /** Why the signature cannot go upstream; undefined when it can. */
 function judge(
-  signature: Signature,
+  family: string | undefined,
   { part, context }: { readonly part: Part; readonly context: TransformContext },
 ): string | undefined {
   const { signatureFamily } = context.capabilities;
-  const family = signature.family ?? context.recall.familyOf(signature.value);
   if (family !== undefined && family !== signatureFamily) {
     return `A thought signature of the ${family} family means nothing to this model.`;
   }

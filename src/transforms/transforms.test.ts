@@ -127,11 +127,21 @@ test('a thought with a known bare signature is kept, with an unknown one dropped
       thought: () => undefined,
       input: () => undefined,
       content: () => undefined,
-      familyOf: (v) => (v === 'S' ? 'alpha' : undefined),
+      issued: (value) => (value === 'S' ? { value, family: 'alpha' } : undefined),
     },
   });
   expect(turnsAfter(turns, known)[1]?.parts[0]).toMatchObject({ kind: 'thinking', text: 'hm' });
   expect(turnsAfter(turns)[1]).toEqual(assistant('x'));
+});
+
+test('a bare signature goes up in the spelling it was issued in', () => {
+  const context = contextOf();
+  const issued = (value: string) =>
+    value === 'a-b_' ? { value: 'a+b/', family: 'alpha' } : undefined;
+  const turns = [user('a'), assistant(call('t', { value: 'a-b_' })), user(result('t'))];
+  const spelt = { ...context, recall: { ...context.recall, issued } };
+  expect(turnsAfter(turns, spelt)[1]?.parts[0]).toMatchObject({ signature: { value: 'a+b/' } });
+  expect(context.receipt.entries).toEqual([]);
 });
 
 test('a signature of another family is dropped knowingly (P009)', () => {
@@ -151,7 +161,7 @@ test('a call without signature gets the remembered one back', () => {
     thought: () => undefined,
     input: () => undefined,
     content: () => undefined,
-    familyOf: () => undefined,
+    issued: () => undefined,
   };
   const turns = turnsAfter(
     [user('a'), assistant(call('t')), user(result('t'))],
@@ -367,7 +377,7 @@ test('P003 words thought before two calls do not give one the signature of the o
           thought: () => thoughtOfOther,
           input: () => undefined,
           content: () => undefined,
-          familyOf: () => 'alpha',
+          issued: (value) => ({ value, family: 'alpha' }),
         },
       }),
     );

@@ -43,7 +43,7 @@ const NOTHING_REMEMBERED = {
   thought: () => undefined,
   content: () => undefined,
   input: () => undefined,
-  familyOf: () => undefined,
+  issued: () => undefined,
 };
 
 /** `request` as it comes off the socket: its body went through JSON text. */

@@ -112,7 +112,7 @@ function createGateway(client: Client, words: Words) {
     thought: (text) => keeper.findThought('k', text),
     content: (content, asked) => keeper.findContent('k', { content, asked }),
     input: () => undefined,
-    familyOf: (value) => keeper.familyOf('k', value),
+    issued: (value) => keeper.issued('k', value),
   };
   const { upstream, router, modelIdOf } = targets[words.target];
   const modelId = modelIdOf(router.route(words.model));

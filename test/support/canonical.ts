@@ -84,7 +84,7 @@ export function contextOf(change: Partial<TransformContext> = {}): TestContext {
       thought: () => undefined,
       content: () => undefined,
       input: () => undefined,
-      familyOf: () => undefined,
+      issued: () => undefined,
     },
     ...change,
     receipt,

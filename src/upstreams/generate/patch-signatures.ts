@@ -76,8 +76,9 @@ function acceptedSignature(value: string, target: PatchTarget): string | undefin
     );
     return undefined;
   }
-  const { family = recall.familyOf(value) ?? capabilities.signatureFamily } = signature;
-  if (family === capabilities.signatureFamily) return signature.value;
+  const issued = signature.family === undefined ? recall.issued(value) : undefined;
+  const family = signature.family ?? issued?.family ?? capabilities.signatureFamily;
+  if (family === capabilities.signatureFamily) return issued?.value ?? signature.value;
   receipt.add('dropped', path, `A thought signature of the ${family} family means nothing here.`);
   return undefined;
 }

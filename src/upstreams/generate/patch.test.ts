@@ -262,7 +262,7 @@ test('a call whose signature the client dropped gets the remembered one back', (
     input: () => undefined,
     thought: () => undefined,
     content: () => undefined,
-    familyOf: () => undefined,
+    issued: () => undefined,
   };
   const functionCall = { id: 'c1', name: 'w', args: {} };
   const functionResponse = { id: 'c1', name: 'w', response: {} };
@@ -439,7 +439,7 @@ test('P009 a bare signature known to be of another family stays out', () => {
   const target = targetOf('alpha-3-flash');
   const issuedBy = (family: string) => ({
     ...target,
-    recall: { ...target.recall, familyOf: () => family },
+    recall: { ...target.recall, issued: (value: string) => ({ value, family }) },
   });
   const body = {
     contents: [
@@ -450,6 +450,26 @@ test('P009 a bare signature known to be of another family stays out', () => {
   };
   expect(patch(body, issuedBy('alpha'), sandbox)).toBe(body);
   expect(JSON.stringify(patch(body, issuedBy('beta'), sandbox))).not.toContain('U0lH');
+});
+
+test('a signature that its client spelt in the other alphabet goes up as it was issued', () => {
+  const target = targetOf('alpha-3-flash');
+  const issued = (value: string) =>
+    value === 'a-b_cQ==' ? { value: 'a+b/cQ==', family: 'alpha' } : undefined;
+  const call = { functionCall: { name: 'w', args: {} }, thoughtSignature: 'a-b_cQ==' };
+  const patched = patch(
+    {
+      contents: [
+        ...contents,
+        { role: 'model', parts: [call] },
+        { role: 'user', parts: [{ functionResponse: { name: 'w', response: {} } }] },
+      ],
+    },
+    { ...target, recall: { ...target.recall, issued } },
+    sandbox,
+  );
+  expect(JSON.stringify(patched)).toContain('"thoughtSignature":"a+b/cQ=="');
+  expect(target.receipt.entries).toEqual([]);
 });
 
 test.each([
