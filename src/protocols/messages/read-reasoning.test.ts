@@ -61,6 +61,15 @@ test('between_tools is approximated by letting the model decide', () => {
   expect(receipt).toEqual(['approximated thinking.type']);
 });
 
+test.each(['adaptive', 'enabled'])(
+  'a display that newer clients ask for refuses no %s thinking',
+  (type) => {
+    const { request, receipt } = read({ thinking: { type, display: 'updates' } });
+    expect(request.reasoning).toEqual({ amount: { kind: 'adaptive' }, showThoughts: true });
+    expect(receipt).toEqual(['approximated thinking.display']);
+  },
+);
+
 test('the effort of a system message counts until the next user text', () => {
   const system = { role: 'system', content: 'S', output_config: { effort: 'low' } };
   const user = { role: 'user', content: 'U' };
@@ -78,7 +87,7 @@ test.each([
   [{ thinking: { type: 'enabled', budgetTokens: 5 } }, 'thinking.budgetTokens: Input'],
   [{ thinking: { type: 'sometimes' } }, 'thinking.type: Input tag'],
   [{ thinking: {} }, 'thinking.type: Field required'],
-  [{ thinking: { type: 'adaptive', display: 'full' } }, 'thinking.display: Input'],
+  [{ thinking: { type: 'adaptive', display: 1 } }, 'thinking.display: Input'],
   [{ thinking: { type: 'adaptive', effort: 'huge' } }, 'thinking.effort: Input'],
   [{ output_config: { effort: 'minimal' } }, "output_config.effort: Input should be 'low'"],
   [{ output_config: { format: { type: 'xml' } } }, 'output_config.format.type: Input tag'],

@@ -8,6 +8,7 @@ import {
   objectAt,
   optionalIntegerAt,
   optionalObjectAt,
+  optionalStringAt,
   optionalWordAt,
   pathOf,
   type Scope,
@@ -27,7 +28,7 @@ export function readEffort(scope: Scope): Effort | undefined {
 /** True when thinking blocks shall be answered without their text (`display:"omitted"`). */
 export function readOmitsThinking(body: Scope): boolean {
   const thinking = optionalObjectAt(body, 'thinking');
-  return thinking !== undefined && readDisplay(thinking) === 'omitted';
+  return thinking !== undefined && optionalStringAt(thinking, 'display') === 'omitted';
 }
 
 /** True when `thinking` switches it on; an effort alone leaves the choice to the model. */
@@ -53,7 +54,7 @@ export function readReasoning(
   const byEffort: ReasoningAmount | undefined =
     effort === undefined ? undefined : { kind: 'effort', effort };
   if (thinking === undefined) return { amount: byEffort ?? { kind: 'unset' } };
-  readDisplay(thinking);
+  noteDisplay(thinking, receipt);
   switch (tagOf(thinking)) {
     case 'disabled':
       return { amount: { kind: 'off' }, showThoughts: false };
@@ -96,6 +97,12 @@ export function readOutputFormat(body: Scope): OutputFormat {
   return { kind: 'json-schema', schema: objectAt(format, 'schema').value };
 }
 
-function readDisplay(thinking: Scope): 'summarized' | 'omitted' | undefined {
-  return optionalWordAt(thinking, 'display', ['summarized', 'omitted']);
+/** Clients learn new words for it faster than gateways: what it says of looks alone refuses no request. */
+function noteDisplay(thinking: Scope, receipt: Receipt): void {
+  const display = optionalStringAt(thinking, 'display');
+  if (display === undefined || display === 'summarized' || display === 'omitted') return;
+  note(receipt, 'approximated', {
+    path: pathOf(thinking, 'display'),
+    reason: 'Thoughts are shown as summaries.',
+  });
 }
