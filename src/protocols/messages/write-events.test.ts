@@ -30,7 +30,7 @@ test('a prompt nobody counted yet is estimated where the answer begins, and coun
   expect(late[0]).toMatchObject({ message: { usage: { input_tokens: 77, output_tokens: 0 } } });
   expect(late.at(-2)).toMatchObject({ usage: { input_tokens: 40, cache_read_input_tokens: 60 } });
   const early = write([{ kind: 'start', usage: USAGE }]);
-  expect(early[0]).toMatchObject({ message: { usage: { input_tokens: 40 } } });
+  expect(early[0]).toMatchObject({ message: { usage: { input_tokens: 40, output_tokens: 0 } } });
 });
 
 test('V061 two pieces of text are one block between start and stop', () => {

@@ -17,9 +17,12 @@ interface MessagesStop {
   readonly stop_details: MessagesStopDetails | null;
 }
 
-/** The usage `message_start` carries: the prompt as far as it is known. */
+/**
+ * The usage `message_start` carries: the prompt as far as it is known. Nothing is written yet, whatever
+ * the upstream counted by then: `message_delta` counts it all, and some clients add the two.
+ */
 export function writeStartUsage(usage: Usage): MessagesUsage {
-  return { ...writeCounts(usage), service_tier: 'standard' };
+  return { ...writeCounts(usage), output_tokens: 0, service_tier: 'standard' };
 }
 
 /** The usage of `message_delta`. */
