@@ -24,9 +24,11 @@ const SCHEMA_KEYS = [
 
 const SCHEMA_SPELLINGS = new Map(SCHEMA_KEYS.map((key) => [snakeCase(key), key]));
 
-/** Older names that follow no rule. */
+/** Names that follow no rule: an older one, and the official client's own word for what it sends. */
 const ALIASES: readonly (readonly [GenerateMessage, alias: string, name: string])[] = [
   ['GenerationConfig', '_responseJsonSchema', 'responseJsonSchema'],
+  ['GenerationConfig', 'modelSelectionConfig', 'modelConfig'],
+  ['GenerationConfig', 'model_selection_config', 'modelConfig'],
 ];
 
 const SPELLINGS = indexSpellings();

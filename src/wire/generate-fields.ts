@@ -169,6 +169,8 @@ export const MESSAGE_FIELDS: Readonly<
     mediaResolution: ANY_ENUM,
     thinkingConfig: message('ThinkingConfig'),
     audioTimestamp: BOOLEAN,
+    routingConfig: OBJECT,
+    modelConfig: OBJECT,
     audioTranscriptionConfig: OBJECT,
     translationConfig: OBJECT,
     enableEnhancedCivicAnswers: BOOLEAN,

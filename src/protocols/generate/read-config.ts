@@ -30,6 +30,8 @@ type ConfigFields = Pick<
 
 const UNCARRIED_MEMBERS = [
   'audioTimestamp',
+  'routingConfig',
+  'modelConfig',
   'audioTranscriptionConfig',
   'translationConfig',
   'enableEnhancedCivicAnswers',

@@ -304,7 +304,7 @@ test('what one upstream alone has is noted by its place where the wire is anothe
     tools: [{ enterprise_web_search: {} }],
     toolConfig: { functionCallingConfig: { streamFunctionCallArguments: true } },
     safetySettings: [{ category: 'C', threshold: 'OFF', method: 'severity' }],
-    generationConfig: { audioTimestamp: true },
+    generationConfig: { audioTimestamp: true, routing_config: {}, modelSelectionConfig: {} },
   });
   expect(new Set(receipt.map(({ action, path }) => `${action} ${path}`))).toEqual(
     new Set([
@@ -313,6 +313,8 @@ test('what one upstream alone has is noted by its place where the wire is anothe
       'dropped toolConfig.functionCallingConfig.streamFunctionCallArguments',
       'dropped safetySettings[0].method',
       'dropped generationConfig.audioTimestamp',
+      'dropped generationConfig.routingConfig',
+      'dropped generationConfig.modelConfig',
     ]),
   );
 });

@@ -20,7 +20,12 @@ const OWN_FIELDS: JsonObject = {
   tools: TOOLS,
   toolConfig: { functionCallingConfig: { mode: 'AUTO', streamFunctionCallArguments: true } },
   safetySettings: [{ category: 'C', threshold: 'OFF', method: 'SEVERITY' }],
-  generationConfig: { temperature: 1, audioTimestamp: true },
+  generationConfig: {
+    temperature: 1,
+    audioTimestamp: true,
+    routingConfig: { autoMode: { modelRoutingPreference: 'BALANCED' } },
+    modelConfig: { featureSelectionPreference: 'PRIORITIZE_COST' },
+  },
 };
 
 function patched(body: JsonObject, profile: Parameters<typeof patch>[2]) {
@@ -45,6 +50,7 @@ test.each([
       ...['labels', 'modelArmorConfig', 'tools[0].retrieval', 'tools[1].enterpriseWebSearch'],
       'toolConfig.functionCallingConfig.streamFunctionCallArguments',
       ...['safetySettings[0].method', 'generationConfig.audioTimestamp'],
+      ...['generationConfig.routingConfig', 'generationConfig.modelConfig'],
     ]),
   );
   expect(sent).toEqual({

@@ -78,6 +78,8 @@ const VERTEX_FIELDS = [
   'toolConfig.functionCallingConfig.streamFunctionCallArguments',
   'safetySettings.method',
   'generationConfig.audioTimestamp',
+  'generationConfig.routingConfig',
+  'generationConfig.modelConfig',
 ] as const;
 
 /** Request fields that not every upstream takes, by the keys that lead to them; lists are gone through. */
