@@ -280,6 +280,25 @@ test('choices are told apart by index', () => {
   ]);
 });
 
+test.each([[[1]], [[1, 2]], [[3, 1]]])(
+  'candidates numbered %j are counted from the first choice on, in the order of their numbers',
+  (indices) => {
+    const candidate = (index: number, text: string, finishReason?: string) => ({
+      index,
+      content: { parts: [{ text }] },
+      ...(finishReason === undefined ? {} : { finishReason }),
+    });
+    const { choices } = reply(
+      { candidates: indices.map((index) => candidate(index, `${index}`)) },
+      { candidates: indices.map((index) => candidate(index, '!', 'STOP')) },
+    );
+    const sorted = indices.toSorted((left, right) => left - right);
+    expect(choices).toMatchObject(
+      sorted.map((index, choice) => ({ end: { choice }, blocks: [{ text: `${index}!` }] })),
+    );
+  },
+);
+
 test.each([-1, 0.5, 4_294_967_296, 'first'])(
   'a candidate of the impossible index %s is the first choice, which every client sees',
   (index) => {

@@ -27,6 +27,7 @@ export function createDecoder(context: DecodeContext, now: () => number): Decode
 const MOST_CHOICES = 128;
 
 interface ChoiceState {
+  readonly choice: number;
   readonly blocks: ChoiceDecoder;
   rawReason: string | undefined;
   message: string | undefined;
@@ -39,6 +40,7 @@ class GenerateDecoder implements Decoder {
   readonly #context: AnswerContext;
   readonly #secrets: readonly string[];
   readonly #mayBeStopped: boolean;
+  /** By the upstream's number, in order of their own. */
   readonly #choices = new Map<number, ChoiceState>();
   #hasStarted = false;
   #hasEnded = false;
@@ -78,7 +80,7 @@ class GenerateDecoder implements Decoder {
     if (!this.#hasStarted) this.#start(frame, events);
     this.#readFeedback(frame.promptFeedback);
     if (!Array.isArray(frame.candidates)) return events;
-    for (const candidate of frame.candidates) {
+    for (const candidate of byNumber(frame.candidates)) {
       if (isJsonObject(candidate)) this.#readCandidate(candidate, events);
     }
     return events;
@@ -87,17 +89,17 @@ class GenerateDecoder implements Decoder {
   end(): CanonicalEvent[] {
     const events: CanonicalEvent[] = [];
     if (this.#hasEnded) return events;
-    const choices = [...this.#choices].sort(([left], [right]) => left - right);
-    const isAnswered = choices.some(([, state]) => state.rawReason !== undefined);
+    const choices = [...this.#choices.values()];
+    const isAnswered = choices.some(({ rawReason }) => rawReason !== undefined);
     if (choices.length === 0 || (!isAnswered && this.#blockReason !== undefined)) {
       return this.#endUnanswered(events);
     }
     const ends: ChoiceEnd[] = [];
-    for (const [choice, state] of choices) {
-      const end = readEnd(choice, state, this.#mayBeStopped);
+    for (const state of choices) {
+      const end = readEnd(state, this.#mayBeStopped);
       if (end instanceof Error) return this.#fail(end, events);
       ends.push(end);
-      addGrounding(choice, state, events);
+      addGrounding(state, events);
     }
     return this.#finish(ends, events);
   }
@@ -122,7 +124,7 @@ class GenerateDecoder implements Decoder {
   }
 
   #readCandidate(candidate: JsonObject, events: CanonicalEvent[]): void {
-    const state = this.#choiceAt(readChoice(candidate.index));
+    const state = this.#choiceAt(readNumberOf(candidate));
     const { content, groundingMetadata } = candidate;
     if (isJsonObject(content) && Array.isArray(content.parts)) {
       for (const part of content.parts) {
@@ -137,18 +139,20 @@ class GenerateDecoder implements Decoder {
     }
   }
 
-  #choiceAt(choice: number): ChoiceState {
-    const known = this.#choices.get(choice);
+  /** Choices are counted as they come: a number left out would be one that clients miss. */
+  #choiceAt(number: number): ChoiceState {
+    const known = this.#choices.get(number);
     if (known !== undefined) return known;
-    const blocks = new ChoiceDecoder(choice, this.#context);
+    const choice = this.#choices.size;
     const state: ChoiceState = {
-      blocks,
+      choice,
+      blocks: new ChoiceDecoder(choice, this.#context),
       rawReason: undefined,
       message: undefined,
       grounding: undefined,
       logprobs: undefined,
     };
-    this.#choices.set(choice, state);
+    this.#choices.set(number, state);
     return state;
   }
 
@@ -186,12 +190,8 @@ class GenerateDecoder implements Decoder {
 }
 
 /** The choice's ending, or why it has none. */
-function readEnd(
-  choice: number,
-  state: ChoiceState,
-  mayBeStopped: boolean,
-): ChoiceEnd | GatewayError {
-  const { blocks, rawReason, message, logprobs } = state;
+function readEnd(state: ChoiceState, mayBeStopped: boolean): ChoiceEnd | GatewayError {
+  const { choice, blocks, rawReason, message, logprobs } = state;
   const { hasContent, hasToolCalls } = blocks;
   if (rawReason === undefined) return pathFault('The upstream cut its answer off.');
   const ending = readEnding(rawReason, { hasContent, hasToolCalls, mayBeStopped });
@@ -209,7 +209,8 @@ function hasStops(body: JsonObject | undefined): boolean {
 }
 
 /** Grounding is placed when the whole text is known, while its last block is still open. */
-function addGrounding(choice: number, state: ChoiceState, events: CanonicalEvent[]): void {
+function addGrounding(state: ChoiceState, events: CanonicalEvent[]): void {
+  const { choice } = state;
   if (state.grounding === undefined) return;
   const grounding = readGrounding(state.grounding, state.blocks);
   if (grounding !== undefined) events.push({ kind: 'grounding', choice, ...grounding });
@@ -219,8 +220,14 @@ function textOf(value: JsonValue | undefined): string | undefined {
   return typeof value === 'string' && value !== '' ? value : undefined;
 }
 
+function byNumber(candidates: readonly JsonValue[]): readonly JsonValue[] {
+  if (candidates.length < 2) return candidates;
+  const readable = candidates.filter(isJsonObject);
+  return readable.sort((left, right) => readNumberOf(left) - readNumberOf(right));
+}
+
 /** Absent for the first one: the JSON form of zero. An index no request can have asked for is no index. */
-function readChoice(index: JsonValue | undefined): number {
-  const choice = readNumber(index) ?? 0;
-  return Number.isInteger(choice) && choice >= 0 && choice < MOST_CHOICES ? choice : 0;
+function readNumberOf({ index }: JsonObject): number {
+  const number = readNumber(index) ?? 0;
+  return Number.isInteger(number) && number >= 0 && number < MOST_CHOICES ? number : 0;
 }
