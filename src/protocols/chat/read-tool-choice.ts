@@ -12,9 +12,12 @@ import {
   wrongType,
 } from './fields.ts';
 import type { ReadContext } from './read-context.ts';
+import { isSearch } from './read-tools.ts';
 
 const WORDS = ['none', 'auto', 'required', 'validated'];
-const OBJECT_TYPES = ['function', 'custom', 'allowed_tools'];
+const OBJECT_TYPES = ['function', 'custom', 'allowed_tools', 'web_search'];
+const NOT_DEMANDED = 'A hosted search cannot be demanded, only offered.';
+const SEARCHES = { serverTools: ['web-search'] } as const;
 
 /** @throws GatewayError 400, also when the choice names or needs a tool that is not there. */
 export function readToolChoice(
@@ -35,16 +38,31 @@ export function readToolChoice(
   }
   const callable = tools.filter((tool) => tool.kind === 'function' || tool.kind === 'freeform');
   assertKnown(choice.names, callable, key);
+  if (choice.serverTools !== undefined) return chooseSearch(choice, tools, { key, context });
   if (choice.kind !== 'required' || callable.length > 0) {
     // That search is no member of `tools`, among which names choose.
     const isBeside = search !== undefined && choice.names.length > 0;
-    return isBeside ? { ...choice, serverTools: ['web-search'] } : choice;
+    return isBeside ? { ...choice, ...SEARCHES } : choice;
   }
   if (tools.length === 0) {
     throw invalidRequest(key, `${key} demands a tool call, but tools offers none.`);
   }
-  context.receipt.add('approximated', key, 'A hosted search cannot be demanded, only offered.');
+  context.receipt.add('approximated', key, NOT_DEMANDED);
   return { kind: 'auto', names: [] };
+}
+
+/** Beside functions that are named it is one choice more; alone it is all that is offered. */
+function chooseSearch(
+  choice: Exclude<ToolChoice, { kind: 'none' }>,
+  tools: readonly Tool[],
+  { key, context }: { readonly key: string; readonly context: ReadContext },
+): ToolChoice {
+  if (!tools.some(({ kind }) => kind === 'web-search')) {
+    throw invalidRequest(key, `${key} names a search of the web, which is not in tools.`);
+  }
+  if (choice.names.length > 0) return choice;
+  if (choice.kind === 'required') context.receipt.add('approximated', key, NOT_DEMANDED);
+  return { kind: 'auto', names: [], ...SEARCHES };
 }
 
 function isAbsent(value: JsonValue | undefined): value is undefined | null {
@@ -81,6 +99,7 @@ function readChoiceObject(value: JsonValue | undefined, path: string): ToolChoic
     case 'allowed_tools':
       return readAllowed(requireObject(value, 'allowed_tools', path), `${path}.allowed_tools`);
     default:
+      if (isSearch(value, type)) return { kind: 'required', names: [], ...SEARCHES };
       throw unknownWord(`${path}.type`, OBJECT_TYPES);
   }
 }
@@ -89,14 +108,20 @@ function readAllowed(allowed: JsonObject, path: string): ToolChoice {
   const mode = requireString(allowed, 'mode', path);
   if (mode !== 'auto' && mode !== 'required')
     throw unknownWord(`${path}.mode`, ['auto', 'required']);
-  const names = (readArray(allowed, 'tools', path) ?? []).map((value, index) => {
-    const toolPath = `${path}.tools[${index}]`;
-    const tool = asObject(value, toolPath);
-    if (typeof tool.name === 'string') return requireString(tool, 'name', toolPath);
-    return readToolName(tool, requireString(tool, 'type', toolPath), toolPath);
-  });
-  if (names.length === 0) throw invalidRequest(`${path}.tools`, `${path}.tools names no tool.`);
-  return { kind: mode, names };
+  const named = (readArray(allowed, 'tools', path) ?? []).map((value, index) =>
+    readAllowedName(value, `${path}.tools[${index}]`),
+  );
+  if (named.length === 0) throw invalidRequest(`${path}.tools`, `${path}.tools names no tool.`);
+  const names = named.filter((name) => name !== undefined);
+  return { kind: mode, names, ...(names.length < named.length ? SEARCHES : {}) };
+}
+
+/** Undefined for a search, which has no name. */
+function readAllowedName(value: JsonValue, path: string): string | undefined {
+  const tool = asObject(value, path);
+  if (typeof tool.name === 'string') return requireString(tool, 'name', path);
+  const type = requireString(tool, 'type', path);
+  return isSearch(tool, type) ? undefined : readToolName(tool, type, path);
 }
 
 function readToolName(holder: JsonObject, type: string, path: string): string {

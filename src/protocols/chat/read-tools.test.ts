@@ -92,6 +92,44 @@ test('a hosted search alone cannot be demanded, and the receipt says so', () => 
   expect(notes(fields)).toEqual(['approximated tool_choice']);
 });
 
+describe('a search that is chosen by its type', () => {
+  const SEARCH = { kind: 'auto', names: [], serverTools: ['web-search'] };
+  test.each(['web_search', 'web_search_preview', 'web_search_2025_08_26'])(
+    '%s leaves the search alone, which cannot be demanded',
+    (type) => {
+      const tool_choice = { type };
+      for (const offered of [
+        { tools: [TOOL, { type }] },
+        { tools: [{ type }] },
+        { tools: [TOOL], web_search_options: {} },
+      ]) {
+        expect(canonical({ ...offered, tool_choice }).toolChoice).toEqual(SEARCH);
+        expect(notes({ ...offered, tool_choice })).toEqual(['approximated tool_choice']);
+      }
+    },
+  );
+  test('it is allowed among others, or alone', () => {
+    const tools = [TOOL, { type: 'web_search' }];
+    const allowed = (mode: string, listed: JsonObject['x']) => ({
+      tools,
+      tool_choice: { type: 'allowed_tools', allowed_tools: { mode, tools: listed ?? [] } },
+    });
+    const both = allowed('required', [TOOL, { type: 'web_search' }]);
+    expect(canonical(both).toolChoice).toEqual({ ...SEARCH, kind: 'required', names: ['w'] });
+    expect(notes(both)).toEqual([]);
+    const alone = allowed('auto', [{ type: 'web_search' }]);
+    expect(canonical(alone).toolChoice).toEqual(SEARCH);
+    expect(notes(alone)).toEqual([]);
+  });
+  test('one that is not offered is refused, and so is a tool of another kind', () => {
+    expect(refusal({ tools: [TOOL], tool_choice: { type: 'web_search' } }).field).toBe(
+      'tool_choice',
+    );
+    const hosted = { tools: [TOOL, { type: 'file_search' }], tool_choice: { type: 'file_search' } };
+    expect(refusal(hosted).field).toBe('tool_choice.type');
+  });
+});
+
 test('a search beside the tools stays with a choice among them, and goes when none may be called', () => {
   const among = { tools: [TOOL], web_search_options: {} };
   const named = { type: 'function', function: { name: 'w' } };

@@ -65,7 +65,8 @@ function readTool(value: JsonValue, path: string, context: ReadContext): Tool | 
   }
 }
 
-function isSearch(tool: JsonObject, type: string): boolean {
+/** True for a search of the web in any word for it, where it is declared and where it is chosen. */
+export function isSearch(tool: JsonObject, type: string): boolean {
   if (type.startsWith('web_search')) return true;
   return CHAT_SEARCH_WORDS.some((word) => type === word || isJsonObject(tool[word]));
 }
