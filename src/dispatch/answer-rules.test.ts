@@ -33,6 +33,7 @@ function answerOf(words: readonly string[], change: Partial<CanonicalRequest>) {
     frames: frames(),
     decoder: upstream.createDecoder({ signatureFamily: 'f', createId: (prefix) => prefix }),
     watch,
+    missingUsage: { see: () => {}, estimate: () => undefined },
     ...createAnswerRules({ request, receipt, createId: (prefix) => prefix }),
   };
   return { input, state, watch, receipt };

@@ -61,6 +61,7 @@ test('a relayed call has no canonical form built for it', async () => {
       wire: 'w',
       body: {},
       openingText: () => undefined,
+      countable: () => ({ system: [], turns: [], tools: [] }),
       createStreamWriter: () => {
         throw new Error('not needed');
       },

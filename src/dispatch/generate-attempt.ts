@@ -45,8 +45,8 @@ export class GenerateAttempt {
   /** Asked more than once of one answer, and the same each time. */
   readonly #estimatePrompt: () => number;
   #access: AccountAccess | undefined;
+  readonly #missingUsage: MissingUsage;
   #decoder: Decoder | undefined;
-  #missingUsage: MissingUsage | undefined;
 
   constructor(input: GenerateAttemptInput) {
     this.#input = input;
@@ -58,7 +58,11 @@ export class GenerateAttempt {
       transcript: context.record.keepsAnswers ? createTranscript() : undefined,
       toldUsage: () => this.#toldUsage(),
     });
-    this.#estimatePrompt = once(() => options.estimator.estimate(call.canonical()));
+    const { estimator } = options;
+    const relay = prepared.lane === 'relay' ? call.relay : undefined;
+    const estimatePrompt = once(() => estimator.estimate(relay?.countable() ?? call.canonical()));
+    this.#estimatePrompt = estimatePrompt;
+    this.#missingUsage = createMissingUsage({ estimator, estimatePrompt });
   }
 
   async run(): Promise<GenerateAnswer> {
@@ -117,14 +121,9 @@ export class GenerateAttempt {
   }
 
   #translate(input: RelayInput): AnswerText {
-    const { call, context, options } = this.#input;
-    const missingUsage = createMissingUsage({
-      estimator: options.estimator,
-      estimatePrompt: this.#estimatePrompt,
-    });
-    this.#missingUsage = missingUsage;
+    const { call, context } = this.#input;
     return translateStream(
-      { ...input, ...this.#rules(context.receipt), missingUsage },
+      { ...input, ...this.#rules(context.receipt) },
       call.createStreamWriter(this.#replyContext()),
     );
   }
@@ -143,13 +142,13 @@ export class GenerateAttempt {
   /** Of an answer that was not heard to its end: what was told of it so far, with estimates for the rest. */
   #toldUsage(): Usage | undefined {
     const told = this.#decoder?.usage;
-    return this.#missingUsage?.estimate(told) ?? told;
+    return this.#missingUsage.estimate(told) ?? told;
   }
 
   #succeed(): void {
     const { call, lease, options, prepared } = this.#input;
     lease.release({ kind: 'success' });
-    // A relayed call has no canonical form yet, and an estimate is not worth building one.
+    // A relayed call has no canonical form yet, and a better estimate is not worth building one.
     if (prepared.lane === 'relay') return;
     const usage = this.#watch.usage;
     if (usage === undefined || usage.isEstimate === true) return;
@@ -168,7 +167,7 @@ export class GenerateAttempt {
       createId: options.createId,
     });
     this.#decoder = decoder;
-    return { frames, decoder, watch: this.#watch };
+    return { frames, decoder, watch: this.#watch, missingUsage: this.#missingUsage };
   }
 
   /** Only answers that may be grounded need their whole text kept, and only to be translated. */

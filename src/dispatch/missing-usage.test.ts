@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { requestOf, user } from '../../test/support/canonical.ts';
 import type { CanonicalEvent } from '../canonical/event.ts';
 import { NO_USAGE, type Usage } from '../canonical/usage.ts';
-import type { GenerateCall } from '../protocols/protocol.ts';
+import type { GenerateCall, RelayCall } from '../protocols/protocol.ts';
 import { benchOf, callOf, collect } from './dispatch.test-support.ts';
 import { createMissingUsage } from './missing-usage.ts';
 import { createTokenEstimator } from './token-estimate.ts';
@@ -88,8 +88,76 @@ test('what the upstream told before the client left is no estimate', async () =>
   expect(bench.context.record.answers?.map((answer) => answer.usage)).toEqual([usage]);
 });
 
-test('an answer that is heard to its end is never estimated', async () => {
-  const bench = benchOf(() => ({ frames: ['Hello', 'end'] }));
-  await collect(await bench.generate({ stream: true, canonical: stopped('END') }));
-  expect(bench.context.record.answers?.map(({ usage }) => usage)).toEqual([NO_USAGE]);
-});
+const WHOLE = ['x'.repeat(40), 'end'];
+const ESTIMATE = { promptTokens: 100, answerTokens: 10, isEstimate: true } as const;
+
+test.each([true, false])(
+  'a whole answer that never told its usage is estimated (stream=%s)',
+  async (stream) => {
+    const bench = benchOf(() => ({ frames: WHOLE }));
+    const told: unknown[] = [];
+    const { createStreamWriter } = callOf();
+    const answer = await bench.generate({
+      stream,
+      canonical: stopped('END'),
+      createStreamWriter: (context) => ({
+        ...createStreamWriter(context),
+        write: (event) => {
+          if (event.kind === 'usage') told.push(event.usage);
+          return event.kind;
+        },
+      }),
+      writeReply: ({ usage }) => {
+        told.push(usage);
+        return {};
+      },
+    });
+    if (stream) await collect(answer);
+    expect(told.at(-1)).toMatchObject(ESTIMATE);
+    expect(bench.context.record.answers).toMatchObject([{ usage: ESTIMATE }]);
+  },
+);
+
+test.each([true, false])(
+  'of a relayed answer the record alone is estimated, and the receipt does not hear of it (stream=%s)',
+  async (stream) => {
+    const bench = benchOf(() => ({ frames: WHOLE }));
+    const { system, turns, tools } = stopped('END')();
+    const sent: unknown[] = [];
+    const relay: RelayCall = {
+      wire: bench.upstream.wire,
+      body: {},
+      openingText: () => undefined,
+      countable: () => ({ system, turns, tools }),
+      createStreamWriter: () => ({
+        contentType: 'text/event-stream',
+        write: (frame) => `${sent.push(frame)}`,
+        end: () => '.',
+        error: () => '!',
+        keepAlive: () => ':',
+      }),
+      writeReply: (body) => {
+        sent.push(body);
+        return body;
+      },
+    };
+    const canonical = (): never => {
+      throw new Error('not needed');
+    };
+    const answer = await bench.generate({ stream, relay, canonical });
+    if (stream) await collect(answer);
+    expect(bench.context.record.answers).toMatchObject([{ usage: ESTIMATE }]);
+    expect(sent.at(-1)).toEqual({ word: 'end' });
+  },
+);
+
+test.each([true, false])(
+  'a whole answer that told its usage is never estimated (stream=%s)',
+  async (stream) => {
+    const bench = benchOf(() => ({ frames: ['Hello', 'used 4', 'end'] }));
+    const answer = await bench.generate({ stream, canonical: stopped('END') });
+    if (stream) await collect(answer);
+    const usage = { ...NO_USAGE, promptTokens: 3, answerTokens: 4 };
+    expect(bench.context.record.answers?.map((answer) => answer.usage)).toEqual([usage]);
+  },
+);

@@ -1,8 +1,9 @@
-// What an answer used, estimated where it ended before the upstream had told.
+// What an answer used, estimated where the upstream did not tell.
 
-import type { BlockOpening, CanonicalEvent } from '../canonical/event.ts';
+import type { BlockOpening, CanonicalEvent, UsageEvent } from '../canonical/event.ts';
 import { textTokens } from '../canonical/prompt-size.ts';
 import { inputTokens, NO_USAGE, outputTokens, type Usage } from '../canonical/usage.ts';
+import type { Decoder } from '../upstreams/upstream.ts';
 import type { TokenEstimator } from './token-estimate.ts';
 
 export interface MissingUsage {
@@ -47,6 +48,17 @@ export function createMissingUsage(options: MissingUsageOptions): MissingUsage {
       };
     },
   };
+}
+
+/** What has to be seen before `event`: the usage of an answer that ends without having told it. */
+export function untoldUsage(
+  event: CanonicalEvent,
+  missing: MissingUsage,
+  decoder: Pick<Decoder, 'usage'>,
+): UsageEvent | undefined {
+  if (event.kind !== 'finish') return undefined;
+  const usage = missing.estimate(decoder.usage);
+  return usage && { kind: 'usage', usage };
 }
 
 /** Of what a block says in its opening; the size of media tells nothing of their tokens. */

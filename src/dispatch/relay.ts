@@ -7,11 +7,14 @@ import type { RelayWriter } from '../protocols/protocol.ts';
 import type { Decoder, Frame, UpstreamStream } from '../upstreams/upstream.ts';
 import { type AnswerLane, AnswerText } from './answer-text.ts';
 import type { AnswerWatch } from './answer-watch.ts';
+import { type MissingUsage, untoldUsage } from './missing-usage.ts';
 
 export interface RelayInput {
   readonly frames: UpstreamStream;
   readonly decoder: Decoder;
   readonly watch: AnswerWatch;
+  /** What the answer used, for the record alone, should it end before the upstream tells. */
+  readonly missingUsage: MissingUsage;
 }
 
 /** As `translateStream`. */
@@ -26,13 +29,20 @@ export async function relayReply(input: RelayInput): Promise<JsonObject> {
   for await (const batch of frames) {
     for (const frame of batch) {
       last = frame;
-      for (const event of decoder.push(frame.value)) watch.see(event);
+      for (const event of decoder.push(frame.value)) see(event, input);
     }
   }
-  if (watch.error === undefined) for (const event of decoder.end()) watch.see(event);
+  if (watch.error === undefined) for (const event of decoder.end()) see(event, input);
   if (watch.error !== undefined) throw watch.error;
   if (last === undefined) throw emptyAnswer();
   return last.value;
+}
+
+function see(event: CanonicalEvent, { watch, missingUsage, decoder }: RelayInput): void {
+  missingUsage.see(event);
+  const untold = untoldUsage(event, missingUsage, decoder);
+  if (untold !== undefined) watch.see(untold);
+  watch.see(event);
 }
 
 function emptyAnswer(): GatewayError {
@@ -47,12 +57,14 @@ function emptyAnswer(): GatewayError {
 class RelayLane implements AnswerLane {
   readonly watch: AnswerWatch;
   text = '';
+  readonly #input: RelayInput;
   readonly #decoder: Decoder;
   readonly #writer: RelayWriter;
 
-  constructor({ watch, decoder }: RelayInput, writer: RelayWriter) {
-    this.watch = watch;
-    this.#decoder = decoder;
+  constructor(input: RelayInput, writer: RelayWriter) {
+    this.watch = input.watch;
+    this.#input = input;
+    this.#decoder = input.decoder;
     this.#writer = writer;
   }
 
@@ -79,7 +91,7 @@ class RelayLane implements AnswerLane {
 
   #see(events: readonly CanonicalEvent[]): void {
     for (const event of events) {
-      this.watch.see(event);
+      see(event, this.#input);
       if (event.kind === 'error' && !this.watch.isCommitted) throw event.error;
     }
   }

@@ -41,6 +41,7 @@ function inputOf() {
     frames: oneFrame(),
     decoder: { push: () => [...ANSWER], end: () => [...ENDING], usage: undefined },
     watch: createAnswerWatch({ keeper, scope: 'key' }),
+    missingUsage: { see: () => {}, estimate: () => undefined },
     transform: createAnswerTransform({
       request: requestOf({ tools: [TOOL] }),
       receipt,

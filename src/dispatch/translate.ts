@@ -8,7 +8,7 @@ import type { AnswerTransform } from '../transforms/answer/index.ts';
 import type { Decoder, Frame, UpstreamStream } from '../upstreams/upstream.ts';
 import { type AnswerLane, AnswerText } from './answer-text.ts';
 import type { AnswerWatch } from './answer-watch.ts';
-import type { MissingUsage } from './missing-usage.ts';
+import { type MissingUsage, untoldUsage } from './missing-usage.ts';
 
 export interface TranslateInput {
   readonly frames: UpstreamStream;
@@ -18,8 +18,8 @@ export interface TranslateInput {
   readonly transform: AnswerTransform;
   /** True when the rest of the answer is not needed; the decoder's ending then closes it. */
   readonly isComplete?: (() => boolean) | undefined;
-  /** Of a stream: what it used, should it be complete before the upstream tells. */
-  readonly missingUsage?: MissingUsage | undefined;
+  /** What the answer used, should it end before the upstream tells. */
+  readonly missingUsage: MissingUsage;
 }
 
 /** The client's stream: `AnswerText` says when its items come and what becomes of failures. */
@@ -29,12 +29,18 @@ export function translateStream(input: TranslateInput, writer: StreamWriter): An
 
 /** The whole answer at once. @throws GatewayError */
 export async function translateReply(input: TranslateInput): Promise<Reply> {
-  const { frames, decoder, watch, transform } = input;
+  const { frames, decoder, watch, transform, missingUsage } = input;
   const events: CanonicalEvent[] = [];
+  const add = (event: CanonicalEvent): void => {
+    watch.see(event);
+    events.push(event);
+  };
   const take = (decoded: readonly CanonicalEvent[]): void => {
+    for (const event of decoded) missingUsage.see(event);
     for (const event of transform(decoded)) {
-      watch.see(event);
-      events.push(event);
+      const untold = untoldUsage(event, missingUsage, decoder);
+      if (untold !== undefined) add(untold);
+      add(event);
     }
   };
   for await (const batch of frames) {
@@ -73,17 +79,13 @@ class TranslateLane implements AnswerLane {
   }
 
   #take(decoded: readonly CanonicalEvent[]): void {
-    const { transform, missingUsage, isComplete } = this.#input;
-    if (missingUsage !== undefined) for (const event of decoded) missingUsage.see(event);
+    const { transform, missingUsage, decoder } = this.#input;
+    for (const event of decoded) missingUsage.see(event);
     for (const event of transform(decoded)) {
-      if (event.kind === 'finish' && isComplete?.() === true) this.#tellUsage();
+      const untold = untoldUsage(event, missingUsage, decoder);
+      if (untold !== undefined) this.#write(untold);
       this.#write(event);
     }
-  }
-
-  #tellUsage(): void {
-    const usage = this.#input.missingUsage?.estimate(this.#input.decoder.usage);
-    if (usage !== undefined) this.#write({ kind: 'usage', usage });
   }
 
   #write(event: CanonicalEvent): void {

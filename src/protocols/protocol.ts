@@ -5,6 +5,7 @@ import type { GatewayError } from '../canonical/error.ts';
 import type { CanonicalEvent } from '../canonical/event.ts';
 import type { Reply } from '../canonical/fold.ts';
 import type { ListedModel } from '../canonical/model-list.ts';
+import type { Countable } from '../canonical/prompt-size.ts';
 import type { Receipt } from '../canonical/receipt.ts';
 import type { CanonicalRequest } from '../canonical/request.ts';
 import type { JsonObject } from '../lib/json.ts';
@@ -189,6 +190,8 @@ export interface RelayCall {
   readonly body: JsonObject;
   /** The system text and the first user text of at least ten characters, for session affinity. */
   openingText(): string | undefined;
+  /** What of the body counts as prompt; unlike `canonical` of the call it notes nothing in the receipt. */
+  countable(): Countable;
   createStreamWriter(context: ReplyContext): RelayWriter;
   writeReply(upstreamBody: JsonObject, context: ReplyContext): JsonObject;
 }

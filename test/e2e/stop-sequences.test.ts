@@ -1,4 +1,4 @@
-// Answers that end at a stop sequence: before their first word, or before the upstream told its usage.
+// Answers that end at a stop sequence before their first word, and such whose usage the upstream never told.
 
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { isJsonObject, type JsonObject, parseJson } from '../../src/lib/json.ts';
@@ -131,10 +131,42 @@ test.each([false, true])(
   },
 );
 
-describe('a stream the gateway ends before the upstream tells its usage', () => {
-  const silent = (text: string): JsonObject => ({ ...frameOf(text), usageMetadata: {} });
-  const UNTOLD = /"(?:input|output|prompt|completion|total)_tokens":0/;
+const UNTOLD = /"(?:input|output|prompt|completion|total)_tokens":0/;
+const silent = (text: string, reason?: string): JsonObject => ({
+  ...frameOf(text, reason),
+  usageMetadata: {},
+});
 
+describe('an answer that ends well and never tells its usage', () => {
+  beforeEach(() => {
+    const frames = [silent('One two three ', 'STOP')];
+    upstream.script({ model: () => ({ kind: 'frames', frames }) });
+  });
+
+  test.each(SURFACES.slice(0, 3))(
+    '$name: shows an estimate, whole and streamed',
+    async (surface) => {
+      for (const stream of [false, true]) {
+        const { text } = await ask(surface, [], stream);
+        const usage = text.slice(text.lastIndexOf('"usage":{'));
+        expect(usage).toMatch(/(?:input|prompt)_tokens/);
+        expect(usage).not.toMatch(UNTOLD);
+      }
+    },
+  );
+
+  test('generate: is passed on as it came', async () => {
+    const native = SURFACES[3];
+    if (native === undefined) throw new Error('No such surface.');
+    for (const stream of [false, true]) {
+      const { status, text } = await ask(native, [], stream);
+      expect(status).toBe(200);
+      expect(text).not.toContain('promptTokenCount');
+    }
+  });
+});
+
+describe('a stream the gateway ends before the upstream tells its usage', () => {
   beforeEach(() => {
     const frames = [silent('One two three '), silent('END and more')];
     upstream.script({ model: () => ({ kind: 'frames', frames }) });

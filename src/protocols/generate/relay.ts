@@ -1,12 +1,14 @@
 // The relay lane: native frames forwarded as they came, repaired only where clients would stumble.
 
 import { type ErrorKind, GatewayError } from '../../canonical/error.ts';
+import { createReceipt } from '../../canonical/receipt.ts';
 import type { JsonObject, JsonValue } from '../../lib/json.ts';
 import { isJsonObject } from '../../lib/json.ts';
 import type { RelayCall, RelayWriter } from '../protocol.ts';
 import { writeError } from './errors.ts';
 import { numberAt } from './native-fields.ts';
 import { readOpeningText } from './opening-text.ts';
+import { readRequest } from './read-request.ts';
 import { createFraming, type FramingKind } from './stream-framing.ts';
 
 /** Name of the wire; upstreams that speak it get these bodies. */
@@ -36,6 +38,7 @@ export function createRelayCall(body: JsonObject, framing: FramingKind): RelayCa
     wire: GENERATE_WIRE,
     body,
     openingText: () => readOpeningText(body),
+    countable: () => readRequest(body, createReceipt()),
     createStreamWriter: () => createRelayWriter(framing),
     writeReply: (upstreamBody) => repairAnswer(upstreamBody),
   };
