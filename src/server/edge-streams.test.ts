@@ -255,6 +255,27 @@ test('a pipelined request whose client leaves is aborted although its turn never
   expect(signals.map((signal) => signal.aborted)).toEqual([true, true]);
 });
 
+test('many pipelined streams that wait for their turn leave node nothing to warn of', async () => {
+  const warnings: Error[] = [];
+  const onWarning = (warning: Error): number => warnings.push(warning);
+  process.on('warning', onWarning);
+  const held = holdStream();
+  const large = `data: ${'~'.repeat(60_000)}\n\n`;
+  let calls = 0;
+  const { edge } = await start({
+    generate: async () => streamOf(++calls === 1 ? held.chunks : chunksOf(large, large)),
+  });
+  const connection = ask(edge);
+  await connection.until((text) => text.includes('data: 1'));
+  for (let more = 0; more < 15; more += 1) connection.write(rawPost('/v1/messages', STREAM));
+  await waitUntil(() => calls === 16);
+  await stable(() => calls);
+  held.release();
+  await connection.until((text) => text.split('\r\n0\r\n\r\n').length === 17);
+  process.off('warning', onWarning);
+  expect(warnings).toEqual([]);
+});
+
 test('a pipelined stream that waits for its turn gives its source up when the client leaves', async () => {
   let produced = 0;
   let stopped = 0;

@@ -10,6 +10,7 @@ import { readTarget } from './gates/target.ts';
 import { readHeaderMap } from './headers.ts';
 import { observeEnd } from './observe.ts';
 import { sendError } from './respond.ts';
+import { onSocket } from './socket-events.ts';
 
 /** Most requests have none; nobody writes into it. */
 const NO_QUERY = new URLSearchParams();
@@ -94,9 +95,10 @@ function createExchange(edge: Edge, { request, response, path, query }: Exchange
 /** Aborts the work when the client leaves, and closes the books when the response is done. */
 function watchClose(edge: Edge, exchange: Exchange): void {
   const { request, response, abort } = exchange;
+  let stopListening: (() => void) | undefined;
   const onClose = (): void => {
     response.off('close', onClose);
-    request.socket.off('close', onClose);
+    stopListening?.();
     const isAnswered = response.writableFinished || exchange.isAnswered;
     if (!isAnswered) abort.abort(clientGone());
     edge.activity.end(exchange);
@@ -107,7 +109,7 @@ function watchClose(edge: Edge, exchange: Exchange): void {
   edge.activity.begin(exchange);
   response.on('close', onClose);
   // A pipelined response has no socket before its turn, and does not hear of the end of one.
-  if (response.socket === null) request.socket.on('close', onClose);
+  if (response.socket === null) stopListening = onSocket(request.socket, 'close', onClose);
 }
 
 /** What a console looks at fills a log with nothing: such lines are for debugging, unless they failed. */

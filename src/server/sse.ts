@@ -3,6 +3,7 @@
 import type { ServerResponse } from 'node:http';
 import type { Clock, Timer } from '../lib/clock.ts';
 import { turn } from '../lib/turn.ts';
+import { onSocket } from './socket-events.ts';
 
 /** A client that takes nothing for this long is cut off. */
 const WRITE_STALL_MS = 120_000;
@@ -141,19 +142,20 @@ class ResponseWriter implements SocketWriter {
     const { socket } = response.req;
     return new Promise((resolve) => {
       let stall: Timer | undefined;
+      const stops: (() => void)[] = [];
       const begin = (): void => {
         stall = this.#clock.startTimer(WRITE_STALL_MS, () => response.destroy());
       };
       const settle = (): void => {
         stall?.cancel();
         response.off('drain', settle).off('close', settle).off('socket', begin);
-        socket.off('drain', settle).off('close', settle);
+        for (const stop of stops) stop();
         resolve();
       };
       if (response.socket === null) response.on('socket', begin);
       else begin();
       response.on('drain', settle).on('close', settle);
-      socket.on('drain', settle).on('close', settle);
+      stops.push(onSocket(socket, 'drain', settle), onSocket(socket, 'close', settle));
     });
   }
 }
