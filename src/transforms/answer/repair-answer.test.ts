@@ -92,6 +92,16 @@ test('deep and circular schemas end, and count as having texts', () => {
   expect(shown(loop, '{"a":1}')).toBe('{"a":1}');
 });
 
+test('what was too deep for the upstream to be declared comes back as what the text stands for', () => {
+  let deep: JsonObject = { type: 'object', properties: { n: { type: 'integer' } } };
+  let value = '"{\\"n\\": 7}"';
+  for (let level = 0; level < 43; level += 1) {
+    deep = { type: 'object', properties: { a: deep } };
+    value = `{"a":${value}}`;
+  }
+  expect(shown(deep, value)).toContain('{"a":{"n":7}}');
+});
+
 test('positions in a text that was rewritten are not told', () => {
   const rule = answerRule({ kind: 'json-schema', schema: MIXED }, createReceipt());
   if (rule === undefined) throw new Error('no rule');

@@ -9,12 +9,12 @@ import {
 } from './schema-node.ts';
 import { SchemaWork } from './schema-work.ts';
 
-/** Schemas that are deeper or larger are taken to have such values. */
-const MAX_DEPTH = 60;
+/** Schemas that are deeper or larger are taken to have such values: what is too deep for the upstream comes as text. */
+const MAX_DEPTH = 20;
 const MAX_NODES = 20_000;
 
 /**
- * Upstreams list only texts, have no recursion, and know no objects of any members: such values come
+ * Upstreams list only texts, take only so many levels, have no recursion, and know no objects of any members: such values come
  * as texts (`"1"` of `enum: [1, 2]`, `"{…}"` of an object without declared properties, `"5"` of any value).
  */
 export function holdsTexts(root: SchemaNode, reader: SchemaReader): boolean {

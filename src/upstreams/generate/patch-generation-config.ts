@@ -2,9 +2,10 @@
 
 import { isJsonObject, type JsonObject, type JsonValue, readNumber } from '../../lib/json.ts';
 import type { EncodeTarget, PatchTarget } from '../upstream.ts';
-import { editFields } from './edits.ts';
+import { editFields, type FieldEdits } from './edits.ts';
 import { budgetIn, patchThinking } from './patch-thinking.ts';
 import { cleanRelayedResponseSchema } from './schema/clean-response-schema.ts';
+import { isTooDeep } from './schema/schema-depth.ts';
 import { fitOutputLimit } from './thinking.ts';
 
 export function patchGenerationConfig(config: JsonObject, target: PatchTarget): JsonObject {
@@ -12,7 +13,7 @@ export function patchGenerationConfig(config: JsonObject, target: PatchTarget): 
   return editFields(config, {
     thinkingConfig,
     maxOutputTokens: outputLimit(config.maxOutputTokens, budgetIn(thinkingConfig), target),
-    responseSchema: responseSchema(config.responseSchema, target),
+    ...responseSchema(config, target),
   });
 }
 
@@ -37,10 +38,12 @@ function outputLimit(
   return fitted === asked ? value : fitted;
 }
 
-function responseSchema(
-  schema: JsonValue | undefined,
-  { receipt }: EncodeTarget,
-): JsonValue | undefined {
-  if (!isJsonObject(schema)) return schema;
-  return cleanRelayedResponseSchema(schema, { receipt, path: 'generationConfig.responseSchema' });
+/** A JSON Schema goes as it came, unless it is too deep: the other form says what is left out. */
+function responseSchema(config: JsonObject, { receipt }: EncodeTarget): FieldEdits {
+  const key = isTooDeep(config.responseJsonSchema) ? 'responseJsonSchema' : 'responseSchema';
+  const schema = config[key];
+  if (!isJsonObject(schema)) return {};
+  const path = `generationConfig.${key}`;
+  const responseSchema = cleanRelayedResponseSchema(schema, { receipt, path });
+  return { [key]: undefined, responseSchema };
 }

@@ -6,6 +6,7 @@ import { describeFunction } from './describe-function.ts';
 import { editFields, editItems, type FieldEdits } from './edits.ts';
 import type { PatchContext } from './patch-context.ts';
 import { cleanRelayedToolSchema } from './schema/clean-tool-schema.ts';
+import { isTooDeep } from './schema/schema-depth.ts';
 
 export function patchTools(tools: JsonValue[], context: PatchContext): JsonValue[] | undefined {
   const dropsServerTools =
@@ -76,13 +77,16 @@ function patchDeclaration(
   { target }: PatchContext,
 ): JsonValue {
   if (!isJsonObject(declaration)) return declaration;
-  const { description, parameters: schema } = declaration;
+  const { description, parametersJsonSchema } = declaration;
+  const key = isTooDeep(parametersJsonSchema) ? 'parametersJsonSchema' : 'parameters';
+  const schema = declaration[key];
   if (!isJsonObject(schema)) return declaration;
-  const options = { receipt: target.receipt, path: `${path}.parameters` };
+  const options = { receipt: target.receipt, path: `${path}.${key}` };
   const { parameters, said } = cleanRelayedToolSchema(schema, options);
-  if (said === undefined) return editFields(declaration, { parameters });
+  const edits: FieldEdits = { [key]: undefined, parameters };
+  if (said === undefined) return editFields(declaration, edits);
   const given = typeof description === 'string' ? description : undefined;
-  return editFields(declaration, { description: describeFunction(given, said), parameters });
+  return editFields(declaration, { ...edits, description: describeFunction(given, said) });
 }
 
 function inVocabulary(tool: JsonObject, { profile }: PatchContext): JsonObject {

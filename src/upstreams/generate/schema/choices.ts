@@ -12,6 +12,9 @@ import {
 } from './facets.ts';
 import { gatherSource } from './gather.ts';
 
+/** An alternative stands in a list: `{anyOf: [{…}]}`. */
+export const CHOICE_LEVELS = 2;
+
 interface Branch {
   readonly source: NodeSource;
   /** What the branch says by itself. */
@@ -60,7 +63,7 @@ function collapse(cleaning: Cleaning, facets: Facets): OpenGroup[] {
 }
 
 function readBranch(cleaning: Cleaning, outer: Facets, source: NodeSource): Branch {
-  const facets = createFacets(source.all[0]?.path ?? outer.path, outer.depth + 1);
+  const facets = createFacets(source.all[0]?.path ?? outer.path, outer.level + CHOICE_LEVELS);
   gatherSource(cleaning, facets, source);
   return { source, facets };
 }
@@ -156,7 +159,7 @@ function foldRequired(facets: Facets, group: ChoiceGroup, branches: readonly Bra
 function join(cleaning: Cleaning, facets: Facets, branch: Branch): Facets {
   const joined = copyConstraints(facets);
   joined.path = branch.facets.path;
-  joined.depth = branch.facets.depth;
+  joined.level = branch.facets.level;
   joined.keyOrder = branch.facets.keyOrder;
   gatherSource(cleaning, joined, branch.source);
   return joined;

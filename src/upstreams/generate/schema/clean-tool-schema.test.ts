@@ -1,6 +1,6 @@
 // Behaviour of the tool schema cleaner, case by case.
 
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { threadMs } from '../../../../test/security/measure.ts';
 import { createReceipt, type ReceiptEntry } from '../../../canonical/receipt.ts';
 import { isJsonObject, type JsonObject, type JsonValue, parseJson } from '../../../lib/json.ts';
@@ -466,13 +466,52 @@ test('near misses and garbage are repaired with a note, never thrown', () => {
   );
 });
 
-test('a very deep schema is cut at 64 levels and said so', () => {
-  let schema: JsonObject = { type: 'string' };
-  for (let level = 0; level < 5000; level += 1) {
+/** Objects and lists within one another, itself included. */
+function depthOf(value: JsonValue): number {
+  if (typeof value !== 'object' || value === null) return 0;
+  return 1 + Math.max(0, ...Object.values(value).map(depthOf));
+}
+
+const NESTINGS: readonly [string, (inner: JsonObject) => JsonObject][] = [
+  ['objects', (inner) => ({ type: 'object', properties: { a: inner }, required: ['a'] })],
+  ['lists', (inner) => ({ type: 'array', items: inner })],
+  ['alternatives', (inner) => ({ anyOf: [{ type: 'integer' }, { properties: { a: inner } }] })],
+  ['types', (inner) => ({ type: ['array', 'string'], items: inner })],
+];
+
+describe.each(NESTINGS)('%s within one another', (_name, nest) => {
+  const nested = (levels: number): JsonObject =>
+    levels === 0 ? { type: 'string', enum: ['z'] } : nest(nested(levels - 1));
+  const cleaned = (levels: number) => clean({ type: 'object', properties: { x: nested(levels) } });
+
+  test.each([70, 95, 1000])('%i of them are no more than the upstream takes', (levels) => {
+    const { node, entries } = cleaned(levels);
+    // What is left of 100 levels is for the request around the schema.
+    expect(depthOf(node ?? null)).toBeLessThanOrEqual(90);
+    expect(JSON.stringify(entries)).toMatch(/deeper than|too deep/);
+    expect(JSON.stringify(node)).toContain('JSON text');
+  });
+  test('twenty of them are declared whole', () => {
+    const { node, entries } = cleaned(20);
+    expect(entries).toEqual([]);
+    expect(JSON.stringify(node)).toContain('"z"');
+  });
+});
+
+test('what is too deep to be declared is JSON text, with its members in words', () => {
+  let schema: JsonObject = { type: 'object', properties: { b: { type: 'string' }, c: {} } };
+  for (let level = 0; level < 43; level += 1)
     schema = { type: 'object', properties: { a: schema } };
-  }
-  const { entries } = clean(schema);
-  expect(entries.some((entry) => entry.reason === 'deeper than 64 levels')).toBe(true);
+  const { node, entries } = clean(schema);
+  expect(JSON.stringify(node)).toContain(
+    '{"a":{"type":"string","description":"(JSON text of object {b, c})"}}',
+  );
+  const path = `${PATH}${'.properties.a'.repeat(43)}`;
+  expect(entries).toContainEqual({
+    action: 'approximated',
+    path,
+    reason: 'deeper than the upstream takes',
+  });
 });
 
 test('references that unfold without end stop at a bound', () => {

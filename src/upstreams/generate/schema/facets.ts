@@ -29,7 +29,8 @@ export type LimitName =
 export interface Facets {
   /** Place of the first fragment, for the receipt. */
   path: string;
-  depth: number;
+  /** How deep it is written: objects and lists of the upstream's schema around it. */
+  level: number;
   /** The keywords of the first fragment, in the client's order. */
   keyOrder: readonly string[];
   /** A `false` schema is among the fragments: nothing is allowed. */
@@ -84,10 +85,10 @@ export interface Cleaning {
   note(action: ReceiptAction, path: string, reason: string): void;
 }
 
-export function createFacets(path: string, depth: number): Facets {
+export function createFacets(path: string, level: number): Facets {
   return {
     path,
-    depth,
+    level,
     keyOrder: [],
     never: false,
     unexpanded: undefined,
@@ -120,7 +121,7 @@ export function createFacets(path: string, depth: number): Facets {
 /** A copy without what describes the whole: the ground on which one of several branches is built. */
 export function copyConstraints(facets: Facets): Facets {
   return {
-    ...createFacets(facets.path, facets.depth),
+    ...createFacets(facets.path, facets.level),
     types: facets.types,
     writtenType: facets.writtenType,
     impliedType: facets.impliedType,

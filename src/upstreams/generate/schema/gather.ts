@@ -14,7 +14,7 @@ import { STRUCTURE_READERS } from './read-structure.ts';
 import { isResolving, type Located, locateInside } from './schema-document.ts';
 
 /** Deeper schemas are described, not declared. */
-export const MAX_DEPTH = 64;
+const MAX_DEPTH = 64;
 
 /** Keywords that say nothing about values; leaving them out loses nothing. */
 const SILENT = new Set([

@@ -26,11 +26,15 @@ export function sayShape(schema: JsonValue | undefined): string {
   if (typeof reference === 'string') return cut(reference.split('/').at(-1) || 'the same again');
   if (constant !== undefined) return sayJson(constant);
   if (Array.isArray(values)) return `one of ${sayList(values)}`;
-  if (isJsonObject(properties)) return `object {${cut(Object.keys(properties).join(', '))}}`;
+  if (isJsonObject(properties)) return sayMembers(Object.keys(properties));
   if (isJsonObject(items)) return `array of ${sayItemType(items)}`;
   if (typeof type === 'string') return cut(type.toLowerCase());
   if (Array.isArray(type)) return cut(type.map(sayValue).join(' or '));
   return 'any value';
+}
+
+export function sayMembers(names: readonly string[]): string {
+  return `object {${cut(names.join(', '))}}`;
 }
 
 /** The description followed by the hints: `text (hint; hint)`. */

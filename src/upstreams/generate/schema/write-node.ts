@@ -1,7 +1,7 @@
 // Writes gathered facets as the upstream's schema: every node has one type or alternatives.
 
 import type { JsonObject, JsonValue } from '../../../lib/json.ts';
-import { settleChoices } from './choices.ts';
+import { CHOICE_LEVELS, settleChoices } from './choices.ts';
 import { writeEnumeration } from './enumeration.ts';
 import {
   addHint,
@@ -12,7 +12,7 @@ import {
   type NodeSource,
   sourceOf,
 } from './facets.ts';
-import { gatherSource, MAX_DEPTH } from './gather.ts';
+import { gatherSource } from './gather.ts';
 import {
   formatField,
   LIMITS_BY_TYPE,
@@ -21,9 +21,14 @@ import {
   requiredField,
   typeField,
 } from './node-fields.ts';
-import { composeDescription, sayJson, sayShape } from './plain-words.ts';
+import { composeDescription, sayJson, sayMembers, sayShape } from './plain-words.ts';
 import { toNumber } from './read-constraints.ts';
+import { MAX_LEVEL } from './schema-depth.ts';
 import { isKnownFormat, readTypeName, type TypeName } from './schema-type.ts';
+
+/** A property stands among the others of its object, items right in their array. */
+const PROPERTY_LEVELS = 2;
+const ITEM_LEVELS = 1;
 
 /** Texts that are no JSON come back as they are; quotes keep a text apart that looks like a number. */
 const ANY_VALUE = 'any value, as JSON text: texts in quotes';
@@ -32,19 +37,21 @@ const ANY_VALUE = 'any value, as JSON text: texts in quotes';
 function writeSource(
   cleaning: Cleaning,
   source: NodeSource,
-  depth: number,
+  level: number,
 ): JsonObject | undefined {
   const path = source.all[0]?.path ?? source.any[0]?.path ?? '';
-  const facets = createFacets(path, depth);
+  const facets = createFacets(path, level);
   gatherSource(cleaning, facets, source);
   return writeNode(cleaning, facets);
 }
 
 /** As `writeSource`, for facets already gathered. */
 export function writeNode(cleaning: Cleaning, facets: Facets): JsonObject | undefined {
-  const alternatives = facets.depth > MAX_DEPTH ? [] : settleChoices(cleaning, facets, false);
+  const alternatives = settleChoices(cleaning, facets, false);
   if (facets.never) return undefined;
-  if (facets.depth > MAX_DEPTH) return writeText(cleaning, facets, 'any value');
+  if (facets.level > MAX_LEVEL && (alternatives.length > 0 || holdsOthers(facets))) {
+    return writeDeep(cleaning, facets);
+  }
   if (alternatives.length > 0) return writeAlternatives(cleaning, facets, alternatives);
   const listed = writeEnumeration(cleaning, facets);
   if (listed !== undefined) {
@@ -55,6 +62,20 @@ export function writeNode(cleaning: Cleaning, facets: Facets): JsonObject | unde
     });
   }
   return writeTyped(cleaning, facets);
+}
+
+function holdsOthers({ types, impliedType }: Facets): boolean {
+  const [type = impliedType, ...others] = types?.filter((name) => name !== 'null') ?? [];
+  return others.length > 0 || type === 'object' || type === 'array';
+}
+
+/** A value that would stand too deep in the upstream's schema: JSON text, described in words. */
+function writeDeep(cleaning: Cleaning, facets: Facets): JsonObject {
+  const { properties, items } = facets;
+  if (properties.size > 0) facets.unexpanded ??= sayMembers([...properties.keys()]);
+  else if (items !== undefined) facets.unexpanded ??= `array of ${sayShape(items.all[0]?.schema)}`;
+  cleaning.note('approximated', facets.path, 'deeper than the upstream takes');
+  return writeText(cleaning, facets, 'any value');
 }
 
 function writeTyped(cleaning: Cleaning, facets: Facets): JsonObject | undefined {
@@ -88,6 +109,7 @@ function copyForType(facets: Facets, type: TypeName): Facets {
   const takesFormat = facets.format !== undefined && isKnownFormat(type, facets.format.name);
   return {
     ...copyConstraints(facets),
+    level: facets.level + CHOICE_LEVELS,
     types: [type],
     writtenType: undefined,
     format: takesFormat || type === 'string' ? facets.format : undefined,
@@ -99,7 +121,7 @@ function copyForType(facets: Facets, type: TypeName): Facets {
 export function writeObjectFields(cleaning: Cleaning, facets: Facets): JsonObject | undefined {
   const written: [string, JsonObject][] = [];
   for (const [name, source] of facets.properties) {
-    const node = writeSource(cleaning, source, facets.depth + 1);
+    const node = writeSource(cleaning, source, facets.level + PROPERTY_LEVELS);
     if (node !== undefined) written.push([name, node]);
     else cleaning.note('dropped', source.all[0]?.path ?? facets.path, 'no value is allowed');
   }
@@ -164,9 +186,9 @@ function writeArray(cleaning: Cleaning, facets: Facets): JsonObject {
   const isClosed = facets.items?.all.some(({ schema }) => schema === false) ?? false;
   if (isClosed) closeAt(facets, facets.tuple?.length ?? 0);
   const source = itemSource(cleaning, facets, isClosed);
-  const items = source && writeSource(cleaning, source, facets.depth + 1);
+  const items = source && writeSource(cleaning, source, facets.level + ITEM_LEVELS);
   if (items === undefined) cleaning.note('approximated', facets.path, 'items are sent as texts');
-  const text = typeField(cleaning, createFacets(facets.path, facets.depth), 'string');
+  const text = typeField(cleaning, createFacets(facets.path, facets.level), 'string');
   return finishNode(cleaning, facets, {
     ...typeField(cleaning, facets, 'array'),
     items: items ?? Object.freeze(text),
