@@ -78,8 +78,13 @@ function checkEnd(last: JsonObject, begun: JsonObject, life: ItemLife): StreamEn
   const status = textIn(response, 'status');
   check(ENDS.includes(status) && last.type === `response.${status}`, 'the end names the status');
   check(response.id === begun.id && response.model === begun.model, 'id and model stay the same');
-  check(JSON.stringify(response.output) === JSON.stringify(life.done), 'the end repeats the items');
+  const output = listIn(response, 'output');
+  const whole = output.slice(0, life.done.length);
+  check(JSON.stringify(whole) === JSON.stringify(life.done), 'the end repeats the items');
+  const unfinished = output.slice(life.done.length);
+  check(unfinished.length === 0 || status === 'failed', 'an item that is not done is no output');
   if (status === 'failed') {
+    for (const item of unfinished) checkUnfinished(item, life);
     const error = objectIn(response, 'error');
     idIn(error, 'code');
     idIn(error, 'message');
@@ -92,6 +97,12 @@ function checkEnd(last: JsonObject, begun: JsonObject, life: ItemLife): StreamEn
   countIn(objectIn(usage, 'output_tokens_details'), 'reasoning_tokens');
   if (status === 'incomplete') idIn(objectIn(response, 'incomplete_details'), 'reason');
   return 'success';
+}
+
+/** Of an answer that broke off: the item that was open, as far as it came. */
+function checkUnfinished(item: JsonObject, { open }: ItemLife): void {
+  check(item.id === open?.id, 'what is unfinished is the open item');
+  check(item.status === 'incomplete', 'what is unfinished says so');
 }
 
 class ItemLife {

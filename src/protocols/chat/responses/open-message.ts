@@ -57,6 +57,17 @@ export class OpenMessage {
     return this.#add(this.#content.addBlock(markdown));
   }
 
+  /** The item as it stands where the answer breaks off; undefined when it says nothing yet. */
+  breakOff(grounding: GroundingEvent | undefined): JsonObject | undefined {
+    if (this.#text === '') return undefined;
+    const content = {
+      text: this.#text,
+      annotations: this.#annotations(grounding),
+      logprobs: [],
+    };
+    return messageItem(this.#place.id, 'incomplete', [textPart(content)]);
+  }
+
   close({ grounding, logprobs, isCut }: MessageEnd): { item: JsonObject; text: string } {
     const content: TextContent = {
       text: this.#text,

@@ -42,6 +42,13 @@ export class OpenReasoning {
     return opening + this.#delta(text);
   }
 
+  /** The item as it stands where the answer breaks off; undefined when it says nothing yet. */
+  breakOff(): JsonObject | undefined {
+    if (this.#text === undefined) return undefined;
+    const item = reasoningItem(this.#place.id, { text: this.#text, proof: undefined });
+    return { ...item, status: 'incomplete' };
+  }
+
   close(proof: string | undefined): { item: JsonObject; text: string } {
     const item = reasoningItem(this.#place.id, { text: this.#text, proof });
     const done = this.#frames;

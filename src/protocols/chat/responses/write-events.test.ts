@@ -250,6 +250,38 @@ test('a late failure ends the stream as failed, one before the beginning as an e
   ]);
 });
 
+test('a failed response holds what was said of the item that was open, which is not done', () => {
+  const error = new GatewayError({ kind: 'timeout', source: 'upstream', message: 'Late.' });
+  const broken = (events: readonly CanonicalEvent[]) =>
+    framesOf(stream([{ kind: 'start' }, ...events, { kind: 'error', error }], settings));
+  const opened = (kind: 'text' | 'thinking', ...pieces: readonly string[]): CanonicalEvent[] => [
+    { kind: 'block-start', index: 0, choice: 0, block: { kind } },
+    ...pieces.map(
+      (text): CanonicalEvent => ({ kind: 'block-delta', index: 0, delta: { kind, text } }),
+    ),
+  ];
+  const text = broken(opened('text', 'So ', 'far'));
+  const part = { type: 'output_text', text: 'So far', annotations: [], logprobs: [] };
+  expect(text.at(-1)?.response).toMatchObject({
+    status: 'failed',
+    output: [{ type: 'message', status: 'incomplete', role: 'assistant', content: [part] }],
+  });
+  expect(text.some(({ type }) => type === 'response.output_item.done')).toBe(false);
+  expect(broken(opened('thinking', 'Hm')).at(-1)?.response).toMatchObject({
+    output: [{ type: 'reasoning', status: 'incomplete', summary: [{ text: 'Hm' }] }],
+  });
+  for (const silent of [opened('text'), opened('thinking')]) {
+    expect(broken(silent).at(-1)?.response).toMatchObject({ output: [] });
+  }
+  const call: CanonicalEvent = {
+    kind: 'block-start',
+    index: 0,
+    choice: 0,
+    block: { kind: 'tool-call', id: 'c', name: 'w' },
+  };
+  expect(broken([call]).at(-1)?.response).toMatchObject({ output: [] });
+});
+
 const GROUNDING: CanonicalEvent = {
   kind: 'grounding',
   choice: 0,

@@ -56,7 +56,9 @@ class ResponsesWriter implements ResponseStreamWriter {
     const { createdAt, model } = this.#context;
     const head = { id: this.#id, createdAt, model, echo: this.#settings.echo };
     const usage = this.#ending.status === 'in_progress' ? undefined : this.#usage;
-    const { done: output, grounding } = this.#items;
+    const { done, grounding } = this.#items;
+    const isBroken = this.#ending.status === 'failed';
+    const output = isBroken ? [...done, ...this.#items.brokenOff()] : done;
     const searches = searchCount(grounding);
     return responseObject(head, this.#ending, { output, usage, searches });
   }

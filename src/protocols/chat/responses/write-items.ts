@@ -150,6 +150,19 @@ export class OutputItems {
     return this.#closeItem(this.#proofOf(signature));
   }
 
+  /**
+   * What is open where the answer breaks off: text and thoughts so far. It is no event of its own, as clients keep items
+   * that are done when they ask again. A call or a picture that was cut is none.
+   */
+  brokenOff(): readonly JsonObject[] {
+    const open = this.#open;
+    const item =
+      open?.kind === 'message'
+        ? open.message.breakOff(this.grounding)
+        : open?.kind === 'reasoning' && open.reasoning.breakOff();
+    return item ? [item] : [];
+  }
+
   #closeItem(proof?: string, end?: ChoiceEnd): string {
     const open = this.#open;
     this.#open = undefined;
