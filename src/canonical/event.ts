@@ -97,6 +97,14 @@ export interface GroundingEvent {
   readonly queries: readonly string[];
   readonly sources: readonly GroundingSource[];
   readonly citations: readonly Citation[];
+  /** Pages that were opened for the answer, whether a source came of them or not; absent for none. */
+  readonly pages?: readonly FetchedPage[] | undefined;
+}
+
+export interface FetchedPage {
+  readonly url: string;
+  /** `refused` is a page that may not be read, `unknown` one of which nothing else is told. */
+  readonly outcome: 'read' | 'unreachable' | 'refused' | 'unknown';
 }
 
 export interface GroundingSource {

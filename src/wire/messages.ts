@@ -19,6 +19,7 @@ export type MessagesBlock =
   | MessagesToolUseBlock
   | MessagesServerToolUseBlock
   | MessagesWebSearchResultBlock
+  | MessagesWebFetchResultBlock
   | MessagesImageBlock;
 
 export type MessagesTextBlock = {
@@ -55,9 +56,10 @@ type MessagesToolUseBlock = {
 type MessagesServerToolUseBlock = {
   type: 'server_tool_use';
   id: string;
-  name: 'web_search';
-  input: { query: string };
-};
+} & (
+  | { name: 'web_search'; input: { query: string } }
+  | { name: 'web_fetch'; input: { url: string } }
+);
 
 type MessagesWebSearchResultBlock = {
   type: 'web_search_tool_result';
@@ -72,6 +74,29 @@ export type MessagesWebSearchResult = {
   encrypted_content: string;
   page_age: null;
 };
+
+type MessagesWebFetchResultBlock = {
+  type: 'web_fetch_tool_result';
+  tool_use_id: string;
+  content: MessagesWebFetchResult;
+};
+
+export type MessagesWebFetchResult =
+  | {
+      type: 'web_fetch_result';
+      url: string;
+      retrieved_at: null;
+      content: {
+        type: 'document';
+        source: { type: 'text'; media_type: 'text/plain'; data: string };
+        title: null;
+        citations: { enabled: boolean };
+      };
+    }
+  | {
+      type: 'web_fetch_tool_result_error';
+      error_code: 'url_not_accessible' | 'url_not_allowed' | 'unavailable';
+    };
 
 /** Extension: the official protocol has no images in answers. */
 export type MessagesImageBlock = {

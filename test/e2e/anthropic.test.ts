@@ -36,6 +36,48 @@ const TOOLS: Anthropic.Tool[] = [
 ];
 const THINKING: Anthropic.ThinkingConfigParam = { type: 'enabled', budget_tokens: 2048 };
 
+/** A server tool of the official client's own, by the newest of its dates and the first. */
+const FETCHES: Anthropic.ToolUnion[] = [
+  { type: 'web_fetch_20250910', name: 'web_fetch', max_uses: 2 },
+  { type: 'web_fetch_20260318', name: 'web_fetch' },
+];
+
+describe.each(FETCHES)('pages opened by $type', (tool) => {
+  test.each([false, true])('are shown and may be sent back (stream=%s)', async (stream) => {
+    const url = 'https://www.example.com/a';
+    const gone = 'https://unreachable.example.com/b';
+    const first: Question = { role: 'user', content: `Read ${url} and ${gone} please` };
+    const ask = async (messages: Question[]): Promise<Anthropic.Message> => {
+      const question = { model: MODEL, max_tokens: 2000, messages, tools: [tool] };
+      return stream
+        ? client.messages.stream(question).finalMessage()
+        : client.messages.create(question);
+    };
+    const answer = await ask([first]);
+    expect(answer.content.map(({ type }) => type)).toEqual([
+      'text',
+      ...['server_tool_use', 'web_fetch_tool_result', 'server_tool_use', 'web_fetch_tool_result'],
+    ]);
+    const [, call, result, , failure] = answer.content;
+    expect(call).toMatchObject({ name: 'web_fetch', input: { url } });
+    const id = call?.type === 'server_tool_use' ? call.id : '';
+    expect(result).toMatchObject({
+      tool_use_id: id,
+      content: { type: 'web_fetch_result', url, content: { type: 'document' } },
+    });
+    expect(failure).toMatchObject({ content: { error_code: 'url_not_accessible' } });
+    expect(answer.stop_reason).toBe('end_turn');
+    expect(answer.usage.server_tool_use).toEqual({
+      web_search_requests: 0,
+      web_fetch_requests: 2,
+    });
+    const again: Question = { role: 'user', content: 'And then?' };
+    const next = await ask([first, { role: 'assistant', content: answer.content }, again]);
+    expect(next.content.map(({ type }) => type)).toEqual(['text']);
+    expect(next.usage.server_tool_use ?? null).toBeNull();
+  });
+});
+
 describe.each([false, true])('with stream=%s', (stream) => {
   test('a plain question is answered, with usage', async () => {
     const answer = await ask(stream, [user('Good day')], { system: 'Be brief.' });

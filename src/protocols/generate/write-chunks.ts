@@ -168,7 +168,7 @@ function closeCandidate(state: ChoiceState): JsonObject {
     content: { role: 'model', parts: [signPart({ text: '' }, state.pending.take())] },
   };
   if (state.grounding !== undefined) {
-    candidate.groundingMetadata = writeGrounding(state.grounding, [{ text: state.text }]);
+    Object.assign(candidate, writeGrounding(state.grounding, [{ text: state.text }]));
   }
   return candidate;
 }

@@ -331,3 +331,16 @@ test('S22 text with line breaks and separators stays inside one frame', () => {
   expect(chunks).toHaveLength(2);
   expect(chunks[0].candidates[0].content.parts).toEqual([{ text: nasty }]);
 });
+
+test('pages that were opened stand beside the search, or without one', () => {
+  const pages = [{ url: 'u', outcome: 'read' }] as const;
+  const grounding: CanonicalEvent = {
+    ...{ kind: 'grounding', choice: 0, queries: [], sources: [], citations: [] },
+    pages,
+  };
+  const urlMetadata = [{ retrievedUrl: 'u', urlRetrievalStatus: 'URL_RETRIEVAL_STATUS_SUCCESS' }];
+  const finish: CanonicalEvent = { kind: 'finish', choices: [{ choice: 0, reason: 'stop' }] };
+  const [candidate] = chunksOf([{ kind: 'start' }, grounding, finish]).at(-1).candidates;
+  expect(candidate.urlContextMetadata).toEqual({ urlMetadata });
+  expect(candidate.groundingMetadata).toBeUndefined();
+});

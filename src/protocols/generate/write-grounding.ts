@@ -1,6 +1,6 @@
 // Search results and citations; this protocol counts in UTF-8 bytes inside one part.
 
-import type { Citation, GroundingEvent } from '../../canonical/event.ts';
+import type { Citation, FetchedPage, GroundingEvent } from '../../canonical/event.ts';
 import type { JsonObject } from '../../lib/json.ts';
 
 /** A text the citations may lie in; the texts of one choice, in order, are its whole text. */
@@ -10,8 +10,29 @@ export interface CitedText {
   readonly partIndex?: number;
 }
 
-/** The candidate's `groundingMetadata`. */
+const STATUSES: Readonly<Record<FetchedPage['outcome'], string>> = {
+  read: 'URL_RETRIEVAL_STATUS_SUCCESS',
+  unreachable: 'URL_RETRIEVAL_STATUS_ERROR',
+  refused: 'URL_RETRIEVAL_STATUS_UNSAFE',
+  unknown: 'URL_RETRIEVAL_STATUS_UNSPECIFIED',
+};
+
+/** The fields of a candidate that tell of searches and pages. */
 export function writeGrounding(grounding: GroundingEvent, texts: readonly CitedText[]): JsonObject {
+  const { queries, sources, pages } = grounding;
+  return {
+    ...(queries.length + sources.length > 0 && {
+      groundingMetadata: writeSearch(grounding, texts),
+    }),
+    ...(pages !== undefined && { urlContextMetadata: { urlMetadata: pages.map(writePage) } }),
+  };
+}
+
+function writePage({ url, outcome }: FetchedPage): JsonObject {
+  return { retrievedUrl: url, urlRetrievalStatus: STATUSES[outcome] };
+}
+
+function writeSearch(grounding: GroundingEvent, texts: readonly CitedText[]): JsonObject {
   return {
     webSearchQueries: [...grounding.queries],
     groundingChunks: grounding.sources.map(({ url, title }) => ({ web: { uri: url, title } })),

@@ -36,7 +36,7 @@ function writeCandidate(choice: ReplyChoice, options: WriteOptions): JsonObject 
     index: choice.end.choice,
   };
   if (choice.grounding !== undefined) {
-    candidate.groundingMetadata = writeGrounding(choice.grounding, texts);
+    Object.assign(candidate, writeGrounding(choice.grounding, texts));
   }
   return candidate;
 }

@@ -14,7 +14,7 @@ import { writeError } from './errors.ts';
 import type { Scope } from './fields.ts';
 import { writeFamilyList, writeModel, writeModelList } from './models.ts';
 import { readCallHead, readCanonicalRequest, requireMaxTokens } from './read-request.ts';
-import { createMessagesWriter } from './write-events.ts';
+import { createMessagesWriter, type WriterOptions } from './write-events.ts';
 import { writeMessagesReply } from './write-reply.ts';
 
 /** Query strings such as `?beta=true` and unknown beta flags are ignored. */
@@ -46,13 +46,18 @@ function readGenerateCall({ body, receipt }: RouteInput): GenerateCall {
   const scope = scopeOf(body);
   const { omitsThinking, ...head } = readCallHead(scope);
   requireMaxTokens(scope);
+  const canonical = once(() => readCanonicalRequest(scope, receipt));
+  const options = (): WriterOptions => ({
+    omitsThinking,
+    fetchesPages: canonical().tools.some(({ kind }) => kind === 'url-context'),
+  });
   return {
     protocol: 'messages',
     ...head,
-    canonical: once(() => readCanonicalRequest(scope, receipt)),
+    canonical,
     callIdPrefix: 'toolu_',
-    createStreamWriter: (context) => createMessagesWriter(context, { omitsThinking }),
-    writeReply: (reply, context) => writeMessagesReply(reply, context, { omitsThinking }),
+    createStreamWriter: (context) => createMessagesWriter(context, options()),
+    writeReply: (reply, context) => writeMessagesReply(reply, context, options()),
   };
 }
 

@@ -1,6 +1,6 @@
 // Shared by this folder's tests: reads bodies, runs writers, takes streams apart and folds them again.
 
-import type { CanonicalEvent } from '../../canonical/event.ts';
+import type { CanonicalEvent, GroundingEvent } from '../../canonical/event.ts';
 import { createReceipt, type Receipt } from '../../canonical/receipt.ts';
 import type { CanonicalRequest, Signature } from '../../canonical/request.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../lib/json.ts';
@@ -71,8 +71,12 @@ export function replyContext(): ReplyContext {
 }
 
 /** The stream text for the events. */
-export function writeStream(events: readonly CanonicalEvent[], omitsThinking = false): string {
-  const writer = createMessagesWriter(replyContext(), { omitsThinking });
+export function writeStream(
+  events: readonly CanonicalEvent[],
+  omitsThinking = false,
+  fetchesPages = false,
+): string {
+  const writer = createMessagesWriter(replyContext(), { omitsThinking, fetchesPages });
   return events.map((event) => writer.write(event)).join('');
 }
 
@@ -147,7 +151,19 @@ export function callBlock(index: number, json: string, signature?: Signature): C
   ];
 }
 
-export const GROUNDING: CanonicalEvent = {
+/** Pages that were opened, with a search or without. */
+export function pagesOf(grounding: Partial<GroundingEvent> = {}): GroundingEvent {
+  return {
+    ...{ kind: 'grounding', choice: 0, queries: [], sources: [], citations: [] },
+    pages: [
+      { url: 'https://a.test/', outcome: 'read' },
+      { url: 'https://b.test/', outcome: 'refused' },
+    ],
+    ...grounding,
+  };
+}
+
+export const GROUNDING: GroundingEvent = {
   kind: 'grounding',
   choice: 0,
   queries: ['q'],

@@ -1,4 +1,4 @@
-import { createAnthropic } from '@ai-sdk/anthropic';
+import { anthropic, createAnthropic } from '@ai-sdk/anthropic';
 import Anthropic from '@anthropic-ai/sdk';
 import { generateText, streamText } from 'ai';
 import { expect, test } from 'vitest';
@@ -12,6 +12,7 @@ import {
   answer,
   callBlock,
   GROUNDING,
+  pagesOf,
   readCall,
   replyContext,
   SIGNATURE,
@@ -130,4 +131,21 @@ test('the AI SDK takes thinking, calls and searches, unary and streamed', async 
   expect(await streamed.text).toBe('Hi\n\nSearched: q\n1. T - u');
   expect(await streamed.finishReason).toBe('stop');
   expect(errors).toEqual([]);
+});
+
+test.each([
+  anthropic.tools.webFetch_20250910,
+  anthropic.tools.webFetch_20260209,
+  anthropic.tools.webFetch_20260318,
+])('the AI SDK takes pages that were opened, unary and streamed', async (webFetch) => {
+  const reads: Model = () => answer([...textBlock(0, 'Hi'), pagesOf()]);
+  const { fetch } = fakeGateway(reads);
+  const model = createAnthropic({ apiKey: 'k', baseURL: 'http://gateway.test/v1', fetch })('m');
+  const asked = { model, prompt: 'x', maxRetries: 0, tools: { web_fetch: webFetch({}) } };
+  const whole = await generateText(asked);
+  const streamed = streamText(asked);
+  const page = { type: 'web_fetch_result', url: 'https://a.test/' };
+  for (const results of [whole.toolResults, await streamed.toolResults]) {
+    expect(results).toMatchObject([{ toolName: 'web_fetch', output: page }]);
+  }
 });

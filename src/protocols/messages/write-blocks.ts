@@ -1,7 +1,8 @@
-// Writes answer blocks that are complete at once: search results, images, code and its output.
+// Writes answer blocks that are complete at once: searches and pages, images, code and its output.
 
 import { writeCodeText } from '../../canonical/code-text.ts';
 import type { BlockOpening, GroundingEvent } from '../../canonical/event.ts';
+import { searchCount } from '../../canonical/search-count.ts';
 import { sourceTitle } from '../../canonical/source-title.ts';
 import type {
   MessagesBlock,
@@ -9,6 +10,7 @@ import type {
   MessagesImageBlock,
   MessagesTextBlock,
 } from '../../wire/messages.ts';
+import { writeFetchedPages } from './write-fetched-pages.ts';
 
 type WholeOpening = Exclude<BlockOpening, { kind: 'text' | 'thinking' | 'tool-call' }>;
 
@@ -29,16 +31,27 @@ export function writeWholeBlock(opening: WholeOpening): MessagesImageBlock | Mes
 }
 
 /**
- * A web search as the protocol shows it, behind the text it served: the call, its results, and a
- * text naming query and sources for clients that read text only. Empty when nothing was searched.
+ * Pages that were opened and a web search as the protocol shows them, behind the text they served: calls, their
+ * results, and a text naming query and sources for clients that read text only. Empty when there were none.
  */
 export function writeSearch(
   grounding: GroundingEvent | undefined,
   createId: (prefix: string) => string,
 ): readonly MessagesBlock[] {
-  if (grounding === undefined || !hasContent(grounding)) return [];
+  if (grounding === undefined) return [];
+  const { queries, sources, pages = [] } = grounding;
+  return [
+    ...writeFetchedPages(pages, createId),
+    ...(searchCount(grounding) === 0 ? [] : writeSearchCall(grounding, createId)),
+    ...(queries.length + sources.length === 0 ? [] : [writeSources(grounding)]),
+  ];
+}
+
+function writeSearchCall(
+  { queries, sources }: GroundingEvent,
+  createId: (prefix: string) => string,
+): readonly MessagesBlock[] {
   const id = createId('srvtoolu_');
-  const { queries, sources } = grounding;
   return [
     { type: 'server_tool_use', id, name: 'web_search', input: { query: queries.join('; ') } },
     {
@@ -52,18 +65,24 @@ export function writeSearch(
         page_age: null,
       })),
     },
-    writeSources(grounding),
   ];
 }
 
-/** True when there is a search to report. */
-export function hasContent({ queries, sources }: GroundingEvent): boolean {
-  return queries.length > 0 || sources.length > 0;
+/** What of it the client asked for; undefined when there is nothing to report. */
+export function shownGrounding(
+  grounding: GroundingEvent | undefined,
+  { fetchesPages = false }: { readonly fetchesPages?: boolean | undefined },
+): GroundingEvent | undefined {
+  if (grounding === undefined) return undefined;
+  const { pages, ...search } = grounding;
+  if (fetchesPages && pages !== undefined) return grounding;
+  return search.queries.length + search.sources.length === 0 ? undefined : search;
 }
 
 function writeSources(grounding: GroundingEvent): MessagesTextBlock {
-  const { queries, sources } = grounding;
-  const searched = queries.length === 0 ? 'Searched the web' : `Searched: ${queries.join('; ')}`;
+  const { queries, sources, pages } = grounding;
+  const read = pages === undefined ? 'Searched the web' : 'Read on the web';
+  const searched = queries.length === 0 ? read : `Searched: ${queries.join('; ')}`;
   const list = sources.map(
     (source, index) => `${index + 1}. ${sourceTitle(source)} - ${source.url}`,
   );

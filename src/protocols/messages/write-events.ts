@@ -16,12 +16,14 @@ import { joinFlat } from '../../lib/flat-text.ts';
 import type { MessagesBlock } from '../../wire/messages.ts';
 import type { ReplyContext, StreamWriter } from '../protocol.ts';
 import { writeStreamError } from './errors.ts';
-import { hasContent, writeSearch, writeWholeBlock } from './write-blocks.ts';
+import { shownGrounding, writeSearch, writeWholeBlock } from './write-blocks.ts';
 import { writeFinalUsage, writeStartUsage, writeStop } from './write-usage.ts';
 
 export interface WriterOptions {
   /** True when thinking is answered as signature only (`display:"omitted"`). */
   readonly omitsThinking: boolean;
+  /** True when the client declared a tool that opens pages. */
+  readonly fetchesPages?: boolean | undefined;
 }
 
 /** The canonical block being written. Text and thinking open with their first content. */
@@ -52,7 +54,7 @@ export function createMessagesWriter(context: ReplyContext, options: WriterOptio
 class MessagesWriter implements StreamWriter {
   readonly contentType = EVENT_STREAM_TYPE;
   readonly #context: ReplyContext;
-  readonly #omitsThinking: boolean;
+  readonly #options: WriterOptions;
   #nextIndex = 0;
   #open: OpenBlock | undefined;
   #usage = NO_USAGE;
@@ -61,9 +63,9 @@ class MessagesWriter implements StreamWriter {
   /** The signature of the thinking block directly before; a call need not repeat it. */
   #carried: string | undefined;
 
-  constructor(context: ReplyContext, { omitsThinking }: WriterOptions) {
+  constructor(context: ReplyContext, options: WriterOptions) {
     this.#context = context;
-    this.#omitsThinking = omitsThinking;
+    this.#options = options;
   }
 
   keepAlive(): string {
@@ -82,7 +84,7 @@ class MessagesWriter implements StreamWriter {
       case 'block-end':
         return this.#open?.source === event.index ? this.#closeBlock(event.signature) : '';
       case 'grounding':
-        if (event.choice === 0) this.#grounding = hasContent(event) ? event : undefined;
+        if (event.choice === 0) this.#grounding = shownGrounding(event, this.#options);
         return '';
       case 'usage':
         this.#usage = event.usage;
@@ -129,7 +131,7 @@ class MessagesWriter implements StreamWriter {
         return this.#begin(open, EMPTY_TEXT) + deltaText(this.#nextIndex, TEXT_DELTA, text);
       case 'thinking': {
         const begin = this.#begin(open, EMPTY_THINKING);
-        if (this.#omitsThinking) return begin;
+        if (this.#options.omitsThinking) return begin;
         return begin + deltaText(this.#nextIndex, THINKING_DELTA, text);
       }
       case 'tool-call':

@@ -16,6 +16,7 @@ import {
   answer,
   callBlock,
   GROUNDING,
+  pagesOf,
   parseFrames,
   replyContext,
   SIGNATURE,
@@ -161,18 +162,18 @@ function eventsOf(block: Block, index: number): CanonicalEvent[] {
 
 test('any event sequence gives a stream within the grammar that folds to the unary reply', () => {
   const reasons = fc.constantFrom('stop' as const, 'max-tokens' as const, 'safety' as const);
+  const groundings = fc.constantFrom<CanonicalEvent[]>(
+    ...[[], [GROUNDING], [pagesOf()], [pagesOf(GROUNDING)]],
+  );
   fc.assert(
-    fc.property(blocks, fc.boolean(), fc.boolean(), reasons, (list, omits, searches, reason) => {
+    fc.property(blocks, fc.boolean(), groundings, reasons, (list, omits, found, reason) => {
       const events = answer(
-        [
-          ...list.flatMap(eventsOf),
-          ...(searches ? [GROUNDING] : []),
-          { kind: 'usage', usage: USAGE },
-        ],
+        [...list.flatMap(eventsOf), ...found, { kind: 'usage', usage: USAGE }],
         { reason },
       );
-      const streamed = foldFrames(parseFrames(writeStream(events, omits)));
-      const reply = writeMessagesReply(fold(events), replyContext(), { omitsThinking: omits });
+      const streamed = foldFrames(parseFrames(writeStream(events, omits, omits)));
+      const options = { omitsThinking: omits, fetchesPages: omits };
+      const reply = writeMessagesReply(fold(events), replyContext(), options);
       expect(JSON.stringify(sorted(streamed))).toBe(JSON.stringify(sorted(reply)));
     }),
     { numRuns: 150 },
@@ -187,3 +188,42 @@ function sorted(value: unknown): unknown {
     .sort(([a], [b]) => (a < b ? -1 : 1))
     .map(([key, item]) => [key, sorted(item)]);
 }
+
+const pages = (events: CanonicalEvent[], fetchesPages: boolean) => {
+  const options = { omitsThinking: false, fetchesPages };
+  return writeMessagesReply(fold(answer(events)), replyContext(), options);
+};
+
+test('pages that were opened are fetches, of which the text is not known', () => {
+  const { content, usage } = pages([...textBlock(0, 'Hi'), pagesOf()], true);
+  const page = {
+    type: 'document',
+    source: { type: 'text', media_type: 'text/plain', data: '' },
+    title: null,
+    citations: { enabled: false },
+  };
+  const [readUrl, refusedUrl] = ['https://a.test/', 'https://b.test/'];
+  const result = { type: 'web_fetch_result', url: readUrl, retrieved_at: null, content: page };
+  const refusal = { type: 'web_fetch_tool_result_error', error_code: 'url_not_allowed' };
+  expect(content).toEqual([
+    { type: 'text', text: 'Hi' },
+    { type: 'server_tool_use', id: 'srvtoolu_2', name: 'web_fetch', input: { url: readUrl } },
+    { type: 'web_fetch_tool_result', tool_use_id: 'srvtoolu_2', content: result },
+    { type: 'server_tool_use', id: 'srvtoolu_3', name: 'web_fetch', input: { url: refusedUrl } },
+    { type: 'web_fetch_tool_result', tool_use_id: 'srvtoolu_3', content: refusal },
+  ]);
+  expect(usage).toMatchObject({
+    server_tool_use: { web_search_requests: 0, web_fetch_requests: 2 },
+  });
+});
+
+test('sources of opened pages are no search, and pages nobody asked for are not shown', () => {
+  const cited = pagesOf({ ...GROUNDING, queries: [] });
+  const typesOf = (events: CanonicalEvent[], fetches: boolean): unknown =>
+    JSON.stringify(pages(events, fetches)).match(/web_(?:search|fetch)"/g);
+  expect(typesOf([cited], true)).toEqual(['web_fetch"', 'web_fetch"']);
+  expect(JSON.stringify(pages([cited], true))).toContain('Read on the web\\n1. T - u');
+  expect(typesOf([pagesOf(GROUNDING)], true)).toEqual(['web_fetch"', 'web_fetch"', 'web_search"']);
+  expect(pages([pagesOf()], false).content).toEqual([]);
+  expect(typesOf([cited], false)).toEqual(['web_search"']);
+});

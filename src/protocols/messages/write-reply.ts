@@ -6,7 +6,7 @@ import { writeCarrier } from '../../canonical/signature-carrier.ts';
 import type { JsonObject } from '../../lib/json.ts';
 import type { MessagesBlock, MessagesReply } from '../../wire/messages.ts';
 import type { ReplyContext } from '../protocol.ts';
-import { hasContent, writeSearch, writeWholeBlock } from './write-blocks.ts';
+import { shownGrounding, writeSearch, writeWholeBlock } from './write-blocks.ts';
 import { isCarried, type WriterOptions } from './write-events.ts';
 import { writeReplyUsage, writeStop } from './write-usage.ts';
 
@@ -18,8 +18,7 @@ export function writeMessagesReply(
 ): JsonObject {
   const choice = reply.choices[0];
   const blocks = choice?.blocks ?? [];
-  const found = choice?.grounding;
-  const grounding = found !== undefined && hasContent(found) ? found : undefined;
+  const grounding = shownGrounding(choice?.grounding, options);
   const hasToolCall = blocks.some((block) => block.kind === 'tool-call');
   return {
     id: context.createId('msg_'),

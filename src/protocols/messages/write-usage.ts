@@ -31,12 +31,13 @@ export function writeFinalUsage(
   grounding: GroundingEvent | undefined,
 ): MessagesFinalUsage {
   const searches = searchCount(grounding);
+  const fetches = grounding?.pages?.length ?? 0;
   return {
     ...writeCounts(usage),
     output_tokens_details: { thinking_tokens: usage.thoughtTokens },
-    ...(searches === 0
+    ...(searches + fetches === 0
       ? {}
-      : { server_tool_use: { web_search_requests: searches, web_fetch_requests: 0 } }),
+      : { server_tool_use: { web_search_requests: searches, web_fetch_requests: fetches } }),
   };
 }
 

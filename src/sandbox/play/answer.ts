@@ -30,6 +30,7 @@ export interface Candidate {
   readonly finishReason: string;
   readonly finishMessage?: string | undefined;
   readonly groundingMetadata?: JsonObject | undefined;
+  readonly urlContextMetadata?: JsonObject | undefined;
 }
 
 export interface IssuedCall {

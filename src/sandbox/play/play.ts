@@ -12,6 +12,7 @@ import type { LastTurn } from './last-turn.ts';
 import { describeOrder, draw, drawDrafts, readPictureOrder } from './picture.ts';
 import { describeRequest } from './reflection.ts';
 import { planThinking, type Thinking } from './thinking.ts';
+import { writeUrlContext } from './url-context.ts';
 
 export interface Play {
   readonly request: GenerateRequest;
@@ -121,6 +122,7 @@ function playText(scene: Scene, index: number): Candidate {
   const writesWords = request.generationConfig?.responseModalities?.includes('TEXT') ?? true;
   const said = order === undefined || writesWords ? text : '';
   const searches = request.tools?.some((tool) => tool.vendoraSearch !== undefined) === true;
+  const opensPages = request.tools?.some((tool) => tool.urlContext !== undefined) === true;
   return {
     thoughts: scene.thinking.summary,
     calls: [],
@@ -130,6 +132,7 @@ function playText(scene: Scene, index: number): Candidate {
     logprobs: readLogprobs(request, said),
     finishReason,
     groundingMetadata: searches && said !== '' ? writeGrounding(turn.text, said) : undefined,
+    urlContextMetadata: opensPages ? writeUrlContext(turn.text) : undefined,
   };
 }
 

@@ -173,7 +173,8 @@ function writeContent(parts: JsonObject[]): JsonObject {
 }
 
 function writeEnding(candidate: Candidate): JsonObject {
-  const { finishReason, finishMessage, groundingMetadata, logprobs } = candidate;
+  const { finishReason, finishMessage, groundingMetadata, urlContextMetadata, logprobs } =
+    candidate;
   return {
     finishReason,
     ...(logprobs !== undefined && {
@@ -182,6 +183,7 @@ function writeEnding(candidate: Candidate): JsonObject {
     }),
     ...(finishMessage !== undefined && { finishMessage }),
     ...(groundingMetadata !== undefined && { groundingMetadata }),
+    ...(urlContextMetadata !== undefined && { urlContextMetadata }),
   };
 }
 

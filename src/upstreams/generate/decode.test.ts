@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { fold } from '../../canonical/fold.ts';
 import { NO_USAGE } from '../../canonical/usage.ts';
-import type { JsonObject } from '../../lib/json.ts';
+import type { JsonObject, JsonValue } from '../../lib/json.ts';
 import {
   blocksOf,
   decode,
@@ -311,6 +311,31 @@ test.each([-1, 0.5, 4_294_967_296, 'first'])(
     });
   },
 );
+
+test('the pages that were opened are told with the grounding, each once and with its last word', () => {
+  const opened = (...pages: readonly [url: JsonValue, status?: JsonValue][]): JsonObject => ({
+    urlContextMetadata: {
+      urlMetadata: pages.map(([retrievedUrl, status = null]) => ({
+        retrievedUrl,
+        urlRetrievalStatus: status === null ? status : `URL_RETRIEVAL_STATUS_${status}`,
+      })),
+    },
+  });
+  const [{ grounding } = { grounding: undefined }] = reply(
+    frame([{ text: 'a' }], opened(['u1', 'ERROR'], ['u2', 'UNSAFE'])),
+    frame([{ text: 'b' }], opened(['u1', 'SUCCESS'], ['', 'SUCCESS'], [7])),
+    frame([], { finishReason: 'STOP', ...opened(['u3', 'PAYWALL'], ['u4']) }),
+  ).choices;
+  expect(grounding).toEqual({
+    ...{ kind: 'grounding', choice: 0, queries: [], sources: [], citations: [] },
+    pages: [
+      { url: 'u1', outcome: 'read' },
+      { url: 'u2', outcome: 'refused' },
+      { url: 'u3', outcome: 'unreachable' },
+      { url: 'u4', outcome: 'unknown' },
+    ],
+  });
+});
 
 test('V055, P108: grounding that comes late stands before the end of the text it describes', () => {
   const groundingMetadata = {

@@ -1,14 +1,15 @@
 // Decodes the frames of one answer into canonical events.
 
 import type { GatewayError } from '../../canonical/error.ts';
-import type { CanonicalEvent, ChoiceEnd, Logprobs } from '../../canonical/event.ts';
+import type { CanonicalEvent, ChoiceEnd, FetchedPage, Logprobs } from '../../canonical/event.ts';
 import type { Usage } from '../../canonical/usage.ts';
 import { isJsonObject, type JsonObject, type JsonValue, readNumber } from '../../lib/json.ts';
 import type { DecodeContext, Decoder } from '../upstream.ts';
 import { type AnswerContext, ChoiceDecoder } from './choice-decoder.ts';
 import { answerFault, classifyErrorFrame, pathFault } from './errors.ts';
+import { addFetchedPages } from './fetched-pages.ts';
 import { readEnding } from './finish-reason.ts';
-import { mergeGrounding, readGrounding } from './grounding.ts';
+import { type Grounding, mergeGrounding, readGrounding } from './grounding.ts';
 import { addLogprobs } from './logprobs.ts';
 import { secretsOf } from './requests.ts';
 import { readUsage } from './usage.ts';
@@ -32,6 +33,7 @@ interface ChoiceState {
   rawReason: string | undefined;
   message: string | undefined;
   grounding: JsonObject | undefined;
+  pages: readonly FetchedPage[];
   logprobs: Logprobs | undefined;
 }
 
@@ -125,7 +127,7 @@ class GenerateDecoder implements Decoder {
 
   #readCandidate(candidate: JsonObject, events: CanonicalEvent[]): void {
     const state = this.#choiceAt(readNumberOf(candidate));
-    const { content, groundingMetadata } = candidate;
+    const { content, groundingMetadata, urlContextMetadata } = candidate;
     if (isJsonObject(content) && Array.isArray(content.parts)) {
       for (const part of content.parts) {
         if (isJsonObject(part)) state.blocks.readPart(part, events);
@@ -136,6 +138,9 @@ class GenerateDecoder implements Decoder {
     state.logprobs = addLogprobs(state.logprobs, candidate);
     if (isJsonObject(groundingMetadata)) {
       state.grounding = mergeGrounding(state.grounding, groundingMetadata);
+    }
+    if (isJsonObject(urlContextMetadata)) {
+      state.pages = addFetchedPages(state.pages, urlContextMetadata);
     }
   }
 
@@ -150,6 +155,7 @@ class GenerateDecoder implements Decoder {
       rawReason: undefined,
       message: undefined,
       grounding: undefined,
+      pages: [],
       logprobs: undefined,
     };
     this.#choices.set(number, state);
@@ -208,12 +214,15 @@ function hasStops(body: JsonObject | undefined): boolean {
   return Array.isArray(stopSequences) && stopSequences.length > 0;
 }
 
+const NOT_SEARCHED: Grounding = { queries: [], sources: [], citations: [] };
+
 /** Grounding is placed when the whole text is known, while its last block is still open. */
 function addGrounding(state: ChoiceState, events: CanonicalEvent[]): void {
-  const { choice } = state;
-  if (state.grounding === undefined) return;
-  const grounding = readGrounding(state.grounding, state.blocks);
-  if (grounding !== undefined) events.push({ kind: 'grounding', choice, ...grounding });
+  const { choice, grounding, pages, blocks } = state;
+  const found = grounding && readGrounding(grounding, blocks);
+  if (found === undefined && pages.length === 0) return;
+  const opened = pages.length === 0 ? {} : { pages };
+  events.push({ kind: 'grounding', choice, ...(found ?? NOT_SEARCHED), ...opened });
 }
 
 function textOf(value: JsonValue | undefined): string | undefined {
