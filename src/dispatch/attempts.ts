@@ -34,6 +34,8 @@ export interface AttemptRequest {
   readonly record: CallRecord;
   /** True for calls that the upstream limits apart from answers: what they meet rests no account. */
   readonly hasOwnLimits?: boolean;
+  /** Which of several upstream calls of the record these attempts are of, from 1. */
+  readonly upstreamCall?: number | undefined;
 }
 
 /**
@@ -228,10 +230,12 @@ class AttemptRun {
   }
 
   #note(lease: Lease, end: Pick<AttemptRecord, 'outcome' | 'status' | 'detail'>): void {
-    this.#request.record.attempts.push({
+    const { record, upstreamCall } = this.#request;
+    record.attempts.push({
       accountId: lease.account.id,
       accountLabel: lease.account.label,
       modelId: lease.modelId,
+      upstreamCall,
       considered: lease.considered,
       ...end,
       startedAt: this.#attemptStartedAt,

@@ -43,9 +43,9 @@ export function createDispatcher(options: DispatchOptions): Dispatcher {
     const setup = await setUpCall(call, context, setupOptions);
     const { leaseRequest, loadMedia, prepare, route } = setup;
     const session = nameSession(call, context);
-    const { signal, record } = context;
+    const { signal, record, upstreamCall } = context;
     return runAttempts(
-      { leaseRequest: { ...leaseRequest, session }, signal, record },
+      { leaseRequest: { ...leaseRequest, session }, signal, record, upstreamCall },
       async (lease, plan) => {
         noteLease(lease, context);
         requireTask('generate', { model: call.model, target: route.target }, lease);

@@ -55,6 +55,8 @@ export interface CallContext {
   readonly headerSession: string | undefined;
   readonly preferredAccount: string | undefined;
   readonly preferredTier: Tier | undefined;
+  /** Of a call that is several upstream calls: which of them this is, from 1. */
+  readonly upstreamCall?: number | undefined;
   /** Filled while the request runs; complete when it ended. */
   readonly record: CallRecord;
 }
@@ -67,6 +69,8 @@ export interface CallRecord {
   /** True when a token count is an estimate of ours. */
   isEstimate?: boolean | undefined;
   attempts: AttemptRecord[];
+  /** How many upstream calls it is, where it is several. */
+  upstreamCalls?: number | undefined;
   /** Why no account was left, where none was. */
   passedOver?: readonly Considered[] | undefined;
   /** Milliseconds spent by phase, for `Server-Timing`. */
@@ -85,6 +89,8 @@ export interface CallRecord {
 export interface AttemptRecord {
   readonly accountId: string;
   readonly modelId: string;
+  /** Which of several upstream calls, from 1. */
+  readonly upstreamCall?: number | undefined;
   readonly considered: readonly Considered[];
   readonly outcome: string;
   readonly status?: number | undefined;

@@ -30,7 +30,8 @@ export async function generateSeveral(
   context: CallContext,
   options: FanOutOptions,
 ): Promise<GenerateAnswer> {
-  const { takesPartial, isStreamedApart } = call.fanOut;
+  const { requests, takesPartial, isStreamedApart } = call.fanOut;
+  context.record.upstreamCalls = requests.length;
   if (call.stream && takesPartial && isStreamedApart === true) {
     return streamApart(call, context, options);
   }
@@ -104,10 +105,11 @@ async function askAll(
   const signal = AbortSignal.any([context.signal, giveUp.signal]);
   const results: Result[] = [];
   const waiting = requests.entries();
-  const askOne = async (request: CanonicalRequest): Promise<Result> => {
+  const askOne = async (request: CanonicalRequest, upstreamCall: number): Promise<Result> => {
     try {
       if (signal.aborted) throw abortError(signal);
-      return { kind: 'reply', reply: await ask(request, call, { ...context, signal }, options) };
+      const own = { ...context, signal, upstreamCall };
+      return { kind: 'reply', reply: await ask(request, call, own, options) };
     } catch (error) {
       const failure = asGatewayError(error);
       // The reason of the first failure is what the others end with.
@@ -117,7 +119,7 @@ async function askAll(
   };
   const work = async (): Promise<void> => {
     for (const [index, request] of waiting) {
-      const result = await askOne(request);
+      const result = await askOne(request, index + 1);
       results[index] = result;
       options.onResult?.(result);
     }

@@ -61,6 +61,8 @@ export interface CallFacts {
   readonly accountLabel?: string | undefined;
   readonly isEstimate?: boolean | undefined;
   readonly attempts: readonly AttemptFacts[];
+  /** How many upstream calls it was, where it was several. */
+  readonly upstreamCalls?: number | undefined;
   readonly passedOver?: readonly ConsideredFacts[] | undefined;
   readonly timings: { readonly upstreamMs?: number; readonly translateMs?: number };
   readonly answers?: readonly AnswerFacts[] | undefined;
@@ -81,6 +83,8 @@ export interface AttemptFacts {
   readonly accountId: string;
   readonly accountLabel?: string | undefined;
   readonly modelId: string;
+  /** Which of several upstream calls, from 1. */
+  readonly upstreamCall?: number | undefined;
   readonly considered: readonly ConsideredFacts[];
   readonly outcome: string;
   readonly status?: number | undefined;

@@ -31,6 +31,8 @@ export interface RequestRow {
   readonly keyName?: string | undefined;
   readonly clientAddress: string;
   readonly attempts: number;
+  /** Attempts beyond the first of each upstream call; a request may be several such calls. */
+  readonly retries: number;
   readonly firstEventMs?: number | undefined;
   readonly totalMs: number;
   readonly inputTokens?: number | undefined;
@@ -58,6 +60,8 @@ export interface RequestDetails {
   /** True when a token count is an estimate of the gateway. */
   readonly isEstimate?: boolean | undefined;
   readonly attemptsList: readonly AttemptEntry[];
+  /** How many upstream calls it was, where it was several. */
+  readonly upstreamCalls?: number | undefined;
   readonly passedOver?: readonly ConsideredEntry[] | undefined;
   readonly receiptEntries: readonly ReceiptEntry[];
   readonly session?: string | undefined;
@@ -70,6 +74,8 @@ export type ConsideredEntry = ConsideredFacts;
 export interface AttemptEntry {
   readonly account: string;
   readonly model: string;
+  /** Which of several upstream calls, from 1. */
+  readonly upstreamCall?: number | undefined;
   readonly outcome: string;
   readonly status?: number | undefined;
   /** What the upstream said, or what the fault was; absent on success. */

@@ -47,6 +47,7 @@ export function writeRecord(ended: EndedRequest, context: RecordContext): Reques
       attemptsList: facts.attempts
         .slice(0, MOST_LISTED)
         .map((attempt) => writeAttempt(attempt, redactor)),
+      upstreamCalls: facts.upstreamCalls,
       passedOver: facts.passedOver,
       receiptEntries: receipt.slice(0, MOST_LISTED).map((entry) => cleanEntry(entry, redactor)),
       session: optional(ended.session, redactor),
@@ -89,6 +90,7 @@ function writeRow(ended: EndedRequest, context: RecordContext, redactor: Redacto
     keyName: context.keyName(ended.clientKeyId),
     clientAddress: ended.clientAddress,
     attempts: facts.attempts.length,
+    retries: countRetries(facts),
     firstEventMs: round(ended.firstEventMs),
     totalMs: Math.round(ended.totalMs),
     ...sumAnswers(facts),
@@ -131,6 +133,11 @@ function sumAnswers({ answers = [] }: CallFacts): TokenCounts {
   return counts;
 }
 
+/** The first attempt of each upstream call is none. */
+function countRetries({ attempts }: CallFacts): number {
+  return attempts.length - new Set(attempts.map(({ upstreamCall }) => upstreamCall)).size;
+}
+
 function countReceipt(entries: readonly ReceiptEntry[]): ReceiptCounts {
   const count = (...actions: readonly ReceiptAction[]): number =>
     entries.filter(({ action }) => actions.includes(action)).length;
@@ -143,10 +150,11 @@ function countReceipt(entries: readonly ReceiptEntry[]): ReceiptCounts {
 
 function writeAttempt(attempt: CallFacts['attempts'][number], redactor: Redactor): AttemptEntry {
   const { accountId, accountLabel = accountId, modelId, considered, outcome, status } = attempt;
-  const { detail } = attempt;
+  const { detail, upstreamCall } = attempt;
   return {
     account: accountLabel,
     model: clean(modelId, redactor),
+    upstreamCall,
     outcome,
     status,
     detail: detail === undefined ? undefined : clean(detail, redactor, MOST_TEXT),

@@ -36,6 +36,7 @@ export function makeRow(index: number, now: number): RequestRow {
   const surface = pick(SURFACES);
   const fault = random() < 0.06 ? pick(FAULTS) : undefined;
   const model = index % 977 === 13 ? `${HOSTILE[0]}-${'long-name-'.repeat(9)}` : pick(MODELS);
+  const attempts = fault === undefined ? 1 : 1 + Math.floor(random() * 3);
   const totalMs = Math.round(400 + random() ** 3 * 40_000);
   return {
     id: `r${String(COUNT - index).padStart(6, '0')}`,
@@ -56,7 +57,8 @@ export function makeRow(index: number, now: number): RequestRow {
     keyId: 'k1',
     keyName: 'Laptop',
     clientAddress: '127.0.0.1',
-    attempts: fault === undefined ? 1 : 1 + Math.floor(random() * 3),
+    attempts,
+    retries: attempts - 1,
     firstEventMs: Math.round(totalMs * 0.2),
     totalMs,
     inputTokens: Math.round(200 + random() * 60_000),

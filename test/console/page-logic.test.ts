@@ -14,6 +14,7 @@ import {
 } from '../../console/src/pages/keys/key-values.ts';
 import { suggestModel } from '../../console/src/pages/playground/suggest-model.ts';
 import { readFilters, writeQuery } from '../../console/src/pages/requests/filters.ts';
+import { groupAttempts } from '../../console/src/pages/requests/group-attempts.ts';
 import { findExposure } from '../../console/src/pages/security/find-exposure.ts';
 import {
   findUpstreamProblem,
@@ -64,6 +65,26 @@ test('a form that is read anew keeps what was typed in it, and shows the rest as
     ...{ name: 'b', limit: 5, models: ['m', 'n'] },
     mcp: { on: true, vision: true },
   });
+});
+
+test('attempts of several calls stand below their call, in the order of the calls', () => {
+  const attempt = { account: 'ann', considered: [], model: 'm' };
+  const attemptsList = [
+    { ...attempt, upstreamCall: 2, outcome: 'path' },
+    { ...attempt, upstreamCall: 1, outcome: 'ok' },
+    { ...attempt, upstreamCall: 2, outcome: 'ok' },
+  ];
+  const shown = groupAttempts({ attemptsList, upstreamCalls: 3 }).map(({ call, attempts }) => [
+    call,
+    attempts.map(({ outcome }) => outcome),
+  ]);
+  expect(shown).toEqual([
+    [1, ['ok']],
+    [2, ['path', 'ok']],
+  ]);
+  const single = [{ ...attempt, outcome: 'ok' }];
+  expect(groupAttempts({ attemptsList: single })).toEqual([{ call: undefined, attempts: single }]);
+  expect(groupAttempts({ attemptsList: [] })).toEqual([]);
 });
 
 test('a curfew over midnight counts by the clocks of its zone', () => {

@@ -79,6 +79,37 @@ test('each protocol leaves a record with its models, account, key, tokens and ti
   }
 });
 
+test('several prompts or images are several calls, of which only what was asked again is a retry', async () => {
+  const calls: readonly (readonly [string, object])[] = [
+    ['/v1/completions', { model: 'alpha-3-flash', prompt: ['one', 'two', 'three'] }],
+    ['/v1/completions', { model: 'alpha-3-flash', prompt: ['one', 'two', 'three'], stream: true }],
+    ['/v1/images/generations', { model: 'alpha-3-pro-image', prompt: 'a pear', n: 3 }],
+  ];
+  for (const [path, body] of calls) {
+    for (const retries of [0, 1]) {
+      if (retries > 0) await gateway.addFault({ status: 500 });
+      const row = await recordOf(path, body);
+      expect([path, row]).toMatchObject([path, { status: 200, attempts: 3 + retries, retries }]);
+      const { body: detail } = await gateway.admin(`/api/requests/${row.id}`);
+      const attempts = detail.attemptsList as unknown as {
+        upstreamCall: number;
+        outcome: string;
+      }[];
+      const good = attempts.filter(({ outcome }) => outcome === 'ok');
+      expect(detail).toMatchObject({ upstreamCalls: 3, retries });
+      expect(good.map(({ upstreamCall }) => upstreamCall).sort()).toEqual([1, 2, 3]);
+    }
+  }
+});
+
+test('an attempt behind the first one of a plain request is a retry', async () => {
+  await gateway.addFault({ status: 500 });
+  const row = await recordOf(CHAT, chat('Hello there'));
+  expect(row).toMatchObject({ status: 200, attempts: 2, retries: 1 });
+  const { body } = await gateway.admin(`/api/requests/${row.id}`);
+  expect(body).not.toHaveProperty('upstreamCalls');
+});
+
 test('a stream that broke off is an error although its status was 200', async () => {
   await gateway.addFault({ errorAfterEvents: 2, status: 500 });
   const row = await recordOf(CHAT, chat('UPSTREAM-WORDS 40', { stream: true }));

@@ -26,6 +26,7 @@ export function recordOf({ bodies, ...change }: RecordParts = {}): RequestRecord
       keyId: 'main',
       clientAddress: '127.0.0.1',
       attempts: 1,
+      retries: 0,
       totalMs: 10,
       inputTokens: 3,
       outputTokens: 2,

@@ -30,7 +30,12 @@ const ROW_PROPERTIES = {
   keyId: TEXT,
   keyName: TEXT,
   clientAddress: TEXT,
-  attempts: COUNT,
+  attempts: { ...COUNT, description: 'How often an upstream was asked.' },
+  retries: {
+    ...COUNT,
+    description:
+      'Attempts beyond the first of each upstream call; several images or prompts are several calls.',
+  },
   firstEventMs: COUNT,
   totalMs: COUNT,
   inputTokens: COUNT,
@@ -45,7 +50,7 @@ const ROW_PROPERTIES = {
 const ROW_REQUIRED = [
   ...(['id', 'requestId', 'at', 'protocol', 'surface', 'method', 'path', 'stream'] as const),
   ...(['status', 'outcome', 'model', 'keyId', 'clientAddress', 'attempts', 'totalMs'] as const),
-  'receipt',
+  ...(['retries', 'receipt'] as const),
 ] as const;
 
 export const REQUEST_ROW_SCHEMA = {
@@ -91,6 +96,7 @@ const ATTEMPT = {
   properties: {
     account: TEXT,
     model: TEXT,
+    upstreamCall: { ...COUNT, description: 'Which of `upstreamCalls`, from 1.' },
     outcome: TEXT,
     status: { type: 'integer' },
     detail: {
@@ -124,6 +130,10 @@ export const REQUEST_DETAIL_SCHEMA = {
     modelVersion: TEXT,
     isEstimate: { type: 'boolean' },
     attemptsList: { type: 'array', items: ATTEMPT },
+    upstreamCalls: {
+      ...COUNT,
+      description: 'How many calls it was, where it was several at once.',
+    },
     passedOver: {
       type: 'array',
       items: CONSIDERED,

@@ -10,6 +10,7 @@ import { keptAnswerSizes } from './migrations/005-kept-answer-sizes.ts';
 import { requestFilters } from './migrations/006-request-filters.ts';
 import { requestDetails } from './migrations/007-request-details.ts';
 import { usageKeyNames } from './migrations/008-usage-key-names.ts';
+import { requestRetries } from './migrations/009-request-retries.ts';
 import type { Migration } from './migrations/migration.ts';
 import type { QueryBuilder } from './schema.ts';
 import type { Queries } from './session.ts';
@@ -23,6 +24,7 @@ const MIGRATIONS: readonly Migration[] = [
   requestFilters,
   requestDetails,
   usageKeyNames,
+  requestRetries,
 ];
 
 export interface MigrationContext {

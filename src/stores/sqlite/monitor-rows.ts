@@ -29,6 +29,7 @@ export interface RequestsRow {
   key_name: string | null;
   client_address: string;
   attempts: number;
+  retries: number;
   first_event_ms: number | null;
   total_ms: number;
   input_tokens: number | null;
@@ -88,6 +89,7 @@ export function toRequestsRow(
     key_name: row.keyName ?? null,
     client_address: row.clientAddress,
     attempts: row.attempts,
+    retries: row.retries,
     first_event_ms: row.firstEventMs ?? null,
     total_ms: row.totalMs,
     input_tokens: row.inputTokens ?? null,
@@ -124,6 +126,7 @@ export const LISTED_COLUMNS = [
   'key_name',
   'client_address',
   'attempts',
+  'retries',
   'first_event_ms',
   'total_ms',
   'input_tokens',
@@ -159,6 +162,7 @@ export function fromRequestsRow(row: ListedRow): RequestRow {
     keyName: row.key_name ?? undefined,
     clientAddress: row.client_address,
     attempts: row.attempts,
+    retries: row.retries,
     firstEventMs: row.first_event_ms ?? undefined,
     totalMs: row.total_ms,
     inputTokens: row.input_tokens ?? undefined,

@@ -58,6 +58,9 @@ test('what people filter by is found in the index alone, without reading the rec
   await database.close();
 });
 
+/** Takes out what the migrations behind the eighth put in. */
+const UNDO_LATER = 'alter table requests drop column retries;';
+
 test('records saved while their details had a table of their own are found as they were', async () => {
   const database = await createTestDatabase();
   const records = ['a', 'b'].map((id) => recordOf({ id, path: `/v1/${id}` }));
@@ -71,6 +74,7 @@ test('records saved while their details had a table of their own are found as th
     ) strict;
     insert into request_details select sequence, details from requests;
     alter table requests drop column details;
+    ${UNDO_LATER}
     ${requestFilters.sql}
     alter table usage_sums drop column key_name;
     delete from migrations where version > 6;
@@ -92,12 +96,47 @@ test('usage saved without the names of keys gets those that its records know', a
   const file = new DatabaseSync(database.path);
   file.exec(`
     alter table usage_sums drop column key_name;
+    ${UNDO_LATER}
     delete from migrations where version > 7;
   `);
   file.close();
   const { requests } = await database.open();
   const rows = await requests.usage([{ from: 0, to: Number.MAX_SAFE_INTEGER }], 'key');
   expect(rows.map(({ groupName }) => groupName)).toEqual(['Anna', undefined]);
+  await database.close();
+});
+
+test('records saved before retries were counted tell them by the attempts that succeeded', async () => {
+  const database = await createTestDatabase();
+  const record = (id: string, ...outcomes: readonly string[]) => {
+    const { row, details } = recordOf({ id, attempts: outcomes.length });
+    const attempt = { account: 'ann', model: 'm', considered: [] };
+    const attemptsList = outcomes.map((outcome) => ({ ...attempt, outcome }));
+    return { row, details: { ...details, attemptsList } };
+  };
+  await database.stores.requests.save([
+    record('none'),
+    record('once', 'ok'),
+    record('again', 'path', 'ok'),
+    record('failed', 'path', 'rate-limited', 'path'),
+    record('three-calls', 'ok', 'ok', 'ok'),
+    record('three-calls-and-one-again', 'ok', 'path', 'ok', 'ok'),
+    record('damaged', 'ok', 'ok'),
+  ]);
+  await database.closeStores();
+  const file = new DatabaseSync(database.path);
+  file.exec(`
+    ${UNDO_LATER}
+    delete from migrations where version > 8;
+    update requests set details = '{' where id = 'damaged';
+  `);
+  file.close();
+  const { requests } = await database.open();
+  const { rows } = await requests.list({}, { limit: 10 });
+  expect(Object.fromEntries(rows.map(({ id, retries }) => [id, retries]))).toEqual({
+    ...{ none: 0, once: 0, again: 1, failed: 2 },
+    ...{ 'three-calls': 0, 'three-calls-and-one-again': 1, damaged: 0 },
+  });
   await database.close();
 });
 

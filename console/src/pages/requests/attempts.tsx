@@ -10,12 +10,13 @@ import type {
 import { EmptyNote } from '../../components/empty-note.tsx';
 import { StatusMark } from '../../components/status-mark.tsx';
 import { useFormat } from '../../components/use-format.ts';
+import { type AttemptsOfCall, groupAttempts } from './group-attempts.ts';
 import { sayEnd, sayVerdict } from './say-attempt.ts';
 import { useAccountNames } from './use-account-names.ts';
 
 export function Attempts({ detail }: { readonly detail: RequestDetail }) {
   const { t } = useTranslation();
-  const { attemptsList, passedOver } = detail;
+  const { attemptsList, passedOver, upstreamCalls } = detail;
   return (
     <div className="form-stack">
       {attemptsList.length === 0 && (
@@ -25,12 +26,9 @@ export function Attempts({ detail }: { readonly detail: RequestDetail }) {
           hint={t('requests.noAttemptHint')}
         />
       )}
-      <ol className="attempts">
-        {attemptsList.map((attempt, index) => (
-          // biome-ignore lint/suspicious/noArrayIndexKey: tries have no name but their number
-          <Attempt key={index} attempt={attempt} number={index + 1} />
-        ))}
-      </ol>
+      {groupAttempts(detail).map((group) => (
+        <CallAttempts key={group.call ?? 'only'} group={group} calls={upstreamCalls} />
+      ))}
       {passedOver !== undefined && passedOver.length > 0 && (
         <section className="attempt">
           <h3>{t('requests.passedOver')}</h3>
@@ -38,6 +36,28 @@ export function Attempts({ detail }: { readonly detail: RequestDetail }) {
         </section>
       )}
     </div>
+  );
+}
+
+interface CallAttemptsProps {
+  readonly group: AttemptsOfCall;
+  readonly calls: number | undefined;
+}
+
+function CallAttempts({ group: { call, attempts }, calls = 1 }: CallAttemptsProps) {
+  const { t } = useTranslation();
+  return (
+    <section>
+      {call !== undefined && (
+        <h3 className="attempts-call">{t('requests.upstreamCall', { number: call, calls })}</h3>
+      )}
+      <ol className="attempts">
+        {attempts.map((attempt, index) => (
+          // biome-ignore lint/suspicious/noArrayIndexKey: tries have no name but their number
+          <Attempt key={index} attempt={attempt} number={index + 1} />
+        ))}
+      </ol>
+    </section>
   );
 }
 

@@ -47,8 +47,8 @@ export const RequestLine = memo(function RequestLine({ row, search, tabIndex }: 
               <span className="request-target dimmed"> → {target}</span>
             )}
           </span>
-          {row.attempts > 1 && (
-            <span className="request-mark">{t('requests.tries', { count: row.attempts })}</span>
+          {row.retries > 0 && (
+            <span className="request-mark">{t('requests.retries', { count: row.retries })}</span>
           )}
           <ReceiptMark row={row} />
         </span>
