@@ -1,11 +1,11 @@
 // The account book itself: immutable accounts in memory, storage behind them, listeners in front.
 
 import type { Clock } from '../lib/clock.ts';
+import { createListeners, type Listeners } from '../lib/listeners.ts';
 import type { UpstreamModel } from '../upstreams/upstream.ts';
 import type { Account, QuotaReading } from './account.ts';
 import type { AccountBook, AccountPlan, BookChange, NewAccount } from './account-book.ts';
 import { type AccountRecordChange, type AccountStore, StoreError } from './account-store.ts';
-import { type BookListeners, createBookListeners } from './book-listeners.ts';
 import { otherKind, readOnly, refuseSeedLabel } from './book-refusals.ts';
 import type { Credential, VersionedCredential } from './credential.ts';
 import { type AccountHealth, HEALTHY, type HealthEvent, nextHealth } from './health.ts';
@@ -44,14 +44,14 @@ class Book implements AccountBook {
   #accounts = new Map<string, Account>();
   readonly #proxyUrls = new Map<string, string>();
   readonly #seedCredentials = new Map<string, VersionedCredential>();
-  readonly #listeners: BookListeners;
+  readonly #listeners: Listeners<BookChange>;
   readonly #saver: StateSaver | undefined;
   #list: readonly Account[] | undefined;
   #version = 0;
 
   constructor(accounts: readonly LoadedAccount[], options: BookOptions) {
     this.#options = options;
-    this.#listeners = createBookListeners((error) =>
+    this.#listeners = createListeners((error) =>
       options.log.error({ error }, 'A listener of the account book failed.'),
     );
     const { store } = options;

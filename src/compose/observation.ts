@@ -40,7 +40,7 @@ export async function openObservation(
   });
   const monitoring = openMonitor({
     ...context,
-    ...{ book, pool, isProtected, protocols, logFiles, createId },
+    ...{ book, door, pool, isProtected, protocols, logFiles, createId },
     onRecord: (record, ended) => telemetry?.observe(record, ended),
     store: stores.requests,
     keyName: (id) => door.keys.get(id)?.key.name,

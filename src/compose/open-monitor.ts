@@ -2,7 +2,7 @@
 
 import type { AccountBook } from '../accounts/account-book.ts';
 import type { ApiRoute } from '../admin/api-route.ts';
-import { connectFeed } from '../admin/monitor/feed-sources.ts';
+import { connectFeed, type FeedSourceOptions } from '../admin/monitor/feed-sources.ts';
 import { createMonitorRoutes } from '../admin/monitor/monitor-routes.ts';
 import type { GatewayFacts, MonitorRouteOptions } from '../admin/monitor/options.ts';
 import { gatewaySecrets } from '../config/gateway-secrets.ts';
@@ -16,6 +16,7 @@ export interface OpenMonitorOptions
   extends Omit<MonitorRouteOptions, 'monitor' | 'logFiles' | 'facts' | 'startedAt' | 'dispatcher'> {
   readonly store: RequestStore;
   readonly config: LiveConfig;
+  readonly door: FeedSourceOptions['door'];
   readonly logFiles: LogFiles | undefined;
   /** Told of every record, also while none are kept. */
   readonly onRecord?: MonitorOptions['onRecord'];

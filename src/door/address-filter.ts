@@ -3,6 +3,7 @@
 import { StoreError } from '../accounts/account-store.ts';
 import { GatewayError, invalidRequest } from '../canonical/error.ts';
 import type { Clock } from '../lib/clock.ts';
+import { createListeners, type Listeners } from '../lib/listeners.ts';
 import type { AddressRule, AddressRuleStore, RuleHits, RuleList } from './address-rule.ts';
 import {
   type AddressStay,
@@ -42,6 +43,8 @@ export interface AddressFilter {
   remove(id: string, byAddress: string): Promise<void>;
   /** @throws GatewayError when these settings would lock `byAddress` out */
   refuseLockOut(settings: AddressFilterSettings, byAddress: string): void;
+  /** Calls back with the id of each rule that is added, changed or removed; the answer ends it. */
+  subscribe(listener: (id: string) => void): () => void;
   close(): Promise<void>;
 }
 
@@ -76,6 +79,7 @@ interface Entry {
 class Filter implements AddressFilter {
   readonly #options: AddressFilterOptions;
   readonly #batch: Batch;
+  readonly #listeners: Listeners<string>;
   #entries = new Map<string, Entry>();
   #index: RuleIndex<Entry>;
   #hits = new Map<string, RuleHits>();
@@ -89,6 +93,9 @@ class Filter implements AddressFilter {
     }
     this.#index = createRuleIndex(this.#entries.values());
     const { clock, log } = options;
+    this.#listeners = createListeners((error) => {
+      log?.warn({ error }, 'A listener to changes of address rules failed.');
+    });
     const save = () => this.#saveHits();
     this.#batch = createBatch({ clock, title: 'The hits of address rules', save, log });
   }
@@ -157,10 +164,15 @@ class Filter implements AddressFilter {
     this.#entries.delete(id);
     this.#hits.delete(id);
     this.#index = createRuleIndex(this.#entries.values());
+    this.#listeners.tell(id);
   }
 
   refuseLockOut(settings: AddressFilterSettings, byAddress: string): void {
     this.#refuseLockOut(() => this.#index, settings, byAddress);
+  }
+
+  subscribe(listener: (id: string) => void): () => void {
+    return this.#listeners.add(listener);
   }
 
   close(): Promise<void> {
@@ -180,6 +192,7 @@ class Filter implements AddressFilter {
     await this.#options.store?.save(rule);
     this.#entries.set(rule.id, entry);
     this.#index = createRuleIndex(this.#entries.values());
+    this.#listeners.tell(rule.id);
     return rule;
   }
 

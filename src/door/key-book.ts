@@ -3,6 +3,7 @@
 import { StoreError } from '../accounts/account-store.ts';
 import { invalidRequest } from '../canonical/error.ts';
 import type { Clock } from '../lib/clock.ts';
+import { createListeners, type Listeners } from '../lib/listeners.ts';
 import { createWildcard, foldCase } from '../lib/wildcard.ts';
 import { neutralModelName } from '../wire/vocabulary.ts';
 import { type Batch, createBatch, type DoorLog } from './batch.ts';
@@ -41,6 +42,8 @@ export interface KeyBook {
   identify(secret: string): KeyEntry | undefined;
   find(id: string): KeyEntry | undefined;
   readonly isEmpty: boolean;
+  /** Calls back with the id of each key that is made, changed or removed; the answer ends it. */
+  subscribe(listener: (id: string) => void): () => void;
   close(): Promise<void>;
 }
 
@@ -82,12 +85,16 @@ class Book implements KeyBook {
   readonly #byId = new Map<string, Kept>();
   readonly #byDigest = new Map<string, Kept>();
   readonly #used = new Set<string>();
+  readonly #listeners: Listeners<string>;
 
   constructor(options: KeyBookOptions, stored: readonly StoredKey[]) {
     const { clock, log } = options;
     this.#options = options;
     const save = () => this.#saveProgress();
     this.#batch = createBatch({ clock, title: 'The use of keys', save, log });
+    this.#listeners = createListeners((error) => {
+      log?.warn({ error }, 'A listener to changes of keys failed.');
+    });
     for (const one of stored) this.#keep(one);
   }
 
@@ -120,6 +127,7 @@ class Book implements KeyBook {
     const digest = digestKeySecret(secret, digestKey);
     await store?.insert(key, digest);
     const kept = this.#keep({ key, digest, use: undefined, addresses: new Map() });
+    this.#listeners.tell(key.id);
     return { listed: writeListed(kept), secret };
   }
 
@@ -147,6 +155,7 @@ class Book implements KeyBook {
     kept.key = { ...key, lastUsedAt: kept.key.lastUsedAt };
     kept.curfew = key.curfew && createCurfewCheck(key.curfew);
     kept.allows = createModelCheck(key);
+    this.#listeners.tell(id);
     return writeListed(kept);
   }
 
@@ -156,6 +165,11 @@ class Book implements KeyBook {
     this.#byId.delete(id);
     this.#byDigest.delete(digest);
     this.#used.delete(id);
+    this.#listeners.tell(id);
+  }
+
+  subscribe(listener: (id: string) => void): () => void {
+    return this.#listeners.add(listener);
   }
 
   identify(secret: string): KeyEntry | undefined {

@@ -1,6 +1,14 @@
 // Tells whoever watches what happens, as it happens: the last events can be had again, a slow reader loses some.
 
-export type FeedEventKind = 'request' | 'account' | 'quota' | 'config' | 'log' | 'overview';
+export type FeedEventKind =
+  | 'request'
+  | 'account'
+  | 'quota'
+  | 'config'
+  | 'key'
+  | 'address-rule'
+  | 'log'
+  | 'overview';
 
 export interface FeedEvent {
   /** Rises by one with every event of this process; the part before the dash names the process. */
@@ -32,7 +40,9 @@ export interface FeedReader {
 
 const KEPT_EVENTS = 100;
 /** Of the others only the latest is of any use, or their readers can have them elsewhere. */
-const REPEATED: ReadonlySet<FeedEventKind> = new Set(['request', 'account', 'quota', 'config']);
+const REPEATED: ReadonlySet<FeedEventKind> = new Set([
+  ...(['request', 'account', 'quota', 'config', 'key', 'address-rule'] as const),
+]);
 /** Events that wait for one reader. */
 const MOST_WAITING = 200;
 

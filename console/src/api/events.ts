@@ -1,7 +1,16 @@
 // The live feed of the gateway: keeps one connection, and says which answers have become old.
 
 /** What the feed speaks of. */
-const TOPICS = ['request', 'account', 'quota', 'config', 'log', 'overview'] as const;
+const TOPICS = [
+  'request',
+  'account',
+  'quota',
+  'config',
+  'key',
+  'address-rule',
+  'log',
+  'overview',
+] as const;
 export type Topic = (typeof TOPICS)[number];
 
 export type FeedState = 'connecting' | 'open' | 'lost';
@@ -25,13 +34,13 @@ const LONGEST_RETRY_MS = 15_000;
 export function openFeed(options: FeedOptions): Feed {
   const heard = new Set<Topic>();
   let source: EventSource | undefined;
-  let gatherTimer: number | undefined;
-  let retryTimer: number | undefined;
+  let gatherTimer: ReturnType<typeof setTimeout> | undefined;
+  let retryTimer: ReturnType<typeof setTimeout> | undefined;
   let failures = 0;
 
   const gather = (topics: readonly Topic[]): void => {
     for (const topic of topics) heard.add(topic);
-    gatherTimer ??= window.setTimeout(() => {
+    gatherTimer ??= setTimeout(() => {
       gatherTimer = undefined;
       const topics = new Set(heard);
       heard.clear();
@@ -58,15 +67,15 @@ export function openFeed(options: FeedOptions): Feed {
       failures += 1;
       options.onState('lost');
       const waitMs = Math.min(LONGEST_RETRY_MS, FIRST_RETRY_MS * 2 ** (failures - 1));
-      retryTimer = window.setTimeout(connect, waitMs);
+      retryTimer = setTimeout(connect, waitMs);
     });
   };
 
   connect();
   return {
     close() {
-      window.clearTimeout(gatherTimer);
-      window.clearTimeout(retryTimer);
+      clearTimeout(gatherTimer);
+      clearTimeout(retryTimer);
       source?.close();
     },
   };

@@ -36,8 +36,8 @@ export function createEventsRoute({
     answers: {
       200: {
         description:
-          'Events `request`, `account`, `quota`, `config`, `log`, `overview`; `missed` says that ' +
-          'some were lost because they were not read in time.',
+          'Events `request`, `account`, `quota`, `config`, `key`, `address-rule`, `log`, `overview`; ' +
+          '`missed` says that some were lost because they were not read in time.',
         schema: { type: 'string' },
         contentType: 'text/event-stream',
       },

@@ -1,6 +1,7 @@
-// Brings what happens outside requests to whoever watches: accounts, quotas, settings, the overview.
+// Brings what happens outside requests to whoever watches: accounts, quotas, settings, keys, rules, the overview.
 
 import type { LiveConfig } from '../../config/live.ts';
+import type { Door } from '../../door/door.ts';
 import type { Timer } from '../../lib/clock.ts';
 import type { LogFiles } from '../../monitor/log-files.ts';
 import { readLogLine } from '../../monitor/log-line.ts';
@@ -9,6 +10,10 @@ import { writeOverview } from './overview.ts';
 
 export interface FeedSourceOptions extends MonitorRouteOptions {
   readonly config: Pick<LiveConfig, 'subscribe'>;
+  readonly door: {
+    readonly keys: Pick<Door['keys'], 'subscribe'>;
+    readonly addresses: Pick<Door['addresses'], 'subscribe'>;
+  };
   readonly logFiles: Pick<LogFiles, 'read' | 'subscribe'> | undefined;
 }
 
@@ -16,12 +21,14 @@ const OVERVIEW_MS = 5000;
 
 /** @returns what ends it */
 export function connectFeed(options: FeedSourceOptions): () => void {
-  const { book, config, clock, monitor, logFiles } = options;
+  const { book, config, door, clock, monitor, logFiles } = options;
   const { feed } = monitor;
   const endBook = book.subscribe((change) => {
     feed.publish(change.kind === 'quotas' ? 'quota' : 'account', { id: change.account.record.id });
   });
   const endConfig = config.subscribe(() => feed.publish('config', {}));
+  const endKeys = door.keys.subscribe((id) => feed.publish('key', { id }));
+  const endRules = door.addresses.subscribe((id) => feed.publish('address-rule', { id }));
   const endLog = logFiles?.subscribe((text) => {
     const line = feed.readers > 0 ? readLogLine(text) : undefined;
     if (line !== undefined) feed.publish('log', line);
@@ -35,6 +42,8 @@ export function connectFeed(options: FeedSourceOptions): () => void {
   return () => {
     endBook();
     endConfig();
+    endKeys();
+    endRules();
     endLog?.();
     timer?.cancel();
   };

@@ -20,6 +20,8 @@ const STALE_BY_TOPIC: Readonly<Record<Topic, readonly string[]>> = {
   account: ['overview', 'accounts', 'upstreams'],
   quota: ['overview', 'accounts', 'quota'],
   config: ['config', 'route', 'models'],
+  key: ['keys'],
+  'address-rule': ['address-rules'],
   log: ['logs'],
   overview: ['overview'],
 };
