@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { isJsonObject } from '../../src/lib/json.ts';
 import { isWithoutBrowser, startConsole } from './console-app.ts';
 
 describe.skipIf(isWithoutBrowser)('the list of keys', () => {
@@ -17,6 +18,66 @@ describe.skipIf(isWithoutBrowser)('the list of keys', () => {
       await limits.getByText('2K tokens/day').waitFor();
       await limits.getByText('3 images/day').waitFor();
       await limits.getByText('until May 6, 2099').waitFor();
+      expect(console.problems).toEqual([]);
+    } finally {
+      await console.close();
+    }
+  });
+
+  test('shows at once what is made, changed and removed elsewhere', async () => {
+    const console = await startConsole();
+    try {
+      const page = await console.open('/keys');
+      await page.getByText('No keys yet').waitFor();
+      const { key } = await console.api('POST', '/api/keys', { name: 'Made elsewhere' });
+      const path = `/api/keys/${isJsonObject(key) ? key.id : ''}`;
+      // Sooner than any poll.
+      const soon = { timeout: 10_000 };
+      const row = page.getByRole('row', { name: /Made elsewhere/ });
+      await row.waitFor(soon);
+      await console.api('PATCH', path, { dailyTokens: 2000 });
+      await row.getByText('2K tokens/day').waitFor(soon);
+      await console.api('DELETE', path);
+      await page.getByText('No keys yet').waitFor(soon);
+      expect(console.problems).toEqual([]);
+    } finally {
+      await console.close();
+    }
+  });
+});
+
+describe.skipIf(isWithoutBrowser)('a number that cannot be read', () => {
+  test('is said beside its field and not saved: in a key and in the playground', async () => {
+    const console = await startConsole();
+    try {
+      await console.api('POST', '/api/keys', { name: 'Ada', dailyTokens: 2000 });
+      const page = await console.open('/keys');
+      await page.getByRole('button', { name: 'Ada', exact: true }).click();
+      const limit = page.getByLabel('Tokens a day');
+      expect(await limit.inputValue()).toBe('2,000');
+      await limit.fill('16 MB');
+      await page.getByRole('button', { name: 'Save' }).click();
+      await page.getByText('Must be a number').waitFor();
+      expect(await limit.inputValue()).toBe('16 MB');
+      await limit.fill('0.5');
+      await page.getByLabel('Images a day').focus();
+      await page.getByText('Whole numbers only').waitFor();
+      await limit.fill('1e4');
+      await page.getByRole('button', { name: 'Save' }).click();
+      await page.getByText('Ada saved').waitFor();
+      expect(await console.api('GET', '/api/keys')).toMatchObject({
+        keys: [{ dailyTokens: 10_000 }],
+      });
+      await page.goto(`${console.url}/playground`);
+      await page.getByLabel('Temperature').fill('1.5x');
+      await page.getByLabel('Message', { exact: true }).fill('Hello');
+      await page.getByText('Must be a number').waitFor();
+      await page.getByRole('button', { name: 'Send' }).click();
+      await page.getByText('A number under Settings cannot be read').waitFor();
+      await page.getByLabel('Temperature').fill('1.5');
+      await page.getByRole('button', { name: 'Send' }).click();
+      await page.getByRole('tab', { name: 'Request' }).click();
+      await page.getByText('"temperature": 1.5').waitFor();
       expect(console.problems).toEqual([]);
     } finally {
       await console.close();

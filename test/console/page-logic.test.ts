@@ -6,12 +6,18 @@ import { keepTyped } from '../../console/src/components/keep-typed.ts';
 import { mergeRows } from '../../console/src/components/merge-rows.ts';
 import { placeTicks } from '../../console/src/components/place-ticks.ts';
 import {
+  badLimits,
   findProblem,
   isInCurfew,
   readValues,
   writeChange,
   writeNewKey,
 } from '../../console/src/pages/keys/key-values.ts';
+import {
+  hasBadAmount,
+  takeTyped,
+  textOf,
+} from '../../console/src/pages/playground/draft-amounts.ts';
 import { suggestModel } from '../../console/src/pages/playground/suggest-model.ts';
 import { readFilters, writeQuery } from '../../console/src/pages/requests/filters.ts';
 import { groupAttempts } from '../../console/src/pages/requests/group-attempts.ts';
@@ -94,10 +100,19 @@ test('a curfew over midnight counts by the clocks of its zone', () => {
 });
 
 test('limits that are empty are taken away, and a new key has none to take away', () => {
-  const values = { ...readValues(undefined, 'UTC'), name: ' Ada ', dailyTokens: 500 };
+  const values = { ...readValues(undefined, 'UTC'), name: ' Ada ', dailyTokens: '2,000' };
   const change = writeChange(values, NOW);
-  expect(change).toMatchObject({ name: 'Ada', dailyTokens: 500, maxAddresses: null, curfew: null });
-  expect(writeNewKey(change, 'Ada')).toEqual({ name: 'Ada', dailyTokens: 500, allowedModels: [] });
+  expect(change).toMatchObject({
+    name: 'Ada',
+    dailyTokens: 2000,
+    maxAddresses: null,
+    curfew: null,
+  });
+  expect(writeNewKey(change, 'Ada')).toEqual({
+    name: 'Ada',
+    dailyTokens: 2000,
+    allowedModels: [],
+  });
 });
 
 test('a key without a name, with a past end or an empty curfew is not sent', () => {
@@ -109,6 +124,8 @@ test('a key without a name, with a past end or an empty curfew is not sent', () 
   expect(findProblem({ ...past, expiresAt: '' }, NOW)).toBe('expiresAt');
   expect(findProblem({ ...named, hasCurfew: true, curfewTo: '23:00' }, NOW)).toBe('curfew');
   expect(findProblem(named, NOW)).toBeUndefined();
+  expect(findProblem({ ...named, dailyTokens: '5k' }, NOW)).toBe('limit');
+  expect(badLimits({ ...named, dailyTokens: '0', maxAddresses: '0' })).toEqual(['maxAddresses']);
 });
 
 const EXPOSED = {
@@ -228,6 +245,28 @@ test('the playground suggests a model that does what is asked for, and no second
 const MODEL = {
   ...{ displayName: '', description: '', supportsThinking: false },
   ...{ inputTokenLimit: 1, outputTokenLimit: 1 },
+};
+
+test('an amount of the playground is sent as it was typed or not at all', () => {
+  const draft = { ...DRAFT, protocol: 'chat' as const };
+  const warm = takeTyped(draft, 'temperature', '1.5');
+  expect(warm.temperature).toBe(1.5);
+  expect(hasBadAmount(warm, { temperature: '1.5' })).toBe(false);
+  const typed = { temperature: '1.5 or so' };
+  expect(takeTyped(warm, 'temperature', typed.temperature)).toEqual(warm);
+  expect([textOf('temperature', warm, typed), hasBadAmount(warm, typed)]).toEqual([
+    ...[typed.temperature, true],
+  ]);
+  // What suits one protocol may be too much for another.
+  expect(hasBadAmount({ ...warm, protocol: 'messages' }, {})).toBe(true);
+  expect(hasBadAmount({ ...warm, protocol: 'images' }, { maxTokens: 'many' })).toBe(false);
+  expect(hasBadAmount({ ...warm, protocol: 'images' }, { count: '' })).toBe(true);
+  expect(takeTyped(warm, 'temperature', '').temperature).toBeUndefined();
+});
+
+const DRAFT = {
+  ...{ model: 'm', system: '', turns: [], stream: true, size: '', quality: '', count: 1 },
+  ...{ maxTokens: undefined, temperature: undefined, thinkingTokens: undefined },
 };
 
 test('below columns each name stands once, where it begins, and not too many do', () => {

@@ -1,7 +1,12 @@
 // Amounts as people write them into the settings.
 
 import { expect, test } from 'vitest';
-import { readAmount, writeGrouped } from '../../console/src/settings/read-amount.ts';
+import {
+  isGoodAmount,
+  readAmount,
+  takeAmount,
+  writeGrouped,
+} from '../../console/src/components/read-amount.ts';
 
 const SIZE = { isSize: true, words: ['字节'] };
 const HOURS = { isSize: false, words: ['hours'] };
@@ -51,4 +56,16 @@ test('what is shown is read back as the same amount', () => {
   for (const value of [0, 0.01, 1, 1234.5, 104_857_600, 1_099_511_627_776]) {
     expect(readAmount(writeGrouped(value), SIZE)).toEqual({ kind: 'value', value });
   }
+});
+
+test('an amount is taken within its range alone, and a text that is none is not taken for nothing', () => {
+  const limit = { least: 1, most: 1000, isWhole: true };
+  expect([takeAmount('1,000', limit), isGoodAmount('1,000', limit)]).toEqual([1000, true]);
+  expect([takeAmount('', limit), isGoodAmount('', limit)]).toEqual([undefined, true]);
+  for (const text of ['5k', '16 MB', '2.5', '0', '1001', '-1', 'ten']) {
+    expect([text, takeAmount(text, limit), isGoodAmount(text, limit)]).toEqual([
+      ...[text, undefined, false],
+    ]);
+  }
+  expect(isGoodAmount(' ', { ...limit, isNeeded: true })).toBe(false);
 });

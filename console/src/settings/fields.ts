@@ -1,11 +1,11 @@
 // The settings of the config file as the console offers them: where each stands and what it takes.
 
+import type { AmountRange } from '../components/read-amount.ts';
 import type { en } from '../i18n/en.ts';
 
 type Texts = (typeof en)['settings'];
 export type FieldId = keyof Texts['fields'];
 export type OptionId = keyof Texts['options'];
-export type UnitId = keyof Texts['units'];
 
 interface FieldBase {
   readonly id: FieldId;
@@ -29,13 +29,9 @@ export interface ChoiceField extends FieldBase {
   readonly options: readonly { readonly value: string; readonly text: OptionId }[];
 }
 
-export interface NumberField extends FieldBase {
+export interface NumberField extends FieldBase, AmountRange {
   readonly kind: 'number';
   readonly fallback: number;
-  readonly least: number;
-  readonly most: number;
-  readonly isWhole: boolean;
-  readonly unit?: UnitId;
 }
 
 export interface TextField extends FieldBase {

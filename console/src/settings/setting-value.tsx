@@ -2,9 +2,9 @@
 
 import { useTranslation } from 'react-i18next';
 import { useFormat } from '../components/use-format.ts';
+import { writeBytes } from '../components/write-bytes.ts';
 import type { Field } from './fields.ts';
 import { readTexts } from './section-values.ts';
-import { writeBytes } from './write-bytes.ts';
 
 export interface SettingValueProps {
   readonly field: Field;

@@ -105,7 +105,7 @@ export function unless<Value>(saved: Value) {
   return (draft: Value | undefined): Value | undefined => (draft === saved ? undefined : draft);
 }
 
-export function onEnter(commit: () => void) {
+function onEnter(commit: () => void) {
   return (event: KeyboardEvent): void => {
     if (event.key === 'Enter') commit();
   };

@@ -58,4 +58,5 @@ export const playground = {
   unreachable: 'The gateway does not answer, or the connection broke off.',
   stopped: 'Stopped.',
   noModel: 'Choose a model first.',
+  badAmount: 'A number under Settings cannot be read or is out of its range. Mend it first.',
 } as const;

@@ -1,12 +1,14 @@
 // The settings of an account that a person may change.
 
-import { Button, NumberInput, PasswordInput, Select, Textarea, TextInput } from '@mantine/core';
+import { Button, PasswordInput, Select, Textarea, TextInput } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { useTranslation } from 'react-i18next';
 import type { Account, AccountChange } from '../../../../src/admin/contract.ts';
 import { ApiError } from '../../api/client.ts';
 import { useChangeAccount } from '../../api/queries/accounts.ts';
+import { AmountInput } from '../../components/amount-input.tsx';
 import { ErrorNote } from '../../components/error-note.tsx';
+import { type AmountRange, isGoodAmount, takeAmount } from '../../components/read-amount.ts';
 import { readFieldError } from '../../components/read-field-error.ts';
 import { useFollowed } from '../../components/use-followed.ts';
 import { useSettle } from '../../components/use-settle.ts';
@@ -16,11 +18,19 @@ interface Values {
   readonly label: string;
   readonly tier: string | null;
   readonly project: string;
-  readonly priority: number | string;
+  /** As it is typed. */
+  readonly priority: string;
   readonly notes: string;
   readonly proxyUrl: string;
   readonly key: string;
 }
+
+const PRIORITY: AmountRange = {
+  least: -1_000_000,
+  most: 1_000_000,
+  isWhole: true,
+  isNeeded: true,
+};
 
 const TIERS = ['ultra', 'pro', 'free'] as const;
 
@@ -54,7 +64,8 @@ export function EditForm({ account }: { readonly account: Account }) {
       sayRefusal,
     );
   const difference = changeOf(account, form.values);
-  const isChanged = Object.keys(difference).length > 0;
+  const isReadable = isGoodAmount(form.values.priority, PRIORITY);
+  const isChanged = isReadable && Object.keys(difference).length > 0;
   return (
     <form className="form-stack" onSubmit={form.onSubmit(() => save(difference, form.getValues()))}>
       <TextInput
@@ -71,10 +82,12 @@ export function EditForm({ account }: { readonly account: Account }) {
           data={TIERS.map((value) => ({ value, label: t(`accounts.tiers.${value}`) }))}
           {...form.getInputProps('tier')}
         />
-        <NumberInput
+        <AmountInput
           label={t('accounts.priority')}
-          allowDecimal={false}
-          {...form.getInputProps('priority')}
+          range={PRIORITY}
+          value={form.values.priority}
+          error={form.errors.priority}
+          onChange={(text) => form.setFieldValue('priority', text)}
         />
       </div>
       <TextInput
@@ -131,7 +144,7 @@ function valuesOf({ label, tier, project, priority, notes }: Account): Values {
     label,
     tier,
     project: project ?? '',
-    priority,
+    priority: String(priority),
     notes: notes ?? '',
     proxyUrl: '',
     key: '',
@@ -142,11 +155,12 @@ function valuesOf({ label, tier, project, priority, notes }: Account): Values {
 function changeOf(account: Account, values: Values): AccountChange {
   const { label, project, priority, notes, proxyUrl, key } = values;
   const tier = TIERS.find((one) => one === values.tier) ?? null;
+  const rank = takeAmount(priority, PRIORITY) ?? account.priority;
   return {
     ...(label === account.label ? {} : { label }),
     ...(tier === account.tier ? {} : { tier }),
     ...(project === (account.project ?? '') ? {} : { project: project === '' ? null : project }),
-    ...(Number(priority) === account.priority ? {} : { priority: Number(priority) }),
+    ...(rank === account.priority ? {} : { priority: rank }),
     ...(notes === (account.notes ?? '') ? {} : { notes: notes === '' ? null : notes }),
     ...(proxyUrl === '' ? {} : { proxyUrl }),
     ...(key === '' ? {} : { key }),

@@ -1,21 +1,27 @@
 // The form of one key: its name and everything that limits it.
 
-import { Button, NumberInput, Select, Switch, TagsInput, TextInput } from '@mantine/core';
+import { Button, Select, Switch, TagsInput, TextInput } from '@mantine/core';
 import { type UseFormReturnType, useForm } from '@mantine/form';
 import { useQuery } from '@tanstack/react-query';
 import { useTranslation } from 'react-i18next';
 import type { Key, KeyChange } from '../../../../src/admin/contract.ts';
 import { modelsQuery } from '../../api/queries/models.ts';
+import { AmountInput } from '../../components/amount-input.tsx';
 import { ErrorNote } from '../../components/error-note.tsx';
 import { useNow } from '../../components/now.tsx';
+import { readAmount } from '../../components/read-amount.ts';
 import { ownTimeZone, TimeZoneSelect } from '../../components/time-zone-select.tsx';
+import { useSayAmountProblem } from '../../components/use-amount.ts';
 import { useFollowed } from '../../components/use-followed.ts';
 import {
+  badLimits,
   clockIn,
   EXPIRIES,
   findProblem,
   isInCurfew,
   type KeyValues,
+  LIMIT_RANGES,
+  type LimitField,
   readValues,
   writeChange,
 } from './key-values.ts';
@@ -37,6 +43,7 @@ export function KeyForm({ edited, isSaving, error, onSave, onCancel }: KeyFormPr
   const read = readValues(edited, ownTimeZone());
   const form: Form = useForm<KeyValues>({ initialValues: read });
   useFollowed(form, read, edited?.revision);
+  const sayProblem = useSayAmountProblem();
   const submit = form.onSubmit((values) => {
     const now = Date.now();
     switch (findProblem(values, now)) {
@@ -48,6 +55,12 @@ export function KeyForm({ edited, isSaving, error, onSave, onCancel }: KeyFormPr
         return;
       case 'curfew':
         form.setFieldError('curfewTo', t('keys.curfewBad'));
+        return;
+      case 'limit':
+        for (const field of badLimits(values)) {
+          const amount = readAmount(values[field], { isSize: false, words: [] });
+          form.setFieldError(field, sayProblem(LIMIT_RANGES[field], amount));
+        }
         return;
       default:
         onSave(writeChange(values, now));
@@ -150,29 +163,21 @@ function LimitFields({ form }: { readonly form: Form }) {
 
 interface LimitInputProps {
   readonly form: Form;
-  readonly field:
-    | 'maxAddresses'
-    | 'requestsPerMinute'
-    | 'tokensPerMinute'
-    | 'dailyTokens'
-    | 'dailyImages';
+  readonly field: LimitField;
   readonly hint?: string;
 }
 
 function LimitInput({ form, field, hint }: LimitInputProps) {
   const { t } = useTranslation();
   return (
-    <NumberInput
+    <AmountInput
       label={t(`keys.${field}`)}
       {...(hint === undefined ? {} : { description: hint })}
       placeholder={t('keys.noLimit')}
-      min={1}
-      max={Number.MAX_SAFE_INTEGER}
-      allowDecimal={false}
-      allowNegative={false}
-      thousandSeparator=","
-      hideControls
-      {...form.getInputProps(field)}
+      range={LIMIT_RANGES[field]}
+      value={form.values[field]}
+      error={form.errors[field]}
+      onChange={(text) => form.setFieldValue(field, text)}
     />
   );
 }

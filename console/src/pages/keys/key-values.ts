@@ -1,22 +1,44 @@
 // The form of a key: its fields as they are typed, and what is sent when they are saved.
 
 import type { Key, KeyChange, NewKey } from '../../../../src/admin/contract.ts';
+import {
+  type AmountRange,
+  isGoodAmount,
+  takeAmount,
+  writeGrouped,
+} from '../../components/read-amount.ts';
 
 export const EXPIRIES = ['never', 'day', 'week', 'month', 'quarter', 'custom'] as const;
 export type Expiry = (typeof EXPIRIES)[number];
 
-/** Numbers are '' where there is no limit. */
+const MOST = 1_000_000_000_000;
+
+/** The limits that are amounts, with what each may be. */
+export const LIMIT_RANGES = {
+  maxAddresses: { least: 1, most: MOST, isWhole: true },
+  requestsPerMinute: { least: 1, most: MOST, isWhole: true },
+  tokensPerMinute: { least: 1, most: MOST, isWhole: true },
+  dailyTokens: { least: 0, most: MOST, isWhole: true },
+  dailyImages: { least: 0, most: MOST, isWhole: true },
+} as const satisfies Readonly<Record<string, AmountRange>>;
+
+export type LimitField = keyof typeof LIMIT_RANGES;
+
+// The keys of an object written above.
+const LIMIT_FIELDS = Object.keys(LIMIT_RANGES) as readonly LimitField[];
+
+/** Limits are as they are typed, '' where there is none. */
 export interface KeyValues {
   readonly name: string;
   readonly expiry: Expiry;
   /** As `datetime-local` has it, by the clock of this browser. */
   readonly expiresAt: string;
   readonly allowedModels: string[];
-  readonly maxAddresses: number | string;
-  readonly requestsPerMinute: number | string;
-  readonly tokensPerMinute: number | string;
-  readonly dailyTokens: number | string;
-  readonly dailyImages: number | string;
+  readonly maxAddresses: string;
+  readonly requestsPerMinute: string;
+  readonly tokensPerMinute: string;
+  readonly dailyTokens: string;
+  readonly dailyImages: string;
   readonly hasCurfew: boolean;
   readonly curfewFrom: string;
   readonly curfewTo: string;
@@ -40,11 +62,11 @@ export function readValues(key: Key | undefined, timeZone: string): KeyValues {
     expiry: expiresAt === undefined ? 'never' : 'custom',
     expiresAt: expiresAt === undefined ? '' : writeLocal(new Date(expiresAt)),
     allowedModels: [...(key?.allowedModels ?? [])],
-    maxAddresses: key?.maxAddresses ?? '',
-    requestsPerMinute: key?.requestsPerMinute ?? '',
-    tokensPerMinute: key?.tokensPerMinute ?? '',
-    dailyTokens: key?.dailyTokens ?? '',
-    dailyImages: key?.dailyImages ?? '',
+    maxAddresses: showLimit(key?.maxAddresses),
+    requestsPerMinute: showLimit(key?.requestsPerMinute),
+    tokensPerMinute: showLimit(key?.tokensPerMinute),
+    dailyTokens: showLimit(key?.dailyTokens),
+    dailyImages: showLimit(key?.dailyImages),
     hasCurfew: curfew !== undefined,
     curfewFrom: curfew?.from ?? '23:00',
     curfewTo: curfew?.to ?? '06:00',
@@ -59,11 +81,11 @@ export function writeChange(values: KeyValues, now: number): KeyChange {
     name: values.name.trim(),
     expiresAt: writeExpiry(values, now),
     allowedModels: values.allowedModels,
-    maxAddresses: writeLimit(values.maxAddresses),
-    requestsPerMinute: writeLimit(values.requestsPerMinute),
-    tokensPerMinute: writeLimit(values.tokensPerMinute),
-    dailyTokens: writeLimit(values.dailyTokens),
-    dailyImages: writeLimit(values.dailyImages),
+    maxAddresses: writeLimit(values, 'maxAddresses'),
+    requestsPerMinute: writeLimit(values, 'requestsPerMinute'),
+    tokensPerMinute: writeLimit(values, 'tokensPerMinute'),
+    dailyTokens: writeLimit(values, 'dailyTokens'),
+    dailyImages: writeLimit(values, 'dailyImages'),
     curfew: values.hasCurfew ? { from, to, timeZone } : null,
   };
 }
@@ -74,14 +96,20 @@ export function writeNewKey(change: KeyChange, name: string): NewKey {
   return { ...Object.fromEntries(given), name };
 }
 
-export type KeyProblem = 'name' | 'expiresAt' | 'curfew';
+export type KeyProblem = 'name' | 'expiresAt' | 'curfew' | 'limit';
 
 export function findProblem(values: KeyValues, now: number): KeyProblem | undefined {
   if (values.name.trim() === '') return 'name';
   if (values.expiry === 'custom' && !(new Date(values.expiresAt).getTime() > now)) {
     return 'expiresAt';
   }
-  return values.hasCurfew && values.curfewFrom === values.curfewTo ? 'curfew' : undefined;
+  if (values.hasCurfew && values.curfewFrom === values.curfewTo) return 'curfew';
+  return badLimits(values).length > 0 ? 'limit' : undefined;
+}
+
+/** Those that hold what is no amount. */
+export function badLimits(values: KeyValues): readonly LimitField[] {
+  return LIMIT_FIELDS.filter((field) => !isGoodAmount(values[field], LIMIT_RANGES[field]));
 }
 
 /** Whether the clocks of a curfew's zone stand inside it. */
@@ -110,8 +138,12 @@ function writeExpiry({ expiry, expiresAt }: KeyValues, now: number): number | nu
   return now + EXPIRY_DAYS[expiry] * DAY_MS;
 }
 
-function writeLimit(value: number | string): number | null {
-  return typeof value === 'number' ? value : null;
+function showLimit(limit: number | null | undefined): string {
+  return typeof limit === 'number' ? writeGrouped(limit) : '';
+}
+
+function writeLimit(values: KeyValues, field: LimitField): number | null {
+  return takeAmount(values[field], LIMIT_RANGES[field]) ?? null;
 }
 
 function writeLocal(at: Date): string {

@@ -2,7 +2,6 @@
 
 import {
   Autocomplete,
-  NumberInput,
   PasswordInput,
   SegmentedControl,
   Select,
@@ -12,8 +11,10 @@ import {
 import { useQuery } from '@tanstack/react-query';
 import { useTranslation } from 'react-i18next';
 import { modelsQuery } from '../../api/queries/models.ts';
+import { AmountInput } from '../../components/amount-input.tsx';
 import type { WireProtocol } from '../../wire/read-answer.ts';
 import type { Draft } from '../../wire/write-request.ts';
+import { type AmountField, rangeOf, type TypedAmounts, textOf } from './draft-amounts.ts';
 import '../../components/form.css';
 
 const PROTOCOLS: readonly WireProtocol[] = ['chat', 'messages', 'generate', 'responses', 'images'];
@@ -21,11 +22,14 @@ const PROTOCOLS: readonly WireProtocol[] = ['chat', 'messages', 'generate', 'res
 export interface DraftFormProps {
   readonly draft: Draft;
   readonly onDraft: (draft: Draft) => void;
+  readonly typed: TypedAmounts;
+  readonly onType: (field: AmountField, text: string) => void;
   readonly accessKey: string;
   readonly onAccessKey: (key: string) => void;
 }
 
-export function DraftForm({ draft, onDraft, accessKey, onAccessKey }: DraftFormProps) {
+export function DraftForm(props: DraftFormProps) {
+  const { draft, onDraft, typed, onType, accessKey, onAccessKey } = props;
   const { t } = useTranslation();
   const models = useQuery(modelsQuery);
   const isImage = draft.protocol === 'images';
@@ -56,9 +60,9 @@ export function DraftForm({ draft, onDraft, accessKey, onAccessKey }: DraftFormP
         spellCheck={false}
       />
       {isImage ? (
-        <ImageFields draft={draft} onChange={change} />
+        <ImageFields draft={draft} onChange={change} typed={typed} onType={onType} />
       ) : (
-        <TextFields draft={draft} onChange={change} />
+        <TextFields draft={draft} onChange={change} typed={typed} onType={onType} />
       )}
       <PasswordInput
         label={t('playground.key')}
@@ -72,21 +76,43 @@ export function DraftForm({ draft, onDraft, accessKey, onAccessKey }: DraftFormP
   );
 }
 
-interface FieldsProps {
-  readonly draft: Draft;
+interface FieldsProps extends AmountsProps {
   readonly onChange: (part: Partial<Draft>) => void;
+}
+
+interface AmountsProps {
+  readonly draft: Draft;
+  readonly typed: TypedAmounts;
+  readonly onType: (field: AmountField, text: string) => void;
+}
+
+function DraftAmount({
+  field,
+  draft,
+  typed,
+  onType,
+}: AmountsProps & { readonly field: AmountField }) {
+  const { t } = useTranslation();
+  return (
+    <AmountInput
+      label={t(`playground.${field}`)}
+      {...(field === 'count' ? {} : { placeholder: t('playground.usual') })}
+      range={rangeOf(field, draft.protocol)}
+      value={textOf(field, draft, typed)}
+      onChange={(text) => onType(field, text)}
+    />
+  );
 }
 
 /** Steps the specification names. */
 const THINKING = { low: 8192, medium: 16_384, high: 24_576 } as const;
 const AMOUNTS = ['usual', 'low', 'medium', 'high'] as const;
 
-function TextFields({ draft, onChange }: FieldsProps) {
+function TextFields({ draft, onChange, typed, onType }: FieldsProps) {
   const { t } = useTranslation();
   const amount =
     AMOUNTS.find((one) => one !== 'usual' && THINKING[one] === draft.thinkingTokens) ?? 'usual';
-  const numberOf = (value: number | string): number | undefined =>
-    typeof value === 'number' ? value : undefined;
+  const amounts = { draft, typed, onType };
   return (
     <>
       <Textarea
@@ -98,24 +124,8 @@ function TextFields({ draft, onChange }: FieldsProps) {
         onChange={({ currentTarget }) => onChange({ system: currentTarget.value })}
       />
       <div className="form-row">
-        <NumberInput
-          label={t('playground.maxTokens')}
-          placeholder={t('playground.usual')}
-          min={1}
-          allowDecimal={false}
-          hideControls
-          value={draft.maxTokens ?? ''}
-          onChange={(value) => onChange({ maxTokens: numberOf(value) })}
-        />
-        <NumberInput
-          label={t('playground.temperature')}
-          placeholder={t('playground.usual')}
-          min={0}
-          max={draft.protocol === 'messages' ? 1 : 2}
-          step={0.1}
-          value={draft.temperature ?? ''}
-          onChange={(value) => onChange({ temperature: numberOf(value) })}
-        />
+        <DraftAmount field="maxTokens" {...amounts} />
+        <DraftAmount field="temperature" {...amounts} />
       </div>
       <div>
         <span className="playground-label">{t('playground.thinking')}</span>
@@ -142,7 +152,7 @@ function TextFields({ draft, onChange }: FieldsProps) {
 const SIZES = ['1:1', '16:9', '9:16', '4:3', '3:4', '21:9', '1024x1024', '1920x1080'] as const;
 const QUALITIES = ['standard', 'medium', 'hd'] as const;
 
-function ImageFields({ draft, onChange }: FieldsProps) {
+function ImageFields({ draft, onChange, typed, onType }: FieldsProps) {
   const { t } = useTranslation();
   return (
     <>
@@ -164,14 +174,7 @@ function ImageFields({ draft, onChange }: FieldsProps) {
           onChange={(quality) => onChange({ quality: quality ?? '' })}
         />
       </div>
-      <NumberInput
-        label={t('playground.count')}
-        min={1}
-        max={10}
-        allowDecimal={false}
-        value={draft.count}
-        onChange={(value) => onChange({ count: typeof value === 'number' ? value : 1 })}
-      />
+      <DraftAmount field="count" draft={draft} typed={typed} onType={onType} />
     </>
   );
 }

@@ -20,7 +20,7 @@ export function PlaygroundPage() {
   const { t } = useTranslation();
   const [kept] = useState(readKept);
   const [isKept, setKept] = useState(kept !== undefined);
-  const { draft, setDraft } = useDraft(kept?.draft);
+  const { draft, setDraft, typed, type, hasBadAmount } = useDraft(kept?.draft);
   const [key, setKey] = useState('');
   const [areSettingsOpen, setSettingsOpen] = useState(false);
   const talk = useConversation(kept?.turns ?? []);
@@ -31,7 +31,14 @@ export function PlaygroundPage() {
   }, [isKept, isBusy, draft, said]);
   const form = (
     <div className="form-stack">
-      <DraftForm draft={draft} onDraft={setDraft} accessKey={key} onAccessKey={setKey} />
+      <DraftForm
+        draft={draft}
+        onDraft={setDraft}
+        typed={typed}
+        onType={type}
+        accessKey={key}
+        onAccessKey={setKey}
+      />
       <Switch
         label={t('playground.keep')}
         checked={isKept}
@@ -76,7 +83,7 @@ export function PlaygroundPage() {
           <PromptForm
             isBusy={isBusy}
             isImage={draft.protocol === 'images'}
-            hasModel={draft.model.trim() !== ''}
+            trouble={draft.model.trim() === '' ? 'noModel' : hasBadAmount ? 'badAmount' : undefined}
             onSend={(prompt) => talk.send(draft, prompt, key)}
             onStop={talk.stop}
           />

@@ -8,20 +8,21 @@ import { useTranslation } from 'react-i18next';
 export interface PromptFormProps {
   readonly isBusy: boolean;
   readonly isImage: boolean;
-  readonly hasModel: boolean;
+  /** Why nothing can be sent yet. */
+  readonly trouble: 'noModel' | 'badAmount' | undefined;
   /** False when it got no answer. */
   readonly onSend: (prompt: string) => Promise<boolean>;
   readonly onStop: () => void;
 }
 
-export function PromptForm({ isBusy, isImage, hasModel, onSend, onStop }: PromptFormProps) {
+export function PromptForm({ isBusy, isImage, trouble, onSend, onStop }: PromptFormProps) {
   const { t } = useTranslation();
   const [prompt, setPrompt] = useState('');
   const [isTried, setTried] = useState(false);
   const send = (): void => {
     if (isBusy || prompt.trim() === '') return;
     setTried(true);
-    if (!hasModel) return;
+    if (trouble !== undefined) return;
     setPrompt('');
     void onSend(prompt).then((isAnswered) => {
       if (!isAnswered) setPrompt((now) => now || prompt);
@@ -46,7 +47,7 @@ export function PromptForm({ isBusy, isImage, hasModel, onSend, onStop }: Prompt
         minRows={1}
         maxRows={10}
         value={prompt}
-        error={isTried && !hasModel ? t('playground.noModel') : undefined}
+        error={isTried && trouble !== undefined ? t(`playground.${trouble}`) : undefined}
         onChange={({ currentTarget }) => setPrompt(currentTarget.value)}
         onKeyDown={onKey}
       />

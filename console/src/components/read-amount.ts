@@ -1,5 +1,7 @@
 // Reads an amount as people write it: grouped, with an exponent, or with the unit of its field.
 
+import type { en } from '../i18n/en.ts';
+
 export type Amount =
   | { readonly kind: 'none' }
   | { readonly kind: 'value'; readonly value: number }
@@ -39,3 +41,46 @@ const GROUPED = new Intl.NumberFormat('en', { maximumFractionDigits: 20 });
 export function writeGrouped(value: number): string {
   return GROUPED.format(value);
 }
+
+/** What an amount may be. */
+export interface AmountRange {
+  readonly least: number;
+  readonly most: number;
+  readonly isWhole: boolean;
+  /** True where nothing is no answer. */
+  readonly isNeeded?: boolean;
+  readonly unit?: AmountUnit;
+}
+
+export type AmountUnit = keyof (typeof en)['settings']['units'];
+
+export type AmountProblem = 'outOfRange' | 'notWhole' | 'unreadable' | 'unreadableSize';
+
+export function findAmountProblem(range: AmountRange, amount: Amount): AmountProblem | undefined {
+  const { least, most, isWhole, isNeeded = false, unit } = range;
+  switch (amount.kind) {
+    case 'none':
+      return isNeeded ? 'unreadable' : undefined;
+    case 'unreadable':
+      return unit === 'bytes' ? 'unreadableSize' : 'unreadable';
+    case 'value':
+      if (amount.value < least || amount.value > most) return 'outOfRange';
+      return isWhole && amount.value % 1 !== 0 ? 'notWhole' : undefined;
+    default:
+      return amount satisfies never;
+  }
+}
+
+/** The value of a text that has no problem; undefined for none, and for one that has. */
+export function takeAmount(text: string, range: AmountRange): number | undefined {
+  const amount = readAmount(text, NO_UNIT);
+  if (amount.kind !== 'value' || findAmountProblem(range, amount) !== undefined) return undefined;
+  return amount.value;
+}
+
+/** Whether a text can be saved as an amount, also as none. */
+export function isGoodAmount(text: string, range: AmountRange): boolean {
+  return findAmountProblem(range, readAmount(text, NO_UNIT)) === undefined;
+}
+
+const NO_UNIT: AmountOptions = { isSize: false, words: [] };
