@@ -168,7 +168,8 @@ test('a change keeps the end of a rule unless it names one, and null takes it aw
   const { filter, add, clock } = openFilter();
   const expiresAt = clock.now() + 1_000;
   const { id } = await add('deny', '192.0.2.1', { expiresAt });
-  const change = (more: Partial<RuleInput>) => filter.change(id, more, '203.0.113.1');
+  const change = (more: Partial<RuleInput>) =>
+    filter.change(id, more, { byAddress: '203.0.113.1' });
   expect(await change({ note: 'x' })).toMatchObject({ note: 'x', expiresAt });
   expect((await change({ expiresAt: null })).expiresAt).toBeUndefined();
   await clock.advance(1_000);
@@ -179,9 +180,11 @@ test('a rule that could not be saved, changed or removed is in force as it was',
   const { filter, add, store } = openFilter();
   const { id } = await add('deny', '192.0.2.1');
   const fail = () => Promise.reject(new Error('no room'));
-  Object.assign(store, { save: fail, remove: fail });
+  Object.assign(store, { insert: fail, update: fail, remove: fail });
   await expect(add('deny', '192.0.2.2')).rejects.toThrow('no room');
-  await expect(filter.change(id, { list: 'allow' }, '203.0.113.1')).rejects.toThrow('no room');
+  await expect(filter.change(id, { list: 'allow' }, { byAddress: '203.0.113.1' })).rejects.toThrow(
+    'no room',
+  );
   await expect(filter.remove(id, '203.0.113.1')).rejects.toThrow('no room');
   expect(filter.list()).toMatchObject([{ list: 'deny', range: '192.0.2.1' }]);
   expect(filter.explain('192.0.2.1').verdict).toBe('denied');
@@ -256,11 +259,44 @@ test('nobody locks out the address they come from', async () => {
   expect(() => filter.refuseLockOut(strict, '203.0.113.1')).toThrow('203.0.113.1');
   Object.assign(settings, strict);
   await expect(filter.remove(allowed.id, me)).rejects.toThrow(me);
-  await expect(filter.change(allowed.id, { range: '10.0.0.0/8' }, me)).rejects.toThrow(me);
-  await expect(filter.change(allowed.id, { list: 'deny' }, me)).rejects.toThrow(me);
-  await filter.change(allowed.id, { note: 'home' }, me);
+  await expect(
+    filter.change(allowed.id, { range: '10.0.0.0/8' }, { byAddress: me }),
+  ).rejects.toThrow(me);
+  await expect(filter.change(allowed.id, { list: 'deny' }, { byAddress: me })).rejects.toThrow(me);
+  await filter.change(allowed.id, { note: 'home' }, { byAddress: me });
   await filter.remove(allowed.id, '203.0.113.1');
   expect(filter.list()).toEqual([]);
+});
+
+test('of two changes of one rule made against one revision the second is refused', async () => {
+  const { filter, add, store } = openFilter();
+  const { id, revision } = await add('deny', '192.0.2.1');
+  const by = { byAddress: '203.0.113.1', revision };
+  const [first, second] = await Promise.allSettled([
+    filter.change(id, { note: 'first' }, by),
+    filter.change(id, { note: 'second' }, by),
+  ]);
+  expect(first).toMatchObject({ status: 'fulfilled', value: { note: 'first', revision: 2 } });
+  expect(second).toMatchObject({ status: 'rejected', reason: { fault: 'stale' } });
+  expect(await store.list()).toMatchObject([{ note: 'first', revision: 2 }]);
+  // Who names no revision changes whatever stands there.
+  const any = await filter.change(id, { note: 'third' }, { byAddress: '203.0.113.1' });
+  expect(any).toMatchObject({ note: 'third', revision: 3 });
+});
+
+test('hits that come while a rule is saved are not lost, and change no revision', async () => {
+  const { filter, add, store } = openFilter();
+  const { id } = await add('deny', '192.0.2.1');
+  const { update } = store;
+  Object.assign(store, {
+    update: async (rule: Parameters<typeof update>[0]) => {
+      expect(() => filter.enter('192.0.2.1')).toThrow(GatewayError);
+      await update(rule);
+    },
+  });
+  const changed = await filter.change(id, { note: 'x' }, { byAddress: '203.0.113.1' });
+  expect(changed).toMatchObject({ hits: 1, revision: 2 });
+  expect(filter.list()).toMatchObject([{ hits: 1, note: 'x' }]);
 });
 
 const LASTING = /until 2\S+Z only\. Let that rule never end/;
@@ -271,9 +307,9 @@ test('an allow rule that ends keeps nobody in: the filter is not turned to deny 
   const strict = { ...settings, fallback: 'deny' } as const;
   const { id } = await add('allow', me, { expiresAt: clock.now() + 3_000 });
   expect(() => filter.refuseLockOut(strict, me)).toThrow(LASTING);
-  await filter.change(id, { expiresAt: Number.MAX_SAFE_INTEGER }, me);
+  await filter.change(id, { expiresAt: Number.MAX_SAFE_INTEGER }, { byAddress: me });
   expect(() => filter.refuseLockOut(strict, me)).toThrow('until +275760-');
-  await filter.change(id, { expiresAt: null }, me);
+  await filter.change(id, { expiresAt: null }, { byAddress: me });
   filter.refuseLockOut(strict, me);
 });
 
@@ -282,13 +318,14 @@ test('while the filter is on nobody brings the end of their own stay nearer', as
   const me = '192.0.2.7';
   const { id } = await filter.add({ list: 'allow', range: me }, me);
   Object.assign(settings, { fallback: 'deny' });
-  const endIn = (ms: number) => filter.change(id, { expiresAt: clock.now() + ms }, me);
+  const endIn = (ms: number) =>
+    filter.change(id, { expiresAt: clock.now() + ms }, { byAddress: me });
   await expect(endIn(3_000)).rejects.toMatchObject({ field: 'expiresAt' });
   await expect(endIn(3_000)).rejects.toThrow(LASTING);
   const wide = await add('allow', '192.0.2.0/24', { expiresAt: clock.now() + 9_000 });
   await expect(endIn(3_000)).rejects.toThrow('192.0.2.0/24');
   await expect(filter.remove(id, me)).rejects.toThrow(LASTING);
-  await filter.change(wide.id, { expiresAt: null }, me);
+  await filter.change(wide.id, { expiresAt: null }, { byAddress: me });
   expect(await endIn(3_000)).toMatchObject({ expiresAt: clock.now() + 3_000 });
 });
 
@@ -308,11 +345,13 @@ test('whose stay ends anyway may change what leaves it as long, or longer', asyn
   const me = '192.0.2.7';
   const { id } = await add('allow', me, { expiresAt: clock.now() + 3_000 });
   Object.assign(settings, { fallback: 'deny' });
-  await filter.change(id, { note: 'until the evening' }, me);
+  await filter.change(id, { note: 'until the evening' }, { byAddress: me });
   await filter.add({ list: 'allow', range: '198.51.100.0/24' }, me);
   filter.refuseLockOut({ ...settings, allowBeatsDeny: true }, me);
-  await filter.change(id, { expiresAt: clock.now() + 9_000 }, me);
-  await expect(filter.change(id, { expiresAt: clock.now() + 8_999 }, me)).rejects.toThrow(LASTING);
+  await filter.change(id, { expiresAt: clock.now() + 9_000 }, { byAddress: me });
+  await expect(
+    filter.change(id, { expiresAt: clock.now() + 8_999 }, { byAddress: me }),
+  ).rejects.toThrow(LASTING);
 });
 
 test('while the filter is off nobody is refused and nothing is counted', async () => {

@@ -3,18 +3,20 @@
 import { StoreError } from '../accounts/account-store.ts';
 import { GatewayError, invalidRequest } from '../canonical/error.ts';
 import type { Clock } from '../lib/clock.ts';
+import { createJobQueue } from '../lib/job-queue.ts';
 import { createListeners, type Listeners } from '../lib/listeners.ts';
-import type { AddressRule, AddressRuleStore, RuleHits, RuleList } from './address-rule.ts';
+import type { AddressRule, AddressRuleStore, RuleList } from './address-rule.ts';
 import {
-  type AddressStay,
   type AddressVerdict,
   judgeAddress,
   stayOf,
   type VerdictSettings,
 } from './address-verdict.ts';
-import { type Batch, createBatch, type DoorLog } from './batch.ts';
+import type { DoorLog } from './batch.ts';
+import { createHitCounter, type HitCounter } from './hit-counter.ts';
 import { type IpRange, readIpAddress } from './ip-address.ts';
 import { readIpRange } from './ip-range.ts';
+import { refuseStay } from './lock-out-refusal.ts';
 import { createRuleIndex, type RuleIndex } from './rule-index.ts';
 
 export interface AddressFilterSettings extends VerdictSettings {
@@ -28,6 +30,12 @@ export interface RuleInput {
   readonly expiresAt?: number | null | undefined;
 }
 
+export interface RuleChangeBy {
+  readonly byAddress: string;
+  /** What the rule has to be at; any when absent. */
+  readonly revision?: number | undefined;
+}
+
 export interface AddressFilter {
   /** Oldest first, with their latest counts. */
   list(): readonly AddressRule[];
@@ -37,8 +45,8 @@ export interface AddressFilter {
   enter(address: string): void;
   /** @throws GatewayError invalid-request for a bad range, or when it would lock `byAddress` out */
   add(rule: RuleInput, byAddress: string): Promise<AddressRule>;
-  /** @throws as `add`, and StoreError `missing` */
-  change(id: string, change: Partial<RuleInput>, byAddress: string): Promise<AddressRule>;
+  /** @throws as `add`, and StoreError `missing` or `stale` */
+  change(id: string, change: Partial<RuleInput>, by: RuleChangeBy): Promise<AddressRule>;
   /** @throws as `change` */
   remove(id: string, byAddress: string): Promise<void>;
   /** @throws GatewayError when these settings would lock `byAddress` out */
@@ -60,9 +68,6 @@ export interface AddressFilterOptions {
 /** More would be a block list, which belongs into a firewall. */
 const MOST_RULES = 20_000;
 
-/** A rule may name a later end, which no date can. */
-const LAST_DATE = 8_640_000_000_000_000;
-
 /** `rules` are those of the store. */
 export function createAddressFilter(
   options: AddressFilterOptions,
@@ -78,11 +83,12 @@ interface Entry {
 
 class Filter implements AddressFilter {
   readonly #options: AddressFilterOptions;
-  readonly #batch: Batch;
+  readonly #hits: HitCounter;
   readonly #listeners: Listeners<string>;
+  /** One change after the other: what it was checked against is what it changes. */
+  readonly #inTurn = createJobQueue();
   #entries = new Map<string, Entry>();
   #index: RuleIndex<Entry>;
-  #hits = new Map<string, RuleHits>();
 
   constructor(options: AddressFilterOptions, rules: readonly AddressRule[]) {
     this.#options = options;
@@ -96,8 +102,7 @@ class Filter implements AddressFilter {
     this.#listeners = createListeners((error) => {
       log?.warn({ error }, 'A listener to changes of address rules failed.');
     });
-    const save = () => this.#saveHits();
-    this.#batch = createBatch({ clock, title: 'The hits of address rules', save, log });
+    this.#hits = createHitCounter({ store: options.store, clock, log });
   }
 
   list(): readonly AddressRule[] {
@@ -122,7 +127,37 @@ class Filter implements AddressFilter {
     });
   }
 
-  async add(input: RuleInput, byAddress: string): Promise<AddressRule> {
+  add(input: RuleInput, byAddress: string): Promise<AddressRule> {
+    return this.#inTurn(() => this.#add(input, byAddress));
+  }
+
+  change(id: string, change: Partial<RuleInput>, by: RuleChangeBy): Promise<AddressRule> {
+    return this.#inTurn(() => this.#change(id, change, by));
+  }
+
+  remove(id: string, byAddress: string): Promise<void> {
+    return this.#inTurn(() => this.#remove(id, byAddress));
+  }
+
+  refuseLockOut(settings: AddressFilterSettings, byAddress: string): void {
+    this.#refuseLockOut(() => this.#index, settings, byAddress);
+  }
+
+  subscribe(listener: (id: string) => void): () => void {
+    return this.#listeners.add(listener);
+  }
+
+  close(): Promise<void> {
+    return this.#hits.close();
+  }
+
+  #find(id: string): Entry {
+    const entry = this.#entries.get(id);
+    if (entry !== undefined) return entry;
+    throw new StoreError('missing', 'There is no address rule of this id. List them to see all.');
+  }
+
+  async #add(input: RuleInput, byAddress: string): Promise<AddressRule> {
     if (this.#entries.size >= MOST_RULES) {
       throw invalidRequest('range', `range: there are ${MOST_RULES} rules already; remove some.`);
     }
@@ -137,12 +172,23 @@ class Filter implements AddressFilter {
       hits: 0,
       lastHitAt: undefined,
       createdAt: clock.now(),
+      revision: 1,
     };
     return this.#put({ rule, range }, byAddress);
   }
 
-  async change(id: string, change: Partial<RuleInput>, byAddress: string): Promise<AddressRule> {
+  async #change(
+    id: string,
+    change: Partial<RuleInput>,
+    { byAddress, revision }: RuleChangeBy,
+  ): Promise<AddressRule> {
     const { rule } = this.#find(id);
+    if (revision !== undefined && revision !== rule.revision) {
+      throw new StoreError(
+        'stale',
+        `The address rule was changed meanwhile: it is at revision ${rule.revision}, not ${revision}.`,
+      );
+    }
     const { text, range } = readRange(change.range ?? rule.range);
     const { expiresAt } = change;
     const changed: AddressRule = {
@@ -151,49 +197,36 @@ class Filter implements AddressFilter {
       range: text,
       note: change.note ?? rule.note,
       expiresAt: expiresAt === undefined ? rule.expiresAt : (expiresAt ?? undefined),
+      revision: rule.revision + 1,
     };
     return this.#put({ rule: changed, range }, byAddress);
   }
 
-  async remove(id: string, byAddress: string): Promise<void> {
+  async #remove(id: string, byAddress: string): Promise<void> {
     this.#find(id);
     const next = new Map(this.#entries);
     next.delete(id);
     this.#refuseLockOut(() => createRuleIndex(next.values()), this.#options.settings(), byAddress);
     await this.#options.store?.remove(id);
     this.#entries.delete(id);
-    this.#hits.delete(id);
+    this.#hits.forget(id);
     this.#index = createRuleIndex(this.#entries.values());
     this.#listeners.tell(id);
-  }
-
-  refuseLockOut(settings: AddressFilterSettings, byAddress: string): void {
-    this.#refuseLockOut(() => this.#index, settings, byAddress);
-  }
-
-  subscribe(listener: (id: string) => void): () => void {
-    return this.#listeners.add(listener);
-  }
-
-  close(): Promise<void> {
-    return this.#batch.close();
-  }
-
-  #find(id: string): Entry {
-    const entry = this.#entries.get(id);
-    if (entry !== undefined) return entry;
-    throw new StoreError('missing', 'There is no address rule of this id. List them to see all.');
   }
 
   async #put(entry: Entry, byAddress: string): Promise<AddressRule> {
     const { rule } = entry;
     const next = new Map(this.#entries).set(rule.id, entry);
     this.#refuseLockOut(() => createRuleIndex(next.values()), this.#options.settings(), byAddress);
-    await this.#options.store?.save(rule);
+    const { store } = this.#options;
+    await (rule.revision === 1 ? store?.insert(rule) : store?.update(rule));
+    // It may have been hit while it was saved.
+    const { hits, lastHitAt } = this.#entries.get(rule.id)?.rule ?? rule;
+    entry.rule = { ...rule, hits, lastHitAt };
     this.#entries.set(rule.id, entry);
     this.#index = createRuleIndex(this.#entries.values());
     this.#listeners.tell(rule.id);
-    return rule;
+    return entry.rule;
   }
 
   #refuseLockOut(
@@ -208,7 +241,7 @@ class Filter implements AddressFilter {
     // Whoever is out already, such as a script of this machine, cannot be locked out; nor is anybody
     // by what leaves the end of their stay where it is.
     if (stay.endsAt >= this.#endOfStay(byAddress, now)) return;
-    throw lockOut(byAddress, stay, judgeAddress(covering, settings, now));
+    throw refuseStay(byAddress, stay, judgeAddress(covering, settings, now));
   }
 
   /** As things are. */
@@ -224,50 +257,13 @@ class Filter implements AddressFilter {
     if (entry === undefined) return;
     // In place: the index holds the entry itself.
     entry.rule = { ...entry.rule, hits: entry.rule.hits + 1, lastHitAt: now };
-    const hits = (this.#hits.get(rule.id)?.hits ?? 0) + 1;
-    this.#hits.set(rule.id, { id: rule.id, hits, lastHitAt: now });
-    if (this.#options.store !== undefined) this.#batch.touch();
-  }
-
-  async #saveHits(): Promise<void> {
-    const taken = this.#hits;
-    this.#hits = new Map();
-    try {
-      await this.#options.store?.addHits([...taken.values()]);
-    } catch (error) {
-      for (const { id, hits, lastHitAt } of taken.values()) {
-        const newer = this.#hits.get(id);
-        const sum = {
-          id,
-          hits: hits + (newer?.hits ?? 0),
-          lastHitAt: newer?.lastHitAt ?? lastHitAt,
-        };
-        this.#hits.set(id, sum);
-      }
-      throw error;
-    }
+    this.#hits.count(rule.id, now);
   }
 }
 
 function coveringRules(index: RuleIndex<Entry>, address: string): readonly AddressRule[] {
   const read = readIpAddress(address);
   return read === undefined ? [] : index.find(read).map(({ rule }) => rule);
-}
-
-function lockOut(address: string, stay: AddressStay, { rule }: AddressVerdict): GatewayError {
-  const what = `This would lock out the address you come from (${address})`;
-  if (stay.endsWith !== undefined) {
-    const until = new Date(Math.min(stay.endsAt, LAST_DATE)).toISOString();
-    return invalidRequest(
-      'expiresAt',
-      `${what}: the allow rule ${stay.endsWith.range} lets it in until ${until} only. Let that rule never end, or add one that does not, first.`,
-    );
-  }
-  const reason =
-    rule === undefined
-      ? 'no rule covers it. Add an allow rule for it first.'
-      : `the deny rule ${rule.range} covers it. Remove that rule, or narrow it, first.`;
-  return invalidRequest('range', `${what}: ${reason}`);
 }
 
 function readRange(text: string): { readonly text: string; readonly range: IpRange } {

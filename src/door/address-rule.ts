@@ -13,6 +13,8 @@ export interface AddressRule {
   readonly hits: number;
   readonly lastHitAt: number | undefined;
   readonly createdAt: number;
+  /** Rises by one with each change; hits are none. */
+  readonly revision: number;
 }
 
 export interface RuleHits {
@@ -26,8 +28,10 @@ export interface RuleHits {
 export interface AddressRuleStore {
   /** Oldest first. */
   list(): Promise<readonly AddressRule[]>;
-  /** Inserts, or replaces all but the hits. Acknowledged rules survive `kill -9`. */
-  save(rule: AddressRule): Promise<void>;
+  /** Acknowledged rules survive `kill -9`, here and below. */
+  insert(rule: AddressRule): Promise<void>;
+  /** Replaces all but the hits of the revision before. @throws StoreError `missing` or `stale` */
+  update(rule: AddressRule): Promise<void>;
   /** False when there was none. */
   remove(id: string): Promise<boolean>;
   /** Adds to the counts; of a rule that is gone there is nothing to add. */

@@ -12,7 +12,7 @@ const rules = fc.array(
   fc
     .record({ list, expiresAt: fc.option(fc.integer({ min: 1, max: LATEST }), { nil: undefined }) })
     .map(({ list: kind, expiresAt }): AddressRule => {
-      const never = { note: '', hits: 0, lastHitAt: undefined, createdAt: 0 };
+      const never = { note: '', hits: 0, lastHitAt: undefined, createdAt: 0, revision: 1 };
       return { id: 'r', list: kind, range: '192.0.2.1', expiresAt, ...never };
     }),
   { maxLength: 5 },

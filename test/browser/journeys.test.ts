@@ -2,6 +2,7 @@ import type { Locator, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { isJsonObject, type JsonObject } from '../../src/lib/json.ts';
 import { type ConsoleApp, isWithoutBrowser, startConsole } from './console-app.ts';
+import { hold } from './trouble.ts';
 
 const RUTH = { 'x-preferred-account': 'ruth@sandbox.example' } as const;
 
@@ -319,11 +320,15 @@ describe.skipIf(isWithoutBrowser)('what people come to the console for', () => {
       await page.getByRole('menuitem', { name: 'Edit limits' }).click();
     }
     const [first, second] = pages.map((page) => page.getByRole('dialog', { name: /Shared/ }));
+    // Sent before the page can hear of the other change.
+    const held = await hold(pages[1], ['PATCH', /api\/keys\//]);
+    await second?.getByLabel('Tokens a day').fill('900');
+    await second?.getByRole('button', { name: 'Save' }).click();
+    await held.waiting(1);
     await first?.getByLabel('Requests a minute').fill('7');
     await first?.getByRole('button', { name: 'Save' }).click();
     await first?.waitFor({ state: 'hidden' });
-    await second?.getByLabel('Tokens a day').fill('900');
-    await second?.getByRole('button', { name: 'Save' }).click();
+    await held.release();
     await second?.getByText('Somebody else changed this meanwhile').waitFor();
     await expect.poll(() => second?.getByLabel('Requests a minute').inputValue()).toBe('7');
     expect(await second?.getByLabel('Tokens a day').inputValue()).toBe('900');
@@ -333,6 +338,33 @@ describe.skipIf(isWithoutBrowser)('what people come to the console for', () => {
     expect(keys).toContainEqual(
       expect.objectContaining({ name: 'Shared', requestsPerMinute: 7, dailyTokens: 900 }),
     );
+  });
+
+  test('of two that change one address rule, the later one is told, and shown what the first made of it', async () => {
+    const range = '198.51.100.0/24';
+    const rule = await console.api('POST', '/api/address-rules', { list: 'deny', range });
+    const path = '/security?tab=addresses';
+    const pages = [await console.open(path), await console.open(path)] as const;
+    for (const page of pages) {
+      await page.getByRole('button', { name: `Edit the rule for ${range}` }).click();
+    }
+    const [first, second] = pages.map((page) => page.getByRole('dialog'));
+    const held = await hold(pages[1], ['PATCH', /api\/address-rules\//]);
+    await second?.getByLabel('Note').fill('Scans at night');
+    await second?.getByRole('button', { name: 'Save' }).click();
+    await held.waiting(1);
+    await first?.getByText('Allow', { exact: true }).click();
+    await first?.getByRole('button', { name: 'Save' }).click();
+    await first?.waitFor({ state: 'hidden' });
+    await held.release();
+    await second?.getByText('Somebody else changed this meanwhile').waitFor();
+    await expect.poll(() => second?.getByRole('radio', { name: 'Allow' }).isChecked()).toBe(true);
+    expect(await second?.getByLabel('Note').inputValue()).toBe('Scans at night');
+    await second?.getByRole('button', { name: 'Save' }).click();
+    await second?.waitFor({ state: 'hidden' });
+    const { rules } = await console.api('GET', '/api/address-rules');
+    expect(rules).toMatchObject([{ list: 'allow', note: 'Scans at night', revision: 3 }]);
+    await console.api('DELETE', `/api/address-rules/${rule.id}`);
   });
 
   test('an address is blocked at once, with its hits counted', async () => {

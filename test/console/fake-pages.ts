@@ -151,7 +151,8 @@ function createRuleRoutes(scene: Scene, now: number): readonly FakeRoute[] {
 }
 
 function makeRule(now: number, change: Partial<AddressRule>): AddressRule {
-  return { id: 'a0', list: 'deny', range: '', note: '', hits: 0, createdAt: now, ...change };
+  const given = { id: 'a0', list: 'deny', range: '', note: '', createdAt: now } as const;
+  return { ...given, hits: 0, revision: 1, ...change };
 }
 
 function seedRules(now: number): AddressRule[] {

@@ -105,6 +105,7 @@ const RULE: AddressRule = {
   hits: 0,
   lastHitAt: undefined,
   createdAt: 1_000,
+  revision: 1,
 };
 
 function describeRules(open: Open): void {
@@ -112,15 +113,19 @@ function describeRules(open: Open): void {
     const { store, reopen } = open();
     const { addressRules } = store;
     const allowed: AddressRule = { ...RULE, id: 'rule_2', list: 'allow', expiresAt: 7_000 };
-    await addressRules.save(RULE);
-    await addressRules.save(allowed);
+    await addressRules.insert(RULE);
+    await addressRules.insert(allowed);
     await addressRules.addHits([{ id: RULE.id, hits: 3, lastHitAt: 2_000 }]);
     await addressRules.addHits([
       { id: RULE.id, hits: 2, lastHitAt: 3_000 },
       { id: 'rule_none', hits: 1, lastHitAt: 1 },
     ]);
-    await addressRules.save({ ...RULE, note: 'changed' });
-    const counted = { ...RULE, note: 'changed', hits: 5, lastHitAt: 3_000 };
+    const changed = { ...RULE, note: 'changed', revision: 2 };
+    await addressRules.update(changed);
+    await expect(addressRules.update(changed)).rejects.toMatchObject({ fault: 'stale' });
+    const foreign = { ...changed, id: 'rule_none' };
+    await expect(addressRules.update(foreign)).rejects.toMatchObject({ fault: 'missing' });
+    const counted = { ...changed, hits: 5, lastHitAt: 3_000 };
     const reopened = (await reopen()).addressRules;
     expect(await reopened.list()).toEqual([counted, allowed]);
     expect([await reopened.remove(RULE.id), await reopened.remove(RULE.id)]).toEqual([true, false]);

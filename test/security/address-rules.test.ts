@@ -63,6 +63,7 @@ function createRule(range: string, index: number): AddressRule {
     hits: 0,
     lastHitAt: undefined,
     createdAt: 0,
+    revision: 1,
   };
 }
 

@@ -49,9 +49,16 @@ function createAddressRules(): AddressRuleStore {
   const kept = new Map<string, AddressRule>();
   return {
     list: async () => [...kept.values()],
-    async save(rule) {
-      const { hits, lastHitAt } = kept.get(rule.id) ?? rule;
-      kept.set(rule.id, { ...rule, hits, lastHitAt });
+    async insert(rule) {
+      kept.set(rule.id, rule);
+    },
+    async update(rule) {
+      const known = kept.get(rule.id);
+      if (known === undefined) throw new StoreError('missing', `There is no rule ${rule.id}.`);
+      if (known.revision !== rule.revision - 1) {
+        throw new StoreError('stale', `The address rule ${rule.id} was changed meanwhile.`);
+      }
+      kept.set(rule.id, { ...rule, hits: known.hits, lastHitAt: known.lastHitAt });
     },
     remove: async (id) => kept.delete(id),
     async addHits(all) {

@@ -1,9 +1,11 @@
 // `/api/address-rules`: who is let in by address.
 
 import { invalidRequest } from '../../canonical/error.ts';
+import type { AddressRule } from '../../door/address-rule.ts';
 import type { Door } from '../../door/door.ts';
 import { readIpAddress } from '../../door/ip-address.ts';
 import { type ApiRoute, answerJson, answerWith, defineRoute } from '../api-route.ts';
+import { readRevision } from './read-revision.ts';
 import {
   ADDRESS_CHECK_SCHEMA,
   ADDRESS_QUESTION_SCHEMA,
@@ -14,6 +16,9 @@ import {
 } from './schemas.ts';
 
 const PARAMETER = 'Id of the rule.';
+const RULE = { description: 'The rule.', schema: ADDRESS_RULE_SCHEMA, hasRevision: true } as const;
+
+const answerOne = (status: number, rule: AddressRule) => answerWith(status, rule, rule.revision);
 
 export function createAddressRuleRoutes({
   addresses,
@@ -31,8 +36,8 @@ export function createAddressRuleRoutes({
       path: '/api/address-rules',
       title: 'adds an address rule, unless it would lock its author out',
       body: NEW_ADDRESS_RULE_SCHEMA,
-      answers: { 201: { description: 'The rule.', schema: ADDRESS_RULE_SCHEMA } },
-      run: async ({ body, caller }) => answerWith(201, await addresses.add(body, caller.address)),
+      answers: { 201: RULE },
+      run: async ({ body, caller }) => answerOne(201, await addresses.add(body, caller.address)),
     }),
     defineRoute({
       method: 'POST',
@@ -54,9 +59,12 @@ export function createAddressRuleRoutes({
       title: 'changes an address rule',
       parameter: PARAMETER,
       body: ADDRESS_RULE_CHANGE_SCHEMA,
-      answers: { 200: { description: 'The rule.', schema: ADDRESS_RULE_SCHEMA } },
-      run: async ({ parameter, body, caller }) =>
-        answerJson(await addresses.change(parameter, body, caller.address)),
+      takesRevision: true,
+      answers: { 200: RULE },
+      async run({ parameter, body, revision, caller }) {
+        const by = { byAddress: caller.address, revision: readRevision(revision) };
+        return answerOne(200, await addresses.change(parameter, body, by));
+      },
     }),
     defineRoute({
       method: 'DELETE',

@@ -249,6 +249,29 @@ test('address rules are added, checked, changed and removed, but never against t
   expect((await admin.call('GET', '/api/address-rules')).body.rules).toHaveLength(1);
 });
 
+test('a rule that somebody else changed meanwhile is changed against its new revision only', async () => {
+  const made = await admin.call('POST', '/api/address-rules', {
+    body: { list: 'deny', range: '192.0.2.0/24' },
+  });
+  expect([made.headers.get('etag'), made.body.revision]).toEqual(['"1"', 1]);
+  const change = (note: string, revision: string) =>
+    admin.call('PATCH', `/api/address-rules/${made.body.id}`, {
+      body: { note },
+      headers: { 'if-match': revision },
+    });
+  const changed = await change('lab', '"1"');
+  expect([changed.status, changed.headers.get('etag'), changed.body.revision]).toEqual([
+    ...[200, '"2"', 2],
+  ]);
+  const late = await change('late', '"1"');
+  expect([late.status, late.body.error]).toEqual([
+    412,
+    expect.objectContaining({ code: 'stale-revision' }),
+  ]);
+  expect((await change('no number', '"x"')).status).toBe(400);
+  expect((await change('read again', '"2"')).body).toMatchObject({ revision: 3 });
+});
+
 test('who is turned away stands in the access log, page by page', async () => {
   const wrong = { authorization: 'Bearer sk-wrong-canary' };
   for (const path of ['/v1/models', '/v1/chat/completions', '/api/keys'])

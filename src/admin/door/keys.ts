@@ -1,9 +1,9 @@
 // `/api/keys`: the keys of persons and their limits.
 
-import { invalidRequest } from '../../canonical/error.ts';
 import type { Door } from '../../door/door.ts';
 import type { ListedKey } from '../../door/key-book.ts';
 import { type ApiRoute, answerJson, answerWith, defineRoute, refuseUnknown } from '../api-route.ts';
+import { readRevision } from './read-revision.ts';
 import {
   CREATED_KEY_SCHEMA,
   KEY_CHANGE_SCHEMA,
@@ -78,10 +78,4 @@ export function createKeyRoutes({ keys }: Pick<Door, 'keys'>): readonly ApiRoute
 function writeKey({ key, usedToday }: ListedKey): object {
   const { requests, tokens, images } = usedToday;
   return { ...key, usedToday: { requests, tokens, images } };
-}
-
-function readRevision(revision: string | undefined): number | undefined {
-  if (revision === undefined) return undefined;
-  if (/^\d{1,15}$/.test(revision)) return Number(revision);
-  throw invalidRequest('if-match', 'If-Match: send the ETag of the last answer, with its quotes.');
 }

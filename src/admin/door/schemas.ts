@@ -139,7 +139,7 @@ export const KEY_CHANGE_SCHEMA = {
 export const ADDRESS_RULE_SCHEMA = {
   title: 'AddressRule',
   type: 'object',
-  required: ['id', 'list', 'range', 'note', 'hits', 'createdAt'],
+  required: ['id', 'list', 'range', 'note', 'hits', 'createdAt', 'revision'],
   additionalProperties: false,
   properties: {
     id: ID,
@@ -150,6 +150,7 @@ export const ADDRESS_RULE_SCHEMA = {
     hits: COUNT,
     lastHitAt: TIME,
     createdAt: TIME,
+    revision: { type: 'integer', description: 'For `If-Match`; hits do not change it.' },
   },
 } as const;
 

@@ -1,9 +1,11 @@
 // The rules of the address filter in SQLite.
 
 import { sql } from 'kysely';
+import { StoreError } from '../../accounts/account-store.ts';
 import type { AddressRule, AddressRuleStore } from '../../door/address-rule.ts';
 import type { SqliteConnection } from './connection.ts';
 import type { QueryBuilder } from './schema.ts';
+import type { Queries } from './session.ts';
 
 export function createAddressRuleStore(
   connection: SqliteConnection,
@@ -23,19 +25,18 @@ export function createAddressRuleStore(
             hits: row.hits,
             lastHitAt: row.last_hit_at ?? undefined,
             createdAt: row.created_at,
+            revision: row.revision,
           }),
         ),
       ),
-    save: (rule) =>
+    insert: (rule) =>
       connection.write('power-cut', (queries) => {
-        const { id, list, range, note, createdAt } = rule;
-        const fields = { list, range, note, expires_at: rule.expiresAt ?? null };
-        const known = builder.updateTable('address_rules').set(fields).where('id', '=', id);
-        if (queries.run(known) > 0) return;
-        const counts = { hits: rule.hits, last_hit_at: rule.lastHitAt ?? null };
-        const row = { id, ...fields, ...counts, created_at: createdAt };
+        const { id, hits, createdAt } = rule;
+        const counts = { hits, last_hit_at: rule.lastHitAt ?? null };
+        const row = { ...fieldsOf(rule), id, ...counts, created_at: createdAt };
         queries.run(builder.insertInto('address_rules').values(row));
       }),
+    update: (rule) => connection.write('power-cut', (queries) => update(queries, builder, rule)),
     remove: (id) =>
       connection.write(
         'power-cut',
@@ -49,4 +50,23 @@ export function createAddressRuleStore(
         }
       }),
   };
+}
+
+function update(queries: Queries, builder: QueryBuilder, rule: AddressRule): void {
+  const { id, revision } = rule;
+  const changed = queries.run(
+    builder
+      .updateTable('address_rules')
+      .set(fieldsOf(rule))
+      .where('id', '=', id)
+      .where('revision', '=', revision - 1),
+  );
+  if (changed > 0) return;
+  const known = builder.selectFrom('address_rules').select('revision').where('id', '=', id);
+  if (queries.rows(known).length === 0) throw new StoreError('missing', `There is no rule ${id}.`);
+  throw new StoreError('stale', `The address rule ${id} was changed meanwhile.`);
+}
+
+function fieldsOf({ list, range, note, expiresAt, revision }: AddressRule) {
+  return { list, range, note, expires_at: expiresAt ?? null, revision };
 }

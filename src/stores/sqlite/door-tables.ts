@@ -52,6 +52,7 @@ export interface AddressRuleRow {
   hits: number;
   last_hit_at: number | null;
   created_at: number;
+  revision: number;
 }
 
 interface AccessLogRow {

@@ -11,6 +11,7 @@ import { requestFilters } from './migrations/006-request-filters.ts';
 import { requestDetails } from './migrations/007-request-details.ts';
 import { usageKeyNames } from './migrations/008-usage-key-names.ts';
 import { requestRetries } from './migrations/009-request-retries.ts';
+import { addressRuleRevisions } from './migrations/010-address-rule-revisions.ts';
 import type { Migration } from './migrations/migration.ts';
 import type { QueryBuilder } from './schema.ts';
 import type { Queries } from './session.ts';
@@ -25,6 +26,7 @@ const MIGRATIONS: readonly Migration[] = [
   requestDetails,
   usageKeyNames,
   requestRetries,
+  addressRuleRevisions,
 ];
 
 export interface MigrationContext {

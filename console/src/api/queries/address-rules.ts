@@ -15,7 +15,7 @@ import type {
   AddressRuleList,
   NewAddressRule,
 } from '../../../../src/admin/contract.ts';
-import { callApi, pathOf, withQuery } from '../client.ts';
+import { callApi, isStale, pathOf, withQuery } from '../client.ts';
 
 const PREFIX = '/api/address-rules';
 const RULES_KEY = ['address-rules'] as const;
@@ -53,13 +53,23 @@ export function useAddRule() {
   });
 }
 
+export interface RuleEdit {
+  /** As it was read: a change against an older one is refused. */
+  readonly rule: AddressRule;
+  readonly change: AddressRuleChange;
+}
+
 export function useChangeRule() {
   const client = useQueryClient();
   return useMutation({
-    mutationFn: ({ id, change }: { readonly id: string; readonly change: AddressRuleChange }) =>
-      callApi<AddressRule>('PATCH', pathOf(PREFIX, id), { body: change }),
+    mutationFn: ({ rule: { id, revision }, change }: RuleEdit) =>
+      callApi<AddressRule>('PATCH', pathOf(PREFIX, id), { body: change, revision }),
     onSuccess: () => client.invalidateQueries({ queryKey: RULES_KEY }),
-    onError: () => void client.invalidateQueries({ queryKey: RULES_KEY }),
+    onError: (error) => {
+      const read = client.invalidateQueries({ queryKey: RULES_KEY });
+      // Whoever is told that it was read again finds it read; all else is told at once.
+      return isStale(error) ? read : undefined;
+    },
   });
 }
 

@@ -7,6 +7,7 @@ import type { AddressRule } from '../../../../src/admin/contract.ts';
 import { useAddRule, useChangeRule } from '../../api/queries/address-rules.ts';
 import { ErrorNote } from '../../components/error-note.tsx';
 import { readFieldError } from '../../components/read-field-error.ts';
+import { useFollowed } from '../../components/use-followed.ts';
 import { useFormat } from '../../components/use-format.ts';
 import { useSettle } from '../../components/use-settle.ts';
 import { useToasts } from '../../components/use-toasts.tsx';
@@ -42,15 +43,12 @@ export function RuleForm({ edited, range = '', onClose }: RuleFormProps) {
   const { t } = useTranslation();
   const format = useFormat();
   const save = useSaveRule(edited, onClose);
+  const read = readValues(edited, range);
   const form = useForm<RuleValues>({
-    initialValues: {
-      list: edited?.list ?? 'deny',
-      range: edited?.range ?? range,
-      note: edited?.note ?? '',
-      expiry: edited?.expiresAt === undefined ? 'never' : 'keep',
-    },
+    initialValues: read,
     validate: { range: (text) => (text.trim() === '' ? t('security.rangeMissing') : null) },
   });
+  useFollowed(form, read, edited?.revision);
   const fieldError = readFieldError(save.error, 'range');
   const expiries = EXPIRIES.map((value) => ({
     value: String(value),
@@ -103,6 +101,15 @@ export function RuleForm({ edited, range = '', onClose }: RuleFormProps) {
   );
 }
 
+function readValues(edited: AddressRule | undefined, range: string): RuleValues {
+  return {
+    list: edited?.list ?? 'deny',
+    range: edited?.range ?? range,
+    note: edited?.note ?? '',
+    expiry: edited?.expiresAt === undefined ? 'never' : 'keep',
+  };
+}
+
 function useSaveRule(edited: AddressRule | undefined, onClose: () => void) {
   const { t } = useTranslation();
   const toasts = useToasts();
@@ -114,7 +121,7 @@ function useSaveRule(edited: AddressRule | undefined, onClose: () => void) {
     const saved =
       edited === undefined
         ? addition.mutateAsync(rule)
-        : change.mutateAsync({ id: edited.id, change: rule });
+        : change.mutateAsync({ rule: edited, change: rule });
     settle(saved, ({ range: known }, isOpen) => {
       if (isOpen) onClose();
       const text = edited === undefined ? 'security.ruleAdded' : 'security.ruleSaved';

@@ -72,8 +72,13 @@ export function RulesPanel() {
         }
         closeButtonProps={{ 'aria-label': t('common.close') }}
       >
-        {editing !== undefined && (
-          <RuleForm edited={editing === 'new' ? undefined : editing} onClose={close} />
+        {editing === 'new' && <RuleForm edited={undefined} onClose={close} />}
+        {editing !== undefined && editing !== 'new' && (
+          <RuleForm
+            // As it is now: others may have changed it since the form was opened.
+            edited={data?.rules.find(({ id }) => id === editing.id) ?? editing}
+            onClose={close}
+          />
         )}
       </Modal>
     </Panel>

@@ -1,0 +1,27 @@
+// What is said to whoever is about to lock their own address out.
+
+import { type GatewayError, invalidRequest } from '../canonical/error.ts';
+import type { AddressStay, AddressVerdict } from './address-verdict.ts';
+
+/** A rule may name a later end, which no date can. */
+const LAST_DATE = 8_640_000_000_000_000;
+
+export function refuseStay(
+  address: string,
+  stay: AddressStay,
+  { rule }: AddressVerdict,
+): GatewayError {
+  const what = `This would lock out the address you come from (${address})`;
+  if (stay.endsWith !== undefined) {
+    const until = new Date(Math.min(stay.endsAt, LAST_DATE)).toISOString();
+    return invalidRequest(
+      'expiresAt',
+      `${what}: the allow rule ${stay.endsWith.range} lets it in until ${until} only. Let that rule never end, or add one that does not, first.`,
+    );
+  }
+  const reason =
+    rule === undefined
+      ? 'no rule covers it. Add an allow rule for it first.'
+      : `the deny rule ${rule.range} covers it. Remove that rule, or narrow it, first.`;
+  return invalidRequest('range', `${what}: ${reason}`);
+}
