@@ -4,6 +4,8 @@ import type { AccountBook } from '../accounts/account-book.ts';
 import { GatewayError, invalidRequest } from '../canonical/error.ts';
 import { checkConfig } from '../config/check-config.ts';
 import { ConfigError } from '../config/config-error.ts';
+import { resolveSettings } from '../config/effective.ts';
+import { readEnvironment } from '../config/env.ts';
 import { mergePatch } from '../config/file.ts';
 import type { SettingOverride, VariableOrigin } from '../config/origins.ts';
 import type { JsonObject } from '../lib/json.ts';
@@ -150,6 +152,12 @@ function createFakeConfig(fakes: Fakes): AdminOptions['config'] {
   return {
     raw: () => fakes.config,
     reload: async () => undefined,
+    async preview(patch) {
+      const checked = checkConfig(mergePatch(fakes.config, patch));
+      if (checked.kind === 'bad') throw new ConfigError('gui_config.json', checked.problems);
+      const environment = readEnvironment({ variables: {}, readText: () => '' });
+      return resolveSettings({ environment, file: checked.config });
+    },
     update: async (patch) => {
       const next = mergePatch(fakes.config, patch);
       const checked = checkConfig(next);

@@ -4,10 +4,10 @@ import type { XStatic } from 'typebox/schema';
 import { StoreError } from '../accounts/account-store.ts';
 import { GatewayError, invalidRequest } from '../canonical/error.ts';
 import { ConfigError } from '../config/config-error.ts';
-import { mergePatch } from '../config/file.ts';
 import { createJobQueue } from '../lib/job-queue.ts';
 import type { JsonObject } from '../lib/json.ts';
 import { applyPreset, PRESETS } from '../routing/presets.ts';
+import type { AdminCaller } from '../server/admin-route.ts';
 import { type ApiRoute, answerJson, defineRoute, refuseUnknown } from './api-route.ts';
 import {
   CONFIG_SECTIONS,
@@ -21,7 +21,7 @@ import {
   revisionOf,
 } from './config-sections.ts';
 import { keepSignedIn } from './door/keep-signed-in.ts';
-import { refuseLockOut } from './door/lock-out.ts';
+import { type EntrySettings, refuseLockOut } from './door/lock-out.ts';
 import type { AdminOptions } from './options.ts';
 import { refuseChange } from './refuse-change.ts';
 
@@ -100,7 +100,7 @@ interface SectionChange {
   readonly patch: JsonObject;
   /** What the section has to be at; any when absent. */
   readonly revision: string | undefined;
-  readonly byAddress: string;
+  readonly caller: AdminCaller;
 }
 
 const ONE_SECTION = {
@@ -127,13 +127,13 @@ export function createConfigRoutes(options: ConfigOptions): readonly ApiRoute[] 
     return answerJson(written, written.revision);
   };
   /** One after the other, so that what a revision was compared with is what is changed. */
-  const change = (section: ConfigSection, { patch, revision, byAddress }: SectionChange) =>
+  const change = (section: ConfigSection, { patch, revision, caller }: SectionChange) =>
     inTurn(async () => {
       await config.reload();
       checkRevision(write(section), revision);
-      if (section.name === 'ip_filter') {
-        refuseLockOut(door, mergePatch(readSection(section, config.raw()), patch), byAddress);
-      }
+      refusePatch(section, patch);
+      const next = await foresee(config, section, patch);
+      if (next !== undefined) refuseLockOut(door, caller, next);
       await update(config, section, patch);
       return answerOne(section);
     });
@@ -165,8 +165,7 @@ export function createConfigRoutes(options: ConfigOptions): readonly ApiRoute[] 
         // The body is JSON that was read from the wire.
         const patch = dropUnchangedSecrets(body as JsonObject);
         const section = findSection(parameter);
-        const wanted = { patch, revision, byAddress: caller.address };
-        return keepSignedIn(door, caller, () => change(section, wanted));
+        return keepSignedIn(door, caller, () => change(section, { patch, revision, caller }));
       },
     }),
     defineRoute({
@@ -192,7 +191,7 @@ export function createConfigRoutes(options: ConfigOptions): readonly ApiRoute[] 
           );
         }
         const patch = applyPreset({}, preset);
-        return change(findSection('mapping'), { patch, revision, byAddress: caller.address });
+        return change(findSection('mapping'), { patch, revision, caller });
       },
     }),
   ];
@@ -215,20 +214,26 @@ function checkRevision(
   );
 }
 
+/** Undefined for a patch that cannot be put in force: it is refused later, by name. */
+async function foresee(
+  config: ConfigOptions['config'],
+  section: ConfigSection,
+  patch: JsonObject,
+): Promise<EntrySettings | undefined> {
+  try {
+    return await config.preview(placePatch(section, patch));
+  } catch (error) {
+    if (error instanceof ConfigError) return undefined;
+    throw error;
+  }
+}
+
 /** @throws GatewayError naming the path of the file; nothing is changed then. */
 async function update(
   config: ConfigOptions['config'],
   section: ConfigSection,
   patch: JsonObject,
 ): Promise<void> {
-  refuseStrangers(section, patch);
-  refuseChange(section, patch);
-  if (holdsHiddenPassword(patch)) {
-    throw invalidRequest(
-      section.name,
-      'Write "[hidden]" out: the password of that address is needed.',
-    );
-  }
   try {
     await config.update(placePatch(section, patch));
   } catch (error) {
@@ -237,6 +242,17 @@ async function update(
     const field = /^([^\s:]+):/.exec(first)?.[1] ?? section.name;
     throw invalidRequest(field, `${error.problems.join('; ')}. Nothing was changed.`);
   }
+}
+
+/** @throws GatewayError for what no file may be changed to, whatever else it says */
+function refusePatch(section: ConfigSection, patch: JsonObject): void {
+  refuseStrangers(section, patch);
+  refuseChange(section, patch);
+  if (!holdsHiddenPassword(patch)) return;
+  throw invalidRequest(
+    section.name,
+    'Write "[hidden]" out: the password of that address is needed.',
+  );
 }
 
 /** A key of another section would land where nobody looks for it. */

@@ -36,7 +36,7 @@ export interface AdminOptions {
   readonly transfer: AccountTransfer;
   readonly revoker: Revoker;
   /** Its updates seal and hash what must not be written in plain. */
-  readonly config: Pick<LiveConfig, 'raw' | 'reload'> & {
+  readonly config: Pick<LiveConfig, 'raw' | 'reload' | 'preview'> & {
     update(patch: JsonObject): Promise<unknown>;
   };
   /** What flags and the environment say; no secrets. */

@@ -17,12 +17,12 @@ export interface ConfigSecrets {
   guard(hasher: Pick<PasswordHasher, 'hash'>): GuardedConfig;
 }
 
-type GuardedConfig = Pick<LiveConfig, 'raw' | 'reload'> & {
+type GuardedConfig = Pick<LiveConfig, 'raw' | 'reload' | 'preview'> & {
   update(patch: JsonObject): Promise<Settings>;
 };
 
 export interface ConfigSecretsOptions {
-  readonly config: Pick<LiveConfig, 'raw' | 'reload' | 'update' | 'subscribe'>;
+  readonly config: Pick<LiveConfig, 'raw' | 'reload' | 'preview' | 'update' | 'subscribe'>;
   readonly vault: Vault;
   readonly log: ConfigLog;
 }
@@ -45,6 +45,7 @@ export function createConfigSecrets({ config, vault, log }: ConfigSecretsOptions
     guard: (hasher) => ({
       raw: () => config.raw(),
       reload: () => config.reload(),
+      preview: (patch) => config.preview(patch),
       async update(patch) {
         const sealed = mergePatch(patch, sealClientSecrets(patch, vault) ?? {});
         return config.update(await hashPasswordIn(sealed, hasher));

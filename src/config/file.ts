@@ -82,11 +82,17 @@ export async function loadConfig(path: string): Promise<LoadedConfig> {
  * @throws ConfigError when it cannot be used; nothing is written then.
  */
 export async function writeConfig(path: string, raw: JsonObject): Promise<GoodConfig> {
-  const checked = await checkLazily(raw);
-  if (checked.kind === 'bad') throw new ConfigError(path, checked.problems);
+  const good = await requireGood(path, raw);
   const text = `${JSON.stringify(raw, null, 2)}\n`;
   await replaceFile(path, text);
   await replaceFile(lastGoodPath(path), text);
+  return good;
+}
+
+/** @throws ConfigError when it cannot be used */
+export async function requireGood(path: string, raw: JsonObject): Promise<GoodConfig> {
+  const checked = await checkLazily(raw);
+  if (checked.kind === 'bad') throw new ConfigError(path, checked.problems);
   return { config: checked.config, raw };
 }
 

@@ -13,6 +13,7 @@ import {
   loadConfig,
   mergePatch,
   readConfig,
+  requireGood,
   writeConfig,
 } from './file.ts';
 import { followFile, type WatchFolder, watchFolder } from './follow-file.ts';
@@ -37,6 +38,8 @@ export interface LiveConfig {
   subscribe(listener: (settings: Settings) => void): () => void;
   /** Reads the file again now. A bad or vanished file changes nothing. */
   reload(): Promise<void>;
+  /** What would be in force after `update`; nothing is changed. @throws ConfigError as `update` */
+  preview(patch: JsonObject): Promise<Settings>;
   /**
    * Merges a patch (RFC 7396) into the file and puts it in force; other keys stay.
    * @throws ConfigError when the result cannot be used; nothing is changed then.
@@ -96,6 +99,10 @@ export async function createLiveConfig(options: LiveConfigOptions): Promise<Live
       return () => state.listeners.delete(listener);
     },
     reload,
+    async preview(patch) {
+      const { config } = await requireGood(path, mergePatch(state.good.raw, patch));
+      return resolveSettings({ ...sources, file: config });
+    },
     update: (patch) =>
       inTurn(async () => {
         // An edit by hand that was not seen yet is taken along; one that is bad is not overwritten.

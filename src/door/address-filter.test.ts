@@ -255,8 +255,10 @@ test('nobody locks out the address they come from', async () => {
   expect(filter.list()).toEqual([]);
   const allowed = await filter.add({ list: 'allow', range: '192.0.2.0/24' }, me);
   const strict = { ...settings, fallback: 'deny' } as const;
-  filter.refuseLockOut(strict, me);
-  expect(() => filter.refuseLockOut(strict, '203.0.113.1')).toThrow('203.0.113.1');
+  filter.refuseLockOut(strict, { from: me, to: me });
+  expect(() => filter.refuseLockOut(strict, { from: '203.0.113.1', to: '203.0.113.1' })).toThrow(
+    '203.0.113.1',
+  );
   Object.assign(settings, strict);
   await expect(filter.remove(allowed.id, me)).rejects.toThrow(me);
   await expect(
@@ -306,11 +308,11 @@ test('an allow rule that ends keeps nobody in: the filter is not turned to deny 
   const me = '192.0.2.7';
   const strict = { ...settings, fallback: 'deny' } as const;
   const { id } = await add('allow', me, { expiresAt: clock.now() + 3_000 });
-  expect(() => filter.refuseLockOut(strict, me)).toThrow(LASTING);
+  expect(() => filter.refuseLockOut(strict, { from: me, to: me })).toThrow(LASTING);
   await filter.change(id, { expiresAt: Number.MAX_SAFE_INTEGER }, { byAddress: me });
-  expect(() => filter.refuseLockOut(strict, me)).toThrow('until +275760-');
+  expect(() => filter.refuseLockOut(strict, { from: me, to: me })).toThrow('until +275760-');
   await filter.change(id, { expiresAt: null }, { byAddress: me });
-  filter.refuseLockOut(strict, me);
+  filter.refuseLockOut(strict, { from: me, to: me });
 });
 
 test('while the filter is on nobody brings the end of their own stay nearer', async () => {
@@ -347,7 +349,7 @@ test('whose stay ends anyway may change what leaves it as long, or longer', asyn
   Object.assign(settings, { fallback: 'deny' });
   await filter.change(id, { note: 'until the evening' }, { byAddress: me });
   await filter.add({ list: 'allow', range: '198.51.100.0/24' }, me);
-  filter.refuseLockOut({ ...settings, allowBeatsDeny: true }, me);
+  filter.refuseLockOut({ ...settings, allowBeatsDeny: true }, { from: me, to: me });
   await filter.change(id, { expiresAt: clock.now() + 9_000 }, { byAddress: me });
   await expect(
     filter.change(id, { expiresAt: clock.now() + 8_999 }, { byAddress: me }),

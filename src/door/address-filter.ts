@@ -16,7 +16,7 @@ import type { DoorLog } from './batch.ts';
 import { createHitCounter, type HitCounter } from './hit-counter.ts';
 import { type IpRange, readIpAddress } from './ip-address.ts';
 import { readIpRange } from './ip-range.ts';
-import { refuseStay } from './lock-out-refusal.ts';
+import { type Author, refuseStay } from './lock-out-refusal.ts';
 import { createRuleIndex, type RuleIndex } from './rule-index.ts';
 
 export interface AddressFilterSettings extends VerdictSettings {
@@ -49,8 +49,8 @@ export interface AddressFilter {
   change(id: string, change: Partial<RuleInput>, by: RuleChangeBy): Promise<AddressRule>;
   /** @throws as `change` */
   remove(id: string, byAddress: string): Promise<void>;
-  /** @throws GatewayError when these settings would lock `byAddress` out */
-  refuseLockOut(settings: AddressFilterSettings, byAddress: string): void;
+  /** @throws GatewayError when these settings would lock the author of a change out */
+  refuseLockOut(settings: AddressFilterSettings, author: Author): void;
   /** Calls back with the id of each rule that is added, changed or removed; the answer ends it. */
   subscribe(listener: (id: string) => void): () => void;
   close(): Promise<void>;
@@ -139,8 +139,8 @@ class Filter implements AddressFilter {
     return this.#inTurn(() => this.#remove(id, byAddress));
   }
 
-  refuseLockOut(settings: AddressFilterSettings, byAddress: string): void {
-    this.#refuseLockOut(() => this.#index, settings, byAddress);
+  refuseLockOut(settings: AddressFilterSettings, author: Author): void {
+    this.#refuseLockOut(() => this.#index, settings, author);
   }
 
   subscribe(listener: (id: string) => void): () => void {
@@ -206,7 +206,8 @@ class Filter implements AddressFilter {
     this.#find(id);
     const next = new Map(this.#entries);
     next.delete(id);
-    this.#refuseLockOut(() => createRuleIndex(next.values()), this.#options.settings(), byAddress);
+    const author = { from: byAddress, to: byAddress };
+    this.#refuseLockOut(() => createRuleIndex(next.values()), this.#options.settings(), author);
     await this.#options.store?.remove(id);
     this.#entries.delete(id);
     this.#hits.forget(id);
@@ -217,7 +218,8 @@ class Filter implements AddressFilter {
   async #put(entry: Entry, byAddress: string): Promise<AddressRule> {
     const { rule } = entry;
     const next = new Map(this.#entries).set(rule.id, entry);
-    this.#refuseLockOut(() => createRuleIndex(next.values()), this.#options.settings(), byAddress);
+    const author = { from: byAddress, to: byAddress };
+    this.#refuseLockOut(() => createRuleIndex(next.values()), this.#options.settings(), author);
     const { store } = this.#options;
     await (rule.revision === 1 ? store?.insert(rule) : store?.update(rule));
     // It may have been hit while it was saved.
@@ -232,16 +234,16 @@ class Filter implements AddressFilter {
   #refuseLockOut(
     buildIndex: () => RuleIndex<Entry>,
     settings: AddressFilterSettings,
-    byAddress: string,
+    author: Author,
   ): void {
     if (!settings.enabled) return;
     const now = this.#options.clock.now();
-    const covering = coveringRules(buildIndex(), byAddress);
+    const covering = coveringRules(buildIndex(), author.to);
     const stay = stayOf(covering, settings, now);
     // Whoever is out already, such as a script of this machine, cannot be locked out; nor is anybody
     // by what leaves the end of their stay where it is.
-    if (stay.endsAt >= this.#endOfStay(byAddress, now)) return;
-    throw refuseStay(byAddress, stay, judgeAddress(covering, settings, now));
+    if (stay.endsAt >= this.#endOfStay(author.from, now)) return;
+    throw refuseStay(author, stay, judgeAddress(covering, settings, now));
   }
 
   /** As things are. */

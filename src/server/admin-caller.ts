@@ -3,6 +3,8 @@
 import type { AdminCaller } from './admin-route.ts';
 import type { Edge, Exchange } from './edge.ts';
 import { isInRange, readAddress } from './gates/address.ts';
+import { readClientAddress, readTrustedProxies } from './gates/client-address.ts';
+import { isSamePage } from './gates/console.ts';
 import { classifyPeer, type PeerInput } from './gates/locality.ts';
 import { readSessionCookie } from './gates/session-cookie.ts';
 
@@ -14,6 +16,18 @@ export function readCaller(edge: Edge, exchange: Exchange, peer: PeerInput): Adm
     isSecure: isSecure(edge, exchange),
     cookie: readSessionCookie(headers),
     isPrefetch: headers['sec-purpose'] !== undefined || headers.purpose === 'prefetch',
+    under({ trustedProxies, allowedHosts }) {
+      const other = { ...peer, allowedHosts };
+      return {
+        address: readClientAddress({
+          peer: exchange.request.socket.remoteAddress,
+          forwardedFor: headers['x-forwarded-for'],
+          trustedProxies: readTrustedProxies(trustedProxies),
+        }),
+        isLocal: classifyPeer(other) === 'local',
+        isOwnPage: isSamePage(other),
+      };
+    },
   };
 }
 

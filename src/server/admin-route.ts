@@ -54,6 +54,19 @@ export interface AdminCaller {
   readonly cookie: string | undefined;
   /** The browser fetches ahead of its user. */
   readonly isPrefetch: boolean;
+  /** How the same request would be seen under other settings. */
+  under(settings: CallerSettings): CallerView;
+}
+
+/** The settings that say who a caller is. */
+export interface CallerSettings {
+  readonly trustedProxies: readonly string[];
+  readonly allowedHosts: readonly string[];
+}
+
+export interface CallerView extends Pick<AdminCaller, 'address' | 'isLocal'> {
+  /** False for a web page from elsewhere. */
+  readonly isOwnPage: boolean;
 }
 
 export type AdminAnswer =

@@ -1,20 +1,49 @@
-// Keeps a change of the address filter's settings from shutting its author out.
+// Keeps a change of the settings from shutting out whoever makes it.
 
-import { readAddressFilterSettings } from '../../config/door-settings.ts';
+import { invalidRequest } from '../../canonical/error.ts';
+import type { Settings } from '../../config/effective.ts';
 import type { Door } from '../../door/door.ts';
-import type { JsonObject } from '../../lib/json.ts';
+import type { AdminCaller } from '../../server/admin-route.ts';
 
-/** Values of another type are refused later, by name. @throws GatewayError invalid-request */
+/** What of the settings says who a caller of the admin API is, and whether they may come in. */
+export type EntrySettings = Pick<
+  Settings,
+  'addressFilter' | 'allowedHosts' | 'consolePassword' | 'trustedProxies'
+>;
+
+const DELIBERATELY =
+  'Whoever means it all the same changes the config file on the machine of the gateway.';
+
+/**
+ * Asks whether the same request would still be let in. The mode of model requests and the origins
+ * that may call the models do not matter: the console asks for its own password, and takes no page
+ * from elsewhere.
+ * @param next what would be in force
+ * @throws GatewayError invalid-request, with the way out
+ */
 export function refuseLockOut(
-  door: Pick<Door, 'addresses'> | undefined,
-  values: JsonObject,
-  byAddress: string,
+  door: Pick<Door, 'addresses' | 'login'> | undefined,
+  caller: AdminCaller,
+  next: EntrySettings,
 ): void {
-  const { enabled, allow_beats_deny: allowBeatsDeny, default: fallback } = values;
-  const settings = readAddressFilterSettings({
-    ...(typeof enabled === 'boolean' ? { enabled } : {}),
-    ...(typeof allowBeatsDeny === 'boolean' ? { allow_beats_deny: allowBeatsDeny } : {}),
-    ...(fallback === 'allow' || fallback === 'deny' ? { default: fallback } : {}),
-  });
-  door?.addresses.refuseLockOut(settings, byAddress);
+  const { address, isLocal, isOwnPage } = caller.under(next);
+  if (next.consolePassword === undefined && !isLocal) {
+    throw door?.login.needsPassword === true ? noPassword() : foreignHost();
+  }
+  if (!isOwnPage) throw foreignHost();
+  door?.addresses.refuseLockOut(next.addressFilter, { from: caller.address, to: address });
+}
+
+function noPassword(): Error {
+  return invalidRequest(
+    'admin_password',
+    `This would lock you out: without any password the console opens on the machine of the gateway only, and you come from elsewhere. Set another password instead. ${DELIBERATELY}`,
+  );
+}
+
+function foreignHost(): Error {
+  return invalidRequest(
+    'allowed_hosts',
+    `This would lock out the page you use: the name of its host would be none of the gateway's. Leave that name among the allowed hosts, or make this change from a page at another of its names. ${DELIBERATELY}`,
+  );
 }

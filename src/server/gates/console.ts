@@ -66,7 +66,7 @@ const CONSOLE_HEADER = 'x-isthmus-console';
  * Besides our own names and port: an allowed name on whatever port a proxy has it, and a page from
  * the very address it calls, as a numeric one cannot be rebound.
  */
-function isSamePage(peer: PeerInput): boolean {
+export function isSamePage(peer: PeerInput): boolean {
   const { origin, host, 'sec-fetch-site': site } = peer.headers;
   if (site === 'cross-site' || site === 'same-site') return false;
   if (origin === undefined || isOwnPage(peer)) return true;
