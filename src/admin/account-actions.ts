@@ -31,7 +31,7 @@ const CLEAR_SCHEMA = {
 } as const;
 
 export function createActionRoutes(options: ActionOptions): readonly ApiRoute[] {
-  const { book } = options;
+  const { book, pool } = options;
   const answerOne = (id: string) => {
     const account = findAccount(book, id);
     return answerJson(writeAccount(account, options), account.record.revision);
@@ -68,7 +68,9 @@ export function createActionRoutes(options: ActionOptions): readonly ApiRoute[] 
       title: 'ends the cooldowns of an account',
       body: CLEAR_SCHEMA,
       run: async ({ parameter, body }) => {
-        book.setQuotas(parameter, learnedFigures(findAccount(book, parameter), body.model));
+        const account = findAccount(book, parameter);
+        book.setQuotas(parameter, learnedFigures(account, body.model));
+        pool.rests.end(account.record.upstreamId, body.model);
         return apply(parameter, { kind: 'clear-cooldown', ...body });
       },
     }),

@@ -224,6 +224,30 @@ test('cooldowns and quotas are shown, and cooldowns cleared', async () => {
   expect(cleared.body.cooldowns).toEqual([]);
 });
 
+test('the rest of an overloaded upstream is shown at its accounts, and ended at any of them', async () => {
+  const { record } = await addTo(admin);
+  const { rests } = admin.fakes;
+  for (const model of ['m', 'n']) {
+    rests.add(record.upstreamId, model, { now: NOW, retryAfterMs: 8000 });
+  }
+  rests.add('elsewhere', 'm', { now: NOW });
+  const path = `/api/accounts/${record.id}`;
+  const until = new Date(NOW + 8000).toISOString();
+  const { body } = await admin.call('GET', path);
+  expect(body.cooldowns).toEqual([
+    { model: 'm', cause: 'overloaded', until },
+    { model: 'n', cause: 'overloaded', until },
+  ]);
+  admin.options.book.setModels(record.id, new Map([['n', { id: 'n' }]]));
+  expect((await admin.call('GET', path)).body.cooldowns).toMatchObject([{ model: 'n' }]);
+  const one = await admin.call('POST', `${path}/clear-cooldowns`, { body: { model: 'n' } });
+  expect(one.body.cooldowns).toEqual([]);
+  expect([...rests.of(record.upstreamId).keys()]).toEqual(['m']);
+  await admin.call('POST', `${path}/clear-cooldowns`);
+  expect(rests.of(record.upstreamId).size).toBe(0);
+  expect(rests.of('elsewhere').size).toBe(1);
+});
+
 test('a figure that only the refusal taught goes with its cooldown, and no other figure', async () => {
   const { record } = await addTo(admin);
   const { book } = admin.options;

@@ -11,6 +11,7 @@ import type { SettingOverride, VariableOrigin } from '../config/origins.ts';
 import type { JsonObject } from '../lib/json.ts';
 import type { AccountTransfer } from '../oauth/account-transfer.ts';
 import type { ImportResult } from '../oauth/import-result.ts';
+import { createOverloads, type Overloads } from '../pool/overload.ts';
 import type { BoundSession } from '../pool/session-table.ts';
 import { createProtocols } from '../protocols/index.ts';
 import { createRouter } from '../routing/router.ts';
@@ -29,6 +30,7 @@ export interface Fakes {
   readonly refreshed: string[];
   readonly revoked: string[];
   readonly sessions: BoundSession[];
+  readonly rests: Overloads;
   /** States that can still be completed. */
   readonly states: Set<string>;
   /** What came to the imports. */
@@ -48,6 +50,7 @@ export function createFakes(): Fakes {
     refreshed: [],
     revoked: [],
     sessions: [],
+    rests: createOverloads({ now: () => NOW }),
     states: new Set(),
     imported: [],
     warnings: [],
@@ -106,6 +109,7 @@ export function createFakeOptions({ book, clock, fakes }: Parts): AdminOptions {
     },
     pool: {
       lastUsedAt: () => undefined,
+      rests: fakes.rests,
       sessions: {
         sessions: () => fakes.sessions,
         forget: (id) => removeFrom(fakes.sessions, (session) => session.id === id),

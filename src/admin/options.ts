@@ -27,7 +27,7 @@ export interface AdminOptions {
   readonly book: AccountBook;
   readonly upstreams: UpstreamDirectory;
   readonly tokens: TokenSource;
-  readonly pool: Pick<AccountPool, 'sessions' | 'lastUsedAt'>;
+  readonly pool: Pick<AccountPool, 'sessions' | 'rests' | 'lastUsedAt'>;
   readonly quota: Pick<QuotaRefresher, 'refreshNow'>;
   readonly isProtected: IsProtected;
   readonly signIns: SignIns;

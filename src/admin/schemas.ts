@@ -49,7 +49,10 @@ export const COOLDOWN_SCHEMA = {
   properties: {
     model: { ...OPTIONAL_TEXT, description: 'Null when the whole account rests.' },
     until: TIME,
-    cause: { enum: ['quota', 'rate', 'refused', 'missing', 'path', 'credential'] },
+    cause: {
+      enum: ['quota', 'rate', 'refused', 'missing', 'path', 'overloaded', 'credential'],
+      description: '`overloaded`: the model rests for all accounts of the upstream together.',
+    },
   },
 } as const;
 

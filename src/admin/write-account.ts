@@ -33,7 +33,7 @@ export function writeAccount(
     hasProxy: book.proxyUrl(record.id) !== undefined,
     origin,
     status: writeStatus(health, { account, now }),
-    cooldowns: writeCooldowns(health, now),
+    cooldowns: [...writeCooldowns(health, now), ...writeRests(account, pool)],
     quotas: writeQuotas(account, isProtected),
     models: models?.size ?? null,
     createdAt: writeTime(record.createdAt),
@@ -161,4 +161,10 @@ function writeCooldowns({ outUntil, models }: AccountHealth, now: number): Coold
     cooldowns.push({ model, until: writeTime(coolUntil), cause });
   }
   return cooldowns;
+}
+
+/** Overloads are the upstream's: its accounts share them, but for models that are not theirs. */
+function writeRests({ record, models }: Account, { rests }: AccountFacts['pool']): CooldownJson[] {
+  const own = [...rests.of(record.upstreamId)].filter(([model]) => models?.has(model) !== false);
+  return own.map(([model, until]) => ({ model, until: writeTime(until), cause: 'overloaded' }));
 }

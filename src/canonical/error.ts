@@ -124,6 +124,12 @@ export class GatewayError extends Error {
   }
 }
 
+/** The same error with another wait. */
+export function withRetryAfter(error: GatewayError, retryAfterMs: number): GatewayError {
+  const { kind, source, message, reason, field, failure, cause } = error;
+  return new GatewayError({ kind, source, message, reason, field, failure, cause, retryAfterMs });
+}
+
 /** A client's mistake in one field: 400 in its own protocol. */
 export function invalidRequest(
   field: string,

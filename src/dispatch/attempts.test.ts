@@ -228,6 +228,28 @@ test('the only account of an overloaded upstream is asked once more, with jitter
   expect(bench.asked).toEqual(['a', 'a']);
 });
 
+test('who met an overload twice is told when the model really is asked again', async () => {
+  const bench = benchOf({ accounts: 'abc' });
+  const busy: Meet = () => ({ kind: 'overloaded', status: 503, retryAfterMs: undefined });
+  const pending = bench.fail(busy);
+  await bench.clock.advance(5100);
+  const told = await pending;
+  expect(bench.asked).toHaveLength(2);
+  expect(told).toMatchObject({ failure: { kind: 'overloaded' }, retryAfterMs: 10_000 });
+  await bench.clock.advance(10_000);
+  expect(await bench.run(() => undefined)).toBe('a');
+});
+
+test('a hint of the upstream is told as long as the model rests, and no longer', async () => {
+  const bench = benchOf({ accounts: 'a' });
+  const busy = (retryAfterMs: number): Meet => {
+    return () => ({ kind: 'overloaded', status: 503, retryAfterMs });
+  };
+  const pending = bench.fail(busy(3_600_000));
+  await bench.clock.advance(60_100);
+  expect(await pending).toMatchObject({ retryAfterMs: 60_000 });
+});
+
 test('who comes while the upstream rests is told when to come again', async () => {
   const bench = benchOf({ accounts: 'ab' });
   void bench.fail(() => ({ kind: 'overloaded', status: 503, retryAfterMs: 40_000 }));

@@ -1,6 +1,11 @@
 // The attempt loop: leases an account, tries, and follows the retry table until one attempt commits.
 
-import { asGatewayError, GatewayError, type UpstreamFailure } from '../canonical/error.ts';
+import {
+  asGatewayError,
+  GatewayError,
+  type UpstreamFailure,
+  withRetryAfter,
+} from '../canonical/error.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Lease, LeaseRequest, LeaseResult, Pool } from '../pool/pool.ts';
 import type { SignaturePlan } from '../upstreams/upstream.ts';
@@ -97,7 +102,7 @@ class AttemptRun {
     if (result.kind === 'none') result = this.#leaseAgain(result);
     if (result.kind === 'none') {
       this.#request.record.passedOver = result.considered;
-      throw exhaustedError(result, this.#lastError);
+      throw this.#withRest(exhaustedError(result, this.#lastError));
     }
     this.#tried.add(result.lease.account.id);
     return result.lease;
@@ -207,19 +212,32 @@ class AttemptRun {
 
   /** Trouble of several accounts is told as the pool's: with its soonest recovery, and without their names. */
   #finalError(error: unknown, { kind }: UpstreamFailure): unknown {
-    if (!(error instanceof GatewayError) || !isAccountTrouble(kind)) return error;
-    const { pool } = this.#dependencies;
-    const rest = pool.lease({
-      ...this.#request.leaseRequest,
-      exclude: this.#tried,
-      isDryRun: true,
-    });
+    if (!(error instanceof GatewayError)) return error;
+    if (!isAccountTrouble(kind)) return this.#withRest(error);
+    const rest = this.#lookAhead(this.#tried);
     if (rest.kind === 'none') return exhaustedError(rest, error);
-    if (rest.kind === 'lease') rest.lease.release({ kind: 'neutral' });
     // Accounts are left that this request may not try any more; the next one may.
-    const retryAfterMs = rest.kind === 'wait' ? rest.waitMs : NEXT_REQUEST_MS;
+    const { retryAfterMs } = rest;
     const reason = isLimit(kind) ? 'limited' : 'unusable';
     return exhaustedError({ kind: 'none', reason, retryAfterMs, considered: [] }, error);
+  }
+
+  /** An overload tells when the next request finds the upstream asked again, whatever was said before. */
+  #withRest(error: GatewayError): GatewayError {
+    if (error.failure?.kind !== 'overloaded') return error;
+    const { retryAfterMs } = this.#lookAhead(new Set());
+    return retryAfterMs === undefined ? error : withRetryAfter(error, retryAfterMs);
+  }
+
+  /** What a request would find now, but for the accounts it is not to try. */
+  #lookAhead(
+    exclude: ReadonlySet<string>,
+  ): NothingLeft | { readonly kind: 'soon'; readonly retryAfterMs: number } {
+    const { leaseRequest } = this.#request;
+    const rest = this.#dependencies.pool.lease({ ...leaseRequest, exclude, isDryRun: true });
+    if (rest.kind === 'none') return rest;
+    if (rest.kind === 'lease') rest.lease.release({ kind: 'neutral' });
+    return { kind: 'soon', retryAfterMs: rest.kind === 'wait' ? rest.waitMs : NEXT_REQUEST_MS };
   }
 
   /** A fault of the path says more of the whole than the limit of one account. */

@@ -11,7 +11,7 @@ import { createModelIndexes, type ProtectionRule } from './model-indexes.ts';
 import { createModelLists } from './model-lists.ts';
 import { createOfferedCount } from './offered-models.ts';
 import { type LeaseSources, viewOf } from './open-lease.ts';
-import { createOverloads } from './overload.ts';
+import { createOverloads, type UpstreamRests } from './overload.ts';
 import type { Pool } from './pool.ts';
 import { type CallLimit, createQuotaReservations } from './quota-reservations.ts';
 import { createSessionTable, type SessionBindings } from './session-table.ts';
@@ -41,6 +41,8 @@ export interface PoolOptions {
 
 export interface AccountPool extends Pool {
   readonly sessions: SessionBindings;
+  /** The models that rest because their upstream is overloaded. */
+  readonly rests: UpstreamRests;
   /** Milliseconds since the epoch; undefined when the account was not used since the start. */
   lastUsedAt(accountId: string): number | undefined;
 }
@@ -65,7 +67,7 @@ export function createPool(options: PoolOptions): AccountPool {
     if (change.kind === 'health') offered.put(change.account);
   });
   const lists = createModelLists({ book, upstreams, tokens, clock, onFailure });
-  const overloads = createOverloads();
+  const overloads = createOverloads(clock);
   const lease = createLeasing({
     ...options,
     indexes,
@@ -77,6 +79,7 @@ export function createPool(options: PoolOptions): AccountPool {
   return {
     lease,
     sessions,
+    rests: overloads,
     lastUsedAt: (accountId) => indexes.lastUsedAt(accountId),
     accounts: () => book.list().map(viewOf),
     describe(model) {

@@ -29,6 +29,35 @@ test.each([
   expect(overload(createPoolBench({ accounts: [{ id: 'a' }] }), hint)).toBe(restMs);
 });
 
+test('overloads that calls meet at the same time are one overload', async () => {
+  const bench = createPoolBench({ accounts: [{ id: 'a' }] });
+  const leases = [bench.lease(), bench.lease(), bench.lease()];
+  await bench.clock.advance(100);
+  for (const { release } of leases) {
+    release({ kind: 'failure', failure: { kind: 'overloaded', status: 503 } });
+    await bench.clock.advance(10);
+  }
+  expect(bench.ask()).toMatchObject({ reason: 'overloaded', retryAfterMs: 4990 });
+});
+
+test('the models that rest are listed until their rest is over or ended', async () => {
+  const bench = createPoolBench({ accounts: [{ id: 'a' }] });
+  const { rests } = bench.pool;
+  const told: string[] = [];
+  rests.subscribe((upstreamId) => told.push(upstreamId));
+  const { upstream } = bench.lease();
+  for (const model of ['m', 'n']) bench.use({ model }, { kind: 'overloaded', status: 503 });
+  expect([...rests.of(upstream.id).values()]).toEqual(
+    [5000, 5000].map((ms) => bench.clock.now() + ms),
+  );
+  rests.end(upstream.id, 'm');
+  expect([...rests.of(upstream.id).keys()]).toEqual(['n']);
+  expect(bench.ask().kind).toBe('lease');
+  await bench.clock.advance(5000);
+  expect(rests.of(upstream.id).size).toBe(0);
+  expect(told).toEqual([upstream.id, upstream.id, upstream.id]);
+});
+
 test('a lease that is given back twice frees one place', () => {
   const bench = createPoolBench({ accounts: [{ id: 'a' }, { id: 'b' }] });
   const [first, , third] = [bench.lease(), bench.lease(), bench.lease()];

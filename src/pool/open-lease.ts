@@ -93,14 +93,14 @@ function settle(
     case 'neutral':
       return;
     case 'success':
-      overloads.clear(upstream.id, model);
+      overloads.end(upstream.id, model);
       book.apply(id, { kind: 'success', model, startedAt });
       return;
     case 'failure': {
       const { failure } = outcome;
       if (failure.kind === 'overloaded') {
         const { retryAfterMs } = failure;
-        overloads.add(upstream.id, model, { now: clock.now(), retryAfterMs });
+        overloads.add(upstream.id, model, { now: clock.now(), startedAt, retryAfterMs });
       }
       book.apply(id, { kind: 'failure', model, failure, startedAt });
       return;

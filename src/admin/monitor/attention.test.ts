@@ -122,3 +122,12 @@ test('where an account would help, the link leads to adding one', () => {
   const none = findAttention(sources({ accounts: [] }));
   expect(none).toMatchObject([{ kind: 'no-accounts', link: '/accounts?add=sign-in' }]);
 });
+
+test('an overloaded upstream is one entry, however many accounts rest with it', () => {
+  const until = new Date(0).toISOString();
+  const rests = ['m', 'n'].map((model) => ({ model, until, cause: 'overloaded' as const }));
+  const accounts = ['a', 'b'].map((id) => ({ ...account(id, ACTIVE), cooldowns: rests }));
+  expect(findAttention(sources({ accounts }))).toMatchObject([
+    { kind: 'upstream-overloaded', about: { upstream: 'main', models: 'm, n' } },
+  ]);
+});

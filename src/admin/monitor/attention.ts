@@ -30,6 +30,7 @@ export function findAttention(sources: AttentionSources): Attention[] {
     ...lookAtPool(sources),
     ...lookAtDoor(sources.facts),
     ...lookAtErrors(sources.live),
+    ...lookAtOverload(sources.accounts),
     ...lookAtAccounts(sources.accounts),
     ...lookAtQuota(sources.quota),
     ...lookAtRecords(sources.droppedRecords),
@@ -118,6 +119,27 @@ function lookAtErrors({ requestsPerMinute, errorsPerMinute }: OverviewJson['live
       about: { count: errorsPerMinute, total: requestsPerMinute },
     },
   ];
+}
+
+/** One entry an upstream: its accounts rest together. */
+function lookAtOverload(accounts: readonly AccountJson[]): Attention[] {
+  const resting = new Map<string, Set<string>>();
+  for (const { upstream, cooldowns } of accounts) {
+    for (const { model, cause } of cooldowns) {
+      if (cause !== 'overloaded' || model === null) continue;
+      const models = resting.get(upstream) ?? new Set();
+      resting.set(upstream, models.add(model));
+    }
+  }
+  return Array.from(resting, ([upstream, models]) => ({
+    kind: 'upstream-overloaded',
+    severity: 'warning',
+    message: `The upstream ${upstream} is overloaded: ${[...models].join(', ')} rests for a moment.`,
+    wayOut:
+      'It is tried again by itself within a minute. Clear the cooldowns of an account to try at once.',
+    link: '/accounts',
+    about: { upstream, models: [...models].join(', ') },
+  }));
 }
 
 function lookAtAccounts(accounts: readonly AccountJson[]): Attention[] {

@@ -21,11 +21,12 @@ const OVERVIEW_MS = 5000;
 
 /** @returns what ends it */
 export function connectFeed(options: FeedSourceOptions): () => void {
-  const { book, config, door, clock, monitor, logFiles } = options;
+  const { book, pool, config, door, clock, monitor, logFiles } = options;
   const { feed } = monitor;
   const endBook = book.subscribe((change) => {
     feed.publish(change.kind === 'quotas' ? 'quota' : 'account', { id: change.account.record.id });
   });
+  const endRests = pool.rests.subscribe((upstream) => feed.publish('account', { upstream }));
   const endConfig = config.subscribe(() => feed.publish('config', {}));
   const endKeys = door.keys.subscribe((id) => feed.publish('key', { id }));
   const endRules = door.addresses.subscribe((id) => feed.publish('address-rule', { id }));
@@ -41,6 +42,7 @@ export function connectFeed(options: FeedSourceOptions): () => void {
   pulse();
   return () => {
     endBook();
+    endRests();
     endConfig();
     endKeys();
     endRules();

@@ -113,6 +113,7 @@ export const accounts = {
     refused: 'refused by the upstream',
     missing: 'model not offered',
     path: 'the upstream fails',
+    overloaded: 'the upstream is overloaded',
     credential: 'credential refused',
   },
   reasons: {

@@ -47,6 +47,11 @@ export const overview = {
       message: '{{count}} of {{total}} requests failed in the last minute',
       wayOut: 'Look at what they say.',
     },
+    'upstream-overloaded': {
+      message: 'The upstream {{upstream}} is overloaded and rests for {{models}}',
+      wayOut:
+        'It is tried again by itself within a minute. End the rest at one of its accounts to try at once.',
+    },
     'account-out': {
       message: '{{account}} is out of use: {{reason}}',
       wayOut: '{{wayOut}}',

@@ -107,6 +107,7 @@ export const accounts: Translated<typeof english> = {
     refused: '上游拒绝',
     missing: '不提供此模型',
     path: '上游故障',
+    overloaded: '上游过载',
     credential: '凭据被拒绝',
   },
   reasons: {

@@ -46,6 +46,10 @@ export const overview: Translated<typeof english> = {
       message: '最近一分钟 {{total}} 个请求中有 {{count}} 个失败',
       wayOut: '请查看失败原因。',
     },
+    'upstream-overloaded': {
+      message: '上游 {{upstream}} 过载，{{models}} 暂时休息',
+      wayOut: '一分钟内会自动重试。若要立即重试，可在其任一账号上结束休息。',
+    },
     'account-out': { message: '{{account}} 已停止使用：{{reason}}', wayOut: '{{wayOut}}' },
     'account-doubtful': { message: '{{account}} 可能停止使用：{{reason}}', wayOut: '{{wayOut}}' },
     'accounts-out': { message: '另有 {{count}} 个账号已停止使用', wayOut: '请查看账号。' },

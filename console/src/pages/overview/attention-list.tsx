@@ -44,9 +44,12 @@ function Entry({ entry }: { readonly entry: Attention }) {
 /** What the sentences of the entry are filled with. */
 function readFacts({ about, wayOut }: Attention, format: Format, t: TFunction) {
   const { account = '', accountKind, reason, family = '', quotaKind, percent = 0 } = about;
+  const { upstream = '', models = '' } = about;
   const state = { kind: accountKind, reason };
   return {
     account,
+    upstream,
+    models,
     reason: sayReason(state, t),
     wayOut: sayWayOut(state, wayOut, t),
     family: sayFamily({ family, kind: quotaKind }, t),
