@@ -1,9 +1,11 @@
 // Token counts: the upstream's own where it can count, else a marked estimate.
 
 import { GatewayError } from '../canonical/error.ts';
+import { textTokens } from '../canonical/prompt-size.ts';
 import type { JsonObject } from '../lib/json.ts';
 import type { Lease } from '../pool/pool.ts';
 import type { CountTokensCall } from '../protocols/protocol.ts';
+import type { TokenCount } from '../upstreams/upstream.ts';
 import { type AttemptPlan, runAttempts } from './attempts.ts';
 import { type CallSetup, noteLease } from './call-setup.ts';
 import type { CallContext } from './dispatcher.ts';
@@ -24,9 +26,9 @@ export async function countTokens(
         await loadMedia(lease);
         const prepared = prepare(lease, plan);
         const startedAt = dependencies.clock.monotonic();
-        const body = await countOn(lease, { call, context, plan, prepared });
+        const counted = await countOn(lease, { context, plan, prepared });
         record.timings.upstreamMs = dependencies.clock.monotonic() - startedAt;
-        return body;
+        return call.writeCount({ totalTokens: completeCount(counted, { record, estimator }) });
       },
       dependencies,
     );
@@ -38,14 +40,13 @@ export async function countTokens(
 }
 
 interface CountInput {
-  readonly call: CountTokensCall;
   readonly context: CallContext;
   readonly plan: AttemptPlan;
   readonly prepared: PreparedBody;
 }
 
-async function countOn(lease: Lease, input: CountInput): Promise<JsonObject> {
-  const { call, context, plan, prepared } = input;
+async function countOn(lease: Lease, input: CountInput): Promise<TokenCount> {
+  const { context, plan, prepared } = input;
   noteLease(lease, context);
   const { signal } = context;
   const access = await lease.access({ refresh: plan.refreshCredential, signal });
@@ -53,12 +54,22 @@ async function countOn(lease: Lease, input: CountInput): Promise<JsonObject> {
   const { freshConnection } = plan;
   const { body } = prepared;
   const counting = { modelId, body, access, signal, freshConnection };
-  const totalTokens = await upstream.countTokens(counting).catch((error: unknown) => {
+  const counted = await upstream.countTokens(counting).catch((error: unknown) => {
     throw spareModel(error);
   });
   // Counting uses nothing of the quota: that it works says nothing of the limits of answers.
   lease.release({ kind: 'neutral' });
-  return call.writeCount({ totalTokens });
+  return counted;
+}
+
+/** What the upstream could not count is estimated, and the whole marked as an estimate. */
+function completeCount(
+  { total, uncounted }: TokenCount,
+  { record, estimator }: Pick<CallContext, 'record'> & Pick<CallSetup, 'estimator'>,
+): number {
+  if (uncounted === undefined) return total;
+  record.isEstimate = true;
+  return total + estimator.estimateText(textTokens(uncounted));
 }
 
 /** Statuses of a call that the upstream does not have, or not for this model. */

@@ -211,6 +211,12 @@ test('token counts rotate like answers', async () => {
   expect(await bench.countTokens()).toEqual({ input_tokens: 42 });
 });
 
+test('what the upstream leaves out of a count is estimated and added, marked as an estimate', async () => {
+  const bench = benchOf(() => ({ ...good, uncounted: 'word '.repeat(80) }));
+  expect(await bench.countTokens()).toEqual({ input_tokens: 42 + 100 });
+  expect(bench.context.record.isEstimate).toBe(true);
+});
+
 test('a count the upstream cannot give is an estimate, marked as one', async () => {
   const bench = benchOf(() => ({ fail: { kind: 'path', status: 500 } }));
   const pending = bench.countTokens();

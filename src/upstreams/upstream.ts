@@ -34,7 +34,7 @@ export interface Upstream {
   open(call: UpstreamCall): Promise<UpstreamStream>;
   createDecoder(context: DecodeContext): Decoder;
   /** @throws GatewayError with `failure` set. */
-  countTokens(call: Omit<UpstreamCall, 'stream'>): Promise<number>;
+  countTokens(call: Omit<UpstreamCall, 'stream'>): Promise<TokenCount>;
   /** The wire body of a canonical input to embed. */
   encodeEmbedInput(input: EmbedInput): JsonObject;
   /**
@@ -49,6 +49,12 @@ export interface Upstream {
    */
   readQuota(access: AccountAccess, signal: AbortSignal): Promise<UpstreamQuota | undefined>;
   close(): Promise<void>;
+}
+
+export interface TokenCount {
+  readonly total: number;
+  /** What the upstream could not count, as text to estimate; absent when it counted all. */
+  readonly uncounted?: string | undefined;
 }
 
 /** What becomes of the thought signatures of a conversation; the retries after a complaint change it. */

@@ -8,7 +8,10 @@ import type { Decoder, Upstream, UpstreamCall } from '../../src/upstreams/upstre
 import { capabilitiesOf } from './canonical.ts';
 
 /** What one attempt meets: a failure before the answer, or frames (each a word of text, or a control). */
-export type Script = { readonly fail: UpstreamFailure } | { readonly frames: readonly string[] };
+export type Script =
+  | { readonly fail: UpstreamFailure }
+  /** `uncounted`: what it leaves out when it is to count. */
+  | { readonly frames: readonly string[]; readonly uncounted?: string };
 
 export interface FakeUpstream extends Upstream {
   readonly calls: UpstreamCall[];
@@ -44,7 +47,7 @@ export function createFakeUpstream(script: (call: UpstreamCall) => Script): Fake
       calls.push({ ...call, stream: false });
       const outcome = script({ ...call, stream: false });
       if ('fail' in outcome) throw failed(outcome.fail);
-      return 42;
+      return { total: 42, uncounted: outcome.uncounted };
     },
     encodeEmbedInput: ({ text }) => ({ text }),
     async *embed({ bodies, ...call }) {

@@ -2,10 +2,13 @@ import { expect, test } from 'vitest';
 import type { JsonObject } from '../../lib/json.ts';
 import { access, call, failureOf, json, start } from './client.test-support.ts';
 
+const SYSTEM = { parts: [{ text: 'Be brief.' }, { text: 'Be kind.' }] };
+const TOOLS = [{ functionDeclarations: [{ name: 'weather' }] }];
+
 test('tokens are counted for the whole request, without safety settings (V115)', async () => {
   const { upstream, seen } = await start(json({ totalTokens: 42 }));
-  const body = { ...call().body, safetySettings: [], systemInstruction: { parts: [] } };
-  expect(await upstream.countTokens(call({ body }))).toBe(42);
+  const body = { ...call().body, safetySettings: [], systemInstruction: SYSTEM, tools: TOOLS };
+  expect(await upstream.countTokens(call({ body }))).toEqual({ total: 42 });
   expect(seen[0]?.url).toBe('/v1beta/models/gemini-3-flash:countTokens');
   const { safetySettings, ...request } = body;
   expect(JSON.parse(seen[0]?.body ?? '')).toEqual({
@@ -14,13 +17,49 @@ test('tokens are counted for the whole request, without safety settings (V115)',
   });
 });
 
-test('upstreams that count contents only get contents only (V115)', async () => {
-  const { upstream, seen } = await start(json({ totalTokens: 7 }), {
-    countTakesFullRequest: false,
-  });
-  const body = { ...call().body, safetySettings: [], systemInstruction: { parts: [] } };
-  expect(await upstream.countTokens(call({ body }))).toBe(7);
+test('contents alone are counted as such, which every upstream takes (V115)', async () => {
+  const { upstream, seen } = await start(json({ totalTokens: 7 }), { vocabulary: 'neutral' });
+  const body = { ...call().body, safetySettings: [], systemInstruction: { parts: [] }, tools: [] };
+  expect(await upstream.countTokens(call({ body }))).toEqual({ total: 7 });
   expect(JSON.parse(seen[0]?.body ?? '')).toEqual({ ...call().body, project: 'proj-1' });
+});
+
+/** Takes contents only: anything else is refused, or passed over as if it were not there. */
+async function startContentsOnly(habit: 'refuses' | 'passes over') {
+  return start((request, response, text) => {
+    const isContents = 'contents' in JSON.parse(text);
+    if (isContents) json({ totalTokens: 7 })(request, response, text);
+    else if (habit === 'passes over') json({ totalTokens: 0 })(request, response, text);
+    else json({ error: { code: 400, status: 'INVALID_ARGUMENT' } }, 400)(request, response, text);
+  });
+}
+
+test.each(['refuses', 'passes over'] as const)(
+  'an upstream that %s whole requests counts the contents, and what is left is told',
+  async (habit) => {
+    const { upstream, seen } = await startContentsOnly(habit);
+    const body = { ...call().body, systemInstruction: SYSTEM, tools: TOOLS };
+    const counted = { total: 7, uncounted: `Be brief.\nBe kind.${JSON.stringify(TOOLS)}` };
+    expect(await upstream.countTokens(call({ body }))).toEqual(counted);
+    const asked = seen.length;
+    expect(await upstream.countTokens(call({ body }))).toEqual(counted);
+    expect(seen.length - asked).toBe(1);
+    expect(JSON.parse(seen.at(-1)?.body ?? '')).toEqual({ ...call().body, project: 'proj-1' });
+  },
+);
+
+test('a request that cannot be counted is refused, and does not speak against the form', async () => {
+  const { upstream, seen } = await start((request, response, text) => {
+    const isBad = text.includes('bad');
+    const answer = isBad ? { error: { code: 400, message: 'bad tool' } } : { totalTokens: 9 };
+    json(answer, isBad ? 400 : 200)(request, response, text);
+  });
+  const tools = [{ functionDeclarations: [{ name: 'bad' }] }];
+  const bad = upstream.countTokens(call({ body: { ...call().body, tools } }));
+  expect((await failureOf(bad)).message).toBe('bad tool');
+  const good = call({ body: { ...call().body, tools: TOOLS } });
+  expect(await upstream.countTokens(good)).toEqual({ total: 9 });
+  expect(seen.at(-1)?.body).toContain('generateContentRequest');
 });
 
 test.each([{}, { totalTokens: 1e300 }, { totalTokens: -5 }])(

@@ -5,7 +5,7 @@ import type { Clock } from '../../lib/clock.ts';
 import type { Upstream, UpstreamModel } from '../upstream.ts';
 import { capabilitiesOf } from './capabilities.ts';
 import { type ClientLimits, createUpstreamClient } from './client.ts';
-import { countTokens } from './count-tokens.ts';
+import { createTokenCounter } from './count-tokens.ts';
 import { createDecoder } from './decode.ts';
 import { embed, encodeEmbedInput } from './embed.ts';
 import { encode } from './encode.ts';
@@ -55,7 +55,7 @@ export function createGenerateUpstream(options: GenerateUpstreamOptions): Genera
       return client.open(generateRequest(profile, call, { drawsImages }));
     },
     createDecoder: (context) => createDecoder(context, () => clock.now()),
-    countTokens: (call) => countTokens(client, profile, call),
+    countTokens: createTokenCounter({ client, profile, clock }),
     encodeEmbedInput,
     embed: (call) => embed(client, profile, call),
     listModels: (access, signal) => listModels({ client, profile, access, signal }),

@@ -26,7 +26,6 @@ export interface GenericProfileOptions {
   readonly modelIds?: Readonly<Record<string, readonly string[]>> | undefined;
   /** What the upstream does with tool calls of the current turn that have no signature. */
   readonly unsignedCalls?: ModelCapabilities['unsignedCalls'] | undefined;
-  readonly countTakesFullRequest?: boolean | undefined;
   readonly quotaPath?: string | undefined;
   /** Beginnings of file addresses the upstream can read itself. */
   readonly readableUris?: readonly string[] | undefined;
@@ -35,7 +34,6 @@ export interface GenericProfileOptions {
 export function createGenericProfile(options: GenericProfileOptions): GenerateProfile {
   const { vocabulary, versionPath = '/v1beta', readableUris = [], unsignedCalls } = options;
   const ownIds = new Map(Object.entries(options.modelIds ?? {}));
-  const takesWhole = options.countTakesFullRequest ?? vocabulary === 'real';
   const projectPlacement = options.projectPlacement ?? 'body';
   return {
     id: options.id ?? 'generic',
@@ -55,7 +53,7 @@ export function createGenericProfile(options: GenericProfileOptions): GeneratePr
     modelIds: (name) => ownIds.get(name) ?? genericModelIds(name, vocabulary),
     capabilityOverrides: unsignedCalls === undefined ? {} : { unsignedCalls },
     extraFields: vocabulary === 'real' ? PUBLIC_EXTRA_FIELDS : [],
-    countForm: takesWhole ? 'whole-request' : 'contents',
+    countForm: 'whole-or-contents',
     quotaPath: options.quotaPath ?? `${versionPath}/quota`,
     readsUri: (uri) => readableUris.some((home) => uri.startsWith(home)),
   };

@@ -58,9 +58,9 @@ export type EmbedFormName = 'content' | 'configured-content' | 'prediction';
 
 /**
  * What token counting takes: a whole request in a field of its own, the request's own fields that
- * bear on the count, or nothing but its contents.
+ * bear on the count, or whichever it turns out to take, a whole request or nothing but its contents.
  */
-export type CountForm = 'whole-request' | 'request-fields' | 'contents';
+export type CountForm = 'whole-request' | 'request-fields' | 'whole-or-contents';
 
 const EVERYWHERE_FIELDS = ['serviceTier'] as const;
 
