@@ -168,6 +168,50 @@ test('the mapping sees an image model without its suffix; an exact key of the wh
   );
 });
 
+const PAINTERS = {
+  'paint*': 'alpha-3-pro-image',
+  painter4: 'gemini-3-pro-image-4k',
+  'my-painter': 'Alpha-3-pro-image',
+  'draw-*': 'alpha-3-pro-image-2k',
+  'painter-tall-4k': 'alpha-3-pro-image',
+  'texts*': 'alpha-3-flash',
+};
+
+test.each([
+  ['painter-16-9-4k', { aspectRatio: '16:9', size: '4K' }],
+  ['painter-hd-online', { size: '4K' }],
+  ['painter4-16-9', { aspectRatio: '16:9', size: '4K' }],
+  ['painter4-2k', { size: '2K' }],
+  ['my-painter-9x16', { aspectRatio: '9:16' }],
+  ['MY-PAINTER-4k', { size: '4K' }],
+  // Only the whole name matches: `draw-*` wants something behind the dash.
+  ['draw-16-9', { aspectRatio: '16:9', size: '2K' }],
+  ['openai/painter-1-1', { aspectRatio: '1:1' }],
+] as const)('the suffix of %s is read behind the mapping as well', (name, image) => {
+  const found = route(name, PAINTERS);
+  expect(found.target).toBe('alpha-3-pro-image');
+  expect(found.image).toEqual(image);
+});
+
+test('a mapped name is looked up whole first, and only image models have a suffix', () => {
+  expect(route('painter-tall-4k', PAINTERS)).not.toHaveProperty('image');
+  expect(route('painter-v2', PAINTERS)).not.toHaveProperty('image');
+  expect(route('painter-3-5', PAINTERS)).not.toHaveProperty('image');
+  expect(route('painter-2026-10-24', PAINTERS)).not.toHaveProperty('image');
+  expect(route('texts-16-9-4k', PAINTERS)).toMatchObject({ target: 'alpha-3-flash' });
+  expect(route('texts-8k', PAINTERS)).not.toHaveProperty('image');
+});
+
+test.each([
+  ...['painter-8k', 'painter-17-9', 'painter-17x9-4k', 'painter-16-9-16-9', 'draw-99k'],
+  ...['my-painter-8k', 'painter4-8k', 'my-painter-banana'],
+])('the end of the mapped name %s is not understood and refused', (name) => {
+  expect(failure(name, PAINTERS)).toMatchObject({ kind: 'invalid-request', field: 'model' });
+  const offered = Object.assign(new Set<string>(), { isComplete: false });
+  const router = createRouter({ mapping: () => PAINTERS, offered: () => offered });
+  expect(router.explain(name).error).toContain('is not understood');
+});
+
 test.each([
   ...['-banana', '-17-9', '-8k', '-16-9-16-9', '-4k-2k', '-3-1-4k', '-preview-17-9'],
   ...['-', '-16', '-9', '-16-', '-9-4k-'],

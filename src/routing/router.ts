@@ -1,11 +1,16 @@
 // Decides where a requested model name goes: mapping, catalogue, offers, variants, aliases.
 
-import { GatewayError, invalidRequest } from '../canonical/error.ts';
+import { GatewayError } from '../canonical/error.ts';
 import type { ModelVariant } from '../canonical/model.ts';
 import { compareCodePoints, isWildcard } from '../lib/wildcard.ts';
 import { EXACT_ALIASES } from './aliases.ts';
-import { CATALOG, findCatalogModel } from './catalog.ts';
-import { readImageSuffix } from './image-suffix.ts';
+import { CATALOG } from './catalog.ts';
+import {
+  isMappedImageWithRest,
+  type MappedNames,
+  readImageName,
+  unreadEnd,
+} from './mapped-images.ts';
 import { createMapping, type MappingHit, type ModelMapping } from './mapping.ts';
 import { readModelName } from './model-name.ts';
 import { NO_VARIANT, takeOnline, type VariantName, variantNames } from './name-variant.ts';
@@ -110,7 +115,9 @@ type FoundModel = ModelVariant & { readonly target: string };
 
 function findModel(search: Search, asked: string): FoundModel | undefined {
   const found = findNamed(search, asked);
-  return found === undefined && !search.offered.isComplete ? passOn(search, asked) : found;
+  if (found !== undefined) return found;
+  if (isMappedImageWithRest(mappedNames(search), asked)) throw unreadEnd(asked);
+  return search.offered.isComplete ? undefined : passOn(search, asked);
 }
 
 /** Undefined for a name that neither the mapping nor anybody else knows, with its provider or without. */
@@ -148,32 +155,43 @@ function namesOf(search: Search, asked: string): readonly VariantName[] {
   const isWhole =
     search.mapping?.findExact(asked) !== undefined ||
     findKnown(asked, search.offered) !== undefined;
-  const { base, variant } = isWhole ? { base: asked, variant: NO_VARIANT } : setAside(asked);
-  if (base !== asked) search.steps.push(`"${asked}" is "${base}" with ${sayVariant(variant)}`);
+  const { base, variant } = isWhole
+    ? { base: asked, variant: NO_VARIANT }
+    : setAside(search, asked);
+  if (base !== asked || variant.image !== undefined)
+    search.steps.push(`"${asked}" is "${base}" with ${sayVariant(variant)}`);
   return variantNames(base, variant);
 }
 
-function isNamedImageModel(name: string): boolean {
-  const alias = findAlias(name);
-  return alias !== undefined && findCatalogModel(alias.target)?.drawsImages === true;
-}
-
-function setAside(asked: string): VariantName {
+function setAside(search: Search, asked: string): VariantName {
   const { base, variant } = takeOnline(asked) ?? { base: asked, variant: NO_VARIANT };
-  const image = readImageSuffix(base, isNamedImageModel);
+  const image = readImageName(mappedNames(search), base);
   if (image === undefined) return { base, variant };
   return { base: image.base, variant: { ...variant, image: image.image } };
 }
 
-/** A target is looked up like any name, but never mapped again; what the client asked for wins. */
+function mappedNames({ mapping, offered }: Search): MappedNames {
+  return { mapping, resolve: (target) => findTarget(target, offered, [])?.target };
+}
+
+/** A target is looked up like any name, but never mapped again. */
+function findTarget(
+  target: string,
+  offered: OfferedNames,
+  steps: string[],
+): FoundModel | undefined {
+  const name = target.replace(/^models\//i, '');
+  return findModel({ mapping: undefined, offered, steps }, name);
+}
+
+/** What the client asked for wins over what the target says. */
 function followMapping(search: Search, hit: MappingHit, variant: ModelVariant): FoundModel {
   const { steps, offered } = search;
   steps.push(`custom_mapping (${hit.kind}) "${hit.key}" gives "${hit.target}"`);
   if (hit.target.trim() === '' || isWildcard(hit.target)) {
     throw unroutable(hit, 'a target is the name of one model, without "*"');
   }
-  const target = hit.target.replace(/^models\//i, '');
-  const found = findModel({ mapping: undefined, offered, steps }, target);
+  const found = findTarget(hit.target, offered, steps);
   if (found === undefined) throw unroutable(hit, 'no account offers that model');
   return mergeVariants(found, variant);
 }
@@ -189,13 +207,13 @@ function settle(search: Search, model: NamedModel, variant: ModelVariant): Found
 function mergeVariants(found: FoundModel, asked: ModelVariant): FoundModel {
   const effort = asked.effort ?? found.effort;
   const thinking = asked.thinking ?? found.thinking;
-  const image = asked.image ?? found.image;
+  const image = { ...found.image, ...asked.image };
   return {
     target: found.target,
     webSearch: asked.webSearch || found.webSearch,
     ...(effort === undefined ? {} : { effort }),
     ...(thinking === undefined ? {} : { thinking }),
-    ...(image === undefined ? {} : { image }),
+    ...(Object.keys(image).length === 0 ? {} : { image }),
   };
 }
 
@@ -205,13 +223,7 @@ function sayVariant({ webSearch, image }: ModelVariant): string {
 }
 
 function unknownModel(search: Search, asked: string): GatewayError {
-  if (isImageModelWithRest(search, asked)) {
-    return invalidRequest(
-      'model',
-      `The end of the model name "${asked}" is not understood. Ratio and size are written like ` +
-        '"-16-9-4k": ratio 1-1, 4-3, 3-4, 16-9, 9-16 or 21-9; size 1k, 2k or 4k; both optional.',
-    );
-  }
+  if (isImageModelWithRest(search, asked)) return unreadEnd(asked);
   return modelNotFound(
     `The model "${asked}" is not known here; see GET /v1/models for the names that are. ` +
       'Other names can be mapped to one of them in custom_mapping.',
