@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { GatewayError } from '../canonical/error.ts';
+import { realModelName } from '../wire/vocabulary.ts';
 import { CATALOG } from './catalog.ts';
 import { applyPreset, PRESETS } from './presets.ts';
 import { createRouter, type Route } from './router.ts';
@@ -213,6 +214,22 @@ test.each([
 });
 
 test.each([
+  [{ 'beta-opus-*': 'x' }, 'claude-opus-4-5', 'x'],
+  [{ 'claude-sonnet-*': 'x' }, 'beta-sonnet-4-6', 'x'],
+  [{ 'Gemini-9': 'x' }, 'ALPHA-9', 'x'],
+  [{ 'alpha-9': 'a', 'gemini-9': 'b' }, 'gemini-9', 'b'],
+  [{ 'alpha-9': 'a', 'gemini-9': 'b' }, 'alpha-9', 'a'],
+  [{ 'gemini-*': 'a', 'alpha-9': 'b' }, 'gemini-9', 'b'],
+  [{ 'claude-opus-*': 'a', 'beta-opus-*': 'b' }, 'beta-opus-4', 'b'],
+  [{ 'claude-opus-*': 'a', 'beta-opus-*': 'b' }, 'claude-opus-4', 'a'],
+  [{ '*': 'a', 'beta-*': 'b' }, 'claude-opus-4', 'b'],
+  [{ 'claude-*': 'a', 'beta-opus-*': 'b' }, 'claude-opus-4', 'b'],
+  [{ m: 'Claude-Sonnet-4-6' }, 'm', 'beta-sonnet-4-6'],
+])('both vocabularies serve in %j: %s goes to %s', (mapping, name, target) => {
+  expect(route(name, mapping).target).toBe(target);
+});
+
+test.each([
   ...['-banana', '-17-9', '-8k', '-16-9-16-9', '-4k-2k', '-3-1-4k', '-preview-17-9'],
   ...['-', '-16', '-9', '-16-', '-9-4k-'],
 ])('the image suffix %s is not understood and refused', (suffix) => {
@@ -304,7 +321,11 @@ test('presets merge into the mapping, keep other entries and lead to catalogue m
       expect(route(pattern.replaceAll('*', '-'), mapping).target).toBe(target);
       expect(route(pattern.replaceAll('*', '-'), mapping, []).asked).toBeDefined();
     }
-    for (const { id } of CATALOG) expect(route(id, mapping).target).toBe(id);
+    for (const { id } of CATALOG) {
+      const { target } = route(id, mapping);
+      expect(route(realModelName(id), mapping).target).toBe(target);
+      expect(route(target).target).toBe(target);
+    }
   }
 });
 
