@@ -49,16 +49,18 @@ export async function openAccounts(options: AccountsOptions): Promise<Accounts> 
   const outbound = createOAuthOutbound({ userAgent });
   const { fetch } = outbound;
   const tokens = createTokenSource({ book, oauth, clock, random, fetch, log });
+  const normalizeName = (name: string): string => neutralModelName(name.toLowerCase());
   const isProtected = createProtection({
     settings: () => settings().quota.protection,
     now: () => clock.now(),
-    normalizeName: (name) => neutralModelName(name.toLowerCase()),
+    normalizeName,
   });
   const quota = createQuotaRefresher({
     book,
     upstreams,
     tokens,
     settings: () => settings().quota,
+    normalizeName,
     clock,
     random,
     log,
@@ -68,6 +70,7 @@ export async function openAccounts(options: AccountsOptions): Promise<Accounts> 
     book,
     upstreams,
     settings,
+    normalizeName,
     refresher: () => quota,
     now: () => clock.now(),
   });

@@ -11,6 +11,8 @@ export interface QuotaWatchOptions {
   readonly book: AccountBook;
   readonly upstreams: { get(id: string): Upstream | undefined };
   readonly settings: () => Settings;
+  /** One spelling for every way to write a model's name. */
+  readonly normalizeName: (name: string) => string;
   readonly refresher: () => QuotaRefresher;
   readonly now: () => number;
 }
@@ -22,14 +24,18 @@ export interface QuotaWatch {
 }
 
 export function createQuotaWatch(options: QuotaWatchOptions): QuotaWatch {
-  const { book, upstreams, settings, refresher, now } = options;
+  const { book, upstreams, settings, normalizeName, refresher, now } = options;
   const estimates = createQuotaEstimates({
     book,
     now,
-    limitOf: (upstreamId, modelId) =>
-      settings()
-        .upstreams.find(({ id }) => id === upstreamId)
-        ?.limits.find((limit) => limit.modelId === modelId),
+    limitOf(upstreamId, asked) {
+      const { limits = [] } = settings().upstreams.find(({ id }) => id === upstreamId) ?? {};
+      const name = normalizeName(asked);
+      return (
+        limits.find(({ modelId }) => modelId === asked) ??
+        limits.find(({ modelId }) => normalizeName(modelId) === name)
+      );
+    },
   });
   const drawsImages = (accountId: string, modelId: string): boolean => {
     const upstream = upstreams.get(book.find(accountId)?.record.upstreamId ?? '');

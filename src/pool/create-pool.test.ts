@@ -285,3 +285,15 @@ test('an account moved up, renamed or given another tier is chosen by what it is
   expect(bench.use()).toBe('seed');
   expect(bench.verdicts()).toEqual({ seed: 'chosen' });
 });
+
+test('an account’s list is read without regard to case, the exact id first', () => {
+  const bench = createPoolBench({ accounts: [{ id: 'a' }] });
+  const list = (...ids: readonly string[]) =>
+    bench.book.setModels('a', new Map(ids.map((id) => [id, { id }])));
+  list('M', 'n');
+  expect(bench.lease().modelId).toBe('M');
+  list('M', 'm');
+  expect(bench.lease().modelId).toBe('m');
+  list('n');
+  expect(bench.ask()).toMatchObject({ kind: 'none', reason: 'not-offered' });
+});

@@ -8,6 +8,7 @@ import type { AccountLoad } from './candidate.ts';
 import { checkEligibility } from './eligibility.ts';
 import { knownQuota } from './known-quota.ts';
 import { type Judgement, ModelIndex } from './model-index.ts';
+import { createOwnIds, type OwnId } from './own-ids.ts';
 import type { QuotaReservations } from './quota-reservations.ts';
 
 export type ProtectionRule = (
@@ -28,8 +29,7 @@ export interface ModelIndexes {
   /** The accounts as a routed model sees them now. */
   of(model: string): ModelIndex;
   take(change: BookChange): void;
-  /** The account's own id of a routed model; without a list, the upstream's first choice. */
-  modelIdOf(account: Account, model: string): string | undefined;
+  readonly modelIdOf: OwnId;
   /** Milliseconds since the epoch; undefined when the account was not used since the start. */
   lastUsedAt(accountId: string): number | undefined;
 }
@@ -39,6 +39,7 @@ const MOST_INDEXES = 32;
 
 export function createModelIndexes(options: ModelIndexesOptions): ModelIndexes {
   const { book, clock, rulesVersion } = options;
+  const ownIdOf = createOwnIds(options.upstreams);
   const indexes = new Map<string, ModelIndex>();
   const loads = new Map<string, AccountLoad>();
   let version = rulesVersion();
@@ -52,7 +53,7 @@ export function createModelIndexes(options: ModelIndexesOptions): ModelIndexes {
   const build = (model: string): ModelIndex =>
     new ModelIndex({
       accounts: book.list(),
-      judge: (account, now) => judge(account, { model, now, options }),
+      judge: (account, now) => judge(account, { model, now, options, ownIdOf }),
       loadOf,
       now: clock.now(),
     });
@@ -89,7 +90,7 @@ export function createModelIndexes(options: ModelIndexesOptions): ModelIndexes {
       }
       if (kind === 'removed') loads.delete(id);
     },
-    modelIdOf: (account, model) => modelIdOf(account, model, options.upstreams),
+    modelIdOf: ownIdOf,
     lastUsedAt: (accountId) => loads.get(accountId)?.lastUsedAt,
   };
 }
@@ -98,15 +99,16 @@ interface JudgeContext {
   readonly model: string;
   readonly now: number;
   readonly options: ModelIndexesOptions;
+  readonly ownIdOf: OwnId;
 }
 
-function judge(account: Account, { model, now, options }: JudgeContext): Judgement {
+function judge(account: Account, { model, now, options, ownIdOf }: JudgeContext): Judgement {
   const { upstreams, isProtected, reservations } = options;
   if (upstreams.get(account.record.upstreamId) === undefined) {
     const verdict = `its upstream ${account.record.upstreamId} is not configured`;
     return { modelId: undefined, eligibility: { kind: 'unusable', verdict } };
   }
-  const modelId = modelIdOf(account, model, upstreams);
+  const modelId = ownIdOf(account, model);
   const eligibility = checkEligibility({
     account,
     modelId,
@@ -119,13 +121,4 @@ function judge(account: Account, { model, now, options }: JudgeContext): Judgeme
     isReserved: modelId !== undefined && !reservations.hasRoom(account, modelId, now),
   });
   return { modelId, eligibility };
-}
-
-function modelIdOf(
-  { record, models }: Account,
-  model: string,
-  upstreams: ModelIndexesOptions['upstreams'],
-): string | undefined {
-  const ids = upstreams.get(record.upstreamId)?.modelIds(model) ?? [];
-  return models === undefined ? ids[0] : ids.find((id) => models.has(id));
 }

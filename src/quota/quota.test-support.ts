@@ -8,6 +8,8 @@ export interface FakeBook extends AccountBook {
   readonly changes: { readonly id: string; readonly change: object }[];
   readonly events: { readonly id: string; readonly event: object }[];
   put(account: Account): void;
+  /** As `put`, and told as a new list of models. */
+  learnModels(account: Account): void;
   /** As `put`, and nobody is told. */
   replace(account: Account): void;
 }
@@ -61,6 +63,10 @@ export function createFakeBook(accounts: readonly Account[]): FakeBook {
     put(account) {
       known.set(account.record.id, account);
       for (const listener of listeners) listener({ kind: 'added', account });
+    },
+    learnModels(account) {
+      known.set(account.record.id, account);
+      for (const listener of listeners) listener({ kind: 'models', account });
     },
     replace: (account) => void known.set(account.record.id, account),
     setQuotas(id, readings) {

@@ -26,6 +26,7 @@ function setUp(accounts: readonly Account[], answer: () => Promise<UpstreamQuota
     book,
     upstreams: {
       get: () => ({
+        modelIds: (name) => [name, `old-${name}`],
         readQuota: ({ accountId }) => {
           asked.push({ id: accountId, at: clock.now() });
           return answer();
@@ -43,6 +44,7 @@ function setUp(accounts: readonly Account[], answer: () => Promise<UpstreamQuota
       ...settings,
       protection: { enabled: false, thresholdPercent: 10, models: [] },
     }),
+    normalizeName: (name) => name.toLowerCase().replace(/^other-/, 'own-'),
     clock,
     random: () => 0.5,
     log: { warn: (fields) => warnings.push(fields) },
@@ -254,5 +256,43 @@ test('a changed interval acts with the next plan', async () => {
   refresher.reschedule();
   await clock.advance(10 * MINUTE);
   expect(asked.length).toBeGreaterThan(8);
+  refresher.close();
+});
+
+const rows = (...names: readonly (readonly [string, number])[]): UpstreamQuota => ({
+  tier: undefined,
+  projectId: undefined,
+  models: names.map(([id, remainingFraction]) => ({ id, remainingFraction, resetsAt: undefined })),
+});
+
+const leftOf = (account: Account | undefined) =>
+  Object.fromEntries(
+    [...(account?.quotas ?? [])].map(([id, { remainingFraction }]) => [id, remainingFraction]),
+  );
+
+test('figures go by the account’s own ids, however the upstream spells them', async () => {
+  const models = new Map(['Own-Flash', 'own-pro'].map((id) => [id, { id }]));
+  const { clock, book, refresher } = setUp(
+    [createAccount('a', { models }), createAccount('b')],
+    async () => rows(['own-pro', 0.5], ['OTHER-flash', 0], ['other-pro', 0.9], ['elsewhere', 1]),
+  );
+  refresher.start();
+  await clock.advance(1000);
+  expect(leftOf(book.find('a'))).toEqual({ 'Own-Flash': 0, 'own-pro': 0.5, elsewhere: 1 });
+  // Without a list, the upstream says how it spells the name.
+  expect(leftOf(book.find('b'))).toEqual({ 'own-flash': 0, 'own-pro': 0.5, elsewhere: 1 });
+  refresher.close();
+});
+
+test('figures that came before the list of models are found under its ids', async () => {
+  const { clock, book, refresher } = setUp([createAccount('a')], async () =>
+    rows(['own-pro', 0.2]),
+  );
+  refresher.start();
+  await clock.advance(1000);
+  const account = book.find('a');
+  if (account === undefined) throw new Error('The account is gone.');
+  book.learnModels({ ...account, models: new Map([['OWN-Pro', { id: 'OWN-Pro' }]]) });
+  expect(leftOf(book.find('a'))).toEqual({ 'OWN-Pro': 0.2 });
   refresher.close();
 });

@@ -6,15 +6,18 @@ import type { TokenSource } from '../accounts/token-source.ts';
 import { GatewayError, type UpstreamFailure } from '../canonical/error.ts';
 import type { Clock, Timer } from '../lib/clock.ts';
 import type { Upstream, UpstreamQuota } from '../upstreams/upstream.ts';
+import { type ModelSpellings, ownModelId, respellReadings } from './own-model-id.ts';
 import type { QuotaSettings } from './quota-settings.ts';
 import { untilFirstTurn, untilNextTurn, untilReset } from './refresh-times.ts';
 import { createWorkQueue, type WorkQueue } from './work-queue.ts';
 
 export interface QuotaRefresherOptions {
   readonly book: AccountBook;
-  readonly upstreams: { get(id: string): Pick<Upstream, 'readQuota'> | undefined };
+  readonly upstreams: { get(id: string): Pick<Upstream, 'readQuota' | 'modelIds'> | undefined };
   readonly tokens: TokenSource;
   readonly settings: () => QuotaSettings;
+  /** One spelling for every way to write a model's name. */
+  readonly normalizeName: (name: string) => string;
   readonly clock: Clock;
   readonly random: () => number;
   readonly log: QuotaLog;
@@ -78,6 +81,7 @@ class Refresher implements QuotaRefresher {
       const { id } = change.account.record;
       if (change.kind === 'added') void this.refreshNow(id);
       if (change.kind === 'removed') this.#forget(id);
+      if (change.kind === 'models') this.#respell(change.account);
     });
     for (const account of book.list()) {
       if (account.quotas.size === 0) void this.refreshNow(account.record.id);
@@ -107,6 +111,19 @@ class Refresher implements QuotaRefresher {
     this.#queue.close();
     for (const timer of this.#turns.values()) timer.cancel();
     this.#turns.clear();
+  }
+
+  /** Figures that came before the account's list of models go by its ids from now on. */
+  #respell(account: Account): void {
+    const spellings = this.#spellingsOf(account);
+    if (spellings === undefined) return;
+    this.#options.book.setQuotas(account.record.id, respellReadings(spellings));
+  }
+
+  #spellingsOf(account: Account): ModelSpellings | undefined {
+    const { upstreams, normalizeName } = this.#options;
+    const upstream = upstreams.get(account.record.upstreamId);
+    return upstream && { account, upstream, normalizeName };
   }
 
   #forget(accountId: string): void {
@@ -190,8 +207,14 @@ class Refresher implements QuotaRefresher {
     const { id: accountId } = account.record;
     const readings = new Map<string, QuotaReading | undefined>();
     for (const id of account.quotas.keys()) readings.set(id, undefined);
-    for (const { id, ...figures } of quota.models) {
-      readings.set(id, { ...figures, source: 'upstream', fetchedAt });
+    const spellings = this.#spellingsOf(book.find(accountId) ?? account);
+    const owned = quota.models.map((row) => ({
+      ...row,
+      own: spellings === undefined ? row.id : ownModelId(row.id, spellings),
+    }));
+    // Of two spellings of one model its own goes last and stays.
+    for (const { id, own, ...figures } of owned.toSorted(byOwnLast)) {
+      readings.set(own, { ...figures, source: 'upstream', fetchedAt });
     }
     book.setQuotas(accountId, readings);
     await this.#takeTierAndProject(account, quota);
@@ -212,4 +235,13 @@ class Refresher implements QuotaRefresher {
 /** True for refusals that a request would meet as well: it is not to spend an attempt on finding out. */
 function isOfAccount({ kind }: UpstreamFailure): boolean {
   return kind === 'credential-revoked' || kind === 'verification-required';
+}
+
+interface OwnedRow {
+  readonly id: string;
+  readonly own: string;
+}
+
+function byOwnLast(left: OwnedRow, right: OwnedRow): number {
+  return Number(left.id === left.own) - Number(right.id === right.own);
 }
