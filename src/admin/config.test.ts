@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { isJsonObject, type JsonObject } from '../lib/json.ts';
+import { PRESETS } from '../routing/presets.ts';
 import { startAdmin, type TestAdmin } from './admin.test-support.ts';
 
 const FILE = {
@@ -176,6 +177,19 @@ test('a file that cannot be written is an error without its details', async () =
   const { status, text } = await patch('log', { log_level: 'debug' });
   expect(status).toBe(500);
   expect(text).not.toContain('/secret/place');
+});
+
+test('a preset replaces what another brought, and leaves what a person wrote or changed', async () => {
+  const own = { mine: 'alpha-3-flash', 'gpt-4*': 'beta-opus-4-6-thinking' };
+  await admin.call('POST', '/api/config/mapping/presets/default');
+  await admin.call('PATCH', '/api/config/mapping', { body: own });
+  const { body } = await admin.call('POST', '/api/config/mapping/presets/cost-effective');
+  const { mapping } = PRESETS.find(({ name }) => name === 'cost-effective') ?? {};
+  const before = admin.fakes.config;
+  expect(body.values).toMatchObject({ ...mapping, ...own });
+  expect(Object.keys(Object(body.values))).not.toContain('gpt-5*');
+  await admin.call('POST', '/api/config/mapping/presets/cost-effective');
+  expect(admin.fakes.config).toEqual(before);
 });
 
 test('a preset is merged into the mapping', async () => {

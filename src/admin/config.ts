@@ -6,7 +6,7 @@ import { GatewayError, invalidRequest } from '../canonical/error.ts';
 import { ConfigError } from '../config/config-error.ts';
 import { createJobQueue } from '../lib/job-queue.ts';
 import type { JsonObject } from '../lib/json.ts';
-import { applyPreset, PRESETS } from '../routing/presets.ts';
+import { PRESETS, presetPatch } from '../routing/presets.ts';
 import type { AdminCaller } from '../server/admin-route.ts';
 import { type ApiRoute, answerJson, defineRoute, refuseUnknown } from './api-route.ts';
 import {
@@ -97,7 +97,8 @@ export const PRESETS_SCHEMA = {
 } as const;
 
 interface SectionChange {
-  readonly patch: JsonObject;
+  /** Made from the values of the section as they are when its turn comes. */
+  readonly patchFor: (values: JsonObject) => JsonObject;
   /** What the section has to be at; any when absent. */
   readonly revision: string | undefined;
   readonly caller: AdminCaller;
@@ -127,10 +128,11 @@ export function createConfigRoutes(options: ConfigOptions): readonly ApiRoute[] 
     return answerJson(written, written.revision);
   };
   /** One after the other, so that what a revision was compared with is what is changed. */
-  const change = (section: ConfigSection, { patch, revision, caller }: SectionChange) =>
+  const change = (section: ConfigSection, { patchFor, revision, caller }: SectionChange) =>
     inTurn(async () => {
       await config.reload();
       checkRevision(write(section), revision);
+      const patch = patchFor(readSection(section, config.raw()));
       refusePatch(section, patch);
       const next = await foresee(config, section, patch);
       if (next !== undefined) refuseLockOut(door, caller, next);
@@ -165,7 +167,8 @@ export function createConfigRoutes(options: ConfigOptions): readonly ApiRoute[] 
         // The body is JSON that was read from the wire.
         const patch = dropUnchangedSecrets(body as JsonObject);
         const section = findSection(parameter);
-        return keepSignedIn(door, caller, () => change(section, { patch, revision, caller }));
+        const patchFor = () => patch;
+        return keepSignedIn(door, caller, () => change(section, { patchFor, revision, caller }));
       },
     }),
     defineRoute({
@@ -178,7 +181,7 @@ export function createConfigRoutes(options: ConfigOptions): readonly ApiRoute[] 
     defineRoute({
       method: 'POST',
       path: '/api/config/mapping/presets/{preset}',
-      title: 'merges a built-in mapping into the mapping',
+      title: 'puts a built-in mapping into the mapping, in place of another one',
       parameter: PRESETS.map(({ name }) => `\`${name}\``).join(', '),
       takesRevision: true,
       answers: ONE_SECTION,
@@ -190,8 +193,8 @@ export function createConfigRoutes(options: ConfigOptions): readonly ApiRoute[] 
             'GET /api/config/mapping/presets lists them.',
           );
         }
-        const patch = applyPreset({}, preset);
-        return change(findSection('mapping'), { patch, revision, caller });
+        const patchFor = (values: JsonObject) => presetPatch(textsOf(values), preset);
+        return change(findSection('mapping'), { patchFor, revision, caller });
       },
     }),
   ];
@@ -200,6 +203,13 @@ export function createConfigRoutes(options: ConfigOptions): readonly ApiRoute[] 
 function findSection(name: string): ConfigSection {
   const section = CONFIG_SECTIONS.find((one) => one.name === name);
   return section ?? refuseUnknown('section of this name', `There are: ${SECTION_PARAMETER}.`);
+}
+
+function textsOf(values: JsonObject): Record<string, string> {
+  const entries = Object.entries(values);
+  return Object.fromEntries(
+    entries.flatMap(([name, value]) => (typeof value === 'string' ? [[name, value]] : [])),
+  );
 }
 
 /** @throws StoreError `stale` */

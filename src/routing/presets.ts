@@ -58,10 +58,24 @@ export const PRESETS: readonly Preset[] = [
   },
 ];
 
-/** The mapping with a preset merged in; entries of other names stay. */
-export function applyPreset(
-  mapping: Readonly<Record<string, string>>,
-  preset: Preset,
-): Record<string, string> {
-  return { ...mapping, ...preset.mapping };
+type Entries = Readonly<Record<string, string>>;
+
+/**
+ * What applying a preset changes: its own entries, and those that another preset brought go (null).
+ * An entry of another name or target is the operator's own and stays.
+ */
+export function presetPatch(mapping: Entries, preset: Preset): Record<string, string | null> {
+  const others = PRESETS.filter(({ name }) => name !== preset.name);
+  const brought = Object.entries(mapping).filter(([name, target]) =>
+    others.some((other) => Object.hasOwn(other.mapping, name) && other.mapping[name] === target),
+  );
+  return { ...Object.fromEntries(brought.map(([name]) => [name, null])), ...preset.mapping };
+}
+
+/** The mapping with a preset in it. */
+export function applyPreset(mapping: Entries, preset: Preset): Record<string, string> {
+  const changed = Object.entries({ ...mapping, ...presetPatch(mapping, preset) });
+  return Object.fromEntries(
+    changed.flatMap(([name, target]) => (target === null ? [] : [[name, target]])),
+  );
 }

@@ -313,6 +313,15 @@ test('a preset replaces what the mapping said of the same name', () => {
   }
 });
 
+test('the preset applied last decides, whichever was applied before', () => {
+  for (const first of PRESETS) {
+    for (const last of PRESETS) {
+      const mapping = applyPreset(applyPreset({ mine: 'x' }, first), last);
+      expect(mapping).toEqual({ mine: 'x', ...last.mapping });
+    }
+  }
+});
+
 test('presets merge into the mapping, keep other entries and lead to catalogue models', () => {
   for (const preset of PRESETS) {
     const mapping = applyPreset({ mine: 'x' }, preset);

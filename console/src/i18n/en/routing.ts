@@ -34,7 +34,8 @@ export const routing = {
   targetMissing: 'Choose the model it goes to.',
   targetPattern: 'Name one model, without *.',
   presets: 'Presets',
-  presetsHint: 'Ready-made mappings. Applying one merges it into yours; other entries stay.',
+  presetsHint:
+    'Ready-made mappings. Applying one merges it into yours: what another preset brought goes unless you changed it; your other entries stay.',
   presetNames: {
     default: 'Default',
     performance: 'Performance',
@@ -49,7 +50,7 @@ export const routing = {
   apply: 'Apply',
   presetEntries_one: '{{count}} entry',
   presetEntries_other: '{{count}} entries',
-  presetEffect: '{{added}} new, {{changed}} changed',
+  presetEffect: '{{added}} new, {{changed}} changed, {{removed}} removed',
   presetDone: 'Preset {{name}} merged into the mapping',
   catalogue: 'Catalogue',
   catalogueHint: 'Every exact name a client may use, with its limits.',

@@ -35,7 +35,8 @@ export const routing: Translated<typeof english> = {
   targetMissing: '请选择去向的模型。',
   targetPattern: '请指定一个模型，不能含 *。',
   presets: '预设',
-  presetsHint: '现成的映射。应用时合并到您的映射中，其他条目保留。',
+  presetsHint:
+    '现成的映射。应用时合并到您的映射中：其他预设带来且未经您修改的条目会移除，您的其他条目保留。',
   presetNames: {
     default: '默认',
     performance: '性能',
@@ -49,7 +50,7 @@ export const routing: Translated<typeof english> = {
   applied: '已应用',
   apply: '应用',
   presetEntries_other: '{{count}} 个条目',
-  presetEffect: '新增 {{added}}，更改 {{changed}}',
+  presetEffect: '新增 {{added}}，更改 {{changed}}，移除 {{removed}}',
   presetDone: '预设“{{name}}”已合并到映射',
   catalogue: '目录',
   catalogueHint: '客户端可用的每个确切名称及其限制。',

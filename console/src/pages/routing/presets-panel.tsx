@@ -22,18 +22,29 @@ export function PresetsPanel() {
       )}
       <ul className="presets">
         {data?.presets.map((preset) => (
-          <PresetItem key={preset.name} preset={preset} mapping={mapping} />
+          <PresetItem
+            key={preset.name}
+            preset={preset}
+            others={data.presets.filter((other) => other !== preset)}
+            mapping={mapping}
+          />
         ))}
       </ul>
     </Panel>
   );
 }
 
-function PresetItem({ preset, mapping }: { readonly preset: Preset; readonly mapping: Mapping }) {
+interface PresetItemProps {
+  readonly preset: Preset;
+  readonly others: readonly Preset[];
+  readonly mapping: Mapping;
+}
+
+function PresetItem({ preset, others, mapping }: PresetItemProps) {
   const { t } = useTranslation();
   const { name, description } = usePresetTexts(preset);
-  const { added, changed } = effectOf(preset, mapping);
-  const isApplied = added + changed === 0;
+  const { added, changed, removed, patch } = effectOf({ preset, others, mapping });
+  const isApplied = added + changed + removed === 0;
   const lines = Object.entries(preset.mapping).map(([from, to]) => `${from} → ${to}`);
   return (
     <li>
@@ -43,7 +54,7 @@ function PresetItem({ preset, mapping }: { readonly preset: Preset; readonly map
         <details>
           <summary className="small">
             {t('routing.presetEntries', { count: lines.length })}
-            {!isApplied && ` · ${t('routing.presetEffect', { added, changed })}`}
+            {!isApplied && ` · ${t('routing.presetEffect', { added, changed, removed })}`}
           </summary>
           <ul className="preset-lines mono">
             {lines.map((line) => (
@@ -57,7 +68,7 @@ function PresetItem({ preset, mapping }: { readonly preset: Preset; readonly map
         variant="default"
         disabled={isApplied || mapping.isLoading}
         aria-label={`${t(isApplied ? 'routing.applied' : 'routing.apply')}: ${name}`}
-        onClick={() => mapping.change(preset.mapping, t('routing.presetDone', { name }))}
+        onClick={() => mapping.change(patch, t('routing.presetDone', { name }))}
       >
         {isApplied ? t('routing.applied') : t('routing.apply')}
       </Button>
@@ -65,12 +76,22 @@ function PresetItem({ preset, mapping }: { readonly preset: Preset; readonly map
   );
 }
 
-function effectOf({ mapping: preset }: Preset, { entries }: Mapping) {
+/** What another preset brought goes, as long as nobody changed it. */
+function effectOf({ preset, others, mapping: { entries } }: PresetItemProps) {
   const known = new Map(entries);
-  const targets = Object.entries(preset);
+  const targets = Object.entries(preset.mapping);
+  const brought = entries.filter(
+    ([name, target]) =>
+      !(name in preset.mapping) && others.some(({ mapping }) => mapping[name] === target),
+  );
   const added = targets.filter(([name]) => !known.has(name)).length;
   const same = targets.filter(([name, target]) => known.get(name) === target).length;
-  return { added, changed: targets.length - added - same };
+  return {
+    added,
+    changed: targets.length - added - same,
+    removed: brought.length,
+    patch: { ...Object.fromEntries(brought.map(([name]) => [name, null])), ...preset.mapping },
+  };
 }
 
 /** Presets that the console has no words for speak for themselves. */
