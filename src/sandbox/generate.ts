@@ -136,7 +136,8 @@ function readChecked(
 ): GenerateRequest {
   const request = readGenerateRequest(call.body, wordsOf(call.address));
   checkAddress(request, call.account, call.address);
-  checkRequest({ request, model, signatures });
+  const isProjectPath = call.address.place !== undefined;
+  checkRequest({ request, model, signatures, isProjectPath });
   checkPromptSize(sumTokens(countPromptTokens(request)), model);
   return request;
 }

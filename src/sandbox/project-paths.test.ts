@@ -65,6 +65,14 @@ test('tools have their real names there', async () => {
   expect(neutral.text).toMatch(/unknown field \\"vendoraSearch\\"/);
 });
 
+test('search stands beside functions there without being reported', async () => {
+  const tools = [{ functionDeclarations: [{ name: 'f' }] }, { googleSearch: {} }];
+  expect((await generate(ask('x', { tools }))).status).toBe(200);
+  const toolConfig = { includeServerSideToolInvocations: true };
+  const told = await generate(ask('x', { tools, toolConfig }));
+  expect([told.status, told.text]).toEqual([400, expect.stringMatching(/unknown field/)]);
+});
+
 test('the rules are as strict there', async () => {
   const refusals: readonly (readonly [JsonObject, RegExp])[] = [
     [ask('x', { nope: 1 }), /unknown field/],

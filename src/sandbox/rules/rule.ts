@@ -11,6 +11,8 @@ export interface RuleSubject {
   readonly request: GenerateRequest;
   readonly model: SandboxModel;
   readonly signatures: Signatures;
+  /** True where the model is called as Vertex AI has it. */
+  readonly isProjectPath?: boolean | undefined;
 }
 
 export type Rule = (subject: RuleSubject, report: Report) => void;

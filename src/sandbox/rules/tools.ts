@@ -17,7 +17,7 @@ const OFFERED_BUILT_INS = new Set([
   'codeExecution',
 ]);
 
-export const checkTools: Rule = ({ request }, report) => {
+export const checkTools: Rule = ({ request, isProjectPath }, report) => {
   const tools = request.tools ?? [];
   tools.forEach((tool, index) => {
     checkTool(tool, `tools[${index}]`, report);
@@ -27,7 +27,11 @@ export const checkTools: Rule = ({ request }, report) => {
     Object.keys(tool).some((key) => key !== 'functionDeclarations'),
   );
   const combined = hasBuiltIn && declarationsOf(request).length > 0;
-  if (combined && request.toolConfig?.includeServerSideToolInvocations !== true) {
+  const asked = request.toolConfig?.includeServerSideToolInvocations;
+  if (isProjectPath) {
+    const description = 'unknown field "include_server_side_tool_invocations"';
+    if (asked !== undefined) report('tool_config', description);
+  } else if (combined && asked !== true) {
     report(
       'tools',
       'built-in tools stand beside function declarations only with tool_config.include_server_side_tool_invocations',

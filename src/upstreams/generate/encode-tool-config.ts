@@ -3,6 +3,7 @@
 import { invalidRequest } from '../../canonical/error.ts';
 import type { ToolChoice } from '../../canonical/request.ts';
 import type { WireFunctionCallingConfig, WireToolConfig } from '../../wire/generate.ts';
+import type { EncodeContext } from './encode-context.ts';
 import type { EncodedTools } from './encode-tools.ts';
 
 /**
@@ -12,12 +13,16 @@ import type { EncodedTools } from './encode-tools.ts';
 export function encodeToolConfig(
   toolChoice: ToolChoice,
   { functionNames, hasServerTools, isStrict }: EncodedTools,
+  { profile }: Pick<EncodeContext, 'profile'>,
 ): WireToolConfig | undefined {
   if (functionNames.length === 0) return undefined;
+  // ai.google.dev, "Function calling": wanted for built-in tools beside functions. Vertex AI has no
+  // such switch and takes both without (vercel/ai#14655, maximhq/bifrost#6066).
+  const isTold =
+    hasServerTools && profile.extraFields.includes('toolConfig.includeServerSideToolInvocations');
   return {
     functionCallingConfig: callingConfig(strictChoice(toolChoice, isStrict), functionNames),
-    // ai.google.dev, "Function calling": wanted for built-in tools beside functions.
-    ...(hasServerTools ? { includeServerSideToolInvocations: true } : {}),
+    ...(isTold ? { includeServerSideToolInvocations: true } : {}),
   };
 }
 

@@ -3,6 +3,7 @@ import type { CanonicalRequest, Tool, ToolChoice } from '../../canonical/request
 import type { JsonObject } from '../../lib/json.ts';
 import { assistant, gemini, requestOf, sandbox, targetOf, user } from './__fixtures__/requests.ts';
 import { encode } from './encode.ts';
+import { createVertexProfile } from './profiles/vertex.ts';
 
 const parameters = { type: 'object', properties: { c: { type: 'string' } }, required: ['c'] };
 const w: Tool = { kind: 'function', name: 'w', description: 'd', parameters };
@@ -51,6 +52,17 @@ test('P053 search beside functions says so where both may stand together', () =>
     tools: [{ functionDeclarations: [{ name: 'w' }] }, { googleSearch: {} }, { urlContext: {} }],
     toolConfig: { includeServerSideToolInvocations: true },
   });
+});
+
+test('Vertex AI takes search beside functions without being told', () => {
+  const tools: readonly Tool[] = [w, { kind: 'web-search' }];
+  const vertex = createVertexProfile();
+  const { toolConfig, ...body } = encode(requestOf({ tools }), targetOf('gemini-3-pro'), vertex);
+  expect(body.tools).toMatchObject([
+    { functionDeclarations: [{ name: 'w' }] },
+    { googleSearch: {} },
+  ]);
+  expect(toolConfig).toEqual({ functionCallingConfig: { mode: 'AUTO' } });
 });
 
 test('earlier calls of a tool of free argument names are written as the tool is declared', () => {

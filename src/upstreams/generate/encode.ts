@@ -30,7 +30,7 @@ export function encode(
   const body = {
     systemInstruction: systemInstruction(request),
     tools: tools.length === 0 ? undefined : [...tools],
-    toolConfig: encodeToolConfig(request.toolChoice, encodedTools),
+    toolConfig: encodeToolConfig(request.toolChoice, encodedTools, context),
     generationConfig: encodeGenerationConfig(request, target),
     safetySettings: safetySettings(request),
     cachedContent: request.cachedContent,

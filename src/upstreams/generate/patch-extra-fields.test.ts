@@ -1,6 +1,8 @@
 import { expect, test } from 'vitest';
 import type { JsonObject } from '../../lib/json.ts';
+import { keyIn } from '../../wire/vocabulary.ts';
 import { gemini, sandbox, targetOf } from './__fixtures__/requests.ts';
+import { capabilitiesOf } from './capabilities.ts';
 import { patch } from './patch.ts';
 import { createVertexProfile } from './profiles/vertex.ts';
 
@@ -8,6 +10,7 @@ const contents = [{ role: 'user', parts: [{ text: 'x' }] }];
 const vertex = createVertexProfile();
 
 const TOOLS = [
+  { googleSearch: { excludeDomains: ['a.example'], blockingConfidence: 'BLOCK_LOW_AND_ABOVE' } },
   { urlContext: {}, retrieval: { vertexAiSearch: { datastore: 'd' } } },
   { enterpriseWebSearch: {} },
 ];
@@ -47,7 +50,8 @@ test.each([
   const { sent, dropped } = patched(OWN_FIELDS, profile);
   expect(new Set(dropped)).toEqual(
     new Set([
-      ...['labels', 'modelArmorConfig', 'tools[0].retrieval', 'tools[1].enterpriseWebSearch'],
+      ...['labels', 'modelArmorConfig', 'tools[1].retrieval', 'tools[2].enterpriseWebSearch'],
+      ...['tools[0].googleSearch.excludeDomains', 'tools[0].googleSearch.blockingConfidence'],
       'toolConfig.functionCallingConfig.streamFunctionCallArguments',
       ...['safetySettings[0].method', 'generationConfig.audioTimestamp'],
       ...['generationConfig.routingConfig', 'generationConfig.modelConfig'],
@@ -55,7 +59,7 @@ test.each([
   );
   expect(sent).toEqual({
     contents,
-    tools: [{ urlContext: {} }],
+    tools: [{ [keyIn(profile.vocabulary, 'googleSearch')]: {} }, { urlContext: {} }],
     toolConfig: { functionCallingConfig: { mode: 'AUTO' } },
     safetySettings: [{ category: 'C', threshold: 'OFF' }],
     generationConfig: { temperature: 1 },
@@ -65,4 +69,82 @@ test.each([
 test('servers of tools are for the public API alone', () => {
   const body = { contents, tools: [{ mcpServers: [{ name: 's' }] }] };
   expect(patched(body, vertex)).toEqual({ sent: { contents }, dropped: ['tools[0].mcpServers'] });
+});
+
+const called = { functionCall: { name: 'f', args: {} }, thoughtSignature: 'QUJD' };
+const answered = { functionResponse: { name: 'f', response: {} } };
+const search = { id: 's', toolType: 'GOOGLE_SEARCH_WEB' };
+
+/** What the wire has, and Vertex AI not. */
+const PUBLIC_BODY: JsonObject = {
+  contents: [
+    { role: 'user', parts: [{ text: 'x', partMetadata: { a: 1 } }] },
+    { role: 'model', parts: [{ toolCall: search, thoughtSignature: 'QUJD' }] },
+    { role: 'user', parts: [{ text: 'y' }] },
+    { role: 'model', parts: [{ toolResponse: search }, called] },
+    {
+      role: 'user',
+      parts: [{ functionResponse: { ...answered.functionResponse, willContinue: true } }],
+    },
+  ],
+  systemInstruction: { parts: [{ text: 's', partMetadata: { a: 1 } }] },
+  tools: [
+    { fileSearch: { fileSearchStoreNames: ['s'] } },
+    { googleSearch: { timeRangeFilter: { startTime: '2026-01-01T00:00:00Z' } } },
+    { functionDeclarations: [{ name: 'f' }] },
+  ],
+  toolConfig: { includeServerSideToolInvocations: true },
+  generationConfig: { temperature: 1, enableEnhancedCivicAnswers: true },
+};
+
+function patchedForGeneration3(profile: Parameters<typeof patch>[2]) {
+  const target = targetOf('gemini-3-pro', { capabilities: capabilitiesOf(gemini, 'gemini-3-pro') });
+  const sent = patch(PUBLIC_BODY, target, profile);
+  return { sent, dropped: target.receipt.entries.map(({ path }) => path) };
+}
+
+test('what only the public API has goes there as it is', () => {
+  expect(patchedForGeneration3(gemini)).toEqual({ sent: PUBLIC_BODY, dropped: [] });
+});
+
+test('Vertex AI gets nothing that only the public API has, and no part or turn left empty', () => {
+  expect(patchedForGeneration3(vertex)).toEqual({
+    sent: {
+      contents: [
+        { role: 'user', parts: [{ text: 'x' }] },
+        { role: 'user', parts: [{ text: 'y' }] },
+        { role: 'model', parts: [called] },
+        { role: 'user', parts: [answered] },
+      ],
+      systemInstruction: { parts: [{ text: 's' }] },
+      tools: [{ googleSearch: {} }, { functionDeclarations: [{ name: 'f' }] }],
+      generationConfig: { temperature: 1 },
+    },
+    dropped: [
+      ...['contents[0].parts[0].partMetadata', 'contents[1].parts[0].toolCall'],
+      ...['contents[3].parts[0].toolResponse'],
+      'contents[4].parts[0].functionResponse.willContinue',
+      ...['systemInstruction.parts[0].partMetadata', 'tools[0].fileSearch'],
+      ...['tools[1].googleSearch.timeRangeFilter', 'toolConfig.includeServerSideToolInvocations'],
+      'generationConfig.enableEnhancedCivicAnswers',
+    ],
+  });
+});
+
+test('who may be drawn is for Vertex AI alone to say, and for upstreams with the neutral words', () => {
+  const body = { contents, generationConfig: { imageConfig: { personGeneration: 'ALLOW_NONE' } } };
+  expect(patched(body, vertex)).toEqual({ sent: body, dropped: [] });
+  expect(patched(body, sandbox)).toEqual({ sent: body, dropped: [] });
+  expect(patched(body, gemini).dropped).toEqual(['generationConfig.imageConfig.personGeneration']);
+});
+
+test('Vertex AI takes search beside functions without being told', () => {
+  const tools = [{ functionDeclarations: [{ name: 'f' }] }, { googleSearch: {} }];
+  const target = targetOf('gemini-3-pro', { capabilities: capabilitiesOf(gemini, 'gemini-3-pro') });
+  expect(patch({ contents, tools }, target, vertex)).toEqual({ contents, tools });
+  expect(patch({ contents, tools }, target, gemini)).toEqual({
+    contents,
+    tools,
+    toolConfig: { includeServerSideToolInvocations: true },
+  });
 });

@@ -1,41 +1,77 @@
 // Removes from a native body what the upstream does not document: it refuses fields it does not know.
 
 import { isJsonObject, type JsonObject, type JsonValue } from '../../lib/json.ts';
-import { editFields, editItems } from './edits.ts';
+import { PART_DATA_FIELDS } from '../../wire/generate-fields.ts';
+import { editFields, editItems, type FieldEdits } from './edits.ts';
 import type { PatchContext } from './patch-context.ts';
-import { EXTRA_FIELDS } from './profiles/profile.ts';
+import { EXTRA_FIELDS, type ExtraField } from './profiles/profile.ts';
 
-type OnDrop = (path: string) => void;
+/** What is to be removed, by key: the field itself (undefined), or fields within it. */
+type FieldTree = Map<string, FieldTree | undefined>;
 
-const PATHS = EXTRA_FIELDS.map((field) => ({ field, keys: field.split('.') }));
-
-/** Objects left empty stay, lists keep their length: the same object when nothing is removed. */
-export function patchExtraFields(body: JsonObject, { target, profile }: PatchContext): JsonObject {
-  const drop: OnDrop = (path) =>
-    target.receipt.add('dropped', path, 'The upstream does not take this field.');
-  return PATHS.filter(({ field }) => !profile.extraFields.includes(field)).reduce(
-    (patched, { keys }) => withoutField(patched, { keys, path: '' }, drop),
-    body,
-  );
+interface Place {
+  readonly path: string;
+  readonly drop: (path: string) => void;
 }
 
-/** The object without the field that `keys` lead to; a list on the way stands for each of its items. */
-function withoutField(
-  object: JsonObject,
-  { keys: [key = '', ...rest], path: parent }: { keys: readonly string[]; path: string },
-  drop: OnDrop,
-): JsonObject {
-  const value = object[key];
-  if (value === undefined) return object;
-  const path = parent === '' ? key : `${parent}.${key}`;
-  if (rest.length === 0) {
-    drop(path);
-    return editFields(object, { [key]: undefined });
+/**
+ * Objects left empty stay, lists keep their length: the same object when nothing is removed. Only a
+ * part left without its data goes, and a turn left without its parts: neither can be sent.
+ */
+export function patchExtraFields(body: JsonObject, { target, profile }: PatchContext): JsonObject {
+  const drop = (path: string): void => {
+    target.receipt.add('dropped', path, 'The upstream does not take this field.');
+  };
+  const patched = withoutFields(body, refusedBy(profile.extraFields), { path: '', drop });
+  const { contents } = patched;
+  if (contents === body.contents || !Array.isArray(contents)) return patched;
+  return editFields(patched, { contents: editItems(contents, withoutHollowParts) });
+}
+
+function refusedBy(taken: readonly ExtraField[]): FieldTree {
+  const tree: FieldTree = new Map();
+  for (const field of EXTRA_FIELDS) {
+    if (taken.includes(field)) continue;
+    const keys = field.split('.');
+    const last = keys.pop() ?? '';
+    let node = tree;
+    for (const key of keys) {
+      const within: FieldTree = node.get(key) ?? new Map();
+      node.set(key, within);
+      node = within;
+    }
+    node.set(last, undefined);
   }
-  const within = (item: JsonValue, at: string): JsonValue =>
-    isJsonObject(item) ? withoutField(item, { keys: rest, path: at }, drop) : item;
-  const edited = Array.isArray(value)
-    ? editItems(value, (item, index) => within(item, `${path}[${index}]`))
-    : within(value, path);
-  return editFields(object, { [key]: edited });
+  return tree;
+}
+
+/** A list on the way stands for each of its items. */
+function withoutFields(object: JsonObject, tree: FieldTree, { path, drop }: Place): JsonObject {
+  let edits: Record<string, JsonValue | undefined> | undefined;
+  for (const [key, within] of tree) {
+    const value = object[key];
+    if (value === undefined) continue;
+    const place = { path: path === '' ? key : `${path}.${key}`, drop };
+    if (within === undefined) drop(place.path);
+    const edited = within && withoutFieldsOf(value, within, place);
+    if (edited !== value) edits = { ...edits, [key]: edited };
+  }
+  return edits === undefined ? object : editFields(object, edits satisfies FieldEdits);
+}
+
+function withoutFieldsOf(value: JsonValue, tree: FieldTree, { path, drop }: Place): JsonValue {
+  const edit = (item: JsonValue, at: string): JsonValue =>
+    isJsonObject(item) ? withoutFields(item, tree, { path: at, drop }) : item;
+  if (!Array.isArray(value)) return edit(value, path);
+  return editItems(value, (item, index) => edit(item, `${path}[${index}]`));
+}
+
+function withoutHollowParts(content: JsonValue): JsonValue | undefined {
+  if (!isJsonObject(content) || !Array.isArray(content.parts)) return content;
+  const parts = editItems(content.parts, (part) => (isHollow(part) ? undefined : part));
+  return parts.length === 0 ? undefined : editFields(content, { parts });
+}
+
+function isHollow(part: JsonValue): boolean {
+  return isJsonObject(part) && PART_DATA_FIELDS.every((key) => part[key] === undefined);
 }

@@ -26,18 +26,18 @@ export function patchTools(tools: JsonValue[], context: PatchContext): JsonValue
 export function patchToolConfig(
   config: JsonObject | undefined,
   tools: readonly JsonValue[],
-  { target }: PatchContext,
+  { target, profile }: PatchContext,
 ): JsonObject | undefined {
   const flag = 'includeServerSideToolInvocations';
-  const { searchWithFunctions } = target.capabilities;
-  if (config?.[flag] !== undefined && !searchWithFunctions) {
-    const edited = editFields(config, { [flag]: undefined });
-    return Object.keys(edited).length === 0 ? undefined : edited;
-  }
   const isMixed = tools.some(hasFunctions) && tools.some(hasServerTools);
-  if (!isMixed || !searchWithFunctions || config?.[flag] !== undefined) return config;
-  // ai.google.dev, "Function calling": wanted for built-in tools beside functions.
-  return { ...config, [flag]: true };
+  const isTaken =
+    target.capabilities.searchWithFunctions && profile.extraFields.includes(`toolConfig.${flag}`);
+  if (isTaken) {
+    // ai.google.dev, "Function calling": wanted for built-in tools beside functions.
+    return isMixed && config?.[flag] === undefined ? { ...config, [flag]: true } : config;
+  }
+  const edited = config && editFields(config, { [flag]: undefined });
+  return edited === undefined || Object.keys(edited).length === 0 ? undefined : edited;
 }
 
 function hasFunctions(tool: JsonValue): boolean {

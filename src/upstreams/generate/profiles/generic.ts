@@ -6,6 +6,7 @@ import type { AccountAccess } from '../../upstream.ts';
 import { genericModelIds } from './model-ids.ts';
 import {
   type GenerateProfile,
+  NEUTRAL_EXTRA_FIELDS,
   PUBLIC_EXTRA_FIELDS,
   plainPaths,
   trimBaseUrl,
@@ -52,7 +53,7 @@ export function createGenericProfile(options: GenericProfileOptions): GeneratePr
     projectPlacement,
     modelIds: (name) => ownIds.get(name) ?? genericModelIds(name, vocabulary),
     capabilityOverrides: unsignedCalls === undefined ? {} : { unsignedCalls },
-    extraFields: vocabulary === 'real' ? PUBLIC_EXTRA_FIELDS : [],
+    extraFields: vocabulary === 'real' ? PUBLIC_EXTRA_FIELDS : NEUTRAL_EXTRA_FIELDS,
     countForm: 'whole-or-contents',
     quotaPath: options.quotaPath ?? `${versionPath}/quota`,
     readsUri: (uri) => readableUris.some((home) => uri.startsWith(home)),

@@ -64,8 +64,24 @@ export type CountForm = 'whole-request' | 'request-fields' | 'whole-or-contents'
 
 const EVERYWHERE_FIELDS = ['serviceTier'] as const;
 
+/** What the wire has of old, and Vertex AI not. `@google/genai`, types of requests: "not supported in Vertex AI". */
+const OUTSIDE_VERTEX_FIELDS = [
+  'contents.parts.partMetadata',
+  'contents.parts.toolCall',
+  'contents.parts.toolResponse',
+  'contents.parts.functionResponse.willContinue',
+  'systemInstruction.parts.partMetadata',
+  'tools.fileSearch',
+  'tools.googleSearch.timeRangeFilter',
+  'toolConfig.includeServerSideToolInvocations',
+  'generationConfig.enableEnhancedCivicAnswers',
+] as const;
+
 /** ai.google.dev, "GenerateContent API reference"; `@google/genai`: "not supported in Vertex AI". */
 const PUBLIC_FIELDS = ['store', 'continuationToken', 'tools.mcpServers'] as const;
+
+/** What the wire has, and the public API not. `@google/genai`, `imageConfigToMldev`. */
+const OUTSIDE_PUBLIC_FIELDS = ['generationConfig.imageConfig.personGeneration'] as const;
 
 /** `@google/genai`, types of requests: "not supported in Gemini API". */
 const VERTEX_FIELDS = [
@@ -75,6 +91,8 @@ const VERTEX_FIELDS = [
   'tools.enterpriseWebSearch',
   'tools.exaAiSearch',
   'tools.parallelAiSearch',
+  'tools.googleSearch.excludeDomains',
+  'tools.googleSearch.blockingConfidence',
   'toolConfig.functionCallingConfig.streamFunctionCallArguments',
   'safetySettings.method',
   'generationConfig.audioTimestamp',
@@ -83,14 +101,34 @@ const VERTEX_FIELDS = [
 ] as const;
 
 /** Request fields that not every upstream takes, by the keys that lead to them; lists are gone through. */
-export const EXTRA_FIELDS = [...EVERYWHERE_FIELDS, ...PUBLIC_FIELDS, ...VERTEX_FIELDS] as const;
+export const EXTRA_FIELDS = [
+  ...EVERYWHERE_FIELDS,
+  ...OUTSIDE_VERTEX_FIELDS,
+  ...PUBLIC_FIELDS,
+  ...OUTSIDE_PUBLIC_FIELDS,
+  ...VERTEX_FIELDS,
+] as const;
 export type ExtraField = (typeof EXTRA_FIELDS)[number];
 
+/** Those of upstreams with the neutral words. */
+export const NEUTRAL_EXTRA_FIELDS: readonly ExtraField[] = [
+  ...OUTSIDE_VERTEX_FIELDS,
+  ...OUTSIDE_PUBLIC_FIELDS,
+];
+
 /** Those of the public API. */
-export const PUBLIC_EXTRA_FIELDS: readonly ExtraField[] = [...EVERYWHERE_FIELDS, ...PUBLIC_FIELDS];
+export const PUBLIC_EXTRA_FIELDS: readonly ExtraField[] = [
+  ...EVERYWHERE_FIELDS,
+  ...OUTSIDE_VERTEX_FIELDS,
+  ...PUBLIC_FIELDS,
+];
 
 /** Those of Vertex AI. */
-export const VERTEX_EXTRA_FIELDS: readonly ExtraField[] = [...EVERYWHERE_FIELDS, ...VERTEX_FIELDS];
+export const VERTEX_EXTRA_FIELDS: readonly ExtraField[] = [
+  ...EVERYWHERE_FIELDS,
+  ...OUTSIDE_PUBLIC_FIELDS,
+  ...VERTEX_FIELDS,
+];
 
 /** The body with the account's project, where this profile puts it there; else the same object. */
 export function placeProject(

@@ -1,6 +1,12 @@
 // Profile of the embedded sandbox upstream: the catalogue's own names, Bearer, project in the body.
 
-import { type GenerateProfile, plainPaths, trimBaseUrl, userAgentOf } from './profile.ts';
+import {
+  type GenerateProfile,
+  NEUTRAL_EXTRA_FIELDS,
+  plainPaths,
+  trimBaseUrl,
+  userAgentOf,
+} from './profile.ts';
 
 export interface SandboxProfileOptions {
   readonly id?: string | undefined;
@@ -25,7 +31,7 @@ export function createSandboxProfile({
     projectPlacement: 'body',
     modelIds: (name) => [name],
     capabilityOverrides: {},
-    extraFields: [],
+    extraFields: NEUTRAL_EXTRA_FIELDS,
     countForm: 'whole-request',
     quotaPath: `${versionPath}/quota`,
     readsUri: () => false,
