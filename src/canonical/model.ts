@@ -17,8 +17,8 @@ export interface ModelCapabilities {
   readonly signatureFamily: string;
   /** True when search and function declarations may stand in one request. */
   readonly searchWithFunctions: boolean;
-  /** True when structured output and function declarations may stand in one request. */
-  readonly jsonWithFunctions: boolean;
+  /** True when structured output and tools, functions or built-in ones, may stand in one request. */
+  readonly jsonWithTools: boolean;
   /** True when a function response may hold media parts; else the media stands beside it. */
   readonly mediaInFunctionResponse: boolean;
   /** True when the model draws images. */

@@ -27,11 +27,8 @@ export const limitTools: Transform = (request, context) => {
   const toolChoice = hasFunctions ? request.toolChoice : NO_CHOICE;
   const system = isSerial ? [...request.system, ONE_CALL] : request.system;
   const limited = { ...request, system, tools: kept, toolChoice };
-  if (
-    hasFunctions &&
-    request.outputFormat.kind !== 'text' &&
-    !context.capabilities.jsonWithFunctions
-  ) {
+  const isFormatted = request.outputFormat.kind !== 'text';
+  if (kept.length > 0 && isFormatted && !context.capabilities.jsonWithTools) {
     context.receipt.add(
       'approximated',
       'response_format',

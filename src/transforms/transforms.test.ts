@@ -279,6 +279,24 @@ test('search beside functions goes only where the model takes both (V038, P053)'
   expect(kinds(true)).toEqual(['web-search', 'function']);
 });
 
+test.each([
+  ['a function', { kind: 'function', name: 'w' }],
+  ['a search', { kind: 'web-search' }],
+  ['reading of pages', { kind: 'url-context' }],
+  ['running of code', { kind: 'code-execution' }],
+] as const)('a model that takes no output format beside %s is told it in words', (_name, tool) => {
+  const told = (jsonWithTools: boolean) => {
+    const context = contextOf({ capabilities: capabilitiesOf({ jsonWithTools }) });
+    const outputFormat = { kind: 'json' } as const;
+    const request = requestOf({ turns: [user('a')], tools: [tool], outputFormat });
+    const { outputFormat: sent, system, tools } = applyTransforms(request, context);
+    expect(tools).toHaveLength(1);
+    return [sent.kind, system.length, context.receipt.entries.map(({ path }) => path)];
+  };
+  expect(told(true)).toEqual(['json', 0, []]);
+  expect(told(false)).toEqual(['text', 1, ['response_format']]);
+});
+
 const partArbitrary = fc.oneof(
   fc.record({ kind: fc.constant('text' as const), text: fc.constantFrom('', 'a', 'b') }),
   fc.constantFrom('a', 'b', 'c').map((id) => call(id)),

@@ -62,7 +62,7 @@ export function capabilitiesOf(change: Partial<ModelCapabilities> = {}): ModelCa
     unsignedCalls: 'sentinel',
     signatureFamily: 'alpha',
     searchWithFunctions: false,
-    jsonWithFunctions: true,
+    jsonWithTools: true,
     mediaInFunctionResponse: true,
     drawsImages: false,
     ...change,

@@ -21,7 +21,16 @@ function withSearch(body: JsonObject, { capabilities, receipt }: PatchTarget): J
     receipt.add('dropped', 'model', 'This model takes no web-search beside function tools.');
     return body;
   }
+  if (hasFormat(body) && !capabilities.jsonWithTools) {
+    receipt.add('dropped', 'model', 'This model takes no web-search beside an output format.');
+    return body;
+  }
   return { ...body, tools: [...tools, { googleSearch: {} }] };
+}
+
+function hasFormat({ generationConfig }: JsonObject): boolean {
+  const type = isJsonObject(generationConfig) ? generationConfig.responseMimeType : undefined;
+  return type !== undefined && type !== 'text/plain';
 }
 
 function withThinking(body: JsonObject, { effort, thinking }: ModelVariant): JsonObject {

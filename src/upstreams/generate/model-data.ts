@@ -53,7 +53,7 @@ const NEUTRAL: ModelRow['capabilities'] = {
   thinking: { kind: 'budget', minTokens: 128, maxTokens: 32_768, canDisable: true },
   unsignedCalls: 'sentinel',
   searchWithFunctions: false,
-  jsonWithFunctions: true,
+  jsonWithTools: true,
   mediaInFunctionResponse: false,
   drawsImages: false,
 };
@@ -63,7 +63,7 @@ const EARLIER: ModelRow['capabilities'] = {
   ...NEUTRAL,
   thinking: { kind: 'none' },
   unsignedCalls: 'accepted',
-  jsonWithFunctions: false,
+  jsonWithTools: false,
 };
 
 const GENERATION_3: ModelRow['capabilities'] = {

@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import { type JsonObject, parseJson } from '../../lib/json.ts';
 import type { PatchTarget } from '../upstream.ts';
 import { gemini, sandbox, targetOf } from './__fixtures__/requests.ts';
+import { capabilitiesOf } from './capabilities.ts';
 import { patch } from './patch.ts';
 
 const contents = [{ role: 'user', parts: [{ text: 'x' }] }];
@@ -337,6 +338,18 @@ test('V118 a search that the model name asks for and functions leave no room for
   const contents = [{ role: 'user', parts: [{ text: 'x' }] }];
   expect(patch({ contents, tools }, target, sandbox).tools).toEqual(tools);
   expect(target.receipt.entries).toMatchObject([{ action: 'dropped', path: 'model' }]);
+});
+
+test('V118 a search that the model name asks for gives way to a format the model takes alone', () => {
+  const generationConfig = { responseMimeType: 'application/json' };
+  const toolsOf = (modelId: string) => {
+    const capabilities = capabilitiesOf(gemini, modelId);
+    const target = targetOf(modelId, { variant: { webSearch: true }, capabilities });
+    const { tools } = patch({ contents, generationConfig }, target, gemini);
+    return [tools, target.receipt.entries.map(({ path }) => path)];
+  };
+  expect(toolsOf('gemini-2.5-pro')).toEqual([undefined, ['model']]);
+  expect(toolsOf('gemini-3-pro')).toEqual([[{ googleSearch: {} }], []]);
 });
 
 test('V118 what the model name asks for is written where the body is silent', () => {
