@@ -48,12 +48,12 @@ interface CountInput {
 async function countOn(lease: Lease, input: CountInput): Promise<TokenCount> {
   const { context, plan, prepared } = input;
   noteLease(lease, context);
-  const { signal } = context;
+  const { receipt, signal } = context;
   const access = await lease.access({ refresh: plan.refreshCredential, signal });
   const { modelId, upstream } = lease;
   const { freshConnection } = plan;
   const { body } = prepared;
-  const counting = { modelId, body, access, signal, freshConnection };
+  const counting = { modelId, body, access, signal, freshConnection, receipt };
   const counted = await upstream.countTokens(counting).catch((error: unknown) => {
     throw spareModel(error);
   });

@@ -198,6 +198,21 @@ test('strict mode refuses what cannot be carried, before any attempt', async () 
   expect(bench.upstream.calls).toHaveLength(0);
 });
 
+test('strict mode refuses half a character in the body, and a dry run shows what is sent of it', async () => {
+  const bench = benchOf(() => good);
+  const body = { contents: ['😀'.slice(0, 1), 12] };
+  bench.upstream.encode = () => body;
+  await expect(bench.generate({}, { strict: true })).rejects.toMatchObject({
+    kind: 'invalid-request',
+    message: expect.stringContaining('body (repaired)'),
+  });
+  expect(bench.upstream.calls).toHaveLength(0);
+  expect(await bench.explain()).toMatchObject({
+    upstreamBody: { contents: ['\uFFFD', 12] },
+    receipt: [{ action: 'repaired', path: 'body' }],
+  });
+});
+
 test('a preferred account that cannot be used is noted in the receipt, and the request goes on', async () => {
   const bench = benchOf(() => good);
   await bench.generate({}, { preferredAccount: 'nobody@example.org' });

@@ -222,3 +222,13 @@ test('words at the end of the name that mean nothing here are noted, and refused
     kind: 'invalid-request',
   });
 });
+
+test('strict mode refuses a text that ends in half a character, before any attempt', async () => {
+  const bench = benchOf({ script: lengthOf });
+  const inputs = () => [{ text: '😀'.slice(0, 1) }];
+  await expect(bench.embed({ inputs }, { strict: true })).rejects.toMatchObject({
+    kind: 'invalid-request',
+    message: expect.stringContaining('U+FFFD'),
+  });
+  expect(bench.sent()).toEqual([]);
+});

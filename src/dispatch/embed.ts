@@ -27,7 +27,7 @@ export async function embed(
   context: CallContext,
   { route, leaseRequest, dependencies, estimator }: EmbedSetup,
 ): Promise<JsonObject> {
-  const { signal, record, receipt, strict } = context;
+  const { signal, record, receipt } = context;
   const progress = new Progress();
   await runAttempts(
     { leaseRequest, signal, record },
@@ -35,7 +35,6 @@ export async function embed(
       noteLease(lease, context);
       requireTask('embed', { model: call.model, target: route.target }, lease);
       noteVariant(route, receipt);
-      if (strict) refuseLosses(receipt);
       const startedAt = dependencies.clock.monotonic();
       await embedOn(lease, { call, context, plan, progress, route });
       record.timings.upstreamMs = dependencies.clock.monotonic() - startedAt;
@@ -72,15 +71,16 @@ interface EmbedAttempt {
 
 async function embedOn(lease: Lease, attempt: EmbedAttempt): Promise<void> {
   const { call, context, plan, progress, route } = attempt;
-  const { signal } = context;
+  const { receipt, signal, strict } = context;
   const { modelId, upstream } = lease;
+  const relay = call.relay?.wire === upstream.wire ? call.relay : undefined;
+  const all = relay?.bodies ?? call.inputs().map((input) => upstream.encodeEmbedInput(input));
+  if (strict) refuseLosses(receipt, all);
   const access = await lease.access({ refresh: plan.refreshCredential, signal });
   const { freshConnection } = plan;
-  const relay = call.relay?.wire === upstream.wire ? call.relay : undefined;
-  const bodies = relay?.bodies ?? call.inputs().map((input) => upstream.encodeEmbedInput(input));
-  const rest = bodies.slice(progress.goOnWith(lease, relay));
+  const bodies = all.slice(progress.goOnWith(lease, relay));
   try {
-    const parts = upstream.embed({ modelId, bodies: rest, access, signal, freshConnection });
+    const parts = upstream.embed({ modelId, bodies, access, signal, freshConnection, receipt });
     for await (const part of parts) progress.add(part);
   } catch (error) {
     throw knownTasks(route.target, lease) === undefined ? spareModel(error) : error;

@@ -1,5 +1,8 @@
 // The dry run of a call: what would be sent to whom, without sending it.
 
+import { mendText } from '../canonical/mend-text.ts';
+import type { Receipt } from '../canonical/receipt.ts';
+import { isJsonObject, type JsonObject, parseJson } from '../lib/json.ts';
 import type { Pool } from '../pool/pool.ts';
 import type { GenerateCall } from '../protocols/protocol.ts';
 import { type CallSetup, noteLease } from './call-setup.ts';
@@ -29,6 +32,7 @@ export async function explainCall(
     requireTask('generate', { model: call.model, target: setup.route.target }, lease);
     await setup.loadMedia(lease);
     const { lane, body } = setup.prepare(lease, { signatures: 'carried', standsIn: false });
+    const upstreamBody = asSent(body, context.receipt);
     // Before the canonical form is made for show: what it cannot hold is relayed all the same.
     const receipt = [...context.receipt.entries];
     return {
@@ -39,10 +43,18 @@ export async function explainCall(
       upstreamModel: lease.modelId,
       lane,
       canonical: call.canonical(),
-      upstreamBody: body,
+      upstreamBody,
       receipt,
     };
   } finally {
     lease.release({ kind: 'neutral' });
   }
+}
+
+/** The body with what is mended in its text when it is sent. */
+function asSent(body: JsonObject, receipt: Receipt): JsonObject {
+  const text = JSON.stringify(body);
+  const mended = mendText(text, receipt);
+  const value = mended === text ? body : parseJson(mended);
+  return isJsonObject(value) ? value : body;
 }

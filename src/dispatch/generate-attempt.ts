@@ -89,6 +89,7 @@ export class GenerateAttempt {
       access,
       signal,
       freshConnection,
+      receipt: context.receipt,
     });
   }
 

@@ -3,6 +3,7 @@
 import { inClientNames } from '../canonical/client-names.ts';
 import type { ThinkingMode } from '../canonical/effort.ts';
 import { GatewayError } from '../canonical/error.ts';
+import { mendText } from '../canonical/mend-text.ts';
 import type { Receipt } from '../canonical/receipt.ts';
 import type { CanonicalRequest, SignatureRecall } from '../canonical/request.ts';
 import type { JsonObject } from '../lib/json.ts';
@@ -42,7 +43,7 @@ export function createPreparer(preparation: Preparation): Preparer {
     const known = prepared.get(key);
     if (known !== undefined) return known;
     const body = prepare(preparation, lease, plan);
-    if (preparation.strict) refuseLosses(preparation.receipt);
+    if (preparation.strict) refuseLosses(preparation.receipt, [body.body]);
     prepared.set(key, body);
     return body;
   };
@@ -98,8 +99,9 @@ function createRecall({ keeper, clientKeyId }: Preparation): SignatureRecall {
   };
 }
 
-/** @throws GatewayError (invalid-request) when anything was noted. */
-export function refuseLosses(receipt: Receipt): void {
+/** @throws GatewayError (invalid-request) when anything was noted, or will be once the bodies are sent. */
+export function refuseLosses(receipt: Receipt, bodies: readonly JsonObject[]): void {
+  for (const body of bodies) mendText(JSON.stringify(body), receipt);
   if (receipt.entries.length === 0) return;
   const losses = receipt.entries.map(
     ({ path, action, reason }) => `${path} (${action}): ${reason}`,

@@ -115,6 +115,8 @@ export interface UpstreamCall {
   readonly signal: AbortSignal;
   /** True to use a new connection: the last one was lost before any byte of the answer. */
   readonly freshConnection?: boolean | undefined;
+  /** Told before anything is sent when the text of the body has to be mended. */
+  readonly receipt?: Receipt | undefined;
 }
 
 export interface UpstreamEmbedCall extends Omit<UpstreamCall, 'body' | 'stream'> {

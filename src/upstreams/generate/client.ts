@@ -1,6 +1,7 @@
 // Sends requests to one upstream over its own bounded pool of HTTP/1.1 connections.
 
 import { type Dispatcher, Pool } from 'undici';
+import type { Receipt } from '../../canonical/receipt.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { JsonObject } from '../../lib/json.ts';
 import { turn } from '../../lib/turn.ts';
@@ -32,6 +33,8 @@ export interface ClientRequest {
   /** Credential headers; the rest is always the same, and nothing of the client's is passed on. */
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: JsonObject | undefined;
+  /** Told when the text of the body has to be mended. */
+  readonly receipt?: Receipt | undefined;
   readonly signal: AbortSignal;
   readonly secrets: readonly string[];
   readonly freshConnection?: boolean | undefined;
@@ -111,7 +114,7 @@ export function createUpstreamClient(options: ClientOptions): UpstreamClient {
   };
 
   const dispatchOptions = (
-    { method, headers, body }: ClientRequest,
+    { method, headers, body, receipt }: ClientRequest,
     origin: string,
     path: string,
   ): Dispatcher.DispatchOptions => ({
@@ -125,7 +128,7 @@ export function createUpstreamClient(options: ClientOptions): UpstreamClient {
       'user-agent': options.userAgent,
       ...(body === undefined ? {} : { 'content-type': 'application/json' }),
     },
-    body: body === undefined ? null : encodeBody(body),
+    body: body === undefined ? null : encodeBody(body, receipt),
   });
 
   return {

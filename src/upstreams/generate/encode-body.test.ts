@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import type { JsonObject } from '../../lib/json.ts';
+import { createReceipt } from '../../canonical/receipt.ts';
+import { type JsonObject, parseJson } from '../../lib/json.ts';
 import { encodeBody } from './encode-body.ts';
 
 const base64 = (length: number): string => 'Ab+/'.repeat(length / 4);
@@ -64,4 +65,32 @@ test('whatever stands where media do goes out as JSON would write it', () => {
 test('keys such as __proto__ stay what they are beside a medium', () => {
   const text = `{"contents":[{"parts":[{"inlineData":{"data":"${base64(32_768)}","__proto__":{"a":1}},"__proto__":2}]}],"__proto__":[]}`;
   expect(encodeBody(JSON.parse(text)).toString()).toBe(text);
+});
+
+const FACE = '😀';
+const HALF = `cut ${FACE.slice(0, 1)}`;
+
+/** What is sent of a body with this part beside a long medium, and what the receipt says. */
+function sentPart(part: JsonObject) {
+  const receipt = createReceipt();
+  const medium = { inlineData: { data: base64(32_768) } };
+  const sent = encodeBody({ contents: [{ parts: [part, medium] }] }, receipt).toString();
+  const [content] = (parseJson(sent) as { contents: { parts: JsonObject[] }[] }).contents;
+  expect(content?.parts[1]).toEqual(medium);
+  return [content?.parts[0], receipt.entries.map(({ action, path }) => [action, path])];
+}
+
+test('halves of characters that stand alone go out as U+FFFD, and the receipt says so once', () => {
+  const note = [['repaired', 'body']];
+  const call = (text: string) => ({ functionCall: { name: 'f', args: { [text]: [text, 12] } } });
+  expect(sentPart({ text: HALF })).toEqual([{ text: 'cut \uFFFD' }, note]);
+  expect(sentPart({ text: FACE.slice(1) })).toEqual([{ text: '\uFFFD' }, note]);
+  expect(sentPart(call(HALF))).toEqual([call('cut \uFFFD'), note]);
+  expect(sentPart({ text: `\\${HALF}${FACE}"` })).toEqual([{ text: `\\cut \uFFFD${FACE}"` }, note]);
+});
+
+test('whole characters and what only looks like the escape of a half stay as they are', () => {
+  for (const text of [FACE, `${FACE}${FACE}`, '\\ud83d', '\\\\ud83d', '\\"\\ud83d', '\u0000\n']) {
+    expect(sentPart({ text })).toEqual([{ text }, []]);
+  }
 });

@@ -1,16 +1,21 @@
 // The bytes of a request body; media in it are copied as they are, not written as JSON once more.
 
 import { randomUUID } from 'node:crypto';
+import { mendText } from '../../canonical/mend-text.ts';
+import type { Receipt } from '../../canonical/receipt.ts';
 import { isDenseBase64 } from '../../lib/base64.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../lib/json.ts';
 
 /** Base64 as long as this is copied: `JSON.stringify` looks at each character for what it must escape. */
 const SHORTEST_COPIED = 32_768;
 
-/** Bytes, so that the text is encoded once: a string would be measured first and encoded while writing. */
-export function encodeBody(body: JsonObject): Buffer {
+/**
+ * Bytes, so that the text is encoded once: a string would be measured first and encoded while writing.
+ * What no UTF-8 can say is mended, and noted in the receipt.
+ */
+export function encodeBody(body: JsonObject, receipt?: Receipt): Buffer {
   const media = new MediaMarks();
-  const text = JSON.stringify(media.mark(body));
+  const text = mendText(JSON.stringify(media.mark(body)), receipt);
   if (media.copied.length > 0) return media.encode(text);
   return Buffer.from(text, encodingOf(pieceOf(text)));
 }

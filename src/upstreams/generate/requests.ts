@@ -32,6 +32,7 @@ export function modelRequest(
       ...profile.authQuery(access),
     }),
     body: placeProject(body, profile, access),
+    receipt: call.receipt,
     ...credentials(profile, access),
     signal,
     freshConnection: call.freshConnection,
