@@ -213,6 +213,19 @@ test('strict mode refuses half a character in the body, and a dry run shows what
   });
 });
 
+test('citations get their places in every translated answer, searched for or not', async () => {
+  const bench = benchOf(() => good);
+  const { createDecoder } = bench.upstream;
+  const places: unknown[] = [];
+  bench.upstream.createDecoder = (context) => {
+    places.push(context.placesCitations);
+    return createDecoder(context);
+  };
+  await bench.generate();
+  await bench.generate({ stream: true });
+  expect(places).toEqual([true, true]);
+});
+
 test('a preferred account that cannot be used is noted in the receipt, and the request goes on', async () => {
   const bench = benchOf(() => good);
   await bench.generate({}, { preferredAccount: 'nobody@example.org' });

@@ -162,23 +162,14 @@ export class GenerateAttempt {
       signatureFamily: prepared.signatureFamily,
       body: prepared.body,
       access: this.#access,
-      placesCitations: this.#placesCitations(),
+      // A search nobody asked for cites as well, and citations without a place mislead.
+      placesCitations: prepared.lane === 'translate',
       showsDrafts: prepared.lane === 'translate' && (call.canonical().imageDrafts ?? 0) > 0,
       callIdPrefix: call.callIdPrefix,
       createId: options.createId,
     });
     this.#decoder = decoder;
     return { frames, decoder, watch: this.#watch, missingUsage: this.#missingUsage };
-  }
-
-  /** Only answers that may be grounded need their whole text kept, and only to be translated. */
-  #placesCitations(): boolean {
-    const { call, prepared } = this.#input;
-    if (prepared.lane === 'relay') return false;
-    if (prepared.isSearchNamed) return true;
-    return call
-      .canonical()
-      .tools.some((tool) => tool.kind === 'web-search' || tool.kind === 'url-context');
   }
 
   #rules(receipt: Receipt): AnswerRules {
