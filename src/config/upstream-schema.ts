@@ -78,7 +78,8 @@ const UPSTREAM_SCHEMA = {
     quota_path: {
       ...TEXT,
       description:
-        'Path below the address of a `generic` upstream that answers with quota figures.',
+        'Path below the address of a `generic` upstream that answers with quota figures; `/v1beta/quota` ' +
+        'when absent. An upstream without it is asked once an hour.',
     },
     limits: {
       type: 'object',
