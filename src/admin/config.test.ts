@@ -179,6 +179,29 @@ test('a file that cannot be written is an error without its details', async () =
   expect(text).not.toContain('/secret/place');
 });
 
+test('an entry of the mapping is no longer than a model name may be', async () => {
+  expect((await patch('mapping', { ['n'.repeat(256)]: 'alpha-3-flash' })).status).toBe(200);
+  for (const entry of [{ [`${'n'.repeat(256)}*`]: 'm' }, { name: 'm'.repeat(257) }]) {
+    const { status, body } = await patch('mapping', entry);
+    expect([status, errorOf(body).field]).toEqual([400, 'proxy.custom_mapping']);
+    expect(errorOf(body).message).toContain('longer than 256 characters');
+  }
+});
+
+test('the external provider is not enabled without its key', async () => {
+  const refused = async (values: JsonObject) => {
+    const { status, body } = await patch('extprov', values);
+    return status === 400 && errorOf(body).field === 'proxy.extprov.api_key';
+  };
+  expect(await refused({ api_key: null })).toBe(true);
+  expect(await refused({ api_key: ' ' })).toBe(true);
+  expect(await refused({ enabled: false, api_key: null })).toBe(false);
+  expect(await refused({ enabled: true })).toBe(true);
+  expect(await refused({ dispatch_mode: 'fallback' })).toBe(false);
+  expect(await refused({ enabled: true, api_key: 'key-of-the-provider' })).toBe(false);
+  expect(await refused({ enabled: true, api_key: { isSet: true } })).toBe(false);
+});
+
 test('a preset replaces what another brought, and leaves what a person wrote or changed', async () => {
   const own = { mine: 'alpha-3-flash', 'gpt-4*': 'beta-opus-4-6-thinking' };
   await admin.call('POST', '/api/config/mapping/presets/default');

@@ -4,6 +4,7 @@ import type { XStatic } from 'typebox/schema';
 import { StoreError } from '../accounts/account-store.ts';
 import { GatewayError, invalidRequest } from '../canonical/error.ts';
 import { ConfigError } from '../config/config-error.ts';
+import { mergePatch } from '../config/file.ts';
 import { createJobQueue } from '../lib/job-queue.ts';
 import type { JsonObject } from '../lib/json.ts';
 import { PRESETS, presetPatch } from '../routing/presets.ts';
@@ -132,8 +133,9 @@ export function createConfigRoutes(options: ConfigOptions): readonly ApiRoute[] 
     inTurn(async () => {
       await config.reload();
       checkRevision(write(section), revision);
-      const patch = patchFor(readSection(section, config.raw()));
-      refusePatch(section, patch);
+      const values = readSection(section, config.raw());
+      const patch = patchFor(values);
+      refusePatch(section, patch, mergePatch(values, patch));
       const next = await foresee(config, section, patch);
       if (next !== undefined) refuseLockOut(door, caller, next);
       await update(config, section, patch);
@@ -254,10 +256,13 @@ async function update(
   }
 }
 
-/** @throws GatewayError for what no file may be changed to, whatever else it says */
-function refusePatch(section: ConfigSection, patch: JsonObject): void {
+/**
+ * @param values of the section as the patch makes them
+ * @throws GatewayError for what no file may be changed to, whatever else it says
+ */
+function refusePatch(section: ConfigSection, patch: JsonObject, values: JsonObject): void {
   refuseStrangers(section, patch);
-  refuseChange(section, patch);
+  refuseChange(section, patch, values);
   if (!holdsHiddenPassword(patch)) return;
   throw invalidRequest(
     section.name,

@@ -6,9 +6,16 @@ import type { ConfigSection } from './config-sections.ts';
 
 export const LEAST_PASSWORD_LENGTH = 8;
 
-/** @throws GatewayError naming the field; null, which takes a value out, is always good. */
-export function refuseChange({ name }: ConfigSection, patch: JsonObject): void {
+/** Longer keys match nothing: no model name is longer. */
+const LONGEST_NAME = 256;
+
+/**
+ * @param result the values of the section as they would be
+ * @throws GatewayError naming the field; null, which takes a value out, is nearly always good.
+ */
+export function refuseChange({ name }: ConfigSection, patch: JsonObject, result: JsonObject): void {
   if (name === 'mapping') refuseEntries(patch);
+  if (name === 'extprov') refuseKeyless(patch, result);
   if (name === 'auth') refusePassword(patch.admin_password);
 }
 
@@ -16,10 +23,25 @@ function refuseEntries(patch: JsonObject): void {
   for (const [name, target] of Object.entries(patch)) {
     if (typeof target !== 'string') continue;
     if (name.trim() === '') refuse('proxy.custom_mapping', 'an entry needs a name or a pattern');
+    if (name.length > LONGEST_NAME || target.length > LONGEST_NAME) {
+      const shown = `"${name.slice(0, 40)}…"`;
+      refuse(
+        'proxy.custom_mapping',
+        `the entry ${shown} is longer than ${LONGEST_NAME} characters`,
+      );
+    }
     if (target.trim() === '' || target.includes('*')) {
       refuse('proxy.custom_mapping', `"${name}" must go to the name of one model, without "*"`);
     }
   }
+}
+
+/** What else is changed of a provider that lacks its key is nobody's fault of now. */
+function refuseKeyless(patch: JsonObject, { enabled, api_key: key }: JsonObject): void {
+  const isAsked = patch.enabled === true || 'api_key' in patch;
+  const hasKey = typeof key === 'string' && key.trim() !== '';
+  if (!isAsked || enabled !== true || hasKey) return;
+  refuse('proxy.extprov.api_key', 'is needed while the external provider is enabled');
 }
 
 function refusePassword(password: unknown): void {

@@ -99,6 +99,11 @@ function warnOfUnused(settings: Settings, log: Logger): void {
   for (const [name, value] of Object.entries(unused)) {
     if (value !== undefined) log.warn({ name }, `${name} is set, but nothing uses it yet.`);
   }
+  const { enabled, apiKey = '' } = settings.externalProvider;
+  if (enabled && apiKey.trim() === '') {
+    const name = 'proxy.extprov.api_key';
+    log.warn({ name }, `${name} is missing: the external provider cannot be used without its key.`);
+  }
 }
 
 /** What the log itself cannot tell goes to the error output alone. */
