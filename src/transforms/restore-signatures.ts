@@ -1,7 +1,13 @@
 // Gives calls, thoughts, texts and media back the signatures their clients could not carry, and what those vouch for.
 
 import { askedBefore } from '../canonical/asked-before.ts';
+import {
+  type PlacedSignature,
+  type SignatureTrust,
+  trustAfterRefusal,
+} from '../canonical/refused-signatures.ts';
 import type {
+  CanonicalRequest,
   MediaPart,
   Part,
   Signature,
@@ -12,24 +18,67 @@ import type {
 import { once } from '../lib/once.ts';
 import { mapTurns, type Transform, type TransformContext } from './transform.ts';
 
-/** What the client returned wins; then what was remembered for its key; thoughts left unsigned go. */
-export const restoreSignatures: Transform = (request, context) =>
-  mapTurns(request, (turn, place) => {
+/**
+ * What the client returned wins; then what was remembered for its key; thoughts left unsigned go.
+ * After a refusal what the client returned damaged does not come back.
+ */
+export const restoreSignatures: Transform = (request, context) => {
+  const trust = trustOf(request, context);
+  return mapTurns(request, (turn, place) => {
     if (turn.role !== 'assistant') return turn;
     const asked = once(() => askedBefore(request.turns, place));
-    const parts = turn.parts
-      .map((part, index) => restore(part, { behind: turn.parts.slice(index + 1), asked }, context))
+    const trusted = turn.parts.map((part) => withoutRefused(part, { trust, context }));
+    const parts = trusted
+      .map((part, index) =>
+        restore(part, { behind: trusted.slice(index + 1), asked, trust }, context),
+      )
       .filter((part) => isSendable(part, context));
     if (parts.length === 0) return undefined;
     return parts.length === turn.parts.length && parts.every((part, i) => part === turn.parts[i])
       ? turn
       : { ...turn, parts };
   });
+};
+
+/** Undefined while the upstream refused nothing: all signatures are trusted then. */
+function trustOf(
+  { turns }: CanonicalRequest,
+  { signatures, recall }: TransformContext,
+): SignatureTrust | undefined {
+  if (signatures === 'carried') return undefined;
+  const parts = turns.flatMap((turn) => (turn.role === 'assistant' ? turn.parts : []));
+  return trustAfterRefusal(
+    parts.flatMap((part) => placedSignature(part) ?? []),
+    recall,
+  );
+}
+
+function placedSignature(part: Part): PlacedSignature | undefined {
+  if (!('signature' in part) || part.signature === undefined) return undefined;
+  const { value } = part.signature;
+  return part.kind === 'tool-call' ? { value, call: part } : { value };
+}
+
+function withoutRefused(
+  part: Part,
+  {
+    trust,
+    context,
+  }: { readonly trust: SignatureTrust | undefined; readonly context: TransformContext },
+): Part {
+  if (trust === undefined || !('signature' in part)) return part;
+  const placed = placedSignature(part);
+  if (placed === undefined || trust.keeps(placed)) return part;
+  const reason = 'The upstream refused the thought signatures of this conversation.';
+  context.receipt.add('dropped', 'messages', reason);
+  return { ...part, signature: undefined };
+}
 
 interface Surroundings {
   readonly behind: readonly Part[];
   /** What the turn answers. */
   readonly asked: () => string;
+  readonly trust: SignatureTrust | undefined;
 }
 
 function restore(part: Part, surroundings: Surroundings, context: TransformContext): Part {
@@ -41,9 +90,10 @@ function restore(part: Part, surroundings: Surroundings, context: TransformConte
 
 function restoreSignature(
   part: Part,
-  { behind, asked }: Surroundings,
+  { behind, asked, trust }: Surroundings,
   context: TransformContext,
 ): Part {
+  if (trust?.recalls === false) return part;
   if (!isSignable(part) || part.signature !== undefined) return part;
   const found = recallOf(part, asked, context);
   if (found === undefined || found.family !== context.capabilities.signatureFamily) return part;

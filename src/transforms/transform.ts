@@ -12,6 +12,8 @@ export interface TransformContext {
   readonly variant: ModelVariant;
   readonly thinkingMode: ThinkingMode;
   readonly recall: SignatureRecall;
+  /** `stripped` once the upstream refused a signature of this conversation. */
+  readonly signatures: 'carried' | 'stripped';
   readonly receipt: Receipt;
 }
 

@@ -59,7 +59,10 @@ export interface TokenCount {
 
 /** What becomes of the thought signatures of a conversation; the retries after a complaint change it. */
 export interface SignaturePlan {
-  /** `stripped` leaves every client-carried signature out (the one retry after a bad signature). */
+  /**
+   * `stripped` (the one retry after a bad signature) sends none that the client carried damaged, and
+   * what is remembered instead; none at all when nothing it carried was damaged.
+   */
   readonly signatures: 'carried' | 'stripped';
   /**
    * True once the upstream missed a signature: every step that lacks one gets the stand-in, also in

@@ -86,6 +86,7 @@ export function contextOf(change: Partial<TransformContext> = {}): TestContext {
       input: () => undefined,
       issued: () => undefined,
     },
+    signatures: 'carried',
     ...change,
     receipt,
   };

@@ -239,11 +239,6 @@ test('P001 unsigned first calls of the current turn get the stand-in where it is
   const standIn = 'skip_thought_signature_validator';
   expect(signatures(targetOf('alpha-3-flash'))).toEqual([standIn, 'S']);
   expect(signatures(targetOf('gemini-2.5-pro'))).toEqual(['S']);
-  expect(signatures(targetOf('alpha-3-flash', { signatures: 'stripped' }))).toEqual([
-    standIn,
-    standIn,
-  ]);
-  expect(signatures(targetOf('gemini-2.5-pro', { signatures: 'stripped' }))).toEqual([]);
   const missed = { standsIn: true };
   expect(signatures(targetOf('gemini-2.5-pro', missed))).toEqual([standIn, standIn, 'S']);
   expect(signatures(targetOf('alpha-3-flash', missed))).toEqual([standIn, standIn, 'S']);

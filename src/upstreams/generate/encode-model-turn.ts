@@ -50,7 +50,7 @@ class ModelTurn {
         break;
       case 'code':
       case 'code-result':
-        this.#addSigned(encodePlainPart(part, this.#context), this.#valueOf(part.signature));
+        this.#addSigned(encodePlainPart(part, this.#context), part.signature?.value);
         break;
       case 'server-tool-call':
       case 'server-tool-result':
@@ -78,7 +78,7 @@ class ModelTurn {
   }
 
   #addThinking(part: ThinkingPart): void {
-    const value = this.#valueOf(part.signature);
+    const value = part.signature?.value;
     const on = part.signature?.on ?? (part.text === '' ? 'tool-call' : 'thinking');
     if (value !== undefined && on !== 'thinking') this.#carried.set(on, value);
     if (part.text === '') return;
@@ -123,7 +123,7 @@ class ModelTurn {
     kind: SignedKind,
   ): string | undefined {
     const carried = this.#take(kind);
-    const own = this.#valueOf(part.signature);
+    const own = part.signature?.value;
     const on = part.signature?.on ?? kind;
     if (on === kind) return own ?? carried;
     if (own !== undefined) this.#carried.set(on, own);
@@ -134,13 +134,6 @@ class ModelTurn {
     const value = this.#carried.get(kind);
     this.#carried.delete(kind);
     return value;
-  }
-
-  #valueOf(signature: Signature | undefined): string | undefined {
-    if (signature === undefined) return undefined;
-    if (this.#context.target.signatures === 'carried') return signature.value;
-    this.#note('dropped', 'The upstream refused the thought signatures of this conversation.');
-    return undefined;
   }
 
   #note(action: 'dropped' | 'repaired', reason: string): void {

@@ -1,5 +1,11 @@
 // Fits the thought signatures of native contents to the upstream: its own, none, or the stand-in.
 
+import {
+  type PlacedSignature,
+  type SignatureTrust,
+  trustAfterRefusal,
+} from '../../canonical/refused-signatures.ts';
+import type { Signature } from '../../canonical/request.ts';
 import { readCarrier, SIGNATURE_SENTINEL } from '../../canonical/signature-carrier.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../lib/json.ts';
 import type { EncodeTarget, PatchTarget } from '../upstream.ts';
@@ -7,18 +13,27 @@ import { editFields, editItems } from './edits.ts';
 import { mergeContents } from './merge-contents.ts';
 import { patchResponses } from './patch-responses.ts';
 
+/** What each part is fitted by. */
+interface Fitting {
+  readonly target: PatchTarget;
+  /** Undefined while the upstream refused nothing: all signatures are trusted then. */
+  readonly trust: SignatureTrust | undefined;
+}
+
 /**
- * What the client returned wins, then what was remembered for its key, then the stand-in. Contents
- * that are one step are put together, also those between which only a lost signature stood, and
- * paired with their responses: these tell which calls belong to the turn in progress.
+ * What the client returned wins, then what was remembered for its key, then the stand-in; after a
+ * refusal what the client returned damaged does not come back. Contents that are one step are put
+ * together, also those between which only a lost signature stood, and paired with their responses:
+ * these tell which calls belong to the turn in progress.
  */
 export function patchSignatures(contents: JsonValue[], target: PatchTarget): JsonValue[] {
+  const fitting = { target, trust: trustOf(contents, target) };
   const carried = editItems(contents, (content) =>
-    editParts(content, (parts) => editItems(parts, (part) => fitSignature(part, target))),
+    editParts(content, (parts) => editItems(parts, (part) => fitSignature(part, fitting))),
   );
   const paired = patchResponses(mergeContents(carried), target);
   const fitted = editItems(paired, (content) =>
-    editParts(content, (parts) => editFirstCall(parts, (call) => recalled(call, target))),
+    editParts(content, (parts) => editFirstCall(parts, (call) => recalled(call, fitting))),
   );
   if (target.capabilities.unsignedCalls !== 'sentinel' && !target.standsIn) return fitted;
   const prompt = target.standsIn ? -1 : fitted.findLastIndex(isPrompt);
@@ -52,35 +67,68 @@ function isPrompt(content: JsonValue): boolean {
   return !parts.some((part) => isJsonObject(part) && part.functionResponse !== undefined);
 }
 
+function trustOf(contents: JsonValue[], target: PatchTarget): SignatureTrust | undefined {
+  if (target.signatures === 'carried') return undefined;
+  const parts = contents.flatMap((content) =>
+    isJsonObject(content) && Array.isArray(content.parts) ? content.parts : [],
+  );
+  return trustAfterRefusal(
+    parts.flatMap((part) => placedSignature(part, target) ?? []),
+    target.recall,
+  );
+}
+
+/** What the part carries of the upstream's own family. */
+function placedSignature(part: JsonValue, target: PatchTarget): PlacedSignature | undefined {
+  if (!isJsonObject(part) || typeof part.thoughtSignature !== 'string') return undefined;
+  const signature = readSignature(part.thoughtSignature, target);
+  if (signature?.family !== target.capabilities.signatureFamily) return undefined;
+  return { value: signature.value, call: callName(part) };
+}
+
 /** Undefined when a part said nothing beside a signature that cannot be sent. */
-function fitSignature(part: JsonValue, target: PatchTarget): JsonValue | undefined {
+function fitSignature(part: JsonValue, fitting: Fitting): JsonValue | undefined {
   if (!isJsonObject(part) || typeof part.thoughtSignature !== 'string') return part;
-  const thoughtSignature = acceptedSignature(part.thoughtSignature, target);
+  const thoughtSignature = acceptedSignature(part, part.thoughtSignature, fitting);
   if (thoughtSignature === undefined && part.text === '') return undefined;
   return editFields(part, { thoughtSignature });
 }
 
-/** Native answers carry bare values: whose they are is known only from when they were issued. */
-function acceptedSignature(value: string, target: PatchTarget): string | undefined {
-  const { capabilities, receipt, recall, signatures } = target;
-  const path = 'contents';
-  const signature = readCarrier(value);
+function acceptedSignature(
+  part: JsonObject,
+  carried: string,
+  { target, trust }: Fitting,
+): string | undefined {
+  const { capabilities, receipt } = target;
+  const signature = readSignature(carried, target);
   if (signature === undefined) {
-    return value !== '' && capabilities.unsignedCalls === 'sentinel' ? value : undefined;
+    return carried !== '' && capabilities.unsignedCalls === 'sentinel' ? carried : undefined;
   }
-  if (signatures === 'stripped') {
-    receipt.add(
-      'dropped',
-      path,
-      'The upstream refused the thought signatures of this conversation.',
-    );
+  const { value, family } = signature;
+  if (family !== capabilities.signatureFamily) {
+    const reason = `A thought signature of the ${family} family means nothing here.`;
+    receipt.add('dropped', 'contents', reason);
     return undefined;
   }
-  const issued = signature.family === undefined ? recall.issued(value) : undefined;
-  const family = signature.family ?? issued?.family ?? capabilities.signatureFamily;
-  if (family === capabilities.signatureFamily) return issued?.value ?? signature.value;
-  receipt.add('dropped', path, `A thought signature of the ${family} family means nothing here.`);
+  if (trust === undefined || trust.keeps({ value, call: callName(part) })) return value;
+  const reason = 'The upstream refused the thought signatures of this conversation.';
+  receipt.add('dropped', 'contents', reason);
   return undefined;
+}
+
+/**
+ * Native answers carry bare values: whose they are is known only from when they were issued, and so
+ * is how they were spelt.
+ */
+function readSignature(
+  carried: string,
+  { capabilities, recall }: PatchTarget,
+): Signature | undefined {
+  const signature = readCarrier(carried);
+  if (signature === undefined || signature.family !== undefined) return signature;
+  const { value, family = capabilities.signatureFamily } =
+    recall.issued(signature.value) ?? signature;
+  return { ...signature, value, family };
 }
 
 /** Only the first call of a step is checked, so only it is given what it lacks. */
@@ -99,16 +147,24 @@ function hasOwnSignature({ thoughtSignature }: JsonObject): boolean {
  * The call with the signature its client did not carry (some drop it, none drops the id), and with
  * the arguments that vouches for, where another protocol showed them repaired.
  */
-function recalled(part: JsonObject, target: PatchTarget): JsonObject {
-  const call = isJsonObject(part.functionCall) ? part.functionCall : {};
-  const { id, name, args } = call;
-  if (typeof id !== 'string' || typeof name !== 'string') return part;
-  const input = target.recall.input({ id, name }, isJsonObject(args) ? args : {});
-  const issued = input === undefined ? part : { ...part, functionCall: { ...call, args: input } };
-  if (target.signatures === 'stripped' || hasOwnSignature(part)) return issued;
-  const found = target.recall.call(id, name);
+function recalled(part: JsonObject, { target, trust }: Fitting): JsonObject {
+  const named = callName(part);
+  if (named === undefined || !isJsonObject(part.functionCall)) return part;
+  const { args } = part.functionCall;
+  const input = target.recall.input(named, isJsonObject(args) ? args : {});
+  const issued =
+    input === undefined ? part : { ...part, functionCall: { ...part.functionCall, args: input } };
+  if (trust?.recalls === false || hasOwnSignature(part)) return issued;
+  const found = target.recall.call(named.id, named.name);
   if (found === undefined || found.family !== target.capabilities.signatureFamily) return issued;
   return { ...issued, thoughtSignature: found.value };
+}
+
+/** Undefined for what is no call, and for a call nothing can be remembered of. */
+function callName({ functionCall }: JsonObject): PlacedSignature['call'] {
+  if (!isJsonObject(functionCall)) return undefined;
+  const { id, name } = functionCall;
+  return typeof id === 'string' && typeof name === 'string' ? { id, name } : undefined;
 }
 
 function standIn(part: JsonObject, { receipt }: EncodeTarget): JsonObject {

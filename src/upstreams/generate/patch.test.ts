@@ -529,3 +529,34 @@ test('P013 a remembered signature of another family, or one the upstream refused
   expect(sent(own, 'stripped')).not.toContain('OWN');
   expect(sent('other', 'carried')).not.toContain('OWN');
 });
+
+test('P014 after a refusal native calls get what was remembered for them, and keep what was issued', () => {
+  const { recall, capabilities } = targetOf('gemini-2.5-pro');
+  const family = capabilities.signatureFamily;
+  const model = (id: string, thoughtSignature: string) => ({
+    role: 'model',
+    parts: [{ functionCall: { id, name: 'w', args: {} }, thoughtSignature }],
+  });
+  const answer = (id: string) => ({
+    role: 'user',
+    parts: [{ functionResponse: { id, name: 'w', response: {} } }],
+  });
+  const sent = (first: string, second: string) => {
+    const target = targetOf('gemini-2.5-pro', {
+      signatures: 'stripped',
+      recall: {
+        ...recall,
+        call: (id) => ({ value: `OF${id}`, family }),
+        issued: (value: string) => (value.startsWith('OF') ? { value, family } : undefined),
+      },
+    });
+    const body = {
+      contents: [...contents, model('a', first), answer('a'), model('b', second), answer('b')],
+    };
+    const text = JSON.stringify(patch(body, target, gemini));
+    return [...text.matchAll(/"thoughtSignature":"([^"]*)"/g)].map((match) => match[1]);
+  };
+  expect(sent('OFa', 'OF')).toEqual(['OFa', 'OFb']);
+  expect(sent(`gw1:${family}:tool-call:dam`, 'AAAA')).toEqual(['OFa', 'OFb']);
+  expect(sent('OFa', 'OFb')).toEqual([]);
+});

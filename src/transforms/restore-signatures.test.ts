@@ -1,0 +1,79 @@
+import { expect, test } from 'vitest';
+import {
+  assistant,
+  call,
+  capabilitiesOf,
+  contextOf,
+  requestOf,
+  result,
+  user,
+} from '../../test/support/canonical.ts';
+import type { Part, Signature, ToolCallPart, Turn } from '../canonical/request.ts';
+import { applyTransforms } from './index.ts';
+
+const signed = (value: string): Signature => ({ value, family: 'alpha', on: 'tool-call' });
+
+/** Signatures that were issued for the calls `a` and `b`, and one for the text `said`. */
+const recall = {
+  ...contextOf().recall,
+  call: (id: string) => (id === 'a' || id === 'b' ? signed(`of-${id}`) : undefined),
+  content: (content: string) =>
+    content === 'said' ? ({ ...signed('of-said'), on: 'text' } as const) : undefined,
+  issued: (value: string) => (value.startsWith('of-') ? { value, family: 'alpha' } : undefined),
+};
+
+/** What goes upstream of a conversation one of whose signatures was refused. */
+const afterRefusal = (
+  turns: readonly Turn[],
+  context = contextOf({ recall, signatures: 'stripped' }),
+) =>
+  applyTransforms(requestOf({ turns }), context).turns.flatMap((turn) =>
+    turn.parts.flatMap((part) =>
+      'signature' in part ? [part.signature?.value] : part.kind === 'tool-call' ? [undefined] : [],
+    ),
+  );
+
+const conversation = (...calls: readonly ToolCallPart[]): Turn[] => [
+  user('go'),
+  ...calls.flatMap((part) => [assistant(part), user(result(part.id))]),
+];
+
+test('P014 what was remembered takes the place of a signature that came back damaged', () => {
+  const context = contextOf({ recall, signatures: 'stripped' });
+  expect(afterRefusal(conversation(call('a', signed('dam'))), context)).toEqual(['of-a']);
+  expect(context.receipt.entries).toMatchObject([{ action: 'dropped', path: 'messages' }]);
+});
+
+test('P014 the signatures beside the damaged one stay, those nobody remembers go', () => {
+  const calls = [call('a', signed('of-a')), call('b', signed('dam')), call('c', signed('unknown'))];
+  expect(afterRefusal(conversation(...calls))).toEqual(['of-a', 'of-b', undefined]);
+});
+
+test('P014 a genuine signature on the wrong call is replaced by its own', () => {
+  expect(afterRefusal(conversation(call('a', signed('of-b'))))).toEqual(['of-a']);
+});
+
+test('P013 where all are as they were issued, none is sent a second time', () => {
+  expect(afterRefusal(conversation(call('a', signed('of-a')), call('b')))).toEqual([
+    undefined,
+    undefined,
+  ]);
+});
+
+test('P014 a damaged signature of a text gives way to the remembered one', () => {
+  const said: Part = { kind: 'text', text: 'said', signature: { ...signed('dam'), on: 'text' } };
+  expect(afterRefusal([user('go'), assistant(said), user('on')])).toEqual(['of-said']);
+});
+
+test('P012 a model that refuses unsigned calls does not think once their signatures are gone', () => {
+  const context = contextOf({
+    recall,
+    signatures: 'stripped',
+    capabilities: capabilitiesOf({ unsignedCalls: 'refused' }),
+  });
+  const request = requestOf({
+    turns: conversation(call('a', signed('of-a'))),
+    reasoning: { amount: { kind: 'budget', tokens: 2048 } },
+  });
+  expect(applyTransforms(request, context).reasoning.amount).toEqual({ kind: 'off' });
+});
