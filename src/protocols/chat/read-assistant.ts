@@ -14,7 +14,6 @@ import {
   requireString,
   unknownWord,
 } from './fields.ts';
-import { noteUnreadFields } from './note-fields.ts';
 import { readArguments } from './read-arguments.ts';
 import { type ReadContext, readExtension } from './read-context.ts';
 import { readMediaUrl } from './read-media.ts';
@@ -32,23 +31,6 @@ export interface LegacyCalls {
   /** @throws GatewayError 400 when no such call waits for its result. */
   take(name: string, path: string): string;
 }
-
-const ASSISTANT_FIELDS = new Set([
-  'role',
-  'content',
-  'refusal',
-  'tool_calls',
-  'function_call',
-  'reasoning_content',
-  'reasoning',
-  'images',
-  'cache_control',
-  'extra_content',
-  // What answers of this protocol carry and SDKs hand back; the text already says it.
-  'annotations',
-  'parsed',
-  'reasoning_details',
-]);
 
 export function createLegacyCalls(): LegacyCalls {
   const waiting = new Map<string, string[]>();
@@ -73,7 +55,6 @@ export function createLegacyCalls(): LegacyCalls {
 /** Thoughts first, then content, then calls: the order in which the model produced them. @throws GatewayError 400 */
 export function readAssistantParts(message: JsonObject, assistant: AssistantContext): Part[] {
   const { path, context } = assistant;
-  noteUnreadFields(message, { known: ASSISTANT_FIELDS, path, context });
   const parts: Part[] = [];
   const thoughts = readThoughts(message);
   if (thoughts !== '') parts.push({ kind: 'thinking', text: thoughts });

@@ -11,7 +11,6 @@ import {
   requireString,
   unknownWord,
 } from './fields.ts';
-import { noteUnreadFields } from './note-fields.ts';
 import { createLegacyCalls, type LegacyCalls, readAssistantParts } from './read-assistant.ts';
 import type { ReadContext } from './read-context.ts';
 import { readContent, readTextContent } from './read-parts.ts';
@@ -22,10 +21,6 @@ export interface Conversation {
 }
 
 const ROLES = ['system', 'developer', 'user', 'assistant', 'tool', 'function'];
-
-const SYSTEM_FIELDS = new Set(['role', 'content', 'cache_control']);
-const USER_FIELDS = SYSTEM_FIELDS;
-const TOOL_FIELDS = new Set(['role', 'content', 'tool_call_id', 'name', 'cache_control']);
 
 /** Leading system and developer messages are the instructions; later ones keep their place. @throws GatewayError 400 */
 export function readMessages(body: JsonObject, context: ReadContext): Conversation {
@@ -59,10 +54,8 @@ function readMessage({ value, path, context, legacyCalls }: MessageInput): Turn 
   switch (role) {
     case 'system':
     case 'developer':
-      noteUnreadFields(message, { known: SYSTEM_FIELDS, path, context });
       return { role: 'system', parts: withHint(message, readSystem(message, path)) };
     case 'user':
-      noteUnreadFields(message, { known: USER_FIELDS, path, context });
       return { role: 'user', parts: withHint(message, readUser(message, path)) };
     case 'assistant':
       return {
@@ -70,7 +63,6 @@ function readMessage({ value, path, context, legacyCalls }: MessageInput): Turn 
         parts: readAssistantParts(message, { path, context, legacyCalls }),
       };
     case 'tool':
-      noteUnreadFields(message, { known: TOOL_FIELDS, path, context });
       return {
         role: 'user',
         parts: [readResult(message, path, requireString(message, 'tool_call_id', path))],

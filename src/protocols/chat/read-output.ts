@@ -13,37 +13,30 @@ import {
   unknownWord,
   wrongType,
 } from './fields.ts';
-import { noteUnreadFields } from './note-fields.ts';
-import type { ReadContext } from './read-context.ts';
 import { readSchema } from './read-tools.ts';
 
-const FORMAT_FIELDS = new Set(['type', 'json_schema']);
-const SCHEMA_FIELDS = new Set(['name', 'description', 'schema', 'strict']);
-
 /** @throws GatewayError 400 */
-export function readOutputFormat(body: JsonObject, context: ReadContext): OutputFormat {
+export function readOutputFormat(body: JsonObject): OutputFormat {
   const format = readObject(body, 'response_format');
   if (format === undefined) return { kind: 'text' };
   const path = 'response_format';
   const type = requireString(format, 'type', path);
-  noteUnreadFields(format, { known: FORMAT_FIELDS, path, context });
   switch (type) {
     case 'text':
       return { kind: 'text' };
     case 'json_object':
       return { kind: 'json' };
     case 'json_schema':
-      return readSchemaFormat(format, context);
+      return readSchemaFormat(format);
     default:
       throw unknownWord('response_format.type', ['text', 'json_object', 'json_schema']);
   }
 }
 
 /** The schema is optional in the protocol: without one any JSON will do. */
-function readSchemaFormat(format: JsonObject, context: ReadContext): OutputFormat {
+function readSchemaFormat(format: JsonObject): OutputFormat {
   const path = 'response_format.json_schema';
   const holder = requireObject(format, 'json_schema', 'response_format');
-  noteUnreadFields(holder, { known: SCHEMA_FIELDS, path, context });
   const name = readString(holder, 'name', path);
   const strict = readBoolean(holder, 'strict', path);
   const schema = readSchema(holder.schema, `${path}.schema`);

@@ -4,7 +4,8 @@ import type { JsonObject } from '../../lib/json.ts';
 import { canonical, notes } from './reading.test-support.ts';
 
 describe('reasoning', () => {
-  const cases: [JsonObject, CanonicalRequest['reasoning']][] = [
+  type Case = [JsonObject, CanonicalRequest['reasoning']];
+  const cases: Case[] = [
     [{}, { amount: { kind: 'unset' } }],
     [{ reasoning_effort: 'none' }, { amount: { kind: 'off' }, showThoughts: false }],
     [
@@ -28,6 +29,20 @@ describe('reasoning', () => {
     [
       { thinking: { type: 'enabled', budgetTokens: 2048 } },
       { amount: { kind: 'budget', tokens: 2048 }, showThoughts: true },
+    ],
+    ...['budget', 'thinkingBudget', 'maxTokens'].map(
+      (key): Case => [
+        { thinking: { type: 'enabled', [key]: 2048 } },
+        { amount: { kind: 'budget', tokens: 2048 }, showThoughts: true },
+      ],
+    ),
+    [
+      { reasoning: { budget_tokens: 4000 } },
+      { amount: { kind: 'budget', tokens: 4000 }, showThoughts: true },
+    ],
+    [
+      { thinking: { type: 'enabled', thinkingLevel: 'low' } },
+      { amount: { kind: 'effort', effort: 'low' }, showThoughts: true },
     ],
     [{ thinking: { type: 'disabled' } }, { amount: { kind: 'off' }, showThoughts: false }],
     [{ enable_thinking: true }, { amount: { kind: 'adaptive' }, showThoughts: true }],

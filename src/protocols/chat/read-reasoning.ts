@@ -2,7 +2,9 @@
 
 import { amountOfBudget, amountOfWord, EFFORTS } from '../../canonical/effort.ts';
 import { memberPath } from '../../canonical/field-reader.ts';
+import { objectShape } from '../../canonical/field-shapes.ts';
 import type { Reasoning, ReasoningAmount } from '../../canonical/request.ts';
+import { BUDGET_KEYS, LEVEL_KEYS, usedKey } from '../../canonical/thinking-words.ts';
 import type { JsonObject } from '../../lib/json.ts';
 import {
   readBoolean,
@@ -23,9 +25,22 @@ interface Wish {
 }
 
 const CONFIG_KEYS = new Set(['thinking_config', 'thinkingConfig']);
+const CONFIG = objectShape([
+  ...['thinking_budget', 'thinkingBudget', 'thinking_level', 'thinkingLevel'],
+  ...['include_thoughts', 'includeThoughts'],
+]);
+const CONFIG_SHAPE = objectShape([], { thinking_config: CONFIG, thinkingConfig: CONFIG });
+const LEVELS = ['effort', ...LEVEL_KEYS] as const;
+
 const OFF: ReasoningAmount = { kind: 'off' };
 const ADAPTIVE: ReasoningAmount = { kind: 'adaptive' };
 const UNSET: ReasoningAmount = { kind: 'unset' };
+
+/** The fields of the two objects that say how much to think. */
+export const REASONING_SHAPES = {
+  reasoning: objectShape(['enabled', 'exclude', 'summary', ...LEVELS, ...BUDGET_KEYS]),
+  thinking: objectShape(['type', ...LEVELS, ...BUDGET_KEYS]),
+};
 
 /**
  * Precedence: `reasoning_effort`, `reasoning`, `thinking`, the vendor's `thinking_config`,
@@ -60,17 +75,14 @@ function readEffortField(body: JsonObject): Wish | undefined {
   return amount === undefined ? undefined : { path, amount };
 }
 
-/** `{effort, max_tokens, enabled, exclude}`. */
+/** `{effort, max_tokens, enabled, exclude}`, or what other libraries call the first two. */
 function readReasoningObject(body: JsonObject): Wish | undefined {
   const path = 'reasoning';
   const reasoning = readObject(body, path);
   if (reasoning === undefined) return undefined;
-  const tokens = readNumberIn(reasoning.max_tokens, 'reasoning.max_tokens', {
-    min: 0,
-    integer: true,
-  });
+  const tokens = readBudget(reasoning, path);
   const enabled = readBoolean(reasoning, 'enabled', path);
-  const effort = readEffort(reasoning, 'effort', path);
+  const effort = readNamedLevel(reasoning, path);
   const isExcluded = readBoolean(reasoning, 'exclude', path) === true;
   const showThoughts = isExcluded ? false : undefined;
   if (enabled === false) return { path, amount: OFF };
@@ -78,22 +90,22 @@ function readReasoningObject(body: JsonObject): Wish | undefined {
   return { path, amount: effort ?? (enabled === true ? ADAPTIVE : UNSET), showThoughts };
 }
 
-/** `{type: enabled|disabled|adaptive|auto, budget_tokens}`; the AI SDK's options say `budgetTokens`. */
+/** `{type: enabled|disabled|adaptive|auto, budget_tokens}`, or what other libraries call the budget. */
 function readThinkingObject(body: JsonObject): Wish | undefined {
   const path = 'thinking';
   const thinking = readObject(body, path);
   if (thinking === undefined) return undefined;
   const type = requireString(thinking, 'type', path);
-  const key = (thinking.budget_tokens ?? null) === null ? 'budgetTokens' : 'budget_tokens';
-  const tokens = readNumberIn(thinking[key], memberPath(path, key), { min: 0, integer: true });
+  const tokens = readBudget(thinking, path);
+  const level = readNamedLevel(thinking, path) ?? ADAPTIVE;
   switch (type) {
     case 'disabled':
       return { path, amount: OFF };
     case 'enabled':
-      return { path, amount: tokens === undefined ? ADAPTIVE : amountOfBudget(tokens) };
+      return { path, amount: tokens === undefined ? level : amountOfBudget(tokens) };
     case 'adaptive':
     case 'auto':
-      return { path, amount: ADAPTIVE };
+      return { path, amount: level };
     default:
       throw unknownWord('thinking.type', ['enabled', 'disabled', 'adaptive', 'auto']);
   }
@@ -105,7 +117,7 @@ function readThinkingConfig(body: JsonObject, context: ReadContext): Wish | unde
     readExtension(readObject(body, 'extra_body'), 'extra_body', context) ??
     readExtension(body, '', context) ??
     bareConfig(body);
-  noteUnreadFields(extension.value, { known: CONFIG_KEYS, path: extension.path, context });
+  noteUnreadFields(extension.value, { known: CONFIG_SHAPE, path: extension.path, context });
   const config =
     readObject(extension.value, 'thinking_config', extension.path) ??
     readObject(extension.value, 'thinkingConfig', extension.path);
@@ -144,9 +156,22 @@ function readEnableThinking(body: JsonObject): Wish | undefined {
   return enabled === true ? { path, amount: ADAPTIVE } : undefined;
 }
 
+/** A number of tokens under any of the names it goes by. */
+export function readBudget(holder: JsonObject, path: string): number | undefined {
+  const key = usedKey(holder, BUDGET_KEYS);
+  if (key === undefined) return undefined;
+  return readNumberIn(holder[key], memberPath(path, key), { min: 0, integer: true });
+}
+
+/** A level under any of the names it goes by. */
+export function readNamedLevel(holder: JsonObject, path: string): ReasoningAmount | undefined {
+  const key = usedKey(holder, LEVELS);
+  return key === undefined ? undefined : readEffort(holder, key, path);
+}
+
 function readEffort(holder: JsonObject, key: string, parent: string): ReasoningAmount | undefined {
   const word = readString(holder, key, parent);
-  return word === undefined ? undefined : effortAmount(word, memberPath(parent, key));
+  return word === undefined ? undefined : effortAmount(word.toLowerCase(), memberPath(parent, key));
 }
 
 function effortAmount(word: string, path: string): ReasoningAmount {

@@ -147,3 +147,42 @@ test('receipts and errors of rules are named in the words of this client', () =>
   });
   expect(names({ functions: [{ name: 'w' }] })).toMatchObject({ tool_choice: 'function_call' });
 });
+
+test('unknown fields are told wherever they stand, known hints are not', () => {
+  const zz = 1;
+  const call = {
+    id: 'c',
+    index: 0,
+    type: 'function',
+    function: { name: 'w', arguments: '{}', zz },
+  };
+  expect(
+    notes({
+      stream_options: { include_usage: true, zz },
+      reasoning: { effort: 'low', zz },
+      thinking: { type: 'adaptive', zz },
+      tools: [{ type: 'function', function: { name: 'w' } }],
+      tool_choice: { type: 'function', function: { name: 'w', zz } },
+      messages: [
+        {
+          role: 'user',
+          content: [
+            { type: 'text', text: 'q', cache_control: { type: 'ephemeral' }, zz },
+            { type: 'image_url', image_url: { url: 'data:image/png;base64,iVBORw0KGgo=', zz } },
+          ],
+        },
+        { role: 'assistant', tool_calls: [call] },
+        { role: 'tool', tool_call_id: 'c', content: 'r' },
+      ],
+    }).toSorted(),
+  ).toEqual([
+    'dropped messages[0].content[0].zz',
+    'dropped messages[0].content[1].image_url.zz',
+    'dropped messages[1].tool_calls[0].function.zz',
+    'dropped reasoning.zz',
+    'dropped stream_options.zz',
+    'dropped thinking',
+    'dropped thinking.zz',
+    'dropped tool_choice.function.zz',
+  ]);
+});

@@ -1,6 +1,7 @@
 // Reads one chat completion request: the whole field list, strictly, into the canonical request.
 
 import { invalidRequest } from '../../canonical/error.ts';
+import { objectShape, saysNothing } from '../../canonical/field-shapes.ts';
 import { readImageOptions } from '../../canonical/image-options.ts';
 import { plainModelName } from '../../canonical/model-name.ts';
 import type { Receipt } from '../../canonical/receipt.ts';
@@ -18,11 +19,18 @@ import {
   unknownWord,
   wrongType,
 } from './fields.ts';
-import { noteUnreadFields, saysNothing } from './note-fields.ts';
+import {
+  CHOICE_SHAPE,
+  FORMAT_SHAPE,
+  MESSAGE_SHAPES,
+  SAFETY_SHAPE,
+  STREAM_OPTIONS_SHAPE,
+} from './message-shapes.ts';
+import { noteUnreadFields } from './note-fields.ts';
 import { createReadContext, type ReadContext } from './read-context.ts';
 import { readMessages } from './read-messages.ts';
 import { readModalities, readOutputFormat } from './read-output.ts';
-import { readReasoning } from './read-reasoning.ts';
+import { REASONING_SHAPES, readReasoning } from './read-reasoning.ts';
 import { readMaxTokens, readSafety, readSampling, readStops } from './read-sampling.ts';
 import { readToolChoice } from './read-tool-choice.ts';
 import { readTools } from './read-tools.ts';
@@ -36,19 +44,29 @@ export interface ChatRequest {
 }
 
 /** Fields that are read, or that only concern caching, bookkeeping and stored answers. */
-const KNOWN_FIELDS = new Set([
-  ...['model', 'messages', 'stream', 'stream_options', 'max_completion_tokens', 'max_tokens'],
-  ...['temperature', 'top_p', 'top_k', 'frequency_penalty', 'presence_penalty', 'seed', 'stop'],
-  ...['logprobs', 'top_logprobs', 'n', 'tools', 'tool_choice', 'parallel_tool_calls'],
-  ...['functions', 'function_call', 'response_format', 'modalities', 'web_search_options'],
-  ...['reasoning_effort', 'reasoningEffort', 'reasoning', 'thinking', 'enable_thinking'],
-  ...['thinking_budget', 'thinking_config', 'thinkingConfig'],
-  ...['extra_body', ...CHAT_EXTENSION_KEYS, 'safety_settings', 'size', 'quality', 'imageSize'],
-  ...['user', 'metadata', 'safety_identifier', 'prompt_cache_key', 'prompt_cache_options'],
-  ...['prompt_cache_retention', 'verbosity', 'service_tier'],
-]);
+const KNOWN_FIELDS = objectShape(
+  [
+    ...['model', 'stream', 'max_completion_tokens', 'max_tokens', 'temperature', 'top_p', 'top_k'],
+    ...['frequency_penalty', 'presence_penalty', 'seed', 'stop', 'logprobs', 'top_logprobs', 'n'],
+    ...['tools', 'parallel_tool_calls', 'functions', 'modalities', 'web_search_options'],
+    ...['reasoning_effort', 'reasoningEffort', 'enable_thinking', 'thinking_budget'],
+    ...['thinking_config', 'thinkingConfig', 'extra_body', ...CHAT_EXTENSION_KEYS],
+    ...['size', 'quality', 'imageSize', 'user', 'metadata', 'safety_identifier'],
+    ...['prompt_cache_key', 'prompt_cache_options', 'prompt_cache_retention', 'verbosity'],
+    ...['service_tier'],
+  ],
+  {
+    messages: MESSAGE_SHAPES,
+    stream_options: STREAM_OPTIONS_SHAPE,
+    tool_choice: CHOICE_SHAPE,
+    function_call: CHOICE_SHAPE,
+    response_format: FORMAT_SHAPE,
+    safety_settings: SAFETY_SHAPE,
+    ...REASONING_SHAPES,
+  },
+);
 
-const EXTENSION_KEYS: ReadonlySet<string> = new Set(CHAT_EXTENSION_KEYS);
+const EXTENSION_KEYS = objectShape(CHAT_EXTENSION_KEYS);
 
 /** Values that ask for what happens anyway. */
 const DEFAULT_WORDS = new Set(['auto', 'default', 'medium']);
@@ -114,7 +132,7 @@ function readCanonical(body: JsonObject, context: ReadContext): CanonicalRequest
     stopSequences: readStops(body, context),
     choices: readNumberIn(body.n, 'n', { min: 1, max: 128, integer: true }) ?? 1,
     reasoning,
-    outputFormat: readOutputFormat(body, context),
+    outputFormat: readOutputFormat(body),
     outputModalities,
     image,
     safety: readSafety(body),

@@ -2,6 +2,7 @@
 
 import { invalidRequest } from '../../canonical/error.ts';
 import { memberPath } from '../../canonical/field-reader.ts';
+import { objectShape } from '../../canonical/field-shapes.ts';
 import type { FreeformTool, FunctionTool, Tool } from '../../canonical/request.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../lib/json.ts';
 import { CHAT_SEARCH_WORDS } from '../../wire/chat.ts';
@@ -18,10 +19,12 @@ import {
 import { noteUnreadFields } from './note-fields.ts';
 import type { ReadContext } from './read-context.ts';
 
-const TOOL_FIELDS = new Set(['type', 'function', 'custom', 'cache_control']);
-const FUNCTION_FIELDS = new Set(['name', 'description', 'parameters', 'strict', 'cache_control']);
-const FLAT_FIELDS = new Set([...FUNCTION_FIELDS, 'type', 'input_schema']);
-const SEARCH_FIELDS = new Set(['type', ...CHAT_SEARCH_WORDS]);
+const TOOL_FIELDS = objectShape(['type', 'function', 'custom', 'cache_control']);
+const FUNCTION_FIELDS = objectShape([
+  ...['name', 'description', 'parameters', 'input_schema', 'strict', 'cache_control', 'type'],
+]);
+const NOTHING = objectShape([]);
+const SEARCH_FIELDS = objectShape(['type', ...CHAT_SEARCH_WORDS]);
 /** The real service takes less; names the upstream refuses are sent under another one. */
 const TOOL_NAME = /^[^\p{Cc}\p{Cs}]{1,128}$/u;
 
@@ -40,7 +43,7 @@ export function readTools(body: JsonObject, context: ReadContext): readonly Tool
   const search = readObject(body, 'web_search_options');
   const hasSearch = tools.some((tool) => tool.kind === 'web-search');
   if (search !== undefined) {
-    noteUnreadFields(search, { known: new Set(), path: 'web_search_options', context });
+    noteUnreadFields(search, { known: NOTHING, path: 'web_search_options', context });
     if (!hasSearch) tools.push({ kind: 'web-search', path: 'web_search_options' });
   }
   return tools;
@@ -91,7 +94,7 @@ function readFunction(
 ): FunctionTool | undefined {
   const name = readName(holder, path, context);
   if (name === undefined) return undefined;
-  noteUnreadFields(holder, { known: FLAT_FIELDS, path, context });
+  noteUnreadFields(holder, { known: FUNCTION_FIELDS, path, context });
   const description = readString(holder, 'description', path);
   const parametersPath = memberPath(path, schemaKeyOf(holder));
   const parameters = readSchema(holder[schemaKeyOf(holder)], parametersPath);

@@ -2,9 +2,9 @@
 
 import { invalidRequest } from '../../canonical/error.ts';
 import { memberPath } from '../../canonical/field-reader.ts';
+import { saysNothing } from '../../canonical/field-shapes.ts';
 import { isJsonObject, type JsonObject } from '../../lib/json.ts';
 import { CHAT_EXTENSION_KEYS } from '../../wire/vocabulary.ts';
-import { saysNothing } from './note-fields.ts';
 
 const CACHE_KEYS = ['cached_content', 'cachedContent'] as const;
 

@@ -7,6 +7,7 @@ import {
   type NumberFault,
   type NumberRange,
 } from '../../canonical/field-reader.ts';
+import { noteUnknownFields, type Shape } from '../../canonical/field-shapes.ts';
 import type { Receipt, ReceiptAction } from '../../canonical/receipt.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../lib/json.ts';
 
@@ -49,6 +50,16 @@ export function note(
   entry: { readonly path: string; readonly reason: string },
 ): void {
   receipt.add(action, bracketPath(entry.path), entry.reason);
+}
+
+/** Tells every field of `scope` that its shape does not have, at any depth. */
+export function noteUnknown(scope: Scope, shape: Shape, receipt: Receipt): void {
+  const reason = 'The gateway has no counterpart for this field.';
+  noteUnknownFields(scope.value, {
+    shape,
+    path: bracketPath(scope.path),
+    note: (path) => receipt.add('dropped', path, reason),
+  });
 }
 
 /** The value of a field; null counts as absent, as it does for the real service's optional fields. */

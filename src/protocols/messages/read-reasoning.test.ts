@@ -17,6 +17,16 @@ const cases: readonly (readonly [string, JsonObject, JsonObject])[] = [
     { amount: { kind: 'budget', tokens: 4096 }, showThoughts: true },
   ],
   [
+    'P021 a budget in the word of a client library',
+    { thinking: { type: 'enabled', thinkingBudget: 5000 } },
+    { amount: { kind: 'budget', tokens: 5000 }, showThoughts: true },
+  ],
+  [
+    'P021 a level instead of a budget',
+    { thinking: { type: 'enabled', thinkingLevel: 'LOW' } },
+    { amount: effort('low'), showThoughts: true },
+  ],
+  [
     'V031 adaptive',
     { thinking: { type: 'adaptive' } },
     { amount: { kind: 'adaptive' }, showThoughts: true },

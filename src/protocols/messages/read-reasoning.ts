@@ -1,7 +1,9 @@
 // Reads how much the model shall think, what of it the client wants to see, and the shape of the answer.
 
+import { amountOfWord } from '../../canonical/effort.ts';
 import type { Receipt } from '../../canonical/receipt.ts';
 import type { Effort, OutputFormat, Reasoning, ReasoningAmount } from '../../canonical/request.ts';
+import { BUDGET_KEYS, LEVEL_KEYS, usedKey } from '../../canonical/thinking-words.ts';
 import {
   fieldAt,
   note,
@@ -14,6 +16,7 @@ import {
   type Scope,
   tagOf,
   unknownTag,
+  unknownWord,
 } from './fields.ts';
 
 const EFFORTS = ['low', 'medium', 'high', 'xhigh', 'max'] as const;
@@ -52,7 +55,7 @@ export function readReasoning(
   const thinkingEffort = thinking === undefined ? undefined : readEffort(thinking);
   const effort = turnEffort ?? configEffort ?? thinkingEffort;
   const byEffort: ReasoningAmount | undefined =
-    effort === undefined ? undefined : { kind: 'effort', effort };
+    effort === undefined ? thinking && readLevel(thinking) : { kind: 'effort', effort };
   if (thinking === undefined) return { amount: byEffort ?? { kind: 'unset' } };
   noteDisplay(thinking, receipt);
   switch (tagOf(thinking)) {
@@ -77,11 +80,20 @@ export function readReasoning(
   }
 }
 
-/** `budget_tokens`; the AI SDK's options, which some clients send as they are, say `budgetTokens`. */
+/** `budget_tokens`, or what the options of client libraries call it. */
 function readBudget(thinking: Scope): number | undefined {
-  const isOfficial = fieldAt(thinking, 'budget_tokens') !== undefined;
-  const key = isOfficial ? 'budget_tokens' : 'budgetTokens';
-  return optionalIntegerAt(thinking, key, { min: MIN_BUDGET });
+  const key = usedKey(thinking.value, BUDGET_KEYS);
+  return key === undefined ? undefined : optionalIntegerAt(thinking, key, { min: MIN_BUDGET });
+}
+
+/** A level in the words of other protocols, which client libraries send as they are. */
+function readLevel(thinking: Scope): ReasoningAmount | undefined {
+  const key = usedKey(thinking.value, LEVEL_KEYS);
+  const word = key && optionalStringAt(thinking, key);
+  if (key === undefined || word === undefined) return undefined;
+  const amount = amountOfWord(word.toLowerCase());
+  if (amount === undefined) throw unknownWord(pathOf(thinking, key), EFFORTS);
+  return amount;
 }
 
 /** `output_config.format`, or `output_format` as older betas wrote it. */

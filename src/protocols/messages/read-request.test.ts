@@ -372,3 +372,40 @@ test('receipts and errors of rules are named in the words of this protocol', () 
     response_format: 'output_config.format',
   });
 });
+
+test('unknown fields are told wherever they stand, known hints are not', () => {
+  const { receipt } = read({
+    system: [{ type: 'text', text: 's', zz: 1, cache_control: { type: 'ephemeral' } }],
+    thinking: { type: 'adaptive', zz: 1 },
+    output_config: { format: { type: 'json_schema', schema: { zz: 1 }, zz: 1 } },
+    tools: [
+      { name: 'w', input_schema: { type: 'object', zz: 1 }, defer_loading: true, zz: 1 },
+      { type: 'web_search_20250305', name: 'web_search', external_web_access: true },
+    ],
+    tool_choice: { type: 'auto', zz: 1 },
+    messages: [
+      { role: 'user', content: 'go', zz: 1 },
+      {
+        role: 'assistant',
+        content: [{ type: 'tool_use', id: 't', name: 'w', input: { zz: 1 }, caller: {}, zz: 1 }],
+      },
+      {
+        role: 'user',
+        content: [
+          { type: 'tool_result', tool_use_id: 't', content: [{ type: 'text', text: 'r', zz: 1 }] },
+        ],
+      },
+    ],
+  });
+  expect(receipt.toSorted()).toEqual([
+    'dropped messages[0].zz',
+    'dropped messages[1].content[0].zz',
+    'dropped messages[2].content[0].content[0].zz',
+    'dropped output_config.format.zz',
+    'dropped system[0].zz',
+    'dropped thinking.zz',
+    'dropped tool_choice.zz',
+    'dropped tools[0].zz',
+    'dropped tools[1].external_web_access',
+  ]);
+});

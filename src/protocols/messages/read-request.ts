@@ -5,12 +5,14 @@ import { readImageOptions } from '../../canonical/image-options.ts';
 import { plainModelName } from '../../canonical/model-name.ts';
 import type { Receipt } from '../../canonical/receipt.ts';
 import type { CanonicalRequest, Sampling, Turn } from '../../canonical/request.ts';
+import { BODY_SHAPE } from './body-shape.ts';
 import { clientNamesOf } from './client-names.ts';
 import {
   fieldError,
   missing,
   nonEmptyStringAt,
   note,
+  noteUnknown,
   optionalArrayAt,
   optionalBooleanAt,
   optionalIntegerAt,
@@ -44,14 +46,6 @@ interface CallHead {
 
 /** The protocol names no limit; each one costs a search of the whole answer. */
 const MAX_STOP_SEQUENCES = 64;
-
-/** What is read, and hints on caching, trimming and delivery, without which no answer changes. */
-const KNOWN_FIELDS: ReadonlySet<string> = new Set([
-  ...['model', 'max_tokens', 'messages', 'system', 'stream', 'stop_sequences', 'metadata'],
-  ...['temperature', 'top_p', 'top_k', 'tools', 'tool_choice', 'thinking', 'thread'],
-  ...['output_config', 'output_format', 'mcp_servers', 'size', 'quality', 'imageSize', 'betas'],
-  ...['service_tier', 'speed', 'cache_control', 'container', 'context_management', 'diagnostics'],
-]);
 
 /**
  * Checks everything outside the conversation.
@@ -176,9 +170,7 @@ function refuseThreads(body: Scope): void {
 
 function noteUnsupported(body: Scope, receipt: Receipt): void {
   const reason = 'The gateway has no counterpart for this field.';
-  for (const key of Object.keys(body.value)) {
-    if (!KNOWN_FIELDS.has(key) && isSet(body, key)) note(receipt, 'dropped', { path: key, reason });
-  }
+  noteUnknown(body, BODY_SHAPE, receipt);
   if (body.value.speed === 'fast') note(receipt, 'dropped', { path: 'speed', reason });
   if (isSet(body, 'service_tier') && body.value.service_tier !== 'auto') {
     note(receipt, 'dropped', { path: 'service_tier', reason });

@@ -2,6 +2,7 @@
 
 import type { Receipt } from '../../canonical/receipt.ts';
 import type { FunctionTool, Tool, ToolChoice } from '../../canonical/request.ts';
+import { toolShapeOf } from './body-shape.ts';
 import {
   asScope,
   bracketPath,
@@ -9,6 +10,7 @@ import {
   listWords,
   nonEmptyStringAt,
   note,
+  noteUnknown,
   objectAt,
   optionalArrayAt,
   optionalBooleanAt,
@@ -74,6 +76,7 @@ function readTool(scope: Scope, receipt: Receipt): NamedTool {
   if (kind === undefined && type !== 'custom') {
     throw unknownTag(scope, `${listWords(['custom', ...TOOL_KINDS])} with its date`);
   }
+  noteUnknown(scope, toolShapeOf(type), receipt);
   const name = nonEmptyStringAt(scope, 'name');
   const tool =
     kind === undefined

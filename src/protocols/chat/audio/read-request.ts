@@ -1,6 +1,7 @@
 // Reads transcription requests: one sound file, what is known of it, and the form of the answer.
 
 import { GatewayError, invalidRequest } from '../../../canonical/error.ts';
+import { objectShape } from '../../../canonical/field-shapes.ts';
 import { sniffMediaType, spellMediaType } from '../../../canonical/media-type.ts';
 import { plainModelName } from '../../../canonical/model-name.ts';
 import type { Receipt } from '../../../canonical/receipt.ts';
@@ -51,7 +52,7 @@ const TYPES = new Map([
   ['webm', 'audio/webm'],
 ]);
 
-const KNOWN_FIELDS = new Set([
+const KNOWN_FIELDS = objectShape([
   ...['model', 'file', 'language', 'prompt', 'response_format', 'temperature', 'stream'],
   ...['timestamp_granularities', 'chunking_strategy', 'user'],
 ]);

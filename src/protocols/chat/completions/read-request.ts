@@ -1,6 +1,7 @@
 // Reads one text completion request: each prompt becomes a conversation of one question.
 
 import { invalidRequest } from '../../../canonical/error.ts';
+import { objectShape } from '../../../canonical/field-shapes.ts';
 import { plainModelName } from '../../../canonical/model-name.ts';
 import type { Receipt } from '../../../canonical/receipt.ts';
 import type { CanonicalRequest, TextPart } from '../../../canonical/request.ts';
@@ -35,7 +36,7 @@ export interface CompletionSettings {
   readonly includeUsage: boolean;
 }
 
-const KNOWN_FIELDS = new Set([
+const KNOWN_FIELDS = objectShape([
   ...['model', 'prompt', 'max_tokens', 'suffix', 'echo', 'n', 'best_of', 'logprobs', 'stop'],
   ...['stream', 'stream_options', 'temperature', 'top_p', 'presence_penalty'],
   ...['frequency_penalty', 'seed', 'user'],

@@ -2,6 +2,7 @@
 
 import type { EmbedInput } from '../../../canonical/embedding.ts';
 import { invalidRequest } from '../../../canonical/error.ts';
+import { objectShape } from '../../../canonical/field-shapes.ts';
 import { plainModelName } from '../../../canonical/model-name.ts';
 import type { Receipt } from '../../../canonical/receipt.ts';
 import type { JsonObject, JsonValue } from '../../../lib/json.ts';
@@ -18,7 +19,7 @@ export interface EmbeddingRequest {
 const VECTOR_FORMS = ['float', 'base64'] as const;
 export type VectorForm = (typeof VECTOR_FORMS)[number];
 
-const KNOWN_FIELDS = new Set(['input', 'model', 'dimensions', 'encoding_format', 'user']);
+const KNOWN_FIELDS = objectShape(['input', 'model', 'dimensions', 'encoding_format', 'user']);
 
 /** The API's own limit (`openai` resources/embeddings.d.ts, `input`). */
 const MOST_INPUTS = 2048;

@@ -1,6 +1,7 @@
 // Reads image requests: a prompt to draw from, or pictures to change, with count, ratio and size class.
 
 import { invalidRequest } from '../../../canonical/error.ts';
+import { objectShape } from '../../../canonical/field-shapes.ts';
 import { readImageOptions } from '../../../canonical/image-options.ts';
 import { plainModelName } from '../../../canonical/model-name.ts';
 import type { Receipt } from '../../../canonical/receipt.ts';
@@ -30,7 +31,7 @@ export interface ImageSettings {
   readonly drafts: number;
 }
 
-const KNOWN_FIELDS = new Set([
+const KNOWN_FIELDS = objectShape([
   ...['model', 'prompt', 'n', 'size', 'quality', 'imageSize', 'response_format', 'stream'],
   ...['user', 'safety_identifier', 'image', 'images', 'mask', 'partial_images', 'moderation'],
 ]);

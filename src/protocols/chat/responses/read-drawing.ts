@@ -1,5 +1,6 @@
 // Reads the tool `image_generation`: a model that draws needs no tool, but takes its settings.
 
+import { objectShape } from '../../../canonical/field-shapes.ts';
 import { readImageOptions } from '../../../canonical/image-options.ts';
 import type { CanonicalRequest } from '../../../canonical/request.ts';
 import { readNumberIn, readString, unknownWord } from '../fields.ts';
@@ -7,7 +8,7 @@ import { noteUnreadFields } from '../note-fields.ts';
 import type { ResponsesContext } from './responses-context.ts';
 
 /** Source: `openai` resources/responses, `Tool.ImageGeneration`. */
-const KNOWN = new Set(['type', 'size', 'quality', 'partial_images', 'action']);
+const KNOWN = objectShape(['type', 'size', 'quality', 'partial_images', 'action']);
 /** Values of fields without a counterpart that ask for what happens anyway. */
 const DEFAULTS = new Set(['auto', 'png', 'opaque', 'low']);
 const MOST_DRAFTS = 3;

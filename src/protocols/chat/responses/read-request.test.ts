@@ -362,8 +362,8 @@ test('what the answer is for belongs to its schema; what its format cannot say i
   const { canonical, notes } = read({ input: 'x', text: { format, tone: 'dry' } });
   expect(canonical.outputFormat).toMatchObject({ schema: { description: 'A city.' } });
   expect(notes.map(({ action, path }) => [action, path])).toEqual([
-    ['dropped', 'text.tone'],
     ['dropped', 'text.format.max'],
+    ['dropped', 'text.tone'],
   ]);
 });
 
@@ -398,4 +398,38 @@ test('what is refused in a part is named in the words of this surface', () => {
   expect(ask({ type: 'input_file', file_url: 'http://127.0.0.1/a.pdf' })).toThrow(
     /input\[0\]\.content\[0\]\.file_url/,
   );
+});
+
+test('unknown fields are told wherever they stand, names and states of items are not', () => {
+  const zz = 1;
+  const { notes } = read({
+    reasoning: { effort: 'low', zz },
+    tools: [{ type: 'function', name: 'w' }],
+    tool_choice: { type: 'function', name: 'w', zz },
+    input: [
+      { role: 'user', content: [{ type: 'input_text', text: 'q', zz }] },
+      { type: 'reasoning', id: 'rs_1', status: 'completed', summary: [], zz },
+      { type: 'function_call', id: 'fc_1', call_id: 'c', name: 'w', arguments: '{}', zz },
+      {
+        type: 'function_call_output',
+        call_id: 'c',
+        output: [{ type: 'input_text', text: 'r', zz }],
+      },
+    ],
+  });
+  expect(notes.map(({ path }) => path).toSorted()).toEqual([
+    'input[0].content[0].zz',
+    'input[1].zz',
+    'input[2].zz',
+    'input[3].output[0].zz',
+    'reasoning.zz',
+    'tool_choice.zz',
+  ]);
+});
+
+test('P021 a budget is read under the names other libraries give it', () => {
+  const amountOf = (reasoning: JsonObject) =>
+    read({ input: 'x', reasoning }).canonical.reasoning.amount;
+  expect(amountOf({ max_tokens: 4000 })).toEqual({ kind: 'budget', tokens: 4000 });
+  expect(amountOf({ thinkingLevel: 'LOW' })).toEqual({ kind: 'effort', effort: 'low' });
 });

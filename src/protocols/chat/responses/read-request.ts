@@ -1,11 +1,13 @@
 // Reads one Responses request: the whole field list, strictly, into the canonical request.
 
 import type { ClientNames } from '../../../canonical/client-names.ts';
-import { amountOfWord, EFFORTS } from '../../../canonical/effort.ts';
+import { amountOfBudget } from '../../../canonical/effort.ts';
 import { invalidRequest } from '../../../canonical/error.ts';
+import { objectShape } from '../../../canonical/field-shapes.ts';
 import { plainModelName } from '../../../canonical/model-name.ts';
 import type { Receipt } from '../../../canonical/receipt.ts';
 import type { CanonicalRequest, OutputFormat, Reasoning } from '../../../canonical/request.ts';
+import { BUDGET_KEYS, LEVEL_KEYS } from '../../../canonical/thinking-words.ts';
 import type { JsonObject } from '../../../lib/json.ts';
 import type { EarlierItems } from '../../protocol.ts';
 import {
@@ -19,13 +21,16 @@ import {
   unknownWord,
   wrongType,
 } from '../fields.ts';
+import { CHOICE_SHAPE, STREAM_OPTIONS_SHAPE } from '../message-shapes.ts';
 import { noteUnreadFields } from '../note-fields.ts';
 import { createReadContext } from '../read-context.ts';
 import { describeSchema } from '../read-output.ts';
+import { readBudget, readNamedLevel } from '../read-reasoning.ts';
 import { readSchema } from '../read-tools.ts';
 import { refuseCachedContent } from '../refuse-cached-content.ts';
 import { readConversationId } from './earlier.ts';
 import { NOTHING_EARLIER } from './earlier-chain.ts';
+import { ITEM_SHAPES } from './item-shapes.ts';
 import { readMetadata } from './metadata.ts';
 import { readDrawing } from './read-drawing.ts';
 import { readInput } from './read-input.ts';
@@ -43,17 +48,27 @@ export interface ResponsesRequest {
 }
 
 /** Fields that are read, or that only concern bookkeeping, caching and stored answers. */
-const KNOWN_FIELDS = new Set([
-  ...['model', 'input', 'instructions', 'tools', 'tool_choice', 'parallel_tool_calls'],
-  ...['reasoning', 'text', 'include', 'store', 'previous_response_id', 'conversation', 'stream'],
-  ...['stream_options', 'max_output_tokens', 'temperature', 'top_p', 'top_logprobs', 'metadata'],
-  ...['user', 'safety_identifier', 'prompt_cache_key', 'prompt_cache_options', 'service_tier'],
-  ...['prompt_cache_retention', 'client_metadata', 'truncation', 'background', 'prompt'],
-  ...['max_tool_calls'],
-]);
-
-const TEXT_FIELDS = new Set(['format', 'verbosity']);
-const FORMAT_FIELDS = new Set(['type', 'name', 'description', 'schema', 'strict']);
+const KNOWN_FIELDS = objectShape(
+  [
+    ...['model', 'tools', 'parallel_tool_calls', 'include', 'store', 'previous_response_id'],
+    ...['conversation', 'stream', 'max_output_tokens', 'temperature', 'top_p', 'top_logprobs'],
+    ...['metadata', 'user', 'safety_identifier', 'prompt_cache_key', 'prompt_cache_options'],
+    ...['service_tier', 'prompt_cache_retention', 'client_metadata', 'truncation', 'background'],
+    ...['prompt', 'max_tool_calls'],
+  ],
+  {
+    input: ITEM_SHAPES,
+    instructions: ITEM_SHAPES,
+    tool_choice: CHOICE_SHAPE,
+    stream_options: STREAM_OPTIONS_SHAPE,
+    reasoning: objectShape([
+      ...['effort', 'summary', 'generate_summary', 'context', ...BUDGET_KEYS, ...LEVEL_KEYS],
+    ]),
+    text: objectShape(['verbosity'], {
+      format: objectShape(['type', 'name', 'description', 'schema', 'strict']),
+    }),
+  },
+);
 
 const NAMES: ClientNames = {
   system: 'instructions',
@@ -203,15 +218,13 @@ function readInclude(body: JsonObject): ReadonlySet<string> {
 /** Thoughts are shown to those who wish for a summary; others think unseen. */
 function readReasoning(body: JsonObject, context: ResponsesContext): Reasoning {
   const reasoning = readObject(body, 'reasoning') ?? {};
-  const known = new Set(['effort', 'summary', 'generate_summary', 'context']);
-  noteUnreadFields(reasoning, { known, path: 'reasoning', context });
-  const effort = readString(reasoning, 'effort', 'reasoning');
   const summary =
     readString(reasoning, 'summary', 'reasoning') ??
     readString(reasoning, 'generate_summary', 'reasoning');
-  const amount = effort === undefined ? { kind: 'unset' as const } : amountOfWord(effort);
-  if (amount === undefined) throw unknownWord('reasoning.effort', ['none', ...EFFORTS]);
-  if (effort !== undefined) context.thinkingPath = 'reasoning.effort';
+  const tokens = readBudget(reasoning, 'reasoning');
+  const budget = tokens === undefined ? undefined : amountOfBudget(tokens);
+  const amount = readNamedLevel(reasoning, 'reasoning') ?? budget ?? { kind: 'unset' };
+  if (amount.kind !== 'unset') context.thinkingPath = 'reasoning.effort';
   const isWanted = summary !== undefined && summary !== 'none';
   return { amount, showThoughts: isWanted && amount.kind !== 'off' };
 }
@@ -219,7 +232,6 @@ function readReasoning(body: JsonObject, context: ResponsesContext): Reasoning {
 /** The schema stands flat in the format. */
 function readOutputFormat(body: JsonObject, context: ResponsesContext): OutputFormat {
   const text = readObject(body, 'text') ?? {};
-  noteUnreadFields(text, { known: TEXT_FIELDS, path: 'text', context });
   const verbosity = readString(text, 'verbosity', 'text');
   if (verbosity !== undefined && verbosity !== 'medium') {
     context.receipt.add('dropped', 'text.verbosity', 'verbosity has no counterpart.');
@@ -227,7 +239,6 @@ function readOutputFormat(body: JsonObject, context: ResponsesContext): OutputFo
   const format = readObject(text, 'format', 'text');
   if (format === undefined) return { kind: 'text' };
   const type = requireString(format, 'type', 'text.format');
-  noteUnreadFields(format, { known: FORMAT_FIELDS, path: 'text.format', context });
   switch (type) {
     case 'text':
       return { kind: 'text' };

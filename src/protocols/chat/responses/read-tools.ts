@@ -1,19 +1,20 @@
 // Reads the tools of a Responses request: flat declarations, namespaces of them, and hosted tools.
 
 import { memberPath } from '../../../canonical/field-reader.ts';
+import { objectShape, saysNothing } from '../../../canonical/field-shapes.ts';
 import type { FreeformTool, FunctionTool, Tool } from '../../../canonical/request.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../lib/json.ts';
 import { asObject, readArray, readObject, readString, requireString } from '../fields.ts';
-import { noteUnreadFields, saysNothing } from '../note-fields.ts';
+import { noteUnreadFields } from '../note-fields.ts';
 import { readFreeform, readFunctionTool, readSchema } from '../read-tools.ts';
 import { clientTool } from './client-tools.ts';
 import type { ResponsesContext } from './responses-context.ts';
 import type { CallForm } from './tool-directory.ts';
 
-const NAMESPACE_FIELDS = new Set(['type', 'name', 'description', 'tools']);
-const SEARCH_FIELDS = new Set(['type', 'filters', 'external_web_access']);
-const CODE_FIELDS = new Set(['type', 'container']);
-const CONTAINER_FIELDS = new Set(['type']);
+const NAMESPACE_FIELDS = objectShape(['type', 'name', 'description', 'tools']);
+const SEARCH_FIELDS = objectShape(['type', 'filters', 'external_web_access']);
+const CODE_FIELDS = objectShape(['type', 'container']);
+const CONTAINER_FIELDS = objectShape(['type']);
 
 interface ToolPlace {
   readonly path: string;
