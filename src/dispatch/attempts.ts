@@ -275,11 +275,16 @@ class AttemptRun {
 
 function planOf(changes: ReadonlySet<SameAccountChange>): AttemptPlan {
   return {
-    signatures: changes.has('strip-signatures') ? 'stripped' : 'carried',
+    signatures: signaturesOf(changes),
     standsIn: changes.has('add-stand-ins'),
     refreshCredential: changes.has('refresh-credential'),
     freshConnection: changes.has('fresh-connection'),
   };
+}
+
+function signaturesOf(changes: ReadonlySet<SameAccountChange>): AttemptPlan['signatures'] {
+  if (changes.has('strip-signatures')) return 'stripped';
+  return changes.has('replace-signatures') ? 'remembered' : 'carried';
 }
 
 /** The upstream's own words, else ours with what lies behind them: `connect ECONNREFUSED …`. */

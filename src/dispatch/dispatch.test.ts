@@ -62,13 +62,17 @@ test('a 400 is never retried and reaches the client as it is', async () => {
   expect(bench.upstream.calls).toHaveLength(1);
 });
 
-test('a signature error is tried once more on the same account without signatures (P013)', async () => {
+test('a signature error is tried on the same account with remembered ones, then without any (P013)', async () => {
   const bench = benchOf((_account, call) =>
-    call === 0 ? { fail: { kind: 'bad-signature', status: 400 } } : good,
+    call < 2 ? { fail: { kind: 'bad-signature', status: 400 } } : good,
   );
   await bench.generate();
-  expect(triedAccounts(bench)).toEqual(['a', 'a']);
-  expect(bench.upstream.calls.map((call) => call.body.signatures)).toEqual(['carried', 'stripped']);
+  expect(triedAccounts(bench)).toEqual(['a', 'a', 'a']);
+  expect(bench.upstream.calls.map((call) => call.body.signatures)).toEqual([
+    'carried',
+    'remembered',
+    'stripped',
+  ]);
 });
 
 test('a missed signature is tried once more on the same account with stand-ins (P001, P012)', async () => {

@@ -20,7 +20,7 @@ const rows: readonly [UpstreamFailureKind, ReturnType<typeof decideRetry>][] = [
   ['forbidden', { kind: 'other-account', pause: 'none' }],
   ['model-forbidden', { kind: 'other-account', pause: 'none' }],
   ['model-not-found', { kind: 'other-account', pause: 'none' }],
-  ['bad-signature', { kind: 'same-account', change: 'strip-signatures' }],
+  ['bad-signature', { kind: 'same-account', change: 'replace-signatures' }],
   ['missing-signature', { kind: 'same-account', change: 'add-stand-ins' }],
   ['rejected', { kind: 'stop' }],
   ['path', { kind: 'other-account', pause: 'jitter' }],
@@ -44,8 +44,17 @@ test('a second 401 on the refreshed credential moves on, as does one that cannot
   );
 });
 
+test('signatures refused after what is remembered took their place go (P013, P014)', () => {
+  const replaced = { ...fresh, changes: new Set(['replace-signatures'] as const) };
+  expect(decideRetry('bad-signature', replaced)).toEqual({
+    kind: 'same-account',
+    change: 'strip-signatures',
+  });
+});
+
 test('a signature error after stripping is the client’s 400 (P013)', () => {
-  const stripped = { ...fresh, changes: new Set(['strip-signatures'] as const) };
+  const changes = new Set(['replace-signatures', 'strip-signatures'] as const);
+  const stripped = { ...fresh, changes };
   expect(decideRetry('bad-signature', stripped)).toEqual({ kind: 'stop' });
 });
 

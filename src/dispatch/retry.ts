@@ -17,6 +17,7 @@ export interface RetryState {
 
 export type SameAccountChange =
   | 'refresh-credential'
+  | 'replace-signatures'
   | 'strip-signatures'
   | 'add-stand-ins'
   | 'fresh-connection';
@@ -37,7 +38,9 @@ export function decideRetry(failure: UpstreamFailureKind, state: RetryState): Ne
     case 'rejected':
       return STOP;
     case 'bad-signature':
-      return changeOnce('strip-signatures', state) ?? STOP;
+      return (
+        changeOnce('replace-signatures', state) ?? changeOnce('strip-signatures', state) ?? STOP
+      );
     case 'missing-signature':
       return changeOnce('add-stand-ins', state) ?? STOP;
     case 'connection-lost':

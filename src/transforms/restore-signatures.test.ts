@@ -25,7 +25,7 @@ const recall = {
 /** What goes upstream of a conversation one of whose signatures was refused. */
 const afterRefusal = (
   turns: readonly Turn[],
-  context = contextOf({ recall, signatures: 'stripped' }),
+  context = contextOf({ recall, signatures: 'remembered' }),
 ) =>
   applyTransforms(requestOf({ turns }), context).turns.flatMap((turn) =>
     turn.parts.flatMap((part) =>
@@ -39,7 +39,7 @@ const conversation = (...calls: readonly ToolCallPart[]): Turn[] => [
 ];
 
 test('P014 what was remembered takes the place of a signature that came back damaged', () => {
-  const context = contextOf({ recall, signatures: 'stripped' });
+  const context = contextOf({ recall, signatures: 'remembered' });
   expect(afterRefusal(conversation(call('a', signed('dam'))), context)).toEqual(['of-a']);
   expect(context.receipt.entries).toMatchObject([{ action: 'dropped', path: 'messages' }]);
 });
@@ -60,6 +60,12 @@ test('P013 where all are as they were issued, none is sent a second time', () =>
   ]);
 });
 
+test('P013 a second refusal leaves no signature, whatever is remembered', () => {
+  const context = contextOf({ recall, signatures: 'stripped' });
+  const calls = [call('a', signed('of-a')), call('b', signed('dam'))];
+  expect(afterRefusal(conversation(...calls), context)).toEqual([undefined, undefined]);
+});
+
 test('P014 a damaged signature of a text gives way to the remembered one', () => {
   const said: Part = { kind: 'text', text: 'said', signature: { ...signed('dam'), on: 'text' } };
   expect(afterRefusal([user('go'), assistant(said), user('on')])).toEqual(['of-said']);
@@ -68,7 +74,7 @@ test('P014 a damaged signature of a text gives way to the remembered one', () =>
 test('P012 a model that refuses unsigned calls does not think once their signatures are gone', () => {
   const context = contextOf({
     recall,
-    signatures: 'stripped',
+    signatures: 'remembered',
     capabilities: capabilitiesOf({ unsignedCalls: 'refused' }),
   });
   const request = requestOf({

@@ -4,7 +4,7 @@ import { askedBefore } from '../canonical/asked-before.ts';
 import {
   type PlacedSignature,
   type SignatureTrust,
-  trustAfterRefusal,
+  trustOf,
 } from '../canonical/refused-signatures.ts';
 import type {
   CanonicalRequest,
@@ -23,7 +23,8 @@ import { mapTurns, type Transform, type TransformContext } from './transform.ts'
  * After a refusal what the client returned damaged does not come back.
  */
 export const restoreSignatures: Transform = (request, context) => {
-  const trust = trustOf(request, context);
+  const { signatures, recall } = context;
+  const trust = trustOf(signatures, { carried: () => carriedIn(request), recall });
   return mapTurns(request, (turn, place) => {
     if (turn.role !== 'assistant') return turn;
     const asked = once(() => askedBefore(request.turns, place));
@@ -40,17 +41,9 @@ export const restoreSignatures: Transform = (request, context) => {
   });
 };
 
-/** Undefined while the upstream refused nothing: all signatures are trusted then. */
-function trustOf(
-  { turns }: CanonicalRequest,
-  { signatures, recall }: TransformContext,
-): SignatureTrust | undefined {
-  if (signatures === 'carried') return undefined;
+function carriedIn({ turns }: CanonicalRequest): readonly PlacedSignature[] {
   const parts = turns.flatMap((turn) => (turn.role === 'assistant' ? turn.parts : []));
-  return trustAfterRefusal(
-    parts.flatMap((part) => placedSignature(part) ?? []),
-    recall,
-  );
+  return parts.flatMap((part) => placedSignature(part) ?? []);
 }
 
 function placedSignature(part: Part): PlacedSignature | undefined {

@@ -3,6 +3,7 @@
 import type { ThinkingMode } from '../canonical/effort.ts';
 import type { ModelCapabilities, ModelVariant } from '../canonical/model.ts';
 import type { Receipt } from '../canonical/receipt.ts';
+import type { SignatureSource } from '../canonical/refused-signatures.ts';
 import type { CanonicalRequest, SignatureRecall, Turn } from '../canonical/request.ts';
 
 export type Transform = (request: CanonicalRequest, context: TransformContext) => CanonicalRequest;
@@ -12,8 +13,7 @@ export interface TransformContext {
   readonly variant: ModelVariant;
   readonly thinkingMode: ThinkingMode;
   readonly recall: SignatureRecall;
-  /** `stripped` once the upstream refused a signature of this conversation. */
-  readonly signatures: 'carried' | 'stripped';
+  readonly signatures: SignatureSource;
   readonly receipt: Receipt;
 }
 

@@ -5,6 +5,7 @@ import type { EmbedAnswer, EmbedInput } from '../canonical/embedding.ts';
 import type { CanonicalEvent } from '../canonical/event.ts';
 import type { ModelCapabilities, ModelTask, ModelVariant } from '../canonical/model.ts';
 import type { Receipt } from '../canonical/receipt.ts';
+import type { SignatureSource } from '../canonical/refused-signatures.ts';
 import type { CanonicalRequest, SignatureRecall } from '../canonical/request.ts';
 import type { Usage } from '../canonical/usage.ts';
 import type { JsonObject } from '../lib/json.ts';
@@ -59,11 +60,7 @@ export interface TokenCount {
 
 /** What becomes of the thought signatures of a conversation; the retries after a complaint change it. */
 export interface SignaturePlan {
-  /**
-   * `stripped` (the one retry after a bad signature) sends none that the client carried damaged, and
-   * what is remembered instead; none at all when nothing it carried was damaged.
-   */
-  readonly signatures: 'carried' | 'stripped';
+  readonly signatures: SignatureSource;
   /**
    * True once the upstream missed a signature: every step that lacks one gets the stand-in, also in
    * earlier turns and whatever is known of the model.

@@ -3,7 +3,7 @@
 import {
   type PlacedSignature,
   type SignatureTrust,
-  trustAfterRefusal,
+  trustOf,
 } from '../../canonical/refused-signatures.ts';
 import type { Signature } from '../../canonical/request.ts';
 import { readCarrier, SIGNATURE_SENTINEL } from '../../canonical/signature-carrier.ts';
@@ -27,7 +27,9 @@ interface Fitting {
  * these tell which calls belong to the turn in progress.
  */
 export function patchSignatures(contents: JsonValue[], target: PatchTarget): JsonValue[] {
-  const fitting = { target, trust: trustOf(contents, target) };
+  const { signatures, recall } = target;
+  const trust = trustOf(signatures, { carried: () => carriedIn(contents, target), recall });
+  const fitting = { target, trust };
   const carried = editItems(contents, (content) =>
     editParts(content, (parts) => editItems(parts, (part) => fitSignature(part, fitting))),
   );
@@ -67,15 +69,11 @@ function isPrompt(content: JsonValue): boolean {
   return !parts.some((part) => isJsonObject(part) && part.functionResponse !== undefined);
 }
 
-function trustOf(contents: JsonValue[], target: PatchTarget): SignatureTrust | undefined {
-  if (target.signatures === 'carried') return undefined;
+function carriedIn(contents: JsonValue[], target: PatchTarget): readonly PlacedSignature[] {
   const parts = contents.flatMap((content) =>
     isJsonObject(content) && Array.isArray(content.parts) ? content.parts : [],
   );
-  return trustAfterRefusal(
-    parts.flatMap((part) => placedSignature(part, target) ?? []),
-    target.recall,
-  );
+  return parts.flatMap((part) => placedSignature(part, target) ?? []);
 }
 
 /** What the part carries of the upstream's own family. */

@@ -543,7 +543,7 @@ test('P014 after a refusal native calls get what was remembered for them, and ke
   });
   const sent = (first: string, second: string) => {
     const target = targetOf('gemini-2.5-pro', {
-      signatures: 'stripped',
+      signatures: 'remembered',
       recall: {
         ...recall,
         call: (id) => ({ value: `OF${id}`, family }),
