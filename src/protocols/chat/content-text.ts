@@ -1,13 +1,12 @@
 // Builds the one `content` text of an answer and keeps track of where the model's own text went in it.
 
+import { PARAGRAPH } from '../../canonical/split-inline-images.ts';
+
 interface Insertion {
   /** Position in the model's text before which it stands. */
   readonly at: number;
   readonly length: number;
 }
-
-/** What parts a block from the text before and behind it. */
-export const PARAGRAPH = '\n\n';
 
 /** Chat has one text and no order of blocks, so that blocks are woven into it as markdown. */
 export class ContentText {

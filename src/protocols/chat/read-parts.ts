@@ -3,6 +3,7 @@
 import { invalidRequest } from '../../canonical/error.ts';
 import { memberPath } from '../../canonical/field-reader.ts';
 import type { MediaPart, MediaResolution, TextPart } from '../../canonical/request.ts';
+import { splitInlineImages } from '../../canonical/split-inline-images.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../lib/json.ts';
 import {
   asObject,
@@ -15,7 +16,6 @@ import {
 } from './fields.ts';
 import { readFilePart } from './read-file-part.ts';
 import { readBase64, readMediaUrl, readModality } from './read-media.ts';
-import { splitInlineImages } from './split-inline-images.ts';
 
 export type ContentPart = TextPart | MediaPart;
 

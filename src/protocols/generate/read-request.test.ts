@@ -318,3 +318,13 @@ test('what one upstream alone has is noted by its place where the wire is anothe
     ]),
   );
 });
+
+test('P066 a picture inside markdown text becomes a picture where nothing vouches for the text', () => {
+  const text = 'before ![x](data:image/png;base64,AAAA) after';
+  const kindsOf = (part: JsonObject) =>
+    read({ contents: [{ role: 'user', parts: [part] }] }).request.turns[0]?.parts.map(
+      ({ kind }) => kind,
+    );
+  expect(kindsOf({ text })).toEqual(['text', 'media', 'text']);
+  expect(kindsOf({ text, thoughtSignature: 'U0lH' })).toEqual(['text']);
+});

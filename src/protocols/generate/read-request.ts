@@ -12,6 +12,7 @@ import type {
   ToolChoice,
   Turn,
 } from '../../canonical/request.ts';
+import { splitInlineImages } from '../../canonical/split-inline-images.ts';
 import type { JsonObject } from '../../lib/json.ts';
 import { createCallIds } from './call-ids.ts';
 import { clientNamesOf } from './client-names.ts';
@@ -122,10 +123,15 @@ function readTurns(body: JsonObject, receipt: Receipt): Turn[] {
       const path = `contents[${turnIndex}].parts[${partIndex}]`;
       const position = `${turnIndex}_${partIndex}`;
       const read = readPart(part, { callIds, position, place: { path, receipt } });
-      if (read !== undefined) parts.push(read);
+      if (read !== undefined) parts.push(...splitUnsigned(read));
     });
     return { role, parts };
   });
+}
+
+/** A signature vouches for the text it stands on, as it is. */
+function splitUnsigned(part: Part): readonly Part[] {
+  return part.kind === 'text' && part.signature === undefined ? splitInlineImages(part) : [part];
 }
 
 function readTools(tool: JsonObject, index: number, receipt: Receipt): Tool[] {

@@ -297,3 +297,16 @@ const refused: readonly (readonly [string, JsonObject, string])[] = [
 test.each(refused)('in a %s message %j is refused naming its path', (role, block, message) => {
   expect(() => readParts([block], role)).toThrow(`messages.0.content.0${message}`);
 });
+
+test('P066 a picture inside markdown text becomes a picture, the text around it stays', () => {
+  const text = 'before ![x](data:image/png;base64,AAAA) after';
+  const parts = [
+    { kind: 'text', text: 'before ' },
+    { kind: 'media', mediaType: 'image/png', source: { base64: 'AAAA' } },
+    { kind: 'text', text: ' after' },
+  ];
+  const turnOf = (content: JsonValue) =>
+    read({ messages: [{ role: 'user', content }] }).request.turns[0]?.parts;
+  expect(turnOf(text)).toMatchObject(parts);
+  expect(turnOf([{ type: 'text', text }])).toMatchObject(parts);
+});

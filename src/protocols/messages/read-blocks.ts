@@ -9,6 +9,7 @@ import type {
   ToolResultPart,
 } from '../../canonical/request.ts';
 import { readCarrier } from '../../canonical/signature-carrier.ts';
+import { splitInlineImages } from '../../canonical/split-inline-images.ts';
 import { isJsonObject, type JsonObject } from '../../lib/json.ts';
 import {
   asScope,
@@ -43,7 +44,7 @@ const RESULT_BLOCKS = "'text', 'image', 'document', 'search_result' or 'tool_ref
 /** The parts of a message's `content`: a string or a list of blocks. */
 export function readContent(message: Scope, context: BlockContext): readonly Part[] {
   const content = fieldAt(message, 'content');
-  if (typeof content === 'string') return [{ kind: 'text', text: content }];
+  if (typeof content === 'string') return splitInlineImages({ kind: 'text', text: content });
   const path = pathOf(message, 'content');
   if (content === undefined) throw missing(path);
   if (!Array.isArray(content)) throw wrongType(path, 'a valid string or a valid list');
@@ -60,7 +61,7 @@ function readBlock(block: Scope, context: BlockContext): readonly Part[] {
   noteCitations(block, context.receipt);
   switch (tag) {
     case 'text':
-      return [readText(block)];
+      return splitInlineImages(readText(block));
     case 'image':
       return [readImage(block)];
     case 'document':

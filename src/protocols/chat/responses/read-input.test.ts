@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import type { JsonValue } from '../../../lib/json.ts';
 import { read } from './responses.test-support.ts';
 
 const USER = { role: 'user', content: 'x' };
@@ -67,4 +68,17 @@ test('a drawing that is gone is missed aloud, one that never was is not', () => 
   const stripped = read({ input: [{ ...ended, status: 'completed' }, USER] }, NOBODY);
   expect(stripped.notes).toMatchObject([{ action: 'dropped', path: 'input[0]' }]);
   expect(read({ input: [{ ...ended, status: 'failed' }, USER] }, NOBODY).notes).toEqual([]);
+});
+
+test('P066 a picture inside markdown text becomes a picture, the text around it stays', () => {
+  const text = 'before ![x](data:image/png;base64,AAAA) after';
+  const parts = [
+    { kind: 'text', text: 'before ' },
+    { kind: 'media', mediaType: 'image/png', source: { base64: 'AAAA' } },
+    { kind: 'text', text: ' after' },
+  ];
+  const turnOf = (input: JsonValue) => read({ input }).canonical.turns[0]?.parts;
+  expect(turnOf(text)).toMatchObject(parts);
+  expect(turnOf([{ role: 'user', content: text }])).toMatchObject(parts);
+  expect(turnOf([{ role: 'user', content: [{ type: 'input_text', text }] }])).toMatchObject(parts);
 });

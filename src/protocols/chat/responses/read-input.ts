@@ -4,6 +4,7 @@ import { invalidRequest } from '../../../canonical/error.ts';
 import { memberPath } from '../../../canonical/field-reader.ts';
 import type { Receipt } from '../../../canonical/receipt.ts';
 import type { TextPart, Turn } from '../../../canonical/request.ts';
+import { splitInlineImages } from '../../../canonical/split-inline-images.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../lib/json.ts';
 import {
   asObject,
@@ -174,7 +175,7 @@ function skipItem(type: string, path: string, context: ResponsesContext): undefi
 }
 
 function userText(text: string): Turn {
-  return { role: 'user', parts: [{ kind: 'text', text }] };
+  return { role: 'user', parts: splitInlineImages({ kind: 'text', text }) };
 }
 
 /** The items of a request as they are kept for later ones; a text is one message of the user. */

@@ -1,16 +1,19 @@
 // Takes pictures out of markdown text: `![…](data:image/…;base64,…)` is a picture, not a million tokens.
 
-import type { MediaPart, Part, TextPart } from '../../canonical/request.ts';
-import { tidyBase64 } from '../../lib/base64.ts';
-import { PARAGRAPH } from './content-text.ts';
+import { tidyBase64 } from '../lib/base64.ts';
+import { modalityOf, spellMediaType } from './media-type.ts';
+import type { MediaPart, Part, TextPart } from './request.ts';
+
+/** What parts a picture from the text before and behind it. */
+export const PARAGRAPH = '\n\n';
 
 const DATA_IMAGE = '](data:image/';
 const MAX_ALTERNATIVE_TEXT = 1000;
 
 /**
- * The parts a text amounts to: itself when it holds no inline picture. Answers of this protocol carry
+ * The parts a text amounts to: itself when it holds no inline picture. Answers of Chat Completions carry
  * drawn pictures this way, so that histories bring them back: the text around a picture is the model's
- * own again, for its signature vouches for that. Malformed pictures stay text.
+ * own again, for its signature vouches for that. Malformed pictures stay text, and those no upstream takes.
  */
 export function splitInlineImages(part: TextPart): readonly (TextPart | MediaPart)[] {
   if (!part.text.includes(DATA_IMAGE)) return [part];
@@ -51,10 +54,12 @@ function findOpening(text: string, from: number, found: number): number {
 function readImage(uri: string): MediaPart | undefined {
   const match = /^data:(image\/[a-z0-9.+-]{1,40});base64,/.exec(uri.slice(0, 80));
   if (match?.[1] === undefined) return undefined;
+  const mediaType = spellMediaType(match[1]);
+  if (modalityOf(mediaType) !== 'image') return undefined;
   const base64 = tidyBase64(uri.slice(match[0].length));
   if (base64 === undefined) return undefined;
   const source = { kind: 'base64', base64 } as const;
-  return { kind: 'media', modality: 'image', mediaType: match[1], source };
+  return { kind: 'media', modality: 'image', mediaType, source };
 }
 
 function pushText(parts: Part[], text: string): void {
