@@ -30,9 +30,28 @@ test('a name that could mean two tools stays as it is', () => {
   expect(nameOf('BASH', ['Bash', 'bash'])).toBe('BASH');
 });
 
+const BROWSER = ['navigate', 'click', 'type'].map((tool) => `mcp__playwright__browser_${tool}`);
+
+test.each([
+  ['mcp__playwright__click', 'mcp__playwright__browser_click'],
+  ['mcp__playwright_click', 'mcp__playwright__browser_click'],
+  ['mcp__click', 'mcp__playwright__browser_click'],
+  ['mcp__playwright__nav', 'mcp__playwright__nav'],
+  ['mcp__playwright__browser', 'mcp__playwright__browser'],
+  ['mcp__playwright', 'mcp__playwright'],
+  ['mcp__issues', 'mcp__github__search_issues'],
+  ['mcp__github__click', 'mcp__github__click'],
+  ['mcp__firefox__click', 'mcp__firefox__click'],
+  ['click', 'click'],
+])(
+  'some whole words of one tool alone reach it: %s reaches %s (V059, P044)',
+  (called, expected) => {
+    expect(nameOf(called, [...BROWSER, 'mcp__github__search_issues'])).toBe(expected);
+  },
+);
+
 test('a tool of another server is never taken for the one that was named', () => {
   expect(nameOf('mcp__mail__delete', ['mcp__calendar__delete'])).toBe('mcp__mail__delete');
-  expect(nameOf('mcp__file', ['mcp__fs__delete_file'])).toBe('mcp__file');
 });
 
 test('another letter case of a declared name counts, an exact name is never changed', () => {

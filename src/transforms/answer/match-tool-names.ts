@@ -1,6 +1,7 @@
 // Leads a call of an unknown name to the one declared tool it clearly means.
 
 import type { Receipt } from '../../canonical/receipt.ts';
+import { once } from '../../lib/once.ts';
 import type { CallableTool, CallRule } from './call-rule.ts';
 
 const MCP_CALL = /^mcp_+(.+)$/i;
@@ -9,8 +10,8 @@ const MCP_TOOL = /^mcp__(.+?)__(.+)$/i;
 
 /**
  * A declared name is never changed. Otherwise the name counts in another letter case, and the name
- * of an MCP tool (`mcp__<server>__<tool>`) in the short forms models use. A name that could mean two
- * tools, or none, stays as it is: the client knows best how to answer it.
+ * of an MCP tool (`mcp__<server>__<tool>`) in the short forms models use, and in some of its words.
+ * A name that could mean two tools, or none, stays as it is: the client knows best how to answer it.
  */
 export function matchToolNames({
   tools,
@@ -20,13 +21,14 @@ export function matchToolNames({
   readonly receipt: Receipt;
 }): CallRule {
   const declared = new Set(tools.map((tool) => tool.name));
+  const mcpTools = once(() => [...declared].flatMap((name) => readMcpTool(name) ?? []));
   return (opening) => {
     if (declared.has(opening.name)) return opening;
     const { name: called } = opening;
     const name =
       findByCase(declared, called) ??
       findByLastName(declared, called) ??
-      findByShortForm(declared, called);
+      findMcpTool(mcpTools(), called);
     if (name === undefined) return opening;
     receipt.add('repaired', `tool_calls.${name}`, 'The model wrote the name differently.');
     return { ...opening, name };
@@ -45,25 +47,62 @@ function findByLastName(declared: ReadonlySet<string>, called: string): string |
   return declared.has(last) ? last : findByCase(declared, last);
 }
 
-function findByShortForm(declared: ReadonlySet<string>, called: string): string | undefined {
+interface McpTool {
+  readonly name: string;
+  /** The words of the server's name and of the tool's. */
+  readonly server: readonly string[];
+  readonly tool: readonly string[];
+  /** The tool's words without the server's name, where it repeats that. */
+  readonly own: readonly string[];
+}
+
+function readMcpTool(name: string): McpTool | undefined {
+  const match = MCP_TOOL.exec(name);
+  if (match?.[1] === undefined || match[2] === undefined) return undefined;
+  const server = wordsOf(match[1]);
+  const tool = wordsOf(match[2]);
+  const own =
+    beginsWith(tool, server) && tool.length > server.length ? tool.slice(server.length) : tool;
+  return { name, server, tool, own };
+}
+
+/** The one tool that is called in short, else the one whose name holds all words of the called one. */
+function findMcpTool(tools: readonly McpTool[], called: string): string | undefined {
   const rest = MCP_CALL.exec(called)?.[1];
   if (rest === undefined) return undefined;
-  const words = wordsOf(rest).join(' ');
-  return onlyOne([...declared].filter((name) => shortForms(name).includes(words)));
+  const words = wordsOf(rest);
+  const inShort = tools.filter((tool) => shortForms(tool).includes(words.join(' ')));
+  if (inShort.length > 0) return onlyOne(inShort)?.name;
+  return onlyOne(toolsHolding(words, { tools, called }))?.name;
 }
 
 /**
  * `puppeteer` + `puppeteer_navigate` is called as both together, as the tool alone, and either way
- * without the server's name repeated in the tool's. Dropping other words could reach a wrong tool.
+ * without the server's name repeated in the tool's.
  */
-function shortForms(name: string): readonly string[] {
-  const match = MCP_TOOL.exec(name);
-  if (match?.[1] === undefined || match[2] === undefined) return [];
-  const server = wordsOf(match[1]);
-  const tool = wordsOf(match[2]);
-  const repeats = server.every((word, index) => tool[index] === word);
-  const own = repeats && tool.length > server.length ? tool.slice(server.length) : tool;
+function shortForms({ server, tool, own }: McpTool): readonly string[] {
   return [[...server, ...tool], tool, [...server, ...own], own].map((words) => words.join(' '));
+}
+
+/** Where a server is named, its own tools alone may be meant: those of another one do other things. */
+function toolsHolding(
+  words: readonly string[],
+  { tools, called }: { readonly tools: readonly McpTool[]; readonly called: string },
+): readonly McpTool[] {
+  const ofServer = tools.filter(({ server }) => beginsWith(words, server));
+  if (ofServer.length > 0) {
+    return ofServer.filter(({ server, own }) => holds(own, words.slice(server.length)));
+  }
+  return MCP_TOOL.test(called) ? [] : tools.filter(({ own }) => holds(own, words));
+}
+
+function beginsWith(words: readonly string[], start: readonly string[]): boolean {
+  return start.every((word, index) => words[index] === word);
+}
+
+/** True when `part` stands in `words`, as whole words, side by side. */
+function holds(words: readonly string[], part: readonly string[]): boolean {
+  return part.length > 0 && ` ${words.join(' ')} `.includes(` ${part.join(' ')} `);
 }
 
 function wordsOf(name: string): readonly string[] {
@@ -73,6 +112,6 @@ function wordsOf(name: string): readonly string[] {
     .filter((word) => word !== '');
 }
 
-function onlyOne(names: readonly string[]): string | undefined {
-  return names.length === 1 ? names[0] : undefined;
+function onlyOne<Item>(items: readonly Item[]): Item | undefined {
+  return items.length === 1 ? items[0] : undefined;
 }
