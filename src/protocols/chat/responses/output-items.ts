@@ -2,7 +2,7 @@
 
 import { readCallInput } from '../../../canonical/call-input.ts';
 import type { GroundingEvent } from '../../../canonical/event.ts';
-import type { JsonObject } from '../../../lib/json.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '../../../lib/json.ts';
 import { writeFreeformInput } from '../answer-shapes.ts';
 import { completeClientCall } from './client-tools.ts';
 import type { ToolIdentity } from './tool-directory.ts';
@@ -41,6 +41,14 @@ export function messageItem(
     role: 'assistant',
     content: [...parts],
   };
+}
+
+/** False for thoughts, and for a message that is blank. */
+export function showsSomething({ type, content }: JsonObject): boolean {
+  if (type !== 'message' || !Array.isArray(content)) return type !== 'reasoning';
+  const isBlank = (part: JsonValue): boolean =>
+    isJsonObject(part) && typeof part.text === 'string' && part.text.trim() === '';
+  return !content.every(isBlank);
 }
 
 export function summaryPart(text: string): JsonObject {

@@ -150,7 +150,7 @@ test('thoughts nobody asked a summary of are not told, their proof is', () => {
   });
 });
 
-test('an answer that ran out of tokens, was filtered or is blank is incomplete', () => {
+test('an answer that ran out of tokens, was filtered or is blank is incomplete (P105)', () => {
   const text: Block[] = [{ kind: 'text', pieces: ['Hi'] }];
   const endOf = (blocks: Block[], reason: 'stop' | 'max-tokens' | 'safety'): unknown => {
     const { status, incomplete_details: details } = responseOf(eventsOf([blocks], [reason]));
@@ -165,7 +165,8 @@ test('an answer that ran out of tokens, was filtered or is blank is incomplete',
     status: 'incomplete',
     details: { reason: 'content_filter' },
   });
-  for (const blank of [ANSWERS.nothing ?? [], ANSWERS['thoughts alone'] ?? []]) {
+  const space: Block[] = [{ kind: 'text', pieces: [' ', '\n'] }];
+  for (const blank of [ANSWERS.nothing ?? [], ANSWERS['thoughts alone'] ?? [], space]) {
     expect(endOf(blank, 'stop')).toEqual({
       status: 'incomplete',
       details: { reason: 'max_output_tokens' },

@@ -11,6 +11,7 @@ import { writeErrorBody } from '../errors.ts';
 import { createFirstChoice } from './first-choice.ts';
 import { createFrameNumbering } from './frames.ts';
 import { createHold, type Hold } from './hold-back.ts';
+import { showsSomething } from './output-items.ts';
 import { type Ending, endingOf, failureOf, responseObject } from './response-object.ts';
 import type { ResponseSettings } from './response-settings.ts';
 import { OutputItems } from './write-items.ts';
@@ -114,7 +115,7 @@ class ResponsesWriter implements ResponseStreamWriter {
   #finish(end: ChoiceEnd | undefined): string {
     const begun = this.#hasBegun ? '' : this.#begin();
     const closing = begun + this.#items.end(end);
-    const hasContent = this.#items.done.some(({ type }) => type !== 'reasoning');
+    const hasContent = this.#items.done.some(showsSomething);
     this.#ending = endingOf(end, { hasContent, at: this.#context.createdAt });
     return (
       closing + this.#frames.write(`response.${this.#ending.status}`, { response: this.response })
