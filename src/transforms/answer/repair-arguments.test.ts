@@ -193,7 +193,7 @@ test('a guess among other unknown names, and the plural of an argument, are put 
   expect(repairJson(search, '{"pattern":"x","paths":["a","b"]}').json).toContain('paths');
   expect(repairJson(search, '{"pattern":"x","path":"a","paths":["b"]}').json).toContain('paths');
   const described = '{"query":"x","description":"why"}';
-  expect(repairJson(search, described).json).toBe('{"pattern":"x","description":"why"}');
+  expect(repairJson(search, described).json).toBe('{"pattern":"x"}');
 });
 
 test('a tool that takes no arguments gets none; one that says nothing keeps them (P057)', () => {
@@ -209,6 +209,33 @@ test('a tool that takes no arguments gets none; one that says nothing keeps them
   ]) {
     expect(repairJson(open, '{"reason":"because"}').json).toBe('{"reason":"because"}');
   }
+});
+
+test('arguments a closed tool does not take go, where nothing else can be meant (P057)', () => {
+  const closed = {
+    type: 'object',
+    properties: { plan: { type: 'string' }, notes: { type: 'array', items: { type: 'string' } } },
+    required: ['plan'],
+    additionalProperties: false,
+  };
+  expect(repairJson(closed, '{"plan":"p","reason":"because"}')).toMatchObject({
+    json: '{"plan":"p"}',
+    entries: [{ action: 'dropped', path: 'tool_calls.t[*]' }],
+  });
+  const nested = { type: 'object', properties: { steps: { type: 'array', items: closed } } };
+  expect(repairJson(nested, '{"steps":[{"plan":"p","x":1}]}').json).toBe(
+    '{"steps":[{"plan":"p"}]}',
+  );
+  const kept: [JsonObject, string][] = [
+    [closed, '{"reason":"because"}'],
+    [closed, '{"notes":["a"],"reason":"because"}'],
+    [closed, '{"plan":"p","plan_text":"q"}'],
+    [{ ...closed, additionalProperties: true }, '{"plan":"p","reason":"because"}'],
+    [{ ...closed, additionalProperties: { type: 'string' } }, '{"plan":"p","reason":"because"}'],
+    [{ ...closed, $ref: 'https://example.org/more.json' }, '{"plan":"p","reason":"because"}'],
+    [{ ...closed, anyOf: [{ required: ['reason'] }] }, '{"plan":"p","reason":"because"}'],
+  ];
+  for (const [schema, json] of kept) expect(repairJson(schema, json).json).toBe(json);
 });
 
 const ANY = { description: 'The value.' };

@@ -8,6 +8,7 @@ import type { CallableTool } from './call-rule.ts';
 import { ValueRepair } from './repair-value.ts';
 import {
   createSchemaReader,
+  declaresElsewhere,
   type ObjectRule,
   type SchemaNode,
   type SchemaReader,
@@ -19,9 +20,6 @@ import { SchemaWork } from './schema-work.ts';
  * (no schema, or one that says nothing of any argument), so that pieces need not be held back.
  */
 export type RepairArguments = (toolName: string) => ((json: string) => string) | undefined;
-
-/** Keywords that may declare arguments beside `properties`. */
-const NAMES_ELSEWHERE = ['patternProperties', '$ref', '$dynamicRef', 'allOf', 'anyOf', 'oneOf'];
 
 /** Keywords by which a schema without any rule for members still takes some. */
 const SAYING_MORE = ['minProperties', 'propertyNames', '$ref', '$dynamicRef'];
@@ -91,7 +89,7 @@ function takesNothing(schema: JsonObject): boolean {
   if (schema.additionalProperties !== false) return false;
   const { properties = {} } = schema;
   const hasNames = !isJsonObject(properties) || Object.keys(properties).length > 0;
-  return !hasNames && !NAMES_ELSEWHERE.some((keyword) => Object.hasOwn(schema, keyword));
+  return !hasNames && !declaresElsewhere(schema);
 }
 
 interface RepairPlan {

@@ -39,9 +39,10 @@ export function repairObject(repairer: ValueRepairer, input: ObjectRepairInput):
     repaired.push([name, repairedValue]);
   }
   const renamed = renamePlurals(repairer, renameGuessed(repairer, repaired, input), input);
-  if (renamed === repaired && !isChanged) return object;
+  const allowed = dropForbidden(repairer, renamed, input);
+  if (allowed === repaired && !isChanged) return object;
   // Unlike assignment, this also makes `__proto__` an ordinary member.
-  return Object.fromEntries(renamed);
+  return Object.fromEntries(allowed);
 }
 
 function shouldBeAbsent({ work }: ValueRepairer, node: SchemaNode, name: string): boolean {
@@ -84,6 +85,39 @@ function renamePlurals(
       : absent.find((declared) => isPlural(guessed[0], declared));
     return name === undefined ? current : rename(repairer, current, { ...input, guessed, name });
   }, members);
+}
+
+/** More unknown names than a model adds by mistake: they are meant, and the client says what it makes of them. */
+const MOST_FORBIDDEN = 10;
+
+/**
+ * Members a closed schema does not have, beside all it demands: clients refuse the whole call for
+ * them. One that is like a declared name may be meant for that, and stays.
+ */
+function dropForbidden(
+  repairer: ValueRepairer,
+  members: readonly Member[],
+  { node, place }: ObjectRepairInput,
+): readonly Member[] {
+  const [rule, ...otherRules] = node.objects;
+  if (rule?.isClosed !== true || otherRules.length > 0 || node.choices.length > 0) return members;
+  const { properties, required } = rule;
+  const unknown = members.filter(([name]) => !isKnown(node, name));
+  const hasDeclared = unknown.length < members.length;
+  if (unknown.length === 0 || unknown.length > MOST_FORBIDDEN || !hasDeclared) return members;
+  const given = new Set(members.map(([name]) => name));
+  if ([...required].some((name) => !given.has(name))) return members;
+  const declared = [...properties.keys()];
+  const isMeant = ([name]: Member): boolean =>
+    declared.some((known) => areRelated(name, known) || isPlural(name, known));
+  const dropped = new Set(unknown.filter((member) => !isMeant(member)));
+  if (dropped.size === 0) return members;
+  repairer.note({
+    action: 'dropped',
+    path: `${place.path}[*]`,
+    reason: 'The tool takes no argument of that name.',
+  });
+  return members.filter((member) => !dropped.has(member));
 }
 
 interface Renaming extends ObjectRepairInput {

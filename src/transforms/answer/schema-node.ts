@@ -1,6 +1,7 @@
 // Reads a client's JSON Schema into what the repair of a value has to know of it.
 
 import { isJsonObject, type JsonObject, type JsonValue, readNumber } from '../../lib/json.ts';
+import { resolveReference } from './resolve-reference.ts';
 
 /** `fraction` is a number that is not whole: JSON Schema's `number` is either. */
 export type ValueType = 'string' | 'integer' | 'fraction' | 'boolean' | 'object' | 'array' | 'null';
@@ -34,6 +35,8 @@ export interface ObjectRule {
   /** `additionalProperties`; absent also when name patterns decide what is additional. */
   readonly others: JsonValue | undefined;
   readonly hasPatterns: boolean;
+  /** True where `additionalProperties` is false and no other keyword could declare a member. */
+  readonly isClosed: boolean;
 }
 
 export interface ArrayRule {
@@ -49,6 +52,9 @@ export interface SchemaReader {
 
 /** More parts of one schema (`allOf`, `$ref`) than any honest one has: they restrict nothing. */
 const MAX_FRAGMENTS = 500;
+
+/** Keywords that may declare members beside `properties`. */
+const NAMES_ELSEWHERE = ['patternProperties', '$ref', '$dynamicRef', 'allOf', 'anyOf', 'oneOf'];
 
 /** Keywords beside which a value is still of any type, whatever they say of it. */
 const SILENT_ON_TYPES: ReadonlySet<string> = new Set([
@@ -192,7 +198,8 @@ function readNode(root: JsonValue, schemas: readonly JsonValue[]): SchemaNode {
     if (!isJsonObject(schema)) continue;
     addFragment(draft, schema);
     for (const part of Array.isArray(schema.allOf) ? schema.allOf : []) waiting.add(part);
-    const target = typeof schema.$ref === 'string' ? resolve(root, schema.$ref) : undefined;
+    const target =
+      typeof schema.$ref === 'string' ? resolveReference(root, schema.$ref) : undefined;
     if (target !== undefined) waiting.add(target);
   }
   for (const { required } of draft.objects) draft.cost += 1 + required.size;
@@ -257,7 +264,13 @@ function addObjectRule(rules: ObjectRule[], schema: JsonObject): void {
     required: new Set([...names, ...marked.map(([name]) => name)]),
     others: hasPatterns ? undefined : additionalProperties,
     hasPatterns,
+    isClosed: additionalProperties === false && !declaresElsewhere(schema),
   });
+}
+
+/** True where another keyword than `properties` may declare members. */
+export function declaresElsewhere(schema: JsonObject): boolean {
+  return NAMES_ELSEWHERE.some((keyword) => Object.hasOwn(schema, keyword));
 }
 
 /** `prefixItems` with `items` behind it, or the older `items` list with `additionalItems`. */
@@ -266,28 +279,6 @@ function addArrayRule(rules: ArrayRule[], schema: JsonObject): void {
   if (Array.isArray(prefixItems)) rules.push({ tuple: prefixItems, rest: items });
   else if (Array.isArray(items)) rules.push({ tuple: items, rest: additionalItems });
   else if (items !== undefined) rules.push({ tuple: [], rest: items });
-}
-
-/** A JSON pointer into the document (RFC 6901); references that lead elsewhere restrict nothing. */
-function resolve(root: JsonValue, reference: string): JsonValue | undefined {
-  if (reference === '#' || reference === '') return root;
-  if (!reference.startsWith('#/')) return undefined;
-  let place: JsonValue | undefined = root;
-  for (const step of decodeFragment(reference.slice(2)).split('/')) {
-    const key = step.replaceAll('~1', '/').replaceAll('~0', '~');
-    if (Array.isArray(place)) place = /^\d+$/.test(key) ? place[Number(key)] : undefined;
-    else place = isJsonObject(place) && Object.hasOwn(place, key) ? place[key] : undefined;
-    if (place === undefined) return undefined;
-  }
-  return place;
-}
-
-function decodeFragment(fragment: string): string {
-  try {
-    return decodeURIComponent(fragment);
-  } catch {
-    return fragment;
-  }
 }
 
 function intersect(
