@@ -67,3 +67,15 @@ test.each([
     error: { details: [{ '@type': 'type.googleapis.com/google.rpc.RetryInfo', retryDelay }] },
   });
 });
+
+test.each([
+  ['key-rejected', 'TOKEN_REJECTED'],
+  ['address-blocked', 'ADDRESS_BLOCKED'],
+] as const)('V164 a client that is not let in for %s is told %s', (reason, word) => {
+  const error = new GatewayError({ kind: 'forbidden', source: 'client', reason, message: 'No.' });
+  expect(writeError(error).body).toMatchObject({
+    error: {
+      details: [{ '@type': 'type.googleapis.com/google.rpc.ErrorInfo', reason: word }],
+    },
+  });
+});

@@ -1,6 +1,6 @@
 // The protocol's error body: `{error: {code, message, status, details?}}` (google.rpc.Status).
 
-import type { ErrorKind, GatewayError } from '../../canonical/error.ts';
+import type { ErrorKind, ErrorReason, GatewayError } from '../../canonical/error.ts';
 import { errorStatus } from '../../canonical/error-status.ts';
 import type { JsonObject } from '../../lib/json.ts';
 import type { ErrorReply } from '../protocol.ts';
@@ -27,6 +27,13 @@ const RPC_STATUSES: Readonly<Record<ErrorKind, string>> = {
   internal: 'INTERNAL',
 };
 
+/** Why the gateway itself lets a client not in: `reason` of ErrorInfo, in its domain. */
+const REFUSALS: ReadonlyMap<ErrorReason, string> = new Map([
+  ['key-rejected', 'TOKEN_REJECTED'],
+  ['address-blocked', 'ADDRESS_BLOCKED'],
+]);
+const OWN_DOMAIN = 'isthmus';
+
 /** Status and body of an error answer; the same body stands in streams. */
 export function writeError(error: GatewayError): ErrorReply {
   const code = errorStatus(error);
@@ -41,6 +48,10 @@ function writeDetails(error: GatewayError): JsonObject[] {
   const details: JsonObject[] = [];
   if (error.kind === 'unauthenticated') {
     details.push(writeDetail('ErrorInfo', { reason: 'API_KEY_INVALID', domain: 'googleapis.com' }));
+  }
+  const refused = error.reason === undefined ? undefined : REFUSALS.get(error.reason);
+  if (refused !== undefined) {
+    details.push(writeDetail('ErrorInfo', { reason: refused, domain: OWN_DOMAIN }));
   }
   if (error.kind === 'invalid-request' && error.field !== undefined) {
     const fieldViolations = [{ field: error.field, description: error.message }];

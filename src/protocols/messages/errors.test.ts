@@ -67,3 +67,12 @@ test('P081 an error in a stream is an error event in one line', () => {
     'event: error\ndata: {"type":"error","error":{"type":"overloaded_error","message":"a\\nb"}}\n\n',
   );
 });
+
+test('V164 a key that is refused for a rule of its own says so in one word', () => {
+  expect(reply({ kind: 'forbidden', reason: 'key-rejected' }).body).toMatchObject({
+    error: { type: 'permission_error', details: { error_code: 'token_rejected' } },
+  });
+  expect(reply({ kind: 'forbidden', reason: 'address-blocked' }).body).toMatchObject({
+    error: { details: { error_code: 'address_blocked' } },
+  });
+});

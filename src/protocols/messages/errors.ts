@@ -61,9 +61,11 @@ function writeBody(error: GatewayError): MessagesErrorBody {
   };
 }
 
-/** Source: TypeScript SDK `resources/messages/messages.d.ts`, Thread…ErrorDetails. */
+/** Source: TypeScript SDK `resources/messages/messages.d.ts`, Thread…ErrorDetails; the others are the gateway's own. */
 function detailsOf(error: GatewayError): MessagesErrorDetails | undefined {
   if (error.reason === 'thread-not-found') return { error_code: 'thread_not_found' };
+  if (error.reason === 'key-rejected') return { error_code: 'token_rejected' };
+  if (error.reason === 'address-blocked') return { error_code: 'address_blocked' };
   if (error.reason === 'unsupported' && error.field === 'thread') {
     return { error_code: 'thread_unsupported_request', unsupported: ['thread'] };
   }
