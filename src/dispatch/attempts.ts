@@ -9,6 +9,7 @@ import {
 import type { Clock } from '../lib/clock.ts';
 import type { Lease, LeaseRequest, LeaseResult, Pool } from '../pool/pool.ts';
 import type { SignaturePlan } from '../upstreams/upstream.ts';
+import { abortError } from './abort-error.ts';
 import type { AttemptRecord, CallRecord } from './dispatcher.ts';
 import { exhaustedError } from './exhausted.ts';
 import {
@@ -292,14 +293,4 @@ function describeFault({ failure, message, cause }: GatewayError): string {
   if (failure?.detail !== undefined) return failure.detail;
   const behind = cause instanceof Error ? cause.message : '';
   return behind === '' ? message : `${message} (${behind})`;
-}
-
-/** The edge may abort with an error of its own (a time limit); otherwise the client left. */
-export function abortError(signal: AbortSignal): GatewayError {
-  if (signal.reason instanceof GatewayError) return signal.reason;
-  return new GatewayError({
-    kind: 'client-gone',
-    source: 'client',
-    message: 'The client closed the connection.',
-  });
 }

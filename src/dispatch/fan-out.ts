@@ -7,7 +7,7 @@ import { unfold } from '../canonical/unfold.ts';
 import type { Usage } from '../canonical/usage.ts';
 import { createArrivals } from '../lib/arrivals.ts';
 import type { FanOut, GenerateCall, ReplyContext } from '../protocols/protocol.ts';
-import { abortError } from './attempts.ts';
+import { abortError } from './abort-error.ts';
 import type { CallContext, GenerateAnswer } from './dispatcher.ts';
 
 export interface FanOutOptions {
