@@ -70,6 +70,8 @@ export interface UpstreamFailure {
   readonly retryAfterMs?: number | undefined;
   /** What the upstream said, without secrets: for the operator, never for clients. */
   readonly detail?: string | undefined;
+  /** The upstream's own word for how an answer ended that cannot be used; absent where it only stopped. */
+  readonly finishReason?: string | undefined;
   /** What a refusal taught of the quota behind it. */
   readonly quota?: QuotaLesson | undefined;
 }

@@ -1,6 +1,7 @@
 // Dispatch: routes a call, runs its attempts, and hands the committed answer to the edge.
 
 import type { ThinkingMode } from '../canonical/effort.ts';
+import { GatewayError } from '../canonical/error.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { MediaFetcher } from '../media/fetch-media.ts';
 import type { Pool } from '../pool/pool.ts';
@@ -15,6 +16,7 @@ import { explainCall } from './explain.ts';
 import { generateSeveral } from './fan-out.ts';
 import { GenerateAttempt } from './generate-attempt.ts';
 import { requireTask } from './model-task.ts';
+import { tellsItself } from './relay.ts';
 import { createRetryBudget } from './retry-budget.ts';
 import type { ModelRouter } from './router.ts';
 import { nameSession } from './session.ts';
@@ -44,6 +46,7 @@ export function createDispatcher(options: DispatchOptions): Dispatcher {
     const { leaseRequest, loadMedia, prepare, route } = setup;
     const session = nameSession(call, context);
     const { signal, record, upstreamCall } = context;
+    const attempts: GenerateAttempt[] = [];
     return runAttempts(
       { leaseRequest: { ...leaseRequest, session }, signal, record, upstreamCall },
       async (lease, plan) => {
@@ -53,10 +56,18 @@ export function createDispatcher(options: DispatchOptions): Dispatcher {
         const prepared = prepare(lease, plan);
         record.upstreamBody = prepared.body;
         const input = { options: attemptOptions, call, context, lease, prepared, plan };
-        return new GenerateAttempt(input).run();
+        const attempt = new GenerateAttempt(input);
+        attempts.push(attempt);
+        return attempt.run();
       },
       dependencies,
-    );
+    ).catch((error: unknown) => {
+      // No attempt gave better: what such an answer says of itself tells the client more than an error.
+      const isTold = error instanceof GatewayError && tellsItself(error);
+      const told = isTold ? attempts.findLast(({ isTold }) => isTold)?.tell() : undefined;
+      if (told === undefined) throw error;
+      return told;
+    });
   };
   const replyContext = ({ model }: GenerateCall): ReplyContext => {
     return { model, createId, createdAt: Math.floor(clock.now() / 1000) };

@@ -5,6 +5,7 @@ import { createReceipt, type Receipt } from '../canonical/receipt.ts';
 import { createTranscript } from '../canonical/transcript.ts';
 import type { Usage } from '../canonical/usage.ts';
 import type { Clock } from '../lib/clock.ts';
+import type { JsonObject } from '../lib/json.ts';
 import { once } from '../lib/once.ts';
 import type { Lease } from '../pool/pool.ts';
 import type { GenerateCall, ReplyContext } from '../protocols/protocol.ts';
@@ -46,6 +47,7 @@ export class GenerateAttempt {
   /** Asked more than once of one answer, and the same each time. */
   readonly #estimatePrompt: () => number;
   #access: AccountAccess | undefined;
+  #told: GenerateAnswer | undefined;
   readonly #missingUsage: MissingUsage;
   #decoder: Decoder | undefined;
 
@@ -77,6 +79,20 @@ export class GenerateAttempt {
     return answer;
   }
 
+  /** True when `run` failed for an answer in the client's own wire that says itself what is wrong with it. */
+  get isTold(): boolean {
+    return this.#told !== undefined;
+  }
+
+  /** That answer, where no better one comes. */
+  tell(): GenerateAnswer | undefined {
+    const { context, options } = this.#input;
+    if (this.#told === undefined) return undefined;
+    noteCommit(context.record, this.#watch, options.clock.monotonic());
+    context.record.error = this.#watch.error;
+    return this.#told;
+  }
+
   async #open(): Promise<UpstreamStream> {
     const { call, context, lease, plan, prepared } = this.#input;
     const { signal } = context;
@@ -97,9 +113,14 @@ export class GenerateAttempt {
   async #reply(frames: UpstreamStream): Promise<GenerateAnswer> {
     const { call, context, prepared } = this.#input;
     const input = this.#laneInput(frames);
-    if (prepared.lane === 'relay' && call.relay !== undefined) {
-      const body = call.relay.writeReply(await relayReply(input), this.#replyContext());
-      return { kind: 'reply', body };
+    const { relay } = call;
+    if (prepared.lane === 'relay' && relay !== undefined) {
+      const reply = (body: JsonObject) =>
+        ({ kind: 'reply', body: relay.writeReply(body, this.#replyContext()) }) as const;
+      const onTold = (body: JsonObject): void => {
+        this.#told = reply(body);
+      };
+      return reply(await relayReply(input, onTold));
     }
     // Noted only once the answer is whole: another attempt must not inherit this one's repairs.
     const receipt = createReceipt();
@@ -115,7 +136,9 @@ export class GenerateAttempt {
     const input = this.#laneInput(frames);
     const chunks =
       prepared.lane === 'relay' && call.relay !== undefined
-        ? relayStream(input, call.relay.createStreamWriter(this.#replyContext()))
+        ? relayStream(input, call.relay.createStreamWriter(this.#replyContext()), (text) => {
+            this.#told = { kind: 'stream', chunks: oneChunk(text) };
+          })
         : this.#translate(input);
     // From the commit point on the lease lives as long as the stream.
     chunks.putBack(await chunks.next(), () => this.#release());
@@ -192,6 +215,10 @@ export class GenerateAttempt {
       estimatePrompt: this.#estimatePrompt,
     };
   }
+}
+
+async function* oneChunk(text: string): AsyncGenerator<string, void> {
+  yield text;
 }
 
 function whatIsAsked(call: GenerateCall): string {

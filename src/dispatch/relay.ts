@@ -17,13 +17,23 @@ export interface RelayInput {
   readonly missingUsage: MissingUsage;
 }
 
+/** Takes an answer that fails before the commit point but says itself what is wrong with it. */
+export type OnTold<Answer> = (answer: Answer) => void;
+
 /** As `translateStream`. */
-export function relayStream(input: RelayInput, writer: RelayWriter): AnswerText {
-  return new AnswerText(input.frames, new RelayLane(input, writer));
+export function relayStream(
+  input: RelayInput,
+  writer: RelayWriter,
+  onTold: OnTold<string>,
+): AnswerText {
+  return new AnswerText(input.frames, new RelayLane(input, writer, onTold));
 }
 
 /** The upstream's own answer body. @throws GatewayError when it is an error, empty or no answer. */
-export async function relayReply(input: RelayInput): Promise<JsonObject> {
+export async function relayReply(
+  input: RelayInput,
+  onTold: OnTold<JsonObject>,
+): Promise<JsonObject> {
   const { frames, decoder, watch } = input;
   let last: Frame | undefined;
   for await (const batch of frames) {
@@ -33,9 +43,17 @@ export async function relayReply(input: RelayInput): Promise<JsonObject> {
     }
   }
   if (watch.error === undefined) for (const event of decoder.end()) see(event, input);
-  if (watch.error !== undefined) throw watch.error;
+  if (watch.error !== undefined) {
+    if (last !== undefined && tellsItself(watch.error)) onTold(last.value);
+    throw watch.error;
+  }
   if (last === undefined) throw emptyAnswer();
   return last.value;
+}
+
+/** True when a native answer holds the upstream's own word for what is wrong with it. */
+export function tellsItself({ failure }: GatewayError): boolean {
+  return failure?.finishReason !== undefined;
 }
 
 function see(event: CanonicalEvent, { watch, missingUsage, decoder }: RelayInput): void {
@@ -60,8 +78,10 @@ class RelayLane implements AnswerLane {
   readonly #input: RelayInput;
   readonly #decoder: Decoder;
   readonly #writer: RelayWriter;
+  readonly #onTold: OnTold<string>;
 
-  constructor(input: RelayInput, writer: RelayWriter) {
+  constructor(input: RelayInput, writer: RelayWriter, onTold: OnTold<string>) {
+    this.#onTold = onTold;
     this.watch = input.watch;
     this.#input = input;
     this.#decoder = input.decoder;
@@ -81,7 +101,8 @@ class RelayLane implements AnswerLane {
   end(): void {
     if (!this.isComplete()) this.#see(this.#decoder.end());
     const { error } = this.watch;
-    this.text += error === undefined ? this.#writer.end() : this.#writer.error(error);
+    const isTold = error === undefined || tellsItself(error);
+    this.text += isTold ? this.#writer.end() : this.#writer.error(error);
   }
 
   fail(error: GatewayError): void {
@@ -92,7 +113,9 @@ class RelayLane implements AnswerLane {
   #see(events: readonly CanonicalEvent[]): void {
     for (const event of events) {
       see(event, this.#input);
-      if (event.kind === 'error' && !this.watch.isCommitted) throw event.error;
+      if (event.kind !== 'error' || this.watch.isCommitted) continue;
+      if (tellsItself(event.error)) this.#onTold(this.text + this.#writer.end());
+      throw event.error;
     }
   }
 }

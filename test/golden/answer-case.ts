@@ -6,6 +6,7 @@ import type { CanonicalEvent } from '../../src/canonical/event.ts';
 import { fold } from '../../src/canonical/fold.ts';
 import { createReceipt } from '../../src/canonical/receipt.ts';
 import { isCommitting } from '../../src/dispatch/commit.ts';
+import { tellsItself } from '../../src/dispatch/relay.ts';
 import { isJsonObject, type JsonObject } from '../../src/lib/json.ts';
 import type { GenerateCall, ReplyContext } from '../../src/protocols/protocol.ts';
 import { createDecoder } from '../../src/upstreams/generate/decode.ts';
@@ -175,9 +176,9 @@ function relayStream(call: GenerateCall, answer: UpstreamAnswer): string {
   let text = '';
   const findError = (events: readonly CanonicalEvent[]): GatewayError | undefined => {
     for (const event of events) {
-      if (event.kind === 'error' && !isCommitted) throw event.error;
-      if (event.kind === 'error') return event.error;
-      isCommitted ||= isCommitting(event);
+      if (event.kind !== 'error') isCommitted ||= isCommitting(event);
+      else if (isCommitted || tellsItself(event.error)) return event.error;
+      else throw event.error;
     }
     return undefined;
   };
@@ -187,7 +188,7 @@ function relayStream(call: GenerateCall, answer: UpstreamAnswer): string {
     text += writer.write(frame.value, frame.text);
   }
   const error = findError(endOf(decoder, answer));
-  return text + (error === undefined ? writer.end() : writer.error(error));
+  return text + (error === undefined || tellsItself(error) ? writer.end() : writer.error(error));
 }
 
 function* decode(

@@ -18,8 +18,9 @@ export interface FakeUpstream extends Upstream {
 }
 
 /**
- * Frames: `end` finishes, `cut` breaks the connection off, `error` is an in-band error, `used <tokens>`
- * tells what the answer has used so far (its prompt 3), others are text.
+ * Frames: `end` finishes, `malformed` finishes with a useless answer, `cut` breaks the connection off,
+ * `error` is an in-band error, `used <tokens>` tells what the answer has used so far (its prompt 3),
+ * others are text.
  */
 export function createFakeUpstream(script: (call: UpstreamCall) => Script): FakeUpstream {
   const calls: UpstreamCall[] = [];
@@ -86,6 +87,7 @@ async function* frames(words: readonly string[]) {
 function createDecoder(): Decoder {
   let isOpen = false;
   let isFinished = false;
+  let isMalformed = false;
   let usage: Usage | undefined;
   return {
     get usage() {
@@ -99,6 +101,10 @@ function createDecoder(): Decoder {
       }
       if (word === 'error') return [{ kind: 'error', error: failed({ kind: 'overloaded' }) }];
       if (word === 'silence') return [];
+      if (word === 'malformed') {
+        isMalformed = true;
+        return [];
+      }
       if (word === 'end') {
         isFinished = true;
         return [];
@@ -117,6 +123,10 @@ function createDecoder(): Decoder {
       ];
     },
     end() {
+      if (isMalformed) {
+        const failure = { kind: 'unusable-answer', finishReason: 'MALFORMED' } as const;
+        return [{ kind: 'error', error: failed(failure) }];
+      }
       if (!isFinished) return [{ kind: 'error', error: failed({ kind: 'path' }) }];
       return [
         { kind: 'block-end', index: 0 },

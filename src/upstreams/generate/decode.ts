@@ -96,13 +96,17 @@ class GenerateDecoder implements Decoder {
     if (choices.length === 0 || (!isAnswered && this.#blockReason !== undefined)) {
       return this.#endUnanswered(events);
     }
+    const context = { mayBeStopped: this.#mayBeStopped, secrets: this.#secrets };
     const ends: ChoiceEnd[] = [];
+    const faults: GatewayError[] = [];
     for (const state of choices) {
-      const end = readEnd(state, this.#mayBeStopped);
-      if (end instanceof Error) return this.#fail(end, events);
-      ends.push(end);
-      addGrounding(state, events);
+      const end = readEnd(state, context);
+      if (end instanceof Error) faults.push(end);
+      else ends.push(end);
     }
+    const [fault] = faults.sort(cutsFirst);
+    if (fault !== undefined) return this.#fail(fault, events);
+    for (const state of choices) addGrounding(state, events);
     return this.#finish(ends, events);
   }
 
@@ -195,8 +199,19 @@ class GenerateDecoder implements Decoder {
   }
 }
 
+/** An answer cut off in one choice is cut off, whatever the others say of themselves. */
+function cutsFirst(left: GatewayError, right: GatewayError): number {
+  return Number(right.failure?.kind === 'path') - Number(left.failure?.kind === 'path');
+}
+
 /** The choice's ending, or why it has none. */
-function readEnd(state: ChoiceState, mayBeStopped: boolean): ChoiceEnd | GatewayError {
+function readEnd(
+  state: ChoiceState,
+  {
+    mayBeStopped,
+    secrets,
+  }: { readonly mayBeStopped: boolean; readonly secrets: readonly string[] },
+): ChoiceEnd | GatewayError {
   const { choice, blocks, rawReason, message, logprobs } = state;
   const { hasContent, hasToolCalls } = blocks;
   if (rawReason === undefined) return pathFault('The upstream cut its answer off.');
@@ -204,7 +219,7 @@ function readEnd(state: ChoiceState, mayBeStopped: boolean): ChoiceEnd | Gateway
   if (ending.kind === 'finished') {
     return { choice, reason: ending.reason, rawReason, message, logprobs };
   }
-  return answerFault(ending.message, new Error(`Finish reason ${rawReason}: ${message ?? ''}`));
+  return answerFault(ending.message, { finishReason: rawReason, finishMessage: message, secrets });
 }
 
 function hasStops(body: JsonObject | undefined): boolean {

@@ -64,20 +64,38 @@ export function classifyErrorFrame(
 
 /** A fault between here and the upstream's answer: another account may do better. */
 export function pathFault(message: string, cause?: unknown): GatewayError {
-  return unavailable('path', message, cause);
+  return unavailable({ kind: 'path' }, message, cause);
 }
 
-/** The model gave an answer that helps nobody: asked again it may do better. */
-export function answerFault(message: string, cause?: unknown): GatewayError {
-  return unavailable('unusable-answer', message, cause);
+/** What the upstream says of an answer that helps nobody. */
+export interface UnusableAnswer {
+  readonly finishReason: string;
+  readonly finishMessage: string | undefined;
+  readonly secrets: readonly string[];
 }
 
-function unavailable(kind: UpstreamFailure['kind'], message: string, cause: unknown): GatewayError {
+/**
+ * The model gave an answer that helps nobody: asked again it may do better.
+ * @param message safe for clients; what the upstream says follows it
+ */
+export function answerFault(message: string, said: UnusableAnswer): GatewayError {
+  const { finishReason, finishMessage = '', secrets } = said;
+  const words = scrubText(finishMessage, secrets).trim();
+  // A plain stop says nothing of what is wrong.
+  const told = finishReason === 'STOP' ? {} : { finishReason };
+  return unavailable(
+    { kind: 'unusable-answer', ...told },
+    words === '' ? message : `${message.replace(/\.$/, ':')} ${words}`,
+    new Error(`Finish reason ${finishReason}`),
+  );
+}
+
+function unavailable(failure: UpstreamFailure, message: string, cause: unknown): GatewayError {
   return new GatewayError({
     kind: 'upstream-unavailable',
     source: 'upstream',
     message,
-    failure: { kind },
+    failure,
     cause,
   });
 }
