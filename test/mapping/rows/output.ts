@@ -156,9 +156,10 @@ export const OUTPUT_ROWS: readonly RequestRow[] = [
         ['dropped', 'tools[0].max_uses'],
         ['approximated', 'tools[0]'],
       ),
-      generate: carried(
+      generate: noted(
         ({ search }) => ({ tools: [{ [search]: { excludeDomains: DOMAINS } }] }),
-        ({ search }) => ({ tools: [{ [search]: { excludeDomains: DOMAINS } }] }),
+        { fields: ({ search }) => ({ tools: [{ [search]: {} }] }) },
+        ['dropped', 'tools[0].googleSearch.excludeDomains'],
       ),
     },
   },
