@@ -2,7 +2,7 @@
 
 import { isJsonObject, type JsonObject, type JsonValue, parseJson } from '../lib/json.ts';
 
-/** Upstreams take objects of declared members alone: a map goes as the JSON text of this argument. */
+/** Where the upstream takes objects of declared members alone, a map goes as the JSON text of this argument. */
 export const MAP_ARGUMENT = 'entries';
 
 export function wrapMapArguments(input: JsonObject): JsonObject {

@@ -19,6 +19,8 @@ export interface ModelCapabilities {
   readonly searchWithFunctions: boolean;
   /** True when structured output and tools, functions or built-in ones, may stand in one request. */
   readonly jsonWithTools: boolean;
+  /** True when schemas may also be given as JSON Schema, which has words for objects of free member names. */
+  readonly takesJsonSchema: boolean;
   /** True when a function response may hold media parts; else the media stands beside it. */
   readonly mediaInFunctionResponse: boolean;
   /** True when the model draws images. */

@@ -197,10 +197,11 @@ export class GenerateAttempt {
   }
 
   #rules(receipt: Receipt): AnswerRules {
-    const { call, options } = this.#input;
+    const { call, options, lease, prepared } = this.#input;
     const { createId } = options;
     const { callIdPrefix } = call;
-    return createAnswerRules({ request: call.canonical(), receipt, callIdPrefix, createId });
+    const typed = lease.upstream.typedValues(prepared.body);
+    return createAnswerRules({ request: call.canonical(), receipt, typed, callIdPrefix, createId });
   }
 
   #replyContext(): ReplyContext {

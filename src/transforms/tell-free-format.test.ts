@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
-import { contextOf, requestOf, user } from '../../test/support/canonical.ts';
+import { capabilitiesOf, contextOf, requestOf, user } from '../../test/support/canonical.ts';
 import type { JsonObject } from '../lib/json.ts';
 import { applyTransforms } from './index.ts';
 
-function tell(schema: JsonObject) {
-  const context = contextOf();
+function tell(schema: JsonObject, takesJsonSchema = false) {
+  const context = contextOf({ capabilities: capabilitiesOf({ takesJsonSchema }) });
   const request = requestOf({
     turns: [user('Hi')],
     outputFormat: { kind: 'json-schema', schema },
@@ -36,6 +36,14 @@ test.each<[JsonObject]>([
   [{ type: 'object', propertyNames: { enum: ['a'] }, additionalProperties: { type: 'string' } }],
 ])('any other format is sent as it is: %j', (schema) => {
   const { words, outputFormat, context } = tell(schema);
+  expect(words).toBe('');
+  expect(outputFormat).toEqual({ kind: 'json-schema', schema });
+  expect(context.receipt.entries).toEqual([]);
+});
+
+test('a format of free member names is sent as it is where the upstream takes JSON Schema', () => {
+  const schema = { type: 'object', additionalProperties: { type: 'number' } };
+  const { words, outputFormat, context } = tell(schema, true);
   expect(words).toBe('');
   expect(outputFormat).toEqual({ kind: 'json-schema', schema });
   expect(context.receipt.entries).toEqual([]);

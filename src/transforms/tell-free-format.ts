@@ -1,4 +1,4 @@
-// Tells the model an output format in words whose member names are free, for no upstream can be sent its schema.
+// Tells the model an output format in words whose member names are free, where its schema cannot be sent.
 
 import { isJsonObject, type JsonObject } from '../lib/json.ts';
 import { createSchemaReader } from './answer/schema-node.ts';
@@ -6,14 +6,14 @@ import { formatInWords } from './limit-tools.ts';
 import type { Transform } from './transform.ts';
 
 /** The answer is still asked to be JSON, and repaired by the schema as the client gave it. */
-export const tellFreeFormat: Transform = (request, { receipt }) => {
+export const tellFreeFormat: Transform = (request, { receipt, capabilities }) => {
   const { outputFormat } = request;
   if (outputFormat.kind !== 'json-schema' || !isJsonObject(outputFormat.schema)) return request;
-  if (!isMap(outputFormat.schema)) return request;
+  if (capabilities.takesJsonSchema || !isMap(outputFormat.schema)) return request;
   receipt.add(
     'approximated',
     'response_format',
-    'Upstreams take no objects of free member names: the model is told the schema in words.',
+    'The upstream takes no objects of free member names: the model is told the schema in words.',
   );
   const wish = { kind: 'text', text: formatInWords(outputFormat) } as const;
   return { ...request, system: [...request.system, wish], outputFormat: { kind: 'json' } };

@@ -7,6 +7,7 @@ import type { ModelCapabilities, ModelTask, ModelVariant } from '../canonical/mo
 import type { Receipt } from '../canonical/receipt.ts';
 import type { SignatureSource } from '../canonical/refused-signatures.ts';
 import type { CanonicalRequest, SignatureRecall } from '../canonical/request.ts';
+import type { TypedValues } from '../canonical/typed-values.ts';
 import type { Usage } from '../canonical/usage.ts';
 import type { JsonObject } from '../lib/json.ts';
 import type { Pumpable } from '../lib/pump.ts';
@@ -26,6 +27,8 @@ export interface Upstream {
   readsUri(uri: string): boolean;
   /** The wire body of a canonical request. Lossy steps go to the receipt. */
   encode(request: CanonicalRequest, target: EncodeTarget): JsonObject;
+  /** Of an encoded body: what was asked for so that it comes in its own types, and nothing in it as text. */
+  typedValues(body: JsonObject): TypedValues;
   /** The wire body of a native client body: only what this upstream needs different is edited. */
   patch(body: JsonObject, target: PatchTarget): JsonObject;
   /**

@@ -63,6 +63,7 @@ export function capabilitiesOf(change: Partial<ModelCapabilities> = {}): ModelCa
     signatureFamily: 'alpha',
     searchWithFunctions: false,
     jsonWithTools: true,
+    takesJsonSchema: false,
     mediaInFunctionResponse: true,
     drawsImages: false,
     ...change,

@@ -2,6 +2,7 @@
 
 import { GatewayError, type UpstreamFailure } from '../../src/canonical/error.ts';
 import type { CanonicalEvent } from '../../src/canonical/event.ts';
+import { NOTHING_TYPED } from '../../src/canonical/typed-values.ts';
 import { NO_USAGE, type Usage } from '../../src/canonical/usage.ts';
 import type { JsonObject } from '../../src/lib/json.ts';
 import type { Decoder, Upstream, UpstreamCall } from '../../src/upstreams/upstream.ts';
@@ -36,6 +37,7 @@ export function createFakeUpstream(script: (call: UpstreamCall) => Script): Fake
       signatures: target.signatures,
       standsIn: target.standsIn,
     }),
+    typedValues: () => NOTHING_TYPED,
     patch: (body) => body,
     async open(call) {
       calls.push(call);

@@ -3,6 +3,8 @@
 import type { CanonicalEvent } from '../../canonical/event.ts';
 import type { Receipt } from '../../canonical/receipt.ts';
 import type { CanonicalRequest, Tool } from '../../canonical/request.ts';
+import { acceptedToolNames } from '../../canonical/tool-names.ts';
+import { NOTHING_TYPED, type TypedValues } from '../../canonical/typed-values.ts';
 import type { CallableTool, CallRule } from './call-rule.ts';
 import { createSourceFilter } from './filter-sources.ts';
 import { limitCalls } from './limit-calls.ts';
@@ -20,6 +22,8 @@ export type AnswerTransform = (events: readonly CanonicalEvent[]) => readonly Ca
 export interface AnswerTransformOptions {
   /** As the client asked: tools with the schemas it declared. */
   readonly request: CanonicalRequest;
+  /** What the upstream was asked for in its own types; the rest may come as texts. */
+  readonly typed?: TypedValues | undefined;
   /** Paths of its entries begin with `tool_calls.<name>` or `answer`. */
   readonly receipt: Receipt;
   /** Of the ids that calls get in place of ones the client cannot use; `call_` where it is not said. */
@@ -29,11 +33,11 @@ export interface AnswerTransformOptions {
 
 /** One for each answer, as the rules keep state. Never throws. */
 export function createAnswerTransform(options: AnswerTransformOptions): AnswerTransform {
-  const { request, receipt } = options;
+  const { request, receipt, typed = NOTHING_TYPED } = options;
   const tools = request.tools.filter(isCallable);
   const rewrite = tools.length === 0 ? passAll : createRewriter(tools, options);
   const filter = createSourceFilter(request.tools);
-  const rule = answerRule(request.outputFormat, receipt);
+  const rule = answerRule(request.outputFormat, { receipt, isTyped: typed.answer });
   const rewriteText = rule === undefined ? passAll : createTextRewriter(rule);
   if (filter === undefined && rule === undefined) return rewrite;
   return (events) => {
@@ -45,8 +49,9 @@ export function createAnswerTransform(options: AnswerTransformOptions): AnswerTr
 
 function createRewriter(
   tools: readonly CallableTool[],
-  { request, receipt, callIdPrefix, createId }: AnswerTransformOptions,
+  options: AnswerTransformOptions,
 ): AnswerTransform {
+  const { request, receipt, typed = NOTHING_TYPED, callIdPrefix, createId } = options;
   const rules: readonly CallRule[] = [
     ...(request.parallelToolCalls === false ? [limitCalls()] : []),
     // Before any rule that knows tools by the client's names.
@@ -55,8 +60,14 @@ function createRewriter(
     uniqueCallIds({ turns: request.turns, callIdPrefix, createId }),
   ];
   // Last: arguments are repaired by the schema of the tool that was really meant.
-  const repairArguments = createArgumentRepair({ tools, receipt });
+  const isTyped = (name: string): boolean => isTypedTool(request, typed, name);
+  const repairArguments = createArgumentRepair({ tools, receipt, isTyped });
   return createCallRewriter({ rules, repairArguments });
+}
+
+function isTypedTool(request: CanonicalRequest, { functions }: TypedValues, name: string): boolean {
+  if (functions.size === 0) return false;
+  return functions.has(acceptedToolNames(request).get(name) ?? name);
 }
 
 function passAll(events: readonly CanonicalEvent[]): readonly CanonicalEvent[] {

@@ -25,8 +25,12 @@ const MIXED: JsonObject = {
   required: ['level', 'version', 'by', 'counts', 'code'],
 };
 
+function untyped(): { receipt: Receipt; isTyped: boolean } {
+  return { receipt: createReceipt(), isTyped: false };
+}
+
 function shown(schema: JsonObject, text: string, receipt: Receipt = createReceipt()): string {
-  const rule = answerRule({ kind: 'json-schema', schema }, receipt);
+  const rule = answerRule({ kind: 'json-schema', schema }, { receipt, isTyped: false });
   return rule?.rewrite(text)?.text ?? text;
 }
 
@@ -80,7 +84,7 @@ test.each<[boolean, JsonObject]>([
   [true, { type: 'array', items: { type: 'object' } }],
   [true, { type: 'object', properties: { a: { enum: [true, 'auto'] } } }],
 ])('an answer waits for its end only where texts may stand for values: %s', (waits, schema) => {
-  const rule = answerRule({ kind: 'json-schema', schema }, createReceipt());
+  const rule = answerRule({ kind: 'json-schema', schema }, untyped());
   expect(rule?.mayChange('{"a"')).toBe(waits);
 });
 
@@ -103,7 +107,7 @@ test('what was too deep for the upstream to be declared comes back as what the t
 });
 
 test('positions in a text that was rewritten are not told', () => {
-  const rule = answerRule({ kind: 'json-schema', schema: MIXED }, createReceipt());
+  const rule = answerRule({ kind: 'json-schema', schema: MIXED }, untyped());
   if (rule === undefined) throw new Error('no rule');
   const rewrite = createTextRewriter(rule);
   const citation = { startIndex: 0, endIndex: 3, text: '{"v', sources: [0] };
@@ -128,4 +132,16 @@ test('positions in a text that was rewritten are not told', () => {
   ]);
   expect(shownEvents[1]).toMatchObject({ delta: { text: '{"version":3}' } });
   expect(shownEvents[2]).toMatchObject({ citations: [], sources: [{ title: 'A' }] });
+});
+
+test('an answer asked for in its own types is streamed as it comes, and a text in it is a text', () => {
+  const schema = { type: 'object', properties: { any: {}, level: { enum: [1, '1'] } } };
+  const text = '{"any":"5","level":"1"}';
+  expect(shown(schema, text)).not.toBe(text);
+  const rule = answerRule(
+    { kind: 'json-schema', schema },
+    { receipt: createReceipt(), isTyped: true },
+  );
+  expect(rule?.mayChange('{"a')).toBe(false);
+  expect(rule?.rewrite(text)).toBeUndefined();
 });

@@ -12,11 +12,15 @@ import { holdsTexts } from './texts-in-schema.ts';
 
 /**
  * The rule for an answer of this format; undefined when none is needed. The whole text waits only where
- * the schema has values that may come as texts: others are streamed as they come.
+ * the schema has values that may come as texts: others are streamed as they come, as are those the upstream
+ * was asked for in their own types.
  */
-export function answerRule(format: OutputFormat, receipt: Receipt): TextRule | undefined {
+export function answerRule(
+  format: OutputFormat,
+  { receipt, isTyped }: { readonly receipt: Receipt; readonly isTyped: boolean },
+): TextRule | undefined {
   if (format.kind !== 'json' && format.kind !== 'json-schema') return undefined;
-  if (format.kind === 'json' || !isJsonObject(format.schema)) return FENCE_RULE;
+  if (format.kind === 'json' || isTyped || !isJsonObject(format.schema)) return FENCE_RULE;
   const plan = planFor(format.schema, receipt);
   return plan === undefined ? FENCE_RULE : repairRule(plan);
 }

@@ -9,11 +9,12 @@ interface Repaired {
   readonly entries: readonly ReceiptEntry[];
 }
 
-function repairJson(parameters: JsonObject, json: string): Repaired {
+function repairJson(parameters: JsonObject, json: string, isTyped = false): Repaired {
   const receipt = createReceipt();
   const repair = createArgumentRepair({
     tools: [{ kind: 'function', name: 't', parameters }],
     receipt,
+    isTyped: () => isTyped,
   });
   return { json: repair('t')?.(json) ?? json, entries: receipt.entries };
 }
@@ -457,4 +458,20 @@ test('integers and booleans that became texts come back as they were', () => {
       expect(repairJson(parameters, JSON.stringify({ v: text })).json).toBe(`{"v":${text}}`);
     }),
   );
+});
+
+test.each<[JsonObject, string]>([
+  [{ type: 'object', properties: { v: {} } }, '{"v":"5"}'],
+  [{ type: 'object', properties: { v: {} } }, '{"v":"{\\"a\\":1}"}'],
+  [{ type: 'object', properties: { v: { anyOf: [{}, { type: 'null' }] } } }, '{"v":"null"}'],
+  [{ type: 'object', additionalProperties: {} }, '{"entries":"{\\"a\\":1}"}'],
+  [{ type: 'object', additionalProperties: { type: 'object' } }, '{"entries":{"a":1}}'],
+])('a text of arguments asked for in their own types is a text: %j %s', (schema, json) => {
+  expect(repairJson(schema, json, true)).toEqual({ json, entries: [] });
+  expect(repairJson(schema, json).json).not.toBe(json);
+});
+
+test('arguments asked for in their own types are still fitted to their schema', () => {
+  const schema = { type: 'object', properties: { n: { type: 'integer' } } };
+  expect(repairJson(schema, '{"n":"5"}', true).json).toBe('{"n":5}');
 });

@@ -24,29 +24,29 @@ export type RepairArguments = (toolName: string) => ((json: string) => string) |
 /** Keywords by which a schema without any rule for members still takes some. */
 const SAYING_MORE = ['minProperties', 'propertyNames', '$ref', '$dynamicRef'];
 
-/** Schemas are read when their tool is first called, and once. */
-export function createArgumentRepair({
-  tools,
-  receipt,
-}: {
+export interface ArgumentRepairOptions {
   readonly tools: readonly CallableTool[];
   readonly receipt: Receipt;
-}): RepairArguments {
+  /** True for a tool whose arguments were asked for in their own types: none of their texts stands for another value. */
+  isTyped(toolName: string): boolean;
+}
+
+/** Schemas are read when their tool is first called, and once. */
+export function createArgumentRepair(options: ArgumentRepairOptions): RepairArguments {
   const plans = new Map<string, ((json: string) => string) | undefined>();
   return (toolName) => {
-    if (!plans.has(toolName)) plans.set(toolName, planFor(tools, toolName, receipt));
+    if (!plans.has(toolName)) plans.set(toolName, planFor(toolName, options));
     return plans.get(toolName);
   };
 }
 
 function planFor(
-  tools: readonly CallableTool[],
   toolName: string,
-  receipt: Receipt,
+  { tools, receipt, isTyped }: ArgumentRepairOptions,
 ): ((json: string) => string) | undefined {
   const tool = tools.find(({ name }) => name === toolName);
   if (tool?.kind !== 'function') return undefined;
-  const bySchema = planBySchema(tool, receipt);
+  const bySchema = planBySchema(tool, { receipt, isTyped: isTyped(toolName) });
   const { shownDefaults = {} } = tool;
   if (Object.keys(shownDefaults).length === 0) return bySchema;
   return (json) => complete(bySchema?.(json) ?? json, shownDefaults);
@@ -60,7 +60,7 @@ function complete(json: string, shownDefaults: JsonObject): string {
 
 function planBySchema(
   tool: FunctionTool,
-  receipt: Receipt,
+  { receipt, isTyped }: { readonly receipt: Receipt; readonly isTyped: boolean },
 ): ((json: string) => string) | undefined {
   if (!isJsonObject(tool.parameters)) return undefined;
   const reader = createSchemaReader(tool.parameters);
@@ -68,8 +68,8 @@ function planBySchema(
   if (saysNothing(tool.parameters, root)) return undefined;
   const path = `tool_calls.${tool.name}`;
   const takesNone = takesNothing(tool.parameters);
-  const mayBeMap = !takesNone && declaresNothing(root, reader);
-  return (json) => repairJson(json, { reader, root, takesNone, mayBeMap, path, receipt });
+  const mayBeMap = !takesNone && !isTyped && declaresNothing(root, reader);
+  return (json) => repairJson(json, { reader, root, takesNone, mayBeMap, isTyped, path, receipt });
 }
 
 function saysNothing(schema: JsonObject, { objects, choices }: SchemaNode): boolean {
@@ -97,6 +97,7 @@ interface RepairPlan {
   readonly root: SchemaNode;
   readonly takesNone: boolean;
   readonly mayBeMap: boolean;
+  readonly isTyped: boolean;
   readonly path: string;
   readonly receipt: Receipt;
 }
@@ -109,7 +110,7 @@ function repairJson(json: string, plan: RepairPlan): string {
   const inside = plan.mayBeMap ? unwrapMapArguments(written) : undefined;
   const given = inside ?? written;
   const work = new SchemaWork(reader);
-  const repair = new ValueRepair(work, inside !== undefined);
+  const repair = new ValueRepair(work, plan.isTyped || inside !== undefined);
   const repaired = plan.takesNone
     ? dropAll(given, repair, path)
     : repair.repair(root, given, { path, name: '' });

@@ -18,10 +18,10 @@ export class ValueRepair implements ValueRepairer {
   /** Above zero inside values that were read from a JSON text: there every value has its own type. */
   #textsAround: number;
 
-  /** @param isFromText the value itself was read from a JSON text. */
-  constructor(work: SchemaWork, isFromText = false) {
+  /** @param hasOwnTypes the value was read from a JSON text, or asked for in its own types. */
+  constructor(work: SchemaWork, hasOwnTypes = false) {
     this.work = work;
-    this.#textsAround = isFromText ? 1 : 0;
+    this.#textsAround = hasOwnTypes ? 1 : 0;
   }
 
   repair(node: SchemaNode, value: JsonValue, place: Place): JsonValue {

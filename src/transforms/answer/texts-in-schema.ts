@@ -14,8 +14,9 @@ const MAX_DEPTH = 20;
 const MAX_NODES = 20_000;
 
 /**
- * Upstreams list only texts, take only so many levels, have no recursion, and know no objects of any members: such values come
- * as texts (`"1"` of `enum: [1, 2]`, `"{…}"` of an object without declared properties, `"5"` of any value).
+ * What was not asked for in JSON Schema: upstreams list only texts, take only so many levels, have no
+ * recursion, and know no objects of any members. Such values come as texts (`"1"` of `enum: [1, 2]`,
+ * `"{…}"` of an object without declared properties, `"5"` of any value).
  */
 export function holdsTexts(root: SchemaNode, reader: SchemaReader): boolean {
   return new SchemaWalk(reader).holdsTexts(root);

@@ -9,7 +9,7 @@ import { traitsOf } from './capabilities.ts';
 import { definedFields, type Optional } from './defined.ts';
 import { MEDIA_RESOLUTIONS } from './encode-media.ts';
 import { encodeThinking } from './encode-thinking.ts';
-import { cleanResponseSchema } from './schema/clean-response-schema.ts';
+import { cleanResponseSchema, cleanTypedResponseSchema } from './schema/clean-response-schema.ts';
 import { fitOutputLimit } from './thinking.ts';
 
 type Fields = Optional<WireGenerationConfig>;
@@ -123,7 +123,10 @@ function stopSequences({ stopSequences }: CanonicalRequest): string[] | undefine
   return stopSequences.length === 0 ? undefined : [...stopSequences];
 }
 
-function formatFields({ outputFormat }: CanonicalRequest, { receipt }: EncodeTarget): Fields {
+function formatFields(
+  { outputFormat }: CanonicalRequest,
+  { receipt, capabilities }: EncodeTarget,
+): Fields {
   const path = 'response_schema';
   switch (outputFormat.kind) {
     case 'text':
@@ -134,6 +137,9 @@ function formatFields({ outputFormat }: CanonicalRequest, { receipt }: EncodeTar
       const { schema } = outputFormat;
       const responseMimeType = 'application/json';
       if (typeof schema === 'boolean') return { responseMimeType };
+      if (capabilities.takesJsonSchema) {
+        return { responseMimeType, ...cleanTypedResponseSchema(schema, { receipt, path }) };
+      }
       return { responseMimeType, responseSchema: cleanResponseSchema(schema, { receipt, path }) };
     }
     case 'enum':

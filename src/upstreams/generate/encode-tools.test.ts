@@ -12,6 +12,19 @@ const x: Tool = { kind: 'function', name: 'x' };
 const encodeTools = (fields: Partial<CanonicalRequest>) =>
   encode(requestOf(fields), targetOf('alpha-3-flash'), sandbox);
 
+/** For an upstream that takes no JSON Schema. */
+const encodeAsTexts = (fields: Partial<CanonicalRequest>) => {
+  const target = targetOf('alpha-3-flash');
+  const capabilities = { ...target.capabilities, takesJsonSchema: false };
+  return encode(requestOf(fields), { ...target, capabilities }, sandbox);
+};
+
+const map: Tool = {
+  kind: 'function',
+  name: 'm',
+  parameters: { type: 'object', additionalProperties: { type: 'string' } },
+};
+
 const modeOf = (toolChoice: ToolChoice, tools: readonly Tool[] = [w, x]) =>
   encodeTools({ tools, toolChoice }).toolConfig;
 
@@ -19,6 +32,31 @@ test('V036 V087 functions become declarations of one element', () => {
   expect(encodeTools({ tools: [w, x] }).tools).toEqual([
     { functionDeclarations: [{ name: 'w', description: 'd', parameters }, { name: 'x' }] },
   ]);
+});
+
+test('a function whose argument names are free is declared in JSON Schema where the upstream takes it', () => {
+  expect(encodeTools({ tools: [w, map] }).tools).toEqual([
+    {
+      functionDeclarations: [
+        { name: 'w', description: 'd', parameters },
+        { name: 'm', parametersJsonSchema: map.parameters },
+      ],
+    },
+  ]);
+  expect(encodeAsTexts({ tools: [map] }).tools).toMatchObject([
+    { functionDeclarations: [{ parameters: { required: ['entries'] } }] },
+  ]);
+});
+
+test('an answer of free member names is asked for in JSON Schema where the upstream takes it', () => {
+  const outputFormat = { kind: 'json-schema', schema: map.parameters ?? {} } as const;
+  expect(encodeTools({ outputFormat }).generationConfig).toEqual({
+    responseMimeType: 'application/json',
+    responseJsonSchema: map.parameters,
+  });
+  expect(encodeAsTexts({ outputFormat }).generationConfig).toEqual({
+    responseMimeType: 'application/json',
+  });
 });
 
 test('a second tool of the same name is left out, and the receipt says so', () => {
@@ -66,27 +104,22 @@ test('Vertex AI takes search beside functions without being told', () => {
 });
 
 test('earlier calls of a tool of free argument names are written as the tool is declared', () => {
-  const map: Tool = {
-    kind: 'function',
-    name: 'm',
-    parameters: { type: 'object', additionalProperties: { type: 'string' } },
-  };
   const call = (id: string, name: string, input: JsonObject) =>
     ({ kind: 'tool-call', id, name, input }) as const;
   const turns = [
     user('Hi'),
     assistant(call('1', 'm', { a: 'b' }), call('2', 'm', { entries: '{}' }), call('3', 'w', {})),
   ];
-  expect(encodeTools({ tools: [map, w], turns }).contents).toMatchObject([
+  const calls = (...inputs: readonly JsonObject[]) => [
     {},
-    {
-      parts: [
-        { functionCall: { args: { entries: '{"a":"b"}' } } },
-        { functionCall: { args: { entries: '{}' } } },
-        { functionCall: { args: {} } },
-      ],
-    },
-  ]);
+    { parts: inputs.map((args) => ({ functionCall: { args } })) },
+  ];
+  expect(encodeAsTexts({ tools: [map, w], turns }).contents).toMatchObject(
+    calls({ entries: '{"a":"b"}' }, { entries: '{}' }, {}),
+  );
+  expect(encodeTools({ tools: [map, w], turns }).contents).toMatchObject(
+    calls({ a: 'b' }, { entries: '{}' }, {}),
+  );
 });
 
 test('a freeform tool takes one string and tells its grammar', () => {

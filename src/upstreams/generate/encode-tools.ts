@@ -7,7 +7,7 @@ import { keyIn } from '../../wire/vocabulary.ts';
 import { traitsOf } from './capabilities.ts';
 import { describeFunction } from './describe-function.ts';
 import type { EncodeContext } from './encode-context.ts';
-import { cleanToolSchema } from './schema/clean-tool-schema.ts';
+import { cleanToolSchema, cleanTypedToolSchema } from './schema/clean-tool-schema.ts';
 
 export interface EncodedTools {
   /** One element for all declarations, then one for each tool the upstream runs. */
@@ -106,15 +106,17 @@ function encodeDeclaration(
 function encodeFunction(
   { name, description, parameters: schema, parametersPath }: FunctionTool,
   path: string,
-  { target: { receipt } }: EncodeContext,
+  { target: { receipt, capabilities } }: EncodeContext,
 ): Declared {
   const options = { receipt, path: parametersPath ?? `${path}.parameters` };
-  const { parameters, said, isMap } = cleanToolSchema(schema, options);
+  const clean = capabilities.takesJsonSchema ? cleanTypedToolSchema : cleanToolSchema;
+  const { form, parameters, said, isMap } = clean(schema, options);
+  const key = form === 'schema' ? 'parameters' : 'parametersJsonSchema';
   const words = describeFunction(description, said);
   const declaration = {
     name,
     ...(words === undefined ? {} : { description: words }),
-    ...(parameters === undefined ? {} : { parameters }),
+    ...(parameters === undefined ? {} : { [key]: parameters }),
   };
   return { declaration, isMap };
 }

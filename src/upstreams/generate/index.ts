@@ -14,6 +14,7 @@ import { patch } from './patch.ts';
 import type { GenerateProfile } from './profiles/profile.ts';
 import { createQuotaReader } from './read-quota.ts';
 import { generateRequest } from './requests.ts';
+import { typedValues } from './typed-values.ts';
 
 /** The wire's name; the generate protocol's relay lane carries the same. */
 const GENERATE_WIRE = 'generate-content';
@@ -49,6 +50,7 @@ export function createGenerateUpstream(options: GenerateUpstreamOptions): Genera
     },
     readsUri: (uri) => profile.readsUri(uri),
     encode: (request, target) => encode(request, target, profile),
+    typedValues,
     patch: (body, target) => patch(body, target, profile),
     open: async (call) => {
       const { drawsImages } = builtIn(call.modelId);

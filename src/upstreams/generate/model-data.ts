@@ -54,6 +54,7 @@ const NEUTRAL: ModelRow['capabilities'] = {
   unsignedCalls: 'sentinel',
   searchWithFunctions: false,
   jsonWithTools: true,
+  takesJsonSchema: false,
   mediaInFunctionResponse: false,
   drawsImages: false,
 };

@@ -43,7 +43,7 @@ export function createGeminiApiProfile({
     ...plainPaths(versionPath),
     projectPlacement: 'header',
     modelIds: realModelIds,
-    capabilityOverrides: {},
+    capabilityOverrides: { takesJsonSchema: true },
     extraFields: PUBLIC_EXTRA_FIELDS,
     countForm: 'whole-request',
     readsUri: (uri) => [...fileHomes, ...READABLE_URIS].some((home) => uri.startsWith(home)),

@@ -30,7 +30,7 @@ export function createSandboxProfile({
     ...plainPaths(versionPath),
     projectPlacement: 'body',
     modelIds: (name) => [name],
-    capabilityOverrides: {},
+    capabilityOverrides: { takesJsonSchema: true },
     extraFields: NEUTRAL_EXTRA_FIELDS,
     countForm: 'whole-request',
     quotaPath: `${versionPath}/quota`,

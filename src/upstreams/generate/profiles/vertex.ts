@@ -57,7 +57,7 @@ export function createVertexProfile(options: VertexProfileOptions = {}): Generat
     mayRefuseList: true,
     projectPlacement: 'path',
     modelIds: realModelIds,
-    capabilityOverrides: {},
+    capabilityOverrides: { takesJsonSchema: true },
     extraFields: VERTEX_EXTRA_FIELDS,
     countForm: 'request-fields',
     embedForm,

@@ -1,15 +1,29 @@
 // Turns the JSON Schema of a structured answer into the subset the upstream takes as `responseSchema`.
 
 import { isJsonObject, type JsonObject } from '../../../lib/json.ts';
-import { type Cleaning, createFacets } from './facets.ts';
+import type { WireGenerationConfig } from '../../../wire/generate.ts';
+import type { Optional } from '../defined.ts';
+import { type Cleaning, createFacets, type Facets } from './facets.ts';
 import { gatherSource } from './gather.ts';
 import { type CleanOptions, createSchemaMemo } from './schema-memo.ts';
 import { writeNode } from './write-node.ts';
 
-const SHARED = { ordered: true, nullKeyword: true, clean: cleanRoot };
+/** One of the two fields, by the form the schema is written in. */
+export type ResponseSchema = Pick<
+  Optional<WireGenerationConfig>,
+  'responseSchema' | 'responseJsonSchema'
+>;
+
+const SHARED = { ordered: true, nullKeyword: true, takesJsonSchema: false, clean: cleanRoot };
 
 const cleanRestored = createSchemaMemo({ ...SHARED, restored: true });
 const cleanRelayed = createSchemaMemo({ ...SHARED, restored: false });
+const cleanTyped = createSchemaMemo({
+  ...SHARED,
+  restored: true,
+  takesJsonSchema: true,
+  clean: cleanInForm,
+});
 
 /**
  * The `responseSchema` of a request (generate-content `Schema`), with `propertyOrdering` so that
@@ -27,6 +41,14 @@ export function cleanResponseSchema(
   return undefined;
 }
 
+/** The same for an upstream that takes JSON Schema as well: in that form where `Schema` has only texts. */
+export function cleanTypedResponseSchema(
+  schema: JsonObject,
+  options: CleanOptions,
+): ResponseSchema {
+  return cleanTyped(schema, options);
+}
+
 /** The same for a client that is shown the answer as the upstream writes it. */
 export function cleanRelayedResponseSchema(
   schema: JsonObject,
@@ -35,17 +57,26 @@ export function cleanRelayedResponseSchema(
   return cleanRelayed(schema, options);
 }
 
+function cleanInForm(cleaning: Cleaning, schema: JsonObject): ResponseSchema {
+  const node = cleanRoot(cleaning, schema);
+  return cleaning.form === 'schema' ? { responseSchema: node } : { responseJsonSchema: node };
+}
+
 function cleanRoot(cleaning: Cleaning, schema: JsonObject): JsonObject | undefined {
   const facets = createFacets('', 0);
   const refs = { pointer: '', outer: undefined };
   gatherSource(cleaning, facets, { all: [{ schema, path: '', refs, depth: 0 }], any: [] });
   const notes: Parameters<Cleaning['note']>[] = [];
   const node = writeNode({ ...cleaning, note: (...note) => notes.push(note) }, facets);
-  if (node !== undefined && !facets.sentAsText) {
+  if (node !== undefined && !isAnyValue(cleaning, facets, node)) {
     for (const note of notes) cleaning.note(...note);
     return node;
   }
   // What was noted of a text is not true of one that is not sent.
   if (Object.keys(schema).length > 0) cleaning.note('dropped', '', 'any JSON is allowed');
   return undefined;
+}
+
+function isAnyValue({ form }: Cleaning, { sentAsText }: Facets, node: JsonObject): boolean {
+  return form === 'schema' ? sentAsText : node.type === undefined && node.anyOf === undefined;
 }

@@ -117,6 +117,7 @@ test('a client that sees calls as they come is told of free names in the descrip
     minProperties: 1,
   };
   expect(cleanRelayedToolSchema(schema, { receipt, path: PATH })).toEqual({
+    form: 'schema',
     parameters: undefined,
     said: 'Arguments: Name to value. (an object, values: string; minProperties 1)',
     isMap: false,

@@ -3,14 +3,17 @@
 import { MAP_ARGUMENT } from '../../../canonical/map-argument.ts';
 import { isJsonObject, type JsonObject } from '../../../lib/json.ts';
 import { settleChoices } from './choices.ts';
-import { addHint, type Cleaning, createFacets, type Facets } from './facets.ts';
+import { addHint, type Cleaning, createFacets, type Facets, type SchemaForm } from './facets.ts';
+import { finishNode, freezeNode } from './finish-node.ts';
 import { gatherSource } from './gather.ts';
 import { typeField } from './node-fields.ts';
 import { composeDescription, sayJson } from './plain-words.ts';
 import { type CleanOptions, createSchemaMemo } from './schema-memo.ts';
-import { finishNode, freezeNode, otherNames, writeObjectFields, writeText } from './write-node.ts';
+import { writeMapFields, writeObjectFields } from './write-node.ts';
+import { otherNames, writeText } from './write-stand-in.ts';
 
 export interface ToolInput {
+  readonly form: SchemaForm;
   /** An object with at least one property; undefined for a function declared without parameters. */
   readonly parameters: JsonObject | undefined;
   /** What belongs into the description of the function itself, as no parameter can say it. */
@@ -19,11 +22,21 @@ export interface ToolInput {
   readonly isMap: boolean;
 }
 
-const NO_INPUT: ToolInput = { parameters: undefined, said: undefined, isMap: false };
-const SHARED = { ordered: false, nullKeyword: false, clean: cleanRoot };
+const NO_INPUT: ToolInput = {
+  form: 'schema',
+  parameters: undefined,
+  said: undefined,
+  isMap: false,
+};
+const SHARED = { ordered: false, nullKeyword: false, takesJsonSchema: false, clean: cleanRoot };
 
 const cleanRestored = createSchemaMemo<ToolInput>({ ...SHARED, restored: true });
 const cleanRelayed = createSchemaMemo<ToolInput>({ ...SHARED, restored: false });
+const cleanTyped = createSchemaMemo<ToolInput>({
+  ...SHARED,
+  restored: true,
+  takesJsonSchema: true,
+});
 
 /**
  * The input of a function declaration (generate-content `Schema`). It has no parameters for no schema,
@@ -36,6 +49,14 @@ export function cleanToolSchema(
   options: CleanOptions,
 ): ToolInput {
   return cleanWith(cleanRestored, schema, options);
+}
+
+/** The same for an upstream that takes JSON Schema as well: in that form where `Schema` has only texts. */
+export function cleanTypedToolSchema(
+  schema: JsonObject | boolean | undefined,
+  options: CleanOptions,
+): ToolInput {
+  return cleanWith(cleanTyped, schema, options);
 }
 
 /** The same for a client that is shown the calls as the upstream writes them. */
@@ -65,9 +86,13 @@ function cleanRoot(cleaning: Cleaning, schema: JsonObject): ToolInput {
     return NO_INPUT;
   }
   facets.nullable = false;
-  const fields = writeObjectFields(cleaning, facets);
+  if (cleaning.form === 'json-schema') facets.declaredNullable = undefined;
+  const fields =
+    writeObjectFields(cleaning, facets) ??
+    (isMap(facets) ? writeMapFields(cleaning, facets) : undefined);
   if (fields !== undefined) {
-    return { ...NO_INPUT, parameters: finishNode(cleaning, facets, fields) };
+    const parameters = finishNode(cleaning, facets, fields);
+    return { ...NO_INPUT, form: cleaning.form, parameters };
   }
   if (!isMap(facets)) return sayRoot(facets);
   return cleaning.restored ? writeMap(cleaning, facets) : sayMap(cleaning, facets);
@@ -83,7 +108,7 @@ function writeMap(cleaning: Cleaning, facets: Facets): ToolInput {
   const { type } = typeField(cleaning, facets, 'object');
   const properties = { [MAP_ARGUMENT]: writeText(cleaning, facets, 'an object') };
   const parameters = freezeNode({ type, properties, required: [MAP_ARGUMENT] });
-  return { parameters, said: undefined, isMap: true };
+  return { ...NO_INPUT, parameters, isMap: true };
 }
 
 function sayMap(cleaning: Cleaning, facets: Facets): ToolInput {

@@ -1,7 +1,14 @@
 // Writes listed values: the upstream takes lists of non-empty texts only.
 
-import { isJsonObject, isRawNumber, type JsonObject, type JsonValue } from '../../../lib/json.ts';
+import {
+  isJsonObject,
+  isRawNumber,
+  type JsonObject,
+  type JsonValue,
+  readNumber,
+} from '../../../lib/json.ts';
 import { addHint, type Cleaning, type Facets } from './facets.ts';
+import { freezeNode } from './finish-node.ts';
 import { sayJson, sayList } from './plain-words.ts';
 import type { TypeName } from './schema-type.ts';
 
@@ -30,12 +37,43 @@ export function writeEnumeration(cleaning: Cleaning, facets: Facets): Enumeratio
     facets.impliedType ??= typeOfValues(values);
     return undefined;
   }
+  if (cleaning.form === 'json-schema' && values.some((value) => typeof value !== 'string')) {
+    return writeKinds(cleaning, facets, values);
+  }
   return writeTexts(cleaning, facets, values);
 }
 
 export interface EnumerationNode {
-  readonly type: TypeName;
+  /** Undefined for alternatives of several types, which stand in the fields. */
+  readonly type: TypeName | undefined;
   readonly fields: JsonObject;
+}
+
+/** Values that are not all texts, in JSON Schema: a list for each type. */
+function writeKinds(
+  cleaning: Cleaning,
+  facets: Facets,
+  values: readonly JsonValue[],
+): EnumerationNode {
+  const texts = values.filter((value) => typeof value === 'string');
+  const numbers = values.filter((value) => readNumber(value) !== undefined);
+  const kinds = [
+    ...(texts.length === 0 ? [] : [writeTexts(cleaning, facets, texts)]),
+    ...(numbers.length === 0 ? [] : [numberKind(facets, numbers)]),
+    ...(values.some((value) => typeof value === 'boolean') ? [BOOLEAN_KIND] : []),
+  ];
+  const [first, ...others] = kinds;
+  if (first !== undefined && others.length === 0) return first;
+  const anyOf = kinds.map(({ type, fields }) => freezeNode({ ...(type && { type }), ...fields }));
+  return { type: undefined, fields: { anyOf } };
+}
+
+const BOOLEAN_KIND: EnumerationNode = { type: 'boolean', fields: {} };
+
+function numberKind(facets: Facets, numbers: readonly JsonValue[]): EnumerationNode {
+  const declared = facets.types?.find((type) => type === 'integer' || type === 'number');
+  const areWhole = numbers.every((value) => Number.isInteger(readNumber(value)));
+  return { type: declared ?? (areWhole ? 'integer' : 'number'), fields: { enum: [...numbers] } };
 }
 
 function allowsNull(facets: Facets): boolean {

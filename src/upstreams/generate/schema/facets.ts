@@ -64,14 +64,24 @@ export interface Facets {
   otherProperties: Located | undefined;
   /** True where members of names that are not declared are meant. */
   takesOthers: boolean;
+  /** True where no other members than the declared ones are allowed. */
+  isClosed: boolean;
   choices: ChoiceGroup[];
   /** Set when the node was written as a text that holds JSON. */
   sentAsText: boolean;
 }
 
+/** The upstream's own dialect (`parameters`), or JSON Schema of few keywords (`parametersJsonSchema`). */
+export type SchemaForm = 'schema' | 'json-schema';
+
+/** What a form could not say: a `value` JSON Schema has words for, or a `depth` (or sheer size) no form has. */
+export type Loss = 'value' | 'depth';
+
 /** What one cleaning shares: the document, the receipt and the work left. */
 export interface Cleaning {
   readonly document: SchemaDocument;
+  readonly form: SchemaForm;
+  readonly losses: Set<Loss>;
   /** Type words that are not the client's own are written in upper case. */
   readonly upperCase: boolean;
   /** Objects say in which order their properties come. */
@@ -113,6 +123,7 @@ export function createFacets(path: string, level: number): Facets {
     tuple: undefined,
     otherProperties: undefined,
     takesOthers: false,
+    isClosed: false,
     choices: [],
     sentAsText: false,
   };
@@ -137,6 +148,7 @@ export function copyConstraints(facets: Facets): Facets {
     tuple: facets.tuple,
     otherProperties: facets.otherProperties,
     takesOthers: facets.takesOthers,
+    isClosed: facets.isClosed,
   };
 }
 

@@ -12,6 +12,7 @@ import {
 } from './read-constraints.ts';
 import { STRUCTURE_READERS } from './read-structure.ts';
 import { isResolving, type Located, locateInside } from './schema-document.ts';
+import { readTypeName } from './schema-type.ts';
 
 /** Deeper schemas are described, not declared. */
 const MAX_DEPTH = 64;
@@ -81,6 +82,7 @@ function gather(cleaning: Cleaning, facets: Facets, located: Located): void {
 function mayGather(cleaning: Cleaning, facets: Facets, { path, depth }: Located): boolean {
   cleaning.fragmentsLeft -= 1;
   if (depth <= MAX_DEPTH && cleaning.fragmentsLeft >= 0) return true;
+  cleaning.losses.add('depth');
   facets.unexpanded ??= 'a value too deep to describe';
   cleaning.note(
     'approximated',
@@ -124,6 +126,8 @@ function readReference(input: KeywordInput): void {
   }
   if (isResolving(fragment.refs, target.pointer)) {
     facets.unexpanded ??= recursionWords(target.pointer, target.schema);
+    if (cleaning.form === 'json-schema' && isObjectSchema(target.schema))
+      facets.types ??= ['object'];
     cleaning.note('approximated', path, 'the recursion is not unfolded');
     return;
   }
@@ -133,6 +137,10 @@ function readReference(input: KeywordInput): void {
     refs: { pointer: target.pointer, outer: fragment.refs },
     depth: fragment.depth + 1,
   });
+}
+
+function isObjectSchema(schema: JsonValue): boolean {
+  return isJsonObject(schema) && readTypeName(schema.type ?? null) === 'object';
 }
 
 function recursionWords(pointer: string, schema: JsonValue): string {

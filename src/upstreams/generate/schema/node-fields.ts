@@ -2,11 +2,12 @@
 
 import type { JsonObject, JsonValue } from '../../../lib/json.ts';
 import { addHint, type Cleaning, type Facets, type LimitName } from './facets.ts';
-import { sayValue } from './plain-words.ts';
+import { sayJson, sayValue } from './plain-words.ts';
 import { toNumber } from './read-constraints.ts';
 import { isKnownFormat, readTypeName, type TypeName } from './schema-type.ts';
 
 export function typeField(cleaning: Cleaning, facets: Facets, type: TypeName): { type: string } {
+  if (cleaning.form === 'json-schema') return { type };
   if (facets.writtenType !== undefined && readTypeName(facets.writtenType) === type) {
     return { type: facets.writtenType };
   }
@@ -59,8 +60,14 @@ export function limitFields(cleaning: Cleaning, facets: Facets, type: TypeName):
   const names = LIMITS_BY_TYPE[type] ?? [];
   const fields: [string, JsonValue][] = [];
   for (const [name, { value, path }] of facets.limits) {
-    if (names.includes(name)) fields.push([name, value]);
-    else cleaning.note('dropped', path, `has no effect on ${type}`);
+    if (!names.includes(name)) cleaning.note('dropped', path, `has no effect on ${type}`);
+    else if (cleaning.form === 'schema') fields.push([name, value]);
+    else if (type !== 'object')
+      fields.push([name, typeof value === 'string' ? Number(value) : value]);
+    else {
+      addHint(facets, `${name} ${sayJson(value)}`);
+      cleaning.note('approximated', path, 'said in the description');
+    }
   }
   return Object.fromEntries(fields);
 }

@@ -19,9 +19,11 @@ export function sayList(values: readonly JsonValue[]): string {
   return values.length > MAX_LISTED ? `${shown} and ${values.length - MAX_LISTED} more` : shown;
 }
 
+export const ANY_SHAPE = 'any value';
+
 /** What kind of value a schema allows, one level deep: `string`, `array of integer`, `object {a, b}`. */
 export function sayShape(schema: JsonValue | undefined): string {
-  if (!isJsonObject(schema)) return 'any value';
+  if (!isJsonObject(schema)) return ANY_SHAPE;
   const { type, properties, items, enum: values, const: constant, $ref: reference } = schema;
   if (typeof reference === 'string') return cut(reference.split('/').at(-1) || 'the same again');
   if (constant !== undefined) return sayJson(constant);
@@ -30,7 +32,7 @@ export function sayShape(schema: JsonValue | undefined): string {
   if (isJsonObject(items)) return `array of ${sayItemType(items)}`;
   if (typeof type === 'string') return cut(type.toLowerCase());
   if (Array.isArray(type)) return cut(type.map(sayValue).join(' or '));
-  return 'any value';
+  return ANY_SHAPE;
 }
 
 export function sayMembers(names: readonly string[]): string {

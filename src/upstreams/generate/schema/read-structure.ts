@@ -73,7 +73,10 @@ function readOtherProperties(input: KeywordInput): void {
   }
   facets.impliedType ??= 'object';
   // No loss, so no note: the model writes only what it is told of, and is told of nothing more.
-  if (value === false) return;
+  if (value === false) {
+    facets.isClosed = true;
+    return;
+  }
   if (!isJsonObject(value)) {
     noteRepaired(input, 'not a schema');
     return;
@@ -87,11 +90,22 @@ function readPatternProperties(input: KeywordInput): void {
     noteRepaired(input, 'not an object');
     return;
   }
-  input.facets.impliedType ??= 'object';
-  for (const [pattern, schema] of Object.entries(input.value)) {
-    input.facets.takesOthers = true;
+  const { facets, fragment, keyword } = input;
+  facets.impliedType ??= 'object';
+  const patterns = Object.entries(input.value);
+  for (const [pattern, schema] of patterns) {
+    facets.takesOthers = true;
+    if (patterns.length === 1 && isWholeMap(input)) {
+      facets.otherProperties ??= locateInside(fragment, schema, [keyword, pattern]);
+    }
     sayInstead(input, `properties matching ${sayValue(pattern)}: ${sayShape(schema)}`);
   }
+}
+
+/** True where the members of one name pattern are all that JSON Schema has to tell of. */
+function isWholeMap({ cleaning, fragment: { schema } }: KeywordInput): boolean {
+  if (cleaning.form !== 'json-schema' || !isJsonObject(schema)) return false;
+  return (schema.additionalProperties ?? false) === false;
 }
 
 /** A short list of allowed names declares them; anything else is said. */

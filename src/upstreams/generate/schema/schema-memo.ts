@@ -2,7 +2,7 @@
 
 import type { Receipt, ReceiptAction } from '../../../canonical/receipt.ts';
 import type { JsonObject } from '../../../lib/json.ts';
-import type { Cleaning } from './facets.ts';
+import type { Cleaning, Loss, SchemaForm } from './facets.ts';
 import { createSchemaDocument } from './schema-document.ts';
 
 const MAX_ENTRIES = 500;
@@ -29,6 +29,8 @@ interface Note {
 }
 
 export interface MemoOptions<Node> extends Pick<Cleaning, 'ordered' | 'nullKeyword' | 'restored'> {
+  /** True to write as JSON Schema what the other form can only send as texts. */
+  readonly takesJsonSchema: boolean;
   readonly clean: (cleaning: Cleaning, schema: JsonObject) => Node;
 }
 
@@ -67,16 +69,29 @@ export function createSchemaMemo<Node>(options: MemoOptions<Node>) {
 }
 
 function cleanOnce<Node>(schema: JsonObject, options: MemoOptions<Node>): Cleaned<Node> {
+  const { losses, ...cleaned } = cleanInForm(schema, 'schema', options);
+  const gains = options.takesJsonSchema && losses.has('value') && !losses.has('depth');
+  return gains ? cleanInForm(schema, 'json-schema', options) : cleaned;
+}
+
+function cleanInForm<Node>(
+  schema: JsonObject,
+  form: SchemaForm,
+  { ordered, nullKeyword, restored, clean }: MemoOptions<Node>,
+): Cleaned<Node> & { readonly losses: ReadonlySet<Loss> } {
   const notes: Note[] = [];
+  const isUpper = typeof schema.type === 'string' && /^[A-Z]+$/.test(schema.type);
   const cleaning: Cleaning = {
     document: createSchemaDocument(schema),
-    upperCase: typeof schema.type === 'string' && /^[A-Z]+$/.test(schema.type),
-    ordered: options.ordered,
-    nullKeyword: options.nullKeyword,
-    restored: options.restored,
+    form,
+    losses: new Set(),
+    upperCase: isUpper && form === 'schema',
+    ordered,
+    nullKeyword,
+    restored,
     fragmentsLeft: MAX_FRAGMENTS,
     note: (action, path, reason) => notes.push({ action, path, reason }),
   };
-  const node = options.clean(cleaning, schema);
-  return { node, notes };
+  const node = clean(cleaning, schema);
+  return { node, notes, losses: cleaning.losses };
 }

@@ -4,8 +4,9 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { createReceipt } from '../../../canonical/receipt.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../lib/json.ts';
-import { cleanResponseSchema } from './clean-response-schema.ts';
-import { cleanToolSchema } from './clean-tool-schema.ts';
+import { cleanResponseSchema, cleanTypedResponseSchema } from './clean-response-schema.ts';
+import { cleanToolSchema, cleanTypedToolSchema } from './clean-tool-schema.ts';
+import { jsonViolations } from './json-subset.test-support.ts';
 import { violations } from './subset.test-support.ts';
 
 const NAMES = ['a', 'b', 'pattern', '__proto__', 'constructor', '$ref', 'type', 'items'];
@@ -93,6 +94,72 @@ test('whatever the client sends, the upstream takes the result', () => {
       const tool = cleanTool(schema);
       if (tool !== undefined) expect(String(tool.type).toUpperCase()).toBe('OBJECT');
       expect(JSON.stringify(schema)).toBe(before);
+    }),
+    { numRuns: 300 },
+  );
+});
+
+/** What an upstream gets that takes both forms. */
+function cleanTyped(schema: JsonObject): {
+  readonly own: readonly (JsonObject | undefined)[];
+  readonly json: readonly JsonValue[];
+} {
+  const options = { receipt: createReceipt(), path: 's' };
+  const { form, parameters } = cleanTypedToolSchema(schema, options);
+  const { responseSchema, responseJsonSchema } = cleanTypedResponseSchema(schema, options);
+  const inJson = form === 'json-schema' ? [parameters] : [];
+  return {
+    own: form === 'schema' ? [parameters, responseSchema] : [responseSchema],
+    json: [...inJson, responseJsonSchema].filter((node) => node !== undefined),
+  };
+}
+
+test('whatever the client sends, JSON Schema is written in the documented keywords', () => {
+  let written = 0;
+  fc.assert(
+    fc.property(wild, (schema) => {
+      if (!isJsonObject(schema)) return;
+      const before = JSON.stringify(schema);
+      const { own, json } = cleanTyped(schema);
+      for (const node of own) if (node !== undefined) expect(violations(node)).toEqual([]);
+      for (const node of json) expect(jsonViolations(node)).toEqual([]);
+      const { form, parameters } = cleanTypedToolSchema(schema, {
+        receipt: createReceipt(),
+        path: 's',
+      });
+      if (form === 'json-schema') expect(parameters?.type).toBe('object');
+      expect(JSON.stringify(schema)).toBe(before);
+      written += json.length;
+    }),
+    { numRuns: 400 },
+  );
+  expect(written).toBeGreaterThan(20);
+});
+
+test('JSON Schema never speaks of values that are sent as texts', () => {
+  fc.assert(
+    fc.property(wild, (schema) => {
+      if (!isJsonObject(schema)) return;
+      const receipt = createReceipt();
+      const { form } = cleanTypedToolSchema(schema, { receipt, path: 's' });
+      if (form === 'schema') return;
+      const said = receipt.entries.map(({ reason }) => reason);
+      expect(said).not.toContain('an object is sent as text');
+      expect(said).not.toContain('any value is sent as text');
+      expect(said).not.toContain('the values are sent as texts');
+    }),
+    { numRuns: 300 },
+  );
+});
+
+test('a schema that one form says without texts is in that form for all upstreams', () => {
+  fc.assert(
+    fc.property(wild, (schema) => {
+      if (!isJsonObject(schema)) return;
+      const receipt = createReceipt();
+      const own = cleanToolSchema(schema, { receipt, path: 's' });
+      if (receipt.entries.some(({ reason }) => / text|positions|said/.test(reason))) return;
+      expect(cleanTypedToolSchema(schema, { receipt, path: 's' })).toEqual(own);
     }),
     { numRuns: 300 },
   );

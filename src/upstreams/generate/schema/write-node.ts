@@ -12,26 +12,22 @@ import {
   type NodeSource,
   sourceOf,
 } from './facets.ts';
+import { annotate, finishNode, freezeNode } from './finish-node.ts';
 import { gatherSource } from './gather.ts';
-import {
-  formatField,
-  LIMITS_BY_TYPE,
-  limitFields,
-  orderingField,
-  requiredField,
-  typeField,
-} from './node-fields.ts';
-import { composeDescription, sayJson, sayMembers, sayShape } from './plain-words.ts';
+import { LIMITS_BY_TYPE, orderingField, requiredField, typeField } from './node-fields.ts';
+import { ANY_SHAPE, sayMembers, sayShape } from './plain-words.ts';
 import { toNumber } from './read-constraints.ts';
 import { MAX_LEVEL } from './schema-depth.ts';
 import { isKnownFormat, readTypeName, type TypeName } from './schema-type.ts';
+import { writeAnyValue, writeText } from './write-stand-in.ts';
 
 /** A property stands among the others of its object, items right in their array. */
 const PROPERTY_LEVELS = 2;
 const ITEM_LEVELS = 1;
+const POSITION_LEVELS = 2;
+const OTHER_LEVELS = 1;
 
-/** Texts that are no JSON come back as they are; quotes keep a text apart that looks like a number. */
-const ANY_VALUE = 'any value, as JSON text: texts in quotes';
+const CLOSED: JsonObject = { additionalProperties: false };
 
 /** The node for a schema; undefined when the schema allows no value at all. */
 function writeSource(
@@ -55,6 +51,7 @@ export function writeNode(cleaning: Cleaning, facets: Facets): JsonObject | unde
   if (alternatives.length > 0) return writeAlternatives(cleaning, facets, alternatives);
   const listed = writeEnumeration(cleaning, facets);
   if (listed !== undefined) {
+    if (listed.type === undefined) return annotate(cleaning, facets, listed.fields);
     facets.types = [listed.type];
     return finishNode(cleaning, facets, {
       ...typeField(cleaning, facets, listed.type),
@@ -75,7 +72,8 @@ function writeDeep(cleaning: Cleaning, facets: Facets): JsonObject {
   if (properties.size > 0) facets.unexpanded ??= sayMembers([...properties.keys()]);
   else if (items !== undefined) facets.unexpanded ??= `array of ${sayShape(items.all[0]?.schema)}`;
   cleaning.note('approximated', facets.path, 'deeper than the upstream takes');
-  return writeText(cleaning, facets, 'any value');
+  cleaning.losses.add('depth');
+  return writeAnyValue(cleaning, facets);
 }
 
 function writeTyped(cleaning: Cleaning, facets: Facets): JsonObject | undefined {
@@ -83,7 +81,7 @@ function writeTyped(cleaning: Cleaning, facets: Facets): JsonObject | undefined 
   const real = types.filter((type) => type !== 'null');
   if (real.length < types.length && real.length > 0) facets.nullable = true;
   const [type] = types.length === 1 ? types : real;
-  if (type === undefined) return writeText(cleaning, facets, 'any value');
+  if (type === undefined) return writeAnyValue(cleaning, facets);
   if (real.length > 1) {
     const alternatives = real.map((each) => copyForType(facets, each));
     return writeAlternatives(cleaning, facets, alternatives);
@@ -126,80 +124,91 @@ export function writeObjectFields(cleaning: Cleaning, facets: Facets): JsonObjec
     else cleaning.note('dropped', source.all[0]?.path ?? facets.path, 'no value is allowed');
   }
   if (written.length === 0) return undefined;
-  if (facets.otherProperties !== undefined) {
-    addHint(facets, `other properties: ${sayShape(facets.otherProperties.schema)}`);
-    cleaning.note('approximated', facets.otherProperties.path, 'said in the description');
-  }
   const properties = Object.fromEntries(written);
   return {
     ...typeField(cleaning, facets, 'object'),
     properties,
     ...requiredField(cleaning, facets, properties),
     ...orderingField(cleaning, facets, properties),
+    ...otherFields(cleaning, facets),
   };
 }
 
+/** What is said of members that are not declared, beside those that are. */
+function otherFields(cleaning: Cleaning, facets: Facets): JsonObject {
+  const { otherProperties, isClosed, takesOthers } = facets;
+  if (cleaning.form === 'json-schema') {
+    if (takesOthers) return { additionalProperties: otherNode(cleaning, facets) };
+    return isClosed ? CLOSED : {};
+  }
+  if (otherProperties === undefined) return {};
+  const shape = sayShape(otherProperties.schema);
+  addHint(facets, `other properties: ${shape}`);
+  cleaning.note('approximated', otherProperties.path, 'said in the description');
+  if (shape !== ANY_SHAPE) cleaning.losses.add('value');
+  return {};
+}
+
+/** The schema of members that are not declared, in JSON Schema. */
+function otherNode(cleaning: Cleaning, { otherProperties, level }: Facets): JsonObject | boolean {
+  if (otherProperties === undefined) return true;
+  const node = writeSource(cleaning, sourceOf(otherProperties), level + OTHER_LEVELS);
+  if (node === undefined) return false;
+  return Object.keys(node).length === 0 || node;
+}
+
 function writeObject(cleaning: Cleaning, facets: Facets): JsonObject {
-  const fields = writeObjectFields(cleaning, facets);
+  const fields = writeObjectFields(cleaning, facets) ?? writeMapFields(cleaning, facets);
   if (fields !== undefined) return finishNode(cleaning, facets, fields);
   return writeText(cleaning, facets, 'an object');
 }
 
-/** The upstream refuses objects without properties; such values travel as JSON text. */
-export function writeText(
-  cleaning: Cleaning,
-  facets: Facets,
-  what: 'an object' | 'any value',
-): JsonObject {
-  addHint(facets, textWords(cleaning, facets, what));
-  for (const [name, value] of facets.samples) addHint(facets, `${name} ${sayJson(value)}`);
-  facets.samples.clear();
-  for (const [name, { value, path }] of facets.limits) {
-    addHint(facets, `${name} ${sayJson(value)}`);
-    cleaning.note('approximated', path, 'said in the description');
-  }
-  facets.limits.clear();
-  cleaning.note('approximated', facets.path, `${what} is sent as text`);
-  facets.writtenType = undefined;
-  facets.sentAsText = true;
-  return finishNode(cleaning, facets, typeField(cleaning, facets, 'string'));
-}
-
-function textWords(
-  { restored }: Cleaning,
-  facets: Facets,
-  what: 'an object' | 'any value',
-): string {
-  const { unexpanded } = facets;
-  if (unexpanded !== undefined) return `JSON text of ${unexpanded}`;
-  if (what === 'any value') return restored ? ANY_VALUE : 'any value, as plain or JSON text';
-  return `JSON text of ${otherNames(facets)}`;
-}
-
-/** An object of members nobody named. */
-export function otherNames({ otherProperties }: Facets): string {
-  if (otherProperties === undefined) return 'an object';
-  return `an object, values: ${sayShape(otherProperties.schema)}`;
+/** The fields of an object of free member names; undefined where the form has none for it. */
+export function writeMapFields(cleaning: Cleaning, facets: Facets): JsonObject | undefined {
+  if (cleaning.form !== 'json-schema') return undefined;
+  const { takesOthers, isClosed } = facets;
+  const additionalProperties = takesOthers || !isClosed ? otherNode(cleaning, facets) : false;
+  return { ...typeField(cleaning, facets, 'object'), additionalProperties };
 }
 
 function writeArray(cleaning: Cleaning, facets: Facets): JsonObject {
   const isClosed = facets.items?.all.some(({ schema }) => schema === false) ?? false;
   if (isClosed) closeAt(facets, facets.tuple?.length ?? 0);
-  const source = itemSource(cleaning, facets, isClosed);
+  const positions = positionFields(cleaning, facets);
+  const source = itemSource(cleaning, facets, isClosed || positions.isCut);
   const items = source && writeSource(cleaning, source, facets.level + ITEM_LEVELS);
-  if (items === undefined) cleaning.note('approximated', facets.path, 'items are sent as texts');
+  const fields = { ...typeField(cleaning, facets, 'array'), ...positions.fields };
+  if (items !== undefined) return finishNode(cleaning, facets, { ...fields, items });
+  if (positions.fields.prefixItems !== undefined) return finishNode(cleaning, facets, fields);
+  cleaning.note('approximated', facets.path, 'items are sent as texts');
   const text = typeField(cleaning, createFacets(facets.path, facets.level), 'string');
-  return finishNode(cleaning, facets, {
-    ...typeField(cleaning, facets, 'array'),
-    items: items ?? Object.freeze(text),
-  });
+  return finishNode(cleaning, facets, { ...fields, items: Object.freeze(text) });
+}
+
+/** The positions of a tuple in JSON Schema; `isCut` when none may follow, as one of them takes no value. */
+function positionFields(
+  cleaning: Cleaning,
+  facets: Facets,
+): { readonly fields: JsonObject; readonly isCut: boolean } {
+  const { tuple = [], level } = facets;
+  if (cleaning.form !== 'json-schema' || tuple.length === 0) return { fields: {}, isCut: false };
+  const prefixItems: JsonObject[] = [];
+  for (const at of tuple) {
+    const node = writeSource(cleaning, sourceOf(at), level + POSITION_LEVELS);
+    if (node === undefined) break;
+    prefixItems.push(node);
+  }
+  const isCut = prefixItems.length < tuple.length;
+  if (isCut) closeAt(facets, prefixItems.length);
+  return { fields: prefixItems.length === 0 ? {} : { prefixItems }, isCut };
 }
 
 /** What an item may be: any of the positions, or one of the items after them. */
 function itemSource(cleaning: Cleaning, facets: Facets, isClosed: boolean): NodeSource | undefined {
   const { tuple, items, path } = facets;
   const further = isClosed ? undefined : items;
-  if (tuple === undefined || tuple.length === 0) return further;
+  if (tuple === undefined || tuple.length === 0 || cleaning.form === 'json-schema') return further;
+  cleaning.losses.add('value');
   addHint(facets, `in order: ${tuple.map((at) => sayShape(at.schema)).join(', ')}`);
   cleaning.note('approximated', path, 'the positions are said in the description');
   const branches = tuple.map(sourceOf);
@@ -240,7 +249,8 @@ function alternativesOf(nodes: readonly JsonObject[]): JsonObject | undefined {
   const [first, ...others] = distinct.values();
   if (first === undefined || others.length === 0) return first;
   const values = [first, ...others].map(plainValues);
-  if (values.every((list) => list !== undefined)) {
+  const isOneType = others.every(({ type }) => type === first.type);
+  if (isOneType && values.every((list) => list !== undefined)) {
     return { ...first, enum: [...new Set(values.flat())] };
   }
   return freezeNode({ anyOf: [first, ...others] });
@@ -253,46 +263,4 @@ function isNullNode(node: JsonObject): boolean {
 /** The values of a node that is nothing but a list of values. */
 function plainValues(node: JsonObject): readonly JsonValue[] | undefined {
   return Array.isArray(node.enum) && Object.keys(node).length === 2 ? node.enum : undefined;
-}
-
-/** Adds format, limits and annotations to a node of one type. */
-export function finishNode(cleaning: Cleaning, facets: Facets, fields: JsonObject): JsonObject {
-  const type = readTypeName(fields.type ?? null);
-  if (type === undefined || type === 'any') return annotate(cleaning, facets, fields);
-  if (facets.unexpanded !== undefined && !facets.sentAsText) addHint(facets, facets.unexpanded);
-  const added = { ...formatField(cleaning, facets, type), ...limitFields(cleaning, facets, type) };
-  return annotate(cleaning, facets, { ...fields, ...added });
-}
-
-function annotate(cleaning: Cleaning, facets: Facets, fields: JsonObject): JsonObject {
-  const { title, declaredNullable, samples } = facets;
-  const nullable = facets.nullable && cleaning.nullKeyword ? true : declaredNullable;
-  if (facets.nullable && nullable !== true) {
-    facets.hints = ['nullable', ...facets.hints.filter((hint) => hint !== 'nullable')];
-    cleaning.note('approximated', facets.path, 'null is said in the description');
-  }
-  const description = composeDescription(facets.descriptions, facets.hints);
-  const node: JsonObject = {
-    ...fields,
-    ...(title === undefined ? {} : { title }),
-    ...(description === '' ? {} : { description }),
-    ...(nullable === undefined ? {} : { nullable }),
-    ...Object.fromEntries(samples),
-  };
-  return inOrder(node, facets.keyOrder);
-}
-
-/** The client's own order of keywords, then ours: a legal schema leaves as it came. */
-function inOrder(node: JsonObject, order: readonly string[]): JsonObject {
-  const first = order.filter((key) => Object.hasOwn(node, key));
-  const rest = Object.keys(node).filter((key) => !first.includes(key));
-  return freezeNode(Object.fromEntries([...first, ...rest].map((key) => [key, node[key] ?? null])));
-}
-
-/** Written nodes are shared between requests, so nobody may change them. Samples are the client's own. */
-export function freezeNode(node: JsonObject): JsonObject {
-  for (const key of ['properties', 'required', 'propertyOrdering', 'enum', 'items', 'anyOf']) {
-    Object.freeze(node[key]);
-  }
-  return Object.freeze(node);
 }
