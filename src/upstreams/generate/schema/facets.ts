@@ -66,6 +66,8 @@ export interface Facets {
   takesOthers: boolean;
   /** True where no other members than the declared ones are allowed. */
   isClosed: boolean;
+  /** True where the names that are allowed were listed, and thereby declared. */
+  hasListedNames: boolean;
   choices: ChoiceGroup[];
   /** Set when the node was written as a text that holds JSON. */
   sentAsText: boolean;
@@ -124,6 +126,7 @@ export function createFacets(path: string, level: number): Facets {
     otherProperties: undefined,
     takesOthers: false,
     isClosed: false,
+    hasListedNames: false,
     choices: [],
     sentAsText: false,
   };
@@ -149,6 +152,7 @@ export function copyConstraints(facets: Facets): Facets {
     otherProperties: facets.otherProperties,
     takesOthers: facets.takesOthers,
     isClosed: facets.isClosed,
+    hasListedNames: facets.hasListedNames,
   };
 }
 

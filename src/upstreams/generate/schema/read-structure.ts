@@ -117,6 +117,7 @@ function readPropertyNames(input: KeywordInput): void {
   const declared = isJsonObject(fragment.schema.properties) ? fragment.schema.properties : {};
   const others = fragment.schema.additionalProperties ?? true;
   if (names.length > 0 && names.length <= MAX_NAMED_KEYS && others !== false) {
+    facets.hasListedNames = true;
     for (const name of names) {
       if (typeof name !== 'string' || Object.hasOwn(declared, name)) continue;
       addProperty(facets, name, sourceOf(locateInside(fragment, others, ['additionalProperties'])));
@@ -124,6 +125,8 @@ function readPropertyNames(input: KeywordInput): void {
     return;
   }
   facets.takesOthers ||= others !== false;
+  // Names are texts, so this says nothing.
+  if (value.type === 'string' && Object.keys(value).length === 1) return;
   const words = typeof value.pattern === 'string' ? `match ${sayValue(value.pattern)}` : undefined;
   sayInstead(input, `property names: ${words ?? sayShape(value)}`);
 }

@@ -34,6 +34,11 @@ test.each<[string, JsonObject, JsonObject]>([
     { type: 'object', additionalProperties: { type: 'number' } },
     { type: 'object', additionalProperties: { type: 'number' } },
   ],
+  [
+    'a map of names that are texts',
+    { type: 'object', propertyNames: { type: 'string' }, additionalProperties: {} },
+    { type: 'object', additionalProperties: true },
+  ],
   ['any object', { type: 'object' }, { type: 'object', additionalProperties: true }],
   [
     'a map of maps',
@@ -86,6 +91,7 @@ test.each<[JsonObject]>([
   [{ type: 'integer', enum: [1, 2] }],
   [{ type: ['string', 'null'], default: 'a' }],
   [{ type: 'string', pattern: '^a' }],
+  [{ propertyNames: { enum: ['a', 'b'] }, additionalProperties: { type: 'number' } }],
   [{ type: 'object', properties: { a: { type: 'string' } }, additionalProperties: false }],
   [{ type: 'object', properties: { a: { type: 'string' } }, additionalProperties: true }],
 ])('a schema the other form has words for stays in it: %j', (schema) => {
@@ -126,6 +132,16 @@ test('beside a map, what JSON Schema of few keywords has no word for is said', (
     additionalProperties: true,
     description: '(minProperties 1)',
   });
+});
+
+test('names that are listed are all there are', () => {
+  const schema = { propertyNames: { enum: ['a'] }, additionalProperties: { type: 'number' } };
+  const properties = { a: { type: 'number' } };
+  expect(beside(schema)).toEqual({ type: 'object', properties, additionalProperties: false });
+  const receipt = createReceipt();
+  const options = { receipt, path: PATH };
+  expect(cleanTypedToolSchema(schema, options).parameters).toEqual({ type: 'object', properties });
+  expect(receipt.entries).toEqual([]);
 });
 
 test('a recursion is an object left open', () => {

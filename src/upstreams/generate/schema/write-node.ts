@@ -136,7 +136,8 @@ export function writeObjectFields(cleaning: Cleaning, facets: Facets): JsonObjec
 
 /** What is said of members that are not declared, beside those that are. */
 function otherFields(cleaning: Cleaning, facets: Facets): JsonObject {
-  const { otherProperties, isClosed, takesOthers } = facets;
+  const { otherProperties, isClosed, takesOthers, hasListedNames } = facets;
+  if (hasListedNames) return cleaning.form === 'json-schema' ? CLOSED : {};
   if (cleaning.form === 'json-schema') {
     if (takesOthers) return { additionalProperties: otherNode(cleaning, facets) };
     return isClosed ? CLOSED : {};
