@@ -380,8 +380,8 @@ test('properties of conditions are declared', () => {
   });
   expect(node?.properties).toEqual({
     a: { type: 'string' },
-    b: { type: 'number' },
-    c: { type: 'boolean' },
+    b: { type: 'number', description: '(if a is "x")' },
+    c: { type: 'boolean', description: '(if a is given)' },
   });
 });
 

@@ -13,9 +13,17 @@ export interface NodeSource {
 
 export interface ChoiceGroup {
   readonly branches: readonly NodeSource[];
-  /** The keyword it came from; `then` and the like never exclude the case where nothing is added. */
+  /** The keyword it came from. Of `conditional` ones nothing is carried that holds in some cases only. */
   readonly keyword: 'anyOf' | 'oneOf' | 'conditional';
+  /** When each branch holds, such as `if kind is "a"`, where that is known. */
+  readonly cases?: readonly (string | undefined)[];
   readonly path: string;
+}
+
+/** What holds in one of several cases. */
+export interface CaseSource {
+  readonly source: NodeSource;
+  readonly when: string | undefined;
 }
 
 export type LimitName =
@@ -56,6 +64,8 @@ export interface Facets {
   exclusiveMinimum: { readonly value: number; readonly path: string } | undefined;
   exclusiveMaximum: { readonly value: number; readonly path: string } | undefined;
   properties: Map<string, NodeSource>;
+  /** What is declared of properties in some cases only; in the others they may be anything. */
+  sometimes: Map<string, readonly CaseSource[]>;
   required: Map<string, string>;
   ordering: readonly string[] | undefined;
   items: NodeSource | undefined;
@@ -119,6 +129,7 @@ export function createFacets(path: string, level: number): Facets {
     exclusiveMinimum: undefined,
     exclusiveMaximum: undefined,
     properties: new Map(),
+    sometimes: new Map(),
     required: new Map(),
     ordering: undefined,
     items: undefined,
@@ -154,6 +165,25 @@ export function copyConstraints(facets: Facets): Facets {
     isClosed: facets.isClosed,
     hasListedNames: facets.hasListedNames,
   };
+}
+
+/** Says nothing. */
+export const ANYTHING: NodeSource = { all: [], any: [] };
+
+/** What holds in one of several cases each; beside what always holds it narrows nothing. */
+export function sourceOfCases(declared: readonly CaseSource[], path: string): NodeSource {
+  const branches = [...declared.map(({ source }) => source), ANYTHING];
+  const cases = declared.map(({ when }) => when);
+  return { all: [], any: [{ branches, cases, keyword: 'conditional', path }] };
+}
+
+/** What holds where one of the cases is the case. */
+export function unionOfCases(declared: readonly CaseSource[], path: string): NodeSource {
+  const [first, ...others] = declared;
+  if (others.length === 0 && first?.when === undefined) return first?.source ?? ANYTHING;
+  const branches = declared.map(({ source }) => source);
+  const cases = declared.map(({ when }) => when);
+  return { all: [], any: [{ branches, cases, keyword: 'anyOf', path }] };
 }
 
 /** Adds one more demand on a property; several demands all hold. */

@@ -3,6 +3,7 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../lib/json.ts';
 import type { Cleaning, Facets, NodeSource } from './facets.ts';
 import { sayShape, sayValue } from './plain-words.ts';
+import { CONDITION_READERS } from './read-conditions.ts';
 import {
   CONSTRAINT_READERS,
   type KeywordInput,
@@ -39,6 +40,7 @@ const LAST = new Set(['$ref', '$dynamicRef', '$recursiveRef', 'allOf', 'extends'
 const READERS: ReadonlyMap<string, KeywordReader> = new Map<string, KeywordReader>([
   ...CONSTRAINT_READERS,
   ...STRUCTURE_READERS,
+  ...CONDITION_READERS,
   ['allOf', readAll],
   ['extends', readAll],
   ['$ref', readReference],

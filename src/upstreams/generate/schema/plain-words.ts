@@ -39,6 +39,28 @@ export function sayMembers(names: readonly string[]): string {
   return `object {${cut(names.join(', '))}}`;
 }
 
+const SHORT_KEYS = new Set(['const', 'enum', 'type', 'title', 'description', '$ref', '$comment']);
+
+/** When a condition holds: `kind is "a" and size is given`; its own text where that is no simple one. */
+export function sayCondition(schema: JsonValue): string {
+  if (!isJsonObject(schema)) return sayWhat(schema);
+  const { type, properties = {}, required = [], ...others } = schema;
+  const isPlain = isJsonObject(properties) && Array.isArray(required);
+  const isOfObjects = type === undefined || type === 'object';
+  if (!isPlain || !isOfObjects || Object.keys(others).length > 0) return `it is ${sayWhat(schema)}`;
+  const parts = Object.entries(properties).map(([name, what]) => `${name} is ${sayWhat(what)}`);
+  const given = required.filter((name) => !Object.hasOwn(properties, String(name)));
+  const words = [...parts, ...given.map((name) => `${sayValue(name)} is given`)].join(' and ');
+  return words === '' ? 'it is an object' : cut(words);
+}
+
+/** A value, a list of values or a type in words, anything else as it is written. */
+function sayWhat(schema: JsonValue): string {
+  const isShort =
+    isJsonObject(schema) && Object.keys(schema).every((keyword) => SHORT_KEYS.has(keyword));
+  return isShort ? sayShape(schema) : sayJson(schema);
+}
+
 /** The description followed by the hints: `text (hint; hint)`. */
 export function composeDescription(
   descriptions: readonly string[],

@@ -1,4 +1,4 @@
-// Reads the keywords that hold sub-schemas: properties, items, choices, conditions.
+// Reads the keywords that hold sub-schemas: properties, items, choices.
 
 import { isJsonObject } from '../../../lib/json.ts';
 import { addProperty, joinSources, sourceOf } from './facets.ts';
@@ -9,7 +9,7 @@ import {
   noteRepaired,
   sayInstead,
 } from './read-constraints.ts';
-import { type Located, locateInside } from './schema-document.ts';
+import { locateInside } from './schema-document.ts';
 
 /** Longer lists of property names are said instead of declared. */
 const MAX_NAMED_KEYS = 200;
@@ -21,16 +21,12 @@ export const STRUCTURE_READERS: readonly (readonly [string, KeywordReader])[] = 
   ['unevaluatedProperties', readOtherProperties],
   ['patternProperties', readPatternProperties],
   ['propertyNames', readPropertyNames],
-  ['dependentRequired', readDependencies],
-  ['dependentSchemas', readDependencies],
-  ['dependencies', readDependencies],
   ['items', readItems],
   ['prefixItems', readTuple],
   ['additionalItems', readFurtherItems],
   ['unevaluatedItems', readFurtherItems],
   ['contains', (input) => sayInstead(input, `contains ${sayShape(input.value)}`)],
   ['not', (input) => sayInstead(input, `not ${sayShape(input.value)}`)],
-  ['if', readCondition],
   ['anyOf', readChoice],
   ['oneOf', readChoice],
 ];
@@ -129,41 +125,6 @@ function readPropertyNames(input: KeywordInput): void {
   if (value.type === 'string' && Object.keys(value).length === 1) return;
   const words = typeof value.pattern === 'string' ? `match ${sayValue(value.pattern)}` : undefined;
   sayInstead(input, `property names: ${words ?? sayShape(value)}`);
-}
-
-function readDependencies(input: KeywordInput): void {
-  const { facets, keyword, value, fragment } = input;
-  if (!isJsonObject(value)) {
-    noteRepaired(input, 'not an object');
-    return;
-  }
-  facets.impliedType ??= 'object';
-  for (const [name, needed] of Object.entries(value)) {
-    if (Array.isArray(needed)) {
-      sayInstead(input, `${sayValue(name)} needs ${needed.map(sayValue).join(', ')}`);
-      continue;
-    }
-    addConditional(input, [locateInside(fragment, needed, [keyword, name])]);
-  }
-}
-
-function readCondition(input: KeywordInput): void {
-  const { fragment } = input;
-  if (!isJsonObject(fragment.schema)) return;
-  const { then: thenSchema, else: elseSchema } = fragment.schema;
-  addConditional(input, [
-    locateInside(fragment, thenSchema ?? true, ['then']),
-    locateInside(fragment, elseSchema ?? true, ['else']),
-  ]);
-}
-
-function addConditional(input: KeywordInput, cases: readonly Located[]): void {
-  input.facets.choices.push({
-    branches: cases.map(sourceOf),
-    keyword: 'conditional',
-    path: input.path,
-  });
-  input.cleaning.note('approximated', input.path, 'the condition itself cannot be said');
 }
 
 function readItems(input: KeywordInput): void {

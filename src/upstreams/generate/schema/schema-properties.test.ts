@@ -64,6 +64,9 @@ const { wild } = fc.letrec<{ wild: JsonValue; map: JsonValue }>((tie) => ({
           if: tie('wild'),
           // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema
           then: tie('wild'),
+          else: tie('wild'),
+          dependentSchemas: tie('map'),
+          dependencies: fc.oneof(tie('map'), fc.constant<JsonValue>({ a: ['b'] })),
           $ref: fc.constantFrom('#', '#/$defs/a', '#/$defs/b', '#/properties/a', 'http://x', '#no'),
           $defs: tie('map'),
           default: fc.constantFrom<JsonValue>(null, { a: [1] }, 'x'),

@@ -1,7 +1,7 @@
 // Writes gathered facets as the upstream's schema: every node has one type or alternatives.
 
 import type { JsonObject, JsonValue } from '../../../lib/json.ts';
-import { CHOICE_LEVELS, settleChoices } from './choices.ts';
+import { settleChoices } from './choices.ts';
 import { writeEnumeration } from './enumeration.ts';
 import {
   addHint,
@@ -15,6 +15,7 @@ import {
 import { annotate, finishNode, freezeNode } from './finish-node.ts';
 import { gatherSource } from './gather.ts';
 import { LIMITS_BY_TYPE, orderingField, requiredField, typeField } from './node-fields.ts';
+import { CHOICE_LEVELS } from './open-choices.ts';
 import { ANY_SHAPE, sayMembers, sayShape } from './plain-words.ts';
 import { toNumber } from './read-constraints.ts';
 import { MAX_LEVEL } from './schema-depth.ts';

@@ -1,0 +1,75 @@
+// Reads what holds in some cases only: `if` with its branches, and what depends on a property.
+
+import { isJsonObject, type JsonValue } from '../../../lib/json.ts';
+import { ANYTHING, type NodeSource, sourceOf } from './facets.ts';
+import { sayCondition, sayValue } from './plain-words.ts';
+import {
+  type KeywordInput,
+  type KeywordReader,
+  noteRepaired,
+  sayInstead,
+} from './read-constraints.ts';
+import { locateInside } from './schema-document.ts';
+
+export const CONDITION_READERS: readonly (readonly [string, KeywordReader])[] = [
+  ['dependentRequired', readDependencies],
+  ['dependentSchemas', readDependencies],
+  ['dependencies', readDependencies],
+  ['if', readCondition],
+];
+
+/** One side of a condition, and when it holds. */
+interface Case {
+  readonly when: string;
+  readonly source: NodeSource;
+}
+
+function readDependencies(input: KeywordInput): void {
+  const { facets, keyword, value, fragment } = input;
+  if (!isJsonObject(value)) {
+    noteRepaired(input, 'not an object');
+    return;
+  }
+  facets.impliedType ??= 'object';
+  for (const [name, needed] of Object.entries(value)) {
+    if (Array.isArray(needed)) {
+      sayInstead(input, `${sayValue(name)} needs ${needed.map(sayValue).join(', ')}`);
+      continue;
+    }
+    const source = sourceOf(locateInside(fragment, needed, [keyword, name]));
+    addCases(input, [
+      { when: `if ${sayValue(name)} is given`, source },
+      { when: `unless ${sayValue(name)} is given`, source: ANYTHING },
+    ]);
+  }
+}
+
+function readCondition(input: KeywordInput): void {
+  const { facets, value, fragment } = input;
+  if (!isJsonObject(fragment.schema)) return;
+  if (isJsonObject(value) && ('properties' in value || 'required' in value)) {
+    facets.impliedType ??= 'object';
+  }
+  const side = (keyword: 'then' | 'else', schema: JsonValue | undefined): NodeSource =>
+    schema === undefined ? ANYTHING : sourceOf(locateInside(fragment, schema, [keyword]));
+  const { then: thenSchema, else: elseSchema } = fragment.schema;
+  const words = sayCondition(value);
+  const cases: Case[] = [];
+  if (value !== false) cases.push({ when: `if ${words}`, source: side('then', thenSchema) });
+  if (!isAlways(value)) cases.push({ when: `unless ${words}`, source: side('else', elseSchema) });
+  if (thenSchema !== undefined || elseSchema !== undefined) addCases(input, cases);
+}
+
+function isAlways(schema: JsonValue): boolean {
+  return schema === true || (isJsonObject(schema) && Object.keys(schema).length === 0);
+}
+
+function addCases(input: KeywordInput, cases: readonly Case[]): void {
+  input.facets.choices.push({
+    branches: cases.map(({ source }) => source),
+    cases: cases.map(({ when }) => when),
+    keyword: 'conditional',
+    path: input.path,
+  });
+  if (cases.length > 1) input.cleaning.note('approximated', input.path, 'said in the description');
+}
