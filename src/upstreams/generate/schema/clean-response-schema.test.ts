@@ -81,6 +81,24 @@ test('null is said by the keyword, with nothing lost', () => {
   expect(receipt.entries).toEqual([]);
 });
 
+test('null beside alternatives is said in each of them', () => {
+  const receipt = createReceipt();
+  const either = [{ type: 'string' }, { type: 'integer' }];
+  const schema = {
+    type: 'object',
+    properties: { a: { anyOf: [...either, { type: 'null' }], default: null, title: 'A' } },
+  };
+  expect(cleanResponseSchema(schema, { receipt, path: 'schema' })?.properties).toEqual({
+    a: {
+      anyOf: [
+        { type: 'string', title: 'A', nullable: true, default: null },
+        { type: 'integer', title: 'A', nullable: true },
+      ],
+    },
+  });
+  expect(receipt.entries).toEqual([]);
+});
+
 test('a closed object is no loss: the model writes only what it is told of', () => {
   const receipt = createReceipt();
   const properties = { a: { type: 'string' } };

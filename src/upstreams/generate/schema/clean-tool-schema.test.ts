@@ -33,7 +33,7 @@ test('a legal schema stays exactly the same and leaves no receipt (V036)', () =>
       c: { type: 'string', enum: ['a', 'b'], default: 'a' },
       n: { minimum: 1, type: 'integer', maximum: 9, format: 'int32' },
       l: { type: 'array', items: { type: 'string', nullable: true }, minItems: 1 },
-      o: { title: 't', anyOf: [{ type: 'string' }, { type: 'boolean' }], description: 'either' },
+      o: { anyOf: [{ type: 'string', description: 'either' }, { type: 'boolean' }] },
     },
     required: ['c'],
   };
@@ -346,9 +346,38 @@ test('oneOf becomes anyOf, and lists of constants one enum', () => {
 
 test('several real types become anyOf with the limits of each', () => {
   expect(cleanProperty({ type: ['string', 'array', 'null'], minItems: 1 })).toEqual({
-    anyOf: [{ type: 'string' }, { type: 'array', items: { type: 'string' }, minItems: 1 }],
-    description: '(nullable)',
+    anyOf: [
+      { type: 'string', description: '(nullable)' },
+      { type: 'array', items: { type: 'string' }, minItems: 1, description: '(nullable)' },
+    ],
   });
+});
+
+test('nothing stands beside alternatives: Vertex AI takes them alone', () => {
+  const either = [{ type: 'string', description: 'a name' }, { type: 'integer' }];
+  expect(
+    cleanProperty({ title: 't', anyOf: either, description: 'who', default: 1, example: 'x' }),
+  ).toEqual({
+    anyOf: [
+      { type: 'string', description: 'who\na name', title: 't', example: 'x' },
+      { type: 'integer', description: 'who', title: 't', default: 1 },
+    ],
+  });
+  expect(
+    cleanProperty({ anyOf: [{ description: 'in', anyOf: either }, { type: 'boolean' }] }),
+  ).toEqual({
+    anyOf: [
+      { type: 'string', description: 'in\na name' },
+      { type: 'integer', description: 'in' },
+      { type: 'boolean' },
+    ],
+  });
+  expect(
+    cleanProperty({
+      description: 'd',
+      anyOf: [{ type: 'string', description: 'd' }, { type: 'string' }],
+    }),
+  ).toEqual({ type: 'string', description: 'd' });
 });
 
 test('branches at the root are folded into one object (P032)', () => {

@@ -44,6 +44,7 @@ export function violations(node: JsonValue | undefined, at = ''): string[] {
   const say = (text: string): number => found.push(`${at}: ${text}`);
   if (node.type !== undefined && !TYPES.includes(type)) say('type');
   if (type === '' && !(Array.isArray(node.anyOf) && node.anyOf.length > 0)) say('type missing');
+  if (node.anyOf !== undefined && Object.keys(node).length > 1) say('fields beside anyOf');
   if ((type === 'ARRAY') !== (node.items !== undefined)) say('items');
   return [
     ...found,

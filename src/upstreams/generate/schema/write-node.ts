@@ -20,6 +20,7 @@ import { ANY_SHAPE, sayMembers, sayShape } from './plain-words.ts';
 import { toNumber } from './read-constraints.ts';
 import { MAX_LEVEL } from './schema-depth.ts';
 import { isKnownFormat, readTypeName, type TypeName } from './schema-type.ts';
+import { soleAlternatives } from './sole-alternatives.ts';
 import { writeAnyValue, writeText } from './write-stand-in.ts';
 
 /** A property stands among the others of its object, items right in their array. */
@@ -242,7 +243,7 @@ function writeAlternatives(
   if (facets.unexpanded !== undefined) addHint(facets, facets.unexpanded);
   if (typeof merged.description === 'string') facets.descriptions.push(merged.description);
   const { description: _joined, ...fields } = merged;
-  return annotate(cleaning, facets, fields);
+  return soleAlternatives(annotate(cleaning, facets, fields));
 }
 
 /** One node for several: the same ones once, lists of values as one list, the rest as `anyOf`. */
