@@ -180,6 +180,42 @@ test('P062 empty text is left out, and a model content of nothing else too', () 
   ]);
 });
 
+test('a user content of nothing but empty text is left out beside others', () => {
+  const empty = { role: 'user', parts: [{ text: '' }] };
+  const said = { role: 'user', parts: [{ text: 'x' }] };
+  const answer = { role: 'model', parts: [{ text: 'y' }] };
+  expect(normalize({ contents: [said, answer, empty, said] }).body.contents).toEqual([
+    said,
+    answer,
+    said,
+  ]);
+  expect(normalize({ contents: [empty, said] }).body.contents).toEqual([said]);
+  expect(normalize({ contents: [said, empty] }).body.contents).toEqual([said]);
+  expect(fieldOf({ contents: [empty] })).toBe('contents[0].parts[0].text');
+});
+
+test('a last user content of empty text does not leave the model last', () => {
+  const { body, receipt } = normalize({
+    contents: [
+      { role: 'user', parts: [{ text: 'x' }] },
+      { role: 'model', parts: [{ text: 'y' }] },
+      { role: 'user', parts: [{ text: '' }] },
+    ],
+  });
+  expect(body.contents).toEqual([
+    { role: 'user', parts: [{ text: 'x' }] },
+    { role: 'model', parts: [{ text: 'y' }] },
+    { role: 'user', parts: [{ text: '…' }] },
+  ]);
+  expect(receipt).toEqual([
+    {
+      action: 'approximated',
+      path: 'contents[2]',
+      reason: 'A user turn "…" stands for the empty last one.',
+    },
+  ]);
+});
+
 test('V119 "[undefined]" stands for an absent value, but not in text', () => {
   const { body, receipt } = normalize({
     contents: [

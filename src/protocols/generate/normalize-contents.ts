@@ -36,8 +36,8 @@ const OWNERS: ReadonlyMap<string, string> = new Map([
 ]);
 
 /**
- * Contents with an official role and valid parts. Empty text is left out, and so is a model content
- * of nothing else: streams end with such a chunk, and SDK chats send it back as history.
+ * Contents with an official role and valid parts. Empty text is left out, and so is a content of
+ * nothing else: streams end with such a chunk, and SDK chats send it back as history.
  */
 export function normalizeContents(contents: readonly JsonObject[], place: Place): JsonObject[] {
   const path = memberPath(place.path, 'contents');
@@ -53,13 +53,23 @@ export function normalizeContents(contents: readonly JsonObject[], place: Place)
       place.receipt.add('repaired', `${inner.path}.role`, reason);
     }
     if (parts.length > 0) result.push({ role, parts });
-    else if (role === 'user') {
-      const field = `${inner.path}.parts[0].text`;
-      throw invalidRequest(field, `${inner.path} holds nothing but empty text.`);
+    else if (role === 'user' && index === contents.length - 1) {
+      result.push(...standIn(result.at(-1), inner));
     }
   });
   if (result.length > 0) return result;
   throw invalidRequest(path, `${path} must hold at least one content.`, 'missing-field');
+}
+
+/** What stands for a last user content of nothing but empty text: without it the model would be last. */
+function standIn(before: JsonObject | undefined, place: Place): JsonObject[] {
+  if (before === undefined) {
+    const field = `${place.path}.parts[0].text`;
+    throw invalidRequest(field, `${place.path} holds nothing but empty text.`);
+  }
+  if (before.role === 'user') return [];
+  place.receipt.add('approximated', place.path, 'A user turn "…" stands for the empty last one.');
+  return [{ role: 'user', parts: [{ text: '…' }] }];
 }
 
 /** System text has no role; an instruction without any text is none. */
