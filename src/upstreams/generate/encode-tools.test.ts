@@ -162,6 +162,15 @@ test('a forced tool nobody declared is refused by name', () => {
   expect(() => modeOf({ kind: 'required', names: ['zz'] })).toThrow(/"zz" is not among the tools/);
 });
 
+test('more functions than the upstream takes are refused, those left out not counted', () => {
+  const tools = Array.from({ length: 513 }, (_, index): Tool => ({ ...w, name: `f${index}` }));
+  expect(() => encodeTools({ tools })).toThrow(/^tools: 513 functions are too many/);
+  const choice: ToolChoice = { kind: 'auto', names: ['f1'] };
+  expect(() => encodeTools({ tools, toolChoice: choice })).not.toThrow();
+  expect(() => encodeTools({ tools: [...tools.slice(1), w, w] })).toThrow(/513/);
+  expect(() => encodeTools({ tools: [...tools.slice(2), w, w] })).not.toThrow();
+});
+
 test('without functions there is no calling mode', () => {
   expect(modeOf({ kind: 'required', names: [] }, [{ kind: 'web-search' }])).toBeUndefined();
 });

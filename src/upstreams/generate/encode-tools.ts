@@ -7,6 +7,7 @@ import { keyIn } from '../../wire/vocabulary.ts';
 import { traitsOf } from './capabilities.ts';
 import { describeFunction } from './describe-function.ts';
 import type { EncodeContext } from './encode-context.ts';
+import { checkFunctionCount } from './function-limit.ts';
 import { cleanToolSchema, cleanTypedToolSchema } from './schema/clean-tool-schema.ts';
 
 export interface EncodedTools {
@@ -25,7 +26,7 @@ interface Declared {
   readonly isMap: boolean;
 }
 
-/** Expects names the upstream takes. */
+/** Expects names the upstream takes. @throws GatewayError (invalid-request) for too many functions. */
 export function encodeTools(
   tools: readonly Tool[],
   toolChoice: ToolChoice,
@@ -45,6 +46,7 @@ export function encodeTools(
     }
   }
   const functionNames = [...declarations.keys()];
+  checkFunctionCount(functionNames.length);
   const written = [...declarations.values()].map(({ declaration }) => declaration);
   const functions = functionNames.length === 0 ? [] : [written];
   return {

@@ -4,10 +4,12 @@ import { isJsonObject, type JsonObject, type JsonValue } from '../../lib/json.ts
 import { keyIn } from '../../wire/vocabulary.ts';
 import { describeFunction } from './describe-function.ts';
 import { editFields, editItems, type FieldEdits } from './edits.ts';
+import { checkFunctionCount } from './function-limit.ts';
 import type { PatchContext } from './patch-context.ts';
 import { cleanRelayedToolSchema } from './schema/clean-tool-schema.ts';
 import { isTooDeep } from './schema/schema-depth.ts';
 
+/** @throws GatewayError (invalid-request) for too many functions. */
 export function patchTools(tools: JsonValue[], context: PatchContext): JsonValue[] | undefined {
   const dropsServerTools =
     tools.some(hasFunctions) && !context.target.capabilities.searchWithFunctions;
@@ -19,6 +21,7 @@ export function patchTools(tools: JsonValue[], context: PatchContext): JsonValue
     if (kept === undefined) return undefined;
     return inVocabulary(patchDeclarations(kept, path, context), context);
   });
+  checkFunctionCount(patched.reduce<number>((count, tool) => count + functionsOf(tool), 0));
   return patched.length === 0 ? undefined : patched;
 }
 
@@ -38,6 +41,12 @@ export function patchToolConfig(
   }
   const edited = config && editFields(config, { [flag]: undefined });
   return edited === undefined || Object.keys(edited).length === 0 ? undefined : edited;
+}
+
+function functionsOf(tool: JsonValue): number {
+  return isJsonObject(tool) && Array.isArray(tool.functionDeclarations)
+    ? tool.functionDeclarations.length
+    : 0;
 }
 
 function hasFunctions(tool: JsonValue): boolean {
