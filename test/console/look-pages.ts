@@ -23,8 +23,20 @@ const STREAM = [
   { choices: [{ delta: { content: 'that joins two larger ones.\n\n<b>Text stays text.</b>' } }] },
 ];
 
-async function talk(page: Page): Promise<void> {
-  const body = [...STREAM.map((chunk) => JSON.stringify(chunk)), '[DONE]']
+const HELD_BACK = [
+  { choices: [{ delta: { content: 'An isthmus is a narrow strip of ' } }] },
+  { choices: [{ delta: { refusal: 'The upstream held this answer back: SAFETY.' } }] },
+  { choices: [{ delta: {}, finish_reason: 'content_filter' }] },
+];
+
+const CUT_SHORT = [
+  {
+    choices: [{ delta: { content: 'An isthmus is a narrow strip of ' }, finish_reason: 'length' }],
+  },
+];
+
+async function talk(page: Page, chunks: readonly object[], last: string): Promise<void> {
+  const body = [...chunks.map((chunk) => JSON.stringify(chunk)), '[DONE]']
     .map((chunk) => `data: ${chunk}\n\n`)
     .join('');
   await page.route('**/v1/chat/completions', (route) =>
@@ -40,7 +52,7 @@ async function talk(page: Page): Promise<void> {
   if (isNarrow) await page.keyboard.press('Escape');
   await page.getByRole('textbox', { name: 'Message' }).fill('What is an isthmus?');
   await page.keyboard.press('Enter');
-  await page.getByText('Text stays text').first().waitFor();
+  await page.getByText(last).first().waitFor();
 }
 
 async function createKey(page: Page): Promise<void> {
@@ -75,7 +87,9 @@ export const PAGE_VIEWS: readonly View[] = [
   empty('usage-empty', '/usage'),
   chinese('usage-chinese', '/usage'),
   rich('playground', '/playground'),
-  rich('playground-talk', '/playground', talk),
+  rich('playground-talk', '/playground', (page) => talk(page, STREAM, 'Text stays text')),
+  rich('playground-held-back', '/playground', (page) => talk(page, HELD_BACK, 'held this answer')),
+  rich('playground-cut-short', '/playground', (page) => talk(page, CUT_SHORT, 'limit of tokens')),
   rich('security', '/security'),
   rich('security-addresses', '/security?tab=addresses', async (page) => {
     await page.getByPlaceholder('203.0.113.7').fill('203.0.113.7');

@@ -64,6 +64,115 @@ test('a refusal is shown in its own words', () => {
   expect(readPieces('messages', body)).toEqual([{ kind: 'error', text: 'No room.' }]);
 });
 
+const BLOCKED = 'The upstream refused this prompt: SAFETY.';
+
+test.each([
+  [
+    'chat',
+    [
+      { choices: [{ delta: { refusal: BLOCKED } }] },
+      { choices: [{ delta: {}, finish_reason: 'content_filter' }] },
+    ],
+    BLOCKED,
+    '',
+  ],
+  [
+    'chat',
+    [
+      {
+        choices: [{ message: { content: '', refusal: BLOCKED }, finish_reason: 'content_filter' }],
+      },
+    ],
+    BLOCKED,
+    '',
+  ],
+  [
+    'messages',
+    [
+      {
+        type: 'message_delta',
+        delta: { stop_reason: 'refusal', stop_details: { explanation: BLOCKED } },
+      },
+    ],
+    BLOCKED,
+    '',
+  ],
+  [
+    'messages',
+    [
+      {
+        type: 'message',
+        content: [],
+        stop_reason: 'refusal',
+        stop_details: { explanation: BLOCKED },
+      },
+    ],
+    BLOCKED,
+    '',
+  ],
+  ['generate', [{ promptFeedback: { blockReason: 'SAFETY' } }], '', 'SAFETY'],
+  ['generate', [{ candidates: [{ finishReason: 'RECITATION' }] }], '', 'RECITATION'],
+  [
+    'responses',
+    [
+      { type: 'response.refusal.delta', delta: BLOCKED },
+      {
+        type: 'response.incomplete',
+        response: { incomplete_details: { reason: 'content_filter' } },
+      },
+    ],
+    BLOCKED,
+    'content_filter',
+  ],
+  [
+    'responses',
+    [
+      {
+        object: 'response',
+        output: [{ type: 'message', content: [{ type: 'refusal', refusal: BLOCKED }] }],
+        incomplete_details: { reason: 'content_filter' },
+      },
+    ],
+    BLOCKED,
+    'content_filter',
+  ],
+] as const)('an answer of %s that is held back says so: %j', (protocol, values, text, code) => {
+  const pieces = values
+    .map((value) => readPieces(protocol, JSON.stringify(value)))
+    .reduce(joinPieces, []);
+  expect(pieces).toEqual([{ kind: 'ending', reason: 'stopped', text, code }]);
+});
+
+test.each([
+  ['chat', { choices: [{ delta: {}, finish_reason: 'length' }] }],
+  ['messages', { type: 'message_delta', delta: { stop_reason: 'max_tokens' } }],
+  ['generate', { candidates: [{ finishReason: 'MAX_TOKENS' }] }],
+  [
+    'responses',
+    {
+      type: 'response.incomplete',
+      response: { incomplete_details: { reason: 'max_output_tokens' } },
+    },
+  ],
+] as const)('an answer of %s that stops at the limit of tokens says so', (protocol, value) => {
+  expect(readPieces(protocol, JSON.stringify(value))).toMatchObject([
+    { kind: 'ending', reason: 'limit' },
+  ]);
+});
+
+test.each([
+  ['chat', { choices: [{ delta: {}, finish_reason: 'stop' }] }],
+  [
+    'chat',
+    { choices: [{ message: { content: null, refusal: null }, finish_reason: 'tool_calls' }] },
+  ],
+  ['messages', { type: 'message_delta', delta: { stop_reason: 'end_turn', stop_details: null } }],
+  ['generate', { candidates: [{ finishReason: 'STOP' }] }],
+  ['responses', { type: 'response.completed', response: { incomplete_details: null } }],
+] as const)('nothing is said of the natural end of an answer of %s', (protocol, value) => {
+  expect(readPieces(protocol, JSON.stringify(value))).toEqual([]);
+});
+
 test.each([
   'https://elsewhere.example/x.png',
   'data:image/svg+xml;base64,AAAA',

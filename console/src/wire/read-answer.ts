@@ -1,12 +1,16 @@
 // Reads what a person sees out of an answer in any of the client protocols; knows no more than that.
 
+import { at, listAt, textAt } from './json-at.ts';
+import { type Ending, joinEndings, readEnding } from './read-ending.ts';
+
 export type WireProtocol = 'chat' | 'messages' | 'generate' | 'responses' | 'images';
 
 export type AnswerPiece =
   | { readonly kind: 'text' | 'thought'; readonly text: string }
   | { readonly kind: 'tool-call'; readonly name: string; readonly text: string }
   | { readonly kind: 'image'; readonly url: string }
-  | { readonly kind: 'error'; readonly text: string };
+  | { readonly kind: 'error'; readonly text: string }
+  | Ending;
 
 /** The pieces of one event of a stream, or of a whole answer; what is not understood gives none. */
 export function readPieces(protocol: WireProtocol, data: string): readonly AnswerPiece[] {
@@ -14,6 +18,10 @@ export function readPieces(protocol: WireProtocol, data: string): readonly Answe
   if (value === undefined) return [];
   const error = readError(value);
   if (error !== undefined) return [error];
+  return [...readSaid(protocol, value), ...readEnding(protocol, value)];
+}
+
+function readSaid(protocol: WireProtocol, value: unknown): readonly AnswerPiece[] {
   switch (protocol) {
     case 'chat':
       return listAt(value, 'choices').flatMap(readChoice);
@@ -40,21 +48,31 @@ export function joinPieces(
   const joined = [...known];
   for (const piece of added) {
     const last = joined.at(-1);
-    if (
-      last !== undefined &&
-      last.kind === piece.kind &&
-      last.kind !== 'image' &&
-      'text' in piece
-    ) {
-      const goesOn = piece.kind !== 'tool-call' || piece.name === '';
-      if (goesOn && piece.kind !== 'error') {
-        joined[joined.length - 1] = { ...last, text: last.text + piece.text };
-        continue;
-      }
-    }
-    joined.push(piece);
+    const whole = last && goOn(last, piece);
+    if (whole === undefined) joined.push(piece);
+    else joined[joined.length - 1] = whole;
   }
   return joined;
+}
+
+/** Both as one, where the second goes on with the first. */
+function goOn(last: AnswerPiece, piece: AnswerPiece): AnswerPiece | undefined {
+  switch (piece.kind) {
+    case 'text':
+    case 'thought':
+      return last.kind === piece.kind ? { ...last, text: last.text + piece.text } : undefined;
+    case 'tool-call':
+      return last.kind === piece.kind && piece.name === ''
+        ? { ...last, text: last.text + piece.text }
+        : undefined;
+    case 'ending':
+      return last.kind === piece.kind ? joinEndings(last, piece) : undefined;
+    case 'image':
+    case 'error':
+      return undefined;
+    default:
+      return piece satisfies never;
+  }
 }
 
 function readChoice(choice: unknown): readonly AnswerPiece[] {
@@ -135,7 +153,6 @@ function readResponsesEvent(value: unknown): readonly AnswerPiece[] {
   const delta = textAt(value, 'delta');
   switch (textAt(value, 'type')) {
     case 'response.output_text.delta':
-    case 'response.refusal.delta':
       return pieceOf('text', delta);
     case 'response.reasoning_summary_text.delta':
     case 'response.reasoning_text.delta':
@@ -206,21 +223,6 @@ function parse(data: string): unknown {
   } catch {
     return undefined;
   }
-}
-
-function at(value: unknown, key: string): unknown {
-  if (typeof value !== 'object' || value === null || !Object.hasOwn(value, key)) return undefined;
-  return Object.entries(value).find(([name]) => name === key)?.[1];
-}
-
-function textAt(value: unknown, key: string): string {
-  const text = at(value, key);
-  return typeof text === 'string' ? text : '';
-}
-
-function listAt(value: unknown, key: string): readonly unknown[] {
-  const list = at(value, key);
-  return Array.isArray(list) ? list : [];
 }
 
 function isBare(value: object): boolean {

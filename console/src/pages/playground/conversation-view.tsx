@@ -7,6 +7,7 @@ import { useTranslation } from 'react-i18next';
 import { EmptyNote } from '../../components/empty-note.tsx';
 import { ScrollRegion } from '../../components/scroll-region.tsx';
 import type { AnswerPiece } from '../../wire/read-answer.ts';
+import type { Ending } from '../../wire/read-ending.ts';
 import type { Conversation, Said, Trouble } from './use-conversation.ts';
 
 export function ConversationView({ talk }: { readonly talk: Conversation }) {
@@ -19,7 +20,7 @@ export function ConversationView({ talk }: { readonly talk: Conversation }) {
   }, []);
   // biome-ignore lint/correctness/useExhaustiveDependencies: it goes on as the answer does
   useEffect(showEnd, [said, trouble, showEnd]);
-  const isSaid = said.at(-1)?.pieces.some(({ kind }) => kind === 'error') ?? false;
+  const isSaid = said.at(-1)?.pieces.some(({ kind }) => kind === 'error' || kind === 'ending');
   if (said.length === 0) {
     return (
       <div className="talk-empty">
@@ -46,13 +47,16 @@ export function ConversationView({ talk }: { readonly talk: Conversation }) {
           isComing={isBusy && index === said.length - 1}
         />
       ))}
-      {trouble !== undefined && !(trouble === 'refused' && isSaid) && (
+      {trouble !== undefined && !(SAID_IN_PLACE.has(trouble) && isSaid) && (
         <TroubleNote trouble={trouble} />
       )}
       <div ref={end} />
     </ScrollRegion>
   );
 }
+
+/** Troubles the answer itself gives the reason of, where it gives one. */
+const SAID_IN_PLACE: ReadonlySet<Trouble> = new Set<Trouble>(['refused', 'empty']);
 
 interface TurnViewProps {
   readonly turn: Said;
@@ -117,9 +121,24 @@ function PieceView({ piece, number }: PieceViewProps) {
           {piece.text}
         </p>
       );
+    case 'ending':
+      return <EndingView ending={piece} />;
     default:
       return piece satisfies never;
   }
+}
+
+function EndingView({ ending: { reason, text, code } }: { readonly ending: Ending }) {
+  const { t } = useTranslation();
+  const why = code === '' ? t('playground.heldBack') : t('playground.heldBackAs', { code });
+  return (
+    <div role="alert" className="turn-ending">
+      <p className="turn-text">{reason === 'limit' ? t('playground.atLimit') : text || why}</p>
+      <p className="dimmed small">
+        {t(reason === 'limit' ? 'playground.atLimitHint' : 'playground.heldBackHint')}
+      </p>
+    </div>
+  );
 }
 
 function TroubleNote({ trouble }: { readonly trouble: Trouble }) {
@@ -127,6 +146,7 @@ function TroubleNote({ trouble }: { readonly trouble: Trouble }) {
   const words: Readonly<Record<Trouble, string>> = {
     'needs-key': t('playground.needsKey'),
     refused: t('playground.failed'),
+    empty: t('playground.noAnswer'),
     unreachable: t('playground.unreachable'),
     stopped: t('playground.stopped'),
   };

@@ -11,7 +11,7 @@ import { ConversationView } from './conversation-view.tsx';
 import { DraftForm } from './draft-form.tsx';
 import { forgetDraft, keepDraft, readKept } from './draft-store.ts';
 import { PromptForm } from './prompt-form.tsx';
-import { turnsOf, useConversation } from './use-conversation.ts';
+import { useConversation } from './use-conversation.ts';
 import { useDraft } from './use-draft.ts';
 import { WirePanel } from './wire-panel.tsx';
 import './page.css';
@@ -25,10 +25,10 @@ export function PlaygroundPage() {
   const [areSettingsOpen, setSettingsOpen] = useState(false);
   const talk = useConversation(kept?.turns ?? []);
   const isNarrow = useMediaQuery('(max-width: 75em)');
-  const { said, isBusy } = talk;
+  const { said, turns, isBusy } = talk;
   useEffect(() => {
-    if (isKept && !isBusy) keepDraft({ draft: { ...draft, turns: [] }, turns: turnsOf(said) });
-  }, [isKept, isBusy, draft, said]);
+    if (isKept && !isBusy) keepDraft({ draft: { ...draft, turns: [] }, turns });
+  }, [isKept, isBusy, draft, turns]);
   const form = (
     <div className="form-stack">
       <DraftForm

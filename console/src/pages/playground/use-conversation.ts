@@ -1,6 +1,6 @@
 // One conversation of the playground: what was said, what is being answered, and the wire of the last exchange.
 
-import { useCallback, useEffect, useRef, useState } from 'react';
+import { useCallback, useEffect, useMemo, useRef, useState } from 'react';
 import { type AnswerPiece, joinPieces } from '../../wire/read-answer.ts';
 import { type Exchange, sendRequest } from '../../wire/send-request.ts';
 import { type Draft, type Turn, type WireRequest, writeRequest } from '../../wire/write-request.ts';
@@ -10,7 +10,7 @@ export interface Said {
   readonly pieces: readonly AnswerPiece[];
 }
 
-export type Trouble = 'needs-key' | 'refused' | 'unreachable' | 'stopped';
+export type Trouble = 'needs-key' | 'refused' | 'empty' | 'unreachable' | 'stopped';
 
 export interface Wire {
   readonly request: WireRequest;
@@ -22,6 +22,8 @@ export interface Wire {
 
 export interface Conversation {
   readonly said: readonly Said[];
+  /** What of it is kept and sent along. */
+  readonly turns: readonly Turn[];
   readonly wire: Wire | undefined;
   readonly trouble: Trouble | undefined;
   readonly isBusy: boolean;
@@ -72,7 +74,8 @@ export function useConversation(firstTurns: readonly Turn[]): Conversation {
       });
       setWire((known) => known && { ...known, exchange });
       if (exchange.status === 401) return end('needs-key');
-      return end(exchange.status >= 400 ? 'refused' : undefined);
+      if (exchange.status >= 400) return end('refused');
+      return end(pieces.every(isNoAnswer) ? 'empty' : undefined);
     } catch {
       return end(controller.signal.aborted ? 'stopped' : 'unreachable');
     } finally {
@@ -82,6 +85,7 @@ export function useConversation(firstTurns: readonly Turn[]): Conversation {
 
   return {
     said,
+    turns: useMemo(() => turnsOf(withoutUnanswered(said, trouble)), [said, trouble]),
     wire,
     trouble,
     isBusy,
@@ -99,7 +103,11 @@ export function useConversation(firstTurns: readonly Turn[]): Conversation {
 /** Nothing came but the reason why nothing came. */
 function isUnanswered(pieces: readonly AnswerPiece[], trouble: Trouble | undefined): boolean {
   const isRefused = trouble !== undefined && trouble !== 'stopped';
-  return isRefused && pieces.every(({ kind }) => kind === 'error');
+  return isRefused && pieces.every(isNoAnswer);
+}
+
+function isNoAnswer({ kind }: AnswerPiece): boolean {
+  return kind === 'error' || kind === 'ending';
 }
 
 /** The message that got no answer stands in its field again. */
@@ -108,7 +116,7 @@ function withoutUnanswered(said: readonly Said[], trouble: Trouble | undefined):
 }
 
 /** What is sent along of the conversation: texts alone, and no turn that failed. */
-export function turnsOf(said: readonly Said[]): readonly Turn[] {
+function turnsOf(said: readonly Said[]): readonly Turn[] {
   const turns: Turn[] = [];
   for (const { role, pieces } of said) {
     const text = pieces.map((piece) => (piece.kind === 'text' ? piece.text : '')).join('');
