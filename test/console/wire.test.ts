@@ -173,6 +173,27 @@ test.each([
   expect(readPieces(protocol, JSON.stringify(value))).toEqual([]);
 });
 
+const PICTURE = 'data:image/png;base64,AAAA';
+const IMAGES = [{ image_url: { url: PICTURE } }];
+
+test.each([
+  ['chat', { choices: [{ delta: { content: `\n\n![image](${PICTURE})`, images: IMAGES } }] }],
+  [
+    'responses',
+    { type: 'response.output_item.done', item: { type: 'image_generation_call', result: 'AAAA' } },
+  ],
+] as const)('a picture in a stream of %s stands there once, as a picture', (protocol, value) => {
+  expect(readPieces(protocol, JSON.stringify(value))).toEqual([{ kind: 'image', url: PICTURE }]);
+});
+
+test('the text around a picture of a whole chat answer stays', () => {
+  const message = { content: `Here:\n\n![image](${PICTURE})`, images: IMAGES };
+  expect(readPieces('chat', JSON.stringify({ choices: [{ message }] }))).toEqual([
+    { kind: 'text', text: 'Here:' },
+    { kind: 'image', url: PICTURE },
+  ]);
+});
+
 test.each([
   'https://elsewhere.example/x.png',
   'data:image/svg+xml;base64,AAAA',

@@ -77,18 +77,23 @@ function goOn(last: AnswerPiece, piece: AnswerPiece): AnswerPiece | undefined {
 
 function readChoice(choice: unknown): readonly AnswerPiece[] {
   const message = at(choice, 'delta') ?? at(choice, 'message');
+  const pictures = listAt(message, 'images').map((image) => textAt(at(image, 'image_url'), 'url'));
   return [
     ...pieceOf('thought', textAt(message, 'reasoning_content')),
-    ...pieceOf('text', textAt(message, 'content')),
-    ...listAt(message, 'images').flatMap((image) =>
-      pictureOf(textAt(at(image, 'image_url'), 'url')),
-    ),
+    ...pieceOf('text', pictures.reduce(withoutPicture, textAt(message, 'content'))),
+    ...pictures.flatMap(pictureOf),
     ...listAt(message, 'tool_calls').map((call) => ({
       kind: 'tool-call' as const,
       name: textAt(at(call, 'function'), 'name'),
       text: textAt(at(call, 'function'), 'arguments'),
     })),
   ];
+}
+
+/** Content says pictures in Markdown too, for clients that know no `images`; here they would stand twice. */
+function withoutPicture(content: string, url: string): string {
+  const markdown = `![image](${url})`;
+  return content.replaceAll(`\n\n${markdown}`, '').replaceAll(markdown, '');
 }
 
 function readMessagesEvent(value: unknown): readonly AnswerPiece[] {
@@ -163,6 +168,11 @@ function readResponsesEvent(value: unknown): readonly AnswerPiece[] {
       const item = at(value, 'item');
       if (textAt(item, 'type') !== 'function_call') return [];
       return [{ kind: 'tool-call', name: textAt(item, 'name'), text: '' }];
+    }
+    case 'response.output_item.done': {
+      // All other items were told in parts by then.
+      const item = at(value, 'item');
+      return textAt(item, 'type') === 'image_generation_call' ? readOutputItem(item) : [];
     }
     case 'response.failed':
       return [readError(at(value, 'response')) ?? { kind: 'error', text: '' }];
