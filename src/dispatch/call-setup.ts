@@ -83,10 +83,11 @@ export async function routeCall(
   await pool.ensureModels();
   const route = router.route(model);
   context.record.routedModel = route.target;
-  const { clientKeyId, preferredAccount, preferredTier } = context;
+  const { clientKeyId, preferredAccount, onlyAccount, preferredTier } = context;
+  const wishes = { preferredAccount, onlyAccount, preferredTier };
   return {
     route,
-    leaseRequest: { model: route.target, clientKeyId, preferredAccount, preferredTier },
+    leaseRequest: { model: route.target, clientKeyId, ...wishes },
   };
 }
 

@@ -54,6 +54,8 @@ export interface CallContext {
   /** A session named by a header. */
   readonly headerSession: string | undefined;
   readonly preferredAccount: string | undefined;
+  /** The label of the account that alone may serve it. */
+  readonly onlyAccount?: string | undefined;
   readonly preferredTier: Tier | undefined;
   /** Of a call that is several upstream calls: which of them this is, from 1. */
   readonly upstreamCall?: number | undefined;

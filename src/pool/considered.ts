@@ -39,7 +39,21 @@ export function writeConsidered(options: ConsideredOptions): readonly Considered
     : [...oneByOne(options), ...inGroups(options)];
 }
 
-function verdictOf(candidate: Candidate, { usable, choice }: ConsideredOptions): string {
+/** What was found at these alone, where no others were asked for. */
+export function considerOnly(
+  candidates: readonly Candidate[],
+  options: Pick<ConsideredOptions, 'usable' | 'choice'>,
+): readonly Considered[] {
+  return candidates.map((candidate) => ({
+    accountId: candidate.account.record.id,
+    verdict: verdictOf(candidate, options),
+  }));
+}
+
+function verdictOf(
+  candidate: Candidate,
+  { usable, choice }: Pick<ConsideredOptions, 'usable' | 'choice'>,
+): string {
   if (candidate === choice?.candidate) return CHOSEN[choice.by];
   const { eligibility } = candidate;
   if (eligibility.kind !== 'eligible') return eligibility.verdict;

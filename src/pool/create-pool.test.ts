@@ -53,6 +53,25 @@ test('a preferred account is followed in any case, and one that is unknown or un
   }
 });
 
+test('where one account alone may serve it, no other does, and its own trouble is told', () => {
+  const bench = createPoolBench({
+    accounts: [{ id: 'a', priority: 9 }, { id: 'b' }],
+    settings: { fixedAccount: 'a' },
+  });
+  const only = { onlyAccount: 'B@Example.org' };
+  expect(bench.use(only)).toBe('b');
+  expect(bench.ask({ ...only, exclude: new Set(['b']) })).toMatchObject({
+    kind: 'none',
+    reason: 'all-tried',
+  });
+  bench.book.apply('b', { kind: 'disable' });
+  expect(bench.ask(only)).toEqual({
+    kind: 'none',
+    reason: 'unusable',
+    considered: [{ accountId: 'b', verdict: 'disabled by hand' }],
+  });
+});
+
 test.each(['b', 'B@example.org'])(
   'the fixed account %s gets every request while it can be used',
   async (fixedAccount) => {

@@ -7,7 +7,7 @@ import type { Upstream } from '../upstreams/upstream.ts';
 import type { AccountLabels } from './account-labels.ts';
 import { type BoundState, boundFate } from './bound-fate.ts';
 import type { Candidate } from './candidate.ts';
-import { writeConsidered } from './considered.ts';
+import { considerOnly, writeConsidered } from './considered.ts';
 import type { ModelIndex } from './model-index.ts';
 import type { ModelIndexes } from './model-indexes.ts';
 import { type Finding, noneLeft } from './none-left.ts';
@@ -75,13 +75,7 @@ class Leasing {
   run(nextUse: () => number): LeaseResult {
     if (this.#index.size === 0) return { kind: 'none', reason: 'no-accounts', considered: [] };
     const bound = this.#findBound();
-    const choice = chooseAccount({
-      request: this.#request,
-      usable: this.#usable,
-      fixedAccount: this.#settings.fixedAccount,
-      boundAccountIds: bound?.accountIds ?? [],
-      random: this.#options.random,
-    });
+    const choice = this.#choose(bound);
     const waitMs = this.#patienceFor(bound, choice);
     if (waitMs !== undefined)
       return { kind: 'wait', waitMs, considered: this.#considered(undefined) };
@@ -90,9 +84,25 @@ class Leasing {
     return this.#lend(choice, nextUse);
   }
 
+  #choose(bound: BoundSession | undefined): Choice | undefined {
+    const { onlyAccount } = this.#request;
+    if (onlyAccount !== undefined) {
+      const candidate = this.#usable.byLabel(onlyAccount)[0];
+      return candidate && { candidate, by: 'preferred-account' };
+    }
+    return chooseAccount({
+      request: this.#request,
+      usable: this.#usable,
+      fixedAccount: this.#settings.fixedAccount,
+      boundAccountIds: bound?.accountIds ?? [],
+      random: this.#options.random,
+    });
+  }
+
   #findBound(): BoundSession | undefined {
     const { clientKeyId, session, model } = this.#request;
     if (session === undefined || this.#settings.mode === 'performance-first') return undefined;
+    if (this.#request.onlyAccount !== undefined) return undefined;
     const binding = this.#options.sessions.find({ clientKeyId, session });
     return binding && { binding, accountIds: boundAccounts(binding, model) };
   }
@@ -120,7 +130,7 @@ class Leasing {
   #bind(bound: BoundSession | undefined, { candidate, by }: Choice): void {
     const { clientKeyId, session, model } = this.#request;
     if (session === undefined || this.#settings.mode === 'performance-first') return;
-    if (by === 'fixed-account') return;
+    if (by === 'fixed-account' || this.#request.onlyAccount !== undefined) return;
     const chosen = candidate.account.record.id;
     const fate = bound === undefined ? 'gone' : this.#stateOf(bound).fate;
     const binding = nextBinding(bound?.binding, { model, chosen, fate });
@@ -179,6 +189,8 @@ class Leasing {
   }
 
   #noneLeft(): LeaseResult {
+    const { onlyAccount } = this.#request;
+    if (onlyAccount !== undefined) return this.#onlyLeft(onlyAccount);
     const findings: Finding[] = Array.from(this.#index.groups(), (group) => group.eligibility);
     const ends = this.#index.soonestEnd();
     let soonestMs = ends === undefined ? undefined : Math.max(1, ends - this.#now);
@@ -193,6 +205,28 @@ class Leasing {
     // Nothing was chosen: whoever is eligible and not behind an overload was tried before.
     if (this.#index.eligibleCount > overloaded) findings.push({ kind: 'tried' });
     return noneLeft({ findings, soonestMs, considered: this.#considered(undefined) });
+  }
+
+  /** Why the one account asked for cannot serve it, whatever the others could do. */
+  #onlyLeft(label: string): LeaseResult {
+    const asked = [...this.#options.labels.idsOf(label)].flatMap(
+      (id) => this.#index.find(id, this.#now) ?? [],
+    );
+    const findings = asked.map((candidate): Finding => {
+      if (candidate.eligibility.kind !== 'eligible') return candidate.eligibility;
+      return this.#usable.overloadMs(candidate) > 0 ? OVERLOADED : { kind: 'tried' };
+    });
+    const waits = asked.flatMap((candidate) => this.#waitOf(candidate) ?? []);
+    const soonestMs = waits.length === 0 ? undefined : Math.max(1, Math.min(...waits));
+    const considered = considerOnly(asked, { usable: this.#usable, choice: undefined });
+    return noneLeft({ findings, soonestMs, considered });
+  }
+
+  #waitOf(candidate: Candidate): number | undefined {
+    const { eligibility } = candidate;
+    if (eligibility.kind === 'eligible') return this.#usable.overloadMs(candidate) || undefined;
+    if (eligibility.kind !== 'waiting' || eligibility.until === undefined) return undefined;
+    return eligibility.until - this.#now;
   }
 }
 

@@ -38,6 +38,8 @@ export interface LeaseRequest {
   readonly session?: string | undefined;
   /** `X-Preferred-Account`: an e-mail. */
   readonly preferredAccount?: string | undefined;
+  /** The label of the account that alone may serve it: where it cannot, none does. */
+  readonly onlyAccount?: string | undefined;
   /** `X-Model-Tier`. */
   readonly preferredTier?: Tier | undefined;
   /** How long this request already waited for its session's account, in milliseconds. */

@@ -173,6 +173,27 @@ test('a recorded request can be sent again to another model, and shows what diff
   }
 });
 
+test('a request is sent again to the account asked for, or not at all, and that says why', async () => {
+  await start({ settings: { keepsBodies: true }, accounts: ['ann', 'bob'] });
+  const row = gateway.nextRow();
+  await (await gateway.ask(CHAT, ASKED)).text();
+  const path = `/api/requests/${(await row).id}/replay`;
+  gateway.disable('bob');
+  const next = gateway.nextRow();
+  const disabled = await gateway.admin(path, 'POST', { account: 'Bob@example.org' });
+  expect(disabled.body).toMatchObject({
+    status: 503,
+    text: 'bob@example.org cannot serve this request now: disabled by hand.',
+  });
+  expect(disabled.body).not.toHaveProperty('account');
+  expect(await next).toMatchObject({ outcome: 'error', attempts: 0 });
+  const unknown = await gateway.admin(path, 'POST', { account: 'nobody@example.org' });
+  expect([unknown.status, unknown.text]).toEqual([400, expect.stringContaining('nobody@example')]);
+  await gateway.addFault({ status: 500, count: 9 });
+  const failing = await gateway.admin(path, 'POST', { account: 'ann@example.org' });
+  expect(failing.body).toMatchObject({ account: 'ann@example.org' });
+});
+
 test('native requests are sent again to the model of their path', async () => {
   await start({ settings: { keepsBodies: true } });
   const row = gateway.nextRow();

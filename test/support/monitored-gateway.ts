@@ -47,6 +47,7 @@ export interface MonitoredGateway {
   /** The row of the next request that ends; call before it is sent. */
   nextRow(): Promise<RequestRow>;
   addFault(fault: JsonObject): Promise<void>;
+  disable(accountId: string): void;
   close(): Promise<void>;
 }
 
@@ -208,6 +209,7 @@ export async function startMonitored(options: MonitoredOptions = {}): Promise<Mo
       });
       if (!answer.ok) throw new Error(await answer.text());
     },
+    disable: (accountId) => book.apply(accountId, { kind: 'disable' }),
     async close() {
       await server.close();
       await monitor.close();

@@ -1,6 +1,7 @@
 // `POST /api/requests/{id}/replay`: sends a recorded request again, to another account or model.
 
 import type { XStatic } from 'typebox/schema';
+import { isSameLabel } from '../../accounts/label-key.ts';
 import { asGatewayError, GatewayError } from '../../canonical/error.ts';
 import { errorStatus } from '../../canonical/error-status.ts';
 import { createReceipt } from '../../canonical/receipt.ts';
@@ -18,7 +19,7 @@ import { findDifferences } from './text-differences.ts';
 
 export type ReplayOptions = Pick<
   MonitorRouteOptions,
-  'monitor' | 'clock' | 'protocols' | 'dispatcher' | 'createId'
+  'book' | 'monitor' | 'clock' | 'protocols' | 'dispatcher' | 'createId'
 >;
 
 type ReplayInput = ApiInput<XStatic<typeof REPLAY_REQUEST_SCHEMA>, unknown>;
@@ -62,7 +63,8 @@ async function replay(
     receipt: createReceipt(),
     strict: false,
     headerSession: undefined,
-    preferredAccount: input.body.account,
+    preferredAccount: undefined,
+    onlyAccount: findAccount(input.body.account, options)?.label,
     preferredTier: undefined,
     record,
   };
@@ -128,12 +130,26 @@ class ReplayRun {
       const answer = await this.#options.dispatcher.generate(call, this.#context);
       outcome = { body: await readAnswer(answer), error: undefined };
     } catch (error) {
-      outcome = { body: '', error: asGatewayError(error) };
+      outcome = { body: '', error: this.#explain(asGatewayError(error)) };
       this.#context.record.error = outcome.error;
     } finally {
       this.#report(input, { call, outcome, startedAt });
     }
     return outcome;
+  }
+
+  /** The words of the pool are of all accounts; here one alone was asked for. */
+  #explain(error: GatewayError): GatewayError {
+    const { onlyAccount, record } = this.#context;
+    const asked = findAccount(onlyAccount, this.#options);
+    const found = record.passedOver?.[0];
+    if (asked === undefined || found === undefined || record.attempts.length > 0) return error;
+    return new GatewayError({
+      kind: error.kind,
+      source: error.source,
+      message: `${asked.label} cannot serve this request now: ${found.verdict}.`,
+      retryAfterMs: error.retryAfterMs,
+    });
   }
 
   #report(
@@ -170,6 +186,19 @@ class ReplayRun {
       firstEventMs: record.committedAt === undefined ? undefined : record.committedAt - startedAt,
     });
   }
+}
+
+/** @throws GatewayError invalid-request for a label no account has */
+function findAccount(label: string | undefined, { book }: Pick<ReplayOptions, 'book'>) {
+  if (label === undefined) return undefined;
+  const found = book.list().find(({ record }) => isSameLabel(record.label, label));
+  if (found !== undefined) return found.record;
+  throw new GatewayError({
+    kind: 'invalid-request',
+    source: 'client',
+    field: 'account',
+    message: `account: there is no account "${label}". Names are listed under Accounts.`,
+  });
 }
 
 async function readAnswer(answer: GenerateAnswer): Promise<string> {

@@ -189,7 +189,12 @@ export const REPLAY_REQUEST_SCHEMA = {
   type: 'object',
   additionalProperties: false,
   properties: {
-    account: { ...TEXT, minLength: 1, maxLength: 320, description: 'E-mail or label.' },
+    account: {
+      ...TEXT,
+      minLength: 1,
+      maxLength: 320,
+      description: 'E-mail or label. No other account serves it then.',
+    },
     model: { ...TEXT, minLength: 1, maxLength: 256 },
   },
 } as const;
