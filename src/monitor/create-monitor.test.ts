@@ -39,7 +39,7 @@ function failed(requestId: string): EndedRequest {
     pathModel: '',
     method: 'POST',
     path: '/v1/chat/completions',
-    call: { model: 'm', stream: false, isForm: false },
+    call: { model: 'm', stream: false },
     body: undefined,
     status: 500,
     clientKeyId: 'main',

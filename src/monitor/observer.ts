@@ -33,10 +33,10 @@ export interface EndedRequest {
   /** Without its query. */
   readonly path: string;
   /** Undefined when the request could not be read so far. */
-  readonly call:
-    | { readonly model: string; readonly stream: boolean; readonly isForm: boolean }
-    | undefined;
+  readonly call: { readonly model: string; readonly stream: boolean } | undefined;
   readonly body: JsonObject | undefined;
+  /** True when its body was a form: the body given has the fields, and none of the files. */
+  readonly isForm?: boolean | undefined;
   /** HTTP status; 499 when the client left before the answer was whole. */
   readonly status: number;
   readonly clientKeyId: string;

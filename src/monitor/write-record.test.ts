@@ -11,7 +11,7 @@ function rowOf(...usages: readonly (Usage | undefined)[]): RequestRow {
   const ended = {
     ...{ requestId: 'r', isIdGiven: false, protocol: 'chat', route: '/v1/chat/completions' },
     ...{ pathModel: '', method: 'POST', path: '/v1/chat/completions', body: undefined },
-    ...{ call: { model: 'm', stream: true, isForm: false }, status: 499, clientKeyId: 'main' },
+    ...{ call: { model: 'm', stream: true }, status: 499, clientKeyId: 'main' },
     ...{ clientAddress: '127.0.0.1', userAgent: undefined, session: undefined },
     ...{ credentials: [], receipt: [], totalMs: 1, firstEventMs: undefined },
     facts: {

@@ -163,12 +163,12 @@ function writeAttempt(attempt: CallFacts['attempts'][number], redactor: Redactor
   };
 }
 
-function writeBodies({ body, facts, call }: EndedRequest, redactor: Redactor): RequestBodies {
+function writeBodies({ body, facts, isForm }: EndedRequest, redactor: Redactor): RequestBodies {
   const { upstreamBody } = facts;
   const client = body && redactor.json(body, MOST_BODY_CHARACTERS);
   return {
-    // Files of a form are not kept, so that it is never whole.
-    clientRequest: client && { ...client, isWhole: client.isWhole && call?.isForm === false },
+    // Files of a form are not kept, so that one is never whole.
+    clientRequest: client && { ...client, isWhole: client.isWhole && isForm !== true },
     upstreamRequest: upstreamBody && redactor.json(upstreamBody, MOST_BODY_CHARACTERS),
     response: writeResponse(facts, redactor),
   };

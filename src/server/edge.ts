@@ -104,4 +104,5 @@ export interface ObservedCall {
   call: EndedRequest['call'];
   /** Only where bodies are kept. */
   body: JsonObject | undefined;
+  isForm?: boolean | undefined;
 }

@@ -1,8 +1,7 @@
 // Tells the monitor of each model request: what it asked for and how it ended.
 
 import { plainModelName } from '../canonical/model-name.ts';
-import type { JsonObject } from '../lib/json.ts';
-import type { ProtocolRoute } from '../protocols/protocol.ts';
+import type { ProtocolRoute, RouteInput } from '../protocols/protocol.ts';
 import type { Edge, Exchange, ObservedCall } from './edge.ts';
 import { readCredentials } from './gates/credentials.ts';
 
@@ -24,24 +23,24 @@ export function observeRoute(
 }
 
 /** Call when the body is there, before it is understood. */
-export function observeBody({ observed, record }: Exchange, body: JsonObject): void {
+export function observeBody(
+  { observed, record }: Exchange,
+  { body, files }: Pick<RouteInput, 'body' | 'files'>,
+): void {
   if (observed === undefined) return;
   const { model } = body;
   // What is refused next should be found by the model it was meant for.
   observed.bodyModel = typeof model === 'string' ? plainModelName(model) : undefined;
+  observed.isForm = files !== undefined;
   if (record.keepsAnswers === true) observed.body = body;
 }
 
 export function observeCall(
   { observed }: Exchange,
-  {
-    model,
-    stream,
-    isForm,
-  }: { readonly model: string; readonly stream?: boolean; readonly isForm?: boolean },
+  { model, stream }: { readonly model: string; readonly stream?: boolean },
 ): void {
   if (observed === undefined) return;
-  observed.call = { model, stream: stream ?? false, isForm: isForm ?? false };
+  observed.call = { model, stream: stream ?? false };
 }
 
 /** Call when the response is closed. */

@@ -64,7 +64,7 @@ export async function runRoute(
       const call = await readCall(route, input);
       const { model, background } = call;
       const stream = call.stream && background === undefined;
-      observeCall(exchange, { model, stream, isForm: input.files !== undefined });
+      observeCall(exchange, { model, stream });
       return metered(edge, exchange, { call, operation: 'generate' }, () => {
         if (background !== undefined) {
           return answerInBackground(edge, exchange, { ...call, background });
@@ -135,7 +135,7 @@ async function readInput(
     ? await readMultipart(input)
     : { fields: await readJsonBody(input), files: undefined };
   exchange.abort.signal.throwIfAborted();
-  observeBody(exchange, body);
+  observeBody(exchange, { body, files });
   const shelf = edge.shelves.of(exchange.clientKeyId);
   return { pathModel, query, headers, body, files, shelf, receipt };
 }

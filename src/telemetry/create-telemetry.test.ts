@@ -49,7 +49,7 @@ function ended(change: Partial<EndedRequest> = {}): EndedRequest {
     pathModel: '',
     method: 'POST',
     path: '/v1/chat/completions',
-    call: { model: 'client-name', stream: true, isForm: false },
+    call: { model: 'client-name', stream: true },
     body: { messages: ['canary prompt'] },
     status: 200,
     clientKeyId: 'main',
@@ -361,7 +361,7 @@ test('nothing of what was said, by whom and with which key leaves the gateway', 
   const { call, ...rest } = ended();
   await exportAll({
     ...rest,
-    call: { model: 'sk-canary', stream: call?.stream ?? false, isForm: false },
+    call: { model: 'sk-canary', stream: call?.stream ?? false },
     traceparent: 'sk-canary',
   });
   expect(collector.spans()).toHaveLength(3);

@@ -151,6 +151,8 @@ const DETAIL = {
   session: 'x-session',
   userAgent: `client/1.0 ${HOSTILE[3]}`,
   timings: { upstreamMs: 2320 },
+  keepsBodies: true,
+  replay: 'possible',
   clientRequest: {
     text: JSON.stringify({ model: 'gpt-4o', messages: [{ role: 'user', content: HOSTILE[0] }] }),
     isWhole: true,

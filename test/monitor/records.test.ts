@@ -265,6 +265,37 @@ test('bodies are kept only when wanted: shortened media, whole texts and tool ca
   expect((await gateway.admin('/api/requests?search=%22city%22')).body.total).toBe(1);
 });
 
+test('a body that was refused is kept whole, and what could not be read says so', async () => {
+  gateway.settings.keepsBodies = true;
+  const shown = async (path: string, body: object | string) => {
+    const row = gateway.nextRow();
+    await (typeof body === 'string' ? gateway.askRaw(path, body) : gateway.ask(path, body));
+    return (await gateway.admin(`/api/requests/${(await row).id}`)).body;
+  };
+  for (const change of [{ messages: 'nope' }, { temperature: 'hot' }]) {
+    expect(await shown(CHAT, chat('Hello', change))).toMatchObject({
+      ...{ status: 400, keepsBodies: true, replay: 'possible' },
+      clientRequest: { isWhole: true },
+    });
+  }
+  const unread = await shown(CHAT, '{"model":');
+  expect(unread).toMatchObject({ status: 400, keepsBodies: true, replay: 'unread' });
+  expect(unread).not.toHaveProperty('clientRequest');
+  const counted = { ...chat('Hello'), max_tokens: 9 };
+  expect(await shown('/v1/messages/count_tokens', counted)).toMatchObject({
+    replay: 'other-operation',
+  });
+  const form = new FormData();
+  form.append('model', 'alpha-3-flash');
+  form.append('temperature', 'hot');
+  form.append('file', new Blob(['RIFF']), 'a.wav');
+  expect(await shown('/v1/audio/transcriptions', form)).toMatchObject({ replay: 'in-part' });
+  gateway.settings.keepsBodies = false;
+  expect(await shown(CHAT, chat('Hello'))).toMatchObject({
+    ...{ keepsBodies: false, replay: 'not-kept' },
+  });
+});
+
 test('an empty gateway shows empty lists, no usage and a quiet hour', async () => {
   expect((await gateway.admin('/api/requests')).body).toEqual({ requests: [], total: 0 });
   const usage = await gateway.admin('/api/usage?by=model&timeZone=Asia/Kolkata&step=day');

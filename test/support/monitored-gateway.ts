@@ -42,6 +42,8 @@ export interface MonitoredGateway {
   readonly warnings: readonly string[];
   /** A model request with the client key; JSON, or a form. */
   ask(path: string, body: object, headers?: Readonly<Record<string, string>>): Promise<Response>;
+  /** The same with a body as it stands. */
+  askRaw(path: string, body: string): Promise<Response>;
   /** An admin request with the console password. */
   admin(path: string, method?: string, body?: object): Promise<AdminReply>;
   /** The row of the next request that ends; call before it is sent. */
@@ -178,6 +180,12 @@ export async function startMonitored(options: MonitoredOptions = {}): Promise<Mo
         method: 'POST',
         headers: { ...writeType(body), 'x-api-key': CLIENT_KEY, ...headers },
         body: body instanceof FormData ? body : JSON.stringify(body),
+      }),
+    askRaw: (path, body) =>
+      fetch(`${url}${path}`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', 'x-api-key': CLIENT_KEY },
+        body,
       }),
     async admin(path, method = 'GET', body) {
       const answer = await fetch(`${url}${path}`, {

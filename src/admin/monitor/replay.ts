@@ -9,8 +9,9 @@ import type { TranscriptBlock } from '../../canonical/transcript.ts';
 import type { CallContext, CallRecord, GenerateAnswer } from '../../dispatch/dispatcher.ts';
 import { isJsonObject, type JsonObject, parseJson } from '../../lib/json.ts';
 import type { RequestRecord } from '../../monitor/request-record.ts';
-import type { GenerateCall, ProtocolRoute, RouteInput } from '../../protocols/protocol.ts';
+import type { GenerateCall, RouteInput } from '../../protocols/protocol.ts';
 import { type ApiInput, type ApiRoute, answerJson, defineRoute } from '../api-route.ts';
+import { cannotReplay, type GenerateRoute, judgeReplay } from './judge-replay.ts';
 import type { MonitorRouteOptions } from './options.ts';
 import { REPLAY_REQUEST_SCHEMA, REPLAY_SCHEMA } from './request-schemas.ts';
 import { findRequest } from './requests.ts';
@@ -23,7 +24,6 @@ export type ReplayOptions = Pick<
 >;
 
 type ReplayInput = ApiInput<XStatic<typeof REPLAY_REQUEST_SCHEMA>, unknown>;
-type GenerateRoute = Extract<ProtocolRoute, { operation: 'generate' }>;
 
 const MOST_BODY_CHARACTERS = 262_144;
 
@@ -52,7 +52,9 @@ async function replay(
   input: ReplayInput,
   options: ReplayOptions,
 ): Promise<ReplayJson> {
-  const { route, protocol } = findRoute(recorded, options);
+  const { replay: verdict, found } = judgeReplay(recorded, options.protocols);
+  if (found === undefined) throw cannotReplay(verdict);
+  const { route, protocol } = found;
   const asked = readAsked(recorded, input.body.model);
   const requestId = options.createId('req_');
   const record: CallRecord = { attempts: [], timings: {}, keepsAnswers: true };
@@ -172,7 +174,7 @@ class ReplayRun {
       pathModel,
       method: row.method,
       path: row.path,
-      call: call && { model: call.model, stream: call.stream, isForm: false },
+      call: call && { model: call.model, stream: call.stream },
       body,
       status: outcome.error === undefined ? 200 : errorStatus(outcome.error),
       clientKeyId: 'console',
@@ -210,36 +212,12 @@ async function readAnswer(answer: GenerateAnswer): Promise<string> {
   return text;
 }
 
-/** @throws GatewayError invalid-request for a request that was no call for an answer */
-function findRoute({ row, details }: RequestRecord, { protocols }: ReplayOptions) {
-  for (const protocol of Object.values(protocols.byName)) {
-    for (const route of protocol.routes) {
-      const isSame = protocol.name === row.protocol && route.path === details.route;
-      if (isSame && route.operation === 'generate') return { route, protocol };
-    }
-  }
-  throw cannotReplay(
-    'Only requests for answers can be sent again; this one asked for something else.',
-  );
-}
-
-/** @throws GatewayError invalid-request when the request was not kept whole */
 function readAsked(
   { details, bodies }: RequestRecord,
   model: string | undefined,
 ): Omit<RouteInput, 'receipt'> {
-  const kept = bodies?.clientRequest;
-  if (kept === undefined) {
-    throw cannotReplay(
-      'The body of this request was not kept. Turn on proxy.monitor.bodies, then let the client send it again.',
-    );
-  }
-  const body = kept.isWhole ? parseJson(kept.text) : undefined;
-  if (!isJsonObject(body)) {
-    throw cannotReplay(
-      'The body of this request is kept in part only, because it is long, holds media or held a credential.',
-    );
-  }
+  const body = parseJson(bodies?.clientRequest?.text ?? '');
+  if (!isJsonObject(body)) throw cannotReplay('in-part');
   const isInPath = details.pathModel !== '';
   return {
     pathModel: isInPath ? (model ?? details.pathModel) : '',
@@ -251,10 +229,6 @@ function readAsked(
 
 function withModel(body: JsonObject, model: string): JsonObject {
   return { ...body, model };
-}
-
-function cannotReplay(message: string): GatewayError {
-  return new GatewayError({ kind: 'invalid-request', source: 'client', field: 'id', message });
 }
 
 function writeBlocks(blocks: readonly TranscriptBlock[]): string {

@@ -1,5 +1,6 @@
 // The shapes of records of model requests, in lists and one by one.
 
+import { REPLAY_VERDICTS } from './judge-replay.ts';
 import { COUNT, TEXT, TIME } from './schema-words.ts';
 
 const RECEIPT_COUNTS = {
@@ -121,7 +122,10 @@ const BODY_TEXT = {
 export const REQUEST_DETAIL_SCHEMA = {
   title: 'RequestDetail',
   type: 'object',
-  required: [...ROW_REQUIRED, 'route', 'attemptsList', 'receiptEntries', 'timings'],
+  required: [
+    ...ROW_REQUIRED,
+    ...(['route', 'attemptsList', 'receiptEntries', 'timings', 'keepsBodies', 'replay'] as const),
+  ],
   additionalProperties: false,
   properties: {
     ...ROW_PROPERTIES,
@@ -159,7 +163,16 @@ export const REQUEST_DETAIL_SCHEMA = {
       additionalProperties: false,
       properties: { upstreamMs: COUNT },
     },
-    clientRequest: { ...BODY_TEXT, description: 'Only while bodies are kept.' },
+    keepsBodies: { type: 'boolean', description: 'Whether bodies were kept when it came.' },
+    replay: {
+      enum: REPLAY_VERDICTS,
+      description:
+        'Whether it can be sent again: `possible`, or why not. `other-operation`: it asked for no answer; `not-kept`: bodies were not kept; `unread`: its body could not be read; `in-part`: something of it was shortened, cut or redacted.',
+    },
+    clientRequest: {
+      ...BODY_TEXT,
+      description: 'Only while bodies are kept; absent when it could not be read.',
+    },
     upstreamRequest: BODY_TEXT,
     response: {
       type: 'object',

@@ -4,6 +4,7 @@ import { invalidRequest } from '../../canonical/error.ts';
 import type { RequestRecord } from '../../monitor/request-record.ts';
 import type { RequestFilter, StatusFilter } from '../../monitor/request-store.ts';
 import { type ApiRoute, answerJson, defineRoute, refuseUnknown } from '../api-route.ts';
+import { judgeReplay } from './judge-replay.ts';
 import type { MonitorRouteOptions } from './options.ts';
 import { REMOVED_SCHEMA, REQUEST_DETAIL_SCHEMA, REQUEST_LIST_SCHEMA } from './request-schemas.ts';
 import type { RequestDetailJson } from './schemas.ts';
@@ -54,7 +55,8 @@ const DEFAULT_LIMIT = 50;
 export function createRequestRoutes({
   monitor,
   clock,
-}: Pick<MonitorRouteOptions, 'monitor' | 'clock'>): readonly ApiRoute[] {
+  protocols,
+}: Pick<MonitorRouteOptions, 'monitor' | 'clock' | 'protocols'>): readonly ApiRoute[] {
   return [
     defineRoute({
       method: 'GET',
@@ -78,7 +80,11 @@ export function createRequestRoutes({
       title: 'shows one model request',
       parameter: 'Id of the request, or its `x-request-id`.',
       answers: { 200: { description: 'All that is kept.', schema: REQUEST_DETAIL_SCHEMA } },
-      run: async ({ parameter }) => answerJson(writeDetail(await findRequest(monitor, parameter))),
+      async run({ parameter }) {
+        const record = await findRequest(monitor, parameter);
+        const { replay } = judgeReplay(record, protocols);
+        return answerJson({ ...writeDetail(record), replay });
+      },
     }),
     defineRoute({
       method: 'DELETE',
@@ -105,7 +111,8 @@ export async function findRequest(
 
 function writeDetail({ row, details, bodies }: RequestRecord): object {
   const { pathModel: _pathModel, ...shown } = details;
-  return { ...row, ...shown, ...bodies } satisfies Loose<RequestDetailJson>;
+  const keepsBodies = bodies !== undefined;
+  return { ...row, ...shown, keepsBodies, ...bodies } satisfies Loose<RequestDetailJson>;
 }
 
 /** Absent fields of records are undefined, and lists read-only; both are the same in JSON. */

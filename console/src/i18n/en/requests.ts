@@ -123,6 +123,8 @@ export const requests = {
   noBodies: 'Bodies are not kept',
   noBodiesHint:
     'The monitor keeps what prompts and answers say only when it is told to. Turn it on under Settings; it counts for requests from then on.',
+  noBody: 'The body could not be read',
+  noBodyHint: 'It broke off, is no JSON, or was refused before it was read. The error says which.',
   toSettings: 'Open settings',
   thinkingBlock: 'Thinking',
   textBlock: 'Text',
@@ -131,10 +133,16 @@ export const requests = {
   codeBlock: 'Code ({{language}})',
   codeResultBlock: 'Result of the code ({{outcome}})',
   noReplay: 'This request cannot be sent again',
-  noReplayBody:
-    'What it asked was not kept. Turn that on under Settings, and let the client send it once more.',
-  noReplayPart:
-    'What it asked is kept in part only, because it is long, holds media or held a credential.',
+  noReplayHints: {
+    'other-operation':
+      'Only requests for answers can be sent again; this one asked for something else, such as embeddings or a count of tokens.',
+    'not-kept':
+      'What it asked was not kept. Turn that on under Settings, and let the client send it once more.',
+    unread:
+      'What it asked could not be read, so that there is nothing to send. Its error says why.',
+    'in-part':
+      'What it asked is kept in part only, because it is long, holds media or held a credential.',
+  },
   replayHint:
     'Sends the same request again. It counts against the quota of the account that serves it.',
   replayAccount: 'Account',

@@ -114,6 +114,8 @@ export const requests: Translated<typeof english> = {
   noBodies: '未保存内容',
   noBodiesHint:
     '只有明确开启后，监控才会保存提示和回答的内容。请在设置中开启，之后的请求就会保存。',
+  noBody: '请求内容无法读取',
+  noBodyHint: '传输中断、不是 JSON，或在读取前已被拒绝。错误信息会说明是哪一种。',
   toSettings: '打开设置',
   thinkingBlock: '思考',
   textBlock: '文本',
@@ -122,8 +124,12 @@ export const requests: Translated<typeof english> = {
   codeBlock: '代码（{{language}}）',
   codeResultBlock: '代码结果（{{outcome}}）',
   noReplay: '无法重新发送此请求',
-  noReplayBody: '请求内容没有保存。请在设置中开启保存，再让客户端发送一次。',
-  noReplayPart: '请求内容只保存了一部分：过长、含有媒体或含有凭据。',
+  noReplayHints: {
+    'other-operation': '只有请求回答的请求才能重新发送；此请求要的是别的，例如嵌入或令牌计数。',
+    'not-kept': '请求内容没有保存。请在设置中开启保存，再让客户端发送一次。',
+    unread: '请求内容无法读取，没有可发送的内容。原因见其错误信息。',
+    'in-part': '请求内容只保存了一部分：过长、含有媒体或含有凭据。',
+  },
   replayHint: '再次发送同一请求，会计入所用账号的配额。',
   replayAccount: '账号',
   replayAnyAccount: '由账号池选择',

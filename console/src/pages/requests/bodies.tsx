@@ -13,7 +13,7 @@ export function Bodies({ detail }: { readonly detail: RequestDetail }) {
   const { t } = useTranslation();
   const { clientRequest, upstreamRequest, response } = detail;
   if (clientRequest === undefined && upstreamRequest === undefined && response === undefined) {
-    return <NoBodies />;
+    return detail.keepsBodies ? <NoBody /> : <NoBodies />;
   }
   return (
     <div className="form-stack">
@@ -35,6 +35,17 @@ export function Bodies({ detail }: { readonly detail: RequestDetail }) {
         </section>
       )}
     </div>
+  );
+}
+
+function NoBody() {
+  const { t } = useTranslation();
+  return (
+    <EmptyNote
+      icon={<IconFileOff size={32} stroke={1.5} />}
+      title={t('requests.noBody')}
+      hint={t('requests.noBodyHint')}
+    />
   );
 }
 

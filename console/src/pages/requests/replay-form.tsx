@@ -17,20 +17,20 @@ import { StatusMark } from '../../components/status-mark.tsx';
 import { TextView } from '../../components/text-view.tsx';
 
 export function ReplayForm({ detail }: { readonly detail: RequestDetail }) {
-  const kept = detail.clientRequest;
-  return kept?.isWhole === true ? <SendAgain detail={detail} /> : <NoReplay kept={kept} />;
+  const { replay } = detail;
+  return replay === 'possible' ? <SendAgain detail={detail} /> : <NoReplay why={replay} />;
 }
 
 /** Said before anybody presses a button that can only fail. */
-function NoReplay({ kept }: { readonly kept: RequestDetail['clientRequest'] }) {
+function NoReplay({ why }: { readonly why: Exclude<RequestDetail['replay'], 'possible'> }) {
   const { t } = useTranslation();
   return (
     <EmptyNote
       icon={<IconRepeatOff size={32} stroke={1.5} />}
       title={t('requests.noReplay')}
-      hint={t(kept === undefined ? 'requests.noReplayBody' : 'requests.noReplayPart')}
+      hint={t(`requests.noReplayHints.${why}`)}
       action={
-        kept === undefined && (
+        why === 'not-kept' && (
           <LinkButton to="/settings" search={{ section: 'monitor' }} variant="default">
             {t('requests.toSettings')}
           </LinkButton>
