@@ -26,6 +26,9 @@ export const keys = {
   enable: 'Enable',
   disable: 'Disable',
   remove: 'Remove',
+  removeTitle: 'Remove {{name}}?',
+  removeHint:
+    'Whoever has this key is refused at once, and its secret cannot be brought back. To stop it for a while, disable it instead.',
   removed: '{{name}} removed. It is refused from now on.',
   enabledNow: '{{name}} enabled',
   disabledNow: '{{name}} disabled. It is refused from now on.',

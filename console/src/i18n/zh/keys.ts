@@ -28,6 +28,8 @@ export const keys: Translated<typeof english> = {
   enable: '启用',
   disable: '停用',
   remove: '移除',
+  removeTitle: '移除 {{name}}？',
+  removeHint: '持有此密钥的人会立即被拒绝，其密文无法恢复。如只想暂停，请改为停用。',
   removed: '已移除 {{name}}，从现在起会被拒绝。',
   enabledNow: '已启用 {{name}}',
   disabledNow: '已停用 {{name}}，从现在起会被拒绝。',

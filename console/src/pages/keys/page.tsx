@@ -17,7 +17,7 @@ import { CreatedKey } from './created-key.tsx';
 import { KeyForm } from './key-form.tsx';
 import { type KeyActions, KeyRow } from './key-row.tsx';
 import { writeNewKey } from './key-values.ts';
-import { useLeavingKeys } from './use-leaving-keys.ts';
+import { useKeyRemoval } from './use-key-removal.tsx';
 import '../../components/stacking-table.css';
 import './page.css';
 
@@ -82,7 +82,7 @@ function KeyList({ create, onEdit }: KeyListProps) {
   const toasts = useToasts();
   const { data, error, refetch } = useQuery(keysQuery);
   const change = useChangeKey();
-  const leaving = useLeavingKeys();
+  const remove = useKeyRemoval();
   const switchKey = (key: Key): void => {
     const { name } = key;
     const enabled = !key.enabled;
@@ -101,7 +101,7 @@ function KeyList({ create, onEdit }: KeyListProps) {
       <ErrorNote error={error} title={t('common.failedToLoad')} onRetry={() => void refetch()} />
     );
   }
-  const keys = data.keys.filter(({ id }) => !leaving.ids.includes(id));
+  const { keys } = data;
   if (keys.length === 0) {
     return (
       <Panel>
@@ -114,9 +114,7 @@ function KeyList({ create, onEdit }: KeyListProps) {
       </Panel>
     );
   }
-  return (
-    <KeyTable keys={keys} actions={{ onEdit, onSwitch: switchKey, onRemove: leaving.remove }} />
-  );
+  return <KeyTable keys={keys} actions={{ onEdit, onSwitch: switchKey, onRemove: remove }} />;
 }
 
 interface KeyTableProps {
