@@ -143,6 +143,8 @@ describe.skipIf(isWithoutBrowser)('what people come to the console for', () => {
     const changed = page.getByRole('alert').filter({ hasText: 'now goes to alpha-3-flash' });
     await changed.waitFor();
     expect(await targetOf('house-model')).toBe('alpha-3-flash');
+    // An entry of another name is no reason not to.
+    await console.api('PATCH', '/api/config/mapping', { 'other-model': 'alpha-3-flash' });
     await changed.getByRole('button', { name: 'Undo' }).click();
     await page.getByText('Undone').waitFor();
     expect(await targetOf('house-model')).toBe('alpha-3-pro-low');

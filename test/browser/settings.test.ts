@@ -249,6 +249,10 @@ describe.skipIf(isWithoutBrowser)('the settings in the console', () => {
     await second.fill('25');
     await second.press('Enter');
     await shows(first, '25');
+    // What the one left is no more: taking that back would take back what the other did.
+    await one.getByRole('button', { name: 'Undo' }).click();
+    await one.getByText('Somebody else changed this meanwhile').waitFor();
+    expect(console.settings().pool.maxWaitMs).toBe(25_000);
     await other.getByRole('button', { name: 'Undo' }).click();
     await shows(first, '20');
     expect(console.settings().pool.maxWaitMs).toBe(20_000);

@@ -1,7 +1,7 @@
 // What the console makes of settings before it sends them: merge patches and the provider's form.
 
 import { expect, test } from 'vitest';
-import { mergePatch } from '../../console/src/api/queries/merge-patch.ts';
+import { mergePatch, patchNow } from '../../console/src/api/queries/merge-patch.ts';
 import {
   badLine,
   readProvider,
@@ -49,4 +49,19 @@ test('a line of the exact mapping that is none is named by its number', () => {
   expect(badLine('a = b\n\nc')).toBe(3);
   expect(badLine('a = b\n= c')).toBe(2);
   expect(badLine('a = b')).toBeUndefined();
+});
+
+test.each([
+  [{ a: 1 }, { a: 1 }],
+  [{ a: { b: 1 } }, { a: { b: 1 } }],
+  [{ a: { b: null } }, {}],
+  [{ a: { b: null } }, { a: { c: 2 } }],
+  [{ a: null }, { c: 2 }],
+  [{ a: [1] }, { a: [1, 2], c: 3 }],
+])('what the patch %j left in %j is known by it, until it is changed', (patch, values) => {
+  const left = patchNow(values, patch);
+  const isStill = (now: object) => JSON.stringify(mergePatch(now, left)) === JSON.stringify(now);
+  expect(isStill(values)).toBe(true);
+  expect(isStill({ ...values, other: 9 })).toBe(true);
+  expect(isStill({ ...values, a: { b: 7 } })).toBe(false);
 });

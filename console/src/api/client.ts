@@ -44,6 +44,11 @@ export const isUnreachable = (error: unknown): boolean =>
 export const isStale = (error: unknown): boolean =>
   error instanceof ApiError && error.status === 412;
 
+/** What the gateway says of a revision that is no longer the last. */
+export function staleError(): ApiError {
+  return new ApiError({ status: 412, code: 'stale', message: 'It was changed meanwhile.' });
+}
+
 /**
  * Calls a route of the admin API.
  * @throws ApiError; a call that was cancelled throws what its signal says.

@@ -3,9 +3,10 @@
 import { useQuery } from '@tanstack/react-query';
 import { useRef, useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import type { SettingOverride } from '../../../src/admin/contract.ts';
+import type { ConfigSection, SettingOverride } from '../../../src/admin/contract.ts';
 import { ApiError } from '../api/client.ts';
 import { sectionQuery, useChangeSection } from '../api/queries/config.ts';
+import { patchNow } from '../api/queries/merge-patch.ts';
 import { readFieldError } from '../components/read-field-error.ts';
 import { useIsThere } from '../components/use-settle.ts';
 import { useToasts } from '../components/use-toasts.tsx';
@@ -47,16 +48,17 @@ export function useSetting(field: Field): Setting {
   const save = (next: unknown, onSaved?: () => void): void => {
     const name = t(`settings.fields.${field.id}.name`);
     const said = t('settings.saved', { name });
-    const undo = (): void =>
-      void mutateAsync(patchOf(field.path, value ?? null)).then(
-        () => toasts.done(t('common.undone')),
-        toasts.failed,
-      );
-    const onDone = (): void => {
+    const patch = patchOf(field.path, next);
+    const undo = ({ values }: ConfigSection): void =>
+      void mutateAsync({
+        patch: patchOf(field.path, value ?? null),
+        onlyWhile: patchNow(values, patch),
+      }).then(() => toasts.done(t('common.undone')), toasts.failed);
+    const onDone = (saved: ConfigSection): void => {
       onSaved?.();
       // What a secret was is known nowhere here.
       if (field.kind === 'secret') toasts.done(said);
-      else toasts.doneWithUndo(said, undo);
+      else toasts.doneWithUndo(said, () => undo(saved));
     };
     forgetRefusal();
     const now = turn.current;
@@ -66,7 +68,7 @@ export function useSetting(field: Field): Setting {
       else toasts.failed(error);
     };
     setUnderWay((count) => count + 1);
-    void mutateAsync(patchOf(field.path, next))
+    void mutateAsync({ patch })
       .then(onDone, onRefused)
       .finally(() => setUnderWay((count) => count - 1));
   };

@@ -2,7 +2,7 @@
 
 import { type QueryClient, queryOptions, useMutation, useQueryClient } from '@tanstack/react-query';
 import type { ConfigSection, Presets } from '../../../../src/admin/contract.ts';
-import { callApi, isStale } from '../client.ts';
+import { callApi, isStale, staleError } from '../client.ts';
 import { mergePatch, type SectionPatch } from './merge-patch.ts';
 import { SESSION_KEY } from './session-key.ts';
 
@@ -12,10 +12,13 @@ const keyOf = (section: string) => ['config', section] as const;
 /** The section as the gateway said it last; there only while changes are under way. */
 const saidKeyOf = (section: string) => ['config', section, 'said'] as const;
 
+const readSection = (section: string, signal?: AbortSignal): Promise<ConfigSection> =>
+  callApi('GET', `/api/config/${section}`, signal === undefined ? {} : { signal });
+
 export const sectionQuery = (section: string) =>
   queryOptions({
     queryKey: keyOf(section),
-    queryFn: ({ signal }) => callApi<ConfigSection>('GET', `/api/config/${section}`, { signal }),
+    queryFn: ({ signal }) => readSection(section, signal),
   });
 
 export const presetsQuery = queryOptions({
@@ -24,6 +27,12 @@ export const presetsQuery = queryOptions({
   staleTime: Number.POSITIVE_INFINITY,
 });
 
+export interface SectionChange {
+  readonly patch: SectionPatch;
+  /** Made only while this is so, whatever else was changed: of what is taken back, how it was left. */
+  readonly onlyWhile?: SectionPatch;
+}
+
 /** The change shows at once, and as long as it is under way; a refusal takes it back and reads the section again. */
 export function useChangeSection(section: string) {
   const client = useQueryClient();
@@ -31,9 +40,12 @@ export function useChangeSection(section: string) {
   const readAgain = () => client.invalidateQueries({ queryKey, exact: true });
   return useMutation({
     mutationKey: queryKey,
-    mutationFn: async (patch: SectionPatch) => {
+    mutationFn: async ({ patch, onlyWhile }: SectionChange) => {
       await client.cancelQueries({ queryKey, exact: true });
-      const revision = client.getQueryData<ConfigSection>(queryKey)?.revision;
+      const revision =
+        onlyWhile === undefined
+          ? client.getQueryData<ConfigSection>(queryKey)?.revision
+          : await revisionWhile(section, onlyWhile);
       return callApi<ConfigSection>('PATCH', `/api/config/${section}`, {
         body: patch,
         ...(revision === undefined ? {} : { revision }),
@@ -48,14 +60,14 @@ export function useChangeSection(section: string) {
         client.getQueryData<ConfigSection>(queryKey);
       if (said !== undefined) showSection(client, said);
     },
-    onError: (error, patch) => {
+    onError: (error, change) => {
       const said = client.getQueryData<ConfigSection>(saidKeyOf(section));
-      if (said !== undefined) showSection(client, said, patch);
+      if (said !== undefined) showSection(client, said, change);
       // The next change needs the revision; all other refusals are told at once.
       return isStale(error) ? readAgain() : void readAgain();
     },
-    onSuccess: (changed, patch) => {
-      showSection(client, changed, patch);
+    onSuccess: (changed, change) => {
+      showSection(client, changed, change);
       void client.invalidateQueries({ queryKey: keyOf('environment') });
       void client.invalidateQueries({ queryKey: ['route'] });
       void client.invalidateQueries({ queryKey: ['models'] });
@@ -66,7 +78,7 @@ export function useChangeSection(section: string) {
 }
 
 /** The section as the gateway said it, with the changes that it has not answered yet. */
-function showSection(client: QueryClient, said: ConfigSection, answered?: SectionPatch): void {
+function showSection(client: QueryClient, said: ConfigSection, answered?: SectionChange): void {
   const { section } = said;
   const patches = patchesUnderWay(client, section, answered);
   if (patches.length > 0) client.setQueryData<ConfigSection>(saidKeyOf(section), said);
@@ -81,15 +93,23 @@ function showSection(client: QueryClient, said: ConfigSection, answered?: Sectio
 function patchesUnderWay(
   client: QueryClient,
   section: string,
-  except: SectionPatch | undefined,
+  except: SectionChange | undefined,
 ): readonly SectionPatch[] {
   return client
     .getMutationCache()
     .findAll({ mutationKey: keyOf(section), exact: true, status: 'pending' })
     .map(({ state }) => state.variables)
-    .filter((patch): patch is SectionPatch => isPatch(patch) && patch !== except);
+    .filter((change): change is SectionChange => isChange(change) && change !== except)
+    .map(({ patch }) => patch);
 }
 
-function isPatch(variables: unknown): variables is SectionPatch {
-  return typeof variables === 'object' && variables !== null;
+function isChange(variables: unknown): variables is SectionChange {
+  return typeof variables === 'object' && variables !== null && 'patch' in variables;
+}
+
+/** @throws ApiError `stale` where it is so no more */
+async function revisionWhile(section: string, left: SectionPatch): Promise<string> {
+  const { values, revision } = await readSection(section);
+  if (JSON.stringify(mergePatch(values, left)) === JSON.stringify(values)) return revision;
+  throw staleError();
 }

@@ -14,6 +14,18 @@ export function mergePatch(values: object, patch: SectionPatch): Record<string, 
   return Object.fromEntries(merged);
 }
 
+/** What a patch set, as it is now: the same patch again changes nothing while it stays so. */
+export function patchNow(values: object, patch: SectionPatch): SectionPatch {
+  const known = new Map<string, unknown>(Object.entries(values));
+  return Object.fromEntries(
+    Object.entries(patch).map(([key, asked]) => {
+      const value = known.get(key);
+      if (isPlain(asked) && isPlain(value)) return [key, patchNow(value, asked)];
+      return [key, value ?? null];
+    }),
+  );
+}
+
 function isPlain(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -1,9 +1,11 @@
 // Moves accounts up and down: the list follows at once, the gateway after a short rest of the keys.
 
+import { useQueryClient } from '@tanstack/react-query';
 import { useCallback, useEffect, useMemo, useRef, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { Account } from '../../../../src/admin/contract.ts';
-import { useOrderAccounts } from '../../api/queries/accounts.ts';
+import { staleError } from '../../api/client.ts';
+import { accountsQuery, useOrderAccounts } from '../../api/queries/accounts.ts';
 import { useToasts } from '../../components/use-toasts.tsx';
 
 const REST_MS = 700;
@@ -22,6 +24,7 @@ export interface AccountOrder {
 export function useOrder(known: readonly Account[]): AccountOrder {
   const { t } = useTranslation();
   const toasts = useToasts();
+  const client = useQueryClient();
   const { mutateAsync } = useOrderAccounts();
   const [spoken, setSpoken] = useState('');
   const [wanted, setWanted] = useState<Order>();
@@ -47,9 +50,15 @@ export function useOrder(known: readonly Account[]): AccountOrder {
     const { before, order, timer } = pending.current;
     pending.current = undefined;
     window.clearTimeout(timer);
-    const undo = (): void => put(before, () => toasts.done(t('common.undone')));
-    put(order, () => toasts.doneWithUndo(t('accounts.orderSaved'), undo));
-  }, [put, t, toasts]);
+    const undo = async (): Promise<void> => {
+      const { accounts: found } = await client.fetchQuery({ ...accountsQuery, staleTime: 0 });
+      if (!isStill(order, storedIds(found))) throw staleError();
+      put(before, () => toasts.done(t('common.undone')));
+    };
+    put(order, () =>
+      toasts.doneWithUndo(t('accounts.orderSaved'), () => void undo().catch(toasts.failed)),
+    );
+  }, [client, put, t, toasts]);
 
   // What was moved is kept, also when the page is left at once.
   const sendNow = useRef(send);
@@ -81,6 +90,13 @@ function sortBy(accounts: readonly Account[], order: Order): readonly Account[] 
   const places = new Map(order.map((id, index) => [id, index]));
   const placeOf = ({ id }: Account): number => places.get(id) ?? places.size;
   return accounts.toSorted((left, right) => placeOf(left) - placeOf(right));
+}
+
+/** Accounts that came or went meanwhile are no other order. */
+function isStill(order: Order, now: Order): boolean {
+  const left = order.filter((id) => now.includes(id));
+  const standing = now.filter((id) => order.includes(id));
+  return left.join() === standing.join();
 }
 
 function storedIds(accounts: readonly Account[]): string[] {

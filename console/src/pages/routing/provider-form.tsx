@@ -56,7 +56,7 @@ export function ProviderForm({ section }: { readonly section: ConfigSection }) {
   const showSaved = useFollowed(form, read, revision);
   const patch = writePatch(values, form.values);
   const save = (sent: ProviderValues): void =>
-    settle(change.mutateAsync(patch), (saved, isOpen) => {
+    settle(change.mutateAsync({ patch }), (saved, isOpen) => {
       if (isOpen) showSaved(sent, readProvider(saved.values));
       toasts.done(t('provider.saved'));
     });

@@ -2,7 +2,9 @@
 
 import { useQuery } from '@tanstack/react-query';
 import { useTranslation } from 'react-i18next';
+import type { ConfigSection } from '../../../../src/admin/contract.ts';
 import { sectionQuery, useChangeSection } from '../../api/queries/config.ts';
+import { patchNow } from '../../api/queries/merge-patch.ts';
 import { useToasts } from '../../components/use-toasts.tsx';
 
 export type Entry = readonly [name: string, target: string];
@@ -35,11 +37,14 @@ export function useMapping(): Mapping {
       const back = Object.fromEntries(
         Object.keys(patch).map((name) => [name, before.get(name) ?? null]),
       );
-      const undo = (): void =>
-        void mutateAsync(back).then(() => toasts.done(t('common.undone')), toasts.failed);
+      const undo = ({ values }: ConfigSection): void =>
+        void mutateAsync({ patch: back, onlyWhile: patchNow(values, patch) }).then(
+          () => toasts.done(t('common.undone')),
+          toasts.failed,
+        );
       // Not the callbacks of one change: those of a change still under way are dropped by the next.
-      void mutateAsync(patch).then(
-        () => toasts.doneWithUndo(message, undo),
+      void mutateAsync({ patch }).then(
+        (saved) => toasts.doneWithUndo(message, () => undo(saved)),
         (refusal: unknown) => {
           onRefused?.();
           toasts.failed(refusal);

@@ -55,7 +55,7 @@ export function UpstreamForm({ id, section, onClose }: UpstreamFormProps) {
       return;
     }
     const patch = { [typed.id]: writeUpstream(typed, entry) };
-    settle(change.mutateAsync(patch), (_saved, isOpen) => {
+    settle(change.mutateAsync({ patch }), (_saved, isOpen) => {
       if (isOpen) onClose();
       toasts.done(t('settings.upstream.saved', { id: typed.id }));
     });

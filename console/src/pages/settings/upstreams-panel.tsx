@@ -33,8 +33,11 @@ export function UpstreamsPanel() {
   const remove = (id: string, entry: unknown): void => {
     // A secret comes back only from whoever knows it; all else does.
     const undo = (): void =>
-      void mutateAsync({ [id]: entry }).then(() => toasts.done(t('common.undone')), toasts.failed);
-    void mutateAsync({ [id]: null }).then(
+      void mutateAsync({ patch: { [id]: entry }, onlyWhile: { [id]: null } }).then(
+        () => toasts.done(t('common.undone')),
+        toasts.failed,
+      );
+    void mutateAsync({ patch: { [id]: null } }).then(
       () => toasts.doneWithUndo(t('settings.upstream.removed', { id }), undo),
       toasts.failed,
     );
