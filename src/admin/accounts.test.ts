@@ -71,6 +71,7 @@ test.each<[string, JsonObject]>([
   ],
   ['proxyUrl', { upstream: 'main', kind: 'api-key', key: 'k', proxyUrl: 'ftp://x' }],
   ['label', { upstream: 'main', kind: 'api-key', key: 'k', label: '' }],
+  ['label', { upstream: 'main', kind: 'api-key', key: 'k', label: ' \u200b ' }],
   ['__proto__', JSON.parse('{"upstream":"main","kind":"api-key","key":"k","__proto__":{}}')],
 ])('a wrong %s is refused by name', async (field, body) => {
   const answer = await admin.call('POST', '/api/accounts', { body });
@@ -91,6 +92,18 @@ test('a refresh token is proven by the import, and the rest of what was said is 
   expect(status).toBe(201);
   expect(body).toMatchObject({ kind: 'oauth', tier: 'pro', notes: 'the shared one' });
   expect(admin.fakes.imported).toMatchObject([{ upstreamId: 'main' }]);
+});
+
+test('a name of which nothing can be seen is refused in words', async () => {
+  const { record } = await addTo(admin, { label: 'seen' });
+  const path = `/api/accounts/${record.id}`;
+  const answer = await admin.call('PATCH', path, { body: { label: '   ' } });
+  expect(answer.status).toBe(400);
+  expect(answer.text).toContain('label: must have a character that can be seen.');
+  const named = await admin.call('PATCH', path, {
+    body: { label: ' 钥 👩‍👧 ' },
+  });
+  expect(named.body.label).toBe(' 钥 👩‍👧 ');
 });
 
 test('a change counts only when nobody else changed the account before', async () => {

@@ -2,6 +2,7 @@
 
 import type { XSchema } from 'typebox/schema';
 import { type ErrorReason, type GatewayError, invalidRequest } from '../canonical/error.ts';
+import { patternWords } from './patterns.ts';
 
 /** @throws GatewayError invalid-request naming the first field that is wrong; values are never repeated. */
 export type Check = (value: unknown) => void;
@@ -54,7 +55,7 @@ function wordsOf({ keyword, message, params }: Problem): string {
   if (keyword === 'enum' && 'allowedValues' in params && Array.isArray(params.allowedValues)) {
     return `must be one of ${params.allowedValues.map(String).join(', ')}`;
   }
-  return message;
+  return (keyword === 'pattern' ? patternWords(params) : undefined) ?? message;
 }
 
 function firstOf(params: object, key: string): string {

@@ -1,5 +1,7 @@
 // The shapes of the admin API that more than one route uses; a `title` names them in its description.
 
+import { VISIBLE } from './patterns.ts';
+
 const TIME = { type: 'string', format: 'date-time' } as const;
 const OPTIONAL_TIME = { type: ['string', 'null'], format: 'date-time' } as const;
 const OPTIONAL_TEXT = { type: ['string', 'null'] } as const;
@@ -120,7 +122,12 @@ export const ACCOUNT_LIST_SCHEMA = {
 } as const;
 
 /** Texts a person writes. */
-export const LABEL = { type: 'string', minLength: 1, maxLength: 256 } as const;
+export const LABEL = {
+  type: 'string',
+  minLength: 1,
+  maxLength: 256,
+  pattern: VISIBLE,
+} as const;
 export const NOTES = { type: 'string', maxLength: 4096 } as const;
 export const PROJECT = {
   type: 'string',

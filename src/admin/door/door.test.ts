@@ -212,6 +212,7 @@ test('a bad curfew, name or limit is refused by its field', async () => {
   for (const [body, field] of [
     [{ curfew }, 'curfew'],
     [{ name: '' }, 'name'],
+    [{ name: '   ' }, 'name'],
     [{ dailyTokens: -1 }, 'dailyTokens'],
     [{ requestsPerMinute: 1.5 }, 'requestsPerMinute'],
     [{ secret: 'sk-mine' }, 'secret'],

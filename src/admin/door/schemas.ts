@@ -1,12 +1,13 @@
 // The shapes of keys, address rules, the access log and the console session in the admin API.
 
 import { ACCESS_VERDICTS } from '../../door/access-log.ts';
+import { VISIBLE_LINE } from '../patterns.ts';
 
 const TIME = { type: 'integer', minimum: 0, description: 'Milliseconds since the epoch.' } as const;
 const COUNT = { type: 'integer', minimum: 0 } as const;
 const ID = { type: 'string' } as const;
 
-const NAME = { type: 'string', minLength: 1, maxLength: 128, pattern: '^[^\\p{Cc}]+$' } as const;
+const NAME = { type: 'string', minLength: 1, maxLength: 128, pattern: VISIBLE_LINE } as const;
 const NOTE = { type: 'string', maxLength: 1024 } as const;
 const RANGE = {
   type: 'string',
