@@ -223,10 +223,18 @@ test('the groups with the most tokens stand first, and a share needs something t
 
 test('a table for spreadsheets quotes its cells and holds no formulas', () => {
   const steps = sumBySteps([bucket(0, '=cmd("x")'), bucket(0, 'a,b')], [0]);
-  const [header, first, second] = writeCsv(steps, 'model').split('\r\n');
+  const grouping = { by: 'model', nameOf: (group: string) => group };
+  const [header, first, second] = writeCsv(steps, grouping).split('\r\n');
   expect(header?.startsWith('from,model,requests')).toBe(true);
   expect(first).toContain(`"'=cmd(""x"")"`);
   expect(second).toContain('"a,b"');
+});
+
+test('a table for spreadsheets says the names that the page says', () => {
+  const steps = sumBySteps([bucket(0, 'key_1')], [0]);
+  const [, first] = writeCsv(steps, { by: 'key', nameOf: () => 'Ada' }).split('\r\n');
+  expect(first).toContain(',Ada,');
+  expect(first).not.toContain('key_1');
 });
 
 test('the playground suggests a model that does what is asked for, and no second name', () => {

@@ -20,6 +20,7 @@ import { sumBySteps } from './sum-usage.ts';
 import { Totals } from './totals.tsx';
 import { UsageChart } from './usage-chart.tsx';
 import { PERIODS, readView, startOfPeriod, stepsOf, type UsageView } from './usage-view.ts';
+import { useGroupNames } from './use-group-names.ts';
 import { writeCsv } from './write-csv.ts';
 import './page.css';
 
@@ -125,12 +126,15 @@ interface DownloadProps {
   readonly view: UsageView;
 }
 
+const NO_BUCKETS: Usage['buckets'] = [];
+
 function Download({ usage, view }: DownloadProps) {
   const { t } = useTranslation();
+  const nameOf = useGroupNames(usage?.buckets ?? NO_BUCKETS);
   const save = (): void => {
     if (usage === undefined) return;
     const steps = sumBySteps(usage.buckets, usage.spans);
-    const text = writeCsv(steps, view.by === 'none' ? undefined : view.by);
+    const text = writeCsv(steps, view.by === 'none' ? undefined : { by: view.by, nameOf });
     saveFile(`isthmus-usage-${view.period}-${view.by}.csv`, text);
   };
   return (

@@ -7,16 +7,23 @@ const COLUMNS = [
   ...(['cachedTokens', 'thoughtTokens', 'images'] as const),
 ];
 
+export interface Grouping {
+  /** What the column of the groups is called. */
+  readonly by: string;
+  /** What a group is called. */
+  nameOf(group: string): string;
+}
+
 /** One line for each step and group that was used. Times are those of UTC, RFC 3339. */
-export function writeCsv(steps: readonly StepSum[], groupName: string | undefined): string {
-  const header = ['from', ...(groupName === undefined ? [] : [groupName]), ...COLUMNS];
+export function writeCsv(steps: readonly StepSum[], grouping: Grouping | undefined): string {
+  const header = ['from', ...(grouping === undefined ? [] : [grouping.by]), ...COLUMNS];
   const lines = [header.map(writeCell).join(',')];
   for (const { at, sum, groups } of steps) {
     const from = new Date(at).toISOString();
-    const rows = groupName === undefined ? [['', sum] as const] : [...groups];
+    const rows = grouping === undefined ? [['', sum] as const] : [...groups];
     for (const [group, row] of rows) {
       const figures = COLUMNS.map((column) => String((row ?? NO_USAGE)[column]));
-      const cells = [from, ...(groupName === undefined ? [] : [group]), ...figures];
+      const cells = [from, ...(grouping === undefined ? [] : [grouping.nameOf(group)]), ...figures];
       lines.push(cells.map(writeCell).join(','));
     }
   }
