@@ -81,6 +81,16 @@ describe.skipIf(isWithoutBrowser)('the list of requests', () => {
     await expect.poll(() => focused(page)).toBe(id);
   });
 
+  test('forgets with all filters also what was typed a moment ago', async () => {
+    const page = await console.open('/requests?status=error');
+    const search = page.getByRole('searchbox').first();
+    await search.fill('nobody');
+    await page.getByRole('button', { name: 'Clear', exact: true }).click();
+    await page.waitForTimeout(600);
+    expect(new URL(page.url()).search).toBe('');
+    expect(await search.inputValue()).toBe('');
+  });
+
   test('says of a request that was never sent that nothing was', async () => {
     const page = await open();
     await page.keyboard.press('Enter');

@@ -22,10 +22,13 @@ const PROTOCOLS = ['chat', 'messages', 'generate'] as const;
 export function FilterBar({ filters, onChange }: FilterBarProps) {
   const { t } = useTranslation();
   const [isOpen, setOpen] = useState(false);
+  /** Fields made anew forget what was typed a moment ago. */
+  const [clears, setClears] = useState(0);
   const count = countFilters({ ...filters, search: undefined });
   return (
     <search className={isOpen ? 'filter-bar is-open' : 'filter-bar'}>
       <SearchField
+        key={`search-${clears}`}
         label={t('requests.search')}
         placeholder={t('requests.searchHint')}
         value={filters.search ?? ''}
@@ -67,13 +70,16 @@ export function FilterBar({ filters, onChange }: FilterBarProps) {
         onChange={(protocol) => onChange({ protocol: protocol ?? undefined })}
         clearable
       />
-      <NameFilters filters={filters} onChange={onChange} />
+      <NameFilters key={`names-${clears}`} filters={filters} onChange={onChange} />
       {countFilters(filters) > 0 && (
         <Button
           variant="subtle"
           color="gray"
           leftSection={<IconX size={14} />}
-          onClick={() => onChange(NO_FILTERS)}
+          onClick={() => {
+            setClears(clears + 1);
+            onChange(NO_FILTERS);
+          }}
         >
           {t('requests.clearFilters')}
         </Button>
