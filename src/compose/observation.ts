@@ -5,6 +5,7 @@ import type { Door } from '../door/door.ts';
 import { createId } from '../lib/ids.ts';
 import type { Monitor } from '../monitor/create-monitor.ts';
 import type { LogFiles } from '../monitor/log-files.ts';
+import { findTarget } from '../routing/find-target.ts';
 import type { Foundation, GatewayContext } from './foundation.ts';
 import { openMonitor } from './open-monitor.ts';
 import { openTelemetry } from './telemetry.ts';
@@ -27,7 +28,16 @@ export interface Observation {
 
 export async function openObservation(
   context: GatewayContext,
-  { secretKey, stores, backend, accounts, protocols, dispatcher, ...parts }: ObservationParts,
+  {
+    secretKey,
+    stores,
+    backend,
+    accounts,
+    protocols,
+    router,
+    dispatcher,
+    ...parts
+  }: ObservationParts,
 ): Promise<Observation> {
   const { config } = context;
   const { book, pool, isProtected } = accounts;
@@ -43,6 +53,7 @@ export async function openObservation(
     ...{ book, door, pool, isProtected, protocols, logFiles, createId },
     onRecord: (record, ended) => telemetry?.observe(record, ended),
     store: stores.requests,
+    targetOf: (model) => findTarget(model, { router, pool }),
     keyName: (id) => door.keys.get(id)?.key.name,
     address: () => `http://${settings().host}:${port()}`,
   });

@@ -15,6 +15,7 @@ import type { RequestStore } from '../monitor/request-store.ts';
 export interface OpenMonitorOptions
   extends Omit<MonitorRouteOptions, 'monitor' | 'logFiles' | 'facts' | 'startedAt' | 'dispatcher'> {
   readonly store: RequestStore;
+  readonly targetOf: MonitorOptions['targetOf'];
   readonly config: LiveConfig;
   readonly door: FeedSourceOptions['door'];
   readonly logFiles: LogFiles | undefined;

@@ -21,6 +21,7 @@ function openMonitor(change: Partial<MonitorOptions> = {}) {
       settings: () => settings,
       secrets: () => [],
       keyName: () => undefined,
+      targetOf: () => undefined,
       accounts: () => ({}),
       createId: (prefix) => `${prefix}${++count}`,
       log: { warn: (_fields, message) => void warnings.push(message) },

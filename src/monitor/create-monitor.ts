@@ -27,6 +27,8 @@ export interface MonitorOptions {
   /** Credentials of the gateway, asked anew for every request; none of them stands in any record. */
   readonly secrets: () => readonly string[];
   readonly keyName: (keyId: string) => string | undefined;
+  /** The model a name leads to; undefined when no account offers it. */
+  readonly targetOf: (model: string) => string | undefined;
   /** Accounts by state, for the metrics. */
   readonly accounts: () => Readonly<Record<string, number>>;
   readonly createId: (prefix: string) => string;
@@ -74,6 +76,7 @@ export function createMonitor(options: MonitorOptions): Monitor {
     const { enabled, keepsBodies } = settings();
     const record = writeRecord(ended, {
       keyName: options.keyName,
+      targetOf: options.targetOf,
       createId: options.createId,
       now: clock.now(),
       keepsBodies,

@@ -1,7 +1,7 @@
 // The figures of the process for Prometheus; nothing in them names a person, a key or a prompt.
 
 import { createMetricsText, METRICS_TYPE } from './metrics-text.ts';
-import { type RequestRow, servedModel } from './request-record.ts';
+import { type RequestRow, usageModel } from './request-record.ts';
 
 export interface MonitorMetrics {
   add(row: RequestRow): void;
@@ -57,7 +57,7 @@ export function createMetrics(sources: MetricsSources): MonitorMetrics {
   );
   const models = new Set<string>();
   const modelLabel = (row: RequestRow): string => {
-    const model = servedModel(row);
+    const model = usageModel(row);
     if (models.has(model)) return model;
     if (models.size >= MOST_MODELS) return 'other';
     models.add(model);

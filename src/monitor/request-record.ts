@@ -24,6 +24,7 @@ export interface RequestRow {
   readonly outcome: RequestOutcome;
   /** As the client wrote it; '' when the request could not be read so far. */
   readonly model: string;
+  /** Where that name leads, also of a request that was refused before; absent when nobody offers it. */
   readonly routedModel?: string | undefined;
   readonly upstreamModel?: string | undefined;
   readonly account?: string | undefined;
@@ -108,9 +109,9 @@ export interface RequestRecord {
   readonly bodies?: RequestBodies | undefined;
 }
 
-/** The name under which usage is summed: of the model that served it; '' when none did. */
-export function servedModel(row: Pick<RequestRow, 'upstreamModel'>): string {
-  return row.upstreamModel ?? '';
+/** The name under which usage is summed: of the model that served it, or would have; '' when there is none. */
+export function usageModel(row: Pick<RequestRow, 'upstreamModel' | 'routedModel'>): string {
+  return row.upstreamModel ?? row.routedModel ?? '';
 }
 
 /** Characters the bodies of a record hold, about. */

@@ -1,6 +1,6 @@
 // Sums of usage by quarter hour: the smallest piece in which days of all time zones can be told.
 
-import { type RequestRecord, servedModel } from './request-record.ts';
+import { type RequestRecord, usageModel } from './request-record.ts';
 import type { UsageSum } from './request-store.ts';
 
 /** Time zones differ from UTC by whole quarters of an hour. */
@@ -27,7 +27,7 @@ export function sumByQuarter(records: readonly RequestRecord[]): readonly Quarte
   for (const { row } of records) {
     const sum: QuarterSum = {
       at: startOfQuarter(row.at),
-      model: servedModel(row),
+      model: usageModel(row),
       account: row.account ?? '',
       keyId: row.keyId,
       keyName: row.keyName,

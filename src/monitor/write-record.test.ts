@@ -25,6 +25,7 @@ function rowOf(...usages: readonly (Usage | undefined)[]): RequestRow {
     keepsBodies: false,
     redactorFor: createRedactors(() => []),
     keyName: () => undefined,
+    targetOf: () => undefined,
     createId: (prefix: string) => prefix,
   };
   return writeRecord(ended, context).row;

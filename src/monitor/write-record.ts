@@ -24,6 +24,8 @@ export interface RecordContext {
   redactorFor(credentials: readonly string[]): Redactor;
   keyName(keyId: string): string | undefined;
   createId(prefix: string): string;
+  /** The model a name leads to; undefined when no account offers it. */
+  targetOf(model: string): string | undefined;
 }
 
 const MOST_BODY_CHARACTERS = 262_144;
@@ -82,7 +84,7 @@ function writeRow(ended: EndedRequest, context: RecordContext, redactor: Redacto
     status,
     outcome: outcomeOf(ended),
     model: clean(modelOf(ended), redactor),
-    routedModel: optional(facts.routedModel, redactor),
+    routedModel: optional(facts.routedModel ?? context.targetOf(modelOf(ended)), redactor),
     // With an upstream that lists no models it is whatever the client wrote.
     upstreamModel: optional(facts.upstreamModel, redactor),
     account: facts.accountLabel,

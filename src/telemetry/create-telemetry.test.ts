@@ -107,6 +107,7 @@ function observe(telemetry: Telemetry, request: EndedRequest): void {
     keepsBodies: false,
     redactorFor: createRedactors(() => []),
     keyName: () => 'canary key name',
+    targetOf: () => undefined,
     createId: (prefix) => `${prefix}2`,
   });
   telemetry.observe(record, request);

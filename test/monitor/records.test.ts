@@ -324,6 +324,20 @@ test('usage and metrics count what was asked and answered', async () => {
   expect(text).not.toContain('ann@example.org');
 });
 
+test('usage by model counts what was refused or found no account, and no name nobody offers', async () => {
+  await recordOf(CHAT, chat('Hello there'));
+  await recordOf(CHAT, { model: 'alpha-3-flash', messages: 'nope' });
+  await gateway.askRaw('/v1beta/models/alpha-3-flash:generateContent', '{"contents":');
+  await recordOf(CHAT, { model: 'made-up-by-a-client', messages: 'nope' });
+  gateway.disable('ann');
+  expect((await recordOf(CHAT, chat('Hello there'))).status).toBe(503);
+  const usage = await gateway.admin('/api/usage?by=model');
+  expect(usage.body.buckets).toMatchObject([
+    { group: '', requests: 1, errors: 1 },
+    { group: 'alpha-3-flash', requests: 4, errors: 3 },
+  ]);
+});
+
 test('usage of a key goes by its name after the key was removed', async () => {
   await gateway.close();
   let name: string | undefined = 'Ann';

@@ -17,6 +17,7 @@ import type { LogFiles } from '../../src/monitor/log-files.ts';
 import type { RequestRow } from '../../src/monitor/request-record.ts';
 import type { RequestStore } from '../../src/monitor/request-store.ts';
 import { createProtocols } from '../../src/protocols/index.ts';
+import { findTarget } from '../../src/routing/find-target.ts';
 import { createRouter } from '../../src/routing/router.ts';
 import { createDefaultAccounts } from '../../src/sandbox/accounts.ts';
 import { createSandbox } from '../../src/sandbox/sandbox.ts';
@@ -122,6 +123,7 @@ export async function startMonitored(options: MonitoredOptions = {}): Promise<Mo
     settings: () => settings,
     secrets: () => options.secrets ?? [],
     keyName,
+    targetOf: (model) => findTarget(model, { router, pool }),
     accounts: () => ({ active: book.list().length }),
     createId,
     onRecord: options.onRecord,
