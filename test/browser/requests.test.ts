@@ -91,6 +91,16 @@ describe.skipIf(isWithoutBrowser)('the list of requests', () => {
     expect(await search.inputValue()).toBe('');
   });
 
+  test('moves a range of time on with the time', async () => {
+    const page = await console.open('/requests');
+    await page.clock.install();
+    await page.goto(`${console.url}/requests?range=15m`);
+    await page.locator('.request-line').first().waitFor();
+    await page.clock.fastForward(16 * 60_000);
+    await page.clock.runFor(3000);
+    await page.getByText('No request matches').waitFor();
+  });
+
   test('says of a request that was never sent that nothing was', async () => {
     const page = await open();
     await page.keyboard.press('Enter');

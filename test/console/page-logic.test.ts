@@ -19,7 +19,7 @@ import {
   textOf,
 } from '../../console/src/pages/playground/draft-amounts.ts';
 import { suggestModel } from '../../console/src/pages/playground/suggest-model.ts';
-import { readFilters, writeQuery } from '../../console/src/pages/requests/filters.ts';
+import { lastStep, readFilters, writeQuery } from '../../console/src/pages/requests/filters.ts';
 import { groupAttempts } from '../../console/src/pages/requests/group-attempts.ts';
 import { findExposure } from '../../console/src/pages/security/find-exposure.ts';
 import {
@@ -54,6 +54,12 @@ test('filters come from the address, and nothing else does', () => {
   expect(filters).toEqual({ status: '429', search: 'x', range: '1h' });
   expect(writeQuery(filters, NOW)).toEqual({ status: '429', search: 'x', from: NOW - 3_600_000 });
   expect(readFilters({ range: 'ever', search: '' })).toEqual({});
+});
+
+test('a range of time moves on in steps, and no other filter does', () => {
+  expect(lastStep({ range: '15m' }, NOW + 59_999)).toBe(NOW);
+  expect(lastStep({ range: '15m' }, NOW + 60_000)).toBe(NOW + 60_000);
+  expect(lastStep({ status: '429' }, NOW)).toBe(0);
 });
 
 test('places of a text are found in any case, and cut it without loss', () => {

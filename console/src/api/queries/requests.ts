@@ -37,12 +37,22 @@ export const requestPagesQuery = (query: RequestQuery) =>
 /** The newest records; the feed makes them old while the list follows. */
 export const requestHeadQuery = (query: RequestQuery, isFollowing: boolean) =>
   queryOptions({
-    queryKey: ['requests', 'head', query],
+    queryKey: ['requests', 'head', query] as const,
     queryFn: ({ signal }) =>
       callApi<RequestList>('GET', withQuery(PREFIX, { ...query, limit: HEAD_SIZE }), { signal }),
     enabled: isFollowing,
     gcTime: 0,
+    // A range that only moved on shows what it showed, until it is read anew.
+    placeholderData: (shown, before) =>
+      before !== undefined && isSameFilter(before.queryKey[2], query) ? shown : undefined,
   });
+
+function isSameFilter(left: RequestQuery, right: RequestQuery): boolean {
+  const timeless = (query: RequestQuery): string => JSON.stringify({ ...query, from: undefined });
+  return (
+    (left.from === undefined) === (right.from === undefined) && timeless(left) === timeless(right)
+  );
+}
 
 export const requestQuery = (id: string) =>
   queryOptions({

@@ -45,6 +45,16 @@ export function writeQuery({ range, ...texts }: RequestFilters, now: number): Re
   return range === undefined ? texts : { ...texts, from: now - RANGE_MS[range] };
 }
 
+/** So many beginnings of a range pass in its length: seldom enough that the list can be read. */
+const STEPS = 15;
+
+/** The latest of the times at which the beginning of a range moves on; 0 without one. */
+export function lastStep({ range }: RequestFilters, now: number): number {
+  if (range === undefined) return 0;
+  const stepMs = RANGE_MS[range] / STEPS;
+  return Math.floor(now / stepMs) * stepMs;
+}
+
 export function countFilters(filters: RequestFilters): number {
   return Object.values(filters).filter((value) => value !== undefined).length;
 }

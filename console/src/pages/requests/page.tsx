@@ -23,6 +23,7 @@ import { FilterBar } from './filter-bar.tsx';
 import { countFilters, readFilters, writeQuery } from './filters.ts';
 import { RequestDrawer } from './request-drawer.tsx';
 import { RequestList } from './request-list.tsx';
+import { useRangeStep } from './use-range-step.ts';
 import { useRequestRows } from './use-request-rows.ts';
 import './page.css';
 
@@ -33,10 +34,12 @@ export function RequestsPage() {
   const [isAtTop, setAtTop] = useState(true);
   const filters = readFilters(texts);
   const filterKey = JSON.stringify(filters);
-  // The time stands still while the filters do: it is part of what the list is known by.
+  const step = useRangeStep(filters.range, isFollowing && isAtTop);
+  // In between the time stands still: it is part of what the list is known by.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: each step begins the range anew
   const query = useMemo(
     () => writeQuery(readFilters(JSON.parse(filterKey)), Date.now()),
-    [filterKey],
+    [filterKey, step],
   );
   const list = useRequestRows(query, { isFollowing, isAtTop });
   return (
