@@ -139,6 +139,24 @@ test('ranges are kept in their usual spelling', async () => {
   ]);
 });
 
+test('a rule that says what another says is refused, in whatever spelling', async () => {
+  const { filter, add, clock } = openFilter();
+  await add('deny', '10.0.0.0/8', { expiresAt: clock.now() + 60_000 });
+  const { id } = await add('deny', '192.0.2.1');
+  const isTwin = /rule to deny .* already/;
+  await expect(add('deny', '::ffff:10.0.0.0/104')).rejects.toThrow(isTwin);
+  await expect(add('deny', '192.0.2.1/32')).rejects.toThrow(isTwin);
+  await expect(
+    filter.change(id, { range: '10.0.0.0/8' }, { byAddress: '', revision: 1 }),
+  ).rejects.toThrow(isTwin);
+  expect(await filter.change(id, { note: 'x' }, { byAddress: '', revision: 1 })).toMatchObject({
+    note: 'x',
+  });
+  await add('allow', '192.0.2.1');
+  await clock.advance(60_000);
+  await add('deny', '10.0.0.0/8');
+});
+
 test('deny beats allow whatever is narrower, unless the settings turn that round', async () => {
   const { filter, add, settings } = openFilter({ fallback: 'deny' });
   await add('deny', '10.0.0.0/8');

@@ -174,6 +174,7 @@ class Filter implements AddressFilter {
       createdAt: clock.now(),
       revision: 1,
     };
+    this.#refuseTwin(rule);
     return this.#put({ rule, range }, byAddress);
   }
 
@@ -199,7 +200,21 @@ class Filter implements AddressFilter {
       expiresAt: expiresAt === undefined ? rule.expiresAt : (expiresAt ?? undefined),
       revision: rule.revision + 1,
     };
+    if (changed.range !== rule.range || changed.list !== rule.list) this.#refuseTwin(changed);
     return this.#put({ rule: changed, range }, byAddress);
+  }
+
+  /** Of two rules that say the same one would never be hit, and removing one would change nothing. */
+  #refuseTwin({ id, list, range }: AddressRule): void {
+    const now = this.#options.clock.now();
+    for (const { rule } of this.#entries.values()) {
+      if (rule.id === id || rule.list !== list || rule.range !== range) continue;
+      if (rule.expiresAt !== undefined && rule.expiresAt <= now) continue;
+      throw invalidRequest(
+        'range',
+        `range: there is a rule to ${list} ${range} already; change that one.`,
+      );
+    }
   }
 
   async #remove(id: string, byAddress: string): Promise<void> {
