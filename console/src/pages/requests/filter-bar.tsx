@@ -24,6 +24,8 @@ export function FilterBar({ filters, onChange }: FilterBarProps) {
   const [isOpen, setOpen] = useState(false);
   /** Fields made anew forget what was typed a moment ago. */
   const [clears, setClears] = useState(0);
+  // Addresses may ask for any status.
+  const statuses = [...new Set([...STATUSES, ...(filters.status ? [filters.status] : [])])];
   const count = countFilters({ ...filters, search: undefined });
   return (
     <search className={isOpen ? 'filter-bar is-open' : 'filter-bar'}>
@@ -54,9 +56,9 @@ export function FilterBar({ filters, onChange }: FilterBarProps) {
       <Select
         aria-label={t('requests.status')}
         placeholder={t('requests.anyStatus')}
-        data={STATUSES.map((value) => ({
+        data={statuses.map((value) => ({
           value,
-          label: /^\d/.test(value) ? value : t(`requests.outcomes.${readOutcome(value)}`),
+          label: isOutcome(value) ? t(`requests.outcomes.${value}`) : value,
         }))}
         value={filters.status ?? null}
         onChange={(status) => onChange({ status: status ?? undefined })}
@@ -93,8 +95,8 @@ const NO_FILTERS = {
   ...{ model: undefined, account: undefined, key: undefined },
 } as const;
 
-function readOutcome(value: string): 'ok' | 'error' | 'cancelled' {
-  return value === 'ok' || value === 'cancelled' ? value : 'error';
+function isOutcome(value: string): value is 'ok' | 'error' | 'cancelled' {
+  return value === 'ok' || value === 'cancelled' || value === 'error';
 }
 
 function NameFilters({ filters, onChange }: FilterBarProps) {
