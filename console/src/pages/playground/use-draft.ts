@@ -21,14 +21,19 @@ const FIRST_DRAFT: Draft = {
   count: 1,
 };
 
-/** A model is suggested until one is written; one that suits texts does not suit images. */
+/** What suits texts does not suit images: each has its own model. */
+type Purpose = 'texts' | 'images';
+
+/** A model is suggested for each until one is written. */
 export function useDraft(kept: Partial<Draft> | undefined) {
   const [written, setWritten] = useState<Draft>({ ...FIRST_DRAFT, ...kept });
   const [typed, setTyped] = useState<TypedAmounts>({});
-  const [hasModel, setHasModel] = useState(written.model !== '');
+  const [chosen, setChosen] = useState<Readonly<Partial<Record<Purpose, string>>>>(() =>
+    written.model === '' ? {} : { [purposeOf(written)]: written.model },
+  );
   const models = useQuery(modelsQuery);
   const suggested = suggestModel(models.data?.models ?? [], written.protocol === 'images');
-  const draft = hasModel ? written : { ...written, model: suggested };
+  const draft = { ...written, model: chosen[purposeOf(written)] ?? suggested };
   return {
     draft,
     typed,
@@ -38,10 +43,14 @@ export function useDraft(kept: Partial<Draft> | undefined) {
       setWritten(takeTyped(written, field, text));
     },
     setDraft(next: Draft) {
-      const isOther = (next.protocol === 'images') !== (draft.protocol === 'images');
-      if (isOther) setHasModel(false);
-      else if (next.model !== draft.model) setHasModel(true);
+      const purpose = purposeOf(draft);
+      const isSame = purposeOf(next) === purpose;
+      if (isSame && next.model !== draft.model) setChosen({ ...chosen, [purpose]: next.model });
       setWritten(next);
     },
   };
+}
+
+function purposeOf({ protocol }: Draft): Purpose {
+  return protocol === 'images' ? 'images' : 'texts';
 }
