@@ -11,7 +11,7 @@ export interface Format {
   compact(value: number): string;
   /** 42%, of a value from 0 to 100. */
   percent(value: number): string;
-  /** 2h 13m, 4m 20s, 830 ms */
+  /** 2h 13m, 4m 20s, 1.9s, 830ms */
   duration(ms: number): string;
   /** 5 minutes ago */
   relative(at: Time, now: number): string;
@@ -38,7 +38,7 @@ const MINUTE = 60 * SECOND;
 const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
 
-function createFormat(language: string, justNow: string): Format {
+export function createFormat(language: string, justNow: string): Format {
   const plain = new Intl.NumberFormat(language, { maximumFractionDigits: 1 });
   const compact = new Intl.NumberFormat(language, {
     notation: 'compact',
@@ -62,7 +62,7 @@ function createFormat(language: string, justNow: string): Format {
       style: 'unit',
       unit: name,
       unitDisplay: 'narrow',
-      maximumFractionDigits: 0,
+      maximumFractionDigits: name === 'second' ? 1 : 0,
     }).format(value);
   return {
     number: (value) => plain.format(value),
@@ -88,17 +88,19 @@ function unitOf(ms: number): [size: number, name: Intl.RelativeTimeFormatUnit] {
   return [DAY, 'day'];
 }
 
-/** The two largest units that count. */
+/** The two largest units that count; below a minute one, to the tenth of a second. */
 function writeDuration(ms: number, unit: (value: number, name: string) => string): string {
-  if (ms < SECOND) return unit(Math.max(0, Math.round(ms)), 'millisecond');
+  if (Math.round(ms) < SECOND) return unit(Math.max(0, Math.round(ms)), 'millisecond');
+  const tenths = Math.round(ms / 100);
+  if (tenths < 600) return unit(tenths / 10, 'second');
   const steps: readonly (readonly [number, string])[] = [
     [DAY, 'day'],
     [HOUR, 'hour'],
     [MINUTE, 'minute'],
     [SECOND, 'second'],
   ];
-  const first = steps.findIndex(([size]) => ms >= size);
-  let rest = ms;
+  let rest = Math.max(ms, MINUTE);
+  const first = steps.findIndex(([size]) => rest >= size);
   const parts: string[] = [];
   for (const [size, name] of steps.slice(first, first + 2)) {
     const count = Math.floor(rest / size);
