@@ -17,7 +17,7 @@ describe.skipIf(isWithoutBrowser)('the list of keys', () => {
       const limits = page.locator('.key-limits');
       await limits.getByText('2K tokens/day').waitFor();
       await limits.getByText('3 images/day').waitFor();
-      await limits.getByText('until May 6, 2099').waitFor();
+      await limits.getByText('until 6 May 2099').waitFor();
       expect(console.problems).toEqual([]);
     } finally {
       await console.close();

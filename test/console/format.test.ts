@@ -1,9 +1,13 @@
-// How the console writes durations.
+// How the console writes durations and times.
 
 import { expect, test } from 'vitest';
 import { createFormat } from '../../console/src/components/use-format.ts';
+import { regionOf } from '../../console/src/i18n/region.ts';
 
-const { duration } = createFormat('en', 'just now');
+const NOW = Date.UTC(2026, 10, 21, 14, 5);
+const DAY = 86_400_000;
+
+const { duration, relative, date } = createFormat('en', 'en-US', 'just now');
 
 test('durations below a minute keep tenths, for they are compared by them', () => {
   expect([1000, 1049, 1909, 1960, 59_900].map(duration)).toEqual([
@@ -22,4 +26,18 @@ test('a duration is rounded to a unit before it is written in it', () => {
 
 test('longer durations are their two largest units', () => {
   expect([260_999, 7_980_000, 90_061_000].map(duration)).toEqual(['4m 20s', '2h 13m', '1d 1h']);
+});
+
+test('times far away are told in years', () => {
+  expect(relative(NOW + 90 * DAY, NOW)).toBe('in 90 days');
+  expect(relative(NOW + 2_912_115 * DAY, NOW)).toMatch(/^in 7,97\d y/);
+  expect(relative(NOW - 5 * 366 * DAY, NOW)).toMatch(/^5 y.* ago$/);
+});
+
+test('English dates are those of the region the browser names', () => {
+  expect(date(NOW)).toBe('Nov 21, 2026');
+  const british = regionOf('en', ['de-DE', 'en-GB', 'en-US']);
+  expect(createFormat('en', british, '').date(NOW)).toBe('21 Nov 2026');
+  expect(regionOf('en', ['de-DE', 'fr'])).toBe('en');
+  expect(regionOf('zh', ['en-GB', 'zh-TW'])).toBe('zh');
 });

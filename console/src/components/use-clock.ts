@@ -3,6 +3,7 @@
 import { useMemo } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { Time } from '../../../src/admin/contract.ts';
+import { regionOf } from '../i18n/region.ts';
 import { readTime } from './use-format.ts';
 
 export interface Clock {
@@ -14,19 +15,19 @@ export interface Clock {
 
 export function useClock(): Clock {
   const { i18n } = useTranslation();
-  return useMemo(() => createClock(i18n.language), [i18n.language]);
+  return useMemo(() => createClock(regionOf(i18n.language)), [i18n.language]);
 }
 
-function createClock(language: string): Clock {
+function createClock(region: string): Clock {
   const parts = {
     hour: '2-digit',
     minute: '2-digit',
     second: '2-digit',
     hourCycle: 'h23',
   } as const;
-  const time = new Intl.DateTimeFormat(language, parts);
-  const exact = new Intl.DateTimeFormat(language, { ...parts, fractionalSecondDigits: 3 });
-  const day = new Intl.DateTimeFormat(language, { month: 'short', day: 'numeric' });
+  const time = new Intl.DateTimeFormat(region, parts);
+  const exact = new Intl.DateTimeFormat(region, { ...parts, fractionalSecondDigits: 3 });
+  const day = new Intl.DateTimeFormat(region, { month: 'short', day: 'numeric' });
   const write = (format: Intl.DateTimeFormat, at: Time): string => {
     const date = new Date(readTime(at));
     const isToday = date.toDateString() === new Date().toDateString();

@@ -3,6 +3,7 @@
 import { useMemo } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { Time } from '../../../src/admin/contract.ts';
+import { regionOf } from '../i18n/region.ts';
 
 export interface Format {
   /** 12,345 */
@@ -30,15 +31,20 @@ export function readTime(at: Time): number {
 export function useFormat(): Format {
   const { t, i18n } = useTranslation();
   const { language } = i18n;
-  return useMemo(() => createFormat(language, t('common.justNow')), [language, t]);
+  return useMemo(
+    () => createFormat(language, regionOf(language), t('common.justNow')),
+    [language, t],
+  );
 }
 
 const SECOND = 1000;
 const MINUTE = 60 * SECOND;
 const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
+const YEAR = 365.25 * DAY;
 
-export function createFormat(language: string, justNow: string): Format {
+/** @param region the language as dates are written where the person is, such as `en-GB` */
+export function createFormat(language: string, region: string, justNow: string): Format {
   const plain = new Intl.NumberFormat(language, { maximumFractionDigits: 1 });
   const compact = new Intl.NumberFormat(language, {
     notation: 'compact',
@@ -46,13 +52,13 @@ export function createFormat(language: string, justNow: string): Format {
   });
   const percent = new Intl.NumberFormat(language, { style: 'percent', maximumFractionDigits: 0 });
   const relative = new Intl.RelativeTimeFormat(language, { numeric: 'auto', style: 'short' });
-  const absolute = new Intl.DateTimeFormat(language, {
+  const absolute = new Intl.DateTimeFormat(region, {
     dateStyle: 'medium',
     timeStyle: 'long',
     hourCycle: 'h23',
   });
-  const date = new Intl.DateTimeFormat(language, { dateStyle: 'medium' });
-  const clock = new Intl.DateTimeFormat(language, {
+  const date = new Intl.DateTimeFormat(region, { dateStyle: 'medium' });
+  const clock = new Intl.DateTimeFormat(region, {
     hour: '2-digit',
     minute: '2-digit',
     hourCycle: 'h23',
@@ -85,7 +91,9 @@ function unitOf(ms: number): [size: number, name: Intl.RelativeTimeFormatUnit] {
   if (ms < MINUTE) return [SECOND, 'second'];
   if (ms < HOUR) return [MINUTE, 'minute'];
   if (ms < DAY) return [HOUR, 'hour'];
-  return [DAY, 'day'];
+  // Up to two years days say more.
+  if (ms < 2 * YEAR) return [DAY, 'day'];
+  return [YEAR, 'year'];
 }
 
 /** The two largest units that count; below a minute one, to the tenth of a second. */

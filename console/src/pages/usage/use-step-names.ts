@@ -2,6 +2,7 @@
 
 import { useMemo } from 'react';
 import { useTranslation } from 'react-i18next';
+import { regionOf } from '../../i18n/region.ts';
 import type { UsageView } from './usage-view.ts';
 
 export interface StepNames {
@@ -14,15 +15,16 @@ export function useStepNames({ step, period, zone }: UsageView): StepNames {
   const { i18n } = useTranslation();
   const { language } = i18n;
   return useMemo(() => {
+    const region = regionOf(language);
     const timeZone = zone;
     const day = { month: 'short', day: 'numeric' } as const;
     const hour = { hour: '2-digit', minute: '2-digit', hourCycle: 'h23' } as const;
     const isHour = step === 'hour';
-    const tick = new Intl.DateTimeFormat(language, {
+    const tick = new Intl.DateTimeFormat(region, {
       timeZone,
       ...(isHour && period === 'day' ? hour : day),
     });
-    const title = new Intl.DateTimeFormat(language, {
+    const title = new Intl.DateTimeFormat(region, {
       timeZone,
       weekday: 'short',
       ...day,
