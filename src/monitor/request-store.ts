@@ -11,10 +11,11 @@ export interface RequestFilter {
   readonly status?: StatusFilter | undefined;
   readonly protocol?: string | undefined;
   readonly surface?: string | undefined;
-  /** As the client wrote it, or as the upstream calls it. */
+  /** As the client wrote it, or as the upstream calls it. Names may hold `*`: any characters, in any case. */
   readonly model?: string | undefined;
+  /** With `*` as well. */
   readonly account?: string | undefined;
-  /** Id or name of the client key. */
+  /** Id or name of the client key; the name with `*` as well. */
   readonly key?: string | undefined;
   /** Part of an id, a model, an account, a path or an error, or of a kept body; case does not matter. */
   readonly search?: string | undefined;

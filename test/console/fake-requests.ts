@@ -1,6 +1,7 @@
 // Ten thousand requests of the fixture server, made when they are asked for.
 
 import type { Replay, RequestList, RequestRow } from '../../src/admin/contract.ts';
+import { createWildcard, foldCase } from '../../src/lib/wildcard.ts';
 import { createRandom, type FakeRoute, HOSTILE, json, refuse, type Scene } from './fake-route.ts';
 
 const COUNT = 10_000;
@@ -83,8 +84,10 @@ export function createRequestRoutes(scene: Scene, now: number): readonly FakeRou
       run({ query }) {
         const search = query.get('search')?.toLowerCase() ?? '';
         const status = query.get('status');
+        const model = createWildcard(query.get('model') ?? '*');
         const found = rows.filter(
           (row) =>
+            model.matches(foldCase(row.model)) &&
             (status === null || matchesStatus(row, status)) &&
             `${row.model} ${row.error ?? ''} ${row.account ?? ''}`.toLowerCase().includes(search),
         );

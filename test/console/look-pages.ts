@@ -74,6 +74,12 @@ export const PAGE_VIEWS: readonly View[] = [
   empty('requests-empty', '/requests'),
   chinese('requests-chinese', '/requests'),
   rich('requests-none', '/requests?search=no-such-thing'),
+  rich('requests-part', '/requests', async (page) => {
+    const filters = page.getByRole('button', { name: 'Filters' });
+    if (await filters.isVisible()) await filters.click();
+    await page.getByRole('combobox', { name: 'Model' }).fill('MINI');
+    await page.waitForURL(/model=/);
+  }),
   rich('request-summary', '/requests?id=r009990'),
   rich('request-attempts', '/requests?id=r009990&tab=attempts'),
   rich('request-receipt', '/requests?id=r009990&tab=receipt'),

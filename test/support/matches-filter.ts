@@ -1,5 +1,6 @@
 // Whether a record is among those a filter takes.
 
+import { createWildcard, foldCase, isWildcard } from '../../src/lib/wildcard.ts';
 import type { RequestRecord, RequestRow } from '../../src/monitor/request-record.ts';
 import type { RequestFilter, StatusFilter } from '../../src/monitor/request-store.ts';
 
@@ -12,11 +13,17 @@ export function matchesFilter(record: RequestRecord, filter: RequestFilter): boo
     (status === undefined || hasStatus(row, status)) &&
     (protocol === undefined || row.protocol === protocol) &&
     (surface === undefined || row.surface === surface) &&
-    (model === undefined || row.model === model || row.upstreamModel === model) &&
-    (account === undefined || row.account === account) &&
-    (key === undefined || row.keyId === key || row.keyName === key) &&
+    (model === undefined || isNamed([row.model, row.upstreamModel], model)) &&
+    (account === undefined || isNamed([row.account], account)) &&
+    (key === undefined || row.keyId === key || isNamed([row.keyName], key)) &&
     (search === undefined || holds(record, search))
   );
+}
+
+function isNamed(names: readonly (string | undefined)[], wanted: string): boolean {
+  if (!isWildcard(wanted)) return names.includes(wanted);
+  const { matches } = createWildcard(wanted);
+  return names.some((name) => name !== undefined && matches(foldCase(name)));
 }
 
 function hasStatus({ outcome, status }: RequestRow, filter: StatusFilter): boolean {

@@ -13,6 +13,8 @@ const TIME = { type: 'string', pattern: '^\\d{1,15}$' } as const;
 const WORD = { type: 'string', minLength: 1, maxLength: 320 } as const;
 const STATUS = '^(ok|error|cancelled|[1-5]xx|[1-5]\\d\\d)$';
 
+const STARS = 'With `*` for any run of characters, in any case: `*part*`.';
+
 const LIST_QUERY = {
   type: 'object',
   additionalProperties: false,
@@ -32,9 +34,12 @@ const LIST_QUERY = {
     },
     protocol: WORD,
     surface: WORD,
-    model: { ...WORD, description: 'As the client wrote it or as the upstream calls it.' },
-    account: { ...WORD, description: 'E-mail or label.' },
-    key: { ...WORD, description: 'Id or name of the client key.' },
+    model: {
+      ...WORD,
+      description: `As the client wrote it or as the upstream calls it. ${STARS}`,
+    },
+    account: { ...WORD, description: `E-mail or label. ${STARS}` },
+    key: { ...WORD, description: `Id or name of the client key. ${STARS}` },
     search: {
       ...WORD,
       description: 'Part of an id, model, account, path, error or kept body, in any case.',

@@ -7,6 +7,7 @@ import {
   type SqlBool,
   sql,
 } from 'kysely';
+import { isWildcard } from '../../lib/wildcard.ts';
 import type { RequestFilter } from '../../monitor/request-store.ts';
 import type { SqliteConnection } from './connection.ts';
 import type { QueryBuilder, Tables } from './schema.ts';
@@ -75,17 +76,26 @@ export function narrow(
   { filter, ...found }: Pick<Search, 'matches' | 'hasBodies'> & { readonly filter: RequestFilter },
 ): ExpressionWrapper<Tables, 'requests', SqlBool> {
   const { status, protocol, surface, model, account, key, search } = filter;
-  const all: ExpressionWrapper<Tables, 'requests', SqlBool>[] = [];
+  const all: Expression<SqlBool>[] = [];
   if (status?.kind === 'outcome') all.push(eb('outcome', '=', status.outcome));
   if (status?.kind === 'range') all.push(eb.between('status', status.least, status.most));
   if (protocol !== undefined) all.push(eb('protocol', '=', protocol));
   if (surface !== undefined) all.push(eb('surface', '=', surface));
   if (model !== undefined)
-    all.push(eb.or([eb('model', '=', model), eb('upstream_model', '=', model)]));
-  if (account !== undefined) all.push(eb('account', '=', account));
-  if (key !== undefined) all.push(eb.or([eb('key_id', '=', key), eb('key_name', '=', key)]));
+    all.push(eb.or([isNamed(eb, 'model', model), isNamed(eb, 'upstream_model', model)]));
+  if (account !== undefined) all.push(isNamed(eb, 'account', account));
+  if (key !== undefined) all.push(eb.or([eb('key_id', '=', key), isNamed(eb, 'key_name', key)]));
   if (search !== undefined) all.push(holds(eb, search, found));
   return eb.and(all);
+}
+
+type NameColumn = 'model' | 'upstream_model' | 'account' | 'key_name';
+
+/** A name as it is, or with `*` for any run of characters, then in any case. */
+function isNamed(eb: Place, column: NameColumn, name: string): Expression<SqlBool> {
+  if (!isWildcard(name)) return eb(column, '=', name);
+  const pattern = name.split('*').map(escapeLike).join('%');
+  return eb.fn<SqlBool>('like', [eb.val(pattern), column, eb.val('\\')]);
 }
 
 const SEARCHED_IDS = ['id', 'request_id'] as const;
@@ -127,5 +137,9 @@ function isInBodies(eb: Place, pattern: string) {
 
 /** `like(pattern, text, escape)` is the function behind the operator (https://www.sqlite.org/lang_corefunc.html#like). */
 function likePattern(search: string): string {
-  return `%${search.replace(/[\\%_]/g, (sign) => `\\${sign}`)}%`;
+  return `%${escapeLike(search)}%`;
+}
+
+function escapeLike(text: string): string {
+  return text.replace(/[\\%_]/g, (sign) => `\\${sign}`);
 }

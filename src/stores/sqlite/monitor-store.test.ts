@@ -42,7 +42,7 @@ test('what people filter by is found in the index alone, without reading the rec
     "(model = 'm' or upstream_model = 'm')",
     "account = 'a'",
     "(key_id = 'k' or key_name = 'k')",
-    ...['model', 'upstream_model', 'account', 'path', 'error'].map(
+    ...['model', 'upstream_model', 'account', 'key_name', 'path', 'error'].map(
       (column) => `like('%x%', ${column}, '\\')`,
     ),
   ];

@@ -10,6 +10,7 @@ import { accountsQuery } from '../../api/queries/accounts.ts';
 import { keysQuery } from '../../api/queries/keys.ts';
 import { modelsQuery } from '../../api/queries/models.ts';
 import { countFilters, RANGES, type RequestFilters } from './filters.ts';
+import { readName, writeName } from './name-filter.ts';
 
 export interface FilterBarProps {
   readonly filters: RequestFilters;
@@ -142,9 +143,9 @@ interface NameFilterProps {
   readonly onChange: (value: string) => void;
 }
 
-/** Names that are gone since can be typed. */
+/** A part of a name will do, and so will one that is gone since. */
 function NameFilter({ label, placeholder, names, value, onChange }: NameFilterProps) {
-  const [typed, setTyped] = useTyped(value, onChange);
+  const [typed, setTyped] = useTyped(readName(value), (text) => onChange(writeName(text, names)));
   return (
     <Autocomplete
       aria-label={label}
