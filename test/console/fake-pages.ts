@@ -108,6 +108,7 @@ function seedKeys(now: number): Key[] {
     { name: 'Old phone', prefix: 'sk-0old', enabled: false, lastUsedAt: now - 20 * DAY },
     { name: 'Guest', prefix: 'sk-gst1', expiresAt: now - DAY },
     { name: `${HOSTILE[0]} ${'a-long-name '.repeat(5)}`, prefix: 'sk-evil' },
+    ...['Workshop A', 'Workshop B', 'Workshop C'].map((name) => ({ name, prefix: 'sk-wshp' })),
   ];
   return rows.map((row, index) => makeKey(now, { id: `k${index + 1}`, ...row }));
 }

@@ -66,6 +66,9 @@ export const PAGE_VIEWS: readonly View[] = [
   rich('keys', '/keys'),
   empty('keys-empty', '/keys'),
   chinese('keys-chinese', '/keys'),
+  rich('keys-found', '/keys?sort=today', (page) =>
+    page.getByRole('searchbox', { name: 'Search keys' }).fill('SHOP'),
+  ),
   rich('key-form', '/keys', (page) =>
     page.getByRole('button', { name: 'Nightly build' }).first().click(),
   ),

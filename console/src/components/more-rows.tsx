@@ -3,6 +3,7 @@
 import { Button } from '@mantine/core';
 import { type ReactNode, useEffect, useRef, useState } from 'react';
 import { useTranslation } from 'react-i18next';
+import './more-rows.css';
 
 export interface MoreRowsProps<Row> {
   readonly rows: readonly Row[];

@@ -18,6 +18,7 @@ import { conditionOf, filterAccounts, SHOWN, type Shown } from './condition.ts';
 import type { AccountWork } from './use-account-work.tsx';
 import { useOrder } from './use-order.ts';
 import { useSelection } from './use-selection.ts';
+import '../../components/toolbar.css';
 
 export interface AccountBrowserProps {
   readonly accounts: readonly Account[];

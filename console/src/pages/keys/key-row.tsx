@@ -26,38 +26,52 @@ export interface KeyActions {
 
 export function KeyRow({ row, actions }: { readonly row: Key; readonly actions: KeyActions }) {
   const { t } = useTranslation();
+  const format = useFormat();
   const { lastUsedAt } = row;
+  const isUsed = lastUsedAt !== undefined && lastUsedAt !== null;
+  const limits = listLimits(row, t, format);
+  const lacking = [
+    ...(limits.length === 0 ? [t('keys.unlimited')] : []),
+    ...(isUsed ? [] : [t('keys.neverUsed')]),
+  ];
   return (
     <tr>
       <td className="is-lead">
         <button type="button" className="plain-link" onClick={() => actions.onEdit(row)}>
           {row.name}
         </button>
-        <span className="sub-line mono">{row.prefix}…</span>
+        <span className="sub-line key-prefix mono">{row.prefix}…</span>
       </td>
-      <td>
-        <KeyState row={row} />
+      <td className="key-state">
+        <KeyState row={row} lacking={lacking} />
       </td>
-      <td>
+      <td className={hasUse(row) ? undefined : 'is-blank'}>
         <KeyUse row={row} />
       </td>
-      <td>
+      <td className={limits.length > 0 ? undefined : 'is-blank'}>
         <span className="cell-label">{t('keys.limits')}</span>
-        <KeyLimits row={row} />
+        <KeyLimits limits={limits} />
       </td>
-      <td className="key-last">
+      <td className={isUsed ? 'key-last' : 'key-last is-blank'}>
         <span className="cell-label">{t('keys.lastUsed')}</span>
-        {lastUsedAt === undefined || lastUsedAt === null ? (
-          <span className="dimmed">{t('keys.neverUsed')}</span>
-        ) : (
+        {isUsed ? (
           <RelativeTime at={lastUsedAt} />
+        ) : (
+          <span className="dimmed">{t('keys.neverUsed')}</span>
         )}
       </td>
-      <td className="is-corner">
+      <td className="is-corner key-corner">
         <KeyMenu row={row} actions={actions} />
       </td>
     </tr>
   );
+}
+
+/** Whether there is anything to say about today. */
+function hasUse({ usedToday, dailyTokens, dailyImages }: Key): boolean {
+  const { requests, tokens, images } = usedToday;
+  const isLimited = typeof dailyTokens === 'number' || typeof dailyImages === 'number';
+  return isLimited || requests + tokens + images > 0;
 }
 
 type Condition = 'active' | 'disabled' | 'expired' | 'resting' | 'atLimit';
@@ -70,7 +84,13 @@ const TONES: Readonly<Record<Condition, Tone>> = {
   atLimit: 'warn',
 };
 
-function KeyState({ row }: { readonly row: Key }) {
+interface KeyStateProps {
+  readonly row: Key;
+  /** What has no line of its own where the cells of a row stand below each other. */
+  readonly lacking: readonly string[];
+}
+
+function KeyState({ row, lacking }: KeyStateProps) {
   const { t } = useTranslation();
   const format = useFormat();
   const now = useNow();
@@ -79,6 +99,7 @@ function KeyState({ row }: { readonly row: Key }) {
   return (
     <>
       <StatusMark tone={TONES[condition]}>{t(`keys.${condition}`)}</StatusMark>
+      <span className="key-lacking">{lacking.map((words) => ` · ${words}`).join('')}</span>
       {expiresAt !== undefined && expiresAt !== null && condition !== 'expired' && (
         <span className="sub-line" title={format.absolute(expiresAt)}>
           {t('keys.expires', { time: format.relative(expiresAt, now) })}
@@ -148,10 +169,8 @@ function UseMeter({ used, limit, label }: UseMeterProps) {
   return <Meter percent={percent} label={label} tone={percent >= NEARLY_FULL ? full : 'ok'} />;
 }
 
-function KeyLimits({ row }: { readonly row: Key }) {
+function KeyLimits({ limits }: { readonly limits: readonly string[] }) {
   const { t } = useTranslation();
-  const format = useFormat();
-  const limits = listLimits(row, t, format);
   if (limits.length === 0) return <span className="dimmed">{t('keys.noLimits')}</span>;
   return (
     <span className="key-limits">

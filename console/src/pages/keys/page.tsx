@@ -15,10 +15,9 @@ import { useSettle } from '../../components/use-settle.ts';
 import { useToasts } from '../../components/use-toasts.tsx';
 import { CreatedKey } from './created-key.tsx';
 import { KeyForm } from './key-form.tsx';
-import { type KeyActions, KeyRow } from './key-row.tsx';
+import { KeyTable } from './key-table.tsx';
 import { writeNewKey } from './key-values.ts';
 import { useKeyRemoval } from './use-key-removal.tsx';
-import '../../components/stacking-table.css';
 import './page.css';
 
 /** What the drawer is open for. */
@@ -115,38 +114,6 @@ function KeyList({ create, onEdit }: KeyListProps) {
     );
   }
   return <KeyTable keys={keys} actions={{ onEdit, onSwitch: switchKey, onRemove: remove }} />;
-}
-
-interface KeyTableProps {
-  readonly keys: readonly Key[];
-  readonly actions: KeyActions;
-}
-
-function KeyTable({ keys, actions }: KeyTableProps) {
-  const { t } = useTranslation();
-  return (
-    <Panel isFlush>
-      <table className="plain-table is-stacking">
-        <thead>
-          <tr>
-            <th scope="col">{t('keys.name')}</th>
-            <th scope="col">{t('keys.state')}</th>
-            <th scope="col">{t('keys.today')}</th>
-            <th scope="col">{t('keys.limits')}</th>
-            <th scope="col">{t('keys.lastUsed')}</th>
-            <th scope="col">
-              <span className="visually-hidden">{t('common.more')}</span>
-            </th>
-          </tr>
-        </thead>
-        <tbody>
-          {keys.map((row) => (
-            <KeyRow key={row.id} row={row} actions={actions} />
-          ))}
-        </tbody>
-      </table>
-    </Panel>
-  );
 }
 
 interface NewKeyProps {

@@ -1,0 +1,97 @@
+// The keys in a table, with a search and a choice of order.
+
+import { Select, TextInput } from '@mantine/core';
+import { IconSearch } from '@tabler/icons-react';
+import { useDeferredValue } from 'react';
+import { useTranslation } from 'react-i18next';
+import type { Key } from '../../../../src/admin/contract.ts';
+import { EmptyNote } from '../../components/empty-note.tsx';
+import { MoreRows } from '../../components/more-rows.tsx';
+import { Panel } from '../../components/panel.tsx';
+import { useAddressText } from '../../components/use-address-text.ts';
+import { useSearchTexts } from '../../components/use-search-texts.ts';
+import { findKeys, KEY_ORDERS, readOrder } from './find-keys.ts';
+import { type KeyActions, KeyRow } from './key-row.tsx';
+import '../../components/stacking-table.css';
+import '../../components/toolbar.css';
+
+export interface KeyTableProps {
+  readonly keys: readonly Key[];
+  readonly actions: KeyActions;
+}
+
+/** A list that fits on a screen needs no search. */
+const FEW = 8;
+
+export function KeyTable({ keys, actions }: KeyTableProps) {
+  const { t } = useTranslation();
+  const { texts, adjust } = useSearchTexts();
+  const { sort } = texts;
+  const [search, setSearch] = useAddressText('q');
+  const found = useDeferredValue(findKeys(keys, { search, sort }));
+  return (
+    <>
+      {(keys.length > FEW || search !== '') && (
+        <div className="toolbar">
+          <TextInput
+            className="toolbar-search"
+            type="search"
+            data-page-search
+            aria-label={t('keys.searchLabel')}
+            placeholder={t('keys.searchHint')}
+            leftSection={<IconSearch size={16} />}
+            value={search}
+            onChange={({ currentTarget }) => setSearch(currentTarget.value)}
+          />
+          <Select
+            aria-label={t('keys.order')}
+            data={KEY_ORDERS.map((value) => ({ value, label: t(`keys.orders.${value}`) }))}
+            value={readOrder(sort)}
+            onChange={(order) => adjust({ sort: order === 'made' ? '' : (order ?? '') })}
+            allowDeselect={false}
+          />
+        </div>
+      )}
+      {found.length === 0 ? (
+        <Panel>
+          <EmptyNote
+            icon={<IconSearch size={28} />}
+            title={t('keys.noneFound')}
+            hint={t('keys.noneFoundHint')}
+          />
+        </Panel>
+      ) : (
+        <MoreRows rows={found} resetKey={`${sort} ${search}`}>
+          {(rows) => <Rows keys={rows} actions={actions} />}
+        </MoreRows>
+      )}
+    </>
+  );
+}
+
+function Rows({ keys, actions }: KeyTableProps) {
+  const { t } = useTranslation();
+  return (
+    <Panel isFlush>
+      <table className="plain-table is-stacking">
+        <thead>
+          <tr>
+            <th scope="col">{t('keys.name')}</th>
+            <th scope="col">{t('keys.state')}</th>
+            <th scope="col">{t('keys.today')}</th>
+            <th scope="col">{t('keys.limits')}</th>
+            <th scope="col">{t('keys.lastUsed')}</th>
+            <th scope="col">
+              <span className="visually-hidden">{t('common.more')}</span>
+            </th>
+          </tr>
+        </thead>
+        <tbody>
+          {keys.map((row) => (
+            <KeyRow key={row.id} row={row} actions={actions} />
+          ))}
+        </tbody>
+      </table>
+    </Panel>
+  );
+}
