@@ -53,7 +53,8 @@ test('filters come from the address, and nothing else does', () => {
   const filters = readFilters({ status: '429', search: 'x', range: '1h', id: 'r1', tab: 'bodies' });
   expect(filters).toEqual({ status: '429', search: 'x', range: '1h' });
   expect(writeQuery(filters, NOW)).toEqual({ status: '429', search: 'x', from: NOW - 3_600_000 });
-  expect(readFilters({ range: 'ever', search: '' })).toEqual({});
+  expect(readFilters({ range: 'ever', search: '', status: 'abc' })).toEqual({});
+  expect(readFilters({ status: '5xx' })).toEqual({ status: '5xx' });
 });
 
 test('a range of time moves on in steps, and no other filter does', () => {

@@ -17,6 +17,9 @@ export interface RequestFilters {
 
 const TEXT_FILTERS = ['status', 'protocol', 'model', 'account', 'key', 'search'] as const;
 
+/** What the API takes. */
+const STATUS = /^(?:ok|error|cancelled|[1-5]xx|[1-5]\d\d)$/;
+
 /** Longer texts are no search a person typed. */
 const MOST_CHARACTERS = 256;
 
@@ -27,7 +30,9 @@ export function readFilters(search: Readonly<Record<string, unknown>>): RequestF
     const value = search[name];
     // The router reads numbers out of the address, and `status=429` is one.
     const text = typeof value === 'number' ? String(value) : value;
-    if (typeof text === 'string' && text !== '') filters[name] = text.slice(0, MOST_CHARACTERS);
+    if (typeof text !== 'string' || text === '') continue;
+    if (name === 'status' && !STATUS.test(text)) continue;
+    filters[name] = text.slice(0, MOST_CHARACTERS);
   }
   const range = RANGES.find((one) => one === search.range);
   return range === undefined ? filters : { ...filters, range };
