@@ -65,7 +65,9 @@ function ErrorRow({ row }: { readonly row: RequestRow }) {
           {row.model === '' ? <span className="dimmed">{row.path}</span> : row.model}
         </div>
       </td>
-      <td className="errors-reason wrap-anywhere">{row.error ?? ''}</td>
+      <td className="errors-reason wrap-anywhere">
+        <div title={row.error}>{row.error ?? ''}</div>
+      </td>
       <td className="errors-account">
         <div className="one-line" title={row.account}>
           {row.account ?? '–'}
