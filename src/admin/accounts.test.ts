@@ -324,6 +324,19 @@ test('the order becomes priorities; accounts not named follow, those of the envi
   }
 });
 
+test('made-up accounts that stand by are listed below those that serve, whatever their priority', async () => {
+  const { book } = admin.options;
+  const [older, younger] = [await addTo(admin, { label: 'a' }), await addTo(admin, { label: 'b' })];
+  const labels = async () =>
+    accountsOf(await admin.call('GET', '/api/accounts')).map(({ label }) => label);
+  await book.change(older.record.id, { priority: 9 });
+  expect(await labels()).toEqual(['a', 'b']);
+  book.apply(older.record.id, { kind: 'stand-by' });
+  expect(await labels()).toEqual(['b', 'a']);
+  book.apply(younger.record.id, { kind: 'disable' });
+  expect(await labels()).toEqual(['b', 'a']);
+});
+
 test('an import says what became of each item, an export holds nothing in clear', async () => {
   const imported = await admin.call('POST', '/api/accounts/import', {
     body: { format: 'refresh-tokens', upstream: 'main', text: SECRETS.refreshToken },

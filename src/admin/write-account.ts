@@ -67,12 +67,21 @@ function writeOptionalTime(at: number | undefined): string | null {
   return at === undefined || at === 0 ? null : writeTime(at);
 }
 
-/** In the order in which accounts are chosen as far as people decide it: priority, then age. */
+/**
+ * In the order in which accounts are chosen as far as people decide it: priority, then age. Below all
+ * of them the made-up ones that rest because there are others.
+ */
 export function inOrder(accounts: readonly Account[]): readonly Account[] {
   return accounts.toSorted(
-    ({ record: left }, { record: right }) =>
-      right.priority - left.priority || left.createdAt - right.createdAt,
+    (left, right) =>
+      Number(isStandingBy(left)) - Number(isStandingBy(right)) ||
+      right.record.priority - left.record.priority ||
+      left.record.createdAt - right.record.createdAt,
   );
+}
+
+function isStandingBy({ health: { status } }: Account): boolean {
+  return status.kind === 'disabled' && status.reason === 'standing-by';
 }
 
 interface StatusContext {
