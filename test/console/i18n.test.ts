@@ -56,6 +56,12 @@ test('every text is used', () => {
   expect(unused).toEqual([]);
 });
 
+test('no control brings English words of its own', () => {
+  const users = [...code.matchAll(/<PasswordInput\b/g)];
+  expect(users).toHaveLength(1);
+  expect(code).toMatch(/<PasswordInput[^>]+'aria-label': t\(/);
+});
+
 test('numbers in a text are written as its language does, names as they are', async () => {
   const instance = createInstance();
   await instance.use(createFormatter()).init({

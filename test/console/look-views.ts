@@ -16,6 +16,7 @@ export interface View {
 
 export const VIEWS: readonly View[] = [
   { name: 'sign-in', path: '/', scene: 'rich', needsPassword: true },
+  { name: 'sign-in-chinese', path: '/', scene: 'rich', needsPassword: true, language: 'zh' },
   { name: 'overview', path: '/', scene: 'rich' },
   { name: 'overview-empty', path: '/', scene: 'empty' },
   { name: 'overview-trouble', path: '/', scene: 'trouble' },

@@ -1,8 +1,9 @@
 // Controls that one types into: what was typed counts when the field is left, and stays there when it is refused.
 
-import { Button, PasswordInput, TextInput } from '@mantine/core';
+import { Button, TextInput } from '@mantine/core';
 import { type KeyboardEvent, useState } from 'react';
 import { useTranslation } from 'react-i18next';
+import { SecretInput } from '../components/secret-input.tsx';
 import { useConfirm } from '../components/use-confirm.tsx';
 import type { Field, SecretField, TextField } from './fields.ts';
 import { isSecretSet } from './section-values.ts';
@@ -68,7 +69,7 @@ export function SecretControl({ field, setting, id }: ControlProps<SecretField>)
     });
   return (
     <div className="setting-secret">
-      <PasswordInput
+      <SecretInput
         {...describedBy(id)}
         value={typed}
         placeholder={t(isSet ? 'settings.secretSet' : 'settings.secretUnset')}

@@ -19,6 +19,7 @@ export const common = {
   save: 'Save',
   saved: 'Saved',
   showMore: 'Show more',
+  showSecret: 'Show what is typed',
   undo: 'Undo',
   undone: 'Undone',
   unknown: 'unknown',

@@ -22,6 +22,7 @@ export const common: Translated<typeof english> = {
   save: '保存',
   saved: '已保存',
   showMore: '显示更多',
+  showSecret: '显示输入的内容',
   undo: '撤销',
   undone: '已撤销',
   unknown: '未知',

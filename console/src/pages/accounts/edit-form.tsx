@@ -1,6 +1,6 @@
 // The settings of an account that a person may change.
 
-import { Button, PasswordInput, Select, Textarea, TextInput } from '@mantine/core';
+import { Button, Select, Textarea, TextInput } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { useTranslation } from 'react-i18next';
 import type { Account, AccountChange } from '../../../../src/admin/contract.ts';
@@ -10,6 +10,7 @@ import { AmountInput } from '../../components/amount-input.tsx';
 import { ErrorNote } from '../../components/error-note.tsx';
 import { type AmountRange, isGoodAmount, takeAmount } from '../../components/read-amount.ts';
 import { readFieldError } from '../../components/read-field-error.ts';
+import { SecretInput } from '../../components/secret-input.tsx';
 import { useFollowed } from '../../components/use-followed.ts';
 import { useSettle } from '../../components/use-settle.ts';
 import { useToasts } from '../../components/use-toasts.tsx';
@@ -96,7 +97,7 @@ export function EditForm({ account }: { readonly account: Account }) {
         {...form.getInputProps('project')}
       />
       {account.kind === 'api-key' && (
-        <PasswordInput
+        <SecretInput
           label={t('accounts.newKey')}
           description={t('accounts.newKeyHint')}
           autoComplete="off"

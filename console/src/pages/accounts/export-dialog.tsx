@@ -1,11 +1,12 @@
 // Exports accounts with their credentials into a file sealed with a passphrase.
 
-import { Button, Modal, PasswordInput } from '@mantine/core';
+import { Button, Modal } from '@mantine/core';
 import { type FormEvent, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { useExportAccounts } from '../../api/queries/accounts.ts';
 import { ErrorNote } from '../../components/error-note.tsx';
 import { saveFile } from '../../components/save-file.ts';
+import { SecretInput } from '../../components/secret-input.tsx';
 import { useToasts } from '../../components/use-toasts.tsx';
 
 export interface ExportDialogProps {
@@ -63,7 +64,7 @@ function ExportForm({ chosen, onClose }: ExportFormProps) {
           ? t('addAccount.exportAllHint')
           : t('addAccount.exportHint', { count: chosen.length })}
       </p>
-      <PasswordInput
+      <SecretInput
         label={t('addAccount.passphrase')}
         description={t('addAccount.passphraseHint')}
         autoComplete="new-password"
@@ -72,7 +73,7 @@ function ExportForm({ chosen, onClose }: ExportFormProps) {
         onChange={(event) => setPassphrase(event.currentTarget.value)}
         error={passphrase !== '' && isShort ? t('addAccount.passphraseShort') : undefined}
       />
-      <PasswordInput
+      <SecretInput
         label={t('addAccount.passphraseAgain')}
         autoComplete="new-password"
         value={again}

@@ -1,11 +1,12 @@
 // Adds many accounts at once and says what became of each.
 
-import { Button, PasswordInput, Radio } from '@mantine/core';
+import { Button, Radio } from '@mantine/core';
 import { type FormEvent, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { AccountImport, ImportedAccounts } from '../../../../src/admin/contract.ts';
 import { useImportAccounts } from '../../api/queries/accounts.ts';
 import { ErrorNote } from '../../components/error-note.tsx';
+import { SecretInput } from '../../components/secret-input.tsx';
 import { StatusMark } from '../../components/status-mark.tsx';
 import { useSettle } from '../../components/use-settle.ts';
 import { useToasts } from '../../components/use-toasts.tsx';
@@ -68,7 +69,7 @@ export function ImportForm({ upstreams, isLoading, onDone }: AddFormProps) {
         accept=".json,.txt,.csv,application/json,text/plain"
       />
       {isExport && (
-        <PasswordInput
+        <SecretInput
           label={t('addAccount.passphrase')}
           autoComplete="off"
           value={passphrase}

@@ -1,10 +1,11 @@
 // Adds an account by its key.
 
-import { Button, PasswordInput, TextInput } from '@mantine/core';
+import { Button, TextInput } from '@mantine/core';
 import { type FormEvent, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { useAddAccount, useTestAccount } from '../../api/queries/accounts.ts';
 import { ErrorNote } from '../../components/error-note.tsx';
+import { SecretInput } from '../../components/secret-input.tsx';
 import { useSettle } from '../../components/use-settle.ts';
 import { useToasts } from '../../components/use-toasts.tsx';
 import { type AddFormProps, UpstreamSelect, useUpstream } from './upstream-select.tsx';
@@ -43,7 +44,7 @@ export function KeyForm({ upstreams, isLoading, onDone }: AddFormProps) {
   return (
     <form className="form-stack" onSubmit={submit}>
       <UpstreamSelect upstreams={upstreams} isLoading={isLoading} chosen={chosen} />
-      <PasswordInput
+      <SecretInput
         label={t('addAccount.key')}
         description={t('addAccount.keyHint')}
         autoComplete="off"

@@ -1,17 +1,11 @@
 // What a request of the playground is made of besides the message itself.
 
-import {
-  Autocomplete,
-  PasswordInput,
-  SegmentedControl,
-  Select,
-  Switch,
-  Textarea,
-} from '@mantine/core';
+import { Autocomplete, SegmentedControl, Select, Switch, Textarea } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useTranslation } from 'react-i18next';
 import { modelsQuery } from '../../api/queries/models.ts';
 import { AmountInput } from '../../components/amount-input.tsx';
+import { SecretInput } from '../../components/secret-input.tsx';
 import type { WireProtocol } from '../../wire/read-answer.ts';
 import type { Draft } from '../../wire/write-request.ts';
 import { type AmountField, rangeOf, type TypedAmounts, textOf } from './draft-amounts.ts';
@@ -64,7 +58,7 @@ export function DraftForm(props: DraftFormProps) {
       ) : (
         <TextFields draft={draft} onChange={change} typed={typed} onType={onType} />
       )}
-      <PasswordInput
+      <SecretInput
         label={t('playground.key')}
         description={t('playground.keyHint')}
         placeholder="sk-…"

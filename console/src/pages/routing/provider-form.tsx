@@ -1,19 +1,12 @@
 // The form of the external provider.
 
-import {
-  Button,
-  Fieldset,
-  PasswordInput,
-  Select,
-  Switch,
-  Textarea,
-  TextInput,
-} from '@mantine/core';
+import { Button, Fieldset, Select, Switch, Textarea, TextInput } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { useTranslation } from 'react-i18next';
 import type { ConfigSection } from '../../../../src/admin/contract.ts';
 import { useChangeSection } from '../../api/queries/config.ts';
 import { ErrorNote } from '../../components/error-note.tsx';
+import { SecretInput } from '../../components/secret-input.tsx';
 import { useFollowed } from '../../components/use-followed.ts';
 import { useSettle } from '../../components/use-settle.ts';
 import { useToasts } from '../../components/use-toasts.tsx';
@@ -73,7 +66,7 @@ export function ProviderForm({ section }: { readonly section: ConfigSection }) {
         autoComplete="off"
         {...form.getInputProps('base_url')}
       />
-      <PasswordInput
+      <SecretInput
         label={t('provider.apiKey')}
         description={hasKey(values) ? t('provider.apiKeySet') : undefined}
         autoComplete="off"

@@ -1,12 +1,13 @@
 // The form of one upstream.
 
-import { Button, PasswordInput, Select, TagsInput, Textarea, TextInput } from '@mantine/core';
+import { Button, Select, TagsInput, Textarea, TextInput } from '@mantine/core';
 import { type UseFormReturnType, useForm } from '@mantine/form';
 import { useRef } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { ConfigSection } from '../../../../src/admin/contract.ts';
 import { useChangeSection } from '../../api/queries/config.ts';
 import { ErrorNote } from '../../components/error-note.tsx';
+import { SecretInput } from '../../components/secret-input.tsx';
 import { useFollowed } from '../../components/use-followed.ts';
 import { useSettle } from '../../components/use-settle.ts';
 import { useToasts } from '../../components/use-toasts.tsx';
@@ -210,7 +211,7 @@ function OAuthFields({ form, isSecretSet }: OAuthFieldsProps) {
           autoComplete="off"
           {...form.getInputProps('client_id')}
         />
-        <PasswordInput
+        <SecretInput
           label={t('settings.upstream.clientSecret')}
           placeholder={isSecretSet ? t('settings.secretSet') : ''}
           autoComplete="new-password"

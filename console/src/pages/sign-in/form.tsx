@@ -1,10 +1,11 @@
 // Asks for the console password and says why it was refused.
 
-import { Button, PasswordInput } from '@mantine/core';
+import { Button } from '@mantine/core';
 import { type FormEvent, useEffect, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { ApiError } from '../../api/client.ts';
 import { useSignIn } from '../../api/queries/session.ts';
+import { SecretInput } from '../../components/secret-input.tsx';
 import { useErrorText } from '../../components/use-error-text.ts';
 
 export function SignInForm() {
@@ -30,7 +31,7 @@ export function SignInForm() {
         tabIndex={-1}
         aria-hidden="true"
       />
-      <PasswordInput
+      <SecretInput
         label={t('signIn.password')}
         value={password}
         onChange={(event) => setPassword(event.currentTarget.value)}
