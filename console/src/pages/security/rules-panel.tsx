@@ -154,11 +154,11 @@ function RuleTable({ rules, onEdit, onRemove }: RuleTableProps) {
             <td className={rule.note === '' ? 'is-blank' : 'wrap-anywhere'}>
               {rule.note === '' ? '–' : rule.note}
             </td>
-            <td>
+            <td className="rule-figure">
               <span className="cell-label">{t('security.expires')}</span>
               <RuleExpiry rule={rule} />
             </td>
-            <td>
+            <td className="rule-figure">
               <span className="cell-label">{t('security.hits')}</span>
               <RuleHits rule={rule} />
             </td>
