@@ -29,5 +29,8 @@ function writeVariables(): string {
     light: { '--mantine-color-scheme': 'light' },
   };
   const own = deepMerge(scheme, APP_VARIABLES);
-  return convertCssVariables(deepMerge(defaultCssVariablesResolver(theme), own), ':root');
+  const all = deepMerge(defaultCssVariablesResolver(theme), own);
+  // Paper is light, whatever the screen is.
+  const onPaper = convertCssVariables({ variables: {}, light: {}, dark: all.light }, ':root');
+  return `${convertCssVariables(all, ':root')}\n@media print {\n${onPaper}\n}\n`;
 }
