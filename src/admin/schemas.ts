@@ -1,6 +1,6 @@
 // The shapes of the admin API that more than one route uses; a `title` names them in its description.
 
-import { VISIBLE } from './patterns.ts';
+import { PROJECT_ID, VISIBLE } from './patterns.ts';
 
 const TIME = { type: 'string', format: 'date-time' } as const;
 const OPTIONAL_TIME = { type: ['string', 'null'], format: 'date-time' } as const;
@@ -133,7 +133,7 @@ export const PROJECT = {
   type: 'string',
   minLength: 1,
   maxLength: 128,
-  pattern: '^[\\w.:-]+$',
+  pattern: PROJECT_ID,
 } as const;
 export const PRIORITY = { type: 'integer', minimum: -1_000_000, maximum: 1_000_000 } as const;
 export const SECRET = { type: 'string', minLength: 1, maxLength: 16_384 } as const;

@@ -3,6 +3,7 @@
 import { ACCESS_VERDICTS } from '../../door/access-log.ts';
 import type { Door } from '../../door/door.ts';
 import { type ApiRoute, answerJson, defineRoute } from '../api-route.ts';
+import { DIGITS, UP_TO_500 } from '../patterns.ts';
 import { ACCESS_LOG_SCHEMA } from './schemas.ts';
 
 const QUERY = {
@@ -11,12 +12,12 @@ const QUERY = {
   properties: {
     cursor: {
       type: 'string',
-      pattern: '^\\d{1,15}$',
+      pattern: DIGITS,
       description: '`nextCursor` of the last page.',
     },
     limit: {
       type: 'string',
-      pattern: '^(?:[1-9]\\d?|[1-4]\\d\\d|500)$',
+      pattern: UP_TO_500,
       description: 'Entries on a page, from 1 to 500; 100 when absent.',
     },
     verdict: { enum: ACCESS_VERDICTS },

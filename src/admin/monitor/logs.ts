@@ -2,6 +2,7 @@
 
 import { LOG_LEVELS } from '../../monitor/log-line.ts';
 import { type ApiRoute, answerJson, defineRoute } from '../api-route.ts';
+import { UP_TO_1000 } from '../patterns.ts';
 import type { MonitorRouteOptions } from './options.ts';
 import { LOGS_SCHEMA } from './schemas.ts';
 
@@ -14,7 +15,7 @@ const LOGS_QUERY = {
       maxLength: 64,
       description: 'The `nextCursor` of an earlier answer.',
     },
-    limit: { type: 'string', pattern: '^([1-9]\\d{0,2}|1000)$', description: '1 to 1000; 200.' },
+    limit: { type: 'string', pattern: UP_TO_1000, description: '1 to 1000; 200.' },
     level: { enum: LOG_LEVELS, description: 'The least level.' },
     search: { type: 'string', minLength: 1, maxLength: 256, description: 'Part of a line.' },
   },

@@ -4,14 +4,14 @@ import { invalidRequest } from '../../canonical/error.ts';
 import type { RequestRecord } from '../../monitor/request-record.ts';
 import type { RequestFilter, StatusFilter } from '../../monitor/request-store.ts';
 import { type ApiRoute, answerJson, defineRoute, refuseUnknown } from '../api-route.ts';
+import { DIGITS, REQUEST_STATUS, UP_TO_200 } from '../patterns.ts';
 import { judgeReplay } from './judge-replay.ts';
 import type { MonitorRouteOptions } from './options.ts';
 import { REMOVED_SCHEMA, REQUEST_DETAIL_SCHEMA, REQUEST_LIST_SCHEMA } from './request-schemas.ts';
 import type { RequestDetailJson } from './schemas.ts';
 
-const TIME = { type: 'string', pattern: '^\\d{1,15}$' } as const;
+const TIME = { type: 'string', pattern: DIGITS } as const;
 const WORD = { type: 'string', minLength: 1, maxLength: 320 } as const;
-const STATUS = '^(ok|error|cancelled|[1-5]xx|[1-5]\\d\\d)$';
 
 const STARS = 'With `*` for any run of characters, in any case: `*part*`.';
 
@@ -24,12 +24,12 @@ const LIST_QUERY = {
       maxLength: 64,
       description: 'The `nextCursor` of an earlier answer.',
     },
-    limit: { type: 'string', pattern: '^([1-9]\\d?|1\\d\\d|200)$', description: '1 to 200; 50.' },
+    limit: { type: 'string', pattern: UP_TO_200, description: '1 to 200; 50.' },
     from: { ...TIME, description: 'Milliseconds since the epoch, inclusive.' },
     to: { ...TIME, description: 'Milliseconds since the epoch, exclusive.' },
     status: {
       type: 'string',
-      pattern: STATUS,
+      pattern: REQUEST_STATUS,
       description: '`ok`, `error`, `cancelled`, `4xx`, `5xx` or a status code.',
     },
     protocol: WORD,

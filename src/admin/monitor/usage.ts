@@ -2,10 +2,11 @@
 
 import { cutSpans } from '../../monitor/usage-spans.ts';
 import { type ApiRoute, answerJson, defineRoute } from '../api-route.ts';
+import { DIGITS } from '../patterns.ts';
 import type { MonitorRouteOptions } from './options.ts';
 import { USAGE_SCHEMA } from './schemas.ts';
 
-const TIME = { type: 'string', pattern: '^\\d{1,15}$' } as const;
+const TIME = { type: 'string', pattern: DIGITS } as const;
 
 const USAGE_QUERY = {
   type: 'object',
