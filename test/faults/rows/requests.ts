@@ -18,10 +18,10 @@ export const REQUESTS: readonly Row[] = [
     first: 'fine',
   },
   {
-    what: '400 about thought signatures, twice',
+    what: '400 about thought signatures, every time',
     meets: { first: status(400, errorBody(400, 'Thought signature is not valid.')) },
     error: REFUSED,
-    attempts: 2,
+    attempts: 3,
     first: 'fine',
   },
   {
