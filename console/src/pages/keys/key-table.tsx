@@ -8,11 +8,11 @@ import type { Key } from '../../../../src/admin/contract.ts';
 import { EmptyNote } from '../../components/empty-note.tsx';
 import { MoreRows } from '../../components/more-rows.tsx';
 import { Panel } from '../../components/panel.tsx';
+import { StackingTable } from '../../components/stacking-table.tsx';
 import { useAddressText } from '../../components/use-address-text.ts';
 import { useSearchTexts } from '../../components/use-search-texts.ts';
 import { findKeys, KEY_ORDERS, readOrder } from './find-keys.ts';
 import { type KeyActions, KeyRow } from './key-row.tsx';
-import '../../components/stacking-table.css';
 import '../../components/toolbar.css';
 
 export interface KeyTableProps {
@@ -73,25 +73,19 @@ function Rows({ keys, actions }: KeyTableProps) {
   const { t } = useTranslation();
   return (
     <Panel isFlush>
-      <table className="plain-table is-stacking">
-        <thead>
-          <tr>
-            <th scope="col">{t('keys.name')}</th>
-            <th scope="col">{t('keys.state')}</th>
-            <th scope="col">{t('keys.today')}</th>
-            <th scope="col">{t('keys.limits')}</th>
-            <th scope="col">{t('keys.lastUsed')}</th>
-            <th scope="col">
-              <span className="visually-hidden">{t('common.more')}</span>
-            </th>
-          </tr>
-        </thead>
-        <tbody>
-          {keys.map((row) => (
-            <KeyRow key={row.id} row={row} actions={actions} />
-          ))}
-        </tbody>
-      </table>
+      <StackingTable
+        headings={[
+          t('keys.name'),
+          t('keys.state'),
+          t('keys.today'),
+          t('keys.limits'),
+          t('keys.lastUsed'),
+        ]}
+      >
+        {keys.map((row) => (
+          <KeyRow key={row.id} row={row} actions={actions} />
+        ))}
+      </StackingTable>
     </Panel>
   );
 }

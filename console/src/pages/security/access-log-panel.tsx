@@ -11,10 +11,10 @@ import { EmptyNote } from '../../components/empty-note.tsx';
 import { ErrorNote } from '../../components/error-note.tsx';
 import type { Tone } from '../../components/meter.tsx';
 import { Panel } from '../../components/panel.tsx';
+import { StackingTable } from '../../components/stacking-table.tsx';
 import { StatusMark } from '../../components/status-mark.tsx';
 import { RelativeTime } from '../../components/times.tsx';
 import { RuleForm } from './rule-form.tsx';
-import '../../components/stacking-table.css';
 
 type Verdict = AccessEntry['verdict'];
 
@@ -101,25 +101,19 @@ interface AccessTableProps {
 function AccessTable({ entries, onDeny }: AccessTableProps) {
   const { t } = useTranslation();
   return (
-    <table className="plain-table is-stacking">
-      <thead>
-        <tr>
-          <th scope="col">{t('security.verdict')}</th>
-          <th scope="col">{t('security.when')}</th>
-          <th scope="col">{t('security.address')}</th>
-          <th scope="col">{t('security.asked')}</th>
-          <th scope="col">{t('security.reason')}</th>
-          <th scope="col">
-            <span className="visually-hidden">{t('common.more')}</span>
-          </th>
-        </tr>
-      </thead>
-      <tbody>
-        {entries.map((entry) => (
-          <AccessRow key={entry.id} entry={entry} onDeny={onDeny} />
-        ))}
-      </tbody>
-    </table>
+    <StackingTable
+      headings={[
+        t('security.verdict'),
+        t('security.when'),
+        t('security.address'),
+        t('security.asked'),
+        t('security.reason'),
+      ]}
+    >
+      {entries.map((entry) => (
+        <AccessRow key={entry.id} entry={entry} onDeny={onDeny} />
+      ))}
+    </StackingTable>
   );
 }
 

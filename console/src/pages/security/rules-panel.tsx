@@ -17,6 +17,7 @@ import { EmptyNote } from '../../components/empty-note.tsx';
 import { ErrorNote } from '../../components/error-note.tsx';
 import { useNow } from '../../components/now.tsx';
 import { Panel } from '../../components/panel.tsx';
+import { StackingTable } from '../../components/stacking-table.tsx';
 import { StatusMark } from '../../components/status-mark.tsx';
 import { RelativeTime } from '../../components/times.tsx';
 import { useFormat } from '../../components/use-format.ts';
@@ -24,7 +25,6 @@ import { useToasts } from '../../components/use-toasts.tsx';
 import { FILTER_ENABLED } from '../../settings/fields.ts';
 import { useSetting } from '../../settings/use-setting.ts';
 import { RuleForm } from './rule-form.tsx';
-import '../../components/stacking-table.css';
 
 /** The rule in the dialog; `new` while one is made. */
 type Editing = AddressRule | 'new' | undefined;
@@ -129,61 +129,55 @@ interface RuleTableProps {
 function RuleTable({ rules, onEdit, onRemove }: RuleTableProps) {
   const { t } = useTranslation();
   return (
-    <table className="plain-table is-stacking">
-      <thead>
-        <tr>
-          <th scope="col">{t('security.range')}</th>
-          <th scope="col">{t('security.list')}</th>
-          <th scope="col">{t('security.note')}</th>
-          <th scope="col">{t('security.expires')}</th>
-          <th scope="col">{t('security.hits')}</th>
-          <th scope="col">
-            <span className="visually-hidden">{t('common.more')}</span>
-          </th>
+    <StackingTable
+      headings={[
+        t('security.range'),
+        t('security.list'),
+        t('security.note'),
+        t('security.expires'),
+        t('security.hits'),
+      ]}
+    >
+      {rules.map((rule) => (
+        <tr key={rule.id}>
+          <td className="is-lead mono wrap-anywhere">{rule.range}</td>
+          <td>
+            <StatusMark tone={rule.list === 'allow' ? 'ok' : 'bad'}>
+              {t(`security.lists.${rule.list}`)}
+            </StatusMark>
+          </td>
+          <td className={rule.note === '' ? 'is-blank' : 'wrap-anywhere'}>
+            {rule.note === '' ? '–' : rule.note}
+          </td>
+          <td className="rule-figure">
+            <span className="cell-label">{t('security.expires')}</span>
+            <RuleExpiry rule={rule} />
+          </td>
+          <td className="rule-figure">
+            <span className="cell-label">{t('security.hits')}</span>
+            <RuleHits rule={rule} />
+          </td>
+          <td className="is-corner rule-actions">
+            <ActionIcon
+              variant="subtle"
+              color="gray"
+              aria-label={t('security.editRule', { range: rule.range })}
+              onClick={() => onEdit(rule)}
+            >
+              <IconPencil size={16} />
+            </ActionIcon>
+            <ActionIcon
+              variant="subtle"
+              color="red"
+              aria-label={t('security.removeRule', { range: rule.range })}
+              onClick={() => onRemove(rule)}
+            >
+              <IconTrash size={16} />
+            </ActionIcon>
+          </td>
         </tr>
-      </thead>
-      <tbody>
-        {rules.map((rule) => (
-          <tr key={rule.id}>
-            <td className="is-lead mono wrap-anywhere">{rule.range}</td>
-            <td>
-              <StatusMark tone={rule.list === 'allow' ? 'ok' : 'bad'}>
-                {t(`security.lists.${rule.list}`)}
-              </StatusMark>
-            </td>
-            <td className={rule.note === '' ? 'is-blank' : 'wrap-anywhere'}>
-              {rule.note === '' ? '–' : rule.note}
-            </td>
-            <td className="rule-figure">
-              <span className="cell-label">{t('security.expires')}</span>
-              <RuleExpiry rule={rule} />
-            </td>
-            <td className="rule-figure">
-              <span className="cell-label">{t('security.hits')}</span>
-              <RuleHits rule={rule} />
-            </td>
-            <td className="is-corner rule-actions">
-              <ActionIcon
-                variant="subtle"
-                color="gray"
-                aria-label={t('security.editRule', { range: rule.range })}
-                onClick={() => onEdit(rule)}
-              >
-                <IconPencil size={16} />
-              </ActionIcon>
-              <ActionIcon
-                variant="subtle"
-                color="red"
-                aria-label={t('security.removeRule', { range: rule.range })}
-                onClick={() => onRemove(rule)}
-              >
-                <IconTrash size={16} />
-              </ActionIcon>
-            </td>
-          </tr>
-        ))}
-      </tbody>
-    </table>
+      ))}
+    </StackingTable>
   );
 }
 
