@@ -6,7 +6,7 @@ import type { AddressInfo } from 'node:net';
 import { afterEach } from 'vitest';
 
 import type { GatewayError } from '../../canonical/error.ts';
-import { createSystemClock } from '../../lib/clock.ts';
+import { type Clock, createSystemClock } from '../../lib/clock.ts';
 import type { JsonObject } from '../../lib/json.ts';
 import type { AccountAccess, Upstream, UpstreamCall, UpstreamStream } from '../upstream.ts';
 import type { ClientLimits } from './client.ts';
@@ -28,11 +28,13 @@ afterEach(async () => {
   for (const close of closers.splice(0).reverse()) await close();
 });
 
+interface UpstreamOptions extends Partial<GenericProfileOptions> {
+  readonly limits?: Partial<ClientLimits> | undefined;
+  readonly clock?: Clock | undefined;
+}
+
 /** An upstream behind which a scripted server stands, on loopback. */
-export async function start(
-  handle: Handler,
-  { limits, ...profile }: Partial<GenericProfileOptions> & { limits?: Partial<ClientLimits> } = {},
-) {
+export async function start(handle: Handler, options: UpstreamOptions = {}) {
   const seen: Seen[] = [];
   const server = createServer(async (request, response) => {
     const chunks: Buffer[] = [];
@@ -49,15 +51,12 @@ export async function start(
     server.close();
   });
   const { port } = server.address() as AddressInfo;
-  return { seen, port, ...upstreamAt(server.address(), { limits, ...profile }) };
+  return { seen, port, ...upstreamAt(server.address(), options) };
 }
 
 export function upstreamAt(
   address: AddressInfo | string | null,
-  {
-    limits,
-    ...options
-  }: Partial<GenericProfileOptions> & { limits?: Partial<ClientLimits> | undefined },
+  { limits, clock = createSystemClock(), ...options }: UpstreamOptions,
 ): { upstream: Upstream } {
   const port = typeof address === 'object' ? address?.port : undefined;
   const profile = createGenericProfile({
@@ -67,7 +66,7 @@ export function upstreamAt(
     version: '1.2.3',
     ...options,
   });
-  const upstream = createGenerateUpstream({ profile, clock: createSystemClock(), limits });
+  const upstream = createGenerateUpstream({ profile, clock, limits });
   closers.push(() => upstream.close());
   return { upstream };
 }

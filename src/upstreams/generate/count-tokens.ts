@@ -46,7 +46,6 @@ export function createTokenCounter({ client, profile, clock }: TokenCounterOptio
   };
   /** Undefined where the upstream takes no whole requests. */
   const countWhole = async (call: CountCall): Promise<number | undefined> => {
-    if (clock.monotonic() < contentsUntil) return undefined;
     try {
       const total = await count(call, wholeRequest(call));
       if (total >= LEAST_WHOLE_COUNT) return total;
@@ -57,12 +56,12 @@ export function createTokenCounter({ client, profile, clock }: TokenCounterOptio
   };
   const countAsFarAsTaken = async (call: CountCall): Promise<TokenCount> => {
     const uncounted = textBeside(call.body);
-    const whole = uncounted === undefined ? undefined : await countWhole(call);
+    const isTried = uncounted !== undefined && clock.monotonic() >= contentsUntil;
+    const whole = isTried ? await countWhole(call) : undefined;
     if (whole !== undefined) return { total: whole };
     const total = await count(call, { contents: contentsOf(call) });
-    if (uncounted === undefined) return { total };
-    contentsUntil = clock.monotonic() + CONTENTS_FOR_MS;
-    return { total, uncounted };
+    if (isTried) contentsUntil = clock.monotonic() + CONTENTS_FOR_MS;
+    return uncounted === undefined ? { total } : { total, uncounted };
   };
   return async (call) => {
     switch (profile.countForm) {

@@ -1,6 +1,8 @@
 import { expect, test } from 'vitest';
+import { createFakeClock } from '../../../test/support/fake-clock.ts';
+import type { Clock } from '../../lib/clock.ts';
 import type { JsonObject } from '../../lib/json.ts';
-import { access, call, failureOf, json, start } from './client.test-support.ts';
+import { access, call, failureOf, type Handler, json, start } from './client.test-support.ts';
 
 const SYSTEM = { parts: [{ text: 'Be brief.' }, { text: 'Be kind.' }] };
 const TOOLS = [{ functionDeclarations: [{ name: 'weather' }] }];
@@ -25,13 +27,14 @@ test('contents alone are counted as such, which every upstream takes (V115)', as
 });
 
 /** Takes contents only: anything else is refused, or passed over as if it were not there. */
-async function startContentsOnly(habit: 'refuses' | 'passes over') {
-  return start((request, response, text) => {
+async function startContentsOnly(habit: 'refuses' | 'passes over', clock?: Clock) {
+  const handle: Handler = (request, response, text) => {
     const isContents = 'contents' in JSON.parse(text);
     if (isContents) json({ totalTokens: 7 })(request, response, text);
     else if (habit === 'passes over') json({ totalTokens: 0 })(request, response, text);
     else json({ error: { code: 400, status: 'INVALID_ARGUMENT' } }, 400)(request, response, text);
-  });
+  };
+  return start(handle, { clock });
 }
 
 test.each(['refuses', 'passes over'] as const)(
@@ -47,6 +50,20 @@ test.each(['refuses', 'passes over'] as const)(
     expect(JSON.parse(seen.at(-1)?.body ?? '')).toEqual({ ...call().body, project: 'proj-1' });
   },
 );
+
+test('whole requests are tried again after an hour, also where tokens are counted all the time', async () => {
+  const clock = createFakeClock();
+  const { upstream, seen } = await startContentsOnly('passes over', clock);
+  const counting = call({ body: { ...call().body, systemInstruction: SYSTEM } });
+  const wholes = () => seen.filter(({ body }) => body.includes('generateContentRequest')).length;
+  for (let minutes = 0; minutes < 60; minutes += 20) {
+    await upstream.countTokens(counting);
+    await clock.advance(20 * 60_000);
+  }
+  expect(wholes()).toBe(1);
+  await upstream.countTokens(counting);
+  expect(wholes()).toBe(2);
+});
 
 test('a request that cannot be counted is refused, and does not speak against the form', async () => {
   const { upstream, seen } = await start((request, response, text) => {
