@@ -40,6 +40,16 @@ test('overloads that calls meet at the same time are one overload', async () => 
   expect(bench.ask()).toMatchObject({ reason: 'overloaded', retryAfterMs: 4990 });
 });
 
+test('an answer that was under way before the overload does not end it', async () => {
+  const bench = createPoolBench({ accounts: [{ id: 'a' }] });
+  const [early, refused] = [bench.lease(), bench.lease()];
+  await bench.clock.advance(100);
+  refused.release({ kind: 'failure', failure: { kind: 'overloaded', status: 503 } });
+  await bench.clock.advance(10);
+  early.release({ kind: 'success' });
+  expect(bench.ask()).toMatchObject({ reason: 'overloaded', retryAfterMs: 4990 });
+});
+
 test('the models that rest are listed until their rest is over or ended', async () => {
   const bench = createPoolBench({ accounts: [{ id: 'a' }] });
   const { rests } = bench.pool;

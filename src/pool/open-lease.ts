@@ -93,7 +93,7 @@ function settle(
     case 'neutral':
       return;
     case 'success':
-      overloads.end(upstream.id, model);
+      overloads.noteAnswer(upstream.id, model, startedAt);
       book.apply(id, { kind: 'success', model, startedAt });
       return;
     case 'failure': {

@@ -6,6 +6,8 @@ export interface Overloads extends UpstreamRests {
   /** Milliseconds until the model may be tried again; 0 when it may be now. */
   remainingMs(upstreamId: string, model: string, now: number): number;
   add(upstreamId: string, model: string, event: OverloadEvent): void;
+  /** An answer ends the row, unless its attempt began before the last overload. */
+  noteAnswer(upstreamId: string, model: string, startedAt: number): void;
 }
 
 export interface OverloadEvent {
@@ -42,6 +44,13 @@ export function createOverloads({ now: readNow }: Pick<Clock, 'now'>): Overloads
   const tell = (upstreamId: string): void => {
     for (const listener of listeners) listener(upstreamId);
   };
+  const end: UpstreamRests['end'] = (upstreamId, model) => {
+    const rests = upstreams.get(upstreamId);
+    if (rests === undefined || (model !== undefined && !rests.has(model))) return;
+    if (model !== undefined) rests.delete(model);
+    if (model === undefined || rests.size === 0) upstreams.delete(upstreamId);
+    tell(upstreamId);
+  };
   return {
     remainingMs(upstreamId, model, now) {
       if (upstreams.size === 0) return 0;
@@ -53,18 +62,16 @@ export function createOverloads({ now: readNow }: Pick<Clock, 'now'>): Overloads
       upstreams.set(upstreamId, rests.set(model, nextRest(rests.get(model), event)));
       tell(upstreamId);
     },
+    noteAnswer(upstreamId, model, startedAt) {
+      const rest = upstreams.get(upstreamId)?.get(model);
+      if (rest !== undefined && startedAt >= rest.since) end(upstreamId, model);
+    },
     of(upstreamId) {
       const now = readNow();
       const rests = [...(upstreams.get(upstreamId) ?? [])].filter(([, { until }]) => until > now);
       return new Map(rests.map(([model, { until }]) => [model, until]));
     },
-    end(upstreamId, model) {
-      const rests = upstreams.get(upstreamId);
-      if (rests === undefined || (model !== undefined && !rests.has(model))) return;
-      if (model !== undefined) rests.delete(model);
-      if (model === undefined || rests.size === 0) upstreams.delete(upstreamId);
-      tell(upstreamId);
-    },
+    end,
     subscribe(listener) {
       listeners.add(listener);
       return () => void listeners.delete(listener);
