@@ -134,6 +134,19 @@ test('what a console looks at is logged for debugging, what fails or asks a mode
   expect(await levelOf('/v1/messages', jsonPost({ model: 'm' }))).toBe('info');
 });
 
+test('where no account could serve, the log says why each was passed over', async () => {
+  const passedOver = [{ accountId: 'a', verdict: 'disabled' }];
+  const edge = await start({
+    generate: async (_call, { record }) => {
+      record.passedOver = passedOver;
+      throw new GatewayError({ kind: 'upstream-auth', source: 'gateway', message: 'None left.' });
+    },
+  });
+  const ended = edge.nextEnd();
+  await (await fetch(`${edge.url}/v1/messages`, jsonPost({ model: 'm' }))).arrayBuffer();
+  expect((await ended).fields).toMatchObject({ error: 'upstream-auth', passedOver });
+});
+
 test('keys never reach the log', async () => {
   const edge = await start({ settings: { authMode: 'strict', apiKeys: KEY } });
   await fetch(`${edge.url}/v1/models?key=right-key`, { headers: { 'x-api-key': 'sk-other' } });

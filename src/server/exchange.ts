@@ -128,6 +128,7 @@ function logEnd(edge: Edge, exchange: Exchange): void {
       client: exchange.clientAddress,
       clientKeyId,
       error: record.error?.kind ?? (finished ? undefined : 'client-gone'),
+      passedOver: record.passedOver,
     },
     'request',
   );
