@@ -38,8 +38,6 @@ export interface CanonicalRequest {
   readonly clientNames?: ClientNames | undefined;
 }
 
-export type Role = Turn['role'];
-
 /** `system` turns are instructions given in mid-conversation; they keep their place. */
 export type Turn =
   | { readonly role: 'user'; readonly parts: readonly Part[] }

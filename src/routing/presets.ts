@@ -71,11 +71,3 @@ export function presetPatch(mapping: Entries, preset: Preset): Record<string, st
   );
   return { ...Object.fromEntries(brought.map(([name]) => [name, null])), ...preset.mapping };
 }
-
-/** The mapping with a preset in it. */
-export function applyPreset(mapping: Entries, preset: Preset): Record<string, string> {
-  const changed = Object.entries({ ...mapping, ...presetPatch(mapping, preset) });
-  return Object.fromEntries(
-    changed.flatMap(([name, target]) => (target === null ? [] : [[name, target]])),
-  );
-}

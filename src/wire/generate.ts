@@ -1,4 +1,4 @@
-// The generate-content wire as types: camelCase and the official vocabulary, requests and answers.
+// The requests of the generate-content wire as types: camelCase and the official vocabulary. Answers are read field by field.
 
 import type { JsonObject, JsonValue } from '../lib/json.ts';
 
@@ -144,84 +144,4 @@ export type WireThinkingConfig = {
   /** 0 is off, -1 automatic, else tokens. */
   thinkingBudget?: number;
   thinkingLevel?: string;
-};
-
-/** An answer, or one frame of a stream. Every field may be absent. */
-export type WireResponse = {
-  candidates?: WireCandidate[];
-  promptFeedback?: WirePromptFeedback;
-  usageMetadata?: WireUsage;
-  modelVersion?: string;
-  responseId?: string;
-};
-
-export type WireCandidate = {
-  index?: number;
-  content?: WireContent;
-  /** Tool calls end with `STOP`: there is no tool-call reason. */
-  finishReason?: string;
-  finishMessage?: string;
-  groundingMetadata?: WireGroundingMetadata;
-  citationMetadata?: JsonObject;
-  safetyRatings?: JsonValue[];
-  urlContextMetadata?: JsonObject;
-  avgLogprobs?: number;
-  logprobsResult?: JsonObject;
-  tokenCount?: number;
-};
-
-export type WirePromptFeedback = {
-  blockReason?: string;
-  blockReasonMessage?: string;
-  safetyRatings?: JsonValue[];
-};
-
-/** `promptTokenCount` includes the cached tokens, `candidatesTokenCount` excludes the thoughts. */
-export type WireUsage = {
-  promptTokenCount?: number;
-  cachedContentTokenCount?: number;
-  toolUsePromptTokenCount?: number;
-  candidatesTokenCount?: number;
-  thoughtsTokenCount?: number;
-  totalTokenCount?: number;
-  promptTokensDetails?: WireModalityCount[];
-  candidatesTokensDetails?: WireModalityCount[];
-  cacheTokensDetails?: WireModalityCount[];
-};
-
-export type WireModalityCount = { modality: string; tokenCount: number };
-
-export type WireGroundingMetadata = {
-  webSearchQueries?: string[];
-  groundingChunks?: { web?: { uri?: string; title?: string; domain?: string } }[];
-  groundingSupports?: WireGroundingSupport[];
-  searchEntryPoint?: { renderedContent?: string };
-};
-
-export type WireGroundingSupport = {
-  /** Offsets are UTF-8 bytes inside the part; an absent start is 0. */
-  segment?: { partIndex?: number; startIndex?: number; endIndex?: number; text?: string };
-  groundingChunkIndices?: number[];
-  confidenceScores?: number[];
-};
-
-export type WireCountTokensResponse = {
-  totalTokens: number;
-  cachedContentTokenCount?: number;
-};
-
-export type WireModel = {
-  /** With the prefix `models/`. */
-  name: string;
-  version?: string;
-  displayName?: string;
-  description?: string;
-  inputTokenLimit?: number;
-  outputTokenLimit?: number;
-  supportedGenerationMethods?: string[];
-  thinking?: boolean;
-};
-
-export type WireError = {
-  error: { code: number; message: string; status: string; details?: JsonObject[] };
 };

@@ -3,13 +3,13 @@
 import type { QuotaReading, Tier } from '../../src/accounts/account.ts';
 import type { AccountBook, SeedAccount } from '../../src/accounts/account-book.ts';
 import type { AccountStore } from '../../src/accounts/account-store.ts';
-import { createApiKeySource } from '../../src/accounts/api-key-source.ts';
 import { createSeedBook } from '../../src/accounts/create-account-book.ts';
 import type { TokenSource } from '../../src/accounts/token-source.ts';
 import type { Clock } from '../../src/lib/clock.ts';
 import { type AccountPool, createPool, type PoolOptions } from '../../src/pool/create-pool.ts';
 import type { PoolSettings } from '../../src/pool/settings.ts';
 import type { Upstream } from '../../src/upstreams/upstream.ts';
+import { createApiKeySource } from './api-key-source.ts';
 
 export interface PoolSeed {
   readonly id: string;

@@ -2,7 +2,8 @@ import { expect, test } from 'vitest';
 import { GatewayError } from '../../canonical/error.ts';
 import type { CanonicalEvent } from '../../canonical/event.ts';
 import { fold } from '../../canonical/fold.ts';
-import { createFenceStripper } from './strip-fences.ts';
+import { createTextRewriter } from './rewrite-text.ts';
+import { FENCE_RULE } from './strip-fences.ts';
 
 const FINISH: CanonicalEvent = { kind: 'finish', choices: [{ choice: 0, reason: 'stop' }] };
 const ERROR: CanonicalEvent = {
@@ -23,7 +24,7 @@ function eventsOf(pieces: readonly string[]): CanonicalEvent[] {
 }
 
 function textAfter(pieces: readonly string[]): string {
-  const strip = createFenceStripper();
+  const strip = createTextRewriter(FENCE_RULE);
   const events = eventsOf(pieces).flatMap((event) => strip([event]));
   const [block] = fold(events).choices[0]?.blocks ?? [];
   return block?.kind === 'text' ? block.text : '';
@@ -45,14 +46,14 @@ test.each([
 });
 
 test('a text that begins otherwise is not held back', () => {
-  const strip = createFenceStripper();
+  const strip = createTextRewriter(FENCE_RULE);
   const [start, open, first] = eventsOf([' {"a"', ':1}']);
   const shown = [start, open, first].map((event) => (event ? strip([event]).length : 0));
   expect(shown).toEqual([1, 1, 1]);
 });
 
 test('positions of citations move with the text', () => {
-  const strip = createFenceStripper();
+  const strip = createTextRewriter(FENCE_RULE);
   const events = eventsOf(['```json\n{"a":1}\n```']);
   const grounding: CanonicalEvent = {
     kind: 'grounding',
@@ -74,7 +75,7 @@ test('positions of citations move with the text', () => {
 });
 
 test.each([FINISH, ERROR])('an answer that breaks off keeps what came of it', (end) => {
-  const strip = createFenceStripper();
+  const strip = createTextRewriter(FENCE_RULE);
   const events = eventsOf(['```json\n{"a"']).slice(0, 3);
   const shown = [...events, end].flatMap((event) => strip([event]));
   expect(shown).toEqual([...events, end]);

@@ -1,7 +1,6 @@
 // Takes the code fence off an answer that was asked to be JSON and is wholly inside one.
 
-import type { CanonicalEvent } from '../../canonical/event.ts';
-import { createTextRewriter, type TextRule } from './rewrite-text.ts';
+import type { TextRule } from './rewrite-text.ts';
 
 const FENCE = '```';
 const FENCED = /^\s*```[\w-]*[ \t]*\r?\n([\s\S]*?)\r?\n?[ \t]*```\s*$/;
@@ -15,9 +14,3 @@ export const FENCE_RULE: TextRule = {
     return { text: inside, shift: text.indexOf(inside, text.indexOf('\n') + 1) };
   },
 };
-
-export function createFenceStripper(): (
-  events: readonly CanonicalEvent[],
-) => readonly CanonicalEvent[] {
-  return createTextRewriter(FENCE_RULE);
-}

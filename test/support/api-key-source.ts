@@ -1,8 +1,8 @@
 // The token source of accounts that hold an API key: nothing to renew, the key is the token.
 
-import { GatewayError } from '../canonical/error.ts';
-import type { AccountBook } from './account-book.ts';
-import type { TokenSource } from './token-source.ts';
+import type { AccountBook } from '../../src/accounts/account-book.ts';
+import type { TokenSource } from '../../src/accounts/token-source.ts';
+import { GatewayError } from '../../src/canonical/error.ts';
 
 /** @throws GatewayError with failure `credential-revoked` for an account without a key. */
 export function createApiKeySource(
