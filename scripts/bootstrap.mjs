@@ -8,6 +8,7 @@ import { fileURLToPath } from 'node:url';
 import { buildStale } from './build.mjs';
 import { NODE_FLAGS } from './node-flags.mjs';
 import { watchParents } from './parents.mjs';
+import { makeRunnable } from './pinned-node.mjs';
 
 const ROOT = dirname(dirname(fileURLToPath(import.meta.url)));
 const MODULES = join(ROOT, 'node_modules');
@@ -56,6 +57,7 @@ function installIfStale() {
     );
     process.exit(1);
   }
+  if (!makeRunnable(NODE)) process.exit(1);
   writeFileSync(STAMP, lock);
 }
 
