@@ -77,21 +77,25 @@ test.each([
 );
 
 test.each([
-  ['of a declared size', { 'content-length': '99000000' }],
-  ['in chunks', { 'transfer-encoding': 'chunked' }],
-])('a bomb %s is refused before most of it was sent', async (_what, framing) => {
-  const sent = request({
-    ...{ port: edge.port, host: '127.0.0.1', path: '/v1/messages', method: 'POST' },
-    headers: { 'content-type': 'application/json', ...framing },
-  });
-  const answered = once(sent, 'response');
-  sent.write('[');
-  sent.write(Buffer.alloc(6_000_000, '{},'));
-  const [answer] = await answered;
-  expect(answer.statusCode).toBe(400);
-  expect(answer.headers.connection).toBe('close');
-  sent.on('error', () => undefined).destroy();
-});
+  ['of a declared size', { 'content-length': '99000000' }, ['[', '{},']],
+  ['in chunks', { 'transfer-encoding': 'chunked' }, ['[', '{},']],
+  ['that is one key', { 'content-length': '99000000' }, ['{"a":1,"', 'key']],
+] as const)(
+  'a bomb %s is refused before most of it was sent',
+  async (_what, framing, [start, piece]) => {
+    const sent = request({
+      ...{ port: edge.port, host: '127.0.0.1', path: '/v1/messages', method: 'POST' },
+      headers: { 'content-type': 'application/json', ...framing },
+    });
+    const answered = once(sent, 'response');
+    sent.write(start);
+    sent.write(Buffer.alloc(6_000_000, piece));
+    const [answer] = await answered;
+    expect(answer.statusCode).toBe(400);
+    expect(answer.headers.connection).toBe('close');
+    sent.on('error', () => undefined).destroy();
+  },
+);
 
 test.each([
   ['gzip', gzipSync],

@@ -12,6 +12,8 @@ export const JSON_LIMITS: JsonLimits = { maxDepth: 200, maxTokens: 2_000_000, ma
 export type JsonExcess = 'depth' | 'tokens' | 'key';
 
 const QUOTE = 0x22;
+const OPEN_BRACE = 0x7b;
+const OPEN_BRACKET = 0x5b;
 const BACKSLASH = 0x5c;
 const MINUS = 0x2d;
 const ZERO = 0x30;
@@ -30,6 +32,10 @@ export class JsonSurvey {
   #tokens = 0;
   /** Of the string that is read, or was read last. */
   #stringBytes = 0;
+  /** What each level was opened with; the outermost with nothing. */
+  readonly #levels: number[] = [0];
+  /** A string that comes now is a key. */
+  #isAtKey = false;
   /** What the last piece ended in. */
   #cut: 'string' | 'number' | undefined;
   /** The first byte of the next piece belongs to an escape. */
@@ -44,19 +50,27 @@ export class JsonSurvey {
   /** The first limit that the text goes over with this piece; undefined while it keeps all of them. */
   read(bytes: Buffer): JsonExcess | undefined {
     const { maxDepth, maxTokens, maxKeyBytes } = this.#limits;
+    const levels = this.#levels;
     let depth = this.#depth;
     let tokens = this.#tokens;
-    for (let index = this.#readCut(bytes); index < bytes.length; index++) {
+    let isAtKey = this.#isAtKey;
+    const isInKey = isAtKey && this.#cut === 'string';
+    const start = this.#readCut(bytes);
+    if (isInKey && this.#stringBytes > maxKeyBytes) return 'key';
+    for (let index = start; index < bytes.length; index++) {
       const byte = bytes[index];
       switch (byte) {
         case QUOTE:
           index = this.#readString(bytes, index + 1);
+          if (isAtKey && this.#stringBytes > maxKeyBytes) return 'key';
           break;
-        case 0x7b: // {
-        case 0x5b: // [
+        case OPEN_BRACE:
+        case OPEN_BRACKET:
           depth++;
           tokens++;
           if (depth > maxDepth) return 'depth';
+          levels[depth] = byte;
+          isAtKey = byte === OPEN_BRACE;
           break;
         case 0x7d: // }
         case 0x5d: // ]
@@ -65,10 +79,11 @@ export class JsonSurvey {
           break;
         case 0x3a: // :
           tokens++;
-          if (this.#stringBytes > maxKeyBytes) return 'key';
+          isAtKey = false;
           break;
         case 0x2c: // ,
           tokens++;
+          isAtKey = levels[depth] === OPEN_BRACE;
           break;
         default:
           if (byte === MINUS || isDigit(byte)) index = this.#readNumber(bytes, index) - 1;
@@ -77,6 +92,7 @@ export class JsonSurvey {
     }
     this.#depth = depth;
     this.#tokens = tokens;
+    this.#isAtKey = isAtKey;
     return undefined;
   }
 

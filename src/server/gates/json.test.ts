@@ -26,6 +26,29 @@ test('T16: depth, tokens and key length are limited', () => {
   expect(excess(`{"${'k'.repeat(1025)}":1}`)).toBe('key');
 });
 
+test.each([
+  ['at the start', '{"'],
+  ['behind another', '{"a":[{}],"'],
+  ['of an object in a list', '[1,{"'],
+])('T16: a key %s is too long before its end has come', (_where, start) => {
+  const reader = new JsonSurvey(JSON_LIMITS);
+  expect(reader.read(Buffer.from(start))).toBeUndefined();
+  expect(reader.read(Buffer.alloc(1024, 'k'))).toBeUndefined();
+  expect(reader.read(Buffer.from('k'))).toBe('key');
+});
+
+test.each([
+  ['a value', '{"a":"'],
+  ['an item', '{"a":["b","'],
+  ['an item behind an object', '[{"a":1},"'],
+  ['a text alone', '"'],
+])('%s may be as long as it likes', (_what, start) => {
+  const reader = new JsonSurvey(JSON_LIMITS);
+  expect(reader.read(Buffer.from(start))).toBeUndefined();
+  expect(reader.read(Buffer.alloc(100_000, 'v'))).toBeUndefined();
+  expect(reader.read(Buffer.from('v'))).toBeUndefined();
+});
+
 test('what stands in strings does not count', () => {
   const tight = { maxDepth: 2, maxTokens: 4, maxKeyBytes: 100 };
   const long = '[{:,}]'.repeat(50);
