@@ -8,8 +8,8 @@ import {
 } from '../canonical/error.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Lease, LeaseRequest, LeaseResult, Pool } from '../pool/pool.ts';
-import type { SignaturePlan } from '../upstreams/upstream.ts';
 import { abortError } from './abort-error.ts';
+import { type AttemptPlan, planOf } from './attempt-plan.ts';
 import type { AttemptRecord, CallRecord } from './dispatcher.ts';
 import { exhaustedError } from './exhausted.ts';
 import {
@@ -17,6 +17,7 @@ import {
   isAccountTrouble,
   isLimit,
   isPathFault,
+  type NextStep,
   type SameAccountChange,
 } from './retry.ts';
 import type { RetryBudget } from './retry-budget.ts';
@@ -28,12 +29,6 @@ export interface AttemptDependencies {
   readonly budget: RetryBudget;
 }
 
-/** How this attempt differs from the first one on its account. */
-export interface AttemptPlan extends SignaturePlan {
-  readonly refreshCredential: boolean;
-  readonly freshConnection: boolean;
-}
-
 export interface AttemptRequest {
   readonly leaseRequest: Omit<LeaseRequest, 'exclude'>;
   readonly signal: AbortSignal;
@@ -42,6 +37,8 @@ export interface AttemptRequest {
   readonly hasOwnLimits?: boolean;
   /** Which of several upstream calls of the record these attempts are of, from 1. */
   readonly upstreamCall?: number | undefined;
+  /** Whether an attempt by this plan would send what the last one on this account sent; without it none would. */
+  repeats?(lease: Lease, plan: AttemptPlan): boolean;
 }
 
 /**
@@ -182,13 +179,7 @@ class AttemptRun {
     const counts = failure.kind !== 'connection-lost' || changes.has('fresh-connection');
     if (counts && isPathFault(failure.kind)) this.#pathFaults += 1;
     else if (counts) this.#accountFaults += 1;
-    const step = decideRetry(failure.kind, {
-      accountFaults: this.#accountFaults,
-      pathFaults: this.#pathFaults,
-      changes,
-      canRefresh: lease.canRefresh,
-      hasRetryBudget: this.#dependencies.budget.hasRoom(),
-    });
+    const step = this.#decide(failure, lease, changes);
     if (step.kind === 'same-account') {
       // Another try on the same account is no other account: the limit is of accounts.
       if (counts && !isPathFault(failure.kind)) this.#accountFaults -= 1;
@@ -209,6 +200,27 @@ class AttemptRun {
     this.#remember(error, failure);
     this.#pause = step.pause;
     return undefined;
+  }
+
+  #decide(
+    { kind }: UpstreamFailure,
+    lease: Lease,
+    changes: ReadonlySet<SameAccountChange>,
+  ): NextStep {
+    const { repeats } = this.#request;
+    try {
+      return decideRetry(kind, {
+        accountFaults: this.#accountFaults,
+        pathFaults: this.#pathFaults,
+        changes,
+        alters: (change) => repeats?.(lease, planOf(new Set([...changes, change]))) !== true,
+        canRefresh: lease.canRefresh,
+        hasRetryBudget: this.#dependencies.budget.hasRoom(),
+      });
+    } catch (error) {
+      lease.release({ kind: 'neutral' });
+      throw error;
+    }
   }
 
   /** Trouble of several accounts is told as the pool's: with its soonest recovery, and without their names. */
@@ -272,20 +284,6 @@ class AttemptRun {
       throw abortError(signal);
     });
   }
-}
-
-function planOf(changes: ReadonlySet<SameAccountChange>): AttemptPlan {
-  return {
-    signatures: signaturesOf(changes),
-    standsIn: changes.has('add-stand-ins'),
-    refreshCredential: changes.has('refresh-credential'),
-    freshConnection: changes.has('fresh-connection'),
-  };
-}
-
-function signaturesOf(changes: ReadonlySet<SameAccountChange>): AttemptPlan['signatures'] {
-  if (changes.has('strip-signatures')) return 'stripped';
-  return changes.has('replace-signatures') ? 'remembered' : 'carried';
 }
 
 /** The upstream's own words, else ours with what lies behind them: `connect ECONNREFUSED …`. */

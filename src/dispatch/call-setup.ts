@@ -31,10 +31,9 @@ export interface RoutedCall {
   readonly leaseRequest: Omit<LeaseRequest, 'exclude'>;
 }
 
-export interface CallSetup extends RoutedCall {
+export interface CallSetup extends RoutedCall, Preparer {
   /** Fetches what the request names by address, where needed; comes before `prepare`. @throws GatewayError */
   loadMedia(lease: Lease): Promise<void>;
-  readonly prepare: Preparer;
   readonly dependencies: AttemptDependencies;
   readonly estimator: TokenEstimator;
 }
@@ -59,7 +58,7 @@ export async function setUpCall(
     route,
     leaseRequest,
     loadMedia: ({ upstream }) => media.load(upstream),
-    prepare: createPreparer({
+    ...createPreparer({
       canonical: () => media.canonical(),
       relay: call.relay,
       route,

@@ -6,7 +6,8 @@ import type { JsonObject } from '../lib/json.ts';
 import type { Lease } from '../pool/pool.ts';
 import type { CountTokensCall } from '../protocols/protocol.ts';
 import type { TokenCount } from '../upstreams/upstream.ts';
-import { type AttemptPlan, runAttempts } from './attempts.ts';
+import type { AttemptPlan } from './attempt-plan.ts';
+import { runAttempts } from './attempts.ts';
 import { type CallSetup, noteLease } from './call-setup.ts';
 import type { CallContext } from './dispatcher.ts';
 import type { PreparedBody } from './prepare.ts';
@@ -18,10 +19,10 @@ export async function countTokens(
   setup: CallSetup,
 ): Promise<JsonObject> {
   const { signal, record } = context;
-  const { leaseRequest, loadMedia, prepare, dependencies, estimator } = setup;
+  const { leaseRequest, loadMedia, prepare, repeats, dependencies, estimator } = setup;
   try {
     return await runAttempts(
-      { leaseRequest, signal, record, hasOwnLimits: true },
+      { leaseRequest, signal, record, hasOwnLimits: true, repeats },
       async (lease, plan) => {
         await loadMedia(lease);
         const prepared = prepare(lease, plan);

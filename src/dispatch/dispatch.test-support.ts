@@ -29,14 +29,16 @@ export interface DispatchBench extends SeedPool {
   readonly ends: readonly string[];
 }
 
-/** Over three accounts a, b, c; `script` sees the account. */
+/** Over three accounts a, b, c; `script` sees the account; `change` replaces parts of the upstream. */
 export function benchOf(
   script: (account: string, call: number) => Script,
   accounts = ['a', 'b', 'c'],
+  change: Partial<FakeUpstream> = {},
 ): DispatchBench {
   const clock = createFakeClock();
   let calls = 0;
-  const upstream = createFakeUpstream((call) => script(call.access.accountId, calls++));
+  const played = createFakeUpstream((call) => script(call.access.accountId, calls++));
+  const upstream = { ...played, ...change };
   const seeded = createSeedPool({
     accounts: accounts.map((id, index) => ({ id, priority: -index })),
     upstream,

@@ -75,6 +75,14 @@ test('a signature error is tried on the same account with remembered ones, then 
   ]);
 });
 
+test('a refusal where nothing remembered differs is answered with one more request, not two (P013)', async () => {
+  const bench = benchOf(() => ({ fail: { kind: 'bad-signature', status: 400 } }), ['a'], {
+    encode: () => ({}),
+  });
+  await expect(bench.generate()).rejects.toThrow('bad-signature');
+  expect(triedAccounts(bench)).toEqual(['a', 'a']);
+});
+
 test('a missed signature is tried once more on the same account with stand-ins (P001, P012)', async () => {
   const bench = benchOf((_account, call) =>
     call === 0 ? { fail: { kind: 'missing-signature', status: 400 } } : good,

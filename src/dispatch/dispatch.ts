@@ -43,12 +43,12 @@ export function createDispatcher(options: DispatchOptions): Dispatcher {
   const attemptOptions = { keeper, clock, createId, estimator };
   const generateOne = async (call: GenerateCall, context: CallContext): Promise<GenerateAnswer> => {
     const setup = await setUpCall(call, context, setupOptions);
-    const { leaseRequest, loadMedia, prepare, route } = setup;
+    const { leaseRequest, loadMedia, prepare, repeats, route } = setup;
     const session = nameSession(call, context);
     const { signal, record, upstreamCall } = context;
     const attempts: GenerateAttempt[] = [];
     return runAttempts(
-      { leaseRequest: { ...leaseRequest, session }, signal, record, upstreamCall },
+      { leaseRequest: { ...leaseRequest, session }, signal, record, upstreamCall, repeats },
       async (lease, plan) => {
         noteLease(lease, context);
         requireTask('generate', { model: call.model, target: route.target }, lease);

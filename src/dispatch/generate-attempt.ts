@@ -15,7 +15,7 @@ import { abortError } from './abort-error.ts';
 import { type AnswerRules, createAnswerRules } from './answer-rules.ts';
 import type { AnswerText } from './answer-text.ts';
 import { type AnswerWatch, createAnswerWatch } from './answer-watch.ts';
-import type { AttemptPlan } from './attempts.ts';
+import type { AttemptPlan } from './attempt-plan.ts';
 import type { CallContext, GenerateAnswer } from './dispatcher.ts';
 import { createMissingUsage, type MissingUsage } from './missing-usage.ts';
 import { noteCommit } from './note-answer.ts';

@@ -1,5 +1,6 @@
 // Prepares the upstream body of one attempt, once per model and signature plan.
 
+import { isDeepStrictEqual } from 'node:util';
 import { inClientNames } from '../canonical/client-names.ts';
 import type { ThinkingMode } from '../canonical/effort.ts';
 import { GatewayError } from '../canonical/error.ts';
@@ -33,12 +34,18 @@ export interface PreparedBody {
   readonly isSearchNamed: boolean;
 }
 
-/** Bodies are kept, so that moving to another account of the same upstream encodes nothing twice. */
-export type Preparer = (lease: Lease, plan: SignaturePlan) => PreparedBody;
+/** The bodies of one call's attempts. */
+export interface Preparer {
+  /** Bodies are kept, so that moving to another account of the same upstream encodes nothing twice. */
+  prepare(lease: Lease, plan: SignaturePlan): PreparedBody;
+  /** Whether the plan gives what `prepare` gave last. */
+  repeats(lease: Lease, plan: SignaturePlan): boolean;
+}
 
 export function createPreparer(preparation: Preparation): Preparer {
   const prepared = new Map<string, PreparedBody>();
-  return (lease, plan) => {
+  let last: PreparedBody | undefined;
+  const find = (lease: Lease, plan: SignaturePlan): PreparedBody => {
     const key = `${lease.upstream.id} ${lease.modelId} ${plan.signatures} ${plan.standsIn}`;
     const known = prepared.get(key);
     if (known !== undefined) return known;
@@ -46,6 +53,13 @@ export function createPreparer(preparation: Preparation): Preparer {
     if (preparation.strict) refuseLosses(preparation.receipt, [body.body]);
     prepared.set(key, body);
     return body;
+  };
+  return {
+    prepare(lease, plan) {
+      last = find(lease, plan);
+      return last;
+    },
+    repeats: (lease, plan) => isDeepStrictEqual(find(lease, plan).body, last?.body),
   };
 }
 

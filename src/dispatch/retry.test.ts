@@ -6,6 +6,7 @@ const fresh: RetryState = {
   accountFaults: 1,
   pathFaults: 1,
   changes: new Set(),
+  alters: () => true,
   canRefresh: true,
   hasRetryBudget: true,
 };
@@ -50,6 +51,30 @@ test('signatures refused after what is remembered took their place go (P013, P01
     kind: 'same-account',
     change: 'strip-signatures',
   });
+});
+
+test('signatures that nothing remembered would replace go at once (P013, P014)', () => {
+  const alters = (change: string): boolean => change !== 'replace-signatures';
+  expect(decideRetry('bad-signature', { ...fresh, alters })).toEqual({
+    kind: 'same-account',
+    change: 'strip-signatures',
+  });
+});
+
+test('a request that went without signatures already is not sent so again (P013)', () => {
+  const changes = new Set(['replace-signatures'] as const);
+  const replaced = { ...fresh, changes, alters: () => false };
+  expect(decideRetry('bad-signature', replaced)).toEqual({ kind: 'stop' });
+});
+
+test('a request without any signature is sent once more, whatever there is to change (P013)', () => {
+  const plain = { ...fresh, alters: () => false };
+  expect(decideRetry('bad-signature', plain)).toEqual({
+    kind: 'same-account',
+    change: 'strip-signatures',
+  });
+  const changes = new Set(['strip-signatures'] as const);
+  expect(decideRetry('bad-signature', { ...plain, changes })).toEqual({ kind: 'stop' });
 });
 
 test('a signature error after stripping is the client’s 400 (P013)', () => {

@@ -10,15 +10,18 @@ export interface RetryState {
   readonly pathFaults: number;
   /** What was already changed for a second try on the same account. */
   readonly changes: ReadonlySet<SameAccountChange>;
+  /** Whether a change of signatures makes another request of it than the one that failed. */
+  readonly alters: (change: SignatureChange) => boolean;
   readonly canRefresh: boolean;
   /** False when the pool-wide budget for path retries is spent. */
   readonly hasRetryBudget: boolean;
 }
 
+export type SignatureChange = 'replace-signatures' | 'strip-signatures';
+
 export type SameAccountChange =
+  | SignatureChange
   | 'refresh-credential'
-  | 'replace-signatures'
-  | 'strip-signatures'
   | 'add-stand-ins'
   | 'fresh-connection';
 
@@ -38,9 +41,7 @@ export function decideRetry(failure: UpstreamFailureKind, state: RetryState): Ne
     case 'rejected':
       return STOP;
     case 'bad-signature':
-      return (
-        changeOnce('replace-signatures', state) ?? changeOnce('strip-signatures', state) ?? STOP
-      );
+      return afterBadSignature(state);
     case 'missing-signature':
       return changeOnce('add-stand-ins', state) ?? STOP;
     case 'connection-lost':
@@ -106,6 +107,18 @@ const STOP: NextStep = { kind: 'stop' };
 function changeOnce(change: SameAccountChange, state: RetryState): NextStep | undefined {
   return state.changes.has(change) ? undefined : { kind: 'same-account', change };
 }
+
+/** Nothing is sent again as it was, but for the one retry without signatures that every refusal gets (decision 017). */
+function afterBadSignature(state: RetryState): NextStep {
+  const { changes, alters } = state;
+  if (changes.has('strip-signatures')) return STOP;
+  const isReplaced = changes.has('replace-signatures');
+  if (!isReplaced && alters('replace-signatures')) return SIGNATURES_REPLACED;
+  return isReplaced && !alters('strip-signatures') ? STOP : SIGNATURES_STRIPPED;
+}
+
+const SIGNATURES_REPLACED: NextStep = { kind: 'same-account', change: 'replace-signatures' };
+const SIGNATURES_STRIPPED: NextStep = { kind: 'same-account', change: 'strip-signatures' };
 
 function afterAccountFault(state: RetryState): NextStep {
   return state.accountFaults < MOST_ACCOUNT_ATTEMPTS

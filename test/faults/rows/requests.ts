@@ -21,7 +21,7 @@ export const REQUESTS: readonly Row[] = [
     what: '400 about thought signatures, every time',
     meets: { first: status(400, errorBody(400, 'Thought signature is not valid.')) },
     error: REFUSED,
-    attempts: 3,
+    attempts: 2,
     first: 'fine',
   },
   {
