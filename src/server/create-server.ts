@@ -12,6 +12,7 @@ import { createBodyBudget } from './gates/body-budget.ts';
 import { createAddressReader, readTrustedProxies } from './gates/client-address.ts';
 import { createKeyRing } from './gates/credentials.ts';
 import { checkSingleHeaders, readTarget } from './gates/target.ts';
+import { limitConnections } from './limit-connections.ts';
 import { httpOptions } from './listen.ts';
 import { memoize } from './memoize.ts';
 import { createMalformedRefusal } from './refuse-malformed.ts';
@@ -67,6 +68,10 @@ function createApp(edge: Edge): FastifyInstance {
       reply.hijack();
       refuse(edge, { request: request.raw, response: reply.raw }, badTarget());
     },
+  });
+  limitConnections(app.server, {
+    trustedProxies: () => edge.trustedProxies(edge.settings()),
+    log: edge.log,
   });
   app.server.on('checkContinue', (request, response) => {
     // `100 Continue` is sent by the body reader, when the body is wanted.
