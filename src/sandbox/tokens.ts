@@ -61,9 +61,24 @@ export function sumTokens(counts: TokenCounts): number {
   return [...counts.values()].reduce((sum, count) => sum + count, 0);
 }
 
-/** A text that is the same for the same content, whatever the order of its keys. */
+/**
+ * A text that is the same for the same content, whatever the order of its keys. Of a long medium only
+ * samples count: writing and hashing all of it would keep everybody waiting.
+ */
 export function identifyContent(content: Content): string {
-  return canonicalJson(JSON.parse(JSON.stringify(content)));
+  return canonicalJson(JSON.parse(JSON.stringify(content, sampleMedia)));
+}
+
+const LONGEST_WHOLE = 262_144;
+const SAMPLES = 256;
+const SAMPLE_CHARACTERS = 256;
+
+function sampleMedia(key: string, value: unknown): unknown {
+  if (key !== 'data' || typeof value !== 'string' || value.length <= LONGEST_WHOLE) return value;
+  const step = (value.length - SAMPLE_CHARACTERS) / (SAMPLES - 1);
+  const starts = Array.from({ length: SAMPLES }, (_, index) => Math.floor(index * step));
+  const pieces = starts.map((start) => value.slice(start, start + SAMPLE_CHARACTERS));
+  return `${value.length} ${pieces.join('')}`;
 }
 
 function addContent(counts: Map<TokenModality, number>, content: Content): void {

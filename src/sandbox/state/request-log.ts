@@ -1,5 +1,6 @@
 // The last requests as they arrived, for people who want to see what a gateway really sent. Never holds credentials.
 
+import { copyBeginning } from '../../lib/flat-text.ts';
 import { type JsonObject, parseJson } from '../../lib/json.ts';
 
 export interface RequestLog {
@@ -33,7 +34,7 @@ export function createRequestLog(): RequestLog {
   const records: { readonly received: ReceivedRequest; outcome?: Outcome }[] = [];
   return {
     add(received) {
-      const body = received.body.slice(0, MAX_BODY_CHARACTERS + 1);
+      const body = copyBeginning(received.body, MAX_BODY_CHARACTERS + 1);
       const record: (typeof records)[number] = { received: { ...received, body } };
       records.push(record);
       if (records.length > MAX_RECORDS) records.shift();

@@ -62,3 +62,18 @@ test('a fault that makes no sense is refused with its fields', () => {
   expect(() => faults.add({ status: 200, nope: 1 })).toThrow(/status: .*\nnope: /);
   expect(() => faults.add([])).toThrow(/must be a JSON object/);
 });
+
+test('a long medium is known again, and another of its length is not', () => {
+  const cache = createPrefixCache();
+  const visit = (data: string): number =>
+    cache.visit('ada', {
+      contents: [
+        { role: 'user', parts: [{ text: 'x'.repeat(8000) }, { inlineData: { data } }] },
+        { role: 'user', parts: [{ text: 'Again' }] },
+      ],
+    });
+  const medium = 'AAAA'.repeat(100_000);
+  expect(visit(medium)).toBe(0);
+  expect(visit(medium)).toBeGreaterThan(2000);
+  expect(visit(`${medium.slice(0, -4)}AAAB`)).toBe(0);
+});
