@@ -91,12 +91,24 @@ function samplingFields({ sampling, choices }: CanonicalRequest, target: EncodeT
     topP: numbers.topP,
     topK: fitTopK(numbers.topK, target),
     seed: fitSeed(numbers.seed, target),
-    presencePenalty: numbers.presencePenalty,
-    frequencyPenalty: numbers.frequencyPenalty,
+    ...penaltyFields(numbers, target),
     responseLogprobs: logprobs === undefined ? undefined : true,
     logprobs: alternatives > 0 ? alternatives : undefined,
     candidateCount: choices > 1 ? choices : undefined,
   } satisfies Fields;
+}
+
+/** Most chat apps send penalties with every request, whatever the model. */
+function penaltyFields(
+  { presencePenalty, frequencyPenalty }: CanonicalRequest['sampling'],
+  { modelId, receipt }: EncodeTarget,
+) {
+  const fields = { presencePenalty, frequencyPenalty } satisfies Fields;
+  if (traitsOf(modelId).takesPenalties) return fields;
+  const reason = 'This model takes no penalties.';
+  if (presencePenalty) receipt.add('dropped', 'presence_penalty', reason);
+  if (frequencyPenalty) receipt.add('dropped', 'frequency_penalty', reason);
+  return {};
 }
 
 function fitTopK(topK: number | undefined, { receipt }: EncodeTarget): number | undefined {

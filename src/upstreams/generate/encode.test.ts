@@ -78,6 +78,30 @@ test('a seed or a top-k beyond the wire’s range is fitted to it, always the sa
   expect(configFor('alpha-3-flash', { sampling: { seed: -5 } })).toEqual({ seed: -5 });
 });
 
+test.each([
+  'gemini-2.5-flash',
+  'gemini-2.5-flash-image',
+  'gemini-3-pro-preview',
+  'gemini-3.8-flash',
+])(
+  'penalties stay away from %s, which refuses them, and the receipt says so where they ask for anything',
+  (modelId) => {
+    const target = targetOf(modelId);
+    const sampling = { presencePenalty: 0, frequencyPenalty: 0.5, temperature: 1 };
+    const body = encode(requestOf({ sampling }), target, gemini);
+    expect(body.generationConfig).toEqual({ temperature: 1 });
+    expect(target.receipt.entries).toMatchObject([
+      { action: 'dropped', path: 'frequency_penalty' },
+    ]);
+  },
+);
+
+test('penalties go to every other model', () => {
+  const sampling = { presencePenalty: -2, frequencyPenalty: 2 };
+  expect(configFor('alpha-3-flash', { sampling })).toEqual(sampling);
+  expect(configFor('gemini-2.0-flash', { sampling })).toEqual(sampling);
+});
+
 test('V085 structured output sets the media type and a cleaned schema', () => {
   const schema = { type: 'object', properties: { a: { type: 'string' } }, required: ['a', 'zz'] };
   expect(configFor('alpha-3-flash', { outputFormat: { kind: 'json' } })).toEqual({

@@ -19,6 +19,8 @@ export interface ModelTraits {
   readonly takesPartResolution: boolean;
   /** False for models known to give no log-probabilities; all others are asked. */
   readonly givesLogprobs: boolean;
+  /** False for models that refuse any penalty but none (ai.google.dev: "Penalty is not enabled for this model"). */
+  readonly takesPenalties: boolean;
   /** True for models that draw while they think, and show it when asked. */
   readonly showsDrafts: boolean;
   /** True when calls can be held to their schemas, also where the model need not call at all. */
@@ -32,17 +34,24 @@ const ASKED_ONLY: ModelTraits = {
   takesAutomaticBudget: false,
   takesPartResolution: false,
   givesLogprobs: true,
+  takesPenalties: true,
   validatesCalls: false,
   showsDrafts: false,
   embeds: false,
 };
 /** Draws or speaks, or is of a family whose protocol has no log-probabilities. */
 const UNRATED: ModelTraits = { ...ASKED_ONLY, givesLogprobs: false };
-const AUTOMATIC: ModelTraits = { ...ASKED_ONLY, thinksUnasked: true, takesAutomaticBudget: true };
+const AUTOMATIC: ModelTraits = {
+  ...ASKED_ONLY,
+  thinksUnasked: true,
+  takesAutomaticBudget: true,
+  takesPenalties: false,
+};
 const LEVELLED: ModelTraits = {
   ...ASKED_ONLY,
   thinksUnasked: true,
   takesPartResolution: true,
+  takesPenalties: false,
   validatesCalls: true,
 };
 
@@ -105,7 +114,7 @@ export const MODEL_ROWS: readonly ModelRow[] = [
       outputTokenLimit: 32_768,
       drawsImages: true,
     },
-    traits: UNRATED,
+    traits: { ...UNRATED, takesPenalties: false },
   },
   {
     pattern: /^(gemini|imagen)-.*image/,
@@ -126,7 +135,7 @@ export const MODEL_ROWS: readonly ModelRow[] = [
   {
     pattern: /^gemini-.*(tts|native-audio|live)/,
     capabilities: { ...EARLIER, outputTokenLimit: 16_384 },
-    traits: UNRATED,
+    traits: { ...UNRATED, takesPenalties: false },
   },
   {
     pattern: /^gemini-2\.5-pro/,

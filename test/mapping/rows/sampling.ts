@@ -57,15 +57,35 @@ export const SAMPLING_ROWS: readonly RequestRow[] = [
     },
   },
   {
-    name: 'penalties and seed',
+    name: 'a seed',
     entries: {
-      chat: carried(
-        { presence_penalty: 0.5, frequency_penalty: 0.25, seed: 7 },
-        config({ presencePenalty: 0.5, frequencyPenalty: 0.25, seed: 7 }),
-      ),
-      responses: unsaid('The surface has none of them.'),
-      messages: unsaid('The protocol has none of them.'),
-      generate: same({ presencePenalty: 0.5, frequencyPenalty: 0.25, seed: 7 }),
+      chat: carried({ seed: 7 }, config({ seed: 7 })),
+      responses: unsaid('The surface has none.'),
+      messages: unsaid('The protocol has none.'),
+      generate: same({ seed: 7 }),
+    },
+  },
+  {
+    name: 'penalties, which the real model refuses',
+    entries: {
+      chat: {
+        kind: 'written',
+        ask: { presence_penalty: 0.5, frequency_penalty: 0.25 },
+        expected: {
+          fields: ({ vocabulary }) =>
+            vocabulary === 'real' ? {} : config({ presencePenalty: 0.5, frequencyPenalty: 0.25 }),
+        },
+        noted: ({ vocabulary }) =>
+          vocabulary === 'real'
+            ? [
+                ['dropped', 'presence_penalty'],
+                ['dropped', 'frequency_penalty'],
+              ]
+            : [],
+      },
+      responses: unsaid('The surface has none.'),
+      messages: unsaid('The protocol has none.'),
+      generate: same({ presencePenalty: 0.5, frequencyPenalty: 0.25 }),
     },
   },
   {
