@@ -23,6 +23,8 @@ export interface ModelCapabilities {
   readonly takesJsonSchema: boolean;
   /** True when a function response may hold media parts; else the media stands beside it. */
   readonly mediaInFunctionResponse: boolean;
+  /** True when one request may ask for several answers; else each of them is a request of its own. */
+  readonly severalAnswers: boolean;
   /** True when the model draws images. */
   readonly drawsImages: boolean;
 }

@@ -7,6 +7,7 @@ import type { MediaFetcher } from '../media/fetch-media.ts';
 import type { Pool } from '../pool/pool.ts';
 import type { GenerateCall, ReplyContext } from '../protocols/protocol.ts';
 import type { SignatureKeeper } from '../signatures/keeper.ts';
+import { askingApart, asksForSeveral } from './ask-apart.ts';
 import { runAttempts } from './attempts.ts';
 import { noteLease, routeCall, setUpCall } from './call-setup.ts';
 import { countTokens } from './count-tokens.ts';
@@ -37,6 +38,7 @@ export interface DispatchOptions {
 
 export function createDispatcher(options: DispatchOptions): Dispatcher {
   const { router, pool, keeper, clock, random, createId, media, thinkingMode } = options;
+  const routing = { router, pool };
   const dependencies = { pool, clock, random, budget: createRetryBudget(clock) };
   const estimator = createTokenEstimator();
   const setupOptions = { router, pool, keeper, estimator, media, dependencies, thinkingMode };
@@ -73,12 +75,14 @@ export function createDispatcher(options: DispatchOptions): Dispatcher {
     return { model, createId, createdAt: Math.floor(clock.now() / 1000) };
   };
   return {
-    generate(call, context) {
+    async generate(asked, context) {
+      const call = asksForSeveral(asked) ? await askingApart(asked, context, routing) : asked;
       const { fanOut } = call;
       if (fanOut === undefined) return generateOne(call, context);
       return generateSeveral({ ...call, fanOut }, context, { generateOne, replyContext });
     },
-    async explain(call, context) {
+    async explain(asked, context) {
+      const call = asksForSeveral(asked) ? await askingApart(asked, context, routing) : asked;
       const setup = await setUpCall(call, context, setupOptions);
       return explainCall(call, context, { setup, pool });
     },
@@ -86,7 +90,7 @@ export function createDispatcher(options: DispatchOptions): Dispatcher {
       return countTokens(call, context, await setUpCall(call, context, setupOptions));
     },
     async embed(call, context) {
-      const routed = await routeCall(call.model, context, { router, pool });
+      const routed = await routeCall(call.model, context, routing);
       return embed(call, context, { ...routed, dependencies, estimator });
     },
   };

@@ -65,6 +65,7 @@ export function capabilitiesOf(change: Partial<ModelCapabilities> = {}): ModelCa
     jsonWithTools: true,
     takesJsonSchema: false,
     mediaInFunctionResponse: true,
+    severalAnswers: true,
     drawsImages: false,
     ...change,
   };

@@ -77,10 +77,6 @@ function samplingFields({ sampling, choices }: CanonicalRequest, target: EncodeT
   if (choices > MAX_CANDIDATES) {
     throw invalidRequest('n', `n: at most ${MAX_CANDIDATES} answers are possible.`);
   }
-  if (choices > 1 && target.capabilities.drawsImages) {
-    const wayOut = 'send the request several times, or ask /v1/images/generations for n images';
-    throw invalidRequest('n', `n: this model gives one answer at a time; ${wayOut}.`);
-  }
   const { logprobs, ...numbers } = sampling;
   if (logprobs !== undefined && !traitsOf(target.modelId).givesLogprobs) {
     throw invalidRequest('logprobs', 'logprobs: this model gives none.', 'unsupported');

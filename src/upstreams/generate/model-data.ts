@@ -65,6 +65,7 @@ const NEUTRAL: ModelRow['capabilities'] = {
   jsonWithTools: true,
   takesJsonSchema: false,
   mediaInFunctionResponse: false,
+  severalAnswers: true,
   drawsImages: false,
 };
 
@@ -81,13 +82,20 @@ const GENERATION_3: ModelRow['capabilities'] = {
   thinking: levels('LOW', 'HIGH'),
   searchWithFunctions: true,
   mediaInFunctionResponse: true,
+  severalAnswers: false,
 };
 
-/** Sources: ai.google.dev, "Thinking", "Thought signatures", model pages; docs.cloud.google.com, "Thinking". */
+/** What is drawn is one answer, in all generations. */
+const DRAWS = { drawsImages: true, severalAnswers: false } as const;
+
+/**
+ * Sources: ai.google.dev, "Thinking", "Thought signatures", model pages; docs.cloud.google.com, "Thinking";
+ * googleapis/js-genai#1609 ("Multiple candidates is not enabled for this model").
+ */
 export const MODEL_ROWS: readonly ModelRow[] = [
   {
     pattern: /^alpha-.*image/,
-    capabilities: { ...NEUTRAL, thinking: { kind: 'none' }, drawsImages: true },
+    capabilities: { ...NEUTRAL, thinking: { kind: 'none' }, ...DRAWS },
     traits: { ...UNRATED, showsDrafts: true },
   },
   {
@@ -112,7 +120,7 @@ export const MODEL_ROWS: readonly ModelRow[] = [
       ...EARLIER,
       inputTokenLimit: 32_768,
       outputTokenLimit: 32_768,
-      drawsImages: true,
+      ...DRAWS,
     },
     traits: { ...UNRATED, takesPenalties: false },
   },
@@ -123,7 +131,7 @@ export const MODEL_ROWS: readonly ModelRow[] = [
       inputTokenLimit: 65_536,
       outputTokenLimit: 32_768,
       thinking: { kind: 'none' },
-      drawsImages: true,
+      ...DRAWS,
     },
     traits: { ...LEVELLED, givesLogprobs: false, showsDrafts: true },
   },
