@@ -2,6 +2,7 @@
 
 import type { JsonObject } from '../lib/json.ts';
 import type { ClientNames } from './client-names.ts';
+import type { UserLocation } from './user-location.ts';
 
 /** Invariants after the transforms ran: turns alternate user/assistant, start with user, hold no empty part. */
 export interface CanonicalRequest {
@@ -176,6 +177,7 @@ export type Tool = (
       readonly kind: 'web-search';
       readonly allowedDomains?: readonly string[] | undefined;
       readonly blockedDomains?: readonly string[] | undefined;
+      readonly userLocation?: UserLocation | undefined;
     }
   | { readonly kind: 'url-context' }
   | { readonly kind: 'code-execution' }

@@ -74,9 +74,55 @@ test('web search is asked for by options, by tool type and by the native tool ke
   ]) {
     expect(canonical(fields).tools).toMatchObject([{ kind: 'web-search' }]);
   }
-  expect(notes({ web_search_options: { search_context_size: 'low' } })).toEqual([
-    'dropped web_search_options.search_context_size',
-  ]);
+});
+
+describe('the options of a search', () => {
+  const OSLO = { city: 'Oslo', region: null, country: 'NO', timezone: ' ' };
+  const search = (fields: JsonObject) =>
+    canonical(fields).tools.find(({ kind }) => kind === 'web-search');
+
+  test.each([
+    { type: 'approximate', approximate: OSLO },
+    { type: 'approximate', ...OSLO },
+  ])('the place of the user is read, whichever surface its form is of: %j', (user_location) => {
+    expect(search({ web_search_options: { user_location } })).toEqual({
+      kind: 'web-search',
+      path: 'web_search_options',
+      userLocation: { path: 'web_search_options.user_location', city: 'Oslo', country: 'NO' },
+    });
+    expect(notes({ web_search_options: { user_location } })).toEqual([]);
+  });
+
+  test('a place without a word is none', () => {
+    const user_location = { type: 'approximate', approximate: { city: '' } };
+    expect(search({ web_search_options: { user_location } })).not.toHaveProperty('userLocation');
+  });
+
+  test('options join the search that tools declare, which comes first', () => {
+    const user_location = { type: 'approximate', city: 'Oslo' };
+    const fields = { tools: [TOOL, { type: 'web_search' }], web_search_options: { user_location } };
+    expect(canonical(fields).tools).toMatchObject([
+      { kind: 'function' },
+      { kind: 'web-search', path: 'tools[1]', userLocation: { city: 'Oslo' } },
+    ]);
+  });
+
+  test('what asks for what happens anyway is not worth a word, all else without a counterpart is', () => {
+    expect(notes({ web_search_options: { search_context_size: 'medium' } })).toEqual([]);
+    const user_location = { approximate: { city: 'Oslo', street: 'x' } };
+    expect(notes({ web_search_options: { search_context_size: 'low', user_location } })).toEqual([
+      'dropped web_search_options.search_context_size',
+      'dropped web_search_options.user_location.approximate.street',
+    ]);
+    expect(notes({ tools: [{ googleSearch: { timeRangeFilter: { startTime: 't' } } }] })).toEqual([
+      'dropped tools[0].googleSearch.timeRangeFilter',
+    ]);
+  });
+
+  test('a place of another type is the client’s mistake', () => {
+    const wrong = { web_search_options: { user_location: { approximate: { city: 3 } } } };
+    expect(refusal(wrong).field).toBe('web_search_options.user_location.approximate.city');
+  });
 });
 
 test('custom tools carry their grammar', () => {

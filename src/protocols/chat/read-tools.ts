@@ -18,13 +18,12 @@ import {
 } from './fields.ts';
 import { noteUnreadFields } from './note-fields.ts';
 import type { ReadContext } from './read-context.ts';
+import { readSearch, type SearchTool } from './read-search.ts';
 
 const TOOL_FIELDS = objectShape(['type', 'function', 'custom', 'cache_control']);
 const FUNCTION_FIELDS = objectShape([
   ...['name', 'description', 'parameters', 'input_schema', 'strict', 'cache_control', 'type'],
 ]);
-const NOTHING = objectShape([]);
-const SEARCH_FIELDS = objectShape(['type', ...CHAT_SEARCH_WORDS]);
 /** The real service takes less; names the upstream refuses are sent under another one. */
 const TOOL_NAME = /^[^\p{Cc}\p{Cs}]{1,128}$/u;
 
@@ -40,22 +39,22 @@ export function readTools(body: JsonObject, context: ReadContext): readonly Tool
     const tool = readFunction(asObject(value, path), path, context);
     if (tool !== undefined) tools.push(tool);
   }
-  const search = readObject(body, 'web_search_options');
-  const hasSearch = tools.some((tool) => tool.kind === 'web-search');
-  if (search !== undefined) {
-    noteUnreadFields(search, { known: NOTHING, path: 'web_search_options', context });
-    if (!hasSearch) tools.push({ kind: 'web-search', path: 'web_search_options' });
-  }
-  return tools;
+  const options = readObject(body, 'web_search_options');
+  if (options === undefined) return tools;
+  return withSearch(tools, readSearch(options, 'web_search_options', context));
+}
+
+/** One search is offered; what the tool of that kind does not say itself, the options say. */
+function withSearch(tools: readonly Tool[], search: SearchTool): readonly Tool[] {
+  const declared = tools.find((tool) => tool.kind === 'web-search');
+  if (declared === undefined) return [...tools, search];
+  return tools.map((tool) => (tool === declared ? { ...search, ...declared } : tool));
 }
 
 function readTool(value: JsonValue, path: string, context: ReadContext): Tool | undefined {
   const tool = asObject(value, path);
   const type = readString(tool, 'type', path) ?? 'function';
-  if (isSearch(tool, type)) {
-    noteUnreadFields(tool, { known: SEARCH_FIELDS, path, context });
-    return { kind: 'web-search', path };
-  }
+  if (isSearch(tool, type)) return readSearch(tool, path, context);
   switch (type) {
     case 'function':
       return readFunctionTool(tool, path, context);

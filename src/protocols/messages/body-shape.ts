@@ -9,6 +9,7 @@ import {
   taggedShape,
 } from '../../canonical/field-shapes.ts';
 import { BUDGET_KEYS, LEVEL_KEYS } from '../../canonical/thinking-words.ts';
+import { PLACE_KEYS } from '../../canonical/user-location.ts';
 import { toolKindOf } from './read-typed-tool.ts';
 
 /** Hints on caching stand everywhere. */
@@ -61,11 +62,13 @@ const TOOL_FIELDS = [
 ];
 const CLIENT_TOOL = objectShape([...TOOL_FIELDS, 'input_schema']);
 /** Options of the real service's tools are told where they are read. */
-const TYPED_TOOL = objectShape([
-  ...[...TOOL_FIELDS, 'max_uses', 'max_content_tokens', 'allowed_domains', 'blocked_domains'],
-  ...['user_location', 'citations', 'url_sources', 'use_cache', 'response_inclusion'],
-  ...['max_characters'],
-]);
+const TYPED_TOOL = objectShape(
+  [
+    ...[...TOOL_FIELDS, 'max_uses', 'max_content_tokens', 'allowed_domains', 'blocked_domains'],
+    ...['citations', 'url_sources', 'use_cache', 'response_inclusion', 'max_characters'],
+  ],
+  { user_location: objectShape(['type', ...PLACE_KEYS]) },
+);
 
 const FORMAT = objectShape(['type', 'schema', 'name', 'description', 'strict']);
 

@@ -57,6 +57,15 @@ test('V037 P054 server tools are recognised by prefix, whatever their date', () 
   ]);
 });
 
+test('a search is told where the user is', () => {
+  const user_location = { type: 'approximate', city: 'Oslo', region: null, country: 'NO' };
+  const { request, receipt } = read({ tools: [{ ...SEARCH, user_location }] });
+  expect(request.tools).toMatchObject([
+    { userLocation: { path: 'tools[0].user_location', city: 'Oslo', country: 'NO' } },
+  ]);
+  expect(receipt).toEqual([]);
+});
+
 test('P054 server tools need no date', () => {
   const { request, receipt } = read({
     tools: [

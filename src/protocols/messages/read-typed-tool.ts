@@ -2,8 +2,17 @@
 
 import type { Receipt } from '../../canonical/receipt.ts';
 import type { Tool } from '../../canonical/request.ts';
+import { PLACE_KEYS, type UserLocation } from '../../canonical/user-location.ts';
 import { builtInTool } from './built-in-tools.ts';
-import { note, optionalStringsAt, pathOf, type Scope } from './fields.ts';
+import {
+  bracketPath,
+  note,
+  optionalObjectAt,
+  optionalStringAt,
+  optionalStringsAt,
+  pathOf,
+  type Scope,
+} from './fields.ts';
 
 /** A date follows, which changes often and which some clients leave out. */
 export const TOOL_KINDS = [
@@ -32,7 +41,7 @@ interface TypedTool {
 export function readTypedTool(scope: Scope, { kind, name, receipt }: TypedTool): Tool | undefined {
   switch (kind) {
     case 'web_search':
-      noteIgnored(scope, { keys: ['max_uses', 'user_location'], receipt });
+      noteIgnored(scope, { keys: ['max_uses'], receipt });
       return readWebSearch(scope);
     case 'web_fetch': {
       const keys = ['max_uses', 'max_content_tokens', 'allowed_domains', 'blocked_domains'];
@@ -58,11 +67,24 @@ export function readTypedTool(scope: Scope, { kind, name, receipt }: TypedTool):
 function readWebSearch(scope: Scope): Tool {
   const allowedDomains = optionalStringsAt(scope, 'allowed_domains');
   const blockedDomains = optionalStringsAt(scope, 'blocked_domains');
+  const userLocation = readUserLocation(scope);
   return {
     kind: 'web-search',
     ...(allowedDomains === undefined ? {} : { allowedDomains }),
     ...(blockedDomains === undefined ? {} : { blockedDomains }),
+    ...(userLocation === undefined ? {} : { userLocation }),
   };
+}
+
+function readUserLocation(scope: Scope): UserLocation | undefined {
+  const location = optionalObjectAt(scope, 'user_location');
+  if (location === undefined) return undefined;
+  const words = PLACE_KEYS.flatMap((key): [string, string][] => {
+    const word = optionalStringAt(location, key)?.trim() ?? '';
+    return word === '' ? [] : [[key, word]];
+  });
+  if (words.length === 0) return undefined;
+  return { path: bracketPath(location.path), ...Object.fromEntries(words) };
 }
 
 /** Options of a tool that change its answers, but nothing upstream. */

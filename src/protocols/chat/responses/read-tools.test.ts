@@ -106,6 +106,28 @@ test('what is said of a namespace stands before its first tool', () => {
   ]);
 });
 
+test('a search is told its domains and where the user is', () => {
+  const filters = { allowed_domains: ['a.com'], blocked_domains: ['b.com'], kept_domains: ['c'] };
+  const user_location = { type: 'approximate', city: 'Oslo', timezone: 'Europe/Oslo' };
+  const search_content_types = ['text'];
+  const search = { type: 'web_search', filters, user_location, search_content_types };
+  const { canonical, notes } = read({ input: 'x', tools: [search] });
+  expect(canonical.tools).toEqual([
+    {
+      kind: 'web-search',
+      path: 'tools[0]',
+      allowedDomains: ['a.com'],
+      blockedDomains: ['b.com'],
+      userLocation: { path: 'tools[0].user_location', city: 'Oslo', timezone: 'Europe/Oslo' },
+    },
+  ]);
+  expect(notes).toMatchObject([{ action: 'dropped', path: 'tools[0].filters.kept_domains' }]);
+  const wrong = { type: 'web_search', filters: { allowed_domains: [3] } };
+  expect(() => read({ input: 'x', tools: [wrong] })).toThrow(
+    'tools[0].filters.allowed_domains[0] must be a string.',
+  );
+});
+
 test.each([{}, { execution: 'server' }])(
   'a search of tools the server would run (%j) is not offered: nobody would answer the call',
   (fields) => {

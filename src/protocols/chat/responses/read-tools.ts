@@ -6,13 +6,13 @@ import type { FreeformTool, FunctionTool, Tool } from '../../../canonical/reques
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../lib/json.ts';
 import { asObject, readArray, readObject, readString, requireString } from '../fields.ts';
 import { noteUnreadFields } from '../note-fields.ts';
+import { readSearch } from '../read-search.ts';
 import { readFreeform, readFunctionTool, readSchema } from '../read-tools.ts';
 import { clientTool } from './client-tools.ts';
 import type { ResponsesContext } from './responses-context.ts';
 import type { CallForm } from './tool-directory.ts';
 
 const NAMESPACE_FIELDS = objectShape(['type', 'name', 'description', 'tools']);
-const SEARCH_FIELDS = objectShape(['type', 'filters', 'external_web_access']);
 const CODE_FIELDS = objectShape(['type', 'container']);
 const CONTAINER_FIELDS = objectShape(['type']);
 
@@ -120,16 +120,6 @@ function describeAll([first, ...rest]: readonly Tool[], about: string): readonly
     return first === undefined ? [] : [first, ...rest];
   const description = first.description === undefined ? about : `${about}\n\n${first.description}`;
   return [{ ...first, description }, ...rest];
-}
-
-/** `external_web_access` false asks for cached results only: there is no such choice upstream. */
-function readSearch(tool: JsonObject, path: string, context: ResponsesContext): Tool {
-  noteUnreadFields(tool, { known: SEARCH_FIELDS, path, context });
-  const filters = readObject(tool, 'filters', path);
-  const domains = readArray(filters ?? {}, 'allowed_domains', `${path}.filters`);
-  const allowedDomains = domains?.filter((domain) => typeof domain === 'string');
-  const hasDomains = allowedDomains !== undefined && allowedDomains.length > 0;
-  return { kind: 'web-search', path, ...(hasDomains ? { allowedDomains } : {}) };
 }
 
 /** The upstream runs code in a place of its own, which holds no files and is gone with the answer. */
