@@ -269,6 +269,29 @@ describe('anthropic', () => {
     expect(cities).toEqual(['Paris', 'Oslo']);
   });
 
+  test('the tool runner goes on when a tool is removed and another takes its name', async () => {
+    const weather = (answer: string) =>
+      betaZodTool({
+        name: WEATHER.name,
+        description: WEATHER.description,
+        inputSchema: City,
+        run: () => answer,
+      });
+    const runner = anthropic.beta.messages.toolRunner({
+      ...hello(TWO_STEPS),
+      tools: [weather('first')],
+    });
+    const stops: unknown[] = [];
+    for await (const { stop_reason } of runner) {
+      stops.push(stop_reason);
+      if (stops.length > 1) continue;
+      runner.removeTools(WEATHER.name);
+      runner.addTools(weather('second'));
+    }
+    expect(stops).toEqual(['tool_use', 'tool_use', 'end_turn']);
+    expect(JSON.stringify(runner.params.messages)).toContain(`${RESULT_SEEN}: second`);
+  });
+
   test.each([false, true])('a name the upstream refuses comes back, stream=%s', async (stream) => {
     const body = {
       ...hello('Read it'),

@@ -8,28 +8,26 @@ import {
   fieldError,
   missing,
   note,
-  objectAt,
   optionalArrayAt,
   optionalObjectAt,
   optionalWordAt,
   pathOf,
   type Scope,
-  stringAt,
   tagOf,
   unknownTag,
   wrongType,
 } from './fields.ts';
 import { readContent, readText } from './read-blocks.ts';
 import { readEffort } from './read-reasoning.ts';
-import { toolAvailable } from './read-server-results.ts';
+import { readToolChange, type ToolChange } from './tool-changes.ts';
 
 interface Conversation {
   readonly system: readonly TextPart[];
   readonly turns: readonly Turn[];
   /** The effort a system message asks for in the current turn. */
   readonly turnEffort: Effort | undefined;
-  /** Tools declared in mid-conversation (`tool_addition` with a definition). */
-  readonly addedTools: readonly Scope[];
+  /** What becomes of the declared tools on the way, in order. */
+  readonly toolChanges: readonly ToolChange[];
 }
 
 const ROLES = ['user', 'assistant', 'system'] as const;
@@ -40,13 +38,13 @@ export function readConversation(body: Scope, receipt: Receipt): Conversation {
   const lastUser = messages.findLastIndex((message) => message.value.role === 'user');
   const system = [...readSystem(body)];
   const turns: Turn[] = [];
-  const addedTools: Scope[] = [];
+  const toolChanges: ToolChange[] = [];
   let turnEffort: Effort | undefined;
   for (const [index, message] of messages.entries()) {
     const role = readRole(message);
     if (role === 'system') {
       turnEffort = readMessageEffort(message) ?? turnEffort;
-      const parts = readSystemMessage(message, { addedTools, isCleared: index < lastUser });
+      const parts = readSystemMessage(message, { toolChanges, isCleared: index < lastUser });
       if (turns.length === 0) for (const part of parts) system.push(part);
       else if (parts.length > 0) turns.push({ role, parts });
       continue;
@@ -58,7 +56,7 @@ export function readConversation(body: Scope, receipt: Receipt): Conversation {
     turns.push({ role, parts });
   }
   if (turns.length === 0) throw fieldError('messages', 'at least one message is required');
-  return { system, turns, turnEffort, addedTools };
+  return { system, turns, turnEffort, toolChanges };
 }
 
 function readMessageScopes(body: Scope): readonly Scope[] {
@@ -98,8 +96,8 @@ function noteMessageConfig(message: Scope, receipt: Receipt): void {
 }
 
 interface SystemMessageContext {
-  /** Definitions found are added here. */
-  readonly addedTools: Scope[];
+  /** Changes found are added here. */
+  readonly toolChanges: ToolChange[];
   /** True when a later user message exists, which ends `clear_at:"next_user_message"`. */
   readonly isCleared: boolean;
 }
@@ -114,38 +112,28 @@ function readSystemMessage(message: Scope, context: SystemMessageContext): reado
   const path = pathOf(message, 'content');
   if (!Array.isArray(content)) throw wrongType(path, 'a valid string or a valid list');
   const parts = content.map((item, index) =>
-    readSystemBlock(asScope(item, `${path}.${index}`), context.addedTools),
+    readSystemBlock(asScope(item, `${path}.${index}`), context.toolChanges),
   );
   return isCleared ? [] : parts;
 }
 
-function readSystemBlock(block: Scope, addedTools: Scope[]): TextPart {
+function readSystemBlock(block: Scope, toolChanges: ToolChange[]): TextPart {
   switch (tagOf(block)) {
     case 'text':
       return readText(block);
     case 'tool_addition':
-      return {
-        kind: 'text',
-        text: toolAvailable(readAddition(objectAt(block, 'tool'), addedTools)),
-      };
+      return announce(readToolChange(block, 'added'), toolChanges);
     case 'tool_removal':
-      return {
-        kind: 'text',
-        text: `Tool ${changedName(objectAt(block, 'tool'))} is no longer available.`,
-      };
+      return announce(readToolChange(block, 'removed'), toolChanges);
     default:
       throw unknownTag(block, "'text', 'tool_addition' or 'tool_removal'");
   }
 }
 
-/** The name of the tool that becomes available. */
-function readAddition(tool: Scope, addedTools: Scope[]): string {
-  if (tagOf(tool) !== 'tool_definition') return changedName(tool);
-  const definition = objectAt(tool, 'definition');
-  addedTools.push(definition);
-  return stringAt(definition, 'name');
-}
-
-function changedName(tool: Scope): string {
-  return stringAt(tool, tagOf(tool) === 'mcp_toolset_reference' ? 'server_name' : 'name');
+function announce(
+  { text, change }: ReturnType<typeof readToolChange>,
+  toolChanges: ToolChange[],
+): TextPart {
+  if (change !== undefined) toolChanges.push(change);
+  return { kind: 'text', text };
 }

@@ -103,6 +103,51 @@ test('tools added in mid-conversation are declared and announced', () => {
   ]);
 });
 
+/** A mid-conversation system message. */
+const changes = (...content: JsonObject[]): JsonObject[] => [
+  { role: 'user', content: 'U' },
+  { role: 'system', content },
+];
+const definition = (name: string, description: string): JsonObject => ({
+  name,
+  description,
+  input_schema: { type: 'object' },
+});
+const adds = (tool: JsonObject): JsonObject => ({ type: 'tool_addition', tool });
+const removes = (name: string): JsonObject => ({
+  type: 'tool_removal',
+  tool: { type: 'tool_reference', name },
+});
+const defines = (name: string, description: string): JsonObject =>
+  adds({ type: 'tool_definition', definition: definition(name, description) });
+const described = (fields: JsonObject): unknown[] =>
+  read(fields).request.tools.map((tool) =>
+    tool.kind === 'function' ? `${tool.name}: ${tool.description}` : tool.kind,
+  );
+
+test('a tool defined anew in mid-conversation takes the place of the one before', () => {
+  const tools = [definition('a', 'first'), definition('b', 'other')];
+  const anew = changes(removes('a'), defines('a', 'second'));
+  expect(described({ tools, messages: anew })).toEqual(['a: second', 'b: other']);
+  const twice = changes(defines('c', 'first'), defines('c', 'second'));
+  expect(described({ tools, messages: twice })).toEqual(['a: first', 'b: other', 'c: second']);
+  expect(refusal({ tools: [...tools, definition('a', 'third')] })).toContain('unique');
+});
+
+test('a tool removed in mid-conversation can be called again only when it came back', () => {
+  const tools = [definition('a', 'first'), definition('b', 'other')];
+  expect(described({ tools, messages: changes(removes('a')) })).toEqual(['b: other']);
+  const back = changes(removes('a'), adds({ type: 'tool_reference', name: 'a' }));
+  expect(described({ tools, messages: back })).toEqual(['a: first', 'b: other']);
+  const ofServer = { type: 'mcp_tool_reference', server_name: 's', name: 'a' };
+  const elsewhere = changes({ type: 'tool_removal', tool: ofServer });
+  expect(described({ tools, messages: elsewhere })).toEqual(['a: first', 'b: other']);
+  const choice = { type: 'tool', name: 'a' };
+  expect(refusal({ tools, tool_choice: choice, messages: changes(removes('a')) })).toContain(
+    'tool_choice.name',
+  );
+});
+
 test('V034 V040 sampling, limits and stop sequences are read as they are', () => {
   const { request } = read({
     temperature: 0.7,

@@ -82,7 +82,7 @@ export function readCanonicalRequest(body: Scope, receipt: Receipt): CanonicalRe
   return {
     system: conversation.system,
     turns: conversation.turns,
-    ...readToolSet(body, { addedTools: conversation.addedTools, receipt }),
+    ...readToolSet(body, { toolChanges: conversation.toolChanges, receipt }),
     sampling: readSampling(body),
     maxOutputTokens: atLeastOne(readMaxTokens(body)),
     stopSequences: readStopSequences(body),

@@ -22,6 +22,7 @@ import {
   unknownTag,
 } from './fields.ts';
 import { noteIgnored, readTypedTool, TOOL_KINDS, toolKindOf } from './read-typed-tool.ts';
+import { applyToolChanges, type ToolChange } from './tool-changes.ts';
 
 interface ToolSet {
   readonly tools: readonly Tool[];
@@ -39,13 +40,16 @@ const AUTO: ToolChoice = { kind: 'auto', names: [] };
 /** @throws GatewayError naming the tool by its index. */
 export function readToolSet(
   body: Scope,
-  { addedTools, receipt }: { readonly addedTools: readonly Scope[]; readonly receipt: Receipt },
+  {
+    toolChanges,
+    receipt,
+  }: { readonly toolChanges: readonly ToolChange[]; readonly receipt: Receipt },
 ): ToolSet {
   const declared = (optionalArrayAt(body, 'tools') ?? []).map((item, index) =>
-    asScope(item, `tools.${index}`),
+    placed(asScope(item, `tools.${index}`), receipt),
   );
-  const named = [...declared, ...addedTools].map((scope) => placed(scope, receipt));
-  refuseDuplicates(named);
+  refuseDuplicates(declared);
+  const named = applyToolChanges(declared, toolChanges, (scope) => placed(scope, receipt));
   const tools = named.map(({ tool }) => tool).filter((tool) => tool !== undefined);
   const choice = optionalObjectAt(body, 'tool_choice');
   if (choice === undefined) return { tools, toolChoice: AUTO };
