@@ -50,6 +50,7 @@ function readGenerateCall({ body, receipt }: RouteInput): GenerateCall {
   const options = (): WriterOptions => ({
     omitsThinking,
     fetchesPages: canonical().tools.some(({ kind }) => kind === 'url-context'),
+    isFormatted: canonical().outputFormat.kind !== 'text',
   });
   return {
     protocol: 'messages',

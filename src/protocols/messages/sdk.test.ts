@@ -1,5 +1,6 @@
 import { anthropic, createAnthropic } from '@ai-sdk/anthropic';
 import Anthropic from '@anthropic-ai/sdk';
+import { jsonSchemaOutputFormat } from '@anthropic-ai/sdk/helpers/json-schema';
 import { generateText, streamText } from 'ai';
 import { expect, test } from 'vitest';
 import { asGatewayError } from '../../canonical/error.ts';
@@ -101,6 +102,42 @@ test('the official SDK gives the error class and the request id of a refused bod
   await expect(request).rejects.toBeInstanceOf(Anthropic.BadRequestError);
   await expect(request).rejects.toMatchObject({ type: 'invalid_request_error' });
 });
+
+test.each([false, true])(
+  'an answer of a given form stays the only text behind a search, stream=%s',
+  async (stream) => {
+    const found: Model = () => answer([...textBlock(0, '{"a":1}'), GROUNDING]);
+    const client = new Anthropic({
+      apiKey: 'k',
+      baseURL: 'http://gateway.test',
+      fetch: fakeGateway(found).fetch,
+      maxRetries: 0,
+    });
+    const asked = {
+      model: 'beta-sonnet-4-6',
+      max_tokens: 50,
+      messages: [{ role: 'user' as const, content: 'As JSON' }],
+      tools: [{ type: 'web_search_20250305' as const, name: 'web_search' as const }],
+      output_config: {
+        format: jsonSchemaOutputFormat({
+          type: 'object',
+          properties: { a: { type: 'integer' } },
+          required: ['a'],
+          additionalProperties: false,
+        }),
+      },
+    };
+    const { content, parsed_output } = stream
+      ? await client.messages.stream(asked).finalMessage()
+      : await client.messages.parse(asked);
+    expect(parsed_output).toEqual({ a: 1 });
+    expect(content.map(({ type }) => type)).toEqual([
+      'text',
+      'server_tool_use',
+      'web_search_tool_result',
+    ]);
+  },
+);
 
 const searches: Model = () => answer([...textBlock(0, 'Hi'), GROUNDING]);
 

@@ -30,20 +30,27 @@ export function writeWholeBlock(opening: WholeOpening): MessagesImageBlock | Mes
   }
 }
 
+interface SearchContext {
+  readonly createId: (prefix: string) => string;
+  /** True when the text of the answer has the form the client asked for, and no other text stands beside it. */
+  readonly isFormatted?: boolean | undefined;
+}
+
 /**
  * Pages that were opened and a web search as the protocol shows them, behind the text they served: calls, their
  * results, and a text naming query and sources for clients that read text only. Empty when there were none.
  */
 export function writeSearch(
   grounding: GroundingEvent | undefined,
-  createId: (prefix: string) => string,
+  { createId, isFormatted = false }: SearchContext,
 ): readonly MessagesBlock[] {
   if (grounding === undefined) return [];
   const { queries, sources, pages = [] } = grounding;
+  const isToldInText = !isFormatted && queries.length + sources.length > 0;
   return [
     ...writeFetchedPages(pages, createId),
     ...(searchCount(grounding) === 0 ? [] : writeSearchCall(grounding, createId)),
-    ...(queries.length + sources.length === 0 ? [] : [writeSources(grounding)]),
+    ...(isToldInText ? [writeSources(grounding)] : []),
   ];
 }
 

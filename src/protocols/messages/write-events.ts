@@ -24,6 +24,8 @@ export interface WriterOptions {
   readonly omitsThinking: boolean;
   /** True when the client declared a tool that opens pages. */
   readonly fetchesPages?: boolean | undefined;
+  /** True when the client gave the text of the answer a form: its helpers read every text as such. */
+  readonly isFormatted?: boolean | undefined;
 }
 
 /** The canonical block being written. Text and thinking open with their first content. */
@@ -165,7 +167,9 @@ class MessagesWriter implements StreamWriter {
   #finish(event: FinishEvent): string {
     const end = event.choices[0] ?? { choice: 0, reason: 'stop' };
     const tail = this.#closeBlock(undefined);
-    const search = writeSearch(this.#grounding, this.#context.createId)
+    const { createId } = this.#context;
+    const { isFormatted } = this.#options;
+    const search = writeSearch(this.#grounding, { createId, isFormatted })
       .map((block) => writeSearchBlock(block, this.#nextIndex++))
       .join('');
     const stop = JSON.stringify(writeStop(end, this.#hasToolCall));

@@ -20,12 +20,17 @@ export function writeMessagesReply(
   const blocks = choice?.blocks ?? [];
   const grounding = shownGrounding(choice?.grounding, options);
   const hasToolCall = blocks.some((block) => block.kind === 'tool-call');
+  const { createId } = context;
+  const { isFormatted } = options;
   return {
-    id: context.createId('msg_'),
+    id: createId('msg_'),
     type: 'message',
     role: 'assistant',
     model: context.model,
-    content: [...writeContent(blocks, options), ...writeSearch(grounding, context.createId)],
+    content: [
+      ...writeContent(blocks, options),
+      ...writeSearch(grounding, { createId, isFormatted }),
+    ],
     ...writeStop(choice?.end ?? { choice: 0, reason: 'stop' }, hasToolCall),
     usage: writeReplyUsage(reply.usage, grounding),
   } satisfies MessagesReply;
