@@ -406,6 +406,27 @@ test('a prefill beside thinking is refused as the real service does; without it,
   expect(() => read({ messages: emptied, thinking: adaptive })).not.toThrow();
 });
 
+test('a turn that paused at a search is no prefill, and goes on with thinking', () => {
+  const thinking = { type: 'adaptive' };
+  const text = { type: 'text', text: 'Let me look.' };
+  const paused = [
+    text,
+    { type: 'server_tool_use', id: 's1', name: 'web_search', input: { query: 'q' } },
+    { type: 'web_search_tool_result', tool_use_id: 's1', content: [] },
+  ];
+  const after = (content: JsonObject[]): JsonObject => ({
+    thinking,
+    messages: [
+      { role: 'user', content: 'U' },
+      { role: 'assistant', content },
+    ],
+  });
+  expect(() => read(after(paused))).not.toThrow();
+  expect(() => read(after([...paused, text]))).toThrow(/prefill with thinking/);
+  const thought = { type: 'thinking', thinking: 'hm', signature: '' };
+  expect(() => read(after([text, thought]))).toThrow(/prefill with thinking/);
+});
+
 test('receipts and errors of rules are named in the words of this protocol', () => {
   expect(read({ thinking: { type: 'adaptive' } }).request.clientNames).toMatchObject({
     stop: 'stop_sequences',

@@ -4,7 +4,7 @@ import { GatewayError } from '../../canonical/error.ts';
 import { readImageOptions } from '../../canonical/image-options.ts';
 import { plainModelName } from '../../canonical/model-name.ts';
 import type { Receipt } from '../../canonical/receipt.ts';
-import type { CanonicalRequest, Sampling, Turn } from '../../canonical/request.ts';
+import type { CanonicalRequest, Part, Sampling, Turn } from '../../canonical/request.ts';
 import { BODY_SHAPE } from './body-shape.ts';
 import { clientNamesOf } from './client-names.ts';
 import {
@@ -98,16 +98,18 @@ export function readCanonicalRequest(body: Scope, receipt: Receipt): CanonicalRe
 /** As the real service: an answer that thinks first cannot go on from words already said. */
 function refusePrefill(turns: readonly Turn[]): void {
   const last = turns.at(-1);
-  const isPrefill =
-    last?.role === 'assistant' &&
-    last.parts.some((part) => part.kind === 'text' && part.text !== '') &&
-    !last.parts.some((part) => part.kind === 'tool-call');
-  if (!isPrefill) return;
+  if (last?.role !== 'assistant' || !endsInWords(last.parts)) return;
   throw fieldError(
     'messages',
     'This model does not support assistant message prefill with thinking. The conversation must end with a user message.',
     'unsupported',
   );
+}
+
+/** A turn with calls, or one that paused at a tool of the real service, is gone on with, not completed. */
+function endsInWords(parts: readonly Part[]): boolean {
+  const end = parts.findLast(({ kind }) => kind !== 'thinking' && kind !== 'redacted-thinking');
+  return end?.kind === 'text' && end.text !== '' && !parts.some(({ kind }) => kind === 'tool-call');
 }
 
 function readStopSequences(body: Scope): readonly string[] {
