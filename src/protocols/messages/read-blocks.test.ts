@@ -222,6 +222,7 @@ test('server tools in history become calls and readable results', () => {
         content: [{ type: 'text', text: 'm' }],
       },
       { type: 'future_tool_result', tool_use_id: 's6', content: { type: 'future', a: 1 } },
+      { type: 'mcp_tool_result', tool_use_id: 's7', is_error: true, content: 'no such file' },
     ],
     'assistant',
   );
@@ -234,6 +235,7 @@ test('server tools in history become calls and readable results', () => {
       'u\nD\npage',
       'm',
       '{"type":"future","a":1}',
+      'error: no such file',
     ],
   );
   expect(parts[3]).toMatchObject({ callId: 's3', name: 'bash_code_execution' });

@@ -16,11 +16,12 @@ export function isServerResultTag(tag: string): boolean {
  * `mcp_tool_result` … block. Its content is history: it is read tolerantly and never refused.
  */
 export function readServerResult(scope: Scope): ServerToolResultPart {
+  const content = renderResult(scope.value.content);
   return {
     kind: 'server-tool-result',
     callId: nonEmptyStringAt(scope, 'tool_use_id'),
     name: tagOf(scope).slice(0, -SUFFIX.length),
-    text: renderResult(scope.value.content),
+    text: scope.value.is_error === true ? `error: ${content}` : content,
   };
 }
 
