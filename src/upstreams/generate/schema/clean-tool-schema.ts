@@ -112,7 +112,7 @@ function writeMap(cleaning: Cleaning, facets: Facets): ToolInput {
 }
 
 function sayMap(cleaning: Cleaning, facets: Facets): ToolInput {
-  addHint(facets, facets.unexpanded ?? otherNames(facets));
+  addHint(facets, facets.unexpanded ?? otherNames(cleaning, facets));
   for (const [name, { value }] of facets.limits) addHint(facets, `${name} ${sayJson(value)}`);
   for (const [name, value] of facets.samples) addHint(facets, `${name} ${sayJson(value)}`);
   cleaning.note('approximated', '', 'said in the description of the function');

@@ -104,6 +104,8 @@ export interface Cleaning {
   readonly restored: boolean;
   /** Fragments that may still be gathered; stops schemas that unfold without end. */
   fragmentsLeft: number;
+  /** Schemas that may still be told in words in full; the others are told in outline. */
+  wordsLeft: number;
   note(action: ReceiptAction, path: string, reason: string): void;
 }
 

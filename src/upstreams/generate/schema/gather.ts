@@ -2,7 +2,7 @@
 
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../lib/json.ts';
 import type { Cleaning, Facets, NodeSource } from './facets.ts';
-import { sayShape, sayValue } from './plain-words.ts';
+import { sayOutline, sayValue } from './plain-words.ts';
 import { CONDITION_READERS } from './read-conditions.ts';
 import {
   CONSTRAINT_READERS,
@@ -147,7 +147,7 @@ function isObjectSchema(schema: JsonValue): boolean {
 
 function recursionWords(pointer: string, schema: JsonValue): string {
   const name = pointer.split('/').at(-1);
-  const shape = sayShape(isJsonObject(schema) ? withoutReference(schema) : schema);
+  const shape = sayOutline(isJsonObject(schema) ? withoutReference(schema) : schema);
   return name === undefined || name === ''
     ? 'the whole again'
     : `one more ${sayValue(name)}: ${shape}`;

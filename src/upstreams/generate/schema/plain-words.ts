@@ -1,6 +1,6 @@
 // Short plain words for what a schema says, where the upstream has no keyword for it.
 
-import { isJsonObject, type JsonValue } from '../../../lib/json.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '../../../lib/json.ts';
 
 const MAX_VALUE_LENGTH = 200;
 const MAX_LISTED = 20;
@@ -22,7 +22,7 @@ export function sayList(values: readonly JsonValue[]): string {
 export const ANY_SHAPE = 'any value';
 
 /** What kind of value a schema allows, one level deep: `string`, `array of integer`, `object {a, b}`. */
-export function sayShape(schema: JsonValue | undefined): string {
+export function sayOutline(schema: JsonValue | undefined): string {
   if (!isJsonObject(schema)) return ANY_SHAPE;
   const { type, properties, items, enum: values, const: constant, $ref: reference } = schema;
   if (typeof reference === 'string') return cut(reference.split('/').at(-1) || 'the same again');
@@ -56,9 +56,16 @@ export function sayCondition(schema: JsonValue): string {
 
 /** A value, a list of values or a type in words, anything else as it is written. */
 function sayWhat(schema: JsonValue): string {
-  const isShort =
-    isJsonObject(schema) && Object.keys(schema).every((keyword) => SHORT_KEYS.has(keyword));
-  return isShort ? sayShape(schema) : sayJson(schema);
+  return isShort(schema) ? sayOutline(schema) : sayJson(schema);
+}
+
+function isShort(schema: JsonValue): schema is JsonObject {
+  return isJsonObject(schema) && Object.keys(schema).every((keyword) => SHORT_KEYS.has(keyword));
+}
+
+/** What must not be: `not null`, `never if a is given and b is given`. */
+export function sayForbidden(schema: JsonValue): string {
+  return isShort(schema) ? `not ${sayOutline(schema)}` : `never if ${sayCondition(schema)}`;
 }
 
 /** The description followed by the hints: `text (hint; hint)`. */
@@ -76,8 +83,6 @@ function sayItemType(items: { readonly type?: JsonValue }): string {
   return typeof items.type === 'string' ? cut(items.type.toLowerCase()) : 'values';
 }
 
-function cut(text: string): string {
-  return text.length <= MAX_VALUE_LENGTH
-    ? text
-    : `${text.slice(0, MAX_VALUE_LENGTH).toWellFormed()}…`;
+export function cut(text: string, most = MAX_VALUE_LENGTH): string {
+  return text.length <= most ? text : `${text.slice(0, most).toWellFormed()}…`;
 }

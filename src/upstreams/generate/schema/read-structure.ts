@@ -2,13 +2,14 @@
 
 import { isJsonObject } from '../../../lib/json.ts';
 import { addProperty, joinSources, sourceOf } from './facets.ts';
-import { sayShape, sayValue } from './plain-words.ts';
+import { sayForbidden, sayValue } from './plain-words.ts';
 import {
   type KeywordInput,
   type KeywordReader,
   noteRepaired,
   sayInstead,
 } from './read-constraints.ts';
+import { sayShape } from './say-shape.ts';
 import { locateInside } from './schema-document.ts';
 
 /** Longer lists of property names are said instead of declared. */
@@ -25,8 +26,8 @@ export const STRUCTURE_READERS: readonly (readonly [string, KeywordReader])[] = 
   ['prefixItems', readTuple],
   ['additionalItems', readFurtherItems],
   ['unevaluatedItems', readFurtherItems],
-  ['contains', (input) => sayInstead(input, `contains ${sayShape(input.value)}`)],
-  ['not', (input) => sayInstead(input, `not ${sayShape(input.value)}`)],
+  ['contains', readContained],
+  ['not', readForbidden],
   ['anyOf', readChoice],
   ['oneOf', readChoice],
 ];
@@ -94,7 +95,8 @@ function readPatternProperties(input: KeywordInput): void {
     if (patterns.length === 1 && isWholeMap(input)) {
       facets.otherProperties ??= locateInside(fragment, schema, [keyword, pattern]);
     }
-    sayInstead(input, `properties matching ${sayValue(pattern)}: ${sayShape(schema)}`);
+    const shape = sayShape(input.cleaning, locateInside(fragment, schema, [keyword, pattern]));
+    sayInstead(input, `properties matching ${sayValue(pattern)}: ${shape}`);
   }
 }
 
@@ -124,7 +126,8 @@ function readPropertyNames(input: KeywordInput): void {
   // Names are texts, so this says nothing.
   if (value.type === 'string' && Object.keys(value).length === 1) return;
   const words = typeof value.pattern === 'string' ? `match ${sayValue(value.pattern)}` : undefined;
-  sayInstead(input, `property names: ${words ?? sayShape(value)}`);
+  const shape = sayShape(input.cleaning, locateInside(fragment, value, [input.keyword]));
+  sayInstead(input, `property names: ${words ?? shape}`);
 }
 
 function readItems(input: KeywordInput): void {
@@ -160,6 +163,21 @@ function readFurtherItems(input: KeywordInput): void {
   if (applies && typeof value !== 'string') {
     facets.items = joinSources(facets.items, sourceOf(locateInside(fragment, value, [keyword])));
   }
+}
+
+function readContained(input: KeywordInput): void {
+  const { cleaning, fragment, keyword, value } = input;
+  const shape = sayShape(cleaning, locateInside(fragment, value, [keyword]));
+  sayInstead(input, `contains ${shape}`);
+}
+
+/** `not: {}` is how some libraries write that there is no value at all. */
+function readForbidden(input: KeywordInput): void {
+  const { facets, value } = input;
+  if (value === false) return;
+  if (value === true || (isJsonObject(value) && Object.keys(value).length === 0)) {
+    facets.never = true;
+  } else sayInstead(input, sayForbidden(value));
 }
 
 function readChoice(input: KeywordInput): void {

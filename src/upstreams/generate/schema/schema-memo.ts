@@ -10,6 +10,7 @@ const MAX_ENTRIES = 500;
 const MAX_TEXT = 4_000_000;
 /** More fragments than any honest schema has. */
 const MAX_FRAGMENTS = 20_000;
+const MAX_WORDED = 2000;
 
 export interface CleanOptions {
   readonly receipt: Receipt;
@@ -90,6 +91,7 @@ function cleanInForm<Node>(
     nullKeyword,
     restored,
     fragmentsLeft: MAX_FRAGMENTS,
+    wordsLeft: MAX_WORDED,
     note: (action, path, reason) => notes.push({ action, path, reason }),
   };
   const node = clean(cleaning, schema);

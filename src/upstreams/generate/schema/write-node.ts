@@ -16,8 +16,9 @@ import { annotate, finishNode, freezeNode } from './finish-node.ts';
 import { gatherSource } from './gather.ts';
 import { LIMITS_BY_TYPE, orderingField, requiredField, typeField } from './node-fields.ts';
 import { CHOICE_LEVELS } from './open-choices.ts';
-import { ANY_SHAPE, sayMembers, sayShape } from './plain-words.ts';
+import { ANY_SHAPE, sayMembers, sayOutline } from './plain-words.ts';
 import { toNumber } from './read-constraints.ts';
+import { sayShape } from './say-shape.ts';
 import { MAX_LEVEL } from './schema-depth.ts';
 import { isKnownFormat, readTypeName, type TypeName } from './schema-type.ts';
 import { soleAlternatives } from './sole-alternatives.ts';
@@ -72,7 +73,8 @@ function holdsOthers({ types, impliedType }: Facets): boolean {
 function writeDeep(cleaning: Cleaning, facets: Facets): JsonObject {
   const { properties, items } = facets;
   if (properties.size > 0) facets.unexpanded ??= sayMembers([...properties.keys()]);
-  else if (items !== undefined) facets.unexpanded ??= `array of ${sayShape(items.all[0]?.schema)}`;
+  else if (items !== undefined)
+    facets.unexpanded ??= `array of ${sayOutline(items.all[0]?.schema)}`;
   cleaning.note('approximated', facets.path, 'deeper than the upstream takes');
   cleaning.losses.add('depth');
   return writeAnyValue(cleaning, facets);
@@ -145,7 +147,7 @@ function otherFields(cleaning: Cleaning, facets: Facets): JsonObject {
     return isClosed ? CLOSED : {};
   }
   if (otherProperties === undefined) return {};
-  const shape = sayShape(otherProperties.schema);
+  const shape = sayShape(cleaning, otherProperties);
   addHint(facets, `other properties: ${shape}`);
   cleaning.note('approximated', otherProperties.path, 'said in the description');
   if (shape !== ANY_SHAPE) cleaning.losses.add('value');
@@ -212,7 +214,7 @@ function itemSource(cleaning: Cleaning, facets: Facets, isClosed: boolean): Node
   const further = isClosed ? undefined : items;
   if (tuple === undefined || tuple.length === 0 || cleaning.form === 'json-schema') return further;
   cleaning.losses.add('value');
-  addHint(facets, `in order: ${tuple.map((at) => sayShape(at.schema)).join(', ')}`);
+  addHint(facets, `in order: ${tuple.map((at) => sayShape(cleaning, at)).join(', ')}`);
   cleaning.note('approximated', path, 'the positions are said in the description');
   const branches = tuple.map(sourceOf);
   if (further !== undefined) branches.push(further);

@@ -4,7 +4,8 @@ import type { JsonObject } from '../../../lib/json.ts';
 import { addHint, type Cleaning, type Facets } from './facets.ts';
 import { annotate, finishNode } from './finish-node.ts';
 import { typeField } from './node-fields.ts';
-import { sayJson, sayShape } from './plain-words.ts';
+import { sayJson } from './plain-words.ts';
+import { sayShape } from './say-shape.ts';
 
 type Undeclared = 'an object' | 'any value';
 
@@ -40,15 +41,16 @@ function sayLimits(cleaning: Cleaning, facets: Facets): void {
   facets.limits.clear();
 }
 
-function textWords({ restored }: Cleaning, facets: Facets, what: Undeclared): string {
+function textWords(cleaning: Cleaning, facets: Facets, what: Undeclared): string {
   const { unexpanded } = facets;
   if (unexpanded !== undefined) return `JSON text of ${unexpanded}`;
-  if (what === 'any value') return restored ? ANY_VALUE : 'any value, as plain or JSON text';
-  return `JSON text of ${otherNames(facets)}`;
+  if (what === 'any value')
+    return cleaning.restored ? ANY_VALUE : 'any value, as plain or JSON text';
+  return `JSON text of ${otherNames(cleaning, facets)}`;
 }
 
 /** An object of members nobody named. */
-export function otherNames({ otherProperties }: Facets): string {
+export function otherNames(cleaning: Cleaning, { otherProperties }: Facets): string {
   if (otherProperties === undefined) return 'an object';
-  return `an object, values: ${sayShape(otherProperties.schema)}`;
+  return `an object, values: ${sayShape(cleaning, otherProperties)}`;
 }
