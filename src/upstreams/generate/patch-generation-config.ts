@@ -4,9 +4,15 @@ import { isJsonObject, type JsonObject, type JsonValue, readNumber } from '../..
 import type { EncodeTarget, PatchTarget } from '../upstream.ts';
 import { editFields, type FieldEdits } from './edits.ts';
 import { budgetIn, patchThinking } from './patch-thinking.ts';
-import { cleanRelayedResponseSchema } from './schema/clean-response-schema.ts';
+import {
+  cleanRelayedResponseSchema,
+  cleanRelayedTypedResponseSchema,
+} from './schema/clean-response-schema.ts';
 import { isTooDeep } from './schema/schema-depth.ts';
 import { fitOutputLimit } from './thinking.ts';
+
+/** Its values are texts whatever the schema. */
+const ENUM_TYPE = 'text/x.enum';
 
 export function patchGenerationConfig(config: JsonObject, target: PatchTarget): JsonObject {
   const thinkingConfig = patchThinking(config.thinkingConfig, target);
@@ -38,12 +44,17 @@ function outputLimit(
   return fitted === asked ? value : fitted;
 }
 
-/** A JSON Schema goes as it came, unless it is too deep: the other form says what is left out. */
-function responseSchema(config: JsonObject, { receipt }: EncodeTarget): FieldEdits {
+/**
+ * A JSON Schema goes as it came, unless it is too deep: the other form says what is left out. What that
+ * form has only texts for goes as JSON Schema where the upstream takes it.
+ */
+function responseSchema(config: JsonObject, { receipt, capabilities }: EncodeTarget): FieldEdits {
   const key = isTooDeep(config.responseJsonSchema) ? 'responseJsonSchema' : 'responseSchema';
   const schema = config[key];
   if (!isJsonObject(schema)) return {};
-  const path = `generationConfig.${key}`;
-  const responseSchema = cleanRelayedResponseSchema(schema, { receipt, path });
-  return { [key]: undefined, responseSchema };
+  const options = { receipt, path: `generationConfig.${key}` };
+  if (capabilities.takesJsonSchema && config.responseMimeType !== ENUM_TYPE) {
+    return { [key]: undefined, ...cleanRelayedTypedResponseSchema(schema, options) };
+  }
+  return { [key]: undefined, responseSchema: cleanRelayedResponseSchema(schema, options) };
 }

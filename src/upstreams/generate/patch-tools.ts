@@ -6,7 +6,7 @@ import { describeFunction } from './describe-function.ts';
 import { editFields, editItems, type FieldEdits } from './edits.ts';
 import { checkFunctionCount } from './function-limit.ts';
 import type { PatchContext } from './patch-context.ts';
-import { cleanRelayedToolSchema } from './schema/clean-tool-schema.ts';
+import { cleanRelayedToolSchema, cleanRelayedTypedToolSchema } from './schema/clean-tool-schema.ts';
 import { isTooDeep } from './schema/schema-depth.ts';
 
 /** @throws GatewayError (invalid-request) for too many functions. */
@@ -91,8 +91,11 @@ function patchDeclaration(
   const schema = declaration[key];
   if (!isJsonObject(schema)) return declaration;
   const options = { receipt: target.receipt, path: `${path}.${key}` };
-  const { parameters, said } = cleanRelayedToolSchema(schema, options);
-  const edits: FieldEdits = { [key]: undefined, parameters };
+  const { takesJsonSchema } = target.capabilities;
+  const clean = takesJsonSchema ? cleanRelayedTypedToolSchema : cleanRelayedToolSchema;
+  const { form, parameters, said } = clean(schema, options);
+  const written = form === 'schema' ? 'parameters' : 'parametersJsonSchema';
+  const edits: FieldEdits = { [key]: undefined, [written]: parameters };
   if (said === undefined) return editFields(declaration, edits);
   const given = typeof description === 'string' ? description : undefined;
   return editFields(declaration, { ...edits, description: describeFunction(given, said) });

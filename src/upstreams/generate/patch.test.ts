@@ -142,17 +142,48 @@ test('a tool without parameters keeps none', () => {
   ]);
 });
 
-test('a tool of free argument names is told of them in its description', () => {
-  const parameters = { type: 'OBJECT', additionalProperties: { type: 'STRING' } };
-  const tools = [
-    { functionDeclarations: [{ name: 'w', description: 'Sets headers.', parameters }] },
-  ];
+test('what the dialect of native schemas has only texts for goes as JSON Schema where that is taken', () => {
+  const parameters = {
+    type: 'OBJECT',
+    properties: { headers: { type: 'OBJECT' }, level: { type: 'INTEGER', enum: [1, 2] } },
+    required: ['headers'],
+  };
+  const tools = [{ functionDeclarations: [{ name: 'w', parameters }] }];
   expect(patchFor('alpha-3-flash', { tools }).tools).toEqual([
+    {
+      functionDeclarations: [
+        {
+          name: 'w',
+          parametersJsonSchema: {
+            type: 'object',
+            properties: {
+              headers: { type: 'object', additionalProperties: true },
+              level: { type: 'integer', enum: [1, 2] },
+            },
+            required: ['headers'],
+          },
+        },
+      ],
+    },
+  ]);
+});
+
+test('a tool of free argument names is told of them in its description where no JSON Schema is taken', () => {
+  const parameters = { type: 'OBJECT', additionalProperties: { type: 'STRING' } };
+  const declaration = { name: 'w', description: 'Sets headers.' };
+  const tools = [{ functionDeclarations: [{ ...declaration, parameters }] }];
+  const target = targetOf('alpha-3-flash');
+  const capabilities = { ...target.capabilities, takesJsonSchema: false };
+  expect(patch({ contents, tools }, { ...target, capabilities }, sandbox).tools).toEqual([
     {
       functionDeclarations: [
         { name: 'w', description: 'Sets headers.\n\nArguments: (an object, values: string)' },
       ],
     },
+  ]);
+  const parametersJsonSchema = { type: 'object', additionalProperties: { type: 'string' } };
+  expect(patchFor('alpha-3-flash', { tools }).tools).toEqual([
+    { functionDeclarations: [{ ...declaration, parametersJsonSchema }] },
   ]);
 });
 

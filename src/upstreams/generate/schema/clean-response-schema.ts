@@ -18,12 +18,9 @@ const SHARED = { ordered: true, nullKeyword: true, takesJsonSchema: false, clean
 
 const cleanRestored = createSchemaMemo({ ...SHARED, restored: true });
 const cleanRelayed = createSchemaMemo({ ...SHARED, restored: false });
-const cleanTyped = createSchemaMemo({
-  ...SHARED,
-  restored: true,
-  takesJsonSchema: true,
-  clean: cleanInForm,
-});
+const TYPED = { ...SHARED, takesJsonSchema: true, clean: cleanInForm };
+const cleanTyped = createSchemaMemo({ ...TYPED, restored: true });
+const cleanRelayedTyped = createSchemaMemo({ ...TYPED, restored: false });
 
 /**
  * The `responseSchema` of a request (generate-content `Schema`), with `propertyOrdering` so that
@@ -49,12 +46,19 @@ export function cleanTypedResponseSchema(
   return cleanTyped(schema, options);
 }
 
-/** The same for a client that is shown the answer as the upstream writes it. */
+/** The same two for a client that is shown the answer as the upstream writes it. */
 export function cleanRelayedResponseSchema(
   schema: JsonObject,
   options: CleanOptions,
 ): JsonObject | undefined {
   return cleanRelayed(schema, options);
+}
+
+export function cleanRelayedTypedResponseSchema(
+  schema: JsonObject,
+  options: CleanOptions,
+): ResponseSchema {
+  return cleanRelayedTyped(schema, options);
 }
 
 function cleanInForm(cleaning: Cleaning, schema: JsonObject): ResponseSchema {

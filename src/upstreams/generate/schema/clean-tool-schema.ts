@@ -32,11 +32,9 @@ const SHARED = { ordered: false, nullKeyword: false, takesJsonSchema: false, cle
 
 const cleanRestored = createSchemaMemo<ToolInput>({ ...SHARED, restored: true });
 const cleanRelayed = createSchemaMemo<ToolInput>({ ...SHARED, restored: false });
-const cleanTyped = createSchemaMemo<ToolInput>({
-  ...SHARED,
-  restored: true,
-  takesJsonSchema: true,
-});
+const TYPED = { ...SHARED, takesJsonSchema: true };
+const cleanTyped = createSchemaMemo<ToolInput>({ ...TYPED, restored: true });
+const cleanRelayedTyped = createSchemaMemo<ToolInput>({ ...TYPED, restored: false });
 
 /**
  * The input of a function declaration (generate-content `Schema`). It has no parameters for no schema,
@@ -59,9 +57,13 @@ export function cleanTypedToolSchema(
   return cleanWith(cleanTyped, schema, options);
 }
 
-/** The same for a client that is shown the calls as the upstream writes them. */
+/** The same two for a client that is shown the calls as the upstream writes them. */
 export function cleanRelayedToolSchema(schema: JsonObject, options: CleanOptions): ToolInput {
   return cleanWith(cleanRelayed, schema, options);
+}
+
+export function cleanRelayedTypedToolSchema(schema: JsonObject, options: CleanOptions): ToolInput {
+  return cleanWith(cleanRelayedTyped, schema, options);
 }
 
 function cleanWith(
@@ -112,6 +114,7 @@ function writeMap(cleaning: Cleaning, facets: Facets): ToolInput {
 }
 
 function sayMap(cleaning: Cleaning, facets: Facets): ToolInput {
+  cleaning.losses.add('value');
   addHint(facets, facets.unexpanded ?? otherNames(cleaning, facets));
   for (const [name, { value }] of facets.limits) addHint(facets, `${name} ${sayJson(value)}`);
   for (const [name, value] of facets.samples) addHint(facets, `${name} ${sayJson(value)}`);
