@@ -1,12 +1,7 @@
 // Keeps only the combinations of tools and output formats the model takes together.
 
-import type {
-  CanonicalRequest,
-  OutputFormat,
-  TextPart,
-  Tool,
-  ToolChoice,
-} from '../canonical/request.ts';
+import { formatInWords } from '../canonical/format-in-words.ts';
+import type { CanonicalRequest, TextPart, Tool, ToolChoice } from '../canonical/request.ts';
 import type { Transform, TransformContext } from './transform.ts';
 
 export const limitTools: Transform = (request, context) => {
@@ -39,22 +34,6 @@ export const limitTools: Transform = (request, context) => {
   }
   return limited;
 };
-
-/** What the model is told where its format cannot be sent as one. */
-export function formatInWords(format: OutputFormat): string {
-  const only = 'When you answer, answer with one JSON value and nothing else around it.';
-  switch (format.kind) {
-    case 'text':
-    case 'json':
-      return only;
-    case 'json-schema':
-      return `${only} It must follow this JSON Schema:\n${JSON.stringify(format.schema)}`;
-    case 'enum':
-      return `When you answer, answer with one value of this schema and nothing else around it:\n${JSON.stringify(format.schema)}`;
-    default:
-      return format satisfies never;
-  }
-}
 
 const ONE_CALL: TextPart = {
   kind: 'text',

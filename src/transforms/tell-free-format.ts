@@ -1,8 +1,8 @@
 // Tells the model an output format in words whose member names are free, where its schema cannot be sent.
 
+import { formatInWords } from '../canonical/format-in-words.ts';
 import { isJsonObject, type JsonObject } from '../lib/json.ts';
 import { createSchemaReader } from './answer/schema-node.ts';
-import { formatInWords } from './limit-tools.ts';
 import type { Transform } from './transform.ts';
 
 /** The answer is still asked to be JSON, and repaired by the schema as the client gave it. */

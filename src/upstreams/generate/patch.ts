@@ -7,6 +7,7 @@ import { editFields } from './edits.ts';
 import type { PatchContext } from './patch-context.ts';
 import { patchExtraFields } from './patch-extra-fields.ts';
 import { patchGenerationConfig } from './patch-generation-config.ts';
+import { patchOutputFormat } from './patch-output-format.ts';
 import { patchResponseMedia } from './patch-response-media.ts';
 import { patchSignatures } from './patch-signatures.ts';
 import { patchToolConfig, patchTools } from './patch-tools.ts';
@@ -23,15 +24,17 @@ export function patch(
 ): JsonObject {
   const context: PatchContext = { target, profile };
   const asked = patchExtraFields(applyVariant(body, target), context);
-  const { contents, generationConfig } = asked;
-  return editFields(asked, {
+  const tools = editedTools(asked, context);
+  const told = patchOutputFormat(asked, tools.tools ?? [], target);
+  const { contents, generationConfig } = told;
+  return editFields(told, {
     // The path names the model, the account the project.
     model: undefined,
     project: undefined,
     contents: Array.isArray(contents)
       ? startContents(patchResponseMedia(patchSignatures(contents, target), target), target.receipt)
       : contents,
-    ...editedTools(asked, context),
+    ...tools,
     generationConfig: isJsonObject(generationConfig)
       ? patchGenerationConfig(generationConfig, target)
       : generationConfig,
