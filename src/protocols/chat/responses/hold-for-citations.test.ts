@@ -52,6 +52,20 @@ test('what would close the message waits for the citations', () => {
   ]);
 });
 
+test('a message that begins with code waits as one that begins with text', () => {
+  const code: CanonicalEvent = {
+    kind: 'block-start',
+    index: 0,
+    choice: 0,
+    block: { kind: 'code', language: 'python', code: 'print(1)' },
+  };
+  expect(pass([code, close(0), call, close(1), grounding]).slice(2)).toEqual([
+    [],
+    [],
+    ['grounding', 'block-start', 'block-end'],
+  ]);
+});
+
 test('an answer that ends without citations loses nothing', () => {
   expect(pass([start(0, 'text'), call, finish]).at(-1)).toEqual(['block-start', 'finish']);
 });

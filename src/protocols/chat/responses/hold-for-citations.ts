@@ -28,7 +28,7 @@ export function createCitationHold(): CitationHold {
       held.push(event);
       return [];
     }
-    hasMessage ||= event.kind === 'block-start' && event.block.kind === 'text';
+    hasMessage ||= event.kind === 'block-start' && !closesMessage(event);
     return [event];
   };
 }
