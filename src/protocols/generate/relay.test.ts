@@ -110,6 +110,20 @@ test('P081 an answer that breaks off behind its finish reason ends without one',
   }
 });
 
+test('P081 counts behind a finish reason do not let it out before the answer is whole', () => {
+  const counts: JsonObject = { usageMetadata: { totalTokenCount: 3 } };
+  const broken = writer();
+  const held = broken.write(LAST, JSON.stringify(LAST)) + broken.write(counts, '');
+  expect(held).toBe('');
+  const output = broken.error(FAILURE);
+  expect(output).not.toContain('finishReason');
+  expect(output).toContain('"totalTokenCount":3');
+  const whole = writer();
+  whole.write(LAST, JSON.stringify(LAST));
+  whole.write(counts, JSON.stringify(counts));
+  expect(whole.end()).toContain(`data: ${JSON.stringify(LAST)}\n\ndata: {"usageMetadata"`);
+});
+
 test('P082 keep-alives of event streams are empty lines, never comments', () => {
   expect(writer().keepAlive()).toBe('\n\n');
   expect(writer().contentType).toBe('text/event-stream; charset=utf-8');

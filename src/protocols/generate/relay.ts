@@ -47,29 +47,42 @@ export function createRelayCall(body: JsonObject, framing: FramingKind): RelayCa
 /** What clients take for the end of a good answer; every other reason says itself that something is wrong. */
 const GOOD_ENDS: ReadonlySet<unknown> = new Set(['STOP', 'MAX_TOKENS']);
 
-/** A frame with a good end waits for what comes after it, and is sent without that end when the answer breaks off. */
+interface RelayedFrame {
+  readonly frame: JsonObject;
+  readonly text: string;
+}
+
+/**
+ * A frame with a good end waits with what comes behind it (counts, sources) for the end of the answer, and is sent
+ * without that end when the answer breaks off.
+ */
 function createRelayWriter(kind: FramingKind): RelayWriter {
   const framing = createFraming(kind);
-  let ending: { readonly frame: JsonObject; readonly text: string } | undefined;
+  let ending: RelayedFrame[] = [];
   const release = (): string => {
-    const text = ending === undefined ? '' : framing.element(writeFrame(ending.frame, ending.text));
-    ending = undefined;
+    const text = ending.map((held) => framing.element(writeFrame(held.frame, held.text))).join('');
+    ending = [];
     return text;
   };
   return {
     contentType: framing.contentType,
     write(frame, text) {
-      const released = release();
-      if (!hasGoodEnd(frame)) return released + framing.element(writeFrame(frame, text));
-      ending = { frame, text };
-      return released;
+      if (hasGoodEnd(frame) || (ending.length > 0 && !goesOn(frame))) {
+        ending.push({ frame, text });
+        return '';
+      }
+      const released = ending.length === 0 ? '' : release();
+      return released + framing.element(writeFrame(frame, text));
     },
     end: () => release() + framing.end(),
     error(error) {
-      const frame = ending === undefined ? undefined : withoutGoodEnd(ending.frame);
-      ending = undefined;
-      const rest = frame === undefined ? '' : framing.element(JSON.stringify(repairAnswer(frame)));
-      return rest + framing.element(JSON.stringify(writeError(error).body)) + framing.end();
+      const rest = ending.map(({ frame }) =>
+        framing.element(JSON.stringify(repairAnswer(withoutGoodEnd(frame)))),
+      );
+      ending = [];
+      return (
+        rest.join('') + framing.element(JSON.stringify(writeError(error).body)) + framing.end()
+      );
     },
     keepAlive: () => framing.keepAlive(),
   };
@@ -86,6 +99,11 @@ function hasGoodEnd({ candidates }: JsonObject): boolean {
     Array.isArray(candidates) &&
     candidates.some((it) => isJsonObject(it) && GOOD_ENDS.has(it.finishReason))
   );
+}
+
+/** True when an answer still says something: another one of several may have ended. */
+function goesOn({ candidates }: JsonObject): boolean {
+  return Array.isArray(candidates) && candidates.some(hasParts);
 }
 
 function withoutGoodEnd(frame: JsonObject): JsonObject {
