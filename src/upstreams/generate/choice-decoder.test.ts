@@ -1,5 +1,16 @@
 import { expect, test } from 'vitest';
-import { blocksOf, frame, signature, signed, stop, thought } from './decode.test-support.ts';
+import type { JsonObject } from '../../lib/json.ts';
+import {
+  blocksOf,
+  decode,
+  errorOf,
+  frame,
+  reasonOf,
+  signature,
+  signed,
+  stop,
+  thought,
+} from './decode.test-support.ts';
 import { createDecoder } from './decode.ts';
 
 test('V062: a signature on a thought ends its block', () => {
@@ -118,5 +129,54 @@ test('a file the answer names by its address is a link, alone and between texts'
   ).toEqual([
     { kind: 'text', text: '[file](gs://f)' },
     { kind: 'text', text: 'b', signature: signature('T', 'text') },
+  ]);
+});
+
+const piece = (call: JsonObject, rest: JsonObject = {}) => frame([{ functionCall: call, ...rest }]);
+const opening = piece({ id: 'c', name: 'w', willContinue: true }, signed('S'));
+const arg = (stringValue: string, rest: JsonObject = {}) => ({
+  partialArgs: [{ jsonPath: '$.city', stringValue }],
+  ...rest,
+});
+
+test('a call whose arguments come piece by piece is one call', () => {
+  const more = { willContinue: true };
+  const called = {
+    kind: 'tool-call',
+    id: 'c',
+    name: 'w',
+    input: { city: 'Oslo' },
+    signature: signature('S', 'tool-call'),
+  };
+  const pieces = [opening, piece(arg('Os', more)), piece(arg('lo', more)), piece({})];
+  expect(blocksOf(...pieces, stop())).toEqual([called]);
+  expect(reasonOf(...pieces, stop())).toBe('tool-calls');
+  const next = piece({ id: 'd', name: 'v', args: { a: 1 } });
+  const second = { kind: 'tool-call', id: 'd', name: 'v', input: { a: 1 }, signature: undefined };
+  expect(blocksOf(opening, piece(arg('Oslo')), next, stop())).toEqual([called, second]);
+  expect(blocksOf(opening, piece(arg('Oslo', more)), next, stop())).toEqual([called, second]);
+});
+
+test('a call begins with its first piece, so that its answer is not waited for', () => {
+  expect(decode(opening).at(1)).toMatchObject({ kind: 'block-start', block: { name: 'w' } });
+});
+
+test('an answer that ends inside a call, or has one without a name, is no answer', () => {
+  const failed = { failure: { kind: 'unusable-answer' } };
+  const cut = frame([], { finishReason: 'MAX_TOKENS' });
+  expect(errorOf(opening, piece(arg('Os', { willContinue: true })), cut)).toMatchObject(failed);
+  expect(errorOf(opening, stop())).toMatchObject(failed);
+  expect(errorOf(stop([{ text: 'I call' }, { functionCall: { args: { a: 1 } } }]))).toMatchObject(
+    failed,
+  );
+  const misplaced = { partialArgs: [{ jsonPath: 'city', stringValue: 'x' }] };
+  expect(errorOf(opening, piece(misplaced), stop())).toMatchObject(failed);
+});
+
+test('a call beside a text in one part is not lost', () => {
+  const both = { text: 'a', functionCall: { id: 'c', name: 'w' }, ...signed('S') };
+  expect(blocksOf(stop([both]))).toEqual([
+    { kind: 'text', text: 'a', signature: undefined },
+    { kind: 'tool-call', id: 'c', name: 'w', input: {}, signature: signature('S', 'tool-call') },
   ]);
 });

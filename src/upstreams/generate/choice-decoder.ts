@@ -5,6 +5,8 @@ import type { Signature } from '../../canonical/request.ts';
 import { isJsonObject, type JsonObject, type JsonValue, parseJson } from '../../lib/json.ts';
 import { fileLink } from './file-link.ts';
 import type { GroundedText } from './grounding.ts';
+import { readCode, readCodeResult } from './read-code.ts';
+import { StreamedArguments } from './streamed-arguments.ts';
 
 /** What all choices of one answer share. */
 export interface AnswerContext {
@@ -29,6 +31,12 @@ interface OpenBlock {
   text: string;
 }
 
+/** A call whose arguments come piece by piece. */
+interface OpenCall {
+  readonly index: number;
+  readonly args: StreamedArguments;
+}
+
 /**
  * Text and thought fragments stay in one block until a part of another kind comes, so that a
  * signature on that part can still end a thinking block. A signed fragment ends its part: what
@@ -40,6 +48,8 @@ export class ChoiceDecoder implements GroundedText {
   readonly #choice: number;
   readonly #context: AnswerContext;
   #open: OpenBlock | undefined;
+  #openCall: OpenCall | undefined;
+  #hasBrokenCall = false;
   text = '';
   readonly partStarts: number[] = [];
   hasContent = false;
@@ -52,9 +62,11 @@ export class ChoiceDecoder implements GroundedText {
 
   /** Adds the events of one part to `events`. Parts of unknown kinds give none. */
   readPart(part: JsonObject, events: CanonicalEvent[]): void {
-    const { text } = part;
-    if (typeof text === 'string' && text !== '') this.#readText(part, text, events);
-    else if (isJsonObject(part.functionCall)) this.#readCall(part, part.functionCall, events);
+    const { text, functionCall } = part;
+    if (typeof text === 'string' && text !== '') {
+      if (!isJsonObject(functionCall)) this.#readText(part, text, events);
+      else this.#readBoth(part, { text, functionCall }, events);
+    } else if (isJsonObject(functionCall)) this.#readCall(part, functionCall, events);
     else if (isJsonObject(part.inlineData)) this.#readMedia(part, part.inlineData, events);
     else if (isJsonObject(part.fileData)) this.#readFile(part, part.fileData, events);
     else if (isJsonObject(part.executableCode)) {
@@ -64,8 +76,14 @@ export class ChoiceDecoder implements GroundedText {
     } else if (text === '' || isBare(part)) this.#readBareSignature(part);
   }
 
+  /** True when a call has no name, or the answer ended inside one: what was meant cannot be told. */
+  get hasBrokenCall(): boolean {
+    return this.#hasBrokenCall || this.#openCall !== undefined;
+  }
+
   /** Ends the open block, if there is one. */
   close(events: CanonicalEvent[]): void {
+    if (this.#openCall !== undefined) this.#endCall(this.#openCall, events);
     const open = this.#open;
     if (open === undefined) return;
     this.#open = undefined;
@@ -91,6 +109,16 @@ export class ChoiceDecoder implements GroundedText {
     open.signature = this.#signatureOf(part, kind);
   }
 
+  /** One datum a part is the rule of the wire; compatible upstreams that break it lose nothing. */
+  #readBoth(
+    part: JsonObject,
+    { text, functionCall }: { readonly text: string; readonly functionCall: JsonObject },
+    events: CanonicalEvent[],
+  ): void {
+    this.#readText(part.thought === true ? { thought: true } : {}, text, events);
+    this.#readCall(part, functionCall, events);
+  }
+
   #continueOrOpen(kind: OpenBlock['kind'], events: CanonicalEvent[]): OpenBlock {
     const open = this.#open;
     if (open?.kind === kind && open.signature === undefined) return open;
@@ -108,21 +136,42 @@ export class ChoiceDecoder implements GroundedText {
   }
 
   #readCall(part: JsonObject, call: JsonObject, events: CanonicalEvent[]): void {
-    const { name } = call;
+    const { name, partialArgs, willContinue } = call;
+    if (typeof name !== 'string' || name === '') {
+      this.#continueCall(call, events);
+      return;
+    }
     const args = readArguments(call.args);
-    if (typeof name !== 'string' || name === '') return;
     const signature = this.#signatureOf(part, 'tool-call');
     if (this.#open?.kind === 'thinking') this.#open.signature ??= signature;
     this.close(events);
     const id = this.#takeCallId(call.id);
     const index = this.#start({ kind: 'tool-call', id, name, signature }, events);
-    if (Object.keys(args).length > 0) {
-      const json = JSON.stringify(args);
-      events.push({ kind: 'block-delta', index, delta: { kind: 'arguments', json } });
-    }
-    events.push({ kind: 'block-end', index });
     this.hasContent = true;
     this.hasToolCalls = true;
+    if (willContinue !== true && partialArgs === undefined) {
+      endCall(index, args, events);
+      return;
+    }
+    this.#openCall = { index, args: new StreamedArguments(args) };
+    this.#continueCall(call, events);
+  }
+
+  /** Behind its first part a call has no name; the last one says nothing of a next. */
+  #continueCall({ partialArgs, willContinue }: JsonObject, events: CanonicalEvent[]): void {
+    const open = this.#openCall;
+    if (open === undefined) {
+      this.#hasBrokenCall = true;
+      return;
+    }
+    open.args.add(partialArgs);
+    if (willContinue !== true) this.#endCall(open, events);
+  }
+
+  #endCall({ index, args }: OpenCall, events: CanonicalEvent[]): void {
+    this.#openCall = undefined;
+    this.#hasBrokenCall ||= args.isBroken;
+    endCall(index, args.value, events);
   }
 
   /** A call without an id, or with that of an earlier call, gets a fresh one. */
@@ -188,6 +237,14 @@ export class ChoiceDecoder implements GroundedText {
   }
 }
 
+function endCall(index: number, args: JsonObject, events: CanonicalEvent[]): void {
+  if (Object.keys(args).length > 0) {
+    const json = JSON.stringify(args);
+    events.push({ kind: 'block-delta', index, delta: { kind: 'arguments', json } });
+  }
+  events.push({ kind: 'block-end', index });
+}
+
 /** The wire has an object. What compatible upstreams put there instead (its JSON text, a list) is not lost. */
 function readArguments(args: JsonValue | undefined): JsonObject {
   if (args === undefined || args === null || args === '') return {};
@@ -206,27 +263,4 @@ function valueOfText(text: string): JsonValue {
 
 function isBare(part: JsonObject): boolean {
   return Object.keys(part).every((key) => key.startsWith('thought'));
-}
-
-function readCode({ language, code, id }: JsonObject): BlockOpening {
-  return {
-    kind: 'code',
-    language: typeof language === 'string' ? language.toLowerCase() : 'python',
-    code: typeof code === 'string' ? code : '',
-    ...(typeof id === 'string' ? { id } : {}),
-  };
-}
-
-function readCodeResult({ outcome, output, id }: JsonObject): BlockOpening {
-  return {
-    kind: 'code-result',
-    outcome: readOutcome(outcome),
-    output: typeof output === 'string' ? output : '',
-    ...(typeof id === 'string' ? { id } : {}),
-  };
-}
-
-function readOutcome(outcome: JsonValue | undefined): 'ok' | 'failed' | 'timeout' {
-  if (outcome === 'OUTCOME_DEADLINE_EXCEEDED') return 'timeout';
-  return outcome === 'OUTCOME_FAILED' ? 'failed' : 'ok';
 }

@@ -202,6 +202,15 @@ test.each<[string, JsonObject[]]>([
   expect(errorOf(...frames)?.failure).toEqual({ kind: 'unusable-answer' });
 });
 
+test('what the upstream says of an ending is told without the account it names', () => {
+  const said = 'Stopped for projects/my-project by bob@example.com.';
+  const told = 'Stopped for projects/<project> by <email>.';
+  const withheld = frame([], { finishReason: 'SAFETY', finishMessage: said });
+  expect(reply(withheld).choices[0]?.end.message).toBe(told);
+  const blocked = { promptFeedback: { blockReason: 'OTHER', blockReasonMessage: said } };
+  expect(reply(blocked).choices[0]?.end.message).toBe(told);
+});
+
 test('keep-alives start nothing', () => {
   expect(decode({}, {}).map((event) => event.kind)).toEqual(['error']);
 });

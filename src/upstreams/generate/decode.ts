@@ -12,6 +12,7 @@ import { readEnding } from './finish-reason.ts';
 import { type Grounding, mergeGrounding, readGrounding } from './grounding.ts';
 import { addLogprobs } from './logprobs.ts';
 import { secretsOf } from './requests.ts';
+import { scrubText } from './scrub.ts';
 import { readUsage } from './usage.ts';
 
 /**
@@ -174,7 +175,7 @@ class GenerateDecoder implements Decoder {
       choice: 0,
       reason: 'prompt-blocked',
       rawReason: this.#blockReason,
-      message: this.#blockMessage,
+      message: sayable(this.#blockMessage, this.#secrets),
     };
     return this.#finish([end], events);
   }
@@ -213,13 +214,24 @@ function readEnd(
   }: { readonly mayBeStopped: boolean; readonly secrets: readonly string[] },
 ): ChoiceEnd | GatewayError {
   const { choice, blocks, rawReason, message, logprobs } = state;
-  const { hasContent, hasToolCalls } = blocks;
+  const { hasContent, hasToolCalls, hasBrokenCall } = blocks;
   if (rawReason === undefined) return pathFault('The upstream cut its answer off.');
-  const ending = readEnding(rawReason, { hasContent, hasToolCalls, mayBeStopped });
+  const ending = readEnding(rawReason, {
+    hasContent,
+    hasToolCalls,
+    hasBrokenCall,
+    mayBeStopped,
+  });
   if (ending.kind === 'finished') {
-    return { choice, reason: ending.reason, rawReason, message, logprobs };
+    const said = sayable(message, secrets);
+    return { choice, reason: ending.reason, rawReason, message: said, logprobs };
   }
   return answerFault(ending.message, { finishReason: rawReason, finishMessage: message, secrets });
+}
+
+/** The upstream's own words on an ending, which clients are told. */
+function sayable(message: string | undefined, secrets: readonly string[]): string | undefined {
+  return message === undefined ? undefined : scrubText(message, secrets);
 }
 
 function hasStops(body: JsonObject | undefined): boolean {

@@ -6,6 +6,8 @@ export interface AnswerSoFar {
   /** True when there is anything but thoughts. */
   readonly hasContent: boolean;
   readonly hasToolCalls: boolean;
+  /** True when a call cannot be told whole. */
+  readonly hasBrokenCall: boolean;
   /** True when the request has stop sequences: one of them may be all there was to say. */
   readonly mayBeStopped: boolean;
 }
@@ -14,6 +16,11 @@ export type Ending =
   | { readonly kind: 'finished'; readonly reason: FinishReason }
   /** Worth another attempt; `message` is safe for clients. */
   | { readonly kind: 'failed'; readonly message: string };
+
+const UNUSABLE_CALL: Ending = {
+  kind: 'failed',
+  message: 'The model made a tool call that cannot be used.',
+};
 
 /**
  * How one choice ended. The wire has no reason of its own for tool calls, so their presence decides.
@@ -33,14 +40,16 @@ export function readEnding(rawReason: string, answer: AnswerSoFar): Ending {
     case 'MALFORMED_FUNCTION_CALL':
     case 'UNEXPECTED_TOOL_CALL':
     case 'TOO_MANY_TOOL_CALLS':
-      return { kind: 'failed', message: 'The model made a tool call that cannot be used.' };
+      return UNUSABLE_CALL;
     case 'MALFORMED_RESPONSE':
       return { kind: 'failed', message: 'The model gave an answer that cannot be used.' };
     case 'MAX_TOKENS':
     case 'CONTINUATION':
+      if (answer.hasBrokenCall) return UNUSABLE_CALL;
       return { kind: 'finished', reason: answer.hasToolCalls ? 'tool-calls' : 'max-tokens' };
     // STOP, LANGUAGE, OTHER, NO_IMAGE, IMAGE_OTHER, and every reason newer than this table.
     default:
+      if (answer.hasBrokenCall) return UNUSABLE_CALL;
       if (answer.hasToolCalls) return { kind: 'finished', reason: 'tool-calls' };
       // A stop sequence is left out of the text, and its reason is that of a natural end.
       if (rawReason === 'STOP' && answer.mayBeStopped) return { kind: 'finished', reason: 'stop' };
