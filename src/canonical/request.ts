@@ -248,7 +248,8 @@ export interface Reasoning {
 
 export type ReasoningAmount =
   | { readonly kind: 'unset' }
-  | { readonly kind: 'off' }
+  /** Unasked where the client's own form knows no thoughts: what is left of them is no news to it. */
+  | { readonly kind: 'off'; readonly isUnasked?: true | undefined }
   /** The model decides; upstreams without that mode get a fixed budget. */
   | { readonly kind: 'adaptive' }
   | { readonly kind: 'effort'; readonly effort: Effort }

@@ -116,6 +116,17 @@ test.each([
   ]);
 });
 
+test.each(['gemini-3-flash', 'gemini-2.5-pro'])(
+  '%s tells clients without a word for thinking nothing of what it cannot stop',
+  (id) => {
+    const target = targetOf(id);
+    const reasoning = { amount: { kind: 'off', isUnasked: true } } as const;
+    const body = encode(requestOf({ reasoning }), target, sandbox);
+    expect(body.generationConfig).toMatchObject({ thinkingConfig: { includeThoughts: false } });
+    expect(target.receipt.entries).toEqual([]);
+  },
+);
+
 test.each([
   ['gemini-3-pro', effort('high')],
   ['gemini-3-flash', effort('minimal')],

@@ -39,32 +39,39 @@ export function isThinking(reasoning: Reasoning, { thinking }: ModelCapabilities
   return thinking.kind !== 'none' && reasoning.amount.kind !== 'off';
 }
 
+/** False where nothing was said of thinking, so that there is nothing to tell of it. */
+function isNews({ amount }: Reasoning): boolean {
+  return amount.kind !== 'off' || amount.isUnasked !== true;
+}
+
 function isAskedFor({ amount }: Reasoning): boolean {
   return amount.kind !== 'unset' && amount.kind !== 'off';
 }
 
 function budgetConfig(
-  { amount, showThoughts }: Reasoning,
+  reasoning: Reasoning,
   thinking: BudgetThinking,
   { modelId, capabilities, receipt }: EncodeTarget,
 ): WireThinkingConfig | undefined {
+  const { amount, showThoughts } = reasoning;
   const asked = tokensOfAmount(amount, thinking.maxTokens);
   if (asked === undefined) return showThoughts === true ? { includeThoughts: true } : undefined;
   const isVerbatim = amount.kind === 'budget' && amount.isVerbatim;
   const thinkingBudget = isVerbatim ? asked : fitBudget(asked, thinking, capabilities);
   if (asked > 0) return { includeThoughts: showThoughts ?? true, thinkingBudget };
   if (!traitsOf(modelId).thinksUnasked) return undefined;
-  if (thinkingBudget > 0) {
+  if (thinkingBudget > 0 && isNews(reasoning)) {
     receipt.add('approximated', 'thinking', `This model thinks ${thinkingBudget} tokens or more.`);
   }
   return { includeThoughts: false, thinkingBudget };
 }
 
 function levelConfig(
-  { amount, showThoughts }: Reasoning,
+  reasoning: Reasoning,
   thinking: LevelThinking,
   { receipt }: EncodeTarget,
 ): WireThinkingConfig | undefined {
+  const { amount, showThoughts } = reasoning;
   const isLeftToModel =
     amount.kind === 'adaptive' || (amount.kind === 'budget' && amount.tokens < 0);
   const asked = isLeftToModel ? undefined : tokensOfAmount(amount, Number.MAX_SAFE_INTEGER);
@@ -74,6 +81,8 @@ function levelConfig(
   }
   const thinkingLevel = levelOfTokens(asked, thinking);
   const isExact = amount.kind === 'effort' && amount.effort.toUpperCase() === thinkingLevel;
-  if (!isExact) receipt.add('approximated', 'thinking', levelReason(asked, thinkingLevel));
+  if (!isExact && isNews(reasoning)) {
+    receipt.add('approximated', 'thinking', levelReason(asked, thinkingLevel));
+  }
   return { includeThoughts: asked > 0 && (showThoughts ?? true), thinkingLevel };
 }

@@ -89,7 +89,7 @@ export function readAudio(
       sampling: { temperature: readTemperature(body) },
       stopSequences: [],
       choices: 1,
-      reasoning: { amount: { kind: 'off' }, showThoughts: false },
+      reasoning: { amount: { kind: 'off', isUnasked: true }, showThoughts: false },
       outputFormat: isTimed ? { kind: 'json-schema', schema: SEGMENTS_SCHEMA } : { kind: 'text' },
       safety: [],
       clientNames: { messages: 'file', response_schema: 'response_format' },

@@ -34,7 +34,7 @@ test('a prompt is one question, without thoughts and with the default limit of t
   expect(requests[0]).toMatchObject({
     turns: [{ role: 'user', parts: [{ kind: 'text', text: 'Once' }] }],
     maxOutputTokens: 16,
-    reasoning: { amount: { kind: 'off' } },
+    reasoning: { amount: { kind: 'off', isUnasked: true } },
     choices: 1,
   });
 });

@@ -137,7 +137,7 @@ function readBase(
       readNumberIn(body.max_tokens, 'max_tokens', { min: 1, integer: true }) ?? DEFAULT_MAX_TOKENS,
     stopSequences: readStops(body, createReadContext(receipt)),
     choices,
-    reasoning: { amount: { kind: 'off' }, showThoughts: false },
+    reasoning: { amount: { kind: 'off', isUnasked: true }, showThoughts: false },
     outputFormat: { kind: 'text' },
     safety: [],
   };
