@@ -15,9 +15,14 @@ export function writeUsage(usage: Usage): ChatUsage {
     prompt_tokens: inputTokens(usage),
     completion_tokens: outputTokens(usage),
     total_tokens: totalTokens(usage),
-    prompt_tokens_details: { cached_tokens: usage.cachedTokens },
+    prompt_tokens_details: { cached_tokens: usage.cachedTokens, ...writeMedia(usage.media) },
     completion_tokens_details: { reasoning_tokens: usage.thoughtTokens },
   };
+}
+
+/** Sound and pictures in the prompt, where the upstream tells them. */
+function writeMedia(media: Usage['media']): Partial<ChatUsage['prompt_tokens_details']> {
+  return media === undefined ? {} : { audio_tokens: media.audio, image_tokens: media.image };
 }
 
 /** `hasCalls` guards against agents that stop at "stop" although the answer holds calls. */

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import type { BlockOpening, CanonicalEvent, Citation } from '../../canonical/event.ts';
+import { NO_USAGE } from '../../canonical/usage.ts';
 import {
   type Block,
   CONTEXT,
@@ -50,6 +51,18 @@ test.each([
     ).toEqual([null, word, null]);
   },
 );
+
+test('sound and pictures of the prompt are counted apart where the upstream tells them', () => {
+  const usage = { ...NO_USAGE, promptTokens: 300, media: { audio: 32, image: 258 } };
+  const answer: CanonicalEvent[] = eventsOf([[{ kind: 'text', pieces: ['Hi'] }]]).map((event) =>
+    event.kind === 'usage' ? { kind: 'usage', usage } : event,
+  );
+  const details = { cached_tokens: 0, audio_tokens: 32, image_tokens: 258 };
+  expect(unary(answer).usage.prompt_tokens_details).toEqual(details);
+  expect(chunksOf(stream(answer)).at(-1)).toMatchObject({
+    usage: { prompt_tokens: 300, prompt_tokens_details: details },
+  });
+});
 
 test('V092 P085 usage comes once, in a chunk without choices before [DONE], and only when asked for', () => {
   const text = stream(eventsOf([[{ kind: 'text', pieces: ['a', 'b', 'c'] }]]));
