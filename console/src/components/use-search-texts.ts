@@ -11,25 +11,33 @@ export interface AddressSearch {
   readonly texts: SearchTexts;
   /** Undefined and empty texts leave the address. The page stays where it is. */
   adjust(change: SearchChange): void;
+  /** The same for what a person goes to: the way back of the browser leads here again. */
+  open(change: SearchChange): void;
 }
 
 export function useSearchTexts(): AddressSearch {
   const texts: SearchTexts = useSearch({ strict: false });
   const navigate = useNavigate();
   const adjust = useCallback(
-    (change: SearchChange): void =>
-      void navigate({
-        to: '.',
-        replace: true,
-        resetScroll: false,
-        search: (before: SearchTexts) =>
-          Object.fromEntries(
-            Object.entries<string | undefined>({ ...before, ...change }).filter(
-              ([, text]) => (text ?? '') !== '',
-            ),
-          ),
-      }),
+    (change: SearchChange): void => void navigate({ ...changeOf(change), replace: true }),
     [navigate],
   );
-  return { texts, adjust };
+  const open = useCallback(
+    (change: SearchChange): void => void navigate(changeOf(change)),
+    [navigate],
+  );
+  return { texts, adjust, open };
+}
+
+function changeOf(change: SearchChange) {
+  return {
+    to: '.',
+    resetScroll: false,
+    search: (before: SearchTexts) =>
+      Object.fromEntries(
+        Object.entries<string | undefined>({ ...before, ...change }).filter(
+          ([, text]) => (text ?? '') !== '',
+        ),
+      ),
+  } as const;
 }

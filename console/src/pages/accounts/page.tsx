@@ -23,14 +23,16 @@ import './page.css';
 export function AccountsPage() {
   const { t } = useTranslation();
   const { data, error, refetch } = useQuery(accountsQuery);
-  const { texts, adjust } = useSearchTexts();
+  const { texts, adjust, open } = useSearchTexts();
   const [exported, setExported] = useState<readonly string[] | 'all'>();
   const work = useAccountWork();
   const accounts = data?.accounts;
   const opened = accounts?.find(({ id }) => id === texts.id);
-  const add = (way: Way): void => adjust({ add: way, account: undefined });
+  const isAdding = isWay(texts.add);
+  /** Within the dialog, its tabs are no steps of the way back. */
+  const add = (way: Way): void => (isAdding ? adjust : open)({ add: way, account: undefined });
   const signInAgain = ({ id }: Account): void =>
-    adjust({ add: 'sign-in', account: id, id: undefined });
+    open({ add: 'sign-in', account: id, id: undefined });
   return (
     <>
       <PageHeader
@@ -54,7 +56,7 @@ export function AccountsPage() {
         <AccountBrowser
           accounts={accounts}
           work={work}
-          onOpen={({ id }) => adjust({ id })}
+          onOpen={({ id }) => open({ id })}
           onSignIn={signInAgain}
           onExport={setExported}
         />

@@ -21,7 +21,7 @@ const TEXTS = {
 
 export function RoutingPage() {
   const { t } = useTranslation();
-  const { texts, adjust } = useSearchTexts();
+  const { texts, open } = useSearchTexts();
   const where = useWhere();
   const tab = TABS.find((one) => one === texts.tab) ?? 'mapping';
   return (
@@ -31,7 +31,7 @@ export function RoutingPage() {
       <Tabs
         className="routing-tabs"
         value={tab}
-        onChange={(value) => adjust({ tab: value === 'mapping' || value === null ? '' : value })}
+        onChange={(value) => open({ tab: value === 'mapping' || value === null ? '' : value })}
         keepMounted={false}
       >
         <Tabs.List aria-label={t('shell.pages.routing')}>

@@ -19,7 +19,7 @@ const TABS = ['access', 'addresses', 'log', 'web'] as const;
 
 export function SecurityPage() {
   const { t } = useTranslation();
-  const { texts, adjust } = useSearchTexts();
+  const { texts, open } = useSearchTexts();
   const tab = TABS.find((one) => one === texts.tab) ?? 'access';
   const row = useActiveInView<HTMLDivElement>(tab);
   return (
@@ -27,7 +27,7 @@ export function SecurityPage() {
       <PageHeader title={t('shell.pages.security')} subtitle={t('security.subtitle')} />
       <Tabs
         value={tab}
-        onChange={(next) => adjust({ tab: next === 'access' || next === null ? undefined : next })}
+        onChange={(next) => open({ tab: next === 'access' || next === null ? undefined : next })}
         keepMounted={false}
       >
         <Tabs.List ref={row} className="scroll-tabs" aria-label={t('shell.pages.security')}>

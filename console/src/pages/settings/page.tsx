@@ -19,7 +19,7 @@ import './page.css';
 
 export function SettingsPage() {
   const { t } = useTranslation();
-  const { texts, adjust } = useSearchTexts();
+  const { texts, open } = useSearchTexts();
   const group = GROUPS.find(({ id }) => id === texts.section) ?? GROUPS[0];
   const row = useActiveInView<HTMLElement>(group.id);
   return (
@@ -32,7 +32,7 @@ export function SettingsPage() {
               key={id}
               type="button"
               aria-current={id === group.id ? 'page' : undefined}
-              onClick={() => adjust({ section: id === GROUPS[0].id ? undefined : id })}
+              onClick={() => open({ section: id === GROUPS[0].id ? undefined : id })}
             >
               {t(`settings.groups.${id}`)}
             </button>
