@@ -50,6 +50,8 @@ export const THEME = createTheme({
     // Locking the scroll inserts a style element; the stylesheet does it instead.
     Modal: { defaultProps: { lockScroll: false, radius: 'md', overlayProps: { opacity: 0.45 } } },
     Drawer: { defaultProps: { lockScroll: false, overlayProps: { opacity: 0.45 } } },
+    // What it would focus first is no entry, which a menu may not hold.
+    Menu: { defaultProps: { withInitialFocusPlaceholder: false } },
     Button: { defaultProps: { size: 'sm' } },
     TextInput: { defaultProps: { size: 'sm' } },
     Tooltip: { defaultProps: { openDelay: 250, multiline: true, maw: 320, withArrow: true } },

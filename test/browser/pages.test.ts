@@ -93,6 +93,41 @@ describe.skipIf(isWithoutBrowser)('every page of the console', () => {
     expect(console.problems).toEqual([]);
   }, 180_000);
 
+  test('open menus have no serious finding of axe in either theme', async () => {
+    const page = await console.open('/');
+    const findings: string[] = [];
+    for (const path of ['/accounts', '/keys', '/requests']) {
+      await page.goto(console.url + path);
+      await page.locator('main [aria-haspopup=menu]').first().click();
+      await page.getByRole('menuitem').first().waitFor();
+      await evaluate(page, AXE);
+      for (const colorScheme of ['light', 'dark'] as const) {
+        await page.emulateMedia({ colorScheme });
+        await page.locator(`html[data-mantine-color-scheme=${colorScheme}]`).waitFor();
+        findings.push(...(await checkAxe(page, 'all')).map((one) => `${path}: ${one}`));
+      }
+      const first = await page.getByRole('menuitem').first().innerText();
+      expect(await focused(page)).toBe(first.trim());
+    }
+    expect(findings).toEqual([]);
+  });
+
+  test('the way back of the browser leads from a part of a page to the part before', async () => {
+    const page = await console.open('/settings');
+    const at = () => page.url().slice(console.url.length);
+    await page.getByRole('button', { name: 'Environment' }).click();
+    await expect.poll(at).toBe('/settings?section=environment');
+    await page.goBack();
+    await expect.poll(at).toBe('/settings');
+    await page.goto(`${console.url}/accounts`);
+    await page.getByRole('button', { name: 'mary@sandbox.example', exact: true }).click();
+    await page.getByRole('dialog').waitFor();
+    await page.goBack();
+    await page.getByRole('dialog').waitFor({ state: 'hidden' });
+    expect(at()).toBe('/accounts');
+    expect(console.problems).toEqual([]);
+  });
+
   test('what people do most is within reach of the keyboard', async () => {
     const page = await console.open('/');
     const heading = (name: string) => page.getByRole('heading', { name, level: 1 });

@@ -7,10 +7,12 @@ export interface EmptyNoteProps {
   readonly title: string;
   readonly hint: string;
   readonly icon?: ReactNode;
+  /** What the title is: the heading of a page that has nothing else. */
+  readonly titleAs?: 'p' | 'h1';
   readonly action?: ReactNode;
 }
 
-export function EmptyNote({ title, hint, icon, action }: EmptyNoteProps) {
+export function EmptyNote({ title, titleAs: Title = 'p', hint, icon, action }: EmptyNoteProps) {
   return (
     <div className="empty-note">
       {icon !== undefined && (
@@ -18,7 +20,7 @@ export function EmptyNote({ title, hint, icon, action }: EmptyNoteProps) {
           {icon}
         </div>
       )}
-      <p className="empty-title">{title}</p>
+      <Title className="empty-title">{title}</Title>
       <p className="empty-hint">{hint}</p>
       {action !== undefined && <div className="empty-action">{action}</div>}
     </div>

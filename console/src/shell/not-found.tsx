@@ -10,6 +10,7 @@ export function NotFound() {
   return (
     <EmptyNote
       icon={<IconMapOff size={32} />}
+      titleAs="h1"
       title={t('shell.notFound')}
       hint={t('shell.notFoundHint')}
       action={<LinkButton to="/">{t('shell.toOverview')}</LinkButton>}

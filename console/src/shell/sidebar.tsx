@@ -10,9 +10,9 @@ export function Sidebar({ feed }: { readonly feed: FeedState }) {
   return (
     <div className="sidebar">
       <div className="sidebar-column">
-        <div className="sidebar-head">
+        <header className="sidebar-head">
           <Logo />
-        </div>
+        </header>
         <NavLinks />
         <ShellFoot feed={feed} />
       </div>

@@ -12,10 +12,10 @@ import {
   IconPlayerPlay,
   IconRefresh,
   IconSnowflakeOff,
-  IconTrash,
 } from '@tabler/icons-react';
 import { useTranslation } from 'react-i18next';
 import type { Account } from '../../../../src/admin/contract.ts';
+import { RemoveItem } from '../../components/remove-item.tsx';
 import type { AccountWork } from './use-account-work.tsx';
 
 export interface AccountMenuProps {
@@ -111,13 +111,7 @@ function StoredItems({ account, work, onMove }: AccountMenuProps) {
         </>
       )}
       <Menu.Divider />
-      <Menu.Item
-        color="red"
-        leftSection={<IconTrash {...ICON} />}
-        onClick={() => work.remove(account)}
-      >
-        {t('common.remove')}
-      </Menu.Item>
+      <RemoveItem onClick={() => work.remove(account)}>{t('common.remove')}</RemoveItem>
     </>
   );
 }

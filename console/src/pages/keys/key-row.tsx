@@ -1,18 +1,13 @@
 // One key in the list: what it is, what it used today, what limits it, and what can be done with it.
 
 import { ActionIcon, Badge, Menu } from '@mantine/core';
-import {
-  IconDots,
-  IconEdit,
-  IconPlayerPause,
-  IconPlayerPlay,
-  IconTrash,
-} from '@tabler/icons-react';
+import { IconDots, IconEdit, IconPlayerPause, IconPlayerPlay } from '@tabler/icons-react';
 import type { TFunction } from 'i18next';
 import { useTranslation } from 'react-i18next';
 import type { Key } from '../../../../src/admin/contract.ts';
 import { Meter, type Tone } from '../../components/meter.tsx';
 import { useNow } from '../../components/now.tsx';
+import { RemoveItem } from '../../components/remove-item.tsx';
 import { StatusMark } from '../../components/status-mark.tsx';
 import { RelativeTime } from '../../components/times.tsx';
 import { type Format, readTime, useFormat } from '../../components/use-format.ts';
@@ -220,13 +215,7 @@ function KeyMenu({ row, actions }: { readonly row: Key; readonly actions: KeyAct
           {row.enabled ? t('keys.disable') : t('keys.enable')}
         </Menu.Item>
         <Menu.Divider />
-        <Menu.Item
-          color="red"
-          leftSection={<IconTrash size={16} />}
-          onClick={() => actions.onRemove(row)}
-        >
-          {t('keys.remove')}
-        </Menu.Item>
+        <RemoveItem onClick={() => actions.onRemove(row)}>{t('keys.remove')}</RemoveItem>
       </Menu.Dropdown>
     </Menu>
   );

@@ -1,13 +1,7 @@
 // The record of requests: filters, a list that follows what happens, and one request in full.
 
 import { ActionIcon, Button, Menu, Skeleton } from '@mantine/core';
-import {
-  IconDots,
-  IconListSearch,
-  IconPlayerPause,
-  IconPlayerPlay,
-  IconTrash,
-} from '@tabler/icons-react';
+import { IconDots, IconListSearch, IconPlayerPause, IconPlayerPlay } from '@tabler/icons-react';
 import { useMemo, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { useForgetRequests } from '../../api/queries/requests.ts';
@@ -16,6 +10,7 @@ import { ErrorNote } from '../../components/error-note.tsx';
 import { LinkButton } from '../../components/link-button.tsx';
 import { PageHeader } from '../../components/page-header.tsx';
 import { Panel } from '../../components/panel.tsx';
+import { RemoveItem } from '../../components/remove-item.tsx';
 import { useConfirm } from '../../components/use-confirm.tsx';
 import { useSearchTexts } from '../../components/use-search-texts.ts';
 import { useToasts } from '../../components/use-toasts.tsx';
@@ -112,9 +107,7 @@ function MoreMenu() {
         </ActionIcon>
       </Menu.Target>
       <Menu.Dropdown>
-        <Menu.Item color="red" leftSection={<IconTrash size={16} />} onClick={ask}>
-          {t('requests.forget')}
-        </Menu.Item>
+        <RemoveItem onClick={ask}>{t('requests.forget')}</RemoveItem>
       </Menu.Dropdown>
     </Menu>
   );
