@@ -44,6 +44,23 @@ test('days are 23 or 25 hours long when clocks change, and weeks keep their Mond
   ).toEqual(['03-29T00:00', '03-29T01:00', '03-29T02:00']);
 });
 
+test('a day begins where its clocks do, when the hour behind midnight is left out or comes twice', () => {
+  const days = (from: string, to: string, timeZone: string) =>
+    startsOf(from, to, { step: 'day', timeZone });
+  expect(days('2024-09-07T12:00:00Z', '2024-09-09T12:00:00Z', 'America/Santiago')).toEqual([
+    ...['09-07T04:00', '09-08T04:00', '09-09T03:00'],
+  ]);
+  expect(days('2024-04-06T12:00:00Z', '2024-04-08T12:00:00Z', 'America/Santiago')).toEqual([
+    ...['04-06T03:00', '04-07T04:00', '04-08T04:00'],
+  ]);
+  expect(days('2024-11-02T12:00:00Z', '2024-11-04T12:00:00Z', 'America/Havana')).toEqual([
+    ...['11-02T04:00', '11-03T04:00', '11-04T05:00'],
+  ]);
+  expect(days('2024-04-25T12:00:00Z', '2024-04-27T12:00:00Z', 'Africa/Cairo')).toEqual([
+    ...['04-24T22:00', '04-25T22:00', '04-26T21:00'],
+  ]);
+});
+
 test('unknown zones, times turned round and too many pieces are refused by name', () => {
   const from = at('2026-01-01');
   const to = at('2026-12-31');

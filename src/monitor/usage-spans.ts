@@ -44,6 +44,7 @@ export function cutSpans({ from, to, step, timeZone }: SpanRequest): readonly Ti
 /** What clocks show, as if it were UTC, in milliseconds. */
 interface Zone {
   toLocal(at: number): number;
+  /** The first moment at which clocks show so much, or more where they leave it out. */
   toUtc(local: number): number;
 }
 
@@ -59,9 +60,11 @@ function createZone(timeZone: string): Zone {
   return {
     toLocal,
     toUtc(local) {
-      // The offset may differ between the guess and the truth, on days when clocks change.
-      const guess = local - offsetAt(local);
-      return local - offsetAt(guess);
+      const before = local - offsetAt(local - DAY_MS);
+      const after = local - offsetAt(local + DAY_MS);
+      // Clocks that change at midnight show it twice, or not at all.
+      const [first, second] = before < after ? [before, after] : [after, before];
+      return first === second || toLocal(first) >= local ? first : second;
     },
   };
 }
