@@ -71,6 +71,24 @@ test('JSON that holds parts of credentials stays JSON, whatever is escaped in it
   }
 });
 
+test('a credential that reaches over the end of what is kept leaves whole', () => {
+  const credentials = [
+    'canary-secret-0123456789',
+    'sk-canary0123456789',
+    'https://user:canary-password@proxy.example',
+    `eyJcanary-canary.${'x'.repeat(3_000)}.canary`,
+  ];
+  for (const credential of credentials) {
+    for (let kept = 0; kept <= credential.length && kept < 40; kept += 1) {
+      const text = `${' '.repeat(500)}${credential}`;
+      const most = 500 + kept;
+      expect(redactor.beginning(text, most)).not.toMatch(/sk-|can|use|eyJ/);
+      const { text: json } = redactor.json([text], most);
+      expect(json).not.toMatch(/sk-|can|use|eyJ/);
+    }
+  }
+});
+
 test('fields that are credentials by name are hidden, whatever they hold', () => {
   const { text, isWhole } = redactor.json(
     { api_key: 'plain', nested: [{ Authorization: 'x', refreshToken: 'y' }], token: 'kept' },

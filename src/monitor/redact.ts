@@ -5,6 +5,8 @@ import { spellSecret, withoutSpelling } from '../lib/secret-spelling.ts';
 
 export interface Redactor {
   text(text: string): string;
+  /** So much of the beginning, without that of a credential that reaches over its end. */
+  beginning(text: string, maxCharacters: number): string;
   /** JSON text of at most `maxCharacters`; `isWhole` is false when anything was changed or left out. */
   json(
     value: JsonValue,
@@ -14,6 +16,8 @@ export interface Redactor {
 
 const HIDDEN = '[redacted]';
 const MOST_SPELLED = 256;
+/** What is looked at behind the end of a beginning: longer than any credential. */
+const BEHIND_CHARACTERS = 8_192;
 
 /**
  * What credentials look like wherever they stand, and what stands in their place. What is looked
@@ -72,7 +76,13 @@ export function createRedactor(
     for (const [pattern, stand] of SHAPES) clean = clean.replace(pattern, stand);
     return clean;
   };
-  return { text, json: (value, maxCharacters) => new Copy(text, maxCharacters).write(value) };
+  const beginning = (original: string, maxCharacters: number): string =>
+    text(original.slice(0, maxCharacters + BEHIND_CHARACTERS)).slice(0, maxCharacters);
+  return {
+    text,
+    beginning,
+    json: (value, maxCharacters) => new Copy({ text, beginning }, maxCharacters).write(value),
+  };
 }
 
 /** Spells each secret once, as long as there are not too many of them. */
@@ -90,13 +100,13 @@ export function createSpeller(): (secret: string) => readonly string[] {
 
 /** A copy of a JSON value that holds no credential and no more than there is room for. */
 class Copy {
-  readonly #redact: (text: string) => string;
+  readonly #redactor: Pick<Redactor, 'text' | 'beginning'>;
   readonly #maxCharacters: number;
   #room: number;
   #isWhole = true;
 
-  constructor(redact: (text: string) => string, maxCharacters: number) {
-    this.#redact = redact;
+  constructor(redactor: Pick<Redactor, 'text' | 'beginning'>, maxCharacters: number) {
+    this.#redactor = redactor;
     this.#maxCharacters = maxCharacters;
     this.#room = maxCharacters;
   }
@@ -145,12 +155,12 @@ class Copy {
   }
 
   #text(text: string): string {
-    let copied = shorten(text);
-    if (copied.length > this.#room) {
-      const room = Math.max(0, this.#room);
-      copied = `${copied.slice(0, room)}… [${copied.length - room} more characters]`;
-    }
-    copied = this.#redact(copied);
+    const short = shorten(text);
+    const room = Math.max(0, this.#room);
+    const copied =
+      short.length > room
+        ? `${this.#redactor.beginning(short, room)}… [${short.length - room} more characters]`
+        : this.#redactor.text(short);
     if (copied !== text) this.#isWhole = false;
     this.#room -= copied.length + 4;
     return copied;

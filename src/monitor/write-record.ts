@@ -220,7 +220,8 @@ function optional(text: string | undefined, redactor: Redactor): string | undefi
 }
 
 function clean(text: string, redactor: Redactor, maxCharacters = MOST_NAME): string {
-  return redactor.text(text.length > maxCharacters ? `${text.slice(0, maxCharacters)}…` : text);
+  if (text.length <= maxCharacters) return redactor.text(text);
+  return `${redactor.beginning(text, maxCharacters)}…`;
 }
 
 function round(durationMs: number | undefined): number | undefined {
