@@ -8,10 +8,12 @@ import { createEdgeSettings } from './compose/edge-settings.ts';
 import { type GatewayContext, openFoundation } from './compose/foundation.ts';
 import { openObservation } from './compose/observation.ts';
 import { openGatewayDoor } from './compose/open-gateway-door.ts';
+import { createSecretList } from './compose/secret-list.ts';
 import { openTraffic } from './compose/traffic.ts';
 import type { Door } from './door/door.ts';
 import { createId } from './lib/ids.ts';
 import type { LogFiles } from './monitor/log-files.ts';
+import { createRedactors } from './monitor/redactors.ts';
 import type { Pool } from './pool/pool.ts';
 import type { Router } from './routing/router.ts';
 import { createConsoleFiles } from './server/console-files.ts';
@@ -56,6 +58,7 @@ export async function createApp({ logFiles, ...options }: AppOptions): Promise<A
     ...{ config, settings, clock, createId, log },
     stores: foundation.stores.door,
     derive: (purpose) => foundation.secretKey.derive(purpose),
+    redactorFor: createRedactors(createSecretList(config)),
   });
   const { door } = entrance;
   let { port } = config.current();

@@ -5,12 +5,12 @@ import type { ApiRoute } from '../admin/api-route.ts';
 import { connectFeed, type FeedSourceOptions } from '../admin/monitor/feed-sources.ts';
 import { createMonitorRoutes } from '../admin/monitor/monitor-routes.ts';
 import type { GatewayFacts, MonitorRouteOptions } from '../admin/monitor/options.ts';
-import { gatewaySecrets } from '../config/gateway-secrets.ts';
 import type { LiveConfig } from '../config/live.ts';
 import { isLoopbackHost } from '../lib/loopback.ts';
 import { createMonitor, type Monitor, type MonitorOptions } from '../monitor/create-monitor.ts';
 import type { LogFiles } from '../monitor/log-files.ts';
 import type { RequestStore } from '../monitor/request-store.ts';
+import { createSecretList } from './secret-list.ts';
 
 export interface OpenMonitorOptions
   extends Omit<MonitorRouteOptions, 'monitor' | 'logFiles' | 'facts' | 'startedAt' | 'dispatcher'> {
@@ -86,18 +86,6 @@ function kindOfPassword(
 function isSandboxAlone(book: AccountBook): boolean {
   const atWork = book.list().filter(({ health }) => health.status.kind === 'active');
   return atWork.length > 0 && atWork.every(({ origin }) => origin === 'sandbox');
-}
-
-/** Made anew only when the settings change: it is asked for with every request. */
-function createSecretList(config: Pick<LiveConfig, 'current'>): () => readonly string[] {
-  let source: unknown;
-  let secrets: readonly string[] = [];
-  return () => {
-    const settings = config.current();
-    if (settings !== source) secrets = gatewaySecrets(settings);
-    source = settings;
-    return secrets;
-  };
 }
 
 function countStates(book: AccountBook): Readonly<Record<string, number>> {

@@ -51,7 +51,8 @@ export interface AccessLogStore {
 }
 
 export interface AccessLog {
-  add(entry: Omit<AccessEntry, 'at'>): void;
+  /** @param credentials all that the request showed: they stand nowhere in its entry */
+  add(entry: Omit<AccessEntry, 'at'>, credentials?: readonly string[]): void;
   list(page: AccessPage): Promise<readonly StoredAccessEntry[]>;
   /** Entries given up because they came faster than they could be saved. */
   readonly dropped: number;
@@ -61,14 +62,19 @@ export interface AccessLog {
 export interface AccessLogOptions {
   readonly store: AccessLogStore | undefined;
   readonly clock: Clock;
+  readonly redactorFor?: RedactorFor | undefined;
   readonly log?: DoorLog | undefined;
 }
+
+/** Gives what takes these credentials out of a text, and those of the gateway. */
+export type RedactorFor = (credentials: readonly string[]) => { text(text: string): string };
 
 const MOST_ENTRIES = 10_000;
 const MOST_WAITING = 1_000;
 const MOST_CHARACTERS = 256;
 
-export function createAccessLog({ store, clock, log }: AccessLogOptions): AccessLog {
+export function createAccessLog(options: AccessLogOptions): AccessLog {
+  const { store, clock, redactorFor, log } = options;
   const target = store ?? createMemoryLog();
   let waiting: AccessEntry[] = [];
   let dropped = 0;
@@ -88,15 +94,18 @@ export function createAccessLog({ store, clock, log }: AccessLogOptions): Access
     get dropped() {
       return dropped;
     },
-    add(entry) {
+    add(entry, credentials = []) {
       // The oldest go: whoever looks for trouble looks at what happened last.
       if (waiting.length >= MOST_WAITING) {
         waiting.shift();
         dropped += 1;
       }
-      const path = entry.path.slice(0, MOST_CHARACTERS);
-      const reason = entry.reason.slice(0, MOST_CHARACTERS);
-      waiting.push({ ...entry, path, reason, at: clock.now() });
+      const redactor = redactorFor?.(credentials);
+      // Cut last: the beginning of a credential would not be known for one.
+      const clean = (text: string): string =>
+        (redactor?.text(text) ?? text).slice(0, MOST_CHARACTERS);
+      const { path, reason } = entry;
+      waiting.push({ ...entry, path: clean(path), reason: clean(reason), at: clock.now() });
       batch.touch();
     },
     async list(page) {

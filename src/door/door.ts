@@ -2,7 +2,12 @@
 
 import { randomBytes } from 'node:crypto';
 import type { Clock } from '../lib/clock.ts';
-import { type AccessLog, type AccessLogStore, createAccessLog } from './access-log.ts';
+import {
+  type AccessLog,
+  type AccessLogStore,
+  createAccessLog,
+  type RedactorFor,
+} from './access-log.ts';
 import {
   type AddressFilter,
   type AddressFilterSettings,
@@ -52,6 +57,8 @@ export interface DoorOptions {
   readonly derive?: ((purpose: string) => Buffer) | undefined;
   readonly clock: Clock;
   readonly createId: (prefix: string) => string;
+  /** Keeps credentials out of the access log. */
+  readonly redactorFor?: RedactorFor | undefined;
   readonly log?: DoorLog | undefined;
 }
 
@@ -94,7 +101,8 @@ export function createDoor(options: DoorOptions, content: DoorContent = {}): Doo
     { store: stores?.clientKeys, digestKey, clock, createId, log },
     content.keys,
   );
-  const accessLog = createAccessLog({ store: stores?.accessLog, clock, log });
+  const { redactorFor } = options;
+  const accessLog = createAccessLog({ store: stores?.accessLog, clock, redactorFor, log });
   const login = createConsoleLogin({
     password: () => settings().consolePassword,
     machineToken: createMachineToken(derive),

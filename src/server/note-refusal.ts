@@ -4,19 +4,21 @@ import type { GatewayError } from '../canonical/error.ts';
 import type { AccessVerdict } from '../door/access-log.ts';
 import { isAdminPath } from './admin-error.ts';
 import type { Edge, Exchange } from './edge.ts';
+import { readCredentials } from './gates/credentials.ts';
 
 /** Does nothing for errors that have another cause. */
 export function noteRefusal(edge: Edge, exchange: Exchange, error: GatewayError): void {
   const verdict = verdictOf(error, isAdminPath(exchange.path));
   if (verdict === undefined) return;
-  edge.door.accessLog.add({
+  const entry = {
     verdict,
     address: exchange.clientAddress,
     method: exchange.request.method ?? 'GET',
     path: exchange.path,
     keyId: exchange.clientKeyId === '' ? undefined : exchange.clientKeyId,
     reason: error.message,
-  });
+  };
+  edge.door.accessLog.add(entry, readCredentials(exchange.headers, exchange.query));
 }
 
 function verdictOf(error: GatewayError, isAdmin: boolean): AccessVerdict | undefined {

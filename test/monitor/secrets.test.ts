@@ -5,6 +5,7 @@ import { expect, test } from 'vitest';
 import { createLog } from '../../src/cli/log.ts';
 import { createSystemClock } from '../../src/lib/clock.ts';
 import { listLogFiles, openLogFiles } from '../../src/monitor/log-files.ts';
+import { startApp } from '../support/app.ts';
 import { createTestDatabase } from '../support/database.ts';
 import { CLIENT_KEY, CONSOLE_PASSWORD, startMonitored } from '../support/monitored-gateway.ts';
 
@@ -90,6 +91,23 @@ test('no credential gets into the store, the feed, the metrics or the admin answ
       [],
     );
   }
+});
+
+test('no credential gets into the access log from the path of what was refused', async () => {
+  const app = await startApp({ environment: { API_KEY: CLIENT_KEY, AUTH_MODE: 'strict' } });
+  const shown = ['canary-of-another-0123', CLIENT_KEY, 'sk-canary0123456789abcdefghij'];
+  for (const key of shown) {
+    const [wrong = ''] = shown;
+    for (const path of [`/v1/models/${key}`, `/v1/responses/${'x'.repeat(240)}${key}`]) {
+      await fetch(`${app.url}${path}`, { headers: { 'x-api-key': wrong } });
+    }
+  }
+  const headers = { authorization: `Bearer ${CLIENT_KEY}` };
+  const text = await (await fetch(`${app.url}/api/access-log`, { headers })).text();
+  await app.close();
+  expect(text.split('[redacted]')).toHaveLength(4);
+  expect(text.match(/"unauthenticated"/g)).toHaveLength(6);
+  for (const trace of TRACES) expect(text).not.toContain(trace);
 });
 
 test('no credential gets into the log files, and no character that fools readers', async () => {
