@@ -136,8 +136,8 @@ export function createConfigRoutes(options: ConfigOptions): readonly ApiRoute[] 
       const values = readSection(section, config.raw());
       const patch = patchFor(values);
       refusePatch(section, patch, mergePatch(values, patch));
-      const next = await foresee(config, section, patch);
-      if (next !== undefined) refuseLockOut(door, caller, next);
+      const to = await foresee(config, section, patch);
+      if (to !== undefined) refuseLockOut(door, caller, { from: await config.preview({}), to });
       await update(config, section, patch);
       return answerOne(section);
     });

@@ -42,7 +42,7 @@ function translateWith(body: string) {
       isSecure: false,
       cookie: undefined,
       isPrefetch: false,
-      under: () => ({ address: '127.0.0.1', isLocal: true, isOwnPage: true }),
+      under: () => ({ address: '127.0.0.1', isLocal: true, isOwnPage: true, isHeard: true }),
     },
     signal,
   });

@@ -6,6 +6,7 @@ import { isInRange, readAddress } from './gates/address.ts';
 import { readClientAddress, readTrustedProxies } from './gates/client-address.ts';
 import { isSamePage } from './gates/console.ts';
 import { classifyPeer, type PeerInput } from './gates/locality.ts';
+import { isHeardAt } from './gates/listening.ts';
 import { readSessionCookie } from './gates/session-cookie.ts';
 
 export function readCaller(edge: Edge, exchange: Exchange, peer: PeerInput): AdminCaller {
@@ -16,7 +17,7 @@ export function readCaller(edge: Edge, exchange: Exchange, peer: PeerInput): Adm
     isSecure: isSecure(edge, exchange),
     cookie: readSessionCookie(headers),
     isPrefetch: headers['sec-purpose'] !== undefined || headers.purpose === 'prefetch',
-    under({ trustedProxies, allowedHosts }) {
+    under({ host, trustedProxies, allowedHosts }) {
       const other = { ...peer, allowedHosts };
       return {
         address: readClientAddress({
@@ -26,6 +27,7 @@ export function readCaller(edge: Edge, exchange: Exchange, peer: PeerInput): Adm
         }),
         isLocal: classifyPeer(other) === 'local',
         isOwnPage: isSamePage(other),
+        isHeard: isHeardAt(host, exchange.request.socket.localAddress),
       };
     },
   };

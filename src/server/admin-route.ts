@@ -60,6 +60,7 @@ export interface AdminCaller {
 
 /** The settings that say who a caller is. */
 export interface CallerSettings {
+  readonly host: string;
   readonly trustedProxies: readonly string[];
   readonly allowedHosts: readonly string[];
 }
@@ -67,6 +68,8 @@ export interface CallerSettings {
 export interface CallerView extends Pick<AdminCaller, 'address' | 'isLocal'> {
   /** False for a web page from elsewhere. */
   readonly isOwnPage: boolean;
+  /** False when a gateway that begins to listen there does not hear it. */
+  readonly isHeard: boolean;
 }
 
 export type AdminAnswer =

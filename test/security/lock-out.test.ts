@@ -115,6 +115,34 @@ test('who comes from elsewhere does not take the last password away, and may do 
   expect((await change('auth', { api_key: null })).status).toBe(200);
 });
 
+describe('the address to listen on', () => {
+  test('whoever reaches the gateway at one address does not move it to another', async () => {
+    await start();
+    for (const host of ['192.0.2.1', '::1', '127.0.0.2']) {
+      const { status, field, message } = await change('network', { host });
+      expect([status, field]).toEqual([400, 'host']);
+      expect(message).toContain(`would listen at ${host} only`);
+      expect(message).toContain('Take 0.0.0.0 for all of them');
+    }
+    for (const host of ['0.0.0.0', '::', 'localhost', '127.0.0.1', null]) {
+      expect((await change('network', { host })).status).toBe(200);
+    }
+  });
+
+  test('an address that was set by hand keeps nobody from changing something else', async () => {
+    await start();
+    await app.config.update({ proxy: { host: '192.0.2.1' } });
+    expect((await change('network', { cors_origins: [] })).status).toBe(200);
+    expect((await change('network', { host: '192.0.2.2' })).status).toBe(200);
+    expect((await change('network', { host: null })).status).toBe(200);
+  });
+
+  test('what a variable of the environment wins over moves nothing', async () => {
+    await start({}, { HOST: '127.0.0.1' });
+    expect((await change('network', { host: '192.0.2.1' })).status).toBe(200);
+  });
+});
+
 test('what decides on model requests alone is no lock-out', async () => {
   await start({ cors_origins: ['https://app.example'] });
   const elsewhere = { 'x-forwarded-for': VISITOR };
