@@ -10,16 +10,28 @@ async function read(reader: ReturnType<ReturnType<typeof createLiveFeed>['read']
   return ids;
 }
 
-test('a reader hears what comes, and one that was away the rest of the last hundred', async () => {
+test('a reader hears what comes, and one that was away what is kept of it', async () => {
   const feed = createLiveFeed('p');
   const reader = feed.read();
-  for (let index = 0; index < 150; index += 1) feed.publish('request', { index });
-  expect(await read(reader, 2)).toEqual(['p-1', 'p-2']);
-  expect(await read(feed.read('p-148'), 2)).toEqual(['p-149', 'p-150']);
-  expect(await read(feed.read('older-9'), 1)).toEqual(['p-51']);
+  for (let index = 0; index < 250; index += 1) feed.publish('request', { index });
+  expect(await read(reader, 2)).toEqual(['p-51', 'p-52']);
+  expect(await read(feed.read('p-248'), 2)).toEqual(['p-249', 'p-250']);
+  expect(await read(feed.read('older-9'), 1)).toEqual(['p-101']);
   const fresh = feed.read();
   feed.publish('config', {});
-  expect(await read(fresh, 1)).toEqual(['p-151']);
+  expect(await read(fresh, 1)).toEqual(['p-251']);
+});
+
+test('a reader that was away for longer than events are kept is told that it missed some', () => {
+  const feed = createLiveFeed('p');
+  for (let index = 0; index < 250; index += 1) feed.publish('request', { index });
+  expect(feed.read('p-100').missed).toBe(0);
+  expect(feed.read('p-99').missed).toBe(1);
+  expect(feed.read('p-10').missed).toBe(90);
+  expect(feed.read('older-9').missed).toBe(100);
+  expect(feed.read().missed).toBe(0);
+  for (let index = 0; index < 1000; index += 1) feed.publish('log', { index });
+  expect(feed.read('p-249').missed).toBe(0);
 });
 
 test('what is read elsewhere is not repeated, and its ids still say what was seen', async () => {

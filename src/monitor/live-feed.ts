@@ -22,7 +22,8 @@ export interface LiveFeed {
   readonly readers: number;
   publish(kind: FeedEventKind, content: object): void;
   /**
-   * What happens from now on, after the kept events behind `lastEventId`. Ends with `close` of either.
+   * What happens from now on, after the kept events behind `lastEventId`; what came behind it and is not
+   * kept any more counts as missed. Ends with `close` of either.
    */
   read(lastEventId?: string): FeedReader;
   close(): void;
@@ -33,11 +34,12 @@ export interface FeedReader {
   next(): Promise<FeedEvent | 'idle' | undefined>;
   /** Ends a wait with `idle`. */
   wake(): void;
-  /** Events this reader was too slow for. */
+  /** Events this reader was too slow for, or away for too long. */
   readonly missed: number;
   close(): void;
 }
 
+/** At least; they leave as many at a time. */
 const KEPT_EVENTS = 100;
 /** Of the others only the latest is of any use, or their readers can have them elsewhere. */
 const REPEATED: ReadonlySet<FeedEventKind> = new Set([
@@ -51,6 +53,14 @@ export function createLiveFeed(process: string): LiveFeed {
   const kept: (FeedEvent & { readonly place: number })[] = [];
   const readers = new Set<Reader>();
   let count = 0;
+  /** Of those that were kept. */
+  let forgotten = 0;
+  let lastForgotten = 0;
+  const forget = (): void => {
+    const gone = kept.splice(0, KEPT_EVENTS);
+    forgotten += gone.length;
+    lastForgotten = gone.at(-1)?.place ?? lastForgotten;
+  };
   return {
     get readers() {
       return readers.size;
@@ -59,14 +69,16 @@ export function createLiveFeed(process: string): LiveFeed {
       count += 1;
       const event = { id: `${process}-${count}`, place: count, kind, content };
       if (REPEATED.has(kind)) kept.push(event);
-      if (kept.length >= 2 * KEPT_EVENTS) kept.splice(0, KEPT_EVENTS);
+      if (kept.length >= 2 * KEPT_EVENTS) forget();
       for (const reader of readers) reader.add(event);
     },
     read(lastEventId) {
       const reader = new Reader(() => readers.delete(reader));
       if (lastEventId !== undefined) {
         const seen = placeOf(lastEventId, process);
-        for (const event of kept.slice(-KEPT_EVENTS)) if (event.place > seen) reader.add(event);
+        // Some of those between are had elsewhere, and missed by nobody: it is the most there can be.
+        reader.missed = Math.max(0, Math.min(forgotten, lastForgotten - seen));
+        for (const event of kept) if (event.place > seen) reader.add(event);
       }
       readers.add(reader);
       return reader;

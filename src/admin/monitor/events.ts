@@ -14,7 +14,8 @@ const EVENTS_QUERY = {
     lastEventId: {
       type: 'string',
       maxLength: 64,
-      description: 'As the header `Last-Event-ID`: the events since then come first, up to 100.',
+      description:
+        'As the header `Last-Event-ID`: the events since then come first, as far as they are kept.',
     },
   },
 } as const;
@@ -37,7 +38,7 @@ export function createEventsRoute({
       200: {
         description:
           'Events `request`, `account`, `quota`, `config`, `key`, `address-rule`, `log`, `overview`; ' +
-          '`missed` says that some were lost because they were not read in time.',
+          '`missed` says that some were lost because they were not read in time, or came too long ago.',
         schema: { type: 'string' },
         contentType: 'text/event-stream',
       },
