@@ -9,6 +9,7 @@ import { createTestDatabase } from '../support/database.ts';
 import { createMemoryRequestStore } from '../support/memory-request-store.ts';
 import { recordOf } from '../support/request-records.ts';
 
+const BODY = JSON.stringify({ say: 'Needle "in" C:\\hay, GRÜNE: Über allem полно' });
 const AT = 1_700_000_100_000;
 const LIMITS = {
   oldest: 0,
@@ -82,7 +83,7 @@ describe.each(STORES)('a %s store of request records', (_name, open) => {
         id: 'f',
         at: AT + 5,
         upstreamModel: 'x/y',
-        bodies: { clientRequest: { text: '{"say":"Needle"}', isWhole: true } },
+        bodies: { clientRequest: { text: BODY, isWhole: true } },
       }),
     ]);
     const cases: readonly (readonly [RequestFilter, string])[] = [
@@ -108,8 +109,16 @@ describe.each(STORES)('a %s store of request records', (_name, open) => {
       [{ search: 'many_' }, 'c'],
       [{ search: '_any' }, ''],
       [{ search: 'needle' }, 'f'],
+      [{ search: 'NEEDLE "IN' }, 'f'],
+      [{ search: '"say":"Needle' }, 'f'],
+      [{ search: 'C:\\hay' }, 'f'],
+      [{ search: 'grüne' }, 'f'],
+      [{ search: 'gruene' }, ''],
+      [{ search: 'über allem' }, 'f'],
+      [{ search: 'ПОЛНО' }, 'f'],
       [{ search: 'bob@' }, 'e'],
-      [{ search: '\\' }, ''],
+      [{ search: '\\\\' }, 'f'],
+      [{ search: '\\%' }, ''],
     ];
     for (const [filter, ids] of cases) {
       expect([filter, (await idsOf(store, filter)).join('')]).toEqual([filter, ids]);

@@ -35,7 +35,11 @@ function holds({ row, bodies }: RequestRecord, search: string): boolean {
   const wanted = search.toLowerCase();
   const { id, requestId, model, upstreamModel, account, path, error } = row;
   const texts = [id, requestId, model, upstreamModel, account, path, error];
-  texts.push(bodies?.clientRequest?.text, bodies?.upstreamRequest?.text);
-  if (bodies?.response !== undefined) texts.push(JSON.stringify(bodies.response.blocks));
-  return texts.some((text) => text?.toLowerCase().includes(wanted));
+  const json = [bodies?.clientRequest?.text, bodies?.upstreamRequest?.text];
+  if (bodies?.response !== undefined) json.push(JSON.stringify(bodies.response.blocks));
+  const escaped = JSON.stringify(wanted).slice(1, -1);
+  return (
+    [...texts, ...json].some((text) => text?.toLowerCase().includes(wanted)) ||
+    json.some((text) => text?.toLowerCase().includes(escaped))
+  );
 }

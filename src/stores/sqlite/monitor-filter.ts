@@ -94,12 +94,13 @@ type NameColumn = 'model' | 'upstream_model' | 'account' | 'key_name';
 /** A name as it is, or with `*` for any run of characters, then in any case. */
 function isNamed(eb: Place, column: NameColumn, name: string): Expression<SqlBool> {
   if (!isWildcard(name)) return eb(column, '=', name);
-  const pattern = name.split('*').map(escapeLike).join('%');
-  return eb.fn<SqlBool>('like', [eb.val(pattern), column, eb.val('\\')]);
+  const patterns = casesOf(name).map((one) => one.split('*').map(escapeLike).join('%'));
+  return eb.or(patterns.map((pattern) => eb.fn<SqlBool>('like', likeOf(eb, pattern, column))));
 }
 
 const SEARCHED_IDS = ['id', 'request_id'] as const;
 const SEARCHED = ['model', 'upstream_model', 'account', 'path', 'error'] as const;
+type SearchedColumn = NameColumn | (typeof SEARCHED)[number] | (typeof SEARCHED_IDS)[number];
 const SEARCHED_BODIES = ['client_request', 'upstream_request', 'response'] as const;
 
 function holds(
@@ -107,19 +108,22 @@ function holds(
   search: string,
   { matches, hasBodies }: Pick<Search, 'matches' | 'hasBodies'>,
 ): ExpressionWrapper<Tables, 'requests', SqlBool> {
-  const pattern = likePattern(search);
+  const spellings = casesOf(search);
   const columns = matches === undefined ? [...SEARCHED, ...SEARCHED_IDS] : SEARCHED;
-  const places: Expression<SqlBool>[] = columns.map((column) =>
-    eb.fn<SqlBool>('like', [eb.val(pattern), column, eb.val('\\')]),
+  const places: Expression<SqlBool>[] = columns.flatMap((column) =>
+    spellings.map((one) => eb.fn<SqlBool>('like', likeOf(eb, likePattern(one), column))),
   );
   if (matches !== undefined && matches !== '[]') {
     places.push(sql<SqlBool>`requests.sequence in (select value from json_each(${matches}))`);
   }
-  if (hasBodies) places.push(isInBodies(eb, pattern));
+  if (hasBodies) places.push(isInBodies(eb, spellings));
   return eb.or(places);
 }
 
-function isInBodies(eb: Place, pattern: string) {
+/** Bodies are JSON, in which quotes, backslashes and line ends stand escaped. */
+function isInBodies(eb: Place, spellings: readonly string[]) {
+  const escaped = spellings.map((one) => JSON.stringify(one).slice(1, -1));
+  const patterns = [...new Set([...spellings, ...escaped])].map(likePattern);
   return eb.exists(
     eb
       .selectFrom('request_bodies')
@@ -127,12 +131,27 @@ function isInBodies(eb: Place, pattern: string) {
       .whereRef('request_bodies.sequence', '=', 'requests.sequence')
       .where((bodies) =>
         bodies.or(
-          SEARCHED_BODIES.map((column) =>
-            bodies.fn<SqlBool>('like', [bodies.val(pattern), column, bodies.val('\\')]),
+          SEARCHED_BODIES.flatMap((column) =>
+            patterns.map((pattern) =>
+              bodies.fn<SqlBool>('like', [bodies.val(pattern), column, bodies.val('\\')]),
+            ),
           ),
         ),
       ),
   );
+}
+
+function likeOf(eb: Place, pattern: string, column: SearchedColumn) {
+  return [eb.val(pattern), column, eb.val('\\')] as const;
+}
+
+/** SQLite knows the case of ASCII letters alone: with others a text is looked for in each usual one. */
+function casesOf(text: string): readonly string[] {
+  if (!/[\u0080-\uffff]/.test(text)) return [text];
+  const lower = text.toLowerCase();
+  const [first = ''] = lower;
+  const asName = `${first.toUpperCase()}${lower.slice(first.length)}`;
+  return [...new Set([text, lower, asName, text.toUpperCase()])];
 }
 
 /** `like(pattern, text, escape)` is the function behind the operator (https://www.sqlite.org/lang_corefunc.html#like). */
