@@ -69,6 +69,24 @@ test('an address has five tries a minute, then waits twice as long each time', a
   expect(await guess()).toBe('unauthenticated');
 });
 
+test('a clock that is set anew ends no wait and makes none longer', async () => {
+  const clock = createFakeClock();
+  let ahead = 0;
+  const { start } = openLogin({ clock: { ...clock, now: () => clock.now() + ahead } });
+  const login = await start();
+  const guess = () => outcome(login.signIn('wrong', browser()));
+  const [link, other] = [login.createLink(), login.createLink()];
+  for (let turn = 0; turn < 5; turn += 1) await guess();
+  ahead = 365 * 24 * HOUR;
+  expect(await guess()).toBe(MINUTE);
+  expect(await login.redeemLink(link, browser())).toBeDefined();
+  ahead = -365 * 24 * HOUR;
+  await clock.advance(MINUTE);
+  expect(await guess()).toBe('unauthenticated');
+  await clock.advance(10 * MINUTE);
+  expect(await login.redeemLink(other, browser())).toBeUndefined();
+});
+
 test('slow tries are never refused', async () => {
   const { clock, start } = openLogin();
   const login = await start();

@@ -45,7 +45,7 @@ export interface ConsoleLoginOptions {
   readonly hasher: PasswordHasher;
   readonly sessions: ConsoleSessions;
   readonly links: SignInLinks;
-  readonly clock: Pick<Clock, 'now'>;
+  readonly clock: Pick<Clock, 'monotonic'>;
   /** Keys the tags by which sessions know their password; the same after a restart. */
   readonly tagKey: Buffer;
 }

@@ -13,13 +13,13 @@ export interface SignInLinks {
 const LIFETIME_MS = 600_000;
 const MOST_LINKS = 20;
 
-export function createSignInLinks(clock: Pick<Clock, 'now'>): SignInLinks {
-  /** Hash → end. */
+export function createSignInLinks(clock: Pick<Clock, 'monotonic'>): SignInLinks {
+  /** Hash → monotonic end. */
   const waiting = new Map<string, number>();
   return {
     create() {
       const secret = randomBytes(32).toString('base64url');
-      waiting.set(hash('sha256', secret), clock.now() + LIFETIME_MS);
+      waiting.set(hash('sha256', secret), clock.monotonic() + LIFETIME_MS);
       const [oldest] = waiting.keys();
       if (waiting.size > MOST_LINKS && oldest !== undefined) waiting.delete(oldest);
       return secret;
@@ -28,7 +28,7 @@ export function createSignInLinks(clock: Pick<Clock, 'now'>): SignInLinks {
       const key = hash('sha256', secret);
       const expiresAt = waiting.get(key);
       waiting.delete(key);
-      return expiresAt !== undefined && clock.now() < expiresAt;
+      return expiresAt !== undefined && clock.monotonic() < expiresAt;
     },
   };
 }

@@ -37,7 +37,8 @@ interface Tries {
   lastAt: number;
 }
 
-export function createSignInThrottle(clock: Pick<Clock, 'now'>): SignInThrottle {
+/** In monotonic time: a clock that is set back must keep nobody out, and one set forward let nobody guess. */
+export function createSignInThrottle(clock: Pick<Clock, 'monotonic'>): SignInThrottle {
   const byVisitor = new Map<string, Tries>();
   const trusted = new Map<string, number>();
   let recent: number[] = [];
@@ -67,7 +68,7 @@ export function createSignInThrottle(clock: Pick<Clock, 'now'>): SignInThrottle 
 
   return {
     begin(address) {
-      const now = clock.now();
+      const now = clock.monotonic();
       const visitor = visitorOf(address);
       const tries = triesOf(visitor, now);
       if (now < tries.blockedUntil) throw tooMany(tries.blockedUntil - now);
@@ -87,7 +88,7 @@ export function createSignInThrottle(clock: Pick<Clock, 'now'>): SignInThrottle 
       const visitor = visitorOf(address);
       byVisitor.delete(visitor);
       trusted.delete(visitor);
-      trusted.set(visitor, clock.now());
+      trusted.set(visitor, clock.monotonic());
       if (trusted.size > MOST_TRUSTED) dropOldest(trusted);
     },
   };
