@@ -7,10 +7,11 @@ import { findNearMisses } from './near-miss.ts';
 import { CONFIG_SCHEMA, type ConfigFile } from './schema.ts';
 import {
   readAddressRange,
+  readClientKey,
   readHost,
   readHostName,
   readOrigin,
-  readSecret,
+  readPassword,
   readWebUrl,
   ValueError,
 } from './values.ts';
@@ -80,8 +81,8 @@ function valueProblems({
   upstreams = {},
 }: ConfigFile): string[] {
   return [
-    ...tryValues('api_key', readSecret, [api_key]),
-    ...tryValues('admin_password', readOneLine, [admin_password]),
+    ...tryValues('api_key', readClientKey, [api_key]),
+    ...tryValues('admin_password', readPassword, [admin_password]),
     ...tryValues('proxy.host', readHost, [proxy.host]),
     ...tryValues('proxy.trusted_proxies', readAddressRange, proxy.trusted_proxies),
     ...tryValues('proxy.cors_origins', readOrigin, proxy.cors_origins),

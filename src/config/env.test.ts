@@ -93,6 +93,7 @@ test.each([
   ['LOG_LEVEL', 'loud'],
   ['ISTHMUS_FETCH_REMOTE_MEDIA', 'maybe'],
   ['API_KEY', 'two words'],
+  ['WEB_PASSWORD', 'p'.repeat(1_025)],
 ])('%s=%s refuses the start and names the variable (T27)', (name, value) => {
   expect(problems({ [name]: value })).toContain(name);
 });

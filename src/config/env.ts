@@ -6,6 +6,7 @@ import {
   AUTH_MODES,
   LOG_LEVELS,
   readAddressRange,
+  readClientKey,
   readHeaders,
   readHost,
   readHostName,
@@ -14,6 +15,7 @@ import {
   readLocation,
   readOrigin,
   readPairs,
+  readPassword,
   readPath,
   readPort,
   readRatio,
@@ -39,8 +41,8 @@ const MAX_BODY_BYTES = 2_147_483_647;
 
 /** Every variable, by its name in the code. Each may also be given as `NAME_FILE`: a file that holds the value. */
 export const VARIABLES = {
-  apiKey: variable('API_KEY', 'Key that clients send with model requests.', readSecret),
-  webPassword: variable('WEB_PASSWORD', 'Password of the web console.', readLine, {
+  apiKey: variable('API_KEY', 'Key that clients send with model requests.', readClientKey),
+  webPassword: variable('WEB_PASSWORD', 'Password of the web console.', readPassword, {
     fallback: '`admin_password` of the config file, else `API_KEY`',
   }),
   maxBodyBytes: variable(

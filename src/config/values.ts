@@ -67,6 +67,23 @@ export function readSecret(text: string): string {
   return text;
 }
 
+/** Longer ones are neither hashed nor compared when somebody signs in. */
+const LONGEST_PASSWORD = 1_024;
+
+/** What somebody signs in with. @throws ValueError */
+export function readPassword(text: string): string {
+  if (/\p{Cc}/u.test(text)) throw new ValueError('must be one line');
+  if (text.length > LONGEST_PASSWORD) {
+    throw new ValueError(`must have at most ${LONGEST_PASSWORD} characters`);
+  }
+  return text;
+}
+
+/** The key of the clients, which may be the password too. @throws ValueError */
+export function readClientKey(text: string): string {
+  return readPassword(readSecret(text));
+}
+
 export function readPath(text: string): string {
   if (/\p{Cc}/u.test(text)) throw new ValueError('must be a path without control characters');
   return text;
@@ -185,6 +202,10 @@ export function readOrigin(text: string): string {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url === undefined || url.origin !== text.trim() || !url.protocol.startsWith('http')) {
     throw new ValueError(`must be origins such as https://app.example.com, not "${text}"`);
+  }
+  // No browser sends one, so that it would let nobody in whom it seems to.
+  if (url.host.includes('*')) {
+    throw new ValueError(`must be whole origins, one for each host, not "${text}"`);
   }
   return url.origin;
 }
