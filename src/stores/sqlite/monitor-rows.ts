@@ -69,7 +69,8 @@ export function toRequestsRow(
 ): NewRequestsRow {
   const { receipt } = row;
   const details = JSON.stringify(given);
-  const texts = row.path.length + row.model.length + (row.error?.length ?? 0) + details.length;
+  const written = Buffer.byteLength(row.error ?? '') + Buffer.byteLength(details);
+  const texts = row.path.length + row.model.length + written;
   return {
     id: row.id,
     request_id: row.requestId,

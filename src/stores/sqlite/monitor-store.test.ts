@@ -89,6 +89,19 @@ test('records saved while their details had a table of their own are found as th
   await database.close();
 });
 
+test('the size of records is that of their texts on the disk, in whatever script', async () => {
+  const database = await createTestDatabase();
+  const { requests } = database.stores;
+  const text = '記'.repeat(1_000);
+  await requests.save([recordOf({ bodies: { clientRequest: { text, isWhole: true } } })]);
+  const limits = { oldest: 0, oldestUsage: 0 };
+  await requests.sweep({ ...limits, maxBytes: 4_000, reducedBytes: 4_000 });
+  expect((await requests.list({}, { limit: 1 })).total).toBe(1);
+  await requests.sweep({ ...limits, maxBytes: 3_000, reducedBytes: 1_500 });
+  expect((await requests.list({}, { limit: 1 })).total).toBe(0);
+  await database.close();
+});
+
 test('usage saved without the names of keys gets those that its records know', async () => {
   const database = await createTestDatabase();
   const ofKeys = { a: ['k1', 'Ann'], b: ['k1', 'Anna'], c: ['k2', undefined] } as const;

@@ -37,7 +37,7 @@ function saveRecord(write: Writer, record: RequestRecord, sequence: number): num
 function sizeOf(bodies: RequestBodiesRow | undefined): number {
   if (bodies === undefined) return 0;
   const { client_request: client, upstream_request: upstream, response } = bodies;
-  return [client, upstream, response].reduce((sum, text) => sum + (text?.length ?? 0), 0);
+  return [client, upstream, response].reduce((sum, text) => sum + Buffer.byteLength(text ?? ''), 0);
 }
 
 interface Writer {
