@@ -108,6 +108,16 @@ test('a foreign page with the right key passes', () => {
   expect(outcome({ mode: 'auto', headers })).toBe('main');
 });
 
+test('a key beyond ASCII is known whether a client writes it in UTF-8 or in Latin-1', () => {
+  const keys = [{ id: 'ann', key: 'schlüssel-für-ann' }];
+  const utf8 = Buffer.from('schlüssel-für-ann').toString('latin1');
+  for (const shown of [utf8, 'schlüssel-für-ann']) {
+    for (const headers of [{ authorization: `Bearer ${shown}` }, { 'x-api-key': shown }]) {
+      expect(outcome({ mode: 'strict', keys, headers })).toBe('ann');
+    }
+  }
+});
+
 test('an empty Bearer value, other schemes and empty key headers are no keys', () => {
   for (const authorization of ['Bearer ', 'Bearer', 'Basic cmlnaHQta2V5', 'right-key', '']) {
     expect(outcome({ mode: 'strict', headers: { authorization } })).toContain('401 This request');

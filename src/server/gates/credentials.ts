@@ -1,5 +1,6 @@
 // Every form in which a client may show its key, and the comparison that gives no time away.
 
+import { isUtf8 } from 'node:buffer';
 import { hash, timingSafeEqual } from 'node:crypto';
 import { HEADER_SPELLINGS } from '../../wire/vocabulary.ts';
 import type { HeaderMap } from '../headers.ts';
@@ -11,10 +12,10 @@ const KEY_HEADERS = ['x-api-key', ...HEADER_SPELLINGS.generateApiKey] as const;
 export function readCredentials(headers: HeaderMap, query: URLSearchParams): readonly string[] {
   const credentials: string[] = [];
   const bearer = readBearer(headers.authorization);
-  if (bearer !== '') credentials.push(bearer);
+  if (bearer !== '') credentials.push(asWritten(bearer));
   for (const name of KEY_HEADERS) {
     const value = headers[name]?.trim();
-    if (value) credentials.push(value);
+    if (value) credentials.push(asWritten(value));
   }
   if (query.size > 0) credentials.push(...query.getAll('key').filter((value) => value !== ''));
   return credentials;
@@ -52,6 +53,15 @@ function readBearer(authorization: string | undefined): string {
   if (authorization.slice(0, 7).toLowerCase() !== 'bearer ') return '';
   return authorization.slice(7).trim();
 }
+
+/** Node takes headers for Latin-1, as some clients write them; most write UTF-8. */
+function asWritten(value: string): string {
+  if (!BEYOND_ASCII.test(value)) return value;
+  const bytes = Buffer.from(value, 'latin1');
+  return isUtf8(bytes) ? bytes.toString() : value;
+}
+
+const BEYOND_ASCII = /[\u0080-\u00ff]/;
 
 /** Long enough for every usual key, short enough to compare in a tenth of the time a digest takes. */
 const IMAGE_BYTES = 512;
