@@ -3,7 +3,13 @@
 import { ACCESS_VERDICTS } from '../../door/access-log.ts';
 import { VISIBLE_LINE } from '../patterns.ts';
 
-const TIME = { type: 'integer', minimum: 0, description: 'Milliseconds since the epoch.' } as const;
+const TIME = {
+  type: 'integer',
+  minimum: 0,
+  // The last that a date can be.
+  maximum: 8_640_000_000_000_000,
+  description: 'Milliseconds since the epoch.',
+} as const;
 const COUNT = { type: 'integer', minimum: 0 } as const;
 const ID = { type: 'string' } as const;
 
