@@ -11,6 +11,8 @@ export interface SqliteConnection {
   read<Result>(work: (queries: Queries) => Result): Promise<Result>;
   /** All of it or nothing, in the order of the calls; `work` may run again. @throws StoreError */
   write<Result>(survives: Survives, work: (queries: Queries) => Result): Promise<Result>;
+  /** Brings the log into the database file and empties it, unless another process reads from it. @throws StoreError */
+  emptyLog(): Promise<void>;
   /** After the writes under way; those that wait for a lock wait their time. */
   close(): Promise<void>;
 }
@@ -43,14 +45,17 @@ export function createConnection({ path, clock, open }: ConnectionOptions): Sqli
     }
   };
 
+  const inTurn = <Result>(work: () => Result): Promise<Result> => {
+    const until = clock.monotonic() + BUSY_WAIT_MS;
+    const turn = lastWrite.then(() => attempt(until, work));
+    lastWrite = turn.catch(() => undefined);
+    return turn;
+  };
+
   return {
     read: (work) => attempt(clock.monotonic() + BUSY_WAIT_MS, () => session.read(work)),
-    write(survives, work) {
-      const until = clock.monotonic() + BUSY_WAIT_MS;
-      const turn = lastWrite.then(() => attempt(until, () => session.write(survives, work)));
-      lastWrite = turn.catch(() => undefined);
-      return turn;
-    },
+    write: (survives, work) => inTurn(() => session.write(survives, work)),
+    emptyLog: () => inTurn(() => session.emptyLog()),
     async close() {
       await lastWrite;
       ended.abort();

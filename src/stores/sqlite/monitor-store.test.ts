@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { expect, test } from 'vitest';
 import { createTestDatabase } from '../../../test/support/database.ts';
@@ -99,6 +100,39 @@ test('the size of records is that of their texts on the disk, in whatever script
   expect((await requests.list({}, { limit: 1 })).total).toBe(1);
   await requests.sweep({ ...limits, maxBytes: 3_000, reducedBytes: 1_500 });
   expect((await requests.list({}, { limit: 1 })).total).toBe(0);
+  await database.close();
+});
+
+test('records with long bodies leave a few megabytes at a time', async () => {
+  const database = await createTestDatabase();
+  const { requests } = database.stores;
+  const text = 'x'.repeat(1_000_000);
+  const records = Array.from({ length: 10 }, (_, index) =>
+    recordOf({ id: `r${index}`, bodies: { clientRequest: { text, isWhole: true } } }),
+  );
+  await requests.save(records);
+  const limits = { oldest: 0, oldestUsage: 0, maxBytes: 1, reducedBytes: 1 };
+  const left: unknown[] = [];
+  while (!(await requests.sweep(limits))) left.push((await requests.list({}, { limit: 1 })).total);
+  expect(left).toEqual([5, 0]);
+  await database.close();
+});
+
+test('what is removed by hand cannot be read in the files of the database any more', async () => {
+  const database = await createTestDatabase();
+  const { requests } = database.stores;
+  const text = 'a prompt that was a mistake '.repeat(2_000);
+  const bodies = { clientRequest: { text, isWhole: true } };
+  await requests.save([recordOf({ model: 'the-mistaken-model', bodies })]);
+  await requests.save([recordOf({ id: 'later', at: 1_800_000_000_000 })]);
+  const onDisk = () =>
+    [database.path, `${database.path}-wal`]
+      .map((path) => readFileSync(path, 'latin1'))
+      .filter((content) => /a prompt that was|the-mistaken-model/.test(content)).length;
+  expect(onDisk()).toBeGreaterThan(0);
+  expect(await requests.removeBefore(1_750_000_000_000)).toBe(1);
+  expect(onDisk()).toBe(0);
+  expect((await requests.list({}, { limit: 5 })).rows.map(({ id }) => id)).toEqual(['later']);
   await database.close();
 });
 

@@ -24,8 +24,9 @@ export interface MonitorStoreOptions {
   readonly monotonic: () => number;
 }
 
-/** Records one step of a removal takes: a few milliseconds of work. */
+/** What one step of a removal takes, whichever comes first: a few milliseconds of work. */
 const REMOVED_AT_ONCE = 500;
+const BYTES_AT_ONCE = 4_194_304;
 /** Spans whose usage is summed before others get their turn. */
 const SPANS_AT_ONCE = 32;
 const MINUTE_MS = 60_000;
@@ -37,9 +38,9 @@ export function createMonitorStore(options: MonitorStoreOptions): RequestStore {
   let stored: number | undefined;
   let isReducing = false;
   const saveRecords = createRecordWriter(builder);
-  const remove = (before: number): Promise<number> =>
+  const remove = (before: number, how: typeof removeOldest): Promise<number> =>
     connection.write('crash', (queries) => {
-      const removed = removeOldest(queries, builder, before);
+      const removed = how(queries, builder, before);
       if (stored !== undefined) stored -= removed.bytes;
       return removed.count;
     });
@@ -67,17 +68,21 @@ export function createMonitorStore(options: MonitorStoreOptions): RequestStore {
       stored ??= await connection.read((queries) => sumBytes(queries, builder));
       if (stored > limits.maxBytes) isReducing = true;
       if (stored <= limits.reducedBytes) isReducing = false;
-      if ((await remove(isReducing ? Number.MAX_SAFE_INTEGER : limits.oldest)) > 0) return false;
+      const before = isReducing ? Number.MAX_SAFE_INTEGER : limits.oldest;
+      if ((await remove(before, removeOldest)) > 0) return false;
       return connection.write('crash', (queries) => removeOldUsage(queries, builder, limits));
     },
     async removeBefore(at) {
       let total = 0;
       for (;;) {
-        const removed = await remove(at);
+        const removed = await remove(at, eraseOldest);
         total += removed;
-        if (removed === 0) return total;
+        if (removed === 0) break;
         await pause();
       }
+      // What was removed stands in the log of the database still.
+      if (total > 0) await connection.emptyLog();
+      return total;
     },
   };
 }
@@ -196,13 +201,29 @@ function removeOldest(
       .orderBy('sequence')
       .limit(REMOVED_AT_ONCE),
   );
-  for (const { sequence } of oldest) {
+  let count = 0;
+  let removed = 0;
+  for (const { sequence, bytes } of oldest) {
     queries.run(builder.deleteFrom('requests').where('sequence', '=', sequence));
+    count += 1;
+    removed += bytes;
+    if (removed >= BYTES_AT_ONCE) break;
   }
-  return {
-    count: oldest.length,
-    bytes: oldest.reduce((sum, { bytes }) => sum + bytes, 0),
-  };
+  return { count, bytes: removed };
+}
+
+/** As `removeOldest`, but nothing of it can be read in the file: whoever removes prompts wants them gone. */
+function eraseOldest(
+  queries: Queries,
+  builder: QueryBuilder,
+  before: number,
+): ReturnType<typeof removeOldest> {
+  queries.exec('pragma secure_delete = on');
+  try {
+    return removeOldest(queries, builder, before);
+  } finally {
+    queries.exec('pragma secure_delete = off');
+  }
 }
 
 function removeOldUsage(

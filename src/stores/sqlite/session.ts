@@ -28,6 +28,8 @@ export type Survives = 'power-cut' | 'crash';
 export interface Session {
   read<Result>(work: (queries: Queries) => Result): Result;
   write<Result>(survives: Survives, work: (queries: Queries) => Result): Result;
+  /** Brings the log into the database file and empties it, unless another process reads from it. */
+  emptyLog(): void;
   end(): void;
 }
 
@@ -83,6 +85,7 @@ export function createSession(path: string, open: OpenHandle): Session {
   return {
     end,
     read: (work) => guard(() => transact(current(), 'begin', work)),
+    emptyLog: () => guard(() => void emptyLog(current().handle)),
     write: (survives, work) =>
       guard(() => {
         const opened = current();
