@@ -66,6 +66,22 @@ test('a search is told where the user is', () => {
   expect(receipt).toEqual([]);
 });
 
+test('what limits the fetches of a tool is told, for the upstream cannot be held to it', () => {
+  const { receipt } = read({
+    tools: [
+      {
+        ...{ type: 'web_fetch_20260318', name: 'web_fetch', blocked_domains: ['b.com'] },
+        ...{ url_sources: { user_input: { type: 'none' } }, citations: { enabled: true } },
+      },
+    ],
+  });
+  expect(receipt).toEqual([
+    'dropped tools[0].blocked_domains',
+    'dropped tools[0].url_sources',
+    'dropped tools[0].citations',
+  ]);
+});
+
 test('P054 server tools need no date', () => {
   const { request, receipt } = read({
     tools: [

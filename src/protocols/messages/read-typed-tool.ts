@@ -31,6 +31,15 @@ export function toolKindOf(type: string): ToolKind | undefined {
   return TOOL_KINDS.find((kind) => type === kind || type.startsWith(`${kind}_`));
 }
 
+/** What limits fetches of the real service, or shapes what they give. */
+const FETCH_OPTIONS = [
+  'max_uses',
+  'max_content_tokens',
+  'allowed_domains',
+  'blocked_domains',
+  'url_sources',
+];
+
 interface TypedTool {
   readonly kind: ToolKind;
   readonly name: string;
@@ -43,11 +52,12 @@ export function readTypedTool(scope: Scope, { kind, name, receipt }: TypedTool):
     case 'web_search':
       noteIgnored(scope, { keys: ['max_uses'], receipt });
       return readWebSearch(scope);
-    case 'web_fetch': {
-      const keys = ['max_uses', 'max_content_tokens', 'allowed_domains', 'blocked_domains'];
-      noteIgnored(scope, { keys, receipt });
+    case 'web_fetch':
+      noteIgnored(scope, { keys: FETCH_OPTIONS, receipt });
+      if (optionalObjectAt(scope, 'citations')?.value.enabled === true) {
+        noteIgnored(scope, { keys: ['citations'], receipt });
+      }
       return { kind: 'url-context' };
-    }
     case 'code_execution':
       return { kind: 'code-execution' };
     case 'tool_search_tool': {
