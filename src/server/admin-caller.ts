@@ -5,8 +5,8 @@ import type { Edge, Exchange } from './edge.ts';
 import { isInRange, readAddress } from './gates/address.ts';
 import { readClientAddress, readTrustedProxies } from './gates/client-address.ts';
 import { isSamePage } from './gates/console.ts';
-import { classifyPeer, type PeerInput } from './gates/locality.ts';
 import { isHeardAt } from './gates/listening.ts';
+import { classifyPeer, type PeerInput } from './gates/locality.ts';
 import { readSessionCookie } from './gates/session-cookie.ts';
 
 export function readCaller(edge: Edge, exchange: Exchange, peer: PeerInput): AdminCaller {
