@@ -81,6 +81,17 @@ describe('reasoning', () => {
     expect(canonical(fields).reasoning.amount).toEqual({ kind: 'effort', effort: 'low' });
     expect(notes(fields)).toEqual(['dropped thinking']);
   });
+  test.each([
+    [{ reasoning: { effort: 'low', max_tokens: 5000 } }, 'dropped reasoning.effort'],
+    [{ thinking: { type: 'enabled', budgetTokens: 5000, level: 'low' } }, 'dropped thinking.level'],
+    [{ thinking: { type: 'auto', budget_tokens: 5000 } }, 'dropped thinking.budget_tokens'],
+    [{ thinking: { type: 'adaptive', effort: 'low', budget: 5000 } }, 'dropped thinking.budget'],
+  ])('of a number and a word in one object the one that loses is told: %j', (fields, note) => {
+    expect(notes(fields)).toEqual([note]);
+  });
+  test('a number and a word that say the same are no loss', () => {
+    expect(notes({ reasoning: { effort: 'none', max_tokens: 0 } })).toEqual([]);
+  });
   test('what loses is named by its own field', () => {
     expect(notes({ reasoning_effort: 'low', thinking_budget: 900 })).toEqual([
       'dropped thinking_budget',

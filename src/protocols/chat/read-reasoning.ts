@@ -17,10 +17,14 @@ import {
 import { noteUnreadFields } from './note-fields.ts';
 import { type Extension, type ReadContext, readExtension } from './read-context.ts';
 
-/** What one dialect says; `unset` amounts only tell whether thoughts are to be shown. */
-interface Wish {
+/** An amount, and the field that says it. */
+interface SaidAmount {
   readonly path: string;
   readonly amount: ReasoningAmount;
+}
+
+/** What one dialect says; `unset` amounts only tell whether thoughts are to be shown. */
+interface Wish extends SaidAmount {
   readonly showThoughts?: boolean | undefined;
 }
 
@@ -50,18 +54,15 @@ export const REASONING_SHAPES = {
 export function readReasoning(body: JsonObject, context: ReadContext): Reasoning {
   const wishes = [
     readEffortField(body),
-    readReasoningObject(body),
-    readThinkingObject(body),
+    readReasoningObject(body, context),
+    readThinkingObject(body, context),
     readThinkingConfig(body, context),
     readEnableThinking(body),
   ].filter((wish) => wish !== undefined);
   const winner = wishes.find((wish) => wish.amount.kind !== 'unset');
   const amount = winner?.amount ?? UNSET;
   context.thinkingPath = winner?.path;
-  for (const wish of wishes) {
-    if (wish === winner || wish.amount.kind === 'unset' || isSame(wish.amount, amount)) continue;
-    context.receipt.add('dropped', wish.path, `${winner?.path} says something else and wins.`);
-  }
+  if (winner !== undefined) for (const wish of wishes) noteLoser(wish, winner, context);
   const asked = wishes.find((wish) => wish.showThoughts !== undefined)?.showThoughts;
   const showThoughts = asked ?? (amount.kind === 'unset' ? undefined : true);
   if (amount.kind === 'off') return { amount, showThoughts: false };
@@ -76,36 +77,37 @@ function readEffortField(body: JsonObject): Wish | undefined {
 }
 
 /** `{effort, max_tokens, enabled, exclude}`, or what other libraries call the first two. */
-function readReasoningObject(body: JsonObject): Wish | undefined {
+function readReasoningObject(body: JsonObject, context: ReadContext): Wish | undefined {
   const path = 'reasoning';
   const reasoning = readObject(body, path);
   if (reasoning === undefined) return undefined;
-  const tokens = readBudget(reasoning, path);
+  const said = [readBudget(reasoning, path), readNamedLevel(reasoning, path)] as const;
   const enabled = readBoolean(reasoning, 'enabled', path);
-  const effort = readNamedLevel(reasoning, path);
   const isExcluded = readBoolean(reasoning, 'exclude', path) === true;
   const showThoughts = isExcluded ? false : undefined;
   if (enabled === false) return { path, amount: OFF };
-  if (tokens !== undefined) return { path, amount: amountOfBudget(tokens), showThoughts };
-  return { path, amount: effort ?? (enabled === true ? ADAPTIVE : UNSET), showThoughts };
+  const amount = firstSaid(said, context)?.amount ?? (enabled === true ? ADAPTIVE : UNSET);
+  return { path, amount, showThoughts };
 }
 
 /** `{type: enabled|disabled|adaptive|auto, budget_tokens}`, or what other libraries call the budget. */
-function readThinkingObject(body: JsonObject): Wish | undefined {
+function readThinkingObject(body: JsonObject, context: ReadContext): Wish | undefined {
   const path = 'thinking';
   const thinking = readObject(body, path);
   if (thinking === undefined) return undefined;
   const type = requireString(thinking, 'type', path);
-  const tokens = readBudget(thinking, path);
-  const level = readNamedLevel(thinking, path) ?? ADAPTIVE;
+  const budget = readBudget(thinking, path);
+  const level = readNamedLevel(thinking, path);
   switch (type) {
     case 'disabled':
       return { path, amount: OFF };
     case 'enabled':
-      return { path, amount: tokens === undefined ? level : amountOfBudget(tokens) };
+      return { path, amount: firstSaid([budget, level], context)?.amount ?? ADAPTIVE };
     case 'adaptive':
-    case 'auto':
-      return { path, amount: level };
+    case 'auto': {
+      const chosen = level ?? { path: 'thinking.type', amount: ADAPTIVE };
+      return { path, amount: firstSaid([chosen, budget], context)?.amount ?? ADAPTIVE };
+    }
     default:
       throw unknownWord('thinking.type', ['enabled', 'disabled', 'adaptive', 'auto']);
   }
@@ -125,13 +127,16 @@ function readThinkingConfig(body: JsonObject, context: ReadContext): Wish | unde
   const path = memberPath(extension.path, 'thinking_config');
   const showThoughts =
     readBoolean(config, 'include_thoughts', path) ?? readBoolean(config, 'includeThoughts', path);
-  const tokens = readNumberIn(
-    config.thinking_budget ?? config.thinkingBudget,
-    memberPath(path, 'thinking_budget'),
-    { min: -1, integer: true },
-  );
-  if (tokens !== undefined) return { path, amount: amountOfBudget(tokens), showThoughts };
-  return { path, amount: readLevel(config, path) ?? UNSET, showThoughts };
+  const budget = readConfigBudget(config, path);
+  const amount = firstSaid([budget, readLevel(config, path)], context)?.amount ?? UNSET;
+  return { path, amount, showThoughts };
+}
+
+function readConfigBudget(config: JsonObject, parent: string): SaidAmount | undefined {
+  const path = memberPath(parent, 'thinking_budget');
+  const limits = { min: -1, integer: true };
+  const tokens = readNumberIn(config.thinking_budget ?? config.thinkingBudget, path, limits);
+  return tokens === undefined ? undefined : { path, amount: amountOfBudget(tokens) };
 }
 
 function bareConfig(body: JsonObject): Extension {
@@ -139,11 +144,12 @@ function bareConfig(body: JsonObject): Extension {
   return { value: Object.fromEntries(found), path: '' };
 }
 
-function readLevel(config: JsonObject, path: string): ReasoningAmount | undefined {
+function readLevel(config: JsonObject, parent: string): SaidAmount | undefined {
   const key = config.thinking_level === undefined ? 'thinkingLevel' : 'thinking_level';
-  const level = readString(config, key, path)?.toLowerCase();
+  const level = readString(config, key, parent)?.toLowerCase();
   if (level === undefined || level === 'thinking_level_unspecified') return undefined;
-  return effortAmount(level, memberPath(path, key));
+  const path = memberPath(parent, key);
+  return { path, amount: effortAmount(level, path) };
 }
 
 /** `enable_thinking` with an optional `thinking_budget`. */
@@ -157,16 +163,39 @@ function readEnableThinking(body: JsonObject): Wish | undefined {
 }
 
 /** A number of tokens under any of the names it goes by. */
-export function readBudget(holder: JsonObject, path: string): number | undefined {
+export function readBudget(holder: JsonObject, parent: string): SaidAmount | undefined {
   const key = usedKey(holder, BUDGET_KEYS);
   if (key === undefined) return undefined;
-  return readNumberIn(holder[key], memberPath(path, key), { min: 0, integer: true });
+  const path = memberPath(parent, key);
+  const tokens = readNumberIn(holder[key], path, { min: 0, integer: true });
+  return tokens === undefined ? undefined : { path, amount: amountOfBudget(tokens) };
 }
 
 /** A level under any of the names it goes by. */
-export function readNamedLevel(holder: JsonObject, path: string): ReasoningAmount | undefined {
+export function readNamedLevel(holder: JsonObject, parent: string): SaidAmount | undefined {
   const key = usedKey(holder, LEVELS);
-  return key === undefined ? undefined : readEffort(holder, key, path);
+  const amount = key && readEffort(holder, key, parent);
+  return key && amount && { path: memberPath(parent, key), amount };
+}
+
+/** The first of what one object says; the others are told where they say something else. */
+export function firstSaid(
+  all: readonly (SaidAmount | undefined)[],
+  context: Pick<ReadContext, 'receipt'>,
+): SaidAmount | undefined {
+  const [winner, ...others] = all.filter((said) => said !== undefined);
+  if (winner !== undefined) for (const loser of others) noteLoser(loser, winner, context);
+  return winner;
+}
+
+function noteLoser(
+  loser: SaidAmount,
+  winner: SaidAmount,
+  { receipt }: Pick<ReadContext, 'receipt'>,
+): void {
+  const { path, amount } = loser;
+  if (loser === winner || amount.kind === 'unset' || isSame(amount, winner.amount)) return;
+  receipt.add('dropped', path, `${winner.path} says something else and wins.`);
 }
 
 function readEffort(holder: JsonObject, key: string, parent: string): ReasoningAmount | undefined {

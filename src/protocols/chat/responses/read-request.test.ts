@@ -433,3 +433,18 @@ test('P021 a budget is read under the names other libraries give it', () => {
   expect(amountOf({ max_tokens: 4000 })).toEqual({ kind: 'budget', tokens: 4000 });
   expect(amountOf({ thinkingLevel: 'LOW' })).toEqual({ kind: 'effort', effort: 'low' });
 });
+
+test('of an effort and a budget the official field wins, and the receipt says so', () => {
+  const { canonical, notes } = read({ input: 'x', reasoning: { effort: 'low', max_tokens: 4000 } });
+  expect(canonical.reasoning.amount).toEqual({ kind: 'effort', effort: 'low' });
+  expect(notes.map(({ action, path }) => [action, path])).toEqual([
+    ['dropped', 'reasoning.max_tokens'],
+  ]);
+});
+
+test.each([
+  [{ effort: 'low' }, 'reasoning.effort'],
+  [{ max_tokens: 4000 }, 'reasoning.max_tokens'],
+])('%j is known by its own name in what is told of thinking', (reasoning, path) => {
+  expect(read({ input: 'x', reasoning }).canonical.clientNames).toMatchObject({ thinking: path });
+});

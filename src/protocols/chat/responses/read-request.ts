@@ -1,7 +1,5 @@
 // Reads one Responses request: the whole field list, strictly, into the canonical request.
 
-import type { ClientNames } from '../../../canonical/client-names.ts';
-import { amountOfBudget } from '../../../canonical/effort.ts';
 import { invalidRequest } from '../../../canonical/error.ts';
 import { objectShape } from '../../../canonical/field-shapes.ts';
 import { plainModelName } from '../../../canonical/model-name.ts';
@@ -25,9 +23,10 @@ import { CHOICE_SHAPE, STREAM_OPTIONS_SHAPE } from '../message-shapes.ts';
 import { noteUnreadFields } from '../note-fields.ts';
 import { createReadContext } from '../read-context.ts';
 import { describeSchema } from '../read-output.ts';
-import { readBudget, readNamedLevel } from '../read-reasoning.ts';
+import { firstSaid, readBudget, readNamedLevel } from '../read-reasoning.ts';
 import { readSchema } from '../read-tools.ts';
 import { refuseCachedContent } from '../refuse-cached-content.ts';
+import { clientNamesOf } from './client-names.ts';
 import { readConversationId } from './earlier.ts';
 import { NOTHING_EARLIER } from './earlier-chain.ts';
 import { ITEM_SHAPES } from './item-shapes.ts';
@@ -69,19 +68,6 @@ const KNOWN_FIELDS = objectShape(
     }),
   },
 );
-
-const NAMES: ClientNames = {
-  system: 'instructions',
-  messages: 'input',
-  redacted_thinking: 'input',
-  max_tokens: 'max_output_tokens',
-  thinking: 'reasoning.effort',
-  response_format: 'text.format',
-  response_schema: 'text.format.schema',
-  logprobs: 'top_logprobs',
-  tool_calls: 'output',
-  answer: 'output',
-};
 
 /** Features that need a server of the vendor's, and what to do without them. */
 const REFUSED = {
@@ -177,6 +163,7 @@ function readCanonical(
   const ownTools = readToolList(readArray(body, 'tools') ?? [], { path: 'tools' }, context);
   const { system, turns } = readInput(body, history, context);
   const tools = [...ownTools, ...context.inputTools];
+  const reasoning = readReasoning(body, context);
   return {
     system,
     turns,
@@ -194,11 +181,11 @@ function readCanonical(
     }),
     stopSequences: [],
     choices: 1,
-    reasoning: readReasoning(body, context),
+    reasoning,
     outputFormat: readOutputFormat(body, context),
     safety: [],
     dropsOldest: readTruncation(body),
-    clientNames: context.drawing === undefined ? NAMES : { ...NAMES, size: context.drawing.path },
+    clientNames: clientNamesOf(context),
   };
 }
 
@@ -221,10 +208,10 @@ function readReasoning(body: JsonObject, context: ResponsesContext): Reasoning {
   const summary =
     readString(reasoning, 'summary', 'reasoning') ??
     readString(reasoning, 'generate_summary', 'reasoning');
-  const tokens = readBudget(reasoning, 'reasoning');
-  const budget = tokens === undefined ? undefined : amountOfBudget(tokens);
-  const amount = readNamedLevel(reasoning, 'reasoning') ?? budget ?? { kind: 'unset' };
-  if (amount.kind !== 'unset') context.thinkingPath = 'reasoning.effort';
+  const level = readNamedLevel(reasoning, 'reasoning');
+  const said = firstSaid([level, readBudget(reasoning, 'reasoning')], context);
+  const amount = said?.amount ?? { kind: 'unset' };
+  context.thinkingPath = said?.path;
   const isWanted = summary !== undefined && summary !== 'none';
   return { amount, showThoughts: isWanted && amount.kind !== 'off' };
 }
