@@ -65,6 +65,16 @@ test.each(cases)('%s is read as asked', (_name, fields, expected) => {
   expect(read(fields).request.reasoning).toEqual(expected);
 });
 
+test.each([
+  ['adaptive', 'budget_tokens'],
+  ['adaptive', 'thinkingBudget'],
+  ['between_tools', 'budget_tokens'],
+])('with %s a budget (%s) does not count, and the receipt says so', (type, key) => {
+  const { request, receipt } = read({ thinking: { type, [key]: 5000 } });
+  expect(request.reasoning.amount).toEqual({ kind: 'adaptive' });
+  expect(receipt).toContain(`dropped thinking.${key}`);
+});
+
 test('between_tools is approximated by letting the model decide', () => {
   const { request, receipt } = read({ thinking: { type: 'between_tools' } });
   expect(request.reasoning.amount).toEqual({ kind: 'adaptive' });

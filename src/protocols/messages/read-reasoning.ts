@@ -72,8 +72,10 @@ export function readReasoning(
         path: pathOf(thinking, 'type'),
         reason: 'Thinking cannot be limited to the time between tool calls; the model decides.',
       });
+      noteBudget(thinking, receipt);
       return { amount: byEffort ?? { kind: 'adaptive' }, showThoughts: true };
     case 'adaptive':
+      noteBudget(thinking, receipt);
       return { amount: byEffort ?? { kind: 'adaptive' }, showThoughts: true };
     default:
       throw unknownTag(thinking, "'enabled', 'adaptive', 'disabled' or 'between_tools'");
@@ -84,6 +86,13 @@ export function readReasoning(
 function readBudget(thinking: Scope): number | undefined {
   const key = usedKey(thinking.value, BUDGET_KEYS);
   return key === undefined ? undefined : optionalIntegerAt(thinking, key, { min: MIN_BUDGET });
+}
+
+function noteBudget(thinking: Scope, receipt: Receipt): void {
+  const key = usedKey(thinking.value, BUDGET_KEYS);
+  if (key === undefined) return;
+  const reason = 'Only thinking of the type enabled has a budget.';
+  note(receipt, 'dropped', { path: pathOf(thinking, key), reason });
 }
 
 /** A level in the words of other protocols, which client libraries send as they are. */
