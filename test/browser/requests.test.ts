@@ -82,11 +82,13 @@ describe.skipIf(isWithoutBrowser)('the list of requests', () => {
   });
 
   test('forgets with all filters also what was typed a moment ago', async () => {
-    const page = await console.open('/requests?status=error');
+    const page = await console.open('/requests');
+    await page.clock.install();
+    await page.goto(`${console.url}/requests?status=error`);
     const search = page.getByRole('searchbox').first();
     await search.fill('nobody');
     await page.getByRole('button', { name: 'Clear', exact: true }).click();
-    await page.waitForTimeout(600);
+    await page.clock.runFor(600);
     expect(new URL(page.url()).search).toBe('');
     expect(await search.inputValue()).toBe('');
   });
