@@ -3,6 +3,7 @@
 import { GatewayError } from '../canonical/error.ts';
 import { createId } from '../lib/ids.ts';
 import type { JsonObject } from '../lib/json.ts';
+import { nextTurn, STEPWISE_FROM_BYTES } from '../lib/next-turn.ts';
 import { reach, turn } from '../lib/turn.ts';
 import type { GenerateCall, ProtocolRoute, RouteInput } from '../protocols/protocol.ts';
 import { answerInBackground } from './answer-background.ts';
@@ -62,6 +63,8 @@ export async function runRoute(
       const { bodies } = route;
       const input = await readInput(edge, exchange, { pathModel, bodies });
       const call = await readCall(route, input);
+      // Reading a large body and writing what goes upstream are two long pieces of work.
+      if (exchange.heldBodyBytes >= STEPWISE_FROM_BYTES) await nextTurn();
       const { model, background } = call;
       const stream = call.stream && background === undefined;
       observeCall(exchange, { model, stream });

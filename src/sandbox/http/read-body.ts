@@ -2,8 +2,8 @@
 
 import { isAscii } from 'node:buffer';
 import type { IncomingMessage } from 'node:http';
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import { type JsonValue, parseJson } from '../../lib/json.ts';
+import { nextTurn, STEPWISE_FROM_BYTES } from '../../lib/next-turn.ts';
 import { SandboxError } from '../errors.ts';
 
 export interface JsonBody {
@@ -23,6 +23,7 @@ export async function readJsonBody(request: IncomingMessage): Promise<JsonBody> 
     throw new SandboxError(400, `A body with Content-Encoding ${encoding} is not accepted.`);
   }
   const bytes = await readBytes(request);
+  // The gateway runs in the same process.
   const isLarge = bytes.length >= STEPWISE_FROM_BYTES;
   if (isLarge) await nextTurn();
   const text = isAscii(bytes) ? bytes.toString('latin1') : bytes.toString('utf8');
@@ -31,9 +32,6 @@ export async function readJsonBody(request: IncomingMessage): Promise<JsonBody> 
   if (isLarge) await nextTurn();
   return { text, value };
 }
-
-/** The gateway runs in the same process: between the steps of reading a body of this size it gets its turn. */
-const STEPWISE_FROM_BYTES = 4_194_304;
 
 function parse(text: string): JsonValue {
   try {

@@ -4,8 +4,10 @@ import { isAscii, isUtf8 } from 'node:buffer';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { GatewayError, invalidRequest } from '../../canonical/error.ts';
 import { isJsonObject, type JsonObject, type JsonValue, parseJson } from '../../lib/json.ts';
+import { nextTurn, STEPWISE_FROM_BYTES } from '../../lib/next-turn.ts';
 import { findJsonError } from './json-error.ts';
 import { JSON_LIMITS, type JsonExcess, JsonSurvey } from './json-guard.ts';
+import { parseInSteps } from './json-steps.ts';
 import { type ByteLimits, readBytes } from './read-bytes.ts';
 
 export interface BodyInput extends ByteLimits {
@@ -30,21 +32,24 @@ export async function readJsonBody(input: BodyInput): Promise<JsonObject> {
     const excess = survey.read(piece);
     if (excess !== undefined) throw invalidJson(EXCESS_MESSAGES[excess]);
   });
-  const isStepwise = received.length >= STEPWISE_FROM_BYTES;
-  const text = decodeBody(received);
-  if (isStepwise) await nextTurn();
-  const body = parseObject(text, survey.mayHoldRiskyNumber);
-  if (isStepwise) await nextTurn();
-  return body;
+  if (received.length < STEPWISE_FROM_BYTES) {
+    return requireObject(parseText(decodeBody(received), survey.mayHoldRiskyNumber));
+  }
+  const value = await parseLarge(received, survey);
+  await nextTurn();
+  return requireObject(value);
 }
 
-/** Between the steps of reading a body of this size, all others get their turn. */
-const STEPWISE_FROM_BYTES = 4_194_304;
-
-function nextTurn(): Promise<void> {
-  return new Promise((resolve) => {
-    setImmediate(resolve);
-  });
+/** The position of an error is looked for in the whole text. */
+async function parseLarge(received: Buffer, survey: JsonSurvey): Promise<JsonValue> {
+  if (!isUtf8(received)) throw invalidJson(NOT_UTF8);
+  await nextTurn();
+  try {
+    return await parseInSteps(received, survey);
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error;
+    return parseText(decodeBody(received), survey.mayHoldRiskyNumber);
+  }
 }
 
 /** @throws GatewayError unsupported-media-type for a compressed body */
@@ -83,12 +88,11 @@ function hasBody({ headers }: IncomingMessage): boolean {
 function decodeBody(received: Buffer): string {
   if (received.length === 0) throw invalidJson('The request body is empty; send a JSON object.');
   if (isAscii(received)) return received.toString('latin1');
-  if (!isUtf8(received)) throw invalidJson('The request body is not UTF-8 text.');
+  if (!isUtf8(received)) throw invalidJson(NOT_UTF8);
   return withoutMark(received).toString();
 }
 
-function parseObject(text: string, mayHoldRiskyNumber: boolean): JsonObject {
-  const value = parseText(text, mayHoldRiskyNumber);
+function requireObject(value: JsonValue): JsonObject {
   if (!isJsonObject(value)) {
     throw invalidRequest('body', 'The request body must be a JSON object.', 'invalid-type');
   }
@@ -113,6 +117,8 @@ function withoutMark(bytes: Buffer): Buffer {
   const marked = bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf;
   return marked ? bytes.subarray(3) : bytes;
 }
+
+const NOT_UTF8 = 'The request body is not UTF-8 text.';
 
 const EXCESS_MESSAGES: Readonly<Record<JsonExcess, string>> = {
   depth: `The request body is nested deeper than ${JSON_LIMITS.maxDepth} levels.`,

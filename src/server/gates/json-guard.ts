@@ -1,5 +1,7 @@
 // Looks over the bytes of JSON as they arrive, before it is parsed: bombs, and numbers a double cannot hold.
 
+import type { TextPlace } from './json-steps.ts';
+
 /** Nesting, structural tokens (brackets, commas, colons) and bytes of one key. */
 export interface JsonLimits {
   readonly maxDepth: number;
@@ -22,12 +24,18 @@ const NUMBER_BYTES: ReadonlySet<number> = new Set(Buffer.from('0123456789+-.eE')
 /** A double holds fifteen digits whatever they are; sign and point only make the check stricter. */
 const RISKY_BYTES = 16;
 const BYTES_BEFORE_LEAP = 48;
+/** A string as long as this comes in several pieces, so that looking for its end is no work more. */
+const LONG_TEXT_BYTES = 1_048_576;
 
 /** Looks at a text piece by piece as it arrives. Text that is not JSON gives any answer: the parser refuses it afterwards. */
 export class JsonSurvey {
   /** False when every number outside strings so far surely fits a double. */
   mayHoldRiskyNumber = false;
+  /** The bytes of long strings, without their quotes, counted from the first piece on. */
+  readonly longTexts: TextPlace[] = [];
   readonly #limits: JsonLimits;
+  /** Bytes of the pieces so far. */
+  #bytes = 0;
   #depth = 0;
   #tokens = 0;
   /** Of the string that is read, or was read last. */
@@ -93,6 +101,7 @@ export class JsonSurvey {
     this.#depth = depth;
     this.#tokens = tokens;
     this.#isAtKey = isAtKey;
+    this.#bytes += bytes.length;
     return undefined;
   }
 
@@ -102,7 +111,14 @@ export class JsonSurvey {
     this.#cut = undefined;
     if (cut === undefined) return 0;
     if (cut === 'number') return this.#goOnNumber(bytes, 0);
-    return this.#goOnString(bytes, this.#isEscaped ? 1 : 0) + 1;
+    const quote = this.#goOnString(bytes, this.#isEscaped ? 1 : 0);
+    if (quote < bytes.length && this.#stringBytes >= LONG_TEXT_BYTES) this.#noteLongText(quote);
+    return quote + 1;
+  }
+
+  #noteLongText(quote: number): void {
+    const end = this.#bytes + quote;
+    this.longTexts.push({ start: end - this.#stringBytes, end });
   }
 
   /** @returns the place of the closing quote, or the end of the piece */

@@ -84,7 +84,10 @@ export function createUpstreamClient(options: ClientOptions): UpstreamClient {
   let underWay = 0;
 
   const open = async (request: ClientRequest): Promise<UpstreamStream> => {
-    const { signal, secrets } = request;
+    const { signal, secrets, body, receipt } = request;
+    signal.throwIfAborted();
+    const encoded = body === undefined ? null : encodeBody(body, receipt);
+    const bytes = encoded instanceof Promise ? await encoded : encoded;
     signal.throwIfAborted();
     if (underWay >= limits.maxConnections) {
       throw gatewayFault('overloaded', 'Too many requests are under way. Try again shortly.');
@@ -106,7 +109,7 @@ export function createUpstreamClient(options: ClientOptions): UpstreamClient {
       },
     });
     const dispatcher = route ?? (isFresh ? single : kept);
-    const dispatched = dispatchOptions(request, origin, basePath + request.path);
+    const dispatched = dispatchOptions(request, basePath + request.path, bytes);
     turn.toUpstreams(() => {
       if (!stream.isOver) dispatcher.dispatch(dispatched, stream);
     });
@@ -114,9 +117,9 @@ export function createUpstreamClient(options: ClientOptions): UpstreamClient {
   };
 
   const dispatchOptions = (
-    { method, headers, body, receipt }: ClientRequest,
-    origin: string,
+    { method, headers }: ClientRequest,
     path: string,
+    body: Buffer | null,
   ): Dispatcher.DispatchOptions => ({
     origin,
     path,
@@ -126,9 +129,9 @@ export function createUpstreamClient(options: ClientOptions): UpstreamClient {
       accept: 'text/event-stream, application/json',
       'accept-encoding': 'identity',
       'user-agent': options.userAgent,
-      ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+      ...(body === null ? {} : { 'content-type': 'application/json' }),
     },
-    body: body === undefined ? null : encodeBody(body, receipt),
+    body,
   });
 
   return {

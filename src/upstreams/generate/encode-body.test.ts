@@ -6,15 +6,15 @@ import { encodeBody } from './encode-body.ts';
 
 const base64 = (length: number): string => 'Ab+/'.repeat(length / 4);
 
-function expectSame(body: JsonObject): void {
+async function expectSame(body: JsonObject): Promise<void> {
   const before = JSON.stringify(body);
-  expect(encodeBody(body).toString()).toBe(before);
+  expect(String(await encodeBody(body))).toBe(before);
   expect(JSON.stringify(body)).toBe(before);
 }
 
-test('a body with long media is the same bytes as its JSON', () => {
+test('a body with long media is the same bytes as its JSON', async () => {
   const media = (data: string): JsonObject => ({ inlineData: { mimeType: 'image/png', data } });
-  expectSame({
+  await expectSame({
     contents: [
       { role: 'user', parts: [{ text: 'Größe "1"' }, media(base64(40_000)), { text: '𝄞' }] },
       {
@@ -36,7 +36,7 @@ test('a body with long media is the same bytes as its JSON', () => {
   });
 });
 
-test('whatever stands where media do goes out as JSON would write it', () => {
+test('whatever stands where media do goes out as JSON would write it', async () => {
   const long = base64(32_768);
   const data = fc.oneof(
     fc.constantFrom(
@@ -59,38 +59,50 @@ test('whatever stands where media do goes out as JSON would write it', () => {
   );
   const content = fc.oneof(fc.record({ parts: fc.array(part, { maxLength: 4 }) }), fc.constant(3));
   const body = fc.record({ contents: fc.array(content, { maxLength: 3 }), model: fc.string() });
-  fc.assert(fc.property(body, (value) => expectSame(value as JsonObject)));
+  await fc.assert(fc.asyncProperty(body, (value) => expectSame(value as JsonObject)));
 });
 
-test('keys such as __proto__ stay what they are beside a medium', () => {
+test('media of many megabytes take several turns and come out whole', async () => {
+  const data = `${'Ab+/'.repeat(5_000_000)}AAA=`;
+  const medium = { inlineData: { data } };
+  const body = { contents: [{ parts: [medium, { text: 'Größe' }, medium] }] };
+  const encoded = encodeBody(body);
+  expect(encoded).toBeInstanceOf(Promise);
+  expect((await encoded).equals(Buffer.from(JSON.stringify(body)))).toBe(true);
+});
+
+test('keys such as __proto__ stay what they are beside a medium', async () => {
   const text = `{"contents":[{"parts":[{"inlineData":{"data":"${base64(32_768)}","__proto__":{"a":1}},"__proto__":2}]}],"__proto__":[]}`;
-  expect(encodeBody(JSON.parse(text)).toString()).toBe(text);
+  expect(String(await encodeBody(JSON.parse(text)))).toBe(text);
 });
 
 const FACE = '😀';
 const HALF = `cut ${FACE.slice(0, 1)}`;
 
 /** What is sent of a body with this part beside a long medium, and what the receipt says. */
-function sentPart(part: JsonObject) {
+async function sentPart(part: JsonObject) {
   const receipt = createReceipt();
   const medium = { inlineData: { data: base64(32_768) } };
-  const sent = encodeBody({ contents: [{ parts: [part, medium] }] }, receipt).toString();
+  const sent = String(await encodeBody({ contents: [{ parts: [part, medium] }] }, receipt));
   const [content] = (parseJson(sent) as { contents: { parts: JsonObject[] }[] }).contents;
   expect(content?.parts[1]).toEqual(medium);
   return [content?.parts[0], receipt.entries.map(({ action, path }) => [action, path])];
 }
 
-test('halves of characters that stand alone go out as U+FFFD, and the receipt says so once', () => {
+test('halves of characters that stand alone go out as U+FFFD, and the receipt says so once', async () => {
   const note = [['repaired', 'body']];
   const call = (text: string) => ({ functionCall: { name: 'f', args: { [text]: [text, 12] } } });
-  expect(sentPart({ text: HALF })).toEqual([{ text: 'cut \uFFFD' }, note]);
-  expect(sentPart({ text: FACE.slice(1) })).toEqual([{ text: '\uFFFD' }, note]);
-  expect(sentPart(call(HALF))).toEqual([call('cut \uFFFD'), note]);
-  expect(sentPart({ text: `\\${HALF}${FACE}"` })).toEqual([{ text: `\\cut \uFFFD${FACE}"` }, note]);
+  expect(await sentPart({ text: HALF })).toEqual([{ text: 'cut \uFFFD' }, note]);
+  expect(await sentPart({ text: FACE.slice(1) })).toEqual([{ text: '\uFFFD' }, note]);
+  expect(await sentPart(call(HALF))).toEqual([call('cut \uFFFD'), note]);
+  expect(await sentPart({ text: `\\${HALF}${FACE}"` })).toEqual([
+    { text: `\\cut \uFFFD${FACE}"` },
+    note,
+  ]);
 });
 
-test('whole characters and what only looks like the escape of a half stay as they are', () => {
+test('whole characters and what only looks like the escape of a half stay as they are', async () => {
   for (const text of [FACE, `${FACE}${FACE}`, '\\ud83d', '\\\\ud83d', '\\"\\ud83d', '\u0000\n']) {
-    expect(sentPart({ text })).toEqual([{ text }, []]);
+    expect(await sentPart({ text })).toEqual([{ text }, []]);
   }
 });

@@ -5,19 +5,50 @@ import { mendText } from '../../canonical/mend-text.ts';
 import type { Receipt } from '../../canonical/receipt.ts';
 import { isDenseBase64 } from '../../lib/base64.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../lib/json.ts';
+import { nextTurn, STEPWISE_FROM_BYTES } from '../../lib/next-turn.ts';
 
 /** Base64 as long as this is copied: `JSON.stringify` looks at each character for what it must escape. */
 const SHORTEST_COPIED = 32_768;
 
 /**
  * Bytes, so that the text is encoded once: a string would be measured first and encoded while writing.
- * What no UTF-8 can say is mended, and noted in the receipt.
+ * What no UTF-8 can say is mended, and noted in the receipt before this returns. Much of media takes
+ * several turns.
  */
-export function encodeBody(body: JsonObject, receipt?: Receipt): Buffer {
+export function encodeBody(body: JsonObject, receipt?: Receipt): Buffer | Promise<Buffer> {
   const media = new MediaMarks();
   const text = mendText(JSON.stringify(media.mark(body)), receipt);
-  if (media.copied.length > 0) return media.encode(text);
-  return Buffer.from(text, encodingOf(pieceOf(text)));
+  if (media.copied.length === 0) return Buffer.from(text, encodingOf(pieceOf(text)));
+  const pieces = media.pieces(text);
+  const bytes = pieces.reduce((sum, piece) => sum + piece.bytes, 0);
+  return bytes < STEPWISE_FROM_BYTES ? join(pieces, bytes) : joinInSteps(pieces, bytes);
+}
+
+function join(pieces: readonly Piece[], bytes: number): Buffer {
+  const all = Buffer.allocUnsafeSlow(bytes);
+  let offset = 0;
+  for (const piece of pieces) offset += all.write(piece.text, offset, encodingOf(piece));
+  return all;
+}
+
+/** Characters written in one turn. */
+const STEP_CHARACTERS = 16_777_216;
+
+async function joinInSteps(pieces: readonly Piece[], bytes: number): Promise<Buffer> {
+  await nextTurn();
+  const all = Buffer.allocUnsafeSlow(bytes);
+  let offset = 0;
+  for (const piece of pieces) {
+    if (piece.text.length <= STEP_CHARACTERS || encodingOf(piece) === 'utf8') {
+      offset += all.write(piece.text, offset, encodingOf(piece));
+      continue;
+    }
+    for (let start = 0; start < piece.text.length; start += STEP_CHARACTERS) {
+      offset += all.write(piece.text.slice(start, start + STEP_CHARACTERS), offset, 'latin1');
+      await nextTurn();
+    }
+  }
+  return all;
 }
 
 interface Piece {
@@ -66,7 +97,7 @@ class MediaMarks {
   }
 
   /** The marks stand in the text in the order in which they were made. */
-  encode(text: string): Buffer {
+  pieces(text: string): readonly Piece[] {
     const pieces: Piece[] = [];
     let from = 0;
     for (const [index, data] of this.copied.entries()) {
@@ -76,10 +107,7 @@ class MediaMarks {
       from = at + mark.length;
     }
     pieces.push(pieceOf(text.slice(from)));
-    const all = Buffer.allocUnsafeSlow(pieces.reduce((sum, { bytes }) => sum + bytes, 0));
-    let offset = 0;
-    for (const piece of pieces) offset += all.write(piece.text, offset, encodingOf(piece));
-    return all;
+    return pieces;
   }
 
   #markAt(index: number): string {

@@ -1,0 +1,83 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { parseJson } from '../../lib/json.ts';
+import { JSON_LIMITS, JsonSurvey } from './json-guard.ts';
+import { parseInSteps } from './json-steps.ts';
+
+const PIECE_BYTES = 65_536;
+
+/** Looks over the text as it would arrive, then parses it. */
+async function parse(text: string) {
+  const bytes = Buffer.from(text);
+  const survey = new JsonSurvey(JSON_LIMITS);
+  for (let start = 0; start < bytes.length; start += PIECE_BYTES) {
+    expect(survey.read(bytes.subarray(start, start + PIECE_BYTES))).toBeUndefined();
+  }
+  return { value: await parseInSteps(bytes, survey), longTexts: survey.longTexts };
+}
+
+const BASE64 = 'Ab+/'.repeat(300_000);
+
+test('long media are found where they stand and come back there', async () => {
+  const body = {
+    größe: [BASE64, `data:image/png;base64,${BASE64}`, 'short', { data: `${BASE64}AA==` }],
+    temperature: 0.7,
+    other: { a: null, b: BASE64 },
+  };
+  const { value, longTexts } = await parse(JSON.stringify(body));
+  expect(longTexts).toHaveLength(4);
+  expect(value).toEqual(body);
+});
+
+test('a key such as __proto__ stays a key when its text is put back', async () => {
+  const text = `{"a":{"__proto__":"${BASE64}","constructor":["${BASE64}"]}}`;
+  expect(JSON.stringify((await parse(text)).value)).toBe(text);
+});
+
+test.each([
+  ['an escape', `${BASE64}\\n`],
+  ['an escaped quote', `${BASE64}\\"${BASE64}`],
+  ['a character of two bytes', `${BASE64}é`],
+  ['words', 'Hello there. '.repeat(100_000)],
+  ['another kind of address', `data:text/plain,${BASE64}`],
+])('a long text with %s is what the parser makes of it', async (_what, inner) => {
+  const text = `{"a":["${inner}"],"b":"${BASE64}"}`;
+  expect((await parse(text)).value).toEqual(JSON.parse(text));
+});
+
+test.each([
+  ['a control character', `{"a":"${BASE64}\n"}`],
+  ['a control character in the head of an address', `{"a":"data:image/\tpng;base64,${BASE64}"}`],
+  ['no end', `{"a":"${BASE64}",`],
+  ['no quote', `{"a":"${BASE64}`],
+])('%s is no JSON, here as elsewhere', async (_what, text) => {
+  await expect(parse(text)).rejects.toThrow(SyntaxError);
+});
+
+test('numbers a double may not hold keep their text beside a long medium', async () => {
+  const text = `{"a":"${BASE64}","n":12345678901234567890,"z":-0}`;
+  expect(JSON.stringify((await parse(text)).value)).toBe(text);
+});
+
+test('a byte order mark is passed over', async () => {
+  expect((await parse(`\uFEFF{"a":"${BASE64}"}`)).value).toEqual({ a: BASE64 });
+});
+
+test('whatever stands around long media is parsed as ever', async () => {
+  const value = fc.letrec((tie) => ({
+    value: fc.oneof(
+      { maxDepth: 3 },
+      fc.jsonValue(),
+      fc.constant(BASE64),
+      fc.array(tie('value'), { maxLength: 3 }),
+      fc.dictionary(fc.string(), tie('value'), { maxKeys: 3 }),
+    ),
+  })).value;
+  await fc.assert(
+    fc.asyncProperty(value, async (body) => {
+      const text = JSON.stringify(body);
+      expect((await parse(text)).value).toEqual(parseJson(text));
+    }),
+    { numRuns: 50 },
+  );
+});
