@@ -136,13 +136,18 @@ export function freeformInput(json: string): string {
   return json === '' ? '' : writeFreeformInput(readCallInput(json));
 }
 
-/** `sources` only when the client asked for them. */
+/** What a search item tells of what was found. */
+export interface SearchShow {
+  readonly namesSources: boolean;
+  readonly namesResults: boolean;
+}
+
+/** `sources` and `results` only where they are asked for. */
 export function searchItem(
   id: string,
-  grounding: GroundingEvent,
-  namesSources: boolean,
+  { queries, sources }: GroundingEvent,
+  { namesSources, namesResults }: SearchShow,
 ): JsonObject {
-  const { queries, sources } = grounding;
   return {
     id,
     type: 'web_search_call',
@@ -153,6 +158,7 @@ export function searchItem(
       queries: [...queries],
       ...(namesSources ? { sources: sources.map(({ url }) => ({ type: 'url', url })) } : {}),
     },
+    ...(namesResults ? { results: sources.map(({ url, title }) => ({ url, title })) } : {}),
   };
 }
 

@@ -292,6 +292,12 @@ test.each([
   expect(canonical.toolChoice).toEqual({ kind: 'required', names: [name] });
 });
 
+test('a response tells the tier that serves it, not the one it was asked with', () => {
+  for (const service_tier of ['flex', 'auto', null]) {
+    expect(read({ input: 'x', service_tier }).settings.echo.service_tier).toBe('default');
+  }
+});
+
 test('hints that change no answer are taken; what has no counterpart is noted', () => {
   const { canonical, settings, notes } = read({
     input: 'x',

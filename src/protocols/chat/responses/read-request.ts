@@ -109,6 +109,7 @@ export function readResponsesRequest(
       showsThoughts: canonical.reasoning.showThoughts === true,
       mayCite: canonical.tools.some(({ kind }) => kind === 'web-search'),
       namesSources: include.has('web_search_call.action.sources'),
+      namesResults: include.has('web_search_call.results'),
       hasLogprobs: canonical.sampling.logprobs !== undefined,
       drafts: canonical.imageDrafts ?? 0,
       isStored,

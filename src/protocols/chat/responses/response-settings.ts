@@ -15,6 +15,8 @@ export interface ResponseSettings {
   readonly mayCite: boolean;
   /** Whether search items name their sources. */
   readonly namesSources: boolean;
+  /** Whether search items list what they found. */
+  readonly namesResults: boolean;
   /** Whether text parts carry log-probabilities. */
   readonly hasLogprobs: boolean;
   /** How many unfinished pictures a stream shows at most, of each picture. */
@@ -77,6 +79,8 @@ const DEFAULTS: JsonObject = {
 export function echoOf(body: JsonObject): JsonObject {
   const echo: JsonObject = {};
   for (const key of ECHOED) echo[key] = body[key] ?? DEFAULTS[key] ?? null;
+  // The tier that served the request, whichever was asked for.
+  echo.service_tier = DEFAULTS.service_tier ?? null;
   const { conversation } = body;
   if (typeof conversation === 'string') echo.conversation = { id: conversation };
   else if (isJsonObject(conversation)) echo.conversation = { id: conversation.id ?? null };

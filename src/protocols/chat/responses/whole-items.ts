@@ -4,23 +4,19 @@ import type { GroundingEvent } from '../../../canonical/event.ts';
 import type { JsonObject } from '../../../lib/json.ts';
 import type { FrameNumbering } from './frames.ts';
 import type { ItemPlace } from './open-reasoning.ts';
-import { messageItem, refusalPart, searchItem } from './output-items.ts';
+import { messageItem, refusalPart, type SearchShow, searchItem } from './output-items.ts';
 
 export interface WholeItem {
   readonly item: JsonObject;
   readonly text: string;
 }
 
-/** `sources` are listed only when the client asked for them. */
 export function writeSearch(
   place: ItemPlace,
-  {
-    grounding,
-    namesSources,
-  }: { readonly grounding: GroundingEvent; readonly namesSources: boolean },
+  { grounding, show }: { readonly grounding: GroundingEvent; readonly show: SearchShow },
   frames: FrameNumbering,
 ): WholeItem {
-  const item = searchItem(place.id, grounding, namesSources);
+  const item = searchItem(place.id, grounding, show);
   const begun = { ...item, status: 'in_progress' };
   const steps = ['in_progress', 'searching', 'completed'];
   return { item, text: writeLife({ place, begun, item, steps }, frames) };

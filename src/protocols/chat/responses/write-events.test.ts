@@ -319,6 +319,32 @@ test('a search is an item, and its sources are citations of the text', () => {
   });
 });
 
+test('what a search found is listed for clients that ask for it', () => {
+  const events = eventsOf([[{ kind: 'text', pieces: ['Hi there'] }]]);
+  const late = [...events.slice(0, -2), GROUNDING, ...events.slice(-2)];
+  const response = (include: string[]) => {
+    const asking = read({ input: 'x', tools: [{ type: 'web_search' }], include }).settings;
+    return framesOf(stream(late, asking)).at(-1)?.response;
+  };
+  const results = [{ url: 'https://a.example/', title: 'A' }];
+  expect(response(['web_search_call.results'])).toMatchObject({
+    output: [{ type: 'message' }, { type: 'web_search_call', results }],
+  });
+  expect(JSON.stringify(response([]))).not.toContain('"results"');
+});
+
+test('the search itself names its sources where the message that cites them was done before', () => {
+  const call: Block = { kind: 'call', id: 'c1', name: 'w', json: [] };
+  const events = eventsOf([[{ kind: 'text', pieces: ['Hi there'] }, call]]);
+  const late = [...events.slice(0, -2), { ...GROUNDING, queries: [] }, ...events.slice(-2)];
+  const text = stream(late, settings);
+  checkStreamText('responses', text);
+  const action = { sources: [{ type: 'url', url: 'https://a.example/' }] };
+  expect(framesOf(text).at(-1)?.response).toMatchObject({
+    output: [{ type: 'message' }, { type: 'function_call' }, { type: 'web_search_call', action }],
+  });
+});
+
 test('the searches of an answer are counted beside its usage', () => {
   const events = eventsOf([[{ kind: 'text', pieces: ['Hi there'] }]]);
   const found = [...events.slice(0, -2), GROUNDING, ...events.slice(-2)];

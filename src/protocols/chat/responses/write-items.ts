@@ -44,6 +44,8 @@ export class OutputItems {
   readonly #frames: FrameNumbering;
   #open: OpenItem | undefined;
   #hasSearch = false;
+  /** True when a message was done before it was known what its text cites. */
+  #isUncited = false;
   /** The proof that stands on a reasoning item already. */
   #lastProof: string | undefined;
   #textLength = 0;
@@ -180,6 +182,7 @@ export class OutputItems {
     switch (open.kind) {
       case 'message': {
         this.#textLength += open.message.modelLength;
+        this.#isUncited ||= this.grounding === undefined;
         const logprobs = this.#settings.hasLogprobs ? end?.logprobs : undefined;
         const isCut = end?.reason === 'max-tokens' || end?.reason === 'safety';
         return open.message.close({ grounding: this.grounding, logprobs, isCut });
@@ -196,14 +199,16 @@ export class OutputItems {
     }
   }
 
+  /** Where no message could name the sources, as nobody asked for a search, the search itself names them. */
   #writeSearch(): string {
     const grounding = this.grounding;
-    if (grounding === undefined || this.#hasSearch || grounding.queries.length === 0) return '';
+    if (grounding === undefined || this.#hasSearch) return '';
+    const isLast = this.#isUncited && grounding.sources.length > 0;
+    if (grounding.queries.length === 0 && !isLast) return '';
     this.#hasSearch = true;
-    const { namesSources } = this.#settings;
-    return this.#addWhole(
-      writeSearch(this.#place('ws_'), { grounding, namesSources }, this.#frames),
-    );
+    const { namesSources, namesResults } = this.#settings;
+    const show = { namesSources: namesSources || isLast, namesResults };
+    return this.#addWhole(writeSearch(this.#place('ws_'), { grounding, show }, this.#frames));
   }
 
   #addWhole({ item, text }: WholeItem): string {
