@@ -46,6 +46,17 @@ test('a recording goes upstream with an instruction behind it', () => {
   });
 });
 
+test('possible languages and words that may occur are told', () => {
+  const input = inputOf({ languages: ['de', 'nl', ' '], keywords: 'Landenge', language: '' });
+  const text = readAudio(input, 'transcribe').canonical.turns[0]?.parts[1];
+  expect(text).toMatchObject({
+    text: expect.stringMatching(
+      /The language is one of these: de, nl\nThese words may occur, and are spelt like this: Landenge$/,
+    ),
+  });
+  expect(input.receipt.entries).toEqual([]);
+});
+
 test('a translation asks for English', () => {
   const { canonical } = readAudio(inputOf({}), 'translate');
   expect(canonical.turns[0]?.parts[1]).toMatchObject({ text: expect.stringContaining('English') });

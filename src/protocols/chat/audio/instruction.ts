@@ -6,7 +6,10 @@ export interface InstructionOptions {
   readonly task: 'transcribe' | 'translate';
   readonly isTimed: boolean;
   readonly hasWords: boolean;
-  readonly language: string | undefined;
+  /** What may be spoken; empty when the client does not say. */
+  readonly languages: readonly string[];
+  /** Words that may occur, spelt as they are to be written. */
+  readonly keywords: readonly string[];
   /** The client's own prompt: names and style to expect. */
   readonly hint: string | undefined;
 }
@@ -40,7 +43,7 @@ export const SEGMENTS_SCHEMA: JsonObject = {
 };
 
 export function instructionOf(options: InstructionOptions): string {
-  const { task, isTimed, hasWords, language, hint } = options;
+  const { task, isTimed, hasWords, languages, keywords, hint } = options;
   const lines = [
     task === 'translate'
       ? 'Write down what is said in this recording, translated into English.'
@@ -50,7 +53,11 @@ export function instructionOf(options: InstructionOptions): string {
       : 'Answer with these words alone, without comments, names of speakers or times.',
   ];
   if (isTimed && hasWords) lines.push('Give the times of every single word too.');
-  if (language !== undefined && language !== '') lines.push(`The language is: ${language}`);
+  if (languages.length === 1) lines.push(`The language is: ${languages[0]}`);
+  if (languages.length > 1) lines.push(`The language is one of these: ${languages.join(', ')}`);
+  if (keywords.length > 0) {
+    lines.push(`These words may occur, and are spelt like this: ${keywords.join(', ')}`);
+  }
   if (hint !== undefined && hint !== '') {
     lines.push(`What may help with names and spelling, not part of the recording: ${hint}`);
   }

@@ -8,7 +8,14 @@ import type { Receipt } from '../../../canonical/receipt.ts';
 import type { CanonicalRequest, MediaPart } from '../../../canonical/request.ts';
 import type { JsonObject } from '../../../lib/json.ts';
 import type { RouteInput, UploadedFile } from '../../protocol.ts';
-import { missingField, readBoolean, readNumberIn, readString, unknownWord } from '../fields.ts';
+import {
+  missingField,
+  readBoolean,
+  readNumberIn,
+  readString,
+  unknownWord,
+  wrongType,
+} from '../fields.ts';
 import { noteUnreadFields } from '../note-fields.ts';
 import { createReadContext } from '../read-context.ts';
 import { instructionOf, SEGMENTS_SCHEMA } from './instruction.ts';
@@ -54,7 +61,7 @@ const TYPES = new Map([
 
 const KNOWN_FIELDS = objectShape([
   ...['model', 'file', 'language', 'prompt', 'response_format', 'temperature', 'stream'],
-  ...['timestamp_granularities', 'chunking_strategy', 'user'],
+  ...['timestamp_granularities', 'chunking_strategy', 'user', 'languages', 'keywords'],
 ]);
 
 /** @throws GatewayError 400 naming the field, 413 for a file above 25 MB */
@@ -74,7 +81,8 @@ export function readAudio(
     task,
     isTimed,
     hasWords,
-    language: readString(body, 'language'),
+    languages: [...readTexts(body, 'language'), ...readTexts(body, 'languages')],
+    keywords: readTexts(body, 'keywords'),
     hint: readString(body, 'prompt'),
   });
   return {
@@ -169,6 +177,16 @@ function readTemperature(body: JsonObject): number | undefined {
   const number = typeof value === 'string' && value.trim() !== '' ? Number(value) : value;
   if (number === '' || number === undefined) return undefined;
   return readNumberIn(number, 'temperature', { min: 0, max: 1 });
+}
+
+/** One text or several; a form's empty field says nothing. */
+function readTexts(body: JsonObject, key: string): readonly string[] {
+  const value = body[key];
+  const texts = Array.isArray(value) ? value : [value ?? ''];
+  return texts.flatMap((text, index) => {
+    if (typeof text !== 'string') throw wrongType(`${key}[${index}]`, 'a string');
+    return text.trim() === '' ? [] : [text.trim()];
+  });
 }
 
 function readGranularities(body: JsonObject, format: AudioFormat): readonly string[] {
