@@ -5,5 +5,5 @@ import type { GenerateProfile } from './profiles/profile.ts';
 
 export interface EncodeContext {
   readonly target: EncodeTarget;
-  readonly profile: Pick<GenerateProfile, 'vocabulary' | 'extraFields' | 'readsUri'>;
+  readonly profile: Pick<GenerateProfile, 'vocabulary' | 'extraFields' | 'readsUri' | 'isVertex'>;
 }

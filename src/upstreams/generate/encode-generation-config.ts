@@ -7,6 +7,7 @@ import type { WireGenerationConfig, WireThinkingConfig } from '../../wire/genera
 import type { EncodeTarget } from '../upstream.ts';
 import { traitsOf } from './capabilities.ts';
 import { definedFields, type Optional } from './defined.ts';
+import type { EncodeContext } from './encode-context.ts';
 import { MEDIA_RESOLUTIONS } from './encode-media.ts';
 import { encodeThinking } from './encode-thinking.ts';
 import { cleanResponseSchema, cleanTypedResponseSchema } from './schema/clean-response-schema.ts';
@@ -27,12 +28,13 @@ const MODALITIES = { text: 'TEXT', image: 'IMAGE', audio: 'AUDIO' } as const;
  */
 export function encodeGenerationConfig(
   request: CanonicalRequest,
-  target: EncodeTarget,
+  { target, profile }: EncodeContext,
 ): JsonObject | undefined {
   const thinkingConfig = encodeThinking(request.reasoning, target) ?? draftFields(request, target);
   return definedFields({
     maxOutputTokens: outputLimit(request, thinkingConfig, target),
     ...samplingFields(request, target),
+    ...penaltyFields(request, { target, profile }),
     stopSequences: stopSequences(request),
     ...formatFields(request, target),
     ...mediaFields(request, target),
@@ -87,7 +89,6 @@ function samplingFields({ sampling, choices }: CanonicalRequest, target: EncodeT
     topP: numbers.topP,
     topK: fitTopK(numbers.topK, target),
     seed: fitSeed(numbers.seed, target),
-    ...penaltyFields(numbers, target),
     responseLogprobs: logprobs === undefined ? undefined : true,
     logprobs: alternatives > 0 ? alternatives : undefined,
     candidateCount: choices > 1 ? choices : undefined,
@@ -96,11 +97,13 @@ function samplingFields({ sampling, choices }: CanonicalRequest, target: EncodeT
 
 /** Most chat apps send penalties with every request, whatever the model. */
 function penaltyFields(
-  { presencePenalty, frequencyPenalty }: CanonicalRequest['sampling'],
-  { modelId, receipt }: EncodeTarget,
-) {
-  const fields = { presencePenalty, frequencyPenalty } satisfies Fields;
-  if (traitsOf(modelId).takesPenalties) return fields;
+  { sampling: { presencePenalty, frequencyPenalty } }: CanonicalRequest,
+  { target: { modelId, receipt }, profile }: EncodeContext,
+): Fields {
+  const { penalties } = traitsOf(modelId);
+  if (penalties === 'everywhere' || (penalties === 'on-vertex' && profile.isVertex === true)) {
+    return { presencePenalty, frequencyPenalty };
+  }
   const reason = 'This model takes no penalties.';
   if (presencePenalty) receipt.add('dropped', 'presence_penalty', reason);
   if (frequencyPenalty) receipt.add('dropped', 'frequency_penalty', reason);

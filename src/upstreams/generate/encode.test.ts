@@ -3,6 +3,7 @@ import { expect, test } from 'vitest';
 import type { CanonicalRequest } from '../../canonical/request.ts';
 import { gemini, requestOf, sandbox, targetOf, user } from './__fixtures__/requests.ts';
 import { encode } from './encode.ts';
+import { createVertexProfile } from './profiles/vertex.ts';
 
 const encodeFor = (modelId: string, fields: Partial<CanonicalRequest> = {}) =>
   encode(requestOf(fields), targetOf(modelId), sandbox);
@@ -96,8 +97,12 @@ test.each([
   },
 );
 
-test('penalties go to every other model', () => {
+test('penalties go to every other model, and on Vertex AI to one generation more', () => {
   const sampling = { presencePenalty: -2, frequencyPenalty: 2 };
+  const onVertex = (modelId: string) =>
+    encode(requestOf({ sampling }), targetOf(modelId), createVertexProfile()).generationConfig;
+  expect(onVertex('gemini-2.5-flash')).toEqual(sampling);
+  expect(onVertex('gemini-3-flash-preview')).toBeUndefined();
   expect(configFor('alpha-3-flash', { sampling })).toEqual(sampling);
   expect(configFor('gemini-2.0-flash', { sampling })).toEqual(sampling);
 });

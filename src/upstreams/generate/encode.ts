@@ -31,7 +31,7 @@ export function encode(
     systemInstruction: systemInstruction(request),
     tools: tools.length === 0 ? undefined : [...tools],
     toolConfig: encodeToolConfig(request.toolChoice, encodedTools, context),
-    generationConfig: encodeGenerationConfig(request, target),
+    generationConfig: encodeGenerationConfig(request, context),
     safetySettings: safetySettings(request),
     cachedContent: request.cachedContent,
     serviceTier: serviceTier(request, context),

@@ -19,8 +19,11 @@ export interface ModelTraits {
   readonly takesPartResolution: boolean;
   /** False for models known to give no log-probabilities; all others are asked. */
   readonly givesLogprobs: boolean;
-  /** False for models that refuse any penalty but none (ai.google.dev: "Penalty is not enabled for this model"). */
-  readonly takesPenalties: boolean;
+  /**
+   * Where penalties are taken; elsewhere any but 0 is a 400 ("Penalty is not enabled for this model").
+   * Sources: `@ai-sdk/google`, `sampling.penalties`; BerriAI/litellm, `_supports_penalty_parameters`.
+   */
+  readonly penalties: 'everywhere' | 'on-vertex' | 'nowhere';
   /** True for models that draw while they think, and show it when asked. */
   readonly showsDrafts: boolean;
   /** True when calls can be held to their schemas, also where the model need not call at all. */
@@ -34,7 +37,7 @@ const ASKED_ONLY: ModelTraits = {
   takesAutomaticBudget: false,
   takesPartResolution: false,
   givesLogprobs: true,
-  takesPenalties: true,
+  penalties: 'everywhere',
   validatesCalls: false,
   showsDrafts: false,
   embeds: false,
@@ -45,13 +48,13 @@ const AUTOMATIC: ModelTraits = {
   ...ASKED_ONLY,
   thinksUnasked: true,
   takesAutomaticBudget: true,
-  takesPenalties: false,
+  penalties: 'on-vertex',
 };
 const LEVELLED: ModelTraits = {
   ...ASKED_ONLY,
   thinksUnasked: true,
   takesPartResolution: true,
-  takesPenalties: false,
+  penalties: 'nowhere',
   validatesCalls: true,
 };
 
@@ -122,7 +125,7 @@ export const MODEL_ROWS: readonly ModelRow[] = [
       outputTokenLimit: 32_768,
       ...DRAWS,
     },
-    traits: { ...UNRATED, takesPenalties: false },
+    traits: { ...UNRATED, penalties: 'on-vertex' },
   },
   {
     pattern: /^(gemini|imagen)-.*image/,
@@ -143,7 +146,7 @@ export const MODEL_ROWS: readonly ModelRow[] = [
   {
     pattern: /^gemini-.*(tts|native-audio|live)/,
     capabilities: { ...EARLIER, outputTokenLimit: 16_384 },
-    traits: { ...UNRATED, takesPenalties: false },
+    traits: { ...UNRATED, penalties: 'on-vertex' },
   },
   {
     pattern: /^gemini-2\.5-pro/,

@@ -38,6 +38,8 @@ export interface GenerateProfile {
   embedForm?(modelId: string): EmbedFormName;
   /** Path below the base URL that answers with quota figures; absent when there is none. */
   readonly quotaPath?: string | undefined;
+  /** True where models take what the public API refuses for them. */
+  readonly isVertex?: true | undefined;
   /** True for file addresses the upstream itself can read. */
   readsUri(uri: string): boolean;
 }

@@ -59,6 +59,7 @@ export function createVertexProfile(options: VertexProfileOptions = {}): Generat
     modelIds: realModelIds,
     capabilityOverrides: { takesJsonSchema: true },
     extraFields: VERTEX_EXTRA_FIELDS,
+    isVertex: true,
     countForm: 'request-fields',
     embedForm,
     readsUri: (uri) => READABLE_URIS.some((home) => uri.startsWith(home)),
