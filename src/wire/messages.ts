@@ -13,6 +13,19 @@ export type MessagesReply = {
   usage: MessagesUsage;
 };
 
+/** The answer to the wish for a summary. */
+export type MessagesCompactionReply = Omit<MessagesReply, 'content' | 'stop_reason'> & {
+  content: MessagesCompactionBlock[];
+  stop_reason: MessagesStopReason | 'compaction';
+};
+
+export type MessagesCompactionBlock = {
+  type: 'compaction';
+  /** Null when no summary came about. */
+  content: string | null;
+  encrypted_content: null;
+};
+
 export type MessagesBlock =
   | MessagesTextBlock
   | MessagesThinkingBlock

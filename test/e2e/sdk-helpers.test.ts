@@ -269,6 +269,35 @@ describe('anthropic', () => {
     expect(cities).toEqual(['Paris', 'Oslo']);
   });
 
+  test.each([false, true])(
+    'the tool runner goes on from a summary it asked for, stream=%s',
+    async (stream) => {
+      const runner = anthropic.beta.messages.toolRunner({
+        ...hello(TWO_STEPS),
+        stream,
+        thinking: { type: 'adaptive' },
+        tools: [
+          betaZodTool({
+            name: WEATHER.name,
+            description: WEATHER.description,
+            inputSchema: City,
+            run: ({ city }) => weatherIn(city),
+          }),
+        ],
+      });
+      const stops: unknown[] = [];
+      for await (const step of runner) {
+        const { stop_reason } = 'finalMessage' in step ? await step.finalMessage() : step;
+        stops.push(stop_reason);
+        if (stops.length === 1) runner.compactBeforeNextTurn();
+      }
+      expect(stops).toContain('compaction');
+      const [first] = runner.params.messages;
+      expect(first).toMatchObject({ role: 'assistant', content: [{ type: 'compaction' }] });
+      expect(stops.at(-1)).toBe('end_turn');
+    },
+  );
+
   test('the tool runner goes on when a tool is removed and another takes its name', async () => {
     const weather = (answer: string) =>
       betaZodTool({

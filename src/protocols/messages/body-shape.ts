@@ -88,6 +88,7 @@ export const BODY_SHAPE: Shape = objectShape(
     ]),
     output_config: objectShape(['effort', 'task_budget'], { format: FORMAT }),
     output_format: FORMAT,
+    compaction: objectShape(['type', 'instructions']),
   },
 );
 

@@ -13,9 +13,11 @@ import type {
 import { writeError } from './errors.ts';
 import type { Scope } from './fields.ts';
 import { writeFamilyList, writeModel, writeModelList } from './models.ts';
+import { askForSummary, readSummaryWish } from './read-compaction.ts';
 import { readCallHead, readCanonicalRequest, requireMaxTokens } from './read-request.ts';
 import { createMessagesWriter, type WriterOptions } from './write-events.ts';
 import { writeMessagesReply } from './write-reply.ts';
+import { createSummaryWriter, writeSummaryReply } from './write-summary.ts';
 
 /** Query strings such as `?beta=true` and unknown beta flags are ignored. */
 export function createMessagesProtocol(): ClientProtocol {
@@ -46,7 +48,11 @@ function readGenerateCall({ body, receipt }: RouteInput): GenerateCall {
   const scope = scopeOf(body);
   const { omitsThinking, ...head } = readCallHead(scope);
   requireMaxTokens(scope);
-  const canonical = once(() => readCanonicalRequest(scope, receipt));
+  const wish = readSummaryWish(scope);
+  const canonical = once(() => {
+    const request = readCanonicalRequest(scope, receipt);
+    return wish === undefined ? request : askForSummary(request, wish, receipt);
+  });
   const options = (): WriterOptions => ({
     omitsThinking,
     fetchesPages: canonical().tools.some(({ kind }) => kind === 'url-context'),
@@ -57,8 +63,12 @@ function readGenerateCall({ body, receipt }: RouteInput): GenerateCall {
     ...head,
     canonical,
     callIdPrefix: 'toolu_',
-    createStreamWriter: (context) => createMessagesWriter(context, options()),
-    writeReply: (reply, context) => writeMessagesReply(reply, context, options()),
+    createStreamWriter: (context) =>
+      wish === undefined ? createMessagesWriter(context, options()) : createSummaryWriter(context),
+    writeReply: (reply, context) =>
+      wish === undefined
+        ? writeMessagesReply(reply, context, options())
+        : writeSummaryReply(reply, context),
   };
 }
 

@@ -244,7 +244,6 @@ test('server tools in history become calls and readable results', () => {
 test('blocks that mean nothing here are dropped with a receipt, a readable summary is kept', () => {
   const { request, receipt } = read({
     messages: [
-      { role: 'user', content: 'u' },
       {
         role: 'assistant',
         content: [
@@ -256,11 +255,13 @@ test('blocks that mean nothing here are dropped with a receipt, a readable summa
       },
     ],
   });
-  expect(request.turns[1]?.parts).toEqual([{ kind: 'text', text: 'so far' }]);
+  expect(request.turns.map(({ parts }) => parts)).toMatchObject([
+    [{ kind: 'text', text: expect.stringContaining('so far') }],
+  ]);
   expect(receipt).toEqual([
-    'dropped messages[1].content[1]',
-    'dropped messages[1].content[2]',
-    'dropped messages[1].content[3]',
+    'dropped messages[0].content[1]',
+    'dropped messages[0].content[2]',
+    'dropped messages[0].content[3]',
   ]);
 });
 

@@ -35,6 +35,8 @@ import { isServerResultTag, readServerResult, toolAvailable } from './read-serve
 interface BlockContext {
   readonly role: 'user' | 'assistant';
   readonly receipt: Receipt;
+  /** The first block that is part of the conversation; absent for the first of all. */
+  readonly from?: number | undefined;
 }
 
 const BLOCKS =
@@ -48,7 +50,10 @@ export function readContent(message: Scope, context: BlockContext): readonly Par
   const path = pathOf(message, 'content');
   if (content === undefined) throw missing(path);
   if (!Array.isArray(content)) throw wrongType(path, 'a valid string or a valid list');
-  return content.flatMap((item, index) => readBlock(asScope(item, `${path}.${index}`), context));
+  const { from = 0 } = context;
+  return content.flatMap((item, index) =>
+    index < from ? [] : readBlock(asScope(item, `${path}.${index}`), context),
+  );
 }
 
 /** A `text` block. */

@@ -18,6 +18,7 @@ import {
   wrongType,
 } from './fields.ts';
 import { readContent, readText } from './read-blocks.ts';
+import { findSummary, type Summary } from './read-compaction.ts';
 import { readEffort } from './read-reasoning.ts';
 import { readToolChange, type ToolChange } from './tool-changes.ts';
 
@@ -36,27 +37,62 @@ const ROLES = ['user', 'assistant', 'system'] as const;
 export function readConversation(body: Scope, receipt: Receipt): Conversation {
   const messages = readMessageScopes(body);
   const lastUser = messages.findLastIndex((message) => message.value.role === 'user');
-  const system = [...readSystem(body)];
-  const turns: Turn[] = [];
-  const toolChanges: ToolChange[] = [];
-  let turnEffort: Effort | undefined;
+  const draft: Draft = {
+    system: [...readSystem(body)],
+    turns: [],
+    turnEffort: undefined,
+    toolChanges: [],
+  };
   for (const [index, message] of messages.entries()) {
     const role = readRole(message);
-    if (role === 'system') {
-      turnEffort = readMessageEffort(message) ?? turnEffort;
-      const parts = readSystemMessage(message, { toolChanges, isCleared: index < lastUser });
-      if (turns.length === 0) for (const part of parts) system.push(part);
-      else if (parts.length > 0) turns.push({ role, parts });
-      continue;
-    }
-    noteMessageConfig(message, receipt);
-    const parts = readContent(message, { role, receipt });
-    const startsTurn = role === 'user' && parts.some((part) => part.kind !== 'tool-result');
-    if (startsTurn) turnEffort = undefined;
-    turns.push({ role, parts });
+    if (role === 'system') addInstruction(message, draft, index < lastUser);
+    else addTurn(message, role, { draft, receipt });
   }
-  if (turns.length === 0) throw fieldError('messages', 'at least one message is required');
-  return { system, turns, turnEffort, toolChanges };
+  if (draft.turns.length === 0) {
+    throw fieldError('messages', 'at least one message is required');
+  }
+  return draft;
+}
+
+/** The conversation as far as it is read. */
+interface Draft extends Conversation {
+  readonly system: TextPart[];
+  readonly turns: Turn[];
+  readonly toolChanges: ToolChange[];
+  turnEffort: Effort | undefined;
+}
+
+function addInstruction(message: Scope, draft: Draft, isFollowed: boolean): void {
+  draft.turnEffort = readMessageEffort(message) ?? draft.turnEffort;
+  const { toolChanges } = draft;
+  const parts = readSystemMessage(message, { toolChanges, isCleared: isFollowed });
+  if (draft.turns.length === 0) for (const part of parts) draft.system.push(part);
+  else if (parts.length > 0) draft.turns.push({ role: 'system', parts });
+}
+
+function addTurn(
+  message: Scope,
+  role: 'user' | 'assistant',
+  { draft, receipt }: { readonly draft: Draft; readonly receipt: Receipt },
+): void {
+  noteMessageConfig(message, receipt);
+  const summary = role === 'assistant' ? findSummary(message) : undefined;
+  if (summary !== undefined) startFrom(summary, draft);
+  const parts = readContent(message, { role, receipt, from: summary?.end });
+  if (summary !== undefined && parts.length === 0) return;
+  const startsTurn = role === 'user' && parts.some((part) => part.kind !== 'tool-result');
+  if (startsTurn) draft.turnEffort = undefined;
+  draft.turns.push({ role, parts });
+}
+
+/**
+ * What a summary stands for is no longer part of the conversation, as for the real service. It is
+ * the user's word: it may be all there is to answer.
+ */
+function startFrom({ text, toolChanges }: Summary, draft: Draft): void {
+  draft.turns.splice(0, draft.turns.length, { role: 'user', parts: [{ kind: 'text', text }] });
+  if (toolChanges === undefined) return;
+  draft.toolChanges.splice(0, draft.toolChanges.length, ...toolChanges);
 }
 
 function readMessageScopes(body: Scope): readonly Scope[] {

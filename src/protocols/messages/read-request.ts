@@ -24,6 +24,7 @@ import {
   type Scope,
   unknownWord,
 } from './fields.ts';
+import { readSummaryWish } from './read-compaction.ts';
 import { readConversation } from './read-messages.ts';
 import {
   asksToThink,
@@ -78,7 +79,8 @@ export function requireMaxTokens(body: Scope): void {
 export function readCanonicalRequest(body: Scope, receipt: Receipt): CanonicalRequest {
   const conversation = readConversation(body, receipt);
   noteUnsupported(body, receipt);
-  if (asksToThink(body)) refusePrefill(conversation.turns);
+  const goesOn = readSummaryWish(body) !== undefined;
+  if (asksToThink(body) && !goesOn) refusePrefill(conversation.turns);
   return {
     system: conversation.system,
     turns: conversation.turns,

@@ -46,7 +46,7 @@ const CITATION_DELTA = ',"delta":{"type":"citations_delta","citation":';
 const EMPTY_TEXT = '{"type":"text","text":""}';
 const EMPTY_THINKING = '{"type":"thinking","thinking":"","signature":""}';
 const MESSAGE_STOP = eventFrame('message_stop', '{"type":"message_stop"}');
-const PING = eventFrame('ping', '{"type":"ping"}');
+export const PING = eventFrame('ping', '{"type":"ping"}');
 
 /** Only choice 0 is written: the protocol has one answer. */
 export function createMessagesWriter(context: ReplyContext, options: WriterOptions): StreamWriter {
@@ -189,7 +189,7 @@ function callSignature(signature: Signature | undefined, before: string | undefi
   return `,"signature":${JSON.stringify(writeCarrier(signature))}`;
 }
 
-function writeMessageStart(context: ReplyContext, usage: Usage): string {
+export function writeMessageStart(context: ReplyContext, usage: Usage): string {
   const id = JSON.stringify(context.createId('msg_'));
   const model = JSON.stringify(context.model);
   const isCounted = inputTokens(usage) > 0;
