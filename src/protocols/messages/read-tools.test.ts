@@ -191,14 +191,52 @@ test('requiring any call of server tools alone is approximated', () => {
   expect(receipt).toEqual(['approximated tool_choice']);
 });
 
-test('a choice of a tool that was left out, and examples of input, are on the receipt', () => {
+test('examples of input stand in the description, also of the tools clients run by a dated type', () => {
+  const examples = [{ c: 'Oslo' }, { c: 'Rome' }];
+  const bash = {
+    type: 'bash_20250124',
+    name: 'bash',
+    strict: true,
+    input_examples: [{ command: 'ls' }],
+  };
+  const { request, receipt } = read({ tools: [{ ...WEATHER, input_examples: examples }, bash] });
+  expect(request.tools).toMatchObject([
+    { description: `${WEATHER.description}\n\nExamples of its input:\n{"c":"Oslo"}\n{"c":"Rome"}` },
+    {
+      description: expect.stringMatching(/\n\nExamples of its input:\n\{"command":"ls"\}$/),
+      strict: true,
+    },
+  ]);
+  expect(receipt).toEqual([
+    'approximated tools[0].input_examples',
+    'approximated tools[1].input_examples',
+  ]);
+  const bare = { name: 'x', input_schema: { type: 'object' }, input_examples: [{}] };
+  expect(read({ tools: [bare] }).request.tools).toMatchObject([
+    { description: 'Examples of its input:\n{}' },
+  ]);
+});
+
+test('a tool that only code may call is told to be called by the model', () => {
+  const inCode = { ...WEATHER, allowed_callers: ['code_execution_20260521'] };
+  const both = { ...WEATHER, name: 'b', allowed_callers: ['direct', 'code_execution_20260521'] };
+  expect(read({ tools: [inCode, both] }).receipt).toEqual([
+    'approximated tools[0].allowed_callers',
+  ]);
+});
+
+test('a demanded advisor is refused, one that is only offered is left out', () => {
+  const tools = [WEATHER, { type: 'advisor_20260301', name: 'advisor', model: 'm' }];
+  expect(read({ tools }).receipt).toEqual(['dropped tools[1]']);
+  expect(() => read({ tools, tool_choice: { type: 'tool', name: 'advisor' } })).toThrow(
+    'tool_choice.name',
+  );
+});
+
+test('a choice of a tool that was left out is on the receipt', () => {
   const search = { type: 'tool_search_tool_regex_20251119', name: 'find' };
-  const tools = [{ ...WEATHER, input_examples: [{ c: 'Oslo' }] }, search];
+  const tools = [WEATHER, search];
   const { request, receipt } = read({ tools, tool_choice: { type: 'tool', name: 'find' } });
   expect(request).toMatchObject({ tools: [{ name: 'w' }], toolChoice: { kind: 'auto' } });
-  expect(receipt).toEqual([
-    'dropped tools[0].input_examples',
-    'dropped tools[1]',
-    'dropped tool_choice',
-  ]);
+  expect(receipt).toEqual(['dropped tools[1]', 'dropped tool_choice']);
 });

@@ -21,7 +21,8 @@ import {
   tagOf,
   unknownTag,
 } from './fields.ts';
-import { noteIgnored, readTypedTool, TOOL_KINDS, toolKindOf } from './read-typed-tool.ts';
+import { readToolHints } from './read-tool-hints.ts';
+import { readTypedTool, TOOL_KINDS, toolKindOf } from './read-typed-tool.ts';
 import { applyToolChanges, type ToolChange } from './tool-changes.ts';
 
 interface ToolSet {
@@ -36,6 +37,8 @@ interface NamedTool {
   readonly tool: Tool | undefined;
 }
 
+const ADVISOR = 'advisor';
+const NO_ADVISOR = 'The advisor is a model of the real service alone.';
 const AUTO: ToolChoice = { kind: 'auto', names: [] };
 /** @throws GatewayError naming the tool by its index. */
 export function readToolSet(
@@ -71,10 +74,9 @@ function placed(scope: Scope, receipt: Receipt): NamedTool {
 function readTool(scope: Scope, receipt: Receipt): NamedTool {
   const type = optionalStringAt(scope, 'type') ?? 'custom';
   // Before the name is asked for: toolsets have none, and their type is what cannot be served.
-  if (type.startsWith('advisor_')) {
-    const reason = 'The advisor is a model of the real service alone.';
-    note(receipt, 'dropped', { path: scope.path, reason });
-    return { name: optionalStringAt(scope, 'name') ?? 'advisor', tool: undefined };
+  if (type.startsWith(`${ADVISOR}_`)) {
+    note(receipt, 'dropped', { path: scope.path, reason: NO_ADVISOR });
+    return { name: optionalStringAt(scope, 'name') ?? ADVISOR, tool: undefined };
   }
   const kind = toolKindOf(type);
   if (kind === undefined && type !== 'custom') {
@@ -89,20 +91,16 @@ function readTool(scope: Scope, receipt: Receipt): NamedTool {
   return { name, tool };
 }
 
-/** `defer_loading` and delivery hints are silent: every tool is declared from the start. */
 function readClientTool(
   scope: Scope,
   { name, receipt }: { readonly name: string; readonly receipt: Receipt },
 ): FunctionTool {
-  noteIgnored(scope, { keys: ['input_examples'], receipt });
   const description = optionalStringAt(scope, 'description');
-  const strict = optionalBooleanAt(scope, 'strict');
   return {
     kind: 'function',
     name,
-    ...(description === undefined ? {} : { description }),
     parameters: objectAt(scope, 'input_schema').value,
-    ...(strict === undefined ? {} : { strict }),
+    ...readToolHints(scope, { description, receipt }),
   };
 }
 
@@ -155,6 +153,7 @@ function requireNamed(choice: Scope, { named, tools, receipt }: ChoiceContext): 
   const tool = matches.find((match) => match.tool?.kind === 'function')?.tool ?? matches[0]?.tool;
   if (tool?.kind === 'function') return { tools, toolChoice: { kind: 'required', names: [name] } };
   if (tool === undefined) {
+    if (name === ADVISOR) throw fieldError(pathOf(choice, 'name'), NO_ADVISOR, 'unsupported');
     note(receipt, 'dropped', { path: choice.path, reason: 'The chosen tool was dropped.' });
     return { tools, toolChoice: AUTO };
   }

@@ -13,6 +13,7 @@ import {
   pathOf,
   type Scope,
 } from './fields.ts';
+import { readToolHints } from './read-tool-hints.ts';
 
 /** A date follows, which changes often and which some clients leave out. */
 export const TOOL_KINDS = [
@@ -67,8 +68,11 @@ export function readTypedTool(scope: Scope, { kind, name, receipt }: TypedTool):
     }
     case 'bash':
     case 'text_editor':
-    case 'memory':
-      return builtInTool(kind, name);
+    case 'memory': {
+      noteIgnored(scope, { keys: ['max_characters'], receipt });
+      const tool = builtInTool(kind, name);
+      return { ...tool, ...readToolHints(scope, { description: tool.description, receipt }) };
+    }
     default:
       return kind satisfies never;
   }
@@ -98,7 +102,7 @@ function readUserLocation(scope: Scope): UserLocation | undefined {
 }
 
 /** Options of a tool that change its answers, but nothing upstream. */
-export function noteIgnored(
+function noteIgnored(
   scope: Scope,
   { keys, receipt }: { readonly keys: readonly string[]; readonly receipt: Receipt },
 ): void {
