@@ -162,3 +162,42 @@ test('a call of a tool that went upstream under another name comes back under it
   const events = transform(callEvents({ name }, '{"file_path":"a","limit":"3"}'));
   expect(callsIn(events)).toEqual([`${own} c`, '{"file_path":"a","limit":3}']);
 });
+
+test('code the upstream ran stands in no answer of a given form, and in every other', () => {
+  const events: CanonicalEvent[] = [
+    { kind: 'start' },
+    {
+      kind: 'block-start',
+      index: 0,
+      choice: 0,
+      block: { kind: 'code', language: 'python', code: '1' },
+    },
+    { kind: 'block-end', index: 0 },
+    {
+      kind: 'block-start',
+      index: 1,
+      choice: 0,
+      block: { kind: 'code-result', outcome: 'ok', output: '1' },
+    },
+    { kind: 'block-end', index: 1 },
+    { kind: 'block-start', index: 2, choice: 0, block: { kind: 'text' } },
+    { kind: 'block-delta', index: 2, delta: { kind: 'text', text: '{}' } },
+    { kind: 'block-end', index: 2 },
+  ];
+  const tools: CanonicalRequest['tools'] = [{ kind: 'code-execution' }];
+  expect(transformOf({ tools })(events)).toBe(events);
+  const receipt = createReceipt();
+  const transform = createAnswerTransform({
+    request: requestOf({ tools, outputFormat: { kind: 'json' } }),
+    receipt,
+    createId: (prefix) => prefix,
+  });
+  const shown = events.flatMap((event) => transform([event]));
+  expect(shown.map((event) => ('index' in event ? event.index : event.kind))).toEqual([
+    'start',
+    2,
+    2,
+    2,
+  ]);
+  expect(receipt.entries).toMatchObject([{ action: 'dropped', path: 'answer' }]);
+});

@@ -7,6 +7,7 @@ import { acceptedToolNames } from '../../canonical/tool-names.ts';
 import { NOTHING_TYPED, type TypedValues } from '../../canonical/typed-values.ts';
 import type { CallableTool, CallRule } from './call-rule.ts';
 import { createSourceFilter } from './filter-sources.ts';
+import { leaveOutCode } from './leave-out-code.ts';
 import { limitCalls } from './limit-calls.ts';
 import { matchToolNames } from './match-tool-names.ts';
 import { answerRule } from './repair-answer.ts';
@@ -39,9 +40,11 @@ export function createAnswerTransform(options: AnswerTransformOptions): AnswerTr
   const filter = createSourceFilter(request.tools);
   const rule = answerRule(request.outputFormat, { receipt, isTyped: typed.answer });
   const rewriteText = rule === undefined ? passAll : createTextRewriter(rule);
-  if (filter === undefined && rule === undefined) return rewrite;
+  const leaveOut = runsCodeInForm(request) ? leaveOutCode(receipt) : undefined;
+  if (filter === undefined && rule === undefined && leaveOut === undefined) return rewrite;
   return (events) => {
-    const rewritten = rewrite(rewriteText(events));
+    const shown = leaveOut === undefined ? events : leaveOut(events);
+    const rewritten = rewrite(rewriteText(shown));
     if (filter === undefined) return rewritten;
     return rewritten.map((event) => (event.kind === 'grounding' ? filter(event) : event));
   };
@@ -63,6 +66,10 @@ function createRewriter(
   const isTyped = (name: string): boolean => isTypedTool(request, typed, name);
   const repairArguments = createArgumentRepair({ tools, receipt, isTyped });
   return createCallRewriter({ rules, repairArguments });
+}
+
+function runsCodeInForm({ tools, outputFormat }: CanonicalRequest): boolean {
+  return outputFormat.kind !== 'text' && tools.some(({ kind }) => kind === 'code-execution');
 }
 
 function isTypedTool(request: CanonicalRequest, { functions }: TypedValues, name: string): boolean {
