@@ -115,10 +115,10 @@ export class GenerateAttempt {
     const input = this.#laneInput(frames);
     const { relay } = call;
     if (prepared.lane === 'relay' && relay !== undefined) {
-      const reply = (body: JsonObject) =>
-        ({ kind: 'reply', body: relay.writeReply(body, this.#replyContext()) }) as const;
-      const onTold = (body: JsonObject): void => {
-        this.#told = reply(body);
+      const reply = (bodies: readonly JsonObject[]) =>
+        ({ kind: 'reply', body: relay.writeReply(bodies, this.#replyContext()) }) as const;
+      const onTold = (bodies: readonly JsonObject[]): void => {
+        this.#told = reply(bodies);
       };
       return reply(await relayReply(input, onTold));
     }

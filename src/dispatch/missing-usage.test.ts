@@ -136,9 +136,9 @@ test.each([true, false])(
         error: () => '!',
         keepAlive: () => ':',
       }),
-      writeReply: (body) => {
-        sent.push(body);
-        return body;
+      writeReply: (bodies) => {
+        sent.push(...bodies);
+        return {};
       },
     };
     const canonical = (): never => {

@@ -29,26 +29,26 @@ export function relayStream(
   return new AnswerText(input.frames, new RelayLane(input, writer, onTold));
 }
 
-/** The upstream's own answer body. @throws GatewayError when it is an error, empty or no answer. */
+/** The bodies of the upstream's own answer, mostly one. @throws GatewayError when it is an error, empty or no answer. */
 export async function relayReply(
   input: RelayInput,
-  onTold: OnTold<JsonObject>,
-): Promise<JsonObject> {
+  onTold: OnTold<readonly JsonObject[]>,
+): Promise<readonly JsonObject[]> {
   const { frames, decoder, watch } = input;
-  let last: Frame | undefined;
+  const bodies: JsonObject[] = [];
   for await (const batch of frames) {
-    for (const frame of batch) {
-      last = frame;
-      for (const event of decoder.push(frame.value)) see(event, input);
+    for (const { value } of batch) {
+      bodies.push(value);
+      for (const event of decoder.push(value)) see(event, input);
     }
   }
   if (watch.error === undefined) for (const event of decoder.end()) see(event, input);
   if (watch.error !== undefined) {
-    if (last !== undefined && tellsItself(watch.error)) onTold(last.value);
+    if (bodies.length > 0 && tellsItself(watch.error)) onTold(bodies);
     throw watch.error;
   }
-  if (last === undefined) throw emptyAnswer();
-  return last.value;
+  if (bodies.length === 0) throw emptyAnswer();
+  return bodies;
 }
 
 /** True when a native answer holds the upstream's own word for what is wrong with it. */

@@ -19,7 +19,7 @@ function relayOf({ upstream }: DispatchBench): RelayCall {
       error: () => '<error>',
       keepAlive: () => ':',
     }),
-    writeReply: (body) => body,
+    writeReply: (bodies) => Object.assign({}, ...bodies),
   };
 }
 

@@ -193,7 +193,8 @@ export interface RelayCall {
   /** What of the body counts as prompt; unlike `canonical` of the call it notes nothing in the receipt. */
   countable(): Countable;
   createStreamWriter(context: ReplyContext): RelayWriter;
-  writeReply(upstreamBody: JsonObject, context: ReplyContext): JsonObject;
+  /** Mostly one body; some upstreams send in pieces what was asked for whole. */
+  writeReply(upstreamBodies: readonly JsonObject[], context: ReplyContext): JsonObject;
 }
 
 export interface ReplyContext {

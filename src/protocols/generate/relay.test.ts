@@ -153,8 +153,8 @@ test('the array form ends well with an error and without any element', () => {
 
 test('a unary answer is the upstream’s own object unless it needs repair', () => {
   const call = createRelayCall({}, 'array');
-  expect(call.writeReply(GOOD, CONTEXT)).toBe(GOOD);
-  expect(call.writeReply({ candidates: [{ finishReason: 'MAX_TOKENS' }] }, CONTEXT)).toEqual({
+  expect(call.writeReply([GOOD], CONTEXT)).toBe(GOOD);
+  expect(call.writeReply([{ candidates: [{ finishReason: 'MAX_TOKENS' }] }], CONTEXT)).toEqual({
     candidates: [{ finishReason: 'MAX_TOKENS', content: { role: 'model', parts: [{ text: '' }] } }],
   });
 });

@@ -6,6 +6,7 @@ import type { JsonObject, JsonValue } from '../../lib/json.ts';
 import { isJsonObject } from '../../lib/json.ts';
 import type { RelayCall, RelayWriter } from '../protocol.ts';
 import { writeError } from './errors.ts';
+import { joinAnswers } from './join-answers.ts';
 import { numberAt } from './native-fields.ts';
 import { readOpeningText } from './opening-text.ts';
 import { readRequest } from './read-request.ts';
@@ -40,7 +41,7 @@ export function createRelayCall(body: JsonObject, framing: FramingKind): RelayCa
     openingText: () => readOpeningText(body),
     countable: () => readRequest(body, createReceipt()),
     createStreamWriter: () => createRelayWriter(framing),
-    writeReply: (upstreamBody) => repairAnswer(upstreamBody),
+    writeReply: (upstreamBodies) => repairAnswer(joinAnswers(upstreamBodies)),
   };
 }
 
