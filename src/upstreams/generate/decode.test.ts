@@ -127,6 +127,11 @@ test('V054: MAX_TOKENS is max-tokens, with a call tool-calls, and may be empty',
   expect(reasonOf(cut([]))).toBe('max-tokens');
 });
 
+test('a finish reason in small letters is the same reason', () => {
+  expect(reasonOf(frame([{ text: 'a' }], { finishReason: 'max_tokens' }))).toBe('max-tokens');
+  expect(reasonOf(frame([{ text: 'a' }], { finishReason: 'safety' }))).toBe('safety');
+});
+
 test('STOP with nothing before it is an answer where the request has stop sequences, else an error', () => {
   const endOf = (stopSequences: string[], ...frames: readonly JsonObject[]) => {
     const body = { contents: [], generationConfig: { stopSequences } };

@@ -216,7 +216,8 @@ function readEnd(
   const { choice, blocks, rawReason, message, logprobs } = state;
   const { hasContent, hasToolCalls, hasBrokenCall } = blocks;
   if (rawReason === undefined) return pathFault('The upstream cut its answer off.');
-  const ending = readEnding(rawReason, {
+  // Compatible upstreams write enums in small letters.
+  const ending = readEnding(rawReason.toUpperCase(), {
     hasContent,
     hasToolCalls,
     hasBrokenCall,
