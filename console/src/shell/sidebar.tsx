@@ -8,14 +8,14 @@ import './sidebar.css';
 
 export function Sidebar({ feed }: { readonly feed: FeedState }) {
   return (
-    <div className="sidebar">
+    <aside className="sidebar">
       <div className="sidebar-column">
-        <header className="sidebar-head">
+        <div className="sidebar-head">
           <Logo />
-        </header>
+        </div>
         <NavLinks />
         <ShellFoot feed={feed} />
       </div>
-    </div>
+    </aside>
   );
 }
