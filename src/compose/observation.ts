@@ -51,6 +51,7 @@ export async function openObservation(
   const monitoring = openMonitor({
     ...context,
     ...{ book, door, pool, isProtected, protocols, logFiles, createId },
+    readsRequests: telemetry !== undefined,
     onRecord: (record, ended) => telemetry?.observe(record, ended),
     store: stores.requests,
     targetOf: (model) => findTarget(model, { router, pool }),

@@ -32,6 +32,8 @@ export interface MonitorOptions {
   /** Accounts by state, for the metrics. */
   readonly accounts: () => Readonly<Record<string, number>>;
   readonly createId: (prefix: string) => string;
+  /** Whether `onRecord` looks at what requests asked for; they are kept until their end then. */
+  readonly readsRequests?: boolean | undefined;
   /** Hears of every request besides, also while no records are kept; never throws. */
   readonly onRecord?: ((record: RequestRecord, ended: EndedRequest) => void) | undefined;
   readonly log: { warn(fields: object, message: string): void };
@@ -96,6 +98,7 @@ export function createMonitor(options: MonitorOptions): Monitor {
         const { enabled, keepsBodies } = settings();
         return enabled && keepsBodies;
       },
+      readsRequests: options.readsRequests === true,
       onBegin() {
         figures.inFlight += 1;
       },

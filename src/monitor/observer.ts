@@ -3,6 +3,7 @@
 import type { GatewayError } from '../canonical/error.ts';
 import type { FinishReason } from '../canonical/event.ts';
 import type { ReceiptEntry } from '../canonical/receipt.ts';
+import type { CanonicalRequest } from '../canonical/request.ts';
 import type { AnswerTranscript } from '../canonical/transcript.ts';
 import type { Usage } from '../canonical/usage.ts';
 import type { JsonObject } from '../lib/json.ts';
@@ -11,6 +12,8 @@ import type { JsonObject } from '../lib/json.ts';
 export interface RequestObserver {
   /** Whether the bodies of a request that begins now are wanted at its end. */
   readonly keepsBodies: boolean;
+  /** Whether what requests ask for is wanted at their end. */
+  readonly readsRequests: boolean;
   onBegin(): void;
   /** Exactly once for each `onBegin`. */
   onEnd(request: EndedRequest): void;
@@ -34,6 +37,8 @@ export interface EndedRequest {
   readonly path: string;
   /** Undefined when the request could not be read so far. */
   readonly call: { readonly model: string; readonly stream: boolean } | undefined;
+  /** What an answer was asked for; reading it may be work, which only who exports it does. */
+  readonly asked?: AskedFor | undefined;
   readonly body: JsonObject | undefined;
   /** True when its body was a form: the body given has the fields, and none of the files. */
   readonly isForm?: boolean | undefined;
@@ -52,6 +57,14 @@ export interface EndedRequest {
   readonly totalMs: number;
   /** From the beginning of the request to the first of its answer. */
   readonly firstEventMs: number | undefined;
+}
+
+/** `GenerateCall` fits it. */
+export interface AskedFor {
+  /** @throws GatewayError for a native request that only its own wire can say */
+  canonical(): CanonicalRequest;
+  /** The requests it is, where it is several. */
+  readonly fanOut?: { readonly requests: readonly unknown[] } | undefined;
 }
 
 /** What dispatch wrote down; `CallRecord` fits it. */

@@ -102,6 +102,7 @@ export interface ObservedCall {
   readonly pathModel: string;
   bodyModel: string | undefined;
   call: EndedRequest['call'];
+  asked?: EndedRequest['asked'];
   /** Only where bodies are kept. */
   body: JsonObject | undefined;
   isForm?: boolean | undefined;

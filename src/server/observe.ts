@@ -37,10 +37,15 @@ export function observeBody(
 
 export function observeCall(
   { observed }: Exchange,
-  { model, stream }: { readonly model: string; readonly stream?: boolean },
+  {
+    model,
+    stream,
+    asked,
+  }: { readonly model: string; readonly stream?: boolean } & Pick<ObservedCall, 'asked'>,
 ): void {
   if (observed === undefined) return;
   observed.call = { model, stream: stream ?? false };
+  observed.asked = asked;
 }
 
 /** Call when the response is closed. */

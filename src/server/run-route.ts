@@ -67,7 +67,8 @@ export async function runRoute(
       if (exchange.heldBodyBytes >= STEPWISE_FROM_BYTES) await nextTurn();
       const { model, background } = call;
       const stream = call.stream && background === undefined;
-      observeCall(exchange, { model, stream });
+      const asked = edge.observer?.readsRequests === true ? call : undefined;
+      observeCall(exchange, { model, stream, asked });
       return metered(edge, exchange, { call, operation: 'generate' }, () => {
         if (background !== undefined) {
           return answerInBackground(edge, exchange, { ...call, background });

@@ -12,6 +12,7 @@ import {
 import type { AttemptFacts, EndedRequest } from '../monitor/observer.ts';
 import type { RequestRecord } from '../monitor/request-record.ts';
 import { attemptErrorType, type Destination, type ModelOperation } from './model-operation.ts';
+import { requestParameters } from './request-parameters.ts';
 import { readTraceparent } from './traceparent.ts';
 
 export interface SpanContextOptions {
@@ -69,6 +70,7 @@ function edgeAttributes({ record, ended, operation }: RequestSpanInput): MaybeAt
     'gen_ai.provider.name': operation.destination.provider,
     'gen_ai.request.model': operation.requestModel,
     'gen_ai.request.stream': ended.call?.stream,
+    ...requestParameters(ended.asked),
     'gen_ai.response.model': operation.responseModel,
     'gen_ai.response.finish_reasons': finishReasons.length === 0 ? undefined : [...finishReasons],
     'gen_ai.response.time_to_first_chunk': operation.firstChunkSeconds,

@@ -124,6 +124,38 @@ test('every protocol and operation is named, with what it used', async () => {
   expect(collector.text()).not.toContain(CLIENT_KEY);
 });
 
+test('what a request asks for besides its words is told, in every protocol', async () => {
+  const sampling = { temperature: 0.5, top_p: 0.9, seed: 7, presence_penalty: 0.25 };
+  const format = { response_format: { type: 'json_object' } };
+  const config = { topK: 5, maxOutputTokens: 50, candidateCount: 1, stopSequences: ['canary'] };
+  await ask(
+    ['/v1/chat/completions', chat('Hello', { ...sampling, ...format, n: 2, stop: 'canary' })],
+    ['/v1/messages', chat('Hello', { max_tokens: 100, top_k: 3 })],
+    [
+      '/v1beta/models/alpha-3-flash:generateContent',
+      { contents: [{ parts: [{ text: 'Hello' }] }], generationConfig: config },
+    ],
+    ['/v1/images/generations', { model: 'alpha-3-pro-image', prompt: 'A canary', n: 2 }],
+  );
+  const edges = collector.spans().filter(({ kind }) => kind === 'server');
+  const told = edges.map(({ attributes }) =>
+    Object.fromEntries(
+      Object.entries(attributes)
+        .filter(([name]) => /^gen_ai\.(request|output)\./.test(name))
+        .map(([name, value]) => [name.replace(/^gen_ai\.(request\.)?/, ''), value])
+        .filter(([name]) => name !== 'model' && name !== 'stream'),
+    ),
+  );
+  const drawn = { 'choice.count': 2, 'output.type': 'image' };
+  expect(told).toEqual([
+    { ...sampling, 'choice.count': 2, 'output.type': 'json' },
+    { max_tokens: 100, top_k: 3 },
+    { max_tokens: 50, top_k: 5 },
+    drawn,
+  ]);
+  expect(collector.text()).not.toContain('canary');
+});
+
 test('headers and the name of the service come from the environment', async () => {
   await ask(['/v1/chat/completions', chat('Hello')]);
   expect(collector.headers[0]).toMatchObject({ authorization: 'Bearer collector-key' });

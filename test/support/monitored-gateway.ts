@@ -126,6 +126,7 @@ export async function startMonitored(options: MonitoredOptions = {}): Promise<Mo
     targetOf: (model) => findTarget(model, { router, pool }),
     accounts: () => ({ active: book.list().length }),
     createId,
+    readsRequests: options.onRecord !== undefined,
     onRecord: options.onRecord,
     log: { warn },
   });
