@@ -41,6 +41,22 @@ test('lines go out together four times a second, each whole and free of credenti
   expect(output).toHaveLength(1);
 });
 
+test('what a warning is about says why, and nothing else that hangs at it', () => {
+  const { log, kept, flush } = start({ isTerminal: false });
+  const cause = Object.assign(new Error(`no space for ${SECRET}`), { code: 'ENOSPC', held: 'x' });
+  log.warn({ error: new TypeError('It cannot be saved.', { cause }) }, 'Records are not saved.');
+  log.warn({ error: 'a word' }, 'Something else.');
+  flush();
+  const lines = kept.join('').trimEnd().split('\n');
+  expect(lines.map((line) => JSON.parse(line).error)).toEqual([
+    {
+      ...{ name: 'TypeError', message: 'It cannot be saved.' },
+      cause: { name: 'Error', message: 'no space for [redacted]', code: 'ENOSPC' },
+    },
+    'a word',
+  ]);
+});
+
 test('many lines do not wait, and whoever reads the files gets those that do', () => {
   const { log, output, kept, flush } = start({ isTerminal: false });
   for (let index = 0; index < 40; index += 1) log.info('x'.repeat(1000));

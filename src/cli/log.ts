@@ -20,6 +20,8 @@ export interface LogOptions {
 /** Lines go out by the block or four times a second: a write for each would cost every request. */
 const ENOUGH_CHARACTERS = 32_768;
 const GATHER_MS = 250;
+/** Of an error: each may have another. */
+const MOST_CAUSES = 3;
 
 export function createLog(options: LogOptions): Logger {
   const { files, clock, secrets = () => NO_SECRETS, isTerminal } = options;
@@ -35,7 +37,16 @@ export function createLog(options: LogOptions): Logger {
     },
   });
   files?.onFlush(() => lines.flush());
-  return pino({ level: 'info' }, lines);
+  return pino({ level: 'info', serializers: { error: (error) => sayError(error) } }, lines);
+}
+
+/** Why something went wrong that is not worth a stack; what else hangs at an error may be anything. */
+function sayError(error: unknown, causes = MOST_CAUSES): unknown {
+  if (!(error instanceof Error)) return error;
+  const { name, message, cause } = error;
+  const code = 'code' in error && typeof error.code === 'string' ? error.code : undefined;
+  const isSaid = cause instanceof Error && causes > 0;
+  return { name, message, code, cause: isSaid ? sayError(cause, causes - 1) : undefined };
 }
 
 interface GatheredLines {
