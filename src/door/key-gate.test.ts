@@ -207,6 +207,26 @@ test('of two hundred pictures at once no more pass than the budget has (T29)', a
   expect(refusal(() => gate.admit(id, CALL))).toBeUndefined();
 });
 
+test('what no day has room for is refused for good, and what today has none for says what is left', async () => {
+  const { gate, book, id } = await openKeys({ dailyImages: 3 });
+  const draw = (images: number) => refusal(() => gate.admit(id, { ...CALL, images }));
+  expect(draw(4)).toMatchObject({
+    kind: 'forbidden',
+    reason: 'key-rejected',
+    message: expect.stringContaining('may draw 3 images a day, and this request asks for 4'),
+  });
+  expect(draw(2)).toBeUndefined();
+  expect(draw(2)).toMatchObject({
+    kind: 'quota-exhausted',
+    message: expect.stringContaining('has 1 of its 3 images a day (UTC) left'),
+  });
+  await book.change(id, { dailyImages: 0 }, undefined);
+  expect(draw(1)).toMatchObject({ kind: 'forbidden', retryAfterMs: undefined });
+  expect(draw(0)).toBeUndefined();
+  await book.change(id, { dailyTokens: 0 }, undefined);
+  expect(draw(0)).toMatchObject({ kind: 'forbidden', retryAfterMs: undefined });
+});
+
 test('what a key used today and from where survives a restart', async () => {
   const { gate, book, clock, id, reopen, secret } = await openKeys({
     dailyTokens: 500,

@@ -51,8 +51,9 @@ export function createKeyGate(book: KeyBook, clock: Pick<Clock, 'now'>): KeyGate
           `This key may not use the model ${JSON.stringify(model.slice(0, MOST_SHOWN))}. The model list shows those it may.`,
         );
       }
+      checkSize(entry, cost);
       const outcome = entry.meter.reserve(cost, entry.key);
-      if ('kind' in outcome) throw limitReached(entry, outcome);
+      if ('kind' in outcome) throw limitReached(entry, outcome, cost);
       return outcome;
     },
   };
@@ -74,6 +75,18 @@ function checkEntry({ key, curfew, meter }: KeyEntry, address: string, now: numb
   }
 }
 
+/** What no day has room for is not to be tried again tomorrow. @throws GatewayError forbidden */
+function checkSize({ key }: KeyEntry, { images }: CallCost): void {
+  if (key.dailyTokens === 0) throw rejected('This key may use no tokens.');
+  const { dailyImages } = key;
+  if (dailyImages === undefined || images <= dailyImages) return;
+  throw rejected(
+    dailyImages === 0
+      ? 'This key may draw no images.'
+      : `This key may draw ${sayCount(dailyImages, 'image')} a day, and this request asks for ${images}.`,
+  );
+}
+
 function rejected(message: string): GatewayError {
   const wayOut = 'Ask whoever gave you the key.';
   return new GatewayError({
@@ -84,15 +97,24 @@ function rejected(message: string): GatewayError {
   });
 }
 
-function limitReached({ key }: KeyEntry, refusal: MeterRefusal): GatewayError {
+function limitReached(
+  { key }: KeyEntry,
+  refusal: MeterRefusal,
+  { images }: CallCost,
+): GatewayError {
   const { retryAfterMs, kind } = refusal;
   const seconds = Math.ceil(retryAfterMs / 1000);
   const { what, isBudget } = describeLimit(key, kind);
+  const left = kind === 'daily-images' ? refusal.left : 0;
+  const state =
+    left === 0
+      ? `This key has used its ${what}.`
+      : `This key has ${left} of its ${what} left, and this request asks for ${images}.`;
   return new GatewayError({
     kind: isBudget ? 'quota-exhausted' : 'rate-limited',
     source: 'client',
     retryAfterMs,
-    message: `This key has used its ${what}. It can go on in ${seconds} s.`,
+    message: `${state} It can go on in ${seconds} s.`,
   });
 }
 

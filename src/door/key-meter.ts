@@ -21,7 +21,12 @@ export type MeterRefusal =
   | { readonly kind: 'requests-per-minute'; readonly retryAfterMs: number }
   | { readonly kind: 'tokens-per-minute'; readonly retryAfterMs: number }
   | { readonly kind: 'daily-tokens'; readonly retryAfterMs: number }
-  | { readonly kind: 'daily-images'; readonly retryAfterMs: number };
+  | {
+      readonly kind: 'daily-images';
+      readonly retryAfterMs: number;
+      /** Images that would still pass today. */
+      readonly left: number;
+    };
 
 type MeterStart = Pick<StoredKey, 'use' | 'addresses'>;
 
@@ -109,9 +114,9 @@ export class KeyMeter {
     if (dailyTokens !== undefined && use.tokens + this.#reservedTokens >= dailyTokens) {
       return { kind: 'daily-tokens', retryAfterMs: untilTomorrow };
     }
-    const images = use.images + this.#reservedImages + cost.images;
-    if (dailyImages !== undefined && cost.images > 0 && images > dailyImages) {
-      return { kind: 'daily-images', retryAfterMs: untilTomorrow };
+    const left = (dailyImages ?? 0) - use.images - this.#reservedImages;
+    if (dailyImages !== undefined && cost.images > 0 && cost.images > left) {
+      return { kind: 'daily-images', retryAfterMs: untilTomorrow, left: Math.max(0, left) };
     }
     if (requestsPerMinute !== undefined && this.#requests.total(now) >= requestsPerMinute) {
       const retryAfterMs = this.#requests.waitUntil(now, requestsPerMinute - 1);
