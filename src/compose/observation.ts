@@ -51,6 +51,11 @@ export async function openObservation(
   const monitoring = openMonitor({
     ...context,
     ...{ book, door, pool, isProtected, protocols, logFiles, createId },
+    dropped: () => ({
+      'log-lines': logFiles?.dropped ?? 0,
+      'access-log-entries': door.accessLog.dropped,
+      'trace-spans': telemetry?.droppedSpans ?? 0,
+    }),
     readsRequests: telemetry !== undefined,
     onRecord: (record, ended) => telemetry?.observe(record, ended),
     store: stores.requests,

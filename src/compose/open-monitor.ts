@@ -19,6 +19,7 @@ export interface OpenMonitorOptions
   readonly config: LiveConfig;
   readonly door: FeedSourceOptions['door'];
   readonly logFiles: LogFiles | undefined;
+  readonly dropped: MonitorOptions['dropped'];
   readonly readsRequests: boolean;
   /** Told of every record, also while none are kept. */
   readonly onRecord?: MonitorOptions['onRecord'];

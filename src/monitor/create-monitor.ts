@@ -32,6 +32,8 @@ export interface MonitorOptions {
   /** Accounts by state, for the metrics. */
   readonly accounts: () => Readonly<Record<string, number>>;
   readonly createId: (prefix: string) => string;
+  /** What else was given up, by what it is, for the metrics. */
+  readonly dropped?: (() => Readonly<Record<string, number>>) | undefined;
   /** Whether `onRecord` looks at what requests asked for; they are kept until their end then. */
   readonly readsRequests?: boolean | undefined;
   /** Hears of every request besides, also while no records are kept; never throws. */
@@ -69,7 +71,7 @@ export function createMonitor(options: MonitorOptions): Monitor {
   const dropped = (): number => queue.dropped + faults.count;
   const metrics = createMetrics({
     inFlight: () => figures.inFlight,
-    droppedRecords: dropped,
+    dropped: () => ({ 'request-records': dropped(), ...options.dropped?.() }),
     feedReaders: () => feed.readers,
     accounts: options.accounts,
     startedAt: clock.now(),

@@ -11,13 +11,17 @@ export interface Histogram {
   observe(value: number): void;
 }
 
+export type ReadSeries = () => readonly (readonly [Labels, number])[];
+
 /** Written by hand: the usual library takes a tenth of a second to load, and each count ten times as long. */
 export interface MetricsText {
   counter(name: string, help: string): (labels: Labels) => Counter;
   /** @param bounds upper ends of the buckets, rising */
   histogram(name: string, help: string, bounds: readonly number[]): (labels: Labels) => Histogram;
   /** Read when it is asked for. */
-  gauge(name: string, help: string, read: () => readonly (readonly [Labels, number])[]): void;
+  gauge(name: string, help: string, read: ReadSeries): void;
+  /** As `gauge`, of what only rises and is counted elsewhere. */
+  total(name: string, help: string, read: ReadSeries): void;
   write(): string;
 }
 
@@ -29,6 +33,10 @@ export function createMetricsText(): MetricsText {
     const head = `# HELP ${name} ${parts.help}\n# TYPE ${name} ${parts.type}\n`;
     families.push(() => head + lines().join(''));
   };
+  const readFamily = (name: string, parts: { help: string; type: string }, read: ReadSeries) =>
+    family(name, parts, () =>
+      read().map(([labels, value]) => lineOf(name, writeLabels(labels), value)),
+    );
   return {
     counter(name, help) {
       const counts = new Map<string, Count>();
@@ -44,11 +52,8 @@ export function createMetricsText(): MetricsText {
       );
       return (labels) => findOrMake(all, writeLabels(labels), () => new Series(bounds));
     },
-    gauge(name, help, read) {
-      family(name, { help, type: 'gauge' }, () =>
-        read().map(([labels, value]) => lineOf(name, writeLabels(labels), value)),
-      );
-    },
+    gauge: (name, help, read) => readFamily(name, { help, type: 'gauge' }, read),
+    total: (name, help, read) => readFamily(name, { help, type: 'counter' }, read),
     write: () => families.map((write) => write()).join(''),
   };
 }

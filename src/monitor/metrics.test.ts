@@ -6,7 +6,7 @@ import { createMetricsText } from './metrics-text.ts';
 function openMetrics() {
   return createMetrics({
     inFlight: () => 2,
-    droppedRecords: () => 3,
+    dropped: () => ({ 'request-records': 3, 'log-lines': 0 }),
     feedReaders: () => 4,
     accounts: () => ({ active: 5, disabled: 1 }),
     startedAt: 6_000,
@@ -47,5 +47,7 @@ test('models beyond two hundred are counted together', () => {
   expect(requests.find((line) => line.includes('"model-7"'))).toMatch(/ 2$/);
   expect(requests.find((line) => line.includes('"other"'))).toMatch(/ 50$/);
   expect(lines).toContain('isthmus_accounts{state="disabled"} 1');
+  expect(lines).toContain('# TYPE isthmus_dropped_total counter');
+  expect(lines).toContain('isthmus_dropped_total{what="request-records"} 3');
   expect(lines).toContain('process_start_time_seconds 6');
 });

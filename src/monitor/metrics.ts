@@ -10,7 +10,8 @@ export interface MonitorMetrics {
 
 export interface MetricsSources {
   readonly inFlight: () => number;
-  readonly droppedRecords: () => number;
+  /** By what was given up, such as `request-records`. */
+  readonly dropped: () => Readonly<Record<string, number>>;
   readonly feedReaders: () => number;
   /** Accounts by state. */
   readonly accounts: () => Readonly<Record<string, number>>;
@@ -44,14 +45,14 @@ export function createMetrics(sources: MetricsSources): MonitorMetrics {
   const gauge = (name: string, help: string, read: () => number): void =>
     text.gauge(name, help, () => [[{}, read()]]);
   gauge('isthmus_requests_in_flight', 'Model requests that run now.', sources.inFlight);
-  gauge(
-    'isthmus_monitor_dropped_records',
-    'Request records that were not stored.',
-    sources.droppedRecords,
-  );
   gauge('isthmus_feed_readers', 'Readers of the live feed.', sources.feedReaders);
   gauge('process_start_time_seconds', 'Start of the process.', () => sources.startedAt / 1000);
   gauge('process_resident_memory_bytes', 'Resident memory.', () => process.memoryUsage.rss());
+  text.total(
+    'isthmus_dropped_total',
+    'What could not be stored or sent on, so that requests need not wait for it.',
+    () => Object.entries(sources.dropped()).map(([what, count]) => [{ what }, count]),
+  );
   text.gauge('isthmus_accounts', 'Accounts by state.', () =>
     Object.entries(sources.accounts()).map(([state, count]) => [{ state }, count]),
   );
