@@ -7,6 +7,7 @@ import { createProtocols } from '../protocols/index.ts';
 import { createConsoleFiles } from './console-files.ts';
 import { createRouteTable } from './routes.ts';
 import { DEFAULT_EDGE_SETTINGS, type EdgeSettings } from './settings.ts';
+import { sendRaw } from './testing/raw-socket.ts';
 import { type Generate, startEdge, type TestEdge } from './testing/start-edge.ts';
 
 const API_KEY = 'sk-the-one-api-key';
@@ -211,6 +212,24 @@ test('a blocked address gets JSON on every route but health, before any key is l
   expect(log.map(({ verdict }) => verdict)).toEqual(['blocked', 'blocked', 'blocked']);
   await door.addresses.add({ list: 'allow', range: '127.0.0.0/8' }, '127.0.0.1');
   expect((await call(CHAT, { body: ASK, headers: bearer(API_KEY) })).status).toBe(200);
+});
+
+test('a blocked address learns nothing of what else is wrong with its request', async () => {
+  const { edge, door } = await startGuarded({ addressFilter: DENY });
+  const { port } = new URL(edge.url);
+  for (const [target, ...headers] of [
+    ['/v1/../api/keys'],
+    ['//api/keys'],
+    ['/v1/models/%zz'],
+    ['/v1/models', 'host: 127.0.0.1'],
+    ['/v1/models', 'x-api-key: a', 'x-api-key: b'],
+  ]) {
+    const lines = [`GET ${target} HTTP/1.1`, 'host: 127.0.0.1', 'connection: close', ...headers];
+    const answer = await sendRaw(Number(port), `${lines.join('\r\n')}\r\n\r\n`);
+    expect([target, answer.slice(9, 12)]).toEqual([target, '403']);
+  }
+  const log = await door.accessLog.list({ limit: 10 });
+  expect(log.map(({ verdict }) => verdict)).toEqual(Array.from({ length: 5 }, () => 'blocked'));
 });
 
 test('an address that only a header names changes nothing, whatever chain it writes', async () => {

@@ -1,6 +1,7 @@
 // The life of one request: its state, its end when the client leaves, its line in the log.
 
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { asGatewayError, type GatewayError } from '../canonical/error.ts';
 import { createReceipt } from '../canonical/receipt.ts';
 import { createTimedId } from '../lib/ids.ts';
 import { answer } from './answer.ts';
@@ -8,6 +9,7 @@ import type { Edge, Exchange } from './edge.ts';
 import { clientGone } from './gates/read-bytes.ts';
 import { readTarget } from './gates/target.ts';
 import { readHeaderMap } from './headers.ts';
+import { noteRefusal } from './note-refusal.ts';
 import { observeEnd } from './observe.ts';
 import { sendError } from './respond.ts';
 import { onSocket } from './socket-events.ts';
@@ -43,7 +45,20 @@ export function refuse(
   const [path = '', query = ''] = (request.url ?? '').split('?', 2);
   const exchange = createExchange(edge, { request, response, path, query });
   watchClose(edge, exchange);
-  sendError(edge, exchange, error);
+  sendError(edge, exchange, blockedBy(edge, exchange) ?? error);
+}
+
+/** Who has to stay out by their address is told nothing else. */
+function blockedBy(edge: Edge, exchange: Exchange): GatewayError | undefined {
+  if (!exchange.settings.addressFilter.enabled) return undefined;
+  try {
+    edge.door.addresses.enter(exchange.clientAddress);
+    return undefined;
+  } catch (thrown) {
+    const error = asGatewayError(thrown);
+    noteRefusal(edge, exchange, error);
+    return error;
+  }
 }
 
 function beginExchange(edge: Edge, request: IncomingMessage, response: ServerResponse): Exchange {
