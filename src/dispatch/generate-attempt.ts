@@ -188,6 +188,7 @@ export class GenerateAttempt {
       access: this.#access,
       // A search nobody asked for cites as well, and citations without a place mislead.
       placesCitations: prepared.lane === 'translate',
+      passesParts: prepared.lane === 'relay',
       showsDrafts: prepared.lane === 'translate' && (call.canonical().imageDrafts ?? 0) > 0,
       callIdPrefix: call.callIdPrefix,
       createId: options.createId,

@@ -69,3 +69,16 @@ test('clients of the other protocols are told of it as an error', async () => {
   await bench.clock.advance(60_000);
   await expect(pending).rejects.toMatchObject({ failure: { kind: 'unusable-answer' } });
 });
+
+test('a part of a kind unknown here is an answer to a native client alone', async () => {
+  const bench = benchOf(() => ({ frames: ['Hi', 'end'] }));
+  const { createDecoder } = bench.upstream;
+  const passes: unknown[] = [];
+  bench.upstream.createDecoder = (context) => {
+    passes.push(context.passesParts);
+    return createDecoder(context);
+  };
+  await ask(bench, false);
+  await bench.generate();
+  expect(passes).toEqual([true, false]);
+});

@@ -144,6 +144,8 @@ export interface DecodeContext {
   readonly access?: AccountAccess | undefined;
   /** False when nobody asks where citations stand; their text need not be kept then. True by default. */
   readonly placesCitations?: boolean | undefined;
+  /** True where the client is shown the parts as they come: one of a kind unknown here is content, too. */
+  readonly passesParts?: boolean | undefined;
   /** True to pass on unfinished pictures. */
   readonly showsDrafts?: boolean | undefined;
   /** Of the ids that calls get where the upstream gave none; `call_` where it is not said. */

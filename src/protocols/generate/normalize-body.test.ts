@@ -596,3 +596,26 @@ test('servers of tools are listed as the API spells them, their headers as the c
   expect(body.tools).toEqual([{ mcpServers: [{ name: 'files', streamableHttpTransport }] }]);
   expect(receipt).toEqual([]);
 });
+
+test('what models heard and how parts are spoken come back as SDK chats keep them', () => {
+  const { body, receipt } = normalize({
+    contents: [
+      { parts: [{ text: 'x', speech_metadata: { speaker: 'A', style: 'calm' } }] },
+      { role: 'model', parts: [{ audio_transcription: { text: 'Hi', words: [] } }] },
+      {
+        parts: [
+          { inline_data: { mime_type: 'video/mp4', data: 'AAA=' }, media_processing: 'agentic' },
+        ],
+      },
+    ],
+  });
+  expect(receipt).toEqual([]);
+  expect(body.contents).toEqual([
+    { role: 'user', parts: [{ text: 'x', speechMetadata: { speaker: 'A', style: 'calm' } }] },
+    { role: 'model', parts: [{ audioTranscription: { text: 'Hi', words: [] } }] },
+    {
+      role: 'user',
+      parts: [{ inlineData: { mimeType: 'video/mp4', data: 'AAA=' }, mediaProcessing: 'AGENTIC' }],
+    },
+  ]);
+});

@@ -30,6 +30,7 @@ type ConfigFields = Pick<
 
 const UNCARRIED_MEMBERS = [
   'audioTimestamp',
+  'enableAffectiveDialog',
   'routingConfig',
   'modelConfig',
   'audioTranscriptionConfig',
@@ -117,7 +118,7 @@ function readModalities(
 function readImage(image: JsonObject | undefined, receipt: Receipt): ImageOptions | undefined {
   if (image === undefined) return undefined;
   const place = { path: 'generationConfig.imageConfig', receipt };
-  noteUncarried(image, ['personGeneration'], place);
+  noteUncarried(image, ['personGeneration', 'prominentPeople', 'imageOutputOptions'], place);
   const size = textAt(image, 'imageSize');
   const known = size === undefined ? undefined : asImageSize(size);
   if (size !== undefined && known === undefined) noteUncarried(image, ['imageSize'], place);

@@ -29,7 +29,7 @@ const RESOLUTIONS: ReadonlyMap<string, MediaResolution> = new Map([
 ]);
 
 /** Members without a canonical counterpart. */
-const UNCARRIED = ['videoMetadata', 'partMetadata'];
+const UNCARRIED = ['videoMetadata', 'partMetadata', 'mediaProcessing', 'speechMetadata'];
 
 export interface PartContext {
   readonly callIds: CallIds;
@@ -42,7 +42,7 @@ export interface PartContext {
 export function readPart(part: JsonObject, context: PartContext): Part | undefined {
   noteUncarried(part, UNCARRIED, context.place);
   const signatureText = textAt(part, 'thoughtSignature');
-  const text = textAt(part, 'text');
+  const text = textAt(part, 'text') ?? textAt(objectAt(part, 'audioTranscription'), 'text');
   if (text !== undefined) {
     const kind = part.thought === true ? 'thinking' : 'text';
     return { kind, text, signature: readPartSignature(signatureText, kind) };

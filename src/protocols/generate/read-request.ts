@@ -29,7 +29,9 @@ const SERVER_TOOLS = [
   ['urlContext', 'url-context'],
   ['codeExecution', 'code-execution'],
 ] as const;
-const UNCARRIED_MEMBERS = ['labels', 'store', 'continuationToken', 'modelArmorConfig'];
+const UNCARRIED_MEMBERS = [
+  ...['labels', 'store', 'continuationToken', 'modelArmorConfig', 'outputConfig'],
+];
 
 /** `body` is what normalizeBody gave. Repairs nothing: turns stay as the client sent them. */
 export function readRequest(body: JsonObject, receipt: Receipt): CanonicalRequest {

@@ -14,6 +14,8 @@ export interface AnswerContext {
   readonly keepsText: boolean;
   /** True when unfinished pictures are asked for. */
   readonly showsDrafts: boolean;
+  /** True where the client is shown the parts as they come. */
+  readonly passesParts: boolean;
   readonly signatureFamily: string;
   /** A fresh id for a call the upstream gave none. */
   createCallId(): string;
@@ -73,7 +75,10 @@ export class ChoiceDecoder implements GroundedText {
       this.#addWhole(readCode(part.executableCode), part, events);
     } else if (isJsonObject(part.codeExecutionResult)) {
       this.#addWhole(readCodeResult(part.codeExecutionResult), part, events);
+    } else if (isJsonObject(part.audioTranscription)) {
+      this.#readTranscription(part, part.audioTranscription, events);
     } else if (text === '' || isBare(part)) this.#readBareSignature(part);
+    else if (this.#context.passesParts) this.hasContent = true;
   }
 
   /** True when a call has no name, or the answer ended inside one: what was meant cannot be told. */
@@ -117,6 +122,11 @@ export class ChoiceDecoder implements GroundedText {
   ): void {
     this.#readText(part.thought === true ? { thought: true } : {}, text, events);
     this.#readCall(part, functionCall, events);
+  }
+
+  /** What was heard is the text of the answer. */
+  #readTranscription(part: JsonObject, { text }: JsonObject, events: CanonicalEvent[]): void {
+    if (typeof text === 'string' && text !== '') this.#readText(part, text, events);
   }
 
   #continueOrOpen(kind: OpenBlock['kind'], events: CanonicalEvent[]): OpenBlock {

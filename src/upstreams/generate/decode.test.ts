@@ -396,3 +396,22 @@ test('P085 the last counts there were are those of the answer, whatever frames c
   const { usage } = reply(counted(1), counted(3), stop([{ text: 'b' }]));
   expect(usage).toMatchObject({ promptTokens: 9, answerTokens: 3 });
 });
+
+test('what a model heard is the text of its answer', () => {
+  const heard = (text: string) => ({ audioTranscription: { text, languageCode: 'en' } });
+  expect(
+    blocksOf(frame([heard('Hello')]), stop([heard(' there.'), { audioTranscription: {} }])),
+  ).toEqual([{ kind: 'text', text: 'Hello there.' }]);
+});
+
+test('parts of unknown kinds are an answer only where the client is shown them as they come', () => {
+  const parts = [{ toolCall: { toolType: 'GOOGLE_SEARCH_WEB', id: 's' } }, { newest: { a: 1 } }];
+  expect(errorOf(stop(parts))?.message).toContain('empty');
+  const context = { signatureFamily: 'alpha', createId: (prefix: string) => prefix };
+  const decoder = createDecoder({ ...context, passesParts: true }, () => 0);
+  const events = [...decoder.push(stop(parts)), ...decoder.end()];
+  expect(events.at(-1)).toMatchObject({ kind: 'finish', choices: [{ reason: 'stop' }] });
+  const bare = createDecoder({ ...context, passesParts: true }, () => 0);
+  bare.push(stop([{ text: '' }, { thoughtSignature: 'QUJD' }]));
+  expect(bare.end().at(-1)).toMatchObject({ kind: 'error' });
+});

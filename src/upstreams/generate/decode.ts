@@ -62,6 +62,7 @@ class GenerateDecoder implements Decoder {
       signatureFamily: context.signatureFamily,
       keepsText: context.placesCitations ?? true,
       showsDrafts: context.showsDrafts ?? false,
+      passesParts: context.passesParts ?? false,
       createCallId: () => context.createId(callIdPrefix),
       takeIndex: () => nextIndex++,
       callIds: new Set(),

@@ -66,6 +66,64 @@ test.each([
   });
 });
 
+/** What the public API and Vertex AI have since lately. */
+const NEWER_BODY: JsonObject = {
+  contents: [
+    ...contents,
+    { role: 'model', parts: [{ audioTranscription: { text: 'Hi' } }] },
+    {
+      role: 'user',
+      parts: [
+        { text: 'x', speechMetadata: { speaker: 'A' } },
+        { inlineData: { mimeType: 'video/mp4', data: 'QUJD' }, mediaProcessing: 'AGENTIC' },
+      ],
+    },
+  ],
+  tools: [{ computerUse: { enablePromptInjectionDetection: true } }],
+  generationConfig: { speechConfig: { voiceConfig: { voice: 'v' } } },
+};
+
+test.each([
+  ['gemini-api', gemini],
+  ['vertex', vertex],
+])('the newest fields go where they are documented (%s)', (_name, profile) => {
+  expect(patched(NEWER_BODY, profile)).toEqual({ sent: NEWER_BODY, dropped: [] });
+});
+
+test('the newest fields are dropped by their place elsewhere, and parts of nothing else with them', () => {
+  const { sent, dropped } = patched(NEWER_BODY, sandbox);
+  expect(new Set(dropped)).toEqual(
+    new Set([
+      'contents[1].parts[0].audioTranscription',
+      ...['contents[2].parts[0].speechMetadata', 'contents[2].parts[1].mediaProcessing'],
+      'tools[0].computerUse.enablePromptInjectionDetection',
+      'generationConfig.speechConfig.voiceConfig.voice',
+    ]),
+  );
+  expect(sent.contents).toEqual([
+    ...contents,
+    {
+      role: 'user',
+      parts: [{ text: 'x' }, { inlineData: { mimeType: 'video/mp4', data: 'QUJD' } }],
+    },
+  ]);
+});
+
+test('how pictures are written and where they are put is for Vertex AI alone', () => {
+  const imageConfig = {
+    aspectRatio: '1:1',
+    imageOutputOptions: { mimeType: 'image/jpeg', compressionQuality: 80 },
+    prominentPeople: 'PROMINENT_PEOPLE_UNSPECIFIED',
+  };
+  const outputConfig = { outputUriPrefix: 'gs://bucket/' };
+  const body = { contents, outputConfig, generationConfig: { imageConfig } };
+  expect(patched(body, vertex)).toEqual({ sent: body, dropped: [] });
+  expect(patched(body, gemini).sent).toEqual({
+    contents,
+    generationConfig: { imageConfig: { aspectRatio: '1:1' } },
+  });
+});
+
 test('servers of tools are for the public API alone', () => {
   const body = { contents, tools: [{ mcpServers: [{ name: 's' }] }] };
   expect(patched(body, vertex)).toEqual({ sent: { contents }, dropped: ['tools[0].mcpServers'] });

@@ -64,7 +64,20 @@ export type EmbedFormName = 'content' | 'configured-content' | 'prediction';
  */
 export type CountForm = 'whole-request' | 'request-fields' | 'whole-or-contents';
 
-const EVERYWHERE_FIELDS = ['serviceTier'] as const;
+/** What both the public API and Vertex AI have, and upstreams with the neutral words not. `@google/genai`. */
+const EVERYWHERE_FIELDS = [
+  'serviceTier',
+  'contents.parts.audioTranscription',
+  'contents.parts.mediaProcessing',
+  'contents.parts.speechMetadata',
+  'contents.parts.functionResponse.parts.mediaProcessing',
+  'tools.computerUse.enablePromptInjectionDetection',
+  'tools.computerUse.disabledSafetyPolicies',
+  'generationConfig.speechConfig.voiceConfig.replicatedVoiceConfig',
+  'generationConfig.speechConfig.voiceConfig.voice',
+  'generationConfig.speechConfig.multiSpeakerVoiceConfig.speakerVoiceConfigs.voiceConfig.replicatedVoiceConfig',
+  'generationConfig.speechConfig.multiSpeakerVoiceConfig.speakerVoiceConfigs.voiceConfig.voice',
+] as const;
 
 /** What the wire has of old, and Vertex AI not. `@google/genai`, types of requests: "not supported in Vertex AI". */
 const OUTSIDE_VERTEX_FIELDS = [
@@ -89,17 +102,23 @@ const OUTSIDE_PUBLIC_FIELDS = ['generationConfig.imageConfig.personGeneration'] 
 const VERTEX_FIELDS = [
   'labels',
   'modelArmorConfig',
+  'outputConfig',
   'tools.retrieval',
   'tools.enterpriseWebSearch',
   'tools.exaAiSearch',
   'tools.parallelAiSearch',
   'tools.googleSearch.excludeDomains',
   'tools.googleSearch.blockingConfidence',
+  'tools.googleMaps.authConfig',
+  'tools.googleMaps.groundingTypes',
   'toolConfig.functionCallingConfig.streamFunctionCallArguments',
   'safetySettings.method',
   'generationConfig.audioTimestamp',
   'generationConfig.routingConfig',
   'generationConfig.modelConfig',
+  'generationConfig.enableAffectiveDialog',
+  'generationConfig.imageConfig.prominentPeople',
+  'generationConfig.imageConfig.imageOutputOptions',
 ] as const;
 
 /** Request fields that not every upstream takes, by the keys that lead to them; lists are gone through. */
