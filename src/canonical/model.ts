@@ -15,6 +15,8 @@ export interface ModelCapabilities {
   readonly unsignedCalls: 'accepted' | 'sentinel' | 'refused';
   /** Which models accept each other's signatures: models of one family do. */
   readonly signatureFamily: string;
+  /** False for models that refuse function declarations. */
+  readonly callsFunctions: boolean;
   /** True when search and function declarations may stand in one request. */
   readonly searchWithFunctions: boolean;
   /** True when structured output and tools, functions or built-in ones, may stand in one request. */

@@ -7,6 +7,7 @@ import { chooseTools } from './choose-tools.ts';
 import { dropBillingLine } from './drop-billing-line.ts';
 import { dropEmptyParts } from './drop-empty-parts.ts';
 import { dropForeignSignatures } from './drop-foreign-signatures.ts';
+import { dropFunctions } from './drop-functions.ts';
 import { dropOldestTurns } from './drop-oldest-turns.ts';
 import { endWithUser } from './end-with-user.ts';
 import { limitOutput } from './limit-output.ts';
@@ -39,6 +40,7 @@ const TRANSFORMS: readonly Transform[] = [
   startWithUser,
   // Tools: those that are not allowed keep no others out.
   chooseTools,
+  dropFunctions,
   limitTools,
   tellFreeFormat,
   steerSearch,

@@ -64,6 +64,7 @@ export function capabilitiesOf(change: Partial<ModelCapabilities> = {}): ModelCa
     searchWithFunctions: false,
     jsonWithTools: true,
     takesJsonSchema: false,
+    callsFunctions: true,
     mediaInFunctionResponse: true,
     severalAnswers: true,
     drawsImages: false,

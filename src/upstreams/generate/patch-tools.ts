@@ -1,5 +1,6 @@
 // Fits native tools to the upstream: its words for them, its schema dialect, its combinations.
 
+import { invalidRequest } from '../../canonical/error.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../lib/json.ts';
 import { keyIn } from '../../wire/vocabulary.ts';
 import { describeFunction } from './describe-function.ts';
@@ -11,13 +12,14 @@ import { isTooDeep } from './schema/schema-depth.ts';
 
 /** @throws GatewayError (invalid-request) for too many functions. */
 export function patchTools(tools: JsonValue[], context: PatchContext): JsonValue[] | undefined {
-  const dropsServerTools =
-    tools.some(hasFunctions) && !context.target.capabilities.searchWithFunctions;
+  const { callsFunctions, searchWithFunctions } = context.target.capabilities;
+  const dropsServerTools = callsFunctions && !searchWithFunctions && tools.some(hasFunctions);
   const patched = editItems(tools, (tool, index) => {
     if (!isJsonObject(tool)) return tool;
     if (Object.keys(tool).length === 0) return undefined;
     const path = `tools[${index}]`;
-    const kept = dropsServerTools ? withoutServerTools(tool, path, context) : tool;
+    const keep = dropsServerTools ? withoutServerTools : callsFunctions ? asIs : withoutFunctions;
+    const kept = keep(tool, path, context);
     if (kept === undefined) return undefined;
     return inVocabulary(patchDeclarations(kept, path, context), context);
   });
@@ -25,12 +27,17 @@ export function patchTools(tools: JsonValue[], context: PatchContext): JsonValue
   return patched.length === 0 ? undefined : patched;
 }
 
-/** The tool configuration beside these tools; only the flag for mixed tools is ever edited. */
+/**
+ * The tool configuration beside these tools; only the flag for mixed tools is ever edited, and what is said of
+ * calls to models that make none.
+ * @throws GatewayError (invalid-request) for a call demanded of such a model.
+ */
 export function patchToolConfig(
-  config: JsonObject | undefined,
+  given: JsonObject | undefined,
   tools: readonly JsonValue[],
   { target, profile }: PatchContext,
 ): JsonObject | undefined {
+  const config = target.capabilities.callsFunctions ? given : withoutCalls(given);
   const flag = 'includeServerSideToolInvocations';
   const isMixed = tools.some(hasFunctions) && tools.some(hasServerTools);
   const isTaken =
@@ -41,6 +48,17 @@ export function patchToolConfig(
   }
   const edited = config && editFields(config, { [flag]: undefined });
   return edited === undefined || Object.keys(edited).length === 0 ? undefined : edited;
+}
+
+function withoutCalls(config: JsonObject | undefined): JsonObject | undefined {
+  const calling = config?.functionCallingConfig;
+  if (config === undefined || !isJsonObject(calling)) return config;
+  if (calling.mode === 'ANY') {
+    const field = 'toolConfig.functionCallingConfig.mode';
+    const message = `${field} demands a call, and this model calls no functions.`;
+    throw invalidRequest(field, message, 'unsupported');
+  }
+  return editFields(config, { functionCallingConfig: undefined });
 }
 
 function functionsOf(tool: JsonValue): number {
@@ -55,6 +73,22 @@ function hasFunctions(tool: JsonValue): boolean {
 
 function hasServerTools(tool: JsonValue): boolean {
   return isJsonObject(tool) && Object.keys(tool).some((key) => key !== 'functionDeclarations');
+}
+
+function asIs(tool: JsonObject): JsonObject {
+  return tool;
+}
+
+function withoutFunctions(
+  tool: JsonObject,
+  path: string,
+  { target }: PatchContext,
+): JsonObject | undefined {
+  if (!hasFunctions(tool)) return tool;
+  const reason = 'This model calls no functions.';
+  target.receipt.add('dropped', `${path}.functionDeclarations`, reason);
+  const { functionDeclarations: _functions, ...others } = tool;
+  return Object.keys(others).length === 0 ? undefined : others;
 }
 
 function withoutServerTools(

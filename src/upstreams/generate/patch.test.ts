@@ -208,6 +208,25 @@ test('P053 search beside functions goes where the model refuses the pair', () =>
   expect(patch(body, targetOf('gemini-3-pro'), gemini)).toBe(body);
 });
 
+test('functions go where the model calls none, and a call demanded of it is refused', () => {
+  const functionDeclarations = [{ name: 'w' }];
+  const tools = [{ functionDeclarations, googleSearch: {} }, { functionDeclarations }];
+  const calling = (mode: string) => ({ functionCallingConfig: { mode } });
+  for (const modelId of ['gemini-2.5-flash-image', 'gemini-2.5-flash-preview-tts']) {
+    const target = targetOf(modelId);
+    expect(patch({ contents, tools, toolConfig: calling('AUTO') }, target, gemini)).toEqual({
+      contents,
+      tools: [{ googleSearch: {} }],
+    });
+    expect(target.receipt.entries).toMatchObject([
+      { action: 'dropped', path: 'tools[0].functionDeclarations' },
+      { action: 'dropped', path: 'tools[1].functionDeclarations' },
+    ]);
+    const demand = { contents, tools, toolConfig: calling('ANY') };
+    expect(() => patch(demand, targetOf(modelId), gemini)).toThrow(/calls no functions/);
+  }
+});
+
 const step = (part: JsonObject): JsonObject => ({
   contents: [
     ...contents,
