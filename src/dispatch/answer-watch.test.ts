@@ -1,6 +1,8 @@
 import { expect, test } from 'vitest';
 import { createFakeClock } from '../../test/support/fake-clock.ts';
+import { GatewayError } from '../canonical/error.ts';
 import type { BlockOpening, CanonicalEvent } from '../canonical/event.ts';
+import { NO_USAGE } from '../canonical/usage.ts';
 import { createSignatureKeeper } from '../signatures/keeper.ts';
 import { createAnswerWatch } from './answer-watch.ts';
 
@@ -75,4 +77,22 @@ test.each<readonly [string, CanonicalEvent, boolean]>([
   ['an ending', { kind: 'finish', choices: [{ choice: 0, reason: 'stop' }] }, true],
 ])('%s may or may not begin the answer for certain', (_what, event, isCommitted) => {
   expect(watch([event]).seen.isCommitted).toBe(isCommitted);
+});
+
+test('of an answer that failed its usage is what is told of it in the end, of a whole one what it told', () => {
+  const prompt = { ...NO_USAGE, promptTokens: 9 };
+  const estimate = { ...prompt, answerTokens: 5, isEstimate: true } as const;
+  const watchOf = (...events: readonly CanonicalEvent[]) => {
+    const watch = createAnswerWatch({
+      keeper: createSignatureKeeper({ clock: createFakeClock() }),
+      scope: 'k',
+      toldUsage: () => estimate,
+    });
+    for (const event of events) watch.see(event);
+    return watch.usage;
+  };
+  const told = { kind: 'usage', usage: prompt } as const;
+  const error = new GatewayError({ kind: 'timeout', source: 'upstream', message: 'late' });
+  expect(watchOf(told, { kind: 'error', error })).toEqual(estimate);
+  expect(watchOf(told, { kind: 'finish', choices: [] })).toEqual(prompt);
 });

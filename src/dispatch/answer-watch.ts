@@ -72,8 +72,9 @@ class Watch implements AnswerWatch {
     this.#toldUsage = toldUsage;
   }
 
+  /** An answer that failed told what it had used at its beginning, if anything. */
   get usage(): Usage | undefined {
-    return this.#usage ?? this.#toldUsage?.();
+    return this.isFinished ? this.#usage : (this.#toldUsage?.() ?? this.#usage);
   }
 
   see(event: CanonicalEvent): void {
