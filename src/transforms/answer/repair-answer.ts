@@ -40,6 +40,7 @@ function planFor(schema: JsonObject, receipt: Receipt): RepairPlan | undefined {
 
 function repairRule(plan: RepairPlan): TextRule {
   return {
+    decidedAfter: 0,
     mayChange: () => true,
     rewrite(text) {
       const unfenced = FENCE_RULE.rewrite(text);

@@ -3,6 +3,8 @@
 import type { BlockDeltaEvent, CanonicalEvent, GroundingEvent } from '../../canonical/event.ts';
 
 export interface TextRule {
+  /** How much of a text's beginning, in UTF-16 units, tells whether it may change. */
+  readonly decidedAfter: number;
   /** False when the rule leaves a text that begins like this as it is. */
   mayChange(begun: string): boolean;
   /** The whole text as the client is to see it; undefined for as it came. */
@@ -96,9 +98,11 @@ class TextRewriter {
     const choice = this.#owners.get(event.index);
     const held = choice?.held;
     if (choice === undefined || held === undefined) return false;
+    // Looking at a text puts its pieces together: a long one is not looked at for each of them.
+    const isDecided = held.text.length >= this.#rule.decidedAfter;
     held.deltas.push(event);
     held.text += event.delta.text;
-    if (!this.#rule.mayChange(held.text)) this.#release(choice, shown);
+    if (!isDecided && !this.#rule.mayChange(held.text)) this.#release(choice, shown);
     return true;
   }
 
@@ -122,7 +126,7 @@ class TextRewriter {
     const { held } = choice;
     if (held === undefined) return;
     this.#forget(choice, held);
-    shown.push(...held.deltas);
+    for (const delta of held.deltas) shown.push(delta);
   }
 
   #forget(choice: ChoiceState, { index }: HeldText): void {

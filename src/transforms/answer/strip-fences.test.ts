@@ -45,6 +45,38 @@ test.each([
   expect(textAfter([...given])).toBe(expected);
 });
 
+test.each([
+  ['  ```json \r\n{"a":1}\r\n\t ```', '{"a":1}'],
+  ['```json\n{"a":1}\n\n```', '{"a":1}\n'],
+  ['```json\n{"a":1}```', '{"a":1}'],
+  ['```json {"a":1}\n```', '```json {"a":1}\n```'],
+  ['````\n{}\n````', '````\n{}\n````'],
+  ['```\n```', ''],
+  ['```json\n``', '```json\n``'],
+])('of %j is left %j', (given, expected) => {
+  expect(textAfter([given])).toBe(expected);
+  expect(textAfter([...given])).toBe(expected);
+});
+
+test('runs of blanks without end, which models write for JSON, keep nothing busy', () => {
+  const blanks = ' '.repeat(1_000_000);
+  for (const text of [`\`\`\`json\n{${blanks}`, `\`\`\`json\n{}\n\`\`\`${blanks}x`]) {
+    expect(textAfter([text])).toBe(text);
+  }
+  expect(textAfter([`\`\`\`\n{}${blanks}\n\`\`\``])).toBe(`{}${blanks}`);
+});
+
+test('blanks before the text are not waited for long', () => {
+  const strip = createTextRewriter(FENCE_RULE);
+  const pieces = Array.from({ length: 80 }, () => ' ');
+  const shown = eventsOf([...pieces, '```json\n{}\n```']).map((event) => strip([event]).length);
+  expect(shown.slice(0, 66)).toEqual([1, 1, ...Array(64).fill(0)]);
+  expect(shown.at(66)).toBe(65);
+  expect(textAfter([...pieces, '```json\n{}\n```'])).toBe(
+    `${' '.repeat(80)}\`\`\`json\n{}\n\`\`\``,
+  );
+});
+
 test('a text that begins otherwise is not held back', () => {
   const strip = createTextRewriter(FENCE_RULE);
   const [start, open, first] = eventsOf([' {"a"', ':1}']);

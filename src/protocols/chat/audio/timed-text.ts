@@ -9,6 +9,8 @@ import {
   readNumber,
 } from '../../../lib/json.ts';
 
+const FENCE = '```';
+
 export interface TimedText {
   readonly language: string;
   /** Seconds. */
@@ -65,7 +67,8 @@ export function writeVtt({ segments }: TimedText): string {
 
 /** An empty line would end the cue. */
 function cueText(text: string): string {
-  return text.trim().replace(/\s*\n\s*/g, '\n');
+  const lines = text.split('\n').map((line) => line.trim());
+  return lines.filter((line) => line !== '').join('\n');
 }
 
 function timeOf(seconds: number, point: string): string {
@@ -91,10 +94,15 @@ function readPiece(piece: JsonObject, key: 'text' | 'word'): readonly TimedPiece
 
 function parse(text: string): JsonValue {
   try {
-    return parseJson(text.trim().replace(/^```(?:json)?\s*|\s*```$/g, ''));
+    return parseJson(withoutFence(text.trim()));
   } catch {
     throw unreadable();
   }
+}
+
+function withoutFence(text: string): string {
+  const begun = text.startsWith(FENCE) ? text.slice(FENCE.length).replace(/^json/, '') : text;
+  return begun.endsWith(FENCE) ? begun.slice(0, -FENCE.length) : begun;
 }
 
 function unreadable(): GatewayError {
