@@ -1,6 +1,7 @@
 // `/api/models` and `/api/route`: the models there are, and where a name goes.
 
 import type { ListedModel } from '../protocols/protocol.ts';
+import { ROUTE_STEP_KINDS, sayRouteStep } from '../routing/route-step.ts';
 import { type ApiRoute, answerJson, defineRoute } from './api-route.ts';
 import type { AdminOptions } from './options.ts';
 
@@ -59,7 +60,28 @@ export const ROUTE_SCHEMA = {
   properties: {
     asked: { type: 'string' },
     target: { type: ['string', 'null'], description: 'Null when the name goes nowhere.' },
-    steps: { type: 'array', items: { type: 'string' }, description: 'How it got there.' },
+    steps: {
+      type: 'array',
+      description: 'How it got there.',
+      items: {
+        type: 'object',
+        required: ['kind', 'name', 'target', 'text'],
+        additionalProperties: false,
+        properties: {
+          kind: { enum: ROUTE_STEP_KINDS },
+          name: {
+            type: 'string',
+            description: 'What was looked up; of a mapping the name or pattern of the entry.',
+          },
+          target: { type: 'string' },
+          detail: {
+            type: 'string',
+            description: 'Of an alias its pattern, of a variant what else is asked for.',
+          },
+          text: { type: 'string', description: 'The step in words.' },
+        },
+      },
+    },
     error: { type: ['string', 'null'] },
     thinking: { type: ['string', 'null'] },
     effort: { type: ['string', 'null'] },
@@ -97,7 +119,7 @@ export function createModelRoutes({ models, router }: ModelOptions): readonly Ap
         return answerJson({
           asked: query.model,
           target: route?.target ?? null,
-          steps,
+          steps: steps.map((step) => ({ ...step, text: sayRouteStep(step) })),
           error: error ?? null,
           thinking: route?.thinking ?? null,
           effort: route?.effort ?? null,

@@ -14,7 +14,7 @@ function translateWith(body: string) {
       explain: async (call, context) => {
         context.receipt.add('dropped', 'seed', 'no counterpart');
         return {
-          route: { target: call.model, webSearch: false, steps: ['as it is'] },
+          route: { target: call.model, webSearch: false },
           accountId: 'a',
           considered: [],
           upstreamId: 'sandbox',

@@ -35,7 +35,7 @@ export async function explainRoute(
   if (body.target === null) terminal.setFailed();
   if (isJson) return terminal.print(JSON.stringify(body, null, 2));
   const target = textOf(body, 'target');
-  const lines = textsOf(body, 'steps').map((step) => `  ${step}`);
+  const lines = objectsOf(body, 'steps').map((step) => `  ${textOf(step, 'text')}`);
   const extras = ['thinking', 'effort', 'image'].flatMap((field) =>
     textOf(body, field) === '' ? [] : [`  ${field}: ${textOf(body, field)}`],
   );

@@ -46,7 +46,7 @@ export function benchOf(
   });
   const watched = watchLeases(seeded.pool);
   const dispatcher = createDispatcher({
-    router: { route: (name) => ({ target: name, webSearch: false, steps: [] }) },
+    router: { route: (name) => ({ target: name, webSearch: false }) },
     pool: { ...seeded.pool, lease: watched.lease },
     keeper: createSignatureKeeper({ clock }),
     clock,

@@ -32,7 +32,7 @@ function benchOf({ script, upstream: change, route }: BenchOptions) {
     clock,
   });
   const dispatcher = createDispatcher({
-    router: { route: (name) => ({ target: name, webSearch: false, steps: [], ...route }) },
+    router: { route: (name) => ({ target: name, webSearch: false, ...route }) },
     pool,
     keeper: createSignatureKeeper({ clock }),
     clock,

@@ -5,8 +5,6 @@ import type { ModelVariant } from '../canonical/model.ts';
 export interface RoutedModel extends ModelVariant {
   /** The name the pool is asked for. */
   readonly target: string;
-  /** How the requested name became the target, in plain words. */
-  readonly steps: readonly string[];
 }
 
 export interface ModelRouter {

@@ -4,12 +4,13 @@ import type { ModelVariant } from '../canonical/model.ts';
 import { neutralModelName, realModelName } from '../wire/vocabulary.ts';
 import { EXACT_ALIASES, findPatternAlias } from './aliases.ts';
 import { findCatalogModel, type ImpliedReasoning } from './catalog.ts';
+import type { RouteStep } from './route-step.ts';
 
 export interface NamedModel {
   readonly target: string;
   readonly implies: ImpliedReasoning;
-  /** How it was found, in plain words. */
-  readonly step: string;
+  /** How it was found. */
+  readonly step: RouteStep;
   /** Another catalogue model that fits what the name asked for better. */
   siblingFor(variant: ModelVariant): SiblingModel | undefined;
 }
@@ -27,13 +28,13 @@ export function findKnown(
   const lower = name.toLowerCase();
   for (const spelling of new Set([name, lower])) {
     if (findCatalogModel(spelling))
-      return catalogModel(spelling, `"${spelling}" is in the catalogue`);
-    if (offered.has(spelling)) return offeredModel(spelling, 'is offered by an account');
+      return catalogModel({ kind: 'catalogue', name, target: spelling });
+    if (offered.has(spelling)) return offeredModel({ kind: 'offered', name, target: spelling });
   }
   const alias = EXACT_ALIASES.get(lower);
-  if (alias !== undefined) return catalogModel(alias, `"${lower}" is a name of "${alias}"`);
+  if (alias !== undefined) return catalogModel({ kind: 'own-name', name: lower, target: alias });
   for (const twin of [realModelName(lower), neutralModelName(lower)]) {
-    if (offered.has(twin)) return offeredModel(twin, `is offered by an account, as "${name}"`);
+    if (offered.has(twin)) return offeredModel({ kind: 'offered-twin', name, target: twin });
   }
   return undefined;
 }
@@ -42,12 +43,11 @@ export function findKnown(
 export function findAlias(name: string): NamedModel | undefined {
   if (hasUnreadImageSuffix(name)) return undefined;
   const hit = findPatternAlias(name);
-  return (
-    hit && catalogModel(hit.target, `"${name}" (alias "${hit.alias}") goes to "${hit.target}"`)
-  );
+  return hit && catalogModel({ kind: 'alias', name, target: hit.target, detail: hit.alias });
 }
 
-function catalogModel(id: string, step: string): NamedModel {
+function catalogModel(step: RouteStep): NamedModel {
+  const id = step.target;
   return {
     target: id,
     implies: findCatalogModel(id)?.implies ?? {},
@@ -56,13 +56,8 @@ function catalogModel(id: string, step: string): NamedModel {
   };
 }
 
-function offeredModel(name: string, words: string): NamedModel {
-  return {
-    target: name,
-    implies: {},
-    step: `"${name}" ${words}`,
-    siblingFor: () => undefined,
-  };
+function offeredModel(step: RouteStep): NamedModel {
+  return { target: step.target, implies: {}, step, siblingFor: () => undefined };
 }
 
 /** `-low` of a model that has a low sibling, thinking of one that has a thinking sibling. */

@@ -4,6 +4,7 @@ import { GatewayError } from '../canonical/error.ts';
 import { realModelName } from '../wire/vocabulary.ts';
 import { CATALOG } from './catalog.ts';
 import { PRESETS, type Preset, presetPatch } from './presets.ts';
+import { sayRouteStep } from './route-step.ts';
 import { createRouter, type Route } from './router.ts';
 
 const TARGETS = ['a', 'b', 'x', 't', 'p', 'c', 'm', '1', '2'];
@@ -298,7 +299,9 @@ test('an explanation tells each step and never throws', () => {
     mapping: () => ({ 'gpt-*': 'gemini-3-flash' }),
     offered: () => offering(),
   });
-  expect(router.explain('gpt-9-online').steps).toEqual([
+  const { steps } = router.explain('gpt-9-online');
+  expect(steps.map(({ kind }) => kind)).toEqual(['variant', 'mapping-pattern', 'own-name']);
+  expect(steps.map(sayRouteStep)).toEqual([
     '"gpt-9-online" is "gpt-9" with web search',
     'custom_mapping (pattern) "gpt-*" gives "gemini-3-flash"',
     '"gemini-3-flash" is a name of "alpha-3-flash"',

@@ -16,18 +16,19 @@ import { readModelName } from './model-name.ts';
 import { NO_VARIANT, takeOnline, type VariantName, variantNames } from './name-variant.ts';
 import { findAlias, findKnown, type NamedModel } from './named-model.ts';
 import { withoutProvider } from './provider-prefix.ts';
+import type { RouteStep } from './route-step.ts';
 
 export interface Route extends ModelVariant {
   /** The name asked for, without `models/`. */
   readonly asked: string;
   /** The name the pool is asked for. */
   readonly target: string;
-  /** How the name became the target, in plain words. */
-  readonly steps: readonly string[];
+  /** How the name became the target. */
+  readonly steps: readonly RouteStep[];
 }
 
 export interface Explanation {
-  readonly steps: readonly string[];
+  readonly steps: readonly RouteStep[];
   readonly route?: Route | undefined;
   /** Why the name goes nowhere. */
   readonly error?: string | undefined;
@@ -60,12 +61,12 @@ export interface OfferedNames extends Iterable<string> {
 
 export function createRouter({ mapping, offered }: RouterOptions): Router {
   const currentMapping = memoizeMapping(mapping);
-  const routeWith = (name: unknown, steps: string[]): Route =>
+  const routeWith = (name: unknown, steps: RouteStep[]): Route =>
     findRoute({ mapping: currentMapping(), offered: offered(), steps }, readModelName(name));
   return {
     route: (name) => routeWith(name, []),
     explain(name) {
-      const steps: string[] = [];
+      const steps: RouteStep[] = [];
       try {
         return { steps, route: routeWith(name, steps) };
       } catch (error) {
@@ -89,7 +90,7 @@ interface Search {
   /** Undefined while a mapping's target is looked up: targets are not mapped again. */
   readonly mapping: ModelMapping | undefined;
   readonly offered: OfferedNames;
-  readonly steps: string[];
+  readonly steps: RouteStep[];
 }
 
 function memoizeMapping(mapping: RouterOptions['mapping']): () => ModelMapping {
@@ -135,10 +136,10 @@ function findNamed(search: Search, asked: string): FoundModel | undefined {
   }
   const plain = withoutProvider(asked);
   if (plain === undefined) return undefined;
-  const steps: string[] = [];
+  const steps: RouteStep[] = [];
   const found = findNamed({ ...search, steps }, plain);
   if (found !== undefined)
-    search.steps.push(`"${asked}" names the provider of "${plain}"`, ...steps);
+    search.steps.push({ kind: 'provider', name: asked, target: plain }, ...steps);
   return found;
 }
 
@@ -146,7 +147,7 @@ function findNamed(search: Search, asked: string): FoundModel | undefined {
 function passOn(search: Search, asked: string): FoundModel | undefined {
   const [name] = namesOf({ ...search, steps: [] }, asked);
   if (name === undefined) return undefined;
-  search.steps.push(`"${name.base}" is passed on: an account's model list is unknown`);
+  search.steps.push({ kind: 'passed-on', name: asked, target: name.base });
   return { ...name.variant, target: name.base };
 }
 
@@ -159,7 +160,7 @@ function namesOf(search: Search, asked: string): readonly VariantName[] {
     ? { base: asked, variant: NO_VARIANT }
     : setAside(search, asked);
   if (base !== asked || variant.image !== undefined)
-    search.steps.push(`"${asked}" is "${base}" with ${sayVariant(variant)}`);
+    search.steps.push({ kind: 'variant', name: asked, target: base, detail: sayVariant(variant) });
   return variantNames(base, variant);
 }
 
@@ -178,7 +179,7 @@ function mappedNames({ mapping, offered }: Search): MappedNames {
 function findTarget(
   target: string,
   offered: OfferedNames,
-  steps: string[],
+  steps: RouteStep[],
 ): FoundModel | undefined {
   const name = target.replace(/^models\//i, '');
   return findModel({ mapping: undefined, offered, steps }, name);
@@ -187,7 +188,7 @@ function findTarget(
 /** What the client asked for wins over what the target says. */
 function followMapping(search: Search, hit: MappingHit, variant: ModelVariant): FoundModel {
   const { steps, offered } = search;
-  steps.push(`custom_mapping (${hit.kind}) "${hit.key}" gives "${hit.target}"`);
+  steps.push({ kind: `mapping-${hit.kind}`, name: hit.key, target: hit.target });
   if (hit.target.trim() === '' || isWildcard(hit.target)) {
     throw unroutable(hit, 'a target is the name of one model, without "*"');
   }
@@ -199,7 +200,8 @@ function followMapping(search: Search, hit: MappingHit, variant: ModelVariant): 
 function settle(search: Search, model: NamedModel, variant: ModelVariant): FoundModel {
   search.steps.push(model.step);
   const sibling = model.siblingFor(variant);
-  if (sibling !== undefined) search.steps.push(`its variant is "${sibling.target}"`);
+  if (sibling !== undefined)
+    search.steps.push({ kind: 'sibling', name: model.target, target: sibling.target });
   const { target, implies } = sibling ?? model;
   return mergeVariants({ ...NO_VARIANT, ...implies, target }, variant);
 }

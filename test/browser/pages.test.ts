@@ -112,6 +112,19 @@ describe.skipIf(isWithoutBrowser)('every page of the console', () => {
     expect(findings).toEqual([]);
   });
 
+  test('the entry that decides is marked, not one that has the name of its target', async () => {
+    const entries = { 'house-name': 'alpha-3-flash', 'alpha-3-flash': 'alpha-3-pro-high' };
+    await console.api('PATCH', '/api/config/mapping', entries);
+    const page = await console.open('/routing?name=house-name-online');
+    await page.locator('.where-steps').getByText('Your entry house-name sends it').waitFor();
+    expect(await page.locator('.entry.is-deciding .entry-name').allInnerTexts()).toEqual([
+      expect.stringContaining('house-name'),
+    ]);
+    const none = { 'house-name': null, 'alpha-3-flash': null };
+    await console.api('PATCH', '/api/config/mapping', none);
+    expect(console.problems).toEqual([]);
+  });
+
   test('the way back of the browser leads from a part of a page to the part before', async () => {
     const page = await console.open('/settings');
     const at = () => page.url().slice(console.url.length);

@@ -3,6 +3,7 @@
 import type { ConfigSection, Models } from '../../src/admin/contract.ts';
 import { CATALOG } from '../../src/routing/catalog.ts';
 import { PRESETS } from '../../src/routing/presets.ts';
+import { sayRouteStep } from '../../src/routing/route-step.ts';
 import { createRouter, type Router } from '../../src/routing/router.ts';
 import type { FakeAccounts } from './fake-accounts.ts';
 import { createFakeEnvironment } from './fake-environment.ts';
@@ -109,7 +110,7 @@ export function createConfigRoutes(scene: Scene): readonly FakeRoute[] {
         return json({
           asked,
           target: route?.target ?? null,
-          steps,
+          steps: steps.map((step) => ({ ...step, text: sayRouteStep(step) })),
           error: error ?? null,
           thinking: route?.thinking ?? null,
           effort: route?.effort ?? null,

@@ -9,7 +9,6 @@ import type { RouteExplanation } from '../../../../src/admin/contract.ts';
 import { routeQuery } from '../../api/queries/models.ts';
 import { ErrorNote } from '../../components/error-note.tsx';
 import { useAddressText } from '../../components/use-address-text.ts';
-import { useMapping } from './use-mapping.ts';
 
 const PAUSE_MS = 200;
 
@@ -22,20 +21,20 @@ export interface Where {
   readonly decidingKey: string | undefined;
 }
 
+type Step = RouteExplanation['steps'][number];
+
+const MAPPING_STEPS: ReadonlySet<Step['kind']> = new Set<Step['kind']>([
+  'mapping-exact',
+  'mapping-pattern',
+]);
+
 export function useWhere(): Where {
   const [name, ask] = useAddressText('name');
-  const { entries } = useMapping();
   const [asked] = useDebouncedValue(name.trim(), PAUSE_MS);
   const { data, error } = useQuery(routeQuery(asked));
   const explanation = asked === '' ? undefined : data;
-  const [first = ''] = explanation?.steps ?? [];
-  return {
-    name,
-    ask,
-    explanation,
-    error,
-    decidingKey: entries.map(([key]) => key).find((key) => first.includes(`"${key}"`)),
-  };
+  const decision = explanation?.steps.find(({ kind }) => MAPPING_STEPS.has(kind));
+  return { name, ask, explanation, error, decidingKey: decision?.name };
 }
 
 export function WherePanel({ where }: { readonly where: Where }) {
@@ -88,15 +87,20 @@ function Answer({ explanation }: { readonly explanation: RouteExplanation }) {
       {error !== null && <p className="where-error wrap-anywhere">{error}</p>}
       {steps.length > 0 && (
         <ol className="where-steps">
-          {[...new Set(steps)].map((step) => (
-            <li key={step} className="wrap-anywhere">
-              {step}
+          {steps.filter(isNew).map(({ kind, name, target: to, detail = '' }) => (
+            <li key={`${kind} ${name} ${to}`} className="wrap-anywhere">
+              {t(`routing.steps.${kind}`, { name, target: to, detail })}
             </li>
           ))}
         </ol>
       )}
     </>
   );
+}
+
+/** A way may come by the same place twice. */
+function isNew({ text }: Step, place: number, steps: readonly Step[]): boolean {
+  return steps.findIndex((step) => step.text === text) === place;
 }
 
 /** What the name asks for besides a model. */
