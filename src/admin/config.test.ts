@@ -185,6 +185,9 @@ test('an entry of the mapping is no longer than a model name may be', async () =
     const { status, body } = await patch('mapping', entry);
     expect([status, errorOf(body).field]).toEqual([400, 'proxy.custom_mapping']);
     expect(errorOf(body).message).toContain('longer than 256 characters');
+    const [name = ''] = Object.keys(entry);
+    const shown = name.length > 40 ? `"${'n'.repeat(40)}…"` : `"${name}"`;
+    expect(errorOf(body).message).toContain(shown);
   }
 });
 

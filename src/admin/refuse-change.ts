@@ -8,6 +8,8 @@ export const LEAST_PASSWORD_LENGTH = 8;
 
 /** Longer keys match nothing: no model name is longer. */
 const LONGEST_NAME = 256;
+/** Characters of a name that a message repeats. */
+const MOST_SHOWN = 40;
 
 /**
  * @param result the values of the section as they would be
@@ -24,10 +26,10 @@ function refuseEntries(patch: JsonObject): void {
     if (typeof target !== 'string') continue;
     if (name.trim() === '') refuse('proxy.custom_mapping', 'an entry needs a name or a pattern');
     if (name.length > LONGEST_NAME || target.length > LONGEST_NAME) {
-      const shown = `"${name.slice(0, 40)}…"`;
+      const shown = name.length > MOST_SHOWN ? `${name.slice(0, MOST_SHOWN)}…` : name;
       refuse(
         'proxy.custom_mapping',
-        `the entry ${shown} is longer than ${LONGEST_NAME} characters`,
+        `the entry "${shown}" is longer than ${LONGEST_NAME} characters`,
       );
     }
     if (target.trim() === '' || target.includes('*')) {

@@ -128,6 +128,10 @@ test('an overloaded upstream is one entry, however many accounts rest with it', 
   const rests = ['m', 'n'].map((model) => ({ model, until, cause: 'overloaded' as const }));
   const accounts = ['a', 'b'].map((id) => ({ ...account(id, ACTIVE), cooldowns: rests }));
   expect(findAttention(sources({ accounts }))).toMatchObject([
-    { kind: 'upstream-overloaded', about: { upstream: 'main', models: 'm, n' } },
+    {
+      kind: 'upstream-overloaded',
+      message: 'The upstream main is overloaded and rests for m, n.',
+      about: { upstream: 'main', models: 'm, n' },
+    },
   ]);
 });

@@ -134,7 +134,7 @@ function lookAtOverload(accounts: readonly AccountJson[]): Attention[] {
   return Array.from(resting, ([upstream, models]) => ({
     kind: 'upstream-overloaded',
     severity: 'warning',
-    message: `The upstream ${upstream} is overloaded: ${[...models].join(', ')} rests for a moment.`,
+    message: `The upstream ${upstream} is overloaded and rests for ${[...models].join(', ')}.`,
     wayOut:
       'It is tried again by itself within a minute. Clear the cooldowns of an account to try at once.',
     link: '/accounts',
