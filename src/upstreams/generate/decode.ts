@@ -1,7 +1,7 @@
 // Decodes the frames of one answer into canonical events.
 
 import type { GatewayError } from '../../canonical/error.ts';
-import type { CanonicalEvent, ChoiceEnd, FetchedPage, Logprobs } from '../../canonical/event.ts';
+import type { CanonicalEvent, ChoiceEnd, FetchedPage } from '../../canonical/event.ts';
 import type { Usage } from '../../canonical/usage.ts';
 import { isJsonObject, type JsonObject, type JsonValue, readNumber } from '../../lib/json.ts';
 import type { DecodeContext, Decoder } from '../upstream.ts';
@@ -10,7 +10,7 @@ import { answerFault, classifyErrorFrame, pathFault } from './errors.ts';
 import { addFetchedPages } from './fetched-pages.ts';
 import { readEnding } from './finish-reason.ts';
 import { type Grounding, mergeGrounding, readGrounding } from './grounding.ts';
-import { addLogprobs } from './logprobs.ts';
+import { addLogprobs, type GatheredLogprobs } from './logprobs.ts';
 import { secretsOf } from './requests.ts';
 import { scrubText } from './scrub.ts';
 import { readUsage } from './usage.ts';
@@ -35,7 +35,7 @@ interface ChoiceState {
   message: string | undefined;
   grounding: JsonObject | undefined;
   pages: readonly FetchedPage[];
-  logprobs: Logprobs | undefined;
+  logprobs: GatheredLogprobs | undefined;
 }
 
 class GenerateDecoder implements Decoder {

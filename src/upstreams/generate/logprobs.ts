@@ -3,20 +3,29 @@
 import type { Logprobs, RatedToken, TokenLogprob } from '../../canonical/event.ts';
 import { isJsonObject, type JsonObject, type JsonValue, readNumber } from '../../lib/json.ts';
 
+/** Grows with the frames of one candidate. */
+export interface GatheredLogprobs extends Logprobs {
+  readonly tokens: TokenLogprob[];
+  average: number | undefined;
+}
+
 /**
  * What is known so far with what this frame adds: tokens are added up, the last average counts.
  * `topCandidates` has an entry a decoding step, as `chosenCandidates` has.
  * Source: ai.google.dev, "GenerateContent API reference", `LogprobsResult`.
  */
 export function addLogprobs(
-  known: Logprobs | undefined,
+  known: GatheredLogprobs | undefined,
   { logprobsResult, avgLogprobs }: JsonObject,
-): Logprobs | undefined {
+): GatheredLogprobs | undefined {
   if (logprobsResult === undefined && avgLogprobs === undefined) return known;
   const tokens = isJsonObject(logprobsResult) ? readTokens(logprobsResult) : [];
   const average = readNumber(avgLogprobs) ?? known?.average;
   if (tokens.length === 0 && average === undefined) return known;
-  return { tokens: [...(known?.tokens ?? []), ...tokens], average };
+  const gathered = known ?? { tokens: [], average };
+  for (const token of tokens) gathered.tokens.push(token);
+  gathered.average = average;
+  return gathered;
 }
 
 function readTokens({ chosenCandidates, topCandidates }: JsonObject): TokenLogprob[] {
