@@ -2,6 +2,7 @@
 
 import type { Citation, GroundingSource } from '../../canonical/event.ts';
 import { isJsonObject, type JsonObject, type JsonValue, readNumber } from '../../lib/json.ts';
+import { ByteRuler } from './byte-ruler.ts';
 
 export interface Grounding {
   readonly queries: readonly string[];
@@ -37,8 +38,9 @@ export function mergeGrounding(known: JsonObject | undefined, added: JsonObject)
 export function readGrounding(metadata: JsonObject, grounded: GroundedText): Grounding | undefined {
   const queries = listAt(metadata, 'webSearchQueries').filter((query) => typeof query === 'string');
   const { sources, sourceOfChunk } = readSources(listAt(metadata, 'groundingChunks'));
+  const rulers = new Map<number, ByteRuler>();
   const citations = objectsAt(metadata, 'groundingSupports').flatMap((support) => {
-    const range = readRange(support.segment, grounded);
+    const range = readRange(support.segment, grounded, rulers);
     if (range === undefined) return [];
     const cited = listAt(support, 'groundingChunkIndices').flatMap((index) => {
       const source = sourceOfChunk.get(readNumber(index) ?? -1);
@@ -71,13 +73,19 @@ interface Range {
   readonly end: number;
 }
 
-function readRange(segment: JsonValue | undefined, grounded: GroundedText): Range | undefined {
+/** @param rulers by where their parts begin */
+function readRange(
+  segment: JsonValue | undefined,
+  grounded: GroundedText,
+  rulers: Map<number, ByteRuler>,
+): Range | undefined {
   if (!isJsonObject(segment)) return undefined;
   const { text, partStarts } = grounded;
   const partStart = partStarts[readNumber(segment.partIndex) ?? -1] ?? 0;
-  const part = text.slice(partStart);
-  const start = partStart + charactersIn(part, readNumber(segment.startIndex) ?? 0);
-  const end = partStart + charactersIn(part, readNumber(segment.endIndex) ?? 0);
+  const ruler = rulers.get(partStart) ?? new ByteRuler(text.slice(partStart));
+  rulers.set(partStart, ruler);
+  const start = partStart + ruler.unitsIn(readNumber(segment.startIndex) ?? 0);
+  const end = partStart + ruler.unitsIn(readNumber(segment.endIndex) ?? 0);
   const quoted = textAt(segment, 'text');
   if (quoted !== undefined && text.slice(start, end) !== quoted) return findQuote(text, quoted);
   return end > start ? { start, end } : undefined;
@@ -87,24 +95,6 @@ function readRange(segment: JsonValue | undefined, grounded: GroundedText): Rang
 function findQuote(text: string, quoted: string): Range | undefined {
   const start = quoted === '' ? -1 : text.indexOf(quoted);
   return start === -1 ? undefined : { start, end: start + quoted.length };
-}
-
-/** How many UTF-16 units the first `bytes` bytes of the text's UTF-8 form are. */
-function charactersIn(text: string, bytes: number): number {
-  let left = bytes;
-  let at = 0;
-  while (left > 0 && at < text.length) {
-    const point = text.codePointAt(at) ?? 0;
-    left -= utf8Length(point);
-    at += point > 0xffff ? 2 : 1;
-  }
-  return at;
-}
-
-function utf8Length(point: number): number {
-  if (point < 0x80) return 1;
-  if (point < 0x800) return 2;
-  return point < 0x10000 ? 3 : 4;
 }
 
 function listAt(object: JsonObject, key: string): readonly JsonValue[] {
