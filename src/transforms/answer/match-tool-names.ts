@@ -22,13 +22,17 @@ export function matchToolNames({
 }): CallRule {
   const declared = new Set(tools.map((tool) => tool.name));
   const mcpTools = once(() => [...declared].flatMap((name) => readMcpTool(name) ?? []));
+  const find = (called: string): string | undefined =>
+    findByCase(declared, called) ??
+    findByLastName(declared, called) ??
+    findMcpTool(mcpTools(), called);
+  // A name that was written differently once is written so again.
+  const found = new Map<string, string | undefined>();
   return (opening) => {
-    if (declared.has(opening.name)) return opening;
     const { name: called } = opening;
-    const name =
-      findByCase(declared, called) ??
-      findByLastName(declared, called) ??
-      findMcpTool(mcpTools(), called);
+    if (declared.has(called)) return opening;
+    if (!found.has(called)) found.set(called, find(called));
+    const name = found.get(called);
     if (name === undefined) return opening;
     receipt.add('repaired', `tool_calls.${name}`, 'The model wrote the name differently.');
     return { ...opening, name };
