@@ -45,6 +45,8 @@ import type { SIGN_IN_SCHEMA, START_SCHEMA, STARTED_SCHEMA } from './sign-ins.ts
 import type { TEST_SCHEMA } from './try-account.ts';
 import type { UPSTREAMS_SCHEMA } from './upstreams.ts';
 
+export type { ErrorKind } from '../canonical/error.ts';
+
 export type ErrorAnswer = XStatic<typeof ERROR_SCHEMA>;
 
 export type Account = XStatic<typeof ACCOUNT_SCHEMA>;

@@ -16,7 +16,7 @@ describe.skipIf(isWithoutBrowser)('what the gateway does not do for the console'
   afterAll(() => console?.close());
 
   const failed = (page: Page) =>
-    page.getByRole('alert').filter({ hasText: 'That did not work' }).getByText(REFUSAL);
+    page.getByRole('alert').filter({ hasText: 'The gateway failed' }).getByText(REFUSAL);
 
   test('an order that is refused is told, and the accounts stand where they stood', async () => {
     const page = await console.open('/accounts');
@@ -32,6 +32,19 @@ describe.skipIf(isWithoutBrowser)('what the gateway does not do for the console'
     await failed(page).last().waitFor();
     await expect.poll(() => standing(page)).toEqual([MARY, RUTH]);
     await console.api('POST', '/api/accounts/order', { order: await idsOf(RUTH, MARY) });
+  });
+
+  test('a refusal says in Chinese what it is', async () => {
+    const page = await console.open('/security?tab=addresses', { locale: 'zh-CN' });
+    const rule = { list: 'deny', range: '198.51.100.0/24' };
+    await console.api('POST', '/api/address-rules', rule);
+    await page.getByText('198.51.100.0/24').waitFor();
+    await refuse(page, ['DELETE', /address-rules/]);
+    await page
+      .getByRole('button', { name: /198\.51\.100\.0/ })
+      .last()
+      .click();
+    await page.getByRole('alert').filter({ hasText: '网关出现故障' }).getByText(REFUSAL).waitFor();
   });
 
   test('a value of a setting is told when it is refused after its section was left', async () => {

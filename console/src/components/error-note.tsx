@@ -6,6 +6,7 @@ import { useEffect, useRef } from 'react';
 import { useTranslation } from 'react-i18next';
 import { isUnreachable } from '../api/client.ts';
 import { useErrorText } from './use-error-text.ts';
+import { useFailureTitle } from './use-refusal-words.ts';
 
 export interface ErrorNoteProps {
   readonly error: unknown;
@@ -17,6 +18,7 @@ export interface ErrorNoteProps {
 export function ErrorNote({ error, title, onRetry }: ErrorNoteProps) {
   const { t } = useTranslation();
   const text = useErrorText();
+  const titleOf = useFailureTitle();
   const place = useRef<HTMLDivElement>(null);
   const isOfForm = onRetry === undefined;
   useEffect(() => {
@@ -30,7 +32,7 @@ export function ErrorNote({ error, title, onRetry }: ErrorNoteProps) {
       color="red"
       variant="light"
       icon={<IconAlertTriangle size={18} />}
-      title={title ?? t('common.failed')}
+      title={title ?? titleOf(error)}
     >
       <span className="wrap-anywhere">
         {!isOfForm && isUnreachable(error) ? t('common.unreachableYet') : text(error)}

@@ -11,6 +11,7 @@ import { useCallback, useMemo } from 'react';
 import { useTranslation } from 'react-i18next';
 import { isSignedOut } from '../api/client.ts';
 import { useErrorText } from './use-error-text.ts';
+import { useFailureTitle } from './use-refusal-words.ts';
 
 export interface Toasts {
   done(message: string): void;
@@ -29,6 +30,7 @@ const FAILED_MS = 12_000;
 export function useToasts(): Toasts {
   const { t } = useTranslation();
   const text = useErrorText();
+  const titleOf = useFailureTitle();
   const doneWithUndo = useCallback(
     (message: string, undo: () => void): void => {
       const id = showNews({
@@ -66,12 +68,12 @@ export function useToasts(): Toasts {
           color: 'red',
           // Read only once somebody has signed in again, however long that takes.
           autoClose: isSignedOut(error) ? false : FAILED_MS,
-          title: t('common.failed'),
+          title: titleOf(error),
           message: plain(text(error)),
         });
       },
     }),
-    [doneWithUndo, t, text],
+    [doneWithUndo, text, titleOf],
   );
 }
 

@@ -10,6 +10,7 @@ import { logs } from './en/logs.ts';
 import { overview } from './en/overview.ts';
 import { playground } from './en/playground.ts';
 import { provider } from './en/provider.ts';
+import { refusals } from './en/refusals.ts';
 import { requests } from './en/requests.ts';
 import { routing } from './en/routing.ts';
 import { security } from './en/security.ts';
@@ -31,6 +32,7 @@ export const en = {
   keys,
   requests,
   attempts,
+  refusals,
   textView,
   usage,
   settings,

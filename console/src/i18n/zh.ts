@@ -10,6 +10,7 @@ import { logs } from './zh/logs.ts';
 import { overview } from './zh/overview.ts';
 import { playground } from './zh/playground.ts';
 import { provider } from './zh/provider.ts';
+import { refusals } from './zh/refusals.ts';
 import { requests } from './zh/requests.ts';
 import { routing } from './zh/routing.ts';
 import { security } from './zh/security.ts';
@@ -31,6 +32,7 @@ export const zh = {
   keys,
   requests,
   attempts,
+  refusals,
   textView,
   usage,
   settings,

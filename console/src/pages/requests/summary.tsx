@@ -9,10 +9,12 @@ import type { RequestDetail } from '../../../../src/admin/contract.ts';
 import { CopyIcon } from '../../components/copy-button.tsx';
 import { useClock } from '../../components/use-clock.ts';
 import { useFormat } from '../../components/use-format.ts';
+import { useRefusalWords } from '../../components/use-refusal-words.ts';
 import { Timings } from './timings.tsx';
 
 export function Summary({ detail }: { readonly detail: RequestDetail }) {
   const { t } = useTranslation();
+  const sayRefusal = useRefusalWords();
   const { error, errorKind } = detail;
   return (
     <div className="form-stack">
@@ -24,7 +26,11 @@ export function Summary({ detail }: { readonly detail: RequestDetail }) {
           title={t('requests.failedTitle')}
         >
           <span className="wrap-anywhere">{error}</span>
-          {errorKind !== undefined && <span className="sub-line mono">{errorKind}</span>}
+          {errorKind !== undefined && (
+            <span className="sub-line">
+              {sayRefusal(errorKind)} · <span className="mono">{errorKind}</span>
+            </span>
+          )}
           <LastWords detail={detail} />
           {errorKind === 'not-found' && detail.model !== '' && (
             <Link to="/routing" search={{ name: detail.model }}>
