@@ -7,6 +7,7 @@ import { type FormEvent, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { EmptyNote } from '../../components/empty-note.tsx';
 import { ErrorNote } from '../../components/error-note.tsx';
+import { MoreRows } from '../../components/more-rows.tsx';
 import { Panel } from '../../components/panel.tsx';
 import { ModelInput } from './model-input.tsx';
 import { useGoesNowhere } from './use-goes-nowhere.ts';
@@ -33,17 +34,21 @@ export function MappingPanel({ decidingKey, onTry }: MappingPanelProps) {
           hint={t('routing.emptyHint')}
         />
       )}
-      <ul className="entries">
-        {entries.map((entry) => (
-          <EntryRow
-            key={entry[0]}
-            entry={entry}
-            mapping={mapping}
-            isDeciding={entry[0] === decidingKey}
-            onTry={onTry}
-          />
-        ))}
-      </ul>
+      <MoreRows rows={entries} resetKey="">
+        {(shown) => (
+          <ul className="entries">
+            {shown.map((entry) => (
+              <EntryRow
+                key={entry[0]}
+                entry={entry}
+                mapping={mapping}
+                isDeciding={entry[0] === decidingKey}
+                onTry={onTry}
+              />
+            ))}
+          </ul>
+        )}
+      </MoreRows>
     </Panel>
   );
 }

@@ -54,12 +54,14 @@ export function useMapping(): Mapping {
   };
 }
 
+const byName = new Intl.Collator(undefined, { numeric: true });
+
 /** Exact names first, then patterns, each from a to z. */
 function readEntries(values: object): readonly Entry[] {
   return Object.entries(values)
     .filter((entry): entry is [string, string] => typeof entry[1] === 'string')
     .sort(
       ([left], [right]) =>
-        Number(left.includes('*')) - Number(right.includes('*')) || left.localeCompare(right),
+        Number(left.includes('*')) - Number(right.includes('*')) || byName.compare(left, right),
     );
 }
