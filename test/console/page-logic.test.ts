@@ -34,6 +34,9 @@ import type { UsageBucket } from '../../src/admin/contract.ts';
 
 const NOW = Date.UTC(2026, 0, 1, 12);
 
+/** A key that is made. */
+const MAKING = { now: NOW, edited: undefined };
+
 const rows = (...ids: readonly string[]) => ids.map((id) => ({ id }));
 
 test('new rows go before the ones that are known, each once', () => {
@@ -108,7 +111,7 @@ test('a curfew over midnight counts by the clocks of its zone', () => {
 
 test('limits that are empty are taken away, and a new key has none to take away', () => {
   const values = { ...readValues(undefined, 'UTC'), name: ' Ada ', dailyTokens: '2,000' };
-  const change = writeChange(values, NOW);
+  const change = writeChange(values, MAKING);
   expect(change).toMatchObject({
     name: 'Ada',
     dailyTokens: 2000,
@@ -122,16 +125,33 @@ test('limits that are empty are taken away, and a new key has none to take away'
   });
 });
 
+test('an end that nobody changed stays to the millisecond, also one that is over', () => {
+  const used = { requests: 0, tokens: 0, images: 0 };
+  const expiresAt = NOW - 86_400_000 + 41_234;
+  const edited = {
+    ...{ id: 'k', prefix: 'sk-1', createdAt: 1, enabled: true, allowedModels: [], revision: 1 },
+    ...{ name: 'Ada', expiresAt, usedToday: used },
+  };
+  const saving = { now: NOW, edited };
+  const values = { ...readValues(edited, 'UTC'), name: 'Grace' };
+  expect(findProblem(values, saving)).toBeUndefined();
+  expect(writeChange(values, saving)).not.toHaveProperty('expiresAt');
+  expect(writeChange({ ...values, expiry: 'never' }, saving)).toMatchObject({ expiresAt: null });
+  const later = { ...values, expiresAt: '2031-01-01T00:00' };
+  expect(writeChange(later, saving).expiresAt).toBe(new Date(2031, 0, 1).getTime());
+});
+
 test('a key without a name, with a past end or an empty curfew is not sent', () => {
   const values = readValues(undefined, 'UTC');
-  expect(findProblem(values, NOW)).toBe('name');
+  expect(findProblem(values, MAKING)).toBe('name');
   const named = { ...values, name: 'Ada' };
   const past = { ...named, expiry: 'custom', expiresAt: '2020-01-01T00:00' } as const;
-  expect(findProblem(past, NOW)).toBe('expiresAt');
-  expect(findProblem({ ...past, expiresAt: '' }, NOW)).toBe('expiresAt');
-  expect(findProblem({ ...named, hasCurfew: true, curfewTo: '23:00' }, NOW)).toBe('curfew');
-  expect(findProblem(named, NOW)).toBeUndefined();
-  expect(findProblem({ ...named, dailyTokens: '5k' }, NOW)).toBe('limit');
+  expect(findProblem(past, MAKING)).toBe('expiresAt');
+  expect(findProblem({ ...past, expiresAt: '' }, MAKING)).toBe('expiresAt');
+  expect(findProblem({ ...named, hasCurfew: true, curfewTo: '23:00' }, MAKING)).toBe('curfew');
+  expect(findProblem({ ...named, hasCurfew: true, curfewFrom: '' }, MAKING)).toBe('curfew');
+  expect(findProblem(named, MAKING)).toBeUndefined();
+  expect(findProblem({ ...named, dailyTokens: '5k' }, MAKING)).toBe('limit');
   expect(badLimits({ ...named, dailyTokens: '0', maxAddresses: '0' })).toEqual(['maxAddresses']);
 });
 

@@ -18,6 +18,7 @@ import {
   clockIn,
   EXPIRIES,
   findProblem,
+  hasCurfewTimes,
   isInCurfew,
   type KeyValues,
   LIMIT_RANGES,
@@ -45,8 +46,8 @@ export function KeyForm({ edited, isSaving, error, onSave, onCancel }: KeyFormPr
   useFollowed(form, read, edited?.revision);
   const sayProblem = useSayAmountProblem();
   const submit = form.onSubmit((values) => {
-    const now = Date.now();
-    switch (findProblem(values, now)) {
+    const saving = { now: Date.now(), edited };
+    switch (findProblem(values, saving)) {
       case 'name':
         form.setFieldError('name', t('keys.nameMissing'));
         return;
@@ -54,7 +55,10 @@ export function KeyForm({ edited, isSaving, error, onSave, onCancel }: KeyFormPr
         form.setFieldError('expiresAt', t('keys.expiresAtBad'));
         return;
       case 'curfew':
-        form.setFieldError('curfewTo', t('keys.curfewBad'));
+        form.setFieldError(
+          form.getValues().curfewFrom === '' ? 'curfewFrom' : 'curfewTo',
+          t('keys.curfewBad'),
+        );
         return;
       case 'limit':
         for (const field of badLimits(values)) {
@@ -63,7 +67,7 @@ export function KeyForm({ edited, isSaving, error, onSave, onCancel }: KeyFormPr
         }
         return;
       default:
-        onSave(writeChange(values, now));
+        onSave(writeChange(values, saving));
     }
   });
   return (
@@ -210,12 +214,14 @@ function CurfewFields({ form }: { readonly form: Form }) {
               onChange={(zone) => form.setFieldValue('curfewZone', zone)}
             />
           </div>
-          <p className="form-note">
-            {t('keys.curfewClock', {
-              clock: clockIn(timeZone, now),
-              state: isIn ? t('keys.curfewIn') : t('keys.curfewOut'),
-            })}
-          </p>
+          {hasCurfewTimes(form.values) && (
+            <p className="form-note">
+              {t('keys.curfewClock', {
+                clock: clockIn(timeZone, now),
+                state: isIn ? t('keys.curfewIn') : t('keys.curfewOut'),
+              })}
+            </p>
+          )}
         </>
       )}
     </fieldset>

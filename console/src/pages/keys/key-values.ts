@@ -74,12 +74,19 @@ export function readValues(key: Key | undefined, timeZone: string): KeyValues {
   };
 }
 
-/** @param now milliseconds since the epoch */
-export function writeChange(values: KeyValues, now: number): KeyChange {
+/** What a form that is saved is judged against. */
+export interface KeySaving {
+  /** Milliseconds since the epoch. */
+  readonly now: number;
+  /** Undefined while a key is made. */
+  readonly edited: Key | undefined;
+}
+
+export function writeChange(values: KeyValues, { now, edited }: KeySaving): KeyChange {
   const { curfewFrom: from, curfewTo: to, curfewZone: timeZone } = values;
   return {
     name: values.name.trim(),
-    expiresAt: writeExpiry(values, now),
+    ...(keepsExpiry(values, edited) ? {} : { expiresAt: writeExpiry(values, now) }),
     allowedModels: values.allowedModels,
     maxAddresses: writeLimit(values, 'maxAddresses'),
     requestsPerMinute: writeLimit(values, 'requestsPerMinute'),
@@ -98,13 +105,27 @@ export function writeNewKey(change: KeyChange, name: string): NewKey {
 
 export type KeyProblem = 'name' | 'expiresAt' | 'curfew' | 'limit';
 
-export function findProblem(values: KeyValues, now: number): KeyProblem | undefined {
-  if (values.name.trim() === '') return 'name';
-  if (values.expiry === 'custom' && !(new Date(values.expiresAt).getTime() > now)) {
-    return 'expiresAt';
-  }
-  if (values.hasCurfew && values.curfewFrom === values.curfewTo) return 'curfew';
+export function findProblem(values: KeyValues, { now, edited }: KeySaving): KeyProblem | undefined {
+  const { name, expiry, expiresAt, hasCurfew } = values;
+  if (name.trim() === '') return 'name';
+  const isChosen = expiry === 'custom' && !keepsExpiry(values, edited);
+  if (isChosen && !(new Date(expiresAt).getTime() > now)) return 'expiresAt';
+  if (hasCurfew && !hasCurfewTimes(values)) return 'curfew';
   return badLimits(values).length > 0 ? 'limit' : undefined;
+}
+
+/** The field says it to the minute: what nobody changed there stays as exact as it is, also when it is over. */
+function keepsExpiry({ expiry, expiresAt }: KeyValues, edited: Key | undefined): boolean {
+  const known = edited?.expiresAt ?? undefined;
+  return known !== undefined && expiry === 'custom' && expiresAt === writeLocal(new Date(known));
+}
+
+/** A field of a time that cannot be read is empty. */
+export function hasCurfewTimes({
+  curfewFrom: from,
+  curfewTo: to,
+}: Pick<KeyValues, 'curfewFrom' | 'curfewTo'>): boolean {
+  return from !== '' && to !== '' && from !== to;
 }
 
 /** Those that hold what is no amount. */
