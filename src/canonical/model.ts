@@ -17,6 +17,8 @@ export interface ModelCapabilities {
   readonly signatureFamily: string;
   /** False for models that refuse function declarations. */
   readonly callsFunctions: boolean;
+  /** True when instructions stand apart from the conversation; else they are part of it. */
+  readonly takesInstructions: boolean;
   /** True when search and function declarations may stand in one request. */
   readonly searchWithFunctions: boolean;
   /** True when structured output and tools, functions or built-in ones, may stand in one request. */

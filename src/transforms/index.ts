@@ -14,6 +14,7 @@ import { limitOutput } from './limit-output.ts';
 import { limitTools } from './limit-tools.ts';
 import { mergeTurns } from './merge-turns.ts';
 import { pairToolResults } from './pair-tool-results.ts';
+import { placeInstructions } from './place-instructions.ts';
 import { placeSystemTurns } from './place-system-turns.ts';
 import { resolveThinking } from './resolve-thinking.ts';
 import { restoreSignatures } from './restore-signatures.ts';
@@ -44,6 +45,8 @@ const TRANSFORMS: readonly Transform[] = [
   limitTools,
   tellFreeFormat,
   steerSearch,
+  // Behind every rule that has something to tell the model.
+  placeInstructions,
   // Figures: the output limit depends on the thinking budget.
   limitStops,
   resolveThinking,

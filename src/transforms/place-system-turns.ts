@@ -12,9 +12,9 @@ export const placeSystemTurns: Transform = (request, { receipt }) =>
       'messages',
       'An instruction in mid-conversation is sent as marked user text at its place.',
     );
-    return { role: 'user', parts: turn.parts.map(mark) };
+    return { role: 'user', parts: turn.parts.map(markInstruction) };
   });
 
-function mark(part: TextPart): TextPart {
+export function markInstruction(part: TextPart): TextPart {
   return { ...part, text: `<system-instruction>\n${part.text}\n</system-instruction>` };
 }

@@ -61,6 +61,7 @@ export function capabilitiesOf(change: Partial<ModelCapabilities> = {}): ModelCa
     thinking: { kind: 'budget', minTokens: 0, maxTokens: 32_768, canDisable: true },
     unsignedCalls: 'sentinel',
     signatureFamily: 'alpha',
+    takesInstructions: true,
     searchWithFunctions: false,
     jsonWithTools: true,
     takesJsonSchema: false,

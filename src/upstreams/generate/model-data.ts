@@ -65,6 +65,7 @@ const NEUTRAL: ModelRow['capabilities'] = {
   thinking: { kind: 'budget', minTokens: 128, maxTokens: 32_768, canDisable: true },
   unsignedCalls: 'sentinel',
   callsFunctions: true,
+  takesInstructions: true,
   searchWithFunctions: false,
   jsonWithTools: true,
   takesJsonSchema: false,
@@ -154,6 +155,12 @@ export const MODEL_ROWS: readonly ModelRow[] = [
     pattern: /^gemini-.*(native-audio|live)/,
     capabilities: { ...EARLIER, outputTokenLimit: 16_384 },
     traits: { ...UNRATED, penalties: 'on-vertex' },
+  },
+  // "Developer instruction is not enabled for models/gemma-…" (`@ai-sdk/google` has it so, too).
+  {
+    pattern: /^gemma-/,
+    capabilities: { ...EARLIER, outputTokenLimit: 8192, takesInstructions: false },
+    traits: ASKED_ONLY,
   },
   {
     pattern: /^gemini-2\.5-pro/,
