@@ -4,6 +4,7 @@ import '@mantine/core/styles.css';
 import '@mantine/notifications/styles.css';
 import 'virtual:theme-variables.css';
 import './styles/base.css';
+import './styles/forced-colors.css';
 import './styles/print.css';
 import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';

@@ -125,6 +125,17 @@ describe.skipIf(isWithoutBrowser)('every page of the console', () => {
     expect(console.problems).toEqual([]);
   });
 
+  test('what a colour tells is told too where the system chooses the colours', async () => {
+    const page = await console.open('/', { forcedColors: 'active', colorScheme: 'light' });
+    await page.locator('.meter-fill').first().waitFor();
+    const looks = await page.evaluate(`[
+      getComputedStyle(document.querySelector('.meter-fill')).backgroundColor,
+      getComputedStyle(document.querySelector('.status-mark'), '::before').backgroundColor,
+      getComputedStyle(document.querySelector('.nav-link[aria-current]')).outlineStyle,
+    ].join()`);
+    expect(looks).toBe('rgb(45, 164, 78),rgb(45, 164, 78),solid');
+  });
+
   test('the way back of the browser leads from a part of a page to the part before', async () => {
     const page = await console.open('/settings');
     const at = () => page.url().slice(console.url.length);

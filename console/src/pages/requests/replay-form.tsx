@@ -125,6 +125,8 @@ function ReplayResult({ replay, detail }: ReplayResultProps) {
   );
 }
 
+const LINES = { same: 'span', removed: 'del', added: 'ins' } as const;
+
 function Differences({ lines }: { readonly lines: Replay['differences'] }) {
   const { t } = useTranslation();
   if (lines.every(({ kind }) => kind === 'same')) {
@@ -141,13 +143,16 @@ function Differences({ lines }: { readonly lines: Replay['differences'] }) {
       </div>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard */}
       <pre className="difference" tabIndex={0}>
-        {lines.map(({ kind, text }, index) => (
-          // biome-ignore lint/suspicious/noArrayIndexKey: pieces have no name but their place
-          <span key={index} className={`is-${kind}`}>
-            {text}
-            {'\n'}
-          </span>
-        ))}
+        {lines.map(({ kind, text }, index) => {
+          const Line = LINES[kind];
+          return (
+            // biome-ignore lint/suspicious/noArrayIndexKey: pieces have no name but their place
+            <Line key={index}>
+              {text}
+              {'\n'}
+            </Line>
+          );
+        })}
       </pre>
     </section>
   );
