@@ -28,7 +28,16 @@ export function patchExtraFields(body: JsonObject, { target, profile }: PatchCon
   return editFields(patched, { contents: editItems(contents, withoutHollowParts) });
 }
 
+/** One for each list of a profile, of which there are as few as profiles. */
+const refused = new WeakMap<readonly ExtraField[], FieldTree>();
+
 function refusedBy(taken: readonly ExtraField[]): FieldTree {
+  const known = refused.get(taken) ?? treeWithout(taken);
+  refused.set(taken, known);
+  return known;
+}
+
+function treeWithout(taken: readonly ExtraField[]): FieldTree {
   const tree: FieldTree = new Map();
   for (const field of EXTRA_FIELDS) {
     if (taken.includes(field)) continue;
