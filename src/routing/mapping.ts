@@ -7,7 +7,6 @@ import {
   isWildcard,
   type Wildcard,
 } from '../lib/wildcard.ts';
-
 import { neutralModelName, realModelName } from '../wire/vocabulary.ts';
 
 /** Stands before the names of the generate-content protocol's model lists. */
@@ -57,7 +56,9 @@ export function createMapping(entries: Readonly<Record<string, string>>): ModelM
       const foldedName = foldCase(name);
       const find = (spelling: string): CompiledEntry | undefined =>
         patterns.find(({ wildcard }) => wildcard.matches(spelling));
-      const hit = better(find(foldedName), find(otherName(foldedName)));
+      const otherSpelling = otherName(foldedName);
+      const own = find(foldedName);
+      const hit = otherSpelling === foldedName ? own : better(own, find(otherSpelling));
       return hit && { target: hit.target, key: hit.wildcard.pattern, kind: 'pattern' };
     },
     exactNames: () => [...exact.keys()],
