@@ -74,12 +74,18 @@ function markAt(word: string, index: number): string {
 function putBack(value: JsonValue, texts: ReadonlyMap<string, string>): JsonValue {
   if (typeof value === 'string') return texts.get(value) ?? value;
   if (Array.isArray(value)) {
-    for (const [index, item] of value.entries()) value[index] = putBack(item, texts);
+    value.forEach((item, index) => {
+      if (mayHoldText(item)) value[index] = putBack(item, texts);
+    });
   } else if (isJsonObject(value)) {
     for (const key of Object.keys(value)) {
       const item = value[key];
-      if (item !== undefined) value[key] = putBack(item, texts);
+      if (item !== undefined && mayHoldText(item)) value[key] = putBack(item, texts);
     }
   }
   return value;
+}
+
+function mayHoldText(item: JsonValue): boolean {
+  return typeof item === 'string' || typeof item === 'object';
 }
