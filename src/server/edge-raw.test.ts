@@ -157,6 +157,15 @@ test('a body over the limit is refused at once from its declared length', async 
   await connection.closed();
 });
 
+test('a body that is longer than any text is refused at once, however large bodies may be', async () => {
+  const { port } = await start({ settings: { maxBodyBytes: 2_000_000_000 } });
+  const connection = openRaw(port);
+  connection.write(`${POST}Content-Length: 600000000\r\n\r\n{"a":`);
+  const received = await connection.until((text) => text.includes('"too-large"'));
+  expect(received).toMatch(/^HTTP\/1\.1 413 /);
+  connection.socket.destroy();
+});
+
 test('a body sent in chunks is refused once it passes the limit', async () => {
   const { port } = await start({ settings: { maxBodyBytes: 1000 } });
   const connection = openRaw(port);

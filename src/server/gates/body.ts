@@ -1,6 +1,6 @@
 // Reads a JSON body: media type, encoding and size first, then a guard against bombs, then the text.
 
-import { isAscii, isUtf8 } from 'node:buffer';
+import { constants, isAscii, isUtf8 } from 'node:buffer';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { GatewayError, invalidRequest } from '../../canonical/error.ts';
 import { isJsonObject, type JsonObject, type JsonValue, parseJson } from '../../lib/json.ts';
@@ -20,7 +20,8 @@ export interface BodyInput extends ByteLimits {
  * @throws GatewayError unsupported-media-type, too-large, overloaded, timeout, client-gone, or invalid-request
  * with reason invalid-json and the position where the text stops being JSON.
  */
-export async function readJsonBody(input: BodyInput): Promise<JsonObject> {
+export async function readJsonBody(given: BodyInput): Promise<JsonObject> {
+  const input = given.maxBytes > MOST_TEXT ? { ...given, ...TEXT_LIMIT } : given;
   const { request } = input;
   checkEncoding(request);
   if (hasBody(request) && !isJsonType(request.headers['content-type'])) {
@@ -39,6 +40,10 @@ export async function readJsonBody(input: BodyInput): Promise<JsonObject> {
   await nextTurn();
   return requireObject(value);
 }
+
+/** What node can hold as one text, whatever limit is set. */
+const { MAX_STRING_LENGTH: MOST_TEXT } = constants;
+const TEXT_LIMIT = { maxBytes: MOST_TEXT, limitOf: 'a JSON text' };
 
 /** The position of an error is looked for in the whole text. */
 async function parseLarge(received: Buffer, survey: JsonSurvey): Promise<JsonValue> {
