@@ -1,5 +1,7 @@
 // The translation receipt: every lossy step of one request, so that nothing is dropped silently.
 
+import { memberPath } from './field-reader.ts';
+
 export type ReceiptAction = 'dropped' | 'approximated' | 'repaired' | 'capped';
 
 export interface ReceiptEntry {
@@ -26,6 +28,14 @@ export function createReceipt(): Receipt {
       seen.add(key);
       entries.push({ path, action, reason });
     },
+  };
+}
+
+/** Notes into `receipt` what is met in a field of the client's request. */
+export function receiptWithin(receipt: Receipt, field: string): Receipt {
+  return {
+    entries: receipt.entries,
+    add: (action, path, reason) => receipt.add(action, memberPath(field, path), reason),
   };
 }
 

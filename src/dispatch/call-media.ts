@@ -3,7 +3,7 @@
 import type { CanonicalRequest } from '../canonical/request.ts';
 import type { FetchedMedia, MediaFetcher } from '../media/fetch-media.ts';
 import { loadMedia } from '../media/load-media.ts';
-import type { GenerateCall } from '../protocols/protocol.ts';
+import type { RelayBody } from '../protocols/protocol.ts';
 import type { Upstream } from '../upstreams/upstream.ts';
 
 export interface CallMedia {
@@ -22,7 +22,7 @@ export interface CallMediaOptions {
 }
 
 export function createCallMedia(
-  call: { readonly relay?: GenerateCall['relay']; canonical(): CanonicalRequest },
+  call: { readonly relay?: RelayBody | undefined; canonical(): CanonicalRequest },
   { fetcher, signal }: CallMediaOptions,
 ): CallMedia {
   const fetched = new Map<string, FetchedMedia>();

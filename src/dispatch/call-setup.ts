@@ -4,7 +4,7 @@ import type { ThinkingMode } from '../canonical/effort.ts';
 import type { CanonicalRequest } from '../canonical/request.ts';
 import type { MediaFetcher } from '../media/fetch-media.ts';
 import type { Lease, LeaseRequest, Pool } from '../pool/pool.ts';
-import type { GenerateCall } from '../protocols/protocol.ts';
+import type { RelayBody } from '../protocols/protocol.ts';
 import type { SignatureKeeper } from '../signatures/keeper.ts';
 import type { AttemptDependencies } from './attempts.ts';
 import { createCallMedia } from './call-media.ts';
@@ -40,7 +40,7 @@ export interface CallSetup extends RoutedCall, Preparer {
 
 interface SetupCall {
   readonly model: string;
-  readonly relay?: GenerateCall['relay'];
+  readonly relay?: RelayBody | undefined;
   canonical(): CanonicalRequest;
 }
 

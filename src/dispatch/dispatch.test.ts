@@ -251,6 +251,26 @@ test('token counts rotate like answers', async () => {
   expect(await bench.countTokens()).toEqual({ input_tokens: 42 });
 });
 
+test('a count in the words of the upstream goes as its client sent it, and notes name where it stood', async () => {
+  const bench = benchOf(() => good);
+  bench.upstream.patch = (body, { receipt }) => {
+    receipt.add('dropped', 'tools[0]', 'not taken');
+    return { ...body, isPatched: true };
+  };
+  const body = { contents: [] };
+  const canonical = (): never => {
+    throw new Error('not needed');
+  };
+  const counted = async (field?: string) => {
+    const relay = { wire: bench.upstream.wire, body, field };
+    expect(await bench.countTokens({ relay, canonical })).toEqual({ input_tokens: 42 });
+    expect(bench.upstream.calls.at(-1)?.body).toEqual({ ...body, isPatched: true });
+    return bench.context.receipt.entries.at(-1)?.path;
+  };
+  expect(await counted()).toBe('tools[0]');
+  expect(await counted('request')).toBe('request.tools[0]');
+});
+
 test('what the upstream leaves out of a count is estimated and added, marked as an estimate', async () => {
   const bench = benchOf(() => ({ ...good, uncounted: 'word '.repeat(80) }));
   expect(await bench.countTokens()).toEqual({ input_tokens: 42 + 100 });

@@ -5,11 +5,11 @@ import { inClientNames } from '../canonical/client-names.ts';
 import type { ThinkingMode } from '../canonical/effort.ts';
 import { GatewayError } from '../canonical/error.ts';
 import { mendText } from '../canonical/mend-text.ts';
-import type { Receipt } from '../canonical/receipt.ts';
+import { type Receipt, receiptWithin } from '../canonical/receipt.ts';
 import type { CanonicalRequest, SignatureRecall } from '../canonical/request.ts';
 import type { JsonObject } from '../lib/json.ts';
 import type { Lease } from '../pool/pool.ts';
-import type { RelayCall } from '../protocols/protocol.ts';
+import type { RelayBody } from '../protocols/protocol.ts';
 import type { SignatureKeeper } from '../signatures/keeper.ts';
 import { applyTransforms } from '../transforms/index.ts';
 import type { PatchTarget, SignaturePlan, Upstream } from '../upstreams/upstream.ts';
@@ -17,7 +17,7 @@ import type { RoutedModel } from './router.ts';
 
 export interface Preparation {
   readonly canonical: () => CanonicalRequest;
-  readonly relay: RelayCall | undefined;
+  readonly relay: RelayBody | undefined;
   readonly route: RoutedModel;
   readonly keeper: SignatureKeeper;
   readonly clientKeyId: string;
@@ -84,7 +84,9 @@ function prepare(
     thinkingMode,
   };
   if (relay !== undefined && relay.wire === upstream.wire) {
-    const body = upstream.patch(relay.body, target);
+    const { field = '' } = relay;
+    const placed = field === '' ? target : { ...target, receipt: receiptWithin(receipt, field) };
+    const body = upstream.patch(relay.body, placed);
     return { lane: 'relay', body, signatureFamily, isSearchNamed };
   }
   const body = translateRequest(preparation.canonical(), upstream, target);

@@ -183,11 +183,16 @@ export interface FanOut {
   readonly check?: ((reply: Reply) => void) | undefined;
 }
 
-export interface RelayCall {
+export interface RelayBody {
   /** Name of the wire the body is written in; equal to an upstream's wire for the relay lane. */
   readonly wire: string;
   /** The client's own body, normalised to the wire's official spelling and validated. */
   readonly body: JsonObject;
+  /** The field of what the client sent that the body stands in; absent where it is all of it. */
+  readonly field?: string | undefined;
+}
+
+export interface RelayCall extends RelayBody {
   /** The system text and the first user text of at least ten characters, for session affinity. */
   openingText(): string | undefined;
   /** What of the body counts as prompt; unlike `canonical` of the call it notes nothing in the receipt. */
@@ -233,6 +238,8 @@ export interface RelayWriter {
 export interface CountTokensCall {
   readonly protocol: ProtocolName;
   readonly model: string;
+  /** Present when the protocol can also hand an upstream of the same wire the client's own body. */
+  readonly relay?: RelayBody | undefined;
   canonical(): CanonicalRequest;
   writeCount(count: TokenCount): JsonObject;
 }

@@ -77,6 +77,21 @@ test('V115 countTokens answers with the total in both spellings of the path', ()
   }
 });
 
+test('what is counted is the request itself, but for what is no tokens', () => {
+  const route = protocol.routes.find((one) => one.operation === 'count-tokens');
+  if (route?.operation !== 'count-tokens') throw new Error('no count route');
+  const contents = [{ parts: [{ fileData: { fileUri: 'gs://bucket/film' } }] }];
+  const request = { contents, safetySettings: [], labels: { a: 'b' }, store: true };
+  const body = { contents: [{ role: 'user', ...contents[0] }] };
+  const relay = { wire: 'generate-content', body };
+  expect(route.readCall(input('', request)).relay).toEqual({ ...relay, field: '' });
+  const wrapped = { generateContentRequest: request };
+  expect(route.readCall(input('', wrapped)).relay).toEqual({
+    ...relay,
+    field: 'generateContentRequest',
+  });
+});
+
 test('a path without a model is refused', () => {
   const [route] = protocol.routes;
   if (route?.operation !== 'generate') throw new Error('unexpected order of routes');

@@ -16,8 +16,8 @@ import { writeError } from './errors.ts';
 import { type ModelPrefix, writeModel, writeModels } from './models.ts';
 import { booleanAt, objectAt } from './native-fields.ts';
 import { normalizeBody, normalizeCountBody } from './normalize-body.ts';
-import { readCountRequest, readRequest } from './read-request.ts';
-import { createRelayCall } from './relay.ts';
+import { countedFields, readCountRequest, readRequest } from './read-request.ts';
+import { createRelayCall, GENERATE_WIRE } from './relay.ts';
 import type { FramingKind } from './stream-framing.ts';
 import { createEventWriter } from './write-events.ts';
 import { writeReply } from './write-reply.ts';
@@ -104,6 +104,7 @@ function readCountCall(input: RouteInput): CountTokensCall {
   return {
     protocol: 'generate',
     model,
+    relay: { wire: GENERATE_WIRE, body: countedFields(body), field: wrapperKey },
     canonical: once(() => readCountRequest(body, wrapperKey, input.receipt)),
     writeCount,
   };

@@ -1,7 +1,7 @@
 // A normalised body as a canonical request, for the translate lane and for counting tokens.
 
 import { memberPath } from '../../canonical/field-reader.ts';
-import type { Receipt } from '../../canonical/receipt.ts';
+import { type Receipt, receiptWithin } from '../../canonical/receipt.ts';
 import type {
   CanonicalRequest,
   FunctionTool,
@@ -63,19 +63,22 @@ export function readCountRequest(
   wrapperKey: string,
   receipt: Receipt,
 ): CanonicalRequest {
-  const { safetySettings: _safety, labels: _labels, store: _store, ...counted } = body;
+  const counted = countedFields(body);
   if (wrapperKey === '') return readRequest(counted, receipt);
   const within = (path: string): string => memberPath(wrapperKey, path);
-  const request = readRequest(counted, {
-    entries: receipt.entries,
-    add: (action, path, reason) => receipt.add(action, within(path), reason),
-  });
+  const request = readRequest(counted, receiptWithin(receipt, wrapperKey));
   const names = Object.entries(request.clientNames ?? {});
   return {
     ...request,
     tools: request.tools.map((tool) => placedWithin(tool, within)),
     clientNames: Object.fromEntries(names.map(([word, path]) => [word, within(path)])),
   };
+}
+
+/** The fields of a body that counts may depend on: the others are no tokens. */
+export function countedFields(body: JsonObject): JsonObject {
+  const { safetySettings: _safety, labels: _labels, store: _store, ...counted } = body;
+  return counted;
 }
 
 function placedWithin(tool: Tool, within: (path: string) => string): Tool {
