@@ -181,6 +181,18 @@ test('an answer without an image says what the model said', () => {
   );
 });
 
+test.each([
+  [{ rawReason: 'IMAGE_SAFETY', message: 'No faces.' }, /refused to draw this.* No faces\.$/],
+  [{ rawReason: 'IMAGE_SAFETY' }, /refused to draw this.*IMAGE_SAFETY/],
+])('a refusal to draw says why: %j', (why, told) => {
+  const call = readGenerationCall(inputOf({ prompt: 'x' }));
+  const choices = [{ choice: 0, reason: 'safety' as const, ...why }];
+  const refused = fold([{ kind: 'start' }, { kind: 'finish', choices }]);
+  expect(() => call.writeReply(refused, CONTEXT)).toThrow(
+    expect.objectContaining({ field: 'prompt', message: expect.stringMatching(told) }),
+  );
+});
+
 test('a stream ends with one completed event an image, named by what was done', () => {
   const stream = (call: ReturnType<typeof readGenerationCall>): string => {
     const writer = call.createStreamWriter(CONTEXT);

@@ -4,6 +4,7 @@ import { GatewayError } from '../../../canonical/error.ts';
 import type { BlockOpening, CanonicalEvent } from '../../../canonical/event.ts';
 import { fold, type Reply } from '../../../canonical/fold.ts';
 import { inputTokens, outputTokens, totalTokens, type Usage } from '../../../canonical/usage.ts';
+import { withheldBecause } from '../../../canonical/withheld.ts';
 import { EVENT_STREAM_TYPE, eventFrame, FRAME_END } from '../../../lib/event-stream.ts';
 import type { JsonObject } from '../../../lib/json.ts';
 import type { ReplyContext, StreamWriter } from '../../protocol.ts';
@@ -158,15 +159,18 @@ function writeUsage(usage: Usage, { kind }: ImageSettings): JsonObject {
 const MOST_QUOTED = 300;
 
 function nothingDrawn({ choices }: Reply): GatewayError {
-  const isRefused = choices.some(
+  const refused = choices.find(
     ({ end }) => end.reason === 'safety' || end.reason === 'prompt-blocked',
   );
-  if (isRefused) {
+  if (refused !== undefined) {
+    const because = withheldBecause(refused.end);
+    const told = because === undefined ? '' : ` ${because}`;
     return new GatewayError({
       kind: 'upstream-rejected',
       source: 'upstream',
       reason: 'content-policy',
-      message: 'The model refused to draw this; change the prompt.',
+      field: 'prompt',
+      message: `The model refused to draw this; change the prompt.${told}`,
     });
   }
   const words = choices
