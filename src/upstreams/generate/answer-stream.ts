@@ -238,12 +238,14 @@ export class AnswerStream implements Dispatcher.DispatchHandler {
   }
 }
 
+/** Small proxies call every body plain text; what of it is no answer is seen when it is read. */
+const ANSWER_TYPE = /^(?:text\/(?:event-stream|plain)|application\/(?:[\w.]+\+)?json)\b/;
+
 function faultOfHeaders(headers: Headers): string | undefined {
   const type = String(headers['content-type'] ?? '').toLowerCase();
   const encoding = String(headers['content-encoding'] ?? 'identity').toLowerCase();
   if (encoding !== 'identity') return 'The upstream sent an answer in an encoding not asked for.';
-  const isExpected =
-    type === '' || /^(?:text\/event-stream|application\/(?:[\w.]+\+)?json)\b/.test(type);
+  const isExpected = type === '' || ANSWER_TYPE.test(type);
   return isExpected ? undefined : 'The upstream sent something other than an answer.';
 }
 

@@ -95,6 +95,14 @@ test.each<[string, Handler]>([
   expect(seen.length).toBe(1);
 });
 
+test('an answer that is called plain text is read as what it is', async () => {
+  const { upstream } = await start((_request, response) => {
+    response.writeHead(200, { 'content-type': 'text/plain;charset=UTF-8' });
+    response.end('data: {"a":1}\n\n');
+  });
+  expect(await readAll(await upstream.open(call()))).toEqual([{ a: 1 }]);
+});
+
 test('a connection that closes before any byte is lost; a fresh one can be asked for', async () => {
   let count = 0;
   const { upstream, seen } = await start((request, response, body) => {
