@@ -8,10 +8,15 @@ import { listFields, sayType, textOf } from './reference-fields.ts';
 import { htmlTable, htmlText } from './reference-html.ts';
 
 const STYLE =
-  'body{font:1rem/1.5 system-ui,sans-serif;max-width:60rem;margin:2rem auto;padding:0 1rem;color-scheme:light dark}' +
-  'code{font:.9em ui-monospace,monospace;overflow-wrap:anywhere}h2{margin-top:3rem}h3{margin-top:2rem}' +
+  ':root{color-scheme:light dark;--page:#fff;--text:#15181d;--line:#e3e6ea;--link:#3b4fd8}' +
+  '@media (prefers-color-scheme:dark){:root{--page:#0d1014;--text:#e9ecf0;--line:#2a2f36;--link:#98a5ff}}' +
+  'body{font:1rem/1.5 system-ui,sans-serif;margin:0;background:var(--page);color:var(--text)}' +
+  'main{max-width:60rem;margin:2rem auto;padding:0 1rem}a{color:var(--link)}' +
+  'code{font:.9em ui-monospace,monospace}h2{margin-top:3rem}h3{margin-top:2rem}' +
   'table{border-collapse:collapse;width:100%;margin:.5rem 0 1rem}caption{text-align:left;font-weight:600}' +
-  'th,td{text-align:left;vertical-align:top;padding:.25rem .75rem .25rem 0;border-bottom:1px solid #8886}';
+  // The narrowest phone has room for every word, if it may be broken.
+  'code,th,td{overflow-wrap:anywhere}' +
+  'th,td{text-align:left;vertical-align:top;padding:.25rem .75rem .25rem 0;border-bottom:1px solid var(--line)}';
 const STYLE_HASH = hash('sha256', STYLE, 'base64');
 
 interface Operation {
@@ -26,10 +31,10 @@ export function writeReferencePage(document: JsonObject): AdminAnswer {
   const groups = groupByTag(operationsOf(document));
   const html =
     `<!doctype html><html lang="en"><meta charset="utf-8"><title>${escapeHtml(title)}</title>` +
-    `<meta name="viewport" content="width=device-width"><style>${STYLE}</style>` +
+    `<meta name="viewport" content="width=device-width"><style>${STYLE}</style><main>` +
     writeHead(document, [...groups.keys()]) +
     [...groups].map(([tag, operations]) => writeGroup(tag, operations)).join('') +
-    `${writeSchemas(objectIn(document, 'components', 'schemas'))}</html>`;
+    `${writeSchemas(objectIn(document, 'components', 'schemas'))}</main></html>`;
   return { kind: 'page', html, styleHash: STYLE_HASH };
 }
 

@@ -125,6 +125,20 @@ describe.skipIf(isWithoutBrowser)('every page of the console', () => {
     expect(console.problems).toEqual([]);
   });
 
+  test('the reference of the API is light or dark as the system is, and fits a phone', async () => {
+    const page = await console.open('/', { viewport: { width: 320, height: 640 } });
+    await page.goto(`${console.url}/api/docs`);
+    await page.getByRole('main').getByRole('heading', { level: 1 }).waitFor();
+    expect(await page.evaluate(IS_WIDE)).toBe(false);
+    const colours = `[getComputedStyle(document.body).backgroundColor,
+      getComputedStyle(document.querySelector('main a')).color].join(' ')`;
+    await page.emulateMedia({ colorScheme: 'light' });
+    expect(await page.evaluate(colours)).toBe('rgb(255, 255, 255) rgb(59, 79, 216)');
+    await page.emulateMedia({ colorScheme: 'dark' });
+    expect(await page.evaluate(colours)).toBe('rgb(13, 16, 20) rgb(152, 165, 255)');
+    expect(console.problems).toEqual([]);
+  });
+
   test('what a colour tells is told too where the system chooses the colours', async () => {
     const page = await console.open('/', { forcedColors: 'active', colorScheme: 'light' });
     await page.locator('.meter-fill').first().waitFor();
