@@ -77,6 +77,21 @@ test('numbers in a text are written as its language does, names as they are', as
   expect(instance.t('keys.saved', { name: '12000', lng: 'en' })).toContain('12000');
 });
 
+test('a name that turns the direction of texts turns nothing but itself', async () => {
+  const instance = createInstance();
+  await instance.use(createFormatter()).init({
+    lng: 'en',
+    resources: { en: { translation: en } },
+    interpolation: { escapeValue: false, alwaysFormat: true },
+  });
+  const say = (name: string) => instance.t('routing.changed', { name, target: 'alpha-3-flash' });
+  expect(say('plain')).toBe('plain now goes to alpha-3-flash');
+  const rest = ' now goes to alpha-3-flash';
+  expect(say('\u202Eturned')).toBe(`\u2068\u202Eturned\u2069${rest}`);
+  expect(say('\u2069\u202Eturned')).toBe(`\u2068\u202Eturned\u2069${rest}`);
+  expect(say('مرحبا')).toBe(`\u2068مرحبا\u2069${rest}`);
+});
+
 function exists(key: string): boolean {
   return english.has(key) || english.has(`${key}_other`);
 }
