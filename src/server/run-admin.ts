@@ -52,12 +52,19 @@ export async function runAdminRoute(
     });
     if (answer.kind === 'events') {
       deadline.cancel();
-      await sendEvents(edge, exchange, answer.frames, isStillIn);
+      const isWelcome = (): boolean => isStillIn() && !hasToStayOut(edge, exchange);
+      await sendEvents(edge, exchange, answer.frames, isWelcome);
     } else sendAnswer(edge, exchange, answer);
   } finally {
     deadline.cancel();
     abort.signal.removeEventListener('abort', onAbort);
   }
+}
+
+/** By a rule that came while an answer goes on. */
+function hasToStayOut({ settings, door }: Edge, { clientAddress }: Exchange): boolean {
+  if (!settings().addressFilter.enabled) return false;
+  return door.addresses.explain(clientAddress).verdict === 'denied';
 }
 
 interface AdminVisit {

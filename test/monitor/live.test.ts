@@ -138,6 +138,18 @@ test('events need the console credential and end when the gateway winds down', a
   await start();
 });
 
+test('events end for an address that has to stay out from now on', async () => {
+  await start();
+  const events = await openEvents();
+  await events.until('retry');
+  gateway.denyAddresses();
+  gateway.monitor.feed.publish('config', { name: 'untold' });
+  const text = await events.until('untold');
+  expect(text).toContain('[end]');
+  expect(text).not.toContain('untold');
+  expect((await openEvents()).answer.status).toBe(403);
+});
+
 test('figures for Prometheus need a credential only from elsewhere', async () => {
   await start();
   expect((await fetch(`${gateway.url}/metrics`)).status).toBe(200);

@@ -22,7 +22,7 @@ import { createRouter } from '../../src/routing/router.ts';
 import { createDefaultAccounts } from '../../src/sandbox/accounts.ts';
 import { createSandbox } from '../../src/sandbox/sandbox.ts';
 import { createServer } from '../../src/server/create-server.ts';
-import { DEFAULT_EDGE_SETTINGS } from '../../src/server/settings.ts';
+import { DEFAULT_EDGE_SETTINGS, type EdgeSettings } from '../../src/server/settings.ts';
 import { createAnswerShelves } from '../../src/shelf/answer-shelf.ts';
 import { createSignatureKeeper } from '../../src/signatures/keeper.ts';
 import { createUpstream } from '../../src/upstreams/index.ts';
@@ -51,6 +51,8 @@ export interface MonitoredGateway {
   nextRow(): Promise<RequestRow>;
   addFault(fault: JsonObject): Promise<void>;
   disable(accountId: string): void;
+  /** From now on no address is let in. */
+  denyAddresses(): void;
   close(): Promise<void>;
 }
 
@@ -153,10 +155,10 @@ export async function startMonitored(options: MonitoredOptions = {}): Promise<Mo
     }),
   };
   const log = { debug: warn, info: () => {}, warn, error: warn };
-  const edgeSettings = {
+  let edgeSettings: EdgeSettings = {
     ...DEFAULT_EDGE_SETTINGS,
     port: 0,
-    authMode: 'strict' as const,
+    authMode: 'strict',
     apiKeys: [{ id: 'main', key: CLIENT_KEY }],
     consolePassword: CONSOLE_PASSWORD,
   };
@@ -209,6 +211,10 @@ export async function startMonitored(options: MonitoredOptions = {}): Promise<Mo
       reader.close();
       if (event === undefined || event === 'idle') throw new Error('The feed ended.');
       return event.content as RequestRow;
+    },
+    denyAddresses() {
+      const addressFilter = { enabled: true, fallback: 'deny', allowBeatsDeny: false } as const;
+      edgeSettings = { ...edgeSettings, addressFilter };
     },
     async addFault(fault) {
       const headers = { 'content-type': 'application/json' };
