@@ -67,12 +67,25 @@ test.each([
   expect(JSON.stringify(call?.kind === 'tool-call' ? call.input : undefined)).toBe(input);
 });
 
-test('signed parts are not joined with what follows', () => {
+test('a text whose first piece is signed stays one, with its signature', () => {
+  const pieces = [{ text: 'Hel', ...signed('S') }, { text: 'lo' }, { text: '!' }];
+  const frames = pieces.map((piece) => frame([piece]));
+  expect(blocksOf(...frames, stop([]))).toEqual([
+    { kind: 'text', text: 'Hello!', signature: signature('S', 'text') },
+  ]);
+  const thoughts = [thought('a', signed('S')), thought('b')];
+  expect(blocksOf(...thoughts.map((part) => frame([part])), stop([{ text: 'c' }]))).toEqual([
+    { kind: 'thinking', text: 'ab', signature: signature('S', 'thinking') },
+    { kind: 'text', text: 'c' },
+  ]);
+});
+
+test('a signed part is not joined with one that is signed as well', () => {
   expect(
     blocksOf(stop([{ text: 'a', ...signed('S') }, { text: 'b' }, { text: 'c', ...signed('T') }])),
   ).toEqual([
-    { kind: 'text', text: 'a', signature: signature('S', 'text') },
-    { kind: 'text', text: 'bc', signature: signature('T', 'text') },
+    { kind: 'text', text: 'ab', signature: signature('S', 'text') },
+    { kind: 'text', text: 'c', signature: signature('T', 'text') },
   ]);
 });
 

@@ -41,10 +41,11 @@ interface OpenCall {
 
 /**
  * Text and thought fragments stay in one block until a part of another kind comes, so that a
- * signature on that part can still end a thinking block. A signed fragment ends its part: what
- * follows is a new block, as signed parts must not be joined. A signature that comes alone while no
- * block is open (after a tool call) vouches for nothing that is passed on and is left out; the wire
- * has it as optional there. Source: ai.google.dev, "Thought signatures".
+ * signature on that part can still end a thinking block. Two signed parts are not joined. Behind a
+ * signed fragment an unsigned one goes on with its part: streams cut one text anywhere, some models
+ * sign the first piece of it (aaif-goose/goose#6400, #7204), and unstreamed it is one signed part
+ * (decision 018). A signature that comes alone while no block is open (after a tool call) vouches for nothing
+ * that is passed on and is left out; the wire has it as optional there. Source: ai.google.dev, "Thought signatures".
  */
 export class ChoiceDecoder implements GroundedText {
   readonly #choice: number;
@@ -104,14 +105,15 @@ export class ChoiceDecoder implements GroundedText {
 
   #readText(part: JsonObject, text: string, events: CanonicalEvent[]): void {
     const kind = part.thought === true ? 'thinking' : 'text';
-    const open = this.#continueOrOpen(kind, events);
+    const signature = this.#signatureOf(part, kind);
+    const open = this.#continueOrOpen(kind, signature, events);
     events.push({ kind: 'block-delta', index: open.index, delta: { kind, text } });
     if (kind === 'text') {
       open.text += text;
       if (this.#context.keepsText) this.text += text;
       this.hasContent = true;
     }
-    open.signature = this.#signatureOf(part, kind);
+    open.signature ??= signature;
   }
 
   /** One datum a part is the rule of the wire; compatible upstreams that break it lose nothing. */
@@ -129,9 +131,14 @@ export class ChoiceDecoder implements GroundedText {
     if (typeof text === 'string' && text !== '') this.#readText(part, text, events);
   }
 
-  #continueOrOpen(kind: OpenBlock['kind'], events: CanonicalEvent[]): OpenBlock {
+  #continueOrOpen(
+    kind: OpenBlock['kind'],
+    signature: Signature | undefined,
+    events: CanonicalEvent[],
+  ): OpenBlock {
     const open = this.#open;
-    if (open?.kind === kind && open.signature === undefined) return open;
+    const joins = signature === undefined || open?.signature === undefined;
+    if (open?.kind === kind && joins) return open;
     this.close(events);
     const opened = { index: this.#start({ kind }, events), kind, signature: undefined, text: '' };
     this.#open = opened;
