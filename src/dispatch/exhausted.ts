@@ -90,7 +90,7 @@ function noUsableAccount({ retryAfterMs }: NothingLeft, lastError?: GatewayError
     kind: 'upstream-auth',
     source: 'gateway',
     message:
-      'No upstream account can be used right now. The log of the gateway says why each was passed over.',
+      'No upstream account can be used right now. The log of the gateway says why.',
     retryAfterMs,
     failure: lastError?.failure,
     cause: lastError,

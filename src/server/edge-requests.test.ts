@@ -134,8 +134,11 @@ test('what a console looks at is logged for debugging, what fails or asks a mode
   expect(await levelOf('/v1/messages', jsonPost({ model: 'm' }))).toBe('info');
 });
 
-test('where no account could serve, the log says why each was passed over', async () => {
-  const passedOver = [{ accountId: 'a', verdict: 'disabled' }];
+test('where no account could serve, the log says why, of ten at most', async () => {
+  const passedOver = Array.from({ length: 12 }, (_, index) => ({
+    accountId: `a${index}`,
+    verdict: 'disabled',
+  }));
   const edge = await start({
     generate: async (_call, { record }) => {
       record.passedOver = passedOver;
@@ -144,7 +147,10 @@ test('where no account could serve, the log says why each was passed over', asyn
   });
   const ended = edge.nextEnd();
   await (await fetch(`${edge.url}/v1/messages`, jsonPost({ model: 'm' }))).arrayBuffer();
-  expect((await ended).fields).toMatchObject({ error: 'upstream-auth', passedOver });
+  expect((await ended).fields).toMatchObject({
+    error: 'upstream-auth',
+    passedOver: passedOver.slice(0, 10),
+  });
 });
 
 test('keys never reach the log', async () => {

@@ -18,6 +18,9 @@ import { onSocket } from './socket-events.ts';
 const NO_QUERY = new URLSearchParams();
 const SANE_REQUEST_ID = /^[\w.:-]{1,128}$/;
 
+/** Accounts, or groups of them, of which a line of the log says why: a record has them all. */
+const MOST_PASSED_OVER = 10;
+
 /** Answers one request whose target has passed its gate. Never throws, never leaves it unanswered. */
 export async function serve(
   edge: Edge,
@@ -143,7 +146,7 @@ function logEnd(edge: Edge, exchange: Exchange): void {
       client: exchange.clientAddress,
       clientKeyId,
       error: record.error?.kind ?? (finished ? undefined : 'client-gone'),
-      passedOver: record.passedOver,
+      passedOver: record.passedOver?.slice(0, MOST_PASSED_OVER),
     },
     'request',
   );
