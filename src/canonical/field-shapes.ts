@@ -110,7 +110,7 @@ function shapeOfTag(object: JsonObject, { key, shapes, otherwise }: TaggedShape)
   return (typeof tag === 'string' ? shapes.get(tag) : undefined) ?? otherwise;
 }
 
-/** Absent, null and empty values ask for nothing. */
+/** Absent, null, false and empty values ask for nothing. */
 export function saysNothing(value: JsonValue | undefined): boolean {
   if (value === undefined || value === null || value === '' || value === false) return true;
   if (Array.isArray(value)) return value.length === 0;
