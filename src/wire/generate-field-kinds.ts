@@ -20,6 +20,8 @@ export interface EnumKind {
   readonly kind: 'enum';
   /** Absent when any value is accepted. */
   readonly values?: readonly string[];
+  /** The names in order of their numbers, which proto JSON takes as well; absent where they are not known. */
+  readonly numbered?: readonly string[];
 }
 
 export interface FreeKind {

@@ -17,12 +17,24 @@ const ANY_NUMBER = { kind: 'number', min: -Number.MAX_VALUE, max: Number.MAX_VAL
 const integer = (min: number, max: number): FieldKind => ({ kind: 'integer', min, max });
 const number = (min: number, max: number): FieldKind => ({ kind: 'number', min, max });
 const oneOf = (...values: string[]): FieldKind => ({ kind: 'enum', values });
+const numbered = (...names: string[]): FieldKind => ({ kind: 'enum', numbered: names });
 const message = (name: GenerateMessage): FieldKind => ({ kind: 'message', message: name });
 const list = (name: GenerateMessage): FieldKind => ({ kind: 'message-list', message: name });
 
+/** Names of the Schema dialect's types in order of their numbers (`google.ai.generativelanguage.v1beta`, `Type`). */
+export const NUMBERED_TYPES = [
+  ...['TYPE_UNSPECIFIED', 'STRING', 'NUMBER', 'INTEGER', 'BOOLEAN', 'ARRAY', 'OBJECT', 'NULL'],
+];
+
+const CALLING_MODES = ['MODE_UNSPECIFIED', 'AUTO', 'ANY', 'NONE', 'VALIDATED'];
+
 /** How contents are embedded; the public API has them beside the content, and in an object as well. */
 const EMBED_SETTINGS = {
-  taskType: ANY_ENUM,
+  taskType: numbered(
+    ...['TASK_TYPE_UNSPECIFIED', 'RETRIEVAL_QUERY', 'RETRIEVAL_DOCUMENT', 'SEMANTIC_SIMILARITY'],
+    ...['CLASSIFICATION', 'CLUSTERING', 'QUESTION_ANSWERING', 'FACT_VERIFICATION'],
+    'CODE_RETRIEVAL_QUERY',
+  ),
   title: TEXT,
   outputDimensionality: integer(1, INT32_MAX),
   autoTruncate: BOOLEAN,
@@ -90,8 +102,14 @@ export const MESSAGE_FIELDS: Readonly<
     fileData: message('FileReference'),
     mediaProcessing: ANY_ENUM,
   },
-  ExecutableCode: { id: STRING, language: ANY_ENUM, code: TEXT },
-  CodeExecutionResult: { id: STRING, outcome: ANY_ENUM, output: TEXT },
+  ExecutableCode: { id: STRING, language: numbered('LANGUAGE_UNSPECIFIED', 'PYTHON'), code: TEXT },
+  CodeExecutionResult: {
+    id: STRING,
+    outcome: numbered(
+      ...['OUTCOME_UNSPECIFIED', 'OUTCOME_OK', 'OUTCOME_FAILED', 'OUTCOME_DEADLINE_EXCEEDED'],
+    ),
+    output: TEXT,
+  },
   ServerToolCall: { id: STRING, toolType: ANY_ENUM, args: OBJECT },
   ServerToolResponse: { id: STRING, toolType: ANY_ENUM, response: OBJECT },
   Tool: {
@@ -127,7 +145,10 @@ export const MESSAGE_FIELDS: Readonly<
   SearchTypes: { webSearch: OBJECT, imageSearch: OBJECT },
   TimeRange: { startTime: STRING, endTime: STRING },
   SearchRetrievalTool: { dynamicRetrievalConfig: message('DynamicRetrievalConfig') },
-  DynamicRetrievalConfig: { mode: ANY_ENUM, dynamicThreshold: ANY_NUMBER },
+  DynamicRetrievalConfig: {
+    mode: numbered('MODE_UNSPECIFIED', 'MODE_DYNAMIC'),
+    dynamicThreshold: ANY_NUMBER,
+  },
   MapsTool: { enableWidget: BOOLEAN, authConfig: OBJECT, groundingTypes: OBJECT },
   FileSearchTool: { fileSearchStoreNames: STRING_LIST, metadataFilter: STRING, topK: ANY_INTEGER },
   ComputerUseTool: {
@@ -150,13 +171,26 @@ export const MESSAGE_FIELDS: Readonly<
     includeServerSideToolInvocations: BOOLEAN,
   },
   FunctionCallingConfig: {
-    mode: oneOf('MODE_UNSPECIFIED', 'AUTO', 'ANY', 'NONE', 'VALIDATED'),
+    mode: { kind: 'enum', values: CALLING_MODES, numbered: CALLING_MODES },
     allowedFunctionNames: STRING_LIST,
     streamFunctionCallArguments: BOOLEAN,
   },
   RetrievalConfig: { latLng: message('LatLng'), languageCode: STRING },
   LatLng: { latitude: ANY_NUMBER, longitude: ANY_NUMBER },
-  SafetySetting: { category: ANY_ENUM, threshold: ANY_ENUM, method: ANY_ENUM },
+  SafetySetting: {
+    category: numbered(
+      ...['HARM_CATEGORY_UNSPECIFIED', 'HARM_CATEGORY_DEROGATORY', 'HARM_CATEGORY_TOXICITY'],
+      ...['HARM_CATEGORY_VIOLENCE', 'HARM_CATEGORY_SEXUAL', 'HARM_CATEGORY_MEDICAL'],
+      ...['HARM_CATEGORY_DANGEROUS', 'HARM_CATEGORY_HARASSMENT', 'HARM_CATEGORY_HATE_SPEECH'],
+      ...['HARM_CATEGORY_SEXUALLY_EXPLICIT', 'HARM_CATEGORY_DANGEROUS_CONTENT'],
+      'HARM_CATEGORY_CIVIC_INTEGRITY',
+    ),
+    threshold: numbered(
+      ...['HARM_BLOCK_THRESHOLD_UNSPECIFIED', 'BLOCK_LOW_AND_ABOVE', 'BLOCK_MEDIUM_AND_ABOVE'],
+      ...['BLOCK_ONLY_HIGH', 'BLOCK_NONE', 'OFF'],
+    ),
+    method: ANY_ENUM,
+  },
   GenerationConfig: {
     temperature: number(0, 2),
     topP: number(0, 1),
@@ -180,7 +214,10 @@ export const MESSAGE_FIELDS: Readonly<
     },
     imageConfig: message('ImageConfig'),
     speechConfig: message('SpeechConfig'),
-    mediaResolution: ANY_ENUM,
+    mediaResolution: numbered(
+      ...['MEDIA_RESOLUTION_UNSPECIFIED', 'MEDIA_RESOLUTION_LOW', 'MEDIA_RESOLUTION_MEDIUM'],
+      'MEDIA_RESOLUTION_HIGH',
+    ),
     thinkingConfig: message('ThinkingConfig'),
     audioTimestamp: BOOLEAN,
     enableAffectiveDialog: BOOLEAN,

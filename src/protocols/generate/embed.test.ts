@@ -104,7 +104,7 @@ test.each<[JsonObject, string]>([
   [{ content: { parts: [{ text: 5 }] } }, 'content.parts[0].text'],
   [{ content: content('a'), model: 'models/other' }, 'model'],
   [{ content: content('a'), outputDimensionality: 0 }, 'outputDimensionality'],
-  [{ content: content('a'), taskType: 5 }, 'taskType'],
+  [{ content: content('a'), taskType: 500 }, 'taskType'],
 ])('a content that cannot be embedded is refused by the name of its field: %j', (body, field) => {
   expect(() => readOne(body)).toThrow(expect.objectContaining({ kind: 'invalid-request', field }));
 });

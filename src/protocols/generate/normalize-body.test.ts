@@ -619,3 +619,57 @@ test('what models heard and how parts are spoken come back as SDK chats keep the
     },
   ]);
 });
+
+test('names may come as their numbers, as libraries made from the definitions of the service send them', () => {
+  const parameters = {
+    type: 6,
+    properties: { n: { type: 3 }, all: { type: 5, items: { type: 1 } }, type: { type: 4 } },
+  };
+  const { body, receipt } = normalize({
+    contents: [
+      ...CONTENTS,
+      { role: 'model', parts: [{ executableCode: { language: 1, code: '1' } }] },
+      { parts: [{ text: 'y' }] },
+    ],
+    safetySettings: [{ category: 7, threshold: 4 }],
+    toolConfig: { functionCallingConfig: { mode: 2 } },
+    tools: [{ functionDeclarations: [{ name: 'w', parameters }] }],
+    generationConfig: { responseModalities: [1, 2], responseSchema: { type: 2 } },
+  });
+  expect(receipt).toEqual([]);
+  expect(body).toMatchObject({
+    contents: [{}, { parts: [{ executableCode: { language: 'PYTHON' } }] }, {}],
+    safetySettings: [{ category: 'HARM_CATEGORY_HARASSMENT', threshold: 'BLOCK_NONE' }],
+    toolConfig: { functionCallingConfig: { mode: 'ANY' } },
+    tools: [
+      {
+        functionDeclarations: [
+          {
+            parameters: {
+              type: 'OBJECT',
+              properties: {
+                n: { type: 'INTEGER' },
+                all: { type: 'ARRAY', items: { type: 'STRING' } },
+                type: { type: 'BOOLEAN' },
+              },
+            },
+          },
+        ],
+      },
+    ],
+    generationConfig: { responseModalities: ['TEXT', 'IMAGE'], responseSchema: { type: 'NUMBER' } },
+  });
+});
+
+test('a number that stands for no name is refused, and so is one where no numbers are known', () => {
+  const calling = (mode: number) => ({
+    contents: CONTENTS,
+    toolConfig: { functionCallingConfig: { mode } },
+  });
+  for (const mode of [9, -1, 1.5]) {
+    expect(fieldOf(calling(mode))).toBe('toolConfig.functionCallingConfig.mode');
+  }
+  expect(fieldOfConfig({ thinkingConfig: { thinkingLevel: 1 } })).toBe(
+    'generationConfig.thinkingConfig.thinkingLevel',
+  );
+});

@@ -7,6 +7,7 @@ import type { JsonObject, JsonValue } from '../../lib/json.ts';
 import { isJsonObject, readNumber } from '../../lib/json.ts';
 import { findField } from '../../wire/find-generate-field.ts';
 import type {
+  EnumKind,
   FieldKind,
   GenerateMessage,
   ListKind,
@@ -66,7 +67,7 @@ function normalizeValue(raw: JsonValue, kind: FieldKind, place: Place): JsonValu
     case 'number':
       return normalizeNumber(raw, kind, place);
     case 'enum':
-      return normalizeEnum(raw, kind.values, place);
+      return normalizeEnum(raw, kind, place);
     case 'base64':
       return normalizeBase64(raw, place);
     case 'signature':
@@ -99,7 +100,7 @@ function normalizeList(raw: JsonValue, kind: ListKind, place: Place): JsonValue[
     } else if (kind.kind === 'message-list') {
       result.push(normalizeMessage(value, kind.message, inner));
     } else if (kind.kind === 'enum-list') {
-      result.push(normalizeEnum(value, kind.values, inner));
+      result.push(normalizeEnum(value, { ...kind, numbered: kind.values }, inner));
     } else {
       if (typeof value !== 'string') throw wrongType(inner, 'a string');
       result.push(value);
@@ -122,13 +123,15 @@ function normalizeNumber(raw: JsonValue, kind: NumberKind, place: Place): number
   return value;
 }
 
+/** Client libraries made from the service's own definitions send the number for the name (`enum-encoding=int`). */
 function normalizeEnum(
   raw: JsonValue,
-  values: readonly string[] | undefined,
+  { values, numbered }: Pick<EnumKind, 'values' | 'numbered'>,
   place: Place,
 ): string {
-  if (typeof raw !== 'string') throw wrongType(place, 'a string');
-  const value = raw.toUpperCase();
+  const named = readNumber(raw) === undefined ? raw : numbered?.[Number(raw)];
+  if (typeof named !== 'string') throw wrongType(place, 'a string');
+  const value = named.toUpperCase();
   if (values === undefined || values.includes(value)) return value;
   const known = values.filter((word) => !word.endsWith('_UNSPECIFIED')).join(', ');
   throw invalidRequest(place.path, `${place.path} must be one of ${known}.`);

@@ -3,6 +3,7 @@
 import type { JsonObject, JsonValue } from '../../lib/json.ts';
 import { isJsonObject } from '../../lib/json.ts';
 import { officialSchemaKey } from '../../wire/find-generate-field.ts';
+import { NUMBERED_TYPES } from '../../wire/generate-fields.ts';
 import { type Place, wrongType } from './place.ts';
 
 /** Deeper schemas than this are left as they are; no upstream takes them. */
@@ -51,6 +52,8 @@ function presentEntries(object: JsonObject, { path, receipt }: Place): [string, 
 
 function spellMember(name: string, value: JsonValue, walk: Walk): JsonValue {
   switch (name) {
+    case 'type':
+      return typeof value === 'number' ? (NUMBERED_TYPES[value] ?? value) : value;
     case 'items':
       return spellSchema(value, walk);
     case 'anyOf':
