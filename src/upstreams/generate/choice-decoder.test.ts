@@ -182,6 +182,7 @@ test('an answer that ends inside a call, or has one without a name, is no answer
   expect(errorOf(stop([{ text: 'I call' }, { functionCall: { args: { a: 1 } } }]))).toMatchObject(
     failed,
   );
+  expect(reasonOf(stop([{ text: 'a' }, { functionCall: {} }]))).toBe('stop');
   const misplaced = { partialArgs: [{ jsonPath: 'city', stringValue: 'x' }] };
   expect(errorOf(opening, piece(misplaced), stop())).toMatchObject(failed);
 });

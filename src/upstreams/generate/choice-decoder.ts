@@ -174,11 +174,11 @@ export class ChoiceDecoder implements GroundedText {
     this.#continueCall(call, events);
   }
 
-  /** Behind its first part a call has no name; the last one says nothing of a next. */
-  #continueCall({ partialArgs, willContinue }: JsonObject, events: CanonicalEvent[]): void {
+  /** Behind its first part a call has no name; the last one says nothing of a next, and may say nothing at all. */
+  #continueCall({ args, partialArgs, willContinue }: JsonObject, events: CanonicalEvent[]): void {
     const open = this.#openCall;
     if (open === undefined) {
-      this.#hasBrokenCall = true;
+      this.#hasBrokenCall ||= args !== undefined || partialArgs !== undefined;
       return;
     }
     open.args.add(partialArgs);
