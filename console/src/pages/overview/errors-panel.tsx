@@ -52,6 +52,9 @@ export function ErrorsPanel({ errors }: { readonly errors: readonly RequestRow[]
 }
 
 function ErrorRow({ row }: { readonly row: RequestRow }) {
+  const { t } = useTranslation();
+  // A stream that broke off has a good status all the same.
+  const isBroken = row.status < 400;
   return (
     <tr>
       <td className="errors-when">
@@ -59,7 +62,10 @@ function ErrorRow({ row }: { readonly row: RequestRow }) {
           <RelativeTime at={row.at} />
         </Link>
       </td>
-      <td className="errors-status">{row.status}</td>
+      <td className="errors-status">
+        {row.status}
+        {isBroken && ` ${t('requests.brokeOff')}`}
+      </td>
       <td className="errors-model">
         <div className="one-line" title={row.model === '' ? row.path : row.model}>
           {row.model === '' ? <span className="dimmed">{row.path}</span> : row.model}
