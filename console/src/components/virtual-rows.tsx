@@ -1,5 +1,7 @@
 // A long list of which only the part on the screen exists; asks for more near its end.
 
+import { Button } from '@mantine/core';
+import { IconArrowUp } from '@tabler/icons-react';
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { type ReactNode, useEffect, useMemo, useRef } from 'react';
 import { ScrollRegion } from './scroll-region.tsx';
@@ -20,13 +22,15 @@ export interface VirtualRowsProps<Row> {
   readonly foot?: ReactNode;
   /** Whether the reader looks at the newest row. */
   readonly onTop?: (isAtTop: boolean) => void;
+  /** Says how many new rows wait above what is read; undefined where none do. */
+  readonly waiting?: string | undefined;
 }
 
 const ROWS_AHEAD = 40;
 const TOP_PX = 24;
 
 export function VirtualRows<Row>(props: VirtualRowsProps<Row>) {
-  const { rows, keyOf, renderRow, rowHeight, label, hasMore, onMore, foot, onTop } = props;
+  const { rows, keyOf, renderRow, rowHeight, label, hasMore, onMore, foot, onTop, waiting } = props;
   const frame = useRef<HTMLElement>(null);
   const keys = useMemo(() => rows.map(keyOf), [rows, keyOf]);
   const focus = useRowFocus(frame, keys);
@@ -46,36 +50,49 @@ export function VirtualRows<Row>(props: VirtualRowsProps<Row>) {
     if (isNearEnd) onMore();
   }, [isNearEnd, onMore]);
   return (
-    <ScrollRegion
-      ref={frame}
-      className="virtual-frame"
-      label={label}
-      // Its rows are reached by keyboard, and it scrolls with them.
-      hasOwnStop={false}
-      onFocus={focus.onFocus}
-      onBlur={focus.onBlur}
-      onKeyDown={(event) => focus.onKeyDown(event, virtualizer)}
-      onScroll={({ currentTarget }) => onTop?.(currentTarget.scrollTop < TOP_PX)}
-    >
-      <ul className="virtual-list" style={{ blockSize: virtualizer.getTotalSize() }}>
-        {items.map(({ index, key, start }) => {
-          const row = rows[index];
-          if (row === undefined) return null;
-          return (
-            <li
-              key={key}
-              ref={virtualizer.measureElement}
-              data-index={index}
-              aria-posinset={index + 1}
-              aria-setsize={hasMore ? -1 : rows.length}
-              style={{ transform: `translateY(${start}px)` }}
-            >
-              {renderRow(row, index === stop ? 0 : -1)}
-            </li>
-          );
-        })}
-      </ul>
-      {foot}
-    </ScrollRegion>
+    <div className="virtual-place">
+      {waiting !== undefined && (
+        <Button
+          className="virtual-waiting"
+          size="compact-sm"
+          radius="xl"
+          leftSection={<IconArrowUp size={14} />}
+          onClick={() => frame.current?.scrollTo({ top: 0 })}
+        >
+          {waiting}
+        </Button>
+      )}
+      <ScrollRegion
+        ref={frame}
+        className="virtual-frame"
+        label={label}
+        // Its rows are reached by keyboard, and it scrolls with them.
+        hasOwnStop={false}
+        onFocus={focus.onFocus}
+        onBlur={focus.onBlur}
+        onKeyDown={(event) => focus.onKeyDown(event, virtualizer)}
+        onScroll={({ currentTarget }) => onTop?.(currentTarget.scrollTop < TOP_PX)}
+      >
+        <ul className="virtual-list" style={{ blockSize: virtualizer.getTotalSize() }}>
+          {items.map(({ index, key, start }) => {
+            const row = rows[index];
+            if (row === undefined) return null;
+            return (
+              <li
+                key={key}
+                ref={virtualizer.measureElement}
+                data-index={index}
+                aria-posinset={index + 1}
+                aria-setsize={hasMore ? -1 : rows.length}
+                style={{ transform: `translateY(${start}px)` }}
+              >
+                {renderRow(row, index === stop ? 0 : -1)}
+              </li>
+            );
+          })}
+        </ul>
+        {foot}
+      </ScrollRegion>
+    </div>
   );
 }

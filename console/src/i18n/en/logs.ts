@@ -17,6 +17,8 @@ export const logs = {
     fatal: 'fatal only',
   },
   list: 'Log lines',
+  newLines_one: '{{count}} new line',
+  newLines_other: '{{count}} new lines',
   fields: 'Fields',
   openRequest: 'Open the request',
   empty: 'The log is empty',

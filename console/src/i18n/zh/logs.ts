@@ -19,6 +19,7 @@ export const logs: Translated<typeof english> = {
     fatal: '仅 fatal',
   },
   list: '日志行',
+  newLines_other: '{{count}} 行新日志',
   fields: '字段',
   openRequest: '打开此请求',
   empty: '日志为空',

@@ -26,7 +26,7 @@ export function LogsPage() {
   const level = LOG_LEVELS.find((one) => one === texts.level);
   const { search } = texts;
   const log = useLogLines({ level, search, isFollowing, isAtTop });
-  const { lines } = log;
+  const { lines, waiting } = log;
   return (
     <div className="logs-page">
       <PageHeader
@@ -70,6 +70,7 @@ export function LogsPage() {
             hasMore={log.hasMore}
             onMore={log.readMore}
             onTop={setAtTop}
+            waiting={waiting > 0 ? t('logs.newLines', { count: waiting }) : undefined}
             renderRow={(line, tabIndex) => <LogRow line={line} tabIndex={tabIndex} />}
           />
         )}

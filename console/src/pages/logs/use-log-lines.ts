@@ -15,6 +15,8 @@ export interface NumberedLine extends LogLine {
 export interface LogLines {
   /** Undefined while the first page is read. */
   readonly lines: readonly NumberedLine[] | undefined;
+  /** How many were written that are not shown yet, because the reader is further down. */
+  readonly waiting: number;
   readonly error: unknown;
   readonly hasMore: boolean;
   readMore(): void;
@@ -44,7 +46,7 @@ export function useLogLines({ level, search, isFollowing, isAtTop }: LogFollowin
       pageParams: [''],
     });
   }, [client, head, level, search]);
-  const { rows } = useFollowingRows({
+  const { rows, waiting } = useFollowingRows({
     older,
     newest,
     isWhole: head?.nextCursor === undefined,
@@ -57,6 +59,7 @@ export function useLogLines({ level, search, isFollowing, isAtTop }: LogFollowin
   }, [fetchNextPage, isFetchingNextPage]);
   return {
     lines: rows,
+    waiting,
     error: pages.error,
     hasMore: hasNextPage,
     readMore,

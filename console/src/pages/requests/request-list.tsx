@@ -1,8 +1,6 @@
 // The rows of the list under their headings, with what came in meanwhile.
 
-import { Button, Loader } from '@mantine/core';
-import { IconArrowUp } from '@tabler/icons-react';
-import { useCallback, useRef } from 'react';
+import { Loader } from '@mantine/core';
 import { useTranslation } from 'react-i18next';
 import type { RequestRow } from '../../../../src/admin/contract.ts';
 import { useFormat } from '../../components/use-format.ts';
@@ -24,13 +22,9 @@ const keyOf = ({ id }: RequestRow): string => id;
 export function RequestList({ list, rows, search, onTop }: RequestListProps) {
   const { t } = useTranslation();
   const format = useFormat();
-  const frame = useRef<HTMLDivElement>(null);
   const { total, waiting, hasMore, isReadingMore, readMore } = list;
-  const toTop = useCallback(() => {
-    frame.current?.querySelector('.virtual-frame')?.scrollTo({ top: 0 });
-  }, []);
   return (
-    <div className="request-list" ref={frame}>
+    <div className="request-list">
       <div className="request-head" aria-hidden="true">
         <span className="request-when">{t('requests.when')}</span>
         <span className="request-status">{t('requests.status')}</span>
@@ -41,17 +35,6 @@ export function RequestList({ list, rows, search, onTop }: RequestListProps) {
         <span className="request-time">{t('requests.took')}</span>
       </div>
       <div className="request-rows">
-        {waiting > 0 && (
-          <Button
-            className="request-waiting"
-            size="compact-sm"
-            radius="xl"
-            leftSection={<IconArrowUp size={14} />}
-            onClick={toTop}
-          >
-            {t('requests.newRows', { count: waiting })}
-          </Button>
-        )}
         <VirtualRows
           label={t('requests.list')}
           rows={rows}
@@ -60,6 +43,7 @@ export function RequestList({ list, rows, search, onTop }: RequestListProps) {
           hasMore={hasMore}
           onMore={readMore}
           onTop={onTop}
+          waiting={waiting > 0 ? t('requests.newRows', { count: waiting }) : undefined}
           renderRow={(row, tabIndex) => (
             <RequestLine row={row} search={search} tabIndex={tabIndex} />
           )}
