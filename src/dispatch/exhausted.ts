@@ -89,8 +89,7 @@ function noUsableAccount({ retryAfterMs }: NothingLeft, lastError?: GatewayError
   return new GatewayError({
     kind: 'upstream-auth',
     source: 'gateway',
-    message:
-      'No upstream account can be used right now. The log of the gateway says why.',
+    message: 'No upstream account can be used right now. The log of the gateway says why.',
     retryAfterMs,
     failure: lastError?.failure,
     cause: lastError,
