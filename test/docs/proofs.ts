@@ -217,6 +217,12 @@ export const PROOFS: readonly Proof[] = [
     test: 'while 4,000 connections trickle',
   },
   {
+    promise: 'One address takes no more connections than its share.',
+    tried: 'addresses of both kinds, proxies, this machine',
+    file: 'src/server/limit-connections.test.ts',
+    test: 'T15: an address has no more connections',
+  },
+  {
     promise: 'Broken forms are refused and leave no file behind.',
     tried: 'more than 50 forms',
     file: 'test/e2e/forms.test.ts',
