@@ -5,6 +5,7 @@ import { GatewayError } from '../canonical/error.ts';
 import { createCurfewCheck } from './curfew.ts';
 import { createKeyBook, type KeyInput } from './key-book.ts';
 import { createKeyGate } from './key-gate.ts';
+import { KeyMeter } from './key-meter.ts';
 import { createKeySecret, looksLikeKeySecret } from './key-secret.ts';
 
 const START = Date.UTC(2026, 0, 15, 12);
@@ -205,6 +206,16 @@ test('of two hundred pictures at once no more pass than the budget has (T29)', a
   expect(refusal(() => gate.admit(id, { ...CALL, images: 1 }))?.kind).toBe('quota-exhausted');
   // Text is no picture, however many were drawn.
   expect(refusal(() => gate.admit(id, CALL))).toBeUndefined();
+});
+
+test('addresses that came while the clock was days ahead do not count after it was set back', () => {
+  let now = Date.UTC(2027, 0, 1);
+  const stored = { use: undefined, addresses: new Map() };
+  const meter = new KeyMeter(stored, { clock: { now: () => now }, onUse: () => {} });
+  expect(meter.takeAddress('192.0.2.1', 1)).toBe(true);
+  now = Date.UTC(2026, 0, 1);
+  expect(meter.takeAddress('192.0.2.2', 1)).toBe(true);
+  expect(meter.takeAddress('192.0.2.3', 1)).toBe(false);
 });
 
 test('what no day has room for is refused for good, and what today has none for says what is left', async () => {

@@ -66,7 +66,8 @@ export class KeyMeter {
   takeAddress(visitor: string, most: number | undefined): boolean {
     const now = this.#clock.now();
     for (const [known, seenAt] of this.addresses) {
-      if (now - seenAt < DAY_MS) break;
+      // What a clock that was ahead wrote down must not count until that time comes.
+      if (Math.abs(now - seenAt) < DAY_MS) break;
       this.addresses.delete(known);
     }
     const isKnown = this.addresses.delete(visitor);
