@@ -17,22 +17,31 @@ test('an answer in pieces is whole again', () => {
     piece([{ text: 'hm', thought: true }]),
     piece([{ text: 'one ' }]),
     piece([{ text: 'two', thoughtSignature: 'T' }]),
-    piece([{ text: 'three' }, call], { finishReason: 'STOP' }),
+    piece([call], { finishReason: 'STOP' }),
     { usageMetadata: { totalTokenCount: 3 }, responseId: 'r' },
   ];
   expect(joinAnswers(pieces)).toEqual({
-    ...piece(
-      [
-        { text: 'hm', thought: true },
-        { text: 'one two', thoughtSignature: 'T' },
-        { text: 'three' },
-        call,
-      ],
-      { finishReason: 'STOP' },
-    ),
+    ...piece([{ text: 'hm', thought: true }, { text: 'one two', thoughtSignature: 'T' }, call], {
+      finishReason: 'STOP',
+    }),
     usageMetadata: { totalTokenCount: 3 },
     responseId: 'r',
   });
+});
+
+test('a text goes on behind the piece that is signed, and ends where another signature begins', () => {
+  const pieces = [
+    piece([{ text: 'one ', thoughtSignature: 'S' }]),
+    piece([{ text: 'two ' }]),
+    piece([{ text: 'three', thoughtSignature: 'T' }]),
+    piece([{ text: '' }]),
+  ];
+  expect(joinAnswers(pieces)).toEqual(
+    piece([
+      { text: 'one two ', thoughtSignature: 'S' },
+      { text: 'three', thoughtSignature: 'T' },
+    ]),
+  );
 });
 
 test('several candidates are put together each for itself', () => {

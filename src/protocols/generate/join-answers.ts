@@ -35,13 +35,14 @@ function addCandidate(joined: Map<number, Joined>, added: JsonObject): void {
   for (const part of objectsAt(objectAt(added, 'content'), 'parts')) addPart(known.parts, part);
 }
 
-/** Text that goes on is one part, up to the part that is signed. */
+/** Text that goes on is one part with the signature of any of its pieces (decision 018); two signed ones stay two. */
 function addPart(parts: JsonObject[], part: JsonObject): void {
   const last = parts.at(-1);
   const isOnePart =
     last !== undefined && isText(last) && isText(part) && last.thought === part.thought;
-  if (!isOnePart || last.thoughtSignature !== undefined) parts.push(part);
-  else parts[parts.length - 1] = { ...part, text: `${last.text}${part.text}` };
+  const areSigned = last?.thoughtSignature !== undefined && part.thoughtSignature !== undefined;
+  if (!isOnePart || areSigned) parts.push(part);
+  else parts[parts.length - 1] = { ...last, ...part, text: `${last.text}${part.text}` };
 }
 
 function isText({ text, functionCall }: JsonObject): boolean {
