@@ -6,6 +6,7 @@ import type { ReceiptEntry } from '../canonical/receipt.ts';
 import type { CanonicalRequest } from '../canonical/request.ts';
 import type { AnswerTranscript } from '../canonical/transcript.ts';
 import type { Usage } from '../canonical/usage.ts';
+import type { Wanting } from '../canonical/wanted-answers.ts';
 import type { JsonObject } from '../lib/json.ts';
 
 /** Called on the way of requests: neither method throws or waits. */
@@ -60,11 +61,9 @@ export interface EndedRequest {
 }
 
 /** `GenerateCall` fits it. */
-export interface AskedFor {
+export interface AskedFor extends Wanting {
   /** @throws GatewayError for a native request that only its own wire can say */
   canonical(): CanonicalRequest;
-  /** The requests it is, where it is several. */
-  readonly fanOut?: { readonly requests: readonly unknown[] } | undefined;
 }
 
 /** What dispatch wrote down; `CallRecord` fits it. */

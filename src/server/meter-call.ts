@@ -1,6 +1,7 @@
 // Holds a call to the limits of its key: reserved before it runs, settled with what it really used.
 
 import { outputTokens, totalTokens } from '../canonical/usage.ts';
+import { wantedAnswers } from '../canonical/wanted-answers.ts';
 import type { CallRecord } from '../dispatch/dispatcher.ts';
 import type { CallCost } from '../door/key-meter.ts';
 import type { CountTokensCall, EmbedCall, GenerateCall } from '../protocols/protocol.ts';
@@ -57,13 +58,13 @@ async function countImages(
 ): Promise<number> {
   if (metering.operation !== 'generate' || !edge.door.keyGate.countsImages(clientKeyId)) return 0;
   const { call } = metering;
-  const { image, outputModalities, choices } = call.canonical();
+  const { image, outputModalities } = call.canonical();
   const draws =
     image?.aspectRatio !== undefined ||
     image?.size !== undefined ||
     outputModalities?.includes('image') === true ||
     (await edge.models.get(call.model))?.drawsImages === true;
-  return draws ? (call.fanOut?.requests.length ?? Math.max(1, choices)) : 0;
+  return draws ? wantedAnswers(call) : 0;
 }
 
 /**

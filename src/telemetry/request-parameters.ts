@@ -3,6 +3,7 @@
 import type { Attributes } from '@opentelemetry/api';
 import { GatewayError } from '../canonical/error.ts';
 import type { CanonicalRequest } from '../canonical/request.ts';
+import { wantedAnswers } from '../canonical/wanted-answers.ts';
 import type { AskedFor } from '../monitor/observer.ts';
 
 /** Absent fields are undefined; stop sequences are words of the client, and not among them. */
@@ -10,9 +11,9 @@ export function requestParameters(
   asked: AskedFor | undefined,
 ): Readonly<Record<string, Attributes[string] | undefined>> {
   const request = asked && readRequest(asked);
-  if (request === undefined) return {};
+  if (asked === undefined || request === undefined) return {};
   const { sampling, maxOutputTokens } = request;
-  const choices = asked?.fanOut?.requests.length ?? request.choices;
+  const choices = wantedAnswers(asked);
   return {
     'gen_ai.request.choice.count': choices === 1 ? undefined : choices,
     'gen_ai.request.max_tokens': maxOutputTokens,

@@ -136,6 +136,7 @@ test('what a request asks for besides its words is told, in every protocol', asy
       { contents: [{ parts: [{ text: 'Hello' }] }], generationConfig: config },
     ],
     ['/v1/images/generations', { model: 'alpha-3-pro-image', prompt: 'A canary', n: 2 }],
+    ['/v1/completions', { model: 'alpha-3-flash', prompt: ['A canary', 'B'], n: 2, seed: 7 }],
   );
   const edges = collector.spans().filter(({ kind }) => kind === 'server');
   const told = edges.map(({ attributes }) =>
@@ -152,6 +153,7 @@ test('what a request asks for besides its words is told, in every protocol', asy
     { max_tokens: 100, top_k: 3 },
     { max_tokens: 50, top_k: 5 },
     drawn,
+    { 'choice.count': 4, max_tokens: 16, seed: 7 },
   ]);
   expect(collector.text()).not.toContain('canary');
 });
