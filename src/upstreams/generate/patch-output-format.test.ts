@@ -102,3 +102,18 @@ test('a format that allows any JSON is no more than JSON', () => {
   const { body } = patched('gemini-3-flash', { generationConfig }, false);
   expect(body).toEqual({ contents, generationConfig: { responseMimeType: JSON_TYPE } });
 });
+
+test('a model that takes no instructions is told its format before the first question', () => {
+  const fields = { tools: functions, generationConfig: { responseMimeType: JSON_TYPE } };
+  const { body } = patched('gemma-4-31b-it', fields);
+  const told = { text: expect.stringContaining('one JSON value') };
+  expect(body).toEqual({
+    contents: [{ role: 'user', parts: [told, { text: 'x' }] }],
+    tools: functions,
+  });
+  const answered = [{ role: 'model', parts: [{ text: 'hi' }] }, ...contents];
+  expect(patched('gemma-4-31b-it', { ...fields, contents: answered }).body.contents).toEqual([
+    { role: 'user', parts: [told] },
+    ...answered,
+  ]);
+});

@@ -15,18 +15,19 @@ export function patchOutputFormat(
   { capabilities, receipt }: EncodeTarget,
 ): JsonObject {
   const { generationConfig: config } = body;
+  const tell = capabilities.takesInstructions ? instruct : askFirst;
   const format = isJsonObject(config) ? formatOf(config) : undefined;
   if (format === undefined || !isJsonObject(config)) return body;
   const path = 'generationConfig';
   if (tools.length > 0 && !capabilities.jsonWithTools) {
     const reason = 'This model takes no output format beside tools: it is told in words.';
     receipt.add('approximated', `${path}.responseMimeType`, reason);
-    return tell(body, format, editFields(config, NO_FORMAT));
+    return tell(withConfig(body, editFields(config, NO_FORMAT)), format);
   }
   if (capabilities.takesJsonSchema || !isFree(config.responseSchema)) return body;
   const reason = 'The upstream takes no objects of free member names: the schema is told in words.';
   receipt.add('approximated', `${path}.responseSchema`, reason);
-  return tell(body, format, editFields(config, { responseSchema: undefined }));
+  return tell(withConfig(body, editFields(config, { responseSchema: undefined })), format);
 }
 
 const NO_FORMAT: FieldEdits = {
@@ -52,12 +53,33 @@ function isFree(schema: JsonValue | undefined): boolean {
   return cleanRelayedResponseSchema(schema, { receipt: createReceipt(), path }) === undefined;
 }
 
-function tell(body: JsonObject, format: OutputFormat, generationConfig: JsonObject): JsonObject {
-  const { systemInstruction: system } = body;
-  const parts = isJsonObject(system) && Array.isArray(system.parts) ? system.parts : [];
-  const wish = { text: formatInWords(format) };
-  return editFields(body, {
-    generationConfig: Object.keys(generationConfig).length === 0 ? undefined : generationConfig,
-    systemInstruction: { ...(isJsonObject(system) ? system : {}), parts: [...parts, wish] },
-  });
+function withConfig(body: JsonObject, config: JsonObject): JsonObject {
+  const isEmpty = Object.keys(config).length === 0;
+  return editFields(body, { generationConfig: isEmpty ? undefined : config });
+}
+
+function instruct(body: JsonObject, format: OutputFormat): JsonObject {
+  const { systemInstruction } = body;
+  const system = isJsonObject(systemInstruction) ? systemInstruction : {};
+  const parts = [...partsOf(system), wish(format)];
+  return editFields(body, { systemInstruction: { ...system, parts } });
+}
+
+/** For models that refuse instructions: it stands before the first question. */
+function askFirst(body: JsonObject, format: OutputFormat): JsonObject {
+  const [first, ...rest] = Array.isArray(body.contents) ? body.contents : [];
+  if (!isJsonObject(first)) return body;
+  const question =
+    first.role === 'model'
+      ? [{ role: 'user', parts: [wish(format)] }, first]
+      : [{ ...first, parts: [wish(format), ...partsOf(first)] }];
+  return editFields(body, { contents: [...question, ...rest] });
+}
+
+function partsOf({ parts }: JsonObject): readonly JsonValue[] {
+  return Array.isArray(parts) ? parts : [];
+}
+
+function wish(format: OutputFormat): JsonObject {
+  return { text: formatInWords(format) };
 }
