@@ -37,3 +37,22 @@ test('names of the language’s own members are ordinary names', () => {
   expect(json).toBe('{"__proto__":{"polluted":true},"constructor":"c"}');
   expect(Object.hasOwn(Object.prototype, 'polluted')).toBe(false);
 });
+
+test('what came is not changed, as frames share their values', () => {
+  const known = { place: { city: 'Oslo' }, list: [[1]] };
+  const struct = { on: true };
+  const before = structuredClone({ known, struct });
+  const streamed = new StreamedArguments(known);
+  streamed.add([
+    { jsonPath: '$.place.land', stringValue: 'Norway' },
+    { jsonPath: '$.list[0][1]', numberValue: 2 },
+    { jsonPath: '$.light', structValue: struct },
+    { jsonPath: '$.light.level', numberValue: 3 },
+  ]);
+  expect(streamed.value).toEqual({
+    place: { city: 'Oslo', land: 'Norway' },
+    list: [[1, 2]],
+    light: { on: true, level: 3 },
+  });
+  expect({ known, struct }).toEqual(before);
+});

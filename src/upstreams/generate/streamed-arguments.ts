@@ -19,7 +19,7 @@ export class StreamedArguments {
   isBroken = false;
 
   constructor(known: JsonObject) {
-    this.value = { ...known };
+    this.value = copyObject(known);
   }
 
   /** Adds what one `partialArgs` holds; texts of one place are joined. */
@@ -32,9 +32,19 @@ export class StreamedArguments {
     const value = valueIn(piece);
     if (value === undefined) return;
     const steps = readPath(piece.jsonPath);
-    const isPut = steps !== undefined && put(this.value, steps, value);
+    const isPut = steps !== undefined && put(this.value, steps, copy(value));
     this.isBroken ||= !isPut;
   }
+}
+
+/** Frames share their values, so that none is written into. */
+function copy(value: JsonValue): JsonValue {
+  if (Array.isArray(value)) return value.map(copy);
+  return isJsonObject(value) ? copyObject(value) : value;
+}
+
+function copyObject(object: JsonObject): JsonObject {
+  return Object.fromEntries(Object.entries(object).map(([name, value]) => [name, copy(value)]));
 }
 
 function valueIn(piece: JsonObject): JsonValue | undefined {
