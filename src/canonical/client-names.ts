@@ -1,7 +1,8 @@
 // What a client's own protocol calls the fields that rules speak of, in receipts and errors.
 
 import { GatewayError } from './error.ts';
-import type { Receipt } from './receipt.ts';
+import { memberPath } from './field-reader.ts';
+import { type Receipt, receiptWithin } from './receipt.ts';
 
 /** The fields rules name, in the words they use; a path may go on behind the word. */
 export type RuleField =
@@ -39,7 +40,21 @@ export function inClientNames<Result>(
   try {
     return work(renamingReceipt(receipt, names));
   } catch (error) {
-    throw error instanceof GatewayError ? renameField(error, names) : error;
+    throw renameField(error, (field) => rename(field, names));
+  }
+}
+
+/** The same for work on the content of one field of the client's request. */
+export function withinField<Result>(
+  field: string,
+  receipt: Receipt,
+  work: (receipt: Receipt) => Result,
+): Result {
+  if (field === '') return work(receipt);
+  try {
+    return work(receiptWithin(receipt, field));
+  } catch (error) {
+    throw renameField(error, (inner) => memberPath(field, inner));
   }
 }
 
@@ -66,14 +81,14 @@ function rename(path: string, names: ClientNames): string {
 }
 
 /** Messages that begin with the field's name begin with the client's name for it. */
-function renameField(error: GatewayError, names: ClientNames): GatewayError {
-  const { kind, source, reason, field, retryAfterMs, failure, cause } = error;
-  if (field === undefined) return error;
-  const own = rename(field, names);
-  if (own === field) return error;
-  const message = error.message.startsWith(`${field}:`)
-    ? own + error.message.slice(field.length)
-    : error.message;
+function renameField(thrown: unknown, nameOf: (field: string) => string): unknown {
+  if (!(thrown instanceof GatewayError) || thrown.field === undefined) return thrown;
+  const { kind, source, reason, field, retryAfterMs, failure, cause } = thrown;
+  const own = nameOf(field);
+  if (own === field) return thrown;
+  const message = thrown.message.startsWith(`${field}:`)
+    ? own + thrown.message.slice(field.length)
+    : thrown.message;
   const options = { kind, source, message, reason, field: own, retryAfterMs, failure };
-  return new GatewayError({ ...options, cause: cause ?? error });
+  return new GatewayError({ ...options, cause: cause ?? thrown });
 }

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { Script } from '../../test/support/fake-upstream.ts';
-import { GatewayError, type UpstreamFailure } from '../canonical/error.ts';
+import { GatewayError, invalidRequest, type UpstreamFailure } from '../canonical/error.ts';
 import { createReceipt } from '../canonical/receipt.ts';
 import type { GenerateCall } from '../protocols/protocol.ts';
 import { benchOf, callOf, collect, type DispatchBench, good } from './dispatch.test-support.ts';
@@ -269,6 +269,21 @@ test('a count in the words of the upstream goes as its client sent it, and notes
   };
   expect(await counted()).toBe('tools[0]');
   expect(await counted('request')).toBe('request.tools[0]');
+});
+
+test('what a count is refused for is named by the field of the client’s request', async () => {
+  const bench = benchOf(() => good);
+  bench.upstream.patch = () => {
+    throw invalidRequest('tools[0].name', 'tools[0].name: not taken.');
+  };
+  const relay = { wire: bench.upstream.wire, body: {}, field: 'request' };
+  const canonical = (): never => {
+    throw new Error('not needed');
+  };
+  await expect(bench.countTokens({ relay, canonical })).rejects.toMatchObject({
+    field: 'request.tools[0].name',
+    message: 'request.tools[0].name: not taken.',
+  });
 });
 
 test('what the upstream leaves out of a count is estimated and added, marked as an estimate', async () => {

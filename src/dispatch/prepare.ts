@@ -1,11 +1,11 @@
 // Prepares the upstream body of one attempt, once per model and signature plan.
 
 import { isDeepStrictEqual } from 'node:util';
-import { inClientNames } from '../canonical/client-names.ts';
+import { inClientNames, withinField } from '../canonical/client-names.ts';
 import type { ThinkingMode } from '../canonical/effort.ts';
 import { GatewayError } from '../canonical/error.ts';
 import { mendText } from '../canonical/mend-text.ts';
-import { type Receipt, receiptWithin } from '../canonical/receipt.ts';
+import type { Receipt } from '../canonical/receipt.ts';
 import type { CanonicalRequest, SignatureRecall } from '../canonical/request.ts';
 import type { JsonObject } from '../lib/json.ts';
 import type { Lease } from '../pool/pool.ts';
@@ -84,9 +84,9 @@ function prepare(
     thinkingMode,
   };
   if (relay !== undefined && relay.wire === upstream.wire) {
-    const { field = '' } = relay;
-    const placed = field === '' ? target : { ...target, receipt: receiptWithin(receipt, field) };
-    const body = upstream.patch(relay.body, placed);
+    const body = withinField(relay.field ?? '', receipt, (placed) =>
+      upstream.patch(relay.body, { ...target, receipt: placed }),
+    );
     return { lane: 'relay', body, signatureFamily, isSearchNamed };
   }
   const body = translateRequest(preparation.canonical(), upstream, target);
