@@ -57,16 +57,7 @@ test('a relayed call has no canonical form built for it', async () => {
     canonical: () => {
       throw new Error('not needed');
     },
-    relay: {
-      wire: 'w',
-      body: {},
-      openingText: () => undefined,
-      countable: () => ({ system: [], turns: [], tools: [] }),
-      createStreamWriter: () => {
-        throw new Error('not needed');
-      },
-      writeReply: () => ({}),
-    },
+    relay: { wire: 'w', body: {} },
   };
   const media = createCallMedia(relayed, { fetcher: fetcherOf(true), signal });
   await media.load(READS_NOTHING);

@@ -63,7 +63,7 @@ export class GenerateAttempt {
     });
     const { estimator } = options;
     const relay = prepared.lane === 'relay' ? call.relay : undefined;
-    const estimatePrompt = once(() => estimator.estimate(relay?.countable() ?? call.canonical()));
+    const estimatePrompt = once(() => estimator.estimate(relay?.readQuietly() ?? call.canonical()));
     this.#estimatePrompt = estimatePrompt;
     this.#missingUsage = createMissingUsage({ estimator, estimatePrompt });
   }

@@ -122,13 +122,12 @@ test.each([true, false])(
   'of a relayed answer the record alone is estimated, and the receipt does not hear of it (stream=%s)',
   async (stream) => {
     const bench = benchOf(() => ({ frames: WHOLE }));
-    const { system, turns, tools } = stopped('END')();
     const sent: unknown[] = [];
     const relay: RelayCall = {
       wire: bench.upstream.wire,
       body: {},
       openingText: () => undefined,
-      countable: () => ({ system, turns, tools }),
+      readQuietly: stopped('END'),
       createStreamWriter: () => ({
         contentType: 'text/event-stream',
         write: (frame) => `${sent.push(frame)}`,

@@ -57,7 +57,7 @@ test('a conversation has one name, in whatever lane it goes', () => {
     wire: 'fake-wire',
     body: {},
     openingText: () => `Be brief.\n${LONG}`,
-    countable: () => ({ system: [], turns: [], tools: [] }),
+    readQuietly: () => callOf().canonical(),
     createStreamWriter: refuse,
     writeReply: refuse,
   };

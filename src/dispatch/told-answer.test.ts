@@ -11,7 +11,7 @@ function relayOf({ upstream }: DispatchBench): RelayCall {
     wire: upstream.wire,
     body: {},
     openingText: () => undefined,
-    countable: () => callOf().canonical(),
+    readQuietly: () => callOf().canonical(),
     createStreamWriter: () => ({
       contentType: 'text/event-stream',
       write: (frame) => `<${frame.word}>`,

@@ -5,7 +5,6 @@ import type { GatewayError } from '../canonical/error.ts';
 import type { CanonicalEvent } from '../canonical/event.ts';
 import type { Reply } from '../canonical/fold.ts';
 import type { ListedModel } from '../canonical/model-list.ts';
-import type { Countable } from '../canonical/prompt-size.ts';
 import type { Receipt } from '../canonical/receipt.ts';
 import type { CanonicalRequest } from '../canonical/request.ts';
 import type { JsonObject } from '../lib/json.ts';
@@ -195,8 +194,8 @@ export interface RelayBody {
 export interface RelayCall extends RelayBody {
   /** The system text and the first user text of at least ten characters, for session affinity. */
   openingText(): string | undefined;
-  /** What of the body counts as prompt; unlike `canonical` of the call it notes nothing in the receipt. */
-  countable(): Countable;
+  /** What the body asks for; unlike `canonical` of the call it notes nothing in the receipt. */
+  readQuietly(): CanonicalRequest;
   createStreamWriter(context: ReplyContext): RelayWriter;
   /** Mostly one body; some upstreams send in pieces what was asked for whole. */
   writeReply(upstreamBodies: readonly JsonObject[], context: ReplyContext): JsonObject;

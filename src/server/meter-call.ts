@@ -58,13 +58,15 @@ async function countImages(
 ): Promise<number> {
   if (metering.operation !== 'generate' || !edge.door.keyGate.countsImages(clientKeyId)) return 0;
   const { call } = metering;
-  const { image, outputModalities } = call.canonical();
+  const { relay, fanOut } = call;
+  const asked = relay?.readQuietly() ?? call.canonical();
+  const { image, outputModalities } = asked;
   const draws =
     image?.aspectRatio !== undefined ||
     image?.size !== undefined ||
     outputModalities?.includes('image') === true ||
     (await edge.models.get(call.model))?.drawsImages === true;
-  return draws ? wantedAnswers(call) : 0;
+  return draws ? wantedAnswers({ canonical: () => asked, fanOut }) : 0;
 }
 
 /**

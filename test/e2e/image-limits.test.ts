@@ -103,6 +103,23 @@ describe('quota', () => {
   });
 });
 
+test('a limit of images notes nothing of native requests, which go as they came', async () => {
+  const { secret } = await app.app.door.keys.create({ name: 'Ada', dailyImages: 5 });
+  const inlineData = { mimeType: 'video/mp4', data: 'AAAA' };
+  const parts = [{ inlineData, videoMetadata: { fps: 1 } }, { text: 'Hi' }];
+  const answer = await fetch(`${app.url}/v1beta/models/alpha-3-flash:generateContent`, {
+    method: 'POST',
+    headers: {
+      'content-type': 'application/json',
+      authorization: `Bearer ${secret}`,
+      'x-isthmus-strict': '1',
+    },
+    body: JSON.stringify({ contents: [{ role: 'user', parts }] }),
+  });
+  expect(await answer.json()).toMatchObject({ candidates: [expect.anything()] });
+  expect(answer.headers.get('x-isthmus-receipt')).toBeNull();
+});
+
 async function post(body: JsonObject): Promise<OpenAI.ImagesResponse> {
   return client.post('/images/generations', { body });
 }

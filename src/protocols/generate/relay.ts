@@ -4,6 +4,7 @@ import { type ErrorKind, GatewayError } from '../../canonical/error.ts';
 import { createReceipt } from '../../canonical/receipt.ts';
 import type { JsonObject, JsonValue } from '../../lib/json.ts';
 import { isJsonObject } from '../../lib/json.ts';
+import { once } from '../../lib/once.ts';
 import type { RelayCall, RelayWriter } from '../protocol.ts';
 import { writeError } from './errors.ts';
 import { joinAnswers } from './join-answers.ts';
@@ -39,7 +40,7 @@ export function createRelayCall(body: JsonObject, framing: FramingKind): RelayCa
     wire: GENERATE_WIRE,
     body,
     openingText: () => readOpeningText(body),
-    countable: () => readRequest(body, createReceipt()),
+    readQuietly: once(() => readRequest(body, createReceipt())),
     createStreamWriter: () => createRelayWriter(framing),
     writeReply: (upstreamBodies) => repairAnswer(joinAnswers(upstreamBodies)),
   };
