@@ -68,6 +68,19 @@ test('an unknown model is asked for nothing special', () => {
   });
 });
 
+test('Gemma takes instructions and calls functions from generation 4 on', () => {
+  for (const id of ['gemma-3-27b-it', 'gemma-3n-e4b-it', 'gemma-2-9b-it', 'gemma-7b-it']) {
+    const early = { takesInstructions: false, callsFunctions: false };
+    expect(capabilitiesOf(profile, id)).toMatchObject(early);
+  }
+  const listed = { id: 'gemma-4-31b-it', supportsThinking: true };
+  expect(capabilitiesOf(profile, 'gemma-4-31b-it', listed)).toMatchObject({
+    takesInstructions: true,
+    callsFunctions: true,
+    thinking: { kind: 'budget' },
+  });
+});
+
 test('both vocabularies of one family share signatures', () => {
   expect(capabilitiesOf(profile, 'gemini-3-flash-preview').signatureFamily).toBe('alpha');
   expect(capabilitiesOf(profile, 'alpha-3-pro-high').signatureFamily).toBe('alpha');

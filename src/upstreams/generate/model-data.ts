@@ -156,10 +156,16 @@ export const MODEL_ROWS: readonly ModelRow[] = [
     capabilities: { ...EARLIER, outputTokenLimit: 16_384 },
     traits: { ...UNRATED, penalties: 'on-vertex' },
   },
-  // "Developer instruction is not enabled for models/gemma-…" (`@ai-sdk/google` has it so, too).
+  // Before generation 4: "Developer instruction is not enabled for models/gemma-3-…", and neither is function
+  // calling (BerriAI/litellm#10313, agno-agi/agno#3505; PAIR-code/deliberate-lab#1223 of generation 4).
   {
-    pattern: /^gemma-/,
-    capabilities: { ...EARLIER, outputTokenLimit: 8192, takesInstructions: false },
+    pattern: /^gemma-(?:[123]n?[.-]|\d+b)/,
+    capabilities: {
+      ...EARLIER,
+      outputTokenLimit: 8192,
+      takesInstructions: false,
+      callsFunctions: false,
+    },
     traits: ASKED_ONLY,
   },
   {

@@ -104,15 +104,16 @@ test('a format that allows any JSON is no more than JSON', () => {
 });
 
 test('a model that takes no instructions is told its format before the first question', () => {
-  const fields = { tools: functions, generationConfig: { responseMimeType: JSON_TYPE } };
-  const { body } = patched('gemma-4-31b-it', fields);
-  const told = { text: expect.stringContaining('one JSON value') };
+  const fields = { generationConfig: { responseMimeType: JSON_TYPE, responseSchema: map } };
+  const { body } = patched('gemma-3-27b-it', fields, false);
+  const told = { text: expect.stringContaining(JSON.stringify(map)) };
   expect(body).toEqual({
     contents: [{ role: 'user', parts: [told, { text: 'x' }] }],
-    tools: functions,
+    generationConfig: { responseMimeType: JSON_TYPE },
   });
   const answered = [{ role: 'model', parts: [{ text: 'hi' }] }, ...contents];
-  expect(patched('gemma-4-31b-it', { ...fields, contents: answered }).body.contents).toEqual([
+  const history = { ...fields, contents: answered };
+  expect(patched('gemma-3-27b-it', history, false).body.contents).toEqual([
     { role: 'user', parts: [told] },
     ...answered,
   ]);
