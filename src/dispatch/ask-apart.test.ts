@@ -16,7 +16,7 @@ function routingOf(severalAnswers: boolean, ids = ['a']) {
   const { pool } = createSeedPool({ accounts, upstream, clock: createFakeClock() });
   return {
     pool,
-    router: { route: (name: string) => ({ target: name, webSearch: false, steps: [] }) },
+    router: { route: (name: string) => ({ target: name, webSearch: false }) },
   };
 }
 
