@@ -45,10 +45,5 @@ function stop(): void {
 }
 
 function describe(error: unknown): string {
-  if (!(error instanceof Error)) return String(error);
-  const code = 'code' in error ? error.code : undefined;
-  if (code === 'EADDRINUSE') {
-    return `${error.message}\nAnother program listens there. Choose another port with --port or PORT.`;
-  }
-  return error.message;
+  return error instanceof Error ? error.message : String(error);
 }

@@ -16,10 +16,11 @@ import type { AccountView } from '../pool/pool.ts';
 import { writeBanner } from './banner.ts';
 import { makeDataDir } from './data-folder.ts';
 import { claimFolder } from './folder-claim.ts';
+import { explainListening } from './listen-error.ts';
 import { createLog } from './log.ts';
 
 export interface RunningServer {
-  /** Resolves when it listens and the banner is printed. @throws Error when the address is taken. */
+  /** Resolves when it listens and the banner is printed. @throws Error with the way out when it cannot listen there. */
   listen(): Promise<void>;
   /** Drains and closes; resolves when everything is closed. */
   close(): Promise<void>;
@@ -48,7 +49,9 @@ export async function serve(flags: Flags): Promise<RunningServer> {
   if (!claim.isOurs) log.warn({ dataDir }, SHARED_FOLDER);
   return {
     async listen() {
-      const { url } = await app.server.listen();
+      const { url } = await app.server.listen().catch((error: unknown) => {
+        throw explainListening(error, config.current());
+      });
       const banner = writeBanner({
         version: app.version,
         url,
