@@ -62,6 +62,7 @@ export function openMonitor(options: OpenMonitorOptions): GatewayMonitor {
             authMode,
             isLoopback: isLoopbackHost(host),
             consolePassword: kindOfPassword(consolePassword, apiKey),
+            configProblems: config.problems(),
           };
         },
       };

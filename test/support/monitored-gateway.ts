@@ -152,6 +152,7 @@ export async function startMonitored(options: MonitoredOptions = {}): Promise<Mo
       authMode: 'strict',
       isLoopback: true,
       consolePassword: 'own',
+      configProblems: [],
     }),
   };
   const log = { debug: warn, info: () => {}, warn, error: warn };

@@ -42,6 +42,7 @@ function sources(change: Partial<AttentionSources> = {}): AttentionSources {
       authMode: 'auto',
       isLoopback: true,
       consolePassword: 'own',
+      configProblems: [],
     },
     accounts: [account('a', ACTIVE)],
     quota: [],
@@ -116,6 +117,22 @@ test('a gateway key that opens the console is told, on the network as a warning'
     );
   expect(tell(true)).toEqual([['key-opens-console', 'info']]);
   expect(tell(false)).toEqual([['key-opens-console', 'warning']]);
+});
+
+test('a config file that is not in force is told, with what is wrong in it', () => {
+  const { facts } = sources();
+  const configProblems = ['proxy.pool.mode: must be one of balance', 'proxy.port: must be integer'];
+  expect(findAttention(sources({ facts: { ...facts, configProblems } }))).toMatchObject([
+    {
+      kind: 'config-refused',
+      severity: 'warning',
+      message:
+        'The config file cannot be used, so older settings stay in force: ' +
+        'proxy.pool.mode: must be one of balance; proxy.port: must be integer.',
+      link: '/settings',
+      about: { problems: configProblems.join('; ') },
+    },
+  ]);
 });
 
 test('where an account would help, the link leads to adding one', () => {

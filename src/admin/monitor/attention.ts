@@ -29,6 +29,7 @@ export function findAttention(sources: AttentionSources): Attention[] {
   return [
     ...lookAtPool(sources),
     ...lookAtDoor(sources.facts),
+    ...lookAtConfig(sources.facts),
     ...lookAtErrors(sources.live),
     ...lookAtOverload(sources.accounts),
     ...lookAtAccounts(sources.accounts),
@@ -102,6 +103,22 @@ function lookAtDoor(facts: GatewayFacts): Attention[] {
     });
   }
   return found;
+}
+
+/** Until it is mended no change of the settings is taken, neither there nor here. */
+function lookAtConfig({ configProblems }: GatewayFacts): Attention[] {
+  if (configProblems.length === 0) return [];
+  const problems = configProblems.join('; ');
+  return [
+    {
+      kind: 'config-refused',
+      severity: 'warning',
+      message: `The config file cannot be used, so older settings stay in force: ${problems}.`,
+      wayOut: 'Correct gui_config.json. Until then no setting can be changed here.',
+      link: '/settings',
+      about: { problems },
+    },
+  ];
 }
 
 function lookAtErrors({ requestsPerMinute, errorsPerMinute }: OverviewJson['live']): Attention[] {

@@ -27,4 +27,6 @@ export interface GatewayFacts {
   readonly isLoopback: boolean;
   /** What opens the console: a password of its own, the gateway key for want of one, or nothing is asked. */
   readonly consolePassword: 'own' | 'gateway-key' | 'none';
+  /** What is wrong with the config file while older settings stay in force; no secrets. */
+  readonly configProblems: readonly string[];
 }

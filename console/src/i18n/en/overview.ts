@@ -43,6 +43,10 @@ export const overview = {
       message: 'The console has no password, so it opens on this machine only',
       wayOut: 'Set one under Settings to use it from elsewhere.',
     },
+    'config-refused': {
+      message: 'The config file cannot be used, so older settings stay in force: {{problems}}',
+      wayOut: 'Correct gui_config.json. Until then no setting can be changed here.',
+    },
     'many-errors': {
       message: '{{count}} of {{total}} requests failed in the last minute',
       wayOut: 'Look at what they say.',

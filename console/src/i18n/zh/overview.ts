@@ -42,6 +42,10 @@ export const overview: Translated<typeof english> = {
       message: '控制台没有密码，因此只能在本机打开',
       wayOut: '若要从别处使用，请在设置中设定密码。',
     },
+    'config-refused': {
+      message: '配置文件无法使用，仍沿用之前的设置：{{problems}}',
+      wayOut: '请更正 gui_config.json。在此之前，此处无法更改任何设置。',
+    },
     'many-errors': {
       message: '最近一分钟 {{total}} 个请求中有 {{count}} 个失败',
       wayOut: '请查看失败原因。',

@@ -44,12 +44,13 @@ function Entry({ entry }: { readonly entry: Attention }) {
 /** What the sentences of the entry are filled with. */
 function readFacts({ about, wayOut }: Attention, format: Format, t: TFunction) {
   const { account = '', accountKind, reason, family = '', quotaKind, percent = 0 } = about;
-  const { upstream = '', models = '' } = about;
+  const { upstream = '', models = '', problems = '' } = about;
   const state = { kind: accountKind, reason };
   return {
     account,
     upstream,
     models,
+    problems,
     reason: sayReason(state, t),
     wayOut: sayWayOut(state, wayOut, t),
     family: sayFamily({ family, kind: quotaKind }, t),
