@@ -77,6 +77,7 @@ const THINKING_SCHEMA = {
     budget: {
       type: 'integer',
       minimum: 1024,
+      maximum: 1_000_000,
       default: 24_576,
       description: 'Tokens of the mode `custom`, up to what the model takes.',
     },

@@ -7,6 +7,7 @@ import {
   takeAmount,
   writeGrouped,
 } from '../../console/src/components/read-amount.ts';
+import { writeBytes, writeExactly } from '../../console/src/components/write-bytes.ts';
 
 const SIZE = { isSize: true, words: ['字节'] };
 const HOURS = { isSize: false, words: ['hours'] };
@@ -56,6 +57,14 @@ test('what is shown is read back as the same amount', () => {
   for (const value of [0, 0.01, 1, 1234.5, 104_857_600, 1_099_511_627_776]) {
     expect(readAmount(writeGrouped(value), SIZE)).toEqual({ kind: 'value', value });
   }
+});
+
+test('a limit of bytes is written so that what it says is taken', () => {
+  for (const value of [16_384, MIB, 1_099_511_627_776]) {
+    expect(writeExactly(value, 'bytes')).toBe(writeBytes(value));
+  }
+  // Rounded it would be 2 GiB, which is one more than is taken.
+  expect(writeExactly(2_147_483_647, 'bytes')).toBe('2,147,483,647 bytes');
 });
 
 test('an amount is taken within its range alone, and a text that is none is not taken for nothing', () => {

@@ -3,7 +3,7 @@
 import { useTranslation } from 'react-i18next';
 import { type Amount, type AmountRange, findAmountProblem, readAmount } from './read-amount.ts';
 import { useFormat } from './use-format.ts';
-import { writeBytes } from './write-bytes.ts';
+import { writeExactly } from './write-bytes.ts';
 
 export interface ReadAmount {
   /** Undefined for an amount without a unit. */
@@ -30,7 +30,8 @@ export function useSayAmountProblem(): (range: AmountRange, amount: Amount) => s
   return (range, amount) => {
     const problem = findAmountProblem(range, amount);
     if (problem === undefined) return undefined;
-    const write = range.unit === 'bytes' ? writeBytes : format.number;
+    const inBytes = (value: number): string => writeExactly(value, t('settings.units.bytes'));
+    const write = range.unit === 'bytes' ? inBytes : format.number;
     return t(`settings.${problem}`, { least: write(range.least), most: write(range.most) });
   };
 }

@@ -2,7 +2,7 @@
 
 import { useTranslation } from 'react-i18next';
 import { useFormat } from '../components/use-format.ts';
-import { writeBytes } from '../components/write-bytes.ts';
+import { writeExactly } from '../components/write-bytes.ts';
 import type { Field } from './fields.ts';
 import { readTexts } from './section-values.ts';
 
@@ -28,7 +28,9 @@ export function SettingValue({ field, value }: SettingValueProps) {
       return readTexts(value).join(', ');
     case 'number':
       if (typeof value !== 'number' || field.id === 'port') return String(value);
-      return field.unit === 'bytes' ? writeBytes(value) : format.number(value);
+      return field.unit === 'bytes'
+        ? writeExactly(value, t('settings.units.bytes'))
+        : format.number(value);
     case 'text':
     case 'account':
       return String(value);
