@@ -1,4 +1,14 @@
-import { mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import {
+  lstat,
+  mkdir,
+  mkdtemp,
+  readdir,
+  readFile,
+  rm,
+  stat,
+  symlink,
+  writeFile,
+} from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
@@ -30,6 +40,17 @@ test('what is written is read back, with unknown keys, readable by the owner onl
   expect(await loadConfig(path)).toMatchObject({ origin: 'file', raw });
   expect((await stat(path)).mode & 0o777).toBe(0o600);
   expect(await readdir(folder)).toEqual(['gui_config.json', 'gui_config.json.bak']);
+});
+
+test('a file that is kept elsewhere and linked to stays linked', async () => {
+  const elsewhere = await mkdtemp(join(tmpdir(), 'isthmus-config-'));
+  const kept = join(elsewhere, 'settings.json');
+  await writeFile(kept, '{}');
+  await symlink(kept, path);
+  await writeConfig(path, STRICT);
+  expect((await lstat(path)).isSymbolicLink()).toBe(true);
+  expect(JSON.parse(await readFile(kept, 'utf8'))).toEqual(STRICT);
+  await rm(elsewhere, { recursive: true });
 });
 
 test('a config that cannot be used is not written', async () => {

@@ -1,7 +1,7 @@
 // Reads and writes `gui_config.json`: whole or not at all, with the last good copy beside it.
 
 import { randomBytes } from 'node:crypto';
-import { mkdir, open, readFile, rename, rm } from 'node:fs/promises';
+import { mkdir, open, readFile, realpath, rename, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { isJsonObject, type JsonObject, type JsonValue, parseJson } from '../lib/json.ts';
 import type { CheckedConfig } from './check-config.ts';
@@ -123,8 +123,9 @@ export function mergePatch(target: JsonObject, patch: JsonObject): JsonObject {
   return Object.fromEntries(merged);
 }
 
-/** Writes beside the file, flushes and renames: readers see the old text or the new one. */
-async function replaceFile(path: string, text: string): Promise<void> {
+/** Writes beside the file, flushes and renames: readers see the old text or the new one. A link stays one. */
+async function replaceFile(linked: string, text: string): Promise<void> {
+  const path = await whereItLeads(linked);
   const folder = dirname(path);
   await mkdir(folder, { recursive: true, mode: 0o700 });
   const temporary = `${path}.${randomBytes(6).toString('hex')}.tmp`;
@@ -142,6 +143,15 @@ async function replaceFile(path: string, text: string): Promise<void> {
     throw error;
   }
   await flushFolder(folder);
+}
+
+async function whereItLeads(path: string): Promise<string> {
+  try {
+    return await realpath(path);
+  } catch (error) {
+    if (isMissing(error)) return path;
+    throw error;
+  }
 }
 
 async function flushFolder(folder: string): Promise<void> {
