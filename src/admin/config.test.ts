@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { UnusableFileError } from '../config/config-error.ts';
 import { isJsonObject, type JsonObject } from '../lib/json.ts';
 import { PRESETS } from '../routing/presets.ts';
 import { startAdmin, type TestAdmin } from './admin.test-support.ts';
@@ -170,6 +171,17 @@ test('a password that is set here has eight characters at least, one that is in 
   expect((await patch('auth', { auth_mode: 'auto' })).status).toBe(200);
   expect((await patch('auth', { admin_password: '八个字的控制密码' })).status).toBe(200);
   expect((await patch('auth', { admin_password: null })).status).toBe(200);
+});
+
+test('a change beside a file that cannot be used blames the file and no field of the change', async () => {
+  const problem = 'proxy.pool.mode: must be one of balance, cache-first, performance-first';
+  admin.fakes.writeFault = new UnusableFileError('gui_config.json', [problem]);
+  const { status, body } = await patch('log', { log_level: 'debug' });
+  expect(status).toBe(400);
+  expect(errorOf(body)).not.toHaveProperty('field');
+  expect(errorOf(body).message).toBe(
+    `The config file cannot be used as it stands, so nothing was changed. Correct it first: ${problem}.`,
+  );
 });
 
 test('a file that cannot be written is an error without its details', async () => {

@@ -2,7 +2,7 @@
 
 import type { XStatic } from 'typebox/schema';
 import { StoreError } from '../accounts/account-store.ts';
-import { GatewayError, invalidRequest } from '../canonical/error.ts';
+import { invalidRequest } from '../canonical/error.ts';
 import { ConfigError } from '../config/config-error.ts';
 import { mergePatch } from '../config/file.ts';
 import { createJobQueue } from '../lib/job-queue.ts';
@@ -10,6 +10,7 @@ import type { JsonObject } from '../lib/json.ts';
 import { PRESETS, presetPatch } from '../routing/presets.ts';
 import type { AdminCaller } from '../server/admin-route.ts';
 import { type ApiRoute, answerJson, defineRoute, refuseUnknown } from './api-route.ts';
+import { sayConfigFault } from './config-faults.ts';
 import {
   CONFIG_SECTIONS,
   type ConfigSection,
@@ -249,10 +250,7 @@ async function update(
   try {
     await config.update(placePatch(section, patch));
   } catch (error) {
-    if (!(error instanceof ConfigError)) throw unwritable(error);
-    const [first = ''] = error.problems;
-    const field = /^([^\s:]+):/.exec(first)?.[1] ?? section.name;
-    throw invalidRequest(field, `${error.problems.join('; ')}. Nothing was changed.`);
+    throw sayConfigFault(error, section.name);
   }
 }
 
@@ -282,13 +280,4 @@ function refuseStrangers(section: ConfigSection, patch: JsonObject): void {
       `${key}: is no key of the section "${section.name}", which has ${known}.`,
     );
   }
-}
-
-function unwritable(cause: unknown): GatewayError {
-  return new GatewayError({
-    kind: 'internal',
-    source: 'gateway',
-    message: 'The config file could not be written; the settings in force stay. The log says why.',
-    cause,
-  });
 }

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { type Clock, createSystemClock } from '../lib/clock.ts';
+import { UnusableFileError } from './config-error.ts';
 import type { Settings } from './effective.ts';
 import type { WatchFolder } from './follow-file.ts';
 import { createLiveConfig, type LiveConfig } from './live.ts';
@@ -118,7 +119,8 @@ test('an update does not overwrite an edit by hand that has problems', async () 
   await write({});
   const { config } = await start();
   await writeFile(path, '{ "api_key": ');
-  await expect(config.update({ api_key: 'k' })).rejects.toThrow('not complete JSON');
+  await expect(config.update({ api_key: 'k' })).rejects.toThrow(UnusableFileError);
+  expect(config.problems()).toEqual(['the file is not complete JSON']);
   expect(await readFile(path, 'utf8')).toBe('{ "api_key": ');
 });
 

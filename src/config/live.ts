@@ -3,7 +3,7 @@
 import type { Clock } from '../lib/clock.ts';
 import { createJobQueue } from '../lib/job-queue.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../lib/json.ts';
-import { ConfigError } from './config-error.ts';
+import { UnusableFileError } from './config-error.ts';
 import { type Flags, resolveSettings, type Settings } from './effective.ts';
 import type { Environment } from './env.ts';
 import {
@@ -107,7 +107,7 @@ export async function createLiveConfig(options: LiveConfigOptions): Promise<Live
       inTurn(async () => {
         // An edit by hand that was not seen yet is taken along; one that is bad is not overwritten.
         await reloadFile(options, state);
-        if (state.problems.length > 0) throw new ConfigError(path, state.problems);
+        if (state.problems.length > 0) throw new UnusableFileError(path, state.problems);
         const { raw } = state.good;
         const wanted = typeof patch === 'function' ? patch(raw) : patch;
         if (wanted === undefined) return state.settings;

@@ -1,0 +1,31 @@
+// Why a change of the config file was not made, for whoever asked for it.
+
+import { GatewayError, invalidRequest } from '../canonical/error.ts';
+import { ConfigError, UnusableFileError } from '../config/config-error.ts';
+
+/** Names the field that was refused; nothing was changed in any case. */
+export function sayConfigFault(error: unknown, section: string): GatewayError {
+  if (error instanceof UnusableFileError) return unusable(error.problems);
+  if (!(error instanceof ConfigError)) return unwritable(error);
+  const [first = ''] = error.problems;
+  const field = /^([^\s:]+):/.exec(first)?.[1] ?? section;
+  return invalidRequest(field, `${error.problems.join('; ')}. Nothing was changed.`);
+}
+
+/** An edit by hand went wrong: no field of the change is to blame. */
+function unusable(problems: readonly string[]): GatewayError {
+  return new GatewayError({
+    kind: 'invalid-request',
+    source: 'client',
+    message: `The config file cannot be used as it stands, so nothing was changed. Correct it first: ${problems.join('; ')}.`,
+  });
+}
+
+function unwritable(cause: unknown): GatewayError {
+  return new GatewayError({
+    kind: 'internal',
+    source: 'gateway',
+    message: 'The config file could not be written; the settings in force stay. The log says why.',
+    cause,
+  });
+}
