@@ -6,6 +6,7 @@ import { useTranslation } from 'react-i18next';
 import type { ConfigSection } from '../../../../src/admin/contract.ts';
 import { useChangeSection } from '../../api/queries/config.ts';
 import { ErrorNote } from '../../components/error-note.tsx';
+import { readFieldError } from '../../components/read-field-error.ts';
 import { SecretInput } from '../../components/secret-input.tsx';
 import { useFollowed } from '../../components/use-followed.ts';
 import { useSettle } from '../../components/use-settle.ts';
@@ -49,10 +50,17 @@ export function ProviderForm({ section }: { readonly section: ConfigSection }) {
   const showSaved = useFollowed(form, read, revision);
   const patch = writePatch(values, form.values);
   const save = (sent: ProviderValues): void =>
-    settle(change.mutateAsync({ patch }), (saved, isOpen) => {
-      if (isOpen) showSaved(sent, readProvider(saved.values));
-      toasts.done(t('provider.saved'));
-    });
+    settle(
+      change.mutateAsync({ patch }),
+      (saved, isOpen) => {
+        if (isOpen) showSaved(sent, readProvider(saved.values));
+        toasts.done(t('provider.saved'));
+      },
+      (refusal) => {
+        const field = refusedFieldOf(refusal);
+        if (field !== undefined) form.setFieldError(field.name, field.words);
+      },
+    );
   return (
     <form className="form-stack" onSubmit={form.onSubmit(save)}>
       <Switch
@@ -112,7 +120,9 @@ export function ProviderForm({ section }: { readonly section: ConfigSection }) {
           ))}
         </div>
       </Fieldset>
-      {change.error !== null && <ErrorNote error={change.error} />}
+      {change.error !== null && refusedFieldOf(change.error) === undefined && (
+        <ErrorNote error={change.error} />
+      )}
       <div className="dialog-actions">
         <Button type="submit" loading={change.isPending} disabled={Object.keys(patch).length === 0}>
           {t('common.save')}
@@ -120,4 +130,13 @@ export function ProviderForm({ section }: { readonly section: ConfigSection }) {
       </div>
     </form>
   );
+}
+
+/** The two texts that the gateway checks; undefined for what is wrong elsewhere. */
+function refusedFieldOf(error: unknown) {
+  for (const name of ['api_key', 'base_url'] as const) {
+    const words = readFieldError(error, `proxy.extprov.${name}`);
+    if (words !== undefined) return { name, words };
+  }
+  return undefined;
 }
