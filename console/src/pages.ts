@@ -11,6 +11,7 @@ import {
   IconRoute,
   IconSettings,
   IconShieldLock,
+  IconTerminal2,
   IconUsers,
 } from '@tabler/icons-react';
 import { lazyRouteComponent, type RouteComponent } from '@tanstack/react-router';
@@ -104,6 +105,17 @@ export const PAGES: readonly Page[] = [
     component: lazyRouteComponent(
       () => loadPage(() => import('./pages/playground/page.tsx')),
       'PlaygroundPage',
+    ),
+  },
+  {
+    name: 'clients',
+    path: '/clients',
+    letter: 'c',
+    icon: IconTerminal2,
+    isPrimary: false,
+    component: lazyRouteComponent(
+      () => loadPage(() => import('./pages/clients/page.tsx')),
+      'ClientsPage',
     ),
   },
   {

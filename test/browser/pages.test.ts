@@ -21,6 +21,8 @@ const PLACES: readonly Place[] = [
   ['/requests', 'too many moons'],
   ['/usage', 'alpha-3-flash'],
   ['/playground', 'Nothing said yet'],
+  ['/clients', 'ANTHROPIC_BASE_URL'],
+  ['/clients?client=vercel-ai&with=openai-compatible', 'createOpenAICompatible'],
   ['/security', 'Who needs a key'],
   ['/security?tab=addresses', '203.0.113.7'],
   ['/security?tab=log', 'Wrong or no key'],

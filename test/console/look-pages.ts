@@ -1,4 +1,4 @@
-// The views of keys, requests, usage, playground, security, settings and logs.
+// The views of keys, requests, usage, playground, clients, security, settings and logs.
 
 import type { Page } from 'playwright-core';
 import type { View } from './look-views.ts';
@@ -99,6 +99,13 @@ export const PAGE_VIEWS: readonly View[] = [
   rich('playground-talk', '/playground', (page) => talk(page, STREAM, 'Text stays text')),
   rich('playground-held-back', '/playground', (page) => talk(page, HELD_BACK, 'held this answer')),
   rich('playground-cut-short', '/playground', (page) => talk(page, CUT_SHORT, 'limit of tokens')),
+  rich('clients', '/clients'),
+  chinese('clients-chinese', '/clients?client=gemini-cli'),
+  rich('clients-codex', '/clients?client=codex&with=powershell'),
+  rich('clients-vercel', '/clients?client=vercel-ai'),
+  rich('clients-other', '/clients?client=other'),
+  empty('clients-empty', '/clients?client=openai&with=python'),
+  { name: 'clients-trouble', path: '/clients?client=curl', scene: 'trouble' },
   rich('security', '/security'),
   rich('security-addresses', '/security?tab=addresses', async (page) => {
     await page.getByPlaceholder('203.0.113.7').fill('203.0.113.7');

@@ -3,6 +3,7 @@
 import { accounts } from './en/accounts.ts';
 import { addAccount } from './en/add-account.ts';
 import { attempts } from './en/attempts.ts';
+import { clients } from './en/clients.ts';
 import { common } from './en/common.ts';
 import { environment } from './en/environment.ts';
 import { keys } from './en/keys.ts';
@@ -40,4 +41,5 @@ export const en = {
   logs,
   security,
   playground,
+  clients,
 };

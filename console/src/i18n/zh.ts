@@ -3,6 +3,7 @@
 import { accounts } from './zh/accounts.ts';
 import { addAccount } from './zh/add-account.ts';
 import { attempts } from './zh/attempts.ts';
+import { clients } from './zh/clients.ts';
 import { common } from './zh/common.ts';
 import { environment } from './zh/environment.ts';
 import { keys } from './zh/keys.ts';
@@ -40,4 +41,5 @@ export const zh = {
   logs,
   security,
   playground,
+  clients,
 };

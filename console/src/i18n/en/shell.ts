@@ -42,6 +42,7 @@ export const shell = {
     requests: 'Requests',
     usage: 'Usage',
     playground: 'Playground',
+    clients: 'Clients',
     security: 'Security',
     settings: 'Settings',
     logs: 'Logs',

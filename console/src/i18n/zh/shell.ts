@@ -44,6 +44,7 @@ export const shell: Translated<typeof english> = {
     requests: '请求',
     usage: '用量',
     playground: '试验场',
+    clients: '客户端',
     security: '安全',
     settings: '设置',
     logs: '日志',

@@ -1,0 +1,61 @@
+// The page on which clients are set up, in Chinese.
+
+import type { clients as english } from '../en/clients.ts';
+import type { Translated } from '../texts.ts';
+
+export const clients: Translated<typeof english> = {
+  subtitle: '可直接复制：让编程 CLI、SDK 和各种应用连接到此网关 {{address}}。',
+  list: '可选的客户端',
+  client: '客户端',
+  searchLabel: '搜索客户端',
+  searchHint: '搜索',
+  noneFound: '没有这个名称的客户端。“其他应用”列出了任何客户端都需要的内容。',
+  groups: { clis: '编程 CLI', sdks: 'SDK', others: '其他' },
+  otherApp: '其他应用',
+  ways: '{{name}} 的设置方式',
+  model: '模型',
+  modelHint: '网关认识的任何名称',
+  modelLost: '网关不认识这个模型',
+  key: '密钥',
+  keyHint: '填入下方代码；离开页面即忘记',
+  needs: {
+    never: '此网关不要求密钥。如果客户端必须填写，随便填一个词即可。',
+    elsewhere:
+      '本机的客户端不需要密钥，随便填一个词即可。其他机器上的客户端需要密钥，并使用它们能访问到本机的地址。',
+    noWrong:
+      '本机的客户端不需要密钥，但错误的密钥会被拒绝，而多数客户端都会发送密钥：请填入您的密钥。',
+    always: '所有客户端都需要密钥：请填入您的密钥。',
+  },
+  toKeys: '创建密钥',
+  steps: {
+    variables: '设置这些环境变量',
+    keyVariable: '把密钥放入它的环境变量',
+    file: '写入它的配置文件',
+    signIn: '选择用密钥登录',
+    once: '运行一次',
+    install: '安装',
+    code: '使用',
+    start: '启动',
+    list: '查看有哪些模型',
+    ask: '向模型提问',
+    address: '基础地址',
+    key: '密钥',
+    model: '模型',
+  },
+  hints: {
+    variables: '只在当前终端有效。如需保留，请添加到 {{profile}}。',
+    keyVariable: '只在当前终端有效。如需保留，请添加到 {{profile}}。',
+    file: '如果文件已有内容，请把这些添加进去。',
+    signIn: '如果文件已有内容，请把这些添加进去。',
+    once: '它会记住这些设置。',
+    address:
+      '应用中也叫 Base URL、Endpoint 或 API Host。请在上方选择应用所用协议的厂商，多数为 OpenAI。',
+  },
+  copy: '复制：{{name}}',
+  worksTitle: '确认可用',
+  worksHint: '用它发送一条消息，请求会实时出现在“请求”页面；如果失败，记录会说明原因。',
+  toAccounts: '打开账号',
+  toRequests: '打开请求',
+  permissionNote:
+    '在“auto”权限模式下，Claude Code 会请服务器审查危险的工具调用。网关不作这种判断：如有顾虑，请选择其他模式。',
+};

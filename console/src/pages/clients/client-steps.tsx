@@ -1,0 +1,79 @@
+// The steps of a set-up, each with a snippet to copy; the last one shows that it works.
+
+import { IconArrowRight } from '@tabler/icons-react';
+import { useTranslation } from 'react-i18next';
+import { CopyIcon } from '../../components/copy-button.tsx';
+import { findMatches, splitByMatches } from '../../components/find-matches.ts';
+import { LinkButton } from '../../components/link-button.tsx';
+import type { Step, Way } from './client.ts';
+
+export interface ClientStepsProps {
+  readonly steps: readonly Step[];
+  readonly way: Way;
+  /** Stands where a key has to be put in by hand. */
+  readonly gap: string;
+}
+
+export function ClientSteps({ steps, way, gap }: ClientStepsProps) {
+  const { t } = useTranslation();
+  return (
+    <ol className="client-steps">
+      {steps.map((step) => (
+        <StepItem key={step.kind} step={step} way={way} gap={gap} />
+      ))}
+      <li>
+        <h3>{t('clients.worksTitle')}</h3>
+        <p className="form-note">{t('clients.worksHint')}</p>
+        <div className="client-works">
+          <LinkButton
+            to="/requests"
+            variant="default"
+            size="xs"
+            rightSection={<IconArrowRight size={14} />}
+          >
+            {t('clients.toRequests')}
+          </LinkButton>
+        </div>
+      </li>
+    </ol>
+  );
+}
+
+interface StepItemProps {
+  readonly step: Step;
+  readonly way: Way;
+  readonly gap: string;
+}
+
+function StepItem({ step: { kind, file, code }, way, gap }: StepItemProps) {
+  const { t } = useTranslation();
+  const title = t(`clients.steps.${kind}`);
+  const profile = way.id === 'powershell' ? '$PROFILE' : '~/.zshrc, ~/.bashrc';
+  return (
+    <li>
+      <h3>{title}</h3>
+      {isHinted(kind) && <p className="form-note">{t(`clients.hints.${kind}`, { profile })}</p>}
+      <div className="client-snippet">
+        {file !== undefined && <p className="client-file mono">{file}</p>}
+        <pre>
+          <SnippetText code={code} gap={gap} />
+        </pre>
+        <CopyIcon text={code} label={t('clients.copy', { name: title })} />
+      </div>
+    </li>
+  );
+}
+
+const HINTED = ['variables', 'keyVariable', 'file', 'signIn', 'once', 'address'] as const;
+
+function isHinted(kind: Step['kind']): kind is (typeof HINTED)[number] {
+  return HINTED.some((one) => one === kind);
+}
+
+/** With the gaps marked that are still to be filled. */
+function SnippetText({ code, gap }: { readonly code: string; readonly gap: string }) {
+  if (gap === '') return code;
+  return splitByMatches(code, findMatches(code, gap), gap.length).map(({ at, piece, match }) =>
+    match === undefined ? piece : <mark key={at}>{piece}</mark>,
+  );
+}

@@ -1,0 +1,79 @@
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { isJsonObject } from '../../src/lib/json.ts';
+import { type ConsoleApp, isWithoutBrowser, startConsole } from './console-app.ts';
+
+describe.skipIf(isWithoutBrowser)('setting up a client', () => {
+  let console: ConsoleApp;
+  beforeAll(async () => {
+    console = await startConsole();
+  });
+  afterEach(() => expect(console.problems).toEqual([]));
+  afterAll(() => console.close());
+
+  test('a chosen client is copied with the address of the gateway, and has an address of its own', async () => {
+    const page = await console.open('/clients');
+    await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
+    await page.keyboard.press('/');
+    await page.keyboard.type('codex');
+    await page.keyboard.press('Enter');
+    await page.getByRole('heading', { name: 'Codex CLI' }).waitFor();
+    expect(page.url()).toBe(`${console.url}/clients?client=codex`);
+    await page.getByRole('button', { name: 'Copy: Write this into its file' }).click();
+    const copied = await page.evaluate('navigator.clipboard.readText()');
+    expect(copied).toContain(`base_url = "${console.url}/v1"`);
+    expect(copied).toContain('wire_api = "responses"');
+    await page.getByText('PowerShell').click();
+    await page.getByText('%USERPROFILE%\\.codex\\config.toml').waitFor();
+    await page.reload();
+    await page.getByText('$env:ISTHMUS_KEY').waitFor();
+    await page.goBack();
+    await page.getByText('export ISTHMUS_KEY').waitFor();
+    await page.goto(`${console.url}/clients/gemini-cli`);
+    await page.getByRole('heading', { name: 'Gemini CLI' }).waitFor();
+  });
+
+  test('what is typed stands in the snippets as text, and a key is gone with the page', async () => {
+    const page = await console.open('/clients?client=curl');
+    const ask = page.locator('.client-snippet').nth(1);
+    await ask.getByText('any-key').waitFor();
+    await page.getByRole('textbox', { name: 'Key' }).fill(`sk-'$(x) <img src=x onerror=alert(1)>`);
+    await page.getByRole('combobox', { name: 'Model' }).fill('no <b>such</b> model');
+    const shown = `authorization: Bearer sk-'\\''$(x) <img src=x onerror=alert(1)>'`;
+    await expect.poll(() => ask.innerText()).toContain(shown);
+    await page.getByText('The gateway knows no such model').waitFor();
+    expect(page.url()).toBe(`${console.url}/clients?client=curl`);
+    const kept = await page.evaluate(
+      'JSON.stringify([{ ...localStorage }, { ...sessionStorage }])',
+    );
+    expect(kept).not.toContain('sk-');
+    await page.reload();
+    await ask.getByText('any-key').waitFor();
+  });
+
+  test('a key is asked for as soon as the gateway has one', async () => {
+    const page = await console.open('/clients');
+    await page.getByText('any word will do').waitFor();
+    await console.api('POST', '/api/keys', { name: 'Ada’s laptop' });
+    await page.locator('mark', { hasText: 'YOUR_KEY' }).waitFor();
+    await page.getByRole('textbox', { name: 'Key' }).fill('sk-one');
+    await page.getByText('export ANTHROPIC_AUTH_TOKEN=sk-one').waitFor();
+    expect(await page.locator('mark').count()).toBe(0);
+  });
+
+  test('says the way out where no account can answer, and leads on to the requests', async () => {
+    const { accounts } = await console.api('GET', '/api/accounts');
+    if (!Array.isArray(accounts)) throw new Error('There are no accounts.');
+    for (const account of accounts) {
+      const id = isJsonObject(account) ? String(account.id) : '';
+      await console.api('POST', `/api/accounts/${id}/disable`);
+    }
+    const page = await console.open('/clients?client=openai&with=python');
+    await page.getByText('from openai import OpenAI').waitFor();
+    await page.getByText('No account can be used now').waitFor();
+    await page.getByRole('link', { name: 'Open Requests' }).click();
+    await page.getByRole('heading', { name: 'Requests', level: 1 }).waitFor();
+    await page.goBack();
+    await page.getByRole('link', { name: 'Open Accounts' }).click();
+    await page.getByRole('heading', { name: 'Accounts', level: 1 }).waitFor();
+  });
+});
