@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { GatewayError } from '../../canonical/error.ts';
 import { createReceipt } from '../../canonical/receipt.ts';
-import { type JsonObject, parseJson } from '../../lib/json.ts';
+import { isJsonObject, type JsonObject, parseJson } from '../../lib/json.ts';
 import { normalizeBody, normalizeCountBody } from './normalize-body.ts';
 
 const MODEL = 'alpha-3-flash';
@@ -285,6 +285,15 @@ test('numbers may be strings, and enum values any case', () => {
     imageConfig: { imageSize: '2K', aspectRatio: '16:9' },
     mediaResolution: 'MEDIA_RESOLUTION_LOW',
   });
+});
+
+test('a number too long for any name is no enum value', () => {
+  const body = parseJson(
+    '{"contents":[],"generationConfig":{"mediaResolution":12345678901234567890}}',
+  );
+  expect(() => normalize(isJsonObject(body) ? body : {})).toThrow(
+    'generationConfig.mediaResolution must be a string',
+  );
 });
 
 test('P072 a temperature keeps its exact figure', () => {

@@ -129,7 +129,8 @@ function normalizeEnum(
   { values, numbered }: Pick<EnumKind, 'values' | 'numbered'>,
   place: Place,
 ): string {
-  const named = readNumber(raw) === undefined ? raw : numbered?.[Number(raw)];
+  const number = readNumber(raw);
+  const named = number === undefined ? raw : numbered?.[number];
   if (typeof named !== 'string') throw wrongType(place, 'a string');
   const value = named.toUpperCase();
   if (values === undefined || values.includes(value)) return value;
