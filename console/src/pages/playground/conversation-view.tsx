@@ -8,7 +8,8 @@ import { EmptyNote } from '../../components/empty-note.tsx';
 import { ScrollRegion } from '../../components/scroll-region.tsx';
 import type { AnswerPiece } from '../../wire/read-answer.ts';
 import type { Ending } from '../../wire/read-ending.ts';
-import type { Conversation, Said, Trouble } from './use-conversation.ts';
+import type { Said } from './turns-of.ts';
+import type { Conversation, Trouble } from './use-conversation.ts';
 
 export function ConversationView({ talk }: { readonly talk: Conversation }) {
   const { t } = useTranslation();

@@ -4,11 +4,7 @@ import { useCallback, useEffect, useMemo, useRef, useState } from 'react';
 import { type AnswerPiece, joinPieces } from '../../wire/read-answer.ts';
 import { type Exchange, sendRequest } from '../../wire/send-request.ts';
 import { type Draft, type Turn, type WireRequest, writeRequest } from '../../wire/write-request.ts';
-
-export interface Said {
-  readonly role: Turn['role'];
-  readonly pieces: readonly AnswerPiece[];
-}
+import { type Said, turnsFor, turnsOf } from './turns-of.ts';
 
 export type Trouble = 'needs-key' | 'refused' | 'empty' | 'unreachable' | 'stopped';
 
@@ -46,7 +42,7 @@ export function useConversation(firstTurns: readonly Turn[]): Conversation {
 
   const run = async (draft: Draft, prompt: string, key: string): Promise<boolean> => {
     const before = [...withoutUnanswered(said, trouble), sayTurn({ role: 'user', text: prompt })];
-    const request = writeRequest({ ...draft, turns: turnsOf(before) });
+    const request = writeRequest({ ...draft, turns: turnsFor(draft.protocol, before) });
     const controller = new AbortController();
     running.current = controller;
     setSaid([...before, { role: 'assistant', pieces: [] }]);
@@ -113,20 +109,6 @@ function isNoAnswer({ kind }: AnswerPiece): boolean {
 /** The message that got no answer stands in its field again. */
 function withoutUnanswered(said: readonly Said[], trouble: Trouble | undefined): readonly Said[] {
   return isUnanswered(said.at(-1)?.pieces ?? [], trouble) ? said.slice(0, -2) : said;
-}
-
-/** What is sent along of the conversation: texts alone, and no turn that failed. */
-function turnsOf(said: readonly Said[]): readonly Turn[] {
-  const turns: Turn[] = [];
-  for (const { role, pieces } of said) {
-    const text = pieces.map((piece) => (piece.kind === 'text' ? piece.text : '')).join('');
-    const last = turns.at(-1);
-    if (text === '') continue;
-    // Two in a row of one person: the answer between them failed.
-    if (last?.role === role) turns[turns.length - 1] = { role, text: `${last.text}\n\n${text}` };
-    else turns.push({ role, text });
-  }
-  return turns;
 }
 
 function sayTurn({ role, text }: Turn): Said {
