@@ -7,7 +7,7 @@ import {
   takeAmount,
   writeGrouped,
 } from '../../console/src/components/read-amount.ts';
-import { writeBytes, writeExactly } from '../../console/src/components/write-bytes.ts';
+import { writeBytes, writeExactly, writeLimit } from '../../console/src/components/write-bytes.ts';
 
 const SIZE = { isSize: true, words: ['字节'] };
 const HOURS = { isSize: false, words: ['hours'] };
@@ -65,6 +65,12 @@ test('a limit of bytes is written so that what it says is taken', () => {
   }
   // Rounded it would be 2 GiB, which is one more than is taken.
   expect(writeExactly(2_147_483_647, 'bytes')).toBe('2,147,483,647 bytes');
+});
+
+test('the least of a range is not rounded to one that is refused', () => {
+  expect(writeLimit(0.01, 'days', 'bytes')).toBe('0.01');
+  expect(writeLimit(1_000_000, 'tokens', 'bytes')).toBe('1,000,000');
+  expect(writeLimit(16_384, 'bytes', 'bytes')).toBe('16 KiB');
 });
 
 test('an amount is taken within its range alone, and a text that is none is not taken for nothing', () => {

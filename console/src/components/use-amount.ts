@@ -2,8 +2,7 @@
 
 import { useTranslation } from 'react-i18next';
 import { type Amount, type AmountRange, findAmountProblem, readAmount } from './read-amount.ts';
-import { useFormat } from './use-format.ts';
-import { writeExactly } from './write-bytes.ts';
+import { writeLimit } from './write-bytes.ts';
 
 export interface ReadAmount {
   /** Undefined for an amount without a unit. */
@@ -26,12 +25,11 @@ export function useAmount(range: AmountRange): ReadAmount {
 /** For forms of several amounts. */
 export function useSayAmountProblem(): (range: AmountRange, amount: Amount) => string | undefined {
   const { t } = useTranslation();
-  const format = useFormat();
   return (range, amount) => {
     const problem = findAmountProblem(range, amount);
     if (problem === undefined) return undefined;
-    const inBytes = (value: number): string => writeExactly(value, t('settings.units.bytes'));
-    const write = range.unit === 'bytes' ? inBytes : format.number;
+    const write = (value: number): string =>
+      writeLimit(value, range.unit, t('settings.units.bytes'));
     return t(`settings.${problem}`, { least: write(range.least), most: write(range.most) });
   };
 }

@@ -18,6 +18,11 @@ export function writeExactly(bytes: number, unitText: string): string {
     : `${writeGrouped(bytes)} ${unitText}`;
 }
 
+/** The end of a range, as it can be typed. */
+export function writeLimit(value: number, unit: string | undefined, bytesText: string): string {
+  return unit === 'bytes' ? writeExactly(value, bytesText) : writeGrouped(value);
+}
+
 function roundBytes(bytes: number): { readonly amount: number; readonly power: number } {
   const power = bytes < 1 ? 0 : Math.min(UNITS.length - 1, Math.floor(Math.log2(bytes) / 10));
   return { amount: Number((bytes / 1024 ** power).toFixed(1)), power };
