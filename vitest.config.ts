@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
 
 const slow = process.env.ISTHMUS_SLOW === '1' ? [] : ['test/slow/**'];
@@ -16,6 +17,8 @@ export default defineConfig({
           name: 'isthmus',
           include: ['src/**/*.test.ts', 'test/**/*.test.ts', 'scripts/**/*.test.ts'],
           exclude: ['**/node_modules/**', 'test/browser/**', ...slow],
+          // Vitest would leave one of two cores to itself, which needs little of it.
+          maxWorkers: Math.max(2, availableParallelism() - 1),
         },
       },
       {
