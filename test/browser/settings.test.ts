@@ -160,7 +160,10 @@ describe.skipIf(isWithoutBrowser)('the settings in the console', () => {
         .first();
       await control.locator('xpath=self::*[not(@disabled)]').waitFor({ state: 'attached' });
       expect({ name, is: holds(console.settings()) }).not.toEqual({ name, is: value });
+      const answered = page.waitForResponse((one) => one.request().method() === 'PATCH');
       await put(control, page);
+      // The next change is made against the revision of this answer.
+      expect({ name, status: (await answered).status() }).toEqual({ name, status: 200 });
       await expect
         .poll(() => ({ name, is: holds(console.settings()) }))
         .toEqual({ name, is: value });

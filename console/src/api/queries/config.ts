@@ -66,8 +66,12 @@ export function useChangeSection(section: string) {
       // The next change needs the revision; all other refusals are told at once.
       return isStale(error) ? readAgain() : void readAgain();
     },
-    onSuccess: (changed, change) => {
+    onSuccess: async (changed, change) => {
+      // What is being read may be from before the change: the next one would be made against its revision.
+      const isRead = client.isFetching({ queryKey, exact: true }) > 0;
+      await client.cancelQueries({ queryKey, exact: true });
       showSection(client, changed, change);
+      if (isRead) void readAgain();
       void client.invalidateQueries({ queryKey: keyOf('environment') });
       void client.invalidateQueries({ queryKey: ['route'] });
       void client.invalidateQueries({ queryKey: ['models'] });
