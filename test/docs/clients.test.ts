@@ -1,12 +1,12 @@
 // The page Clients of the console and docs/clients.md say the same, and the programs of the page work.
 
-import { spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Client } from '../../console/src/pages/clients/client.ts';
 import { CLIENTS, findClient } from '../../console/src/pages/clients/clients.ts';
 import { startApp, type TestApp } from '../support/app.ts';
+import { runProgram, runScript } from '../support/run-program.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 const PAGE = readFileSync(join(ROOT, 'docs/clients.md'), 'utf8');
@@ -82,14 +82,14 @@ const PROGRAMS = CLIENTS.flatMap((client) =>
 test.concurrent.each(PROGRAMS)('the program of $name gets an answer', async ({ client, way }) => {
   const steps = way.write({ address: app.url, key: KEY, model: client.model });
   const program = steps.find(({ kind }) => kind === 'code')?.code ?? '';
-  expect(await run(process.execPath, ['--input-type=module', '-e', program])).not.toBe('');
+  expect(await runScript(program)).not.toBe('');
 });
 
 test('the commands of curl get an answer', async () => {
   const client = findClient('curl');
   const [way] = client.ways;
   for (const { code } of way.write({ address: app.url, key: KEY, model: client.model })) {
-    const answer = await run('sh', [
+    const answer = await runProgram('sh', [
       '-c',
       code.replace('curl ', 'curl --silent --fail-with-body '),
     ]);
@@ -118,24 +118,4 @@ function withoutFrame(text: string): string {
     .replaceAll(/\s+|,\s*(?=$|\n|[})])/g, '')
     .replace(/^export|^client=/, '')
     .replace(/,$/, '');
-}
-
-function run(file: string, args: readonly string[]): Promise<string> {
-  return new Promise((resolve, reject) => {
-    const { PATH, HOME } = process.env;
-    const child = spawn(file, args, { cwd: ROOT, env: { PATH, HOME } });
-    let output = '';
-    let errors = '';
-    child.stdout.on('data', (data) => {
-      output += data;
-    });
-    child.stderr.on('data', (data) => {
-      errors += data;
-    });
-    child.on('error', reject);
-    child.on('close', (code) => {
-      if (code === 0) resolve(output);
-      else reject(new Error(`ended with ${code}:\n${output}\n${errors}`));
-    });
-  });
 }

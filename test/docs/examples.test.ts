@@ -1,16 +1,15 @@
 // The examples of README.md and docs/ work as they stand, against a gateway that was just started.
 
-import { spawn } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { isJsonObject, parseJson } from '../../src/lib/json.ts';
 import { startApp, startGateway, type TestApp } from '../support/app.ts';
+import { runProgram } from '../support/run-program.ts';
 import { type CodeBlock, readCodeBlocks } from './code-blocks.ts';
 
 const BASE = /http:\/\/(?:127\.0\.0\.1|localhost):8045/g;
-const ROOT = join(import.meta.dirname, '../..');
 
 const blocks = readCodeBlocks();
 /** Shell blocks that ask something; the others start or set up programs. */
@@ -45,14 +44,14 @@ test('there are examples of every kind', () => {
 test.each(shellBlocks)('$place', async ({ code }) => {
   const key = app.sandbox.authorization.authorization?.replace('Bearer ', '') ?? '';
   const environment = { CURL_HOME: folder, SANDBOX: app.sandbox.url, KEY: key };
-  const output = await run('sh', ['-ec', atGateway(code)], environment);
+  const output = await runProgram('sh', ['-ec', atGateway(code)], environment);
   expect(parseJson(output)).not.toHaveProperty('error');
   await app.sandbox.clearFaults();
 });
 
 test.concurrent.each(scriptBlocks)('$place', async ({ code }) => {
   const args = ['--input-type=module', '-e', atGateway(code)];
-  expect(await run(process.execPath, args, {})).not.toBe('');
+  expect(await runProgram(process.execPath, args)).not.toBe('');
 });
 
 test.each(configBlocks)('$place is a config file the gateway takes', async ({ code }) => {
@@ -67,29 +66,4 @@ test.each(blocks.filter(({ language }) => language === 'json'))('$place is JSON'
 
 function atGateway(code: CodeBlock['code']): string {
   return code.replaceAll(BASE, app.url);
-}
-
-/** What a program printed; fails with all of it when the program does. */
-function run(
-  file: string,
-  args: readonly string[],
-  environment: Readonly<Record<string, string>>,
-): Promise<string> {
-  return new Promise((resolve, reject) => {
-    const { PATH, HOME } = process.env;
-    const child = spawn(file, args, { cwd: ROOT, env: { PATH, HOME, ...environment } });
-    let output = '';
-    let errors = '';
-    child.stdout.on('data', (data) => {
-      output += data;
-    });
-    child.stderr.on('data', (data) => {
-      errors += data;
-    });
-    child.on('error', reject);
-    child.on('close', (code) => {
-      if (code === 0) resolve(output);
-      else reject(new Error(`ended with ${code}:\n${output}\n${errors}`));
-    });
-  });
 }

@@ -1,6 +1,5 @@
 // What reaches an OpenTelemetry collector of real requests, and that nothing is loaded without one.
 
-import { spawn } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
@@ -11,6 +10,7 @@ import { createSystemClock } from '../../src/lib/clock.ts';
 import type { Telemetry } from '../../src/telemetry/create-telemetry.ts';
 import { type FakeCollector, startCollector } from '../support/fake-collector.ts';
 import { CLIENT_KEY, type MonitoredGateway, startMonitored } from '../support/monitored-gateway.ts';
+import { runScript } from '../support/run-program.ts';
 
 const TRACE = '0af7651916cd43dd8448eb211c80319c';
 const SPAN = 'b7ad6b7169203331';
@@ -180,7 +180,7 @@ test('without an endpoint nothing of it is loaded', async () => {
     console.log(JSON.stringify([none === undefined, before, count() > 0]));
     process.exit(0);
   `;
-  expect(JSON.parse(await run(script))).toEqual([true, 0, true]);
+  expect(JSON.parse(await runScript(script))).toEqual([true, 0, true]);
 });
 
 test('only what is loaded for an endpoint knows the libraries', () => {
@@ -195,19 +195,3 @@ test('only what is loaded for an endpoint knows the libraries', () => {
   expect(importers(/^import (?!type)[^;]*\/telemetry\//m).filter(outside)).toEqual([]);
   expect(importers(/await import\('[^']*\/telemetry\//)).toEqual(['compose/telemetry.ts']);
 });
-
-function run(script: string): Promise<string> {
-  return new Promise((resolve, reject) => {
-    const child = spawn(process.execPath, ['--input-type=module', '-e', script], { cwd: ROOT });
-    let output = '';
-    let errors = '';
-    child.stdout.on('data', (data) => {
-      output += data;
-    });
-    child.stderr.on('data', (data) => {
-      errors += data;
-    });
-    child.on('error', reject);
-    child.on('close', (code) => (code === 0 ? resolve(output) : reject(new Error(errors))));
-  });
-}

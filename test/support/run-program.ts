@@ -1,0 +1,36 @@
+// Runs a program in the project's folder, as somebody at a terminal would.
+
+import { spawn } from 'node:child_process';
+import { join } from 'node:path';
+
+const ROOT = join(import.meta.dirname, '../..');
+
+/** What the program printed; fails with all of it when the program does. Of the environment it gets PATH and HOME. */
+export function runProgram(
+  file: string,
+  args: readonly string[],
+  environment: Readonly<Record<string, string>> = {},
+): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const { PATH, HOME } = process.env;
+    const child = spawn(file, args, { cwd: ROOT, env: { PATH, HOME, ...environment } });
+    let output = '';
+    let errors = '';
+    child.stdout.on('data', (data) => {
+      output += data;
+    });
+    child.stderr.on('data', (data) => {
+      errors += data;
+    });
+    child.on('error', reject);
+    child.on('close', (code) => {
+      if (code === 0) resolve(output);
+      else reject(new Error(`ended with ${code}:\n${output}\n${errors}`));
+    });
+  });
+}
+
+/** Of a module given as text, in the node that runs the tests. */
+export function runScript(script: string): Promise<string> {
+  return runProgram(process.execPath, ['--input-type=module', '-e', script]);
+}
