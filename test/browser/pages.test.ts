@@ -127,6 +127,17 @@ describe.skipIf(isWithoutBrowser)('every page of the console', () => {
     expect(console.problems).toEqual([]);
   });
 
+  test('a long list is whole in a window that is longer', async () => {
+    const names = Array.from({ length: 400 }, (_, index) => `long-${index}`);
+    const entries = Object.fromEntries(names.map((name) => [name, 'alpha-3-flash']));
+    await console.api('PATCH', '/api/config/mapping', entries);
+    const page = await console.open('/routing', { viewport: { width: 1280, height: 40_000 } });
+    await page.locator('.entry-name', { hasText: 'long-399' }).waitFor();
+    const none = Object.fromEntries(names.map((name) => [name, null]));
+    await console.api('PATCH', '/api/config/mapping', none);
+    await page.close();
+  });
+
   test('the reference of the API is light or dark as the system is, and fits a phone', async () => {
     const page = await console.open('/', { viewport: { width: 320, height: 640 } });
     await page.goto(`${console.url}/api/docs`);

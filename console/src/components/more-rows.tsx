@@ -24,18 +24,19 @@ function Portions<Row>({ rows, children }: MoreRowsProps<Row>) {
   const [count, setCount] = useState(PORTION);
   const end = useRef<HTMLDivElement>(null);
   const hasMore = count < rows.length;
+  // An observer tells changes only: each portion has its own, as the end may still be near after it.
   useEffect(() => {
     const { current } = end;
     if (!hasMore || current === null) return undefined;
     const observer = new IntersectionObserver(
-      ([entry]) => {
-        if (entry?.isIntersecting === true) setCount((before) => before + PORTION);
+      (entries) => {
+        if (entries.at(-1)?.isIntersecting === true) setCount(count + PORTION);
       },
       { rootMargin: AHEAD },
     );
     observer.observe(current);
     return () => observer.disconnect();
-  }, [hasMore]);
+  }, [hasMore, count]);
   return (
     <>
       {children(rows.slice(0, count))}
