@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { requestOf, user } from '../../test/support/canonical.ts';
+import { told } from '../canonical/receipt.ts';
 import { parseJson } from '../lib/json.ts';
 import { createProtocols } from '../protocols/index.ts';
 import { createTranslateRoute } from './translate.ts';
@@ -12,7 +13,7 @@ function translateWith(body: string) {
     protocols: createProtocols(),
     dispatcher: {
       explain: async (call, context) => {
-        context.receipt.add('dropped', 'seed', 'no counterpart');
+        context.receipt.add('dropped', 'seed', told`no counterpart`);
         return {
           route: { target: call.model, webSearch: false },
           accountId: 'a',

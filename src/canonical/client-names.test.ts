@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { inClientNames } from './client-names.ts';
 import { GatewayError, invalidRequest } from './error.ts';
-import { createReceipt } from './receipt.ts';
+import { createReceipt, told } from './receipt.ts';
 
 const names = { stop: 'stop_sequences', max_tokens: 'generationConfig.maxOutputTokens' };
 
@@ -16,10 +16,10 @@ const thrown = (work: () => never): unknown => {
 test('receipt entries name the fields of the client; other paths are already its own', () => {
   const receipt = createReceipt();
   const answer = inClientNames(names, receipt, (named) => {
-    named.add('capped', 'max_tokens', 'r');
-    named.add('dropped', 'stop[5]', 'r');
-    named.add('dropped', 'stopped', 'r');
-    named.add('dropped', 'tools[2].input_schema.stop', 'r');
+    named.add('capped', 'max_tokens', told`r`);
+    named.add('dropped', 'stop[5]', told`r`);
+    named.add('dropped', 'stopped', told`r`);
+    named.add('dropped', 'tools[2].input_schema.stop', told`r`);
     return named.entries.length;
   });
   expect(answer).toBe(4);

@@ -1,6 +1,7 @@
 // How much thinking a word or a number asks for, the tokens it stands for, and the operator's say in it.
 
 import type { ThinkingCapability } from './model.ts';
+import { type Sentence, told } from './receipt.ts';
 import type { Effort, ReasoningAmount } from './request.ts';
 
 /** By rising amount. */
@@ -27,7 +28,7 @@ interface ModeContext {
   readonly mode: ThinkingMode;
   readonly thinking: ThinkingCapability;
   /** Told why, where the client does not get the amount it asked for. */
-  readonly note: (reason: string) => void;
+  readonly note: (reason: Sentence) => void;
 }
 
 /** The amount under the operator's mode; the same object when the mode does not touch it. */
@@ -43,7 +44,7 @@ export function applyThinkingMode(amount: ReasoningAmount, context: ModeContext)
       return customAmount(amount, mode.tokens, context);
     case 'adaptive':
       if (amount.kind === 'adaptive') return amount;
-      note('The operator leaves the amount of thinking to the model.');
+      note(told`The operator leaves the amount of thinking to the model.`);
       return { kind: 'adaptive' };
     default:
       return mode satisfies never;
@@ -58,7 +59,7 @@ function customAmount(
   const cap = thinking.kind === 'budget' ? thinking.maxTokens : Number.MAX_SAFE_INTEGER;
   const tokens = Math.min(wanted, cap);
   if (amount.kind !== 'adaptive' && tokensOfAmount(amount, cap) === tokens) return amount;
-  note(`The operator set the thinking budget to ${tokens} tokens.`);
+  note(told`The operator set the thinking budget to ${tokens} tokens.`);
   return { kind: 'budget', tokens };
 }
 

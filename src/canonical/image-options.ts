@@ -1,6 +1,6 @@
 // Reads `size`, `quality` and `imageSize` into image options by the product's rules for drawn images.
 
-import type { Receipt } from './receipt.ts';
+import { type Receipt, told } from './receipt.ts';
 import type { ImageOptions } from './request.ts';
 
 type ImageSize = NonNullable<ImageOptions['size']>;
@@ -81,7 +81,7 @@ function readAspectRatio(
   const width = Number(match?.[1]);
   const height = Number(match?.[2]);
   if (width > 0 && height > 0) return nearestRatio(width, height);
-  receipt.add('approximated', 'size', 'The size is not <width>x<height>; 1024x1024 was taken.');
+  receipt.add('approximated', 'size', told`The size is not <width>x<height>; 1024x1024 was taken.`);
   return '1:1';
 }
 

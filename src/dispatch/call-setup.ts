@@ -1,6 +1,7 @@
 // What every operation of dispatch begins with: a route, a lease request and a way to prepare bodies.
 
 import type { ThinkingMode } from '../canonical/effort.ts';
+import { told } from '../canonical/receipt.ts';
 import type { CanonicalRequest } from '../canonical/request.ts';
 import type { MediaFetcher } from '../media/fetch-media.ts';
 import type { Lease, LeaseRequest, Pool } from '../pool/pool.ts';
@@ -95,5 +96,5 @@ export function noteLease(lease: Lease, { record, receipt }: CallContext): void 
   record.upstreamModel = lease.modelId;
   record.accountLabel = lease.account.label;
   if (lease.preferenceFollowed) return;
-  receipt.add('dropped', 'X-Preferred-Account', 'The preferred account could not be used.');
+  receipt.add('dropped', 'X-Preferred-Account', told`The preferred account could not be used.`);
 }

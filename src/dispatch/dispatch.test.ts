@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { Script } from '../../test/support/fake-upstream.ts';
 import { GatewayError, invalidRequest, type UpstreamFailure } from '../canonical/error.ts';
-import { createReceipt } from '../canonical/receipt.ts';
+import { createReceipt, told } from '../canonical/receipt.ts';
 import type { GenerateCall } from '../protocols/protocol.ts';
 import { benchOf, callOf, collect, type DispatchBench, good } from './dispatch.test-support.ts';
 
@@ -202,7 +202,7 @@ test('requests of one session stay on one account, and another key’s same sess
 test('strict mode refuses what cannot be carried, before any attempt', async () => {
   const bench = benchOf(() => good);
   const receipt = createReceipt();
-  receipt.add('dropped', 'seed', 'no counterpart');
+  receipt.add('dropped', 'seed', told`no counterpart`);
   await expect(bench.generate({}, { strict: true, receipt })).rejects.toMatchObject({
     kind: 'invalid-request',
     message: expect.stringContaining('seed'),
@@ -254,7 +254,7 @@ test('token counts rotate like answers', async () => {
 test('a count in the words of the upstream goes as its client sent it, and notes name where it stood', async () => {
   const bench = benchOf(() => good);
   bench.upstream.patch = (body, { receipt }) => {
-    receipt.add('dropped', 'tools[0]', 'not taken');
+    receipt.add('dropped', 'tools[0]', told`not taken`);
     return { ...body, isPatched: true };
   };
   const body = { contents: [] };

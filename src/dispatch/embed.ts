@@ -2,7 +2,7 @@
 
 import type { EmbedAnswer, Embedding } from '../canonical/embedding.ts';
 import { GatewayError } from '../canonical/error.ts';
-import type { Receipt } from '../canonical/receipt.ts';
+import { type Receipt, told } from '../canonical/receipt.ts';
 import { NO_USAGE } from '../canonical/usage.ts';
 import type { JsonObject } from '../lib/json.ts';
 import type { Lease } from '../pool/pool.ts';
@@ -142,5 +142,9 @@ function spareModel(error: unknown): unknown {
 function noteVariant({ effort, thinking, webSearch, image }: RoutedModel, receipt: Receipt): void {
   const isPlain = effort === undefined && thinking === undefined && image === undefined;
   if (isPlain && !webSearch) return;
-  receipt.add('dropped', 'model', 'What the end of the name asks for means nothing to embeddings.');
+  receipt.add(
+    'dropped',
+    'model',
+    told`What the end of the name asks for means nothing to embeddings.`,
+  );
 }

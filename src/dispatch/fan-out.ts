@@ -2,6 +2,7 @@
 
 import { asGatewayError, type GatewayError } from '../canonical/error.ts';
 import type { Reply, ReplyChoice } from '../canonical/fold.ts';
+import { told } from '../canonical/receipt.ts';
 import type { CanonicalRequest } from '../canonical/request.ts';
 import { unfold } from '../canonical/unfold.ts';
 import type { Usage } from '../canonical/usage.ts';
@@ -157,7 +158,11 @@ function noteFailures(
   { receipt }: CallContext,
 ): void {
   const [first] = failures;
-  receipt.add('dropped', 'n', `${failures.length} of ${asked} answers failed: ${first?.message}`);
+  receipt.add(
+    'dropped',
+    'n',
+    told`${failures.length} of ${asked} answers failed: ${first?.message ?? ''}`,
+  );
 }
 
 async function* writeStream(

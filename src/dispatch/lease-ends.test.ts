@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createReceipt } from '../canonical/receipt.ts';
+import { createReceipt, told } from '../canonical/receipt.ts';
 import { benchOf, collect, type DispatchBench, good } from './dispatch.test-support.ts';
 
 /** The first piece of a streamed answer; `leave` gives up what comes behind it. */
@@ -85,7 +85,7 @@ test('a stream of which nothing was told has an estimate for its usage, not zero
 test('what strict mode refuses is nobody’s fault, and gives the account back', async () => {
   const bench = benchOf(() => good);
   const receipt = createReceipt();
-  receipt.add('dropped', 'seed', 'no counterpart');
+  receipt.add('dropped', 'seed', told`no counterpart`);
   await bench.generate({}, { strict: true, receipt }).catch(() => {});
   expect(bench.ends).toEqual(['a neutral']);
 });

@@ -1,6 +1,6 @@
 // Turns an ended request into its record: counted, shortened and free of credentials.
 
-import type { ReceiptAction, ReceiptEntry } from '../canonical/receipt.ts';
+import type { ReceiptAction, ReceiptEntry, Sentence } from '../canonical/receipt.ts';
 import type { TranscriptBlock } from '../canonical/transcript.ts';
 import { inputTokens, outputTokens } from '../canonical/usage.ts';
 import type { CallFacts, EndedRequest } from './observer.ts';
@@ -212,7 +212,11 @@ function cleanBlock(block: TranscriptBlock, { text }: Redactor): TranscriptBlock
 }
 
 function cleanEntry({ path, action, reason }: ReceiptEntry, redactor: Redactor): ReceiptEntry {
-  return { action, path: clean(path, redactor), reason: clean(reason, redactor, MOST_TEXT) };
+  return {
+    action,
+    path: clean(path, redactor),
+    reason: clean(reason, redactor, MOST_TEXT) as Sentence,
+  };
 }
 
 function optional(text: string | undefined, redactor: Redactor): string | undefined {

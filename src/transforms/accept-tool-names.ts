@@ -1,5 +1,6 @@
 // Gives tools with names that upstreams refuse an accepted one, wherever the request names them.
 
+import { told } from '../canonical/receipt.ts';
 import type { Part, Tool, ToolChoice } from '../canonical/request.ts';
 import { acceptedToolNames } from '../canonical/tool-names.ts';
 import { mapTurns, type Transform } from './transform.ts';
@@ -15,7 +16,11 @@ export const acceptToolNames: Transform = (request, { receipt }) => {
     const renamed = renameTool(tool, names);
     if (renamed !== tool) {
       const path = tool.path ?? `tools[${index}]`;
-      receipt.add('repaired', path, 'Upstreams refuse such a name: another is sent in its place.');
+      receipt.add(
+        'repaired',
+        path,
+        told`Upstreams refuse such a name: another is sent in its place.`,
+      );
     }
     return renamed;
   });
@@ -26,7 +31,7 @@ export const acceptToolNames: Transform = (request, { receipt }) => {
   ).turns;
   const declared = new Set(request.tools.map((tool) => ('name' in tool ? tool.name : undefined)));
   if ([...names.keys()].some((name) => !declared.has(name))) {
-    receipt.add('repaired', 'messages', 'Names of earlier tool calls were made acceptable.');
+    receipt.add('repaired', 'messages', told`Names of earlier tool calls were made acceptable.`);
   }
   return { ...request, tools, turns, toolChoice: renameChoice(request.toolChoice, names) };
 };

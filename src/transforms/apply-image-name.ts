@@ -1,5 +1,6 @@
 // Takes ratio and size of a drawn image from the model name where the request itself is silent.
 
+import { told } from '../canonical/receipt.ts';
 import type { ImageOptions } from '../canonical/request.ts';
 import type { Transform, TransformContext } from './transform.ts';
 
@@ -11,7 +12,7 @@ export const applyImageName: Transform = (request, context) => {
     receipt.add(
       'dropped',
       'model',
-      'This model draws no images; the suffix of its name has no use.',
+      told`This model draws no images; the suffix of its name has no use.`,
     );
     return request;
   }
@@ -34,7 +35,7 @@ function sizeOf(
   if (asked?.size === undefined) return named.size;
   if (asked.isSizeDefault !== true || named.size === undefined) return asked.size;
   if (asked.size !== named.size) {
-    receipt.add('approximated', 'size', 'The size in the model name wins.');
+    receipt.add('approximated', 'size', told`The size in the model name wins.`);
   }
   return named.size;
 }

@@ -1,5 +1,6 @@
 // Drops parts that say nothing: empty texts, empty thoughts, thinking only its issuer can read.
 
+import { told } from '../canonical/receipt.ts';
 import type { Part, TextPart, ThinkingPart } from '../canonical/request.ts';
 import { mapTurns, type Transform, type TransformContext } from './transform.ts';
 
@@ -24,7 +25,11 @@ function isWorthSending(part: Part, { receipt }: TransformContext): boolean {
     case 'thinking':
       return part.text !== '' || isCarrier(part);
     case 'redacted-thinking':
-      receipt.add('dropped', 'redacted_thinking', 'Only its issuer can read redacted thinking.');
+      receipt.add(
+        'dropped',
+        'redacted_thinking',
+        told`Only its issuer can read redacted thinking.`,
+      );
       return false;
     default:
       return true;

@@ -1,5 +1,6 @@
 // Drops signatures another model family issued, and thoughts whose signature nobody here issued.
 
+import { type Sentence, told } from '../canonical/receipt.ts';
 import type { Part } from '../canonical/request.ts';
 import { mapTurns, type Transform, type TransformContext } from './transform.ts';
 
@@ -28,11 +29,11 @@ function withoutForeignSignature(part: Part, context: TransformContext): Part {
 function judge(
   family: string | undefined,
   { part, context }: { readonly part: Part; readonly context: TransformContext },
-): string | undefined {
+): Sentence | undefined {
   const { signatureFamily } = context.capabilities;
   if (family !== undefined && family !== signatureFamily) {
-    return `A thought signature of the ${family} family means nothing to this model.`;
+    return told`A thought signature of the ${family} family means nothing to this model.`;
   }
   const isForeignThought = part.kind === 'thinking' && family === undefined;
-  return isForeignThought ? 'A thought signature was not issued by this gateway.' : undefined;
+  return isForeignThought ? told`A thought signature was not issued by this gateway.` : undefined;
 }

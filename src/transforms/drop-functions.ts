@@ -1,6 +1,7 @@
 // Leaves functions out for models that call none: they draw or speak, and refuse declarations.
 
 import { invalidRequest } from '../canonical/error.ts';
+import { told } from '../canonical/receipt.ts';
 import type { Tool } from '../canonical/request.ts';
 import type { Transform } from './transform.ts';
 
@@ -13,7 +14,7 @@ export const dropFunctions: Transform = (request, { capabilities, receipt }) => 
     throw invalidRequest('tool_choice', message, 'unsupported');
   }
   for (const { path = 'tools' } of tools.filter(isCallable)) {
-    receipt.add('dropped', path, 'This model calls no functions.');
+    receipt.add('dropped', path, told`This model calls no functions.`);
   }
   return {
     ...request,

@@ -1,6 +1,7 @@
 // Leaves the oldest turns out of a conversation larger than the model takes, where the client allows it.
 
 import { promptSize, turnSize } from '../canonical/prompt-size.ts';
+import { told } from '../canonical/receipt.ts';
 import type { CanonicalRequest, Turn } from '../canonical/request.ts';
 import type { Transform } from './transform.ts';
 
@@ -16,7 +17,7 @@ export const dropOldestTurns: Transform = (request, { capabilities, receipt }) =
   if (start === 0) return request;
   const kept = request.turns.filter((turn, index) => index >= start || turn.role === 'system');
   const count = request.turns.length - kept.length;
-  receipt.add('approximated', 'truncation', `The oldest ${count} turns were left out.`);
+  receipt.add('approximated', 'truncation', told`The oldest ${count} turns were left out.`);
   return { ...request, turns: kept };
 };
 

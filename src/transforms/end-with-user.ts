@@ -1,5 +1,6 @@
 // Keeps a conversation that lost its last user turn from ending with the model.
 
+import { told } from '../canonical/receipt.ts';
 import type { CanonicalRequest } from '../canonical/request.ts';
 import type { TransformContext } from './transform.ts';
 
@@ -15,7 +16,7 @@ export function endWithUser(
 ): CanonicalRequest {
   const isPrefill = asked.turns.at(-1)?.role === 'assistant';
   if (isPrefill || request.turns.at(-1)?.role !== 'assistant') return request;
-  receipt.add('approximated', 'messages', 'A user turn "…" stands for the empty last one.');
+  receipt.add('approximated', 'messages', told`A user turn "…" stands for the empty last one.`);
   return {
     ...request,
     turns: [...request.turns, { role: 'user', parts: [{ kind: 'text', text: '…' }] }],

@@ -1,6 +1,7 @@
 // Keeps only the combinations of tools and output formats the model takes together.
 
 import { formatInWords } from '../canonical/format-in-words.ts';
+import { told } from '../canonical/receipt.ts';
 import type { CanonicalRequest, TextPart, Tool, ToolChoice } from '../canonical/request.ts';
 import type { Transform, TransformContext } from './transform.ts';
 
@@ -10,7 +11,7 @@ export const limitTools: Transform = (request, context) => {
     context.receipt.add(
       'approximated',
       'parallel_tool_calls',
-      'Upstreams have no such switch: the model is told, and only the first call is passed on.',
+      told`Upstreams have no such switch: the model is told, and only the first call is passed on.`,
     );
   }
   const tools = withSearchVariant(request, context);
@@ -27,7 +28,7 @@ export const limitTools: Transform = (request, context) => {
     context.receipt.add(
       'approximated',
       'response_format',
-      'This model takes no output format beside tools: it is told in words.',
+      told`This model takes no output format beside tools: it is told in words.`,
     );
     const wish: TextPart = { kind: 'text', text: formatInWords(request.outputFormat) };
     return { ...limited, system: [...system, wish], outputFormat: { kind: 'text' } };
@@ -53,7 +54,7 @@ function withSearchVariant(
 ): readonly Tool[] {
   if (!variant.webSearch || tools.some((tool) => tool.kind === 'web-search')) return tools;
   if (toolChoice.kind === 'none') {
-    receipt.add('dropped', 'model', 'tool_choice rules out the search the name asks for.');
+    receipt.add('dropped', 'model', told`tool_choice rules out the search the name asks for.`);
     return tools;
   }
   return [...tools, { kind: 'web-search', path: 'model' }];
@@ -61,7 +62,7 @@ function withSearchVariant(
 
 function keepBesideFunctions(tool: Tool, { receipt }: TransformContext): boolean {
   if (isCallable(tool)) return true;
-  const reason = `This model takes no ${tool.kind} beside function tools.`;
+  const reason = told`This model takes no ${tool.kind} beside function tools.`;
   receipt.add('dropped', tool.path ?? 'tools', reason);
   return false;
 }

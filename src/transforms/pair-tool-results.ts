@@ -1,7 +1,7 @@
 // Puts every tool result directly behind its call: in call order, named, none missing, none twice.
 
 import { invalidRequest } from '../canonical/error.ts';
-import type { Receipt } from '../canonical/receipt.ts';
+import { type Receipt, told } from '../canonical/receipt.ts';
 import type { Part, ToolCallPart, ToolResultPart, Turn } from '../canonical/request.ts';
 import { mergeTurns } from './merge-turns.ts';
 import type { Transform } from './transform.ts';
@@ -105,7 +105,11 @@ function collectResults(turns: readonly Turn[], receipt: Receipt): Results {
       if (result === undefined) return madeUpResult(call, receipt);
       answered.add(askedId);
       if (result.turnIndex !== index) {
-        receipt.add('repaired', 'messages', `The result of ${call.id} was moved behind its call.`);
+        receipt.add(
+          'repaired',
+          'messages',
+          told`The result of ${call.id} was moved behind its call.`,
+        );
       }
       return { ...result.part, callId: call.id, name: call.name };
     },
@@ -113,14 +117,22 @@ function collectResults(turns: readonly Turn[], receipt: Receipt): Results {
       for (const [callId, left] of unclaimed) {
         if (left.length === 0) continue;
         if (!answered.has(callId)) throw orphanError(callId);
-        receipt.add('dropped', 'messages', `A second result of tool call ${callId} was dropped.`);
+        receipt.add(
+          'dropped',
+          'messages',
+          told`A second result of tool call ${callId} was dropped.`,
+        );
       }
     },
   };
 }
 
 function madeUpResult(call: ToolCallPart, receipt: Receipt): ToolResultPart {
-  receipt.add('repaired', 'messages', `Tool call ${call.id} has no result; "no result" was sent.`);
+  receipt.add(
+    'repaired',
+    'messages',
+    told`Tool call ${call.id} has no result; "no result" was sent.`,
+  );
   return {
     kind: 'tool-result',
     callId: call.id,

@@ -1,5 +1,6 @@
 // Puts instructions before the first question of models that take no instructions.
 
+import { told } from '../canonical/receipt.ts';
 import { markInstruction } from './place-system-turns.ts';
 import type { Transform } from './transform.ts';
 
@@ -12,7 +13,7 @@ export const placeInstructions: Transform = (request, { capabilities, receipt })
   receipt.add(
     'approximated',
     'system',
-    'This model takes no instructions: they stand before the first question as marked user text.',
+    told`This model takes no instructions: they stand before the first question as marked user text.`,
   );
   const parts = [...system.map(markInstruction), ...first.parts];
   return { ...request, system: [], turns: [{ role: 'user', parts }, ...rest] };

@@ -1,5 +1,6 @@
 // Turns instructions given in mid-conversation into marked user text at the same place.
 
+import { told } from '../canonical/receipt.ts';
 import type { TextPart } from '../canonical/request.ts';
 import { mapTurns, type Transform } from './transform.ts';
 
@@ -10,7 +11,7 @@ export const placeSystemTurns: Transform = (request, { receipt }) =>
     receipt.add(
       'approximated',
       'messages',
-      'An instruction in mid-conversation is sent as marked user text at its place.',
+      told`An instruction in mid-conversation is sent as marked user text at its place.`,
     );
     return { role: 'user', parts: turn.parts.map(markInstruction) };
   });

@@ -2,6 +2,7 @@
 
 import { applyThinkingMode, tokensOfAmount } from '../canonical/effort.ts';
 import type { ModelCapabilities, ThinkingCapability } from '../canonical/model.ts';
+import { told } from '../canonical/receipt.ts';
 import type { CanonicalRequest, Reasoning, ReasoningAmount } from '../canonical/request.ts';
 import { isInCurrentTurn } from './current-turn.ts';
 import { mapTurns, type Transform, type TransformContext } from './transform.ts';
@@ -48,11 +49,11 @@ function resolve(reasoning: Reasoning, { request, context }: Situation): Reasoni
   const { amount } = reasoning;
   if (amount.kind === 'unset' || amount.kind === 'off') return reasoning;
   if (capabilities.thinking.kind === 'none') {
-    receipt.add('dropped', 'thinking', 'This model does not think.');
+    receipt.add('dropped', 'thinking', told`This model does not think.`);
     return { amount: { kind: 'unset' } };
   }
   if (mustNotThink(request, capabilities)) {
-    receipt.add('approximated', 'thinking', 'Off: a tool call in this turn has no signature.');
+    receipt.add('approximated', 'thinking', told`Off: a tool call in this turn has no signature.`);
     return { amount: { kind: 'off' } };
   }
   const { thinking } = capabilities;
@@ -84,7 +85,7 @@ function fitToModel(
   if (asked === undefined) return amount;
   const tokens = Math.min(Math.max(asked, thinking.minTokens), thinking.maxTokens);
   if (amount.kind === 'budget' && tokens !== asked) {
-    receipt.add('capped', 'thinking', `The thinking budget is ${tokens} tokens on this model.`);
+    receipt.add('capped', 'thinking', told`The thinking budget is ${tokens} tokens on this model.`);
   }
   return { kind: 'budget', tokens };
 }

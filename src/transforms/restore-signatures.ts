@@ -1,6 +1,7 @@
 // Gives calls, thoughts, texts and media back the signatures their clients could not carry, and what those vouch for.
 
 import { askedBefore } from '../canonical/asked-before.ts';
+import { told } from '../canonical/receipt.ts';
 import {
   type PlacedSignature,
   type SignatureTrust,
@@ -62,7 +63,7 @@ function withoutRefused(
   if (trust === undefined || !('signature' in part)) return part;
   const placed = placedSignature(part);
   if (placed === undefined || trust.keeps(placed)) return part;
-  const reason = 'The upstream refused the thought signatures of this conversation.';
+  const reason = told`The upstream refused the thought signatures of this conversation.`;
   context.receipt.add('dropped', 'messages', reason);
   return { ...part, signature: undefined };
 }
@@ -144,6 +145,10 @@ function isOfNextCall(
 
 function isSendable(part: Part, { receipt }: TransformContext): boolean {
   if (part.kind !== 'thinking' || part.signature !== undefined) return true;
-  receipt.add('dropped', 'messages', 'Thinking without a valid signature cannot be sent upstream.');
+  receipt.add(
+    'dropped',
+    'messages',
+    told`Thinking without a valid signature cannot be sent upstream.`,
+  );
   return false;
 }

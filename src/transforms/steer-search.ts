@@ -1,5 +1,6 @@
 // Tells the model what upstream searches take no setting for: their domains, and where the user is.
 
+import { told } from '../canonical/receipt.ts';
 import type { TextPart, Tool } from '../canonical/request.ts';
 import type { UserLocation } from '../canonical/user-location.ts';
 import type { Transform, TransformContext } from './transform.ts';
@@ -24,11 +25,15 @@ function tellSearch(
   const domains = tellDomains(tool);
   const place = userLocation && tellPlace(userLocation);
   if (domains !== '') {
-    const reason = 'The model is told the domains, and other sources are left out of the answer.';
+    const reason = told`The model is told the domains, and other sources are left out of the answer.`;
     receipt.add('approximated', path, reason);
   }
   if (place !== undefined) {
-    receipt.add('approximated', userLocation?.path ?? path, 'The model is told where the user is.');
+    receipt.add(
+      'approximated',
+      userLocation?.path ?? path,
+      told`The model is told where the user is.`,
+    );
   }
   return [...(domains === '' ? [] : [domains]), ...(place === undefined ? [] : [place])];
 }

@@ -8,6 +8,7 @@ import type {
   ChoiceEnd,
   GroundingEvent,
 } from '../canonical/event.ts';
+import { told } from '../canonical/receipt.ts';
 import type { CanonicalRequest } from '../canonical/request.ts';
 import { createStopMatcher, type StopMatcher } from './stop-matcher.ts';
 import type { TransformContext } from './transform.ts';
@@ -23,7 +24,7 @@ export function limitStops(
   if (request.stopSequences.length <= SENT) return request;
   const stops = distinctStops(request);
   if (stops.length > SENT) {
-    const reason = `The upstream takes ${SENT} stop sequences; the gateway cuts the answer at the others.`;
+    const reason = told`The upstream takes ${SENT} stop sequences; the gateway cuts the answer at the others.`;
     receipt.add('approximated', 'stop', reason);
   }
   return { ...request, stopSequences: stops.slice(0, SENT) };

@@ -1,6 +1,7 @@
 // Tells the model an output format in words whose member names are free, where its schema cannot be sent.
 
 import { formatInWords } from '../canonical/format-in-words.ts';
+import { told } from '../canonical/receipt.ts';
 import { isJsonObject, type JsonObject } from '../lib/json.ts';
 import { createSchemaReader } from './answer/schema-node.ts';
 import type { Transform } from './transform.ts';
@@ -13,7 +14,7 @@ export const tellFreeFormat: Transform = (request, { receipt, capabilities }) =>
   receipt.add(
     'approximated',
     'response_format',
-    'The upstream takes no objects of free member names: the model is told the schema in words.',
+    told`The upstream takes no objects of free member names: the model is told the schema in words.`,
   );
   const wish = { kind: 'text', text: formatInWords(outputFormat) } as const;
   return { ...request, system: [...request.system, wish], outputFormat: { kind: 'json' } };

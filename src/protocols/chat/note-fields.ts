@@ -1,6 +1,7 @@
 // Puts fields that have no effect into the receipt, so that a client learns what was not understood.
 
 import { noteUnknownFields, type Shape } from '../../canonical/field-shapes.ts';
+import { told } from '../../canonical/receipt.ts';
 import type { JsonObject } from '../../lib/json.ts';
 import type { ReadContext } from './read-context.ts';
 
@@ -17,6 +18,6 @@ export function noteUnreadFields(object: JsonObject, { known, path, context }: N
   noteUnknownFields(object, {
     shape: known,
     path,
-    note: (unread) => context.receipt.add('dropped', unread, 'This field has no effect here.'),
+    note: (unread) => context.receipt.add('dropped', unread, told`This field has no effect here.`),
   });
 }

@@ -1,6 +1,7 @@
 // Reads the arguments of a tool call in the history: JSON text, as the model wrote it.
 
 import { invalidRequest } from '../../canonical/error.ts';
+import { told } from '../../canonical/receipt.ts';
 import { isJsonObject, type JsonObject, type JsonValue, parseJson } from '../../lib/json.ts';
 import type { ReadContext } from './read-context.ts';
 
@@ -15,7 +16,7 @@ export function readArguments(
     context.receipt.add(
       'repaired',
       path,
-      'Arguments are JSON text; the object was taken as it is.',
+      told`Arguments are JSON text; the object was taken as it is.`,
     );
     return value;
   }
@@ -26,7 +27,11 @@ export function readArguments(
   const parsed = parseArguments(value, path);
   if (isJsonObject(parsed)) return parsed;
   if (parsed === null) return {};
-  context.receipt.add('repaired', path, 'Arguments that are no object are sent as {"value": …}.');
+  context.receipt.add(
+    'repaired',
+    path,
+    told`Arguments that are no object are sent as {"value": …}.`,
+  );
   return { value: parsed };
 }
 

@@ -3,6 +3,7 @@
 import { amountOfBudget, amountOfWord, EFFORTS } from '../../canonical/effort.ts';
 import { memberPath } from '../../canonical/field-reader.ts';
 import { objectShape } from '../../canonical/field-shapes.ts';
+import { told } from '../../canonical/receipt.ts';
 import type { Reasoning, ReasoningAmount } from '../../canonical/request.ts';
 import { BUDGET_KEYS, LEVEL_KEYS, usedKey } from '../../canonical/thinking-words.ts';
 import type { JsonObject } from '../../lib/json.ts';
@@ -195,7 +196,7 @@ function noteLoser(
 ): void {
   const { path, amount } = loser;
   if (loser === winner || amount.kind === 'unset' || isSame(amount, winner.amount)) return;
-  receipt.add('dropped', path, `${winner.path} says something else and wins.`);
+  receipt.add('dropped', path, told`${winner.path} says something else and wins.`);
 }
 
 function readEffort(holder: JsonObject, key: string, parent: string): ReasoningAmount | undefined {

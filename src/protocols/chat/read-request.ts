@@ -4,7 +4,7 @@ import { invalidRequest } from '../../canonical/error.ts';
 import { objectShape, saysNothing } from '../../canonical/field-shapes.ts';
 import { readImageOptions } from '../../canonical/image-options.ts';
 import { plainModelName } from '../../canonical/model-name.ts';
-import type { Receipt } from '../../canonical/receipt.ts';
+import { type Receipt, told } from '../../canonical/receipt.ts';
 import type { CanonicalRequest } from '../../canonical/request.ts';
 import type { JsonObject } from '../../lib/json.ts';
 import { CHAT_EXTENSION_KEYS } from '../../wire/vocabulary.ts';
@@ -156,7 +156,7 @@ function noteIgnoredFields(body: JsonObject, context: ReadContext): void {
   for (const key of ['verbosity', 'service_tier']) {
     const word = readString(body, key);
     if (word === undefined || DEFAULT_WORDS.has(word)) continue;
-    context.receipt.add('dropped', key, `${key} has no counterpart; the default applies.`);
+    context.receipt.add('dropped', key, told`${key} has no counterpart; the default applies.`);
   }
   const extra = readObject(body, 'extra_body') ?? {};
   noteUnreadFields(extra, { known: EXTENSION_KEYS, path: 'extra_body', context });

@@ -1,6 +1,7 @@
 // Reads how tokens are chosen and when the answer stops.
 
 import { invalidRequest } from '../../canonical/error.ts';
+import { told } from '../../canonical/receipt.ts';
 import type { SafetySetting, Sampling } from '../../canonical/request.ts';
 import type { JsonObject } from '../../lib/json.ts';
 import {
@@ -63,7 +64,7 @@ export function readStops(body: JsonObject, { receipt }: ReadContext): readonly 
     const path = typeof value === 'string' ? 'stop' : `stop[${index}]`;
     if (typeof stop !== 'string') throw wrongType(path, 'a string');
     if (stop !== '') return [stop];
-    receipt.add('dropped', path, 'An empty stop sequence stops nothing.');
+    receipt.add('dropped', path, told`An empty stop sequence stops nothing.`);
     return [];
   });
 }

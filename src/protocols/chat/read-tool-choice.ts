@@ -1,6 +1,7 @@
 // Reads `tool_choice` (and the deprecated `function_call`): which tools the answer may or must call.
 
 import { invalidRequest } from '../../canonical/error.ts';
+import { told } from '../../canonical/receipt.ts';
 import type { Tool, ToolChoice } from '../../canonical/request.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../lib/json.ts';
 import {
@@ -16,7 +17,7 @@ import { isSearch } from './read-tools.ts';
 
 const WORDS = ['none', 'auto', 'required', 'validated'];
 const OBJECT_TYPES = ['function', 'custom', 'allowed_tools', 'web_search'];
-const NOT_DEMANDED = 'A hosted search cannot be demanded, only offered.';
+const NOT_DEMANDED = told`A hosted search cannot be demanded, only offered.`;
 const SEARCHES = { serverTools: ['web-search'] } as const;
 
 /** @throws GatewayError 400, also when the choice names or needs a tool that is not there. */
@@ -32,7 +33,7 @@ export function readToolChoice(
   const search = tools.find(({ path }) => path === 'web_search_options');
   if (choice.kind === 'none') {
     if (search !== undefined) {
-      context.receipt.add('dropped', 'web_search_options', `${key} rules out the search.`);
+      context.receipt.add('dropped', 'web_search_options', told`${key} rules out the search.`);
     }
     return choice;
   }

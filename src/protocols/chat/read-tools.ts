@@ -3,6 +3,7 @@
 import { invalidRequest } from '../../canonical/error.ts';
 import { memberPath } from '../../canonical/field-reader.ts';
 import { objectShape } from '../../canonical/field-shapes.ts';
+import { told } from '../../canonical/receipt.ts';
 import type { FreeformTool, FunctionTool, Tool } from '../../canonical/request.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../lib/json.ts';
 import { CHAT_SEARCH_WORDS } from '../../wire/chat.ts';
@@ -62,7 +63,7 @@ function readTool(value: JsonValue, path: string, context: ReadContext): Tool | 
       noteUnreadFields(tool, { known: TOOL_FIELDS, path, context });
       return readFreeform(readObject(tool, 'custom', path) ?? {}, `${path}.custom`, context);
     default:
-      context.receipt.add('dropped', path, `Tools of type "${type}" are not available.`);
+      context.receipt.add('dropped', path, told`Tools of type "${type}" are not available.`);
       return undefined;
   }
 }
@@ -153,7 +154,7 @@ function readGrammar(format: JsonObject | undefined, path: string): FreeformTool
 function readName(holder: JsonObject, path: string, context: ReadContext): string | undefined {
   const name = readString(holder, 'name', path);
   if (name === undefined || name === '') {
-    context.receipt.add('dropped', path, 'A tool without a name cannot be called.');
+    context.receipt.add('dropped', path, told`A tool without a name cannot be called.`);
     return undefined;
   }
   if (TOOL_NAME.test(name)) return name;

@@ -4,6 +4,7 @@ import type { EmbedAnswer, EmbedInput } from '../../canonical/embedding.ts';
 import { invalidRequest } from '../../canonical/error.ts';
 import { memberPath } from '../../canonical/field-reader.ts';
 import { plainModelName } from '../../canonical/model-name.ts';
+import { told } from '../../canonical/receipt.ts';
 import type { JsonObject } from '../../lib/json.ts';
 import type { EmbedCall, RouteInput } from '../protocol.ts';
 import { joinUsages } from './join-usages.ts';
@@ -103,7 +104,7 @@ function checkModel(request: JsonObject, model: string, parent: string): void {
 function noteProject(request: JsonObject, place: Place): void {
   if (request.project === undefined) return;
   const path = memberPath(place.path, 'project');
-  place.receipt.add('dropped', path, 'The project is the one of the account that is used.');
+  place.receipt.add('dropped', path, told`The project is the one of the account that is used.`);
 }
 
 /** For upstreams of other wires. @throws GatewayError for what is no text. */

@@ -3,7 +3,7 @@
 import { invalidRequest } from '../../canonical/error.ts';
 import { memberPath } from '../../canonical/field-reader.ts';
 import { plainModelName } from '../../canonical/model-name.ts';
-import type { Receipt } from '../../canonical/receipt.ts';
+import { type Receipt, told } from '../../canonical/receipt.ts';
 import type { JsonObject, JsonValue } from '../../lib/json.ts';
 import { objectAt, objectsAt, textAt } from './native-fields.ts';
 import { normalizeGenerationConfig } from './normalize-config.ts';
@@ -46,7 +46,7 @@ export function normalizeCountBody(body: JsonObject, model: string, receipt: Rec
   for (const [key, value] of Object.entries(body)) {
     if (key === wrapperKey || value === null || (key === 'model' && isSameModel(value, model)))
       continue;
-    receipt.add('dropped', key, `Only what stands in ${wrapperKey} is counted.`);
+    receipt.add('dropped', key, told`Only what stands in ${wrapperKey} is counted.`);
   }
   const request = body[wrapperKey] ?? null;
   return { body: normalizeRequest(request, model, { path: wrapperKey, receipt }), wrapperKey };
@@ -85,11 +85,11 @@ function rejectCachedContent(request: JsonObject, place: Place): void {
 function noteRoutingFields(request: JsonObject, model: string, place: Place): void {
   if (request.model !== undefined && !isSameModel(request.model, model)) {
     const path = memberPath(place.path, 'model');
-    place.receipt.add('dropped', path, 'The model is the one in the path.');
+    place.receipt.add('dropped', path, told`The model is the one in the path.`);
   }
   if (request.project !== undefined) {
     const path = memberPath(place.path, 'project');
-    place.receipt.add('dropped', path, 'The project is the one of the account that is used.');
+    place.receipt.add('dropped', path, told`The project is the one of the account that is used.`);
   }
 }
 

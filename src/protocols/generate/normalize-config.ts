@@ -2,6 +2,7 @@
 
 import { invalidRequest } from '../../canonical/error.ts';
 import { memberPath } from '../../canonical/field-reader.ts';
+import { told } from '../../canonical/receipt.ts';
 import type { JsonObject } from '../../lib/json.ts';
 import { objectAt, objectsAt, textAt, textsAt } from './native-fields.ts';
 import type { Place } from './place.ts';
@@ -34,7 +35,7 @@ function keepOneSchema(config: JsonObject, place: Place): void {
   if (config.responseSchema === undefined || config.responseJsonSchema === undefined) return;
   delete config.responseSchema;
   const path = `${place.path}.responseSchema`;
-  place.receipt.add('dropped', path, 'responseJsonSchema is given too and wins.');
+  place.receipt.add('dropped', path, told`responseJsonSchema is given too and wins.`);
 }
 
 /** The service refuses a budget and a level together; here the exact figure wins. */
@@ -44,6 +45,6 @@ function normalizeThinking(thinking: JsonObject, place: Place): JsonObject {
   if (level === undefined || level === 'THINKING_LEVEL_UNSPECIFIED') return rest;
   if (thinking.thinkingBudget === undefined) return thinking;
   const path = `${place.path}.thinkingConfig.thinkingLevel`;
-  place.receipt.add('dropped', path, 'thinkingBudget is given too and wins.');
+  place.receipt.add('dropped', path, told`thinkingBudget is given too and wins.`);
   return rest;
 }

@@ -2,6 +2,7 @@
 
 import { invalidRequest } from '../../canonical/error.ts';
 import { memberPath } from '../../canonical/field-reader.ts';
+import { told } from '../../canonical/receipt.ts';
 import type { JsonObject } from '../../lib/json.ts';
 import { PART_DATA_FIELDS } from '../../wire/generate-fields.ts';
 import { objectAt, objectsAt, textAt } from './native-fields.ts';
@@ -49,7 +50,7 @@ export function normalizeContents(contents: readonly JsonObject[], place: Place)
     const role = ownerOfAll(parts) ?? given;
     if (role === given) checkOwners(parts, role, inner);
     else {
-      const reason = `Only the role ${role} can have said this.`;
+      const reason = told`Only the role ${role} can have said this.`;
       place.receipt.add('repaired', `${inner.path}.role`, reason);
     }
     if (parts.length > 0) result.push({ role, parts });
@@ -68,7 +69,11 @@ function standIn(before: JsonObject | undefined, place: Place): JsonObject[] {
     throw invalidRequest(field, `${place.path} holds nothing but empty text.`);
   }
   if (before.role === 'user') return [];
-  place.receipt.add('approximated', place.path, 'A user turn "…" stands for the empty last one.');
+  place.receipt.add(
+    'approximated',
+    place.path,
+    told`A user turn "…" stands for the empty last one.`,
+  );
   return [{ role: 'user', parts: [{ text: '…' }] }];
 }
 

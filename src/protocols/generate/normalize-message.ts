@@ -2,6 +2,7 @@
 
 import { invalidRequest } from '../../canonical/error.ts';
 import { memberPath } from '../../canonical/field-reader.ts';
+import { told } from '../../canonical/receipt.ts';
 import { tidyBase64 } from '../../lib/base64.ts';
 import type { JsonObject, JsonValue } from '../../lib/json.ts';
 import { isJsonObject, readNumber } from '../../lib/json.ts';
@@ -37,11 +38,15 @@ export function normalizeMessage(
     const inner = { path: memberPath(place.path, key), receipt: place.receipt };
     const field = findField(message, key);
     if (field === undefined) {
-      place.receipt.add('dropped', inner.path, 'The API has no such field.');
+      place.receipt.add('dropped', inner.path, told`The API has no such field.`);
     } else if (isUndefinedText(raw, field.kind)) {
-      place.receipt.add('repaired', inner.path, `"${UNDEFINED_TEXT}" stands for an absent value.`);
+      place.receipt.add(
+        'repaired',
+        inner.path,
+        told`"${UNDEFINED_TEXT}" stands for an absent value.`,
+      );
     } else if (Object.hasOwn(result, field.name)) {
-      place.receipt.add('dropped', inner.path, 'The field is given twice, in two spellings.');
+      place.receipt.add('dropped', inner.path, told`The field is given twice, in two spellings.`);
     } else {
       const normalized = normalizeValue(raw, field.kind, inner);
       if (normalized !== undefined) result[field.name] = normalized;
@@ -96,7 +101,7 @@ function normalizeList(raw: JsonValue, kind: ListKind, place: Place): JsonValue[
     const path = Array.isArray(raw) ? `${place.path}[${index}]` : place.path;
     const inner = { path, receipt: place.receipt };
     if (value === UNDEFINED_TEXT) {
-      place.receipt.add('repaired', path, `"${UNDEFINED_TEXT}" stands for an absent value.`);
+      place.receipt.add('repaired', path, told`"${UNDEFINED_TEXT}" stands for an absent value.`);
     } else if (kind.kind === 'message-list') {
       result.push(normalizeMessage(value, kind.message, inner));
     } else if (kind.kind === 'enum-list') {

@@ -1,5 +1,6 @@
 // Spells the Schema dialect's own keys officially; names of properties and free values stay.
 
+import { told } from '../../canonical/receipt.ts';
 import type { JsonObject, JsonValue } from '../../lib/json.ts';
 import { isJsonObject } from '../../lib/json.ts';
 import { officialSchemaKey } from '../../wire/find-generate-field.ts';
@@ -45,7 +46,7 @@ function spellSchema(schema: JsonValue, { place, depth }: Walk): JsonValue {
 function presentEntries(object: JsonObject, { path, receipt }: Place): [string, JsonValue][] {
   return Object.entries(object).filter(([key, value]) => {
     if (value !== UNDEFINED_TEXT) return true;
-    receipt.add('repaired', path, `${key}: "${UNDEFINED_TEXT}" stands for an absent value.`);
+    receipt.add('repaired', path, told`${key}: "${UNDEFINED_TEXT}" stands for an absent value.`);
     return false;
   });
 }

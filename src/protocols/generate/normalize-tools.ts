@@ -2,6 +2,7 @@
 
 import { invalidRequest } from '../../canonical/error.ts';
 import { memberPath } from '../../canonical/field-reader.ts';
+import { told } from '../../canonical/receipt.ts';
 import type { JsonObject } from '../../lib/json.ts';
 import { objectAt, objectsAt, textAt } from './native-fields.ts';
 import type { Place } from './place.ts';
@@ -32,7 +33,7 @@ function mergeSearches(tools: readonly JsonObject[], { path, receipt }: Place): 
     for (const [option, value] of Object.entries(search ?? {})) {
       if (!Object.hasOwn(merged, option)) merged[option] = value;
       else {
-        const reason = 'An earlier search tool sets this option.';
+        const reason = told`An earlier search tool sets this option.`;
         receipt.add('dropped', `${path}[${index}].googleSearch.${option}`, reason);
       }
     }
@@ -62,7 +63,7 @@ function renewSearch(tool: JsonObject, place: Place): JsonObject {
   const { googleSearchRetrieval, ...others } = tool;
   if (googleSearchRetrieval === undefined) return tool;
   const path = `${place.path}.googleSearchRetrieval`;
-  place.receipt.add('approximated', path, 'Models now search when they see fit: googleSearch.');
+  place.receipt.add('approximated', path, told`Models now search when they see fit: googleSearch.`);
   return { googleSearch: {}, ...others };
 }
 
@@ -76,7 +77,7 @@ function normalizeDeclaration(declaration: JsonObject, place: Place): JsonObject
   for (const [form, jsonForm] of SCHEMA_FORMS) {
     if (result[form] === undefined || result[jsonForm] === undefined) continue;
     delete result[form];
-    place.receipt.add('dropped', `${place.path}.${form}`, `${jsonForm} is given too and wins.`);
+    place.receipt.add('dropped', `${place.path}.${form}`, told`${jsonForm} is given too and wins.`);
   }
   return result;
 }

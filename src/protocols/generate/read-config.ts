@@ -2,7 +2,7 @@
 
 import { amountOfBudget, amountOfWord } from '../../canonical/effort.ts';
 import { asImageSize } from '../../canonical/image-options.ts';
-import type { Receipt } from '../../canonical/receipt.ts';
+import { type Receipt, told } from '../../canonical/receipt.ts';
 import type {
   CanonicalRequest,
   ImageOptions,
@@ -109,7 +109,7 @@ function readModalities(
     if (modality !== undefined) modalities.push(modality);
     else if (value === 'VIDEO') {
       const path = `generationConfig.responseModalities[${index}]`;
-      receipt.add('dropped', path, 'No model of the pool answers with video.');
+      receipt.add('dropped', path, told`No model of the pool answers with video.`);
     }
   });
   return modalities.length === 0 ? undefined : modalities;

@@ -1,5 +1,6 @@
 // Parts of a normalised body as canonical parts.
 
+import { told } from '../../canonical/receipt.ts';
 import type {
   CodeResultPart,
   MediaPart,
@@ -67,7 +68,7 @@ export function readResolution(value: string | undefined): MediaResolution | und
 export function noteUncarried(owner: JsonObject, members: readonly string[], place: Place): void {
   for (const member of members) {
     if (owner[member] === undefined) continue;
-    const reason = 'The upstream in use has no counterpart.';
+    const reason = told`The upstream in use has no counterpart.`;
     place.receipt.add('dropped', `${place.path}.${member}`, reason);
   }
 }
@@ -87,7 +88,7 @@ function readMedia(owner: JsonObject, place: Place): MediaPart | undefined {
         }
       : { kind: 'base64', base64: textAt(blob, 'data') ?? '' };
   if (level?.endsWith('ULTRA_HIGH') === true) {
-    place.receipt.add('approximated', `${place.path}.mediaResolution`, 'Sent as high.');
+    place.receipt.add('approximated', `${place.path}.mediaResolution`, told`Sent as high.`);
   }
   return {
     kind: 'media',

@@ -1,7 +1,7 @@
 // A normalised body as a canonical request, for the translate lane and for counting tokens.
 
 import { memberPath } from '../../canonical/field-reader.ts';
-import { type Receipt, receiptWithin } from '../../canonical/receipt.ts';
+import { type Receipt, receiptWithin, told } from '../../canonical/receipt.ts';
 import type {
   CanonicalRequest,
   FunctionTool,
@@ -90,7 +90,7 @@ function placedWithin(tool: Tool, within: (path: string) => string): Tool {
 function noteTopLevel(body: JsonObject, receipt: Receipt): void {
   for (const member of UNCARRIED_MEMBERS) {
     if (body[member] === undefined) continue;
-    receipt.add('dropped', member, 'The upstream in use has no counterpart.');
+    receipt.add('dropped', member, told`The upstream in use has no counterpart.`);
   }
 }
 
@@ -102,7 +102,7 @@ function readSystem(body: JsonObject, receipt: Receipt): TextPart[] {
       system.push({ kind: 'text', text });
     } else {
       const path = `systemInstruction.parts[${index}]`;
-      receipt.add('dropped', path, 'Instructions are text only.');
+      receipt.add('dropped', path, told`Instructions are text only.`);
     }
   });
   return system;

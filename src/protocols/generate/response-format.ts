@@ -1,5 +1,6 @@
 // The newest spelling of output options, `responseFormat`, folded into the fields all models know.
 
+import { told } from '../../canonical/receipt.ts';
 import type { JsonObject } from '../../lib/json.ts';
 import { objectAt, textAt } from './native-fields.ts';
 import type { Place } from './place.ts';
@@ -35,7 +36,11 @@ export function foldResponseFormats(
     if (text !== undefined) foldText(text, config, folded);
     if (image !== undefined) folded.imageConfig = foldImage(image, config, inner);
     if (format.audio !== undefined) {
-      place.receipt.add('dropped', `${inner.path}.audio`, 'No model takes an audio format here.');
+      place.receipt.add(
+        'dropped',
+        `${inner.path}.audio`,
+        told`No model takes an audio format here.`,
+      );
     }
   });
   return folded;
@@ -52,7 +57,7 @@ function foldText(text: JsonObject, config: JsonObject, folded: JsonObject): voi
 function foldImage(image: JsonObject, config: JsonObject, place: Place): JsonObject {
   for (const member of ['mimeType', 'delivery']) {
     if (image[member] === undefined) continue;
-    const reason = 'Images come inline, in the format the model draws.';
+    const reason = told`Images come inline, in the format the model draws.`;
     place.receipt.add('dropped', `${place.path}.image.${member}`, reason);
   }
   const folded: JsonObject = {};

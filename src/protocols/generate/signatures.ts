@@ -1,5 +1,6 @@
 // Thought signatures on this wire: the service's own values, and carriers wrapped as base64.
 
+import { told } from '../../canonical/receipt.ts';
 import type { Signature } from '../../canonical/request.ts';
 import { isSignatureValue, readCarrier, writeCarrier } from '../../canonical/signature-carrier.ts';
 import type { JsonValue } from '../../lib/json.ts';
@@ -19,7 +20,7 @@ export function normalizeSignature(raw: JsonValue, place: Place): string | undef
     if (raw.startsWith(CARRIER_START)) return raw;
     if (isSignatureValue(raw)) return unwrapCarrier(raw);
   }
-  place.receipt.add('dropped', place.path, 'The value is not base64, so it is no signature.');
+  place.receipt.add('dropped', place.path, told`The value is not base64, so it is no signature.`);
   return undefined;
 }
 

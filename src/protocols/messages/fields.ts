@@ -8,7 +8,7 @@ import {
   type NumberRange,
 } from '../../canonical/field-reader.ts';
 import { noteUnknownFields, type Shape } from '../../canonical/field-shapes.ts';
-import type { Receipt, ReceiptAction } from '../../canonical/receipt.ts';
+import { type Receipt, type ReceiptAction, type Sentence, told } from '../../canonical/receipt.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../lib/json.ts';
 
 /** An object of the request and where it stands, as a dotted path; '' is the body itself. */
@@ -47,14 +47,14 @@ export function fieldError(
 export function note(
   receipt: Receipt,
   action: ReceiptAction,
-  entry: { readonly path: string; readonly reason: string },
+  entry: { readonly path: string; readonly reason: Sentence },
 ): void {
   receipt.add(action, bracketPath(entry.path), entry.reason);
 }
 
 /** Tells every field of `scope` that its shape does not have, at any depth. */
 export function noteUnknown(scope: Scope, shape: Shape, receipt: Receipt): void {
-  const reason = 'The gateway has no counterpart for this field.';
+  const reason = told`The gateway has no counterpart for this field.`;
   noteUnknownFields(scope.value, {
     shape,
     path: bracketPath(scope.path),

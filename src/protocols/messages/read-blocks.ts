@@ -1,6 +1,6 @@
 // Reads the content blocks of user and assistant messages into canonical parts.
 
-import type { Receipt } from '../../canonical/receipt.ts';
+import { type Receipt, told } from '../../canonical/receipt.ts';
 import type {
   Part,
   ServerToolCallPart,
@@ -128,14 +128,17 @@ function readRareBlock(block: Scope, { receipt }: BlockContext): readonly Part[]
       if (summary !== undefined) return [{ kind: 'text', text: summary, ...cacheHintOf(block) }];
       note(receipt, 'dropped', {
         path: block.path,
-        reason: 'The summary can be read by its issuer only.',
+        reason: told`The summary can be read by its issuer only.`,
       });
       return [];
     }
     case 'container_upload':
     case 'fallback':
     case 'mcp_tool_listing':
-      note(receipt, 'dropped', { path: block.path, reason: `${tag} blocks mean nothing here.` });
+      note(receipt, 'dropped', {
+        path: block.path,
+        reason: told`${tag} blocks mean nothing here.`,
+      });
       return [];
     default:
       throw unknownTag(block, BLOCKS);
@@ -191,8 +194,8 @@ function noteCitations(block: Scope, receipt: Receipt): void {
   const isWish = isJsonObject(citations) && citations.enabled === true;
   if (!isWish && !(Array.isArray(citations) && citations.length > 0)) return;
   const reason = isWish
-    ? 'The upstream cites what it finds in a search, not what it is given.'
-    : 'What an earlier answer cited is not sent upstream.';
+    ? told`The upstream cites what it finds in a search, not what it is given.`
+    : told`What an earlier answer cited is not sent upstream.`;
   note(receipt, 'dropped', { path: pathOf(block, 'citations'), reason });
 }
 

@@ -1,7 +1,7 @@
 // Reads what a client says of summaries: the wish for one, and those that stand for earlier messages.
 // Source: Messages API, "Compaction on demand" and "Compaction at a token threshold".
 
-import type { Receipt } from '../../canonical/receipt.ts';
+import { type Receipt, told } from '../../canonical/receipt.ts';
 import type { CanonicalRequest } from '../../canonical/request.ts';
 import { isJsonObject } from '../../lib/json.ts';
 import {
@@ -43,7 +43,7 @@ export function askForSummary(
   { instructions }: SummaryWish,
   receipt: Receipt,
 ): CanonicalRequest {
-  const reason = 'The model is asked for the summary in words.';
+  const reason = told`The model is asked for the summary in words.`;
   note(receipt, 'approximated', { path: 'compaction', reason });
   return {
     ...request,

@@ -1,6 +1,6 @@
 // Reads `system` and `messages` into system parts and turns, faithfully: nothing is merged or repaired.
 
-import type { Receipt } from '../../canonical/receipt.ts';
+import { type Receipt, told } from '../../canonical/receipt.ts';
 import type { Effort, TextPart, Turn } from '../../canonical/request.ts';
 import {
   asScope,
@@ -127,7 +127,7 @@ function readMessageEffort(message: Scope): Effort | undefined {
 /** The protocol has it on system messages only. */
 function noteMessageConfig(message: Scope, receipt: Receipt): void {
   if (fieldAt(message, 'output_config') === undefined) return;
-  const reason = 'Only a system message says how its turn is answered.';
+  const reason = told`Only a system message says how its turn is answered.`;
   note(receipt, 'dropped', { path: pathOf(message, 'output_config'), reason });
 }
 

@@ -1,7 +1,7 @@
 // Reads how much the model shall think, what of it the client wants to see, and the shape of the answer.
 
 import { amountOfWord } from '../../canonical/effort.ts';
-import type { Receipt } from '../../canonical/receipt.ts';
+import { type Receipt, told } from '../../canonical/receipt.ts';
 import type { Effort, OutputFormat, Reasoning, ReasoningAmount } from '../../canonical/request.ts';
 import { BUDGET_KEYS, LEVEL_KEYS, usedKey } from '../../canonical/thinking-words.ts';
 import {
@@ -70,7 +70,7 @@ export function readReasoning(
     case 'between_tools':
       note(receipt, 'approximated', {
         path: pathOf(thinking, 'type'),
-        reason: 'Thinking cannot be limited to the time between tool calls; the model decides.',
+        reason: told`Thinking cannot be limited to the time between tool calls; the model decides.`,
       });
       noteBudget(thinking, receipt);
       return { amount: byEffort ?? { kind: 'adaptive' }, showThoughts: true };
@@ -91,7 +91,7 @@ function readBudget(thinking: Scope): number | undefined {
 function noteBudget(thinking: Scope, receipt: Receipt): void {
   const key = usedKey(thinking.value, BUDGET_KEYS);
   if (key === undefined) return;
-  const reason = 'Only thinking of the type enabled has a budget.';
+  const reason = told`Only thinking of the type enabled has a budget.`;
   note(receipt, 'dropped', { path: pathOf(thinking, key), reason });
 }
 
@@ -124,6 +124,6 @@ function noteDisplay(thinking: Scope, receipt: Receipt): void {
   if (display === undefined || display === 'summarized' || display === 'omitted') return;
   note(receipt, 'approximated', {
     path: pathOf(thinking, 'display'),
-    reason: 'Thoughts are shown as summaries.',
+    reason: told`Thoughts are shown as summaries.`,
   });
 }

@@ -3,7 +3,7 @@
 import { GatewayError } from '../../canonical/error.ts';
 import { readImageOptions } from '../../canonical/image-options.ts';
 import { plainModelName } from '../../canonical/model-name.ts';
-import type { Receipt } from '../../canonical/receipt.ts';
+import { type Receipt, told } from '../../canonical/receipt.ts';
 import type { CanonicalRequest, Part, Sampling, Turn } from '../../canonical/request.ts';
 import { BODY_SHAPE } from './body-shape.ts';
 import { clientNamesOf } from './client-names.ts';
@@ -173,14 +173,14 @@ function refuseThreads(body: Scope): void {
 }
 
 function noteUnsupported(body: Scope, receipt: Receipt): void {
-  const reason = 'The gateway has no counterpart for this field.';
+  const reason = told`The gateway has no counterpart for this field.`;
   noteUnknown(body, BODY_SHAPE, receipt);
   if (body.value.speed === 'fast') note(receipt, 'dropped', { path: 'speed', reason });
   if (isSet(body, 'service_tier') && body.value.service_tier !== 'auto') {
     note(receipt, 'dropped', { path: 'service_tier', reason });
   }
   if (readMaxTokens(body) === 0) {
-    const nothing = 'An answer has at least one token here; 1 is sent.';
+    const nothing = told`An answer has at least one token here; 1 is sent.`;
     note(receipt, 'approximated', { path: 'max_tokens', reason: nothing });
   }
   const config = optionalObjectAt(body, 'output_config');
@@ -188,7 +188,7 @@ function noteUnsupported(body: Scope, receipt: Receipt): void {
     note(receipt, 'dropped', { path: pathOf(config, 'task_budget'), reason });
   }
   if (isSet(body, 'thread')) {
-    note(receipt, 'dropped', { path: 'thread', reason: 'Conversations are not kept here.' });
+    note(receipt, 'dropped', { path: 'thread', reason: told`Conversations are not kept here.` });
   }
 }
 

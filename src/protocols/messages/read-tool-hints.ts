@@ -1,6 +1,6 @@
 // Reads what a client says of a function beside its name and its schema, and what of that the model can be told.
 
-import type { Receipt } from '../../canonical/receipt.ts';
+import { type Receipt, told } from '../../canonical/receipt.ts';
 import type { FunctionTool } from '../../canonical/request.ts';
 import { note, optionalArrayAt, optionalBooleanAt, pathOf, type Scope } from './fields.ts';
 
@@ -27,7 +27,7 @@ function readExamples(scope: Scope, receipt: Receipt): string | undefined {
   const examples = optionalArrayAt(scope, 'input_examples') ?? [];
   if (examples.length === 0) return undefined;
   const path = pathOf(scope, 'input_examples');
-  note(receipt, 'approximated', { path, reason: 'Examples stand in the description.' });
+  note(receipt, 'approximated', { path, reason: told`Examples stand in the description.` });
   return ['Examples of its input:', ...examples.map((example) => JSON.stringify(example))].join(
     '\n',
   );
@@ -38,5 +38,5 @@ function noteCallers(scope: Scope, receipt: Receipt): void {
   const callers = optionalArrayAt(scope, 'allowed_callers') ?? [];
   if (callers.length === 0 || callers.includes('direct')) return;
   const path = pathOf(scope, 'allowed_callers');
-  note(receipt, 'approximated', { path, reason: 'Here the model itself calls all tools.' });
+  note(receipt, 'approximated', { path, reason: told`Here the model itself calls all tools.` });
 }

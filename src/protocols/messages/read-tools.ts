@@ -1,6 +1,6 @@
 // Reads `tools` and `tool_choice`: client tools, tools of the real service, and who may be called.
 
-import type { Receipt } from '../../canonical/receipt.ts';
+import { type Receipt, told } from '../../canonical/receipt.ts';
 import type { FunctionTool, Tool, ToolChoice } from '../../canonical/request.ts';
 import { toolShapeOf } from './body-shape.ts';
 import {
@@ -38,7 +38,7 @@ interface NamedTool {
 }
 
 const ADVISOR = 'advisor';
-const NO_ADVISOR = 'The advisor is a model of the real service alone.';
+const NO_ADVISOR = told`The advisor is a model of the real service alone.`;
 const AUTO: ToolChoice = { kind: 'auto', names: [] };
 /** @throws GatewayError naming the tool by its index. */
 export function readToolSet(
@@ -138,7 +138,7 @@ function readToolChoice(choice: Scope, context: ChoiceContext): ToolSet {
 function requireAny(choice: Scope, { named, tools, receipt }: ChoiceContext): ToolChoice {
   if (named.length === 0) throw fieldError(choice.path, 'Tools are needed to require a call');
   if (tools.some((tool) => tool.kind === 'function')) return { kind: 'required', names: [] };
-  const reason = 'Only calls of declared functions can be required.';
+  const reason = told`Only calls of declared functions can be required.`;
   note(receipt, 'approximated', { path: choice.path, reason });
   return AUTO;
 }
@@ -154,11 +154,11 @@ function requireNamed(choice: Scope, { named, tools, receipt }: ChoiceContext): 
   if (tool?.kind === 'function') return { tools, toolChoice: { kind: 'required', names: [name] } };
   if (tool === undefined) {
     if (name === ADVISOR) throw fieldError(pathOf(choice, 'name'), NO_ADVISOR, 'unsupported');
-    note(receipt, 'dropped', { path: choice.path, reason: 'The chosen tool was dropped.' });
+    note(receipt, 'dropped', { path: choice.path, reason: told`The chosen tool was dropped.` });
     return { tools, toolChoice: AUTO };
   }
   if (tools.length > 1) {
-    const reason = 'A forced server tool goes alone: the other tools were left out.';
+    const reason = told`A forced server tool goes alone: the other tools were left out.`;
     note(receipt, 'dropped', { path: 'tools', reason });
   }
   return { tools: [tool], toolChoice: AUTO };

@@ -1,6 +1,6 @@
 // Reads tools that are declared by a dated type: those of the real service, and those clients run by its schema.
 
-import type { Receipt } from '../../canonical/receipt.ts';
+import { type Receipt, told } from '../../canonical/receipt.ts';
 import type { Tool } from '../../canonical/request.ts';
 import { PLACE_KEYS, type UserLocation } from '../../canonical/user-location.ts';
 import { builtInTool } from './built-in-tools.ts';
@@ -62,7 +62,7 @@ export function readTypedTool(scope: Scope, { kind, name, receipt }: TypedTool):
     case 'code_execution':
       return { kind: 'code-execution' };
     case 'tool_search_tool': {
-      const reason = 'Every tool is declared at once, so there is nothing to search for.';
+      const reason = told`Every tool is declared at once, so there is nothing to search for.`;
       note(receipt, 'dropped', { path: scope.path, reason });
       return undefined;
     }
@@ -108,7 +108,7 @@ function noteIgnored(
 ): void {
   for (const key of keys) {
     if (scope.value[key] === undefined || scope.value[key] === null) continue;
-    const reason = 'The upstream has no counterpart for this option.';
+    const reason = told`The upstream has no counterpart for this option.`;
     note(receipt, 'dropped', { path: pathOf(scope, key), reason });
   }
 }

@@ -2,6 +2,7 @@
 
 import { invalidRequest } from '../../canonical/error.ts';
 import { errorStatus } from '../../canonical/error-status.ts';
+import { told } from '../../canonical/receipt.ts';
 import type { JsonObject } from '../../lib/json.ts';
 import type {
   BackgroundCall,
@@ -117,7 +118,8 @@ function getRoute(name: ProtocolName, path: string): ProtocolRoute {
 }
 
 function readCall(name: ProtocolName, input: RouteInput): GenerateCall {
-  if (input.body.lossy === true) input.receipt.add('dropped', 'lossy', 'Nobody knows this field.');
+  if (input.body.lossy === true)
+    input.receipt.add('dropped', 'lossy', told`Nobody knows this field.`);
   return {
     protocol: name,
     model: readModel(input),

@@ -1,7 +1,7 @@
 // Leaves the code an upstream ran out of an answer whose text has a form of its own.
 
 import type { BlockOpening, CanonicalEvent } from '../../canonical/event.ts';
-import type { Receipt } from '../../canonical/receipt.ts';
+import { type Receipt, told } from '../../canonical/receipt.ts';
 
 /**
  * Code and its output are written as text, which no answer of a given form has room for: the client
@@ -13,7 +13,7 @@ export function leaveOutCode(
   let open: number | undefined;
   const isLeft = (event: CanonicalEvent): boolean => {
     if (event.kind === 'block-start' && isCode(event.block)) {
-      receipt.add('dropped', 'answer', 'Code the upstream ran has no place in this form.');
+      receipt.add('dropped', 'answer', told`Code the upstream ran has no place in this form.`);
       open = event.index;
       return true;
     }

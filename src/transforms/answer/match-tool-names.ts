@@ -1,6 +1,6 @@
 // Leads a call of an unknown name to the one declared tool it clearly means.
 
-import type { Receipt } from '../../canonical/receipt.ts';
+import { type Receipt, told } from '../../canonical/receipt.ts';
 import { once } from '../../lib/once.ts';
 import type { CallableTool, CallRule } from './call-rule.ts';
 
@@ -34,7 +34,7 @@ export function matchToolNames({
     if (!found.has(called)) found.set(called, find(called));
     const name = found.get(called);
     if (name === undefined) return opening;
-    receipt.add('repaired', `tool_calls.${name}`, 'The model wrote the name differently.');
+    receipt.add('repaired', `tool_calls.${name}`, told`The model wrote the name differently.`);
     return { ...opening, name };
   };
 }

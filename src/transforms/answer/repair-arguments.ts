@@ -1,7 +1,7 @@
 // Repairs the arguments of a call by the schema the client declared for the tool.
 
 import { unwrapMapArguments } from '../../canonical/map-argument.ts';
-import type { Receipt } from '../../canonical/receipt.ts';
+import { type Receipt, told } from '../../canonical/receipt.ts';
 import type { FunctionTool } from '../../canonical/request.ts';
 import { isJsonObject, type JsonObject, type JsonValue, parseJson } from '../../lib/json.ts';
 import type { CallableTool } from './call-rule.ts';
@@ -130,6 +130,6 @@ function readArguments(json: string): JsonObject | undefined {
 
 function dropAll(given: JsonObject, repair: ValueRepair, path: string): JsonValue {
   if (Object.keys(given).length === 0) return given;
-  repair.note({ action: 'dropped', path, reason: 'The tool takes no arguments.' });
+  repair.note({ action: 'dropped', path, reason: told`The tool takes no arguments.` });
   return {};
 }

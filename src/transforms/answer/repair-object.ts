@@ -1,5 +1,6 @@
 // Repairs the members of an object: their values, nulls that should be absent, names that were guessed.
 
+import { told } from '../../canonical/receipt.ts';
 import type { JsonObject, JsonValue } from '../../lib/json.ts';
 import { areRelated, isPlural } from './related-names.ts';
 import { isDeclared, isRequired, type SchemaNode } from './schema-node.ts';
@@ -26,7 +27,7 @@ export function repairObject(repairer: ValueRepairer, input: ObjectRepairInput):
       repairer.note({
         action: 'repaired',
         path: memberPlace.path,
-        reason: 'The optional argument is left out instead of null.',
+        reason: told`The optional argument is left out instead of null.`,
       });
       isChanged = true;
       continue;
@@ -115,7 +116,7 @@ function dropForbidden(
   repairer.note({
     action: 'dropped',
     path: `${place.path}[*]`,
-    reason: 'The tool takes no argument of that name.',
+    reason: told`The tool takes no argument of that name.`,
   });
   return members.filter((member) => !dropped.has(member));
 }
@@ -135,7 +136,11 @@ function rename(
   const child = repairer.work.member(node, name);
   const value = repairer.repair(child, guessed[1], { path, name });
   if (!repairer.work.fits(child, value)) return members;
-  repairer.note({ action: 'repaired', path, reason: 'The argument came under a related name.' });
+  repairer.note({
+    action: 'repaired',
+    path,
+    reason: told`The argument came under a related name.`,
+  });
   return members.map((member) => (member === guessed ? [name, value] : member));
 }
 

@@ -1,5 +1,6 @@
 // Repairs one value by its schema; what fits the schema already is never touched.
 
+import { told } from '../../canonical/receipt.ts';
 import { isJsonObject, type JsonValue } from '../../lib/json.ts';
 import { readAnyText, readText } from './read-text.ts';
 import { repairObject } from './repair-object.ts';
@@ -45,7 +46,7 @@ export class ValueRepair implements ValueRepairer {
     if (typeof value !== 'string' || !node.isOpen || this.#textsAround > 0) return undefined;
     const meant = this.work.isAnyValue(node) ? readAnyText(value) : undefined;
     if (meant !== undefined) {
-      this.note({ action: 'repaired', path, reason: 'Its text stood for the value.' });
+      this.note({ action: 'repaired', path, reason: told`Its text stood for the value.` });
     }
     return meant;
   }
@@ -61,7 +62,11 @@ export class ValueRepair implements ValueRepairer {
     if (candidate === undefined) return value;
     const attempt = this.#attempt(node, candidate, place);
     if (!this.work.fits(node, attempt.value)) return value;
-    this.note({ action: 'repaired', path: place.path, reason: 'The value came in another form.' });
+    this.note({
+      action: 'repaired',
+      path: place.path,
+      reason: told`The value came in another form.`,
+    });
     return this.#accept(attempt);
   }
 
@@ -97,7 +102,11 @@ export class ValueRepair implements ValueRepairer {
     this.#textsAround -= 1;
     const found = onlyOne(attempts);
     if (found === undefined) return text;
-    this.note({ action: 'repaired', path: place.path, reason: 'Its text stood for the value.' });
+    this.note({
+      action: 'repaired',
+      path: place.path,
+      reason: told`Its text stood for the value.`,
+    });
     return this.#accept(found);
   }
 

@@ -1,5 +1,6 @@
 // What the repairs of texts, objects and arrays share: the way down into values, and the notes taken.
 
+import type { Sentence } from '../../canonical/receipt.ts';
 import type { JsonValue } from '../../lib/json.ts';
 import type { SchemaNode } from './schema-node.ts';
 import type { SchemaWork } from './schema-work.ts';
@@ -13,7 +14,7 @@ export interface Place {
 export interface RepairNote {
   readonly action: 'repaired' | 'dropped';
   readonly path: string;
-  readonly reason: string;
+  readonly reason: Sentence;
 }
 
 export interface ValueRepairer {

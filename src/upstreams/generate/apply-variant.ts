@@ -1,6 +1,7 @@
 // Writes into a native body what the requested model name asked for and the body itself did not say.
 
 import type { ModelVariant } from '../../canonical/model.ts';
+import { told } from '../../canonical/receipt.ts';
 import type { Effort } from '../../canonical/request.ts';
 import { isJsonObject, type JsonObject } from '../../lib/json.ts';
 import type { PatchTarget } from '../upstream.ts';
@@ -18,11 +19,11 @@ function withSearch(body: JsonObject, { capabilities, receipt }: PatchTarget): J
     tools.some((tool) => isJsonObject(tool) && tool[key] !== undefined);
   if (has('googleSearch')) return body;
   if (has('functionDeclarations') && !capabilities.searchWithFunctions) {
-    receipt.add('dropped', 'model', 'This model takes no web-search beside function tools.');
+    receipt.add('dropped', 'model', told`This model takes no web-search beside function tools.`);
     return body;
   }
   if (hasFormat(body) && !capabilities.jsonWithTools) {
-    receipt.add('dropped', 'model', 'This model takes no web-search beside an output format.');
+    receipt.add('dropped', 'model', told`This model takes no web-search beside an output format.`);
     return body;
   }
   return { ...body, tools: [...tools, { googleSearch: {} }] };
@@ -52,7 +53,7 @@ function withImage(body: JsonObject, { variant, capabilities, receipt }: PatchTa
     receipt.add(
       'dropped',
       'model',
-      'This model draws no images; the suffix of its name has no use.',
+      told`This model draws no images; the suffix of its name has no use.`,
     );
     return body;
   }
@@ -61,7 +62,7 @@ function withImage(body: JsonObject, { variant, capabilities, receipt }: PatchTa
   const { imageSize = image.size } = said;
   if (image.size !== undefined && imageSize !== image.size) {
     const path = 'generationConfig.imageConfig.imageSize';
-    receipt.add('approximated', path, 'The size in the model name wins.');
+    receipt.add('approximated', path, told`The size in the model name wins.`);
   }
   const imageConfig = editFields(said, {
     aspectRatio: said.aspectRatio ?? image.aspectRatio,

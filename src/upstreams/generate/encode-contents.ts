@@ -1,6 +1,7 @@
 // Writes the conversation: one content a turn, none of them empty.
 
 import { invalidRequest } from '../../canonical/error.ts';
+import { told } from '../../canonical/receipt.ts';
 import type { CanonicalRequest, Part, ToolResultPart, Turn } from '../../canonical/request.ts';
 import type { WireContent, WirePart } from '../../wire/generate.ts';
 import type { EncodeContext } from './encode-context.ts';
@@ -79,7 +80,7 @@ function encodeUserPart(
     case 'tool-call':
     case 'thinking':
     case 'redacted-thinking':
-      context.target.receipt.add('dropped', 'messages', `A ${part.kind} stood in a user turn.`);
+      context.target.receipt.add('dropped', 'messages', told`A ${part.kind} stood in a user turn.`);
       return [];
     default: {
       const encoded = encodePlainPart(part, context);

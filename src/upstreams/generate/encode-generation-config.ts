@@ -1,6 +1,7 @@
 // Writes the generation configuration: limits, sampling, output format, thinking, images.
 
 import { invalidRequest } from '../../canonical/error.ts';
+import { told } from '../../canonical/receipt.ts';
 import type { CanonicalRequest } from '../../canonical/request.ts';
 import type { JsonObject } from '../../lib/json.ts';
 import type { WireGenerationConfig, WireThinkingConfig } from '../../wire/generate.ts';
@@ -49,7 +50,7 @@ function draftFields(
 ): WireThinkingConfig | undefined {
   if (imageDrafts === 0) return undefined;
   if (traitsOf(modelId).showsDrafts) return { includeThoughts: true };
-  receipt.add('dropped', 'partial_images', 'This model shows no unfinished pictures.');
+  receipt.add('dropped', 'partial_images', told`This model shows no unfinished pictures.`);
   return undefined;
 }
 
@@ -61,7 +62,11 @@ function outputLimit(
   if (maxOutputTokens === undefined) return undefined;
   const { outputTokenLimit } = capabilities;
   if (maxOutputTokens > outputTokenLimit) {
-    receipt.add('capped', 'max_tokens', `This model writes at most ${outputTokenLimit} tokens.`);
+    receipt.add(
+      'capped',
+      'max_tokens',
+      told`This model writes at most ${outputTokenLimit} tokens.`,
+    );
   }
   const budget = thinkingConfig?.thinkingBudget ?? 0;
   const fitted = fitOutputLimit(maxOutputTokens, budget, capabilities);
@@ -69,7 +74,7 @@ function outputLimit(
     receipt.add(
       'approximated',
       'max_tokens',
-      'The limit was raised to leave room beside thinking.',
+      told`The limit was raised to leave room beside thinking.`,
     );
   }
   return fitted;
@@ -104,7 +109,7 @@ function penaltyFields(
   if (penalties === 'everywhere' || (penalties === 'on-vertex' && profile.isVertex === true)) {
     return { presencePenalty, frequencyPenalty };
   }
-  const reason = 'This model takes no penalties.';
+  const reason = told`This model takes no penalties.`;
   if (presencePenalty) receipt.add('dropped', 'presence_penalty', reason);
   if (frequencyPenalty) receipt.add('dropped', 'frequency_penalty', reason);
   return {};
@@ -112,7 +117,7 @@ function penaltyFields(
 
 function fitTopK(topK: number | undefined, { receipt }: EncodeTarget): number | undefined {
   if (topK === undefined || topK <= MAX_TOP_K) return topK;
-  receipt.add('capped', 'top_k', `The upstream looks at most at ${MAX_TOP_K} candidates.`);
+  receipt.add('capped', 'top_k', told`The upstream looks at most at ${MAX_TOP_K} candidates.`);
   return MAX_TOP_K;
 }
 
@@ -120,7 +125,7 @@ function fitTopK(topK: number | undefined, { receipt }: EncodeTarget): number | 
 function fitSeed(seed: number | undefined, { receipt }: EncodeTarget): number | undefined {
   if (seed === undefined) return undefined;
   const fitted = Number(BigInt.asIntN(32, BigInt(seed)));
-  if (fitted !== seed) receipt.add('approximated', 'seed', `The upstream is given ${fitted}.`);
+  if (fitted !== seed) receipt.add('approximated', 'seed', told`The upstream is given ${fitted}.`);
   return fitted;
 }
 
@@ -178,7 +183,7 @@ function mediaFields(request: CanonicalRequest, { capabilities, receipt }: Encod
     );
   }
   if (image !== undefined && !capabilities.drawsImages) {
-    receipt.add('dropped', 'size', 'This model draws no images.');
+    receipt.add('dropped', 'size', told`This model draws no images.`);
   }
   return {
     responseModalities: outputModalities?.map((modality) => MODALITIES[modality]),

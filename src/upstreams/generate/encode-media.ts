@@ -1,6 +1,7 @@
 // Writes media: bytes inline, addresses only where the upstream is known to read them.
 
 import { invalidRequest } from '../../canonical/error.ts';
+import { told } from '../../canonical/receipt.ts';
 import type { MediaPart } from '../../canonical/request.ts';
 import type { WireBlob, WirePart } from '../../wire/generate.ts';
 import { traitsOf } from './capabilities.ts';
@@ -16,7 +17,7 @@ export const MEDIA_RESOLUTIONS = {
 /** @throws GatewayError (invalid-request) for an address the upstream does not read. */
 export function encodeMedia(part: MediaPart, context: EncodeContext): WirePart {
   if (part.title !== undefined) {
-    context.target.receipt.add('dropped', 'messages', 'The upstream takes no titles of files.');
+    context.target.receipt.add('dropped', 'messages', told`The upstream takes no titles of files.`);
   }
   const { source, mediaType } = part;
   switch (source.kind) {
@@ -47,7 +48,11 @@ function resolutionOf(
 ): Pick<WirePart, 'mediaResolution'> {
   if (resolution === undefined) return {};
   if (!traitsOf(target.modelId).takesPartResolution) {
-    target.receipt.add('dropped', 'messages', 'This model takes no detail level for single media.');
+    target.receipt.add(
+      'dropped',
+      'messages',
+      told`This model takes no detail level for single media.`,
+    );
     return {};
   }
   return { mediaResolution: { level: MEDIA_RESOLUTIONS[resolution] } };

@@ -1,5 +1,6 @@
 // Writes one assistant turn and puts every thought signature on the kind of part it was issued for.
 
+import { type Sentence, told } from '../../canonical/receipt.ts';
 import type { Part, Signature, ThinkingPart, ToolCallPart } from '../../canonical/request.ts';
 import { SIGNATURE_SENTINEL } from '../../canonical/signature-carrier.ts';
 import type { WirePart } from '../../wire/generate.ts';
@@ -57,11 +58,11 @@ class ModelTurn {
         this.#addSigned(encodePlainPart(part, this.#context), undefined);
         break;
       case 'redacted-thinking':
-        this.#note('dropped', 'Only its issuer can read redacted thinking.');
+        this.#note('dropped', told`Only its issuer can read redacted thinking.`);
         break;
       case 'tool-result':
         // Results are the user's; the transforms have put them there.
-        this.#note('dropped', 'A tool result stood in an assistant turn.');
+        this.#note('dropped', told`A tool result stood in an assistant turn.`);
         break;
       default:
         part satisfies never;
@@ -72,7 +73,7 @@ class ModelTurn {
     const text = this.#take('text');
     if (text !== undefined) this.#parts.push({ text: '', thoughtSignature: text });
     if (this.#carried.size > 0) {
-      this.#note('dropped', 'The part a thought signature belongs to is not in the history.');
+      this.#note('dropped', told`The part a thought signature belongs to is not in the history.`);
     }
     return this.#parts;
   }
@@ -83,9 +84,9 @@ class ModelTurn {
     if (value !== undefined && on !== 'thinking') this.#carried.set(on, value);
     if (part.text === '') return;
     if (!this.#context.sendsThoughts) {
-      this.#note('dropped', 'Earlier thoughts stay out where thinking is off.');
+      this.#note('dropped', told`Earlier thoughts stay out where thinking is off.`);
     } else if (value === undefined) {
-      this.#note('dropped', 'Thinking without a valid signature cannot be sent upstream.');
+      this.#note('dropped', told`Thinking without a valid signature cannot be sent upstream.`);
     } else {
       const thought: WirePart = { text: part.text, thought: true };
       this.#parts.push(on === 'thinking' ? { ...thought, thoughtSignature: value } : thought);
@@ -107,7 +108,7 @@ class ModelTurn {
     if (!isWanted && !target.standsIn) return undefined;
     this.#note(
       'repaired',
-      'A tool call without a signature was sent with the documented stand-in.',
+      told`A tool call without a signature was sent with the documented stand-in.`,
     );
     return SIGNATURE_SENTINEL;
   }
@@ -136,7 +137,7 @@ class ModelTurn {
     return value;
   }
 
-  #note(action: 'dropped' | 'repaired', reason: string): void {
+  #note(action: 'dropped' | 'repaired', reason: Sentence): void {
     this.#context.target.receipt.add(action, 'messages', reason);
   }
 }

@@ -1,5 +1,6 @@
 // Writes the parts that mean the same in both roles: text, media, code and tools the provider ran.
 
+import { told } from '../../canonical/receipt.ts';
 import type {
   CodePart,
   CodeResultPart,
@@ -49,7 +50,7 @@ export function encodePlainPart(part: PlainPart, context: EncodeContext): WirePa
 }
 
 function approximate({ target }: EncodeContext): void {
-  target.receipt.add('approximated', 'messages', 'Calls of provider tools are sent as text.');
+  target.receipt.add('approximated', 'messages', told`Calls of provider tools are sent as text.`);
 }
 
 /** The wire knows one language; any other code is text. */

@@ -2,6 +2,7 @@
 
 import { tokensOfAmount } from '../../canonical/effort.ts';
 import type { ModelCapabilities } from '../../canonical/model.ts';
+import { told } from '../../canonical/receipt.ts';
 import type { Reasoning } from '../../canonical/request.ts';
 import type { WireThinkingConfig } from '../../wire/generate.ts';
 import type { EncodeTarget } from '../upstream.ts';
@@ -23,7 +24,7 @@ export function encodeThinking(
   switch (thinking.kind) {
     case 'none':
       if (isAskedFor(reasoning))
-        target.receipt.add('dropped', 'thinking', 'This model does not think.');
+        target.receipt.add('dropped', 'thinking', told`This model does not think.`);
       return undefined;
     case 'budget':
       return budgetConfig(reasoning, thinking, target);
@@ -61,7 +62,11 @@ function budgetConfig(
   if (asked > 0) return { includeThoughts: showThoughts ?? true, thinkingBudget };
   if (!traitsOf(modelId).thinksUnasked) return undefined;
   if (thinkingBudget > 0 && isNews(reasoning)) {
-    receipt.add('approximated', 'thinking', `This model thinks ${thinkingBudget} tokens or more.`);
+    receipt.add(
+      'approximated',
+      'thinking',
+      told`This model thinks ${thinkingBudget} tokens or more.`,
+    );
   }
   return { includeThoughts: false, thinkingBudget };
 }

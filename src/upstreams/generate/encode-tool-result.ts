@@ -1,5 +1,6 @@
 // Writes tool results: `{"output": …}`, `{"error": …}` or the result object itself, media inside or beside.
 
+import { told } from '../../canonical/receipt.ts';
 import type { MediaPart, ToolResultContent, ToolResultPart } from '../../canonical/request.ts';
 import type { JsonObject, JsonValue } from '../../lib/json.ts';
 import type {
@@ -61,7 +62,7 @@ function asResponsePart(
   { target }: EncodeContext,
 ): WireFunctionResponsePart[] {
   if (mediaResolution !== undefined) {
-    const reason = 'Media inside a tool result have no detail level of their own.';
+    const reason = told`Media inside a tool result have no detail level of their own.`;
     target.receipt.add('dropped', 'messages', reason);
   }
   if (inlineData !== undefined) return [{ inlineData }];

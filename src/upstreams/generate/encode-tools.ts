@@ -1,5 +1,6 @@
 // Writes tools: declarations with schemas the upstream takes, and the tools it runs itself.
 
+import { type Sentence, told } from '../../canonical/receipt.ts';
 import type { FreeformTool, FunctionTool, Tool, ToolChoice } from '../../canonical/request.ts';
 import type { JsonObject } from '../../lib/json.ts';
 import type { WireFunctionDeclaration } from '../../wire/generate.ts';
@@ -40,7 +41,7 @@ export function encodeTools(
     if (tool.kind !== 'function' && tool.kind !== 'freeform') {
       serverTools.push(encodeServerTool(tool, context));
     } else if (declarations.has(tool.name)) {
-      note(context, path, `A second tool named ${tool.name} was left out.`);
+      note(context, path, told`A second tool named ${tool.name} was left out.`);
     } else if (offered.length === 0 || offered.includes(tool.name)) {
       declarations.set(tool.name, encodeDeclaration(tool, path, context));
     }
@@ -75,7 +76,7 @@ function holdsToSchemas(
   const isHeldAnyway = kind === 'required' || kind === 'validated';
   if (traitsOf(target.modelId).validatesCalls && (isEveryOne || isHeldAnyway)) return isEveryOne;
   for (const { path = 'tools' } of strict) {
-    target.receipt.add('approximated', path, 'Strict schemas are followed, but not enforced.');
+    target.receipt.add('approximated', path, told`Strict schemas are followed, but not enforced.`);
   }
   return false;
 }
@@ -141,6 +142,6 @@ function encodeFreeform({ name, description, grammar }: FreeformTool): WireFunct
   };
 }
 
-function note({ target }: EncodeContext, path: string, reason: string): void {
+function note({ target }: EncodeContext, path: string, reason: Sentence): void {
   target.receipt.add('dropped', path, reason);
 }

@@ -1,5 +1,6 @@
 // Writes a canonical request as the wire body of one upstream model.
 
+import { told } from '../../canonical/receipt.ts';
 import type { CanonicalRequest } from '../../canonical/request.ts';
 import type { JsonObject } from '../../lib/json.ts';
 import type { EncodeTarget } from '../upstream.ts';
@@ -54,6 +55,10 @@ function serviceTier({ serviceTier }: CanonicalRequest, context: EncodeContext) 
   if (serviceTier === undefined) return undefined;
   const isKnown = SERVICE_TIERS.includes(serviceTier.toLowerCase());
   if (isKnown && context.profile.extraFields.includes('serviceTier')) return serviceTier;
-  context.target.receipt.add('dropped', 'service_tier', 'The upstream has no such service tier.');
+  context.target.receipt.add(
+    'dropped',
+    'service_tier',
+    told`The upstream has no such service tier.`,
+  );
   return undefined;
 }

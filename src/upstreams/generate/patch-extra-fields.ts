@@ -1,5 +1,6 @@
 // Removes from a native body what the upstream does not document: it refuses fields it does not know.
 
+import { told } from '../../canonical/receipt.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../lib/json.ts';
 import { PART_DATA_FIELDS } from '../../wire/generate-fields.ts';
 import { editFields, editItems, type FieldEdits } from './edits.ts';
@@ -20,7 +21,7 @@ interface Place {
  */
 export function patchExtraFields(body: JsonObject, { target, profile }: PatchContext): JsonObject {
   const drop = (path: string): void => {
-    target.receipt.add('dropped', path, 'The upstream does not take this field.');
+    target.receipt.add('dropped', path, told`The upstream does not take this field.`);
   };
   const patched = withoutFields(body, refusedBy(profile.extraFields), { path: '', drop });
   const { contents } = patched;

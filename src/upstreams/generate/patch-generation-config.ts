@@ -1,5 +1,6 @@
 // Fits a native generation configuration to the model: its output limit, its thinking, its schemas.
 
+import { told } from '../../canonical/receipt.ts';
 import { isJsonObject, type JsonObject, type JsonValue, readNumber } from '../../lib/json.ts';
 import type { EncodeTarget, PatchTarget } from '../upstream.ts';
 import { editFields, type FieldEdits } from './edits.ts';
@@ -36,10 +37,10 @@ function outputLimit(
     receipt.add(
       'capped',
       path,
-      `This model writes at most ${capabilities.outputTokenLimit} tokens.`,
+      told`This model writes at most ${capabilities.outputTokenLimit} tokens.`,
     );
   } else if (fitted !== asked) {
-    receipt.add('approximated', path, 'The limit was raised to leave room beside thinking.');
+    receipt.add('approximated', path, told`The limit was raised to leave room beside thinking.`);
   }
   return fitted === asked ? value : fitted;
 }

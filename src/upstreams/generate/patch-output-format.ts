@@ -1,7 +1,7 @@
 // Tells a native output format in words where the upstream takes none: beside tools, or of free member names.
 
 import { formatInWords } from '../../canonical/format-in-words.ts';
-import { createReceipt } from '../../canonical/receipt.ts';
+import { createReceipt, told } from '../../canonical/receipt.ts';
 import type { OutputFormat } from '../../canonical/request.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../lib/json.ts';
 import type { EncodeTarget } from '../upstream.ts';
@@ -20,12 +20,12 @@ export function patchOutputFormat(
   if (format === undefined || !isJsonObject(config)) return body;
   const path = 'generationConfig';
   if (tools.length > 0 && !capabilities.jsonWithTools) {
-    const reason = 'This model takes no output format beside tools: it is told in words.';
+    const reason = told`This model takes no output format beside tools: it is told in words.`;
     receipt.add('approximated', `${path}.responseMimeType`, reason);
     return tell(withConfig(body, editFields(config, NO_FORMAT)), format);
   }
   if (capabilities.takesJsonSchema || !isFree(config.responseSchema)) return body;
-  const reason = 'The upstream takes no objects of free member names: the schema is told in words.';
+  const reason = told`The upstream takes no objects of free member names: the schema is told in words.`;
   receipt.add('approximated', `${path}.responseSchema`, reason);
   return tell(withConfig(body, editFields(config, { responseSchema: undefined })), format);
 }

@@ -1,7 +1,7 @@
 // Puts every function response of native contents behind its call: in its content, none missing, none twice.
 
 import { invalidRequest } from '../../canonical/error.ts';
-import type { Receipt } from '../../canonical/receipt.ts';
+import { type Receipt, told } from '../../canonical/receipt.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../lib/json.ts';
 import type { EncodeTarget } from '../upstream.ts';
 import { editFields } from './edits.ts';
@@ -20,7 +20,11 @@ export function patchResponses(contents: JsonValue[], { receipt }: EncodeTarget)
   const [orphan] = orphans;
   if (orphan !== undefined) throw orphanError(orphan);
   for (const { name } of repeated) {
-    receipt.add('dropped', 'contents', `A second response to the function ${name} was dropped.`);
+    receipt.add(
+      'dropped',
+      'contents',
+      told`A second response to the function ${name} was dropped.`,
+    );
   }
   const patched: JsonValue[] = [];
   let step: Step = { calls: [], receipt };
@@ -105,17 +109,17 @@ function withCallIds(content: JsonObject, calls: readonly SentCall[]): JsonObjec
 function answerOf({ call, id }: SentCall, { receipt }: Step, index?: number): JsonObject {
   const { answer, name } = call;
   if (answer === undefined) {
-    const reason = `Function call ${id ?? name} has no response; "no result" was sent.`;
+    const reason = told`Function call ${id ?? name} has no response; "no result" was sent.`;
     receipt.add('repaired', 'contents', reason);
     const response = { name, response: { error: 'no result' } };
     return { functionResponse: id === undefined ? response : { id, ...response } };
   }
   if (answer.place !== index) {
-    const reason = `The response to ${id ?? name} was moved behind its call.`;
+    const reason = told`The response to ${id ?? name} was moved behind its call.`;
     receipt.add('repaired', 'contents', reason);
   }
   if (answer.name !== name || (answer.id !== undefined && answer.id !== id)) {
-    const reason = `A response to the function ${name} was given the id and name of its call.`;
+    const reason = told`A response to the function ${name} was given the id and name of its call.`;
     receipt.add('repaired', 'contents', reason);
   }
   const { id: _id, ...response } = answer.response;
@@ -131,7 +135,7 @@ function endWithUser(
   receipt: Receipt,
 ): JsonValue[] {
   if (isModel(asked.at(-1)) || !isModel(patched.at(-1))) return patched;
-  receipt.add('approximated', 'contents', 'A user turn "…" stands for the empty last one.');
+  receipt.add('approximated', 'contents', told`A user turn "…" stands for the empty last one.`);
   return [...patched, { role: 'user', parts: [{ text: '…' }] }];
 }
 

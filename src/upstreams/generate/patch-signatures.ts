@@ -1,5 +1,6 @@
 // Fits the thought signatures of native contents to the upstream: its own, none, or the stand-in.
 
+import { told } from '../../canonical/receipt.ts';
 import {
   type PlacedSignature,
   type SignatureTrust,
@@ -103,13 +104,13 @@ function acceptedSignature(
     return carried !== '' && capabilities.unsignedCalls === 'sentinel' ? carried : undefined;
   }
   const { value, family } = signature;
-  if (family !== capabilities.signatureFamily) {
-    const reason = `A thought signature of the ${family} family means nothing here.`;
+  if (family !== undefined && family !== capabilities.signatureFamily) {
+    const reason = told`A thought signature of the ${family} family means nothing here.`;
     receipt.add('dropped', 'contents', reason);
     return undefined;
   }
   if (trust === undefined || trust.keeps({ value, call: callName(part) })) return value;
-  const reason = 'The upstream refused the thought signatures of this conversation.';
+  const reason = told`The upstream refused the thought signatures of this conversation.`;
   receipt.add('dropped', 'contents', reason);
   return undefined;
 }
@@ -166,7 +167,7 @@ function callName({ functionCall }: JsonObject): PlacedSignature['call'] {
 }
 
 function standIn(part: JsonObject, { receipt }: EncodeTarget): JsonObject {
-  const reason = 'A function call without a signature was sent with the documented stand-in.';
+  const reason = told`A function call without a signature was sent with the documented stand-in.`;
   receipt.add('repaired', 'contents', reason);
   return { ...part, thoughtSignature: SIGNATURE_SENTINEL };
 }

@@ -7,6 +7,7 @@ import {
   applyThinkingMode,
 } from '../../canonical/effort.ts';
 import type { ThinkingLevel } from '../../canonical/model.ts';
+import { type Sentence, told } from '../../canonical/receipt.ts';
 import type { ReasoningAmount } from '../../canonical/request.ts';
 import { isJsonObject, type JsonObject, type JsonValue, readNumber } from '../../lib/json.ts';
 import type { EncodeTarget, PatchTarget } from '../upstream.ts';
@@ -50,7 +51,7 @@ function ofDrawing(config: JsonObject, { modelId, receipt }: PatchTarget): JsonO
   const { includeThoughts, ...rest } = config;
   const isShown = includeThoughts === true && traitsOf(modelId).showsDrafts;
   if (!isShown || Object.keys(rest).length > 0) {
-    receipt.add('dropped', PATH, 'This model does not think.');
+    receipt.add('dropped', PATH, told`This model does not think.`);
   }
   return isShown ? { includeThoughts } : undefined;
 }
@@ -81,7 +82,7 @@ function decidedAmount(
   const asked = askedIn(config, thinking.kind === 'level' ? 'level' : 'budget');
   if (asked === undefined) return undefined;
   const { field, amount } = asked;
-  const note = (reason: string) => receipt.add('approximated', `${PATH}.${field}`, reason);
+  const note = (reason: Sentence) => receipt.add('approximated', `${PATH}.${field}`, reason);
   const decided = applyThinkingMode(amount, { mode, thinking, note });
   return decided === amount ? undefined : decided;
 }
@@ -103,10 +104,10 @@ function toBudget(client: JsonObject, thinking: BudgetThinking, target: PatchTar
   if (asked === undefined) return editFields(config, { thinkingLevel: undefined });
   const thinkingBudget = acceptedBudget(asked, thinking, target);
   if (given !== undefined && asked >= 0 && thinkingBudget !== asked) {
-    const reason = `The thinking budget is ${thinkingBudget} tokens on this model.`;
+    const reason = told`The thinking budget is ${thinkingBudget} tokens on this model.`;
     target.receipt.add('capped', `${PATH}.thinkingBudget`, reason);
   } else if (asked === 0 && thinkingBudget !== 0) {
-    const reason = `This model thinks ${thinkingBudget} tokens or more.`;
+    const reason = told`This model thinks ${thinkingBudget} tokens or more.`;
     target.receipt.add('approximated', `${PATH}.thinkingLevel`, reason);
   }
   return editFields(config, { thinkingLevel: undefined, thinkingBudget });

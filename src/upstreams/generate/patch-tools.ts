@@ -1,6 +1,7 @@
 // Fits native tools to the upstream: its words for them, its schema dialect, its combinations.
 
 import { invalidRequest } from '../../canonical/error.ts';
+import { told } from '../../canonical/receipt.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../lib/json.ts';
 import { keyIn } from '../../wire/vocabulary.ts';
 import { describeFunction } from './describe-function.ts';
@@ -85,7 +86,7 @@ function withoutFunctions(
   { target }: PatchContext,
 ): JsonObject | undefined {
   if (!hasFunctions(tool)) return tool;
-  const reason = 'This model calls no functions.';
+  const reason = told`This model calls no functions.`;
   target.receipt.add('dropped', `${path}.functionDeclarations`, reason);
   const { functionDeclarations: _functions, ...others } = tool;
   return Object.keys(others).length === 0 ? undefined : others;
@@ -98,7 +99,11 @@ function withoutServerTools(
 ): JsonObject | undefined {
   for (const key of Object.keys(tool)) {
     if (key === 'functionDeclarations') continue;
-    target.receipt.add('dropped', `${path}.${key}`, 'This model takes it only without functions.');
+    target.receipt.add(
+      'dropped',
+      `${path}.${key}`,
+      told`This model takes it only without functions.`,
+    );
   }
   if (!hasServerTools(tool)) return tool;
   const { functionDeclarations } = tool;

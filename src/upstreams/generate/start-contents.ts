@@ -1,7 +1,7 @@
 // Makes native contents start with the user, as every upstream demands.
 
 import { invalidRequest } from '../../canonical/error.ts';
-import type { Receipt } from '../../canonical/receipt.ts';
+import { type Receipt, told } from '../../canonical/receipt.ts';
 import { isJsonObject, type JsonValue } from '../../lib/json.ts';
 
 /**
@@ -15,6 +15,6 @@ export function startContents(contents: JsonValue[], receipt: Receipt): JsonValu
     throw invalidRequest('contents', 'contents: there is nothing to answer; send some content.');
   }
   if (!isJsonObject(first) || first.role !== 'model') return contents;
-  receipt.add('approximated', 'contents', 'A user turn "…" was put before the first answer.');
+  receipt.add('approximated', 'contents', told`A user turn "…" was put before the first answer.`);
   return [{ role: 'user', parts: [{ text: '…' }] }, ...contents];
 }

@@ -6,6 +6,7 @@ import type {
   ThinkingCapability,
   ThinkingLevel,
 } from '../../canonical/model.ts';
+import { type Sentence, told } from '../../canonical/receipt.ts';
 
 export type BudgetThinking = Extract<ThinkingCapability, { kind: 'budget' }>;
 export type LevelThinking = Extract<ThinkingCapability, { kind: 'level' }>;
@@ -41,10 +42,10 @@ export function nearestLevel(
 }
 
 /** What the receipt says of an amount that is not exactly a level of the model. */
-export function levelReason(tokens: number, level: ThinkingLevel): string {
+export function levelReason(tokens: number, level: ThinkingLevel): Sentence {
   return tokens === 0
-    ? `This model cannot stop thinking; its lowest level is ${level}.`
-    : `This model takes levels only; the nearest is ${level}.`;
+    ? told`This model cannot stop thinking; its lowest level is ${level}.`
+    : told`This model takes levels only; the nearest is ${level}.`;
 }
 
 /** A level word as the wire writes it, when it is one. */

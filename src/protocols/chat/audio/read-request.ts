@@ -4,7 +4,7 @@ import { GatewayError, invalidRequest } from '../../../canonical/error.ts';
 import { objectShape } from '../../../canonical/field-shapes.ts';
 import { sniffMediaType, spellMediaType } from '../../../canonical/media-type.ts';
 import { plainModelName } from '../../../canonical/model-name.ts';
-import type { Receipt } from '../../../canonical/receipt.ts';
+import { type Receipt, told } from '../../../canonical/receipt.ts';
 import type { CanonicalRequest, MediaPart } from '../../../canonical/request.ts';
 import type { JsonObject } from '../../../lib/json.ts';
 import type { RouteInput, UploadedFile } from '../../protocol.ts';
@@ -112,7 +112,7 @@ function readSound(files: readonly UploadedFile[], receipt: Receipt): MediaPart 
     throw invalidRequest('file', 'file may hold one recording only; send each by itself.');
   }
   for (const { field } of files) {
-    if (field !== 'file') receipt.add('dropped', field, 'A transcription has no such file.');
+    if (field !== 'file') receipt.add('dropped', field, told`A transcription has no such file.`);
   }
   if (file.bytes.length === 0) throw invalidRequest('file', 'file is empty.');
   if (file.bytes.length > MOST_BYTES) {

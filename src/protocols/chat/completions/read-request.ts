@@ -3,7 +3,7 @@
 import { invalidRequest } from '../../../canonical/error.ts';
 import { objectShape } from '../../../canonical/field-shapes.ts';
 import { plainModelName } from '../../../canonical/model-name.ts';
-import type { Receipt } from '../../../canonical/receipt.ts';
+import { type Receipt, told } from '../../../canonical/receipt.ts';
 import type { CanonicalRequest, TextPart } from '../../../canonical/request.ts';
 import type { JsonObject, JsonValue } from '../../../lib/json.ts';
 import {
@@ -147,7 +147,7 @@ function readBase(
 function readSuffix(body: JsonObject, receipt: Receipt): readonly TextPart[] {
   const suffix = readString(body, 'suffix');
   if (suffix === undefined || suffix === '') return [];
-  receipt.add('approximated', 'suffix', 'The model is told the text that follows its answer.');
+  receipt.add('approximated', 'suffix', told`The model is told the text that follows its answer.`);
   const text =
     'Answer only with the text that belongs between the given text and this text, ' +
     `which follows it:\n${suffix}`;

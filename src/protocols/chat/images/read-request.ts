@@ -4,7 +4,7 @@ import { invalidRequest } from '../../../canonical/error.ts';
 import { objectShape } from '../../../canonical/field-shapes.ts';
 import { readImageOptions } from '../../../canonical/image-options.ts';
 import { plainModelName } from '../../../canonical/model-name.ts';
-import type { Receipt } from '../../../canonical/receipt.ts';
+import { type Receipt, told } from '../../../canonical/receipt.ts';
 import type { CanonicalRequest, Part } from '../../../canonical/request.ts';
 import type { JsonObject } from '../../../lib/json.ts';
 import type { RouteInput } from '../../protocol.ts';
@@ -57,10 +57,10 @@ export function readEdit({ body: sent, files = [], receipt }: RouteInput): Image
   if (pictures.length === 0) throw missingField('image');
   const mask = readMask(body, files);
   for (const field of unreadFiles(files)) {
-    receipt.add('dropped', field, `An edit has no file called ${field}.`);
+    receipt.add('dropped', field, told`An edit has no file called ${field}.`);
   }
   if (mask.length > 0) {
-    receipt.add('approximated', 'mask', 'The mask is shown to the model with an instruction.');
+    receipt.add('approximated', 'mask', told`The mask is shown to the model with an instruction.`);
   }
   return readImages(body, receipt, { kind: 'edit', pictures: [...pictures, ...mask] });
 }
@@ -89,11 +89,11 @@ function readImages(
   const asked = readCount(body, 'partial_images', { min: 0, max: MOST_DRAFTS }) ?? 0;
   const drafts = stream ? asked : 0;
   if (asked > drafts) {
-    receipt.add('dropped', 'partial_images', 'Unfinished images are shown in streams only.');
+    receipt.add('dropped', 'partial_images', told`Unfinished images are shown in streams only.`);
   }
   const form = readForm(body);
   if (stream && form === 'url') {
-    receipt.add('dropped', 'response_format', 'Streams carry images in base64.');
+    receipt.add('dropped', 'response_format', told`Streams carry images in base64.`);
   }
   const parts: readonly Part[] = [...pictures, { kind: 'text', text: prompt }];
   const request = { ...readCanonical(body, receipt, parts), imageDrafts: drafts };

@@ -1,6 +1,6 @@
 // Puts drawings that are named behind the last question into it.
 
-import type { Receipt } from '../../../canonical/receipt.ts';
+import { type Receipt, told } from '../../../canonical/receipt.ts';
 import type { Turn } from '../../../canonical/request.ts';
 
 /**
@@ -10,7 +10,7 @@ import type { Turn } from '../../../canonical/request.ts';
 export function endWithPictures(asked: readonly Turn[], receipt: Receipt): readonly Turn[] {
   const end = asked.findLastIndex((turn) => !isPictures(turn)) + 1;
   if (end === asked.length) return asked;
-  receipt.add('approximated', 'input', 'Pictures at the end are shown with the question.');
+  receipt.add('approximated', 'input', told`Pictures at the end are shown with the question.`);
   return asked.map((turn, index) => (index < end ? turn : { ...turn, role: 'user' }));
 }
 

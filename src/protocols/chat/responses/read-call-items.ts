@@ -1,6 +1,7 @@
 // Reads items of calls and their outputs: functions, custom tools, shells, searches, drawn pictures.
 
 import { memberPath } from '../../../canonical/field-reader.ts';
+import { told } from '../../../canonical/receipt.ts';
 import type { Part, ToolResultContent, Turn } from '../../../canonical/request.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../lib/json.ts';
 import { readObject, readString, requireObject, requireString, wrongType } from '../fields.ts';
@@ -152,6 +153,6 @@ function readBareDrawing(item: JsonObject, path: string, context: ResponsesConte
   const kept = context.findItem(id);
   if (kept !== undefined && referredId(kept) === undefined) return readDrawing(kept, path, context);
   if ((item.status ?? null) === null) throw unknownReference(path, id);
-  context.receipt.add('dropped', path, 'The picture of this drawing is not kept any more.');
+  context.receipt.add('dropped', path, told`The picture of this drawing is not kept any more.`);
   return nothing;
 }

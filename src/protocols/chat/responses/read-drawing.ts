@@ -2,6 +2,7 @@
 
 import { objectShape } from '../../../canonical/field-shapes.ts';
 import { readImageOptions } from '../../../canonical/image-options.ts';
+import { told } from '../../../canonical/receipt.ts';
 import type { CanonicalRequest } from '../../../canonical/request.ts';
 import { readNumberIn, readString, unknownWord } from '../fields.ts';
 import { noteUnreadFields } from '../note-fields.ts';
@@ -40,7 +41,7 @@ export function readDrawing(
   const range = { min: 0, max: MOST_DRAFTS, integer: true };
   const asked = readNumberIn(tool.partial_images, `${path}.partial_images`, range) ?? 0;
   if (asked > 0 && !stream) {
-    const reason = 'Unfinished pictures are shown in streams only.';
+    const reason = told`Unfinished pictures are shown in streams only.`;
     receipt.add('dropped', `${path}.partial_images`, reason);
   }
   const demand =

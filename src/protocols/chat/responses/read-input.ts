@@ -2,7 +2,7 @@
 
 import { invalidRequest } from '../../../canonical/error.ts';
 import { memberPath } from '../../../canonical/field-reader.ts';
-import type { Receipt } from '../../../canonical/receipt.ts';
+import { type Receipt, told } from '../../../canonical/receipt.ts';
 import type { TextPart, Turn } from '../../../canonical/request.ts';
 import { splitInlineImages } from '../../../canonical/split-inline-images.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../lib/json.ts';
@@ -150,7 +150,11 @@ function readReference(
   const kept = context.findItem(id);
   if (kept !== undefined && referredId(kept) === undefined) return readItem(kept, path, context);
   if (id.startsWith('rs_')) {
-    context.receipt.add('dropped', path, 'The thoughts this item refers to are not kept any more.');
+    context.receipt.add(
+      'dropped',
+      path,
+      told`The thoughts this item refers to are not kept any more.`,
+    );
     return undefined;
   }
   throw unknownReference(path, id);
@@ -170,7 +174,7 @@ function skipItem(type: string, path: string, context: ResponsesContext): undefi
       'unsupported',
     );
   }
-  context.receipt.add('dropped', path, `Items of type "${type}" cannot be shown to the model.`);
+  context.receipt.add('dropped', path, told`Items of type "${type}" cannot be shown to the model.`);
   return undefined;
 }
 

@@ -3,7 +3,7 @@
 import { invalidRequest } from '../../../canonical/error.ts';
 import { objectShape } from '../../../canonical/field-shapes.ts';
 import { plainModelName } from '../../../canonical/model-name.ts';
-import type { Receipt } from '../../../canonical/receipt.ts';
+import { type Receipt, told } from '../../../canonical/receipt.ts';
 import type { CanonicalRequest, OutputFormat, Reasoning } from '../../../canonical/request.ts';
 import { BUDGET_KEYS, LEVEL_KEYS } from '../../../canonical/thinking-words.ts';
 import type { JsonObject } from '../../../lib/json.ts';
@@ -222,7 +222,7 @@ function readOutputFormat(body: JsonObject, context: ResponsesContext): OutputFo
   const text = readObject(body, 'text') ?? {};
   const verbosity = readString(text, 'verbosity', 'text');
   if (verbosity !== undefined && verbosity !== 'medium') {
-    context.receipt.add('dropped', 'text.verbosity', 'verbosity has no counterpart.');
+    context.receipt.add('dropped', 'text.verbosity', told`verbosity has no counterpart.`);
   }
   const format = readObject(text, 'format', 'text');
   if (format === undefined) return { kind: 'text' };
@@ -264,19 +264,27 @@ function noteHints(
 ): void {
   const tier = readString(body, 'service_tier');
   if (tier !== undefined && tier !== 'auto' && tier !== 'default') {
-    receipt.add('dropped', 'service_tier', 'service_tier has no counterpart; the default applies.');
+    receipt.add(
+      'dropped',
+      'service_tier',
+      told`service_tier has no counterpart; the default applies.`,
+    );
   }
   const range = { min: 1, integer: true };
   const mostCalls = readNumberIn(body.max_tool_calls, 'max_tool_calls', range);
   // The limit is for tools the server runs; the client itself decides on the calls it is given.
   const isHosted = tools.some(({ kind }) => kind !== 'function' && kind !== 'freeform');
   if (mostCalls !== undefined && isHosted) {
-    receipt.add('dropped', 'max_tool_calls', 'The upstream decides how often it uses its tools.');
+    receipt.add(
+      'dropped',
+      'max_tool_calls',
+      told`The upstream decides how often it uses its tools.`,
+    );
   }
   const options = readObject(body, 'stream_options') ?? {};
   if (readBoolean(options, 'include_obfuscation', 'stream_options') === true) {
     const path = 'stream_options.include_obfuscation';
-    receipt.add('dropped', path, 'Events are sent without padding.');
+    receipt.add('dropped', path, told`Events are sent without padding.`);
   }
 }
 

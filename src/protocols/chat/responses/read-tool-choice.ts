@@ -1,6 +1,7 @@
 // Reads `tool_choice` of a Responses request: which tools the answer may or must call.
 
 import { invalidRequest } from '../../../canonical/error.ts';
+import { told } from '../../../canonical/receipt.ts';
 import type { Tool, ToolChoice } from '../../../canonical/request.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../lib/json.ts';
 import {
@@ -19,7 +20,7 @@ const AUTO: ToolChoice = { kind: 'auto', names: [] };
 /** No function beside it: wherever one may be called, the search may be left out. */
 const SEARCHES = { serverTools: ['web-search'] } as const;
 const SEARCH_ALONE: ToolChoice = { ...AUTO, ...SEARCHES };
-const NOT_DEMANDED = 'A hosted search cannot be demanded, only offered.';
+const NOT_DEMANDED = told`A hosted search cannot be demanded, only offered.`;
 const OWN_FORMS = ['local_shell', 'shell', 'apply_patch', 'tool_search'] as const;
 
 /** @throws GatewayError 400, also when the choice demands a tool that is not there. */

@@ -2,6 +2,7 @@
 
 import { memberPath } from '../../../canonical/field-reader.ts';
 import { objectShape, saysNothing } from '../../../canonical/field-shapes.ts';
+import { told } from '../../../canonical/receipt.ts';
 import type { FreeformTool, FunctionTool, Tool } from '../../../canonical/request.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../lib/json.ts';
 import { asObject, readArray, readObject, readString, requireString } from '../fields.ts';
@@ -67,8 +68,8 @@ function readTool(tool: JsonObject, place: ToolPlace, context: ResponsesContext)
 function skip(type: string, path: string, { receipt }: ResponsesContext): readonly Tool[] {
   const reason =
     type === 'image_generation'
-      ? 'Only models that draw make pictures, and they need no tool for it.'
-      : `Tools of type "${type}" are not available.`;
+      ? told`Only models that draw make pictures, and they need no tool for it.`
+      : told`Tools of type "${type}" are not available.`;
   receipt.add('dropped', path, reason);
   return [];
 }
@@ -86,7 +87,7 @@ function isServerSearch(tool: JsonObject, path: string): boolean {
 }
 
 function skipSearch(path: string, { receipt }: ResponsesContext): readonly Tool[] {
-  const reason = 'The model is shown all tools at once, so that there are none to search for.';
+  const reason = told`The model is shown all tools at once, so that there are none to search for.`;
   receipt.add('approximated', path, reason);
   return [];
 }
@@ -129,7 +130,11 @@ function readCodeTool(tool: JsonObject, path: string, context: ResponsesContext)
   if (isJsonObject(tool.container)) {
     noteUnreadFields(tool.container, { known: CONTAINER_FIELDS, path: containerPath, context });
   } else if (!saysNothing(tool.container)) {
-    context.receipt.add('dropped', containerPath, 'The upstream runs code in a place of its own.');
+    context.receipt.add(
+      'dropped',
+      containerPath,
+      told`The upstream runs code in a place of its own.`,
+    );
   }
   return { kind: 'code-execution', path };
 }

@@ -1,5 +1,6 @@
 // Settles `anyOf`, `oneOf` and conditions: collapsed, folded into the object, or kept as alternatives.
 
+import { told } from '../../../canonical/receipt.ts';
 import { allWords, sayCase } from './cases.ts';
 import {
   ANYTHING,
@@ -30,7 +31,7 @@ export function settleChoices(cleaning: Cleaning, facets: Facets, fold: boolean)
   const conditions = open.filter(isCondition);
   const [first, ...others] = open.filter((each) => !isCondition(each));
   for (const { group } of others) {
-    cleaning.note('dropped', group.path, 'only one choice can be carried beside another');
+    cleaning.note('dropped', group.path, told`only one choice can be carried beside another`);
   }
   if (first !== undefined) {
     return first.branches.map((branch) => join(cleaning, facets, { branch, conditions }));

@@ -1,5 +1,6 @@
 // Turns the JSON Schema of a structured answer into the subset the upstream takes as `responseSchema`.
 
+import { told } from '../../../canonical/receipt.ts';
 import { isJsonObject, type JsonObject } from '../../../lib/json.ts';
 import type { WireGenerationConfig } from '../../../wire/generate.ts';
 import type { Optional } from '../defined.ts';
@@ -34,7 +35,7 @@ export function cleanResponseSchema(
 ): JsonObject | undefined {
   if (schema === true) return undefined;
   if (isJsonObject(schema)) return cleanRestored(schema, options);
-  options.receipt.add('repaired', options.path, 'not a schema');
+  options.receipt.add('repaired', options.path, told`not a schema`);
   return undefined;
 }
 
@@ -77,7 +78,7 @@ function cleanRoot(cleaning: Cleaning, schema: JsonObject): JsonObject | undefin
     return node;
   }
   // What was noted of a text is not true of one that is not sent.
-  if (Object.keys(schema).length > 0) cleaning.note('dropped', '', 'any JSON is allowed');
+  if (Object.keys(schema).length > 0) cleaning.note('dropped', '', told`any JSON is allowed`);
   return undefined;
 }
 

@@ -1,6 +1,7 @@
 // Turns the JSON Schema of a tool's input into the subset the upstream takes as `parameters`.
 
 import { MAP_ARGUMENT } from '../../../canonical/map-argument.ts';
+import { told } from '../../../canonical/receipt.ts';
 import { isJsonObject, type JsonObject } from '../../../lib/json.ts';
 import { settleChoices } from './choices.ts';
 import { addHint, type Cleaning, createFacets, type Facets, type SchemaForm } from './facets.ts';
@@ -73,7 +74,7 @@ function cleanWith(
 ): ToolInput {
   if (schema === undefined || schema === true) return NO_INPUT;
   if (isJsonObject(schema)) return clean(schema, options);
-  options.receipt.add('repaired', options.path, 'not a schema');
+  options.receipt.add('repaired', options.path, told`not a schema`);
   return NO_INPUT;
 }
 
@@ -84,7 +85,7 @@ function cleanRoot(cleaning: Cleaning, schema: JsonObject): ToolInput {
   settleChoices(cleaning, facets, true);
   const mayBeObject = facets.types?.includes('object') ?? true;
   if (facets.never || !mayBeObject) {
-    cleaning.note('dropped', '', 'the input of a function is an object');
+    cleaning.note('dropped', '', told`the input of a function is an object`);
     return NO_INPUT;
   }
   facets.nullable = false;
@@ -118,7 +119,7 @@ function sayMap(cleaning: Cleaning, facets: Facets): ToolInput {
   addHint(facets, facets.unexpanded ?? otherNames(cleaning, facets));
   for (const [name, { value }] of facets.limits) addHint(facets, `${name} ${sayJson(value)}`);
   for (const [name, value] of facets.samples) addHint(facets, `${name} ${sayJson(value)}`);
-  cleaning.note('approximated', '', 'said in the description of the function');
+  cleaning.note('approximated', '', told`said in the description of the function`);
   return sayRoot(facets);
 }
 

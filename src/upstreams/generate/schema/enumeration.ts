@@ -1,5 +1,6 @@
 // Writes listed values: the upstream takes lists of non-empty texts only.
 
+import { told } from '../../../canonical/receipt.ts';
 import {
   isJsonObject,
   isRawNumber,
@@ -33,7 +34,7 @@ export function writeEnumeration(cleaning: Cleaning, facets: Facets): Enumeratio
   }
   if (values.length > MAX_VALUES || values.some(isComposite)) {
     addHint(facets, `one of ${sayList(values)}`);
-    cleaning.note('approximated', enumeration.path, 'these values cannot be listed');
+    cleaning.note('approximated', enumeration.path, told`these values cannot be listed`);
     facets.impliedType ??= typeOfValues(values);
     return undefined;
   }
@@ -87,7 +88,7 @@ function writeBooleans(
 ): EnumerationNode {
   if (new Set(values).size === 1) {
     addHint(facets, `always ${sayJson(values[0] ?? null)}`);
-    cleaning.note('approximated', facets.enumeration?.path ?? '', 'said in the description');
+    cleaning.note('approximated', facets.enumeration?.path ?? '', told`said in the description`);
   }
   return { type: 'boolean', fields: {} };
 }
@@ -99,7 +100,7 @@ function writeTexts(
 ): EnumerationNode {
   const path = facets.enumeration?.path ?? '';
   if (values.some((value) => typeof value !== 'string')) {
-    cleaning.note('approximated', path, 'the values are sent as texts');
+    cleaning.note('approximated', path, told`the values are sent as texts`);
     const declared = facets.types?.find((type) => type === 'integer' || type === 'number');
     if (declared !== undefined) addHint(facets, `${declared} as text`);
   }
@@ -107,7 +108,7 @@ function writeTexts(
   const filled = texts.filter((text) => text !== '');
   if (filled.length < texts.length) {
     addHint(facets, filled.length === 0 ? 'always ""' : 'or ""');
-    cleaning.note('approximated', path, 'the empty text cannot be listed');
+    cleaning.note('approximated', path, told`the empty text cannot be listed`);
   }
   return { type: 'string', fields: filled.length === 0 ? {} : { enum: filled } };
 }

@@ -1,6 +1,6 @@
 // What a schema says, gathered from all its fragments (`$ref`, `allOf`, siblings) before it is written.
 
-import type { ReceiptAction } from '../../../canonical/receipt.ts';
+import type { ReceiptAction, Sentence } from '../../../canonical/receipt.ts';
 import type { JsonValue } from '../../../lib/json.ts';
 import type { Located, SchemaDocument } from './schema-document.ts';
 import type { TypeName } from './schema-type.ts';
@@ -106,7 +106,7 @@ export interface Cleaning {
   fragmentsLeft: number;
   /** Schemas that may still be told in words in full; the others are told in outline. */
   wordsLeft: number;
-  note(action: ReceiptAction, path: string, reason: string): void;
+  note(action: ReceiptAction, path: string, reason: Sentence): void;
 }
 
 export function createFacets(path: string, level: number): Facets {

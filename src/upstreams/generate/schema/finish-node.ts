@@ -1,5 +1,6 @@
 // Completes a written node: format, limits, null and annotations, in the client's own order of keywords.
 
+import { told } from '../../../canonical/receipt.ts';
 import { isJsonObject, type JsonObject } from '../../../lib/json.ts';
 import { addHint, type Cleaning, type Facets } from './facets.ts';
 import { formatField, limitFields } from './node-fields.ts';
@@ -37,7 +38,7 @@ export function annotate(cleaning: Cleaning, facets: Facets, fields: JsonObject)
   const nullable = facets.nullable && cleaning.nullKeyword ? true : declaredNullable;
   if (facets.nullable && nullable !== true) {
     facets.hints = ['nullable', ...facets.hints.filter((hint) => hint !== 'nullable')];
-    cleaning.note('approximated', facets.path, 'null is said in the description');
+    cleaning.note('approximated', facets.path, told`null is said in the description`);
   }
   const description = composeDescription(facets.descriptions, facets.hints);
   const node: JsonObject = {
@@ -54,7 +55,7 @@ function annotateJson(cleaning: Cleaning, facets: Facets, fields: JsonObject): J
   const { title, declaredNullable, samples, path } = facets;
   for (const [name, value] of samples) {
     addHint(facets, `${name} ${sayJson(value)}`);
-    cleaning.note('approximated', memberPath(path, name), 'said in the description');
+    cleaning.note('approximated', memberPath(path, name), told`said in the description`);
   }
   const description = composeDescription(facets.descriptions, facets.hints);
   const node: JsonObject = {

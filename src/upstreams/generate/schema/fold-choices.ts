@@ -1,5 +1,6 @@
 // Folds choices between objects into one object that takes what any of them takes.
 
+import { told } from '../../../canonical/receipt.ts';
 import { objectWords, sayCase } from './cases.ts';
 import {
   addHint,
@@ -31,7 +32,7 @@ function foldGroup(cleaning: Cleaning, facets: Facets, { group, branches }: Open
   }
   const objects = couldBe.filter(({ facets: branch }) => !branch.never);
   if (objects.length < branches.length && group.keyword !== 'conditional') {
-    cleaning.note('dropped', group.path, 'branches that are no objects');
+    cleaning.note('dropped', group.path, told`branches that are no objects`);
   }
   const names = objects.flatMap(({ facets: branch }) => [
     ...branch.properties.keys(),
@@ -41,7 +42,7 @@ function foldGroup(cleaning: Cleaning, facets: Facets, { group, branches }: Open
   foldRequired(facets, group, objects);
   for (const branch of objects) foldRest(facets, branch);
   if (group.keyword === 'conditional') return;
-  cleaning.note('approximated', group.path, 'the branches share one object');
+  cleaning.note('approximated', group.path, told`the branches share one object`);
 }
 
 function couldBeObject(facets: Facets): boolean {

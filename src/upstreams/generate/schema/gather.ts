@@ -1,5 +1,6 @@
 // Gathers all fragments of one schema (siblings, `$ref`, `allOf`) into facets.
 
+import { told } from '../../../canonical/receipt.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../lib/json.ts';
 import type { Cleaning, Facets, NodeSource } from './facets.ts';
 import { sayOutline, sayValue } from './plain-words.ts';
@@ -62,7 +63,7 @@ function gather(cleaning: Cleaning, facets: Facets, located: Located): void {
     return;
   }
   if (!isJsonObject(schema)) {
-    cleaning.note('repaired', path, 'not a schema');
+    cleaning.note('repaired', path, told`not a schema`);
     return;
   }
   if (!mayGather(cleaning, facets, located)) return;
@@ -89,7 +90,7 @@ function mayGather(cleaning: Cleaning, facets: Facets, { path, depth }: Located)
   cleaning.note(
     'approximated',
     path,
-    depth > MAX_DEPTH ? `deeper than ${MAX_DEPTH} levels` : 'the schema unfolds too far',
+    depth > MAX_DEPTH ? told`deeper than ${MAX_DEPTH} levels` : told`the schema unfolds too far`,
   );
   return false;
 }
@@ -98,9 +99,9 @@ function readKeyword(input: KeywordInput): void {
   const { keyword, value } = input;
   const reader = READERS.get(keyword);
   if (reader === undefined) {
-    if (!SILENT.has(keyword)) input.cleaning.note('dropped', input.path, 'unknown keyword');
+    if (!SILENT.has(keyword)) input.cleaning.note('dropped', input.path, told`unknown keyword`);
   } else if (value === null && keyword !== 'const' && keyword !== 'default') {
-    noteRepaired(input, 'null is no value here');
+    noteRepaired(input, told`null is no value here`);
   } else {
     reader(input);
   }
@@ -117,20 +118,20 @@ function readAll(input: KeywordInput): void {
 function readReference(input: KeywordInput): void {
   const { cleaning, facets, fragment, value, path } = input;
   if (typeof value !== 'string') {
-    noteRepaired(input, 'not a text');
+    noteRepaired(input, told`not a text`);
     return;
   }
   const target = cleaning.document.resolve(value);
   if (target === undefined) {
     facets.unexpanded ??= `what ${sayValue(value)} defines`;
-    cleaning.note('approximated', path, 'the reference leads out of the schema');
+    cleaning.note('approximated', path, told`the reference leads out of the schema`);
     return;
   }
   if (isResolving(fragment.refs, target.pointer)) {
     facets.unexpanded ??= recursionWords(target.pointer, target.schema);
     if (cleaning.form === 'json-schema' && isObjectSchema(target.schema))
       facets.types ??= ['object'];
-    cleaning.note('approximated', path, 'the recursion is not unfolded');
+    cleaning.note('approximated', path, told`the recursion is not unfolded`);
     return;
   }
   gather(cleaning, facets, {

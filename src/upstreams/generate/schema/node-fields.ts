@@ -1,5 +1,6 @@
 // Writes the single fields of a node: type, required, order, format, limits.
 
+import { told } from '../../../canonical/receipt.ts';
 import type { JsonObject, JsonValue } from '../../../lib/json.ts';
 import { addHint, type Cleaning, type Facets, type LimitName } from './facets.ts';
 import { sayJson, sayValue } from './plain-words.ts';
@@ -22,7 +23,7 @@ export function requiredField(
   const required: string[] = [];
   for (const [name, path] of facets.required) {
     if (Object.hasOwn(properties, name)) required.push(name);
-    else cleaning.note('dropped', path, 'no such property');
+    else cleaning.note('dropped', path, told`no such property`);
   }
   return required.length === 0 ? {} : { required };
 }
@@ -43,7 +44,7 @@ export function formatField(cleaning: Cleaning, facets: Facets, type: TypeName):
   if (format === undefined) return {};
   if (isKnownFormat(type, format.name)) return { format: format.name };
   addHint(facets, `format ${sayValue(format.name)}`);
-  cleaning.note('approximated', format.path, 'said in the description');
+  cleaning.note('approximated', format.path, told`said in the description`);
   return {};
 }
 
@@ -60,13 +61,13 @@ export function limitFields(cleaning: Cleaning, facets: Facets, type: TypeName):
   const names = LIMITS_BY_TYPE[type] ?? [];
   const fields: [string, JsonValue][] = [];
   for (const [name, { value, path }] of facets.limits) {
-    if (!names.includes(name)) cleaning.note('dropped', path, `has no effect on ${type}`);
+    if (!names.includes(name)) cleaning.note('dropped', path, told`has no effect on ${type}`);
     else if (cleaning.form === 'schema') fields.push([name, value]);
     else if (type !== 'object')
       fields.push([name, typeof value === 'string' ? Number(value) : value]);
     else {
       addHint(facets, `${name} ${sayJson(value)}`);
-      cleaning.note('approximated', path, 'said in the description');
+      cleaning.note('approximated', path, told`said in the description`);
     }
   }
   return Object.fromEntries(fields);
@@ -101,5 +102,5 @@ function sayBound(
   bound: { readonly words: string; readonly path: string },
 ): void {
   addHint(facets, bound.words);
-  cleaning.note('approximated', bound.path, 'the bound itself is allowed upstream');
+  cleaning.note('approximated', bound.path, told`the bound itself is allowed upstream`);
 }

@@ -1,5 +1,6 @@
 // Reads what holds in some cases only: `if` with its branches, and what depends on a property.
 
+import { told } from '../../../canonical/receipt.ts';
 import { isJsonObject, type JsonValue } from '../../../lib/json.ts';
 import { ANYTHING, type NodeSource, sourceOf } from './facets.ts';
 import { sayCondition, sayValue } from './plain-words.ts';
@@ -27,7 +28,7 @@ interface Case {
 function readDependencies(input: KeywordInput): void {
   const { facets, keyword, value, fragment } = input;
   if (!isJsonObject(value)) {
-    noteRepaired(input, 'not an object');
+    noteRepaired(input, told`not an object`);
     return;
   }
   facets.impliedType ??= 'object';
@@ -71,5 +72,6 @@ function addCases(input: KeywordInput, cases: readonly Case[]): void {
     keyword: 'conditional',
     path: input.path,
   });
-  if (cases.length > 1) input.cleaning.note('approximated', input.path, 'said in the description');
+  if (cases.length > 1)
+    input.cleaning.note('approximated', input.path, told`said in the description`);
 }

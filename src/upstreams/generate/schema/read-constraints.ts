@@ -1,5 +1,6 @@
 // Reads the keywords that need no look into sub-schemas: type, values, limits, annotations.
 
+import { type Sentence, told } from '../../../canonical/receipt.ts';
 import { isJsonObject, type JsonValue, readNumber } from '../../../lib/json.ts';
 import { addHint, type Cleaning, type Facets, type LimitName } from './facets.ts';
 import { sayList, sayValue } from './plain-words.ts';
@@ -20,7 +21,7 @@ export interface KeywordInput {
 
 export type KeywordReader = (input: KeywordInput) => void;
 
-const SAID = 'said in the description';
+const SAID = told`said in the description`;
 /** Of a text such as a pattern: half of it would say something else. */
 const MAX_SAID_LENGTH = 1000;
 
@@ -65,7 +66,7 @@ export function sayInstead(input: KeywordInput, hint: string): void {
   input.cleaning.note('approximated', input.path, SAID);
 }
 
-export function noteRepaired(input: KeywordInput, reason: string): void {
+export function noteRepaired(input: KeywordInput, reason: Sentence): void {
   input.cleaning.note('repaired', input.path, reason);
 }
 
@@ -73,7 +74,7 @@ function readType(input: KeywordInput): void {
   const { facets, value } = input;
   const words = Array.isArray(value) ? value : [value];
   const types = words.map(readTypeName);
-  if (types.includes(undefined)) noteRepaired(input, 'unknown type');
+  if (types.includes(undefined)) noteRepaired(input, told`unknown type`);
   if (types.includes('any')) return;
   const known = types.filter((type): type is TypeName => type !== undefined && type !== 'any');
   if (known.length === 0) return;
@@ -84,7 +85,7 @@ function readType(input: KeywordInput): void {
   }
   const both = intersectTypes(facets.types, known);
   if (both.length === 0) {
-    input.cleaning.note('dropped', input.path, 'no value has both types');
+    input.cleaning.note('dropped', input.path, told`no value has both types`);
     return;
   }
   facets.types = both;
@@ -95,12 +96,12 @@ function readType(input: KeywordInput): void {
 
 function readNullable(input: KeywordInput): void {
   if (typeof input.value === 'boolean') input.facets.declaredNullable ??= input.value;
-  else noteRepaired(input, 'not true or false');
+  else noteRepaired(input, told`not true or false`);
 }
 
 function readText(input: KeywordInput, use: (text: string) => void): void {
   if (typeof input.value === 'string') use(input.value);
-  else noteRepaired(input, 'not a text');
+  else noteRepaired(input, told`not a text`);
 }
 
 function addDescription(facets: Facets, text: string): void {
@@ -116,7 +117,7 @@ function readExamples(input: KeywordInput): void {
   const { value } = input;
   const values = isJsonObject(value) ? Object.values(value) : value;
   if (!Array.isArray(values)) {
-    noteRepaired(input, 'not a list');
+    noteRepaired(input, told`not a list`);
     return;
   }
   if (values.length > 0) sayInstead(input, `e.g. ${sayList(values)}`);
@@ -124,11 +125,11 @@ function readExamples(input: KeywordInput): void {
 
 function readEnum(input: KeywordInput): void {
   if (!Array.isArray(input.value)) {
-    noteRepaired(input, 'not a list');
+    noteRepaired(input, told`not a list`);
     return;
   }
   if (input.value.length === 0) {
-    noteRepaired(input, 'an empty list allows nothing');
+    noteRepaired(input, told`an empty list allows nothing`);
     return;
   }
   addValues(input, input.value);
@@ -144,13 +145,13 @@ function addValues(input: KeywordInput, values: readonly JsonValue[]): void {
   const allowed = new Set(values.map((value) => JSON.stringify(value)));
   const both = facets.enumeration.values.filter((value) => allowed.has(JSON.stringify(value)));
   if (both.length > 0) facets.enumeration = { values: both, path: facets.enumeration.path };
-  else input.cleaning.note('dropped', path, 'no value stands in both lists');
+  else input.cleaning.note('dropped', path, told`no value stands in both lists`);
 }
 
 function readFormat(input: KeywordInput): void {
   const { facets, value, path } = input;
   if (typeof value !== 'string' || value === '') {
-    noteRepaired(input, 'not a text');
+    noteRepaired(input, told`not a text`);
     return;
   }
   facets.impliedType ??= value.startsWith('int') ? 'integer' : 'string';
@@ -162,7 +163,7 @@ function readLimit(input: KeywordInput, name: LimitName, implied: TypeName): voi
   const { facets, value, path, fragment } = input;
   const limit = limitNumber(value, implied !== 'number');
   if (limit === undefined) {
-    noteRepaired(input, 'not a usable number');
+    noteRepaired(input, told`not a usable number`);
     return;
   }
   facets.impliedType ??= implied;
@@ -188,7 +189,7 @@ function readExclusive(input: KeywordInput): void {
   const written = isLower ? fragment.schema.minimum : fragment.schema.maximum;
   const limit = limitNumber(value === true ? (written ?? null) : value, false);
   if (limit === undefined) {
-    noteRepaired(input, 'not a usable number');
+    noteRepaired(input, told`not a usable number`);
     return;
   }
   facets.impliedType ??= 'number';
@@ -204,23 +205,23 @@ function readExclusive(input: KeywordInput): void {
 function sayKeyword(input: KeywordInput, label: string, implied: TypeName): void {
   const { value, facets } = input;
   if (typeof value !== 'string' && readNumber(value) === undefined) {
-    noteRepaired(input, 'not a usable value');
+    noteRepaired(input, told`not a usable value`);
     return;
   }
   facets.impliedType ??= implied;
   const text = typeof value === 'string' ? value : JSON.stringify(value);
   if (text.length <= MAX_SAID_LENGTH) sayInstead(input, `${label} ${text}`);
-  else input.cleaning.note('dropped', input.path, 'too long to be said');
+  else input.cleaning.note('dropped', input.path, told`too long to be said`);
 }
 
 function sayFlag(input: KeywordInput, hint: string): void {
   if (input.value === true) sayInstead(input, hint);
-  else if (input.value !== false) noteRepaired(input, 'not true or false');
+  else if (input.value !== false) noteRepaired(input, told`not true or false`);
 }
 
 function readOrdering(input: KeywordInput): void {
   if (!Array.isArray(input.value)) {
-    noteRepaired(input, 'not a list');
+    noteRepaired(input, told`not a list`);
     return;
   }
   input.facets.ordering ??= input.value.filter((name) => typeof name === 'string');

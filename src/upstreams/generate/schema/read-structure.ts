@@ -1,5 +1,6 @@
 // Reads the keywords that hold sub-schemas: properties, items, choices.
 
+import { told } from '../../../canonical/receipt.ts';
 import { isJsonObject } from '../../../lib/json.ts';
 import { addProperty, joinSources, sourceOf } from './facets.ts';
 import { sayForbidden, sayValue } from './plain-words.ts';
@@ -35,7 +36,7 @@ export const STRUCTURE_READERS: readonly (readonly [string, KeywordReader])[] = 
 function readProperties(input: KeywordInput): void {
   const { facets, value, fragment } = input;
   if (!isJsonObject(value)) {
-    noteRepaired(input, 'not an object');
+    noteRepaired(input, told`not an object`);
     return;
   }
   facets.impliedType ??= 'object';
@@ -50,13 +51,13 @@ function readRequired(input: KeywordInput): void {
   const { facets, value, path } = input;
   if (typeof value === 'boolean') return;
   if (!Array.isArray(value)) {
-    noteRepaired(input, 'not a list');
+    noteRepaired(input, told`not a list`);
     return;
   }
   facets.impliedType ??= 'object';
   for (const [index, name] of value.entries()) {
     if (typeof name === 'string') facets.required.set(name, `${path}[${index}]`);
-    else input.cleaning.note('repaired', `${path}[${index}]`, 'not a name');
+    else input.cleaning.note('repaired', `${path}[${index}]`, told`not a name`);
   }
 }
 
@@ -75,7 +76,7 @@ function readOtherProperties(input: KeywordInput): void {
     return;
   }
   if (!isJsonObject(value)) {
-    noteRepaired(input, 'not a schema');
+    noteRepaired(input, told`not a schema`);
     return;
   }
   facets.otherProperties ??= locateInside(fragment, value, [keyword]);
@@ -84,7 +85,7 @@ function readOtherProperties(input: KeywordInput): void {
 
 function readPatternProperties(input: KeywordInput): void {
   if (!isJsonObject(input.value)) {
-    noteRepaired(input, 'not an object');
+    noteRepaired(input, told`not an object`);
     return;
   }
   const { facets, fragment, keyword } = input;
@@ -143,12 +144,12 @@ function readItems(input: KeywordInput): void {
 function readTuple(input: KeywordInput): void {
   const { facets, fragment, keyword, value, path } = input;
   if (!Array.isArray(value)) {
-    noteRepaired(input, 'not a list');
+    noteRepaired(input, told`not a list`);
     return;
   }
   facets.impliedType ??= 'array';
   if (facets.tuple !== undefined) {
-    input.cleaning.note('dropped', path, 'a second list of positions');
+    input.cleaning.note('dropped', path, told`a second list of positions`);
     return;
   }
   facets.tuple = value.map((schema, index) => locateInside(fragment, schema, [keyword, index]));
@@ -183,11 +184,11 @@ function readForbidden(input: KeywordInput): void {
 function readChoice(input: KeywordInput): void {
   const { facets, fragment, keyword, value, path } = input;
   if (!Array.isArray(value)) {
-    noteRepaired(input, 'not a list');
+    noteRepaired(input, told`not a list`);
     return;
   }
   if (value.length === 0) {
-    noteRepaired(input, 'an empty list allows nothing');
+    noteRepaired(input, told`an empty list allows nothing`);
     return;
   }
   facets.choices.push({

@@ -1,6 +1,6 @@
 // Remembers cleaned schemas by content: clients declare the same tools with every request.
 
-import type { Receipt, ReceiptAction } from '../../../canonical/receipt.ts';
+import type { Receipt, ReceiptAction, Sentence } from '../../../canonical/receipt.ts';
 import type { JsonObject } from '../../../lib/json.ts';
 import type { Cleaning, Loss, SchemaForm } from './facets.ts';
 import { createSchemaDocument } from './schema-document.ts';
@@ -26,7 +26,7 @@ interface Cleaned<Node> {
 interface Note {
   readonly action: ReceiptAction;
   readonly path: string;
-  readonly reason: string;
+  readonly reason: Sentence;
 }
 
 export interface MemoOptions<Node> extends Pick<Cleaning, 'ordered' | 'nullKeyword' | 'restored'> {

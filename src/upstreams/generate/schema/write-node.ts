@@ -1,5 +1,6 @@
 // Writes gathered facets as the upstream's schema: every node has one type or alternatives.
 
+import { told } from '../../../canonical/receipt.ts';
 import type { JsonObject, JsonValue } from '../../../lib/json.ts';
 import { settleChoices } from './choices.ts';
 import { writeEnumeration } from './enumeration.ts';
@@ -75,7 +76,7 @@ function writeDeep(cleaning: Cleaning, facets: Facets): JsonObject {
   if (properties.size > 0) facets.unexpanded ??= sayMembers([...properties.keys()]);
   else if (items !== undefined)
     facets.unexpanded ??= `array of ${sayOutline(items.all[0]?.schema)}`;
-  cleaning.note('approximated', facets.path, 'deeper than the upstream takes');
+  cleaning.note('approximated', facets.path, told`deeper than the upstream takes`);
   cleaning.losses.add('depth');
   return writeAnyValue(cleaning, facets);
 }
@@ -125,7 +126,7 @@ export function writeObjectFields(cleaning: Cleaning, facets: Facets): JsonObjec
   for (const [name, source] of facets.properties) {
     const node = writeSource(cleaning, source, facets.level + PROPERTY_LEVELS);
     if (node !== undefined) written.push([name, node]);
-    else cleaning.note('dropped', source.all[0]?.path ?? facets.path, 'no value is allowed');
+    else cleaning.note('dropped', source.all[0]?.path ?? facets.path, told`no value is allowed`);
   }
   if (written.length === 0) return undefined;
   const properties = Object.fromEntries(written);
@@ -149,7 +150,7 @@ function otherFields(cleaning: Cleaning, facets: Facets): JsonObject {
   if (otherProperties === undefined) return {};
   const shape = sayShape(cleaning, otherProperties);
   addHint(facets, `other properties: ${shape}`);
-  cleaning.note('approximated', otherProperties.path, 'said in the description');
+  cleaning.note('approximated', otherProperties.path, told`said in the description`);
   if (shape !== ANY_SHAPE) cleaning.losses.add('value');
   return {};
 }
@@ -185,7 +186,7 @@ function writeArray(cleaning: Cleaning, facets: Facets): JsonObject {
   const fields = { ...typeField(cleaning, facets, 'array'), ...positions.fields };
   if (items !== undefined) return finishNode(cleaning, facets, { ...fields, items });
   if (positions.fields.prefixItems !== undefined) return finishNode(cleaning, facets, fields);
-  cleaning.note('approximated', facets.path, 'items are sent as texts');
+  cleaning.note('approximated', facets.path, told`items are sent as texts`);
   const text = typeField(cleaning, createFacets(facets.path, facets.level), 'string');
   return finishNode(cleaning, facets, { ...fields, items: Object.freeze(text) });
 }
@@ -215,7 +216,7 @@ function itemSource(cleaning: Cleaning, facets: Facets, isClosed: boolean): Node
   if (tuple === undefined || tuple.length === 0 || cleaning.form === 'json-schema') return further;
   cleaning.losses.add('value');
   addHint(facets, `in order: ${tuple.map((at) => sayShape(cleaning, at)).join(', ')}`);
-  cleaning.note('approximated', path, 'the positions are said in the description');
+  cleaning.note('approximated', path, told`the positions are said in the description`);
   const branches = tuple.map(sourceOf);
   if (further !== undefined) branches.push(further);
   return { all: [], any: [{ branches, keyword: 'anyOf', path }] };

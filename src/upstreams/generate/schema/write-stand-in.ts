@@ -1,5 +1,6 @@
 // Writes what stands for a value of which no member is declared: JSON text, or a node that leaves it open.
 
+import { told } from '../../../canonical/receipt.ts';
 import type { JsonObject } from '../../../lib/json.ts';
 import { addHint, type Cleaning, type Facets } from './facets.ts';
 import { annotate, finishNode } from './finish-node.ts';
@@ -27,7 +28,7 @@ export function writeText(cleaning: Cleaning, facets: Facets, what: Undeclared):
   for (const [name, value] of facets.samples) addHint(facets, `${name} ${sayJson(value)}`);
   facets.samples.clear();
   sayLimits(cleaning, facets);
-  cleaning.note('approximated', facets.path, `${what} is sent as text`);
+  cleaning.note('approximated', facets.path, told`${what} is sent as text`);
   facets.writtenType = undefined;
   facets.sentAsText = true;
   return finishNode(cleaning, facets, typeField(cleaning, facets, 'string'));
@@ -36,7 +37,7 @@ export function writeText(cleaning: Cleaning, facets: Facets, what: Undeclared):
 function sayLimits(cleaning: Cleaning, facets: Facets): void {
   for (const [name, { value, path }] of facets.limits) {
     addHint(facets, `${name} ${sayJson(value)}`);
-    cleaning.note('approximated', path, 'said in the description');
+    cleaning.note('approximated', path, told`said in the description`);
   }
   facets.limits.clear();
 }
