@@ -26,6 +26,6 @@ const TURNING =
 const ISOLATES = /[\u2066-\u2069]/g;
 
 /** A name of another direction, or one that forces it, has no effect on what stands behind it. */
-function isolate(text: string): string {
+export function isolate(text: string): string {
   return TURNING.test(text) ? `\u2068${text.replace(ISOLATES, '')}\u2069` : text;
 }

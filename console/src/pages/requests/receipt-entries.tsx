@@ -6,6 +6,7 @@ import type { ReceiptLine, RequestDetail } from '../../../../src/admin/contract.
 import { EmptyNote } from '../../components/empty-note.tsx';
 import type { Tone } from '../../components/meter.tsx';
 import { StatusMark } from '../../components/status-mark.tsx';
+import { useSentences } from '../../i18n/use-sentences.ts';
 
 const TONES: Readonly<Record<ReceiptLine['action'], Tone>> = {
   dropped: 'bad',
@@ -16,6 +17,7 @@ const TONES: Readonly<Record<ReceiptLine['action'], Tone>> = {
 
 export function ReceiptEntries({ detail }: { readonly detail: RequestDetail }) {
   const { t } = useTranslation();
+  const say = useSentences();
   const { receiptEntries: entries } = detail;
   const wasSent = detail.attempts > 0;
   if (entries.length === 0) {
@@ -34,7 +36,7 @@ export function ReceiptEntries({ detail }: { readonly detail: RequestDetail }) {
           <StatusMark tone={TONES[action]}>{t(`requests.receiptActions.${action}`)}</StatusMark>
           <div>
             <code className="mono wrap-anywhere">{path}</code>
-            <span className="sub-line wrap-anywhere">{reason}</span>
+            <span className="sub-line wrap-anywhere">{say(reason)}</span>
           </div>
         </li>
       ))}

@@ -1,6 +1,6 @@
 // Writes what stands for a value of which no member is declared: JSON text, or a node that leaves it open.
 
-import { told } from '../../../canonical/receipt.ts';
+import { type Sentence, told } from '../../../canonical/receipt.ts';
 import type { JsonObject } from '../../../lib/json.ts';
 import { addHint, type Cleaning, type Facets } from './facets.ts';
 import { annotate, finishNode } from './finish-node.ts';
@@ -9,6 +9,11 @@ import { sayJson } from './plain-words.ts';
 import { sayShape } from './say-shape.ts';
 
 type Undeclared = 'an object' | 'any value';
+
+const SENT_AS_TEXT = {
+  'an object': told`an object is sent as text`,
+  'any value': told`any value is sent as text`,
+} as const satisfies Record<Undeclared, Sentence>;
 
 /** Texts that are no JSON come back as they are; quotes keep a text apart that looks like a number. */
 const ANY_VALUE = 'any value, as JSON text: texts in quotes';
@@ -28,7 +33,7 @@ export function writeText(cleaning: Cleaning, facets: Facets, what: Undeclared):
   for (const [name, value] of facets.samples) addHint(facets, `${name} ${sayJson(value)}`);
   facets.samples.clear();
   sayLimits(cleaning, facets);
-  cleaning.note('approximated', facets.path, told`${what} is sent as text`);
+  cleaning.note('approximated', facets.path, SENT_AS_TEXT[what]);
   facets.writtenType = undefined;
   facets.sentAsText = true;
   return finishNode(cleaning, facets, typeField(cleaning, facets, 'string'));
