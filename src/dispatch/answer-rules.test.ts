@@ -14,13 +14,18 @@ import { translateReply, translateStream } from './translate.ts';
 const SIX = ['1', '2', '3', '4', '5', 'END'];
 
 /** A stream of words, read as far as asked; `left` counts what was not. */
-function answerOf(words: readonly string[], change: Partial<CanonicalRequest>) {
+function answerOf(
+  words: readonly string[],
+  change: Partial<CanonicalRequest>,
+  isSearchNamed = false,
+) {
   const upstream = createFakeUpstream(() => ({ frames: [] }));
   const receipt = createReceipt();
   const state = { left: words.length };
   async function* frames() {
     for (const word of words) {
       state.left -= 1;
+      if (word === 'cut') throw new Error('The connection broke.');
       yield [{ text: '', value: { word } }];
     }
   }
@@ -34,7 +39,7 @@ function answerOf(words: readonly string[], change: Partial<CanonicalRequest>) {
     decoder: upstream.createDecoder({ signatureFamily: 'f', createId: (prefix) => prefix }),
     watch,
     missingUsage: { see: () => {}, estimate: () => undefined },
-    ...createAnswerRules({ request, receipt, createId: (prefix) => prefix }),
+    ...createAnswerRules({ request, receipt, createId: (prefix) => prefix, isSearchNamed }),
   };
   return { input, state, watch, receipt };
 }
@@ -61,6 +66,28 @@ test('a stream that is cut closes the upstream and ends well', async () => {
   expect(text).toBe('a <END>');
   expect(state.left).toBe(2);
   expect(watch).toMatchObject({ isFinished: true, error: undefined });
+});
+
+test.each([
+  ['a tool asks for it', { tools: [{ kind: 'web-search' }] }, false],
+  ['the name of the model asks for it', {}, true],
+] as const)('a cut stream is read to its end where it may cite: %s', async (_, change, isNamed) => {
+  const words = ['a ', 'E', 'ND b', 'more', 'end'];
+  const asked = { ...change, stopSequences: SIX };
+  const { input, state, watch } = answerOf(words, asked, isNamed);
+  let text = '';
+  for await (const chunk of translateStream(input, createTextWriter())) text += chunk;
+  expect(text).toBe('a <END>');
+  expect(state.left).toBe(0);
+  expect(watch).toMatchObject({ isFinished: true, error: undefined });
+});
+
+test('a cut stream that breaks off before its citations ends well', async () => {
+  const asked = { tools: [{ kind: 'web-search' }], stopSequences: SIX } as const;
+  const { input } = answerOf(['a ', 'END', 'more', 'cut'], asked);
+  let text = '';
+  for await (const chunk of translateStream(input, createTextWriter())) text += chunk;
+  expect(text).toBe('a <END>');
 });
 
 test('a whole answer is cut as its stream is', async () => {

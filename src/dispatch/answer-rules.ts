@@ -2,6 +2,7 @@
 
 import { receiptInClientNames } from '../canonical/client-names.ts';
 import type { CanonicalEvent } from '../canonical/event.ts';
+import type { Tool } from '../canonical/request.ts';
 import {
   type AnswerTransform,
   type AnswerTransformOptions,
@@ -17,9 +18,17 @@ export interface AnswerRules {
   isComplete(): boolean;
 }
 
+/** The tools whose answers name sources (ai.google.dev, "Grounding with Google Search", "URL context"). */
+const CITING: ReadonlySet<Tool['kind']> = new Set(['web-search', 'url-context']);
+
+export interface AnswerRulesOptions extends AnswerTransformOptions {
+  /** True when the model's name asks for a web search. */
+  readonly isSearchNamed?: boolean | undefined;
+}
+
 /** One for each answer, as the rules keep state. Never throws. */
-export function createAnswerRules(options: AnswerTransformOptions): AnswerRules {
-  const { request } = options;
+export function createAnswerRules(options: AnswerRulesOptions): AnswerRules {
+  const { request, isSearchNamed = false } = options;
   const receipt = receiptInClientNames(request.clientNames, options.receipt);
   const transform = createAnswerTransform({ ...options, receipt });
   const stops = enforcedStops(request);
@@ -29,6 +38,8 @@ export function createAnswerRules(options: AnswerTransformOptions): AnswerRules 
   }
   // The cut comes first: a call behind it was never made.
   const cutter = createStopCutter(stops, request.choices);
+  // What a text cites is told at the end of the answer, behind any cut.
+  const citesLate = isSearchNamed || request.tools.some(({ kind }) => CITING.has(kind));
   return {
     transform: (events) => {
       const kept: readonly CanonicalEvent[] = stops.length === 0 ? events : cutter.cut(events);
@@ -36,6 +47,6 @@ export function createAnswerRules(options: AnswerTransformOptions): AnswerRules 
       noteMissingChoices(kept, request, receipt);
       return transform(kept);
     },
-    isComplete: () => cutter.isDone,
+    isComplete: () => cutter.isDone && !citesLate,
   };
 }

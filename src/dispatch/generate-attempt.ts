@@ -201,8 +201,10 @@ export class GenerateAttempt {
     const { call, options, lease, prepared } = this.#input;
     const { createId } = options;
     const { callIdPrefix } = call;
+    const { isSearchNamed } = prepared;
+    const request = call.canonical();
     const typed = lease.upstream.typedValues(prepared.body);
-    return createAnswerRules({ request: call.canonical(), receipt, typed, callIdPrefix, createId });
+    return createAnswerRules({ request, receipt, typed, callIdPrefix, createId, isSearchNamed });
   }
 
   #replyContext(): ReplyContext {

@@ -47,7 +47,7 @@ function distinctStops({ stopSequences }: CanonicalRequest): readonly string[] {
 export interface StopCutter {
   /** Takes the answer's events batch by batch, in order, and gives what is left of them. */
   cut(events: readonly CanonicalEvent[]): CanonicalEvent[];
-  /** True when every choice has been cut: nothing more of the upstream's answer is needed. */
+  /** True when every choice has been cut: no more of the upstream's text is needed. */
   readonly isDone: boolean;
 }
 
