@@ -75,6 +75,41 @@ test.each([
   expect(receipt).toContain(`dropped thinking.${key}`);
 });
 
+test.each([
+  [
+    'an effort beside a budget',
+    { thinking: { type: 'enabled', budget_tokens: 2048 }, output_config: { effort: 'max' } },
+    'output_config.effort',
+  ],
+  [
+    'an effort of the thinking itself beside its budget',
+    { thinking: { type: 'enabled', budget_tokens: 2048, effort: 'low' } },
+    'thinking.effort',
+  ],
+  [
+    'an effort beside thinking that is off',
+    { thinking: { type: 'disabled' }, output_config: { effort: 'high' } },
+    'output_config.effort',
+  ],
+  [
+    'an effort that another field overrules',
+    { thinking: { type: 'adaptive', effort: 'low' }, output_config: { effort: 'high' } },
+    'thinking.effort',
+  ],
+  [
+    'a level that another field overrules',
+    { thinking: { type: 'adaptive', level: 'low' }, output_config: { effort: 'high' } },
+    'thinking.level',
+  ],
+])('%s does not count, and the receipt says so', (_name, fields, path) => {
+  expect(read(fields).receipt).toEqual([`dropped ${path}`]);
+});
+
+test('fields that say the same effort overrule nothing', () => {
+  const thinking = { type: 'adaptive', effort: 'high' };
+  expect(read({ thinking, output_config: { effort: 'high' } }).receipt).toEqual([]);
+});
+
 test('between_tools is approximated by letting the model decide', () => {
   const { request, receipt } = read({ thinking: { type: 'between_tools' } });
   expect(request.reasoning.amount).toEqual({ kind: 'adaptive' });

@@ -40,32 +40,44 @@ export function asksToThink(body: Scope): boolean {
   return thinking !== undefined && tagOf(thinking) !== 'disabled';
 }
 
+/** An amount, and the field that says it. */
+interface SaidAmount {
+  readonly path: string;
+  readonly amount: ReasoningAmount;
+}
+
+interface ReasoningContext {
+  readonly turnEffort: Effort | undefined;
+  readonly receipt: Receipt;
+}
+
 /**
  * Precedence: disabled, then a budget, then the effort of the current turn, `output_config.effort`
- * and `thinking.effort`; an effort counts without `thinking` as well.
+ * and `thinking.effort`; an effort counts without `thinking` as well. What another field overrules
+ * is noted; that a turn has an effort of its own is what such an effort is for.
  * @throws GatewayError for an unknown type or effort and for a budget below 1024.
  */
-export function readReasoning(
-  body: Scope,
-  { turnEffort, receipt }: { readonly turnEffort: Effort | undefined; readonly receipt: Receipt },
-): Reasoning {
+export function readReasoning(body: Scope, { turnEffort, receipt }: ReasoningContext): Reasoning {
   const config = optionalObjectAt(body, 'output_config');
   const thinking = optionalObjectAt(body, 'thinking');
-  const configEffort = config === undefined ? undefined : readEffort(config);
-  const thinkingEffort = thinking === undefined ? undefined : readEffort(thinking);
-  const effort = turnEffort ?? configEffort ?? thinkingEffort;
-  const byEffort: ReasoningAmount | undefined =
-    effort === undefined ? thinking && readLevel(thinking) : { kind: 'effort', effort };
-  if (thinking === undefined) return { amount: byEffort ?? { kind: 'unset' } };
+  const settled = config && readSaidEffort(config);
+  const own = thinking && (readSaidEffort(thinking) ?? readLevel(thinking));
+  const ofTurn = turnEffort && saidEffort('messages', turnEffort);
+  const said = ofTurn ?? settled ?? own;
+  if (settled !== undefined) noteLoser(own, settled, receipt);
+  if (thinking === undefined) return { amount: said?.amount ?? { kind: 'unset' } };
   noteDisplay(thinking, receipt);
+  const byEffort = said?.amount ?? { kind: 'adaptive' };
   switch (tagOf(thinking)) {
-    case 'disabled':
-      return { amount: { kind: 'off' }, showThoughts: false };
+    case 'disabled': {
+      const off: SaidAmount = { path: pathOf(thinking, 'type'), amount: { kind: 'off' } };
+      noteLoser(said, off, receipt);
+      return { amount: off.amount, showThoughts: false };
+    }
     case 'enabled': {
-      const tokens = readBudget(thinking);
-      const budget: ReasoningAmount | undefined =
-        tokens === undefined ? undefined : { kind: 'budget', tokens };
-      return { amount: budget ?? byEffort ?? { kind: 'adaptive' }, showThoughts: true };
+      const budget = readBudget(thinking);
+      if (budget !== undefined) noteLoser(said, budget, receipt);
+      return { amount: budget?.amount ?? byEffort, showThoughts: true };
     }
     case 'between_tools':
       note(receipt, 'approximated', {
@@ -73,19 +85,40 @@ export function readReasoning(
         reason: told`Thinking cannot be limited to the time between tool calls; the model decides.`,
       });
       noteBudget(thinking, receipt);
-      return { amount: byEffort ?? { kind: 'adaptive' }, showThoughts: true };
+      return { amount: byEffort, showThoughts: true };
     case 'adaptive':
       noteBudget(thinking, receipt);
-      return { amount: byEffort ?? { kind: 'adaptive' }, showThoughts: true };
+      return { amount: byEffort, showThoughts: true };
     default:
       throw unknownTag(thinking, "'enabled', 'adaptive', 'disabled' or 'between_tools'");
   }
 }
 
+function readSaidEffort(scope: Scope): SaidAmount | undefined {
+  const effort = readEffort(scope);
+  return effort && saidEffort(pathOf(scope, 'effort'), effort);
+}
+
+function saidEffort(path: string, effort: Effort): SaidAmount {
+  return { path, amount: { kind: 'effort', effort } };
+}
+
+function noteLoser(loser: SaidAmount | undefined, winner: SaidAmount, receipt: Receipt): void {
+  if (loser === undefined || isSame(loser.amount, winner.amount)) return;
+  const reason = told`${winner.path} says something else and wins.`;
+  note(receipt, 'dropped', { path: loser.path, reason });
+}
+
+function isSame(one: ReasoningAmount, other: ReasoningAmount): boolean {
+  return JSON.stringify(one) === JSON.stringify(other);
+}
+
 /** `budget_tokens`, or what the options of client libraries call it. */
-function readBudget(thinking: Scope): number | undefined {
+function readBudget(thinking: Scope): SaidAmount | undefined {
   const key = usedKey(thinking.value, BUDGET_KEYS);
-  return key === undefined ? undefined : optionalIntegerAt(thinking, key, { min: MIN_BUDGET });
+  const tokens = key && optionalIntegerAt(thinking, key, { min: MIN_BUDGET });
+  if (key === undefined || typeof tokens !== 'number') return undefined;
+  return { path: pathOf(thinking, key), amount: { kind: 'budget', tokens } };
 }
 
 function noteBudget(thinking: Scope, receipt: Receipt): void {
@@ -96,13 +129,13 @@ function noteBudget(thinking: Scope, receipt: Receipt): void {
 }
 
 /** A level in the words of other protocols, which client libraries send as they are. */
-function readLevel(thinking: Scope): ReasoningAmount | undefined {
+function readLevel(thinking: Scope): SaidAmount | undefined {
   const key = usedKey(thinking.value, LEVEL_KEYS);
   const word = key && optionalStringAt(thinking, key);
   if (key === undefined || word === undefined) return undefined;
   const amount = amountOfWord(word.toLowerCase());
   if (amount === undefined) throw unknownWord(pathOf(thinking, key), EFFORTS);
-  return amount;
+  return { path: pathOf(thinking, key), amount };
 }
 
 /** `output_config.format`, or `output_format` as older betas wrote it. */
