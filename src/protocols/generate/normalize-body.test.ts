@@ -242,6 +242,12 @@ test('V119 "[undefined]" stands for an absent value, but not in text', () => {
   ]);
 });
 
+test('an empty name of a cache names none', () => {
+  const { body, receipt } = normalize({ contents: CONTENTS, cachedContent: '' });
+  expect(body).toEqual({ contents: CONTENTS });
+  expect(receipt).toEqual([]);
+});
+
 test('null is absent, and unknown fields are dropped with a receipt in the client’s spelling', () => {
   const { body, receipt } = normalize({
     contents: CONTENTS,

@@ -56,7 +56,7 @@ function normalizeRequest(value: JsonValue, model: string, place: Place): JsonOb
   const request = normalizeMessage(value, 'Request', place);
   rejectCachedContent(request, place);
   noteRoutingFields(request, model, place);
-  const { model: _model, project: _project, ...body } = request;
+  const { model: _model, project: _project, cachedContent: _none, ...body } = request;
   body.contents = normalizeContents(objectsAt(request, 'contents'), place);
   normalizeSections(body, place);
   return body;
@@ -73,9 +73,9 @@ function normalizeSections(body: JsonObject, place: Place): void {
   else body.tools = tools;
 }
 
+/** An empty name names no cache: what proto JSON writes for a field that was never set. */
 function rejectCachedContent(request: JsonObject, place: Place): void {
-  const name = textAt(request, 'cachedContent');
-  if (name === undefined) return;
+  if (!textAt(request, 'cachedContent')) return;
   const message =
     'cachedContent is not supported: a cache belongs to one upstream account. Send the content itself; requests of one session stay on one account and are cached implicitly.';
   throw invalidRequest(memberPath(place.path, 'cachedContent'), message, 'unsupported');
