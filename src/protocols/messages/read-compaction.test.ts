@@ -41,6 +41,13 @@ test('instructions of the client take the place of those of the gateway', () => 
   expect(() => read({ compaction: { type: 'forget' } })).toThrow('compaction.type');
 });
 
+test('blank instructions are none', () => {
+  const { request } = read({ compaction: { ...SUMMARIZE, instructions: ' \n' } });
+  expect(request.turns.at(-1)).toMatchObject({
+    parts: [{ text: expect.stringContaining('summarize') }],
+  });
+});
+
 test('a conversation that ends with its answer can be summarized while thinking', () => {
   const messages = [QUESTION, { role: 'assistant', content: 'Done.' }];
   const thinking = { type: 'adaptive' };

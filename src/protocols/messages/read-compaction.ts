@@ -34,7 +34,8 @@ export function readSummaryWish(body: Scope): SummaryWish | undefined {
   const wish = optionalObjectAt(body, 'compaction');
   if (wish === undefined) return undefined;
   if (tagOf(wish) !== 'summarize') throw unknownTag(wish, "'summarize'");
-  return { instructions: optionalStringAt(wish, 'instructions') || INSTRUCTIONS };
+  const instructions = optionalStringAt(wish, 'instructions') ?? '';
+  return { instructions: instructions.trim() === '' ? INSTRUCTIONS : instructions };
 }
 
 /** The request in words; what would only shape an answer is left out. */
