@@ -10,7 +10,7 @@ import {
 } from '../../../lib/json.ts';
 import { addHint, type Cleaning, type Facets } from './facets.ts';
 import { freezeNode } from './finish-node.ts';
-import { sayJson, sayList } from './plain-words.ts';
+import { sayJson, sayValues } from './plain-words.ts';
 import type { TypeName } from './schema-type.ts';
 
 /** Longer lists are described; upstreams refuse schemas with very many values. */
@@ -33,7 +33,7 @@ export function writeEnumeration(cleaning: Cleaning, facets: Facets): Enumeratio
     return writeBooleans(cleaning, facets, values);
   }
   if (values.length > MAX_VALUES || values.some(isComposite)) {
-    addHint(facets, `one of ${sayList(values)}`);
+    addHint(facets, `one of ${sayValues(values)}`);
     cleaning.note('approximated', enumeration.path, told`these values cannot be listed`);
     facets.impliedType ??= typeOfValues(values);
     return undefined;

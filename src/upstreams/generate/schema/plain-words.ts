@@ -4,6 +4,8 @@ import { isJsonObject, type JsonObject, type JsonValue } from '../../../lib/json
 
 const MAX_VALUE_LENGTH = 200;
 const MAX_LISTED = 20;
+/** Characters of a list that is the only place where its values stand. */
+const MAX_LIST_LENGTH = 50_000;
 
 /** A value as JSON text, cut to a readable length. */
 export function sayValue(value: JsonValue): string {
@@ -17,6 +19,20 @@ export function sayJson(value: JsonValue): string {
 export function sayList(values: readonly JsonValue[]): string {
   const shown = values.slice(0, MAX_LISTED).map(sayJson).join(', ');
   return values.length > MAX_LISTED ? `${shown} and ${values.length - MAX_LISTED} more` : shown;
+}
+
+/** The values one may choose from, each in full: where no keyword can list them, words have to. */
+export function sayValues(values: readonly JsonValue[]): string {
+  const texts = values.map((value) => JSON.stringify(value));
+  let length = 0;
+  const end = texts.findIndex((text) => {
+    length += text.length;
+    return length > MAX_LIST_LENGTH;
+  });
+  const shown = end === -1 ? texts : texts.slice(0, Math.max(end, 1));
+  const words = shown.length === 1 ? cut(shown[0] ?? '', MAX_LIST_LENGTH) : shown.join(', ');
+  const left = texts.length - shown.length;
+  return left === 0 ? words : `${words} and ${left} more`;
 }
 
 export const ANY_SHAPE = 'any value';
