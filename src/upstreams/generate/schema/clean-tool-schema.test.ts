@@ -265,6 +265,26 @@ test('a list too long to be read out is described by its first values and their 
   expect(text).toMatch(/v0.*v1000.* and \d+ more\)/);
 });
 
+test('limits of lists that add up to more than the upstream takes are said in words', () => {
+  const list = (maxItems: JsonValue): JsonObject => ({
+    type: 'array',
+    items: { type: 'string' },
+    maxItems,
+  });
+  const properties = { a: list(1000), b: list(500), c: list(400), d: list(10) };
+  const { node, entries } = clean({ type: 'object', properties });
+  const said = (maxItems: number): JsonObject => ({
+    type: 'array',
+    items: { type: 'string' },
+    description: `(maxItems ${maxItems})`,
+  });
+  expect(node?.properties).toEqual({ a: said(1000), b: list(500), c: list(400), d: said(10) });
+  expect(entries).toMatchObject([
+    { action: 'approximated', path: `${PATH}.properties.a.maxItems` },
+    { action: 'approximated', path: `${PATH}.properties.d.maxItems` },
+  ]);
+});
+
 test('exclusive bounds move to the next integer, or are said for fractions', () => {
   expect(cleanProperty({ type: 'integer', exclusiveMinimum: 0, exclusiveMaximum: 9.5 })).toEqual({
     type: 'integer',

@@ -62,15 +62,25 @@ export function limitFields(cleaning: Cleaning, facets: Facets, type: TypeName):
   const fields: [string, JsonValue][] = [];
   for (const [name, { value, path }] of facets.limits) {
     if (!names.includes(name)) cleaning.note('dropped', path, told`has no effect on ${type}`);
-    else if (cleaning.form === 'schema') fields.push([name, value]);
-    else if (type !== 'object')
-      fields.push([name, typeof value === 'string' ? Number(value) : value]);
-    else {
+    else if (!takesLimit(cleaning, name, value)) {
       addHint(facets, `${name} ${sayJson(value)}`);
       cleaning.note('approximated', path, told`said in the description`);
-    }
+    } else if (cleaning.form === 'schema') fields.push([name, value]);
+    else fields.push([name, typeof value === 'string' ? Number(value) : value]);
   }
   return Object.fromEntries(fields);
+}
+
+/** False for what the form has no keyword for, and where `maxItems` would add up to too much. */
+function takesLimit(cleaning: Cleaning, name: LimitName, value: JsonValue): boolean {
+  if (name === 'maxItems') return takesItems(cleaning, toNumber(value));
+  return cleaning.form === 'schema' || LIMITS_BY_TYPE.object?.includes(name) !== true;
+}
+
+function takesItems(cleaning: Cleaning, most: number): boolean {
+  if (most > cleaning.itemsLeft) return false;
+  cleaning.itemsLeft -= most;
+  return true;
 }
 
 function settleExclusive(cleaning: Cleaning, facets: Facets, type: 'integer' | 'number'): void {
