@@ -13,6 +13,8 @@ export interface SqliteConnection {
   write<Result>(survives: Survives, work: (queries: Queries) => Result): Promise<Result>;
   /** Brings the log into the database file and empties it, unless another process reads from it. @throws StoreError */
   emptyLog(): Promise<void>;
+  /** Gives a file that can only grow the means to become smaller, where that is quickly done. @throws StoreError */
+  makeShrinkable(): Promise<void>;
   /** After the writes under way; those that wait for a lock wait their time. */
   close(): Promise<void>;
 }
@@ -56,6 +58,7 @@ export function createConnection({ path, clock, open }: ConnectionOptions): Sqli
     read: (work) => attempt(clock.monotonic() + BUSY_WAIT_MS, () => session.read(work)),
     write: (survives, work) => inTurn(() => session.write(survives, work)),
     emptyLog: () => inTurn(() => session.emptyLog()),
+    makeShrinkable: () => inTurn(() => session.makeShrinkable()),
     async close() {
       await lastWrite;
       ended.abort();

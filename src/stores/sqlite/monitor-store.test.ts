@@ -1,8 +1,9 @@
-import { readFileSync } from 'node:fs';
+import { readFileSync, statSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { expect, test } from 'vitest';
 import { createTestDatabase } from '../../../test/support/database.ts';
 import { recordOf } from '../../../test/support/request-records.ts';
+import type { RequestStore } from '../../monitor/request-store.ts';
 import { requestFilters } from './migrations/006-request-filters.ts';
 
 const LIMITS = { oldest: 0, oldestUsage: 0, maxBytes: 1e12, reducedBytes: 1e12 };
@@ -114,9 +115,53 @@ test('records with long bodies leave a few megabytes at a time', async () => {
   const limits = { oldest: 0, oldestUsage: 0, maxBytes: 1, reducedBytes: 1 };
   const left: unknown[] = [];
   while (!(await requests.sweep(limits))) left.push((await requests.list({}, { limit: 1 })).total);
-  expect(left).toEqual([5, 0]);
+  expect(left.slice(0, 2)).toEqual([5, 0]);
   await database.close();
 });
+
+test('the file becomes smaller when much was removed, in small steps, and keeps room for what comes', async () => {
+  const database = await createTestDatabase();
+  const { requests } = database.stores;
+  await fill(requests, 30);
+  await requests.removeBefore(Number.MAX_SAFE_INTEGER);
+  const sizes = [statSync(database.path).size];
+  while (!(await requests.sweep(LIMITS))) sizes.push(statSync(database.path).size);
+  expect(sizes[0]).toBeGreaterThan(30_000_000);
+  expect(sizes.length).toBeGreaterThan(20);
+  const small = statSync(database.path).size;
+  expect(small).toBeGreaterThan(4_000_000);
+  expect(small).toBeLessThan(6_000_000);
+  await fill(requests, 3);
+  await requests.sweep(LIMITS);
+  expect(statSync(database.path).size).toBe(small);
+  await database.close();
+});
+
+test('a database made without the means to become smaller gets them when it is opened', async () => {
+  const database = await createTestDatabase();
+  await database.stores.requests.save([recordOf({ id: 'kept' })]);
+  await database.closeStores();
+  const file = new DatabaseSync(database.path);
+  file.exec('pragma journal_mode = delete; pragma auto_vacuum = none; vacuum');
+  file.close();
+  const { requests } = await database.open();
+  await fill(requests, 20);
+  await requests.removeBefore(1);
+  expect(await requests.find('kept')).toBeDefined();
+  const large = statSync(database.path).size;
+  while (!(await requests.sweep(LIMITS)));
+  expect(statSync(database.path).size).toBeLessThan(large / 2);
+  await database.close();
+});
+
+/** Megabytes of records from before anything else. */
+async function fill(requests: RequestStore, megabytes: number): Promise<void> {
+  const bodies = { clientRequest: { text: 'x'.repeat(1_000_000), isWhole: true } };
+  const records = Array.from({ length: megabytes }, (_, index) =>
+    recordOf({ id: `filled${index}`, at: 0, bodies }),
+  );
+  await requests.save(records);
+}
 
 test('what is removed by hand cannot be read in the files of the database any more', async () => {
   const database = await createTestDatabase();

@@ -17,6 +17,7 @@ import { fromStored } from './monitor-rows.ts';
 import { createRecordWriter } from './monitor-writes.ts';
 import type { QueryBuilder } from './schema.ts';
 import type { Queries } from './session.ts';
+import { createGiveBackRoom } from './spare-room.ts';
 
 export interface MonitorStoreOptions {
   readonly connection: SqliteConnection;
@@ -37,6 +38,8 @@ export function createMonitorStore(options: MonitorStoreOptions): RequestStore {
   /** Bytes of all records; summed up once, then kept by what is written and removed. */
   let stored: number | undefined;
   let isReducing = false;
+  let isShrinking = false;
+  const giveBackRoom = createGiveBackRoom(builder);
   const saveRecords = createRecordWriter(builder);
   const remove = (before: number, how: typeof removeOldest): Promise<number> =>
     connection.write('crash', (queries) => {
@@ -70,7 +73,12 @@ export function createMonitorStore(options: MonitorStoreOptions): RequestStore {
       if (stored <= limits.reducedBytes) isReducing = false;
       const before = isReducing ? Number.MAX_SAFE_INTEGER : limits.oldest;
       if ((await remove(before, removeOldest)) > 0) return false;
-      return connection.write('crash', (queries) => removeOldUsage(queries, builder, limits));
+      await connection.write('crash', (queries) => removeOldUsage(queries, builder, limits));
+      const isSmaller = (await connection.write('crash', giveBackRoom)) > 0;
+      // The file itself becomes smaller when its log is brought into it.
+      if (isShrinking && !isSmaller) await connection.emptyLog();
+      isShrinking = isSmaller;
+      return !isSmaller;
     },
     async removeBefore(at) {
       let total = 0;
@@ -230,7 +238,6 @@ function removeOldUsage(
   queries: Queries,
   builder: QueryBuilder,
   { oldestUsage }: RetentionLimits,
-): boolean {
+): void {
   queries.run(builder.deleteFrom('usage_sums').where('at', '<', oldestUsage));
-  return true;
 }

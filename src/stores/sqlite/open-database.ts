@@ -70,6 +70,7 @@ export async function openDatabase(options: DatabaseOptions): Promise<SqliteStor
       return openDataKey(queries, context);
     });
     await connection.write('power-cut', (queries) => migrate(queries, context));
+    await connection.makeShrinkable();
     let current = vault;
     return {
       accounts: createAccountStore(connection, { builder, vault: dataVault, log }),
@@ -135,6 +136,8 @@ async function build(
 ): Promise<void> {
   const connection = createConnection({ path: builtPath, clock, open });
   try {
+    // The last moment for it: nothing was written yet.
+    await connection.makeShrinkable();
     await connection.write('power-cut', (queries) => {
       queries.exec(`pragma application_id = ${APPLICATION_ID}`);
       migrate(queries, { builder, path, now: clock.now() });

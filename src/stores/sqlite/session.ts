@@ -3,6 +3,7 @@
 import { statSync } from 'node:fs';
 import type { Compilable } from 'kysely';
 import { StoreError } from '../../accounts/account-store.ts';
+import { makeShrinkable } from './make-shrinkable.ts';
 import { endsHandle, isDiskFault } from './sqlite-fault.ts';
 import {
   type OpenHandle,
@@ -30,6 +31,8 @@ export interface Session {
   write<Result>(survives: Survives, work: (queries: Queries) => Result): Result;
   /** Brings the log into the database file and empties it, unless another process reads from it. */
   emptyLog(): void;
+  /** Gives a file that can only grow the means to become smaller, where that is quickly done. */
+  makeShrinkable(): void;
   end(): void;
 }
 
@@ -86,6 +89,7 @@ export function createSession(path: string, open: OpenHandle): Session {
     end,
     read: (work) => guard(() => transact(current(), 'begin', work)),
     emptyLog: () => guard(() => void emptyLog(current().handle)),
+    makeShrinkable: () => guard(() => makeShrinkable(current().handle)),
     write: (survives, work) =>
       guard(() => {
         const opened = current();
