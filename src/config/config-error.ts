@@ -15,3 +15,8 @@ export class ConfigError extends Error {
 export class UnusableFileError extends ConfigError {
   override readonly name = 'UnusableFileError';
 }
+
+/** Somebody else wrote the file after it was read for a change. */
+export class StaleConfigError extends Error {
+  override readonly name = 'StaleConfigError';
+}

@@ -5,7 +5,7 @@ import { mkdir, open, readFile, realpath, rename, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { isJsonObject, type JsonObject, type JsonValue, parseJson } from '../lib/json.ts';
 import type { CheckedConfig } from './check-config.ts';
-import { ConfigError } from './config-error.ts';
+import { ConfigError, StaleConfigError } from './config-error.ts';
 import type { ConfigFile } from './schema.ts';
 
 /** A config that passed every check. */
@@ -79,12 +79,18 @@ export async function loadConfig(path: string): Promise<LoadedConfig> {
 
 /**
  * Checks and writes a whole config, and the same as the last good copy.
- * @throws ConfigError when it cannot be used; nothing is written then.
+ * @param over what stood there when the change was made up
+ * @throws ConfigError when it cannot be used, StaleConfigError when the file is not `over` any more;
+ * nothing is written then.
  */
-export async function writeConfig(path: string, raw: JsonObject): Promise<GoodConfig> {
+export async function writeConfig(
+  path: string,
+  raw: JsonObject,
+  over?: ConfigRead,
+): Promise<GoodConfig> {
   const good = await requireGood(path, raw);
   const text = `${JSON.stringify(raw, null, 2)}\n`;
-  await replaceFile(path, text);
+  await replaceFile(path, text, over && (() => requireSame(path, over)));
   await replaceFile(lastGoodPath(path), text);
   return good;
 }
@@ -123,8 +129,21 @@ export function mergePatch(target: JsonObject, patch: JsonObject): JsonObject {
   return Object.fromEntries(merged);
 }
 
+async function requireSame(path: string, over: ConfigRead): Promise<void> {
+  const latest = await readConfig(path);
+  if (latest.kind !== over.kind) throw new StaleConfigError(path);
+  if (latest.kind === 'good' && over.kind === 'good' && latest.text !== over.text) {
+    throw new StaleConfigError(path);
+  }
+}
+
 /** Writes beside the file, flushes and renames: readers see the old text or the new one. A link stays one. */
-async function replaceFile(linked: string, text: string): Promise<void> {
+async function replaceFile(
+  linked: string,
+  text: string,
+  /** Asked when all but the renaming is done: what it throws keeps the old text. */
+  mayReplace?: () => Promise<void>,
+): Promise<void> {
   const path = await whereItLeads(linked);
   const folder = dirname(path);
   await mkdir(folder, { recursive: true, mode: 0o700 });
@@ -137,6 +156,7 @@ async function replaceFile(linked: string, text: string): Promise<void> {
     } finally {
       await file.close();
     }
+    await mayReplace?.();
     await rename(temporary, path);
   } catch (error) {
     await rm(temporary, { force: true });

@@ -1,3 +1,4 @@
+import { writeFileSync } from 'node:fs';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -122,6 +123,42 @@ test('an update does not overwrite an edit by hand that has problems', async () 
   await expect(config.update({ api_key: 'k' })).rejects.toThrow(UnusableFileError);
   expect(config.problems()).toEqual(['the file is not complete JSON']);
   expect(await readFile(path, 'utf8')).toBe('{ "api_key": ');
+});
+
+test('an edit by hand while an update is written is taken along, a bad one not overwritten', async () => {
+  await write({ theme: 'dark' });
+  const { config } = await start();
+  const edits = ['{"theme":"light","mine":1}', '{"theme":"light","mine":2}'];
+  await config.update(() => {
+    const edit = edits.shift();
+    if (edit !== undefined) writeFileSync(path, edit);
+    return { proxy: { port: 9000 } };
+  });
+  expect(JSON.parse(await readFile(path, 'utf8'))).toEqual({
+    theme: 'light',
+    mine: 2,
+    proxy: { port: 9000 },
+  });
+  const late = config.update(() => {
+    writeFileSync(path, '{ "theme": ');
+    return { proxy: { port: 9001 } };
+  });
+  await expect(late).rejects.toThrow(UnusableFileError);
+  expect(await readFile(path, 'utf8')).toBe('{ "theme": ');
+  expect(config.current().port).toBe(9000);
+});
+
+test('a file that something else writes all the time is left to it', async () => {
+  await write({});
+  const { config } = await start();
+  let turn = 0;
+  const update = config.update(() => {
+    turn += 1;
+    writeFileSync(path, `{"turn":${turn}}`);
+    return { proxy: { port: 9000 } };
+  });
+  await expect(update).rejects.toThrow(/something else writes it all the time/);
+  expect(await readFile(path, 'utf8')).toBe(`{"turn":${turn}}`);
 });
 
 test('a burst of changes in the folder is read once, other files are not looked at', async () => {

@@ -3,10 +3,11 @@
 import type { Clock } from '../lib/clock.ts';
 import { createJobQueue } from '../lib/job-queue.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../lib/json.ts';
-import { UnusableFileError } from './config-error.ts';
+import { StaleConfigError, UnusableFileError } from './config-error.ts';
 import { type Flags, resolveSettings, type Settings } from './effective.ts';
 import type { Environment } from './env.ts';
 import {
+  type ConfigRead,
   type GoodConfig,
   keepLastGood,
   type LoadedConfig,
@@ -49,7 +50,10 @@ export interface LiveConfig {
   close(): Promise<void>;
 }
 
-/** A function is given the file as it stands when its turn has come; undefined then changes nothing. */
+/**
+ * A function is given the file as it stands when its turn has come; undefined then changes nothing. It
+ * is asked again when somebody else wrote the file meanwhile.
+ */
 export type ConfigPatch = JsonObject | ((raw: JsonObject) => JsonObject | undefined);
 
 export interface LiveConfigOptions {
@@ -67,6 +71,9 @@ export interface ConfigLog {
   warn(fields: object, message: string): void;
 }
 
+/** Of a change, when the file is written by hand each time before it is in its place. */
+const MOST_TRIES = 5;
+
 /** @throws ConfigError when there is nothing safe to start with. */
 export async function createLiveConfig(options: LiveConfigOptions): Promise<LiveConfig> {
   const { path, clock, log } = options;
@@ -81,7 +88,7 @@ export async function createLiveConfig(options: LiveConfigOptions): Promise<Live
   } else {
     await keepCopy(path, log);
   }
-  const reload = (): Promise<void> => inTurn(() => reloadFile(options, state));
+  const reload = (): Promise<void> => inTurn(async () => void (await reloadFile(options, state)));
   const follower = followFile({
     path,
     clock,
@@ -103,17 +110,7 @@ export async function createLiveConfig(options: LiveConfigOptions): Promise<Live
       const { config } = await requireGood(path, mergePatch(state.good.raw, patch));
       return resolveSettings({ ...sources, file: config });
     },
-    update: (patch) =>
-      inTurn(async () => {
-        // An edit by hand that was not seen yet is taken along; one that is bad is not overwritten.
-        await reloadFile(options, state);
-        if (state.problems.length > 0) throw new UnusableFileError(path, state.problems);
-        const { raw } = state.good;
-        const wanted = typeof patch === 'function' ? patch(raw) : patch;
-        if (wanted === undefined) return state.settings;
-        putInForce(options, state, await writeConfig(path, mergePatch(raw, wanted)));
-        return state.settings;
-      }),
+    update: (patch) => inTurn(() => updateFile(options, state, patch)),
     close() {
       follower.close();
       state.listeners.clear();
@@ -142,23 +139,47 @@ function createState(options: LiveConfigOptions, loaded: LoadedConfig): LiveStat
   };
 }
 
+/** An edit by hand that was not seen yet is taken along; one that is bad is not overwritten. */
+async function updateFile(
+  options: LiveConfigOptions,
+  state: LiveState,
+  patch: ConfigPatch,
+): Promise<Settings> {
+  const { path } = options;
+  for (let tries = 0; tries < MOST_TRIES; tries += 1) {
+    const read = await reloadFile(options, state);
+    if (state.problems.length > 0) throw new UnusableFileError(path, state.problems);
+    const { raw } = state.good;
+    const wanted = typeof patch === 'function' ? patch(raw) : patch;
+    if (wanted === undefined) return state.settings;
+    try {
+      putInForce(options, state, await writeConfig(path, mergePatch(raw, wanted), read));
+      return state.settings;
+    } catch (error) {
+      if (!(error instanceof StaleConfigError)) throw error;
+    }
+  }
+  throw new UnusableFileError(path, ['something else writes it all the time']);
+}
+
 /** Never throws: whatever is wrong with the file, the settings in force stay. */
-async function reloadFile(options: LiveConfigOptions, state: LiveState): Promise<void> {
+async function reloadFile(options: LiveConfigOptions, state: LiveState): Promise<ConfigRead> {
   const { path, log } = options;
   const read = await readConfig(path);
-  if (read.kind === 'missing' && !state.hasFile) return;
+  if (read.kind === 'missing' && !state.hasFile) return read;
   if (read.kind !== 'good') {
     state.problems = read.kind === 'bad' ? read.problems : ['the file is gone'];
     const { problems } = state;
     log.warn({ path, problems }, 'The config file was refused; the settings in force stay.');
-    return;
+    return read;
   }
   state.hasFile = true;
   const isSame = JSON.stringify(read.raw) === JSON.stringify(state.good.raw);
-  if (isSame && state.problems.length === 0) return;
+  if (isSame && state.problems.length === 0) return read;
   putInForce(options, state, read);
   await keepCopy(path, log);
   log.info({ path }, 'The config file was read again.');
+  return read;
 }
 
 function putInForce(options: LiveConfigOptions, state: LiveState, next: GoodConfig): void {
