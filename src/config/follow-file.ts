@@ -19,13 +19,16 @@ export interface FollowOptions {
   readonly path: string;
   readonly clock: Clock;
   readonly watch: WatchFolder;
+  /** The stamp of the file that its reader knows, taken before it was read. */
+  readonly since: string;
   onChange(): void;
 }
 
 /** Watches the folder, since editors replace files; calls `onChange` once after a burst of changes. */
-export function followFile({ path, clock, watch, onChange }: FollowOptions): { close(): void } {
+export function followFile(options: FollowOptions): { close(): void } {
+  const { path, clock, watch, onChange } = options;
   let isClosed = false;
-  let stamp: string | undefined;
+  let stamp = options.since;
   let debounce: Timer | undefined;
   const later = (): void => {
     if (isClosed) return;
@@ -37,7 +40,7 @@ export function followFile({ path, clock, watch, onChange }: FollowOptions): { c
   });
   const look = async (): Promise<void> => {
     const latest = await stampOf(path);
-    if (stamp !== undefined && latest !== stamp) later();
+    if (latest !== stamp) later();
     stamp = latest;
     if (!isClosed) poll = clock.startTimer(POLL_MS, () => void look());
   };
@@ -52,7 +55,8 @@ export function followFile({ path, clock, watch, onChange }: FollowOptions): { c
   };
 }
 
-async function stampOf(path: string): Promise<string> {
+/** Another one than before when the file was written, replaced or removed since. */
+export async function stampOf(path: string): Promise<string> {
   try {
     const { mtimeMs, size, ino } = await stat(path);
     return `${mtimeMs} ${size} ${ino}`;

@@ -209,6 +209,18 @@ test('a folder that reports nothing is looked at every two seconds, until the en
   expect(waitingFor()).toEqual([]);
 });
 
+test('an edit right after the file was loaded is not missed where nothing is reported', async () => {
+  await write({});
+  const { clock, fire, waitingFor } = createManualClock();
+  const { config } = await start(() => undefined, clock);
+  const changed = new Promise<Settings>((resolve) => config.subscribe(resolve));
+  await write({ proxy: { port: 9004 } });
+  fire(0);
+  await expect.poll(waitingFor, { interval: 1 }).toEqual([100, 2000]);
+  fire(100);
+  expect((await changed).port).toBe(9004);
+});
+
 test('a part that fails with the new settings keeps no other from them; what changes nothing is not told', async () => {
   const { config, warnings } = await start();
   const seen: number[] = [];

@@ -17,7 +17,7 @@ import {
   requireGood,
   writeConfig,
 } from './file.ts';
-import { followFile, type WatchFolder, watchFolder } from './follow-file.ts';
+import { followFile, stampOf, type WatchFolder, watchFolder } from './follow-file.ts';
 import {
   listOverrides,
   listVariables,
@@ -77,6 +77,7 @@ const MOST_TRIES = 5;
 /** @throws ConfigError when there is nothing safe to start with. */
 export async function createLiveConfig(options: LiveConfigOptions): Promise<LiveConfig> {
   const { path, clock, log } = options;
+  const since = await stampOf(path);
   const loaded = await loadConfig(path);
   const state = createState(options, loaded);
   const sources = { flags: options.flags ?? {}, environment: options.environment };
@@ -93,6 +94,7 @@ export async function createLiveConfig(options: LiveConfigOptions): Promise<Live
     path,
     clock,
     watch: options.watch ?? watchFolder,
+    since,
     onChange: () => void reload(),
   });
   return {
