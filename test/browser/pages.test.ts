@@ -179,6 +179,47 @@ describe.skipIf(isWithoutBrowser)('every page of the console', () => {
     expect(console.problems).toEqual([]);
   });
 
+  test('a drawer that is closed leaves no step to go back through', async () => {
+    await console.ask();
+    await console.api('POST', '/api/keys', { name: 'Ada' });
+    const page = await console.open('/settings');
+    const at = () => page.url().slice(console.url.length);
+    const drawer = page.getByRole('dialog');
+    for (const [name, opener] of [
+      ['Accounts', page.getByRole('button', { name: 'mary@sandbox.example', exact: true })],
+      ['Requests', page.locator('.request-line').first()],
+      ['Keys', page.getByRole('button', { name: 'Ada', exact: true })],
+    ] as const) {
+      await page.getByRole('link', { name }).first().click();
+      await opener.click();
+      await drawer.waitFor();
+      await page.keyboard.press('Escape');
+      await page.keyboard.press('Escape');
+      await drawer.waitFor({ state: 'hidden' });
+      expect(at()).toBe(`/${name.toLowerCase()}`);
+      await page.goBack();
+      await expect.poll(at).toBe('/settings');
+    }
+    expect(console.problems).toEqual([]);
+  });
+
+  test('an address of something that is not there says so, and closes to the list', async () => {
+    const page = await console.open('/');
+    for (const [path, said] of [
+      ['/accounts', 'There is no such account'],
+      ['/keys', 'There is no such key'],
+      ['/requests', 'This request is not on record'],
+    ] as const) {
+      await page.goto(`${console.url}${path}/nobody`);
+      const drawer = page.getByRole('dialog');
+      await drawer.getByText(said).waitFor();
+      await page.keyboard.press('Escape');
+      await drawer.waitFor({ state: 'hidden' });
+      expect(page.url()).toBe(`${console.url}${path}`);
+    }
+    expect(console.problems).toEqual([]);
+  });
+
   test('what people do most is within reach of the keyboard', async () => {
     const page = await console.open('/');
     const heading = (name: string) => page.getByRole('heading', { name, level: 1 });

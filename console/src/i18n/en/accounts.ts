@@ -19,6 +19,9 @@ export const accounts = {
   empty: 'No accounts yet',
   emptyHint:
     'An account is a sign-in or key at a model provider. Requests are spread over all accounts you add; when one runs out of quota or fails, the next takes over without the client noticing.',
+  one: 'Account',
+  notThere: 'There is no such account',
+  notThereHint: 'It may have been removed, or the address is mistyped.',
   nothingFound: 'No account matches',
   nothingFoundHint: 'Change the search or show all accounts.',
   showAll: 'Show all',

@@ -21,6 +21,9 @@ export const accounts: Translated<typeof english> = {
   empty: '还没有账号',
   emptyHint:
     '账号是在模型提供方的登录或密钥。请求分摊到您添加的所有账号；某个账号配额用尽或失败时，下一个会接替，客户端不会察觉。',
+  one: '账号',
+  notThere: '没有这个账号',
+  notThereHint: '它可能已被移除，或地址有误。',
   nothingFound: '没有匹配的账号',
   nothingFoundHint: '请更改搜索条件，或显示全部账号。',
   showAll: '显示全部',

@@ -1,9 +1,11 @@
 // Everything about one account: state and way out, rests, quota, a test, and its settings.
 
 import { Button, Drawer } from '@mantine/core';
+import { IconUserQuestion } from '@tabler/icons-react';
 import { useRef } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { Account } from '../../../../src/admin/contract.ts';
+import { EmptyNote } from '../../components/empty-note.tsx';
 import { sayWayOut } from '../../components/say-account-state.ts';
 import { RelativeTime } from '../../components/times.tsx';
 import { EndsIn, needsSignIn, StateMark, StateReason } from './account-state.tsx';
@@ -14,8 +16,8 @@ import type { AccountWork } from './use-account-work.tsx';
 import './account-drawer.css';
 
 export interface AccountDrawerProps {
-  /** Undefined: the drawer is closed. */
-  readonly account: Account | undefined;
+  /** Undefined: the drawer is closed. `nobody`: the account that the address names is not there. */
+  readonly account: Account | 'nobody' | undefined;
   readonly work: AccountWork;
   readonly onSignIn: (account: Account) => void;
   readonly onClose: () => void;
@@ -33,10 +35,18 @@ export function AccountDrawer({ account, onClose, ...rest }: AccountDrawerProps)
       onClose={onClose}
       position="right"
       size="lg"
-      title={shown?.label}
+      title={shown === 'nobody' ? t('accounts.one') : shown?.label}
       closeButtonProps={{ 'aria-label': t('common.close') }}
     >
-      {shown !== undefined && <Details key={shown.id} account={shown} {...rest} />}
+      {shown === 'nobody' ? (
+        <EmptyNote
+          icon={<IconUserQuestion size={32} stroke={1.5} />}
+          title={t('accounts.notThere')}
+          hint={t('accounts.notThereHint')}
+        />
+      ) : (
+        shown !== undefined && <Details key={shown.id} account={shown} {...rest} />
+      )}
     </Drawer>
   );
 }

@@ -23,11 +23,12 @@ import './page.css';
 export function AccountsPage() {
   const { t } = useTranslation();
   const { data, error, refetch } = useQuery(accountsQuery);
-  const { texts, adjust, open } = useSearchTexts();
+  const { texts, adjust, open, close } = useSearchTexts();
   const [exported, setExported] = useState<readonly string[] | 'all'>();
   const work = useAccountWork();
   const accounts = data?.accounts;
   const opened = accounts?.find(({ id }) => id === texts.id);
+  const isNobody = accounts !== undefined && texts.id !== undefined && opened === undefined;
   const isAdding = isWay(texts.add);
   /** Within the dialog, its tabs are no steps of the way back. */
   const add = (way: Way): void => (isAdding ? adjust : open)({ add: way, account: undefined });
@@ -62,16 +63,16 @@ export function AccountsPage() {
         />
       )}
       <AccountDrawer
-        account={opened}
+        account={isNobody ? 'nobody' : opened}
         work={work}
         onSignIn={signInAgain}
-        onClose={() => adjust({ id: undefined })}
+        onClose={() => close({ id: undefined })}
       />
       <AddDialog
         way={isWay(texts.add) ? texts.add : undefined}
         again={accounts?.find(({ id }) => id === texts.account)}
         onWay={add}
-        onClose={() => adjust({ add: undefined, account: undefined })}
+        onClose={() => close({ add: undefined, account: undefined })}
       />
       <ExportDialog chosen={exported} onClose={() => setExported(undefined)} />
     </>

@@ -11,6 +11,7 @@ import { EmptyNote } from '../../components/empty-note.tsx';
 import { ErrorNote } from '../../components/error-note.tsx';
 import { PageHeader } from '../../components/page-header.tsx';
 import { Panel } from '../../components/panel.tsx';
+import { useSearchTexts } from '../../components/use-search-texts.ts';
 import { useSettle } from '../../components/use-settle.ts';
 import { useToasts } from '../../components/use-toasts.tsx';
 import { CreatedKey } from './created-key.tsx';
@@ -20,45 +21,56 @@ import { writeNewKey } from './key-values.ts';
 import { useKeyRemoval } from './use-key-removal.tsx';
 import './page.css';
 
-/** What the drawer is open for. */
-type Editing = { readonly kind: 'new' } | { readonly kind: 'change'; readonly key: Key };
-
 export function KeysPage() {
   const { t } = useTranslation();
-  const [editing, setEditing] = useState<Editing>();
+  const { data } = useQuery(keysQuery);
+  const { texts, open, close } = useSearchTexts();
+  const [isNew, setNew] = useState(false);
   const [created, setCreated] = useState<Created>();
-  const close = (): void => setEditing(undefined);
+  const asked = data === undefined ? undefined : texts.id;
+  const opened = data?.keys.find(({ id }) => id === asked);
+  const closeNew = (): void => setNew(false);
+  const closeOpened = (): void => close({ id: undefined });
   const create = (
-    <Button leftSection={<IconPlus size={16} />} onClick={() => setEditing({ kind: 'new' })}>
+    <Button leftSection={<IconPlus size={16} />} onClick={() => setNew(true)}>
       {t('keys.create')}
     </Button>
   );
   return (
     <>
       <PageHeader title={t('shell.pages.keys')} subtitle={t('keys.subtitle')} actions={create} />
-      <KeyList create={create} onEdit={(key) => setEditing({ kind: 'change', key })} />
+      <KeyList create={create} onEdit={({ id }) => open({ id })} />
       <Drawer
-        opened={editing !== undefined}
-        onClose={close}
+        opened={isNew || asked !== undefined}
+        onClose={isNew ? closeNew : closeOpened}
         position="right"
         size="lg"
         title={
-          editing?.kind === 'change'
-            ? t('keys.editTitle', { name: editing.key.name })
-            : t('keys.createTitle')
+          opened === undefined
+            ? t(isNew ? 'keys.createTitle' : 'keys.one')
+            : t('keys.editTitle', { name: opened.name })
         }
         closeButtonProps={{ 'aria-label': t('common.close') }}
       >
-        {editing?.kind === 'new' && (
+        {isNew && (
           <NewKey
-            onCancel={close}
+            onCancel={closeNew}
             onCreated={(made, isOpen) => {
-              if (isOpen) close();
+              if (isOpen) closeNew();
               setCreated(made);
             }}
           />
         )}
-        {editing?.kind === 'change' && <ChangedKey opened={editing.key} onClose={close} />}
+        {!isNew && opened !== undefined && (
+          <ChangedKey key={opened.id} edited={opened} onClose={closeOpened} />
+        )}
+        {!isNew && asked !== undefined && opened === undefined && (
+          <EmptyNote
+            icon={<IconKey size={32} stroke={1.5} />}
+            title={t('keys.notThere')}
+            hint={t('keys.notThereHint')}
+          />
+        )}
       </Drawer>
       {created !== undefined && (
         <CreatedKey
@@ -139,18 +151,15 @@ function NewKey({ onCancel, onCreated }: NewKeyProps) {
 }
 
 interface ChangedKeyProps {
-  /** As it was when the drawer opened. */
-  readonly opened: Key;
+  readonly edited: Key;
   readonly onClose: () => void;
 }
 
-function ChangedKey({ opened, onClose }: ChangedKeyProps) {
+function ChangedKey({ edited, onClose }: ChangedKeyProps) {
   const { t } = useTranslation();
   const toasts = useToasts();
   const settle = useSettle();
   const change = useChangeKey();
-  const { data } = useQuery(keysQuery);
-  const edited = data?.keys.find(({ id }) => id === opened.id) ?? opened;
   return (
     <KeyForm
       edited={edited}

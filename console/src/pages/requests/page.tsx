@@ -24,7 +24,7 @@ import './page.css';
 
 export function RequestsPage() {
   const { t } = useTranslation();
-  const { texts, adjust } = useSearchTexts();
+  const { texts, adjust, close } = useSearchTexts();
   const [isFollowing, setFollowing] = useState(true);
   const [isAtTop, setAtTop] = useState(true);
   const filters = readFilters(texts);
@@ -60,7 +60,7 @@ export function RequestsPage() {
           <RequestList list={list} rows={list.rows} search={texts} onTop={setAtTop} />
         )}
       </Panel>
-      <RequestDrawer id={texts.id} onClose={() => adjust({ id: undefined, tab: undefined })} />
+      <RequestDrawer id={texts.id} onClose={() => close({ id: undefined, tab: undefined })} />
     </div>
   );
 }

@@ -6,7 +6,7 @@ import { useTranslation } from 'react-i18next';
 import type { RequestRow } from '../../../../src/admin/contract.ts';
 import { useClock } from '../../components/use-clock.ts';
 import { useFormat } from '../../components/use-format.ts';
-import type { SearchTexts } from '../../components/use-search-texts.ts';
+import { openedOver, type SearchTexts } from '../../components/use-search-texts.ts';
 import { Outcome } from './outcome.tsx';
 
 export interface RequestLineProps {
@@ -25,6 +25,7 @@ export const RequestLine = memo(function RequestLine({ row, search, tabIndex }: 
     <Link
       to="/requests"
       search={() => ({ ...search, id: row.id })}
+      state={openedOver(search)}
       resetScroll={false}
       tabIndex={tabIndex}
       className={`request-line${search.id === row.id ? ' is-open' : ''}`}
