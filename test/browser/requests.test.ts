@@ -110,6 +110,17 @@ describe.skipIf(isWithoutBrowser)('the list of requests', () => {
     await page.getByText('Nothing was sent').waitFor();
   });
 
+  test('leads from a request to the account that served it, alone', async () => {
+    await console.ask();
+    const page = await open();
+    await page.keyboard.press('Enter');
+    const account = page.getByRole('dialog').getByRole('link', { name: /@sandbox\.example/ });
+    const name = await account.innerText();
+    await account.click();
+    await expect.poll(() => page.getByLabel('Select ').count()).toBe(1);
+    await page.getByLabel(`Select ${name}`).waitFor();
+  });
+
   test('shows how a request ended beside its model, at every width', async () => {
     const page = await console.open('/requests');
     const ask = (message: string): Promise<unknown> =>

@@ -92,7 +92,7 @@ function Facts({ detail }: { readonly detail: RequestDetail }) {
         {account === undefined ? (
           '–'
         ) : (
-          <Link to="/accounts" search={() => ({ search: account })} className="wrap-anywhere">
+          <Link to="/accounts" search={() => ({ q: account })} className="wrap-anywhere">
             {account}
           </Link>
         )}
