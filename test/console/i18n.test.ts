@@ -72,7 +72,7 @@ test('numbers in a text are written as its language does, names as they are', as
   const fill = { count: 1560, total: 12_000 };
   expect(instance.t('overview.errorsHint', fill)).toContain('12,000');
   expect(instance.t('overview.errorsHint', { ...fill, lng: 'en' })).toBe(
-    '1,560 of 12,000 requests failed in the last minute.',
+    '1,560 of 12,000 requests failed in the last five minutes.',
   );
   expect(instance.t('keys.saved', { name: '12000', lng: 'en' })).toContain('12000');
 });

@@ -46,7 +46,7 @@ function sources(change: Partial<AttentionSources> = {}): AttentionSources {
     },
     accounts: [account('a', ACTIVE)],
     quota: [],
-    live: { requestsPerMinute: 0, tokensPerMinute: 0, errorsPerMinute: 0, inFlight: 0 },
+    recent: { requests: 0, errors: 0 },
     droppedRecords: 0,
     ...change,
   };
@@ -58,10 +58,10 @@ test('where all is well nothing wants attention', () => {
 
 test('an entry holds what its sentence is made of, so that others can say it in their words', () => {
   const quota = [{ family: 'alpha', kind: 'image', models: ['m'], percent: 4 }] as const;
-  const live = { requestsPerMinute: 10, tokensPerMinute: 0, errorsPerMinute: 6, inFlight: 0 };
+  const recent = { requests: 10, errors: 6 };
   const accounts = [account('a', ACTIVE), account('b', REVOKED)];
   const found = findAttention(
-    sources({ accounts, live, quota: quota.map((one) => ({ ...one, models: [...one.models] })) }),
+    sources({ accounts, recent, quota: quota.map((one) => ({ ...one, models: [...one.models] })) }),
   );
   expect(found.map(({ kind, about }) => [kind, about])).toEqual([
     ['many-errors', { count: 6, total: 10 }],
@@ -90,13 +90,15 @@ test.each([
   { errors: 2, requests: 2, severity: 'warning' },
   { errors: 2, requests: 3, severity: undefined },
   { errors: 5, requests: 6, severity: 'warning' },
-  { errors: 5, requests: 100, severity: undefined },
-  { errors: 6, requests: 100, severity: 'warning' },
+  { errors: 2, requests: 100, severity: undefined },
+  { errors: 3, requests: 13, severity: undefined },
+  { errors: 3, requests: 12, severity: 'warning' },
+  { errors: 4, requests: 8, severity: 'warning' },
+  { errors: 5, requests: 100, severity: 'warning' },
+  { errors: 5, requests: 251, severity: undefined },
   { errors: 5, requests: 5, severity: 'error' },
-])('$errors failures of $requests requests are told as $severity', (given) => {
-  const { errors: errorsPerMinute, requests: requestsPerMinute, severity } = given;
-  const live = { requestsPerMinute, errorsPerMinute, tokensPerMinute: 0, inFlight: 0 };
-  expect(findAttention(sources({ live }))[0]?.severity).toBe(severity);
+])('$errors failures of $requests requests are told as $severity', ({ severity, ...recent }) => {
+  expect(findAttention(sources({ recent }))[0]?.severity).toBe(severity);
 });
 
 test('of many accounts that are out a few are named and the others counted', () => {

@@ -10,7 +10,8 @@ export interface AttentionSources {
   readonly facts: GatewayFacts;
   readonly accounts: readonly AccountJson[];
   readonly quota: OverviewJson['quota'];
-  readonly live: OverviewJson['live'];
+  /** What the last minutes brought, enough of them to judge a gateway that is asked now and then. */
+  readonly recent: { readonly requests: number; readonly errors: number };
   /** Request records that could not be kept. */
   readonly droppedRecords: number;
 }
@@ -18,11 +19,13 @@ export interface AttentionSources {
 const ADD_ACCOUNT = '/accounts?add=sign-in';
 const MOST_ACCOUNTS = 5;
 const LOW_PERCENT = 10;
-/** Fewer failures beside successes are nothing to speak of. */
-const FEW_ERRORS = 5;
-/** One failure alone may be a slip of the client. */
+/** So many failures are told even where they are a small share. */
+const MANY_ERRORS = 5;
+const NOTABLE_SHARE = 0.02;
+/** Fewer beside successes may be slips of a client, as one failure alone may be. */
+const SOME_ERRORS = 3;
+const HIGH_SHARE = 0.25;
 const FEW_ERRORS_ALONE = 2;
-const HIGH_ERROR_SHARE = 0.05;
 
 /** The gravest first. */
 export function findAttention(sources: AttentionSources): Attention[] {
@@ -30,7 +33,7 @@ export function findAttention(sources: AttentionSources): Attention[] {
     ...lookAtPool(sources),
     ...lookAtDoor(sources.facts),
     ...lookAtConfig(sources.facts),
-    ...lookAtErrors(sources.live),
+    ...lookAtErrors(sources.recent),
     ...lookAtOverload(sources.accounts),
     ...lookAtAccounts(sources.accounts),
     ...lookAtQuota(sources.quota),
@@ -121,19 +124,21 @@ function lookAtConfig({ configProblems }: GatewayFacts): Attention[] {
   ];
 }
 
-function lookAtErrors({ requestsPerMinute, errorsPerMinute }: OverviewJson['live']): Attention[] {
-  const isAll = errorsPerMinute >= requestsPerMinute;
-  const isHigh = errorsPerMinute > requestsPerMinute * HIGH_ERROR_SHARE;
-  const isMany = errorsPerMinute >= FEW_ERRORS;
-  if (isAll ? errorsPerMinute < FEW_ERRORS_ALONE : !isMany || !isHigh) return [];
+function lookAtErrors({ requests, errors }: AttentionSources['recent']): Attention[] {
+  const isAll = errors >= requests;
+  const isMany = errors >= MANY_ERRORS;
+  const share = errors / Math.max(requests, 1);
+  const isNotable =
+    (isMany && share >= NOTABLE_SHARE) || (errors >= SOME_ERRORS && share >= HIGH_SHARE);
+  if (isAll ? errors < FEW_ERRORS_ALONE : !isNotable) return [];
   return [
     {
       kind: 'many-errors',
       severity: isAll && isMany ? 'error' : 'warning',
-      message: `${errorsPerMinute} of ${requestsPerMinute} requests failed in the last minute.`,
+      message: `${errors} of ${requests} requests failed in the last five minutes.`,
       wayOut: 'Look at what they say.',
       link: '/requests?status=error',
-      about: { count: errorsPerMinute, total: requestsPerMinute },
+      about: { count: errors, total: requests },
     },
   ];
 }

@@ -1,13 +1,15 @@
 // `GET /api/overview`: whether all is well, at one glance.
 
+import type { MinuteSum } from '../../monitor/request-store.ts';
 import { type ApiRoute, answerJson, defineRoute } from '../api-route.ts';
 import { listQuotas, sumFamilies } from '../quota.ts';
 import { type AccountJson, writeAccount } from '../write-account.ts';
-import { findAttention, isUsable } from './attention.ts';
+import { type AttentionSources, findAttention, isUsable } from './attention.ts';
 import type { MonitorRouteOptions } from './options.ts';
 import { OVERVIEW_SCHEMA, type OverviewJson } from './schemas.ts';
 
 const RECENT_ERRORS = 10;
+const RECENT_MINUTES = 5;
 
 export function createOverviewRoute(options: MonitorRouteOptions): ApiRoute {
   return defineRoute({
@@ -32,7 +34,9 @@ export function writeOverview(options: MonitorRouteOptions): object {
     inFlight: monitor.figures.inFlight,
   };
   const { dropped: droppedRecords } = monitor;
-  const attention = findAttention({ facts, accounts, quota, live, droppedRecords });
+  const series = monitor.figures.series();
+  const recent = sumLast(series);
+  const attention = findAttention({ facts, accounts, quota, recent, droppedRecords });
   return {
     status: statusOf(attention),
     version,
@@ -42,11 +46,19 @@ export function writeOverview(options: MonitorRouteOptions): object {
     authMode: facts.authMode,
     consolePassword: facts.consolePassword,
     live,
-    series: monitor.figures.series(),
+    series,
     accounts: countAccounts(accounts),
     quota,
     attention,
     recentErrors: monitor.recentErrors(RECENT_ERRORS),
+  };
+}
+
+function sumLast(series: readonly MinuteSum[]): AttentionSources['recent'] {
+  const last = series.slice(-RECENT_MINUTES);
+  return {
+    requests: last.reduce((sum, { requests }) => sum + requests, 0),
+    errors: last.reduce((sum, { errors }) => sum + errors, 0),
   };
 }
 

@@ -6,7 +6,10 @@ export const overview = {
   attention_one: '{{count}} thing needs attention',
   attention_other: '{{count}} things need attention',
   attentionHint: 'Requests are served. Look at what is below when you have a moment.',
-  errorsHint: '{{count}} of {{total}} requests failed in the last minute.',
+  served: 'Requests are served',
+  errorsHint: '{{count}} of {{total}} requests failed in the last five minutes.',
+  pastErrorsHint:
+    '{{count}} of {{total}} requests failed in the last hour, none in the last five minutes.',
   trouble: 'Requests are failing',
   exposed: 'Not safe as it is',
   troubleHint: 'Begin with the first entry below.',
@@ -48,7 +51,7 @@ export const overview = {
       wayOut: 'Correct gui_config.json. Until then no setting can be changed here.',
     },
     'many-errors': {
-      message: '{{count}} of {{total}} requests failed in the last minute',
+      message: '{{count}} of {{total}} requests failed in the last five minutes',
       wayOut: 'Look at what they say.',
     },
     'upstream-overloaded': {

@@ -8,7 +8,9 @@ export const overview: Translated<typeof english> = {
   okHint: '账号有余量，请求成功。',
   attention_other: '{{count}} 项需要关注',
   attentionHint: '请求正常处理。有空时请查看下面的事项。',
-  errorsHint: '最近一分钟 {{total}} 个请求中有 {{count}} 个失败。',
+  served: '请求处理正常',
+  errorsHint: '最近五分钟 {{total}} 个请求中有 {{count}} 个失败。',
+  pastErrorsHint: '最近一小时 {{total}} 个请求中有 {{count}} 个失败，最近五分钟没有失败。',
   trouble: '请求正在失败',
   exposed: '目前不安全',
   troubleHint: '请从下面第一项开始处理。',
@@ -47,7 +49,7 @@ export const overview: Translated<typeof english> = {
       wayOut: '请更正 gui_config.json。在此之前，此处无法更改任何设置。',
     },
     'many-errors': {
-      message: '最近一分钟 {{total}} 个请求中有 {{count}} 个失败',
+      message: '最近五分钟 {{total}} 个请求中有 {{count}} 个失败',
       wayOut: '请查看失败原因。',
     },
     'upstream-overloaded': {

@@ -7,14 +7,13 @@ import type { Overview } from '../../../../src/admin/contract.ts';
 import { CopyIcon } from '../../components/copy-button.tsx';
 import { useNow } from '../../components/now.tsx';
 import { readTime, useFormat } from '../../components/use-format.ts';
+import { sayHeadline, sayHint } from './say-status.ts';
 
 const ICONS = {
   ok: IconCircleCheck,
   attention: IconAlertTriangle,
   trouble: IconExclamationCircle,
 } as const;
-
-const FAILING: ReadonlySet<string> = new Set(['no-accounts', 'no-usable-account', 'many-errors']);
 
 export function StatusHead({ overview }: { readonly overview: Overview }) {
   const { t } = useTranslation();
@@ -33,25 +32,6 @@ export function StatusHead({ overview }: { readonly overview: Overview }) {
       <Facts overview={overview} />
     </header>
   );
-}
-
-function sayHeadline({ status, attention }: Overview, t: TFunction): string {
-  if (status === 'attention') return t('overview.attention', { count: attention.length });
-  const isOpen = attention.some(({ kind }) => kind === 'open-to-all');
-  const isFailing = attention.some(
-    ({ kind, severity }) => FAILING.has(kind) && severity === 'error',
-  );
-  // An open door is trouble too, but none that a client would notice.
-  return t(isOpen && !isFailing ? 'overview.exposed' : `overview.${status}`);
-}
-
-/** Failures that are few leave the headline as it is, but not the word that requests succeed. */
-function sayHint({ status, isSandbox, live }: Overview, t: TFunction): string {
-  const { errorsPerMinute: count, requestsPerMinute } = live;
-  if (status !== 'trouble' && count > 0) {
-    return t('overview.errorsHint', { count, total: Math.max(count, requestsPerMinute) });
-  }
-  return t(isSandbox && status === 'ok' ? 'overview.sandboxHint' : `overview.${status}Hint`);
 }
 
 function Facts({ overview }: { readonly overview: Overview }) {

@@ -1,0 +1,43 @@
+// What the overview says first, over figures of the last hour.
+
+import { createInstance } from 'i18next';
+import { expect, test } from 'vitest';
+import { overview } from '../../console/src/i18n/en/overview.ts';
+import { createFormatter } from '../../console/src/i18n/formatter.ts';
+import { sayHeadline, sayHint } from '../../console/src/pages/overview/say-status.ts';
+
+const texts = createInstance();
+await texts.use(createFormatter()).init({
+  lng: 'en',
+  resources: { en: { translation: { overview } } },
+  interpolation: { escapeValue: false, alwaysFormat: true },
+});
+
+/** Of ten requests a minute these many failed, so many minutes ago. */
+function say(errors: number, minutesAgo: number): readonly [string, string] {
+  const series = Array.from({ length: 60 }, (_, index) => ({
+    at: index * 60_000,
+    requests: 10,
+    errors: index === 59 - minutesAgo ? errors : 0,
+    tokens: 0,
+  }));
+  const said = { status: 'ok' as const, attention: [], series, isSandbox: false };
+  return [sayHeadline(said, texts.t), sayHint(said, texts.t)];
+}
+
+test('all is well where nothing failed', () => {
+  expect(say(0, 0)).toEqual(['All is well', 'Accounts have room and requests succeed.']);
+});
+
+test('all is not called well over failures of the last minutes', () => {
+  const hint = '1 of 50 requests failed in the last five minutes.';
+  expect(say(1, 0)).toEqual(['Requests are served', hint]);
+  expect(say(1, 4)).toEqual(['Requests are served', hint]);
+});
+
+test('failures that are over are told in a quiet line', () => {
+  expect(say(4, 5)).toEqual([
+    'All is well',
+    '4 of 600 requests failed in the last hour, none in the last five minutes.',
+  ]);
+});
