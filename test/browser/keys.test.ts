@@ -46,6 +46,42 @@ describe.skipIf(isWithoutBrowser)('the list of keys', () => {
   });
 });
 
+describe.skipIf(isWithoutBrowser)('a text that is too long', () => {
+  test('is kept whole and said so beside its field, and not saved', async () => {
+    const console = await startConsole();
+    try {
+      const page = await console.open('/keys');
+      await page.getByRole('button', { name: 'Create key' }).first().click();
+      const form = page.getByRole('dialog');
+      await form.getByLabel('Name').fill('n'.repeat(129));
+      await form.getByText('At most 128 characters; these are 129').waitFor();
+      await form.getByRole('button', { name: 'Create key' }).click();
+      expect(await console.api('GET', '/api/keys')).toEqual({ keys: [] });
+      await form.getByLabel('Name').fill('n'.repeat(128));
+      await form.getByRole('button', { name: 'Create key' }).click();
+      await page.locator('.secret-box').waitFor();
+      await page.goto(`${console.url}/routing`);
+      const name = page.getByLabel('New name or pattern');
+      await name.fill('m'.repeat(300));
+      await page.getByText('At most 256 characters; these are 300').waitFor();
+      expect(await name.inputValue()).toHaveLength(300);
+      await page.getByRole('combobox', { name: 'Goes to model' }).fill('alpha-3-flash');
+      await page.getByRole('button', { name: 'Add', exact: true }).click();
+      await page.goto(`${console.url}/security?tab=addresses`);
+      await page.getByRole('button', { name: 'Add rule' }).first().click();
+      await form.getByLabel('Address or range').fill('203.0.113.0/24');
+      await form.getByLabel('Note').fill('o'.repeat(1025));
+      await form.getByText('At most 1,024 characters; these are 1,025').waitFor();
+      await form.getByRole('button', { name: 'Add rule' }).click();
+      expect((await console.api('GET', '/api/config/mapping')).values).toEqual({});
+      expect(await console.api('GET', '/api/address-rules')).toMatchObject({ rules: [] });
+      expect(console.problems).toEqual([]);
+    } finally {
+      await console.close();
+    }
+  });
+});
+
 describe.skipIf(isWithoutBrowser)('a number that cannot be read', () => {
   test('is said beside its field and not saved: in a key and in the playground', async () => {
     const console = await startConsole();

@@ -20,6 +20,7 @@ export const common = {
   saved: 'Saved',
   showMore: 'Show more',
   showSecret: 'Show what is typed',
+  tooLong: 'At most {{most}} characters; these are {{count}}',
   undo: 'Undo',
   undone: 'Undone',
   unknown: 'unknown',

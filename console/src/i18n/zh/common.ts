@@ -23,6 +23,7 @@ export const common: Translated<typeof english> = {
   saved: '已保存',
   showMore: '显示更多',
   showSecret: '显示输入的内容',
+  tooLong: '最多 {{most}} 个字符，现有 {{count}} 个',
   undo: '撤销',
   undone: '已撤销',
   unknown: '未知',

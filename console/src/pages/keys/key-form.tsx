@@ -10,6 +10,7 @@ import { AmountInput } from '../../components/amount-input.tsx';
 import { ErrorNote } from '../../components/error-note.tsx';
 import { useNow } from '../../components/now.tsx';
 import { readAmount } from '../../components/read-amount.ts';
+import { sayTooLong } from '../../components/say-too-long.ts';
 import { ownTimeZone, TimeZoneSelect } from '../../components/time-zone-select.tsx';
 import { useSayAmountProblem } from '../../components/use-amount.ts';
 import { useFollowed } from '../../components/use-followed.ts';
@@ -23,6 +24,7 @@ import {
   type KeyValues,
   LIMIT_RANGES,
   type LimitField,
+  LONGEST_NAME,
   readValues,
   writeChange,
 } from './key-values.ts';
@@ -51,6 +53,8 @@ export function KeyForm({ edited, isSaving, error, onSave, onCancel }: KeyFormPr
       case 'name':
         form.setFieldError('name', t('keys.nameMissing'));
         return;
+      case 'name-length':
+        return;
       case 'expiresAt':
         form.setFieldError('expiresAt', t('keys.expiresAtBad'));
         return;
@@ -76,10 +80,10 @@ export function KeyForm({ edited, isSaving, error, onSave, onCancel }: KeyFormPr
         label={t('keys.name')}
         description={t('keys.nameHint')}
         placeholder={t('keys.namePlaceholder')}
-        maxLength={128}
         data-autofocus
         autoComplete="off"
         {...form.getInputProps('name')}
+        error={form.errors.name ?? sayTooLong(form.values.name.trim(), LONGEST_NAME, t)}
       />
       <ExpiryFields form={form} />
       <AccessFields form={form} />

@@ -74,6 +74,9 @@ export function readValues(key: Key | undefined, timeZone: string): KeyValues {
   };
 }
 
+/** In characters, as the gateway has it. */
+export const LONGEST_NAME = 128;
+
 /** What a form that is saved is judged against. */
 export interface KeySaving {
   /** Milliseconds since the epoch. */
@@ -103,11 +106,12 @@ export function writeNewKey(change: KeyChange, name: string): NewKey {
   return { ...Object.fromEntries(given), name };
 }
 
-export type KeyProblem = 'name' | 'expiresAt' | 'curfew' | 'limit';
+export type KeyProblem = 'name' | 'name-length' | 'expiresAt' | 'curfew' | 'limit';
 
 export function findProblem(values: KeyValues, { now, edited }: KeySaving): KeyProblem | undefined {
   const { name, expiry, expiresAt, hasCurfew } = values;
   if (name.trim() === '') return 'name';
+  if (name.trim().length > LONGEST_NAME) return 'name-length';
   const isChosen = expiry === 'custom' && !keepsExpiry(values, edited);
   if (isChosen && !(new Date(expiresAt).getTime() > now)) return 'expiresAt';
   if (hasCurfew && !hasCurfewTimes(values)) return 'curfew';

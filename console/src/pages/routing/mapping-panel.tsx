@@ -9,9 +9,13 @@ import { EmptyNote } from '../../components/empty-note.tsx';
 import { ErrorNote } from '../../components/error-note.tsx';
 import { MoreRows } from '../../components/more-rows.tsx';
 import { Panel } from '../../components/panel.tsx';
+import { sayTooLong } from '../../components/say-too-long.ts';
 import { ModelInput } from './model-input.tsx';
 import { useGoesNowhere } from './use-goes-nowhere.ts';
 import { type Entry, type Mapping, useMapping } from './use-mapping.ts';
+
+/** The gateway refuses longer names of models. */
+const LONGEST_NAME = 256;
 
 export interface MappingPanelProps {
   readonly decidingKey: string | undefined;
@@ -60,16 +64,12 @@ function NewEntry({ mapping }: { readonly mapping: Mapping }) {
   const [isTried, setTried] = useState(false);
   const trimmed = name.trim();
   const isTaken = mapping.entries.some(([known]) => known === trimmed);
-  const nameProblem = isTaken
-    ? t('routing.nameTaken')
-    : isTried && trimmed === ''
-      ? t('routing.nameMissing')
-      : undefined;
-  const targetProblem = isTried ? sayTargetProblem(target, t) : undefined;
+  const nameProblem = sayNameProblem(trimmed, isTaken, t);
+  const targetProblem = sayTargetProblem(target, t);
   const submit = (event: FormEvent): void => {
     event.preventDefault();
     setTried(true);
-    if (trimmed === '' || isTaken || sayTargetProblem(target, t) !== undefined) return;
+    if (nameProblem !== undefined || targetProblem !== undefined) return;
     const message = t('routing.changed', { name: trimmed, target: target.trim() });
     mapping.change({ [trimmed]: target.trim() }, message, () => {
       setName((now) => now || name);
@@ -87,9 +87,8 @@ function NewEntry({ mapping }: { readonly mapping: Mapping }) {
         placeholder={t('routing.addName')}
         spellCheck={false}
         autoComplete="off"
-        maxLength={256}
         value={name}
-        error={nameProblem}
+        error={isTried || trimmed !== '' ? nameProblem : undefined}
         onChange={(event) => setName(event.currentTarget.value)}
       />
       <IconArrowRight className="entry-arrow" size={16} aria-hidden="true" />
@@ -97,7 +96,7 @@ function NewEntry({ mapping }: { readonly mapping: Mapping }) {
         label={t('routing.addTarget')}
         placeholder={t('routing.addTarget')}
         value={target}
-        error={targetProblem}
+        error={isTried ? targetProblem : undefined}
         onChange={setTarget}
       />
       <Button type="submit" variant="default" leftSection={<IconPlus size={16} />}>
@@ -107,10 +106,16 @@ function NewEntry({ mapping }: { readonly mapping: Mapping }) {
   );
 }
 
+function sayNameProblem(name: string, isTaken: boolean, t: TFunction): string | undefined {
+  if (name === '') return t('routing.nameMissing');
+  return isTaken ? t('routing.nameTaken') : sayTooLong(name, LONGEST_NAME, t);
+}
+
 /** Undefined for what can be the name of one model. */
 function sayTargetProblem(target: string, t: TFunction): string | undefined {
   if (target.trim() === '') return t('routing.targetMissing');
-  return target.includes('*') ? t('routing.targetPattern') : undefined;
+  if (target.includes('*')) return t('routing.targetPattern');
+  return sayTooLong(target.trim(), LONGEST_NAME, t);
 }
 
 interface EntryRowProps {

@@ -7,6 +7,7 @@ import type { AddressRule } from '../../../../src/admin/contract.ts';
 import { useAddRule, useChangeRule } from '../../api/queries/address-rules.ts';
 import { ErrorNote } from '../../components/error-note.tsx';
 import { readFieldError } from '../../components/read-field-error.ts';
+import { sayTooLong } from '../../components/say-too-long.ts';
 import { useFollowed } from '../../components/use-followed.ts';
 import { useFormat } from '../../components/use-format.ts';
 import { useSettle } from '../../components/use-settle.ts';
@@ -24,6 +25,8 @@ const EXPIRY_HOURS: Readonly<Record<Exclude<Expiry, 'never' | 'keep'>, number>> 
   week: 7 * 24,
   month: 30 * 24,
 };
+
+const LONGEST_NOTE = 1024;
 
 interface RuleValues {
   readonly list: AddressRule['list'];
@@ -46,7 +49,10 @@ export function RuleForm({ edited, range = '', onClose }: RuleFormProps) {
   const read = readValues(edited, range);
   const form = useForm<RuleValues>({
     initialValues: read,
-    validate: { range: (text) => (text.trim() === '' ? t('security.rangeMissing') : null) },
+    validate: {
+      range: (text) => (text.trim() === '' ? t('security.rangeMissing') : null),
+      note: (text) => sayTooLong(text, LONGEST_NOTE, t) ?? null,
+    },
   });
   useFollowed(form, read, edited?.revision);
   const fieldError = readFieldError(save.error, 'range');
@@ -79,8 +85,8 @@ export function RuleForm({ edited, range = '', onClose }: RuleFormProps) {
       <TextInput
         label={t('security.note')}
         placeholder={t('security.notePlaceholder')}
-        maxLength={1024}
         {...form.getInputProps('note')}
+        error={sayTooLong(form.values.note, LONGEST_NOTE, t)}
       />
       <Select
         label={t('security.expires')}
