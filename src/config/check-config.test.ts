@@ -41,6 +41,15 @@ test.each<[JsonValue, string]>([
   [{ proxy: { trusted_proxies: ['0.0.0.0/0'] } }, 'proxy.trusted_proxies: must not trust'],
   [{ proxy: { cors_origins: ['*'] } }, 'proxy.cors_origins: must be origins'],
   [{ proxy: { allowed_hosts: ['http://box'] } }, 'proxy.allowed_hosts: must be'],
+  [
+    { proxy: { allowed_hosts: ['Bücher.example'] } },
+    'proxy.allowed_hosts: must be as clients send it, "xn--bcher-kva.example", not "Bücher.example"',
+  ],
+  [
+    { proxy: { cors_origins: ['https://bücher.example:8443'] } },
+    'proxy.cors_origins: must be as browsers send it, "https://xn--bcher-kva.example:8443", not',
+  ],
+  [{ proxy: { allowed_hosts: ['b ü'] } }, 'proxy.allowed_hosts: must be host names without port'],
   [{ proxy: { cors_origins: ['https://*.box'] } }, 'proxy.cors_origins: must be whole origins'],
   [{ admin_password: 'two\nlines' }, 'admin_password: must be one line'],
   [{ admin_password: 'p'.repeat(1_025) }, 'admin_password: must have at most 1024 characters'],

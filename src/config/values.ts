@@ -1,5 +1,6 @@
 // Readers of single configuration values, shared by environment, file and flags.
 
+import { domainToASCII } from 'node:url';
 import ipaddr from 'ipaddr.js';
 
 export const AUTH_MODES = ['off', 'auto', 'strict'] as const;
@@ -200,6 +201,9 @@ export function readAddressRange(text: string): string {
 /** A web origin: scheme, host and port, nothing after it. @throws ValueError */
 export function readOrigin(text: string): string {
   const url = URL.canParse(text) ? new URL(text) : undefined;
+  if (url !== undefined && isInternational(text) && /^https?:\/\/[^/?#@]+$/.test(text.trim())) {
+    throw new ValueError(`must be as browsers send it, "${url.origin}", not "${text}"`);
+  }
   if (url === undefined || url.origin !== text.trim() || !url.protocol.startsWith('http')) {
     throw new ValueError(`must be origins such as https://app.example.com, not "${text}"`);
   }
@@ -213,10 +217,17 @@ export function readOrigin(text: string): string {
 /** A host name under which the gateway may be called. @throws ValueError */
 export function readHostName(text: string): string {
   const name = text.trim().toLowerCase();
+  const sent = isInternational(name) ? domainToASCII(name) : '';
+  if (sent !== '') throw new ValueError(`must be as clients send it, "${sent}", not "${text}"`);
   if (!ipaddr.isValid(name) && !isHostName(name)) {
     throw new ValueError(`must be host names without port, not "${text}"`);
   }
   return name;
+}
+
+/** Such a name reaches the gateway as Punycode only (RFC 5891 §5.5). */
+function isInternational(text: string): boolean {
+  return /[^\0-\x7f]/.test(text);
 }
 
 /** A last part of digits alone would be the end of an address. */
