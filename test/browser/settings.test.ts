@@ -2,6 +2,7 @@ import type { Locator, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import type { Settings } from '../../src/config/effective.ts';
 import { VARIABLES } from '../../src/config/env.ts';
+import { isJsonObject } from '../../src/lib/json.ts';
 import { type ConsoleApp, isWithoutBrowser, startConsole } from './console-app.ts';
 
 /** A setting as the console shows it, what is put there, and what the gateway makes of it at once. */
@@ -272,6 +273,21 @@ describe.skipIf(isWithoutBrowser)('the settings in the console', () => {
     expect((await console.ask()).status).toBe(200);
     await page.getByRole('radio', { name: /^Auto/ }).click();
     await expect.poll(() => console.settings().authMode).toBe('auto');
+  });
+
+  test('an account that every request goes to is named, and told when it is not there', async () => {
+    const { accounts } = await console.api('GET', '/api/accounts');
+    const known = (Array.isArray(accounts) ? accounts : []).filter(isJsonObject);
+    const { id = '' } = known.find(({ label }) => label === 'mary@sandbox.example') ?? {};
+    await console.api('PATCH', '/api/config/pool', { fixed_account: id });
+    const page = await console.open('/settings?section=pool');
+    const control = page.getByRole('combobox', { name: 'Always this account' });
+    await expect.poll(() => control.inputValue()).toBe('mary@sandbox.example');
+    await console.api('PATCH', '/api/config/pool', { fixed_account: 'gone@sandbox.example' });
+    await page.getByText('No account has this label or id').waitFor();
+    expect(await control.inputValue()).toBe('gone@sandbox.example');
+    await console.api('PATCH', '/api/config/pool', { fixed_account: null });
+    await page.getByText('No account has this label or id').waitFor({ state: 'detached' });
   });
 
   test('nothing is recorded once the monitor is turned off', async () => {

@@ -1,10 +1,9 @@
 // The control of one setting, by the kind of its value.
 
 import { Select, Switch } from '@mantine/core';
-import { useQuery } from '@tanstack/react-query';
 import { useTranslation } from 'react-i18next';
-import { accountsQuery } from '../api/queries/accounts.ts';
-import type { AccountField, ChoiceField, SwitchField } from './fields.ts';
+import { AccountControl } from './account-control.tsx';
+import type { ChoiceField, SwitchField } from './fields.ts';
 import { ListControl } from './list-control.tsx';
 import { NumberControl } from './number-control.tsx';
 import { type ControlProps, describedBy, SecretControl, TextControl } from './typed-controls.tsx';
@@ -59,26 +58,6 @@ function ChoiceControl({ field, setting, id }: ControlProps<ChoiceField>) {
       onChange={(next) => {
         if (next !== null && next !== value) setting.save(next);
       }}
-    />
-  );
-}
-
-function AccountControl({ setting, id }: ControlProps<AccountField>) {
-  const { t } = useTranslation();
-  const { data } = useQuery(accountsQuery);
-  const value = typeof setting.value === 'string' ? setting.value : null;
-  const labels = new Set(data?.accounts.map(({ label }) => label));
-  if (value !== null) labels.add(value);
-  return (
-    <Select
-      {...describedBy(id)}
-      data={[...labels]}
-      value={value}
-      placeholder={t('settings.noAccount')}
-      searchable
-      clearable
-      disabled={!setting.isLoaded}
-      onChange={(next) => setting.save(next)}
     />
   );
 }

@@ -53,6 +53,7 @@ export const settings = {
   removeSecretHint:
     'It stops working at once, everywhere. It is kept nowhere else, so it cannot be brought back.',
   addEntry: 'Write and press Enter',
+  accountNotThere: 'No account has this label or id, so requests are shared out as without it.',
   noAccount: 'None: the pool chooses',
   units: {
     hours: 'hours',

@@ -52,6 +52,7 @@ export const settings: Translated<typeof english> = {
   removeSecretTitle: '移除{{name}}？',
   removeSecretHint: '它会立即在所有地方失效。别处没有保存，因此无法恢复。',
   addEntry: '输入后按回车',
+  accountNotThere: '没有账号使用此名称或 ID，请求按未设置时分配。',
   noAccount: '无：由账号池选择',
   units: {
     hours: '小时',
