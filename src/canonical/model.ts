@@ -21,8 +21,8 @@ export interface ModelCapabilities {
   readonly takesInstructions: boolean;
   /** True when search and function declarations may stand in one request. */
   readonly searchWithFunctions: boolean;
-  /** True when structured output and tools, functions or built-in ones, may stand in one request. */
-  readonly jsonWithTools: boolean;
+  /** Whether an output format may be asked for: beside tools (functions or built-in ones), without them, not at all. */
+  readonly outputFormats: 'everywhere' | 'without-tools' | 'nowhere';
   /** True when schemas may also be given as JSON Schema, which has words for objects of free member names. */
   readonly takesJsonSchema: boolean;
   /** True when a function response may hold media parts; else the media stands beside it. */

@@ -1,6 +1,6 @@
 // Keeps only the combinations of tools and output formats the model takes together.
 
-import { formatInWords } from '../canonical/format-in-words.ts';
+import { formatInWords, refusedFormat } from '../canonical/format-in-words.ts';
 import { told } from '../canonical/receipt.ts';
 import type { CanonicalRequest, TextPart, Tool, ToolChoice } from '../canonical/request.ts';
 import type { Transform, TransformContext } from './transform.ts';
@@ -23,13 +23,9 @@ export const limitTools: Transform = (request, context) => {
   const toolChoice = hasFunctions ? request.toolChoice : NO_CHOICE;
   const system = isSerial ? [...request.system, ONE_CALL] : request.system;
   const limited = { ...request, system, tools: kept, toolChoice };
-  const isFormatted = request.outputFormat.kind !== 'text';
-  if (kept.length > 0 && isFormatted && !context.capabilities.jsonWithTools) {
-    context.receipt.add(
-      'approximated',
-      'response_format',
-      told`This model takes no output format beside tools: it is told in words.`,
-    );
+  const refusal = refusedFormat(context.capabilities, kept.length > 0);
+  if (request.outputFormat.kind !== 'text' && refusal !== undefined) {
+    context.receipt.add('approximated', 'response_format', refusal);
     const wish: TextPart = { kind: 'text', text: formatInWords(request.outputFormat) };
     return { ...limited, system: [...system, wish], outputFormat: { kind: 'text' } };
   }

@@ -11,6 +11,7 @@ import {
   user,
 } from '../../test/support/canonical.ts';
 import { GatewayError } from '../canonical/error.ts';
+import type { ModelCapabilities } from '../canonical/model.ts';
 import type { Part, Signature, Turn } from '../canonical/request.ts';
 import { applyTransforms } from './index.ts';
 
@@ -285,16 +286,28 @@ test.each([
   ['reading of pages', { kind: 'url-context' }],
   ['running of code', { kind: 'code-execution' }],
 ] as const)('a model that takes no output format beside %s is told it in words', (_name, tool) => {
-  const told = (jsonWithTools: boolean) => {
-    const context = contextOf({ capabilities: capabilitiesOf({ jsonWithTools }) });
+  const told = (outputFormats: ModelCapabilities['outputFormats']) => {
+    const context = contextOf({ capabilities: capabilitiesOf({ outputFormats }) });
     const outputFormat = { kind: 'json' } as const;
     const request = requestOf({ turns: [user('a')], tools: [tool], outputFormat });
     const { outputFormat: sent, system, tools } = applyTransforms(request, context);
     expect(tools).toHaveLength(1);
     return [sent.kind, system.length, context.receipt.entries.map(({ path }) => path)];
   };
-  expect(told(true)).toEqual(['json', 0, []]);
-  expect(told(false)).toEqual(['text', 1, ['response_format']]);
+  expect(told('everywhere')).toEqual(['json', 0, []]);
+  expect(told('without-tools')).toEqual(['text', 1, ['response_format']]);
+});
+
+test('a model that takes no output format at all is told it in words, tools or not', () => {
+  const context = contextOf({ capabilities: capabilitiesOf({ outputFormats: 'nowhere' }) });
+  const schema = { type: 'object', properties: { name: { type: 'string' } } };
+  const outputFormat = { kind: 'json-schema', schema } as const;
+  const sent = applyTransforms(requestOf({ turns: [user('a')], outputFormat }), context);
+  expect(sent.outputFormat).toEqual({ kind: 'text' });
+  expect(sent.system).toMatchObject([{ text: expect.stringContaining(JSON.stringify(schema)) }]);
+  expect(context.receipt.entries).toMatchObject([
+    { action: 'approximated', path: 'response_format' },
+  ]);
 });
 
 const partArbitrary = fc.oneof(

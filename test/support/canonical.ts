@@ -63,7 +63,7 @@ export function capabilitiesOf(change: Partial<ModelCapabilities> = {}): ModelCa
     signatureFamily: 'alpha',
     takesInstructions: true,
     searchWithFunctions: false,
-    jsonWithTools: true,
+    outputFormats: 'everywhere',
     takesJsonSchema: false,
     callsFunctions: true,
     mediaInFunctionResponse: true,

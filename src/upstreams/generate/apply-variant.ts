@@ -22,7 +22,7 @@ function withSearch(body: JsonObject, { capabilities, receipt }: PatchTarget): J
     receipt.add('dropped', 'model', told`This model takes no web-search beside function tools.`);
     return body;
   }
-  if (hasFormat(body) && !capabilities.jsonWithTools) {
+  if (hasFormat(body) && capabilities.outputFormats === 'without-tools') {
     receipt.add('dropped', 'model', told`This model takes no web-search beside an output format.`);
     return body;
   }

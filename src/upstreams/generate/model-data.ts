@@ -67,7 +67,7 @@ const NEUTRAL: ModelRow['capabilities'] = {
   callsFunctions: true,
   takesInstructions: true,
   searchWithFunctions: false,
-  jsonWithTools: true,
+  outputFormats: 'everywhere',
   takesJsonSchema: false,
   mediaInFunctionResponse: false,
   severalAnswers: true,
@@ -79,7 +79,7 @@ const EARLIER: ModelRow['capabilities'] = {
   ...NEUTRAL,
   thinking: { kind: 'none' },
   unsignedCalls: 'accepted',
-  jsonWithTools: false,
+  outputFormats: 'without-tools',
 };
 
 const GENERATION_3: ModelRow['capabilities'] = {
@@ -119,6 +119,7 @@ export const MODEL_ROWS: readonly ModelRow[] = [
     },
     traits: UNRATED,
   },
+  // "JSON mode is not enabled for this model" (google-gemini/cookbook#1028).
   {
     pattern: /^gemini-[12][.-].*image/,
     capabilities: {
@@ -127,6 +128,7 @@ export const MODEL_ROWS: readonly ModelRow[] = [
       outputTokenLimit: 32_768,
       ...DRAWS,
       callsFunctions: false,
+      outputFormats: 'nowhere',
     },
     traits: { ...UNRATED, penalties: 'on-vertex' },
   },
@@ -157,7 +159,8 @@ export const MODEL_ROWS: readonly ModelRow[] = [
     traits: { ...UNRATED, penalties: 'on-vertex' },
   },
   // Before generation 4: "Developer instruction is not enabled for models/gemma-3-…", and neither is function
-  // calling (BerriAI/litellm#10313, agno-agi/agno#3505; PAIR-code/deliberate-lab#1223 of generation 4).
+  // calling (BerriAI/litellm#10313, agno-agi/agno#3505; PAIR-code/deliberate-lab#1223 of generation 4), nor JSON
+  // mode (vercel/ai#8080).
   {
     pattern: /^gemma-(?:[123]n?[.-]|\d+b)/,
     capabilities: {
@@ -165,6 +168,7 @@ export const MODEL_ROWS: readonly ModelRow[] = [
       outputTokenLimit: 8192,
       takesInstructions: false,
       callsFunctions: false,
+      outputFormats: 'nowhere',
     },
     traits: ASKED_ONLY,
   },

@@ -107,14 +107,27 @@ test('a model that takes no instructions is told its format before the first que
   const fields = { generationConfig: { responseMimeType: JSON_TYPE, responseSchema: map } };
   const { body } = patched('gemma-3-27b-it', fields, false);
   const told = { text: expect.stringContaining(JSON.stringify(map)) };
-  expect(body).toEqual({
-    contents: [{ role: 'user', parts: [told, { text: 'x' }] }],
-    generationConfig: { responseMimeType: JSON_TYPE },
-  });
+  expect(body).toEqual({ contents: [{ role: 'user', parts: [told, { text: 'x' }] }] });
   const answered = [{ role: 'model', parts: [{ text: 'hi' }] }, ...contents];
   const history = { ...fields, contents: answered };
   expect(patched('gemma-3-27b-it', history, false).body.contents).toEqual([
     { role: 'user', parts: [told] },
     ...answered,
   ]);
+});
+
+test.each([
+  'gemma-3-27b-it',
+  'gemini-2.5-flash-image',
+  'gemini-2.0-flash-preview-image-generation',
+])('%s, which refuses JSON mode, is told a format in words', (model) => {
+  const generationConfig = { temperature: 0, responseMimeType: JSON_TYPE, responseSchema: schema };
+  const { body, entries } = patched(model, { generationConfig });
+  expect(body.generationConfig).toEqual({ temperature: 0 });
+  expect(JSON.stringify(body)).toContain('answer with one JSON value');
+  expect(entries).toMatchObject([
+    { action: 'approximated', path: 'generationConfig.responseMimeType' },
+  ]);
+  const plain = { generationConfig: { responseMimeType: 'text/plain' } };
+  expect(patched(model, plain).body).toEqual({ contents, ...plain });
 });

@@ -1,6 +1,6 @@
-// Tells a native output format in words where the upstream takes none: beside tools, or of free member names.
+// Tells a native output format in words where the upstream takes none: by its model, beside tools, or of free member names.
 
-import { formatInWords } from '../../canonical/format-in-words.ts';
+import { formatInWords, refusedFormat } from '../../canonical/format-in-words.ts';
 import { createReceipt, told } from '../../canonical/receipt.ts';
 import type { OutputFormat } from '../../canonical/request.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../lib/json.ts';
@@ -19,9 +19,9 @@ export function patchOutputFormat(
   const format = isJsonObject(config) ? formatOf(config) : undefined;
   if (format === undefined || !isJsonObject(config)) return body;
   const path = 'generationConfig';
-  if (tools.length > 0 && !capabilities.jsonWithTools) {
-    const reason = told`This model takes no output format beside tools: it is told in words.`;
-    receipt.add('approximated', `${path}.responseMimeType`, reason);
+  const refusal = refusedFormat(capabilities, tools.length > 0);
+  if (refusal !== undefined) {
+    receipt.add('approximated', `${path}.responseMimeType`, refusal);
     return tell(withConfig(body, editFields(config, NO_FORMAT)), format);
   }
   if (capabilities.takesJsonSchema || !isFree(config.responseSchema)) return body;
