@@ -8,6 +8,7 @@ import type {
 } from '../../canonical/request.ts';
 import type { EncodeTarget } from '../upstream.ts';
 import { assistant, gemini, requestOf, sandbox, targetOf, user } from './__fixtures__/requests.ts';
+import { capabilitiesOf } from './capabilities.ts';
 import { encode } from './encode.ts';
 
 const encodeTurns = (turns: readonly Turn[], target: EncodeTarget = targetOf('alpha-3-flash')) =>
@@ -242,6 +243,27 @@ test('P001 unsigned first calls of the current turn get the stand-in where it is
   const missed = { standsIn: true };
   expect(signatures(targetOf('gemini-2.5-pro', missed))).toEqual([standIn, standIn, 'S']);
   expect(signatures(targetOf('alpha-3-flash', missed))).toEqual([standIn, standIn, 'S']);
+});
+
+test('P013 a model that missed a signature of what it drew or said gets the stand-in there', () => {
+  const drawn = [{ kind: 'text', text: 'Here' } as const, png(), png('BBB='), 'and this'].map(
+    (part): Part => (typeof part === 'string' ? { kind: 'text', text: part } : part),
+  );
+  const thoughtSignature = 'skip_thought_signature_validator';
+  const missed = { standsIn: true, capabilities: capabilitiesOf(gemini, 'gemini-3-pro-image') };
+  const target = targetOf('gemini-3-pro-image', missed);
+  expect(modelParts(drawn, target)).toMatchObject({
+    parts: [
+      { text: 'Here', thoughtSignature },
+      { inlineData: { data: 'AAA=' }, thoughtSignature },
+      { inlineData: { data: 'BBB=' }, thoughtSignature },
+      { text: 'and this' },
+    ],
+  });
+  expect(target.receipt.entries).toContainEqual(expect.objectContaining({ action: 'repaired' }));
+  expect(JSON.stringify(modelParts(drawn, targetOf('gemini-3-pro-image')))).not.toContain('skip_');
+  const signed: Part = { ...png(), signature: { value: 'S' } } as Part;
+  expect(modelParts([signed], target)).toMatchObject({ parts: [{ thoughtSignature: 'S' }] });
 });
 
 test('tools the provider ran and code of other languages are text', () => {

@@ -46,9 +46,11 @@ class ModelTurn {
         this.#addCall(part);
         break;
       case 'text':
-      case 'media':
-        this.#addSigned(encodePlainPart(part, this.#context), this.#sign(part, part.kind));
+      case 'media': {
+        const plain = encodePlainPart(part, this.#context);
+        this.#addSigned(plain, this.#sign(part, part.kind) ?? this.#drawnStandIn(plain));
         break;
+      }
       case 'code':
       case 'code-result':
         this.#addSigned(encodePlainPart(part, this.#context), part.signature?.value);
@@ -109,6 +111,22 @@ class ModelTurn {
     this.#note(
       'repaired',
       told`A tool call without a signature was sent with the documented stand-in.`,
+    );
+    return SIGNATURE_SENTINEL;
+  }
+
+  /**
+   * The stand-in for what models that draw want signed: each picture, and the text before the first
+   * (ai.google.dev, "Image generation", thought signatures; vercel/ai#10441).
+   */
+  #drawnStandIn(part: WirePart): string | undefined {
+    const { target } = this.#context;
+    const isFirstText =
+      target.capabilities.drawsImages && part.text && this.#parts.every(({ thought }) => thought);
+    if (!target.standsIn || !(part.inlineData || isFirstText)) return undefined;
+    this.#note(
+      'repaired',
+      told`What was drawn or said without a signature was sent with the documented stand-in.`,
     );
     return SIGNATURE_SENTINEL;
   }

@@ -43,11 +43,12 @@ export function patchSignatures(contents: JsonValue[], target: PatchTarget): Jso
   return editItems(fitted, (content, index) => {
     const isOpenStep = index > prompt && isJsonObject(content) && content.role === 'model';
     return isOpenStep
-      ? editParts(content, (parts) =>
-          editFirstCall(parts, (call) =>
+      ? editParts(content, (parts) => {
+          const called = editFirstCall(parts, (call) =>
             call.thoughtSignature === undefined ? standIn(call, target) : call,
-          ),
-        )
+          );
+          return target.standsIn ? editDrawn(called, target) : called;
+        })
       : content;
   });
 }
@@ -170,6 +171,24 @@ function standIn(part: JsonObject, { receipt }: EncodeTarget): JsonObject {
   const reason = told`A function call without a signature was sent with the documented stand-in.`;
   receipt.add('repaired', 'contents', reason);
   return { ...part, thoughtSignature: SIGNATURE_SENTINEL };
+}
+
+/**
+ * Stand-ins for what models that draw want signed: each picture, and the text before the first
+ * (ai.google.dev, "Image generation", thought signatures; vercel/ai#10441).
+ */
+function editDrawn(parts: JsonValue[], target: EncodeTarget): JsonValue[] {
+  const first = parts.findIndex((part) => isJsonObject(part) && part.thought !== true);
+  return editItems(parts, (part, index) => {
+    if (!isJsonObject(part) || part.thoughtSignature !== undefined || part.thought === true)
+      return part;
+    const isFirstText =
+      index === first && target.capabilities.drawsImages && part.text !== undefined;
+    if (part.inlineData === undefined && !isFirstText) return part;
+    const reason = told`What was drawn or said without a signature was sent with the documented stand-in.`;
+    target.receipt.add('repaired', 'contents', reason);
+    return { ...part, thoughtSignature: SIGNATURE_SENTINEL };
+  });
 }
 
 function isCall(part: JsonValue): part is JsonObject {

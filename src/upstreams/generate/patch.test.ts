@@ -261,6 +261,30 @@ test('P001 an upstream that missed a signature gets the stand-in, whatever its m
   expect(signatureIn(signed, targetOf('gemini-2.5-pro', { standsIn: true }))).toBe('U0lH');
 });
 
+test('P013 a model that missed a signature of what it drew or said gets the stand-in there', () => {
+  const picture = (data: string): JsonObject => ({ inlineData: { mimeType: 'image/png', data } });
+  const turn = (...parts: JsonObject[]): JsonObject => ({
+    contents: [...contents, { role: 'model', parts }, ...contents],
+  });
+  const thoughtSignature = 'skip_thought_signature_validator';
+  const thought = { text: 'hm', thought: true };
+  const capabilities = capabilitiesOf(gemini, 'gemini-3-pro-image');
+  const target = targetOf('gemini-3-pro-image', { standsIn: true, capabilities });
+  const body = turn(thought, { text: 'Here' }, picture('AAAA'), picture('BBBB'), { text: 'done' });
+  expect(patch(body, target, gemini)).toEqual(
+    turn(
+      thought,
+      { text: 'Here', thoughtSignature },
+      { ...picture('AAAA'), thoughtSignature },
+      { ...picture('BBBB'), thoughtSignature },
+      { text: 'done' },
+    ),
+  );
+  expect(patch(body, targetOf('gemini-3-pro-image', { capabilities }), gemini)).toBe(body);
+  const signed = turn({ ...picture('AAAA'), thoughtSignature: 'U0lH' });
+  expect(patch(signed, target, gemini)).toBe(signed);
+});
+
 test('unsigned calls get the stand-in, and stand-ins go where they are unknown', () => {
   const standIn = 'skip_thought_signature_validator';
   expect(signatureIn(step({ functionCall }), targetOf('alpha-3-flash'))).toBe(standIn);
