@@ -5,6 +5,7 @@ import { told } from '../../canonical/receipt.ts';
 import type { Effort } from '../../canonical/request.ts';
 import { isJsonObject, type JsonObject } from '../../lib/json.ts';
 import type { PatchTarget } from '../upstream.ts';
+import { drawnSize } from './drawn-size.ts';
 import { editFields } from './edits.ts';
 
 export function applyVariant(body: JsonObject, target: PatchTarget): JsonObject {
@@ -46,8 +47,9 @@ function withThinking(body: JsonObject, { effort, thinking }: ModelVariant): Jso
 }
 
 /** A size in the name was asked for on purpose, one in the body may be the client's default. */
-function withImage(body: JsonObject, { variant, capabilities, receipt }: PatchTarget): JsonObject {
-  const { image } = variant;
+function withImage(body: JsonObject, target: PatchTarget): JsonObject {
+  const { capabilities, receipt } = target;
+  const { image } = target.variant;
   if (image === undefined) return body;
   if (!capabilities.drawsImages) {
     receipt.add(
@@ -59,15 +61,17 @@ function withImage(body: JsonObject, { variant, capabilities, receipt }: PatchTa
   }
   const config = isJsonObject(body.generationConfig) ? body.generationConfig : {};
   const said = isJsonObject(config.imageConfig) ? config.imageConfig : {};
-  const { imageSize = image.size } = said;
-  if (image.size !== undefined && imageSize !== image.size) {
+  const size = drawnSize(image.size, target, 'model');
+  const { imageSize = size } = said;
+  if (size !== undefined && imageSize !== size) {
     const path = 'generationConfig.imageConfig.imageSize';
     receipt.add('approximated', path, told`The size in the model name wins.`);
   }
   const imageConfig = editFields(said, {
     aspectRatio: said.aspectRatio ?? image.aspectRatio,
-    imageSize: image.size ?? said.imageSize,
+    imageSize: size ?? said.imageSize,
   });
+  if (imageConfig === said) return body;
   return editFields(body, { generationConfig: { ...config, imageConfig } });
 }
 

@@ -8,6 +8,7 @@ import type { WireGenerationConfig, WireThinkingConfig } from '../../wire/genera
 import type { EncodeTarget } from '../upstream.ts';
 import { traitsOf } from './capabilities.ts';
 import { definedFields, type Optional } from './defined.ts';
+import { drawnSize } from './drawn-size.ts';
 import type { EncodeContext } from './encode-context.ts';
 import { MEDIA_RESOLUTIONS } from './encode-media.ts';
 import { encodeThinking } from './encode-thinking.ts';
@@ -168,11 +169,12 @@ function formatFields(
   }
 }
 
-function mediaFields(request: CanonicalRequest, { capabilities, receipt }: EncodeTarget) {
+function mediaFields(request: CanonicalRequest, target: EncodeTarget) {
+  const { capabilities, receipt } = target;
   const { image, outputModalities, mediaResolution, speech } = request;
   const imageConfig = definedFields({
     aspectRatio: image?.aspectRatio,
-    imageSize: image?.size,
+    imageSize: drawnSize(image?.size, target, 'size'),
   } satisfies Optional<WireGenerationConfig['imageConfig'] & {}>);
   if (request.mustDraw === true && !capabilities.drawsImages) {
     throw invalidRequest(

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import type { CanonicalRequest } from '../../canonical/request.ts';
 import { gemini, requestOf, sandbox, targetOf, user } from './__fixtures__/requests.ts';
+import { capabilitiesOf } from './capabilities.ts';
 import { encode } from './encode.ts';
 import { createVertexProfile } from './profiles/vertex.ts';
 
@@ -142,6 +143,19 @@ test('P018 image options stay away from models that draw nothing, and the receip
   const body = encode(requestOf({ image: { aspectRatio: '1:1' } }), target, sandbox);
   expect(body.generationConfig).toBeUndefined();
   expect(target.receipt.entries).toMatchObject([{ action: 'dropped', path: 'size' }]);
+});
+
+test.each([
+  ['2K', [{ action: 'approximated', path: 'size' }]],
+  ['1K', []],
+] as const)('a model that draws in one size is asked for none: %s', (size, entries) => {
+  const capabilities = capabilitiesOf(gemini, 'gemini-2.5-flash-image');
+  const target = targetOf('gemini-2.5-flash-image', { capabilities });
+  const request = requestOf({ image: { aspectRatio: '16:9', size } });
+  expect(encode(request, target, gemini).generationConfig).toEqual({
+    imageConfig: { aspectRatio: '16:9' },
+  });
+  expect(target.receipt.entries).toMatchObject(entries);
 });
 
 test('a service tier goes only to upstreams that know it', () => {

@@ -24,6 +24,8 @@ export interface ModelTraits {
    * Sources: `@ai-sdk/google`, `sampling.penalties`; BerriAI/litellm, `_supports_penalty_parameters`.
    */
   readonly penalties: 'everywhere' | 'on-vertex' | 'nowhere';
+  /** False for models that draw in one size, whatever they are asked for. */
+  readonly drawsInSizes: boolean;
   /** True for models that draw while they think, and show it when asked. */
   readonly showsDrafts: boolean;
   /** True when calls can be held to their schemas, also where the model need not call at all. */
@@ -39,6 +41,7 @@ const ASKED_ONLY: ModelTraits = {
   givesLogprobs: true,
   penalties: 'everywhere',
   validatesCalls: false,
+  drawsInSizes: true,
   showsDrafts: false,
   embeds: false,
 };
@@ -119,7 +122,8 @@ export const MODEL_ROWS: readonly ModelRow[] = [
     },
     traits: UNRATED,
   },
-  // "JSON mode is not enabled for this model" (google-gemini/cookbook#1028).
+  // "JSON mode is not enabled for this model" (google-gemini/cookbook#1028); sizes are ignored or refused
+  // (GoogleCloudPlatform/vertex-ai-creative-studio#1787).
   {
     pattern: /^gemini-[12][.-].*image/,
     capabilities: {
@@ -130,7 +134,7 @@ export const MODEL_ROWS: readonly ModelRow[] = [
       callsFunctions: false,
       outputFormats: 'nowhere',
     },
-    traits: { ...UNRATED, penalties: 'on-vertex' },
+    traits: { ...UNRATED, penalties: 'on-vertex', drawsInSizes: false },
   },
   {
     pattern: /^(gemini|imagen)-.*image/,

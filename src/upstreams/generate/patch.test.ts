@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import type { ImageOptions } from '../../canonical/request.ts';
 import { type JsonObject, parseJson } from '../../lib/json.ts';
 import type { PatchTarget } from '../upstream.ts';
 import { gemini, sandbox, targetOf } from './__fixtures__/requests.ts';
@@ -484,6 +485,21 @@ test('V133 V135 the image words of a model name reach the body; a size in the na
   expect(patchWith({ generationConfig: { imageConfig } }).generationConfig).toEqual({
     imageConfig: { aspectRatio: '1:1', imageSize: '4K' },
   });
+});
+
+test('a size in the name of a model that draws in one is told, not sent', () => {
+  const capabilities = capabilitiesOf(gemini, 'gemini-2.5-flash-image');
+  const patched = (image: ImageOptions) => {
+    const variant = { webSearch: false, image };
+    const target = targetOf('gemini-2.5-flash-image', { variant, capabilities });
+    return [patch({ contents }, target, gemini).generationConfig, target.receipt.entries];
+  };
+  const entries = [{ action: 'approximated', path: 'model' }];
+  expect(patched({ size: '4K' })).toMatchObject([undefined, entries]);
+  expect(patched({ size: '4K', aspectRatio: '16:9' })).toMatchObject([
+    { imageConfig: { aspectRatio: '16:9' } },
+    entries,
+  ]);
 });
 
 test("a stored signature is better than the client's own stand-in", () => {
