@@ -32,6 +32,8 @@ test.each<[Partial<BannerFacts['settings']>, string]>([
   [{ authMode: 'off' }, 'not required from anyone'],
   [{ authMode: 'strict' }, 'none is set: set API_KEY'],
   [{ authMode: 'strict', apiKey: 'k' }, 'required from everyone'],
+  [{ apiKey: 'k', host: '0.0.0.0' }, 'required from other machines'],
+  [{ apiKey: 'k', host: '192.0.2.7' }, 'required from everyone'],
 ])('%j is told in the line of the keys, without the key', (settings, words) => {
   const line = /^ +Keys .*$/m.exec(banner(settings))?.[0];
   expect(line).toContain(words);
@@ -44,6 +46,10 @@ test('each protocol has a line to try, which shows a key where one is needed', (
   }
   expect(banner({})).not.toContain('$API_KEY');
   expect(banner({ authMode: 'strict' }).match(/Bearer \$API_KEY/g)).toHaveLength(3);
+  // There is no loopback address to come from.
+  expect(banner({ host: '192.0.2.7' }).match(/Bearer \$API_KEY/g)).toHaveLength(3);
+  expect(banner({ host: '192.0.2.7', authMode: 'off' })).not.toContain('$API_KEY');
+  expect(banner({ host: '::' })).not.toContain('$API_KEY');
 });
 
 test('the way from the sandbox to a real account runs in the folder of a fresh clone', () => {

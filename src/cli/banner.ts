@@ -1,6 +1,7 @@
 // What a newcomer reads when the gateway starts: address, keys, accounts, and a line to try each protocol.
 
 import type { Settings } from '../config/effective.ts';
+import { isEveryAddress, isLoopbackHost } from '../lib/loopback.ts';
 import type { AccountView } from '../pool/pool.ts';
 
 export interface BannerFacts {
@@ -35,10 +36,8 @@ export function writeBanner(facts: BannerFacts): string {
 }
 
 function otherAddresses({ settings }: BannerFacts): string {
-  return WILDCARDS.has(settings.host) ? ' and every other address of this machine' : '';
+  return isEveryAddress(settings.host) ? ' and every other address of this machine' : '';
 }
-
-const WILDCARDS: ReadonlySet<string> = new Set(['0.0.0.0', '::']);
 
 function describeConsole({ url, signInUrl }: BannerFacts): string {
   if (signInUrl === undefined) return `${url}/`;
@@ -48,8 +47,9 @@ function describeConsole({ url, signInUrl }: BannerFacts): string {
 
 function describeKeys({ settings, newKeyFile }: BannerFacts): string {
   const { authMode, apiKey } = settings;
+  const who = hasLocalRequests(settings) ? 'other machines' : 'everyone';
   if (newKeyFile !== undefined) {
-    return `required from other machines; a new key was made and stored as api_key in ${newKeyFile}`;
+    return `required from ${who}; a new key was made and stored as api_key in ${newKeyFile}`;
   }
   switch (authMode) {
     case 'off':
@@ -59,12 +59,19 @@ function describeKeys({ settings, newKeyFile }: BannerFacts): string {
         ? 'required from everyone, but none is set: set API_KEY'
         : 'required from everyone';
     case 'auto':
+      if (!hasLocalRequests(settings))
+        return 'required from everyone, as nobody comes over loopback';
       return apiKey === undefined
         ? 'none set; requests from this machine need none, others are refused until API_KEY is set'
         : 'required from other machines; requests from this machine need none';
     default:
       return authMode satisfies never;
   }
+}
+
+/** At an address of the network this machine is a client like any other. */
+function hasLocalRequests({ host }: BannerFacts['settings']): boolean {
+  return isLoopbackHost(host) || isEveryAddress(host);
 }
 
 function describeAccounts({ accounts, isSandbox }: BannerFacts): string {
@@ -76,7 +83,9 @@ function describeAccounts({ accounts, isSandbox }: BannerFacts): string {
 }
 
 function tries({ url, settings }: BannerFacts): readonly string[] {
-  const key = settings.authMode === 'strict' ? ` -H "authorization: Bearer $API_KEY"` : '';
+  const { authMode } = settings;
+  const needsKey = authMode === 'strict' || (authMode === 'auto' && !hasLocalRequests(settings));
+  const key = needsKey ? ` -H "authorization: Bearer $API_KEY"` : '';
   const curl = (path: string, body: unknown): string =>
     `curl ${url}${path}${key} -H 'content-type: application/json' -d '${JSON.stringify(body)}'`;
   return [

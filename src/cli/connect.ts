@@ -4,6 +4,7 @@ import { readFileSync } from 'node:fs';
 import { configPath, type Flags, resolveSettings, type Settings } from '../config/effective.ts';
 import type { Environment } from '../config/env.ts';
 import { loadConfig } from '../config/file.ts';
+import { ownAddress } from '../lib/loopback.ts';
 import { type AdminClient, createHttpClient } from './admin-client.ts';
 import { machineCredential } from './machine-credential.ts';
 
@@ -36,7 +37,7 @@ async function connectToRunning(
   environment: Environment,
 ): Promise<AdminClient> {
   const settings = await readSettings({ dataDir: flags.dataDir }, environment);
-  const own = ownUrl(settings);
+  const own = ownAddress(settings.host, settings.port);
   const url = readUrl(flags.url ?? own);
   return createHttpClient({ url, password: choosePassword(flags, { settings, environment, url }) });
 }
@@ -45,12 +46,6 @@ async function readSettings(flags: Flags, environment: Environment): Promise<Set
   const { dataDir } = resolveSettings({ flags, environment, file: {} });
   const { config } = await loadConfig(configPath(dataDir));
   return resolveSettings({ flags, environment, file: config });
-}
-
-/** Where the gateway of these settings is reached from this machine. */
-function ownUrl({ host, port }: Settings): string {
-  const reached = host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '::1' : host;
-  return `http://${reached.includes(':') ? `[${reached}]` : reached}:${port}`;
 }
 
 function readUrl(text: string): string {
@@ -73,5 +68,7 @@ function choosePassword(
   { settings, environment, url }: PasswordSources,
 ): string | undefined {
   if (passwordFile !== undefined) return readFileSync(passwordFile, 'utf8').trimEnd();
-  return url === readUrl(ownUrl(settings)) ? machineCredential(settings) : environment.webPassword;
+  return url === readUrl(ownAddress(settings.host, settings.port))
+    ? machineCredential(settings)
+    : environment.webPassword;
 }

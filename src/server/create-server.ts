@@ -4,6 +4,7 @@ import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest }
 import { invalidRequest } from '../canonical/error.ts';
 import { createDoor } from '../door/door.ts';
 import { createId } from '../lib/ids.ts';
+import { ownAddress } from '../lib/loopback.ts';
 import { createBackgroundRuns } from '../shelf/background-runs.ts';
 import { createActivity, shuttingDown } from './activity.ts';
 import type { Edge, EdgeOptions } from './edge.ts';
@@ -22,7 +23,7 @@ export interface EdgeServer {
   /** For `inject` and for plugins with routes of their own; those pass the target gate too. */
   readonly app: FastifyInstance;
   readonly routes: RouteTable;
-  /** @throws Error when the address is taken or not ours. */
+  /** The address is one that this machine reaches. @throws Error when it is taken or not ours. */
   listen(): Promise<{ readonly url: string; readonly port: number }>;
   /** Stops accepting, lets running answers finish within the grace of the settings, then ends them with an error. */
   close(): Promise<void>;
@@ -50,9 +51,10 @@ export function createServer(options: EdgeOptions): EdgeServer {
     routes: edge.routes,
     async listen() {
       const { host, port } = edge.settings();
-      const url = await app.listen({ host, port });
+      await app.listen({ host, port });
       const address = app.server.address();
-      return { url, port: typeof address === 'object' && address !== null ? address.port : port };
+      const taken = typeof address === 'object' && address !== null ? address.port : port;
+      return { url: ownAddress(host, taken), port: taken };
     },
     close() {
       closing ??= close(edge, app);
