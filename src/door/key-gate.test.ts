@@ -88,6 +88,10 @@ test('the third address of a key for two is refused until a day has passed (V164
   await clock.advance(2 * HOUR);
   expect(enter('192.0.2.3')).toBeUndefined();
   expect(enter('192.0.2.4')).toContain('2 other addresses');
+  const alone = await openKeys({ maxAddresses: 1 });
+  alone.gate.enter(alone.id, '192.0.2.1');
+  const message = refusal(() => alone.gate.enter(alone.id, '192.0.2.2'))?.message;
+  expect(message).toContain('in use from 1 other address already');
 });
 
 test('a curfew lasts over midnight by the clock of its own zone (V164)', async () => {

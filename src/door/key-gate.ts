@@ -70,7 +70,7 @@ function checkEntry({ key, curfew, meter }: KeyEntry, address: string, now: numb
   }
   if (!meter.takeAddress(visitorOf(address), key.maxAddresses)) {
     throw rejected(
-      `This key is in use from ${key.maxAddresses} other addresses already, the most it may within a day.`,
+      `This key is in use from ${sayCount(key.maxAddresses, 'other address', 'es')} already, the most it may within a day.`,
     );
   }
 }
@@ -118,8 +118,8 @@ function limitReached(
   });
 }
 
-function sayCount(count: number | undefined, noun: string): string {
-  return `${count} ${noun}${count === 1 ? '' : 's'}`;
+function sayCount(count: number | undefined, noun: string, ending = 's'): string {
+  return `${count} ${noun}${count === 1 ? '' : ending}`;
 }
 
 function describeLimit(
