@@ -13,6 +13,8 @@ export interface ConfigSection {
   readonly keys?: Readonly<Record<string, readonly string[]>>;
   /** Where a key may stand too; the place of `keys` wins, and is written to. */
   readonly alsoAt?: Readonly<Record<string, readonly string[]>>;
+  /** Objects of the section whose keys are names that people choose; `*` is any of these. */
+  readonly named?: readonly (readonly string[])[];
 }
 
 const inProxy = (...names: readonly string[]): Record<string, readonly string[]> =>
@@ -29,11 +31,16 @@ export const CONFIG_SECTIONS: readonly ConfigSection[] = [
     },
     alsoAt: { auth_mode: ['auth_mode'] },
   },
-  { name: 'mapping', title: 'model names', path: ['proxy', 'custom_mapping'] },
+  { name: 'mapping', title: 'model names', path: ['proxy', 'custom_mapping'], named: [[]] },
   { name: 'pool', title: 'how accounts are chosen', path: ['proxy', 'pool'] },
   { name: 'quota', title: 'quota figures and protection', path: ['proxy', 'quota'] },
   { name: 'thinking', title: 'what becomes of thinking', path: ['proxy', 'thinking'] },
-  { name: 'upstreams', title: 'upstreams and their OAuth clients', path: ['upstreams'] },
+  {
+    name: 'upstreams',
+    title: 'upstreams and their OAuth clients',
+    path: ['upstreams'],
+    named: [[], ['*', 'limits']],
+  },
   {
     name: 'network',
     title: 'address, limits, proxies and web pages',
@@ -44,7 +51,12 @@ export const CONFIG_SECTIONS: readonly ConfigSection[] = [
   },
   { name: 'ip_filter', title: 'who is let in by address', path: ['proxy', 'ip_filter'] },
   { name: 'console', title: 'signing in to the console', path: ['proxy', 'console'] },
-  { name: 'extprov', title: 'the external provider', path: ['proxy', 'extprov'] },
+  {
+    name: 'extprov',
+    title: 'the external provider',
+    path: ['proxy', 'extprov'],
+    named: [['model_mapping']],
+  },
   { name: 'monitor', title: 'records of requests', path: ['proxy', 'monitor'] },
   { name: 'log', title: 'the log', keys: inProxy('log_level') },
 ];
@@ -102,31 +114,59 @@ export function revisionOf(values: JsonObject, key: string): string {
 /** A secret as it is shown; sent back like this it stays as it is. */
 const SET = { isSet: true } as const;
 
-/** By the words of its key, also for keys nobody here knows. */
+/** By the words of its key, also for keys nobody here knows; names that people choose are none. */
 const SECRET_KEY =
   /(?:^|_|-)(?:key|keys|secret|secrets|password|passphrase|token|credential|credentials|authorization)$/i;
 
+/** What of a section is looked at: the steps that led there. */
+interface Place {
+  readonly section: ConfigSection;
+  readonly path: readonly string[];
+}
+
 /** The values with every secret replaced by `{"isSet": true}`. */
-export function hideSecrets(values: JsonObject): JsonObject {
-  return mapObject(values, (value, key) => {
-    if (SECRET_KEY.test(key) && !isHarmless(value)) return SET;
-    return hideIn(value);
-  });
+export function hideSecrets(section: ConfigSection, values: JsonObject): JsonObject {
+  return hideInObject(values, { section, path: [] });
 }
 
 /** A patch without the secrets that came back as they were shown. */
-export function dropUnchangedSecrets(patch: JsonObject): JsonObject {
+export function dropUnchangedSecrets(section: ConfigSection, patch: JsonObject): JsonObject {
+  return dropIn(patch, { section, path: [] });
+}
+
+function dropIn(patch: JsonObject, place: Place): JsonObject {
   return mapObject(patch, (value, key) => {
-    if (SECRET_KEY.test(key) && isShownSecret(value)) return undefined;
+    if (isSecretKey(key, place) && isShownSecret(value)) return undefined;
     if (typeof value === 'string' && HIDDEN_PASSWORD.test(value)) return undefined;
-    return isJsonObject(value) ? dropUnchangedSecrets(value) : value;
+    return isJsonObject(value) ? dropIn(value, below(place, key)) : value;
   });
 }
 
-function hideIn(value: JsonValue): JsonValue {
-  if (Array.isArray(value)) return value.map(hideIn);
-  if (isJsonObject(value)) return hideSecrets(value);
+function hideInObject(values: JsonObject, place: Place): JsonObject {
+  return mapObject(values, (value, key) => {
+    if (isSecretKey(key, place) && !isHarmless(value)) return SET;
+    return hideIn(value, below(place, key));
+  });
+}
+
+function hideIn(value: JsonValue, place: Place): JsonValue {
+  if (Array.isArray(value)) return value.map((item) => hideIn(item, place));
+  if (isJsonObject(value)) return hideInObject(value, place);
   return typeof value === 'string' ? hidePassword(value) : value;
+}
+
+function below({ section, path }: Place, key: string): Place {
+  return { section, path: [...path, key] };
+}
+
+/** A model or an upstream may be called `my-key`: what people choose says nothing of what it holds. */
+function isSecretKey(key: string, { section, path }: Place): boolean {
+  const isName = section.named?.some(
+    (named) =>
+      named.length === path.length &&
+      named.every((step, index) => step === '*' || step === path[index]),
+  );
+  return isName !== true && SECRET_KEY.test(key);
 }
 
 /** A list that holds an address as it is shown: what was hidden in it cannot be told from it. */

@@ -103,6 +103,33 @@ test('a section sent back as it was shown changes no secret', async () => {
   expect(list.status).toBe(400);
 });
 
+test('a name that sounds like a secret is shown with what stands behind it', async () => {
+  const limits = { 'a-token': { requests: 5, window_minutes: 1 } };
+  const upstream = {
+    profile: 'generic',
+    base_url: 'https://k.example',
+    limits,
+    oauth: { ...FILE.upstreams.main.oauth, client_secret: 'canary-of-key' },
+  };
+  const written = {
+    mapping: { 'my-key': 'alpha-3-flash' },
+    extprov: { model_mapping: { 'beta-secret': 'extmodel' } },
+    upstreams: { 'work-key': upstream },
+  };
+  for (const [section, values] of Object.entries(written)) {
+    expect((await patch(section, values)).status).toBe(200);
+  }
+  const shown = async (section: string) =>
+    (await admin.call('GET', `/api/config/${section}`)).body.values;
+  expect(await shown('mapping')).toMatchObject(written.mapping);
+  expect(await shown('extprov')).toMatchObject({ ...written.extprov, api_key: { isSet: true } });
+  expect(await shown('upstreams')).toMatchObject({
+    'work-key': { ...upstream, oauth: { client_secret: { isSet: true } } },
+  });
+  expect((await patch('upstreams', await shown('upstreams'))).status).toBe(200);
+  expect(admin.fakes.config).toMatchObject({ upstreams: written.upstreams });
+});
+
 test('a new secret is taken and not shown', async () => {
   const { text } = await patch('auth', { admin_password: 'canary-new-password' });
   expect(text).not.toContain('canary');

@@ -121,7 +121,7 @@ export function createConfigRoutes(options: ConfigOptions): readonly ApiRoute[] 
       section: section.name,
       title: section.title,
       revision: revisionOf(values, revisionKey),
-      values: hideSecrets(values),
+      values: hideSecrets(section, values),
       overrides: overridesOf(section, origins.overrides()),
     };
   };
@@ -168,8 +168,8 @@ export function createConfigRoutes(options: ConfigOptions): readonly ApiRoute[] 
       answers: ONE_SECTION,
       run: async ({ parameter, body, revision, caller }) => {
         // The body is JSON that was read from the wire.
-        const patch = dropUnchangedSecrets(body as JsonObject);
         const section = findSection(parameter);
+        const patch = dropUnchangedSecrets(section, body as JsonObject);
         const patchFor = () => patch;
         return keepSignedIn(door, caller, () => change(section, { patchFor, revision, caller }));
       },
