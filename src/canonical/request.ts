@@ -1,6 +1,6 @@
 // The request every client protocol is read into and every upstream is encoded from.
 
-import type { JsonObject } from '../lib/json.ts';
+import type { JsonObject, JsonValue } from '../lib/json.ts';
 import type { ClientNames } from './client-names.ts';
 import type { UserLocation } from './user-location.ts';
 
@@ -286,9 +286,9 @@ export interface SafetySetting {
 /** Signatures remembered from earlier answers to the same client key. */
 export interface SignatureRecall {
   call(id: string, name: string): Signature | undefined;
-  /** The arguments its signature vouches for, of a call that `returned` as it was shown after a repair. */
+  /** The arguments its signature vouches for, of a call that `returned` as it was shown, or with defaults of its schema. */
   input(
-    call: { readonly id: string; readonly name: string },
+    call: { readonly id: string; readonly name: string; readonly schema?: JsonValue | undefined },
     returned: JsonObject,
   ): JsonObject | undefined;
   thought(text: string): Signature | undefined;

@@ -1,7 +1,7 @@
-// Remembers what the arguments of a signed call were before they were repaired for its client.
+// Remembers the arguments of signed calls that clients return in another form than the upstream wrote them.
 
-import { isDeepStrictEqual } from 'node:util';
-import { isJsonObject, type JsonObject, parseJson } from '../lib/json.ts';
+import { isFilledIn } from '../canonical/declared-defaults.ts';
+import { isJsonObject, type JsonObject, type JsonValue, parseJson } from '../lib/json.ts';
 import { createRecentEntries } from './recent-entries.ts';
 
 /** JSON texts of the arguments of one call. */
@@ -12,13 +12,20 @@ export interface IssuedInput {
   readonly issued: string;
 }
 
+export interface ReturnedInput {
+  readonly returned: JsonObject;
+  /** The schema the client declares of them. */
+  readonly schema: JsonValue | undefined;
+}
+
 export interface IssuedInputs {
   remember(key: string, input: IssuedInput): void;
   /**
-   * Undefined when nothing is remembered, or when the client returns other arguments than it was shown.
-   * Most calls need no repair: the key, a digest, is made only once there are any entries.
+   * Undefined when nothing is remembered, or when the client returns other arguments than it was shown:
+   * defaults its schema declares may stand beside them. Most calls come back as they were: the key, a
+   * digest, is made only once there are any entries.
    */
-  find(keyOf: () => string, returned: JsonObject): JsonObject | undefined;
+  find(keyOf: () => string, input: ReturnedInput): JsonObject | undefined;
 }
 
 interface Entry extends IssuedInput {
@@ -49,20 +56,23 @@ export function createIssuedInputs({ now, lifetimeMs }: IssuedInputOptions): Iss
       isUsed = true;
       entries.set(key, { shown, issued, expiresAt: now() + lifetimeMs });
     },
-    find(keyOf, returned) {
+    find(keyOf, input) {
       if (!isUsed) return undefined;
       const key = keyOf();
       const entry = entries.take(key);
       if (entry === undefined || entry.expiresAt <= now()) return undefined;
       entries.set(key, entry);
-      if (!isSame(returned, entry.shown)) return undefined;
+      if (!isSame(input, entry.shown)) return undefined;
       const issued = parseJson(entry.issued);
       return isJsonObject(issued) ? issued : undefined;
     },
   };
 }
 
-/** Clients that read a call into objects of their own return its members in another order. */
-function isSame(returned: JsonObject, shown: string): boolean {
-  return JSON.stringify(returned) === shown || isDeepStrictEqual(returned, parseJson(shown));
+/**
+ * Clients that read a call into objects of their own return its members in another order, and with
+ * the defaults of those the model left out.
+ */
+function isSame({ returned, schema }: ReturnedInput, shown: string): boolean {
+  return JSON.stringify(returned) === shown || isFilledIn(returned, parseJson(shown), schema);
 }

@@ -3,7 +3,7 @@
 import { hash as digest } from 'node:crypto';
 import type { Signature } from '../canonical/request.ts';
 import type { Clock } from '../lib/clock.ts';
-import type { JsonObject } from '../lib/json.ts';
+import type { JsonObject, JsonValue } from '../lib/json.ts';
 import { createIssuedInputs, type IssuedInput, type IssuedInputs } from './issued-inputs.ts';
 import { createRecentEntries, type RecentEntries } from './recent-entries.ts';
 import type { SignatureStore } from './signature-store.ts';
@@ -12,7 +12,7 @@ import { createWriteBehind, type KeeperLog, type WriteBehind } from './write-beh
 /** Every entry is scoped by client key: one key never sees another's signatures. */
 export interface SignatureKeeper {
   rememberCall(scope: string, call: RememberedCall): void;
-  /** The arguments of a signed call whose client is shown others: the signature vouches for the issued ones. */
+  /** The arguments of a signed call whose client may return others: the signature vouches for the issued ones. */
   rememberInput(scope: string, call: CallName, input: IssuedInput): void;
   rememberThought(scope: string, text: string, signature: Signature): void;
   /**
@@ -24,8 +24,8 @@ export interface SignatureKeeper {
   /** A signature of a part that is recalled by its value alone, such as code. */
   rememberValue(scope: string, signature: Signature): void;
   findCall(scope: string, id: string, name: string): Signature | undefined;
-  /** The issued arguments of a call that comes back with those its client was shown. */
-  findInput(scope: string, call: CallName, returned: JsonObject): JsonObject | undefined;
+  /** The issued arguments of a call that comes back with those its client was shown, or these and their defaults. */
+  findInput(scope: string, call: DeclaredCall, returned: JsonObject): JsonObject | undefined;
   findThought(scope: string, text: string): Signature | undefined;
   findContent(scope: string, answer: AnsweredContent): Signature | undefined;
   /**
@@ -48,6 +48,11 @@ export interface DurableSignatureKeeper extends SignatureKeeper {
 export interface CallName {
   readonly id: string;
   readonly name: string;
+}
+
+export interface DeclaredCall extends CallName {
+  /** What the client declares of its arguments. */
+  readonly schema?: JsonValue | undefined;
 }
 
 export interface RememberedCall extends CallName {
@@ -141,8 +146,9 @@ class Keeper implements DurableSignatureKeeper {
     return this.#find(callKey(scope, id, name));
   }
 
-  findInput(scope: string, { id, name }: CallName, returned: JsonObject): JsonObject | undefined {
-    return this.#inputs.find(() => callKey(scope, id, name), returned);
+  findInput(scope: string, call: DeclaredCall, returned: JsonObject): JsonObject | undefined {
+    const { id, name, schema } = call;
+    return this.#inputs.find(() => callKey(scope, id, name), { returned, schema });
   }
 
   findThought(scope: string, text: string): Signature | undefined {

@@ -1,6 +1,7 @@
 // Gives calls, thoughts, texts and media back the signatures their clients could not carry, and what those vouch for.
 
 import { askedBefore } from '../canonical/asked-before.ts';
+import { argumentSchema } from '../canonical/declared-defaults.ts';
 import { told } from '../canonical/receipt.ts';
 import {
   type PlacedSignature,
@@ -14,6 +15,7 @@ import type {
   Signature,
   TextPart,
   ThinkingPart,
+  Tool,
   ToolCallPart,
 } from '../canonical/request.ts';
 import { once } from '../lib/once.ts';
@@ -25,6 +27,7 @@ import { mapTurns, type Transform, type TransformContext } from './transform.ts'
  */
 export const restoreSignatures: Transform = (request, context) => {
   const { signatures, recall } = context;
+  const { tools } = request;
   const trust = trustOf(signatures, { carried: () => carriedIn(request), recall });
   return mapTurns(request, (turn, place) => {
     if (turn.role !== 'assistant') return turn;
@@ -32,7 +35,7 @@ export const restoreSignatures: Transform = (request, context) => {
     const trusted = turn.parts.map((part) => withoutRefused(part, { trust, context }));
     const parts = trusted
       .map((part, index) =>
-        restore(part, { behind: trusted.slice(index + 1), asked, trust }, context),
+        restore(part, { behind: trusted.slice(index + 1), asked, trust, tools }, context),
       )
       .filter((part) => isSendable(part, context));
     if (parts.length === 0) return undefined;
@@ -73,11 +76,14 @@ interface Surroundings {
   /** What the turn answers. */
   readonly asked: () => string;
   readonly trust: SignatureTrust | undefined;
+  readonly tools: readonly Tool[];
 }
 
 function restore(part: Part, surroundings: Surroundings, context: TransformContext): Part {
   if (part.kind !== 'tool-call') return restoreSignature(part, surroundings, context);
-  const input = context.recall.input(part, part.input);
+  const { id, name } = part;
+  const schema = argumentSchema(surroundings.tools, name);
+  const input = context.recall.input({ id, name, schema }, part.input);
   const issued = input === undefined ? part : { ...part, input };
   return restoreSignature(issued, surroundings, context);
 }

@@ -1,5 +1,6 @@
 // The ordered list of rules every translated answer goes through before it is written.
 
+import { argumentSchema, declaresDefaults } from '../../canonical/declared-defaults.ts';
 import type { CanonicalEvent } from '../../canonical/event.ts';
 import type { Receipt } from '../../canonical/receipt.ts';
 import type { CanonicalRequest, Tool } from '../../canonical/request.ts';
@@ -65,7 +66,8 @@ function createRewriter(
   // Last: arguments are repaired by the schema of the tool that was really meant.
   const isTyped = (name: string): boolean => isTypedTool(request, typed, name);
   const repairArguments = createArgumentRepair({ tools, receipt, isTyped });
-  return createCallRewriter({ rules, repairArguments });
+  const takesDefaults = (name: string): boolean => declaresDefaults(argumentSchema(tools, name));
+  return createCallRewriter({ rules, repairArguments, takesDefaults });
 }
 
 function runsCodeInForm({ tools, outputFormat }: CanonicalRequest): boolean {

@@ -13,6 +13,7 @@ type OpenCall =
   | { readonly kind: 'left-out' }
   | {
       readonly kind: 'held';
+      readonly name: string;
       readonly repair: (json: string) => string;
       json: string;
     };
@@ -21,6 +22,8 @@ export interface RewriteOptions {
   /** In order; each gets what the one before it gave. */
   readonly rules: readonly CallRule[];
   readonly repairArguments: RepairArguments;
+  /** True for a tool whose calls clients may return with more members than they were shown. */
+  takesDefaults(toolName: string): boolean;
 }
 
 /** Batches without a call come back as the same array. */
@@ -84,7 +87,9 @@ class CallRewriter {
       }
     }
     const repair = this.#options.repairArguments(block.name);
-    if (repair !== undefined) this.#open.set(index, { kind: 'held', repair, json: '' });
+    if (repair !== undefined) {
+      this.#open.set(index, { kind: 'held', name: block.name, repair, json: '' });
+    }
     shown.push(block === given ? event : { ...event, block });
   }
 
@@ -105,7 +110,8 @@ class CallRewriter {
     }
     const json = call.repair(call.json);
     shown.push({ kind: 'block-delta', index: event.index, delta: { kind: 'arguments', json } });
-    shown.push(json === call.json ? event : { ...event, issuedArguments: call.json });
+    const isOther = json !== call.json || this.#options.takesDefaults(call.name);
+    shown.push(isOther ? { ...event, issuedArguments: call.json } : event);
   }
 }
 
