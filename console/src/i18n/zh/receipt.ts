@@ -147,6 +147,7 @@ export const receipt: SentenceTexts = {
   'This model draws no images.': '此模型不绘制图片。',
   'This model draws no images; the suffix of its name has no use.':
     '此模型不绘制图片，名称的后缀没有作用。',
+  'This model draws pictures of {} only.': '此模型只绘制 {1} 的图片。',
   'This model shows no unfinished pictures.': '此模型不展示未完成的图片。',
   'This model takes it only without functions.': '此模型仅在没有函数时接受它。',
   'This model takes levels only; the nearest is {}.': '此模型只接受级别，最接近的是 {1}。',
@@ -155,6 +156,8 @@ export const receipt: SentenceTexts = {
     '此模型不接受指令：指令作为有标记的用户文本放在第一个问题之前。',
   'This model takes no output format beside tools: it is told in words.':
     '此模型在有工具时不接受输出格式：格式以文字告诉模型。',
+  'This model takes no output format: it is told in words.':
+    '此模型不接受输出格式：格式以文字告诉模型。',
   'This model takes no penalties.': '此模型不接受惩罚参数。',
   'This model takes no web-search beside an output format.': '此模型在有输出格式时不接受网页搜索。',
   'This model takes no web-search beside function tools.': '此模型在有函数工具时不接受网页搜索。',
@@ -173,11 +176,13 @@ export const receipt: SentenceTexts = {
   'What an earlier answer cited is not sent upstream.': '先前回答所引用的内容不发往上游。',
   'What the end of the name asks for means nothing to embeddings.':
     '名称结尾所要求的内容对向量嵌入没有意义。',
+  'What was drawn or said without a signature was sent with the documented stand-in.':
+    '没有签名的图片或文字已附上文档规定的替代签名发送。',
   'a second list of positions': '重复的位置列表',
-  'an object is sent as text': '对象作为文本发送',
-  'any value is sent as text': '任意值作为文本发送',
   'an empty list allows nothing': '空列表不允许任何值',
+  'an object is sent as text': '对象作为文本发送',
   'any JSON is allowed': '允许任何 JSON',
+  'any value is sent as text': '任意值作为文本发送',
   'branches that are no objects': '分支不是对象',
   'deeper than the upstream takes': '超过上游接受的层数',
   'deeper than {} levels': '超过 {1} 层',
