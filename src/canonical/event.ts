@@ -6,7 +6,7 @@ import type { Usage } from './usage.ts';
 
 /**
  * Order is a contract: `start`, then balanced blocks with rising indices (one open block per choice),
- * `grounding` and `usage` anywhere after the text they describe, `usage` before `finish`; the last
+ * `grounding` and `usage` anywhere after what they describe, `usage` before `finish`; the last
  * event is `finish` or `error`, and nothing follows it.
  */
 export type CanonicalEvent =
@@ -91,6 +91,7 @@ export interface BlockEndEvent {
   readonly issuedArguments?: string | undefined;
 }
 
+/** A later one of the same choice replaces it. */
 export interface GroundingEvent {
   readonly kind: 'grounding';
   readonly choice: number;
@@ -99,6 +100,8 @@ export interface GroundingEvent {
   readonly citations: readonly Citation[];
   /** Pages that were opened for the answer, whether a source came of them or not; absent for none. */
   readonly pages?: readonly FetchedPage[] | undefined;
+  /** True where only the queries are known yet: what was found is told with the end of the answer. */
+  readonly isEarly?: true | undefined;
 }
 
 export interface FetchedPage {

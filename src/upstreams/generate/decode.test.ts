@@ -351,6 +351,45 @@ test('the pages that were opened are told with the grounding, each once and with
   });
 });
 
+const trace = (queries: readonly string[]): JsonObject => ({
+  toolCall: { toolType: 'GOOGLE_SEARCH_WEB', id: 's', args: { queries: [...queries] } },
+});
+const early = (...queries: readonly string[]) => ({
+  ...{ kind: 'grounding', choice: 0, sources: [], citations: [], isEarly: true },
+  queries,
+});
+
+test('a search is told before the words it led to, and again with what it found', () => {
+  const groundingMetadata = {
+    webSearchQueries: ['a', 'b'],
+    groundingChunks: [{ web: { uri: 'u', title: 'T' } }],
+  };
+  const events = decode(
+    frame([thought('Hm')]),
+    frame([trace(['a'])]),
+    frame([trace(['a', 'b'])]),
+    frame([{ text: 'word' }]),
+    frame([trace(['c'])]),
+    frame([], { finishReason: 'STOP', groundingMetadata }),
+  );
+  const found = { queries: ['a', 'b'], sources: [{ url: 'u', title: 'T' }], citations: [] };
+  expect(events.filter(({ kind }) => kind === 'grounding')).toEqual([
+    early('a'),
+    early('a', 'b'),
+    { kind: 'grounding', choice: 0, ...found },
+  ]);
+  const first = (kind: string) => events.findIndex((event) => event.kind === kind);
+  const text = events.findIndex((event) => event.kind === 'block-start' && event.index === 1);
+  expect(first('grounding')).toBeLessThan(text);
+});
+
+test('queries that come with the first words are told before them, those of other tools never', () => {
+  const groundingMetadata = { webSearchQueries: ['q'] };
+  const pages = { toolCall: { toolType: 'URL_CONTEXT', args: { queries: ['p'] } } };
+  const [, told] = decode(frame([pages, { text: 'a' }], { groundingMetadata }), stop());
+  expect(told).toEqual(early('q'));
+});
+
 test('V055, P108: grounding that comes late stands before the end of the text it describes', () => {
   const groundingMetadata = {
     webSearchQueries: ['q'],

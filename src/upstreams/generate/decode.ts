@@ -13,6 +13,7 @@ import { type Grounding, mergeGrounding, readGrounding } from './grounding.ts';
 import { addLogprobs, type GatheredLogprobs } from './logprobs.ts';
 import { secretsOf } from './requests.ts';
 import { scrubText } from './scrub.ts';
+import { readSearches } from './told-searches.ts';
 import { readUsage } from './usage.ts';
 
 /**
@@ -34,6 +35,8 @@ interface ChoiceState {
   rawReason: string | undefined;
   message: string | undefined;
   grounding: JsonObject | undefined;
+  /** Queries told before the first words. */
+  searches: readonly string[];
   pages: readonly FetchedPage[];
   logprobs: GatheredLogprobs | undefined;
 }
@@ -134,6 +137,7 @@ class GenerateDecoder implements Decoder {
   #readCandidate(candidate: JsonObject, events: CanonicalEvent[]): void {
     const state = this.#choiceAt(readNumberOf(candidate));
     const { content, groundingMetadata, urlContextMetadata } = candidate;
+    if (this.#context.keepsText && !state.blocks.hasContent) addSearches(state, candidate, events);
     if (isJsonObject(content) && Array.isArray(content.parts)) {
       for (const part of content.parts) {
         if (isJsonObject(part)) state.blocks.readPart(part, events);
@@ -161,6 +165,7 @@ class GenerateDecoder implements Decoder {
       rawReason: undefined,
       message: undefined,
       grounding: undefined,
+      searches: [],
       pages: [],
       logprobs: undefined,
     };
@@ -244,6 +249,15 @@ function hasStops(body: JsonObject | undefined): boolean {
 }
 
 const NOT_SEARCHED: Grounding = { queries: [], sources: [], citations: [] };
+
+/** A search is told as soon as it is known: some clients show it before the words it led to. */
+function addSearches(state: ChoiceState, candidate: JsonObject, events: CanonicalEvent[]): void {
+  const queries = [...new Set([...state.searches, ...readSearches(candidate)])];
+  if (queries.length === state.searches.length) return;
+  state.searches = queries;
+  const { choice } = state;
+  events.push({ kind: 'grounding', choice, ...NOT_SEARCHED, queries, isEarly: true });
+}
 
 /** Grounding is placed when the whole text is known, while its last block is still open. */
 function addGrounding(state: ChoiceState, events: CanonicalEvent[]): void {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { CanonicalEvent } from '../../../canonical/event.ts';
+import type { CanonicalEvent, GroundingEvent } from '../../../canonical/event.ts';
 import { createCitationHold } from './hold-for-citations.ts';
 
 const start = (index: number, kind: 'text' | 'thinking'): CanonicalEvent => ({
@@ -20,7 +20,7 @@ const words = (index: number): CanonicalEvent => ({
   delta: { kind: 'text', text: 'a' },
 });
 const close = (index: number): CanonicalEvent => ({ kind: 'block-end', index });
-const grounding: CanonicalEvent = {
+const grounding: GroundingEvent = {
   kind: 'grounding',
   choice: 0,
   queries: ['q'],
@@ -75,5 +75,16 @@ test('citations known beforehand hold nothing back', () => {
     ['grounding'],
     ['block-start'],
     ['block-start'],
+  ]);
+});
+
+test('a search known beforehand without what it found holds no less back', () => {
+  const early: CanonicalEvent = { ...grounding, isEarly: true };
+  expect(pass([early, start(0, 'text'), close(0), call, grounding])).toEqual([
+    ['grounding'],
+    ['block-start'],
+    ['block-end'],
+    [],
+    ['grounding', 'block-start'],
   ]);
 });

@@ -16,7 +16,7 @@ export function createCitationHold(): CitationHold {
   const held: CanonicalEvent[] = [];
   return (event) => {
     if (isSettled) return [event];
-    if (event.kind === 'grounding') {
+    if (event.kind === 'grounding' && event.isEarly !== true) {
       isSettled = true;
       return [event, ...held];
     }

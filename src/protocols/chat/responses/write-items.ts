@@ -63,7 +63,7 @@ export class OutputItems {
       case 'thinking':
         return this.#closeItem() + this.#openReasoning();
       case 'tool-call':
-        return this.#closeItem() + this.#prove(block.signature) + this.#openCall(block);
+        return this.#closeItem() + this.#writeKnownSearch() + this.#openSigned(block);
       case 'media':
         return writeImage(block, 0) === undefined ? this.#showBlock(block) : this.#draw(block);
       case 'code':
@@ -77,7 +77,7 @@ export class OutputItems {
   /** Text goes on in the message that is open; a search known by now stands before it. */
   #openMessage(): string {
     if (this.#open?.kind === 'message') return '';
-    const before = this.#closeItem() + this.#writeSearch();
+    const before = this.#closeItem() + this.#writeKnownSearch();
     const place = { ...this.#place('msg_'), textStart: this.#textLength };
     const message = new OpenMessage(place, this.#frames);
     this.#open = { kind: 'message', message };
@@ -106,6 +106,10 @@ export class OutputItems {
   #proofOf(signature: Signature | undefined): string | undefined {
     if (signature === undefined || !this.#settings.carriesReasoning) return undefined;
     return writeCarrier(signature);
+  }
+
+  #openSigned(block: Extract<BlockOpening, { kind: 'tool-call' }>): string {
+    return this.#prove(block.signature) + this.#openCall(block);
   }
 
   #openCall({ id: callId, name }: Extract<BlockOpening, { kind: 'tool-call' }>): string {
@@ -197,6 +201,13 @@ export class OutputItems {
       default:
         return open satisfies never;
     }
+  }
+
+  /** A search that is known before what it led to; one that is to name what it found waits for that. */
+  #writeKnownSearch(): string {
+    const { namesSources, namesResults } = this.#settings;
+    const waits = this.grounding?.isEarly === true && (namesSources || namesResults);
+    return waits ? '' : this.#writeSearch();
   }
 
   /** Where no message could name the sources, as nobody asked for a search, the search itself names them. */
