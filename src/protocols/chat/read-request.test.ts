@@ -12,6 +12,8 @@ test('P071 both limits are read, the newer one first', () => {
   expect(canonical({ max_tokens: 100 }).maxOutputTokens).toBe(100);
   expect(canonical({ max_tokens: 100, max_completion_tokens: 7 }).maxOutputTokens).toBe(7);
   expect(canonical({ max_tokens: null }).maxOutputTokens).toBeUndefined();
+  expect(notes({ max_tokens: 100, max_completion_tokens: 7 })).toEqual(['dropped max_tokens']);
+  expect(notes({ max_tokens: 7, max_completion_tokens: 7 })).toEqual([]);
 });
 
 test('V086 stop and n; nothing is added to the stop sequences (P070)', () => {

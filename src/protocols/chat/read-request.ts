@@ -109,7 +109,7 @@ function readCanonical(body: JsonObject, context: ReadContext): CanonicalRequest
   const tools = readTools(body, context);
   const isLegacy = usesLegacyCalls(body);
   const parallelToolCalls = isLegacy ? false : readBoolean(body, 'parallel_tool_calls');
-  const maxOutputTokens = readMaxTokens(body);
+  const maxOutputTokens = readMaxTokens(body, context);
   const outputModalities = readModalities(body);
   const image = readImageOptions(
     {

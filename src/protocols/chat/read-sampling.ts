@@ -45,11 +45,15 @@ function readLogprobs(body: JsonObject): Sampling['logprobs'] {
   return wanted ? { alternatives: alternatives ?? 0 } : undefined;
 }
 
-/** The newer name wins over the deprecated one. */
-export function readMaxTokens(body: JsonObject): number | undefined {
+/** The newer name wins over the deprecated one; that it says something else is noted. */
+export function readMaxTokens(body: JsonObject, { receipt }: ReadContext): number | undefined {
   const range = { min: 1, integer: true };
-  const newer = readNumberIn(body.max_completion_tokens, 'max_completion_tokens', range);
+  const name = 'max_completion_tokens';
+  const newer = readNumberIn(body[name], name, range);
   const older = readNumberIn(body.max_tokens, 'max_tokens', range);
+  if (newer !== undefined && older !== undefined && newer !== older) {
+    receipt.add('dropped', 'max_tokens', told`${name} says something else and wins.`);
+  }
   return newer ?? older;
 }
 

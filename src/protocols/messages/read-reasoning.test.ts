@@ -157,3 +157,10 @@ test('structured output is read from output_config.format and from output_format
   expect(read({ output_config: { format } }).request.outputFormat).toEqual(expected);
   expect(read({ output_format: format }).request.outputFormat).toEqual(expected);
 });
+
+test('of two formats that differ the newer field wins, and the receipt says so', () => {
+  const format = { type: 'json_schema', schema: { type: 'object' } };
+  const both = { output_config: { format }, output_format: { ...format, schema: {} } };
+  expect(read(both).receipt).toEqual(['dropped output_format']);
+  expect(read({ ...both, output_format: format }).receipt).toEqual([]);
+});

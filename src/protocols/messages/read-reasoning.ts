@@ -109,7 +109,7 @@ function noteLoser(loser: SaidAmount | undefined, winner: SaidAmount, receipt: R
   note(receipt, 'dropped', { path: loser.path, reason });
 }
 
-function isSame(one: ReasoningAmount, other: ReasoningAmount): boolean {
+function isSame(one: object, other: object): boolean {
   return JSON.stringify(one) === JSON.stringify(other);
 }
 
@@ -139,10 +139,15 @@ function readLevel(thinking: Scope): SaidAmount | undefined {
 }
 
 /** `output_config.format`, or `output_format` as older betas wrote it. */
-export function readOutputFormat(body: Scope): OutputFormat {
+export function readOutputFormat(body: Scope, receipt: Receipt): OutputFormat {
   const config = optionalObjectAt(body, 'output_config');
-  const format =
-    (config && optionalObjectAt(config, 'format')) ?? optionalObjectAt(body, 'output_format');
+  const newer = config && optionalObjectAt(config, 'format');
+  const older = optionalObjectAt(body, 'output_format');
+  const format = newer ?? older;
+  if (newer && older && !isSame(newer.value, older.value)) {
+    const reason = told`${newer.path} says something else and wins.`;
+    note(receipt, 'dropped', { path: older.path, reason });
+  }
   if (format === undefined) return { kind: 'text' };
   if (tagOf(format) !== 'json_schema') throw unknownTag(format, "'json_schema'");
   if (typeof fieldAt(format, 'schema') === 'boolean') {

@@ -90,7 +90,7 @@ export function readCanonicalRequest(body: Scope, receipt: Receipt): CanonicalRe
     stopSequences: readStopSequences(body),
     choices: 1,
     reasoning: readReasoning(body, { turnEffort: conversation.turnEffort, receipt }),
-    outputFormat: readOutputFormat(body),
+    outputFormat: readOutputFormat(body, receipt),
     image: readImage(body, receipt),
     safety: [],
     clientNames: clientNamesOf(body, { hasTurnEffort: conversation.turnEffort !== undefined }),
