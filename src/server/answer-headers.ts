@@ -32,16 +32,21 @@ export function baseHeaders(edge: Edge, exchange: Exchange): string[] {
   return list;
 }
 
-/** `retry-after` on every answer that asks to wait, `x-should-retry: false` where trying again is no use. */
+/**
+ * `retry-after` on every answer that asks to wait, `x-should-retry: false` where trying again is no use.
+ * Refused credentials wait for a person unless their end is known: clients that do not know the second
+ * would sit out an invented wait, again and again.
+ */
 export function retryHeaders(error: GatewayError, status: number): readonly string[] {
   if (!RETRY_STATUSES.has(status)) {
     const final = status >= 400 && status < 500 && !RETRYABLE_CLIENT_STATUSES.has(status);
     return final ? ['x-should-retry', 'false'] : [];
   }
+  const isRefused = error.kind === 'upstream-auth';
+  if (isRefused && error.retryAfterMs === undefined) return ['x-should-retry', 'false'];
   const waitMs = Math.max(1, Math.ceil(error.retryAfterMs ?? DEFAULT_RETRY_AFTER_MS));
   const list = ['retry-after', String(Math.ceil(waitMs / 1000)), 'retry-after-ms', String(waitMs)];
-  // Refused credentials wait for a person; SDKs would sit out `retry-after` twice before they say so.
-  const isFinal = waitMs > MAX_CLIENT_WAIT_MS || error.kind === 'upstream-auth';
+  const isFinal = waitMs > MAX_CLIENT_WAIT_MS || isRefused;
   return isFinal ? [...list, 'x-should-retry', 'false'] : list;
 }
 

@@ -399,6 +399,7 @@ test.each([
   [{ kind: 'overloaded' }, 503, '5', '5000', null],
   [{ kind: 'rate-limited', retryAfterMs: 0 }, 429, '1', '1', null],
   [{ kind: 'upstream-auth', retryAfterMs: 60_000 }, 503, '60', '60000', 'false'],
+  [{ kind: 'upstream-auth' }, 503, null, null, 'false'],
   [{ kind: 'upstream-unavailable', retryAfterMs: 9 }, 502, null, null, null],
   [{ kind: 'invalid-request' }, 400, null, null, 'false'],
   [{ kind: 'timeout' }, 504, null, null, null],
