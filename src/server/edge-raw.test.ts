@@ -209,6 +209,16 @@ test('a client that waits for 100 Continue gets it when its body is wanted', asy
   expect(await connection.closed()).toContain('HTTP/1.1 200 OK');
 });
 
+test('a client of HTTP/1.0, or one that expects something else, gets its answer only', async () => {
+  const { port } = await start();
+  const rest = 'Content-Type: application/json\r\nContent-Length: 13\r\n\r\n{"model":"m"}';
+  const head = (version: string) => `POST /v1/messages HTTP/${version}\r\nHost: 127.0.0.1\r\n`;
+  const old = await sendRaw(port, `${head('1.0')}Expect: 100-continue\r\n${rest}`);
+  expect(old).toMatch(/^HTTP\/1\.1 200 OK/);
+  const other = `${head('1.1')}Expect: something\r\nConnection: close\r\n${rest}`;
+  expect(await sendRaw(port, other)).toMatch(/^HTTP\/1\.1 200 OK/);
+});
+
 test('T15: a body that trickles in is cut after its grace', async () => {
   const clock = createFakeClock();
   const { port } = await start({ clock });

@@ -64,11 +64,14 @@ export function checkEncoding({ headers }: IncomingMessage): void {
   throw unsupported('Send the request body without Content-Encoding.');
 }
 
-/** Tells a client that waits for it that its body is wanted, unless it is too large. */
+/**
+ * Tells a client that waits for it that its body is wanted, unless it is too large. HTTP/1.0 knows no
+ * interim answers: a client of it would take one for the answer (RFC 9110, 10.1.1).
+ */
 export function wantBody({ request, response, maxBytes }: Omit<BodyInput, 'clock'>): void {
-  const { headers } = request;
-  const declared = Number(headers['content-length'] ?? 0);
-  if (headers.expect !== undefined && declared <= maxBytes) response.writeContinue();
+  const { headers, httpVersion } = request;
+  const waits = headers.expect?.toLowerCase() === '100-continue' && httpVersion !== '1.0';
+  if (waits && Number(headers['content-length'] ?? 0) <= maxBytes) response.writeContinue();
 }
 
 /** `application/json` or a `+json` type; any charset but UTF-8 (or its subset ASCII) is another type. */
