@@ -19,6 +19,6 @@ if (host === null) throw new Error('The page has no place for the console.');
 const texts = await startTexts();
 createRoot(host).render(
   <StrictMode>
-    <App texts={texts} client={createQueryClient()} router={createConsoleRouter()} />
+    <App texts={texts} client={createQueryClient()} router={createConsoleRouter(texts)} />
   </StrictMode>,
 );

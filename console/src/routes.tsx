@@ -1,12 +1,16 @@
 // The routes of the console: one for each page, inside the shell.
 
 import { createRootRoute, createRoute, createRouter, redirect } from '@tanstack/react-router';
+import type { i18n } from 'i18next';
+import { loadRest } from './i18n/start.ts';
 import { PAGES } from './pages.ts';
 import { AppShell } from './shell/app-shell.tsx';
 import { CrashNote } from './shell/crash-note.tsx';
+import { loadPage } from './shell/load-page.ts';
 import { NotFound } from './shell/not-found.tsx';
 
-export function createConsoleRouter() {
+/** All pages but the overview come with the rest of the texts. */
+export function createConsoleRouter(texts: i18n) {
   const root = createRootRoute({ component: AppShell, notFoundComponent: NotFound });
   const routes = PAGES.flatMap(({ path, component }) => {
     const page = createRoute({
@@ -14,6 +18,9 @@ export function createConsoleRouter() {
       path,
       component,
       validateSearch: readTexts,
+      ...(path === '/'
+        ? {}
+        : { loader: () => loadPage(() => loadRest(texts)), staleTime: Infinity }),
     });
     if (path === '/') return [page];
     // `/accounts/42` is the same as `/accounts?id=42`: one thing, opened over its list.

@@ -1,9 +1,10 @@
 // Every text of the console exists in both languages, with the same places to fill, and is used.
 
 import { readdirSync, readFileSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { createInstance } from 'i18next';
 import { expect, test } from 'vitest';
+import { rest } from '../../console/src/i18n/en/rest.ts';
 import { en } from '../../console/src/i18n/en.ts';
 import { createFormatter } from '../../console/src/i18n/formatter.ts';
 import { zh } from '../../console/src/i18n/zh.ts';
@@ -51,6 +52,14 @@ test('every key the code names exists', () => {
   expect(named.filter((key) => !exists(key))).toEqual([]);
 });
 
+test('the shell and the overview need none of the texts that come with the other pages', () => {
+  const files = reach(['main.tsx', 'pages/overview/page.tsx']);
+  expect(files.size).toBeGreaterThan(50);
+  const parts = Object.keys(rest).join('|');
+  const named = new RegExp(`['\`](?:${parts})\\.[a-z$][^'\`\\s/]*['\`]`, 'g');
+  expect([...files.values()].flatMap((text) => text.match(named) ?? [])).toEqual([]);
+});
+
 test('every text is used', () => {
   const unused = [...english.keys()].filter((key) => !isNamed(key.replace(/_(one|other)$/, '')));
   expect(unused).toEqual([]);
@@ -91,6 +100,23 @@ test('a name that turns the direction of texts turns nothing but itself', async 
   expect(say('\u2069\u202Eturned')).toBe(`\u2068\u202Eturned\u2069${rest}`);
   expect(say('مرحبا')).toBe(`\u2068مرحبا\u2069${rest}`);
 });
+
+/** What is loaded with these files, by path. */
+function reach(names: readonly string[]): ReadonlyMap<string, string> {
+  const files = new Map<string, string>();
+  const visit = (path: string): void => {
+    if (files.has(path) || !/\.tsx?$/.test(path)) return;
+    const text = readFileSync(path, 'utf8');
+    files.set(path, text);
+    for (const [, from = ''] of text.matchAll(
+      /^(?:im|ex)port (?!type )[^;]*? from '(\.[^']+)'/gm,
+    )) {
+      visit(resolve(dirname(path), from));
+    }
+  };
+  for (const name of names) visit(join(SOURCE, name));
+  return files;
+}
 
 function exists(key: string): boolean {
   return english.has(key) || english.has(`${key}_other`);

@@ -1,4 +1,4 @@
-// Chooses the language, loads its texts, and changes it while the console is open.
+// Chooses the language, loads its texts when a page needs them, and changes it while the console is open.
 
 import { createInstance, type i18n } from 'i18next';
 import { initReactI18next } from 'react-i18next';
@@ -18,6 +18,11 @@ declare module 'i18next' {
   }
 }
 
+/** What is not among the first texts is looked for in the rest. */
+const FIRST = 'translation';
+const REST = 'rest';
+type Part = typeof FIRST | typeof REST;
+
 const STORED_AS = 'isthmus-language';
 
 /** Starts with the language chosen before, else the browser's first one that there is. */
@@ -29,7 +34,8 @@ export async function startTexts(): Promise<i18n> {
     .use(initReactI18next)
     .init({
       lng: language,
-      resources: { [language]: { translation: await load(language) } },
+      resources: { [language]: { [FIRST]: await loadFirst(language) } },
+      fallbackNS: REST,
       // React shows every text as text.
       interpolation: { escapeValue: false, alwaysFormat: true },
       returnNull: false,
@@ -38,10 +44,14 @@ export async function startTexts(): Promise<i18n> {
   return instance;
 }
 
+/** Before any page but the overview is shown; at once where they are there. */
+export async function loadRest(instance: i18n): Promise<void> {
+  const language = isLanguage(instance.language) ? instance.language : 'en';
+  await add(instance, language, REST);
+}
+
 export async function changeLanguage(instance: i18n, language: Language): Promise<void> {
-  if (!instance.hasResourceBundle(language, 'translation')) {
-    instance.addResourceBundle(language, 'translation', await load(language));
-  }
+  await Promise.all([add(instance, language, FIRST), add(instance, language, REST)]);
   await instance.changeLanguage(language);
   markDocument(language);
   try {
@@ -55,8 +65,18 @@ function isLanguage(value: string | null | undefined): value is Language {
   return LANGUAGES.some(({ code }) => code === value);
 }
 
-async function load(language: Language): Promise<object> {
-  return language === 'zh' ? (await import('./zh.ts')).zh : (await import('./en.ts')).en;
+async function add(instance: i18n, language: Language, part: Part): Promise<void> {
+  if (instance.hasResourceBundle(language, part)) return;
+  const load = part === FIRST ? loadFirst : loadOthers;
+  instance.addResourceBundle(language, part, await load(language));
+}
+
+async function loadFirst(language: Language): Promise<object> {
+  return (language === 'zh' ? await import('./zh/first.ts') : await import('./en/first.ts')).first;
+}
+
+async function loadOthers(language: Language): Promise<object> {
+  return (language === 'zh' ? await import('./zh/rest.ts') : await import('./en/rest.ts')).rest;
 }
 
 function markDocument(language: Language): void {

@@ -2,6 +2,7 @@
 
 export const common = {
   add: 'Add',
+  brokeOff: 'broke off',
   cancel: 'Cancel',
   clear: 'Clear',
   close: 'Close',

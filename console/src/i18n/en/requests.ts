@@ -25,7 +25,6 @@ export const requests = {
   anyStatus: 'Status',
   outcomes: { ok: 'Succeeded', error: 'Failed', cancelled: 'Cancelled' },
   wasCancelled: 'cancelled',
-  brokeOff: 'broke off',
   protocol: 'Protocol',
   anyProtocol: 'Protocol',
   protocols: { chat: 'Chat', messages: 'Messages', generate: 'Generate' },

@@ -5,6 +5,7 @@ import type { Translated } from '../texts.ts';
 
 export const common: Translated<typeof english> = {
   add: '添加',
+  brokeOff: '中断',
   cancel: '取消',
   clear: '清除',
   close: '关闭',

@@ -23,7 +23,6 @@ export const requests: Translated<typeof english> = {
   anyStatus: '状态',
   outcomes: { ok: '成功', error: '失败', cancelled: '已取消' },
   wasCancelled: '已取消',
-  brokeOff: '中断',
   protocol: '协议',
   anyProtocol: '协议',
   protocols: { chat: 'Chat', messages: 'Messages', generate: 'Generate' },

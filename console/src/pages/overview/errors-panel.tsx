@@ -64,7 +64,7 @@ function ErrorRow({ row }: { readonly row: RequestRow }) {
       </td>
       <td className="errors-status">
         {row.status}
-        {isBroken && ` ${t('requests.brokeOff')}`}
+        {isBroken && ` ${t('common.brokeOff')}`}
       </td>
       <td className="errors-model">
         <div className="one-line" title={row.model === '' ? row.path : row.model}>

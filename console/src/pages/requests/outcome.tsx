@@ -19,7 +19,7 @@ export function Outcome({ row }: { readonly row: Pick<RequestRow, 'outcome' | 's
     <StatusMark tone={TONES[row.outcome]}>
       {row.status}
       {row.outcome === 'cancelled' && ` ${t('requests.wasCancelled')}`}
-      {isBroken && ` ${t('requests.brokeOff')}`}
+      {isBroken && ` ${t('common.brokeOff')}`}
     </StatusMark>
   );
 }

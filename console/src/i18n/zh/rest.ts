@@ -1,0 +1,33 @@
+// The Chinese texts that the other pages need besides.
+
+import { addAccount } from './add-account.ts';
+import { attempts } from './attempts.ts';
+import { clients } from './clients.ts';
+import { environment } from './environment.ts';
+import { keys } from './keys.ts';
+import { logs } from './logs.ts';
+import { playground } from './playground.ts';
+import { provider } from './provider.ts';
+import { requests } from './requests.ts';
+import { routing } from './routing.ts';
+import { security } from './security.ts';
+import { settings } from './settings.ts';
+import { textView } from './text-view.ts';
+import { usage } from './usage.ts';
+
+export const rest = {
+  addAccount,
+  routing,
+  provider,
+  keys,
+  requests,
+  attempts,
+  textView,
+  usage,
+  settings,
+  environment,
+  logs,
+  security,
+  playground,
+  clients,
+};
