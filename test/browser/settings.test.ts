@@ -359,6 +359,35 @@ describe.skipIf(isWithoutBrowser)('the settings in the console', () => {
     }
   });
 
+  test('what is wrong with an upstream is said at its fields, the first of them in sight', async () => {
+    const page = await console.open('/settings?section=upstreams');
+    await page.getByRole('button', { name: 'Add upstream' }).click();
+    const form = page.getByRole('dialog');
+    await form.getByLabel('Id', { exact: true }).fill('new-one');
+    await form.getByLabel('Base URL').fill('models.example');
+    await form.getByLabel('Client id').fill('me');
+    await form.getByRole('button', { name: 'Save' }).click();
+    await form.getByText('Must be an address that starts with').waitFor();
+    const said = (name: string) => form.getByRole('textbox', { name }).getAttribute('aria-invalid');
+    expect(await Promise.all(['Base URL', 'Token URL', 'Issuer'].map(said))).toEqual([
+      'true',
+      'true',
+      null,
+    ]);
+    const focused = 'document.activeElement.dataset.path';
+    expect(await page.evaluate(focused)).toBe('base_url');
+    await form.getByLabel('Limits by model').fill('alpha = 0 / 5');
+    await form.getByLabel('Base URL').fill('http://127.0.0.1:9');
+    await form.getByLabel('Client id').fill('');
+    await form.getByRole('button', { name: 'Save' }).click();
+    await form.getByText('Must be >= 1').waitFor();
+    expect(await page.evaluate(focused)).toBe('limits');
+    await form.getByLabel('Id', { exact: true }).fill('not an id');
+    await form.getByRole('button', { name: 'Save' }).click();
+    await expect.poll(() => page.evaluate(focused)).toBe('id');
+    expect(await console.api('GET', '/api/config/upstreams')).not.toHaveProperty('values.new-one');
+  });
+
   test('an upstream is added, and accounts can be added to it at once', async () => {
     const page = await console.open('/settings?section=upstreams');
     await page.getByRole('button', { name: 'Add upstream' }).click();

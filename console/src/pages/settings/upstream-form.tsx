@@ -17,6 +17,7 @@ import {
   AUTH_WAYS,
   findUpstreamProblem,
   hasClientSecret,
+  listRefused,
   PROFILES,
   readUpstream,
   type UpstreamValues,
@@ -56,10 +57,18 @@ export function UpstreamForm({ id, section, onClose }: UpstreamFormProps) {
       return;
     }
     const patch = { [typed.id]: writeUpstream(typed, entry) };
-    settle(change.mutateAsync({ patch }), (_saved, isOpen) => {
-      if (isOpen) onClose();
-      toasts.done(t('settings.upstream.saved', { id: typed.id }));
-    });
+    settle(
+      change.mutateAsync({ patch }),
+      (_saved, isOpen) => {
+        if (isOpen) onClose();
+        toasts.done(t('settings.upstream.saved', { id: typed.id }));
+      },
+      (refusal) => {
+        const refused = listRefused(refusal, typed) ?? [];
+        for (const { field, words } of refused) form.setFieldError(field, words);
+        showField(form, refused[0]?.field);
+      },
+    );
   });
   return (
     <form className="form-stack" onSubmit={submit} noValidate>
@@ -73,7 +82,9 @@ export function UpstreamForm({ id, section, onClose }: UpstreamFormProps) {
       />
       <ReachFields form={form} section={section} />
       <OAuthFields form={form} isSecretSet={hasClientSecret(entry)} />
-      {change.error !== null && <ErrorNote error={change.error} />}
+      {change.error !== null && listRefused(change.error, form.values) === undefined && (
+        <ErrorNote error={change.error} />
+      )}
       <div className="form-actions">
         <Button variant="default" onClick={onClose}>
           {t('common.cancel')}
@@ -89,6 +100,7 @@ export function UpstreamForm({ id, section, onClose }: UpstreamFormProps) {
 function useProblem(form: Form) {
   const { t } = useTranslation();
   return (problem: NonNullable<ReturnType<typeof findUpstreamProblem>>): void => {
+    showField(form, problem.field);
     switch (problem.field) {
       case 'id':
         form.setFieldError(
@@ -114,6 +126,11 @@ function useProblem(form: Form) {
   };
 }
 
+/** The form is longer than its drawer: what is wrong may stand out of sight. */
+function showField(form: Form, field: keyof UpstreamValues | undefined): void {
+  if (field !== undefined) form.getInputNode(field)?.focus();
+}
+
 interface ReachFieldsProps {
   readonly form: Form;
   readonly section: ConfigSection;
@@ -129,9 +146,11 @@ function ReachFields({ form, section }: ReachFieldsProps) {
     if (override === undefined) return {};
     return { disabled: true, value: String(override.value), description: sayOverride(override) };
   };
+  const isGeneric = profile === 'generic';
   const text = (field: 'base_url' | 'location' | 'quota_path', label: string, hint: string) => (
     <TextInput
       label={label}
+      withAsterisk={isGeneric && field === 'base_url'}
       description={hint}
       autoComplete="off"
       spellCheck={false}
@@ -143,19 +162,26 @@ function ReachFields({ form, section }: ReachFieldsProps) {
     <>
       <Select
         label={t('settings.upstream.profile')}
-        description={t('settings.upstream.profileHint')}
+        description={
+          isProfile(profile) ? t(`settings.upstream.profileHints.${profile}`) : undefined
+        }
         data={[...PROFILES]}
         allowDeselect={false}
         {...form.getInputProps('profile')}
         {...lock('profile')}
       />
-      {text('base_url', t('settings.upstream.baseUrl'), t('settings.upstream.baseUrlHint'))}
-      {profile === 'generic' && (
+      {text(
+        'base_url',
+        t('settings.upstream.baseUrl'),
+        t(isGeneric ? 'settings.upstream.baseUrlNeeded' : 'settings.upstream.baseUrlHint'),
+      )}
+      {isGeneric && (
         <div className="form-row">
           <Select
             label={t('settings.upstream.vocabulary')}
             description={t('settings.upstream.vocabularyHint')}
             data={[...VOCABULARIES]}
+            placeholder={VOCABULARIES[0]}
             clearable
             {...form.getInputProps('vocabulary')}
             {...lock('vocabulary')}
@@ -164,13 +190,14 @@ function ReachFields({ form, section }: ReachFieldsProps) {
             label={t('settings.upstream.auth')}
             description={t('settings.upstream.authHint')}
             data={[...AUTH_WAYS]}
+            placeholder={AUTH_WAYS[0]}
             clearable
             {...form.getInputProps('auth')}
             {...lock('auth')}
           />
         </div>
       )}
-      {profile === 'generic' &&
+      {isGeneric &&
         text('quota_path', t('settings.upstream.quotaPath'), t('settings.upstream.quotaPathHint'))}
       {profile === 'vertex' &&
         text('location', t('settings.upstream.location'), t('settings.upstream.locationHint'))}
@@ -184,6 +211,10 @@ function ReachFields({ form, section }: ReachFieldsProps) {
       />
     </>
   );
+}
+
+function isProfile(text: string): text is (typeof PROFILES)[number] {
+  return PROFILES.some((one) => one === text);
 }
 
 interface OAuthFieldsProps {

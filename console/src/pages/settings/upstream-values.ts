@@ -1,5 +1,6 @@
 // The form of an upstream: its fields as they are typed, and the entry of the config file they make.
 
+import { readFieldErrors } from '../../components/read-field-error.ts';
 import { isSecretSet, readTexts, valueAt } from '../../settings/section-values.ts';
 
 export const PROFILES = ['generic', 'gemini-api', 'vertex', 'sandbox'] as const;
@@ -81,6 +82,32 @@ export function findUpstreamProblem(
   const pairLine = findBadLine(values.extra_parameters, PAIR_LINE);
   if (pairLine !== undefined) return { field: 'extra_parameters', line: pairLine };
   return values.client_id === '' && hasOAuth(values) ? { field: 'client_id' } : undefined;
+}
+
+export interface RefusedField {
+  readonly field: keyof UpstreamValues;
+  readonly words: string;
+}
+
+/** Undefined where the gateway refused something else than fields of this form. */
+export function listRefused(
+  error: unknown,
+  values: UpstreamValues,
+): readonly RefusedField[] | undefined {
+  const { id } = values;
+  // As the gateway writes a place in the config file.
+  const key = /^[A-Za-z_]\w*$/.test(id) ? `.${id}` : `[${JSON.stringify(id)}]`;
+  const faults = readFieldErrors(error, `upstreams${key}`);
+  if (faults === undefined) return undefined;
+  const found = Array.from(faults, ([place, words]) => {
+    const name = /^(?:oauth\.)?(\w+)/.exec(place)?.[1] ?? '';
+    return isField(name, values) ? [{ field: name, words }] : [];
+  });
+  return found.every(({ length }) => length > 0) ? found.flat() : undefined;
+}
+
+function isField(name: string, values: UpstreamValues): name is keyof UpstreamValues {
+  return Object.hasOwn(values, name);
 }
 
 /**
