@@ -30,6 +30,7 @@ const PATTERN_ALIASES: readonly (readonly [pattern: string, target: string])[] =
   ['imagen-*', 'alpha-3-pro-image'],
   ['gemini-*image*', 'alpha-3-pro-image'],
   ['alpha-*image*', 'alpha-3-pro-image'],
+  ['*nano-banana*', 'alpha-3-pro-image'],
   ['whisper*', 'alpha-3-flash'],
   ['gpt-*transcribe*', 'alpha-3-flash'],
   ['gpt-*-mini*', 'alpha-3-flash'],

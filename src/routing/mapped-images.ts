@@ -62,10 +62,10 @@ function hitOf({ mapping }: MappedNames, name: string): MappingHit | undefined {
   return mapping?.findExact(name) ?? mapping?.findPattern(name);
 }
 
-/** Models that only accounts offer are known by the word in their name. */
+/** Models that only accounts offer are known by a word in their name. */
 function leadsTo(names: MappedNames, { target }: MappingHit): boolean {
   const model = names.resolve(target) ?? '';
-  return findCatalogModel(model)?.drawsImages ?? /(?:^|-)image(?:-|$)/i.test(model);
+  return findCatalogModel(model)?.drawsImages ?? /(?:^|-)(?:image|nano-banana)(?:-|$)/i.test(model);
 }
 
 /** A second ratio or size, or one that nobody draws; a pattern may name such an end itself. */

@@ -81,6 +81,7 @@ test.each([
   ['gemini-2.5-pro', 'alpha-3-pro-high'],
   ['gemini-3.1-flash-image-preview', 'alpha-3-pro-image'],
   ['gpt-image-1', 'alpha-3-pro-image'],
+  ['gemini-nano-banana-2.1', 'alpha-3-pro-image'],
 ])('%s stands for %s', (name, target) => {
   expect(route(name).target).toBe(target);
 });
@@ -89,6 +90,17 @@ test('a model an account really offers is not replaced by an alias (P133)', () =
   expect(route('gemini-2.5-pro', {}, ['gemini-2.5-pro']).target).toBe('gemini-2.5-pro');
   expect(route('alpha-2.5-pro', {}, ['gemini-2.5-pro']).target).toBe('gemini-2.5-pro');
 });
+
+test.each([{}, { 'draw*': 'gemini-nano-banana-2.1' }])(
+  'a drawing model of another word that accounts offer has ratio and size in its name: %j',
+  (mapping) => {
+    const asked = Object.keys(mapping).length === 0 ? 'gemini-nano-banana-2.1' : 'drawer';
+    expect(route(`${asked}-16-9-4k`, mapping, ['gemini-nano-banana-2.1'])).toMatchObject({
+      target: 'gemini-nano-banana-2.1',
+      image: { aspectRatio: '16:9', size: '4K' },
+    });
+  },
+);
 
 test('names imply reasoning', () => {
   expect(route('alpha-3-pro-high')).toMatchObject({ effort: 'high' });
@@ -153,6 +165,8 @@ test.each([
   ['alpha-3-pro-image-hd', undefined, '4K'],
   ['alpha-3-pro-image-1-1', '1:1', undefined],
   ['alpha-3-pro-image-preview-2k', undefined, '2K'],
+  ['gemini-nano-banana-2.1-16-9-4k', '16:9', '4K'],
+  ['nano-banana-pro-2k', undefined, '2K'],
 ])('%s sets the image parameters aside (V133)', (name, aspectRatio, size) => {
   const { target, image } = route(name);
   expect(target).toBe('alpha-3-pro-image');

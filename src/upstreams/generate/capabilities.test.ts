@@ -36,7 +36,8 @@ test.each([
 });
 
 test('P022 an image model with "pro" in its name does not think', () => {
-  for (const id of ['alpha-3-pro-image', 'gemini-3-pro-image-preview', 'gemini-2.5-flash-image']) {
+  const older = ['alpha-3-pro-image', 'gemini-3-pro-image-preview', 'gemini-2.5-flash-image'];
+  for (const id of [...older, 'gemini-nano-banana-2.1', 'nano-banana-pro-preview']) {
     expect(capabilitiesOf(profile, id)).toMatchObject({
       thinking: { kind: 'none' },
       drawsImages: true,

@@ -102,7 +102,7 @@ const DRAWS = { drawsImages: true, severalAnswers: false } as const;
  */
 export const MODEL_ROWS: readonly ModelRow[] = [
   {
-    pattern: /^alpha-.*image/,
+    pattern: /^alpha-.*(image|nano-banana)/,
     capabilities: { ...NEUTRAL, thinking: { kind: 'none' }, ...DRAWS },
     traits: { ...UNRATED, showsDrafts: true },
   },
@@ -136,8 +136,9 @@ export const MODEL_ROWS: readonly ModelRow[] = [
     },
     traits: { ...UNRATED, penalties: 'on-vertex', drawsInSizes: false },
   },
+  // Newer ones are called by another word: gemini-nano-banana-2.1 (TanStack/ai, `@tanstack/ai-gemini` 0.36.0).
   {
-    pattern: /^(gemini|imagen)-.*image/,
+    pattern: /^(gemini|imagen)-.*image|(^|-)nano-banana/,
     capabilities: {
       ...GENERATION_3,
       inputTokenLimit: 65_536,

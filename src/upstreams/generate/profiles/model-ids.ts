@@ -25,6 +25,7 @@ const PRO = [
 const IMAGE = [
   'gemini-3-pro-image-preview',
   'gemini-3-pro-image',
+  'gemini-nano-banana-2.1',
   'gemini-3.1-flash-image-preview',
   'gemini-3.1-flash-image',
   'gemini-2.5-flash-image',

@@ -88,6 +88,7 @@ test('every catalogue name has candidates at the Gemini API, best first', () => 
   expect(profile.modelIds('alpha-3-flash')).toContain('gemini-2.5-flash');
   expect(profile.modelIds('beta-opus-4-6-thinking')[0]).toBe('gemini-3.1-pro-preview');
   expect(profile.modelIds('alpha-3-pro-image')[0]).toContain('image');
+  expect(profile.modelIds('alpha-3-pro-image')).toContain('gemini-nano-banana-2.1');
 });
 
 test('other names stand for themselves', () => {
