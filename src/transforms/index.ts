@@ -20,6 +20,7 @@ import { resolveThinking } from './resolve-thinking.ts';
 import { restoreSignatures } from './restore-signatures.ts';
 import { startWithUser } from './start-with-user.ts';
 import { steerSearch } from './steer-search.ts';
+import { stillGifs } from './still-gifs.ts';
 import { limitStops } from './stop-sequences.ts';
 import { tellFreeFormat } from './tell-free-format.ts';
 import type { Transform, TransformContext } from './transform.ts';
@@ -30,6 +31,7 @@ const TRANSFORMS: readonly Transform[] = [
   dropBillingLine,
   dropForeignSignatures,
   dropEmptyParts,
+  stillGifs,
   // The size that counts is that of what is sent.
   dropOldestTurns,
   // Signatures before thinking is resolved: an unsigned call may switch it off.
