@@ -79,6 +79,10 @@ test.each<[JsonValue, string]>([
   [{ upstreams: { 'a b': { profile: 'vertex' } } }, 'upstreams["a b"]: must have an id'],
   [upstream({ base_url: 'ftp://x' }), 'upstreams.a.base_url: must be an address'],
   [upstream({ base_url: 'https://u:pw@x' }), 'upstreams.a.base_url: must be an address without'],
+  [
+    upstream({ base_url: 'https://x?key=canary' }),
+    'upstreams.a.base_url: must be an address without "?" and "#"',
+  ],
   [upstream({ location: 'x' }), 'upstreams.a.location: only the profile vertex has it'],
   [
     { upstreams: { a: { profile: 'vertex', location: 'evil.example/' } } },

@@ -3,6 +3,7 @@
 import { oauthEndpointsOf } from './oauth-endpoints.ts';
 import type { ConfigFile } from './schema.ts';
 import {
+  readBaseUrl,
   readLocation,
   readSecret,
   readServiceUrl,
@@ -53,7 +54,7 @@ function profileProblems(section: Section): string[] {
     ([key, profile]) => Object.hasOwn(section, key) && section.profile !== profile,
   );
   const checks: readonly Check[] = [
-    ['base_url', section.base_url, (text) => readUrl(text, ['http', 'https'])],
+    ['base_url', section.base_url, readBaseUrl],
     ['location', section.location, readLocation],
     ['quota_path', section.quota_path, readUrlPath],
   ];

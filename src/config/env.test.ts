@@ -85,6 +85,7 @@ test.each([
   ['UPSTREAM_PROFILE', 'other'],
   ['UPSTREAM_BASE_URL', 'ftp://x'],
   ['UPSTREAM_BASE_URL', 'https://user:pw@x'],
+  ['UPSTREAM_BASE_URL', 'https://x/v1beta?key=pw'],
   ['DATABASE_URL', 'mysql://x'],
   ['ISTHMUS_CORS_ORIGINS', '*'],
   ['ISTHMUS_CORS_ORIGINS', 'https://a/b'],

@@ -6,6 +6,7 @@ import {
   AUTH_MODES,
   LOG_LEVELS,
   readAddressRange,
+  readBaseUrl,
   readClientKey,
   readHeaders,
   readHost,
@@ -72,7 +73,7 @@ export const VARIABLES = {
     (text) => readWord(text, UPSTREAM_PROFILES),
     { fallback: '`generic` with `UPSTREAM_BASE_URL`, else `gemini-api`' },
   ),
-  upstreamBaseUrl: variable('UPSTREAM_BASE_URL', 'Address of the upstream.', readWebAddress, {
+  upstreamBaseUrl: variable('UPSTREAM_BASE_URL', 'Address of the upstream.', readBaseUrl, {
     fallback: "the profile's own",
   }),
   upstreamApiKeys: variable(

@@ -12,7 +12,6 @@ const SECRETS = {
   REDIS_URL: 'rediss://:canary-word@cache.example:6380/0?password=canary-too',
   OTEL_EXPORTER_OTLP_ENDPOINT: 'https://otlp.example/in?token=canary-token',
   OTEL_EXPORTER_OTLP_HEADERS: 'authorization=canary-header',
-  UPSTREAM_BASE_URL: 'https://models.example/v1?key=canary-key',
   ISTHMUS_SECRET_KEY: 'canary-sealing',
 };
 

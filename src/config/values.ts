@@ -112,6 +112,14 @@ export function readUrl(text: string, schemes: readonly string[]): string {
   return text.trim();
 }
 
+/** An address that paths are put behind. @throws ValueError */
+export function readBaseUrl(text: string): string {
+  const address = readUrl(text, ['http', 'https']);
+  // Nothing of it would ever be sent, and a key in it would be shown wherever the address is.
+  if (/[?#]/.test(address)) throw new ValueError('must be an address without "?" and "#"');
+  return address;
+}
+
 /** A web address, with or without user and password. @throws ValueError */
 export function readWebUrl(text: string): string {
   if (!URL.canParse(text) || !/^https?:$/.test(new URL(text).protocol)) {
