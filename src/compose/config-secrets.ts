@@ -5,11 +5,11 @@ import { mergePatch } from '../config/file.ts';
 import type { ConfigLog, LiveConfig } from '../config/live.ts';
 import { hashPasswordIn } from '../door/hash-password-setting.ts';
 import type { PasswordHasher } from '../door/password-hash.ts';
-import { isJsonObject, type JsonObject } from '../lib/json.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '../lib/json.ts';
 import type { Vault } from '../sealing/vault.ts';
 
 export interface ConfigSecrets {
-  /** Puts a sealed text in place of each plain client secret, now and after each change of the file. */
+  /** Puts a sealed text in place of each plain credential for others, now and after each change of the file. */
   keepSealed(): Promise<void>;
   /** The client secret of an upstream, sealed or plain. @throws SealError */
   open(text: string, upstreamId: string): string;
@@ -29,14 +29,14 @@ export interface ConfigSecretsOptions {
 
 export function createConfigSecrets({ config, vault, log }: ConfigSecretsOptions): ConfigSecrets {
   const sealFile = async (): Promise<void> => {
-    if (sealClientSecrets(config.raw(), vault) === undefined) return;
-    await config.update((raw) => sealClientSecrets(raw, vault));
+    if (sealCredentials(config.raw(), vault) === undefined) return;
+    await config.update((raw) => sealCredentials(raw, vault));
   };
   return {
     async keepSealed() {
       config.subscribe(() => {
         sealFile().catch((error: unknown) => {
-          log.warn({ error }, 'A client secret in the config file could not be sealed.');
+          log.warn({ error }, 'A credential in the config file could not be sealed.');
         });
       });
       await sealFile();
@@ -47,23 +47,42 @@ export function createConfigSecrets({ config, vault, log }: ConfigSecretsOptions
       reload: () => config.reload(),
       preview: (patch) => config.preview(patch),
       async update(patch) {
-        const sealed = mergePatch(patch, sealClientSecrets(patch, vault) ?? {});
+        const sealed = mergePatch(patch, sealCredentials(patch, vault) ?? {});
         return config.update(await hashPasswordIn(sealed, hasher));
       },
     }),
   };
 }
 
-/** A merge patch, or nothing when no plain secret stands there. */
-function sealClientSecrets({ upstreams }: JsonObject, vault: Vault): JsonObject | undefined {
+/** A merge patch, or nothing when no plain credential stands there. */
+function sealCredentials({ upstreams, proxy }: JsonObject, vault: Vault): JsonObject | undefined {
+  const patch = {
+    ...sealClientSecrets(upstreams, vault),
+    ...sealProviderKey(proxy, vault),
+  };
+  return Object.keys(patch).length === 0 ? undefined : patch;
+}
+
+function sealClientSecrets(upstreams: JsonValue | undefined, vault: Vault): JsonObject | undefined {
   if (!isJsonObject(upstreams)) return undefined;
   const sealed = Object.entries(upstreams).flatMap(([id, section]) => {
     const oauth = isJsonObject(section) ? section.oauth : undefined;
     const secret = isJsonObject(oauth) ? oauth.client_secret : undefined;
-    if (typeof secret !== 'string' || secret === '' || isSealed(secret)) return [];
+    if (!isPlain(secret)) return [];
     return [[id, { oauth: { client_secret: vault.seal(secret, contextOf(id)) } }] as const];
   });
   return sealed.length === 0 ? undefined : { upstreams: Object.fromEntries(sealed) };
+}
+
+function sealProviderKey(proxy: JsonValue | undefined, vault: Vault): JsonObject | undefined {
+  const provider = isJsonObject(proxy) ? proxy.extprov : undefined;
+  const key = isJsonObject(provider) ? provider.api_key : undefined;
+  if (!isPlain(key)) return undefined;
+  return { proxy: { extprov: { api_key: vault.seal(key, 'config proxy extprov api_key') } } };
+}
+
+function isPlain(secret: JsonValue | undefined): secret is string {
+  return typeof secret === 'string' && secret.trim() !== '' && !isSealed(secret);
 }
 
 function isSealed(text: string): boolean {

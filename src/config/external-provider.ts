@@ -7,6 +7,7 @@ export type DispatchMode = 'off' | 'exclusive' | 'pooled' | 'fallback';
 export interface ExternalProviderSettings {
   readonly enabled: boolean;
   readonly baseUrl: string | undefined;
+  /** Perhaps sealed (`sealed:v1:…`). */
   readonly apiKey: string | undefined;
   readonly dispatchMode: DispatchMode;
   readonly modelMapping: Readonly<Record<string, string>>;

@@ -20,7 +20,11 @@ const EXTPROV_SCHEMA = {
         'Enables the external provider. All keys of `extprov` are checked and kept, but not in use yet.',
     },
     base_url: { type: 'string', description: 'Address of the provider.' },
-    api_key: { type: 'string', description: 'Key of the provider; needed when it is enabled.' },
+    api_key: {
+      type: 'string',
+      description:
+        'Key of the provider, plain or sealed (`sealed:v1:…`); needed when it is enabled.',
+    },
     dispatch_mode: {
       enum: ['off', 'exclusive', 'pooled', 'fallback'],
       default: 'off',

@@ -322,7 +322,7 @@ describe('changed in the console, acts on the next request', () => {
     };
     await change('extprov', values);
     const text = JSON.stringify(app.config.current().externalProvider);
-    for (const one of ['provider.example', 'k-of-provider', 'fallback', '"a":"b"']) {
+    for (const one of ['provider.example', '"apiKey":"sealed:', 'fallback', '"a":"b"']) {
       expect(text).toContain(one);
     }
     for (const one of ['opus":"o"', 'sonnet":"s"', 'haiku":"h"']) expect(text).toContain(one);

@@ -103,6 +103,21 @@ test('a client secret written into the file by hand is sealed as soon as it is r
   expect(readAll(folderOf(app))).not.toContain(SECRET);
 });
 
+test('the key of the external provider is sealed, sent to the settings or written by hand', async () => {
+  app = await startGateway({});
+  const running = app;
+  const keyOf = ({ config }: Pick<TestApp, 'config'>) => config.current().externalProvider.apiKey;
+  const written = await everWritten(running, async () => {
+    expect(await patch(running, 'extprov', { api_key: SECRET })).toMatchObject({ status: 200 });
+  });
+  expect(written).not.toContain(SECRET);
+  expect(keyOf(app)).toMatch(/^sealed:v1:/);
+  await app.editConfig({ proxy: { extprov: { api_key: `${SECRET}-2` } } });
+  await expect.poll(() => keyOf(running)).toMatch(/^sealed:v1:/);
+  await app.config.reload();
+  expect(readAll(folderOf(app))).not.toContain(SECRET);
+});
+
 test('a console password sent to the settings is a hash before it is written, and signs in', async () => {
   app = await startGateway({});
   const path = configPath(folderOf(app));
