@@ -6,10 +6,11 @@ import type { ImportResult } from '../oauth/import-result.ts';
 import { readProxyUrl, readUpstream } from './account-input.ts';
 import { findAccount } from './accounts.ts';
 import { type ApiRoute, answerJson, defineRoute } from './api-route.ts';
+import { proveAgain } from './door/prove-again.ts';
 import type { AdminOptions } from './options.ts';
 import { PROXY_URL } from './schemas.ts';
 
-export type TransferOptions = Pick<AdminOptions, 'book' | 'transfer' | 'upstreams'>;
+export type TransferOptions = Pick<AdminOptions, 'book' | 'door' | 'transfer' | 'upstreams'>;
 
 export const IMPORT_SCHEMA = {
   title: 'AccountImport',
@@ -75,6 +76,12 @@ const EXPORT_SCHEMA = {
       maxLength: 1024,
       description: 'At least 12 characters; whoever knows it can use the accounts.',
     },
+    password: {
+      type: 'string',
+      minLength: 1,
+      maxLength: 1024,
+      description: 'The console password, needed again from a browser that is signed in.',
+    },
     ids: {
       type: 'array',
       minItems: 1,
@@ -102,7 +109,7 @@ export const EXPORTED_SCHEMA = {
 } as const;
 
 export function createTransferRoutes(options: TransferOptions): readonly ApiRoute[] {
-  const { book, transfer } = options;
+  const { book, door, transfer } = options;
   return [
     defineRoute({
       method: 'POST',
@@ -119,7 +126,8 @@ export function createTransferRoutes(options: TransferOptions): readonly ApiRout
       title: 'gives the stored accounts with their credentials, sealed with a passphrase',
       body: EXPORT_SCHEMA,
       answers: { 200: { description: 'The sealed accounts.', schema: EXPORTED_SCHEMA } },
-      run: async ({ body: { passphrase, ids } }) => {
+      run: async ({ body: { passphrase, password, ids }, caller }) => {
+        await proveAgain(door, caller, password);
         const wanted = ids?.map((id) => findAccount(book, id)) ?? book.list();
         const left = wanted.filter(({ origin }) => origin !== 'stored');
         const exported = await transfer.exportAccounts({ passphrase, accountIds: ids });

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { isJsonObject, type JsonObject, type JsonValue } from '../lib/json.ts';
 import { arrival } from '../server/testing/raw-socket.ts';
-import { type Answer, addTo, startAdmin, type TestAdmin } from './admin.test-support.ts';
+import { type Answer, addTo, PASSWORD, startAdmin, type TestAdmin } from './admin.test-support.ts';
 import { NOW, SECRETS } from './admin-fakes.test-support.ts';
 
 let admin: TestAdmin;
@@ -359,4 +359,24 @@ test('an import says what became of each item, an export holds nothing in clear'
   });
   expect(exported.body).toMatchObject({ count: 1, left: [] });
   expect(exported.text).not.toContain('canary-refresh');
+});
+
+test('an export to a browser that is signed in needs the password again', async () => {
+  const { login } = admin.options.door ?? {};
+  const browser = { address: '127.0.0.1', cookie: undefined };
+  const session = await login?.signIn(PASSWORD, browser);
+  const cookie = `isthmus_session=${session?.secret}`;
+  const headers = { authorization: '', cookie, 'x-isthmus-console': '1' };
+  const exported = (body: object) =>
+    admin.call('POST', '/api/accounts/export', {
+      body: { passphrase: 'a long passphrase', ...body },
+      headers,
+    });
+  const missing = await exported({});
+  expect([missing.status, fieldOf(missing)]).toEqual([400, 'password']);
+  const wrong = await exported({ password: 'guessed' });
+  expect([wrong.status, fieldOf(wrong)]).toEqual([403, 'password']);
+  expect((await exported({ password: PASSWORD })).status).toBe(200);
+  for (let turn = 0; turn < 5; turn += 1) await exported({ password: `guess ${turn}` });
+  expect((await exported({ password: PASSWORD })).status).toBe(429);
 });

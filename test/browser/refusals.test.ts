@@ -34,6 +34,23 @@ describe.skipIf(isWithoutBrowser)('what the gateway does not do for the console'
     await console.api('POST', '/api/accounts/order', { order: await idsOf(RUTH, MARY) });
   });
 
+  test('accounts leave in an export only for the console password', async () => {
+    const page = await console.open('/accounts');
+    await page.getByRole('button', { name: 'Export', exact: true }).click();
+    const dialog = page.getByRole('dialog', { name: 'Export accounts' });
+    await dialog.getByLabel('Passphrase', { exact: true }).fill('a long passphrase');
+    await dialog.getByLabel('Passphrase again').fill('a long passphrase');
+    const button = dialog.getByRole('button', { name: 'Export' });
+    expect(await button.isDisabled()).toBe(true);
+    await dialog.getByLabel('Console password').fill('guessed');
+    await button.click();
+    await dialog.getByText('That is not the console password.').waitFor();
+    await dialog.getByLabel('Console password').fill(PASSWORD);
+    const [file] = await Promise.all([page.waitForEvent('download'), button.click()]);
+    expect(file.suggestedFilename()).toMatch(/^isthmus-accounts-.*\.sealed$/);
+    await page.getByText('2 accounts exported').waitFor();
+  });
+
   test('a refusal says in Chinese what it is', async () => {
     const page = await console.open('/security?tab=addresses', { locale: 'zh-CN' });
     const rule = { list: 'deny', range: '198.51.100.0/24' };

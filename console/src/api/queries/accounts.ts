@@ -173,9 +173,16 @@ export function useImportAccounts() {
   });
 }
 
+interface ExportOrder {
+  readonly passphrase: string;
+  /** Of the console, where it has one. */
+  readonly password?: string;
+  readonly ids?: readonly string[];
+}
+
 export function useExportAccounts() {
   return useMutation({
-    mutationFn: (body: { readonly passphrase: string; readonly ids?: readonly string[] }) =>
+    mutationFn: (body: ExportOrder) =>
       callApi<ExportedAccounts>('POST', `${PREFIX}/export`, { body }),
   });
 }

@@ -75,6 +75,8 @@ export const addAccount = {
   passphraseAgain: 'Passphrase again',
   passphraseShort: 'At least 12 characters are needed.',
   passphraseDiffers: 'The two passphrases differ.',
+  password: 'Console password',
+  passwordHint: 'Asked again, because the file holds credentials.',
   runExport: 'Export',
   exported_one: '{{count}} account exported',
   exported_other: '{{count}} accounts exported',

@@ -73,6 +73,8 @@ export const addAccount: Translated<typeof english> = {
   passphraseAgain: '再次输入口令',
   passphraseShort: '至少需要 12 个字符。',
   passphraseDiffers: '两次口令不一致。',
+  password: '控制台密码',
+  passwordHint: '文件中含有凭据，因此需要再次输入。',
   runExport: '导出',
   exported_other: '已导出 {{count}} 个账号',
 };

@@ -1,10 +1,13 @@
 // Exports accounts with their credentials into a file sealed with a passphrase.
 
 import { Button, Modal } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
 import { type FormEvent, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { useExportAccounts } from '../../api/queries/accounts.ts';
+import { sessionQuery } from '../../api/queries/session.ts';
 import { ErrorNote } from '../../components/error-note.tsx';
+import { readFieldError } from '../../components/read-field-error.ts';
 import { saveFile } from '../../components/save-file.ts';
 import { SecretInput } from '../../components/secret-input.tsx';
 import { useToasts } from '../../components/use-toasts.tsx';
@@ -42,11 +45,18 @@ function ExportForm({ chosen, onClose }: ExportFormProps) {
   const seal = useExportAccounts();
   const [passphrase, setPassphrase] = useState('');
   const [again, setAgain] = useState('');
+  const [password, setPassword] = useState('');
+  const needsPassword = useQuery(sessionQuery).data?.needsPassword === true;
+  const isWrong = readFieldError(seal.error, 'password') !== undefined;
   const isShort = passphrase.length < LEAST_LENGTH;
   const submit = (event: FormEvent): void => {
     event.preventDefault();
     seal.mutate(
-      { passphrase, ...(chosen === 'all' ? {} : { ids: chosen }) },
+      {
+        passphrase,
+        ...(needsPassword ? { password } : {}),
+        ...(chosen === 'all' ? {} : { ids: chosen }),
+      },
       {
         onSuccess({ sealed, count }) {
           const day = new Date().toISOString().slice(0, 10);
@@ -80,12 +90,26 @@ function ExportForm({ chosen, onClose }: ExportFormProps) {
         onChange={(event) => setAgain(event.currentTarget.value)}
         error={again !== '' && again !== passphrase ? t('addAccount.passphraseDiffers') : undefined}
       />
-      {seal.error !== null && <ErrorNote error={seal.error} />}
+      {needsPassword && (
+        <SecretInput
+          label={t('addAccount.password')}
+          description={t('addAccount.passwordHint')}
+          autoComplete="current-password"
+          value={password}
+          onChange={(event) => setPassword(event.currentTarget.value)}
+          error={isWrong ? t('signIn.wrong') : undefined}
+        />
+      )}
+      {seal.error !== null && !isWrong && <ErrorNote error={seal.error} />}
       <div className="dialog-actions">
         <Button variant="default" onClick={onClose}>
           {t('common.cancel')}
         </Button>
-        <Button type="submit" loading={seal.isPending} disabled={isShort || again !== passphrase}>
+        <Button
+          type="submit"
+          loading={seal.isPending}
+          disabled={isShort || again !== passphrase || (needsPassword && password === '')}
+        >
           {t('addAccount.runExport')}
         </Button>
       </div>
