@@ -86,7 +86,6 @@ export interface MediaPart {
   /** IANA media type; absent only for a URL whose type the client did not say. */
   readonly mediaType?: string | undefined;
   readonly source: MediaSource;
-  readonly title?: string | undefined;
   readonly resolution?: MediaResolution | undefined;
   readonly signature?: Signature | undefined;
   readonly cacheHint?: boolean | undefined;

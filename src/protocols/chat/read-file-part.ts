@@ -1,4 +1,4 @@
-// Reads `file` parts: documents become media, text files become a text with a title line.
+// Reads `file` parts: documents become media behind their name, text files a text with a title line.
 
 import { invalidRequest } from '../../canonical/error.ts';
 import type { MediaPart, TextPart } from '../../canonical/request.ts';
@@ -15,18 +15,23 @@ const TEXT_TYPES = new Set([
   'application/x-ndjson',
 ]);
 
+type FilePart = TextPart | MediaPart;
+
 /** @throws GatewayError 400; `file_id` is refused, for the gateway stores no files. */
-export function readFilePart(part: JsonObject, path: string): TextPart | MediaPart {
+export function readFilePart(part: JsonObject, path: string): readonly FilePart[] {
   return readFile(requireObject(part, 'file', path), `${path}.file`);
 }
 
-/** `{file_data, filename}` at `filePath`; the content may stand in another field. @throws GatewayError 400 */
+/**
+ * `{file_data, filename}` at `filePath`; the content may stand in another field. The name is what a question calls
+ * the file by, and the upstream has no field for it: it stands before the file. @throws GatewayError 400
+ */
 export function readFile(
   file: JsonObject,
   filePath: string,
   key: 'file_data' | 'file_url' = 'file_data',
-): TextPart | MediaPart {
-  const title = readString(file, 'filename', filePath);
+): readonly FilePart[] {
+  const title = readString(file, 'filename', filePath) ?? '';
   const content = readString(file, key, filePath);
   if (content === undefined) throw missingContent(file, filePath);
   const contentPath = `${filePath}.${key}`;
@@ -34,15 +39,11 @@ export function readFile(
   const { mediaType, source } = media;
   if (mediaType !== undefined && isText(mediaType) && source.kind === 'base64') {
     const text = Buffer.from(source.base64, 'base64').toString('utf8');
-    return { kind: 'text', text: title === undefined ? text : `${title}\n${text}` };
+    return [{ kind: 'text', text: title === '' ? text : `${title}\n${text}` }];
   }
-  return {
-    kind: 'media',
-    modality: mediaType === undefined ? 'document' : readModality(mediaType, contentPath),
-    source,
-    mediaType,
-    title,
-  };
+  const modality = mediaType === undefined ? 'document' : readModality(mediaType, contentPath);
+  const bytes: FilePart = { kind: 'media', modality, source, mediaType };
+  return title === '' ? [bytes] : [{ kind: 'text', text: title }, bytes];
 }
 
 /** A data URI or an address; some clients send the base64 alone. */

@@ -58,7 +58,7 @@ test('P068 pictures given as a bare string or in the Responses spelling are read
   ]);
 });
 
-test('audio and files become media, text files a text with a title line', () => {
+test('audio and files become media, named files behind their name, text files a text with it', () => {
   const content = [
     { type: 'input_audio', input_audio: { data: 'AAAA', format: 'mp3' } },
     { type: 'file', file: { filename: 'a.pdf', file_data: 'data:application/pdf;base64,AAAA' } },
@@ -69,7 +69,8 @@ test('audio and files become media, text files a text with a title line', () => 
   ];
   expect(canonical({ messages: [{ role: 'user', content }] }).turns[0]?.parts).toMatchObject([
     { modality: 'audio', mediaType: 'audio/mp3' },
-    { modality: 'document', mediaType: 'application/pdf', title: 'a.pdf' },
+    { kind: 'text', text: 'a.pdf' },
+    { modality: 'document', mediaType: 'application/pdf' },
     { kind: 'text', text: 'a.txt\nhi' },
   ]);
 });

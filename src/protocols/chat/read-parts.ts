@@ -76,7 +76,7 @@ export function readPart(value: JsonValue, path: string): readonly ContentPart[]
     case 'input_audio':
       return [readAudioPart(part, path)];
     case 'file':
-      return [readFilePart(part, path)];
+      return readFilePart(part, path);
     default:
       throw unknownWord(`${path}.type`, ['text', 'image_url', 'input_audio', 'file', 'refusal']);
   }

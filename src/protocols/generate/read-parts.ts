@@ -95,7 +95,6 @@ function readMedia(owner: JsonObject, place: Place): MediaPart | undefined {
     modality: readModality(mediaType ?? ''),
     mediaType,
     source,
-    title: textAt(blob, 'displayName'),
     resolution: readResolution(level),
   };
 }

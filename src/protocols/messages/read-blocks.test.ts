@@ -20,7 +20,7 @@ test('V015 images and PDFs become media', () => {
   expect(
     readParts([
       { type: 'image', source: PNG },
-      { type: 'document', source: pdf, title: 'T' },
+      { type: 'document', source: pdf },
       { type: 'image', source: { type: 'url', url: 'https://example.com/a.png' } },
     ]),
   ).toEqual([
@@ -35,7 +35,6 @@ test('V015 images and PDFs become media', () => {
       modality: 'document',
       mediaType: 'application/pdf',
       source: { kind: 'base64', base64: 'JVBERg==' },
-      title: 'T',
     },
     {
       kind: 'media',
@@ -61,8 +60,14 @@ test('base64 without its padding gets it, a media type its one spelling', () => 
   expect(parts[0]).toMatchObject({ mediaType: 'image/jpeg', source: { base64: '/9j=' } });
 });
 
-test('documents of text and of blocks become text under their title', () => {
+test('documents stand under their title and context: PDFs behind it, text and blocks with it', () => {
   const parts = readParts([
+    {
+      type: 'document',
+      title: 'P',
+      context: 'Q',
+      source: { type: 'base64', media_type: 'application/pdf', data: 'JVBERg==' },
+    },
     {
       type: 'document',
       title: 'T',
@@ -89,6 +94,8 @@ test('documents of text and of blocks become text under their title', () => {
     },
   ]);
   expect(parts.map((part) => (part.kind === 'text' ? part.text : part.kind))).toEqual([
+    'P\nQ',
+    'media',
     'T\nC\n\nbody',
     'U',
     'x',

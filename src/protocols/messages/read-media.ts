@@ -53,7 +53,10 @@ export function readImage(scope: Scope): MediaPart {
   }
 }
 
-/** A `document` block: a PDF stays media, everything else is text under its title. */
+/**
+ * A `document` block: a PDF stays media, everything else is text. Title and context are for the model to read,
+ * so they stand before either as text: the upstream has no field for them.
+ */
 export function readDocument(scope: Scope): readonly ContentPart[] {
   const source = objectAt(scope, 'source');
   const title = optionalStringAt(scope, 'title');
@@ -63,8 +66,8 @@ export function readDocument(scope: Scope): readonly ContentPart[] {
   switch (tagOf(source)) {
     case 'base64':
     case 'url': {
-      const media: MediaPart = { ...readPdf(source), ...(title ? { title } : {}), ...hint };
-      return context ? [{ kind: 'text', text: context }, media] : [media];
+      const media: MediaPart = { ...readPdf(source), ...hint };
+      return heading === '' ? [media] : [{ kind: 'text', text: heading }, media];
     }
     case 'text':
       return [{ kind: 'text', text: underHeading(heading, stringAt(source, 'data')), ...hint }];

@@ -16,9 +16,6 @@ export const MEDIA_RESOLUTIONS = {
 
 /** @throws GatewayError (invalid-request) for an address the upstream does not read. */
 export function encodeMedia(part: MediaPart, context: EncodeContext): WirePart {
-  if (part.title !== undefined) {
-    context.target.receipt.add('dropped', 'messages', told`The upstream takes no titles of files.`);
-  }
   const { source, mediaType } = part;
   switch (source.kind) {
     case 'base64':

@@ -38,7 +38,7 @@ function readItemPart(value: JsonValue, path: string): readonly ContentPart[] {
   if (value.type !== 'input_file') return readPart(value, path);
   const key = isAbsent(value.file_data) ? 'file_url' : 'file_data';
   if (isAbsent(value[key])) throw missingSource(value, path, 'file_data');
-  return [readFile(value, path, key)];
+  return readFile(value, path, key);
 }
 
 function missingSource(part: JsonObject, path: string, wanted: string): Error {

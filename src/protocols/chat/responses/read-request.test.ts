@@ -39,7 +39,8 @@ test('text, pictures and files are read with their own field names', () => {
   expect(canonical.turns[0]?.parts).toMatchObject([
     { kind: 'text', text: 'a' },
     { kind: 'media', modality: 'image', mediaType: 'image/png', resolution: 'high' },
-    { kind: 'media', modality: 'document', mediaType: 'application/pdf', title: 'a.pdf' },
+    { kind: 'text', text: 'a.pdf' },
+    { kind: 'media', modality: 'document', mediaType: 'application/pdf' },
   ]);
 });
 
