@@ -66,9 +66,13 @@ type MessagesToolUseBlock = {
   signature?: string;
 };
 
+/** Who made a call: required on blocks of server tools (`@anthropic-ai/sdk` messages.d.ts; `anthropic-java` validates it). */
+type MessagesCaller = { type: 'direct' };
+
 type MessagesServerToolUseBlock = {
   type: 'server_tool_use';
   id: string;
+  caller: MessagesCaller;
 } & (
   | { name: 'web_search'; input: { query: string } }
   | { name: 'web_fetch'; input: { url: string } }
@@ -77,6 +81,7 @@ type MessagesServerToolUseBlock = {
 type MessagesWebSearchResultBlock = {
   type: 'web_search_tool_result';
   tool_use_id: string;
+  caller: MessagesCaller;
   content: MessagesWebSearchResult[];
 };
 
@@ -91,6 +96,7 @@ export type MessagesWebSearchResult = {
 type MessagesWebFetchResultBlock = {
   type: 'web_fetch_tool_result';
   tool_use_id: string;
+  caller: MessagesCaller;
   content: MessagesWebFetchResult;
 };
 

@@ -60,10 +60,17 @@ function writeSearchCall(
 ): readonly MessagesBlock[] {
   const id = createId('srvtoolu_');
   return [
-    { type: 'server_tool_use', id, name: 'web_search', input: { query: queries.join('; ') } },
+    {
+      type: 'server_tool_use',
+      id,
+      caller: { type: 'direct' },
+      name: 'web_search',
+      input: { query: queries.join('; ') },
+    },
     {
       type: 'web_search_tool_result',
       tool_use_id: id,
+      caller: { type: 'direct' },
       content: sources.map((source) => ({
         type: 'web_search_result',
         url: source.url,

@@ -255,10 +255,17 @@ test('V055 a search is shown as call, results and a trailing text with query, ti
   const message = foldFrames(parseFrames(writeStream(answer([...textBlock(0, 'Hi'), GROUNDING]))));
   expect(message.content).toEqual([
     { type: 'text', text: 'Hi' },
-    { type: 'server_tool_use', id: 'srvtoolu_2', name: 'web_search', input: { query: 'q' } },
+    {
+      type: 'server_tool_use',
+      id: 'srvtoolu_2',
+      caller: { type: 'direct' },
+      name: 'web_search',
+      input: { query: 'q' },
+    },
     {
       type: 'web_search_tool_result',
       tool_use_id: 'srvtoolu_2',
+      caller: { type: 'direct' },
       content: [
         { type: 'web_search_result', url: 'u', title: 'T', encrypted_content: '', page_age: null },
       ],

@@ -10,9 +10,10 @@ export function writeFetchedPages(
 ): readonly MessagesBlock[] {
   return pages.flatMap((page): MessagesBlock[] => {
     const id = createId('srvtoolu_');
+    const caller = { type: 'direct' } as const;
     return [
-      { type: 'server_tool_use', id, name: 'web_fetch', input: { url: page.url } },
-      { type: 'web_fetch_tool_result', tool_use_id: id, content: writeResult(page) },
+      { type: 'server_tool_use', id, caller, name: 'web_fetch', input: { url: page.url } },
+      { type: 'web_fetch_tool_result', tool_use_id: id, caller, content: writeResult(page) },
     ];
   });
 }

@@ -205,12 +205,15 @@ test('pages that were opened are fetches, of which the text is not known', () =>
   const [readUrl, refusedUrl] = ['https://a.test/', 'https://b.test/'];
   const result = { type: 'web_fetch_result', url: readUrl, retrieved_at: null, content: page };
   const refusal = { type: 'web_fetch_tool_result_error', error_code: 'url_not_allowed' };
+  const caller = { type: 'direct' };
+  const call = { type: 'server_tool_use', caller, name: 'web_fetch' };
+  const fetched = { type: 'web_fetch_tool_result', caller };
   expect(content).toEqual([
     { type: 'text', text: 'Hi' },
-    { type: 'server_tool_use', id: 'srvtoolu_2', name: 'web_fetch', input: { url: readUrl } },
-    { type: 'web_fetch_tool_result', tool_use_id: 'srvtoolu_2', content: result },
-    { type: 'server_tool_use', id: 'srvtoolu_3', name: 'web_fetch', input: { url: refusedUrl } },
-    { type: 'web_fetch_tool_result', tool_use_id: 'srvtoolu_3', content: refusal },
+    { ...call, id: 'srvtoolu_2', input: { url: readUrl } },
+    { ...fetched, tool_use_id: 'srvtoolu_2', content: result },
+    { ...call, id: 'srvtoolu_3', input: { url: refusedUrl } },
+    { ...fetched, tool_use_id: 'srvtoolu_3', content: refusal },
   ]);
   expect(usage).toMatchObject({
     server_tool_use: { web_search_requests: 0, web_fetch_requests: 2 },
