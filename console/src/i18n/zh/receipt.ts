@@ -82,6 +82,7 @@ export const receipt: SentenceTexts = {
   'The argument came under a related name.': '参数以相近的名称给出。',
   'The chosen tool was dropped.': '所选的工具已丢弃。',
   'The field is given twice, in two spellings.': '此字段以两种写法给出了两次。',
+  'The first picture of a GIF is sent as PNG.': 'GIF 的第一幅图片以 PNG 发送。',
   'The gateway has no counterpart for this field.': '网关没有与此字段对应的内容。',
   'The limit was raised to leave room beside thinking.': '上限已提高，以便在思考之外留出空间。',
   'The mask is shown to the model with an instruction.': '蒙版连同说明一起给模型看。',
@@ -131,7 +132,6 @@ export const receipt: SentenceTexts = {
     '上游不接受成员名称不固定的对象：schema 以文字告诉模型。',
   'The upstream takes no objects of free member names: the schema is told in words.':
     '上游不接受成员名称不固定的对象：schema 以文字说明。',
-  'The upstream takes no titles of files.': '上游不接受文件的标题。',
   'The upstream takes {} stop sequences; the gateway cuts the answer at the others.':
     '上游接受 {1} 个停止序列；其余的由网关截断回答。',
   'The value came in another form.': '值以另一种形式给出。',
