@@ -1,5 +1,6 @@
 // The eight events every upstream answer is decoded into and every client answer is written from.
 
+import type { TracedCall } from './call-trace.ts';
 import type { GatewayError } from './error.ts';
 import type { Signature } from './request.ts';
 import type { Usage } from './usage.ts';
@@ -41,12 +42,12 @@ export interface BlockStartEvent {
 export type BlockOpening =
   | { readonly kind: 'text' }
   | { readonly kind: 'thinking' }
-  | {
+  | ({
       readonly kind: 'tool-call';
       readonly id: string;
       readonly name: string;
       readonly signature?: Signature | undefined;
-    }
+    } & TracedCall)
   | {
       readonly kind: 'media';
       readonly mediaType: string;

@@ -1,6 +1,7 @@
 // The request every client protocol is read into and every upstream is encoded from.
 
 import type { JsonObject, JsonValue } from '../lib/json.ts';
+import type { TracedCall, TraceRecall } from './call-trace.ts';
 import type { ClientNames } from './client-names.ts';
 import type { UserLocation } from './user-location.ts';
 
@@ -102,7 +103,7 @@ interface AddressPlace {
   readonly path?: string | undefined;
 }
 
-export interface ToolCallPart {
+export interface ToolCallPart extends TracedCall {
   readonly kind: 'tool-call';
   readonly id: string;
   readonly name: string;
@@ -283,7 +284,7 @@ export interface SafetySetting {
 }
 
 /** Signatures remembered from earlier answers to the same client key. */
-export interface SignatureRecall {
+export interface SignatureRecall extends TraceRecall {
   call(id: string, name: string): Signature | undefined;
   /** The arguments its signature vouches for, of a call that `returned` as it was shown, or with defaults of its schema. */
   input(

@@ -46,6 +46,8 @@ interface OpenCall {
   shown: string;
 }
 
+type CallOpening = Extract<BlockOpening, { kind: 'tool-call' }>;
+
 class Watch implements AnswerWatch {
   isCommitted = false;
   isFinished = false;
@@ -85,11 +87,8 @@ class Watch implements AnswerWatch {
         this.modelVersion = event.modelVersion;
         break;
       case 'block-start':
-        if (event.block.kind === 'tool-call' && event.block.signature !== undefined) {
-          const { id, name, signature } = event.block;
-          this.#keeper.rememberCall(this.#scope, { id, name, signature });
-          this.#calls.set(event.index, { id, name, shown: '' });
-        } else if (event.block.kind === 'thinking') {
+        if (event.block.kind === 'tool-call') this.#beginCall(event.index, event.block);
+        else if (event.block.kind === 'thinking') {
           this.#thoughts.set(event.index, '');
         } else if (isPicture(event.block)) this.imageCount += 1;
         break;
@@ -119,6 +118,14 @@ class Watch implements AnswerWatch {
       default:
         event satisfies never;
     }
+  }
+
+  #beginCall(index: number, block: CallOpening): void {
+    const { id, name, signature, trace } = block;
+    if (trace !== undefined) this.#keeper.rememberTrace(this.#scope, { id, name }, trace);
+    if (signature === undefined) return;
+    this.#keeper.rememberCall(this.#scope, { id, name, signature });
+    this.#calls.set(index, { id, name, shown: '' });
   }
 
   #endBlock(event: Extract<CanonicalEvent, { kind: 'block-end' }>): void {

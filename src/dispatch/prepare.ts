@@ -109,6 +109,7 @@ function createRecall({ keeper, clientKeyId }: Preparation): SignatureRecall {
   return {
     call: (id, name) => keeper.findCall(clientKeyId, id, name),
     input: (call, returned) => keeper.findInput(clientKeyId, call, returned),
+    trace: (id, name) => keeper.findTrace(clientKeyId, { id, name }),
     thought: (text) => keeper.findThought(clientKeyId, text),
     content: (content, asked) => keeper.findContent(clientKeyId, { content, asked }),
     issued: (value) => keeper.issued(clientKeyId, value),

@@ -117,3 +117,20 @@ test('a signed text comes back after a restart', async () => {
   expect(after.findContent('ann', answer)).toEqual(signature);
   await after.close();
 });
+
+test('what an upstream did before a call is found by key, id and name, for a day', async () => {
+  const clock = createFakeClock();
+  const keeper = createSignatureKeeper({ clock });
+  const call = { id: 'c1', name: 'read' };
+  const trace = { family: 'alpha', parts: [{ toolCall: { id: 's1' } }] };
+  expect(keeper.findTrace('ann', call)).toBeUndefined();
+  keeper.rememberTrace('ann', call, trace);
+  expect(keeper.findTrace('ann', call)).toEqual(trace);
+  expect(keeper.findTrace('bob', call)).toBeUndefined();
+  expect(keeper.findTrace('ann', { id: 'c1', name: 'write' })).toBeUndefined();
+  const huge = { family: 'alpha', parts: [{ text: 'x'.repeat(300_000) }] };
+  keeper.rememberTrace('ann', { id: 'c2', name: 'read' }, huge);
+  expect(keeper.findTrace('ann', { id: 'c2', name: 'read' })).toBeUndefined();
+  await clock.advance(86_400_000);
+  expect(keeper.findTrace('ann', call)).toBeUndefined();
+});

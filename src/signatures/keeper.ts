@@ -1,9 +1,11 @@
 // Remembers thought signatures between turns, for clients that cannot carry them.
 
 import { hash as digest } from 'node:crypto';
+import type { CallTrace } from '../canonical/call-trace.ts';
 import type { Signature } from '../canonical/request.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { JsonObject, JsonValue } from '../lib/json.ts';
+import { type CallTraces, createCallTraces } from './call-traces.ts';
 import { createIssuedInputs, type IssuedInput, type IssuedInputs } from './issued-inputs.ts';
 import { createRecentEntries, type RecentEntries } from './recent-entries.ts';
 import type { SignatureStore } from './signature-store.ts';
@@ -14,6 +16,8 @@ export interface SignatureKeeper {
   rememberCall(scope: string, call: RememberedCall): void;
   /** The arguments of a signed call whose client may return others: the signature vouches for the issued ones. */
   rememberInput(scope: string, call: CallName, input: IssuedInput): void;
+  /** What the upstream did by itself before a call. */
+  rememberTrace(scope: string, call: CallName, trace: CallTrace): void;
   rememberThought(scope: string, text: string, signature: Signature): void;
   /**
    * A signature of a text or medium, recalled by the very content and by what it answered: short
@@ -26,6 +30,7 @@ export interface SignatureKeeper {
   findCall(scope: string, id: string, name: string): Signature | undefined;
   /** The issued arguments of a call that comes back with those its client was shown, or these and their defaults. */
   findInput(scope: string, call: DeclaredCall, returned: JsonObject): JsonObject | undefined;
+  findTrace(scope: string, call: CallName): CallTrace | undefined;
   findThought(scope: string, text: string): Signature | undefined;
   findContent(scope: string, answer: AnsweredContent): Signature | undefined;
   /**
@@ -97,6 +102,7 @@ class Keeper implements DurableSignatureKeeper {
   readonly #lifetimeMs: number;
   readonly #entries: RecentEntries<Entry>;
   readonly #inputs: IssuedInputs;
+  readonly #traces: CallTraces;
   readonly #writeBehind: WriteBehind | undefined;
   /** Most upstreams sign no texts: histories are not worth digests then. */
   #mayHoldContent = false;
@@ -112,6 +118,7 @@ class Keeper implements DurableSignatureKeeper {
       sizeOf: ({ signature }) => signature.value.length,
     });
     this.#inputs = createIssuedInputs({ now: () => clock.now(), lifetimeMs });
+    this.#traces = createCallTraces({ now: () => clock.now(), lifetimeMs });
     this.#writeBehind = store && createWriteBehind({ store, clock, maxEntries, log });
   }
 
@@ -122,6 +129,10 @@ class Keeper implements DurableSignatureKeeper {
 
   rememberInput(scope: string, { id, name }: CallName, input: IssuedInput): void {
     this.#inputs.remember(callKey(scope, id, name), input);
+  }
+
+  rememberTrace(scope: string, { id, name }: CallName, trace: CallTrace): void {
+    this.#traces.remember(callKey(scope, id, name), trace);
   }
 
   rememberThought(scope: string, text: string, signature: Signature): void {
@@ -149,6 +160,10 @@ class Keeper implements DurableSignatureKeeper {
   findInput(scope: string, call: DeclaredCall, returned: JsonObject): JsonObject | undefined {
     const { id, name, schema } = call;
     return this.#inputs.find(() => callKey(scope, id, name), { returned, schema });
+  }
+
+  findTrace(scope: string, { id, name }: CallName): CallTrace | undefined {
+    return this.#traces.find(() => callKey(scope, id, name));
   }
 
   findThought(scope: string, text: string): Signature | undefined {

@@ -85,7 +85,18 @@ function restore(part: Part, surroundings: Surroundings, context: TransformConte
   const schema = argumentSchema(surroundings.tools, name);
   const input = context.recall.input({ id, name, schema }, part.input);
   const issued = input === undefined ? part : { ...part, input };
-  return restoreSignature(issued, surroundings, context);
+  return restoreSignature(traced(issued, surroundings, context), surroundings, context);
+}
+
+/** The call with what the model did by itself before it, which no client carries; its parts are signed as well. */
+function traced(
+  part: ToolCallPart,
+  { trust }: Surroundings,
+  { recall, capabilities }: TransformContext,
+): ToolCallPart {
+  if (trust?.recalls === false) return part;
+  const trace = recall.trace(part.id, part.name);
+  return trace?.family === capabilities.signatureFamily ? { ...part, trace } : part;
 }
 
 function restoreSignature(

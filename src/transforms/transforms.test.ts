@@ -129,6 +129,7 @@ test('a thought with a known bare signature is kept, with an unknown one dropped
       input: () => undefined,
       content: () => undefined,
       issued: (value) => (value === 'S' ? { value, family: 'alpha' } : undefined),
+      trace: () => undefined,
     },
   });
   expect(turnsAfter(turns, known)[1]?.parts[0]).toMatchObject({ kind: 'thinking', text: 'hm' });
@@ -163,6 +164,7 @@ test('a call without signature gets the remembered one back', () => {
     input: () => undefined,
     content: () => undefined,
     issued: () => undefined,
+    trace: () => undefined,
   };
   const turns = turnsAfter(
     [user('a'), assistant(call('t')), user(result('t'))],
@@ -409,6 +411,7 @@ test('P003 words thought before two calls do not give one the signature of the o
           input: () => undefined,
           content: () => undefined,
           issued: (value) => ({ value, family: 'alpha' }),
+          trace: () => undefined,
         },
       }),
     );

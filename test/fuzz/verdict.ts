@@ -44,6 +44,7 @@ const NOTHING_REMEMBERED = {
   content: () => undefined,
   input: () => undefined,
   issued: () => undefined,
+  trace: () => undefined,
 };
 
 /** `request` as it comes off the socket: its body went through JSON text. */

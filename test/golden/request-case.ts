@@ -188,5 +188,6 @@ function recallOf({ remembered }: RequestCase) {
     content: (content: string, asked: string) => keeper.findContent(SCOPE, { content, asked }),
     input: (call: CallName, returned: JsonObject) => keeper.findInput(SCOPE, call, returned),
     issued: (value: string) => keeper.issued(SCOPE, value),
+    trace: () => undefined,
   };
 }

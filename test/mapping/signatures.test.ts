@@ -104,8 +104,60 @@ describe.each(VOCABULARIES)('$vocabulary words', (words) => {
   });
 });
 
+const FUNCTION = { name: 'w', parameters: { type: 'object', properties: { city: {} } } };
+/** A search beside a function. */
+const SEARCHING: Readonly<Record<Client, JsonObject>> = {
+  chat: { web_search_options: {}, tools: [{ type: 'function', function: FUNCTION }] },
+  responses: { tools: [{ type: 'web_search' }, { type: 'function', ...FUNCTION }] },
+  messages: {
+    tools: [
+      { type: 'web_search_20250305', name: 'web_search' },
+      { name: 'w', input_schema: FUNCTION.parameters },
+    ],
+  },
+};
+
+describe.each(CLIENTS)('what the upstream did by itself before a call: %s', (client) => {
+  const [words] = VOCABULARIES;
+  if (words === undefined) throw new Error('There are no words.');
+  const search = (kind: 'toolCall' | 'toolResponse', rest: JsonObject) => ({
+    [kind]: { toolType: 'GOOGLE_SEARCH_WEB', id: 's1', ...rest },
+    thoughtSignature: T,
+  });
+  const trace = [
+    search('toolCall', { args: { queries: ['q'] } }),
+    search('toolResponse', { response: { search_suggestions: '<div/>' } }),
+  ];
+  const frames = [parts(...trace), parts({ ...CALL, thoughtSignature: S }), end('STOP')];
+  const called = { ...CALL, thoughtSignature: S };
+
+  test('goes back before the call', () => {
+    const gateway = createGateway(client, words, SEARCHING[client]);
+    const sent = gateway.modelParts(bare(client, gateway.answer(frames)));
+    expect(partsBut(sent, 'text')).toEqual([...trace, called]);
+    expect(JSON.stringify(sent)).not.toContain('[web_search was called');
+  });
+
+  test('stays out where the upstream runs no tools any more', () => {
+    const gateway = createGateway(client, words);
+    const sent = gateway.modelParts(bare(client, gateway.answer(frames)));
+    expect(partsBut(sent, 'text')).toEqual([called]);
+  });
+
+  test('a call that came unsigned behind it goes back unsigned', () => {
+    const gateway = createGateway(client, words, SEARCHING[client]);
+    const unsigned = [parts(...trace), parts(CALL), end('STOP')];
+    const sent = gateway.modelParts(bare(client, gateway.answer(unsigned)));
+    expect(partsBut(sent, 'text')).toEqual([...trace, CALL]);
+  });
+});
+
+function partsBut(sent: JsonValue, kind: string): JsonObject[] {
+  return objectsIn(sent).filter((part) => part[kind] === undefined);
+}
+
 /** One client key's gateway: what it answers, and what it sends upstream for a history. */
-function createGateway(client: Client, words: Words) {
+function createGateway(client: Client, words: Words, offered: JsonObject = {}) {
   const keeper = createSignatureKeeper({ clock: createFakeClock(0) });
   const recall: SignatureRecall = {
     call: (id, name) => keeper.findCall('k', id, name),
@@ -113,6 +165,7 @@ function createGateway(client: Client, words: Words) {
     content: (content, asked) => keeper.findContent('k', { content, asked }),
     input: () => undefined,
     issued: (value) => keeper.issued('k', value),
+    trace: (id, name) => keeper.findTrace('k', { id, name }),
   };
   const { upstream, router, modelIdOf } = targets[words.target];
   const modelId = modelIdOf(router.route(words.model));
@@ -129,11 +182,11 @@ function createGateway(client: Client, words: Words) {
       const watch = createAnswerWatch({ keeper, scope: 'k', asked: () => asked });
       const events = [...frames.flatMap((frame) => decoder.push(frame)), ...decoder.end()];
       for (const event of events) watch.see(event);
-      const call = callOf({ protocol: client, words, ask: {} });
+      const call = callOf({ protocol: client, words, ask: offered });
       return call.writeReply(fold(events), { model: words.model, createId, createdAt: 0 });
     },
     modelParts(history: JsonObject): JsonValue {
-      const request = requestOf({ protocol: client, words, ask: history });
+      const request = requestOf({ protocol: client, words, ask: { ...offered, ...history } });
       const receipt = createReceipt();
       const call = readCall(request, receipt);
       const body = translateRequest(call.canonical(), upstream, {

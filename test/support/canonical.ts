@@ -89,6 +89,7 @@ export function contextOf(change: Partial<TransformContext> = {}): TestContext {
       content: () => undefined,
       input: () => undefined,
       issued: () => undefined,
+      trace: () => undefined,
     },
     signatures: 'carried',
     ...change,

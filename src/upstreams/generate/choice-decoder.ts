@@ -1,5 +1,6 @@
 // Decides where the blocks of one choice begin and end, and which signature each of them gets.
 
+import type { TracedCall } from '../../canonical/call-trace.ts';
 import type { BlockOpening, CanonicalEvent } from '../../canonical/event.ts';
 import type { Signature } from '../../canonical/request.ts';
 import { isJsonObject, type JsonObject, type JsonValue, parseJson } from '../../lib/json.ts';
@@ -53,6 +54,8 @@ export class ChoiceDecoder implements GroundedText {
   #open: OpenBlock | undefined;
   #openCall: OpenCall | undefined;
   #hasBrokenCall = false;
+  /** What the upstream did by itself since the last call. */
+  #trace: JsonObject[] = [];
   text = '';
   readonly partStarts: number[] = [];
   hasContent = false;
@@ -80,6 +83,7 @@ export class ChoiceDecoder implements GroundedText {
       this.#readTranscription(part, part.audioTranscription, events);
     } else if (text === '' || isBare(part)) this.#readBareSignature(part);
     else if (this.#context.passesParts) this.hasContent = true;
+    else if (isJsonObject(part.toolCall) || isJsonObject(part.toolResponse)) this.#trace.push(part);
   }
 
   /** True when a call has no name, or the answer ended inside one: what was meant cannot be told. */
@@ -163,7 +167,8 @@ export class ChoiceDecoder implements GroundedText {
     if (this.#open?.kind === 'thinking') this.#open.signature ??= signature;
     this.close(events);
     const id = this.#takeCallId(call.id);
-    const index = this.#start({ kind: 'tool-call', id, name, signature }, events);
+    const traced = this.#takeTrace();
+    const index = this.#start({ kind: 'tool-call', id, name, signature, ...traced }, events);
     this.hasContent = true;
     this.hasToolCalls = true;
     if (willContinue !== true && partialArgs === undefined) {
@@ -189,6 +194,13 @@ export class ChoiceDecoder implements GroundedText {
     this.#openCall = undefined;
     this.#hasBrokenCall ||= args.isBroken;
     endCall(index, args.value, events);
+  }
+
+  #takeTrace(): TracedCall {
+    const parts = this.#trace;
+    if (parts.length === 0) return {};
+    this.#trace = [];
+    return { trace: { family: this.#context.signatureFamily, parts } };
   }
 
   /** A call without an id, or with that of an earlier call, gets a fresh one. */

@@ -4,14 +4,14 @@ import { invalidRequest } from '../../canonical/error.ts';
 import { told } from '../../canonical/receipt.ts';
 import type { CanonicalRequest, Part, ToolResultPart, Turn } from '../../canonical/request.ts';
 import type { WireContent, WirePart } from '../../wire/generate.ts';
-import type { EncodeContext } from './encode-context.ts';
+import type { ContentsContext, EncodeContext } from './encode-context.ts';
 import { encodeModelTurn } from './encode-model-turn.ts';
 import { encodePlainPart } from './encode-parts.ts';
 import { isThinking } from './encode-thinking.ts';
 import { encodeToolResult } from './encode-tool-result.ts';
 
 /** @throws GatewayError (invalid-request) when nothing is left to send. */
-export function encodeContents(request: CanonicalRequest, context: EncodeContext): WireContent[] {
+export function encodeContents(request: CanonicalRequest, context: ContentsContext): WireContent[] {
   const { turns, reasoning } = request;
   const sendsThoughts = isThinking(reasoning, context.target.capabilities);
   const prompt = lastPromptIndex(turns);
@@ -32,7 +32,7 @@ export function encodeContents(request: CanonicalRequest, context: EncodeContext
   return contents;
 }
 
-interface TurnContext extends EncodeContext {
+interface TurnContext extends ContentsContext {
   readonly sendsThoughts: boolean;
   readonly isCurrent: boolean;
   /** Names of the calls so far, by id. */

@@ -7,3 +7,9 @@ export interface EncodeContext {
   readonly target: EncodeTarget;
   readonly profile: Pick<GenerateProfile, 'vocabulary' | 'extraFields' | 'readsUri' | 'isVertex'>;
 }
+
+/** Of what writes the conversation. */
+export interface ContentsContext extends EncodeContext {
+  /** True where the upstream wants back what it did by itself before a call. */
+  readonly sendsTraces: boolean;
+}

@@ -4,10 +4,10 @@ import { type Sentence, told } from '../../canonical/receipt.ts';
 import type { Part, Signature, ThinkingPart, ToolCallPart } from '../../canonical/request.ts';
 import { SIGNATURE_SENTINEL } from '../../canonical/signature-carrier.ts';
 import type { WirePart } from '../../wire/generate.ts';
-import type { EncodeContext } from './encode-context.ts';
+import type { ContentsContext } from './encode-context.ts';
 import { encodePlainPart } from './encode-parts.ts';
 
-export interface ModelTurnContext extends EncodeContext {
+export interface ModelTurnContext extends ContentsContext {
   /** True in the turn in progress, whose tool calls the upstream wants signed. */
   readonly isCurrent: boolean;
   /** False when thoughts stay out: the model does not think, or not for this request. */
@@ -23,8 +23,18 @@ type SignedKind = NonNullable<Signature['on']>;
  */
 export function encodeModelTurn(parts: readonly Part[], context: ModelTurnContext): WirePart[] {
   const turn = new ModelTurn(context);
-  for (const part of parts) turn.add(part);
+  const isTraced = context.sendsTraces && parts.some(hasTrace);
+  for (const part of parts) if (!isTraced || !isToldByTrace(part)) turn.add(part);
   return turn.end();
+}
+
+function hasTrace(part: Part): boolean {
+  return part.kind === 'tool-call' && part.trace !== undefined;
+}
+
+/** What a client shows of the upstream's own tools stands in the trace itself. */
+function isToldByTrace({ kind }: Part): boolean {
+  return kind === 'server-tool-call' || kind === 'server-tool-result';
 }
 
 class ModelTurn {
@@ -98,15 +108,21 @@ class ModelTurn {
   #addCall(part: ToolCallPart): void {
     const isFirst = !this.#hasCall;
     this.#hasCall = true;
-    const signature = this.#sign(part, 'tool-call') ?? (isFirst ? this.#standIn() : undefined);
+    const trace = this.#context.sendsTraces ? (part.trace?.parts ?? []) : [];
+    this.#parts.push(...trace);
+    const own = this.#sign(part, 'tool-call');
+    const signature = own ?? (isFirst ? this.#standIn(trace.length > 0) : undefined);
     const { id, name, input } = part;
     this.#addSigned({ functionCall: { id, name, args: input } }, signature);
   }
 
-  /** The documented stand-in, for upstreams that want a signature and were never given one. */
-  #standIn(): string | undefined {
+  /**
+   * The documented stand-in, for upstreams that want a signature and were never given one. A call behind
+   * a trace goes back as it came: the signature of its step may stand on the trace.
+   */
+  #standIn(isTraced: boolean): string | undefined {
     const { target, isCurrent } = this.#context;
-    const isWanted = isCurrent && target.capabilities.unsignedCalls === 'sentinel';
+    const isWanted = isCurrent && !isTraced && target.capabilities.unsignedCalls === 'sentinel';
     if (!isWanted && !target.standsIn) return undefined;
     this.#note(
       'repaired',

@@ -16,14 +16,24 @@ export function encodeToolConfig(
   { profile }: Pick<EncodeContext, 'profile'>,
 ): WireToolConfig | undefined {
   if (functionNames.length === 0) return undefined;
-  // ai.google.dev, "Function calling": wanted for built-in tools beside functions. Vertex AI has no
-  // such switch and takes both without (vercel/ai#14655, maximhq/bifrost#6066).
-  const isTold =
-    hasServerTools && profile.extraFields.includes('toolConfig.includeServerSideToolInvocations');
+  const isTold = tellsTraces({ functionNames, hasServerTools }, profile);
   return {
     functionCallingConfig: callingConfig(strictChoice(toolChoice, isStrict), functionNames),
     ...(isTold ? { includeServerSideToolInvocations: true } : {}),
   };
+}
+
+/**
+ * True where the upstream tells what its own tools did, and wants it back: built-in tools beside
+ * functions (ai.google.dev, "Combine built-in tools and function calling"). Vertex AI has no such
+ * switch and takes both without (vercel/ai#14655, maximhq/bifrost#6066).
+ */
+export function tellsTraces(
+  { functionNames, hasServerTools }: Pick<EncodedTools, 'functionNames' | 'hasServerTools'>,
+  { extraFields }: Pick<EncodeContext['profile'], 'extraFields'>,
+): boolean {
+  const isSwitched = extraFields.includes('toolConfig.includeServerSideToolInvocations');
+  return isSwitched && hasServerTools && functionNames.length > 0;
 }
 
 /** The names of a free choice are the only ones declared, so that there is nothing left to allow. */

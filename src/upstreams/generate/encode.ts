@@ -8,7 +8,7 @@ import { definedFields } from './defined.ts';
 import { encodeContents } from './encode-contents.ts';
 import type { EncodeContext } from './encode-context.ts';
 import { encodeGenerationConfig } from './encode-generation-config.ts';
-import { encodeToolConfig } from './encode-tool-config.ts';
+import { encodeToolConfig, tellsTraces } from './encode-tool-config.ts';
 import { encodeTools } from './encode-tools.ts';
 import { wrapMapCalls } from './wrap-map-calls.ts';
 
@@ -38,7 +38,8 @@ export function encode(
     serviceTier: serviceTier(request, context),
   };
   const called = wrapMapCalls(request, encodedTools.mapNames);
-  return { contents: encodeContents(called, context), ...definedFields(body) };
+  const sendsTraces = tellsTraces(encodedTools, profile);
+  return { contents: encodeContents(called, { ...context, sendsTraces }), ...definedFields(body) };
 }
 
 function systemInstruction({ system }: CanonicalRequest): JsonObject | undefined {

@@ -339,6 +339,7 @@ test('a call whose signature the client dropped gets the remembered one back', (
     thought: () => undefined,
     content: () => undefined,
     issued: () => undefined,
+    trace: () => undefined,
   };
   const functionCall = { id: 'c1', name: 'w', args: {} };
   const functionResponse = { id: 'c1', name: 'w', response: {} };
