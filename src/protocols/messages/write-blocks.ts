@@ -45,8 +45,9 @@ export function writeSearch(
   { createId, isFormatted = false }: SearchContext,
 ): readonly MessagesBlock[] {
   if (grounding === undefined) return [];
-  const { queries, sources, pages = [] } = grounding;
-  const isToldInText = !isFormatted && queries.length + sources.length > 0;
+  const { queries, sources, pages = [], isEarly = false } = grounding;
+  // Of a step that ends in a call only the queries are known: there is nothing to read yet.
+  const isToldInText = !isFormatted && !isEarly && queries.length + sources.length > 0;
   return [
     ...writeFetchedPages(pages, createId),
     ...(searchCount(grounding) === 0 ? [] : writeSearchCall(grounding, createId)),

@@ -72,6 +72,16 @@ test('numbers a double cannot hold stay as written in call arguments', () => {
   expect(JSON.stringify(reply.content)).toContain('"n":12345678901234567890');
 });
 
+test('a search of which only the queries are known is told without any text', () => {
+  const early = { ...GROUNDING, sources: [], citations: [], isEarly: true as const };
+  const events = answer([early, ...callBlock(0, '{}')], { reason: 'tool-calls' });
+  const types = ['tool_use', 'server_tool_use', 'web_search_tool_result'];
+  const { content } = foldFrames(parseFrames(writeStream(events)));
+  expect(content).toMatchObject(types.map((type) => ({ type })));
+  expect(content).toHaveLength(types.length);
+  expect(unary(events).content).toHaveLength(types.length);
+});
+
 /** The message the official SDK accumulates from a stream. */
 async function accumulate(text: string): Promise<Anthropic.Message> {
   const frames = Stream.fromSSEResponse<Anthropic.MessageStreamEvent>(
