@@ -1,6 +1,10 @@
 // Looks over the bytes of JSON as they arrive, before it is parsed: bombs, and numbers a double cannot hold.
 
-import type { TextPlace } from './json-steps.ts';
+/** The bytes of a string, without its quotes. */
+export interface TextPlace {
+  readonly start: number;
+  readonly end: number;
+}
 
 /** Nesting, structural tokens (brackets, commas, colons) and bytes of one key. */
 export interface JsonLimits {
@@ -179,11 +183,11 @@ function findStringEnd(bytes: Buffer, start: number): number {
   return bytes.length;
 }
 
-/** True when an odd number of backslashes stands between `from`, itself not escaped, and `quote`. */
-function isEscaped(bytes: Buffer, quote: number, from: number): boolean {
-  let first = quote;
+/** True when an odd number of backslashes stands between `from`, itself not escaped, and `at`. */
+export function isEscaped(bytes: Buffer, at: number, from: number): boolean {
+  let first = at;
   while (first > from && bytes[first - 1] === BACKSLASH) first--;
-  return (quote - first) % 2 === 1;
+  return (at - first) % 2 === 1;
 }
 
 function isDigit(byte: number | undefined): boolean {

@@ -45,9 +45,48 @@ test.each([
   expect((await parse(text)).value).toEqual(JSON.parse(text));
 });
 
+test('a long text is read in pieces that cut no character and no escape', async () => {
+  const MEGABYTES = 9 * 1_048_576;
+  const unit = fc.constantFrom(
+    'word ',
+    'é',
+    '日',
+    '😀',
+    '\\n',
+    '\\"',
+    '\\\\',
+    '\\ud83d\\ude00',
+    '\\u00e9',
+  );
+  await fc.assert(
+    fc.asyncProperty(fc.array(unit, { minLength: 1, maxLength: 9 }), async (units) => {
+      const inner = units.join('');
+      const text = `{"a":"${inner.repeat(Math.ceil(MEGABYTES / Buffer.byteLength(inner)))}"}`;
+      const { value } = await parse(text);
+      expect((value as { a: string }).a === JSON.parse(text).a).toBe(true);
+    }),
+    { numRuns: 12 },
+  );
+});
+
+test('others get their turn while a long text is read', async () => {
+  let turns = 0;
+  let isDone = false;
+  const count = (): void => {
+    turns += 1;
+    if (!isDone) setImmediate(count);
+  };
+  setImmediate(count);
+  await parse(`{"a":"${'Hello there. '.repeat(2_000_000)}"}`);
+  isDone = true;
+  expect(turns).toBeGreaterThan(6);
+});
+
 test.each([
   ['a control character', `{"a":"${BASE64}\n"}`],
   ['a control character in the head of an address', `{"a":"data:image/\tpng;base64,${BASE64}"}`],
+  ['an escape of nothing in a long text', `{"a":"a b${BASE64}\\q"}`],
+  ['half an escape at the end of a long text', `{"a":"a b${BASE64}\\u00"}`],
   ['no end', `{"a":"${BASE64}",`],
   ['no quote', `{"a":"${BASE64}`],
 ])('%s is no JSON, here as elsewhere', async (_what, text) => {

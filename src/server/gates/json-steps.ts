@@ -1,15 +1,10 @@
-// Parses a large body in steps: long media are taken out before and put back behind, so that no step takes long.
+// Parses a large body in steps: long texts are taken out before and put back behind, so that no step takes long.
 
 import { randomUUID } from 'node:crypto';
 import { isDenseBase64 } from '../../lib/base64.ts';
 import { isJsonObject, type JsonValue, parseJson } from '../../lib/json.ts';
 import { nextTurn } from '../../lib/next-turn.ts';
-
-/** The bytes of a string, without its quotes. */
-export interface TextPlace {
-  readonly start: number;
-  readonly end: number;
-}
+import { isEscaped, type TextPlace } from './json-guard.ts';
 
 export interface StepwiseInput {
   /** Where long strings stand, in their order. */
@@ -30,10 +25,9 @@ export async function parseInSteps(
   { longTexts, mayHoldRiskyNumber }: StepwiseInput,
 ): Promise<JsonValue> {
   const taken: TakenText[] = [];
-  for (const { start, end } of longTexts) {
-    const text = bytes.toString('latin1', start, end);
-    await nextTurn();
-    if (isMedium(text)) taken.push({ start, end, text });
+  for (const place of longTexts) {
+    const text = (await readMedium(bytes, place)) ?? (await readText(bytes, place));
+    taken.push({ ...place, text });
     await nextTurn();
   }
   // Random, so that nothing a client wrote is taken for a mark.
@@ -50,13 +44,53 @@ const BYTE_ORDER_MARK = /^\uFEFF/;
 /** What stands before the base64 of a data URI; a parser would take it as it is. */
 const DATA_URI_START = /^data:[\w.+/;=-]{0,200};base64,/;
 
-/** True for base64 and data URIs: what they are made of needs no escape in JSON and is ASCII. */
-function isMedium(text: string): boolean {
-  const start = DATA_URI_START.exec(text.slice(0, 256))?.[0].length ?? 0;
-  return isDenseBase64(text.slice(start));
+/** Tells most other texts by their beginning. */
+const MEDIUM_START = /^(?:data:[\w.+/;=-]{0,200};base64,)?[\w+/=-]*$/;
+const START_BYTES = 1024;
+
+/** Base64 and data URIs as they are: what they are made of needs no escape in JSON and is ASCII. */
+async function readMedium(bytes: Buffer, { start, end }: TextPlace): Promise<string | undefined> {
+  const beginning = bytes.toString('latin1', start, start + START_BYTES);
+  if (!MEDIUM_START.test(beginning)) return undefined;
+  const text = bytes.toString('latin1', start, end);
+  await nextTurn();
+  const from = DATA_URI_START.exec(beginning)?.[0].length ?? 0;
+  return isDenseBase64(text.slice(from)) ? text : undefined;
+}
+
+const PIECE_BYTES = 4_194_304;
+
+/** @throws SyntaxError when the bytes are no text of JSON */
+async function readText(bytes: Buffer, { start, end }: TextPlace): Promise<string> {
+  const pieces: string[] = [];
+  for (let from = start; from < end; ) {
+    const to = end - from > PIECE_BYTES ? placeOfCut(bytes, from, from + PIECE_BYTES) : end;
+    const piece = parseJson(`"${bytes.toString('utf8', from, to)}"`, false);
+    if (typeof piece !== 'string') throw new SyntaxError('no text');
+    pieces.push(piece);
+    await nextTurn();
+    from = to;
+  }
+  return pieces.join('');
+}
+
+const BACKSLASH = 0x5c;
+/** Of `\uFFFF`. */
+const LONGEST_ESCAPE = 6;
+
+/** The last place before `to` that is in no character and in no escape; `from` is such a place. */
+function placeOfCut(bytes: Buffer, from: number, to: number): number {
+  for (let at = to; at > from; at -= 1) {
+    if (bytes[at] === BACKSLASH && !isEscaped(bytes, at, from)) return at;
+    const isWithin = ((bytes[at] ?? 0) & 0xc0) === 0x80;
+    const near = bytes.subarray(Math.max(from, at - LONGEST_ESCAPE + 1), at);
+    if (!isWithin && !near.includes(BACKSLASH)) return at;
+  }
+  return to;
 }
 
 function withMarks(bytes: Buffer, taken: readonly TextPlace[], word: string): Buffer {
+  if (taken.length === 0) return bytes;
   const pieces: Buffer[] = [];
   let from = 0;
   for (const [index, { start, end }] of taken.entries()) {
