@@ -71,6 +71,29 @@ test('media of many megabytes take several turns and come out whole', async () =
   expect((await encoded).equals(Buffer.from(JSON.stringify(body)))).toBe(true);
 });
 
+test.each([
+  ['one byte', 'Hello "there"\n'],
+  ['characters of two halves', 'a😀'],
+  ['many scripts', '日本 \\ é\t'],
+])('a text of many megabytes with %s takes several turns and comes out whole', async (_, unit) => {
+  const text = `x${unit.repeat(Math.ceil(9_000_000 / unit.length))}`;
+  const medium = { inlineData: { data: base64(40_000) } };
+  const body = {
+    contents: [{ parts: [{ text }, medium, { text: 'short' }, { text, thought: true }] }],
+  };
+  const encoded = encodeBody(body);
+  expect(encoded).toBeInstanceOf(Promise);
+  expect((await encoded).equals(Buffer.from(JSON.stringify(body)))).toBe(true);
+});
+
+test('half a character in a text of many megabytes is mended and told at once', async () => {
+  const receipt = createReceipt();
+  const text = `${'Hello '.repeat(1_000_000)}${HALF}`;
+  const encoded = encodeBody({ contents: [{ parts: [{ text }] }] }, receipt);
+  expect(receipt.entries).toHaveLength(1);
+  expect(String(await encoded)).toContain('cut \uFFFD"');
+});
+
 test('keys such as __proto__ stay what they are beside a medium', async () => {
   const text = `{"contents":[{"parts":[{"inlineData":{"data":"${base64(32_768)}","__proto__":{"a":1}},"__proto__":2}]}],"__proto__":[]}`;
   expect(String(await encodeBody(JSON.parse(text)))).toBe(text);

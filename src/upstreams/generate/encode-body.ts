@@ -1,4 +1,4 @@
-// The bytes of a request body; media in it are copied as they are, not written as JSON once more.
+// The bytes of a request body; media in it are copied as they are, and long texts written in steps.
 
 import { randomUUID } from 'node:crypto';
 import { mendText } from '../../canonical/mend-text.ts';
@@ -9,23 +9,25 @@ import { nextTurn, STEPWISE_FROM_BYTES } from '../../lib/next-turn.ts';
 
 /** Base64 as long as this is copied: `JSON.stringify` looks at each character for what it must escape. */
 const SHORTEST_COPIED = 32_768;
+/** Characters that are escaped in one turn; a text of more takes several. */
+const ESCAPED_AT_ONCE = 4_194_304;
 
 /**
  * Bytes, so that the text is encoded once: a string would be measured first and encoded while writing.
- * What no UTF-8 can say is mended, and noted in the receipt before this returns. Much of media takes
- * several turns.
+ * What no UTF-8 can say is mended, and noted in the receipt before this returns. Much of media or text
+ * takes several turns.
  */
 export function encodeBody(body: JsonObject, receipt?: Receipt): Buffer | Promise<Buffer> {
-  const media = new MediaMarks();
-  const text = mendText(JSON.stringify(media.mark(body)), receipt);
-  if (media.copied.length === 0) return Buffer.from(text, encodingOf(pieceOf(text)));
-  const pieces = media.pieces(text);
-  const bytes = pieces.reduce((sum, piece) => sum + piece.bytes, 0);
-  return bytes < STEPWISE_FROM_BYTES ? join(pieces, bytes) : joinInSteps(pieces, bytes);
+  const marks = new Marks();
+  const text = mendText(JSON.stringify(marks.mark(body)), receipt);
+  if (marks.taken.length === 0) return Buffer.from(text, encodingOf(jsonPiece(text)));
+  const parts = marks.parts(text);
+  const characters = parts.reduce((sum, part) => sum + part.text.length, 0);
+  return characters < STEPWISE_FROM_BYTES ? join(parts.map(pieceOf)) : joinInSteps(parts);
 }
 
-function join(pieces: readonly Piece[], bytes: number): Buffer {
-  const all = Buffer.allocUnsafeSlow(bytes);
+function join(pieces: readonly Piece[]): Buffer {
+  const all = Buffer.allocUnsafeSlow(sumBytes(pieces));
   let offset = 0;
   for (const piece of pieces) offset += all.write(piece.text, offset, encodingOf(piece));
   return all;
@@ -34,21 +36,47 @@ function join(pieces: readonly Piece[], bytes: number): Buffer {
 /** Characters written in one turn. */
 const STEP_CHARACTERS = 16_777_216;
 
-async function joinInSteps(pieces: readonly Piece[], bytes: number): Promise<Buffer> {
-  await nextTurn();
-  const all = Buffer.allocUnsafeSlow(bytes);
+async function joinInSteps(parts: readonly Part[]): Promise<Buffer> {
+  const pieces: Piece[] = [];
+  for (const part of parts) {
+    await nextTurn();
+    if (part.kind === 'json') pieces.push(jsonPiece(part.text));
+    else if (part.kind === 'text') pieces.push(...(await escapeInSteps(part.text)));
+    else pieces.push(...slicesOf(part.text));
+  }
+  const all = Buffer.allocUnsafeSlow(sumBytes(pieces));
   let offset = 0;
   for (const piece of pieces) {
-    if (piece.text.length <= STEP_CHARACTERS || encodingOf(piece) === 'utf8') {
-      offset += all.write(piece.text, offset, encodingOf(piece));
-      continue;
-    }
-    for (let start = 0; start < piece.text.length; start += STEP_CHARACTERS) {
-      offset += all.write(piece.text.slice(start, start + STEP_CHARACTERS), offset, 'latin1');
-      await nextTurn();
-    }
+    offset += all.write(piece.text, offset, encodingOf(piece));
+    if (piece.bytes >= ESCAPED_AT_ONCE) await nextTurn();
   }
   return all;
+}
+
+function slicesOf(medium: string): Piece[] {
+  const slices: Piece[] = [];
+  for (let start = 0; start < medium.length; start += STEP_CHARACTERS) {
+    const text = medium.slice(start, start + STEP_CHARACTERS);
+    slices.push({ text, bytes: text.length });
+  }
+  return slices;
+}
+
+/** What `JSON.stringify` writes between the quotes of a text. */
+async function escapeInSteps(text: string): Promise<Piece[]> {
+  const pieces: Piece[] = [];
+  for (let start = 0; start < text.length; ) {
+    let end = Math.min(start + ESCAPED_AT_ONCE, text.length);
+    if (!text.slice(start, end).isWellFormed()) end -= 1;
+    pieces.push(jsonPiece(JSON.stringify(text.slice(start, end)).slice(1, -1)));
+    await nextTurn();
+    start = end;
+  }
+  return pieces;
+}
+
+function sumBytes(pieces: readonly Piece[]): number {
+  return pieces.reduce((sum, piece) => sum + piece.bytes, 0);
 }
 
 interface Piece {
@@ -56,7 +84,17 @@ interface Piece {
   readonly bytes: number;
 }
 
-function pieceOf(text: string): Piece {
+/** JSON as it is to be written; or what a mark stands for: base64, or the characters of a text. */
+interface Part {
+  readonly kind: 'json' | 'medium' | 'text';
+  readonly text: string;
+}
+
+function pieceOf({ kind, text }: Part): Piece {
+  return kind === 'medium' ? { text, bytes: text.length } : jsonPiece(text);
+}
+
+function jsonPiece(text: string): Piece {
   return { text, bytes: Buffer.byteLength(text) };
 }
 
@@ -65,9 +103,9 @@ function encodingOf({ text, bytes }: Piece): 'latin1' | 'utf8' {
   return bytes === text.length ? 'latin1' : 'utf8';
 }
 
-/** Puts a short mark in the place of each long medium, and the medium there again in the bytes. */
-class MediaMarks {
-  readonly copied: string[] = [];
+/** Puts a short mark in the place of each long medium and text, and what it stands for there again. */
+class Marks {
+  readonly taken: Part[] = [];
   /** Random, so that nothing a client wrote is taken for a mark. */
   #word = '';
 
@@ -78,7 +116,11 @@ class MediaMarks {
   }
 
   #markPart(part: JsonObject): JsonObject {
-    const { functionResponse } = part;
+    const { functionResponse, text } = part;
+    // A half of a character is mended in the JSON, and told, before anything takes a turn.
+    if (typeof text === 'string' && text.length > ESCAPED_AT_ONCE && text.isWellFormed()) {
+      return { ...part, text: this.#take({ kind: 'text', text }) };
+    }
     if (!isJsonObject(functionResponse)) return this.#markBlob(part);
     const marked = withItems(functionResponse, 'parts', (inner) => this.#markBlob(inner));
     return marked === functionResponse ? part : { ...part, functionResponse: marked };
@@ -91,23 +133,30 @@ class MediaMarks {
     const isCopied =
       typeof data === 'string' && data.length >= SHORTEST_COPIED && isDenseBase64(data);
     if (!isCopied) return part;
+    return {
+      ...part,
+      inlineData: { ...inlineData, data: this.#take({ kind: 'medium', text: data }) },
+    };
+  }
+
+  #take(part: Part): string {
     this.#word ||= randomUUID();
-    this.copied.push(data);
-    return { ...part, inlineData: { ...inlineData, data: this.#markAt(this.copied.length - 1) } };
+    this.taken.push(part);
+    return this.#markAt(this.taken.length - 1);
   }
 
   /** The marks stand in the text in the order in which they were made. */
-  pieces(text: string): readonly Piece[] {
-    const pieces: Piece[] = [];
+  parts(text: string): readonly Part[] {
+    const parts: Part[] = [];
     let from = 0;
-    for (const [index, data] of this.copied.entries()) {
+    for (const [index, taken] of this.taken.entries()) {
       const mark = this.#markAt(index);
       const at = text.indexOf(mark, from);
-      pieces.push(pieceOf(text.slice(from, at)), { text: data, bytes: data.length });
+      parts.push({ kind: 'json', text: text.slice(from, at) }, taken);
       from = at + mark.length;
     }
-    pieces.push(pieceOf(text.slice(from)));
-    return pieces;
+    parts.push({ kind: 'json', text: text.slice(from) });
+    return parts;
   }
 
   #markAt(index: number): string {
