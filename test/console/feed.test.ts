@@ -1,21 +1,39 @@
 // What the live feed says makes the answers old that pages show.
 
 import { QueryClient } from '@tanstack/react-query';
-import { afterEach, expect, test, vi } from 'vitest';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { openFeed } from '../../console/src/api/events.ts';
 import { refreshTopics } from '../../console/src/api/queries/overview.ts';
 
 /** The connection that was opened last. */
-let source: EventTarget | undefined;
+let source: FakeSource | undefined;
 
 class FakeSource extends EventTarget {
+  isClosed = false;
   constructor() {
     super();
     source = this;
   }
-  close(): void {}
+  close(): void {
+    this.isClosed = true;
+  }
 }
 
+class FakeDocument extends EventTarget {
+  visibilityState = 'visible';
+  show(state: 'visible' | 'hidden'): void {
+    this.visibilityState = state;
+    this.dispatchEvent(new Event('visibilitychange'));
+  }
+}
+
+let page = new FakeDocument();
+
+beforeEach(() => {
+  page = new FakeDocument();
+  source = undefined;
+  vi.stubGlobal('EventSource', FakeSource);
+});
 afterEach(() => vi.unstubAllGlobals());
 
 test.each([
@@ -26,10 +44,10 @@ test.each([
 ])('an event of the kind %s makes the answers under "%s" old, and no others', (kind, key) => {
   const waiting: (() => void)[] = [];
   vi.stubGlobal('setTimeout', (run: () => void) => waiting.push(run));
-  vi.stubGlobal('EventSource', FakeSource);
   const client = new QueryClient();
   for (const one of [key, 'untouched']) client.setQueryData([one], {});
   const feed = openFeed({
+    page,
     onState: () => {},
     onTopics: (topics) => refreshTopics(client, topics),
   });
@@ -37,5 +55,33 @@ test.each([
   for (const run of waiting) run();
   const isOld = (one: string) => client.getQueryState([one])?.isInvalidated;
   expect([isOld(key), isOld('untouched')]).toEqual([true, false]);
+  feed.close();
+});
+
+test('a page that nobody sees keeps no connection, and asks for everything when it is seen again', () => {
+  const heard: number[] = [];
+  const feed = openFeed({ page, onState: () => {}, onTopics: (topics) => heard.push(topics.size) });
+  const first = source;
+  first?.dispatchEvent(new Event('open'));
+  page.show('hidden');
+  expect(first?.isClosed).toBe(true);
+  page.show('visible');
+  expect(source).not.toBe(first);
+  expect(heard).toEqual([]);
+  source?.dispatchEvent(new Event('open'));
+  expect(heard).toEqual([8]);
+  const last = source;
+  feed.close();
+  page.show('hidden');
+  page.show('visible');
+  expect([source === last, last?.isClosed]).toEqual([true, true]);
+});
+
+test('a page that is opened where nobody sees it connects when it is seen', () => {
+  page.show('hidden');
+  const feed = openFeed({ page, onState: () => {}, onTopics: () => {} });
+  expect(source).toBeUndefined();
+  page.show('visible');
+  expect(source?.isClosed).toBe(false);
   feed.close();
 });

@@ -20,6 +20,8 @@ export interface Feed {
 }
 
 export interface FeedOptions {
+  /** The browser's document. */
+  readonly page: EventTarget & { readonly visibilityState: string };
   onState(state: FeedState): void;
   /** Topics heard since the last call; at most once in `GATHER_MS`. */
   onTopics(topics: ReadonlySet<Topic>): void;
@@ -30,13 +32,19 @@ const GATHER_MS = 1000;
 const FIRST_RETRY_MS = 1000;
 const LONGEST_RETRY_MS = 15_000;
 
-/** Opens `/api/events` and opens it again whenever it breaks. */
+/**
+ * Opens `/api/events` and opens it again whenever it breaks. A page that nobody sees gives its connection
+ * back: a browser has six for one address in all its tabs (HTTP/1.1), and a seventh tab would load for ever.
+ */
 export function openFeed(options: FeedOptions): Feed {
+  const { page } = options;
   const heard = new Set<Topic>();
   let source: EventSource | undefined;
   let gatherTimer: ReturnType<typeof setTimeout> | undefined;
   let retryTimer: ReturnType<typeof setTimeout> | undefined;
   let failures = 0;
+  /** Whatever happened meanwhile went unheard. */
+  let hasMissed = false;
 
   const gather = (topics: readonly Topic[]): void => {
     for (const topic of topics) heard.add(topic);
@@ -53,17 +61,17 @@ export function openFeed(options: FeedOptions): Feed {
     const opened = new EventSource('/api/events');
     source = opened;
     opened.addEventListener('open', () => {
-      const wasLost = failures > 0;
       failures = 0;
       options.onState('open');
-      // Whatever happened in between went unheard.
-      if (wasLost) options.onTopics(new Set(TOPICS));
+      if (hasMissed) options.onTopics(new Set(TOPICS));
+      hasMissed = false;
     });
     for (const topic of TOPICS) opened.addEventListener(topic, () => gather([topic]));
     // Some events were lost because they came too fast.
     opened.addEventListener('missed', () => gather(TOPICS));
     opened.addEventListener('error', () => {
       opened.close();
+      hasMissed = true;
       failures += 1;
       options.onState('lost');
       const waitMs = Math.min(LONGEST_RETRY_MS, FIRST_RETRY_MS * 2 ** (failures - 1));
@@ -71,12 +79,24 @@ export function openFeed(options: FeedOptions): Feed {
     });
   };
 
-  connect();
+  const disconnect = (): void => {
+    clearTimeout(retryTimer);
+    source?.close();
+    source = undefined;
+    hasMissed = true;
+  };
+  const follow = (): void => {
+    if (page.visibilityState === 'hidden') disconnect();
+    else if (source === undefined) connect();
+  };
+
+  page.addEventListener('visibilitychange', follow);
+  follow();
   return {
     close() {
+      page.removeEventListener('visibilitychange', follow);
       clearTimeout(gatherTimer);
-      clearTimeout(retryTimer);
-      source?.close();
+      disconnect();
     },
   };
 }

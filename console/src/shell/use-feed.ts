@@ -11,6 +11,7 @@ export function useFeed(): FeedState {
   const [state, setState] = useState<FeedState>('connecting');
   useEffect(() => {
     const feed = openFeed({
+      page: document,
       onState(next) {
         // A try that may fail like the last one is no news.
         setState((before) => (before === 'lost' && next === 'connecting' ? before : next));
