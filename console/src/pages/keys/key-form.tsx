@@ -49,7 +49,10 @@ export function KeyForm({ edited, isSaving, error, onSave, onCancel }: KeyFormPr
   const sayProblem = useSayAmountProblem();
   const submit = form.onSubmit((values) => {
     const saving = { now: Date.now(), edited };
-    switch (findProblem(values, saving)) {
+    const problem = findProblem(values, saving);
+    // On a phone the form is longer than its drawer.
+    if (problem === 'name' || problem === 'name-length') form.getInputNode('name')?.focus();
+    switch (problem) {
       case 'name':
         form.setFieldError('name', t('keys.nameMissing'));
         return;

@@ -3,6 +3,7 @@
 import { Tabs } from '@mantine/core';
 import { useTranslation } from 'react-i18next';
 import { PageHeader } from '../../components/page-header.tsx';
+import { useActiveInView } from '../../components/use-active-in-view.ts';
 import { useSearchTexts } from '../../components/use-search-texts.ts';
 import { Catalogue } from './catalogue.tsx';
 import { MappingPanel } from './mapping-panel.tsx';
@@ -24,6 +25,7 @@ export function RoutingPage() {
   const { texts, open } = useSearchTexts();
   const where = useWhere();
   const tab = TABS.find((one) => one === texts.tab) ?? 'mapping';
+  const row = useActiveInView<HTMLDivElement>(tab);
   return (
     <>
       <PageHeader title={t('shell.pages.routing')} subtitle={t('routing.subtitle')} />
@@ -34,7 +36,7 @@ export function RoutingPage() {
         onChange={(value) => open({ tab: value === 'mapping' || value === null ? '' : value })}
         keepMounted={false}
       >
-        <Tabs.List aria-label={t('shell.pages.routing')}>
+        <Tabs.List ref={row} className="scroll-tabs" aria-label={t('shell.pages.routing')}>
           {TABS.map((one) => (
             <Tabs.Tab key={one} value={one}>
               {t(TEXTS[one])}
