@@ -26,6 +26,19 @@ describe.skipIf(isWithoutBrowser)('while the gateway is away', () => {
     expect(page.url()).toBe(`${console.url}/logs`);
   });
 
+  test('the overview does not say that all is well', async () => {
+    const page = await console.open('/');
+    const away = page.getByRole('heading', { name: 'The gateway does not answer' });
+    await page.getByText('Base URL', { exact: true }).waitFor();
+    await page.context().setOffline(true);
+    await page.getByRole('link', { name: 'Usage' }).first().click();
+    await page.getByText('This page could not be loaded').waitFor();
+    await page.getByRole('link', { name: 'Overview' }).first().click();
+    await away.waitFor();
+    await page.context().setOffline(false);
+    await away.waitFor({ state: 'detached' });
+  });
+
   test('a page whose code is gone for good is not loaded over and over', async () => {
     const page = await console.open('/keys');
     let loads = 0;

@@ -6,6 +6,8 @@ export const overview = {
   attention_one: '{{count}} thing needs attention',
   attention_other: '{{count}} things need attention',
   attentionHint: 'Requests are served. Look at what is below when you have a moment.',
+  away: 'The gateway does not answer',
+  awayHint: 'The figures below are its last ones.',
   served: 'Requests are served',
   errorsHint: '{{count}} of {{total}} requests failed in the last five minutes.',
   pastErrorsHint:

@@ -8,6 +8,8 @@ export const overview: Translated<typeof english> = {
   okHint: '账号有余量，请求成功。',
   attention_other: '{{count}} 项需要关注',
   attentionHint: '请求正常处理。有空时请查看下面的事项。',
+  away: '网关没有响应',
+  awayHint: '以下是它最后报告的数字。',
   served: '请求处理正常',
   errorsHint: '最近五分钟 {{total}} 个请求中有 {{count}} 个失败。',
   pastErrorsHint: '最近一小时 {{total}} 个请求中有 {{count}} 个失败，最近五分钟没有失败。',

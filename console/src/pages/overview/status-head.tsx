@@ -1,9 +1,12 @@
 // The first line of the overview: one word on how it goes, and where clients reach the gateway.
 
 import { IconAlertTriangle, IconCircleCheck, IconExclamationCircle } from '@tabler/icons-react';
+import { useQuery } from '@tanstack/react-query';
 import type { TFunction } from 'i18next';
 import { useTranslation } from 'react-i18next';
 import type { Overview } from '../../../../src/admin/contract.ts';
+import { isUnreachable } from '../../api/client.ts';
+import { sessionQuery } from '../../api/queries/session.ts';
 import { CopyIcon } from '../../components/copy-button.tsx';
 import { useNow } from '../../components/now.tsx';
 import { readTime, useFormat } from '../../components/use-format.ts';
@@ -17,17 +20,20 @@ const ICONS = {
 
 export function StatusHead({ overview }: { readonly overview: Overview }) {
   const { t } = useTranslation();
-  const { status, isSandbox } = overview;
+  const { isSandbox } = overview;
+  const { error } = useQuery(sessionQuery);
+  const isAway = isUnreachable(error);
+  const status = isAway ? 'trouble' : overview.status;
   const StatusIcon = ICONS[status];
   return (
     <header className={`status-head is-${status}`}>
       <StatusIcon className="status-icon" size={34} stroke={1.8} aria-hidden="true" />
       <div className="status-words">
         <h1>
-          {sayHeadline(overview, t)}
+          {isAway ? t('overview.away') : sayHeadline(overview, t)}
           {isSandbox && <span className="sandbox-mark">{t('overview.sandbox')}</span>}
         </h1>
-        <p>{sayHint(overview, t)}</p>
+        <p>{isAway ? t('overview.awayHint') : sayHint(overview, t)}</p>
       </div>
       <Facts overview={overview} />
     </header>
