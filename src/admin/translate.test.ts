@@ -85,6 +85,26 @@ test('the other surfaces of a protocol are named by their path', async () => {
   }
 });
 
+test.each([
+  '"path":"/v1beta/models/m:generateContent","body":{',
+  '"path":"/v1/models/m%3AstreamGenerateContent?alt=sse","body":{',
+  '"body":{"model":"models/m",',
+  '"path":"/v1beta/models/other:generateContent","model":"m","body":{"model":"another",',
+])('the model of a native request is taken from where clients put it: %s', async (given) => {
+  const answer = await translateWith(
+    `{"protocol":"generate",${given}"contents":[{"parts":[{"text":"Hi"}]}]}}`,
+  );
+  expect(answer.kind === 'json' && answer.body).toMatchObject({ route: { target: 'm' } });
+});
+
+test('the path of a request may have a query', async () => {
+  const answer = await translateWith(
+    '{"protocol":"messages","path":"/v1/messages?beta=true","body":{"model":"m","max_tokens":5,' +
+      '"messages":[{"role":"user","content":"Hi"}]}}',
+  );
+  expect(answer.kind === 'json' && answer.body).toMatchObject({ protocol: 'messages' });
+});
+
 test('a body that names no protocol is refused by field', async () => {
   await expect(translateWith('{"body":{}}')).rejects.toMatchObject({ field: 'protocol' });
   await expect(translateWith('{"protocol":"chat","body":3}')).rejects.toMatchObject({

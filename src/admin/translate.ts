@@ -20,10 +20,15 @@ const ASKED_SCHEMA = {
     protocol: { enum: ['chat', 'messages', 'generate'] },
     path: {
       type: 'string',
-      description: "The surface, such as `/v1/responses`; the protocol's first when absent.",
+      description:
+        "The surface, such as `/v1/responses`, or the whole path of a request; the protocol's first when absent.",
     },
     body: { type: 'object', description: 'The request as its client would send it.' },
-    model: { type: 'string', description: "The path's model, of the protocol `generate`." },
+    model: {
+      type: 'string',
+      description:
+        'The model of the protocol `generate`; that of the path, else of the body, when absent.',
+    },
     headers: {
       type: 'object',
       additionalProperties: { type: ['string', 'number', 'boolean'] },
@@ -71,12 +76,12 @@ async function translate(
   { protocols, dispatcher }: TranslateOptions,
 ): Promise<JsonObject> {
   const receipt = createReceipt();
-  const { protocol, path, model = '', headers = {}, account } = asked;
-  const route = findRoute(protocols.byName[protocol].routes, path);
+  const { protocol, path, headers = {}, account } = asked;
+  const { route, pathModel } = findRoute(protocols.byName[protocol].routes, path);
   // The schema said that it is an object, and it was read from JSON.
   const body = asked.body as JsonObject;
   const call = route.readCall({
-    pathModel: model,
+    pathModel: asked.model ?? pathModel ?? modelIn(body),
     query: new URLSearchParams(),
     headers: readHeaders(headers),
     body,
@@ -109,13 +114,38 @@ const NO_ANSWERS: AnswerShelf = {
   change: async () => undefined,
 };
 
+interface FoundRoute {
+  readonly route: GenerateRoute;
+  /** Undefined when the path names none. */
+  readonly pathModel?: string;
+}
+
 /** @throws GatewayError (invalid-request) for a path that generates nothing, or takes no JSON. */
-function findRoute(routes: readonly ProtocolRoute[], path: string | undefined): GenerateRoute {
+function findRoute(routes: readonly ProtocolRoute[], path: string | undefined): FoundRoute {
   const found = routes.filter(takesJson);
-  const route = path === undefined ? found[0] : found.find((one) => one.path === path);
-  if (route !== undefined) return route;
+  const [first] = found;
+  if (path === undefined && first !== undefined) return { route: first };
+  const [asked = ''] = (path ?? '').split('?');
+  for (const route of found) {
+    if (route.path === asked) return { route };
+    const pathModel = placedIn(route.path, asked.replace(/%3a/i, ':'));
+    if (pathModel !== undefined) return { route, pathModel };
+  }
   const paths = found.map((one) => one.path).join(', ');
   throw invalidRequest('path', `path: "${path}" is none of this protocol's: ${paths}.`);
+}
+
+/** What stands in a path where a route has `{model}`. */
+function placedIn(routePath: string, path: string): string | undefined {
+  const [prefix = '', suffix] = routePath.split('{model}');
+  if (suffix === undefined || path.length <= prefix.length + suffix.length) return undefined;
+  if (!path.startsWith(prefix) || !path.endsWith(suffix)) return undefined;
+  return path.slice(prefix.length, path.length - suffix.length);
+}
+
+/** Bodies of the protocol `generate` may name their model too, as `models/<name>`. */
+function modelIn({ model }: JsonObject): string {
+  return typeof model === 'string' ? model.replace(/^models\//, '') : '';
 }
 
 function takesJson(route: ProtocolRoute): route is GenerateRoute {
