@@ -13,6 +13,7 @@ import { endWithUser } from './end-with-user.ts';
 import { limitOutput } from './limit-output.ts';
 import { limitTools } from './limit-tools.ts';
 import { mergeTurns } from './merge-turns.ts';
+import { namePictureTypes } from './name-picture-types.ts';
 import { pairToolResults } from './pair-tool-results.ts';
 import { placeInstructions } from './place-instructions.ts';
 import { placeSystemTurns } from './place-system-turns.ts';
@@ -31,6 +32,7 @@ const TRANSFORMS: readonly Transform[] = [
   dropBillingLine,
   dropForeignSignatures,
   dropEmptyParts,
+  namePictureTypes,
   stillGifs,
   // The size that counts is that of what is sent.
   dropOldestTurns,
