@@ -6,10 +6,12 @@ import type {
   ToolResultContent,
   Turn,
 } from '../../canonical/request.ts';
+import type { JsonObject } from '../../lib/json.ts';
 import type { EncodeTarget } from '../upstream.ts';
 import { assistant, gemini, requestOf, sandbox, targetOf, user } from './__fixtures__/requests.ts';
 import { capabilitiesOf } from './capabilities.ts';
 import { encode } from './encode.ts';
+import { createVertexProfile } from './profiles/vertex.ts';
 
 const encodeTurns = (turns: readonly Turn[], target: EncodeTarget = targetOf('alpha-3-flash')) =>
   encode(requestOf({ turns }), target, sandbox).contents;
@@ -76,6 +78,25 @@ test('V082 addresses the upstream does not read are refused by name', () => {
     { role: 'user', parts: [{ fileData: { fileUri: 'https://youtu.be/abc' } }] },
   ]);
 });
+
+test.each([undefined, 'application/pdf'])(
+  'the page of a public video is of the type the upstream wants, whatever it was taken for: %s',
+  (mediaType) => {
+    const url = 'https://www.youtube.com/watch?v=abc';
+    const video: Part = {
+      kind: 'media',
+      modality: 'document',
+      mediaType,
+      source: { kind: 'url', url },
+    };
+    const request = requestOf({ turns: [user(video)] });
+    const sentTo = (profile: typeof gemini) =>
+      encode(request, targetOf('gemini-3-pro'), profile).contents;
+    const parts = (fileData: JsonObject) => [{ role: 'user', parts: [{ fileData }] }];
+    expect(sentTo(gemini)).toEqual(parts({ fileUri: url }));
+    expect(sentTo(createVertexProfile())).toEqual(parts({ fileUri: url, mimeType: 'video/mp4' }));
+  },
+);
 
 test('V016 V017 a call and its result keep id, name and arguments', () => {
   const signed = call('t1', { signature: { value: 'S' } });

@@ -6,6 +6,7 @@ import type { MediaPart } from '../../canonical/request.ts';
 import type { WireBlob, WirePart } from '../../wire/generate.ts';
 import { traitsOf } from './capabilities.ts';
 import type { EncodeContext } from './encode-context.ts';
+import { isVideoPage } from './profiles/profile.ts';
 
 /** The wire's words for how much detail of a medium the model looks at. */
 export const MEDIA_RESOLUTIONS = {
@@ -24,12 +25,21 @@ export function encodeMedia(part: MediaPart, context: EncodeContext): WirePart {
     case 'file': {
       const fileUri = source.kind === 'url' ? source.url : source.uri;
       if (!context.profile.readsUri(fileUri)) throw unreadableAddress(part);
-      const fileData = mediaType === undefined ? { fileUri } : { fileUri, mimeType: mediaType };
+      const mimeType = isVideoPage(fileUri) ? videoType(context) : mediaType;
+      const fileData = mimeType === undefined ? { fileUri } : { fileUri, mimeType };
       return { fileData, ...resolutionOf(part, context) };
     }
     default:
       return source satisfies never;
   }
+}
+
+/**
+ * What a page is called whose video is read, whatever its client took it for. The public API wants no type
+ * there (agentjido/req_llm#433), Vertex AI one everywhere ("empty mimeType parameter in fileData").
+ */
+function videoType({ profile }: EncodeContext): string | undefined {
+  return profile.isVertex === true ? 'video/mp4' : undefined;
 }
 
 function encodeBlob(part: MediaPart, base64: string): WireBlob {

@@ -4,6 +4,7 @@ import type { AccountAccess } from '../../upstream.ts';
 import { realModelIds } from './model-ids.ts';
 import {
   type GenerateProfile,
+  isVideoPage,
   PUBLIC_EXTRA_FIELDS,
   plainPaths,
   trimBaseUrl,
@@ -11,13 +12,6 @@ import {
 } from './profile.ts';
 
 const PUBLIC_BASE_URL = 'https://generativelanguage.googleapis.com';
-
-/** Uploaded files and public videos (ai.google.dev, "Files API" and "Video understanding"). */
-const READABLE_URIS = [
-  'https://www.youtube.com/watch?',
-  'https://youtube.com/watch?',
-  'https://youtu.be/',
-];
 
 export interface GeminiApiProfileOptions {
   readonly id?: string | undefined;
@@ -46,7 +40,8 @@ export function createGeminiApiProfile({
     capabilityOverrides: { takesJsonSchema: true },
     extraFields: PUBLIC_EXTRA_FIELDS,
     countForm: 'whole-request',
-    readsUri: (uri) => [...fileHomes, ...READABLE_URIS].some((home) => uri.startsWith(home)),
+    // Uploaded files and public videos: ai.google.dev, "Files API" and "Video understanding".
+    readsUri: (uri) => isVideoPage(uri) || fileHomes.some((home) => uri.startsWith(home)),
   };
 }
 

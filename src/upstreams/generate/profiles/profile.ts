@@ -174,6 +174,17 @@ export function plainPaths(
   };
 }
 
+const VIDEO_PAGES = [
+  'https://www.youtube.com/watch?',
+  'https://youtube.com/watch?',
+  'https://youtu.be/',
+];
+
+/** Pages of a public video, which is read instead of the page (ai.google.dev, "Video understanding"). */
+export function isVideoPage(uri: string): boolean {
+  return VIDEO_PAGES.some((page) => uri.startsWith(page));
+}
+
 /** Who we say we are: our own name and version, never another client's. */
 export function userAgentOf(version: string | undefined): string {
   return version === undefined ? 'isthmus' : `isthmus/${version}`;

@@ -6,6 +6,7 @@ import { realModelIds } from './model-ids.ts';
 import {
   type EmbedFormName,
   type GenerateProfile,
+  isVideoPage,
   trimBaseUrl,
   userAgentOf,
   VERTEX_EXTRA_FIELDS,
@@ -22,14 +23,6 @@ export interface VertexProfileOptions {
 
 /** Locations of several regions, whose addresses look different. */
 const MULTI_REGIONS = ['us', 'eu'];
-
-/** Cloud Storage and public videos (Vertex AI, "Content": `fileData.fileUri`). */
-const READABLE_URIS = [
-  'gs://',
-  'https://www.youtube.com/watch?',
-  'https://youtube.com/watch?',
-  'https://youtu.be/',
-];
 
 /**
  * Sources: Vertex AI, "Method: endpoints.generateContent", "Locations" and "Express mode REST API
@@ -62,7 +55,8 @@ export function createVertexProfile(options: VertexProfileOptions = {}): Generat
     isVertex: true,
     countForm: 'request-fields',
     embedForm,
-    readsUri: (uri) => READABLE_URIS.some((home) => uri.startsWith(home)),
+    // Cloud Storage and public videos: Vertex AI, "Content", `fileData.fileUri`.
+    readsUri: (uri) => isVideoPage(uri) || uri.startsWith('gs://'),
   };
 }
 
