@@ -17,8 +17,12 @@ export function encodeToolConfig(
 ): WireToolConfig | undefined {
   if (functionNames.length === 0) return undefined;
   const isTold = tellsTraces({ functionNames, hasServerTools }, profile);
+  const isHeld = isStrict || hasServerTools;
   return {
-    functionCallingConfig: callingConfig(strictChoice(toolChoice, isStrict), functionNames),
+    functionCallingConfig: callingConfig(
+      isHeld ? heldChoice(toolChoice) : toolChoice,
+      functionNames,
+    ),
     ...(isTold ? { includeServerSideToolInvocations: true } : {}),
   };
 }
@@ -36,9 +40,14 @@ export function tellsTraces(
   return isSwitched && hasServerTools && functionNames.length > 0;
 }
 
-/** The names of a free choice are the only ones declared, so that there is nothing left to allow. */
-function strictChoice(toolChoice: ToolChoice, isStrict: boolean): ToolChoice {
-  return isStrict && toolChoice.kind === 'auto' ? { kind: 'validated', names: [] } : toolChoice;
+/**
+ * A free choice whose calls are held to their schemas, as strict functions ask, and as it has to be beside
+ * tools the upstream runs (ai.google.dev, "Combine built-in tools and function calling": `VALIDATED`, not
+ * `AUTO`; `@ai-sdk/google`, `prepareTools`, does the same). The names of a free choice are the only ones
+ * declared, so that there is nothing left to allow.
+ */
+function heldChoice(toolChoice: ToolChoice): ToolChoice {
+  return toolChoice.kind === 'auto' ? { kind: 'validated', names: [] } : toolChoice;
 }
 
 function callingConfig(

@@ -100,7 +100,7 @@ test('Vertex AI takes search beside functions without being told', () => {
     { functionDeclarations: [{ name: 'w' }] },
     { googleSearch: {} },
   ]);
-  expect(toolConfig).toEqual({ functionCallingConfig: { mode: 'AUTO' } });
+  expect(toolConfig).toEqual({ functionCallingConfig: { mode: 'VALIDATED' } });
 });
 
 test('earlier calls of a tool of free argument names are written as the tool is declared', () => {
@@ -151,6 +151,19 @@ test('V084 the choice of tools is the calling mode', () => {
     calling({ mode: 'ANY', allowedFunctionNames: ['w'] }),
   );
   expect(modeOf({ kind: 'validated', names: [] })).toEqual(calling({ mode: 'VALIDATED' }));
+});
+
+test('P053 a free choice beside tools the upstream runs is a validated one', () => {
+  const tools: readonly Tool[] = [w, { kind: 'web-search' }];
+  const modeFor = (toolChoice: ToolChoice) =>
+    encode(requestOf({ tools, toolChoice }), targetOf('gemini-3-pro'), gemini).toolConfig;
+  const mixed = (functionCallingConfig: object) => ({
+    functionCallingConfig,
+    includeServerSideToolInvocations: true,
+  });
+  expect(modeFor({ kind: 'auto', names: [] })).toEqual(mixed({ mode: 'VALIDATED' }));
+  expect(modeFor({ kind: 'required', names: [] })).toEqual(mixed({ mode: 'ANY' }));
+  expect(modeFor({ kind: 'none' })).toEqual(mixed({ mode: 'NONE' }));
 });
 
 test('an optional choice among some tools declares only those', () => {
