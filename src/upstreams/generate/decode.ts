@@ -252,7 +252,9 @@ const NOT_SEARCHED: Grounding = { queries: [], sources: [], citations: [] };
 
 /** A search is told as soon as it is known: some clients show it before the words it led to. */
 function addSearches(state: ChoiceState, candidate: JsonObject, events: CanonicalEvent[]): void {
-  const queries = [...new Set([...state.searches, ...readSearches(candidate)])];
+  const told = readSearches(candidate);
+  if (told.length === 0) return;
+  const queries = [...new Set([...state.searches, ...told])];
   if (queries.length === state.searches.length) return;
   state.searches = queries;
   const { choice } = state;

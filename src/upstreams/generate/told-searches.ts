@@ -5,24 +5,30 @@ import { isJsonObject, type JsonObject, type JsonValue } from '../../lib/json.ts
 /** `GOOGLE_SEARCH_WEB` of `@google/genai`, in whichever vocabulary. */
 const WEB_SEARCH = /_SEARCH_WEB$/;
 
+const NONE: readonly string[] = [];
+
 /**
  * The queries a candidate of one frame names: in its metadata, and in the traces of tools that run
  * upstream, which stand before the text that is built on them (ai.google.dev, "Combine built-in tools
  * and function calling"). What was found is told at the end.
  */
 export function readSearches({ content, groundingMetadata }: JsonObject): readonly string[] {
-  const parts = isJsonObject(content) && Array.isArray(content.parts) ? content.parts : [];
-  const traced = parts.flatMap((part) => queriesOfTrace(isJsonObject(part) && part.toolCall));
-  const metadata = isJsonObject(groundingMetadata) ? groundingMetadata.webSearchQueries : undefined;
-  return [...traced, ...textsIn(metadata)];
+  const found: string[] = [];
+  if (isJsonObject(content) && Array.isArray(content.parts)) {
+    for (const part of content.parts) {
+      if (isJsonObject(part)) found.push(...queriesOfTrace(part.toolCall));
+    }
+  }
+  if (isJsonObject(groundingMetadata)) found.push(...textsIn(groundingMetadata.webSearchQueries));
+  return found;
 }
 
 function queriesOfTrace(trace: JsonValue | undefined): readonly string[] {
-  if (!isJsonObject(trace) || !isJsonObject(trace.args)) return [];
-  if (typeof trace.toolType !== 'string' || !WEB_SEARCH.test(trace.toolType)) return [];
+  if (!isJsonObject(trace) || !isJsonObject(trace.args)) return NONE;
+  if (typeof trace.toolType !== 'string' || !WEB_SEARCH.test(trace.toolType)) return NONE;
   return textsIn(trace.args.queries);
 }
 
 function textsIn(list: JsonValue | undefined): readonly string[] {
-  return Array.isArray(list) ? list.filter((item) => typeof item === 'string') : [];
+  return Array.isArray(list) ? list.filter((item) => typeof item === 'string') : NONE;
 }
