@@ -184,6 +184,7 @@ test('a daily budget begins anew at midnight UTC', async () => {
   expect(refusal(() => gate.admit(id, CALL))).toMatchObject({
     kind: 'quota-exhausted',
     retryAfterMs: 12 * HOUR,
+    message: expect.stringContaining('It can go on in 12 h 0 min.'),
   });
   expect(book.get(id)?.usedToday).toMatchObject({ requests: 1, tokens: 500 });
   await clock.advance(12 * HOUR);

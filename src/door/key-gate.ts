@@ -103,7 +103,6 @@ function limitReached(
   { images }: CallCost,
 ): GatewayError {
   const { retryAfterMs, kind } = refusal;
-  const seconds = Math.ceil(retryAfterMs / 1000);
   const { what, isBudget } = describeLimit(key, kind);
   const left = kind === 'daily-images' ? refusal.left : 0;
   const state =
@@ -114,8 +113,17 @@ function limitReached(
     kind: isBudget ? 'quota-exhausted' : 'rate-limited',
     source: 'client',
     retryAfterMs,
-    message: `${state} It can go on in ${seconds} s.`,
+    message: `${state} It can go on in ${sayWait(retryAfterMs)}.`,
   });
+}
+
+/** What a person waits a day for is no matter of seconds. */
+function sayWait(ms: number): string {
+  const seconds = Math.ceil(ms / 1000);
+  if (seconds <= 120) return `${seconds} s`;
+  const minutes = Math.ceil(seconds / 60);
+  if (minutes < 60) return `${minutes} min`;
+  return `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
 }
 
 function sayCount(count: number | undefined, noun: string, ending = 's'): string {
