@@ -11,6 +11,7 @@ export const receipt: SentenceTexts = {
   'A function call without a signature was sent with the documented stand-in.':
     '没有签名的函数调用已附上文档规定的替代签名发送。',
   'A hosted search cannot be demanded, only offered.': '托管搜索只能提供，不能强制使用。',
+  'A picture is of type {}, as its bytes tell.': '有一幅图片的字节表明其类型为 {1}。',
   'A response to the function {} was given the id and name of its call.':
     '对函数 {1} 的响应已补上其调用的编号和名称。',
   'A second response to the function {} was dropped.': '对函数 {1} 的第二个响应已丢弃。',
