@@ -59,7 +59,7 @@ function Facts({ overview }: { readonly overview: Overview }) {
       </div>
       <div>
         <dt>{t('overview.upSince')}</dt>
-        <dd title={format.absolute(overview.startedAt)}>{format.duration(wholeMinutes(upMs))}</dd>
+        <dd title={format.absolute(overview.startedAt)}>{format.duration(withoutRest(upMs))}</dd>
       </div>
       <div>
         <dt>{t('overview.version')}</dt>
@@ -75,6 +75,8 @@ function sayAuthMode(mode: string, t: TFunction): string {
   return mode;
 }
 
-function wholeMinutes(ms: number): number {
-  return ms < 60_000 ? ms : Math.floor(ms / 60_000) * 60_000;
+/** Nothing that flickers: seconds in the first minute, minutes from then on. */
+function withoutRest(ms: number): number {
+  const step = ms < 60_000 ? 1_000 : 60_000;
+  return Math.max(step, Math.floor(ms / step) * step);
 }
