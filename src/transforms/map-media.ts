@@ -9,10 +9,15 @@ export function mapMedia(
   map: (part: MediaPart) => MediaPart,
 ): CanonicalRequest {
   return mapTurns(request, (turn) => {
-    if (turn.role === 'system') return turn;
+    if (turn.role === 'system' || !turn.parts.some(holdsMedia)) return turn;
     const parts = mapItems(turn.parts, (part) => mapPart(part, map));
     return parts === turn.parts ? turn : { ...turn, parts };
   });
+}
+
+function holdsMedia(part: Part): boolean {
+  if (part.kind !== 'tool-result') return part.kind === 'media';
+  return part.content.some((item) => item.kind === 'media');
 }
 
 function mapPart(part: Part, map: (part: MediaPart) => MediaPart): Part {
