@@ -204,7 +204,8 @@ function mapObject(
   return Object.fromEntries(entries);
 }
 
-function valueAt(raw: JsonObject, path: readonly string[]): JsonValue | undefined {
+/** What stands there; undefined where nothing does. */
+export function valueAt(raw: JsonObject, path: readonly string[]): JsonValue | undefined {
   let value: JsonValue | undefined = raw;
   for (const step of path) {
     value = isJsonObject(value) && Object.hasOwn(value, step) ? value[step] : undefined;

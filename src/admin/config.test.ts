@@ -130,6 +130,28 @@ test('a name that sounds like a secret is shown with what stands behind it', asy
   expect(admin.fakes.config).toMatchObject({ upstreams: written.upstreams });
 });
 
+test('what is no setting is refused, unless the file holds it already', async () => {
+  const cases = [
+    ['monitor', { body: true }, 'proxy.monitor.body'],
+    ['thinking', { level: 'high' }, 'proxy.thinking.level'],
+    ['quota', { protection: { on: true } }, 'proxy.quota.protection.on'],
+    ['upstreams', { main: { address: 'https://u.example' } }, 'upstreams.main.address'],
+  ] as const;
+  for (const [section, body, field] of cases) {
+    const refused = await patch(section, body);
+    expect([refused.status, errorOf(refused.body).field]).toEqual([400, field]);
+    expect(errorOf(refused.body).message).toContain('Nothing was changed');
+  }
+  expect(admin.fakes.config).toEqual(FILE);
+  admin.fakes.config = { proxy: { monitor: { body: true } } };
+  expect((await patch('monitor', { body: false, bodies: true })).status).toBe(200);
+  expect((await patch('monitor', { body: null, none: null })).status).toBe(200);
+  expect(admin.fakes.config).toEqual({ proxy: { monitor: { bodies: true } } });
+  // Names that people choose are no strangers.
+  expect((await patch('upstreams', { other: FILE.upstreams.main })).status).toBe(200);
+  expect((await patch('extprov', { model_mapping: { any: 'model' } })).status).toBe(200);
+});
+
 test('a new secret is taken and not shown', async () => {
   const { text } = await patch('auth', { admin_password: 'canary-new-password' });
   expect(text).not.toContain('canary');

@@ -25,7 +25,7 @@ import {
 import { keepSignedIn } from './door/keep-signed-in.ts';
 import { type EntrySettings, refuseLockOut } from './door/lock-out.ts';
 import type { AdminOptions } from './options.ts';
-import { refuseChange } from './refuse-change.ts';
+import { refuseChange, refuseUnknownKeys } from './refuse-change.ts';
 
 export type ConfigOptions = Pick<AdminOptions, 'config' | 'origins' | 'revisionKey' | 'door'>;
 
@@ -73,7 +73,7 @@ const PATCH_SCHEMA = {
   type: 'object',
   description:
     'A merge patch (RFC 7396) of the values: null removes a key, what is absent stays. A secret ' +
-    'sent as it was shown stays too.',
+    'sent as it was shown stays too. A key that is no setting is refused unless the file holds it already.',
 } as const;
 
 export const PRESETS_SCHEMA = {
@@ -138,7 +138,10 @@ export function createConfigRoutes(options: ConfigOptions): readonly ApiRoute[] 
       const patch = patchFor(values);
       refusePatch(section, patch, mergePatch(values, patch));
       const to = await foresee(config, section, patch);
-      if (to !== undefined) refuseLockOut(door, caller, { from: await config.preview({}), to });
+      if (to !== undefined) {
+        refuseUnknownKeys(placePatch(section, patch), config.raw());
+        refuseLockOut(door, caller, { from: await config.preview({}), to });
+      }
       await update(config, section, patch);
       return answerOne(section);
     });

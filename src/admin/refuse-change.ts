@@ -1,8 +1,9 @@
 // What a change of the settings may not bring in, though a config file that holds it already is served as it is.
 
 import { invalidRequest } from '../canonical/error.ts';
+import { findUnknownKeys } from '../config/near-miss.ts';
 import type { JsonObject } from '../lib/json.ts';
-import type { ConfigSection } from './config-sections.ts';
+import { type ConfigSection, valueAt } from './config-sections.ts';
 
 export const LEAST_PASSWORD_LENGTH = 8;
 
@@ -19,6 +20,19 @@ export function refuseChange({ name }: ConfigSection, patch: JsonObject, result:
   if (name === 'mapping') refuseEntries(patch);
   if (name === 'extprov') refuseKeyless(patch, result);
   if (name === 'auth') refusePassword(patch.admin_password);
+}
+
+/**
+ * What the file holds already may stay and be changed: another version knows it. Anything else would
+ * be answered as if it were in force.
+ * @param file as it stands
+ * @throws GatewayError naming the first key of the patch that is no setting's
+ */
+export function refuseUnknownKeys(patch: JsonObject, file: JsonObject): void {
+  const stranger = findUnknownKeys(patch).find(({ path }) => valueAt(file, path) === undefined);
+  if (stranger === undefined) return;
+  const known = stranger.known.join(', ');
+  refuse(stranger.path.join('.'), `is no setting; there are ${known}`);
 }
 
 function refuseEntries(patch: JsonObject): void {

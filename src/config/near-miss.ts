@@ -1,4 +1,4 @@
-// Finds misspelt keys: a key that is nearly a known one must not pass as an unknown one.
+// Finds keys that are no setting's, and among them the misspelt ones: nearly a known key must not pass as an unknown one.
 
 import { isJsonObject, type JsonObject, type JsonValue } from '../lib/json.ts';
 import { CONFIG_SCHEMA } from './schema.ts';
@@ -14,6 +14,33 @@ interface SectionSchema {
 /** Problems such as `proxy.auth_modf: unknown key; "auth_mode" was meant?`. */
 export function findNearMisses(raw: JsonObject): string[] {
   return nearMissesIn(raw, CONFIG_SCHEMA, '');
+}
+
+/** A key that is no setting's. */
+export interface UnknownKey {
+  readonly path: readonly string[];
+  /** What its object may have. */
+  readonly known: readonly string[];
+}
+
+/** The keys of a merge patch that nothing would ever read; those it takes out are not among them. */
+export function findUnknownKeys(patch: JsonObject): readonly UnknownKey[] {
+  return unknownKeysIn(patch, CONFIG_SCHEMA, []);
+}
+
+function unknownKeysIn(
+  section: JsonObject,
+  { properties = {}, additionalProperties: each }: SectionSchema,
+  path: readonly string[],
+): readonly UnknownKey[] {
+  return Object.entries(section).flatMap(([key, value]) => {
+    if (value === null) return [];
+    const inner = Object.hasOwn(properties, key) ? properties[key] : each;
+    if (inner === undefined) return [{ path: [...path, key], known: Object.keys(properties) }];
+    const holdsSettings =
+      inner.properties !== undefined || inner.additionalProperties !== undefined;
+    return isJsonObject(value) && holdsSettings ? unknownKeysIn(value, inner, [...path, key]) : [];
+  });
 }
 
 function nearMissesIn(section: JsonObject, schema: SectionSchema, path: string): string[] {
