@@ -13,6 +13,9 @@ const CALL = [...ITEM, 'name', 'namespace'];
 const THOUGHT = objectShape(['type', 'text']);
 
 const MESSAGE = objectShape([...ITEM, 'role', 'phase'], { content: PART_SHAPES });
+const AGENT_MESSAGE = objectShape([...ITEM, 'author', 'recipient', 'agent'], {
+  content: PART_SHAPES,
+});
 const OUTPUT = objectShape(CALL, { output: PART_SHAPES });
 
 /** Items of other kinds are told, sent or refused as a whole; those of a role alone are messages. */
@@ -20,6 +23,7 @@ export const ITEM_SHAPES: Shape = taggedShape(
   'type',
   {
     message: MESSAGE,
+    agent_message: AGENT_MESSAGE,
     function_call: objectShape([...CALL, 'arguments']),
     custom_tool_call: objectShape([...CALL, 'input']),
     function_call_output: OUTPUT,

@@ -26,8 +26,8 @@ export function readItemContent(
   return value.flatMap((part, index) => readItemPart(part, `${path}[${index}]`));
 }
 
-/** As chat completions have them, but files are flat and pictures may be named by an id. */
-function readItemPart(value: JsonValue, path: string): readonly ContentPart[] {
+/** As chat completions have them, but files are flat and pictures may be named by an id. @throws GatewayError 400 */
+export function readItemPart(value: JsonValue, path: string): readonly ContentPart[] {
   if (!isJsonObject(value)) return readPart(value, path);
   if (value.type === 'input_image' && isAbsent(value.image_url)) {
     throw missingSource(value, path, 'image_url');

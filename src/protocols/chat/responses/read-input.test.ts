@@ -82,3 +82,40 @@ test('P066 a picture inside markdown text becomes a picture, the text around it 
   expect(turnOf([{ role: 'user', content: text }])).toMatchObject(parts);
   expect(turnOf([{ role: 'user', content: [{ type: 'input_text', text }] }])).toMatchObject(parts);
 });
+
+const TO_LOOK = { type: 'agent_message', author: '/root', recipient: '/root/look' };
+
+test('a message between agents is told as the user’s, with what came under the name of a cipher', () => {
+  const content = [
+    { type: 'input_text', text: 'Payload:\n' },
+    { type: 'encrypted_content', encrypted_content: 'Read the file.' },
+  ];
+  const { canonical, notes } = read({ input: [USER, { ...TO_LOOK, id: 'amsg_1', content }] });
+  expect(canonical.turns[1]?.role).toBe('user');
+  const texts = canonical.turns[1]?.parts.map((part) => (part.kind === 'text' ? part.text : part));
+  expect(texts?.join('')).toBe(
+    '<agent-message from="/root" to="/root/look">\nPayload:\nRead the file.\n</agent-message>',
+  );
+  expect(notes).toMatchObject([{ action: 'approximated', path: 'input[1]' }]);
+});
+
+test('of a message between agents what the vendor encrypted is left out', () => {
+  const content = [
+    { type: 'encrypted_content', encrypted_content: `gAAAAABo${'x-_9'.repeat(30)}==` },
+  ];
+  const { canonical, notes } = read({ input: [USER, { ...TO_LOOK, content }] });
+  expect(JSON.stringify(canonical.turns)).not.toContain('gAAAAA');
+  expect(notes).toMatchObject([
+    { action: 'dropped', path: 'input[1].content[0]' },
+    { action: 'approximated', path: 'input[1]' },
+  ]);
+});
+
+test.each([
+  [{ author: null }, 'input[0].author'],
+  [{ content: null }, 'input[0].content'],
+  [{ content: [{ type: 'input_image' }] }, 'input[0].content[0].image_url'],
+])('a message between agents with %j is refused', (change, field) => {
+  const message = { ...TO_LOOK, content: [], ...change };
+  expect(() => read({ input: [message] })).toThrow(expect.objectContaining({ field }));
+});

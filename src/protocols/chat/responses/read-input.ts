@@ -19,6 +19,7 @@ import { createReadContext } from '../read-context.ts';
 import { readTextContent } from '../read-parts.ts';
 import { endWithPictures } from './end-with-pictures.ts';
 import { isReference, referredId, unknownReference } from './item-reference.ts';
+import { readAgentMessage } from './read-agent-message.ts';
 import { readCallItem } from './read-call-items.ts';
 import { readItemContent } from './read-content.ts';
 import { readReasoningItem } from './read-reasoning-item.ts';
@@ -35,7 +36,7 @@ const ROLES = ['user', 'assistant', 'system', 'developer'];
 
 /** Items of features only the vendor hosts: nothing of them can be told to another model. */
 const HOSTED_ITEMS =
-  /^(?:compaction|configuration_update|program|mcp_|computer_call|code_interpreter_call|file_search_call)/;
+  /^(?:(?:context_)?compaction|configuration_update|multi_agent_|program|mcp_|computer_call|code_interpreter_call|file_search_call)/;
 
 /**
  * Instructions stand before everything; leading system and developer messages follow them.
@@ -108,6 +109,8 @@ function readItem(item: JsonObject, path: string, context: ResponsesContext): Tu
   switch (type) {
     case 'message':
       return readMessage(item, path);
+    case 'agent_message':
+      return readAgentMessage(item, path, context.receipt);
     case 'reasoning':
       return readReasoningItem(item, path);
     case 'additional_tools':

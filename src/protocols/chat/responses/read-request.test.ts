@@ -255,11 +255,13 @@ test('items of features that only the vendor hosts are left out with a note', ()
     input: [
       { type: 'mcp_list_tools', id: 'm' },
       { type: 'compaction', id: 'c' },
+      { type: 'context_compaction', encrypted_content: 'x' },
+      { type: 'multi_agent_call', action: 'list_agents', arguments: '{}', call_id: 'c' },
       { role: 'user', content: 'x' },
     ],
   });
   expect(canonical.turns).toHaveLength(1);
-  expect(notes.map(({ path }) => path)).toEqual(['input[0]', 'input[1]']);
+  expect(notes.map(({ path }) => path)).toEqual(['input[0]', 'input[1]', 'input[2]', 'input[3]']);
 });
 
 const CAPTURES = new URL('../../../../test/golden/requests/responses/', import.meta.url);
