@@ -13,7 +13,7 @@ import type {
 import { writeError } from './errors.ts';
 import type { Scope } from './fields.ts';
 import { writeFamilyList, writeModel, writeModelList } from './models.ts';
-import { askForSummary, readSummaryWish } from './read-compaction.ts';
+import { askInWords, readSummaryWish } from './read-compaction.ts';
 import { readCallHead, readCanonicalRequest, requireMaxTokens } from './read-request.ts';
 import { createMessagesWriter, type WriterOptions } from './write-events.ts';
 import { writeMessagesReply } from './write-reply.ts';
@@ -51,7 +51,7 @@ function readGenerateCall({ body, receipt }: RouteInput): GenerateCall {
   const wish = readSummaryWish(scope);
   const canonical = once(() => {
     const request = readCanonicalRequest(scope, receipt);
-    return wish === undefined ? request : askForSummary(request, wish, receipt);
+    return wish === undefined ? request : askInWords(request, wish, receipt);
   });
   const options = (): WriterOptions => ({
     omitsThinking,

@@ -3,6 +3,7 @@
 
 import { type Receipt, told } from '../../canonical/receipt.ts';
 import type { CanonicalRequest } from '../../canonical/request.ts';
+import { askForSummary, SUMMARY_INSTRUCTIONS, tellSummary } from '../../canonical/summary.ts';
 import { isJsonObject } from '../../lib/json.ts';
 import {
   asScope,
@@ -24,36 +25,24 @@ export interface SummaryWish {
   readonly instructions: string;
 }
 
-const INSTRUCTIONS =
-  'Do not answer the conversation above: summarize it, so that it can go on from your summary alone. ' +
-  'Keep the task and all that was asked for, decisions and facts, exact names and figures, ' +
-  'what is done, what is left, and the next step. Write the summary and nothing else.';
-
 /** @throws GatewayError for a kind of compaction nobody here knows. */
 export function readSummaryWish(body: Scope): SummaryWish | undefined {
   const wish = optionalObjectAt(body, 'compaction');
   if (wish === undefined) return undefined;
   if (tagOf(wish) !== 'summarize') throw unknownTag(wish, "'summarize'");
   const instructions = optionalStringAt(wish, 'instructions') ?? '';
-  return { instructions: instructions.trim() === '' ? INSTRUCTIONS : instructions };
+  return { instructions: instructions.trim() === '' ? SUMMARY_INSTRUCTIONS : instructions };
 }
 
-/** The request in words; what would only shape an answer is left out. */
-export function askForSummary(
+/** The request for a summary in words. */
+export function askInWords(
   request: CanonicalRequest,
   { instructions }: SummaryWish,
   receipt: Receipt,
 ): CanonicalRequest {
   const reason = told`The model is asked for the summary in words.`;
   note(receipt, 'approximated', { path: 'compaction', reason });
-  return {
-    ...request,
-    turns: [...request.turns, { role: 'user', parts: [{ kind: 'text', text: instructions }] }],
-    toolChoice: { kind: 'none' },
-    parallelToolCalls: undefined,
-    stopSequences: [],
-    outputFormat: { kind: 'text' },
-  };
+  return askForSummary(request, instructions);
 }
 
 /** A summary in the history: everything before it is no longer part of the conversation. */
@@ -74,7 +63,7 @@ export function findSummary(message: Scope): Summary | undefined {
   );
   if (index < 0) return undefined;
   const block = asScope(content[index], `${pathOf(message, 'content')}.${index}`);
-  const text = `Summary of the conversation so far:\n\n${stringAt(block, 'content')}`;
+  const text = tellSummary(stringAt(block, 'content'));
   const toolChanges = readToolChanges(block);
   return { text, end: index + 1, ...(toolChanges === undefined ? {} : { toolChanges }) };
 }

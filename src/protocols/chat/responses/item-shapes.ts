@@ -23,6 +23,7 @@ export const ITEM_SHAPES: Shape = taggedShape(
   'type',
   {
     message: MESSAGE,
+    compaction: objectShape([...ITEM, 'encrypted_content']),
     agent_message: AGENT_MESSAGE,
     function_call: objectShape([...CALL, 'arguments']),
     custom_tool_call: objectShape([...CALL, 'input']),

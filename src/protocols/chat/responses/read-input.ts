@@ -17,6 +17,7 @@ import {
 } from '../fields.ts';
 import { createReadContext } from '../read-context.ts';
 import { readTextContent } from '../read-parts.ts';
+import { readCompaction, withoutTrigger } from './compaction.ts';
 import { endWithPictures } from './end-with-pictures.ts';
 import { isReference, referredId, unknownReference } from './item-reference.ts';
 import { readAgentMessage } from './read-agent-message.ts';
@@ -79,8 +80,9 @@ function readInstructions(body: JsonObject, context: ResponsesContext): readonly
 /** Where the conversation is known already, nothing has to be added to it. */
 function readAsked(body: JsonObject, hasHistory: boolean, context: ResponsesContext): Turn[] {
   if (typeof body.input === 'string') return [userText(body.input)];
-  const items = readArray(body, 'input') ?? (hasHistory ? [] : undefined);
-  if (items === undefined) throw missingField('input');
+  const given = readArray(body, 'input') ?? (hasHistory ? [] : undefined);
+  if (given === undefined) throw missingField('input');
+  const items = withoutTrigger(given);
   if (items.length === 0 && !hasHistory) {
     throw invalidRequest('input', 'input must hold at least one item.');
   }
@@ -109,6 +111,9 @@ function readItem(item: JsonObject, path: string, context: ResponsesContext): Tu
   switch (type) {
     case 'message':
       return readMessage(item, path);
+    case 'compaction':
+    case 'context_compaction':
+      return readCompaction(item) ?? skipItem(type, path, context);
     case 'agent_message':
       return readAgentMessage(item, path, context.receipt);
     case 'reasoning':

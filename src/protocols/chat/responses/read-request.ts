@@ -27,6 +27,7 @@ import { firstSaid, readBudget, readNamedLevel } from '../read-reasoning.ts';
 import { readSchema } from '../read-tools.ts';
 import { refuseCachedContent } from '../refuse-cached-content.ts';
 import { clientNamesOf } from './client-names.ts';
+import { askInWords, wantsSummary } from './compaction.ts';
 import { readConversationId } from './earlier.ts';
 import { NOTHING_EARLIER } from './earlier-chain.ts';
 import { ITEM_SHAPES } from './item-shapes.ts';
@@ -90,8 +91,10 @@ export function readResponsesRequest(
   };
   const model = readModel(body);
   const stream = readBoolean(body, 'stream') ?? false;
+  const isSummary = wantsSummary(body.input);
+  const asked = readCanonical(body, earlier.history, context);
   const canonical = {
-    ...readCanonical(body, earlier.history, context),
+    ...(isSummary ? askInWords(asked, receipt) : asked),
     ...readDrawing(context, stream),
   };
   noteUnreadFields(body, { known: KNOWN_FIELDS, path: '', context });
@@ -112,6 +115,7 @@ export function readResponsesRequest(
       namesResults: include.has('web_search_call.results'),
       hasLogprobs: canonical.sampling.logprobs !== undefined,
       drafts: canonical.imageDrafts ?? 0,
+      isSummary,
       isStored,
       isBackground: readBackground(body, { isStored, stream }),
       conversationId: readConversationId(body),

@@ -21,6 +21,8 @@ export interface ResponseSettings {
   readonly hasLogprobs: boolean;
   /** How many unfinished pictures a stream shows at most, of each picture. */
   readonly drafts: number;
+  /** Whether the answer is a summary to go on from. */
+  readonly isSummary: boolean;
   /** Whether the answer is kept for later requests. */
   readonly isStored: boolean;
   /** Whether the client looks for the answer later. */

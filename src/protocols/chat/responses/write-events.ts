@@ -14,7 +14,8 @@ import { createHold, type Hold } from './hold-back.ts';
 import { showsSomething } from './output-items.ts';
 import { type Ending, endingOf, failureOf, responseObject } from './response-object.ts';
 import type { ResponseSettings } from './response-settings.ts';
-import { OutputItems } from './write-items.ts';
+import { SummaryItems } from './write-compaction.ts';
+import { type AnswerItems, OutputItems } from './write-items.ts';
 
 export interface ResponseStreamWriter extends StreamWriter {
   /** The response object as it stands: final after `finish` or `error`. */
@@ -38,7 +39,7 @@ class ResponsesWriter implements ResponseStreamWriter {
   readonly #settings: ResponseSettings;
   readonly #id: string;
   readonly #frames = createFrameNumbering();
-  readonly #items: OutputItems;
+  readonly #items: AnswerItems;
   readonly #isFirst = createFirstChoice();
   readonly #hold: Hold | undefined;
   #hasBegun = false;
@@ -48,7 +49,8 @@ class ResponsesWriter implements ResponseStreamWriter {
   constructor(context: ReplyContext, settings: ResponseSettings) {
     this.#context = context;
     this.#settings = settings;
-    this.#items = new OutputItems({ createId: context.createId, settings, frames: this.#frames });
+    const options = { createId: context.createId, settings, frames: this.#frames };
+    this.#items = settings.isSummary ? new SummaryItems(options) : new OutputItems(options);
     this.#hold = createHold(settings, context);
     this.#id = context.createId('resp_');
   }

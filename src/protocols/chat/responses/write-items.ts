@@ -33,8 +33,21 @@ export interface ItemsOptions {
   readonly frames: FrameNumbering;
 }
 
+/** Takes the blocks of one answer and gives the frames of its items. */
+export interface AnswerItems {
+  /** The items that are done. */
+  readonly done: readonly JsonObject[];
+  /** What the answer is told to rest on. */
+  grounding: GroundingEvent | undefined;
+  openBlock(block: BlockOpening): string;
+  continueBlock(delta: BlockDeltaEvent['delta']): string;
+  endBlock(end: BlockEndEvent): string;
+  brokenOff(): readonly JsonObject[];
+  end(end: ChoiceEnd | undefined): string;
+}
+
 /** Every item is added, filled and done under one id; at most one is open. Answers are frames. */
-export class OutputItems {
+export class OutputItems implements AnswerItems {
   /** The items that are done. */
   readonly done: JsonObject[] = [];
   /** Sources for the message that is open, and for the search. */

@@ -1,0 +1,44 @@
+// Compaction: an item that asks for a summary of the conversation, and the item that holds one.
+// Source: `openai` resources/responses, CompactionTrigger ("Must be the final input item") and
+// ResponseCompactionItem; Codex takes no other answer to its trigger than exactly one such item.
+
+import { type Receipt, told } from '../../../canonical/receipt.ts';
+import type { CanonicalRequest, Turn } from '../../../canonical/request.ts';
+import { askForSummary, SUMMARY_INSTRUCTIONS, tellSummary } from '../../../canonical/summary.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '../../../lib/json.ts';
+
+/** Opaque to clients, as what the vendor encrypts is. */
+const PREFIX = 'gw1-summary:';
+
+/** True when the client wants a summary in place of the next answer. */
+export function wantsSummary(input: JsonValue | undefined): boolean {
+  return Array.isArray(input) && isTrigger(input.at(-1));
+}
+
+/** The items the summary is of. */
+export function withoutTrigger(items: readonly JsonValue[]): readonly JsonValue[] {
+  return isTrigger(items.at(-1)) ? items.slice(0, -1) : items;
+}
+
+function isTrigger(item: JsonValue | undefined): boolean {
+  return isJsonObject(item) && item.type === 'compaction_trigger';
+}
+
+/** The request for a summary in words. */
+export function askInWords(request: CanonicalRequest, receipt: Receipt): CanonicalRequest {
+  receipt.add('approximated', 'input', told`The model is asked for the summary in words.`);
+  return askForSummary(request, SUMMARY_INSTRUCTIONS);
+}
+
+/** A summary of this gateway's, told in its place; undefined for what only its issuer can read. */
+export function readCompaction({ encrypted_content: content }: JsonObject): Turn | undefined {
+  if (typeof content !== 'string' || !content.startsWith(PREFIX)) return undefined;
+  const summary = Buffer.from(content.slice(PREFIX.length), 'base64url').toString();
+  return { role: 'user', parts: [{ kind: 'text', text: tellSummary(summary) }] };
+}
+
+/** The item as it stands in an answer. */
+export function compactionItem(id: string, summary: string): JsonObject {
+  const content = Buffer.from(summary).toString('base64url');
+  return { id, type: 'compaction', encrypted_content: `${PREFIX}${content}` };
+}
