@@ -11,6 +11,8 @@ export const receipt: SentenceTexts = {
   'A function call without a signature was sent with the documented stand-in.':
     '没有签名的函数调用已附上文档规定的替代签名发送。',
   'A hosted search cannot be demanded, only offered.': '托管搜索只能提供，不能强制使用。',
+  'A message between agents is sent as marked user text.':
+    '代理之间的消息作为有标记的用户文本发送。',
   'A picture is of type {}, as its bytes tell.': '有一幅图片的字节表明其类型为 {1}。',
   'A response to the function {} was given the id and name of its call.':
     '对函数 {1} 的响应已补上其调用的编号和名称。',
@@ -67,6 +69,7 @@ export const receipt: SentenceTexts = {
   'Off: a tool call in this turn has no signature.': '已关闭：本轮中有一个工具调用没有签名。',
   'Only a system message says how its turn is answered.': '只有系统消息能规定其轮次如何回答。',
   'Only calls of declared functions can be required.': '只能强制调用已声明的函数。',
+  'Only its issuer can read encrypted content.': '加密的内容只有签发者能读取。',
   'Only its issuer can read redacted thinking.': '加密的思考只有签发者能读取。',
   'Only models that draw make pictures, and they need no tool for it.':
     '只有绘图模型能生成图片，且不需要为此使用工具。',
