@@ -26,7 +26,7 @@ export const PART_SHAPES: Shape = taggedShape('type', {
   input_file: objectShape([...PART, ...FILE]),
 });
 
-const MESSAGE = objectShape(['role', 'cache_control'], { content: PART_SHAPES });
+const MESSAGE = objectShape(['role', 'name', 'cache_control'], { content: PART_SHAPES });
 const FUNCTION_CALL = objectShape(['name', 'arguments']);
 
 /** Streams number their calls, and clients return the number with them. */
@@ -54,8 +54,8 @@ export const MESSAGE_SHAPES: Shape = taggedShape('role', {
   developer: MESSAGE,
   user: MESSAGE,
   assistant: ASSISTANT,
-  tool: extendShape(MESSAGE, ['tool_call_id', 'name']),
-  function: extendShape(MESSAGE, ['name']),
+  tool: extendShape(MESSAGE, ['tool_call_id']),
+  function: MESSAGE,
 });
 
 const NAMED = objectShape(['name']);

@@ -16,6 +16,31 @@ test('P061 a later system message keeps its place', () => {
   expect(request.turns.map((turn) => turn.role)).toEqual(['user', 'system', 'user']);
 });
 
+test('the name of a participant stands before what was said, that of an assistant in the receipt alone', () => {
+  const picture = { type: 'image_url', image_url: { url: 'data:image/png;base64,AAAA' } };
+  const messages = [
+    { role: 'system', name: 'example_user', content: 'S' },
+    { role: 'user', name: 'ann', content: 'Hello' },
+    { role: 'user', name: 'bob', content: [picture] },
+    { role: 'assistant', name: 'host', content: 'Hi' },
+    { role: 'user', name: '', content: 'x' },
+  ];
+  const { system, turns } = canonical({ messages });
+  expect(system).toMatchObject([{ text: 'example_user: S' }]);
+  expect(turns.map(({ parts }) => parts)).toMatchObject([
+    [{ text: 'ann: Hello' }],
+    [{ text: 'bob:' }, { kind: 'media' }],
+    [{ text: 'Hi' }],
+    [{ text: 'x' }],
+  ]);
+  expect(notes({ messages })).toEqual([
+    'approximated messages[0].name',
+    'approximated messages[1].name',
+    'approximated messages[2].name',
+    'dropped messages[3].name',
+  ]);
+});
+
 test('P067 a tool result keeps its picture, its text and its call id', () => {
   const content = [
     { type: 'text', text: 'seen' },

@@ -1,6 +1,7 @@
 // Reads `messages` into instructions and turns, one turn a message, in the client's own order.
 
 import { invalidRequest } from '../../canonical/error.ts';
+import { told } from '../../canonical/receipt.ts';
 import type { TextPart, ToolResultContent, ToolResultPart, Turn } from '../../canonical/request.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../lib/json.ts';
 import {
@@ -13,7 +14,7 @@ import {
 } from './fields.ts';
 import { createLegacyCalls, type LegacyCalls, readAssistantParts } from './read-assistant.ts';
 import type { ReadContext } from './read-context.ts';
-import { readContent, readTextContent } from './read-parts.ts';
+import { type ContentPart, readContent, readTextContent } from './read-parts.ts';
 
 export interface Conversation {
   readonly system: readonly TextPart[];
@@ -50,14 +51,16 @@ interface MessageInput {
 
 function readMessage({ value, path, context, legacyCalls }: MessageInput): Turn {
   const message = asObject(value, path);
+  const place = { path, context };
   const role = requireString(message, 'role', path);
   switch (role) {
     case 'system':
     case 'developer':
-      return { role: 'system', parts: withHint(message, readSystem(message, path)) };
+      return { role: 'system', parts: readNamed(message, readSystem(message, path), place) };
     case 'user':
-      return { role: 'user', parts: withHint(message, readUser(message, path)) };
+      return { role: 'user', parts: readNamed(message, readUser(message, path), place) };
     case 'assistant':
+      noteAssistantName(message, place);
       return {
         role: 'assistant',
         parts: readAssistantParts(message, { path, context, legacyCalls }),
@@ -85,6 +88,37 @@ function readUser(message: JsonObject, path: string): ReturnType<typeof readCont
     throw missingField(`${path}.content`);
   }
   return readContent(message.content, `${path}.content`);
+}
+
+type Place = Pick<MessageInput, 'path' | 'context'>;
+
+/**
+ * `name` tells participants of one role apart: https://platform.openai.com/docs/api-reference/chat/create. The
+ * upstream has no field for it, so it stands before what was said.
+ */
+function readNamed<P extends ContentPart>(
+  message: JsonObject,
+  parts: readonly P[],
+  { path, context }: Place,
+): readonly (P | TextPart)[] {
+  const name = readString(message, 'name', path) ?? '';
+  if (name === '') return withHint(message, parts);
+  context.receipt.add('approximated', `${path}.name`, told`said in the text`);
+  const [first, ...others] = parts;
+  if (first?.kind !== 'text') {
+    return withHint(message, [{ kind: 'text', text: `${name}:` } as const, ...parts]);
+  }
+  return withHint(message, [{ ...first, text: `${name}: ${first.text}` }, ...others]);
+}
+
+/** Not told in the text: a model goes on as its own turns begin, and its answer would begin with a name. */
+function noteAssistantName(message: JsonObject, { path, context }: Place): void {
+  if ((readString(message, 'name', path) ?? '') === '') return;
+  context.receipt.add(
+    'dropped',
+    `${path}.name`,
+    told`Upstreams have no place for the names of assistants.`,
+  );
 }
 
 /** A cache mark on the whole message is one on its last part. */

@@ -140,8 +140,8 @@ export const ROLE_ROWS: readonly RequestRow[] = [
     entries: {
       chat: noted(
         { messages: [{ ...says('user', 'Hi'), name: 'ann' }] },
-        { fields: { contents: [user('Hi')] } },
-        ['dropped', 'messages[0].name'],
+        { fields: { contents: [user('ann: Hi')] } },
+        ['approximated', 'messages[0].name'],
       ),
       responses: unsaid('Messages have no names.'),
       messages: unsaid('Messages have no names.'),
