@@ -173,6 +173,7 @@ export const receipt: SentenceTexts = {
   'Tools of type "{}" are not available.': '类型为“{1}”的工具不可用。',
   'Unfinished images are shown in streams only.': '未完成的图片只在流式响应中展示。',
   'Unfinished pictures are shown in streams only.': '未完成的图片只在流式响应中展示。',
+  'Upstreams have no place for the names of assistants.': '上游没有容纳助手名称的位置。',
   'Upstreams have no such switch: the model is told, and only the first call is passed on.':
     '上游没有这个开关：已告诉模型，且只转发第一个调用。',
   'Upstreams refuse such a name: another is sent in its place.':
@@ -210,6 +211,7 @@ export const receipt: SentenceTexts = {
   'responseJsonSchema is given too and wins.': '同时给出了 responseJsonSchema，以它为准。',
   'said in the description of the function': '已写入函数的描述',
   'said in the description': '已写入描述',
+  'said in the text': '已写入文本',
   'service_tier has no counterpart; the default applies.': 'service_tier 没有对应项，使用默认值。',
   'the bound itself is allowed upstream': '上游也允许边界值本身',
   'the branches share one object': '各分支合为一个对象',
