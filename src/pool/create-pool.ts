@@ -15,6 +15,7 @@ import { createOverloads, type UpstreamRests } from './overload.ts';
 import type { Pool } from './pool.ts';
 import { type CallLimit, createQuotaReservations } from './quota-reservations.ts';
 import { createSessionTable, type SessionBindings } from './session-table.ts';
+import { createSetBackWatch } from './set-back.ts';
 import type { PoolSettings } from './settings.ts';
 
 export interface PoolOptions {
@@ -76,8 +77,16 @@ export function createPool(options: PoolOptions): AccountPool {
     overloads,
     reservations,
   });
+  const lookAtClock = createSetBackWatch({
+    book,
+    clock,
+    endRestsSince: (moment) => overloads.endSince(moment),
+  });
   return {
-    lease,
+    lease(request) {
+      lookAtClock();
+      return lease(request);
+    },
     sessions,
     rests: overloads,
     lastUsedAt: (accountId) => indexes.lastUsedAt(accountId),

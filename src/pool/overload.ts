@@ -8,6 +8,8 @@ export interface Overloads extends UpstreamRests {
   add(upstreamId: string, model: string, event: OverloadEvent): void;
   /** An answer ends the row, unless its attempt began before the last overload. */
   noteAnswer(upstreamId: string, model: string, startedAt: number): void;
+  /** Ends the rests that began after this moment. */
+  endSince(moment: number): void;
 }
 
 export interface OverloadEvent {
@@ -65,6 +67,11 @@ export function createOverloads({ now: readNow }: Pick<Clock, 'now'>): Overloads
     noteAnswer(upstreamId, model, startedAt) {
       const rest = upstreams.get(upstreamId)?.get(model);
       if (rest !== undefined && startedAt >= rest.since) end(upstreamId, model);
+    },
+    endSince(moment) {
+      for (const [upstreamId, rests] of [...upstreams]) {
+        for (const [model, { since }] of [...rests]) if (since > moment) end(upstreamId, model);
+      }
     },
     of(upstreamId) {
       const now = readNow();
