@@ -70,6 +70,7 @@ describe.skipIf(isWithoutBrowser)('acts of the console that meet each other', ()
     await held.waiting(1);
     await held.release();
     for (const id of ['north', 'south']) await undo(page, `Upstream ${id} removed`);
+    await page.getByText('Undone, but for the client secret').waitFor();
     for (const id of ['north', 'south']) {
       await page.getByRole('button', { name: `Remove ${id}` }).waitFor();
     }

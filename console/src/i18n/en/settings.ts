@@ -213,6 +213,7 @@ export const settings = {
     edit: 'Edit {{id}}',
     remove: 'Remove {{id}}',
     removed: 'Upstream {{id}} removed',
+    undoneButSecret: 'Undone, but for the client secret: enter it again',
     saved: 'Upstream {{id}} saved',
     titleNew: 'Add an upstream',
     titleEdit: 'Upstream {{id}}',

@@ -167,6 +167,7 @@ export const settings: Translated<typeof english> = {
     edit: '编辑 {{id}}',
     remove: '移除 {{id}}',
     removed: '已移除上游 {{id}}',
+    undoneButSecret: '已撤消，但客户端密钥除外：请重新输入',
     saved: '已保存上游 {{id}}',
     titleNew: '添加上游',
     titleEdit: '上游 {{id}}',

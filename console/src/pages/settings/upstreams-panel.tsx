@@ -13,6 +13,7 @@ import { Panel } from '../../components/panel.tsx';
 import { useToasts } from '../../components/use-toasts.tsx';
 import { findOverride, valueAt } from '../../settings/section-values.ts';
 import { UpstreamForm } from './upstream-form.tsx';
+import { hasClientSecret } from './upstream-values.ts';
 
 const SECTION = 'upstreams';
 
@@ -32,9 +33,10 @@ export function UpstreamsPanel() {
   );
   const remove = (id: string, entry: unknown): void => {
     // A secret comes back only from whoever knows it; all else does.
+    const undone = hasClientSecret(entry) ? 'settings.upstream.undoneButSecret' : 'common.undone';
     const undo = (): void =>
       void mutateAsync({ patch: { [id]: entry }, onlyWhile: { [id]: null } }).then(
-        () => toasts.done(t('common.undone')),
+        () => toasts.done(t(undone)),
         toasts.failed,
       );
     void mutateAsync({ patch: { [id]: null } }).then(
