@@ -7,6 +7,7 @@ import { authenticate } from './gates/authenticate.ts';
 import { preflightHeaders } from './gates/cors.ts';
 import { type KeyRing, readCredentials } from './gates/credentials.ts';
 import type { PeerInput } from './gates/locality.ts';
+import { sayWayOut } from './missing-path.ts';
 import { noteRefusal } from './note-refusal.ts';
 import { sendError, sendJson } from './respond.ts';
 import type { EdgeRoute, RouteMatch, RouteOffer } from './routes.ts';
@@ -95,11 +96,7 @@ function routeError(
     const message = `${path} does not take ${request.method}; use ${match.allow.join(', ')}.`;
     return new GatewayError({ kind: 'method-not-allowed', source: 'client', message });
   }
-  const wayOut =
-    match.meant === undefined
-      ? 'Check the base URL and the path this client is configured with.'
-      : `The right path is ${match.meant}: check the base URL this client is configured with.`;
-  const message = `There is no ${path} here. ${wayOut}`;
+  const message = `There is no ${path} here. ${sayWayOut(path, match.meant)}`;
   return new GatewayError({ kind: 'not-found', source: 'client', message });
 }
 
