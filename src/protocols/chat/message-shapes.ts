@@ -6,7 +6,8 @@ import { extendShape, objectShape, type Shape, taggedShape } from '../../canonic
 /** Hints on caching stand on every part. */
 const PART = ['type', 'cache_control', 'prompt_cache_breakpoint'];
 
-const TEXT = objectShape([...PART, 'text', 'annotations', 'logprobs']);
+/** `parsed` is what the helpers of SDKs read the text as, and hand back beside it. */
+const TEXT = objectShape([...PART, 'text', 'annotations', 'logprobs', 'parsed']);
 const REFUSAL = objectShape([...PART, 'refusal']);
 const FILE = ['file_data', 'file_url', 'file_id', 'filename', 'detail'];
 const PICTURE = objectShape([...PART, 'file_id', 'detail'], {
@@ -27,7 +28,7 @@ export const PART_SHAPES: Shape = taggedShape('type', {
 });
 
 const MESSAGE = objectShape(['role', 'name', 'cache_control'], { content: PART_SHAPES });
-const FUNCTION_CALL = objectShape(['name', 'arguments']);
+const FUNCTION_CALL = objectShape(['name', 'arguments', 'parsed_arguments']);
 
 /** Streams number their calls, and clients return the number with them. */
 const TOOL_CALL = objectShape(['id', 'type', 'index', 'extra_content', 'cache_control'], {

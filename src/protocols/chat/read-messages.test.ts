@@ -41,6 +41,18 @@ test('the name of a participant stands before what was said, that of an assistan
   ]);
 });
 
+test('what helpers of SDKs parsed an answer into comes back beside it without a word', () => {
+  const call = { name: 'w', arguments: '{"a":1}', parsed_arguments: { a: 1 } };
+  const messages = [
+    USER,
+    { role: 'assistant', content: '{"a":1}', parsed: { a: 1 } },
+    USER,
+    { role: 'assistant', tool_calls: [{ id: 'c1', type: 'function', function: call }] },
+    { role: 'tool', tool_call_id: 'c1', content: 'ok' },
+  ];
+  expect(notes({ messages })).toEqual([]);
+});
+
 test('P067 a tool result keeps its picture, its text and its call id', () => {
   const content = [
     { type: 'text', text: 'seen' },

@@ -25,7 +25,7 @@ export const ITEM_SHAPES: Shape = taggedShape(
     message: MESSAGE,
     compaction: objectShape([...ITEM, 'encrypted_content']),
     agent_message: AGENT_MESSAGE,
-    function_call: objectShape([...CALL, 'arguments']),
+    function_call: objectShape([...CALL, 'arguments', 'parsed_arguments']),
     custom_tool_call: objectShape([...CALL, 'input']),
     function_call_output: OUTPUT,
     custom_tool_call_output: OUTPUT,

@@ -9,6 +9,20 @@ test('instructions are the system text and a string input is one message of the 
   expect(canonical.turns).toEqual([{ role: 'user', parts: [{ kind: 'text', text: 'Hi' }] }]);
 });
 
+test('what helpers of SDKs parsed an answer into comes back beside it without a word', () => {
+  const call = { type: 'function_call', call_id: 'c1', name: 'w', arguments: '{"a":1}' };
+  const text = { type: 'output_text', text: '{"a":1}', annotations: [], parsed: { a: 1 } };
+  const { notes } = read({
+    input: [
+      { role: 'user', content: 'Hi' },
+      { type: 'message', role: 'assistant', content: [text] },
+      { ...call, parsed_arguments: { a: 1 } },
+      { type: 'function_call_output', call_id: 'c1', output: 'ok' },
+    ],
+  });
+  expect(notes).toEqual([]);
+});
+
 test('leading developer items follow the instructions, later ones keep their place', () => {
   const { canonical } = read({
     instructions: 'one',
