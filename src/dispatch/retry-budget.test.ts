@@ -2,6 +2,15 @@ import { expect, test } from 'vitest';
 import { createFakeClock } from '../../test/support/fake-clock.ts';
 import { createRetryBudget, type RetryBudget } from './retry-budget.ts';
 
+/** Says an earlier time each time it is asked. */
+let wallTime = 1_700_000_000_000;
+const SET_BACK = {
+  now() {
+    wallTime -= 60_000;
+    return wallTime;
+  },
+};
+
 function noteRequests(budget: RetryBudget, count: number): void {
   for (let noted = 0; noted < count; noted += 1) budget.noteRequest();
 }
@@ -28,6 +37,14 @@ test.each([
 test('asking for room takes none', () => {
   const budget = createRetryBudget(createFakeClock());
   for (let asked = 0; asked < 100; asked += 1) expect(budget.hasRoom()).toBe(true);
+  expect(takeAll(budget)).toBe(10);
+});
+
+test('a clock that is set back keeps nobody from retrying', async () => {
+  const clock = createFakeClock();
+  const budget = createRetryBudget({ monotonic: () => clock.monotonic(), ...SET_BACK });
+  expect(takeAll(budget)).toBe(10);
+  await clock.advance(20_000);
   expect(takeAll(budget)).toBe(10);
 });
 

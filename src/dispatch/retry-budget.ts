@@ -16,14 +16,14 @@ const SHARE = 0.2;
 const FLOOR = 10;
 
 /** Retries may be 20 % of the requests of the last ten seconds, and at least ten. */
-export function createRetryBudget(clock: Pick<Clock, 'now'>): RetryBudget {
-  let current = { start: clock.now(), requests: 0, retries: 0 };
+export function createRetryBudget(clock: Pick<Clock, 'monotonic'>): RetryBudget {
+  let current = { start: clock.monotonic(), requests: 0, retries: 0 };
   let previous = { requests: 0, retries: 0 };
   const roll = (): void => {
-    const elapsed = clock.now() - current.start;
+    const elapsed = clock.monotonic() - current.start;
     if (elapsed < WINDOW_MS) return;
     previous = elapsed < 2 * WINDOW_MS ? current : { requests: 0, retries: 0 };
-    current = { start: clock.now(), requests: 0, retries: 0 };
+    current = { start: clock.monotonic(), requests: 0, retries: 0 };
   };
   const hasRoom = (): boolean => {
     roll();
