@@ -81,6 +81,8 @@ export interface Facets {
   choices: ChoiceGroup[];
   /** Set when the node was written as a text that holds JSON. */
   sentAsText: boolean;
+  /** True where a value has to stand, so that null cannot be said by leaving it out. */
+  isDemanded: boolean;
 }
 
 /** The upstream's own dialect (`parameters`), or JSON Schema of few keywords (`parametersJsonSchema`). */
@@ -144,6 +146,7 @@ export function createFacets(path: string, level: number): Facets {
     hasListedNames: false,
     choices: [],
     sentAsText: false,
+    isDemanded: false,
   };
 }
 

@@ -39,6 +39,7 @@ export function annotate(cleaning: Cleaning, facets: Facets, fields: JsonObject)
   if (facets.nullable && nullable !== true) {
     facets.hints = ['nullable', ...facets.hints.filter((hint) => hint !== 'nullable')];
     cleaning.note('approximated', facets.path, told`null is said in the description`);
+    if (facets.isDemanded) cleaning.losses.add('value');
   }
   const description = composeDescription(facets.descriptions, facets.hints);
   const node: JsonObject = {

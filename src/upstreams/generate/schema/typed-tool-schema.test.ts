@@ -195,3 +195,47 @@ test('an answer of any JSON is asked for without a schema', () => {
     responseJsonSchema: { type: ['object', 'null'], additionalProperties: true },
   });
 });
+
+test.each<[string, JsonObject, JsonValue]>([
+  [
+    'a required member',
+    { type: 'object', properties: { x: { type: ['integer', 'null'] } }, required: ['x'] },
+    { x: { type: ['integer', 'null'] } },
+  ],
+  [
+    'a required member of several types',
+    {
+      type: 'object',
+      properties: { x: { anyOf: [{ type: 'integer' }, { type: 'string' }, { type: 'null' }] } },
+      required: ['x'],
+    },
+    { x: { anyOf: [{ type: 'integer' }, { type: 'string' }, { type: 'null' }] } },
+  ],
+  [
+    'an item',
+    { type: 'object', properties: { x: { type: 'array', items: { type: ['string', 'null'] } } } },
+    { x: { type: 'array', items: { type: ['string', 'null'] } } },
+  ],
+])(
+  'null in the place of %s is a type, as leaving it out says nothing',
+  (_what, schema, properties) => {
+    const { form, node } = clean(schema);
+    expect(form).toBe('json-schema');
+    expect(node?.properties).toEqual(properties);
+  },
+);
+
+test('null in the place of a member that may be left out is said in words', () => {
+  const member = { type: ['integer', 'null'] };
+  const inner = { type: 'object', properties: { x: member } };
+  const { form, entries } = clean({
+    type: 'object',
+    properties: { x: member, y: inner },
+    required: ['y'],
+  });
+  expect(form).toBe('schema');
+  expect(entries.map(({ reason }) => reason)).toEqual([
+    'null is said in the description',
+    'null is said in the description',
+  ]);
+});

@@ -39,10 +39,30 @@ function writeSource(
   source: NodeSource,
   level: number,
 ): JsonObject | undefined {
-  const path = source.all[0]?.path ?? source.any[0]?.path ?? '';
-  const facets = createFacets(path, level);
+  return writeGathered(cleaning, source, createFacets(pathOf(source), level));
+}
+
+/** As `writeSource`, for a member that is required and for items: what stands there may be null, but has to stand. */
+function writeDemanded(
+  cleaning: Cleaning,
+  source: NodeSource,
+  level: number,
+): JsonObject | undefined {
+  const facets = { ...createFacets(pathOf(source), level), isDemanded: true };
+  return writeGathered(cleaning, source, facets);
+}
+
+function writeGathered(
+  cleaning: Cleaning,
+  source: NodeSource,
+  facets: Facets,
+): JsonObject | undefined {
   gatherSource(cleaning, facets, source);
   return writeNode(cleaning, facets);
+}
+
+function pathOf({ all, any }: NodeSource): string {
+  return all[0]?.path ?? any[0]?.path ?? '';
 }
 
 /** As `writeSource`, for facets already gathered. */
@@ -124,7 +144,8 @@ function copyForType(facets: Facets, type: TypeName): Facets {
 export function writeObjectFields(cleaning: Cleaning, facets: Facets): JsonObject | undefined {
   const written: [string, JsonObject][] = [];
   for (const [name, source] of facets.properties) {
-    const node = writeSource(cleaning, source, facets.level + PROPERTY_LEVELS);
+    const write = facets.required.has(name) ? writeDemanded : writeSource;
+    const node = write(cleaning, source, facets.level + PROPERTY_LEVELS);
     if (node !== undefined) written.push([name, node]);
     else cleaning.note('dropped', source.all[0]?.path ?? facets.path, told`no value is allowed`);
   }
@@ -182,7 +203,7 @@ function writeArray(cleaning: Cleaning, facets: Facets): JsonObject {
   if (isClosed) closeAt(facets, facets.tuple?.length ?? 0);
   const positions = positionFields(cleaning, facets);
   const source = itemSource(cleaning, facets, isClosed || positions.isCut);
-  const items = source && writeSource(cleaning, source, facets.level + ITEM_LEVELS);
+  const items = source && writeDemanded(cleaning, source, facets.level + ITEM_LEVELS);
   const fields = { ...typeField(cleaning, facets, 'array'), ...positions.fields };
   if (items !== undefined) return finishNode(cleaning, facets, { ...fields, items });
   if (positions.fields.prefixItems !== undefined) return finishNode(cleaning, facets, fields);
