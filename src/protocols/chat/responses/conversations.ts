@@ -18,6 +18,7 @@ import {
 import { writeItemPage } from './item-page.ts';
 import { readMetadata } from './metadata.ts';
 import { checkItems, writeOut } from './read-input.ts';
+import { showItem } from './show-item.ts';
 
 const COLLECTION = '/v1/conversations';
 /** `{id}` also stands for an item of one: `<conversation>/items/<item>`. */
@@ -88,7 +89,7 @@ async function read({ id, shelf }: KeptAnswersInput): Promise<JsonObject> {
   if (place.item === undefined) return writeConversation(facts);
   const item = items.find((one) => one.id === place.item);
   if (item === undefined) throw unknownItem(place.item);
-  return item;
+  return showItem(item);
 }
 
 async function update({ id, shelf, body }: KeptAnswersInput): Promise<JsonObject> {

@@ -27,3 +27,30 @@ test.each([
 ])('%s is refused by the name of its field', (query, field) => {
   expect(() => page(query)).toThrow(expect.objectContaining({ field }));
 });
+
+test('items are shown with what their senders left out and typed readers want', () => {
+  const sent = [
+    { type: 'message', role: 'user', content: [{ type: 'input_image', image_url: 'u' }] },
+    { type: 'message', role: 'assistant', content: [{ type: 'output_text', text: 'a' }] },
+    { type: 'function_call', call_id: 'c', name: 'f', arguments: '{}', status: 'incomplete' },
+    {
+      type: 'function_call_output',
+      call_id: 'c',
+      output: [{ type: 'input_image', detail: 'low' }],
+    },
+    { type: 'shell_call_output', call_id: 's', output: [{ stdout: '', stderr: '' }] },
+    { type: 'tool_search_output', call_id: 't', tools: [] },
+    { type: 'reasoning', summary: [] },
+  ];
+  const { data } = writeItemPage(sent, new URLSearchParams({ order: 'asc' }));
+  const status = 'completed';
+  expect(data).toEqual([
+    { ...sent[0], content: [{ type: 'input_image', image_url: 'u', detail: 'auto' }], status },
+    { ...sent[1], content: [{ type: 'output_text', text: 'a', annotations: [] }], status },
+    sent[2],
+    { ...sent[3], status },
+    { ...sent[4], max_output_length: null, status },
+    { ...sent[5], execution: 'client', status },
+    sent[6],
+  ]);
+});

@@ -3,6 +3,7 @@
 import { invalidRequest } from '../../../canonical/error.ts';
 import type { JsonObject } from '../../../lib/json.ts';
 import { unknownWord } from '../fields.ts';
+import { showItem } from './show-item.ts';
 
 const MOST_LISTED = 100;
 
@@ -16,7 +17,7 @@ export function writeItemPage(inOrder: readonly JsonObject[], query: URLSearchPa
   if (after !== null && start === 0) {
     throw invalidRequest('after', 'after must be the id of an item of this list.');
   }
-  const page = items.slice(start, start + readLimit(query));
+  const page = items.slice(start, start + readLimit(query)).map(showItem);
   return {
     object: 'list',
     data: page,
