@@ -13,7 +13,7 @@ export interface SqliteConnection {
   write<Result>(survives: Survives, work: (queries: Queries) => Result): Promise<Result>;
   /** Brings the log into the database file and empties it, unless another process reads from it. @throws StoreError */
   emptyLog(): Promise<void>;
-  /** Gives a file that can only grow the means to become smaller, where that is quickly done. @throws StoreError */
+  /** Lets a file nothing was written to yet become smaller again later. @throws StoreError */
   makeShrinkable(): Promise<void>;
   /** After the writes under way; those that wait for a lock wait their time. */
   close(): Promise<void>;

@@ -137,23 +137,6 @@ test('the file becomes smaller when much was removed, in small steps, and keeps 
   await database.close();
 });
 
-test('a database made without the means to become smaller gets them when it is opened', async () => {
-  const database = await createTestDatabase();
-  await database.stores.requests.save([recordOf({ id: 'kept' })]);
-  await database.closeStores();
-  const file = new DatabaseSync(database.path);
-  file.exec('pragma journal_mode = delete; pragma auto_vacuum = none; vacuum');
-  file.close();
-  const { requests } = await database.open();
-  await fill(requests, 20);
-  await requests.removeBefore(1);
-  expect(await requests.find('kept')).toBeDefined();
-  const large = statSync(database.path).size;
-  while (!(await requests.sweep(LIMITS)));
-  expect(statSync(database.path).size).toBeLessThan(large / 2);
-  await database.close();
-});
-
 /** Megabytes of records from before anything else. */
 async function fill(requests: RequestStore, megabytes: number): Promise<void> {
   const bodies = { clientRequest: { text: 'x'.repeat(1_000_000), isWhole: true } };

@@ -70,7 +70,6 @@ export async function openDatabase(options: DatabaseOptions): Promise<SqliteStor
       return openDataKey(queries, context);
     });
     await connection.write('power-cut', (queries) => migrate(queries, context));
-    await connection.makeShrinkable();
     let current = vault;
     return {
       accounts: createAccountStore(connection, { builder, vault: dataVault, log }),

@@ -31,7 +31,7 @@ export interface Session {
   write<Result>(survives: Survives, work: (queries: Queries) => Result): Result;
   /** Brings the log into the database file and empties it, unless another process reads from it. */
   emptyLog(): void;
-  /** Gives a file that can only grow the means to become smaller, where that is quickly done. */
+  /** Lets a file nothing was written to yet become smaller again later. */
   makeShrinkable(): void;
   end(): void;
 }

@@ -57,10 +57,6 @@ export function isBusy(error: unknown): boolean {
   return code === BUSY || code === LOCKED;
 }
 
-export function isFull(error: unknown): boolean {
-  return primaryCode(error) === FULL;
-}
-
 /** After these nothing that the open handle believes can be trusted. */
 export function endsHandle(error: unknown): boolean {
   const code = primaryCode(error);
