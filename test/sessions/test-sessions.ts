@@ -15,7 +15,7 @@ export function testSessions(client: SessionClient): void {
     expect(findings.slice(0, MOST_SHOWN)).toEqual([]);
     expect(answered).toBeGreaterThan(LEAST_ANSWERS);
     expect(calls).toBeGreaterThan(LEAST_CALLS);
-  }, 60_000);
+  }, 180_000);
 
   test('a client that changes nothing never makes the upstream refuse anything', async () => {
     const { report, statuses } = await runCarefulSession(client);
