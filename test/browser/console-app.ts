@@ -176,7 +176,7 @@ async function newContext(browser: Browser, more: BrowserContextOptions) {
     reducedMotion: 'reduce',
     ...more,
   });
-  context.setDefaultTimeout(20_000);
+  context.setDefaultTimeout(40_000);
   return context;
 }
 

@@ -172,7 +172,7 @@ describe.skipIf(isWithoutBrowser)('the settings in the console', () => {
     const small = await console.ask({ system: 'x'.repeat(30_000) });
     expect(small.status).toBe(413);
     await page.getByText('Saved:', { exact: false }).first().waitFor();
-  }, 120_000);
+  });
 
   test('a figure out of range is refused where it is written', async () => {
     const page = await console.open(QUOTA);

@@ -37,7 +37,7 @@ describe.skipIf(isWithoutBrowser)('texts of clients and upstreams in the console
     console = await startConsole({ keepsLog: true, proxy: { monitor: { bodies: true } } });
     await plant(console);
     page = await console.open('/');
-  }, 120_000);
+  });
   afterAll(() => console?.close());
 
   /** Opens it and finds the text there as text, and nothing that was made of it. */
@@ -128,7 +128,7 @@ describe.skipIf(isWithoutBrowser)('texts of clients and upstreams in the console
     await look(`/routing?name=${encodeURIComponent('<svg onload=alert(1)>')}`, 'goes to');
     await look('/routing?tab=catalogue', 'Name');
     await look('/playground', 'Nothing said yet');
-  }, 60_000);
+  });
 
   test('notes of address rules, refused paths, and lines of the log', async () => {
     await look('/security?tab=addresses', '<svg onload=alert(1)>');

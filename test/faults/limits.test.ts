@@ -135,7 +135,7 @@ test('no account is used while it cools, in 1,000 refusals of all formats', asyn
   }
   expect(early).toEqual([]);
   expect(exhausted).toBeGreaterThan(50);
-}, 60_000);
+});
 
 function ask(model: string) {
   if (CHAT === undefined) throw new Error('There is no protocol.');

@@ -72,7 +72,7 @@ test(`${CANARIES.length} canaries in every flow: none in clear anywhere`, async 
   expect(findIn(readFolder(gateway.folder))).toEqual([]);
   // They did go through it: the upstream was shown most of them.
   expect(presented.size).toBeGreaterThan(15);
-}, 60_000);
+});
 
 type Api = (method: string, path: string, body?: JsonValue) => Promise<ApiAnswer>;
 

@@ -64,4 +64,4 @@ test('it reads the quotas by itself, keeps its files private, and finds its acco
   const second = await serve(folder);
   expect(await read(`${second.url}/api/accounts`)).toContain('"label":"mine"');
   expect(await read(`${second.url}/health`)).toContain('ok');
-}, 60_000);
+});

@@ -64,7 +64,7 @@ test('a session keeps its account over 1,000 requests, in every protocol and ove
     expect(await ask({ session: 'long', call })).toBe(home);
     if (count % 100 === 0) gateway.clock.skip(50 * 60_000);
   }
-}, 60_000);
+});
 
 const ASKED = 'Please read the file.';
 const TURNS = ['Hi', 'Hello!', ASKED, 'It is empty.', 'And the other file?'];
@@ -114,7 +114,7 @@ test('sessions that come mixed keep their accounts, and are spread over all', as
   }
   expect(homes.size).toBe(40);
   expect(new Set(homes.values()).size).toBe(LABELS.length);
-}, 60_000);
+});
 
 test('a cooldown of its account moves a session softly, and back', async () => {
   await start();

@@ -138,7 +138,7 @@ test('a program that is killed in the middle of everything leaves none in its fi
   await running.ended;
   await new Promise((resolve) => void parrot.server.close(resolve));
   expect(leaks({ ...shown, ...filesIn(folder), output: running.output() })).toEqual([]);
-}, 60_000);
+});
 
 test('a program that cannot start says why, and no secret with it', async () => {
   const file = JSON.stringify({
@@ -161,4 +161,4 @@ test('a program that cannot start says why, and no secret with it', async () => 
     expect([what, running.output().length > 20]).toEqual([what, true]);
     expect(leaks({ [what]: running.output() })).toEqual([]);
   }
-}, 60_000);
+});
