@@ -90,5 +90,5 @@ function write(edge: Edge, exchange: Exchange, { body, headers }: FileAnswer): v
   const length = body === undefined ? [] : ['content-length', String(body.length)];
   const all = [...baseHeaders(edge, exchange), ...GUARDS, ...headers, ...length];
   response.writeHead(body === undefined ? 304 : 200, all);
-  endAnswer(response, request.method === 'HEAD' ? undefined : body);
+  endAnswer(response, request.method === 'HEAD' ? undefined : body, edge.clock);
 }

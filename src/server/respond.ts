@@ -52,7 +52,7 @@ export function sendText(edge: Edge, exchange: Exchange, answer: TextAnswer): vo
   }
   if (!request.complete) forgetRest(request, edge.clock);
   response.writeHead(answer.status, headers);
-  endAnswer(response, text);
+  endAnswer(response, text, edge.clock);
 }
 
 /** Renders an error once, through the protocol of the path. Unknown errors become `internal` and are logged with their cause. */

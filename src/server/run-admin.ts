@@ -190,7 +190,7 @@ function sendText(edge: Edge, exchange: Exchange, { status, headers, text }: Tex
   const { response } = exchange;
   if (response.headersSent || response.destroyed) return;
   response.writeHead(status, [...baseHeaders(edge, exchange), ...NO_STORE, ...headers]);
-  endAnswer(response, text);
+  endAnswer(response, text, edge.clock);
 }
 
 /** The address of such a page may hold a code: it goes nowhere else, and nothing else comes in. */

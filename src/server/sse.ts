@@ -6,7 +6,7 @@ import { turn } from '../lib/turn.ts';
 import { onSocket } from './socket-events.ts';
 
 /** A client that takes nothing for this long is cut off. */
-const WRITE_STALL_MS = 120_000;
+export const WRITE_STALL_MS = 120_000;
 /** Larger texts go out in pieces, so that progress within one is seen. */
 const PIECE_LENGTH = 65_536;
 /** RFC 9112, "Chunked Transfer Coding". */
