@@ -179,6 +179,16 @@ test('an account whose sign-in was refused says so before it is disabled, until 
   expect(await status()).toMatchObject({ kind: 'active', reason: null, wayOut: null });
 });
 
+test('an account whose upstream is gone is out of use, and says the way out', async () => {
+  const { record } = await addTo(admin, { upstreamId: 'gone' });
+  const { body } = await admin.call('GET', `/api/accounts/${record.id}`);
+  expect(body.status).toMatchObject({
+    kind: 'disabled',
+    reason: 'no-upstream',
+    wayOut: expect.stringContaining('upstream gone is no longer configured'),
+  });
+});
+
 test('an account is removed, and its grant taken back when that is asked for', async () => {
   const one = await addTo(admin, { label: 'one' });
   const two = await addTo(admin, { label: 'two' });

@@ -68,7 +68,7 @@ export const STATUS_SCHEMA = {
     reason: {
       ...OPTIONAL_TEXT,
       description:
-        '`invalid-grant`, `forbidden`, `manual`, `standing-by` or `verification`; of an active account ' +
+        '`invalid-grant`, `forbidden`, `manual`, `standing-by`, `no-upstream` or `verification`; of an active account ' +
         '`refused-grant` while its sign-in is in doubt.',
     },
     since: OPTIONAL_TIME,

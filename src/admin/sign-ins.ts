@@ -10,7 +10,9 @@ import { ACCOUNT_SCHEMA, LABEL } from './schemas.ts';
 import type { SignInProgress, SignInTracker } from './sign-in-tracker.ts';
 import { type AccountFacts, writeAccount, writeTime } from './write-account.ts';
 
-export interface SignInOptions extends AccountFacts, Pick<AdminOptions, 'upstreams'> {
+export interface SignInOptions
+  extends Omit<AccountFacts, 'upstreams'>,
+    Pick<AdminOptions, 'upstreams'> {
   readonly tracker: SignInTracker;
 }
 

@@ -13,11 +13,14 @@ export type QuotaJson = XStatic<typeof QUOTA_SCHEMA>;
 type CooldownJson = XStatic<typeof COOLDOWN_SCHEMA>;
 type StatusJson = XStatic<typeof STATUS_SCHEMA>;
 
-export type AccountFacts = Pick<AdminOptions, 'book' | 'clock' | 'isProtected' | 'pool'>;
+export interface AccountFacts
+  extends Pick<AdminOptions, 'book' | 'clock' | 'isProtected' | 'pool'> {
+  readonly upstreams: { get(id: string): unknown };
+}
 
 export function writeAccount(
   account: Account,
-  { book, clock, pool, isProtected }: AccountFacts,
+  { book, clock, pool, isProtected, upstreams }: AccountFacts,
 ): AccountJson {
   const { record, origin, health, models } = account;
   const now = clock.now();
@@ -32,7 +35,10 @@ export function writeAccount(
     notes: record.notes ?? null,
     hasProxy: book.proxyUrl(record.id) !== undefined,
     origin,
-    status: writeStatus(health, { account, now }),
+    status:
+      upstreams.get(record.upstreamId) === undefined
+        ? withoutUpstream(account)
+        : writeStatus(health, { account, now }),
     cooldowns: [...writeCooldowns(health, now), ...writeRests(account, pool)],
     quotas: writeQuotas(account, isProtected),
     models: models?.size ?? null,
@@ -127,6 +133,16 @@ function writeStatus(health: AccountHealth, { account, now }: StatusContext): St
     default:
       return status satisfies never;
   }
+}
+
+/** Nobody disabled it, yet there is nothing it could serve with; it serves again when the upstream is there. */
+function withoutUpstream({ record: { upstreamId } }: Account): StatusJson {
+  return {
+    ...ACTIVE,
+    kind: 'disabled',
+    reason: 'no-upstream',
+    wayOut: `Its upstream ${upstreamId} is no longer configured. Add it again under this id, or remove the account.`,
+  };
 }
 
 /** It may serve, but what it signs in with was refused and not accepted since. */

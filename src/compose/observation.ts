@@ -51,6 +51,7 @@ export async function openObservation(
   const monitoring = openMonitor({
     ...context,
     ...{ book, door, pool, isProtected, protocols, logFiles, createId },
+    upstreams: backend.upstreams,
     dropped: () => ({
       'log-lines': logFiles?.dropped ?? 0,
       'access-log-entries': door.accessLog.dropped,

@@ -359,6 +359,26 @@ describe.skipIf(isWithoutBrowser)('the settings in the console', () => {
     }
   });
 
+  test('accounts of an upstream that is removed are told to be out of use', async () => {
+    await console.api('PATCH', '/api/config/upstreams', {
+      short: { profile: 'generic', base_url: 'http://127.0.0.1:9' },
+    });
+    const key = 'key-of-an-account-0123456789';
+    await console.api('POST', '/api/accounts', {
+      ...{ upstream: 'short', kind: 'api-key', label: 'stranded', key },
+    });
+    const page = await console.open('/accounts');
+    const card = page.getByRole('listitem').filter({ hasText: 'stranded' });
+    await card.getByText('Usable').waitFor();
+    await console.api('PATCH', '/api/config/upstreams', { short: null });
+    await card.getByText('Its upstream is gone').waitFor();
+    expect(await card.getByRole('button', { name: 'Enable' }).count()).toBe(0);
+    await console.api('PATCH', '/api/config/upstreams', {
+      short: { profile: 'generic', base_url: 'http://127.0.0.1:9' },
+    });
+    await card.getByText('Usable').waitFor();
+  });
+
   test('what is wrong with an upstream is said at its fields, the first of them in sight', async () => {
     const page = await console.open('/settings?section=upstreams');
     await page.getByRole('button', { name: 'Add upstream' }).click();

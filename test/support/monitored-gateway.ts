@@ -143,6 +143,7 @@ export async function startMonitored(options: MonitoredOptions = {}): Promise<Mo
     createId,
     keyName,
     isProtected: () => false,
+    upstreams: { get: () => upstream },
     version: 'test',
     startedAt: clock.now(),
     logFiles: options.logFiles,

@@ -33,6 +33,7 @@ function readReason({ kind, reason }: StateFacts) {
     case 'forbidden':
     case 'manual':
     case 'standing-by':
+    case 'no-upstream':
     case 'verification':
       return reason;
     default:

@@ -4,9 +4,11 @@ import type { Dispatcher } from '../../dispatch/dispatcher.ts';
 import type { Monitor } from '../../monitor/create-monitor.ts';
 import type { LogFiles } from '../../monitor/log-files.ts';
 import type { AdminOptions } from '../options.ts';
+import type { AccountFacts } from '../write-account.ts';
 
 export interface MonitorRouteOptions
   extends Pick<AdminOptions, 'book' | 'clock' | 'isProtected' | 'pool' | 'protocols' | 'version'> {
+  readonly upstreams: AccountFacts['upstreams'];
   readonly monitor: Monitor;
   readonly dispatcher: Pick<Dispatcher, 'generate'>;
   readonly createId: (prefix: string) => string;

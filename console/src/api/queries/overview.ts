@@ -19,7 +19,7 @@ const STALE_BY_TOPIC: Readonly<Record<Topic, readonly string[]>> = {
   request: ['overview', 'requests', 'usage', 'keys'],
   account: ['overview', 'accounts', 'upstreams'],
   quota: ['overview', 'accounts', 'quota'],
-  config: ['config', 'route', 'models'],
+  config: ['config', 'route', 'models', 'accounts', 'upstreams', 'overview'],
   key: ['keys'],
   'address-rule': ['address-rules'],
   log: ['logs'],

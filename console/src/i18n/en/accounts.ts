@@ -124,6 +124,7 @@ export const accounts = {
     forbidden: 'Refused by the upstream',
     manual: 'Disabled by hand',
     'standing-by': 'Sandbox account, resting beside your own accounts',
+    'no-upstream': 'Its upstream is gone',
     verification: 'Verification asked for',
     'invalid-key': 'Key no longer accepted',
     'refused-grant': 'Sign-in was refused',
@@ -136,6 +137,8 @@ export const accounts = {
     manual: 'Enable it to use it again.',
     'standing-by':
       'It comes back by itself when the other accounts are gone. Enable it to use it all the same.',
+    'no-upstream':
+      'Add its upstream again under the same id in the settings, or remove the account.',
     verification:
       'Sign in to the account at the upstream and follow what it asks. It is tried again by itself when the time is over; enable it to try at once.',
     'invalid-key': 'Give the account a new key, then enable it.',

@@ -5,7 +5,7 @@ import { useTranslation } from 'react-i18next';
 import { sayWayOut } from '../../components/say-account-state.ts';
 import { RelativeTime } from '../../components/times.tsx';
 import { AccountMenu, type AccountMenuProps } from './account-menu.tsx';
-import { needsSignIn, StateMark, StateReason } from './account-state.tsx';
+import { canEnable, needsSignIn, StateMark, StateReason } from './account-state.tsx';
 import { QuotaBars } from './quota-bars.tsx';
 import { TierMark } from './tier-mark.tsx';
 
@@ -77,7 +77,7 @@ function WayOut({ account, work, onSignIn }: AccountItemProps) {
           {t('accounts.signInAgain')}
         </Button>
       )}
-      {!needsSignIn(account) && status.kind !== 'active' && (
+      {!needsSignIn(account) && canEnable(account) && (
         <Button
           size="compact-sm"
           variant="default"

@@ -8,7 +8,7 @@ import type { Account } from '../../../../src/admin/contract.ts';
 import { EmptyNote } from '../../components/empty-note.tsx';
 import { sayWayOut } from '../../components/say-account-state.ts';
 import { RelativeTime } from '../../components/times.tsx';
-import { EndsIn, needsSignIn, StateMark, StateReason } from './account-state.tsx';
+import { canEnable, EndsIn, needsSignIn, StateMark, StateReason } from './account-state.tsx';
 import { AccountTestBox } from './account-test.tsx';
 import { EditForm } from './edit-form.tsx';
 import { QuotaBars } from './quota-bars.tsx';
@@ -96,7 +96,7 @@ function State({ account, work, onSignIn }: DetailsProps) {
             {t('accounts.signInAgain')}
           </Button>
         )}
-        {status.kind === 'active' ? (
+        {status.kind === 'active' && (
           <Button
             size="xs"
             variant="default"
@@ -105,7 +105,8 @@ function State({ account, work, onSignIn }: DetailsProps) {
           >
             {t('accounts.disable')}
           </Button>
-        ) : (
+        )}
+        {canEnable(account) && (
           <Button size="xs" variant="default" loading={isBusy} onClick={() => work.enable(account)}>
             {t('accounts.enable')}
           </Button>

@@ -16,6 +16,7 @@ import {
 import { useTranslation } from 'react-i18next';
 import type { Account } from '../../../../src/admin/contract.ts';
 import { RemoveItem } from '../../components/remove-item.tsx';
+import { canEnable } from './account-state.tsx';
 import type { AccountWork } from './use-account-work.tsx';
 
 export interface AccountMenuProps {
@@ -32,7 +33,6 @@ const ICON = { size: 16, 'aria-hidden': true } as const;
 export function AccountMenu(props: AccountMenuProps) {
   const { t } = useTranslation();
   const { account, work, onOpen, onSignIn } = props;
-  const isOff = account.status.kind !== 'active';
   return (
     <Menu position="bottom-end">
       <Menu.Target>
@@ -65,14 +65,15 @@ export function AccountMenu(props: AccountMenuProps) {
             {t('accounts.clearAll')}
           </Menu.Item>
         )}
-        {isOff ? (
+        {canEnable(account) && (
           <Menu.Item
             leftSection={<IconPlayerPlay {...ICON} />}
             onClick={() => work.enable(account)}
           >
             {t('accounts.enable')}
           </Menu.Item>
-        ) : (
+        )}
+        {account.status.kind === 'active' && (
           <Menu.Item
             leftSection={<IconPlayerPause {...ICON} />}
             onClick={() => work.disable(account)}

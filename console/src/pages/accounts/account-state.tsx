@@ -33,6 +33,11 @@ export function needsSignIn({ kind, origin, status }: Account): boolean {
   return isRefused && kind === 'oauth' && origin === 'stored';
 }
 
+/** An account without its upstream would be no more use enabled. */
+export function canEnable({ status }: Account): boolean {
+  return status.kind !== 'active' && status.reason !== 'no-upstream';
+}
+
 /** One line on what keeps the account, or some of its models, from serving. */
 export function StateReason({ account }: { readonly account: Account }) {
   const { t } = useTranslation();
