@@ -22,8 +22,10 @@ import type { ReadContext } from './read-context.ts';
 import { readSearch, type SearchTool } from './read-search.ts';
 
 const TOOL_FIELDS = objectShape(['type', 'function', 'custom', 'cache_control']);
+/** Nothing is deferred: every tool is declared from the start. */
 const FUNCTION_FIELDS = objectShape([
   ...['name', 'description', 'parameters', 'input_schema', 'strict', 'cache_control', 'type'],
+  'defer_loading',
 ]);
 /** The real service takes less; names the upstream refuses are sent under another one. */
 const TOOL_NAME = /^[^\p{Cc}\p{Cs}]{1,128}$/u;

@@ -140,16 +140,18 @@ test.each([{}, { execution: 'server' }])(
 
 test('of a search the server ran only the tools it found are read', () => {
   const execution = 'server';
-  const { canonical } = read({
+  const found = { ...IN_N, tools: [{ ...F, defer_loading: true }] };
+  const { canonical, notes } = read({
     input: [
       { role: 'user', content: 'x' },
       { type: 'tool_search_call', id: 'tsc_1', call_id: null, execution, arguments: {} },
-      { type: 'tool_search_output', id: 'tso_1', call_id: null, execution, tools: [IN_N] },
+      { type: 'tool_search_output', id: 'tso_1', call_id: null, execution, tools: [found] },
       { type: 'function_call', call_id: 'b', name: 'f', namespace: 'n', arguments: '{}' },
       { type: 'function_call_output', call_id: 'b', output: 'y' },
     ],
   });
   expect(namesOf(canonical.tools)).toEqual(['n__f']);
+  expect(notes).toEqual([]);
   expect(canonical.turns.map(({ role }) => role)).toEqual(['user', 'assistant', 'user']);
 });
 
