@@ -152,6 +152,17 @@ test('a property that allows nothing is removed, also from required (V120, P030)
   ]);
 });
 
+test('a discriminator, as Pydantic writes for tagged unions, says nothing its alternatives do not', () => {
+  const tagged = (kind: string) => ({
+    type: 'object',
+    properties: { kind: { const: kind, type: 'string' } },
+    required: ['kind'],
+  });
+  const pet = { oneOf: [tagged('cat'), tagged('dog')], discriminator: { propertyName: 'kind' } };
+  const { entries } = clean({ type: 'object', properties: { pet } });
+  expect(entries).toEqual([]);
+});
+
 test('a type list with null says nullable in the description (V121, P038)', () => {
   expect(cleanProperty({ type: ['string', 'null'], description: 'n' })).toEqual({
     type: 'string',

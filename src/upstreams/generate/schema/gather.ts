@@ -33,6 +33,8 @@ const SILENT = new Set([
   'definitions',
   'then',
   'else',
+  // A help in reading that "MUST NOT change the validation outcome": https://spec.openapis.org/oas/v3.1.1#discriminator-object.
+  'discriminator',
 ]);
 
 /** Read after their siblings, so that what stands nearer wins. */
