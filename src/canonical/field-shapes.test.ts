@@ -41,6 +41,8 @@ test('fields that say nothing, free objects and kinds nobody knows are left alon
       metadata: { any: { thing: 1 } },
       seen: false,
       hints: [],
+      // LiteLLM puts the nulls of an answer into such an object and sends it back with the message.
+      provider_specific_fields: { refusal: null, details: { images: [] } },
       parts: ['text', null, { type: 'new', anything: 1 }, { type: 'text', cited: null }],
     }),
   ).toEqual([]);

@@ -110,9 +110,9 @@ function shapeOfTag(object: JsonObject, { key, shapes, otherwise }: TaggedShape)
   return (typeof tag === 'string' ? shapes.get(tag) : undefined) ?? otherwise;
 }
 
-/** Absent, null, false and empty values ask for nothing. */
+/** Absent, null, false and empty values ask for nothing, and neither does an object that holds no others. */
 export function saysNothing(value: JsonValue | undefined): boolean {
   if (value === undefined || value === null || value === '' || value === false) return true;
   if (Array.isArray(value)) return value.length === 0;
-  return isJsonObject(value) && Object.keys(value).length === 0;
+  return isJsonObject(value) && Object.values(value).every(saysNothing);
 }
