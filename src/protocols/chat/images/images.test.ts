@@ -171,6 +171,20 @@ test('images come as base64, or as data URIs when asked', () => {
   });
 });
 
+test.each([
+  [{ quality: 'hd', size: 'auto' }, { quality: 'max' }],
+  [{ quality: 'standard' }, { quality: 'low' }],
+  [
+    { quality: 'high', size: '1024x1536' },
+    { quality: 'high', size: '1024x1536' },
+  ],
+  [{ quality: 'auto' }, {}],
+])('a whole answer tells of %j what answers have words for', (body, told) => {
+  const call = readGenerationCall(inputOf({ prompt: 'x', ...body }));
+  const { size, quality } = Object(call.writeReply(fold(eventsOf([DRAWN])), CONTEXT));
+  expect({ size, quality }).toEqual({ size: undefined, quality: undefined, ...told });
+});
+
 test('an answer without an image says what the model said', () => {
   const call = readGenerationCall(inputOf({ prompt: 'x' }));
   const words = fold(eventsOf([[{ kind: 'text', pieces: ['I cannot draw.'] }]]));

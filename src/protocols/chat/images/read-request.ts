@@ -176,11 +176,19 @@ function noteRest(body: JsonObject, receipt: Receipt): void {
   noteUnreadFields(rest, { known: KNOWN_FIELDS, path: '', context });
 }
 
+/** Words for a quality that only requests know, as answers say them (`openai` images.d.ts, `ImagesResponse`). */
+const ANSWERED_QUALITIES: ReadonlyMap<string, string> = new Map([
+  ['standard', 'low'],
+  ['hd', 'max'],
+]);
+
+/** What was left to the model is left out: whole answers have no word for it. */
 function echoOf(body: JsonObject): JsonObject {
   const echo: JsonObject = {};
   for (const key of ['size', 'quality']) {
     const value = body[key];
-    if (typeof value === 'string' && value !== '') echo[key] = value;
+    if (typeof value !== 'string' || value === '' || value === 'auto') continue;
+    echo[key] = key === 'quality' ? (ANSWERED_QUALITIES.get(value) ?? value) : value;
   }
   return echo;
 }
