@@ -79,6 +79,29 @@ test('V082 addresses the upstream does not read are refused by name', () => {
   ]);
 });
 
+test('V082 public files whose address tells their type are fetched by the public API', () => {
+  const partsFor = (url: string, modelId = 'gemini-3-flash-preview', mediaType?: string) => {
+    const part: Part = {
+      kind: 'media',
+      modality: 'image',
+      mediaType,
+      source: { kind: 'url', url },
+    };
+    const contents = encode(requestOf({ turns: [user(part)] }), targetOf(modelId), gemini).contents;
+    return Array.isArray(contents) ? contents[0] : undefined;
+  };
+  const fileUri = 'https://a.example/b/Cat.JPG?width=3';
+  const parts = [{ fileData: { fileUri, mimeType: 'image/jpeg' } }];
+  expect(partsFor(fileUri)).toEqual({ role: 'user', parts });
+  expect(partsFor(fileUri, 'gemini-2.5-pro', 'application/pdf')).toEqual({ role: 'user', parts });
+  for (const url of ['http://a.example/b.jpg', 'https://a.example/b', 'https://a.example/b.gif']) {
+    expect(() => partsFor(url)).toThrow(/send a data URI/);
+  }
+  for (const model of ['gemini-2.0-flash', 'gemma-3-27b-it']) {
+    expect(() => partsFor(fileUri, model)).toThrow(/send a data URI/);
+  }
+});
+
 test.each([undefined, 'application/pdf'])(
   'the page of a public video is of the type the upstream wants, whatever it was taken for: %s',
   (mediaType) => {

@@ -5,7 +5,10 @@ import type { GenerateProfile } from './profiles/profile.ts';
 
 export interface EncodeContext {
   readonly target: EncodeTarget;
-  readonly profile: Pick<GenerateProfile, 'vocabulary' | 'extraFields' | 'readsUri' | 'isVertex'>;
+  readonly profile: Pick<
+    GenerateProfile,
+    'vocabulary' | 'extraFields' | 'readsUri' | 'webFileType' | 'isVertex'
+  >;
 }
 
 /** Of what writes the conversation. */

@@ -24,8 +24,10 @@ export function encodeMedia(part: MediaPart, context: EncodeContext): WirePart {
     case 'url':
     case 'file': {
       const fileUri = source.kind === 'url' ? source.url : source.uri;
-      if (!context.profile.readsUri(fileUri)) throw unreadableAddress(part);
-      const mimeType = isVideoPage(fileUri) ? videoType(context) : mediaType;
+      const { profile, target } = context;
+      const webType = profile.webFileType?.(fileUri, target.modelId);
+      if (webType === undefined && !profile.readsUri(fileUri)) throw unreadableAddress(part);
+      const mimeType = isVideoPage(fileUri) ? videoType(context) : (webType ?? mediaType);
       const fileData = mimeType === undefined ? { fileUri } : { fileUri, mimeType };
       return { fileData, ...resolutionOf(part, context) };
     }
@@ -69,7 +71,7 @@ function unreadableAddress({ modality, source }: MediaPart): Error {
   const path = (source.kind === 'base64' ? undefined : source.path) ?? 'messages';
   const message =
     source.kind === 'url'
-      ? `${path}: ${modality} URLs are not fetched here; send a data URI, or let the operator set proxy.fetch_remote_media.`
+      ? `${path}: this ${modality} URL is not fetched; send a data URI, or let the operator set proxy.fetch_remote_media.`
       : `${path}: the upstream cannot read this ${modality} file; send its bytes as base64.`;
   return invalidRequest(path, message, 'unsupported');
 }

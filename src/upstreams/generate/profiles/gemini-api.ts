@@ -10,6 +10,7 @@ import {
   trimBaseUrl,
   userAgentOf,
 } from './profile.ts';
+import { webFileType } from './web-file-type.ts';
 
 const PUBLIC_BASE_URL = 'https://generativelanguage.googleapis.com';
 
@@ -42,6 +43,7 @@ export function createGeminiApiProfile({
     countForm: 'whole-request',
     // Uploaded files and public videos: ai.google.dev, "Files API" and "Video understanding".
     readsUri: (uri) => isVideoPage(uri) || fileHomes.some((home) => uri.startsWith(home)),
+    webFileType,
   };
 }
 

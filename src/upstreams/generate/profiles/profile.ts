@@ -42,6 +42,8 @@ export interface GenerateProfile {
   readonly isVertex?: true | undefined;
   /** True for file addresses the upstream itself can read. */
   readsUri(uri: string): boolean;
+  /** The type of a public file that the upstream fetches for this model; absent where it fetches none. */
+  webFileType?(uri: string, modelId: string): string | undefined;
 }
 
 export type ModelMethod =
