@@ -88,7 +88,7 @@ export interface BlockEndEvent {
   readonly signature?: Signature | undefined;
   /** What a client hands back of a signed text or medium: its text or base64. */
   readonly signedContent?: string | undefined;
-  /** JSON of a call's arguments as the upstream wrote them, where the client is shown others or may fill in defaults. */
+  /** JSON of a call's arguments as the upstream wrote them, where the client is shown others or may return others. */
   readonly issuedArguments?: string | undefined;
 }
 

@@ -286,7 +286,7 @@ export interface SafetySetting {
 /** Signatures remembered from earlier answers to the same client key. */
 export interface SignatureRecall extends TraceRecall {
   call(id: string, name: string): Signature | undefined;
-  /** The arguments its signature vouches for, of a call that `returned` as it was shown, or with defaults of its schema. */
+  /** The arguments its signature vouches for, of a call that `returned` as it was shown, or changed in nothing it says. */
   input(
     call: { readonly id: string; readonly name: string; readonly schema?: JsonValue | undefined },
     returned: JsonObject,

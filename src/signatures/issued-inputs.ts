@@ -1,6 +1,6 @@
 // Remembers the arguments of signed calls that clients return in another form than the upstream wrote them.
 
-import { isFilledIn } from '../canonical/declared-defaults.ts';
+import { meansTheSame } from '../canonical/returned-arguments.ts';
 import { isJsonObject, type JsonObject, type JsonValue, parseJson } from '../lib/json.ts';
 import { createRecentEntries } from './recent-entries.ts';
 
@@ -22,7 +22,7 @@ export interface IssuedInputs {
   remember(key: string, input: IssuedInput): void;
   /**
    * Undefined when nothing is remembered, or when the client returns other arguments than it was shown:
-   * defaults its schema declares may stand beside them. Most calls come back as they were: the key, a
+   * defaults its schema declares may stand beside them, and blanks at line ends be gone. Most calls come back as they were: the key, a
    * digest, is made only once there are any entries.
    */
   find(keyOf: () => string, input: ReturnedInput): JsonObject | undefined;
@@ -71,8 +71,8 @@ export function createIssuedInputs({ now, lifetimeMs }: IssuedInputOptions): Iss
 
 /**
  * Clients that read a call into objects of their own return its members in another order, and with
- * the defaults of those the model left out.
+ * the defaults of those the model left out; some take blanks away that end a line.
  */
 function isSame({ returned, schema }: ReturnedInput, shown: string): boolean {
-  return JSON.stringify(returned) === shown || isFilledIn(returned, parseJson(shown), schema);
+  return JSON.stringify(returned) === shown || meansTheSame(returned, parseJson(shown), schema);
 }

@@ -54,13 +54,15 @@ test('the arguments a call was signed with come back for those its client was sh
   expect(keeper.findInput('ann', call, { n: 1 })).toBeUndefined();
 });
 
-test('the arguments a call was signed with come back for those its client filled in with defaults', () => {
+test('the arguments a call was signed with come back for those its client filled in or trimmed', () => {
   const keeper = createSignatureKeeper({ clock: createFakeClock() });
   const schema = { type: 'object', properties: { all: { type: 'boolean', default: false } } };
   const call = { id: 'c1', name: 'edit', schema };
   keeper.rememberInput('ann', call, { shown: '{"path":"a"}', issued: '{"path":"a"}' });
   expect(keeper.findInput('ann', call, { all: false, path: 'a' })).toEqual({ path: 'a' });
   expect(keeper.findInput('ann', call, { all: true, path: 'a' })).toBeUndefined();
+  keeper.rememberInput('ann', call, { shown: '{"path":"a "}', issued: '{"path":"a "}' });
+  expect(keeper.findInput('ann', call, { path: 'a' })).toEqual({ path: 'a ' });
 });
 
 test('entries expire after their lifetime', async () => {

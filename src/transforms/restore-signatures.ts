@@ -1,7 +1,6 @@
 // Gives calls, thoughts, texts and media back the signatures their clients could not carry, and what those vouch for.
 
 import { askedBefore } from '../canonical/asked-before.ts';
-import { argumentSchema } from '../canonical/declared-defaults.ts';
 import { told } from '../canonical/receipt.ts';
 import {
   type PlacedSignature,
@@ -18,6 +17,7 @@ import type {
   Tool,
   ToolCallPart,
 } from '../canonical/request.ts';
+import { argumentSchema } from '../canonical/returned-arguments.ts';
 import { once } from '../lib/once.ts';
 import { mapTurns, type Transform, type TransformContext } from './transform.ts';
 

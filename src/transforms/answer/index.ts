@@ -1,9 +1,9 @@
 // The ordered list of rules every translated answer goes through before it is written.
 
-import { argumentSchema, declaresDefaults } from '../../canonical/declared-defaults.ts';
 import type { CanonicalEvent } from '../../canonical/event.ts';
 import type { Receipt } from '../../canonical/receipt.ts';
 import type { CanonicalRequest, Tool } from '../../canonical/request.ts';
+import { argumentSchema, mayComeBackChanged } from '../../canonical/returned-arguments.ts';
 import { acceptedToolNames } from '../../canonical/tool-names.ts';
 import { NOTHING_TYPED, type TypedValues } from '../../canonical/typed-values.ts';
 import type { CallableTool, CallRule } from './call-rule.ts';
@@ -66,8 +66,9 @@ function createRewriter(
   // Last: arguments are repaired by the schema of the tool that was really meant.
   const isTyped = (name: string): boolean => isTypedTool(request, typed, name);
   const repairArguments = createArgumentRepair({ tools, receipt, isTyped });
-  const takesDefaults = (name: string): boolean => declaresDefaults(argumentSchema(tools, name));
-  return createCallRewriter({ rules, repairArguments, takesDefaults });
+  const mayChange = (name: string, json: string): boolean =>
+    mayComeBackChanged(json, argumentSchema(tools, name));
+  return createCallRewriter({ rules, repairArguments, mayChange });
 }
 
 function runsCodeInForm({ tools, outputFormat }: CanonicalRequest): boolean {

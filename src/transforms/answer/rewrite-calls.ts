@@ -22,8 +22,8 @@ export interface RewriteOptions {
   /** In order; each gets what the one before it gave. */
   readonly rules: readonly CallRule[];
   readonly repairArguments: RepairArguments;
-  /** True for a tool whose calls clients may return with more members than they were shown. */
-  takesDefaults(toolName: string): boolean;
+  /** True for arguments that clients may return in another form than they were shown. */
+  mayChange(toolName: string, json: string): boolean;
 }
 
 /** Batches without a call come back as the same array. */
@@ -110,7 +110,7 @@ class CallRewriter {
     }
     const json = call.repair(call.json);
     shown.push({ kind: 'block-delta', index: event.index, delta: { kind: 'arguments', json } });
-    const isOther = json !== call.json || this.#options.takesDefaults(call.name);
+    const isOther = json !== call.json || this.#options.mayChange(call.name, json);
     shown.push(isOther ? { ...event, issuedArguments: call.json } : event);
   }
 }

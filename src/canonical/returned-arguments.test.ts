@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { JsonValue } from '../lib/json.ts';
-import { declaresDefaults, isFilledIn } from './declared-defaults.ts';
+import { mayComeBackChanged, meansTheSame } from './returned-arguments.ts';
 
 const SCHEMA: JsonValue = {
   type: 'object',
@@ -29,25 +29,30 @@ test.each<[string, JsonValue, JsonValue]>([
     { edits: [{}, { all: true }] },
   ],
   ['nothing', { path: 'a' }, { path: 'a' }],
-])('%s that has its default now means the same', (_name, returned, written) => {
-  expect(isFilledIn(returned, written, SCHEMA)).toBe(true);
+  ['a text without its blanks at line ends', { path: 'a\nb\n' }, { path: 'a  \nb\t\n ' }],
+])('%s means the same as what was left out or written for it', (_name, returned, written) => {
+  expect(meansTheSame(returned, written, SCHEMA)).toBe(true);
 });
 
 test.each<[string, JsonValue, JsonValue]>([
   ['another value than the default', { path: 'a', all: true }, { path: 'a' }],
+  ['a text without its indent', { path: 'a\nb' }, { path: 'a\n  b' }],
   ['a changed member', { path: 'b', all: false }, { path: 'a' }],
   ['a member that is gone', { all: false }, { path: 'a' }],
   ['a member nobody declares', { path: 'a', constructor: null }, { path: 'a' }],
   ['a member without a default', { path: 'a', edits: [] }, { path: 'a' }],
   ['another number of items', { edits: [{}, {}] }, { edits: [{}] }],
 ])('%s means something else', (_name, returned, written) => {
-  expect(isFilledIn(returned, written, SCHEMA)).toBe(false);
+  expect(meansTheSame(returned, written, SCHEMA)).toBe(false);
 });
 
-test('a schema declares defaults at any depth of members and items, or none', () => {
-  expect(declaresDefaults(SCHEMA)).toBe(true);
+test('arguments may come back changed where defaults are declared at any depth, or a line ends in blanks', () => {
+  expect(mayComeBackChanged('{}', SCHEMA)).toBe(true);
   const inItems = { type: 'array', items: { properties: { a: { default: null } } } };
-  expect(declaresDefaults({ properties: { list: inItems } })).toBe(true);
-  expect(declaresDefaults({ properties: { default: { type: 'string' } } })).toBe(false);
-  expect(declaresDefaults(true)).toBe(false);
+  expect(mayComeBackChanged('{}', { properties: { list: inItems } })).toBe(true);
+  expect(mayComeBackChanged('{}', { properties: { default: { type: 'string' } } })).toBe(false);
+  for (const text of ['a \nb', 'a\t\r\nb', 'a\nb ']) {
+    expect(mayComeBackChanged(JSON.stringify({ text }), true)).toBe(true);
+  }
+  expect(mayComeBackChanged(JSON.stringify({ text: 'a b\n c' }), true)).toBe(false);
 });

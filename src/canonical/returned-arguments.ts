@@ -1,4 +1,5 @@
-// The defaults a tool's schema declares (JSON Schema, "default"), which clients fill in where the model left members out.
+// What clients change of a call's arguments without saying anything else by it: defaults that its schema declares
+// stand where the model left members out, and blanks at line ends are gone.
 
 import { isDeepStrictEqual } from 'node:util';
 import { isJsonObject, type JsonObject, type JsonValue } from '../lib/json.ts';
@@ -10,31 +11,48 @@ export function argumentSchema(tools: readonly Tool[], name: string): JsonValue 
   return tool?.kind === 'function' ? tool.parameters : undefined;
 }
 
-/** True where a client may add members to arguments without saying anything else by it. */
-export function declaresDefaults(schema: JsonValue | undefined): boolean {
+/** A blank before the end of a line or of a text, as JSON writes it. */
+const BLANK_AT_END = /(?: |\\t)(?:\\r|\\n|")/;
+
+/** True where a client may return other arguments than these, in JSON, and mean them. */
+export function mayComeBackChanged(json: string, schema: JsonValue | undefined): boolean {
+  return BLANK_AT_END.test(json) || declaresDefaults(schema);
+}
+
+function declaresDefaults(schema: JsonValue | undefined): boolean {
   if (!isJsonObject(schema)) return false;
   return [...Object.values(propertiesOf(schema)), schema.items].some(
     (member) => isJsonObject(member) && (member.default !== undefined || declaresDefaults(member)),
   );
 }
 
-/** True where `returned` is `written`, but for members that were left out and have their defaults now. */
-export function isFilledIn(
+/** True where `returned` is `written` but for such changes. */
+export function meansTheSame(
   returned: JsonValue,
   written: JsonValue,
   schema: JsonValue | undefined,
 ): boolean {
   if (isDeepStrictEqual(returned, written)) return true;
-  if (!isJsonObject(schema)) return false;
+  if (typeof returned === 'string' && typeof written === 'string') {
+    return withoutBlanks(returned) === withoutBlanks(written);
+  }
   if (isJsonObject(returned) && isJsonObject(written)) {
     return hasDefaultsBeside(returned, written, propertiesOf(schema));
   }
   if (!Array.isArray(returned) || !Array.isArray(written)) return false;
-  const { items } = schema;
+  const items = isJsonObject(schema) ? schema.items : undefined;
   return (
     returned.length === written.length &&
-    returned.every((item, index) => isFilledIn(item, written[index] ?? null, items))
+    returned.every((item, index) => meansTheSame(item, written[index] ?? null, items))
   );
+}
+
+/** Line by line: a pattern would go through a long row of blanks again from each of them. */
+function withoutBlanks(text: string): string {
+  return text
+    .split('\n')
+    .map((line) => line.trimEnd())
+    .join('\n');
 }
 
 function hasDefaultsBeside(
@@ -46,7 +64,7 @@ function hasDefaultsBeside(
   return Object.entries(returned).every(([name, value]) => {
     const schema = Object.hasOwn(properties, name) ? properties[name] : undefined;
     const meant = Object.hasOwn(written, name) ? written[name] : defaultOf(schema);
-    return meant !== undefined && isFilledIn(value, meant, schema);
+    return meant !== undefined && meansTheSame(value, meant, schema);
   });
 }
 
@@ -54,6 +72,6 @@ function defaultOf(schema: JsonValue | undefined): JsonValue | undefined {
   return isJsonObject(schema) ? schema.default : undefined;
 }
 
-function propertiesOf({ properties }: JsonObject): JsonObject {
-  return isJsonObject(properties) ? properties : {};
+function propertiesOf(schema: JsonValue | undefined): JsonObject {
+  return isJsonObject(schema) && isJsonObject(schema.properties) ? schema.properties : {};
 }
