@@ -18,6 +18,7 @@ import { makeDataDir } from './data-folder.ts';
 import { claimFolder } from './folder-claim.ts';
 import { explainListening } from './listen-error.ts';
 import { createLog } from './log.ts';
+import { readLimits, warnOfFewFiles } from './open-files.ts';
 
 export interface RunningServer {
   /** Resolves when it listens and the banner is printed. @throws Error with the way out when it cannot listen there. */
@@ -43,6 +44,7 @@ export async function serve(flags: Flags): Promise<RunningServer> {
   log.level = config.current().logLevel;
   secrets = gatewaySecrets(config.current());
   warnOfUnused(config.current(), log);
+  warnOfFewFiles({ limits: readLimits(), log });
   const newKeyFile = (await ensureKey(config)) ? path : undefined;
   const app = await createApp({ config, clock, random: Math.random, log, logFiles });
   const claim = claimFolder(dataDir);
