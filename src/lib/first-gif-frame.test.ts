@@ -31,7 +31,7 @@ test.each([
   ['interlaced', INTERLACED, 0],
   ['animated', ANIMATED, 255],
 ])('the first picture of a GIF is the same as PNG: %s', (_name, base64, whiteOpacity) => {
-  const frame = readFirstGifFrame(bytesOf(base64), 1000);
+  const frame = readFirstGifFrame(bytesOf(base64), { left: 1000 });
   if (frame === undefined) throw new Error('This GIF was not read.');
   const { width, height, data } = PNG.sync.read(writeIndexedPng(frame));
   expect([width, height]).toEqual([16, 17]);
@@ -47,14 +47,14 @@ test.each([
 });
 
 test('a picture that is too large is not read', () => {
-  expect(readFirstGifFrame(bytesOf(PLAIN), 16 * 17)).toBeDefined();
-  expect(readFirstGifFrame(bytesOf(PLAIN), 16 * 17 - 1)).toBeUndefined();
+  expect(readFirstGifFrame(bytesOf(PLAIN), { left: 16 * 17 })).toBeDefined();
+  expect(readFirstGifFrame(bytesOf(PLAIN), { left: 16 * 17 - 1 })).toBeUndefined();
 });
 
 test('a GIF that is cut off is read whole or not at all', () => {
-  const whole = readFirstGifFrame(bytesOf(PLAIN), 1000);
+  const whole = readFirstGifFrame(bytesOf(PLAIN), { left: 1000 });
   for (let end = 0; end < bytesOf(PLAIN).length; end += 1) {
-    const cut = readFirstGifFrame(bytesOf(PLAIN).subarray(0, end), 1000);
+    const cut = readFirstGifFrame(bytesOf(PLAIN).subarray(0, end), { left: 1000 });
     if (cut !== undefined) expect(cut.pixels).toEqual(whole?.pixels);
   }
 });
@@ -65,7 +65,7 @@ test('whatever the bytes, reading ends, and what was read can be written', () =>
     fc.property(fc.array(spoilt, { maxLength: 8 }), (changes) => {
       const bytes = bytesOf(PLAIN);
       for (const [at, value] of changes) bytes[at] = value;
-      const frame = readFirstGifFrame(bytes, 100_000);
+      const frame = readFirstGifFrame(bytes, { left: 100_000 });
       if (frame === undefined) return;
       const { width, height } = PNG.sync.read(writeIndexedPng(frame));
       expect([width, height]).toEqual([frame.width, frame.height]);

@@ -25,8 +25,16 @@ const PASSES = [
   [1, 2],
 ] as const;
 
-/** Undefined for what is no whole GIF, and for pictures of more than `mostPixels`. */
-export function readFirstGifFrame(bytes: Buffer, mostPixels: number): IndexedPicture | undefined {
+/** How many pixels may still be read; whoever reads one picture after another keeps it. */
+export interface PixelBudget {
+  left: number;
+}
+
+/**
+ * Undefined for what is no whole GIF, and for pictures of more pixels than are left. One that turns out
+ * to be cut counts as well: a few kilobytes can stand for millions of pixels.
+ */
+export function readFirstGifFrame(bytes: Buffer, budget: PixelBudget): IndexedPicture | undefined {
   const isGif = /^GIF8[79]a$/.test(bytes.toString('latin1', 0, 6));
   if (!isGif || bytes.length < HEADER_BYTES) return undefined;
   const colors = tableBytes(bytes.readUInt8(10));
@@ -40,7 +48,7 @@ export function readFirstGifFrame(bytes: Buffer, mostPixels: number): IndexedPic
     at = endOfBlocks(bytes, at + 2);
   }
   if (bytes[at] !== IMAGE || at + 10 >= bytes.length) return undefined;
-  return readPicture(bytes, { at, shared, transparent, mostPixels });
+  return readPicture(bytes, { at, shared, transparent, budget });
 }
 
 interface PicturePlace {
@@ -48,12 +56,12 @@ interface PicturePlace {
   /** The colours of pictures without their own. */
   readonly shared: Uint8Array;
   readonly transparent: number | undefined;
-  readonly mostPixels: number;
+  readonly budget: PixelBudget;
 }
 
 function readPicture(
   bytes: Buffer,
-  { at, shared, transparent, mostPixels }: PicturePlace,
+  { at, shared, transparent, budget }: PicturePlace,
 ): IndexedPicture | undefined {
   const width = bytes.readUInt16LE(at + 5);
   const height = bytes.readUInt16LE(at + 7);
@@ -64,7 +72,8 @@ function readPicture(
   const codeBits = bytes[start] ?? 0;
   const isReadable =
     width > 0 && height > 0 && palette.length > 0 && codeBits >= 2 && codeBits <= 8;
-  if (!isReadable || width * height > mostPixels) return undefined;
+  if (!isReadable || width * height > budget.left) return undefined;
+  budget.left -= width * height;
   const pixels = unpack(joinBlocks(bytes, start + 1), codeBits, width * height);
   if (pixels === undefined) return undefined;
   const isInterlaced = (fields & 0x40) !== 0;

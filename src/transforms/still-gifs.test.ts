@@ -45,3 +45,12 @@ test('other pictures, and what is no whole GIF, go as they came', () => {
   const others = [pictureOf('iVBORw0KGgo=', 'image/png'), pictureOf(GIF.slice(0, 40))];
   expect(sent(...others)).toEqual({ parts: others, entries: [] });
 });
+
+test('GIFs of more pixels than a request may hold in all go as they came, cut ones counted', () => {
+  const bytes = Buffer.from(GIF, 'base64');
+  const size = bytes.indexOf(',') + 5;
+  bytes.writeUInt16LE(2048, size);
+  bytes.writeUInt16LE(2048, size + 2);
+  const parts = [pictureOf(GIF.slice(0, 40)), pictureOf(bytes.toString('base64')), pictureOf(GIF)];
+  expect(sent(...parts)).toEqual({ parts, entries: [] });
+});

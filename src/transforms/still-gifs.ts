@@ -2,26 +2,28 @@
 
 import { told } from '../canonical/receipt.ts';
 import type { MediaPart } from '../canonical/request.ts';
-import { readFirstGifFrame } from '../lib/first-gif-frame.ts';
+import { type PixelBudget, readFirstGifFrame } from '../lib/first-gif-frame.ts';
 import { writeIndexedPng } from '../lib/write-indexed-png.ts';
 import { mapMedia } from './map-media.ts';
 import type { Transform, TransformContext } from './transform.ts';
 
 /** The first letters of every GIF, as base64. */
 const GIF_START = 'R0lGOD';
-/** More than this is left to the upstream: reading it would keep other requests waiting. */
+/** Of all GIFs of a request. More is left to the upstream: reading it would keep other requests waiting. */
 const MOST_PIXELS = 4_194_304;
 
 /**
  * Whatever type they are said to be of. ai.google.dev, "Image understanding", supported formats, has no
  * GIF: "Unsupported MIME type: image/gif".
  */
-export const stillGifs: Transform = (request, context) =>
-  mapMedia(request, (part) => still(part, context));
+export const stillGifs: Transform = (request, context) => {
+  const budget = { left: MOST_PIXELS };
+  return mapMedia(request, (part) => still(part, budget, context));
+};
 
-function still(part: MediaPart, { receipt }: TransformContext): MediaPart {
+function still(part: MediaPart, budget: PixelBudget, { receipt }: TransformContext): MediaPart {
   if (part.source.kind !== 'base64' || !part.source.base64.startsWith(GIF_START)) return part;
-  const picture = readFirstGifFrame(Buffer.from(part.source.base64, 'base64'), MOST_PIXELS);
+  const picture = readFirstGifFrame(Buffer.from(part.source.base64, 'base64'), budget);
   if (picture === undefined) return part;
   receipt.add('approximated', 'messages', told`The first picture of a GIF is sent as PNG.`);
   const base64 = writeIndexedPng(picture).toString('base64');
