@@ -390,6 +390,32 @@ test('queries that come with the first words are told before them, those of othe
   expect(told).toEqual(early('q'));
 });
 
+test.each<[string, JsonObject, JsonObject]>([
+  [
+    'sources',
+    { groundingMetadata: { groundingChunks: [{ web: { uri: 'u', title: 'T' } }] } },
+    { sources: [{ url: 'u', title: 'T' }] },
+  ],
+  [
+    'pages',
+    {
+      urlContextMetadata: {
+        urlMetadata: [{ retrievedUrl: 'u', urlRetrievalStatus: 'URL_RETRIEVAL_STATUS_SUCCESS' }],
+      },
+    },
+    { pages: [{ url: 'u', outcome: 'read' }] },
+  ],
+])('a search told before stays where the end tells only %s', (_name, metadata, found) => {
+  const events = decode(
+    frame([trace(['a']), { text: 'word' }]),
+    frame([], { finishReason: 'STOP', ...metadata }),
+  );
+  expect(events.findLast(({ kind }) => kind === 'grounding')).toMatchObject({
+    queries: ['a'],
+    ...found,
+  });
+});
+
 test('V055, P108: grounding that comes late stands before the end of the text it describes', () => {
   const groundingMetadata = {
     webSearchQueries: ['q'],

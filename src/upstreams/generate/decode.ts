@@ -263,11 +263,14 @@ function addSearches(state: ChoiceState, candidate: JsonObject, events: Canonica
 
 /** Grounding is placed when the whole text is known, while its last block is still open. */
 function addGrounding(state: ChoiceState, events: CanonicalEvent[]): void {
-  const { choice, grounding, pages, blocks } = state;
+  const { choice, grounding, searches, pages, blocks } = state;
   const found = grounding && readGrounding(grounding, blocks);
   if (found === undefined && pages.length === 0) return;
+  const told = found ?? NOT_SEARCHED;
+  // What is told last counts alone: an end without queries takes none back that were told before.
+  const queries = told.queries.length === 0 ? searches : told.queries;
   const opened = pages.length === 0 ? {} : { pages };
-  events.push({ kind: 'grounding', choice, ...(found ?? NOT_SEARCHED), ...opened });
+  events.push({ kind: 'grounding', choice, ...told, queries, ...opened });
 }
 
 function textOf(value: JsonValue | undefined): string | undefined {
