@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { CanonicalEvent, FinishReason } from '../../../canonical/event.ts';
 import { NO_USAGE } from '../../../canonical/usage.ts';
-import type { JsonValue } from '../../../lib/json.ts';
+import { isJsonObject, type JsonValue } from '../../../lib/json.ts';
 import { framesOf, read, stream } from './responses.test-support.ts';
 
 const USER = { role: 'user', content: 'Long words.' };
@@ -80,4 +80,32 @@ test('a trigger before other items, and a summary only its issuer can read, are 
   expect(settings.isSummary).toBe(false);
   expect(canonical.turns).toHaveLength(1);
   expect(notes.map(({ path }) => path)).toEqual(['input[0]', 'input[1]']);
+});
+
+test('a kept conversation goes on from its summary; its instructions and tools stay', () => {
+  const { response } = summarize(answer('All is done.'));
+  const output = Array.isArray(response.output) ? response.output.filter(isJsonObject) : [];
+  const history = [
+    { role: 'developer', content: 'Be brief.' },
+    { type: 'additional_tools', role: 'developer', tools: [TOOL] },
+    USER,
+    { role: 'assistant', content: 'Yes.' },
+    TRIGGER,
+    ...output,
+  ];
+  const earlier = { history, rootId: 'resp_1', findItem: () => undefined };
+  const { canonical, notes } = read({ previous_response_id: 'resp_2', input: 'Next.' }, earlier);
+  expect(canonical.turns).toMatchObject([
+    { role: 'user', parts: [{ text: expect.stringContaining('All is done.') }] },
+    { role: 'user', parts: [{ text: 'Next.' }] },
+  ]);
+  expect(canonical).toMatchObject({ system: [{ text: 'Be brief.' }], tools: [{ name: 'f' }] });
+  expect(notes).toEqual([]);
+});
+
+test('a kept conversation that could not be summarized stays whole, and its trigger says nothing', () => {
+  const earlier = { history: [USER, TRIGGER], rootId: 'resp_1', findItem: () => undefined };
+  const { canonical, notes } = read({ previous_response_id: 'resp_1', input: 'Next.' }, earlier);
+  expect(canonical.turns).toHaveLength(2);
+  expect(notes).toEqual([]);
 });

@@ -20,6 +20,24 @@ export function withoutTrigger(items: readonly JsonValue[]): readonly JsonValue[
   return isTrigger(items.at(-1)) ? items.slice(0, -1) : items;
 }
 
+/**
+ * What of a kept conversation is still to be told: from its last summary on, behind the instructions and tools it
+ * began with. A trigger that no summary followed asks for nothing any more.
+ */
+export function sinceSummary(history: readonly JsonObject[]): readonly JsonObject[] {
+  const summary = history.findLastIndex(isSummary);
+  const trigger = history.findLastIndex((item, index) => index < summary && isTrigger(item));
+  return history.filter((item, index) => !isTrigger(item) && (index > trigger || isSetting(item)));
+}
+
+function isSummary(item: JsonObject): boolean {
+  return item.type === 'compaction' && readCompaction(item) !== undefined;
+}
+
+function isSetting({ type, role }: JsonObject): boolean {
+  return type === 'additional_tools' || role === 'system' || role === 'developer';
+}
+
 function isTrigger(item: JsonValue | undefined): boolean {
   return isJsonObject(item) && item.type === 'compaction_trigger';
 }

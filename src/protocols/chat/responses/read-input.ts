@@ -17,7 +17,7 @@ import {
 } from '../fields.ts';
 import { createReadContext } from '../read-context.ts';
 import { readTextContent } from '../read-parts.ts';
-import { readCompaction, withoutTrigger } from './compaction.ts';
+import { readCompaction, sinceSummary, withoutTrigger } from './compaction.ts';
 import { endWithPictures } from './end-with-pictures.ts';
 import { isReference, referredId, unknownReference } from './item-reference.ts';
 import { readAgentMessage } from './read-agent-message.ts';
@@ -57,7 +57,7 @@ export function readInput(
   };
   const isAnswer = readString(body, 'previous_response_id') !== undefined;
   const historyPath = isAnswer ? 'previous_response_id' : 'conversation';
-  for (const item of history) add(readItem(item, historyPath, context));
+  for (const item of sinceSummary(history)) add(readItem(item, historyPath, context));
   const asked = readAsked(body, history.length > 0, context);
   for (const turn of endWithPictures(asked, context.receipt)) add(turn);
   return { system, turns };
