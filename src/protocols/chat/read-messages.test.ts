@@ -41,6 +41,18 @@ test('the name of a participant stands before what was said, that of an assistan
   ]);
 });
 
+test('a participant who says nothing is not named either', () => {
+  const messages = [
+    { role: 'system', name: 'ann', content: '' },
+    { role: 'user', name: 'ann', content: [{ type: 'text', text: '' }] },
+  ];
+  const { system, turns } = canonical({ messages });
+  expect([...system, ...turns.flatMap(({ parts }) => parts)]).toMatchObject([
+    { text: '' },
+    { text: '' },
+  ]);
+});
+
 test('what helpers of SDKs parsed an answer into comes back beside it without a word', () => {
   const call = { name: 'w', arguments: '{"a":1}', parsed_arguments: { a: 1 } };
   const messages = [

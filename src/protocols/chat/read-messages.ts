@@ -102,7 +102,8 @@ function readNamed<P extends ContentPart>(
   { path, context }: Place,
 ): readonly (P | TextPart)[] {
   const name = readString(message, 'name', path) ?? '';
-  if (name === '') return withHint(message, parts);
+  const isSilent = parts.every((part) => part.kind === 'text' && part.text === '');
+  if (name === '' || isSilent) return withHint(message, parts);
   context.receipt.add('approximated', `${path}.name`, told`said in the text`);
   const [first, ...others] = parts;
   if (first?.kind !== 'text') {
