@@ -21,9 +21,9 @@ export interface ReturnedInput {
 export interface IssuedInputs {
   remember(key: string, input: IssuedInput): void;
   /**
-   * Undefined when nothing is remembered, or when the client returns other arguments than it was shown:
-   * defaults its schema declares may stand beside them, and blanks at line ends be gone. Most calls come back as they were: the key, a
-   * digest, is made only once there are any entries.
+   * Undefined when nothing is remembered, when the arguments are the issued ones, and when the client returns others than
+   * it was shown: defaults its schema declares may stand beside them, and blanks at line ends be gone. The key, a digest,
+   * is made only once there are any entries.
    */
   find(keyOf: () => string, input: ReturnedInput): JsonObject | undefined;
 }
@@ -62,7 +62,9 @@ export function createIssuedInputs({ now, lifetimeMs }: IssuedInputOptions): Iss
       const entry = entries.take(key);
       if (entry === undefined || entry.expiresAt <= now()) return undefined;
       entries.set(key, entry);
-      if (!isSame(input, entry.shown)) return undefined;
+      const text = JSON.stringify(input.returned);
+      if (text === entry.issued) return undefined;
+      if (text !== entry.shown && !isSame(input, entry.shown)) return undefined;
       const issued = parseJson(entry.issued);
       return isJsonObject(issued) ? issued : undefined;
     },
@@ -74,5 +76,5 @@ export function createIssuedInputs({ now, lifetimeMs }: IssuedInputOptions): Iss
  * the defaults of those the model left out; some take blanks away that end a line.
  */
 function isSame({ returned, schema }: ReturnedInput, shown: string): boolean {
-  return JSON.stringify(returned) === shown || meansTheSame(returned, parseJson(shown), schema);
+  return meansTheSame(returned, parseJson(shown), schema);
 }

@@ -63,6 +63,8 @@ test('the arguments a call was signed with come back for those its client filled
   expect(keeper.findInput('ann', call, { all: true, path: 'a' })).toBeUndefined();
   keeper.rememberInput('ann', call, { shown: '{"path":"a "}', issued: '{"path":"a "}' });
   expect(keeper.findInput('ann', call, { path: 'a' })).toEqual({ path: 'a ' });
+  // As it was issued: nothing is to be put in its place, and nothing parsed.
+  expect(keeper.findInput('ann', call, { path: 'a ' })).toBeUndefined();
 });
 
 test('entries expire after their lifetime', async () => {
