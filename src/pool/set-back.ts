@@ -41,6 +41,8 @@ function endFutureWaits({ book, endRestsSince }: SetBackOptions, now: number): v
     if (health.outUntil > future + LONGEST_OUT_MS) {
       book.apply(record.id, { kind: 'clear-cooldown' });
     }
+    // A refusal that came before the last one does not count, and all of them would.
+    if (health.revokedAt > future) book.apply(record.id, { kind: 'refreshed' });
     for (const [model, { since }] of health.models) {
       if (since > future) book.apply(record.id, { kind: 'clear-cooldown', model });
     }
