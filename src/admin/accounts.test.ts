@@ -187,6 +187,9 @@ test('an account whose upstream is gone is out of use, and says the way out', as
     reason: 'no-upstream',
     wayOut: expect.stringContaining('upstream gone is no longer configured'),
   });
+  // Whoever disables it wants to hear of it no more.
+  const disabled = await admin.call('POST', `/api/accounts/${record.id}/disable`);
+  expect(disabled.body.status).toMatchObject({ kind: 'disabled', reason: 'manual' });
 });
 
 test('an account is removed, and its grant taken back when that is asked for', async () => {

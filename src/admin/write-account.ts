@@ -36,7 +36,7 @@ export function writeAccount(
     hasProxy: book.proxyUrl(record.id) !== undefined,
     origin,
     status:
-      upstreams.get(record.upstreamId) === undefined
+      upstreams.get(record.upstreamId) === undefined && !isDisabledOnPurpose(health)
         ? withoutUpstream(account)
         : writeStatus(health, { account, now }),
     cooldowns: [...writeCooldowns(health, now), ...writeRests(account, pool)],
@@ -133,6 +133,13 @@ function writeStatus(health: AccountHealth, { account, now }: StatusContext): St
     default:
       return status satisfies never;
   }
+}
+
+/** Out of use because somebody wants it so: whatever else is the matter is no news to them. */
+function isDisabledOnPurpose({ status }: AccountHealth): boolean {
+  return (
+    status.kind === 'disabled' && (status.reason === 'manual' || status.reason === 'standing-by')
+  );
 }
 
 /** Nobody disabled it, yet there is nothing it could serve with; it serves again when the upstream is there. */
