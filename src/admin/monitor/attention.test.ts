@@ -46,6 +46,7 @@ function sources(change: Partial<AttentionSources> = {}): AttentionSources {
     },
     accounts: [account('a', ACTIVE)],
     quota: [],
+    live: { requestsPerMinute: 0, errorsPerMinute: 0 },
     recent: { requests: 0, errors: 0 },
     droppedRecords: 0,
     ...change,
@@ -99,6 +100,15 @@ test.each([
   { errors: 5, requests: 5, severity: 'error' },
 ])('$errors failures of $requests requests are told as $severity', ({ severity, ...recent }) => {
   expect(findAttention(sources({ recent }))[0]?.severity).toBe(severity);
+});
+
+test('what fails altogether now is grave, whatever went well in the minutes before', () => {
+  const recent = { requests: 300, errors: 60 };
+  const tell = (errorsPerMinute: number, requestsPerMinute: number) =>
+    findAttention(sources({ recent, live: { errorsPerMinute, requestsPerMinute } }))[0]?.severity;
+  expect(tell(60, 60)).toBe('error');
+  expect(tell(59, 60)).toBe('warning');
+  expect(tell(4, 4)).toBe('warning');
 });
 
 test('of many accounts that are out a few are named and the others counted', () => {

@@ -10,6 +10,8 @@ export interface AttentionSources {
   readonly facts: GatewayFacts;
   readonly accounts: readonly AccountJson[];
   readonly quota: OverviewJson['quota'];
+  /** The last minute: what fails altogether now failed there. */
+  readonly live: Pick<OverviewJson['live'], 'requestsPerMinute' | 'errorsPerMinute'>;
   /** What the last minutes brought, enough of them to judge a gateway that is asked now and then. */
   readonly recent: { readonly requests: number; readonly errors: number };
   /** Request records that could not be kept. */
@@ -33,7 +35,7 @@ export function findAttention(sources: AttentionSources): Attention[] {
     ...lookAtPool(sources),
     ...lookAtDoor(sources.facts),
     ...lookAtConfig(sources.facts),
-    ...lookAtErrors(sources.recent),
+    ...lookAtErrors(sources),
     ...lookAtOverload(sources.accounts),
     ...lookAtAccounts(sources.accounts),
     ...lookAtQuota(sources.quota),
@@ -124,23 +126,34 @@ function lookAtConfig({ configProblems }: GatewayFacts): Attention[] {
   ];
 }
 
-function lookAtErrors({ requests, errors }: AttentionSources['recent']): Attention[] {
-  const isAll = errors >= requests;
-  const isMany = errors >= MANY_ERRORS;
-  const share = errors / Math.max(requests, 1);
-  const isNotable =
-    (isMany && share >= NOTABLE_SHARE) || (errors >= SOME_ERRORS && share >= HIGH_SHARE);
-  if (isAll ? errors < FEW_ERRORS_ALONE : !isNotable) return [];
+function lookAtErrors({ recent, live }: AttentionSources): Attention[] {
+  const { requests, errors } = recent;
+  const isGrave =
+    isOutage(errors, requests) || isOutage(live.errorsPerMinute, live.requestsPerMinute);
+  if (!isGrave && !isNotable(errors, requests)) return [];
   return [
     {
       kind: 'many-errors',
-      severity: isAll && isMany ? 'error' : 'warning',
+      severity: isGrave ? 'error' : 'warning',
       message: `${errors} of ${requests} requests failed in the last five minutes.`,
       wayOut: 'Look at what they say.',
       link: '/requests?status=error',
       about: { count: errors, total: requests },
     },
   ];
+}
+
+function isOutage(errors: number, requests: number): boolean {
+  return errors >= MANY_ERRORS && errors >= requests;
+}
+
+function isNotable(errors: number, requests: number): boolean {
+  if (errors >= requests) return errors >= FEW_ERRORS_ALONE;
+  const share = errors / requests;
+  return (
+    (errors >= MANY_ERRORS && share >= NOTABLE_SHARE) ||
+    (errors >= SOME_ERRORS && share >= HIGH_SHARE)
+  );
 }
 
 /** One entry an upstream: its accounts rest together. */

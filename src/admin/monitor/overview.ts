@@ -36,7 +36,7 @@ export function writeOverview(options: MonitorRouteOptions): object {
   const { dropped: droppedRecords } = monitor;
   const series = monitor.figures.series();
   const recent = sumLast(series);
-  const attention = findAttention({ facts, accounts, quota, recent, droppedRecords });
+  const attention = findAttention({ facts, accounts, quota, live, recent, droppedRecords });
   return {
     status: statusOf(attention),
     version,
