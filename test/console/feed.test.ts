@@ -77,6 +77,18 @@ test('a page that nobody sees keeps no connection, and asks for everything when 
   expect([source === last, last?.isClosed]).toEqual([true, true]);
 });
 
+test('that a page seen again connects anew is no news', () => {
+  const told: string[] = [];
+  const feed = openFeed({ page, onState: (state) => told.push(state), onTopics: () => {} });
+  source?.dispatchEvent(new Event('open'));
+  page.show('hidden');
+  page.show('visible');
+  expect(told).toEqual(['open']);
+  source?.dispatchEvent(new Event('error'));
+  expect(told).toEqual(['open', 'lost']);
+  feed.close();
+});
+
 test('a page that is opened where nobody sees it connects when it is seen', () => {
   page.show('hidden');
   const feed = openFeed({ page, onState: () => {}, onTopics: () => {} });

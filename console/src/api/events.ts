@@ -22,7 +22,8 @@ export interface Feed {
 export interface FeedOptions {
   /** The browser's document. */
   readonly page: EventTarget & { readonly visibilityState: string };
-  onState(state: FeedState): void;
+  /** A try is no news: it may fail like the last one, or follow a page that was out of sight. */
+  onState(state: Exclude<FeedState, 'connecting'>): void;
   /** Topics heard since the last call; at most once in `GATHER_MS`. */
   onTopics(topics: ReadonlySet<Topic>): void;
 }
@@ -57,7 +58,6 @@ export function openFeed(options: FeedOptions): Feed {
   };
 
   const connect = (): void => {
-    options.onState('connecting');
     const opened = new EventSource('/api/events');
     source = opened;
     opened.addEventListener('open', () => {

@@ -13,10 +13,9 @@ export function useFeed(): FeedState {
     const feed = openFeed({
       page: document,
       onState(next) {
-        // A try that may fail like the last one is no news.
-        setState((before) => (before === 'lost' && next === 'connecting' ? before : next));
+        setState(next);
         // Why it broke, the feed cannot say: the gateway may be away, or the session over.
-        if (next !== 'connecting') void client.invalidateQueries({ queryKey: SESSION_KEY });
+        void client.invalidateQueries({ queryKey: SESSION_KEY });
       },
       onTopics: (topics) => refreshTopics(client, topics),
     });
