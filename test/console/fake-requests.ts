@@ -149,7 +149,9 @@ const DETAIL = {
     },
   ],
   receiptEntries: [
-    { path: 'logit_bias', action: 'dropped', reason: 'The upstream has no such setting.' },
+    { path: 'logit_bias', action: 'dropped', reason: 'This field has no effect here.' },
+    { path: 'max_tokens', action: 'capped', reason: 'This model writes at most 65536 tokens.' },
+    { path: 'tools[0].parameters', action: 'approximated', reason: 'said in the description' },
   ],
   session: 'x-session',
   userAgent: `client/1.0 ${HOSTILE[3]}`,

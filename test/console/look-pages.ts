@@ -86,6 +86,7 @@ export const PAGE_VIEWS: readonly View[] = [
   rich('request-summary', '/requests?id=r009990'),
   rich('request-attempts', '/requests?id=r009990&tab=attempts'),
   rich('request-receipt', '/requests?id=r009990&tab=receipt'),
+  chinese('request-receipt-chinese', '/requests?id=r009990&tab=receipt'),
   rich('request-bodies', '/requests?id=r009990&tab=bodies'),
   rich('request-replay', '/requests?id=r009990&tab=replay', async (page) => {
     await page.getByRole('button', { name: 'Send again' }).click();
