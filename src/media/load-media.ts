@@ -1,8 +1,9 @@
 // Puts the bytes behind web addresses into a request, for upstreams that do not fetch by themselves.
 
 import { invalidRequest } from '../canonical/error.ts';
+import { mapMedia } from '../canonical/map-media.ts';
 import { modalityOf } from '../canonical/media-type.ts';
-import type { CanonicalRequest, MediaPart, Part, Turn } from '../canonical/request.ts';
+import type { CanonicalRequest, MediaPart, Turn } from '../canonical/request.ts';
 import type { FetchedMedia, MediaFetcher } from './fetch-media.ts';
 import { MediaFault } from './media-fault.ts';
 
@@ -46,7 +47,7 @@ export async function loadMedia(
   await fetchAll(missing, options);
   const place = (part: MediaPart): MediaPart =>
     isRemote(part) ? withBytes(part, fetched.get(webAddressOf(part) ?? '')) : part;
-  return { ...request, turns: request.turns.map((turn) => mapMedia(turn, place)) };
+  return mapMedia(request, place);
 }
 
 /** The first failure ends the others. */
@@ -107,15 +108,4 @@ function* mediaOf(turns: readonly Turn[]): Generator<MediaPart> {
       for (const item of part.content) if (item.kind === 'media') yield item;
     }
   }
-}
-
-function mapMedia(turn: Turn, map: (part: MediaPart) => MediaPart): Turn {
-  if (turn.role === 'system') return turn;
-  const parts = turn.parts.map((part): Part => {
-    if (part.kind === 'media') return map(part);
-    if (part.kind !== 'tool-result') return part;
-    const content = part.content.map((item) => (item.kind === 'media' ? map(item) : item));
-    return { ...part, content };
-  });
-  return { ...turn, parts };
 }

@@ -1,9 +1,9 @@
 // Gives pictures the type their bytes are of: clients go by the ending of a file's name, upstreams look at the bytes.
 
+import { mapMedia } from '../canonical/map-media.ts';
 import { sniffMediaType } from '../canonical/media-type.ts';
 import { told } from '../canonical/receipt.ts';
 import type { MediaPart } from '../canonical/request.ts';
-import { mapMedia } from './map-media.ts';
 import type { Transform, TransformContext } from './transform.ts';
 
 /** Types whose first bytes are of no other; those of the HEIF family begin alike. */

@@ -1,10 +1,10 @@
 // Sends GIFs as PNG: clients of all protocols may show them, and upstreams of this wire refuse them.
 
+import { mapMedia } from '../canonical/map-media.ts';
 import { told } from '../canonical/receipt.ts';
 import type { MediaPart } from '../canonical/request.ts';
 import { type PixelBudget, readFirstGifFrame } from '../lib/first-gif-frame.ts';
 import { writeIndexedPng } from '../lib/write-indexed-png.ts';
-import { mapMedia } from './map-media.ts';
 import type { Transform, TransformContext } from './transform.ts';
 
 /** The first letters of every GIF, as base64. */

@@ -1,18 +1,20 @@
 // Maps the media of a conversation, those of tool results too.
 
-import type { CanonicalRequest, MediaPart, Part, ToolResultContent } from '../canonical/request.ts';
-import { mapTurns } from './transform.ts';
+import type { CanonicalRequest, MediaPart, Part, ToolResultContent, Turn } from './request.ts';
 
 /** The same request when `map` gave every medium back as it was. */
 export function mapMedia(
   request: CanonicalRequest,
   map: (part: MediaPart) => MediaPart,
 ): CanonicalRequest {
-  return mapTurns(request, (turn) => {
-    if (turn.role === 'system' || !turn.parts.some(holdsMedia)) return turn;
-    const parts = mapItems(turn.parts, (part) => mapPart(part, map));
-    return parts === turn.parts ? turn : { ...turn, parts };
-  });
+  const turns = mapItems(request.turns, (turn) => mapTurn(turn, map));
+  return turns === request.turns ? request : { ...request, turns };
+}
+
+function mapTurn(turn: Turn, map: (part: MediaPart) => MediaPart): Turn {
+  if (turn.role === 'system' || !turn.parts.some(holdsMedia)) return turn;
+  const parts = mapItems(turn.parts, (part) => mapPart(part, map));
+  return parts === turn.parts ? turn : { ...turn, parts };
 }
 
 function holdsMedia(part: Part): boolean {
