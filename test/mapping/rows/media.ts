@@ -79,18 +79,18 @@ export const MEDIA_ROWS: readonly RequestRow[] = [
     },
   },
   {
-    name: 'a picture by a public address, where the operator fetches none',
+    name: 'a picture by a public address that tells no type, where the operator fetches none',
     entries: {
       chat: refused(
-        chat(imageUrl('https://example.com/a.png')),
+        chat(imageUrl('https://example.com/a')),
         'messages[0].content[0].image_url.url',
       ),
       responses: refused(
-        responses({ type: 'input_image', image_url: 'https://example.com/a.png' }),
+        responses({ type: 'input_image', image_url: 'https://example.com/a' }),
         'input[0].content[0].image_url',
       ),
       messages: refused(
-        messages({ type: 'image', source: { type: 'url', url: 'https://example.com/a.png' } }),
+        messages({ type: 'image', source: { type: 'url', url: 'https://example.com/a' } }),
         'messages[0].content[0].source.url',
       ),
       generate: carried(
