@@ -18,10 +18,8 @@ export interface AccountFacts
   readonly upstreams: { get(id: string): unknown };
 }
 
-export function writeAccount(
-  account: Account,
-  { book, clock, pool, isProtected, upstreams }: AccountFacts,
-): AccountJson {
+export function writeAccount(account: Account, facts: AccountFacts): AccountJson {
+  const { book, clock, pool, isProtected } = facts;
   const { record, origin, health, models } = account;
   const now = clock.now();
   return {
@@ -35,10 +33,7 @@ export function writeAccount(
     notes: record.notes ?? null,
     hasProxy: book.proxyUrl(record.id) !== undefined,
     origin,
-    status:
-      upstreams.get(record.upstreamId) === undefined && !isDisabledOnPurpose(health)
-        ? withoutUpstream(account)
-        : writeStatus(health, { account, now }),
+    status: writeStatus(account, facts),
     cooldowns: [...writeCooldowns(health, now), ...writeRests(account, pool)],
     quotas: writeQuotas(account, isProtected),
     models: models?.size ?? null,
@@ -104,7 +99,19 @@ const ACTIVE: StatusJson = {
   wayOut: null,
 };
 
-function writeStatus(health: AccountHealth, { account, now }: StatusContext): StatusJson {
+/** Whether it may serve, and what keeps it from that. */
+export function writeStatus(
+  account: Account,
+  { clock, upstreams }: Pick<AccountFacts, 'clock' | 'upstreams'>,
+): StatusJson {
+  const { record, health } = account;
+  const isStranded = upstreams.get(record.upstreamId) === undefined;
+  return isStranded && !isDisabledOnPurpose(health)
+    ? withoutUpstream(account)
+    : statusOf(health, { account, now: clock.now() });
+}
+
+function statusOf(health: AccountHealth, { account, now }: StatusContext): StatusJson {
   const { status } = health;
   switch (status.kind) {
     case 'active':

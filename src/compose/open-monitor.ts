@@ -5,6 +5,7 @@ import type { ApiRoute } from '../admin/api-route.ts';
 import { connectFeed, type FeedSourceOptions } from '../admin/monitor/feed-sources.ts';
 import { createMonitorRoutes } from '../admin/monitor/monitor-routes.ts';
 import type { GatewayFacts, MonitorRouteOptions } from '../admin/monitor/options.ts';
+import { writeStatus } from '../admin/write-account.ts';
 import type { LiveConfig } from '../config/live.ts';
 import { isLoopbackHost } from '../lib/loopback.ts';
 import { createMonitor, type Monitor, type MonitorOptions } from '../monitor/create-monitor.ts';
@@ -43,7 +44,7 @@ export function openMonitor(options: OpenMonitorOptions): GatewayMonitor {
     ...options,
     settings: () => settings().monitor,
     secrets: createSecretList(config),
-    accounts: () => countStates(book),
+    accounts: () => countStates(options),
   });
   let disconnect: (() => void) | undefined;
   return {
@@ -91,8 +92,8 @@ function isSandboxAlone(book: AccountBook): boolean {
   return atWork.length > 0 && atWork.every(({ origin }) => origin === 'sandbox');
 }
 
-function countStates(book: AccountBook): Readonly<Record<string, number>> {
+function countStates(options: OpenMonitorOptions): Readonly<Record<string, number>> {
   const counts = { active: 0, disabled: 0, blocked: 0 };
-  for (const { health } of book.list()) counts[health.status.kind] += 1;
+  for (const account of options.book.list()) counts[writeStatus(account, options).kind] += 1;
   return counts;
 }

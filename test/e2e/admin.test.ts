@@ -19,6 +19,14 @@ async function start(): Promise<TestApp> {
   return app;
 }
 
+function api({ url }: TestApp, method: string, path: string, body: object): Promise<Response> {
+  return fetch(`${url}${path}`, {
+    method,
+    headers: { authorization: 'Bearer the-password', 'content-type': 'application/json' },
+    body: JSON.stringify(body),
+  });
+}
+
 async function isthmus({ url, clock }: TestApp, ...words: readonly string[]) {
   const terminal = createFakeTerminal({ input: '' });
   const program = new Command('isthmus').exitOverride();
@@ -54,12 +62,23 @@ test('accounts of the environment are listed, tested, and disabled for this run'
 test('a mapping counts from the next request on, and the route of a name is explained', async () => {
   const gateway = await start();
   expect(await ask(gateway, 'my-own-name')).toBe(404);
-  const changed = await fetch(`${gateway.url}/api/config/mapping`, {
-    method: 'PATCH',
-    headers: { authorization: 'Bearer the-password', 'content-type': 'application/json' },
-    body: JSON.stringify({ 'my-*': 'alpha-3-flash' }),
-  });
+  const mapping = { 'my-*': 'alpha-3-flash' };
+  const changed = await api(gateway, 'PATCH', '/api/config/mapping', mapping);
   expect(changed.status).toBe(200);
   expect(await ask(gateway, 'my-own-name')).toBe(200);
   expect(await isthmus(gateway, 'route', 'my-own-name')).toMatchObject({ target: 'alpha-3-flash' });
+});
+
+test('the figures count an account whose upstream is gone as its page shows it', async () => {
+  const gateway = await start();
+  const short = { profile: 'generic', base_url: 'http://127.0.0.1:9' };
+  const account = { upstream: 'short', kind: 'api-key', key: 'key-of-an-account-0123456789' };
+  const states = async () =>
+    (await (await fetch(`${gateway.url}/metrics`)).text()).match(/^isthmus_accounts.*$/gm);
+  expect((await api(gateway, 'PATCH', '/api/config/upstreams', { short })).status).toBe(200);
+  expect((await api(gateway, 'POST', '/api/accounts', account)).status).toBe(201);
+  expect(await states()).toContain('isthmus_accounts{state="active"} 3');
+  await api(gateway, 'PATCH', '/api/config/upstreams', { short: null });
+  await expect.poll(states).toContain('isthmus_accounts{state="disabled"} 1');
+  expect(await states()).toContain('isthmus_accounts{state="active"} 2');
 });
