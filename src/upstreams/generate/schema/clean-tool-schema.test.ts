@@ -276,6 +276,16 @@ test('a list too long to be read out is described by its first values and their 
   expect(text).toMatch(/v0.*v1000.* and \d+ more\)/);
 });
 
+test('a list that many members refer to is not told to each of them in full', () => {
+  const values = Array.from({ length: 1001 }, (_, index) => `v${index}-${'x'.repeat(40)}`);
+  const names = Array.from({ length: 1000 }, (_, index) => `p${index}`);
+  const properties = Object.fromEntries(names.map((name) => [name, { $ref: '#/$defs/e' }]));
+  const { node } = clean({ type: 'object', properties, $defs: { e: { enum: values } } });
+  expect(JSON.stringify(node?.properties).length).toBeLessThan(2_500_000);
+  expect(JSON.stringify(Object(node?.properties).p0)).toContain('v1000-');
+  expect(JSON.stringify(Object(node?.properties).p999)).toContain(' and 981 more');
+});
+
 test('limits of lists that add up to more than the upstream takes are said in words', () => {
   const list = (maxItems: JsonValue): JsonObject => ({
     type: 'array',

@@ -10,7 +10,7 @@ import {
 } from '../../../lib/json.ts';
 import { addHint, type Cleaning, type Facets } from './facets.ts';
 import { freezeNode } from './finish-node.ts';
-import { sayJson, sayValues } from './plain-words.ts';
+import { sayJson, sayList, sayValues } from './plain-words.ts';
 import type { TypeName } from './schema-type.ts';
 
 /** Longer lists are described; upstreams refuse schemas with very many values. */
@@ -33,7 +33,7 @@ export function writeEnumeration(cleaning: Cleaning, facets: Facets): Enumeratio
     return writeBooleans(cleaning, facets, values);
   }
   if (values.length > MAX_VALUES || values.some(isComposite)) {
-    addHint(facets, `one of ${sayValues(values)}`);
+    addHint(facets, `one of ${sayInFull(cleaning, values)}`);
     cleaning.note('approximated', enumeration.path, told`these values cannot be listed`);
     facets.impliedType ??= typeOfValues(values);
     return undefined;
@@ -42,6 +42,13 @@ export function writeEnumeration(cleaning: Cleaning, facets: Facets): Enumeratio
     return writeKinds(cleaning, facets, values);
   }
   return writeTexts(cleaning, facets, values);
+}
+
+function sayInFull(cleaning: Cleaning, values: readonly JsonValue[]): string {
+  if (cleaning.listedLeft <= 0) return sayList(values);
+  const words = sayValues(values);
+  cleaning.listedLeft -= words.length;
+  return words;
 }
 
 export interface EnumerationNode {

@@ -108,6 +108,8 @@ export interface Cleaning {
   fragmentsLeft: number;
   /** Schemas that may still be told in words in full; the others are told in outline. */
   wordsLeft: number;
+  /** Characters of lists that may still be told in full; the others are told by their beginning. */
+  listedLeft: number;
   /** What the limits `maxItems` of the whole schema may still add up to. */
   itemsLeft: number;
   note(action: ReceiptAction, path: string, reason: Sentence): void;

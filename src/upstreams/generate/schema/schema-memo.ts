@@ -11,6 +11,8 @@ const MAX_TEXT = 4_000_000;
 /** More fragments than any honest schema has. */
 const MAX_FRAGMENTS = 20_000;
 const MAX_WORDED = 2000;
+/** A list is told again at each place that refers to it. */
+const MAX_LISTED = 500_000;
 /**
  * A schema whose limits `maxItems` add up to more than 960 or so is refused, one of 972 by itself
  * (googleapis/python-genai#2170).
@@ -97,6 +99,7 @@ function cleanInForm<Node>(
     restored,
     fragmentsLeft: MAX_FRAGMENTS,
     wordsLeft: MAX_WORDED,
+    listedLeft: MAX_LISTED,
     itemsLeft: MAX_ITEMS,
     note: (action, path, reason) => notes.push({ action, path, reason }),
   };
