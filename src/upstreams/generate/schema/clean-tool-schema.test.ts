@@ -286,6 +286,17 @@ test('a list that many members refer to is not told to each of them in full', ()
   expect(JSON.stringify(Object(node?.properties).p999)).toContain(' and 981 more');
 });
 
+test('a list that thousands of members refer to is not listed at each of them', () => {
+  const values = Array.from({ length: 1000 }, (_, index) => `v${index}-${'x'.repeat(40)}`);
+  const names = Array.from({ length: 2000 }, (_, index) => `p${index}`);
+  const properties = Object.fromEntries(names.map((name) => [name, { $ref: '#/$defs/e' }]));
+  const { node } = clean({ type: 'object', properties, $defs: { e: { enum: values } } });
+  expect(JSON.stringify(node?.properties).length).toBeLessThan(8_000_000);
+  expect(Object(node?.properties).p0.enum).toEqual(values);
+  expect(Object(node?.properties).p1999).toMatchObject({ type: 'string' });
+  expect(JSON.stringify(Object(node?.properties).p1999)).toContain(' and 980 more');
+});
+
 test('limits of lists that add up to more than the upstream takes are said in words', () => {
   const list = (maxItems: JsonValue): JsonObject => ({
     type: 'array',

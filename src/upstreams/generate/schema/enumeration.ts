@@ -32,7 +32,7 @@ export function writeEnumeration(cleaning: Cleaning, facets: Facets): Enumeratio
   if (values.every((value) => typeof value === 'boolean')) {
     return writeBooleans(cleaning, facets, values);
   }
-  if (values.length > MAX_VALUES || values.some(isComposite)) {
+  if (!mayList(cleaning, values)) {
     addHint(facets, `one of ${sayInFull(cleaning, values)}`);
     cleaning.note('approximated', enumeration.path, told`these values cannot be listed`);
     facets.impliedType ??= typeOfValues(values);
@@ -42,6 +42,12 @@ export function writeEnumeration(cleaning: Cleaning, facets: Facets): Enumeratio
     return writeKinds(cleaning, facets, values);
   }
   return writeTexts(cleaning, facets, values);
+}
+
+function mayList(cleaning: Cleaning, values: readonly JsonValue[]): boolean {
+  if (values.length > Math.min(MAX_VALUES, cleaning.valuesLeft)) return false;
+  cleaning.valuesLeft -= values.length;
+  return !values.some(isComposite);
 }
 
 function sayInFull(cleaning: Cleaning, values: readonly JsonValue[]): string {

@@ -110,6 +110,8 @@ export interface Cleaning {
   wordsLeft: number;
   /** Characters of lists that may still be told in full; the others are told by their beginning. */
   listedLeft: number;
+  /** Values that may still be listed; the others are told in words. */
+  valuesLeft: number;
   /** What the limits `maxItems` of the whole schema may still add up to. */
   itemsLeft: number;
   note(action: ReceiptAction, path: string, reason: Sentence): void;

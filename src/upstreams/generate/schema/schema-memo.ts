@@ -13,6 +13,8 @@ const MAX_FRAGMENTS = 20_000;
 const MAX_WORDED = 2000;
 /** A list is told again at each place that refers to it. */
 const MAX_LISTED = 500_000;
+/** More values than any honest schema lists, counted at each place they stand. */
+const MAX_VALUES = 100_000;
 /**
  * A schema whose limits `maxItems` add up to more than 960 or so is refused, one of 972 by itself
  * (googleapis/python-genai#2170).
@@ -100,6 +102,7 @@ function cleanInForm<Node>(
     fragmentsLeft: MAX_FRAGMENTS,
     wordsLeft: MAX_WORDED,
     listedLeft: MAX_LISTED,
+    valuesLeft: MAX_VALUES,
     itemsLeft: MAX_ITEMS,
     note: (action, path, reason) => notes.push({ action, path, reason }),
   };
