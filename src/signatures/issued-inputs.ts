@@ -2,7 +2,7 @@
 
 import { meansTheSame } from '../canonical/returned-arguments.ts';
 import { isJsonObject, type JsonObject, type JsonValue, parseJson } from '../lib/json.ts';
-import { createRecentEntries } from './recent-entries.ts';
+import { createMemoryEntries } from './memory-entries.ts';
 
 /** JSON texts of the arguments of one call. */
 export interface IssuedInput {
@@ -28,40 +28,21 @@ export interface IssuedInputs {
   find(keyOf: () => string, input: ReturnedInput): JsonObject | undefined;
 }
 
-interface Entry extends IssuedInput {
-  readonly expiresAt: number;
-}
-
 export interface IssuedInputOptions {
   readonly now: () => number;
   readonly lifetimeMs: number;
 }
 
-const MOST_ENTRIES = 5000;
-const MOST_SIZE = 16 * 1024 * 1024;
-/** In UTF-16 units; larger ones would push out many others. */
-const LARGEST = 256 * 1024;
-
-/** In memory alone: arguments are the client's own words, which no store of signatures is to hold. */
-export function createIssuedInputs({ now, lifetimeMs }: IssuedInputOptions): IssuedInputs {
-  const entries = createRecentEntries<Entry>({
-    maxEntries: MOST_ENTRIES,
-    maxSize: MOST_SIZE,
+export function createIssuedInputs(options: IssuedInputOptions): IssuedInputs {
+  const entries = createMemoryEntries<IssuedInput>({
+    ...options,
     sizeOf: ({ shown, issued }) => shown.length + issued.length,
   });
-  let isUsed = false;
   return {
-    remember(key, { shown, issued }) {
-      if (shown.length + issued.length > LARGEST) return;
-      isUsed = true;
-      entries.set(key, { shown, issued, expiresAt: now() + lifetimeMs });
-    },
+    remember: entries.remember,
     find(keyOf, input) {
-      if (!isUsed) return undefined;
-      const key = keyOf();
-      const entry = entries.take(key);
-      if (entry === undefined || entry.expiresAt <= now()) return undefined;
-      entries.set(key, entry);
+      const entry = entries.find(keyOf);
+      if (entry === undefined) return undefined;
       const text = JSON.stringify(input.returned);
       if (text === entry.issued) return undefined;
       if (text !== entry.shown && !isSame(input, entry.shown)) return undefined;

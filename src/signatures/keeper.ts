@@ -5,8 +5,8 @@ import type { CallTrace } from '../canonical/call-trace.ts';
 import type { Signature } from '../canonical/request.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { JsonObject, JsonValue } from '../lib/json.ts';
-import { type CallTraces, createCallTraces } from './call-traces.ts';
 import { createIssuedInputs, type IssuedInput, type IssuedInputs } from './issued-inputs.ts';
+import { createMemoryEntries, type MemoryEntries } from './memory-entries.ts';
 import { createRecentEntries, type RecentEntries } from './recent-entries.ts';
 import type { SignatureStore } from './signature-store.ts';
 import { createWriteBehind, type KeeperLog, type WriteBehind } from './write-behind.ts';
@@ -102,7 +102,7 @@ class Keeper implements DurableSignatureKeeper {
   readonly #lifetimeMs: number;
   readonly #entries: RecentEntries<Entry>;
   readonly #inputs: IssuedInputs;
-  readonly #traces: CallTraces;
+  readonly #traces: MemoryEntries<CallTrace>;
   readonly #writeBehind: WriteBehind | undefined;
   /** Most upstreams sign no texts: histories are not worth digests then. */
   #mayHoldContent = false;
@@ -118,7 +118,11 @@ class Keeper implements DurableSignatureKeeper {
       sizeOf: ({ signature }) => signature.value.length,
     });
     this.#inputs = createIssuedInputs({ now: () => clock.now(), lifetimeMs });
-    this.#traces = createCallTraces({ now: () => clock.now(), lifetimeMs });
+    this.#traces = createMemoryEntries({
+      now: () => clock.now(),
+      lifetimeMs,
+      sizeOf: ({ parts }) => JSON.stringify(parts).length,
+    });
     this.#writeBehind = store && createWriteBehind({ store, clock, maxEntries, log });
   }
 
