@@ -43,7 +43,9 @@ export async function openTraffic(
     mapping: () => settings().customMapping,
     offered: () => pool.offered(),
   });
-  const keeper = createSignatureKeeper({ clock, store: stores.signatures, log });
+  const keeper = createSignatureKeeper({
+    ...{ clock, log, store: stores.signatures, traceStore: stores.callTraces },
+  });
   await keeper.load();
   const isEnabled = () => settings().fetchRemoteMedia;
   const media = createMediaFetcher({ clock, userAgent, isEnabled });

@@ -1,8 +1,10 @@
 import { expect, test } from 'vitest';
 import { createFakeClock } from '../../test/support/fake-clock.ts';
 import { createMemorySignatureStore } from '../../test/support/memory-signature-store.ts';
+import { createMemoryTraceStore } from '../../test/support/memory-trace-store.ts';
 import { createSignatureKeeper } from './keeper.ts';
 import type { SignatureStore, StoredSignature } from './signature-store.ts';
+import type { TraceStore } from './trace-store.ts';
 
 const signature = { value: 'S', family: 'alpha', on: 'tool-call' } as const;
 
@@ -21,6 +23,65 @@ test('what was remembered is there after a restart, for its own key and lifetime
   expect(restarted.findCall('bob', 'c1', 'read')).toBeUndefined();
   await clock.advance(9000);
   expect(restarted.findCall('ann', 'c1', 'read')).toBeUndefined();
+});
+
+test('what an upstream did before a call is there after a restart, for its own key and lifetime only', async () => {
+  const clock = createFakeClock();
+  const traceStore = createMemoryTraceStore();
+  const keeper = createSignatureKeeper({ clock, traceStore, lifetimeMs: 10_000 });
+  const call = { id: 'c1', name: 'read' };
+  const trace = { family: 'alpha', parts: [{ toolCall: { id: 's1' }, thoughtSignature: 'S' }] };
+  keeper.rememberTrace('ann', call, trace);
+  await clock.advance(1000);
+  const restarted = createSignatureKeeper({ clock, traceStore, lifetimeMs: 10_000 });
+  await restarted.load();
+  expect(restarted.findTrace('ann', call)).toEqual(trace);
+  expect(restarted.findTrace('bob', call)).toBeUndefined();
+  expect(restarted.findTrace('ann', { id: 'c1', name: 'write' })).toBeUndefined();
+  await clock.advance(9000);
+  expect(restarted.findTrace('ann', call)).toBeUndefined();
+});
+
+test('a trace too large to be remembered is not saved, and many are saved a few at a time', async () => {
+  const clock = createFakeClock();
+  const batches: number[] = [];
+  const traceStore: TraceStore = {
+    load: async () => [],
+    save: async (traces) => void batches.push(traces.length),
+  };
+  const keeper = createSignatureKeeper({ clock, traceStore });
+  const trace = (length: number) => ({ family: 'f', parts: [{ text: 'x'.repeat(length) }] });
+  keeper.rememberTrace('k', { id: 'huge', name: 'n' }, trace(300_000));
+  for (let turn = 0; turn < 10; turn += 1) {
+    keeper.rememberTrace('k', { id: `c${turn}`, name: 'n' }, trace(100_000));
+  }
+  await keeper.close();
+  expect(batches).toEqual([2, 2, 2, 2, 2]);
+});
+
+test('traces that cannot be read cost no signature, and the other way round', async () => {
+  const clock = createFakeClock();
+  const store = createMemorySignatureStore();
+  const traceStore = createMemoryTraceStore();
+  const first = createSignatureKeeper({ clock, store, traceStore });
+  const trace = { family: 'alpha', parts: [{ toolCall: {} }] };
+  first.rememberCall('k', { id: 'c', name: 'n', signature });
+  first.rememberTrace('k', { id: 'c', name: 'n' }, trace);
+  await first.close();
+  const broken = async () => Promise.reject(new Error('gone'));
+  const warnings: string[] = [];
+  const log = { warn: (_: object, message: string) => void warnings.push(message) };
+  const withoutTraces = createSignatureKeeper({
+    ...{ clock, store, log, traceStore: { ...traceStore, load: broken } },
+  });
+  await withoutTraces.load();
+  expect(withoutTraces.findCall('k', 'c', 'n')).toEqual(signature);
+  const withoutSignatures = createSignatureKeeper({
+    ...{ clock, store: { ...store, load: broken }, log, traceStore },
+  });
+  await withoutSignatures.load();
+  expect(withoutSignatures.findTrace('k', { id: 'c', name: 'n' })).toEqual(trace);
+  expect(warnings).toHaveLength(2);
 });
 
 test('storage sees neither keys, calls nor texts', async () => {

@@ -2,7 +2,7 @@
 
 import { meansTheSame } from '../canonical/returned-arguments.ts';
 import { isJsonObject, type JsonObject, type JsonValue, parseJson } from '../lib/json.ts';
-import { createMemoryEntries } from './memory-entries.ts';
+import { createMemoryEntries, type MemoryEntryOptions } from './memory-entries.ts';
 
 /** JSON texts of the arguments of one call. */
 export interface IssuedInput {
@@ -28,18 +28,13 @@ export interface IssuedInputs {
   find(keyOf: () => string, input: ReturnedInput): JsonObject | undefined;
 }
 
-export interface IssuedInputOptions {
-  readonly now: () => number;
-  readonly lifetimeMs: number;
-}
-
-export function createIssuedInputs(options: IssuedInputOptions): IssuedInputs {
-  const entries = createMemoryEntries<IssuedInput>({
-    ...options,
-    sizeOf: ({ shown, issued }) => shown.length + issued.length,
-  });
+/** In memory alone: arguments are the client's own words. */
+export function createIssuedInputs(options: MemoryEntryOptions): IssuedInputs {
+  const entries = createMemoryEntries<IssuedInput>(options);
   return {
-    remember: entries.remember,
+    remember(key, input) {
+      entries.remember(key, input, input.shown.length + input.issued.length);
+    },
     find(keyOf, input) {
       const entry = entries.find(keyOf);
       if (entry === undefined) return undefined;

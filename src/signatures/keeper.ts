@@ -5,10 +5,11 @@ import type { CallTrace } from '../canonical/call-trace.ts';
 import type { Signature } from '../canonical/request.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { JsonObject, JsonValue } from '../lib/json.ts';
+import { type CallTraces, createCallTraces } from './call-traces.ts';
 import { createIssuedInputs, type IssuedInput, type IssuedInputs } from './issued-inputs.ts';
-import { createMemoryEntries, type MemoryEntries } from './memory-entries.ts';
 import { createRecentEntries, type RecentEntries } from './recent-entries.ts';
-import type { SignatureStore } from './signature-store.ts';
+import type { SignatureStore, StoredSignature } from './signature-store.ts';
+import type { TraceStore } from './trace-store.ts';
 import { createWriteBehind, type KeeperLog, type WriteBehind } from './write-behind.ts';
 
 /** Every entry is scoped by client key: one key never sees another's signatures. */
@@ -74,6 +75,7 @@ export interface AnsweredContent {
 export interface KeeperOptions {
   readonly clock: Pick<Clock, 'now' | 'startTimer'>;
   readonly store?: SignatureStore | undefined;
+  readonly traceStore?: TraceStore | undefined;
   readonly log?: KeeperLog | undefined;
   readonly maxEntries?: number;
   /** Of all values together, in UTF-16 units. */
@@ -102,8 +104,8 @@ class Keeper implements DurableSignatureKeeper {
   readonly #lifetimeMs: number;
   readonly #entries: RecentEntries<Entry>;
   readonly #inputs: IssuedInputs;
-  readonly #traces: MemoryEntries<CallTrace>;
-  readonly #writeBehind: WriteBehind | undefined;
+  readonly #traces: CallTraces;
+  readonly #writeBehind: WriteBehind<StoredSignature> | undefined;
   /** Most upstreams sign no texts: histories are not worth digests then. */
   #mayHoldContent = false;
 
@@ -118,12 +120,16 @@ class Keeper implements DurableSignatureKeeper {
       sizeOf: ({ signature }) => signature.value.length,
     });
     this.#inputs = createIssuedInputs({ now: () => clock.now(), lifetimeMs });
-    this.#traces = createMemoryEntries({
-      now: () => clock.now(),
-      lifetimeMs,
-      sizeOf: ({ parts }) => JSON.stringify(parts).length,
-    });
-    this.#writeBehind = store && createWriteBehind({ store, clock, maxEntries, log });
+    this.#traces = createCallTraces({ clock, lifetimeMs, store: options.traceStore, log });
+    this.#writeBehind =
+      store &&
+      createWriteBehind<StoredSignature>({
+        save: (entries) => store.save(entries, { now: clock.now(), maxEntries }),
+        sizeOf: ({ value }) => value.length,
+        clock,
+        log,
+        failure: 'Thought signatures are not saved; requests go on without it.',
+      });
   }
 
   rememberCall(scope: string, { id, name, signature }: RememberedCall): void {
@@ -195,14 +201,20 @@ class Keeper implements DurableSignatureKeeper {
     } catch (error) {
       log?.warn({ error }, 'Saved thought signatures cannot be read; new ones are remembered.');
     }
+    try {
+      await this.#traces.load();
+    } catch (error) {
+      log?.warn({ error }, 'What upstreams did before tool calls cannot be read from the store.');
+    }
   }
 
   get droppedWrites(): number {
-    return this.#writeBehind?.dropped ?? 0;
+    return (this.#writeBehind?.dropped ?? 0) + this.#traces.droppedWrites;
   }
 
   async close(): Promise<void> {
     await this.#writeBehind?.close();
+    await this.#traces.close();
   }
 
   #remember(key: string, signature: Signature): void {

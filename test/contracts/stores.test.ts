@@ -3,9 +3,11 @@
 import { createTestDatabase } from '../support/database.ts';
 import { createMemoryAccountStore } from '../support/memory-account-store.ts';
 import { createMemorySignatureStore } from '../support/memory-signature-store.ts';
+import { createMemoryTraceStore } from '../support/memory-trace-store.ts';
 import { describeAccountStore, type OpenedStore } from './account-store.ts';
 import { describeKeptAnswerStore } from './kept-answer-store.ts';
 import { describeSignatureStore } from './signature-store.ts';
+import { describeTraceStore } from './trace-store.ts';
 
 describeAccountStore('memory', async () => inMemory(createMemoryAccountStore()));
 describeAccountStore('SQLite', async () => {
@@ -23,6 +25,16 @@ describeSignatureStore('SQLite', async () => {
   return {
     store: database.stores.signatures,
     reopen: async () => (await database.open()).signatures,
+    close: () => database.close(),
+  };
+});
+
+describeTraceStore('memory', async () => inMemory(createMemoryTraceStore()));
+describeTraceStore('SQLite', async () => {
+  const database = await createTestDatabase();
+  return {
+    store: database.stores.callTraces,
+    reopen: async () => (await database.open()).callTraces,
     close: () => database.close(),
   };
 });

@@ -109,3 +109,14 @@ test('a quota row of another kind is left out', async () => {
   const [a] = await database.stores.accounts.list();
   expect([...(a?.quotas ?? [])]).toMatchObject([['m', { remainingFraction: 1 }]]);
 });
+
+test('a damaged trace is left out and told; the others are read', async () => {
+  const bounds = { now: 0, maxEntries: 10, maxSize: 10_000 };
+  const traces = ['a', 'b'].map((key) => ({ key, json: `{"key":"${key}"}`, expiresAt: 1 }));
+  await database.stores.callTraces.save(traces, bounds);
+  await listAfter(`update call_traces set key = 'c' where key = 'a'`);
+  expect(await database.stores.callTraces.load(bounds)).toEqual([traces[1]]);
+  expect(warnings.map(({ message }) => message)).toEqual([
+    'A stored trace of an upstream’s tools is damaged; it is left out.',
+  ]);
+});

@@ -12,6 +12,7 @@ import { requestDetails } from './migrations/007-request-details.ts';
 import { usageKeyNames } from './migrations/008-usage-key-names.ts';
 import { requestRetries } from './migrations/009-request-retries.ts';
 import { addressRuleRevisions } from './migrations/010-address-rule-revisions.ts';
+import { callTraces } from './migrations/011-call-traces.ts';
 import type { Migration } from './migrations/migration.ts';
 import type { QueryBuilder } from './schema.ts';
 import type { Queries } from './session.ts';
@@ -27,6 +28,7 @@ const MIGRATIONS: readonly Migration[] = [
   usageKeyNames,
   requestRetries,
   addressRuleRevisions,
+  callTraces,
 ];
 
 export interface MigrationContext {

@@ -10,6 +10,7 @@ import { codeOf, createPrivateFile, placeFile } from '../../sealing/private-file
 import type { Vault } from '../../sealing/vault.ts';
 import type { KeptAnswerStore } from '../../shelf/answer-shelf.ts';
 import type { SignatureStore } from '../../signatures/signature-store.ts';
+import type { TraceStore } from '../../signatures/trace-store.ts';
 import { createAccessLogStore } from './access-log-store.ts';
 import type { StoreLog } from './account-queries.ts';
 import { createAccountStore } from './account-store.ts';
@@ -27,6 +28,7 @@ import type { Queries } from './session.ts';
 import { createSignatureStore } from './signature-store.ts';
 import { damagedDatabase } from './sqlite-fault.ts';
 import { type OpenHandle, openSqliteFile } from './sqlite-handle.ts';
+import { createTraceStore } from './trace-store.ts';
 
 export interface DatabaseOptions {
   readonly path: string;
@@ -43,6 +45,7 @@ export interface DatabaseOptions {
 export interface SqliteStores {
   readonly accounts: AccountStore;
   readonly signatures: SignatureStore;
+  readonly callTraces: TraceStore;
   readonly door: DoorStores;
   readonly keptAnswers: KeptAnswerStore;
   readonly requests: RequestStore;
@@ -74,6 +77,7 @@ export async function openDatabase(options: DatabaseOptions): Promise<SqliteStor
     return {
       accounts: createAccountStore(connection, { builder, vault: dataVault, log }),
       signatures: createSignatureStore(connection, builder),
+      callTraces: createTraceStore(connection, { builder, vault: dataVault, log }),
       door: {
         clientKeys: createClientKeyStore(connection, builder, log),
         addressRules: createAddressRuleStore(connection, builder),

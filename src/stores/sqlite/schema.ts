@@ -17,6 +17,7 @@ export interface Tables extends DoorTables {
   account_health: HealthRow;
   account_quotas: QuotaRow;
   signatures: SignatureRow;
+  call_traces: CallTraceRow;
   kept_answers: KeptAnswerTableRow;
   kept_items: KeptItemRow;
   data_keys: DataKeyRow;
@@ -72,6 +73,17 @@ interface SignatureRow {
   family: string | null;
   part: string | null;
   expires_at: number;
+}
+
+interface CallTraceRow {
+  /** Rises with each save; the oldest go first. */
+  sequence: Generated<number>;
+  key: string;
+  expires_at: number;
+  /** Length of `sealed`. */
+  bytes: number;
+  /** Sealed JSON. */
+  sealed: string;
 }
 
 interface KeptAnswerTableRow {
