@@ -1,12 +1,14 @@
 // Tells which thought signatures of a conversation may be sent again after the upstream refused one of them.
 
-import type { SignatureRecall } from './request.ts';
+import { type Sentence, told } from './receipt.ts';
+import type { SignatureRecall } from './signature-recall.ts';
 
 /**
  * What the signatures of an attempt are: `carried` ones, with the remembered where there is none; after a
- * refusal `remembered` ones in place of those that came back damaged; after another none, `stripped`.
+ * refusal `remembered` ones in place of those that came back damaged; after another none, `stripped`; where
+ * even that is refused the remembered ones again, on calls `reissued` with the arguments they vouch for.
  */
-export type SignatureSource = 'carried' | 'remembered' | 'stripped';
+export type SignatureSource = 'carried' | 'remembered' | 'stripped' | 'reissued';
 
 /** A signature a client carried, and the call it stands on, where it stands on one that has an id. */
 export interface PlacedSignature {
@@ -36,9 +38,16 @@ export function trustOf(
       return trustAfterRefusal(carried(), recall);
     case 'stripped':
       return { keeps: () => false, recalls: false };
+    case 'reissued':
+      return { recalls: true, keeps: (signature) => isAsIssued(signature, recall) };
     default:
       return source satisfies never;
   }
+}
+
+/** For the receipt, of a call that goes back with other arguments than its client returned. */
+export function tellReissued(name: string): Sentence {
+  return told`The call of ${name} went back with the arguments the model wrote: the upstream took it with no others.`;
 }
 
 /**

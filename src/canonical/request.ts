@@ -1,7 +1,7 @@
 // The request every client protocol is read into and every upstream is encoded from.
 
-import type { JsonObject, JsonValue } from '../lib/json.ts';
-import type { TracedCall, TraceRecall } from './call-trace.ts';
+import type { JsonObject } from '../lib/json.ts';
+import type { TracedCall } from './call-trace.ts';
 import type { ClientNames } from './client-names.ts';
 import type { UserLocation } from './user-location.ts';
 
@@ -281,19 +281,4 @@ export type MediaResolution = 'low' | 'medium' | 'high';
 export interface SafetySetting {
   readonly category: string;
   readonly threshold: string;
-}
-
-/** Signatures remembered from earlier answers to the same client key. */
-export interface SignatureRecall extends TraceRecall {
-  call(id: string, name: string): Signature | undefined;
-  /** The arguments its signature vouches for, of a call that `returned` as it was shown, or changed in nothing it says. */
-  input(
-    call: { readonly id: string; readonly name: string; readonly schema?: JsonValue | undefined },
-    returned: JsonObject,
-  ): JsonObject | undefined;
-  thought(text: string): Signature | undefined;
-  /** Of a text or of a medium's base64, in the answer to what was `asked`. */
-  content(content: string, asked: string): Signature | undefined;
-  /** A bare value as it was issued through this gateway, however its base64 is spelt now; undefined when it was not. */
-  issued(value: string): Signature | undefined;
 }

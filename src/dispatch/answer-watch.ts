@@ -134,8 +134,11 @@ class Watch implements AnswerWatch {
     const { signature, signedContent, issuedArguments: issued } = event;
     const call = this.#calls.get(event.index);
     this.#calls.delete(event.index);
-    if (call !== undefined && issued !== undefined) {
-      this.#keeper.rememberInput(this.#scope, call, { shown: call.shown, issued });
+    if (call !== undefined) {
+      this.#keeper.rememberIssuedInput(this.#scope, call, issued ?? call.shown);
+      if (issued !== undefined) {
+        this.#keeper.rememberInput(this.#scope, call, { shown: call.shown, issued });
+      }
     }
     if (signature === undefined) return;
     if (thought !== undefined) this.#keeper.rememberThought(this.#scope, thought, signature);

@@ -11,13 +11,14 @@ export interface AttemptPlan extends SignaturePlan {
 export function planOf(changes: ReadonlySet<SameAccountChange>): AttemptPlan {
   return {
     signatures: signaturesOf(changes),
-    standsIn: changes.has('add-stand-ins'),
+    standsIn: changes.has('add-stand-ins') && !changes.has('reissue-calls'),
     refreshCredential: changes.has('refresh-credential'),
     freshConnection: changes.has('fresh-connection'),
   };
 }
 
 function signaturesOf(changes: ReadonlySet<SameAccountChange>): AttemptPlan['signatures'] {
+  if (changes.has('reissue-calls')) return 'reissued';
   if (changes.has('strip-signatures')) return 'stripped';
   return changes.has('replace-signatures') ? 'remembered' : 'carried';
 }

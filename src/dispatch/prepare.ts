@@ -6,7 +6,8 @@ import type { ThinkingMode } from '../canonical/effort.ts';
 import { GatewayError } from '../canonical/error.ts';
 import { mendText } from '../canonical/mend-text.ts';
 import type { Receipt } from '../canonical/receipt.ts';
-import type { CanonicalRequest, SignatureRecall } from '../canonical/request.ts';
+import type { CanonicalRequest } from '../canonical/request.ts';
+import type { SignatureRecall } from '../canonical/signature-recall.ts';
 import type { JsonObject } from '../lib/json.ts';
 import type { Lease } from '../pool/pool.ts';
 import type { RelayBody } from '../protocols/protocol.ts';
@@ -38,13 +39,13 @@ export interface PreparedBody {
 export interface Preparer {
   /** Bodies are kept, so that moving to another account of the same upstream encodes nothing twice. */
   prepare(lease: Lease, plan: SignaturePlan): PreparedBody;
-  /** Whether the plan gives what `prepare` gave last. */
+  /** Whether the plan gives what `prepare` gave for the same lease. */
   repeats(lease: Lease, plan: SignaturePlan): boolean;
 }
 
 export function createPreparer(preparation: Preparation): Preparer {
   const prepared = new Map<string, PreparedBody>();
-  let last: PreparedBody | undefined;
+  const sent: { readonly lease: Lease; readonly body: JsonObject }[] = [];
   const find = (lease: Lease, plan: SignaturePlan): PreparedBody => {
     const key = `${lease.upstream.id} ${lease.modelId} ${plan.signatures} ${plan.standsIn}`;
     const known = prepared.get(key);
@@ -56,10 +57,14 @@ export function createPreparer(preparation: Preparation): Preparer {
   };
   return {
     prepare(lease, plan) {
-      last = find(lease, plan);
-      return last;
+      const found = find(lease, plan);
+      sent.push({ lease, body: found.body });
+      return found;
     },
-    repeats: (lease, plan) => isDeepStrictEqual(find(lease, plan).body, last?.body),
+    repeats(lease, plan) {
+      const { body } = find(lease, plan);
+      return sent.some((one) => one.lease === lease && isDeepStrictEqual(one.body, body));
+    },
   };
 }
 
@@ -109,6 +114,7 @@ function createRecall({ keeper, clientKeyId }: Preparation): SignatureRecall {
   return {
     call: (id, name) => keeper.findCall(clientKeyId, id, name),
     input: (call, returned) => keeper.findInput(clientKeyId, call, returned),
+    issuedInput: (call, returned) => keeper.findIssuedInput(clientKeyId, call, returned),
     trace: (id, name) => keeper.findTrace(clientKeyId, { id, name }),
     thought: (text) => keeper.findThought(clientKeyId, text),
     content: (content, asked) => keeper.findContent(clientKeyId, { content, asked }),

@@ -79,8 +79,20 @@ test('a request without any signature is sent once more, whatever there is to ch
 
 test('a signature error after stripping is the client’s 400 (P013)', () => {
   const changes = new Set(['replace-signatures', 'strip-signatures'] as const);
-  const stripped = { ...fresh, changes };
+  const stripped = { ...fresh, changes, alters: () => false };
   expect(decideRetry('bad-signature', stripped)).toEqual({ kind: 'stop' });
+});
+
+test('calls go back as they were issued once, where signatures are refused without end', () => {
+  const stripped = { ...fresh, changes: new Set(['strip-signatures'] as const) };
+  const reissued = { kind: 'same-account', change: 'reissue-calls' };
+  expect(decideRetry('bad-signature', stripped)).toEqual(reissued);
+  const standsIn = { ...fresh, changes: new Set(['strip-signatures', 'add-stand-ins'] as const) };
+  expect(decideRetry('missing-signature', standsIn)).toEqual(reissued);
+  const all = new Set(['strip-signatures', 'add-stand-ins', 'reissue-calls'] as const);
+  for (const failure of ['bad-signature', 'missing-signature'] as const) {
+    expect(decideRetry(failure, { ...fresh, changes: all })).toEqual({ kind: 'stop' });
+  }
 });
 
 test('a signature missed after stripping gets its stand-in once (P012, P013)', () => {
@@ -89,8 +101,9 @@ test('a signature missed after stripping gets its stand-in once (P012, P013)', (
     kind: 'same-account',
     change: 'add-stand-ins',
   });
-  const both = new Set(['strip-signatures', 'add-stand-ins'] as const);
-  expect(decideRetry('missing-signature', { ...fresh, changes: both })).toEqual({ kind: 'stop' });
+  const changes = new Set(['strip-signatures', 'add-stand-ins'] as const);
+  const both = { ...fresh, changes, alters: () => false };
+  expect(decideRetry('missing-signature', both)).toEqual({ kind: 'stop' });
 });
 
 test('path faults stop after three attempts or when the budget is spent, account faults after six', () => {

@@ -17,7 +17,7 @@ export interface RetryState {
   readonly hasRetryBudget: boolean;
 }
 
-export type SignatureChange = 'replace-signatures' | 'strip-signatures';
+export type SignatureChange = 'replace-signatures' | 'strip-signatures' | 'reissue-calls';
 
 export type SameAccountChange =
   | SignatureChange
@@ -43,7 +43,7 @@ export function decideRetry(failure: UpstreamFailureKind, state: RetryState): Ne
     case 'bad-signature':
       return afterBadSignature(state);
     case 'missing-signature':
-      return changeOnce('add-stand-ins', state) ?? STOP;
+      return changeOnce('add-stand-ins', state) ?? afterLastSignatures(state);
     case 'connection-lost':
       return changeOnce('fresh-connection', state) ?? afterPathFault(state);
     case 'unauthenticated':
@@ -111,10 +111,18 @@ function changeOnce(change: SameAccountChange, state: RetryState): NextStep | un
 /** Nothing is sent again as it was, but for the one retry without signatures that every refusal gets (decision 017). */
 function afterBadSignature(state: RetryState): NextStep {
   const { changes, alters } = state;
-  if (changes.has('strip-signatures')) return STOP;
+  if (changes.has('strip-signatures')) return afterLastSignatures(state);
   const isReplaced = changes.has('replace-signatures');
   if (!isReplaced && alters('replace-signatures')) return SIGNATURES_REPLACED;
-  return isReplaced && !alters('strip-signatures') ? STOP : SIGNATURES_STRIPPED;
+  return isReplaced && !alters('strip-signatures')
+    ? afterLastSignatures(state)
+    : SIGNATURES_STRIPPED;
+}
+
+/** What the client says of its calls is given up last, and only where the upstream takes nothing else. */
+function afterLastSignatures(state: RetryState): NextStep {
+  if (state.changes.has('reissue-calls') || !state.alters('reissue-calls')) return STOP;
+  return { kind: 'same-account', change: 'reissue-calls' };
 }
 
 const SIGNATURES_REPLACED: NextStep = { kind: 'same-account', change: 'replace-signatures' };

@@ -17,6 +17,8 @@ export interface SignatureKeeper {
   rememberCall(scope: string, call: RememberedCall): void;
   /** The arguments of a signed call whose client may return others: the signature vouches for the issued ones. */
   rememberInput(scope: string, call: CallName, input: IssuedInput): void;
+  /** JSON of the arguments any signed call was issued with; '' stands for none. */
+  rememberIssuedInput(scope: string, call: CallName, json: string): void;
   /** What the upstream did by itself before a call. */
   rememberTrace(scope: string, call: CallName, trace: CallTrace): void;
   rememberThought(scope: string, text: string, signature: Signature): void;
@@ -31,6 +33,8 @@ export interface SignatureKeeper {
   findCall(scope: string, id: string, name: string): Signature | undefined;
   /** The issued arguments of a call that comes back with those its client was shown, or these and their defaults. */
   findInput(scope: string, call: DeclaredCall, returned: JsonObject): JsonObject | undefined;
+  /** The issued arguments of a call that comes back with any others. */
+  findIssuedInput(scope: string, call: CallName, returned: JsonObject): JsonObject | undefined;
   findTrace(scope: string, call: CallName): CallTrace | undefined;
   findThought(scope: string, text: string): Signature | undefined;
   findContent(scope: string, answer: AnsweredContent): Signature | undefined;
@@ -141,6 +145,10 @@ class Keeper implements DurableSignatureKeeper {
     this.#inputs.remember(callKey(scope, id, name), input);
   }
 
+  rememberIssuedInput(scope: string, { id, name }: CallName, json: string): void {
+    this.#inputs.rememberIssued(callKey(scope, id, name), json);
+  }
+
   rememberTrace(scope: string, { id, name }: CallName, trace: CallTrace): void {
     this.#traces.remember(callKey(scope, id, name), trace);
   }
@@ -170,6 +178,10 @@ class Keeper implements DurableSignatureKeeper {
   findInput(scope: string, call: DeclaredCall, returned: JsonObject): JsonObject | undefined {
     const { id, name, schema } = call;
     return this.#inputs.find(() => callKey(scope, id, name), { returned, schema });
+  }
+
+  findIssuedInput(scope: string, call: CallName, returned: JsonObject): JsonObject | undefined {
+    return this.#inputs.findIssued(() => callKey(scope, call.id, call.name), returned);
   }
 
   findTrace(scope: string, { id, name }: CallName): CallTrace | undefined {

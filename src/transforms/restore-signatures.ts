@@ -5,6 +5,7 @@ import { told } from '../canonical/receipt.ts';
 import {
   type PlacedSignature,
   type SignatureTrust,
+  tellReissued,
   trustOf,
 } from '../canonical/refused-signatures.ts';
 import type {
@@ -18,6 +19,7 @@ import type {
   ToolCallPart,
 } from '../canonical/request.ts';
 import { argumentSchema } from '../canonical/returned-arguments.ts';
+import type { JsonObject } from '../lib/json.ts';
 import { once } from '../lib/once.ts';
 import { mapTurns, type Transform, type TransformContext } from './transform.ts';
 
@@ -81,11 +83,29 @@ interface Surroundings {
 
 function restore(part: Part, surroundings: Surroundings, context: TransformContext): Part {
   if (part.kind !== 'tool-call') return restoreSignature(part, surroundings, context);
-  const { id, name } = part;
-  const schema = argumentSchema(surroundings.tools, name);
-  const input = context.recall.input({ id, name, schema }, part.input);
+  const input =
+    context.signatures === 'reissued'
+      ? reissuedInput(part, context)
+      : sameInput(part, surroundings.tools, context);
   const issued = input === undefined ? part : { ...part, input };
   return restoreSignature(traced(issued, surroundings, context), surroundings, context);
+}
+
+function sameInput(
+  { id, name, input }: ToolCallPart,
+  tools: readonly Tool[],
+  { recall }: TransformContext,
+): JsonObject | undefined {
+  return recall.input({ id, name, schema: argumentSchema(tools, name) }, input);
+}
+
+function reissuedInput(
+  { id, name, input }: ToolCallPart,
+  { recall, receipt }: TransformContext,
+): JsonObject | undefined {
+  const issued = recall.issuedInput({ id, name }, input);
+  if (issued !== undefined) receipt.add('approximated', 'messages', tellReissued(name));
+  return issued;
 }
 
 /** The call with what the model did by itself before it, which no client carries; its parts are signed as well. */

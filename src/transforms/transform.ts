@@ -4,7 +4,8 @@ import type { ThinkingMode } from '../canonical/effort.ts';
 import type { ModelCapabilities, ModelVariant } from '../canonical/model.ts';
 import type { Receipt } from '../canonical/receipt.ts';
 import type { SignatureSource } from '../canonical/refused-signatures.ts';
-import type { CanonicalRequest, SignatureRecall, Turn } from '../canonical/request.ts';
+import type { CanonicalRequest, Turn } from '../canonical/request.ts';
+import type { SignatureRecall } from '../canonical/signature-recall.ts';
 
 export type Transform = (request: CanonicalRequest, context: TransformContext) => CanonicalRequest;
 

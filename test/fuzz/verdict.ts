@@ -43,6 +43,7 @@ const NOTHING_REMEMBERED = {
   thought: () => undefined,
   content: () => undefined,
   input: () => undefined,
+  issuedInput: () => undefined,
   issued: () => undefined,
   trace: () => undefined,
 };

@@ -187,6 +187,7 @@ function recallOf({ remembered }: RequestCase) {
     thought: (text: string) => keeper.findThought(SCOPE, text),
     content: (content: string, asked: string) => keeper.findContent(SCOPE, { content, asked }),
     input: (call: CallName, returned: JsonObject) => keeper.findInput(SCOPE, call, returned),
+    issuedInput: () => undefined,
     issued: (value: string) => keeper.issued(SCOPE, value),
     trace: () => undefined,
   };

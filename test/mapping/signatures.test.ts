@@ -4,7 +4,7 @@
 import { describe, expect, test } from 'vitest';
 import { fold } from '../../src/canonical/fold.ts';
 import { createReceipt } from '../../src/canonical/receipt.ts';
-import type { SignatureRecall } from '../../src/canonical/request.ts';
+import type { SignatureRecall } from '../../src/canonical/signature-recall.ts';
 import { createAnswerWatch } from '../../src/dispatch/answer-watch.ts';
 import { translateRequest } from '../../src/dispatch/prepare.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../src/lib/json.ts';
@@ -164,6 +164,7 @@ function createGateway(client: Client, words: Words, offered: JsonObject = {}) {
     thought: (text) => keeper.findThought('k', text),
     content: (content, asked) => keeper.findContent('k', { content, asked }),
     input: () => undefined,
+    issuedInput: () => undefined,
     issued: (value) => keeper.issued('k', value),
     trace: (id, name) => keeper.findTrace('k', { id, name }),
   };

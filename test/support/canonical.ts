@@ -88,6 +88,7 @@ export function contextOf(change: Partial<TransformContext> = {}): TestContext {
       thought: () => undefined,
       content: () => undefined,
       input: () => undefined,
+      issuedInput: () => undefined,
       issued: () => undefined,
       trace: () => undefined,
     },

@@ -55,7 +55,9 @@ export interface Script {
 const MODELS = ['alpha-3-flash', 'beta-sonnet-4-6', 'alpha-2.5-pro'];
 
 /** Keys are `key.<account>`, refresh tokens `refresh.<account>.<n>`, access tokens `access.<account>.<n>`. */
-export async function startScriptedUpstream(): Promise<ScriptedUpstream> {
+export async function startScriptedUpstream(
+  models: readonly string[] = MODELS,
+): Promise<ScriptedUpstream> {
   const calls: ScriptedCall[] = [];
   const renewals = new Map<string, number>();
   let lists = 0;
@@ -87,7 +89,7 @@ export async function startScriptedUpstream(): Promise<ScriptedUpstream> {
       const match = /\/models\/([^:?]+):(stream)?generateContent/i.exec(path);
       if (match === null && path.includes('/models')) {
         lists += 1;
-        return send(response, { kind: 'status', status: 200, body: listOf(MODELS) }, false);
+        return send(response, { kind: 'status', status: 200, body: listOf(models) }, false);
       }
       if (match === null) return send(response, { kind: 'status', status: 404 }, false);
       const credential = credentialOf(request);

@@ -4,6 +4,7 @@ import { told } from '../../canonical/receipt.ts';
 import {
   type PlacedSignature,
   type SignatureTrust,
+  tellReissued,
   trustOf,
 } from '../../canonical/refused-signatures.ts';
 import type { Signature } from '../../canonical/request.ts';
@@ -13,6 +14,8 @@ import type { EncodeTarget, PatchTarget } from '../upstream.ts';
 import { editFields, editItems } from './edits.ts';
 import { mergeContents } from './merge-contents.ts';
 import { patchResponses } from './patch-responses.ts';
+
+type CallName = NonNullable<PlacedSignature['call']>;
 
 /** What each part is fitted by. */
 interface Fitting {
@@ -150,8 +153,7 @@ function hasOwnSignature({ thoughtSignature }: JsonObject): boolean {
 function recalled(part: JsonObject, { target, trust }: Fitting): JsonObject {
   const named = callName(part);
   if (named === undefined || !isJsonObject(part.functionCall)) return part;
-  const { args } = part.functionCall;
-  const input = target.recall.input(named, isJsonObject(args) ? args : {});
+  const input = issuedInput(named, part.functionCall, target);
   const issued =
     input === undefined ? part : { ...part, functionCall: { ...part.functionCall, args: input } };
   if (trust?.recalls === false || hasOwnSignature(part)) return issued;
@@ -160,8 +162,21 @@ function recalled(part: JsonObject, { target, trust }: Fitting): JsonObject {
   return { ...issued, thoughtSignature: found.value };
 }
 
+/** In place of the arguments the client returned; undefined where those go up. */
+function issuedInput(
+  named: CallName,
+  { args }: JsonObject,
+  { recall, signatures, receipt }: PatchTarget,
+): JsonObject | undefined {
+  const returned = isJsonObject(args) ? args : {};
+  if (signatures !== 'reissued') return recall.input(named, returned);
+  const issued = recall.issuedInput(named, returned);
+  if (issued !== undefined) receipt.add('approximated', 'contents', tellReissued(named.name));
+  return issued;
+}
+
 /** Undefined for what is no call, and for a call nothing can be remembered of. */
-function callName({ functionCall }: JsonObject): PlacedSignature['call'] {
+function callName({ functionCall }: JsonObject): CallName | undefined {
   if (!isJsonObject(functionCall)) return undefined;
   const { id, name } = functionCall;
   return typeof id === 'string' && typeof name === 'string' ? { id, name } : undefined;

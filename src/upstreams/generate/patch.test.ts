@@ -336,6 +336,7 @@ test('a call whose signature the client dropped gets the remembered one back', (
   const recall = {
     call: (id: string, name: string) => (id === 'c1' && name === 'w' ? signature : undefined),
     input: () => undefined,
+    issuedInput: () => undefined,
     thought: () => undefined,
     content: () => undefined,
     issued: () => undefined,

@@ -84,6 +84,8 @@ export const receipt: SentenceTexts = {
   'The advisor is a model of the real service alone.': 'advisor 是仅原服务才有的模型。',
   'The answer came without log-probabilities.': '回答没有附带对数概率。',
   'The argument came under a related name.': '参数以相近的名称给出。',
+  'The call of {} went back with the arguments the model wrote: the upstream took it with no others.':
+    '对 {1} 的调用已按模型所写的参数送回：上游不接受其他参数。',
   'The chosen tool was dropped.': '所选的工具已丢弃。',
   'The field is given twice, in two spellings.': '此字段以两种写法给出了两次。',
   'The first picture of a GIF is sent as PNG.': 'GIF 的第一幅图片以 PNG 发送。',
