@@ -9,7 +9,7 @@ import {
   openSync,
   rmSync,
   statSync,
-  writeSync,
+  writeFileSync,
 } from 'node:fs';
 import { dirname } from 'node:path';
 
@@ -44,16 +44,24 @@ export function createPrivateFile(path: string): string {
   return builtPath;
 }
 
-/** Writes a new private file that is durable when this returns. */
-export function writePrivateFile(path: string, text: string): 'placed' | 'already-there' {
+/** Writes a new private file that is durable when this returns; nothing is left of one that fails. */
+export function writePrivateFile(
+  path: string,
+  text: string,
+  write: (file: number, text: string) => void = writeFileSync,
+): 'placed' | 'already-there' {
   const builtPath = createPrivateFile(path);
-  const file = openSync(builtPath, 'r+');
   try {
-    writeSync(file, text);
+    const file = openSync(builtPath, 'r+');
+    try {
+      write(file, text);
+    } finally {
+      closeSync(file);
+    }
+    return placeFile(builtPath, path);
   } finally {
-    closeSync(file);
+    rmSync(builtPath, { force: true });
   }
-  return placeFile(builtPath, path);
 }
 
 /**

@@ -98,6 +98,21 @@ describe('secret key', () => {
     expect(readdirSync(dataDir)).toEqual(['secret.key']);
   });
 
+  test.each(['ENOSPC', 'EDQUOT'])(
+    'on a disk without room (%s) nothing is left of a first start, and the room is asked for',
+    (code) => {
+      const fill = (): never => {
+        throw Object.assign(new Error(`${code}: write`), { code });
+      };
+      const write = (path: string, text: string) => writePrivateFile(path, text, fill);
+      expect(() => loadSecretKey({ dataDir, write })).toThrow(
+        /secret\.key cannot be made: its disk has no room left\. Free some and start again/,
+      );
+      expect(readdirSync(dataDir)).toEqual([]);
+      expect(load().origin).toBe(keyPath());
+    },
+  );
+
   test('printing a key or a vault shows nothing of it', () => {
     const key = createSecretKey(TEXT, 'here');
     const printed = inspect([key, createVault(key)], { depth: 9, showHidden: true });

@@ -3,6 +3,7 @@
 import { createHash, hkdfSync, randomBytes } from 'node:crypto';
 import { closeSync, constants, existsSync, fstatSync, openSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { isOutOfRoom } from '../lib/out-of-room.ts';
 import { codeOf, makePrivate, writePrivateFile } from './private-file.ts';
 
 /** The text itself is out of reach: whoever prints or logs a key sees its id and origin only. */
@@ -20,6 +21,8 @@ export interface SecretKeySource {
   /** `ISTHMUS_SECRET_KEY`; it wins over the file. */
   readonly environmentKey?: string | undefined;
   readonly log?: { warn(fields: object, message: string): void } | undefined;
+  /** How a new key file is written. */
+  readonly write?: ((path: string, text: string) => 'placed' | 'already-there') | undefined;
 }
 
 /** The message names the place of the key and the way out; it never holds the key. */
@@ -42,10 +45,11 @@ const MOST_BYTES = 4096;
  * key could never open what stands there.
  * @throws SecretKeyError when there is a database but no key, or the key cannot be used
  */
-export function loadSecretKey({ dataDir, environmentKey, log }: SecretKeySource): SecretKey {
+export function loadSecretKey(source: SecretKeySource): SecretKey {
+  const { dataDir, environmentKey, log, write = writePrivateFile } = source;
   if (environmentKey !== undefined) return createSecretKey(environmentKey, 'ISTHMUS_SECRET_KEY');
   const path = join(dataDir, KEY_FILE);
-  const text = readKeyFile(path, log) ?? makeKeyFile(path, join(dataDir, DATABASE_FILE));
+  const text = readKeyFile(path, log) ?? makeKeyFile(path, join(dataDir, DATABASE_FILE), write);
   return createSecretKey(text, path);
 }
 
@@ -102,7 +106,11 @@ function keepPrivate(path: string, log: SecretKeySource['log']): void {
   }
 }
 
-function makeKeyFile(path: string, databasePath: string): string {
+function makeKeyFile(
+  path: string,
+  databasePath: string,
+  write: NonNullable<SecretKeySource['write']>,
+): string {
   if ([databasePath, `${databasePath}-wal`].some((file) => existsSync(file))) {
     throw new SecretKeyError(
       `${databasePath} is sealed, but its key ${path} is missing. Put that file back or set ISTHMUS_SECRET_KEY to the key that was in use; without it the stored credentials cannot be opened. To start anew, move ${databasePath} away first.`,
@@ -110,10 +118,16 @@ function makeKeyFile(path: string, databasePath: string): string {
   }
   try {
     const text = randomBytes(32).toString('base64url');
-    if (writePrivateFile(path, `${text}\n`) === 'placed') return text;
+    if (write(path, `${text}\n`) === 'placed') return text;
     // Another process was faster: its key is the one.
     return readFileSync(path, 'utf8').trim();
   } catch (error) {
+    if (isOutOfRoom(error)) {
+      throw new SecretKeyError(
+        `${path} cannot be made: its disk has no room left. Free some and start again, or name another folder with ISTHMUS_DATA_DIR.`,
+        error,
+      );
+    }
     throw new SecretKeyError(
       `${path} cannot be made (${codeOf(error) ?? 'unknown error'}). Let the user of this process write to that folder, or set ISTHMUS_SECRET_KEY.`,
       error,
