@@ -21,6 +21,8 @@ export interface SqliteConnection {
 
 export interface ConnectionOptions {
   readonly path: string;
+  /** What messages call it, where that is not its path. */
+  readonly name?: string | undefined;
   readonly clock: Pick<Clock, 'monotonic' | 'sleep'>;
   readonly open: OpenHandle;
 }
@@ -28,7 +30,8 @@ export interface ConnectionOptions {
 const BUSY_WAIT_MS = 5000;
 const BUSY_STEP_MS = 20;
 
-export function createConnection({ path, clock, open }: ConnectionOptions): SqliteConnection {
+export function createConnection(options: ConnectionOptions): SqliteConnection {
+  const { path, name = path, clock, open } = options;
   const ended = new AbortController();
   const session = createSession(path, open);
   let lastWrite: Promise<unknown> = Promise.resolve();
@@ -36,12 +39,12 @@ export function createConnection({ path, clock, open }: ConnectionOptions): Sqli
   const attempt = async <Result>(until: number, work: () => Result): Promise<Result> => {
     for (;;) {
       if (ended.signal.aborted) {
-        throw new StoreError('unavailable', `The database ${path} is closed.`);
+        throw new StoreError('unavailable', `The database ${name} is closed.`);
       }
       try {
         return work();
       } catch (error) {
-        if (!isBusy(error) || clock.monotonic() >= until) throw toStoreError(error, path);
+        if (!isBusy(error) || clock.monotonic() >= until) throw toStoreError(error, name);
       }
       await clock.sleep(BUSY_STEP_MS, ended.signal).catch(() => undefined);
     }

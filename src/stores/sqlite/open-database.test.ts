@@ -16,6 +16,7 @@ import {
   createTestVault,
   type TestDatabase,
 } from '../../../test/support/database.ts';
+import { createFailingHandle } from '../../../test/support/failing-handle.ts';
 import { newAccount } from '../../../test/support/new-account.ts';
 import { migrate } from './migrate.ts';
 import { openDatabase } from './open-database.ts';
@@ -166,6 +167,50 @@ test('of several processes that start at once all use the same new database', as
     expect(await accounts.readCredential('a0')).toMatchObject({ version: 1 });
     await close();
   }
+});
+
+test('a new database is in its file before that is closed, where a full disk would say nothing', async () => {
+  const path = `${database.folder}/new.db`;
+  const others: DatabaseSync[] = [];
+  const { accounts } = await database.open({
+    path,
+    open(at) {
+      const handle = openSqliteFile(at);
+      return {
+        isTransaction: false,
+        exec: (sql) => handle.exec(sql),
+        prepare: (sql) => handle.prepare(sql),
+        close() {
+          // Beside another connection SQLite brings nothing into the file when it closes one.
+          const other = new DatabaseSync(at);
+          other.exec('select 1 from sqlite_master');
+          others.push(other);
+          handle.close();
+        },
+      };
+    },
+  });
+  for (const other of others) other.close();
+  await accounts.insert(newAccount('a'));
+  expect(await accounts.readCredential('a')).toMatchObject({ version: 1 });
+});
+
+test('a disk without room leaves nothing of a new database, whichever call it fails', async () => {
+  const failing = createFailingHandle();
+  const path = `${database.folder}/new.db`;
+  await database.closeStores();
+  const before = contents();
+  let turn = 0;
+  for (let isMade = false; !isMade; turn += 1) {
+    failing.failAt(turn + 1, { code: 13, when: 'before' });
+    const error: unknown = await database.open({ path, open: failing.open }).catch((e) => e);
+    isMade = existsSync(path);
+    if (isMade) continue;
+    expect(error).toMatchObject({ fault: 'unavailable' });
+    expect(String(error)).toContain(`The database ${path} has no room left on its disk.`);
+    expect(contents()).toEqual(before);
+  }
+  expect(turn).toBeGreaterThan(10);
 });
 
 test('a folder that cannot be written is told', async () => {

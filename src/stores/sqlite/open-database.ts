@@ -5,6 +5,7 @@ import { sql } from 'kysely';
 import { type AccountStore, StoreError } from '../../accounts/account-store.ts';
 import type { DoorStores } from '../../door/door.ts';
 import type { Clock } from '../../lib/clock.ts';
+import { isOutOfRoom } from '../../lib/out-of-room.ts';
 import type { RequestStore } from '../../monitor/request-store.ts';
 import { codeOf, createPrivateFile, placeFile } from '../../sealing/private-file.ts';
 import type { Vault } from '../../sealing/vault.ts';
@@ -26,7 +27,7 @@ import { createMonitorStore } from './monitor-store.ts';
 import { createQueryBuilder, type QueryBuilder } from './schema.ts';
 import type { Queries } from './session.ts';
 import { createSignatureStore } from './signature-store.ts';
-import { damagedDatabase } from './sqlite-fault.ts';
+import { damagedDatabase, noRoom } from './sqlite-fault.ts';
 import { type OpenHandle, openSqliteFile } from './sqlite-handle.ts';
 import { createTraceStore } from './trace-store.ts';
 
@@ -124,6 +125,7 @@ async function createDatabase(options: DatabaseOptions, builder: QueryBuilder): 
     // Another process was faster, and may have taken ours for a leftover.
     if (checkDatabaseFile(path) === 'ours') return;
     if (error instanceof StoreError) throw error;
+    if (isOutOfRoom(error)) throw noRoom(path, error);
     throw new StoreError(
       'unavailable',
       `The database ${path} cannot be made (${codeOf(error) ?? 'unknown error'}). Let the user of this process write to its folder, or name another with ISTHMUS_DATA_DIR.`,
@@ -137,7 +139,7 @@ async function build(
   { path, vault, clock, open = openSqliteFile }: DatabaseOptions,
   builder: QueryBuilder,
 ): Promise<void> {
-  const connection = createConnection({ path: builtPath, clock, open });
+  const connection = createConnection({ path: builtPath, name: path, clock, open });
   try {
     // The last moment for it: nothing was written yet.
     await connection.makeShrinkable();
@@ -146,8 +148,9 @@ async function build(
       migrate(queries, { builder, path, now: clock.now() });
       insertDataKey(queries, { builder, path, vault });
     });
+    // The last to close would bring everything into the one file as well, but tells nobody of a full disk.
+    await connection.emptyLog();
   } finally {
-    // The last to close brings everything into the one file.
     await connection.close();
   }
 }

@@ -16,7 +16,6 @@ const PRIMARY_KEY = 1555;
 /** The index of the log could not grow: where a full disk is met when a database is opened. */
 const SHARED_MEMORY_SIZE = 4874;
 
-const NO_ROOM = 'has no room left on its disk. Free some; no restart is needed.';
 const RESTORE = 'Nothing in it was changed. Put a backup in its place.';
 
 /** The same error unless it comes from SQLite; then the store error that says what to do. */
@@ -31,11 +30,11 @@ export function toStoreError(error: unknown, path: string): unknown {
     case READ_ONLY:
       return unavailable('cannot be written. Check who may write to it and to its folder.');
     case FULL:
-      return unavailable(NO_ROOM);
+      return noRoom(path, error);
     case CANNOT_OPEN:
       return unavailable('cannot be opened. Check that it is there and who may read its folder.');
     case INPUT_OUTPUT:
-      if (extendedCode(error) === SHARED_MEMORY_SIZE) return unavailable(NO_ROOM);
+      if (extendedCode(error) === SHARED_MEMORY_SIZE) return noRoom(path, error);
       return unavailable('could not be read or written: the disk reported an error.');
     case CORRUPT:
     case NOT_A_DATABASE:
@@ -46,6 +45,12 @@ export function toStoreError(error: unknown, path: string): unknown {
   function unavailable(what: string): StoreError {
     return new StoreError('unavailable', `The database ${path} ${what}`, error);
   }
+}
+
+/** Said at a start too, which ends with it. */
+export function noRoom(path: string, cause: unknown): StoreError {
+  const message = `The database ${path} has no room left on its disk. Free some; a gateway that runs goes on by itself then.`;
+  return new StoreError('unavailable', message, cause);
 }
 
 export function damagedDatabase(path: string, cause?: unknown): StoreError {
