@@ -14,7 +14,7 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { checkConfig } from './check-config.ts';
-import { ConfigError } from './config-error.ts';
+import { ConfigError, UnwritableFileError } from './config-error.ts';
 import { resolveSettings } from './effective.ts';
 import { keepLastGood, lastGoodPath, loadConfig, mergePatch, writeConfig } from './file.ts';
 
@@ -37,6 +37,7 @@ test('a missing file means the defaults', async () => {
 test('what is written is read back, with unknown keys, readable by the owner only (P134)', async () => {
   const raw = { theme: 'dark', ...STRICT, proxy: { ...STRICT.proxy, zoom: [1] } };
   await writeConfig(path, raw);
+  await keepLastGood(path);
   expect(await loadConfig(path)).toMatchObject({ origin: 'file', raw });
   expect((await stat(path)).mode & 0o777).toBe(0o600);
   expect(await readdir(folder)).toEqual(['gui_config.json', 'gui_config.json.bak']);
@@ -63,6 +64,7 @@ test('a broken file starts from its last good copy, or not at all (T27)', async 
   await writeFile(path, '{"api_key":');
   await expect(loadConfig(path)).rejects.toThrow(ConfigError);
   await writeConfig(path, STRICT);
+  await keepLastGood(path);
   await writeFile(path, '');
   expect(await loadConfig(path)).toMatchObject({ origin: 'last-good-copy', raw: STRICT });
 });
@@ -74,10 +76,17 @@ test('a file that cannot be read is no missing one: its copy stands in, or there
   expect(await loadConfig(path)).toMatchObject({ origin: 'last-good-copy', raw: STRICT });
 });
 
-test('a write that fails leaves nothing behind', async () => {
+test('a write that fails leaves nothing behind and says what to do', async () => {
   await mkdir(path);
-  await expect(writeConfig(path, STRICT)).rejects.toThrow('EISDIR');
+  await expect(writeConfig(path, STRICT)).rejects.toThrow(
+    /gui_config\.json could not be written \(EISDIR\)\. Let the user of this process write to it/,
+  );
   expect(await readdir(folder)).toEqual(['gui_config.json']);
+});
+
+test.each(['ENOSPC', 'EDQUOT'])('a disk without room (%s) is called that', (code) => {
+  const error = new UnwritableFileError(path, Object.assign(new Error('write'), { code }));
+  expect(error.message).toContain(`${path} could not be written: its disk has no room left.`);
 });
 
 test('an accepted edit by hand becomes the last good copy; a bad one does not', async () => {

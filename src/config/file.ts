@@ -5,7 +5,7 @@ import { mkdir, open, readFile, realpath, rename, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { isJsonObject, type JsonObject, type JsonValue, parseJson } from '../lib/json.ts';
 import type { CheckedConfig } from './check-config.ts';
-import { ConfigError, StaleConfigError } from './config-error.ts';
+import { ConfigError, StaleConfigError, UnwritableFileError } from './config-error.ts';
 import type { ConfigFile } from './schema.ts';
 
 /** A config that passed every check. */
@@ -78,10 +78,10 @@ export async function loadConfig(path: string): Promise<LoadedConfig> {
 }
 
 /**
- * Checks and writes a whole config, and the same as the last good copy.
+ * Checks and writes a whole config; the last good copy is kept apart.
  * @param over what stood there when the change was made up
- * @throws ConfigError when it cannot be used, StaleConfigError when the file is not `over` any more;
- * nothing is written then.
+ * @throws ConfigError when it cannot be used, StaleConfigError when the file is not `over` any more,
+ * UnwritableFileError when the disk or its rights are in the way; the file is as it was then.
  */
 export async function writeConfig(
   path: string,
@@ -90,8 +90,11 @@ export async function writeConfig(
 ): Promise<GoodConfig> {
   const good = await requireGood(path, raw);
   const text = `${JSON.stringify(raw, null, 2)}\n`;
-  await replaceFile(path, text, over && (() => requireSame(path, over)));
-  await replaceFile(lastGoodPath(path), text);
+  try {
+    await replaceFile(path, text, over && (() => requireSame(path, over)));
+  } catch (error) {
+    throw error instanceof StaleConfigError ? error : new UnwritableFileError(path, error);
+  }
   return good;
 }
 

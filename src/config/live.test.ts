@@ -1,11 +1,12 @@
 import { writeFileSync } from 'node:fs';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { type Clock, createSystemClock } from '../lib/clock.ts';
 import { UnusableFileError } from './config-error.ts';
 import type { Settings } from './effective.ts';
+import { lastGoodPath } from './file.ts';
 import type { WatchFolder } from './follow-file.ts';
 import { createLiveConfig, type LiveConfig } from './live.ts';
 
@@ -123,6 +124,14 @@ test('an update does not overwrite an edit by hand that has problems', async () 
   await expect(config.update({ api_key: 'k' })).rejects.toThrow(UnusableFileError);
   expect(config.problems()).toEqual(['the file is not complete JSON']);
   expect(await readFile(path, 'utf8')).toBe('{ "api_key": ');
+});
+
+test('an update that is in the file counts, also where its last good copy cannot be written', async () => {
+  const { config, warnings } = await start();
+  await mkdir(lastGoodPath(path));
+  await config.update({ proxy: { port: 9000 } });
+  expect(config.current().port).toBe(9000);
+  expect(warnings).toEqual(['The last good copy of the config file cannot be written.']);
 });
 
 test('an edit by hand while an update is written is taken along, a bad one not overwritten', async () => {

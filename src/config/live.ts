@@ -43,7 +43,7 @@ export interface LiveConfig {
   preview(patch: JsonObject): Promise<Settings>;
   /**
    * Merges a patch (RFC 7396) into the file and puts it in force; other keys stay.
-   * @throws ConfigError when the result cannot be used; nothing is changed then.
+   * @throws ConfigError when the result cannot be used, UnwritableFileError; nothing is changed then.
    */
   update(patch: ConfigPatch): Promise<Settings>;
   /** Stops following and waits for what is under way. */
@@ -147,7 +147,7 @@ async function updateFile(
   state: LiveState,
   patch: ConfigPatch,
 ): Promise<Settings> {
-  const { path } = options;
+  const { path, log } = options;
   for (let tries = 0; tries < MOST_TRIES; tries += 1) {
     const read = await reloadFile(options, state);
     if (state.problems.length > 0) throw new UnusableFileError(path, state.problems);
@@ -156,6 +156,7 @@ async function updateFile(
     if (wanted === undefined) return state.settings;
     try {
       putInForce(options, state, await writeConfig(path, mergePatch(raw, wanted), read));
+      await keepCopy(path, log);
       return state.settings;
     } catch (error) {
       if (!(error instanceof StaleConfigError)) throw error;
