@@ -9,7 +9,10 @@ import { isJsonObject, type JsonObject, type JsonValue } from '../lib/json.ts';
 import type { Vault } from '../sealing/vault.ts';
 
 export interface ConfigSecrets {
-  /** Puts a sealed text in place of each plain credential for others, now and after each change of the file. */
+  /**
+   * Puts a sealed text in place of each plain credential for others, now and after each change of the
+   * file; one that cannot be written keeps them, and that is logged.
+   */
   keepSealed(): Promise<void>;
   /** The client secret of an upstream, sealed or plain. @throws SealError */
   open(text: string, upstreamId: string): string;
@@ -30,15 +33,15 @@ export interface ConfigSecretsOptions {
 export function createConfigSecrets({ config, vault, log }: ConfigSecretsOptions): ConfigSecrets {
   const sealFile = async (): Promise<void> => {
     if (sealCredentials(config.raw(), vault) === undefined) return;
-    await config.update((raw) => sealCredentials(raw, vault));
+    try {
+      await config.update((raw) => sealCredentials(raw, vault));
+    } catch (error) {
+      log.warn({ error }, 'A credential in the config file could not be sealed.');
+    }
   };
   return {
     async keepSealed() {
-      config.subscribe(() => {
-        sealFile().catch((error: unknown) => {
-          log.warn({ error }, 'A credential in the config file could not be sealed.');
-        });
-      });
+      config.subscribe(() => void sealFile());
       await sealFile();
     },
     open: (text, upstreamId) => (isSealed(text) ? vault.open(text, contextOf(upstreamId)) : text),
