@@ -2,7 +2,7 @@
 
 import type { ServerResponse } from 'node:http';
 import type { Clock, Timer } from '../lib/clock.ts';
-import { WRITE_STALL_MS } from './sse.ts';
+import { cutStalled } from './cut-stalled.ts';
 
 /** What the kernel takes of any answer at once. */
 const SMALL_LENGTH = 8_192;
@@ -29,10 +29,7 @@ function sendInPieces(
   clock: Pick<Clock, 'startTimer'>,
 ): void {
   let offset = 0;
-  let stall: Timer | undefined;
-  const watch = (): void => {
-    stall = clock.startTimer(WRITE_STALL_MS, () => response.destroy());
-  };
+  let stall: Pick<Timer, 'cancel'> | undefined;
   const sendNext = (): void => {
     stall?.cancel();
     if (response.destroyed) return;
@@ -42,11 +39,9 @@ function sendInPieces(
     }
     const piece = body.subarray(offset, offset + PIECE_BYTES);
     offset += piece.length;
-    if (response.socket !== null) watch();
+    stall = cutStalled(response, clock);
     response.write(piece, sendNext);
   };
-  // A pipelined answer has no socket before its turn: until then it is not the client that is slow.
-  if (response.socket === null) response.once('socket', watch);
   response.once('close', () => stall?.cancel());
   sendNext();
 }

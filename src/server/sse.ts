@@ -1,12 +1,11 @@
 // Writes one stream to the client's socket at the pace the client reads.
 
 import type { ServerResponse } from 'node:http';
-import type { Clock, Timer } from '../lib/clock.ts';
+import type { Clock } from '../lib/clock.ts';
 import { turn } from '../lib/turn.ts';
+import { cutStalled } from './cut-stalled.ts';
 import { onSocket } from './socket-events.ts';
 
-/** A client that takes nothing for this long is cut off. */
-export const WRITE_STALL_MS = 120_000;
 /** Larger texts go out in pieces, so that progress within one is seen. */
 const PIECE_LENGTH = 65_536;
 /** RFC 9112, "Chunked Transfer Coding". */
@@ -133,27 +132,19 @@ class ResponseWriter implements SocketWriter {
     return { text: `${bytes.toString(16)}\r\n${chunk}\r\n`, encoding };
   }
 
-  /**
-   * Resolves when the client has caught up or is gone; cuts it off when it makes no progress. A
-   * pipelined response has no socket before its turn: until then it is not the client that is slow.
-   */
+  /** Resolves when the client has caught up or is gone; cuts it off when it makes no progress. */
   #untilDrained(): Promise<void> {
     const response = this.#response;
     const { socket } = response.req;
     return new Promise((resolve) => {
-      let stall: Timer | undefined;
+      const stall = cutStalled(response, this.#clock);
       const stops: (() => void)[] = [];
-      const begin = (): void => {
-        stall = this.#clock.startTimer(WRITE_STALL_MS, () => response.destroy());
-      };
       const settle = (): void => {
-        stall?.cancel();
-        response.off('drain', settle).off('close', settle).off('socket', begin);
+        stall.cancel();
+        response.off('drain', settle).off('close', settle);
         for (const stop of stops) stop();
         resolve();
       };
-      if (response.socket === null) response.on('socket', begin);
-      else begin();
       response.on('drain', settle).on('close', settle);
       stops.push(onSocket(socket, 'drain', settle), onSocket(socket, 'close', settle));
     });
