@@ -3,10 +3,13 @@
 import { isAscii } from 'node:buffer';
 import type { IncomingMessage } from 'node:http';
 import { type JsonValue, parseJson } from '../../lib/json.ts';
+import { parseInSteps } from '../../lib/json-steps.ts';
+import { JSON_LIMITS, JsonSurvey } from '../../lib/json-survey.ts';
 import { nextTurn, STEPWISE_FROM_BYTES } from '../../lib/next-turn.ts';
 import { SandboxError } from '../errors.ts';
 
 export interface JsonBody {
+  /** Of a large body its beginning. */
   readonly text: string;
   readonly value: JsonValue;
 }
@@ -24,32 +27,72 @@ export async function readJsonBody(request: IncomingMessage): Promise<JsonBody> 
   }
   const bytes = await readBytes(request);
   // The gateway runs in the same process.
-  const isLarge = bytes.length >= STEPWISE_FROM_BYTES;
-  if (isLarge) await nextTurn();
-  const text = isAscii(bytes) ? bytes.toString('latin1') : bytes.toString('utf8');
-  if (isLarge) await nextTurn();
-  const value = parse(text);
-  if (isLarge) await nextTurn();
-  return { text, value };
+  if (bytes.length >= STEPWISE_FROM_BYTES) return readInSteps(bytes);
+  const text = decode(bytes);
+  return { text, value: parse(text) };
+}
+
+/** The part of a large body that is of use to anybody as text. */
+const SHOWN_BYTES = 262_144;
+
+/** As the gateway reads its own; what no request looks like is read at once. */
+async function readInSteps(bytes: Buffer): Promise<JsonBody> {
+  const survey = await lookOver(bytes);
+  const text = bytes.toString('utf8', 0, SHOWN_BYTES);
+  if (survey === undefined) return { text, value: parse(decode(bytes)) };
+  try {
+    const value = await parseInSteps(bytes, survey);
+    await nextTurn();
+    return { text, value };
+  } catch (error) {
+    if (error instanceof SyntaxError) throw noJson();
+    throw error;
+  }
+}
+
+/** Of one look, and of all that are taken in one turn. */
+const LOOK_BYTES = 65_536;
+const TURN_BYTES = 4_194_304;
+
+/** Undefined for what is nested or split up too much. */
+async function lookOver(bytes: Buffer): Promise<JsonSurvey | undefined> {
+  const survey = new JsonSurvey(JSON_LIMITS);
+  for (let start = 0; start < bytes.length; start += LOOK_BYTES) {
+    if (survey.read(bytes.subarray(start, start + LOOK_BYTES)) !== undefined) return undefined;
+    if (start % TURN_BYTES === 0) await nextTurn();
+  }
+  return survey;
+}
+
+function decode(bytes: Buffer): string {
+  return isAscii(bytes) ? bytes.toString('latin1') : bytes.toString('utf8');
 }
 
 function parse(text: string): JsonValue {
   try {
     return parseJson(text);
   } catch {
-    throw new SandboxError(400, 'The body is not JSON.');
+    throw noJson();
   }
 }
 
+function noJson(): SandboxError {
+  return new SandboxError(400, 'The body is not JSON.');
+}
+
+/** An announced body is copied as it arrives: all of a large one at once would keep everybody waiting. */
 async function readBytes(request: IncomingMessage): Promise<Buffer> {
+  const announced = Number(request.headers['content-length'] ?? 0);
+  const place = Buffer.allocUnsafeSlow(Math.min(announced, MAX_BYTES));
   const chunks: Buffer[] = [];
   let bytes = 0;
   for await (const chunk of request as AsyncIterable<Buffer>) {
+    if (announced > 0) chunk.copy(place, bytes);
+    else chunks.push(chunk);
     bytes += chunk.length;
     if (bytes > MAX_BYTES) {
       throw new SandboxError(413, `The body is larger than ${MAX_BYTES} bytes.`);
     }
-    chunks.push(chunk);
   }
-  return Buffer.concat(chunks);
+  return announced > 0 ? place.subarray(0, bytes) : Buffer.concat(chunks);
 }

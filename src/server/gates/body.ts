@@ -4,10 +4,10 @@ import { constants, isAscii, isUtf8 } from 'node:buffer';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { GatewayError, invalidRequest } from '../../canonical/error.ts';
 import { isJsonObject, type JsonObject, type JsonValue, parseJson } from '../../lib/json.ts';
+import { parseInSteps } from '../../lib/json-steps.ts';
+import { JSON_LIMITS, type JsonExcess, JsonSurvey } from '../../lib/json-survey.ts';
 import { nextTurn, STEPWISE_FROM_BYTES } from '../../lib/next-turn.ts';
 import { findJsonError } from './json-error.ts';
-import { JSON_LIMITS, type JsonExcess, JsonSurvey } from './json-guard.ts';
-import { parseInSteps } from './json-steps.ts';
 import { type ByteLimits, readBytes } from './read-bytes.ts';
 
 export interface BodyInput extends ByteLimits {

@@ -86,6 +86,15 @@ test.each([
   expect((await encoded).equals(Buffer.from(JSON.stringify(body)))).toBe(true);
 });
 
+test('many texts of some length take several turns and come out whole', async () => {
+  const text = 'Hello "there" é\n'.repeat(5_000);
+  const parts = Array.from({ length: 100 }, (_, index) => ({ text: `${index} ${text}` }));
+  const body = { contents: [{ role: 'user', parts: [...parts, { text: 'short' }] }] };
+  const encoded = encodeBody(body);
+  expect(encoded).toBeInstanceOf(Promise);
+  expect((await encoded).equals(Buffer.from(JSON.stringify(body)))).toBe(true);
+});
+
 test('half a character in a text of many megabytes is mended and told at once', async () => {
   const receipt = createReceipt();
   const text = `${'Hello '.repeat(1_000_000)}${HALF}`;

@@ -11,6 +11,8 @@ import { nextTurn, STEPWISE_FROM_BYTES } from '../../lib/next-turn.ts';
 const SHORTEST_COPIED = 32_768;
 /** Characters that are escaped in one turn; a text of more takes several. */
 const ESCAPED_AT_ONCE = 4_194_304;
+/** A text as long as this is escaped by itself where texts are more than one turn takes. */
+const SHORTEST_ESCAPED = 16_384;
 
 /**
  * Bytes, so that the text is encoded once: a string would be measured first and encoded while writing.
@@ -38,17 +40,25 @@ const STEP_CHARACTERS = 16_777_216;
 
 async function joinInSteps(parts: readonly Part[]): Promise<Buffer> {
   const pieces: Piece[] = [];
+  let charactersOfTurn = 0;
   for (const part of parts) {
-    await nextTurn();
+    charactersOfTurn += part.text.length;
+    if (charactersOfTurn >= ESCAPED_AT_ONCE) {
+      charactersOfTurn = part.text.length;
+      await nextTurn();
+    }
     if (part.kind === 'json') pieces.push(jsonPiece(part.text));
     else if (part.kind === 'text') pieces.push(...(await escapeInSteps(part.text)));
     else pieces.push(...slicesOf(part.text));
   }
   const all = Buffer.allocUnsafeSlow(sumBytes(pieces));
   let offset = 0;
+  let offsetOfTurn = 0;
   for (const piece of pieces) {
     offset += all.write(piece.text, offset, encodingOf(piece));
-    if (piece.bytes >= ESCAPED_AT_ONCE) await nextTurn();
+    if (offset - offsetOfTurn < ESCAPED_AT_ONCE) continue;
+    offsetOfTurn = offset;
+    await nextTurn();
   }
   return all;
 }
@@ -69,7 +79,7 @@ async function escapeInSteps(text: string): Promise<Piece[]> {
     let end = Math.min(start + ESCAPED_AT_ONCE, text.length);
     if (!text.slice(start, end).isWellFormed()) end -= 1;
     pieces.push(jsonPiece(JSON.stringify(text.slice(start, end)).slice(1, -1)));
-    await nextTurn();
+    if (end < text.length) await nextTurn();
     start = end;
   }
   return pieces;
@@ -108,8 +118,10 @@ class Marks {
   readonly taken: Part[] = [];
   /** Random, so that nothing a client wrote is taken for a mark. */
   #word = '';
+  #longText = ESCAPED_AT_ONCE;
 
   mark(body: JsonObject): JsonObject {
+    if (countTexts(body) > ESCAPED_AT_ONCE) this.#longText = SHORTEST_ESCAPED;
     return withItems(body, 'contents', (content) =>
       withItems(content, 'parts', (part) => this.#markPart(part)),
     );
@@ -118,7 +130,7 @@ class Marks {
   #markPart(part: JsonObject): JsonObject {
     const { functionResponse, text } = part;
     // A half of a character is mended in the JSON, and told, before anything takes a turn.
-    if (typeof text === 'string' && text.length > ESCAPED_AT_ONCE && text.isWellFormed()) {
+    if (typeof text === 'string' && text.length > this.#longText && text.isWellFormed()) {
       return { ...part, text: this.#take({ kind: 'text', text }) };
     }
     if (!isJsonObject(functionResponse)) return this.#markBlob(part);
@@ -162,6 +174,18 @@ class Marks {
   #markAt(index: number): string {
     return `${this.#word} ${index};`;
   }
+}
+
+/** Characters of the texts of a conversation, which counts what is dear to escape and costs little. */
+function countTexts({ contents }: JsonObject): number {
+  let characters = 0;
+  for (const content of Array.isArray(contents) ? contents : []) {
+    if (!isJsonObject(content) || !Array.isArray(content.parts)) continue;
+    for (const part of content.parts) {
+      if (isJsonObject(part) && typeof part.text === 'string') characters += part.text.length;
+    }
+  }
+  return characters;
 }
 
 /** The object with the items of one of its lists changed; the same object when none is. */

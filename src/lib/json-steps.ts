@@ -1,10 +1,10 @@
 // Parses a large body in steps: long texts are taken out before and put back behind, so that no step takes long.
 
 import { randomUUID } from 'node:crypto';
-import { isDenseBase64 } from '../../lib/base64.ts';
-import { isJsonObject, type JsonValue, parseJson } from '../../lib/json.ts';
-import { nextTurn } from '../../lib/next-turn.ts';
-import { isEscaped, type TextPlace } from './json-guard.ts';
+import { isDenseBase64 } from './base64.ts';
+import { isJsonObject, type JsonValue, parseJson } from './json.ts';
+import { isEscaped, type TextPlace } from './json-survey.ts';
+import { nextTurn } from './next-turn.ts';
 
 export interface StepwiseInput {
   /** Where long strings stand, in their order. */
@@ -25,9 +25,13 @@ export async function parseInSteps(
   { longTexts, mayHoldRiskyNumber }: StepwiseInput,
 ): Promise<JsonValue> {
   const taken: TakenText[] = [];
+  let bytesOfTurn = 0;
   for (const place of longTexts) {
     const text = (await readMedium(bytes, place)) ?? (await readText(bytes, place));
     taken.push({ ...place, text });
+    bytesOfTurn += place.end - place.start;
+    if (bytesOfTurn < TURN_BYTES) continue;
+    bytesOfTurn = 0;
     await nextTurn();
   }
   // Random, so that nothing a client wrote is taken for a mark.
@@ -38,6 +42,9 @@ export async function parseInSteps(
   const texts = new Map(taken.map(({ text }, index) => [markAt(word, index), text]));
   return texts.size === 0 ? value : putBack(value, texts);
 }
+
+/** Of texts that are read in one turn; longer ones have several of their own. */
+const TURN_BYTES = 1_048_576;
 
 const BYTE_ORDER_MARK = /^\uFEFF/;
 
@@ -53,7 +60,7 @@ async function readMedium(bytes: Buffer, { start, end }: TextPlace): Promise<str
   const beginning = bytes.toString('latin1', start, start + START_BYTES);
   if (!MEDIUM_START.test(beginning)) return undefined;
   const text = bytes.toString('latin1', start, end);
-  await nextTurn();
+  if (text.length >= TURN_BYTES) await nextTurn();
   const from = DATA_URI_START.exec(beginning)?.[0].length ?? 0;
   return isDenseBase64(text.slice(from)) ? text : undefined;
 }
@@ -68,7 +75,7 @@ async function readText(bytes: Buffer, { start, end }: TextPlace): Promise<strin
     const piece = parseJson(`"${bytes.toString('utf8', from, to)}"`, false);
     if (typeof piece !== 'string') throw new SyntaxError('no text');
     pieces.push(piece);
-    await nextTurn();
+    if (to < end) await nextTurn();
     from = to;
   }
   return pieces.join('');

@@ -28,8 +28,8 @@ const NUMBER_BYTES: ReadonlySet<number> = new Set(Buffer.from('0123456789+-.eE')
 /** A double holds fifteen digits whatever they are; sign and point only make the check stricter. */
 const RISKY_BYTES = 16;
 const BYTES_BEFORE_LEAP = 48;
-/** A string as long as this comes in several pieces, so that looking for its end is no work more. */
-const LONG_TEXT_BYTES = 1_048_576;
+/** A string as long as this is worth being taken out before the rest is parsed. */
+const LONG_TEXT_BYTES = 16_384;
 
 /** Looks at a text piece by piece as it arrives. Text that is not JSON gives any answer: the parser refuses it afterwards. */
 export class JsonSurvey {
@@ -115,14 +115,7 @@ export class JsonSurvey {
     this.#cut = undefined;
     if (cut === undefined) return 0;
     if (cut === 'number') return this.#goOnNumber(bytes, 0);
-    const quote = this.#goOnString(bytes, this.#isEscaped ? 1 : 0);
-    if (quote < bytes.length && this.#stringBytes >= LONG_TEXT_BYTES) this.#noteLongText(quote);
-    return quote + 1;
-  }
-
-  #noteLongText(quote: number): void {
-    const end = this.#bytes + quote;
-    this.longTexts.push({ start: end - this.#stringBytes, end });
+    return this.#goOnString(bytes, this.#isEscaped ? 1 : 0) + 1;
   }
 
   /** @returns the place of the closing quote, or the end of the piece */
@@ -137,6 +130,8 @@ export class JsonSurvey {
     if (end === bytes.length) {
       this.#cut = 'string';
       this.#isEscaped = isEscaped(bytes, end, start);
+    } else if (this.#stringBytes >= LONG_TEXT_BYTES) {
+      this.longTexts.push({ start: this.#bytes + end - this.#stringBytes, end: this.#bytes + end });
     }
     return end;
   }

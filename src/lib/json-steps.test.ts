@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { parseJson } from '../../lib/json.ts';
-import { JSON_LIMITS, JsonSurvey } from './json-guard.ts';
+import { parseJson } from './json.ts';
 import { parseInSteps } from './json-steps.ts';
+import { JSON_LIMITS, JsonSurvey } from './json-survey.ts';
 
 const PIECE_BYTES = 65_536;
 
@@ -69,7 +69,13 @@ test('a long text is read in pieces that cut no character and no escape', async 
   );
 });
 
-test('others get their turn while a long text is read', async () => {
+test.each([
+  ['a long text is', `"${'Hello there. '.repeat(2_000_000)}"`],
+  [
+    'many texts of some length are',
+    JSON.stringify(Array(1_300).fill('Hello there. '.repeat(1_500))),
+  ],
+])('others get their turn while %s read', async (_what, json) => {
   let turns = 0;
   let isDone = false;
   const count = (): void => {
@@ -77,9 +83,10 @@ test('others get their turn while a long text is read', async () => {
     if (!isDone) setImmediate(count);
   };
   setImmediate(count);
-  await parse(`{"a":"${'Hello there. '.repeat(2_000_000)}"}`);
+  const { value } = await parse(`{"a":${json}}`);
   isDone = true;
   expect(turns).toBeGreaterThan(6);
+  expect(JSON.stringify(value) === `{"a":${json}}`).toBe(true);
 });
 
 test.each([
