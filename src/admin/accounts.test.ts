@@ -378,7 +378,7 @@ test('an export to a browser that is signed in needs the password again', async 
   const { login } = admin.options.door ?? {};
   const browser = { address: '127.0.0.1', cookie: undefined };
   const session = await login?.signIn(PASSWORD, browser);
-  const cookie = `isthmus_session=${session?.secret}`;
+  const cookie = `isthmus_session_${login?.cookieTag}=${session?.secret}`;
   const headers = { authorization: '', cookie, 'x-isthmus-console': '1' };
   const exported = (body: object) =>
     admin.call('POST', '/api/accounts/export', {

@@ -46,5 +46,5 @@ export function createAdminRoutes(
   const callback = createCallbackRoute({ tracker, log: options.log });
   const pages =
     options.door === undefined ? [callback] : [callback, createSignInRoute(options.door)];
-  return [...routes, ...createDescriptionRoutes(routes, options.version), ...pages];
+  return [...routes, ...createDescriptionRoutes(routes, options), ...pages];
 }

@@ -2,7 +2,9 @@
 
 import type { XSchema } from 'typebox/schema';
 import { isJsonObject, type JsonObject, type JsonValue } from '../lib/json.ts';
+import { plainCookieName } from '../server/gates/session-cookie.ts';
 import { type ApiRoute, answerJson, defineRoute } from './api-route.ts';
+import type { AdminOptions } from './options.ts';
 import { writeReferencePage } from './reference-page.ts';
 import { ERROR_SCHEMA } from './schemas.ts';
 
@@ -20,9 +22,10 @@ const NAME = /\{(\w+)\}/;
 /** The description of the routes given, itself among them: `/api/openapi.json`, and for people `/api/docs`. */
 export function createDescriptionRoutes(
   routes: readonly ApiRoute[],
-  version: string,
+  { version, door }: Pick<AdminOptions, 'version' | 'door'>,
 ): readonly ApiRoute[] {
-  const describeAll = () => describeApi([...routes, ...own], version);
+  const cookieName = plainCookieName(door?.login.cookieTag ?? '');
+  const describeAll = () => describeApi([...routes, ...own], { version, cookieName });
   const own: readonly ApiRoute[] = [
     defineRoute({
       method: 'GET',
@@ -50,7 +53,10 @@ export function createDescriptionRoutes(
 }
 
 /** @throws Error when two schemas have one title. */
-function describeApi(routes: readonly ApiRoute[], version: string): JsonObject {
+function describeApi(
+  routes: readonly ApiRoute[],
+  { version, cookieName }: { readonly version: string; readonly cookieName: string },
+): JsonObject {
   const components = createComponents();
   const paths: { [path: string]: JsonObject } = {};
   for (const route of routes) {
@@ -73,7 +79,7 @@ function describeApi(routes: readonly ApiRoute[], version: string): JsonObject {
     components: {
       securitySchemes: {
         consolePassword: { type: 'http', scheme: 'bearer' },
-        consoleCookie: { type: 'apiKey', in: 'cookie', name: 'isthmus_session' },
+        consoleCookie: { type: 'apiKey', in: 'cookie', name: cookieName },
       },
       schemas: components.written(),
     },

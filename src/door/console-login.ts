@@ -28,6 +28,8 @@ export interface ConsoleLogin {
   hasSession(secret: string): boolean;
   /** Another one for every other password. */
   readonly passwordTag: string;
+  /** Of the name of the cookie: this gateway's own, and the same on all of its replicas. */
+  readonly cookieTag: string;
   endAllSessions(): Promise<void>;
 }
 
@@ -52,6 +54,7 @@ export interface ConsoleLoginOptions {
 
 /** Longer ones are none: hashing them would only cost. */
 const MOST_CHARACTERS = 1_024;
+const COOKIE_TAG_CHARACTERS = 8;
 
 export function createConsoleLogin(options: ConsoleLoginOptions): ConsoleLogin {
   const { password, machineToken, hasher, sessions, links, clock, tagKey } = options;
@@ -61,6 +64,10 @@ export function createConsoleLogin(options: ConsoleLoginOptions): ConsoleLogin {
     createHmac('sha256', tagKey)
       .update(password() ?? '')
       .digest('base64url');
+  const cookieTag = createHmac('sha256', tagKey)
+    .update('name of the cookie')
+    .digest('hex')
+    .slice(0, COOKIE_TAG_CHARACTERS);
   const isPassword = shareTries(async (given, address) => {
     // Too long to be guessed, so looking at it is no try.
     if (isSameText(given, machineToken)) return true;
@@ -95,6 +102,7 @@ export function createConsoleLogin(options: ConsoleLoginOptions): ConsoleLogin {
     get passwordTag() {
       return tag();
     },
+    cookieTag,
     endAllSessions: () => sessions.endAll(),
   };
 }

@@ -38,6 +38,7 @@ test('what looks like a credential leaves wherever it stands', () => {
     'a?b=c&API_KEY=canarycanary',
     'HTTPS://user:canary-password@proxy.example:3128',
     'isthmus_session=canarycanary',
+    '__Host-isthmus_session_0a1b2c3d=canarycanary',
   ]) {
     const clean = redactor.text(`a ${secret} z`);
     expect(clean).toContain('[redacted]');

@@ -34,7 +34,7 @@ const SHAPES: readonly (readonly [pattern: RegExp, stand: string])[] = [
     /([?&;](?:key|api_?key|access_token|refresh_token|id_token|token|code|client_secret|password|sig(?:nature)?)=)(?:[^&;\s"'#\\]|\\[^"])+/gi,
     `$1${HIDDEN}`,
   ],
-  [/\b((?:__Host-)?isthmus_session=)(?:[^;\s"'\\]|\\[^"])+/g, `$1${HIDDEN}`],
+  [/\b((?:__Host-)?isthmus_session\w*=)(?:[^;\s"'\\]|\\[^"])+/g, `$1${HIDDEN}`],
   [/([a-z][a-z\d+.-]{0,20}:\/\/)[^/?#@\s"']{1,512}@/gi, `$1${HIDDEN}@`],
   [
     /-----BEGIN [A-Z ]*PRIVATE KEY-----(?:[^"\\]|\\[^"])*?(?:-----END [A-Z ]*PRIVATE KEY-----|(?=\\?")|$)/g,

@@ -15,7 +15,7 @@ export function readCaller(edge: Edge, exchange: Exchange, peer: PeerInput): Adm
     address: exchange.clientAddress,
     isLocal: classifyPeer(peer) === 'local',
     isSecure: isSecure(edge, exchange),
-    cookie: readSessionCookie(headers),
+    cookie: readSessionCookie(headers, edge.door.login.cookieTag),
     isPrefetch: headers['sec-purpose'] !== undefined || headers.purpose === 'prefetch',
     under({ host, trustedProxies, allowedHosts }) {
       const other = { ...peer, allowedHosts };

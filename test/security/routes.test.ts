@@ -1,6 +1,7 @@
 // Every route of the whole gateway, and what each asks of whoever comes without a right to it.
 
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { plainCookieName } from '../../src/server/gates/session-cookie.ts';
 import { KEY, STRICT, startApp, type TestApp } from '../support/app.ts';
 
 const PASSWORD = 'the password of the console';
@@ -75,8 +76,7 @@ test('the key of a client opens no route of the console, the password of the con
 });
 
 test('no change and no sign-in is taken from a page of elsewhere, whatever cookie comes with it', async () => {
-  const { secret } = await signedIn();
-  const cookie = `isthmus_session=${secret}`;
+  const cookie = await signedIn();
   const writes = routes().filter(
     ({ access, path, method }) =>
       path.startsWith('/api/') && method !== 'GET' && access !== 'client',
@@ -99,8 +99,7 @@ test('no change and no sign-in is taken from a page of elsewhere, whatever cooki
 });
 
 test('nothing is changed by looking: a GET for a change is refused', async () => {
-  const { secret } = await signedIn();
-  const cookie = `isthmus_session=${secret}`;
+  const cookie = await signedIn();
   const readable = new Set(
     routes()
       .filter(({ method }) => method === 'GET')
@@ -124,12 +123,13 @@ test('from a page of elsewhere no route answers a question about what it takes',
   }
 });
 
-async function signedIn(): Promise<{ readonly secret: string }> {
+/** The cookie of a browser. */
+async function signedIn(): Promise<string> {
   const { login } = app.app.door;
   const begun = await login.redeemLink(login.createLink(), {
     address: '127.0.0.1',
     cookie: undefined,
   });
   if (begun === undefined) throw new Error('The link of a moment ago does not work.');
-  return begun;
+  return `${plainCookieName(login.cookieTag)}=${begun.secret}`;
 }

@@ -56,7 +56,9 @@ test('a browser signs in with the password, is known by its cookie, and signs ou
     headers: CONSOLE,
   });
   const set = answer.headers.get('set-cookie') ?? '';
-  expect(set).toMatch(/^isthmus_session=[\w-]{43}; Path=\/; HttpOnly; SameSite=Strict$/);
+  expect(set).toMatch(
+    /^isthmus_session_[0-9a-f]{8}=[\w-]{43}; Path=\/; HttpOnly; SameSite=Strict$/,
+  );
   const cookie = set.split(';')[0] ?? '';
   const session = await browse('GET', '/api/session', { headers: { cookie } });
   expect(session.body).toEqual({
@@ -81,7 +83,7 @@ test('on https the cookie belongs to this host alone', async () => {
     headers: { 'x-isthmus-console': '1', origin: 'https://gateway.example' },
   });
   expect(status).toBe(200);
-  expect(headers.get('set-cookie')).toMatch(/^__Host-isthmus_session=.*; Secure$/);
+  expect(headers.get('set-cookie')).toMatch(/^__Host-isthmus_session_[0-9a-f]{8}=.*; Secure$/);
 });
 
 test('a forwarded scheme counts from a trusted proxy alone, and of several the one it wrote itself', async () => {
@@ -90,7 +92,7 @@ test('a forwarded scheme counts from a trusted proxy alone, and of several the o
       body: { password: PASSWORD },
       headers: { 'x-isthmus-console': '1', 'x-forwarded-proto': scheme },
     });
-    return headers.get('set-cookie')?.split('=')[0];
+    return headers.get('set-cookie')?.replace(/_[0-9a-f]{8}=.*/, '');
   };
   expect(await cookieOf('https')).toBe('isthmus_session');
   admin.edge.set({ trustedProxies: ['127.0.0.1'] });
@@ -149,8 +151,36 @@ test('every change with a cookie needs the header and a page of ours; reading ne
 
 test('two cookies of the name are none: one of them is somebody else’s', async () => {
   const cookie = await signIn();
-  const headers = { cookie: `${cookie}; isthmus_session=${'a'.repeat(43)}` };
+  const headers = { cookie: `${cookie}; ${cookie.split('=')[0]}=${'a'.repeat(43)}` };
   expect((await browse('GET', '/api/keys', { headers })).status).toBe(401);
+});
+
+test('a browser is signed in to two gateways of one host name, and signs out of one of them', async () => {
+  const other = await startAdmin();
+  try {
+    // A browser sends all cookies of a name to every port of it; one of the same name replaces the other.
+    const jar = new Map<string, string>();
+    const visit = async (url: string, method: string, path: string, body?: object) => {
+      const type = body === undefined ? {} : { 'content-type': 'application/json' };
+      const cookie = [...jar].map((pair) => pair.join('=')).join('; ');
+      const answer = await fetch(url + path, {
+        method,
+        headers: { ...CONSOLE, ...type, ...(cookie === '' ? {} : { cookie }) },
+        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      });
+      const [, name, value] = /^([^=]+)=([^;]*)/.exec(answer.headers.get('set-cookie') ?? '') ?? [];
+      if (name !== undefined && value !== undefined) jar.set(name, value);
+      return answer.status;
+    };
+    const urls = [admin.edge.url, other.edge.url];
+    for (const url of urls) await visit(url, 'POST', '/api/session', { password: PASSWORD });
+    const statuses = () => Promise.all(urls.map((url) => visit(url, 'GET', '/api/keys')));
+    expect(await statuses()).toEqual([200, 200]);
+    expect(await visit(other.edge.url, 'DELETE', '/api/session')).toBe(204);
+    expect(await statuses()).toEqual([200, 401]);
+  } finally {
+    await other.close();
+  }
 });
 
 test('the link of the start signs in once, from this machine, and not what only looks', async () => {

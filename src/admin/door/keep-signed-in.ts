@@ -21,5 +21,5 @@ export async function keepSignedIn(
   const answer = await change();
   if (!wasIn || isIn() || answer.kind !== 'json') return answer;
   const { secret } = await login.goOn(caller);
-  return { ...answer, cookie: writeSessionCookie(secret, caller.isSecure) };
+  return { ...answer, cookie: writeSessionCookie(login.cookieTag, secret, caller.isSecure) };
 }

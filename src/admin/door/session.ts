@@ -46,7 +46,7 @@ export function createSessionRoutes({
       async run({ body, caller }) {
         const { secret, expiresAt } = await login.signIn(body.password, caller);
         noteSignIn(caller);
-        const cookie = writeSessionCookie(secret, caller.isSecure);
+        const cookie = writeSessionCookie(login.cookieTag, secret, caller.isSecure);
         return { kind: 'json', status: 200, body: { expiresAt }, cookie };
       },
     }),
@@ -57,7 +57,7 @@ export function createSessionRoutes({
       answers: { 204: { description: 'No session is left.' } },
       async run({ caller }) {
         await login.endAllSessions();
-        return { kind: 'empty', cookie: clearSessionCookie(caller.isSecure) };
+        return { kind: 'empty', cookie: clearSessionCookie(login.cookieTag, caller.isSecure) };
       },
     }),
   ];

@@ -40,7 +40,7 @@ export function createSignInRoute({
         keyId: undefined,
         reason: 'With a one-time link.',
       });
-      const cookie = writeSessionCookie(session.secret, caller.isSecure);
+      const cookie = writeSessionCookie(login.cookieTag, session.secret, caller.isSecure);
       return { kind: 'redirect', location: '/', cookie };
     },
   };
