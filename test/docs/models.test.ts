@@ -6,6 +6,7 @@ import { expect, test } from 'vitest';
 import { EXACT_ALIASES, findPatternAlias } from '../../src/routing/aliases.ts';
 import { CATALOG } from '../../src/routing/catalog.ts';
 import { PRESETS } from '../../src/routing/presets.ts';
+import { capabilitiesOf } from '../../src/upstreams/generate/capabilities.ts';
 
 const PAGE = readFileSync(join(import.meta.dirname, '../../docs/models.md'), 'utf8');
 
@@ -19,9 +20,7 @@ test('the catalogue, with its other names and limits', () => {
   const expected = CATALOG.map((model) => ({
     id: model.id,
     also: aliasesOf(model.id),
-    limits: [model.inputTokenLimit, model.outputTokenLimit, model.thinkingTokenLimit].map(
-      sayNumber,
-    ),
+    limits: [model.inputTokenLimit, model.outputTokenLimit, mostThinking(model.id)].map(sayNumber),
     isOn: model.implies.thinking === 'on',
   }));
   expect(rows).toEqual(expected);
@@ -48,6 +47,32 @@ test('the presets', () => {
     expect(Object.fromEntries(entries)).toEqual(mapping);
   }
 });
+
+test('the limits told of a model are those its requests are held to', () => {
+  for (const { id, tasks, inputTokenLimit, outputTokenLimit } of CATALOG) {
+    const held = capabilitiesOf({ capabilityOverrides: {} }, id);
+    expect([id, held.inputTokenLimit]).toEqual([id, inputTokenLimit]);
+    if (tasks.includes('generate'))
+      expect([id, held.outputTokenLimit]).toEqual([id, outputTokenLimit]);
+  }
+});
+
+test('a model is said to think or to draw when its requests may ask for it', () => {
+  for (const { id, supportsThinking, drawsImages } of CATALOG) {
+    const held = capabilitiesOf({ capabilityOverrides: {} }, id);
+    expect([id, held.thinking.kind !== 'none', held.drawsImages]).toEqual([
+      id,
+      supportsThinking,
+      drawsImages,
+    ]);
+  }
+});
+
+/** Tokens; 0 for a model that does not think. */
+function mostThinking(id: string): number {
+  const { thinking } = capabilitiesOf({ capabilityOverrides: {} }, id);
+  return thinking.kind === 'budget' ? thinking.maxTokens : 0;
+}
 
 /** The rows of the first table under a heading, without its head. */
 function tableUnder(heading: string): string[][] {

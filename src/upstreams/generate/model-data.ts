@@ -102,6 +102,11 @@ const DRAWS = { drawsImages: true, severalAnswers: false } as const;
  */
 export const MODEL_ROWS: readonly ModelRow[] = [
   {
+    pattern: /(^|-)embedding(-|$)/,
+    capabilities: { ...EARLIER, inputTokenLimit: 2048 },
+    traits: { ...UNRATED, embeds: true },
+  },
+  {
     pattern: /^alpha-.*(image|nano-banana)/,
     capabilities: { ...NEUTRAL, thinking: { kind: 'none' }, ...DRAWS },
     traits: { ...UNRATED, showsDrafts: true },
@@ -147,11 +152,6 @@ export const MODEL_ROWS: readonly ModelRow[] = [
       ...DRAWS,
     },
     traits: { ...LEVELLED, givesLogprobs: false, showsDrafts: true },
-  },
-  {
-    pattern: /(^|-)embedding(-|$)/,
-    capabilities: { ...EARLIER, inputTokenLimit: 2048 },
-    traits: { ...UNRATED, embeds: true },
   },
   {
     pattern: /^gemini-.*tts/,
