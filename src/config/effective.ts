@@ -41,8 +41,6 @@ export interface Settings {
   readonly apiKey: string | undefined;
   /** Console login: `WEB_PASSWORD`, then `admin_password`, then the API key. */
   readonly consolePassword: string | undefined;
-  /** `admin_password` as the file has it: in plain, or as a hash. */
-  readonly filePassword: string | undefined;
   readonly maxBodyBytes: number;
   readonly distPath: string;
   readonly customMapping: Readonly<Record<string, string>>;
@@ -93,7 +91,6 @@ export function resolveSettings({ flags = {}, environment, file }: SettingsSourc
       readWord(proxy.auth_mode ?? file.auth_mode ?? PROXY_DEFAULTS.auth_mode.default, AUTH_MODES),
     apiKey,
     consolePassword: environment.webPassword ?? file.admin_password ?? apiKey,
-    filePassword: file.admin_password,
     maxBodyBytes:
       environment.maxBodyBytes ?? proxy.max_body_size ?? PROXY_DEFAULTS.max_body_size.default,
     distPath: environment.distPath ?? DEFAULT_DIST_PATH,

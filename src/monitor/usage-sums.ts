@@ -64,23 +64,3 @@ export function addUsage(left: UsageSum, right: UsageSum): UsageSum {
     images: left.images + right.images,
   };
 }
-
-export function groupOf(
-  sum: QuarterSum,
-  by: 'model' | 'account' | 'key' | 'protocol' | 'none',
-): string {
-  switch (by) {
-    case 'model':
-      return sum.model;
-    case 'account':
-      return sum.account;
-    case 'key':
-      return sum.keyId;
-    case 'protocol':
-      return sum.protocol;
-    case 'none':
-      return '';
-    default:
-      return by satisfies never;
-  }
-}

@@ -21,10 +21,9 @@ export interface ConsoleFile {
 export type Coding = 'br' | 'gzip' | 'identity';
 
 export interface ConsoleFiles {
-  /** False while no console is built: then there is one page that says how. */
-  readonly isBuilt: boolean;
   /** @param path percent-decoded, looked up as it is */
   find(path: string): ConsoleFile | undefined;
+  /** While no console is built, the one that says how. */
   page(): ConsolePage;
   /** Resolves when every file worth it is compressed; until then files go out as they are. */
   compress(): Promise<void>;
@@ -65,7 +64,6 @@ export function createConsoleFiles({ distPath, log }: ConsoleFilesOptions): Cons
   const index = read.get(`/${INDEX}`)?.toString('utf8');
   files.delete(`/${INDEX}`);
   return {
-    isBuilt: index !== undefined,
     find: (path) => files.get(path),
     page: () => (index === undefined ? PLACEHOLDER_PAGE : writePage(index)),
     compress: () => compressAll(files),

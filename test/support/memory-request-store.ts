@@ -6,12 +6,12 @@ import type {
   MinuteSum,
   RequestStore,
   TimeSpan,
+  UsageGroup,
   UsageRow,
 } from '../../src/monitor/request-store.ts';
 import {
   addQuarters,
   addUsage,
-  groupOf,
   type QuarterSum,
   sumByQuarter,
 } from '../../src/monitor/usage-sums.ts';
@@ -127,5 +127,22 @@ function nameKeys(
     const row = groups.get(keyId);
     const isNamed = row !== undefined && keyName !== undefined && at >= from && at < to;
     if (isNamed) groups.set(keyId, { ...row, groupName: keyName });
+  }
+}
+
+function groupOf(sum: QuarterSum, by: UsageGroup): string {
+  switch (by) {
+    case 'model':
+      return sum.model;
+    case 'account':
+      return sum.account;
+    case 'key':
+      return sum.keyId;
+    case 'protocol':
+      return sum.protocol;
+    case 'none':
+      return '';
+    default:
+      return by satisfies never;
   }
 }
