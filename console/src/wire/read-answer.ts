@@ -2,8 +2,7 @@
 
 import { at, listAt, textAt } from './json-at.ts';
 import { type Ending, joinEndings, readEnding } from './read-ending.ts';
-
-export type WireProtocol = 'chat' | 'messages' | 'generate' | 'responses' | 'images';
+import type { WireProtocol } from './wire-protocol.ts';
 
 export type AnswerPiece =
   | { readonly kind: 'text' | 'thought'; readonly text: string }

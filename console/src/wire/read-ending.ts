@@ -1,7 +1,7 @@
 // Reads why an answer ended, where that is no natural end: what came is not all, or nothing came at all.
 
 import { at, listAt, textAt } from './json-at.ts';
-import type { WireProtocol } from './read-answer.ts';
+import type { WireProtocol } from './wire-protocol.ts';
 
 export interface Ending {
   readonly kind: 'ending';

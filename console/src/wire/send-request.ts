@@ -1,7 +1,8 @@
 // Sends a request to a model route and hands on what comes back, raw and read.
 
-import { type AnswerPiece, readPieces, type WireProtocol } from './read-answer.ts';
+import { type AnswerPiece, readPieces } from './read-answer.ts';
 import { createFrameReader } from './read-frames.ts';
+import type { WireProtocol } from './wire-protocol.ts';
 import type { WireRequest } from './write-request.ts';
 
 export interface Exchange {

@@ -1,6 +1,6 @@
 // Writes a request of the playground as each client protocol would send it.
 
-import type { WireProtocol } from './read-answer.ts';
+import type { WireProtocol } from './wire-protocol.ts';
 
 export interface Turn {
   readonly role: 'user' | 'assistant';

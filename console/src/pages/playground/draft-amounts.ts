@@ -1,7 +1,7 @@
 // The amounts of a playground's request as they are typed: what cannot be read is not sent.
 
 import { type AmountRange, isGoodAmount, takeAmount } from '../../components/read-amount.ts';
-import type { WireProtocol } from '../../wire/read-answer.ts';
+import type { WireProtocol } from '../../wire/wire-protocol.ts';
 import type { Draft } from '../../wire/write-request.ts';
 
 export type AmountField = 'maxTokens' | 'temperature' | 'count';

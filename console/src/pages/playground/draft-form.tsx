@@ -6,7 +6,7 @@ import { useTranslation } from 'react-i18next';
 import { modelsQuery } from '../../api/queries/models.ts';
 import { AmountInput } from '../../components/amount-input.tsx';
 import { SecretInput } from '../../components/secret-input.tsx';
-import type { WireProtocol } from '../../wire/read-answer.ts';
+import type { WireProtocol } from '../../wire/wire-protocol.ts';
 import type { Draft } from '../../wire/write-request.ts';
 import { type AmountField, rangeOf, type TypedAmounts, textOf } from './draft-amounts.ts';
 import '../../components/form.css';

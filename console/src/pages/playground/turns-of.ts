@@ -1,6 +1,7 @@
 // What of a conversation goes along with its next request.
 
-import type { AnswerPiece, WireProtocol } from '../../wire/read-answer.ts';
+import type { AnswerPiece } from '../../wire/read-answer.ts';
+import type { WireProtocol } from '../../wire/wire-protocol.ts';
 import type { Turn } from '../../wire/write-request.ts';
 
 export interface Said {
