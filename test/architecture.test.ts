@@ -110,9 +110,13 @@ test('nothing that is built imports what serves tests only', () => {
   expect(imports.filter(({ target }) => TEST_ONLY.test(target))).toEqual([]);
 });
 
-test('no import cycles', () => {
+test.each([
+  ['the server', imports],
+  ['the console', listFiles(CONSOLE, /\.tsx?$/).flatMap(readImports)],
+])('no import cycles in %s', (_name, all) => {
   const graph = new Map<string, string[]>();
-  for (const { file, target } of imports) graph.set(file, [...(graph.get(file) ?? []), target]);
+  for (const { file, target } of all) graph.set(file, [...(graph.get(file) ?? []), target]);
+  expect(graph.size).toBeGreaterThan(100);
   expect(findCycle(graph)).toBeUndefined();
 });
 
@@ -132,8 +136,13 @@ test('only main.ts ends the process', () => {
   );
 });
 
-test('every source file says in its first line what it owns', () => {
-  const silent = sourceFiles(SOURCE).filter(
+test('every file but the tests beside their source says in its first line what it owns', () => {
+  const files = [
+    ...sourceFiles(SOURCE),
+    ...listFiles(CONSOLE, /\.tsx?$/),
+    ...listFiles(import.meta.dirname, /\.tsx?$/),
+  ];
+  const silent = files.filter(
     (file) => !/^(\/\/|\/\*\*) ?\S.{15,}/.test(readFileSync(file, 'utf8')),
   );
   expect(silent.map((file) => relative(SOURCE, file))).toEqual([]);
@@ -159,13 +168,13 @@ test('no function has more than 60 lines of its own', () => {
 
 test('the console takes types from admin/contract.ts, and nothing else of the server', () => {
   const statement = /import( type)?[^;']*'((?:\.\.\/)+src\/[^']+)'/g;
-  const taken = readdirSync(CONSOLE, { recursive: true, encoding: 'utf8' })
-    .filter((name) => /\.tsx?$/.test(name))
-    .flatMap((name) =>
-      [...readFileSync(join(CONSOLE, name), 'utf8').matchAll(statement)].map(
-        ([, type, path = '']) => ({ name, isType: type !== undefined, path }),
-      ),
-    );
+  const taken = listFiles(CONSOLE, /\.tsx?$/).flatMap((name) =>
+    [...readFileSync(name, 'utf8').matchAll(statement)].map(([, type, path = '']) => ({
+      name,
+      isType: type !== undefined,
+      path,
+    })),
+  );
   expect(taken.length).toBeGreaterThan(10);
   const wrong = taken.filter(
     ({ isType, path }) => !isType || !path.endsWith('src/admin/contract.ts'),
@@ -196,8 +205,12 @@ function isFunction(value: object): value is { readonly start: number; readonly 
 }
 
 function sourceFiles(folder: string): string[] {
+  return listFiles(folder, /\.ts$/).filter((file) => !TEST_ONLY.test(file));
+}
+
+function listFiles(folder: string, ending: RegExp): string[] {
   return readdirSync(folder, { recursive: true, encoding: 'utf8' })
-    .filter((name) => name.endsWith('.ts') && !TEST_ONLY.test(name))
+    .filter((name) => ending.test(name))
     .map((name) => join(folder, name));
 }
 

@@ -1,3 +1,5 @@
+// What the console shows while its gateway does not answer, and how it comes back.
+
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { type ConsoleApp, isWithoutBrowser, startConsole } from './console-app.ts';
 

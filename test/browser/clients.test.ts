@@ -1,3 +1,5 @@
+// The page that sets up clients: what is copied from it, and which way out it says.
+
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { isJsonObject } from '../../src/lib/json.ts';
 import { type ConsoleApp, isWithoutBrowser, startConsole } from './console-app.ts';

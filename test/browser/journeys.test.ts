@@ -1,3 +1,5 @@
+// What people come to the console for, from the first click to what it changes in the gateway.
+
 import type { Locator, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { isJsonObject, type JsonObject } from '../../src/lib/json.ts';

@@ -1,3 +1,5 @@
+// The list of keys in the browser, and the fields of a key that are refused where they are written.
+
 import { describe, expect, test } from 'vitest';
 import { isJsonObject } from '../../src/lib/json.ts';
 import { isWithoutBrowser, startConsole } from './console-app.ts';

@@ -1,3 +1,5 @@
+// Acts in the console that meet: two at once, and answers that come after the page or form was left.
+
 import type { Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { isJsonObject, parseJson } from '../../src/lib/json.ts';

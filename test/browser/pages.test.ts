@@ -1,3 +1,5 @@
+// What holds for every page of the console: accessibility, narrow widths, history and focus.
+
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import type { Page } from 'playwright-core';

@@ -1,3 +1,5 @@
+// What the console shows when the gateway refuses, or does not answer, what a person asked for.
+
 import type { Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { type ConsoleApp, isWithoutBrowser, PASSWORD, startConsole } from './console-app.ts';

@@ -1,3 +1,5 @@
+// The list of recorded requests in the browser: keyboard, filters, and what its rows tell.
+
 import type { Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { type ConsoleApp, isWithoutBrowser, startConsole } from './console-app.ts';

@@ -1,3 +1,5 @@
+// Every setting of the console: shown, changed, refused and taken back.
+
 import type { Locator, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import type { Settings } from '../../src/config/effective.ts';

@@ -1,3 +1,5 @@
+// Signing in to the console and out, by password and by link, and sessions that end meanwhile.
+
 import type { Locator } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type ConsoleApp, isWithoutBrowser, PASSWORD, startConsole } from './console-app.ts';

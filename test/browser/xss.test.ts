@@ -1,3 +1,5 @@
+// Texts of clients and upstreams that try to run as script, in every place of the console that shows them.
+
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type ConsoleApp, isWithoutBrowser, startConsole } from './console-app.ts';

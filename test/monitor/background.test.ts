@@ -1,3 +1,5 @@
+// Answers made in the background are recorded once, as they ended.
+
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { isJsonObject, parseJson } from '../../src/lib/json.ts';
 import { type MonitoredGateway, startMonitored } from '../support/monitored-gateway.ts';

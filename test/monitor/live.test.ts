@@ -1,3 +1,5 @@
+// What the monitor tells while the gateway runs: figures, events and replays.
+
 import { afterEach, expect, test } from 'vitest';
 import type { RequestStore } from '../../src/monitor/request-store.ts';
 import {

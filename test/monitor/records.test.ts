@@ -1,3 +1,5 @@
+// What is recorded of real requests in each protocol, however they end.
+
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { openRaw } from '../../src/server/testing/raw-socket.ts';
 import { CLIENT_KEY, type MonitoredGateway, startMonitored } from '../support/monitored-gateway.ts';

@@ -1,3 +1,5 @@
+// No credential gets into anything the monitor keeps, shows or logs.
+
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

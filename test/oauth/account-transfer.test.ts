@@ -1,3 +1,5 @@
+// Accounts that come and go in bulk: refresh tokens, key files, exports.
+
 import { generateKeyPairSync } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { createAccountTransfer } from '../../src/oauth/account-transfer.ts';

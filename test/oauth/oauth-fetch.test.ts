@@ -1,3 +1,5 @@
+// Calls to the provider of a sign-in: redirects, proxies, and what no error repeats.
+
 import { createServer } from 'node:http';
 import { createServer as createTcpServer, type Server } from 'node:net';
 import { afterEach, expect, test } from 'vitest';

@@ -1,3 +1,5 @@
+// A sign-in against the sandbox’s own provider, from consent to revocation.
+
 import { afterEach, expect, test } from 'vitest';
 import { createAccountBook } from '../../src/accounts/create-account-book.ts';
 import { createSystemClock } from '../../src/lib/clock.ts';

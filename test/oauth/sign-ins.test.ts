@@ -1,3 +1,5 @@
+// A sign-in from its start to the account it adds or renews, and every way it fails.
+
 import { inspect } from 'node:util';
 import { UnsecuredJWT } from 'jose';
 import { describe, expect, test } from 'vitest';

@@ -1,3 +1,5 @@
+// Access tokens that are given out: renewed once for all, kept, and never lost.
+
 import { inspect } from 'node:util';
 import { describe, expect, test } from 'vitest';
 import type { Account } from '../../src/accounts/account.ts';

@@ -1,4 +1,4 @@
-// The playground.
+// The playground: its form, the conversation, and the wire both ways.
 
 export const playground = {
   subtitle:
