@@ -1,20 +1,10 @@
 // The models the gateway knows by name, as data: limits, abilities, and what a name implies.
 
-import type { ModelTask } from '../canonical/model.ts';
+import type { ListedModel } from '../canonical/model-list.ts';
 import type { Effort } from '../canonical/request.ts';
 
-export interface CatalogModel {
-  readonly id: string;
-  readonly displayName: string;
-  readonly description: string;
-  /** Seconds since the epoch; constant for one release of the catalogue. */
-  readonly createdAt: number;
-  /** Tokens. Limits an upstream itself lists win over these two. */
-  readonly inputTokenLimit: number;
-  readonly outputTokenLimit: number;
-  readonly supportsThinking: boolean;
-  readonly drawsImages: boolean;
-  readonly tasks: readonly ModelTask[];
+/** Limits an upstream itself lists win over these. */
+export interface CatalogModel extends ListedModel {
   /** What the name says about reasoning where the request says nothing. */
   readonly implies: ImpliedReasoning;
 }

@@ -7,7 +7,7 @@ import type { Transform, TransformContext } from './transform.ts';
 
 type SearchTool = Extract<Tool, { kind: 'web-search' }>;
 
-/** `filterSources` keeps sources of other domains out of the answer. */
+/** `answer/filter-sources.ts` keeps sources of other domains out of the answer. */
 export const steerSearch: Transform = (request, context) => {
   const texts = request.tools.flatMap((tool) =>
     tool.kind === 'web-search' ? tellSearch(tool, context) : [],
