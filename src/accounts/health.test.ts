@@ -228,6 +228,22 @@ test('a figure of zero cools until its reset, a day at most, and counts as no re
   expect(read(NOW - 1)).toBe(HEALTHY);
 });
 
+test('a figure of zero makes a shorter cooldown as long as its reset, and ends no longer one', () => {
+  const readAfter = (failure: UpstreamFailure): AccountHealth => {
+    const event = { kind: 'quota-read', model: 'm', remainingFraction: 0, readAt: NOW } as const;
+    const resetsAt = NOW + 600_000;
+    return nextHealth(after([failure]), { ...event, resetsAt }, { now: NOW, jitter: 0 });
+  };
+  const limited = (retryAfterMs: number): AccountHealth =>
+    readAfter({ kind: 'rate-limited', retryAfterMs });
+  expect(coolingMs(limited(5000))).toBe(600_000);
+  expect(limited(5000).models.get('m')?.cause).toBe('quota');
+  expect(coolingMs(limited(900_000))).toBe(900_000);
+  expect(limited(900_000).models.get('m')?.cause).toBe('rate');
+  // One fault of the path cools nothing yet, but is remembered of the model.
+  expect(coolingMs(readAfter({ kind: 'path', status: 500 }))).toBe(600_000);
+});
+
 test('refusals of requests that were under way together are one refusal', () => {
   const failure = { kind: 'quota-exhausted', status: 429 } as const;
   const event = { kind: 'failure', model: 'm', failure, startedAt: NOW - 5 } as const;

@@ -142,6 +142,7 @@ test.each<readonly [string, Meet]>([
 test('a fault of our own is held against no account, and is not tried on another', async () => {
   const bench = benchOf({ accounts: 'ab' });
   expect(await bench.fail(() => new TypeError('a bug'))).toBeInstanceOf(TypeError);
+  expect(bench.record.attempts).toMatchObject([{ accountId: 'a', outcome: 'internal' }]);
   expect(bench.asked).toEqual(['a']);
   expect(bench.ends).toEqual([{ account: 'a', outcome: { kind: 'neutral' } }]);
 });
@@ -154,6 +155,7 @@ test('a failure that comes when the client has left is held against no account',
     return { kind: 'path', status: 500 };
   };
   expect(await bench.fail(meet, {}, leaving.signal)).toMatchObject({ kind: 'client-gone' });
+  expect(bench.record.attempts).toMatchObject([{ accountId: 'a', outcome: 'client-gone' }]);
   expect(bench.asked).toEqual(['a']);
   expect(bench.ends).toEqual([{ account: 'a', outcome: { kind: 'neutral' } }]);
 });
