@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { requestOf, user } from '../../test/support/canonical.ts';
 import type { Script } from '../../test/support/fake-upstream.ts';
 import { GatewayError, invalidRequest, type UpstreamFailure } from '../canonical/error.ts';
 import { createReceipt, told } from '../canonical/receipt.ts';
@@ -339,6 +340,17 @@ test.each<readonly [GatewayError['kind'], UpstreamFailure]>([
   await bench.clock.advance(60_000);
   expect(await pending).toEqual({ input_tokens: 100 });
   expect(bench.context.record.isEstimate).toBe(true);
+});
+
+test('estimates learn from what the upstream counted of prompts before', async () => {
+  const bench = benchOf((_account, nth) =>
+    nth === 0 ? { frames: ['Hi', 'used 7', 'end'] } : { fail: { kind: 'path', status: 501 } },
+  );
+  const canonical = () => requestOf({ turns: [user('x'.repeat(400))] });
+  await bench.generate({ canonical });
+  // By rule of thumb a hundred; it was told as 3, of which a tenth of the way is believed at once.
+  const { input_tokens: learned } = await bench.countTokens({ canonical });
+  expect(learned).toBe(93);
 });
 
 test('a count the upstream refuses as malformed is refused', async () => {

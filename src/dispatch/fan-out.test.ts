@@ -3,6 +3,7 @@ import { requestOf } from '../../test/support/canonical.ts';
 import { GatewayError } from '../canonical/error.ts';
 import type { CanonicalEvent } from '../canonical/event.ts';
 import type { Reply } from '../canonical/fold.ts';
+import type { Usage } from '../canonical/usage.ts';
 import type { GenerateCall, ReplyContext } from '../protocols/protocol.ts';
 import { contextOf } from './dispatch.test-support.ts';
 import type { CallContext } from './dispatcher.ts';
@@ -70,6 +71,34 @@ test('answers are counted together, and never more than ten requests are on thei
   const answer = await generateSeveral(severalOf(25, false), contextOf(), options);
   expect(answer).toEqual({ kind: 'reply', body: { choices: 25, tokens: 250 } });
   expect(options.seen).toMatchObject({ asked: 25, most: 10 });
+});
+
+test.each([
+  [
+    'all tell',
+    [
+      { image: 5, audio: 1 },
+      { image: 7, audio: 2 },
+    ],
+    { image: 12, audio: 3 },
+  ],
+  ['one does not tell', [{ image: 5, audio: 1 }, undefined], undefined],
+  ['the first does not tell', [undefined, { image: 5, audio: 1 }], undefined],
+])('the media of prompts are added where %s', async (_who, told, sum) => {
+  const sums: Usage[] = [];
+  const writeReply = ({ usage }: Reply) => {
+    sums.push(usage);
+    return {};
+  };
+  const left = [...told];
+  await generateSeveral({ ...severalOf(2, false), writeReply }, contextOf(), {
+    ...answering(),
+    async generateOne(call: GenerateCall) {
+      const reply = { ...REPLY, usage: { ...USAGE, media: left.shift() } };
+      return { kind: 'reply' as const, body: call.writeReply(reply, REPLY_CONTEXT) };
+    },
+  });
+  expect(sums.at(-1)?.media).toEqual(sum);
 });
 
 test('answers stand in the order of their requests, whichever comes first, and all figures are added', async () => {
