@@ -287,6 +287,17 @@ test('what a count is refused for is named by the field of the client’s reques
   });
 });
 
+test.each(['generate', 'countTokens'] as const)(
+  'who served is noted, and a preference that could not be followed (%s)',
+  async (operation) => {
+    const bench = benchOf(() => good);
+    const { record, receipt } = Object.assign(bench.context, { preferredAccount: 'z@example.org' });
+    await bench[operation]();
+    expect(record).toMatchObject({ upstreamModel: 'm', accountLabel: 'a@example.org' });
+    expect(receipt.entries.map(({ path }) => path)).toEqual(['X-Preferred-Account']);
+  },
+);
+
 test('what the upstream leaves out of a count is estimated and added, marked as an estimate', async () => {
   const bench = benchOf(() => ({ ...good, uncounted: 'word '.repeat(80) }));
   expect(await bench.countTokens()).toEqual({ input_tokens: 42 + 100 });
