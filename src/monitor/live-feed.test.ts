@@ -67,3 +67,11 @@ test('a waiting reader wakes for a heartbeat and ends with the feed', async () =
   feed.publish('request', {});
   expect(await reader.next()).toBeUndefined();
 });
+
+test('a reader that is closed tells nothing of what waited for it', async () => {
+  const feed = createLiveFeed('p');
+  const reader = feed.read();
+  feed.publish('request', {});
+  reader.close();
+  expect(await reader.next()).toBeUndefined();
+});

@@ -71,6 +71,13 @@ test('files leave after seven days, and the oldest when all are too large, until
   expect(readdirSync(folder).sort()).toEqual(['isthmus-2026-11-20-0001.log', 'mine.txt']);
 });
 
+test('files stay while all together are not too large, though they are more than what would be left', () => {
+  put('isthmus-2026-11-19-0001.log', 400);
+  put('isthmus-2026-11-20-0001.log', 400);
+  openFiles({ maxBytes: 1000, reducedBytes: 500 });
+  expect(readdirSync(folder)).toHaveLength(2);
+});
+
 test('cleaning goes on while it runs', async () => {
   const files = openFiles();
   files.write(lineOf('old'));
@@ -106,6 +113,18 @@ test('lines are found by level and by their text; what is no line is passed over
   ]);
   expect((await files.read({ limit: 9, search: 'FINE' })).lines).toHaveLength(1);
   await expect(files.read({ limit: 9, cursor: '../../etc/passwd:1' })).rejects.toThrow(/cursor/);
+});
+
+test('a search looks through eight megabytes a page, and goes on behind them', async () => {
+  const filler = lineOf('x'.repeat(100_000)).repeat(50);
+  const found = lineOf('found');
+  writeFileSync(join(folder, 'isthmus-2026-11-20-0001.log'), found + filler);
+  writeFileSync(join(folder, 'isthmus-2026-11-20-0002.log'), filler);
+  const files = openFiles();
+  const first = await files.read({ limit: 9, search: 'found' });
+  expect(first.lines).toEqual([]);
+  const second = await files.read({ limit: 9, search: 'found', cursor: first.nextCursor });
+  expect(second).toMatchObject({ lines: [{ message: 'found' }], nextCursor: undefined });
 });
 
 test('a long file is read in pieces, and a line longer than one is passed over', async () => {

@@ -44,17 +44,22 @@ test('long bodies make small batches', async () => {
   expect(batches).toEqual([2, 2]);
 });
 
-test('a store that fails is tried again with nothing lost, and said once', async () => {
+test('a store that fails is tried again every five seconds with nothing lost, and said once', async () => {
   let isBroken = true;
+  let tries = 0;
   const saved: string[] = [];
   const { clock, queue, warnings } = startQueue(async (records) => {
+    tries += 1;
     if (isBroken) throw new Error('disk full');
     saved.push(...records.map(({ row }) => row.id));
   });
   queue.add(recordOf({ id: 'a' }));
   await clock.advance(300);
   queue.add(recordOf({ id: 'b' }));
-  await clock.advance(5000);
+  await clock.advance(4900);
+  expect(tries).toBe(1);
+  await clock.advance(100);
+  expect(tries).toBe(2);
   expect(warnings).toHaveLength(1);
   isBroken = false;
   await clock.advance(5300);
