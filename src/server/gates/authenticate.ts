@@ -3,7 +3,7 @@
 import { GatewayError } from '../../canonical/error.ts';
 import type { AuthMode } from '../settings.ts';
 import type { KeyRing } from './credentials.ts';
-import { classifyPeer, isOwnPage, type PeerInput } from './locality.ts';
+import { classifyPeer, isOwnNumericPage, isOwnPage, type PeerInput } from './locality.ts';
 
 export interface AuthenticateInput {
   readonly mode: AuthMode;
@@ -49,16 +49,10 @@ function authenticateLocal(input: AuthenticateInput): Client {
 
 /** A page may call keyless only from an origin that is ours or that the operator named. */
 function isForeignPage({ peer, corsOrigins }: AuthenticateInput): boolean {
-  const { origin, host } = peer.headers;
+  const { origin } = peer.headers;
   if (origin !== undefined && corsOrigins.includes(origin)) return false;
-  // A page served from our own numeric address cannot be a rebound name.
-  if (origin !== undefined && origin === `http://${host}` && NUMERIC_HOST.test(host ?? '')) {
-    return false;
-  }
-  return !isOwnPage(peer);
+  return !isOwnNumericPage(peer) && !isOwnPage(peer);
 }
-
-const NUMERIC_HOST = /^(?:\d{1,3}(?:\.\d{1,3}){3}|\[[0-9a-f:.]+\])(?::\d{1,5})?$/i;
 
 const MISSING_KEY =
   'This request needs an API key. Send it as "Authorization: Bearer <key>" (or x-api-key, x-goog-api-key, ?key=).';

@@ -3,7 +3,7 @@
 
 import { GatewayError } from '../../canonical/error.ts';
 import type { ConsoleLogin } from '../../door/console-login.ts';
-import { classifyPeer, isOwnPage, type PeerInput } from './locality.ts';
+import { classifyPeer, isOwnNumericPage, isOwnPage, type PeerInput } from './locality.ts';
 
 export interface ConsoleInput {
   readonly login: ConsoleLogin;
@@ -64,20 +64,18 @@ const CONSOLE_HEADER = 'x-isthmus-console';
 
 /**
  * Besides our own names and port: an allowed name on whatever port a proxy has it, and a page from
- * the very address it calls, as a numeric one cannot be rebound.
+ * the very address it calls, where that is numeric.
  */
 export function isSamePage(peer: PeerInput): boolean {
-  const { origin, host, 'sec-fetch-site': site } = peer.headers;
+  const { origin, 'sec-fetch-site': site } = peer.headers;
   if (site === 'cross-site' || site === 'same-site') return false;
   if (origin === undefined || isOwnPage(peer)) return true;
   const url = URL.canParse(origin) ? new URL(origin) : undefined;
   const port = url?.port || (url?.protocol === 'https:' ? '443' : '80');
   const names = [url?.hostname, `${url?.hostname}:${port}`];
   if (peer.allowedHosts.some((allowed) => names.includes(allowed.toLowerCase()))) return true;
-  return origin === `http://${host}` && NUMERIC_HOST.test(host ?? '');
+  return isOwnNumericPage(peer);
 }
-
-const NUMERIC_HOST = /^(?:\d{1,3}(?:\.\d{1,3}){3}|\[[0-9a-f:.]+\])(?::\d{1,5})?$/i;
 
 function foreignPage(): GatewayError {
   return new GatewayError({

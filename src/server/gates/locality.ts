@@ -41,6 +41,15 @@ export function isOwnPage(input: Omit<PeerInput, 'peer'>): boolean {
   return host !== undefined && isOwnHost(host, input);
 }
 
+/** True for a page that stands on the very address it calls, where that is numeric: such a name cannot be rebound. */
+export function isOwnNumericPage({
+  headers: { origin, host },
+}: Pick<PeerInput, 'headers'>): boolean {
+  return origin !== undefined && origin === `http://${host}` && NUMERIC_HOST.test(host ?? '');
+}
+
+const NUMERIC_HOST = /^(?:\d{1,3}(?:\.\d{1,3}){3}|\[[0-9a-f:.]+\])(?::\d{1,5})?$/i;
+
 function isForwarded(headers: HeaderMap): boolean {
   for (const name in headers) {
     if (FORWARDING_HEADERS.has(name)) return true;
