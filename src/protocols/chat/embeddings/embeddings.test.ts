@@ -50,7 +50,7 @@ test.each<[JsonObject, string, string]>([
   [{ input: ['a', 'b', ''] }, 'input[2]', 'empty'],
   [{ input: ['a', 7] }, 'input[1]', 'token numbers'],
   [{ input: [1, 2, 3] }, 'input[0]', 'send the text itself'],
-  [{ input: [[1, 2], [3]] }, 'input[0]', 'send the text itself'],
+  [{ input: [[1, 2], [3]] }, 'input[0]', 'check_embedding_ctx_length=False'],
   [{ input: { text: 'a' } }, 'input', 'string'],
   [{ input: ['a', { text: 'b' }] }, 'input[1]', 'string'],
   [{ input: Array.from({ length: 2049 }, () => 'a') }, 'input', 'at most 2048'],

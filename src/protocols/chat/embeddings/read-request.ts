@@ -51,10 +51,15 @@ function readTexts(value: JsonValue | undefined): readonly string[] {
   return value.map((text, index) => readText(text, `input[${index}]`));
 }
 
-/** @throws GatewayError 400 for token numbers: only the model they were made for knows what they say. */
+/**
+ * @throws GatewayError 400 for token numbers: they do not say which model's they are, and read as
+ * another's they are another text.
+ */
 function readText(value: JsonValue, path: string): string {
   if (typeof value === 'number' || Array.isArray(value)) {
-    const message = `${path}: inputs of token numbers are not supported; send the text itself.`;
+    const message =
+      `${path}: inputs of token numbers are not supported; send the text itself, as LangChain's ` +
+      'OpenAIEmbeddings does with check_embedding_ctx_length=False.';
     throw invalidRequest(path, message, 'unsupported');
   }
   if (typeof value !== 'string') throw wrongType(path, 'a string');
