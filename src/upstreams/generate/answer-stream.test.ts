@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { createFakeClock } from '../../../test/support/fake-clock.ts';
 import type { GatewayError } from '../../canonical/error.ts';
 import { AnswerStream } from './answer-stream.ts';
-import { createIdleLimit } from './idle-limit.ts';
+import { createIdleLimit, saysItsEnd } from './idle-limit.ts';
 
 const SSE = { 'content-type': 'text/event-stream' };
 
@@ -41,6 +41,7 @@ function feed(options: { readonly drawsImages?: boolean } = {}) {
       maxWaitingBytes: 100,
     },
     idleMsAfter: createIdleLimit({ drawsImages: options.drawsImages ?? false }),
+    saysItsEnd,
     onClosed: () => void log.push('closed'),
   });
   stream.onRequestStart(controller);
@@ -108,6 +109,38 @@ test('after a thought, or from a model that draws, 180 s of silence are borne', 
     await clock.advance(1);
     expect(await next).toMatchObject({ kind: 'timeout' });
   }
+});
+
+const FINISHED = '{"candidates":[{"content":{"parts":[{"text":"a"}]},"finishReason":"STOP"}]}';
+
+test.each([false, true])(
+  'an upstream that leaves a finished answer open is left after 30 s, and the answer is whole (draws: %s)',
+  async (drawsImages) => {
+    const { open, send, clock, log } = feed({ drawsImages });
+    const stream = open();
+    send(`data: ${FINISHED}\n\n`);
+    await stream.frames.next();
+    const next = stream.frames.next();
+    await clock.advance(29_999);
+    send(': still here\n\n: half a com');
+    expect(log).toEqual([]);
+    await clock.advance(1);
+    expect(await next).toEqual({ done: true, value: undefined });
+    expect(log).toEqual(['closed', 'abort']);
+    expect(clock.pendingTimers).toBe(0);
+  },
+);
+
+test('what comes behind a finish reason counts: silence after it is a fault again', async () => {
+  const { open, send, clock, stream } = feed();
+  open();
+  send(`data: ${FINISHED}\n\n`);
+  await clock.advance(20_000);
+  send('data: {"candidates":[{"content":{"parts":[{"text":"b"}]}}]}\n\n');
+  expect((await stream.frames.next()).value).toHaveLength(2);
+  const next = failureOf(stream.frames.next());
+  await clock.advance(90_000);
+  expect(await next).toMatchObject({ kind: 'timeout' });
 });
 
 test('a slow reader is not mistaken for a silent upstream', async () => {

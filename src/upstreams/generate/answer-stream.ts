@@ -19,6 +19,8 @@ export interface AnswerStreamOptions {
   readonly secrets: readonly string[];
   /** How long the upstream may be silent after this frame, in milliseconds. */
   idleMsAfter(frame: Frame): number;
+  /** True when the answer is whole with this frame, although more may come. */
+  saysItsEnd(frame: Frame): boolean;
   /** Called once when the exchange is over. */
   onClosed(): void;
 }
@@ -68,6 +70,7 @@ export class AnswerStream implements Dispatcher.DispatchHandler {
   #bytes = 0;
   #refusal: Refusal | undefined;
   #waitingBytes = 0;
+  #last: Frame | undefined;
   #isOver = false;
   readonly #silence: SilenceTimer;
 
@@ -182,6 +185,7 @@ export class AnswerStream implements Dispatcher.DispatchHandler {
   #deliver(frames: readonly Frame[]): void {
     const last = frames.at(-1);
     if (last === undefined) return;
+    this.#last = last;
     this.#silence.touch(this.#options.idleMsAfter(last));
     this.frames.add(frames);
   }
@@ -231,7 +235,12 @@ export class AnswerStream implements Dispatcher.DispatchHandler {
     this.frames.end(ending);
   }
 
+  /** An upstream that has said all there is may forget to end its body. */
   #onSilence(limitMs: number): void {
+    if (this.#last !== undefined && this.#options.saysItsEnd(this.#last)) {
+      this.#leave();
+      return;
+    }
     const seconds = Math.round(limitMs / 1000);
     const silence = timeoutFault(`The upstream was silent for ${seconds} s.`);
     this.#cancel(this.#refusal ? this.#readFailure(this.#refusal) : silence);

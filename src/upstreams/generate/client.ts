@@ -9,6 +9,7 @@ import type { Frame, UpstreamStream } from '../upstream.ts';
 import { type AnswerLimits, AnswerStream } from './answer-stream.ts';
 import { encodeBody } from './encode-body.ts';
 import { pathFault } from './errors.ts';
+import { saysItsEnd } from './idle-limit.ts';
 import { gatewayFault } from './network-error.ts';
 import { createProxyAgents } from './proxy-agents.ts';
 
@@ -103,6 +104,7 @@ export function createUpstreamClient(options: ClientOptions): UpstreamClient {
       secrets,
       limits,
       idleMsAfter: (frame) => request.idleMsAfter(frame),
+      saysItsEnd,
       onClosed: () => {
         underWay -= 1;
         route?.release();

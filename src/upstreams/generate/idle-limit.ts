@@ -1,10 +1,12 @@
-// Says how long a stream may be silent: longer while the model thinks or draws.
+// Says how long a stream may be silent: longer while the model thinks or draws, less when it has finished.
 
 import { isJsonObject, type JsonObject } from '../../lib/json.ts';
 import type { Frame } from '../upstream.ts';
 
 export const IDLE_MS = 90_000;
 const LONG_IDLE_MS = 180_000;
+/** Usage and sources may come behind the finish reason; and some upstreams write it into every frame. */
+const FINISHED_IDLE_MS = 30_000;
 
 /** The limit in milliseconds after each frame of one answer. */
 export function createIdleLimit({
@@ -12,8 +14,18 @@ export function createIdleLimit({
 }: {
   readonly drawsImages: boolean;
 }): (frame: Frame) => number {
-  if (drawsImages) return () => LONG_IDLE_MS;
-  return ({ value }) => (endsInThought(value) ? LONG_IDLE_MS : IDLE_MS);
+  return (frame) => {
+    if (saysItsEnd(frame)) return FINISHED_IDLE_MS;
+    return drawsImages || endsInThought(frame.value) ? LONG_IDLE_MS : IDLE_MS;
+  };
+}
+
+/** True when every candidate of the frame names the reason why it has finished. */
+export function saysItsEnd({ value: { candidates } }: Frame): boolean {
+  if (!Array.isArray(candidates) || candidates.length === 0) return false;
+  return candidates.every(
+    (candidate) => isJsonObject(candidate) && typeof candidate.finishReason === 'string',
+  );
 }
 
 function endsInThought({ candidates }: JsonObject): boolean {
