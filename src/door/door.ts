@@ -19,6 +19,7 @@ import type { ClientKeyStore, StoredKey } from './client-key.ts';
 import { type ConsoleLogin, createConsoleLogin } from './console-login.ts';
 import type { ConsoleSession, ConsoleSessionStore } from './console-session.ts';
 import { createConsoleSessions } from './console-sessions.ts';
+import { createGuessLimit, type GuessLimit } from './guess-limit.ts';
 import { createKeyBook, type KeyBook } from './key-book.ts';
 import { createKeyGate, type KeyGate } from './key-gate.ts';
 import { createPasswordHasher, type PasswordHasher } from './password-hash.ts';
@@ -28,6 +29,7 @@ export interface Door {
   readonly addresses: AddressFilter;
   readonly keys: KeyBook;
   readonly keyGate: KeyGate;
+  readonly guesses: GuessLimit;
   readonly login: ConsoleLogin;
   readonly accessLog: AccessLog;
   readonly hasher: PasswordHasher;
@@ -116,6 +118,7 @@ export function createDoor(options: DoorOptions, content: DoorContent = {}): Doo
     addresses,
     keys,
     keyGate: createKeyGate(keys, clock),
+    guesses: createGuessLimit(clock),
     login,
     accessLog,
     hasher,

@@ -100,18 +100,20 @@ function routeError(
   return new GatewayError({ kind: 'not-found', source: 'client', message });
 }
 
-/** @throws GatewayError unauthenticated, or forbidden by a rule of the key */
+/** @throws GatewayError unauthenticated, rate-limited, or forbidden by a rule of the key */
 function authenticateExchange(edge: Edge, exchange: Exchange): string {
-  const { headers, settings, query } = exchange;
+  const { headers, settings, query, clientAddress: address } = exchange;
+  const credentials = readCredentials(headers, query);
   const { clientKeyId } = authenticate({
     mode: settings.authMode,
     keys: withPersonKeys(edge, edge.keyRing(settings)),
-    credentials: readCredentials(headers, query),
+    credentials,
     corsOrigins: settings.corsOrigins,
+    checkGuess: (keyId) => edge.door.guesses.check({ address, credentials, keyId }),
     peer: peerOf(exchange),
   });
   exchange.clientKeyId = clientKeyId;
-  if (!edge.door.keyGate.isEmpty) edge.door.keyGate.enter(clientKeyId, exchange.clientAddress);
+  if (!edge.door.keyGate.isEmpty) edge.door.keyGate.enter(clientKeyId, address);
   return clientKeyId;
 }
 

@@ -103,6 +103,45 @@ test('in strict mode every route but the public ones refuses a missing and a wro
   expect((await call('/')).status).toBe(200);
 });
 
+test('whoever guesses at the key is told to wait, in the shape of the protocol, and no honest client with them', async () => {
+  const { call, door, addKey } = await startGuarded();
+  const ask = (key: string, path = CHAT) => call(path, { body: ASK, headers: bearer(key) });
+  expect((await ask(API_KEY)).status).toBe(200);
+  for (let index = 0; index < 20; index += 1) {
+    expect((await ask(`guess ${index}`)).status).toBe(401);
+  }
+  for (const [path, protocol] of [
+    [CHAT, 'chat'],
+    ['/v1/messages', 'messages'],
+    ['/v1beta/models/alpha-3-flash:generateContent', 'generate'],
+  ] as const) {
+    const { status, body, headers } = await ask('one more', path);
+    expect([status, body]).toEqual([
+      429,
+      expect.objectContaining({ protocol, kind: 'rate-limited' }),
+    ]);
+    expect(headers.get('retry-after')).toBe('3600');
+    expect(headers.get('x-should-retry')).toBe('false');
+  }
+  expect((await ask(API_KEY)).status).toBe(200);
+  const { secret } = await addKey();
+  expect((await ask(secret)).status).toBe(200);
+  expect((await door.accessLog.list({ limit: 1 }))[0]).toMatchObject({ verdict: 'throttled' });
+});
+
+test('who needs no key is never limited, whoever guesses beside', async () => {
+  const { call, set } = await startGuarded({ authMode: 'auto' });
+  for (let index = 0; index < 21; index += 1) {
+    await call(CHAT, { body: ASK, headers: bearer(`guess ${index}`) });
+  }
+  expect((await call(CHAT, { body: ASK, headers: bearer(API_KEY) })).status).toBe(429);
+  expect((await call(CHAT, { body: ASK })).status).toBe(200);
+  set({ authMode: 'off' });
+  expect((await call(CHAT, { body: ASK, headers: bearer('any') })).status).toBe(200);
+  set({ authMode: 'auto', apiKeys: [] });
+  expect((await call(CHAT, { body: ASK, headers: bearer('dummy') })).status).toBe(200);
+});
+
 test('every route of the real protocols asks for a key', () => {
   const { routes } = createRouteTable(createProtocols().all);
   const open = routes.filter(({ access }) => access === 'public').map(({ path }) => path);

@@ -8,7 +8,9 @@ import { readCredentials } from './gates/credentials.ts';
 
 /** Does nothing for errors that have another cause. */
 export function noteRefusal(edge: Edge, exchange: Exchange, error: GatewayError): void {
-  const verdict = verdictOf(error, isAdminPath(exchange.path));
+  // The rates of keys are the monitor's matter.
+  const isStranger = isAdminPath(exchange.path) || exchange.clientKeyId === '';
+  const verdict = verdictOf(error, isStranger);
   if (verdict === undefined) return;
   const entry = {
     verdict,
@@ -21,7 +23,7 @@ export function noteRefusal(edge: Edge, exchange: Exchange, error: GatewayError)
   edge.door.accessLog.add(entry, readCredentials(exchange.headers, exchange.query));
 }
 
-function verdictOf(error: GatewayError, isAdmin: boolean): AccessVerdict | undefined {
+function verdictOf(error: GatewayError, isStranger: boolean): AccessVerdict | undefined {
   if (error.source !== 'client') return undefined;
   switch (error.kind) {
     case 'unauthenticated':
@@ -29,8 +31,7 @@ function verdictOf(error: GatewayError, isAdmin: boolean): AccessVerdict | undef
     case 'forbidden':
       return error.reason === 'address-blocked' ? 'blocked' : 'rejected';
     case 'rate-limited':
-      // The rates of keys are the monitor's matter.
-      return isAdmin ? 'throttled' : undefined;
+      return isStranger ? 'throttled' : undefined;
     default:
       return undefined;
   }

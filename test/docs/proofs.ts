@@ -105,6 +105,12 @@ export const PROOFS: readonly Proof[] = [
     test: 'of many guesses twenty a minute',
   },
   {
+    promise: 'Of guesses of the gateway key 20 an hour are looked at for each address.',
+    tried: 'each protocol, with honest clients behind the same address',
+    file: 'src/server/edge-door.test.ts',
+    test: 'whoever guesses at the key is told to wait',
+  },
+  {
     promise: 'Guessing takes nothing from model requests.',
     tried: 'processor time of a refused guess beside any refused request; files read while hashing',
     file: 'test/security/guessing.test.ts',

@@ -11,6 +11,8 @@ export interface AuthenticateInput {
   readonly credentials: readonly string[];
   readonly peer: PeerInput;
   readonly corsOrigins: readonly string[];
+  /** Hears of every key that is shown where one counts. @throws GatewayError rate-limited */
+  checkGuess(keyId: string | undefined): void;
 }
 
 /** Who asks. Keyless requests are `local` (auto mode) or `open` (mode off). */
@@ -22,21 +24,23 @@ export interface Client {
  * A matching key always lets in. Without one: `strict` refuses; `auto` takes local requests, but
  * refuses a key that matches nothing as soon as any key is configured (with none configured the
  * dummy keys of command-line clients do not matter); `off` takes everything except foreign pages.
- * @throws GatewayError unauthenticated, with the way out.
+ * @throws GatewayError unauthenticated, with the way out; rate-limited after too many wrong keys.
  */
 export function authenticate(input: AuthenticateInput): Client {
-  const keyId = input.keys.find(input.credentials);
+  const { mode, keys, credentials } = input;
+  const keyId = keys.find(credentials);
+  if (mode !== 'off' && credentials.length > 0 && !keys.isEmpty) input.checkGuess(keyId);
   if (keyId !== undefined) return { clientKeyId: keyId };
-  switch (input.mode) {
+  switch (mode) {
     case 'off':
       if (isForeignPage(input)) throw unauthenticated(FOREIGN_PAGE);
       return { clientKeyId: 'open' };
     case 'auto':
       return authenticateLocal(input);
     case 'strict':
-      throw unauthenticated(input.keys.isEmpty ? NO_KEYS : wrongOrMissing(input));
+      throw unauthenticated(keys.isEmpty ? NO_KEYS : wrongOrMissing(input));
     default:
-      input.mode satisfies never;
+      mode satisfies never;
       throw unauthenticated(MISSING_KEY);
   }
 }
