@@ -152,6 +152,20 @@ test('what is no setting is refused, unless the file holds it already', async ()
   expect((await patch('extprov', { model_mapping: { any: 'model' } })).status).toBe(200);
 });
 
+test('what was taken out lately may be put back, whether it is a setting or not', async () => {
+  const future = { kept: true };
+  const main = { ...FILE.upstreams.main, future };
+  admin.fakes.config = { upstreams: { main }, proxy: { monitor: { body: true } } };
+  const before = structuredClone(admin.fakes.config);
+  expect((await patch('upstreams', { main: null })).status).toBe(200);
+  expect((await patch('monitor', { body: null })).status).toBe(200);
+  expect((await patch('monitor', { body: true })).status).toBe(200);
+  expect((await patch('upstreams', { main })).status).toBe(200);
+  expect(admin.fakes.config).toEqual(before);
+  const other = await patch('upstreams', { main: { other: true } });
+  expect([other.status, errorOf(other.body).field]).toEqual([400, 'upstreams.main.other']);
+});
+
 test('a new secret is taken and not shown', async () => {
   const { text } = await patch('auth', { admin_password: 'canary-new-password' });
   expect(text).not.toContain('canary');

@@ -24,6 +24,7 @@ import {
 } from './config-sections.ts';
 import { keepSignedIn } from './door/keep-signed-in.ts';
 import { type EntrySettings, refuseLockOut } from './door/lock-out.ts';
+import { createEarlierFiles } from './earlier-files.ts';
 import type { AdminOptions } from './options.ts';
 import { refuseChange, refuseUnknownKeys } from './refuse-change.ts';
 
@@ -115,6 +116,7 @@ const SECTION_PARAMETER = CONFIG_SECTIONS.map(({ name }) => `\`${name}\``).join(
 export function createConfigRoutes(options: ConfigOptions): readonly ApiRoute[] {
   const { config, origins, revisionKey, door } = options;
   const inTurn = createJobQueue();
+  const earlier = createEarlierFiles();
   const write = (section: ConfigSection): XStatic<typeof SECTION_SCHEMA> => {
     const values = readSection(section, config.raw());
     return {
@@ -139,10 +141,12 @@ export function createConfigRoutes(options: ConfigOptions): readonly ApiRoute[] 
       refusePatch(section, patch, mergePatch(values, patch));
       const to = await foresee(config, section, patch);
       if (to !== undefined) {
-        refuseUnknownKeys(placePatch(section, patch), config.raw());
+        refuseUnknownKeys(placePatch(section, patch), [config.raw(), ...earlier.list()]);
         refuseLockOut(door, caller, { from: await config.preview({}), to });
       }
+      const before = config.raw();
       await update(config, section, patch);
+      earlier.note(before);
       return answerOne(section);
     });
   return [

@@ -25,11 +25,13 @@ export function refuseChange({ name }: ConfigSection, patch: JsonObject, result:
 /**
  * What the file holds already may stay and be changed: another version knows it. Anything else would
  * be answered as if it were in force.
- * @param file as it stands
+ * @param files as it stands, and as it stood before the latest changes, which may be taken back
  * @throws GatewayError naming the first key of the patch that is no setting's
  */
-export function refuseUnknownKeys(patch: JsonObject, file: JsonObject): void {
-  const stranger = findUnknownKeys(patch).find(({ path }) => valueAt(file, path) === undefined);
+export function refuseUnknownKeys(patch: JsonObject, files: readonly JsonObject[]): void {
+  const isKnown = (path: readonly string[]): boolean =>
+    files.some((file) => valueAt(file, path) !== undefined);
+  const stranger = findUnknownKeys(patch).find(({ path }) => !isKnown(path));
   if (stranger === undefined) return;
   const known = stranger.known.join(', ');
   refuse(stranger.path.join('.'), `is no setting; there are ${known}`);
