@@ -9,6 +9,7 @@ import { I18nextProvider } from 'react-i18next';
 import { NowProvider } from './components/now.tsx';
 import { ConfirmProvider } from './components/use-confirm.tsx';
 import type { createConsoleRouter } from './routes.tsx';
+import { PasswordPrompt } from './shell/password-prompt.tsx';
 import { SessionGate } from './shell/session-gate.tsx';
 import { THEME } from './theme.ts';
 
@@ -30,6 +31,7 @@ export function App({ texts, client, router }: AppProps) {
       >
         <QueryClientProvider client={client}>
           <NowProvider>
+            <PasswordPrompt />
             <ConfirmProvider>
               <SessionGate>
                 <RouterProvider router={router} />

@@ -80,7 +80,8 @@ const EXPORT_SCHEMA = {
       type: 'string',
       minLength: 1,
       maxLength: 1024,
-      description: 'The console password, needed again from a browser that is signed in.',
+      description:
+        'The console password, needed again from a browser that is signed in; or in `x-isthmus-password`.',
     },
     ids: {
       type: 'array',
@@ -125,6 +126,7 @@ export function createTransferRoutes(options: TransferOptions): readonly ApiRout
       path: '/api/accounts/export',
       title: 'gives the stored accounts with their credentials, sealed with a passphrase',
       body: EXPORT_SCHEMA,
+      asksAgain: true,
       answers: { 200: { description: 'The sealed accounts.', schema: EXPORTED_SCHEMA } },
       run: async ({ body: { passphrase, password, ids }, caller }) => {
         await proveAgain(door, caller, password);

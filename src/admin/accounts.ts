@@ -5,6 +5,7 @@ import type { AccountRecordChange } from '../accounts/account-store.ts';
 import { GatewayError, invalidRequest } from '../canonical/error.ts';
 import { addAccount, NEW_ACCOUNT_SCHEMA, readProxyUrl, readSecret } from './account-input.ts';
 import { type ApiRoute, answerJson, answerWith, defineRoute, refuseUnknown } from './api-route.ts';
+import { proveAgain } from './door/prove-again.ts';
 import type { AdminOptions } from './options.ts';
 import {
   ACCOUNT_LIST_SCHEMA,
@@ -21,7 +22,7 @@ import {
 import { type AccountFacts, inOrder, writeAccount } from './write-account.ts';
 
 export type AccountOptions = AccountFacts &
-  Pick<AdminOptions, 'revoker' | 'transfer' | 'upstreams'>;
+  Pick<AdminOptions, 'door' | 'revoker' | 'transfer' | 'upstreams'>;
 
 export const CHANGE_SCHEMA = {
   title: 'AccountChange',
@@ -115,12 +116,19 @@ export function createAccountRoutes(options: AccountOptions): readonly ApiRoute[
       parameter: ACCOUNT_PARAMETER,
       body: CHANGE_SCHEMA,
       takesRevision: true,
+      asksAgain: true,
       answers: { ...ONE_ACCOUNT, ...TAKEN },
-      run: async ({ parameter, body, revision }) => {
+      run: async ({ parameter, body, revision, caller }) => {
         const { key: givenKey, ...rest } = body;
         const key = readKey(givenKey, findStored(book, parameter));
         const expected = revision === undefined ? undefined : readAccountRevision(revision);
-        const changed = await book.change(parameter, readChange(rest), expected);
+        const change = readChange(rest);
+        // A proxy of somebody else sees what goes to an upstream without TLS, credentials with it.
+        const { proxyUrl = null } = change;
+        if (proxyUrl !== null && proxyUrl !== book.proxyUrl(parameter)) {
+          await proveAgain(options.door, caller);
+        }
+        const changed = await book.change(parameter, change, expected);
         if (key === undefined) return answerOne(changed);
         await replaceKey(book, parameter, key);
         return answerOne(findAccount(book, parameter));

@@ -18,6 +18,7 @@ export interface RouteDescription {
   /** False for bodies without a required field: they may be left out. */
   readonly isBodyRequired: boolean;
   readonly takesRevision: boolean;
+  readonly asksAgain: boolean;
   readonly answers: Readonly<Record<number, AnswerDescription>>;
 }
 
@@ -58,6 +59,8 @@ export interface RouteSpec<Body extends ObjectSchema, Query extends ObjectSchema
   readonly query?: Query;
   readonly body?: Body;
   readonly takesRevision?: true;
+  /** Some of what it does needs the password again from a signed-in browser. */
+  readonly asksAgain?: true;
   readonly answers: Readonly<Record<number, AnswerDescription>>;
   /** @throws GatewayError or StoreError */
   run(input: ApiInput<XStatic<Body>, XStatic<Query>>): Promise<AdminAnswer>;
@@ -120,7 +123,14 @@ export function refuseUnknown(what: string, wayOut: string): never {
 function describe<Body extends ObjectSchema, Query extends ObjectSchema>(
   spec: RouteSpec<Body, Query>,
 ): RouteDescription {
-  const { body, query = NOTHING, parameter, takesRevision = false, answers } = spec;
+  const {
+    body,
+    query = NOTHING,
+    parameter,
+    takesRevision = false,
+    asksAgain = false,
+    answers,
+  } = spec;
   const required = body !== undefined && 'required' in body ? body.required : undefined;
   return {
     parameter,
@@ -128,6 +138,7 @@ function describe<Body extends ObjectSchema, Query extends ObjectSchema>(
     body,
     isBodyRequired: Array.isArray(required) && required.length > 0,
     takesRevision,
+    asksAgain,
     answers,
   };
 }

@@ -11,6 +11,7 @@ import { PRESETS, presetPatch } from '../routing/presets.ts';
 import type { AdminCaller } from '../server/admin-route.ts';
 import { type ApiRoute, answerJson, defineRoute, refuseUnknown } from './api-route.ts';
 import { sayConfigFault } from './config-faults.ts';
+import { PATCH_SCHEMA, PRESETS_SCHEMA, SECTION_SCHEMA, SECTIONS_SCHEMA } from './config-schemas.ts';
 import {
   CONFIG_SECTIONS,
   type ConfigSection,
@@ -24,80 +25,16 @@ import {
 } from './config-sections.ts';
 import { keepSignedIn } from './door/keep-signed-in.ts';
 import { type EntrySettings, refuseLockOut } from './door/lock-out.ts';
+import { proveAgain } from './door/prove-again.ts';
 import { createEarlierFiles } from './earlier-files.ts';
+import { handsOver, type UpstreamFacts } from './hands-over.ts';
 import type { AdminOptions } from './options.ts';
 import { refuseChange, refuseUnknownKeys } from './refuse-change.ts';
 
-export type ConfigOptions = Pick<AdminOptions, 'config' | 'origins' | 'revisionKey' | 'door'>;
-
-export const SECTION_SCHEMA = {
-  title: 'ConfigSection',
-  type: 'object',
-  required: ['section', 'title', 'revision', 'values', 'overrides'],
-  additionalProperties: false,
-  properties: {
-    section: { type: 'string' },
-    title: { type: 'string' },
-    revision: { type: 'string', description: 'For `If-Match`.' },
-    values: {
-      type: 'object',
-      description:
-        'What the config file says, in its own words; absent keys have their defaults, and ' +
-        'environment and flags win. A secret is shown as `{"isSet": true}`.',
-    },
-    overrides: {
-      type: 'object',
-      description: 'Key path → what wins over the file there, until the next start.',
-      additionalProperties: {
-        type: 'object',
-        required: ['origin', 'name'],
-        additionalProperties: false,
-        properties: {
-          origin: { enum: ['flag', 'environment'] },
-          name: { type: 'string', description: '`--port` or `PORT`.' },
-          value: { description: 'What holds instead; absent for secrets.' },
-        },
-      },
-    },
-  },
-} as const;
-
-const SECTIONS_SCHEMA = {
-  title: 'Config',
-  type: 'object',
-  required: ['sections'],
-  additionalProperties: false,
-  properties: { sections: { type: 'array', items: SECTION_SCHEMA } },
-} as const;
-
-const PATCH_SCHEMA = {
-  type: 'object',
-  description:
-    'A merge patch (RFC 7396) of the values: null removes a key, what is absent stays. A secret ' +
-    'sent as it was shown stays too. A key that is no setting is refused unless the file holds it already.',
-} as const;
-
-export const PRESETS_SCHEMA = {
-  title: 'Presets',
-  type: 'object',
-  required: ['presets'],
-  additionalProperties: false,
-  properties: {
-    presets: {
-      type: 'array',
-      items: {
-        type: 'object',
-        required: ['name', 'description', 'mapping'],
-        additionalProperties: false,
-        properties: {
-          name: { type: 'string' },
-          description: { type: 'string' },
-          mapping: { type: 'object', additionalProperties: { type: 'string' } },
-        },
-      },
-    },
-  },
-} as const;
+export type ConfigOptions = Pick<
+  AdminOptions,
+  'book' | 'config' | 'origins' | 'revisionKey' | 'door'
+>;
 
 interface SectionChange {
   /** Made from the values of the section as they are when its turn comes. */
@@ -117,6 +54,10 @@ export function createConfigRoutes(options: ConfigOptions): readonly ApiRoute[] 
   const { config, origins, revisionKey, door } = options;
   const inTurn = createJobQueue();
   const earlier = createEarlierFiles();
+  const facts: UpstreamFacts = {
+    hasAccounts: (id) => options.book.list().some(({ record }) => record.upstreamId === id),
+    removed: (id) => earlier.find(['upstreams', id]),
+  };
   const write = (section: ConfigSection): XStatic<typeof SECTION_SCHEMA> => {
     const values = readSection(section, config.raw());
     return {
@@ -138,11 +79,13 @@ export function createConfigRoutes(options: ConfigOptions): readonly ApiRoute[] 
       checkRevision(write(section), revision);
       const values = readSection(section, config.raw());
       const patch = patchFor(values);
-      refusePatch(section, patch, mergePatch(values, patch));
+      const changed = mergePatch(values, patch);
+      refusePatch(section, patch, changed);
       const to = await foresee(config, section, patch);
-      if (to !== undefined) {
-        refuseUnknownKeys(placePatch(section, patch), [config.raw(), ...earlier.list()]);
-        refuseLockOut(door, caller, { from: await config.preview({}), to });
+      refuseUnknownKeys(placePatch(section, patch), [config.raw(), ...earlier.list()]);
+      refuseLockOut(door, caller, { from: await config.preview({}), to });
+      if (handsOver(section.name, { from: values, to: changed }, facts)) {
+        await proveAgain(door, caller);
       }
       const before = config.raw();
       await update(config, section, patch);
@@ -172,6 +115,7 @@ export function createConfigRoutes(options: ConfigOptions): readonly ApiRoute[] 
       parameter: SECTION_PARAMETER,
       body: PATCH_SCHEMA,
       takesRevision: true,
+      asksAgain: true,
       answers: ONE_SECTION,
       run: async ({ parameter, body, revision, caller }) => {
         // The body is JSON that was read from the wire.
@@ -234,16 +178,16 @@ function checkRevision(
   );
 }
 
-/** Undefined for a patch that cannot be put in force: it is refused later, by name. */
+/** What would be in force. @throws GatewayError for what cannot be, by its path in the file */
 async function foresee(
   config: ConfigOptions['config'],
   section: ConfigSection,
   patch: JsonObject,
-): Promise<EntrySettings | undefined> {
+): Promise<EntrySettings> {
   try {
     return await config.preview(placePatch(section, patch));
   } catch (error) {
-    if (error instanceof ConfigError) return undefined;
+    if (error instanceof ConfigError) throw sayConfigFault(error, section.name);
     throw error;
   }
 }

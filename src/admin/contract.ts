@@ -6,7 +6,7 @@ import type { NEW_ACCOUNT_SCHEMA } from './account-input.ts';
 import type { ORDERED_SCHEMA } from './account-order.ts';
 import type { EXPORTED_SCHEMA, IMPORT_SCHEMA, IMPORTED_SCHEMA } from './account-transfer.ts';
 import type { CHANGE_SCHEMA, REVOCATION_SCHEMA } from './accounts.ts';
-import type { PRESETS_SCHEMA, SECTION_SCHEMA } from './config.ts';
+import type { PRESETS_SCHEMA, SECTION_SCHEMA } from './config-schemas.ts';
 import type {
   ACCESS_LOG_SCHEMA,
   ADDRESS_CHECK_SCHEMA,

@@ -88,7 +88,10 @@ function describeApi(
 
 function describeRoute(route: ApiRoute, components: Components): JsonObject {
   const { title, method, path, description } = route;
-  const parameters = [...pathParameters(route), ...queryParameters(route), ...revision(route)];
+  const parameters = [
+    ...[...pathParameters(route), ...queryParameters(route)],
+    ...[...revision(route), ...passwordAgain(route)],
+  ];
   const { body, isBodyRequired } = description;
   return {
     operationId: operationId(method, path),
@@ -167,6 +170,21 @@ function revision({ description }: ApiRoute): JsonObject[] {
       required: false,
       schema: { type: 'string' },
       description: text,
+    },
+  ];
+}
+
+function passwordAgain({ description }: ApiRoute): JsonObject[] {
+  if (!description.asksAgain) return [];
+  return [
+    {
+      name: 'x-isthmus-password',
+      in: 'header',
+      required: false,
+      schema: { type: 'string' },
+      description:
+        'The console password, percent-encoded, from a browser that is signed in, for what a session alone may not do. ' +
+        'Whoever shows the password instead of a cookie leaves it out.',
     },
   ];
 }

@@ -42,6 +42,8 @@ function translateWith(body: string) {
       isLocal: true,
       isSecure: false,
       cookie: undefined,
+      hasShownPassword: true,
+      passwordAgain: undefined,
       isPrefetch: false,
       under: () => ({ address: '127.0.0.1', isLocal: true, isOwnPage: true, isHeard: true }),
     },

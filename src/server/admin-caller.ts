@@ -9,6 +9,9 @@ import { isHeardAt } from './gates/listening.ts';
 import { classifyPeer, type PeerInput } from './gates/locality.ts';
 import { readSessionCookie } from './gates/session-cookie.ts';
 
+const PASSWORD_HEADER = 'x-isthmus-password';
+
+/** @returns who calls, before anything they show was looked at */
 export function readCaller(edge: Edge, exchange: Exchange, peer: PeerInput): AdminCaller {
   const { headers } = exchange;
   return {
@@ -16,6 +19,8 @@ export function readCaller(edge: Edge, exchange: Exchange, peer: PeerInput): Adm
     isLocal: classifyPeer(peer) === 'local',
     isSecure: isSecure(edge, exchange),
     cookie: readSessionCookie(headers, edge.door.login.cookieTag),
+    hasShownPassword: false,
+    passwordAgain: readPasswordAgain(headers[PASSWORD_HEADER]),
     isPrefetch: headers['sec-purpose'] !== undefined || headers.purpose === 'prefetch',
     under({ host, trustedProxies, allowedHosts }) {
       const other = { ...peer, allowedHosts };
@@ -31,6 +36,16 @@ export function readCaller(edge: Edge, exchange: Exchange, peer: PeerInput): Adm
       };
     },
   };
+}
+
+/** Percent-encoded, since headers hold no other letters; what is not well encoded is taken as it is. */
+function readPasswordAgain(header: string | undefined): string | undefined {
+  if (header === undefined || header === '') return undefined;
+  try {
+    return decodeURIComponent(header);
+  } catch {
+    return header;
+  }
 }
 
 /** By the page's own origin, which nobody but the browser writes, or by the word of a trusted proxy. */

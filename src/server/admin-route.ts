@@ -42,7 +42,7 @@ export interface AdminInput {
   readonly signal: AbortSignal;
 }
 
-/** Who calls, as far as it does not depend on what they show. */
+/** Who calls. */
 export interface AdminCaller {
   /** As the limits count it; `unknown` when nobody can say. */
   readonly address: string;
@@ -52,6 +52,10 @@ export interface AdminCaller {
   readonly isSecure: boolean;
   /** The secret of the session cookie. */
   readonly cookie: string | undefined;
+  /** The request itself shows the password, not only that somebody showed it once. */
+  readonly hasShownPassword: boolean;
+  /** What a signed-in browser shows of it once more, in `x-isthmus-password`. */
+  readonly passwordAgain: string | undefined;
   /** The browser fetches ahead of its user. */
   readonly isPrefetch: boolean;
   /** How the same request would be seen under other settings. */

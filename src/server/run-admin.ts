@@ -11,7 +11,7 @@ import { startDeadline } from './deadline.ts';
 import type { Edge, Exchange } from './edge.ts';
 import { endAnswer } from './end-answer.ts';
 import { readJsonBody } from './gates/body.ts';
-import { authenticateConsole, checkBrowserCall } from './gates/console.ts';
+import { authenticateConsole, type ConsoleEntry, checkBrowserCall } from './gates/console.ts';
 import { readCredentials } from './gates/credentials.ts';
 import { classifyPeer, type PeerInput } from './gates/locality.ts';
 import type { ByteLimits } from './gates/read-bytes.ts';
@@ -32,8 +32,13 @@ export async function runAdminRoute(
   { route, parameter, peer }: MatchedAdminRoute,
 ): Promise<void> {
   const { request, headers, settings, query, requestId, abort } = exchange;
-  const caller = readCaller(edge, exchange, peer);
-  const isStillIn = await letIn(edge, exchange, { route, peer, caller });
+  const stranger = readCaller(edge, exchange, peer);
+  const { isStillIn, hasShownPassword } = await letIn(edge, exchange, {
+    route,
+    peer,
+    caller: stranger,
+  });
+  const caller: AdminCaller = { ...stranger, hasShownPassword };
   const body = await readBody(edge, exchange, route);
   const deadline = startDeadline(edge.clock, abort, settings.requestTimeoutMs);
   const onAbort = (): void => sendError(edge, exchange, abort.signal.reason);
@@ -67,6 +72,9 @@ function hasToStayOut({ settings, door }: Edge, { clientAddress }: Exchange): bo
   return door.addresses.explain(clientAddress).verdict === 'denied';
 }
 
+/** Of routes that ask for no credential. */
+const UNASKED: ConsoleEntry = { isStillIn: () => true, hasShownPassword: false };
+
 interface AdminVisit {
   readonly route: AdminRoute;
   readonly peer: PeerInput;
@@ -74,22 +82,21 @@ interface AdminVisit {
 }
 
 /**
- * @returns whether it would still be
  * @throws GatewayError unauthenticated, forbidden or rate-limited
  */
 async function letIn(
   edge: Edge,
   exchange: Exchange,
   { route, peer, caller }: AdminVisit,
-): Promise<() => boolean> {
+): Promise<ConsoleEntry> {
   const { method = 'GET' } = exchange.request;
   // Signing in and out change something too: no other page may make a browser do it.
   if (route.access === 'public') {
     if (method !== 'GET' && method !== 'HEAD') checkBrowserCall({ method, peer });
-    return () => true;
+    return UNASKED;
   }
-  if (route.access === 'console-or-local' && classifyPeer(peer) === 'local') return () => true;
-  const isStillIn = await authenticateConsole({
+  if (route.access === 'console-or-local' && classifyPeer(peer) === 'local') return UNASKED;
+  const entry = await authenticateConsole({
     login: edge.door.login,
     // Not from the address: it stands in histories and logs.
     credentials: readCredentials(exchange.headers, new URLSearchParams()),
@@ -99,7 +106,7 @@ async function letIn(
     peer,
   });
   exchange.clientKeyId = 'console';
-  return isStillIn;
+  return entry;
 }
 
 /** Nobody has shown a credential yet: enough for one, and nothing that costs memory. */

@@ -143,6 +143,14 @@ export async function startConsole(options: ConsoleOptions = {}): Promise<Consol
   };
 }
 
+/** Gives the password where a change asks a signed-in browser for it once more. */
+export async function proveAgain(page: Page, password = PASSWORD): Promise<void> {
+  const prompt = page.getByRole('dialog', { name: 'Your password once more' });
+  await prompt.getByLabel('Password', { exact: true }).fill(password);
+  await prompt.getByRole('button', { name: 'Go on' }).click();
+  await prompt.waitFor({ state: 'hidden' });
+}
+
 /** The cookie that the one-time link sets. */
 async function signIn(app: App, url: string) {
   const link = `${url}/sign-in?token=${app.door.login.createLink()}`;

@@ -2,7 +2,13 @@
 
 import type { Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { type ConsoleApp, isWithoutBrowser, PASSWORD, startConsole } from './console-app.ts';
+import {
+  type ConsoleApp,
+  isWithoutBrowser,
+  PASSWORD,
+  proveAgain,
+  startConsole,
+} from './console-app.ts';
 import { hold, lose, REFUSAL, refuse } from './trouble.ts';
 
 const [RUTH, MARY] = ['ruth@sandbox.example', 'mary@sandbox.example'] as const;
@@ -168,6 +174,7 @@ describe.skipIf(isWithoutBrowser)('what the gateway does not do for the console'
     await expect.poll(() => form.getByLabel('Quota path').inputValue()).toBe('/other');
     expect(await form.getByLabel('Base URL').inputValue()).toBe('https://two.example');
     await form.getByRole('button', { name: 'Save' }).click();
+    await proveAgain(page);
     await form.waitFor({ state: 'hidden' });
     const { values } = await console.api('GET', '/api/config/upstreams');
     expect(values).toMatchObject({

@@ -12,12 +12,14 @@ afterEach(() => app.close());
 /** A browser: it keeps the one cookie it is given. */
 function openBrowser() {
   let cookie = '';
+  let password: string | undefined;
   const call = async (method: string, path: string, body?: JsonObject) => {
     const answer = await fetch(`${app.url}${path}`, {
       method,
       headers: {
         ...PAGE,
         ...(cookie === '' ? {} : { cookie }),
+        ...(password === undefined ? {} : { 'x-isthmus-password': encodeURIComponent(password) }),
         ...(body === undefined ? {} : { 'content-type': 'application/json' }),
       },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
@@ -31,6 +33,10 @@ function openBrowser() {
     hasCookie: () => cookie !== '',
     signIn: (password: string) => call('POST', '/api/session', { password }),
     isIn: async () => (await call('GET', '/api/keys')).status === 200,
+    /** Its person types this where the password is asked for once more. */
+    knows: (next: string) => {
+      password = next;
+    },
     change: async (patch: JsonObject) => (await call('PATCH', '/api/config/auth', patch)).status,
   };
 }
@@ -53,11 +59,15 @@ test('another password ends all sessions but that of its author', async () => {
   const [author, other, stranger] = [openBrowser(), openBrowser(), openBrowser()];
   await author.signIn('one');
   await other.signIn('one');
+  expect(await author.change({ admin_password: 'a second password' })).toBe(400);
+  author.knows('one');
   expect(await author.change({ admin_password: 'a second password' })).toBe(200);
   expect([await author.isIn(), await other.isIn()]).toEqual([true, false]);
   // The gateway key is asked for instead, and then nothing.
+  author.knows('a second password');
   expect(await author.change({ admin_password: null })).toBe(200);
   expect([await author.isIn(), await other.isIn()]).toEqual([true, false]);
+  author.knows('sk-a-first-key');
   expect(await author.change({ api_key: null })).toBe(200);
   expect([await author.isIn(), await other.isIn()]).toEqual([true, true]);
   expect(await author.change({ admin_password: 'a third password' })).toBe(200);
@@ -84,6 +94,7 @@ test.each([
   const [watcher, author] = [openBrowser(), openBrowser()];
   await watcher.signIn('one');
   await author.signIn('one');
+  author.knows('one');
   const events = await watcher.call('GET', '/api/events');
   const patch = method === 'PATCH' ? { admin_password: 'a second password' } : undefined;
   expect((await author.call(method, path, patch)).ok).toBe(true);

@@ -124,6 +124,13 @@ export const PROOFS: readonly Proof[] = [
     test: '%s: a nearly right guess takes as long as a wrong one',
   },
   {
+    promise:
+      'A session alone sets no credential of the console and sends none of an upstream elsewhere.',
+    tried: 'each setting that would, with a cookie alone, a wrong and the right password',
+    file: 'src/admin/door/prove-again.test.ts',
+    test: 'a session alone does not change %s by %j',
+  },
+  {
     promise: 'Sessions end with a sign-out, another password, or a new sign-in.',
     tried: 'each of them',
     file: 'src/door/console-login.test.ts',

@@ -1,6 +1,7 @@
 // The one place that talks to the admin API: headers, revisions, and errors a person can use.
 
 import type { ErrorAnswer } from '../../../src/admin/contract.ts';
+import { askForPassword } from './ask-password.ts';
 
 export type Method = 'GET' | 'POST' | 'PATCH' | 'DELETE';
 
@@ -9,6 +10,8 @@ export interface CallOptions {
   /** What the answer that is changed had as its revision. */
   readonly revision?: string | number;
   readonly signal?: AbortSignal;
+  /** The console password once more, for what a session alone may not do. */
+  readonly password?: string;
 }
 
 /** A refusal of the gateway, or no answer at all: then `status` is 0. */
@@ -44,23 +47,57 @@ export const isUnreachable = (error: unknown): boolean =>
 export const isStale = (error: unknown): boolean =>
   error instanceof ApiError && error.status === 412;
 
+/** A session alone may not do this. */
+const isPasswordAsked = (error: ApiError): boolean =>
+  error.status === 400 && error.field === 'password' && error.code === 'missing-field';
+
+/** The session goes on; only what it asked for was not done. */
+export const isWrongPassword = (error: unknown): boolean =>
+  error instanceof ApiError && error.status === 403 && error.field === 'password';
+
+/** Somebody was asked for the password once more, and did not give it. */
+export const isWithheld = (error: unknown): boolean =>
+  error instanceof ApiError && error.code === WITHHELD;
+
+const WITHHELD = 'password-withheld';
+
 /** What the gateway says of a revision that is no longer the last. */
 export function staleError(): ApiError {
   return new ApiError({ status: 412, code: 'stale', message: 'It was changed meanwhile.' });
 }
 
 /**
- * Calls a route of the admin API.
+ * Calls a route of the admin API; where that needs the password once more, a person is asked for it.
  * @throws ApiError; a call that was cancelled throws what its signal says.
  */
 export async function callApi<Answer>(
   method: Method,
   path: string,
-  { body, revision, signal }: CallOptions = {},
+  options: CallOptions = {},
+): Promise<Answer> {
+  try {
+    return await callOnce<Answer>(method, path, options);
+  } catch (error) {
+    if (!(error instanceof ApiError) || !isPasswordAsked(error)) throw error;
+    const { status, message } = error;
+    return askForPassword({
+      run: (password) => callOnce<Answer>(method, path, { ...options, password }),
+      isRefusal: (refusal): refusal is ApiError =>
+        refusal instanceof ApiError && (isWrongPassword(refusal) || refusal.status === 429),
+      withheld: new ApiError({ status, code: WITHHELD, message }),
+    });
+  }
+}
+
+async function callOnce<Answer>(
+  method: Method,
+  path: string,
+  { body, revision, signal, password }: CallOptions,
 ): Promise<Answer> {
   const headers = new Headers({ accept: 'application/json', 'x-isthmus-console': '1' });
   if (body !== undefined) headers.set('content-type', 'application/json');
   if (revision !== undefined) headers.set('if-match', `"${revision}"`);
+  if (password !== undefined) headers.set('x-isthmus-password', encodeURIComponent(password));
   const response = await send(path, {
     method,
     headers,

@@ -2,7 +2,7 @@
 
 import { useCallback } from 'react';
 import { useTranslation } from 'react-i18next';
-import { isSignedOut, isStale, isUnreachable } from '../api/client.ts';
+import { isSignedOut, isStale, isUnreachable, isWithheld } from '../api/client.ts';
 
 export function useErrorText(): (error: unknown) => string {
   const { t } = useTranslation();
@@ -11,6 +11,7 @@ export function useErrorText(): (error: unknown) => string {
       if (isUnreachable(error)) return t('common.unreachable');
       if (isSignedOut(error)) return t('common.signedOut');
       if (isStale(error)) return t('common.stale');
+      if (isWithheld(error)) return t('common.withheld');
       return error instanceof Error ? error.message : String(error);
     },
     [t],

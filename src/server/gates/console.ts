@@ -17,19 +17,24 @@ export interface ConsoleInput {
   readonly peer: PeerInput;
 }
 
+export interface ConsoleEntry {
+  /** Whether the same would be let in now, for answers that go on. */
+  isStillIn(): boolean;
+  readonly hasShownPassword: boolean;
+}
+
 /**
  * The mode of model requests does not matter here: with a password it is asked for in every mode.
  * A web page of another origin is refused whatever it shows, also one that may call the models.
- * @returns whether the same would still be let in, for answers that go on
  * @throws GatewayError unauthenticated, forbidden or rate-limited, with the way out.
  */
-export async function authenticateConsole(input: ConsoleInput): Promise<() => boolean> {
+export async function authenticateConsole(input: ConsoleInput): Promise<ConsoleEntry> {
   const { login, credentials, cookie, address, peer } = input;
   if (!login.needsPassword) {
     if (classifyPeer(peer) !== 'local') {
       throw refused('Set WEB_PASSWORD where the gateway runs to use the admin API from elsewhere.');
     }
-    return () => !login.needsPassword;
+    return { isStillIn: () => !login.needsPassword, hasShownPassword: false };
   }
   if (credentials.length > 0) {
     // One try for each request: several credentials would be several.
@@ -37,11 +42,11 @@ export async function authenticateConsole(input: ConsoleInput): Promise<() => bo
     if (others.length > 0 || !(await login.isPassword(credential, address))) throw wrongPassword();
     if (!isSamePage(peer)) throw foreignPage();
     const { passwordTag } = login;
-    return () => login.passwordTag === passwordTag;
+    return { isStillIn: () => login.passwordTag === passwordTag, hasShownPassword: true };
   }
   if (cookie === undefined || login.findSession(cookie) === undefined) throw wrongPassword();
   checkBrowserCall(input);
-  return () => login.hasSession(cookie);
+  return { isStillIn: () => login.hasSession(cookie), hasShownPassword: false };
 }
 
 /**

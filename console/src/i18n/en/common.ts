@@ -31,6 +31,7 @@ export const common = {
   unreachableYet: 'The gateway does not answer. It is tried again by itself.',
   signedOut: 'Your session was over, so this was not done. Do it once more.',
   stale: 'Somebody else changed this meanwhile. It was read again; make your change once more.',
+  withheld: 'Nothing was changed, as the password was not given.',
   resetsIn: 'resets in {{time}}',
   resetsNow: 'resets now',
   justNow: 'just now',

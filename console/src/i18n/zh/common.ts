@@ -34,6 +34,7 @@ export const common: Translated<typeof english> = {
   unreachableYet: '网关没有响应，正在自动重试。',
   signedOut: '会话已结束，操作没有执行，请再试一次。',
   stale: '其他人刚刚修改了这里。内容已重新读取，请再修改一次。',
+  withheld: '未输入密码，因此没有任何更改。',
   resetsIn: '{{time}}后重置',
   resetsNow: '即将重置',
   justNow: '刚刚',
