@@ -86,6 +86,11 @@ test('V094 P087 P088 thoughts are reasoning_content only, in streams and in one 
   });
 });
 
+test.each(['text', 'thinking'] as const)('an empty piece of %s is no chunk', (kind) => {
+  const answer = (pieces: string[]) => chunksOf(stream(eventsOf([[{ kind, pieces }]])));
+  expect(answer(['a', '', 'b'])).toHaveLength(answer(['a', 'b']).length);
+});
+
 test('V095 P074 chunks have no unknown top-level fields, and constant id, created and model', () => {
   const chunks = chunksOf(stream(TOOL_ANSWER));
   const known = ['id', 'object', 'created', 'model', 'choices', 'usage'];

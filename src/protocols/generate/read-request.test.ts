@@ -117,6 +117,18 @@ test.each([
   expect(request.reasoning.amount).toEqual(amount);
 });
 
+test.each([
+  ['image/png', 'image'],
+  ['Audio/WAV', 'audio'],
+  ['video/mp4', 'video'],
+  ['application/pdf', 'document'],
+  ['text/csv', 'document'],
+])('media of type %s are of the kind %s', (mimeType, modality) => {
+  const parts = [{ inlineData: { mimeType, data: 'AAAA' } }];
+  const [turn] = read({ contents: [{ role: 'user', parts }] }).request.turns;
+  expect(turn?.parts).toMatchObject([{ kind: 'media', modality }]);
+});
+
 test('calls and results without ids are paired by name and order', () => {
   const call = (name: string) => ({ functionCall: { name } });
   const response = (name: string) => ({ functionResponse: { name, response: {} } });

@@ -272,6 +272,19 @@ test('blocks that mean nothing here are dropped with a receipt, a readable summa
   ]);
 });
 
+test('a summary that a client sends as words of its user stays what it says', () => {
+  const content = [
+    { type: 'compaction', content: 'so far' },
+    { type: 'text', text: 'Go on.' },
+  ];
+  const { request, receipt } = read({ messages: [{ role: 'user', content }] });
+  expect(request.turns[0]?.parts).toMatchObject([
+    { kind: 'text', text: 'so far' },
+    { kind: 'text', text: 'Go on.' },
+  ]);
+  expect(receipt).toEqual([]);
+});
+
 const refused: readonly (readonly [string, JsonObject, string])[] = [
   ['user', { type: 'video' }, '.type: Input tag "video" is not supported'],
   ['user', {}, '.type: Field required'],
