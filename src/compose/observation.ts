@@ -41,7 +41,7 @@ export async function openObservation(
 ): Promise<Observation> {
   const { config } = context;
   const { book, pool, isProtected } = accounts;
-  const { door, logFiles, port } = parts;
+  const { door, logFiles, port, signatures } = parts;
   const settings = () => config.current();
   const telemetry = await openTelemetry({
     ...context,
@@ -55,6 +55,7 @@ export async function openObservation(
     dropped: () => ({
       'log-lines': logFiles?.dropped ?? 0,
       'access-log-entries': door.accessLog.dropped,
+      signatures: signatures.droppedWrites,
       'trace-spans': telemetry?.droppedSpans ?? 0,
     }),
     readsRequests: telemetry !== undefined,

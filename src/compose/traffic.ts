@@ -8,7 +8,7 @@ import { createMediaFetcher } from '../media/fetch-media.ts';
 import { createProtocols, type Protocols } from '../protocols/index.ts';
 import { createRouter, type Router } from '../routing/router.ts';
 import { type AnswerShelves, createAnswerShelves } from '../shelf/answer-shelf.ts';
-import { createSignatureKeeper } from '../signatures/keeper.ts';
+import { createSignatureKeeper, type DurableSignatureKeeper } from '../signatures/keeper.ts';
 import { type Accounts, openAccounts } from './accounts.ts';
 import { type Backend, openBackend } from './backend.ts';
 import type { Foundation, GatewayContext } from './foundation.ts';
@@ -21,6 +21,7 @@ export interface Traffic {
   readonly models: ModelDirectory;
   readonly dispatcher: Dispatcher;
   readonly shelves: AnswerShelves;
+  readonly signatures: Pick<DurableSignatureKeeper, 'droppedWrites'>;
   /** In reverse order of opening; the stores stay open. */
   close(): Promise<void>;
 }
@@ -64,6 +65,7 @@ export async function openTraffic(
       store: stores.keptAnswers,
       onFailure: (error) => log.warn({ error }, 'An answer could not be kept on disk.'),
     }),
+    signatures: keeper,
     async close() {
       await media.close();
       await accounts.close();

@@ -40,7 +40,7 @@ export function createCallTraces(options: CallTraceOptions): CallTraces {
       sizeOf: ({ json }) => json.length,
       clock,
       log,
-      failure: 'What upstreams did before tool calls is not saved; requests go on without it.',
+      failure: 'What upstreams did before tool calls is not saved; requests go on without.',
     });
   return {
     remember(key, trace) {

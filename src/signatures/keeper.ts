@@ -132,7 +132,7 @@ class Keeper implements DurableSignatureKeeper {
         sizeOf: ({ value }) => value.length,
         clock,
         log,
-        failure: 'Thought signatures are not saved; requests go on without it.',
+        failure: 'Thought signatures are not saved; requests go on without.',
       });
   }
 

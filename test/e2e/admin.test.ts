@@ -82,3 +82,17 @@ test('the figures count an account whose upstream is gone as its page shows it',
   await expect.poll(states).toContain('isthmus_accounts{state="disabled"} 1');
   expect(await states()).toContain('isthmus_accounts{state="active"} 2');
 });
+
+test('all that a full disk or a silent collector can cost is counted among the figures', async () => {
+  const gateway = await start();
+  const authorization = 'Bearer the-password';
+  const answer = await fetch(`${gateway.url}/metrics`, { headers: { authorization } });
+  const counted = (await answer.text()).matchAll(/^isthmus_dropped_total\{what="([^"]+)"\} 0$/gm);
+  expect([...counted].map(([, what]) => what).sort()).toEqual([
+    'access-log-entries',
+    'log-lines',
+    'request-records',
+    'signatures',
+    'trace-spans',
+  ]);
+});
