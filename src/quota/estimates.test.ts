@@ -115,3 +115,14 @@ test('what the upstream reports itself is never overwritten', () => {
   estimates.noteRefusal('a', 'm', { kind: 'quota-exhausted', retryAfterMs: 5000 });
   expect(reading()).toEqual(createReading({ remainingFraction: 0.5 }));
 });
+
+test('of what refusals told the latest ten thousand limits are remembered', () => {
+  const { estimates } = setUp();
+  const quota = { limit: 4, windowMs: HOUR };
+  for (let index = 0; index <= 10_000; index += 1) {
+    estimates.noteRefusal('a', `m-${index}`, { kind: 'quota-exhausted', quota });
+  }
+  const account = createAccount('a');
+  const limits = ['m-0', 'm-1', 'm-10000'].map((id) => estimates.callLimitOf(account, id));
+  expect(limits).toEqual([undefined, 4, 4]);
+});

@@ -8,6 +8,7 @@ const NOW = 1_000_000;
 function check(
   reading: Parameters<typeof createReading>[0] | undefined,
   settings: Partial<ProtectionSettings> = {},
+  routedModel = 'alpha-3-flash',
 ): boolean {
   const isProtected = createProtection({
     settings: () => ({ enabled: true, thresholdPercent: 10, models: [], ...settings }),
@@ -16,7 +17,7 @@ function check(
   });
   const quotas = new Map(reading === undefined ? [] : [['gemini-3-flash', createReading(reading)]]);
   const account = createAccount('a', { quotas });
-  return isProtected(account, { modelId: 'gemini-3-flash', routedModel: 'alpha-3-flash' });
+  return isProtected(account, { modelId: 'gemini-3-flash', routedModel });
 }
 
 test('protection acts strictly below the threshold', () => {
@@ -41,6 +42,14 @@ test('a list of models protects those alone, under every spelling of their names
   expect(check(low, { models: ['alpha-3-pro-high'] })).toBe(false);
   expect(check(low, { models: ['ALPHA-3-Flash'] })).toBe(true);
   expect(check(low, { models: ['gemini-3-flash'] })).toBe(true);
+});
+
+test('a list of models knows one by its name at the account, and by the one it was asked for', () => {
+  const low = { remainingFraction: 0.01 };
+  for (const name of ['alpha-3-flash', 'fast']) {
+    expect(check(low, { models: [name] }, 'fast')).toBe(true);
+  }
+  expect(check(low, { models: ['slow'] }, 'fast')).toBe(false);
 });
 
 test('percentages are free of the noise of binary fractions', () => {

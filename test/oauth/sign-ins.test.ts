@@ -110,6 +110,19 @@ describe('a sign-in', () => {
     expect(workshop.book.list()).toHaveLength(1);
   });
 
+  test('anew is begun for accounts of its upstream alone', async () => {
+    const workshop = await openWorkshop();
+    const credential = { kind: 'oauth', refreshToken: 'r' } as const;
+    const { record } = await workshop.book.add({ upstreamId: 'other', label: 'x', credential });
+    for (const reauthenticate of [record.id, 'nobody']) {
+      const { field, message } = await errorOf(start(workshop, { reauthenticate }));
+      expect([field, message]).toEqual([
+        'reauthenticate',
+        'There is no such account of this upstream to sign in.',
+      ]);
+    }
+  });
+
   test('without a refresh token says what to change', async () => {
     const workshop = await openWorkshop({
       tokens: ({ refresh_token, ...fields }) => fields,

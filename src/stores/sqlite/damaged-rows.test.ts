@@ -120,3 +120,26 @@ test('a damaged trace is left out and told; the others are read', async () => {
     'A stored trace of an upstream’s tools is damaged; it is left out.',
   ]);
 });
+
+test.each([
+  'no json',
+  '[]',
+  '{}',
+  '{"allowedModels":"all"}',
+  '{"allowedModels":[7]}',
+  '{"allowedModels":[],"dailyTokens":"9"}',
+  '{"allowedModels":[],"curfew":"at night"}',
+  '{"allowedModels":[],"curfew":{"from":"23:00","to":"06:00"}}',
+])('a key with the limits %s is there, but let in nowhere', async (limits) => {
+  const { clientKeys } = database.stores.door;
+  const key = { prefix: 'sk-1', enabled: true, allowedModels: [], createdAt: 1, revision: 1 };
+  for (const id of ['bad', 'good']) await clientKeys.insert({ ...key, id, name: id }, id);
+  await listAfter(`update client_keys set limits = '${limits}' where id = 'bad'`);
+  const keys = await database.stores.door.clientKeys.list();
+  expect(keys.map((stored) => [stored.key.id, stored.key.enabled])).toEqual([
+    ['bad', false],
+    ['good', true],
+  ]);
+  const message = 'The limits of a stored key are damaged; it is disabled.';
+  expect(warnings).toEqual([{ fields: { keyId: 'bad' }, message }]);
+});
