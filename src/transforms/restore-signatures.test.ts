@@ -83,3 +83,20 @@ test('P012 a model that refuses unsigned calls does not think once their signatu
   });
   expect(applyTransforms(request, context).reasoning.amount).toEqual({ kind: 'off' });
 });
+
+test.each([
+  ['alpha', true],
+  ['beta', false],
+])(
+  'what a model of the family %s did before a call goes back to one of alpha: %s',
+  (family, goes) => {
+    const trace = { family, parts: [{ toolCall: {} }] };
+    const context = contextOf({ recall: { ...recall, trace: () => trace } });
+    const { turns } = applyTransforms(requestOf({ turns: conversation(call('a')) }), context);
+    const [part] = turns[1]?.parts ?? [];
+    expect(part).toMatchObject({ kind: 'tool-call', id: 'a' });
+    expect(part).toEqual(
+      goes ? expect.objectContaining({ trace }) : expect.not.objectContaining({ trace }),
+    );
+  },
+);
