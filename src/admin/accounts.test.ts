@@ -264,7 +264,8 @@ test('the rest of an overloaded upstream is shown at its accounts, and ended at 
     { model: 'm', cause: 'overloaded', until },
     { model: 'n', cause: 'overloaded', until },
   ]);
-  admin.options.book.setModels(record.id, new Map([['n', { id: 'n' }]]));
+  const models = ['n', 'o'].map((id) => [id, { id }] as const);
+  admin.options.book.setModels(record.id, new Map(models));
   expect((await admin.call('GET', path)).body.cooldowns).toMatchObject([{ model: 'n' }]);
   const one = await admin.call('POST', `${path}/clear-cooldowns`, { body: { model: 'n' } });
   expect(one.body.cooldowns).toEqual([]);
@@ -272,6 +273,28 @@ test('the rest of an overloaded upstream is shown at its accounts, and ended at 
   await admin.call('POST', `${path}/clear-cooldowns`);
   expect(rests.of(record.upstreamId).size).toBe(0);
   expect(rests.of('elsewhere').size).toBe(1);
+});
+
+test('an account all of whose models rest is told to rest as a whole, until the first comes back', async () => {
+  const { record } = await addTo(admin);
+  const { book } = admin.options;
+  const cool = (model: string, retryAfterMs: number): void => {
+    const failure = { kind: 'quota-exhausted', retryAfterMs } as const;
+    book.apply(record.id, { kind: 'failure', model, failure });
+  };
+  const cooldowns = async () =>
+    (await admin.call('GET', `/api/accounts/${record.id}`)).body.cooldowns;
+  cool('m', 90_000);
+  cool('gone', 30_000);
+  book.setModels(record.id, new Map(['m', 'n'].map((id) => [id, { id }])));
+  expect(await cooldowns()).toMatchObject([{ model: 'm' }, { model: 'gone' }]);
+  cool('n', 60_000);
+  expect(await cooldowns()).toEqual([
+    { model: null, cause: 'quota', until: new Date(NOW + 60_000).toISOString() },
+    expect.objectContaining({ model: 'm' }),
+    expect.objectContaining({ model: 'gone' }),
+    expect.objectContaining({ model: 'n' }),
+  ]);
 });
 
 test('a figure that only the refusal taught goes with its cooldown, and no other figure', async () => {

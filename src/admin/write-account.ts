@@ -19,9 +19,8 @@ export interface AccountFacts
 }
 
 export function writeAccount(account: Account, facts: AccountFacts): AccountJson {
-  const { book, clock, pool, isProtected } = facts;
-  const { record, origin, health, models } = account;
-  const now = clock.now();
+  const { book, pool, isProtected } = facts;
+  const { record, origin, models } = account;
   return {
     id: record.id,
     upstream: record.upstreamId,
@@ -34,7 +33,7 @@ export function writeAccount(account: Account, facts: AccountFacts): AccountJson
     hasProxy: book.proxyUrl(record.id) !== undefined,
     origin,
     status: writeStatus(account, facts),
-    cooldowns: [...writeCooldowns(health, now), ...writeRests(account, pool)],
+    cooldowns: writeAllCooldowns(account, facts),
     quotas: writeQuotas(account, isProtected),
     models: models?.size ?? null,
     createdAt: writeTime(record.createdAt),
@@ -188,6 +187,31 @@ function wayOutOf(
     default:
       return reason satisfies never;
   }
+}
+
+/** What rests as a whole stands first. */
+function writeAllCooldowns(account: Account, { clock, pool }: AccountFacts): CooldownJson[] {
+  const cooldowns = [...writeCooldowns(account.health, clock.now()), ...writeRests(account, pool)];
+  const isTold = cooldowns.some(({ model }) => model === null);
+  const whole = isTold ? undefined : restOfAll(account, cooldowns);
+  return whole === undefined ? cooldowns : [whole, ...cooldowns];
+}
+
+/** While each of its models rests an account rests as a whole, until the first of them comes back. */
+function restOfAll(
+  { models }: Account,
+  cooldowns: readonly CooldownJson[],
+): CooldownJson | undefined {
+  const ends = new Map<string | null, CooldownJson>();
+  for (const one of cooldowns) {
+    const known = ends.get(one.model);
+    if (known === undefined || known.until < one.until) ends.set(one.model, one);
+  }
+  const own = [...(models?.keys() ?? [])].map((model) => ends.get(model));
+  const resting = own.filter((one) => one !== undefined);
+  if (resting.length < own.length) return undefined;
+  const [first] = resting.sort((left, right) => compareCodePoints(left.until, right.until));
+  return first === undefined ? undefined : { ...first, model: null };
 }
 
 function writeCooldowns({ outUntil, models }: AccountHealth, now: number): CooldownJson[] {
