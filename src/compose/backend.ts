@@ -20,6 +20,8 @@ export interface Backend {
   readonly seeds: readonly SeedAccount[];
   /** True when the accounts are the sandbox's, because none was configured. */
   readonly isSandbox: boolean;
+  /** Whether the built-in sandbox is what answers for this upstream. */
+  isBuiltIn(upstreamId: string): boolean;
   close(): Promise<void>;
 }
 
@@ -71,6 +73,8 @@ export async function openBackend(options: BackendOptions): Promise<Backend> {
     // Beside stored accounts they rest, and serve again when those are gone.
     seeds: environment.length > 0 ? environment : (embedded?.seeds ?? []),
     isSandbox,
+    isBuiltIn: (id) =>
+      embedded !== undefined && id === SANDBOX_ID && !isSandboxElsewhere(settings()),
     async close() {
       await upstreams.close();
       await embedded?.close();

@@ -52,6 +52,7 @@ export async function openObservation(
     ...context,
     ...{ book, door, pool, isProtected, protocols, logFiles, createId },
     upstreams: backend.upstreams,
+    isBuiltIn: backend.isBuiltIn,
     dropped: () => ({
       'log-lines': logFiles?.dropped ?? 0,
       'access-log-entries': door.accessLog.dropped,

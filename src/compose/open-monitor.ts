@@ -1,6 +1,5 @@
 // Builds the monitor over its store, its admin routes, and what feeds its live events.
 
-import type { AccountBook } from '../accounts/account-book.ts';
 import type { ApiRoute } from '../admin/api-route.ts';
 import { connectFeed, type FeedSourceOptions } from '../admin/monitor/feed-sources.ts';
 import { createMonitorRoutes } from '../admin/monitor/monitor-routes.ts';
@@ -26,6 +25,8 @@ export interface OpenMonitorOptions
   readonly onRecord?: MonitorOptions['onRecord'];
   /** Where the gateway listens; asked when it is shown. */
   readonly address: () => string;
+  /** Whether the built-in sandbox is what answers for this upstream. */
+  readonly isBuiltIn: (upstreamId: string) => boolean;
   readonly log: { warn(fields: object, message: string): void };
 }
 
@@ -38,7 +39,7 @@ export interface GatewayMonitor {
 }
 
 export function openMonitor(options: OpenMonitorOptions): GatewayMonitor {
-  const { config, book, clock } = options;
+  const { config, clock } = options;
   const settings = () => config.current();
   const monitor = createMonitor({
     ...options,
@@ -58,7 +59,7 @@ export function openMonitor(options: OpenMonitorOptions): GatewayMonitor {
         facts: () => {
           const { authMode, host, consolePassword, apiKey } = settings();
           return {
-            isSandbox: isSandboxAlone(book),
+            isSandbox: isSandboxAlone(options),
             address: options.address(),
             authMode,
             isLoopback: isLoopbackHost(host),
@@ -86,10 +87,10 @@ function kindOfPassword(
   return password === apiKey ? 'gateway-key' : 'own';
 }
 
-/** True while every account at work is the built-in sandbox's. */
-function isSandboxAlone(book: AccountBook): boolean {
+/** True while every account at work is the built-in sandbox's, also those that signed in there. */
+function isSandboxAlone({ book, isBuiltIn }: OpenMonitorOptions): boolean {
   const atWork = book.list().filter(({ health }) => health.status.kind === 'active');
-  return atWork.length > 0 && atWork.every(({ origin }) => origin === 'sandbox');
+  return atWork.length > 0 && atWork.every(({ record }) => isBuiltIn(record.upstreamId));
 }
 
 function countStates(options: OpenMonitorOptions): Readonly<Record<string, number>> {

@@ -5,9 +5,10 @@ import { afterEach, expect, test } from 'vitest';
 import { createHttpClient } from '../../src/cli/admin-client.ts';
 import { addAdminCommands } from '../../src/cli/admin-commands.ts';
 import { createFakeTerminal } from '../../src/cli/fake-terminal.test-support.ts';
-import { startApp, type TestApp } from '../support/app.ts';
+import { createDefaultAccounts } from '../../src/sandbox/accounts.ts';
+import { startApp, startGateway, type TestApp } from '../support/app.ts';
 
-let app: TestApp | undefined;
+let app: Pick<TestApp, 'close'> | undefined;
 
 afterEach(async () => {
   await app?.close();
@@ -15,15 +16,21 @@ afterEach(async () => {
 });
 
 async function start(): Promise<TestApp> {
-  app = await startApp({ environment: { WEB_PASSWORD: 'the-password' } });
-  return app;
+  const gateway = await startApp({ environment: { WEB_PASSWORD: 'the-password' } });
+  app = gateway;
+  return gateway;
 }
 
-function api({ url }: TestApp, method: string, path: string, body: object): Promise<Response> {
+function api(
+  { url }: Pick<TestApp, 'url'>,
+  method: string,
+  path: string,
+  body?: object,
+): Promise<Response> {
   return fetch(`${url}${path}`, {
     method,
     headers: { authorization: 'Bearer the-password', 'content-type': 'application/json' },
-    body: JSON.stringify(body),
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
   });
 }
 
@@ -95,4 +102,22 @@ test('all that a full disk or a silent collector can cost is counted among the f
     'signatures',
     'trace-spans',
   ]);
+});
+
+test('answers of the sandbox are told as such, also while an account somebody added there gives them', async () => {
+  const gateway = await startGateway({ environment: { WEB_PASSWORD: 'the-password' } });
+  app = gateway;
+  const overview = async () => (await api(gateway, 'GET', '/api/overview')).json();
+  const add = (account: object) => api(gateway, 'POST', '/api/accounts', account);
+  const [ada] = createDefaultAccounts();
+  await add({ upstream: 'sandbox', kind: 'api-key', key: ada?.key, label: 'mine' });
+  expect(await overview()).toMatchObject({
+    isSandbox: true,
+    accounts: { total: 3, usable: 1, disabled: 2 },
+    attention: [{ kind: 'sandbox' }],
+  });
+  const short = { profile: 'generic', base_url: 'http://127.0.0.1:9' };
+  await api(gateway, 'PATCH', '/api/config/upstreams', { short });
+  await add({ upstream: 'short', kind: 'api-key', key: 'key-of-an-account-0123456789' });
+  expect(await overview()).toMatchObject({ isSandbox: false });
 });
