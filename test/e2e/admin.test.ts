@@ -121,3 +121,13 @@ test('answers of the sandbox are told as such, also while an account somebody ad
   await add({ upstream: 'short', kind: 'api-key', key: 'key-of-an-account-0123456789' });
   expect(await overview()).toMatchObject({ isSandbox: false });
 });
+
+test('an account the upstream wants verified counts among those that rest, where its page shows it', async () => {
+  const gateway = await start();
+  const { book } = gateway.app;
+  const [account] = book.list();
+  const failure = { kind: 'verification-required' } as const;
+  book.apply(account?.record.id ?? '', { kind: 'failure', model: 'alpha-3-flash', failure });
+  const overview = await (await api(gateway, 'GET', '/api/overview')).json();
+  expect(overview).toMatchObject({ accounts: { cooling: 1, disabled: 0 } });
+});

@@ -67,10 +67,13 @@ function statusOf(attention: OverviewJson['attention']): OverviewJson['status'] 
   return attention.some(({ severity }) => severity === 'warning') ? 'attention' : 'ok';
 }
 
-/** Each account counts once; one that rests for some models only can serve the others. */
+/**
+ * Each account counts once; one that rests for some models only can serve the others, and one that is
+ * blocked comes back by itself, as those do that rest.
+ */
 function countAccounts(accounts: readonly AccountJson[]): OverviewJson['accounts'] {
   const total = accounts.length;
-  const disabled = accounts.filter(({ status }) => status.kind !== 'active').length;
+  const disabled = accounts.filter(({ status }) => status.kind === 'disabled').length;
   const usable = accounts.filter(isUsable).length;
   return { total, usable, cooling: total - disabled - usable, disabled };
 }
