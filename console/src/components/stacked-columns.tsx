@@ -107,7 +107,9 @@ function Reading({ column, series }: ReadingProps) {
       <ul>
         {series.map(({ id, name, tone }) => (
           <li key={id} className={`tone-${tone}`}>
-            <span className="one-line">{name}</span>
+            <span className="one-line" title={name}>
+              {name}
+            </span>
             {column !== undefined && <strong>{format.compact(column.values.get(id) ?? 0)}</strong>}
           </li>
         ))}
