@@ -41,3 +41,13 @@ test('failures that are over are told in a quiet line', () => {
     '4 of 600 requests failed in the last hour, none in the last five minutes.',
   ]);
 });
+
+test('a note beside the things that need attention is none of them', () => {
+  const entry = { wayOut: '', link: '/', message: '', about: {} };
+  const attention = [
+    { ...entry, kind: 'many-errors' as const, severity: 'warning' as const },
+    { ...entry, kind: 'sandbox' as const, severity: 'info' as const },
+  ];
+  const said = { status: 'attention' as const, attention, series: [], isSandbox: true };
+  expect(sayHeadline(said, texts.t)).toBe('1 thing needs attention');
+});

@@ -116,7 +116,7 @@ export const overview = {
   models_one: '{{count}} model',
   models_other: '{{count}} models',
   recentErrors: 'Recent errors',
-  allRequests: 'All requests',
+  allFailed: 'All failed requests',
   noErrors: 'No recent errors',
   noErrorsHint: 'Failed requests show up here with their reason.',
   when: 'When',

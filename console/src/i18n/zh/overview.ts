@@ -102,7 +102,7 @@ export const overview: Translated<typeof english> = {
   quotaEmptyHint: '上游报告配额后显示；不报告时按用量估算。',
   models_other: '{{count}} 个模型',
   recentErrors: '最近的错误',
-  allRequests: '全部请求',
+  allFailed: '全部失败的请求',
   noErrors: '最近没有错误',
   noErrorsHint: '失败的请求及原因会显示在这里。',
   when: '时间',

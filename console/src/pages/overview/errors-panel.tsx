@@ -27,7 +27,7 @@ export function ErrorsPanel({ errors }: { readonly errors: readonly RequestRow[]
       title={t('overview.recentErrors')}
       actions={
         <Link to="/requests" search={{ status: 'error' }}>
-          {t('overview.allRequests')}
+          {t('overview.allFailed')}
         </Link>
       }
     >
@@ -76,7 +76,7 @@ function ErrorRow({ row }: { readonly row: RequestRow }) {
       </td>
       <td className="errors-account">
         <div className="one-line" title={row.account}>
-          {row.account ?? '–'}
+          {row.account ?? <span className="is-nobody">–</span>}
         </div>
       </td>
     </tr>

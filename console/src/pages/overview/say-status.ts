@@ -13,7 +13,11 @@ export function sayHeadline({ status, attention, series }: Said, t: TFunction): 
   if (status === 'ok' && sumErrors(series.slice(-RECENT_MINUTES)).count > 0) {
     return t('overview.served');
   }
-  if (status === 'attention') return t('overview.attention', { count: attention.length });
+  if (status === 'attention') {
+    // A note, such as that of the sandbox, wants nothing.
+    const wanting = attention.filter(({ severity }) => severity !== 'info');
+    return t('overview.attention', { count: wanting.length });
+  }
   const isOpen = attention.some(({ kind }) => kind === 'open-to-all');
   const isFailing = attention.some(
     ({ kind, severity }) => FAILING.has(kind) && severity === 'error',
