@@ -21,6 +21,7 @@ import {
 import { suggestModel } from '../../console/src/pages/playground/suggest-model.ts';
 import { lastStep, readFilters, writeQuery } from '../../console/src/pages/requests/filters.ts';
 import { groupAttempts } from '../../console/src/pages/requests/group-attempts.ts';
+import { groupConsidered } from '../../console/src/pages/requests/group-considered.ts';
 import { findExposure } from '../../console/src/pages/security/find-exposure.ts';
 import {
   findUpstreamProblem,
@@ -101,6 +102,19 @@ test('attempts of several calls stand below their call, in the order of the call
   const single = [{ ...attempt, outcome: 'ok' }];
   expect(groupAttempts({ attemptsList: single })).toEqual([{ call: undefined, attempts: single }]);
   expect(groupAttempts({ attemptsList: [] })).toEqual([]);
+});
+
+test('accounts of which much the same was found are one line, and those apart keep theirs', () => {
+  const ids = ['a', 'b', 'c', 'd', 'e'];
+  const lower = ids.map((accountId) => ({ accountId, verdict: 'is of a lower tier' }));
+  const chosen = { accountId: 'x', verdict: 'chosen' };
+  expect(groupConsidered([...lower.slice(0, 4), chosen, ...lower.slice(4)])).toEqual([
+    { verdict: 'is of a lower tier', count: 5, accountIds: ids },
+    { verdict: 'chosen', count: 1, accountIds: ['x'] },
+  ]);
+  expect(groupConsidered(lower.slice(0, 3))).toHaveLength(3);
+  const told = { verdict: 'has no quota left', count: 90, accountIds: ['a', 'b'] };
+  expect(groupConsidered([told])).toEqual([told]);
 });
 
 test('a curfew over midnight counts by the clocks of its zone', () => {

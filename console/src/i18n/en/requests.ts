@@ -103,6 +103,8 @@ export const requests = {
   passedOver: 'Why no account was left',
   accountsMore_one: '{{count}} account',
   accountsMore_other: '{{count}} accounts',
+  accountsOthers_one: 'and {{count}} more',
+  accountsOthers_other: 'and {{count}} more',
   noReceipt: 'Nothing was lost',
   noReceiptHint: 'Every field of the request reached the upstream as it was meant.',
   nothingSent: 'Nothing was sent',

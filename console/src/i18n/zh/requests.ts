@@ -94,6 +94,7 @@ export const requests: Translated<typeof english> = {
   considered: '为何选择此账号',
   passedOver: '为何没有可用账号',
   accountsMore_other: '{{count}} 个账号',
+  accountsOthers_other: '及另外 {{count}} 个',
   noReceipt: '没有任何丢失',
   noReceiptHint: '请求的每个字段都如实到达上游。',
   nothingSent: '没有发送任何内容',

@@ -11,6 +11,7 @@ import { EmptyNote } from '../../components/empty-note.tsx';
 import { StatusMark } from '../../components/status-mark.tsx';
 import { useFormat } from '../../components/use-format.ts';
 import { type AttemptsOfCall, groupAttempts } from './group-attempts.ts';
+import { type ConsideredGroup, groupConsidered } from './group-considered.ts';
 import { sayEnd, sayVerdict } from './say-attempt.ts';
 import { useAccountNames } from './use-account-names.ts';
 
@@ -46,6 +47,7 @@ interface CallAttemptsProps {
 
 function CallAttempts({ group: { call, attempts }, calls = 1 }: CallAttemptsProps) {
   const { t } = useTranslation();
+  const Title = call === undefined ? 'h3' : 'h4';
   return (
     <section>
       {call !== undefined && (
@@ -54,7 +56,7 @@ function CallAttempts({ group: { call, attempts }, calls = 1 }: CallAttemptsProp
       <ol className="attempts">
         {attempts.map((attempt, index) => (
           // biome-ignore lint/suspicious/noArrayIndexKey: tries have no name but their number
-          <Attempt key={index} attempt={attempt} number={index + 1} />
+          <Attempt key={index} attempt={attempt} number={index + 1} Title={Title} />
         ))}
       </ol>
     </section>
@@ -64,9 +66,11 @@ function CallAttempts({ group: { call, attempts }, calls = 1 }: CallAttemptsProp
 interface AttemptProps {
   readonly attempt: RequestAttempt;
   readonly number: number;
+  /** One below the heading it stands under. */
+  readonly Title: 'h3' | 'h4';
 }
 
-function Attempt({ attempt, number }: AttemptProps) {
+function Attempt({ attempt, number, Title }: AttemptProps) {
   const { t } = useTranslation();
   const format = useFormat();
   const { outcome, status, account, model, ms, considered, detail } = attempt;
@@ -87,7 +91,7 @@ function Attempt({ attempt, number }: AttemptProps) {
       {detail !== undefined && <p className="attempt-words wrap-anywhere">{detail}</p>}
       {considered.length > 0 && (
         <>
-          <h4>{t('requests.considered')}</h4>
+          <Title>{t('requests.considered')}</Title>
           <Considered entries={considered} />
         </>
       )}
@@ -97,23 +101,36 @@ function Attempt({ attempt, number }: AttemptProps) {
 
 function Considered({ entries }: { readonly entries: readonly ConsideredAccount[] }) {
   const { t } = useTranslation();
-  const names = useAccountNames();
   return (
     <ul className="considered">
-      {entries.map((entry) => {
-        const { accountId, count = 1, accountIds = [] } = entry;
-        const name =
-          accountId === undefined ? t('requests.accountsMore', { count }) : names.nameOf(accountId);
-        const title = accountIds.map(names.nameOf).join(', ');
-        return (
-          <li key={`${name} ${entry.verdict}`}>
-            <span className="wrap-anywhere" title={title}>
-              {name}
-            </span>
-            <span className="dimmed">{sayVerdict(entry.verdict, t)}</span>
-          </li>
-        );
-      })}
+      {groupConsidered(entries).map((group) => (
+        <li key={`${group.accountIds[0]} ${group.verdict}`}>
+          <Accounts group={group} />
+          <span className="dimmed">{sayVerdict(group.verdict, t)}</span>
+        </li>
+      ))}
     </ul>
+  );
+}
+
+/** The one account, or how many there are, which opens to their names. */
+function Accounts({ group: { count, accountIds } }: { readonly group: ConsideredGroup }) {
+  const { t } = useTranslation();
+  const names = useAccountNames();
+  const [first] = accountIds;
+  if (count === 1 && first !== undefined) {
+    return <span className="wrap-anywhere">{names.nameOf(first)}</span>;
+  }
+  const others = count - accountIds.length;
+  return (
+    <details className="wrap-anywhere">
+      <summary>{t('requests.accountsMore', { count })}</summary>
+      <ul className="considered-names dimmed">
+        {accountIds.map((id) => (
+          <li key={id}>{names.nameOf(id)}</li>
+        ))}
+        {others > 0 && <li>{t('requests.accountsOthers', { count: others })}</li>}
+      </ul>
+    </details>
   );
 }

@@ -57,7 +57,7 @@ export const RequestLine = memo(function RequestLine({ row, search, tabIndex }: 
       </span>
       <span className="request-protocol dimmed">{row.protocol}</span>
       <span className="request-account one-line dimmed" title={account}>
-        {account ?? '–'}
+        {account ?? <span className="is-nobody">–</span>}
       </span>
       <span className="request-tokens dimmed">
         <RequestTokens row={row} />
