@@ -56,3 +56,13 @@ test('the way from the sandbox to a real account runs in the folder of a fresh c
   expect(banner({})).toContain('npx isthmus accounts add');
   expect(banner({}, { isSandbox: false })).not.toContain('sandbox');
 });
+
+test('many accounts are counted, and the first of them named', () => {
+  const accounts = Array.from({ length: 49 }, (_, index) => ({ label: `key-${index + 1}` }));
+  const line = (count: number): string | undefined =>
+    /^ +Accounts +(.*)$/m.exec(
+      banner({}, { accounts: accounts.slice(0, count), isSandbox: false }),
+    )?.[1];
+  expect(line(5)).toBe('5 (key-1, key-2, key-3, key-4, key-5)');
+  expect(line(49)).toBe('49 (key-1, key-2, key-3, key-4, key-5 and 44 more)');
+});

@@ -17,6 +17,9 @@ export interface BannerFacts {
   readonly signInUrl?: string | undefined;
 }
 
+/** More accounts than these are counted. */
+const MOST_NAMED = 5;
+
 export function writeBanner(facts: BannerFacts): string {
   const { version, url } = facts;
   const lines = [
@@ -75,11 +78,19 @@ function hasLocalRequests({ host }: BannerFacts['settings']): boolean {
 }
 
 function describeAccounts({ accounts, isSandbox }: BannerFacts): string {
-  const names = accounts.map((account) => account.label).join(', ');
+  const names = nameSome(accounts.map(({ label }) => label));
   if (!isSandbox) return `${accounts.length} (${names})`;
   return `${accounts.length} of the built-in sandbox (${names}), because none is configured. For a real
             upstream set GEMINI_API_KEY, or name one under "upstreams" of the settings and run
             npx isthmus accounts add.`;
+}
+
+/** The banner is read at a glance, however many there are. */
+function nameSome(labels: readonly string[]): string {
+  const others = labels.length - MOST_NAMED;
+  return others < 1
+    ? labels.join(', ')
+    : `${labels.slice(0, MOST_NAMED).join(', ')} and ${others} more`;
 }
 
 function tries({ url, settings }: BannerFacts): readonly string[] {
