@@ -24,6 +24,8 @@ const EXACT_REASONS: Readonly<Record<string, FinishReason>> = {
   IMAGE_SAFETY: 'safety',
   IMAGE_PROHIBITED_CONTENT: 'safety',
   IMAGE_RECITATION: 'safety',
+  ESCALATION: 'safety',
+  MODEL_ARMOR: 'safety',
 };
 
 const BLOCK_REASONS = new Set([

@@ -158,6 +158,8 @@ test.each([
   'IMAGE_SAFETY',
   'IMAGE_PROHIBITED_CONTENT',
   'IMAGE_RECITATION',
+  'ESCALATION',
+  'MODEL_ARMOR',
 ])('V090: %s is a safety ending, with or without content', (finishReason) => {
   expect(reasonOf(frame([], { finishReason }))).toBe('safety');
   expect(reasonOf(frame([{ text: 'a' }], { finishReason }))).toBe('safety');
@@ -181,6 +183,18 @@ test.each([
     kind: 'upstream-unavailable',
     failure: { kind: 'unusable-answer' },
   });
+});
+
+test.each([
+  ['MISSING_THOUGHT_SIGNATURE', 'missing-signature', 'invalid-request'],
+  ['PUP_LIMITED_DISABLED', 'model-forbidden', 'upstream-auth'],
+])('%s is a refusal told as an ending, with or without content', (finishReason, failed, kind) => {
+  for (const parts of [[], [{ text: 'a' }]]) {
+    expect(errorOf(frame(parts, { finishReason, finishMessage: 'see key' }))).toMatchObject({
+      kind,
+      failure: { kind: failed, finishReason, detail: 'see key' },
+    });
+  }
 });
 
 test('V090: a blocked prompt is a finish without content', () => {

@@ -6,7 +6,7 @@ import type { Usage } from '../../canonical/usage.ts';
 import { isJsonObject, type JsonObject, type JsonValue, readNumber } from '../../lib/json.ts';
 import type { DecodeContext, Decoder } from '../upstream.ts';
 import { type AnswerContext, ChoiceDecoder } from './choice-decoder.ts';
-import { answerFault, classifyErrorFrame, pathFault } from './errors.ts';
+import { answerFault, classifyErrorFrame, endedRefusal, pathFault } from './errors.ts';
 import { addFetchedPages } from './fetched-pages.ts';
 import { readEnding } from './finish-reason.ts';
 import { type Grounding, mergeGrounding, readGrounding } from './grounding.ts';
@@ -233,7 +233,9 @@ function readEnd(
     const said = sayable(message, secrets);
     return { choice, reason: ending.reason, rawReason, message: said, logprobs };
   }
-  return answerFault(ending.message, { finishReason: rawReason, finishMessage: message, secrets });
+  const fault = { finishReason: rawReason, finishMessage: message, secrets };
+  if (ending.kind === 'refused') return endedRefusal(ending.failure, fault);
+  return answerFault(ending.message, fault);
 }
 
 /** The upstream's own words on an ending, which clients are told. */

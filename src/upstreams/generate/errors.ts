@@ -90,6 +90,20 @@ export function answerFault(message: string, said: UnusableAnswer): GatewayError
   );
 }
 
+/** What the upstream says by the way an answer ends, where others refuse the request with a status. */
+export function endedRefusal(
+  kind: AccountOrPathFault,
+  { finishReason, finishMessage = '', secrets }: UnusableAnswer,
+): GatewayError {
+  const detail = scrubText(finishMessage, secrets).trim() || undefined;
+  return new GatewayError({
+    ...CLIENT_ERRORS[kind],
+    source: 'upstream',
+    failure: { kind, finishReason, detail },
+    cause: new Error(`Finish reason ${finishReason}`),
+  });
+}
+
 function unavailable(failure: UpstreamFailure, message: string, cause: unknown): GatewayError {
   return new GatewayError({
     kind: 'upstream-unavailable',

@@ -14,6 +14,8 @@ export interface AnswerSoFar {
 
 export type Ending =
   | { readonly kind: 'finished'; readonly reason: FinishReason }
+  /** What other upstreams refuse with a status: there is no answer, or no more of it. */
+  | { readonly kind: 'refused'; readonly failure: 'missing-signature' | 'model-forbidden' }
   /** Worth another attempt; `message` is safe for clients. */
   | { readonly kind: 'failed'; readonly message: string };
 
@@ -24,7 +26,7 @@ const UNUSABLE_CALL: Ending = {
 
 /**
  * How one choice ended. The wire has no reason of its own for tool calls, so their presence decides.
- * Source: ai.google.dev, "GenerateContent API reference", `FinishReason`.
+ * Source: ai.google.dev, "GenerateContent API reference", and `google-genai` 3.4 (Python), `FinishReason`.
  */
 export function readEnding(rawReason: string, answer: AnswerSoFar): Ending {
   switch (rawReason) {
@@ -36,7 +38,14 @@ export function readEnding(rawReason: string, answer: AnswerSoFar): Ending {
     case 'IMAGE_SAFETY':
     case 'IMAGE_PROHIBITED_CONTENT':
     case 'IMAGE_RECITATION':
+    case 'ESCALATION':
+    case 'MODEL_ARMOR':
       return { kind: 'finished', reason: 'safety' };
+    case 'MISSING_THOUGHT_SIGNATURE':
+      return { kind: 'refused', failure: 'missing-signature' };
+    // The account broke the rules of use: it is limited or closed.
+    case 'PUP_LIMITED_DISABLED':
+      return { kind: 'refused', failure: 'model-forbidden' };
     case 'MALFORMED_FUNCTION_CALL':
     case 'UNEXPECTED_TOOL_CALL':
     case 'TOO_MANY_TOOL_CALLS':

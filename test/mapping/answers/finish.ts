@@ -32,6 +32,8 @@ const SAFETY_REASONS = [
   'IMAGE_SAFETY',
   'IMAGE_PROHIBITED_CONTENT',
   'IMAGE_RECITATION',
+  'ESCALATION',
+  'MODEL_ARMOR',
 ];
 const REFUSED = 'The upstream refused this prompt: PROHIBITED_CONTENT.';
 const HELD_BACK = 'The upstream held this answer back: RECITATION.';
