@@ -188,3 +188,11 @@ test('a search beside the tools stays with a choice among them, and goes when no
   expect(canonical({ tools, tool_choice: named }).toolChoice.serverTools).toBeUndefined();
   expect(notes({ tools, tool_choice: 'none' })).toEqual([]);
 });
+
+test('what a custom tool says beyond its name, words and format is told (P063)', () => {
+  const format = { type: 'grammar', grammar: { syntax: 'lark', definition: 'x', start: 'a' } };
+  const custom = { name: 'c', description: 'd', format, strict: true };
+  expect(
+    notes({ tools: [{ type: 'custom', custom, cache_control: { type: 'ephemeral' } }] }),
+  ).toEqual(['dropped tools[0].custom.format.grammar.start', 'dropped tools[0].custom.strict']);
+});

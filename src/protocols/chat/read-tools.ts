@@ -27,6 +27,12 @@ const FUNCTION_FIELDS = objectShape([
   ...['name', 'description', 'parameters', 'input_schema', 'strict', 'cache_control', 'type'],
   'defer_loading',
 ]);
+const GRAMMAR_FIELDS = ['syntax', 'definition'];
+/** Beside a flat format, as Responses have it, stands `type`, and the grammar within the format. */
+const FREEFORM_FIELDS = objectShape(
+  ['name', 'description', 'cache_control', 'type', 'defer_loading'],
+  { format: objectShape(['type', ...GRAMMAR_FIELDS], { grammar: objectShape(GRAMMAR_FIELDS) }) },
+);
 /** The real service takes less; names the upstream refuses are sent under another one. */
 const TOOL_NAME = /^[^\p{Cc}\p{Cs}]{1,128}$/u;
 
@@ -128,6 +134,7 @@ export function readFreeform(
 ): FreeformTool | undefined {
   const name = readName(holder, path, context);
   if (name === undefined) return undefined;
+  noteUnreadFields(holder, { known: FREEFORM_FIELDS, path, context });
   const description = readString(holder, 'description', path);
   const grammar = readGrammar(readObject(holder, 'format', path), `${path}.format`);
   return {

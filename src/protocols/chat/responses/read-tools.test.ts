@@ -172,3 +172,23 @@ test('a picture cannot be demanded without its tool', () => {
     expect.objectContaining({ field: 'tool_choice' }),
   );
 });
+
+test('fields of a tool that have no effect are told, whatever kind of tool it is', () => {
+  const skills = [{ name: 's', description: 'd', path: '/s' }];
+  const format = { type: 'grammar', syntax: 'lark', definition: 'x' };
+  const tools = [
+    { type: 'custom', name: 'c', format, defer_loading: true, async: true },
+    { type: 'apply_patch', allowed_callers: ['programmatic'] },
+    { type: 'shell', environment: { type: 'local', skills } },
+    { type: 'local_shell', cwd: '/' },
+    { type: 'tool_search', execution: 'client', parameters: {}, description: 'd', limit: 3 },
+  ];
+  const { notes } = read({ input: 'x', tools });
+  expect(notes.map(({ action, path }) => `${action} ${path}`)).toEqual([
+    'dropped tools[0].async',
+    'dropped tools[1].allowed_callers',
+    'dropped tools[2].environment.skills',
+    'dropped tools[3].cwd',
+    'dropped tools[4].limit',
+  ]);
+});

@@ -9,13 +9,15 @@ import { asObject, readArray, readObject, readString, requireString } from '../f
 import { noteUnreadFields } from '../note-fields.ts';
 import { readSearch } from '../read-search.ts';
 import { readFreeform, readFunctionTool, readSchema } from '../read-tools.ts';
-import { clientTool } from './client-tools.ts';
+import { type ClientToolForm, clientTool } from './client-tools.ts';
 import type { ResponsesContext } from './responses-context.ts';
 import type { CallForm } from './tool-directory.ts';
 
 const NAMESPACE_FIELDS = objectShape(['type', 'name', 'description', 'tools']);
 const CODE_FIELDS = objectShape(['type', 'container']);
 const CONTAINER_FIELDS = objectShape(['type']);
+const CLIENT_TOOL_FIELDS = objectShape(['type'], { environment: CONTAINER_FIELDS });
+const SEARCH_FIELDS = objectShape(['type', 'execution', 'description', 'parameters']);
 
 interface ToolPlace {
   readonly path: string;
@@ -47,13 +49,13 @@ function readTool(tool: JsonObject, place: ToolPlace, context: ResponsesContext)
       return readNamespace(tool, path, context);
     case 'shell':
       if (isHosted(tool, path)) return skip(type, path, context);
-      return declare(clientTool(type, path), type, { place, context });
+      return declareClientTool(type, tool, { place, context });
     case 'local_shell':
     case 'apply_patch':
-      return declare(clientTool(type, path), type, { place, context });
+      return declareClientTool(type, tool, { place, context });
     case 'tool_search':
       if (isServerSearch(tool, path)) return skipSearch(path, context);
-      return declare(readToolSearch(tool, path), 'tool_search', { place, context });
+      return declare(readToolSearch(tool, path, context), 'tool_search', { place, context });
     case 'code_interpreter':
       return [readCodeTool(tool, path, context)];
     case 'image_generation':
@@ -92,10 +94,25 @@ function skipSearch(path: string, { receipt }: ResponsesContext): readonly Tool[
   return [];
 }
 
+interface Declaring {
+  readonly place: ToolPlace;
+  readonly context: ResponsesContext;
+}
+
+function declareClientTool(
+  form: ClientToolForm,
+  tool: JsonObject,
+  declaring: Declaring,
+): readonly Tool[] {
+  const { place, context } = declaring;
+  noteUnreadFields(tool, { known: CLIENT_TOOL_FIELDS, path: place.path, context });
+  return declare(clientTool(form, place.path), form, declaring);
+}
+
 function declare(
   tool: FunctionTool | FreeformTool | undefined,
   form: CallForm,
-  { place, context }: { readonly place: ToolPlace; readonly context: ResponsesContext },
+  { place, context }: Declaring,
 ): readonly Tool[] {
   if (tool === undefined) return [];
   const { namespace } = place;
@@ -139,7 +156,8 @@ function readCodeTool(tool: JsonObject, path: string, context: ResponsesContext)
   return { kind: 'code-execution', path };
 }
 
-function readToolSearch(tool: JsonObject, path: string): FunctionTool {
+function readToolSearch(tool: JsonObject, path: string, context: ResponsesContext): FunctionTool {
+  noteUnreadFields(tool, { known: SEARCH_FIELDS, path, context });
   return {
     kind: 'function',
     name: 'tool_search',
