@@ -42,7 +42,20 @@ const EMBED_SETTINGS = {
   audioTrackExtraction: BOOLEAN,
 } as const;
 
-/** Source: `@google/genai` type definitions and the public GenerateContent reference. */
+const MOMENTS = { startOffset: STRING, endOffset: STRING } as const;
+const LAYERS = { contentLayers: STRING_LIST } as const;
+
+/** What is taken of a medium: of documents, sheets and recordings as of videos. */
+const MEDIUM_METADATA = {
+  videoMetadata: message('VideoMetadata'),
+  documentMetadata: message('DocumentMetadata'),
+  spreadsheetMetadata: message('SpreadsheetMetadata'),
+  audioMetadata: message('AudioMetadata'),
+  mediaResolution: message('PartMediaResolution'),
+  mediaProcessing: ANY_ENUM,
+} as const;
+
+/** Source: type definitions of `@google/genai` and of `google-genai` for Python, and the public GenerateContent reference. */
 export const MESSAGE_FIELDS: Readonly<
   Record<GenerateMessage, Readonly<Record<string, FieldKind>>>
 > = {
@@ -77,16 +90,17 @@ export const MESSAGE_FIELDS: Readonly<
     audioTranscription: OBJECT,
     thought: BOOLEAN,
     thoughtSignature: { kind: 'signature' },
-    videoMetadata: message('VideoMetadata'),
-    mediaResolution: message('PartMediaResolution'),
-    mediaProcessing: ANY_ENUM,
+    ...MEDIUM_METADATA,
     speechMetadata: message('SpeechMetadata'),
     partMetadata: OBJECT,
   },
   SpeechMetadata: { speaker: STRING, style: STRING },
   Blob: { mimeType: STRING, data: { kind: 'base64' }, displayName: STRING },
   FileReference: { mimeType: STRING, fileUri: STRING, displayName: STRING },
-  VideoMetadata: { startOffset: STRING, endOffset: STRING, fps: ANY_NUMBER },
+  VideoMetadata: { ...MOMENTS, fps: ANY_NUMBER, ...LAYERS },
+  DocumentMetadata: { startPage: ANY_INTEGER, endPage: ANY_INTEGER, ...LAYERS },
+  SpreadsheetMetadata: { visibleCells: STRING, sheetIndex: ANY_INTEGER, ...LAYERS },
+  AudioMetadata: MOMENTS,
   PartMediaResolution: { level: ANY_ENUM, numTokens: ANY_INTEGER },
   FunctionCall: { id: STRING, name: STRING, args: OBJECT },
   FunctionResponse: {
@@ -100,7 +114,7 @@ export const MESSAGE_FIELDS: Readonly<
   FunctionResponsePart: {
     inlineData: message('Blob'),
     fileData: message('FileReference'),
-    mediaProcessing: ANY_ENUM,
+    ...MEDIUM_METADATA,
   },
   ExecutableCode: { id: STRING, language: numbered('LANGUAGE_UNSPECIFIED', 'PYTHON'), code: TEXT },
   CodeExecutionResult: {
@@ -256,12 +270,7 @@ export const MESSAGE_FIELDS: Readonly<
   SpeakerVoiceConfig: { speaker: STRING, voiceConfig: message('VoiceConfig') },
   ResponseFormat: { text: message('TextFormat'), image: message('ImageFormat'), audio: OBJECT },
   TextFormat: { mimeType: STRING, schema: JSON_SCHEMA },
-  ImageFormat: {
-    aspectRatio: STRING,
-    imageSize: STRING,
-    mimeType: STRING,
-    delivery: ANY_ENUM,
-  },
+  ImageFormat: { aspectRatio: STRING, imageSize: STRING, mimeType: STRING, delivery: ANY_ENUM },
   EmbedRequest: {
     model: STRING,
     project: STRING,

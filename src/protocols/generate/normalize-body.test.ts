@@ -635,6 +635,34 @@ test('what models heard and how parts are spoken come back as SDK chats keep the
   ]);
 });
 
+test('pages, cells and moments may be chosen of media, of those of results as well', () => {
+  const chosen = {
+    inline_data: { mime_type: 'application/pdf', data: 'AAA=' },
+    document_metadata: { start_page: '2', end_page: 3, content_layers: ['PAGE_TEXT'] },
+    spreadsheet_metadata: { visible_cells: 'A1:B2', sheet_index: 1, content_layers: ['DATA'] },
+    audio_metadata: { start_offset: '1s', end_offset: '2s' },
+    video_metadata: { fps: 1, content_layers: ['FRAMES'] },
+    media_resolution: { level: 'MEDIA_RESOLUTION_LOW' },
+  };
+  const expected = {
+    inlineData: { mimeType: 'application/pdf', data: 'AAA=' },
+    documentMetadata: { startPage: 2, endPage: 3, contentLayers: ['PAGE_TEXT'] },
+    spreadsheetMetadata: { visibleCells: 'A1:B2', sheetIndex: 1, contentLayers: ['DATA'] },
+    audioMetadata: { startOffset: '1s', endOffset: '2s' },
+    videoMetadata: { fps: 1, contentLayers: ['FRAMES'] },
+    mediaResolution: { level: 'MEDIA_RESOLUTION_LOW' },
+  };
+  const result = { functionResponse: { name: 'f', response: {}, parts: [chosen] } };
+  const { body, receipt } = normalize({ contents: [{ role: 'user', parts: [chosen, result] }] });
+  expect(receipt).toEqual([]);
+  expect(body.contents).toEqual([
+    {
+      role: 'user',
+      parts: [expected, { functionResponse: { name: 'f', response: {}, parts: [expected] } }],
+    },
+  ]);
+});
+
 test('names may come as their numbers, as libraries made from the definitions of the service send them', () => {
   const parameters = {
     type: 6,

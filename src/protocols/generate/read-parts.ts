@@ -29,8 +29,12 @@ const RESOLUTIONS: ReadonlyMap<string, MediaResolution> = new Map([
   ['ULTRA_HIGH', 'high'],
 ]);
 
-/** Members without a canonical counterpart. */
-const UNCARRIED = ['videoMetadata', 'partMetadata', 'mediaProcessing', 'speechMetadata'];
+/** Members without a canonical counterpart: first those of media, which results have as well. */
+const UNCARRIED_OF_MEDIA = [
+  ...['videoMetadata', 'documentMetadata', 'spreadsheetMetadata', 'audioMetadata'],
+  'mediaProcessing',
+];
+const UNCARRIED = [...UNCARRIED_OF_MEDIA, 'partMetadata', 'speechMetadata'];
 
 export interface PartContext {
   readonly callIds: CallIds;
@@ -125,9 +129,11 @@ function readResponse(response: JsonObject, context: PartContext): Part {
   const isError = key === 'error' && otherKeys.length === 0;
   const isPlain = otherKeys.length === 0 && (key === 'error' || key === 'output');
   const text = isPlain ? textAt(value, key) : undefined;
-  const media = objectsAt(response, 'parts').map((part, index) =>
-    readMedia(part, { ...place, path: `${place.path}.parts[${index}]` }),
-  );
+  const media = objectsAt(response, 'parts').map((part, index) => {
+    const inner = { ...place, path: `${place.path}.parts[${index}]` };
+    noteUncarried(part, UNCARRIED_OF_MEDIA, inner);
+    return readMedia(part, inner);
+  });
   const content: ToolResultContent[] = [
     text === undefined ? { kind: 'json', value } : { kind: 'text', text },
     ...media.filter((part) => part !== undefined),

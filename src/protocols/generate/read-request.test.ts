@@ -340,3 +340,19 @@ test('P066 a picture inside markdown text becomes a picture where nothing vouche
   expect(kindsOf({ text })).toEqual(['text', 'media', 'text']);
   expect(kindsOf({ text, thoughtSignature: 'U0lH' })).toEqual(['text']);
 });
+
+test('what is chosen of media is told, of those of results as well', () => {
+  const medium = {
+    inlineData: { mimeType: 'video/mp4', data: 'AAAA' },
+    mediaProcessing: 'AGENTIC',
+    videoMetadata: { fps: 1 },
+  };
+  const functionResponse = { id: 'c', name: 'f', response: {}, parts: [medium] };
+  const { receipt } = read({ contents: [{ parts: [medium, { functionResponse }] }] });
+  expect(receipt.map(({ action, path }) => `${action} ${path}`)).toEqual([
+    'dropped contents[0].parts[0].videoMetadata',
+    'dropped contents[0].parts[0].mediaProcessing',
+    'dropped contents[0].parts[1].functionResponse.parts[0].videoMetadata',
+    'dropped contents[0].parts[1].functionResponse.parts[0].mediaProcessing',
+  ]);
+});

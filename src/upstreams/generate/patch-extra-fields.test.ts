@@ -90,6 +90,75 @@ test.each([
   expect(patched(NEWER_BODY, profile)).toEqual({ sent: NEWER_BODY, dropped: [] });
 });
 
+/** How pages, cells and moments are chosen; `google-genai` 3.4 for Python, `Part` and `FunctionResponsePart`. */
+const CHOOSING: JsonObject = {
+  documentMetadata: { startPage: 2, endPage: 3, contentLayers: ['PAGE_TEXT'] },
+  spreadsheetMetadata: { visibleCells: 'A1:B2', sheetIndex: 1, contentLayers: ['DATA'] },
+  audioMetadata: { startOffset: '1s', endOffset: '2s' },
+};
+const CHOSEN_MEDIUM: JsonObject = {
+  inlineData: { mimeType: 'application/pdf', data: 'QUJD' },
+  ...CHOOSING,
+};
+const CHOSEN_BODY: JsonObject = {
+  contents: [
+    { role: 'user', parts: [CHOSEN_MEDIUM] },
+    { role: 'model', parts: [{ functionCall: { name: 'f' }, thoughtSignature: 'QUJD' }] },
+    {
+      role: 'user',
+      parts: [
+        {
+          functionResponse: {
+            name: 'f',
+            response: {},
+            parts: [{ ...CHOSEN_MEDIUM, videoMetadata: { fps: 1, contentLayers: ['FRAMES'] } }],
+          },
+        },
+      ],
+    },
+  ],
+};
+
+test.each([
+  ['gemini-api', gemini],
+  ['vertex', vertex],
+])('what is chosen of a document goes where it is documented (%s)', (_name, profile) => {
+  expect(patched(CHOSEN_BODY, profile).dropped).toEqual([]);
+  expect(patched({ contents: [{ role: 'user', parts: [CHOSEN_MEDIUM] }] }, profile).sent).toEqual({
+    contents: [{ role: 'user', parts: [CHOSEN_MEDIUM] }],
+  });
+});
+
+test('what is chosen of a document is dropped by its place elsewhere', () => {
+  const within = 'contents[2].parts[0].functionResponse.parts[0]';
+  expect(new Set(patched(CHOSEN_BODY, sandbox).dropped)).toEqual(
+    new Set([
+      ...Object.keys(CHOOSING).flatMap((key) => [
+        `contents[0].parts[0].${key}`,
+        `${within}.${key}`,
+      ]),
+      `${within}.videoMetadata`,
+    ]),
+  );
+});
+
+test('how a result is looked at is for the public API alone', () => {
+  const inlineData = { mimeType: 'video/mp4', data: 'QUJD' };
+  const parts = [{ inlineData, mediaProcessing: 'AGENTIC' }];
+  const functionResponse = { name: 'f', response: {}, parts };
+  const body = {
+    contents: [
+      ...contents,
+      { role: 'model', parts: [{ functionCall: { name: 'f' }, thoughtSignature: 'QUJD' }] },
+      { role: 'user', parts: [{ functionResponse }] },
+    ],
+  };
+  expect(patched(body, gemini).dropped).toEqual([]);
+  expect(patched(body, vertex).dropped).toEqual([
+    'contents[2].parts[0].functionResponse.parts[0].mediaProcessing',
+  ]);
+});
+
 test('the newest fields are dropped by their place elsewhere, and parts of nothing else with them', () => {
   const { sent, dropped } = patched(NEWER_BODY, sandbox);
   expect(new Set(dropped)).toEqual(

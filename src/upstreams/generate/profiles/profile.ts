@@ -66,13 +66,21 @@ export type EmbedFormName = 'content' | 'configured-content' | 'prediction';
  */
 export type CountForm = 'whole-request' | 'request-fields' | 'whole-or-contents';
 
-/** What both the public API and Vertex AI have, and upstreams with the neutral words not. `@google/genai`. */
+/** What both the public API and Vertex AI have, and upstreams with the neutral words not. `@google/genai`, `google-genai`. */
 const EVERYWHERE_FIELDS = [
   'serviceTier',
   'contents.parts.audioTranscription',
   'contents.parts.mediaProcessing',
   'contents.parts.speechMetadata',
-  'contents.parts.functionResponse.parts.mediaProcessing',
+  'contents.parts.documentMetadata',
+  'contents.parts.spreadsheetMetadata',
+  'contents.parts.audioMetadata',
+  'contents.parts.videoMetadata.contentLayers',
+  'contents.parts.functionResponse.parts.documentMetadata',
+  'contents.parts.functionResponse.parts.spreadsheetMetadata',
+  'contents.parts.functionResponse.parts.audioMetadata',
+  'contents.parts.functionResponse.parts.videoMetadata',
+  'contents.parts.functionResponse.parts.mediaResolution',
   'tools.computerUse.enablePromptInjectionDetection',
   'tools.computerUse.disabledSafetyPolicies',
   'generationConfig.speechConfig.voiceConfig.replicatedVoiceConfig',
@@ -95,7 +103,10 @@ const OUTSIDE_VERTEX_FIELDS = [
 ] as const;
 
 /** ai.google.dev, "GenerateContent API reference"; `@google/genai`: "not supported in Vertex AI". */
-const PUBLIC_FIELDS = ['store', 'continuationToken', 'tools.mcpServers'] as const;
+const PUBLIC_FIELDS = [
+  ...['store', 'continuationToken', 'tools.mcpServers'],
+  'contents.parts.functionResponse.parts.mediaProcessing',
+] as const;
 
 /** What the wire has, and the public API not. `@google/genai`, `imageConfigToMldev`. */
 const OUTSIDE_PUBLIC_FIELDS = ['generationConfig.imageConfig.personGeneration'] as const;
