@@ -24,6 +24,8 @@ export interface SetupOptions {
   /** Read once per request, so that a request is not treated in two ways. */
   readonly thinkingMode: () => ThinkingMode;
   readonly dependencies: AttemptDependencies;
+  /** True for calls that count tokens: they may be about a piece of a conversation. */
+  readonly mayBePiece?: boolean | undefined;
 }
 
 /** Where a call goes, and what it asks of the pool. */
@@ -68,6 +70,7 @@ export async function setUpCall(
       receipt,
       strict,
       thinkingMode: options.thinkingMode(),
+      mayBePiece: options.mayBePiece ?? false,
     }),
     dependencies,
     estimator,

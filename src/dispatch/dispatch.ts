@@ -87,7 +87,8 @@ export function createDispatcher(options: DispatchOptions): Dispatcher {
       return explainCall(call, context, { setup, pool });
     },
     async countTokens(call, context) {
-      return countTokens(call, context, await setUpCall(call, context, setupOptions));
+      const options = { ...setupOptions, mayBePiece: true };
+      return countTokens(call, context, await setUpCall(call, context, options));
     },
     async embed(call, context) {
       const routed = await routeCall(call.model, context, routing);

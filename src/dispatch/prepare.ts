@@ -25,6 +25,8 @@ export interface Preparation {
   readonly receipt: Receipt;
   readonly strict: boolean;
   readonly thinkingMode: ThinkingMode;
+  /** True where tokens are counted and nothing is answered. */
+  readonly mayBePiece: boolean;
 }
 
 export interface PreparedBody {
@@ -73,7 +75,7 @@ function prepare(
   lease: Lease,
   { signatures, standsIn }: SignaturePlan,
 ): PreparedBody {
-  const { relay, route, receipt, thinkingMode } = preparation;
+  const { relay, route, receipt, thinkingMode, mayBePiece } = preparation;
   const { upstream, modelId } = lease;
   const capabilities = upstream.capabilities(modelId, lease.listedModel);
   const { signatureFamily } = capabilities;
@@ -87,6 +89,7 @@ function prepare(
     recall: createRecall(preparation),
     variant: route,
     thinkingMode,
+    mayBePiece,
   };
   if (relay !== undefined && relay.wire === upstream.wire) {
     const body = withinField(relay.field ?? '', receipt, (placed) =>

@@ -84,6 +84,8 @@ export interface PatchTarget extends EncodeTarget {
   readonly variant: ModelVariant;
   readonly thinkingMode: ThinkingMode;
   readonly recall: SignatureRecall;
+  /** True where tokens are counted: what could not be answered may still be a piece of a conversation. */
+  readonly mayBePiece?: boolean | undefined;
 }
 
 export interface AccountAccess {

@@ -142,6 +142,18 @@ test.each([':countTokens', '/countTokens'])(
   },
 );
 
+test('a piece of a conversation is counted as it is: clients ask for a response without its call', async () => {
+  const media = { inlineData: { mimeType: 'image/png', data: 'iVBORw0KGgo=' } };
+  const functionResponse = { id: 'read__1', name: 'read', response: { output: 'one item' } };
+  const contents = [{ role: 'user', parts: [{ functionResponse }, media] }];
+  const url = `${app.url}/v1beta/models/gemini-3-flash`;
+  const answer = await post(`${url}:countTokens`, { contents });
+  expect(answer).toMatchObject({ status: 200, body: { totalTokens: expect.any(Number) } });
+  const [last] = (await app.sandbox.requests()).slice(-1);
+  expect(last?.body).toMatchObject({ generateContentRequest: { contents } });
+  expect(await post(`${url}:generateContent`, { contents })).toMatchObject({ status: 400 });
+});
+
 test('V116 a bad request is refused in the protocol’s own shape', async () => {
   const url = `${app.url}/v1beta/models/gemini-3-flash:generateContent`;
   expect((await post(url, { contents: [] })).body).toMatchObject({

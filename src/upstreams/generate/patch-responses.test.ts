@@ -171,3 +171,10 @@ test('a response to no call at all is refused', () => {
   );
   expect(() => patchAll([user(response('w'))])).toThrow(/the response of the function "w"/);
 });
+
+test('a piece of a conversation stays as it is', () => {
+  const piece = [user(response('v')), model(call('w', '1')), user(text('x'))];
+  const target = targetOf('alpha-3-flash', { mayBePiece: true });
+  expect(patchResponses(piece, target)).toBe(piece);
+  expect(target.receipt.entries).toEqual([]);
+});

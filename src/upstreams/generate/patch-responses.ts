@@ -3,22 +3,28 @@
 import { invalidRequest } from '../../canonical/error.ts';
 import { type Receipt, told } from '../../canonical/receipt.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../lib/json.ts';
-import type { EncodeTarget } from '../upstream.ts';
+import type { PatchTarget } from '../upstream.ts';
 import { editFields } from './edits.ts';
 import { mergeContents } from './merge-contents.ts';
 import { type NativeCall, type NativeResponse, pairResponses, partsOf } from './pair-responses.ts';
+
+type ResponseTarget = Pick<PatchTarget, 'receipt' | 'mayBePiece'>;
 
 /**
  * Upstreams want as many responses as calls, in the content right behind them and, on newer models,
  * with the ids of the calls (ai.google.dev, "Function calling"). Late responses are moved, repeated
  * ones dropped, missing ones made up, as for every other client. Expects merged contents; the same
- * list when nothing is amiss.
+ * list when nothing is amiss, and for a piece of a conversation: order does not matter to a count.
  * @throws GatewayError (invalid-request) for a response without any call.
  */
-export function patchResponses(contents: JsonValue[], { receipt }: EncodeTarget): JsonValue[] {
+export function patchResponses(contents: JsonValue[], target: ResponseTarget): JsonValue[] {
+  const { receipt, mayBePiece = false } = target;
   const { calls, repeated, orphans } = pairResponses(contents);
   const [orphan] = orphans;
-  if (orphan !== undefined) throw orphanError(orphan);
+  if (orphan !== undefined) {
+    if (mayBePiece) return contents;
+    throw orphanError(orphan);
+  }
   for (const { name } of repeated) {
     receipt.add(
       'dropped',
