@@ -2,6 +2,7 @@
 
 import type { GatewayError } from '../canonical/error.ts';
 import type { BlockOpening, CanonicalEvent, FinishReason } from '../canonical/event.ts';
+import type { Signature } from '../canonical/request.ts';
 import type { AnswerTranscript } from '../canonical/transcript.ts';
 import type { Usage } from '../canonical/usage.ts';
 import type { SignatureKeeper } from '../signatures/keeper.ts';
@@ -28,7 +29,7 @@ export interface WatchOptions {
   readonly keeper: SignatureKeeper;
   /** The client key whose signatures these are. */
   readonly scope: string;
-  /** What is answered, asked when a text or medium is signed; absent where the client carries signatures. */
+  /** What is answered, asked when a text, medium or call is signed; absent where the client carries signatures. */
   readonly asked?: (() => string) | undefined;
   readonly transcript?: AnswerTranscript | undefined;
   /** What the upstream told so far of its usage: an answer need not come to the event that says it. */
@@ -42,6 +43,7 @@ export function createAnswerWatch(options: WatchOptions): AnswerWatch {
 interface OpenCall {
   readonly id: string;
   readonly name: string;
+  readonly signature: Signature;
   /** JSON of its arguments so far. */
   shown: string;
 }
@@ -125,7 +127,17 @@ class Watch implements AnswerWatch {
     if (trace !== undefined) this.#keeper.rememberTrace(this.#scope, { id, name }, trace);
     if (signature === undefined) return;
     this.#keeper.rememberCall(this.#scope, { id, name, signature });
-    this.#calls.set(index, { id, name, shown: '' });
+    this.#calls.set(index, { id, name, signature, shown: '' });
+  }
+
+  /** Some clients give calls ids of their own: one that is as it was issued is known without its id. */
+  #endCall(call: OpenCall, issued: string | undefined): void {
+    const { name, shown, signature } = call;
+    this.#keeper.rememberIssuedInput(this.#scope, call, issued ?? shown);
+    if (issued !== undefined) this.#keeper.rememberInput(this.#scope, call, { shown, issued });
+    if (this.#asked === undefined || (issued ?? shown) !== shown) return;
+    const answer = { content: shown, callee: name, asked: this.#asked() };
+    this.#keeper.rememberContent(this.#scope, answer, signature);
   }
 
   #endBlock(event: Extract<CanonicalEvent, { kind: 'block-end' }>): void {
@@ -134,12 +146,7 @@ class Watch implements AnswerWatch {
     const { signature, signedContent, issuedArguments: issued } = event;
     const call = this.#calls.get(event.index);
     this.#calls.delete(event.index);
-    if (call !== undefined) {
-      this.#keeper.rememberIssuedInput(this.#scope, call, issued ?? call.shown);
-      if (issued !== undefined) {
-        this.#keeper.rememberInput(this.#scope, call, { shown: call.shown, issued });
-      }
-    }
+    if (call !== undefined) this.#endCall(call, issued);
     if (signature === undefined) return;
     if (thought !== undefined) this.#keeper.rememberThought(this.#scope, thought, signature);
     else if (signedContent !== undefined && this.#asked !== undefined) {

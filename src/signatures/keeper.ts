@@ -23,9 +23,9 @@ export interface SignatureKeeper {
   rememberTrace(scope: string, call: CallName, trace: CallTrace): void;
   rememberThought(scope: string, text: string, signature: Signature): void;
   /**
-   * A signature of a text or medium, recalled by the very content and by what it answered: short
-   * answers are the same in many conversations. Where even both were signed twice nobody can tell
-   * which answer a client returns: neither signature is found then.
+   * A signature of a text, a medium or a call, recalled by the very content and by what it answered:
+   * short answers are the same in many conversations. Where even both were signed twice nobody can
+   * tell which answer a client returns: neither signature is found then.
    */
   rememberContent(scope: string, answer: AnsweredContent, signature: Signature): void;
   /** A signature of a part that is recalled by its value alone, such as code. */
@@ -70,8 +70,10 @@ export interface RememberedCall extends CallName {
 }
 
 export interface AnsweredContent {
-  /** A text, or the base64 of a medium. */
+  /** A text, the base64 of a medium, or the JSON of the arguments of a call. */
   readonly content: string;
+  /** The function that is called. */
+  readonly callee?: string | undefined;
   /** What the answer it stands in was given to. */
   readonly asked: string;
 }
@@ -112,6 +114,7 @@ class Keeper implements DurableSignatureKeeper {
   readonly #writeBehind: WriteBehind<StoredSignature> | undefined;
   /** Most upstreams sign no texts: histories are not worth digests then. */
   #mayHoldContent = false;
+  #mayHoldCalls = false;
 
   constructor(options: KeeperOptions) {
     const { clock, store, log, maxEntries = 50_000, lifetimeMs = DAY_MS } = options;
@@ -159,12 +162,15 @@ class Keeper implements DurableSignatureKeeper {
   }
 
   rememberContent(scope: string, answer: AnsweredContent, signature: Signature): void {
-    this.#mayHoldContent = true;
+    const isCall = answer.callee !== undefined;
+    if (isCall) this.#mayHoldCalls = true;
+    else this.#mayHoldContent = true;
     const key = contentKey(scope, answer);
     const known = this.#find(key);
     const isOther = known !== undefined && known.value !== signature.value;
     this.#remember(key, isOther ? AMBIGUOUS : signature);
-    this.rememberValue(scope, signature);
+    // That of a call is known by its id as well.
+    if (!isCall) this.rememberValue(scope, signature);
   }
 
   rememberValue(scope: string, signature: Signature): void {
@@ -193,7 +199,8 @@ class Keeper implements DurableSignatureKeeper {
   }
 
   findContent(scope: string, answer: AnsweredContent): Signature | undefined {
-    if (!this.#mayHoldContent) return undefined;
+    const mayHold = answer.callee === undefined ? this.#mayHoldContent : this.#mayHoldCalls;
+    if (!mayHold) return undefined;
     const found = this.#find(contentKey(scope, answer));
     return found?.value === AMBIGUOUS.value ? undefined : found;
   }
@@ -209,6 +216,7 @@ class Keeper implements DurableSignatureKeeper {
       for (const { key, expiresAt, ...signature } of stored ?? []) {
         this.#entries.set(key, { signature, expiresAt });
         this.#mayHoldContent = true;
+        this.#mayHoldCalls = true;
       }
     } catch (error) {
       log?.warn({ error }, 'Saved thought signatures cannot be read; new ones are remembered.');
@@ -257,8 +265,10 @@ function valueKey(scope: string, value: string): string {
 }
 
 /** Clients trim what they store; a digest of megabytes is taken of nothing but media. */
-function contentKey(scope: string, { content, asked }: AnsweredContent): string {
-  return keyOf(scope, 'content', `${asked.length} ${asked} ${content.trim()}`);
+function contentKey(scope: string, { content, asked, callee }: AnsweredContent): string {
+  const text = `${asked.length} ${asked} ${content.trim()}`;
+  if (callee === undefined) return keyOf(scope, 'content', text);
+  return keyOf(scope, 'answered-call', `${callee.length} ${callee} ${text}`);
 }
 
 /** A digest, so that an entry's size does not depend on the text, and storage never sees it. */

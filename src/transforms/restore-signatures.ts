@@ -17,6 +17,7 @@ import type {
   ThinkingPart,
   Tool,
   ToolCallPart,
+  Turn,
 } from '../canonical/request.ts';
 import { argumentSchema } from '../canonical/returned-arguments.ts';
 import type { JsonObject } from '../lib/json.ts';
@@ -35,10 +36,13 @@ export const restoreSignatures: Transform = (request, context) => {
     if (turn.role !== 'assistant') return turn;
     const asked = once(() => askedBefore(request.turns, place));
     const trusted = turn.parts.map((part) => withoutRefused(part, { trust, context }));
+    const firstCall = hasCalled(request.turns, place) ? undefined : trusted.find(isCall);
     const parts = trusted
-      .map((part, index) =>
-        restore(part, { behind: trusted.slice(index + 1), asked, trust, tools }, context),
-      )
+      .map((part, index) => {
+        const behind = trusted.slice(index + 1);
+        const isFirstCall = part === firstCall;
+        return restore(part, { behind, isFirstCall, asked, trust, tools }, context);
+      })
       .filter((part) => isSendable(part, context));
     if (parts.length === 0) return undefined;
     return parts.length === turn.parts.length && parts.every((part, i) => part === turn.parts[i])
@@ -46,6 +50,18 @@ export const restoreSignatures: Transform = (request, context) => {
       : { ...turn, parts };
   });
 };
+
+/** Whether a call stands in the same answer before `place`: some protocols bring each as a turn of its own. */
+function hasCalled(turns: readonly Turn[], place: number): boolean {
+  for (let before = place - 1; turns[before]?.role === 'assistant'; before -= 1) {
+    if (turns[before]?.parts.some(isCall) === true) return true;
+  }
+  return false;
+}
+
+function isCall({ kind }: Part): boolean {
+  return kind === 'tool-call';
+}
 
 function carriedIn({ turns }: CanonicalRequest): readonly PlacedSignature[] {
   const parts = turns.flatMap((turn) => (turn.role === 'assistant' ? turn.parts : []));
@@ -75,6 +91,8 @@ function withoutRefused(
 
 interface Surroundings {
   readonly behind: readonly Part[];
+  /** Of calls side by side upstreams sign the first. */
+  readonly isFirstCall: boolean;
   /** What the turn answers. */
   readonly asked: () => string;
   readonly trust: SignatureTrust | undefined;
@@ -121,12 +139,14 @@ function traced(
 
 function restoreSignature(
   part: Part,
-  { behind, asked, trust }: Surroundings,
+  { behind, isFirstCall, asked, trust }: Surroundings,
   context: TransformContext,
 ): Part {
   if (trust?.recalls === false) return part;
   if (!isSignable(part) || part.signature !== undefined) return part;
-  const found = recallOf(part, asked, context);
+  const found =
+    recallOf(part, asked, context) ??
+    (isFirstCall && part.kind === 'tool-call' ? recallNamed(part, asked, context) : undefined);
   if (found === undefined || found.family !== context.capabilities.signatureFamily) return part;
   if (part.kind === 'thinking' && !isOfNextCall(found, behind, context)) return part;
   return { ...part, signature: found };
@@ -159,6 +179,15 @@ function recallOf(
     default:
       return part satisfies never;
   }
+}
+
+/** Frameworks may give calls ids of their own, in the fashion of the vendor they talk to. */
+function recallNamed(
+  { name, input }: ToolCallPart,
+  asked: () => string,
+  { recall }: TransformContext,
+): Signature | undefined {
+  return recall.content(JSON.stringify(input), asked(), name);
 }
 
 function recallCall({ id, name }: ToolCallPart, { recall }: TransformContext) {

@@ -4,6 +4,7 @@
 import { describe, expect, test } from 'vitest';
 import { fold } from '../../src/canonical/fold.ts';
 import { createReceipt } from '../../src/canonical/receipt.ts';
+import { SIGNATURE_SENTINEL } from '../../src/canonical/signature-carrier.ts';
 import type { SignatureRecall } from '../../src/canonical/signature-recall.ts';
 import { createAnswerWatch } from '../../src/dispatch/answer-watch.ts';
 import { translateRequest } from '../../src/dispatch/prepare.ts';
@@ -101,6 +102,50 @@ describe.each(VOCABULARIES)('$vocabulary words', (words) => {
       const edited = gateway.answer([parts({ text: 'Rainy.' }), end('STOP')]);
       expect(gateway.modelParts(bare(client, edited))).toEqual([{ text: 'Rainy.' }]);
     });
+
+    describe('a call that its client gave an id of its own', () => {
+      const signed = [parts({ ...CALL, thoughtSignature: S }), end('STOP')];
+      const own = { functionCall: { ...CALL.functionCall, id: 'call_0' } };
+
+      test('goes back with its signature', () => {
+        const gateway = createGateway(client, words);
+        const answer = renamed(gateway.answer(signed));
+        expect(gateway.modelParts(bare(client, answer))).toEqual([{ ...own, thoughtSignature: S }]);
+      });
+
+      test('leaves the unsigned calls behind it unsigned', () => {
+        const gateway = createGateway(client, words);
+        const second = { functionCall: { id: 'c2', name: 'w', args: { city: 'Oslo' } } };
+        const frames = [parts({ ...CALL, thoughtSignature: S }, second), end('STOP')];
+        const answer = renamed(gateway.answer(frames));
+        expect(gateway.modelParts(bare(client, answer))).toEqual([
+          { ...own, thoughtSignature: S },
+          second,
+        ]);
+      });
+
+      test.each([
+        ['other arguments', { answered: 'And now?', city: 'Bergen' }],
+        ['another question', { answered: 'What else?', city: 'Oslo' }],
+      ])('of %s gets the stand-in', (_name, { answered, city }) => {
+        const gateway = createGateway(client, words);
+        gateway.answer(signed, answered);
+        const functionCall = { id: 'call_0', name: 'w', args: { city } };
+        const answer = gateway.answer([parts({ functionCall }), end('STOP')]);
+        expect(gateway.modelParts(bare(client, answer))).toEqual([
+          { functionCall, thoughtSignature: SIGNATURE_SENTINEL },
+        ]);
+      });
+
+      test('gets the stand-in where the same call was signed twice', () => {
+        const gateway = createGateway(client, words);
+        const answer = renamed(gateway.answer(signed));
+        gateway.answer([parts({ ...CALL, thoughtSignature: T }), end('STOP')]);
+        expect(gateway.modelParts(bare(client, answer))).toEqual([
+          { ...own, thoughtSignature: SIGNATURE_SENTINEL },
+        ]);
+      });
+    });
   });
 });
 
@@ -162,7 +207,7 @@ function createGateway(client: Client, words: Words, offered: JsonObject = {}) {
   const recall: SignatureRecall = {
     call: (id, name) => keeper.findCall('k', id, name),
     thought: (text) => keeper.findThought('k', text),
-    content: (content, asked) => keeper.findContent('k', { content, asked }),
+    content: (content, asked, callee) => keeper.findContent('k', { content, asked, callee }),
     input: () => undefined,
     issuedInput: () => undefined,
     issued: (value) => keeper.issued('k', value),
@@ -205,6 +250,11 @@ function createGateway(client: Client, words: Words, offered: JsonObject = {}) {
       return isJsonObject(turn) && Array.isArray(turn.parts) ? [...turn.parts] : null;
     },
   };
+}
+
+/** As frameworks do that know the prefixes of the vendors' ids (agno, `reformat_tool_call_ids`). */
+function renamed(answer: JsonObject): JsonObject {
+  return Object(JSON.parse(JSON.stringify(answer).replaceAll('"c1"', '"call_0"')));
 }
 
 /** The next request of a client that keeps only what its protocol documents. */
