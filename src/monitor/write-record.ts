@@ -67,7 +67,7 @@ function isEstimate({ isEstimate: isCount, answers = [] }: EndedRequest['facts']
 
 /** `/v1/models/{model}:generateContent` → `generateContent`, `/v1/chat/completions` → `chat/completions`. */
 function surfaceOf(route: string): string {
-  return route.replace(/^\/v1(?:beta)?\//, '').replace(/^models\/\{model\}[:/]/, '');
+  return route.replace(/^\/v1(?:alpha|beta)?\//, '').replace(/^models\/\{model\}[:/]/, '');
 }
 
 function writeRow(ended: EndedRequest, context: RecordContext, redactor: Redactor): RequestRow {

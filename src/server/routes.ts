@@ -176,7 +176,7 @@ function guessPaths(path: string, isKnown: (path: string) => boolean): readonly 
   for (let at = 0; at !== -1 && guesses.length < MOST_GUESSES; at = path.indexOf('/', at + 1)) {
     const head = path.slice(0, at);
     const rest = path.slice(at);
-    if (head !== '' && /^\/v1(?:beta)?\//.test(rest)) guesses.push(rest);
+    if (head !== '' && /^\/v1(?:alpha|beta)?\//.test(rest)) guesses.push(rest);
     // What stands below a path of ours is a resource of its own, however its end is called.
     const isForeign = !head.startsWith('/v1/') || isKnown(head);
     if (isForeign) guesses.push(`/v1${rest}`, `/v1beta${rest}`);

@@ -43,6 +43,12 @@ test('each protocol leaves a record with its models, account, key, tokens and ti
       'generateContent',
     ],
     [
+      '/v1alpha/models/alpha-3-flash:generateContent',
+      { contents: [{ parts: [{ text: 'Hello' }] }] },
+      'generate',
+      'generateContent',
+    ],
+    [
       '/v1beta/models/alpha-3-flash:streamGenerateContent',
       { contents: [{ parts: [{ text: 'Hello' }] }] },
       'generate',

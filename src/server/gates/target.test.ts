@@ -62,6 +62,7 @@ test.each([
   ['/v1/models/m%3AgenerateContent', { path: '/v1/models/m:generateContent', query: '' }],
   ['/v1/models/vendor%2Fmodel', { path: '/v1/models/vendor/model', query: '' }],
   ['/v1beta/models/a%2fb%3AcountTokens', { path: '/v1beta/models/a/b:countTokens', query: '' }],
+  ['/v1alpha/models/a%2Fb', { path: '/v1alpha/models/a/b', query: '' }],
   ['/v1/models/gpt-4...', { path: '/v1/models/gpt-4...', query: '' }],
   ['/v1/models/.hidden', { path: '/v1/models/.hidden', query: '' }],
   ['/v1/models/%252e%252e', { path: '/v1/models/%2e%2e', query: '' }],

@@ -23,7 +23,7 @@ const SINGLE_HEADERS = new Set<string>([
 const DOT_SEGMENT = /(?:^|\/)\.{1,2}(?:\/|$)/;
 
 /** Below it a slash is a part of the name, as in `vendor/model`: the official OpenAI SDK sends it encoded. */
-const MODEL_FOLDER = /^\/v1(?:beta)?\/models\/./;
+const MODEL_FOLDER = /^\/v1(?:alpha|beta)?\/models\/./;
 
 /**
  * The target of a request line, split and decoded.
