@@ -8,7 +8,7 @@ export interface BannerFacts {
   readonly version: string;
   readonly url: string;
   readonly settings: Pick<Settings, 'authMode' | 'apiKey' | 'host' | 'dataDir'>;
-  readonly accounts: readonly AccountView[];
+  readonly accounts: readonly Pick<AccountView, 'label'>[];
   /** True when the accounts are the sandbox's, because none was configured. */
   readonly isSandbox: boolean;
   /** The file a fresh key was just written to. */
