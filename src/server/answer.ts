@@ -117,12 +117,13 @@ function authenticateExchange(edge: Edge, exchange: Exchange): string {
   return clientKeyId;
 }
 
+/** A person's key decides before the others that are shown: beside it nobody learns whether a guess is right. */
 function withPersonKeys({ door }: Edge, ring: KeyRing): KeyRing {
   const { keyGate } = door;
   if (keyGate.isEmpty) return ring;
   return {
     isEmpty: false,
-    find: (credentials) => ring.find(credentials) ?? keyGate.identify(credentials),
+    find: (credentials) => keyGate.identify(credentials) ?? ring.find(credentials),
   };
 }
 

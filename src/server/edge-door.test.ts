@@ -80,6 +80,7 @@ async function startGuarded(
 }
 
 const bearer = (key: string) => ({ authorization: `Bearer ${key}` });
+const numbered = (count: number) => Array.from({ length: count }, (_, index) => `guess ${index}`);
 const CHAT = '/v1/chat/completions';
 const ASK = { model: 'alpha-3-flash' };
 
@@ -140,6 +141,30 @@ test('who needs no key is never limited, whoever guesses beside', async () => {
   expect((await call(CHAT, { body: ASK, headers: bearer('any') })).status).toBe(200);
   set({ authMode: 'auto', apiKeys: [] });
   expect((await call(CHAT, { body: ASK, headers: bearer('dummy') })).status).toBe(200);
+});
+
+test('nobody learns without an end, by a key beside it or in the mode off, whether a guess is right', async () => {
+  const { call, set, addKey } = await startGuarded();
+  const { id, secret } = await addKey();
+  const clientWith = async (headers: Record<string, string>) =>
+    (await call(CHAT, { body: ASK, headers })).body;
+  for (const guess of [...numbered(30), API_KEY]) {
+    const headers = { ...bearer(guess), 'x-api-key': secret };
+    expect(await clientWith(headers)).toMatchObject({ client: id });
+  }
+  set({ authMode: 'off' });
+  expect(await clientWith(bearer(API_KEY))).toMatchObject({ client: 'api-key' });
+});
+
+test('in the mode off too many guesses make keys that were never right count for nothing', async () => {
+  const { call, set } = await startGuarded({ authMode: 'off' });
+  const ask = async (key: string, headers = {}) =>
+    call(CHAT, { body: ASK, headers: { ...bearer(key), ...headers } });
+  for (const guess of numbered(30)) expect((await ask(guess)).status).toBe(200);
+  expect((await ask(API_KEY)).body).toMatchObject({ client: 'open' });
+  expect((await ask(API_KEY, { origin: 'http://evil.example' })).status).toBe(401);
+  set({ apiKeys: [] });
+  expect((await ask('any')).status).toBe(200);
 });
 
 test('every route of the real protocols asks for a key', () => {

@@ -27,9 +27,8 @@ export interface Client {
  * @throws GatewayError unauthenticated, with the way out; rate-limited after too many wrong keys.
  */
 export function authenticate(input: AuthenticateInput): Client {
-  const { mode, keys, credentials } = input;
-  const keyId = keys.find(credentials);
-  if (mode !== 'off' && credentials.length > 0 && !keys.isEmpty) input.checkGuess(keyId);
+  const { mode, keys } = input;
+  const keyId = findKey(input);
   if (keyId !== undefined) return { clientKeyId: keyId };
   switch (mode) {
     case 'off':
@@ -42,6 +41,19 @@ export function authenticate(input: AuthenticateInput): Client {
     default:
       mode satisfies never;
       throw unauthenticated(MISSING_KEY);
+  }
+}
+
+/** In `off` nobody is turned away: past the limit a key is as good as none. */
+function findKey({ mode, keys, credentials, checkGuess }: AuthenticateInput): string | undefined {
+  const keyId = keys.find(credentials);
+  if (credentials.length === 0 || keys.isEmpty) return keyId;
+  try {
+    checkGuess(keyId);
+    return keyId;
+  } catch (error) {
+    if (mode !== 'off') throw error;
+    return undefined;
   }
 }
 
