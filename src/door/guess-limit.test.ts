@@ -22,7 +22,7 @@ beforeEach(() => {
 function waitOf(address: string, ...credentials: readonly string[]): number | undefined {
   const keyId = credentials.includes(RIGHT) ? 'api-key' : undefined;
   try {
-    limit.check({ address, credentials, keyId });
+    limit.check({ address, credentials, keyId, isOfPage: false });
     return undefined;
   } catch (error) {
     if (!(error instanceof GatewayError)) throw error;
@@ -81,7 +81,12 @@ test('what has the form of a person’s key cannot be guessed, and is always loo
   }
   expect(waitOf('192.0.2.1', RIGHT)).toBeUndefined();
   guess('192.0.2.1', FREE);
-  limit.check({ address: '192.0.2.1', credentials: [createKeySecret()], keyId: 'key_of_ada' });
+  limit.check({
+    address: '192.0.2.1',
+    credentials: [createKeySecret()],
+    isOfPage: false,
+    keyId: 'key_of_ada',
+  });
 });
 
 test('an IPv6 network counts as one address', () => {

@@ -21,6 +21,11 @@ export interface ShownKeys {
   readonly credentials: readonly string[];
   /** Of the key that one of them is; undefined when none is. */
   readonly keyId: string | undefined;
+  /**
+   * Whether a web page from elsewhere sent it. Those count apart: any page that somebody opens can make their
+   * browser show wrong keys, which must not keep the programs of their machine out.
+   */
+  readonly isOfPage: boolean;
 }
 
 /** Different wrong keys of an address within an hour: one mistaken client has one, however often it asks. */
@@ -51,9 +56,9 @@ export function createGuessLimit(clock: Pick<Clock, 'monotonic'>): GuessLimit {
     if (times.size > MOST_KEYS_OF_ONE) dropOldest(times);
   };
   return {
-    check({ address, credentials, keyId }) {
+    check({ address, credentials, keyId, isOfPage }) {
       const now = clock.monotonic();
-      const visitor = readVisitor(address);
+      const visitor = isOfPage ? `page at ${readVisitor(address)}` : readVisitor(address);
       if (keyId !== undefined) {
         const agoMs = now - (rightBy.get(visitor)?.get(keyId) ?? Number.NEGATIVE_INFINITY);
         if (agoMs < RIGHT_STEP_MS) return;

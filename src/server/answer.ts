@@ -109,7 +109,7 @@ function authenticateExchange(edge: Edge, exchange: Exchange): string {
     keys: withPersonKeys(edge, edge.keyRing(settings)),
     credentials,
     corsOrigins: settings.corsOrigins,
-    checkGuess: (keyId) => edge.door.guesses.check({ address, credentials, keyId }),
+    checkGuess: (guess) => edge.door.guesses.check({ address, credentials, ...guess }),
     peer: peerOf(exchange),
   });
   exchange.clientKeyId = clientKeyId;

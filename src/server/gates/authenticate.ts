@@ -1,6 +1,7 @@
 // Lets a request in or not, by authentication mode, shown keys and where it comes from.
 
 import { GatewayError } from '../../canonical/error.ts';
+import type { ShownKeys } from '../../door/guess-limit.ts';
 import type { AuthMode } from '../settings.ts';
 import type { KeyRing } from './credentials.ts';
 import { classifyPeer, isOwnNumericPage, isOwnPage, type PeerInput } from './locality.ts';
@@ -12,7 +13,7 @@ export interface AuthenticateInput {
   readonly peer: PeerInput;
   readonly corsOrigins: readonly string[];
   /** Hears of every key that is shown where one counts. @throws GatewayError rate-limited */
-  checkGuess(keyId: string | undefined): void;
+  checkGuess(guess: Pick<ShownKeys, 'keyId' | 'isOfPage'>): void;
 }
 
 /** Who asks. Keyless requests are `local` (auto mode) or `open` (mode off). */
@@ -45,11 +46,12 @@ export function authenticate(input: AuthenticateInput): Client {
 }
 
 /** In `off` nobody is turned away: past the limit a key is as good as none. */
-function findKey({ mode, keys, credentials, checkGuess }: AuthenticateInput): string | undefined {
+function findKey(input: AuthenticateInput): string | undefined {
+  const { mode, keys, credentials } = input;
   const keyId = keys.find(credentials);
   if (credentials.length === 0 || keys.isEmpty) return keyId;
   try {
-    checkGuess(keyId);
+    input.checkGuess({ keyId, isOfPage: isForeignPage(input) });
     return keyId;
   } catch (error) {
     if (mode !== 'off') throw error;
