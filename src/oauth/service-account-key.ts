@@ -4,6 +4,7 @@ import { createPrivateKey } from 'node:crypto';
 import type { ServiceAccountCredential } from '../accounts/credential.ts';
 import { invalidRequest } from '../canonical/error.ts';
 import type { JsonObject } from '../lib/json.ts';
+import { signJwt } from './jwt.ts';
 import { isSafeEndpoint } from './safe-url.ts';
 
 export interface ServiceAccountKey {
@@ -24,27 +25,21 @@ const LIFETIME_SECONDS = 3600;
 const PERSONAL_SCOPES: readonly string[] = ['openid', 'email', 'profile', 'offline_access'];
 
 /** A JWT by RFC 7523 §3, signed RS256. */
-export async function signAssertion(
+export function signAssertion(
   { clientEmail, privateKey, privateKeyId }: ServiceAccountCredential,
   { tokenUrl, scopes, issuedAt }: Assertion,
 ): Promise<string> {
-  // Read when the first key is used: most gateways have none, and every start would pay for it.
-  const { importPKCS8, SignJWT } = await import('jose');
-  const key = await importPKCS8(privateKey, 'RS256');
   const scope = scopes.filter((one) => !PERSONAL_SCOPES.includes(one)).join(' ');
   const seconds = Math.floor(issuedAt / 1000);
-  return new SignJWT(scope === '' ? {} : { scope })
-    .setProtectedHeader({
-      alg: 'RS256',
-      typ: 'JWT',
-      ...(privateKeyId === undefined ? {} : { kid: privateKeyId }),
-    })
-    .setIssuer(clientEmail)
-    .setSubject(clientEmail)
-    .setAudience(tokenUrl)
-    .setIssuedAt(seconds)
-    .setExpirationTime(seconds + LIFETIME_SECONDS)
-    .sign(key);
+  const claims = {
+    ...(scope === '' ? {} : { scope }),
+    iss: clientEmail,
+    sub: clientEmail,
+    aud: tokenUrl,
+    iat: seconds,
+    exp: seconds + LIFETIME_SECONDS,
+  };
+  return signJwt(claims, { privateKey, keyId: privateKeyId });
 }
 
 /**
