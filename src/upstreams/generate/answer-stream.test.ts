@@ -143,6 +143,26 @@ test('what comes behind a finish reason counts: silence after it is a fault agai
   expect(await next).toMatchObject({ kind: 'timeout' });
 });
 
+test.each([
+  ['90 s behind a word for none', '{"text":"a"}', 'FINISH_REASON_UNSPECIFIED', 90_000],
+  ['90 s behind an empty one', '{"text":"a"}', '', 90_000],
+  ['180 s behind one with a thought', '{"text":"a","thought":true}', 'STOP', 180_000],
+])(
+  'silence is a fault where a reason in every frame ends nothing: %s',
+  async (_name, part, reason, limitMs) => {
+    const { open, send, clock, log } = feed();
+    const stream = open();
+    const ended = `"finishReason":"${reason}"`;
+    send(`data: {"candidates":[{"content":{"parts":[${part}]},${ended}}]}\n\n`);
+    await stream.frames.next();
+    const next = failureOf(stream.frames.next());
+    await clock.advance(limitMs - 1);
+    expect(log).not.toContain('closed');
+    await clock.advance(1);
+    expect(await next).toMatchObject({ kind: 'timeout' });
+  },
+);
+
 test('a slow reader is not mistaken for a silent upstream', async () => {
   const { open, send, clock, stream } = feed();
   open();

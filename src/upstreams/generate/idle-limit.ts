@@ -1,6 +1,6 @@
 // Says how long a stream may be silent: longer while the model thinks or draws, less when it has finished.
 
-import { isJsonObject, type JsonObject } from '../../lib/json.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '../../lib/json.ts';
 import type { Frame } from '../upstream.ts';
 
 export const IDLE_MS = 90_000;
@@ -20,12 +20,18 @@ export function createIdleLimit({
   };
 }
 
-/** True when every candidate of the frame names the reason why it has finished. */
-export function saysItsEnd({ value: { candidates } }: Frame): boolean {
-  if (!Array.isArray(candidates) || candidates.length === 0) return false;
+/** True when every candidate of the frame names the reason why it has finished; no answer ends in a thought. */
+export function saysItsEnd({ value }: Frame): boolean {
+  const { candidates } = value;
+  if (!Array.isArray(candidates) || candidates.length === 0 || endsInThought(value)) return false;
   return candidates.every(
-    (candidate) => isJsonObject(candidate) && typeof candidate.finishReason === 'string',
+    (candidate) => isJsonObject(candidate) && isReason(candidate.finishReason),
   );
+}
+
+/** Some upstreams write every field into every frame, also those that say nothing. */
+function isReason(reason: JsonValue | undefined): boolean {
+  return typeof reason === 'string' && reason !== '' && reason !== 'FINISH_REASON_UNSPECIFIED';
 }
 
 function endsInThought({ candidates }: JsonObject): boolean {
