@@ -41,8 +41,9 @@ export function decideRetry(failure: UpstreamFailureKind, state: RetryState): Ne
     case 'rejected':
       return STOP;
     case 'bad-signature':
-      return afterBadSignature(state);
+      return state.changes.has('reissue-calls') ? STOP : afterBadSignature(state);
     case 'missing-signature':
+      if (state.changes.has('reissue-calls')) return STOP;
       return changeOnce('add-stand-ins', state) ?? afterLastSignatures(state);
     case 'connection-lost':
       return changeOnce('fresh-connection', state) ?? afterPathFault(state);
@@ -121,8 +122,7 @@ function afterBadSignature(state: RetryState): NextStep {
 
 /** What the client says of its calls is given up last, and only where the upstream takes nothing else. */
 function afterLastSignatures(state: RetryState): NextStep {
-  if (state.changes.has('reissue-calls') || !state.alters('reissue-calls')) return STOP;
-  return { kind: 'same-account', change: 'reissue-calls' };
+  return state.alters('reissue-calls') ? { kind: 'same-account', change: 'reissue-calls' } : STOP;
 }
 
 const SIGNATURES_REPLACED: NextStep = { kind: 'same-account', change: 'replace-signatures' };
