@@ -134,9 +134,11 @@ function isComposite(value: JsonValue): boolean {
   return Array.isArray(value) || isJsonObject(value);
 }
 
-function typeOfValues(values: readonly JsonValue[]): TypeName | undefined {
+/** The type all values have; texts stand in for values of several types. */
+export function typeOfValues(values: readonly JsonValue[]): TypeName {
   if (values.every(Array.isArray)) return 'array';
   if (values.every(isJsonObject)) return 'object';
   if (values.every((value) => typeof value === 'number' || isRawNumber(value))) return 'number';
+  if (values.every((value) => typeof value === 'boolean')) return 'boolean';
   return 'string';
 }

@@ -66,6 +66,8 @@ export interface Facets {
   properties: Map<string, NodeSource>;
   /** What is declared of properties in some cases only; in the others they may be anything. */
   sometimes: Map<string, readonly CaseSource[]>;
+  /** What conditions ask about, by its type alone: declared where nothing else declares it. */
+  asked: Map<string, NodeSource>;
   required: Map<string, string>;
   ordering: readonly string[] | undefined;
   items: NodeSource | undefined;
@@ -140,6 +142,7 @@ export function createFacets(path: string, level: number): Facets {
     exclusiveMaximum: undefined,
     properties: new Map(),
     sometimes: new Map(),
+    asked: new Map(),
     required: new Map(),
     ordering: undefined,
     items: undefined,
@@ -167,6 +170,7 @@ export function copyConstraints(facets: Facets): Facets {
     exclusiveMinimum: facets.exclusiveMinimum,
     exclusiveMaximum: facets.exclusiveMaximum,
     properties: new Map(facets.properties),
+    asked: new Map(facets.asked),
     required: new Map(facets.required),
     ordering: facets.ordering,
     items: facets.items,

@@ -112,6 +112,7 @@ function foldRequired(facets: Facets, group: ChoiceGroup, branches: readonly Bra
 function foldRest(facets: Facets, { facets: branch, when }: Branch): void {
   facets.otherProperties ??= branch.otherProperties;
   facets.takesOthers ||= branch.takesOthers;
+  for (const [name, source] of branch.asked) facets.asked.set(name, source);
   facets.unexpanded ??= branch.unexpanded;
   if (when !== undefined) sayCase(facets, when, objectWords(facets, branch));
   else for (const text of [...branch.descriptions, ...branch.hints]) addHint(facets, text);

@@ -2,6 +2,7 @@
 
 import { told } from '../../../canonical/receipt.ts';
 import { isJsonObject, type JsonValue } from '../../../lib/json.ts';
+import { typeOfValues } from './enumeration.ts';
 import { ANYTHING, type NodeSource, sourceOf } from './facets.ts';
 import { sayCondition, sayValue } from './plain-words.ts';
 import {
@@ -54,11 +55,31 @@ function readCondition(input: KeywordInput): void {
   const side = (keyword: 'then' | 'else', schema: JsonValue | undefined): NodeSource =>
     schema === undefined ? ANYTHING : sourceOf(locateInside(fragment, schema, [keyword]));
   const { then: thenSchema, else: elseSchema } = fragment.schema;
+  if (thenSchema === undefined && elseSchema === undefined) return;
+  askAbout(input);
   const words = sayCondition(value);
   const cases: Case[] = [];
   if (value !== false) cases.push({ when: `if ${words}`, source: side('then', thenSchema) });
   if (!isAlways(value)) cases.push({ when: `unless ${words}`, source: side('else', elseSchema) });
-  if (thenSchema !== undefined || elseSchema !== undefined) addCases(input, cases);
+  addCases(input, cases);
+}
+
+/** What a condition asks about can be given, though nothing else may declare it. */
+function askAbout({ facets, value, fragment }: KeywordInput): void {
+  const properties = isJsonObject(value) ? value.properties : undefined;
+  for (const [name, schema] of Object.entries(isJsonObject(properties) ? properties : {})) {
+    const asked = locateInside(fragment, typeAlone(schema), ['if', 'properties', name]);
+    facets.asked.set(name, sourceOf(asked));
+  }
+}
+
+/** What kind of value a schema means, whatever else it demands of it. */
+function typeAlone(schema: JsonValue): JsonValue {
+  if (!isJsonObject(schema)) return true;
+  const { const: constant, enum: values, type } = schema;
+  const listed = constant === undefined ? values : [constant];
+  const named = type ?? (Array.isArray(listed) ? typeOfValues(listed) : undefined);
+  return named === undefined ? true : { type: named };
 }
 
 function isAlways(schema: JsonValue): boolean {

@@ -266,6 +266,33 @@ test('a property that only conditions declare takes what any of them allows', ()
   });
 });
 
+test('a property that conditions only ask about can be given', () => {
+  const { properties } = cleaned({
+    allOf: [
+      when({ properties: { mode: { const: 'x' } } }, { required: ['a'] }),
+      when({ properties: { count: { enum: [1, 2] } } }, { required: ['b'] }),
+      when({ properties: { kind: { const: 'a' }, flag: { const: true }, other: {} } }, false),
+    ],
+  });
+  expect(properties).toEqual({
+    kind: { type: 'string', enum: ['a', 'b'] },
+    a: TEXT,
+    b: TEXT,
+    mode: TEXT,
+    count: { type: 'number' },
+    flag: { type: 'boolean' },
+    other: { type: 'string', description: '(any value, as JSON text: texts in quotes)' },
+  });
+});
+
+test('a property that may not be given is not declared because a condition asks about it', () => {
+  const { properties } = cleaned({
+    ...when({ properties: { mode: { const: 'x' } } }, { required: ['a'] }),
+    additionalProperties: false,
+  });
+  expect(properties).not.toHaveProperty('mode');
+});
+
 test('what a condition adds to an object or to items within is declared', () => {
   const zip = { properties: { zip: TEXT }, required: ['zip'] };
   const { properties } = cleaned(

@@ -140,10 +140,16 @@ function copyForType(facets: Facets, type: TypeName): Facets {
   };
 }
 
+/** What is declared, and behind it what conditions ask about beside it. */
+function declaredProperties({ properties, asked, isClosed }: Facets): [string, NodeSource][] {
+  const others = isClosed ? [] : [...asked].filter(([name]) => !properties.has(name));
+  return [...properties, ...others];
+}
+
 /** The fields of an object; undefined when it has no property that can have a value. */
 export function writeObjectFields(cleaning: Cleaning, facets: Facets): JsonObject | undefined {
   const written: [string, JsonObject][] = [];
-  for (const [name, source] of facets.properties) {
+  for (const [name, source] of declaredProperties(facets)) {
     const write = facets.required.has(name) ? writeDemanded : writeSource;
     const node = write(cleaning, source, facets.level + PROPERTY_LEVELS);
     if (node !== undefined) written.push([name, node]);
