@@ -103,6 +103,15 @@ test('fields that are credentials by name are hidden, whatever they hold', () =>
   expect(isWhole).toBe(false);
 });
 
+test('what clients give to other services in a request is hidden, in the fields of their protocols', () => {
+  const servers = [{ url: 'https://mcp.example/sse', authorization_token: 'canary' }];
+  const tools = [{ type: 'mcp', headers: { 'X-Goog-Api-Key': 'canary', 'x-tool': 'search' } }];
+  const { text } = redactor.json({ mcp_servers: servers, tools }, MOST);
+  expect(text).not.toContain('canary');
+  expect(text).toContain('https://mcp.example/sse');
+  expect(text).toContain('search');
+});
+
 test('media are told by their size; what is short and clean stays as it was', () => {
   const base64 = 'QUJD'.repeat(1000);
   const url = `data:image/png;base64,${base64}`;

@@ -51,7 +51,7 @@ const SUSPICIOUS =
 
 /** Fields whose text is a credential whatever it looks like. */
 const SECRET_FIELD =
-  /^(?:authorization|proxy-authorization|cookie|set-cookie|password|passwd|secret|x-api-key|api[-_]?key|access[-_]?token|refresh[-_]?token|id[-_]?token|auth[-_]?token|client[-_]?secret|private[-_]?key)$/i;
+  /^(?:authorization|proxy-authorization|cookie|set-cookie|password|passwd|secret|(?:[\w-]*[-_])?api[-_]?key|(?:access|refresh|id|auth|authorization)[-_]?token|client[-_]?secret|private[-_]?key)$/i;
 
 /** Base64 of more than this many characters is media. */
 const MOST_BASE64 = 1024;
