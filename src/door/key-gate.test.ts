@@ -213,6 +213,16 @@ test('of two hundred pictures at once no more pass than the budget has (T29)', a
   expect(refusal(() => gate.admit(id, CALL))).toBeUndefined();
 });
 
+test('without a limit of addresses none are kept, and those of an earlier limit go', async () => {
+  const { book, gate, store, id } = await openKeys({ maxAddresses: 2 });
+  gate.enter(id, '192.0.2.1');
+  await book.change(id, { maxAddresses: null }, undefined);
+  for (const address of ['192.0.2.1', '192.0.2.2', '192.0.2.3']) gate.enter(id, address);
+  await book.close();
+  const [stored] = await store.list();
+  expect([stored?.addresses.size, stored?.key.lastUsedAt]).toEqual([0, START]);
+});
+
 test('addresses that came while the clock was days ahead do not count after it was set back', () => {
   let now = Date.UTC(2027, 0, 1);
   const stored = { use: undefined, addresses: new Map() };

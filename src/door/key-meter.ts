@@ -62,8 +62,16 @@ export class KeyMeter {
     return this.#use;
   }
 
-  /** False when it would be one address too many within a day. */
+  /**
+   * False when it would be one address too many within a day. Without a limit none are remembered: of a
+   * key that many people share they would be many, and each saving writes all of them.
+   */
   takeAddress(visitor: string, most: number | undefined): boolean {
+    if (most === undefined) {
+      this.addresses.clear();
+      this.#onUse();
+      return true;
+    }
     const now = this.#clock.now();
     for (const [known, seenAt] of this.addresses) {
       // What a clock that was ahead wrote down must not count until that time comes.
@@ -71,7 +79,7 @@ export class KeyMeter {
       this.addresses.delete(known);
     }
     const isKnown = this.addresses.delete(visitor);
-    if (!isKnown && most !== undefined && this.addresses.size >= most) return false;
+    if (!isKnown && this.addresses.size >= most) return false;
     this.addresses.set(visitor, now);
     if (!isKnown) this.#onUse();
     return true;
