@@ -52,6 +52,8 @@ export interface Monitor {
   find(id: string): Promise<RequestRecord | undefined>;
   /** The latest first; a few from before the process began are among them after a moment. */
   recentErrors(limit: number): readonly RequestRow[];
+  /** Records that wait for a store which takes none. */
+  readonly unsaved: number;
   /** Records that could not be kept. */
   readonly dropped: number;
   /** Saves what waits as far as the store takes it. */
@@ -125,6 +127,9 @@ export function createMonitor(options: MonitorOptions): Monitor {
     },
     find: async (id) => queue.find(id) ?? store.find(id),
     recentErrors: (limit) => [...errors.latest(), ...recalled.errors()].slice(0, limit),
+    get unsaved() {
+      return queue.unsaved;
+    },
     get dropped() {
       return dropped();
     },

@@ -58,6 +58,7 @@ test('a store that fails is tried again every five seconds with nothing lost, an
   queue.add(recordOf({ id: 'b' }));
   await clock.advance(4900);
   expect(tries).toBe(1);
+  expect(queue.unsaved).toBe(2);
   await clock.advance(100);
   expect(tries).toBe(2);
   expect(warnings).toHaveLength(1);
@@ -65,6 +66,7 @@ test('a store that fails is tried again every five seconds with nothing lost, an
   await clock.advance(5300);
   expect(saved).toEqual(['a', 'b']);
   expect(queue.dropped).toBe(0);
+  expect(queue.unsaved).toBe(0);
 });
 
 test('a store that hangs costs the oldest records, counted and said once, and closing does not wait for it', async () => {

@@ -10,6 +10,8 @@ export interface WriteQueue {
   find(id: string): RequestRecord | undefined;
   /** Resolves when what waits now was given to the store, in vain where that fails. */
   flush(): Promise<void>;
+  /** Records that wait because the store failed when it was last asked. */
+  readonly unsaved: number;
   /** Records that were given up because the store failed or was too slow. */
   readonly dropped: number;
   /** Saves what waits as far as the store takes it in a moment. */
@@ -65,6 +67,10 @@ class Queue implements WriteQueue {
     const all = [...this.#leaving, ...this.#waiting];
     const byId = all.findLast(({ row }) => row.id === id);
     return byId ?? all.findLast(({ row }) => row.requestId === id);
+  }
+
+  get unsaved(): number {
+    return this.#isFailing ? this.#leaving.length + this.#waiting.length : 0;
   }
 
   async flush(): Promise<void> {

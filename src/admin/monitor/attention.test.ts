@@ -48,7 +48,7 @@ function sources(change: Partial<AttentionSources> = {}): AttentionSources {
     quota: [],
     live: { requestsPerMinute: 0, errorsPerMinute: 0 },
     recent: { requests: 0, errors: 0 },
-    droppedRecords: 0,
+    records: { unsaved: 0, dropped: 0 },
     ...change,
   };
 }
@@ -163,4 +163,15 @@ test('an overloaded upstream is one entry, however many accounts rest with it', 
       about: { upstream: 'main', models: 'm, n' },
     },
   ]);
+});
+
+test('a database that takes nothing is no time when all is well, also before a record is lost', () => {
+  const found = (unsaved: number, dropped: number) =>
+    findAttention(sources({ records: { unsaved, dropped } })).map(({ kind, about }) => [
+      kind,
+      about,
+    ]);
+  expect(found(3, 0)).toEqual([['records-unsaved', { count: 3 }]]);
+  expect(found(0, 7)).toEqual([['records-dropped', { count: 7 }]]);
+  expect(found(10_000, 7).map(([kind]) => kind)).toEqual(['records-unsaved', 'records-dropped']);
 });

@@ -14,8 +14,8 @@ export interface AttentionSources {
   readonly live: Pick<OverviewJson['live'], 'requestsPerMinute' | 'errorsPerMinute'>;
   /** What the last minutes brought, enough of them to judge a gateway that is asked now and then. */
   readonly recent: { readonly requests: number; readonly errors: number };
-  /** Request records that could not be kept. */
-  readonly droppedRecords: number;
+  /** Request records that wait for a store which takes none, and those that could not be kept. */
+  readonly records: { readonly unsaved: number; readonly dropped: number };
 }
 
 const ADD_ACCOUNT = '/accounts?add=sign-in';
@@ -39,7 +39,7 @@ export function findAttention(sources: AttentionSources): Attention[] {
     ...lookAtOverload(sources.accounts),
     ...lookAtAccounts(sources.accounts),
     ...lookAtQuota(sources.quota),
-    ...lookAtRecords(sources.droppedRecords),
+    ...lookAtRecords(sources.records),
     ...lookAtSandbox(sources.facts),
   ];
 }
@@ -235,18 +235,30 @@ function lookAtQuota(quota: OverviewJson['quota']): Attention[] {
     }));
 }
 
-function lookAtRecords(dropped: number): Attention[] {
-  if (dropped === 0) return [];
-  return [
-    {
+function lookAtRecords({ unsaved, dropped }: AttentionSources['records']): Attention[] {
+  const found: Attention[] = [];
+  const log = '/logs?level=warn';
+  if (unsaved > 0) {
+    found.push({
+      kind: 'records-unsaved',
+      severity: 'warning',
+      message: `The database takes nothing: ${unsaved} request records wait in memory. Requests themselves go on.`,
+      wayOut: 'See the log for the reason: a full disk, mostly. A restart before would lose them.',
+      link: log,
+      about: { count: unsaved },
+    });
+  }
+  if (dropped > 0) {
+    found.push({
       kind: 'records-dropped',
       severity: 'warning',
       message: `${dropped} request records could not be stored; requests themselves go on.`,
       wayOut: 'See the log for the reason: a full disk, mostly.',
-      link: '/logs?level=warn',
+      link: log,
       about: { count: dropped },
-    },
-  ];
+    });
+  }
+  return found;
 }
 
 function lookAtSandbox({ isSandbox }: GatewayFacts): Attention[] {

@@ -33,10 +33,9 @@ export function writeOverview(options: MonitorRouteOptions): object {
     errorsPerMinute: errors,
     inFlight: monitor.figures.inFlight,
   };
-  const { dropped: droppedRecords } = monitor;
   const series = monitor.figures.series();
   const recent = sumLast(series);
-  const attention = findAttention({ facts, accounts, quota, live, recent, droppedRecords });
+  const attention = findAttention({ facts, accounts, quota, live, recent, records: monitor });
   return {
     status: statusOf(attention),
     version,

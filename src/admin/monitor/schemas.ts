@@ -69,7 +69,7 @@ const ATTENTION = {
         ] as const),
         ...(['config-refused', 'many-errors', 'upstream-overloaded'] as const),
         ...(['account-out', 'accounts-out', 'account-doubtful'] as const),
-        ...(['quota-low', 'records-dropped', 'sandbox'] as const),
+        ...(['quota-low', 'records-unsaved', 'records-dropped', 'sandbox'] as const),
       ],
     },
     severity: { enum: ['info', 'warning', 'error'] },

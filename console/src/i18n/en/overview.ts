@@ -77,6 +77,11 @@ export const overview = {
       message: '{{family}} has {{percent}} of its quota left',
       wayOut: 'Wait for its reset, map its models to others, or add an account.',
     },
+    'records-unsaved': {
+      message: 'The database takes nothing; request records that wait in memory: {{count}}',
+      wayOut:
+        'Requests themselves go on. The log says why: a full disk, mostly. A restart before would lose them.',
+    },
     'records-dropped': {
       message: 'Request records that could not be stored: {{count}}',
       wayOut: 'Requests themselves go on. The log says why: a full disk, mostly.',

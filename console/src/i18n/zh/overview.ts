@@ -65,6 +65,10 @@ export const overview: Translated<typeof english> = {
       message: '{{family}} 的配额仅剩 {{percent}}',
       wayOut: '可等待重置、将其模型映射到其他模型，或添加账号。',
     },
+    'records-unsaved': {
+      message: '数据库无法写入，{{count}} 条请求记录暂存于内存',
+      wayOut: '请求本身不受影响。原因见日志，多半是磁盘已满。此前重启会丢失这些记录。',
+    },
     'records-dropped': {
       message: '{{count}} 条请求记录未能保存',
       wayOut: '请求本身不受影响。原因见日志，多半是磁盘已满。',
