@@ -3,6 +3,7 @@
 import type { Dispatcher } from 'undici';
 import type { Clock } from '../../lib/clock.ts';
 import { type Ending, Handover } from '../../lib/handover.ts';
+import type { JsonValue } from '../../lib/json.ts';
 import { SilenceTimer } from '../../lib/silence-timer.ts';
 import { createFrameReader, FrameError, type FrameReader } from '../../wire/sse-reader.ts';
 import type { Frame, UpstreamStream } from '../upstream.ts';
@@ -17,6 +18,8 @@ export interface AnswerStreamOptions {
   readonly limits: AnswerLimits;
   /** Secrets of the account, kept out of error texts. */
   readonly secrets: readonly string[];
+  /** The tools that are sent, for what a refusal says of them. */
+  readonly tools?: JsonValue | undefined;
   /** How long the upstream may be silent after this frame, in milliseconds. */
   idleMsAfter(frame: Frame): number;
   /** True when the answer is whole with this frame, although more may come. */
@@ -213,9 +216,9 @@ export class AnswerStream implements Dispatcher.DispatchHandler {
   }
 
   #readFailure({ status, headers, chunks }: Refusal): Error {
-    const { clock, secrets, limits } = this.#options;
+    const { clock, secrets, limits, tools } = this.#options;
     const body = Buffer.concat(chunks).subarray(0, limits.maxRefusalBytes).toString();
-    return classifyFailure({ status, headers, body, now: clock.now(), secrets });
+    return classifyFailure({ status, headers, body, now: clock.now(), secrets, tools });
   }
 
   /** Ends the exchange from this side: nothing more is given out, the socket goes. */

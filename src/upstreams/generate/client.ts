@@ -102,6 +102,7 @@ export function createUpstreamClient(options: ClientOptions): UpstreamClient {
       clock: options.clock,
       signal,
       secrets,
+      tools: body?.tools,
       limits,
       idleMsAfter: (frame) => request.idleMsAfter(frame),
       saysItsEnd,

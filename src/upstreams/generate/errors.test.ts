@@ -285,3 +285,28 @@ test('an address where to verify is shown only when it is one of the web', () =>
   );
   expect(detailWith('javascript:alert(1)')).toBe('Verify.');
 });
+
+test('a function the upstream counts is named', () => {
+  const at = (place: string) => `* GenerateContentRequest.${place}.parameters: should be non-empty`;
+  const tools = [
+    { googleSearch: {} },
+    { functionDeclarations: [{ name: 'one' }, { name: 'two' }] },
+  ];
+  const said = (message: string) =>
+    classifyFailure({
+      status: 400,
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ error: { message } }),
+      now: NOW,
+      tools,
+    }).message;
+  const [known, camel] = ['tools[1].function_declarations[1]', 'tools[1].functionDeclarations[0]'];
+  expect(said(at(known))).toBe(at(`${known} ("two")`));
+  expect(said(at(camel))).toBe(at(`${camel} ("one")`));
+  for (const nowhere of [
+    'tools[0].function_declarations[0]',
+    'tools[1].function_declarations[2]',
+  ]) {
+    expect(said(at(nowhere))).toBe(at(nowhere));
+  }
+});

@@ -10,6 +10,7 @@ import type { JsonValue } from '../../lib/json.ts';
 import { headerOf, readErrorObject, readErrorText, readRetryHeaders } from './error-body.ts';
 import { readLengthComplaint } from './error-words.ts';
 import { blamesPlace, failureKind, type RefusalFacts } from './failure-kind.ts';
+import { nameFunctions } from './name-functions.ts';
 import { scrubText } from './scrub.ts';
 
 export interface UpstreamRefusal {
@@ -22,17 +23,20 @@ export interface UpstreamRefusal {
   readonly now: number;
   /** Secrets and ids of the account, never to be shown. */
   readonly secrets?: readonly string[] | undefined;
+  /** Those of the refused body: functions are named where the upstream counts them. */
+  readonly tools?: JsonValue | undefined;
 }
 
 interface Facts extends RefusalFacts {
   readonly secrets: readonly string[];
+  readonly tools?: JsonValue | undefined;
   /** What the log gets. */
   readonly excerpt: string;
 }
 
 /** The error a non-2xx answer amounts to; `failure` is always set. Never throws. */
 export function classifyFailure(refusal: UpstreamRefusal): GatewayError {
-  const { status, headers, body, now, secrets = [] } = refusal;
+  const { status, headers, body, now, secrets = [], tools } = refusal;
   const error = readErrorText(body, now);
   const headerMs = readRetryHeaders(headers, now);
   return toGatewayError({
@@ -42,6 +46,7 @@ export function classifyFailure(refusal: UpstreamRefusal): GatewayError {
     status,
     isPage: isPage(headerOf(headers, 'content-type') ?? '', body),
     secrets,
+    tools,
     excerpt: scrubText(body, secrets),
   });
 }
@@ -197,7 +202,7 @@ const CLIENT_ERRORS: Readonly<
 /** The client's own mistake, in the upstream's words without what they may reveal. */
 function rejection(facts: Facts, failure: UpstreamFailure): GatewayError {
   const complaint = readLengthComplaint(facts.message);
-  const said = scrubText(facts.message, facts.secrets);
+  const said = nameFunctions(scrubText(facts.message, facts.secrets), facts.tools);
   return new GatewayError({
     kind: facts.status === 413 ? 'too-large' : 'invalid-request',
     source: 'upstream',
