@@ -19,7 +19,7 @@ export const RequestLine = memo(function RequestLine({ row, search, tabIndex }: 
   const { t } = useTranslation();
   const format = useFormat();
   const clock = useClock();
-  const { model, account, totalMs, error } = row;
+  const { model, account, totalMs, outcome, error } = row;
   const target = row.upstreamModel ?? row.routedModel;
   return (
     <Link
@@ -53,7 +53,6 @@ export const RequestLine = memo(function RequestLine({ row, search, tabIndex }: 
           )}
           <ReceiptMark row={row} />
         </span>
-        {error !== undefined && <span className="request-error one-line">{error}</span>}
       </span>
       <span className="request-protocol dimmed">{row.protocol}</span>
       <span className="request-account one-line dimmed" title={account}>
@@ -63,6 +62,9 @@ export const RequestLine = memo(function RequestLine({ row, search, tabIndex }: 
         <RequestTokens row={row} />
       </span>
       <span className="request-time">{format.duration(totalMs)}</span>
+      {error !== undefined && (
+        <span className={`request-error one-line is-${outcome}`}>{error}</span>
+      )}
     </Link>
   );
 });
