@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { createFakeClock } from '../../test/support/fake-clock.ts';
 import { GatewayError } from '../canonical/error.ts';
-import type { BlockOpening, CanonicalEvent } from '../canonical/event.ts';
+import type { BlockOpening, CanonicalEvent, ChoiceEnd } from '../canonical/event.ts';
 import { NO_USAGE } from '../canonical/usage.ts';
 import { createSignatureKeeper } from '../signatures/keeper.ts';
 import { createAnswerWatch } from './answer-watch.ts';
@@ -95,4 +95,12 @@ test('of an answer that failed its usage is what is told of it in the end, of a 
   const error = new GatewayError({ kind: 'timeout', source: 'upstream', message: 'late' });
   expect(watchOf(told, { kind: 'error', error })).toEqual(estimate);
   expect(watchOf(told, { kind: 'finish', choices: [] })).toEqual(prompt);
+});
+
+test('an answer says why a choice of it was held back', () => {
+  const withheldOf = (...choices: readonly ChoiceEnd[]) =>
+    watch([{ kind: 'finish', choices }]).seen.withheld;
+  const held = { choice: 1, reason: 'safety', rawReason: 'SPII' } as const;
+  expect(withheldOf({ choice: 0, reason: 'stop' }, held)).toContain('SPII');
+  expect(withheldOf({ choice: 0, reason: 'stop', rawReason: 'STOP' })).toBeUndefined();
 });

@@ -5,6 +5,7 @@ import type { BlockOpening, CanonicalEvent, FinishReason } from '../canonical/ev
 import type { Signature } from '../canonical/request.ts';
 import type { AnswerTranscript } from '../canonical/transcript.ts';
 import type { Usage } from '../canonical/usage.ts';
+import { withheldBecause } from '../canonical/withheld.ts';
 import type { SignatureKeeper } from '../signatures/keeper.ts';
 import { isCommitting } from './commit.ts';
 
@@ -19,6 +20,8 @@ export interface AnswerWatch {
   readonly modelVersion: string | undefined;
   /** One a choice, once it finished. */
   readonly finishReasons: readonly FinishReason[] | undefined;
+  /** Why it, or a choice of it, was held back. */
+  readonly withheld: string | undefined;
   /** Pictures in the answer so far. */
   readonly imageCount: number;
   /** What the answer said so far, where it was asked for. */
@@ -56,6 +59,7 @@ class Watch implements AnswerWatch {
   error: GatewayError | undefined;
   modelVersion: string | undefined;
   finishReasons: readonly FinishReason[] | undefined;
+  withheld: string | undefined;
   imageCount = 0;
   readonly transcript: AnswerTranscript | undefined;
   readonly #keeper: SignatureKeeper;
@@ -111,6 +115,7 @@ class Watch implements AnswerWatch {
       case 'finish':
         this.isFinished = true;
         this.finishReasons = event.choices.map(({ reason }) => reason);
+        this.withheld = event.choices.map(withheldBecause).find((why) => why !== undefined);
         break;
       case 'error':
         this.error = event.error;

@@ -113,6 +113,8 @@ export interface AnswerFigures {
   readonly modelVersion?: string | undefined;
   /** One a choice, once it finished. */
   readonly finishReasons?: readonly FinishReason[] | undefined;
+  /** Why it, or a choice of it, was held back. */
+  readonly withheld?: string | undefined;
   /** Pictures in the answer. */
   readonly imageCount: number;
   /** What the answer said, where `keepsAnswers` asks for it. */

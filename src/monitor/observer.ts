@@ -87,6 +87,8 @@ interface AnswerFacts {
   readonly usage: Usage | undefined;
   readonly modelVersion?: string | undefined;
   readonly finishReasons?: readonly FinishReason[] | undefined;
+  /** Why it, or a choice of it, was held back. */
+  readonly withheld?: string | undefined;
   readonly imageCount: number;
   readonly transcript?: AnswerTranscript | undefined;
 }

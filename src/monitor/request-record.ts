@@ -1,5 +1,6 @@
 // One model request as the monitor keeps it.
 
+import type { FinishReason } from '../canonical/event.ts';
 import type { ReceiptEntry } from '../canonical/receipt.ts';
 import type { TranscriptBlock } from '../canonical/transcript.ts';
 import type { ConsideredFacts } from './observer.ts';
@@ -42,7 +43,7 @@ export interface RequestRow {
   readonly thoughtTokens?: number | undefined;
   readonly images?: number | undefined;
   readonly receipt: ReceiptCounts;
-  /** What went wrong, in words for people. */
+  /** What went wrong, in words for people; of a request that went well, why its answer was held back. */
   readonly error?: string | undefined;
 }
 
@@ -58,6 +59,8 @@ export interface RequestDetails {
   readonly pathModel: string;
   readonly errorKind?: string | undefined;
   readonly modelVersion?: string | undefined;
+  /** How the answers ended, each way once; absent where none came to its end. */
+  readonly finishReasons?: readonly FinishReason[] | undefined;
   /** True when a token count is an estimate of the gateway. */
   readonly isEstimate?: boolean | undefined;
   readonly attemptsList: readonly AttemptEntry[];

@@ -1,24 +1,24 @@
 import { expect, test } from 'vitest';
 import { NO_USAGE, type Usage } from '../canonical/usage.ts';
+import type { EndedRequest } from './observer.ts';
 import { createRedactors } from './redactors.ts';
-import type { RequestRow } from './request-record.ts';
+import type { RequestRecord, RequestRow } from './request-record.ts';
 import { writeRecord } from './write-record.ts';
 
 const TOLD = { ...NO_USAGE, promptTokens: 9, cachedTokens: 4, answerTokens: 5, thoughtTokens: 2 };
 
 /** The row of a request whose answers had this usage. */
-function rowOf(...usages: readonly (Usage | undefined)[]): RequestRow {
+const rowOf = (...usages: readonly (Usage | undefined)[]): RequestRow =>
+  recordOf(usages.map((usage) => ({ usage, imageCount: 1 }))).row;
+
+function recordOf(answers: EndedRequest['facts']['answers']): RequestRecord {
   const ended = {
     ...{ requestId: 'r', isIdGiven: false, protocol: 'chat', route: '/v1/chat/completions' },
     ...{ pathModel: '', method: 'POST', path: '/v1/chat/completions', body: undefined },
     ...{ call: { model: 'm', stream: true }, status: 499, clientKeyId: 'main' },
     ...{ clientAddress: '127.0.0.1', userAgent: undefined, session: undefined },
     ...{ credentials: [], receipt: [], totalMs: 1, firstEventMs: undefined },
-    facts: {
-      attempts: [],
-      timings: {},
-      answers: usages.map((usage) => ({ usage, imageCount: 1 })),
-    },
+    facts: { attempts: [], timings: {}, answers },
   };
   const context = {
     now: 0,
@@ -28,7 +28,7 @@ function rowOf(...usages: readonly (Usage | undefined)[]): RequestRow {
     targetOf: () => undefined,
     createId: (prefix: string) => prefix,
   };
-  return writeRecord(ended, context).row;
+  return writeRecord(ended, context);
 }
 
 test('tokens that nobody told are not known, and are not taken for none', () => {
@@ -44,4 +44,14 @@ test('of several answers those that told theirs are counted', () => {
   expect(rowOf(TOLD, undefined, TOLD)).toMatchObject({
     ...{ inputTokens: 18, outputTokens: 14, cachedTokens: 8, thoughtTokens: 4, images: 3 },
   });
+});
+
+test('an answer that was held back says why, and how each of the answers ended', () => {
+  const { row, details } = recordOf([
+    { usage: TOLD, imageCount: 0, finishReasons: ['stop', 'stop'] },
+    { usage: TOLD, imageCount: 0, finishReasons: ['safety'], withheld: 'Held back: SPII.' },
+  ]);
+  expect(row.error).toBe('Held back: SPII.');
+  expect(details.finishReasons).toEqual(['stop', 'safety']);
+  expect(recordOf([{ usage: TOLD, imageCount: 0 }]).details.finishReasons).toBeUndefined();
 });

@@ -1,5 +1,6 @@
 // Turns an ended request into its record: counted, shortened and free of credentials.
 
+import type { FinishReason } from '../canonical/event.ts';
 import type { ReceiptAction, ReceiptEntry, Sentence } from '../canonical/receipt.ts';
 import type { TranscriptBlock } from '../canonical/transcript.ts';
 import { inputTokens, outputTokens } from '../canonical/usage.ts';
@@ -45,6 +46,7 @@ export function writeRecord(ended: EndedRequest, context: RecordContext): Reques
       pathModel: clean(ended.pathModel, redactor),
       errorKind: facts.error?.kind,
       modelVersion: optional(facts.answers?.[0]?.modelVersion, redactor),
+      finishReasons: finishReasonsOf(facts),
       isEstimate: isEstimate(facts) || undefined,
       attemptsList: facts.attempts
         .slice(0, MOST_LISTED)
@@ -58,6 +60,11 @@ export function writeRecord(ended: EndedRequest, context: RecordContext): Reques
     },
     bodies: context.keepsBodies ? writeBodies(ended, redactor) : undefined,
   };
+}
+
+function finishReasonsOf({ answers = [] }: CallFacts): readonly FinishReason[] | undefined {
+  const reasons = new Set(answers.flatMap(({ finishReasons = [] }) => finishReasons));
+  return reasons.size === 0 ? undefined : [...reasons];
 }
 
 /** Counted tokens, or the usage of an answer that ended before it was told. */
@@ -97,8 +104,12 @@ function writeRow(ended: EndedRequest, context: RecordContext, redactor: Redacto
     totalMs: Math.round(ended.totalMs),
     ...sumAnswers(facts),
     receipt: countReceipt(ended.receipt),
-    error: facts.error === undefined ? undefined : clean(facts.error.message, redactor, MOST_TEXT),
+    error: optional(facts.error?.message ?? withheldOf(facts), redactor, MOST_TEXT),
   };
+}
+
+function withheldOf({ answers = [] }: CallFacts): string | undefined {
+  return answers.find(({ withheld }) => withheld !== undefined)?.withheld;
 }
 
 /** The path goes before the body, as it does where requests are read. */
@@ -219,8 +230,12 @@ function cleanEntry({ path, action, reason }: ReceiptEntry, redactor: Redactor):
   };
 }
 
-function optional(text: string | undefined, redactor: Redactor): string | undefined {
-  return text === undefined ? undefined : clean(text, redactor);
+function optional(
+  text: string | undefined,
+  redactor: Redactor,
+  maxCharacters = MOST_NAME,
+): string | undefined {
+  return text === undefined ? undefined : clean(text, redactor, maxCharacters);
 }
 
 function clean(text: string, redactor: Redactor, maxCharacters = MOST_NAME): string {

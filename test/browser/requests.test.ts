@@ -123,6 +123,17 @@ describe.skipIf(isWithoutBrowser)('the list of requests', () => {
     await page.getByLabel(`Select ${name}`).waitFor();
   });
 
+  test('tells of an answer that was held back, though its status is good', async () => {
+    await console.ask({ messages: [{ role: 'user', content: 'UPSTREAM-BLOCK' }] });
+    const page = await console.open('/requests');
+    const line = page.locator('.request-line').first();
+    await line.getByText('PROHIBITED_CONTENT').waitFor();
+    await line.click();
+    const details = page.getByRole('dialog');
+    await details.getByRole('alert').getByText('The answer was held back').waitFor();
+    await details.getByText('prompt refused by a safety rule').waitFor();
+  });
+
   test('shows how a request ended beside its model, at every width', async () => {
     const page = await console.open('/requests');
     const ask = (message: string): Promise<unknown> =>

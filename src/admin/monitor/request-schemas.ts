@@ -1,5 +1,6 @@
 // The shapes of records of model requests, in lists and one by one.
 
+import type { FinishReason } from '../../canonical/event.ts';
 import { REPLAY_VERDICTS } from './judge-replay.ts';
 import { COUNT, TEXT, TIME } from './schema-words.ts';
 
@@ -9,6 +10,11 @@ const RECEIPT_COUNTS = {
   additionalProperties: false,
   properties: { dropped: COUNT, approximated: COUNT, repaired: COUNT },
 } as const;
+
+const FINISH_REASONS = [
+  ...(['stop', 'tool-calls', 'max-tokens', 'stop-sequence'] as const),
+  ...(['safety', 'prompt-blocked'] as const),
+] as const satisfies readonly FinishReason[];
 
 const ROW_PROPERTIES = {
   id: TEXT,
@@ -45,7 +51,10 @@ const ROW_PROPERTIES = {
   thoughtTokens: COUNT,
   images: COUNT,
   receipt: RECEIPT_COUNTS,
-  error: TEXT,
+  error: {
+    ...TEXT,
+    description: 'What went wrong; where nothing did, why the answer was held back.',
+  },
 } as const;
 
 const ROW_REQUIRED = [
@@ -132,6 +141,11 @@ export const REQUEST_DETAIL_SCHEMA = {
     route: TEXT,
     errorKind: TEXT,
     modelVersion: TEXT,
+    finishReasons: {
+      type: 'array',
+      items: { enum: FINISH_REASONS },
+      description: 'How the answers ended, each way once.',
+    },
     isEstimate: { type: 'boolean' },
     attemptsList: { type: 'array', items: ATTEMPT },
     upstreamCalls: {

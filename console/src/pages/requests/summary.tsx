@@ -12,6 +12,8 @@ import { useFormat } from '../../components/use-format.ts';
 import { useRefusalWords } from '../../components/use-refusal-words.ts';
 import { Timings } from './timings.tsx';
 
+const ALERT_COLOURS = { ok: 'yellow', error: 'red', cancelled: 'gray' } as const;
+
 export function Summary({ detail }: { readonly detail: RequestDetail }) {
   const { t } = useTranslation();
   const sayRefusal = useRefusalWords();
@@ -20,10 +22,10 @@ export function Summary({ detail }: { readonly detail: RequestDetail }) {
     <div className="form-stack">
       {error !== undefined && (
         <Alert
-          color={detail.outcome === 'cancelled' ? 'gray' : 'red'}
+          color={ALERT_COLOURS[detail.outcome]}
           variant="light"
           icon={<IconAlertTriangle size={18} />}
-          title={t('requests.failedTitle')}
+          title={t(detail.outcome === 'ok' ? 'requests.withheldTitle' : 'requests.failedTitle')}
         >
           <span className="wrap-anywhere">{error}</span>
           {errorKind !== undefined && (
@@ -62,7 +64,7 @@ function Facts({ detail }: { readonly detail: RequestDetail }) {
   const { t } = useTranslation();
   const format = useFormat();
   const clock = useClock();
-  const { keyName, userAgent, session, modelVersion, account } = detail;
+  const { keyName, userAgent, session, modelVersion, account, finishReasons } = detail;
   return (
     <dl className="facts">
       <Fact name={t('requests.id')}>
@@ -100,6 +102,11 @@ function Facts({ detail }: { readonly detail: RequestDetail }) {
       <Fact name={t('requests.usage')}>
         <TokenCounts detail={detail} />
       </Fact>
+      {finishReasons !== undefined && (
+        <Fact name={t('requests.ended')}>
+          {finishReasons.map((reason) => t(`requests.endings.${reason}`)).join(' · ')}
+        </Fact>
+      )}
       <Fact name={t('requests.key')}>{keyName ?? t('requests.noKey')}</Fact>
       <Fact name={t('requests.client')}>
         <span className="mono">{detail.clientAddress}</span>
