@@ -39,7 +39,9 @@ export function patchSignatures(contents: JsonValue[], target: PatchTarget): Jso
   );
   const paired = patchResponses(mergeContents(carried), target);
   const fitted = editItems(paired, (content) =>
-    editParts(content, (parts) => editFirstCall(parts, (call) => recalled(call, fitting))),
+    editParts(content, (parts) =>
+      editFirstCall(withoutIdleStandIns(parts), (call) => recalled(call, fitting)),
+    ),
   );
   if (target.capabilities.unsignedCalls !== 'sentinel' && !target.standsIn) return fitted;
   const prompt = target.standsIn ? -1 : fitted.findLastIndex(isPrompt);
@@ -139,6 +141,19 @@ function editFirstCall(parts: JsonValue[], edit: (call: JsonObject) => JsonObjec
   const first = parts.findIndex(isCall);
   if (first < 0) return parts;
   return editItems(parts, (part, index) => (index === first && isCall(part) ? edit(part) : part));
+}
+
+/**
+ * Of the calls of a step only the first is asked for a signature. A client that puts a stand-in on
+ * the others too says nothing with it, and what knows no stand-ins would refuse them.
+ */
+function withoutIdleStandIns(parts: JsonValue[]): JsonValue[] {
+  const first = parts.findIndex(isCall);
+  return editItems(parts, (part, index) =>
+    index > first && isCall(part) && !hasOwnSignature(part)
+      ? editFields(part, { thoughtSignature: undefined })
+      : part,
+  );
 }
 
 /** A stand-in is no signature: what was remembered is better. */

@@ -522,6 +522,26 @@ test("a stored signature is better than the client's own stand-in", () => {
   expect(known.receipt.entries).toEqual([]);
 });
 
+test('a stand-in stays on the first call of a step alone, for no other is asked for one', () => {
+  const thoughtSignature = btoa('skip_thought_signature_validator');
+  const call = (name: string): JsonObject => ({ functionCall: { name, args: {} } });
+  const history = (...parts: JsonObject[]) => [
+    ...contents,
+    { role: 'model', parts },
+    {
+      role: 'user',
+      parts: ['a', 'b'].map((name) => ({ functionResponse: { name, response: {} } })),
+    },
+  ];
+  for (const first of [{ thoughtSignature: 'U0lH' }, { thoughtSignature }]) {
+    const marked = { ...call('b'), thoughtSignature };
+    const body = { contents: history({ ...call('a'), ...first }, marked) };
+    expect(patch(body, targetOf('gemini-3-pro'), gemini).contents).toEqual(
+      history({ ...call('a'), ...first }, call('b')),
+    );
+  }
+});
+
 test('native contents that start with the model get a user turn first', () => {
   const answer = { role: 'model', parts: [{ text: 'Hello' }] };
   const target = targetOf('alpha-3-flash');
