@@ -1,5 +1,6 @@
 // What the accounts ask of durable storage; every store fulfils the contract suite in test/contracts.
 
+import type { Sentence } from '../lib/told.ts';
 import type { AccountRecord, QuotaReading } from './account.ts';
 import type { Credential, VersionedCredential } from './credential.ts';
 import type { AccountHealth } from './health.ts';
@@ -77,7 +78,7 @@ export type StoreFault = 'conflict' | 'stale' | 'missing' | 'unreadable' | 'unav
 export class StoreError extends Error {
   readonly fault: StoreFault;
 
-  constructor(fault: StoreFault, message: string, cause?: unknown) {
+  constructor(fault: StoreFault, message: Sentence, cause?: unknown) {
     super(message, cause === undefined ? undefined : { cause });
     this.name = 'StoreError';
     this.fault = fault;

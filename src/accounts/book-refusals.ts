@@ -1,6 +1,7 @@
 // What the account book refuses, in words that name the way out.
 
 import { GatewayError } from '../canonical/error.ts';
+import { told } from '../lib/told.ts';
 import type { Account, AccountOrigin } from './account.ts';
 import { StoreError } from './account-store.ts';
 import type { Credential } from './credential.ts';
@@ -9,8 +10,8 @@ import { isSameLabel } from './label-key.ts';
 export function readOnly(origin: Exclude<AccountOrigin, 'stored'>): GatewayError {
   const message =
     origin === 'environment'
-      ? 'This account comes from the environment: change UPSTREAM_API_KEYS or GEMINI_API_KEY and start again, or disable it for this run.'
-      : 'This account belongs to the sandbox and cannot be changed; it can be disabled for this run.';
+      ? told`This account comes from the environment: change UPSTREAM_API_KEYS or GEMINI_API_KEY and start again, or disable it for this run.`
+      : told`This account belongs to the sandbox and cannot be changed; it can be disabled for this run.`;
   return new GatewayError({ kind: 'invalid-request', source: 'client', message });
 }
 
@@ -19,7 +20,7 @@ export function otherKind({ record }: Account, { kind }: Credential): GatewayErr
     kind: 'invalid-request',
     source: 'client',
     field: 'credential.kind',
-    message: `${record.label} is an account of kind ${record.kind}: give it such a credential, or add a new account for the ${kind}.`,
+    message: told`${record.label} is an account of kind ${record.kind}: give it such a credential, or add a new account for the ${kind}.`,
   });
 }
 
@@ -36,5 +37,8 @@ export function refuseSeedLabel(
       origin !== 'stored' && record.upstreamId === upstreamId && isSameLabel(record.label, label),
   );
   if (!taken) return;
-  throw new StoreError('conflict', `The upstream ${upstreamId} has an account ${label} already.`);
+  throw new StoreError(
+    'conflict',
+    told`The upstream ${upstreamId} has an account ${label} already.`,
+  );
 }

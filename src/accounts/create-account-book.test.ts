@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { createFakeClock, type FakeClock } from '../../test/support/fake-clock.ts';
 import { createMemoryAccountStore } from '../../test/support/memory-account-store.ts';
+import { told } from '../lib/told.ts';
 import type { QuotaReading } from './account.ts';
 import type { AccountBook, BookChange, NewAccount, SeedAccount } from './account-book.ts';
 import { type AccountStore, StoreError } from './account-store.ts';
@@ -41,7 +42,7 @@ async function openBench(seeds: readonly SeedAccount[] = []): Promise<Bench> {
   let isFailing = false;
   let ids = 0;
   const guard = (what: string): void => {
-    if (isFailing) throw new StoreError('unavailable', 'the disk is full');
+    if (isFailing) throw new StoreError('unavailable', told`the disk is full`);
     saves.push(what);
   };
   const store: AccountStore = {

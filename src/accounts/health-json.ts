@@ -1,6 +1,7 @@
 // An account's health as JSON, for storage: written whole, read tolerantly.
 
 import { isJsonObject, type JsonObject, type JsonValue } from '../lib/json.ts';
+import { told } from '../lib/told.ts';
 import type { AccountHealth, AccountStatus, DisabledReason } from './health.ts';
 import type { CoolingCause, ModelHealth } from './model-health.ts';
 
@@ -55,7 +56,12 @@ function readStatus(value: JsonValue | undefined): AccountStatus {
       return { kind: 'disabled', reason, since, ...detail };
     }
     default:
-      return { kind: 'disabled', reason: 'manual', since, detail: 'Its stored state is damaged.' };
+      return {
+        kind: 'disabled',
+        reason: 'manual',
+        since,
+        detail: told`Its stored state is damaged.`,
+      };
   }
 }
 

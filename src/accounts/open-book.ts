@@ -2,6 +2,7 @@
 
 import type { Clock } from '../lib/clock.ts';
 import { createListeners, type Listeners } from '../lib/listeners.ts';
+import { told } from '../lib/told.ts';
 import type { UpstreamModel } from '../upstreams/upstream.ts';
 import type { Account, QuotaReading } from './account.ts';
 import type { AccountBook, AccountPlan, BookChange, NewAccount } from './account-book.ts';
@@ -282,14 +283,14 @@ class Book implements AccountBook {
   #requireStore(): AccountStore {
     const { store } = this.#options;
     if (store === undefined) {
-      throw new StoreError('unavailable', 'Accounts are not stored in this process.');
+      throw new StoreError('unavailable', told`Accounts are not stored in this process.`);
     }
     return store;
   }
 
   #requireStored(id: string): Account {
     const account = this.#accounts.get(id);
-    if (account === undefined) throw new StoreError('missing', `There is no account ${id}.`);
+    if (account === undefined) throw new StoreError('missing', told`There is no account ${id}.`);
     if (account.origin !== 'stored') throw readOnly(account.origin);
     return account;
   }

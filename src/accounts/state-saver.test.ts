@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { createFakeClock } from '../../test/support/fake-clock.ts';
+import { told } from '../lib/told.ts';
 import type { Account } from './account.ts';
 import { StoreError } from './account-store.ts';
 import { HEALTHY } from './health.ts';
@@ -52,7 +53,7 @@ function accountOf(revocations: number): Account {
   };
 }
 
-const unavailable = () => Promise.reject(new StoreError('unavailable', 'no disk'));
+const unavailable = () => Promise.reject(new StoreError('unavailable', told`no disk`));
 
 test('a newer state is not saved before an older one is', async () => {
   const gates: (() => void)[] = [];
@@ -75,7 +76,7 @@ test('a newer state is not saved before an older one is', async () => {
 
 test('an account the store knows no more is not tried again', async () => {
   const { clock, saved, saver } = setUp(() =>
-    Promise.reject(new StoreError('missing', 'no such account')),
+    Promise.reject(new StoreError('missing', told`no such account`)),
   );
   saver.mark('a', 'health');
   await clock.advance(600_000);

@@ -1,6 +1,7 @@
 // Saves the health and quotas of stored accounts behind the callers' backs: soon, together, and again after a fault.
 
 import type { Clock, Timer } from '../lib/clock.ts';
+import { told } from '../lib/told.ts';
 import type { Account } from './account.ts';
 import { type AccountStore, StoreError } from './account-store.ts';
 
@@ -64,7 +65,7 @@ class Saver implements StateSaver {
   async flush(): Promise<void> {
     await this.#saveInTurn();
     if (this.#marked.size === 0) return;
-    throw new StoreError('unavailable', 'The state of the accounts could not be saved.');
+    throw new StoreError('unavailable', told`The state of the accounts could not be saved.`);
   }
 
   async close(): Promise<void> {

@@ -3,6 +3,7 @@
 import type { Account } from '../accounts/account.ts';
 import type { HealthEvent } from '../accounts/health.ts';
 import { GatewayError } from '../canonical/error.ts';
+import { told } from '../lib/told.ts';
 import { ACCOUNT_PARAMETER, findAccount } from './accounts.ts';
 import { type ApiRoute, answerJson, defineRoute } from './api-route.ts';
 import type { AdminOptions } from './options.ts';
@@ -123,6 +124,6 @@ async function refreshAccount(
   throw new GatewayError({
     kind: 'upstream-unavailable',
     source: 'upstream',
-    message: `The quota figures could not be read: ${outcome.message}`,
+    message: told`The quota figures could not be read: ${outcome.message}`,
   });
 }

@@ -4,6 +4,7 @@ import type { XStatic } from 'typebox/schema';
 import type { Account } from '../accounts/account.ts';
 import { StoreError } from '../accounts/account-store.ts';
 import { invalidRequest } from '../canonical/error.ts';
+import { told } from '../lib/told.ts';
 import type { ImportResult } from '../oauth/import-result.ts';
 import type { AdminOptions, UpstreamDirectory } from './options.ts';
 import {
@@ -113,7 +114,7 @@ async function finishImport(
   result: ImportResult | undefined,
   book: AddOptions['book'],
 ): Promise<AddedAccount> {
-  const { outcome, accountId, reason = 'the import gave no answer' } = result ?? {};
+  const { outcome, accountId, reason = told`the import gave no answer` } = result ?? {};
   const field = SECRET_FIELDS[json.kind];
   if (accountId === undefined || outcome === 'failed') {
     throw invalidRequest(field, `${field}: ${reason.replace(/\.$/, '')}.`);
@@ -122,7 +123,8 @@ async function finishImport(
   const change = { label, tier, priority, notes, projectId };
   const isEmpty = Object.values(change).every((value) => value === undefined);
   const account = isEmpty ? book.find(accountId) : await book.change(accountId, change);
-  if (account === undefined) throw new StoreError('missing', 'The account was removed meanwhile.');
+  if (account === undefined)
+    throw new StoreError('missing', told`The account was removed meanwhile.`);
   return { account, isNew: outcome === 'added' };
 }
 
@@ -139,7 +141,7 @@ function refuseTaken(
   if (holder === undefined || holder.record.kind === kind) return;
   throw new StoreError(
     'conflict',
-    `The upstream ${upstream} has an account ${label} of another kind.`,
+    told`The upstream ${upstream} has an account ${label} of another kind.`,
   );
 }
 
@@ -147,10 +149,10 @@ function refuseTaken(
 export function readUpstream(id: string, upstreams: Pick<UpstreamDirectory, 'list'>): string {
   const ids = upstreams.list().map((upstream) => upstream.id);
   if (ids.includes(id)) return id;
-  const known = ids.length === 0 ? 'None is configured' : `There are: ${ids.join(', ')}`;
+  const known = ids.length === 0 ? told`None is configured` : told`There are: ${ids.join(', ')}`;
   throw invalidRequest(
     'upstream',
-    `upstream: there is no upstream "${id}". ${known}. Others are added under "upstreams" of the config file.`,
+    told`upstream: there is no upstream "${id}". ${known}. Others are added under "upstreams" of the config file.`,
   );
 }
 
@@ -162,7 +164,7 @@ export function readProxyUrl(text: string | undefined): string | undefined {
   if (isKnown && url.hostname !== '') return text;
   throw invalidRequest(
     'proxyUrl',
-    'proxyUrl: must be an address that starts with http://, https:// or socks5://.',
+    told`proxyUrl: must be an address that starts with http://, https:// or socks5://.`,
   );
 }
 
@@ -170,7 +172,7 @@ export function readProxyUrl(text: string | undefined): string | undefined {
 export function readSecret(text: string | undefined, field: string): string {
   const secret = text?.trim() ?? missing(field);
   if (/^[^\s\p{Cc}]+$/u.test(secret)) return secret;
-  throw invalidRequest(field, `${field}: must be one line without blanks.`);
+  throw invalidRequest(field, told`${field}: must be one line without blanks.`);
 }
 
 const SECRET_FIELDS = {
@@ -184,7 +186,10 @@ function refuseOthers(json: NewAccountJson): void {
   const own = SECRET_FIELDS[json.kind];
   for (const field of Object.values(SECRET_FIELDS)) {
     if (field === own || json[field] === undefined) continue;
-    throw invalidRequest(field, `${field}: does not belong to an account of kind ${json.kind}.`);
+    throw invalidRequest(
+      field,
+      told`${field}: does not belong to an account of kind ${json.kind}.`,
+    );
   }
 }
 
@@ -200,5 +205,5 @@ function freeLabel(upstreamId: string, accounts: readonly Account[]): string {
 }
 
 function missing(field: string): never {
-  throw invalidRequest(field, `${field}: is missing.`, 'missing-field');
+  throw invalidRequest(field, told`${field}: is missing.`, 'missing-field');
 }

@@ -1,6 +1,7 @@
 // `/api/accounts/order`: the order a person gives the accounts becomes their priorities.
 
 import { invalidRequest } from '../canonical/error.ts';
+import { told } from '../lib/told.ts';
 import { listAccounts } from './accounts.ts';
 import { type ApiRoute, answerJson, defineRoute } from './api-route.ts';
 import type { AdminOptions } from './options.ts';
@@ -63,12 +64,12 @@ async function orderAccounts(
 ): Promise<readonly string[]> {
   const ids = new Set(order);
   if (ids.size < order.length) {
-    throw invalidRequest('order', 'order: an id came more than once.');
+    throw invalidRequest('order', told`order: an id came more than once.`);
   }
   const named = order.map((id, index) => {
     const account = book.find(id);
     if (account !== undefined) return account;
-    throw invalidRequest(`order[${index}]`, `order[${index}]: there is no account of this id.`);
+    throw invalidRequest(`order[${index}]`, told`order[${index}]: there is no account of this id.`);
   });
   const others = inOrder(book.list()).filter(({ record }) => !ids.has(record.id));
   const stored = [...named, ...others].filter(({ origin }) => origin === 'stored');

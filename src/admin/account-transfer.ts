@@ -2,6 +2,7 @@
 
 import type { XStatic } from 'typebox/schema';
 import { invalidRequest } from '../canonical/error.ts';
+import { told } from '../lib/told.ts';
 import type { ImportResult } from '../oauth/import-result.ts';
 import { readProxyUrl, readUpstream } from './account-input.ts';
 import { findAccount } from './accounts.ts';
@@ -153,7 +154,7 @@ function importAccounts(
   }
   refuseField(body, 'passphrase');
   if (body.upstream === undefined) {
-    throw invalidRequest('upstream', 'upstream: is missing.', 'missing-field');
+    throw invalidRequest('upstream', told`upstream: is missing.`, 'missing-field');
   }
   const upstreamId = readUpstream(body.upstream, upstreams);
   const request = { upstreamId, text, proxyUrl: readProxyUrl(body.proxyUrl), signal };
@@ -168,7 +169,7 @@ function refuseField(
   field: 'passphrase' | 'upstream' | 'proxyUrl',
 ): void {
   if (body[field] === undefined) return;
-  throw invalidRequest(field, `${field}: does not go with the format ${body.format}.`);
+  throw invalidRequest(field, told`${field}: does not go with the format ${body.format}.`);
 }
 
 function writeResults(results: readonly ImportResult[]): XStatic<typeof IMPORTED_SCHEMA> {

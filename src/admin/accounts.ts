@@ -3,6 +3,7 @@
 import type { Account } from '../accounts/account.ts';
 import type { AccountRecordChange } from '../accounts/account-store.ts';
 import { GatewayError, invalidRequest } from '../canonical/error.ts';
+import { told } from '../lib/told.ts';
 import { addAccount, NEW_ACCOUNT_SCHEMA, readProxyUrl, readSecret } from './account-input.ts';
 import { type ApiRoute, answerJson, answerWith, defineRoute, refuseUnknown } from './api-route.ts';
 import { proveAgain } from './door/prove-again.ts';
@@ -164,7 +165,10 @@ export function listAccounts(options: AccountFacts) {
 
 /** @throws GatewayError not-found */
 export function findAccount(book: AdminOptions['book'], id: string): Account {
-  return book.find(id) ?? refuseUnknown('account of this id', 'GET /api/accounts lists them.');
+  return (
+    book.find(id) ??
+    refuseUnknown(told`There is no account of this id. GET /api/accounts lists them.`)
+  );
 }
 
 /** @throws GatewayError not-found, or forbidden for accounts that come with the process. */
@@ -173,12 +177,12 @@ export function findStored(book: AdminOptions['book'], id: string): Account {
   if (account.origin === 'stored') return account;
   const source =
     account.origin === 'environment'
-      ? 'comes from the environment: change UPSTREAM_API_KEYS or GEMINI_API_KEY where the gateway is started'
-      : 'belongs to the sandbox, which is there while no other account is';
+      ? told`comes from the environment: change UPSTREAM_API_KEYS or GEMINI_API_KEY where the gateway is started`
+      : told`belongs to the sandbox, which is there while no other account is`;
   throw new GatewayError({
     kind: 'forbidden',
     source: 'client',
-    message: `The account ${account.record.label} ${source}. It can be disabled until the next start.`,
+    message: told`The account ${account.record.label} ${source}. It can be disabled until the next start.`,
   });
 }
 
@@ -203,25 +207,27 @@ function readChange(change: {
 function readKey(key: string | undefined, { record }: Account): string | undefined {
   if (key === undefined) return undefined;
   if (record.kind === 'api-key') return readSecret(key, 'key');
-  throw invalidRequest('key', `key: does not belong to an account of kind ${record.kind}.`);
+  throw invalidRequest('key', told`key: does not belong to an account of kind ${record.kind}.`);
 }
 
 function readAccountRevision(revision: string): number {
   if (/^\d{1,15}$/.test(revision)) return Number(revision);
-  throw invalidRequest('if-match', 'If-Match: send the revision of the account, such as "3".');
+  throw invalidRequest('if-match', told`If-Match: send the revision of the account, such as "3".`);
 }
 
 /** A new key ends whatever was held against the old one. */
 async function replaceKey(book: AdminOptions['book'], id: string, key: string): Promise<void> {
   const known = await book.readCredential(id);
-  if (known === undefined) refuseUnknown('account of this id', 'It was removed meanwhile.');
+  if (known === undefined)
+    refuseUnknown(told`There is no account of this id. It was removed meanwhile.`);
   const replaced = await book.replaceCredential(id, { kind: 'api-key', key }, known.version);
-  if (replaced === 'missing') refuseUnknown('account of this id', 'It was removed meanwhile.');
+  if (replaced === 'missing')
+    refuseUnknown(told`There is no account of this id. It was removed meanwhile.`);
   if (replaced === 'stale') {
     throw new GatewayError({
       kind: 'overloaded',
       source: 'gateway',
-      message: 'Somebody else replaced the key at the same moment. Try again.',
+      message: told`Somebody else replaced the key at the same moment. Try again.`,
     });
   }
   book.apply(id, { kind: 'reauthenticated' });

@@ -4,6 +4,7 @@ import type { XSchema, XStatic } from 'typebox/schema';
 import { StoreError, type StoreFault } from '../accounts/account-store.ts';
 import { GatewayError, invalidRequest } from '../canonical/error.ts';
 import type { JsonObject } from '../lib/json.ts';
+import { type Sentence, told } from '../lib/told.ts';
 import type { AdminAnswer, AdminInput, AdminMethod, AdminRoute } from '../server/admin-route.ts';
 import { createCheck } from './check-input.ts';
 
@@ -115,8 +116,7 @@ export function answerWith(status: number, body: object, revision?: string | num
 }
 
 /** @throws GatewayError not-found */
-export function refuseUnknown(what: string, wayOut: string): never {
-  const message = `There is no ${what}. ${wayOut}`;
+export function refuseUnknown(message: Sentence): never {
   throw new GatewayError({ kind: 'not-found', source: 'client', message });
 }
 
@@ -145,7 +145,8 @@ function describe<Body extends ObjectSchema, Query extends ObjectSchema>(
 
 function readQuery(query: URLSearchParams): Readonly<Record<string, string>> {
   for (const name of query.keys()) {
-    if (query.getAll(name).length > 1) throw invalidRequest(name, `${name}: came more than once.`);
+    if (query.getAll(name).length > 1)
+      throw invalidRequest(name, told`${name}: came more than once.`);
   }
   return Object.fromEntries(query);
 }
@@ -158,8 +159,8 @@ function readRevision(header: string | undefined, isTaken: boolean): string | un
   throw invalidRequest(
     'if-match',
     isTaken
-      ? 'If-Match: send the ETag of the last answer, with its quotes.'
-      : 'If-Match: this route knows no revisions; leave the header out.',
+      ? told`If-Match: send the ETag of the last answer, with its quotes.`
+      : told`If-Match: this route knows no revisions; leave the header out.`,
   );
 }
 

@@ -2,6 +2,8 @@
 
 import type { XSchema } from 'typebox/schema';
 import { type ErrorReason, type GatewayError, invalidRequest } from '../canonical/error.ts';
+import { type SchemaError, sayKeyword } from '../config/schema-words.ts';
+import { told } from '../lib/told.ts';
 import { patternWords } from './patterns.ts';
 
 /** @throws GatewayError invalid-request naming the first field that is wrong; values are never repeated. */
@@ -26,24 +28,17 @@ async function compile(schema: XSchema): Promise<Check> {
   };
 }
 
-interface Problem {
-  readonly keyword: string;
-  readonly instancePath: string;
-  readonly message: string;
-  readonly params: object;
-}
-
-function sayProblem(problem: Problem | undefined): GatewayError {
-  if (problem === undefined) return invalidRequest('body', 'The request does not fit.');
+function sayProblem(problem: SchemaError | undefined): GatewayError {
+  if (problem === undefined) return invalidRequest('body', told`The request does not fit.`);
   const path = problem.instancePath.split('/').slice(1).map(unescapeStep);
   const { keyword, params } = problem;
   if (keyword === 'required') {
     const field = fieldName([...path, firstOf(params, 'requiredProperties')]);
-    return invalidRequest(field, `${field}: is missing.`, 'missing-field');
+    return invalidRequest(field, told`${field}: is missing.`, 'missing-field');
   }
   if (keyword === 'additionalProperties') {
     const field = fieldName([...path, firstOf(params, 'additionalProperties')]);
-    return invalidRequest(field, `${field}: there is no such field here.`);
+    return invalidRequest(field, told`${field}: there is no such field here.`);
   }
   const field = fieldName(path);
   return invalidRequest(field, `${field}: ${wordsOf(problem)}.`, REASONS.get(keyword));
@@ -51,11 +46,9 @@ function sayProblem(problem: Problem | undefined): GatewayError {
 
 const REASONS: ReadonlyMap<string, ErrorReason> = new Map([['type', 'invalid-type']]);
 
-function wordsOf({ keyword, message, params }: Problem): string {
-  if (keyword === 'enum' && 'allowedValues' in params && Array.isArray(params.allowedValues)) {
-    return `must be one of ${params.allowedValues.map(String).join(', ')}`;
-  }
-  return (keyword === 'pattern' ? patternWords(params) : undefined) ?? message;
+function wordsOf(problem: SchemaError): string {
+  const words = problem.keyword === 'pattern' ? patternWords(problem.params) : undefined;
+  return words ?? sayKeyword(problem);
 }
 
 function firstOf(params: object, key: string): string {

@@ -2,6 +2,7 @@
 
 import { GatewayError, invalidRequest } from '../canonical/error.ts';
 import { ConfigError, UnusableFileError } from '../config/config-error.ts';
+import { told } from '../lib/told.ts';
 
 /** Names the field that was refused; nothing was changed in any case. */
 export function sayConfigFault(error: unknown, section: string): GatewayError {
@@ -9,7 +10,7 @@ export function sayConfigFault(error: unknown, section: string): GatewayError {
   if (!(error instanceof ConfigError)) return unwritable(error);
   const [first = ''] = error.problems;
   const field = /^([^\s:]+):/.exec(first)?.[1] ?? section;
-  return invalidRequest(field, `${error.problems.join('; ')}. Nothing was changed.`);
+  return invalidRequest(field, told`${error.problems.join('; ')}. Nothing was changed.`);
 }
 
 /** An edit by hand went wrong: no field of the change is to blame. */
@@ -17,7 +18,7 @@ function unusable(problems: readonly string[]): GatewayError {
   return new GatewayError({
     kind: 'invalid-request',
     source: 'client',
-    message: `The config file cannot be used as it stands, so nothing was changed. Correct it first: ${problems.join('; ')}.`,
+    message: told`The config file cannot be used as it stands, so nothing was changed. Correct it first: ${problems.join('; ')}.`,
   });
 }
 
@@ -25,7 +26,7 @@ function unwritable(cause: unknown): GatewayError {
   return new GatewayError({
     kind: 'internal',
     source: 'gateway',
-    message: 'The config file could not be written; the settings in force stay. The log says why.',
+    message: told`The config file could not be written; the settings in force stay. The log says why.`,
     cause,
   });
 }

@@ -7,6 +7,7 @@ import { ConfigError } from '../config/config-error.ts';
 import { mergePatch } from '../config/file.ts';
 import { createJobQueue } from '../lib/job-queue.ts';
 import type { JsonObject } from '../lib/json.ts';
+import { told } from '../lib/told.ts';
 import { PRESETS, presetPatch } from '../routing/presets.ts';
 import type { AdminCaller } from '../server/admin-route.ts';
 import { type ApiRoute, answerJson, defineRoute, refuseUnknown } from './api-route.ts';
@@ -143,8 +144,7 @@ export function createConfigRoutes(options: ConfigOptions): readonly ApiRoute[] 
         const preset = PRESETS.find(({ name }) => name === parameter);
         if (preset === undefined) {
           return refuseUnknown(
-            'preset of this name',
-            'GET /api/config/mapping/presets lists them.',
+            told`There is no preset of this name. GET /api/config/mapping/presets lists them.`,
           );
         }
         const patchFor = (values: JsonObject) => presetPatch(textsOf(values), preset);
@@ -156,7 +156,10 @@ export function createConfigRoutes(options: ConfigOptions): readonly ApiRoute[] 
 
 function findSection(name: string): ConfigSection {
   const section = CONFIG_SECTIONS.find((one) => one.name === name);
-  return section ?? refuseUnknown('section of this name', `There are: ${SECTION_PARAMETER}.`);
+  return (
+    section ??
+    refuseUnknown(told`There is no section of this name. There are: ${SECTION_PARAMETER}.`)
+  );
 }
 
 function textsOf(values: JsonObject): Record<string, string> {
@@ -174,7 +177,7 @@ function checkRevision(
   if (expected === undefined || expected === current.revision) return;
   throw new StoreError(
     'stale',
-    `Somebody else changed the section "${current.section}" meanwhile. Read it again, then change it.`,
+    told`Somebody else changed the section "${current.section}" meanwhile. Read it again, then change it.`,
   );
 }
 
@@ -215,7 +218,7 @@ function refusePatch(section: ConfigSection, patch: JsonObject, values: JsonObje
   if (!holdsHiddenPassword(patch)) return;
   throw invalidRequest(
     section.name,
-    'Write "[hidden]" out: the password of that address is needed.',
+    told`Write "[hidden]" out: the password of that address is needed.`,
   );
 }
 
@@ -228,7 +231,7 @@ function refuseStrangers(section: ConfigSection, patch: JsonObject): void {
     const known = Object.keys(keys).join(', ');
     throw invalidRequest(
       key,
-      `${key}: is no key of the section "${section.name}", which has ${known}.`,
+      told`${key}: is no key of the section "${section.name}", which has ${known}.`,
     );
   }
 }

@@ -5,6 +5,7 @@ import type { AccountBook } from '../accounts/account-book.ts';
 import { StoreError } from '../accounts/account-store.ts';
 import type { Credential } from '../accounts/credential.ts';
 import { HEALTHY, nextHealth } from '../accounts/health.ts';
+import { told } from '../lib/told.ts';
 
 interface Held {
   account: Account;
@@ -19,7 +20,7 @@ export function createFakeBook(now: () => number): AccountBook {
   let count = 0;
   const find = (id: string): Held => {
     const one = held.get(id);
-    if (one === undefined) throw new StoreError('missing', 'It is gone.');
+    if (one === undefined) throw new StoreError('missing', told`It is gone.`);
     return one;
   };
   return {
@@ -31,7 +32,7 @@ export function createFakeBook(now: () => number): AccountBook {
     async add({ upstreamId, label, credential, proxyUrl, ...rest }) {
       for (const { account } of held.values()) {
         if (account.record.label === label) {
-          throw new StoreError('conflict', `There is already an account called ${label}.`);
+          throw new StoreError('conflict', told`There is already an account called ${label}.`);
         }
       }
       count += 1;
@@ -62,7 +63,7 @@ export function createFakeBook(now: () => number): AccountBook {
       const one = find(id);
       const { record } = one.account;
       if (expectedRevision !== undefined && expectedRevision !== record.revision) {
-        throw new StoreError('stale', 'Somebody else changed it first.');
+        throw new StoreError('stale', told`Somebody else changed it first.`);
       }
       if (proxyUrl !== undefined) one.proxyUrl = proxyUrl ?? undefined;
       one.account = {

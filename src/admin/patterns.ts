@@ -1,5 +1,7 @@
 // Patterns of what callers may write, and the words for whoever wrote something else.
 
+import { type Sentence, told } from '../lib/told.ts';
+
 /** Something of it can be seen. */
 export const VISIBLE = '[^\\s\\p{C}]';
 
@@ -17,18 +19,18 @@ export const UP_TO_1000 = '^([1-9]\\d{0,2}|1000)$';
 
 export const REQUEST_STATUS = '^(ok|error|cancelled|[1-5]xx|[1-5]\\d\\d)$';
 
-const WORDS: ReadonlyMap<unknown, string> = new Map([
-  [VISIBLE, 'must have a character that can be seen'],
-  [VISIBLE_LINE, 'must be one line with a character that can be seen'],
-  [PROJECT_ID, 'must have letters, digits and . : _ - only'],
-  [DIGITS, 'must be a whole number of up to 15 digits'],
-  [REQUEST_STATUS, 'must be ok, error, cancelled, 4xx, 5xx or a status code'],
-  [UP_TO_200, 'must be a number from 1 to 200'],
-  [UP_TO_500, 'must be a number from 1 to 500'],
-  [UP_TO_1000, 'must be a number from 1 to 1000'],
+const WORDS: ReadonlyMap<unknown, Sentence> = new Map([
+  [VISIBLE, told`must have a character that can be seen`],
+  [VISIBLE_LINE, told`must be one line with a character that can be seen`],
+  [PROJECT_ID, told`must have letters, digits and . : _ - only`],
+  [DIGITS, told`must be a whole number of up to 15 digits`],
+  [REQUEST_STATUS, told`must be ok, error, cancelled, 4xx, 5xx or a status code`],
+  [UP_TO_200, told`must be a number from 1 to 200`],
+  [UP_TO_500, told`must be a number from 1 to 500`],
+  [UP_TO_1000, told`must be a number from 1 to 1000`],
 ]);
 
 /** Undefined where the pattern says it best. */
-export function patternWords(params: object): string | undefined {
+export function patternWords(params: object): Sentence | undefined {
   return 'pattern' in params ? WORDS.get(params.pattern) : undefined;
 }

@@ -3,6 +3,7 @@
 import { invalidRequest } from '../canonical/error.ts';
 import { findUnknownKeys } from '../config/near-miss.ts';
 import type { JsonObject } from '../lib/json.ts';
+import { told } from '../lib/told.ts';
 import { type ConfigSection, valueAt } from './config-sections.ts';
 
 export const LEAST_PASSWORD_LENGTH = 8;
@@ -34,22 +35,23 @@ export function refuseUnknownKeys(patch: JsonObject, files: readonly JsonObject[
   const stranger = findUnknownKeys(patch).find(({ path }) => !isKnown(path));
   if (stranger === undefined) return;
   const known = stranger.known.join(', ');
-  refuse(stranger.path.join('.'), `is no setting; there are ${known}`);
+  refuse(stranger.path.join('.'), told`is no setting; there are ${known}`);
 }
 
 function refuseEntries(patch: JsonObject): void {
   for (const [name, target] of Object.entries(patch)) {
     if (typeof target !== 'string') continue;
-    if (name.trim() === '') refuse('proxy.custom_mapping', 'an entry needs a name or a pattern');
+    if (name.trim() === '')
+      refuse('proxy.custom_mapping', told`an entry needs a name or a pattern`);
     if (name.length > LONGEST_NAME || target.length > LONGEST_NAME) {
       const shown = name.length > MOST_SHOWN ? `${name.slice(0, MOST_SHOWN)}…` : name;
       refuse(
         'proxy.custom_mapping',
-        `the entry "${shown}" is longer than ${LONGEST_NAME} characters`,
+        told`the entry "${shown}" is longer than ${LONGEST_NAME} characters`,
       );
     }
     if (target.trim() === '' || target.includes('*')) {
-      refuse('proxy.custom_mapping', `"${name}" must go to the name of one model, without "*"`);
+      refuse('proxy.custom_mapping', told`"${name}" must go to the name of one model, without "*"`);
     }
   }
 }
@@ -59,14 +61,15 @@ function refuseKeyless(patch: JsonObject, { enabled, api_key: key }: JsonObject)
   const isAsked = patch.enabled === true || 'api_key' in patch;
   const hasKey = typeof key === 'string' && key.trim() !== '';
   if (!isAsked || enabled !== true || hasKey) return;
-  refuse('proxy.extprov.api_key', 'is needed while the external provider is enabled');
+  refuse('proxy.extprov.api_key', told`is needed while the external provider is enabled`);
 }
 
 function refusePassword(password: unknown): void {
   if (typeof password !== 'string' || [...password].length >= LEAST_PASSWORD_LENGTH) return;
-  refuse('admin_password', `must have at least ${LEAST_PASSWORD_LENGTH} characters`);
+  refuse('admin_password', told`must have at least ${LEAST_PASSWORD_LENGTH} characters`);
 }
 
 function refuse(field: string, why: string): never {
-  throw invalidRequest(field, `${field}: ${why}. Nothing was changed.`);
+  const problem = `${field}: ${why}`;
+  throw invalidRequest(field, told`${problem}. Nothing was changed.`);
 }

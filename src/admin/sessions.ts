@@ -1,5 +1,6 @@
 // `/api/sessions`: which session keeps which account, and how to let go.
 
+import { told } from '../lib/told.ts';
 import { type ApiRoute, answerJson, defineRoute, refuseUnknown } from './api-route.ts';
 import type { AdminOptions } from './options.ts';
 import { writeTime } from './write-account.ts';
@@ -96,7 +97,7 @@ export function createSessionRoutes({ book, pool }: SessionOptions): readonly Ap
       answers: { 204: { description: 'It is ended.' } },
       run: async ({ parameter }) => {
         if (sessions.forget(parameter)) return { kind: 'empty' };
-        return refuseUnknown('session of this id', 'It may have ended by itself.');
+        return refuseUnknown(told`There is no session of this id. It may have ended by itself.`);
       },
     }),
   ];

@@ -2,6 +2,7 @@
 
 import type { Account } from '../accounts/account.ts';
 import { asGatewayError, invalidRequest } from '../canonical/error.ts';
+import { told } from '../lib/told.ts';
 import type { AdminOptions } from './options.ts';
 
 export interface SignInTracker {
@@ -96,6 +97,6 @@ function readState(response: string): string | undefined {
 function notWaiting() {
   return invalidRequest(
     'state',
-    'No sign-in of this state is waiting: it was completed, cancelled, or is too old. Begin a new one.',
+    told`No sign-in of this state is waiting: it was completed, cancelled, or is too old. Begin a new one.`,
   );
 }

@@ -2,6 +2,7 @@
 
 import type { XStatic } from 'typebox/schema';
 import { invalidRequest } from '../canonical/error.ts';
+import { told } from '../lib/told.ts';
 import { readUpstream } from './account-input.ts';
 import { findStored } from './accounts.ts';
 import { type ApiRoute, answerJson, answerWith, defineRoute, refuseUnknown } from './api-route.ts';
@@ -72,7 +73,6 @@ export const SIGN_IN_SCHEMA = {
 } as const;
 
 const STATE_PARAMETER = 'The state the sign-in was begun with.';
-const START_AGAIN = 'It was cancelled, or it is too old. Begin a new one.';
 
 export function createSignInRoutes(options: SignInOptions): readonly ApiRoute[] {
   const { book, tracker, upstreams } = options;
@@ -117,7 +117,10 @@ export function createSignInRoutes(options: SignInOptions): readonly ApiRoute[] 
       answers: { 200: { description: 'The sign-in.', schema: SIGN_IN_SCHEMA } },
       run: async ({ parameter }) => {
         const view = tracker.find(parameter);
-        if (view === undefined) return refuseUnknown('sign-in of this state', START_AGAIN);
+        if (view === undefined)
+          return refuseUnknown(
+            told`There is no sign-in of this state. It was cancelled, or it is too old. Begin a new one.`,
+          );
         return answerJson(writeSignIn(view, options));
       },
     }),
@@ -129,7 +132,9 @@ export function createSignInRoutes(options: SignInOptions): readonly ApiRoute[] 
       answers: { 204: { description: 'It is cancelled.' } },
       run: async ({ parameter }) => {
         if (tracker.cancel(parameter)) return { kind: 'empty' };
-        return refuseUnknown('waiting sign-in of this state', START_AGAIN);
+        return refuseUnknown(
+          told`There is no waiting sign-in of this state. It was cancelled, or it is too old. Begin a new one.`,
+        );
       },
     }),
   ];
@@ -144,11 +149,14 @@ function checkAccount(
   if (record.kind !== 'oauth') {
     throw invalidRequest(
       'accountId',
-      `accountId: is an account of kind ${record.kind}, which does not sign in.`,
+      told`accountId: is an account of kind ${record.kind}, which does not sign in.`,
     );
   }
   if (record.upstreamId !== upstream) {
-    throw invalidRequest('accountId', `accountId: belongs to the upstream ${record.upstreamId}.`);
+    throw invalidRequest(
+      'accountId',
+      told`accountId: belongs to the upstream ${record.upstreamId}.`,
+    );
   }
 }
 
@@ -158,7 +166,7 @@ function readResult({ state, code, url }: XStatic<typeof COMPLETE_SCHEMA>) {
   if (response === undefined || (url !== undefined && code !== undefined)) {
     throw invalidRequest(
       'code',
-      'Send either url, the address the browser ended on, or code with state.',
+      told`Send either url, the address the browser ended on, or code with state.`,
     );
   }
   return { response, ...(state === undefined ? {} : { state }) };
@@ -174,7 +182,7 @@ function checkRedirect(
   if (choice?.oauth?.redirectUrl !== undefined) return;
   throw invalidRequest(
     'redirect',
-    `redirect: no public address is configured. Set upstreams.${upstream}.oauth.redirect_url, or use loopback or manual.`,
+    told`redirect: no public address is configured. Set upstreams.${upstream}.oauth.redirect_url, or use loopback or manual.`,
   );
 }
 
@@ -187,7 +195,7 @@ function writeSignIn(view: SignInProgress, options: SignInOptions): XStatic<type
     case 'done': {
       const account = options.book.find(view.accountId);
       if (account !== undefined) return { status: 'done', account: writeAccount(account, options) };
-      return { status: 'failed', message: 'The account was removed after it had signed in.' };
+      return { status: 'failed', message: told`The account was removed after it had signed in.` };
     }
     default:
       return view satisfies never;

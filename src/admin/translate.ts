@@ -5,6 +5,7 @@ import { invalidRequest } from '../canonical/error.ts';
 import { createReceipt } from '../canonical/receipt.ts';
 import type { CallExplanation } from '../dispatch/dispatcher.ts';
 import type { JsonObject, JsonValue } from '../lib/json.ts';
+import { told } from '../lib/told.ts';
 import type { ProtocolRoute } from '../protocols/protocol.ts';
 import { type ApiInput, type ApiRoute, answerJson, defineRoute } from './api-route.ts';
 import type { AdminOptions } from './options.ts';
@@ -132,7 +133,7 @@ function findRoute(routes: readonly ProtocolRoute[], path: string | undefined): 
     if (pathModel !== undefined) return { route, pathModel };
   }
   const paths = found.map((one) => one.path).join(', ');
-  throw invalidRequest('path', `path: "${path}" is none of this protocol's: ${paths}.`);
+  throw invalidRequest('path', told`path: "${path ?? ''}" is none of this protocol's: ${paths}.`);
 }
 
 /** What stands in a path where a route has `{model}`. */

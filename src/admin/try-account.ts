@@ -2,6 +2,7 @@
 
 import type { Account } from '../accounts/account.ts';
 import { asGatewayError, GatewayError } from '../canonical/error.ts';
+import { told } from '../lib/told.ts';
 import type { AdminOptions } from './options.ts';
 
 export type TryOptions = Pick<AdminOptions, 'book' | 'clock' | 'quota' | 'tokens' | 'upstreams'>;
@@ -53,7 +54,7 @@ export async function testAccount(
       new GatewayError({
         kind: 'timeout',
         source: 'gateway',
-        message: `There was no answer within ${TEST_LIMIT_MS / 1000} seconds.`,
+        message: told`There was no answer within ${TEST_LIMIT_MS / 1000} seconds.`,
       }),
     ),
   );
@@ -69,7 +70,7 @@ export async function testAccount(
     const isUsable =
       (await attempt('credential', async () => {
         await tokens.accessFor(account, { refresh: false, signal });
-        return 'There is a credential to use.';
+        return told`There is a credential to use.`;
       })) &&
       (await attempt('models', async () => {
         const upstream = upstreams.get(upstreamId);
@@ -77,7 +78,7 @@ export async function testAccount(
         const access = await tokens.accessFor(account, { refresh: false, signal });
         const models = await upstream.listModels(access, signal);
         book.setModels(id, new Map(models.map((model) => [model.id, model])));
-        return `The upstream offers ${models.length} models.`;
+        return told`The upstream offers ${models.length} models.`;
       }));
     if (isUsable) await attempt('quota', async () => sayQuota(await quota.refreshNow(id)));
     return { isUsable, steps };
@@ -111,15 +112,15 @@ function sayFailure(error: unknown): string {
   const { detail } = failure ?? {};
   return detail === undefined || message.includes(detail)
     ? message
-    : `${message} It said: ${detail}`;
+    : told`${message} It said: ${detail}`;
 }
 
 function sayQuota(outcome: Awaited<ReturnType<TryOptions['quota']['refreshNow']>>): string {
   switch (outcome.kind) {
     case 'read':
-      return `The upstream reported the quota of ${outcome.models} models.`;
+      return told`The upstream reported the quota of ${outcome.models} models.`;
     case 'not-reported':
-      return 'The upstream reports no quota; figures are estimated from use.';
+      return told`The upstream reports no quota; figures are estimated from use.`;
     case 'failed':
       throw new GatewayError({
         kind: 'upstream-unavailable',
@@ -127,7 +128,7 @@ function sayQuota(outcome: Awaited<ReturnType<TryOptions['quota']['refreshNow']>
         message: outcome.message,
       });
     case 'gone':
-      return 'The account was removed meanwhile.';
+      return told`The account was removed meanwhile.`;
     default:
       return outcome satisfies never;
   }
@@ -137,6 +138,6 @@ function noUpstream(id: string): GatewayError {
   return new GatewayError({
     kind: 'upstream-unavailable',
     source: 'gateway',
-    message: `The upstream "${id}" of this account is no longer configured. Add it under "upstreams" of the config file.`,
+    message: told`The upstream "${id}" of this account is no longer configured. Add it under "upstreams" of the config file.`,
   });
 }

@@ -1,30 +1,17 @@
 // The translation receipt: every lossy step of one request, so that nothing is dropped silently.
 
+import { type Sentence, told } from '../lib/told.ts';
 import { memberPath } from './field-reader.ts';
 
 export type ReceiptAction = 'dropped' | 'approximated' | 'repaired' | 'capped';
 
-declare const sentence: unique symbol;
-
-/**
- * What a receipt says of a field. Only {@link told} makes one, so that all there are can be listed:
- * the console says each in the reader's language.
- */
-export type Sentence = string & { readonly [sentence]: true };
+export { type Sentence, told };
 
 export interface ReceiptEntry {
   /** Path of the field in the client's own request, such as `tools[2].input_schema`. */
   readonly path: string;
   readonly action: ReceiptAction;
   readonly reason: Sentence;
-}
-
-/** Makes a sentence from a template literal; what is put in are names, values and numbers, not words. */
-export function told(
-  parts: TemplateStringsArray,
-  ...values: readonly (string | number)[]
-): Sentence {
-  return String.raw({ raw: parts }, ...values) as Sentence;
 }
 
 /** Collects entries while a request is read, transformed and encoded. The same entry counts once. */

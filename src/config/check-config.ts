@@ -2,9 +2,11 @@
 
 import { Errors } from 'typebox/schema';
 import { isJsonObject, type JsonObject, type JsonValue } from '../lib/json.ts';
+import { told } from '../lib/told.ts';
 import { upstreamProblems } from './check-upstreams.ts';
 import { findNearMisses } from './near-miss.ts';
 import { CONFIG_SCHEMA, type ConfigFile } from './schema.ts';
+import { type SchemaError, sayKeyword, sayWords } from './schema-words.ts';
 import {
   readAddressRange,
   readClientKey,
@@ -22,7 +24,7 @@ export type CheckedConfig =
   | { readonly kind: 'bad'; readonly problems: readonly string[] };
 
 export function checkConfig(raw: JsonValue): CheckedConfig {
-  if (!isJsonObject(raw)) return { kind: 'bad', problems: ['(root): must be an object'] };
+  if (!isJsonObject(raw)) return { kind: 'bad', problems: [`(root): ${told`must be an object`}`] };
   const [isGood, errors] = Errors(CONFIG_SCHEMA, raw);
   const problems = isGood
     ? []
@@ -33,13 +35,6 @@ export function checkConfig(raw: JsonValue): CheckedConfig {
   const config = raw as ConfigFile & JsonObject;
   const wrong = valueProblems(config);
   return wrong.length > 0 ? { kind: 'bad', problems: wrong } : { kind: 'good', config };
-}
-
-interface SchemaError {
-  readonly instancePath: string;
-  readonly keyword: string;
-  readonly message: string;
-  readonly params: object;
 }
 
 /** A map whose entry is wrong is said to be wrong as well: only the entry helps. */
@@ -63,15 +58,12 @@ function jsonPath({ instancePath }: SchemaError): string {
   return path.join('') || '(root)';
 }
 
-function sayError({ keyword, message, params }: SchemaError): string {
+function sayError(error: SchemaError): string {
+  const { keyword, params } = error;
   if (keyword === 'enum' && 'allowedValues' in params && Array.isArray(params.allowedValues)) {
-    const words = new Set(params.allowedValues.map((word) => String(word).toLowerCase()));
-    return `must be one of ${[...words].join(', ')}`;
+    return sayWords([...new Set(params.allowedValues.map((word) => String(word).toLowerCase()))]);
   }
-  if (keyword === 'required' && 'requiredProperties' in params) {
-    return `lacks ${String(params.requiredProperties).replaceAll(',', ', ')}`;
-  }
-  return message;
+  return sayKeyword(error);
 }
 
 function valueProblems({
@@ -110,6 +102,6 @@ function tryValues(
 }
 
 function readOneLine(text: string): string {
-  if (/\p{Cc}/u.test(text)) throw new ValueError('must be one line');
+  if (/\p{Cc}/u.test(text)) throw new ValueError(told`must be one line`);
   return text;
 }

@@ -1,5 +1,6 @@
 // Checks the values of `upstreams` that a schema cannot: addresses, ids, and what goes with which profile.
 
+import { told } from '../lib/told.ts';
 import { oauthEndpointsOf } from './oauth-endpoints.ts';
 import type { ConfigFile } from './schema.ts';
 import {
@@ -34,11 +35,13 @@ export function upstreamProblems(sections: NonNullable<ConfigFile['upstreams']>)
 
 function idProblems(id: string, { profile }: Section): string[] {
   if (!/^[a-z\d][a-z\d._-]{0,39}$/i.test(id)) {
-    return [': must have an id of up to 40 letters, digits, ".", "_" and "-"'];
+    return [`: ${told`must have an id of up to 40 letters, digits, ".", "_" and "-"`}`];
   }
   const named = UPSTREAM_PROFILES.find((word) => word === id);
   if (named === undefined || named === profile) return [];
-  return [`.profile: must be ${named}, because its id is that profile's name; choose another id`];
+  return [
+    `.profile: ${told`must be ${named}, because its id is that profile's name; choose another id`}`,
+  ];
 }
 
 /** Settings that one profile alone has. */
@@ -58,9 +61,11 @@ function profileProblems(section: Section): string[] {
     ['location', section.location, readLocation],
     ['quota_path', section.quota_path, readUrlPath],
   ];
-  const problems = foreign.map(([key, profile]) => `${key}: only the profile ${profile} has it`);
+  const problems = foreign.map(
+    ([key, profile]) => `${key}: ${told`only the profile ${profile} has it`}`,
+  );
   if (section.profile === 'generic' && section.base_url === undefined) {
-    problems.push('base_url: must be set for the profile generic');
+    problems.push(told`base_url: must be set for the profile generic`);
   }
   return [...problems, ...tryAll(checks)];
 }
@@ -99,15 +104,15 @@ function oauthProblems(oauth: OAuthSection, profile: string): string[] {
     ...(oauth.scopes ?? []).map((scope): Check => ['scopes', scope, readSecret]),
   ];
   return [
-    ...missing.map((key) => `${key}: must be set for the profile ${profile}`),
-    ...taken.map((key) => `extra_parameters.${key}: is set by the sign-in itself`),
+    ...missing.map((key) => `${key}: ${told`must be set for the profile ${profile}`}`),
+    ...taken.map((key) => `extra_parameters.${key}: ${told`is set by the sign-in itself`}`),
     ...tryAll(checks),
   ];
 }
 
 function readUrlPath(text: string): string {
   if (!/^\/[^\s?#\p{Cc}]*$/u.test(text)) {
-    throw new ValueError('must be a path that starts with "/", without query');
+    throw new ValueError(told`must be a path that starts with "/", without query`);
   }
   return text;
 }

@@ -1,6 +1,7 @@
 // The environment variables the gateway reads; the only place that touches process.env.
 
 import { readFileSync } from 'node:fs';
+import { told } from '../lib/told.ts';
 import { ConfigError } from './config-error.ts';
 import {
   AUTH_MODES,
@@ -229,9 +230,10 @@ function readVariable(
   const direct = variables[name] || undefined;
   const path = variables[`${name}_FILE`] || undefined;
   if (path === undefined) return direct;
-  if (direct !== undefined) throw new ValueError(`and ${name}_FILE are both set; set one of them`);
+  if (direct !== undefined)
+    throw new ValueError(told`and ${name}_FILE are both set; set one of them`);
   const text = readFileText(() => readText(path), name);
-  if (text === '') throw new ValueError(`is empty in the file that ${name}_FILE names`);
+  if (text === '') throw new ValueError(told`is empty in the file that ${name}_FILE names`);
   return text;
 }
 
@@ -241,12 +243,12 @@ function readFileText(read: () => string, name: string): string {
       .replace(/^\uFEFF/, '')
       .trimEnd();
   } catch {
-    throw new ValueError(`cannot be read: ${name}_FILE must name a readable file`);
+    throw new ValueError(told`cannot be read: ${name}_FILE must name a readable file`);
   }
 }
 
 function readLine(text: string): string {
-  if (/[\p{Cc}]/u.test(text)) throw new ValueError('must be one line');
+  if (/[\p{Cc}]/u.test(text)) throw new ValueError(told`must be one line`);
   return text;
 }
 

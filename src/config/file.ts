@@ -4,6 +4,7 @@ import { randomBytes } from 'node:crypto';
 import { mkdir, open, readFile, realpath, rename, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { isJsonObject, type JsonObject, type JsonValue, parseJson } from '../lib/json.ts';
+import { told } from '../lib/told.ts';
 import type { CheckedConfig } from './check-config.ts';
 import { ConfigError, StaleConfigError, UnwritableFileError } from './config-error.ts';
 import type { ConfigFile } from './schema.ts';
@@ -37,7 +38,7 @@ export async function readConfig(path: string): Promise<ConfigRead> {
     text = await readFile(path, 'utf8');
   } catch (error) {
     if (isMissing(error)) return { kind: 'missing' };
-    return { kind: 'bad', problems: [`the file cannot be read (${codeOf(error)})`] };
+    return { kind: 'bad', problems: [told`the file cannot be read (${codeOf(error)})`] };
   }
   return readConfigText(text);
 }
@@ -47,7 +48,7 @@ async function readConfigText(text: string): Promise<ConfigRead> {
   try {
     raw = parseJson(text.replace(/^\uFEFF/, ''));
   } catch {
-    return { kind: 'bad', problems: ['the file is not complete JSON'] };
+    return { kind: 'bad', problems: [told`the file is not complete JSON`] };
   }
   const checked = await checkLazily(raw);
   if (checked.kind === 'bad') return checked;

@@ -3,6 +3,7 @@
 import type { Clock } from '../lib/clock.ts';
 import { createJobQueue } from '../lib/job-queue.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../lib/json.ts';
+import { told } from '../lib/told.ts';
 import { StaleConfigError, UnusableFileError } from './config-error.ts';
 import { type Flags, resolveSettings, type Settings } from './effective.ts';
 import type { Environment } from './env.ts';
@@ -162,7 +163,7 @@ async function updateFile(
       if (!(error instanceof StaleConfigError)) throw error;
     }
   }
-  throw new UnusableFileError(path, ['something else writes it all the time']);
+  throw new UnusableFileError(path, [told`something else writes it all the time`]);
 }
 
 /** Never throws: whatever is wrong with the file, the settings in force stay. */
@@ -171,7 +172,7 @@ async function reloadFile(options: LiveConfigOptions, state: LiveState): Promise
   const read = await readConfig(path);
   if (read.kind === 'missing' && !state.hasFile) return read;
   if (read.kind !== 'good') {
-    state.problems = read.kind === 'bad' ? read.problems : ['the file is gone'];
+    state.problems = read.kind === 'bad' ? read.problems : [told`the file is gone`];
     const { problems } = state;
     log.warn({ path, problems }, 'The config file was refused; the settings in force stay.');
     return read;

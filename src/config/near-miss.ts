@@ -1,6 +1,7 @@
 // Finds keys that are no setting's, and among them the misspelt ones: nearly a known key must not pass as an unknown one.
 
 import { isJsonObject, type JsonObject, type JsonValue } from '../lib/json.ts';
+import { told } from '../lib/told.ts';
 import { CONFIG_SCHEMA } from './schema.ts';
 
 interface SectionSchema {
@@ -52,7 +53,7 @@ function nearMissesIn(section: JsonObject, schema: SectionSchema, path: string):
     const meant = names.find((name) => !Object.hasOwn(section, name) && isNear(key, name));
     return meant === undefined
       ? []
-      : [`${path}${key}: unknown key; was "${meant}" meant? (Its setting would be lost.)`];
+      : [`${path}${key}: ${told`unknown key; was "${meant}" meant? (Its setting would be lost.)`}`];
   });
 }
 

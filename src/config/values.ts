@@ -2,6 +2,7 @@
 
 import { domainToASCII } from 'node:url';
 import ipaddr from 'ipaddr.js';
+import { type Sentence, told } from '../lib/told.ts';
 
 export const AUTH_MODES = ['off', 'auto', 'strict'] as const;
 export type AuthMode = (typeof AUTH_MODES)[number];
@@ -23,12 +24,16 @@ export const TRACE_SAMPLERS = [
 export type TraceSampler = (typeof TRACE_SAMPLERS)[number];
 
 /** What a value should have been; the reader's caller adds the name of the place. */
-export class ValueError extends Error {}
+export class ValueError extends Error {
+  constructor(message: Sentence) {
+    super(message);
+  }
+}
 
 /** A word of a list, whatever its case. @throws ValueError */
 export function readWord<Word extends string>(text: string, words: readonly Word[]): Word {
   const word = words.find((each) => each === text.trim().toLowerCase());
-  if (word === undefined) throw new ValueError(`must be one of ${words.join(', ')}`);
+  if (word === undefined) throw new ValueError(told`must be one of ${words.join(', ')}`);
   return word;
 }
 
@@ -48,7 +53,7 @@ export function readInteger(
 ): number {
   const value = /^\d{1,15}$/.test(text.trim()) ? Number(text) : Number.NaN;
   if (!(value >= least && value <= most)) {
-    throw new ValueError(`must be a whole number from ${least} to ${most}`);
+    throw new ValueError(told`must be a whole number from ${least} to ${most}`);
   }
   return value;
 }
@@ -56,14 +61,14 @@ export function readInteger(
 /** @throws ValueError */
 export function readRatio(text: string): number {
   const value = /^(?:\d+(?:\.\d*)?|\.\d+)$/.test(text.trim()) ? Number(text) : Number.NaN;
-  if (!(value <= 1)) throw new ValueError('must be a number from 0 to 1');
+  if (!(value <= 1)) throw new ValueError(told`must be a number from 0 to 1`);
   return value;
 }
 
 /** A secret in one line without blanks. @throws ValueError */
 export function readSecret(text: string): string {
   if (!/^[^\s\p{Cc}]+$/u.test(text)) {
-    throw new ValueError('must be one line without blanks or control characters');
+    throw new ValueError(told`must be one line without blanks or control characters`);
   }
   return text;
 }
@@ -73,9 +78,9 @@ const LONGEST_PASSWORD = 1_024;
 
 /** What somebody signs in with. @throws ValueError */
 export function readPassword(text: string): string {
-  if (/\p{Cc}/u.test(text)) throw new ValueError('must be one line');
+  if (/\p{Cc}/u.test(text)) throw new ValueError(told`must be one line`);
   if (text.length > LONGEST_PASSWORD) {
-    throw new ValueError(`must have at most ${LONGEST_PASSWORD} characters`);
+    throw new ValueError(told`must have at most ${LONGEST_PASSWORD} characters`);
   }
   return text;
 }
@@ -86,7 +91,7 @@ export function readClientKey(text: string): string {
 }
 
 export function readPath(text: string): string {
-  if (/\p{Cc}/u.test(text)) throw new ValueError('must be a path without control characters');
+  if (/\p{Cc}/u.test(text)) throw new ValueError(told`must be a path without control characters`);
   return text;
 }
 
@@ -94,7 +99,7 @@ export function readPath(text: string): string {
 export function readHost(text: string): string {
   const host = text.trim();
   if (!ipaddr.isValid(host) && !isHostName(host)) {
-    throw new ValueError('must be a host name or an address, without port');
+    throw new ValueError(told`must be a host name or an address, without port`);
   }
   return host;
 }
@@ -103,11 +108,11 @@ export function readHost(text: string): string {
 export function readUrl(text: string, schemes: readonly string[]): string {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url === undefined || !schemes.includes(url.protocol.slice(0, -1))) {
-    throw new ValueError(`must be an address that starts with ${schemes.join(':// or ')}://`);
+    throw new ValueError(told`must be an address that starts with ${schemes.join(':// or ')}://`);
   }
   const isWeb = url.protocol === 'http:' || url.protocol === 'https:';
   if (isWeb && (url.username !== '' || url.password !== '')) {
-    throw new ValueError('must be an address without user and password');
+    throw new ValueError(told`must be an address without user and password`);
   }
   return text.trim();
 }
@@ -116,14 +121,14 @@ export function readUrl(text: string, schemes: readonly string[]): string {
 export function readBaseUrl(text: string): string {
   const address = readUrl(text, ['http', 'https']);
   // Nothing of it would ever be sent, and a key in it would be shown wherever the address is.
-  if (/[?#]/.test(address)) throw new ValueError('must be an address without "?" and "#"');
+  if (/[?#]/.test(address)) throw new ValueError(told`must be an address without "?" and "#"`);
   return address;
 }
 
 /** A web address, with or without user and password. @throws ValueError */
 export function readWebUrl(text: string): string {
   if (!URL.canParse(text) || !/^https?:$/.test(new URL(text).protocol)) {
-    throw new ValueError('must be an address that starts with https:// or http://');
+    throw new ValueError(told`must be an address that starts with https:// or http://`);
   }
   return text;
 }
@@ -135,7 +140,7 @@ export function readServiceUrl(text: string): string {
   const isLocal =
     host === 'localhost' || (ipaddr.isValid(host) && ipaddr.process(host).range() === 'loopback');
   if (url.protocol === 'http:' && !isLocal) {
-    throw new ValueError('must start with https://, except on this machine');
+    throw new ValueError(told`must start with https://, except on this machine`);
   }
   return text.trim();
 }
@@ -144,7 +149,7 @@ export function readServiceUrl(text: string): string {
 export function readLocation(text: string): string {
   const location = text.trim().toLowerCase();
   if (!/^[a-z](?:[a-z\d-]{0,61}[a-z\d])?$/.test(location)) {
-    throw new ValueError('must be a location such as us-central1, or global');
+    throw new ValueError(told`must be a location such as us-central1, or global`);
   }
   return location;
 }
@@ -153,7 +158,7 @@ export function readLocation(text: string): string {
 export function readList<Item>(text: string, readItem: (text: string) => Item): Item[] {
   return text.split(',').map((part) => {
     const item = part.trim();
-    if (item === '') throw new ValueError('must be a comma list without empty entries');
+    if (item === '') throw new ValueError(told`must be a comma list without empty entries`);
     return readItem(item);
   });
 }
@@ -166,7 +171,7 @@ export function readPairs(text: string): Readonly<Record<string, string>> {
   return Object.fromEntries(
     readList(text, (part): [string, string] => {
       const [, name = '', value = ''] = /^([^\s=]+)\s*=\s*(.*)$/.exec(part) ?? [];
-      if (name === '') throw new ValueError('must be pairs such as name=value, comma list');
+      if (name === '') throw new ValueError(told`must be pairs such as name=value, comma list`);
       return [name, decodeValue(name, value)];
     }),
   );
@@ -177,7 +182,7 @@ export function readHeaders(text: string): Readonly<Record<string, string>> {
   const headers = readPairs(text);
   for (const [name, value] of Object.entries(headers)) {
     if (!/^[\w!#$%&'*+.^`|~-]+$/.test(name) || !/^[\t\x20-\x7e]*$/.test(value)) {
-      throw new ValueError(`must be headers in ASCII without line breaks: "${name}" is none`);
+      throw new ValueError(told`must be headers in ASCII without line breaks: "${name}" is none`);
     }
   }
   return headers;
@@ -187,7 +192,7 @@ function decodeValue(name: string, value: string): string {
   try {
     return decodeURIComponent(value);
   } catch {
-    throw new ValueError(`must be percent-encoded: the value of "${name}" is not`);
+    throw new ValueError(told`must be percent-encoded: the value of "${name}" is not`);
   }
 }
 
@@ -197,11 +202,11 @@ export function readAddressRange(text: string): string {
   const isAddress = ipaddr.IPv4.isValidFourPartDecimal(address) || ipaddr.IPv6.isValid(address);
   const isRange = bits === undefined || ipaddr.isValidCIDR(text.trim());
   if (!isAddress || !isRange) {
-    throw new ValueError(`must be addresses or CIDR ranges such as 10.0.0.0/8, not "${text}"`);
+    throw new ValueError(told`must be addresses or CIDR ranges such as 10.0.0.0/8, not "${text}"`);
   }
   const least = address.includes(':') ? 16 : 8;
   if (bits !== undefined && Number(bits) < least) {
-    throw new ValueError(`must not trust a range wider than /${least}, such as "${text}"`);
+    throw new ValueError(told`must not trust a range wider than /${least}, such as "${text}"`);
   }
   return text.trim();
 }
@@ -210,14 +215,14 @@ export function readAddressRange(text: string): string {
 export function readOrigin(text: string): string {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url !== undefined && isInternational(text) && /^https?:\/\/[^/?#@]+$/.test(text.trim())) {
-    throw new ValueError(`must be as browsers send it, "${url.origin}", not "${text}"`);
+    throw new ValueError(told`must be as browsers send it, "${url.origin}", not "${text}"`);
   }
   if (url === undefined || url.origin !== text.trim() || !url.protocol.startsWith('http')) {
-    throw new ValueError(`must be origins such as https://app.example.com, not "${text}"`);
+    throw new ValueError(told`must be origins such as https://app.example.com, not "${text}"`);
   }
   // No browser sends one, so that it would let nobody in whom it seems to.
   if (url.host.includes('*')) {
-    throw new ValueError(`must be whole origins, one for each host, not "${text}"`);
+    throw new ValueError(told`must be whole origins, one for each host, not "${text}"`);
   }
   return url.origin;
 }
@@ -226,9 +231,9 @@ export function readOrigin(text: string): string {
 export function readHostName(text: string): string {
   const name = text.trim().toLowerCase();
   const sent = isInternational(name) ? domainToASCII(name) : '';
-  if (sent !== '') throw new ValueError(`must be as clients send it, "${sent}", not "${text}"`);
+  if (sent !== '') throw new ValueError(told`must be as clients send it, "${sent}", not "${text}"`);
   if (!ipaddr.isValid(name) && !isHostName(name)) {
-    throw new ValueError(`must be host names without port, not "${text}"`);
+    throw new ValueError(told`must be host names without port, not "${text}"`);
   }
   return name;
 }

@@ -1,6 +1,7 @@
 // Why a call that was aborted ended: the edge's own error, or the client's leaving.
 
 import { GatewayError } from '../canonical/error.ts';
+import { told } from '../lib/told.ts';
 
 /** The edge may abort with an error of its own (a time limit); otherwise the client left. */
 export function abortError(signal: AbortSignal): GatewayError {
@@ -8,6 +9,6 @@ export function abortError(signal: AbortSignal): GatewayError {
   return new GatewayError({
     kind: 'client-gone',
     source: 'client',
-    message: 'The client closed the connection.',
+    message: told`The client closed the connection.`,
   });
 }

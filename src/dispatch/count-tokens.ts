@@ -3,6 +3,7 @@
 import { GatewayError } from '../canonical/error.ts';
 import { textTokens } from '../canonical/prompt-size.ts';
 import type { JsonObject } from '../lib/json.ts';
+import { told } from '../lib/told.ts';
 import type { Lease } from '../pool/pool.ts';
 import type { CountTokensCall } from '../protocols/protocol.ts';
 import type { TokenCount } from '../upstreams/upstream.ts';
@@ -82,7 +83,7 @@ function spareModel(error: unknown): unknown {
   return new GatewayError({
     kind: 'upstream-unavailable',
     source: 'upstream',
-    message: 'The upstream does not count the tokens of this model.',
+    message: told`The upstream does not count the tokens of this model.`,
     failure: { ...error.failure, kind: 'rejected' },
     cause: error,
   });

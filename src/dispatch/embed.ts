@@ -133,7 +133,7 @@ function spareModel(error: unknown): unknown {
     source: 'upstream',
     reason: 'model-not-found',
     field: 'model',
-    message: 'The upstream does not offer this model, or not for embeddings.',
+    message: told`The upstream does not offer this model, or not for embeddings.`,
     failure: { ...error.failure, kind: 'rejected' },
     cause: error,
   });

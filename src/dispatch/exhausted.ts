@@ -1,6 +1,7 @@
 // The error a client gets when no account is left: never the pool's own credential trouble as 401/403.
 
 import { GatewayError } from '../canonical/error.ts';
+import { told } from '../lib/told.ts';
 import type { LeaseResult } from '../pool/pool.ts';
 import { isAccountTrouble, isLimit } from './retry.ts';
 
@@ -49,8 +50,7 @@ function limitError(
   return new GatewayError({
     kind: lastError?.failure?.kind === 'quota-exhausted' ? 'quota-exhausted' : 'rate-limited',
     source: 'upstream',
-    message:
-      'All accounts for this model have reached their limit. Try again when one has recovered.',
+    message: told`All accounts for this model have reached their limit. Try again when one has recovered.`,
     retryAfterMs,
     failure: lastError?.failure,
     cause: lastError,
@@ -67,8 +67,8 @@ function waitError(
     source: 'upstream',
     message:
       kind === 'overloaded'
-        ? 'The upstream is overloaded. Try again shortly.'
-        : 'The upstream failed several times in a row. Try again shortly.',
+        ? told`The upstream is overloaded. Try again shortly.`
+        : told`The upstream failed several times in a row. Try again shortly.`,
     retryAfterMs,
     failure: lastError?.failure,
     cause: lastError,
@@ -81,7 +81,7 @@ function notOffered(): GatewayError {
     source: 'gateway',
     reason: 'model-not-found',
     field: 'model',
-    message: 'No account offers this model. GET /v1/models lists the names that work.',
+    message: told`No account offers this model. GET /v1/models lists the names that work.`,
   });
 }
 
@@ -89,7 +89,7 @@ function noUsableAccount({ retryAfterMs }: NothingLeft, lastError?: GatewayError
   return new GatewayError({
     kind: 'upstream-auth',
     source: 'gateway',
-    message: 'No upstream account can be used right now. The log of the gateway says why.',
+    message: told`No upstream account can be used right now. The log of the gateway says why.`,
     retryAfterMs,
     failure: lastError?.failure,
     cause: lastError,

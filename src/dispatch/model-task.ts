@@ -2,6 +2,7 @@
 
 import { type GatewayError, invalidRequest } from '../canonical/error.ts';
 import type { ModelTask } from '../canonical/model.ts';
+import { told } from '../lib/told.ts';
 import type { Lease } from '../pool/pool.ts';
 import { findCatalogModel } from '../routing/catalog.ts';
 
@@ -27,7 +28,7 @@ export function requireTask(
 function wrongTask(task: ModelTask, name: string): GatewayError {
   const message =
     task === 'embed'
-      ? `${name} makes no embeddings. GET /v1beta/models names embedContent among the methods of the models that do.`
-      : `${name} makes embeddings and answers nothing else. Send it to /v1/embeddings or :embedContent, or name another model.`;
+      ? told`${name} makes no embeddings. GET /v1beta/models names embedContent among the methods of the models that do.`
+      : told`${name} makes embeddings and answers nothing else. Send it to /v1/embeddings or :embedContent, or name another model.`;
   return invalidRequest('model', message, 'unsupported');
 }

@@ -9,6 +9,7 @@ import type { Receipt } from '../canonical/receipt.ts';
 import type { CanonicalRequest } from '../canonical/request.ts';
 import type { SignatureRecall } from '../canonical/signature-recall.ts';
 import type { JsonObject } from '../lib/json.ts';
+import { told } from '../lib/told.ts';
 import type { Lease } from '../pool/pool.ts';
 import type { RelayBody } from '../protocols/protocol.ts';
 import type { SignatureKeeper } from '../signatures/keeper.ts';
@@ -137,6 +138,6 @@ export function refuseLosses(receipt: Receipt, bodies: readonly JsonObject[]): v
     kind: 'invalid-request',
     source: 'gateway',
     reason: 'unsupported',
-    message: `Strict mode refuses a request that cannot be carried whole: ${losses.join(' ')}`,
+    message: told`Strict mode refuses a request that cannot be carried whole: ${losses.join(' ')}`,
   });
 }

@@ -3,6 +3,7 @@
 import { GatewayError } from '../canonical/error.ts';
 import type { CanonicalEvent } from '../canonical/event.ts';
 import type { JsonObject } from '../lib/json.ts';
+import { told } from '../lib/told.ts';
 import type { RelayWriter } from '../protocols/protocol.ts';
 import type { Decoder, Frame, UpstreamStream } from '../upstreams/upstream.ts';
 import { type AnswerLane, AnswerText } from './answer-text.ts';
@@ -67,7 +68,7 @@ function emptyAnswer(): GatewayError {
   return new GatewayError({
     kind: 'upstream-unavailable',
     source: 'upstream',
-    message: 'The upstream closed without an answer.',
+    message: told`The upstream closed without an answer.`,
     failure: { kind: 'path' },
   });
 }

@@ -5,6 +5,7 @@ import { GatewayError, invalidRequest } from '../canonical/error.ts';
 import type { Clock } from '../lib/clock.ts';
 import { createJobQueue } from '../lib/job-queue.ts';
 import { createListeners, type Listeners } from '../lib/listeners.ts';
+import { told } from '../lib/told.ts';
 import type { AddressRule, AddressRuleStore, RuleList } from './address-rule.ts';
 import {
   type AddressVerdict,
@@ -123,7 +124,7 @@ class Filter implements AddressFilter {
       kind: 'forbidden',
       source: 'client',
       reason: 'address-blocked',
-      message: `The address ${address} is not let in here. Whoever runs this gateway can change that in its address rules.`,
+      message: told`The address ${address} is not let in here. Whoever runs this gateway can change that in its address rules.`,
     });
   }
 
@@ -154,12 +155,18 @@ class Filter implements AddressFilter {
   #find(id: string): Entry {
     const entry = this.#entries.get(id);
     if (entry !== undefined) return entry;
-    throw new StoreError('missing', 'There is no address rule of this id. List them to see all.');
+    throw new StoreError(
+      'missing',
+      told`There is no address rule of this id. List them to see all.`,
+    );
   }
 
   async #add(input: RuleInput, byAddress: string): Promise<AddressRule> {
     if (this.#entries.size >= MOST_RULES) {
-      throw invalidRequest('range', `range: there are ${MOST_RULES} rules already; remove some.`);
+      throw invalidRequest(
+        'range',
+        told`range: there are ${MOST_RULES} rules already; remove some.`,
+      );
     }
     const { clock, createId } = this.#options;
     const { text, range } = readRange(input.range);
@@ -187,7 +194,7 @@ class Filter implements AddressFilter {
     if (revision !== undefined && revision !== rule.revision) {
       throw new StoreError(
         'stale',
-        `The address rule was changed meanwhile: it is at revision ${rule.revision}, not ${revision}.`,
+        told`The address rule was changed meanwhile: it is at revision ${rule.revision}, not ${revision}.`,
       );
     }
     const { text, range } = readRange(change.range ?? rule.range);
@@ -212,7 +219,7 @@ class Filter implements AddressFilter {
       if (rule.expiresAt !== undefined && rule.expiresAt <= now) continue;
       throw invalidRequest(
         'range',
-        `range: there is a rule to ${list} ${range} already; change that one.`,
+        told`range: there is a rule to ${list} ${range} already; change that one.`,
       );
     }
   }

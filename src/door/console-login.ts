@@ -3,6 +3,7 @@
 import { createHmac, randomBytes } from 'node:crypto';
 import { GatewayError } from '../canonical/error.ts';
 import type { Clock } from '../lib/clock.ts';
+import { told } from '../lib/told.ts';
 import type { BegunSession, ConsoleSessions } from './console-sessions.ts';
 import { isSameText, type PasswordHasher } from './password-hash.ts';
 import type { SignInLinks } from './sign-in-links.ts';
@@ -88,8 +89,7 @@ export function createConsoleLogin(options: ConsoleLoginOptions): ConsoleLogin {
         kind: 'unauthenticated',
         source: 'client',
         field: 'password',
-        message:
-          'The password is not right. It is WEB_PASSWORD, else admin_password of the config file, else the API key.',
+        message: told`The password is not right. It is WEB_PASSWORD, else admin_password of the config file, else the API key.`,
       });
     },
     goOn: ({ cookie }) => sessions.begin(tag(), cookie),

@@ -1,5 +1,7 @@
 // Hours of the day at which a key is refused, by the clock on somebody's wall.
 
+import { told } from '../lib/told.ts';
+
 export interface Curfew {
   /** `23:00`. */
   readonly from: string;
@@ -13,11 +15,11 @@ const TIME = /^(?:[01]\d|2[0-3]):[0-5]\d$/;
 
 /** What is wrong with a curfew, starting with its field; undefined when nothing is. */
 export function curfewProblem({ from, to, timeZone }: Curfew): string | undefined {
-  if (!TIME.test(from)) return 'curfew.from: must be a time such as 23:00';
-  if (!TIME.test(to)) return 'curfew.to: must be a time such as 06:00';
-  if (from === to) return 'curfew.to: must be another time than curfew.from';
+  if (!TIME.test(from)) return told`curfew.from: must be a time such as 23:00`;
+  if (!TIME.test(to)) return told`curfew.to: must be a time such as 06:00`;
+  if (from === to) return told`curfew.to: must be another time than curfew.from`;
   if (createWallClock(timeZone) === undefined) {
-    return 'curfew.timeZone: must be the name of a time zone such as Europe/Berlin or UTC';
+    return told`curfew.timeZone: must be the name of a time zone such as Europe/Berlin or UTC`;
   }
   return undefined;
 }

@@ -3,6 +3,7 @@
 import { createHmac, randomBytes } from 'node:crypto';
 import { GatewayError } from '../canonical/error.ts';
 import type { Clock } from '../lib/clock.ts';
+import { told } from '../lib/told.ts';
 import { visitorOf } from './ip-address.ts';
 import { looksLikeKeySecret } from './key-secret.ts';
 
@@ -131,6 +132,6 @@ function tooMany(waitMs: number): GatewayError {
     kind: 'rate-limited',
     source: 'client',
     retryAfterMs: waitMs,
-    message: `Too many wrong API keys came from this address. One that worked from here within a day goes on working; any other is looked at again in ${minutes} min.`,
+    message: told`Too many wrong API keys came from this address. One that worked from here within a day goes on working; any other is looked at again in ${minutes} min.`,
   });
 }

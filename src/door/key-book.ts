@@ -4,6 +4,7 @@ import { StoreError } from '../accounts/account-store.ts';
 import { invalidRequest } from '../canonical/error.ts';
 import type { Clock } from '../lib/clock.ts';
 import { createListeners, type Listeners } from '../lib/listeners.ts';
+import { told } from '../lib/told.ts';
 import { createWildcard, foldCase } from '../lib/wildcard.ts';
 import { neutralModelName } from '../wire/vocabulary.ts';
 import { type Batch, createBatch, type DoorLog } from './batch.ts';
@@ -137,7 +138,7 @@ class Book implements KeyBook {
     if (revision !== undefined && revision !== known.revision) {
       throw new StoreError(
         'stale',
-        `The key was changed meanwhile: it is at revision ${known.revision}, not ${revision}.`,
+        told`The key was changed meanwhile: it is at revision ${known.revision}, not ${revision}.`,
       );
     }
     const merged = { ...known, ...change, revision: known.revision + 1 };
@@ -188,7 +189,7 @@ class Book implements KeyBook {
   #find(id: string): Kept {
     const kept = this.#byId.get(id);
     if (kept !== undefined) return kept;
-    throw new StoreError('missing', 'There is no key of this id. List them to see all.');
+    throw new StoreError('missing', told`There is no key of this id. List them to see all.`);
   }
 
   #keep(stored: StoredKey): Kept {

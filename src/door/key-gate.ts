@@ -2,6 +2,7 @@
 
 import { GatewayError } from '../canonical/error.ts';
 import type { Clock } from '../lib/clock.ts';
+import { type Sentence, told } from '../lib/told.ts';
 import { visitorOf } from './ip-address.ts';
 import type { KeyBook, KeyEntry } from './key-book.ts';
 import type { CallCost, MeterRefusal, Reservation } from './key-meter.ts';
@@ -48,7 +49,7 @@ export function createKeyGate(book: KeyBook, clock: Pick<Clock, 'now'>): KeyGate
       if (entry === undefined) return undefined;
       if (!entry.allows(model)) {
         throw rejected(
-          `This key may not use the model ${JSON.stringify(model.slice(0, MOST_SHOWN))}. The model list shows those it may.`,
+          told`This key may not use the model ${JSON.stringify(model.slice(0, MOST_SHOWN))}. The model list shows those it may.`,
         );
       }
       checkSize(entry, cost);
@@ -60,35 +61,35 @@ export function createKeyGate(book: KeyBook, clock: Pick<Clock, 'now'>): KeyGate
 }
 
 function checkEntry({ key, curfew, meter }: KeyEntry, address: string, now: number): void {
-  if (!key.enabled) throw rejected('This key is disabled.');
+  if (!key.enabled) throw rejected(told`This key is disabled.`);
   if (key.expiresAt !== undefined && now >= key.expiresAt) {
-    throw rejected(`This key expired at ${new Date(key.expiresAt).toISOString()}.`);
+    throw rejected(told`This key expired at ${new Date(key.expiresAt).toISOString()}.`);
   }
   if (key.curfew !== undefined && curfew?.isOn(now)) {
     const { from, to, timeZone } = key.curfew;
-    throw rejected(`This key is not let in from ${from} to ${to} (${timeZone}).`);
+    throw rejected(told`This key is not let in from ${from} to ${to} (${timeZone}).`);
   }
   if (!meter.takeAddress(visitorOf(address), key.maxAddresses)) {
     throw rejected(
-      `This key is in use from ${sayCount(key.maxAddresses, 'other address', 'es')} already, the most it may within a day.`,
+      told`This key is in use from ${sayCount(key.maxAddresses, 'address')} already, the most it may within a day.`,
     );
   }
 }
 
 /** What no day has room for is not to be tried again tomorrow. @throws GatewayError forbidden */
 function checkSize({ key }: KeyEntry, { images }: CallCost): void {
-  if (key.dailyTokens === 0) throw rejected('This key may use no tokens.');
+  if (key.dailyTokens === 0) throw rejected(told`This key may use no tokens.`);
   const { dailyImages } = key;
   if (dailyImages === undefined || images <= dailyImages) return;
   throw rejected(
     dailyImages === 0
-      ? 'This key may draw no images.'
-      : `This key may draw ${sayCount(dailyImages, 'image')} a day, and this request asks for ${images}.`,
+      ? told`This key may draw no images.`
+      : told`This key may draw ${sayCount(dailyImages, 'image')} a day, and this request asks for ${images}.`,
   );
 }
 
 function rejected(message: string): GatewayError {
-  const wayOut = 'Ask whoever gave you the key.';
+  const wayOut = told`Ask whoever gave you the key.`;
   return new GatewayError({
     kind: 'forbidden',
     source: 'client',
@@ -107,44 +108,58 @@ function limitReached(
   const left = kind === 'daily-images' ? refusal.left : 0;
   const state =
     left === 0
-      ? `This key has used its ${what}.`
-      : `This key has ${left} of its ${what} left, and this request asks for ${images}.`;
+      ? told`This key has used its ${what}.`
+      : told`This key has ${left} of its ${what} left, and this request asks for ${images}.`;
   return new GatewayError({
     kind: isBudget ? 'quota-exhausted' : 'rate-limited',
     source: 'client',
     retryAfterMs,
-    message: `${state} It can go on in ${sayWait(retryAfterMs)}.`,
+    message: told`${state} It can go on in ${sayWait(retryAfterMs)}.`,
   });
 }
 
 /** What a person waits a day for is no matter of seconds. */
-function sayWait(ms: number): string {
+function sayWait(ms: number): Sentence {
   const seconds = Math.ceil(ms / 1000);
-  if (seconds <= 120) return `${seconds} s`;
+  if (seconds <= 120) return told`${seconds} s`;
   const minutes = Math.ceil(seconds / 60);
-  if (minutes < 60) return `${minutes} min`;
-  return `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
+  if (minutes < 60) return told`${minutes} min`;
+  return told`${Math.floor(minutes / 60)} h ${minutes % 60} min`;
 }
 
-function sayCount(count: number | undefined, noun: string, ending = 's'): string {
-  return `${count} ${noun}${count === 1 ? '' : ending}`;
+function sayCount(count = 0, noun: 'address' | 'image' | 'request' | 'token'): Sentence {
+  switch (noun) {
+    case 'address':
+      return count === 1 ? told`1 other address` : told`${count} other addresses`;
+    case 'image':
+      return count === 1 ? told`1 image` : told`${count} images`;
+    case 'request':
+      return count === 1 ? told`1 request` : told`${count} requests`;
+    case 'token':
+      return count === 1 ? told`1 token` : told`${count} tokens`;
+    default:
+      return noun satisfies never;
+  }
 }
 
 function describeLimit(
   key: KeyEntry['key'],
   kind: MeterRefusal['kind'],
-): { readonly what: string; readonly isBudget: boolean } {
+): { readonly what: Sentence; readonly isBudget: boolean } {
   switch (kind) {
     case 'requests-per-minute':
-      return { what: `${sayCount(key.requestsPerMinute, 'request')} a minute`, isBudget: false };
+      return {
+        what: told`${sayCount(key.requestsPerMinute, 'request')} a minute`,
+        isBudget: false,
+      };
     case 'tokens-per-minute':
-      return { what: `${sayCount(key.tokensPerMinute, 'token')} a minute`, isBudget: false };
+      return { what: told`${sayCount(key.tokensPerMinute, 'token')} a minute`, isBudget: false };
     case 'daily-tokens':
-      return { what: `${sayCount(key.dailyTokens, 'token')} a day (UTC)`, isBudget: true };
+      return { what: told`${sayCount(key.dailyTokens, 'token')} a day (UTC)`, isBudget: true };
     case 'daily-images':
-      return { what: `${sayCount(key.dailyImages, 'image')} a day (UTC)`, isBudget: true };
+      return { what: told`${sayCount(key.dailyImages, 'image')} a day (UTC)`, isBudget: true };
     default:
       kind satisfies never;
-      return { what: 'limit', isBudget: true };
+      return { what: told`limit`, isBudget: true };
   }
 }

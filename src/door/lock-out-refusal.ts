@@ -1,6 +1,7 @@
 // What is said to whoever is about to lock their own address out.
 
 import { type GatewayError, invalidRequest } from '../canonical/error.ts';
+import { told } from '../lib/told.ts';
 import type { AddressStay, AddressVerdict } from './address-verdict.ts';
 
 /** Where whoever makes a change comes from. */
@@ -20,18 +21,18 @@ export function refuseStay(
 ): GatewayError {
   const isOther = from !== to;
   const what = isOther
-    ? `This would lock you out: the gateway would take you for ${to}, and no longer for ${from}`
-    : `This would lock out the address you come from (${from})`;
+    ? told`This would lock you out: the gateway would take you for ${to}, and no longer for ${from}`
+    : told`This would lock out the address you come from (${from})`;
   if (stay.endsWith !== undefined) {
     const until = new Date(Math.min(stay.endsAt, LAST_DATE)).toISOString();
     return invalidRequest(
       isOther ? 'trusted_proxies' : 'expiresAt',
-      `${what}: the allow rule ${stay.endsWith.range} lets it in until ${until} only. Let that rule never end, or add one that does not, first.`,
+      told`${what}: the allow rule ${stay.endsWith.range} lets it in until ${until} only. Let that rule never end, or add one that does not, first.`,
     );
   }
   const reason =
     rule === undefined
-      ? 'no rule covers it. Add an allow rule for it first.'
-      : `the deny rule ${rule.range} covers it. Remove that rule, or narrow it, first.`;
-  return invalidRequest(isOther ? 'trusted_proxies' : 'range', `${what}: ${reason}`);
+      ? told`${what}: no rule covers it. Add an allow rule for it first.`
+      : told`${what}: the deny rule ${rule.range} covers it. Remove that rule, or narrow it, first.`;
+  return invalidRequest(isOther ? 'trusted_proxies' : 'range', reason);
 }

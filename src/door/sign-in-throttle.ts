@@ -2,6 +2,7 @@
 
 import { GatewayError } from '../canonical/error.ts';
 import type { Clock } from '../lib/clock.ts';
+import { told } from '../lib/told.ts';
 import { visitorOf } from './ip-address.ts';
 
 export interface SignInThrottle {
@@ -100,7 +101,7 @@ function tooMany(waitMs: number): GatewayError {
     kind: 'rate-limited',
     source: 'client',
     retryAfterMs: waitMs,
-    message: `Too many tries to sign in. Try again in ${seconds} s, or restart the gateway on its own machine and use the sign-in link it prints.`,
+    message: told`Too many tries to sign in. Try again in ${seconds} s, or restart the gateway on its own machine and use the sign-in link it prints.`,
   });
 }
 

@@ -4,6 +4,7 @@ import type { Account, AccountKind, Tier } from '../accounts/account.ts';
 import type { Credential, VersionedCredential } from '../accounts/credential.ts';
 import { invalidRequest } from '../canonical/error.ts';
 import { type JsonObject, type JsonValue, readNumber } from '../lib/json.ts';
+import { told } from '../lib/told.ts';
 import { requireObject } from './import-result.ts';
 import { isSafeEndpoint } from './safe-url.ts';
 
@@ -45,14 +46,14 @@ export function readAccountFile(value: JsonValue): readonly JsonValue[] {
   if (format !== FORMAT) {
     throw invalidRequest(
       'format',
-      `This is no export of accounts: its "format" is not "${FORMAT}".`,
+      told`This is no export of accounts: its "format" is not "${FORMAT}".`,
     );
   }
   if (version !== VERSION) {
-    throw invalidRequest('version', `Only version ${VERSION} of the format can be read.`);
+    throw invalidRequest('version', told`Only version ${VERSION} of the format can be read.`);
   }
   if (!Array.isArray(accounts) || accounts.length > MAX_ACCOUNTS) {
-    throw invalidRequest('accounts', `"accounts" must be a list of at most ${MAX_ACCOUNTS}.`);
+    throw invalidRequest('accounts', told`"accounts" must be a list of at most ${MAX_ACCOUNTS}.`);
   }
   return accounts;
 }
@@ -62,7 +63,7 @@ export function readAccount(value: JsonValue): FiledAccount {
   const account = requireObject(value, 'account');
   const tier = TIERS.find((one) => one === account.tier);
   if (tier === undefined && account.tier !== undefined && account.tier !== null) {
-    throw invalidRequest('tier', `"tier" must be one of ${TIERS.join(', ')}.`);
+    throw invalidRequest('tier', told`"tier" must be one of ${TIERS.join(', ')}.`);
   }
   return {
     id: optionalText(account, 'id'),
@@ -120,7 +121,7 @@ function readCredential(account: JsonObject): Credential {
   const kind = requireText(account, 'kind');
   const credential = requireObject(account.credential, 'credential');
   if (!isKind(kind)) {
-    throw invalidRequest('kind', '"kind" must be oauth, api-key or service-account.');
+    throw invalidRequest('kind', told`"kind" must be oauth, api-key or service-account.`);
   }
   switch (kind) {
     case 'api-key':
@@ -156,20 +157,20 @@ function readScopes(value: JsonValue | undefined): readonly string[] | undefined
 function readTokenUrl(credential: JsonObject): string | undefined {
   const tokenUrl = optionalText(credential, 'token_uri');
   if (tokenUrl === undefined || isSafeEndpoint(tokenUrl)) return tokenUrl;
-  throw invalidRequest('token_uri', 'The "token_uri" must be an https address.');
+  throw invalidRequest('token_uri', told`The "token_uri" must be an https address.`);
 }
 
 function requireText(object: JsonObject, field: string): string {
   const value = optionalText(object, field);
   if (value !== undefined) return value;
-  throw invalidRequest(field, `"${field}" is missing.`, 'missing-field');
+  throw invalidRequest(field, told`"${field}" is missing.`, 'missing-field');
 }
 
 function optionalText(object: JsonObject, field: string): string | undefined {
   const value = Object.hasOwn(object, field) ? object[field] : undefined;
   if (value === undefined || value === null || value === '') return undefined;
   if (typeof value === 'string' && value.length <= 16_384) return value;
-  throw invalidRequest(field, `"${field}" must be a string.`, 'invalid-type');
+  throw invalidRequest(field, told`"${field}" must be a string.`, 'invalid-type');
 }
 
 function optionalNumber(object: JsonObject, field: string): number | undefined {
@@ -177,7 +178,7 @@ function optionalNumber(object: JsonObject, field: string): number | undefined {
   if (value === undefined || value === null) return undefined;
   const number = readNumber(value);
   if (number !== undefined && Number.isSafeInteger(number)) return number;
-  throw invalidRequest(field, `"${field}" must be a whole number.`, 'invalid-type');
+  throw invalidRequest(field, told`"${field}" must be a whole number.`, 'invalid-type');
 }
 
 function withoutAbsent(fields: Readonly<Record<string, JsonValue | undefined>>): JsonObject {

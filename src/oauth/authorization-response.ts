@@ -2,6 +2,7 @@
 
 import { AuthorizationResponseError, validateAuthResponse } from 'oauth4webapi';
 import { type GatewayError, invalidRequest } from '../canonical/error.ts';
+import { told } from '../lib/told.ts';
 import { isExpectedIssuer } from './identity.ts';
 import type { OAuthSettings } from './oauth-settings.ts';
 
@@ -22,9 +23,9 @@ const CODE = /^[\x21-\x7e]{1,4096}$/;
  * @throws GatewayError `invalid-request`
  */
 export function readPasted(text: string): PastedResponse {
-  if (text.length > MAX_PASTED) throw badPaste('This is too long for an address or a code.');
+  if (text.length > MAX_PASTED) throw badPaste(told`This is too long for an address or a code.`);
   const dense = text.replace(/\s+/g, '').replace(/^["'`<]+|["'`>]+$/g, '');
-  if (dense === '') throw badPaste('Paste the address the browser ended on, or the code.');
+  if (dense === '') throw badPaste(told`Paste the address the browser ended on, or the code.`);
   if (/^[a-z][a-z0-9+.-]*:\/\//i.test(dense)) return readAddress(dense);
   const query = dense.slice(dense.indexOf('?') + 1);
   const isQuery = /(^|&)(code|error)=|^(state|iss)=/.test(query);
@@ -48,20 +49,20 @@ export function checkResponse(
 ): string {
   const { settings, state, redirectUri } = expected;
   if (form.kind === 'address' && form.address !== addressOf(new URL(redirectUri))) {
-    throw badPaste(`This is not the address the sign-in leads to (${redirectUri}).`);
+    throw badPaste(told`This is not the address the sign-in leads to (${redirectUri}).`);
   }
   const complete = new URLSearchParams(parameters);
   if (form.kind === 'code') complete.set('state', state);
   const [code, ...more] = validate(complete, { settings, state }).getAll('code');
   if (code === undefined || more.length > 0 || !CODE.test(code)) {
-    throw badPaste('There is no usable code in this. Start the sign-in again.');
+    throw badPaste(told`There is no usable code in this. Start the sign-in again.`);
   }
   return code;
 }
 
 function readAddress(text: string): PastedResponse {
   const url = URL.parse(text);
-  if (url === null) throw badPaste('This is no address. Copy it again, from its beginning.');
+  if (url === null) throw badPaste(told`This is no address. Copy it again, from its beginning.`);
   return { parameters: url.searchParams, form: { kind: 'address', address: addressOf(url) } };
 }
 
@@ -80,7 +81,7 @@ function validate(
 ): URLSearchParams {
   const issuer = parameters.get('iss');
   if (issuer !== null && !isExpectedIssuer(issuer, settings)) {
-    throw badPaste('This answer is from another provider than the sign-in was started with.');
+    throw badPaste(told`This answer is from another provider than the sign-in was started with.`);
   }
   try {
     return validateAuthResponse(
@@ -91,7 +92,7 @@ function validate(
     );
   } catch (error) {
     if (error instanceof AuthorizationResponseError) throw refusal(error.error);
-    throw badPaste('This is not a proper answer to this sign-in. Start the sign-in again.');
+    throw badPaste(told`This is not a proper answer to this sign-in. Start the sign-in again.`);
   }
 }
 
@@ -99,25 +100,29 @@ function validate(
 function refusal(code: string): GatewayError {
   switch (code) {
     case 'access_denied':
-      return badPaste('The sign-in was declined at the provider. Start it again and agree.');
+      return badPaste(told`The sign-in was declined at the provider. Start it again and agree.`);
     case 'invalid_scope':
-      return badPaste('The provider does not know a scope. Correct the scopes of this upstream.');
+      return badPaste(
+        told`The provider does not know a scope. Correct the scopes of this upstream.`,
+      );
     case 'unauthorized_client':
     case 'invalid_request':
     case 'unsupported_response_type':
       return badPaste(
-        'The provider does not allow this sign-in. Check the client and its registered redirect address.',
+        told`The provider does not allow this sign-in. Check the client and its registered redirect address.`,
       );
     case 'server_error':
     case 'temporarily_unavailable':
-      return badPaste('The provider has trouble at the moment. Try again in some minutes.');
+      return badPaste(told`The provider has trouble at the moment. Try again in some minutes.`);
     case 'login_required':
     case 'consent_required':
     case 'interaction_required':
     case 'account_selection_required':
-      return badPaste('The provider wants you to sign in there first. Start the sign-in again.');
+      return badPaste(
+        told`The provider wants you to sign in there first. Start the sign-in again.`,
+      );
     default:
-      return badPaste('The provider refused the sign-in. Start it again.');
+      return badPaste(told`The provider refused the sign-in. Start it again.`);
   }
 }
 

@@ -2,6 +2,7 @@
 
 import { calculatePKCECodeChallenge } from 'oauth4webapi';
 import { invalidRequest } from '../canonical/error.ts';
+import { told } from '../lib/told.ts';
 import type { OAuthSettings } from './oauth-settings.ts';
 import { isSafeEndpoint } from './safe-url.ts';
 
@@ -45,6 +46,6 @@ export function chooseRedirectUri(settings: OAuthSettings, own: string): string 
   if (isSafeEndpoint(redirectUri)) return redirectUri;
   throw invalidRequest(
     'redirectUri',
-    'The redirect address must be https, or http on this machine (http://127.0.0.1:<port>/…). Set redirect_url of this upstream, or use the loopback address and paste what the browser ends on.',
+    told`The redirect address must be https, or http on this machine (http://127.0.0.1:<port>/…). Set redirect_url of this upstream, or use the loopback address and paste what the browser ends on.`,
   );
 }

@@ -1,6 +1,7 @@
 // Whose tokens these are: the e-mail from the UserInfo endpoint or the id token.
 
 import type { Clock } from '../lib/clock.ts';
+import { told } from '../lib/told.ts';
 import type { Reach } from './endpoint.ts';
 import { readClaims } from './jwt.ts';
 import { OAuthFault } from './oauth-fault.ts';
@@ -48,7 +49,7 @@ export function createIdentityReader({
       const person = await endpoint.readUserInfo(settings.userInfoUrl, reply.accessToken, reach);
       // OpenID Connect Core §5.3.2: answers about another subject must not be used.
       if (claims?.sub !== undefined && person.sub !== undefined && claims.sub !== person.sub) {
-        return { kind: 'rejected', reason: 'its user info is about somebody else' };
+        return { kind: 'rejected', reason: told`its user info is about somebody else` };
       }
       return emailOf(person);
     },
@@ -76,15 +77,16 @@ function refuseClaims(
   const { settings, nonce, now } = expected;
   const audiences = Array.isArray(aud) ? aud : [aud];
   if (typeof iss !== 'string' || !isExpectedIssuer(iss, settings)) {
-    return 'its id token has another issuer; check "issuer" of this upstream';
+    return told`its id token has another issuer; check "issuer" of this upstream`;
   }
-  if (!audiences.includes(settings.clientId)) return 'its id token is for another client';
-  if (azp !== undefined && azp !== settings.clientId) return 'its id token is for another client';
+  if (!audiences.includes(settings.clientId)) return told`its id token is for another client`;
+  if (azp !== undefined && azp !== settings.clientId)
+    return told`its id token is for another client`;
   if (typeof exp !== 'number' || exp + TOLERANCE_SECONDS < now / 1000) {
-    return 'its id token has expired';
+    return told`its id token has expired`;
   }
   // A refresh gives an id token without the nonce of the sign-in before.
-  if (nonce !== undefined && given !== nonce) return 'its id token belongs to another sign-in';
+  if (nonce !== undefined && given !== nonce) return told`its id token belongs to another sign-in`;
   return undefined;
 }
 
@@ -99,7 +101,7 @@ function emailOf(claims: Claims): Identity {
   const { email, email_verified: verified } = claims;
   if (typeof email !== 'string' || !EMAIL.test(email)) return { kind: 'unknown' };
   if (verified === false || verified === 'false') {
-    return { kind: 'rejected', reason: 'the provider has not verified the e-mail' };
+    return { kind: 'rejected', reason: told`the provider has not verified the e-mail` };
   }
   return { kind: 'email', email };
 }

@@ -3,6 +3,7 @@
 import type { Account } from '../accounts/account.ts';
 import { invalidRequest } from '../canonical/error.ts';
 import type { JsonValue } from '../lib/json.ts';
+import { told } from '../lib/told.ts';
 import { type FiledAccount, readAccount, readAccountFile } from './account-file.ts';
 import type { ImportParts } from './import-parts.ts';
 import { failed, type ImportResult, readImportJson, succeeded } from './import-result.ts';
@@ -39,7 +40,7 @@ async function openText(
   if (passphrase === undefined || passphrase === '') {
     throw invalidRequest(
       'passphrase',
-      'This export is sealed: give its passphrase.',
+      told`This export is sealed: give its passphrase.`,
       'missing-field',
     );
   }
@@ -48,7 +49,7 @@ async function openText(
   } catch {
     throw invalidRequest(
       'passphrase',
-      'The export does not open: the passphrase is wrong, or the file is damaged.',
+      told`The export does not open: the passphrase is wrong, or the file is damaged.`,
     );
   }
 }
@@ -78,7 +79,7 @@ async function placeFiled(
   if (!hasUpstream(filed.upstreamId)) {
     throw invalidRequest(
       'upstream',
-      `There is no upstream "${filed.upstreamId}"; add it to the configuration first.`,
+      told`There is no upstream "${filed.upstreamId}"; add it to the configuration first.`,
     );
   }
   const existing = placer.find(filed.upstreamId, filed.label);
@@ -93,7 +94,7 @@ async function placeFiled(
     proxyUrl,
     ...(tier === undefined ? {} : { tier }),
   });
-  const reason = isNewerHere ? 'the stored credential is newer and was kept' : undefined;
+  const reason = isNewerHere ? told`the stored credential is newer and was kept` : undefined;
   return succeeded(item, { kind: 'reauthenticated', account: changed }, reason);
 }
 

@@ -3,6 +3,7 @@
 import type { Account } from '../accounts/account.ts';
 import { isSameLabel } from '../accounts/label-key.ts';
 import { invalidRequest } from '../canonical/error.ts';
+import { told } from '../lib/told.ts';
 import type { Identity } from './identity.ts';
 import type { ImportParts, ImportRequest } from './import-parts.ts';
 import { failed, type ImportResult, succeeded } from './import-result.ts';
@@ -34,7 +35,7 @@ export async function importRefreshTokens(
   if (settings === undefined) {
     throw invalidRequest(
       'upstreamId',
-      'This upstream has no OAuth settings to refresh tokens with.',
+      told`This upstream has no OAuth settings to refresh tokens with.`,
     );
   }
   const items = readRefreshTokens(request.text);
@@ -48,14 +49,15 @@ export async function importRefreshTokens(
 async function importOne(batch: Batch, item: ListedToken): Promise<ImportResult> {
   const { refreshToken } = item;
   if (refreshToken === undefined) {
-    throw invalidRequest('refresh_token', 'this item holds no refresh token');
+    throw invalidRequest('refresh_token', told`this item holds no refresh token`);
   }
   const first = batch.first.get(refreshToken);
   // Presenting a token twice may make a provider revoke it.
   if (first !== undefined && first !== item.index) {
-    throw invalidRequest('refresh_token', `this is the token of item ${first}`);
+    throw invalidRequest('refresh_token', told`this is the token of item ${first}`);
   }
-  if (batch.request.signal.aborted) throw invalidRequest('tokens', 'the import was stopped before');
+  if (batch.request.signal.aborted)
+    throw invalidRequest('tokens', told`the import was stopped before`);
   const holder = batch.holders.get(refreshToken);
   if (holder === undefined) return importNew(batch, item, refreshToken);
   return renewHolder(batch, item, holder);
@@ -71,7 +73,7 @@ async function renewHolder(
   await tokens.accessFor(account, { refresh: true, signal: NEVER });
   book.apply(account.record.id, { kind: 'reauthenticated' });
   const placed = { kind: 'reauthenticated', account } as const;
-  return succeeded(item, placed, 'this account had the token already');
+  return succeeded(item, placed, told`this account had the token already`);
 }
 
 async function importNew(
@@ -122,14 +124,16 @@ function nameAccount(
   { item, upstreamId, identity }: Naming,
 ): { readonly label: string; readonly reason?: string } {
   if (identity.kind !== 'email') {
-    const why = identity.kind === 'rejected' ? `: ${identity.reason}` : '';
-    const reason = `the provider does not say whose account this is${why}`;
+    const reason =
+      identity.kind === 'rejected'
+        ? told`the provider does not say whose account this is: ${identity.reason}`
+        : told`the provider does not say whose account this is`;
     return { label: item.label ?? options.createId('imported-'), reason };
   }
   const { email } = identity;
   if (item.label === undefined || isSameLabel(item.label, email)) return { label: email };
   if (item.label.includes('@')) {
-    return { label: email, reason: `the list says ${item.label}, the provider ${email}` };
+    return { label: email, reason: told`the list says ${item.label}, the provider ${email}` };
   }
   return { label: placer.find(upstreamId, email) === undefined ? item.label : email };
 }

@@ -3,6 +3,7 @@
 import { StoreError } from '../accounts/account-store.ts';
 import { GatewayError, invalidRequest } from '../canonical/error.ts';
 import { isJsonObject, type JsonObject, type JsonValue, parseJson } from '../lib/json.ts';
+import { type Sentence, told } from '../lib/told.ts';
 import { OAuthFault } from './oauth-fault.ts';
 import type { Placed } from './place-account.ts';
 
@@ -36,31 +37,32 @@ export function failed({ index, label }: Item, error: unknown): ImportResult {
 
 /** @throws GatewayError `invalid-request` naming the field; the text is never in it */
 export function readImportJson(text: string, field: string): JsonValue {
-  if (text.length > MAX_CHARACTERS) throw invalidRequest(field, 'The import is larger than 4 MB.');
+  if (text.length > MAX_CHARACTERS)
+    throw invalidRequest(field, told`The import is larger than 4 MB.`);
   try {
     return parseJson(text);
   } catch {
-    throw invalidRequest(field, 'This is no JSON.', 'invalid-json');
+    throw invalidRequest(field, told`This is no JSON.`, 'invalid-json');
   }
 }
 
 /** @throws GatewayError when it is no object */
 export function requireObject(value: JsonValue | undefined, field: string): JsonObject {
   if (isJsonObject(value)) return value;
-  throw invalidRequest(field, `"${field}" must be an object.`, 'invalid-type');
+  throw invalidRequest(field, told`"${field}" must be an object.`, 'invalid-type');
 }
 
 function reasonOf(error: unknown): string {
   if (error instanceof OAuthFault) return error.message;
   if (error instanceof GatewayError) return error.failure?.detail ?? error.message;
   if (error instanceof StoreError) return STORE_WORDS[error.fault];
-  return 'an unexpected fault of the gateway';
+  return told`an unexpected fault of the gateway`;
 }
 
-const STORE_WORDS: Readonly<Record<StoreError['fault'], string>> = {
-  conflict: 'another account has this label',
-  stale: 'the account was changed at the same moment; try again',
-  missing: 'the account was removed meanwhile; try again',
-  unreadable: 'the stored account cannot be read with this secret key',
-  unavailable: 'the account could not be stored; look at the disk, then try again',
+const STORE_WORDS: Readonly<Record<StoreError['fault'], Sentence>> = {
+  conflict: told`another account has this label`,
+  stale: told`the account was changed at the same moment; try again`,
+  missing: told`the account was removed meanwhile; try again`,
+  unreadable: told`the stored account cannot be read with this secret key`,
+  unavailable: told`the account could not be stored; look at the disk, then try again`,
 };

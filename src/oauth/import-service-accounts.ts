@@ -2,6 +2,7 @@
 
 import { invalidRequest } from '../canonical/error.ts';
 import type { JsonValue } from '../lib/json.ts';
+import { told } from '../lib/told.ts';
 import type { ImportParts, ImportRequest } from './import-parts.ts';
 import {
   failed,
@@ -27,7 +28,7 @@ export async function importServiceAccounts(
   const value = readImportJson(request.text, 'keys');
   const files = Array.isArray(value) ? value : [value];
   if (files.length === 0 || files.length > MAX_KEYS) {
-    throw invalidRequest('keys', `1 to ${MAX_KEYS} key files are imported at once.`);
+    throw invalidRequest('keys', told`1 to ${MAX_KEYS} key files are imported at once.`);
   }
   const items = files.map((file, at) => ({ index: at + 1, label: undefined, file }));
   return inParallel(items, MAX_AT_ONCE, (item) =>
@@ -40,7 +41,7 @@ async function importOne(
   { upstreamId, proxyUrl, signal }: ImportRequest,
   item: { readonly index: number; readonly label: undefined; readonly file: JsonValue },
 ): Promise<ImportResult> {
-  if (signal.aborted) throw invalidRequest('keys', 'the import was stopped before');
+  if (signal.aborted) throw invalidRequest('keys', told`the import was stopped before`);
   const { credential, projectId } = readServiceAccountKey(requireObject(item.file, 'key'));
   const label = credential.clientEmail;
   try {

@@ -1,5 +1,7 @@
 // Why an OAuth endpoint did not give what was asked, in words that hold no secret.
 
+import { type Sentence, told } from '../lib/told.ts';
+
 /**
  * `revoked` is the provider's own `invalid_grant`; everything else says nothing of the grant and may
  * pass: `unreachable` no connection · `too-slow` · `too-large` · `redirected` · `busy` 408, 429, 5xx ·
@@ -42,46 +44,51 @@ export class OAuthFault extends Error {
 /** Node's codes for certificates that a wrong clock makes invalid. */
 const CLOCK_CODES = ['CERT_HAS_EXPIRED', 'CERT_NOT_YET_VALID'];
 
-function wordsOf(kind: OAuthFaultKind, { status, code, detail }: OAuthFaultFacts): string {
-  const said = detail === undefined ? '' : ` (${detail})`;
+function wordsOf(kind: OAuthFaultKind, { status, code, detail }: OAuthFaultFacts): Sentence {
+  const words = clauseOf(kind, { status, code });
+  return detail === undefined ? words : told`${words} (${detail})`;
+}
+
+function clauseOf(kind: OAuthFaultKind, { status, code = '' }: OAuthFaultFacts): Sentence {
   switch (kind) {
     case 'revoked':
-      return `the provider no longer accepts this grant${said}`;
+      return told`the provider no longer accepts this grant`;
     case 'unreachable':
-      return `the provider could not be reached${codeWords(code)}`;
+      return unreached(code);
     case 'too-slow':
-      return 'the provider did not answer within 10 s';
+      return told`the provider did not answer within 10 s`;
     case 'too-large':
-      return 'the answer of the provider is larger than 64 KB';
+      return told`the answer of the provider is larger than 64 KB`;
     case 'redirected':
-      return `the provider redirected (HTTP ${status}), which is never followed; check the address`;
+      return told`the provider redirected (HTTP ${status ?? 0}), which is never followed; check the address`;
     case 'busy':
-      return `the provider failed with HTTP ${status}; try again later`;
+      return told`the provider failed with HTTP ${status ?? 0}; try again later`;
     case 'refused':
-      return `the provider refused with ${code}${hintFor(code)}${said}`;
+      return refusedWith(code);
     case 'malformed':
-      return `the answer of the provider is no OAuth answer (HTTP ${status}); check the address`;
+      return told`the answer of the provider is no OAuth answer (HTTP ${status ?? 0}); check the address`;
     case 'unconfigured':
-      return 'this upstream has no OAuth settings; add them to its configuration';
+      return told`this upstream has no OAuth settings; add them to its configuration`;
     default:
       return kind satisfies never;
   }
 }
 
-function codeWords(code: string | undefined): string {
-  if (code === undefined) return '';
-  const clock = CLOCK_CODES.includes(code) ? "; is this machine's clock right?" : '';
-  return ` (${code}${clock})`;
+function unreached(code: string): Sentence {
+  if (code === '') return told`the provider could not be reached`;
+  return CLOCK_CODES.includes(code)
+    ? told`the provider could not be reached (${code}; is this machine's clock right?)`
+    : told`the provider could not be reached (${code})`;
 }
 
-function hintFor(code: string | undefined): string {
+function refusedWith(code: string): Sentence {
   switch (code) {
     case 'invalid_client':
     case 'unauthorized_client':
-      return '; check the client id and secret of this upstream';
+      return told`the provider refused with ${code}; check the client id and secret of this upstream`;
     case 'invalid_scope':
-      return '; check the scopes of this upstream';
+      return told`the provider refused with ${code}; check the scopes of this upstream`;
     default:
-      return '';
+      return told`the provider refused with ${code}`;
   }
 }

@@ -6,6 +6,7 @@ import { StoreError } from '../accounts/account-store.ts';
 import type { Credential } from '../accounts/credential.ts';
 import { isSameLabel } from '../accounts/label-key.ts';
 import { GatewayError, invalidRequest } from '../canonical/error.ts';
+import { told } from '../lib/told.ts';
 
 export interface Placed {
   readonly kind: 'added' | 'reauthenticated';
@@ -65,7 +66,7 @@ export function createAccountPlacer(options: AccountPlacerOptions): AccountPlace
         if (added !== undefined) return { kind: 'added', account: added };
       }
       const same = existing ?? find(account.upstreamId, account.label);
-      if (same === undefined) throw new StoreError('conflict', 'The label is taken.');
+      if (same === undefined) throw new StoreError('conflict', told`The label is taken.`);
       return {
         kind: 'reauthenticated',
         account: await reauthenticate(same, account.credential),
@@ -78,13 +79,13 @@ function checkCanTake({ origin, record }: Account, credential: Credential): void
   if (origin !== 'stored') {
     throw invalidRequest(
       'account',
-      `The account "${record.label}" comes with the ${origin} and cannot be changed here. Give another label.`,
+      told`The account "${record.label}" comes with the ${origin} and cannot be changed here. Give another label.`,
     );
   }
   if (record.kind !== credential.kind) {
     throw invalidRequest(
       'account',
-      `There is an account "${record.label}" of another kind (${record.kind}). Rename or remove it first.`,
+      told`There is an account "${record.label}" of another kind (${record.kind}). Rename or remove it first.`,
     );
   }
 }
@@ -93,6 +94,6 @@ function removedMeanwhile(): GatewayError {
   return new GatewayError({
     kind: 'not-found',
     source: 'client',
-    message: 'This account was removed meanwhile. Add it again.',
+    message: told`This account was removed meanwhile. Add it again.`,
   });
 }

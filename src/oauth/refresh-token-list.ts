@@ -2,6 +2,7 @@
 
 import { invalidRequest } from '../canonical/error.ts';
 import { isJsonObject, type JsonValue } from '../lib/json.ts';
+import { told } from '../lib/told.ts';
 import { readImportJson } from './import-result.ts';
 
 export interface ListedToken {
@@ -23,11 +24,12 @@ const LABEL = /^[^\p{Cc}]{1,200}$/u;
  * @throws GatewayError `invalid-request` when the whole cannot be read
  */
 export function readRefreshTokens(text: string): readonly ListedToken[] {
-  if (text.length > MAX_CHARACTERS) throw invalidRequest('tokens', 'The list is larger than 4 MB.');
+  if (text.length > MAX_CHARACTERS)
+    throw invalidRequest('tokens', told`The list is larger than 4 MB.`);
   const items = /^\s*[[{]/.test(text) ? readArray(text) : readLines(text);
-  if (items.length === 0) throw invalidRequest('tokens', 'There is no token in this list.');
+  if (items.length === 0) throw invalidRequest('tokens', told`There is no token in this list.`);
   if (items.length > MAX_TOKENS) {
-    throw invalidRequest('tokens', `At most ${MAX_TOKENS} tokens are imported at once.`);
+    throw invalidRequest('tokens', told`At most ${MAX_TOKENS} tokens are imported at once.`);
   }
   return items;
 }

@@ -2,6 +2,7 @@
 
 import { StoreError } from '../accounts/account-store.ts';
 import { GatewayError } from '../canonical/error.ts';
+import { told } from '../lib/told.ts';
 import { OAuthFault } from './oauth-fault.ts';
 
 /** `gone` the account was removed · `storage` its credential could not be read or a new one not kept. */
@@ -19,8 +20,8 @@ export function storageFault(error: unknown): RenewalFault {
   const fault = error instanceof StoreError ? error.fault : 'unavailable';
   const words =
     fault === 'unreadable'
-      ? 'the stored credential cannot be read with this secret key'
-      : 'the account storage does not answer';
+      ? told`the stored credential cannot be read with this secret key`
+      : told`the account storage does not answer`;
   return new RenewalFault('storage', words);
 }
 
@@ -34,7 +35,7 @@ export function toGatewayError(fault: unknown): GatewayError {
     return new GatewayError({
       kind: 'upstream-auth',
       source: 'upstream',
-      message: 'The provider revoked the sign-in of this account. Sign it in again.',
+      message: told`The provider revoked the sign-in of this account. Sign it in again.`,
       failure: { kind: 'credential-revoked', status: statusOf(fault), detail: detailOf(fault) },
       cause: fault,
     });
@@ -42,7 +43,7 @@ export function toGatewayError(fault: unknown): GatewayError {
   return new GatewayError({
     kind: isTimeout(fault) ? 'timeout' : 'upstream-unavailable',
     source: 'upstream',
-    message: 'No access token could be had for this account just now. Try again shortly.',
+    message: told`No access token could be had for this account just now. Try again shortly.`,
     failure: { kind: 'credential-unavailable', status: statusOf(fault), detail: detailOf(fault) },
     cause: isOurs(fault) ? fault : new Error('the renewal failed unexpectedly', { cause: fault }),
   });

@@ -7,6 +7,7 @@ import type {
   VersionedCredential,
 } from '../accounts/credential.ts';
 import type { Clock } from '../lib/clock.ts';
+import { told } from '../lib/told.ts';
 import type { Reach } from './endpoint.ts';
 import { type HeldToken, holdToken, MARGIN_MS } from './held-token.ts';
 import { OAuthFault } from './oauth-fault.ts';
@@ -87,7 +88,7 @@ class AccountRenewal implements Renewal {
         if (!isRevoked(error) || !(await this.#isDoubtful(stored.version))) throw error;
       }
     }
-    throw new RenewalFault('storage', 'the stored credential keeps changing');
+    throw new RenewalFault('storage', told`the stored credential keeps changing`);
   }
 
   /** A rotated token that could not be kept before; nothing else is asked while it cannot be now. */
@@ -105,7 +106,7 @@ class AccountRenewal implements Renewal {
       .catch((error: unknown) => {
         throw storageFault(error);
       });
-    if (stored === undefined) throw new RenewalFault('gone', 'the account was removed');
+    if (stored === undefined) throw new RenewalFault('gone', told`the account was removed`);
     return stored;
   }
 
@@ -186,7 +187,7 @@ class AccountRenewal implements Renewal {
       });
     if (saved === 'missing') {
       this.#unsaved = undefined;
-      throw new RenewalFault('gone', 'the account was removed');
+      throw new RenewalFault('gone', told`the account was removed`);
     }
     return saved === 'stale' ? undefined : token;
   }

@@ -2,6 +2,7 @@
 
 import type { AccountBook } from '../accounts/account-book.ts';
 import type { Clock } from '../lib/clock.ts';
+import { told } from '../lib/told.ts';
 import { OAuthFault } from './oauth-fault.ts';
 import type { OAuthFetch } from './oauth-fetch.ts';
 import type { OAuthDirectory, OAuthLog } from './oauth-settings.ts';
@@ -49,7 +50,7 @@ export function createRevoker(options: RevokerOptions): Revoker {
         if (error instanceof OAuthFault && error.facts.code === 'invalid_token') {
           return { kind: 'revoked' };
         }
-        const reason = error instanceof OAuthFault ? error.message : 'the revocation failed';
+        const reason = error instanceof OAuthFault ? error.message : told`the revocation failed`;
         log.warn({ accountId, upstreamId, reason }, 'the grant of a removed account still stands');
         return { kind: 'failed', reason };
       }
@@ -59,7 +60,7 @@ export function createRevoker(options: RevokerOptions): Revoker {
 
 const NO_ADDRESS: Revocation = {
   kind: 'not-possible',
-  reason: 'this upstream has no revocation_url; end the access at the provider',
+  reason: told`this upstream has no revocation_url; end the access at the provider`,
 };
 
 /** An account whose credential cannot be read can still be removed. */
@@ -72,8 +73,8 @@ async function readToken(
     if (stored?.credential.kind === 'oauth') {
       return { refreshToken: stored.credential.refreshToken };
     }
-    return { kind: 'not-possible', reason: 'the account has no grant that could be revoked' };
+    return { kind: 'not-possible', reason: told`the account has no grant that could be revoked` };
   } catch {
-    return { kind: 'failed', reason: 'its stored credential could not be read' };
+    return { kind: 'failed', reason: told`its stored credential could not be read` };
   }
 }

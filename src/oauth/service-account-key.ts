@@ -4,6 +4,7 @@ import { createPrivateKey } from 'node:crypto';
 import type { ServiceAccountCredential } from '../accounts/credential.ts';
 import { invalidRequest } from '../canonical/error.ts';
 import type { JsonObject } from '../lib/json.ts';
+import { told } from '../lib/told.ts';
 import { signJwt } from './jwt.ts';
 import { isSafeEndpoint } from './safe-url.ts';
 
@@ -50,7 +51,7 @@ export function readServiceAccountKey(file: JsonObject): ServiceAccountKey {
   if (file.type !== 'service_account') {
     throw invalidRequest(
       'type',
-      'This is no service-account key file: its "type" must be "service_account".',
+      told`This is no service-account key file: its "type" must be "service_account".`,
     );
   }
   const clientEmail = requireText(file, 'client_email');
@@ -58,12 +59,12 @@ export function readServiceAccountKey(file: JsonObject): ServiceAccountKey {
   if (!isRsaKey(privateKey)) {
     throw invalidRequest(
       'private_key',
-      'The "private_key" is no PKCS #8 PEM of an RSA key. Download the key file again.',
+      told`The "private_key" is no PKCS #8 PEM of an RSA key. Download the key file again.`,
     );
   }
   const tokenUrl = optionalText(file, 'token_uri');
   if (tokenUrl !== undefined && !isSafeEndpoint(tokenUrl)) {
-    throw invalidRequest('token_uri', 'The "token_uri" must be an https address.');
+    throw invalidRequest('token_uri', told`The "token_uri" must be an https address.`);
   }
   const privateKeyId = optionalText(file, 'private_key_id');
   return {
@@ -84,7 +85,7 @@ function isRsaKey(pem: string): boolean {
 function requireText(file: JsonObject, field: string): string {
   const value = optionalText(file, field);
   if (value === undefined) {
-    throw invalidRequest(field, `The key file has no "${field}".`, 'missing-field');
+    throw invalidRequest(field, told`The key file has no "${field}".`, 'missing-field');
   }
   return value;
 }
@@ -93,7 +94,7 @@ function optionalText(file: JsonObject, field: string): string | undefined {
   const value = Object.hasOwn(file, field) ? file[field] : undefined;
   if (value === undefined || value === null || value === '') return undefined;
   if (typeof value !== 'string' || value.length > 16_384) {
-    throw invalidRequest(field, `"${field}" must be a string.`, 'invalid-type');
+    throw invalidRequest(field, told`"${field}" must be a string.`, 'invalid-type');
   }
   return value;
 }

@@ -1,6 +1,7 @@
 // What goes wrong with a sign-in, in words for the person who signs in.
 
 import { GatewayError, invalidRequest } from '../canonical/error.ts';
+import { told } from '../lib/told.ts';
 import type { OAuthFault } from './oauth-fault.ts';
 
 export function refused(message: string): GatewayError {
@@ -10,14 +11,14 @@ export function refused(message: string): GatewayError {
 export function unknownSignIn(): GatewayError {
   return invalidRequest(
     'state',
-    'This sign-in is unknown, was used already, has expired, or was started in another session. Start it again.',
+    told`This sign-in is unknown, was used already, has expired, or was started in another session. Start it again.`,
   );
 }
 
 export function missingState(): GatewayError {
   return invalidRequest(
     'state',
-    'It is not clear which sign-in this belongs to. Paste the whole address the browser ended on.',
+    told`It is not clear which sign-in this belongs to. Paste the whole address the browser ended on.`,
     'missing-field',
   );
 }
@@ -26,19 +27,19 @@ export function tooManyPending(): GatewayError {
   return new GatewayError({
     kind: 'rate-limited',
     source: 'gateway',
-    message: 'Too many sign-ins are under way. Try again in ten minutes.',
+    message: told`Too many sign-ins are under way. Try again in ten minutes.`,
   });
 }
 
 export function noRefreshToken(): GatewayError {
   return refused(
-    'The provider gave no refresh token, so the account would end within the hour. Add access_type=offline and prompt=consent to extra_parameters of this upstream (or the scope offline_access, as the provider wants it), then sign in again.',
+    told`The provider gave no refresh token, so the account would end within the hour. Add access_type=offline and prompt=consent to extra_parameters of this upstream (or the scope offline_access, as the provider wants it), then sign in again.`,
   );
 }
 
 export function namelessAccount(): GatewayError {
   return refused(
-    'The provider does not say whose account this is. Add the scopes openid and email or a userinfo_url to this upstream, or give a label.',
+    told`The provider does not say whose account this is. Add the scopes openid and email or a userinfo_url to this upstream, or give a label.`,
   );
 }
 
@@ -47,7 +48,7 @@ export function failedAtProvider(fault: OAuthFault): GatewayError {
   return new GatewayError({
     kind: isRefusal ? 'upstream-rejected' : 'upstream-unavailable',
     source: 'upstream',
-    message: `The sign-in could not be completed: ${fault.message}. Start it again.`,
+    message: told`The sign-in could not be completed: ${fault.message}. Start it again.`,
     cause: fault,
   });
 }

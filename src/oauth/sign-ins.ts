@@ -6,6 +6,7 @@ import type { OAuthCredential } from '../accounts/credential.ts';
 import { isSameLabel } from '../accounts/label-key.ts';
 import { invalidRequest } from '../canonical/error.ts';
 import type { Clock } from '../lib/clock.ts';
+import { told } from '../lib/told.ts';
 import { checkResponse, readPasted } from './authorization-response.ts';
 import { chooseRedirectUri, writeAuthorizationUrl } from './authorization-url.ts';
 import { createIdentityReader, type IdentityReader } from './identity.ts';
@@ -150,7 +151,8 @@ async function finish(
     const reply = await endpoint.exchangeCode(settings, { code, codeVerifier, redirectUri }, reach);
     const credential = credentialOf(reply, sentAt);
     const identity = await identities.read({ settings, reply, nonce, reach });
-    if (identity.kind === 'rejected') throw refused(`The sign-in was refused: ${identity.reason}.`);
+    if (identity.kind === 'rejected')
+      throw refused(told`The sign-in was refused: ${identity.reason}.`);
     const email = identity.kind === 'email' ? identity.email : undefined;
     if (account !== undefined) {
       checkSameEmail(account, email);
@@ -178,7 +180,7 @@ function requireSettings(oauth: OAuthDirectory, upstreamId: string): OAuthSettin
   if (settings !== undefined && settings.clientId !== '') return settings;
   throw invalidRequest(
     'upstreamId',
-    `Sign-in is not set up for "${upstreamId}". Add the client id and addresses of your own OAuth client under upstreams.<id>.oauth.`,
+    told`Sign-in is not set up for "${upstreamId}". Add the client id and addresses of your own OAuth client under upstreams.<id>.oauth.`,
   );
 }
 
@@ -189,9 +191,12 @@ function requireAccount(
   const account = book.find(reauthenticate);
   if (account?.origin === 'stored' && account.record.upstreamId === upstreamId) {
     if (account.record.kind === 'oauth') return account;
-    throw invalidRequest('reauthenticate', 'This account does not sign in: it has a key.');
+    throw invalidRequest('reauthenticate', told`This account does not sign in: it has a key.`);
   }
-  throw invalidRequest('reauthenticate', 'There is no such account of this upstream to sign in.');
+  throw invalidRequest(
+    'reauthenticate',
+    told`There is no such account of this upstream to sign in.`,
+  );
 }
 
 /** A label that is no e-mail says nothing of who may sign in. */
@@ -199,7 +204,7 @@ function checkSameEmail({ record }: Account, email: string | undefined): void {
   const expected = emailIn(record.label);
   if (expected === undefined || email === undefined || isSameLabel(expected, email)) return;
   throw refused(
-    `You signed in as ${email}, but this account is ${expected}. Sign in as ${expected}, or add ${email} as an account of its own.`,
+    told`You signed in as ${email}, but this account is ${expected}. Sign in as ${expected}, or add ${email} as an account of its own.`,
   );
 }
 

@@ -5,6 +5,7 @@ import type { AccountBook } from '../accounts/account-book.ts';
 import type { TokenSource } from '../accounts/token-source.ts';
 import { GatewayError } from '../canonical/error.ts';
 import type { Clock } from '../lib/clock.ts';
+import { told } from '../lib/told.ts';
 import type { AccountAccess, Upstream } from '../upstreams/upstream.ts';
 import type { AccountLoad } from './candidate.ts';
 import type { Overloads } from './overload.ts';
@@ -115,7 +116,7 @@ function withdrawn(): GatewayError {
   return new GatewayError({
     kind: 'upstream-auth',
     source: 'gateway',
-    message: 'The account was taken out of use while the request was under way.',
+    message: told`The account was taken out of use while the request was under way.`,
     failure: { kind: 'credential-revoked' },
   });
 }

@@ -1,6 +1,7 @@
 // Ratio and size at the end of names that the operator's mapping sends to an image model.
 
 import { type GatewayError, invalidRequest } from '../canonical/error.ts';
+import { told } from '../lib/told.ts';
 import { findCatalogModel } from './catalog.ts';
 import { type ImageName, readImageSuffix } from './image-suffix.ts';
 import type { MappingHit, ModelMapping } from './mapping.ts';
@@ -43,8 +44,7 @@ export function isMappedImageWithRest(names: MappedNames, name: string): boolean
 export function unreadEnd(asked: string): GatewayError {
   return invalidRequest(
     'model',
-    `The end of the model name "${asked}" is not understood. Ratio and size are written like ` +
-      '"-16-9-4k": ratio 1-1, 4-3, 3-4, 16-9, 9-16 or 21-9; size 1k, 2k or 4k; both optional.',
+    told`The end of the model name "${asked}" is not understood. Ratio and size are written like "-16-9-4k": ratio 1-1, 4-3, 3-4, 16-9, 9-16 or 21-9; size 1k, 2k or 4k; both optional.`,
   );
 }
 

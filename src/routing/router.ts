@@ -2,6 +2,7 @@
 
 import { GatewayError } from '../canonical/error.ts';
 import type { ModelVariant } from '../canonical/model.ts';
+import { told } from '../lib/told.ts';
 import { compareCodePoints, isWildcard } from '../lib/wildcard.ts';
 import { EXACT_ALIASES } from './aliases.ts';
 import { CATALOG } from './catalog.ts';
@@ -190,10 +191,10 @@ function followMapping(search: Search, hit: MappingHit, variant: ModelVariant): 
   const { steps, offered } = search;
   steps.push({ kind: `mapping-${hit.kind}`, name: hit.key, target: hit.target });
   if (hit.target.trim() === '' || isWildcard(hit.target)) {
-    throw unroutable(hit, 'a target is the name of one model, without "*"');
+    throw unroutable(hit, told`a target is the name of one model, without "*"`);
   }
   const found = findTarget(hit.target, offered, steps);
-  if (found === undefined) throw unroutable(hit, 'no account offers that model');
+  if (found === undefined) throw unroutable(hit, told`no account offers that model`);
   return mergeVariants(found, variant);
 }
 
@@ -227,8 +228,7 @@ function sayVariant({ webSearch, image }: ModelVariant): string {
 function unknownModel(search: Search, asked: string): GatewayError {
   if (isImageModelWithRest(search, asked)) return unreadEnd(asked);
   return modelNotFound(
-    `The model "${asked}" is not known here; see GET /v1/models for the names that are. ` +
-      'Other names can be mapped to one of them in custom_mapping.',
+    told`The model "${asked}" is not known here; see GET /v1/models for the names that are. Other names can be mapped to one of them in custom_mapping.`,
   );
 }
 
@@ -240,8 +240,7 @@ function isImageModelWithRest({ offered }: Search, asked: string): boolean {
 
 function unroutable({ key, target }: MappingHit, why: string): GatewayError {
   return modelNotFound(
-    `custom_mapping sends "${key}" to "${target}", but ${why}; ` +
-      'see GET /v1/models for the names that can be targets.',
+    told`custom_mapping sends "${key}" to "${target}", but ${why}; see GET /v1/models for the names that can be targets.`,
   );
 }
 

@@ -1,6 +1,7 @@
 // Seals an export with a passphrase, so that it can be opened elsewhere.
 
 import { randomBytes, scrypt } from 'node:crypto';
+import { told } from '../lib/told.ts';
 import { decrypt, encrypt } from './cipher.ts';
 import { SealError } from './vault.ts';
 
@@ -29,7 +30,7 @@ const SEALED =
 export async function sealWithPassphrase(plain: string, passphrase: string): Promise<string> {
   if (passphrase.length < LEAST_PASSPHRASE || passphrase.length > MOST_PASSPHRASE) {
     throw new RangeError(
-      `The passphrase must have ${LEAST_PASSPHRASE} to ${MOST_PASSPHRASE} characters.`,
+      told`The passphrase must have ${LEAST_PASSPHRASE} to ${MOST_PASSPHRASE} characters.`,
     );
   }
   const salt = randomBytes(SALT_BYTES).toString('base64url');
@@ -44,13 +45,13 @@ export async function openWithPassphrase(sealed: string, passphrase: string): Pr
   const [, header, logN, r, p, salt, body] = match ?? [];
   const cost = { logN: Number(logN), r: Number(r), p: Number(p) };
   if (header === undefined || salt === undefined || body === undefined || !isBounded(cost)) {
-    throw new SealError('malformed', 'This is not a sealed export of a known version.');
+    throw new SealError('malformed', told`This is not a sealed export of a known version.`);
   }
   const isPossible = passphrase.length <= MOST_PASSPHRASE;
   const key = isPossible ? await deriveKey(passphrase, salt, cost) : undefined;
   const plain = key === undefined ? undefined : decrypt(body, { key, context: header });
   if (plain !== undefined) return plain;
-  throw new SealError('damaged', 'The passphrase is wrong, or the export was changed.');
+  throw new SealError('damaged', told`The passphrase is wrong, or the export was changed.`);
 }
 
 function isBounded(cost: ScryptCost): boolean {

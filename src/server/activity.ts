@@ -4,6 +4,7 @@ import type { Socket } from 'node:net';
 import { GatewayError } from '../canonical/error.ts';
 import type { Clock } from '../lib/clock.ts';
 import { Roster, type RosterMember } from '../lib/roster.ts';
+import { told } from '../lib/told.ts';
 
 export interface Activity {
   /** True once the wind-down has begun: answers then close their connection. */
@@ -69,7 +70,7 @@ export function shuttingDown(): GatewayError {
   return new GatewayError({
     kind: 'overloaded',
     source: 'gateway',
-    message: 'The gateway is shutting down. Send the request again in a moment.',
+    message: told`The gateway is shutting down. Send the request again in a moment.`,
     retryAfterMs: 1_000,
   });
 }

@@ -5,6 +5,7 @@ import { invalidRequest } from '../canonical/error.ts';
 import { createDoor } from '../door/door.ts';
 import { createId } from '../lib/ids.ts';
 import { ownAddress } from '../lib/loopback.ts';
+import { told } from '../lib/told.ts';
 import { createBackgroundRuns } from '../shelf/background-runs.ts';
 import { createActivity, shuttingDown } from './activity.ts';
 import type { Edge, EdgeOptions } from './edge.ts';
@@ -114,5 +115,5 @@ async function close(edge: Edge, app: FastifyInstance): Promise<void> {
 }
 
 function badTarget(): Error {
-  return invalidRequest('path', 'The request target holds a malformed percent escape.');
+  return invalidRequest('path', told`The request target holds a malformed percent escape.`);
 }

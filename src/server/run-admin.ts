@@ -2,6 +2,7 @@
 
 import { invalidRequest } from '../canonical/error.ts';
 import type { JsonObject } from '../lib/json.ts';
+import { told } from '../lib/told.ts';
 import { readCaller } from './admin-caller.ts';
 import type { AdminAnswer, AdminCaller, AdminRoute } from './admin-route.ts';
 import { sendEvents } from './admin-stream.ts';
@@ -110,14 +111,14 @@ async function letIn(
 }
 
 /** Nobody has shown a credential yet: enough for one, and nothing that costs memory. */
-const MOST_OF_STRANGERS = { maxBytes: 16_384, limitOf: 'this route' };
+const MOST_OF_STRANGERS = { maxBytes: 16_384, limitOf: told`this route` };
 
 /** However small the limit of model requests is: what is set here must be possible to set again. */
 const LEAST_FOR_OPERATORS = 104_857_600;
 
 /** A model request that is tried out here may be as large as there. */
 function mostOfOperators({ maxBytes }: ByteLimits): Pick<ByteLimits, 'maxBytes' | 'limitOf'> {
-  return { maxBytes: Math.max(maxBytes, LEAST_FOR_OPERATORS), limitOf: 'the admin API' };
+  return { maxBytes: Math.max(maxBytes, LEAST_FOR_OPERATORS), limitOf: told`the admin API` };
 }
 
 /** Reads a body where one was sent, and takes none where the route has no use for it. */
@@ -131,7 +132,7 @@ async function readBody(
   const isSent = encoding !== undefined || (length !== undefined && Number(length) > 0);
   if (!isSent) return undefined;
   if (route.method === 'GET' || (route.access === 'public' && route.takesBody !== true)) {
-    throw invalidRequest('body', `${route.method} ${route.path} takes no body.`);
+    throw invalidRequest('body', told`${route.method} ${route.path} takes no body.`);
   }
   const input = bodyInput(edge, exchange);
   const limits = route.access === 'public' ? MOST_OF_STRANGERS : mostOfOperators(input);

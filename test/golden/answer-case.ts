@@ -8,6 +8,7 @@ import { createReceipt } from '../../src/canonical/receipt.ts';
 import { isCommitting } from '../../src/dispatch/commit.ts';
 import { tellsItself } from '../../src/dispatch/relay.ts';
 import { isJsonObject, type JsonObject } from '../../src/lib/json.ts';
+import { type Sentence, told } from '../../src/lib/told.ts';
 import type { GenerateCall, ReplyContext } from '../../src/protocols/protocol.ts';
 import { createDecoder } from '../../src/upstreams/generate/decode.ts';
 import { pathFault } from '../../src/upstreams/generate/errors.ts';
@@ -32,10 +33,10 @@ export interface UpstreamAnswer {
 export type Callers = Readonly<Record<LaneName, GenerateCall>>;
 
 /** As the transport words them (`src/upstreams/generate/answer-stream.ts`). */
-const FAULTS: Readonly<Record<FrameFault, string>> = {
-  truncated: 'The upstream cut its answer off.',
-  'too-large': 'The upstream sent an answer that could not be read.',
-  'not-json': 'The upstream sent an answer that could not be read.',
+const FAULTS: Readonly<Record<FrameFault, Sentence>> = {
+  truncated: told`The upstream cut its answer off.`,
+  'too-large': told`The upstream sent an answer that could not be read.`,
+  'not-json': told`The upstream sent an answer that could not be read.`,
 };
 const NOW = Date.UTC(2026, 0, 1);
 const QUESTION = 'Hi';

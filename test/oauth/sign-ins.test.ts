@@ -5,6 +5,7 @@ import { UnsecuredJWT } from 'jose';
 import { describe, expect, test } from 'vitest';
 import { StoreError } from '../../src/accounts/account-store.ts';
 import { GatewayError } from '../../src/canonical/error.ts';
+import { told } from '../../src/lib/told.ts';
 import type { CompleteSignIn, StartedSignIn } from '../../src/oauth/sign-ins.ts';
 import { type ConsentChange, textReply } from '../support/fake-identity-provider.ts';
 import { createMemoryAccountStore } from '../support/memory-account-store.ts';
@@ -90,7 +91,7 @@ describe('a sign-in', () => {
     const workshop = await openWorkshop({ store });
     const { account } = await signIn(workshop);
     const { readCredential } = store;
-    store.readCredential = () => Promise.reject(new StoreError('unreadable', 'another key'));
+    store.readCredential = () => Promise.reject(new StoreError('unreadable', told`another key`));
     const again = await signIn(workshop, EMAIL, { reauthenticate: account.record.id });
     expect(again.kind).toBe('reauthenticated');
     store.readCredential = readCredential;

@@ -5,6 +5,7 @@ import { describe, expect, test } from 'vitest';
 import type { Account } from '../../src/accounts/account.ts';
 import { type AccountStore, StoreError } from '../../src/accounts/account-store.ts';
 import { GatewayError } from '../../src/canonical/error.ts';
+import { told } from '../../src/lib/told.ts';
 import { jsonReply, type Scripted, textReply } from '../support/fake-identity-provider.ts';
 import { createMemoryAccountStore } from '../support/memory-account-store.ts';
 import { NEVER, openWorkshop, type Workshop } from './workshop.ts';
@@ -533,11 +534,11 @@ function createFailingStore(): AccountStore & { isFull: boolean; isBroken: boole
     update: (...given: Parameters<AccountStore['update']>) => store.update(...given),
     remove: (id: string) => store.remove(id),
     async readCredential(id: string) {
-      if (state.isBroken) throw new StoreError('unavailable', 'disk gone');
+      if (state.isBroken) throw new StoreError('unavailable', told`disk gone`);
       return store.readCredential(id);
     },
     async replaceCredential(...given: Parameters<AccountStore['replaceCredential']>) {
-      if (state.isFull) throw new StoreError('unavailable', 'disk full');
+      if (state.isFull) throw new StoreError('unavailable', told`disk full`);
       return store.replaceCredential(...given);
     },
     saveHealth: (...given: Parameters<AccountStore['saveHealth']>) => store.saveHealth(...given),

@@ -11,6 +11,7 @@ import {
 import type { Credential, VersionedCredential } from '../../src/accounts/credential.ts';
 import { type AccountHealth, HEALTHY } from '../../src/accounts/health.ts';
 import { isSameLabel } from '../../src/accounts/label-key.ts';
+import { told } from '../../src/lib/told.ts';
 
 interface Kept {
   account: StoredAccount;
@@ -31,7 +32,7 @@ class MemoryAccountStore implements AccountStore {
   }
 
   async insert({ record, proxyUrl, credential }: NewStoredAccount): Promise<StoredAccount> {
-    if (this.#kept.has(record.id)) throw new StoreError('conflict', `${record.id} is taken.`);
+    if (this.#kept.has(record.id)) throw new StoreError('conflict', told`${record.id} is taken.`);
     this.#refuseDuplicate(record);
     const account: StoredAccount = {
       record: { ...record, revision: 1 },
@@ -49,10 +50,10 @@ class MemoryAccountStore implements AccountStore {
     expectedRevision: number | undefined,
   ): Promise<StoredAccount> {
     const kept = this.#kept.get(id);
-    if (kept === undefined) throw new StoreError('missing', `There is no account ${id}.`);
+    if (kept === undefined) throw new StoreError('missing', told`There is no account ${id}.`);
     const { record } = kept.account;
     if (expectedRevision !== undefined && record.revision !== expectedRevision) {
-      throw new StoreError('stale', `The account ${id} was changed meanwhile.`);
+      throw new StoreError('stale', told`The account ${id} was changed meanwhile.`);
     }
     const changed = {
       ...record,
@@ -108,7 +109,7 @@ class MemoryAccountStore implements AccountStore {
         isSameLabel(other.label, record.label),
     );
     if (!isTaken) return;
-    throw new StoreError('conflict', `${record.upstreamId} already has ${record.label}.`);
+    throw new StoreError('conflict', told`${record.upstreamId} already has ${record.label}.`);
   }
 }
 

@@ -6,6 +6,7 @@ import type { AddressRule, AddressRuleStore } from '../../src/door/address-rule.
 import type { ClientKeyStore, StoredKey } from '../../src/door/client-key.ts';
 import type { ConsoleSession, ConsoleSessionStore } from '../../src/door/console-session.ts';
 import type { DoorStores } from '../../src/door/door.ts';
+import { told } from '../../src/lib/told.ts';
 
 export function createMemoryDoorStores(): DoorStores {
   return {
@@ -25,9 +26,9 @@ function createClientKeys(): ClientKeyStore {
     },
     async update(key) {
       const known = kept.get(key.id);
-      if (known === undefined) throw new StoreError('missing', `There is no key ${key.id}.`);
+      if (known === undefined) throw new StoreError('missing', told`There is no key ${key.id}.`);
       if (known.key.revision !== key.revision - 1) {
-        throw new StoreError('stale', `The key ${key.id} was changed meanwhile.`);
+        throw new StoreError('stale', told`The key ${key.id} was changed meanwhile.`);
       }
       const { lastUsedAt } = known.key;
       const changed = lastUsedAt === undefined ? key : { ...key, lastUsedAt };
@@ -54,9 +55,9 @@ function createAddressRules(): AddressRuleStore {
     },
     async update(rule) {
       const known = kept.get(rule.id);
-      if (known === undefined) throw new StoreError('missing', `There is no rule ${rule.id}.`);
+      if (known === undefined) throw new StoreError('missing', told`There is no rule ${rule.id}.`);
       if (known.revision !== rule.revision - 1) {
-        throw new StoreError('stale', `The address rule ${rule.id} was changed meanwhile.`);
+        throw new StoreError('stale', told`The address rule ${rule.id} was changed meanwhile.`);
       }
       kept.set(rule.id, { ...rule, hits: known.hits, lastHitAt: known.lastHitAt });
     },

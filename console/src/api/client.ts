@@ -1,6 +1,7 @@
 // The one place that talks to the admin API: headers, revisions, and errors a person can use.
 
 import type { ErrorAnswer } from '../../../src/admin/contract.ts';
+import { loadSentences } from '../i18n/load-sentences.ts';
 import { askForPassword } from './ask-password.ts';
 
 export type Method = 'GET' | 'POST' | 'PATCH' | 'DELETE';
@@ -155,13 +156,26 @@ async function readRefusal(response: Response): Promise<ApiError> {
   const seconds = Number(response.headers.get('retry-after') ?? Number.NaN);
   const retryAfterSeconds = Number.isFinite(seconds) ? seconds : undefined;
   const answer: unknown = await response.json().catch(() => undefined);
-  if (isErrorAnswer(answer)) return new ApiError({ status, retryAfterSeconds, ...answer.error });
+  if (isErrorAnswer(answer)) {
+    const { error } = answer;
+    return new ApiError({ status, retryAfterSeconds, ...error, message: await translate(error) });
+  }
   return new ApiError({
     status,
     code: 'unknown',
     message: `The request failed with status ${status}.`,
     retryAfterSeconds,
   });
+}
+
+/** In the language of the console; as the gateway says it where that cannot be loaded. */
+async function translate({ message }: ErrorAnswer['error']): Promise<string> {
+  try {
+    const say = await loadSentences();
+    return say(message);
+  } catch {
+    return message;
+  }
 }
 
 function isErrorAnswer(value: unknown): value is ErrorAnswer {

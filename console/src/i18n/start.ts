@@ -4,6 +4,7 @@ import { createInstance, type i18n } from 'i18next';
 import { initReactI18next } from 'react-i18next';
 import type { en } from './en.ts';
 import { createFormatter } from './formatter.ts';
+import { speak } from './load-sentences.ts';
 
 export const LANGUAGES = [
   { code: 'en', name: 'English' },
@@ -80,6 +81,7 @@ async function loadOthers(language: Language): Promise<object> {
 }
 
 function markDocument(language: Language): void {
+  speak(language);
   document.documentElement.lang = language === 'zh' ? 'zh-CN' : language;
 }
 

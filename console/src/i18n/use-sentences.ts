@@ -1,19 +1,20 @@
-// The sentences of receipts in the language of the console.
+// The sentences of the gateway in the language of the console.
 
 import { useQuery } from '@tanstack/react-query';
 import { useTranslation } from 'react-i18next';
-import { type SayIn, sayIn } from './sentences.ts';
+import { loadSentences } from './load-sentences.ts';
+import type { SayIn } from './sentences.ts';
 
-/** English is what the gateway says; another language is loaded where it is first needed. */
-export function useSentences(): SayIn {
+/** As the gateway says them until those of the other language are loaded. */
+export function useSentences(isNeeded = true): SayIn {
   const { i18n } = useTranslation();
-  const { data } = useQuery({
-    queryKey: ['sentences'],
-    queryFn: async () => sayIn((await import('./zh/receipt.ts')).receipt),
-    enabled: i18n.language === 'zh',
+  const { data: say } = useQuery({
+    queryKey: ['sentences', i18n.language],
+    queryFn: () => loadSentences(i18n.language),
+    enabled: isNeeded,
     staleTime: Number.POSITIVE_INFINITY,
   });
-  return i18n.language === 'zh' && data !== undefined ? data : asItIs;
+  return say ?? asItIs;
 }
 
 function asItIs(sentence: string): string {

@@ -4,6 +4,7 @@ import { invalidRequest } from '../../canonical/error.ts';
 import type { AddressRule } from '../../door/address-rule.ts';
 import type { Door } from '../../door/door.ts';
 import { readIpAddress } from '../../door/ip-address.ts';
+import { told } from '../../lib/told.ts';
 import { type ApiRoute, answerJson, answerWith, defineRoute } from '../api-route.ts';
 import { readRevision } from './read-revision.ts';
 import {
@@ -47,7 +48,7 @@ export function createAddressRuleRoutes({
       answers: { 200: { description: 'The verdict.', schema: ADDRESS_CHECK_SCHEMA } },
       async run({ body }) {
         if (readIpAddress(body.address) === undefined) {
-          throw invalidRequest('address', 'address: must be an IPv4 or IPv6 address.');
+          throw invalidRequest('address', told`address: must be an IPv4 or IPv6 address.`);
         }
         const { verdict, rule } = addresses.explain(body.address);
         return answerJson({ verdict, rule });

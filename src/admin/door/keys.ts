@@ -2,6 +2,7 @@
 
 import type { Door } from '../../door/door.ts';
 import type { ListedKey } from '../../door/key-book.ts';
+import { told } from '../../lib/told.ts';
 import { type ApiRoute, answerJson, answerWith, defineRoute, refuseUnknown } from '../api-route.ts';
 import { readRevision } from './read-revision.ts';
 import {
@@ -46,7 +47,8 @@ export function createKeyRoutes({ keys }: Pick<Door, 'keys'>): readonly ApiRoute
       answers: ONE_KEY,
       async run({ parameter }) {
         const listed = keys.get(parameter);
-        if (listed === undefined) refuseUnknown('key of this id', 'List them to see all.');
+        if (listed === undefined)
+          refuseUnknown(told`There is no key of this id. List them to see all.`);
         return answerOne(listed);
       },
     }),

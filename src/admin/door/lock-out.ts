@@ -3,6 +3,7 @@
 import { invalidRequest } from '../../canonical/error.ts';
 import type { Settings } from '../../config/effective.ts';
 import type { Door } from '../../door/door.ts';
+import { told } from '../../lib/told.ts';
 import type { AdminCaller } from '../../server/admin-route.ts';
 
 /** What of the settings says who a caller of the admin API is, and whether they may come in. */
@@ -18,8 +19,7 @@ export interface EntryChange {
   readonly to: EntrySettings;
 }
 
-const DELIBERATELY =
-  'Whoever means it all the same changes the config file on the machine of the gateway.';
+const DELIBERATELY = told`Whoever means it all the same changes the config file on the machine of the gateway.`;
 
 /**
  * Asks whether the same request would still be let in. The mode of model requests and the origins
@@ -45,20 +45,20 @@ export function refuseLockOut(
 function noPassword(): Error {
   return invalidRequest(
     'admin_password',
-    `This would lock you out: without any password the console opens on the machine of the gateway only, and you come from elsewhere. Set another password instead. ${DELIBERATELY}`,
+    told`This would lock you out: without any password the console opens on the machine of the gateway only, and you come from elsewhere. Set another password instead. ${DELIBERATELY}`,
   );
 }
 
 function unheard(host: string): Error {
   return invalidRequest(
     'host',
-    `This would lock you out with the next start: the gateway would listen at ${host} only, and you reach it at another of its addresses. Take 0.0.0.0 for all of them, or :: where there is IPv6. ${DELIBERATELY}`,
+    told`This would lock you out with the next start: the gateway would listen at ${host} only, and you reach it at another of its addresses. Take 0.0.0.0 for all of them, or :: where there is IPv6. ${DELIBERATELY}`,
   );
 }
 
 function foreignHost(): Error {
   return invalidRequest(
     'allowed_hosts',
-    `This would lock out the page you use: the name of its host would be none of the gateway's. Leave that name among the allowed hosts, or make this change from a page at another of its names. ${DELIBERATELY}`,
+    told`This would lock out the page you use: the name of its host would be none of the gateway's. Leave that name among the allowed hosts, or make this change from a page at another of its names. ${DELIBERATELY}`,
   );
 }

@@ -2,6 +2,7 @@
 
 import { GatewayError, invalidRequest } from '../../canonical/error.ts';
 import type { Door } from '../../door/door.ts';
+import { told } from '../../lib/told.ts';
 import type { AdminCaller } from '../../server/admin-route.ts';
 
 type Prover = Pick<AdminCaller, 'address' | 'hasShownPassword' | 'passwordAgain'>;
@@ -20,7 +21,7 @@ export async function proveAgain(
   if (password === undefined) {
     throw invalidRequest(
       'password',
-      'password: is needed again from a browser that is signed in. Nothing was done.',
+      told`password: is needed again from a browser that is signed in. Nothing was done.`,
       'missing-field',
     );
   }
@@ -30,6 +31,6 @@ export async function proveAgain(
     kind: 'forbidden',
     source: 'client',
     field: 'password',
-    message: 'password: that is not the console password.',
+    message: told`password: that is not the console password.`,
   });
 }

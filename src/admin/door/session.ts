@@ -1,6 +1,7 @@
 // `/api/session`: signing a browser in and out.
 
 import type { Door } from '../../door/door.ts';
+import { told } from '../../lib/told.ts';
 import type { AdminCaller } from '../../server/admin-route.ts';
 import { clearSessionCookie, writeSessionCookie } from '../../server/gates/session-cookie.ts';
 import { type ApiRoute, answerJson, defineRoute } from '../api-route.ts';
@@ -19,7 +20,7 @@ export function createSessionRoutes({
       method: 'POST',
       path: PATH,
       keyId: undefined,
-      reason: 'With the console password.',
+      reason: told`With the console password.`,
     });
   return [
     defineRoute({

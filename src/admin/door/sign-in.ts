@@ -1,6 +1,7 @@
 // `GET /sign-in`: takes a browser of this machine in by a one-time link.
 
 import type { Door } from '../../door/door.ts';
+import { told } from '../../lib/told.ts';
 import type { AdminRoute } from '../../server/admin-route.ts';
 import { writeSessionCookie } from '../../server/gates/session-cookie.ts';
 import { writeNotice } from '../notice-page.ts';
@@ -38,7 +39,7 @@ export function createSignInRoute({
         method: 'GET',
         path: PATH,
         keyId: undefined,
-        reason: 'With a one-time link.',
+        reason: told`With a one-time link.`,
       });
       const cookie = writeSessionCookie(login.cookieTag, session.secret, caller.isSecure);
       return { kind: 'redirect', location: '/', cookie };

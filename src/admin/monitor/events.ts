@@ -3,6 +3,7 @@
 import { GatewayError } from '../../canonical/error.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { eventFrame } from '../../lib/event-stream.ts';
+import { told } from '../../lib/told.ts';
 import type { FeedReader } from '../../monitor/live-feed.ts';
 import { type ApiRoute, defineRoute } from '../api-route.ts';
 import type { MonitorRouteOptions } from './options.ts';
@@ -97,7 +98,7 @@ function tooMany(): GatewayError {
   return new GatewayError({
     kind: 'overloaded',
     source: 'gateway',
-    message: `There are ${MOST_READERS} readers of these events already. Close a console page.`,
+    message: told`There are ${MOST_READERS} readers of these events already. Close a console page.`,
     retryAfterMs: 5000,
   });
 }

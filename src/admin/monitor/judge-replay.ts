@@ -1,6 +1,7 @@
 // Whether a recorded request can be sent again: asked before anybody tries, and when somebody does.
 
 import { GatewayError } from '../../canonical/error.ts';
+import { told } from '../../lib/told.ts';
 import type { RequestRecord } from '../../monitor/request-record.ts';
 import type { ClientProtocol, ProtocolRoute } from '../../protocols/protocol.ts';
 import type { MonitorRouteOptions } from './options.ts';
@@ -36,13 +37,10 @@ export function judgeReplay(
 
 const REASONS: Readonly<Record<ReplayVerdict, string>> = {
   possible: '',
-  'other-operation':
-    'Only requests for answers can be sent again; this one asked for something else.',
-  'not-kept':
-    'The body of this request was not kept. Turn on proxy.monitor.bodies, then let the client send it again.',
-  unread: 'The body of this request could not be read, so that there is nothing to send again.',
-  'in-part':
-    'The body of this request is kept in part only, because it is long, holds media or held a credential.',
+  'other-operation': told`Only requests for answers can be sent again; this one asked for something else.`,
+  'not-kept': told`The body of this request was not kept. Turn on proxy.monitor.bodies, then let the client send it again.`,
+  unread: told`The body of this request could not be read, so that there is nothing to send again.`,
+  'in-part': told`The body of this request is kept in part only, because it is long, holds media or held a credential.`,
 };
 
 export function cannotReplay(verdict: ReplayVerdict): GatewayError {

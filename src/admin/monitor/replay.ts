@@ -8,6 +8,7 @@ import { createReceipt } from '../../canonical/receipt.ts';
 import type { TranscriptBlock } from '../../canonical/transcript.ts';
 import type { CallContext, CallRecord, GenerateAnswer } from '../../dispatch/dispatcher.ts';
 import { isJsonObject, type JsonObject, parseJson } from '../../lib/json.ts';
+import { told } from '../../lib/told.ts';
 import type { RequestRecord } from '../../monitor/request-record.ts';
 import type { GenerateCall, RouteInput } from '../../protocols/protocol.ts';
 import { type ApiInput, type ApiRoute, answerJson, defineRoute } from '../api-route.ts';
@@ -149,7 +150,7 @@ class ReplayRun {
     return new GatewayError({
       kind: error.kind,
       source: error.source,
-      message: `${asked.label} cannot serve this request now: ${found.verdict}.`,
+      message: told`${asked.label} cannot serve this request now: ${found.verdict}.`,
       retryAfterMs: error.retryAfterMs,
     });
   }
@@ -199,7 +200,7 @@ function findAccount(label: string | undefined, { book }: Pick<ReplayOptions, 'b
     kind: 'invalid-request',
     source: 'client',
     field: 'account',
-    message: `account: there is no account "${label}". Names are listed under Accounts.`,
+    message: told`account: there is no account "${label}". Names are listed under Accounts.`,
   });
 }
 

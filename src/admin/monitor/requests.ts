@@ -1,6 +1,7 @@
 // `/api/requests`: the records of model requests.
 
 import { invalidRequest } from '../../canonical/error.ts';
+import { told } from '../../lib/told.ts';
 import type { RequestRecord } from '../../monitor/request-record.ts';
 import type { RequestFilter, StatusFilter } from '../../monitor/request-store.ts';
 import { type ApiRoute, answerJson, defineRoute, refuseUnknown } from '../api-route.ts';
@@ -111,7 +112,10 @@ export async function findRequest(
   id: string,
 ): Promise<RequestRecord> {
   const record = await monitor.find(id);
-  return record ?? refuseUnknown('request of this id', 'It may have been removed by its age.');
+  return (
+    record ??
+    refuseUnknown(told`There is no request of this id. It may have been removed by its age.`)
+  );
 }
 
 function writeDetail({ row, details, bodies }: RequestRecord): object {
@@ -148,5 +152,5 @@ function readStatus(status: string): StatusFilter {
   if (status.endsWith('xx')) return { kind: 'range', least: first * 100, most: first * 100 + 99 };
   const code = Number(status);
   if (Number.isInteger(code)) return { kind: 'range', least: code, most: code };
-  throw invalidRequest('status', 'status: must be ok, error, cancelled, 4xx, 5xx or a code.');
+  throw invalidRequest('status', told`status: must be ok, error, cancelled, 4xx, 5xx or a code.`);
 }

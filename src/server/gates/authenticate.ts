@@ -2,6 +2,7 @@
 
 import { GatewayError } from '../../canonical/error.ts';
 import type { ShownKeys } from '../../door/guess-limit.ts';
+import { told } from '../../lib/told.ts';
 import type { AuthMode } from '../settings.ts';
 import type { KeyRing } from './credentials.ts';
 import { classifyPeer, isOwnNumericPage, isOwnPage, type PeerInput } from './locality.ts';
@@ -72,14 +73,10 @@ function isForeignPage({ peer, corsOrigins }: AuthenticateInput): boolean {
   return !isOwnNumericPage(peer) && !isOwnPage(peer);
 }
 
-const MISSING_KEY =
-  'This request needs an API key. Send it as "Authorization: Bearer <key>" (or x-api-key, x-goog-api-key, ?key=).';
-const WRONG_KEY =
-  'The API key is not valid. Check the key this client is configured with against the one the gateway was started with.';
-const NO_KEYS =
-  'This request needs an API key, and the gateway has none configured. Set API_KEY where the gateway runs, then send it with the request.';
-const FOREIGN_PAGE =
-  'Web pages of other origins need an API key. Send one, or allow the origin in the gateway settings.';
+const MISSING_KEY = told`This request needs an API key. Send it as "Authorization: Bearer <key>" (or x-api-key, x-goog-api-key, ?key=).`;
+const WRONG_KEY = told`The API key is not valid. Check the key this client is configured with against the one the gateway was started with.`;
+const NO_KEYS = told`This request needs an API key, and the gateway has none configured. Set API_KEY where the gateway runs, then send it with the request.`;
+const FOREIGN_PAGE = told`Web pages of other origins need an API key. Send one, or allow the origin in the gateway settings.`;
 
 function wrongOrMissing({ credentials }: AuthenticateInput): string {
   return credentials.length > 0 ? WRONG_KEY : MISSING_KEY;

@@ -3,6 +3,7 @@
 import { totalmem } from 'node:os';
 import { getHeapStatistics } from 'node:v8';
 import { GatewayError } from '../../canonical/error.ts';
+import { told } from '../../lib/told.ts';
 
 export interface BodyBudget {
   /**
@@ -54,8 +55,7 @@ function full(): GatewayError {
   return new GatewayError({
     kind: 'overloaded',
     source: 'gateway',
-    message:
-      'The gateway holds too many large requests at the moment. Send this one again shortly.',
+    message: told`The gateway holds too many large requests at the moment. Send this one again shortly.`,
     retryAfterMs: RETRY_AFTER_MS,
   });
 }

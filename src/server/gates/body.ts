@@ -7,6 +7,7 @@ import { isJsonObject, type JsonObject, type JsonValue, parseJson } from '../../
 import { parseInSteps } from '../../lib/json-steps.ts';
 import { JSON_LIMITS, type JsonExcess, JsonSurvey } from '../../lib/json-survey.ts';
 import { nextTurn, STEPWISE_FROM_BYTES } from '../../lib/next-turn.ts';
+import { type Sentence, told } from '../../lib/told.ts';
 import { findJsonError } from './json-error.ts';
 import { type ByteLimits, readBytes } from './read-bytes.ts';
 
@@ -25,7 +26,7 @@ export async function readJsonBody(given: BodyInput): Promise<JsonObject> {
   const { request } = input;
   checkEncoding(request);
   if (hasBody(request) && !isJsonType(request.headers['content-type'])) {
-    throw unsupported('Send the request body as JSON, with Content-Type: application/json.');
+    throw unsupported(told`Send the request body as JSON, with Content-Type: application/json.`);
   }
   wantBody(input);
   const survey = new JsonSurvey(JSON_LIMITS);
@@ -43,7 +44,7 @@ export async function readJsonBody(given: BodyInput): Promise<JsonObject> {
 
 /** What node can hold as one text, whatever limit is set. */
 const { MAX_STRING_LENGTH: MOST_TEXT } = constants;
-const TEXT_LIMIT = { maxBytes: MOST_TEXT, limitOf: 'a JSON text' };
+const TEXT_LIMIT = { maxBytes: MOST_TEXT, limitOf: told`a JSON text` };
 
 /** The position of an error is looked for in the whole text. */
 async function parseLarge(received: Buffer, survey: JsonSurvey): Promise<JsonValue> {
@@ -61,7 +62,7 @@ async function parseLarge(received: Buffer, survey: JsonSurvey): Promise<JsonVal
 export function checkEncoding({ headers }: IncomingMessage): void {
   const encoding = headers['content-encoding'];
   if (encoding === undefined || encoding.trim().toLowerCase() === 'identity') return;
-  throw unsupported('Send the request body without Content-Encoding.');
+  throw unsupported(told`Send the request body without Content-Encoding.`);
 }
 
 /**
@@ -94,7 +95,8 @@ function hasBody({ headers }: IncomingMessage): boolean {
 
 /** Most bodies are ASCII, which is read faster as what is the same for it. */
 function decodeBody(received: Buffer): string {
-  if (received.length === 0) throw invalidJson('The request body is empty; send a JSON object.');
+  if (received.length === 0)
+    throw invalidJson(told`The request body is empty; send a JSON object.`);
   if (isAscii(received)) return received.toString('latin1');
   if (!isUtf8(received)) throw invalidJson(NOT_UTF8);
   return withoutMark(received).toString();
@@ -102,7 +104,7 @@ function decodeBody(received: Buffer): string {
 
 function requireObject(value: JsonValue): JsonObject {
   if (!isJsonObject(value)) {
-    throw invalidRequest('body', 'The request body must be a JSON object.', 'invalid-type');
+    throw invalidRequest('body', told`The request body must be a JSON object.`, 'invalid-type');
   }
   return value;
 }
@@ -114,9 +116,9 @@ function parseText(text: string, mayHoldRiskyNumber: boolean): JsonValue {
     const position = findJsonError(text);
     const found =
       position >= text.length
-        ? 'the text ends too early'
-        : `unexpected ${JSON.stringify(text.charAt(position))}`;
-    throw invalidJson(`The request body is not valid JSON: ${found} at position ${position}.`);
+        ? told`the text ends too early`
+        : told`unexpected ${JSON.stringify(text.charAt(position))}`;
+    throw invalidJson(told`The request body is not valid JSON: ${found} at position ${position}.`);
   }
 }
 
@@ -126,12 +128,12 @@ function withoutMark(bytes: Buffer): Buffer {
   return marked ? bytes.subarray(3) : bytes;
 }
 
-const NOT_UTF8 = 'The request body is not UTF-8 text.';
+const NOT_UTF8 = told`The request body is not UTF-8 text.`;
 
-const EXCESS_MESSAGES: Readonly<Record<JsonExcess, string>> = {
-  depth: `The request body is nested deeper than ${JSON_LIMITS.maxDepth} levels.`,
-  tokens: `The request body has more than ${JSON_LIMITS.maxTokens} JSON tokens.`,
-  key: `The request body has an object key longer than ${JSON_LIMITS.maxKeyBytes} bytes.`,
+const EXCESS_MESSAGES: Readonly<Record<JsonExcess, Sentence>> = {
+  depth: told`The request body is nested deeper than ${JSON_LIMITS.maxDepth} levels.`,
+  tokens: told`The request body has more than ${JSON_LIMITS.maxTokens} JSON tokens.`,
+  key: told`The request body has an object key longer than ${JSON_LIMITS.maxKeyBytes} bytes.`,
 };
 
 function invalidJson(message: string): GatewayError {

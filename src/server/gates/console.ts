@@ -3,6 +3,7 @@
 
 import { GatewayError } from '../../canonical/error.ts';
 import type { ConsoleLogin } from '../../door/console-login.ts';
+import { told } from '../../lib/told.ts';
 import { classifyPeer, isOwnNumericPage, isOwnPage, type PeerInput } from './locality.ts';
 
 export interface ConsoleInput {
@@ -32,7 +33,9 @@ export async function authenticateConsole(input: ConsoleInput): Promise<ConsoleE
   const { login, credentials, cookie, address, peer } = input;
   if (!login.needsPassword) {
     if (classifyPeer(peer) !== 'local') {
-      throw refused('Set WEB_PASSWORD where the gateway runs to use the admin API from elsewhere.');
+      throw refused(
+        told`Set WEB_PASSWORD where the gateway runs to use the admin API from elsewhere.`,
+      );
     }
     return { isStillIn: () => !login.needsPassword, hasShownPassword: false };
   }
@@ -61,7 +64,7 @@ export function checkBrowserCall({ method, peer }: Pick<ConsoleInput, 'method' |
   throw new GatewayError({
     kind: 'forbidden',
     source: 'client',
-    message: `A change with the session cookie needs the header "${CONSOLE_HEADER}: 1".`,
+    message: told`A change with the session cookie needs the header "${CONSOLE_HEADER}: 1".`,
   });
 }
 
@@ -86,15 +89,13 @@ function foreignPage(): GatewayError {
   return new GatewayError({
     kind: 'forbidden',
     source: 'client',
-    message:
-      'The admin API takes no requests of web pages from elsewhere. Behind a proxy, name the ' +
-      'host under which the gateway is reached in proxy.allowed_hosts.',
+    message: told`The admin API takes no requests of web pages from elsewhere. Behind a proxy, name the host under which the gateway is reached in proxy.allowed_hosts.`,
   });
 }
 
 function wrongPassword(): GatewayError {
   return refused(
-    'The admin API needs "Authorization: Bearer <console password>", or a browser that is signed in.',
+    told`The admin API needs "Authorization: Bearer <console password>", or a browser that is signed in.`,
   );
 }
 

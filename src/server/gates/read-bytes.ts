@@ -3,6 +3,7 @@
 import type { IncomingMessage } from 'node:http';
 import { GatewayError } from '../../canonical/error.ts';
 import type { Clock } from '../../lib/clock.ts';
+import { told } from '../../lib/told.ts';
 
 export interface ByteLimits {
   readonly maxBytes: number;
@@ -120,7 +121,7 @@ export function clientGone(): GatewayError {
   return new GatewayError({
     kind: 'client-gone',
     source: 'client',
-    message: 'The client closed the connection.',
+    message: told`The client closed the connection.`,
   });
 }
 
@@ -130,7 +131,7 @@ function tooLarge({ maxBytes, limitOf = GATEWAY_LIMIT }: ByteLimits): GatewayErr
   return new GatewayError({
     kind: 'too-large',
     source: 'client',
-    message: `The request body is larger than ${maxBytes} bytes, the limit of ${limitOf}.`,
+    message: told`The request body is larger than ${maxBytes} bytes, the limit of ${limitOf}.`,
   });
 }
 
@@ -138,6 +139,6 @@ function tooSlow(): GatewayError {
   return new GatewayError({
     kind: 'timeout',
     source: 'client',
-    message: 'The request body came too slowly. Send it again over a faster connection.',
+    message: told`The request body came too slowly. Send it again over a faster connection.`,
   });
 }

@@ -1,6 +1,7 @@
 // Refuses requests whose target or identity could be read in two ways, before any route is looked up.
 
 import { invalidRequest } from '../../canonical/error.ts';
+import { told } from '../../lib/told.ts';
 import { HEADER_SPELLINGS } from '../../wire/vocabulary.ts';
 
 /** A canonical origin-form target. */
@@ -39,7 +40,7 @@ export function readTarget(url: string): Target {
   if (path === undefined) {
     throw invalidRequest(
       'path',
-      'The request target is not canonical: send an absolute path without empty or dot segments, backslashes, or encoded slashes and control characters.',
+      told`The request target is not canonical: send an absolute path without empty or dot segments, backslashes, or encoded slashes and control characters.`,
     );
   }
   return { path, query };
@@ -57,12 +58,12 @@ export function checkSingleHeaders(rawHeaders: readonly string[], httpVersion = 
     const name = rawHeaders[index]?.toLowerCase() ?? '';
     if (!SINGLE_HEADERS.has(name)) continue;
     if (seen.includes(name)) {
-      throw invalidRequest(name, `The header ${name} came more than once; send it once.`);
+      throw invalidRequest(name, told`The header ${name} came more than once; send it once.`);
     }
     seen.push(name);
   }
   if (!seen.includes('host') && httpVersion !== '1.0') {
-    throw invalidRequest('host', 'The Host header is missing.', 'missing-field');
+    throw invalidRequest('host', told`The Host header is missing.`, 'missing-field');
   }
 }
 

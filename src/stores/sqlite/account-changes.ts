@@ -8,6 +8,7 @@ import {
 } from '../../accounts/account-store.ts';
 import { HEALTHY } from '../../accounts/health.ts';
 import { labelKey } from '../../accounts/label-key.ts';
+import { told } from '../../lib/told.ts';
 import type { Vault } from '../../sealing/vault.ts';
 import { insertCredential } from './account-credentials.ts';
 import { type AccountTables, findAccount, findAccountRow } from './account-queries.ts';
@@ -43,11 +44,11 @@ export function changeAccount(
   { id, change, expectedRevision }: AccountChange,
 ): StoredAccount {
   const known = findAccountRow(queries, tables.builder, id);
-  if (known === undefined) throw new StoreError('missing', `There is no account ${id}.`);
+  if (known === undefined) throw new StoreError('missing', told`There is no account ${id}.`);
   if (expectedRevision !== undefined && known.revision !== expectedRevision) {
     throw new StoreError(
       'stale',
-      `The account ${id} was changed meanwhile: it is at revision ${known.revision}, not ${expectedRevision}.`,
+      told`The account ${id} was changed meanwhile: it is at revision ${known.revision}, not ${expectedRevision}.`,
     );
   }
   const row = { ...toColumns(known, change, tables.vault), revision: known.revision + 1 };
@@ -55,7 +56,7 @@ export function changeAccount(
     queries.run(tables.builder.updateTable('accounts').set(row).where('id', '=', id)),
   );
   const changed = findAccount(queries, tables, id);
-  if (changed === undefined) throw new StoreError('missing', `There is no account ${id}.`);
+  if (changed === undefined) throw new StoreError('missing', told`There is no account ${id}.`);
   return changed;
 }
 
@@ -87,7 +88,7 @@ function refuseDuplicate(
     if (!isDuplicate(error)) throw error;
     throw new StoreError(
       'conflict',
-      `The upstream ${upstreamId} already has an account ${label} (upper and lower case count as one). Choose another label, or change that account.`,
+      told`The upstream ${upstreamId} already has an account ${label} (upper and lower case count as one). Choose another label, or change that account.`,
       error,
     );
   }

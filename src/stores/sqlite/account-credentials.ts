@@ -2,6 +2,7 @@
 
 import { StoreError } from '../../accounts/account-store.ts';
 import type { Credential, VersionedCredential } from '../../accounts/credential.ts';
+import { told } from '../../lib/told.ts';
 import { SealError, type Vault } from '../../sealing/vault.ts';
 import { type AccountTables, findAccountRow } from './account-queries.ts';
 import { credentialPlace } from './account-rows.ts';
@@ -76,7 +77,7 @@ function openCredential(row: CredentialRow, vault: Vault): VersionedCredential {
 function unreadable(id: string, cause?: unknown): StoreError {
   return new StoreError(
     'unreadable',
-    `The stored credential of account ${id} cannot be opened. Sign in or give the key again.`,
+    told`The stored credential of account ${id} cannot be opened. Sign in or give the key again.`,
     cause,
   );
 }

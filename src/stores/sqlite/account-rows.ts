@@ -6,6 +6,7 @@ import { type AccountHealth, HEALTHY } from '../../accounts/health.ts';
 import { readHealth } from '../../accounts/health-json.ts';
 import { labelKey } from '../../accounts/label-key.ts';
 import type { JsonValue } from '../../lib/json.ts';
+import { told } from '../../lib/told.ts';
 import { SealError, type Vault } from '../../sealing/vault.ts';
 import type { AccountRow, QuotaRow } from './schema.ts';
 
@@ -69,7 +70,7 @@ export function toStoredAccount(
 
 function toRecord(row: AccountRow, damages: string[]): AccountRecord {
   const kind = KINDS.find((known) => known === row.kind);
-  if (kind === undefined) damages.push('its kind is none that is known');
+  if (kind === undefined) damages.push(told`its kind is none that is known`);
   return {
     id: row.id,
     upstreamId: row.upstream_id,
@@ -88,16 +89,16 @@ function toRecord(row: AccountRow, damages: string[]): AccountRecord {
 function openProxyUrl(row: AccountRow, vault: Vault, damages: string[]): string | undefined {
   if (row.proxy_url === null) return undefined;
   const proxyUrl = tryOpen(vault, row.proxy_url, proxyPlace(row.id));
-  if (proxyUrl === undefined) damages.push('its proxy address cannot be opened: set it again');
+  if (proxyUrl === undefined) damages.push(told`its proxy address cannot be opened: set it again`);
   return proxyUrl;
 }
 
 function checkCredential(rows: AccountRows, vault: Vault, damages: string[]): void {
   const { account, sealedCredential } = rows;
   if (sealedCredential === undefined) {
-    damages.push('its credential is gone: sign in or give the key again');
+    damages.push(told`its credential is gone: sign in or give the key again`);
   } else if (tryOpen(vault, sealedCredential, credentialPlace(account.id)) === undefined) {
-    damages.push('its credential cannot be opened: sign in or give the key again');
+    damages.push(told`its credential cannot be opened: sign in or give the key again`);
   }
 }
 
@@ -116,7 +117,7 @@ function parseHealth(text: string | undefined, damages: string[]): AccountHealth
     return readHealth(JSON.parse(text) as JsonValue);
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error;
-    damages.push('its stored state is damaged: look at it and enable it again');
+    damages.push(told`its stored state is damaged: look at it and enable it again`);
     return HEALTHY;
   }
 }
@@ -124,7 +125,7 @@ function parseHealth(text: string | undefined, damages: string[]): AccountHealth
 /** A state that already keeps the account out stays as it is. */
 function keepOut(health: AccountHealth, damages: readonly string[]): AccountHealth {
   if (health.status.kind === 'disabled') return health;
-  const detail = `The stored account is damaged: ${damages.join('; ')}.`;
+  const detail = told`The stored account is damaged: ${damages.join('; ')}.`;
   return { ...health, status: { kind: 'disabled', reason: 'manual', since: 0, detail } };
 }
 

@@ -3,6 +3,7 @@
 import { sql } from 'kysely';
 import { StoreError } from '../../accounts/account-store.ts';
 import type { AddressRule, AddressRuleStore } from '../../door/address-rule.ts';
+import { told } from '../../lib/told.ts';
 import type { SqliteConnection } from './connection.ts';
 import type { QueryBuilder } from './schema.ts';
 import type { Queries } from './session.ts';
@@ -63,8 +64,9 @@ function update(queries: Queries, builder: QueryBuilder, rule: AddressRule): voi
   );
   if (changed > 0) return;
   const known = builder.selectFrom('address_rules').select('revision').where('id', '=', id);
-  if (queries.rows(known).length === 0) throw new StoreError('missing', `There is no rule ${id}.`);
-  throw new StoreError('stale', `The address rule ${id} was changed meanwhile.`);
+  if (queries.rows(known).length === 0)
+    throw new StoreError('missing', told`There is no rule ${id}.`);
+  throw new StoreError('stale', told`The address rule ${id} was changed meanwhile.`);
 }
 
 function fieldsOf({ list, range, note, expiresAt, revision }: AddressRule) {

@@ -10,6 +10,7 @@ import type {
   StoredKey,
 } from '../../door/client-key.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../lib/json.ts';
+import { told } from '../../lib/told.ts';
 import type { StoreLog } from './account-queries.ts';
 import type { SqliteConnection } from './connection.ts';
 import type { ClientKeyRow } from './door-tables.ts';
@@ -71,8 +72,8 @@ function updateKey(queries: Queries, builder: QueryBuilder, key: ClientKey): voi
   const [known] = queries.rows(
     builder.selectFrom('client_keys').select('revision').where('id', '=', key.id),
   );
-  if (known === undefined) throw new StoreError('missing', `There is no key ${key.id}.`);
-  throw new StoreError('stale', `The key ${key.id} was changed meanwhile.`);
+  if (known === undefined) throw new StoreError('missing', told`There is no key ${key.id}.`);
+  throw new StoreError('stale', told`The key ${key.id} was changed meanwhile.`);
 }
 
 function saveProgress(queries: Queries, builder: QueryBuilder, progress: KeyProgress): void {

@@ -2,6 +2,7 @@
 
 import { StoreError } from '../../accounts/account-store.ts';
 import type { Clock } from '../../lib/clock.ts';
+import { told } from '../../lib/told.ts';
 import { createSession, type Queries, type Survives } from './session.ts';
 import { isBusy, toStoreError } from './sqlite-fault.ts';
 import type { OpenHandle } from './sqlite-handle.ts';
@@ -39,7 +40,7 @@ export function createConnection(options: ConnectionOptions): SqliteConnection {
   const attempt = async <Result>(until: number, work: () => Result): Promise<Result> => {
     for (;;) {
       if (ended.signal.aborted) {
-        throw new StoreError('unavailable', `The database ${name} is closed.`);
+        throw new StoreError('unavailable', told`The database ${name} is closed.`);
       }
       try {
         return work();

@@ -2,6 +2,7 @@
 
 import { randomBytes } from 'node:crypto';
 import { StoreError } from '../../accounts/account-store.ts';
+import { type Sentence, told } from '../../lib/told.ts';
 import { createSecretKey } from '../../sealing/secret-key.ts';
 import { createVault, SealError, type Vault } from '../../sealing/vault.ts';
 import type { QueryBuilder } from './schema.ts';
@@ -43,7 +44,7 @@ function readDataKey(queries: Queries, { builder, path, vault }: DataKeyContext)
   if (row === undefined) {
     throw new StoreError(
       'unreadable',
-      `The database ${path} has lost the key of its secrets. It was left as it is. Put a backup in its place.`,
+      told`The database ${path} has lost the key of its secrets. It was left as it is. Put a backup in its place.`,
     );
   }
   try {
@@ -54,9 +55,9 @@ function readDataKey(queries: Queries, { builder, path, vault }: DataKeyContext)
   }
 }
 
-function explain(path: string, error: SealError): string {
+function explain(path: string, error: SealError): Sentence {
   if (error.fault === 'foreign-key') {
-    return `The database ${path} cannot be opened with this secret key. ${error.message} It was left as it is. Give back the key that was in use: ISTHMUS_SECRET_KEY, or the file secret.key in the data folder when that is not set.`;
+    return told`The database ${path} cannot be opened with this secret key. ${error.message} It was left as it is. Give back the key that was in use: ISTHMUS_SECRET_KEY, or the file secret.key in the data folder when that is not set.`;
   }
-  return `The database ${path} has a damaged key of its secrets. It was left as it is. Put a backup in its place.`;
+  return told`The database ${path} has a damaged key of its secrets. It was left as it is. Put a backup in its place.`;
 }

@@ -3,6 +3,7 @@
 import { closeSync, existsSync, openSync, readdirSync, readSync, rmSync, statSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { StoreError } from '../../accounts/account-store.ts';
+import { told } from '../../lib/told.ts';
 import { codeOf, makePrivate } from '../../sealing/private-file.ts';
 
 /** "isth": tells our databases from others (https://www.sqlite.org/fileformat2.html#application_id). */
@@ -11,8 +12,6 @@ export const APPLICATION_ID = 0x69737468;
 const HEADER_BYTES = 100;
 const MAGIC = 'SQLite format 3\0';
 const APPLICATION_ID_AT = 68;
-const START_ANEW = 'To start with a new one, move it and its -wal and -shm files away.';
-
 /**
  * @returns `missing` when there is none and a new one may be made
  * @throws StoreError `unreadable` when something else stands there or the file is empty or damaged,
@@ -21,7 +20,7 @@ const START_ANEW = 'To start with a new one, move it and its -wal and -shm files
 export function checkDatabaseFile(path: string): 'ours' | 'missing' {
   try {
     if (!existsSync(path)) return checkMissing(path);
-    if (!statSync(path).isFile()) throw unreadable(path, 'is not a file');
+    if (!statSync(path).isFile()) throw unreadable(path, told`is not a file`);
     checkHeader(path, readHeader(path));
     keepPrivate(path);
     return 'ours';
@@ -29,7 +28,7 @@ export function checkDatabaseFile(path: string): 'ours' | 'missing' {
     if (error instanceof StoreError) throw error;
     throw new StoreError(
       'unavailable',
-      `The database ${path} cannot be read (${codeOf(error) ?? 'unknown error'}). Let the user of this process read and write it and its folder.`,
+      told`The database ${path} cannot be read (${codeOf(error) ?? 'unknown error'}). Let the user of this process read and write it and its folder.`,
       error,
     );
   }
@@ -47,7 +46,7 @@ export function removeUnfinished(path: string): void {
 
 function checkMissing(path: string): 'missing' {
   if (!existsSync(`${path}-wal`)) return 'missing';
-  throw unreadable(path, `is missing, but its latest changes are there (${path}-wal)`);
+  throw unreadable(path, told`is missing, but its latest changes are there (${path}-wal)`);
 }
 
 function readHeader(path: string): Buffer {
@@ -61,12 +60,12 @@ function readHeader(path: string): Buffer {
 }
 
 function checkHeader(path: string, header: Buffer): void {
-  if (header.length === 0) throw unreadable(path, 'is empty (0 bytes)');
+  if (header.length === 0) throw unreadable(path, told`is empty (0 bytes)`);
   if (header.length < HEADER_BYTES || header.toString('latin1', 0, 16) !== MAGIC) {
-    throw unreadable(path, 'is no database, or its beginning is damaged');
+    throw unreadable(path, told`is no database, or its beginning is damaged`);
   }
   if (header.readUInt32BE(APPLICATION_ID_AT) !== APPLICATION_ID) {
-    throw unreadable(path, 'is a database of another program');
+    throw unreadable(path, told`is a database of another program`);
   }
 }
 
@@ -75,7 +74,7 @@ function keepPrivate(path: string): void {
     if (!existsSync(file) || makePrivate(file) !== 'exposed') continue;
     throw new StoreError(
       'unavailable',
-      `${file} can be read by others and its mode cannot be changed. Run "chmod 600 ${file}" as its owner.`,
+      told`${file} can be read by others and its mode cannot be changed. Run "chmod 600 ${file}" as its owner.`,
     );
   }
 }
@@ -83,6 +82,6 @@ function keepPrivate(path: string): void {
 function unreadable(path: string, what: string): StoreError {
   return new StoreError(
     'unreadable',
-    `The database ${path} ${what}. It was left as it is. Put a backup in its place. ${START_ANEW}`,
+    told`The database ${path} ${what}. It was left as it is. Put a backup in its place. To start with a new one, move it and its -wal and -shm files away.`,
   );
 }

@@ -2,6 +2,7 @@
 
 import { sql } from 'kysely';
 import { StoreError } from '../../accounts/account-store.ts';
+import { told } from '../../lib/told.ts';
 import { accountsAndSignatures } from './migrations/001-accounts-and-signatures.ts';
 import { keysAndRules } from './migrations/002-keys-and-rules.ts';
 import { monitor } from './migrations/003-monitor.ts';
@@ -60,7 +61,7 @@ export function readVersion(queries: Queries, context: MigrationContext): number
   if (version <= known) return version;
   throw new StoreError(
     'unreadable',
-    `The database ${path} is of version ${version}; this program knows versions up to ${known}. It was left as it is. Use the newer program again, or put back the backup from before it.`,
+    told`The database ${path} is of version ${version}; this program knows versions up to ${known}. It was left as it is. Use the newer program again, or put back the backup from before it.`,
   );
 }
 

@@ -6,6 +6,7 @@ import { type AccountStore, StoreError } from '../../accounts/account-store.ts';
 import type { DoorStores } from '../../door/door.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { isOutOfRoom } from '../../lib/out-of-room.ts';
+import { told } from '../../lib/told.ts';
 import type { RequestStore } from '../../monitor/request-store.ts';
 import { codeOf, createPrivateFile, placeFile } from '../../sealing/private-file.ts';
 import type { Vault } from '../../sealing/vault.ts';
@@ -128,7 +129,7 @@ async function createDatabase(options: DatabaseOptions, builder: QueryBuilder): 
     if (isOutOfRoom(error)) throw noRoom(path, error);
     throw new StoreError(
       'unavailable',
-      `The database ${path} cannot be made (${codeOf(error) ?? 'unknown error'}). Let the user of this process write to its folder, or name another with ISTHMUS_DATA_DIR.`,
+      told`The database ${path} cannot be made (${codeOf(error) ?? 'unknown error'}). Let the user of this process write to its folder, or name another with ISTHMUS_DATA_DIR.`,
       error,
     );
   }

@@ -3,6 +3,7 @@
 import { statSync } from 'node:fs';
 import type { Compilable } from 'kysely';
 import { StoreError } from '../../accounts/account-store.ts';
+import { told } from '../../lib/told.ts';
 import { makeShrinkable } from './make-shrinkable.ts';
 import { endsHandle, isDiskFault } from './sqlite-fault.ts';
 import {
@@ -58,7 +59,7 @@ export function createSession(path: string, open: OpenHandle): Session {
     if (file !== undefined && file.identity !== identify(path)) {
       throw new StoreError(
         'unavailable',
-        `The database ${path} was moved, removed or replaced while it was in use. Put it back, or restart to use what stands there now.`,
+        told`The database ${path} was moved, removed or replaced while it was in use. Put it back, or restart to use what stands there now.`,
       );
     }
     file ??= openFile(path, open);
@@ -157,7 +158,7 @@ function settleLog(file: OpenFile, path: string): void {
   if (!file.isDoubtful) return;
   throw new StoreError(
     'unavailable',
-    `The database ${path} had trouble with its disk, and another process keeps it from being checked. Try again.`,
+    told`The database ${path} had trouble with its disk, and another process keeps it from being checked. Try again.`,
   );
 }
 

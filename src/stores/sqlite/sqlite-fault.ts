@@ -1,6 +1,7 @@
 // What the errors of SQLite mean to the stores' callers.
 
 import { StoreError } from '../../accounts/account-store.ts';
+import { type Sentence, told } from '../../lib/told.ts';
 
 // Result codes: https://www.sqlite.org/rescode.html
 const BUSY = 5;
@@ -16,7 +17,7 @@ const PRIMARY_KEY = 1555;
 /** The index of the log could not grow: where a full disk is met when a database is opened. */
 const SHARED_MEMORY_SIZE = 4874;
 
-const RESTORE = 'Nothing in it was changed. Put a backup in its place.';
+const RESTORE = told`Nothing in it was changed. Put a backup in its place.`;
 
 /** The same error unless it comes from SQLite; then the store error that says what to do. */
 export function toStoreError(error: unknown, path: string): unknown {
@@ -26,35 +27,43 @@ export function toStoreError(error: unknown, path: string): unknown {
       return error;
     case BUSY:
     case LOCKED:
-      return unavailable('is locked by another process. Try again when that one is done.');
+      return unavailable(
+        told`The database ${path} is locked by another process. Try again when that one is done.`,
+      );
     case READ_ONLY:
-      return unavailable('cannot be written. Check who may write to it and to its folder.');
+      return unavailable(
+        told`The database ${path} cannot be written. Check who may write to it and to its folder.`,
+      );
     case FULL:
       return noRoom(path, error);
     case CANNOT_OPEN:
-      return unavailable('cannot be opened. Check that it is there and who may read its folder.');
+      return unavailable(
+        told`The database ${path} cannot be opened. Check that it is there and who may read its folder.`,
+      );
     case INPUT_OUTPUT:
       if (extendedCode(error) === SHARED_MEMORY_SIZE) return noRoom(path, error);
-      return unavailable('could not be read or written: the disk reported an error.');
+      return unavailable(
+        told`The database ${path} could not be read or written: the disk reported an error.`,
+      );
     case CORRUPT:
     case NOT_A_DATABASE:
       return damagedDatabase(path, error);
     default:
-      return unavailable(`refused the work (SQLite code ${code}).`);
+      return unavailable(told`The database ${path} refused the work (SQLite code ${code}).`);
   }
-  function unavailable(what: string): StoreError {
-    return new StoreError('unavailable', `The database ${path} ${what}`, error);
+  function unavailable(message: Sentence): StoreError {
+    return new StoreError('unavailable', message, error);
   }
 }
 
 /** Said at a start too, which ends with it. */
 export function noRoom(path: string, cause: unknown): StoreError {
-  const message = `The database ${path} has no room left on its disk. Free some; a gateway that runs goes on by itself then.`;
+  const message = told`The database ${path} has no room left on its disk. Free some; a gateway that runs goes on by itself then.`;
   return new StoreError('unavailable', message, cause);
 }
 
 export function damagedDatabase(path: string, cause?: unknown): StoreError {
-  return new StoreError('unreadable', `The database ${path} is damaged. ${RESTORE}`, cause);
+  return new StoreError('unreadable', told`The database ${path} is damaged. ${RESTORE}`, cause);
 }
 
 export function isBusy(error: unknown): boolean {

@@ -5,6 +5,7 @@ import type { Clock } from '../../lib/clock.ts';
 import { type Ending, Handover } from '../../lib/handover.ts';
 import type { JsonValue } from '../../lib/json.ts';
 import { SilenceTimer } from '../../lib/silence-timer.ts';
+import { type Sentence, told } from '../../lib/told.ts';
 import { createFrameReader, FrameError, type FrameReader } from '../../wire/sse-reader.ts';
 import type { Frame, UpstreamStream } from '../upstream.ts';
 import { ArrivedBytes } from './arrived-bytes.ts';
@@ -113,7 +114,7 @@ export class AnswerStream implements Dispatcher.DispatchHandler {
   onResponseStart(_controller: unknown, status: number, headers: Headers): void {
     if (status < 200) {
       this.#interim += 1;
-      if (this.#interim > MOST_INTERIM) this.#cancel(pathFault('The upstream never answered.'));
+      if (this.#interim > MOST_INTERIM) this.#cancel(pathFault(told`The upstream never answered.`));
       return;
     }
     if (status >= 300) {
@@ -150,7 +151,7 @@ export class AnswerStream implements Dispatcher.DispatchHandler {
     }
     this.#bytes += chunk.length;
     if (this.#bytes > this.#options.limits.maxAnswerBytes) {
-      this.#cancel(pathFault('The upstream sent an answer that is too long.'));
+      this.#cancel(pathFault(told`The upstream sent an answer that is too long.`));
       return;
     }
     try {
@@ -245,7 +246,7 @@ export class AnswerStream implements Dispatcher.DispatchHandler {
       return;
     }
     const seconds = Math.round(limitMs / 1000);
-    const silence = timeoutFault(`The upstream was silent for ${seconds} s.`);
+    const silence = timeoutFault(told`The upstream was silent for ${seconds} s.`);
     this.#cancel(this.#refusal ? this.#readFailure(this.#refusal) : silence);
   }
 }
@@ -253,19 +254,20 @@ export class AnswerStream implements Dispatcher.DispatchHandler {
 /** Small proxies call every body plain text; what of it is no answer is seen when it is read. */
 const ANSWER_TYPE = /^(?:text\/(?:event-stream|plain)|application\/(?:[\w.]+\+)?json)\b/;
 
-function faultOfHeaders(headers: Headers): string | undefined {
+function faultOfHeaders(headers: Headers): Sentence | undefined {
   const type = String(headers['content-type'] ?? '').toLowerCase();
   const encoding = String(headers['content-encoding'] ?? 'identity').toLowerCase();
-  if (encoding !== 'identity') return 'The upstream sent an answer in an encoding not asked for.';
+  if (encoding !== 'identity')
+    return told`The upstream sent an answer in an encoding not asked for.`;
   const isExpected = type === '' || ANSWER_TYPE.test(type);
-  return isExpected ? undefined : 'The upstream sent something other than an answer.';
+  return isExpected ? undefined : told`The upstream sent something other than an answer.`;
 }
 
 function frameFault(error: unknown): Error {
   if (!(error instanceof FrameError)) {
-    return pathFault('The upstream sent an answer that could not be read.', error);
+    return pathFault(told`The upstream sent an answer that could not be read.`, error);
   }
   return error.fault === 'truncated'
-    ? pathFault('The upstream cut its answer off.', error)
-    : pathFault('The upstream sent an answer that could not be read.', error);
+    ? pathFault(told`The upstream cut its answer off.`, error)
+    : pathFault(told`The upstream sent an answer that could not be read.`, error);
 }

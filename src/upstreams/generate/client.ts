@@ -4,6 +4,7 @@ import { type Dispatcher, Pool } from 'undici';
 import type { Receipt } from '../../canonical/receipt.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { JsonObject } from '../../lib/json.ts';
+import { told } from '../../lib/told.ts';
 import { turn } from '../../lib/turn.ts';
 import type { Frame, UpstreamStream } from '../upstream.ts';
 import { type AnswerLimits, AnswerStream } from './answer-stream.ts';
@@ -91,7 +92,7 @@ export function createUpstreamClient(options: ClientOptions): UpstreamClient {
     const bytes = encoded instanceof Promise ? await encoded : encoded;
     signal.throwIfAborted();
     if (underWay >= limits.maxConnections) {
-      throw gatewayFault('overloaded', 'Too many requests are under way. Try again shortly.');
+      throw gatewayFault('overloaded', told`Too many requests are under way. Try again shortly.`);
     }
     const isFresh = request.freshConnection === true;
     const { proxyUrl } = request;
@@ -162,6 +163,6 @@ function poolOptions(limits: ClientLimits): Pool.Options {
 async function firstObject(stream: UpstreamStream): Promise<JsonObject> {
   let first: JsonObject | undefined;
   for await (const frames of stream) first ??= frames[0]?.value;
-  if (first === undefined) throw pathFault('The upstream closed without an answer.');
+  if (first === undefined) throw pathFault(told`The upstream closed without an answer.`);
   return first;
 }

@@ -3,6 +3,7 @@
 import { GatewayError } from '../../canonical/error.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../lib/json.ts';
+import { told } from '../../lib/told.ts';
 import type { TokenCount, UpstreamCall } from '../upstream.ts';
 import type { UpstreamClient } from './client.ts';
 import { pathFault } from './errors.ts';
@@ -32,7 +33,7 @@ export function createTokenCounter({ client, profile, clock }: TokenCounterOptio
     const answer = await client.readObject(modelRequest(profile, 'countTokens', { ...call, body }));
     const total = readTokenCount(answer.totalTokens);
     if (total !== undefined) return total;
-    throw pathFault('The upstream gave no token count.');
+    throw pathFault(told`The upstream gave no token count.`);
   };
   /** Whether it was the request that was refused, and not the form. */
   const takesWhole = async (call: CountCall): Promise<boolean> => {

@@ -4,6 +4,7 @@ import type { GatewayError } from '../../canonical/error.ts';
 import type { CanonicalEvent, ChoiceEnd, FetchedPage } from '../../canonical/event.ts';
 import type { Usage } from '../../canonical/usage.ts';
 import { isJsonObject, type JsonObject, type JsonValue, readNumber } from '../../lib/json.ts';
+import { told } from '../../lib/told.ts';
 import type { DecodeContext, Decoder } from '../upstream.ts';
 import { type AnswerContext, ChoiceDecoder } from './choice-decoder.ts';
 import { answerFault, classifyErrorFrame, endedRefusal, pathFault } from './errors.ts';
@@ -175,7 +176,7 @@ class GenerateDecoder implements Decoder {
 
   #endUnanswered(events: CanonicalEvent[]): CanonicalEvent[] {
     if (this.#blockReason === undefined) {
-      return this.#fail(pathFault('The upstream closed without an answer.'), events);
+      return this.#fail(pathFault(told`The upstream closed without an answer.`), events);
     }
     const end: ChoiceEnd = {
       choice: 0,
@@ -221,7 +222,7 @@ function readEnd(
 ): ChoiceEnd | GatewayError {
   const { choice, blocks, rawReason, message, logprobs } = state;
   const { hasContent, hasToolCalls, hasBrokenCall } = blocks;
-  if (rawReason === undefined) return pathFault('The upstream cut its answer off.');
+  if (rawReason === undefined) return pathFault(told`The upstream cut its answer off.`);
   // Compatible upstreams write enums in small letters.
   const ending = readEnding(rawReason.toUpperCase(), {
     hasContent,

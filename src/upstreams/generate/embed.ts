@@ -2,6 +2,7 @@
 
 import type { EmbedAnswer, Embedding, EmbedInput } from '../../canonical/embedding.ts';
 import { isJsonObject, type JsonObject, type JsonValue, readNumber } from '../../lib/json.ts';
+import { told } from '../../lib/told.ts';
 import type { UpstreamEmbedCall } from '../upstream.ts';
 import type { UpstreamClient } from './client.ts';
 import { EMBED_FORMS, type EmbedForm } from './embed-forms.ts';
@@ -47,7 +48,9 @@ async function embedBatch(
   const answer = await client.readObject(modelRequest(profile, method, { ...call, body }));
   const { embeddings, usage } = form.decode(answer);
   if (embeddings.length !== bodies.length) {
-    throw pathFault(`The upstream gave ${embeddings.length} vectors for ${bodies.length} inputs.`);
+    throw pathFault(
+      told`The upstream gave ${embeddings.length} vectors for ${bodies.length} inputs.`,
+    );
   }
   return {
     embeddings: embeddings.map(readEmbedding),
@@ -59,7 +62,7 @@ async function embedBatch(
 function readEmbedding(value: JsonValue): Embedding {
   const values = isJsonObject(value) ? readValues(value.values) : undefined;
   if (!isJsonObject(value) || values === undefined) {
-    throw pathFault('The upstream gave an embedding without a vector.');
+    throw pathFault(told`The upstream gave an embedding without a vector.`);
   }
   return { values, native: value };
 }

@@ -7,6 +7,7 @@ import {
   type UpstreamFailureKind,
 } from '../../canonical/error.ts';
 import type { JsonValue } from '../../lib/json.ts';
+import { type Sentence, told } from '../../lib/told.ts';
 import { headerOf, readErrorObject, readErrorText, readRetryHeaders } from './error-body.ts';
 import { readLengthComplaint } from './error-words.ts';
 import { blamesPlace, failureKind, type RefusalFacts } from './failure-kind.ts';
@@ -68,7 +69,7 @@ export function classifyErrorFrame(
 }
 
 /** A fault between here and the upstream's answer: another account may do better. */
-export function pathFault(message: string, cause?: unknown): GatewayError {
+export function pathFault(message: Sentence, cause?: unknown): GatewayError {
   return unavailable({ kind: 'path' }, message, cause);
 }
 
@@ -87,9 +88,9 @@ export function answerFault(message: string, said: UnusableAnswer): GatewayError
   const { finishReason, finishMessage = '', secrets } = said;
   const words = scrubText(finishMessage, secrets).trim();
   // A plain stop says nothing of what is wrong.
-  const told = finishReason === 'STOP' ? {} : { finishReason };
+  const ending = finishReason === 'STOP' ? {} : { finishReason };
   return unavailable(
-    { kind: 'unusable-answer', ...told },
+    { kind: 'unusable-answer', ...ending },
     words === '' ? message : `${message.replace(/\.$/, ':')} ${words}`,
     new Error(`Finish reason ${finishReason}`),
   );
@@ -149,54 +150,56 @@ function detailOf({ message, metadata, excerpt, secrets }: Facts): string | unde
   return (isLink ? `${link} ${said}` : said).trim() || undefined;
 }
 
-const WRONG_PLACE = 'The upstream does not serve the place this gateway calls from.';
+const WRONG_PLACE = told`The upstream does not serve the place this gateway calls from.`;
 const LIMITS: ReadonlySet<UpstreamFailureKind> = new Set(['rate-limited', 'quota-exhausted']);
 
 type AccountOrPathFault = Exclude<UpstreamFailureKind, 'rejected'>;
 
 const CLIENT_ERRORS: Readonly<
-  Record<AccountOrPathFault, { readonly kind: ErrorKind; readonly message: string }>
+  Record<AccountOrPathFault, { readonly kind: ErrorKind; readonly message: Sentence }>
 > = {
-  'rate-limited': { kind: 'rate-limited', message: 'The upstream limits the rate of requests.' },
-  'quota-exhausted': { kind: 'quota-exhausted', message: 'The upstream quota is used up.' },
-  unauthenticated: { kind: 'upstream-auth', message: 'The upstream refused the credential.' },
-  'credential-revoked': { kind: 'upstream-auth', message: 'The upstream credential was revoked.' },
+  'rate-limited': {
+    kind: 'rate-limited',
+    message: told`The upstream limits the rate of requests.`,
+  },
+  'quota-exhausted': { kind: 'quota-exhausted', message: told`The upstream quota is used up.` },
+  unauthenticated: { kind: 'upstream-auth', message: told`The upstream refused the credential.` },
+  'credential-revoked': {
+    kind: 'upstream-auth',
+    message: told`The upstream credential was revoked.`,
+  },
   'credential-unavailable': {
     kind: 'upstream-unavailable',
-    message: 'No credential for the upstream could be had just now.',
+    message: told`No credential for the upstream could be had just now.`,
   },
   'verification-required': {
     kind: 'upstream-auth',
-    message: 'The upstream wants the account to be verified.',
+    message: told`The upstream wants the account to be verified.`,
   },
-  forbidden: { kind: 'upstream-auth', message: 'The upstream refused the account.' },
+  forbidden: { kind: 'upstream-auth', message: told`The upstream refused the account.` },
   'model-forbidden': {
     kind: 'upstream-auth',
-    message: 'The upstream does not let the account use this model.',
+    message: told`The upstream does not let the account use this model.`,
   },
-  'model-not-found': { kind: 'not-found', message: 'The upstream does not offer this model.' },
+  'model-not-found': { kind: 'not-found', message: told`The upstream does not offer this model.` },
   'bad-signature': {
     kind: 'invalid-request',
-    message:
-      'The upstream refused a thought signature of the conversation. ' +
-      'Leave thinking blocks and signatures exactly as they came, or leave them out.',
+    message: told`The upstream refused a thought signature of the conversation. Leave thinking blocks and signatures exactly as they came, or leave them out.`,
   },
   'missing-signature': {
     kind: 'invalid-request',
-    message:
-      'The upstream misses the thought signature of an earlier tool call and takes nothing in its place. ' +
-      'Send tool calls back with the signatures they came with, or begin a new conversation.',
+    message: told`The upstream misses the thought signature of an earlier tool call and takes nothing in its place. Send tool calls back with the signatures they came with, or begin a new conversation.`,
   },
-  overloaded: { kind: 'overloaded', message: 'The upstream is overloaded. Try again later.' },
+  overloaded: { kind: 'overloaded', message: told`The upstream is overloaded. Try again later.` },
   'connection-lost': {
     kind: 'upstream-unavailable',
-    message: 'The upstream closed the connection without an answer.',
+    message: told`The upstream closed the connection without an answer.`,
   },
   'unusable-answer': {
     kind: 'upstream-unavailable',
-    message: 'The model gave an answer that cannot be used.',
+    message: told`The model gave an answer that cannot be used.`,
   },
-  path: { kind: 'upstream-unavailable', message: 'The upstream failed to answer.' },
+  path: { kind: 'upstream-unavailable', message: told`The upstream failed to answer.` },
 };
 
 /** The client's own mistake, in the upstream's words without what they may reveal. */
@@ -208,7 +211,7 @@ function rejection(facts: Facts, failure: UpstreamFailure): GatewayError {
     source: 'upstream',
     message:
       complaint === undefined
-        ? said || `The upstream refused the request with status ${facts.status}.`
+        ? said || told`The upstream refused the request with status ${facts.status}.`
         : lengthMessage(complaint),
     reason: complaint === undefined ? undefined : 'context-length',
     failure,

@@ -1,6 +1,7 @@
 // Says what a failed connection means for the retry table and for the client.
 
 import { GatewayError } from '../../canonical/error.ts';
+import { type Sentence, told } from '../../lib/told.ts';
 import { pathFault } from './errors.ts';
 import { ProxyError, unreachedThroughProxy } from './proxy-agents.ts';
 
@@ -24,24 +25,26 @@ export function readNetworkError(
   { hasAnswer }: { readonly hasAnswer: boolean },
 ): GatewayError {
   const code = codeOf(error);
-  if (CLOSED_CODES.has(code)) return gatewayFault('overloaded', 'The gateway is closing.', error);
+  if (CLOSED_CODES.has(code))
+    return gatewayFault('overloaded', told`The gateway is closing.`, error);
   if (code === 'UND_ERR_INVALID_ARG') {
     // undici's word for a proxy that wants another password, too.
     if (error instanceof ProxyError) return unreachedThroughProxy(error);
-    return gatewayFault('internal', 'The gateway could not write the upstream request.', error);
+    return gatewayFault('internal', told`The gateway could not write the upstream request.`, error);
   }
-  if (TIMEOUT_CODES.has(code)) return timeoutFault('The upstream did not answer in time.', error);
-  if (hasAnswer) return pathFault('The upstream cut its answer off.', error);
+  if (TIMEOUT_CODES.has(code))
+    return timeoutFault(told`The upstream did not answer in time.`, error);
+  if (hasAnswer) return pathFault(told`The upstream cut its answer off.`, error);
   if (LOST_CODES.has(code)) return lostConnection(error);
   if (error instanceof ProxyError) return unreachedThroughProxy(error);
   if (TLS_CODE.test(code)) {
-    return pathFault('No secure connection to the upstream could be made.', error);
+    return pathFault(told`No secure connection to the upstream could be made.`, error);
   }
-  return pathFault('The upstream could not be reached.', error);
+  return pathFault(told`The upstream could not be reached.`, error);
 }
 
 /** A fault of the path that is a matter of time. */
-export function timeoutFault(message: string, cause?: unknown): GatewayError {
+export function timeoutFault(message: Sentence, cause?: unknown): GatewayError {
   return new GatewayError({
     kind: 'timeout',
     source: 'upstream',
@@ -54,7 +57,7 @@ export function timeoutFault(message: string, cause?: unknown): GatewayError {
 /** Nobody's attempt failed: there is no `failure`, so no account and no path is blamed. */
 export function gatewayFault(
   kind: 'overloaded' | 'internal',
-  message: string,
+  message: Sentence,
   cause?: unknown,
 ): GatewayError {
   return new GatewayError({ kind, source: 'gateway', message, cause });
@@ -64,7 +67,7 @@ function lostConnection(cause: unknown): GatewayError {
   return new GatewayError({
     kind: 'upstream-unavailable',
     source: 'upstream',
-    message: 'The upstream closed the connection without an answer.',
+    message: told`The upstream closed the connection without an answer.`,
     failure: { kind: 'connection-lost' },
     cause,
   });

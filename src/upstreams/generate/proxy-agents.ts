@@ -3,6 +3,7 @@
 import { type Agent, type Dispatcher, Pool, ProxyAgent } from 'undici';
 import type { GatewayError } from '../../canonical/error.ts';
 import { readProxyUrl } from '../../lib/proxy-url.ts';
+import { told } from '../../lib/told.ts';
 import { pathFault } from './errors.ts';
 import { scrubText } from './scrub.ts';
 
@@ -132,5 +133,8 @@ function markProxyErrors(
 
 /** A fault of the path: whatever the proxy says, it is no word of the upstream about the account. */
 export function unreachedThroughProxy(cause: Error): GatewayError {
-  return pathFault('The upstream could not be reached through the proxy of the account.', cause);
+  return pathFault(
+    told`The upstream could not be reached through the proxy of the account.`,
+    cause,
+  );
 }

@@ -8,6 +8,7 @@ import type { Account } from '../../../../src/admin/contract.ts';
 import { EmptyNote } from '../../components/empty-note.tsx';
 import { sayWayOut } from '../../components/say-account-state.ts';
 import { RelativeTime } from '../../components/times.tsx';
+import { useSentences } from '../../i18n/use-sentences.ts';
 import { canEnable, EndsIn, needsSignIn, StateMark, StateReason } from './account-state.tsx';
 import { AccountTestBox } from './account-test.tsx';
 import { EditForm } from './edit-form.tsx';
@@ -74,6 +75,7 @@ function Details({ account, work, onSignIn }: DetailsProps) {
 
 function State({ account, work, onSignIn }: DetailsProps) {
   const { t } = useTranslation();
+  const say = useSentences();
   const { status } = account;
   const isBusy = work.busyId === account.id;
   return (
@@ -84,7 +86,7 @@ function State({ account, work, onSignIn }: DetailsProps) {
           <StateReason account={account} />
         </span>
       </div>
-      {status.detail !== null && <p className="state-detail wrap-anywhere">{status.detail}</p>}
+      {status.detail !== null && <p className="state-detail wrap-anywhere">{say(status.detail)}</p>}
       {status.wayOut !== null && (
         <p className="card-way-out">
           {sayWayOut({ kind: account.kind, reason: status.reason }, status.wayOut, t)}

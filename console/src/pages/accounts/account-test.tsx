@@ -7,10 +7,12 @@ import { useTestAccount } from '../../api/queries/accounts.ts';
 import { ErrorNote } from '../../components/error-note.tsx';
 import { StatusMark } from '../../components/status-mark.tsx';
 import { useFormat } from '../../components/use-format.ts';
+import { useSentences } from '../../i18n/use-sentences.ts';
 
 export function AccountTestBox({ account }: { readonly account: Account }) {
   const { t } = useTranslation();
   const format = useFormat();
+  const say = useSentences();
   const test = useTestAccount();
   return (
     <section>
@@ -38,7 +40,7 @@ export function AccountTestBox({ account }: { readonly account: Account }) {
                   <StatusMark tone={isGood ? 'ok' : 'bad'}>
                     {t(`accounts.testSteps.${name}`)}
                   </StatusMark>
-                  <span className="wrap-anywhere">{message}</span>
+                  <span className="wrap-anywhere">{say(message)}</span>
                   <span className="dimmed small">{format.duration(durationMs)}</span>
                 </li>
               ))}

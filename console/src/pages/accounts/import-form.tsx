@@ -10,6 +10,7 @@ import { SecretInput } from '../../components/secret-input.tsx';
 import { StatusMark } from '../../components/status-mark.tsx';
 import { useSettle } from '../../components/use-settle.ts';
 import { useToasts } from '../../components/use-toasts.tsx';
+import { useSentences } from '../../i18n/use-sentences.ts';
 import { TextOrFile } from './text-or-file.tsx';
 import { type AddFormProps, UpstreamSelect, useUpstream } from './upstream-select.tsx';
 
@@ -100,6 +101,7 @@ const TONES = { added: 'ok', updated: 'ok', failed: 'bad' } as const;
 
 function Results({ imported, onAgain, onDone }: ResultsProps) {
   const { t } = useTranslation();
+  const say = useSentences();
   const { added, updated, failed, results } = imported;
   return (
     <div className="form-stack">
@@ -124,7 +126,9 @@ function Results({ imported, onAgain, onDone }: ResultsProps) {
                   <StatusMark tone={TONES[outcome]}>
                     {t(`addAccount.outcomes.${outcome}`)}
                   </StatusMark>
-                  {reason !== null && <div className="dimmed small wrap-anywhere">{reason}</div>}
+                  {reason !== null && (
+                    <div className="dimmed small wrap-anywhere">{say(reason)}</div>
+                  )}
                 </td>
               </tr>
             ))}

@@ -8,11 +8,13 @@ import { ErrorNote } from '../../components/error-note.tsx';
 import { SecretInput } from '../../components/secret-input.tsx';
 import { useSettle } from '../../components/use-settle.ts';
 import { useToasts } from '../../components/use-toasts.tsx';
+import { useSentences } from '../../i18n/use-sentences.ts';
 import { type AddFormProps, UpstreamSelect, useUpstream } from './upstream-select.tsx';
 
 export function KeyForm({ upstreams, isLoading, onDone }: AddFormProps) {
   const { t } = useTranslation();
   const toasts = useToasts();
+  const say = useSentences();
   const settle = useSettle();
   const add = useAddAccount();
   const test = useTestAccount();
@@ -23,7 +25,7 @@ export function KeyForm({ upstreams, isLoading, onDone }: AddFormProps) {
   const tryNew = async (id: string, name: string): Promise<void> => {
     try {
       const { isUsable, steps } = await test.mutateAsync(id);
-      const reason = steps.find(({ isGood }) => !isGood)?.message ?? '';
+      const reason = say(steps.find(({ isGood }) => !isGood)?.message ?? '');
       if (!isUsable) toasts.warn(t('addAccount.addedBad', { name, reason }));
     } catch (error) {
       toasts.failed(error);

@@ -9,12 +9,14 @@ import { useImportAccounts } from '../../api/queries/accounts.ts';
 import { ErrorNote } from '../../components/error-note.tsx';
 import { useSettle } from '../../components/use-settle.ts';
 import { useToasts } from '../../components/use-toasts.tsx';
+import { useSentences } from '../../i18n/use-sentences.ts';
 import { TextOrFile } from './text-or-file.tsx';
 import { type AddFormProps, UpstreamSelect, useUpstream } from './upstream-select.tsx';
 
 export function ServiceAccountForm({ upstreams, isLoading, onDone }: AddFormProps) {
   const { t } = useTranslation();
   const toasts = useToasts();
+  const say = useSentences();
   const settle = useSettle();
   const add = useImportAccounts();
   const chosen = useUpstream(upstreams, ({ profile }) => profile === 'vertex');
@@ -24,7 +26,8 @@ export function ServiceAccountForm({ upstreams, isLoading, onDone }: AddFormProp
   const addOne = async (body: AccountImport): Promise<string> => {
     const { results } = await add.mutateAsync(body);
     const failed = results.find(({ outcome }) => outcome === 'failed');
-    if (failed !== undefined) throw refusalOf(failed.reason ?? t('common.failed'));
+    if (failed !== undefined)
+      throw refusalOf(failed.reason === null ? t('common.failed') : say(failed.reason));
     return results[0]?.label ?? '';
   };
   const submit = (event: FormEvent): void => {

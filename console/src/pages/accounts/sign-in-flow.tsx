@@ -18,6 +18,7 @@ import {
 import { CopyButton } from '../../components/copy-button.tsx';
 import { ErrorNote } from '../../components/error-note.tsx';
 import { TimeLeft } from '../../components/times.tsx';
+import { useSentences } from '../../i18n/use-sentences.ts';
 import {
   type AddFormProps,
   type Upstream,
@@ -122,6 +123,7 @@ interface UnderwayProps {
 
 function Underway({ started, isManual, onDone, onAgain }: UnderwayProps) {
   const { t } = useTranslation();
+  const say = useSentences();
   const client = useQueryClient();
   const { data, error, refetch } = useQuery(signInQuery(started.state));
   const status = data?.status ?? 'pending';
@@ -149,7 +151,10 @@ function Underway({ started, isManual, onDone, onAgain }: UnderwayProps) {
       <div className="form-stack">
         <ErrorNote
           title={t('addAccount.failed')}
-          error={error ?? new Error(data?.message ?? t('common.unknown'))}
+          error={
+            error ??
+            new Error(data?.message === undefined ? t('common.unknown') : say(data.message))
+          }
         />
         <div className="dialog-actions">
           <Button onClick={onAgain}>{t('addAccount.startOver')}</Button>

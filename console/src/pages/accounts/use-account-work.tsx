@@ -11,6 +11,7 @@ import {
 } from '../../api/queries/accounts.ts';
 import { useConfirm } from '../../components/use-confirm.tsx';
 import { useToasts } from '../../components/use-toasts.tsx';
+import { useSentences } from '../../i18n/use-sentences.ts';
 
 export interface AccountWork {
   enable(account: Account): void;
@@ -60,6 +61,7 @@ function useRemove(): (account: Account) => void {
   const { t } = useTranslation();
   const toasts = useToasts();
   const confirm = useConfirm();
+  const say = useSentences();
   const removing = useRemoveAccount();
   const isRevoking = useRef(false);
   return ({ id, label: name, kind }) => {
@@ -84,7 +86,8 @@ function useRemove(): (account: Account) => void {
       onConfirm: () =>
         void removing.mutateAsync({ id, revoke: isRevoking.current }).then((told) => {
           const { revocation, reason = '' } = told ?? {};
-          if (revocation === 'failed') toasts.warn(t('accounts.revokeFailed', { reason }));
+          if (revocation === 'failed')
+            toasts.warn(t('accounts.revokeFailed', { reason: say(reason) }));
           else toasts.done(t('accounts.removed', { name }));
         }, toasts.failed),
     });

@@ -7,6 +7,8 @@ import type { Attention } from '../../../../src/admin/contract.ts';
 import { LinkButton } from '../../components/link-button.tsx';
 import { sayReason, sayWayOut } from '../../components/say-account-state.ts';
 import { type Format, useFormat } from '../../components/use-format.ts';
+import type { SayIn } from '../../i18n/sentences.ts';
+import { useSentences } from '../../i18n/use-sentences.ts';
 import { sayFamily } from './say-family.ts';
 
 const RANKS = { error: 0, warning: 1, info: 2 } as const;
@@ -29,7 +31,8 @@ export function AttentionList({ entries }: { readonly entries: readonly Attentio
 function Entry({ entry }: { readonly entry: Attention }) {
   const { t } = useTranslation();
   const { kind, severity, link } = entry;
-  const facts = readFacts(entry, useFormat(), t);
+  const say = useSentences(entry.about.problems !== undefined);
+  const facts = readFacts({ entry, format: useFormat(), say, t });
   return (
     <li className={`is-${severity}`}>
       <div>
@@ -41,8 +44,15 @@ function Entry({ entry }: { readonly entry: Attention }) {
   );
 }
 
+interface Telling {
+  readonly entry: Attention;
+  readonly format: Format;
+  readonly say: SayIn;
+  readonly t: TFunction;
+}
+
 /** What the sentences of the entry are filled with. */
-function readFacts({ about, wayOut }: Attention, format: Format, t: TFunction) {
+function readFacts({ entry: { about, wayOut }, format, say, t }: Telling) {
   const { account = '', accountKind, reason, family = '', quotaKind, percent = 0 } = about;
   const { upstream = '', models = '', problems = '' } = about;
   const state = { kind: accountKind, reason };
@@ -50,7 +60,7 @@ function readFacts({ about, wayOut }: Attention, format: Format, t: TFunction) {
     account,
     upstream,
     models,
-    problems,
+    problems: say(problems),
     reason: sayReason(state, t),
     wayOut: sayWayOut(state, wayOut, t),
     family: sayFamily({ family, kind: quotaKind }, t),

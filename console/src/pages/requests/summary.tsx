@@ -10,12 +10,14 @@ import { CopyIcon } from '../../components/copy-button.tsx';
 import { useClock } from '../../components/use-clock.ts';
 import { useFormat } from '../../components/use-format.ts';
 import { useRefusalWords } from '../../components/use-refusal-words.ts';
+import { useSentences } from '../../i18n/use-sentences.ts';
 import { Timings } from './timings.tsx';
 
 const ALERT_COLOURS = { ok: 'yellow', error: 'red', cancelled: 'gray' } as const;
 
 export function Summary({ detail }: { readonly detail: RequestDetail }) {
   const { t } = useTranslation();
+  const say = useSentences();
   const sayRefusal = useRefusalWords();
   const { error, errorKind } = detail;
   return (
@@ -27,7 +29,7 @@ export function Summary({ detail }: { readonly detail: RequestDetail }) {
           icon={<IconAlertTriangle size={18} />}
           title={t(detail.outcome === 'ok' ? 'requests.withheldTitle' : 'requests.failedTitle')}
         >
-          <span className="wrap-anywhere">{error}</span>
+          <span className="wrap-anywhere">{say(error)}</span>
           {errorKind !== undefined && (
             <span className="sub-line">
               {sayRefusal(errorKind)} · <span className="mono">{errorKind}</span>
@@ -50,12 +52,13 @@ export function Summary({ detail }: { readonly detail: RequestDetail }) {
 /** Of the last attempt, where they say more than the client was told. */
 function LastWords({ detail: { attemptsList, error } }: { readonly detail: RequestDetail }) {
   const { t } = useTranslation();
+  const say = useSentences();
   const words = attemptsList.at(-1)?.detail;
   if (words === undefined || words === error) return null;
   return (
     <p className="last-words">
       <span className="dimmed">{t('requests.lastWords')}</span>{' '}
-      <span className="wrap-anywhere">{words}</span>
+      <span className="wrap-anywhere">{say(words)}</span>
     </p>
   );
 }

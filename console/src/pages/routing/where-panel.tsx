@@ -9,6 +9,7 @@ import type { RouteExplanation } from '../../../../src/admin/contract.ts';
 import { routeQuery } from '../../api/queries/models.ts';
 import { ErrorNote } from '../../components/error-note.tsx';
 import { useAddressText } from '../../components/use-address-text.ts';
+import { useSentences } from '../../i18n/use-sentences.ts';
 
 const PAUSE_MS = 200;
 
@@ -70,6 +71,7 @@ export function WherePanel({ where }: { readonly where: Where }) {
 
 function Answer({ explanation }: { readonly explanation: RouteExplanation }) {
   const { t } = useTranslation();
+  const say = useSentences();
   const { asked, target, steps, error } = explanation;
   const extras = useExtras(explanation);
   return (
@@ -84,7 +86,7 @@ function Answer({ explanation }: { readonly explanation: RouteExplanation }) {
           </span>
         ))}
       </p>
-      {error !== null && <p className="where-error wrap-anywhere">{error}</p>}
+      {error !== null && <p className="where-error wrap-anywhere">{say(error)}</p>}
       {steps.length > 0 && (
         <ol className="where-steps">
           {steps.filter(isNew).map(({ kind, name, target: to, detail = '' }) => (

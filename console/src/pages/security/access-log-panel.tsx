@@ -14,6 +14,7 @@ import { Panel } from '../../components/panel.tsx';
 import { StackingTable } from '../../components/stacking-table.tsx';
 import { StatusMark } from '../../components/status-mark.tsx';
 import { RelativeTime } from '../../components/times.tsx';
+import { useSentences } from '../../i18n/use-sentences.ts';
 import { RuleForm } from './rule-form.tsx';
 
 type Verdict = AccessEntry['verdict'];
@@ -124,6 +125,7 @@ interface AccessRowProps {
 
 function AccessRow({ entry, onDeny }: AccessRowProps) {
   const { t } = useTranslation();
+  const say = useSentences();
   const { verdict, address, at, method, path, reason } = entry;
   const label = t('security.denyThis', { address });
   return (
@@ -142,7 +144,7 @@ function AccessRow({ entry, onDeny }: AccessRowProps) {
           {method} {path}
         </span>
       </td>
-      <td className="dimmed wrap-anywhere">{reason}</td>
+      <td className="dimmed wrap-anywhere">{say(reason)}</td>
       <td className="is-corner">
         {verdict !== 'signed-in' && verdict !== 'blocked' && (
           <Tooltip label={label}>

@@ -1,6 +1,7 @@
 // Profile of Vertex AI: real words, project and location in the path, Bearer tokens or API keys.
 
 import { GatewayError } from '../../../canonical/error.ts';
+import { told } from '../../../lib/told.ts';
 import type { AccountAccess } from '../../upstream.ts';
 import { realModelIds } from './model-ids.ts';
 import {
@@ -95,10 +96,10 @@ function missingProject(
   accountId: string,
   credentialKind: AccountAccess['credentialKind'],
 ): GatewayError {
-  const express = credentialKind === 'api-key' ? ', or use the location global' : '';
   const message =
-    `Account ${accountId} has no project, which Vertex AI needs. Set the project of the account ` +
-    `(ISTHMUS_UPSTREAM_PROJECT for accounts of the environment)${express}.`;
+    credentialKind === 'api-key'
+      ? told`Account ${accountId} has no project, which Vertex AI needs. Set the project of the account (ISTHMUS_UPSTREAM_PROJECT for accounts of the environment), or use the location global.`
+      : told`Account ${accountId} has no project, which Vertex AI needs. Set the project of the account (ISTHMUS_UPSTREAM_PROJECT for accounts of the environment).`;
   return new GatewayError({
     kind: 'upstream-auth',
     source: 'gateway',

@@ -1,0 +1,245 @@
+// What the gate of the gateway, its stores, its routing and the upstreams say, in Chinese, by the English sentence:
+// {} stands there for a name, a value or another sentence, and {1} here for the first of them.
+
+import type { SentenceTexts } from '../sentences.ts';
+
+export const faults: SentenceTexts = {
+  '1 image': '1 张图片',
+  '1 other address': '另外 1 个地址',
+  '1 request': '1 个请求',
+  '1 token': '1 个 token',
+  'A change with the session cookie needs the header "{}: 1".':
+    '使用会话 cookie 的更改需要请求头“{1}: 1”。',
+  'Account {} has no project, which Vertex AI needs. Set the project of the account (ISTHMUS_UPSTREAM_PROJECT for accounts of the environment), or use the location global.':
+    '账号 {1} 没有项目，而 Vertex AI 需要项目。请设置账号的项目（来自环境变量的账号用 ISTHMUS_UPSTREAM_PROJECT），或使用位置 global。',
+  'Account {} has no project, which Vertex AI needs. Set the project of the account (ISTHMUS_UPSTREAM_PROJECT for accounts of the environment).':
+    '账号 {1} 没有项目，而 Vertex AI 需要项目。请设置账号的项目（来自环境变量的账号用 ISTHMUS_UPSTREAM_PROJECT）。',
+  'All accounts for this model have reached their limit. Try again when one has recovered.':
+    '此模型的所有账号都已达到上限。请在有账号恢复后重试。',
+  'Ask whoever gave you the key.': '请询问给您密钥的人。',
+  'No account offers this model. GET /v1/models lists the names that work.':
+    '没有账号提供此模型。GET /v1/models 会列出可用的名称。',
+  'No credential for the upstream could be had just now.': '暂时无法取得上游的凭据。',
+  'No secure connection to the upstream could be made.': '无法与上游建立安全连接。',
+  'No upstream account can be used right now. The log of the gateway says why.':
+    '目前没有可用的上游账号。原因见网关的日志。',
+  'Nothing in it was changed. Put a backup in its place.': '其中没有任何改动。请用备份替换它。',
+  'Send the request body as JSON, with Content-Type: application/json.':
+    '请以 JSON 发送请求正文，并带上 Content-Type: application/json。',
+  'Send the request body without Content-Encoding.': '发送请求正文时请不要使用 Content-Encoding。',
+  'Set WEB_PASSWORD where the gateway runs to use the admin API from elsewhere.':
+    '要从别处使用管理 API，请在网关运行的地方设置 WEB_PASSWORD。',
+  'Strict mode refuses a request that cannot be carried whole: {}':
+    '严格模式拒绝无法完整传递的请求：{1}',
+  'The API key is not valid. Check the key this client is configured with against the one the gateway was started with.':
+    'API 密钥无效。请核对此客户端所配置的密钥与网关启动时的密钥。',
+  'The Host header is missing.': '缺少 Host 请求头。',
+  'The account was taken out of use while the request was under way.': '请求进行时账号已被停用。',
+  'The address rule was changed meanwhile: it is at revision {}, not {}.':
+    '地址规则已被更改：当前修订号是 {1}，而不是 {2}。',
+  'The address rule {} was changed meanwhile.': '地址规则 {1} 已被更改。',
+  'The address {} is not let in here. Whoever runs this gateway can change that in its address rules.':
+    '地址 {1} 不被放行。网关的管理员可以在地址规则中更改。',
+  'The admin API needs "Authorization: Bearer <console password>", or a browser that is signed in.':
+    '管理 API 需要“Authorization: Bearer <控制台密码>”，或已登录的浏览器。',
+  'The admin API takes no requests of web pages from elsewhere. Behind a proxy, name the host under which the gateway is reached in proxy.allowed_hosts.':
+    '管理 API 不接受其他网页的请求。如在代理之后，请在 proxy.allowed_hosts 中填写访问网关所用的主机名。',
+  'The client closed the connection.': '客户端关闭了连接。',
+  'The database {} cannot be made ({}). Let the user of this process write to its folder, or name another with ISTHMUS_DATA_DIR.':
+    '数据库 {1} 无法创建（{2}）。请让此进程的用户能写入其文件夹，或用 ISTHMUS_DATA_DIR 指定其他文件夹。',
+  'The database {} cannot be opened with this secret key. {} It was left as it is. Give back the key that was in use: ISTHMUS_SECRET_KEY, or the file secret.key in the data folder when that is not set.':
+    '数据库 {1} 无法用此主密钥打开。{2}数据库保持原样。请恢复原来使用的密钥：ISTHMUS_SECRET_KEY，未设置时为数据文件夹中的 secret.key 文件。',
+  'The database {} cannot be opened. Check that it is there and who may read its folder.':
+    '数据库 {1} 无法打开。请检查它是否存在，以及谁能读取其文件夹。',
+  'The database {} cannot be read ({}). Let the user of this process read and write it and its folder.':
+    '数据库 {1} 无法读取（{2}）。请让此进程的用户能读写它及其文件夹。',
+  'The database {} cannot be written. Check who may write to it and to its folder.':
+    '数据库 {1} 无法写入。请检查谁能写入它及其文件夹。',
+  'The database {} could not be read or written: the disk reported an error.':
+    '数据库 {1} 无法读写：磁盘报告了错误。',
+  'The database {} had trouble with its disk, and another process keeps it from being checked. Try again.':
+    '数据库 {1} 的磁盘出现过故障，而另一个进程使它无法被检查。请重试。',
+  'The database {} has a damaged key of its secrets. It was left as it is. Put a backup in its place.':
+    '数据库 {1} 中加密用的密钥已损坏。数据库保持原样。请用备份替换它。',
+  'The database {} has lost the key of its secrets. It was left as it is. Put a backup in its place.':
+    '数据库 {1} 中加密用的密钥已丢失。数据库保持原样。请用备份替换它。',
+  'The database {} has no room left on its disk. Free some; a gateway that runs goes on by itself then.':
+    '数据库 {1} 所在的磁盘没有空间。请腾出空间，之后运行中的网关会自行继续。',
+  'The database {} is closed.': '数据库 {1} 已关闭。',
+  'The database {} is damaged. {}': '数据库 {1} 已损坏。{2}',
+  'The database {} is locked by another process. Try again when that one is done.':
+    '数据库 {1} 被另一个进程锁定。请在其完成后重试。',
+  'The database {} is of version {}; this program knows versions up to {}. It was left as it is. Use the newer program again, or put back the backup from before it.':
+    '数据库 {1} 的版本是 {2}，而此程序只认识到版本 {3}。数据库保持原样。请重新使用较新的程序，或恢复升级前的备份。',
+  'The database {} refused the work (SQLite code {}).':
+    '数据库 {1} 拒绝了操作（SQLite 代码 {2}）。',
+  'The database {} was moved, removed or replaced while it was in use. Put it back, or restart to use what stands there now.':
+    '数据库 {1} 在使用中被移动、删除或替换。请放回原处，或重新启动以使用现在的文件。',
+  'The database {} {}. It was left as it is. Put a backup in its place. To start with a new one, move it and its -wal and -shm files away.':
+    '数据库 {1} {2}。数据库保持原样。请用备份替换它。要从新的数据库开始，请移走它及其 -wal 和 -shm 文件。',
+  'The end of the model name "{}" is not understood. Ratio and size are written like "-16-9-4k": ratio 1-1, 4-3, 3-4, 16-9, 9-16 or 21-9; size 1k, 2k or 4k; both optional.':
+    '无法理解模型名称“{1}”的结尾。比例和尺寸写成“-16-9-4k”这样：比例为 1-1、4-3、3-4、16-9、9-16 或 21-9；尺寸为 1k、2k 或 4k；两者都可省略。',
+  'The gateway could not write the upstream request.': '网关无法写出发往上游的请求。',
+  'The gateway holds too many large requests at the moment. Send this one again shortly.':
+    '网关目前有过多的大请求。请稍后重新发送。',
+  'The gateway is closing.': '网关正在关闭。',
+  'The gateway is shutting down. Send the request again in a moment.':
+    '网关正在关闭。请稍后重新发送请求。',
+  'The header {} came more than once; send it once.': '请求头 {1} 出现了多次，请只发送一次。',
+  'The key was changed meanwhile: it is at revision {}, not {}.':
+    '密钥已被更改：当前修订号是 {1}，而不是 {2}。',
+  'The key {} was changed meanwhile.': '密钥 {1} 已被更改。',
+  'The model "{}" is not known here; see GET /v1/models for the names that are. Other names can be mapped to one of them in custom_mapping.':
+    '此处不认识模型“{1}”；可用的名称见 GET /v1/models。其他名称可以在 custom_mapping 中映射到其中之一。',
+  'The model gave an answer that cannot be used.': '模型给出的回答无法使用。',
+  'The password is not right. It is WEB_PASSWORD, else admin_password of the config file, else the API key.':
+    '密码不正确。密码依次取自 WEB_PASSWORD、配置文件中的 admin_password、API 密钥。',
+  'The request body came too slowly. Send it again over a faster connection.':
+    '请求正文到达得太慢。请用更快的连接重新发送。',
+  'The request body has an object key longer than {} bytes.': '请求正文中有对象的键超过 {1} 字节。',
+  'The request body has more than {} JSON tokens.': '请求正文超过 {1} 个 JSON 单元。',
+  'The request body is empty; send a JSON object.': '请求正文为空，请发送 JSON 对象。',
+  'The request body is larger than {} bytes, the limit of {}.':
+    '请求正文超过 {1} 字节，即{2}的上限。',
+  'The request body is nested deeper than {} levels.': '请求正文的嵌套超过 {1} 层。',
+  'The request body is not UTF-8 text.': '请求正文不是 UTF-8 文本。',
+  'The request body is not valid JSON: {} at position {}.':
+    '请求正文不是有效的 JSON：位置 {2} 处{1}。',
+  'The request body must be a JSON object.': '请求正文必须是 JSON 对象。',
+  'The request does not fit.': '请求不符合要求。',
+  'The request target holds a malformed percent escape.': '请求目标中的百分号编码有误。',
+  'The request target is not canonical: send an absolute path without empty or dot segments, backslashes, or encoded slashes and control characters.':
+    '请求目标不规范：请发送绝对路径，不含空段、点段、反斜杠、编码的斜杠和控制字符。',
+  'The upstream closed the connection without an answer.': '上游没有回答就关闭了连接。',
+  'The upstream closed without an answer.': '上游没有回答就结束了。',
+  'The upstream could not be reached through the proxy of the account.':
+    '无法通过账号的代理连接上游。',
+  'The upstream could not be reached.': '无法连接上游。',
+  'The upstream credential was revoked.': '上游的凭据已被撤销。',
+  'The upstream cut its answer off.': '上游中断了回答。',
+  'The upstream did not answer in time.': '上游没有及时回答。',
+  'The upstream does not count the tokens of this model.': '上游不计算此模型的 token 数。',
+  'The upstream does not let the account use this model.': '上游不允许此账号使用该模型。',
+  'The upstream does not offer this model, or not for embeddings.':
+    '上游不提供此模型，或不提供其向量嵌入。',
+  'The upstream does not offer this model.': '上游不提供此模型。',
+  'The upstream does not serve the place this gateway calls from.':
+    '上游不服务于此网关所在的地区。',
+  'The upstream failed several times in a row. Try again shortly.':
+    '上游连续多次故障。请稍后重试。',
+  'The upstream failed to answer.': '上游未能回答。',
+  'The upstream gave an embedding without a vector.': '上游给出的向量嵌入没有向量。',
+  'The upstream gave no token count.': '上游没有给出 token 数。',
+  'The upstream gave {} vectors for {} inputs.': '上游为 {2} 个输入给出了 {1} 个向量。',
+  'The upstream is overloaded. Try again later.': '上游过载。请稍后重试。',
+  'The upstream is overloaded. Try again shortly.': '上游过载。请稍后重试。',
+  'The upstream limits the rate of requests.': '上游限制了请求频率。',
+  'The upstream misses the thought signature of an earlier tool call and takes nothing in its place. Send tool calls back with the signatures they came with, or begin a new conversation.':
+    '上游要求先前工具调用的思考签名，且不接受替代。请把工具调用连同其签名一起送回，或开始新的对话。',
+  'The upstream never answered.': '上游一直没有回答。',
+  'The upstream quota is used up.': '上游的配额已用尽。',
+  'The upstream refused a thought signature of the conversation. Leave thinking blocks and signatures exactly as they came, or leave them out.':
+    '上游拒绝了此对话的一个思考签名。请让思考块和签名保持原样，或将其去掉。',
+  'The upstream refused the account.': '上游拒绝了此账号。',
+  'The upstream refused the credential.': '上游拒绝了凭据。',
+  'The upstream refused the request with status {}.': '上游以状态 {1} 拒绝了请求。',
+  'The upstream sent an answer in an encoding not asked for.': '上游以未请求的编码发送了回答。',
+  'The upstream sent an answer that could not be read.': '上游发送的回答无法读取。',
+  'The upstream sent an answer that is too long.': '上游发送的回答过长。',
+  'The upstream sent something other than an answer.': '上游发送的不是回答。',
+  'The upstream wants the account to be verified.': '上游要求验证此账号。',
+  'The upstream was silent for {} s.': '上游 {1} 秒没有响应。',
+  'There is no address rule of this id. List them to see all.':
+    '没有此编号的地址规则。请列出全部规则查看。',
+  'There is no key of this id. List them to see all.': '没有此编号的密钥。请列出全部密钥查看。',
+  'There is no key {}.': '没有密钥 {1}。',
+  'There is no rule {}.': '没有规则 {1}。',
+  'This key expired at {}.': '此密钥已于 {1} 过期。',
+  'This key has used its {}.': '此密钥已用完{1}的额度。',
+  'This key has {} of its {} left, and this request asks for {}.':
+    '此密钥{2}的额度还剩 {1}，而此请求需要 {3}。',
+  'This key is disabled.': '此密钥已停用。',
+  'This key is in use from {} already, the most it may within a day.':
+    '此密钥已在{1}使用，达到一天内的上限。',
+  'This key is not let in from {} to {} ({}).': '此密钥在 {1} 至 {2}（{3}）不被放行。',
+  'This key may draw no images.': '此密钥不能绘制图片。',
+  'This key may draw {} a day, and this request asks for {}.':
+    '此密钥每天可绘制 {1}，而此请求需要 {2}。',
+  'This key may not use the model {}. The model list shows those it may.':
+    '此密钥不能使用模型 {1}。模型列表会显示它能使用的模型。',
+  'This key may use no tokens.': '此密钥不能使用 token。',
+  'This request needs an API key, and the gateway has none configured. Set API_KEY where the gateway runs, then send it with the request.':
+    '此请求需要 API 密钥，而网关没有配置密钥。请在网关运行的地方设置 API_KEY，再随请求发送。',
+  'This request needs an API key. Send it as "Authorization: Bearer <key>" (or x-api-key, x-goog-api-key, ?key=).':
+    '此请求需要 API 密钥。请以“Authorization: Bearer <密钥>”（或 x-api-key、x-goog-api-key、?key=）发送。',
+  'This would lock out the address you come from ({})': '这会把您所用的地址（{1}）锁在外面',
+  "This would lock out the page you use: the name of its host would be none of the gateway's. Leave that name among the allowed hosts, or make this change from a page at another of its names. {}":
+    '这会把您正在使用的页面锁在外面：其主机名将不再是网关的名称。请把该名称保留在允许的主机中，或从网关其他名称下的页面作此更改。{1}',
+  'This would lock you out with the next start: the gateway would listen at {} only, and you reach it at another of its addresses. Take 0.0.0.0 for all of them, or :: where there is IPv6. {}':
+    '下次启动后您会被锁在外面：网关将只在 {1} 监听，而您是通过它的另一个地址访问的。请用 0.0.0.0 表示全部地址，有 IPv6 时用 ::。{2}',
+  'This would lock you out: the gateway would take you for {}, and no longer for {}':
+    '这会把您锁在外面：网关会把您当作 {1}，而不再是 {2}',
+  'This would lock you out: without any password the console opens on the machine of the gateway only, and you come from elsewhere. Set another password instead. {}':
+    '这会把您锁在外面：没有密码时，控制台只能在网关所在的机器上打开，而您来自别处。请改为设置另一个密码。{1}',
+  'Too many requests are under way. Try again shortly.': '正在进行的请求过多。请稍后重试。',
+  'Too many tries to sign in. Try again in {} s, or restart the gateway on its own machine and use the sign-in link it prints.':
+    '尝试登录的次数过多。请在 {1} 秒后重试，或在网关所在的机器上重新启动网关，并使用它输出的登录链接。',
+  'Too many wrong API keys came from this address. One that worked from here within a day goes on working; any other is looked at again in {} min.':
+    '此地址发来了过多错误的 API 密钥。一天内从此处成功用过的密钥继续有效；其他密钥要在 {1} 分钟后才再核对。',
+  'Web pages of other origins need an API key. Send one, or allow the origin in the gateway settings.':
+    '其他来源的网页需要 API 密钥。请发送密钥，或在网关设置中允许该来源。',
+  'Whoever means it all the same changes the config file on the machine of the gateway.':
+    '如确实需要，请在网关所在的机器上更改配置文件。',
+  'With a one-time link.': '使用一次性链接。',
+  'With the console password.': '使用控制台密码。',
+  'a JSON text': ' JSON 文本',
+  'a target is the name of one model, without "*"': '目标必须是一个模型的名称，不含“*”',
+  'curfew.from: must be a time such as 23:00': 'curfew.from: 必须是 23:00 这样的时间',
+  'curfew.timeZone: must be the name of a time zone such as Europe/Berlin or UTC':
+    'curfew.timeZone: 必须是 Europe/Berlin 或 UTC 这样的时区名称',
+  'curfew.to: must be a time such as 06:00': 'curfew.to: 必须是 06:00 这样的时间',
+  'curfew.to: must be another time than curfew.from': 'curfew.to: 必须与 curfew.from 不同',
+  'custom_mapping sends "{}" to "{}", but {}; see GET /v1/models for the names that can be targets.':
+    'custom_mapping 把“{1}”指向“{2}”，但{3}；可作为目标的名称见 GET /v1/models。',
+  'is a database of another program': '是另一个程序的数据库',
+  'is empty (0 bytes)': '是空的（0 字节）',
+  'is missing, but its latest changes are there ({}-wal)': '已丢失，但其最近的更改还在（{1}-wal）',
+  'is no database, or its beginning is damaged': '不是数据库，或其开头已损坏',
+  'is not a file': '不是文件',
+  limit: '限额',
+  'model holds control characters.': 'model 含有控制字符。',
+  'model is longer than {} characters.': 'model 超过 {1} 个字符。',
+  'model is missing: send the name of a model.': '缺少 model：请发送模型的名称。',
+  'model must be a string: the name of a model.': 'model 必须是字符串：模型的名称。',
+  'no account offers that model': '没有账号提供该模型',
+  'range: there are {} rules already; remove some.': 'range: 已有 {1} 条规则，请移除一些。',
+  'range: there is a rule to {} {} already; change that one.':
+    'range: 已有一条规则（{1} {2}），请更改那一条。',
+  'the admin API': '管理 API ',
+  'the text ends too early': '文本过早结束',
+  'this route': '此路由',
+  'unexpected {}': '出现意外的 {1}',
+  '{} It can go on in {}.': '{1}{2}后可以继续。',
+  '{} a day (UTC)': '每天（UTC）{1}',
+  '{} a minute': '每分钟 {1}',
+  '{} can be read by others and its mode cannot be changed. Run "chmod 600 {}" as its owner.':
+    '{1} 可被其他人读取，且无法更改其权限。请以其所有者身份运行“chmod 600 {2}”。',
+  '{} h {} min': '{1} 小时 {2} 分钟',
+  '{} images': '{1} 张图片',
+  '{} makes embeddings and answers nothing else. Send it to /v1/embeddings or :embedContent, or name another model.':
+    '{1} 只生成向量嵌入，不回答其他内容。请把请求发往 /v1/embeddings 或 :embedContent，或使用其他模型。',
+  '{} makes no embeddings. GET /v1beta/models names embedContent among the methods of the models that do.':
+    '{1} 不生成向量嵌入。GET /v1beta/models 会在支持的模型的方法中列出 embedContent。',
+  '{} min': '{1} 分钟',
+  '{} other addresses': '另外 {1} 个地址',
+  '{} requests': '{1} 个请求',
+  '{} s': '{1} 秒',
+  '{} tokens': '{1} 个 token',
+  '{} {} takes no body.': '{1} {2} 不接受正文。',
+  '{}: no rule covers it. Add an allow rule for it first.':
+    '{1}：没有规则适用于它。请先为它添加允许规则。',
+  '{}: the allow rule {} lets it in until {} only. Let that rule never end, or add one that does not, first.':
+    '{1}：允许规则 {2} 只放行到 {3}。请先让该规则永不过期，或添加一条永不过期的规则。',
+  '{}: the deny rule {} covers it. Remove that rule, or narrow it, first.':
+    '{1}：拒绝规则 {2} 适用于它。请先移除或收窄该规则。',
+};
