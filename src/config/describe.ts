@@ -23,8 +23,9 @@ Command-line flags win over environment variables, those over the config file, a
 The config file is \`gui_config.json\` in the data folder. What is changed in the console takes effect
 on the next request, what is changed in the file as soon as that is noticed, within a second; address and port on the
 next start. A change that cannot be used is refused, and the running settings stay.
-A file that cannot be used at start is replaced by its last good copy (\`gui_config.json.bak\`); without one
-the gateway does not start. Keys that are not listed here are kept as they are.
+A file that cannot be used at start, or is gone, is replaced by its last good copy (\`gui_config.json.bak\`); without one
+a file that cannot be used keeps the gateway from starting, and a missing one means the defaults. Keys that are not
+listed here are kept as they are.
 
 ## Environment
 

@@ -34,6 +34,17 @@ test('a missing file means the defaults', async () => {
   expect(await loadConfig(path)).toMatchObject({ origin: 'defaults', config: {} });
 });
 
+test('a file that vanished starts from its last good copy, and from the defaults without one (T27)', async () => {
+  await writeConfig(path, STRICT);
+  await keepLastGood(path);
+  await rm(path);
+  const loaded = await loadConfig(path);
+  expect(loaded).toMatchObject({ origin: 'last-good-copy', raw: STRICT });
+  expect(loaded.problems[0]).toMatch(/^the file is gone: .*gui_config\.json\.bak/);
+  await rm(lastGoodPath(path));
+  expect(await loadConfig(path)).toMatchObject({ origin: 'defaults' });
+});
+
 test('what is written is read back, with unknown keys, readable by the owner only (P134)', async () => {
   const raw = { theme: 'dark', ...STRICT, proxy: { ...STRICT.proxy, zoom: [1] } };
   await writeConfig(path, raw);

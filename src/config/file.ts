@@ -2,7 +2,7 @@
 
 import { randomBytes } from 'node:crypto';
 import { mkdir, open, readFile, realpath, rename, rm } from 'node:fs/promises';
-import { dirname } from 'node:path';
+import { basename, dirname } from 'node:path';
 import { isJsonObject, type JsonObject, type JsonValue, parseJson } from '../lib/json.ts';
 import { told } from '../lib/told.ts';
 import type { CheckedConfig } from './check-config.ts';
@@ -56,26 +56,34 @@ async function readConfigText(text: string): Promise<ConfigRead> {
 }
 
 /**
- * The config to start with. A missing file means the defaults. A file that cannot be used is never
- * replaced by defaults: the last good copy stands in for it, and without one the start is refused.
+ * The config to start with. A file that cannot be used, or has vanished, is never replaced by defaults
+ * while there is its last good copy. Without one a missing file means the defaults, and a bad one no start.
  * @throws ConfigError naming each problem by its JSON path.
  */
 export async function loadConfig(path: string): Promise<LoadedConfig> {
   const read = await readConfig(path);
-  switch (read.kind) {
-    case 'missing':
-      return { config: {}, raw: {}, origin: 'defaults', problems: [] };
-    case 'good':
-      return { config: read.config, raw: read.raw, origin: 'file', problems: [] };
-    case 'bad': {
-      const copy = await readConfig(lastGoodPath(path));
-      if (copy.kind !== 'good') throw new ConfigError(path, read.problems);
-      const { problems } = read;
-      return { config: copy.config, raw: copy.raw, origin: 'last-good-copy', problems };
-    }
-    default:
-      return read satisfies never;
+  if (read.kind === 'good') {
+    return { config: read.config, raw: read.raw, origin: 'file', problems: [] };
   }
+  const problems = problemsOf(read, path);
+  const copy = await readConfig(lastGoodPath(path));
+  if (copy.kind === 'good') {
+    return { config: copy.config, raw: copy.raw, origin: 'last-good-copy', problems };
+  }
+  if (read.kind === 'bad') throw new ConfigError(path, problems);
+  return { config: {}, raw: {}, origin: 'defaults', problems: [] };
+}
+
+/** What is wrong with a file that is bad, or that vanished after it was in force. */
+export function problemsOf(
+  read: Exclude<ConfigRead, { readonly kind: 'good' }>,
+  path: string,
+): readonly string[] {
+  if (read.kind === 'bad') return read.problems;
+  const copy = basename(lastGoodPath(path));
+  return [
+    told`the file is gone: put ${copy} in its place, or remove that too and restart with the defaults`,
+  ];
 }
 
 /**

@@ -14,6 +14,7 @@ import {
   type LoadedConfig,
   loadConfig,
   mergePatch,
+  problemsOf,
   readConfig,
   requireGood,
   writeConfig,
@@ -172,8 +173,8 @@ async function reloadFile(options: LiveConfigOptions, state: LiveState): Promise
   const read = await readConfig(path);
   if (read.kind === 'missing' && !state.hasFile) return read;
   if (read.kind !== 'good') {
-    state.problems = read.kind === 'bad' ? read.problems : [told`the file is gone`];
-    const { problems } = state;
+    const problems = problemsOf(read, path);
+    state.problems = problems;
     log.warn({ path, problems }, 'The config file was refused; the settings in force stay.');
     return read;
   }

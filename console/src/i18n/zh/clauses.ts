@@ -131,7 +131,8 @@ export const clauses: SentenceTexts = {
     '提供方的回答不是 OAuth 回答（HTTP {1}），请检查地址',
   'the entry "{}" is longer than {} characters': '条目“{1}”超过 {2} 个字符',
   'the file cannot be read ({})': '文件无法读取（{1}）',
-  'the file is gone': '文件已不存在',
+  'the file is gone: put {} in its place, or remove that too and restart with the defaults':
+    '文件已不存在：请用 {1} 代替它，或将后者也删除，以默认值重新启动',
   'the file is not complete JSON': '文件不是完整的 JSON',
   'the import gave no answer': '导入没有给出结果',
   'the import was stopped before': '导入在此之前已停止',
