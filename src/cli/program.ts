@@ -36,7 +36,10 @@ export function createProgram({ onServer, onReady }: ProgramOptions): Command {
       checked((text) => readWord(text, LOG_LEVELS)),
     )
     .option('--data-dir <folder>', 'folder of all that the gateway stores')
-    .action(async (flags) => {
+    .allowExcessArguments()
+    .action(async (flags, { args: [word] }: Command) => {
+      // It is the default command: what is no command at all arrives here.
+      if (word !== undefined) program.error(unknownCommand(word));
       const server = await serve(flags);
       onServer(server);
       await server.listen();
@@ -48,6 +51,10 @@ export function createProgram({ onServer, onReady }: ProgramOptions): Command {
     clock: createSystemClock(),
   });
   return program;
+}
+
+function unknownCommand(word: string): string {
+  return `error: there is no command '${word}'; isthmus --help lists those there are`;
 }
 
 function checked<Value>(read: (text: string) => Value): (text: string) => Value {
