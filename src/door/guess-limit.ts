@@ -71,7 +71,7 @@ export function createGuessLimit(clock: Pick<Clock, 'monotonic'>): GuessLimit {
       );
       const fresh = [...guesses].filter((digest) => !wrong.has(digest));
       const surplus = wrong.size + fresh.length - MOST_WRONG;
-      if (fresh.length > 0 && surplus > 0) throw tooMany(waitFor(wrong, surplus, now));
+      if (surplus > 0) throw tooMany(waitFor(wrong, surplus, now));
       if (keyId !== undefined) return noteRight(visitor, keyId, now);
       if (fresh.length === 0) return;
       const known = takeLast(wrongBy, visitor, MOST_GUESSERS);

@@ -25,6 +25,20 @@ test('what was remembered is there after a restart, for its own key and lifetime
   expect(restarted.findCall('ann', 'c1', 'read')).toBeUndefined();
 });
 
+test('after a restart a call is known without its id, by its function and what it answered', async () => {
+  const clock = createFakeClock();
+  const store = createMemorySignatureStore();
+  const keeper = createSignatureKeeper({ clock, store });
+  const answer = { content: '{"a":1}', callee: 'read', asked: 'why' };
+  keeper.rememberContent('ann', answer, signature);
+  await keeper.close();
+  const restarted = createSignatureKeeper({ clock, store });
+  await restarted.load();
+  expect(restarted.findContent('ann', answer)).toEqual(signature);
+  expect(restarted.findContent('ann', { ...answer, callee: 'write' })).toBeUndefined();
+  expect(restarted.findContent('ann', { ...answer, callee: undefined })).toBeUndefined();
+});
+
 test('what an upstream did before a call is there after a restart, for its own key and lifetime only', async () => {
   const clock = createFakeClock();
   const traceStore = createMemoryTraceStore();
@@ -40,6 +54,22 @@ test('what an upstream did before a call is there after a restart, for its own k
   expect(restarted.findTrace('ann', { id: 'c1', name: 'write' })).toBeUndefined();
   await clock.advance(9000);
   expect(restarted.findTrace('ann', call)).toBeUndefined();
+});
+
+test('what waits to be saved is counted once, however often it is remembered anew', async () => {
+  const clock = createFakeClock();
+  const traceStore: TraceStore = {
+    load: async () => [],
+    save: () => Promise.reject(new Error('no room')),
+  };
+  const keeper = createSignatureKeeper({ clock, traceStore });
+  const trace = { family: 'f', parts: [{ text: 'x'.repeat(200_000) }] };
+  for (let turn = 0; turn < 200; turn += 1) {
+    keeper.rememberTrace('k', { id: 'c', name: 'n' }, trace);
+  }
+  expect(keeper.droppedWrites).toBe(0);
+  await keeper.close();
+  expect(keeper.droppedWrites).toBe(1);
 });
 
 test('a trace too large to be remembered is not saved, and many are saved a few at a time', async () => {

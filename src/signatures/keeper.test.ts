@@ -67,6 +67,18 @@ test('the arguments a call was signed with come back for those its client filled
   expect(keeper.findInput('ann', call, { path: 'a ' })).toBeUndefined();
 });
 
+test('the arguments a call was issued with come back for any others, not for themselves', () => {
+  const keeper = createSignatureKeeper({ clock: createFakeClock() });
+  const call = { id: 'c1', name: 'read' };
+  expect(keeper.findIssuedInput('ann', call, { n: 2 })).toBeUndefined();
+  keeper.rememberIssuedInput('ann', call, '{"n":1}');
+  expect(keeper.findIssuedInput('ann', call, { n: 2 })).toEqual({ n: 1 });
+  expect(keeper.findIssuedInput('ann', call, { n: 1 })).toBeUndefined();
+  expect(keeper.findIssuedInput('bob', call, { n: 2 })).toBeUndefined();
+  keeper.rememberIssuedInput('ann', call, '');
+  expect(keeper.findIssuedInput('ann', call, { n: 2 })).toEqual({});
+});
+
 test('entries expire after their lifetime', async () => {
   const clock = createFakeClock();
   const keeper = createSignatureKeeper({ clock, lifetimeMs: 1000 });

@@ -66,6 +66,17 @@ test('P013 a second refusal leaves no signature, whatever is remembered', () => 
   expect(afterRefusal(conversation(...calls), context)).toEqual([undefined, undefined]);
 });
 
+test('calls as issued go with genuine signatures, those they carry as well as those remembered', () => {
+  const issuedInput = () => ({ as: 'issued' });
+  const context = contextOf({ recall: { ...recall, issuedInput }, signatures: 'reissued' });
+  const calls = [call('a', signed('dam')), call('c', signed('of-c'))];
+  const { turns } = applyTransforms(requestOf({ turns: conversation(...calls) }), context);
+  expect(turns.flatMap(({ parts }) => parts.filter(({ kind }) => kind === 'tool-call'))).toEqual([
+    expect.objectContaining({ input: { as: 'issued' }, signature: signed('of-a') }),
+    expect.objectContaining({ input: { as: 'issued' }, signature: signed('of-c') }),
+  ]);
+});
+
 test('P014 a damaged signature of a text gives way to the remembered one', () => {
   const said: Part = { kind: 'text', text: 'said', signature: { ...signed('dam'), on: 'text' } };
   expect(afterRefusal([user('go'), assistant(said), user('on')])).toEqual(['of-said']);

@@ -36,6 +36,7 @@ export function describeTraceStore(
       expect(await keysWithin({})).toEqual(['large', 'b', 'c', 'd']);
       expect(await keysWithin({ maxEntries: 2 })).toEqual(['c', 'd']);
       expect(await keysWithin({ maxSize: 40_000 })).toEqual(['b', 'c', 'd']);
+      expect(await keysWithin({ now: 9_000 })).toEqual([]);
     });
 
     test('what is expired or surplus leaves within a hundred saves', async () => {
