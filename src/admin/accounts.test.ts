@@ -295,6 +295,11 @@ test('an account all of whose models rest is told to rest as a whole, until the 
     expect.objectContaining({ model: 'gone' }),
     expect.objectContaining({ model: 'n' }),
   ]);
+  const failure = { kind: 'credential-revoked', retryAfterMs: 10_000 } as const;
+  book.apply(record.id, { kind: 'failure', model: 'm', failure });
+  expect(await cooldowns()).toEqual(
+    expect.not.arrayContaining([{ model: null, cause: 'quota', until: expect.anything() }]),
+  );
 });
 
 test('a figure that only the refusal taught goes with its cooldown, and no other figure', async () => {

@@ -75,6 +75,18 @@ test('a body that is no JSON is refused', async () => {
   expect((await send(GENERATE, { body: '{}', headers: plain })).status).toBe(400);
 });
 
+test('a body that comes in many pieces is read whole, and one that is no JSON is refused at any size', async () => {
+  const words = '"x'.repeat(150_000);
+  const small = ask(`look at ${words} and ${words}`);
+  const large = ask('', { contents: Array(6).fill(small.contents).flat() });
+  for (const body of [small, large]) {
+    expect((await send(GENERATE, { body })).status).toBe(200);
+    const cut = JSON.stringify(body).slice(0, -1);
+    const refused = await send(GENERATE, { body: cut });
+    expect([refused.status, refused.text]).toEqual([400, expect.stringMatching('is not JSON')]);
+  }
+});
+
 test('a stream is server-sent events with CRLF, or one JSON array', async () => {
   const events = eventsOf((await send(SSE, { body: ask('hi') })).text);
   expect(events.length).toBeGreaterThan(2);
