@@ -4,7 +4,7 @@
 export interface PasswordQuestion {
   /** Tries a password; the refusal when it is not taken, undefined when the call has its end. */
   answer(password: string): Promise<Error | undefined>;
-  /** The call ends without it. */
+  /** The call ends without it, or as a try that is under way does. */
   giveUp(): void;
 }
 
@@ -35,19 +35,24 @@ export function askForPassword<Answer>({
   withheld,
 }: WaitingCall<Answer>): Promise<Answer> {
   return new Promise((resolve, reject) => {
-    const giveUp = (): void => reject(withheld);
-    if (asker === undefined) return giveUp();
+    if (asker === undefined) return reject(withheld);
+    const tryWith = async (password: string): Promise<Error | undefined> => {
+      try {
+        resolve(await run(password));
+      } catch (error) {
+        if (isRefusal(error)) return error;
+        reject(error);
+      }
+      return undefined;
+    };
+    let lastTry: Promise<Error | undefined> = Promise.resolve(undefined);
     asker({
-      async answer(password) {
-        try {
-          resolve(await run(password));
-        } catch (error) {
-          if (isRefusal(error)) return error;
-          reject(error);
-        }
-        return undefined;
+      answer(password) {
+        lastTry = tryWith(password);
+        return lastTry;
       },
-      giveUp,
+      // Behind a try that is under way: what it asked for may have been done.
+      giveUp: () => void lastTry.then(() => reject(withheld)),
     });
   });
 }
