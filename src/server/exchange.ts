@@ -113,10 +113,11 @@ function createExchange(edge: Edge, { request, response, path, query }: Exchange
 /** Aborts the work when the client leaves, and closes the books when the response is done. */
 function watchClose(edge: Edge, exchange: Exchange): void {
   const { request, response, abort } = exchange;
-  let stopListening: (() => void) | undefined;
+  const { socket } = request;
+  const stops: (() => void)[] = [];
   const onClose = (): void => {
     response.off('close', onClose);
-    stopListening?.();
+    for (const stop of stops) stop();
     const isAnswered = response.writableFinished || exchange.isAnswered;
     if (!isAnswered) abort.abort(clientGone());
     edge.activity.end(exchange);
@@ -127,7 +128,12 @@ function watchClose(edge: Edge, exchange: Exchange): void {
   edge.activity.begin(exchange);
   response.on('close', onClose);
   // A pipelined response has no socket before its turn, and does not hear of the end of one.
-  if (response.socket === null) stopListening = onSocket(request.socket, 'close', onClose);
+  if (response.socket === null) stops.push(onSocket(socket, 'close', onClose));
+  // Node sends nothing that is written behind the client's end, but would wait for what is unsent.
+  const onEnd = (): void => {
+    if (!response.writableEnded) response.destroy();
+  };
+  stops.push(onSocket(socket, 'end', onEnd));
 }
 
 /** What a console looks at fills a log with nothing: such lines are for debugging, unless they failed. */

@@ -3,7 +3,7 @@
 import type { Socket } from 'node:net';
 import { Roster, type RosterMember } from '../lib/roster.ts';
 
-type SocketEvent = 'close' | 'drain';
+type SocketEvent = 'close' | 'drain' | 'end';
 
 interface Waiting extends RosterMember {
   readonly listener: () => void;
@@ -16,6 +16,7 @@ interface Waiting extends RosterMember {
 const rosters: Readonly<Record<SocketEvent, WeakMap<Socket, Roster<Waiting>>>> = {
   close: new WeakMap(),
   drain: new WeakMap(),
+  end: new WeakMap(),
 };
 
 /** Calls `listener` at every such event; the answer ends that. */

@@ -1,7 +1,9 @@
 // A client that leaves closes the upstream call at once, whatever stage the call is in.
 
 import type { ServerResponse } from 'node:http';
+import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { rawPost } from '../../src/server/testing/raw-socket.ts';
 import { startGateway, type TestApp } from '../support/app.ts';
 import { PROTOCOL_CALLS, type ProtocolCall } from '../support/protocol-calls.ts';
 import { type RawUpstream, startRawUpstream } from '../support/raw-upstream.ts';
@@ -25,7 +27,7 @@ let app: Omit<TestApp, 'sandbox'>;
 beforeAll(async () => {
   upstream = await startSilentUpstream();
   app = await startGateway({
-    environment: { UPSTREAM_BASE_URL: upstream.url, UPSTREAM_API_KEYS: 'k' },
+    environment: { UPSTREAM_BASE_URL: upstream.url, UPSTREAM_API_KEYS: 'k', AUTH_MODE: 'off' },
   });
 });
 afterAll(async () => {
@@ -46,6 +48,31 @@ describe.each(PROTOCOL_CALLS)('P090 $name', (call) => {
     expect(times).toSatisfy((all: number[]) => all.some(isSoon));
   });
 });
+
+/** What some systems and proxies send for a client that leaves answers unread. */
+test.each(PROTOCOL_CALLS)('ending its side while it takes nothing: $name', async (call) => {
+  const body = JSON.stringify(call.body({ model: call.model, text: 'Hello', stream: true }));
+  const arrived = upstream.nextCall();
+  const logged = app.nextLine();
+  const client = connect({ port: app.port, host: '127.0.0.1', allowHalfOpen: true });
+  client.write(rawPost(call.path(call.model, true), body));
+  const { response, closed } = await arrived;
+  await heldBack(response.writeHead(200, { 'content-type': 'text/event-stream' }));
+  client.end();
+  await closed;
+  expect((await logged).fields).toMatchObject({ status: 499, error: 'client-gone' });
+  client.destroy();
+});
+
+/** Writes events until the gateway has not taken any for a while. */
+async function heldBack(response: ServerResponse): Promise<void> {
+  const event = FIRST_EVENT.replace('Once', 'x'.repeat(60_000));
+  for (let turns = 0; turns < 300; turns += 1) {
+    while (response.write(event)) turns = 0;
+    await new Promise((resolve) => setImmediate(resolve));
+    if (!response.writableNeedDrain) turns = 0;
+  }
+}
 
 const isSoon = (elapsedMs: number): boolean => elapsedMs <= MOST_MS;
 
