@@ -52,8 +52,9 @@ export function writeExtraContent(signature: Signature, key: ChatExtensionKey): 
   return { [key]: { thought_signature: writeCarrier(signature) } };
 }
 
-/** The free text of a call to a custom tool: its one argument `input`, else the arguments as they are. */
+/** The free text of a call to a custom tool: its one argument `input`, else the arguments as they are, if any. */
 export function writeFreeformInput(input: JsonObject): string {
+  if (Object.keys(input).length === 0) return '';
   return typeof input.input === 'string' ? input.input : JSON.stringify(input);
 }
 

@@ -90,11 +90,13 @@ test('P075 several choices each get a role, a content and an end of their own', 
   ]);
 });
 
-test('a call to a custom tool is written with its free text', async () => {
-  const events = eventsOf([
-    [{ kind: 'call', id: 'c', name: 'patch', json: ['{"input":', '"*** Begin"}'] }],
-  ]);
-  const call = { id: 'c', type: 'custom', custom: { name: 'patch', input: '*** Begin' } };
+test.each([
+  ['its free text', ['{"input":', '"*** Begin"}'], '*** Begin'],
+  ['no text where it has no arguments', [], ''],
+  ['no text where its arguments are empty', ['{}'], ''],
+])('a call to a custom tool is written with %s', async (_what, json, input) => {
+  const events = eventsOf([[{ kind: 'call', id: 'c', name: 'patch', json }]]);
+  const call = { id: 'c', type: 'custom', custom: { name: 'patch', input } };
   expect(unary(events).choices[0]?.message.tool_calls).toEqual([call]);
   const client = officialClient(stream(events), 'text/event-stream');
   const completion = await client.chat.completions.stream(ASK).finalChatCompletion();
