@@ -131,7 +131,7 @@ export class ValueRepair implements ValueRepairer {
   }
 }
 
-/** Where its own type is not allowed: a number as text, one value as a list, a list of one as its value. */
+/** Where its own type is not allowed: a number or object as text, one value as a list, a list of one as its value. */
 function otherForm({ types, lists }: SchemaNode, value: JsonValue): JsonValue | undefined {
   const isAllowed = (type: ValueType): boolean =>
     types.has(type) && lists.every((list) => list.types.has(type));
@@ -141,12 +141,14 @@ function otherForm({ types, lists }: SchemaNode, value: JsonValue): JsonValue | 
     case 'null':
       return undefined;
     case 'array':
+      if (isAllowed('string') && holdsObjects(value)) return documentText(value);
       return Array.isArray(value) && value.length === 1 ? value[0] : undefined;
     case 'string':
       // What looks like JSON was meant as the list itself.
       return isAllowed('array') && !/^\s*[[{]/.test(String(value)) ? [value] : undefined;
     case 'object':
-      return isAllowed('array') ? [value] : undefined;
+      if (isAllowed('array')) return [value];
+      return isAllowed('string') ? documentText(value) : undefined;
     case 'integer':
     case 'fraction':
     case 'boolean':
@@ -155,6 +157,15 @@ function otherForm({ types, lists }: SchemaNode, value: JsonValue): JsonValue | 
     default:
       return type satisfies never;
   }
+}
+
+/** A model that writes a JSON file may give what stands in it for its text; it would have written it over lines. */
+function documentText(value: JsonValue): string {
+  return JSON.stringify(value, null, 2);
+}
+
+function holdsObjects(value: JsonValue): boolean {
+  return Array.isArray(value) && value.some((item) => Array.isArray(item) || isJsonObject(item));
 }
 
 /** Different ways to one value count as one. */
