@@ -23,8 +23,9 @@ const FOUND = [
   { toolResponse: { toolType: 'GOOGLE_SEARCH_WEB', id: 's1', response: {} } },
 ];
 const PROMPT = { role: 'user', content: 'Build it.' };
+const SCHEMA = { type: 'object', properties: { command: { type: 'string' } } };
 const TOOLS = [
-  { name: 'Bash', input_schema: { type: 'object', properties: { command: { type: 'string' } } } },
+  { name: 'Bash', input_schema: SCHEMA },
   { type: 'web_search_20250305', name: 'web_search' },
 ];
 
@@ -141,7 +142,39 @@ test('what the upstream did before a call goes back with it after a restart', as
   expect(sent.slice(0, 3)).toMatchObject([...FOUND, { thoughtSignature: SIGNATURE }]);
 });
 
-test('of native clients too', async () => {
+test('arguments are forgotten with a restart: those the client returns go up, and a refusal is told', async () => {
+  const next = await goOn({ command: 'make' }, () => gateway.restart());
+  expect([next.status, next.attempts]).toEqual([400, '2']);
+  expect(JSON.stringify(next.body)).toContain('refused a thought signature');
+  const sent = upstream.calls.slice(1).map(({ body }) => callsOf(body)[0]);
+  expect(sent.map((part) => Object(part?.functionCall).args)).toEqual([
+    { command: 'make' },
+    { command: 'make' },
+  ]);
+});
+
+test('what the upstream did before a call goes back for Chat clients, that return no signature, too', async () => {
+  const fields = {
+    model: MODEL,
+    tools: [{ type: 'function', function: { name: 'Bash', parameters: SCHEMA } }],
+    web_search_options: {},
+  };
+  const path = '/v1/chat/completions';
+  await ask(path, { ...fields, messages: [PROMPT] });
+  await gateway.restart();
+  const call = { name: 'Bash', arguments: JSON.stringify(ARGS) };
+  const turns = [
+    { role: 'assistant', tool_calls: [{ id: 'u1', type: 'function', function: call }] },
+    { role: 'tool', tool_call_id: 'u1', content: 'made' },
+  ];
+  const next = await ask(path, { ...fields, messages: [PROMPT, ...turns] });
+  expect(next.status).toBe(200);
+  const [request] = upstream.calls.slice(-1);
+  const sent = partsOf(request?.body ?? {}).filter((part) => part.text === undefined);
+  expect(sent.slice(0, 3)).toMatchObject([...FOUND, { thoughtSignature: SIGNATURE }]);
+});
+
+test('a call of a native client goes back as it was issued, too', async () => {
   const path = `/v1beta/models/${MODEL}:generateContent`;
   const question = { role: 'user', parts: [{ text: 'Build it.' }] };
   await ask(path, { contents: [question] });
