@@ -132,6 +132,15 @@ test('JSON text becomes the object or array the schema wants, repaired inside', 
   expect(repairValue({ type: 'object' }, '{broken')).toBe('{broken');
 });
 
+test('of several forms a value keeps its own kind', () => {
+  const text = { type: 'string' };
+  const counted = { type: 'object', properties: { n: { type: 'integer' } } };
+  expect(repairValue({ anyOf: [text, counted] }, { n: '5' })).toEqual({ n: 5 });
+  expect(repairValue({ anyOf: [text, { type: 'array', items: counted }] }, [{ n: '5' }])).toEqual([
+    { n: 5 },
+  ]);
+});
+
 test('an object for a text keeps every digit, and is no value of a list of texts', () => {
   const parameters = { type: 'object', properties: { v: { type: 'string' } } };
   expect(repairJson(parameters, '{"v":{"n":12345678901234567890}}').json).toBe(

@@ -86,7 +86,9 @@ export class ValueRepair implements ValueRepairer {
       const attempt = this.#attempt(branch, value, place);
       if (this.work.fits(branch, attempt.value)) attempts.push(attempt);
     }
-    const found = onlyOne(attempts);
+    // What is wrong inside an object or list makes nothing else of it.
+    const ofItsKind = attempts.filter((each) => typeOfValue(each.value) === typeOfValue(value));
+    const found = onlyOne(ofItsKind.length > 0 ? ofItsKind : attempts);
     return found === undefined ? value : this.#accept(found);
   }
 
