@@ -94,6 +94,7 @@ describe.skipIf(isWithoutBrowser)('what people come to the console for', () => {
   test('a key that its upstream refuses is told when it is added', async () => {
     const page = await console.open('/accounts?add=key');
     const dialog = page.getByRole('dialog', { name: 'Add account' });
+    await choose(page, 'Upstream', 'play (sandbox)');
     await dialog.getByLabel('Key', { exact: true }).fill('a-key-mistyped-0123456789');
     await dialog.getByLabel(/^Name/).fill('mistyped');
     await dialog.getByRole('button', { name: 'Add key' }).click();
@@ -103,6 +104,28 @@ describe.skipIf(isWithoutBrowser)('what people come to the console for', () => {
     for (const account of added.filter(isJsonObject)) {
       if (account.label === 'mistyped') await console.api('DELETE', `/api/accounts/${account.id}`);
     }
+  });
+
+  test('a key of the public API needs nothing set up before', async () => {
+    const page = await console.open('/accounts?add=key');
+    const dialog = page.getByRole('dialog', { name: 'Add account' });
+    // Nothing goes out from here: what was to be added is looked at.
+    let asked: unknown;
+    await page.route('**/api/accounts', (route) => {
+      if (route.request().method() !== 'POST') return route.continue();
+      asked = route.request().postDataJSON();
+      return route.fulfill({ json: { id: 'new', label: 'mine' } });
+    });
+    await page.route('**/api/accounts/new/test', (route) =>
+      route.fulfill({ json: { isUsable: true, steps: [] } }),
+    );
+    await dialog.getByLabel('Key', { exact: true }).fill('a-key-of-a-person-0123456789');
+    await dialog.getByRole('button', { name: 'Add key' }).click();
+    await dialog.waitFor({ state: 'detached' });
+    expect(asked).toMatchObject({ upstream: 'gemini-api', kind: 'api-key' });
+    const { values } = await console.api('GET', '/api/config/upstreams');
+    expect(values).toMatchObject({ 'gemini-api': { profile: 'gemini-api' } });
+    await console.api('PATCH', '/api/config/upstreams', { 'gemini-api': null });
   });
 
   test('what is left of a quota goes down with the requests', async () => {

@@ -87,7 +87,7 @@ const SANDBOX = {
   severity: 'info',
   message: 'The answers come from the built-in sandbox, not from a real model.',
   wayOut: 'Add an account of a real upstream.',
-  link: '/accounts?add=sign-in',
+  link: '/accounts?add=key',
   about: {},
 } as const;
 

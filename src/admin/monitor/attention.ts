@@ -269,7 +269,8 @@ function lookAtSandbox({ isSandbox }: GatewayFacts): Attention[] {
       severity: 'info',
       message: 'The answers come from the built-in sandbox, not from a real model.',
       wayOut: 'Add an account of a real upstream.',
-      link: ADD_ACCOUNT,
+      // Most people have a key; a sign-in wants an OAuth client first.
+      link: '/accounts?add=key',
       about: {},
     },
   ];

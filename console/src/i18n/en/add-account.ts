@@ -10,6 +10,8 @@ export const addAccount = {
   byImport: 'Import',
   upstream: 'Upstream',
   sandboxHint: 'A sandbox: its answers are made up. For real ones choose another upstream.',
+  readyHint: 'The public API. It is added to the settings together with the key.',
+  addOther: 'Add another one there',
   addUpstream: 'Add one in the settings',
   noUpstreams: 'No upstream is configured. Add one under “upstreams” of the config file.',
   cannotSignIn:

@@ -13,6 +13,8 @@ export const addAccount: Translated<typeof english> = {
   byImport: '导入',
   upstream: '上游',
   sandboxHint: '沙盒的回答是虚构的。需要真实回答时请选择其他上游。',
+  readyHint: '公共 API，会与密钥一起加入设置。',
+  addOther: '在设置中添加其他上游',
   addUpstream: '在设置中添加',
   noUpstreams: '尚未配置上游。请在配置文件的 “upstreams” 中添加。',
   cannotSignIn:

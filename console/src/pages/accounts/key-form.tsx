@@ -10,6 +10,7 @@ import { useSettle } from '../../components/use-settle.ts';
 import { useToasts } from '../../components/use-toasts.tsx';
 import { useSentences } from '../../i18n/use-sentences.ts';
 import { type AddFormProps, UpstreamSelect, useUpstream } from './upstream-select.tsx';
+import { useReadyUpstreams } from './use-ready-upstreams.ts';
 
 export function KeyForm({ upstreams, isLoading, onDone }: AddFormProps) {
   const { t } = useTranslation();
@@ -18,7 +19,8 @@ export function KeyForm({ upstreams, isLoading, onDone }: AddFormProps) {
   const settle = useSettle();
   const add = useAddAccount();
   const test = useTestAccount();
-  const chosen = useUpstream(upstreams, () => true);
+  const ready = useReadyUpstreams({ upstreams, isLoading });
+  const chosen = useUpstream(ready.offered, ({ profile }) => profile !== 'sandbox');
   const [key, setKey] = useState('');
   const [label, setLabel] = useState('');
   /** A key that was mistyped is told before a request meets it; the dialog is gone by then. */
@@ -31,21 +33,28 @@ export function KeyForm({ upstreams, isLoading, onDone }: AddFormProps) {
       toasts.failed(error);
     }
   };
+  const addTo = async (upstream: string) => {
+    await ready.ensure(upstream);
+    const named = label.trim() === '' ? {} : { label: label.trim() };
+    return add.mutateAsync({ upstream, kind: 'api-key', key: key.trim(), ...named });
+  };
   const submit = (event: FormEvent): void => {
     event.preventDefault();
-    const named = label.trim() === '' ? {} : { label: label.trim() };
-    settle(
-      add.mutateAsync({ upstream: chosen.id, kind: 'api-key', key: key.trim(), ...named }),
-      ({ id, label: name }, isOpen) => {
-        toasts.done(t('addAccount.added', { name }));
-        if (isOpen) onDone();
-        void tryNew(id, name);
-      },
-    );
+    settle(addTo(chosen.id), ({ id, label: name }, isOpen) => {
+      toasts.done(t('addAccount.added', { name }));
+      if (isOpen) onDone();
+      void tryNew(id, name);
+    });
   };
+  const error = ready.error ?? add.error;
   return (
     <form className="form-stack" onSubmit={submit}>
-      <UpstreamSelect upstreams={upstreams} isLoading={isLoading} chosen={chosen} />
+      <UpstreamSelect
+        upstreams={ready.offered}
+        isLoading={isLoading}
+        chosen={chosen}
+        isNew={ready.isNew}
+      />
       <SecretInput
         label={t('addAccount.key')}
         description={t('addAccount.keyHint')}
@@ -62,11 +71,11 @@ export function KeyForm({ upstreams, isLoading, onDone }: AddFormProps) {
         value={label}
         onChange={(event) => setLabel(event.currentTarget.value)}
       />
-      {add.error !== null && <ErrorNote error={add.error} />}
+      {error !== null && <ErrorNote error={error} />}
       <div className="dialog-actions">
         <Button
           type="submit"
-          loading={add.isPending}
+          loading={ready.isChanging || add.isPending}
           disabled={key.trim() === '' || chosen.id === ''}
         >
           {t('addAccount.addKey')}

@@ -34,18 +34,22 @@ export function useUpstream(
 
 export interface UpstreamSelectProps extends Pick<AddFormProps, 'upstreams' | 'isLoading'> {
   readonly chosen: ChosenUpstream;
+  /** Of those that the settings do not name yet. */
+  readonly isNew?: (id: string) => boolean;
 }
 
-export function UpstreamSelect({ upstreams, isLoading, chosen }: UpstreamSelectProps) {
+export function UpstreamSelect(props: UpstreamSelectProps) {
+  const { upstreams, isLoading, chosen, isNew = () => false } = props;
   const { t } = useTranslation();
   if (isLoading) return <Skeleton height={58} />;
   if (upstreams.length === 0) return <Alert color="yellow">{t('addAccount.noUpstreams')}</Alert>;
+  const isSandbox = chosen.upstream?.profile === 'sandbox';
   const hint =
-    chosen.upstream?.profile === 'sandbox' ? (
+    isSandbox || isNew(chosen.id) ? (
       <>
-        {t('addAccount.sandboxHint')}{' '}
+        {t(isSandbox ? 'addAccount.sandboxHint' : 'addAccount.readyHint')}{' '}
         <Link to="/settings" search={{ section: 'upstreams' }}>
-          {t('addAccount.addUpstream')}
+          {t(isSandbox ? 'addAccount.addUpstream' : 'addAccount.addOther')}
         </Link>
       </>
     ) : undefined;

@@ -1,0 +1,48 @@
+// Upstreams that an account can be added to although the settings do not name them yet.
+
+import { useQueryClient } from '@tanstack/react-query';
+import { upstreamsQuery } from '../../api/queries/accounts.ts';
+import { useChangeSection } from '../../api/queries/config.ts';
+import type { AddFormProps, Upstream } from './upstream-select.tsx';
+
+/** They know their address, and a key is all they want. */
+const READY_PROFILES = ['gemini-api'] as const;
+
+export interface ReadyUpstreams {
+  /** Those there are, before those that are there as soon as an account comes to them. */
+  readonly offered: readonly Upstream[];
+  readonly isChanging: boolean;
+  readonly error: Error | null;
+  isNew(id: string): boolean;
+  /** Writes it into the settings where they do not name it yet. @throws when that is refused */
+  ensure(id: string): Promise<void>;
+}
+
+export function useReadyUpstreams({
+  upstreams,
+  isLoading,
+}: Pick<AddFormProps, 'upstreams' | 'isLoading'>): ReadyUpstreams {
+  const client = useQueryClient();
+  const change = useChangeSection('upstreams');
+  const fresh = isLoading ? [] : listReady(upstreams);
+  const isNew = (id: string): boolean => fresh.some((upstream) => upstream.id === id);
+  return {
+    offered: [...upstreams, ...fresh],
+    isChanging: change.isPending,
+    error: change.error,
+    isNew,
+    async ensure(id) {
+      const upstream = fresh.find((one) => one.id === id);
+      if (upstream === undefined) return;
+      const { profile } = upstream;
+      await change.mutateAsync({ patch: { [id]: { profile } }, onlyWhile: { [id]: null } });
+      await client.invalidateQueries({ queryKey: upstreamsQuery.queryKey });
+    },
+  };
+}
+
+function listReady(upstreams: readonly Upstream[]): readonly Upstream[] {
+  return READY_PROFILES.filter(
+    (ready) => !upstreams.some(({ id, profile }) => id === ready || profile === ready),
+  ).map((id) => ({ id, profile: id, canSignIn: false, redirectUrl: null, accounts: 0 }));
+}
