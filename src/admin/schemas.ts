@@ -108,7 +108,7 @@ export const ACCOUNT_SCHEMA = {
       description: 'How many models its own list holds; null until it was read.',
     },
     createdAt: TIME,
-    lastUsedAt: OPTIONAL_TIME,
+    lastUsedAt: { ...OPTIONAL_TIME, description: 'Null: not since the gateway started.' },
     revision: { type: 'integer', description: 'For `If-Match`.' },
   },
 } as const;

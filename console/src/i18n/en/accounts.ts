@@ -29,6 +29,7 @@ export const accounts = {
   state: 'State',
   quota: 'Quota',
   lastUsed: 'Last used',
+  notUsed: 'not since the start',
   order: 'Order',
   tier: 'Tier',
   upstream: 'Upstream',

@@ -11,7 +11,6 @@ export const common = {
   copyFailed: 'Copying did not work. Select the text and copy it by hand.',
   loading: 'Loading',
   more: 'More',
-  never: 'never',
   on: 'On',
   open: 'Open',
   optional: 'optional',

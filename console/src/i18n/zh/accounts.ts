@@ -31,6 +31,7 @@ export const accounts: Translated<typeof english> = {
   state: '状态',
   quota: '配额',
   lastUsed: '最近使用',
+  notUsed: '启动后未使用',
   order: '顺序',
   tier: '等级',
   upstream: '上游',

@@ -14,7 +14,6 @@ export const common: Translated<typeof english> = {
   copyFailed: '复制失败，请手动选中并复制。',
   loading: '加载中',
   more: '更多',
-  never: '从未',
   on: '开',
   open: '打开',
   optional: '可选',

@@ -57,7 +57,7 @@ export function AccountCard(props: AccountItemProps) {
       <div className="card-foot">
         <span>
           {t('accounts.lastUsed')}:{' '}
-          {lastUsedAt === null ? t('common.never') : <RelativeTime at={lastUsedAt} />}
+          {lastUsedAt === null ? t('accounts.notUsed') : <RelativeTime at={lastUsedAt} />}
         </span>
         <TierMark tier={account.tier} />
       </div>

@@ -138,7 +138,7 @@ function Facts({ account }: { readonly account: Account }) {
         <RelativeTime at={account.createdAt} />
       </dd>
       <dt>{t('accounts.lastUsed')}</dt>
-      <dd>{lastUsedAt === null ? t('common.never') : <RelativeTime at={lastUsedAt} />}</dd>
+      <dd>{lastUsedAt === null ? t('accounts.notUsed') : <RelativeTime at={lastUsedAt} />}</dd>
     </dl>
   );
 }

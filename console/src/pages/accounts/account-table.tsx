@@ -138,7 +138,7 @@ function Row(props: RowProps) {
         <QuotaBars account={account} limit={SHOWN_MODELS} isTerse />
       </td>
       <td className="cell-used">
-        {lastUsedAt === null ? t('common.never') : <RelativeTime at={lastUsedAt} />}
+        {lastUsedAt === null ? t('accounts.notUsed') : <RelativeTime at={lastUsedAt} />}
       </td>
       <td className="cell-menu">
         <AccountMenu {...props} />
