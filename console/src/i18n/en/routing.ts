@@ -63,7 +63,11 @@ export const routing = {
   apply: 'Apply',
   presetEntries_one: '{{count}} entry',
   presetEntries_other: '{{count}} entries',
-  presetEffect: '{{added}} new, {{changed}} changed, {{removed}} removed',
+  presetEffects: {
+    added: '{{count}} new',
+    changed: '{{count}} changed',
+    removed: '{{count}} removed',
+  },
   presetDone: 'Preset {{name}} merged into the mapping',
   catalogue: 'Catalogue',
   catalogueHint: 'Every exact name a client may use, with its limits.',

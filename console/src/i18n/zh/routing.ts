@@ -63,7 +63,7 @@ export const routing: Translated<typeof english> = {
   applied: '已应用',
   apply: '应用',
   presetEntries_other: '{{count}} 个条目',
-  presetEffect: '新增 {{added}}，更改 {{changed}}，移除 {{removed}}',
+  presetEffects: { added: '新增 {{count}}', changed: '更改 {{count}}', removed: '移除 {{count}}' },
   presetDone: '预设“{{name}}”已合并到映射',
   catalogue: '目录',
   catalogueHint: '客户端可用的每个确切名称及其限制。',

@@ -34,6 +34,8 @@ export function PresetsPanel() {
   );
 }
 
+const EFFECTS = ['added', 'changed', 'removed'] as const;
+
 interface PresetItemProps {
   readonly preset: Preset;
   readonly others: readonly Preset[];
@@ -43,8 +45,9 @@ interface PresetItemProps {
 function PresetItem({ preset, others, mapping }: PresetItemProps) {
   const { t } = useTranslation();
   const { name, description } = usePresetTexts(preset);
-  const { added, changed, removed, patch } = effectOf({ preset, others, mapping });
-  const isApplied = added + changed + removed === 0;
+  const { patch, ...counts } = effectOf({ preset, others, mapping });
+  const effects = EFFECTS.filter((effect) => counts[effect] > 0);
+  const isApplied = effects.length === 0;
   const lines = Object.entries(preset.mapping).map(([from, to]) => `${from} → ${to}`);
   return (
     <li>
@@ -53,8 +56,10 @@ function PresetItem({ preset, others, mapping }: PresetItemProps) {
         <p className="dimmed">{description}</p>
         <details>
           <summary className="small">
-            {t('routing.presetEntries', { count: lines.length })}
-            {!isApplied && ` · ${t('routing.presetEffect', { added, changed, removed })}`}
+            {[
+              t('routing.presetEntries', { count: lines.length }),
+              ...effects.map((one) => t(`routing.presetEffects.${one}`, { count: counts[one] })),
+            ].join(' · ')}
           </summary>
           <ul className="preset-lines mono">
             {lines.map((line) => (
