@@ -150,6 +150,8 @@ export interface ChoiceEnd {
   readonly stopSequence?: string | undefined;
   /** Present when the upstream gave any. */
   readonly logprobs?: Logprobs | undefined;
+  /** Addresses of what the choice recites; absent where the upstream told none. */
+  readonly recited?: readonly string[] | undefined;
 }
 
 /** Log-probabilities (natural logarithms, at most 0) of a choice. */

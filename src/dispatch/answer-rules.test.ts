@@ -130,3 +130,21 @@ test('answers that were asked for and did not come are in the receipt', async ()
   await translateReply(given.input);
   expect(given.receipt.entries).toEqual([]);
 });
+
+test('the receipt names what an answer recites, whatever else the request asks for', () => {
+  const finish = (recited: readonly string[]): CanonicalEvent => ({
+    kind: 'finish',
+    choices: [{ choice: 0, reason: 'stop', recited }],
+  });
+  const saidOf = (change: Partial<CanonicalRequest>, recited: readonly string[]) => {
+    const { input, receipt } = answerOf([], change);
+    input.transform([finish(recited)]);
+    return receipt.entries.map(({ action, reason }) => `${action}: ${reason}`);
+  };
+  const page = (number: number) => `https://a.test/${number}`;
+  const one = ['dropped: Words of the answer are recited from https://a.test/1.'];
+  expect(saidOf({}, [page(1)])).toEqual(one);
+  expect(saidOf({ stopSequences: SIX }, [page(1), page(1)])).toEqual(one);
+  expect(saidOf({}, [])).toEqual([]);
+  expect(saidOf({}, [1, 2, 3, 4, 5, 6, 7].map(page))[0]).toMatch(/5 and 2 more pages\.$/);
+});

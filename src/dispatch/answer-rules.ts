@@ -10,6 +10,7 @@ import {
 } from '../transforms/answer/index.ts';
 import { noteMissingChoices } from '../transforms/missing-choices.ts';
 import { noteMissingLogprobs } from '../transforms/missing-logprobs.ts';
+import { noteRecitedSources } from '../transforms/recited-sources.ts';
 import { createStopCutter, enforcedStops } from '../transforms/stop-sequences.ts';
 
 export interface AnswerRules {
@@ -34,7 +35,13 @@ export function createAnswerRules(options: AnswerRulesOptions): AnswerRules {
   const stops = enforcedStops(request);
   const isPlain = request.choices === 1 && request.sampling.logprobs === undefined;
   if (stops.length === 0 && isPlain) {
-    return { transform, isComplete: () => false };
+    return {
+      transform: (events) => {
+        noteRecitedSources(events, receipt);
+        return transform(events);
+      },
+      isComplete: () => false,
+    };
   }
   // The cut comes first: a call behind it was never made.
   const cutter = createStopCutter(stops, request.choices);
@@ -45,6 +52,7 @@ export function createAnswerRules(options: AnswerRulesOptions): AnswerRules {
       const kept: readonly CanonicalEvent[] = stops.length === 0 ? events : cutter.cut(events);
       noteMissingLogprobs(kept, request, receipt);
       noteMissingChoices(kept, request, receipt);
+      noteRecitedSources(kept, receipt);
       return transform(kept);
     },
     isComplete: () => cutter.isDone && !citesLate,

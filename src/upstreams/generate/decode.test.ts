@@ -494,3 +494,18 @@ test('parts of unknown kinds are an answer only where the client is shown them a
   bare.push(stop([{ text: '' }, { thoughtSignature: 'QUJD' }]));
   expect(bare.end().at(-1)).toMatchObject({ kind: 'error' });
 });
+
+test('pages whose words are recited are told with the end, in both spellings of the list', () => {
+  const from = (...uris: string[]) => uris.map((uri) => ({ startIndex: 1, endIndex: 9, uri }));
+  const ends = (first: JsonObject, last: JsonObject) =>
+    decode(
+      frame([{ text: 'a' }], { citationMetadata: first }),
+      frame([{ text: 'b' }], { finishReason: 'STOP', citationMetadata: last }),
+    ).at(-1);
+  expect(ends({ citationSources: from('x') }, { citations: from('y', 'x') })).toMatchObject({
+    choices: [{ recited: ['x', 'y'] }],
+  });
+  expect(ends({ citationSources: [{ endIndex: 3 }] }, {})).toMatchObject({
+    choices: [{ recited: undefined }],
+  });
+});

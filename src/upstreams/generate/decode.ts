@@ -12,6 +12,7 @@ import { addFetchedPages } from './fetched-pages.ts';
 import { readEnding } from './finish-reason.ts';
 import { type Grounding, mergeGrounding, readGrounding } from './grounding.ts';
 import { addLogprobs, type GatheredLogprobs } from './logprobs.ts';
+import { addRecited } from './recited-sources.ts';
 import { secretsOf } from './requests.ts';
 import { scrubText } from './scrub.ts';
 import { readSearches } from './told-searches.ts';
@@ -40,6 +41,7 @@ interface ChoiceState {
   searches: readonly string[];
   pages: readonly FetchedPage[];
   logprobs: GatheredLogprobs | undefined;
+  recited: readonly string[] | undefined;
 }
 
 class GenerateDecoder implements Decoder {
@@ -147,6 +149,7 @@ class GenerateDecoder implements Decoder {
     state.rawReason = textOf(candidate.finishReason) ?? state.rawReason;
     state.message = textOf(candidate.finishMessage) ?? state.message;
     state.logprobs = addLogprobs(state.logprobs, candidate);
+    state.recited = addRecited(state.recited, candidate);
     if (isJsonObject(groundingMetadata)) {
       state.grounding = mergeGrounding(state.grounding, groundingMetadata);
     }
@@ -169,6 +172,7 @@ class GenerateDecoder implements Decoder {
       searches: [],
       pages: [],
       logprobs: undefined,
+      recited: undefined,
     };
     this.#choices.set(number, state);
     return state;
@@ -220,7 +224,7 @@ function readEnd(
     secrets,
   }: { readonly mayBeStopped: boolean; readonly secrets: readonly string[] },
 ): ChoiceEnd | GatewayError {
-  const { choice, blocks, rawReason, message, logprobs } = state;
+  const { choice, blocks, rawReason, message, logprobs, recited } = state;
   const { hasContent, hasToolCalls, hasBrokenCall } = blocks;
   if (rawReason === undefined) return pathFault(told`The upstream cut its answer off.`);
   // Compatible upstreams write enums in small letters.
@@ -232,7 +236,7 @@ function readEnd(
   });
   if (ending.kind === 'finished') {
     const said = sayable(message, secrets);
-    return { choice, reason: ending.reason, rawReason, message: said, logprobs };
+    return { choice, reason: ending.reason, rawReason, message: said, logprobs, recited };
   }
   const fault = { finishReason: rawReason, finishMessage: message, secrets };
   if (ending.kind === 'refused') return endedRefusal(ending.failure, fault);

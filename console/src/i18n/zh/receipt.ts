@@ -234,6 +234,9 @@ export const receipt: SentenceTexts = {
   '{} blocks mean nothing here.': '{1} 块在此处没有意义。',
   '{} has no counterpart; the default applies.': '{1} 没有对应项，使用默认值。',
   '{} is given too and wins.': '同时给出了 {1}，以它为准。',
+  'Words of the answer are recited from {}.': '回答中有词句引自 {1}。',
+  'Words of the answer are recited from {} and {} more pages.':
+    '回答中有词句引自 {1} 以及另外 {2} 个页面。',
   '{} of {} answers failed: {}': '{2} 个回答中有 {1} 个失败：{3}',
   '{} rules out the search.': '{1} 排除了搜索。',
   '{} says something else and wins.': '{1} 的说法不同，以它为准。',

@@ -1,0 +1,24 @@
+// Tells which pages an answer recites: only the upstream's own protocol has a place for them.
+
+import type { CanonicalEvent } from '../canonical/event.ts';
+import { type Receipt, told } from '../canonical/receipt.ts';
+
+/** More are counted: an answer may recite many pages, and a receipt stays readable. */
+const MOST_NAMED = 5;
+
+/** Call with every batch of events; a finish is the last event of its batch. */
+export function noteRecitedSources(events: readonly CanonicalEvent[], receipt: Receipt): void {
+  const last = events.at(-1);
+  if (last?.kind !== 'finish') return;
+  const recited = [...new Set(last.choices.flatMap(({ recited = [] }) => recited))];
+  if (recited.length === 0) return;
+  const names = recited.slice(0, MOST_NAMED).join(', ');
+  const left = recited.length - MOST_NAMED;
+  receipt.add(
+    'dropped',
+    'answer',
+    left > 0
+      ? told`Words of the answer are recited from ${names} and ${left} more pages.`
+      : told`Words of the answer are recited from ${names}.`,
+  );
+}
