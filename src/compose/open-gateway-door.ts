@@ -5,7 +5,7 @@ import type { DoorLog } from '../door/batch.ts';
 import { type Door, type DoorOptions, type DoorStores, openDoor } from '../door/door.ts';
 import { keepPasswordHashed } from '../door/hash-password-setting.ts';
 
-export interface GatewayDoorOptions extends Omit<DoorOptions, 'stores'> {
+export interface GatewayDoorOptions extends Omit<DoorOptions, 'stores' | 'passwordSettled'> {
   readonly stores: DoorStores;
   readonly config: Pick<LiveConfig, 'raw' | 'update' | 'subscribe'>;
   readonly log: DoorLog;
@@ -22,7 +22,7 @@ export async function openGatewayDoor({
   config,
   ...options
 }: GatewayDoorOptions): Promise<GatewayDoor> {
-  const door = await openDoor(options);
+  const door = await openDoor({ ...options, passwordSettled: () => keeper.settled() });
   const keeper = keepPasswordHashed({ config, hasher: door.hasher, log: options.log });
   return {
     door,

@@ -15,18 +15,25 @@ function openLogin(
   options: { clock?: FakeClock; stores?: ReturnType<typeof createMemoryDoorStores> } = {},
 ) {
   const { clock = createFakeClock(), stores = createMemoryDoorStores() } = options;
-  const state = { password: PASSWORD as string | undefined, hashed: 0 };
+  const state = {
+    password: PASSWORD as string | undefined,
+    hashed: 0,
+    settled: async () => {},
+    verified: () => {},
+  };
   const hasher: PasswordHasher = {
     hash: async (password) => password,
     verify: async (stored, given) => {
       state.hashed += 1;
-      return stored === given;
+      state.verified();
+      return stored === given || stored === `hash of ${given}`;
     },
   };
   const store = stores.consoleSessions;
   const start = async () =>
     createConsoleLogin({
       password: () => state.password,
+      passwordSettled: () => state.settled(),
       machineToken: 'machine-token',
       hasher,
       sessions: createConsoleSessions(
@@ -291,4 +298,31 @@ test('a link signs in once within ten minutes', async () => {
   expect(await login.redeemLink('none', browser())).toBeUndefined();
   await clock.advance(10 * MINUTE);
   expect(await login.redeemLink(late, browser())).toBeUndefined();
+});
+
+test('a session that begins while the password is being hashed outlasts that', async () => {
+  const { start, state } = openLogin();
+  const login = await start();
+  const beginsWhileHashed = async (
+    begin: () => Promise<{ readonly secret: string } | undefined>,
+  ) => {
+    state.password = PASSWORD;
+    state.settled = async () => {
+      state.password = `hash of ${PASSWORD}`;
+    };
+    return login.hasSession((await begin())?.secret ?? '');
+  };
+  expect(await beginsWhileHashed(() => login.signIn(PASSWORD, browser()))).toBe(true);
+  const link = login.createLink();
+  expect(await beginsWhileHashed(() => login.redeemLink(link, browser()))).toBe(true);
+});
+
+test('a password that becomes another while it is checked begins no session', async () => {
+  const { start, state } = openLogin();
+  const login = await start();
+  state.verified = () => {
+    state.password = 'another';
+  };
+  const { secret } = await login.signIn(PASSWORD, browser());
+  expect(login.hasSession(secret)).toBe(false);
 });

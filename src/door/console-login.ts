@@ -43,6 +43,8 @@ export interface Browser {
 export interface ConsoleLoginOptions {
   /** In plain or as a hash; undefined while nothing is configured. */
   readonly password: () => string | undefined;
+  /** Waits while a password in plain is being replaced by its hash: sessions know theirs by how it is stored. */
+  readonly passwordSettled?: (() => Promise<void>) | undefined;
   /** What the command line on this machine shows instead. */
   readonly machineToken: string;
   readonly hasher: PasswordHasher;
@@ -59,6 +61,7 @@ const COOKIE_TAG_CHARACTERS = 8;
 
 export function createConsoleLogin(options: ConsoleLoginOptions): ConsoleLogin {
   const { password, machineToken, hasher, sessions, links, clock, tagKey } = options;
+  const settled = options.passwordSettled ?? (async () => {});
   const throttle = createSignInThrottle(clock);
   const verify = rememberLast(hasher);
   const tag = (): string =>
@@ -84,7 +87,10 @@ export function createConsoleLogin(options: ConsoleLoginOptions): ConsoleLogin {
     },
     isPassword,
     async signIn(given, { address, cookie }) {
-      if (await isPassword(given, address)) return sessions.begin(tag(), cookie);
+      await settled();
+      // Of the password that is looked at: when it becomes another meanwhile, the session is none.
+      const checked = tag();
+      if (await isPassword(given, address)) return sessions.begin(checked, cookie);
       throw new GatewayError({
         kind: 'unauthenticated',
         source: 'client',
@@ -94,7 +100,9 @@ export function createConsoleLogin(options: ConsoleLoginOptions): ConsoleLogin {
     },
     goOn: ({ cookie }) => sessions.begin(tag(), cookie),
     async redeemLink(secret, { cookie }) {
-      return links.redeem(secret) ? sessions.begin(tag(), cookie) : undefined;
+      if (!links.redeem(secret)) return undefined;
+      await settled();
+      return sessions.begin(tag(), cookie);
     },
     createLink: () => links.create(),
     findSession: (secret) => sessions.find(secret, tag()),

@@ -55,6 +55,8 @@ export interface DoorOptions {
   /** Undefined keeps everything in memory. */
   readonly stores?: DoorStores | undefined;
   readonly settings: () => DoorSettings;
+  /** Waits while the console password is being hashed where it is kept. */
+  readonly passwordSettled?: (() => Promise<void>) | undefined;
   /** Bytes for one purpose, the same for the life of the stores; random ones without stores. */
   readonly derive?: ((purpose: string) => Buffer) | undefined;
   readonly clock: Clock;
@@ -107,6 +109,7 @@ export function createDoor(options: DoorOptions, content: DoorContent = {}): Doo
   const accessLog = createAccessLog({ store: stores?.accessLog, clock, redactorFor, log });
   const login = createConsoleLogin({
     password: () => settings().consolePassword,
+    passwordSettled: options.passwordSettled,
     machineToken: createMachineToken(derive),
     hasher,
     sessions,

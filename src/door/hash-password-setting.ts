@@ -21,6 +21,8 @@ export interface PasswordConfig {
 }
 
 export interface PasswordKeeper {
+  /** Resolves when the password stands as it will stay, until the file is changed again. */
+  settled(): Promise<void>;
   /** Resolves when what is under way is written. */
   close(): Promise<void>;
 }
@@ -54,6 +56,7 @@ export function keepPasswordHashed({ config, hasher, log }: HashSettingOptions):
   const unsubscribe = config.subscribe(run);
   run();
   return {
+    settled: () => work,
     close() {
       unsubscribe();
       return work;
