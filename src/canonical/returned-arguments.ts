@@ -19,7 +19,8 @@ export function mayComeBackChanged(json: string, schema: JsonValue | undefined):
   return BLANK_AT_END.test(json) || declaresDefaults(schema);
 }
 
-function declaresDefaults(schema: JsonValue | undefined): boolean {
+/** True where a client may fill in what the model left out. */
+export function declaresDefaults(schema: JsonValue | undefined): boolean {
   if (!isJsonObject(schema)) return false;
   return [...Object.values(propertiesOf(schema)), schema.items].some(
     (member) => isJsonObject(member) && (member.default !== undefined || declaresDefaults(member)),

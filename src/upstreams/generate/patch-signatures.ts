@@ -4,7 +4,6 @@ import { told } from '../../canonical/receipt.ts';
 import {
   type PlacedSignature,
   type SignatureTrust,
-  tellReissued,
   trustOf,
 } from '../../canonical/refused-signatures.ts';
 import type { Signature } from '../../canonical/request.ts';
@@ -13,13 +12,14 @@ import { isJsonObject, type JsonObject, type JsonValue } from '../../lib/json.ts
 import type { EncodeTarget, PatchTarget } from '../upstream.ts';
 import { editFields, editItems } from './edits.ts';
 import { mergeContents } from './merge-contents.ts';
+import { type CallName, issuedInput } from './native-arguments.ts';
 import { patchResponses } from './patch-responses.ts';
-
-type CallName = NonNullable<PlacedSignature['call']>;
 
 /** What each part is fitted by. */
 interface Fitting {
   readonly target: PatchTarget;
+  /** As the client declared them. */
+  readonly tools: JsonValue | undefined;
   /** Undefined while the upstream refused nothing: all signatures are trusted then. */
   readonly trust: SignatureTrust | undefined;
 }
@@ -30,10 +30,14 @@ interface Fitting {
  * together, also those between which only a lost signature stood, and paired with their responses:
  * these tell which calls belong to the turn in progress.
  */
-export function patchSignatures(contents: JsonValue[], target: PatchTarget): JsonValue[] {
+export function patchSignatures(
+  contents: JsonValue[],
+  tools: JsonValue | undefined,
+  target: PatchTarget,
+): JsonValue[] {
   const { signatures, recall } = target;
   const trust = trustOf(signatures, { carried: () => carriedIn(contents, target), recall });
-  const fitting = { target, trust };
+  const fitting = { target, tools, trust };
   const carried = editItems(contents, (content) =>
     editParts(content, (parts) => editItems(parts, (part) => fitSignature(part, fitting))),
   );
@@ -163,31 +167,18 @@ function hasOwnSignature({ thoughtSignature }: JsonObject): boolean {
 
 /**
  * The call with the signature its client did not carry (some drop it, none drops the id), and with
- * the arguments that vouches for, where another protocol showed them repaired.
+ * the arguments that vouches for.
  */
-function recalled(part: JsonObject, { target, trust }: Fitting): JsonObject {
+function recalled(part: JsonObject, { target, tools, trust }: Fitting): JsonObject {
   const named = callName(part);
   if (named === undefined || !isJsonObject(part.functionCall)) return part;
-  const input = issuedInput(named, part.functionCall, target);
+  const input = issuedInput(named, part.functionCall, { tools, target });
   const issued =
     input === undefined ? part : { ...part, functionCall: { ...part.functionCall, args: input } };
   if (trust?.recalls === false || hasOwnSignature(part)) return issued;
   const found = target.recall.call(named.id, named.name);
   if (found === undefined || found.family !== target.capabilities.signatureFamily) return issued;
   return { ...issued, thoughtSignature: found.value };
-}
-
-/** In place of the arguments the client returned; undefined where those go up. */
-function issuedInput(
-  named: CallName,
-  { args }: JsonObject,
-  { recall, signatures, receipt }: PatchTarget,
-): JsonObject | undefined {
-  const returned = isJsonObject(args) ? args : {};
-  if (signatures !== 'reissued') return recall.input(named, returned);
-  const issued = recall.issuedInput(named, returned);
-  if (issued !== undefined) receipt.add('approximated', 'contents', tellReissued(named.name));
-  return issued;
 }
 
 /** Undefined for what is no call, and for a call nothing can be remembered of. */

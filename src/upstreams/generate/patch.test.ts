@@ -542,6 +542,30 @@ test('a stand-in stays on the first call of a step alone, for no other is asked 
   }
 });
 
+test('a native call filled in with defaults of its schema goes back as the model wrote it', () => {
+  const written = { q: 'x' };
+  const known = targetOf('alpha-3-flash');
+  const recall = { ...known.recall, issuedInput: () => written };
+  const call = (args: JsonObject): JsonObject => ({
+    functionCall: { id: 'c1', name: 'w', args },
+    thoughtSignature: 'U0lH',
+  });
+  const sent = (args: JsonObject, key: string) => {
+    const properties = { q: { type: 'string' }, n: { type: 'integer', default: 3 } };
+    const schema = { type: 'object', properties };
+    const tools = [{ functionDeclarations: [{ name: 'w', [key]: schema }] }];
+    const body = patch({ ...step(call(args)), tools }, { ...known, recall }, sandbox);
+    return body.contents;
+  };
+  const holding = (args: JsonObject) =>
+    expect.arrayContaining([{ role: 'model', parts: [call(args)] }]);
+  for (const key of ['parameters', 'parametersJsonSchema']) {
+    expect(sent({ q: 'x', n: 3 }, key)).toEqual(holding(written));
+    expect(sent({ q: 'x', n: 4 }, key)).toEqual(holding({ q: 'x', n: 4 }));
+  }
+  expect(known.receipt.entries).toEqual([]);
+});
+
 test('native contents that start with the model get a user turn first', () => {
   const answer = { role: 'model', parts: [{ text: 'Hello' }] };
   const target = targetOf('alpha-3-flash');

@@ -32,7 +32,10 @@ export function patch(
     model: undefined,
     project: undefined,
     contents: Array.isArray(contents)
-      ? startContents(patchResponseMedia(patchSignatures(contents, target), target), target.receipt)
+      ? startContents(
+          patchResponseMedia(patchSignatures(contents, asked.tools, target), target),
+          target.receipt,
+        )
       : contents,
     ...tools,
     generationConfig: isJsonObject(generationConfig)
