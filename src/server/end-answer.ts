@@ -1,8 +1,8 @@
 // Ends a whole answer, so that a wind-down does not cut what is still on its way, nor a client keep it for ever.
 
 import type { ServerResponse } from 'node:http';
-import type { Clock, Timer } from '../lib/clock.ts';
-import { cutStalled } from './cut-stalled.ts';
+import type { Timer } from '../lib/clock.ts';
+import { cutStalled, type StallClock } from './cut-stalled.ts';
 
 /** What the kernel takes of any answer at once. */
 const SMALL_LENGTH = 8_192;
@@ -17,17 +17,13 @@ const PIECE_BYTES = 262_144;
 export function endAnswer(
   response: ServerResponse,
   body: string | Buffer | undefined,
-  clock: Pick<Clock, 'startTimer'>,
+  clock: StallClock,
 ): void {
   if (body === undefined || body.length <= SMALL_LENGTH) response.end(body);
   else sendInPieces(response, typeof body === 'string' ? Buffer.from(body) : body, clock);
 }
 
-function sendInPieces(
-  response: ServerResponse,
-  body: Buffer,
-  clock: Pick<Clock, 'startTimer'>,
-): void {
+function sendInPieces(response: ServerResponse, body: Buffer, clock: StallClock): void {
   let offset = 0;
   let stall: Pick<Timer, 'cancel'> | undefined;
   const sendNext = (): void => {
