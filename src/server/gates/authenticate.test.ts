@@ -61,6 +61,12 @@ test.each([
   }
 });
 
+test('of keys in the address only the first few are looked at', () => {
+  const query = (before: number) => `${'key=x&'.repeat(before)}key=right-key`;
+  expect(outcome({ mode: 'strict', query: query(3) })).toBe('main');
+  expect(outcome({ mode: 'strict', query: query(4) })).toContain('401 The API key is not valid');
+});
+
 test('each key is known by its own id', () => {
   expect(outcome({ mode: 'strict', headers: { 'x-api-key': 'anns-key' } })).toBe('ann');
 });

@@ -8,7 +8,10 @@ import type { ClientKey } from '../settings.ts';
 
 const KEY_HEADERS = ['x-api-key', ...HEADER_SPELLINGS.generateApiKey] as const;
 
-/** All keys a request shows, on whatever path: Bearer, the key headers, `?key=`. Empty ones do not count. */
+/** Of one address; each costs the comparison, and work to keep it out of the logs. */
+const MOST_QUERY_KEYS = 4;
+
+/** All keys a request shows, on whatever path: Bearer, the key headers, the first of `?key=`. Empty ones do not count. */
 export function readCredentials(headers: HeaderMap, query: URLSearchParams): readonly string[] {
   const credentials: string[] = [];
   const bearer = readBearer(headers.authorization);
@@ -17,7 +20,10 @@ export function readCredentials(headers: HeaderMap, query: URLSearchParams): rea
     const value = headers[name]?.trim();
     if (value) credentials.push(asWritten(value));
   }
-  if (query.size > 0) credentials.push(...query.getAll('key').filter((value) => value !== ''));
+  if (query.size > 0) {
+    const keys = query.getAll('key').filter((value) => value !== '');
+    credentials.push(...keys.slice(0, MOST_QUERY_KEYS));
+  }
   return credentials;
 }
 
