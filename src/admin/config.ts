@@ -85,7 +85,7 @@ export function createConfigRoutes(options: ConfigOptions): readonly ApiRoute[] 
       const to = await foresee(config, section, patch);
       refuseUnknownKeys(placePatch(section, patch), [config.raw(), ...earlier.list()]);
       refuseLockOut(door, caller, { from: await config.preview({}), to });
-      if (handsOver(section.name, { from: values, to: changed }, facts)) {
+      if (handsOver(section.name, { from: values, to: changed, patch }, facts)) {
         await proveAgain(door, caller);
       }
       const before = config.raw();

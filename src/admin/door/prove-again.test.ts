@@ -78,6 +78,13 @@ test.each(TAKEOVERS)(
   },
 );
 
+test('whether a key is the one there is, is told to nobody without the password', async () => {
+  for (const key of [FILE.api_key, 'sk-guessed']) {
+    const { status, body } = await browse('PATCH', '/api/config/auth', { api_key: key });
+    expect([status, body.error]).toEqual([400, expect.objectContaining(ASKED)]);
+  }
+});
+
 test('who shows the password with the request is not asked again, whatever cookie comes along', async () => {
   for (const [section, body] of TAKEOVERS) {
     admin.fakes.config = structuredClone(FILE);
