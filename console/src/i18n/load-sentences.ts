@@ -3,7 +3,8 @@
 import { type SayIn, sayIn } from './sentences.ts';
 
 let current = 'en';
-let chinese: SayIn | undefined;
+let all: SayIn | undefined;
+let few: SayIn | undefined;
 
 /** The language of the console has become another. */
 export function speak(language: string): void {
@@ -14,6 +15,14 @@ export function speak(language: string): void {
 export async function loadSentences(language = current): Promise<SayIn> {
   if (language !== 'zh') return (sentence) => sentence;
   const { sentences } = await import('./zh/sentences.ts');
-  chinese ??= sayIn(sentences);
-  return chinese;
+  all ??= sayIn(sentences);
+  return all;
+}
+
+/** Only what clients are told of requests that fail: the first page has room for no more. */
+export async function loadFaults(language: string): Promise<SayIn> {
+  if (language !== 'zh') return (sentence) => sentence;
+  const { faults } = await import('./zh/faults.ts');
+  few ??= sayIn(faults);
+  return few;
 }

@@ -7,9 +7,12 @@ import type { RequestRow } from '../../../../src/admin/contract.ts';
 import { EmptyNote } from '../../components/empty-note.tsx';
 import { Panel } from '../../components/panel.tsx';
 import { RelativeTime } from '../../components/times.tsx';
+import type { SayIn } from '../../i18n/sentences.ts';
+import { useFaults } from '../../i18n/use-sentences.ts';
 
 export function ErrorsPanel({ errors }: { readonly errors: readonly RequestRow[] }) {
   const { t } = useTranslation();
+  const say = useFaults(errors.length > 0);
   if (errors.length === 0) {
     return (
       <Panel title={t('overview.recentErrors')}>
@@ -43,7 +46,7 @@ export function ErrorsPanel({ errors }: { readonly errors: readonly RequestRow[]
         </thead>
         <tbody>
           {errors.map((row) => (
-            <ErrorRow key={row.id} row={row} />
+            <ErrorRow key={row.id} row={row} say={say} />
           ))}
         </tbody>
       </table>
@@ -51,7 +54,7 @@ export function ErrorsPanel({ errors }: { readonly errors: readonly RequestRow[]
   );
 }
 
-function ErrorRow({ row }: { readonly row: RequestRow }) {
+function ErrorRow({ row, say }: { readonly row: RequestRow; readonly say: SayIn }) {
   const { t } = useTranslation();
   // A stream that broke off has a good status all the same.
   const isBroken = row.status < 400;
@@ -72,7 +75,7 @@ function ErrorRow({ row }: { readonly row: RequestRow }) {
         </div>
       </td>
       <td className="errors-reason wrap-anywhere">
-        <div title={row.error}>{row.error ?? ''}</div>
+        <div title={row.error}>{say(row.error ?? '')}</div>
       </td>
       <td className="errors-account">
         <div className="one-line" title={row.account}>

@@ -6,6 +6,7 @@ import { useCallback, useEffect, useRef } from 'react';
 import { useTranslation } from 'react-i18next';
 import { EmptyNote } from '../../components/empty-note.tsx';
 import { ScrollRegion } from '../../components/scroll-region.tsx';
+import { useSentences } from '../../i18n/use-sentences.ts';
 import type { AnswerPiece } from '../../wire/read-answer.ts';
 import type { Ending } from '../../wire/read-ending.ts';
 import type { Said } from './turns-of.ts';
@@ -117,16 +118,21 @@ function PieceView({ piece, number }: PieceViewProps) {
         </figure>
       );
     case 'error':
-      return (
-        <p role="alert" className="turn-text turn-error">
-          {piece.text}
-        </p>
-      );
+      return <ErrorView text={piece.text} />;
     case 'ending':
       return <EndingView ending={piece} />;
     default:
       return piece satisfies never;
   }
+}
+
+function ErrorView({ text }: { readonly text: string }) {
+  const say = useSentences();
+  return (
+    <p role="alert" className="turn-text turn-error">
+      {say(text)}
+    </p>
+  );
 }
 
 function EndingView({ ending: { reason, text, code } }: { readonly ending: Ending }) {

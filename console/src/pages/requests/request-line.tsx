@@ -7,6 +7,7 @@ import type { RequestRow } from '../../../../src/admin/contract.ts';
 import { useClock } from '../../components/use-clock.ts';
 import { useFormat } from '../../components/use-format.ts';
 import { openedOver, type SearchTexts } from '../../components/use-search-texts.ts';
+import { useFaults } from '../../i18n/use-sentences.ts';
 import { Outcome } from './outcome.tsx';
 
 export interface RequestLineProps {
@@ -17,6 +18,7 @@ export interface RequestLineProps {
 
 export const RequestLine = memo(function RequestLine({ row, search, tabIndex }: RequestLineProps) {
   const { t } = useTranslation();
+  const say = useFaults(row.error !== undefined);
   const format = useFormat();
   const clock = useClock();
   const { model, account, totalMs, outcome, error } = row;
@@ -63,7 +65,7 @@ export const RequestLine = memo(function RequestLine({ row, search, tabIndex }: 
       </span>
       <span className="request-time">{format.duration(totalMs)}</span>
       {error !== undefined && (
-        <span className={`request-error one-line is-${outcome}`}>{error}</span>
+        <span className={`request-error one-line is-${outcome}`}>{say(error)}</span>
       )}
     </Link>
   );
