@@ -1,14 +1,20 @@
 // The few pages that are no part of the console: one message, light and dark, without script.
 
 import { hash } from 'node:crypto';
-import type { AdminAnswer } from '../server/admin-route.ts';
+import type { AdminAnswer, PageLanguage } from '../server/admin-route.ts';
 
 export interface Notice {
   readonly tone: 'good' | 'bad';
+  readonly words: Readonly<Record<PageLanguage, NoticeWords>>;
+}
+
+interface NoticeWords {
   readonly title: string;
   /** Markup; nothing of a request may stand in it. */
   readonly text: string;
 }
+
+const TAGS = { en: 'en', zh: 'zh-CN' } as const;
 
 const STYLE =
   ':root{color-scheme:light dark;--bg:#f7f8fa;--card:#fff;--line:#e3e6ea;--text:#15181d;--dim:#59636e;' +
@@ -30,9 +36,10 @@ const MARK =
   '<path d="M6 9c6 0 6 7 10 7s4-7 10-7M6 23c6 0 6-7 10-7s4 7 10 7" fill="none" stroke="#fff" ' +
   'stroke-width="2.6" stroke-linecap="round"/></svg>';
 
-export function writeNotice({ tone, title, text }: Notice): AdminAnswer {
+export function writeNotice({ tone, words }: Notice, language: PageLanguage): AdminAnswer {
+  const { title, text } = words[language];
   const html =
-    `<!doctype html><html lang="en"><head><meta charset="utf-8"><title>${title} · isthmus</title>` +
+    `<!doctype html><html lang="${TAGS[language]}"><head><meta charset="utf-8"><title>${title} · isthmus</title>` +
     `<meta name="viewport" content="width=device-width"><style>${STYLE}</style></head><body><main>` +
     `<p class="brand">${MARK}isthmus</p><h1 class="${tone}">${title}</h1><p>${text}</p></main></body></html>`;
   return { kind: 'page', html, styleHash: STYLE_HASH };

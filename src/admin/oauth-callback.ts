@@ -1,8 +1,8 @@
 // `GET /oauth/callback`: where the identity provider sends the browser back to; says how it went.
 
 import { asGatewayError } from '../canonical/error.ts';
-import type { AdminAnswer, AdminInput, AdminRoute } from '../server/admin-route.ts';
-import { writeNotice } from './notice-page.ts';
+import type { AdminInput, AdminRoute, PageLanguage } from '../server/admin-route.ts';
+import { type Notice, writeNotice } from './notice-page.ts';
 import type { SignInTracker } from './sign-in-tracker.ts';
 
 const CALLBACK_PATH = '/oauth/callback';
@@ -15,23 +15,32 @@ export interface CallbackOptions {
 /** How it went; the page of each holds nothing that came with the request. */
 type Result = 'done' | 'denied' | 'unknown' | 'failed';
 
-const TEXTS: Readonly<Record<Result, { readonly title: string; readonly text: string }>> = {
+const NOTICES: Readonly<Record<Result, Notice>> = {
   done: {
-    title: 'Signed in',
-    text: 'The account is ready. You can close this page, or <a href="/accounts">open the accounts</a>.',
+    tone: 'good',
+    words: {
+      en: {
+        title: 'Signed in',
+        text: 'The account is ready. You can close this page, or <a href="/accounts">open the accounts</a>.',
+      },
+      zh: {
+        title: '已登录',
+        text: '账号已可使用。您可以关闭此页面，或<a href="/accounts">打开账号页面</a>。',
+      },
+    },
   },
-  denied: {
-    title: 'Not signed in',
-    text: 'The sign-in was refused at the provider. Nothing was changed. Begin a new one to try again.',
-  },
-  unknown: {
-    title: 'Not signed in',
-    text: 'No sign-in is waiting for this answer: it was used already, cancelled, or is too old. Begin a new one.',
-  },
-  failed: {
-    title: 'Not signed in',
-    text: 'The provider’s answer could not be used. The console and the log of the gateway say why. Begin a new one to try again.',
-  },
+  denied: bad({
+    en: 'The sign-in was refused at the provider. Nothing was changed. Begin a new one to try again.',
+    zh: '登录在提供方处被拒绝，没有任何更改。请重新开始登录。',
+  }),
+  unknown: bad({
+    en: 'No sign-in is waiting for this answer: it was used already, cancelled, or is too old. Begin a new one.',
+    zh: '没有登录在等待此回答：它已用过、已取消或已过期。请重新开始登录。',
+  }),
+  failed: bad({
+    en: 'The provider’s answer could not be used. The console and the log of the gateway say why. Begin a new one to try again.',
+    zh: '提供方的回答无法使用，原因见控制台和网关的日志。请重新开始登录。',
+  }),
 };
 
 /**
@@ -46,9 +55,9 @@ export function createCallbackRoute({ tracker, log }: CallbackOptions): AdminRou
     title: 'takes the browser back from a sign-in',
     run: async (input) => {
       const shown = readShown(input.query);
-      if (shown !== undefined) return writePage(shown);
+      if (shown !== undefined) return writeNotice(NOTICES[shown], input.caller.language);
       // Something that only looks must not use the code up.
-      if (input.isHead) return writePage('unknown');
+      if (input.isHead) return writeNotice(NOTICES.unknown, input.caller.language);
       return { kind: 'redirect', location: `${CALLBACK_PATH}?result=${await complete(input)}` };
     },
   };
@@ -80,10 +89,12 @@ function readShown(query: URLSearchParams): Result | undefined {
 }
 
 function isResult(text: string): text is Result {
-  return Object.hasOwn(TEXTS, text);
+  return Object.hasOwn(NOTICES, text);
 }
 
-function writePage(result: Result): AdminAnswer {
-  const tone = result === 'done' ? 'good' : 'bad';
-  return writeNotice({ tone, ...TEXTS[result] });
+function bad({ en, zh }: Readonly<Record<PageLanguage, string>>): Notice {
+  return {
+    tone: 'bad',
+    words: { en: { title: 'Not signed in', text: en }, zh: { title: '未登录', text: zh } },
+  };
 }

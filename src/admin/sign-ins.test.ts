@@ -91,6 +91,11 @@ test('the browser comes back without a credential, and the code leaves the addre
   );
   expect(page.headers.get('cache-control')).toBe('no-store');
   expect(page.headers.get('x-frame-options')).toBe('DENY');
+  const languages = { 'accept-language': 'fr, zh-CN;q=0.9, en;q=0.8' };
+  const path = '/oauth/callback?result=done';
+  const chinese = await admin.call('GET', path, { headers: languages });
+  expect(chinese.text).toContain('<html lang="zh-CN">');
+  expect(chinese.text).toContain('已登录');
   const replayed = await callback(`?state=${state}&code=c0de`);
   expect(replayed.headers.get('location')).toBe('/oauth/callback?result=unknown');
 });

@@ -45,6 +45,7 @@ function translateWith(body: string) {
       hasShownPassword: true,
       passwordAgain: undefined,
       isPrefetch: false,
+      language: 'en',
       under: () => ({ address: '127.0.0.1', isLocal: true, isOwnPage: true, isHeard: true }),
     },
     signal,

@@ -1,6 +1,6 @@
 // Reads who calls an admin route: address, locality, scheme, session cookie.
 
-import type { AdminCaller } from './admin-route.ts';
+import type { AdminCaller, PageLanguage } from './admin-route.ts';
 import type { Edge, Exchange } from './edge.ts';
 import { isInRange, readAddress } from './gates/address.ts';
 import { readClientAddress, readTrustedProxies } from './gates/client-address.ts';
@@ -21,6 +21,7 @@ export function readCaller(edge: Edge, exchange: Exchange, peer: PeerInput): Adm
     cookie: readSessionCookie(headers, edge.door.login.cookieTag),
     hasShownPassword: false,
     passwordAgain: readPasswordAgain(headers[PASSWORD_HEADER]),
+    language: readLanguage(headers['accept-language']),
     isPrefetch: headers['sec-purpose'] !== undefined || headers.purpose === 'prefetch',
     under({ host, trustedProxies, allowedHosts }) {
       const other = { ...peer, allowedHosts };
@@ -36,6 +37,11 @@ export function readCaller(edge: Edge, exchange: Exchange, peer: PeerInput): Adm
       };
     },
   };
+}
+
+/** Browsers name the languages in the order they are preferred. */
+function readLanguage(header = ''): PageLanguage {
+  return /(?:^|,)\s*(?:en|(zh))\b/i.exec(header)?.[1] === undefined ? 'en' : 'zh';
 }
 
 /** Percent-encoded, since headers hold no other letters; what is not well encoded is taken as it is. */

@@ -42,6 +42,9 @@ export interface AdminInput {
   readonly signal: AbortSignal;
 }
 
+/** The languages of the pages that are no part of the console. */
+export type PageLanguage = 'en' | 'zh';
+
 /** Who calls. */
 export interface AdminCaller {
   /** As the limits count it; `unknown` when nobody can say. */
@@ -56,6 +59,8 @@ export interface AdminCaller {
   readonly hasShownPassword: boolean;
   /** What a signed-in browser shows of it once more, in `x-isthmus-password`. */
   readonly passwordAgain: string | undefined;
+  /** The first of ours that the browser's user reads. */
+  readonly language: PageLanguage;
   /** The browser fetches ahead of its user. */
   readonly isPrefetch: boolean;
   /** How the same request would be seen under other settings. */

@@ -4,17 +4,27 @@ import type { Door } from '../../door/door.ts';
 import { told } from '../../lib/told.ts';
 import type { AdminRoute } from '../../server/admin-route.ts';
 import { writeSessionCookie } from '../../server/gates/session-cookie.ts';
-import { writeNotice } from '../notice-page.ts';
+import { type Notice, writeNotice } from '../notice-page.ts';
 
 const PATH = '/sign-in';
 
-const NOT_SIGNED_IN = writeNotice({
+const NOT_SIGNED_IN: Notice = {
   tone: 'bad',
-  title: 'Not signed in',
-  text:
-    'This link was used already, is older than ten minutes, or was opened on another machine than ' +
-    'the gateway’s. Restart the gateway for a new one, or <a href="/">sign in with the console password</a>.',
-});
+  words: {
+    en: {
+      title: 'Not signed in',
+      text:
+        'This link was used already, is older than ten minutes, or was opened on another machine than ' +
+        'the gateway’s. Restart the gateway for a new one, or <a href="/">sign in with the console password</a>.',
+    },
+    zh: {
+      title: '未登录',
+      text:
+        '此链接已用过、已超过十分钟，或不是在网关所在的机器上打开的。' +
+        '请重新启动网关以取得新的链接，或<a href="/">用控制台密码登录</a>。',
+    },
+  },
+};
 
 /** Public, as the link is what the browser proves itself with; whatever goes wrong looks the same. */
 export function createSignInRoute({
@@ -32,7 +42,7 @@ export function createSignInRoute({
       const isMeant = !isHead && !caller.isPrefetch && caller.isLocal;
       const isAsked = isMeant && token !== undefined && others.length === 0;
       const session = isAsked ? await login.redeemLink(token, caller) : undefined;
-      if (session === undefined) return NOT_SIGNED_IN;
+      if (session === undefined) return writeNotice(NOT_SIGNED_IN, caller.language);
       accessLog.add({
         verdict: 'signed-in',
         address: caller.address,
