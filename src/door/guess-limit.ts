@@ -3,6 +3,7 @@
 import { createHmac, randomBytes } from 'node:crypto';
 import { GatewayError } from '../canonical/error.ts';
 import type { Clock } from '../lib/clock.ts';
+import { setLast } from '../lib/set-last.ts';
 import { told } from '../lib/told.ts';
 import { visitorOf } from './ip-address.ts';
 import { looksLikeKeySecret } from './key-secret.ts';
@@ -53,8 +54,7 @@ export function createGuessLimit(clock: Pick<Clock, 'monotonic'>): GuessLimit {
     createHmac('sha256', digestKey).update(text).digest('base64url').slice(0, 16);
   const noteRight = (visitor: string, keyId: string, now: number): void => {
     const times = takeLast(rightBy, visitor, MOST_HONEST);
-    setLast(times, keyId, now);
-    if (times.size > MOST_KEYS_OF_ONE) dropOldest(times);
+    setLast(times, [keyId, now], MOST_KEYS_OF_ONE);
   };
   return {
     check({ address, credentials, keyId, isOfPage }) {
@@ -75,7 +75,7 @@ export function createGuessLimit(clock: Pick<Clock, 'monotonic'>): GuessLimit {
       if (keyId !== undefined) return noteRight(visitor, keyId, now);
       if (fresh.length === 0) return;
       const known = takeLast(wrongBy, visitor, MOST_GUESSERS);
-      for (const digest of fresh) setLast(known, digest, now);
+      for (const digest of fresh) setLast(known, [digest, now], MOST_WRONG);
     },
   };
 }
@@ -111,19 +111,8 @@ function waitFor(wrong: Times, surplus: number, now: number): number {
 /** The times of a visitor, who is the last to be forgotten now. */
 function takeLast(visitors: Map<string, Times>, visitor: string, most: number): Times {
   const times = visitors.get(visitor) ?? new Map<string, number>();
-  setLast(visitors, visitor, times);
-  if (visitors.size > most) dropOldest(visitors);
+  setLast(visitors, [visitor, times], most);
   return times;
-}
-
-function setLast<Value>(map: Map<string, Value>, key: string, value: Value): void {
-  map.delete(key);
-  map.set(key, value);
-}
-
-function dropOldest(map: Map<string, unknown>): void {
-  const [oldest] = map.keys();
-  if (oldest !== undefined) map.delete(oldest);
 }
 
 function tooMany(waitMs: number): GatewayError {

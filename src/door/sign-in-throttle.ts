@@ -2,6 +2,7 @@
 
 import { GatewayError } from '../canonical/error.ts';
 import type { Clock } from '../lib/clock.ts';
+import { setLast } from '../lib/set-last.ts';
 import { told } from '../lib/told.ts';
 import { visitorOf } from './ip-address.ts';
 
@@ -46,13 +47,11 @@ export function createSignInThrottle(clock: Pick<Clock, 'monotonic'>): SignInThr
 
   const triesOf = (visitor: string, now: number): Tries => {
     const known = byVisitor.get(visitor);
-    byVisitor.delete(visitor);
     const isFresh = known !== undefined && now - known.lastAt < DAY_MS;
     const tries = isFresh
       ? known
       : { count: 0, since: now, beyond: 0, blockedUntil: 0, lastAt: now };
-    byVisitor.set(visitor, tries);
-    if (byVisitor.size > MOST_ADDRESSES) dropOldest(byVisitor);
+    setLast(byVisitor, [visitor, tries], MOST_ADDRESSES);
     return tries;
   };
   const checkEverybody = (visitor: string, now: number): void => {
@@ -88,9 +87,7 @@ export function createSignInThrottle(clock: Pick<Clock, 'monotonic'>): SignInThr
     succeed(address) {
       const visitor = visitorOf(address);
       byVisitor.delete(visitor);
-      trusted.delete(visitor);
-      trusted.set(visitor, clock.monotonic());
-      if (trusted.size > MOST_TRUSTED) dropOldest(trusted);
+      setLast(trusted, [visitor, clock.monotonic()], MOST_TRUSTED);
     },
   };
 }
@@ -103,9 +100,4 @@ function tooMany(waitMs: number): GatewayError {
     retryAfterMs: waitMs,
     message: told`Too many tries to sign in. Try again in ${seconds} s, or restart the gateway on its own machine and use the sign-in link it prints.`,
   });
-}
-
-function dropOldest(map: Map<string, unknown>): void {
-  const [oldest] = map.keys();
-  if (oldest !== undefined) map.delete(oldest);
 }

@@ -3,6 +3,7 @@
 import type { Account } from '../accounts/account.ts';
 import type { AccountBook, BookChange } from '../accounts/account-book.ts';
 import type { Clock } from '../lib/clock.ts';
+import { setLast } from '../lib/set-last.ts';
 import type { Upstream } from '../upstreams/upstream.ts';
 import type { AccountLoad } from './candidate.ts';
 import { checkEligibility } from './eligibility.ts';
@@ -68,10 +69,7 @@ export function createModelIndexes(options: ModelIndexesOptions): ModelIndexes {
   const moveToEnd = (model: string, index: ModelIndex): void => {
     if (index === newest) return;
     newest = index;
-    indexes.delete(model);
-    indexes.set(model, index);
-    const oldest = indexes.size > MOST_INDEXES ? indexes.keys().next().value : undefined;
-    if (oldest !== undefined) indexes.delete(oldest);
+    setLast(indexes, [model, index], MOST_INDEXES);
   };
   return {
     of(model) {

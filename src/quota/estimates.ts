@@ -3,6 +3,7 @@
 import type { Account, QuotaReading } from '../accounts/account.ts';
 import type { AccountBook } from '../accounts/account-book.ts';
 import type { UpstreamFailure } from '../canonical/error.ts';
+import { setLast } from '../lib/set-last.ts';
 
 export interface QuotaLimit {
   /** Calls that one window allows. */
@@ -51,7 +52,7 @@ export function createQuotaEstimates(options: QuotaEstimatesOptions): QuotaEstim
     noteRefusal(accountId, modelId, failure) {
       if (failure.kind !== 'quota-exhausted') return;
       const limit = limitIn(failure);
-      if (limit !== undefined) learn(learned, `${accountId} ${modelId}`, limit);
+      if (limit !== undefined) setLast(learned, [`${accountId} ${modelId}`, limit], MOST_LEARNED);
       const account = estimated(accountId, modelId);
       if (account === undefined) return;
       const resetsAt = resetOf(failure, now());
@@ -96,11 +97,4 @@ function limitIn({ quota }: UpstreamFailure): QuotaLimit | undefined {
 function resetOf({ quota, retryAfterMs }: UpstreamFailure, now: number): number | undefined {
   if (quota?.resetsAt !== undefined) return quota.resetsAt;
   return retryAfterMs === undefined ? undefined : now + retryAfterMs;
-}
-
-function learn(learned: Map<string, QuotaLimit>, key: string, limit: QuotaLimit): void {
-  learned.delete(key);
-  learned.set(key, limit);
-  const oldest = learned.size > MOST_LEARNED ? learned.keys().next().value : undefined;
-  if (oldest !== undefined) learned.delete(oldest);
 }

@@ -3,6 +3,7 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { Clock } from '../../lib/clock.ts';
 import { createId } from '../../lib/ids.ts';
+import { setLast } from '../../lib/set-last.ts';
 import type { Grant } from './tokens.ts';
 
 export interface CodeRequest {
@@ -46,9 +47,8 @@ export function createCodes(clock: Clock): Codes {
   return {
     issue(request) {
       const code = createId('sandbox-code-');
-      codes.set(code, { ...request, expiresAt: clock.now() + LIFETIME_MS, isUsed: false });
-      const oldest = codes.keys().next().value;
-      if (codes.size > MAX_CODES && oldest !== undefined) codes.delete(oldest);
+      const entry = { ...request, expiresAt: clock.now() + LIFETIME_MS, isUsed: false };
+      setLast(codes, [code, entry], MAX_CODES);
       return code;
     },
     emailOf: (code) => codes.get(code)?.grant.email,

@@ -1,5 +1,6 @@
 // Which grants are still good: one line of refresh tokens each, where only the youngest counts.
 
+import { setLast } from '../../lib/set-last.ts';
 import type { Grant } from './tokens.ts';
 
 export interface Grants {
@@ -39,13 +40,7 @@ export function createGrants(): Grants {
   /** When all grants of an account were revoked: holds for grants not seen yet. */
   const revokedAt = new Map<string, number>();
   const closed = new Set<string>();
-  const put = (id: string, family: Family): void => {
-    // Deleting first moves the entry to the young end: maps keep insertion order.
-    families.delete(id);
-    families.set(id, family);
-    const oldest = families.keys().next().value;
-    if (families.size > MAX_FAMILIES && oldest !== undefined) families.delete(oldest);
-  };
+  const put = (id: string, family: Family): void => setLast(families, [id, family], MAX_FAMILIES);
   const isRevoked = ({ familyId, email, grantedAt }: Grant): boolean =>
     families.get(familyId)?.isRevoked ?? grantedAt <= (revokedAt.get(email) ?? -1);
   const revoke = ({ familyId, email }: Pick<Grant, 'familyId' | 'email'>): void => {

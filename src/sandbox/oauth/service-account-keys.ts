@@ -9,6 +9,7 @@ import {
 } from 'node:crypto';
 import { promisify } from 'node:util';
 import type { JsonObject } from '../../lib/json.ts';
+import { setLast } from '../../lib/set-last.ts';
 import { projectOf } from '../accounts.ts';
 
 export interface ServiceAccountKey {
@@ -35,9 +36,7 @@ export function createServiceAccountKeys(seed: string): ServiceAccountKeys {
       const known = keys.get(email);
       if (known !== undefined) return known;
       const key = deriveKey(`${seed}\nservice-account\n${email}`);
-      keys.set(email, key);
-      const oldest = keys.keys().next().value;
-      if (keys.size > MAX_REMEMBERED && oldest !== undefined) keys.delete(oldest);
+      setLast(keys, [email, key], MAX_REMEMBERED);
       return key;
     },
   };
