@@ -18,8 +18,13 @@ export interface SignatureRecall extends TraceRecall {
     returned: JsonObject,
   ): JsonObject | undefined;
   thought(text: string): Signature | undefined;
-  /** Of a text, a medium's base64 or the arguments of a call to `callee`, in the answer to what was `asked`. */
-  content(content: string, asked: string, callee?: string): Signature | undefined;
+  /** Of a text or a medium's base64, in the answer to what was `asked`. */
+  content(content: string, asked: string): Signature | undefined;
+  /** Of a call whose id says nothing, in the answer to what was `asked`. */
+  answeredCall(
+    call: { readonly name: string; readonly input: JsonObject },
+    asked: () => string,
+  ): Signature | undefined;
   /** A bare value as it was issued through this gateway, however its base64 is spelt now; undefined when it was not. */
   issued(value: string): Signature | undefined;
 }

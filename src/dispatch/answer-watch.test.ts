@@ -44,8 +44,8 @@ test('a signed call is remembered with what was issued in place of what its clie
   expect(keeper.findCall('k', 'c', 'n')).toEqual(signature);
   expect(keeper.findInput('k', { id: 'c', name: 'n' }, { a: 1 })).toEqual({ a: '1' });
   // Nor is it known without its id: the signature does not vouch for what is shown.
-  const shown = { content: '{"a":1}', callee: 'n', asked: 'why' };
-  expect(keeper.findContent('k', shown)).toBeUndefined();
+  const shown = { name: 'n', input: { a: 1 } };
+  expect(keeper.findAnsweredCall('k', shown, () => 'why')).toBeUndefined();
 });
 
 test('a signed text is remembered by its words and by what it answers, where the client carries none', () => {

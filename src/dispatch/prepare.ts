@@ -121,8 +121,8 @@ function createRecall({ keeper, clientKeyId }: Preparation): SignatureRecall {
     issuedInput: (call, returned) => keeper.findIssuedInput(clientKeyId, call, returned),
     trace: (id, name) => keeper.findTrace(clientKeyId, { id, name }),
     thought: (text) => keeper.findThought(clientKeyId, text),
-    content: (content, asked, callee) =>
-      keeper.findContent(clientKeyId, { content, asked, callee }),
+    content: (content, asked) => keeper.findContent(clientKeyId, { content, asked }),
+    answeredCall: (call, asked) => keeper.findAnsweredCall(clientKeyId, call, asked),
     issued: (value) => keeper.issued(clientKeyId, value),
   };
 }

@@ -29,14 +29,16 @@ test('after a restart a call is known without its id, by its function and what i
   const clock = createFakeClock();
   const store = createMemorySignatureStore();
   const keeper = createSignatureKeeper({ clock, store });
-  const answer = { content: '{"a":1}', callee: 'read', asked: 'why' };
-  keeper.rememberContent('ann', answer, signature);
+  const call = { name: 'read', input: { a: 1 } };
+  keeper.rememberContent('ann', { content: '{"a":1}', callee: 'read', asked: 'why' }, signature);
   await keeper.close();
   const restarted = createSignatureKeeper({ clock, store });
   await restarted.load();
-  expect(restarted.findContent('ann', answer)).toEqual(signature);
-  expect(restarted.findContent('ann', { ...answer, callee: 'write' })).toBeUndefined();
-  expect(restarted.findContent('ann', { ...answer, callee: undefined })).toBeUndefined();
+  const find = (callee: string) =>
+    restarted.findAnsweredCall('ann', { ...call, name: callee }, () => 'why');
+  expect(find('read')).toEqual(signature);
+  expect(find('write')).toBeUndefined();
+  expect(restarted.findContent('ann', { content: '{"a":1}', asked: 'why' })).toBeUndefined();
 });
 
 test('what an upstream did before a call is there after a restart, for its own key and lifetime only', async () => {

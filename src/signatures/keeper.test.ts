@@ -79,6 +79,19 @@ test('the arguments a call was issued with come back for any others, not for the
   expect(keeper.findIssuedInput('ann', call, { n: 2 })).toEqual({});
 });
 
+test('the arguments of calls are not written down before any call was signed', () => {
+  const keeper = createSignatureKeeper({ clock: createFakeClock() });
+  keeper.rememberContent('ann', { content: 'words', asked: 'why' }, signature);
+  const written: string[] = [];
+  const call = { name: 'read', input: { toJSON: () => written.push('input') } as never };
+  const find = () => keeper.findAnsweredCall('ann', call, () => `${written.push('asked')}`);
+  expect(find()).toBeUndefined();
+  expect(written).toEqual([]);
+  keeper.rememberContent('ann', { content: '{}', callee: 'read', asked: 'why' }, signature);
+  expect(find()).toBeUndefined();
+  expect(written).toEqual(['input', 'asked']);
+});
+
 test('entries expire after their lifetime', async () => {
   const clock = createFakeClock();
   const keeper = createSignatureKeeper({ clock, lifetimeMs: 1000 });

@@ -38,6 +38,8 @@ export interface SignatureKeeper {
   findTrace(scope: string, call: CallName): CallTrace | undefined;
   findThought(scope: string, text: string): Signature | undefined;
   findContent(scope: string, answer: AnsweredContent): Signature | undefined;
+  /** By function, arguments and what was asked, which are written down only once any call was signed. */
+  findAnsweredCall(scope: string, call: ReturnedCall, asked: () => string): Signature | undefined;
   /**
    * The signature with this value, on whatever part, in the spelling it was issued in: some SDKs read
    * the field as bytes and write them in the other alphabet of base64 (RFC 4648, 5).
@@ -67,6 +69,12 @@ export interface DeclaredCall extends CallName {
 
 export interface RememberedCall extends CallName {
   readonly signature: Signature;
+}
+
+/** As a client returns it, without its id. */
+export interface ReturnedCall {
+  readonly name: string;
+  readonly input: JsonObject;
 }
 
 export interface AnsweredContent {
@@ -199,10 +207,17 @@ class Keeper implements DurableSignatureKeeper {
   }
 
   findContent(scope: string, answer: AnsweredContent): Signature | undefined {
-    const mayHold = answer.callee === undefined ? this.#mayHoldContent : this.#mayHoldCalls;
-    if (!mayHold) return undefined;
-    const found = this.#find(contentKey(scope, answer));
-    return found?.value === AMBIGUOUS.value ? undefined : found;
+    return this.#mayHoldContent ? this.#findAnswer(scope, answer) : undefined;
+  }
+
+  findAnsweredCall(
+    scope: string,
+    { name, input }: ReturnedCall,
+    asked: () => string,
+  ): Signature | undefined {
+    if (!this.#mayHoldCalls) return undefined;
+    const content = JSON.stringify(input);
+    return this.#findAnswer(scope, { content, callee: name, asked: asked() });
   }
 
   issued(scope: string, value: string): Signature | undefined {
@@ -241,6 +256,11 @@ class Keeper implements DurableSignatureKeeper {
     const expiresAt = this.#options.clock.now() + this.#lifetimeMs;
     this.#entries.set(key, { signature, expiresAt });
     this.#writeBehind?.add({ ...signature, key, expiresAt });
+  }
+
+  #findAnswer(scope: string, answer: AnsweredContent): Signature | undefined {
+    const found = this.#find(contentKey(scope, answer));
+    return found?.value === AMBIGUOUS.value ? undefined : found;
   }
 
   #find(key: string): Signature | undefined {

@@ -146,7 +146,10 @@ function restoreSignature(
   if (!isSignable(part) || part.signature !== undefined) return part;
   const found =
     recallOf(part, asked, context) ??
-    (isFirstCall && part.kind === 'tool-call' ? recallNamed(part, asked, context) : undefined);
+    // Frameworks may give calls ids of their own, in the fashion of the vendor they talk to.
+    (isFirstCall && part.kind === 'tool-call'
+      ? context.recall.answeredCall(part, asked)
+      : undefined);
   if (found === undefined || found.family !== context.capabilities.signatureFamily) return part;
   if (part.kind === 'thinking' && !isOfNextCall(found, behind, context)) return part;
   return { ...part, signature: found };
@@ -179,15 +182,6 @@ function recallOf(
     default:
       return part satisfies never;
   }
-}
-
-/** Frameworks may give calls ids of their own, in the fashion of the vendor they talk to. */
-function recallNamed(
-  { name, input }: ToolCallPart,
-  asked: () => string,
-  { recall }: TransformContext,
-): Signature | undefined {
-  return recall.content(JSON.stringify(input), asked(), name);
 }
 
 function recallCall({ id, name }: ToolCallPart, { recall }: TransformContext) {

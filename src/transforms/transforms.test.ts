@@ -129,6 +129,7 @@ test('a thought with a known bare signature is kept, with an unknown one dropped
       input: () => undefined,
       issuedInput: () => undefined,
       content: () => undefined,
+      answeredCall: () => undefined,
       issued: (value) => (value === 'S' ? { value, family: 'alpha' } : undefined),
       trace: () => undefined,
     },
@@ -165,6 +166,7 @@ test('a call without signature gets the remembered one back', () => {
     input: () => undefined,
     issuedInput: () => undefined,
     content: () => undefined,
+    answeredCall: () => undefined,
     issued: () => undefined,
     trace: () => undefined,
   };
@@ -413,6 +415,7 @@ test('P003 words thought before two calls do not give one the signature of the o
           input: () => undefined,
           issuedInput: () => undefined,
           content: () => undefined,
+          answeredCall: () => undefined,
           issued: (value) => ({ value, family: 'alpha' }),
           trace: () => undefined,
         },

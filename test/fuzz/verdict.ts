@@ -42,6 +42,7 @@ const NOTHING_REMEMBERED = {
   call: () => undefined,
   thought: () => undefined,
   content: () => undefined,
+  answeredCall: () => undefined,
   input: () => undefined,
   issuedInput: () => undefined,
   issued: () => undefined,

@@ -186,6 +186,7 @@ function recallOf({ remembered }: RequestCase) {
     call: (id: string, name: string) => keeper.findCall(SCOPE, id, name),
     thought: (text: string) => keeper.findThought(SCOPE, text),
     content: (content: string, asked: string) => keeper.findContent(SCOPE, { content, asked }),
+    answeredCall: () => undefined,
     input: (call: CallName, returned: JsonObject) => keeper.findInput(SCOPE, call, returned),
     issuedInput: () => undefined,
     issued: (value: string) => keeper.issued(SCOPE, value),

@@ -87,6 +87,7 @@ export function contextOf(change: Partial<TransformContext> = {}): TestContext {
       call: () => undefined,
       thought: () => undefined,
       content: () => undefined,
+      answeredCall: () => undefined,
       input: () => undefined,
       issuedInput: () => undefined,
       issued: () => undefined,

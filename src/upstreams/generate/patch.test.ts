@@ -339,6 +339,7 @@ test('a call whose signature the client dropped gets the remembered one back', (
     issuedInput: () => undefined,
     thought: () => undefined,
     content: () => undefined,
+    answeredCall: () => undefined,
     issued: () => undefined,
     trace: () => undefined,
   };

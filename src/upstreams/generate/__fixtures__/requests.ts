@@ -43,7 +43,7 @@ export function targetOf(modelId: string, fields: Partial<PatchTarget> = {}): Pa
     standsIn: false,
     variant: { webSearch: false },
     thinkingMode: { kind: 'auto' },
-    recall: { call: () => undefined, input: () => undefined, issuedInput: () => undefined, thought: () => undefined, content: () => undefined, issued: () => undefined, trace: () => undefined },
+    recall: { call: () => undefined, input: () => undefined, issuedInput: () => undefined, thought: () => undefined, content: () => undefined, answeredCall: () => undefined, issued: () => undefined, trace: () => undefined },
     receipt: createReceipt(),
     ...fields,
   };
