@@ -9,6 +9,7 @@ import { TextView } from '../../components/text-view.tsx';
 import { useClock } from '../../components/use-clock.ts';
 import { useFormat } from '../../components/use-format.ts';
 import { toneOfLevel } from './log-levels.ts';
+import { findRequestId, sumUpFields } from './sum-up-fields.ts';
 import type { NumberedLine } from './use-log-lines.ts';
 
 export interface LogRowProps {
@@ -45,7 +46,7 @@ export function LogRow({ line, tabIndex }: LogRowProps) {
         </span>
         <span className="log-message mono">
           {message}
-          <span className="dimmed">{summarize(fields)}</span>
+          <span className="dimmed">{sumUpFields(fields)}</span>
         </span>
       </button>
       {isOpen && (
@@ -60,21 +61,4 @@ export function LogRow({ line, tabIndex }: LogRowProps) {
       )}
     </div>
   );
-}
-
-const MOST_CHARACTERS = 200;
-
-function summarize(fields: object): string {
-  const parts = Object.entries(fields).map(([name, value]) => {
-    const text = typeof value === 'string' ? value : JSON.stringify(value);
-    return ` ${name}=${text}`;
-  });
-  return parts.join('').slice(0, MOST_CHARACTERS);
-}
-
-function findRequestId(fields: object): string | undefined {
-  const found = Object.entries(fields).find(
-    ([name]) => name === 'requestId' || name === 'request_id',
-  );
-  return typeof found?.[1] === 'string' ? found[1] : undefined;
 }
