@@ -54,8 +54,10 @@ export async function serve(flags: Flags): Promise<RunningServer> {
       const { url } = await app.server.listen().catch((error: unknown) => {
         throw explainListening(error, config.current());
       });
+      const { version } = app;
+      log.info({ version, url }, 'The gateway listens.');
       const banner = writeBanner({
-        version: app.version,
+        version,
         url,
         settings: config.current(),
         accounts: accountsAtWork(app),
@@ -67,6 +69,7 @@ export async function serve(flags: Flags): Promise<RunningServer> {
       app.start();
     },
     async close() {
+      log.info({}, 'The gateway stops.');
       await app.close();
       claim.release();
       log.flush();

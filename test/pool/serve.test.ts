@@ -51,6 +51,10 @@ test('it reads the quotas by itself, keeps its files private, and finds its acco
     async () => (await read(`${first.url}/api/quota`)).includes('"percent":100'),
     'the quota figures were read',
   );
+  await until(
+    async () => (await read(`${first.url}/api/logs`)).includes('The gateway listens.'),
+    'the start stands in the log',
+  );
   for (const name of ['secret.key', 'isthmus.db']) {
     expect(statSync(join(folder, name)).mode & 0o777).toBe(0o600);
   }
