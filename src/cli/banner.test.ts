@@ -1,4 +1,6 @@
 import { expect, test } from 'vitest';
+import { resolveSettings } from '../config/effective.ts';
+import { readEnvironment } from '../config/env.ts';
 import { type BannerFacts, writeBanner } from './banner.ts';
 
 function banner(settings: Partial<BannerFacts['settings']>, facts: Partial<BannerFacts> = {}) {
@@ -10,6 +12,7 @@ function banner(settings: Partial<BannerFacts['settings']>, facts: Partial<Banne
       apiKey: undefined,
       host: '127.0.0.1',
       dataDir: '/d',
+      upstreams: [],
       ...settings,
     },
     accounts: [],
@@ -55,6 +58,19 @@ test('each protocol has a line to try, which shows a key where one is needed', (
 test('the way from the sandbox to a real account runs in the folder of a fresh clone', () => {
   expect(banner({})).toContain('npx isthmus accounts add');
   expect(banner({}, { isSandbox: false })).not.toContain('sandbox');
+});
+
+test('an upstream without accounts is named where the sandbox answers in its place', () => {
+  const variables = { UPSTREAM_BASE_URL: 'http://upstream.example' };
+  const { upstreams } = resolveSettings({
+    environment: readEnvironment({ variables, readText: () => '' }),
+    file: {},
+  });
+  expect(banner({ upstreams })).toMatch(
+    /no account is configured for generic\. Set UPSTREAM_API_KEYS/,
+  );
+  expect(banner({ upstreams })).not.toContain('none is configured');
+  expect(banner({ upstreams }, { isSandbox: false })).not.toContain('UPSTREAM_API_KEYS');
 });
 
 test('many accounts are counted, and the first of them named', () => {

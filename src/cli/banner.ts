@@ -7,7 +7,7 @@ import type { AccountView } from '../pool/pool.ts';
 export interface BannerFacts {
   readonly version: string;
   readonly url: string;
-  readonly settings: Pick<Settings, 'authMode' | 'apiKey' | 'host' | 'dataDir'>;
+  readonly settings: Pick<Settings, 'authMode' | 'apiKey' | 'host' | 'dataDir' | 'upstreams'>;
   readonly accounts: readonly Pick<AccountView, 'label'>[];
   /** True when the accounts are the sandbox's, because none was configured. */
   readonly isSandbox: boolean;
@@ -17,7 +17,7 @@ export interface BannerFacts {
   readonly signInUrl?: string | undefined;
 }
 
-/** More accounts than these are counted. */
+/** More than these are counted. */
 const MOST_NAMED = 5;
 
 export function writeBanner(facts: BannerFacts): string {
@@ -77,12 +77,19 @@ function hasLocalRequests({ host }: BannerFacts['settings']): boolean {
   return isLoopbackHost(host) || isEveryAddress(host);
 }
 
-function describeAccounts({ accounts, isSandbox }: BannerFacts): string {
+function describeAccounts({ accounts, isSandbox, settings }: BannerFacts): string {
   const names = nameSome(accounts.map(({ label }) => label));
   if (!isSandbox) return `${accounts.length} (${names})`;
-  return `${accounts.length} of the built-in sandbox (${names}), because none is configured. For a real
+  const sandbox = `${accounts.length} of the built-in sandbox (${names})`;
+  const waiting = settings.upstreams.filter(({ profile }) => profile !== 'sandbox');
+  if (waiting.length === 0) {
+    return `${sandbox}, because none is configured. For a real
             upstream set GEMINI_API_KEY, or name one under "upstreams" of the settings and run
             npx isthmus accounts add.`;
+  }
+  return `${sandbox}: answers are made up, because
+            no account is configured for ${nameSome(waiting.map(({ id }) => id))}. Set UPSTREAM_API_KEYS for an upstream
+            that the environment names, or run npx isthmus accounts add.`;
 }
 
 /** The banner is read at a glance, however many there are. */
