@@ -182,6 +182,27 @@ test('a lost connection is repeated on a fresh one, and only what is lost again 
   );
 });
 
+test('an outage that closes every connection is asked hardly more often than clients ask (R11)', async () => {
+  const budget = createRetryBudget(createFakeClock());
+  const bench = benchOf({ accounts: 'abcde', budget });
+  const lost: Meet = () => ({ kind: 'connection-lost' });
+  for (let round = 0; round < 20; round += 1) {
+    await settled(bench, Promise.all(Array.from({ length: 10 }, () => bench.fail(lost))));
+  }
+  // The floor, and what ten at once may begin before the first of them has failed twice.
+  expect(bench.asked.length).toBeLessThanOrEqual(200 * 1.2 + 10 + 10);
+});
+
+test('connections that are lost between requests are repeated without end, and cost no retry', async () => {
+  const bench = benchOf({ accounts: 'a' });
+  const kept: Meet = (_account, nth) => (nth === 1 ? { kind: 'connection-lost' } : undefined);
+  for (let request = 0; request < 200; request += 1) {
+    bench.asked.length = 0;
+    await bench.run(kept);
+    expect(bench.asked).toHaveLength(2);
+  }
+});
+
 test.each(['path', 'unusable-answer'] as const)('%s: three accounts are asked', async (kind) => {
   const bench = benchOf({ accounts: 'abcde' });
   const error = await settled(
@@ -203,7 +224,6 @@ test('a retry of a fault of the path is taken from the budget of all, one of a l
     hasRoom: () => hasRoom,
     take: () => {
       taken += 1;
-      return true;
     },
   };
   const bench = benchOf({ accounts: 'abcdefgh', budget });

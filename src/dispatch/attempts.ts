@@ -177,6 +177,8 @@ class AttemptRun {
     }: { failure: UpstreamFailure; lease: Lease; changes: ReadonlySet<SameAccountChange> },
   ): SameAccountChange | undefined {
     const counts = failure.kind !== 'connection-lost' || changes.has('fresh-connection');
+    // Lost again on a fresh connection it was no accident of a kept one, and the repeat a retry like others.
+    if (counts && failure.kind === 'connection-lost') this.#dependencies.budget.take();
     if (counts && isPathFault(failure.kind)) this.#pathFaults += 1;
     else if (counts) this.#accountFaults += 1;
     const step = this.#decide(failure, lease, changes);

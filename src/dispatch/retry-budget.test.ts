@@ -18,7 +18,7 @@ function noteRequests(budget: RetryBudget, count: number): void {
 /** Retries that are allowed until none is. */
 function takeAll(budget: RetryBudget): number {
   let taken = 0;
-  while (taken < 10_000 && budget.take()) taken += 1;
+  for (; taken < 10_000 && budget.hasRoom(); taken += 1) budget.take();
   return taken;
 }
 

@@ -5,10 +5,10 @@ import type { Clock } from '../lib/clock.ts';
 export interface RetryBudget {
   /** Counts a request that starts. */
   noteRequest(): void;
-  /** True when another path retry is allowed now; counts it when so. */
-  take(): boolean;
-  /** As `take`, without counting. */
+  /** True when another path retry is allowed now. */
   hasRoom(): boolean;
+  /** Counts a retry that is made, also one there was room for when it was decided and no more. */
+  take(): void;
 }
 
 const WINDOW_MS = 10_000;
@@ -37,9 +37,8 @@ export function createRetryBudget(clock: Pick<Clock, 'monotonic'>): RetryBudget 
     },
     hasRoom,
     take() {
-      if (!hasRoom()) return false;
+      roll();
       current.retries += 1;
-      return true;
     },
   };
 }

@@ -114,6 +114,7 @@ test('a signature missed after stripping gets its stand-in once (P012, P013)', (
 test('path faults stop after three attempts or when the budget is spent, account faults after six', () => {
   expect(decideRetry('path', { ...fresh, pathFaults: 3 }).kind).toBe('stop');
   expect(decideRetry('path', { ...fresh, hasRetryBudget: false }).kind).toBe('stop');
+  expect(decideRetry('connection-lost', { ...fresh, hasRetryBudget: false }).kind).toBe('stop');
   expect(decideRetry('rate-limited', { ...fresh, accountFaults: 5 }).kind).toBe('other-account');
   expect(decideRetry('rate-limited', { ...fresh, accountFaults: 6 }).kind).toBe('stop');
 });

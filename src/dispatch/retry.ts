@@ -46,7 +46,10 @@ export function decideRetry(failure: UpstreamFailureKind, state: RetryState): Ne
       if (state.changes.has('reissue-calls')) return STOP;
       return changeOnce('add-stand-ins', state) ?? afterLastSignatures(state);
     case 'connection-lost':
-      return changeOnce('fresh-connection', state) ?? afterPathFault(state);
+      // A repeat that succeeds takes nothing of the budget; one that fails does.
+      return state.hasRetryBudget
+        ? (changeOnce('fresh-connection', state) ?? afterPathFault(state))
+        : STOP;
     case 'unauthenticated':
       return (
         (state.canRefresh ? changeOnce('refresh-credential', state) : undefined) ??
