@@ -64,6 +64,7 @@ test('what people filter by is found in the index alone, without reading the rec
 const UNDO_LATER = `
   alter table requests drop column retries;
   alter table address_rules drop column revision;
+  drop table call_traces;
 `;
 
 test('records saved while their details had a table of their own are found as they were', async () => {
