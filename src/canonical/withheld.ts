@@ -1,5 +1,6 @@
 // Why an answer was held back, in words for clients.
 
+import { told } from '../lib/told.ts';
 import type { ChoiceEnd } from './event.ts';
 
 /** The upstream's own words, else its reason; undefined for answers that were not held back, or without a reason. */
@@ -7,6 +8,6 @@ export function withheldBecause({ reason, rawReason, message }: ChoiceEnd): stri
   if (reason !== 'safety' && reason !== 'prompt-blocked') return undefined;
   if (message !== undefined || rawReason === undefined) return message;
   return reason === 'safety'
-    ? `The upstream held this answer back: ${rawReason}.`
-    : `The upstream refused this prompt: ${rawReason}.`;
+    ? told`The upstream held this answer back: ${rawReason}.`
+    : told`The upstream refused this prompt: ${rawReason}.`;
 }

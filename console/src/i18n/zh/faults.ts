@@ -133,6 +133,7 @@ export const faults: SentenceTexts = {
   'The upstream gave {} vectors for {} inputs.': '上游为 {2} 个输入给出了 {1} 个向量。',
   'The upstream is overloaded. Try again later.': '上游过载。请稍后重试。',
   'The upstream is overloaded. Try again shortly.': '上游过载。请稍后重试。',
+  'The upstream held this answer back: {}.': '上游扣留了此回答：{1}。',
   'The upstream limits the rate of requests.': '上游限制了请求频率。',
   'The upstream misses the thought signature of an earlier tool call and takes nothing in its place. Send tool calls back with the signatures they came with, or begin a new conversation.':
     '上游要求先前工具调用的思考签名，且不接受替代。请把工具调用连同其签名一起送回，或开始新的对话。',
@@ -143,6 +144,7 @@ export const faults: SentenceTexts = {
   'The upstream refused the account.': '上游拒绝了此账号。',
   'The upstream refused the credential.': '上游拒绝了凭据。',
   'The upstream refused the request with status {}.': '上游以状态 {1} 拒绝了请求。',
+  'The upstream refused this prompt: {}.': '上游拒绝了此提示：{1}。',
   'The upstream sent an answer in an encoding not asked for.': '上游以未请求的编码发送了回答。',
   'The upstream sent an answer that could not be read.': '上游发送的回答无法读取。',
   'The upstream sent an answer that is too long.': '上游发送的回答过长。',
