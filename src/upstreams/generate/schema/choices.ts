@@ -43,9 +43,9 @@ function isCondition({ group }: OpenGroup): boolean {
   return group.keyword === 'conditional';
 }
 
-/** Objects with properties of their own, and several choices of objects, become one object. */
+/** Objects with properties of their own or asked about, and several choices of objects, become one object. */
 function mustFold(facets: Facets, open: readonly OpenGroup[]): boolean {
-  if (facets.properties.size > 0) return true;
+  if (facets.properties.size > 0 || facets.asked.size > 0) return true;
   const conditions = open.filter(isCondition);
   if (conditions.length > 0 && isUnknown(facets)) return false;
   const everyIsObject = open.every(({ branches }) =>

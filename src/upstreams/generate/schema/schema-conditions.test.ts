@@ -285,6 +285,13 @@ test('a property that conditions only ask about can be given', () => {
   });
 });
 
+test('what a condition asks about hides nothing that alternatives behind it declare', () => {
+  const alternatives = { anyOf: [{ properties: { b: TEXT } }] };
+  const schema = { type: 'object', ...when({ properties: { kind: TEXT } }, alternatives) };
+  const { properties } = cleanResponse(schema) ?? {};
+  expect(Object.keys(properties ?? {})).toEqual(['b', 'kind']);
+});
+
 test('a property that may not be given is not declared because a condition asks about it', () => {
   const { properties } = cleaned({
     ...when({ properties: { mode: { const: 'x' } } }, { required: ['a'] }),
