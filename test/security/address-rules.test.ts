@@ -34,7 +34,8 @@ test('of ten thousand rules of every prefix length a check takes at most 50 µs'
     for (const address of addresses) verdicts[filter.explain(address).verdict] += 1;
   };
   judge();
-  const spentMs = threadMs(judge);
+  // The best of some: what else the machine does makes any single one slower.
+  const spentMs = Math.min(...Array.from({ length: 5 }, () => threadMs(judge)));
   expect((spentMs * 1000) / CHECKS).toBeLessThan(MOST_MICROSECONDS);
   expect(Math.min(verdicts.allowed, verdicts.denied)).toBeGreaterThan(0);
 });
