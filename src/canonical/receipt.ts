@@ -20,18 +20,40 @@ export interface Receipt {
   add(action: ReceiptAction, path: string, reason: Sentence): void;
 }
 
-export function createReceipt(): Receipt {
+/** The receipt of a whole request, of which several bodies may be sent until one is answered. */
+export interface RequestReceipt extends Receipt {
+  /** Takes back what was added for a body that another one stands in for; what others added too stays. */
+  withdraw(entries: readonly ReceiptEntry[]): void;
+}
+
+export function createReceipt(): RequestReceipt {
   const entries: ReceiptEntry[] = [];
-  const seen = new Set<string>();
+  const times = new Map<string, number>();
   return {
     entries,
     add(action, path, reason) {
-      const key = `${action} ${path} ${reason}`;
-      if (seen.has(key)) return;
-      seen.add(key);
-      entries.push({ path, action, reason });
+      const key = keyOf({ action, path, reason });
+      const before = times.get(key) ?? 0;
+      times.set(key, before + 1);
+      if (before === 0) entries.push({ path, action, reason });
+    },
+    withdraw(gone) {
+      for (const key of gone.map(keyOf)) {
+        const left = (times.get(key) ?? 0) - 1;
+        if (left > 0) times.set(key, left);
+        else if (times.delete(key)) removeFirst(entries, (entry) => keyOf(entry) === key);
+      }
     },
   };
+}
+
+function keyOf({ action, path, reason }: ReceiptEntry): string {
+  return `${action} ${path} ${reason}`;
+}
+
+function removeFirst<Item>(items: Item[], isWanted: (item: Item) => boolean): void {
+  const index = items.findIndex(isWanted);
+  if (index >= 0) items.splice(index, 1);
 }
 
 /** Notes into `receipt` what is met in a field of the client's request. */

@@ -93,6 +93,25 @@ test('a missed signature is tried once more on the same account with stand-ins (
   expect(bench.upstream.calls.map((call) => call.body.standsIn)).toEqual([false, true]);
 });
 
+test('the receipt tells what the last body sent lost, and not what a refused one did', async () => {
+  const bench = benchOf(
+    (_account, call) => (call < 2 ? { fail: { kind: 'bad-signature', status: 400 } } : good),
+    ['a'],
+    {
+      encode: (_request, { signatures, receipt }) => {
+        receipt.add('dropped', 'seed', told`no counterpart`);
+        receipt.add('approximated', signatures, told`not as it came`);
+        return { signatures };
+      },
+    },
+  );
+  const { receipt } = bench.context;
+  receipt.add('dropped', 'user', told`no counterpart`);
+  receipt.add('approximated', 'carried', told`not as it came`);
+  await bench.generate();
+  expect(receipt.entries.map(({ path }) => path)).toEqual(['user', 'carried', 'seed', 'stripped']);
+});
+
 test('a connection lost before any byte is repeated once, fresh, and counts as no attempt', async () => {
   const bench = benchOf((_account, call) =>
     call === 0 ? { fail: { kind: 'connection-lost' } } : good,

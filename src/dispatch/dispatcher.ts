@@ -3,7 +3,7 @@
 import type { Tier } from '../accounts/account.ts';
 import type { GatewayError } from '../canonical/error.ts';
 import type { FinishReason } from '../canonical/event.ts';
-import type { Receipt, ReceiptEntry } from '../canonical/receipt.ts';
+import type { ReceiptEntry, RequestReceipt } from '../canonical/receipt.ts';
 import type { CanonicalRequest } from '../canonical/request.ts';
 import type { AnswerTranscript } from '../canonical/transcript.ts';
 import type { Usage } from '../canonical/usage.ts';
@@ -48,7 +48,7 @@ export interface CallContext {
   readonly clientKeyId: string;
   /** Aborted when the client leaves. */
   readonly signal: AbortSignal;
-  readonly receipt: Receipt;
+  readonly receipt: RequestReceipt;
   /** Refuse the request with a 400 when the receipt is not empty before the first attempt. */
   readonly strict: boolean;
   /** A session named by a header. */

@@ -5,7 +5,12 @@ import { inClientNames, withinField } from '../canonical/client-names.ts';
 import type { ThinkingMode } from '../canonical/effort.ts';
 import { GatewayError } from '../canonical/error.ts';
 import { mendText } from '../canonical/mend-text.ts';
-import type { Receipt } from '../canonical/receipt.ts';
+import {
+  createReceipt,
+  type Receipt,
+  type ReceiptEntry,
+  type RequestReceipt,
+} from '../canonical/receipt.ts';
 import type { CanonicalRequest } from '../canonical/request.ts';
 import type { SignatureRecall } from '../canonical/signature-recall.ts';
 import type { JsonObject } from '../lib/json.ts';
@@ -23,7 +28,7 @@ export interface Preparation {
   readonly route: RoutedModel;
   readonly keeper: SignatureKeeper;
   readonly clientKeyId: string;
-  readonly receipt: Receipt;
+  readonly receipt: RequestReceipt;
   readonly strict: boolean;
   readonly thinkingMode: ThinkingMode;
   /** True where tokens are counted and nothing is answered. */
@@ -38,6 +43,11 @@ export interface PreparedBody {
   readonly isSearchNamed: boolean;
 }
 
+interface NotedBody extends PreparedBody {
+  /** What is lost in this body: of several that are sent, the last one's counts. */
+  readonly noted: readonly ReceiptEntry[];
+}
+
 /** The bodies of one call's attempts. */
 export interface Preparer {
   /** Bodies are kept, so that moving to another account of the same upstream encodes nothing twice. */
@@ -47,20 +57,23 @@ export interface Preparer {
 }
 
 export function createPreparer(preparation: Preparation): Preparer {
-  const prepared = new Map<string, PreparedBody>();
+  const { receipt, strict } = preparation;
+  const prepared = new Map<string, NotedBody>();
   const sent: { readonly lease: Lease; readonly body: JsonObject }[] = [];
-  const find = (lease: Lease, plan: SignaturePlan): PreparedBody => {
+  let noted: readonly ReceiptEntry[] = [];
+  const find = (lease: Lease, plan: SignaturePlan): NotedBody => {
     const key = `${lease.upstream.id} ${lease.modelId} ${plan.signatures} ${plan.standsIn}`;
-    const known = prepared.get(key);
-    if (known !== undefined) return known;
-    const body = prepare(preparation, lease, plan);
-    if (preparation.strict) refuseLosses(preparation.receipt, [body.body]);
-    prepared.set(key, body);
-    return body;
+    const known = prepared.get(key) ?? prepare(preparation, lease, plan);
+    prepared.set(key, known);
+    return known;
   };
   return {
     prepare(lease, plan) {
       const found = find(lease, plan);
+      receipt.withdraw(noted);
+      noted = found.noted;
+      for (const { action, path, reason } of noted) receipt.add(action, path, reason);
+      if (strict) refuseLosses(receipt, [found.body]);
       sent.push({ lease, body: found.body });
       return found;
     },
@@ -75,8 +88,9 @@ function prepare(
   preparation: Preparation,
   lease: Lease,
   { signatures, standsIn }: SignaturePlan,
-): PreparedBody {
-  const { relay, route, receipt, thinkingMode, mayBePiece } = preparation;
+): NotedBody {
+  const { relay, route, thinkingMode, mayBePiece } = preparation;
+  const receipt = createReceipt();
   const { upstream, modelId } = lease;
   const capabilities = upstream.capabilities(modelId, lease.listedModel);
   const { signatureFamily } = capabilities;
@@ -96,10 +110,10 @@ function prepare(
     const body = withinField(relay.field ?? '', receipt, (placed) =>
       upstream.patch(relay.body, { ...target, receipt: placed }),
     );
-    return { lane: 'relay', body, signatureFamily, isSearchNamed };
+    return { lane: 'relay', body, signatureFamily, isSearchNamed, noted: receipt.entries };
   }
   const body = translateRequest(preparation.canonical(), upstream, target);
-  return { lane: 'translate', body, signatureFamily, isSearchNamed };
+  return { lane: 'translate', body, signatureFamily, isSearchNamed, noted: receipt.entries };
 }
 
 /** The rules, then the wire body; what they note and what they refuse names the client's own fields. */

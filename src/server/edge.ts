@@ -1,7 +1,7 @@
 // What the parts of the edge share: the things it was built from and the state of one request.
 
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Receipt } from '../canonical/receipt.ts';
+import type { RequestReceipt } from '../canonical/receipt.ts';
 import type { CallRecord, Dispatcher } from '../dispatch/dispatcher.ts';
 import type { Door } from '../door/door.ts';
 import type { Clock } from '../lib/clock.ts';
@@ -83,7 +83,7 @@ export interface Exchange extends BodyHolder, RosterMember {
   readonly clientAddress: string;
   /** Aborted when the client leaves, a limit passes, or the gateway stops; the reason is a GatewayError. */
   readonly abort: AbortController;
-  readonly receipt: Receipt;
+  readonly receipt: RequestReceipt;
   readonly record: CallRecord;
   /** True once a whole answer is written, though its response waits for the sender to end. */
   isAnswered: boolean;
