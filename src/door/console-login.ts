@@ -43,7 +43,7 @@ export interface Browser {
 export interface ConsoleLoginOptions {
   /** In plain or as a hash; undefined while nothing is configured. */
   readonly password: () => string | undefined;
-  /** Waits while a password in plain is being replaced by its hash: sessions know theirs by how it is stored. */
+  /** Waits while a password in plain is being replaced by its hash: sessions and feeds know theirs by how it is stored. */
   readonly passwordSettled?: (() => Promise<void>) | undefined;
   /** What the command line on this machine shows instead. */
   readonly machineToken: string;
@@ -75,6 +75,7 @@ export function createConsoleLogin(options: ConsoleLoginOptions): ConsoleLogin {
   const isPassword = shareTries(async (given, address) => {
     // Too long to be guessed, so looking at it is no try.
     if (isSameText(given, machineToken)) return true;
+    await settled();
     throttle.begin(address);
     const isRight = await verify(password(), given.slice(0, MOST_CHARACTERS + 1));
     if (!isRight || given.length > MOST_CHARACTERS) return false;

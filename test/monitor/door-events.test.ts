@@ -38,7 +38,11 @@ async function hear(kind: string, count: number, act: () => Promise<void>) {
     [...text.matchAll(new RegExp(`event: ${kind}\ndata: {"id":"([^"]+)"}\n\n`, 'g'))].map(
       ([, id]) => id,
     );
-  while (told().length < count) text += (await reader?.read())?.value ?? '';
+  while (told().length < count) {
+    const piece = await reader?.read();
+    if (piece?.value === undefined) throw new Error('The feed ended.');
+    text += piece.value;
+  }
   leaving.abort();
   return told();
 }
