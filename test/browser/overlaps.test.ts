@@ -62,7 +62,7 @@ describe.skipIf(isWithoutBrowser)('acts of the console that meet each other', ()
     const oauth = { client_id: 'c', authorization_url: address, token_url: address };
     await console.api('PATCH', '/api/config/upstreams', {
       north: entry,
-      south: { ...entry, oauth: { ...oauth, client_secret: 'a secret of the client' } },
+      south: { ...entry, oauth: { ...oauth, client_secret: 'a-secret-of-the-client' } },
     });
     const page = await console.open('/settings?section=upstreams');
     const held = await hold(page, ['PATCH', /config\/upstreams$/]);

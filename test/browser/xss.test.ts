@@ -59,7 +59,7 @@ describe.skipIf(isWithoutBrowser)('texts of clients and upstreams in the console
     await look('/requests', '<svg onload=alert(1)>');
     const seen = new Set<string>();
     for (let scrolls = 0; scrolls < 200 && seen.size < TEXTS; scrolls += 1) {
-      for (const name of await page.locator('.request-model').allTextContents()) {
+      for (const name of await page.locator('.request-model, .request-error').allTextContents()) {
         for (const payload of ONE_LINE) if (name.includes(payload)) seen.add(payload);
       }
       await expectNothingRan('requests');
