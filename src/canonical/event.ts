@@ -152,6 +152,8 @@ export interface ChoiceEnd {
   readonly logprobs?: Logprobs | undefined;
   /** Addresses of what the choice recites; absent where the upstream told none. */
   readonly recited?: readonly string[] | undefined;
+  /** What the upstream calls parts of the choice that nothing here has a place for; absent for none. */
+  readonly unread?: readonly string[] | undefined;
 }
 
 /** Log-probabilities (natural logarithms, at most 0) of a choice. */

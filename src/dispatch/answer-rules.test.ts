@@ -148,3 +148,12 @@ test('the receipt names what an answer recites, whatever else the request asks f
   expect(saidOf({}, [])).toEqual([]);
   expect(saidOf({}, [1, 2, 3, 4, 5, 6, 7].map(page))[0]).toMatch(/5 and 2 more pages\.$/);
 });
+
+test('the receipt names parts of the answer that have no place in the protocol of the client', () => {
+  const { input, receipt } = answerOf([], {});
+  const choice = { choice: 0, reason: 'stop', unread: ['hologram'] } as const;
+  input.transform([{ kind: 'finish', choices: [choice, { ...choice, choice: 1 }] }]);
+  expect(receipt.entries).toMatchObject([
+    { action: 'dropped', path: 'answer', reason: expect.stringContaining('hologram') },
+  ]);
+});

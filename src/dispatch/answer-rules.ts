@@ -10,7 +10,7 @@ import {
 } from '../transforms/answer/index.ts';
 import { noteMissingChoices } from '../transforms/missing-choices.ts';
 import { noteMissingLogprobs } from '../transforms/missing-logprobs.ts';
-import { noteRecitedSources } from '../transforms/recited-sources.ts';
+import { noteUntold } from '../transforms/note-untold.ts';
 import { createStopCutter, enforcedStops } from '../transforms/stop-sequences.ts';
 
 export interface AnswerRules {
@@ -37,7 +37,7 @@ export function createAnswerRules(options: AnswerRulesOptions): AnswerRules {
   if (stops.length === 0 && isPlain) {
     return {
       transform: (events) => {
-        noteRecitedSources(events, receipt);
+        noteUntold(events, receipt);
         return transform(events);
       },
       isComplete: () => false,
@@ -52,7 +52,7 @@ export function createAnswerRules(options: AnswerRulesOptions): AnswerRules {
       const kept: readonly CanonicalEvent[] = stops.length === 0 ? events : cutter.cut(events);
       noteMissingLogprobs(kept, request, receipt);
       noteMissingChoices(kept, request, receipt);
-      noteRecitedSources(kept, receipt);
+      noteUntold(kept, receipt);
       return transform(kept);
     },
     isComplete: () => cutter.isDone && !citesLate,

@@ -3,9 +3,10 @@
 import type { TracedCall } from '../../canonical/call-trace.ts';
 import type { BlockOpening, CanonicalEvent } from '../../canonical/event.ts';
 import type { Signature } from '../../canonical/request.ts';
-import { isJsonObject, type JsonObject, type JsonValue, parseJson } from '../../lib/json.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '../../lib/json.ts';
 import { fileLink } from './file-link.ts';
 import type { GroundedText } from './grounding.ts';
+import { readArguments } from './read-arguments.ts';
 import { readCode, readCodeResult } from './read-code.ts';
 import { StreamedArguments } from './streamed-arguments.ts';
 
@@ -40,6 +41,9 @@ interface OpenCall {
   readonly args: StreamedArguments;
 }
 
+/** Kinds of parts are few; more are an upstream's nonsense. */
+const MOST_UNREAD = 5;
+
 /**
  * Text and thought fragments stay in one block until a part of another kind comes, so that a
  * signature on that part can still end a thinking block. Two signed parts are not joined. Behind a
@@ -56,6 +60,7 @@ export class ChoiceDecoder implements GroundedText {
   #hasBrokenCall = false;
   /** What the upstream did by itself since the last call. */
   #trace: JsonObject[] = [];
+  readonly #unread = new Set<string>();
   text = '';
   readonly partStarts: number[] = [];
   hasContent = false;
@@ -84,6 +89,12 @@ export class ChoiceDecoder implements GroundedText {
     } else if (text === '' || isBare(part)) this.#readBareSignature(part);
     else if (this.#context.passesParts) this.hasContent = true;
     else if (isJsonObject(part.toolCall) || isJsonObject(part.toolResponse)) this.#trace.push(part);
+    else this.#noteUnread(part);
+  }
+
+  /** What parts of unknown kinds call themselves; undefined where there was none. */
+  get unread(): readonly string[] | undefined {
+    return this.#unread.size === 0 ? undefined : [...this.#unread];
   }
 
   /** True when a call has no name, or the answer ended inside one: what was meant cannot be told. */
@@ -203,6 +214,11 @@ export class ChoiceDecoder implements GroundedText {
     return { trace: { family: this.#context.signatureFamily, parts } };
   }
 
+  #noteUnread(part: JsonObject): void {
+    const kind = Object.keys(part).find((key) => !isAboutPart(key));
+    if (kind !== undefined && this.#unread.size < MOST_UNREAD) this.#unread.add(kind);
+  }
+
   /** A call without an id, or with that of an earlier call, gets a fresh one. */
   #takeCallId(given: JsonValue | undefined): string {
     const { callIds } = this.#context;
@@ -274,22 +290,11 @@ function endCall(index: number, args: JsonObject, events: CanonicalEvent[]): voi
   events.push({ kind: 'block-end', index });
 }
 
-/** The wire has an object. What compatible upstreams put there instead (its JSON text, a list) is not lost. */
-function readArguments(args: JsonValue | undefined): JsonObject {
-  if (args === undefined || args === null || args === '') return {};
-  if (isJsonObject(args)) return args;
-  const value = typeof args === 'string' ? valueOfText(args) : args;
-  return isJsonObject(value) ? value : { value };
-}
-
-function valueOfText(text: string): JsonValue {
-  try {
-    return parseJson(text);
-  } catch {
-    return text;
-  }
-}
-
 function isBare(part: JsonObject): boolean {
-  return Object.keys(part).every((key) => key.startsWith('thought'));
+  return Object.keys(part).every(isAboutPart);
+}
+
+/** Fields that say something of a part and are not its content. */
+function isAboutPart(key: string): boolean {
+  return key.startsWith('thought');
 }

@@ -509,3 +509,17 @@ test('pages whose words are recited are told with the end, in both spellings of 
     choices: [{ recited: undefined }],
   });
 });
+
+test('parts of kinds unknown here are named with the end, but for whom they are passed on to', () => {
+  const parts = [{ hologram: { data: 'x' }, thoughtSignature: 'QUJD' }, { text: 'a' }];
+  const context = { signatureFamily: 'alpha', createId: (prefix: string) => prefix };
+  const endOf = (passesParts: boolean) => {
+    const decoder = createDecoder({ ...context, passesParts }, () => 0);
+    return [...decoder.push(stop(parts)), ...decoder.end()].at(-1);
+  };
+  expect(endOf(false)).toMatchObject({ kind: 'finish', choices: [{ unread: ['hologram'] }] });
+  expect(endOf(true)).toMatchObject({ kind: 'finish', choices: [{ unread: undefined }] });
+  expect(decode(stop([{ text: 'a' }, { text: '' }, {}])).at(-1)).toMatchObject({
+    choices: [{ unread: undefined }],
+  });
+});

@@ -225,7 +225,7 @@ function readEnd(
   }: { readonly mayBeStopped: boolean; readonly secrets: readonly string[] },
 ): ChoiceEnd | GatewayError {
   const { choice, blocks, rawReason, message, logprobs, recited } = state;
-  const { hasContent, hasToolCalls, hasBrokenCall } = blocks;
+  const { hasContent, hasToolCalls, hasBrokenCall, unread } = blocks;
   if (rawReason === undefined) return pathFault(told`The upstream cut its answer off.`);
   // Compatible upstreams write enums in small letters.
   const ending = readEnding(rawReason.toUpperCase(), {
@@ -236,7 +236,7 @@ function readEnd(
   });
   if (ending.kind === 'finished') {
     const said = sayable(message, secrets);
-    return { choice, reason: ending.reason, rawReason, message: said, logprobs, recited };
+    return { choice, reason: ending.reason, rawReason, message: said, logprobs, recited, unread };
   }
   const fault = { finishReason: rawReason, finishMessage: message, secrets };
   if (ending.kind === 'refused') return endedRefusal(ending.failure, fault);

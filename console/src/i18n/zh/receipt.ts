@@ -233,6 +233,7 @@ export const receipt: SentenceTexts = {
   'verbosity has no counterpart.': 'verbosity 没有对应项。',
   '{} blocks mean nothing here.': '{1} 块在此处没有意义。',
   '{} has no counterpart; the default applies.': '{1} 没有对应项，使用默认值。',
+  'The answer has a part of a kind unknown here: {}.': '回答中有一个此处未知类型的部分：{1}。',
   '{} is given too and wins.': '同时给出了 {1}，以它为准。',
   'Words of the answer are recited from {}.': '回答中有词句引自 {1}。',
   'Words of the answer are recited from {} and {} more pages.':

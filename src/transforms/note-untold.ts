@@ -1,4 +1,4 @@
-// Tells which pages an answer recites: only the upstream's own protocol has a place for them.
+// Tells what of an answer only the upstream's own protocol has a place for.
 
 import type { CanonicalEvent } from '../canonical/event.ts';
 import { type Receipt, told } from '../canonical/receipt.ts';
@@ -7,11 +7,18 @@ import { type Receipt, told } from '../canonical/receipt.ts';
 const MOST_NAMED = 5;
 
 /** Call with every batch of events; a finish is the last event of its batch. */
-export function noteRecitedSources(events: readonly CanonicalEvent[], receipt: Receipt): void {
+export function noteUntold(events: readonly CanonicalEvent[], receipt: Receipt): void {
   const last = events.at(-1);
   if (last?.kind !== 'finish') return;
-  const recited = [...new Set(last.choices.flatMap(({ recited = [] }) => recited))];
-  if (recited.length === 0) return;
+  noteRecited(new Set(last.choices.flatMap(({ recited = [] }) => recited)), receipt);
+  for (const kind of last.choices.flatMap(({ unread = [] }) => unread)) {
+    receipt.add('dropped', 'answer', told`The answer has a part of a kind unknown here: ${kind}.`);
+  }
+}
+
+function noteRecited(pages: ReadonlySet<string>, receipt: Receipt): void {
+  if (pages.size === 0) return;
+  const recited = [...pages];
   const names = recited.slice(0, MOST_NAMED).join(', ');
   const left = recited.length - MOST_NAMED;
   receipt.add(
