@@ -112,6 +112,17 @@ test('the receipt tells what the last body sent lost, and not what a refused one
   expect(receipt.entries.map(({ path }) => path)).toEqual(['user', 'carried', 'seed', 'stripped']);
 });
 
+test('in strict mode a body that was sent is not refused later for what its answers lost', async () => {
+  const receipt = createReceipt();
+  const bench = benchOf((_account, call) => {
+    if (call > 0) return good;
+    receipt.add('repaired', 'answer', told`not whole`);
+    return { fail: { kind: 'rate-limited', status: 429 } };
+  });
+  await bench.generate({}, { strict: true, receipt });
+  expect(triedAccounts(bench)).toEqual(['a', 'b']);
+});
+
 test('a connection lost before any byte is repeated once, fresh, and counts as no attempt', async () => {
   const bench = benchOf((_account, call) =>
     call === 0 ? { fail: { kind: 'connection-lost' } } : good,

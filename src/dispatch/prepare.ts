@@ -73,7 +73,8 @@ export function createPreparer(preparation: Preparation): Preparer {
       receipt.withdraw(noted);
       noted = found.noted;
       for (const { action, path, reason } of noted) receipt.add(action, path, reason);
-      if (strict) refuseLosses(receipt, [found.body]);
+      if (strict && !sent.some(({ body }) => body === found.body))
+        refuseLosses(receipt, [found.body]);
       sent.push({ lease, body: found.body });
       return found;
     },
