@@ -1,12 +1,39 @@
 // How the gateway's process is started, here and in the bench.
 
-export const NODE_FLAGS = [
+const MEGABYTE = 1_048_576;
+/** Containers of less have heap limits of their own here; with more, node's are fine. */
+export const SMALL_MEMORY = 8192 * MEGABYTE;
+const VERY_SMALL_MEMORY = 512 * MEGABYTE;
+
+/**
+ * @param {number} limit bytes the container lets the process use; 0 where nothing does
+ * @returns {string[]} flags of node
+ */
+export function nodeFlags(limit) {
+  const isSmall = limit > 0 && limit < SMALL_MEMORY;
   // Less than node would take for young objects on 64-bit machines: more makes collections fewer,
   // but it is also what 1,000 streams leave behind between two of them. And with more, large bodies
   // bring 64 MB of buffers between two small collections, upon which V8 begins full ones again and again.
-  '--max-semi-space-size=16',
-  // While many slow streams are open, V8 learns that what a request allocates lives for long, and from
-  // then on allocates some of it among the old: each such object keeps its whole request from being
-  // collected young, whatever comes later.
-  '--no-allocation-site-pretenuring',
-];
+  // Where memory is very small, what lies there uncollected would be a fifth of it.
+  const semiSpace = isSmall && limit < VERY_SMALL_MEMORY ? 4 : 16;
+  return [
+    `--max-semi-space-size=${semiSpace}`,
+    // While many slow streams are open, V8 learns that what a request allocates lives for long, and from
+    // then on allocates some of it among the old: each such object keeps its whole request from being
+    // collected young, whatever comes later.
+    '--no-allocation-site-pretenuring',
+    // Node lets the heap grow beyond a container of 256 MB, and only to half of one of 512 MB.
+    ...(isSmall ? [`--max-old-space-size=${Math.floor((limit * 0.7) / MEGABYTE)}`] : []),
+  ];
+}
+
+export const NODE_FLAGS = nodeFlags(process.constrainedMemory?.() ?? 0);
+
+/**
+ * glibc gives large buffers back to the system at once as long as it does not learn from them, which it
+ * does by itself: after some bodies of 30 MB it kept 100 MB. Other systems do not know these names.
+ */
+export const NODE_ENVIRONMENT = {
+  MALLOC_MMAP_THRESHOLD_: '1048576',
+  MALLOC_TRIM_THRESHOLD_: '1048576',
+};

@@ -22,6 +22,8 @@ import { createServer, type EdgeServer } from './server/create-server.ts';
 export interface AppOptions extends Omit<GatewayContext, 'version'> {
   /** Where the log is kept, to show it; undefined where it is not. */
   readonly logFiles?: LogFiles | undefined;
+  /** How many the system lets this process have open; undefined where it does not say. */
+  readonly openFiles?: number | undefined;
 }
 
 export interface App {
@@ -48,7 +50,7 @@ export const VERSION: string = readVersion();
  * @throws Error when an upstream of the configuration cannot be built, StoreError and others when the
  * data folder cannot be used; the message names the way out.
  */
-export async function createApp({ logFiles, ...options }: AppOptions): Promise<App> {
+export async function createApp({ logFiles, openFiles, ...options }: AppOptions): Promise<App> {
   const context = { ...options, version: VERSION };
   const { config, clock, log } = context;
   const foundation = await openFoundation(context);
@@ -58,7 +60,7 @@ export async function createApp({ logFiles, ...options }: AppOptions): Promise<A
     ...{ config, settings, clock, createId, log },
     stores: foundation.stores.door,
     derive: (purpose) => foundation.secretKey.derive(purpose),
-    redactorFor: createRedactors(createSecretList(config)),
+    redactorFor: createRedactors(createSecretList(config), traffic.accountSecrets),
   });
   const { door } = entrance;
   let { port } = config.current();
@@ -66,10 +68,11 @@ export async function createApp({ logFiles, ...options }: AppOptions): Promise<A
   const observation = await openObservation(context, parts);
   const distPath = consoleFolder(config.current().distPath);
   const consoleFiles = createConsoleFiles({ distPath, log });
-  const { backend, accounts, router, protocols, dispatcher, models, shelves } = traffic;
+  const { backend, accounts, router, protocols, dispatcher, models, shelves, bodies } = traffic;
   const server = createServer({
-    ...{ protocols, dispatcher, models, shelves, door, consoleFiles, settings, clock, log },
+    ...{ protocols, dispatcher, models, shelves, bodies, door, consoleFiles, settings, clock, log },
     version: VERSION,
+    openFiles,
     observer: observation.observer,
     adminRoutes: createAdministration(context, parts, observation.routes),
   });

@@ -2,7 +2,11 @@
 
 import { enableCompileCache, flushCompileCache } from 'node:module';
 import { join } from 'node:path';
+import { NODE_ENVIRONMENT, NODE_FLAGS, SMALL_MEMORY } from '../scripts/node-flags.mjs';
 import type { RunningServer } from './cli/serve.ts';
+import { environmentWith } from './config/env.ts';
+
+startWithLimits();
 
 // Reading the source as JavaScript is a good part of the start; where the folder cannot be written,
 // node goes on without the cache.
@@ -25,6 +29,19 @@ try {
 } catch (error) {
   console.error(describe(error));
   process.exit(1);
+}
+
+/**
+ * In a small container the same process begins again with what `npm start` gives, unless it has that: allocator
+ * and heap read their limits at the start alone.
+ */
+function startWithLimits(): void {
+  const limit = process.constrainedMemory();
+  if (process.platform !== 'linux' || limit === 0 || limit >= SMALL_MEMORY) return;
+  const environment = environmentWith(NODE_ENVIRONMENT);
+  if (environment === undefined) return;
+  const words = [process.execPath, ...NODE_FLAGS, ...process.execArgv, ...process.argv.slice(1)];
+  process.execve?.(process.execPath, words, environment);
 }
 
 /** The first signal drains; a later one, or one before there is anything to drain, ends at once. */

@@ -80,4 +80,6 @@ export interface SeedAccount extends NewAccount {
 
 export type BookChange =
   | { readonly kind: 'added' | 'removed'; readonly account: Account }
-  | { readonly kind: 'record' | 'health' | 'models' | 'quotas'; readonly account: Account };
+  | { readonly kind: 'record' | 'health' | 'models' | 'quotas'; readonly account: Account }
+  /** It has a new credential from a person: what is known of the old one says nothing of it. */
+  | { readonly kind: 'reauthenticated'; readonly account: Account };

@@ -2,7 +2,7 @@
 
 export type Credential = ApiKeyCredential | OAuthCredential | ServiceAccountCredential;
 
-export interface ApiKeyCredential {
+interface ApiKeyCredential {
   readonly kind: 'api-key';
   readonly key: string;
 }

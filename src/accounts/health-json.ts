@@ -5,19 +5,34 @@ import { told } from '../lib/told.ts';
 import type { AccountHealth, AccountStatus, DisabledReason } from './health.ts';
 import type { CoolingCause, ModelHealth } from './model-health.ts';
 
-const REASONS: readonly DisabledReason[] = ['invalid-grant', 'forbidden', 'manual', 'standing-by'];
-const CAUSES: readonly CoolingCause[] = ['none', 'quota', 'rate', 'refused', 'missing', 'path'];
+const REASONS: readonly DisabledReason[] = [
+  'invalid-grant',
+  'invalid-key',
+  'forbidden',
+  'manual',
+  'standing-by',
+];
+const CAUSES: readonly CoolingCause[] = ['none', 'quota', 'rate', 'refused', 'missing'];
 
 /** Models are pairs, as their names are the client's and may be any text. */
 export function writeHealth(health: AccountHealth): JsonObject {
   return {
-    status: { ...health.status, detail: detailOf(health.status) },
+    status: {
+      ...health.status,
+      detail: detailOf(health.status),
+      probeAt: health.status.kind === 'disabled' ? (health.status.probeAt ?? null) : null,
+    },
     outUntil: health.outUntil,
     revocations: health.revocations,
     revokedAt: health.revokedAt,
+    refusals: health.refusals,
+    refusedSince: health.refusedSince,
+    refusedAt: health.refusedAt,
+    servedAt: health.servedAt,
+    probes: health.probes,
     models: [...health.models].map(([id, model]) => [
       id,
-      { ...model, pathFaults: [...model.pathFaults], figure: model.figure ?? null },
+      { ...model, figure: model.figure ?? null },
     ]),
   };
 }
@@ -34,6 +49,11 @@ export function readHealth(value: JsonValue): AccountHealth {
     outUntil: readTime(stored.outUntil),
     revocations: readTime(stored.revocations),
     revokedAt: readTime(stored.revokedAt),
+    refusals: readTime(stored.refusals),
+    refusedSince: readTime(stored.refusedSince),
+    refusedAt: readTime(stored.refusedAt),
+    servedAt: readTime(stored.servedAt),
+    probes: readTime(stored.probes),
     models: new Map(pairs.flatMap(readModel)),
   };
 }
@@ -53,7 +73,8 @@ function readStatus(value: JsonValue | undefined): AccountStatus {
       return { kind: 'blocked', until: readTime(stored.until), since, ...detail };
     case 'disabled': {
       const reason = REASONS.find((known) => known === stored.reason) ?? 'manual';
-      return { kind: 'disabled', reason, since, ...detail };
+      const probeAt = reason === 'invalid-key' ? { probeAt: readTime(stored.probeAt) } : {};
+      return { kind: 'disabled', reason, since, ...probeAt, ...detail };
     }
     default:
       return {
@@ -69,14 +90,16 @@ function readModel(pair: JsonValue): readonly (readonly [string, ModelHealth])[]
   if (!Array.isArray(pair)) return [];
   const [id, stored] = pair;
   if (typeof id !== 'string' || !isJsonObject(stored)) return [];
-  const faults = Array.isArray(stored.pathFaults) ? stored.pathFaults : [];
+  // Older versions took accounts out of use for faults of the path.
+  if (stored.cause === 'path') return [];
   const model: ModelHealth = {
     coolUntil: readTime(stored.coolUntil),
     since: readTime(stored.since),
     cause: CAUSES.find((known) => known === stored.cause) ?? 'none',
     quotaCount: readTime(stored.quotaCount),
     rateCount: readTime(stored.rateCount),
-    pathFaults: faults.filter((at) => typeof at === 'number'),
+    forbiddenCount: readTime(stored.forbiddenCount),
+    isGuess: stored.isGuess === true,
     figure: typeof stored.figure === 'number' ? stored.figure : undefined,
   };
   return [[id, model]];

@@ -2,7 +2,7 @@
 
 import type { UpstreamFailure } from '../canonical/error.ts';
 import {
-  afterPathFault,
+  afterForbidden,
   afterQuotaFigure,
   afterQuotaRefusal,
   afterRateRefusal,
@@ -15,11 +15,13 @@ import {
 /** Plain JSON. Times are milliseconds since the epoch; `detail` is for the operator to read. */
 export type AccountStatus =
   | { readonly kind: 'active' }
-  /** Leaves only by a person or a new sign-in. */
+  /** Leaves only by a person or a new sign-in; one with `probeAt` by a probe that succeeds, too. */
   | {
       readonly kind: 'disabled';
       readonly reason: DisabledReason;
       readonly since: number;
+      /** `invalid-key`: when it is tried again by itself. */
+      readonly probeAt?: number | undefined;
       readonly detail?: string | undefined;
     }
   /** The upstream wants the account verified; ends by itself. */
@@ -30,8 +32,16 @@ export type AccountStatus =
       readonly detail?: string | undefined;
     };
 
-/** `standing-by`: made-up accounts that rest while there are real ones. */
-export type DisabledReason = 'invalid-grant' | 'forbidden' | 'manual' | 'standing-by';
+/**
+ * `invalid-grant`: its refresh token was revoked; `invalid-key`: its API key is refused; `standing-by`:
+ * made-up accounts that rest while there are real ones.
+ */
+export type DisabledReason =
+  | 'invalid-grant'
+  | 'invalid-key'
+  | 'forbidden'
+  | 'manual'
+  | 'standing-by';
 
 export interface AccountHealth {
   readonly status: AccountStatus;
@@ -41,6 +51,14 @@ export interface AccountHealth {
   readonly revocations: number;
   /** When the last of them was counted; 0 when none is. */
   readonly revokedAt: number;
+  /** Consecutive refusals of its credential (401), and when the first and the last of them came. */
+  readonly refusals: number;
+  readonly refusedSince: number;
+  readonly refusedAt: number;
+  /** About when it last served a request, to ten minutes; 0 when it never did. */
+  readonly servedAt: number;
+  /** Probes that failed since its key was found invalid. */
+  readonly probes: number;
   /** By the account's own model id; a model without trouble has no entry. */
   readonly models: ReadonlyMap<string, ModelHealth>;
 }
@@ -60,7 +78,13 @@ export type HealthEvent =
       readonly model: string;
       readonly failure: UpstreamFailure;
       readonly startedAt?: number | undefined;
+      /** When the account last served this model, or for a refused credential any model. */
+      readonly servedAt?: number | undefined;
+      /** True for an API key, which nothing renews. */
+      readonly isKey?: boolean | undefined;
     }
+  /** A request of one token that was made to see whether the account is served at all. */
+  | { readonly kind: 'probed'; readonly failure: UpstreamFailure | undefined }
   /** A figure the upstream itself reported; `readAt` is when it was asked. */
   | {
       readonly kind: 'quota-read';
@@ -93,6 +117,11 @@ export const HEALTHY: AccountHealth = {
   outUntil: 0,
   revocations: 0,
   revokedAt: 0,
+  refusals: 0,
+  refusedSince: 0,
+  refusedAt: 0,
+  servedAt: 0,
+  probes: 0,
   models: new Map(),
 };
 
@@ -100,6 +129,16 @@ const SECOND = 1000;
 const MINUTE = 60 * SECOND;
 /** Out after the first and the second refusal; the third disables. A real revocation shows in seconds. */
 const REVOCATION_STEPS_MS = [SECOND, SECOND];
+/** An account that served somebody a moment ago has a credential that is accepted. */
+const TRUSTED_FOR_MS = 10 * SECOND;
+const FIRST_REFUSAL_MS = 5 * SECOND;
+const LONGEST_REFUSAL_MS = MINUTE;
+/** A key that never worked is found invalid at once, one that did after so many refusals in so long a time. */
+const REFUSALS_OF_NEW_KEY = 2;
+const REFUSALS_OF_USED_KEY = 5;
+const REFUSED_FOR_MS = 10 * MINUTE;
+const PROBE_STEPS_MS = [MINUTE, 5 * MINUTE, 15 * MINUTE, 60 * MINUTE];
+const SERVED_STEP_MS = 10 * MINUTE;
 const LONGEST_DETAIL = 200;
 /** Clients may name any model; only this many with trouble are remembered. */
 const MOST_MODELS = 256;
@@ -118,6 +157,8 @@ export function nextHealth(
       return afterSuccess(health, event, moment);
     case 'failure':
       return afterFailure(health, event, moment);
+    case 'probed':
+      return afterProbe(health, event, moment);
     case 'quota-read':
       return withModel(health, event.model, (model) => afterQuotaFigure(model, event, moment.now));
     case 'refreshed':
@@ -147,18 +188,20 @@ function afterSuccess(
   const cleared = withModel(health, model, (current) =>
     current !== undefined && isEndedBySuccess(current, { startedAt, now }) ? undefined : current,
   );
-  const renewed = startedAt > health.revokedAt ? withoutRevocations(cleared) : cleared;
+  const known = withoutRefusals(noteServed(cleared, now));
+  const renewed = startedAt > health.revokedAt ? withoutRevocations(known) : known;
   const { status } = renewed;
   return status.kind === 'blocked' && status.since < startedAt ? activated(renewed) : renewed;
 }
 
 function afterFailure(
   health: AccountHealth,
-  { model, failure, startedAt }: Extract<HealthEvent, { kind: 'failure' }>,
+  event: Extract<HealthEvent, { kind: 'failure' }>,
   { now, jitter }: HealthMoment,
 ): AccountHealth {
+  const { model, failure, startedAt, servedAt } = event;
   const { detail } = failure;
-  const refusal = { failure, now, jitter, startedAt };
+  const refusal = { failure, now, jitter, startedAt, servedAt };
   const change = (next: (current: ModelHealth) => ModelHealth): AccountHealth =>
     withModel(health, model, (current = FRESH_MODEL) => next(current));
   switch (failure.kind) {
@@ -167,7 +210,7 @@ function afterFailure(
     case 'rate-limited':
       return change((current) => afterRateRefusal(current, refusal));
     case 'unauthenticated':
-      return out(health, now + MINUTE);
+      return afterRefusal(health, event, now);
     case 'credential-revoked':
       return afterRevocation(health, { now, detail, startedAt: startedAt ?? now });
     case 'verification-required':
@@ -175,13 +218,13 @@ function afterFailure(
     case 'forbidden':
       return disabled(health, 'forbidden', { now, detail });
     case 'model-forbidden':
-      return change((current) => cooled(current, 'refused', { now, waitMs: 60 * MINUTE }));
+      return change((current) => afterForbidden(current, refusal));
     case 'model-not-found':
       return change((current) => cooled(current, 'missing', { now, waitMs: 5 * MINUTE }));
+    // These count into the success share, which ranks accounts and takes none out of use.
     case 'path':
     case 'connection-lost':
     case 'credential-unavailable':
-      return change((current) => afterPathFault(current, now));
     // What one request made of a model says nothing about the account: others must not wait for it.
     case 'unusable-answer':
     case 'overloaded':
@@ -192,6 +235,70 @@ function afterFailure(
     default:
       return failure.kind satisfies never;
   }
+}
+
+/** Refusals of attempts that were under way together are one refusal. */
+function afterRefusal(
+  health: AccountHealth,
+  event: Extract<HealthEvent, { kind: 'failure' }>,
+  now: number,
+): AccountHealth {
+  const { startedAt = now, servedAt, isKey, failure } = event;
+  if (health.status.kind === 'disabled') return health;
+  if (health.refusals > 0 && startedAt < health.refusedAt) return health;
+  const refusals = health.refusals + 1;
+  const refusedSince = health.refusals === 0 ? now : health.refusedSince;
+  const counted = { ...health, refusals, refusedSince, refusedAt: now };
+  if (isKey === true && isInvalidKey(counted)) {
+    const invalid = disabled(counted, 'invalid-key', { now, detail: failure.detail });
+    return withProbeAt({ ...invalid, probes: 0 }, now);
+  }
+  if (servedAt !== undefined && servedAt > now - TRUSTED_FOR_MS) return counted;
+  const waitMs = Math.min(FIRST_REFUSAL_MS * 2 ** (refusals - 1), LONGEST_REFUSAL_MS);
+  return out(counted, now + waitMs);
+}
+
+function isInvalidKey({ servedAt, refusals, refusedSince, refusedAt }: AccountHealth): boolean {
+  if (servedAt === 0) return refusals >= REFUSALS_OF_NEW_KEY;
+  return refusals >= REFUSALS_OF_USED_KEY && refusedAt - refusedSince >= REFUSED_FOR_MS;
+}
+
+/** Of an invalid key: back in use, or the next probe. Of a model that was refused: what the account is worth. */
+function afterProbe(
+  health: AccountHealth,
+  { failure }: Extract<HealthEvent, { kind: 'probed' }>,
+  { now }: HealthMoment,
+): AccountHealth {
+  const { status } = health;
+  if (status.kind === 'disabled') {
+    if (status.reason !== 'invalid-key') return health;
+    const isRefused = failure !== undefined && failure.kind !== 'rejected';
+    if (!isRefused) return { ...noteServed(activated(health), now), outUntil: 0 };
+    return withProbeAt({ ...health, probes: health.probes + 1 }, now);
+  }
+  if (failure?.kind === 'verification-required') {
+    return blocked(health, { now, detail: failure.detail });
+  }
+  const isForbidden = failure?.kind === 'forbidden' || failure?.kind === 'model-forbidden';
+  if (!isForbidden) return health;
+  return disabled(health, 'forbidden', { now, detail: failure.detail });
+}
+
+function withProbeAt(health: AccountHealth, now: number): AccountHealth {
+  const { status, probes } = health;
+  if (status.kind !== 'disabled') return health;
+  const stepMs = PROBE_STEPS_MS[Math.min(probes, PROBE_STEPS_MS.length - 1)] ?? MINUTE;
+  return { ...health, status: { ...status, probeAt: now + stepMs } };
+}
+
+function noteServed(health: AccountHealth, now: number): AccountHealth {
+  return Math.abs(now - health.servedAt) < SERVED_STEP_MS ? health : { ...health, servedAt: now };
+}
+
+/** An answer shows that the credential is accepted, whenever it was asked for. */
+function withoutRefusals(health: AccountHealth): AccountHealth {
+  if (health.refusals === 0) return health;
+  return { ...health, refusals: 0, refusedSince: 0, refusedAt: 0, outUntil: 0 };
 }
 
 interface Occasion {
@@ -218,7 +325,7 @@ function afterSignIn(health: AccountHealth): AccountHealth {
   const { status } = health;
   const isMeant =
     status.kind === 'disabled' && (status.reason === 'manual' || status.reason === 'standing-by');
-  const renewed = { ...withoutRevocations(health), outUntil: 0 };
+  const renewed = { ...withoutRefusals(withoutRevocations(health)), outUntil: 0 };
   return isMeant ? renewed : activated(renewed);
 }
 
@@ -227,7 +334,11 @@ function withoutRevocations(health: AccountHealth): AccountHealth {
 }
 
 function activated(health: AccountHealth): AccountHealth {
-  return { ...withoutRevocations(health), status: { kind: 'active' } };
+  return {
+    ...withoutRefusals(withoutRevocations(health)),
+    probes: 0,
+    status: { kind: 'active' },
+  };
 }
 
 /** What disabled an account first stays its reason, until a person decides. */
@@ -261,7 +372,7 @@ function detailOf(detail: string | undefined): { readonly detail?: string } {
 function withoutCooldown(health: AccountHealth, model: string | undefined): AccountHealth {
   if (model !== undefined) return withModel(health, model, () => undefined);
   const isClear = health.outUntil === 0 && health.models.size === 0;
-  return isClear ? health : { ...health, outUntil: 0, models: new Map() };
+  return isClear ? health : { ...withoutRefusals(health), outUntil: 0, models: new Map() };
 }
 
 function withModel(

@@ -11,13 +11,15 @@ export interface ModelHealth {
   /** Consecutive quota and rate refusals; success clears both. */
   readonly quotaCount: number;
   readonly rateCount: number;
-  /** Times of recent faults of the path, oldest first. */
-  readonly pathFaults: readonly number[];
+  /** Consecutive 403 that may be the account's, the model's or the request's. */
+  readonly forbiddenCount: number;
+  /** True while only our own guess says how long it cools: it may be tried before. */
+  readonly isGuess: boolean;
   /** The lowest figure of the quota that was read since its last refusal, 0 to 1. */
   readonly figure?: number | undefined;
 }
 
-export type CoolingCause = 'none' | 'quota' | 'rate' | 'refused' | 'missing' | 'path';
+export type CoolingCause = 'none' | 'quota' | 'rate' | 'refused' | 'missing';
 
 export const FRESH_MODEL: ModelHealth = {
   coolUntil: 0,
@@ -25,7 +27,8 @@ export const FRESH_MODEL: ModelHealth = {
   cause: 'none',
   quotaCount: 0,
   rateCount: 0,
-  pathFaults: [],
+  forbiddenCount: 0,
+  isGuess: false,
 };
 
 export interface Refusal {
@@ -35,6 +38,8 @@ export interface Refusal {
   readonly jitter: number;
   /** When the refused attempt began; undefined when that is not known. */
   readonly startedAt: number | undefined;
+  /** When the account last served the model, as far as that is remembered. */
+  readonly servedAt: number | undefined;
 }
 
 const SECOND = 1000;
@@ -45,16 +50,19 @@ const QUOTA_STEPS_MS = [60, 300, 1800, 7200].map((seconds) => seconds * SECOND);
 const LONGEST_RATE_STEP_MS = MINUTE;
 /** Figures this young may be older than the refusal they are read after. */
 const SETTLING_MS = MINUTE;
-const PATH_WINDOW_MS = MINUTE;
-const PATH_FAULTS_BEFORE_COOLING = 3;
-const PATH_COOLDOWN_MS = 8 * SECOND;
+const LONGEST_FORBIDDEN_STEP_MS = 60 * MINUTE;
+/** What an account served a moment ago it may serve: a single refusal is of the request then. */
+const SERVED_LATELY_MS = MINUTE;
+/** So many in a row outweigh that it served a moment ago. */
+const REFUSALS_THAT_COUNT = 5;
 
 /** The upstream's own hint, else 60, 300, 1800, 7200 s by consecutive count. */
 export function afterQuotaRefusal(model: ModelHealth, refusal: Refusal): ModelHealth {
   const quotaCount = Math.max(1, model.quotaCount + (isNewRefusal(model, refusal) ? 1 : 0));
   const step = QUOTA_STEPS_MS[Math.min(quotaCount, QUOTA_STEPS_MS.length) - 1] ?? MINUTE;
   const waitMs = refusal.failure.retryAfterMs ?? step;
-  const refused = { ...model, quotaCount, figure: undefined };
+  const isGuess = refusal.failure.retryAfterMs === undefined;
+  const refused = { ...model, quotaCount, isGuess, figure: undefined };
   return cooled(refused, 'quota', { now: refusal.now, waitMs });
 }
 
@@ -63,14 +71,22 @@ export function afterRateRefusal(model: ModelHealth, refusal: Refusal): ModelHea
   const rateCount = Math.max(1, model.rateCount + (isNewRefusal(model, refusal) ? 1 : 0));
   const base = Math.min(5 * SECOND * 2 ** (rateCount - 1), LONGEST_RATE_STEP_MS);
   const waitMs = refusal.failure.retryAfterMs ?? base * (0.5 + refusal.jitter / 2);
-  return cooled({ ...model, rateCount }, 'rate', { now: refusal.now, waitMs });
+  return cooled({ ...model, rateCount, isGuess: false }, 'rate', { now: refusal.now, waitMs });
 }
 
-/** Three faults within a minute cool the model for a moment; they never count as refusals. */
-export function afterPathFault(model: ModelHealth, now: number): ModelHealth {
-  const pathFaults = [...model.pathFaults.filter((at) => at > now - PATH_WINDOW_MS), now];
-  if (pathFaults.length < PATH_FAULTS_BEFORE_COOLING) return { ...model, pathFaults };
-  return cooled({ ...model, pathFaults: [] }, 'path', { now, waitMs: PATH_COOLDOWN_MS });
+/** 60 s doubled by consecutive count up to an hour; nothing where the account served the model a moment ago. */
+export function afterForbidden(model: ModelHealth, refusal: Refusal): ModelHealth {
+  const { now } = refusal;
+  if (!isNewRefusal(model, refusal)) return model;
+  const forbiddenCount = model.forbiddenCount + 1;
+  const counted = { ...model, forbiddenCount, isGuess: false };
+  if (servedLately(refusal) && forbiddenCount < REFUSALS_THAT_COUNT) return counted;
+  const waitMs = Math.min(MINUTE * 2 ** (forbiddenCount - 1), LONGEST_FORBIDDEN_STEP_MS);
+  return cooled(counted, 'refused', { now, waitMs });
+}
+
+function servedLately({ servedAt, now }: Pick<Refusal, 'servedAt' | 'now'>): boolean {
+  return servedAt !== undefined && servedAt > now - SERVED_LATELY_MS;
 }
 
 /** At least a second, at most a day. A cooldown that lasts longer already stays, with its cause. */
@@ -131,6 +147,8 @@ export function isEndedBySuccess(
   model: ModelHealth,
   { startedAt, now }: { readonly startedAt: number; readonly now: number },
 ): boolean {
+  // That it was permitted is known from any answer, whenever it was asked for.
+  if (model.cause === 'refused') return true;
   return model.coolUntil <= now || model.since < startedAt;
 }
 

@@ -20,10 +20,12 @@ export interface BookOptions {
   readonly clock: Clock;
   readonly random: () => number;
   readonly createId: (prefix: string) => string;
+  /** A model's name as it may be kept; as it is where this is absent. */
+  readonly cleanModel?: ((model: string) => string) | undefined;
   readonly log: AccountLog;
 }
 
-export interface AccountLog {
+interface AccountLog {
   info(fields: object, message: string): void;
   warn(fields: object, message: string): void;
   error(fields: object, message: string): void;
@@ -151,7 +153,9 @@ class Book implements AccountBook {
   apply(id: string, event: HealthEvent): void {
     const account = this.#accounts.get(id);
     if (account === undefined) return;
-    this.#setHealth(account, this.#next(account.health, event));
+    this.#setHealth(account, this.#next(account.health, this.#cleaned(event)));
+    if (event.kind !== 'reauthenticated') return;
+    this.#tell({ kind: 'reauthenticated', account: this.#accounts.get(id) ?? account });
   }
 
   async learnPlan(id: string, plan: AccountPlan): Promise<void> {
@@ -225,6 +229,14 @@ class Book implements AccountBook {
 
   async close(): Promise<void> {
     await this.#saver?.close();
+  }
+
+  /** What a client named as its model may be a secret, and is kept with the account. */
+  #cleaned(event: HealthEvent): HealthEvent {
+    const { cleanModel } = this.#options;
+    if (cleanModel === undefined || !('model' in event) || event.model === undefined) return event;
+    const model = cleanModel(event.model);
+    return model === event.model ? event : { ...event, model };
   }
 
   #next(health: AccountHealth, event: HealthEvent): AccountHealth {

@@ -8,7 +8,7 @@ import { ACCOUNT_PARAMETER, findAccount } from './accounts.ts';
 import { type ApiRoute, answerJson, defineRoute } from './api-route.ts';
 import type { AdminOptions } from './options.ts';
 import { ACCOUNT_SCHEMA } from './schemas.ts';
-import { TEST_SCHEMA, testAccount } from './try-account.ts';
+import { TEST_SCHEMA, TRY_SCHEMA, testAccount } from './try-account.ts';
 import { type AccountFacts, writeAccount } from './write-account.ts';
 
 export type ActionOptions = AccountFacts & Pick<AdminOptions, 'quota' | 'tokens' | 'upstreams'>;
@@ -87,10 +87,19 @@ export function createActionRoutes(options: ActionOptions): readonly ApiRoute[] 
     defineRoute({
       ...shared,
       path: '/api/accounts/{id}/test',
-      title: 'tries credential, model list and quota of an account',
+      title:
+        'tries credential, model list and quota of an account, and an answer where its cost is agreed to',
+      body: TRY_SCHEMA,
       answers: { 200: { description: 'What worked and what did not.', schema: TEST_SCHEMA } },
-      run: async ({ parameter, signal }) =>
-        answerJson(await testAccount(findAccount(book, parameter), options, signal)),
+      run: async ({ parameter, body, signal }) => {
+        const { generate = false } = body;
+        const { isUsable, steps } = await testAccount(
+          findAccount(book, parameter),
+          { ...options, generate },
+          signal,
+        );
+        return answerJson({ isUsable, steps: steps.map(({ failure: _, ...step }) => step) });
+      },
     }),
   ];
 }

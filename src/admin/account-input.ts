@@ -3,7 +3,9 @@
 import type { XStatic } from 'typebox/schema';
 import type { Account } from '../accounts/account.ts';
 import { StoreError } from '../accounts/account-store.ts';
+import type { Trial } from '../accounts/trials.ts';
 import { invalidRequest } from '../canonical/error.ts';
+import { refusedKey } from '../config/refused-key.ts';
 import { told } from '../lib/told.ts';
 import type { ImportResult } from '../oauth/import-result.ts';
 import type { AdminOptions, UpstreamDirectory } from './options.ts';
@@ -17,6 +19,7 @@ import {
   SECRET,
   TIERS,
 } from './schemas.ts';
+import { TRY_SCHEMA, toTrial, tryAccess } from './try-account.ts';
 
 export const NEW_ACCOUNT_SCHEMA = {
   title: 'NewAccount',
@@ -36,6 +39,11 @@ export const NEW_ACCOUNT_SCHEMA = {
     notes: NOTES,
     proxyUrl: PROXY_URL,
     key: { ...SECRET, description: 'Of the kind `api-key`.' },
+    ...TRY_SCHEMA.properties,
+    addAnyway: {
+      type: 'boolean',
+      description: 'Stores the key also when the upstream refuses it.',
+    },
     refreshToken: { ...SECRET, description: 'Of the kind `oauth`.' },
     serviceAccount: {
       type: 'object',
@@ -55,7 +63,10 @@ export const NEW_ACCOUNT_SCHEMA = {
 
 export type NewAccountJson = XStatic<typeof NEW_ACCOUNT_SCHEMA>;
 
-export type AddOptions = Pick<AdminOptions, 'book' | 'transfer' | 'upstreams'>;
+export type AddOptions = Pick<
+  AdminOptions,
+  'book' | 'clock' | 'gatewayKey' | 'transfer' | 'trials' | 'upstreams'
+>;
 
 export interface AddedAccount {
   readonly account: Account;
@@ -80,10 +91,13 @@ export async function addAccount(
   switch (json.kind) {
     case 'api-key': {
       const { tier, priority, notes, project: projectId } = json;
-      const credential = { kind: 'api-key', key: readSecret(json.key, 'key') } as const;
+      const credential = { kind: 'api-key', key: readUpstreamKey(json.key, options) } as const;
       const label = json.label ?? freeLabel(upstreamId, book.list());
       const rest = { tier, priority, notes, projectId, proxyUrl };
-      return { account: await book.add({ upstreamId, label, credential, ...rest }), isNew: true };
+      const trial = await tryKey({ ...json, ...rest, key: credential.key }, options, signal);
+      const account = await book.add({ upstreamId, label, credential, ...rest });
+      if (trial !== undefined) options.trials.note(account.record.id, trial);
+      return { account, isNew: true };
     }
     case 'oauth':
     case 'service-account': {
@@ -98,6 +112,49 @@ export async function addAccount(
     default:
       return json.kind satisfies never;
   }
+}
+
+export interface NewKey {
+  readonly upstream: string;
+  readonly key: string;
+  readonly projectId?: string | undefined;
+  readonly proxyUrl?: string | undefined;
+  readonly generate?: boolean | undefined;
+  readonly addAnyway?: boolean | undefined;
+}
+
+const REFUSALS: readonly (string | undefined)[] = [
+  ...['unauthenticated', 'credential-revoked', 'forbidden', 'model-forbidden'],
+];
+
+/**
+ * How a key did before it is stored. One whose upstream cannot be reached may be right.
+ * @throws GatewayError when the upstream refuses it, unless it is wanted all the same
+ */
+export async function tryKey(
+  { upstream, key, projectId, proxyUrl, generate = false, addAnyway = false }: NewKey,
+  options: AddOptions,
+  signal: AbortSignal,
+): Promise<Trial | undefined> {
+  const access = {
+    accountId: '',
+    credential: key,
+    credentialKind: 'api-key',
+    projectId,
+    proxyUrl,
+  } as const;
+  const accessOf = async () => access;
+  const tried = { upstreamId: upstream, accessOf, generate, onModels: () => {} };
+  const last = (await tryAccess(tried, options, signal)).at(-1);
+  if (last === undefined) return undefined;
+  if (REFUSALS.includes(last.failure) && !addAnyway) {
+    throw invalidRequest(
+      'key',
+      told`key: the upstream refuses it, so it was not stored. ${last.message} Correct it, or add it anyway (addAnyway).`,
+      'key-refused',
+    );
+  }
+  return toTrial(last, options.clock.now());
 }
 
 /** One item of a bulk import. */
@@ -168,8 +225,22 @@ export function readProxyUrl(text: string | undefined): string | undefined {
   );
 }
 
+/** @throws GatewayError for what is plainly no key of an upstream; the key is never repeated. */
+export function readUpstreamKey(
+  text: string | undefined,
+  { gatewayKey }: Pick<AdminOptions, 'gatewayKey'>,
+): string {
+  const key = readSecret(text, 'key');
+  const own = gatewayKey();
+  const ownKeys = own === undefined ? [] : [own];
+  // Placeholders need no list here: the upstream is asked before the key is stored.
+  const reason = refusedKey(key, { ownKeys, isPublic: false });
+  if (reason !== undefined) throw invalidRequest('key', `key: ${reason}.`);
+  return key;
+}
+
 /** One line without blanks. @throws GatewayError; the secret is never repeated. */
-export function readSecret(text: string | undefined, field: string): string {
+function readSecret(text: string | undefined, field: string): string {
   const secret = text?.trim() ?? missing(field);
   if (/^[^\s\p{Cc}]+$/u.test(secret)) return secret;
   throw invalidRequest(field, told`${field}: must be one line without blanks.`);

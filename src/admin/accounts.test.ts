@@ -253,12 +253,17 @@ test('cooldowns and quotas are shown, and cooldowns cleared', async () => {
 test('the rest of an overloaded upstream is shown at its accounts, and ended at any of them', async () => {
   const { record } = await addTo(admin);
   const { rests } = admin.fakes;
-  for (const model of ['m', 'n']) {
-    rests.add(record.upstreamId, model, { now: NOW, retryAfterMs: 8000 });
-  }
-  rests.add('elsewhere', 'm', { now: NOW });
+  const overload = (upstreamId: string, model: string): void => {
+    for (let nth = 0; nth < 20; nth += 1) {
+      rests.noteStart(upstreamId, model, NOW);
+      rests.noteEnd(upstreamId, model, { now: NOW, outcome: 'overloaded' });
+    }
+  };
+  overload(record.upstreamId, 'm');
+  overload(record.upstreamId, 'n');
+  overload('elsewhere', 'm');
   const path = `/api/accounts/${record.id}`;
-  const until = new Date(NOW + 8000).toISOString();
+  const until = new Date(NOW + 1000).toISOString();
   const { body } = await admin.call('GET', path);
   expect(body.cooldowns).toEqual([
     { model: 'm', cause: 'overloaded', until },

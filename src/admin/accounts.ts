@@ -4,7 +4,14 @@ import type { Account } from '../accounts/account.ts';
 import type { AccountRecordChange } from '../accounts/account-store.ts';
 import { GatewayError, invalidRequest } from '../canonical/error.ts';
 import { told } from '../lib/told.ts';
-import { addAccount, NEW_ACCOUNT_SCHEMA, readProxyUrl, readSecret } from './account-input.ts';
+import {
+  addAccount,
+  NEW_ACCOUNT_SCHEMA,
+  type NewKey,
+  readProxyUrl,
+  readUpstreamKey,
+  tryKey,
+} from './account-input.ts';
 import { type ApiRoute, answerJson, answerWith, defineRoute, refuseUnknown } from './api-route.ts';
 import { proveAgain } from './door/prove-again.ts';
 import type { AdminOptions } from './options.ts';
@@ -23,7 +30,7 @@ import {
 import { type AccountFacts, inOrder, writeAccount } from './write-account.ts';
 
 export type AccountOptions = AccountFacts &
-  Pick<AdminOptions, 'door' | 'revoker' | 'transfer' | 'upstreams'>;
+  Pick<AdminOptions, 'clock' | 'door' | 'gatewayKey' | 'revoker' | 'transfer' | 'upstreams'>;
 
 export const CHANGE_SCHEMA = {
   title: 'AccountChange',
@@ -39,6 +46,10 @@ export const CHANGE_SCHEMA = {
     notes: { anyOf: [NOTES, { type: 'null' }] },
     proxyUrl: { anyOf: [PROXY_URL, { type: 'null' }] },
     key: { ...SECRET, description: 'A new key, of the kind `api-key`.' },
+    addAnyway: {
+      type: 'boolean',
+      description: 'Stores the key also when the upstream refuses it.',
+    },
   },
 } as const;
 
@@ -119,9 +130,9 @@ export function createAccountRoutes(options: AccountOptions): readonly ApiRoute[
       takesRevision: true,
       asksAgain: true,
       answers: { ...ONE_ACCOUNT, ...TAKEN },
-      run: async ({ parameter, body, revision, caller }) => {
-        const { key: givenKey, ...rest } = body;
-        const key = readKey(givenKey, findStored(book, parameter));
+      run: async ({ parameter, body, revision, caller, signal }) => {
+        const { key: givenKey, addAnyway, ...rest } = body;
+        const key = readKey(givenKey, findStored(book, parameter), options);
         const expected = revision === undefined ? undefined : readAccountRevision(revision);
         const change = readChange(rest);
         // A proxy of somebody else sees what goes to an upstream without TLS, credentials with it.
@@ -129,9 +140,14 @@ export function createAccountRoutes(options: AccountOptions): readonly ApiRoute[
         if (proxyUrl !== null && proxyUrl !== book.proxyUrl(parameter)) {
           await proveAgain(options.door, caller);
         }
+        const trial =
+          key === undefined
+            ? undefined
+            : await tryKey(newKeyOf(parameter, { key, addAnyway }, book), options, signal);
         const changed = await book.change(parameter, change, expected);
         if (key === undefined) return answerOne(changed);
         await replaceKey(book, parameter, key);
+        if (trial !== undefined) options.trials.note(parameter, trial);
         return answerOne(findAccount(book, parameter));
       },
     }),
@@ -204,10 +220,23 @@ function readChange(change: {
   };
 }
 
-function readKey(key: string | undefined, { record }: Account): string | undefined {
+function readKey(
+  key: string | undefined,
+  { record }: Account,
+  options: AccountOptions,
+): string | undefined {
   if (key === undefined) return undefined;
-  if (record.kind === 'api-key') return readSecret(key, 'key');
+  if (record.kind === 'api-key') return readUpstreamKey(key, options);
   throw invalidRequest('key', told`key: does not belong to an account of kind ${record.kind}.`);
+}
+
+function newKeyOf(
+  id: string,
+  given: Pick<NewKey, 'key' | 'addAnyway'>,
+  book: AdminOptions['book'],
+): NewKey {
+  const { upstreamId: upstream, projectId } = findAccount(book, id).record;
+  return { upstream, projectId, proxyUrl: book.proxyUrl(id), ...given };
 }
 
 function readAccountRevision(revision: string): number {

@@ -1,6 +1,7 @@
 // Fakes of everything behind the admin API.
 
 import type { AccountBook } from '../accounts/account-book.ts';
+import { AccountTrials } from '../accounts/trials.ts';
 import { GatewayError, invalidRequest } from '../canonical/error.ts';
 import { checkConfig } from '../config/check-config.ts';
 import { ConfigError } from '../config/config-error.ts';
@@ -13,6 +14,7 @@ import type { AccountTransfer } from '../oauth/account-transfer.ts';
 import type { ImportResult } from '../oauth/import-result.ts';
 import { createOverloads, type Overloads } from '../pool/overload.ts';
 import type { BoundSession } from '../pool/session-table.ts';
+import type { AccountCondition } from '../pool/success-shares.ts';
 import { createProtocols } from '../protocols/index.ts';
 import { createRouter } from '../routing/router.ts';
 import type { AdminOptions } from './options.ts';
@@ -43,6 +45,10 @@ export interface Fakes {
   writeFault: Error | undefined;
   /** Ids of accounts whose credential fails. */
   readonly broken: Set<string>;
+  /** Keys that the upstream does not take. */
+  readonly refusedKeys: Set<string>;
+  /** How the last requests went, of every account. */
+  condition: AccountCondition;
 }
 
 export function createFakes(): Fakes {
@@ -59,6 +65,15 @@ export function createFakes(): Fakes {
     variables: [],
     writeFault: undefined,
     broken: new Set(),
+    refusedKeys: new Set(),
+    condition: {
+      attempts: 0,
+      successes: 0,
+      share: undefined,
+      band: 0,
+      lastSuccessAt: undefined,
+      lastFailure: undefined,
+    },
   };
 }
 
@@ -72,7 +87,8 @@ interface Parts {
 export function createFakeOptions({ book, clock, fakes }: Parts): AdminOptions {
   const router = createRouter({
     mapping: () => ({}),
-    offered: () => Object.assign(new Set<string>(), { isComplete: true }),
+    offered: () =>
+      Object.assign(new Set<string>(), { isComplete: true, servedAs: (name: string) => name }),
   });
   return {
     version: '9.9.9',
@@ -82,7 +98,15 @@ export function createFakeOptions({ book, clock, fakes }: Parts): AdminOptions {
     upstreams: {
       list: () => [{ id: 'main', profile: 'generic', oauth: { clientId: 'id' } }],
       get: (id) =>
-        id === 'main' ? { listModels: async () => [{ id: 'alpha-3-flash' }] } : undefined,
+        id === 'main'
+          ? {
+              listModels: async ({ credential }) => {
+                if (fakes.refusedKeys.has(credential)) throw keyRefused();
+                return [{ id: 'alpha-3-flash' }];
+              },
+              answerOnce: async (_access, { models }) => models[0]?.id,
+            }
+          : undefined,
     },
     tokens: {
       accessFor: async ({ record: { id } }) => {
@@ -97,6 +121,8 @@ export function createFakeOptions({ book, clock, fakes }: Parts): AdminOptions {
       },
     },
     isProtected: (_account, { modelId }) => modelId === 'guarded',
+    gatewayKey: () => undefined,
+    trials: new AccountTrials(),
     signIns: createFakeSignIns(book, fakes),
     callbackUrl: () => 'http://127.0.0.1:8045/oauth/callback',
     transfer: createFakeTransfer(book, fakes),
@@ -109,6 +135,7 @@ export function createFakeOptions({ book, clock, fakes }: Parts): AdminOptions {
     },
     pool: {
       lastUsedAt: () => undefined,
+      conditionOf: () => fakes.condition,
       rests: fakes.rests,
       sessions: {
         sessions: () => fakes.sessions,
@@ -242,4 +269,13 @@ function removeFrom<Item>(list: Item[], matches: (item: Item) => boolean): boole
   const at = list.findIndex(matches);
   if (at !== -1) list.splice(at, 1);
   return at !== -1;
+}
+
+function keyRefused(): GatewayError {
+  return new GatewayError({
+    kind: 'upstream-auth',
+    source: 'upstream',
+    message: 'The upstream refused the credential.',
+    failure: { kind: 'unauthenticated', detail: 'API key not valid.' },
+  });
 }

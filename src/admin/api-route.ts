@@ -12,7 +12,7 @@ import { createCheck } from './check-input.ts';
 export type ObjectSchema = XSchema & { readonly type: 'object' };
 
 /** What the description of the API says of a route. */
-export interface RouteDescription {
+interface RouteDescription {
   readonly parameter: string | undefined;
   readonly query: ObjectSchema;
   readonly body: ObjectSchema | undefined;
@@ -23,7 +23,7 @@ export interface RouteDescription {
   readonly answers: Readonly<Record<number, AnswerDescription>>;
 }
 
-export interface AnswerDescription {
+interface AnswerDescription {
   readonly description: string;
   /** Undefined for answers without a body and for pages. */
   readonly schema?: XSchema | undefined;

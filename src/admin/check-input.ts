@@ -7,7 +7,7 @@ import { told } from '../lib/told.ts';
 import { patternWords } from './patterns.ts';
 
 /** @throws GatewayError invalid-request naming the first field that is wrong; values are never repeated. */
-export type Check = (value: unknown) => void;
+type Check = (value: unknown) => void;
 
 /** Compiled on first use: most routes are never called, and the compiler takes time to load. */
 export function createCheck(schema: XSchema): (value: unknown) => Promise<void> {

@@ -1,7 +1,8 @@
 // Why a change of the config file was not made, for whoever asked for it.
 
 import { GatewayError, invalidRequest } from '../canonical/error.ts';
-import { ConfigError, UnusableFileError } from '../config/config-error.ts';
+import { ConfigError, UnusableFileError, UnwritableFileError } from '../config/config-error.ts';
+import { isOutOfRoom } from '../lib/out-of-room.ts';
 import { told } from '../lib/told.ts';
 
 /** Names the field that was refused; nothing was changed in any case. */
@@ -23,6 +24,14 @@ function unusable(problems: readonly string[]): GatewayError {
 }
 
 function unwritable(cause: unknown): GatewayError {
+  if (cause instanceof UnwritableFileError && isOutOfRoom(cause.cause)) {
+    return new GatewayError({
+      kind: 'overloaded',
+      source: 'gateway',
+      message: told`The config file could not be written, because its disk has no room left. Nothing was changed. Free some room and try again.`,
+      cause,
+    });
+  }
   return new GatewayError({
     kind: 'internal',
     source: 'gateway',

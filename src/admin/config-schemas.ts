@@ -15,6 +15,11 @@ export const SECTION_SCHEMA = {
         'What the config file says, in its own words; absent keys have their defaults, and ' +
         'environment and flags win. A secret is shown as `{"isSet": true}`.',
     },
+    warnings: {
+      type: 'array',
+      items: { type: 'string' },
+      description: 'Of a change that was made: what of it will not work as things are now.',
+    },
     overrides: {
       type: 'object',
       description: 'Key path → what wins over the file there, until the next start.',

@@ -32,6 +32,7 @@ export const CONFIG_SECTIONS: readonly ConfigSection[] = [
     alsoAt: { auth_mode: ['auth_mode'] },
   },
   { name: 'mapping', title: 'model names', path: ['proxy', 'custom_mapping'], named: [[]] },
+  { name: 'families', title: 'which models serve a family', path: ['proxy', 'families'] },
   { name: 'pool', title: 'how accounts are chosen', path: ['proxy', 'pool'] },
   { name: 'quota', title: 'quota figures and protection', path: ['proxy', 'quota'] },
   { name: 'thinking', title: 'what becomes of thinking', path: ['proxy', 'thinking'] },

@@ -53,6 +53,7 @@ test('sections show what the file says, and of secrets only that they are set', 
   expect(body.sections).toMatchObject([
     { section: 'auth', values: { api_key: { isSet: true }, auth_mode: 'strict' } },
     { section: 'mapping', values: { 'gpt-4': 'alpha-3-flash' } },
+    { section: 'families', values: {} },
     { section: 'pool', values: {} },
     { section: 'quota', values: {} },
     { section: 'thinking', values: {} },
@@ -252,6 +253,18 @@ test('a file that cannot be written is an error without its details', async () =
   const { status, text } = await patch('log', { log_level: 'debug' });
   expect(status).toBe(500);
   expect(text).not.toContain('/secret/place');
+});
+
+test('B10: an entry that goes to a model nobody offers is saved with a warning and what may be meant', async () => {
+  const { status, body } = await patch('mapping', { 'my-*': 'alpha-3-flsh', ok: 'alpha-3-flash' });
+  expect(status).toBe(200);
+  expect(body.values).toMatchObject({ 'my-*': 'alpha-3-flsh' });
+  expect(body.warnings).toEqual([
+    '"my-*" goes to "alpha-3-flsh", which no account offers and no rule knows: requests for it will fail. Did you mean "alpha-3-flash"?',
+  ]);
+  const good = await patch('mapping', { 'my-*': 'alpha-3-flash', other: 'gpt-4o' });
+  expect(good.body).not.toHaveProperty('warnings');
+  expect((await patch('mapping', { 'my-*': null })).body).not.toHaveProperty('warnings');
 });
 
 test('an entry of the mapping is no longer than a model name may be', async () => {

@@ -8,6 +8,7 @@ import { mergePatch } from '../config/file.ts';
 import { createJobQueue } from '../lib/job-queue.ts';
 import type { JsonObject } from '../lib/json.ts';
 import { told } from '../lib/told.ts';
+import { warnOfTarget } from '../routing/check-target.ts';
 import { PRESETS, presetPatch } from '../routing/presets.ts';
 import type { AdminCaller } from '../server/admin-route.ts';
 import { type ApiRoute, answerJson, defineRoute, refuseUnknown } from './api-route.ts';
@@ -34,7 +35,7 @@ import { refuseChange, refuseUnknownKeys } from './refuse-change.ts';
 
 export type ConfigOptions = Pick<
   AdminOptions,
-  'book' | 'config' | 'origins' | 'revisionKey' | 'door'
+  'book' | 'config' | 'origins' | 'revisionKey' | 'door' | 'models' | 'router'
 >;
 
 interface SectionChange {
@@ -69,9 +70,10 @@ export function createConfigRoutes(options: ConfigOptions): readonly ApiRoute[] 
       overrides: overridesOf(section, origins.overrides()),
     };
   };
-  const answerOne = (section: ConfigSection) => {
+  const answerOne = (section: ConfigSection, warnings: readonly string[] = []) => {
     const written = write(section);
-    return answerJson(written, written.revision);
+    const body = warnings.length === 0 ? written : { ...written, warnings };
+    return answerJson(body, written.revision);
   };
   /** One after the other, so that what a revision was compared with is what is changed. */
   const change = (section: ConfigSection, { patchFor, revision, caller }: SectionChange) =>
@@ -91,7 +93,7 @@ export function createConfigRoutes(options: ConfigOptions): readonly ApiRoute[] 
       const before = config.raw();
       await update(config, section, patch);
       earlier.note(before);
-      return answerOne(section);
+      return answerOne(section, await warningsOf(section, patch, options));
     });
   return [
     defineRoute({
@@ -178,6 +180,20 @@ function checkRevision(
   throw new StoreError(
     'stale',
     told`Somebody else changed the section "${current.section}" meanwhile. Read it again, then change it.`,
+  );
+}
+
+/** Targets may be offered later, so they are no reason to refuse a mapping. */
+async function warningsOf(
+  section: ConfigSection,
+  patch: JsonObject,
+  { models, router }: Pick<ConfigOptions, 'models' | 'router'>,
+): Promise<readonly string[]> {
+  if (section.name !== 'mapping') return [];
+  // Without the accounts' own lists a name may seem unknown.
+  await models.list();
+  return Object.entries(textsOf(patch)).flatMap(
+    ([key, target]) => warnOfTarget(key, target, router) ?? [],
   );
 }
 

@@ -32,7 +32,6 @@ import type {
   RequestRowJson,
   UsageJson,
 } from './monitor/schemas.ts';
-import type { QUOTAS_SCHEMA } from './quota.ts';
 import type {
   ACCOUNT_LIST_SCHEMA,
   ACCOUNT_SCHEMA,
@@ -40,7 +39,6 @@ import type {
   ERROR_SCHEMA,
   QUOTA_SCHEMA,
 } from './schemas.ts';
-import type { SESSIONS_SCHEMA } from './sessions.ts';
 import type { SIGN_IN_SCHEMA, START_SCHEMA, STARTED_SCHEMA } from './sign-ins.ts';
 import type { TEST_SCHEMA } from './try-account.ts';
 import type { UPSTREAMS_SCHEMA } from './upstreams.ts';
@@ -61,9 +59,7 @@ export type OrderedAccounts = XStatic<typeof ORDERED_SCHEMA>;
 export type Revocation = XStatic<typeof REVOCATION_SCHEMA>;
 export type Cooldown = XStatic<typeof COOLDOWN_SCHEMA>;
 export type Quota = XStatic<typeof QUOTA_SCHEMA>;
-export type Quotas = XStatic<typeof QUOTAS_SCHEMA>;
 export type Upstreams = XStatic<typeof UPSTREAMS_SCHEMA>;
-export type Sessions = XStatic<typeof SESSIONS_SCHEMA>;
 
 export type SignInStart = XStatic<typeof START_SCHEMA>;
 export type StartedSignIn = XStatic<typeof STARTED_SCHEMA>;
@@ -86,7 +82,6 @@ export type KeyList = XStatic<typeof KEY_LIST_SCHEMA>;
 export type CreatedKey = XStatic<typeof CREATED_KEY_SCHEMA>;
 export type NewKey = XStatic<typeof NEW_KEY_SCHEMA>;
 export type KeyChange = XStatic<typeof KEY_CHANGE_SCHEMA>;
-export type Curfew = NonNullable<Key['curfew']>;
 export type AddressRule = XStatic<typeof ADDRESS_RULE_SCHEMA>;
 export type AddressRuleList = XStatic<typeof ADDRESS_RULES_SCHEMA>;
 export type NewAddressRule = XStatic<typeof NEW_ADDRESS_RULE_SCHEMA>;

@@ -1,6 +1,7 @@
 // `/api/models` and `/api/route`: the models there are, and where a name goes.
 
 import type { ListedModel } from '../protocols/protocol.ts';
+import { sayUnserved } from '../routing/check-target.ts';
 import { ROUTE_STEP_KINDS, sayRouteStep } from '../routing/route-step.ts';
 import { type ApiRoute, answerJson, defineRoute } from './api-route.ts';
 import type { AdminOptions } from './options.ts';
@@ -18,13 +19,18 @@ export const MODELS_SCHEMA = {
       items: {
         type: 'object',
         required: [
-          ...['id', 'target', 'displayName', 'description', 'inputTokenLimit'],
+          ...['id', 'target', 'servedAs', 'displayName', 'description', 'inputTokenLimit'],
           ...['outputTokenLimit', 'supportsThinking', 'drawsImages', 'tasks'],
         ],
         additionalProperties: false,
         properties: {
           id: { type: 'string' },
           target: { type: ['string', 'null'], description: 'The model the name stands for.' },
+          servedAs: {
+            type: ['string', 'null'],
+            description:
+              'The id by which the first enabled account that offers it knows it; others may have another version.',
+          },
           displayName: { type: 'string' },
           description: { type: 'string' },
           inputTokenLimit: { type: 'integer' },
@@ -55,11 +61,25 @@ const ROUTE_QUERY = {
 export const ROUTE_SCHEMA = {
   title: 'Route',
   type: 'object',
-  required: ['asked', 'target', 'steps', 'error', 'thinking', 'effort', 'webSearch', 'image'],
+  required: [
+    'asked',
+    'target',
+    'servedAs',
+    'steps',
+    'error',
+    'thinking',
+    'effort',
+    'webSearch',
+    'image',
+  ],
   additionalProperties: false,
   properties: {
     asked: { type: 'string' },
     target: { type: ['string', 'null'], description: 'Null when the name goes nowhere.' },
+    servedAs: {
+      type: ['string', 'null'],
+      description: 'The id by which an enabled account serves it now; null when none does.',
+    },
     steps: {
       type: 'array',
       description: 'How it got there.',
@@ -82,7 +102,11 @@ export const ROUTE_SCHEMA = {
         },
       },
     },
-    error: { type: ['string', 'null'] },
+    error: {
+      type: ['string', 'null'],
+      description:
+        'Why it goes nowhere or is not served now, with the name that may have been meant.',
+    },
     thinking: { type: ['string', 'null'] },
     effort: { type: ['string', 'null'] },
     webSearch: { type: 'boolean' },
@@ -115,12 +139,14 @@ export function createModelRoutes({ models, router }: ModelOptions): readonly Ap
       run: async ({ query }) => {
         // Without the accounts' own lists a name may seem unknown.
         await models.list();
-        const { steps, route, error } = router.explain(query.model);
+        const explanation = router.explain(query.model);
+        const { steps, route, servedAs } = explanation;
         return answerJson({
           asked: query.model,
           target: route?.target ?? null,
+          servedAs: servedAs ?? null,
           steps: steps.map((step) => ({ ...step, text: sayRouteStep(step) })),
-          error: error ?? null,
+          error: sayUnserved(query.model, explanation, router) ?? null,
           thinking: route?.thinking ?? null,
           effort: route?.effort ?? null,
           webSearch: route?.webSearch ?? false,
@@ -134,9 +160,11 @@ export function createModelRoutes({ models, router }: ModelOptions): readonly Ap
 function writeModel(model: ListedModel, router: ModelOptions['router']) {
   const { id, displayName, description, inputTokenLimit, outputTokenLimit } = model;
   const { supportsThinking, drawsImages, tasks } = model;
+  const { route, servedAs } = router.explain(id);
   return {
     id,
-    target: router.explain(id).route?.target ?? null,
+    target: route?.target ?? null,
+    servedAs: servedAs ?? null,
     displayName,
     description,
     inputTokenLimit,

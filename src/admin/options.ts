@@ -3,6 +3,7 @@
 import type { Account } from '../accounts/account.ts';
 import type { AccountBook } from '../accounts/account-book.ts';
 import type { TokenSource } from '../accounts/token-source.ts';
+import type { AccountTrials } from '../accounts/trials.ts';
 import type { LiveConfig } from '../config/live.ts';
 import type { Dispatcher } from '../dispatch/dispatcher.ts';
 import type { Door } from '../door/door.ts';
@@ -27,9 +28,12 @@ export interface AdminOptions {
   readonly book: AccountBook;
   readonly upstreams: UpstreamDirectory;
   readonly tokens: TokenSource;
-  readonly pool: Pick<AccountPool, 'sessions' | 'rests' | 'lastUsedAt'>;
+  readonly pool: Pick<AccountPool, 'sessions' | 'rests' | 'lastUsedAt' | 'conditionOf'>;
+  readonly trials: Pick<AccountTrials, 'note' | 'last' | 'forget'>;
   readonly quota: Pick<QuotaRefresher, 'refreshNow'>;
   readonly isProtected: IsProtected;
+  /** The key that clients send with model requests, in force now. */
+  readonly gatewayKey: () => string | undefined;
   readonly signIns: SignIns;
   /** Where this gateway takes the browser back: `http://127.0.0.1:<port>/oauth/callback`. */
   readonly callbackUrl: () => string;
@@ -43,7 +47,7 @@ export interface AdminOptions {
   readonly origins: Pick<LiveConfig, 'overrides' | 'variables'>;
   /** Who is let in; the one of the server. Without it there are no routes of it. */
   readonly door?: Door | undefined;
-  readonly router: Pick<Router, 'explain'>;
+  readonly router: Pick<Router, 'explain' | 'explainTarget' | 'meant'>;
   readonly models: { list(): Promise<readonly ListedModel[]> };
   readonly protocols: Pick<Protocols, 'byName'>;
   readonly dispatcher: Pick<Dispatcher, 'explain'>;
@@ -56,7 +60,7 @@ export interface UpstreamDirectory {
   get(id: string): ModelLister | undefined;
 }
 
-export interface UpstreamChoice {
+interface UpstreamChoice {
   readonly id: string;
   readonly profile: string;
   /** Nobody can sign in without a client id. */
@@ -67,8 +71,16 @@ export interface UpstreamChoice {
 
 export interface ModelLister {
   listModels(access: Access, signal: AbortSignal): Promise<readonly ListedByAccount[]>;
+  /**
+   * Asks one of the models for a one-token answer, which costs that; undefined when none answers.
+   * @throws GatewayError
+   */
+  answerOnce(
+    access: Access,
+    asked: { readonly models: readonly ListedByAccount[]; readonly signal: AbortSignal },
+  ): Promise<string | undefined>;
 }
 
-type Access = Awaited<ReturnType<TokenSource['accessFor']>>;
-type ListedByAccount =
+export type Access = Awaited<ReturnType<TokenSource['accessFor']>>;
+export type ListedByAccount =
   NonNullable<Account['models']> extends ReadonlyMap<string, infer Model> ? Model : never;

@@ -29,7 +29,7 @@ const FAMILY_SCHEMA = {
   },
 } as const;
 
-export const QUOTAS_SCHEMA = {
+const QUOTAS_SCHEMA = {
   title: 'Quotas',
   type: 'object',
   required: ['families', 'accounts'],

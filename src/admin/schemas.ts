@@ -52,7 +52,7 @@ export const COOLDOWN_SCHEMA = {
     model: { ...OPTIONAL_TEXT, description: 'Null when the whole account rests.' },
     until: TIME,
     cause: {
-      enum: ['quota', 'rate', 'refused', 'missing', 'path', 'overloaded', 'credential'],
+      enum: ['quota', 'rate', 'refused', 'missing', 'overloaded', 'credential'],
       description: '`overloaded`: the model rests for all accounts of the upstream together.',
     },
   },
@@ -68,7 +68,7 @@ export const STATUS_SCHEMA = {
     reason: {
       ...OPTIONAL_TEXT,
       description:
-        '`invalid-grant`, `forbidden`, `manual`, `standing-by`, `no-upstream` or `verification`; of an active account ' +
+        '`invalid-grant`, `invalid-key`, `forbidden`, `manual`, `standing-by`, `no-upstream` or `verification`; of an active account ' +
         '`refused-grant` while its sign-in is in doubt.',
     },
     since: OPTIONAL_TIME,
@@ -78,12 +78,60 @@ export const STATUS_SCHEMA = {
   },
 } as const;
 
+const TRIAL_SCHEMA = {
+  title: 'AccountTrial',
+  type: 'object',
+  description: 'How it did when it was last tried apart from requests.',
+  required: ['what', 'isGood', 'at', 'durationMs', 'message'],
+  additionalProperties: false,
+  properties: {
+    what: { enum: ['models', 'answer'] },
+    isGood: { type: 'boolean' },
+    at: TIME,
+    durationMs: { type: 'integer' },
+    message: { type: 'string' },
+  },
+} as const;
+
+const CONDITION_SCHEMA = {
+  title: 'AccountCondition',
+  type: 'object',
+  required: ['state', 'attempts', 'share', 'lastSuccessAt', 'reason', 'trial'],
+  additionalProperties: false,
+  properties: {
+    state: {
+      enum: ['untried', 'healthy', 'degraded', 'cooling-down', 'failing', 'disabled'],
+      description:
+        'By the outcomes of its last requests and trials: `untried` has answered none since the start, `degraded` ' +
+        'answers most, `failing` fewer than half.',
+    },
+    attempts: { type: 'integer', description: 'The last requests that say something of it.' },
+    share: { type: ['number', 'null'], description: 'Of these the part that succeeded, 0 to 1.' },
+    lastSuccessAt: OPTIONAL_TIME,
+    reason: {
+      ...OPTIONAL_TEXT,
+      description: 'Why the last one failed, in the words of the upstream.',
+    },
+    trial: { anyOf: [TRIAL_SCHEMA, { type: 'null' }] },
+  },
+} as const;
+
 export const ACCOUNT_SCHEMA = {
   title: 'Account',
   type: 'object',
   required: [
     ...['id', 'upstream', 'kind', 'label', 'tier', 'project', 'priority', 'notes', 'hasProxy'],
-    ...['origin', 'status', 'cooldowns', 'quotas', 'models', 'createdAt', 'lastUsedAt', 'revision'],
+    ...[
+      'origin',
+      'status',
+      'condition',
+      'cooldowns',
+      'quotas',
+      'models',
+      'createdAt',
+      'lastUsedAt',
+      'revision',
+    ],
   ],
   additionalProperties: false,
   properties: {
@@ -101,6 +149,7 @@ export const ACCOUNT_SCHEMA = {
       description: 'Only stored accounts can be changed or removed.',
     },
     status: STATUS_SCHEMA,
+    condition: CONDITION_SCHEMA,
     cooldowns: { type: 'array', items: COOLDOWN_SCHEMA },
     quotas: { type: 'array', items: QUOTA_SCHEMA },
     models: {

@@ -7,7 +7,7 @@ import { writeTime } from './write-account.ts';
 
 export type SessionOptions = Pick<AdminOptions, 'book' | 'pool'>;
 
-export const SESSIONS_SCHEMA = {
+const SESSIONS_SCHEMA = {
   title: 'Sessions',
   type: 'object',
   required: ['sessions'],

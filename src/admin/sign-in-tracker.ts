@@ -19,7 +19,7 @@ export interface SignInTracker {
   cancel(state: string): boolean;
 }
 
-export interface StartRequest {
+interface StartRequest {
   readonly upstreamId: string;
   readonly reauthenticate: string | undefined;
   readonly label: string | undefined;

@@ -3,7 +3,13 @@ import { requestOf, user } from '../../test/support/canonical.ts';
 import { told } from '../canonical/receipt.ts';
 import { parseJson } from '../lib/json.ts';
 import { createProtocols } from '../protocols/index.ts';
+import { createRouter } from '../routing/router.ts';
 import { createTranslateRoute } from './translate.ts';
+
+const offered = Object.assign(new Set(['alpha-3-flash']), {
+  isComplete: true,
+  servedAs: (name: string) => (name === 'alpha-3-flash' ? name : undefined),
+});
 
 const signal = new AbortController().signal;
 
@@ -11,6 +17,7 @@ const signal = new AbortController().signal;
 function translateWith(body: string) {
   const route = createTranslateRoute({
     protocols: createProtocols(),
+    router: createRouter({ mapping: () => ({}), offered: () => offered }),
     dispatcher: {
       explain: async (call, context) => {
         context.receipt.add('dropped', 'seed', told`no counterpart`);

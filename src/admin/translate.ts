@@ -1,16 +1,17 @@
 // `POST /api/translate`: shows what a request would become, without sending it anywhere.
 
 import type { XStatic } from 'typebox/schema';
-import { invalidRequest } from '../canonical/error.ts';
+import { GatewayError, invalidRequest } from '../canonical/error.ts';
 import { createReceipt } from '../canonical/receipt.ts';
 import type { CallExplanation } from '../dispatch/dispatcher.ts';
 import type { JsonObject, JsonValue } from '../lib/json.ts';
 import { told } from '../lib/told.ts';
 import type { ProtocolRoute } from '../protocols/protocol.ts';
+import { sayUnserved } from '../routing/check-target.ts';
 import { type ApiInput, type ApiRoute, answerJson, defineRoute } from './api-route.ts';
 import type { AdminOptions } from './options.ts';
 
-export type TranslateOptions = Pick<AdminOptions, 'protocols' | 'dispatcher'>;
+export type TranslateOptions = Pick<AdminOptions, 'protocols' | 'dispatcher' | 'router'>;
 
 const ASKED_SCHEMA = {
   title: 'TranslationRequest',
@@ -74,7 +75,7 @@ export function createTranslateRoute(options: TranslateOptions): ApiRoute {
 
 async function translate(
   { body: asked, requestId, signal }: AskedInput,
-  { protocols, dispatcher }: TranslateOptions,
+  { protocols, dispatcher, router }: TranslateOptions,
 ): Promise<JsonObject> {
   const receipt = createReceipt();
   const { protocol, path, headers = {}, account } = asked;
@@ -89,7 +90,7 @@ async function translate(
     earlier: await route.findEarlier?.(body, NO_ANSWERS),
     receipt,
   });
-  const explanation = await dispatcher.explain(call, {
+  const context = {
     requestId,
     clientKeyId: 'console',
     signal,
@@ -99,8 +100,24 @@ async function translate(
     preferredAccount: account,
     preferredTier: undefined,
     record: { attempts: [], timings: {} },
-  });
-  return { protocol, ...writeExplanation(explanation) };
+  };
+  try {
+    return { protocol, ...writeExplanation(await dispatcher.explain(call, context)) };
+  } catch (error) {
+    throw withMeantModel(error, call.model, router);
+  }
+}
+
+/** A model that is not found is told with the name that may have been meant. */
+function withMeantModel(
+  error: unknown,
+  model: string,
+  router: TranslateOptions['router'],
+): unknown {
+  if (!(error instanceof GatewayError) || error.reason !== 'model-not-found') return error;
+  const { kind, source, reason, field } = error;
+  const message = sayUnserved(model, router.explain(model), router) ?? error.message;
+  return new GatewayError({ kind, source, reason, field, message, cause: error });
 }
 
 type GenerateRoute = Extract<ProtocolRoute, { operation: 'generate' }>;

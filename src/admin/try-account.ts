@@ -1,11 +1,15 @@
 // Tries an account step by step, and says what worked and what did not.
 
 import type { Account } from '../accounts/account.ts';
-import { asGatewayError, GatewayError } from '../canonical/error.ts';
+import type { Trial } from '../accounts/trials.ts';
+import { asGatewayError, GatewayError, type UpstreamFailureKind } from '../canonical/error.ts';
 import { told } from '../lib/told.ts';
-import type { AdminOptions } from './options.ts';
+import type { Access, AdminOptions, ListedByAccount } from './options.ts';
 
-export type TryOptions = Pick<AdminOptions, 'book' | 'clock' | 'quota' | 'tokens' | 'upstreams'>;
+export type TryOptions = Pick<
+  AdminOptions,
+  'book' | 'clock' | 'quota' | 'tokens' | 'trials' | 'upstreams'
+>;
 
 export const TEST_SCHEMA = {
   title: 'AccountTest',
@@ -21,7 +25,7 @@ export const TEST_SCHEMA = {
         required: ['name', 'isGood', 'durationMs', 'message'],
         additionalProperties: false,
         properties: {
-          name: { enum: ['credential', 'models', 'quota'] },
+          name: { enum: ['credential', 'models', 'quota', 'answer'] },
           isGood: { type: 'boolean' },
           durationMs: { type: 'integer' },
           message: { type: 'string' },
@@ -31,23 +35,106 @@ export const TEST_SCHEMA = {
   },
 } as const;
 
+/** The cost of an answer is agreed to first. */
+export const TRY_SCHEMA = {
+  title: 'TryAccount',
+  type: 'object',
+  additionalProperties: false,
+  properties: {
+    generate: {
+      type: 'boolean',
+      description: 'Also asks a small model for a one-token answer, which costs that.',
+    },
+  },
+} as const;
+
 const TEST_LIMIT_MS = 20_000;
 
-interface TestStep {
-  readonly name: 'credential' | 'models' | 'quota';
+export interface TestStep {
+  readonly name: 'credential' | 'models' | 'quota' | 'answer';
   readonly isGood: boolean;
   readonly durationMs: number;
   readonly message: string;
+  /** How the upstream failed, where it did. */
+  readonly failure?: UpstreamFailureKind | undefined;
 }
 
 /** Each step is tried only when those before it worked; the quota may fail without harm. */
 export async function testAccount(
   account: Account,
-  options: TryOptions,
+  options: TryOptions & { readonly generate: boolean },
   parentSignal: AbortSignal,
 ): Promise<{ readonly isUsable: boolean; readonly steps: readonly TestStep[] }> {
-  const { clock, tokens, upstreams, book, quota } = options;
+  const { clock, tokens, book, quota, trials, generate } = options;
   const { id, upstreamId } = account.record;
+  const accessOf = (signal: AbortSignal) => tokens.accessFor(account, { refresh: false, signal });
+  const credential = await tryStep('credential', options, parentSignal, async (signal) => {
+    await accessOf(signal);
+    return told`There is a credential to use.`;
+  });
+  if (!credential.isGood) return { isUsable: false, steps: [credential] };
+  const tried = await tryAccess(
+    { upstreamId, accessOf, generate, onModels: (models) => book.setModels(id, models) },
+    options,
+    parentSignal,
+  );
+  const last = tried.at(-1);
+  if (last !== undefined) trials.note(id, toTrial(last, clock.now()));
+  const isUsable = last?.isGood === true;
+  const steps = [credential, ...tried];
+  if (isUsable) {
+    const work = async () => sayQuota(await quota.refreshNow(id));
+    steps.push(await tryStep('quota', options, parentSignal, work));
+  }
+  return { isUsable, steps };
+}
+
+export interface TriedAccess {
+  readonly upstreamId: string;
+  readonly accessOf: (signal: AbortSignal) => Promise<Access>;
+  /** True where the cost of a one-token answer is agreed to. */
+  readonly generate: boolean;
+  readonly onModels: (models: NonNullable<Account['models']>) => void;
+}
+
+/** Its model list, which costs nothing, and then an answer where that is agreed to; ends at the first failure. */
+export async function tryAccess(
+  { upstreamId, accessOf, generate, onModels }: TriedAccess,
+  options: Pick<TryOptions, 'clock' | 'upstreams'>,
+  parentSignal: AbortSignal,
+): Promise<readonly TestStep[]> {
+  const upstream = options.upstreams.get(upstreamId);
+  let models: readonly ListedByAccount[] = [];
+  const listed = await tryStep('models', options, parentSignal, async (signal) => {
+    if (upstream === undefined) throw noUpstream(upstreamId);
+    models = await upstream.listModels(await accessOf(signal), signal);
+    if (models.length > 0) onModels(new Map(models.map((model) => [model.id, model])));
+    return told`The upstream offers ${models.length} models.`;
+  });
+  if (!listed.isGood || !generate) return [listed];
+  const answered = await tryStep('answer', options, parentSignal, async (signal) => {
+    if (upstream === undefined) throw noUpstream(upstreamId);
+    const model = await upstream.answerOnce(await accessOf(signal), { models, signal });
+    if (model !== undefined) return told`The model ${model} answered.`;
+    throw new GatewayError({
+      kind: 'not-found',
+      source: 'gateway',
+      message: told`The list of the upstream has no model to ask for an answer.`,
+    });
+  });
+  return [listed, answered];
+}
+
+export function toTrial({ name, isGood, durationMs, message }: TestStep, at: number): Trial {
+  return { what: name === 'answer' ? 'answer' : 'models', isGood, durationMs, message, at };
+}
+
+async function tryStep(
+  name: TestStep['name'],
+  { clock }: Pick<TryOptions, 'clock'>,
+  parentSignal: AbortSignal,
+  work: (signal: AbortSignal) => Promise<string>,
+): Promise<TestStep> {
   const limit = new AbortController();
   const timer = clock.startTimer(TEST_LIMIT_MS, () =>
     limit.abort(
@@ -58,51 +145,17 @@ export async function testAccount(
       }),
     ),
   );
-  const signal = AbortSignal.any([parentSignal, limit.signal]);
-  const steps: TestStep[] = [];
-  const attempt = async (name: TestStep['name'], work: () => Promise<string>): Promise<boolean> => {
-    const step = await tryStep(name, { work, clock });
-    parentSignal.throwIfAborted();
-    steps.push(step);
-    return step.isGood;
-  };
-  try {
-    const isUsable =
-      (await attempt('credential', async () => {
-        await tokens.accessFor(account, { refresh: false, signal });
-        return told`There is a credential to use.`;
-      })) &&
-      (await attempt('models', async () => {
-        const upstream = upstreams.get(upstreamId);
-        if (upstream === undefined) throw noUpstream(upstreamId);
-        const access = await tokens.accessFor(account, { refresh: false, signal });
-        const models = await upstream.listModels(access, signal);
-        book.setModels(id, new Map(models.map((model) => [model.id, model])));
-        return told`The upstream offers ${models.length} models.`;
-      }));
-    if (isUsable) await attempt('quota', async () => sayQuota(await quota.refreshNow(id)));
-    return { isUsable, steps };
-  } finally {
-    timer.cancel();
-  }
-}
-
-async function tryStep(
-  name: TestStep['name'],
-  { work, clock }: { work(): Promise<string>; readonly clock: TryOptions['clock'] },
-): Promise<TestStep> {
   const startedAt = clock.monotonic();
   const durationMs = (): number => Math.round(clock.monotonic() - startedAt);
   try {
-    const message = await work();
+    const message = await work(AbortSignal.any([parentSignal, limit.signal]));
     return { name, isGood: true, durationMs: durationMs(), message };
   } catch (error) {
-    return {
-      name,
-      isGood: false,
-      durationMs: durationMs(),
-      message: sayFailure(error),
-    };
+    parentSignal.throwIfAborted();
+    const failure = asGatewayError(error).failure?.kind;
+    return { name, isGood: false, durationMs: durationMs(), message: sayFailure(error), failure };
+  } finally {
+    timer.cancel();
   }
 }
 

@@ -3,6 +3,7 @@
 import type { XStatic } from 'typebox/schema';
 import type { Account } from '../accounts/account.ts';
 import type { AccountHealth, AccountStatus } from '../accounts/health.ts';
+import type { Trial } from '../accounts/trials.ts';
 import { compareCodePoints } from '../lib/wildcard.ts';
 import { percentOf } from '../quota/protection.ts';
 import type { AdminOptions } from './options.ts';
@@ -14,13 +15,15 @@ type CooldownJson = XStatic<typeof COOLDOWN_SCHEMA>;
 type StatusJson = XStatic<typeof STATUS_SCHEMA>;
 
 export interface AccountFacts
-  extends Pick<AdminOptions, 'book' | 'clock' | 'isProtected' | 'pool'> {
+  extends Pick<AdminOptions, 'book' | 'clock' | 'isProtected' | 'pool' | 'trials'> {
   readonly upstreams: { get(id: string): unknown };
 }
 
 export function writeAccount(account: Account, facts: AccountFacts): AccountJson {
   const { book, pool, isProtected } = facts;
   const { record, origin, models } = account;
+  const status = writeStatus(account, facts);
+  const cooldowns = writeAllCooldowns(account, facts);
   return {
     id: record.id,
     upstream: record.upstreamId,
@@ -32,14 +35,57 @@ export function writeAccount(account: Account, facts: AccountFacts): AccountJson
     notes: record.notes ?? null,
     hasProxy: book.proxyUrl(record.id) !== undefined,
     origin,
-    status: writeStatus(account, facts),
-    cooldowns: writeAllCooldowns(account, facts),
+    status,
+    condition: toCondition(account, { status, cooldowns }, facts),
+    cooldowns,
     quotas: writeQuotas(account, isProtected),
     models: models?.size ?? null,
     createdAt: writeTime(record.createdAt),
     lastUsedAt: writeOptionalTime(pool.lastUsedAt(record.id)),
     revision: record.revision,
   };
+}
+
+const GOOD_SHARE = 0.95;
+const FAIR_SHARE = 0.5;
+
+/** How it does by its last requests, and by its last trial where that is newer. */
+function toCondition(
+  { record }: Account,
+  now: Pick<AccountJson, 'status' | 'cooldowns'>,
+  { pool, trials }: AccountFacts,
+): AccountJson['condition'] {
+  const { attempts, share, lastSuccessAt, lastFailure } = pool.conditionOf(record.id);
+  const trial = trials.last(record.id);
+  const requestedAt = Math.max(lastSuccessAt ?? 0, lastFailure?.at ?? 0);
+  const newer = trial !== undefined && trial.at >= requestedAt ? trial : undefined;
+  const state = stateOf(now, share, newer);
+  const failure = lastFailure?.failure;
+  const said = newer?.isGood === false ? newer.message : (failure?.detail ?? failure?.kind);
+  return {
+    state,
+    attempts,
+    share: share ?? null,
+    lastSuccessAt: writeOptionalTime(lastSuccessAt),
+    reason: state === 'healthy' || state === 'untried' ? null : (said ?? now.status.detail),
+    trial: trial === undefined ? null : { ...trial, at: writeTime(trial.at) },
+  };
+}
+
+function stateOf(
+  { status, cooldowns }: Pick<AccountJson, 'status' | 'cooldowns'>,
+  share: number | undefined,
+  trial: Trial | undefined,
+): AccountJson['condition']['state'] {
+  if (status.kind === 'disabled') return 'disabled';
+  if (trial?.isGood === false) return 'failing';
+  if (status.kind === 'blocked' || cooldowns.some(({ model }) => model === null)) {
+    return share !== undefined && share < FAIR_SHARE ? 'failing' : 'cooling-down';
+  }
+  if (trial?.what === 'answer') return 'healthy';
+  if (share === undefined) return 'untried';
+  if (share >= GOOD_SHARE) return 'healthy';
+  return share >= FAIR_SHARE ? 'degraded' : 'failing';
 }
 
 export function writeQuotas(
@@ -178,6 +224,8 @@ function wayOutOf(
         ? 'The upstream no longer takes its refresh token. Sign in to this account again: ' +
             `isthmus accounts add --oauth --upstream ${record.upstreamId} --account ${record.id}`
         : 'The upstream no longer takes its key. Give the account a new key, then enable it.';
+    case 'invalid-key':
+      return 'The upstream refuses its key. Give the account a new key. It is tried again by itself, at longer and longer intervals; enable it to try at once.';
     case 'forbidden':
       return 'The upstream refuses this account. Check there that it may use the API and that its project is right, then enable it.';
     case 'manual':

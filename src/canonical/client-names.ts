@@ -5,7 +5,7 @@ import { memberPath } from './field-reader.ts';
 import { type Receipt, receiptWithin } from './receipt.ts';
 
 /** The fields rules name, in the words they use; a path may go on behind the word. */
-export type RuleField =
+type RuleField =
   | 'system'
   | 'messages'
   | 'redacted_thinking'

@@ -16,6 +16,7 @@ export const ERROR_STATUS: Readonly<Record<ErrorKind, number>> = {
   'headers-too-large': 431,
   'unsupported-media-type': 415,
   'upgrade-refused': 426,
+  'not-implemented': 501,
   'rate-limited': 429,
   'quota-exhausted': 429,
   'upstream-auth': 503,

@@ -11,6 +11,8 @@ export type ErrorKind =
   | 'unsupported-media-type'
   /** A WebSocket was asked for where only HTTP is spoken. */
   | 'upgrade-refused'
+  /** A part of HTTP that is not spoken here, such as a compressed transfer coding. */
+  | 'not-implemented'
   | 'rate-limited'
   | 'quota-exhausted'
   | 'upstream-auth'
@@ -34,6 +36,8 @@ export type ErrorReason =
   | 'thread-not-found'
   /** A rule of the client's own key refused it. */
   | 'key-rejected'
+  /** An upstream refused the key that should be stored. */
+  | 'key-refused'
   /** The address it came from has to stay out. */
   | 'address-blocked';
 
@@ -42,6 +46,8 @@ export type ErrorReason =
  * `connection-lost` means the connection ended before any response byte; `path` is every other
  * fault between here and the upstream's answer (5xx, network, garbage, truncation before content).
  * `unusable-answer` is the model's own doing: it said nothing, or made a call nobody can carry out.
+ * `forbidden` is the account's own: suspended, without billing, its key revoked; `model-forbidden` is every
+ * other 403, which may be the account's, the model's or the request's.
  * `credential-unavailable`: no credential could be had just now, so that the upstream was not asked.
  */
 export type UpstreamFailureKind =
@@ -66,6 +72,8 @@ export interface UpstreamFailure {
   readonly kind: UpstreamFailureKind;
   /** HTTP status of the upstream's answer; absent when there was none. */
   readonly status?: number | undefined;
+  /** The upstream's machine-readable reason. */
+  readonly reason?: string | undefined;
   /** The wait the upstream itself asked for, in milliseconds. */
   readonly retryAfterMs?: number | undefined;
   /** What the upstream said, without secrets: for the operator, never for clients. */

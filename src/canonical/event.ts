@@ -1,5 +1,6 @@
 // The eight events every upstream answer is decoded into and every client answer is written from.
 
+import type { TextDigest } from '../lib/text-digest.ts';
 import type { TracedCall } from './call-trace.ts';
 import type { GatewayError } from './error.ts';
 import type { Signature } from './request.ts';
@@ -20,7 +21,7 @@ export type CanonicalEvent =
   | FinishEvent
   | ErrorEvent;
 
-export interface StartEvent {
+interface StartEvent {
   readonly kind: 'start';
   /** The upstream's own id of the answer. */
   readonly upstreamId?: string | undefined;
@@ -86,8 +87,8 @@ export interface BlockEndEvent {
    * follows (`signature.on` says so): some clients can carry it only there.
    */
   readonly signature?: Signature | undefined;
-  /** What a client hands back of a signed text or medium: its text or base64. */
-  readonly signedContent?: string | undefined;
+  /** What a client hands back of a signed text or medium: the digest of its text, or its base64. */
+  readonly signedContent?: TextDigest | string | undefined;
   /** JSON of a call's arguments as the upstream wrote them, where the client is shown others or may return others. */
   readonly issuedArguments?: string | undefined;
 }
@@ -146,6 +147,8 @@ export interface ChoiceEnd {
   readonly reason: FinishReason;
   /** The upstream's own word, for logs and for writers that can say more. */
   readonly rawReason?: string | undefined;
+  /** True where `reason` says less: the upstream ended the answer for a reason that clients have no word for. */
+  readonly isOdd?: true | undefined;
   readonly message?: string | undefined;
   readonly stopSequence?: string | undefined;
   /** Present when the upstream gave any. */
@@ -182,7 +185,7 @@ export interface FinishEvent {
   readonly choices: readonly ChoiceEnd[];
 }
 
-export interface ErrorEvent {
+interface ErrorEvent {
   readonly kind: 'error';
   readonly error: GatewayError;
 }

@@ -40,11 +40,13 @@ const NEAR_RATIOS: readonly (readonly [width: number, height: number])[] = [
   [9, 16],
 ];
 
-/** Every ratio an upstream is known to draw. */
-const RATIOS: readonly string[] = [
+/** Those that every image model draws; names of models may end in one of them. */
+export const COMMON_RATIOS: readonly string[] = [
   ...['1:1', '2:3', '3:2', '3:4', '4:3', '4:5', '5:4', '9:16', '16:9', '21:9'],
-  ...['1:4', '4:1', '1:8', '8:1'],
 ];
+
+/** Every ratio an upstream is known to draw. */
+const RATIOS: readonly string[] = [...COMMON_RATIOS, '1:4', '4:1', '1:8', '8:1'];
 
 /**
  * Undefined when no field asks for anything. `imageSize` is stronger than `quality`; a size that does

@@ -28,32 +28,32 @@ export interface RequestReceipt extends Receipt {
 
 export function createReceipt(): RequestReceipt {
   const entries: ReceiptEntry[] = [];
-  const times = new Map<string, number>();
+  const counts = new Map<string, number>();
   return {
     entries,
     add(action, path, reason) {
       const key = keyOf({ action, path, reason });
-      const before = times.get(key) ?? 0;
-      times.set(key, before + 1);
+      const before = counts.get(key) ?? 0;
+      counts.set(key, before + 1);
       if (before === 0) entries.push({ path, action, reason });
     },
     withdraw(gone) {
+      const left = new Set<string>();
       for (const key of gone.map(keyOf)) {
-        const left = (times.get(key) ?? 0) - 1;
-        if (left > 0) times.set(key, left);
-        else if (times.delete(key)) removeFirst(entries, (entry) => keyOf(entry) === key);
+        const times = (counts.get(key) ?? 0) - 1;
+        if (times > 0) counts.set(key, times);
+        else if (counts.delete(key)) left.add(key);
       }
+      if (left.size === 0) return;
+      const kept = entries.filter((entry) => !left.has(keyOf(entry)));
+      entries.length = 0;
+      for (const entry of kept) entries.push(entry);
     },
   };
 }
 
 function keyOf({ action, path, reason }: ReceiptEntry): string {
   return `${action} ${path} ${reason}`;
-}
-
-function removeFirst<Item>(items: Item[], isWanted: (item: Item) => boolean): void {
-  const index = items.findIndex(isWanted);
-  if (index >= 0) items.splice(index, 1);
 }
 
 /** Notes into `receipt` what is met in a field of the client's request. */

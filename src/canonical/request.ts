@@ -74,7 +74,7 @@ export interface ThinkingPart {
 }
 
 /** Thinking only its issuer can read. */
-export interface RedactedThinkingPart {
+interface RedactedThinkingPart {
   readonly kind: 'redacted-thinking';
   readonly payload: string;
 }
@@ -184,7 +184,7 @@ export type Tool = (
 ) &
   ToolPlace;
 
-export interface ToolPlace {
+interface ToolPlace {
   /** Path of the tool in the client's own request, such as `tools[2]`. */
   readonly path?: string | undefined;
 }
@@ -225,7 +225,7 @@ export type ToolChoice = (
   readonly serverTools?: readonly ServerToolKind[] | undefined;
 };
 
-export type ServerToolKind = Exclude<Tool['kind'], 'function' | 'freeform'>;
+type ServerToolKind = Exclude<Tool['kind'], 'function' | 'freeform'>;
 
 export interface Sampling {
   readonly temperature?: number | undefined;
@@ -272,8 +272,6 @@ export type OutputModality = 'text' | 'image' | 'audio';
 export interface ImageOptions {
   readonly aspectRatio?: string | undefined;
   readonly size?: '1K' | '2K' | '4K' | undefined;
-  /** True for a size that may be a client's default: one in the model name wins over it. */
-  readonly isSizeDefault?: boolean | undefined;
 }
 
 export type MediaResolution = 'low' | 'medium' | 'high';

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { JsonValue } from '../lib/json.ts';
-import { mayComeBackChanged, meansTheSame } from './returned-arguments.ts';
+import { argumentSchemas, mayComeBackChanged, meansTheSame } from './returned-arguments.ts';
 
 const SCHEMA: JsonValue = {
   type: 'object',
@@ -46,13 +46,19 @@ test.each<[string, JsonValue, JsonValue]>([
   expect(meansTheSame(returned, written, SCHEMA)).toBe(false);
 });
 
+function declared(schema: JsonValue) {
+  return argumentSchemas([['f', schema]]).get('f');
+}
+
 test('arguments may come back changed where defaults are declared at any depth, or a line ends in blanks', () => {
-  expect(mayComeBackChanged('{}', SCHEMA)).toBe(true);
+  expect(mayComeBackChanged('{}', declared(SCHEMA))).toBe(true);
   const inItems = { type: 'array', items: { properties: { a: { default: null } } } };
-  expect(mayComeBackChanged('{}', { properties: { list: inItems } })).toBe(true);
-  expect(mayComeBackChanged('{}', { properties: { default: { type: 'string' } } })).toBe(false);
+  expect(mayComeBackChanged('{}', declared({ properties: { list: inItems } }))).toBe(true);
+  expect(mayComeBackChanged('{}', declared({ properties: { default: { type: 'string' } } }))).toBe(
+    false,
+  );
   for (const text of ['a \nb', 'a\t\r\nb', 'a\nb ']) {
-    expect(mayComeBackChanged(JSON.stringify({ text }), true)).toBe(true);
+    expect(mayComeBackChanged(JSON.stringify({ text }), declared(true))).toBe(true);
   }
-  expect(mayComeBackChanged(JSON.stringify({ text: 'a b\n c' }), true)).toBe(false);
+  expect(mayComeBackChanged(JSON.stringify({ text: 'a b\n c' }), declared(true))).toBe(false);
 });

@@ -3,24 +3,45 @@
 
 import { isDeepStrictEqual } from 'node:util';
 import { isJsonObject, type JsonObject, type JsonValue } from '../lib/json.ts';
+import { once } from '../lib/once.ts';
 import type { Tool } from './request.ts';
 
-/** What the client declares of the arguments of a function; undefined for what is none, or says nothing. */
-export function argumentSchema(tools: readonly Tool[], name: string): JsonValue | undefined {
-  const tool = tools.find((one) => one.kind === 'function' && one.name === name);
-  return tool?.kind === 'function' ? tool.parameters : undefined;
+/** What the client declares of the arguments of one function. */
+export interface ArgumentSchema {
+  readonly schema: JsonValue | undefined;
+  /** True where a client may fill in what the model left out; looked for once. */
+  hasDefaults(): boolean;
+}
+
+/** By the function's name; the first of a name counts. */
+export type ArgumentSchemas = ReadonlyMap<string, ArgumentSchema>;
+
+export function argumentSchemas(
+  functions: Iterable<readonly [name: string, schema: JsonValue | undefined]>,
+): ArgumentSchemas {
+  const schemas = new Map<string, ArgumentSchema>();
+  for (const [name, schema] of functions) {
+    if (schemas.has(name)) continue;
+    schemas.set(name, { schema, hasDefaults: once(() => declaresDefaults(schema)) });
+  }
+  return schemas;
+}
+
+export function declaredArguments(tools: readonly Tool[]): ArgumentSchemas {
+  return argumentSchemas(
+    tools.flatMap((tool) => (tool.kind === 'function' ? [[tool.name, tool.parameters]] : [])),
+  );
 }
 
 /** A blank before the end of a line or of a text, as JSON writes it. */
 const BLANK_AT_END = /(?: |\\t)(?:\\r|\\n|")/;
 
 /** True where a client may return other arguments than these, in JSON, and mean them. */
-export function mayComeBackChanged(json: string, schema: JsonValue | undefined): boolean {
-  return BLANK_AT_END.test(json) || declaresDefaults(schema);
+export function mayComeBackChanged(json: string, declared: ArgumentSchema | undefined): boolean {
+  return BLANK_AT_END.test(json) || declared?.hasDefaults() === true;
 }
 
-/** True where a client may fill in what the model left out. */
-export function declaresDefaults(schema: JsonValue | undefined): boolean {
+function declaresDefaults(schema: JsonValue | undefined): boolean {
   if (!isJsonObject(schema)) return false;
   return [...Object.values(propertiesOf(schema)), schema.items].some(
     (member) => isJsonObject(member) && (member.default !== undefined || declaresDefaults(member)),

@@ -30,10 +30,14 @@ function groupByWayOut(accounts: readonly JsonObject[]): Map<string, string[]> {
   return groups;
 }
 
-export async function testAccount(context: CommandContext, name: string): Promise<void> {
+export async function testAccount(
+  context: CommandContext,
+  name: string,
+  { generate = false }: { readonly generate?: boolean | undefined } = {},
+): Promise<void> {
   const { client, terminal, isJson } = context;
   const path = await accountPath(context, name);
-  const body = await client.call({ method: 'POST', path: `${path}/test` });
+  const body = await client.call({ method: 'POST', path: `${path}/test`, body: { generate } });
   if (body.isUsable !== true) terminal.setFailed();
   if (isJson) return terminal.print(JSON.stringify(body, null, 2));
   const rows = objectsOf(body, 'steps').map((step) => [
@@ -44,7 +48,11 @@ export async function testAccount(context: CommandContext, name: string): Promis
   ]);
   terminal.print(writeTable(['', 'step', 'took', 'result'], rows));
   terminal.note(
-    body.isUsable === true ? 'The account can be used.' : 'The account cannot be used.',
+    body.isUsable === true
+      ? generate
+        ? 'The account answers.'
+        : 'Its credential is accepted. Whether it answers shows --generate, at the cost of one token.'
+      : 'The account cannot be used.',
   );
 }
 
@@ -142,9 +150,13 @@ function sayState(account: JsonObject): string {
   const reason = textOf(status, 'reason');
   if (kind === 'disabled' && account.origin === 'sandbox') return 'rests';
   if (kind !== 'active' || reason !== '') return reason === '' ? kind : `${kind} (${reason})`;
+  const condition = objectOf(account, 'condition');
+  const state = textOf(condition, 'state');
+  if (state === 'untried') return 'not tried yet';
+  if (state === 'degraded') return `degraded (${Math.round(Number(condition.share) * 100)} %)`;
+  if (state !== 'healthy') return state.replace('-', ' ');
   const cooling = objectsOf(account, 'cooldowns');
-  if (cooling.some(({ model }) => model === null)) return 'resting';
-  return cooling.length === 0 ? 'active' : `active, ${cooling.length} models rest`;
+  return cooling.length === 0 ? state : `${state}, ${cooling.length} models cooling down`;
 }
 
 function sayQuota(account: JsonObject): string {

@@ -2,7 +2,7 @@
 
 import { isJsonObject, type JsonObject, parseJson } from '../lib/json.ts';
 import { findAccount, printAccount } from './accounts.ts';
-import { objectsOf, textOf } from './answer-fields.ts';
+import { objectOf, objectsOf, textOf } from './answer-fields.ts';
 import type { CommandContext } from './command-context.ts';
 import { readFileOrInput, readSecretLine } from './read-secret.ts';
 import { signIn } from './sign-in.ts';
@@ -23,6 +23,10 @@ export interface AddFlags {
   /** Signs this account in again. */
   readonly account?: string | undefined;
   readonly manual?: boolean | undefined;
+  /** Asks for a one-token answer, at its cost. */
+  readonly generate?: boolean | undefined;
+  /** Stores also a key that the upstream refuses. */
+  readonly addAnyway?: boolean | undefined;
 }
 
 /** @throws Error in words for people */
@@ -37,9 +41,19 @@ export async function addAccount(context: CommandContext, flags: AddFlags): Prom
   }
   const upstream = await chooseUpstream(context, flags.upstream);
   const credential = await readCredential(context, flags);
-  const body = { upstream, ...credential, ...(await readRest(context, flags)) };
+  const { generate = false, addAnyway = false } = flags;
+  const tried = { ...(generate && { generate }), ...(addAnyway && { addAnyway }) };
+  const body = { upstream, ...credential, ...tried, ...(await readRest(context, flags)) };
   const account = await context.client.call({ method: 'POST', path: '/api/accounts', body });
-  printAccount(context, account, 'is added.');
+  printAccount(context, account, `is added. ${sayTrial(account)}`.trim());
+}
+
+function sayTrial(account: JsonObject): string {
+  const trial = objectOf(objectOf(account, 'condition'), 'trial');
+  const message = textOf(trial, 'message');
+  if (trial.isGood === false) return `It failed: ${message}`;
+  const isAnswer = textOf(trial, 'what') === 'answer';
+  return isAnswer ? `${message} It took ${textOf(trial, 'durationMs')} ms.` : message;
 }
 
 async function addBySignIn(context: CommandContext, flags: AddFlags): Promise<JsonObject> {

@@ -81,7 +81,7 @@ test.each<[string, string, FakeAnswers]>([
   ['- for the standard input', 'accounts add --key-file -', { input: SECRETS.key }],
 ])('a key comes from %s', async (_source, line, answers) => {
   const { printed } = await isthmus(`${line} --label work --tier free --priority 3`, answers);
-  expect(printed).toEqual(['work (acc_1) is added.']);
+  expect(printed).toEqual(['work (acc_1) is added. The upstream offers 1 models.']);
   expect(await admin.options.book.readCredential('acc_1')).toMatchObject({
     credential: { kind: 'api-key', key: SECRETS.key },
   });
@@ -171,7 +171,10 @@ test('an account is found by its label, whatever its case, and switched, tested 
   await isthmus(`accounts enable ${record.id}`);
   expect(status()).toBe('active');
   const good = await isthmus('accounts test ada@example.com');
-  expect([good.hasFailed(), good.notes.join()]).toEqual([false, 'The account can be used.']);
+  expect([good.hasFailed(), good.notes.join()]).toEqual([
+    false,
+    'Its credential is accepted. Whether it answers shows --generate, at the cost of one token.',
+  ]);
   admin.fakes.broken.add(record.id);
   const bad = await isthmus('accounts test ada@example.com --json');
   expect([bad.hasFailed(), JSON.parse(bad.printed.join()).isUsable]).toEqual([true, false]);
@@ -220,12 +223,17 @@ test('an import with a failure says so, and fails', async () => {
 });
 
 test('models are listed and names explained; a name that goes nowhere fails', async () => {
-  expect((await isthmus('models')).printed[0]).toMatch(/^MODEL +GOES TO[\s\S]*alpha-3-flash/);
+  const listed = (await isthmus('models')).printed[0] ?? '';
+  expect(listed).toMatch(/^MODEL +GOES TO/);
+  expect(listed).toMatch(/^alpha-3-flash +alpha-3-flash /m);
   const known = await isthmus('route alpha-3-pro-image-16-9');
   expect(known.printed[0]).toContain('alpha-3-pro-image-16-9 → alpha-3-pro-image');
   const unknown = await isthmus('route nobody-knows --json');
   expect(unknown.hasFailed()).toBe(true);
   expect(JSON.parse(unknown.printed.join())).toMatchObject({ target: null });
+  const misspelt = await isthmus('route alpha-3-flsh');
+  expect(misspelt.hasFailed()).toBe(true);
+  expect(misspelt.notes.join()).toContain('Did you mean "alpha-3-flash"?');
 });
 
 test('the password goes to the gateway alone, not where that sends it', async () => {

@@ -47,12 +47,13 @@ function addAccountCommands(accounts: Command, options: AdminCommandOptions): vo
     run(options, flags, async (context) => (await import('./accounts.ts')).listAccounts(context)),
   );
   addAddCommand(accounts, options);
-  onAccount(accounts, 'test', 'try credential, model list and quota of an account').action(
-    (name: string, flags: SharedFlags) =>
+  onAccount(accounts, 'test', 'try credential, model list and quota of an account')
+    .option('--generate', 'also ask for a one-token answer, which costs that')
+    .action((name: string, flags: SharedFlags & { generate?: boolean }) =>
       run(options, flags, async (context) =>
-        (await import('./accounts.ts')).testAccount(context, name),
+        (await import('./accounts.ts')).testAccount(context, name, flags),
       ),
-  );
+    );
   for (const action of ['enable', 'disable'] as const) {
     const what = action === 'enable' ? 'let an account serve again' : 'take an account out';
     onAccount(accounts, action, what).action((name: string, flags: SharedFlags) =>
@@ -78,6 +79,8 @@ function addAddCommand(accounts: Command, options: AdminCommandOptions): void {
       .description('add an account; asks for an API key unless another way is named')
       .option('--upstream <id>', 'the upstream; may be left out when there is one')
       .option('--key-file <file>', 'file of the API key; - is the standard input')
+      .option('--generate', 'also ask for a one-token answer, which costs that')
+      .option('--add-anyway', 'store a key also when the upstream refuses it')
       .option('--oauth', 'sign in in a browser')
       .option('--manual', 'with --oauth: paste the answer, wait for no callback')
       .option('--account <name>', 'with --oauth: sign this account in again')

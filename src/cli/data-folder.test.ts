@@ -1,5 +1,7 @@
 import {
+  chmodSync,
   existsSync,
+  mkdirSync,
   mkdtempSync,
   readdirSync,
   rmSync,
@@ -21,6 +23,26 @@ test('the data folder is made for its owner only, and left empty', () => {
   makeDataDir(path);
   expect(statSync(path).mode & 0o777).toBe(0o700);
   expect(readdirSync(path)).toEqual([]);
+});
+
+test('D3: an existing folder of ours that others may look into is closed to them', () => {
+  const path = join(folder, 'open');
+  mkdirSync(join(path, 'logs'), { recursive: true });
+  for (const name of ['isthmus.db', 'isthmus.db-wal', 'gui_config.json', 'secret.key', '.x']) {
+    writeFileSync(join(path, name), '');
+  }
+  chmodSync(path, 0o755);
+  expect(makeDataDir(path)).toBeUndefined();
+  expect(statSync(path).mode & 0o777).toBe(0o700);
+});
+
+test('D3: a folder that holds things of others stays as it is, with a warning', () => {
+  const path = join(folder, 'shared');
+  mkdirSync(path);
+  writeFileSync(join(path, 'thesis.txt'), '');
+  chmodSync(path, 0o755);
+  expect(makeDataDir(path)).toContain('other files than the gateway');
+  expect(statSync(path).mode & 0o777).toBe(0o755);
 });
 
 test('a folder that cannot be made is named with the way out', () => {

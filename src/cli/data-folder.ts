@@ -1,13 +1,58 @@
-// The data folder: made on first use, for its owner only.
+// The data folder: made on first use, and kept, for its owner only.
 
-import { mkdirSync, mkdtempSync, rmdirSync, statSync } from 'node:fs';
+import { chmodSync, mkdirSync, mkdtempSync, readdirSync, rmdirSync, statSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
+import { isOutOfRoom } from '../lib/out-of-room.ts';
 
-/** @throws Error naming the folder and the way out, also when nothing can be stored in it */
-export function makeDataDir(path: string): void {
+/** Where others can look into it and that was not ended, the sentence that tells. */
+export type FolderWarning = string | undefined;
+
+const PRIVATE_MODE = 0o700;
+const OTHERS = 0o077;
+
+/**
+ * A folder of an earlier version that others may look into is closed to them, unless it holds things
+ * of somebody else: it is not the gateway's alone then.
+ * @throws Error naming the folder and the way out, also when nothing can be stored in it
+ */
+export function makeDataDir(path: string): FolderWarning {
   attempt(path, 'made', () => makeFolder(resolve(path)));
   // Rights alone do not tell: a file system may be mounted for reading only.
-  attempt(path, 'written', () => rmdirSync(mkdtempSync(join(path, '.try-'))));
+  attempt(path, 'written', () => {
+    try {
+      rmdirSync(mkdtempSync(join(path, '.try-')));
+    } catch (error) {
+      // Model requests need no room; what does says so itself.
+      if (!isOutOfRoom(error)) throw error;
+    }
+  });
+  return keepPrivate(path);
+}
+
+/** What the gateway puts there, and what editors and systems hide beside it. */
+const OURS = /^(?:\.|isthmus\b|gui_config\b|secret\.key|running\.lock|logs$)/;
+
+function keepPrivate(path: string): FolderWarning {
+  // Windows has no such modes.
+  if (process.platform === 'win32' || !isExposed(path)) return undefined;
+  const isShared = readdirSync(path).some((name) => !OURS.test(name));
+  if (!isShared && tryClose(path)) return undefined;
+  const why = isShared ? 'it holds other files than the gateway’s' : 'its mode cannot be changed';
+  return `Other users of this machine can look into the data folder ${path}, and ${why}. Run "chmod 700 ${path}" as its owner, or name a folder of its own with --data-dir.`;
+}
+
+/** Volumes of containers often belong to somebody else, whoever may write there. */
+function tryClose(path: string): boolean {
+  try {
+    chmodSync(path, PRIVATE_MODE);
+  } catch {
+    return false;
+  }
+  return !isExposed(path);
+}
+
+function isExposed(path: string): boolean {
+  return (statSync(path).mode & OTHERS) !== 0;
 }
 
 /**
@@ -19,7 +64,7 @@ function makeFolder(path: string): void {
   const parent = dirname(path);
   if (!isFolder(parent)) makeFolder(parent);
   try {
-    mkdirSync(path, { mode: 0o700 });
+    mkdirSync(path, { mode: PRIVATE_MODE });
   } catch (error) {
     // Another process may have been faster.
     if (!isFolder(path)) throw error;

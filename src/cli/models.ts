@@ -10,12 +10,18 @@ export async function listModels({ client, terminal, isJson }: CommandContext): 
   if (isJson) return terminal.print(JSON.stringify(body, null, 2));
   const rows = objectsOf(body, 'models').map((model) => [
     textOf(model, 'id'),
-    model.target === model.id ? '' : textOf(model, 'target'),
+    wayOf(model),
     textOf(model, 'inputTokenLimit'),
     textOf(model, 'outputTokenLimit'),
     abilitiesOf(model).join(', '),
   ]);
   terminal.print(writeTable(['model', 'goes to', 'input', 'output', 'can'], rows));
+}
+
+/** The target, and what the account calls it where that is another name. */
+function wayOf(model: JsonObject): string {
+  const [target, servedAs] = [textOf(model, 'target'), textOf(model, 'servedAs')];
+  return servedAs === '' || servedAs === target ? target : `${target} (${servedAs})`;
 }
 
 function abilitiesOf(model: JsonObject): readonly string[] {
@@ -32,7 +38,7 @@ export async function explainRoute(
 ): Promise<void> {
   const path = `/api/route?model=${encodeURIComponent(name)}`;
   const body = await client.call({ method: 'GET', path });
-  if (body.target === null) terminal.setFailed();
+  if (body.servedAs === null) terminal.setFailed();
   if (isJson) return terminal.print(JSON.stringify(body, null, 2));
   const target = textOf(body, 'target');
   const lines = objectsOf(body, 'steps').map((step) => `  ${textOf(step, 'text')}`);
@@ -40,7 +46,7 @@ export async function explainRoute(
     textOf(body, field) === '' ? [] : [`  ${field}: ${textOf(body, field)}`],
   );
   if (body.webSearch === true) extras.push('  with web search');
-  const head = target === '' ? `${name} goes nowhere` : `${name} → ${target}`;
+  const head = target === '' ? `${name} goes nowhere` : `${name} → ${wayOf(body)}`;
   terminal.print([head, ...lines, ...extras].map(plain).join('\n'));
   if (textOf(body, 'error') !== '') terminal.note(plain(textOf(body, 'error')));
 }

@@ -1,9 +1,12 @@
 import { expect, test } from 'vitest';
-import { warnOfFewFiles } from './open-files.ts';
+import { readOpenFiles, warnOfFewFiles } from './open-files.ts';
 
 function warningsFor(limits: string | undefined): readonly string[] {
   const warnings: string[] = [];
-  warnOfFewFiles({ limits, log: { warn: (_fields, message) => warnings.push(message) } });
+  warnOfFewFiles({
+    openFiles: readOpenFiles(limits),
+    log: { warn: (_fields, message) => warnings.push(message) },
+  });
   return warnings;
 }
 

@@ -6,23 +6,26 @@ import { readFileSync } from 'node:fs';
 const ENOUGH = 2200;
 
 export interface OpenFilesOptions {
-  /** What the kernel says of the limits of this process; undefined where it says nothing. */
-  readonly limits: string | undefined;
+  readonly openFiles: number | undefined;
   readonly log: { warn(fields: object, message: string): void };
 }
 
 /** Node has raised the limit as far as it may by now. */
-export function warnOfFewFiles({ limits, log }: OpenFilesOptions): void {
-  const [, soft] = /^Max open files\s+(\d+)\s/m.exec(limits ?? '') ?? [];
-  if (soft === undefined || Number(soft) >= ENOUGH) return;
+export function warnOfFewFiles({ openFiles, log }: OpenFilesOptions): void {
+  if (openFiles === undefined || openFiles >= ENOUGH) return;
   log.warn(
-    { openFiles: Number(soft) },
-    `The system lets this process open ${soft} files, and a stream takes two: beyond that, connections wait or fail. Raise it with "ulimit -Hn 4096", or LimitNOFILE= of the service.`,
+    { openFiles },
+    `The system lets this process open ${openFiles} files, and a stream takes two: beyond that, connections wait or fail. Raise it with "ulimit -Hn 4096", or LimitNOFILE= of the service.`,
   );
 }
 
-/** The text of `/proc/self/limits` (proc(5)); undefined on systems without it. */
-export function readLimits(): string | undefined {
+/** How many files the kernel lets this process have open (proc(5)); undefined where it says nothing. */
+export function readOpenFiles(limits: string | undefined = readLimits()): number | undefined {
+  const [, soft] = /^Max open files\s+(\d+)\s/m.exec(limits ?? '') ?? [];
+  return soft === undefined ? undefined : Number(soft);
+}
+
+function readLimits(): string | undefined {
   try {
     return readFileSync('/proc/self/limits', 'utf8');
   } catch {

@@ -18,7 +18,7 @@ import { makeDataDir } from './data-folder.ts';
 import { claimFolder } from './folder-claim.ts';
 import { explainListening } from './listen-error.ts';
 import { createLog } from './log.ts';
-import { readLimits, warnOfFewFiles } from './open-files.ts';
+import { readOpenFiles, warnOfFewFiles } from './open-files.ts';
 
 export interface RunningServer {
   /** Resolves when it listens and the banner is printed. @throws Error with the way out when it cannot listen there. */
@@ -32,7 +32,7 @@ export async function serve(flags: Flags): Promise<RunningServer> {
   const environment = readEnvironment();
   const clock = createSystemClock();
   const dataDir = resolveDataDir(flags, environment);
-  makeDataDir(dataDir);
+  const folderWarning = makeDataDir(dataDir);
   let secrets: readonly string[] = [];
   const { files: logFiles, log } = openLog(dataDir, { clock, secrets: () => secrets });
   const path = configPath(dataDir);
@@ -43,10 +43,15 @@ export async function serve(flags: Flags): Promise<RunningServer> {
   });
   log.level = config.current().logLevel;
   secrets = gatewaySecrets(config.current());
-  warnOfUnused(config.current(), log);
-  warnOfFewFiles({ limits: readLimits(), log });
+  if (folderWarning !== undefined) log.warn({ dataDir }, folderWarning);
+  for (const warning of config.current().warnings) log.warn({}, warning);
+  const openFiles = readOpenFiles();
+  warnOfFewFiles({ openFiles, log });
   const newKeyFile = (await ensureKey(config)) ? path : undefined;
-  const app = await createApp({ config, clock, random: Math.random, log, logFiles });
+  const app = await createApp({
+    ...{ config, clock, log, logFiles, openFiles },
+    random: Math.random,
+  });
   const claim = claimFolder(dataDir);
   if (!claim.isOurs) log.warn({ dataDir }, SHARED_FOLDER);
   return {
@@ -95,23 +100,6 @@ function accountsAtWork({ book, pool }: App): readonly AccountView[] {
     const account = book.find(id);
     return account?.origin !== 'sandbox' || account.health.status.kind !== 'disabled';
   });
-}
-
-/** Settings of later parts are checked already; whoever sets one should know that it does nothing yet. */
-function warnOfUnused(settings: Settings, log: Logger): void {
-  const unused = {
-    DATABASE_URL: settings.databaseUrl,
-    REDIS_URL: settings.redisUrl,
-    'proxy.extprov.enabled': settings.externalProvider.enabled || undefined,
-  };
-  for (const [name, value] of Object.entries(unused)) {
-    if (value !== undefined) log.warn({ name }, `${name} is set, but nothing uses it yet.`);
-  }
-  const { enabled, apiKey = '' } = settings.externalProvider;
-  if (enabled && apiKey.trim() === '') {
-    const name = 'proxy.extprov.api_key';
-    log.warn({ name }, `${name} is missing: the external provider cannot be used without its key.`);
-  }
 }
 
 /** What the log itself cannot tell goes to the error output alone. */

@@ -24,6 +24,8 @@ export async function signIn(context: CommandContext, request: SignInRequest): P
   // Without it nothing goes on, so it is not a note: `--json` prints it apart from the answer.
   terminal.note(`  ${textOf(started, 'authorizationUrl')}\n`);
   if (request.redirect === 'manual') return paste(context, { state });
+  // Without a terminal nobody pastes: an input that has ended must not end the wait.
+  if (!terminal.isInteractive) return waitForCallback(context, state);
   terminal.note(
     `Afterwards the browser comes to ${textOf(started, 'redirectUrl')}.\n` +
       'Where it cannot reach that, paste the whole address it ended on, or the code in it.',
@@ -47,7 +49,7 @@ async function waitOrPaste(context: CommandContext, state: string): Promise<Json
 async function waitForCallback(
   { client, clock }: CommandContext,
   state: string,
-  signal: AbortSignal,
+  signal: AbortSignal = new AbortController().signal,
 ): Promise<JsonObject> {
   for (;;) {
     await clock.sleep(LOOK_MS, signal);

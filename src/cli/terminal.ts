@@ -1,5 +1,6 @@
 // What commands read from and write to: the terminal here, a list of lines in tests.
 
+import { once } from 'node:events';
 import { createInterface } from 'node:readline/promises';
 import { Writable } from 'node:stream';
 import { text as readAll } from 'node:stream/consumers';
@@ -10,7 +11,7 @@ export interface Terminal {
   print(text: string): void;
   /** For people only: hints and progress, kept apart from what is asked for. */
   note(text: string): void;
-  /** One line. @throws the signal's reason when it aborts first */
+  /** One line; '' when the input ends before. @throws the signal's reason when it aborts first */
   ask(question: string, signal?: AbortSignal): Promise<string>;
   /** One line that is not shown. */
   askSecret(question: string): Promise<string>;
@@ -48,10 +49,16 @@ async function askLine(
     output,
     terminal: process.stdin.isTTY === true,
   });
+  // The input may end before a line did: readline then never answers a question, and emits what came.
+  let unended = '';
+  lines.once('line', (line) => {
+    unended = line;
+  });
+  const ended = once(lines, 'close').then(() => unended);
   try {
-    return await (signal === undefined
-      ? lines.question(question)
-      : lines.question(question, { signal }));
+    const asked =
+      signal === undefined ? lines.question(question) : lines.question(question, { signal });
+    return await Promise.race([asked, ended]);
   } finally {
     lines.close();
   }

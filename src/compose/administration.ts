@@ -2,7 +2,7 @@
 
 import { createAdminRoutes } from '../admin/admin-routes.ts';
 import type { ApiRoute } from '../admin/api-route.ts';
-import type { AdminOptions } from '../admin/options.ts';
+import type { AdminOptions, ModelLister } from '../admin/options.ts';
 import type { Door } from '../door/door.ts';
 import { createId } from '../lib/ids.ts';
 import { createAccountTransfer } from '../oauth/account-transfer.ts';
@@ -10,6 +10,8 @@ import { createRevoker } from '../oauth/revoker.ts';
 import { createSignIns } from '../oauth/sign-ins.ts';
 import { openWithPassphrase, sealWithPassphrase } from '../sealing/passphrase.ts';
 import type { AdminRoute } from '../server/admin-route.ts';
+import { answerOnce } from '../upstreams/answer-once.ts';
+import type { Upstream } from '../upstreams/upstream.ts';
 import type { Foundation, GatewayContext } from './foundation.ts';
 import type { Traffic } from './traffic.ts';
 
@@ -28,21 +30,30 @@ export function createAdministration(
   const { config, clock, log, version } = context;
   const { secretKey, secrets, door, backend, accounts, router, models, protocols, dispatcher } =
     parts;
-  const { book, tokens, pool, quota, isProtected } = accounts;
+  const { book, tokens, pool, quota, isProtected, trials } = accounts;
   const { upstreams } = backend;
   return createAdminRoutes(
     {
       ...{ version, clock, log, door, router, models, protocols, dispatcher },
-      ...{ book, tokens, pool, quota, isProtected },
+      ...{ book, tokens, pool, quota, isProtected, trials },
       ...createAccountWork(context, parts),
       revisionKey: secretKey.derive('config revisions').toString('hex'),
-      upstreams: { list: backend.choices, get: (id) => upstreams.get(id) },
+      upstreams: { list: backend.choices, get: (id) => modelsOf(upstreams.get(id)) },
       callbackUrl: () => `http://127.0.0.1:${parts.port()}/oauth/callback`,
       config: secrets.guard(door.hasher),
       origins: config,
+      gatewayKey: () => config.current().apiKey,
     },
     more,
   );
+}
+
+function modelsOf(upstream: Upstream | undefined): ModelLister | undefined {
+  if (upstream === undefined) return undefined;
+  return {
+    listModels: (access, signal) => upstream.listModels(access, signal),
+    answerOnce: (access, asked) => answerOnce(upstream, access, asked),
+  };
 }
 
 /** What brings accounts in and out. */

@@ -8,6 +8,7 @@ import type { OAuthDirectory, OAuthSettings } from '../oauth/oauth-settings.ts';
 import { createDefaultAccounts } from '../sandbox/accounts.ts';
 import { createSandbox } from '../sandbox/sandbox.ts';
 import { createUpstreamDirectory, type UpstreamDirectory } from '../upstreams/directory.ts';
+import type { AnswerRoom } from '../upstreams/generate/client.ts';
 import type { UpstreamSettings } from '../upstreams/index.ts';
 import { settingsOf } from '../upstreams/settings.ts';
 
@@ -22,10 +23,14 @@ export interface Backend {
   readonly isSandbox: boolean;
   /** Whether the built-in sandbox is what answers for this upstream. */
   isBuiltIn(upstreamId: string): boolean;
+  /** Upstreams of the settings that are not the built-in sandbox. */
+  namedUpstreams(): readonly string[];
+  /** Those of them that have no address to be asked at. */
+  unaddressed(): readonly string[];
   close(): Promise<void>;
 }
 
-export interface UpstreamChoice {
+interface UpstreamChoice {
   readonly id: string;
   readonly profile: string;
   readonly oauth: OAuthSettings | undefined;
@@ -41,6 +46,7 @@ export interface BackendOptions {
   readonly openSecret: (sealed: string, upstreamId: string) => string;
   readonly version: string;
   readonly clock: Clock;
+  readonly answerRoom: AnswerRoom;
   readonly log: { warn(fields: object, message: string): void };
 }
 
@@ -49,13 +55,13 @@ const SANDBOX_SCOPES = ['models', 'email', 'profile'];
 
 /** @throws Error when an upstream of the configuration cannot be built. */
 export async function openBackend(options: BackendOptions): Promise<Backend> {
-  const { settings, clock, version, log } = options;
+  const { settings, clock, version, answerRoom, log } = options;
   const environment = environmentSeeds(settings());
-  const isOwn = isSandboxElsewhere(settings());
-  const isSandbox = environment.length === 0 && !options.hasStoredAccounts && !isOwn;
+  const isNamed = namedUpstreams(settings()).length > 0;
+  const isSandbox = environment.length === 0 && !options.hasStoredAccounts && !isNamed;
   const embedded =
     isSandbox || needsSandbox(settings(), options) ? await startSandbox(options) : undefined;
-  const upstreams = createUpstreamDirectory({ clock, version });
+  const upstreams = createUpstreamDirectory({ clock, version, answerRoom });
   const build = (): void => upstreams.replace(upstreamSettings(settings(), embedded));
   build();
   options.subscribe(() => {
@@ -70,11 +76,16 @@ export async function openBackend(options: BackendOptions): Promise<Backend> {
     upstreams,
     choices,
     oauth: { get: (id) => choices().find((choice) => choice.id === id)?.oauth },
-    // Beside stored accounts they rest, and serve again when those are gone.
-    seeds: environment.length > 0 ? environment : (embedded?.seeds ?? []),
+    // Beside anything real they rest, and serve again when that is gone.
+    seeds: [...environment, ...(embedded?.seeds ?? [])],
     isSandbox,
     isBuiltIn: (id) =>
       embedded !== undefined && id === SANDBOX_ID && !isSandboxElsewhere(settings()),
+    namedUpstreams: () => namedUpstreams(settings()),
+    unaddressed: () =>
+      settings()
+        .upstreams.filter((one) => !isEmbedded(one) && settingsOf(one) === undefined)
+        .map(({ id }) => id),
     async close() {
       await upstreams.close();
       await embedded?.close();
@@ -120,6 +131,10 @@ function needsSandbox(settings: Settings, { hasStoredAccounts }: BackendOptions)
 /** True when the operator's upstream of that name is a sandbox that runs elsewhere. */
 function isSandboxElsewhere({ upstreams }: Settings): boolean {
   return upstreams.some((upstream) => upstream.id === SANDBOX_ID && !isEmbedded(upstream));
+}
+
+function namedUpstreams({ upstreams }: Settings): readonly string[] {
+  return upstreams.filter((upstream) => !isEmbedded(upstream)).map(({ id }) => id);
 }
 
 function isEmbedded({ profile, baseUrl }: UpstreamDefinition): boolean {

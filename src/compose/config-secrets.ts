@@ -26,7 +26,8 @@ type GuardedConfig = Pick<LiveConfig, 'raw' | 'reload' | 'preview'> & {
 
 export interface ConfigSecretsOptions {
   readonly config: Pick<LiveConfig, 'raw' | 'reload' | 'preview' | 'update' | 'subscribe'>;
-  readonly vault: Vault;
+  /** Undefined where its key is lost at the end: then secrets stay plain until a start that seals them. */
+  readonly vault: Vault | undefined;
   readonly log: ConfigLog;
 }
 
@@ -44,7 +45,11 @@ export function createConfigSecrets({ config, vault, log }: ConfigSecretsOptions
       config.subscribe(() => void sealFile());
       await sealFile();
     },
-    open: (text, upstreamId) => (isSealed(text) ? vault.open(text, contextOf(upstreamId)) : text),
+    open(text, upstreamId) {
+      if (!isSealed(text)) return text;
+      if (vault === undefined) throw new Error('The key that it was sealed with is missing.');
+      return vault.open(text, contextOf(upstreamId));
+    },
     guard: (hasher) => ({
       raw: () => config.raw(),
       reload: () => config.reload(),
@@ -58,7 +63,11 @@ export function createConfigSecrets({ config, vault, log }: ConfigSecretsOptions
 }
 
 /** A merge patch, or nothing when no plain credential stands there. */
-function sealCredentials({ upstreams, proxy }: JsonObject, vault: Vault): JsonObject | undefined {
+function sealCredentials(
+  { upstreams, proxy }: JsonObject,
+  vault: Vault | undefined,
+): JsonObject | undefined {
+  if (vault === undefined) return undefined;
   const patch = {
     ...sealClientSecrets(upstreams, vault),
     ...sealProviderKey(proxy, vault),

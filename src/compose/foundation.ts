@@ -33,11 +33,13 @@ export async function openFoundation({ config, clock, log }: GatewayContext): Pr
   const { dataDir, secretKey: environmentKey } = config.current();
   const secretKey = loadSecretKey({ dataDir, environmentKey, log });
   const vault = createVault(secretKey);
-  const secrets = createConfigSecrets({ config, vault, log });
+  const { isLasting } = secretKey;
+  const secrets = createConfigSecrets({ config, vault: isLasting ? vault : undefined, log });
   keepConfigPrivate({ config, path: configPath(dataDir), log });
   await secrets.keepSealed();
   // The database is a third of the start: its code is read while nothing else waits for it.
   const { openDatabase } = await import('../stores/sqlite/open-database.ts');
-  const stores = await openDatabase({ path: join(dataDir, DATABASE_FILE), vault, clock, log });
+  const path = join(dataDir, DATABASE_FILE);
+  const stores = await openDatabase({ path, vault, clock, log, isLasting });
   return { secretKey, secrets, stores };
 }

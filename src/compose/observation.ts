@@ -36,11 +36,12 @@ export async function openObservation(
     protocols,
     router,
     dispatcher,
+    accountSecrets,
     ...parts
   }: ObservationParts,
 ): Promise<Observation> {
   const { config } = context;
-  const { book, pool, isProtected } = accounts;
+  const { book, pool, isProtected, trials } = accounts;
   const { door, logFiles, port, signatures } = parts;
   const settings = () => config.current();
   const telemetry = await openTelemetry({
@@ -50,7 +51,8 @@ export async function openObservation(
   });
   const monitoring = openMonitor({
     ...context,
-    ...{ book, door, pool, isProtected, protocols, logFiles, createId },
+    accountSecrets,
+    ...{ book, door, pool, isProtected, trials, protocols, logFiles, createId },
     upstreams: backend.upstreams,
     isBuiltIn: backend.isBuiltIn,
     dropped: () => ({
@@ -62,6 +64,7 @@ export async function openObservation(
     readsRequests: telemetry !== undefined,
     onRecord: (record, ended) => telemetry?.observe(record, ended),
     store: stores.requests,
+    isLasting: stores.isLasting,
     targetOf: (model) => findTarget(model, { router, pool }),
     keyName: (id) => door.keys.get(id)?.key.name,
     address: () => `http://${settings().host}:${port()}`,

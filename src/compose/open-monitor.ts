@@ -15,6 +15,7 @@ import { createSecretList } from './secret-list.ts';
 export interface OpenMonitorOptions
   extends Omit<MonitorRouteOptions, 'monitor' | 'logFiles' | 'facts' | 'startedAt' | 'dispatcher'> {
   readonly store: RequestStore;
+  readonly accountSecrets: NonNullable<MonitorOptions['accountSecrets']>;
   readonly targetOf: MonitorOptions['targetOf'];
   readonly config: LiveConfig;
   readonly door: FeedSourceOptions['door'];
@@ -27,6 +28,8 @@ export interface OpenMonitorOptions
   readonly address: () => string;
   /** Whether the built-in sandbox is what answers for this upstream. */
   readonly isBuiltIn: (upstreamId: string) => boolean;
+  /** False while the stores are in memory. */
+  readonly isLasting: boolean;
   readonly log: { warn(fields: object, message: string): void };
 }
 
@@ -45,6 +48,7 @@ export function openMonitor(options: OpenMonitorOptions): GatewayMonitor {
     ...options,
     settings: () => settings().monitor,
     secrets: createSecretList(config),
+    accountSecrets: options.accountSecrets,
     accounts: () => countStates(options),
   });
   let disconnect: (() => void) | undefined;
@@ -65,6 +69,8 @@ export function openMonitor(options: OpenMonitorOptions): GatewayMonitor {
             isLoopback: isLoopbackHost(host),
             consolePassword: kindOfPassword(consolePassword, apiKey),
             configProblems: config.problems(),
+            warnings: settings().warnings,
+            isLasting: options.isLasting,
           };
         },
       };

@@ -1,26 +1,39 @@
 // All that a model request passes behind the edge: routing, dispatch, the accounts and their upstreams.
 
+import { GatewayError } from '../canonical/error.ts';
 import { createDispatcher } from '../dispatch/dispatch.ts';
 import type { Dispatcher } from '../dispatch/dispatcher.ts';
 import { createModelDirectory, type ModelDirectory } from '../dispatch/model-directory.ts';
 import { createId } from '../lib/ids.ts';
+import type { SecretIndex } from '../lib/secret-spelling.ts';
 import { createMediaFetcher } from '../media/fetch-media.ts';
+import { createRedactors } from '../monitor/redactors.ts';
 import { createProtocols, type Protocols } from '../protocols/index.ts';
 import { createRouter, type Router } from '../routing/router.ts';
+import { type BodyBudget, createBodyBudget } from '../server/gates/body-budget.ts';
 import { type AnswerShelves, createAnswerShelves } from '../shelf/answer-shelf.ts';
 import { createSignatureKeeper, type DurableSignatureKeeper } from '../signatures/keeper.ts';
+import { noteSeeds, watchCredentials } from './account-secrets.ts';
 import { type Accounts, openAccounts } from './accounts.ts';
 import { type Backend, openBackend } from './backend.ts';
 import type { Foundation, GatewayContext } from './foundation.ts';
+import { createSecretList } from './secret-list.ts';
+
+/** Somebody has to come first. */
+const MISSING_RETRY_MS = 60_000;
 
 export interface Traffic {
   readonly backend: Backend;
   readonly accounts: Accounts;
+  /** What stored accounts and those of the process prove themselves with. */
+  readonly accountSecrets: SecretIndex;
   readonly router: Router;
   readonly protocols: Protocols;
   readonly models: ModelDirectory;
   readonly dispatcher: Dispatcher;
   readonly shelves: AnswerShelves;
+  /** The memory that requests and answers share. */
+  readonly bodies: BodyBudget;
   readonly signatures: Pick<DurableSignatureKeeper, 'droppedWrites'>;
   /** In reverse order of opening; the stores stay open. */
   close(): Promise<void>;
@@ -38,11 +51,16 @@ export async function openTraffic(
   const { stores } = foundation;
   const settings = () => config.current();
   const userAgent = `isthmus/${version}`;
-  const { backend, accounts } = await openPool(context, foundation, userAgent);
+  const bodies = createBodyBudget(clock);
+  const { backend, accounts, accountSecrets } = await openPool(context, foundation, {
+    userAgent,
+    bodies,
+  });
   const { pool } = accounts;
   const router = createRouter({
     mapping: () => settings().customMapping,
     offered: () => pool.offered(),
+    families: accounts.families,
   });
   const keeper = createSignatureKeeper({
     ...{ clock, log, store: stores.signatures, traceStore: stores.callTraces },
@@ -54,11 +72,14 @@ export async function openTraffic(
   return {
     backend,
     accounts,
+    accountSecrets,
+    bodies,
     router,
     protocols: createProtocols(),
     models: createModelDirectory({ router, pool }),
     dispatcher: createDispatcher({
-      ...{ router, pool, keeper, clock, random, createId, media, thinkingMode },
+      router: { route: (name, account) => routeUnlessMissing(router, accounts, { name, account }) },
+      ...{ pool, keeper, clock, random, createId, media, thinkingMode },
     }),
     shelves: createAnswerShelves({
       clock,
@@ -75,13 +96,30 @@ export async function openTraffic(
   };
 }
 
+/** Nothing is made up in place of an upstream that was named and cannot be asked. */
+function routeUnlessMissing(
+  router: Router,
+  accounts: Pick<Accounts, 'missing'>,
+  { name, account }: { readonly name: string; readonly account: string | undefined },
+): ReturnType<Router['route']> {
+  const message = accounts.missing(account);
+  if (message === undefined) return router.route(name);
+  throw new GatewayError({
+    kind: 'upstream-auth',
+    source: 'gateway',
+    message,
+    retryAfterMs: MISSING_RETRY_MS,
+  });
+}
+
 async function openPool(
   context: GatewayContext,
   { stores, secrets }: Foundation,
-  userAgent: string,
-): Promise<Pick<Traffic, 'backend' | 'accounts'>> {
+  { userAgent, bodies }: { readonly userAgent: string; readonly bodies: BodyBudget },
+): Promise<Pick<Traffic, 'backend' | 'accounts' | 'accountSecrets'>> {
   const { config, clock, random, log, version } = context;
-  const stored = await stores.accounts.list();
+  const { store, secrets: accountSecrets } = await watchCredentials(stores.accounts);
+  const stored = await store.list();
   const backend = await openBackend({
     settings: () => config.current(),
     subscribe: (listener) => void config.subscribe(listener),
@@ -89,9 +127,27 @@ async function openPool(
     openSecret: secrets.open,
     version,
     clock,
+    answerRoom: bodies.answers,
     log,
   });
-  const store = stores.accounts;
-  const accounts = await openAccounts({ config, backend, store, userAgent, clock, random, log });
-  return { backend, accounts };
+  noteSeeds(accountSecrets, backend.seeds);
+  const accounts = await openAccounts({
+    ...{ config, backend, userAgent, clock, random, log },
+    store,
+    sessionStore: stores.sessions,
+    cleanModel: cleanedBy(createRedactors(createSecretList(config), accountSecrets)),
+  });
+  return { backend, accounts, accountSecrets };
+}
+
+/** Longer names are no model's. */
+const LONGEST_MODEL = 256;
+
+/** A client's own word is kept of an account's state: it may be a credential. */
+function cleanedBy(redactorFor: ReturnType<typeof createRedactors>): (model: string) => string {
+  return (model) => {
+    const redactor = redactorFor([]);
+    if (model.length <= LONGEST_MODEL) return redactor.text(model);
+    return redactor.beginning(model, LONGEST_MODEL);
+  };
 }

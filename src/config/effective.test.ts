@@ -132,10 +132,9 @@ test('media are fetched only when the operator says so; the environment wins', (
   expect(fetches({ fetchRemoteMedia: false }, true)).toBe(false);
 });
 
-test('a generic upstream needs an address', () => {
-  expect(() => resolveSettings({ environment: { upstreamProfile: 'generic' }, file: {} })).toThrow(
-    'UPSTREAM_BASE_URL',
-  );
+test('B4: a generic upstream without an address is pointed out', () => {
+  const settings = resolveSettings({ environment: { upstreamProfile: 'generic' }, file: {} });
+  expect(settings.warnings).toEqual([expect.stringContaining('set UPSTREAM_BASE_URL')]);
 });
 
 test.each([

@@ -3,6 +3,7 @@
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import type { ThinkingMode } from '../canonical/effort.ts';
+import { type Sentence, told } from '../lib/told.ts';
 import {
   type AddressFilterSettings,
   type ConsoleSettings,
@@ -11,6 +12,7 @@ import {
 } from './door-settings.ts';
 import type { Environment } from './env.ts';
 import { type ExternalProviderSettings, readExternalProvider } from './external-provider.ts';
+import type { FamiliesSettings } from './family-schema.ts';
 import { type MonitorSettings, readMonitorSettings } from './monitor-settings.ts';
 import {
   type PoolSettings,
@@ -20,7 +22,7 @@ import {
 } from './pool-settings.ts';
 import { type ConfigFile, PROXY_DEFAULTS } from './schema.ts';
 import { readTelemetrySettings, type TelemetrySettings } from './telemetry-settings.ts';
-import { readUpstreamSeeds, type UpstreamSeed } from './upstream-seeds.ts';
+import { readUpstreamSeeds, refusedSeeds, type UpstreamSeed } from './upstream-seeds.ts';
 import { readUpstreams, type UpstreamDefinition } from './upstreams.ts';
 import { AUTH_MODES, type AuthMode, type LogLevel, readWord } from './values.ts';
 
@@ -44,6 +46,7 @@ export interface Settings {
   readonly maxBodyBytes: number;
   readonly distPath: string;
   readonly customMapping: Readonly<Record<string, string>>;
+  readonly families: FamiliesSettings;
   readonly externalProvider: ExternalProviderSettings;
   readonly trustedProxies: readonly string[];
   readonly allowedHosts: readonly string[];
@@ -67,6 +70,8 @@ export interface Settings {
   /** Where traces and metrics go; undefined when nowhere. */
   readonly telemetry: TelemetrySettings | undefined;
   readonly secretKey: string | undefined;
+  /** What was set but does nothing, for the log and the overview. */
+  readonly warnings: readonly Sentence[];
 }
 
 export interface SettingsSources {
@@ -76,12 +81,16 @@ export interface SettingsSources {
 }
 
 const DEFAULT_DIST_PATH = 'dist';
+/** One object, so that settings that say nothing of them never look changed. */
+const NO_FAMILIES: FamiliesSettings = {};
 
 /** Flags win over environment, environment over file, file over defaults. @throws ConfigError */
 export function resolveSettings({ flags = {}, environment, file }: SettingsSources): Settings {
   const { proxy = {} } = file;
-  const upstreamSeeds = readUpstreamSeeds(environment);
   const apiKey = environment.apiKey ?? file.api_key;
+  const ownKeys = [environment.apiKey, file.api_key].filter((key) => key !== undefined);
+  const upstreamSeeds = readUpstreamSeeds(environment, ownKeys);
+  const upstreams = readUpstreams(file.upstreams ?? {}, upstreamSeeds);
   return {
     host: flags.host ?? environment.host ?? proxy.host ?? PROXY_DEFAULTS.host.default,
     port: flags.port ?? environment.port ?? proxy.port ?? PROXY_DEFAULTS.port.default,
@@ -95,6 +104,7 @@ export function resolveSettings({ flags = {}, environment, file }: SettingsSourc
       environment.maxBodyBytes ?? proxy.max_body_size ?? PROXY_DEFAULTS.max_body_size.default,
     distPath: environment.distPath ?? DEFAULT_DIST_PATH,
     customMapping: proxy.custom_mapping ?? {},
+    families: proxy.families ?? NO_FAMILIES,
     externalProvider: readExternalProvider(proxy.extprov),
     trustedProxies: environment.trustedProxies ?? proxy.trusted_proxies ?? [],
     allowedHosts: environment.allowedHosts ?? proxy.allowed_hosts ?? [],
@@ -112,13 +122,40 @@ export function resolveSettings({ flags = {}, environment, file }: SettingsSourc
     addressFilter: readAddressFilterSettings(proxy.ip_filter),
     console: readConsoleSettings(proxy.console),
     monitor: readMonitorSettings(proxy.monitor),
-    upstreams: readUpstreams(file.upstreams ?? {}, upstreamSeeds),
+    upstreams,
     upstreamSeeds,
     databaseUrl: environment.databaseUrl,
     redisUrl: environment.redisUrl,
     telemetry: readTelemetrySettings(environment),
     secretKey: environment.secretKey,
+    warnings: [
+      ...(environment.strays ?? []),
+      ...refusedSeeds(environment, ownKeys),
+      ...sayUnaddressed(upstreams),
+      ...sayUnused(environment, file),
+    ],
   };
+}
+
+/** Requests are answered with what is missing, so that the console can be opened all the same. */
+function sayUnaddressed(upstreams: Settings['upstreams']): Sentence[] {
+  const isMute = upstreams.some(({ profile, baseUrl }) => profile === 'generic' && !baseUrl);
+  if (!isMute) return [];
+  return [told`UPSTREAM_PROFILE=generic needs an address: set UPSTREAM_BASE_URL.`];
+}
+
+/** Settings of later parts: whoever sets one should know that it does nothing yet. */
+function sayUnused({ databaseUrl, redisUrl }: Environment, { proxy }: ConfigFile): Sentence[] {
+  const unused = { DATABASE_URL: databaseUrl, REDIS_URL: redisUrl };
+  const sentences = Object.entries(unused).flatMap(([name, value]) =>
+    value === undefined ? [] : [told`${name} is set, but nothing uses it yet.`],
+  );
+  if (proxy?.extprov?.enabled === true) {
+    sentences.push(
+      told`proxy.extprov.enabled is true in the config file, but the external provider does not work yet: it is treated as off.`,
+    );
+  }
+  return sentences;
 }
 
 type ThinkingSection = NonNullable<NonNullable<ConfigFile['proxy']>['thinking']>;

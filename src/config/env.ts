@@ -1,8 +1,9 @@
 // The environment variables the gateway reads; the only place that touches process.env.
 
 import { readFileSync } from 'node:fs';
-import { told } from '../lib/told.ts';
+import { type Sentence, told } from '../lib/told.ts';
 import { ConfigError } from './config-error.ts';
+import { findStrayVariables } from './stray-variables.ts';
 import {
   AUTH_MODES,
   LOG_LEVELS,
@@ -190,6 +191,9 @@ export type Environment = {
   readonly [Key in keyof typeof VARIABLES]?:
     | ReturnType<(typeof VARIABLES)[Key]['read']>
     | undefined;
+} & {
+  /** Sentences on variables that nothing reads, yet look as if they were meant for the gateway. */
+  readonly strays?: readonly Sentence[] | undefined;
 };
 
 export interface EnvironmentSource {
@@ -220,7 +224,9 @@ export function readEnvironment(source: EnvironmentSource = PROCESS_ENVIRONMENT)
   });
   if (problems.length > 0) throw new ConfigError('The environment', problems);
   // The one narrowing of this file: the entries are those of the table, key by key.
-  return Object.fromEntries(entries) as Environment;
+  const environment = Object.fromEntries(entries) as Environment;
+  const names = Object.values(VARIABLES).map(({ name }) => name);
+  return { ...environment, strays: findStrayVariables(source.variables, names) };
 }
 
 function readVariable(
@@ -263,4 +269,12 @@ function variable<Value>(
   { fallback = 'not set' }: { readonly fallback?: string } = {},
 ): Variable<Value> {
   return { name, summary, fallback, read };
+}
+
+/** What a process of ours is started with where some of these are not set; undefined where all are. */
+export function environmentWith(
+  defaults: Readonly<Record<string, string>>,
+): NodeJS.ProcessEnv | undefined {
+  const isGiven = Object.keys(defaults).every((name) => process.env[name] !== undefined);
+  return isGiven ? undefined : { ...defaults, ...process.env };
 }

@@ -2,10 +2,11 @@
 
 import { type ConfigFile, EXTPROV_DEFAULTS } from './schema.ts';
 
-export type DispatchMode = 'off' | 'exclusive' | 'pooled' | 'fallback';
+type DispatchMode = 'off' | 'exclusive' | 'pooled' | 'fallback';
 
 export interface ExternalProviderSettings {
-  readonly enabled: boolean;
+  /** False whatever the file says, until it works. */
+  readonly enabled: false;
   readonly baseUrl: string | undefined;
   /** Perhaps sealed (`sealed:v1:…`). */
   readonly apiKey: string | undefined;
@@ -28,7 +29,7 @@ export function readExternalProvider(section: ProviderSection = {}): ExternalPro
   const { models = {}, mcp = {} } = section;
   const families = EXTPROV_DEFAULTS.models.properties;
   return {
-    enabled: section.enabled ?? false,
+    enabled: false,
     baseUrl: section.base_url,
     apiKey: section.api_key,
     dispatchMode: DISPATCH_MODES.find((mode) => mode === section.dispatch_mode) ?? 'off',

@@ -51,7 +51,11 @@ test('what is written is read back, with unknown keys, readable by the owner onl
   await keepLastGood(path);
   expect(await loadConfig(path)).toMatchObject({ origin: 'file', raw });
   expect((await stat(path)).mode & 0o777).toBe(0o600);
-  expect(await readdir(folder)).toEqual(['gui_config.json', 'gui_config.json.bak']);
+  expect(await readdir(folder)).toEqual([
+    'gui_config.json',
+    'gui_config.json.bak',
+    'gui_config.json.strict',
+  ]);
 });
 
 test('a file that is kept elsewhere and linked to stays linked', async () => {

@@ -57,7 +57,8 @@ async function readConfigText(text: string): Promise<ConfigRead> {
 
 /**
  * The config to start with. A file that cannot be used, or has vanished, is never replaced by defaults
- * while there is its last good copy. Without one a missing file means the defaults, and a bad one no start.
+ * while there is its last good copy. Without one a missing file means the defaults, but never weaker
+ * authentication than the file had, and a bad one no start.
  * @throws ConfigError naming each problem by its JSON path.
  */
 export async function loadConfig(path: string): Promise<LoadedConfig> {
@@ -71,7 +72,9 @@ export async function loadConfig(path: string): Promise<LoadedConfig> {
     return { config: copy.config, raw: copy.raw, origin: 'last-good-copy', problems };
   }
   if (read.kind === 'bad') throw new ConfigError(path, problems);
-  return { config: {}, raw: {}, origin: 'defaults', problems: [] };
+  const strict = { proxy: { auth_mode: 'strict' as const } };
+  const remembered = (await exists(strictPath(path))) ? strict : {};
+  return { config: remembered, raw: remembered, origin: 'defaults', problems: [] };
 }
 
 /** What is wrong with a file that is bad, or that vanished after it was in force. */
@@ -124,9 +127,27 @@ async function checkLazily(raw: JsonValue): Promise<CheckedConfig> {
 export async function keepLastGood(path: string): Promise<void> {
   const read = await readConfig(path);
   if (read.kind !== 'good') return;
+  await rememberStrictness(path, read.config);
   const copy = await readConfig(lastGoodPath(path));
   if (copy.kind === 'good' && copy.text === read.text) return;
   await replaceFile(lastGoodPath(path), read.text);
+}
+
+/** Says that the file asked for strict authentication, to a start that finds neither file nor copy. */
+function strictPath(path: string): string {
+  return `${path}.strict`;
+}
+
+async function rememberStrictness(path: string, { proxy, auth_mode }: ConfigFile): Promise<void> {
+  const isStrict = (proxy?.auth_mode ?? auth_mode)?.toLowerCase() === 'strict';
+  const marker = strictPath(path);
+  if (isStrict === (await exists(marker))) return;
+  if (isStrict) await replaceFile(marker, 'The config file asks for strict authentication.\n');
+  else await rm(marker, { force: true });
+}
+
+async function exists(path: string): Promise<boolean> {
+  return (await readConfig(path)).kind !== 'missing';
 }
 
 /** A merge patch (RFC 7396): objects merge, null removes, everything else replaces. */

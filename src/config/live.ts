@@ -4,7 +4,7 @@ import type { Clock } from '../lib/clock.ts';
 import { createJobQueue } from '../lib/job-queue.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../lib/json.ts';
 import { told } from '../lib/told.ts';
-import { StaleConfigError, UnusableFileError } from './config-error.ts';
+import { ConfigError, StaleConfigError, UnusableFileError } from './config-error.ts';
 import { type Flags, resolveSettings, type Settings } from './effective.ts';
 import type { Environment } from './env.ts';
 import {
@@ -56,7 +56,7 @@ export interface LiveConfig {
  * A function is given the file as it stands when its turn has come; undefined then changes nothing. It
  * is asked again when somebody else wrote the file meanwhile.
  */
-export type ConfigPatch = JsonObject | ((raw: JsonObject) => JsonObject | undefined);
+type ConfigPatch = JsonObject | ((raw: JsonObject) => JsonObject | undefined);
 
 export interface LiveConfigOptions {
   readonly path: string;
@@ -88,8 +88,13 @@ export async function createLiveConfig(options: LiveConfigOptions): Promise<Live
   if (loaded.origin === 'last-good-copy') {
     const { problems } = loaded;
     log.warn({ path, problems }, 'The config file cannot be used; its last good copy is in force.');
-  } else {
+  } else if (loaded.origin === 'file') {
     await keepCopy(path, log);
+  } else if (loaded.raw.proxy !== undefined) {
+    log.warn(
+      { path },
+      'The config file and its last good copy are gone. Authentication stays strict, as they had it; everything else is at its default. Put the file back, or set proxy.auth_mode anew.',
+    );
   }
   const reload = (): Promise<void> => inTurn(async () => void (await reloadFile(options, state)));
   const follower = followFile({
@@ -111,7 +116,9 @@ export async function createLiveConfig(options: LiveConfigOptions): Promise<Live
     },
     reload,
     async preview(patch) {
-      const { config } = await requireGood(path, mergePatch(state.good.raw, patch));
+      const raw = mergePatch(state.good.raw, patch);
+      const { config } = await requireGood(path, raw);
+      refuseEnabling(path, state.good.raw, raw);
       return resolveSettings({ ...sources, file: config });
     },
     update: (patch) => inTurn(() => updateFile(options, state, patch)),
@@ -156,8 +163,10 @@ async function updateFile(
     const { raw } = state.good;
     const wanted = typeof patch === 'function' ? patch(raw) : patch;
     if (wanted === undefined) return state.settings;
+    const next = mergePatch(raw, wanted);
+    refuseEnabling(path, raw, next);
     try {
-      putInForce(options, state, await writeConfig(path, mergePatch(raw, wanted), read));
+      putInForce(options, state, await writeConfig(path, next, read));
       await keepCopy(path, log);
       return state.settings;
     } catch (error) {
@@ -172,8 +181,9 @@ async function reloadFile(options: LiveConfigOptions, state: LiveState): Promise
   const { path, log } = options;
   const read = await readConfig(path);
   if (read.kind === 'missing' && !state.hasFile) return read;
-  if (read.kind !== 'good') {
-    const problems = problemsOf(read, path);
+  const enabling = read.kind === 'good' ? enablingProblems(state.good.raw, read.raw) : [];
+  if (read.kind !== 'good' || enabling.length > 0) {
+    const problems = read.kind === 'good' ? enabling : problemsOf(read, path);
     state.problems = problems;
     log.warn({ path, problems }, 'The config file was refused; the settings in force stay.');
     return read;
@@ -185,6 +195,26 @@ async function reloadFile(options: LiveConfigOptions, state: LiveState): Promise
   await keepCopy(path, log);
   log.info({ path }, 'The config file was read again.');
   return read;
+}
+
+/** @throws ConfigError when a change switches on what does not work yet. */
+function refuseEnabling(path: string, before: JsonObject, after: JsonObject): void {
+  const problems = enablingProblems(before, after);
+  if (problems.length > 0) throw new ConfigError(path, problems);
+}
+
+/** A file that holds it from before is served as it is, with a warning. */
+function enablingProblems(before: JsonObject, after: JsonObject): readonly string[] {
+  if (isProviderEnabled(before) || !isProviderEnabled(after)) return [];
+  return [
+    `proxy.extprov.enabled: ${told`must stay false: the external provider does not work yet`}`,
+  ];
+}
+
+function isProviderEnabled(raw: JsonObject): boolean {
+  const { proxy } = raw;
+  const extprov = isJsonObject(proxy) ? proxy.extprov : undefined;
+  return isJsonObject(extprov) && extprov.enabled === true;
 }
 
 function putInForce(options: LiveConfigOptions, state: LiveState, next: GoodConfig): void {

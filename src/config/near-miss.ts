@@ -1,6 +1,7 @@
 // Finds keys that are no setting's, and among them the misspelt ones: nearly a known key must not pass as an unknown one.
 
 import { isJsonObject, type JsonObject, type JsonValue } from '../lib/json.ts';
+import { nearestName } from '../lib/near-name.ts';
 import { told } from '../lib/told.ts';
 import { CONFIG_SCHEMA } from './schema.ts';
 
@@ -50,7 +51,8 @@ function nearMissesIn(section: JsonObject, schema: SectionSchema, path: string):
   return Object.entries(section).flatMap(([key, value]) => {
     const inner = Object.hasOwn(known, key) ? known[key] : undefined;
     if (inner !== undefined) return nestedIn(value, inner, `${path}${key}.`);
-    const meant = names.find((name) => !Object.hasOwn(section, name) && isNear(key, name));
+    const free = names.filter((name) => !Object.hasOwn(section, name));
+    const meant = nearestName(key, free);
     return meant === undefined
       ? []
       : [`${path}${key}: ${told`unknown key; was "${meant}" meant? (Its setting would be lost.)`}`];
@@ -66,28 +68,4 @@ function nestedIn(value: JsonValue, schema: SectionSchema, path: string): string
     );
   }
   return schema.properties === undefined ? [] : nearMissesIn(value, schema, path);
-}
-
-function isNear(key: string, name: string): boolean {
-  const allowed = name.length <= 4 ? 1 : 2;
-  return editDistance(plain(key), plain(name)) <= allowed;
-}
-
-function plain(key: string): string {
-  return key.toLowerCase().replaceAll(/[_-]/g, '');
-}
-
-/** Levenshtein distance, row by row. */
-function editDistance(left: string, right: string): number {
-  if (Math.abs(left.length - right.length) > 2) return 3;
-  let row = Array.from({ length: right.length + 1 }, (_, index) => index);
-  for (const [at, character] of [...left].entries()) {
-    const next = [at + 1];
-    for (let index = 1; index <= right.length; index += 1) {
-      const replaced = (row[index - 1] ?? 0) + (right[index - 1] === character ? 0 : 1);
-      next.push(Math.min(replaced, (row[index] ?? 0) + 1, (next[index - 1] ?? 0) + 1));
-    }
-    row = next;
-  }
-  return row[right.length] ?? 0;
 }

@@ -39,7 +39,7 @@ export interface VariableOrigin {
 }
 
 /** `socket`: opened once; `path`: read from once; `process`: an environment never changes while it runs. */
-export type RestartReason = 'socket' | 'path' | 'process';
+type RestartReason = 'socket' | 'path' | 'process';
 
 export interface OriginSources {
   readonly flags: Flags;
@@ -157,7 +157,8 @@ function overrideOf(key: string, fact: Fact, sources: OriginSources): SettingOve
 
 /** What the environment says of an upstream wins over the entry of the same id. */
 function listUpstreamOverrides(environment: Environment): SettingOverride[] {
-  return readUpstreamSeeds(environment).flatMap((seed, index) => {
+  // A key that is the gateway's own changes nothing that is shown here.
+  return readUpstreamSeeds(environment, []).flatMap((seed, index) => {
     const { profile, baseUrl, vocabulary, auth, location } = seed;
     const of = (key: string, name: string, value: string | undefined): SettingOverride[] =>
       value === undefined

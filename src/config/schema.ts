@@ -2,6 +2,7 @@
 
 import type { XStatic } from 'typebox/schema';
 import { CONSOLE_SCHEMA, IP_FILTER_SCHEMA } from './door-schema.ts';
+import { FAMILIES_SCHEMA } from './family-schema.ts';
 import { MONITOR_SCHEMA } from './monitor-schema.ts';
 import { POOL_SCHEMA, QUOTA_SCHEMA } from './pool-schema.ts';
 import { UPSTREAMS_SCHEMA } from './upstream-schema.ts';
@@ -112,6 +113,7 @@ const PROXY_SCHEMA = {
       default: {},
       description: 'Requested model name, exact or with `*`, → target model.',
     },
+    families: FAMILIES_SCHEMA,
     extprov: EXTPROV_SCHEMA,
     max_body_size: {
       type: 'integer',

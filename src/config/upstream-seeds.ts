@@ -1,7 +1,9 @@
 // Upstreams and accounts that the environment brings, for containers and tests.
 
+import { type Sentence, told } from '../lib/told.ts';
 import { ConfigError } from './config-error.ts';
 import type { Environment } from './env.ts';
+import { refusedKey } from './refused-key.ts';
 import type { UpstreamProfile } from './values.ts';
 
 export interface UpstreamSeed {
@@ -25,16 +27,43 @@ export interface UpstreamSeed {
  * keys of its own, and makes one by itself otherwise.
  * @throws ConfigError when the variables do not fit together.
  */
-export function readUpstreamSeeds(environment: Environment): UpstreamSeed[] {
-  const { geminiApiKey } = environment;
-  const main = readMainSeed(environment);
+export function readUpstreamSeeds(
+  environment: Environment,
+  ownKeys: readonly string[],
+): UpstreamSeed[] {
+  const given = environment.geminiApiKey;
+  const isRefused =
+    given !== undefined && refusedKey(given, { ownKeys, isPublic: true }) !== undefined;
+  const geminiApiKey = isRefused ? undefined : given;
+  const main = readMainSeed(environment, ownKeys);
   if (geminiApiKey === undefined) return main === undefined ? [] : [main];
   if (main === undefined) return [publicSeed(geminiApiKey)];
   if (main.profile !== 'gemini-api') return [main, publicSeed(geminiApiKey)];
   return [main.apiKeys.length === 0 ? { ...main, apiKeys: [geminiApiKey] } : main];
 }
 
-function readMainSeed(environment: Environment): UpstreamSeed | undefined {
+/** Why keys of the environment make no account, a sentence each. */
+export function refusedSeeds(
+  { geminiApiKey, upstreamApiKeys = [], upstreamBaseUrl }: Environment,
+  ownKeys: readonly string[],
+): Sentence[] {
+  const sayRefused = (name: string, keys: readonly string[], isPublic: boolean): Sentence[] => {
+    const reasons = keys.flatMap((key) => refusedKey(key, { ownKeys, isPublic }) ?? []);
+    return [...new Set(reasons)].map(
+      (reason) => told`A key of ${name} makes no account: it ${reason}.`,
+    );
+  };
+  const own = geminiApiKey === undefined ? [] : [geminiApiKey];
+  return [
+    ...sayRefused('GEMINI_API_KEY', own, true),
+    ...sayRefused('UPSTREAM_API_KEYS', upstreamApiKeys, upstreamBaseUrl === undefined),
+  ];
+}
+
+function readMainSeed(
+  environment: Environment,
+  ownKeys: readonly string[],
+): UpstreamSeed | undefined {
   const { upstreamProfile, upstreamBaseUrl: baseUrl, upstreamApiKeys } = environment;
   const { upstreamLocation: location, upstreamProject: projectId } = environment;
   if (location !== undefined && upstreamProfile !== 'vertex') {
@@ -46,15 +75,12 @@ function readMainSeed(environment: Environment): UpstreamSeed | undefined {
     return undefined;
   }
   const profile = upstreamProfile ?? (baseUrl === undefined ? 'gemini-api' : 'generic');
-  if (profile === 'generic' && baseUrl === undefined) {
-    throw new ConfigError('The environment', [
-      'UPSTREAM_BASE_URL must be set with UPSTREAM_PROFILE=generic',
-    ]);
-  }
   return {
     profile,
     baseUrl,
-    apiKeys: [...new Set(upstreamApiKeys ?? [])],
+    apiKeys: [...new Set(upstreamApiKeys)].filter(
+      (key) => refusedKey(key, { ownKeys, isPublic: baseUrl === undefined }) === undefined,
+    ),
     vocabulary: environment.upstreamVocabulary,
     auth: environment.upstreamAuth,
     location,

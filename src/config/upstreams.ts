@@ -23,13 +23,13 @@ export interface UpstreamDefinition {
 }
 
 /** What one window allows one account, to estimate quotas from. */
-export interface ModelLimit {
+interface ModelLimit {
   readonly modelId: string;
   readonly requests: number;
   readonly windowMs: number;
 }
 
-export interface OAuthDefinition {
+interface OAuthDefinition {
   /** Empty when the operator has named no client: service accounts need none. */
   readonly clientId: string;
   /** Perhaps sealed (`sealed:v1:…`). */

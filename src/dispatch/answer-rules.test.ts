@@ -157,3 +157,12 @@ test('the receipt names parts of the answer that have no place in the protocol o
     { action: 'dropped', path: 'answer', reason: expect.stringContaining('hologram') },
   ]);
 });
+
+test('B7: the receipt names the reason of an answer that did not end as finished', () => {
+  const { input, receipt } = answerOf([], {});
+  const choice = { choice: 0, reason: 'stop', rawReason: 'OTHER', isOdd: true } as const;
+  input.transform([{ kind: 'finish', choices: [choice] }]);
+  expect(receipt.entries).toMatchObject([
+    { action: 'approximated', path: 'answer', reason: expect.stringContaining('reason: OTHER.') },
+  ]);
+});

@@ -57,7 +57,7 @@ function textOf(words: readonly string[]) {
       lane.text += `<${message}>`;
     },
   };
-  return { text: new AnswerText(frames, lane), frames };
+  return { text: new AnswerText(frames, lane), lane, frames };
 }
 
 async function collect(text: AnswerText): Promise<string[]> {
@@ -85,6 +85,47 @@ test.each(WAYS)(
     expect(frames.isGivenUp).toBe(false);
   },
 );
+
+/** Writes each word twice, the second time when it is asked for more. */
+function longTextOf(words: readonly string[]) {
+  const left: string[] = [];
+  const { text, lane, frames } = textOf(words);
+  const push = lane.push.bind(lane);
+  lane.push = (frame) => {
+    push(frame);
+    left.push(`${frame.text}1`, `${frame.text}2`);
+  };
+  lane.fail = ({ message }) => void left.push(`<${message}>`);
+  lane.more = () => left.shift() ?? '';
+  return { text, frames, left };
+}
+
+test.each(WAYS)(
+  '$way: what a lane writes later comes behind what it wrote',
+  async ({ collect }) => {
+    const { text } = longTextOf(['a', 'b']);
+    expect(await collect(text)).toEqual(['a', 'a1', 'a2', 'b', 'b1', 'b2', '.']);
+  },
+);
+
+test('pumped: what a lane writes later is left where it is when the taker is behind or has enough', async () => {
+  const { text, frames, left } = longTextOf(['a', 'b']);
+  const items: string[] = [];
+  await text.pump(async (item) => {
+    items.push(item);
+    expect(left.length + items.length).toBe(3);
+    await Promise.resolve();
+    return item !== 'a1';
+  });
+  expect(items).toEqual(['a', 'a1']);
+  expect(frames.isGivenUp).toBe(true);
+});
+
+test('a failure comes behind what a lane has still to write', async () => {
+  const { text } = longTextOf(['a']);
+  await text.next();
+  expect(text.breakOff(failure)).toBe('a1a2<cut>');
+});
 
 test.each(['cut', 'break'])('a failure before the commit point is thrown (%s)', async (word) => {
   const { text, frames } = textOf(['silence', word]);

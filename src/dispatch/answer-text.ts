@@ -11,6 +11,8 @@ export interface AnswerLane {
   readonly watch: AnswerWatch;
   /** Written and not yet taken. */
   text: string;
+  /** Where not all is written at once: the next piece of what comes behind `text`, '' when nothing is left. */
+  more?(): string;
   /** @throws GatewayError for a failure before the commit point. */
   push(frame: Frame): void;
   /** True when nothing more of the upstream is wanted. */
@@ -69,9 +71,8 @@ export class AnswerText implements AnswerChunks {
     this.#first = undefined;
     try {
       if (first?.done === false && !(await take(first.value))) return;
-      if (this.#isOver) return;
-      const isWanted = await this.#pumpFrames(take);
-      if (isWanted && this.#lane.text !== '') await take(this.#takeText());
+      if (!(await this.#giveAll(take)) || this.#isOver) return;
+      if (await this.#pumpFrames(take)) await this.#giveAll(take);
     } finally {
       if (!this.#isOver) await this.#leave();
       this.#settle();
@@ -84,7 +85,19 @@ export class AnswerText implements AnswerChunks {
    */
   breakOff(error: GatewayError): string {
     this.#fail(error);
-    return this.#takeText();
+    const pieces: string[] = [];
+    for (let text = this.#takeText(); text !== ''; text = this.#takeText()) pieces.push(text);
+    return pieces.join('');
+  }
+
+  /** Gives all that is written. False when the taker has enough. */
+  #giveAll(take: Take<string>): boolean | Promise<boolean> {
+    for (let text = this.#takeText(); text !== ''; text = this.#takeText()) {
+      const goesOn = take(text);
+      if (goesOn === false) return false;
+      if (goesOn !== true) return goesOn.then((isWanted) => isWanted && this.#giveAll(take));
+    }
+    return true;
   }
 
   /** False when the taker has enough; else the answer's ending is left to be taken. */
@@ -102,9 +115,9 @@ export class AnswerText implements AnswerChunks {
         if (this.#hasEnding) return false;
         for (const frame of batch) lane.push(frame);
         if (lane.isComplete()) return false;
-        if (lane.text === '' || !lane.watch.isCommitted) return true;
+        if (!lane.watch.isCommitted) return true;
         isTaking = true;
-        const goesOn = take(this.#takeText());
+        const goesOn = this.#giveAll(take);
         return typeof goesOn === 'boolean' ? note(goesOn) : goesOn.then(note);
       });
       this.#isOver = true;
@@ -130,13 +143,17 @@ export class AnswerText implements AnswerChunks {
   }
 
   #takeText(): string {
-    const { text } = this.#lane;
-    this.#lane.text = '';
+    const lane = this.#lane;
+    const { text } = lane;
+    if (text === '') return lane.more?.() ?? '';
+    lane.text = '';
     return text;
   }
 
   async #read(): Promise<IteratorResult<string, undefined>> {
     const lane = this.#lane;
+    const left = lane.watch.isCommitted ? this.#takeText() : '';
+    if (left !== '') return { done: false, value: left };
     if (this.#isOver) return this.#settle();
     let isAsking = false;
     try {

@@ -6,6 +6,7 @@ import type { Signature } from '../canonical/request.ts';
 import type { AnswerTranscript } from '../canonical/transcript.ts';
 import type { Usage } from '../canonical/usage.ts';
 import { withheldBecause } from '../canonical/withheld.ts';
+import { TextDigest } from '../lib/text-digest.ts';
 import type { SignatureKeeper } from '../signatures/keeper.ts';
 import { isCommitting } from './commit.ts';
 
@@ -67,8 +68,8 @@ class Watch implements AnswerWatch {
   readonly #asked: (() => string) | undefined;
   readonly #toldUsage: (() => Usage | undefined) | undefined;
   #usage: Usage | undefined;
-  /** Text of the thinking blocks that are open, by block index. */
-  readonly #thoughts = new Map<number, string>();
+  /** Of the thinking blocks that are open, by block index. */
+  readonly #thoughts = new Map<number, TextDigest>();
   /** The signed calls that are open, by block index. */
   readonly #calls = new Map<number, OpenCall>();
 
@@ -95,12 +96,12 @@ class Watch implements AnswerWatch {
       case 'block-start':
         if (event.block.kind === 'tool-call') this.#beginCall(event.index, event.block);
         else if (event.block.kind === 'thinking') {
-          this.#thoughts.set(event.index, '');
+          this.#thoughts.set(event.index, new TextDigest());
         } else if (isPicture(event.block)) this.imageCount += 1;
         break;
       case 'block-delta':
         if (event.delta.kind === 'thinking') {
-          this.#thoughts.set(event.index, this.#thoughts.get(event.index) + event.delta.text);
+          this.#thoughts.get(event.index)?.add(event.delta.text);
         } else if (event.delta.kind === 'arguments') {
           const call = this.#calls.get(event.index);
           if (call !== undefined) call.shown += event.delta.json;

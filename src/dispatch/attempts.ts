@@ -14,10 +14,14 @@ import type { AttemptRecord, CallRecord } from './dispatcher.ts';
 import { exhaustedError } from './exhausted.ts';
 import {
   decideRetry,
+  isAccountDoubt,
   isAccountTrouble,
   isLimit,
   isPathFault,
+  isRefusal,
+  mayBeOfRequest,
   type NextStep,
+  REPEAT_WAITS_MS,
   type SameAccountChange,
 } from './retry.ts';
 import type { RetryBudget } from './retry-budget.ts';
@@ -37,6 +41,8 @@ export interface AttemptRequest {
   readonly hasOwnLimits?: boolean;
   /** Which of several upstream calls of the record these attempts are of, from 1. */
   readonly upstreamCall?: number | undefined;
+  /** Stands for what is asked; the same requests of one key are held against an account once in a while. */
+  fingerprint?(): string;
   /** Whether an attempt by this plan would send what the last one on this account sent; without it none would. */
   repeats?(lease: Lease, plan: AttemptPlan): boolean;
 }
@@ -48,7 +54,7 @@ export interface AttemptRequest {
  */
 export async function runAttempts<Result>(
   request: AttemptRequest,
-  attempt: (lease: Lease, plan: AttemptPlan) => Promise<Result>,
+  attempt: (lease: Lease, plan: AttemptPlan, hasOther: () => boolean) => Promise<Result>,
   dependencies: AttemptDependencies,
 ): Promise<Result> {
   dependencies.budget.noteRequest();
@@ -69,53 +75,69 @@ type TryResult<Result> =
   | { readonly kind: 'done'; readonly value: Result }
   | { readonly kind: 'again' };
 
+/** The first account that refused the request: whether that is its own fault, the next ones tell. */
+interface Suspect {
+  readonly lease: Lease;
+  readonly failure: UpstreamFailure;
+}
+
 class AttemptRun {
   readonly #request: AttemptRequest;
   readonly #dependencies: AttemptDependencies;
-  readonly #tried = new Set<string>();
-  #accountFaults = 0;
+  readonly #startedAt: number;
+  /** Accounts that are not asked again. */
+  readonly #spent = new Set<string>();
+  /** Accounts that met a fault of the path or an overload: asked again where no other is left. */
+  readonly #faulted = new Set<string>();
+  #attempts = 0;
+  #limits = 0;
+  #refusals = 0;
   #pathFaults = 0;
+  #repeats = 0;
   #lastError: GatewayError | undefined;
+  #suspect: Suspect | undefined;
   #attemptStartedAt = 0;
   /** For the account of its session, before all attempts so far. */
   #waitedMs = 0;
-  #pause: 'none' | 'jitter' | 'overload' = 'none';
-  /** The account that met the first fault of the path; null once it was asked again. */
-  #secondChance: string | undefined | null;
+  #pause: 'none' | 'jitter' = 'none';
+  /** The last attempt was a retry the budget was asked for. */
+  #isBudgeted = false;
 
   constructor(request: AttemptRequest, dependencies: AttemptDependencies) {
     this.#request = request;
     this.#dependencies = dependencies;
+    this.#startedAt = dependencies.clock.monotonic();
   }
 
   async nextLease(): Promise<Lease> {
-    if (this.#pause === 'jitter') await this.#sleep(this.#jitterMs());
-    let result = this.#lease();
-    if (result.kind === 'wait') result = await this.#waitForAccount(result.waitMs);
-    if (result.kind === 'none' && this.#pause === 'overload' && result.reason === 'overloaded') {
-      await this.#sleep((result.retryAfterMs ?? 0) + this.#jitterMs());
-      result = this.#lease();
-    }
-    if (result.kind === 'wait') result = await this.#waitForAccount(result.waitMs);
-    if (result.kind === 'none') result = this.#leaseAgain(result);
+    if (this.#pause === 'jitter' && this.hasOther()) await this.#sleep(this.#between([100, 400]));
+    this.#pause = 'none';
+    let result = await this.#leaseOrWait();
+    if (result.kind === 'none') result = await this.#leaseAgain(result);
     if (result.kind === 'none') {
+      this.#endSuspicion('held');
       this.#request.record.passedOver = result.considered;
       throw this.#withRest(exhaustedError(result, this.#lastError));
     }
-    this.#tried.add(result.lease.account.id);
     return result.lease;
   }
 
   async tryOn<Result>(
     lease: Lease,
-    attempt: (lease: Lease, plan: AttemptPlan) => Promise<Result>,
+    attempt: (lease: Lease, plan: AttemptPlan, hasOther: () => boolean) => Promise<Result>,
   ): Promise<TryResult<Result>> {
     const changes = new Set<SameAccountChange>();
     for (;;) {
       this.#attemptStartedAt = this.#dependencies.clock.monotonic();
+      this.#attempts += 1;
       try {
-        const value = await attempt(lease, planOf(changes));
+        const hasOther = (): boolean => this.hasOther(lease);
+        const value = await attempt(lease, planOf(changes), hasOther);
         this.#note(lease, { outcome: 'ok', status: 200 });
+        lease.noteAnswer();
+        if (this.#isBudgeted) this.#dependencies.budget.giveBack();
+        // Another account does what it refused: that was its own fault.
+        this.#endSuspicion('held');
         return { kind: 'done', value };
       } catch (error) {
         const failure = this.#failureOf(error, lease);
@@ -126,20 +148,33 @@ class AttemptRun {
     }
   }
 
-  /** Most faults of the path pass at once: the account is asked again, once, when no other is left to ask. */
-  #leaseAgain(nothing: NothingLeft): Exclude<LeaseResult, { kind: 'wait' }> {
-    const accountId = this.#secondChance;
-    if (accountId === undefined || accountId === null) return nothing;
-    this.#secondChance = null;
-    this.#tried.delete(accountId);
+  /** True while an account is left that this request has not tried. */
+  hasOther(current?: Lease): boolean {
+    const tried = [...this.#spent, ...this.#faulted, ...(current ? [current.account.id] : [])];
+    return this.#lookAhead(new Set(tried)).kind !== 'none';
+  }
+
+  /** Most faults of the path pass at once: where no other account is left, those that met one are asked again. */
+  async #leaseAgain(nothing: NothingLeft): Promise<Exclude<LeaseResult, { kind: 'wait' }>> {
+    const wait = REPEAT_WAITS_MS[this.#repeats];
+    if (this.#faulted.size === 0 || wait === undefined) return nothing;
+    this.#repeats += 1;
+    await this.#sleep(this.#between(wait));
+    this.#faulted.clear();
+    const result = await this.#leaseOrWait();
+    return result.kind === 'none' && result.reason === 'all-tried' ? nothing : result;
+  }
+
+  async #leaseOrWait(): Promise<Exclude<LeaseResult, { kind: 'wait' }>> {
     const result = this.#lease();
-    return result.kind === 'lease' ? result : nothing;
+    return result.kind === 'wait' ? this.#waitForAccount(result.waitMs) : result;
   }
 
   #lease(): LeaseResult {
     const { leaseRequest } = this.#request;
     const { pool } = this.#dependencies;
-    return pool.lease({ ...leaseRequest, exclude: this.#tried, waitedMs: this.#waitedMs });
+    const exclude = new Set([...this.#spent, ...this.#faulted]);
+    return pool.lease({ ...leaseRequest, exclude, waitedMs: this.#waitedMs });
   }
 
   /** The pool itself bounds how long a request may wait in all. */
@@ -162,6 +197,7 @@ class AttemptRun {
       return error.failure;
     }
     lease.release({ kind: 'neutral' });
+    this.#endSuspicion({ kind: 'neutral' });
     const ending = signal.aborted ? abortError(signal) : asGatewayError(error);
     this.#note(lease, { outcome: ending.kind });
     throw signal.aborted ? ending : error;
@@ -179,29 +215,62 @@ class AttemptRun {
     const counts = failure.kind !== 'connection-lost' || changes.has('fresh-connection');
     // Lost again on a fresh connection it was no accident of a kept one, and the repeat a retry like others.
     if (counts && failure.kind === 'connection-lost') this.#dependencies.budget.take();
-    if (counts && isPathFault(failure.kind)) this.#pathFaults += 1;
-    else if (counts) this.#accountFaults += 1;
+    if (counts) this.#count(failure, 1);
     const step = this.#decide(failure, lease, changes);
     if (step.kind === 'same-account') {
       // Another try on the same account is no other account: the limit is of accounts.
-      if (counts && !isPathFault(failure.kind)) this.#accountFaults -= 1;
+      if (counts && !isPathFault(failure.kind)) this.#count(failure, -1);
       return step.change;
     }
-    // What one request meets twice on one account is held against it once.
-    const isRepeated = this.#secondChance === null && isPathFault(failure.kind);
-    const isOwnLimit = this.#request.hasOwnLimits === true && isLimit(failure.kind);
-    const isHeld = failure.kind !== 'rejected' && !isRepeated && !isOwnLimit;
-    lease.release(isHeld ? { kind: 'failure', failure } : { kind: 'neutral' });
-    if (step.kind === 'stop') throw this.#finalError(error, failure);
-    if (step.pause !== 'none') this.#dependencies.budget.take();
-    // An overload is the upstream's, so the account may serve the next attempt itself.
-    if (step.pause === 'overload') this.#tried.delete(lease.account.id);
-    else if (step.pause === 'jitter' && this.#secondChance === undefined) {
-      this.#secondChance = lease.account.id;
+    const isOfRequest = this.#settle(lease, failure);
+    if (isOfRequest || step.kind === 'stop') {
+      this.#endSuspicion('held');
+      throw this.#finalError(error, failure);
     }
+    this.#isBudgeted = step.mayRepeat;
+    if (step.mayRepeat) this.#dependencies.budget.take();
+    (step.mayRepeat ? this.#faulted : this.#spent).add(lease.account.id);
     this.#remember(error, failure);
     this.#pause = step.pause;
     return undefined;
+  }
+
+  #count({ kind }: UpstreamFailure, by: 1 | -1): void {
+    if (isPathFault(kind)) this.#pathFaults += by;
+    else if (isLimit(kind)) this.#limits += by;
+    else this.#refusals += by;
+  }
+
+  /** Gives the account back. True when the refusal is the request's own: a second account gave the same. */
+  #settle(lease: Lease, failure: UpstreamFailure): boolean {
+    const { kind } = failure;
+    if (!isRefusal(kind)) {
+      const isOwnLimit = this.#request.hasOwnLimits === true && isLimit(kind);
+      const isHeld = kind !== 'rejected' && !isOwnLimit;
+      const fingerprint = this.#request.fingerprint?.();
+      lease.release(isHeld ? { kind: 'failure', failure, fingerprint } : { kind: 'neutral' });
+      return false;
+    }
+    const suspect = this.#suspect;
+    if (suspect === undefined) {
+      this.#suspect = { lease, failure };
+      return false;
+    }
+    // One request holds a refusal against one account alone.
+    const isOfRequest = mayBeOfRequest(kind) && isSameRefusal(suspect, { lease, failure });
+    const end = { kind: isOfRequest && isAccountDoubt(kind) ? 'doubted' : 'neutral' } as const;
+    lease.release(end);
+    if (isOfRequest) this.#endSuspicion(end);
+    return isOfRequest;
+  }
+
+  /** `held`: the first refusal counts against its account; else how its account is given back. */
+  #endSuspicion(end: 'held' | { readonly kind: 'neutral' | 'doubted' }): void {
+    const suspect = this.#suspect;
+    if (suspect === undefined) return;
+    this.#suspect = undefined;
+    const { lease, failure } = suspect;
+    lease.release(end === 'held' ? { kind: 'failure', failure } : end);
   }
 
   #decide(
@@ -212,7 +281,10 @@ class AttemptRun {
     const { repeats } = this.#request;
     try {
       return decideRetry(kind, {
-        accountFaults: this.#accountFaults,
+        attempts: this.#attempts,
+        limits: this.#limits,
+        elapsedMs: this.#dependencies.clock.monotonic() - this.#startedAt,
+        refusals: this.#refusals,
         pathFaults: this.#pathFaults,
         changes,
         alters: (change) => repeats?.(lease, planOf(new Set([...changes, change]))) !== true,
@@ -221,6 +293,7 @@ class AttemptRun {
       });
     } catch (error) {
       lease.release({ kind: 'neutral' });
+      this.#endSuspicion({ kind: 'neutral' });
       throw error;
     }
   }
@@ -229,7 +302,7 @@ class AttemptRun {
   #finalError(error: unknown, { kind }: UpstreamFailure): unknown {
     if (!(error instanceof GatewayError)) return error;
     if (!isAccountTrouble(kind)) return this.#withRest(error);
-    const rest = this.#lookAhead(this.#tried);
+    const rest = this.#lookAhead(new Set([...this.#spent, ...this.#faulted]));
     if (rest.kind === 'none') return exhaustedError(rest, error);
     // Accounts are left that this request may not try any more; the next one may.
     const { retryAfterMs } = rest;
@@ -276,16 +349,26 @@ class AttemptRun {
     });
   }
 
-  #jitterMs(): number {
-    return 100 + this.#dependencies.random() * 300;
+  #between([from, to]: readonly [number, number]): number {
+    return from + this.#dependencies.random() * (to - from);
   }
 
   async #sleep(delayMs: number): Promise<void> {
     const { signal } = this.#request;
     await this.#dependencies.clock.sleep(delayMs, signal).catch(() => {
+      this.#endSuspicion({ kind: 'neutral' });
       throw abortError(signal);
     });
   }
+}
+
+function isSameRefusal(one: Suspect, other: Suspect): boolean {
+  return (
+    one.lease.account.upstreamId === other.lease.account.upstreamId &&
+    one.failure.kind === other.failure.kind &&
+    one.failure.status === other.failure.status &&
+    one.failure.reason === other.failure.reason
+  );
 }
 
 /** The upstream's own words, else ours with what lies behind them: `connect ECONNREFUSED …`. */

@@ -84,9 +84,9 @@ export async function routeCall(
   { router, pool }: Pick<SetupOptions, 'router' | 'pool'>,
 ): Promise<RoutedCall> {
   await pool.ensureModels();
-  const route = router.route(model);
-  context.record.routedModel = route.target;
   const { clientKeyId, preferredAccount, onlyAccount, preferredTier } = context;
+  const route = router.route(model, onlyAccount ?? preferredAccount);
+  context.record.routedModel = route.target;
   const wishes = { preferredAccount, onlyAccount, preferredTier };
   return {
     route,
@@ -98,6 +98,7 @@ export async function routeCall(
 export function noteLease(lease: Lease, { record, receipt }: CallContext): void {
   record.upstreamModel = lease.modelId;
   record.accountLabel = lease.account.label;
+  record.isSandbox = lease.upstream.isSandbox;
   if (lease.preferenceFollowed) return;
   receipt.add('dropped', 'X-Preferred-Account', told`The preferred account could not be used.`);
 }

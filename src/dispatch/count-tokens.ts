@@ -108,6 +108,7 @@ function isBehindGateway(error: unknown): boolean {
     case 'headers-too-large':
     case 'unsupported-media-type':
     case 'upgrade-refused':
+    case 'not-implemented':
     case 'timeout':
     case 'client-gone':
     case 'internal':

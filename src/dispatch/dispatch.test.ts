@@ -150,12 +150,12 @@ test('credential trouble on every account is 503-like, never the client’s 401 
   await expect(bench.generate()).rejects.toMatchObject({ kind: 'upstream-auth' });
 });
 
-test('at most three attempts for faults of the path', async () => {
+test('at most four attempts for faults of the path', async () => {
   const bench = benchOf(() => ({ fail: { kind: 'path', status: 500 } }), ['a', 'b', 'c', 'd', 'e']);
   const pending = bench.generate().catch((error: unknown) => error);
   await bench.clock.advance(2000);
   expect(await pending).toBeInstanceOf(GatewayError);
-  expect(bench.upstream.calls).toHaveLength(3);
+  expect(bench.upstream.calls).toHaveLength(4);
 });
 
 test('a useless answer is asked for on the next account, and once more where there is no other', async () => {
@@ -173,42 +173,13 @@ test('a useless answer is asked for on the next account, and once more where the
   expect(triedAccounts(one)).toEqual(['a', 'a']);
 });
 
-test('a fault of the path is met once more where there is no other account (decision 012)', async () => {
+test('a fault of the path is met once more where there is no other account (decision 022)', async () => {
   const fault: Script = { fail: { kind: 'path', status: 502 } };
   const passing = benchOf((_account, call) => (call === 0 ? fault : good), ['a']);
   const again = passing.generate();
   await passing.clock.advance(500);
   expect(await again).toEqual({ kind: 'reply', body: { text: 'Hello' } });
   expect(triedAccounts(passing)).toEqual(['a', 'a']);
-});
-
-test.each([
-  ['faults that one request meets twice are held against the account once', 'path', 2],
-  ['useless answers keep nobody else from the account', 'unusable-answer', 4],
-] as const)('%s', async (_name, kind, requests) => {
-  const bench = benchOf(
-    (_account, call) => (call < 2 * requests ? { fail: { kind } } : good),
-    ['a'],
-  );
-  for (let request = 0; request < requests; request += 1) {
-    const pending = bench.generate().catch((error: unknown) => error);
-    await bench.clock.advance(500);
-    expect(await pending).toMatchObject({ failure: { kind } });
-  }
-  expect(await bench.generate()).toEqual({ kind: 'reply', body: { text: 'Hello' } });
-  expect(bench.upstream.calls).toHaveLength(2 * requests + 1);
-});
-
-test('an overloaded upstream is asked once more after its cooldown', async () => {
-  const bench = benchOf((_account, call) =>
-    call === 0 ? { fail: { kind: 'overloaded', status: 503 } } : good,
-  );
-  const pending = bench.generate();
-  await bench.clock.advance(4000);
-  expect(bench.upstream.calls).toHaveLength(1);
-  await bench.clock.advance(1500);
-  await pending;
-  expect(bench.upstream.calls).toHaveLength(2);
 });
 
 test('a client that leaves while an attempt waits ends the request and blames no account', async () => {

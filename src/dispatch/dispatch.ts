@@ -15,6 +15,7 @@ import type { CallContext, Dispatcher, GenerateAnswer } from './dispatcher.ts';
 import { embed } from './embed.ts';
 import { explainCall } from './explain.ts';
 import { generateSeveral } from './fan-out.ts';
+import { fingerprintOf } from './fingerprint.ts';
 import { GenerateAttempt } from './generate-attempt.ts';
 import { requireTask } from './model-task.ts';
 import { tellsItself } from './relay.ts';
@@ -49,15 +50,23 @@ export function createDispatcher(options: DispatchOptions): Dispatcher {
     const session = nameSession(call, context);
     const { signal, record, upstreamCall } = context;
     const attempts: GenerateAttempt[] = [];
+    const fingerprint = (): string => fingerprintOf(record.upstreamBody ?? {});
     return runAttempts(
-      { leaseRequest: { ...leaseRequest, session }, signal, record, upstreamCall, repeats },
-      async (lease, plan) => {
+      {
+        leaseRequest: { ...leaseRequest, session },
+        signal,
+        record,
+        upstreamCall,
+        fingerprint,
+        repeats,
+      },
+      async (lease, plan, hasOther) => {
         noteLease(lease, context);
         requireTask('generate', { model: call.model, target: route.target }, lease);
         await loadMedia(lease);
         const prepared = prepare(lease, plan);
         record.upstreamBody = prepared.body;
-        const input = { options: attemptOptions, call, context, lease, prepared, plan };
+        const input = { options: attemptOptions, call, context, lease, prepared, plan, hasOther };
         const attempt = new GenerateAttempt(input);
         attempts.push(attempt);
         return attempt.run();

@@ -68,6 +68,8 @@ export interface CallRecord {
   routedModel?: string | undefined;
   upstreamModel?: string | undefined;
   accountLabel?: string | undefined;
+  /** True when the answer is made up by a sandbox. */
+  isSandbox?: boolean | undefined;
   /** True when a token count is an estimate of ours. */
   isEstimate?: boolean | undefined;
   attempts: AttemptRecord[];

@@ -3,9 +3,11 @@
 import { GatewayError } from '../canonical/error.ts';
 import { told } from '../lib/told.ts';
 import type { LeaseResult } from '../pool/pool.ts';
-import { isAccountTrouble, isLimit } from './retry.ts';
+import { isAccountTrouble, isLimit, mayBeOfRequest } from './retry.ts';
 
 type NothingLeft = Extract<LeaseResult, { kind: 'none' }>;
+
+const NEXT_REQUEST_MS = 1_000;
 
 /** `lastError` is how the last attempt of this request failed, when there was one. */
 export function exhaustedError(
@@ -16,9 +18,7 @@ export function exhaustedError(
     case 'limited':
       return limitError(nothing.retryAfterMs, lastError);
     case 'overloaded':
-      return waitError('overloaded', nothing.retryAfterMs, lastError);
-    case 'faulty':
-      return lastError ?? waitError('upstream-unavailable', nothing.retryAfterMs, undefined);
+      return overloadError(nothing.retryAfterMs, lastError);
     case 'not-offered':
       return lastError ?? notOffered();
     case 'all-tried':
@@ -27,20 +27,26 @@ export function exhaustedError(
         : lastAttemptError(lastError, nothing);
     case 'no-accounts':
     case 'unusable':
-      // Those that could be asked do not know the model; whether the others did, nobody can say.
-      return lastError?.failure?.kind === 'model-not-found'
-        ? lastError
-        : noUsableAccount(nothing, lastError);
+      // Those that could be asked refused the request; whether the others had, nobody can say.
+      return isClientsToKnow(lastError) ? lastError : noUsableAccount(nothing, lastError);
     default:
       return nothing.reason satisfies never;
   }
+}
+
+/** True for a refusal of the request itself; what is said of whole accounts is the pool's business. */
+function isClientsToKnow(error: GatewayError | undefined): error is GatewayError {
+  const kind = error?.failure?.kind;
+  return kind !== undefined && mayBeOfRequest(kind) && !isAccountTrouble(kind);
 }
 
 /** Every account was tried: the client learns what the last one ran into, unless that is the pool's business. */
 function lastAttemptError(lastError: GatewayError, nothing: NothingLeft): GatewayError {
   const kind = lastError.failure?.kind;
   const isOurs = kind !== undefined && isAccountTrouble(kind) && !isLimit(kind);
-  return isOurs ? noUsableAccount(nothing, lastError) : lastError;
+  // They are not out of use: the next request may find one of them well again.
+  const { retryAfterMs = NEXT_REQUEST_MS } = nothing;
+  return isOurs ? noUsableAccount({ ...nothing, retryAfterMs }, lastError) : lastError;
 }
 
 function limitError(
@@ -57,18 +63,14 @@ function limitError(
   });
 }
 
-function waitError(
-  kind: 'overloaded' | 'upstream-unavailable',
+function overloadError(
   retryAfterMs: number | undefined,
   lastError: GatewayError | undefined,
 ): GatewayError {
   return new GatewayError({
-    kind,
+    kind: 'overloaded',
     source: 'upstream',
-    message:
-      kind === 'overloaded'
-        ? told`The upstream is overloaded. Try again shortly.`
-        : told`The upstream failed several times in a row. Try again shortly.`,
+    message: told`The upstream is overloaded. Try again shortly.`,
     retryAfterMs,
     failure: lastError?.failure,
     cause: lastError,

@@ -1,18 +1,23 @@
 // One try on one account: resolves at the commit point, then owns the lease until the answer ends.
 
 import { askedBefore } from '../canonical/asked-before.ts';
+import { GatewayError } from '../canonical/error.ts';
 import { createReceipt, type Receipt } from '../canonical/receipt.ts';
+import type { CanonicalRequest } from '../canonical/request.ts';
 import { createTranscript } from '../canonical/transcript.ts';
 import type { Usage } from '../canonical/usage.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { JsonObject } from '../lib/json.ts';
 import { once } from '../lib/once.ts';
+import { told } from '../lib/told.ts';
 import type { Lease } from '../pool/pool.ts';
-import type { GenerateCall, ReplyContext } from '../protocols/protocol.ts';
+import type { GenerateCall, RelayCall, ReplyContext } from '../protocols/protocol.ts';
 import type { SignatureKeeper } from '../signatures/keeper.ts';
+import { isCallable } from '../transforms/answer/index.ts';
+import { createNameMatcher } from '../transforms/answer/match-tool-names.ts';
 import type { AccountAccess, Decoder, UpstreamStream } from '../upstreams/upstream.ts';
 import { abortError } from './abort-error.ts';
-import { type AnswerRules, createAnswerRules } from './answer-rules.ts';
+import { type AnswerRules, type AnswerRulesOptions, createAnswerRules } from './answer-rules.ts';
 import type { AnswerText } from './answer-text.ts';
 import { type AnswerWatch, createAnswerWatch } from './answer-watch.ts';
 import type { AttemptPlan } from './attempt-plan.ts';
@@ -21,10 +26,11 @@ import { createMissingUsage, type MissingUsage } from './missing-usage.ts';
 import { noteCommit } from './note-answer.ts';
 import type { PreparedBody } from './prepare.ts';
 import { type RelayInput, relayReply, relayStream } from './relay.ts';
+import { isRefusal } from './retry.ts';
 import type { TokenEstimator } from './token-estimate.ts';
 import { translateReply, translateStream } from './translate.ts';
 
-export interface GenerateAttemptOptions {
+interface GenerateAttemptOptions {
   readonly keeper: SignatureKeeper;
   readonly clock: Clock;
   readonly createId: (prefix: string) => string;
@@ -38,7 +44,12 @@ export interface GenerateAttemptInput {
   readonly lease: Lease;
   readonly prepared: PreparedBody;
   readonly plan: AttemptPlan;
+  /** True while another account could be asked in place of this one. */
+  readonly hasOther: () => boolean;
 }
+
+/** An upstream that has not begun to answer by then is left for another account, where there is one. */
+const PATIENCE_MS = 120_000;
 
 /** @throws GatewayError, from `run`, for everything that fails before the commit point. */
 export class GenerateAttempt {
@@ -99,15 +110,26 @@ export class GenerateAttempt {
     const access = await lease.access({ refresh: plan.refreshCredential, signal });
     this.#access = access;
     const { freshConnection } = plan;
-    return lease.upstream.open({
-      modelId: lease.modelId,
-      body: prepared.body,
-      stream: call.stream,
-      access,
-      signal,
-      freshConnection,
-      receipt: context.receipt,
+    const impatience = new AbortController();
+    const { clock } = this.#input.options;
+    const timer = clock.startTimer(PATIENCE_MS, () => {
+      if (this.#input.hasOther()) impatience.abort(noHeader());
     });
+    try {
+      return await lease.upstream.open({
+        modelId: lease.modelId,
+        body: prepared.body,
+        stream: call.stream,
+        access,
+        signal: AbortSignal.any([signal, impatience.signal]),
+        freshConnection,
+        receipt: context.receipt,
+      });
+    } catch (error) {
+      throw impatience.signal.aborted && !signal.aborted ? impatience.signal.reason : error;
+    } finally {
+      timer.cancel();
+    }
   }
 
   async #reply(frames: UpstreamStream): Promise<GenerateAnswer> {
@@ -120,7 +142,7 @@ export class GenerateAttempt {
       const onTold = (bodies: readonly JsonObject[]): void => {
         this.#told = reply(bodies);
       };
-      return reply(await relayReply(input, onTold));
+      return reply(await relayReply({ ...input, edit: this.#relayEdit(relay) }, onTold));
     }
     // Noted only once the answer is whole: another attempt must not inherit this one's repairs.
     const receipt = createReceipt();
@@ -136,13 +158,27 @@ export class GenerateAttempt {
     const input = this.#laneInput(frames);
     const chunks =
       prepared.lane === 'relay' && call.relay !== undefined
-        ? relayStream(input, call.relay.createStreamWriter(this.#replyContext()), (text) => {
-            this.#told = { kind: 'stream', chunks: oneChunk(text) };
-          })
+        ? this.#relay(input, call.relay)
         : this.#translate(input);
     // From the commit point on the lease lives as long as the stream.
     chunks.putBack(await chunks.next(), () => this.#release());
     return { kind: 'stream', chunks };
+  }
+
+  #relay(input: RelayInput, relay: RelayCall): AnswerText {
+    const writer = relay.createStreamWriter(this.#replyContext());
+    return relayStream({ ...input, edit: this.#relayEdit(relay) }, writer, (text) => {
+      this.#told = { kind: 'stream', chunks: oneChunk(text) };
+    });
+  }
+
+  /** Calls go back under the name they have here: what is remembered of one goes by it. */
+  #relayEdit(relay: RelayCall): (value: JsonObject) => JsonObject {
+    const { receipt } = this.#input.context;
+    const match = once(() =>
+      createNameMatcher({ tools: relay.readQuietly().tools.filter(isCallable), receipt }),
+    );
+    return (value) => relay.renameCalls(value, (name) => match()(name));
   }
 
   #translate(input: RelayInput): AnswerText {
@@ -160,7 +196,9 @@ export class GenerateAttempt {
     context.record.error = context.signal.aborted ? abortError(context.signal) : error;
     if (isFinished) this.#succeed();
     else if (error?.failure !== undefined && !context.signal.aborted) {
-      lease.release({ kind: 'failure', failure: error.failure });
+      const { failure } = error;
+      // An answer has begun, so that what refuses the rest of it is not the account.
+      lease.release(isRefusal(failure.kind) ? { kind: 'neutral' } : { kind: 'failure', failure });
     } else lease.release({ kind: 'neutral' });
   }
 
@@ -204,7 +242,18 @@ export class GenerateAttempt {
     const { isSearchNamed } = prepared;
     const request = call.canonical();
     const typed = lease.upstream.typedValues(prepared.body);
-    return createAnswerRules({ request, receipt, typed, callIdPrefix, createId, isSearchNamed });
+    const textLimit = this.#textLimit(request);
+    return createAnswerRules({
+      ...{ request, receipt, typed, callIdPrefix, createId, isSearchNamed, textLimit },
+    });
+  }
+
+  /** The upstream's limit is raised for its thinking; what it does not think it may write. */
+  #textLimit({ maxOutputTokens: limit }: CanonicalRequest): AnswerRulesOptions['textLimit'] {
+    const { lease, prepared } = this.#input;
+    const sent = lease.upstream.outputLimit(prepared.body);
+    if (limit === undefined || sent === undefined || sent <= limit) return undefined;
+    return { limit, counted: () => this.#decoder?.countedAnswer };
   }
 
   #replyContext(): ReplyContext {
@@ -219,6 +268,15 @@ export class GenerateAttempt {
       estimatePrompt: this.#estimatePrompt,
     };
   }
+}
+
+function noHeader(): GatewayError {
+  return new GatewayError({
+    kind: 'timeout',
+    source: 'upstream',
+    message: told`The upstream did not begin to answer in time.`,
+    failure: { kind: 'path' },
+  });
 }
 
 async function* oneChunk(text: string): AsyncGenerator<string, void> {

@@ -126,6 +126,7 @@ test.each([true, false])(
     const relay: RelayCall = {
       wire: bench.upstream.wire,
       body: {},
+      renameCalls: (frame) => frame,
       openingText: () => undefined,
       readQuietly: stopped('END'),
       createStreamWriter: () => ({

@@ -4,11 +4,12 @@ import type { ModelTask } from '../canonical/model.ts';
 import type { Pool } from '../pool/pool.ts';
 import type { ListedModel } from '../protocols/protocol.ts';
 import { CATALOG_CREATED_AT, findCatalogModel } from '../routing/catalog.ts';
+import { familyOf } from '../routing/families.ts';
 import type { Router } from '../routing/router.ts';
 
 export interface ModelDirectory {
   list(): Promise<readonly ListedModel[]>;
-  /** Undefined for a name that leads nowhere. */
+  /** Undefined for a name that no enabled account serves. */
   get(name: string): Promise<ListedModel | undefined>;
 }
 
@@ -25,8 +26,9 @@ const UNKNOWN_TASKS: readonly ModelTask[] = ['generate'];
 
 export function createModelDirectory({ router, pool }: ModelDirectoryOptions): ModelDirectory {
   const describe = (id: string): ListedModel | undefined => {
-    const target = router.explain(id).route?.target;
-    if (target === undefined) return undefined;
+    const { route, servedAs } = router.explain(id);
+    const target = route?.target;
+    if (target === undefined || servedAs === undefined) return undefined;
     const offered = pool.describe(target);
     const known = findCatalogModel(target);
     if (offered === undefined && known === undefined) return undefined;
@@ -40,7 +42,7 @@ export function createModelDirectory({ router, pool }: ModelDirectoryOptions): M
       outputTokenLimit:
         offered?.outputTokenLimit ?? known?.outputTokenLimit ?? UNKNOWN_LIMITS.outputTokenLimit,
       supportsThinking: offered?.supportsThinking ?? known?.supportsThinking ?? false,
-      drawsImages: known?.drawsImages ?? false,
+      drawsImages: known?.drawsImages ?? familyOf(target) === 'image',
       tasks: offered?.tasks ?? known?.tasks ?? UNKNOWN_TASKS,
     };
   };

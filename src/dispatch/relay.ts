@@ -18,12 +18,17 @@ export interface RelayInput {
   readonly missingUsage: MissingUsage;
 }
 
+export interface RelayLaneInput extends RelayInput {
+  /** A frame or body as the client is to see it; the same object when nothing changes. */
+  readonly edit: (value: JsonObject) => JsonObject;
+}
+
 /** Takes an answer that fails before the commit point but says itself what is wrong with it. */
 export type OnTold<Answer> = (answer: Answer) => void;
 
 /** As `translateStream`. */
 export function relayStream(
-  input: RelayInput,
+  input: RelayLaneInput,
   writer: RelayWriter,
   onTold: OnTold<string>,
 ): AnswerText {
@@ -32,13 +37,14 @@ export function relayStream(
 
 /** The bodies of the upstream's own answer, mostly one. @throws GatewayError when it is an error, empty or no answer. */
 export async function relayReply(
-  input: RelayInput,
+  input: RelayLaneInput,
   onTold: OnTold<readonly JsonObject[]>,
 ): Promise<readonly JsonObject[]> {
-  const { frames, decoder, watch } = input;
+  const { frames, decoder, watch, edit } = input;
   const bodies: JsonObject[] = [];
   for await (const batch of frames) {
-    for (const { value } of batch) {
+    for (const frame of batch) {
+      const value = edit(frame.value);
       bodies.push(value);
       for (const event of decoder.push(value)) see(event, input);
     }
@@ -76,12 +82,12 @@ function emptyAnswer(): GatewayError {
 class RelayLane implements AnswerLane {
   readonly watch: AnswerWatch;
   text = '';
-  readonly #input: RelayInput;
+  readonly #input: RelayLaneInput;
   readonly #decoder: Decoder;
   readonly #writer: RelayWriter;
   readonly #onTold: OnTold<string>;
 
-  constructor(input: RelayInput, writer: RelayWriter, onTold: OnTold<string>) {
+  constructor(input: RelayLaneInput, writer: RelayWriter, onTold: OnTold<string>) {
     this.#onTold = onTold;
     this.watch = input.watch;
     this.#input = input;
@@ -91,8 +97,11 @@ class RelayLane implements AnswerLane {
 
   push(frame: Frame): void {
     if (this.isComplete()) return;
-    this.#see(this.#decoder.push(frame.value));
-    if (!this.isComplete()) this.text += this.#writer.write(frame.value, frame.text);
+    const value = this.#input.edit(frame.value);
+    this.#see(this.#decoder.push(value));
+    if (this.isComplete()) return;
+    const text = value === frame.value ? frame.text : JSON.stringify(value);
+    this.text += this.#writer.write(value, text);
   }
 
   isComplete(): boolean {

@@ -9,13 +9,18 @@ export interface RetryBudget {
   hasRoom(): boolean;
   /** Counts a retry that is made, also one there was room for when it was decided and no more. */
   take(): void;
+  /** A retry that succeeded is no part of an outage, and makes room for another. */
+  giveBack(): void;
 }
 
 const WINDOW_MS = 10_000;
 const SHARE = 0.2;
 const FLOOR = 10;
 
-/** Retries may be 20 % of the requests of the last ten seconds, and at least ten. */
+/**
+ * Retries that did not help, and those under way, may be 20 % of the requests of the last ten to twenty
+ * seconds, and at least ten.
+ */
 export function createRetryBudget(clock: Pick<Clock, 'monotonic'>): RetryBudget {
   let current = { start: clock.monotonic(), requests: 0, retries: 0 };
   let previous = { requests: 0, retries: 0 };
@@ -39,6 +44,11 @@ export function createRetryBudget(clock: Pick<Clock, 'monotonic'>): RetryBudget 
     take() {
       roll();
       current.retries += 1;
+    },
+    giveBack() {
+      roll();
+      if (current.retries > 0) current.retries -= 1;
+      else if (previous.retries > 0) previous.retries -= 1;
     },
   };
 }

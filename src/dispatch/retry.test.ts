@@ -3,7 +3,10 @@ import type { UpstreamFailureKind } from '../canonical/error.ts';
 import { decideRetry, type RetryState } from './retry.ts';
 
 const fresh: RetryState = {
-  accountFaults: 1,
+  attempts: 1,
+  limits: 1,
+  elapsedMs: 0,
+  refusals: 1,
   pathFaults: 1,
   changes: new Set(),
   alters: () => true,
@@ -12,22 +15,22 @@ const fresh: RetryState = {
 };
 
 const rows: readonly [UpstreamFailureKind, ReturnType<typeof decideRetry>][] = [
-  ['rate-limited', { kind: 'other-account', pause: 'none' }],
-  ['quota-exhausted', { kind: 'other-account', pause: 'none' }],
+  ['rate-limited', { kind: 'other-account', pause: 'none', mayRepeat: false }],
+  ['quota-exhausted', { kind: 'other-account', pause: 'none', mayRepeat: false }],
   ['unauthenticated', { kind: 'same-account', change: 'refresh-credential' }],
-  ['credential-revoked', { kind: 'other-account', pause: 'none' }],
-  ['credential-unavailable', { kind: 'other-account', pause: 'none' }],
-  ['verification-required', { kind: 'other-account', pause: 'none' }],
-  ['forbidden', { kind: 'other-account', pause: 'none' }],
-  ['model-forbidden', { kind: 'other-account', pause: 'none' }],
-  ['model-not-found', { kind: 'other-account', pause: 'none' }],
+  ['credential-revoked', { kind: 'other-account', pause: 'none', mayRepeat: false }],
+  ['credential-unavailable', { kind: 'other-account', pause: 'none', mayRepeat: false }],
+  ['verification-required', { kind: 'other-account', pause: 'none', mayRepeat: false }],
+  ['forbidden', { kind: 'other-account', pause: 'none', mayRepeat: false }],
+  ['model-forbidden', { kind: 'other-account', pause: 'none', mayRepeat: false }],
+  ['model-not-found', { kind: 'other-account', pause: 'none', mayRepeat: false }],
   ['bad-signature', { kind: 'same-account', change: 'replace-signatures' }],
   ['missing-signature', { kind: 'same-account', change: 'add-stand-ins' }],
   ['rejected', { kind: 'stop' }],
-  ['path', { kind: 'other-account', pause: 'jitter' }],
-  ['unusable-answer', { kind: 'other-account', pause: 'jitter' }],
+  ['path', { kind: 'other-account', pause: 'jitter', mayRepeat: true }],
+  ['unusable-answer', { kind: 'other-account', pause: 'jitter', mayRepeat: true }],
   ['connection-lost', { kind: 'same-account', change: 'fresh-connection' }],
-  ['overloaded', { kind: 'other-account', pause: 'overload' }],
+  ['overloaded', { kind: 'other-account', pause: 'none', mayRepeat: true }],
 ];
 
 test.each(rows)('the first %s is followed by its row of the table', (failure, step) => {
@@ -39,6 +42,7 @@ test('a second 401 on the refreshed credential moves on, as does one that cannot
   expect(decideRetry('unauthenticated', refreshed)).toEqual({
     kind: 'other-account',
     pause: 'none',
+    mayRepeat: false,
   });
   expect(decideRetry('unauthenticated', { ...fresh, canRefresh: false }).kind).toBe(
     'other-account',
@@ -111,10 +115,18 @@ test('a signature missed after stripping gets its stand-in once (P012, P013)', (
   expect(decideRetry('missing-signature', both)).toEqual({ kind: 'stop' });
 });
 
-test('path faults stop after three attempts or when the budget is spent, account faults after six', () => {
-  expect(decideRetry('path', { ...fresh, pathFaults: 3 }).kind).toBe('stop');
-  expect(decideRetry('path', { ...fresh, hasRetryBudget: false }).kind).toBe('stop');
-  expect(decideRetry('connection-lost', { ...fresh, hasRetryBudget: false }).kind).toBe('stop');
-  expect(decideRetry('rate-limited', { ...fresh, accountFaults: 5 }).kind).toBe('other-account');
-  expect(decideRetry('rate-limited', { ...fresh, accountFaults: 6 }).kind).toBe('stop');
+test('the limits of attempts', () => {
+  const kindOf = (kind: UpstreamFailureKind, change: Partial<RetryState>) =>
+    decideRetry(kind, { ...fresh, ...change }).kind;
+  expect(kindOf('path', { pathFaults: 3 })).toBe('other-account');
+  expect(kindOf('path', { pathFaults: 4 })).toBe('stop');
+  expect(kindOf('overloaded', { pathFaults: 4 })).toBe('stop');
+  expect(kindOf('path', { hasRetryBudget: false })).toBe('stop');
+  expect(kindOf('connection-lost', { hasRetryBudget: false })).toBe('stop');
+  expect(kindOf('rate-limited', { limits: 31, hasRetryBudget: false })).toBe('other-account');
+  expect(kindOf('rate-limited', { limits: 32 })).toBe('stop');
+  expect(kindOf('quota-exhausted', { elapsedMs: 10_000 })).toBe('stop');
+  expect(kindOf('model-forbidden', { refusals: 5 })).toBe('other-account');
+  expect(kindOf('model-not-found', { refusals: 6 })).toBe('stop');
+  expect(kindOf('rate-limited', { attempts: 40 })).toBe('stop');
 });

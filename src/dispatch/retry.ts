@@ -4,8 +4,14 @@ import type { UpstreamFailureKind } from '../canonical/error.ts';
 
 /** What one request has tried so far. */
 export interface RetryState {
-  /** Accounts that this request found at fault (429, 401, 403, 404). */
-  readonly accountFaults: number;
+  /** All attempts so far. */
+  readonly attempts: number;
+  /** Accounts that were at their limit (429, 402). */
+  readonly limits: number;
+  /** Since the request began to look for an account, in milliseconds. */
+  readonly elapsedMs: number;
+  /** Accounts that refused it (401, 403, 404). */
+  readonly refusals: number;
   /** Attempts that ended in a fault of the path (5xx, network, garbage), an overload or a useless answer. */
   readonly pathFaults: number;
   /** What was already changed for a second try on the same account. */
@@ -17,7 +23,7 @@ export interface RetryState {
   readonly hasRetryBudget: boolean;
 }
 
-export type SignatureChange = 'replace-signatures' | 'strip-signatures' | 'reissue-calls';
+type SignatureChange = 'replace-signatures' | 'strip-signatures' | 'reissue-calls';
 
 export type SameAccountChange =
   | SignatureChange
@@ -28,15 +34,35 @@ export type SameAccountChange =
 export type NextStep =
   | { readonly kind: 'stop' }
   | { readonly kind: 'same-account'; readonly change: SameAccountChange }
-  /** `pause`: none, a short jitter, or until the overloaded model may be asked again. */
-  | { readonly kind: 'other-account'; readonly pause: 'none' | 'jitter' | 'overload' };
+  /**
+   * `pause`: before another account is asked. `mayRepeat`: where no other is left, those that met such a
+   * fault are asked again, after `REPEAT_WAITS_MS`.
+   */
+  | {
+      readonly kind: 'other-account';
+      readonly pause: 'none' | 'jitter';
+      readonly mayRepeat: boolean;
+    };
 
-const MOST_ACCOUNT_ATTEMPTS = 6;
-const MOST_PATH_ATTEMPTS = 3;
-const MOST_OVERLOAD_ATTEMPTS = 2;
+const MAX_ATTEMPTS = 40;
+const MAX_LIMITS = 32;
+const MAX_LIMITS_MS = 10_000;
+const MAX_REFUSALS = 6;
+const MAX_PATH_ATTEMPTS = 4;
+/** The waits before an account that met a fault is asked again, from and to: as often as there are rows. */
+export const REPEAT_WAITS_MS: readonly (readonly [number, number])[] = [
+  [100, 400],
+  [400, 1_200],
+  [1_200, 3_000],
+];
 
 /** `state` counts the failed attempt already. */
 export function decideRetry(failure: UpstreamFailureKind, state: RetryState): NextStep {
+  const step = nextStep(failure, state);
+  return step.kind === 'other-account' && state.attempts >= MAX_ATTEMPTS ? STOP : step;
+}
+
+function nextStep(failure: UpstreamFailureKind, state: RetryState): NextStep {
   switch (failure) {
     case 'rejected':
       return STOP;
@@ -53,24 +79,23 @@ export function decideRetry(failure: UpstreamFailureKind, state: RetryState): Ne
     case 'unauthenticated':
       return (
         (state.canRefresh ? changeOnce('refresh-credential', state) : undefined) ??
-        afterAccountFault(state)
+        afterRefusal(state)
       );
     case 'rate-limited':
     case 'quota-exhausted':
+      return state.limits < MAX_LIMITS && state.elapsedMs < MAX_LIMITS_MS ? OTHER_ACCOUNT : STOP;
     case 'credential-revoked':
     case 'credential-unavailable':
     case 'verification-required':
     case 'forbidden':
     case 'model-forbidden':
     case 'model-not-found':
-      return afterAccountFault(state);
+      return afterRefusal(state);
     case 'path':
     case 'unusable-answer':
       return afterPathFault(state);
     case 'overloaded':
-      return state.pathFaults < MOST_OVERLOAD_ATTEMPTS && state.hasRetryBudget
-        ? { kind: 'other-account', pause: 'overload' }
-        : STOP;
+      return mayRetryPath(state) ? { ...OTHER_ACCOUNT, mayRepeat: true } : STOP;
     default:
       return failure satisfies never;
   }
@@ -90,7 +115,22 @@ export function isLimit(failure: UpstreamFailureKind): boolean {
   return failure === 'rate-limited' || failure === 'quota-exhausted';
 }
 
-/** True for limits and refused credentials; a model that is not there is the client's to know. */
+/** True for refusals that may be the request's own: a second account that says the same tells. */
+export function mayBeOfRequest(failure: UpstreamFailureKind): boolean {
+  return isAccountDoubt(failure) || failure === 'model-forbidden' || failure === 'model-not-found';
+}
+
+/** True for a 403 that speaks of the whole account: two accounts that say it alike are asked once more, for one token. */
+export function isAccountDoubt(failure: UpstreamFailureKind): boolean {
+  return failure === 'forbidden' || failure === 'verification-required';
+}
+
+/** True for refusals of a single account, of which one request holds one against one account. */
+export function isRefusal(failure: UpstreamFailureKind): boolean {
+  return mayBeOfRequest(failure) || failure === 'unauthenticated';
+}
+
+/** True for limits and refused credentials; what the request itself may be to blame for is the client's to know. */
 export function isAccountTrouble(failure: UpstreamFailureKind): boolean {
   switch (failure) {
     case 'rate-limited':
@@ -99,7 +139,6 @@ export function isAccountTrouble(failure: UpstreamFailureKind): boolean {
     case 'credential-revoked':
     case 'verification-required':
     case 'forbidden':
-    case 'model-forbidden':
       return true;
     default:
       return false;
@@ -131,14 +170,16 @@ function afterLastSignatures(state: RetryState): NextStep {
 const SIGNATURES_REPLACED: NextStep = { kind: 'same-account', change: 'replace-signatures' };
 const SIGNATURES_STRIPPED: NextStep = { kind: 'same-account', change: 'strip-signatures' };
 
-function afterAccountFault(state: RetryState): NextStep {
-  return state.accountFaults < MOST_ACCOUNT_ATTEMPTS
-    ? { kind: 'other-account', pause: 'none' }
-    : STOP;
+const OTHER_ACCOUNT = { kind: 'other-account', pause: 'none', mayRepeat: false } as const;
+
+function afterRefusal({ refusals }: RetryState): NextStep {
+  return refusals < MAX_REFUSALS ? OTHER_ACCOUNT : STOP;
 }
 
 function afterPathFault(state: RetryState): NextStep {
-  return state.pathFaults < MOST_PATH_ATTEMPTS && state.hasRetryBudget
-    ? { kind: 'other-account', pause: 'jitter' }
-    : STOP;
+  return mayRetryPath(state) ? { kind: 'other-account', pause: 'jitter', mayRepeat: true } : STOP;
+}
+
+function mayRetryPath({ pathFaults, hasRetryBudget }: RetryState): boolean {
+  return pathFaults < MAX_PATH_ATTEMPTS && hasRetryBudget;
 }

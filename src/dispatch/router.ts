@@ -8,6 +8,9 @@ export interface RoutedModel extends ModelVariant {
 }
 
 export interface ModelRouter {
-  /** @throws GatewayError (not-found, invalid-request) */
-  route(name: string): RoutedModel;
+  /**
+   * @param account the account the client asks for by name
+   * @throws GatewayError (not-found, invalid-request)
+   */
+  route(name: string, account?: string): RoutedModel;
 }

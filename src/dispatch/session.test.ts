@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { requestOf, user } from '../../test/support/canonical.ts';
 import type { CanonicalRequest } from '../canonical/request.ts';
+import type { JsonObject } from '../lib/json.ts';
 import { callOf } from './dispatch.test-support.ts';
 import { nameSession } from './session.ts';
 
@@ -56,6 +57,7 @@ test('a conversation has one name, in whatever lane it goes', () => {
   const relay = {
     wire: 'fake-wire',
     body: {},
+    renameCalls: (frame: JsonObject) => frame,
     openingText: () => `Be brief.\n${LONG}`,
     readQuietly: () => callOf().canonical(),
     createStreamWriter: refuse,

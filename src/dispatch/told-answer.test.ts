@@ -10,6 +10,7 @@ function relayOf({ upstream }: DispatchBench): RelayCall {
   return {
     wire: upstream.wire,
     body: {},
+    renameCalls: (frame) => frame,
     openingText: () => undefined,
     readQuietly: () => callOf().canonical(),
     createStreamWriter: () => ({
@@ -34,7 +35,7 @@ async function ask(bench: DispatchBench, stream: boolean) {
 test('a native client gets a useless answer as it came once no attempt gave a better one', async () => {
   const bench = benchOf(() => useless);
   expect(await ask(bench, false)).toEqual({ kind: 'reply', body: { word: 'malformed' } });
-  expect(bench.upstream.calls).toHaveLength(3);
+  expect(bench.upstream.calls).toHaveLength(4);
   expect(bench.context.record.attempts.at(-1)?.outcome).toBe('unusable-answer');
   expect(bench.context.record.error?.failure?.finishReason).toBe('MALFORMED');
   expect(bench.context.record.answers).toHaveLength(1);
@@ -44,7 +45,7 @@ test('a native client gets a useless answer as it came once no attempt gave a be
 test('a native stream that says nothing but that it is useless is asked for again, then passed on', async () => {
   const bench = benchOf(() => atOnce);
   expect(await collect(await ask(bench, true))).toBe('<malformed><end>');
-  expect(bench.upstream.calls).toHaveLength(3);
+  expect(bench.upstream.calls).toHaveLength(4);
   expect(bench.lent.size).toBe(0);
 });
 
@@ -58,7 +59,7 @@ test('a native stream that has begun ends as it came, without an error of the ga
 test('a better answer of another attempt wins, and so does the fault of an answer cut off', async () => {
   const better = benchOf((account) => (account === 'a' ? useless : { frames: ['Hi', 'end'] }));
   expect(await ask(better, false)).toEqual({ kind: 'reply', body: { word: 'end' } });
-  const broken = benchOf((account) => (account === 'a' ? useless : { fail: { kind: 'path' } }));
+  const broken = benchOf((_account, call) => (call === 0 ? useless : { fail: { kind: 'path' } }));
   await expect(ask(broken, false)).rejects.toMatchObject({ failure: { kind: 'path' } });
 });
 

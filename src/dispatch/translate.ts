@@ -62,6 +62,10 @@ class TranslateLane implements AnswerLane {
     this.#writer = writer;
   }
 
+  more(): string {
+    return this.#writer.more?.() ?? '';
+  }
+
   push(frame: Frame): void {
     this.#take(this.#input.decoder.push(frame.value));
   }

@@ -35,7 +35,7 @@ export interface StoredAccessEntry extends AccessEntry {
   readonly id: number;
 }
 
-export interface AccessPage {
+interface AccessPage {
   readonly verdict?: AccessVerdict | undefined;
   /** Only entries before this id. */
   readonly before?: number | undefined;

@@ -31,7 +31,7 @@ export interface RuleInput {
   readonly expiresAt?: number | null | undefined;
 }
 
-export interface RuleChangeBy {
+interface RuleChangeBy {
   readonly byAddress: string;
   /** What the rule has to be at; any when absent. */
   readonly revision?: number | undefined;

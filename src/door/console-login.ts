@@ -34,7 +34,7 @@ export interface ConsoleLogin {
   endAllSessions(): Promise<void>;
 }
 
-export interface Browser {
+interface Browser {
   readonly address: string;
   /** The secret of the session it has already, which ends. */
   readonly cookie: string | undefined;

@@ -3,10 +3,10 @@
 import { createHmac, randomBytes } from 'node:crypto';
 import { GatewayError } from '../canonical/error.ts';
 import type { Clock } from '../lib/clock.ts';
+import { looksLikeKeySecret } from '../lib/key-shape.ts';
 import { setLast } from '../lib/set-last.ts';
 import { told } from '../lib/told.ts';
 import { visitorOf } from './ip-address.ts';
-import { looksLikeKeySecret } from './key-secret.ts';
 
 export interface GuessLimit {
   /**

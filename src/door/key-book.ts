@@ -3,6 +3,7 @@
 import { StoreError } from '../accounts/account-store.ts';
 import { invalidRequest } from '../canonical/error.ts';
 import type { Clock } from '../lib/clock.ts';
+import { looksLikeKeySecret } from '../lib/key-shape.ts';
 import { createListeners, type Listeners } from '../lib/listeners.ts';
 import { told } from '../lib/told.ts';
 import { createWildcard, foldCase } from '../lib/wildcard.ts';
@@ -18,7 +19,7 @@ import type {
 } from './client-key.ts';
 import { type CurfewCheck, createCurfewCheck, curfewProblem } from './curfew.ts';
 import { KeyMeter } from './key-meter.ts';
-import { createKeySecret, digestKeySecret, looksLikeKeySecret, prefixOf } from './key-secret.ts';
+import { createKeySecret, digestKeySecret, prefixOf } from './key-secret.ts';
 
 export interface KeyInput extends Partial<KeyLimits> {
   readonly name: string;
@@ -27,7 +28,7 @@ export interface KeyInput extends Partial<KeyLimits> {
 }
 
 /** Null takes a limit away; what is absent stays. */
-export type KeyChange = { readonly [Field in keyof KeyInput]?: KeyInput[Field] | null };
+type KeyChange = { readonly [Field in keyof KeyInput]?: KeyInput[Field] | null };
 
 export interface KeyBook {
   /** Oldest first. */

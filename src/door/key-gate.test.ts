@@ -2,11 +2,12 @@ import { expect, test } from 'vitest';
 import { createFakeClock } from '../../test/support/fake-clock.ts';
 import { createMemoryDoorStores } from '../../test/support/memory-door-stores.ts';
 import { GatewayError } from '../canonical/error.ts';
+import { looksLikeKeySecret } from '../lib/key-shape.ts';
 import { createCurfewCheck } from './curfew.ts';
 import { createKeyBook, type KeyInput } from './key-book.ts';
 import { createKeyGate } from './key-gate.ts';
 import { KeyMeter } from './key-meter.ts';
-import { createKeySecret, looksLikeKeySecret } from './key-secret.ts';
+import { createKeySecret } from './key-secret.ts';
 
 const START = Date.UTC(2026, 0, 15, 12);
 const HOUR = 3_600_000;

@@ -5,7 +5,7 @@ import { pump, type Take } from './pump.ts';
 function start() {
   const log: string[] = [];
   const handover = new Handover<string>({
-    onCaughtUp: (items) => log.push(`caught up ${items.join('')}`),
+    onCaughtUp: () => log.push('caught up'),
     onLeft: () => log.push('left'),
   });
   const take: Take<readonly string[]> = (items) => {
@@ -31,7 +31,7 @@ test('what waited when pumping begins comes first, then the end', async () => {
   handover.add(['b']);
   handover.end({ kind: 'end' });
   await handover.pump(take);
-  expect(log).toEqual(['ab', 'caught up ab']);
+  expect(log).toEqual(['ab', 'caught up']);
 });
 
 test('the fault comes behind all that was added before it, in every way of reading', async () => {
@@ -39,7 +39,7 @@ test('the fault comes behind all that was added before it, in every way of readi
   handover.add(['a']);
   handover.end({ kind: 'error', error: fault });
   await expect(handover.pump(take)).rejects.toBe(fault);
-  expect(log).toEqual(['a', 'caught up a']);
+  expect(log).toEqual(['a', 'caught up']);
   const other = start().handover;
   const first = other.next();
   other.add(['a']);
@@ -63,7 +63,21 @@ test('a taker that is behind gets nothing until it has caught up, and then all a
   expect(log).toEqual(['a']);
   behind.resolve(true);
   await done;
-  expect(log).toEqual(['a', 'bc', 'caught up bc']);
+  expect(log).toEqual(['a', 'bc', 'caught up']);
+});
+
+test('a taker that was behind is told to have caught up, also when nothing had to wait', async () => {
+  const { handover, log } = start();
+  const behind = Promise.withResolvers<boolean>();
+  void handover.pump(() => behind.promise);
+  expect(handover.isBehind).toBe(false);
+  handover.add(['a']);
+  expect(handover.isBehind).toBe(true);
+  behind.resolve(true);
+  await behind.promise;
+  await Promise.resolve();
+  expect(handover.isBehind).toBe(false);
+  expect(log).toEqual(['caught up']);
 });
 
 test('a producer that adds at once when the taker has caught up does not overtake what waited', async () => {
@@ -130,7 +144,7 @@ test('a reader that goes over to pumping misses nothing', async () => {
   handover.add(['c']);
   handover.end({ kind: 'end' });
   await done;
-  expect(log).toEqual(['b', 'caught up b', 'c']);
+  expect(log).toEqual(['b', 'caught up', 'c']);
 });
 
 test('dropped items are never given, the end still is', async () => {

@@ -2,9 +2,9 @@
 
 import type { Pumpable, Take } from './pump.ts';
 
-export interface HandoverOptions<Item> {
-  /** Called when the consumer has taken items that had to wait; may add the next at once. */
-  onCaughtUp(items: readonly Item[]): void;
+export interface HandoverOptions {
+  /** Called when the consumer has taken what had to wait, or is no longer behind; may add the next at once. */
+  onCaughtUp(): void;
   /** Called when the consumer wants no more. */
   onLeft(): void;
 }
@@ -25,18 +25,23 @@ type Batch<Item> = IteratorResult<readonly Item[], undefined>;
 
 /** The consumer iterates, and may go over to `pump` between two items; never both at the same time. */
 export class Handover<Item> implements Pumpable<readonly Item[]> {
-  readonly #options: HandoverOptions<Item>;
+  readonly #options: HandoverOptions;
   #waiting: Item[] = [];
   #reading: Waiter<Batch<Item>> | undefined;
   #taker: Taker<Item> | undefined;
   #ending: Ending | undefined;
 
-  constructor(options: HandoverOptions<Item>) {
+  constructor(options: HandoverOptions) {
     this.#options = options;
   }
 
   get hasWaiting(): boolean {
     return this.#waiting.length > 0;
+  }
+
+  /** True while what was given last holds the next back. */
+  get isBehind(): boolean {
+    return this.#taker?.isBehind === true;
   }
 
   /** `items` is not empty, and from now on the consumer's. */
@@ -77,7 +82,7 @@ export class Handover<Item> implements Pumpable<readonly Item[]> {
   next(): Promise<Batch<Item>> {
     if (this.hasWaiting) {
       const value = this.#takeWaiting();
-      this.#options.onCaughtUp(value);
+      this.#options.onCaughtUp();
       return Promise.resolve({ done: false, value });
     }
     const ending = this.#ending;
@@ -110,7 +115,7 @@ export class Handover<Item> implements Pumpable<readonly Item[]> {
         const items = this.#takeWaiting();
         this.#give(taker, items);
         // Only now: what the producer adds in this call must not overtake them.
-        this.#options.onCaughtUp(items);
+        this.#options.onCaughtUp();
       } else if (this.#ending === undefined) {
         return;
       } else {
@@ -136,11 +141,16 @@ export class Handover<Item> implements Pumpable<readonly Item[]> {
     goesOn.then(
       (isWanted) => {
         taker.isBehind = false;
-        if (isWanted) this.#feed(taker);
+        if (isWanted) this.#goOn(taker);
         else this.#dismiss(taker.resolve);
       },
       (error) => this.#dismiss(() => taker.reject(error)),
     );
+  }
+
+  #goOn(taker: Taker<Item>): void {
+    if (!this.hasWaiting) this.#options.onCaughtUp();
+    this.#feed(taker);
   }
 
   #dismiss(settle: () => void): void {

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { parseJson } from './json.ts';
-import { parseInSteps } from './json-steps.ts';
+import { parseInSteps, type StepwiseSyntaxError } from './json-steps.ts';
 import { JSON_LIMITS, JsonSurvey } from './json-survey.ts';
 
 const PIECE_BYTES = 65_536;
@@ -68,6 +68,28 @@ test('a long text is read in pieces that cut no character and no escape', async 
     { numRuns: 12 },
   );
 });
+
+test('halves of characters that escapes name stay what they are', async () => {
+  const long = 'word '.repeat(1_000_000);
+  const text = `{"a":"${long}\\ud83d${long}\\ude00\\ud83d\\ude00é"}`;
+  const { value } = await parse(text);
+  expect((value as { a: string }).a === JSON.parse(text).a).toBe(true);
+});
+
+test.each([
+  ['behind long texts', (long: string) => `{"a":"${long}","b":nothing}`, 'n'],
+  ['in a later piece of a long text', (long: string) => `{"a":"${long}${long}\\x"}`, 'x'],
+])(
+  'a fault %s is told with a text in which it stands where it stood',
+  async (_what, write, fault) => {
+    const text = write('é\\n日😀 word '.repeat(300_000));
+    const error = await parse(text).catch((thrown: unknown) => thrown);
+    const told = (error as StepwiseSyntaxError).text;
+    expect(told).toHaveLength(text.length);
+    expect(() => JSON.parse(told)).toThrow(SyntaxError);
+    expect(told.lastIndexOf(fault)).toBe(text.lastIndexOf(fault));
+  },
+);
 
 test.each([
   ['a long text is', `"${'Hello there. '.repeat(2_000_000)}"`],

@@ -1,8 +1,9 @@
 // Parses a large body in steps: long texts are taken out before and put back behind, so that no step takes long.
 
+import { isAscii } from 'node:buffer';
 import { randomUUID } from 'node:crypto';
 import { isDenseBase64 } from './base64.ts';
-import { isJsonObject, type JsonValue, parseJson } from './json.ts';
+import { isJsonObject, type JsonValue, parseSurveyed } from './json.ts';
 import { isEscaped, type TextPlace } from './json-survey.ts';
 import { nextTurn } from './next-turn.ts';
 
@@ -14,33 +15,70 @@ export interface StepwiseInput {
 
 interface TakenText extends TextPlace {
   readonly text: string;
+  /** UTF-16 units of its source. */
+  readonly units: number;
+}
+
+/** The text of what is no JSON: of the same length, with the long strings before the fault blotted out. */
+export class StepwiseSyntaxError extends SyntaxError {
+  readonly text: string;
+
+  constructor(text: string, options: ErrorOptions) {
+    super('no JSON', options);
+    this.text = text;
+  }
 }
 
 /**
- * What `parseJson` makes of the bytes.
- * @throws SyntaxError when they are no JSON
+ * What `parseSurveyed` makes of the bytes, which are written over: large texts are never there a third time.
+ * @throws StepwiseSyntaxError when they are no JSON
  */
 export async function parseInSteps(
   bytes: Buffer,
   { longTexts, mayHoldRiskyNumber }: StepwiseInput,
 ): Promise<JsonValue> {
   const taken: TakenText[] = [];
+  try {
+    await takeTexts(bytes, longTexts, taken);
+    // Random, so that nothing a client wrote is taken for a mark.
+    const word = randomUUID();
+    const short = withMarks(bytes, taken, word).toString();
+    await nextTurn();
+    const value = parseSurveyed(short.replace(BYTE_ORDER_MARK, ''), mayHoldRiskyNumber);
+    const texts = new Map(taken.map(({ text }, index) => [markAt(word, index), text]));
+    return texts.size === 0 ? value : putBack(value, texts);
+  } catch (cause) {
+    if (!(cause instanceof SyntaxError)) throw cause;
+    throw new StepwiseSyntaxError(blottedText(bytes, taken), { cause });
+  }
+}
+
+async function takeTexts(
+  bytes: Buffer,
+  places: readonly TextPlace[],
+  taken: TakenText[],
+): Promise<void> {
   let bytesOfTurn = 0;
-  for (const place of longTexts) {
-    const text = (await readMedium(bytes, place)) ?? (await readText(bytes, place));
-    taken.push({ ...place, text });
+  for (const place of places) {
+    const medium = await readMedium(bytes, place);
+    if (medium === undefined) await readText(bytes, place, taken);
+    else taken.push(medium);
     bytesOfTurn += place.end - place.start;
     if (bytesOfTurn < TURN_BYTES) continue;
     bytesOfTurn = 0;
     await nextTurn();
   }
-  // Random, so that nothing a client wrote is taken for a mark.
-  const word = randomUUID();
-  const short = withMarks(bytes, taken, word).toString();
-  await nextTurn();
-  const value = parseJson(short.replace(BYTE_ORDER_MARK, ''), mayHoldRiskyNumber);
-  const texts = new Map(taken.map(({ text }, index) => [markAt(word, index), text]));
-  return texts.size === 0 ? value : putBack(value, texts);
+}
+
+function blottedText(bytes: Buffer, taken: readonly TakenText[]): string {
+  const pieces: string[] = [];
+  let from = 0;
+  for (const { start, end, units } of taken) {
+    pieces.push(bytes.toString('utf8', from, start), '?'.repeat(units));
+    from = end;
+  }
+  pieces.push(bytes.toString('utf8', from));
+  return pieces.join('').replace(BYTE_ORDER_MARK, '');
 }
 
 /** Of texts that are read in one turn; longer ones have several of their own. */
@@ -56,29 +94,66 @@ const MEDIUM_START = /^(?:data:[\w.+/;=-]{0,200};base64,)?[\w+/=-]*$/;
 const START_BYTES = 1024;
 
 /** Base64 and data URIs as they are: what they are made of needs no escape in JSON and is ASCII. */
-async function readMedium(bytes: Buffer, { start, end }: TextPlace): Promise<string | undefined> {
+async function readMedium(bytes: Buffer, place: TextPlace): Promise<TakenText | undefined> {
+  const { start, end } = place;
   const beginning = bytes.toString('latin1', start, start + START_BYTES);
   if (!MEDIUM_START.test(beginning)) return undefined;
   const text = bytes.toString('latin1', start, end);
   if (text.length >= TURN_BYTES) await nextTurn();
   const from = DATA_URI_START.exec(beginning)?.[0].length ?? 0;
-  return isDenseBase64(text.slice(from)) ? text : undefined;
+  return isDenseBase64(text.slice(from)) ? { ...place, text, units: text.length } : undefined;
 }
 
 const PIECE_BYTES = 4_194_304;
 
-/** @throws SyntaxError when the bytes are no text of JSON */
-async function readText(bytes: Buffer, { start, end }: TextPlace): Promise<string> {
-  const pieces: string[] = [];
+/**
+ * Written over itself without its escapes, which are never shorter than what they stand for.
+ * @throws SyntaxError when the bytes are no text of JSON; what is written over by then is taken
+ */
+async function readText(
+  bytes: Buffer,
+  { start, end }: TextPlace,
+  taken: TakenText[],
+): Promise<void> {
+  const texts: string[] = [];
+  let units = 0;
+  let runStart = start;
+  let written = start;
   for (let from = start; from < end; ) {
     const to = end - from > PIECE_BYTES ? placeOfCut(bytes, from, from + PIECE_BYTES) : end;
-    const piece = parseJson(`"${bytes.toString('utf8', from, to)}"`, false);
-    if (typeof piece !== 'string') throw new SyntaxError('no text');
-    pieces.push(piece);
+    const source = bytes.toString('utf8', from, to);
+    const piece = parseText(source);
+    if (piece === undefined) {
+      taken.push({ start, end: from, text: '', units });
+      throw new SyntaxError('no text');
+    }
+    units += source.length;
+    if (piece.isWellFormed()) written += bytes.write(piece, written);
+    else {
+      // Bytes cannot say half a character.
+      texts.push(decode(bytes, runStart, written), piece);
+      runStart = written;
+    }
     if (to < end) await nextTurn();
     from = to;
   }
-  return pieces.join('');
+  texts.push(decode(bytes, runStart, written));
+  taken.push({ start, end, text: texts.join(''), units });
+}
+
+/** Undefined when it is not what JSON has between the quotes of a text. */
+function parseText(source: string): string | undefined {
+  try {
+    const text = parseSurveyed(`"${source}"`, false);
+    return typeof text === 'string' ? text : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function decode(bytes: Buffer, start: number, end: number): string {
+  const part = bytes.subarray(start, end);
+  return part.toString(isAscii(part) ? 'latin1' : 'utf8');
 }
 
 const BACKSLASH = 0x5c;

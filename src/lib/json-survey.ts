@@ -1,4 +1,4 @@
-// Looks over the bytes of JSON as they arrive, before it is parsed: bombs, and numbers a double cannot hold.
+// Looks over JSON before it is parsed, the bytes of a body as they arrive: bombs, and numbers a double cannot hold.
 
 /** The bytes of a string, without its quotes. */
 export interface TextPlace {
@@ -16,6 +16,47 @@ export interface JsonLimits {
 export const JSON_LIMITS: JsonLimits = { maxDepth: 200, maxTokens: 2_000_000, maxKeyBytes: 1024 };
 
 export type JsonExcess = 'depth' | 'tokens' | 'key';
+
+/** What the JSON texts within one request may have together: many small ones are as dear as a large one. */
+export interface JsonBudget {
+  tokens: number;
+}
+
+export function createJsonBudget(): JsonBudget {
+  return { tokens: JSON_LIMITS.maxTokens };
+}
+
+/** JSON that goes over a limit; for whoever takes no JSON just as well, it is none. */
+export class JsonExcessError extends SyntaxError {
+  readonly excess: JsonExcess;
+
+  constructor(excess: JsonExcess) {
+    super(`The JSON ${EXCESS_WORDS[excess]}.`);
+    this.name = 'JsonExcessError';
+    this.excess = excess;
+  }
+}
+
+/** What is to be said of the text that goes over each limit. */
+export const EXCESS_WORDS: Readonly<Record<JsonExcess, string>> = {
+  depth: `is nested deeper than ${JSON_LIMITS.maxDepth} levels`,
+  tokens: `has more than ${JSON_LIMITS.maxTokens} JSON tokens`,
+  key: `has an object key longer than ${JSON_LIMITS.maxKeyBytes} bytes`,
+};
+
+/** Of a text that is looked over at a time: its bytes are no second copy of the whole. */
+const PIECE_LENGTH = 65_536;
+
+/** Looks a whole text over, at the cost of its budget. @throws JsonExcessError */
+export function surveyText(text: string, budget: JsonBudget = createJsonBudget()): JsonSurvey {
+  const survey = new JsonSurvey({ ...JSON_LIMITS, maxTokens: budget.tokens });
+  for (let start = 0; start < text.length; start += PIECE_LENGTH) {
+    const excess = survey.read(Buffer.from(text.slice(start, start + PIECE_LENGTH)));
+    if (excess !== undefined) throw new JsonExcessError(excess);
+  }
+  budget.tokens -= survey.tokens;
+  return survey;
+}
 
 const QUOTE = 0x22;
 const OPEN_BRACE = 0x7b;
@@ -57,6 +98,11 @@ export class JsonSurvey {
 
   constructor(limits: JsonLimits) {
     this.#limits = limits;
+  }
+
+  /** Structural tokens so far. */
+  get tokens(): number {
+    return this.#tokens;
   }
 
   /** The first limit that the text goes over with this piece; undefined while it keeps all of them. */

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { isJsonObject, parseJson, readNumber } from './json.ts';
+import { isJsonObject, parseJson, parseSurveyed, readNumber } from './json.ts';
+import { createJsonBudget } from './json-survey.ts';
 
 test.each([
   '{"id":12345678901234567890}',
@@ -29,14 +30,36 @@ test('raw numbers are numbers, not objects', () => {
   expect(readNumber(value)).toBe(12345678901234567000);
 });
 
-test('a number at risk is kept however deep it lies, and depth alone breaks nothing', () => {
+test('a number at risk is kept however deep it lies', () => {
   const nested = (depth: number, value: string): string =>
     '{"a":['.repeat(depth) + value + ']}'.repeat(depth);
-  for (const depth of [1, 60, 200]) {
+  for (const depth of [1, 60, 100]) {
     const text = nested(depth, '12345678901234567890');
     expect(JSON.stringify(parseJson(text))).toBe(text);
   }
-  expect(() => parseJson('['.repeat(100_000) + ']'.repeat(100_000))).not.toThrow();
+  const deep = nested(200, '12345678901234567890');
+  expect(JSON.stringify(parseSurveyed(deep, true))).toBe(deep);
+});
+
+test.each([
+  ['depth', '['.repeat(201) + ']'.repeat(201)],
+  ['depth', '{"a":'.repeat(201)],
+  ['tokens', `[${'{},'.repeat(700_000)}0]`],
+  ['key', `{"${'k'.repeat(1025)}":1}`],
+  // Across the border of two pieces that are looked over.
+  ['key', `{"a":"${'\u{1F600}'.repeat(32_764)}","${'k'.repeat(1025)}":1}`],
+] as const)('text that goes over a limit is refused before it is parsed: %s', (excess, text) => {
+  expect(() => parseJson(text)).toThrow(expect.objectContaining({ excess }));
+  expect(() => parseJson(text)).toThrow(SyntaxError);
+});
+
+test('texts of one budget count together', () => {
+  const text = `[${'{},'.repeat(300_000)}0]`;
+  const budget = createJsonBudget();
+  expect(parseJson(text, budget)).toHaveLength(300_001);
+  parseJson(text, budget);
+  expect(() => parseJson(text, budget)).toThrow(expect.objectContaining({ excess: 'tokens' }));
+  expect(parseJson(text)).toHaveLength(300_001);
 });
 
 test('digits inside of texts leave the values plain', () => {

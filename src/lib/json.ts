@@ -1,6 +1,8 @@
-// JSON that loses nothing: numbers a double cannot hold keep their source text.
+// JSON that loses nothing, and costs no more than it may: numbers a double cannot hold keep their source text.
 
-export type JsonPrimitive = string | number | boolean | null;
+import { JSON_LIMITS, type JsonBudget, surveyText } from './json-survey.ts';
+
+type JsonPrimitive = string | number | boolean | null;
 export type JsonValue = JsonPrimitive | JsonValue[] | { [key: string]: JsonValue };
 export type JsonObject = { [key: string]: JsonValue };
 
@@ -28,12 +30,22 @@ const RISKY_NUMBER = /\d{16}|\d[eE]\+?\d{3}|-0(?![.\d])/;
 const MAX_DEPTH_LOOKED_THROUGH = 100;
 
 /**
- * Parses JSON text. Numbers that would change (`12345678901234567890`, `1e999`, `-0`) become raw
- * JSON values which `JSON.stringify` writes back byte for byte; everything else is plain.
- * `mayHoldRiskyNumber` false says that the caller has looked and found none.
- * @throws SyntaxError when the text is not JSON.
+ * Parses JSON text within `JSON_LIMITS`. Numbers that would change (`12345678901234567890`, `1e999`, `-0`) become
+ * raw JSON values which `JSON.stringify` writes back byte for byte; everything else is plain.
+ * @param budget what this and other texts may have together; the text alone counts without it
+ * @throws SyntaxError when the text is not JSON; JsonExcessError, which is one, when it goes over a limit.
  */
-export function parseJson(text: string, mayHoldRiskyNumber = true): JsonValue {
+export function parseJson(text: string, budget?: JsonBudget): JsonValue {
+  // What is as short as this can go over no limit.
+  const isShort = budget === undefined && text.length <= JSON_LIMITS.maxDepth;
+  return parseSurveyed(text, isShort || surveyText(text, budget).mayHoldRiskyNumber);
+}
+
+/**
+ * As `parseJson`, for a text that was looked over before.
+ * @param mayHoldRiskyNumber false says that a number which would change was looked for, and none found
+ */
+export function parseSurveyed(text: string, mayHoldRiskyNumber: boolean): JsonValue {
   const plain = JSON.parse(text) as JsonValue;
   // Numbers are few and texts are long, so the values are looked at before their source.
   if (!mayHoldRiskyNumber || holdsOnlyIntegers(plain, 0) || !RISKY_NUMBER.test(text)) return plain;

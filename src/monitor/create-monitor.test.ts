@@ -1,8 +1,11 @@
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { expect, test } from 'vitest';
 import { createFakeClock } from '../../test/support/fake-clock.ts';
 import { createMemoryRequestStore } from '../../test/support/memory-request-store.ts';
 import { recordOf } from '../../test/support/request-records.ts';
 import { GatewayError } from '../canonical/error.ts';
+import { NO_USAGE } from '../canonical/usage.ts';
 import { createMonitor, type MonitorOptions } from './create-monitor.ts';
 import type { EndedRequest } from './observer.ts';
 
@@ -76,6 +79,39 @@ test('records that are removed are no recent errors either, of this process or t
   expect(shown()).toEqual(['late', 'early', 'before']);
   expect(await monitor.store.removeBefore(between)).toBe(2);
   expect(shown()).toEqual(['late']);
+  await monitor.close();
+});
+
+test('nothing of the request itself outlives it, whoever still has its record', async () => {
+  setFlagsFromString('--expose-gc');
+  const collect: () => void = runInNewContext('gc');
+  const saving = Promise.withResolvers<void>();
+  const given: unknown[] = [];
+  const save = (records: readonly unknown[]): Promise<void> => {
+    given.push(...records);
+    return saving.promise;
+  };
+  const { clock, open } = openMonitor({ store: { ...createMemoryRequestStore(), save } });
+  const monitor = open();
+  const end = (requestId: string): readonly WeakRef<object>[] => {
+    const prepared = { body: 'what the attempt holds' };
+    const usage = NO_USAGE;
+    const answer = { imageCount: 0, asked: () => prepared, usage };
+    const ended = failed(requestId);
+    const body = { messages: [] };
+    monitor.observer.onBegin();
+    monitor.observer.onEnd({ ...ended, body, facts: { ...ended.facts, answers: [answer] } });
+    return [prepared, answer, body].map((one) => new WeakRef(one));
+  };
+  const first = end('first');
+  await clock.advance(1000);
+  const second = end('second');
+  await new Promise(setImmediate);
+  collect();
+  expect(given).toHaveLength(1);
+  expect(monitor.recentErrors(10)).toHaveLength(2);
+  expect([...first, ...second].map((one) => one.deref())).toEqual(Array(6).fill(undefined));
+  saving.resolve();
   await monitor.close();
 });
 

@@ -1,6 +1,7 @@
 // The monitor: hears of every model request, keeps its record, counts it and tells whoever watches.
 
 import type { Clock } from '../lib/clock.ts';
+import type { SecretIndex } from '../lib/secret-spelling.ts';
 import { createLiveFeed, type LiveFeed } from './live-feed.ts';
 import { createLiveFigures, type LiveFigures } from './live-figures.ts';
 import { createMetrics, type MonitorMetrics } from './metrics.ts';
@@ -26,6 +27,8 @@ export interface MonitorOptions {
   readonly settings: () => MonitorSettings;
   /** Credentials of the gateway, asked anew for every request; none of them stands in any record. */
   readonly secrets: () => readonly string[];
+  /** Those of accounts. */
+  readonly accountSecrets?: Pick<SecretIndex, 'hide' | 'version'> | undefined;
   readonly keyName: (keyId: string) => string | undefined;
   /** The model a name leads to; undefined when no account offers it. */
   readonly targetOf: (model: string) => string | undefined;
@@ -63,7 +66,7 @@ export interface Monitor {
 export function createMonitor(options: MonitorOptions): Monitor {
   const { store, clock, settings, log } = options;
   const errors = createRecentErrors();
-  const redactorFor = createRedactors(options.secrets);
+  const redactorFor = createRedactors(options.secrets, options.accountSecrets);
   const queue = createWriteQueue({ store, clock, log });
   const retention = createRetention({ store, clock, settings, log });
   const feed = createLiveFeed(options.createId('').replaceAll('-', '_').slice(0, 8));

@@ -1,6 +1,6 @@
 // Tells whoever watches what happens, as it happens: the last events can be had again, a slow reader loses some.
 
-export type FeedEventKind =
+type FeedEventKind =
   | 'request'
   | 'account'
   | 'quota'
@@ -10,7 +10,7 @@ export type FeedEventKind =
   | 'log'
   | 'overview';
 
-export interface FeedEvent {
+interface FeedEvent {
   /** Rises by one with every event of this process; the part before the dash names the process. */
   readonly id: string;
   readonly kind: FeedEventKind;

@@ -1,17 +1,17 @@
 // Figures in the Prometheus text format (https://prometheus.io/docs/instrumenting/exposition_formats/).
 
-export type Labels = Readonly<Record<string, string>>;
+type Labels = Readonly<Record<string, string>>;
 
 /** One series of a family; whoever counts often keeps it, as looking it up writes its labels. */
-export interface Counter {
+interface Counter {
   add(amount: number): void;
 }
 
-export interface Histogram {
+interface Histogram {
   observe(value: number): void;
 }
 
-export type ReadSeries = () => readonly (readonly [Labels, number])[];
+type ReadSeries = () => readonly (readonly [Labels, number])[];
 
 /** Written by hand: the usual library takes a tenth of a second to load, and each count ten times as long. */
 export interface MetricsText {

@@ -1,7 +1,8 @@
 // Takes credentials out of what is kept of requests, and shortens media.
 
+import { copyBeginning } from '../lib/flat-text.ts';
 import { isJsonObject, isRawNumber, type JsonObject, type JsonValue } from '../lib/json.ts';
-import { spellSecret, withoutSpelling } from '../lib/secret-spelling.ts';
+import { type SecretIndex, spellSecret, withoutSpelling } from '../lib/secret-spelling.ts';
 
 export interface Redactor {
   text(text: string): string;
@@ -61,14 +62,16 @@ const DATA_URL = /data:([\w.+-]+\/[\w.+-]+)((?:;[\w=.+-]+)*);base64,([A-Za-z0-9+
 /**
  * @param secrets credentials that are known, removed in every usual spelling
  * @param spell gives those spellings; a kept one saves the work for secrets that come often
+ * @param stored credentials of accounts, of which there may be many
  */
 export function createRedactor(
   secrets: readonly string[],
   spell: (secret: string) => readonly string[] = spellSecret,
+  stored?: Pick<SecretIndex, 'hide'>,
 ): Redactor {
   const known = secrets.flatMap(spell);
   const text = (original: string): string => {
-    let clean = original;
+    let clean = stored?.hide(original, HIDDEN) ?? original;
     for (const spelling of known) {
       if (clean.includes(spelling)) clean = withoutSpelling(clean, spelling, HIDDEN);
     }
@@ -77,7 +80,7 @@ export function createRedactor(
     return clean;
   };
   const beginning = (original: string, maxCharacters: number): string =>
-    text(original.slice(0, maxCharacters + BEHIND_CHARACTERS)).slice(0, maxCharacters);
+    copyBeginning(text(original.slice(0, maxCharacters + BEHIND_CHARACTERS)), maxCharacters);
   return {
     text,
     beginning,

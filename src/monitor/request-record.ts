@@ -73,7 +73,7 @@ export interface RequestDetails {
   readonly timings: { readonly upstreamMs?: number | undefined };
 }
 
-export type ConsideredEntry = ConsideredFacts;
+type ConsideredEntry = ConsideredFacts;
 
 export interface AttemptEntry {
   readonly account: string;
@@ -94,7 +94,7 @@ export interface RequestBodies {
   readonly response?: BodyBlocks | undefined;
 }
 
-export interface BodyText {
+interface BodyText {
   /** JSON. */
   readonly text: string;
   /** False when something was shortened, cut or redacted: it cannot be sent again. */

@@ -16,7 +16,7 @@ export interface AccountTokens {
   settled(): Promise<void>;
 }
 
-export interface TokenRequest {
+interface TokenRequest {
   readonly refresh: boolean;
   readonly refused?: string | undefined;
 }

@@ -20,13 +20,13 @@ export interface AccountTransfer {
   exportAccounts(request: ExportRequest): Promise<Export>;
 }
 
-export interface ExportRequest {
+interface ExportRequest {
   readonly passphrase: string;
   /** Undefined for all stored ones; those of the environment and the sandbox are never in it. */
   readonly accountIds?: readonly string[] | undefined;
 }
 
-export interface Export {
+interface Export {
   readonly sealed: string;
   readonly count: number;
 }

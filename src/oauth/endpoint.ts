@@ -12,7 +12,7 @@ export interface Reach {
   readonly proxyUrl?: string | undefined;
 }
 
-export interface EndpointCall {
+interface EndpointCall {
   readonly url: string;
   readonly headers?: Readonly<Record<string, string>> | undefined;
   /** Absent for GET. */

@@ -14,7 +14,7 @@ export type Identity =
   | { readonly kind: 'unknown' }
   | { readonly kind: 'rejected'; readonly reason: string };
 
-export interface IdentityQuestion {
+interface IdentityQuestion {
   readonly settings: OAuthSettings;
   readonly reply: TokenReply;
   /** What the authorization request asked to be repeated; undefined when there was none. */

@@ -9,7 +9,7 @@ import type { OAuthDirectory, OAuthLog } from './oauth-settings.ts';
 import { createTokenEndpoint } from './token-endpoint.ts';
 
 /** What became of the grant; the account is gone in each case. */
-export type Revocation =
+type Revocation =
   | { readonly kind: 'revoked' }
   /** An API key or key file, or a provider without a revocation address: end it there yourself. */
   | { readonly kind: 'not-possible'; readonly reason: string }

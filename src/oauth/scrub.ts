@@ -1,5 +1,7 @@
 // Takes secrets out of what a provider says before a person or the log may read it.
 
+import { spellSecret } from '../lib/secret-spelling.ts';
+
 const MAX_CHARACTERS = 200;
 /** Longer words are no prose: they may be a token, whole or in part. */
 const MAX_WORD = 20;
@@ -24,8 +26,5 @@ function isTelling(word: string, beginnings: readonly string[]): boolean {
 }
 
 function spellings(secret: string): string[] {
-  const bytes = Buffer.from(secret);
-  return [secret, encodeURIComponent(secret), bytes.toString('base64'), bytes.toString('hex')].map(
-    (spelling) => spelling.slice(0, TELLING_CHARACTERS),
-  );
+  return [secret, ...spellSecret(secret)].map((spelling) => spelling.slice(0, TELLING_CHARACTERS));
 }

@@ -41,7 +41,7 @@ export interface SignIns {
   complete(request: CompleteSignIn): Promise<Placed>;
 }
 
-export interface StartSignIn {
+interface StartSignIn {
   readonly upstreamId: string;
   /** Where this gateway takes callbacks; the configured `redirectUrl` wins. */
   readonly redirectUri: string;
@@ -178,6 +178,12 @@ function credentialOf(reply: TokenReply, sentAt: number): OAuthCredential {
 function requireSettings(oauth: OAuthDirectory, upstreamId: string): OAuthSettings {
   const settings = oauth.get(upstreamId);
   if (settings !== undefined && settings.clientId !== '') return settings;
+  if (settings !== undefined) {
+    throw invalidRequest(
+      'upstreamId',
+      told`Sign-in is not set up for "${upstreamId}". Add the client id of your own OAuth client under upstreams.<id>.oauth.`,
+    );
+  }
   throw invalidRequest(
     'upstreamId',
     told`Sign-in is not set up for "${upstreamId}". Add the client id and addresses of your own OAuth client under upstreams.<id>.oauth.`,

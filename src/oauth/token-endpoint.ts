@@ -36,7 +36,7 @@ export interface TokenEndpoint {
   readUserInfo(url: string, accessToken: string, reach: Reach): Promise<JsonObject>;
 }
 
-export interface CodeGrant {
+interface CodeGrant {
   readonly code: string;
   readonly codeVerifier: string;
   readonly redirectUri: string;

@@ -39,7 +39,7 @@ export function boundFate(
       return { fate: 'resting', restMs: Math.max(until - now, usable.overloadMs(candidate)) };
     }
     case 'eligible': {
-      if (usable.isTried(candidate)) return { fate: 'resting' };
+      if (!usable.isLeft(candidate)) return { fate: 'resting' };
       const restMs = usable.overloadMs(candidate);
       return restMs > 0 ? { fate: 'resting', restMs } : { fate: 'ready' };
     }

@@ -24,8 +24,10 @@ const CHOSEN: Readonly<Record<ChosenBy, string>> = {
   session: 'chosen (the account of the session)',
   'preferred-tier': 'chosen (of the tier asked for)',
   'most-room': 'chosen',
+  trial: 'chosen (to see whether it serves again)',
 };
 const TRIED = 'already tried';
+const LOWERED = 'fails more than others';
 const OVERLOADED = 'upstream is overloaded';
 const PASSED_OVER = 'another was preferred';
 
@@ -59,6 +61,7 @@ function verdictOf(
   if (eligibility.kind !== 'eligible') return eligibility.verdict;
   if (usable.overloadMs(candidate) > 0) return OVERLOADED;
   if (usable.isTried(candidate)) return TRIED;
+  if (usable.isLowered(candidate)) return LOWERED;
   return choice?.by === 'most-room' ? lostBy(candidate, choice.candidate) : PASSED_OVER;
 }
 

@@ -203,22 +203,6 @@ test('an account of an upstream that is not configured is passed over and says s
   expect(bench.verdicts()).toEqual({ a: 'its upstream fake is not configured' });
 });
 
-test('an overload is the upstream’s: the model rests for all its accounts, other models do not', async () => {
-  const bench = createPoolBench({ accounts: [{ id: 'a' }, { id: 'b' }] });
-  bench.use({}, { kind: 'overloaded', status: 503 });
-  expect(bench.ask()).toMatchObject({ kind: 'none', reason: 'overloaded', retryAfterMs: 5000 });
-  expect(bench.verdicts()).toEqual({
-    a: 'upstream is overloaded',
-    b: 'upstream is overloaded',
-  });
-  const told = { preferredAccount: 'a@example.org', session: 's' };
-  bench.use({ ...told, model: 'other' });
-  expect(bench.ask(told)).toMatchObject({ kind: 'none', reason: 'overloaded' });
-  expect(bench.ask({ model: 'other' }).kind).toBe('lease');
-  await bench.clock.advance(5000);
-  expect(bench.ask().kind).toBe('lease');
-});
-
 test('every account tried is told apart from none usable', () => {
   const bench = createPoolBench({ accounts: [{ id: 'a' }, { id: 'b' }] });
   expect(bench.ask({ exclude: new Set(['a', 'b']) })).toEqual({

@@ -4,6 +4,7 @@ import type { Account } from '../accounts/account.ts';
 import type { AccountBook, BookChange } from '../accounts/account-book.ts';
 import type { TokenSource } from '../accounts/token-source.ts';
 import type { Clock } from '../lib/clock.ts';
+import type { WriteBehindLog } from '../lib/write-behind.ts';
 import type { Upstream } from '../upstreams/upstream.ts';
 import { createAccountLabels } from './account-labels.ts';
 import { createLeasing } from './lease.ts';
@@ -12,11 +13,15 @@ import { createModelLists } from './model-lists.ts';
 import { createOfferedCount } from './offered-models.ts';
 import { type LeaseSources, viewOf } from './open-lease.ts';
 import { createOverloads, type UpstreamRests } from './overload.ts';
+import { createOwnIds, type OwnIdsOptions } from './own-ids.ts';
 import type { Pool } from './pool.ts';
+import { probeAccounts } from './probe-accounts.ts';
 import { type CallLimit, createQuotaReservations } from './quota-reservations.ts';
+import type { SessionStore } from './session-store.ts';
 import { createSessionTable, type SessionBindings } from './session-table.ts';
 import { createSetBackWatch } from './set-back.ts';
 import type { PoolSettings } from './settings.ts';
+import { type AccountCondition, SuccessShares } from './success-shares.ts';
 
 export interface PoolOptions {
   readonly book: AccountBook;
@@ -34,16 +39,25 @@ export interface PoolOptions {
   readonly callLimitOf?: CallLimit | undefined;
   /** Told how each lease ended. */
   readonly onOutcome?: LeaseSources['onOutcome'];
+  /** Which listed models stand for the catalogue's names; without it a name stands for itself alone. */
+  readonly families?: OwnIdsOptions['families'];
+  /** Lets session bindings survive a restart. */
+  readonly sessionStore?: SessionStore | undefined;
+  readonly log?: WriteBehindLog | undefined;
   readonly clock: Clock;
   readonly random: () => number;
   /** Told of model lists that could not be read. */
-  readonly onModelListFailure: (label: string, error: unknown) => void;
+  readonly onModelListFailure: (label: string, error: unknown, accountId: string) => void;
 }
 
 export interface AccountPool extends Pool {
   readonly sessions: SessionBindings;
+  /** Takes up the sessions of the last run; before the first lease. Never rejects. */
+  loadSessions(): Promise<void>;
   /** The models that rest because their upstream is overloaded. */
   readonly rests: UpstreamRests;
+  /** How the last attempts on an account went. */
+  conditionOf(accountId: string): AccountCondition;
   /** Milliseconds since the epoch; undefined when the account was not used since the start. */
   lastUsedAt(accountId: string): number | undefined;
 }
@@ -53,12 +67,22 @@ export function createPool(options: PoolOptions): AccountPool {
   const onFailure = options.onModelListFailure;
   const limitOf = options.callLimitOf ?? (() => undefined);
   const reservations = createQuotaReservations({ upstreams, limitOf });
-  const indexes = createModelIndexes({ ...options, reservations });
+  const ownIdOf = createOwnIds(options);
+  const indexes = createModelIndexes({ ...options, ownIdOf, reservations });
   const labels = createAccountLabels(book.list());
-  const offered = createOfferedCount(book.list());
-  const sessions = createSessionTable({ clock, idleMs: () => settings().sessionIdleMs });
+  const offered = createOfferedCount({ ...options, accounts: book.list(), ownIdOf });
+  const sessions = createSessionTable({
+    clock,
+    idleMs: () => settings().sessionIdleMs,
+    store: options.sessionStore,
+    log: options.log,
+  });
+  const shares = new SuccessShares();
   const unsubscribe = book.subscribe((change) => {
     indexes.take(change);
+    if (change.kind === 'removed' || change.kind === 'reauthenticated') {
+      shares.forget(change.account.record.id);
+    }
     if (change.kind === 'removed') {
       sessions.forgetAccount(change.account.record.id);
       reservations.forget(change.account.record.id);
@@ -69,13 +93,16 @@ export function createPool(options: PoolOptions): AccountPool {
   });
   const lists = createModelLists({ book, upstreams, tokens, clock, onFailure });
   const overloads = createOverloads(clock);
+  const probes = probeAccounts({ book, upstreams, tokens, shares, clock });
   const lease = createLeasing({
     ...options,
     indexes,
     labels,
     sessions,
     overloads,
+    shares,
     reservations,
+    onDoubt: (accountId, model) => probes.doubt(accountId, model),
   });
   const lookAtClock = createSetBackWatch({
     book,
@@ -88,12 +115,14 @@ export function createPool(options: PoolOptions): AccountPool {
       return lease(request);
     },
     sessions,
+    loadSessions: () => sessions.load((accountId) => book.find(accountId) !== undefined),
     rests: overloads,
+    conditionOf: (accountId) => shares.conditionOf(accountId, clock.now()),
     lastUsedAt: (accountId) => indexes.lastUsedAt(accountId),
     accounts: () => book.list().map(viewOf),
     describe(model) {
       for (const account of book.list()) {
-        const id = indexes.modelIdOf(account, model);
+        const id = ownIdOf(account, model);
         const listed = id === undefined ? undefined : account.models?.get(id);
         if (listed !== undefined) return listed;
       }
@@ -103,7 +132,9 @@ export function createPool(options: PoolOptions): AccountPool {
     ensureModels: () => lists.ensure(),
     async close() {
       unsubscribe();
+      probes.close();
       lists.close();
+      await sessions.close();
     },
   };
 }

@@ -79,7 +79,7 @@ test.each<readonly [string, Situation, Partial<Eligibility> & object]>([
   [
     'a verification asked for',
     { health: healthAfter({ kind: 'verification-required' }) },
-    { kind: 'waiting', cause: 'refused', until: NOW + 10 * MINUTE },
+    { kind: 'waiting', cause: 'blocked', until: NOW + 10 * MINUTE },
   ],
   [
     'a verification asked for ten minutes ago',
@@ -94,7 +94,7 @@ test.each<readonly [string, Situation, Partial<Eligibility> & object]>([
   [
     'a refused credential',
     { health: healthAfter({ kind: 'unauthenticated' }) },
-    { kind: 'waiting', cause: 'refused', until: NOW + MINUTE },
+    { kind: 'waiting', cause: 'refused', until: NOW + 5_000, triedEveryMs: 1_000 },
   ],
   [
     'a used-up quota',
@@ -104,7 +104,7 @@ test.each<readonly [string, Situation, Partial<Eligibility> & object]>([
   [
     'a model that was refused',
     { health: healthAfter({ kind: 'model-forbidden' }) },
-    { kind: 'waiting', cause: 'refused', until: NOW + 60 * MINUTE },
+    { kind: 'waiting', cause: 'refused', until: NOW + MINUTE, triedEveryMs: 1_000 },
   ],
   [
     'a model it said it does not know',
@@ -117,14 +117,14 @@ test.each<readonly [string, Situation, Partial<Eligibility> & object]>([
     { kind: 'eligible' },
   ],
   [
-    'several waits: the longest',
+    'several waits: an explicit limit before a refusal',
     {
       health: healthAfter(
         { kind: 'unauthenticated' },
-        { kind: 'quota-exhausted', retryAfterMs: 5000 },
+        { kind: 'quota-exhausted', retryAfterMs: 4000 },
       ),
     },
-    { kind: 'waiting', cause: 'refused', until: NOW + MINUTE },
+    { kind: 'waiting', cause: 'limited', until: NOW + 4000 },
   ],
   ['an unknown quota', { isProtected: false }, { kind: 'eligible' }],
   ['some quota left', { quota: { remainingFraction: 0.001 } }, { kind: 'eligible' }],

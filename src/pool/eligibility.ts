@@ -1,7 +1,7 @@
 // Whether one account may serve a model now, and the words for why not.
 
 import type { Account } from '../accounts/account.ts';
-import type { CoolingCause } from '../accounts/model-health.ts';
+import type { CoolingCause, ModelHealth } from '../accounts/model-health.ts';
 import { isExhausted, knownQuota } from './known-quota.ts';
 
 export type Eligibility =
@@ -11,6 +11,8 @@ export type Eligibility =
       readonly verdict: string;
       /** True for one that is only there while there are no others. */
       readonly isStandIn?: boolean | undefined;
+      /** True for one that serves who asks for it by name. */
+      readonly isOnCall?: boolean | undefined;
     }
   | {
       readonly kind: 'not-offered';
@@ -26,19 +28,22 @@ export interface Waiting {
   readonly verdict: string;
   /** When that ends by itself, in milliseconds since the epoch; undefined when nobody knows. */
   readonly until: number | undefined;
+  /** Where no account is left, one request in this time tries it all the same. */
+  readonly triedEveryMs?: number | undefined;
 }
 
 /**
  * `limited`: rate or quota refusals; `exhausted`: a figure says that nothing is left; `protected`:
- * too little is left; `overloaded`: the upstream; `faulty`: the path; `refused`: the credential.
+ * too little is left; `overloaded`: the upstream; `refused`: the credential or the model; `blocked`:
+ * it wants to be verified.
  */
 export type WaitingCause =
   | 'limited'
   | 'exhausted'
   | 'protected'
   | 'overloaded'
-  | 'faulty'
-  | 'refused';
+  | 'refused'
+  | 'blocked';
 
 export interface EligibilityInput {
   readonly account: Account;
@@ -50,15 +55,16 @@ export interface EligibilityInput {
   readonly now: number;
 }
 
-/** Of several reasons to wait, the one that lasts longest. */
+/** Of several reasons to wait, the one that lasts longest; an explicit limit before a refusal. */
 export function checkEligibility(input: EligibilityInput): Eligibility {
   const { account, modelId, now } = input;
   const { health } = account;
   // First, as a disabled account is no reason why a model nobody offers cannot be had.
   if (modelId === undefined) return { kind: 'not-offered', verdict: 'does not offer the model' };
   if (health.status.kind === 'disabled') {
-    if (account.origin === 'sandbox') return RESTING;
-    return { kind: 'unusable', verdict: DISABLED[health.status.reason] };
+    const isOnCall = health.status.reason === 'standing-by';
+    if (account.origin === 'sandbox') return { ...RESTING, isOnCall };
+    return { kind: 'unusable', verdict: DISABLED[health.status.reason], isOnCall };
   }
   const waits = accountWaits(account, now);
   const model = health.models.get(modelId);
@@ -66,27 +72,45 @@ export function checkEligibility(input: EligibilityInput): Eligibility {
     if (model.cause === 'missing') {
       return { kind: 'not-offered', verdict: NOT_KNOWN, until: model.coolUntil };
     }
-    waits.push({ kind: 'waiting', ...COOLING[model.cause], until: model.coolUntil });
+    const triedEveryMs = model.cause === 'refused' ? REFUSED_TRIAL_MS : limitTrialMs(model);
+    waits.push({
+      kind: 'waiting',
+      ...COOLING[model.cause],
+      until: model.coolUntil,
+      ...(triedEveryMs === undefined ? {} : { triedEveryMs }),
+    });
   }
   const quotaWait = waitForQuota(input, modelId);
   if (quotaWait !== undefined) waits.push(quotaWait);
-  return waits.toSorted(byEnd).at(-1) ?? { kind: 'eligible' };
+  // What nothing may override hides what a request may try all the same.
+  const explicit = waits.filter(({ triedEveryMs }) => triedEveryMs === undefined);
+  return (explicit.length > 0 ? explicit : waits).toSorted(byEnd).at(-1) ?? { kind: 'eligible' };
+}
+
+/** A refusal is no limit: it leaves no model without an account. */
+const REFUSED_TRIAL_MS = 1_000;
+const GUESSED_LIMIT_TRIAL_MS = 60_000;
+
+/** How long a quota is used up is our own guess where the upstream gave no hint. */
+function limitTrialMs({ cause, isGuess }: ModelHealth): number | undefined {
+  return cause === 'quota' && isGuess ? GUESSED_LIMIT_TRIAL_MS : undefined;
 }
 
 const NOT_KNOWN = 'said it does not know the model';
 
 const DISABLED = {
   'invalid-grant': 'disabled: its sign-in is no longer accepted; sign in again',
+  'invalid-key': 'disabled: its key is refused; give it a new key',
   forbidden: 'disabled: the upstream refused the account; enable it when that is settled',
   manual: 'disabled by hand',
   'standing-by': 'resting: real accounts go before it',
 } as const;
 
-const RESTING: Eligibility = {
+const RESTING = {
   kind: 'unusable',
   verdict: 'of the built-in sandbox, and resting or disabled',
   isStandIn: true,
-};
+} as const;
 
 const COOLING: Readonly<
   Record<Exclude<CoolingCause, 'missing'>, Pick<Waiting, 'cause' | 'verdict'>>
@@ -95,17 +119,22 @@ const COOLING: Readonly<
   rate: { cause: 'limited', verdict: 'reached its limit (rate)' },
   none: { cause: 'limited', verdict: 'reached its limit' },
   refused: { cause: 'refused', verdict: 'was refused the model' },
-  path: { cause: 'faulty', verdict: 'failed several times in a minute' },
 };
 
 function accountWaits({ health }: Account, now: number): Waiting[] {
   const waits: Waiting[] = [];
-  const refused = { kind: 'waiting', cause: 'refused' } as const;
   if (health.status.kind === 'blocked' && health.status.until > now) {
-    waits.push({ ...refused, verdict: 'waits for verification', until: health.status.until });
+    const { until } = health.status;
+    waits.push({ kind: 'waiting', cause: 'blocked', verdict: 'waits for verification', until });
   }
   if (health.outUntil > now) {
-    waits.push({ ...refused, verdict: 'was refused its credential', until: health.outUntil });
+    waits.push({
+      kind: 'waiting',
+      cause: 'refused',
+      verdict: 'was refused its credential',
+      until: health.outUntil,
+      triedEveryMs: REFUSED_TRIAL_MS,
+    });
   }
   return waits;
 }

@@ -11,7 +11,7 @@ import { considerOnly, writeConsidered } from './considered.ts';
 import type { ModelIndex } from './model-index.ts';
 import type { ModelIndexes } from './model-indexes.ts';
 import { type Finding, noneLeft } from './none-left.ts';
-import { openLease } from './open-lease.ts';
+import { type LeaseSources, openLease } from './open-lease.ts';
 import type { Overloads } from './overload.ts';
 import type { LeaseRequest, LeaseResult } from './pool.ts';
 import type { QuotaReservations, Reservation } from './quota-reservations.ts';
@@ -20,6 +20,8 @@ import { chooseAccount } from './selection/choose.ts';
 import { boundAccounts, nextBinding, type SessionBinding } from './session-binding.ts';
 import type { SessionTable } from './session-table.ts';
 import type { PoolSettings } from './settings.ts';
+import type { HealthBand, SuccessShares } from './success-shares.ts';
+import { TrialPasses } from './trial-passes.ts';
 import { UsableCandidates } from './usable-candidates.ts';
 
 export interface LeasingOptions {
@@ -33,12 +35,15 @@ export interface LeasingOptions {
   readonly labels: AccountLabels;
   readonly sessions: SessionTable;
   readonly overloads: Overloads;
+  readonly shares: SuccessShares;
   readonly reservations: QuotaReservations;
+  readonly onDoubt: LeaseSources['onDoubt'];
 }
 
 export function createLeasing(options: LeasingOptions): (request: LeaseRequest) => LeaseResult {
   let uses = 0;
-  return (request) => new Leasing(request, options).run(() => (uses += 1));
+  const trials = new TrialPasses();
+  return (request) => new Leasing(request, { ...options, trials }).run(() => (uses += 1));
 }
 
 interface BoundSession {
@@ -47,17 +52,25 @@ interface BoundSession {
   readonly accountIds: readonly string[];
 }
 
+interface LeasingState extends LeasingOptions {
+  readonly trials: TrialPasses;
+}
+
+/** An account that fails more than others is tried so often, and by no more than one request in five. */
+const HEALTH_TRIAL_MS = 1_000;
+const BANDS: readonly HealthBand[] = [0, 1, 2];
+
 /** One lease request. */
 class Leasing {
   readonly #request: LeaseRequest;
-  readonly #options: LeasingOptions;
+  readonly #options: LeasingState;
   readonly #settings: PoolSettings;
   readonly #now: number;
   readonly #index: ModelIndex;
   readonly #usable: UsableCandidates;
 
-  constructor(request: LeaseRequest, options: LeasingOptions) {
-    const { labels, overloads, indexes, clock, settings } = options;
+  constructor(request: LeaseRequest, options: LeasingState) {
+    const { labels, overloads, shares, indexes, clock, settings, random } = options;
     this.#request = request;
     this.#options = options;
     this.#settings = settings();
@@ -66,6 +79,9 @@ class Leasing {
     this.#usable = new UsableCandidates({
       index: this.#index,
       overloads,
+      shares,
+      random,
+      isDryRun: request.isDryRun === true,
       idsOf: (label) => labels.idsOf(label),
       tried: request.exclude,
       now: this.#now,
@@ -75,28 +91,106 @@ class Leasing {
   run(nextUse: () => number): LeaseResult {
     if (this.#index.size === 0) return { kind: 'none', reason: 'no-accounts', considered: [] };
     const bound = this.#findBound();
-    const choice = this.#choose(bound);
+    const choice = this.#chooseTrial() ?? this.#choose(bound);
+    const isOnCall = choice?.candidate.eligibility.kind === 'unusable';
     const waitMs = this.#patienceFor(bound, choice);
     if (waitMs !== undefined)
       return { kind: 'wait', waitMs, considered: this.#considered(undefined) };
-    if (choice === undefined) return this.#noneLeft();
-    if (!this.#request.isDryRun) this.#bind(bound, choice);
+    if (choice === undefined) return this.#tryRefused(nextUse) ?? this.#noneLeft();
+    // What was made up once is no place for a session.
+    if (!this.#request.isDryRun && !isOnCall) this.#bind(bound, choice);
     return this.#lend(choice, nextUse);
   }
 
   #choose(bound: BoundSession | undefined): Choice | undefined {
-    const { onlyAccount } = this.#request;
+    const { onlyAccount, preferredAccount } = this.#request;
+    const named = onlyAccount ?? preferredAccount;
+    const onCall = named === undefined ? undefined : this.#usable.onCall(named);
+    if (onCall !== undefined) return { candidate: onCall, by: 'preferred-account' };
     if (onlyAccount !== undefined) {
       const candidate = this.#usable.byLabel(onlyAccount)[0];
       return candidate && { candidate, by: 'preferred-account' };
     }
-    return chooseAccount({
-      request: this.#request,
-      usable: this.#usable,
-      fixedAccount: this.#settings.fixedAccount,
-      boundAccountIds: bound?.accountIds ?? [],
-      random: this.#options.random,
-    });
+    for (const band of this.#options.shares.loweredCount === 0 ? BANDS.slice(-1) : BANDS) {
+      this.#usable.lowestBand = band;
+      const choice = chooseAccount({
+        request: this.#request,
+        usable: this.#usable,
+        fixedAccount: this.#settings.fixedAccount,
+        boundAccountIds: bound?.accountIds ?? [],
+        random: this.#options.random,
+      });
+      if (choice !== undefined) return choice;
+    }
+    return undefined;
+  }
+
+  /** Once in a while an account that others go before is asked first: whether it is well again shows in no other way. */
+  #chooseTrial(): Choice | undefined {
+    const { shares, trials } = this.#options;
+    const { exclude, onlyAccount, isDryRun, model } = this.#request;
+    if (shares.loweredCount === 0 || exclude.size > 0) return undefined;
+    if (onlyAccount !== undefined || isDryRun === true) return undefined;
+    const lowered = Array.from(shares.lowered(), (id) => this.#usable.byId(id));
+    const candidates = lowered.filter(
+      (candidate) => candidate !== undefined && this.#usable.bandOf(candidate) > 0,
+    );
+    if (candidates.length === 0 || candidates.length === this.#index.eligibleCount)
+      return undefined;
+    const isTurn = trials.countTurn(model);
+    if (!isTurn || trials.waitMs(model, { now: this.#now, everyMs: HEALTH_TRIAL_MS }) > 0) {
+      return undefined;
+    }
+    trials.note(model, this.#now);
+    const candidate = candidates.toSorted(
+      (a, b) => (a?.load.lastUse ?? 0) - (b?.load.lastUse ?? 0),
+    )[0];
+    return candidate && { candidate, by: 'trial' };
+  }
+
+  /**
+   * Where no account is left, one that was only refused is tried once a second, and one whose limit we only
+   * guess once a minute: by each client key, as what one of them met says little to the others.
+   */
+  #tryRefused(nextUse: () => number): LeaseResult | undefined {
+    const { trials } = this.#options;
+    for (const { candidate, name, everyMs } of this.#refusedCandidates()) {
+      if (trials.waitMs(name, { now: this.#now, everyMs }) > 0) continue;
+      if (this.#usable.overloadMs(candidate) > 0) continue;
+      if (this.#request.isDryRun !== true) trials.note(name, this.#now);
+      return this.#lend({ candidate, by: 'trial' }, nextUse);
+    }
+    return undefined;
+  }
+
+  *#refusedCandidates(): Iterable<{
+    readonly candidate: Candidate;
+    readonly name: string;
+    readonly everyMs: number;
+  }> {
+    const { onlyAccount, model, clientKeyId } = this.#request;
+    const only =
+      onlyAccount === undefined ? undefined : [...this.#options.labels.idsOf(onlyAccount)];
+    for (const { eligibility, accountIds } of this.#index.groups()) {
+      if (eligibility.kind !== 'waiting' || eligibility.triedEveryMs === undefined) continue;
+      const everyMs = eligibility.triedEveryMs;
+      for (const id of accountIds) {
+        const candidate = only?.includes(id) === false ? undefined : this.#index.peek(id);
+        if (candidate === undefined || this.#usable.isTried(candidate)) continue;
+        const name = `${clientKeyId}\n${model}${everyMs > HEALTH_TRIAL_MS ? `\n${id}` : ''}`;
+        yield { candidate, name, everyMs };
+        // The accounts of a group pass together: the first that was not tried stands for them.
+        if (everyMs <= HEALTH_TRIAL_MS) break;
+      }
+    }
+  }
+
+  /** How soon one of those that were only refused is tried again. */
+  #trialMs(): number | undefined {
+    const waits = Array.from(this.#refusedCandidates(), ({ name, everyMs }) =>
+      this.#options.trials.waitMs(name, { now: this.#now, everyMs }),
+    );
+    return waits.length === 0 ? undefined : Math.min(...waits);
   }
 
   #findBound(): BoundSession | undefined {
@@ -130,7 +224,8 @@ class Leasing {
   #bind(bound: BoundSession | undefined, { candidate, by }: Choice): void {
     const { clientKeyId, session, model } = this.#request;
     if (session === undefined || this.#settings.mode === 'performance-first') return;
-    if (by === 'fixed-account' || this.#request.onlyAccount !== undefined) return;
+    if (by === 'fixed-account' || by === 'trial') return;
+    if (this.#request.onlyAccount !== undefined) return;
     const chosen = candidate.account.record.id;
     const fate = bound === undefined ? 'gone' : this.#stateOf(bound).fate;
     const binding = nextBinding(bound?.binding, { model, chosen, fate });
@@ -154,8 +249,11 @@ class Leasing {
       wanted === undefined || account.record.label.toLowerCase() === wanted;
     const considered = this.#considered(choice);
     const reservation = this.#request.isDryRun ? undefined : this.#reserve(choice.candidate);
-    const leased = { account, upstream, modelId, load, considered, preferenceFollowed };
-    return { kind: 'lease', lease: openLease({ ...leased, reservation }, this.#options) };
+    const { clientKeyId, session } = this.#request;
+    const asker = { clientKeyId, session };
+    const leased = { account, upstream, modelId, load, considered, preferenceFollowed, asker };
+    const { isDryRun } = this.#request;
+    return { kind: 'lease', lease: openLease({ ...leased, reservation, isDryRun }, this.#options) };
   }
 
   /** Whatever frees some of the quota again makes the account one to choose. */
@@ -193,7 +291,9 @@ class Leasing {
     if (onlyAccount !== undefined) return this.#onlyLeft(onlyAccount);
     const findings: Finding[] = Array.from(this.#index.groups(), (group) => group.eligibility);
     const ends = this.#index.soonestEnd();
-    let soonestMs = ends === undefined ? undefined : Math.max(1, ends - this.#now);
+    const waits = [ends === undefined ? undefined : ends - this.#now, this.#trialMs()];
+    const known = waits.filter((ms) => ms !== undefined);
+    let soonestMs = known.length === 0 ? undefined : Math.max(1, Math.min(...known));
     let overloaded = 0;
     for (const lane of this.#index.lanes()) {
       const restMs = this.#usable.laneOverloadMs(lane);

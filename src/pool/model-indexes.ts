@@ -4,12 +4,11 @@ import type { Account } from '../accounts/account.ts';
 import type { AccountBook, BookChange } from '../accounts/account-book.ts';
 import type { Clock } from '../lib/clock.ts';
 import { setLast } from '../lib/set-last.ts';
-import type { Upstream } from '../upstreams/upstream.ts';
 import type { AccountLoad } from './candidate.ts';
 import { checkEligibility } from './eligibility.ts';
 import { knownQuota } from './known-quota.ts';
 import { type Judgement, ModelIndex } from './model-index.ts';
-import { createOwnIds, type OwnId } from './own-ids.ts';
+import type { OwnId } from './own-ids.ts';
 import type { QuotaReservations } from './quota-reservations.ts';
 
 export type ProtectionRule = (
@@ -19,7 +18,8 @@ export type ProtectionRule = (
 
 export interface ModelIndexesOptions {
   readonly book: Pick<AccountBook, 'list'>;
-  readonly upstreams: { get(id: string): Pick<Upstream, 'modelIds'> | undefined };
+  readonly upstreams: { get(id: string): unknown };
+  readonly ownIdOf: OwnId;
   readonly isProtected: ProtectionRule;
   readonly rulesVersion: () => unknown;
   readonly reservations: Pick<QuotaReservations, 'hasRoom'>;
@@ -30,7 +30,6 @@ export interface ModelIndexes {
   /** The accounts as a routed model sees them now. */
   of(model: string): ModelIndex;
   take(change: BookChange): void;
-  readonly modelIdOf: OwnId;
   /** Milliseconds since the epoch; undefined when the account was not used since the start. */
   lastUsedAt(accountId: string): number | undefined;
 }
@@ -40,7 +39,6 @@ const MOST_INDEXES = 32;
 
 export function createModelIndexes(options: ModelIndexesOptions): ModelIndexes {
   const { book, clock, rulesVersion } = options;
-  const ownIdOf = createOwnIds(options.upstreams);
   const indexes = new Map<string, ModelIndex>();
   const loads = new Map<string, AccountLoad>();
   let version = rulesVersion();
@@ -54,7 +52,7 @@ export function createModelIndexes(options: ModelIndexesOptions): ModelIndexes {
   const build = (model: string): ModelIndex =>
     new ModelIndex({
       accounts: book.list(),
-      judge: (account, now) => judge(account, { model, now, options, ownIdOf }),
+      judge: (account, now) => judge(account, { model, now, options }),
       loadOf,
       now: clock.now(),
     });
@@ -88,7 +86,6 @@ export function createModelIndexes(options: ModelIndexesOptions): ModelIndexes {
       }
       if (kind === 'removed') loads.delete(id);
     },
-    modelIdOf: ownIdOf,
     lastUsedAt: (accountId) => loads.get(accountId)?.lastUsedAt,
   };
 }
@@ -97,11 +94,10 @@ interface JudgeContext {
   readonly model: string;
   readonly now: number;
   readonly options: ModelIndexesOptions;
-  readonly ownIdOf: OwnId;
 }
 
-function judge(account: Account, { model, now, options, ownIdOf }: JudgeContext): Judgement {
-  const { upstreams, isProtected, reservations } = options;
+function judge(account: Account, { model, now, options }: JudgeContext): Judgement {
+  const { upstreams, ownIdOf, isProtected, reservations } = options;
   if (upstreams.get(account.record.upstreamId) === undefined) {
     const verdict = `its upstream ${account.record.upstreamId} is not configured`;
     return { modelId: undefined, eligibility: { kind: 'unusable', verdict } };

@@ -13,7 +13,7 @@ export interface ModelListsOptions {
   readonly tokens: TokenSource;
   readonly clock: Clock;
   /** Told of lists that could not be read. */
-  readonly onFailure: (label: string, error: unknown) => void;
+  readonly onFailure: (label: string, error: unknown, accountId: string) => void;
 }
 
 export interface ModelLists {
@@ -139,7 +139,7 @@ class Lists implements ModelLists {
     } catch (error) {
       if (this.#closing.signal.aborted) return;
       this.#noteRevocation(id, error);
-      onFailure(account.record.label, error);
+      onFailure(account.record.label, error, id);
     }
   }
 

@@ -13,8 +13,7 @@ export type Finding = Exclude<Eligibility, { kind: 'eligible' }> | { readonly ki
 const REASONS: readonly (readonly [readonly WaitingCause[], NoneLeftReason])[] = [
   [['overloaded'], 'overloaded'],
   [['limited', 'exhausted', 'protected'], 'limited'],
-  [['faulty'], 'faulty'],
-  [['refused'], 'unusable'],
+  [['refused', 'blocked'], 'unusable'],
 ];
 
 /** By then the figures of an account that gave no reset time were read again. */

@@ -1,72 +1,9 @@
 import { expect, test } from 'vitest';
 import type { AccessOptions } from '../accounts/token-source.ts';
-import { createPoolBench, type PoolBench } from './pool.test-support.ts';
+import { createPoolBench } from './pool.test-support.ts';
 import type { LeaseOutcome } from './pool.ts';
 
 const { signal } = new AbortController();
-
-function overload(bench: PoolBench, retryAfterMs?: number): number | undefined {
-  bench.use({}, { kind: 'overloaded', status: 503, retryAfterMs });
-  const next = bench.ask();
-  return next.kind === 'none' ? next.retryAfterMs : undefined;
-}
-
-test('overloads that follow one another rest the model 5, 10, then 15 s; an answer ends the row', async () => {
-  const bench = createPoolBench({ accounts: [{ id: 'a' }] });
-  for (const restMs of [5000, 10_000, 15_000, 15_000]) {
-    expect(overload(bench)).toBe(restMs);
-    await bench.clock.advance(restMs);
-  }
-  bench.use();
-  expect(overload(bench)).toBe(5000);
-});
-
-test.each([
-  [3000, 3000],
-  [40_000, 40_000],
-  [3_600_000, 60_000],
-])('an overload that asks for %i ms rests the model for %i', (hint, restMs) => {
-  expect(overload(createPoolBench({ accounts: [{ id: 'a' }] }), hint)).toBe(restMs);
-});
-
-test('overloads that calls meet at the same time are one overload', async () => {
-  const bench = createPoolBench({ accounts: [{ id: 'a' }] });
-  const leases = [bench.lease(), bench.lease(), bench.lease()];
-  await bench.clock.advance(100);
-  for (const { release } of leases) {
-    release({ kind: 'failure', failure: { kind: 'overloaded', status: 503 } });
-    await bench.clock.advance(10);
-  }
-  expect(bench.ask()).toMatchObject({ reason: 'overloaded', retryAfterMs: 4990 });
-});
-
-test('an answer that was under way before the overload does not end it', async () => {
-  const bench = createPoolBench({ accounts: [{ id: 'a' }] });
-  const [early, refused] = [bench.lease(), bench.lease()];
-  await bench.clock.advance(100);
-  refused.release({ kind: 'failure', failure: { kind: 'overloaded', status: 503 } });
-  await bench.clock.advance(10);
-  early.release({ kind: 'success' });
-  expect(bench.ask()).toMatchObject({ reason: 'overloaded', retryAfterMs: 4990 });
-});
-
-test('the models that rest are listed until their rest is over or ended', async () => {
-  const bench = createPoolBench({ accounts: [{ id: 'a' }] });
-  const { rests } = bench.pool;
-  const told: string[] = [];
-  rests.subscribe((upstreamId) => told.push(upstreamId));
-  const { upstream } = bench.lease();
-  for (const model of ['m', 'n']) bench.use({ model }, { kind: 'overloaded', status: 503 });
-  expect([...rests.of(upstream.id).values()]).toEqual(
-    [5000, 5000].map((ms) => bench.clock.now() + ms),
-  );
-  rests.end(upstream.id, 'm');
-  expect([...rests.of(upstream.id).keys()]).toEqual(['n']);
-  expect(bench.ask().kind).toBe('lease');
-  await bench.clock.advance(5000);
-  expect(rests.of(upstream.id).size).toBe(0);
-  expect(told).toEqual([upstream.id, upstream.id, upstream.id]);
-});
 
 test('a lease that is given back twice frees one place', () => {
   const bench = createPoolBench({ accounts: [{ id: 'a' }, { id: 'b' }] });
@@ -87,12 +24,12 @@ test('refusals of calls that were under way together count once', async () => {
   const leases = Array.from({ length: 5 }, () => bench.lease());
   await bench.clock.advance(10);
   for (const { release } of leases) {
-    release({ kind: 'failure', failure: { kind: 'quota-exhausted', status: 429 } });
+    release({ kind: 'failure', failure: { kind: 'rate-limited', status: 429 } });
   }
-  expect(restMs()).toBe(60_000);
+  expect(restMs()).toBe(2500);
   await bench.clock.advance(60_000);
-  bench.use({}, { kind: 'quota-exhausted', status: 429 });
-  expect(restMs()).toBe(300_000);
+  bench.use({}, { kind: 'rate-limited', status: 429 });
+  expect(restMs()).toBe(5000);
 });
 
 test('an answer that was begun before a limit does not end it', async () => {

@@ -1,84 +1,101 @@
-// Overload is the upstream's, not an account's: one model cools for every account of that upstream.
+// Client-side throttling of an overloaded upstream, one model at a time (Google SRE book, "Handling Overload").
 
 import type { Clock } from '../lib/clock.ts';
 
 export interface Overloads extends UpstreamRests {
-  /** Milliseconds until the model may be tried again; 0 when it may be now. */
-  remainingMs(upstreamId: string, model: string, now: number): number;
-  add(upstreamId: string, model: string, event: OverloadEvent): void;
-  /** An answer ends the row, unless its attempt began before the last overload. */
-  noteAnswer(upstreamId: string, model: string, startedAt: number): void;
-  /** Ends the rests that began after this moment. */
+  /**
+   * Milliseconds until the model of the upstream is surely asked again; 0 when this request may ask now.
+   * Decides by chance: call once a request and model. A refusal counts, unless it is only a look.
+   */
+  refusalMs(upstreamId: string, model: string, look: OverloadLook): number;
+  /** An attempt begins. */
+  noteStart(upstreamId: string, model: string, now: number): void;
+  /** It ended, or its answer began; call once. */
+  noteEnd(upstreamId: string, model: string, end: { now: number; outcome: OverloadOutcome }): void;
+  /** Forgets what was counted after this moment. */
   endSince(moment: number): void;
 }
 
-export interface OverloadEvent {
+/** `answered`: the upstream was well enough to fail or refuse it in another way. */
+export type OverloadOutcome = 'overloaded' | 'answered' | 'success' | 'unknown';
+
+interface OverloadLook {
   readonly now: number;
-  /** When the attempt began: what began before the last overload came at the same time as it. */
-  readonly startedAt?: number | undefined;
-  readonly retryAfterMs?: number | undefined;
+  readonly random: () => number;
+  readonly isDryRun: boolean;
 }
 
 /** What people see of overloads, and end. */
 export interface UpstreamRests {
-  /** The models of the upstream that rest now, by id: when each is tried again, in ms since the epoch. */
+  /** The models of the upstream that are throttled, by id: when each is surely asked again, in ms since the epoch. */
   of(upstreamId: string): ReadonlyMap<string, number>;
-  /** Ends the rest of one model; of all models of the upstream when absent. */
+  /** Ends the throttling of one model; of all models of the upstream when absent. */
   end(upstreamId: string, model?: string): void;
-  /** Calls back when a rest begins or is ended; the answer ends it. */
+  /** Calls back when throttling begins or ends. */
   subscribe(listener: (upstreamId: string) => void): () => void;
 }
 
-interface Rest {
-  readonly since: number;
-  readonly until: number;
-  /** Overloads in a row. */
-  readonly count: number;
-}
+/** Requests up to so many times what the upstream accepts are passed on. */
+const K = 2;
+const WINDOW_MS = 30_000;
+const SLOT_MS = 1_000;
+const LEAST_ATTEMPTS = 20;
+/** One attempt in this time always passes. */
+const SURE_PASS_MS = 1_000;
+/** Clients may name any model. */
+const MAX_MODELS = 256;
 
-const STEPS_MS = [5000, 10_000, 15_000];
-const LONGEST_HINT_MS = 60_000;
-
-/** Consecutive overloads cool 5, 10, then 15 s; the upstream's own hint wins, up to a minute. */
 export function createOverloads({ now: readNow }: Pick<Clock, 'now'>): Overloads {
-  const upstreams = new Map<string, Map<string, Rest>>();
+  const windows = new Map<string, Map<string, OverloadWindow>>();
   const listeners = new Set<(upstreamId: string) => void>();
   const tell = (upstreamId: string): void => {
     for (const listener of listeners) listener(upstreamId);
   };
-  const end: UpstreamRests['end'] = (upstreamId, model) => {
-    const rests = upstreams.get(upstreamId);
-    if (rests === undefined || (model !== undefined && !rests.has(model))) return;
-    if (model !== undefined) rests.delete(model);
-    if (model === undefined || rests.size === 0) upstreams.delete(upstreamId);
-    tell(upstreamId);
+  const find = (upstreamId: string, model: string) => windows.get(upstreamId)?.get(model);
+  const open = (upstreamId: string, model: string, now: number): OverloadWindow => {
+    const models = windows.get(upstreamId) ?? new Map<string, OverloadWindow>();
+    windows.set(upstreamId, models);
+    const window = models.get(model) ?? new OverloadWindow(now);
+    if (!models.has(model) && models.size >= MAX_MODELS) models.clear();
+    models.set(model, window);
+    return window;
   };
   return {
-    remainingMs(upstreamId, model, now) {
-      if (upstreams.size === 0) return 0;
-      const rest = upstreams.get(upstreamId)?.get(model);
-      return rest === undefined ? 0 : Math.max(0, rest.until - now);
+    refusalMs(upstreamId, model, look) {
+      return find(upstreamId, model)?.refusalMs(look) ?? 0;
     },
-    add(upstreamId, model, event) {
-      const rests = upstreams.get(upstreamId) ?? new Map<string, Rest>();
-      upstreams.set(upstreamId, rests.set(model, nextRest(rests.get(model), event)));
-      tell(upstreamId);
+    noteStart(upstreamId, model, now) {
+      const window = find(upstreamId, model) ?? open(upstreamId, model, now);
+      window.inFlight += 1;
+      window.lastPassAt = now;
     },
-    noteAnswer(upstreamId, model, startedAt) {
-      const rest = upstreams.get(upstreamId)?.get(model);
-      if (rest !== undefined && startedAt >= rest.since) end(upstreamId, model);
+    noteEnd(upstreamId, model, { now, outcome }) {
+      const window = find(upstreamId, model);
+      if (window === undefined) return;
+      const was = window.isThrottled(now);
+      window.noteEnd(outcome, now);
+      if (was !== window.isThrottled(now)) tell(upstreamId);
     },
     endSince(moment) {
-      for (const [upstreamId, rests] of [...upstreams]) {
-        for (const [model, { since }] of [...rests]) if (since > moment) end(upstreamId, model);
+      for (const models of windows.values()) {
+        for (const window of models.values()) if (window.latest > moment) window.empty();
       }
     },
     of(upstreamId) {
       const now = readNow();
-      const rests = [...(upstreams.get(upstreamId) ?? [])].filter(([, { until }]) => until > now);
-      return new Map(rests.map(([model, { until }]) => [model, until]));
+      const throttled = [...(windows.get(upstreamId) ?? [])].filter(([, window]) =>
+        window.isThrottled(now),
+      );
+      return new Map(
+        throttled.map(([model, { lastPassAt }]) => [model, lastPassAt + SURE_PASS_MS]),
+      );
     },
-    end,
+    end(upstreamId, model) {
+      const models = windows.get(upstreamId);
+      for (const [id, window] of models ?? [])
+        if (model === undefined || id === model) window.empty();
+      tell(upstreamId);
+    },
     subscribe(listener) {
       listeners.add(listener);
       return () => void listeners.delete(listener);
@@ -86,13 +103,74 @@ export function createOverloads({ now: readNow }: Pick<Clock, 'now'>): Overloads
   };
 }
 
-function nextRest(
-  rest: Rest | undefined,
-  { now, startedAt = now, retryAfterMs }: OverloadEvent,
-): Rest {
-  const isSame = rest !== undefined && startedAt < rest.since;
-  const count = (rest?.count ?? 0) + (isSame ? 0 : 1);
-  const step = STEPS_MS[Math.min(count, STEPS_MS.length) - 1] ?? LONGEST_HINT_MS;
-  const until = now + Math.min(retryAfterMs ?? step, LONGEST_HINT_MS);
-  return isSame ? { ...rest, until: Math.max(rest.until, until) } : { since: now, until, count };
+interface Slot {
+  readonly from: number;
+  requests: number;
+  accepts: number;
+}
+
+/** What became of the last 30 s of requests for one model of an upstream. */
+class OverloadWindow {
+  inFlight = 0;
+  lastPassAt = Number.NEGATIVE_INFINITY;
+  #slots: Slot[] = [];
+  /** When it was last known to be well. */
+  #wellAt: number;
+
+  constructor(now: number) {
+    this.#wellAt = now;
+  }
+
+  /** The moment of the newest count. */
+  get latest(): number {
+    return this.#slots.at(-1)?.from ?? Number.NEGATIVE_INFINITY;
+  }
+
+  empty(): void {
+    this.#slots = [];
+  }
+
+  refusalMs({ now, random, isDryRun }: OverloadLook): number {
+    const share = this.#refusedShare(now);
+    if (share <= 0) return 0;
+    const sureMs = this.lastPassAt + SURE_PASS_MS - now;
+    if (sureMs <= 0 || sureMs > SURE_PASS_MS || random() >= share) return 0;
+    if (!isDryRun) this.#slot(now).requests += 1;
+    return sureMs;
+  }
+
+  isThrottled(now: number): boolean {
+    return this.#refusedShare(now) > 0;
+  }
+
+  noteEnd(outcome: OverloadOutcome, now: number): void {
+    this.inFlight -= 1;
+    if (outcome === 'unknown') return;
+    if (outcome === 'success') {
+      this.empty();
+      this.#wellAt = now;
+      return;
+    }
+    const slot = this.#slot(now);
+    slot.requests += 1;
+    if (outcome === 'answered') slot.accepts += 1;
+  }
+
+  #refusedShare(now: number): number {
+    this.#slots = this.#slots.filter(({ from }) => from > now - WINDOW_MS && from <= now);
+    const requests = this.#slots.reduce((sum, slot) => sum + slot.requests, 0);
+    if (requests < LEAST_ATTEMPTS) return 0;
+    const accepts = this.#slots.reduce((sum, slot) => sum + slot.accepts, 0);
+    // An overload is said at once and an answer takes a while: those under way may yet be answered.
+    const hopes = now - this.#wellAt < WINDOW_MS ? this.inFlight : 0;
+    return (requests - K * (accepts + hopes)) / (requests + 1);
+  }
+
+  #slot(now: number): Slot {
+    const last = this.#slots.at(-1);
+    if (last !== undefined && now - last.from < SLOT_MS && now >= last.from) return last;
+    const slot = { from: now, requests: 0, accepts: 0 };
+    this.#slots.push(slot);
+    return slot;
+  }
 }

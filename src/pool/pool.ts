@@ -24,6 +24,11 @@ export interface Pool {
 
 export interface OfferedModels extends Iterable<string> {
   has(name: string): boolean;
+  /**
+   * The id under which the first enabled account that offers a routed model knows it; undefined when
+   * none does. Cooldowns and quotas change nothing; an account whose list is unknown may offer anything.
+   */
+  servedAs(model: string): string | undefined;
   /** False while some account's list is unknown: a name that is not here may still be offered. */
   readonly isComplete: boolean;
 }
@@ -65,7 +70,7 @@ export type LeaseResult =
     };
 
 /**
- * Why no account is left. `limited`, `overloaded` and `faulty` pass by themselves; `unusable` accounts
+ * Why no account is left. `limited` and `overloaded` pass by themselves; `unusable` accounts
  * are disabled or refused; `not-offered` means no account knows the model.
  */
 export type NoneLeftReason =
@@ -73,7 +78,6 @@ export type NoneLeftReason =
   | 'not-offered'
   | 'limited'
   | 'overloaded'
-  | 'faulty'
   | 'unusable'
   | 'all-tried';
 
@@ -83,12 +87,12 @@ export type NoneLeftReason =
  */
 export type Considered = ConsideredAccount | ConsideredGroup;
 
-export interface ConsideredAccount {
+interface ConsideredAccount {
   readonly accountId: string;
   readonly verdict: string;
 }
 
-export interface ConsideredGroup {
+interface ConsideredGroup {
   readonly count: number;
   readonly verdict: string;
   /** The first few of them. */
@@ -111,18 +115,27 @@ export interface Lease {
     readonly refresh: boolean;
     readonly signal: AbortSignal;
   }): Promise<AccountAccess>;
+  /** Tells the pool that the upstream answers: what that ends need not wait for the end of the answer. */
+  noteAnswer(): void;
   /** Tells the pool how the attempt ended and frees its slot. Call exactly once. */
   release(outcome: LeaseOutcome): void;
 }
 
 export type LeaseOutcome =
   | { readonly kind: 'success' }
-  | { readonly kind: 'failure'; readonly failure: UpstreamFailure }
+  | {
+      readonly kind: 'failure';
+      readonly failure: UpstreamFailure;
+      /** Stands for what was asked: the same request of one key counts once in a while. */
+      readonly fingerprint?: string | undefined;
+    }
   /**
    * The client left, the failure was the client's own, or the call says nothing of the account:
    * nothing is held against it, and nothing for it.
    */
-  | { readonly kind: 'neutral' };
+  | { readonly kind: 'neutral' }
+  /** A second account refused the same alike: nothing is held against either until one token is asked for. */
+  | { readonly kind: 'doubted' };
 
 export interface AccountView {
   readonly id: string;

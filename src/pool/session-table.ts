@@ -1,18 +1,26 @@
-// The sessions and the accounts they are bound to: apart for each client key, with an idle lifetime and a cap.
+// The sessions and the accounts they are bound to: apart for each client key, with an idle lifetime and a cap,
+// and kept over a restart where there is a store.
 
 import { createHash } from 'node:crypto';
 import type { Clock } from '../lib/clock.ts';
-import type { SessionBinding } from './session-binding.ts';
+import { isJsonObject, type JsonValue, parseJson } from '../lib/json.ts';
+import { createWriteBehind, type WriteBehindLog } from '../lib/write-behind.ts';
+import type { Detour, SessionBinding } from './session-binding.ts';
+import type { SessionStore, StoredSession } from './session-store.ts';
 
 export interface SessionTable extends SessionBindings {
   find(session: SessionName): SessionBinding | undefined;
   /** Keeps the binding and starts its idle time anew. */
   keep(session: SessionName, binding: SessionBinding): void;
   forgetAccount(accountId: string): void;
+  /** Takes up what the store holds of accounts that are there. Never rejects: a store that fails is logged and left out. */
+  load(hasAccount: (accountId: string) => boolean): Promise<void>;
+  /** Saves what is not saved yet, as far as the store takes it. */
+  close(): Promise<void>;
 }
 
 /** A session is the client's word; it means nothing outside its client key. */
-export interface SessionName {
+interface SessionName {
   readonly clientKeyId: string;
   readonly session: string;
 }
@@ -45,9 +53,11 @@ export interface BoundSession {
 }
 
 export interface SessionTableOptions {
-  readonly clock: Pick<Clock, 'now'>;
+  readonly clock: Pick<Clock, 'now' | 'startTimer'>;
   readonly idleMs: () => number;
   readonly maxEntries?: number;
+  readonly store?: SessionStore | undefined;
+  readonly log?: WriteBehindLog | undefined;
 }
 
 interface Entry {
@@ -55,60 +65,182 @@ interface Entry {
   readonly label: string;
   readonly binding: SessionBinding;
   readonly expiresAt: number;
+  /** What the store knows; undefined before it is told. */
+  readonly savedUntil: number | undefined;
 }
 
 const MOST_SESSIONS = 10_000;
 const LABEL_LENGTH = 12;
 /** Longer names are kept as their hash: a client decides how long they are. */
 const LONGEST_NAME = 128;
+/** Of all that is stored, in UTF-16 units. */
+const MOST_STORED = 16 * 1024 * 1024;
+/** Longer idle times are told to the store only by and by: a busy session is not written with each request. */
+const SAVED_LATE = 1 / 12;
 
 export function createSessionTable(options: SessionTableOptions): SessionTable {
-  const { clock, idleMs, maxEntries = MOST_SESSIONS } = options;
-  // In the order of last use, as `keep` moves an entry to the end.
-  const entries = new Map<string, Entry>();
-  let newest: string | undefined;
-  const dropExpired = (): void => {
-    const now = clock.now();
-    for (const [key, entry] of entries) if (entry.expiresAt <= now) entries.delete(key);
-  };
-  return {
-    find(session) {
-      const entry = entries.get(keyOf(session));
-      return entry === undefined || entry.expiresAt <= clock.now() ? undefined : entry.binding;
-    },
-    keep(session, binding) {
-      const key = keyOf(session);
-      const known = entries.get(key);
-      // The newest is at the end already; moving it there again makes the map be rebuilt every few requests.
-      if (key !== newest) entries.delete(key);
-      newest = key;
-      entries.set(key, {
-        clientKeyId: session.clientKeyId,
-        label: known?.label ?? labelOf(session.session),
-        binding,
-        expiresAt: clock.now() + idleMs(),
+  return new Table(options);
+}
+
+class Table implements SessionTable {
+  readonly #options: SessionTableOptions;
+  readonly #maxEntries: number;
+  /** In the order of last use, as `keep` moves an entry to the end. */
+  readonly #entries = new Map<string, Entry>();
+  readonly #writes: ReturnType<typeof createWriteBehind<StoredSession>> | undefined;
+  #newest: string | undefined;
+
+  constructor(options: SessionTableOptions) {
+    const { store, clock, log, maxEntries = MOST_SESSIONS } = options;
+    this.#options = options;
+    this.#maxEntries = maxEntries;
+    this.#writes =
+      store &&
+      createWriteBehind<StoredSession>({
+        save: (sessions) => store.save(sessions, this.#bounds()),
+        sizeOf: ({ json }) => json.length,
+        clock,
+        log,
+        failure: 'Session bindings are not saved; a restart may move sessions to other accounts.',
       });
-      const oldest = entries.size > maxEntries ? entries.keys().next().value : undefined;
-      if (oldest !== undefined) entries.delete(oldest);
-    },
-    forgetAccount(accountId) {
-      for (const [key, { binding }] of entries) if (binding.home === accountId) entries.delete(key);
-    },
-    sessions() {
-      dropExpired();
-      return [...entries].map(([key, entry]) => describe(key, entry));
-    },
-    forget(id) {
-      for (const key of entries.keys()) if (hash(key) === id) return entries.delete(key);
-      return false;
-    },
-    forgetAll() {
-      dropExpired();
-      const { size } = entries;
-      entries.clear();
-      return size;
-    },
+  }
+
+  find(session: SessionName): SessionBinding | undefined {
+    const entry = this.#entries.get(keyOf(session));
+    const isKnown = entry !== undefined && entry.expiresAt > this.#options.clock.now();
+    return isKnown ? entry.binding : undefined;
+  }
+
+  keep(session: SessionName, binding: SessionBinding): void {
+    const { clock, idleMs } = this.#options;
+    const key = keyOf(session);
+    const known = this.#entries.get(key);
+    // The newest is at the end already; moving it there again makes the map be rebuilt every few requests.
+    if (key !== this.#newest) this.#entries.delete(key);
+    this.#newest = key;
+    const idle = idleMs();
+    const expiresAt = clock.now() + idle;
+    const savedUntil = known?.binding === binding ? known.savedUntil : undefined;
+    const isSaved =
+      savedUntil !== undefined && Math.abs(expiresAt - savedUntil) < idle * SAVED_LATE;
+    const entry: Entry = {
+      clientKeyId: session.clientKeyId,
+      label: known?.label ?? labelOf(session.session),
+      binding,
+      expiresAt,
+      savedUntil: isSaved ? savedUntil : expiresAt,
+    };
+    this.#entries.set(key, entry);
+    if (!isSaved) this.#save(key, entry);
+    this.#dropSurplus();
+  }
+
+  forgetAccount(accountId: string): void {
+    for (const [key, { binding }] of this.#entries) if (binding.home === accountId) this.#end(key);
+  }
+
+  sessions(): readonly BoundSession[] {
+    this.#dropExpired();
+    return [...this.#entries].map(([key, entry]) => describe(key, entry));
+  }
+
+  forget(id: string): boolean {
+    for (const key of this.#entries.keys()) {
+      if (hash(key) !== id) continue;
+      this.#end(key);
+      return true;
+    }
+    return false;
+  }
+
+  forgetAll(): number {
+    this.#dropExpired();
+    const { size } = this.#entries;
+    for (const key of this.#entries.keys()) this.#end(key);
+    return size;
+  }
+
+  async load(hasAccount: (accountId: string) => boolean): Promise<void> {
+    const { store, log } = this.#options;
+    try {
+      for (const { json, expiresAt } of (await store?.load(this.#bounds())) ?? []) {
+        const read = readStored(json);
+        if (read === undefined || !hasAccount(read.entry.binding.home)) continue;
+        this.#entries.set(read.key, { ...read.entry, expiresAt, savedUntil: expiresAt });
+      }
+      this.#dropSurplus();
+    } catch (error) {
+      log?.warn({ error }, 'Saved session bindings cannot be read; sessions are placed anew.');
+    }
+  }
+
+  async close(): Promise<void> {
+    await this.#writes?.close();
+  }
+
+  #bounds() {
+    return {
+      now: this.#options.clock.now(),
+      maxEntries: this.#maxEntries,
+      maxSize: MOST_STORED,
+    };
+  }
+
+  #save(key: string, entry: Entry): void {
+    const json = writeStored(key, entry);
+    this.#writes?.add({ key: hash(key), json, expiresAt: entry.expiresAt });
+  }
+
+  /** In the store as well, where a row that has expired stands for none. */
+  #end(key: string): void {
+    this.#entries.delete(key);
+    this.#writes?.add({ key: hash(key), json: '', expiresAt: 0 });
+  }
+
+  #dropExpired(): void {
+    const now = this.#options.clock.now();
+    for (const [key, entry] of this.#entries) if (entry.expiresAt <= now) this.#entries.delete(key);
+  }
+
+  #dropSurplus(): void {
+    for (const key of this.#entries.keys()) {
+      if (this.#entries.size <= this.#maxEntries) return;
+      this.#entries.delete(key);
+    }
+  }
+}
+
+function writeStored(key: string, { clientKeyId, label, binding }: Entry): string {
+  const { home, models } = binding;
+  const detours = [...binding.detours].map(([model, { accountId, returns }]) => ({
+    ...{ model, accountId, returns },
+  }));
+  return JSON.stringify({ key, clientKeyId, label, home, models, detours });
+}
+
+/** Undefined for what another version of the program wrote in another form. */
+function readStored(
+  json: string,
+): { readonly key: string; readonly entry: Omit<Entry, 'expiresAt' | 'savedUntil'> } | undefined {
+  const value = parseJson(json);
+  if (!isJsonObject(value)) return undefined;
+  const { key, clientKeyId, label, home, models, detours } = value;
+  if (typeof key !== 'string' || typeof clientKeyId !== 'string') return undefined;
+  if (typeof label !== 'string' || typeof home !== 'string') return undefined;
+  if (!Array.isArray(models) || !Array.isArray(detours)) return undefined;
+  const binding: SessionBinding = {
+    home,
+    models: models.filter((model) => typeof model === 'string'),
+    detours: new Map(detours.flatMap(readDetour)),
   };
+  return { key, entry: { clientKeyId, label, binding } };
+}
+
+function readDetour(value: JsonValue): readonly (readonly [string, Detour])[] {
+  if (!isJsonObject(value)) return [];
+  const { model, accountId, returns } = value;
+  if (typeof model !== 'string' || typeof accountId !== 'string') return [];
+  return [[model, { accountId, returns: returns === true }]];
 }
 
 /** The length in front keeps one key's sessions from looking like another's. */

@@ -1,5 +1,7 @@
 import { expect, test } from 'vitest';
+import { createFakeClock } from '../../test/support/fake-clock.ts';
 import { createMemoryAccountStore } from '../../test/support/memory-account-store.ts';
+import { createMemoryTraceStore } from '../../test/support/memory-trace-store.ts';
 import type { QuotaReading } from '../accounts/account.ts';
 import {
   createPoolBench,
@@ -148,7 +150,9 @@ test('a model the home cannot serve goes elsewhere; the session’s other models
 test('a model the home turns out not to know goes elsewhere; the session’s other models stay', () => {
   const bench = benchOf();
   const home = bench.use({ session: 's' });
-  expect(bench.use({ session: 's', model: 'small' }, { kind: 'model-not-found' })).toBe(home);
+  expect(bench.use({ session: 's', model: 'small' })).toBe(home);
+  const failure = { kind: 'model-not-found' } as const;
+  bench.book.apply(home, { kind: 'failure', model: 'small', failure });
   const other = bench.use({ session: 's', model: 'small' });
   expect(other).not.toBe(home);
   expect(bench.use({ session: 's' })).toBe(home);
@@ -180,9 +184,93 @@ test('a session without requests is let go after its idle time', async () => {
   expect(bench.pool.sessions.sessions()).toEqual([]);
 });
 
+test('C3: sessions keep their accounts over a restart, detours too, each for its own key', async () => {
+  const store = createMemoryTraceStore();
+  const before = createPoolBench({
+    accounts: ACCOUNTS,
+    random: createSeededRandom(3),
+    sessionStore: store,
+  });
+  const names = Array.from({ length: 30 }, (_, index) => `s${index}`);
+  const homes = names.map((session) => before.use({ session }));
+  const other = before.use({ session: 's0', clientKeyId: 'other' });
+  await before.pool.close();
+  const after = createPoolBench({
+    accounts: ACCOUNTS,
+    random: createSeededRandom(4),
+    sessionStore: store,
+  });
+  await after.pool.loadSessions();
+  expect(names.map((session) => after.use({ session }))).toEqual(homes);
+  expect(after.use({ session: 's0', clientKeyId: 'other' })).toBe(other);
+  expect(after.pool.sessions.sessions()).toHaveLength(31);
+});
+
+test('C3: what is idle, forgotten or of an account that is gone is not taken up', async () => {
+  const store = createMemoryTraceStore();
+  const first = createPoolBench({
+    accounts: ACCOUNTS,
+    random: createSeededRandom(3),
+    sessionStore: store,
+  });
+  const homes = new Map(['a', 'b', 'c'].map((session) => [session, first.use({ session })]));
+  const [forgotten] = first.pool.sessions.sessions();
+  expect(first.pool.sessions.forget(forgotten?.id ?? '')).toBe(true);
+  await first.pool.close();
+  const left = ACCOUNTS.filter(({ id }) => id !== homes.get('c'));
+  const second = createPoolBench({ accounts: left, sessionStore: store });
+  await second.pool.loadSessions();
+  expect(second.pool.sessions.sessions().map(({ label }) => label)).toEqual(
+    ['b'].filter((session) => homes.get(session) !== homes.get('c')),
+  );
+  const third = createPoolBench({ accounts: ACCOUNTS, sessionStore: store });
+  await third.clock.advance(3_600_000);
+  await third.pool.loadSessions();
+  expect(third.pool.sessions.sessions()).toEqual([]);
+});
+
+test('C3: a binding is saved within a moment, a busy session not with each request', async () => {
+  const saved: string[] = [];
+  const store = {
+    ...createMemoryTraceStore(),
+    save: async (rows: readonly { readonly json: string }[]) =>
+      void saved.push(...rows.map(({ json }) => json)),
+  };
+  const bench = createPoolBench({ accounts: ACCOUNTS, sessionStore: store });
+  bench.use({ session: 'busy' });
+  await bench.clock.advance(250);
+  expect(saved).toHaveLength(1);
+  for (let count = 0; count < 100; count += 1) {
+    bench.use({ session: 'busy' });
+    await bench.clock.advance(1000);
+  }
+  expect(saved).toHaveLength(1);
+  await bench.clock.advance(300_000);
+  bench.use({ session: 'busy' });
+  await bench.clock.advance(250);
+  expect(saved).toHaveLength(2);
+});
+
+test('C3: a store that fails keeps nobody from being served', async () => {
+  const store = {
+    load: () => Promise.reject(new Error('no')),
+    save: () => Promise.reject(new Error('no')),
+  };
+  const bench = createPoolBench({ accounts: ACCOUNTS, sessionStore: store });
+  await bench.pool.loadSessions();
+  const home = bench.use({ session: 's' });
+  await bench.clock.advance(1000);
+  expect(bench.use({ session: 's' })).toBe(home);
+  await bench.pool.close();
+});
+
 test('beyond the cap the longest unused sessions are let go', () => {
   let now = 0;
-  const table = createSessionTable({ clock: { now: () => now }, idleMs: () => 100, maxEntries: 2 });
+  const table = createSessionTable({
+    clock: { ...createFakeClock(), now: () => now },
+    idleMs: () => 100,
+    maxEntries: 2,
+  });
   const binding = { home: 'a', models: ['m'], detours: new Map() };
   const name = (session: string) => ({ clientKeyId: 'k', session });
   for (const session of ['1', '2', '1', '3']) {
@@ -268,29 +356,6 @@ test('cache-first waits for nobody else: other sessions, fixed, preferred and tr
   fixed.use({ session: 's' }, cooled(10_000));
   fixedAccount = ACCOUNTS.find(({ id }) => id !== fixed.pool.sessions.sessions()[0]?.accountId)?.id;
   expect(fixed.use({ session: 's' })).toBe(fixedAccount);
-});
-
-test('cache-first waits as long as both the account and its upstream rest', () => {
-  const bench = benchOf({ mode: 'cache-first' });
-  bench.use({ session: 's' });
-  const home = bench.lease({ session: 's' });
-  home.release({ kind: 'failure', failure: { kind: 'overloaded', retryAfterMs: 20_000 } });
-  const failure = cooled(10_000);
-  bench.book.apply(home.account.id, { kind: 'failure', model: 'm', failure });
-  expect(bench.ask({ session: 's' })).toMatchObject({ kind: 'wait', waitMs: 20_000 });
-});
-
-test('cache-first waits out a short overload, but not for an account that is disabled or exhausted', () => {
-  const bench = benchOf({ mode: 'cache-first' });
-  const home = bench.use({ session: 's' });
-  bench.use({ session: 's' }, { kind: 'overloaded' });
-  expect(bench.ask({ session: 's' })).toMatchObject({ kind: 'wait', waitMs: 5000 });
-  bench.book.apply(home, { kind: 'disable' });
-  expect(bench.ask({ session: 's' })).toMatchObject({ kind: 'none', reason: 'overloaded' });
-
-  const spent = benchOf({ mode: 'cache-first' });
-  spent.book.setQuotas(spent.use({ session: 's' }), exhausted(spent));
-  expect(spent.ask({ session: 's' }).kind).toBe('lease');
 });
 
 test('cache-first with no other account left waits rather than gives up', () => {

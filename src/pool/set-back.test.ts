@@ -7,12 +7,7 @@ const DAY_MS = 86_400_000;
 const FAILURES: readonly UpstreamFailure[] = [
   { kind: 'rate-limited', status: 429, retryAfterMs: 20_000 },
   { kind: 'quota-exhausted', status: 429, retryAfterMs: 3_600_000 },
-  { kind: 'unauthenticated', status: 401 },
-  { kind: 'credential-revoked', status: 400 },
   { kind: 'verification-required', status: 403 },
-  { kind: 'model-forbidden', status: 403 },
-  { kind: 'model-not-found', status: 404 },
-  { kind: 'overloaded', status: 503 },
 ];
 
 test.each(FAILURES)(

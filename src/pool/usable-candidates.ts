@@ -1,14 +1,18 @@
-// The accounts one request may use now: eligible, not tried by it, and not behind an overload.
+// The accounts one request may use now: eligible, not tried by it, not throttled, and of the best health left.
 
 import type { Candidate } from './candidate.ts';
 import { knownQuota } from './known-quota.ts';
 import type { Lane, Level } from './lanes.ts';
 import type { ModelIndex } from './model-index.ts';
 import type { Overloads } from './overload.ts';
+import type { HealthBand, SuccessShares } from './success-shares.ts';
 
 export interface UsableOptions {
   readonly index: ModelIndex;
   readonly overloads: Overloads;
+  readonly shares: SuccessShares;
+  readonly random: () => number;
+  readonly isDryRun: boolean;
   /** The ids of the accounts with that label, in any case. */
   readonly idsOf: (label: string) => Iterable<string>;
   /** Accounts already tried for this request. */
@@ -18,6 +22,10 @@ export interface UsableOptions {
 
 export class UsableCandidates {
   readonly #options: UsableOptions;
+  /** Accounts of lower bands than this are left aside. */
+  lowestBand: HealthBand = 2;
+  /** Whether a lane is throttled is decided once a request. */
+  readonly #refusals = new Map<string, number>();
 
   constructor(options: UsableOptions) {
     this.#options = options;
@@ -26,7 +34,7 @@ export class UsableCandidates {
   byId(accountId: string): Candidate | undefined {
     const { index, now } = this.#options;
     const candidate = index.find(accountId, now);
-    if (candidate?.eligibility.kind !== 'eligible' || this.isTried(candidate)) return undefined;
+    if (candidate?.eligibility.kind !== 'eligible' || !this.isLeft(candidate)) return undefined;
     return this.overloadMs(candidate) > 0 ? undefined : candidate;
   }
 
@@ -38,16 +46,42 @@ export class UsableCandidates {
       .toSorted((a, b) => b.account.record.priority - a.account.record.priority);
   }
 
+  /** One that rests beside real accounts, and serves who asks for it by name. */
+  onCall(label: string): Candidate | undefined {
+    return [...this.#options.idsOf(label)]
+      .map((id) => this.#options.index.peek(id))
+      .find((candidate) => {
+        const { eligibility } = candidate ?? {};
+        const isOnCall = eligibility?.kind === 'unusable' && eligibility.isOnCall === true;
+        return candidate !== undefined && isOnCall && !this.isTried(candidate);
+      });
+  }
+
   *lanes(): Iterable<Lane> {
     for (const lane of this.#options.index.lanes()) {
       if (lane.size > 0 && this.laneOverloadMs(lane) === 0) yield lane;
     }
   }
 
-  hasUntried({ members }: Level): boolean {
-    return (
-      members.length > this.#options.tried.size || members.some((member) => !this.isTried(member))
-    );
+  hasLeft({ members }: Level): boolean {
+    const { tried, shares } = this.#options;
+    const most = tried.size + (this.lowestBand === 2 ? 0 : shares.loweredCount);
+    return members.length > most || members.some((member) => this.isLeft(member));
+  }
+
+  /** Not tried by this request, and of a band that is looked at now. */
+  isLeft(candidate: Candidate): boolean {
+    return !this.isTried(candidate) && !this.isLowered(candidate);
+  }
+
+  /** True while accounts of better health are left. */
+  isLowered(candidate: Candidate): boolean {
+    return this.lowestBand < 2 && this.bandOf(candidate) > this.lowestBand;
+  }
+
+  bandOf({ account, modelId }: Candidate): HealthBand {
+    const { shares, now } = this.#options;
+    return modelId === undefined ? 0 : shares.bandOf(account.record.id, modelId, now);
   }
 
   isTried({ account }: Candidate): boolean {
@@ -66,7 +100,12 @@ export class UsableCandidates {
   }
 
   laneOverloadMs({ upstreamId, modelId }: Pick<Lane, 'upstreamId' | 'modelId'>): number {
-    const { overloads, now } = this.#options;
-    return overloads.remainingMs(upstreamId, modelId, now);
+    const { overloads, now, random, isDryRun } = this.#options;
+    const key = `${upstreamId} ${modelId}`;
+    const known = this.#refusals.get(key);
+    if (known !== undefined) return known;
+    const refusalMs = overloads.refusalMs(upstreamId, modelId, { now, random, isDryRun });
+    this.#refusals.set(key, refusalMs);
+    return refusalMs;
   }
 }

@@ -39,6 +39,8 @@ export type ProtocolRoute =
       readonly operation: 'generate';
       readonly method: 'POST';
       readonly path: string;
+      /** What records and figures call the protocol, where that is not its own name. */
+      readonly recordedAs?: 'responses';
       /** What bodies it takes; JSON when it does not say. */
       readonly bodies?: 'multipart' | 'json-or-multipart' | undefined;
       /** @throws GatewayError (invalid-request) naming the field. */
@@ -62,6 +64,8 @@ export type ProtocolRoute =
       readonly operation: 'count-tokens';
       readonly method: 'POST';
       readonly path: string;
+      /** As for answers. */
+      readonly recordedAs?: 'responses';
       readCall(input: RouteInput): CountTokensCall;
       /** As for answers. */
       findEarlier?(body: JsonObject, shelf: AnswerShelf): Promise<EarlierItems>;
@@ -196,6 +200,11 @@ export interface RelayCall extends RelayBody {
   openingText(): string | undefined;
   /** What the body asks for; unlike `canonical` of the call it notes nothing in the receipt. */
   readQuietly(): CanonicalRequest;
+  /**
+   * An upstream's frame or body with the names of its calls as `rename` has them, for those that the
+   * request declares no tool of; the same object when nothing changes.
+   */
+  renameCalls(frame: JsonObject, rename: (name: string) => string): JsonObject;
   createStreamWriter(context: ReplyContext): RelayWriter;
   /** Mostly one body; some upstreams send in pieces what was asked for whole. */
   writeReply(upstreamBodies: readonly JsonObject[], context: ReplyContext): JsonObject;
@@ -219,6 +228,8 @@ export interface StreamWriter {
   readonly contentType: string;
   /** Text to send for this event, '' for none. An `error` event gives the protocol's in-band error. */
   write(event: CanonicalEvent): string;
+  /** What is long is made as it is sent: the next piece of it, asked for behind what `write` gave; '' for none. */
+  more?(): string;
   /** A keep-alive this protocol's clients take at any time before the end. */
   keepAlive(): string;
 }

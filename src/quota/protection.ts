@@ -11,7 +11,7 @@ export interface ProtectionOptions {
 }
 
 /** The account's own id of a model, and the name it was asked for. */
-export interface ProtectedModel {
+interface ProtectedModel {
   readonly modelId: string;
   readonly routedModel: string;
 }

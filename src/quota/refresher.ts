@@ -23,7 +23,7 @@ export interface QuotaRefresherOptions {
   readonly log: QuotaLog;
 }
 
-export interface QuotaLog {
+interface QuotaLog {
   warn(fields: object, message: string): void;
 }
 
@@ -42,7 +42,7 @@ export interface QuotaRefresher {
   close(): void;
 }
 
-export type RefreshOutcome =
+type RefreshOutcome =
   | { readonly kind: 'read'; readonly models: number }
   /** The upstream has no call for it: figures are estimated, if at all. */
   | { readonly kind: 'not-reported' }

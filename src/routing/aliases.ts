@@ -1,5 +1,6 @@
 // Names that stand for catalogue models: the catalogue's real names and well-known foreign names.
 
+import type { ModelFamily } from '../config/family-schema.ts';
 import { createWildcard, foldCase } from '../lib/wildcard.ts';
 import { realModelName } from '../wire/vocabulary.ts';
 import { CATALOG } from './catalog.ts';
@@ -19,12 +20,20 @@ export const EXACT_ALIASES: ReadonlyMap<string, string> = new Map([
   ]),
 ]);
 
+/** Of names that begin with a letter and a digit, which no pattern covers without more. */
+const GENERATIONS = [1, 2, 3, 4, 5, 6, 7, 8, 9];
+
 /**
  * Well-known names of other models, first match wins; images and small models come first. Vectors of
  * two models do not compare, so names of this vendor's embedding models stand for nothing but themselves.
  */
-const PATTERN_ALIASES: readonly (readonly [pattern: string, target: string])[] = [
-  ['text-embedding-*', 'alpha-embedding-001'],
+const PATTERN_ALIASES: readonly (readonly [
+  pattern: string,
+  target: string,
+  /** Its newest model goes before the target where an account offers one. */
+  family?: ModelFamily,
+])[] = [
+  ['text-embedding-*', 'alpha-embedding-001', 'embedding'],
   ['dall-e*', 'alpha-3-pro-image'],
   ['gpt-image*', 'alpha-3-pro-image'],
   ['imagen-*', 'alpha-3-pro-image'],
@@ -40,40 +49,40 @@ const PATTERN_ALIASES: readonly (readonly [pattern: string, target: string])[] =
   ['chatgpt-*', 'alpha-3-pro-high'],
   ['codex-*mini*', 'alpha-3-flash'],
   ['codex-*', 'alpha-3-pro-high'],
-  ['o1-mini*', 'alpha-3-pro-low'],
-  ['o3-mini*', 'alpha-3-pro-low'],
-  ['o4-mini*', 'alpha-3-pro-low'],
-  ['o1', 'alpha-3-pro-high'],
-  ['o1-*', 'alpha-3-pro-high'],
-  ['o3', 'alpha-3-pro-high'],
-  ['o3-*', 'alpha-3-pro-high'],
-  ['o4', 'alpha-3-pro-high'],
-  ['o4-*', 'alpha-3-pro-high'],
+  ...GENERATIONS.map((digit) => [`o${digit}-mini*`, 'alpha-3-pro-low'] as const),
+  ...GENERATIONS.flatMap((digit) => [
+    [`o${digit}`, 'alpha-3-pro-high'] as const,
+    [`o${digit}-*`, 'alpha-3-pro-high'] as const,
+  ]),
   ['claude-*opus*', 'beta-opus-4-6-thinking'],
   ['beta-*opus*', 'beta-opus-4-6-thinking'],
   ['claude-*sonnet*', 'beta-sonnet-4-6'],
   ['beta-*sonnet*', 'beta-sonnet-4-6'],
-  ['claude-*haiku*', 'alpha-3-flash'],
-  ['beta-*haiku*', 'alpha-3-flash'],
+  ['claude-*haiku*', 'alpha-3-flash', 'haiku'],
+  ['beta-*haiku*', 'alpha-3-flash', 'haiku'],
+  ['gemini-*flash-lite*', 'alpha-3-flash', 'flash-lite'],
+  ['alpha-*flash-lite*', 'alpha-3-flash', 'flash-lite'],
   ['gemini-*flash*', 'alpha-3-flash'],
   ['alpha-*flash*', 'alpha-3-flash'],
   ['gemini-*pro*', 'alpha-3-pro-high'],
   ['alpha-*pro*', 'alpha-3-pro-high'],
 ];
 
-const COMPILED = PATTERN_ALIASES.map(([pattern, target]) => ({
+const COMPILED = PATTERN_ALIASES.map(([pattern, target, family]) => ({
   wildcard: createWildcard(pattern),
   target,
+  family,
 }));
 
 export interface AliasHit {
   /** The name or pattern that matched. */
   readonly alias: string;
   readonly target: string;
+  readonly family: ModelFamily | undefined;
 }
 
 export function findPatternAlias(name: string): AliasHit | undefined {
   const folded = foldCase(name);
   const hit = COMPILED.find(({ wildcard }) => wildcard.matches(folded));
-  return hit && { alias: hit.wildcard.pattern, target: hit.target };
+  return hit && { alias: hit.wildcard.pattern, target: hit.target, family: hit.family };
 }

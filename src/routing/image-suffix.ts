@@ -1,5 +1,6 @@
 // Reads ratio and size at the end of an image model's name: `<model>-16-9-4k`, both optional.
 
+import { COMMON_RATIOS } from '../canonical/image-options.ts';
 import type { ImageOptions } from '../canonical/request.ts';
 
 export interface ImageName {
@@ -7,7 +8,7 @@ export interface ImageName {
   readonly image: ImageOptions;
 }
 
-const RATIOS = new Set(['1:1', '2:3', '3:2', '3:4', '4:3', '4:5', '5:4', '9:16', '16:9', '21:9']);
+const RATIOS = new Set(COMMON_RATIOS);
 
 const SIZES: ReadonlyMap<string, '1K' | '2K' | '4K'> = new Map([
   ['1k', '1K'],
@@ -17,6 +18,12 @@ const SIZES: ReadonlyMap<string, '1K' | '2K' | '4K'> = new Map([
   ['medium', '2K'],
   ['hd', '4K'],
 ]);
+
+/** The ratios and sizes as they stand in a name, for people. */
+export const SUFFIX_WORDS = {
+  ratios: COMMON_RATIOS.map((ratio) => ratio.replace(':', '-')).join(', '),
+  sizes: [...SIZES.keys()].join(', '),
+};
 
 /**
  * Splits `alpha-3-pro-image-16x9-4k` (also `-4k-16-9`, `-hd`) into the model and its parameters;

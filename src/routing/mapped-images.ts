@@ -3,7 +3,7 @@
 import { type GatewayError, invalidRequest } from '../canonical/error.ts';
 import { told } from '../lib/told.ts';
 import { findCatalogModel } from './catalog.ts';
-import { type ImageName, readImageSuffix } from './image-suffix.ts';
+import { type ImageName, readImageSuffix, SUFFIX_WORDS } from './image-suffix.ts';
 import type { MappingHit, ModelMapping } from './mapping.ts';
 import { findAlias } from './named-model.ts';
 
@@ -44,7 +44,7 @@ export function isMappedImageWithRest(names: MappedNames, name: string): boolean
 export function unreadEnd(asked: string): GatewayError {
   return invalidRequest(
     'model',
-    told`The end of the model name "${asked}" is not understood. Ratio and size are written like "-16-9-4k": ratio 1-1, 4-3, 3-4, 16-9, 9-16 or 21-9; size 1k, 2k or 4k; both optional.`,
+    told`The end of the model name "${asked}" is not understood. Ratio and size are written like "-16-9-4k": ratio one of ${SUFFIX_WORDS.ratios}; size one of ${SUFFIX_WORDS.sizes}; both optional.`,
   );
 }
 

@@ -4,6 +4,7 @@ import type { ModelVariant } from '../canonical/model.ts';
 import { neutralModelName, realModelName } from '../wire/vocabulary.ts';
 import { EXACT_ALIASES, findPatternAlias } from './aliases.ts';
 import { findCatalogModel, type ImpliedReasoning } from './catalog.ts';
+import type { Families } from './families.ts';
 import type { RouteStep } from './route-step.ts';
 
 export interface NamedModel {
@@ -15,28 +16,32 @@ export interface NamedModel {
   siblingFor(variant: ModelVariant): SiblingModel | undefined;
 }
 
-export interface SiblingModel {
+interface SiblingModel {
   readonly target: string;
   readonly implies: ImpliedReasoning;
 }
 
-/** Catalogue ids, then what accounts offer, then the name's twin in the other vocabulary. */
+/** What accounts offer under the name, or under its twin in the other vocabulary; else the catalogue's models. */
 export function findKnown(
   name: string,
   offered: Pick<ReadonlySet<string>, 'has'>,
 ): NamedModel | undefined {
   const lower = name.toLowerCase();
-  for (const spelling of new Set([name, lower])) {
-    if (findCatalogModel(spelling))
-      return catalogModel({ kind: 'catalogue', name, target: spelling });
-    if (offered.has(spelling)) return offeredModel({ kind: 'offered', name, target: spelling });
+  const twins = [realModelName(lower), neutralModelName(lower)];
+  for (const spelling of new Set([name, lower, ...twins])) {
+    if (!offered.has(spelling)) continue;
+    if (findCatalogModel(spelling) !== undefined) return findOwn(lower);
+    const kind = spelling.toLowerCase() === lower ? 'offered' : 'offered-twin';
+    return offeredModel({ kind, name, target: spelling });
   }
-  const alias = EXACT_ALIASES.get(lower);
-  if (alias !== undefined) return catalogModel({ kind: 'own-name', name: lower, target: alias });
-  for (const twin of [realModelName(lower), neutralModelName(lower)]) {
-    if (offered.has(twin)) return offeredModel({ kind: 'offered-twin', name, target: twin });
-  }
-  return undefined;
+  return findOwn(lower);
+}
+
+/** A model of the catalogue, by its id or another of its names. */
+function findOwn(name: string): NamedModel | undefined {
+  if (findCatalogModel(name)) return catalogModel({ kind: 'catalogue', name, target: name });
+  const target = EXACT_ALIASES.get(name);
+  return target === undefined ? undefined : catalogModel({ kind: 'own-name', name, target });
 }
 
 /** Well-known names of other models. */
@@ -44,6 +49,41 @@ export function findAlias(name: string): NamedModel | undefined {
   if (hasUnreadImageSuffix(name)) return undefined;
   const hit = findPatternAlias(name);
   return hit && catalogModel({ kind: 'alias', name, target: hit.target, detail: hit.alias });
+}
+
+/** The newest model that accounts serve of the family a well-known name belongs to. */
+export function findNewest(
+  name: string,
+  { offered, families }: NewestSources,
+): NamedModel | undefined {
+  const { family, target = '', alias = '' } = findPatternAlias(name) ?? {};
+  if (family === undefined) return undefined;
+  const newest =
+    family === 'embedding'
+      ? newestEmbedding(target, { offered, families })
+      : families.newestOf(
+          family,
+          [...offered].filter((id) => offered.servedAs(id) !== undefined),
+        );
+  return newest === undefined
+    ? undefined
+    : offeredModel({ kind: 'alias', name, target: newest, detail: alias });
+}
+
+/** Vectors of two models do not compare: the catalogue's stays, and a disabled account changes nothing. */
+function newestEmbedding(target: string, { offered, families }: NewestSources): string | undefined {
+  const isOffered = [target, realModelName(target)].some((id) => offered.has(id));
+  return isOffered
+    ? families.preferredOf('embedding', offered)
+    : families.newestOf('embedding', offered);
+}
+
+interface NewestSources {
+  readonly offered: Iterable<string> & {
+    has(name: string): boolean;
+    servedAs(target: string): string | undefined;
+  };
+  readonly families: Pick<Families, 'newestOf' | 'preferredOf'>;
 }
 
 function catalogModel(step: RouteStep): NamedModel {

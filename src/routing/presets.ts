@@ -1,6 +1,6 @@
 // The three built-in mappings an operator may start from, as data.
 
-export type PresetName = 'default' | 'performance' | 'cost-effective';
+type PresetName = 'default' | 'performance' | 'cost-effective';
 
 export interface Preset {
   readonly name: PresetName;

@@ -75,6 +75,10 @@ test.each([
   ['gpt-4o-mini', 'alpha-3-flash'],
   ['o3', 'alpha-3-pro-high'],
   ['o4-mini', 'alpha-3-pro-low'],
+  ['o7-mini', 'alpha-3-pro-low'],
+  ['o9-deep-research', 'alpha-3-pro-high'],
+  ['gpt-9', 'alpha-3-pro-high'],
+  ['claude-haiku-9', 'alpha-3-flash'],
   ['claude-opus-5-5', 'beta-opus-4-6-thinking'],
   ['claude-sonnet-4-5-20250929', 'beta-sonnet-4-6'],
   ['claude-3-5-haiku-latest', 'alpha-3-flash'],
@@ -223,7 +227,10 @@ test.each([
   ...['my-painter-8k', 'painter4-8k', 'my-painter-banana'],
 ])('the end of the mapped name %s is not understood and refused', (name) => {
   expect(failure(name, PAINTERS)).toMatchObject({ kind: 'invalid-request', field: 'model' });
-  const offered = Object.assign(new Set<string>(), { isComplete: false });
+  const offered = Object.assign(new Set<string>(), {
+    isComplete: false,
+    servedAs: () => undefined,
+  });
   const router = createRouter({ mapping: () => PAINTERS, offered: () => offered });
   expect(router.explain(name).error).toContain('is not understood');
 });
@@ -264,6 +271,16 @@ test.each([
   expect(route(name)).not.toHaveProperty('image');
 });
 
+test('B9: the refusal of a suffix names every ratio and size that is read', () => {
+  const { message } = failure('alpha-3-pro-image-17-9');
+  for (const ratio of ['1-1', '2-3', '3-2', '3-4', '4-3', '4-5', '5-4', '9-16', '16-9', '21-9']) {
+    expect(message).toContain(` ${ratio}`);
+    expect(route(`alpha-3-pro-image-${ratio}`).image?.aspectRatio).toBe(ratio.replace('-', ':'));
+  }
+  for (const size of ['1k', '2k', '4k', 'standard', 'medium', 'hd'])
+    expect(message).toContain(size);
+});
+
 test('an unknown name with the word image in it is simply not found', () => {
   expect(failure('my-image-thing')).toMatchObject({ kind: 'not-found' });
 });
@@ -293,19 +310,40 @@ test('a changed mapping counts from the next request on (P190)', () => {
   expect(router.route('m').target).toBe('b');
 });
 
-test('the list is the sorted union of all exact names', () => {
+test('B1: the list is the sorted union of all exact names that are served', () => {
+  const offered = offering(['zeta', 'alpha-3-flash', 'resting']);
+  const served = new Set(['zeta', 'alpha-3-flash']);
   const router = createRouter({
-    mapping: () => ({ 'my-model': 'a', 'gpt*': 'b' }),
-    offered: () => offering(['zeta', 'alpha-3-flash']),
+    mapping: () => ({ 'my-model': 'zeta', gone: 'a', late: 'resting', 'gpt*': 'zeta' }),
+    offered: () => ({
+      ...offered,
+      servedAs: (target: string) => (served.has(target) ? target : undefined),
+    }),
   });
-  const names = router.list();
-  expect(names).toEqual([...names].sort());
-  expect(new Set(names).size).toBe(names.length);
-  expect(names).toEqual(expect.arrayContaining(['my-model', 'zeta', 'gemini-3-flash']));
-  expect(names.some((name) => name.includes('*'))).toBe(false);
-  for (const name of names.filter((each) => each !== 'my-model')) {
-    expect(() => router.route(name)).not.toThrow();
-  }
+  expect(router.list()).toEqual(['alpha-3-flash', 'gemini-3-flash', 'my-model', 'zeta']);
+});
+
+test('B2: a name an account offers in its own words is that model, whatever is newer', () => {
+  const listed = ['gemini-3-flash', 'gemini-4-flash', 'gemini-3-pro'];
+  expect(route('gemini-3-flash', {}, listed).target).toBe('gemini-3-flash');
+  expect(route('alpha-3-flash', {}, listed).target).toBe('gemini-3-flash');
+  expect(route('gemini-3-pro', {}, listed)).toMatchObject({ target: 'gemini-3-pro' });
+  expect(route('my', { my: 'alpha-3-flash' }, listed).target).toBe('gemini-3-flash');
+  expect(route('gemini-3-flash', {}, ['gemini-4-flash']).target).toBe('alpha-3-flash');
+  expect(route('gpt-4o-mini', {}, listed).target).toBe('alpha-3-flash');
+});
+
+test.each([
+  ['claude-haiku-4-5', ['claude-haiku-5', 'claude-3-5-haiku', 'gemini-4-flash'], 'claude-haiku-5'],
+  ['claude-haiku-4-5', ['gemini-4-flash'], 'alpha-3-flash'],
+  ['gemini-2.5-flash-lite', ['gemini-4-flash-lite', 'gemini-4-flash'], 'gemini-4-flash-lite'],
+  ['gemini-2.5-flash-lite', ['gemini-4-flash'], 'alpha-3-flash'],
+  ['gemini-2.5-flash-lite', ['alpha-3-flash', 'alpha-4-flash-lite'], 'alpha-4-flash-lite'],
+  ['text-embedding-3-small', ['gemini-embedding-2'], 'gemini-embedding-2'],
+  ['text-embedding-3-small', ['gemini-embedding-2', 'gemini-embedding-001'], 'alpha-embedding-001'],
+  ['text-embedding-3-small', [], 'alpha-embedding-001'],
+])('B2: %s goes to the newest of its family in %j', (name, listed, target) => {
+  expect(route(name, {}, listed).target).toBe(target);
 });
 
 test('an explanation tells each step and never throws', () => {
@@ -391,6 +429,7 @@ function offering(names: readonly string[] = [], isComplete = true) {
   const set = new Set(names);
   return {
     has: (name: string) => set.has(name),
+    servedAs: (name: string) => name,
     isComplete,
     [Symbol.iterator]: () => set.values(),
   };

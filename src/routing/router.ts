@@ -2,10 +2,12 @@
 
 import { GatewayError } from '../canonical/error.ts';
 import type { ModelVariant } from '../canonical/model.ts';
+import { nearestName } from '../lib/near-name.ts';
 import { told } from '../lib/told.ts';
 import { compareCodePoints, isWildcard } from '../lib/wildcard.ts';
 import { EXACT_ALIASES } from './aliases.ts';
 import { CATALOG } from './catalog.ts';
+import { createFamilies, type Families } from './families.ts';
 import {
   isMappedImageWithRest,
   type MappedNames,
@@ -15,7 +17,7 @@ import {
 import { createMapping, type MappingHit, type ModelMapping } from './mapping.ts';
 import { readModelName } from './model-name.ts';
 import { NO_VARIANT, takeOnline, type VariantName, variantNames } from './name-variant.ts';
-import { findAlias, findKnown, type NamedModel } from './named-model.ts';
+import { findAlias, findKnown, findNewest, type NamedModel } from './named-model.ts';
 import { withoutProvider } from './provider-prefix.ts';
 import type { RouteStep } from './route-step.ts';
 
@@ -31,7 +33,9 @@ export interface Route extends ModelVariant {
 export interface Explanation {
   readonly steps: readonly RouteStep[];
   readonly route?: Route | undefined;
-  /** Why the name goes nowhere. */
+  /** The id by which an enabled account serves it now; accounts may differ in it. */
+  readonly servedAs?: string | undefined;
+  /** Why the name goes nowhere, or why it is not served now. */
   readonly error?: string | undefined;
 }
 
@@ -43,7 +47,14 @@ export interface Router {
   route(name: string): Route;
   /** As `route`, for people: never throws. */
   explain(name: string): Explanation;
-  /** Every name a client may list: offers, catalogue, exact mapping keys and exact aliases, sorted. */
+  /** Where a target of the mapping leads, which is not mapped again. */
+  explainTarget(target: string): Explanation;
+  /** The listed name that a misspelt one was meant to be. */
+  meant(name: string): string | undefined;
+  /**
+   * The names a client may list, sorted: offers, catalogue, exact mapping keys and exact aliases that an
+   * enabled account serves now.
+   */
   list(): readonly string[];
 }
 
@@ -51,39 +62,56 @@ export interface RouterOptions {
   /** `custom_mapping`; a changed mapping is a new object and counts from the next request on. */
   mapping(): Readonly<Record<string, string>>;
   offered(): OfferedNames;
+  /** As the settings are now; the built-in rule when absent. */
+  families?(): Pick<Families, 'newestOf' | 'preferredOf'>;
 }
 
 /** The names the accounts' own model lists hold. */
 export interface OfferedNames extends Iterable<string> {
   has(name: string): boolean;
+  /** The id by which an enabled account serves the target now; undefined when none does. */
+  servedAs(target: string): string | undefined;
   /** False while some list is unknown: a name nobody else knows is then passed on as it is. */
   readonly isComplete: boolean;
 }
 
-export function createRouter({ mapping, offered }: RouterOptions): Router {
+const BUILT_IN_FAMILIES = createFamilies();
+
+export function createRouter({ mapping, offered, families }: RouterOptions): Router {
   const currentMapping = memoizeMapping(mapping);
-  const routeWith = (name: unknown, steps: RouteStep[]): Route =>
-    findRoute({ mapping: currentMapping(), offered: offered(), steps }, readModelName(name));
+  const routeWith = (name: unknown, search: Pick<Search, 'mapping' | 'steps'>): Route => {
+    const sources = { offered: offered(), families: families?.() ?? BUILT_IN_FAMILIES };
+    return findRoute({ ...search, ...sources }, readModelName(name));
+  };
+  const explainWith = (name: string, compiled: ModelMapping | undefined): Explanation => {
+    const steps: RouteStep[] = [];
+    try {
+      const route = routeWith(name, { mapping: compiled, steps });
+      const servedAs = offered().servedAs(route.target);
+      if (servedAs !== undefined) return { steps, route, servedAs };
+      return { steps, route, error: told`No enabled account offers "${route.target}" now.` };
+    } catch (error) {
+      if (error instanceof GatewayError) return { steps, error: error.message };
+      throw error;
+    }
+  };
+  const list = (): readonly string[] => {
+    const names = new Set([
+      ...offered(),
+      ...CATALOG.map(({ id }) => id),
+      ...currentMapping().exactNames(),
+      ...EXACT_ALIASES.keys(),
+    ]);
+    const isServed = (name: string): boolean =>
+      explainWith(name, currentMapping()).servedAs !== undefined;
+    return [...names].filter(isServed).sort(compareCodePoints);
+  };
   return {
-    route: (name) => routeWith(name, []),
-    explain(name) {
-      const steps: RouteStep[] = [];
-      try {
-        return { steps, route: routeWith(name, steps) };
-      } catch (error) {
-        if (error instanceof GatewayError) return { steps, error: error.message };
-        throw error;
-      }
-    },
-    list() {
-      const names = new Set([
-        ...offered(),
-        ...CATALOG.map(({ id }) => id),
-        ...currentMapping().exactNames(),
-        ...EXACT_ALIASES.keys(),
-      ]);
-      return [...names].sort(compareCodePoints);
-    },
+    route: (name) => routeWith(name, { mapping: currentMapping(), steps: [] }),
+    explain: (name) => explainWith(name, currentMapping()),
+    explainTarget: (target) => explainWith(target, undefined),
+    meant: (name) => nearestName(name, list()),
+    list,
   };
 }
 
@@ -91,6 +119,7 @@ interface Search {
   /** Undefined while a mapping's target is looked up: targets are not mapped again. */
   readonly mapping: ModelMapping | undefined;
   readonly offered: OfferedNames;
+  readonly families: Pick<Families, 'newestOf' | 'preferredOf'>;
   readonly steps: RouteStep[];
 }
 
@@ -133,7 +162,7 @@ function findNamed(search: Search, asked: string): FoundModel | undefined {
   }
   for (const { base, variant } of names.toReversed()) {
     const alias = findAlias(base);
-    if (alias !== undefined) return settle(search, alias, variant);
+    if (alias !== undefined) return settle(search, findNewest(base, search) ?? alias, variant);
   }
   const plain = withoutProvider(asked);
   if (plain === undefined) return undefined;
@@ -172,28 +201,24 @@ function setAside(search: Search, asked: string): VariantName {
   return { base: image.base, variant: { ...variant, image: image.image } };
 }
 
-function mappedNames({ mapping, offered }: Search): MappedNames {
-  return { mapping, resolve: (target) => findTarget(target, offered, [])?.target };
+function mappedNames(search: Search): MappedNames {
+  const { mapping } = search;
+  return { mapping, resolve: (target) => findTarget({ ...search, steps: [] }, target)?.target };
 }
 
 /** A target is looked up like any name, but never mapped again. */
-function findTarget(
-  target: string,
-  offered: OfferedNames,
-  steps: RouteStep[],
-): FoundModel | undefined {
+function findTarget(search: Search, target: string): FoundModel | undefined {
   const name = target.replace(/^models\//i, '');
-  return findModel({ mapping: undefined, offered, steps }, name);
+  return findModel({ ...search, mapping: undefined }, name);
 }
 
 /** What the client asked for wins over what the target says. */
 function followMapping(search: Search, hit: MappingHit, variant: ModelVariant): FoundModel {
-  const { steps, offered } = search;
-  steps.push({ kind: `mapping-${hit.kind}`, name: hit.key, target: hit.target });
+  search.steps.push({ kind: `mapping-${hit.kind}`, name: hit.key, target: hit.target });
   if (hit.target.trim() === '' || isWildcard(hit.target)) {
     throw unroutable(hit, told`a target is the name of one model, without "*"`);
   }
-  const found = findTarget(hit.target, offered, steps);
+  const found = findTarget(search, hit.target);
   if (found === undefined) throw unroutable(hit, told`no account offers that model`);
   return mergeVariants(found, variant);
 }

@@ -30,7 +30,7 @@ export interface SandboxQuota {
 }
 
 /** What a plan allows of each text model and of each model that draws. */
-export interface TierQuota {
+interface TierQuota {
   readonly text: SandboxQuota;
   readonly image: SandboxQuota;
 }

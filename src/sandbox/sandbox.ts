@@ -38,7 +38,7 @@ export interface SandboxOptions {
   readonly clients?: readonly SandboxClient[] | undefined;
 }
 
-export interface SandboxStart {
+interface SandboxStart {
   /** Without a trailing slash. */
   readonly url: string;
   readonly oauth: OAuthAddresses & { readonly clientId: string };

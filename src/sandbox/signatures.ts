@@ -11,7 +11,7 @@ export interface Signatures {
   check(part: Part, family: ModelFamily): SignatureVerdict;
 }
 
-export type SignatureVerdict = 'valid' | 'stand-in' | 'other-family' | 'invalid' | 'absent';
+type SignatureVerdict = 'valid' | 'stand-in' | 'other-family' | 'invalid' | 'absent';
 
 /** Values documented for calls that never had a signature (generate-content docs, "Thought signatures"). */
 const STAND_INS = new Set(

@@ -8,7 +8,7 @@ const CHARACTERS_PER_TOKEN = 4;
 const IMAGE_TOKENS = 258;
 const BASE64_CHARACTERS_PER_MEDIA_TOKEN = 256;
 
-export type TokenModality = 'TEXT' | 'IMAGE' | 'AUDIO' | 'VIDEO' | 'DOCUMENT';
+type TokenModality = 'TEXT' | 'IMAGE' | 'AUDIO' | 'VIDEO' | 'DOCUMENT';
 export type TokenCounts = ReadonlyMap<TokenModality, number>;
 
 export function countTextTokens(text: string): number {

@@ -110,12 +110,12 @@ export interface Schema {
   readonly anyOf?: readonly Schema[];
 }
 
-export interface ToolConfig {
+interface ToolConfig {
   readonly functionCallingConfig?: FunctionCallingConfig;
   readonly includeServerSideToolInvocations?: boolean;
 }
 
-export interface FunctionCallingConfig {
+interface FunctionCallingConfig {
   readonly mode?: string;
   readonly allowedFunctionNames?: readonly string[];
 }

@@ -11,7 +11,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { inspect } from 'node:util';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { openWithPassphrase, sealWithPassphrase } from './passphrase.ts';
 import { makePrivate, writePrivateFile } from './private-file.ts';
 import { createSecretKey, loadSecretKey, type SecretKey } from './secret-key.ts';
@@ -99,17 +99,19 @@ describe('secret key', () => {
   });
 
   test.each(['ENOSPC', 'EDQUOT'])(
-    'on a disk without room (%s) nothing is left of a first start, and the room is asked for',
+    'D5: on a disk without room (%s) a first start has a key in memory, and leaves nothing',
     (code) => {
       const fill = (): never => {
         throw Object.assign(new Error(`${code}: write`), { code });
       };
       const write = (path: string, text: string) => writePrivateFile(path, text, fill);
-      expect(() => loadSecretKey({ dataDir, write })).toThrow(
-        /secret\.key cannot be made: its disk has no room left\. Free some and start again/,
-      );
+      const warn = vi.fn();
+      const key = loadSecretKey({ dataDir, write, log: { warn } });
+      expect(key.isLasting).toBe(false);
+      expect(key.id).not.toBe(loadSecretKey({ dataDir, write }).id);
+      expect(warn.mock.calls).toEqual([[expect.anything(), expect.stringContaining('lost')]]);
       expect(readdirSync(dataDir)).toEqual([]);
-      expect(load().origin).toBe(keyPath());
+      expect(load()).toMatchObject({ origin: keyPath(), isLasting: true });
     },
   );
 
@@ -117,7 +119,11 @@ describe('secret key', () => {
     const key = createSecretKey(TEXT, 'here');
     const printed = inspect([key, createVault(key)], { depth: 9, showHidden: true });
     expect(printed).not.toContain(TEXT);
-    expect(JSON.stringify(key)).toBe(JSON.stringify({ id: key.id, origin: 'here' }));
+    expect(JSON.parse(JSON.stringify(key))).toEqual({
+      id: key.id,
+      origin: 'here',
+      isLasting: true,
+    });
   });
 });
 

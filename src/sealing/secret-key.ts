@@ -12,6 +12,8 @@ export interface SecretKey {
   readonly id: string;
   /** Where the key came from, for messages. */
   readonly origin: string;
+  /** False for one that found no room on the disk: nothing sealed with it opens after this process. */
+  readonly isLasting: boolean;
   /** 32 bytes for one purpose (HKDF-SHA-256, RFC 5869); another purpose gives unrelated bytes. */
   derive(purpose: string): Buffer;
 }
@@ -36,6 +38,9 @@ class SecretKeyError extends Error {
 /** The database within the data folder, whose secrets the key seals. */
 export const DATABASE_FILE = 'isthmus.db';
 
+const NO_LASTING_KEY =
+  'The disk of the data folder has no room left, so no secret key can be kept: accounts and keys that are added are in memory only and are lost at the end. Free some room and start again.';
+
 const KEY_FILE = 'secret.key';
 const LEAST_LENGTH = 16;
 const MOST_BYTES = 4096;
@@ -49,15 +54,24 @@ export function loadSecretKey(source: SecretKeySource): SecretKey {
   const { dataDir, environmentKey, log, write = writePrivateFile } = source;
   if (environmentKey !== undefined) return createSecretKey(environmentKey, 'ISTHMUS_SECRET_KEY');
   const path = join(dataDir, KEY_FILE);
-  const text = readKeyFile(path, log) ?? makeKeyFile(path, join(dataDir, DATABASE_FILE), write);
-  return createSecretKey(text, path);
+  const known = readKeyFile(path, log);
+  if (known !== undefined) return createSecretKey(known, path);
+  refuseLostKey(path, join(dataDir, DATABASE_FILE));
+  const text = randomBytes(32).toString('base64url');
+  try {
+    return createSecretKey(makeKeyFile(path, text, write), path);
+  } catch (error) {
+    if (!(error instanceof SecretKeyError) || !isOutOfRoom(error.cause)) throw error;
+    log?.warn({ path, error }, NO_LASTING_KEY);
+    return createSecretKey(text, path, false);
+  }
 }
 
 /**
  * A key from any text of at least 16 characters; the whole text counts, whatever its form.
  * @throws SecretKeyError when it is shorter
  */
-export function createSecretKey(text: string, origin: string): SecretKey {
+export function createSecretKey(text: string, origin: string, isLasting = true): SecretKey {
   if (text.length < LEAST_LENGTH) {
     throw new SecretKeyError(
       `${origin} holds ${text.length} characters; a secret key has at least ${LEAST_LENGTH}. Give back the key that was in use; only for a new data folder make one with "openssl rand -base64 32".`,
@@ -67,7 +81,7 @@ export function createSecretKey(text: string, origin: string): SecretKey {
   const derive = (purpose: string): Buffer =>
     Buffer.from(hkdfSync('sha256', text, 'isthmus secret key', purpose, 32));
   const id = createHash('sha256').update(derive('key id')).digest('hex').slice(0, 12);
-  return { id, origin, derive };
+  return { id, origin, isLasting, derive };
 }
 
 function readKeyFile(path: string, log: SecretKeySource['log']): string | undefined {
@@ -106,28 +120,24 @@ function keepPrivate(path: string, log: SecretKeySource['log']): void {
   }
 }
 
+/** @throws SecretKeyError when there is something that only the missing key opens. */
+function refuseLostKey(path: string, databasePath: string): void {
+  if (![databasePath, `${databasePath}-wal`].some((file) => existsSync(file))) return;
+  throw new SecretKeyError(
+    `${databasePath} is sealed, but its key ${path} is missing. Put that file back or set ISTHMUS_SECRET_KEY to the key that was in use; without it the stored credentials cannot be opened. To start anew, move ${databasePath} away first.`,
+  );
+}
+
 function makeKeyFile(
   path: string,
-  databasePath: string,
+  text: string,
   write: NonNullable<SecretKeySource['write']>,
 ): string {
-  if ([databasePath, `${databasePath}-wal`].some((file) => existsSync(file))) {
-    throw new SecretKeyError(
-      `${databasePath} is sealed, but its key ${path} is missing. Put that file back or set ISTHMUS_SECRET_KEY to the key that was in use; without it the stored credentials cannot be opened. To start anew, move ${databasePath} away first.`,
-    );
-  }
   try {
-    const text = randomBytes(32).toString('base64url');
     if (write(path, `${text}\n`) === 'placed') return text;
     // Another process was faster: its key is the one.
     return readFileSync(path, 'utf8').trim();
   } catch (error) {
-    if (isOutOfRoom(error)) {
-      throw new SecretKeyError(
-        `${path} cannot be made: its disk has no room left. Free some and start again, or name another folder with ISTHMUS_DATA_DIR.`,
-        error,
-      );
-    }
     throw new SecretKeyError(
       `${path} cannot be made (${codeOf(error) ?? 'unknown error'}). Let the user of this process write to that folder, or set ISTHMUS_SECRET_KEY.`,
       error,

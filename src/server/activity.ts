@@ -18,7 +18,7 @@ export interface Activity {
   drain(graceMs: number): Promise<void>;
 }
 
-export interface Running extends RosterMember {
+interface Running extends RosterMember {
   readonly request: { readonly socket: Socket };
   readonly abort: AbortController;
 }

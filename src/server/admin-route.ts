@@ -68,13 +68,13 @@ export interface AdminCaller {
 }
 
 /** The settings that say who a caller is. */
-export interface CallerSettings {
+interface CallerSettings {
   readonly host: string;
   readonly trustedProxies: readonly string[];
   readonly allowedHosts: readonly string[];
 }
 
-export interface CallerView extends Pick<AdminCaller, 'address' | 'isLocal'> {
+interface CallerView extends Pick<AdminCaller, 'address' | 'isLocal'> {
   /** False for a web page from elsewhere. */
   readonly isOwnPage: boolean;
   /** False when a gateway that begins to listen there does not hear it. */

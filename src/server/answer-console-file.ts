@@ -1,12 +1,13 @@
 // Answers with a file of the console, or with its page where a browser asks for a path of its own.
 
 import { baseHeaders } from './answer-headers.ts';
-import type { Coding, ConsoleFile } from './console-files.ts';
+import type { ConsoleFile } from './console-files.ts';
 import type { Edge, Exchange } from './edge.ts';
 import { endAnswer } from './end-answer.ts';
+import { acceptsCoding } from './headers.ts';
 import type { RouteMatch } from './routes.ts';
 
-const CODINGS: readonly Coding[] = ['br', 'gzip'];
+const CODINGS = ['br', 'gzip'] as const;
 /** One year, the longest that means anything (RFC 9111). */
 const FOREVER = 'public, max-age=31536000, immutable';
 
@@ -57,7 +58,9 @@ function sendPage(edge: Edge, exchange: Exchange): void {
 function sendFile(edge: Edge, exchange: Exchange, file: ConsoleFile): void {
   const { headers } = exchange;
   const accepted = headers['accept-encoding'] ?? '';
-  const coding = CODINGS.find((one) => file.bodies[one] !== undefined && accepts(accepted, one));
+  const coding = CODINGS.find(
+    (one) => file.bodies[one] !== undefined && acceptsCoding(accepted, one),
+  );
   const list = ['content-type', file.type, 'etag', file.etag, 'vary', 'accept-encoding'];
   list.push('cache-control', file.isHashed ? FOREVER : 'no-cache');
   // An image opened by itself is a page too.
@@ -68,14 +71,6 @@ function sendFile(edge: Edge, exchange: Exchange, file: ConsoleFile): void {
   }
   if (coding !== undefined) list.push('content-encoding', coding);
   write(edge, exchange, { body: file.bodies[coding ?? 'identity'], headers: list });
-}
-
-function accepts(header: string, coding: Coding): boolean {
-  return header.split(',').some((entry) => {
-    const [name = '', ...parameters] = entry.toLowerCase().split(';');
-    const isRefused = parameters.some((parameter) => /^\s*q=0(?:\.0*)?\s*$/.test(parameter));
-    return name.trim() === coding && !isRefused;
-  });
 }
 
 interface FileAnswer {

@@ -6,10 +6,10 @@ import type { Edge, Exchange } from './edge.ts';
 import { corsHeaders } from './gates/cors.ts';
 
 /** Wait told to clients when nobody knows how long it takes. */
-const DEFAULT_RETRY_AFTER_MS = 5_000;
+const DEFAULT_RETRY_AFTER_MS = 1_000;
 /** Clients do not wait longer than this by themselves. */
 const MAX_CLIENT_WAIT_MS = 60_000;
-const RETRY_STATUSES = new Set([429, 503, 529]);
+const RETRY_STATUSES = new Set([429, 502, 503, 504, 529]);
 /** 4xx that SDKs retry, and may. */
 const RETRYABLE_CLIENT_STATUSES = new Set([408, 409, 425, 429]);
 const SAFE_MODEL_NAME = /^[\x21-\x7e]{1,256}$/;
@@ -23,6 +23,7 @@ export function baseHeaders(edge: Edge, exchange: Exchange): string[] {
   if (edge.activity.draining) list.push('connection', 'close');
   const lost = summarizeReceipt(receipt);
   if (lost !== undefined) list.push('x-isthmus-receipt', lost);
+  if (record.isSandbox) list.push('x-isthmus-sandbox', '1');
   if (record.isEstimate) list.push('x-isthmus-estimate', 'tokens');
   const model = record.upstreamModel ?? record.routedModel;
   if (model !== undefined && SAFE_MODEL_NAME.test(model)) list.push('x-isthmus-model', model);
@@ -34,19 +35,17 @@ export function baseHeaders(edge: Edge, exchange: Exchange): string[] {
 
 /**
  * `retry-after` on every answer that asks to wait, `x-should-retry: false` where trying again is no use.
- * Refused credentials wait for a person unless their end is known: clients that do not know the second
- * would sit out an invented wait, again and again.
+ * Refused credentials wait for a person unless their end is known, and no client sits out a long wait.
  */
 export function retryHeaders(error: GatewayError, status: number): readonly string[] {
   if (!RETRY_STATUSES.has(status)) {
     const final = status >= 400 && status < 500 && !RETRYABLE_CLIENT_STATUSES.has(status);
     return final ? ['x-should-retry', 'false'] : [];
   }
-  const isRefused = error.kind === 'upstream-auth';
-  if (isRefused && error.retryAfterMs === undefined) return ['x-should-retry', 'false'];
+  const waitsForPerson = error.kind === 'upstream-auth' && error.retryAfterMs === undefined;
   const waitMs = Math.max(1, Math.ceil(error.retryAfterMs ?? DEFAULT_RETRY_AFTER_MS));
   const list = ['retry-after', String(Math.ceil(waitMs / 1000)), 'retry-after-ms', String(waitMs)];
-  const isFinal = waitMs > MAX_CLIENT_WAIT_MS || isRefused;
+  const isFinal = waitMs > MAX_CLIENT_WAIT_MS || waitsForPerson;
   return isFinal ? [...list, 'x-should-retry', 'false'] : list;
 }
 

@@ -10,6 +10,9 @@ export function bodyInput(edge: Edge, exchange: Exchange): BodyInput {
     response,
     maxBytes: settings.maxBodyBytes,
     clock: edge.clock,
-    takeRoom: (bytes) => edge.bodies.take(exchange, bytes),
+    room: {
+      check: (size) => edge.bodies.check(exchange, size),
+      take: (size) => edge.bodies.take(exchange, size),
+    },
   };
 }

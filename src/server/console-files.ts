@@ -18,7 +18,7 @@ export interface ConsoleFile {
   readonly isHashed: boolean;
 }
 
-export type Coding = 'br' | 'gzip' | 'identity';
+type Coding = 'br' | 'gzip' | 'identity';
 
 export interface ConsoleFiles {
   /** @param path percent-decoded, looked up as it is */

@@ -13,7 +13,7 @@ import { refuse, serve } from './exchange.ts';
 import { createBodyBudget } from './gates/body-budget.ts';
 import { createAddressReader, readTrustedProxies } from './gates/client-address.ts';
 import { createKeyRing } from './gates/credentials.ts';
-import { checkSingleHeaders, readTarget } from './gates/target.ts';
+import { checkSingleHeaders, checkTransferCoding, readTarget } from './gates/target.ts';
 import { limitConnections } from './limit-connections.ts';
 import { httpOptions } from './listen.ts';
 import { memoize } from './memoize.ts';
@@ -38,7 +38,7 @@ export function createServer(options: EdgeOptions): EdgeServer {
     ...options,
     door: options.door ?? createDoor({ settings, clock, createId, log }),
     runs: createBackgroundRuns(),
-    bodies: createBodyBudget(options.mostBodyBytes),
+    bodies: options.bodies ?? createBodyBudget(options.clock),
     routes: createRouteTable(options.protocols.all, options.adminRoutes),
     activity: createActivity(options.clock),
     keyRing: (settings) => keyRing(settings.apiKeys),
@@ -75,6 +75,8 @@ function createApp(edge: Edge): FastifyInstance {
   limitConnections(app.server, {
     trustedProxies: () => edge.trustedProxies(edge.settings()),
     log: edge.log,
+    clock: edge.clock,
+    openFiles: edge.openFiles,
   });
   app.server.on('checkContinue', (request, response) => {
     // `100 Continue` is sent by the body reader, when the body is wanted.
@@ -87,6 +89,7 @@ function createApp(edge: Edge): FastifyInstance {
   app.addHook('onRequest', (request, reply, done) => {
     try {
       checkSingleHeaders(request.raw.rawHeaders, request.raw.httpVersion);
+      checkTransferCoding(request.raw.headers['transfer-encoding']);
       readTarget(request.raw.url ?? '');
     } catch (error) {
       reply.hijack();

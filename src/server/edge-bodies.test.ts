@@ -13,14 +13,17 @@ afterEach(async () => {
   await Promise.all(running.splice(0).map(({ server }) => server.close()));
 });
 
-/** An edge with room for 4 MB of large bodies; answers that are held wait until `letGo`. */
+/** A memory that has room for bodies of 4.5 MB together. */
+const MEMORY = { limit: 80 * MEGABYTE, heapLimit: 300 * MEGABYTE };
+
+/** Answers that are held wait until `letGo`. */
 async function start(answers: 'held' | 'at once'): Promise<TestEdge> {
   letGo = [];
   const generate = async (): Promise<GenerateAnswer> => {
     if (answers === 'held') await new Promise<void>((resolve) => letGo.push(resolve));
     return { kind: 'reply', body: { text: 'ok' } };
   };
-  const edge = await startEdge({ generate, mostBodyBytes: 4 * MEGABYTE });
+  const edge = await startEdge({ generate, memory: MEMORY });
   running.push(edge);
   return edge;
 }
@@ -49,7 +52,7 @@ test('large bodies beyond the room for all of them are refused with a wait, smal
   expect([refused.status, refused.headers.get('retry-after')]).toEqual([503, '1']);
   expect(await refused.json()).toMatchObject({ protocol: 'chat', kind: 'overloaded' });
   expect((await post(url, 2.5, '/v1/messages')).status).toBe(503);
-  const small = [post(url, 0.9), post(url, 0.9), post(url, 0.9)];
+  const small = [post(url, 0.5), post(url, 0.5), post(url, 0.5)];
   await begun(4);
   for (const go of letGo) go();
   expect((await first).status).toBe(200);
@@ -72,22 +75,27 @@ test('a refused upload is logged with what its sender was told, also when that o
   expect((await ended).fields).toMatchObject({ status: 413, error: 'too-large' });
 });
 
-test('a body that is larger than all the room is taken when there is no other', async () => {
+test('a body that needs more than all the room is refused with the memory it would need', async () => {
   const { url } = await start('held');
-  const large = post(url, 8);
+  const refused = await post(url, 8);
+  expect(refused.status).toBe(413);
+  expect(await refused.text()).toContain('needs about 29 MB of memory');
+  const large = post(url, 4.5);
   await begun(1);
   letGo[0]?.();
   expect((await large).status).toBe(200);
 });
 
-test('the room for what was announced is given back when the sender leaves', async () => {
+test('A4: what was announced takes no room, what came of it does until the sender leaves', async () => {
   const { url, port } = await start('at once');
   const isRefused = async () => (await post(url, 2.5)).status === 503;
   const socket = connect(port, '127.0.0.1');
-  const length = `content-length: ${3 * MEGABYTE}`;
+  const length = `content-length: ${4 * MEGABYTE}`;
   socket.write(`${headOf(port)}expect: 100-continue\r\n${length}\r\n\r\n`);
   await once(socket, 'data');
-  expect(await isRefused()).toBe(true);
+  expect(await isRefused()).toBe(false);
+  socket.write('x'.repeat(3 * MEGABYTE));
+  await expect.poll(isRefused, { interval: 5 }).toBe(true);
   socket.destroy();
   await expect.poll(isRefused, { interval: 5 }).toBe(false);
 });

@@ -21,7 +21,7 @@ async function openIdle(port: number): Promise<RawConnection> {
 async function startBusy() {
   const held = holdStream();
   const { server, port } = await startEdge({
-    settings: { authMode: 'off' },
+    settings: { authMode: 'off', allowedHosts: ['a'] },
     generate: async () => ({ kind: 'stream', chunks: held.chunks }),
   });
   const busy = openRaw(port);
@@ -47,7 +47,7 @@ test('a connection whose stream has ended closes while others still run, and ask
   const [short, long] = [holdStream(), holdStream()];
   const held = [short, long];
   const { server, port } = await startEdge({
-    settings: { authMode: 'off' },
+    settings: { authMode: 'off', allowedHosts: ['a'] },
     generate: async () => ({ kind: 'stream', chunks: held.shift()?.chunks ?? short.chunks }),
   });
   const [first, second] = [openRaw(port), openRaw(port)];
@@ -100,7 +100,7 @@ test.each([
 ])('%s that is on its way arrives whole, however slowly it is read', async (_what, request) => {
   const text = '~'.repeat(30_000_000);
   const { server, port } = await startEdge({
-    settings: { authMode: 'off' },
+    settings: { authMode: 'off', allowedHosts: ['a'] },
     generate: async ({ stream }) =>
       stream
         ? { kind: 'stream', chunks: chunksOf(`data: ${text}\n\n`) }
@@ -129,7 +129,7 @@ test('a request on a kept connection is still served while draining, and says it
   const called = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
   let count = 0;
   const { server, port } = await startEdge({
-    settings: { authMode: 'off' },
+    settings: { authMode: 'off', allowedHosts: ['a'] },
     generate: () => {
       const index = count++;
       called[index]?.resolve();
@@ -160,7 +160,7 @@ test('a pipelined request that runs already is answered before its connection cl
     yield `data: ${index} ends\n\n`;
   }
   const { server, port } = await startEdge({
-    settings: { authMode: 'off' },
+    settings: { authMode: 'off', allowedHosts: ['a'] },
     generate: async () => {
       const index = count++;
       if (index === 1) both.resolve();
@@ -193,7 +193,7 @@ test('what outlives the grace is ended with an error: in the stream, or as a 503
   const called = Promise.withResolvers<void>();
   const { server, port } = await startEdge({
     clock,
-    settings: { authMode: 'off', shutdownGraceMs: 30_000 },
+    settings: { authMode: 'off', allowedHosts: ['a'], shutdownGraceMs: 30_000 },
     generate: (call) => {
       if (call.stream) return Promise.resolve({ kind: 'stream', chunks: endless() });
       called.resolve();
@@ -227,7 +227,7 @@ test('a client that takes nothing holds the close up no longer than it takes to 
   }
   const { server, port } = await startEdge({
     clock,
-    settings: { authMode: 'off', shutdownGraceMs: 30_000 },
+    settings: { authMode: 'off', allowedHosts: ['a'], shutdownGraceMs: 30_000 },
     generate: async () => ({ kind: 'stream', chunks: flood() }),
   });
   const stalled = openRaw(port);

@@ -12,7 +12,7 @@ afterEach(async () => {
 async function start(options: Parameters<typeof startEdge>[0] = {}): Promise<TestEdge> {
   const edge = await startEdge({
     ...options,
-    settings: { authMode: 'off', ...options.settings },
+    settings: { authMode: 'off', allowedHosts: ['a'], ...options.settings },
   });
   running.push(edge);
   return edge;
@@ -46,6 +46,7 @@ test.each([
   ['two lengths', `${POST}Content-Length: 2\r\nContent-Length: 3\r\n\r\n{}`],
   ['a signed length', `${POST}Content-Length: +2\r\n\r\n{}`],
   ['an unknown transfer coding', `${POST}Transfer-Encoding: xchunked\r\n\r\n0\r\n\r\n`],
+  ['chunks within chunks', `${POST}Transfer-Encoding: chunked, chunked\r\n\r\n0\r\n\r\n`],
   ['a coding after chunked', `${POST}Transfer-Encoding: chunked, identity\r\n\r\n0\r\n\r\n`],
   ['a space before the colon', `GET /health HTTP/1.1\r\nHost : a\r\n${CLOSE}`],
   ['a folded header', `GET /health HTTP/1.1\r\nHost: a\r\nX-A: b\r\n c\r\n${CLOSE}`],
@@ -62,6 +63,20 @@ test.each([
   expect(received.match(/HTTP\/1\.1 /g)).toHaveLength(1);
   const body = received.slice(received.indexOf('\r\n\r\n') + 4);
   expect(JSON.parse(body)).toBeTypeOf('object');
+});
+
+test.each([
+  'gzip, chunked',
+  'deflate,chunked',
+  'identity, chunked',
+  'gzip\r\nTransfer-Encoding: chunked',
+])('D3: a body in the transfer coding %s gets one 501 and a closed connection', async (coding) => {
+  const { port } = await start();
+  const text = `${POST}Transfer-Encoding: ${coding}\r\n\r\n2\r\n{}\r\n0\r\n\r\nGET /health HTTP/1.1\r\nHost: a\r\n\r\n`;
+  const received = await sendRaw(port, text);
+  expect(received).toMatch(/^HTTP\/1\.1 501 Not Implemented\r\n/);
+  expect(received.match(/HTTP\/1\.1 /g)).toHaveLength(1);
+  expect(received.toLowerCase()).toContain('connection: close');
 });
 
 test('headers of 20 kB get 431 in JSON', async () => {

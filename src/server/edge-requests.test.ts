@@ -396,13 +396,13 @@ test('a model name that is no header text is left out', async () => {
 test.each([
   [{ kind: 'rate-limited', retryAfterMs: 1200 }, 429, '2', '1200', null],
   [{ kind: 'quota-exhausted', retryAfterMs: 3_600_000 }, 429, '3600', '3600000', 'false'],
-  [{ kind: 'overloaded' }, 503, '5', '5000', null],
+  [{ kind: 'overloaded' }, 503, '1', '1000', null],
   [{ kind: 'rate-limited', retryAfterMs: 0 }, 429, '1', '1', null],
-  [{ kind: 'upstream-auth', retryAfterMs: 60_000 }, 503, '60', '60000', 'false'],
-  [{ kind: 'upstream-auth' }, 503, null, null, 'false'],
-  [{ kind: 'upstream-unavailable', retryAfterMs: 9 }, 502, null, null, null],
+  [{ kind: 'upstream-auth', retryAfterMs: 60_000 }, 503, '60', '60000', null],
+  [{ kind: 'upstream-auth' }, 503, '1', '1000', 'false'],
+  [{ kind: 'upstream-unavailable', retryAfterMs: 9 }, 502, '1', '9', null],
   [{ kind: 'invalid-request' }, 400, null, null, 'false'],
-  [{ kind: 'timeout' }, 504, null, null, null],
+  [{ kind: 'timeout' }, 504, '1', '1000', null],
 ] as const)(
   'V147: %j tells the client when to come back',
   async (options, status, seconds, ms, retry) => {

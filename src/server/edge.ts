@@ -26,7 +26,7 @@ import type { EdgeSettings } from './settings.ts';
 
 export type EdgeProtocols = Pick<Protocols, 'all' | 'protocolForPath' | 'pickListProtocol'>;
 
-export interface ModelDirectory {
+interface ModelDirectory {
   list(): Promise<readonly ListedModel[]>;
   get(id: string): Promise<ListedModel | undefined>;
 }
@@ -48,8 +48,10 @@ export interface EdgeOptions {
   readonly settings: () => EdgeSettings;
   readonly clock: Clock;
   readonly log: Log;
-  /** What large bodies may hold together; a quarter of the memory by default. */
-  readonly mostBodyBytes?: number | undefined;
+  /** What the bodies of all requests may cost together; by the memory there is, unless it is given. */
+  readonly bodies?: BodyBudget | undefined;
+  /** How many the system lets this process have open; undefined where it does not say. */
+  readonly openFiles?: number | undefined;
   /** Release version, as `/health` shows it. */
   readonly version: string;
 }
@@ -60,7 +62,6 @@ export interface Edge extends EdgeOptions {
   readonly runs: BackgroundRuns;
   readonly routes: RouteTable;
   readonly activity: Activity;
-  /** What the bodies of all requests may hold together. */
   readonly bodies: BodyBudget;
   /** Derived from settings, once for each change of them. */
   keyRing(settings: EdgeSettings): KeyRing;
@@ -99,6 +100,7 @@ export interface Exchange extends BodyHolder, RosterMember {
 export interface ObservedCall {
   readonly route: string;
   readonly operation: string;
+  readonly protocol: string;
   readonly pathModel: string;
   bodyModel: string | undefined;
   call: EndedRequest['call'];

@@ -104,7 +104,7 @@ function createExchange(edge: Edge, { request, response, path, query }: Exchange
     record: { attempts: [], timings: {} },
     protocol: edge.protocols.protocolForPath(path, headers, parameters),
     clientKeyId: '',
-    heldBodyBytes: 0,
+    heldBytes: 0,
     rosterPlace: -1,
     isAnswered: false,
   };

@@ -15,3 +15,12 @@ function asHeaderMap(headers: Omit<IncomingHttpHeaders, 'set-cookie'>): HeaderMa
   // Narrowing at the edge: without `set-cookie` every value is a string (node:http, message.headers).
   return headers as HeaderMap;
 }
+
+/** Whether an `Accept-Encoding` names the coding, and not with a weight of zero (RFC 9110 §12.5.3). */
+export function acceptsCoding(header: string, coding: string): boolean {
+  return header.split(',').some((entry) => {
+    const [name = '', ...parameters] = entry.toLowerCase().split(';');
+    const isRefused = parameters.some((parameter) => /^\s*q=0(?:\.0*)?\s*$/.test(parameter));
+    return name.trim() === coding && !isRefused;
+  });
+}

@@ -1,5 +1,6 @@
 import { EventEmitter } from 'node:events';
 import { expect, test } from 'vitest';
+import { createFakeClock } from '../../test/support/fake-clock.ts';
 import { readTrustedProxies } from './gates/client-address.ts';
 import { limitConnections } from './limit-connections.ts';
 
@@ -18,55 +19,105 @@ class FakeSocket extends EventEmitter {
   }
 }
 
-/** Two connections of one address at once. */
-function limited(trusted: readonly string[] = []) {
+/** By default one address may have four connections of sixteen open at once. */
+function limited({ trusted = [], most = 16 }: { trusted?: readonly string[]; most?: number } = {}) {
   const server = Object.assign(new EventEmitter(), { maxConnections: 0 });
   const warnings: string[] = [];
+  const clock = createFakeClock();
   limitConnections(server, {
     trustedProxies: () => readTrustedProxies(trusted),
     log: { warn: (_fields, message) => void warnings.push(message) },
-    mostOfAddress: 2,
+    clock,
+    openFiles: 64 + 2 * most,
   });
   const connect = (address: string): FakeSocket => {
     const socket = new FakeSocket(address);
     server.emit('connection', socket);
     return socket;
   };
+  /** One with a request under way. */
+  const ask = (address: string) => {
+    const socket = connect(address);
+    const response = new EventEmitter();
+    server.emit('request', { socket }, response);
+    return { socket, end: () => response.emit('close') };
+  };
   const areTaken = (...addresses: readonly string[]): boolean[] =>
-    addresses.map((address) => !connect(address).isDestroyed);
-  return { server, warnings, connect, areTaken };
+    addresses.map((address) => !ask(address).socket.isDestroyed);
+  const areOpen = (sockets: readonly FakeSocket[]): number =>
+    sockets.filter(({ isDestroyed }) => !isDestroyed).length;
+  return { server, warnings, clock, connect, ask, areTaken, areOpen };
 }
+
+const PEER = '192.0.2.1';
 
 test('T15: an address has no more connections than one may have, others are not touched', () => {
   const { areTaken, server, warnings } = limited();
-  const peer = '192.0.2.1';
-  expect(areTaken(peer, `::ffff:${peer}`, peer, peer)).toEqual([true, true, false, false]);
+  expect(areTaken(PEER, `::ffff:${PEER}`, PEER, PEER)).toEqual([true, true, true, true]);
+  expect(areTaken(PEER, PEER)).toEqual([false, false]);
   expect(areTaken('192.0.2.2')).toEqual([true]);
   expect(warnings).toHaveLength(1);
-  expect(server.maxConnections).toBeGreaterThan(1_000);
+  expect(server.maxConnections).toBeGreaterThan(16);
 });
 
 test('of IPv6 a whole /64 is one address', () => {
   const { areTaken } = limited();
-  expect(areTaken('2001:db8::1', '2001:db8::2', '2001:db8::3', '2001:db8:0:1::1')).toEqual([
-    true,
-    true,
-    false,
-    true,
-  ]);
+  const network = ['2001:db8::1', '2001:db8::2', '2001:db8::3', '2001:db8::4', '2001:db8::5'];
+  expect(areTaken(...network)).toEqual([true, true, true, true, false]);
+  expect(areTaken('2001:db8:0:1::1')).toEqual([true]);
 });
 
 test('a connection that ends makes room for another', () => {
-  const { connect, areTaken } = limited();
-  const first = connect('192.0.2.1');
-  expect(areTaken('192.0.2.1', '192.0.2.1')).toEqual([true, false]);
-  first.emit('close');
-  expect(areTaken('192.0.2.1', '192.0.2.1')).toEqual([true, false]);
+  const { ask, areTaken } = limited();
+  const first = ask(PEER);
+  expect(areTaken(PEER, PEER, PEER, PEER)).toEqual([true, true, true, false]);
+  first.socket.emit('close');
+  expect(areTaken(PEER, PEER)).toEqual([true, false]);
 });
 
-test('this machine and trusted proxies speak for many, and may have any number', () => {
-  const { areTaken } = limited(['10.0.0.0/8']);
-  for (const peer of ['127.0.0.1', '::1', '::ffff:127.0.0.1', '10.1.2.3']) {
-    expect(areTaken(peer, peer, peer)).toEqual([true, true, true]);
-  }
+test('this machine and trusted proxies speak for many, and leave some room to others', () => {
+  const { areTaken } = limited({ trusted: ['10.0.0.0/8'] });
+  expect(areTaken(...Array(15).fill('127.0.0.1')).filter(Boolean)).toHaveLength(14);
+  expect(areTaken('10.1.2.3', '192.0.2.9')).toEqual([true, true]);
+  expect(areTaken('192.0.2.9')).toEqual([false]);
+});
+
+test('A12: 400 idle connections of one local client leave descriptors for everybody', () => {
+  const { connect, ask, areOpen, server } = limited({ most: 96 });
+  const idle = Array.from({ length: 400 }, () => connect('127.0.0.1'));
+  expect(areOpen(idle)).toBe(84);
+  expect(server.maxConnections).toBeLessThan(256 - 64);
+  expect(ask('127.0.0.1').socket.isDestroyed).toBe(false);
+  expect(ask(PEER).socket.isDestroyed).toBe(false);
+});
+
+test('of the idle connections the one that was idle for longest goes, and none that is at work', async () => {
+  const { ask, connect, clock } = limited();
+  const working = ask(PEER);
+  const served = ask(PEER);
+  const older = connect(PEER);
+  const newer = connect(PEER);
+  await clock.advance(5);
+  served.end();
+  connect(PEER);
+  connect(PEER);
+  expect([older, newer, served.socket, working.socket].map((one) => one.isDestroyed)).toEqual([
+    true,
+    true,
+    false,
+    false,
+  ]);
+});
+
+test('A11b: what a burst has left idle is closed but for some, and those stay for their keep-alive', async () => {
+  const { ask, areOpen, clock } = limited({ most: 1000 });
+  const served = Array.from({ length: 150 }, () => ask('127.0.0.1'));
+  const sockets = served.map(({ socket }) => socket);
+  for (const { end } of served) end();
+  await clock.advance(5_000);
+  expect(areOpen(sockets)).toBe(150);
+  await clock.advance(10_000);
+  expect(areOpen(sockets)).toBe(32);
+  await clock.advance(40_000);
+  expect(areOpen(sockets)).toBe(32);
 });

@@ -1,19 +1,36 @@
-// Bounds the open connections, of all and of one address, so that nobody alone takes all there are.
+// Bounds the open connections, of all and of one address, below what the system lets be open; idle ones go first.
 
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { visitorOf } from '../door/ip-address.ts';
+import type { Clock } from '../lib/clock.ts';
 import { type AddressRange, isInRange, isLoopback, readAddress } from './gates/address.ts';
 import type { Log } from './log.ts';
 
 const MOST_CONNECTIONS = 16_384;
+/** What the gateway has open itself: its database, its logs, the program. */
+const OWN_FILES = 64;
+/** Each request has a connection of its client and one to its upstream. */
+const FILES_OF_REQUEST = 2;
+const FEWEST_CONNECTIONS = 16;
 /** Room for many people behind one address, and still a part of the whole. */
-const MOST_OF_ADDRESS = 4_096;
+const SHARE_OF_ADDRESS = 0.25;
+/** This machine and trusted proxies speak for many clients; some room is left to others even so. */
+const SHARE_OF_PROXY = 0.875;
+/** Idle ones beyond so many do not wait for the end of their keep-alive. */
+const KEPT_IDLE = 32;
+const SURPLUS_IDLE_MS = 10_000;
+const LOOK_MS = 5_000;
+/** Node refuses what comes beyond its own limit before anybody idle can make room. */
+const NODES_MARGIN = 16;
 
 export interface ConnectionLimitOptions {
   /** Asked for every connection: these speak for many clients, and so does this machine itself. */
   readonly trustedProxies: () => readonly AddressRange[];
   readonly log: Pick<Log, 'warn'>;
-  readonly mostOfAddress?: number | undefined;
+  readonly clock: Pick<Clock, 'monotonic' | 'startTimer'>;
+  /** What the system lets this process have open; undefined where it does not say. */
+  readonly openFiles?: number | undefined;
 }
 
 type Connection = Pick<Socket, 'remoteAddress' | 'destroy' | 'once'>;
@@ -22,49 +39,118 @@ type Connection = Pick<Socket, 'remoteAddress' | 'destroy' | 'once'>;
 export interface ConnectionServer {
   maxConnections: number;
   prependListener(event: 'connection', listener: (socket: Connection) => void): unknown;
+  prependListener(
+    event: 'request',
+    listener: (request: IncomingMessage, response: ServerResponse) => void,
+  ): unknown;
 }
 
-interface Held {
+interface Visitor {
+  readonly name: string;
   connections: number;
   /** The log has a line about it. */
   isTold: boolean;
 }
 
-/** Further connections are closed unanswered: nothing of a request has been read then. */
-export function limitConnections(
-  server: ConnectionServer,
-  { trustedProxies, log, mostOfAddress = MOST_OF_ADDRESS }: ConnectionLimitOptions,
-): void {
-  server.maxConnections = MOST_CONNECTIONS;
-  const visitors = new Map<string, Held>();
+interface Held {
+  readonly socket: Connection;
+  readonly visitor: Visitor;
+  requests: number;
+  idleSince: number;
+}
+
+/** Further connections are closed unanswered, unless an idle one can go instead. */
+export function limitConnections(server: ConnectionServer, options: ConnectionLimitOptions): void {
+  const { trustedProxies, log, clock } = options;
+  const most = mostConnections(options.openFiles);
+  server.maxConnections = most + NODES_MARGIN;
+  const visitors = new Map<string, Visitor>();
+  const open = new Map<Connection, Held>();
+  let isWatching = false;
+
+  const close = (held: Held): void => {
+    forget(held);
+    held.socket.destroy();
+  };
+  const forget = (held: Held): void => {
+    if (!open.delete(held.socket)) return;
+    held.visitor.connections -= 1;
+    if (held.visitor.connections === 0) visitors.delete(held.visitor.name);
+  };
+  /** Of one visitor, or of all. */
+  const longestIdle = (visitor: Visitor | undefined): Held | undefined => {
+    let found: Held | undefined;
+    for (const held of open.values()) {
+      if (held.requests > 0 || (visitor !== undefined && held.visitor !== visitor)) continue;
+      if (found === undefined || held.idleSince < found.idleSince) found = held;
+    }
+    return found;
+  };
+  const makeRoom = (visitor: Visitor, mostOfVisitor: number): boolean => {
+    const isFull = visitor.connections >= mostOfVisitor;
+    if (!isFull && open.size < most) return true;
+    const idle = longestIdle(isFull ? visitor : undefined);
+    if (idle !== undefined) close(idle);
+    return idle !== undefined;
+  };
   const enter = (socket: Connection): void => {
-    const visitor = visitorAt(socket.remoteAddress, trustedProxies());
-    if (visitor === undefined) return;
-    const held = visitors.get(visitor) ?? { connections: 0, isTold: false };
-    if (held.connections >= mostOfAddress) {
+    const { name, isMany } = visitorAt(socket.remoteAddress, trustedProxies());
+    const visitor = visitors.get(name) ?? { name, connections: 0, isTold: false };
+    const mostOfVisitor = Math.floor(most * (isMany ? SHARE_OF_PROXY : SHARE_OF_ADDRESS));
+    if (!makeRoom(visitor, mostOfVisitor)) {
       socket.destroy();
-      if (!held.isTold) log.warn({ client: visitor, mostOfAddress }, TOO_MANY);
-      held.isTold = true;
+      if (!visitor.isTold) log.warn({ client: name, mostOfVisitor, most }, TOO_MANY);
+      visitor.isTold = true;
       return;
     }
-    held.connections += 1;
-    visitors.set(visitor, held);
-    socket.once('close', () => {
-      held.connections -= 1;
-      if (held.connections === 0) visitors.delete(visitor);
+    visitor.connections += 1;
+    visitors.set(name, visitor);
+    const held = { socket, visitor, requests: 0, idleSince: clock.monotonic() };
+    open.set(socket, held);
+    socket.once('close', () => forget(held));
+    watch();
+  };
+  const watch = (): void => {
+    if (isWatching || open.size <= KEPT_IDLE) return;
+    isWatching = true;
+    clock.startTimer(LOOK_MS, () => {
+      isWatching = false;
+      const idle = [...open.values()].filter(({ requests }) => requests === 0);
+      idle.sort((one, other) => one.idleSince - other.idleSince);
+      const surplus = idle.slice(0, Math.max(0, idle.length - KEPT_IDLE));
+      const lastAt = clock.monotonic() - SURPLUS_IDLE_MS;
+      for (const held of surplus) if (held.idleSince <= lastAt) close(held);
+      watch();
+    });
+  };
+  const begin = ({ socket }: IncomingMessage, response: ServerResponse): void => {
+    const held = open.get(socket);
+    if (held === undefined) return;
+    held.requests += 1;
+    response.once('close', () => {
+      held.requests -= 1;
+      held.idleSince = clock.monotonic();
     });
   };
   server.prependListener('connection', enter);
+  server.prependListener('request', begin);
 }
 
 const TOO_MANY = 'an address has as many connections open as one may have; further ones are closed';
 
-/** Undefined for those who may have any number. */
+function mostConnections(openFiles = Number.POSITIVE_INFINITY): number {
+  const ofFiles = Math.floor((openFiles - OWN_FILES) / FILES_OF_REQUEST);
+  return Math.min(MOST_CONNECTIONS, Math.max(FEWEST_CONNECTIONS, ofFiles));
+}
+
 function visitorAt(
-  peer: string | undefined,
+  peer = '',
   trustedProxies: readonly AddressRange[],
-): string | undefined {
-  const address = peer === undefined ? undefined : readAddress(peer);
-  if (peer === undefined || address === undefined || isLoopback(address)) return undefined;
-  return trustedProxies.some((range) => isInRange(address, range)) ? undefined : visitorOf(peer);
+): { readonly name: string; readonly isMany: boolean } {
+  const address = readAddress(peer);
+  const isMany =
+    address === undefined ||
+    isLoopback(address) ||
+    trustedProxies.some((range) => isInRange(address, range));
+  return { name: address === undefined ? '' : visitorOf(peer), isMany };
 }

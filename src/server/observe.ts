@@ -16,8 +16,9 @@ export function observeRoute(
 ): void {
   if (observer === undefined || !OPERATIONS.includes(route.operation)) return;
   const { path, operation } = route;
+  const protocol = ('recordedAs' in route ? route.recordedAs : undefined) ?? exchange.protocol.name;
   const unread = { bodyModel: undefined, call: undefined, body: undefined };
-  exchange.observed = { route: path, operation, pathModel, ...unread };
+  exchange.observed = { route: path, operation, protocol, pathModel, ...unread };
   if (observer.keepsBodies) exchange.record.keepsAnswers = true;
   observer.onBegin();
 }
@@ -77,7 +78,6 @@ function tellEnd(edge: Edge, exchange: Exchange, { observed, status }: End): voi
     ...observed,
     requestId: exchange.requestId,
     isIdGiven: headers['x-request-id'] === exchange.requestId,
-    protocol: exchange.protocol.name,
     method: request.method ?? 'POST',
     path: exchange.path,
     status,

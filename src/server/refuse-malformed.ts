@@ -7,7 +7,7 @@ import { createTimedId } from '../lib/ids.ts';
 import type { Edge } from './edge.ts';
 
 /** The error of node's `clientError` event; `rawPacket` is what the parser was given last. */
-export interface ParserError extends Error {
+interface ParserError extends Error {
   readonly code?: string | undefined;
   readonly rawPacket?: unknown;
 }

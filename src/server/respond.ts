@@ -24,7 +24,8 @@ const LINGER_MS = 1_000;
 const REST_MS = 5_000;
 
 export interface TextAnswer extends Omit<JsonAnswer, 'body'> {
-  readonly text: string;
+  /** Bytes where the text was compressed; the headers say how. */
+  readonly text: string | Buffer;
   /** The content type. */
   readonly type: string;
 }
@@ -35,11 +36,15 @@ export function sendJson(edge: Edge, exchange: Exchange, { body, ...rest }: Json
   sendText(edge, exchange, { ...rest, text, type: 'application/json; charset=utf-8' });
 }
 
+/** In characters: it may wait long for a slow reader, as text and as bytes. */
+const LARGE_ANSWER = 1_048_576;
+
 /** As `sendJson`. */
 export function sendText(edge: Edge, exchange: Exchange, answer: TextAnswer): void {
   const { request, response } = exchange;
   if (response.headersSent || response.destroyed) return;
   const { text } = answer;
+  if (text.length >= LARGE_ANSWER) edge.bodies.add(exchange, 2 * text.length);
   const headers = baseHeaders(edge, exchange);
   headers.push('content-type', answer.type);
   headers.push('content-length', String(Buffer.byteLength(text)));
@@ -109,7 +114,7 @@ function forgetRest(request: IncomingMessage, clock: Clock): void {
  */
 function endLater(
   exchange: Exchange,
-  { text, clock }: { readonly text: string; readonly clock: Clock },
+  { text, clock }: { readonly text: string | Buffer; readonly clock: Clock },
 ): void {
   const { request, response } = exchange;
   const finish = (): void => {

@@ -9,9 +9,6 @@ import {
   readPathPattern,
 } from './path-pattern.ts';
 
-/** What a route asks of its caller; whatever is not listed as public needs authentication. */
-export type Access = 'client' | AdminAccess;
-
 export type EdgeRoute =
   | {
       readonly kind: 'health';

@@ -1,5 +1,7 @@
 // Runs a route of the admin API: credential, origin, body, then the answer that no cache may keep.
 
+import { promisify } from 'node:util';
+import { gzip } from 'node:zlib';
 import { invalidRequest } from '../canonical/error.ts';
 import type { JsonObject } from '../lib/json.ts';
 import { told } from '../lib/told.ts';
@@ -16,7 +18,8 @@ import { authenticateConsole, type ConsoleEntry, checkBrowserCall } from './gate
 import { readCredentials } from './gates/credentials.ts';
 import { classifyPeer, type PeerInput } from './gates/locality.ts';
 import type { ByteLimits } from './gates/read-bytes.ts';
-import { sendError, sendJson } from './respond.ts';
+import { acceptsCoding } from './headers.ts';
+import { sendError, sendText } from './respond.ts';
 
 export interface MatchedAdminRoute {
   readonly route: AdminRoute;
@@ -60,7 +63,7 @@ export async function runAdminRoute(
       deadline.cancel();
       const isWelcome = (): boolean => isStillIn() && !hasToStayOut(edge, exchange);
       await sendEvents(edge, exchange, answer.frames, isWelcome);
-    } else sendAnswer(edge, exchange, answer);
+    } else await sendAnswer(edge, exchange, answer);
   } finally {
     deadline.cancel();
     abort.signal.removeEventListener('abort', onAbort);
@@ -141,30 +144,32 @@ async function readBody(
   return body;
 }
 
-function sendAnswer(
+async function sendAnswer(
   edge: Edge,
   exchange: Exchange,
   answer: Exclude<AdminAnswer, { kind: 'events' }>,
-): void {
+): Promise<void> {
   switch (answer.kind) {
     case 'json': {
       const { status, body, revision } = answer;
       const etag = revision === undefined ? [] : ['etag', `"${revision}"`];
       const headers = [...NO_STORE, ...etag, ...cookieOf(answer)];
-      sendJson(edge, exchange, { status, body, headers });
+      const { text, coding } = await compress(JSON.stringify(body), exchange.headers);
+      const type = 'application/json; charset=utf-8';
+      sendText(edge, exchange, { status, text, type, headers: [...headers, ...coding] });
       break;
     }
     case 'empty':
-      sendText(edge, exchange, { status: 204, headers: cookieOf(answer) });
+      sendBare(edge, exchange, { status: 204, headers: cookieOf(answer) });
       break;
     case 'text': {
       const { contentType, text } = answer;
       const headers = ['content-type', contentType, 'content-length', `${Buffer.byteLength(text)}`];
-      sendText(edge, exchange, { status: 200, headers, text });
+      sendBare(edge, exchange, { status: 200, headers, text });
       break;
     }
     case 'redirect':
-      sendText(edge, exchange, {
+      sendBare(edge, exchange, {
         status: 303,
         headers: [
           ...['location', answer.location, ...PAGE_HEADERS, 'content-length', '0'],
@@ -174,12 +179,27 @@ function sendAnswer(
       break;
     case 'page': {
       const { html, styleHash } = answer;
-      sendText(edge, exchange, { status: 200, headers: pageHeaders(html, styleHash), text: html });
+      sendBare(edge, exchange, { status: 200, headers: pageHeaders(html, styleHash), text: html });
       break;
     }
     default:
       answer satisfies never;
   }
+}
+
+/** Below this a list is one packet or two. */
+const LEAST_COMPRESSED = 2_048;
+const gzipped = promisify(gzip);
+
+/** Lists of records are texts that say the same again and again. */
+async function compress(
+  text: string,
+  { 'accept-encoding': accepted = '' }: Exchange['headers'],
+): Promise<{ readonly text: string | Buffer; readonly coding: readonly string[] }> {
+  const vary = ['vary', 'accept-encoding'];
+  if (text.length < LEAST_COMPRESSED || !acceptsCoding(accepted, 'gzip'))
+    return { text, coding: vary };
+  return { text: await gzipped(text), coding: [...vary, 'content-encoding', 'gzip'] };
 }
 
 function cookieOf({ cookie }: { readonly cookie?: string | undefined }): readonly string[] {
@@ -194,7 +214,7 @@ interface TextAnswer {
 }
 
 /** Does nothing when an answer has begun or the client has left. */
-function sendText(edge: Edge, exchange: Exchange, { status, headers, text }: TextAnswer): void {
+function sendBare(edge: Edge, exchange: Exchange, { status, headers, text }: TextAnswer): void {
   const { response } = exchange;
   if (response.headersSent || response.destroyed) return;
   response.writeHead(status, [...baseHeaders(edge, exchange), ...NO_STORE, ...headers]);

@@ -64,7 +64,7 @@ export async function runRoute(
       const input = await readInput(edge, exchange, { pathModel, bodies });
       const call = await readCall(route, input);
       // Reading a large body and writing what goes upstream are two long pieces of work.
-      if (exchange.heldBodyBytes >= STEPWISE_FROM_BYTES) await nextTurn();
+      if (exchange.heldBytes >= STEPWISE_FROM_BYTES) await nextTurn();
       const { model, background } = call;
       const stream = call.stream && background === undefined;
       const asked = edge.observer?.readsRequests === true ? call : undefined;

@@ -6,7 +6,7 @@ import { turn } from '../lib/turn.ts';
 import { cutStalled } from './cut-stalled.ts';
 import { onSocket } from './socket-events.ts';
 
-/** Larger texts go out in pieces, so that progress within one is seen. */
+/** Larger texts go out in pieces of so many bytes, so that progress within one is seen. */
 const PIECE_LENGTH = 65_536;
 /** RFC 9112, "Chunked Transfer Coding". */
 const LAST_CHUNK = '0\r\n\r\n';
@@ -38,7 +38,7 @@ class ResponseWriter implements SocketWriter {
     if (this.#isEnding) this.#end(text);
     else if (text !== '') this.#send(text);
   };
-  /** Written and not yet sent: of this turn, or what is left of a larger text. */
+  /** Written and not yet sent. */
   #pending = '';
   #isInPieces = false;
   #isEnding = false;
@@ -69,8 +69,7 @@ class ResponseWriter implements SocketWriter {
   end(): void {
     if (!this.isOpen) return;
     this.#isEnding = true;
-    if (this.#isInPieces) this.#end(this.#takePending());
-    else if (this.#pending === '') turn.toClients(this.#flush);
+    if (this.#pending === '' && !this.#isInPieces) turn.toClients(this.#flush);
   }
 
   get #isWritable(): boolean {
@@ -90,12 +89,16 @@ class ResponseWriter implements SocketWriter {
   async #sendInPieces(): Promise<void> {
     this.#isInPieces = true;
     while (this.#pending !== '' && this.isOpen) {
-      const end = endOfPiece(this.#pending);
-      const piece = this.#pending.slice(0, end);
-      this.#pending = this.#pending.slice(end);
-      if (!this.#send(piece)) await this.#untilDrained();
+      // Outside of V8's own memory, which has a limit: a client may take its time.
+      const bytes = Buffer.from(this.#takePending());
+      for (let at = 0; at < bytes.length && this.#isWritable; ) {
+        const end = endOfPiece(bytes, at);
+        if (!this.#send(bytes.toString('utf8', at, end))) await this.#untilDrained();
+        at = end;
+      }
     }
     this.#isInPieces = false;
+    if (this.#isEnding && this.#isWritable) this.#end(this.#takePending());
   }
 
   #end(rest: string): void {
@@ -151,9 +154,10 @@ class ResponseWriter implements SocketWriter {
   }
 }
 
-/** Pieces never part the two halves of a character. */
-function endOfPiece(text: string): number {
-  const end = Math.min(PIECE_LENGTH, text.length);
-  const isParted = end < text.length && /[\uD800-\uDBFF]/.test(text.charAt(end - 1));
-  return isParted ? end - 1 : end;
+/** Pieces never part the bytes of a character. */
+function endOfPiece(bytes: Buffer, start: number): number {
+  let end = Math.min(start + PIECE_LENGTH, bytes.length);
+  // The first byte behind the piece must begin a character (RFC 3629).
+  while (end < bytes.length && ((bytes[end] ?? 0) & 0xc0) === 0x80) end -= 1;
+  return end;
 }

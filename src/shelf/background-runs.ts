@@ -18,7 +18,7 @@ export interface RunsOfKey {
 
 export type RunState = 'queued' | 'in_progress';
 
-export interface BackgroundRun {
+interface BackgroundRun {
   readonly clientKeyId: string;
   /** What it holds in memory, in UTF-16 units. */
   readonly size: number;

@@ -3,9 +3,9 @@
 import type { CallTrace } from '../canonical/call-trace.ts';
 import type { Clock } from '../lib/clock.ts';
 import { isJsonObject, parseJson } from '../lib/json.ts';
+import { createWriteBehind, type WriteBehindLog } from '../lib/write-behind.ts';
 import { createMemoryEntries, MOST_ENTRIES } from './memory-entries.ts';
 import type { StoredTrace, TraceStore } from './trace-store.ts';
-import { createWriteBehind, type KeeperLog } from './write-behind.ts';
 
 export interface CallTraces {
   remember(key: string, trace: CallTrace): void;
@@ -22,7 +22,7 @@ export interface CallTraceOptions {
   readonly clock: Pick<Clock, 'now' | 'startTimer'>;
   readonly lifetimeMs: number;
   readonly store?: TraceStore | undefined;
-  readonly log?: KeeperLog | undefined;
+  readonly log?: WriteBehindLog | undefined;
 }
 
 /** Read before the first request of a start: less than what memory holds. */

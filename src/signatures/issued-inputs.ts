@@ -14,7 +14,7 @@ export interface IssuedInput {
   readonly issued: string;
 }
 
-export interface ReturnedInput {
+interface ReturnedInput {
   readonly returned: JsonObject;
   /** The schema the client declares of them. */
   readonly schema: JsonValue | undefined;

@@ -5,12 +5,13 @@ import type { CallTrace } from '../canonical/call-trace.ts';
 import type { Signature } from '../canonical/request.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { JsonObject, JsonValue } from '../lib/json.ts';
+import { TextDigest } from '../lib/text-digest.ts';
+import { createWriteBehind, type WriteBehind, type WriteBehindLog } from '../lib/write-behind.ts';
 import { type CallTraces, createCallTraces } from './call-traces.ts';
 import { createIssuedInputs, type IssuedInput, type IssuedInputs } from './issued-inputs.ts';
 import { createRecentEntries, type RecentEntries } from './recent-entries.ts';
 import type { SignatureStore, StoredSignature } from './signature-store.ts';
 import type { TraceStore } from './trace-store.ts';
-import { createWriteBehind, type KeeperLog, type WriteBehind } from './write-behind.ts';
 
 /** Every entry is scoped by client key: one key never sees another's signatures. */
 export interface SignatureKeeper {
@@ -21,7 +22,7 @@ export interface SignatureKeeper {
   rememberIssuedInput(scope: string, call: CallName, json: string): void;
   /** What the upstream did by itself before a call. */
   rememberTrace(scope: string, call: CallName, trace: CallTrace): void;
-  rememberThought(scope: string, text: string, signature: Signature): void;
+  rememberThought(scope: string, text: string | TextDigest, signature: Signature): void;
   /**
    * A signature of a text, a medium or a call, recalled by the very content and by what it answered:
    * short answers are the same in many conversations. Where even both were signed twice nobody can
@@ -62,24 +63,24 @@ export interface CallName {
   readonly name: string;
 }
 
-export interface DeclaredCall extends CallName {
+interface DeclaredCall extends CallName {
   /** What the client declares of its arguments. */
   readonly schema?: JsonValue | undefined;
 }
 
-export interface RememberedCall extends CallName {
+interface RememberedCall extends CallName {
   readonly signature: Signature;
 }
 
 /** As a client returns it, without its id. */
-export interface ReturnedCall {
+interface ReturnedCall {
   readonly name: string;
   readonly input: JsonObject;
 }
 
-export interface AnsweredContent {
-  /** A text, the base64 of a medium, or the JSON of the arguments of a call. */
-  readonly content: string;
+interface AnsweredContent {
+  /** A text or its digest, the base64 of a medium, or the JSON of the arguments of a call. */
+  readonly content: string | TextDigest;
   /** The function that is called. */
   readonly callee?: string | undefined;
   /** What the answer it stands in was given to. */
@@ -90,7 +91,7 @@ export interface KeeperOptions {
   readonly clock: Pick<Clock, 'now' | 'startTimer'>;
   readonly store?: SignatureStore | undefined;
   readonly traceStore?: TraceStore | undefined;
-  readonly log?: KeeperLog | undefined;
+  readonly log?: WriteBehindLog | undefined;
   readonly maxEntries?: number;
   /** Of all values together, in UTF-16 units. */
   readonly maxSize?: number;
@@ -164,8 +165,9 @@ class Keeper implements DurableSignatureKeeper {
     this.#traces.remember(callKey(scope, id, name), trace);
   }
 
-  rememberThought(scope: string, text: string, signature: Signature): void {
-    if (text !== '') this.#remember(keyOf(scope, 'thought', text), signature);
+  rememberThought(scope: string, text: string | TextDigest, signature: Signature): void {
+    const thought = TextDigest.of(text);
+    if (!thought.isEmpty) this.#remember(keyOf(scope, 'thought', thought.value), signature);
     this.rememberValue(scope, signature);
   }
 
@@ -203,7 +205,7 @@ class Keeper implements DurableSignatureKeeper {
   }
 
   findThought(scope: string, text: string): Signature | undefined {
-    return this.#find(keyOf(scope, 'thought', text));
+    return this.#find(keyOf(scope, 'thought', TextDigest.of(text).value));
   }
 
   findContent(scope: string, answer: AnsweredContent): Signature | undefined {
@@ -284,9 +286,9 @@ function valueKey(scope: string, value: string): string {
   return keyOf(scope, 'value', spelling);
 }
 
-/** Clients trim what they store; a digest of megabytes is taken of nothing but media. */
+/** Clients trim what they store. */
 function contentKey(scope: string, { content, asked, callee }: AnsweredContent): string {
-  const text = `${asked.length} ${asked} ${content.trim()}`;
+  const text = `${asked.length} ${asked} ${TextDigest.of(content).value}`;
   if (callee === undefined) return keyOf(scope, 'content', text);
   return keyOf(scope, 'answered-call', `${callee.length} ${callee} ${text}`);
 }

@@ -11,7 +11,7 @@ export interface MemoryEntries<Value> {
   find(keyOf: () => string): Value | undefined;
 }
 
-export interface MemoryEntry<Value> {
+interface MemoryEntry<Value> {
   readonly value: Value;
   /** In UTF-16 units. */
   readonly size: number;

@@ -10,7 +10,7 @@ export interface SignatureStore {
   save(entries: readonly StoredSignature[], bounds: SignatureBounds): Promise<void>;
 }
 
-export interface SignatureBounds {
+interface SignatureBounds {
   /** Milliseconds since the epoch. */
   readonly now: number;
   readonly maxEntries: number;

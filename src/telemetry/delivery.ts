@@ -1,6 +1,6 @@
 // Keeps the books of what reaches the collector: spans that were dropped, and one log line an outage.
 
-export type Signal = 'traces' | 'metrics';
+type Signal = 'traces' | 'metrics';
 
 export interface Delivery {
   /** Spans that never reached the collector. */

@@ -30,7 +30,7 @@ export interface RequestSpanInput {
 }
 
 /** One moment on both clocks, in milliseconds. */
-export interface Moment {
+interface Moment {
   /** Since the epoch. */
   readonly at: number;
   readonly monotonic: number;

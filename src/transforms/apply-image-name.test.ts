@@ -32,12 +32,12 @@ test('a name without them changes nothing', () => {
   expect(drawn({ size: '2K' }, undefined)).toEqual({ size: '2K' });
 });
 
-test('V135 a size that may be a default yields to the name, a ratio does not', () => {
+test('C4: a size and a ratio of the request win over the model name, and the receipt says so', () => {
   const context = contextFor({ aspectRatio: '16:9', size: '4K' });
-  const image = { aspectRatio: '1:1', size: '1K', isSizeDefault: true } as const;
+  const image = { aspectRatio: '1:1', size: '1K' } as const;
   const { image: drawn } = applyTransforms(requestOf({ turns: [user('x')], image }), context);
-  expect(drawn).toEqual({ aspectRatio: '1:1', size: '4K' });
-  expect(context.receipt.entries).toMatchObject([{ action: 'approximated', path: 'size' }]);
+  expect(drawn).toEqual({ aspectRatio: '1:1', size: '1K' });
+  expect(context.receipt.entries).toMatchObject([{ action: 'approximated', path: 'model' }]);
 });
 
 test('a model that draws nothing is not asked for a size, and the receipt says so', () => {

@@ -1,8 +1,7 @@
 // Takes ratio and size of a drawn image from the model name where the request itself is silent.
 
 import { told } from '../canonical/receipt.ts';
-import type { ImageOptions } from '../canonical/request.ts';
-import type { Transform, TransformContext } from './transform.ts';
+import type { Transform } from './transform.ts';
 
 /** Source: the product's order: `imageSize`, `quality`, then the suffix of the model name. */
 export const applyImageName: Transform = (request, context) => {
@@ -17,7 +16,15 @@ export const applyImageName: Transform = (request, context) => {
     return request;
   }
   const aspectRatio = request.image?.aspectRatio ?? variant.image.aspectRatio;
-  const size = sizeOf(request.image, variant.image, context);
+  const named = variant.image.size;
+  const size = request.image?.size ?? named;
+  if (named !== undefined && size !== named) {
+    receipt.add(
+      'approximated',
+      'model',
+      told`The size in the request wins over the one in the model name.`,
+    );
+  }
   return {
     ...request,
     image: {
@@ -26,16 +33,3 @@ export const applyImageName: Transform = (request, context) => {
     },
   };
 };
-
-function sizeOf(
-  asked: ImageOptions | undefined,
-  named: ImageOptions,
-  { receipt }: TransformContext,
-): ImageOptions['size'] {
-  if (asked?.size === undefined) return named.size;
-  if (asked.isSizeDefault !== true || named.size === undefined) return asked.size;
-  if (asked.size !== named.size) {
-    receipt.add('approximated', 'size', told`The size in the model name wins.`);
-  }
-  return named.size;
-}

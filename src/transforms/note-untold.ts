@@ -11,6 +11,15 @@ export function noteUntold(events: readonly CanonicalEvent[], receipt: Receipt):
   const last = events.at(-1);
   if (last?.kind !== 'finish') return;
   noteRecited(new Set(last.choices.flatMap(({ recited = [] }) => recited)), receipt);
+  for (const { rawReason = '', isOdd, message } of last.choices) {
+    if (isOdd === undefined) continue;
+    const reason = message === undefined ? rawReason : `${rawReason} (${message})`;
+    receipt.add(
+      'approximated',
+      'answer',
+      told`The upstream did not end the answer as finished, but for this reason: ${reason}.`,
+    );
+  }
   for (const kind of last.choices.flatMap(({ unread = [] }) => unread)) {
     receipt.add('dropped', 'answer', told`The answer has a part of a kind unknown here: ${kind}.`);
   }

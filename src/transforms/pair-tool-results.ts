@@ -1,5 +1,6 @@
 // Puts every tool result directly behind its call: in call order, named, none missing, none twice.
 
+import { createIds } from '../canonical/distinct-ids.ts';
 import { invalidRequest } from '../canonical/error.ts';
 import { type Receipt, told } from '../canonical/receipt.ts';
 import type { Part, ToolCallPart, ToolResultPart, Turn } from '../canonical/request.ts';
@@ -47,11 +48,10 @@ function distinguishCalls(turn: Extract<Turn, { role: 'assistant' }>): {
   readonly calls: readonly PendingCall[];
 } {
   const calls: PendingCall[] = [];
-  const taken = new Set<string>();
+  const freeId = createIds();
   const parts = turn.parts.map((part) => {
     if (part.kind !== 'tool-call') return part;
-    const id = freeId(part.id, taken);
-    taken.add(id);
+    const id = freeId(part.id);
     const call = id === part.id ? part : { ...part, id };
     calls.push({ call, askedId: part.id });
     return call;
@@ -60,14 +60,6 @@ function distinguishCalls(turn: Extract<Turn, { role: 'assistant' }>): {
     turn: parts.some((part, i) => part !== turn.parts[i]) ? { ...turn, parts } : turn,
     calls,
   };
-}
-
-function freeId(id: string, taken: ReadonlySet<string>): string {
-  if (!taken.has(id)) return id;
-  for (let count = 2; ; count += 1) {
-    const candidate = `${id}-${count}`;
-    if (!taken.has(candidate)) return candidate;
-  }
 }
 
 function isToolPart(part: Part): boolean {
@@ -86,24 +78,35 @@ interface FoundResult {
   readonly turnIndex: number;
 }
 
+/** The results of one id, of which those before `next` are dealt with. */
+interface ResultQueue {
+  readonly found: FoundResult[];
+  next: number;
+  isAnswered: boolean;
+  /** Results that no call took: those that stood before the calls left, and those behind all calls. */
+  hasLeft: boolean;
+}
+
+/** Calls take their results in the order of the conversation. */
 function collectResults(turns: readonly Turn[], receipt: Receipt): Results {
-  const unclaimed = new Map<string, FoundResult[]>();
-  const answered = new Set<string>();
+  const queues = new Map<string, ResultQueue>();
   for (const [turnIndex, turn] of turns.entries()) {
     for (const part of turn.parts) {
       if (part.kind !== 'tool-result') continue;
-      const found = unclaimed.get(part.callId);
-      if (found === undefined) unclaimed.set(part.callId, [{ part, turnIndex }]);
-      else found.push({ part, turnIndex });
+      const queue = queues.get(part.callId);
+      const result = { part, turnIndex };
+      if (queue !== undefined) queue.found.push(result);
+      else {
+        const first = { found: [result], next: 0, isAnswered: false, hasLeft: false };
+        queues.set(part.callId, first);
+      }
     }
   }
   return {
     take({ call, askedId }, index) {
-      const found = unclaimed.get(askedId) ?? [];
-      const position = found.findIndex((result) => result.turnIndex >= index);
-      const result = position < 0 ? undefined : found.splice(position, 1)[0];
+      const queue = queues.get(askedId);
+      const result = queue && takeFrom(queue, index);
       if (result === undefined) return madeUpResult(call, receipt);
-      answered.add(askedId);
       if (result.turnIndex !== index) {
         receipt.add(
           'repaired',
@@ -114,9 +117,9 @@ function collectResults(turns: readonly Turn[], receipt: Receipt): Results {
       return { ...result.part, callId: call.id, name: call.name };
     },
     refuseOrphans() {
-      for (const [callId, left] of unclaimed) {
-        if (left.length === 0) continue;
-        if (!answered.has(callId)) throw orphanError(callId);
+      for (const [callId, { found, next, isAnswered, hasLeft }] of queues) {
+        if (!hasLeft && next === found.length) continue;
+        if (!isAnswered) throw orphanError(callId);
         receipt.add(
           'dropped',
           'messages',
@@ -125,6 +128,20 @@ function collectResults(turns: readonly Turn[], receipt: Receipt): Results {
       }
     },
   };
+}
+
+/** The first that stands at `index` or behind it. */
+function takeFrom(queue: ResultQueue, index: number): FoundResult | undefined {
+  const { found } = queue;
+  for (let result = found[queue.next]; result !== undefined; result = found[queue.next]) {
+    queue.next += 1;
+    if (result.turnIndex >= index) {
+      queue.isAnswered = true;
+      return result;
+    }
+    queue.hasLeft = true;
+  }
+  return undefined;
 }
 
 function madeUpResult(call: ToolCallPart, receipt: Receipt): ToolResultPart {

@@ -4,7 +4,7 @@ import { applyThinkingMode, tokensOfAmount } from '../canonical/effort.ts';
 import type { ModelCapabilities, ThinkingCapability } from '../canonical/model.ts';
 import { told } from '../canonical/receipt.ts';
 import type { CanonicalRequest, Reasoning, ReasoningAmount } from '../canonical/request.ts';
-import { isInCurrentTurn } from './current-turn.ts';
+import { currentTurn } from './current-turn.ts';
 import { mapTurns, type Transform, type TransformContext } from './transform.ts';
 
 /**
@@ -67,8 +67,8 @@ function resolve(reasoning: Reasoning, { request, context }: Situation): Reasoni
 
 function mustNotThink(request: CanonicalRequest, capabilities: ModelCapabilities): boolean {
   if (capabilities.unsignedCalls !== 'refused') return false;
-  return request.turns.some((turn, index) => {
-    if (turn.role !== 'assistant' || !isInCurrentTurn(request.turns, index)) return false;
+  return currentTurn(request.turns).some((turn) => {
+    if (turn.role !== 'assistant') return false;
     const first = turn.parts.find((part) => part.kind === 'tool-call');
     return first !== undefined && first.signature === undefined;
   });

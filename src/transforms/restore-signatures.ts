@@ -15,11 +15,9 @@ import type {
   Signature,
   TextPart,
   ThinkingPart,
-  Tool,
   ToolCallPart,
-  Turn,
 } from '../canonical/request.ts';
-import { argumentSchema } from '../canonical/returned-arguments.ts';
+import { type ArgumentSchemas, declaredArguments } from '../canonical/returned-arguments.ts';
 import type { JsonObject } from '../lib/json.ts';
 import { once } from '../lib/once.ts';
 import { mapTurns, type Transform, type TransformContext } from './transform.ts';
@@ -30,18 +28,25 @@ import { mapTurns, type Transform, type TransformContext } from './transform.ts'
  */
 export const restoreSignatures: Transform = (request, context) => {
   const { signatures, recall } = context;
-  const { tools } = request;
+  const schemas = declaredArguments(request.tools);
   const trust = trustOf(signatures, { carried: () => carriedIn(request), recall });
+  let asked = () => '';
+  /** Whether a call stands in this answer already: some protocols bring each as a turn of its own. */
+  let hasCalled = false;
   return mapTurns(request, (turn, place) => {
-    if (turn.role !== 'assistant') return turn;
-    const asked = once(() => askedBefore(request.turns, place));
+    if (turn.role === 'user') asked = once(() => askedBefore(request.turns, place + 1));
+    if (turn.role !== 'assistant') {
+      hasCalled = false;
+      return turn;
+    }
     const trusted = turn.parts.map((part) => withoutRefused(part, { trust, context }));
-    const firstCall = hasCalled(request.turns, place) ? undefined : trusted.find(isCall);
+    const firstCall = hasCalled ? undefined : trusted.find(isCall);
+    hasCalled ||= firstCall !== undefined;
+    const nextCalls = callsBehind(trusted);
     const parts = trusted
       .map((part, index) => {
-        const behind = trusted.slice(index + 1);
-        const isFirstCall = part === firstCall;
-        return restore(part, { behind, isFirstCall, asked, trust, tools }, context);
+        const surroundings = { nextCall: nextCalls[index], isFirstCall: part === firstCall };
+        return restore(part, { ...surroundings, asked, trust, schemas }, context);
       })
       .filter((part) => isSendable(part, context));
     if (parts.length === 0) return undefined;
@@ -51,12 +56,15 @@ export const restoreSignatures: Transform = (request, context) => {
   });
 };
 
-/** Whether a call stands in the same answer before `place`: some protocols bring each as a turn of its own. */
-function hasCalled(turns: readonly Turn[], place: number): boolean {
-  for (let before = place - 1; turns[before]?.role === 'assistant'; before -= 1) {
-    if (turns[before]?.parts.some(isCall) === true) return true;
+/** Of each part the next call behind it. */
+function callsBehind(parts: readonly Part[]): readonly (ToolCallPart | undefined)[] {
+  const found: (ToolCallPart | undefined)[] = [];
+  let next: ToolCallPart | undefined;
+  for (const part of parts.toReversed()) {
+    found.push(next);
+    if (part.kind === 'tool-call') next = part;
   }
-  return false;
+  return found.reverse();
 }
 
 function isCall({ kind }: Part): boolean {
@@ -90,13 +98,13 @@ function withoutRefused(
 }
 
 interface Surroundings {
-  readonly behind: readonly Part[];
+  readonly nextCall: ToolCallPart | undefined;
   /** Of calls side by side upstreams sign the first. */
   readonly isFirstCall: boolean;
   /** What the turn answers. */
   readonly asked: () => string;
   readonly trust: SignatureTrust | undefined;
-  readonly tools: readonly Tool[];
+  readonly schemas: ArgumentSchemas;
 }
 
 function restore(part: Part, surroundings: Surroundings, context: TransformContext): Part {
@@ -104,17 +112,17 @@ function restore(part: Part, surroundings: Surroundings, context: TransformConte
   const input =
     context.signatures === 'reissued'
       ? reissuedInput(part, context)
-      : sameInput(part, surroundings.tools, context);
+      : sameInput(part, surroundings.schemas, context);
   const issued = input === undefined ? part : { ...part, input };
   return restoreSignature(traced(issued, surroundings, context), surroundings, context);
 }
 
 function sameInput(
   { id, name, input }: ToolCallPart,
-  tools: readonly Tool[],
+  schemas: ArgumentSchemas,
   { recall }: TransformContext,
 ): JsonObject | undefined {
-  return recall.input({ id, name, schema: argumentSchema(tools, name) }, input);
+  return recall.input({ id, name, schema: schemas.get(name)?.schema }, input);
 }
 
 function reissuedInput(
@@ -139,7 +147,7 @@ function traced(
 
 function restoreSignature(
   part: Part,
-  { behind, isFirstCall, asked, trust }: Surroundings,
+  { nextCall, isFirstCall, asked, trust }: Surroundings,
   context: TransformContext,
 ): Part {
   if (trust?.recalls === false) return part;
@@ -151,7 +159,7 @@ function restoreSignature(
       ? context.recall.answeredCall(part, asked)
       : undefined);
   if (found === undefined || found.family !== context.capabilities.signatureFamily) return part;
-  if (part.kind === 'thinking' && !isOfNextCall(found, behind, context)) return part;
+  if (part.kind === 'thinking' && !isOfNextCall(found, nextCall, context)) return part;
   return { ...part, signature: found };
 }
 
@@ -194,11 +202,10 @@ function recallCall({ id, name }: ToolCallPart, { recall }: TransformContext) {
  */
 function isOfNextCall(
   signature: Signature,
-  behind: readonly Part[],
+  call: ToolCallPart | undefined,
   context: TransformContext,
 ): boolean {
   if (signature.on !== 'tool-call') return true;
-  const call = behind.find((part) => part.kind === 'tool-call');
   const own = call === undefined ? undefined : (call.signature ?? recallCall(call, context));
   return own === undefined || own.value === signature.value;
 }

@@ -1,6 +1,6 @@
 // Finds the first of several texts to be complete in a stream of text, one unit at a time.
 
-export interface StopMatch {
+interface StopMatch {
   readonly stop: string;
   /** Where it is complete: units of the pushed piece up to and including its last one. */
   readonly end: number;

@@ -1,6 +1,7 @@
 // The upstreams in use: built from the settings, kept while those stay the same, closed when done with.
 
 import type { Clock, Timer } from '../lib/clock.ts';
+import type { AnswerRoom } from './generate/client.ts';
 import type { GenerateUpstream } from './generate/index.ts';
 import { createUpstream, type UpstreamSettings } from './index.ts';
 import type { Upstream } from './upstream.ts';
@@ -23,6 +24,7 @@ export interface UpstreamDirectoryOptions {
   readonly clock: Clock;
   /** Ours, for the user agent. */
   readonly version: string;
+  readonly answerRoom?: AnswerRoom | undefined;
 }
 
 interface Entry {
@@ -37,7 +39,7 @@ const CHECK_MS = 5_000;
 const LONGEST_MS = 60 * 60_000;
 
 export function createUpstreamDirectory(options: UpstreamDirectoryOptions): UpstreamDirectory {
-  const { clock, version } = options;
+  const { clock, version, answerRoom } = options;
   let entries: ReadonlyMap<string, Entry> = new Map();
   let upstreams: readonly Upstream[] = [];
   const retired = new Map<GenerateUpstream, Timer>();
@@ -61,7 +63,7 @@ export function createUpstreamDirectory(options: UpstreamDirectoryOptions): Upst
     replace(settings) {
       const next = buildEntries(
         settings.map((one) => ({ ...one, version })),
-        { entries, clock },
+        { entries, clock, answerRoom },
       );
       const kept = new Set([...next.values()].map(({ upstream }) => upstream));
       const gone = [...entries.values()].filter(({ upstream }) => !kept.has(upstream));
@@ -83,7 +85,12 @@ export function createUpstreamDirectory(options: UpstreamDirectoryOptions): Upst
 /** The entries of the settings, those that stayed the same taken over. */
 function buildEntries(
   settings: readonly UpstreamSettings[],
-  { entries, clock }: { readonly entries: ReadonlyMap<string, Entry>; readonly clock: Clock },
+  {
+    entries,
+    ...options
+  }: Pick<UpstreamDirectoryOptions, 'clock' | 'answerRoom'> & {
+    readonly entries: ReadonlyMap<string, Entry>;
+  },
 ): ReadonlyMap<string, Entry> {
   const next = new Map<string, Entry>();
   try {
@@ -93,7 +100,7 @@ function buildEntries(
       const text = JSON.stringify(one);
       const before = entries.get(id);
       const isSame = before !== undefined && before.settings === text;
-      next.set(id, isSame ? before : { settings: text, upstream: createUpstream(one, { clock }) });
+      next.set(id, isSame ? before : { settings: text, upstream: createUpstream(one, options) });
     }
   } catch (error) {
     const known = new Set([...entries.values()]);

@@ -1,6 +1,7 @@
 // The registry of upstreams: one line a profile.
 
 import type { Clock } from '../lib/clock.ts';
+import type { AnswerRoom } from './generate/client.ts';
 import { createGenerateUpstream, type GenerateUpstream } from './generate/index.ts';
 import {
   createGeminiApiProfile,
@@ -21,9 +22,9 @@ export type UpstreamSettings =
 /** The caller closes it. */
 export function createUpstream(
   settings: UpstreamSettings,
-  { clock }: { readonly clock: Clock },
+  options: { readonly clock: Clock; readonly answerRoom?: AnswerRoom | undefined },
 ): GenerateUpstream {
-  return createGenerateUpstream({ profile: createProfile(settings), clock });
+  return createGenerateUpstream({ ...options, profile: createProfile(settings) });
 }
 
 function createProfile(settings: UpstreamSettings): GenerateProfile {

@@ -18,10 +18,14 @@ export interface Upstream {
   readonly id: string;
   /** The wire it speaks; a client call of the same wire is relayed. */
   readonly wire: string;
+  /** True for one that makes its answers up. */
+  readonly isSandbox?: boolean | undefined;
   /** Where it is reached. */
   readonly baseUrl?: string | undefined;
-  /** The ids under which this upstream may know a catalogue model, best first; `[name]` for other names. */
+  /** The spellings under which this upstream may know a model, best first. */
   modelIds(name: string): readonly string[];
+  /** The id to ask for while an account's list is unknown; without one the first of `modelIds`. */
+  unlistedId?(name: string): string | undefined;
   /** What one of its models can do; limits the upstream listed itself win over built-in ones. */
   capabilities(modelId: string, listed: UpstreamModel | undefined): ModelCapabilities;
   /** True for addresses this upstream reads itself; any other media has to be sent along. */
@@ -30,6 +34,8 @@ export interface Upstream {
   encode(request: CanonicalRequest, target: EncodeTarget): JsonObject;
   /** Of an encoded body: what was asked for so that it comes in its own types, and nothing in it as text. */
   typedValues(body: JsonObject): TypedValues;
+  /** Of an encoded body: the most tokens its answer may have, thinking included; undefined where it says none. */
+  outputLimit(body: JsonObject): number | undefined;
   /** The wire body of a native client body: only what this upstream needs different is edited. */
   patch(body: JsonObject, target: PatchTarget): JsonObject;
   /**
@@ -167,6 +173,8 @@ export interface Decoder {
   end(): CanonicalEvent[];
   /** What the upstream told last of the usage, also of an answer that never ends; undefined when it told nothing. */
   readonly usage: Usage | undefined;
+  /** Tokens of the answer without its thoughts so far, where the upstream's own count is of these alone. */
+  readonly countedAnswer?: number | undefined;
 }
 
 /** A model as the upstream's own list describes it; absent figures are unknown. */

@@ -109,4 +109,4 @@ export type ChatLogprobs = { content: ChatTokenLogprob[]; refusal: null };
 /** Natural logarithms; `bytes` are the token's UTF-8, null when it is no whole text. */
 export type ChatTopLogprob = { token: string; bytes: number[] | null; logprob: number };
 
-export type ChatTokenLogprob = ChatTopLogprob & { top_logprobs: ChatTopLogprob[] };
+type ChatTokenLogprob = ChatTopLogprob & { top_logprobs: ChatTopLogprob[] };

@@ -6,7 +6,7 @@
  */
 export type FieldKind = TextualKind | NumberKind | EnumKind | FreeKind | MessageKind | ListKind;
 
-export interface TextualKind {
+interface TextualKind {
   readonly kind: 'text' | 'string' | 'boolean' | 'base64' | 'signature' | 'schema';
 }
 
@@ -24,12 +24,12 @@ export interface EnumKind {
   readonly numbered?: readonly string[];
 }
 
-export interface FreeKind {
+interface FreeKind {
   readonly kind: 'free';
   readonly shape: 'object' | 'schema' | 'string-map';
 }
 
-export interface MessageKind {
+interface MessageKind {
   readonly kind: 'message';
   readonly message: GenerateMessage;
 }

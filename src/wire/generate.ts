@@ -5,21 +5,6 @@ import type { JsonObject, JsonValue } from '../lib/json.ts';
 // Sources: @google/genai 3.1.0 `dist/genai.d.ts`; ai.google.dev, "GenerateContent API reference".
 // These are type aliases, not interfaces, so that a value of one is also a JsonObject.
 
-export type WireRequest = {
-  contents: WireContent[];
-  systemInstruction?: WireContent;
-  tools?: WireTool[];
-  toolConfig?: WireToolConfig;
-  generationConfig?: WireGenerationConfig;
-  safetySettings?: WireSafetySetting[];
-  cachedContent?: string;
-  serviceTier?: string;
-  labels?: JsonObject;
-  store?: boolean;
-  /** Set by the gateway where the upstream wants it in the body. */
-  project?: string;
-};
-
 export type WireContent = {
   role?: 'user' | 'model';
   parts: WirePart[];
@@ -47,9 +32,9 @@ export type WirePart = {
 
 export type WireBlob = { mimeType: string; data: string };
 
-export type WireFileData = { fileUri: string; mimeType?: string };
+type WireFileData = { fileUri: string; mimeType?: string };
 
-export type WireFunctionCall = { id?: string; name: string; args?: JsonObject };
+type WireFunctionCall = { id?: string; name: string; args?: JsonObject };
 
 export type WireFunctionResponse = {
   id?: string;
@@ -63,24 +48,12 @@ export type WireFunctionResponse = {
 
 export type WireFunctionResponsePart = { inlineData: WireBlob } | { fileData: WireFileData };
 
-export type WireExecutableCode = { language: string; code: string; id?: string };
+type WireExecutableCode = { language: string; code: string; id?: string };
 
 export type WireCodeExecutionResult = {
   outcome: 'OUTCOME_OK' | 'OUTCOME_FAILED' | 'OUTCOME_DEADLINE_EXCEEDED';
   output?: string;
   id?: string;
-};
-
-export type WireTool = {
-  functionDeclarations?: WireFunctionDeclaration[];
-  googleSearch?: JsonObject;
-  googleSearchRetrieval?: JsonObject;
-  urlContext?: JsonObject;
-  codeExecution?: JsonObject;
-  googleMaps?: JsonObject;
-  computerUse?: JsonObject;
-  fileSearch?: JsonObject;
-  mcpServers?: JsonObject[];
 };
 
 /** `parameters` is in the upstream's own schema dialect and excludes `parametersJsonSchema`. */
@@ -107,8 +80,6 @@ export type WireFunctionCallingConfig = {
   allowedFunctionNames?: string[];
 };
 
-export type WireSafetySetting = { category: string; threshold: string };
-
 export type WireGenerationConfig = {
   /** Tokens, thoughts included. */
   maxOutputTokens?: number;
@@ -133,7 +104,7 @@ export type WireGenerationConfig = {
   thinkingConfig?: WireThinkingConfig;
 };
 
-export type WireMediaResolution =
+type WireMediaResolution =
   | 'MEDIA_RESOLUTION_LOW'
   | 'MEDIA_RESOLUTION_MEDIUM'
   | 'MEDIA_RESOLUTION_HIGH';

@@ -39,6 +39,16 @@ describeTraceStore('SQLite', async () => {
   };
 });
 
+// What is stored of sessions has the form of traces.
+describeTraceStore('SQLite, of sessions', async () => {
+  const database = await createTestDatabase();
+  return {
+    store: database.stores.sessions,
+    reopen: async () => (await database.open()).sessions,
+    close: () => database.close(),
+  };
+});
+
 describeKeptAnswerStore('SQLite', async () => {
   const database = await createTestDatabase();
   return {

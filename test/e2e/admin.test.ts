@@ -5,7 +5,6 @@ import { afterEach, expect, test } from 'vitest';
 import { createHttpClient } from '../../src/cli/admin-client.ts';
 import { addAdminCommands } from '../../src/cli/admin-commands.ts';
 import { createFakeTerminal } from '../../src/cli/fake-terminal.test-support.ts';
-import { createDefaultAccounts } from '../../src/sandbox/accounts.ts';
 import { startApp, startGateway, type TestApp } from '../support/app.ts';
 
 let app: Pick<TestApp, 'close'> | undefined;
@@ -109,12 +108,11 @@ test('answers of the sandbox are told as such, also while an account somebody ad
   app = gateway;
   const overview = async () => (await api(gateway, 'GET', '/api/overview')).json();
   const add = (account: object) => api(gateway, 'POST', '/api/accounts', account);
-  const [ada] = createDefaultAccounts();
-  await add({ upstream: 'sandbox', kind: 'api-key', key: ada?.key, label: 'mine' });
+  await add({ upstream: 'sandbox', kind: 'api-key', key: 'mine', addAnyway: true, label: 'mine' });
   expect(await overview()).toMatchObject({
     isSandbox: true,
-    accounts: { total: 3, usable: 1, disabled: 2 },
-    attention: [{ kind: 'sandbox' }],
+    accounts: { total: 3, failing: 1, disabled: 2 },
+    attention: [{ kind: 'account-failing' }, { kind: 'sandbox' }],
   });
   const short = { profile: 'generic', base_url: 'http://127.0.0.1:9' };
   await api(gateway, 'PATCH', '/api/config/upstreams', { short });
@@ -130,4 +128,56 @@ test('an account the upstream wants verified counts among those that rest, where
   book.apply(account?.record.id ?? '', { kind: 'failure', model: 'alpha-3-flash', failure });
   const overview = await (await api(gateway, 'GET', '/api/overview')).json();
   expect(overview).toMatchObject({ accounts: { cooling: 1, disabled: 0 } });
+});
+
+test('long answers of the API are compressed for callers that take it, and for no others', async () => {
+  const { url } = await start();
+  const ask = async (accepted: string, path: string): Promise<string | null> => {
+    const headers = { authorization: 'Bearer the-password', 'accept-encoding': accepted };
+    const answer = await fetch(`${url}${path}`, { headers });
+    expect(answer.headers.get('vary')).toContain('accept-encoding');
+    expect(await answer.json()).toBeTypeOf('object');
+    return answer.headers.get('content-encoding');
+  };
+  expect(await ask('gzip, br', '/api/openapi.json')).toBe('gzip');
+  expect(await ask('gzip;q=0', '/api/openapi.json')).toBeNull();
+  expect(await ask('identity', '/api/openapi.json')).toBeNull();
+  expect(await ask('gzip', '/api/keys')).toBeNull();
+});
+
+test('requests of /v1/responses are recorded, filtered and summed by that name', async () => {
+  const gateway = await start();
+  const post = (path: string, body: object): Promise<Response> => api(gateway, 'POST', path, body);
+  await (await post('/v1/responses', { model: 'alpha-3-flash', input: 'Hello' })).text();
+  const messages = [{ role: 'user', content: 'Hello' }];
+  await (await post('/v1/chat/completions', { model: 'alpha-3-flash', messages })).text();
+  await expect
+    .poll(async () => {
+      const answer = await api(gateway, 'GET', '/api/requests?protocol=responses');
+      const { requests } = (await answer.json()) as { requests: { protocol: string }[] };
+      return requests.map(({ protocol }) => protocol);
+    })
+    .toEqual(['responses']);
+});
+
+test('B9: a sign-in asks only for what is unknown of its upstream', async () => {
+  const upstreams = {
+    house: { profile: 'generic', base_url: 'http://127.0.0.1:9' },
+    'gemini-api': { profile: 'gemini-api' },
+    vertex: { profile: 'vertex' },
+  };
+  const gateway = await startGateway({
+    environment: { WEB_PASSWORD: 'the-password' },
+    file: { upstreams },
+  });
+  app = gateway;
+  const refusal = async (upstream: string): Promise<string> => {
+    const answer = await api(gateway, 'POST', '/api/oauth/start', { upstream, redirect: 'manual' });
+    expect(answer.status).toBe(400);
+    return answer.text();
+  };
+  for (const upstream of ['gemini-api', 'vertex']) {
+    expect(await refusal(upstream)).toContain('Add the client id of your own OAuth client');
+  }
+  expect(await refusal('house')).toContain('Add the client id and addresses of your own');
 });

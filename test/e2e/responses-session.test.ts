@@ -94,10 +94,24 @@ test('tokens are counted without an answer, those of the conversation before inc
   expect(await count({ input: 'Hi', tools })).toBeGreaterThanOrEqual(alone);
 });
 
+test('a conversation is compacted to one item, which the next request goes on from', async () => {
+  const compacted = await client.responses.compact({ model: MODEL, input: 'One two three.' });
+  expect(compacted).toMatchObject({
+    object: 'response.compaction',
+    output: [{ type: 'compaction', encrypted_content: expect.stringMatching(/./) }],
+    usage: { total_tokens: expect.any(Number) },
+  });
+  const [item] = compacted.output;
+  if (item?.type !== 'compaction') throw new Error('no compaction');
+  const input = [item, { role: 'user' as const, content: 'Go on.' }];
+  const { status } = await client.responses.create({ model: MODEL, input });
+  expect(status).toBe('completed');
+  const nameless = client.post('/responses/compact', { body: { input: 'x' } });
+  await expect(nameless).rejects.toMatchObject({ status: 400, param: 'model' });
+});
+
 test('what is not offered is refused with the way out', async () => {
   const { id } = await client.responses.create({ model: MODEL, input: 'Hi' });
-  const compact = client.responses.compact({ model: 'gpt-5.1' });
-  await expect(compact).rejects.toMatchObject({ status: 404 });
   for (const query of [{ stream: true as const }, { starting_after: 3 }]) {
     const [param] = Object.keys(query);
     await expect(client.responses.retrieve(id, query)).rejects.toMatchObject({

@@ -92,7 +92,7 @@ describe.each(['alpha-3-flash', 'gemini-3-flash', 'claude-sonnet-4-6'])('%s', (m
       responseMimeType: 'application/json',
       responseSchema: {
         type: 'object',
-        properties: { a: { type: 'string', description: expect.stringContaining('minLen 1') } },
+        properties: { a: { type: 'string', minLength: 1 } },
         required: ['a'],
       },
     });

@@ -1,6 +1,7 @@
 // The two upstreams every request is translated for, and the models their accounts offer.
 
 import { CATALOG } from '../../src/routing/catalog.ts';
+import { createFamilies } from '../../src/routing/families.ts';
 import { createRouter, type Route, type Router } from '../../src/routing/router.ts';
 import { createUpstream } from '../../src/upstreams/index.ts';
 import type { Upstream } from '../../src/upstreams/upstream.ts';
@@ -29,6 +30,9 @@ const GEMINI_MODELS = [
   'gemini-3.8-flash',
 ];
 
+/** The goldens were made for this one of the flash models. */
+const FAMILIES = createFamilies({ flash: ['gemini-3-flash-preview'] });
+
 export const targets: Readonly<Record<TargetName, Target>> = {
   sandbox: createTarget(
     createUpstream(
@@ -44,12 +48,19 @@ export const targets: Readonly<Record<TargetName, Target>> = {
 };
 
 function createTarget(upstream: Upstream, models: readonly string[]): Target {
-  const offered = Object.assign(new Set(models), { isComplete: true });
+  const offered = Object.assign(new Set(models), {
+    isComplete: true,
+    servedAs: (name: string) => name,
+  });
+  const listed = new Map(models.map((id) => [id, {}]));
   return {
     upstream,
-    router: createRouter({ mapping: () => ({}), offered: () => offered }),
+    router: createRouter({ mapping: () => ({}), offered: () => offered, families: () => FAMILIES }),
     modelIdOf({ target }) {
-      const id = upstream.modelIds(target).find((candidate) => offered.has(candidate));
+      const id =
+        FAMILIES.preferred(target, listed) ??
+        upstream.modelIds(target).find((candidate) => offered.has(candidate)) ??
+        FAMILIES.newest(target, listed);
       if (id === undefined) throw new Error(`No account offers ${target}.`);
       return id;
     },

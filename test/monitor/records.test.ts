@@ -29,7 +29,7 @@ async function recordOf(path: string, body: object, headers?: Record<string, str
 test('each protocol leaves a record with its models, account, key, tokens and timings', async () => {
   const calls: readonly (readonly [string, object, string, string])[] = [
     [CHAT, chat('Hello there'), 'chat', 'chat/completions'],
-    ['/v1/responses', { model: 'alpha-3-flash', input: 'Hello' }, 'chat', 'responses'],
+    ['/v1/responses', { model: 'alpha-3-flash', input: 'Hello' }, 'responses', 'responses'],
     [
       '/v1/messages',
       { ...chat('Hello there'), max_tokens: 200, stream: true },
@@ -216,8 +216,9 @@ const WORDS = 'The API is off for this project; key sk-abcdef123456.';
 test('each attempt of a record says what became of it, in the words of the upstream or of the fault', async () => {
   await gateway.addFault({ status: 403, message: WORDS });
   const { id, error } = await recordOf(CHAT, chat('Hello'));
-  // The client gets to know nothing of the pool's own trouble; who looks here has to.
-  expect(error).not.toContain('The API is off');
+  // No other account could be asked: the client is told what the upstream says, without credentials.
+  expect(error).toContain('The API is off');
+  expect(error).not.toContain('sk-abcdef');
   const { body, text } = await gateway.admin(`/api/requests/${id}`);
   expect(body).toMatchObject({
     attemptsList: [{ status: 403, detail: expect.stringContaining('The API is off') }],

@@ -61,7 +61,13 @@ test('it reads the quotas by itself, keeps its files private, and finds its acco
   const added = await fetch(`${first.url}/api/accounts`, {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({ upstream: 'sandbox', kind: 'api-key', label: 'mine', key: 'abc' }),
+    body: JSON.stringify({
+      addAnyway: true,
+      upstream: 'sandbox',
+      kind: 'api-key',
+      label: 'mine',
+      key: 'abc',
+    }),
   });
   expect(added.status).toBe(201);
   await first.kill();

@@ -3,8 +3,9 @@
 import { once } from 'node:events';
 import { request } from 'node:http';
 import { brotliCompressSync, gzipSync, zstdCompressSync } from 'node:zlib';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startEdge, type TestEdge } from '../../src/server/testing/start-edge.ts';
+import { startApp, type TestApp } from '../support/app.ts';
 import { countOf, threadMsOf } from './measure.ts';
 
 /** Just below the usual limit of a body, or a twelfth of it. */
@@ -23,10 +24,19 @@ interface Reply {
   readonly text: string;
 }
 
-function post(body: Buffer, headers: Readonly<Record<string, string>> = {}): Promise<Reply> {
+interface Target {
+  readonly port: number;
+  readonly path: string;
+}
+
+function post(
+  body: Buffer,
+  headers: Readonly<Record<string, string>> = {},
+  target: Target = { port: edge.port, path: '/v1/messages' },
+): Promise<Reply> {
   return new Promise((resolve, reject) => {
     const options = {
-      ...{ port: edge.port, host: '127.0.0.1', path: '/v1/messages', method: 'POST' },
+      ...{ ...target, host: '127.0.0.1', method: 'POST' },
       headers: { 'content-type': 'application/json', 'content-length': body.length, ...headers },
     };
     const sent = request(options, (answer) => {
@@ -123,4 +133,114 @@ test('a body that is declared larger than the limit is refused before it is sent
     () => undefined,
   );
   expect(reply?.status).toBe(413);
+});
+
+describe('A1: JSON inside a string', () => {
+  let app: TestApp;
+  beforeAll(async () => {
+    app = await startApp({ environment: { AUTH_MODE: 'off' } });
+  });
+  afterAll(() => app.close());
+
+  const model = 'alpha-3-flash';
+  /** For each place where JSON stands in a string: its path, the body but for the string, and the field's name. */
+  const PLACES: readonly (readonly [string, (text: string) => object, string])[] = [
+    [
+      '/v1/chat/completions',
+      (text) => chatWith({ tool_calls: [functionCall('{}'), functionCall(text)] }),
+      'messages[1].tool_calls[1].function.arguments',
+    ],
+    [
+      '/v1/chat/completions',
+      (text) => chatWith({ function_call: { name: 'f', arguments: text } }),
+      'messages[1].function_call.arguments',
+    ],
+    [
+      '/v1/responses',
+      (text) => ({
+        model,
+        input: [{ type: 'function_call', call_id: 'c', name: 'f', arguments: text }],
+      }),
+      'input[0].arguments',
+    ],
+    [
+      '/v1/responses',
+      (text) => ({
+        model,
+        input: [{ type: 'tool_search_call', call_id: 'c', arguments: text }],
+      }),
+      'input[0].arguments',
+    ],
+    [
+      '/v1/messages',
+      (text) => ({
+        ...{ model, max_tokens: 10, messages: [{ role: 'user', content: 'x' }] },
+        metadata: { user_id: text },
+      }),
+      'metadata.user_id',
+    ],
+  ];
+
+  function chatWith(turn: object): object {
+    return {
+      model,
+      messages: [
+        { role: 'user', content: 'x' },
+        { role: 'assistant', content: null, ...turn },
+        { role: 'user', content: 'x' },
+      ],
+    };
+  }
+
+  function functionCall(text: string): object {
+    return { id: 'c', type: 'function', function: { name: 'f', arguments: text } };
+  }
+
+  /** A body with `text`, without a second copy of it in memory. */
+  function bodyAround(make: (text: string) => object, text: Buffer): Buffer {
+    const [start = '', end = ''] = JSON.stringify(make('{"PLACE')).split('\\"PLACE');
+    return Buffer.concat([Buffer.from(start), text, Buffer.from(end)]);
+  }
+
+  const BOMBS = [
+    ['nested lists', () => fill('\\"a\\":', '[', ''), /deeper than 200/],
+    ['empty objects', () => fill('\\"a\\":[', '{},', '{}]}'), /2000000 JSON tokens/],
+    ['one key', () => fill('\\"', 'k', '\\":1}'), /key longer than 1024/],
+  ] as const;
+
+  test.each(
+    PLACES.flatMap(([path, make, field]) =>
+      BOMBS.map(([what, text, words]) => [what, path, field, { make, text, words }] as const),
+    ),
+  )(
+    '%s in %s %s are refused as in a body',
+    async (_what, path, field, { make, text, words }) => {
+      const body = bodyAround(make, text());
+      let reply: Reply | undefined;
+      const spentMs = await threadMsOf(async () => {
+        reply = await post(body, {}, { port: app.port, path });
+      });
+      expect(reply?.text).toMatch(words);
+      expect(reply?.text).toContain(field);
+      expect(reply?.status).toBe(400);
+      expect(spentMs).toBeLessThan(MOST_MS);
+    },
+    60_000,
+  );
+
+  test('many strings that are allowed one by one are one bomb together', async () => {
+    const text = `{"a":[${'[],'.repeat(6_600)}0]}`;
+    const calls = Array.from({ length: 150 }, () => functionCall(text));
+    const body = Buffer.from(JSON.stringify(chatWith({ tool_calls: calls })));
+    const reply = await post(body, {}, { port: app.port, path: '/v1/chat/completions' });
+    expect(reply.status).toBe(400);
+    expect(reply.text).toContain('messages[1].tool_calls[100].function.arguments');
+  });
+
+  test('arguments that are nested less are taken', async () => {
+    const text = `{"a":${'['.repeat(40)}${']'.repeat(40)}}`;
+    const body = Buffer.from(JSON.stringify(chatWith({ tool_calls: [functionCall(text)] })));
+    const reply = await post(body, {}, { port: app.port, path: '/v1/chat/completions' });
+    expect(reply.text).toMatch(/"finish_reason":"stop"/);
+  });
 });

@@ -17,7 +17,7 @@ const MODEL = 'gemini-3-flash';
 
 /** What the upstream was asked: the word, and whose credential came with it. */
 const asked = new Map<string, string>();
-/** Sessions of each key that may not move, as nothing failed in them: `key session` → accounts. */
+/** Sessions of each key, in which nothing failed: `key session` → accounts. */
 const homes = new Map<string, Set<string>>();
 let upstream: Server;
 let app: Omit<TestApp, 'sandbox'>;
@@ -108,9 +108,9 @@ test('of interleaved requests with retries and broken-off ones no answer holds a
   expect(counts.answered + counts.left).toBe(REQUESTS);
   expect(counts.left).toBeGreaterThan(REQUESTS / 40);
   expect(asked.size).toBeGreaterThan(counts.answered - 1);
-  // The same session id of different keys is not one session, and none of them moved.
+  // The same session id of different keys is not one session. While an account fails more than others its
+  // sessions are served elsewhere, so that one may have been at several.
   expect(homes.size).toBe(PERSONS * SESSIONS);
-  expect([...homes].filter(([, accounts]) => accounts.size !== 1)).toEqual([]);
   expect(new Set([...homes.values()].flatMap((accounts) => [...accounts])).size).toBeGreaterThan(1);
 }, 1_200_000);
 

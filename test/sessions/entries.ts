@@ -5,19 +5,19 @@ import type { Random } from '../fuzz/random.ts';
 
 export type Entry = UserEntry | SystemEntry | AssistantEntry | ResultsEntry;
 
-export interface UserEntry {
+interface UserEntry {
   readonly kind: 'user';
   readonly text: string;
   readonly hasImage?: boolean;
 }
 
 /** An instruction in mid-conversation. */
-export interface SystemEntry {
+interface SystemEntry {
   readonly kind: 'system';
   readonly text: string;
 }
 
-export interface AssistantEntry {
+interface AssistantEntry {
   readonly kind: 'assistant';
   /** What the gateway answered, in the protocol's own form; several when each chunk was kept. */
   readonly messages: readonly JsonObject[];

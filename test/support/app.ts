@@ -38,17 +38,17 @@ export interface TestApp {
 }
 
 /** Waits pass at once: the time they take is added to it. */
-export interface ImpatientClock extends Clock {
+interface ImpatientClock extends Clock {
   /** Moves time on, for cooldowns and lifetimes; running timers stay as they are. */
   skip(byMs: number): void;
 }
 
-export interface LogLine {
+interface LogLine {
   readonly message: string;
   readonly fields: Readonly<Record<string, unknown>>;
 }
 
-export interface SandboxControl {
+interface SandboxControl {
   readonly url: string;
   /** Headers of the first account, for calls without the gateway. */
   readonly authorization: Readonly<Record<string, string>>;

@@ -19,7 +19,7 @@ export interface FakeCollector {
   close(): Promise<void>;
 }
 
-export interface CollectedSpan {
+interface CollectedSpan {
   readonly name: string;
   readonly kind: 'server' | 'client' | 'other';
   readonly traceId: string;
@@ -32,7 +32,7 @@ export interface CollectedSpan {
   readonly attributes: Readonly<Record<string, unknown>>;
 }
 
-export interface CollectedPoint {
+interface CollectedPoint {
   readonly unit: string;
   readonly count: number;
   readonly sum: number;

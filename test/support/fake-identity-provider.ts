@@ -28,7 +28,7 @@ export interface FakeIdentityProvider {
   always: Scripted | undefined;
 }
 
-export interface ProviderCall {
+interface ProviderCall {
   readonly path: string;
   readonly form: URLSearchParams;
   readonly options: OAuthFetchOptions;

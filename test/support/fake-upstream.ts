@@ -4,7 +4,7 @@ import { GatewayError, type UpstreamFailure } from '../../src/canonical/error.ts
 import type { CanonicalEvent } from '../../src/canonical/event.ts';
 import { NOTHING_TYPED } from '../../src/canonical/typed-values.ts';
 import { NO_USAGE, type Usage } from '../../src/canonical/usage.ts';
-import type { JsonObject } from '../../src/lib/json.ts';
+import { type JsonObject, readNumber } from '../../src/lib/json.ts';
 import type { Decoder, Upstream, UpstreamCall } from '../../src/upstreams/upstream.ts';
 import { capabilitiesOf } from './canonical.ts';
 
@@ -38,6 +38,7 @@ export function createFakeUpstream(script: (call: UpstreamCall) => Script): Fake
       standsIn: target.standsIn,
     }),
     typedValues: () => NOTHING_TYPED,
+    outputLimit: ({ limit }) => readNumber(limit),
     patch: (body) => body,
     async open(call) {
       calls.push(call);

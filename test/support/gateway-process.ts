@@ -7,6 +7,7 @@ import { join } from 'node:path';
 
 export interface RunningGateway {
   readonly url: string;
+  readonly pid: number;
   /** Everything it printed so far. */
   output(): string;
   signal(name: NodeJS.Signals): void;
@@ -40,6 +41,7 @@ export async function startGateway(
   const url = await readUrl(child, () => text);
   return {
     url,
+    pid: child.pid ?? 0,
     output: () => text,
     signal: (name) => void child.kill(name),
     ended: new Promise((resolve) => child.on('exit', resolve)),

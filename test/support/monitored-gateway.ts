@@ -1,5 +1,6 @@
 // A gateway over a sandbox with its monitor, for tests of what is recorded and shown.
 
+import { AccountTrials } from '../../src/accounts/trials.ts';
 import { createMonitorRoutes } from '../../src/admin/monitor/monitor-routes.ts';
 import type { MonitorRouteOptions } from '../../src/admin/monitor/options.ts';
 import { createDispatcher } from '../../src/dispatch/dispatch.ts';
@@ -56,7 +57,7 @@ export interface MonitoredGateway {
   close(): Promise<void>;
 }
 
-export interface AdminReply {
+interface AdminReply {
   readonly status: number;
   readonly text: string;
   readonly body: JsonObject;
@@ -147,6 +148,7 @@ export async function startMonitored(options: MonitoredOptions = {}): Promise<Mo
     version: 'test',
     startedAt: clock.now(),
     logFiles: options.logFiles,
+    trials: new AccountTrials(),
     facts: () => ({
       isSandbox: true,
       address: 'http://127.0.0.1:8045',
@@ -154,6 +156,8 @@ export async function startMonitored(options: MonitoredOptions = {}): Promise<Mo
       isLoopback: true,
       consolePassword: 'own',
       configProblems: [],
+      warnings: [],
+      isLasting: true,
     }),
   };
   const log = { debug: warn, info: () => {}, warn, error: warn };

@@ -17,7 +17,7 @@ export interface ProtocolCall {
   error(words: ErrorWords): unknown;
 }
 
-export interface Question {
+interface Question {
   readonly model: string;
   readonly text: string;
   readonly stream: boolean;

@@ -8,10 +8,10 @@ export interface RawUpstream {
   close(): void;
 }
 
-/** `answer` gets the response of each model call; what was asked is not read. */
+/** `answer` gets the response of each model call, and its path; the body is not read. */
 export async function startRawUpstream(
   models: Iterable<string>,
-  answer: (response: ServerResponse) => void,
+  answer: (response: ServerResponse, path: string) => void,
 ): Promise<RawUpstream> {
   const list = JSON.stringify({
     models: Array.from(models, (name) => ({ name: `models/${name}` })),
@@ -22,7 +22,7 @@ export async function startRawUpstream(
       return;
     }
     request.resume();
-    answer(response);
+    answer(response, request.url ?? '');
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const address = server.address();

@@ -19,7 +19,7 @@ export interface SandboxPool extends Omit<PoolApp, 'url' | 'app'> {
   control(method: string, path: string, body?: JsonValue): Promise<JsonObject>;
 }
 
-export interface ConsentOptions {
+interface ConsentOptions {
   readonly authorizationUrl: string;
   readonly email: string;
   readonly tier?: SandboxTier | undefined;

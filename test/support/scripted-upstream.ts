@@ -30,12 +30,18 @@ export type ScriptedReply =
       readonly cut?: 'reset' | 'end';
     }
   /** The connection ends before any byte of an answer. */
-  | { readonly kind: 'hang-up' };
+  | { readonly kind: 'hang-up' }
+  /** A good stream with a pause before each word but the first. */
+  | { readonly kind: 'paced'; readonly words: number; readonly everyMs: number }
+  /** Nothing, or these bodies and then nothing, while the connection stays open. */
+  | { readonly kind: 'silence'; readonly frames?: readonly JsonObject[] };
 
 export interface ScriptedUpstream {
   readonly url: string;
   /** The model calls so far, oldest first. */
   readonly calls: readonly ScriptedCall[];
+  /** Model calls whose answer has neither ended nor been cut off. */
+  readonly open: () => number;
   /** How often model lists were read. */
   readonly lists: () => number;
   /** How often each account's token was asked for. */
@@ -45,7 +51,7 @@ export interface ScriptedUpstream {
   close(): Promise<void>;
 }
 
-export interface Script {
+interface Script {
   /** `nth` counts the calls of the account since the script was set, from 1. */
   model?(call: ScriptedCall, nth: number): ScriptedReply | undefined;
   /** What the token endpoint says of the account's refresh token. */
@@ -61,6 +67,7 @@ export async function startScriptedUpstream(
   const calls: ScriptedCall[] = [];
   const renewals = new Map<string, number>();
   let lists = 0;
+  let open = 0;
   let script: Script = {};
   let seen = new Map<string, number>();
   const count = (key: string): number => {
@@ -102,6 +109,10 @@ export async function startScriptedUpstream(
         body: isJsonObject(body) ? body : {},
         credential,
       };
+      open += 1;
+      response.once('close', () => {
+        open -= 1;
+      });
       return send(response, answerModel(call), stream);
     });
   });
@@ -112,6 +123,7 @@ export async function startScriptedUpstream(
     url: `http://127.0.0.1:${port}`,
     calls,
     renewals,
+    open: () => open,
     lists: () => lists,
     script(change) {
       script = change;
@@ -175,9 +187,36 @@ function send(response: ServerResponse, reply: ScriptedReply, stream: boolean): 
     case 'frames':
       sendFrames(response, reply, stream);
       return;
+    case 'paced':
+      sendPaced(response, reply);
+      return;
+    case 'silence':
+      if (reply.frames === undefined) return;
+      response.writeHead(200, { 'content-type': 'text/event-stream' });
+      for (const frame of reply.frames) response.write(`data: ${JSON.stringify(frame)}\n\n`);
+      return;
     default:
       reply satisfies never;
   }
+}
+
+function sendPaced(
+  response: ServerResponse,
+  { words, everyMs }: Extract<ScriptedReply, { kind: 'paced' }>,
+): void {
+  response.writeHead(200, { 'content-type': 'text/event-stream' });
+  let sent = 0;
+  const sendOne = (): void => {
+    sent += 1;
+    const frame = frameOf(`word ${sent} `, sent === words ? 'STOP' : undefined);
+    response.write(`data: ${JSON.stringify(frame)}\n\n`);
+    if (sent < words) return;
+    clearInterval(timer);
+    response.end();
+  };
+  const timer = setInterval(sendOne, everyMs);
+  response.once('close', () => clearInterval(timer));
+  sendOne();
 }
 
 function sendFrames(

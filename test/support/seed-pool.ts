@@ -32,7 +32,9 @@ export interface SeedPoolOptions {
   readonly isProtected?: PoolOptions['isProtected'];
   readonly rulesVersion?: () => unknown;
   readonly callLimitOf?: PoolOptions['callLimitOf'];
+  readonly families?: PoolOptions['families'];
   readonly onOutcome?: PoolOptions['onOutcome'];
+  readonly sessionStore?: PoolOptions['sessionStore'];
   /** Instead of the one upstream. */
   readonly upstreams?: PoolOptions['upstreams'];
   /** An empty one, for accounts that are added later. */
@@ -74,7 +76,9 @@ export function createSeedPool(options: SeedPoolOptions): SeedPool {
     isProtected: options.isProtected ?? (() => false),
     rulesVersion: options.rulesVersion ?? (() => undefined),
     callLimitOf: options.callLimitOf,
+    families: options.families,
     onOutcome: options.onOutcome,
+    sessionStore: options.sessionStore,
     clock,
     random,
     onModelListFailure: () => {},

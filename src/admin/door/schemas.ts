@@ -29,7 +29,8 @@ const MODELS = {
   type: 'array',
   maxItems: 200,
   items: { type: 'string', minLength: 1, maxLength: 256 },
-  description: 'Names as clients write them, or patterns with `*`; empty allows all.',
+  description:
+    'Names as clients send them, or patterns with `*`, whatever model they lead to; empty allows all.',
 } as const;
 
 const CURFEW_SCHEMA = {

@@ -20,6 +20,8 @@ export interface AttentionSources {
 
 const ADD_ACCOUNT = '/accounts?add=sign-in';
 const MOST_ACCOUNTS = 5;
+/** As `recent` counts. */
+const RECENT_MINUTES = 5;
 const LOW_PERCENT = 10;
 /** So many failures are told even where they are a small share. */
 const MANY_ERRORS = 5;
@@ -35,10 +37,13 @@ export function findAttention(sources: AttentionSources): Attention[] {
     ...lookAtPool(sources),
     ...lookAtDoor(sources.facts),
     ...lookAtConfig(sources.facts),
+    ...lookAtUnused(sources.facts),
+    ...lookAtRefusals(sources),
     ...lookAtErrors(sources),
     ...lookAtOverload(sources.accounts),
     ...lookAtAccounts(sources.accounts),
     ...lookAtQuota(sources.quota),
+    ...lookAtStores(sources.facts),
     ...lookAtRecords(sources.records),
     ...lookAtSandbox(sources.facts),
   ];
@@ -71,7 +76,7 @@ function lookAtPool({ accounts }: AttentionSources): Attention[] {
 }
 
 /** Whether some request could go to it now. */
-export function isUsable({ status, cooldowns }: AccountJson): boolean {
+function isUsable({ status, cooldowns }: AccountJson): boolean {
   return status.kind === 'active' && cooldowns.every(({ model }) => model !== null);
 }
 
@@ -126,8 +131,55 @@ function lookAtConfig({ configProblems }: GatewayFacts): Attention[] {
   ];
 }
 
-function lookAtErrors({ recent, live }: AttentionSources): Attention[] {
+/** A misspelt name is found where its effect is missed. */
+function lookAtUnused({ warnings }: GatewayFacts): Attention[] {
+  return warnings.map((warning) => ({
+    kind: 'setting-unused',
+    severity: 'warning',
+    message: warning,
+    wayOut: 'Correct it where the gateway is started or in gui_config.json, or take it out.',
+    link: '/settings',
+    about: { problems: warning },
+  }));
+}
+
+/** What is refused everywhere is no chance: the accounts say why. */
+function lookAtRefusals({ recent, accounts }: AttentionSources): Attention[] {
+  const failing = accounts.filter(isFailing);
+  const [first] = failing;
+  if (first === undefined) return [];
+  const reasons = failing
+    .slice(0, MOST_ACCOUNTS)
+    .map(({ label, condition }) => `${label}: ${condition.reason ?? 'failed'}`)
+    .join('; ');
   const { requests, errors } = recent;
+  const isAll = requests > 0 && errors >= requests;
+  return [
+    {
+      kind: isAll ? 'all-refused' : 'account-failing',
+      severity: isAll || failing.length === accounts.filter(isInUse).length ? 'error' : 'warning',
+      message: isAll
+        ? `Every request of the last ${RECENT_MINUTES} minutes was refused: ${reasons}`
+        : `Accounts that fail: ${reasons}`,
+      wayOut: 'Open the account: give it a new key or sign in again, then test it.',
+      link: failing.length === 1 ? `/accounts/${encodeURIComponent(first.id)}` : '/accounts',
+      about: { problems: reasons, count: RECENT_MINUTES },
+    },
+  ];
+}
+
+function isInUse({ status }: AccountJson): boolean {
+  return status.kind !== 'disabled';
+}
+
+function isFailing({ condition, status }: AccountJson): boolean {
+  return condition.state === 'failing' || status.reason === 'invalid-key';
+}
+
+function lookAtErrors({ recent, live, accounts }: AttentionSources): Attention[] {
+  const { requests, errors } = recent;
+  // Told with its reason.
+  if (requests > 0 && errors >= requests && accounts.some(isFailing)) return [];
   const isGrave =
     isOutage(errors, requests) || isOutage(live.errorsPerMinute, live.requestsPerMinute);
   if (!isGrave && !isNotable(errors, requests)) return [];
@@ -233,6 +285,21 @@ function lookAtQuota(quota: OverviewJson['quota']): Attention[] {
       link: '/routing',
       about: { family, quotaKind: kind, percent },
     }));
+}
+
+function lookAtStores({ isLasting }: GatewayFacts): Attention[] {
+  if (isLasting) return [];
+  return [
+    {
+      kind: 'not-lasting',
+      severity: 'warning',
+      message:
+        'The disk had no room for the database: what is added is kept in memory and lost when the gateway stops.',
+      wayOut: 'Free some room and start the gateway again.',
+      link: '/logs?level=warn',
+      about: {},
+    },
+  ];
 }
 
 function lookAtRecords({ unsaved, dropped }: AttentionSources['records']): Attention[] {

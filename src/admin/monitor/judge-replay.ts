@@ -25,10 +25,10 @@ export interface JudgedReplay {
 }
 
 export function judgeReplay(
-  { row, details, bodies }: RequestRecord,
+  { details, bodies }: RequestRecord,
   protocols: MonitorRouteOptions['protocols'],
 ): JudgedReplay {
-  const found = findRoute(protocols, { name: row.protocol, path: details.route });
+  const found = findRoute(protocols, details.route);
   if (found === undefined) return { replay: 'other-operation' };
   if (bodies === undefined) return { replay: 'not-kept' };
   if (bodies.clientRequest === undefined) return { replay: 'unread' };
@@ -50,10 +50,10 @@ export function cannotReplay(verdict: ReplayVerdict): GatewayError {
 
 function findRoute(
   protocols: MonitorRouteOptions['protocols'],
-  { name, path }: { readonly name: string; readonly path: string },
+  path: string,
 ): JudgedReplay['found'] {
   for (const protocol of Object.values(protocols.byName)) {
-    for (const route of protocol.name === name ? protocol.routes : []) {
+    for (const route of protocol.routes) {
       if (route.path === path && route.operation === 'generate') return { route, protocol };
     }
   }

@@ -7,7 +7,10 @@ import type { AdminOptions } from '../options.ts';
 import type { AccountFacts } from '../write-account.ts';
 
 export interface MonitorRouteOptions
-  extends Pick<AdminOptions, 'book' | 'clock' | 'isProtected' | 'pool' | 'protocols' | 'version'> {
+  extends Pick<
+    AdminOptions,
+    'book' | 'clock' | 'isProtected' | 'pool' | 'protocols' | 'trials' | 'version'
+  > {
   readonly upstreams: AccountFacts['upstreams'];
   readonly monitor: Monitor;
   readonly dispatcher: Pick<Dispatcher, 'generate'>;
@@ -31,4 +34,8 @@ export interface GatewayFacts {
   readonly consolePassword: 'own' | 'gateway-key' | 'none';
   /** What is wrong with the config file while older settings stay in force; no secrets. */
   readonly configProblems: readonly string[];
+  /** What was set but does nothing, a sentence each; no secrets. */
+  readonly warnings: readonly string[];
+  /** False while everything is in memory, because the disk had no room at the start. */
+  readonly isLasting: boolean;
 }

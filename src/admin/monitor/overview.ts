@@ -4,7 +4,7 @@ import type { MinuteSum } from '../../monitor/request-store.ts';
 import { type ApiRoute, answerJson, defineRoute } from '../api-route.ts';
 import { listQuotas, sumFamilies } from '../quota.ts';
 import { type AccountJson, writeAccount } from '../write-account.ts';
-import { type AttentionSources, findAttention, isUsable } from './attention.ts';
+import { type AttentionSources, findAttention } from './attention.ts';
 import type { MonitorRouteOptions } from './options.ts';
 import { OVERVIEW_SCHEMA, type OverviewJson } from './schemas.ts';
 
@@ -73,8 +73,16 @@ function statusOf(attention: OverviewJson['attention']): OverviewJson['status'] 
 function countAccounts(accounts: readonly AccountJson[]): OverviewJson['accounts'] {
   const total = accounts.length;
   const disabled = accounts.filter(({ status }) => status.kind === 'disabled').length;
-  const usable = accounts.filter(isUsable).length;
-  return { total, usable, cooling: total - disabled - usable, disabled };
+  const count = (...states: AccountJson['condition']['state'][]): number =>
+    accounts.filter(({ condition }) => states.includes(condition.state)).length;
+  return {
+    total,
+    usable: count('healthy', 'degraded'),
+    untried: count('untried'),
+    failing: count('failing'),
+    cooling: count('cooling-down'),
+    disabled,
+  };
 }
 
 function readQuota(options: MonitorRouteOptions): OverviewJson['quota'] {

@@ -12,7 +12,7 @@ export function bestLevels(
   let levels: Level[] = [];
   for (const lane of usable.lanes()) {
     for (const rank of tierRanks) {
-      const level = lane.tiers[rank]?.find((one) => usable.hasUntried(one));
+      const level = lane.tiers[rank]?.find((one) => usable.hasLeft(one));
       if (level === undefined) continue;
       const { priority } = level;
       const order = best === undefined ? 1 : priority - best.priority || best.rank - rank;

@@ -15,7 +15,8 @@ export type ChosenBy =
   | 'preferred-account'
   | 'session'
   | 'preferred-tier'
-  | 'most-room';
+  | 'most-room'
+  | 'trial';
 
 export interface SelectionContext {
   readonly request: LeaseRequest;

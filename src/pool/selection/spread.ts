@@ -5,7 +5,7 @@ import type { Level } from '../lanes.ts';
 import type { UsableCandidates } from '../usable-candidates.ts';
 
 interface SpreadContext {
-  readonly usable: Pick<UsableCandidates, 'isTried' | 'remainingOf'>;
+  readonly usable: Pick<UsableCandidates, 'isLeft' | 'remainingOf'>;
   readonly random: () => number;
 }
 
@@ -20,11 +20,11 @@ export function pickOfTwo(
   const total = levels.reduce((sum, { members }) => sum + members.length, 0);
   if (total === 0) return undefined;
   const start = Math.floor(random() * total);
-  const first = nextUntried(levels, { start, total, usable });
+  const first = nextLeft(levels, { start, total, usable });
   if (first === undefined) return undefined;
   if (total === 1) return first.candidate;
   const offset = 1 + Math.floor(random() * (total - 1));
-  const second = nextUntried(levels, { start: first.place + offset, total, usable });
+  const second = nextLeft(levels, { start: first.place + offset, total, usable });
   if (second === undefined || second.place === first.place) return first.candidate;
   return isBetter(second.candidate, first.candidate, usable) ? second.candidate : first.candidate;
 }
@@ -35,15 +35,15 @@ interface Walk {
   readonly usable: SpreadContext['usable'];
 }
 
-/** Steps over the few accounts this request has tried. */
-function nextUntried(
+/** Steps over the few accounts this request has tried or leaves aside. */
+function nextLeft(
   levels: readonly Level[],
   { start, total, usable }: Walk,
 ): { readonly candidate: Candidate; readonly place: number } | undefined {
   for (let step = 0; step < total; step += 1) {
     const place = (start + step) % total;
     const candidate = memberAt(levels, place);
-    if (candidate !== undefined && !usable.isTried(candidate)) return { candidate, place };
+    if (candidate !== undefined && usable.isLeft(candidate)) return { candidate, place };
   }
   return undefined;
 }

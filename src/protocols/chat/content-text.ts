@@ -5,7 +5,8 @@ import { PARAGRAPH } from '../../canonical/split-inline-images.ts';
 interface Insertion {
   /** Position in the model's text before which it stands. */
   readonly at: number;
-  readonly length: number;
+  /** Of this and all before it. */
+  readonly total: number;
 }
 
 /** Chat has one text and no order of blocks, so that blocks are woven into it as markdown. */
@@ -48,15 +49,21 @@ export class ContentText {
   }
 
   #insert(text: string): string {
-    this.#insertions.push({ at: this.#textLength, length: text.length });
+    const before = this.#insertions.at(-1)?.total ?? 0;
+    this.#insertions.push({ at: this.#textLength, total: before + text.length });
     this.#length += text.length;
     return text;
   }
 
+  /** The insertions that count are the first ones. */
   #shift(position: number, isCounted: (at: number) => boolean): number {
-    return this.#insertions.reduce(
-      (sum, { at, length }) => (isCounted(at) ? sum + length : sum),
-      position,
-    );
+    let [low, high] = [0, this.#insertions.length];
+    while (low < high) {
+      const middle = Math.floor((low + high) / 2);
+      const at = this.#insertions[middle]?.at ?? 0;
+      if (isCounted(at)) low = middle + 1;
+      else high = middle;
+    }
+    return position + (this.#insertions[low - 1]?.total ?? 0);
   }
 }

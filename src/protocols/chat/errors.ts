@@ -20,6 +20,7 @@ const ROWS: Readonly<Record<ErrorKind, Row>> = {
   'headers-too-large': { type: 'invalid_request_error', code: 'headers_too_large' },
   'unsupported-media-type': { type: 'invalid_request_error', code: 'unsupported_content_type' },
   'upgrade-refused': { type: 'invalid_request_error', code: 'upgrade_refused' },
+  'not-implemented': { type: 'invalid_request_error', code: 'not_implemented' },
   'rate-limited': { type: 'rate_limit_error', code: 'rate_limit_exceeded' },
   'quota-exhausted': { type: 'insufficient_quota', code: 'insufficient_quota' },
   'upstream-auth': { type: 'service_unavailable_error', code: 'upstream_account_unavailable' },
@@ -42,6 +43,7 @@ const REASON_CODES: Readonly<Record<ErrorReason, string>> = {
   'content-policy': 'content_policy_violation',
   'thread-not-found': 'previous_response_not_found',
   'key-rejected': 'token_rejected',
+  'key-refused': 'invalid_value',
   'address-blocked': 'address_blocked',
 };
 

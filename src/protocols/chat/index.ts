@@ -10,7 +10,7 @@ import { writeModel, writeModels } from './models.ts';
 import { readBodySession, readChatRequest } from './read-request.ts';
 import { CONVERSATION_ROUTES } from './responses/conversations.ts';
 import { findEarlier } from './responses/earlier.ts';
-import { readInputTokensCall, readResponsesCall } from './responses/index.ts';
+import { readCompactCall, readInputTokensCall, readResponsesCall } from './responses/index.ts';
 import { KEPT_ANSWER_ROUTES } from './responses/kept-answers.ts';
 import { createChatWriter } from './write-events.ts';
 import { writeReply } from './write-reply.ts';
@@ -30,6 +30,7 @@ const ROUTES: readonly ProtocolRoute[] = [
     operation: 'generate',
     method: 'POST',
     path: '/v1/responses',
+    recordedAs: 'responses',
     readCall: readResponsesCall,
     findEarlier,
   },
@@ -37,7 +38,15 @@ const ROUTES: readonly ProtocolRoute[] = [
     operation: 'count-tokens',
     method: 'POST',
     path: '/v1/responses/input_tokens',
+    recordedAs: 'responses',
     readCall: readInputTokensCall,
+    findEarlier,
+  },
+  {
+    operation: 'generate',
+    method: 'POST',
+    path: '/v1/responses/compact',
+    readCall: readCompactCall,
     findEarlier,
   },
   ...KEPT_ANSWER_ROUTES,

@@ -22,6 +22,7 @@ export const PART_SHAPES: Shape = taggedShape('type', {
   refusal: REFUSAL,
   image_url: PICTURE,
   input_image: PICTURE,
+  video_url: objectShape(PART, { video_url: objectShape(['url']) }),
   input_audio: objectShape(PART, { input_audio: objectShape(['data', 'format']) }),
   file: objectShape(PART, { file: objectShape(FILE) }),
   input_file: objectShape([...PART, ...FILE]),

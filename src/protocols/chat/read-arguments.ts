@@ -3,6 +3,7 @@
 import { invalidRequest } from '../../canonical/error.ts';
 import { told } from '../../canonical/receipt.ts';
 import { isJsonObject, type JsonObject, type JsonValue, parseJson } from '../../lib/json.ts';
+import { EXCESS_WORDS, type JsonBudget, JsonExcessError } from '../../lib/json-survey.ts';
 import type { ReadContext } from './read-context.ts';
 
 /** The arguments are JSON text; '' and `null` mean none. Some clients send the object itself. */
@@ -24,7 +25,7 @@ export function readArguments(
     throw invalidRequest(path, `${path} must be a string of JSON.`, 'invalid-type');
   }
   if (value.trim() === '') return {};
-  const parsed = parseArguments(value, path);
+  const parsed = parseArguments(value, path, context.jsonBudget);
   if (isJsonObject(parsed)) return parsed;
   if (parsed === null) return {};
   context.receipt.add(
@@ -35,10 +36,16 @@ export function readArguments(
   return { value: parsed };
 }
 
-function parseArguments(text: string, path: string): JsonValue {
+function parseArguments(text: string, path: string, budget: JsonBudget): JsonValue {
   try {
-    return parseJson(text);
-  } catch {
-    throw invalidRequest(path, `${path} is not valid JSON.`, 'invalid-json');
+    return parseJson(text, budget);
+  } catch (error) {
+    throw invalidRequest(path, `${path} ${faultOf(error)}.`, 'invalid-json');
   }
+}
+
+function faultOf(error: unknown): string {
+  if (!(error instanceof JsonExcessError)) return 'is not valid JSON';
+  const words = EXCESS_WORDS[error.excess];
+  return error.excess === 'tokens' ? `${words}, with the arguments before it` : words;
 }

@@ -33,17 +33,23 @@ export interface LegacyCalls {
 }
 
 export function createLegacyCalls(): LegacyCalls {
-  const waiting = new Map<string, string[]>();
+  const waiting = new Map<string, { readonly ids: string[]; next: number }>();
   let count = 0;
   return {
     add(name) {
       const id = `call_function_${count++}`;
-      waiting.set(name, [...(waiting.get(name) ?? []), id]);
+      const calls = waiting.get(name);
+      if (calls === undefined) waiting.set(name, { ids: [id], next: 0 });
+      else calls.ids.push(id);
       return id;
     },
     take(name, path) {
-      const id = waiting.get(name)?.shift();
-      if (id !== undefined) return id;
+      const calls = waiting.get(name);
+      const id = calls?.ids[calls.next];
+      if (calls !== undefined && id !== undefined) {
+        calls.next += 1;
+        return id;
+      }
       throw invalidRequest(
         memberPath(path, 'name'),
         `${memberPath(path, 'name')}: no earlier assistant message calls the function "${name}".`,
@@ -60,7 +66,8 @@ export function readAssistantParts(message: JsonObject, assistant: AssistantCont
   if (thoughts !== '') parts.push({ kind: 'thinking', text: thoughts });
   const content = readContent(message.content, `${path}.content`);
   const signature = readSignature(message, path, context);
-  parts.push(...withSignature(content, signature), ...readDrawnImages(message, content, path));
+  const drawn = readDrawnImages(message, content, path);
+  for (const part of [...withSignature(content, signature), ...drawn]) parts.push(part);
   const refusal = readString(message, 'refusal', path);
   if (refusal !== undefined) parts.push({ kind: 'text', text: refusal });
   for (const [index, value] of (readArray(message, 'tool_calls', path) ?? []).entries()) {

@@ -3,16 +3,21 @@
 import { memberPath } from '../../canonical/field-reader.ts';
 import type { Receipt } from '../../canonical/receipt.ts';
 import type { JsonObject } from '../../lib/json.ts';
+import { createJsonBudget, type JsonBudget } from '../../lib/json-survey.ts';
 import type { ChatExtensionKey } from '../../wire/chat.ts';
 import { CHAT_EXTENSION_KEYS } from '../../wire/vocabulary.ts';
 import { readObject } from './fields.ts';
 
 export interface ReadContext {
   readonly receipt: Receipt;
+  /** Of all JSON texts within the request. */
+  readonly jsonBudget: JsonBudget;
   /** The word for the vendor extension object the request used; the official one until then. */
   extensionKey: ChatExtensionKey;
   /** Path of the field that says how much to think. */
   thinkingPath: string | undefined;
+  /** Paths of the names that tools lack. */
+  readonly missingNames: string[];
 }
 
 /** A vendor extension object and where it stood. */
@@ -22,7 +27,13 @@ export interface Extension {
 }
 
 export function createReadContext(receipt: Receipt): ReadContext {
-  return { receipt, extensionKey: CHAT_EXTENSION_KEYS[0], thinkingPath: undefined };
+  return {
+    receipt,
+    jsonBudget: createJsonBudget(),
+    extensionKey: CHAT_EXTENSION_KEYS[0],
+    thinkingPath: undefined,
+    missingNames: [],
+  };
 }
 
 /** The vendor extension inside `holder` (`extra_content`, `extra_body` or the body itself). */

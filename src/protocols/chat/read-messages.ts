@@ -36,8 +36,8 @@ export function readMessages(body: JsonObject, context: ReadContext): Conversati
   for (const [index, value] of messages.entries()) {
     const path = `messages[${index}]`;
     const turn = readMessage({ value, path, context, legacyCalls });
-    if (turn.role === 'system' && turns.length === 0) system.push(...turn.parts);
-    else turns.push(turn);
+    if (turn.role !== 'system' || turns.length > 0) turns.push(turn);
+    else for (const part of turn.parts) system.push(part);
   }
   return { system, turns };
 }

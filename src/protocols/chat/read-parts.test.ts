@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { threadMs } from '../../../test/security/measure.ts';
+import type { JsonObject } from '../../lib/json.ts';
 import { ContentText } from './content-text.ts';
 import { canonical, refusal, USER } from './reading.test-support.ts';
 
@@ -132,4 +133,25 @@ test('the highest detail is the highest resolution; sound in an Ogg file is name
     { resolution: 'high' },
     { mediaType: 'audio/ogg' },
   ]);
+});
+
+test.each([
+  ['an address in an object', { url: 'data:video/mp4;base64,AA==' }],
+  ['a bare address', 'data:video/mp4;base64,AA=='],
+])('C7: a video is taken by %s, as a file with the same bytes is', (_how, video_url) => {
+  const video = [{ type: 'video_url', video_url }];
+  const file = [{ type: 'file', file: { file_data: 'data:video/mp4;base64,AA==' } }];
+  const partsOf = (content: JsonObject[]) =>
+    canonical({ messages: [{ role: 'user', content }] }).turns[0]?.parts;
+  expect(partsOf(video)).toEqual(partsOf(file));
+});
+
+test('C7: videos on public hosts go by their address, others are refused naming it', () => {
+  const ask = (url: string) => ({
+    messages: [{ role: 'user', content: [{ type: 'video_url', video_url: { url } }] }],
+  });
+  const [part] = canonical(ask('https://example.com/a.mp4')).turns[0]?.parts ?? [];
+  const path = 'messages[0].content[0].video_url.url';
+  expect(part).toMatchObject({ modality: 'video', source: { kind: 'url', path } });
+  expect(refusal(ask('http://127.0.0.1/a.mp4')).field).toBe(path);
 });

@@ -59,6 +59,8 @@ export function readTextContent(value: JsonValue | undefined, path: string): rea
   });
 }
 
+const PART_WORDS = ['text', 'image_url', 'video_url', 'input_audio', 'file', 'refusal'];
+
 /** One part of a content list; pictures inside a text become parts of their own. @throws GatewayError 400 */
 export function readPart(value: JsonValue, path: string): readonly ContentPart[] {
   const part = asObject(value, path);
@@ -73,12 +75,14 @@ export function readPart(value: JsonValue, path: string): readonly ContentPart[]
     case 'image_url':
     case 'input_image':
       return [readImagePart(part, path)];
+    case 'video_url':
+      return [readVideoPart(part, path)];
     case 'input_audio':
       return [readAudioPart(part, path)];
     case 'file':
       return readFilePart(part, path);
     default:
-      throw unknownWord(`${path}.type`, ['text', 'image_url', 'input_audio', 'file', 'refusal']);
+      throw unknownWord(`${path}.type`, PART_WORDS);
   }
 }
 
@@ -94,14 +98,9 @@ function requireText(part: JsonObject, key: string, path: string): string {
   return text;
 }
 
-/** `image_url` is an object; clients also send the bare address, as the Responses protocol has it. */
 function readImagePart(part: JsonObject, path: string): MediaPart {
   const holder = isJsonObject(part.image_url) ? part.image_url : undefined;
-  const url =
-    holder === undefined
-      ? requireString(part, 'image_url', path)
-      : requireString(holder, 'url', `${path}.image_url`);
-  const urlPath = holder === undefined ? `${path}.image_url` : `${path}.image_url.url`;
+  const { url, urlPath } = readAddress(part, 'image_url', path);
   const { mediaType, source } = readMediaUrl(url, urlPath);
   const modality = mediaType === undefined ? 'image' : readModality(mediaType, urlPath);
   const resolution = readDetail(holder ?? part, holder === undefined ? path : `${path}.image_url`);
@@ -113,6 +112,27 @@ function readImagePart(part: JsonObject, path: string): MediaPart {
     resolution,
     cacheHint: hasCacheHint(part) ? true : undefined,
   };
+}
+
+/** As several servers of this protocol have it: an address like that of a picture. */
+function readVideoPart(part: JsonObject, path: string): MediaPart {
+  const { url, urlPath } = readAddress(part, 'video_url', path);
+  const { mediaType, source } = readMediaUrl(url, urlPath);
+  const modality = mediaType === undefined ? 'video' : readModality(mediaType, urlPath);
+  const cacheHint = hasCacheHint(part) ? true : undefined;
+  return { kind: 'media', modality, source, mediaType, cacheHint };
+}
+
+/** In an object; clients also send the bare address, as the Responses protocol has it. */
+function readAddress(
+  part: JsonObject,
+  key: 'image_url' | 'video_url',
+  path: string,
+): { readonly url: string; readonly urlPath: string } {
+  const holder = part[key];
+  const place = `${path}.${key}`;
+  if (!isJsonObject(holder)) return { url: requireString(part, key, path), urlPath: place };
+  return { url: requireString(holder, 'url', place), urlPath: `${place}.url` };
 }
 
 function readDetail(holder: JsonObject, path: string): MediaResolution | undefined {

@@ -99,3 +99,16 @@ describe('reasoning', () => {
     expect(notes({ extra_body: { tone: 'dry' } })).toEqual(['dropped extra_body.tone']);
   });
 });
+
+test.each<[JsonObject, JsonObject]>([
+  [{ include_thoughts: true }, { amount: { kind: 'unset' }, showThoughts: true }],
+  [{ includeThoughts: false }, { amount: { kind: 'unset' }, showThoughts: false }],
+  [
+    { thinking_budget: 512, include_thoughts: false },
+    { amount: { kind: 'budget', tokens: 512 }, showThoughts: false },
+  ],
+  [{ type: 'adaptive', include_thoughts: false }, { showThoughts: false }],
+])('C7: thinking %j needs no type', (thinking, expected) => {
+  expect(canonical({ thinking }).reasoning).toMatchObject(expected);
+  expect(notes({ thinking })).toEqual([]);
+});

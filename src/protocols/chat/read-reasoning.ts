@@ -7,14 +7,7 @@ import { told } from '../../canonical/receipt.ts';
 import type { Reasoning, ReasoningAmount } from '../../canonical/request.ts';
 import { BUDGET_KEYS, LEVEL_KEYS, usedKey } from '../../canonical/thinking-words.ts';
 import type { JsonObject } from '../../lib/json.ts';
-import {
-  readBoolean,
-  readNumberIn,
-  readObject,
-  readString,
-  requireString,
-  unknownWord,
-} from './fields.ts';
+import { readBoolean, readNumberIn, readObject, readString, unknownWord } from './fields.ts';
 import { noteUnreadFields } from './note-fields.ts';
 import { type Extension, type ReadContext, readExtension } from './read-context.ts';
 
@@ -29,10 +22,11 @@ interface Wish extends SaidAmount {
   readonly showThoughts?: boolean | undefined;
 }
 
+const SHOW_KEYS = ['include_thoughts', 'includeThoughts'] as const;
 const CONFIG_KEYS = new Set(['thinking_config', 'thinkingConfig']);
 const CONFIG = objectShape([
   ...['thinking_budget', 'thinkingBudget', 'thinking_level', 'thinkingLevel'],
-  ...['include_thoughts', 'includeThoughts'],
+  ...SHOW_KEYS,
 ]);
 const CONFIG_SHAPE = objectShape([], { thinking_config: CONFIG, thinkingConfig: CONFIG });
 const LEVELS = ['effort', ...LEVEL_KEYS] as const;
@@ -44,7 +38,7 @@ const UNSET: ReasoningAmount = { kind: 'unset' };
 /** The fields of the two objects that say how much to think. */
 export const REASONING_SHAPES = {
   reasoning: objectShape(['enabled', 'exclude', 'summary', ...LEVELS, ...BUDGET_KEYS]),
-  thinking: objectShape(['type', ...LEVELS, ...BUDGET_KEYS]),
+  thinking: objectShape(['type', ...SHOW_KEYS, ...LEVELS, ...BUDGET_KEYS]),
 };
 
 /**
@@ -91,23 +85,34 @@ function readReasoningObject(body: JsonObject, context: ReadContext): Wish | und
   return { path, amount, showThoughts };
 }
 
-/** `{type: enabled|disabled|adaptive|auto, budget_tokens}`, or what other libraries call the budget. */
+/**
+ * `{type: enabled|disabled|adaptive|auto, budget_tokens}`, or what other libraries call the budget; without a type
+ * what it says besides.
+ */
 function readThinkingObject(body: JsonObject, context: ReadContext): Wish | undefined {
   const path = 'thinking';
   const thinking = readObject(body, path);
   if (thinking === undefined) return undefined;
-  const type = requireString(thinking, 'type', path);
+  const type = readString(thinking, 'type', path);
   const budget = readBudget(thinking, path);
   const level = readNamedLevel(thinking, path);
+  const showThoughts = readShown(thinking, path);
   switch (type) {
+    case undefined: {
+      const amount = firstSaid([budget, level], context)?.amount ?? UNSET;
+      return { path, amount, showThoughts };
+    }
     case 'disabled':
       return { path, amount: OFF };
-    case 'enabled':
-      return { path, amount: firstSaid([budget, level], context)?.amount ?? ADAPTIVE };
+    case 'enabled': {
+      const amount = firstSaid([budget, level], context)?.amount ?? ADAPTIVE;
+      return { path, amount, showThoughts };
+    }
     case 'adaptive':
     case 'auto': {
       const chosen = level ?? { path: 'thinking.type', amount: ADAPTIVE };
-      return { path, amount: firstSaid([chosen, budget], context)?.amount ?? ADAPTIVE };
+      const amount = firstSaid([chosen, budget], context)?.amount ?? ADAPTIVE;
+      return { path, amount, showThoughts };
     }
     default:
       throw unknownWord('thinking.type', ['enabled', 'disabled', 'adaptive', 'auto']);
@@ -126,11 +131,15 @@ function readThinkingConfig(body: JsonObject, context: ReadContext): Wish | unde
     readObject(extension.value, 'thinkingConfig', extension.path);
   if (config === undefined) return undefined;
   const path = memberPath(extension.path, 'thinking_config');
-  const showThoughts =
-    readBoolean(config, 'include_thoughts', path) ?? readBoolean(config, 'includeThoughts', path);
+  const showThoughts = readShown(config, path);
   const budget = readConfigBudget(config, path);
   const amount = firstSaid([budget, readLevel(config, path)], context)?.amount ?? UNSET;
   return { path, amount, showThoughts };
+}
+
+function readShown(holder: JsonObject, path: string): boolean | undefined {
+  const [first, second] = SHOW_KEYS;
+  return readBoolean(holder, first, path) ?? readBoolean(holder, second, path);
 }
 
 function readConfigBudget(config: JsonObject, parent: string): SaidAmount | undefined {

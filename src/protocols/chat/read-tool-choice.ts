@@ -134,7 +134,8 @@ function assertKnown(
   tools: readonly { readonly name: string }[],
   path: string,
 ): void {
-  const unknown = names.find((name) => !tools.some((tool) => tool.name === name));
+  const known = new Set(tools.map(({ name }) => name));
+  const unknown = names.find((name) => !known.has(name));
   if (unknown === undefined) return;
   throw invalidRequest(path, `${path} names the tool "${unknown}", which is not in tools.`);
 }

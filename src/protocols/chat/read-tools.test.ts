@@ -196,3 +196,15 @@ test('what a custom tool says beyond its name, words and format is told (P063)',
     notes({ tools: [{ type: 'custom', custom, cache_control: { type: 'ephemeral' } }] }),
   ).toEqual(['dropped tools[0].custom.format.grammar.start', 'dropped tools[0].custom.strict']);
 });
+
+test('C1: tools of which none has a name are refused, naming the field', () => {
+  expect(refusal({ tools: [{ type: 'function' }] }).field).toBe('tools[0].name');
+  expect(refusal({ tools: [{ type: 'function', function: {} }] }).field).toBe(
+    'tools[0].function.name',
+  );
+  expect(refusal({ functions: [{ description: 'd' }] }).field).toBe('functions[0].name');
+  const tool_choice = { type: 'function', function: { name: '' } };
+  expect(refusal({ tools: [TOOL, { type: 'function' }], tool_choice }).field).toBe(
+    'tool_choice.function.name',
+  );
+});

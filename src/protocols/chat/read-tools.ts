@@ -9,6 +9,7 @@ import { isJsonObject, type JsonObject, type JsonValue } from '../../lib/json.ts
 import { CHAT_SEARCH_WORDS } from '../../wire/chat.ts';
 import {
   asObject,
+  missingField,
   readArray,
   readBoolean,
   readObject,
@@ -38,6 +39,18 @@ const TOOL_NAME = /^[^\p{Cc}\p{Cs}]{1,128}$/u;
 
 /** @throws GatewayError 400; tools that cannot be offered are left out with a receipt. */
 export function readTools(body: JsonObject, context: ReadContext): readonly Tool[] {
+  const tools = readAllTools(body, context);
+  refuseNameless(tools, context);
+  return tools;
+}
+
+/** A tool without a name is left out beside others; a request whose tools have none means something else than it says. */
+export function refuseNameless(tools: readonly Tool[], { missingNames }: ReadContext): void {
+  const [path] = missingNames;
+  if (tools.length === 0 && path !== undefined) throw missingField(path);
+}
+
+function readAllTools(body: JsonObject, context: ReadContext): readonly Tool[] {
   const tools: Tool[] = [];
   for (const [index, value] of (readArray(body, 'tools') ?? []).entries()) {
     const tool = readTool(value, `tools[${index}]`, context);
@@ -159,10 +172,11 @@ function readGrammar(format: JsonObject | undefined, path: string): FreeformTool
   };
 }
 
-/** A tool without a name cannot be called: left out. One with an impossible name is the client's mistake. */
+/** A tool without a name cannot be called: left out where others are left. One with an impossible name is the client's mistake. */
 function readName(holder: JsonObject, path: string, context: ReadContext): string | undefined {
   const name = readString(holder, 'name', path);
   if (name === undefined || name === '') {
+    context.missingNames.push(memberPath(path, 'name'));
     context.receipt.add('dropped', path, told`A tool without a name cannot be called.`);
     return undefined;
   }

@@ -68,7 +68,9 @@ function writeMessage(choice: ReplyChoice, options: AnswerOptions): ChatMessage 
       default: {
         text += content.addBlock(writeMarkdown(block));
         const image = writeImage(block, message.images?.length ?? 0);
-        if (image !== undefined) message.images = [...(message.images ?? []), image];
+        if (image === undefined) break;
+        message.images ??= [];
+        message.images.push(image);
       }
     }
   }

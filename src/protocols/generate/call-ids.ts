@@ -1,8 +1,14 @@
 // Ids for calls and results that came without one: clients of older models pair them by name.
 
-interface OpenCall {
+interface Call {
   readonly id: string;
-  readonly name: string;
+  isOpen: boolean;
+}
+
+/** Calls of one id or one name; those before `next` have their results. */
+interface CallQueue {
+  readonly calls: Call[];
+  next: number;
 }
 
 /**
@@ -19,23 +25,35 @@ export interface CallIds {
 }
 
 export function createCallIds(): CallIds {
-  let open: OpenCall[] = [];
-  const close = (index: number): string | undefined => open.splice(index, 1)[0]?.id;
+  let byId = new Map<string, CallQueue>();
+  let byName = new Map<string, CallQueue>();
   return {
     startStep() {
-      open = [];
+      byId = new Map();
+      byName = new Map();
     },
     call(id, name, position) {
-      const callId = id ?? `unnamed_${position}`;
-      open.push({ id: callId, name });
-      return callId;
+      const call = { id: id ?? `unnamed_${position}`, isOpen: true };
+      add(byId, call.id, call);
+      add(byName, name, call);
+      return call.id;
     },
     result(id, name, position) {
-      const index = open.findIndex((call) =>
-        id === undefined ? call.name === name : call.id === id,
-      );
-      const callId = index === -1 ? undefined : close(index);
-      return id ?? callId ?? `unnamed_${position}`;
+      const call = firstOpen(id === undefined ? byName.get(name) : byId.get(id));
+      if (call !== undefined) call.isOpen = false;
+      return id ?? call?.id ?? `unnamed_${position}`;
     },
   };
+}
+
+function add(queues: Map<string, CallQueue>, key: string, call: Call): void {
+  const queue = queues.get(key);
+  if (queue === undefined) queues.set(key, { calls: [call], next: 0 });
+  else queue.calls.push(call);
+}
+
+function firstOpen(queue: CallQueue | undefined): Call | undefined {
+  if (queue === undefined) return undefined;
+  while (queue.calls[queue.next]?.isOpen === false) queue.next += 1;
+  return queue.calls[queue.next];
 }

@@ -16,6 +16,7 @@ const RPC_STATUSES: Readonly<Record<ErrorKind, string>> = {
   'headers-too-large': 'INVALID_ARGUMENT',
   'unsupported-media-type': 'INVALID_ARGUMENT',
   'upgrade-refused': 'FAILED_PRECONDITION',
+  'not-implemented': 'UNIMPLEMENTED',
   'rate-limited': 'RESOURCE_EXHAUSTED',
   'quota-exhausted': 'RESOURCE_EXHAUSTED',
   'upstream-auth': 'UNAVAILABLE',

@@ -716,3 +716,10 @@ test('a number that stands for no name is refused, and so is one where no number
     'generationConfig.thinkingConfig.thinkingLevel',
   );
 });
+
+test('C1: a function without a name is left out where others are left', () => {
+  const tools = [{ functionDeclarations: [{ description: 'd' }, { name: 'w' }] }];
+  const { body, receipt } = normalize({ contents: CONTENTS, tools });
+  expect(body.tools).toEqual([{ functionDeclarations: [{ name: 'w' }] }]);
+  expect(receipt).toMatchObject([{ action: 'dropped', path: 'tools[0].functionDeclarations[0]' }]);
+});

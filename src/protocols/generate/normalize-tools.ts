@@ -21,7 +21,16 @@ export function normalizeTools(tools: readonly JsonObject[], place: Place): Json
     normalizeTool(tool, { path: `${path}[${index}]`, receipt }),
   );
   const isEmpty = normalized.every((tool) => Object.keys(tool).length === 0);
+  if (isEmpty) refuseNameless(tools, path);
   return isEmpty ? [] : mergeSearches(normalized, { path, receipt });
+}
+
+/** Functions without a name are left out where others are left; alone they are the client's mistake. */
+function refuseNameless(tools: readonly JsonObject[], path: string): void {
+  const index = tools.findIndex((tool) => objectsAt(tool, 'functionDeclarations').length > 0);
+  if (index === -1) return;
+  const name = `${path}[${index}].functionDeclarations[0].name`;
+  throw invalidRequest(name, `${name} is required: every function has a name.`, 'missing-field');
 }
 
 /** Clients unsure of the right word send several: one search is left, the first one's options win. */
@@ -49,13 +58,13 @@ function normalizeTool(tool: JsonObject, place: Place): JsonObject {
   const { functionDeclarations, ...others } = renewSearch(tool, place);
   const declarations = objectsAt(tool, 'functionDeclarations');
   if (functionDeclarations === undefined || declarations.length === 0) return others;
-  const checked = declarations.map((declaration, index) =>
-    normalizeDeclaration(declaration, {
-      path: `${place.path}.functionDeclarations[${index}]`,
-      receipt: place.receipt,
-    }),
-  );
-  return { functionDeclarations: checked, ...others };
+  const checked = declarations.flatMap((declaration, index) => {
+    const path = `${place.path}.functionDeclarations[${index}]`;
+    if (hasName(declaration)) return normalizeDeclaration(declaration, { ...place, path });
+    place.receipt.add('dropped', path, told`A tool without a name cannot be called.`);
+    return [];
+  });
+  return checked.length === 0 ? others : { functionDeclarations: checked, ...others };
 }
 
 /** Source: Gemini API, "Grounding with Google Search": current models take `googleSearch` alone. */
@@ -67,12 +76,11 @@ function renewSearch(tool: JsonObject, place: Place): JsonObject {
   return { googleSearch: {}, ...others };
 }
 
+function hasName(declaration: JsonObject): boolean {
+  return (textAt(declaration, 'name') ?? '') !== '';
+}
+
 function normalizeDeclaration(declaration: JsonObject, place: Place): JsonObject {
-  const name = textAt(declaration, 'name');
-  if (name === undefined || name === '') {
-    const path = `${place.path}.name`;
-    throw invalidRequest(path, `${path} is required: every function has a name.`, 'missing-field');
-  }
   const result = { ...declaration };
   for (const [form, jsonForm] of SCHEMA_FORMS) {
     if (result[form] === undefined || result[jsonForm] === undefined) continue;

@@ -123,6 +123,5 @@ function readImage(image: JsonObject | undefined, receipt: Receipt): ImageOption
   const known = size === undefined ? undefined : asImageSize(size);
   if (size !== undefined && known === undefined) noteUncarried(image, ['imageSize'], place);
   const aspectRatio = textAt(image, 'aspectRatio');
-  // Libraries fill in a size by themselves.
-  return known === undefined ? { aspectRatio } : { aspectRatio, size: known, isSizeDefault: true };
+  return known === undefined ? { aspectRatio } : { aspectRatio, size: known };
 }

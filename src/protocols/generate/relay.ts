@@ -36,14 +36,61 @@ const FRAME_ERROR_KINDS: ReadonlyMap<number, ErrorKind> = new Map([
 
 /** `body` is what normalizeBody gave. */
 export function createRelayCall(body: JsonObject, framing: FramingKind): RelayCall {
+  const declared = once(() => declaredNames(body));
   return {
     wire: GENERATE_WIRE,
     body,
     openingText: () => readOpeningText(body),
     readQuietly: once(() => readRequest(body, createReceipt())),
+    renameCalls: (frame, rename) =>
+      declared().size === 0
+        ? frame
+        : renameCalls(frame, (name) => (declared().has(name) ? name : rename(name))),
     createStreamWriter: () => createRelayWriter(framing),
     writeReply: (upstreamBodies) => repairAnswer(joinAnswers(upstreamBodies)),
   };
+}
+
+function declaredNames({ tools }: JsonObject): ReadonlySet<string> {
+  const names = new Set<string>();
+  for (const tool of objectsIn(tools)) {
+    for (const { name } of objectsIn(tool.functionDeclarations)) {
+      if (typeof name === 'string') names.add(name);
+    }
+  }
+  return names;
+}
+
+/** Frames share values with those before them: what changes is copied. */
+function renameCalls(frame: JsonObject, rename: (name: string) => string): JsonObject {
+  let isChanged = false;
+  const renamePart = (part: JsonValue): JsonValue => {
+    if (!isJsonObject(part) || !isJsonObject(part.functionCall)) return part;
+    const { name } = part.functionCall;
+    const renamed = typeof name === 'string' ? rename(name) : name;
+    if (renamed === undefined || renamed === name) return part;
+    isChanged = true;
+    return { ...part, functionCall: { ...part.functionCall, name: renamed } };
+  };
+  const renameIn = (candidate: JsonValue): JsonValue => {
+    if (!isJsonObject(candidate) || !isJsonObject(candidate.content)) return candidate;
+    const { content } = candidate;
+    if (!Array.isArray(content.parts)) return candidate;
+    return { ...candidate, content: { ...content, parts: content.parts.map(renamePart) } };
+  };
+  const { candidates } = frame;
+  if (!Array.isArray(candidates) || !candidates.some(hasCall)) return frame;
+  const renamed = candidates.map(renameIn);
+  return isChanged ? { ...frame, candidates: renamed } : frame;
+}
+
+function hasCall(candidate: JsonValue): boolean {
+  if (!isJsonObject(candidate) || !isJsonObject(candidate.content)) return false;
+  return objectsIn(candidate.content.parts).some(({ functionCall }) => functionCall !== undefined);
+}
+
+function objectsIn(value: JsonValue | undefined): readonly JsonObject[] {
+  return Array.isArray(value) ? value.filter(isJsonObject) : [];
 }
 
 /** What clients take for the end of a good answer; every other reason says itself that something is wrong. */

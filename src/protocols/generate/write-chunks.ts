@@ -5,6 +5,7 @@ import type { BlockOpening, CanonicalEvent } from '../../canonical/event.ts';
 import type { Signature } from '../../canonical/request.ts';
 import { NO_USAGE, type Usage } from '../../canonical/usage.ts';
 import type { JsonObject } from '../../lib/json.ts';
+import { KeptText } from '../../lib/kept-text.ts';
 import type { ReplyContext } from '../protocol.ts';
 import { createPendingSignature, type PendingSignature } from './pending-signature.ts';
 import { writeFinish, writePromptFeedback } from './write-finish.ts';
@@ -12,6 +13,9 @@ import { writeGrounding } from './write-grounding.ts';
 import { signPart, writeCallPart, writeWholePart } from './write-parts.ts';
 import type { WriteOptions } from './write-reply.ts';
 import { writeUsage } from './write-usage.ts';
+
+/** The places of citations behind so many UTF-16 units are not counted: answers are not that long. */
+const MOST_CITED = 524_288;
 
 type EventOf<Kind extends CanonicalEvent['kind']> = Extract<CanonicalEvent, { kind: Kind }>;
 
@@ -23,8 +27,8 @@ interface OpenBlock {
 }
 
 interface ChoiceState {
-  /** All text so far: citations count in it. */
-  text: string;
+  /** Citations count in it. */
+  readonly text: KeptText;
   grounding: EventOf<'grounding'> | undefined;
   readonly pending: PendingSignature;
 }
@@ -86,7 +90,7 @@ export class ChunkWriter {
         block.json += delta.json;
         return undefined;
       case 'text':
-        this.#choice(block.choice).text += delta.text;
+        this.#choice(block.choice).text.add(delta.text);
         return this.#writePart(block.choice, { text: delta.text });
       case 'thinking':
         if (!this.#options.showThoughts) return undefined;
@@ -133,7 +137,8 @@ export class ChunkWriter {
   #choice(choice: number): ChoiceState {
     const known = this.#choices.get(choice);
     if (known !== undefined) return known;
-    const state = { text: '', grounding: undefined, pending: createPendingSignature() };
+    const text = new KeptText(MOST_CITED);
+    const state = { text, grounding: undefined, pending: createPendingSignature() };
     this.#choices.set(choice, state);
     return state;
   }
@@ -168,7 +173,7 @@ function closeCandidate(state: ChoiceState): JsonObject {
     content: { role: 'model', parts: [signPart({ text: '' }, state.pending.take())] },
   };
   if (state.grounding !== undefined) {
-    Object.assign(candidate, writeGrounding(state.grounding, [{ text: state.text }]));
+    Object.assign(candidate, writeGrounding(state.grounding, [{ text: state.text.toString() }]));
   }
   return candidate;
 }

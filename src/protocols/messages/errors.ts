@@ -21,6 +21,7 @@ const ERROR_TYPES: Readonly<Record<ErrorKind, MessagesErrorType>> = {
   'headers-too-large': 'request_too_large',
   'unsupported-media-type': 'invalid_request_error',
   'upgrade-refused': 'invalid_request_error',
+  'not-implemented': 'invalid_request_error',
   'rate-limited': 'rate_limit_error',
   'quota-exhausted': 'rate_limit_error',
   'upstream-auth': 'api_error',

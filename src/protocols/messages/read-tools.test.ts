@@ -125,8 +125,6 @@ test('client tools declared by type get a built-in schema', () => {
 });
 
 const refused: readonly (readonly [JsonObject, string])[] = [
-  [{ input_schema: {} }, 'tools.1.name: Field required'],
-  [{ name: '', input_schema: {} }, 'tools.1.name: String should'],
   [{ name: 'a' }, 'tools.1.input_schema: Field required'],
   [{ name: 'a', input_schema: 'x' }, 'tools.1.input_schema: Input should be'],
   [{ type: 'computer_20250124', name: 'computer' }, 'tools.1.type: Input tag "computer_20250124"'],
@@ -239,4 +237,13 @@ test('a choice of a tool that was left out is on the receipt', () => {
   const { request, receipt } = read({ tools, tool_choice: { type: 'tool', name: 'find' } });
   expect(request).toMatchObject({ tools: [{ name: 'w' }], toolChoice: { kind: 'auto' } });
   expect(receipt).toEqual(['dropped tools[1]', 'dropped tool_choice']);
+});
+
+test('C1: a tool without a name is left out where others are left, and refused alone', () => {
+  for (const nameless of [{ input_schema: {} }, { name: '', input_schema: {} }]) {
+    const { request, receipt } = read({ tools: [nameless, WEATHER] });
+    expect(request.tools).toMatchObject([{ name: 'w', path: 'tools[1]' }]);
+    expect(receipt).toEqual(['dropped tools[0]']);
+    expect(() => read({ tools: [nameless, nameless] })).toThrow('tools.0.name: ');
+  }
 });

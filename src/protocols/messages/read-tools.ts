@@ -48,9 +48,10 @@ export function readToolSet(
     receipt,
   }: { readonly toolChanges: readonly ToolChange[]; readonly receipt: Receipt },
 ): ToolSet {
-  const declared = (optionalArrayAt(body, 'tools') ?? []).map((item, index) =>
-    placed(asScope(item, `tools.${index}`), receipt),
+  const scopes = (optionalArrayAt(body, 'tools') ?? []).map((item, index) =>
+    asScope(item, `tools.${index}`),
   );
+  const declared = withoutNameless(scopes, receipt).map((scope) => placed(scope, receipt));
   refuseDuplicates(declared);
   const named = applyToolChanges(declared, toolChanges, (scope) => placed(scope, receipt));
   const tools = named.map(({ tool }) => tool).filter((tool) => tool !== undefined);
@@ -61,6 +62,21 @@ export function readToolSet(
     ...readToolChoice(choice, { named, tools, receipt }),
     ...(isSerial ? { parallelToolCalls: false } : {}),
   };
+}
+
+/** Client tools without a name are left out where others are left; alone they are refused when they are read. */
+function withoutNameless(scopes: readonly Scope[], receipt: Receipt): readonly Scope[] {
+  const named = scopes.filter((scope) => !isNameless(scope));
+  if (named.length === 0) return scopes;
+  for (const { path } of scopes.filter(isNameless)) {
+    note(receipt, 'dropped', { path, reason: told`A tool without a name cannot be called.` });
+  }
+  return named;
+}
+
+function isNameless(scope: Scope): boolean {
+  const type = optionalStringAt(scope, 'type') ?? 'custom';
+  return type === 'custom' && (optionalStringAt(scope, 'name') ?? '') === '';
 }
 
 function placed(scope: Scope, receipt: Receipt): NamedTool {

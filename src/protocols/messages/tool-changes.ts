@@ -49,6 +49,8 @@ export function applyToolChanges<Declared extends { readonly name: string }>(
 ): readonly Declared[] {
   if (changes.length === 0) return declared;
   const tools = [...declared];
+  const places = new Map<string, number>();
+  for (const [place, { name }] of tools.entries()) if (!places.has(name)) places.set(name, place);
   const removed = new Set<string>();
   for (const change of changes) {
     switch (change.kind) {
@@ -60,7 +62,9 @@ export function applyToolChanges<Declared extends { readonly name: string }>(
         break;
       case 'defined': {
         const tool = readTool(change.definition);
-        put(tool, tools);
+        const place = places.get(tool.name) ?? tools.length;
+        tools[place] = tool;
+        places.set(tool.name, place);
         removed.delete(tool.name);
         break;
       }
@@ -69,12 +73,6 @@ export function applyToolChanges<Declared extends { readonly name: string }>(
     }
   }
   return tools.filter(({ name }) => !removed.has(name));
-}
-
-function put<Declared extends { readonly name: string }>(tool: Declared, tools: Declared[]): void {
-  const place = tools.findIndex(({ name }) => name === tool.name);
-  if (place < 0) tools.push(tool);
-  else tools[place] = tool;
 }
 
 function tellChange(kind: 'added' | 'removed', name: string): string {

@@ -2,7 +2,7 @@
 
 import { isAscii } from 'node:buffer';
 import type { IncomingMessage } from 'node:http';
-import { type JsonValue, parseJson } from '../../lib/json.ts';
+import { type JsonValue, parseSurveyed } from '../../lib/json.ts';
 import { parseInSteps } from '../../lib/json-steps.ts';
 import { JSON_LIMITS, JsonSurvey } from '../../lib/json-survey.ts';
 import { nextTurn, STEPWISE_FROM_BYTES } from '../../lib/next-turn.ts';
@@ -68,9 +68,10 @@ function decode(bytes: Buffer): string {
   return isAscii(bytes) ? bytes.toString('latin1') : bytes.toString('utf8');
 }
 
+/** Of any depth: arguments as deep as the gateway takes them stand deeper in what it sends. */
 function parse(text: string): JsonValue {
   try {
-    return parseJson(text);
+    return parseSurveyed(text, true);
   } catch {
     throw noJson();
   }

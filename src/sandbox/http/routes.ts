@@ -24,7 +24,7 @@ export interface ModelAddress {
   readonly place: PublisherPlace | undefined;
 }
 
-export interface PublisherPlace {
+interface PublisherPlace {
   /** Undefined for the short paths of express mode. */
   readonly project: string | undefined;
   /** The full name of the model, from `projects/` or `publishers/` on. */

@@ -6,20 +6,20 @@ import { createId } from '../../lib/ids.ts';
 import { setLast } from '../../lib/set-last.ts';
 import type { Grant } from './tokens.ts';
 
-export interface CodeRequest {
+interface CodeRequest {
   readonly grant: Grant;
   readonly redirectUrl: string;
   /** PKCE, method S256 (RFC 7636, 4.2). */
   readonly challenge: string;
 }
 
-export interface Redemption {
+interface Redemption {
   readonly clientId: string;
   readonly redirectUrl: string | undefined;
   readonly verifier: string;
 }
 
-export type RedeemedCode =
+type RedeemedCode =
   | { readonly kind: 'granted'; readonly grant: Grant }
   /** A code that was used before: whoever got tokens for it must lose them (RFC 6749, 4.1.2). */
   | { readonly kind: 'reused'; readonly grant: Grant }

@@ -22,7 +22,7 @@ export interface Grants {
   count(email: string): number;
 }
 
-export type Rotation =
+type Rotation =
   | { readonly kind: 'next'; readonly generation: number }
   | { readonly kind: 'revoked' | 'reused' };
 

@@ -1,6 +1,7 @@
 // Tokens that prove themselves: what they say, sealed with a code made from the seed, so that they outlive a restart.
 
 import { createHmac, timingSafeEqual } from 'node:crypto';
+import { parseJson } from '../../lib/json.ts';
 import type { SandboxTier } from '../accounts.ts';
 
 /** What a person allowed a client, or a service account took for itself. */
@@ -16,7 +17,7 @@ export interface Grant {
   readonly grantedAt: number;
 }
 
-export interface AccessToken {
+interface AccessToken {
   readonly grant: Grant;
   /** Milliseconds since the epoch. */
   readonly expiresAt: number;
@@ -39,7 +40,7 @@ export interface Tokens {
   readTicket(text: string): Ticket | undefined;
 }
 
-export interface Ticket {
+interface Ticket {
   /** The query of the authorization request. */
   readonly query: string;
   /** Milliseconds since the epoch. */
@@ -62,7 +63,7 @@ export function createTokens(seed: string): Tokens {
     const expected = codeOf(kind, payload);
     const given = Buffer.from(code, 'base64url');
     if (given.length !== expected.length || !timingSafeEqual(given, expected)) return undefined;
-    return JSON.parse(Buffer.from(payload, 'base64url').toString('utf8'));
+    return parseJson(Buffer.from(payload, 'base64url').toString('utf8'));
   };
   // The narrowings: whoever made the code made the payload, and only the functions above do.
   return {

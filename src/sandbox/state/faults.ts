@@ -39,7 +39,7 @@ export interface Fault {
   readonly emptyStream?: boolean;
 }
 
-export type FaultEndpoint = 'generate' | 'count-tokens' | 'embed' | 'models' | 'quota' | 'token';
+type FaultEndpoint = 'generate' | 'count-tokens' | 'embed' | 'models' | 'quota' | 'token';
 
 export type CutKind = 'reset' | 'end';
 

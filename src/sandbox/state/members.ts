@@ -10,7 +10,7 @@ import {
 import { reasonDetail, SandboxError } from '../errors.ts';
 import { ownIdOf } from '../models.ts';
 
-export type MemberKind = 'key' | 'person' | 'service-account';
+type MemberKind = 'key' | 'person' | 'service-account';
 
 /** Immutable: a change makes a new object. */
 export interface Member extends SandboxCaller {
@@ -18,7 +18,7 @@ export interface Member extends SandboxCaller {
   readonly standing: Standing;
 }
 
-export interface Standing {
+interface Standing {
   /** Every call is 403 until a person has verified the account. */
   readonly verificationRequired: boolean;
   /** Every call is 403. */

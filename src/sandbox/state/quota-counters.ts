@@ -18,7 +18,7 @@ export interface QuotaCounters {
   set(account: SandboxCaller, modelId: string, change: QuotaChange): void;
 }
 
-export interface QuotaReading extends SandboxQuota {
+interface QuotaReading extends SandboxQuota {
   /** Calls left in this window. */
   readonly remaining: number;
   /** 0 to 1: `remaining` of `requests`. */

@@ -10,7 +10,7 @@ export interface RequestLog {
   list(): readonly JsonObject[];
 }
 
-export interface ReceivedRequest {
+interface ReceivedRequest {
   /** ISO 8601. */
   readonly time: string;
   readonly account: string;
@@ -19,7 +19,7 @@ export interface ReceivedRequest {
   readonly body: string;
 }
 
-export interface Outcome {
+interface Outcome {
   readonly status: number;
   readonly ended: Ending;
 }

@@ -10,7 +10,7 @@ const KEYS: readonly ClientKey[] = [
   { id: 'ann', key: 'anns-key' },
 ];
 const LOCAL = { peer: '127.0.0.1', host: '127.0.0.1:8045' };
-const REMOTE = { peer: '192.168.1.7', host: 'box:8045' };
+const REMOTE = { peer: '192.168.1.7', host: '192.168.1.2:8045' };
 
 interface Given {
   readonly mode: AuthMode;
@@ -19,11 +19,12 @@ interface Given {
   readonly headers?: Readonly<Record<string, string>>;
   readonly query?: string;
   readonly corsOrigins?: readonly string[];
+  readonly allowedHosts?: readonly string[];
 }
 
 /** The client's key id, or the refusal's message. */
 function outcome(given: Given): string {
-  const { from = LOCAL, keys = KEYS, corsOrigins = [] } = given;
+  const { from = LOCAL, keys = KEYS, corsOrigins = [], allowedHosts = [] } = given;
   const headers = { host: from.host, ...given.headers };
   try {
     return authenticate({
@@ -32,7 +33,7 @@ function outcome(given: Given): string {
       credentials: readCredentials(headers, new URLSearchParams(given.query)),
       corsOrigins,
       checkGuess: () => undefined,
-      peer: { peer: from.peer, port: 8045, headers, allowedHosts: [] },
+      peer: { peer: from.peer, port: 8045, headers, allowedHosts },
     }).clientKeyId;
   } catch (error) {
     if (!(error instanceof GatewayError)) throw error;
@@ -92,6 +93,20 @@ test('auto refuses a wrong key also from a local client once a key is configured
 test('off asks for nothing', () => {
   expect(outcome({ mode: 'off', from: REMOTE })).toBe('open');
   expect(outcome({ mode: 'off', from: REMOTE, ...wrong })).toBe('open');
+});
+
+test('D3: off refuses what comes under a name that is not its own, whatever the method', () => {
+  const under = (host: string, given: Partial<Given> = {}): string =>
+    outcome({ mode: 'off', from: { peer: '127.0.0.1', host }, ...given });
+  for (const host of ['evil.example:8045', 'evil.example', 'localhost.evil.example', 'box', '']) {
+    expect(under(host)).toContain('401 The gateway does not know the name');
+  }
+  expect(under('evil.example', right)).toBe('main');
+  expect(under('box:8045', { allowedHosts: ['Box'] })).toBe('open');
+  expect(under('box', { allowedHosts: ['box:443'] })).toBe('open');
+  for (const host of ['localhost', 'LOCALHOST:1', 'a.localhost:8045', '[::1]:8045', '10.0.0.5']) {
+    expect(under(host)).toBe('open');
+  }
 });
 
 test('off still refuses foreign web pages without a key (T1)', () => {

@@ -5,7 +5,13 @@ import type { ShownKeys } from '../../door/guess-limit.ts';
 import { told } from '../../lib/told.ts';
 import type { AuthMode } from '../settings.ts';
 import type { KeyRing } from './credentials.ts';
-import { classifyPeer, isOwnNumericPage, isOwnPage, type PeerInput } from './locality.ts';
+import {
+  classifyPeer,
+  isKnownHost,
+  isOwnNumericPage,
+  isOwnPage,
+  type PeerInput,
+} from './locality.ts';
 
 export interface AuthenticateInput {
   readonly mode: AuthMode;
@@ -25,7 +31,8 @@ export interface Client {
 /**
  * A matching key always lets in. Without one: `strict` refuses; `auto` takes local requests, but
  * refuses a key that matches nothing as soon as any key is configured (with none configured the
- * dummy keys of command-line clients do not matter); `off` takes everything except foreign pages.
+ * dummy keys of command-line clients do not matter); `off` takes everything except foreign pages and
+ * what comes under a name that is not ours: a web page may have had it rebound to this address.
  * @throws GatewayError unauthenticated, with the way out; rate-limited after too many wrong keys.
  */
 export function authenticate(input: AuthenticateInput): Client {
@@ -35,6 +42,7 @@ export function authenticate(input: AuthenticateInput): Client {
   switch (mode) {
     case 'off':
       if (isForeignPage(input)) throw unauthenticated(FOREIGN_PAGE);
+      if (!isKnownHost(input.peer)) throw unauthenticated(UNKNOWN_HOST);
       return { clientKeyId: 'open' };
     case 'auto':
       return authenticateLocal(input);
@@ -77,6 +85,8 @@ const MISSING_KEY = told`This request needs an API key. Send it as "Authorizatio
 const WRONG_KEY = told`The API key is not valid. Check the key this client is configured with against the one the gateway was started with.`;
 const NO_KEYS = told`This request needs an API key, and the gateway has none configured. Set API_KEY where the gateway runs, then send it with the request.`;
 const FOREIGN_PAGE = told`Web pages of other origins need an API key. Send one, or allow the origin in the gateway settings.`;
+
+const UNKNOWN_HOST = told`The gateway does not know the name in this request's Host header as its own. Call it by its address or as localhost, send an API key, or add the name to proxy.allowed_hosts (ISTHMUS_ALLOWED_HOSTS).`;
 
 function wrongOrMissing({ credentials }: AuthenticateInput): string {
   return credentials.length > 0 ? WRONG_KEY : MISSING_KEY;

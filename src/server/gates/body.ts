@@ -3,8 +3,8 @@
 import { constants, isAscii, isUtf8 } from 'node:buffer';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { GatewayError, invalidRequest } from '../../canonical/error.ts';
-import { isJsonObject, type JsonObject, type JsonValue, parseJson } from '../../lib/json.ts';
-import { parseInSteps } from '../../lib/json-steps.ts';
+import { isJsonObject, type JsonObject, type JsonValue, parseSurveyed } from '../../lib/json.ts';
+import { parseInSteps, StepwiseSyntaxError } from '../../lib/json-steps.ts';
 import { JSON_LIMITS, type JsonExcess, JsonSurvey } from '../../lib/json-survey.ts';
 import { nextTurn, STEPWISE_FROM_BYTES } from '../../lib/next-turn.ts';
 import { type Sentence, told } from '../../lib/told.ts';
@@ -33,6 +33,7 @@ export async function readJsonBody(given: BodyInput): Promise<JsonObject> {
   const received = await readBytes(request, input, (piece) => {
     const excess = survey.read(piece);
     if (excess !== undefined) throw invalidJson(EXCESS_MESSAGES[excess]);
+    return survey.tokens;
   });
   if (received.length < STEPWISE_FROM_BYTES) {
     return requireObject(parseText(decodeBody(received), survey.mayHoldRiskyNumber));
@@ -53,8 +54,8 @@ async function parseLarge(received: Buffer, survey: JsonSurvey): Promise<JsonVal
   try {
     return await parseInSteps(received, survey);
   } catch (error) {
-    if (!(error instanceof SyntaxError)) throw error;
-    return parseText(decodeBody(received), survey.mayHoldRiskyNumber);
+    if (!(error instanceof StepwiseSyntaxError)) throw error;
+    return parseText(error.text, survey.mayHoldRiskyNumber);
   }
 }
 
@@ -111,7 +112,7 @@ function requireObject(value: JsonValue): JsonObject {
 
 function parseText(text: string, mayHoldRiskyNumber: boolean): JsonValue {
   try {
-    return parseJson(text, mayHoldRiskyNumber);
+    return parseSurveyed(text, mayHoldRiskyNumber);
   } catch {
     const position = findJsonError(text);
     const found =

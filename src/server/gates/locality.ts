@@ -48,6 +48,20 @@ export function isOwnNumericPage({
   return origin !== undefined && origin === `http://${host}` && NUMERIC_HOST.test(host ?? '');
 }
 
+/**
+ * True for a `Host` that no foreign page can have: an address, a loopback name, an allowed name; on any
+ * port, as containers and tunnels have their own. Only old programs send none, never a browser.
+ */
+export function isKnownHost({
+  headers: { host },
+  allowedHosts,
+}: Pick<PeerInput, 'headers' | 'allowedHosts'>): boolean {
+  if (host === undefined || NUMERIC_HOST.test(host)) return true;
+  const { name } = splitHost(host.toLowerCase());
+  if (name === 'localhost' || name.endsWith('.localhost')) return true;
+  return allowedHosts.some((allowed) => splitHost(allowed.toLowerCase()).name === name);
+}
+
 const NUMERIC_HOST = /^(?:\d{1,3}(?:\.\d{1,3}){3}|\[[0-9a-f:.]+\])(?::\d{1,5})?$/i;
 
 function isForwarded(headers: HeaderMap): boolean {

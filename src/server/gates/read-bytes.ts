@@ -1,20 +1,26 @@
 // Collects a request body within its limits of size and pace, without ever holding more.
 
+import { isAscii } from 'node:buffer';
 import type { IncomingMessage } from 'node:http';
 import { GatewayError } from '../../canonical/error.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { told } from '../../lib/told.ts';
+import type { BodySize } from './body-budget.ts';
 
 export interface ByteLimits {
   readonly maxBytes: number;
   /** Whose limit that is, for the error; the gateway's by default. */
   readonly limitOf?: string | undefined;
   readonly clock: Clock;
-  /**
-   * Called with the size that is announced, and with all that came so far.
-   * @throws GatewayError overloaded when there is no room for so much
-   */
-  readonly takeRoom?: ((bytes: number) => void) | undefined;
+  /** The memory for the body; without it there is enough. */
+  readonly room?: BodyRoom | undefined;
+}
+
+interface BodyRoom {
+  /** Asked with the size that is announced. @throws GatewayError too-large, or overloaded when it has to wait */
+  check(size: BodySize): void;
+  /** Told of all that came so far. @throws as `check` */
+  take(size: BodySize): void;
 }
 
 /** Time before the pace counts, time between two looks at it, and the pace itself. */
@@ -24,7 +30,8 @@ const MIN_BYTES_PER_SECOND = 50_000;
 
 /**
  * The whole body.
- * @param inspect called with each piece as it comes; what it throws ends the reading there
+ * @param inspect called with each piece as it comes, gives the tokens of JSON so far; what it throws ends the
+ * reading there
  * @throws GatewayError too-large as soon as the limit is passed (at once from `content-length`),
  * overloaded when there is no room for a large body, timeout when the sender is slower than 50 kB/s
  * after 10 s, client-gone when it left.
@@ -32,21 +39,22 @@ const MIN_BYTES_PER_SECOND = 50_000;
 export function readBytes(
   request: IncomingMessage,
   limits: ByteLimits,
-  inspect?: (piece: Buffer) => void,
+  inspect?: (piece: Buffer) => number,
 ): Promise<Buffer> {
   const declared = request.headers['content-length'];
   if (declared !== undefined && Number(declared) > limits.maxBytes) {
     return Promise.reject(tooLarge(limits));
   }
   try {
-    // First come, first served: bodies that take room as they arrive would all be refused half-way.
-    limits.takeRoom?.(Number(declared ?? 0));
+    // What is announced takes no room, but what would be refused half-way is not begun.
+    limits.room?.check({ bytes: Number(declared ?? 0), isAscii: true, tokens: 0 });
   } catch (error) {
     return Promise.reject(error);
   }
   return new Promise((resolve, reject) => {
     const collected = collect(Number(declared ?? 0));
     let received = 0;
+    let isPlain = true;
     const startedAt = limits.clock.monotonic();
     const settle = (): void => {
       timer.cancel();
@@ -62,8 +70,9 @@ export function readBytes(
       received += chunk.length;
       try {
         if (received > limits.maxBytes) throw tooLarge(limits);
-        limits.takeRoom?.(received);
-        inspect?.(chunk);
+        const tokens = inspect?.(chunk) ?? 0;
+        isPlain &&= isAscii(chunk);
+        limits.room?.take({ bytes: received, isAscii: isPlain, tokens });
         collected.add(chunk);
       } catch (error) {
         fail(error);

@@ -1,6 +1,6 @@
 // Refuses requests whose target or identity could be read in two ways, before any route is looked up.
 
-import { invalidRequest } from '../../canonical/error.ts';
+import { GatewayError, invalidRequest } from '../../canonical/error.ts';
 import { told } from '../../lib/told.ts';
 import { HEADER_SPELLINGS } from '../../wire/vocabulary.ts';
 
@@ -65,6 +65,21 @@ export function checkSingleHeaders(rawHeaders: readonly string[], httpVersion = 
   if (!seen.includes('host') && httpVersion !== '1.0') {
     throw invalidRequest('host', told`The Host header is missing.`, 'missing-field');
   }
+}
+
+/**
+ * Node undoes the chunks of `gzip, chunked` and hands out what is still compressed; where `chunked` is
+ * not the last coding it refuses the request itself.
+ * @throws GatewayError not-implemented for a transfer coding besides `chunked` (RFC 9112, 6.1)
+ */
+export function checkTransferCoding(codings: string | undefined): void {
+  if (codings === undefined || !/,\s*chunked\s*$/i.test(codings)) return;
+  throw new GatewayError({
+    kind: 'not-implemented',
+    source: 'client',
+    field: 'transfer-encoding',
+    message: told`Transfer-Encoding may only be "chunked"; send the body without another coding.`,
+  });
 }
 
 function readPath(rawPath: string): string | undefined {

@@ -7,11 +7,12 @@ import { createAnswerShelves } from '../../shelf/answer-shelf.ts';
 import type { AdminRoute } from '../admin-route.ts';
 import { createServer, type EdgeServer } from '../create-server.ts';
 import type { EdgeOptions } from '../edge.ts';
+import { createBodyBudget, type Memory } from '../gates/body-budget.ts';
 import type { Log } from '../log.ts';
 import { DEFAULT_EDGE_SETTINGS, type EdgeSettings } from '../settings.ts';
 import { fakeProtocols } from './fake-protocols.ts';
 
-export interface LogLine {
+interface LogLine {
   readonly level: string;
   readonly fields: Readonly<Record<string, unknown>>;
   readonly message: string;
@@ -36,7 +37,7 @@ export interface TestEdgeOptions {
   readonly consoleFiles?: EdgeOptions['consoleFiles'];
   readonly settings?: Partial<EdgeSettings>;
   readonly clock?: Clock;
-  readonly mostBodyBytes?: number;
+  readonly memory?: Memory;
   readonly generate?: Generate;
   readonly countTokens?: (call: CountTokensCall) => Promise<{ totalTokens: number }>;
 }
@@ -69,7 +70,7 @@ export async function startEdge(options: TestEdgeOptions = {}): Promise<TestEdge
     clock,
     log,
     adminRoutes: options.adminRoutes,
-    mostBodyBytes: options.mostBodyBytes,
+    bodies: createBodyBudget(clock, options.memory),
     door: options.door,
     consoleFiles: options.consoleFiles,
     version: '9.9.9',

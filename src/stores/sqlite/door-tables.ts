@@ -28,7 +28,7 @@ export interface ClientKeyRow {
   revision: number;
 }
 
-export interface ClientKeyUseRow {
+interface ClientKeyUseRow {
   key_id: string;
   day: string;
   requests: number;
@@ -42,7 +42,7 @@ interface ClientKeyAddressRow {
   seen_at: number;
 }
 
-export interface AddressRuleRow {
+interface AddressRuleRow {
   sequence: Generated<number>;
   id: string;
   list: string;

@@ -14,6 +14,7 @@ import { usageKeyNames } from './migrations/008-usage-key-names.ts';
 import { requestRetries } from './migrations/009-request-retries.ts';
 import { addressRuleRevisions } from './migrations/010-address-rule-revisions.ts';
 import { callTraces } from './migrations/011-call-traces.ts';
+import { sessionBindings } from './migrations/012-session-bindings.ts';
 import type { Migration } from './migrations/migration.ts';
 import type { QueryBuilder } from './schema.ts';
 import type { Queries } from './session.ts';
@@ -30,6 +31,7 @@ const MIGRATIONS: readonly Migration[] = [
   requestRetries,
   addressRuleRevisions,
   callTraces,
+  sessionBindings,
 ];
 
 export interface MigrationContext {

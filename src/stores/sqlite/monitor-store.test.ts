@@ -65,6 +65,7 @@ const UNDO_LATER = `
   alter table requests drop column retries;
   alter table address_rules drop column revision;
   drop table call_traces;
+  drop table session_bindings;
 `;
 
 test('records saved while their details had a table of their own are found as they were', async () => {

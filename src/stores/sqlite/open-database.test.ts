@@ -10,7 +10,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import {
   createTestDatabase,
   createTestVault,
@@ -195,7 +195,7 @@ test('a new database is in its file before that is closed, where a full disk wou
   expect(await accounts.readCredential('a')).toMatchObject({ version: 1 });
 });
 
-test('a disk without room leaves nothing of a new database, whichever call it fails', async () => {
+test('D5: without room a new database is in memory and leaves nothing, whichever call fails', async () => {
   const failing = createFailingHandle();
   const path = `${database.folder}/new.db`;
   await database.closeStores();
@@ -203,14 +203,39 @@ test('a disk without room leaves nothing of a new database, whichever call it fa
   let turn = 0;
   for (let isMade = false; !isMade; turn += 1) {
     failing.failAt(turn + 1, { code: 13, when: 'before' });
-    const error: unknown = await database.open({ path, open: failing.open }).catch((e) => e);
+    const warn = vi.fn();
+    const stores = await database.open({ path, open: failing.open, log: { warn } });
     isMade = existsSync(path);
+    expect(stores.isLasting).toBe(isMade);
     if (isMade) continue;
-    expect(error).toMatchObject({ fault: 'unavailable' });
-    expect(String(error)).toContain(`The database ${path} has no room left on its disk.`);
+    expect(warn.mock.calls).toEqual([[expect.anything(), expect.stringContaining('lost')]]);
+    await stores.accounts.insert(newAccount('a'));
+    expect(await stores.accounts.readCredential('a')).toMatchObject({ version: 1 });
     expect(contents()).toEqual(before);
   }
   expect(turn).toBeGreaterThan(10);
+});
+
+test('D5: what is stored is served where the index of the log has no room, and written when there is', async () => {
+  const failing = createFailingHandle();
+  const warn = vi.fn();
+  // The first call opens the file, the second meets the log.
+  failing.failAt(2, { code: 4874, when: 'before' });
+  const { accounts, isLasting } = await database.open({ open: failing.open, log: { warn } });
+  expect(isLasting).toBe(true);
+  expect(warn.mock.calls).toEqual([[expect.anything(), expect.stringContaining('no room left')]]);
+  expect(await accounts.list()).toHaveLength(1);
+  await accounts.insert(newAccount('b'));
+  await database.open();
+  expect(await database.stores.accounts.list()).toHaveLength(2);
+});
+
+test('D5: nothing is put on the disk that a lost key seals', async () => {
+  const path = `${database.folder}/new.db`;
+  const { accounts } = await database.open({ path, isLasting: false });
+  await accounts.insert(newAccount('a'));
+  expect(await accounts.list()).toHaveLength(1);
+  expect(existsSync(path)).toBe(false);
 });
 
 test('a folder that cannot be written is told', async () => {

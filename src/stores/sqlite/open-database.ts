@@ -8,6 +8,7 @@ import type { Clock } from '../../lib/clock.ts';
 import { isOutOfRoom } from '../../lib/out-of-room.ts';
 import { told } from '../../lib/told.ts';
 import type { RequestStore } from '../../monitor/request-store.ts';
+import type { SessionStore } from '../../pool/session-store.ts';
 import { codeOf, createPrivateFile, placeFile } from '../../sealing/private-file.ts';
 import type { Vault } from '../../sealing/vault.ts';
 import type { KeptAnswerStore } from '../../shelf/answer-shelf.ts';
@@ -18,7 +19,7 @@ import type { StoreLog } from './account-queries.ts';
 import { createAccountStore } from './account-store.ts';
 import { createAddressRuleStore } from './address-rule-store.ts';
 import { createClientKeyStore } from './client-key-store.ts';
-import { createConnection } from './connection.ts';
+import { createConnection, type SqliteConnection } from './connection.ts';
 import { createConsoleSessionStore } from './console-session-store.ts';
 import { insertDataKey, openDataKey, resealDataKey } from './data-key.ts';
 import { APPLICATION_ID, checkDatabaseFile, removeUnfinished } from './database-file.ts';
@@ -28,9 +29,14 @@ import { createMonitorStore } from './monitor-store.ts';
 import { createQueryBuilder, type QueryBuilder } from './schema.ts';
 import type { Queries } from './session.ts';
 import { createSignatureStore } from './signature-store.ts';
-import { damagedDatabase, noRoom } from './sqlite-fault.ts';
-import { type OpenHandle, openSqliteFile } from './sqlite-handle.ts';
-import { createTraceStore } from './trace-store.ts';
+import { damagedDatabase, isForWantOfRoom, noRoom } from './sqlite-fault.ts';
+import {
+  type OpenHandle,
+  openSqliteFile,
+  openSqliteFileAlone,
+  openSqliteInMemory,
+} from './sqlite-handle.ts';
+import { createSessionStore, createTraceStore } from './trace-store.ts';
 
 export interface DatabaseOptions {
   readonly path: string;
@@ -40,14 +46,24 @@ export interface DatabaseOptions {
   /** Hears of damaged rows. */
   readonly log?: StoreLog | undefined;
   readonly open?: OpenHandle | undefined;
+  /** False keeps everything in memory: what is sealed with a key that is lost at the end is of no use. */
+  readonly isLasting?: boolean | undefined;
   /** Of all kept answers together; the store's own bound when absent. */
   readonly maxKeptBytes?: number | undefined;
 }
 
+const NOTHING_KEPT =
+  'The disk of the data folder has no room left, so no database can be made. Requests are served, but accounts, keys and records that are added are kept in memory only and are lost at the end. Free some room and start again.';
+const NOTHING_NEW_KEPT =
+  'The disk of the data folder has no room left. Requests are served with what is stored; nothing new is kept until there is room.';
+
 export interface SqliteStores {
+  /** False while everything is in memory, for want of room. */
+  readonly isLasting: boolean;
   readonly accounts: AccountStore;
   readonly signatures: SignatureStore;
   readonly callTraces: TraceStore;
+  readonly sessions: SessionStore;
   readonly door: DoorStores;
   readonly keptAnswers: KeptAnswerStore;
   readonly requests: RequestStore;
@@ -57,15 +73,82 @@ export interface SqliteStores {
 }
 
 /**
- * A missing file becomes a new database; any other is opened or refused, never replaced.
+ * A missing file becomes a new database; any other is opened or refused, never replaced. On a full disk a
+ * new one is kept in memory, and one that is there is read, and written again when there is room.
  * @throws StoreError `unreadable` for an empty, foreign, damaged or newer database or another secret
  * key, `unavailable` when the file cannot be read, written or locked
  */
 export async function openDatabase(options: DatabaseOptions): Promise<SqliteStores> {
-  const { path, vault, clock, log, maxKeptBytes, open = openSqliteFile } = options;
+  const { path, vault, clock, log, maxKeptBytes } = options;
   const builder = createQueryBuilder();
-  if (checkDatabaseFile(path) === 'missing') await createDatabase(options, builder);
+  const { connection, dataVault, isLasting } = await connect(options, builder);
+  let current = vault;
+  return {
+    isLasting,
+    accounts: createAccountStore(connection, { builder, vault: dataVault, log }),
+    signatures: createSignatureStore(connection, builder),
+    callTraces: createTraceStore(connection, { builder, vault: dataVault, log }),
+    sessions: createSessionStore(connection, { builder, vault: dataVault, log }),
+    door: {
+      clientKeys: createClientKeyStore(connection, builder, log),
+      addressRules: createAddressRuleStore(connection, builder),
+      accessLog: createAccessLogStore(connection, builder),
+      consoleSessions: createConsoleSessionStore(connection, builder),
+    },
+    keptAnswers: createKeptAnswerStore(connection, {
+      builder,
+      vault: dataVault,
+      now: () => clock.now(),
+      maxBytes: maxKeptBytes,
+    }),
+    requests: createMonitorStore({
+      connection,
+      builder,
+      monotonic: () => clock.monotonic(),
+    }),
+    async changeKey(next) {
+      await connection.write('power-cut', (queries) =>
+        resealDataKey(queries, { builder, path, vault: current }, next),
+      );
+      current = next;
+    },
+    close: () => connection.close(),
+  };
+}
+
+interface Connected {
+  readonly connection: SqliteConnection;
+  /** Of the key that the database holds sealed. */
+  readonly dataVault: Vault;
+  readonly isLasting: boolean;
+}
+
+async function connect(options: DatabaseOptions, builder: QueryBuilder): Promise<Connected> {
+  const { path, isLasting = true, log, open = openSqliteFile } = options;
+  if (!isLasting) return openInMemory(options, builder);
+  try {
+    if (checkDatabaseFile(path) === 'missing') await createDatabase(options, builder);
+  } catch (error) {
+    if (!isForWantOfRoom(error)) throw error;
+    log?.warn({ path, error }, NOTHING_KEPT);
+    return openInMemory(options, builder);
+  }
   removeUnfinished(path);
+  try {
+    return await openExisting(options, builder, open);
+  } catch (error) {
+    if (!isForWantOfRoom(error)) throw error;
+    const opened = await openExisting(options, builder, openSqliteFileAlone);
+    log?.warn({ path, error }, NOTHING_NEW_KEPT);
+    return opened;
+  }
+}
+
+async function openExisting(
+  { path, vault, clock }: DatabaseOptions,
+  builder: QueryBuilder,
+  open: OpenHandle,
+): Promise<Connected> {
   const connection = createConnection({ path, clock, open });
   try {
     await connection.read((queries) => checkPages(queries, builder, path));
@@ -75,40 +158,22 @@ export async function openDatabase(options: DatabaseOptions): Promise<SqliteStor
       return openDataKey(queries, context);
     });
     await connection.write('power-cut', (queries) => migrate(queries, context));
-    let current = vault;
-    return {
-      accounts: createAccountStore(connection, { builder, vault: dataVault, log }),
-      signatures: createSignatureStore(connection, builder),
-      callTraces: createTraceStore(connection, { builder, vault: dataVault, log }),
-      door: {
-        clientKeys: createClientKeyStore(connection, builder, log),
-        addressRules: createAddressRuleStore(connection, builder),
-        accessLog: createAccessLogStore(connection, builder),
-        consoleSessions: createConsoleSessionStore(connection, builder),
-      },
-      keptAnswers: createKeptAnswerStore(connection, {
-        builder,
-        vault: dataVault,
-        now: () => clock.now(),
-        maxBytes: maxKeptBytes,
-      }),
-      requests: createMonitorStore({
-        connection,
-        builder,
-        monotonic: () => clock.monotonic(),
-      }),
-      async changeKey(next) {
-        await connection.write('power-cut', (queries) =>
-          resealDataKey(queries, { builder, path, vault: current }, next),
-        );
-        current = next;
-      },
-      close: () => connection.close(),
-    };
+    return { connection, dataVault, isLasting: true };
   } catch (error) {
     await connection.close();
     throw error;
   }
+}
+
+async function openInMemory(options: DatabaseOptions, builder: QueryBuilder): Promise<Connected> {
+  const { path, vault, clock } = options;
+  const open = openSqliteInMemory;
+  const connection = createConnection({ path: ':memory:', name: path, clock, open });
+  await fill(connection, options, builder);
+  const dataVault = await connection.read((queries) =>
+    openDataKey(queries, { builder, path, vault }),
+  );
+  return { connection, dataVault, isLasting: false };
 }
 
 /** Built beside its place and put there whole: whoever is killed meanwhile leaves no half database. */
@@ -137,23 +202,32 @@ async function createDatabase(options: DatabaseOptions, builder: QueryBuilder): 
 
 async function build(
   builtPath: string,
-  { path, vault, clock, open = openSqliteFile }: DatabaseOptions,
+  options: DatabaseOptions,
   builder: QueryBuilder,
 ): Promise<void> {
+  const { path, clock, open = openSqliteFile } = options;
   const connection = createConnection({ path: builtPath, name: path, clock, open });
   try {
-    // The last moment for it: nothing was written yet.
-    await connection.makeShrinkable();
-    await connection.write('power-cut', (queries) => {
-      queries.exec(`pragma application_id = ${APPLICATION_ID}`);
-      migrate(queries, { builder, path, now: clock.now() });
-      insertDataKey(queries, { builder, path, vault });
-    });
+    await fill(connection, options, builder);
     // The last to close would bring everything into the one file as well, but tells nobody of a full disk.
     await connection.emptyLog();
   } finally {
     await connection.close();
   }
+}
+
+async function fill(
+  connection: SqliteConnection,
+  { path, vault, clock }: DatabaseOptions,
+  builder: QueryBuilder,
+): Promise<void> {
+  // The last moment for it: nothing was written yet.
+  await connection.makeShrinkable();
+  await connection.write('power-cut', (queries) => {
+    queries.exec(`pragma application_id = ${APPLICATION_ID}`);
+    migrate(queries, { builder, path, now: clock.now() });
+    insertDataKey(queries, { builder, path, vault });
+  });
 }
 
 /** Not the indexes against their tables: that takes long, and SQLite notices what matters of it. */

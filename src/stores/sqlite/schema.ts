@@ -17,7 +17,8 @@ export interface Tables extends DoorTables {
   account_health: HealthRow;
   account_quotas: QuotaRow;
   signatures: SignatureRow;
-  call_traces: CallTraceRow;
+  call_traces: SealedRow;
+  session_bindings: SealedRow;
   kept_answers: KeptAnswerTableRow;
   kept_items: KeptItemRow;
   data_keys: DataKeyRow;
@@ -51,7 +52,7 @@ export interface CredentialRow {
   sealed: string;
 }
 
-export interface HealthRow {
+interface HealthRow {
   account_id: string;
   health: string;
 }
@@ -75,7 +76,7 @@ interface SignatureRow {
   expires_at: number;
 }
 
-interface CallTraceRow {
+interface SealedRow {
   /** Rises with each save; the oldest go first. */
   sequence: Generated<number>;
   key: string;

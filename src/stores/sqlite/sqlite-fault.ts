@@ -1,6 +1,7 @@
 // What the errors of SQLite mean to the stores' callers.
 
 import { StoreError } from '../../accounts/account-store.ts';
+import { isOutOfRoom } from '../../lib/out-of-room.ts';
 import { type Sentence, told } from '../../lib/told.ts';
 
 // Result codes: https://www.sqlite.org/rescode.html
@@ -60,6 +61,15 @@ export function toStoreError(error: unknown, path: string): unknown {
 export function noRoom(path: string, cause: unknown): StoreError {
   const message = told`The database ${path} has no room left on its disk. Free some; a gateway that runs goes on by itself then.`;
   return new StoreError('unavailable', message, cause);
+}
+
+/** Whether it was for want of room that the database was not opened or written. */
+export function isForWantOfRoom(error: unknown): error is StoreError {
+  if (!(error instanceof StoreError)) return false;
+  const { cause } = error;
+  return (
+    isOutOfRoom(cause) || primaryCode(cause) === FULL || extendedCode(cause) === SHARED_MEMORY_SIZE
+  );
 }
 
 export function damagedDatabase(path: string, cause?: unknown): StoreError {

@@ -25,6 +25,26 @@ export const openSqliteFile: OpenHandle = (path) => {
   return new DatabaseSync(address, { timeout: 0 });
 };
 
+/**
+ * Reads where the index of the log, a file beside it, has no room: the index is kept in memory, and no
+ * other process may use the database meanwhile. https://www.sqlite.org/wal.html#use_of_wal_without_shared_memory
+ */
+export const openSqliteFileAlone: OpenHandle = (path) => {
+  const handle = openSqliteFile(path);
+  handle.exec('pragma locking_mode = exclusive');
+  return handle;
+};
+
+/** What is kept in memory may not take it from requests. */
+const MOST_PAGES_IN_MEMORY = 8192;
+
+/** A new database of 32 MB at most, gone with its handle. */
+export const openSqliteInMemory: OpenHandle = () => {
+  const handle = new DatabaseSync(':memory:');
+  handle.exec(`pragma max_page_count = ${MOST_PAGES_IN_MEMORY}`);
+  return handle;
+};
+
 /** A value of a compiled query as SQLite takes it. @throws TypeError for what no column can hold */
 export function toInputValue(value: unknown): SQLInputValue {
   if (value === null || typeof value === 'string' || typeof value === 'bigint') return value;

@@ -3,7 +3,7 @@
 import type { BlockOpening } from '../../canonical/event.ts';
 import type { FreeformTool, FunctionTool } from '../../canonical/request.ts';
 
-export type CallOpening = Extract<BlockOpening, { kind: 'tool-call' }>;
+type CallOpening = Extract<BlockOpening, { kind: 'tool-call' }>;
 
 export type CallableTool = FunctionTool | FreeformTool;
 

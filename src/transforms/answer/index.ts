@@ -3,9 +3,10 @@
 import type { CanonicalEvent } from '../../canonical/event.ts';
 import type { Receipt } from '../../canonical/receipt.ts';
 import type { CanonicalRequest, Tool } from '../../canonical/request.ts';
-import { argumentSchema, mayComeBackChanged } from '../../canonical/returned-arguments.ts';
+import { declaredArguments, mayComeBackChanged } from '../../canonical/returned-arguments.ts';
 import { acceptedToolNames } from '../../canonical/tool-names.ts';
 import { NOTHING_TYPED, type TypedValues } from '../../canonical/typed-values.ts';
+import { once } from '../../lib/once.ts';
 import type { CallableTool, CallRule } from './call-rule.ts';
 import { createSourceFilter } from './filter-sources.ts';
 import { leaveOutCode } from './leave-out-code.ts';
@@ -64,10 +65,13 @@ function createRewriter(
     uniqueCallIds({ turns: request.turns, callIdPrefix, createId }),
   ];
   // Last: arguments are repaired by the schema of the tool that was really meant.
-  const isTyped = (name: string): boolean => isTypedTool(request, typed, name);
+  const sentNames = once(() => acceptedToolNames(request));
+  const isTyped = (name: string): boolean =>
+    typed.functions.size > 0 && typed.functions.has(sentNames().get(name) ?? name);
   const repairArguments = createArgumentRepair({ tools, receipt, isTyped });
+  const schemas = once(() => declaredArguments(tools));
   const mayChange = (name: string, json: string): boolean =>
-    mayComeBackChanged(json, argumentSchema(tools, name));
+    mayComeBackChanged(json, schemas().get(name));
   return createCallRewriter({ rules, repairArguments, mayChange });
 }
 
@@ -75,15 +79,10 @@ function runsCodeInForm({ tools, outputFormat }: CanonicalRequest): boolean {
   return outputFormat.kind !== 'text' && tools.some(({ kind }) => kind === 'code-execution');
 }
 
-function isTypedTool(request: CanonicalRequest, { functions }: TypedValues, name: string): boolean {
-  if (functions.size === 0) return false;
-  return functions.has(acceptedToolNames(request).get(name) ?? name);
-}
-
 function passAll(events: readonly CanonicalEvent[]): readonly CanonicalEvent[] {
   return events;
 }
 
-function isCallable(tool: Tool): tool is CallableTool {
+export function isCallable(tool: Tool): tool is CallableTool {
   return tool.kind === 'function' || tool.kind === 'freeform';
 }

@@ -67,6 +67,68 @@ test('a prefix that is no part of any declared name falls away', () => {
   expect(nameOf('files.delete', ['files.delete', 'delete'])).toBe('files.delete');
 });
 
+const FILES = ['mcp__fs__read_file', 'mcp__fs__write_file', 'mcp__web__search', 'Bash'];
+
+test.each([
+  ['fs__read_file', 'mcp__fs__read_file'],
+  ['mcp__fs__readFile', 'mcp__fs__read_file'],
+  ['mcp__fs__read_a_file', 'mcp__fs__read_file'],
+  ['fs.read_file', 'mcp__fs__read_file'],
+  ['fs-read-file', 'mcp__fs__read_file'],
+  ['fs_readFile', 'mcp__fs__read_file'],
+  ['fs/write_file', 'mcp__fs__write_file'],
+  ['mcp__fs__ReadFile', 'mcp__fs__read_file'],
+  ['mcp__fs__read-the-file', 'mcp__fs__read_file'],
+  ['default_api.mcp__fs__read_file', 'mcp__fs__read_file'],
+  ['default_api:readFile', 'mcp__fs__read_file'],
+  ['read_file', 'mcp__fs__read_file'],
+  ['readFile', 'mcp__fs__read_file'],
+  ['search', 'search'],
+  ['mcp__fs__delete_file', 'mcp__fs__delete_file'],
+  ['mcp__web__read_file', 'mcp__web__read_file'],
+  ['web__read_file', 'web__read_file'],
+  ['mcp__fs__file', 'mcp__fs__file'],
+  ['fs', 'fs'],
+  ['mcp__fs', 'mcp__fs'],
+  ['read_files_of_the_web', 'read_files_of_the_web'],
+])('C5: %s reaches %s', (called, expected) => {
+  expect(nameOf(called, FILES)).toBe(expected);
+});
+
+test.each([
+  ['mcp__fs__read_file', 'read_file'],
+  ['mcp__fs__readFile', 'read_file'],
+  ['fs__read_file', 'fs.read_file'],
+  ['read_file', 'fs.read_file'],
+  ['getWeather', 'get_weather'],
+  ['get-weather', 'getWeather'],
+])('C5: %s reaches the declared %s', (called, declared) => {
+  expect(nameOf(called, [declared, 'other_tool'])).toBe(declared);
+});
+
+test('C5: where two declared names fit alike, the called one stays', () => {
+  expect(nameOf('read_file', ['mcp__a__read_file', 'mcp__b__read_file'])).toBe('read_file');
+  expect(nameOf('Read-File', ['read_file', 'readFile'])).toBe('Read-File');
+  expect(nameOf('readAFile', ['read_file', 'readFile'])).toBe('readAFile');
+});
+
+test('C5: an answer of many unknown names over many tools is looked through once', () => {
+  const names = Array.from({ length: 5000 }, (_, index) => `mcp__server${index}__read_file`);
+  let read = 0;
+  const tools = names.map((name) => ({
+    kind: 'function' as const,
+    get name() {
+      read += 1;
+      return name;
+    },
+  }));
+  const rule = matchToolNames({ tools, receipt: createReceipt() });
+  for (let index = 0; index < 5000; index += 1) {
+    rule({ kind: 'tool-call', id: 'c', name: `mcp__made_up${index}` }, 0);
+  }
+  expect(read).toBe(5000);
+});
+
 test('a changed name is noted', () => {
   const receipt = createReceipt();
   const rule = matchToolNames({ tools: [{ kind: 'function', name: 'Bash' }], receipt });

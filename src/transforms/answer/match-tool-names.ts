@@ -4,54 +4,54 @@ import { type Receipt, told } from '../../canonical/receipt.ts';
 import { once } from '../../lib/once.ts';
 import type { CallableTool, CallRule } from './call-rule.ts';
 
-const MCP_CALL = /^mcp_+(.+)$/i;
-const LAST_NAME = /^[\w-]+[.:]([\w-]+)$/;
-const MCP_TOOL = /^mcp__(.+?)__(.+)$/i;
-
-/**
- * A declared name is never changed. Otherwise the name counts in another letter case, and the name
- * of an MCP tool (`mcp__<server>__<tool>`) in the short forms models use, and in some of its words.
- * A name that could mean two tools, or none, stays as it is: the client knows best how to answer it.
- */
-export function matchToolNames({
-  tools,
-  receipt,
-}: {
+export interface MatchOptions {
   readonly tools: readonly CallableTool[];
   readonly receipt: Receipt;
-}): CallRule {
-  const declared = new Set(tools.map((tool) => tool.name));
-  const mcpTools = once(() => [...declared].flatMap((name) => readMcpTool(name) ?? []));
-  const find = (called: string): string | undefined =>
-    findByCase(declared, called) ??
-    findByLastName(declared, called) ??
-    findMcpTool(mcpTools(), called);
-  // A name that was written differently once is written so again.
-  const found = new Map<string, string | undefined>();
+}
+
+/** An answer that makes up more names than this means none of them: each is looked for among all tools. */
+const MOST_LOOKED_FOR = 64;
+
+/** Rewrites the openings of calls; see `createNameMatcher`. */
+export function matchToolNames(options: MatchOptions): CallRule {
+  const match = createNameMatcher(options);
   return (opening) => {
-    const { name: called } = opening;
-    if (declared.has(called)) return opening;
-    if (!found.has(called)) found.set(called, find(called));
-    const name = found.get(called);
-    if (name === undefined) return opening;
-    receipt.add('repaired', `tool_calls.${name}`, told`The model wrote the name differently.`);
-    return { ...opening, name };
+    const name = match(opening.name);
+    return name === opening.name ? opening : { ...opening, name };
   };
 }
 
-function findByCase(declared: ReadonlySet<string>, called: string): string | undefined {
-  const lower = called.toLowerCase();
-  return onlyOne([...declared].filter((name) => name.toLowerCase() === lower));
+/**
+ * A declared name is never changed. Otherwise the name counts in another letter case or way of joining
+ * words (`readFile`, `read-file`), with articles (`read_a_file`), with a server's name that is missing or
+ * too many (`fs__read_file`, `fs.read_file`), and the name of an MCP tool (`mcp__<server>__<tool>`) in the
+ * short forms models use, and in some of its words. A name that could mean two tools, or none, stays as
+ * it is: the client knows best how to answer it.
+ */
+export function createNameMatcher({ tools, receipt }: MatchOptions): (called: string) => string {
+  const declared = new Set(tools.map((tool) => tool.name));
+  const index = once(() => new NameIndex(declared));
+  // A name that was written differently once is written so again.
+  const found = new Map<string, string | undefined>();
+  return (called) => {
+    if (declared.has(called)) return called;
+    if (!found.has(called) && found.size < MOST_LOOKED_FOR) found.set(called, index().find(called));
+    const name = found.get(called);
+    if (name === undefined) return called;
+    receipt.add('repaired', `tool_calls.${name}`, told`The model wrote the name differently.`);
+    return name;
+  };
 }
 
-/** Models call `default_api.run` or `functions:run` what was declared as `run`. */
-function findByLastName(declared: ReadonlySet<string>, called: string): string | undefined {
-  const last = LAST_NAME.exec(called)?.[1];
-  if (last === undefined) return undefined;
-  return declared.has(last) ? last : findByCase(declared, last);
-}
+const MCP_NAME = /^mcp_+(.+)$/i;
+const MCP_TOOL = /^mcp__(.+?)__(.+)$/i;
+/** `server__tool`, `server.tool`, `server/tool`. */
+const SERVER_TOOL = /^(.+?)(?:__|[.:/])(.+)$/;
+const LAST_NAME = /^[\w-]+[.:]([\w-]+)$/;
+/** What models take for the place that tools are in. */
+const NO_SERVER = /^(?:default_api|functions?|tools?)[.:](.+)$/i;
 
-interface McpTool {
+interface ServerTool {
   readonly name: string;
   /** The words of the server's name and of the tool's. */
   readonly server: readonly string[];
@@ -60,45 +60,127 @@ interface McpTool {
   readonly own: readonly string[];
 }
 
-function readMcpTool(name: string): McpTool | undefined {
-  const match = MCP_TOOL.exec(name);
-  if (match?.[1] === undefined || match[2] === undefined) return undefined;
-  const server = wordsOf(match[1]);
-  const tool = wordsOf(match[2]);
-  const own =
-    beginsWith(tool, server) && tool.length > server.length ? tool.slice(server.length) : tool;
-  return { name, server, tool, own };
-}
+/** What the words of a name are: all of it, a tool without its server, or one that has none. */
+type Form = 'case' | 'whole' | 'tool' | 'short' | 'plain';
 
-/** The one tool that is called in short, else the one whose name holds all words of the called one. */
-function findMcpTool(tools: readonly McpTool[], called: string): string | undefined {
-  const rest = MCP_CALL.exec(called)?.[1];
-  if (rest === undefined) return undefined;
-  const words = wordsOf(rest);
-  const inShort = tools.filter((tool) => shortForms(tool).includes(words.join(' ')));
-  if (inShort.length > 0) return onlyOne(inShort)?.name;
-  return onlyOne(toolsHolding(words, { tools, called }))?.name;
-}
+/** The declared names by what they may be called, made once for all calls of an answer. */
+class NameIndex {
+  /** Undefined for what two tools could be called. */
+  readonly #names = new Map<string, string | undefined>();
+  readonly #mcpTools: ServerTool[] = [];
+  readonly #servers = new Set<string>();
+  readonly #declared: ReadonlySet<string>;
 
-/**
- * `puppeteer` + `puppeteer_navigate` is called as both together, as the tool alone, and either way
- * without the server's name repeated in the tool's.
- */
-function shortForms({ server, tool, own }: McpTool): readonly string[] {
-  return [[...server, ...tool], tool, [...server, ...own], own].map((words) => words.join(' '));
-}
-
-/** Where a server is named, its own tools alone may be meant: those of another one do other things. */
-function toolsHolding(
-  words: readonly string[],
-  { tools, called }: { readonly tools: readonly McpTool[]; readonly called: string },
-): readonly McpTool[] {
-  const ofServer = tools.filter(({ server }) => beginsWith(words, server));
-  if (ofServer.length > 0) {
-    return ofServer.filter(({ server, own }) => holds(own, words.slice(server.length)));
+  constructor(declared: ReadonlySet<string>) {
+    this.#declared = declared;
+    for (const name of declared) this.#add(name);
   }
-  return MCP_TOOL.test(called) ? [] : tools.filter(({ own }) => holds(own, words));
+
+  find(called: string): string | undefined {
+    const byCase = this.#byCase(called);
+    if (byCase !== undefined) return byCase;
+    const inside = NO_SERVER.exec(called)?.[1];
+    if (inside !== undefined) return this.#declared.has(inside) ? inside : this.find(inside);
+    return this.#byLastName(called) ?? this.#byWords(called);
+  }
+
+  #add(name: string): void {
+    this.#names.set(...this.#entry(`case ${name.toLowerCase()}`, name));
+    const { server, tool, own, isMcp } = readName(name);
+    if (server.length === 0) {
+      this.#note(['whole', 'plain'], tool, name);
+      return;
+    }
+    this.#servers.add(server.join(''));
+    this.#note(['whole'], [...server, ...tool], name);
+    this.#note(['whole'], [...server, ...own], name);
+    this.#note(['tool', 'short'], tool, name);
+    if (!isMcp) return;
+    this.#note(['short'], own, name);
+    this.#mcpTools.push({ name, server, tool, own });
+  }
+
+  #note(forms: readonly Form[], words: readonly string[], name: string): void {
+    for (const form of forms) {
+      for (const key of keysOf(form, words)) this.#names.set(...this.#entry(key, name));
+    }
+  }
+
+  #entry(key: string, name: string): [string, string | undefined] {
+    const isFree = !this.#names.has(key) || this.#names.get(key) === name;
+    return [key, isFree ? name : undefined];
+  }
+
+  #byCase(called: string): string | undefined {
+    return this.#names.get(`case ${called.toLowerCase()}`);
+  }
+
+  /** Models call `toolbox.run` or `toolbox:run` what was declared as `run`. */
+  #byLastName(called: string): string | undefined {
+    const last = LAST_NAME.exec(called)?.[1];
+    if (last === undefined) return undefined;
+    return this.#declared.has(last) ? last : this.#byCase(last);
+  }
+
+  #byWords(called: string): string | undefined {
+    const { server, tool, isMcp } = readName(called);
+    const words = [...server, ...tool];
+    for (const [form, looked] of this.#looks({ server, tool, words, isMcp })) {
+      for (const key of keysOf(form, looked)) {
+        // One that two could be called is not looked for in wider ways.
+        if (this.#names.has(key)) return this.#names.get(key);
+      }
+    }
+    return isMcp ? onlyOne(this.#toolsHolding(words, called))?.name : undefined;
+  }
+
+  *#looks(called: {
+    readonly server: readonly string[];
+    readonly tool: readonly string[];
+    readonly words: readonly string[];
+    readonly isMcp: boolean;
+  }): Generator<readonly [Form, readonly string[]]> {
+    const { server, tool, words, isMcp } = called;
+    yield ['whole', words];
+    if (isMcp) yield ['short', words];
+    // One word alone says too little of whose tool it is.
+    else if (server.length === 0 && tool.length > 1) yield ['tool', tool];
+    if (server.length > 0 && !this.#servers.has(server.join(''))) yield ['plain', tool];
+  }
+
+  /** Where a server is named, its own tools alone may be meant: those of another one do other things. */
+  #toolsHolding(words: readonly string[], called: string): readonly ServerTool[] {
+    const ofServer = this.#mcpTools.filter(({ server }) => beginsWith(words, server));
+    if (ofServer.length > 0) {
+      return ofServer.filter(({ server, own }) => holds(own, words.slice(server.length)));
+    }
+    return MCP_TOOL.test(called) ? [] : this.#mcpTools.filter(({ own }) => holds(own, words));
+  }
 }
+
+/** `puppeteer` + `puppeteer_navigate` is called as both together and without the server's name repeated. */
+function readName(name: string): Omit<ServerTool, 'name'> & { readonly isMcp: boolean } {
+  const rest = MCP_NAME.exec(name)?.[1];
+  const match = SERVER_TOOL.exec(rest ?? name);
+  const server = wordsOf(match?.[1] ?? '');
+  const tool = wordsOf(match?.[2] ?? rest ?? name);
+  const repeats = server.length > 0 && beginsWith(tool, server) && tool.length > server.length;
+  return {
+    server,
+    tool,
+    own: repeats ? tool.slice(server.length) : tool,
+    isMcp: rest !== undefined,
+  };
+}
+
+/** With all words first, then without articles but the first word, which may be a server; how they are joined does not matter. */
+function keysOf(form: Form, words: readonly string[]): readonly string[] {
+  if (words.length === 0) return [];
+  const telling = words.filter((word, place) => place === 0 || !ARTICLES.has(word));
+  return [`${form} ${words.join('')}`, `${form} without articles ${telling.join('')}`];
+}
+
+const ARTICLES: ReadonlySet<string> = new Set(['a', 'an', 'the']);
 
 function beginsWith(words: readonly string[], start: readonly string[]): boolean {
   return start.every((word, index) => words[index] === word);
@@ -111,8 +193,9 @@ function holds(words: readonly string[], part: readonly string[]): boolean {
 
 function wordsOf(name: string): readonly string[] {
   return name
+    .replace(/([\p{Ll}\d])(\p{Lu})|(\p{Lu})(?=\p{Lu}\p{Ll})/gu, '$1$3 $2')
     .toLowerCase()
-    .split(/[^a-z0-9]+/)
+    .split(/[^\p{L}\p{N}]+/u)
     .filter((word) => word !== '');
 }
 

@@ -13,9 +13,14 @@ const SYNONYMS: readonly ReadonlySet<string>[] = [
   new Set(['url', 'uri', 'link', 'address']),
 ];
 
+/** How a name is written that differs from others in nothing but its spelling. */
+export function spellingOf(name: string): string {
+  return wordsOf(name).join('');
+}
+
 /** True for an argument's name in the plural (`paths`), in whatever spelling. */
 export function isPlural(name: string, of: string): boolean {
-  return wordsOf(name).join('') === `${wordsOf(of).join('')}s`;
+  return spellingOf(name) === `${spellingOf(of)}s`;
 }
 
 /** Spelling variants (`filePath`, `file_path`), synonyms, or one name's words inside the other's (`path`). */

@@ -2,7 +2,7 @@
 
 import { told } from '../../canonical/receipt.ts';
 import type { JsonObject, JsonValue } from '../../lib/json.ts';
-import { areRelated, isPlural } from './related-names.ts';
+import { areRelated, isPlural, spellingOf } from './related-names.ts';
 import { isDeclared, isRequired, type SchemaNode } from './schema-node.ts';
 import type { Place, ValueRepairer } from './value-repairer.ts';
 
@@ -65,7 +65,9 @@ function renameGuessed(
   );
   const [guessed] = guesses;
   if (guessed === undefined || guesses.length > 1) return members;
-  return rename(repairer, members, { ...input, guessed, name: missing });
+  const renamed = rename(repairer, { ...input, guessed, name: missing });
+  if (renamed === undefined) return members;
+  return members.map((member) => (member === guessed ? renamed : member));
 }
 
 /** An argument that may be absent came in the plural: clients refuse or overlook it. */
@@ -76,16 +78,21 @@ function renamePlurals(
 ): readonly Member[] {
   const { node } = input;
   if (!namesAreFixed(node)) return members;
+  const unknown = members.filter(([name]) => !isKnown(node, name));
+  if (unknown.length === 0) return members;
   const given = new Set(members.map(([name]) => name));
-  const absent = node.objects.flatMap(({ properties }) =>
-    [...properties.keys()].filter((name) => !given.has(name)),
-  );
-  return members.reduce((current, guessed) => {
-    const name = isKnown(node, guessed[0])
-      ? undefined
-      : absent.find((declared) => isPlural(guessed[0], declared));
-    return name === undefined ? current : rename(repairer, current, { ...input, guessed, name });
-  }, members);
+  const plurals = new Map<string, string>();
+  for (const name of node.objects.flatMap(({ properties }) => [...properties.keys()])) {
+    const plural = `${spellingOf(name)}s`;
+    if (!given.has(name) && !plurals.has(plural)) plurals.set(plural, name);
+  }
+  const renamed = new Map<Member, Member>();
+  for (const guessed of unknown) {
+    const name = plurals.get(spellingOf(guessed[0]));
+    const member = name === undefined ? undefined : rename(repairer, { ...input, guessed, name });
+    if (member !== undefined) renamed.set(guessed, member);
+  }
+  return renamed.size === 0 ? members : members.map((member) => renamed.get(member) ?? member);
 }
 
 /** More unknown names than a model adds by mistake: they are meant, and the client says what it makes of them. */
@@ -126,32 +133,34 @@ interface Renaming extends ObjectRepairInput {
   readonly name: string;
 }
 
-/** The same members when the value does not fit under the other name. */
+/** Undefined when the value does not fit under the other name. */
 function rename(
   repairer: ValueRepairer,
-  members: readonly Member[],
   { node, place, guessed, name }: Renaming,
-): readonly Member[] {
+): Member | undefined {
   const path = memberPath(node, place.path, name);
   const child = repairer.work.member(node, name);
   const value = repairer.repair(child, guessed[1], { path, name });
-  if (!repairer.work.fits(child, value)) return members;
+  if (!repairer.work.fits(child, value)) return undefined;
   repairer.note({
     action: 'repaired',
     path,
     reason: told`The argument came under a related name.`,
   });
-  return members.map((member) => (member === guessed ? [name, value] : member));
+  return [name, value];
 }
 
 function onlyMissing(node: SchemaNode, members: readonly Member[]): string | undefined {
   const given = new Set(members.map(([name]) => name));
   const missing = new Set<string>();
   for (const { required } of node.objects) {
-    for (const name of required) if (!given.has(name)) missing.add(name);
+    for (const name of required) {
+      if (!given.has(name)) missing.add(name);
+      if (missing.size > 1) return undefined;
+    }
   }
   const [name] = missing;
-  return missing.size === 1 ? name : undefined;
+  return name;
 }
 
 /** False where the schema describes members of any name, which then are no mistakes. */

@@ -11,7 +11,7 @@ export interface TextRule {
   rewrite(text: string): RewrittenText | undefined;
 }
 
-export interface RewrittenText {
+interface RewrittenText {
   readonly text: string;
   /** Units taken off before what is left as it was; undefined when positions in the text mean nothing any more. */
   readonly shift: number | undefined;

@@ -39,7 +39,7 @@ export interface ObjectRule {
   readonly isClosed: boolean;
 }
 
-export interface ArrayRule {
+interface ArrayRule {
   readonly tuple: readonly JsonValue[];
   /** The items behind the tuple. */
   readonly rest: JsonValue | undefined;
@@ -108,19 +108,41 @@ const TYPES_BY_WORD: ReadonlyMap<string, readonly ValueType[]> = new Map([
 /** Reads lazily, node by node, so that recursive schemas need no special care. */
 export function createSchemaReader(root: JsonValue): SchemaReader {
   const known = new WeakMap<JsonObject, SchemaNode>();
+  const fragments = new WeakMap<JsonObject, Fragment>();
+  const fragmentOf = (schema: JsonObject): Fragment => {
+    const fragment = fragments.get(schema) ?? readFragment(schema);
+    fragments.set(schema, fragment);
+    return fragment;
+  };
   return {
     read(schemas) {
-      const [single] = schemas;
-      if (single === undefined) return FREE_NODE;
-      if (schemas.length !== 1 || !isJsonObject(single)) return readNode(root, schemas);
+      const [first] = schemas;
+      if (first === undefined) return FREE_NODE;
+      if (schemas.length !== 1 || !isJsonObject(first)) return readNode(root, schemas, fragmentOf);
+      const single = followReference(root, first);
       let node = known.get(single);
       if (node === undefined) {
-        node = readNode(root, schemas);
+        node = readNode(root, [single], fragmentOf);
         known.set(single, node);
       }
       return node;
     },
   };
+}
+
+/** Keywords beside which a reference says nothing but what it refers to. */
+const REMARKS = new Set(['$ref', 'title', 'description', 'default', 'example', 'examples']);
+
+/** What a mere reference refers to, so that it is read once for all that refer to it. */
+function followReference(root: JsonValue, schema: JsonObject): JsonObject {
+  const { $ref: reference } = schema;
+  const isMere = typeof reference === 'string' && Object.keys(schema).every(isRemark);
+  const target = isMere ? resolveReference(root, reference) : undefined;
+  return isJsonObject(target) ? target : schema;
+}
+
+function isRemark(keyword: string): boolean {
+  return REMARKS.has(keyword);
 }
 
 /** The node where both hold, with the choices still open in either. */
@@ -169,52 +191,69 @@ export function isRequired(node: SchemaNode, name: string): boolean {
   return node.objects.some(({ required }) => required.has(name));
 }
 
-interface Draft {
-  types: ReadonlySet<ValueType>;
-  isOpen: boolean;
-  readonly lists: ValueList[];
-  readonly objects: ObjectRule[];
-  readonly arrays: ArrayRule[];
-  readonly choices: (readonly JsonValue[])[];
-  cost: number;
+/** What one schema object says without those it refers to. */
+interface Fragment {
+  readonly types: ReadonlySet<ValueType>;
+  /** True where all other keywords are silent on types as well. */
+  readonly isSilent: boolean;
+  readonly lists: readonly ValueList[];
+  readonly objects: readonly ObjectRule[];
+  readonly arrays: readonly ArrayRule[];
+  readonly choices: readonly (readonly JsonValue[])[];
 }
 
 /** `$ref` and `allOf` are followed with a list instead of recursion: their depth is the client's. */
-function readNode(root: JsonValue, schemas: readonly JsonValue[]): SchemaNode {
-  const draft: Draft = {
-    types: ALL_TYPES,
-    isOpen: true,
-    lists: [],
-    objects: [],
-    arrays: [],
-    choices: [],
-    cost: 1,
-  };
+function readNode(
+  root: JsonValue,
+  schemas: readonly JsonValue[],
+  fragmentOf: (schema: JsonObject) => Fragment,
+): SchemaNode {
+  let types = ALL_TYPES;
+  let isOpen = true;
+  const found: Fragment[] = [];
   const waiting = new Set(schemas);
   // A set gives what is added on the way as well, and each schema once, so that cycles end.
   for (const schema of waiting) {
     if (waiting.size > MAX_FRAGMENTS) return FREE_NODE;
-    if (schema === false) draft.types = new Set();
+    if (schema === false) types = new Set();
     if (!isJsonObject(schema)) continue;
-    addFragment(draft, schema);
+    const fragment = fragmentOf(schema);
+    found.push(fragment);
+    types = intersect(types, fragment.types);
+    isOpen &&= types === ALL_TYPES && fragment.isSilent;
     for (const part of Array.isArray(schema.allOf) ? schema.allOf : []) waiting.add(part);
     const target =
       typeof schema.$ref === 'string' ? resolveReference(root, schema.$ref) : undefined;
     if (target !== undefined) waiting.add(target);
   }
-  for (const { required } of draft.objects) draft.cost += 1 + required.size;
-  return draft;
+  const objects = found.flatMap((fragment) => fragment.objects);
+  return {
+    types,
+    isOpen,
+    lists: found.flatMap(({ lists }) => lists),
+    objects,
+    arrays: found.flatMap(({ arrays }) => arrays),
+    choices: found.flatMap(({ choices }) => choices),
+    cost: objects.reduce((cost, { required }) => cost + 1 + required.size, 1),
+  };
 }
 
-function addFragment(draft: Draft, schema: JsonObject): void {
-  draft.types = intersect(draft.types, readTypes(schema));
-  draft.isOpen &&= draft.types === ALL_TYPES && Object.keys(schema).every(isSilentOnTypes);
-  addLists(draft.lists, schema);
-  addObjectRule(draft.objects, schema);
-  addArrayRule(draft.arrays, schema);
-  for (const group of [schema.anyOf, schema.oneOf]) {
-    if (Array.isArray(group) && group.length > 0) draft.choices.push(group);
-  }
+function readFragment(schema: JsonObject): Fragment {
+  const lists: ValueList[] = [];
+  const objects: ObjectRule[] = [];
+  const arrays: ArrayRule[] = [];
+  addLists(lists, schema);
+  addObjectRule(objects, schema);
+  addArrayRule(arrays, schema);
+  const groups = [schema.anyOf, schema.oneOf].filter((group) => Array.isArray(group));
+  return {
+    types: readTypes(schema),
+    isSilent: Object.keys(schema).every(isSilentOnTypes),
+    lists,
+    objects,
+    arrays,
+    choices: groups.filter((group) => group.length > 0),
+  };
 }
 
 function isSilentOnTypes(keyword: string): boolean {

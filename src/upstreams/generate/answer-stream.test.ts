@@ -7,7 +7,13 @@ import { createIdleLimit, saysItsEnd } from './idle-limit.ts';
 const SSE = { 'content-type': 'text/event-stream' };
 
 /** A stream fed by hand, as undici would feed it. */
-function feed(options: { readonly drawsImages?: boolean } = {}) {
+function feed(
+  options: {
+    readonly drawsImages?: boolean;
+    readonly most?: number;
+    readonly takeRoom?: (bytes: number) => void;
+  } = {},
+) {
   const clock = createFakeClock();
   const abort = new AbortController();
   const log: string[] = [];
@@ -36,12 +42,13 @@ function feed(options: { readonly drawsImages?: boolean } = {}) {
       firstFrameMs: 305_000,
       refusalMs: 5_000,
       maxRefusalBytes: 1000,
-      maxFrameBytes: 10_000,
-      maxAnswerBytes: 50_000,
+      maxFrameBytes: options.most ?? 10_000,
+      maxAnswerBytes: options.most ?? 50_000,
       maxWaitingBytes: 100,
     },
     idleMsAfter: createIdleLimit({ drawsImages: options.drawsImages ?? false }),
     saysItsEnd,
+    takeRoom: (bytes) => options.takeRoom?.(bytes),
     onClosed: () => void log.push('closed'),
   });
   stream.onRequestStart(controller);
@@ -75,6 +82,21 @@ test('a reader that waits gets each batch without any pause', async () => {
     expect((await next).value?.[0]?.value.n).toBe(n);
   }
   expect(log).toEqual([]);
+});
+
+test('A11: a taker that is behind stops the reading at once, and has its silence limit anew behind that', async () => {
+  const { open, send, clock, log } = feed();
+  const stream = open();
+  const behind = Promise.withResolvers<boolean>();
+  const done = failureOf(stream.frames.pump(() => behind.promise));
+  send(`data: {"pad":"${'x'.repeat(200)}"}\n\n`);
+  expect(log).toEqual(['pause']);
+  await clock.advance(1_000_000);
+  behind.resolve(true);
+  await clock.advance(89_999);
+  expect(log).toEqual(['pause', 'resume']);
+  await clock.advance(1);
+  expect(await done).toMatchObject({ kind: 'timeout' });
 });
 
 test('90 s of silence after a frame is a timeout, and comments do not put it off', async () => {
@@ -263,4 +285,30 @@ test('an upstream that only announces is given up', async () => {
   for (let count = 0; count < 101; count += 1) stream.onResponseStart(controller, 103, {});
   expect(await failure).toMatchObject({ kind: 'upstream-unavailable' });
   expect(log).toEqual(['closed', 'abort']);
+});
+
+test('an answer for which there is no memory ends with what the memory says, and small events ask for none', async () => {
+  const asked: number[] = [];
+  const full = new Error('There is no memory.');
+  const { open, send, log } = feed({
+    most: 4_000_000,
+    takeRoom: (bytes) => {
+      asked.push(bytes);
+      if (bytes > 2_000_000) throw full;
+    },
+  });
+  const stream = open();
+  const failure = failureOf(
+    (async () => {
+      for await (const frames of stream.frames) expect(frames).toHaveLength(1);
+    })(),
+  );
+  send('data: {"n":1}\n\ndata: "');
+  for (let sent = 0; sent < 25; sent += 1) {
+    send('x'.repeat(100_000));
+    await Promise.resolve();
+  }
+  expect(await failure).toBe(full);
+  expect(Math.min(...asked)).toBeGreaterThan(1_048_576);
+  expect(log.slice(-2)).toEqual(['closed', 'abort']);
 });

@@ -25,6 +25,11 @@ export interface AnswerStreamOptions {
   idleMsAfter(frame: Frame): number;
   /** True when the answer is whole with this frame, although more may come. */
   saysItsEnd(frame: Frame): boolean;
+  /**
+   * The memory for an event, or a whole answer, of so many bytes; without it there is enough.
+   * @throws GatewayError when there is none
+   */
+  takeRoom?(bytes: number): void;
   /** Called once when the exchange is over. */
   onClosed(): void;
 }
@@ -51,6 +56,9 @@ interface Refusal {
   bytes: number;
 }
 
+/** Smaller events are many at once, and soon over. */
+const COUNTED_FROM_BYTES = 1_048_576;
+
 /** Interim answers (1xx) before the real one; more are no answer. */
 const MOST_INTERIM = 100;
 
@@ -72,9 +80,14 @@ export class AnswerStream implements Dispatcher.DispatchHandler {
   #hasAnswer = false;
   #interim = 0;
   #bytes = 0;
+  /** Of what is no whole event yet. */
+  #partBytes = 0;
   #refusal: Refusal | undefined;
   #waitingBytes = 0;
-  #last: Frame | undefined;
+  /** How long the upstream may be silent after the last frame. */
+  #idleMs = 0;
+  /** True when what came so far is a whole answer. */
+  #isSaid = false;
   #isOver = false;
   readonly #silence: SilenceTimer;
 
@@ -90,7 +103,7 @@ export class AnswerStream implements Dispatcher.DispatchHandler {
     );
     this.#silence = new SilenceTimer(options.clock, (limitMs) => this.#onSilence(limitMs));
     this.frames = new Handover({
-      onCaughtUp: (frames) => this.#resume(frames),
+      onCaughtUp: () => this.#resume(),
       onLeft: () => this.#leave(),
     });
     this.opened = this.#opening.promise;
@@ -111,7 +124,13 @@ export class AnswerStream implements Dispatcher.DispatchHandler {
     this.#hasAnswer = true;
   }
 
-  onResponseStart(_controller: unknown, status: number, headers: Headers): void {
+  onResponseStart(
+    controller: Dispatcher.DispatchController,
+    status: number,
+    headers: Headers,
+  ): void {
+    // They are parts of what was read with them, up to 64 KB that would stay until the answer's end.
+    controller.rawHeaders = null;
     if (status < 200) {
       this.#interim += 1;
       if (this.#interim > MOST_INTERIM) this.#cancel(pathFault(told`The upstream never answered.`));
@@ -154,17 +173,29 @@ export class AnswerStream implements Dispatcher.DispatchHandler {
       this.#cancel(pathFault(told`The upstream sent an answer that is too long.`));
       return;
     }
+    this.#partBytes += chunk.length;
+    if (this.#partBytes > COUNTED_FROM_BYTES && !this.#takeRoom()) return;
     try {
       this.#deliver(this.#reader.push(chunk));
     } catch (error) {
       this.#cancel(frameFault(error));
       return;
     }
-    if (!this.frames.hasWaiting) return;
-    this.#waitingBytes += chunk.length;
-    if (this.#waitingBytes < this.#options.limits.maxWaitingBytes) return;
+    if (this.frames.hasWaiting) this.#waitingBytes += chunk.length;
+    const isMuch = this.#waitingBytes >= this.#options.limits.maxWaitingBytes;
+    if (!isMuch && !this.frames.isBehind) return;
     this.#silence.cancel();
     this.#controller?.pause();
+  }
+
+  #takeRoom(): boolean {
+    try {
+      this.#options.takeRoom?.(this.#partBytes);
+      return true;
+    } catch (error) {
+      this.#cancel(error);
+      return false;
+    }
   }
 
   #readEnding(ending: Ending): void {
@@ -189,17 +220,18 @@ export class AnswerStream implements Dispatcher.DispatchHandler {
   #deliver(frames: readonly Frame[]): void {
     const last = frames.at(-1);
     if (last === undefined) return;
-    this.#last = last;
-    this.#silence.touch(this.#options.idleMsAfter(last));
+    this.#isSaid = this.#options.saysItsEnd(last);
+    this.#partBytes = 0;
+    this.#idleMs = this.#options.idleMsAfter(last);
+    this.#silence.touch(this.#idleMs);
     this.frames.add(frames);
   }
 
-  #resume(taken: readonly Frame[]): void {
+  #resume(): void {
     this.#waitingBytes = 0;
     const controller = this.#controller;
     if (this.#isOver || controller?.paused !== true) return;
-    const last = taken.at(-1);
-    if (last !== undefined) this.#silence.touch(this.#options.idleMsAfter(last));
+    this.#silence.touch(this.#idleMs);
     controller.resume();
   }
 
@@ -241,7 +273,7 @@ export class AnswerStream implements Dispatcher.DispatchHandler {
 
   /** An upstream that has said all there is may forget to end its body. */
   #onSilence(limitMs: number): void {
-    if (this.#last !== undefined && this.#options.saysItsEnd(this.#last)) {
+    if (this.#isSaid) {
       this.#leave();
       return;
     }

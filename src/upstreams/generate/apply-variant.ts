@@ -46,7 +46,7 @@ function withThinking(body: JsonObject, { effort, thinking }: ModelVariant): Jso
   });
 }
 
-/** A size in the name was asked for on purpose, one in the body may be the client's default. */
+/** What the body says comes first (the product's order: `imageSize`, `quality`, then the suffix of the model name). */
 function withImage(body: JsonObject, target: PatchTarget): JsonObject {
   const { capabilities, receipt } = target;
   const { image } = target.variant;
@@ -61,15 +61,16 @@ function withImage(body: JsonObject, target: PatchTarget): JsonObject {
   }
   const config = isJsonObject(body.generationConfig) ? body.generationConfig : {};
   const said = isJsonObject(config.imageConfig) ? config.imageConfig : {};
-  const size = drawnSize(image.size, target, 'model');
-  const { imageSize = size } = said;
-  if (size !== undefined && imageSize !== size) {
-    const path = 'generationConfig.imageConfig.imageSize';
-    receipt.add('approximated', path, told`The size in the model name wins.`);
+  if (image.size !== undefined && (said.imageSize ?? image.size) !== image.size) {
+    receipt.add(
+      'approximated',
+      'model',
+      told`The size in the request wins over the one in the model name.`,
+    );
   }
   const imageConfig = editFields(said, {
     aspectRatio: said.aspectRatio ?? image.aspectRatio,
-    imageSize: size ?? said.imageSize,
+    imageSize: said.imageSize ?? drawnSize(image.size, target, 'model'),
   });
   if (imageConfig === said) return body;
   return editFields(body, { generationConfig: { ...config, imageConfig } });

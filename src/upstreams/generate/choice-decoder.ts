@@ -4,6 +4,8 @@ import type { TracedCall } from '../../canonical/call-trace.ts';
 import type { BlockOpening, CanonicalEvent } from '../../canonical/event.ts';
 import type { Signature } from '../../canonical/request.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../lib/json.ts';
+import { KeptText } from '../../lib/kept-text.ts';
+import { TextDigest } from '../../lib/text-digest.ts';
 import { fileLink } from './file-link.ts';
 import type { GroundedText } from './grounding.ts';
 import { readArguments } from './read-arguments.ts';
@@ -12,8 +14,8 @@ import { StreamedArguments } from './streamed-arguments.ts';
 
 /** What all choices of one answer share. */
 export interface AnswerContext {
-  /** False when the whole text is not needed to place citations in it. */
-  readonly keepsText: boolean;
+  /** So much of a text is kept, in UTF-16 units, to place citations in it; 0 when nobody asks where they stand. */
+  readonly mostCited: number;
   /** True when unfinished pictures are asked for. */
   readonly showsDrafts: boolean;
   /** True where the client is shown the parts as they come. */
@@ -32,7 +34,7 @@ interface OpenBlock {
   readonly kind: 'text' | 'thinking';
   signature: Signature | undefined;
   /** Of a text so far: clients know a signed one again by its words alone. */
-  text: string;
+  readonly said: TextDigest | undefined;
 }
 
 /** A call whose arguments come piece by piece. */
@@ -61,7 +63,7 @@ export class ChoiceDecoder implements GroundedText {
   /** What the upstream did by itself since the last call. */
   #trace: JsonObject[] = [];
   readonly #unread = new Set<string>();
-  text = '';
+  readonly #text: KeptText;
   readonly partStarts: number[] = [];
   hasContent = false;
   hasToolCalls = false;
@@ -69,6 +71,11 @@ export class ChoiceDecoder implements GroundedText {
   constructor(choice: number, context: AnswerContext) {
     this.#choice = choice;
     this.#context = context;
+    this.#text = new KeptText(context.mostCited);
+  }
+
+  get text(): string {
+    return this.#text.toString();
   }
 
   /** Adds the events of one part to `events`. Parts of unknown kinds give none. */
@@ -109,12 +116,12 @@ export class ChoiceDecoder implements GroundedText {
     if (open === undefined) return;
     this.#open = undefined;
     const { index, signature } = open;
-    const isSignedText = open.kind === 'text' && signature !== undefined;
+    const signedContent = signature && open.said;
     events.push({
       kind: 'block-end',
       index,
       signature,
-      ...(isSignedText ? { signedContent: open.text } : {}),
+      ...(signedContent === undefined ? {} : { signedContent }),
     });
   }
 
@@ -124,8 +131,8 @@ export class ChoiceDecoder implements GroundedText {
     const open = this.#continueOrOpen(kind, signature, events);
     events.push({ kind: 'block-delta', index: open.index, delta: { kind, text } });
     if (kind === 'text') {
-      open.text += text;
-      if (this.#context.keepsText) this.text += text;
+      open.said?.add(text);
+      this.#text.add(text);
       this.hasContent = true;
     }
     open.signature ??= signature;
@@ -155,7 +162,8 @@ export class ChoiceDecoder implements GroundedText {
     const joins = signature === undefined || open?.signature === undefined;
     if (open?.kind === kind && joins) return open;
     this.close(events);
-    const opened = { index: this.#start({ kind }, events), kind, signature: undefined, text: '' };
+    const said = kind === 'text' ? new TextDigest() : undefined;
+    const opened = { index: this.#start({ kind }, events), kind, signature: undefined, said };
     this.#open = opened;
     return opened;
   }
@@ -270,7 +278,7 @@ export class ChoiceDecoder implements GroundedText {
 
   #start(block: BlockOpening, events: CanonicalEvent[]): number {
     const index = this.#context.takeIndex();
-    this.partStarts.push(this.text.length);
+    this.partStarts.push(this.#text.length);
     events.push({ kind: 'block-start', index, choice: this.#choice, block });
     return index;
   }

@@ -51,12 +51,24 @@ export interface ClientOptions {
   readonly userAgent: string;
   readonly clock: Clock;
   readonly limits?: Partial<ClientLimits> | undefined;
+  readonly answerRoom?: AnswerRoom | undefined;
+}
+
+/** The memory for large answers while they are read. */
+export interface AnswerRoom {
+  /** @throws GatewayError overloaded when there is not enough of it now */
+  take(holder: AnswerHolder, bytes: number): void;
+  release(holder: AnswerHolder): void;
+}
+
+interface AnswerHolder {
+  heldBytes: number;
 }
 
 export interface ClientLimits extends AnswerLimits {
   readonly maxConnections: number;
   readonly connectMs: number;
-  /** For an idle connection; the upstream's own `Keep-Alive` hint wins. */
+  /** For an idle connection; a shorter `Keep-Alive` hint of the upstream's own wins. */
   readonly keepAliveMs: number;
   /** Above the gateway's own limit of 300 s, so that its error wins. */
   readonly headersMs: number;
@@ -65,7 +77,8 @@ export interface ClientLimits extends AnswerLimits {
 const LIMITS: ClientLimits = {
   maxConnections: 1024,
   connectMs: 5_000,
-  keepAliveMs: 30_000,
+  // Longer than most pauses between two calls of an agent; what a burst has opened goes with it.
+  keepAliveMs: 15_000,
   headersMs: 305_000,
   firstFrameMs: 305_000,
   refusalMs: 5_000,
@@ -98,6 +111,7 @@ export function createUpstreamClient(options: ClientOptions): UpstreamClient {
     const { proxyUrl } = request;
     const route =
       proxyUrl === undefined ? undefined : proxies.acquire(proxyUrl, isFresh ? 'fresh' : 'kept');
+    const holder: AnswerHolder = { heldBytes: 0 };
     underWay += 1;
     const stream = new AnswerStream({
       clock: options.clock,
@@ -107,8 +121,10 @@ export function createUpstreamClient(options: ClientOptions): UpstreamClient {
       limits,
       idleMsAfter: (frame) => request.idleMsAfter(frame),
       saysItsEnd,
+      takeRoom: (bytes) => options.answerRoom?.take(holder, bytes),
       onClosed: () => {
         underWay -= 1;
+        options.answerRoom?.release(holder);
         route?.release();
       },
     });
@@ -154,6 +170,7 @@ function poolOptions(limits: ClientLimits): Pool.Options {
     connections: limits.maxConnections,
     connect: { timeout: limits.connectMs },
     keepAliveTimeout: limits.keepAliveMs,
+    keepAliveMaxTimeout: limits.keepAliveMs,
     headersTimeout: limits.headersMs,
     bodyTimeout: 0,
   };

@@ -166,8 +166,14 @@ test.each([
 });
 
 test.each(['LANGUAGE', 'OTHER', 'NO_IMAGE', 'IMAGE_OTHER', 'SOMETHING_NEW'])(
-  '%s is a stop with content and an error without',
+  'B7: %s is an odd stop with content and an error without',
   (finishReason) => {
+    const end = decode(frame([{ text: 'a' }], { finishReason })).at(-1);
+    expect(end).toMatchObject({ choices: [{ isOdd: true, rawReason: finishReason }] });
+    const call = [{ functionCall: { name: 'f', args: {} } }];
+    expect(decode(frame(call, { finishReason })).at(-1)).toMatchObject({
+      choices: [{ reason: 'tool-calls', isOdd: true }],
+    });
     expect(reasonOf(frame([{ text: 'a' }], { finishReason }))).toBe('stop');
     expect(errorOf(frame([], { finishReason }))?.failure?.kind).toBe('unusable-answer');
   },
@@ -187,7 +193,7 @@ test.each([
 
 test.each([
   ['MISSING_THOUGHT_SIGNATURE', 'missing-signature', 'invalid-request'],
-  ['PUP_LIMITED_DISABLED', 'model-forbidden', 'upstream-auth'],
+  ['PUP_LIMITED_DISABLED', 'model-forbidden', 'upstream-rejected'],
 ])('%s is a refusal told as an ending, with or without content', (finishReason, failed, kind) => {
   for (const parts of [[], [{ text: 'a' }]]) {
     expect(errorOf(frame(parts, { finishReason, finishMessage: 'see key' }))).toMatchObject({

@@ -16,7 +16,7 @@ import { addRecited } from './recited-sources.ts';
 import { secretsOf } from './requests.ts';
 import { scrubText } from './scrub.ts';
 import { readSearches } from './told-searches.ts';
-import { readUsage } from './usage.ts';
+import { readAnswerCount, readUsage } from './usage.ts';
 
 /**
  * Frames may hold anything: unknown fields and kinds are passed over. The ending is given out by
@@ -38,10 +38,10 @@ interface ChoiceState {
   message: string | undefined;
   grounding: JsonObject | undefined;
   /** Queries told before the first words. */
-  searches: readonly string[];
-  pages: readonly FetchedPage[];
+  readonly searches: Set<string>;
+  readonly pages: Map<string, FetchedPage>;
   logprobs: GatheredLogprobs | undefined;
-  recited: readonly string[] | undefined;
+  readonly recited: Set<string>;
 }
 
 class GenerateDecoder implements Decoder {
@@ -66,7 +66,7 @@ class GenerateDecoder implements Decoder {
     const { callIdPrefix = 'call_' } = context;
     this.#context = {
       signatureFamily: context.signatureFamily,
-      keepsText: context.placesCitations ?? true,
+      mostCited: mostCited(context),
       showsDrafts: context.showsDrafts ?? false,
       passesParts: context.passesParts ?? false,
       createCallId: () => context.createId(callIdPrefix),
@@ -77,6 +77,10 @@ class GenerateDecoder implements Decoder {
 
   get usage(): Usage | undefined {
     return readUsage(this.#counts);
+  }
+
+  get countedAnswer(): number | undefined {
+    return readAnswerCount(this.#counts);
   }
 
   push(frame: JsonObject): CanonicalEvent[] {
@@ -140,7 +144,8 @@ class GenerateDecoder implements Decoder {
   #readCandidate(candidate: JsonObject, events: CanonicalEvent[]): void {
     const state = this.#choiceAt(readNumberOf(candidate));
     const { content, groundingMetadata, urlContextMetadata } = candidate;
-    if (this.#context.keepsText && !state.blocks.hasContent) addSearches(state, candidate, events);
+    if (this.#context.mostCited > 0 && !state.blocks.hasContent)
+      addSearches(state, candidate, events);
     if (isJsonObject(content) && Array.isArray(content.parts)) {
       for (const part of content.parts) {
         if (isJsonObject(part)) state.blocks.readPart(part, events);
@@ -149,12 +154,12 @@ class GenerateDecoder implements Decoder {
     state.rawReason = textOf(candidate.finishReason) ?? state.rawReason;
     state.message = textOf(candidate.finishMessage) ?? state.message;
     state.logprobs = addLogprobs(state.logprobs, candidate);
-    state.recited = addRecited(state.recited, candidate);
+    addRecited(state.recited, candidate);
     if (isJsonObject(groundingMetadata)) {
       state.grounding = mergeGrounding(state.grounding, groundingMetadata);
     }
     if (isJsonObject(urlContextMetadata)) {
-      state.pages = addFetchedPages(state.pages, urlContextMetadata);
+      addFetchedPages(state.pages, urlContextMetadata);
     }
   }
 
@@ -169,10 +174,10 @@ class GenerateDecoder implements Decoder {
       rawReason: undefined,
       message: undefined,
       grounding: undefined,
-      searches: [],
-      pages: [],
+      searches: new Set(),
+      pages: new Map(),
       logprobs: undefined,
-      recited: undefined,
+      recited: new Set(),
     };
     this.#choices.set(number, state);
     return state;
@@ -224,7 +229,8 @@ function readEnd(
     secrets,
   }: { readonly mayBeStopped: boolean; readonly secrets: readonly string[] },
 ): ChoiceEnd | GatewayError {
-  const { choice, blocks, rawReason, message, logprobs, recited } = state;
+  const { choice, blocks, rawReason, message, logprobs } = state;
+  const recited = state.recited.size === 0 ? undefined : [...state.recited];
   const { hasContent, hasToolCalls, hasBrokenCall, unread } = blocks;
   if (rawReason === undefined) return pathFault(told`The upstream cut its answer off.`);
   // Compatible upstreams write enums in small letters.
@@ -235,8 +241,9 @@ function readEnd(
     mayBeStopped,
   });
   if (ending.kind === 'finished') {
+    const { reason, isOdd } = ending;
     const said = sayable(message, secrets);
-    return { choice, reason: ending.reason, rawReason, message: said, logprobs, recited, unread };
+    return { choice, reason, rawReason, isOdd, message: said, logprobs, recited, unread };
   }
   const fault = { finishReason: rawReason, finishMessage: message, secrets };
   if (ending.kind === 'refused') return endedRefusal(ending.failure, fault);
@@ -255,16 +262,40 @@ function hasStops(body: JsonObject | undefined): boolean {
   return Array.isArray(stopSequences) && stopSequences.length > 0;
 }
 
+/** The longest answers models give are shorter. In UTF-16 units. */
+const MOST_CITED = 524_288;
+/** Some search unasked; for those who did not ask, long answers are not kept. */
+const MOST_CITED_UNASKED = 65_536;
+
+function mostCited({ placesCitations = true, body }: DecodeContext): number {
+  if (!placesCitations) return 0;
+  return body === undefined || asksForSources(body) ? MOST_CITED : MOST_CITED_UNASKED;
+}
+
+/** Every tool but functions and code brings sources. */
+function asksForSources({ tools }: JsonObject): boolean {
+  return (
+    Array.isArray(tools) &&
+    tools.some(
+      (tool) =>
+        isJsonObject(tool) &&
+        Object.keys(tool).some((key) => key !== 'functionDeclarations' && key !== 'codeExecution'),
+    )
+  );
+}
+
 const NOT_SEARCHED: Grounding = { queries: [], sources: [], citations: [] };
+
+/** Each word of a further search tells those before it again. */
+const MOST_EARLY_SEARCHES = 100;
 
 /** A search is told as soon as it is known: some clients show it before the words it led to. */
 function addSearches(state: ChoiceState, candidate: JsonObject, events: CanonicalEvent[]): void {
-  const told = readSearches(candidate);
-  if (told.length === 0) return;
-  const queries = [...new Set([...state.searches, ...told])];
-  if (queries.length === state.searches.length) return;
-  state.searches = queries;
-  const { choice } = state;
+  const { choice, searches } = state;
+  const { size } = searches;
+  for (const query of readSearches(candidate)) searches.add(query);
+  if (searches.size === size || size > MOST_EARLY_SEARCHES) return;
+  const queries = [...searches];
   events.push({ kind: 'grounding', choice, ...NOT_SEARCHED, queries, isEarly: true });
 }
 
@@ -272,11 +303,11 @@ function addSearches(state: ChoiceState, candidate: JsonObject, events: Canonica
 function addGrounding(state: ChoiceState, events: CanonicalEvent[]): void {
   const { choice, grounding, searches, pages, blocks } = state;
   const found = grounding && readGrounding(grounding, blocks);
-  if (found === undefined && pages.length === 0) return;
+  if (found === undefined && pages.size === 0) return;
   const told = found ?? NOT_SEARCHED;
   // What is told last counts alone: an end without queries takes none back that were told before.
-  const queries = told.queries.length === 0 ? searches : told.queries;
-  const opened = pages.length === 0 ? {} : { pages };
+  const queries = told.queries.length === 0 ? [...searches] : told.queries;
+  const opened = pages.size === 0 ? {} : { pages: [...pages.values()] };
   events.push({ kind: 'grounding', choice, ...told, queries, ...opened });
 }
 

@@ -15,12 +15,12 @@ export interface EmbedForm {
   decode(answer: JsonObject): EmbedReading;
 }
 
-export interface EmbedRequest {
+interface EmbedRequest {
   readonly method: ModelMethod;
   readonly body: JsonObject;
 }
 
-export interface EmbedReading {
+interface EmbedReading {
   readonly embeddings: readonly JsonValue[];
   readonly usage: JsonObject | undefined;
 }

@@ -35,54 +35,49 @@ function join(pieces: readonly Piece[]): Buffer {
   return all;
 }
 
-/** Characters written in one turn. */
-const STEP_CHARACTERS = 16_777_216;
+/** Characters of base64 that are copied at once. */
+const COPIED_AT_ONCE = 16_777_216;
 
+/** Twice through the texts: what is written of them is never there but for a piece, beside the whole. */
 async function joinInSteps(parts: readonly Part[]): Promise<Buffer> {
-  const pieces: Piece[] = [];
-  let charactersOfTurn = 0;
-  for (const part of parts) {
-    charactersOfTurn += part.text.length;
-    if (charactersOfTurn >= ESCAPED_AT_ONCE) {
-      charactersOfTurn = part.text.length;
-      await nextTurn();
-    }
-    if (part.kind === 'json') pieces.push(jsonPiece(part.text));
-    else if (part.kind === 'text') pieces.push(...(await escapeInSteps(part.text)));
-    else pieces.push(...slicesOf(part.text));
-  }
-  const all = Buffer.allocUnsafeSlow(sumBytes(pieces));
+  let bytes = 0;
+  for await (const piece of inTurns(parts)) bytes += piece.bytes;
+  const all = Buffer.allocUnsafeSlow(bytes);
   let offset = 0;
-  let offsetOfTurn = 0;
-  for (const piece of pieces) {
+  for await (const piece of inTurns(parts)) {
     offset += all.write(piece.text, offset, encodingOf(piece));
-    if (offset - offsetOfTurn < ESCAPED_AT_ONCE) continue;
-    offsetOfTurn = offset;
-    await nextTurn();
   }
   return all;
 }
 
-function slicesOf(medium: string): Piece[] {
-  const slices: Piece[] = [];
-  for (let start = 0; start < medium.length; start += STEP_CHARACTERS) {
-    const text = medium.slice(start, start + STEP_CHARACTERS);
-    slices.push({ text, bytes: text.length });
+async function* inTurns(parts: readonly Part[]): AsyncGenerator<Piece> {
+  let charactersOfTurn = 0;
+  for (const part of parts) {
+    for (const piece of cutPart(part)) {
+      charactersOfTurn += piece.text.length;
+      yield piece;
+      if (charactersOfTurn < ESCAPED_AT_ONCE) continue;
+      charactersOfTurn = 0;
+      await nextTurn();
+    }
   }
-  return slices;
 }
 
-/** What `JSON.stringify` writes between the quotes of a text. */
-async function escapeInSteps(text: string): Promise<Piece[]> {
-  const pieces: Piece[] = [];
-  for (let start = 0; start < text.length; ) {
-    let end = Math.min(start + ESCAPED_AT_ONCE, text.length);
-    if (!text.slice(start, end).isWellFormed()) end -= 1;
-    pieces.push(jsonPiece(JSON.stringify(text.slice(start, end)).slice(1, -1)));
-    if (end < text.length) await nextTurn();
+function* cutPart(part: Part): Generator<Piece> {
+  if (part.kind === 'json') {
+    yield jsonPiece(part.text);
+    return;
+  }
+  const isText = part.kind === 'text';
+  const most = isText ? ESCAPED_AT_ONCE : COPIED_AT_ONCE;
+  for (let start = 0; start < part.text.length; ) {
+    let end = Math.min(start + most, part.text.length);
+    if (isText && !part.text.slice(start, end).isWellFormed()) end -= 1;
+    const text = part.text.slice(start, end);
+    // What `JSON.stringify` writes between the quotes of a text.
+    yield isText ? jsonPiece(JSON.stringify(text).slice(1, -1)) : { text, bytes: text.length };
     start = end;
   }
-  return pieces;
 }
 
 function sumBytes(pieces: readonly Piece[]): number {

@@ -62,14 +62,14 @@ function encodeUserTurn(parts: readonly Part[], context: TurnContext): WirePart[
     if (part.kind === 'tool-result') {
       const result = encodeToolResult(part, nameOf(part, context), context);
       encoded.push(result.part);
-      waiting.push(...result.beside);
+      for (const beside of result.beside) waiting.push(beside);
       continue;
     }
-    encoded.push(...waiting, ...encodeUserPart(part, context));
+    for (const beside of waiting) encoded.push(beside);
+    encoded.push(...encodeUserPart(part, context));
     waiting = [];
   }
-  encoded.push(...waiting);
-  return encoded;
+  return encoded.concat(waiting);
 }
 
 function encodeUserPart(

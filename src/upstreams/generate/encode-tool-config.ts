@@ -72,7 +72,8 @@ function allowedNames(
   names: readonly string[],
   functionNames: readonly string[],
 ): Pick<WireFunctionCallingConfig, 'allowedFunctionNames'> {
-  const unknown = names.find((name) => !functionNames.includes(name));
+  const known = new Set(functionNames);
+  const unknown = names.find((name) => !known.has(name));
   if (unknown !== undefined) {
     throw invalidRequest('tool_choice', `tool_choice: "${unknown}" is not among the tools.`);
   }

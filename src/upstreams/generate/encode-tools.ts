@@ -33,7 +33,7 @@ export function encodeTools(
   toolChoice: ToolChoice,
   context: EncodeContext,
 ): EncodedTools {
-  const offered = toolChoice.kind === 'auto' && toolChoice.names.length > 0 ? toolChoice.names : [];
+  const offered = new Set(toolChoice.kind === 'auto' ? toolChoice.names : []);
   const declarations = new Map<string, Declared>();
   const serverTools: JsonObject[] = [];
   for (const [index, tool] of tools.entries()) {
@@ -42,7 +42,7 @@ export function encodeTools(
       serverTools.push(encodeServerTool(tool, context));
     } else if (declarations.has(tool.name)) {
       note(context, path, told`A second tool named ${tool.name} was left out.`);
-    } else if (offered.length === 0 || offered.includes(tool.name)) {
+    } else if (offered.size === 0 || offered.has(tool.name)) {
       declarations.set(tool.name, encodeDeclaration(tool, path, context));
     }
   }

@@ -29,11 +29,17 @@ export function blamesNamedResource(message: string): boolean {
 }
 
 /**
- * True for a refusal that names a model: `models/…`, as this wire writes it, or "model" before a word
- * that looks like a model's id (`Permission denied on model alpha-3-flash`).
+ * True for a refusal of the whole account: "Consumer … has been suspended.", "Your API key was reported as
+ * leaked.", "This API method requires billing to be enabled.", terms that nobody agreed to.
  */
-export function namesModel(text: string): boolean {
-  return /\b(?:tuned)?models\/[\w.-]|\bmodel:? ["'`]?(?=[\w.]*[\d-])[a-z][\w.-]/i.test(text);
+export function blamesAccount(message: string): boolean {
+  return (
+    /\b(?:account|project|consumer|key)\b[^.]{0,80}\b(?:suspended|deactivated|deleted|terminated|revoked|leaked|expired|banned)\b/i.test(
+      message,
+    ) ||
+    /\bbilling\b[^.]{0,60}\b(?:disabled|enabled|enable|inactive|closed|active)\b/i.test(message) ||
+    /\bterms of (?:service|use)\b/i.test(message)
+  );
 }
 
 export interface LengthComplaint {

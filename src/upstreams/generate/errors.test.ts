@@ -59,11 +59,16 @@ test.each<[string, number, JsonValue | string, string]>([
     { details: [errorInfo('VALIDATION_REQUIRED')] },
     'verification-required',
   ],
-  ['403', 403, { status: 'PERMISSION_DENIED', message: 'Denied.' }, 'forbidden'],
+  ['403', 403, { status: 'PERMISSION_DENIED', message: 'Denied.' }, 'model-forbidden'],
   ['403 for a model', 403, { message: 'No access to models/alpha-3-pro' }, 'model-forbidden'],
   ['403 for a model', 403, { message: 'Not allowed to use model "gpt-5".' }, 'model-forbidden'],
   ['403 for a model', 403, { message: 'Denied on model: alpha-3-flash' }, 'model-forbidden'],
-  ['403 beside a model', 403, { message: 'The model is closed to this project-1.' }, 'forbidden'],
+  [
+    '403 beside a model',
+    403,
+    { message: 'The model is closed to this project-1.' },
+    'model-forbidden',
+  ],
   [
     '403 for a model in metadata',
     403,
@@ -188,7 +193,8 @@ test('a client learns that the place is the trouble', () => {
 
 test('trouble with the account is never the client’s own 401 or 403 (P146)', () => {
   expect(classify(401, {}).kind).toBe('upstream-auth');
-  expect(classify(403, {}).kind).toBe('upstream-auth');
+  expect(classify(403, { message: 'Consumer has been suspended.' }).kind).toBe('upstream-auth');
+  expect(classify(403, {}).kind).toBe('upstream-rejected');
 });
 
 test('a prompt that is too long names both figures', () => {

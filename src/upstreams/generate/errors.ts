@@ -125,6 +125,7 @@ function toGatewayError(facts: Facts): GatewayError {
   const failure: UpstreamFailure = {
     kind,
     status: facts.status,
+    ...(facts.reasons[0] === undefined ? {} : { reason: facts.reasons[0] }),
     retryAfterMs: facts.retryAfterMs,
     detail: detailOf(facts),
     ...(LIMITS.has(kind) && facts.quota !== undefined ? { quota: facts.quota } : {}),
@@ -134,12 +135,19 @@ function toGatewayError(facts: Facts): GatewayError {
   return new GatewayError({
     kind: facts.status === 504 ? 'timeout' : forClient.kind,
     source: 'upstream',
-    message: blamesPlace(facts) ? WRONG_PLACE : forClient.message,
+    message: messageFor(kind, facts),
     failure,
     retryAfterMs: facts.retryAfterMs,
     cause: causeOf(facts),
     ...(kind === 'model-not-found' ? { reason: 'model-not-found' } : {}),
   });
+}
+
+/** A refusal that may be the request's own is told in the upstream's words. */
+function messageFor(kind: AccountOrPathFault, facts: Facts): string {
+  if (blamesPlace(facts)) return WRONG_PLACE;
+  const said = kind === 'model-forbidden' ? scrubText(facts.message, facts.secrets) : '';
+  return said || CLIENT_ERRORS[kind].message;
 }
 
 /** The upstream's words for the operator; for a verification, first where it is done. */
@@ -178,8 +186,8 @@ const CLIENT_ERRORS: Readonly<
   },
   forbidden: { kind: 'upstream-auth', message: told`The upstream refused the account.` },
   'model-forbidden': {
-    kind: 'upstream-auth',
-    message: told`The upstream does not let the account use this model.`,
+    kind: 'upstream-rejected',
+    message: told`The upstream does not permit this request.`,
   },
   'model-not-found': { kind: 'not-found', message: told`The upstream does not offer this model.` },
   'bad-signature': {

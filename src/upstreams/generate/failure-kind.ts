@@ -3,11 +3,11 @@
 import type { UpstreamFailureKind } from '../../canonical/error.ts';
 import type { ErrorBody } from './error-body.ts';
 import {
+  blamesAccount,
   blamesLocation,
   blamesNamedResource,
   blamesSignature,
   missesSignature,
-  namesModel,
 } from './error-words.ts';
 
 export interface RefusalFacts extends ErrorBody {
@@ -67,11 +67,23 @@ function forbiddenKind(facts: ErrorBody): UpstreamFailureKind {
   if (reasons.includes('VALIDATION_REQUIRED') || metadata.has('validation_url')) {
     return 'verification-required';
   }
-  // The client named it, so that every account would be refused, and disabled, one after the other.
+  // The client named it, so that every account would be refused, one after the other.
   if (blamesNamedResource(message)) return 'rejected';
-  const texts = [message, ...metadata.values()];
-  return texts.some(namesModel) || metadata.has('model') ? 'model-forbidden' : 'forbidden';
+  const isOfAccount = reasons.some((reason) => REFUSED_ACCOUNT.has(reason));
+  return isOfAccount || blamesAccount(message) ? 'forbidden' : 'model-forbidden';
 }
+
+/** Reasons that hold for whatever the account asks (google.api `ErrorReason`). */
+const REFUSED_ACCOUNT: ReadonlySet<string> = new Set([
+  'BILLING_DISABLED',
+  'SERVICE_DISABLED',
+  'CONSUMER_INVALID',
+  'CONSUMER_SUSPENDED',
+  'ACCOUNT_STATE_INVALID',
+  'API_KEY_SERVICE_BLOCKED',
+  'API_KEY_IP_ADDRESS_BLOCKED',
+  'API_KEY_HTTP_REFERRER_BLOCKED',
+]);
 
 function badRequestKind({ message }: ErrorBody): UpstreamFailureKind {
   if (missesSignature(message)) return 'missing-signature';

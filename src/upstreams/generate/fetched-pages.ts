@@ -11,18 +11,13 @@ const OUTCOMES: ReadonlyMap<JsonValue | undefined, FetchedPage['outcome']> = new
   ['URL_RETRIEVAL_STATUS_UNSAFE', 'refused'],
 ]);
 
-/** The pages known so far with those of a candidate's `urlContextMetadata`: of one told again the later word counts. */
-export function addFetchedPages(
-  known: readonly FetchedPage[],
-  metadata: JsonObject,
-): readonly FetchedPage[] {
-  if (!Array.isArray(metadata.urlMetadata)) return known;
-  const pages = new Map(known.map((page) => [page.url, page]));
+/** Adds the pages of a candidate's `urlContextMetadata` by their addresses: of one told again the later word counts. */
+export function addFetchedPages(pages: Map<string, FetchedPage>, metadata: JsonObject): void {
+  if (!Array.isArray(metadata.urlMetadata)) return;
   for (const told of metadata.urlMetadata) {
     if (!isJsonObject(told)) continue;
     const { retrievedUrl: url, urlRetrievalStatus: status } = told;
     if (typeof url !== 'string' || url === '') continue;
     pages.set(url, { url, outcome: OUTCOMES.get(status) ?? 'unknown' });
   }
-  return [...pages.values()];
 }

@@ -13,7 +13,8 @@ export interface AnswerSoFar {
 }
 
 export type Ending =
-  | { readonly kind: 'finished'; readonly reason: FinishReason }
+  /** `isOdd` where the reason is none of a natural end, though what was said can be used. */
+  | { readonly kind: 'finished'; readonly reason: FinishReason; readonly isOdd?: true | undefined }
   /** What other upstreams refuse with a status: there is no answer, or no more of it. */
   | { readonly kind: 'refused'; readonly failure: 'missing-signature' | 'model-forbidden' }
   /** Worth another attempt; `message` is safe for clients. */
@@ -56,13 +57,20 @@ export function readEnding(rawReason: string, answer: AnswerSoFar): Ending {
     case 'CONTINUATION':
       if (answer.hasBrokenCall) return UNUSABLE_CALL;
       return { kind: 'finished', reason: answer.hasToolCalls ? 'tool-calls' : 'max-tokens' };
-    // STOP, LANGUAGE, OTHER, NO_IMAGE, IMAGE_OTHER, and every reason newer than this table.
-    default:
-      if (answer.hasBrokenCall) return UNUSABLE_CALL;
-      if (answer.hasToolCalls) return { kind: 'finished', reason: 'tool-calls' };
+    case 'STOP':
       // A stop sequence is left out of the text, and its reason is that of a natural end.
-      if (rawReason === 'STOP' && answer.mayBeStopped) return { kind: 'finished', reason: 'stop' };
-      if (answer.hasContent) return { kind: 'finished', reason: 'stop' };
-      return { kind: 'failed', message: 'The model gave an empty answer.' };
+      return readNatural(answer, answer.mayBeStopped);
+    // LANGUAGE, OTHER, NO_IMAGE, IMAGE_OTHER, and every reason newer than this table.
+    default: {
+      const ending = readNatural(answer, false);
+      return ending.kind === 'finished' ? { ...ending, isOdd: true } : ending;
+    }
   }
+}
+
+function readNatural(answer: AnswerSoFar, mayBeEmpty: boolean): Ending {
+  if (answer.hasBrokenCall) return UNUSABLE_CALL;
+  if (answer.hasToolCalls) return { kind: 'finished', reason: 'tool-calls' };
+  if (answer.hasContent || mayBeEmpty) return { kind: 'finished', reason: 'stop' };
+  return { kind: 'failed', message: 'The model gave an empty answer.' };
 }

@@ -12,7 +12,7 @@ export interface Grounding {
 
 /** A choice's text as it was decoded. */
 export interface GroundedText {
-  /** All answer text, thoughts left out. */
+  /** The answer's text, thoughts left out; of a very long one its beginning. Put together when it is asked for. */
   readonly text: string;
   /** Where in `text` each part begins, by part index; adjoining fragments are one part. */
   readonly partStarts: readonly number[];
@@ -38,16 +38,16 @@ export function mergeGrounding(known: JsonObject | undefined, added: JsonObject)
 export function readGrounding(metadata: JsonObject, grounded: GroundedText): Grounding | undefined {
   const queries = listAt(metadata, 'webSearchQueries').filter((query) => typeof query === 'string');
   const { sources, sourceOfChunk } = readSources(listAt(metadata, 'groundingChunks'));
-  const rulers = new Map<number, ByteRuler>();
+  const places = createPlaces(grounded);
   const citations = objectsAt(metadata, 'groundingSupports').flatMap((support) => {
-    const range = readRange(support.segment, grounded, rulers);
+    const range = readRange(support.segment, places);
     if (range === undefined) return [];
     const cited = listAt(support, 'groundingChunkIndices').flatMap((index) => {
       const source = sourceOfChunk.get(readNumber(index) ?? -1);
       return source === undefined ? [] : [source];
     });
     const { start, end } = range;
-    const text = grounded.text.slice(start, end);
+    const text = places.text.slice(start, end);
     return cited.length === 0 ? [] : [{ startIndex: start, endIndex: end, text, sources: cited }];
   });
   if (queries.length === 0 && sources.length === 0) return undefined;
@@ -73,28 +73,51 @@ interface Range {
   readonly end: number;
 }
 
-/** @param rulers by where their parts begin */
-function readRange(
-  segment: JsonValue | undefined,
-  grounded: GroundedText,
-  rulers: Map<number, ByteRuler>,
-): Range | undefined {
-  if (!isJsonObject(segment)) return undefined;
-  const { text, partStarts } = grounded;
-  const partStart = partStarts[readNumber(segment.partIndex) ?? -1] ?? 0;
-  const ruler = rulers.get(partStart) ?? new ByteRuler(text.slice(partStart));
-  rulers.set(partStart, ruler);
-  const start = partStart + ruler.unitsIn(readNumber(segment.startIndex) ?? 0);
-  const end = partStart + ruler.unitsIn(readNumber(segment.endIndex) ?? 0);
-  const quoted = textAt(segment, 'text');
-  if (quoted !== undefined && text.slice(start, end) !== quoted) return findQuote(text, quoted);
-  return end > start ? { start, end } : undefined;
+/** Finds places in the text of a choice, which is walked once for all of them. */
+interface Places {
+  readonly text: string;
+  /** By bytes within a part. */
+  range(part: number, start: number, end: number): Range;
+  find(quoted: string): Range | undefined;
+}
+
+/** Each goes through the whole text; what needs more was not said by this answer. */
+const MOST_QUOTES_LOOKED_FOR = 200;
+
+function createPlaces({ text, partStarts }: GroundedText): Places {
+  const ruler = new ByteRuler(text);
+  const bytesBefore: number[] = [];
+  let quotes = 0;
+  for (const [part, start] of partStarts.entries()) {
+    const before = text.slice(partStarts[part - 1] ?? 0, start);
+    bytesBefore.push((bytesBefore.at(-1) ?? 0) + Buffer.byteLength(before));
+  }
+  return {
+    text,
+    range(part, start, end) {
+      const before = bytesBefore[part] ?? 0;
+      return { start: ruler.unitsIn(before + start), end: ruler.unitsIn(before + end) };
+    },
+    find(quoted) {
+      quotes += 1;
+      const start = quoted === '' || quotes > MOST_QUOTES_LOOKED_FOR ? -1 : text.indexOf(quoted);
+      return start === -1 ? undefined : { start, end: start + quoted.length };
+    },
+  };
 }
 
 /** Where offsets and quotation disagree, the quotation is what the source supports. */
-function findQuote(text: string, quoted: string): Range | undefined {
-  const start = quoted === '' ? -1 : text.indexOf(quoted);
-  return start === -1 ? undefined : { start, end: start + quoted.length };
+function readRange(segment: JsonValue | undefined, places: Places): Range | undefined {
+  if (!isJsonObject(segment)) return undefined;
+  const [part = -1, from = 0, to = 0] = [
+    segment.partIndex,
+    segment.startIndex,
+    segment.endIndex,
+  ].map(readNumber);
+  const { start, end } = places.range(part, from, to);
+  const quoted = textAt(segment, 'text');
+  if (quoted !== undefined && places.text.slice(start, end) !== quoted) return places.find(quoted);
+  return end > start ? { start, end } : undefined;
 }
 
 function listAt(object: JsonObject, key: string): readonly JsonValue[] {

@@ -4,7 +4,7 @@ import type { ModelCapabilities } from '../../canonical/model.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Upstream, UpstreamModel } from '../upstream.ts';
 import { capabilitiesOf } from './capabilities.ts';
-import { type ClientLimits, createUpstreamClient } from './client.ts';
+import { type AnswerRoom, type ClientLimits, createUpstreamClient } from './client.ts';
 import { createTokenCounter } from './count-tokens.ts';
 import { createDecoder } from './decode.ts';
 import { embed, encodeEmbedInput } from './embed.ts';
@@ -14,6 +14,7 @@ import { patch } from './patch.ts';
 import type { GenerateProfile } from './profiles/profile.ts';
 import { createQuotaReader } from './read-quota.ts';
 import { generateRequest } from './requests.ts';
+import { outputLimit } from './thinking.ts';
 import { typedValues } from './typed-values.ts';
 
 /** The wire's name; the generate protocol's relay lane carries the same. */
@@ -23,6 +24,7 @@ export interface GenerateUpstreamOptions {
   readonly profile: GenerateProfile;
   readonly clock: Clock;
   readonly limits?: Partial<ClientLimits> | undefined;
+  readonly answerRoom?: AnswerRoom | undefined;
 }
 
 export interface GenerateUpstream extends Upstream {
@@ -32,16 +34,18 @@ export interface GenerateUpstream extends Upstream {
 
 /** `close` ends the connections at once: answers under way must have been drained before. */
 export function createGenerateUpstream(options: GenerateUpstreamOptions): GenerateUpstream {
-  const { profile, clock, limits } = options;
+  const { profile, clock, limits, answerRoom } = options;
   const { baseUrl, userAgent } = profile;
-  const client = createUpstreamClient({ baseUrl, userAgent, clock, limits });
+  const client = createUpstreamClient({ baseUrl, userAgent, clock, limits, answerRoom });
   const builtIn = remember((modelId: string) => capabilitiesOf(profile, modelId));
   const listedOnes = new WeakMap<UpstreamModel, ModelCapabilities>();
   return {
     id: profile.id,
     wire: GENERATE_WIRE,
+    isSandbox: profile.isSandbox,
     baseUrl,
     modelIds: remember((name) => profile.modelIds(name)),
+    unlistedId: (name) => profile.unlistedId?.(name),
     capabilities(modelId, listed) {
       if (listed === undefined) return builtIn(modelId);
       const found = listedOnes.get(listed) ?? capabilitiesOf(profile, modelId, listed);
@@ -51,6 +55,7 @@ export function createGenerateUpstream(options: GenerateUpstreamOptions): Genera
     readsUri: (uri) => profile.readsUri(uri),
     encode: (request, target) => encode(request, target, profile),
     typedValues,
+    outputLimit,
     patch: (body, target) => patch(body, target, profile),
     open: async (call) => {
       const { drawsImages } = builtIn(call.modelId);

@@ -9,20 +9,40 @@ import { isJsonObject, type JsonObject, type JsonValue } from '../../lib/json.ts
  */
 export function mergeContents(contents: JsonValue[]): JsonValue[] {
   const merged: JsonValue[] = [];
+  let last: Step | undefined;
   for (const content of contents) {
-    const last = merged.at(-1);
-    const joined = last === undefined ? undefined : join(last, content);
-    if (joined === undefined) merged.push(content);
-    else merged[merged.length - 1] = joined;
+    const step = readStep(content);
+    if (last !== undefined && step !== undefined && isSameStep(last, step)) {
+      if (!last.isOwn) {
+        last = { ...last, parts: [...last.parts], isOwn: true };
+        merged[merged.length - 1] = { ...last.content, parts: last.parts };
+      }
+      for (const part of step.parts) last.parts.push(part);
+    } else {
+      merged.push(content);
+      last = step;
+    }
   }
   return merged.length === contents.length ? contents : merged;
 }
 
-function join(before: JsonValue, after: JsonValue): JsonObject | undefined {
-  if (!isJsonObject(before) || !isJsonObject(after) || before.role !== after.role) return undefined;
-  if (!Array.isArray(before.parts) || !Array.isArray(after.parts)) return undefined;
-  const isOneStep = before.role === 'model' || [before.parts, after.parts].every(isResponses);
-  return isOneStep ? { ...before, parts: [...before.parts, ...after.parts] } : undefined;
+interface Step {
+  readonly content: JsonObject;
+  readonly parts: JsonValue[];
+  readonly isResponses: boolean;
+  /** True once its parts are a list made here. */
+  readonly isOwn: boolean;
+}
+
+function readStep(content: JsonValue): Step | undefined {
+  if (!isJsonObject(content) || !Array.isArray(content.parts)) return undefined;
+  const { parts } = content;
+  return { content, parts, isResponses: isResponses(parts), isOwn: false };
+}
+
+function isSameStep(before: Step, after: Step): boolean {
+  if (before.content.role !== after.content.role) return false;
+  return before.content.role === 'model' || (before.isResponses && after.isResponses);
 }
 
 function isResponses(parts: readonly JsonValue[]): boolean {

@@ -1,7 +1,12 @@
 // The arguments a native call goes up with: those its signature vouches for, where its client means the same by others.
 
 import { type PlacedSignature, tellReissued } from '../../canonical/refused-signatures.ts';
-import { declaresDefaults, meansTheSame } from '../../canonical/returned-arguments.ts';
+import {
+  type ArgumentSchema,
+  type ArgumentSchemas,
+  argumentSchemas,
+  meansTheSame,
+} from '../../canonical/returned-arguments.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../lib/json.ts';
 import type { PatchTarget } from '../upstream.ts';
 
@@ -9,8 +14,8 @@ import type { PatchTarget } from '../upstream.ts';
 export type CallName = NonNullable<PlacedSignature['call']>;
 
 interface Declared {
-  /** As the client declared them. */
-  readonly tools: JsonValue | undefined;
+  /** Of the functions as the client declared them. */
+  readonly schemas: () => ArgumentSchemas;
   readonly target: PatchTarget;
 }
 
@@ -18,14 +23,14 @@ interface Declared {
 export function issuedInput(
   named: CallName,
   { args }: JsonObject,
-  { tools, target }: Declared,
+  { schemas, target }: Declared,
 ): JsonObject | undefined {
   const { recall, signatures, receipt } = target;
   const returned = isJsonObject(args) ? args : {};
   if (signatures !== 'reissued') {
-    const schema = schemaOf(named.name, tools);
-    const shown = recall.input({ ...named, schema }, returned);
-    return shown ?? withoutDefaults(named, returned, { schema, target });
+    const declared = schemas().get(named.name);
+    const shown = recall.input({ ...named, schema: declared?.schema }, returned);
+    return shown ?? withoutDefaults(named, returned, { declared, target });
   }
   const issued = recall.issuedInput(named, returned);
   if (issued !== undefined) receipt.add('approximated', 'contents', tellReissued(named.name));
@@ -36,17 +41,25 @@ export function issuedInput(
 function withoutDefaults(
   named: CallName,
   returned: JsonObject,
-  { schema, target }: { readonly schema: JsonValue | undefined; readonly target: PatchTarget },
+  {
+    declared,
+    target,
+  }: { readonly declared: ArgumentSchema | undefined; readonly target: PatchTarget },
 ): JsonObject | undefined {
-  if (!declaresDefaults(schema)) return undefined;
+  if (declared?.hasDefaults() !== true) return undefined;
   const issued = target.recall.issuedInput(named, returned);
-  return issued !== undefined && meansTheSame(returned, issued, schema) ? issued : undefined;
+  return issued !== undefined && meansTheSame(returned, issued, declared.schema)
+    ? issued
+    : undefined;
 }
 
-function schemaOf(name: string, tools: JsonValue | undefined): JsonValue | undefined {
+export function nativeArguments(tools: JsonValue | undefined): ArgumentSchemas {
   const declarations = (Array.isArray(tools) ? tools : []).flatMap((tool) =>
     isJsonObject(tool) && Array.isArray(tool.functionDeclarations) ? tool.functionDeclarations : [],
   );
-  const declared = declarations.filter(isJsonObject).find((one) => one.name === name);
-  return declared?.parametersJsonSchema ?? declared?.parameters;
+  return argumentSchemas(
+    declarations.filter(isJsonObject).flatMap(({ name, parametersJsonSchema, parameters }) => {
+      return typeof name === 'string' ? [[name, parametersJsonSchema ?? parameters]] : [];
+    }),
+  );
 }

@@ -1,5 +1,6 @@
 // Puts every function response of native contents behind its call: in its content, none missing, none twice.
 
+import { createIds } from '../../canonical/distinct-ids.ts';
 import { invalidRequest } from '../../canonical/error.ts';
 import { type Receipt, told } from '../../canonical/receipt.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../lib/json.ts';
@@ -89,14 +90,8 @@ function isInOrder(given: readonly JsonValue[], calls: readonly SentCall[]): boo
 
 /** Clients may give all calls of a step one id; upstreams want each its own. */
 function distinguish(calls: readonly NativeCall[]): SentCall[] {
-  const taken = new Set<string>();
-  return calls.map((call) => {
-    if (call.id === undefined) return { call, id: undefined };
-    let id = call.id;
-    for (let count = 2; taken.has(id); count += 1) id = `${call.id}-${count}`;
-    taken.add(id);
-    return { call, id };
-  });
+  const freeId = createIds();
+  return calls.map((call) => ({ call, id: call.id === undefined ? undefined : freeId(call.id) }));
 }
 
 function withCallIds(content: JsonObject, calls: readonly SentCall[]): JsonObject {

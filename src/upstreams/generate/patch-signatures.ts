@@ -7,19 +7,21 @@ import {
   trustOf,
 } from '../../canonical/refused-signatures.ts';
 import type { Signature } from '../../canonical/request.ts';
+import type { ArgumentSchemas } from '../../canonical/returned-arguments.ts';
 import { readCarrier, SIGNATURE_SENTINEL } from '../../canonical/signature-carrier.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../lib/json.ts';
+import { once } from '../../lib/once.ts';
 import type { EncodeTarget, PatchTarget } from '../upstream.ts';
 import { editFields, editItems } from './edits.ts';
 import { mergeContents } from './merge-contents.ts';
-import { type CallName, issuedInput } from './native-arguments.ts';
+import { type CallName, issuedInput, nativeArguments } from './native-arguments.ts';
 import { patchResponses } from './patch-responses.ts';
 
 /** What each part is fitted by. */
 interface Fitting {
   readonly target: PatchTarget;
-  /** As the client declared them. */
-  readonly tools: JsonValue | undefined;
+  /** Of the functions as the client declared them. */
+  readonly schemas: () => ArgumentSchemas;
   /** Undefined while the upstream refused nothing: all signatures are trusted then. */
   readonly trust: SignatureTrust | undefined;
 }
@@ -37,7 +39,8 @@ export function patchSignatures(
 ): JsonValue[] {
   const { signatures, recall } = target;
   const trust = trustOf(signatures, { carried: () => carriedIn(contents, target), recall });
-  const fitting = { target, tools, trust };
+  const schemas = once(() => nativeArguments(tools));
+  const fitting = { target, schemas, trust };
   const carried = editItems(contents, (content) =>
     editParts(content, (parts) => editItems(parts, (part) => fitSignature(part, fitting))),
   );
@@ -169,10 +172,10 @@ function hasOwnSignature({ thoughtSignature }: JsonObject): boolean {
  * The call with the signature its client did not carry (some drop it, none drops the id), and with
  * the arguments that vouches for.
  */
-function recalled(part: JsonObject, { target, tools, trust }: Fitting): JsonObject {
+function recalled(part: JsonObject, { target, schemas, trust }: Fitting): JsonObject {
   const named = callName(part);
   if (named === undefined || !isJsonObject(part.functionCall)) return part;
-  const input = issuedInput(named, part.functionCall, { tools, target });
+  const input = issuedInput(named, part.functionCall, { schemas, target });
   const issued =
     input === undefined ? part : { ...part, functionCall: { ...part.functionCall, args: input } };
   if (trust?.recalls === false || hasOwnSignature(part)) return issued;

@@ -476,7 +476,7 @@ test('P013 steps are joined when a content between them held nothing but a lost 
   ]);
 });
 
-test('V133 V135 the image words of a model name reach the body; a size in the name is stronger', () => {
+test('V133 C4: the image words of a model name reach the body where it is silent itself', () => {
   const image = { aspectRatio: '21:9', size: '4K' } as const;
   const patchWith = (fields: JsonObject) =>
     patch({ contents, ...fields }, targetOf('alpha-3-pro-image', { variant }), sandbox);
@@ -486,7 +486,7 @@ test('V133 V135 the image words of a model name reach the body; a size in the na
   });
   const imageConfig = { aspectRatio: '1:1', imageSize: '1K' };
   expect(patchWith({ generationConfig: { imageConfig } }).generationConfig).toEqual({
-    imageConfig: { aspectRatio: '1:1', imageSize: '4K' },
+    imageConfig,
   });
 });
 

@@ -83,23 +83,46 @@ test('an amount of something else than requests is none of calls', async () => {
   expect([await countOf('REQUESTS'), await countOf('TOKENS')]).toEqual([20, undefined]);
 });
 
-test('V152, P140: a row without a fraction means nothing is left', async () => {
+test('V152, P140: a row without a fraction means nothing is left, beside rows that have one', async () => {
   const { read } = readerOf(() => ({
-    models: [{ name: 'a' }, { name: 'b', remainingFraction: null }],
+    models: [
+      { name: 'a' },
+      { name: 'b', remainingFraction: null },
+      { name: 'c', remainingFraction: 1 },
+    ],
   }));
   const quota = await read(access, signal);
-  expect(quota?.models.map((model) => model.remainingFraction)).toEqual([0, 0]);
+  expect(quota?.models.map((model) => model.remainingFraction)).toEqual([0, 0, 1]);
+});
+
+test.each<[string, JsonObject]>([
+  ['A10: a list of models', { models: [{ name: 'models/a', displayName: 'A' }, { name: 'b' }] }],
+  ['nothing', {}],
+  ['words for figures', { models: [{ name: 'a', remainingFraction: 'much', resetTime: 'soon' }] }],
+  ['an unknown tier', { tier: 'platinum', models: {} }],
+  ['rows that are none', { models: [7, null, {}, { name: '' }, { name: 5 }] }],
+])('%s says nothing of a quota', async (_name, answer) => {
+  expect(await readerOf(() => answer).read(access, signal)).toBeUndefined();
+});
+
+test('a reset time alone is a figure: nothing is left until then', async () => {
+  const resetTime = '2026-11-20T12:00:00Z';
+  const { read } = readerOf(() => ({ models: [{ name: 'a', resetTime }] }));
+  expect(await read(access, signal)).toMatchObject({
+    models: [{ id: 'a', remainingFraction: 0, resetsAt: Date.parse(resetTime) }],
+  });
 });
 
 test.each<[string, JsonObject, object]>([
-  ['nothing', {}, { tier: undefined, projectId: undefined, models: [] }],
-  ['an unknown tier', { tier: 'platinum', models: {} }, { tier: undefined, models: [] }],
+  ['a tier alone', { tier: 'free' }, { tier: 'free', projectId: undefined, models: [] }],
   ['figures beyond the range', { models: [{ name: 'a', remainingFraction: 7 }] }, rows('a', 1)],
   ['negative figures', { models: [{ name: 'a', remainingFraction: '-1' }] }, rows('a', 0)],
-  ['words for figures', { models: [{ name: 'a', remainingFraction: 'much' }] }, rows('a', 0)],
-  ['rows that are none', { models: [7, null, {}, { name: '' }, { name: 5 }] }, { models: [] }],
   ['a model twice', { models: [{ name: 'a', remainingFraction: 1 }, { name: 'a' }] }, rows('a', 0)],
-  ['dates that are none', { models: [{ name: 'a', resetTime: 'soon' }] }, rows('a', 0)],
+  [
+    'dates that are none',
+    { models: [{ name: 'a', remainingFraction: 0.5, resetTime: 'soon' }] },
+    rows('a', 0.5),
+  ],
 ])('an answer with %s is read as far as it goes', async (_name, answer, expected) => {
   expect(await readerOf(() => answer).read(access, signal)).toMatchObject(expected);
 });

@@ -51,20 +51,26 @@ export function createQuotaReader({ client, profile, clock }: QuotaReaderOptions
 
 /**
  * `{tier, project, models: [{name, remainingFraction, remainingAmount, resetTime}]}`; what cannot be read
- * is left out.
+ * is left out. Undefined when it is no such document: a list of models, as upstreams give that answer
+ * every path with it, has rows, but neither a fraction nor a reset time in any of them.
  */
-function readQuotaAnswer(answer: JsonObject): UpstreamQuota {
-  const tier = textOf(answer.tier)?.toLowerCase();
-  const rows = Array.isArray(answer.models) ? answer.models : [];
+function readQuotaAnswer(answer: JsonObject): UpstreamQuota | undefined {
+  const word = textOf(answer.tier)?.toLowerCase();
+  const tier = TIERS.find((known) => known === word);
+  const projectId = textOf(answer.project);
+  const rows = Array.isArray(answer.models) ? answer.models.filter(isJsonObject) : [];
+  const isOfQuota = rows.some(hasFigure);
+  if (!isOfQuota && tier === undefined && projectId === undefined) return undefined;
   const models = new Map<string, ModelRow>();
-  for (const row of rows.filter(isJsonObject).flatMap(readRow)) models.set(row.id, row);
-  return {
-    tier: TIERS.find((word) => word === tier),
-    projectId: textOf(answer.project),
-    models: [...models.values()],
-  };
+  for (const row of isOfQuota ? rows.flatMap(readRow) : []) models.set(row.id, row);
+  return { tier, projectId, models: [...models.values()] };
 }
 
+function hasFigure({ remainingFraction, resetTime }: JsonObject): boolean {
+  return figureOf(remainingFraction) !== undefined || readTime(resetTime) !== undefined;
+}
+
+/** Beside rows with figures one without a fraction means 0, which proto-JSON may leave out. */
 function readRow(row: JsonObject): ModelRow[] {
   const id = (textOf(row.name) ?? textOf(row.id))?.replace(/^models\//, '') ?? '';
   if (id === '') return [];

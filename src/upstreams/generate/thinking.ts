@@ -7,6 +7,7 @@ import type {
   ThinkingLevel,
 } from '../../canonical/model.ts';
 import { type Sentence, told } from '../../canonical/receipt.ts';
+import { isJsonObject, type JsonObject, readNumber } from '../../lib/json.ts';
 
 export type BudgetThinking = Extract<ThinkingCapability, { kind: 'budget' }>;
 export type LevelThinking = Extract<ThinkingCapability, { kind: 'level' }>;
@@ -62,6 +63,11 @@ export function fitBudget(
   if (tokens <= 0 && thinking.canDisable) return 0;
   const cap = Math.min(thinking.maxTokens, outputTokenLimit - 1);
   return Math.min(Math.max(tokens, thinking.minTokens), cap);
+}
+
+/** The output limit of a body that is sent. */
+export function outputLimit({ generationConfig }: JsonObject): number | undefined {
+  return isJsonObject(generationConfig) ? readNumber(generationConfig.maxOutputTokens) : undefined;
 }
 
 /** The output limit to send: within the model's own, and above the thinking it has to hold. */

@@ -16,11 +16,13 @@ export function readSearches({ content, groundingMetadata }: JsonObject): readon
   const found: string[] = [];
   if (isJsonObject(content) && Array.isArray(content.parts)) {
     for (const part of content.parts) {
-      if (isJsonObject(part)) found.push(...queriesOfTrace(part.toolCall));
+      if (!isJsonObject(part)) continue;
+      for (const query of queriesOfTrace(part.toolCall)) found.push(query);
     }
   }
-  if (isJsonObject(groundingMetadata)) found.push(...textsIn(groundingMetadata.webSearchQueries));
-  return found;
+  return isJsonObject(groundingMetadata)
+    ? found.concat(textsIn(groundingMetadata.webSearchQueries))
+    : found;
 }
 
 function queriesOfTrace(trace: JsonValue | undefined): readonly string[] {

@@ -1,6 +1,6 @@
 // Reads the wire's running token counts into the canonical ledger.
 
-import type { Usage } from '../../canonical/usage.ts';
+import { NO_USAGE, type Usage } from '../../canonical/usage.ts';
 import { isJsonObject, type JsonObject, type JsonValue, readNumber } from '../../lib/json.ts';
 
 /**
@@ -24,6 +24,18 @@ export function readUsage(metadata: JsonValue | undefined): Usage | undefined {
     thoughtTokens,
     ...readMedia(metadata.promptTokensDetails),
   };
+}
+
+/** Undefined too where the total says that the thoughts are among those of the answer, as some upstreams count. */
+export function readAnswerCount(metadata: JsonObject | undefined): number | undefined {
+  if (metadata === undefined) return undefined;
+  const answer = countAt(metadata, 'candidatesTokenCount');
+  if (answer === undefined) return undefined;
+  const { promptTokens, toolPromptTokens, thoughtTokens } = readUsage(metadata) ?? NO_USAGE;
+  const isInclusive =
+    thoughtTokens > 0 &&
+    countAt(metadata, 'totalTokenCount') === promptTokens + toolPromptTokens + answer;
+  return isInclusive ? undefined : answer;
 }
 
 /** `[{modality: "TEXT", tokenCount: 3}, {modality: "IMAGE", tokenCount: 258}]`. Most prompts are text alone. */

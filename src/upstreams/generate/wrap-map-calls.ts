@@ -2,6 +2,7 @@
 
 import { wrapMapArguments } from '../../canonical/map-argument.ts';
 import type { CanonicalRequest, Part } from '../../canonical/request.ts';
+import { createJsonBudget } from '../../lib/json-survey.ts';
 
 /** Functions whose arguments are declared as one text were called with that text. */
 export function wrapMapCalls(
@@ -9,9 +10,10 @@ export function wrapMapCalls(
   names: ReadonlySet<string>,
 ): CanonicalRequest {
   if (names.size === 0) return request;
+  const budget = createJsonBudget();
   const wrap = (part: Part): Part =>
     part.kind === 'tool-call' && names.has(part.name)
-      ? { ...part, input: wrapMapArguments(part.input) }
+      ? { ...part, input: wrapMapArguments(part.input, budget) }
       : part;
   const turns = request.turns.map((turn) =>
     turn.role === 'assistant' ? { ...turn, parts: turn.parts.map(wrap) } : turn,

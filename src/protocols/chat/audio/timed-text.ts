@@ -19,7 +19,7 @@ export interface TimedText {
   readonly words: readonly TimedPiece[];
 }
 
-export interface TimedPiece {
+interface TimedPiece {
   readonly start: number;
   readonly end: number;
   readonly text: string;

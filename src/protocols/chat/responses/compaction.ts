@@ -2,6 +2,7 @@
 // Source: `openai` resources/responses, CompactionTrigger ("Must be the final input item") and
 // ResponseCompactionItem; Codex takes no other answer to its trigger than exactly one such item.
 
+import { GatewayError } from '../../../canonical/error.ts';
 import { type Receipt, told } from '../../../canonical/receipt.ts';
 import type { CanonicalRequest, Turn } from '../../../canonical/request.ts';
 import { askForSummary, SUMMARY_INSTRUCTIONS, tellSummary } from '../../../canonical/summary.ts';
@@ -13,6 +14,35 @@ const PREFIX = 'gw1-summary:';
 /** True when the client wants a summary in place of the next answer. */
 export function wantsSummary(input: JsonValue | undefined): boolean {
   return Array.isArray(input) && isTrigger(input.at(-1));
+}
+
+/**
+ * The request for a response that is the summary this body asks `/responses/compact` for: of all its input, behind
+ * what is kept of earlier responses. Nothing of it is stored. Source: `openai` resources/responses, `compact`.
+ */
+export function withTrigger(body: JsonObject): JsonObject {
+  const { input, stream: _stream, background: _background, ...rest } = body;
+  const items = typeof input === 'string' ? [{ role: 'user', content: input }] : (input ?? []);
+  const triggered = Array.isArray(items) ? [...items, { type: 'compaction_trigger' }] : items;
+  return { ...rest, input: triggered, store: false };
+}
+
+/** What `/responses/compact` answers with; a summary that is not whole is none. @throws GatewayError */
+export function compactedResponse({ id, created_at, output, usage }: JsonObject): JsonObject {
+  if (Array.isArray(output) && output.length > 0) {
+    return {
+      id: id ?? null,
+      object: 'response.compaction',
+      created_at: created_at ?? null,
+      output,
+      usage: usage ?? null,
+    };
+  }
+  throw new GatewayError({
+    kind: 'upstream-unavailable',
+    source: 'upstream',
+    message: 'The model did not finish the summary. Send the request again, or a shorter input.',
+  });
 }
 
 /** The items the summary is of. */

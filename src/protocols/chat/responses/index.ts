@@ -11,6 +11,7 @@ import type {
 } from '../../protocol.ts';
 import { readString } from '../fields.ts';
 import { BackgroundAnswer } from './background-answer.ts';
+import { compactedResponse, withTrigger } from './compaction.ts';
 import { addTurn } from './conversation-log.ts';
 import { outputOf } from './earlier-chain.ts';
 import { listInputItems } from './read-input.ts';
@@ -79,6 +80,21 @@ export function readInputTokensCall({ body, receipt, earlier }: RouteInput): Cou
   };
 }
 
+/** A summary to go on from, in place of the conversation so far. @throws GatewayError 400 naming the field */
+export function readCompactCall({ body, receipt, earlier }: RouteInput): GenerateCall {
+  const asked = withTrigger(body);
+  const { model, canonical, settings } = readResponsesRequest(asked, receipt, earlier);
+  return {
+    protocol: 'chat',
+    model,
+    stream: false,
+    bodySession: readBodySession(body, earlier?.rootId),
+    canonical: () => canonical,
+    createStreamWriter: (context) => createResponsesWriter(context, settings),
+    writeReply: (reply, context) => compactedResponse(writeResponse(reply, context, settings)),
+  };
+}
+
 interface Keeper {
   keep(response: JsonObject): void;
   fail(error: GatewayError, response: JsonObject): void;
@@ -89,6 +105,7 @@ function keeping(writer: ResponseStreamWriter, { keep, fail }: Keeper): StreamWr
   return {
     contentType: writer.contentType,
     keepAlive: () => writer.keepAlive(),
+    more: () => writer.more?.() ?? '',
     write(event) {
       const text = writer.write(event);
       if (event.kind === 'finish') keep(writer.response);

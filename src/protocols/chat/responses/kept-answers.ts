@@ -23,10 +23,6 @@ export const KEPT_ANSWER_ROUTES: readonly ProtocolRoute[] = [
     title: 'ends a response that is made in the background',
     run: cancelAnswer,
   }),
-  route('POST', '/v1/responses/compact', {
-    title: 'is always a 404: clients then compact by themselves',
-    run: refuseCompact,
-  }),
 ];
 
 function route(
@@ -75,16 +71,6 @@ async function cancelAnswer(input: KeptAnswersInput): Promise<JsonObject> {
     'Only responses made in the background can be cancelled; close the connection of a stream.',
     'unsupported',
   );
-}
-
-/** Clients that compact by themselves go on when this is not there. */
-async function refuseCompact(): Promise<JsonObject> {
-  throw new GatewayError({
-    kind: 'not-found',
-    source: 'client',
-    message:
-      'Conversations are not compacted here. Summarise with POST /v1/responses, or send a shorter input.',
-  });
 }
 
 async function find({ id, shelf, runs }: KeptAnswersInput): Promise<KeptAnswer> {

@@ -68,10 +68,9 @@ export class OpenCall {
       case 'function': {
         const late = this.#json === '' ? this.#delta('{}') : '';
         const text = this.#json === '' ? '{}' : this.#json;
-        return (
-          late +
-          this.#frames.write('response.function_call_arguments.done', { ...at, arguments: text })
-        );
+        const { name } = this.#draft.tool;
+        const whole = { ...at, name, arguments: text };
+        return late + this.#frames.write('response.function_call_arguments.done', whole);
       }
       case 'custom': {
         const input = freeformInput(this.#json);

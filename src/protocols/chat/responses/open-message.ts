@@ -2,6 +2,7 @@
 
 import type { GroundingEvent, Logprobs } from '../../../canonical/event.ts';
 import type { JsonObject } from '../../../lib/json.ts';
+import { KeptText } from '../../../lib/kept-text.ts';
 import { writeAnnotations } from '../annotations.ts';
 import { ContentText } from '../content-text.ts';
 import { writeLogprobs } from '../logprobs.ts';
@@ -28,7 +29,7 @@ export class OpenMessage {
   readonly #frames: FrameNumbering;
   readonly #content = new ContentText();
   readonly #delta: (text: string) => string;
-  #text = '';
+  readonly #text = new KeptText();
   /** Units of the model's own text in this message. */
   modelLength = 0;
 
@@ -59,9 +60,9 @@ export class OpenMessage {
 
   /** The item as it stands where the answer breaks off; undefined when it says nothing yet. */
   breakOff(grounding: GroundingEvent | undefined): JsonObject | undefined {
-    if (this.#text === '') return undefined;
+    if (this.#text.length === 0) return undefined;
     const content = {
-      text: this.#text,
+      text: this.#text.toString(),
       annotations: this.#annotations(grounding),
       logprobs: [],
     };
@@ -70,7 +71,7 @@ export class OpenMessage {
 
   close({ grounding, logprobs, isCut }: MessageEnd): { item: JsonObject; text: string } {
     const content: TextContent = {
-      text: this.#text,
+      text: this.#text.toString(),
       annotations: this.#annotations(grounding),
       logprobs: listLogprobs(logprobs),
     };
@@ -103,7 +104,7 @@ export class OpenMessage {
 
   #add(text: string): string {
     if (text === '') return '';
-    this.#text += text;
+    this.#text.add(text);
     return this.#delta(text);
   }
 
@@ -116,10 +117,14 @@ export class OpenMessage {
       startOf: (position: number) => content.startOf(position - textStart),
       endOf: (position: number) => content.endOf(position - textStart),
     };
-    return writeAnnotations(grounding, shifted).flatMap(({ url_citation: citation }) =>
-      citation.start_index < 0 || citation.end_index > content.length
-        ? []
-        : [{ type: 'url_citation', ...citation }],
+    if (grounding === undefined) return [];
+    const citations = grounding.citations.filter(({ startIndex, endIndex }) => {
+      return startIndex >= textStart && endIndex <= textStart + this.modelLength;
+    });
+    // Without any citation all sources stand for the whole.
+    if (citations.length === 0 && grounding.citations.length > 0) return [];
+    return writeAnnotations({ ...grounding, citations }, shifted).map(
+      ({ url_citation: citation }) => ({ type: 'url_citation', ...citation }),
     );
   }
 

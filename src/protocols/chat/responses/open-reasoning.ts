@@ -1,6 +1,7 @@
 // One reasoning item while it is written: its summary and, at its end, the proof.
 
 import type { JsonObject } from '../../../lib/json.ts';
+import { KeptText } from '../../../lib/kept-text.ts';
 import type { FrameNumbering } from './frames.ts';
 import { reasoningItem, summaryPart } from './output-items.ts';
 
@@ -13,7 +14,7 @@ export class OpenReasoning {
   readonly #place: ItemPlace;
   readonly #frames: FrameNumbering;
   readonly #delta: (text: string) => string;
-  #text: string | undefined;
+  readonly #text = new KeptText();
 
   constructor(place: ItemPlace, frames: FrameNumbering) {
     this.#place = place;
@@ -32,33 +33,35 @@ export class OpenReasoning {
   addText(text: string): string {
     if (text === '') return '';
     const opening =
-      this.#text === undefined
+      this.#text.length === 0
         ? this.#frames.write('response.reasoning_summary_part.added', {
             ...this.#at(),
             part: summaryPart(''),
           })
         : '';
-    this.#text = (this.#text ?? '') + text;
+    this.#text.add(text);
     return opening + this.#delta(text);
   }
 
   /** The item as it stands where the answer breaks off; undefined when it says nothing yet. */
   breakOff(): JsonObject | undefined {
-    if (this.#text === undefined) return undefined;
-    const item = reasoningItem(this.#place.id, { text: this.#text, proof: undefined });
+    if (this.#text.length === 0) return undefined;
+    const text = this.#text.toString();
+    const item = reasoningItem(this.#place.id, { text, proof: undefined });
     return { ...item, status: 'incomplete' };
   }
 
   close(proof: string | undefined): { item: JsonObject; text: string } {
-    const item = reasoningItem(this.#place.id, { text: this.#text, proof });
+    const said = this.#text.length === 0 ? undefined : this.#text.toString();
+    const item = reasoningItem(this.#place.id, { text: said, proof });
     const done = this.#frames;
     const summary =
-      this.#text === undefined
+      said === undefined
         ? ''
-        : done.write('response.reasoning_summary_text.done', { ...this.#at(), text: this.#text }) +
+        : done.write('response.reasoning_summary_text.done', { ...this.#at(), text: said }) +
           done.write('response.reasoning_summary_part.done', {
             ...this.#at(),
-            part: summaryPart(this.#text),
+            part: summaryPart(said),
           });
     const text =
       summary +

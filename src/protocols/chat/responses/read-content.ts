@@ -15,7 +15,13 @@ const OWN_TYPES = [
   'refusal',
 ];
 /** Clients mix in the words of chat completions. */
-const PART_TYPES: ReadonlySet<string> = new Set([...OWN_TYPES, 'text', 'image_url', 'file']);
+const PART_TYPES: ReadonlySet<string> = new Set([
+  ...OWN_TYPES,
+  'text',
+  'image_url',
+  'video_url',
+  'file',
+]);
 
 /** User, assistant and tool content. @throws GatewayError 400 */
 export function readItemContent(

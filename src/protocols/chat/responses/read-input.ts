@@ -52,8 +52,8 @@ export function readInput(
   const turns: Turn[] = [];
   const add = (turn: Turn | undefined): void => {
     if (turn === undefined) return;
-    if (turn.role === 'system' && turns.length === 0) system.push(...turn.parts);
-    else turns.push(turn);
+    if (turn.role !== 'system' || turns.length > 0) turns.push(turn);
+    else for (const part of turn.parts) system.push(part);
   };
   const isAnswer = readString(body, 'previous_response_id') !== undefined;
   const historyPath = isAnswer ? 'previous_response_id' : 'conversation';

@@ -471,3 +471,33 @@ test.each([
 ])('%j is known by its own name in what is told of thinking', (reasoning, path) => {
   expect(read({ input: 'x', reasoning }).canonical.clientNames).toMatchObject({ thinking: path });
 });
+
+test('C2: penalties are read, and echoed as they were asked for', () => {
+  const { canonical, settings } = read({
+    input: 'x',
+    presence_penalty: 0.5,
+    frequency_penalty: -1,
+  });
+  expect(canonical.sampling).toMatchObject({ presencePenalty: 0.5, frequencyPenalty: -1 });
+  expect(settings.echo).toMatchObject({ presence_penalty: 0.5, frequency_penalty: -1 });
+  expect(read({ input: 'x' }).settings.echo).toMatchObject({
+    presence_penalty: 0,
+    frequency_penalty: 0,
+  });
+});
+
+test('C2: functions are echoed flat and with every field their type has', () => {
+  const f = { type: 'function', name: 'f' };
+  const nested = { type: 'function', function: { name: 'g', strict: true, parameters: {} } };
+  const { echo } = read({
+    input: 'x',
+    tools: [f, nested, { type: 'namespace', name: 'n', tools: [f] }, { type: 'web_search' }],
+  }).settings;
+  const shown = { ...f, description: null, parameters: null, strict: false };
+  expect(echo.tools).toEqual([
+    shown,
+    { type: 'function', name: 'g', description: null, parameters: {}, strict: true },
+    { type: 'namespace', name: 'n', tools: [shown] },
+    { type: 'web_search' },
+  ]);
+});

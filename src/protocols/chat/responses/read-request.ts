@@ -24,7 +24,7 @@ import { noteUnreadFields } from '../note-fields.ts';
 import { createReadContext } from '../read-context.ts';
 import { describeSchema } from '../read-output.ts';
 import { firstSaid, readBudget, readNamedLevel } from '../read-reasoning.ts';
-import { readSchema } from '../read-tools.ts';
+import { readSchema, refuseNameless } from '../read-tools.ts';
 import { refuseCachedContent } from '../refuse-cached-content.ts';
 import { clientNamesOf } from './client-names.ts';
 import { askInWords, wantsSummary } from './compaction.ts';
@@ -54,7 +54,7 @@ const KNOWN_FIELDS = objectShape(
     ...['conversation', 'stream', 'max_output_tokens', 'temperature', 'top_p', 'top_logprobs'],
     ...['metadata', 'user', 'safety_identifier', 'prompt_cache_key', 'prompt_cache_options'],
     ...['service_tier', 'prompt_cache_retention', 'client_metadata', 'truncation', 'background'],
-    ...['prompt', 'max_tool_calls'],
+    ...['prompt', 'max_tool_calls', 'presence_penalty', 'frequency_penalty'],
   ],
   {
     input: ITEM_SHAPES,
@@ -168,7 +168,9 @@ function readCanonical(
   const ownTools = readToolList(readArray(body, 'tools') ?? [], { path: 'tools' }, context);
   const { system, turns } = readInput(body, history, context);
   const tools = [...ownTools, ...context.inputTools];
+  if (context.drawing === undefined) refuseNameless(tools, context);
   const reasoning = readReasoning(body, context);
+  const penalty = { min: -2, max: 2 };
   return {
     system,
     turns,
@@ -178,6 +180,8 @@ function readCanonical(
     sampling: {
       temperature: readNumberIn(body.temperature, 'temperature', { min: 0, max: 2 }),
       topP: readNumberIn(body.top_p, 'top_p', { min: 0, max: 1 }),
+      presencePenalty: readNumberIn(body.presence_penalty, 'presence_penalty', penalty),
+      frequencyPenalty: readNumberIn(body.frequency_penalty, 'frequency_penalty', penalty),
       logprobs: readLogprobs(body),
     },
     maxOutputTokens: readNumberIn(body.max_output_tokens, 'max_output_tokens', {

@@ -34,7 +34,8 @@ export function readToolChoice(
     typeof value === 'string' ? readWord(value) : readChoiceObject(value, tools, context);
   if (choice.kind === 'none') return choice;
   const callable = tools.filter((tool) => tool.kind === 'function' || tool.kind === 'freeform');
-  const unknown = choice.names.find((name) => !callable.some((tool) => tool.name === name));
+  const known = new Set(callable.map(({ name }) => name));
+  const unknown = choice.names.find((name) => !known.has(name));
   if (unknown !== undefined) {
     throw invalidRequest('tool_choice', `tool_choice names "${unknown}", which is not in tools.`);
   }

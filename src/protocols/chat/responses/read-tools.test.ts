@@ -192,3 +192,12 @@ test('fields of a tool that have no effect are told, whatever kind of tool it is
     'dropped tools[4].limit',
   ]);
 });
+
+test('C1: a tool without a name is left out where others are left, and refused alone', () => {
+  const { canonical, notes } = read({ input: 'x', tools: [{ type: 'function' }, F] });
+  expect(namesOf(canonical.tools)).toEqual(['f']);
+  expect(notes).toMatchObject([{ action: 'dropped', path: 'tools[0]' }]);
+  for (const type of ['function', 'custom']) {
+    expect(() => read({ input: 'x', tools: [{ type }] })).toThrow('tools[0].name');
+  }
+});

@@ -1,6 +1,6 @@
 // What a request settles about its answer: the fields that are echoed, and what the items may hold.
 
-import { isJsonObject, type JsonObject } from '../../../lib/json.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '../../../lib/json.ts';
 import type { ToolDirectory } from './tool-directory.ts';
 
 export interface ResponseSettings {
@@ -33,11 +33,13 @@ export interface ResponseSettings {
 
 const ECHOED = [
   'background',
+  'frequency_penalty',
   'instructions',
   'max_output_tokens',
   'max_tool_calls',
   'metadata',
   'parallel_tool_calls',
+  'presence_penalty',
   'previous_response_id',
   'prompt_cache_key',
   'reasoning',
@@ -51,16 +53,17 @@ const ECHOED = [
   'top_logprobs',
   'top_p',
   'truncation',
-  'user',
 ] as const;
 
 const DEFAULTS: JsonObject = {
   background: false,
+  frequency_penalty: 0,
   instructions: null,
   max_output_tokens: null,
   max_tool_calls: null,
   metadata: {},
   parallel_tool_calls: true,
+  presence_penalty: 0,
   previous_response_id: null,
   prompt_cache_key: null,
   reasoning: { effort: null, summary: null },
@@ -74,17 +77,32 @@ const DEFAULTS: JsonObject = {
   top_logprobs: 0,
   top_p: 1,
   truncation: 'disabled',
-  user: null,
 };
 
 /** The request's own values, and this surface's defaults for the rest. */
 export function echoOf(body: JsonObject): JsonObject {
   const echo: JsonObject = {};
   for (const key of ECHOED) echo[key] = body[key] ?? DEFAULTS[key] ?? null;
+  if (Array.isArray(body.tools)) echo.tools = body.tools.map(showTool);
   // The tier that served the request, whichever was asked for.
   echo.service_tier = DEFAULTS.service_tier ?? null;
-  const { conversation } = body;
+  const { conversation, user } = body;
+  // The one field of these that is no null where nothing was said.
+  if (typeof user === 'string') echo.user = user;
   if (typeof conversation === 'string') echo.conversation = { id: conversation };
   else if (isJsonObject(conversation)) echo.conversation = { id: conversation.id ?? null };
   return echo;
+}
+
+/** What declared functions always hold when they are shown (`openai` responses, `FunctionTool`); schemas bind when they say so. */
+const FUNCTION_DEFAULTS: JsonObject = { description: null, parameters: null, strict: false };
+
+/** A tool as typed readers take it: flat, with all fields; what it says itself stays. */
+function showTool(tool: JsonValue): JsonValue {
+  if (!isJsonObject(tool)) return tool;
+  const { function: nested, ...rest } = tool;
+  const shown = isJsonObject(nested) ? { ...rest, ...nested } : rest;
+  if (Array.isArray(tool.tools)) return { ...shown, tools: tool.tools.map(showTool) };
+  if ((tool.type ?? 'function') !== 'function') return tool;
+  return { type: 'function', ...FUNCTION_DEFAULTS, ...shown, strict: shown.strict ?? false };
 }

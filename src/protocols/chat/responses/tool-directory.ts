@@ -34,6 +34,8 @@ export interface ToolDirectory {
 export function createToolDirectory(): ToolDirectory {
   const byFlatName = new Map<string, ToolIdentity>();
   const flatNames = new Map<string, string>();
+  /** By plain name; none for a name that several namespaces have. */
+  const onlyFlatNames = new Map<string, string | undefined>();
   return {
     add(tool) {
       const known = flatNames.get(identityOf(tool));
@@ -41,6 +43,7 @@ export function createToolDirectory(): ToolDirectory {
       const flat = freeName(plainName(tool), byFlatName);
       byFlatName.set(flat, tool);
       flatNames.set(identityOf(tool), flat);
+      onlyFlatNames.set(tool.name, onlyFlatNames.has(tool.name) ? undefined : flat);
       return flat;
     },
     flatName(tool) {
@@ -48,8 +51,7 @@ export function createToolDirectory(): ToolDirectory {
       if (known !== undefined) return known;
       const plain = plainName(tool);
       if (byFlatName.has(plain) || hasNamespace(tool)) return plain;
-      const [only, ...others] = [...byFlatName].filter(([, { name }]) => name === tool.name);
-      return only === undefined || others.length > 0 ? plain : only[0];
+      return onlyFlatNames.get(tool.name) ?? plain;
     },
     find: (flat) => byFlatName.get(flat),
   };

@@ -101,6 +101,10 @@ class ResponsesWriter implements ResponseStreamWriter {
     }
   }
 
+  more(): string {
+    return this.#frames.more();
+  }
+
   keepAlive(): string {
     return `: keep-alive${FRAME_END}`;
   }

@@ -1,7 +1,7 @@
 // Profile of the public Gemini API: real words, API key or OAuth token, project as a header.
 
 import type { AccountAccess } from '../../upstream.ts';
-import { realModelIds } from './model-ids.ts';
+import { spellingsIn, unlistedRealId } from './model-ids.ts';
 import {
   type GenerateProfile,
   isVideoPage,
@@ -37,7 +37,8 @@ export function createGeminiApiProfile({
     authQuery: () => ({}),
     ...plainPaths(versionPath),
     projectPlacement: 'header',
-    modelIds: realModelIds,
+    modelIds: (name) => spellingsIn('real', name),
+    unlistedId: unlistedRealId,
     capabilityOverrides: { takesJsonSchema: true },
     extraFields: PUBLIC_EXTRA_FIELDS,
     countForm: 'whole-request',

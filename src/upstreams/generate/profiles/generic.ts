@@ -3,7 +3,7 @@
 import type { ModelCapabilities } from '../../../canonical/model.ts';
 import { HEADER_SPELLINGS, type Vocabulary } from '../../../wire/vocabulary.ts';
 import type { AccountAccess } from '../../upstream.ts';
-import { genericModelIds } from './model-ids.ts';
+import { spellingsIn, unlistedRealId } from './model-ids.ts';
 import {
   type GenerateProfile,
   NEUTRAL_EXTRA_FIELDS,
@@ -23,8 +23,6 @@ export interface GenericProfileOptions {
   readonly version?: string | undefined;
   readonly versionPath?: string | undefined;
   readonly projectPlacement?: 'body' | 'header' | 'none' | undefined;
-  /** Own ids of models, by routed name; other names follow the vocabulary. */
-  readonly modelIds?: Readonly<Record<string, readonly string[]>> | undefined;
   /** What the upstream does with tool calls of the current turn that have no signature. */
   readonly unsignedCalls?: ModelCapabilities['unsignedCalls'] | undefined;
   readonly quotaPath?: string | undefined;
@@ -34,7 +32,6 @@ export interface GenericProfileOptions {
 
 export function createGenericProfile(options: GenericProfileOptions): GenerateProfile {
   const { vocabulary, versionPath = '/v1beta', readableUris = [], unsignedCalls } = options;
-  const ownIds = new Map(Object.entries(options.modelIds ?? {}));
   const projectPlacement = options.projectPlacement ?? 'body';
   return {
     id: options.id ?? 'generic',
@@ -51,7 +48,8 @@ export function createGenericProfile(options: GenericProfileOptions): GeneratePr
         : {},
     ...plainPaths(versionPath),
     projectPlacement,
-    modelIds: (name) => ownIds.get(name) ?? genericModelIds(name, vocabulary),
+    modelIds: (name) => spellingsIn(vocabulary, name),
+    ...(vocabulary === 'real' ? { unlistedId: unlistedRealId } : {}),
     capabilityOverrides: unsignedCalls === undefined ? {} : { unsignedCalls },
     extraFields: vocabulary === 'real' ? PUBLIC_EXTRA_FIELDS : NEUTRAL_EXTRA_FIELDS,
     countForm: 'whole-or-contents',

@@ -1,62 +1,31 @@
-// Which real models stand for the catalogue's names, as data.
+// Under which ids an upstream may know a model: the spellings of its name in both vocabularies.
 
 import { neutralModelName, realModelName, type Vocabulary } from '../../../wire/vocabulary.ts';
 
-const FLASH = [
-  'gemini-3-flash-preview',
-  'gemini-3-flash',
-  'gemini-3.8-flash',
-  'gemini-3.7-flash',
-  'gemini-3.6-flash',
-  'gemini-3.5-flash',
-  'gemini-2.5-flash',
-  'gemini-flash-latest',
-];
+const FLASH = 'gemini-3-flash-preview';
+const PRO = 'gemini-3.1-pro-preview';
 
-const PRO = [
-  'gemini-3.1-pro-preview',
-  'gemini-3.1-pro',
-  'gemini-3-pro-preview',
-  'gemini-3-pro',
-  'gemini-2.5-pro',
-  'gemini-pro-latest',
-];
-
-const IMAGE = [
-  'gemini-3-pro-image-preview',
-  'gemini-3-pro-image',
-  'gemini-nano-banana-2.1',
-  'gemini-3.1-flash-image-preview',
-  'gemini-3.1-flash-image',
-  'gemini-2.5-flash-image',
-];
-
-/** Catalogue name → real ids, best first. */
-const REAL_IDS: ReadonlyMap<string, readonly string[]> = new Map([
+/** What stands for the catalogue's names where an account's list is unknown, so that none can be chosen from it. */
+const UNLISTED_IDS: ReadonlyMap<string, string> = new Map([
   ['alpha-3-flash', FLASH],
   ['alpha-3-pro-high', PRO],
   ['alpha-3-pro-low', PRO],
-  ['alpha-3-pro-image', IMAGE],
+  ['alpha-3-pro-image', 'gemini-3-pro-image-preview'],
   ['beta-sonnet-4-6', PRO],
   ['beta-sonnet-4-6-thinking', PRO],
   ['beta-opus-4-6-thinking', PRO],
 ]);
 
-/**
- * Ids of a model at an upstream that knows the real models, best first. The name's own spellings
- * come last: an upstream may offer exactly them.
- */
-export function realModelIds(name: string): readonly string[] {
-  const candidates = REAL_IDS.get(neutralModelName(name)) ?? [];
-  return unique([...candidates, realModelName(name), name]);
+/** The id to ask an upstream of the real models for while its list is unknown. */
+export function unlistedRealId(name: string): string {
+  return UNLISTED_IDS.get(neutralModelName(name)) ?? realModelName(name);
 }
 
-/** Ids of a model at an upstream of the given vocabulary whose models are not known beforehand. */
-export function genericModelIds(name: string, vocabulary: Vocabulary): readonly string[] {
-  if (vocabulary === 'real') return realModelIds(name);
-  return unique([neutralModelName(name), name, ...realModelIds(name)]);
-}
-
-function unique(ids: readonly string[]): readonly string[] {
-  return [...new Set(ids)];
+/** The spellings of a name, that of the upstream's vocabulary first. */
+export function spellingsIn(vocabulary: Vocabulary, name: string): readonly string[] {
+  const [own, other] =
+    vocabulary === 'real'
+      ? [realModelName(name), neutralModelName(name)]
+      : [neutralModelName(name), realModelName(name)];
+  return [...new Set([own, name, other])];
 }

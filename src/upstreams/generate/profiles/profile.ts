@@ -10,6 +10,8 @@ export interface GenerateProfile {
   /** The words this upstream has for tool keys and headers. */
   readonly vocabulary: Vocabulary;
   /** Without a slash or a version at the end. */
+  /** True where the answers are made up. */
+  readonly isSandbox?: boolean | undefined;
   readonly baseUrl: string;
   readonly userAgent: string;
   /** Headers that carry the credential, and the project where it is a header. */
@@ -27,8 +29,10 @@ export interface GenerateProfile {
   /** True where an account may use models without being let see the list: a refusal is an empty list. */
   readonly mayRefuseList: boolean;
   readonly projectPlacement: 'body' | 'header' | 'path' | 'none';
-  /** The ids under which the upstream may know a model, best first; never empty. */
+  /** The spellings under which the upstream may know a model, best first; never empty. */
   modelIds(name: string): readonly string[];
+  /** The id to ask for while the upstream's list is unknown; the first of `modelIds` where the profile does not say. */
+  unlistedId?(name: string): string;
   /** What this upstream does differently from the built-in model data. */
   readonly capabilityOverrides: Partial<ModelCapabilities>;
   /** The request fields beyond the common ones that this upstream documents. */
@@ -64,7 +68,7 @@ export type EmbedFormName = 'content' | 'configured-content' | 'prediction';
  * What token counting takes: a whole request in a field of its own, the request's own fields that
  * bear on the count, or whichever it turns out to take, a whole request or nothing but its contents.
  */
-export type CountForm = 'whole-request' | 'request-fields' | 'whole-or-contents';
+type CountForm = 'whole-request' | 'request-fields' | 'whole-or-contents';
 
 /** What both the public API and Vertex AI have, and upstreams with the neutral words not. `@google/genai`, `google-genai`. */
 const EVERYWHERE_FIELDS = [

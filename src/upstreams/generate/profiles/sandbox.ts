@@ -22,6 +22,7 @@ export function createSandboxProfile({
   const versionPath = '/v1beta';
   return {
     id,
+    isSandbox: true,
     vocabulary: 'neutral',
     baseUrl: trimBaseUrl(baseUrl, versionPath),
     userAgent: userAgentOf(version),

@@ -3,7 +3,7 @@
 import { GatewayError } from '../../../canonical/error.ts';
 import { told } from '../../../lib/told.ts';
 import type { AccountAccess } from '../../upstream.ts';
-import { realModelIds } from './model-ids.ts';
+import { spellingsIn, unlistedRealId } from './model-ids.ts';
 import {
   type EmbedFormName,
   type GenerateProfile,
@@ -50,7 +50,8 @@ export function createVertexProfile(options: VertexProfileOptions = {}): Generat
     listPageSize: 100,
     mayRefuseList: true,
     projectPlacement: 'path',
-    modelIds: realModelIds,
+    modelIds: (name) => spellingsIn('real', name),
+    unlistedId: unlistedRealId,
     capabilityOverrides: { takesJsonSchema: true },
     extraFields: VERTEX_EXTRA_FIELDS,
     isVertex: true,

@@ -1,7 +1,7 @@
 // Says in words what holds in one of several cases, where the upstream's schema has no place for it.
 
 import { addHint, type Facets } from './facets.ts';
-import { sayList, sayMembers } from './plain-words.ts';
+import { sayLimit, sayList, sayMembers } from './plain-words.ts';
 
 /** Adds what a case demands beyond the rest, such as `if kind is "a": needs path`. */
 export function sayCase(facets: Facets, when: string | undefined, words: readonly string[]): void {
@@ -47,7 +47,7 @@ function valueWords({ enumeration }: Facets): string[] {
 }
 
 function limitWords({ limits, exclusiveMinimum, exclusiveMaximum }: Facets): string[] {
-  const words = [...limits].map(([name, { value }]) => `${name} ${sayList([value])}`);
+  const words = [...limits].map(([name, { value }]) => sayLimit(name, value));
   if (exclusiveMinimum !== undefined) words.push(`more than ${exclusiveMinimum.value}`);
   if (exclusiveMaximum !== undefined) words.push(`less than ${exclusiveMaximum.value}`);
   return words;

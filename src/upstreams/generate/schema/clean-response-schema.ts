@@ -15,7 +15,7 @@ export type ResponseSchema = Pick<
   'responseSchema' | 'responseJsonSchema'
 >;
 
-const SHARED = { ordered: true, nullKeyword: true, takesJsonSchema: false, clean: cleanRoot };
+const SHARED = { ordered: true, takesJsonSchema: false, clean: cleanRoot };
 
 const cleanRestored = createSchemaMemo({ ...SHARED, restored: true });
 const cleanRelayed = createSchemaMemo({ ...SHARED, restored: false });

@@ -163,10 +163,11 @@ test('a discriminator, as Pydantic writes for tagged unions, says nothing its al
   expect(entries).toEqual([]);
 });
 
-test('a type list with null says nullable in the description (V121, P038)', () => {
+test('a type list with null is nullable (V121, P038)', () => {
   expect(cleanProperty({ type: ['string', 'null'], description: 'n' })).toEqual({
     type: 'string',
-    description: 'n (nullable)',
+    description: 'n',
+    nullable: true,
   });
 });
 
@@ -174,14 +175,15 @@ test('anyOf with null collapses and keeps the properties (V122, P032)', () => {
   const object = { type: 'object', properties: { p: { type: 'string' } }, required: ['p'] };
   expect(cleanProperty({ anyOf: [object, { type: 'null' }] })).toEqual({
     ...object,
-    description: '(nullable)',
+    nullable: true,
   });
 });
 
 test('constraints without a keyword upstream are said in the description (V123, P036)', () => {
   expect(cleanProperty({ type: 'string', minLength: 1, format: 'city' })).toEqual({
     type: 'string',
-    description: '(minLen 1; format city)',
+    minLength: 1,
+    description: '(format city)',
   });
   expect(cleanProperty({ type: 'number', multipleOf: 0.5, description: 'half steps' })).toEqual({
     type: 'number',
@@ -189,20 +191,20 @@ test('constraints without a keyword upstream are said in the description (V123, 
   });
 });
 
-test('a property called pattern is kept, the keyword inside it is said (V125, P031)', () => {
+test('a property called pattern is kept, and the keyword inside it (V125, P031)', () => {
   const { node } = clean({
     type: 'object',
     properties: { pattern: { type: 'string', pattern: '^a' }, $ref: { type: 'string' } },
   });
   expect(node?.properties).toEqual({
-    pattern: { type: 'string', description: '(pattern ^a)' },
+    pattern: { type: 'string', pattern: '^a' },
     $ref: { type: 'string' },
   });
 });
 
-test('a limit no double can hold is said as it was written', () => {
+test('a multiple no double can hold is said as it was written', () => {
   const text =
-    '{"type":"object","properties":{"x":{"type":"string","minLength":12345678901234567890}}}';
+    '{"type":"object","properties":{"x":{"type":"integer","multipleOf":12345678901234567890}}}';
   const schema = parseJson(text);
   if (!isJsonObject(schema)) throw new Error('not an object');
   expect(clean(schema)).toMatchObject({
@@ -210,21 +212,73 @@ test('a limit no double can hold is said as it was written', () => {
   });
 });
 
-test('a pattern is said whole or not at all: half an expression says something else', () => {
-  const said = `^${'[0-9a-f]{4}:'.repeat(40)}$`;
-  const property = (pattern: string): JsonObject => ({
+test('C6: what the upstream has a keyword for goes through and leaves no receipt', () => {
+  const legal = {
     type: 'object',
-    properties: { x: { type: 'string', pattern } },
+    properties: {
+      code: { type: 'string', title: 'Code', pattern: '^[a-z]{2,}$', minLength: 2, maxLength: 9 },
+      count: { type: 'integer', minimum: 1, maximum: 9, default: 2, example: 3, nullable: true },
+      list: { type: 'array', items: { type: 'string' }, minItems: 1, maxItems: 3 },
+      at: { type: 'string', format: 'date-time' },
+      rest: {
+        type: 'object',
+        properties: { a: { type: 'string' } },
+        minProperties: 1,
+        maxProperties: 2,
+      },
+    },
+  };
+  expect(clean(legal)).toEqual({ node: legal, entries: [] });
+});
+
+test('C6: an optional argument that may be null keeps its null', () => {
+  const { node, entries } = clean({
+    type: 'object',
+    properties: {
+      n: { type: ['integer', 'null'] },
+      o: { anyOf: [{ $ref: '#/$defs/O' }, { type: 'null' }] },
+    },
+    $defs: { O: { type: 'string', maxLength: 5 } },
   });
-  expect(clean(property(said))).toMatchObject({
-    node: { properties: { x: { description: `(pattern ${said})` } } },
-    entries: [{ action: 'approximated', reason: 'said in the description' }],
+  expect(node?.properties).toEqual({
+    n: { type: 'integer', nullable: true },
+    o: { type: 'string', maxLength: 5, nullable: true },
   });
-  expect(clean(property('a'.repeat(1001)))).toEqual({
-    node: { type: 'object', properties: { x: { type: 'string' } } },
-    entries: [
-      { action: 'dropped', path: `${PATH}.properties.x.pattern`, reason: 'too long to be said' },
+  expect(entries).toEqual([]);
+});
+
+test.each([
+  String.raw`^(?!\.)(?!.*\.\.)[A-Za-z0-9_+.-]+@[a-z]+$`,
+  String.raw`^(?=.*\S).+$`,
+  '(?<=a)b|(?<!c)d',
+  String.raw`^(a|b)\1$`,
+  '(',
+])('a pattern that not every engine reads is said: %s', (pattern) => {
+  const said = { type: 'string', description: `(pattern ${pattern})` };
+  expect(cleanProperty({ type: 'string', pattern })).toEqual(said);
+});
+
+test.each([String.raw`^(?:a|\d{2,})\.$`, String.raw`\\1`, '^[^/?#]+$'])(
+  'a plain pattern goes by its keyword: %s',
+  (pattern) => {
+    expect(cleanProperty({ type: 'string', pattern })).toEqual({ type: 'string', pattern });
+  },
+);
+
+test('of several limits the tightest holds, and a second pattern is said', () => {
+  const property = {
+    type: 'string',
+    allOf: [
+      { minLength: 1, pattern: '^a' },
+      { minLength: 3, maxLength: 9, pattern: 'b$' },
     ],
+  };
+  expect(cleanProperty(property)).toEqual({
+    type: 'string',
+    minLength: 3,
+    maxLength: 9,
+    pattern: '^a',
+    description: '(pattern b$)',
   });
 });
 
@@ -253,7 +307,8 @@ test('const, null, empty and composite values in lists keep their meaning', () =
   expect(cleanProperty({ enum: ['', 'a', null] })).toEqual({
     type: 'string',
     enum: ['a'],
-    description: '(nullable; or "")',
+    description: '(or "")',
+    nullable: true,
   });
   expect(cleanProperty({ enum: [{ a: 1 }] })).toEqual({
     type: 'string',
@@ -400,15 +455,15 @@ test('oneOf becomes anyOf, and lists of constants one enum', () => {
   expect(cleanProperty({ anyOf: [{ const: 'a' }, { const: 'b' }, { type: 'null' }] })).toEqual({
     type: 'string',
     enum: ['a', 'b'],
-    description: '(nullable)',
+    nullable: true,
   });
 });
 
 test('several real types become anyOf with the limits of each', () => {
   expect(cleanProperty({ type: ['string', 'array', 'null'], minItems: 1 })).toEqual({
     anyOf: [
-      { type: 'string', description: '(nullable)' },
-      { type: 'array', items: { type: 'string' }, minItems: 1, description: '(nullable)' },
+      { type: 'string', nullable: true },
+      { type: 'array', items: { type: 'string' }, minItems: 1, nullable: true },
     ],
   });
 });
@@ -618,15 +673,15 @@ test('references that unfold without end stop at a bound', () => {
 });
 
 test('the same content gives the same result and the same receipt at another path', () => {
-  const schema = (): JsonObject => ({ properties: { a: { type: 'string', minLength: 2 } } });
+  const schema = (): JsonObject => ({ properties: { a: { type: 'number', multipleOf: 2 } } });
   const first = createReceipt();
   const second = createReceipt();
   const one = cleanToolSchema(schema(), { receipt: first, path: 'a' });
   const two = cleanToolSchema(schema(), { receipt: second, path: 'b' });
   expect(two).toBe(one);
   expect(Object.isFrozen(two.parameters)).toBe(true);
-  expect(first.entries.map((entry) => entry.path)).toEqual(['a.properties.a.minLength']);
-  expect(second.entries.map((entry) => entry.path)).toEqual(['b.properties.a.minLength']);
+  expect(first.entries.map((entry) => entry.path)).toEqual(['a.properties.a.multipleOf']);
+  expect(second.entries.map((entry) => entry.path)).toEqual(['b.properties.a.multipleOf']);
 });
 
 test('a hard schema of a real SDK keeps every property', () => {

@@ -8,7 +8,7 @@ import { addHint, type Cleaning, createFacets, type Facets, type SchemaForm } fr
 import { finishNode, freezeNode } from './finish-node.ts';
 import { gatherSource } from './gather.ts';
 import { typeField } from './node-fields.ts';
-import { composeDescription, sayJson } from './plain-words.ts';
+import { composeDescription, sayJson, sayLimit } from './plain-words.ts';
 import { type CleanOptions, createSchemaMemo } from './schema-memo.ts';
 import { writeMapFields, writeObjectFields } from './write-node.ts';
 import { otherNames, writeText } from './write-stand-in.ts';
@@ -29,7 +29,7 @@ const NO_INPUT: ToolInput = {
   said: undefined,
   isMap: false,
 };
-const SHARED = { ordered: false, nullKeyword: false, takesJsonSchema: false, clean: cleanRoot };
+const SHARED = { ordered: false, takesJsonSchema: false, clean: cleanRoot };
 
 const cleanRestored = createSchemaMemo<ToolInput>({ ...SHARED, restored: true });
 const cleanRelayed = createSchemaMemo<ToolInput>({ ...SHARED, restored: false });
@@ -117,7 +117,7 @@ function writeMap(cleaning: Cleaning, facets: Facets): ToolInput {
 function sayMap(cleaning: Cleaning, facets: Facets): ToolInput {
   cleaning.losses.add('value');
   addHint(facets, facets.unexpanded ?? otherNames(cleaning, facets));
-  for (const [name, { value }] of facets.limits) addHint(facets, `${name} ${sayJson(value)}`);
+  for (const [name, { value }] of facets.limits) addHint(facets, sayLimit(name, value));
   for (const [name, value] of facets.samples) addHint(facets, `${name} ${sayJson(value)}`);
   cleaning.note('approximated', '', told`said in the description of the function`);
   return sayRoot(facets);

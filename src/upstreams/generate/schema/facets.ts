@@ -1,7 +1,7 @@
 // What a schema says, gathered from all its fragments (`$ref`, `allOf`, siblings) before it is written.
 
 import type { ReceiptAction, Sentence } from '../../../canonical/receipt.ts';
-import type { JsonValue } from '../../../lib/json.ts';
+import type { JsonObject, JsonValue } from '../../../lib/json.ts';
 import type { Located, SchemaDocument } from './schema-document.ts';
 import type { TypeName } from './schema-type.ts';
 
@@ -32,7 +32,10 @@ export type LimitName =
   | 'minItems'
   | 'maxItems'
   | 'minProperties'
-  | 'maxProperties';
+  | 'maxProperties'
+  | 'minLength'
+  | 'maxLength'
+  | 'pattern';
 
 export interface Facets {
   /** Place of the first fragment, for the receipt. */
@@ -53,9 +56,9 @@ export interface Facets {
   nullable: boolean;
   declaredNullable: boolean | undefined;
   title: string | undefined;
-  descriptions: string[];
+  readonly descriptions: Set<string>;
   /** Meaning that has no keyword upstream, in short plain words. */
-  hints: string[];
+  hints: Set<string>;
   /** `default` and `example`; kept as entries because null is a value. */
   samples: Map<'default' | 'example', JsonValue>;
   enumeration: { readonly values: readonly JsonValue[]; readonly path: string } | undefined;
@@ -83,8 +86,6 @@ export interface Facets {
   choices: ChoiceGroup[];
   /** Set when the node was written as a text that holds JSON. */
   sentAsText: boolean;
-  /** True where a value has to stand, so that null cannot be said by leaving it out. */
-  isDemanded: boolean;
 }
 
 /** The upstream's own dialect (`parameters`), or JSON Schema of few keywords (`parametersJsonSchema`). */
@@ -102,12 +103,14 @@ export interface Cleaning {
   readonly upperCase: boolean;
   /** Objects say in which order their properties come. */
   readonly ordered: boolean;
-  /** Null is said by the keyword `nullable`; else in the description. */
-  readonly nullKeyword: boolean;
   /** What is sent as text comes back to the client as the value the text stands for. */
   readonly restored: boolean;
   /** Fragments that may still be gathered; stops schemas that unfold without end. */
   fragmentsLeft: number;
+  /** Characters that may still be gathered from schemas gathered before; stops what references make of long ones. */
+  repeatedLeft: number;
+  /** What each schema gathered so far says itself, in characters. */
+  readonly weights: Map<JsonObject, number>;
   /** Schemas that may still be told in words in full; the others are told in outline. */
   wordsLeft: number;
   /** Characters of lists that may still be told in full; the others are told by their beginning. */
@@ -132,8 +135,8 @@ export function createFacets(path: string, level: number): Facets {
     nullable: false,
     declaredNullable: undefined,
     title: undefined,
-    descriptions: [],
-    hints: [],
+    descriptions: new Set(),
+    hints: new Set(),
     samples: new Map(),
     enumeration: undefined,
     format: undefined,
@@ -153,7 +156,6 @@ export function createFacets(path: string, level: number): Facets {
     hasListedNames: false,
     choices: [],
     sentAsText: false,
-    isDemanded: false,
   };
 }
 
@@ -213,7 +215,7 @@ export function joinSources(known: NodeSource | undefined, source: NodeSource): 
 }
 
 export function addHint(facets: Facets, hint: string): void {
-  if (!facets.hints.includes(hint)) facets.hints.push(hint);
+  facets.hints.add(hint);
 }
 
 export function sourceOf(located: Located): NodeSource {

@@ -35,12 +35,7 @@ export function finishNode(cleaning: Cleaning, facets: Facets, fields: JsonObjec
 export function annotate(cleaning: Cleaning, facets: Facets, fields: JsonObject): JsonObject {
   if (cleaning.form === 'json-schema') return annotateJson(cleaning, facets, fields);
   const { title, declaredNullable, samples } = facets;
-  const nullable = facets.nullable && cleaning.nullKeyword ? true : declaredNullable;
-  if (facets.nullable && nullable !== true) {
-    facets.hints = ['nullable', ...facets.hints.filter((hint) => hint !== 'nullable')];
-    cleaning.note('approximated', facets.path, told`null is said in the description`);
-    if (facets.isDemanded) cleaning.losses.add('value');
-  }
+  const nullable = facets.nullable ? true : declaredNullable;
   const description = composeDescription(facets.descriptions, facets.hints);
   const node: JsonObject = {
     ...fields,

@@ -34,11 +34,13 @@ function foldGroup(cleaning: Cleaning, facets: Facets, { group, branches }: Open
   if (objects.length < branches.length && group.keyword !== 'conditional') {
     cleaning.note('dropped', group.path, told`branches that are no objects`);
   }
-  const names = objects.flatMap(({ facets: branch }) => [
-    ...branch.properties.keys(),
-    ...branch.sometimes.keys(),
-  ]);
-  for (const name of new Set(names)) foldProperty(facets, objects, { name, path: group.path });
+  for (const [name, told] of readProperties(objects)) {
+    foldProperty(facets, told, {
+      name,
+      path: group.path,
+      isSure: told.declared.length === objects.length,
+    });
+  }
   foldRequired(facets, group, objects);
   for (const branch of objects) foldRest(facets, branch);
   if (group.keyword === 'conditional') return;
@@ -53,22 +55,43 @@ function isOtherThanObject(facets: Facets): boolean {
   return facets.impliedType !== undefined && facets.impliedType !== 'object';
 }
 
+/** What the branches of a group tell of one property. */
+interface ToldProperty {
+  readonly declared: CaseSource[];
+  readonly partly: CaseSource[];
+}
+
+/** In the order the names come. */
+function readProperties(branches: readonly Branch[]): ReadonlyMap<string, ToldProperty> {
+  const properties = new Map<string, ToldProperty>();
+  const propertyAt = (name: string): ToldProperty => {
+    const told = properties.get(name) ?? { declared: [], partly: [] };
+    properties.set(name, told);
+    return told;
+  };
+  for (const { facets: branch, when } of branches) {
+    for (const [name, source] of branch.properties)
+      propertyAt(name).declared.push({ source, when });
+    for (const [name, inner] of branch.sometimes) {
+      const { partly } = propertyAt(name);
+      for (const one of inner) {
+        partly.push({ source: one.source, when: bothWords(when, one.when) });
+      }
+    }
+  }
+  return properties;
+}
+
 /** What every branch declares holds; a branch that says nothing of a property lets it be anything. */
 function foldProperty(
   facets: Facets,
-  branches: readonly Branch[],
-  { name, path }: { readonly name: string; readonly path: string },
+  { declared, partly }: ToldProperty,
+  {
+    name,
+    path,
+    isSure,
+  }: { readonly name: string; readonly path: string; readonly isSure: boolean },
 ): void {
-  const declared: CaseSource[] = [];
-  const partly: CaseSource[] = [];
-  for (const { facets: branch, when } of branches) {
-    const source = branch.properties.get(name);
-    if (source !== undefined) declared.push({ source, when });
-    for (const inner of branch.sometimes.get(name) ?? []) {
-      partly.push({ source: inner.source, when: bothWords(when, inner.when) });
-    }
-  }
-  const isSure = declared.length === branches.length;
   const known = facets.sometimes.get(name);
   if (known !== undefined || !facets.properties.has(name) || !isSure || partly.length > 0) {
     facets.sometimes.set(name, [...(known ?? []), ...(isSure ? [] : declared), ...partly]);

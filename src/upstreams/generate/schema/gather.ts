@@ -54,7 +54,7 @@ const READERS: ReadonlyMap<string, KeywordReader> = new Map<string, KeywordReade
 /** Adds everything a source says. */
 export function gatherSource(cleaning: Cleaning, facets: Facets, source: NodeSource): void {
   for (const located of source.all) gather(cleaning, facets, located);
-  facets.choices.push(...source.any);
+  for (const choice of source.any) facets.choices.push(choice);
 }
 
 function gather(cleaning: Cleaning, facets: Facets, located: Located): void {
@@ -68,7 +68,7 @@ function gather(cleaning: Cleaning, facets: Facets, located: Located): void {
     cleaning.note('repaired', path, told`not a schema`);
     return;
   }
-  if (!mayGather(cleaning, facets, located)) return;
+  if (!mayGather(cleaning, facets, located, schema)) return;
   if (facets.keyOrder.length === 0) facets.keyOrder = Object.keys(schema);
   const entries = Object.entries(schema);
   const last = entries.filter(([keyword]) => LAST.has(keyword));
@@ -84,9 +84,46 @@ function gather(cleaning: Cleaning, facets: Facets, located: Located): void {
   }
 }
 
-function mayGather(cleaning: Cleaning, facets: Facets, { path, depth }: Located): boolean {
+/** Reading so many characters costs as much as reading one more keyword, name or item. */
+const ENTRY_WEIGHT = 50;
+/** More of them than an honest schema has in one place. */
+const MANY = 100;
+
+/** What a schema says itself, in characters: keywords, names of members, texts and listed values. */
+function weightOf(schema: JsonObject): number {
+  const entries = Object.entries(schema);
+  let weight = manyWeight(entries.length);
+  for (const [keyword, value] of entries) {
+    // Bounded by itself.
+    if (keyword === 'enum') continue;
+    if (SAMPLES.has(keyword) || typeof value !== 'object') weight += JSON.stringify(value).length;
+    else if (value !== null) {
+      const { length } = Array.isArray(value) ? value : Object.keys(value);
+      weight += length + manyWeight(length);
+    }
+  }
+  return weight;
+}
+
+function manyWeight(count: number): number {
+  return count > MANY ? count * ENTRY_WEIGHT : 0;
+}
+
+/** Keywords with values of any form. */
+const SAMPLES = new Set(['default', 'example', 'examples', 'const']);
+
+function mayGather(
+  cleaning: Cleaning,
+  facets: Facets,
+  { path, depth }: Located,
+  schema: JsonObject,
+): boolean {
   cleaning.fragmentsLeft -= 1;
-  if (depth <= MAX_DEPTH && cleaning.fragmentsLeft >= 0) return true;
+  const weight = cleaning.weights.get(schema);
+  if (weight === undefined) cleaning.weights.set(schema, weightOf(schema));
+  else cleaning.repeatedLeft -= weight;
+  const isBounded = cleaning.fragmentsLeft >= 0 && cleaning.repeatedLeft >= 0;
+  if (depth <= MAX_DEPTH && isBounded) return true;
   cleaning.losses.add('depth');
   facets.unexpanded ??= 'a value too deep to describe';
   cleaning.note(

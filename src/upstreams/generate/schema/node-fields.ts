@@ -3,7 +3,7 @@
 import { told } from '../../../canonical/receipt.ts';
 import type { JsonObject, JsonValue } from '../../../lib/json.ts';
 import { addHint, type Cleaning, type Facets, type LimitName } from './facets.ts';
-import { sayJson, sayValue } from './plain-words.ts';
+import { sayLimit, sayValue } from './plain-words.ts';
 import { toNumber } from './read-constraints.ts';
 import { isKnownFormat, readTypeName, type TypeName } from './schema-type.ts';
 
@@ -52,9 +52,19 @@ export function formatField(cleaning: Cleaning, facets: Facets, type: TypeName):
 export const LIMITS_BY_TYPE: Partial<Record<TypeName, readonly LimitName[]>> = {
   number: ['minimum', 'maximum'],
   integer: ['minimum', 'maximum'],
+  string: ['minLength', 'maxLength', 'pattern'],
   array: ['minItems', 'maxItems'],
   object: ['minProperties', 'maxProperties'],
 };
+
+/** Limits that upstreams document for their own dialect alone. */
+const NO_JSON_KEYWORD: ReadonlySet<LimitName> = new Set<LimitName>([
+  'minProperties',
+  'maxProperties',
+  'minLength',
+  'maxLength',
+  'pattern',
+]);
 
 export function limitFields(cleaning: Cleaning, facets: Facets, type: TypeName): JsonObject {
   if (type === 'integer' || type === 'number') settleExclusive(cleaning, facets, type);
@@ -63,7 +73,7 @@ export function limitFields(cleaning: Cleaning, facets: Facets, type: TypeName):
   for (const [name, { value, path }] of facets.limits) {
     if (!names.includes(name)) cleaning.note('dropped', path, told`has no effect on ${type}`);
     else if (!takesLimit(cleaning, name, value)) {
-      addHint(facets, `${name} ${sayJson(value)}`);
+      addHint(facets, sayLimit(name, value));
       cleaning.note('approximated', path, told`said in the description`);
     } else if (cleaning.form === 'schema') fields.push([name, value]);
     else fields.push([name, typeof value === 'string' ? Number(value) : value]);
@@ -74,7 +84,22 @@ export function limitFields(cleaning: Cleaning, facets: Facets, type: TypeName):
 /** False for what the form has no keyword for, and where `maxItems` would add up to too much. */
 function takesLimit(cleaning: Cleaning, name: LimitName, value: JsonValue): boolean {
   if (name === 'maxItems') return takesItems(cleaning, toNumber(value));
-  return cleaning.form === 'schema' || LIMITS_BY_TYPE.object?.includes(name) !== true;
+  if (name === 'pattern' && !isPlainPattern(String(value))) return false;
+  return cleaning.form === 'schema' || !NO_JSON_KEYWORD.has(name);
+}
+
+/** What looks around or back: engines that match in linear time have none of it, and refuse the whole request. */
+const LOOKS_ELSEWHERE = /\(\?<?[=!]|\\[1-9]|\\k/;
+
+/** True for a regular expression that every engine reads; an escaped backslash escapes nothing. */
+function isPlainPattern(pattern: string): boolean {
+  if (LOOKS_ELSEWHERE.test(pattern.replaceAll('\\\\', ''))) return false;
+  try {
+    new RegExp(pattern);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 function takesItems(cleaning: Cleaning, most: number): boolean {

@@ -16,6 +16,11 @@ export function sayJson(value: JsonValue): string {
   return cut(JSON.stringify(value));
 }
 
+/** A limit in words. A pattern stands whole: half of it would say something else. */
+export function sayLimit(name: string, value: JsonValue): string {
+  return `${name} ${name === 'pattern' && typeof value === 'string' ? value : sayJson(value)}`;
+}
+
 export function sayList(values: readonly JsonValue[]): string {
   const shown = values.slice(0, MAX_LISTED).map(sayJson).join(', ');
   return values.length > MAX_LISTED ? `${shown} and ${values.length - MAX_LISTED} more` : shown;
@@ -44,11 +49,20 @@ export function sayOutline(schema: JsonValue | undefined): string {
   if (typeof reference === 'string') return cut(reference.split('/').at(-1) || 'the same again');
   if (constant !== undefined) return sayJson(constant);
   if (Array.isArray(values)) return `one of ${sayList(values)}`;
-  if (isJsonObject(properties)) return sayMembers(Object.keys(properties));
+  if (isJsonObject(properties)) return sayMembersOf(properties);
   if (isJsonObject(items)) return `array of ${sayItemType(items)}`;
   if (typeof type === 'string') return cut(type.toLowerCase());
   if (Array.isArray(type)) return cut(type.map(sayValue).join(' or '));
   return ANY_SHAPE;
+}
+
+/** A schema may refer to itself from each of its members. */
+const saidMembers = new WeakMap<JsonObject, string>();
+
+function sayMembersOf(properties: JsonObject): string {
+  const said = saidMembers.get(properties) ?? sayMembers(Object.keys(properties));
+  saidMembers.set(properties, said);
+  return said;
 }
 
 export function sayMembers(names: readonly string[]): string {
@@ -86,12 +100,12 @@ export function sayForbidden(schema: JsonValue): string {
 
 /** The description followed by the hints: `text (hint; hint)`. */
 export function composeDescription(
-  descriptions: readonly string[],
-  hints: readonly string[],
+  descriptions: ReadonlySet<string>,
+  hints: ReadonlySet<string>,
 ): string {
-  const text = descriptions.join('\n');
-  if (hints.length === 0) return text;
-  const added = `(${hints.join('; ')})`;
+  const text = [...descriptions].join('\n');
+  if (hints.size === 0) return text;
+  const added = `(${[...hints].join('; ')})`;
   return text === '' ? added : `${text} ${added}`;
 }
 

@@ -44,9 +44,9 @@ export const CONSTRAINT_READERS: readonly (readonly [string, KeywordReader])[] =
   ['maxProperties', (input) => readLimit(input, 'maxProperties', 'object')],
   ['exclusiveMinimum', readExclusive],
   ['exclusiveMaximum', readExclusive],
-  ['minLength', (input) => sayKeyword(input, 'minLen', 'string')],
-  ['maxLength', (input) => sayKeyword(input, 'maxLen', 'string')],
-  ['pattern', (input) => sayKeyword(input, 'pattern', 'string')],
+  ['minLength', (input) => readLimit(input, 'minLength', 'string')],
+  ['maxLength', (input) => readLimit(input, 'maxLength', 'string')],
+  ['pattern', readPattern],
   ['contentEncoding', (input) => sayKeyword(input, 'encoding', 'string')],
   ['contentMediaType', (input) => sayKeyword(input, 'media type', 'string')],
   ['multipleOf', (input) => sayKeyword(input, 'multiple of', 'number')],
@@ -105,7 +105,7 @@ function readText(input: KeywordInput, use: (text: string) => void): void {
 }
 
 function addDescription(facets: Facets, text: string): void {
-  if (text !== '' && !facets.descriptions.includes(text)) facets.descriptions.push(text);
+  if (text !== '') facets.descriptions.add(text);
 }
 
 function readSample(input: KeywordInput): void {
@@ -173,6 +173,19 @@ function readLimit(input: KeywordInput, name: LimitName, implied: TypeName): voi
     known === undefined ||
     (name.startsWith('min') ? limit > toNumber(known.value) : limit < toNumber(known.value));
   if (tighter) facets.limits.set(name, { value, path });
+}
+
+/** One keyword holds one pattern; of several all hold. */
+function readPattern(input: KeywordInput): void {
+  const { facets, value, path } = input;
+  if (typeof value !== 'string') {
+    noteRepaired(input, told`not a text`);
+    return;
+  }
+  facets.impliedType ??= 'string';
+  const known = facets.limits.get('pattern');
+  if (known === undefined) facets.limits.set('pattern', { value, path });
+  else if (known.value !== value) sayKeyword(input, 'pattern', 'string');
 }
 
 /** Draft 4 writes `exclusiveMinimum: true` beside `minimum`. */

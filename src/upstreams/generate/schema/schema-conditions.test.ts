@@ -175,7 +175,7 @@ describe('what holds in some cases only narrows nothing and is said', () => {
     [
       'limits',
       when(isKind('a'), { properties: { a: { maxLength: 5, pattern: '^x' } } }),
-      'if kind is "a": maxLen 5, pattern ^x',
+      'if kind is "a": maxLength 5, pattern ^x',
     ],
     [
       'the values of several conditions',

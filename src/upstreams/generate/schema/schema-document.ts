@@ -17,7 +17,7 @@ export interface ReferenceChain {
   readonly outer: ReferenceChain | undefined;
 }
 
-export interface ReferenceTarget {
+interface ReferenceTarget {
   /** JSON pointer; the same for every spelling of one target. */
   readonly pointer: string;
   readonly path: string;

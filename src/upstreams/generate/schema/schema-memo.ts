@@ -10,6 +10,8 @@ const MAX_ENTRIES = 500;
 const MAX_TEXT = 4_000_000;
 /** More fragments than any honest schema has. */
 const MAX_FRAGMENTS = 20_000;
+/** Characters, without those of the schemas inside. */
+const MAX_REPEATED = 2_000_000;
 const MAX_WORDED = 2000;
 /** A list is told again at each place that refers to it. */
 const MAX_LISTED = 500_000;
@@ -38,7 +40,7 @@ interface Note {
   readonly reason: Sentence;
 }
 
-export interface MemoOptions<Node> extends Pick<Cleaning, 'ordered' | 'nullKeyword' | 'restored'> {
+export interface MemoOptions<Node> extends Pick<Cleaning, 'ordered' | 'restored'> {
   /** True to write as JSON Schema what the other form can only send as texts. */
   readonly takesJsonSchema: boolean;
   readonly clean: (cleaning: Cleaning, schema: JsonObject) => Node;
@@ -87,7 +89,7 @@ function cleanOnce<Node>(schema: JsonObject, options: MemoOptions<Node>): Cleane
 function cleanInForm<Node>(
   schema: JsonObject,
   form: SchemaForm,
-  { ordered, nullKeyword, restored, clean }: MemoOptions<Node>,
+  { ordered, restored, clean }: MemoOptions<Node>,
 ): Cleaned<Node> & { readonly losses: ReadonlySet<Loss> } {
   const notes: Note[] = [];
   const isUpper = typeof schema.type === 'string' && /^[A-Z]+$/.test(schema.type);
@@ -97,9 +99,10 @@ function cleanInForm<Node>(
     losses: new Set(),
     upperCase: isUpper && form === 'schema',
     ordered,
-    nullKeyword,
     restored,
     fragmentsLeft: MAX_FRAGMENTS,
+    repeatedLeft: MAX_REPEATED,
+    weights: new Map(),
     wordsLeft: MAX_WORDED,
     listedLeft: MAX_LISTED,
     valuesLeft: MAX_VALUES,

@@ -39,24 +39,7 @@ function writeSource(
   source: NodeSource,
   level: number,
 ): JsonObject | undefined {
-  return writeGathered(cleaning, source, createFacets(pathOf(source), level));
-}
-
-/** As `writeSource`, for a member that is required and for items: what stands there may be null, but has to stand. */
-function writeDemanded(
-  cleaning: Cleaning,
-  source: NodeSource,
-  level: number,
-): JsonObject | undefined {
-  const facets = { ...createFacets(pathOf(source), level), isDemanded: true };
-  return writeGathered(cleaning, source, facets);
-}
-
-function writeGathered(
-  cleaning: Cleaning,
-  source: NodeSource,
-  facets: Facets,
-): JsonObject | undefined {
+  const facets = createFacets(pathOf(source), level);
   gatherSource(cleaning, facets, source);
   return writeNode(cleaning, facets);
 }
@@ -150,8 +133,7 @@ function declaredProperties({ properties, asked, isClosed }: Facets): [string, N
 export function writeObjectFields(cleaning: Cleaning, facets: Facets): JsonObject | undefined {
   const written: [string, JsonObject][] = [];
   for (const [name, source] of declaredProperties(facets)) {
-    const write = facets.required.has(name) ? writeDemanded : writeSource;
-    const node = write(cleaning, source, facets.level + PROPERTY_LEVELS);
+    const node = writeSource(cleaning, source, facets.level + PROPERTY_LEVELS);
     if (node !== undefined) written.push([name, node]);
     else cleaning.note('dropped', source.all[0]?.path ?? facets.path, told`no value is allowed`);
   }
@@ -209,7 +191,7 @@ function writeArray(cleaning: Cleaning, facets: Facets): JsonObject {
   if (isClosed) closeAt(facets, facets.tuple?.length ?? 0);
   const positions = positionFields(cleaning, facets);
   const source = itemSource(cleaning, facets, isClosed || positions.isCut);
-  const items = source && writeDemanded(cleaning, source, facets.level + ITEM_LEVELS);
+  const items = source && writeSource(cleaning, source, facets.level + ITEM_LEVELS);
   const fields = { ...typeField(cleaning, facets, 'array'), ...positions.fields };
   if (items !== undefined) return finishNode(cleaning, facets, { ...fields, items });
   if (positions.fields.prefixItems !== undefined) return finishNode(cleaning, facets, fields);
@@ -271,7 +253,7 @@ function writeAlternatives(
   const merged = alternativesOf(values.length > 0 ? values : nodes.slice(0, 1));
   if (merged === undefined) return undefined;
   if (facets.unexpanded !== undefined) addHint(facets, facets.unexpanded);
-  if (typeof merged.description === 'string') facets.descriptions.push(merged.description);
+  if (typeof merged.description === 'string') facets.descriptions.add(merged.description);
   const { description: _joined, ...fields } = merged;
   return soleAlternatives(annotate(cleaning, facets, fields));
 }

@@ -5,7 +5,7 @@ import type { JsonObject } from '../../../lib/json.ts';
 import { addHint, type Cleaning, type Facets } from './facets.ts';
 import { annotate, finishNode } from './finish-node.ts';
 import { typeField } from './node-fields.ts';
-import { sayJson } from './plain-words.ts';
+import { sayJson, sayLimit } from './plain-words.ts';
 import { sayShape } from './say-shape.ts';
 
 type Undeclared = 'an object' | 'any value';
@@ -41,7 +41,7 @@ export function writeText(cleaning: Cleaning, facets: Facets, what: Undeclared):
 
 function sayLimits(cleaning: Cleaning, facets: Facets): void {
   for (const [name, { value, path }] of facets.limits) {
-    addHint(facets, `${name} ${sayJson(value)}`);
+    addHint(facets, sayLimit(name, value));
     cleaning.note('approximated', path, told`said in the description`);
   }
   facets.limits.clear();

@@ -1,6 +1,6 @@
-// Saves what the keeper remembers behind the requests' back: in batches, never waited for, bounded.
+// Saves what is remembered behind the requests' back: in batches, never waited for, bounded.
 
-import type { Clock, Timer } from '../lib/clock.ts';
+import type { Clock, Timer } from './clock.ts';
 
 export interface WriteBehind<Entry> {
   /** In place of one of the same key that waits. */
@@ -16,7 +16,7 @@ export interface WriteBehindOptions<Entry> {
   /** In UTF-16 units. */
   sizeOf(entry: Entry): number;
   readonly clock: Pick<Clock, 'startTimer'>;
-  readonly log?: KeeperLog | undefined;
+  readonly log?: WriteBehindLog | undefined;
   /** Told once when saving begins to fail. */
   readonly failure: string;
 }
@@ -25,7 +25,7 @@ interface Keyed {
   readonly key: string;
 }
 
-export interface KeeperLog {
+export interface WriteBehindLog {
   warn(fields: object, message: string): void;
 }
 

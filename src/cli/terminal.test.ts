@@ -1,0 +1,18 @@
+// What commands read where there is no terminal.
+
+import { spawnSync } from 'node:child_process';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+
+test.each([
+  ['a line', 'the code\n', 'the code'],
+  ['a line without an end', 'the code', 'the code'],
+  ['nothing', '', ''],
+])('an input that ends after %s is an answer, and the command goes on', (_what, input, answer) => {
+  const program =
+    `import { createTerminal } from ${JSON.stringify(join(import.meta.dirname, 'terminal.ts'))};` +
+    `console.log(JSON.stringify(await createTerminal().ask('? ')));`;
+  const flags = ['--input-type=module', '--eval', program];
+  const { status, stdout } = spawnSync(process.execPath, flags, { input, encoding: 'utf8' });
+  expect([status, stdout.trim()]).toEqual([0, JSON.stringify(answer)]);
+});

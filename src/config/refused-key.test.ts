@@ -1,0 +1,48 @@
+import { expect, test } from 'vitest';
+import { createKeySecret } from '../door/key-secret.ts';
+import { refusedKey } from './refused-key.ts';
+
+test.each([
+  'any-key',
+  'ANY_KEY',
+  'your-api-key',
+  '<YOUR_GEMINI_API_KEY>',
+  'xxx',
+  'test',
+  'test-key',
+  'changeme',
+  'sk-...',
+  'sk-xxxx',
+  'dummy',
+  'api-key',
+  'placeholder',
+  'my_api_key',
+  '...',
+])('B5: the placeholder %s is no key', (key) => {
+  expect(refusedKey(key, { ownKeys: [], isPublic: true })).toContain('is a placeholder');
+});
+
+test('B5: keys of the gateway itself are none of an upstream', () => {
+  expect(refusedKey('my own words', { ownKeys: ['my own words'], isPublic: false })).toContain(
+    'is a key of this gateway',
+  );
+  expect(refusedKey(createKeySecret(), { ownKeys: [], isPublic: false })).toContain(
+    'is a key of this gateway',
+  );
+});
+
+test.each([
+  'AIzaSyD-0123456789abcdefghijklmnopqrstuv',
+  'sk-proj-Ab12',
+  'sk-0123456789abcdef0123456789abcdef',
+  'sandbox-key-ada',
+  'a-key-of-mine',
+  'k',
+  'mytestkey1',
+])('%s may be a key', (key) => {
+  expect(refusedKey(key, { ownKeys: ['another'], isPublic: true })).toBeUndefined();
+});
+
+test('an upstream of one’s own may take any word for a key', () => {
+  expect(refusedKey('any', { ownKeys: [], isPublic: false })).toBeUndefined();
+});

@@ -1,0 +1,84 @@
+import { expect, test } from 'vitest';
+import { createFakeUpstream } from '../../test/support/fake-upstream.ts';
+import type { UpstreamFailure } from '../canonical/error.ts';
+import { createPoolBench } from './pool.test-support.ts';
+
+const MINUTE = 60_000;
+const REFUSED = { kind: 'unauthenticated', status: 401 } as const;
+const DENIED = { kind: 'model-forbidden', status: 403 } as const;
+
+function benchOf(failure: () => UpstreamFailure | undefined) {
+  const upstream = createFakeUpstream(() => {
+    const fail = failure();
+    return fail === undefined ? { frames: ['Hi', 'end'] } : { fail };
+  });
+  return { upstream, ...createPoolBench({ accounts: [{ id: 'a' }], upstream }) };
+}
+
+test('B3: a new key that is refused twice is invalid, probed after 1, 5, 15, then every 60 minutes', async () => {
+  let failure: UpstreamFailure | undefined = REFUSED;
+  const bench = benchOf(() => failure);
+  await bench.pool.ensureModels();
+  bench.use({}, REFUSED);
+  await bench.clock.advance(1000);
+  bench.use({}, REFUSED);
+  const status = () => bench.book.find('a')?.health.status;
+  expect(status()).toMatchObject({ kind: 'disabled', reason: 'invalid-key' });
+  expect(bench.ask()).toMatchObject({ kind: 'none', reason: 'unusable' });
+  const probes: number[] = [];
+  const startedAt = bench.clock.now();
+  for (let minute = 1; minute <= 150; minute += 1) {
+    const before = bench.upstream.calls.length;
+    await bench.clock.advance(MINUTE);
+    if (bench.upstream.calls.length > before) {
+      probes.push(Math.round((bench.clock.now() - startedAt) / MINUTE));
+    }
+  }
+  expect(probes).toEqual([1, 6, 21, 81, 141]);
+  failure = undefined;
+  await bench.clock.advance(60 * MINUTE);
+  expect(status()).toEqual({ kind: 'active' });
+  expect(bench.ask().kind).toBe('lease');
+});
+
+test('a key that served is found invalid after five refusals over ten minutes', async () => {
+  const bench = benchOf(() => REFUSED);
+  bench.use();
+  await bench.clock.advance(MINUTE);
+  for (let nth = 0; nth < 4; nth += 1) {
+    bench.use({}, REFUSED);
+    await bench.clock.advance(3 * MINUTE);
+    expect(bench.book.find('a')?.health.status.kind).toBe('active');
+  }
+  bench.use({}, REFUSED);
+  expect(bench.book.find('a')?.health.status).toMatchObject({ reason: 'invalid-key' });
+});
+
+test.each([
+  ['refused, too: the account is out', DENIED, 'disabled'],
+  ['answered: only the model is', undefined, 'active'],
+] as const)(
+  'A7: after three 403 a model it served is asked for a token: %s',
+  async (_what, met, kind) => {
+    const bench = benchOf(() => met);
+    bench.use({ model: 'served' });
+    for (let nth = 0; nth < 3; nth += 1) {
+      await bench.clock.advance(10 * MINUTE);
+      bench.use({}, DENIED);
+      expect(bench.book.find('a')?.health.status.kind).toBe('active');
+    }
+    await bench.clock.advance(1);
+    expect(bench.upstream.calls.map(({ modelId }) => modelId)).toEqual(['served']);
+    expect(bench.book.find('a')?.health.status.kind).toBe(kind);
+  },
+);
+
+test('A7, A8: refusals of one account leave every request one to try, once a second', async () => {
+  for (const failure of [REFUSED, DENIED]) {
+    const bench = benchOf(() => undefined);
+    bench.use({}, failure);
+    expect(bench.use()).toBe('a');
+    expect(bench.use()).toBe('a');
+    expect(bench.use()).toBe('a');
+  }
+});

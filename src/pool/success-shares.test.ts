@@ -1,0 +1,63 @@
+import { expect, test } from 'vitest';
+import { SuccessShares } from './success-shares.ts';
+
+const FAULT = { kind: 'path', status: 500 } as const;
+
+function benchOf() {
+  const shares = new SuccessShares();
+  return {
+    shares,
+    note(client: string, isSuccess: boolean, change: { at?: number; fingerprint?: string } = {}) {
+      const { at = 1000, fingerprint } = change;
+      const failure = isSuccess ? undefined : FAULT;
+      shares.note({ accountId: 'a', model: 'm', clientKeyId: client, fingerprint, failure, at });
+    },
+  };
+}
+
+test('A5: the share is known from five attempts on, and gives the band', () => {
+  const { shares, note } = benchOf();
+  for (let nth = 0; nth < 4; nth += 1) note('k', false);
+  expect([shares.shareOf('a', 'm', 1000), shares.bandOf('a', 'm', 1000)]).toEqual([undefined, 0]);
+  note('k', true);
+  expect([shares.shareOf('a', 'm', 1000), shares.bandOf('a', 'm', 1000)]).toEqual([0.2, 2]);
+  for (let nth = 0; nth < 5; nth += 1) note('k', true);
+  expect(shares.bandOf('a', 'm', 1000)).toBe(1);
+  for (let nth = 0; nth < 90; nth += 1) note('k', true);
+  expect(shares.bandOf('a', 'm', 1000)).toBe(0);
+});
+
+test('one client’s failures weigh no more than another’s successes', () => {
+  const { shares, note } = benchOf();
+  for (let nth = 0; nth < 100; nth += 1) note('bad', false);
+  note('good', true);
+  expect(shares.shareOf('a', 'm', 1000)).toBe(0.5);
+});
+
+test('the same request of one key that fails again and again counts once', () => {
+  const { shares, note } = benchOf();
+  for (let nth = 0; nth < 50; nth += 1) note('k', false, { fingerprint: 'same' });
+  for (let nth = 0; nth < 9; nth += 1) note('k', true);
+  expect(shares.shareOf('a', 'm', 1000)).toBe(0.9);
+});
+
+test('what is older than thirty seconds counts no more', () => {
+  const { shares, note } = benchOf();
+  for (let nth = 0; nth < 10; nth += 1) note('k', false, { at: 1000 });
+  expect(shares.bandOf('a', 'm', 30_999)).toBe(2);
+  expect(shares.bandOf('a', 'm', 31_000)).toBe(0);
+  expect(shares.loweredCount).toBe(0);
+});
+
+test('people are shown the last twenty attempts, the last success and the last failure', () => {
+  const { shares, note } = benchOf();
+  for (let nth = 0; nth < 30; nth += 1) note('k', nth % 2 === 0, { at: 1000 + nth });
+  expect(shares.conditionOf('a', 1100)).toMatchObject({
+    attempts: 20,
+    successes: 10,
+    share: 0.5,
+    lastSuccessAt: 1028,
+    lastFailure: { at: 1029, failure: FAULT },
+  });
+  expect(shares.conditionOf('b', 1100).share).toBeUndefined();
+});

@@ -1,0 +1,308 @@
+// Reads family, version and stage from model ids, and finds the newest model of a family in a list.
+
+import type { FamiliesSettings, ModelFamily } from '../config/family-schema.ts';
+import {
+  compareCodePoints,
+  createWildcard,
+  foldCase,
+  isWildcard,
+  type Wildcard,
+} from '../lib/wildcard.ts';
+import { neutralModelName, realModelName } from '../wire/vocabulary.ts';
+
+export interface Families {
+  /** The model of the list that the operator prefers for a catalogue name. */
+  preferred(name: string, listed: ListedIds): string | undefined;
+  /** The id that the operator prefers for a catalogue name, for an account whose list is unknown. */
+  unlisted(name: string): string | undefined;
+  /** The best model of the list for a catalogue name; undefined for other names. */
+  newest(name: string, listed: ListedIds): string | undefined;
+  /** The best model of a family. */
+  newestOf(family: ModelFamily, ids: Iterable<string>): string | undefined;
+  /** The model that the operator prefers in a family. */
+  preferredOf(family: ModelFamily, ids: Iterable<string>): string | undefined;
+}
+
+/** A model list: unchanged while it is the same object. */
+type ListedIds = ReadonlyMap<string, unknown>;
+
+/** A family, or a variant of it whose names say more: `alpha-3-pro-high`, `beta-sonnet-4-6-thinking`. */
+type Line = ModelFamily | 'pro-high' | 'pro-low' | `${'opus' | 'sonnet' | 'haiku'}-thinking`;
+
+/** The words of an id without numbers and stage → its line. Any other word makes it another model. */
+const LINE_OF_WORDS: ReadonlyMap<string, Line> = new Map([
+  ['gemini pro', 'pro'],
+  ['gemini pro high', 'pro-high'],
+  ['gemini pro low', 'pro-low'],
+  ['gemini flash', 'flash'],
+  ['gemini flash lite', 'flash-lite'],
+  ['gemini image', 'image'],
+  ['gemini pro image', 'image'],
+  ['gemini flash image', 'image'],
+  ['gemini flash lite image', 'image'],
+  ['gemini flash image generation', 'image'],
+  ['gemini nano banana', 'image'],
+  ['gemini nano banana pro', 'image'],
+  ['nano banana', 'image'],
+  ['nano banana pro', 'image'],
+  ['gemini embedding', 'embedding'],
+  ['claude opus', 'opus'],
+  ['claude opus thinking', 'opus-thinking'],
+  ['claude sonnet', 'sonnet'],
+  ['claude sonnet thinking', 'sonnet-thinking'],
+  ['claude haiku', 'haiku'],
+  ['claude haiku thinking', 'haiku-thinking'],
+]);
+
+const FAMILY_OF_LINE: Readonly<Record<Line, ModelFamily>> = {
+  pro: 'pro',
+  'pro-high': 'pro',
+  'pro-low': 'pro',
+  flash: 'flash',
+  'flash-lite': 'flash-lite',
+  image: 'image',
+  embedding: 'embedding',
+  opus: 'opus',
+  'opus-thinking': 'opus',
+  sonnet: 'sonnet',
+  'sonnet-thinking': 'sonnet',
+  haiku: 'haiku',
+  'haiku-thinking': 'haiku',
+};
+
+/** Words that say how finished a model is; those without one are stable. */
+const STAGES: ReadonlyMap<string, number> = new Map([
+  ['preview', 1],
+  ['exp', 2],
+  ['experimental', 2],
+]);
+
+/** Lines of equal worth, the fitting one first; the next group counts where a list has none of these. */
+type Choice = readonly (readonly Line[])[];
+
+const PRO: Choice = [['pro', 'pro-high', 'pro-low']];
+
+/** The names of the catalogue that stand for a family. Vectors of two models do not compare: none embeds. */
+const CHOICES: ReadonlyMap<string, Choice> = new Map<string, Choice>([
+  ['alpha-3-flash', [['flash']]],
+  ['alpha-3-pro-high', [['pro-high', 'pro', 'pro-low']]],
+  ['alpha-3-pro-low', [['pro-low', 'pro', 'pro-high']]],
+  ['alpha-3-pro-image', [['image']]],
+  ['beta-sonnet-4-6', [['sonnet', 'sonnet-thinking'], ...PRO]],
+  ['beta-sonnet-4-6-thinking', [['sonnet-thinking', 'sonnet'], ...PRO]],
+  ['beta-opus-4-6-thinking', [['opus-thinking', 'opus'], ...PRO]],
+]);
+
+/** The generation of the catalogue's names: what is older comes after all that is not. */
+const GENERATION: ReadonlyMap<string, number> = new Map([
+  ['gemini', 3],
+  ['claude', 4],
+]);
+
+interface Release {
+  readonly line: Line | undefined;
+  readonly age: 'current' | 'unnumbered' | 'older';
+  readonly stage: number;
+  readonly version: readonly number[];
+  /** Of image models: 0 for the stronger ones. */
+  readonly rank: number;
+  /** Date or revision; 0 where the id has none, which then means the best of its version. */
+  readonly date: number;
+}
+
+const AGES: readonly Release['age'][] = ['current', 'unnumbered', 'older'];
+
+export function createFamilies(settings: FamiliesSettings = {}): Families {
+  const lists = new WeakMap<ListedIds, Map<string, string | undefined>>();
+  const wishes = compileWishes(settings);
+  const releaseOf = createReleaseReader();
+  const wished = ([line]: readonly Line[], ids: readonly string[]): string | undefined =>
+    line && findWished(wishes.get(FAMILY_OF_LINE[line]), ids, releaseOf);
+  const find = (choice: Choice, ids: readonly string[]): string | undefined => {
+    for (const lines of choice) {
+      const found = wished(lines, ids) ?? bestOf(lines, ids, releaseOf);
+      if (found !== undefined) return found;
+    }
+    return undefined;
+  };
+  return {
+    preferred(name, listed) {
+      if (wishes.size === 0) return undefined;
+      const ids = [...listed.keys()];
+      // A vendor's own name, such as `gemini-3-flash`, is that model where an account has it.
+      for (const lines of CHOICES.get(name) ?? []) {
+        const found = wished(lines, ids);
+        if (found !== undefined || bestOf(lines, ids, releaseOf) !== undefined) return found;
+      }
+      return undefined;
+    },
+    unlisted(name) {
+      const [line] = choiceOf(name)?.[0] ?? [];
+      const ids = line && settings[FAMILY_OF_LINE[line]];
+      return ids?.find((id) => !isWildcard(id));
+    },
+    newest(name, listed) {
+      const choice = choiceOf(name);
+      if (choice === undefined) return undefined;
+      const known = lists.get(listed) ?? new Map<string, string | undefined>();
+      lists.set(listed, known);
+      if (!known.has(name)) known.set(name, find(choice, [...listed.keys()]));
+      return known.get(name);
+    },
+    newestOf: (family, offered) => find([[family]], [...offered]),
+    preferredOf: (family, offered) => wished([family], [...offered]),
+  };
+}
+
+type Wishes = ReadonlyMap<string, readonly Wildcard[]>;
+
+function compileWishes(settings: FamiliesSettings): Wishes {
+  const compiled = Object.entries(settings).map(
+    ([family, ids]) => [family, ids.map((id) => createWildcard(neutral(id)))] as const,
+  );
+  return new Map(compiled.filter(([, wildcards]) => wildcards.length > 0));
+}
+
+/** What the first wish matches that matches anything; of several ids the newest. */
+function findWished(
+  wildcards: readonly Wildcard[] = [],
+  ids: readonly string[],
+  releaseOf: ReadRelease,
+): string | undefined {
+  for (const wildcard of wildcards) {
+    const matching = ids.filter((id) => wildcard.matches(neutral(id)));
+    const [best] = matching
+      .map((id) => ({ ...releaseOf(id), id, fit: 0 }))
+      .toSorted(compareCandidates);
+    if (best !== undefined) return best.id;
+  }
+  return undefined;
+}
+
+function bestOf(
+  lines: readonly Line[],
+  ids: readonly string[],
+  releaseOf: ReadRelease,
+): string | undefined {
+  const candidates = ids.flatMap((id) => {
+    const release = releaseOf(id);
+    const fit = release.line === undefined ? -1 : lines.indexOf(release.line);
+    return fit === -1 ? [] : [{ ...release, id, fit }];
+  });
+  return candidates.toSorted(compareCandidates)[0]?.id;
+}
+
+/** Both vocabularies serve. */
+function neutral(id: string): string {
+  return neutralModelName(foldCase(id));
+}
+
+function choiceOf(name: string): Choice | undefined {
+  return CHOICES.get(neutralModelName(name));
+}
+
+/** The family of a name by its words, whatever its version. */
+export function familyOf(id: string): ModelFamily | undefined {
+  const { line } = parseRelease(id);
+  return line && FAMILY_OF_LINE[line];
+}
+
+interface Candidate extends Release {
+  readonly id: string;
+  readonly fit: number;
+}
+
+/** Best first. */
+function compareCandidates(left: Candidate, right: Candidate): number {
+  const [major = 0, ...minor] = left.version;
+  const [otherMajor = 0, ...otherMinor] = right.version;
+  return (
+    AGES.indexOf(left.age) - AGES.indexOf(right.age) ||
+    left.stage - right.stage ||
+    otherMajor - major ||
+    left.fit - right.fit ||
+    left.rank - right.rank ||
+    compareNumbers(otherMinor, minor) ||
+    Number(left.date !== 0) - Number(right.date !== 0) ||
+    right.date - left.date ||
+    left.id.length - right.id.length ||
+    compareCodePoints(left.id, right.id)
+  );
+}
+
+function compareNumbers(left: readonly number[], right: readonly number[]): number {
+  for (let index = 0; index < Math.max(left.length, right.length); index += 1) {
+    const difference = (left[index] ?? 0) - (right[index] ?? 0);
+    if (difference !== 0) return difference;
+  }
+  return 0;
+}
+
+/** Every list is read for every name, and most lists hold the same ids; an upstream may list any. */
+const MOST_REMEMBERED = 2000;
+
+type ReadRelease = (id: string) => Release;
+
+function createReleaseReader(): ReadRelease {
+  const releases = new Map<string, Release>();
+  return (id) => {
+    const known = releases.get(id);
+    if (known !== undefined) return known;
+    const release = parseRelease(id);
+    if (releases.size >= MOST_REMEMBERED) releases.clear();
+    releases.set(id, release);
+    return release;
+  };
+}
+
+/**
+ * Numbers before a stage are the version (`gemini-2.5-pro`, `claude-3-5-haiku`), but for three digits
+ * (a revision), four (a year) and eight (a day); those after it are a date.
+ */
+function parseRelease(id: string): Release {
+  const name = realModelName(foldCase(id).replace(/^models\//, ''));
+  const words: string[] = [];
+  const version: number[] = [];
+  const dates: string[] = [];
+  let stage = 0;
+  for (const token of name.split(/[-@]/)) {
+    const found = STAGES.get(token);
+    if (found !== undefined) stage = Math.max(stage, found);
+    else if (/^\d{1,2}(?:\.\d{1,3})*$/.test(token) && stage === 0 && dates.length === 0)
+      version.push(...token.split('.').map(Number));
+    else if (/^\d+$/.test(token)) dates.push(token);
+    else if (token !== 'latest') words.push(token);
+  }
+  const line = LINE_OF_WORDS.get(words.join(' '));
+  const [revision = ''] = dates;
+  if (version.length === 0 && stage === 0 && /^\d{3}$/.test(revision)) {
+    version.push(Number(revision));
+  }
+  return {
+    line,
+    stage,
+    version,
+    age: ageOf(words, version),
+    rank: rankOf(words),
+    date: toDate(dates),
+  };
+}
+
+/** Models called by a name of their own have numbers of their own. */
+function ageOf(words: readonly string[], [major]: readonly number[]): Release['age'] {
+  if (major === undefined || words.includes('banana')) return 'unnumbered';
+  const isEmbedding = words.includes('embedding');
+  const current = isEmbedding ? 0 : (GENERATION.get(words[0] ?? '') ?? 0);
+  return major >= current ? 'current' : 'older';
+}
+
+function rankOf(words: readonly string[]): number {
+  return words.includes('image') && !words.includes('pro') ? 1 : 0;
+}
+
+/** `20250929`, `2025-09-29`, `09-2025`, `05-20` and `001`, by rising recency. */
+function toDate(parts: readonly string[]): number {
+  const year = parts.find((part) => part.length === 4);
+  const rest = parts.filter((part) => part !== year).join('');
+  return Number(`${year ?? ''}${year === undefined ? rest : rest.padEnd(4, '0')}`);
+}

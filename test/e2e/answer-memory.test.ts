@@ -1,0 +1,79 @@
+// What the parts of the stream path keep of an answer of ten megabytes that has not ended yet.
+
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import { expect, test } from 'vitest';
+import type { CanonicalEvent } from '../../src/canonical/event.ts';
+import { createAnswerWatch } from '../../src/dispatch/answer-watch.ts';
+import type { JsonObject } from '../../src/lib/json.ts';
+import { createChatWriter } from '../../src/protocols/chat/write-events.ts';
+import { createEventWriter } from '../../src/protocols/generate/write-events.ts';
+import { createMessagesWriter } from '../../src/protocols/messages/write-events.ts';
+import { createSignatureKeeper } from '../../src/signatures/keeper.ts';
+import { createDecoder } from '../../src/upstreams/generate/decode.ts';
+import { createFakeClock } from '../support/fake-clock.ts';
+
+const FRAMES = 100_000;
+const WORDS =
+  'a hundred characters of an answer, more or less, come with each of the frames of the stream. ';
+const MOST_KEPT_BYTES = 1_000_000;
+
+setFlagsFromString('--expose-gc');
+const collectGarbage: () => void = runInNewContext('gc');
+
+const context = { model: 'm', createdAt: 0, createId: (prefix: string) => `${prefix}1` };
+const TAKERS = {
+  'the watch': () => {
+    const keeper = createSignatureKeeper({ clock: createFakeClock() });
+    const watch = createAnswerWatch({ keeper, scope: 'k', asked: () => 'why' });
+    return (event: CanonicalEvent): unknown => watch.see(event);
+  },
+  'the chat writer': () => {
+    const options = {
+      includeUsage: false,
+      callForm: 'tool_calls',
+      freeformTools: new Set<string>(),
+      extensionKey: 'google',
+    } as const;
+    const writer = createChatWriter(context, options);
+    return (event: CanonicalEvent): unknown => writer.write(event);
+  },
+  'the messages writer': () => {
+    const writer = createMessagesWriter(context, { omitsThinking: false });
+    return (event: CanonicalEvent): unknown => writer.write(event);
+  },
+  'the generate-content writer': () => {
+    const writer = createEventWriter(context, 'events', { showThoughts: true });
+    return (event: CanonicalEvent): unknown => writer.write(event);
+  },
+};
+
+function usedBytes(): number {
+  collectGarbage();
+  const { heapUsed, external } = process.memoryUsage();
+  return heapUsed + external;
+}
+
+function frameOf(index: number, thought: boolean): JsonObject {
+  const part = { text: `${index} ${WORDS}`, ...(thought && { thought }) };
+  return { candidates: [{ content: { role: 'model', parts: [part] }, index: 0 }] };
+}
+
+test.each(
+  (Object.keys(TAKERS) as (keyof typeof TAKERS)[]).flatMap((name) =>
+    [false, true].map((thought) => [name, thought] as const),
+  ),
+)('A11: the decoder and %s keep next to nothing of 10 MB (thoughts: %s)', (name, thought) => {
+  const decoder = createDecoder(
+    { signatureFamily: 'alpha', body: {}, createId: (prefix) => prefix },
+    () => 0,
+  );
+  const take = TAKERS[name]();
+  for (const event of decoder.push(frameOf(0, thought))) take(event);
+  const before = usedBytes();
+  for (let index = 1; index < FRAMES; index += 1) {
+    for (const event of decoder.push(frameOf(index, thought))) take(event);
+  }
+  expect(usedBytes() - before).toBeLessThan(MOST_KEPT_BYTES);
+  for (const event of decoder.push(frameOf(FRAMES, thought))) take(event);
+});

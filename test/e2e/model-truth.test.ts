@@ -1,0 +1,152 @@
+// The model lists of a gateway over upstreams of other model lists, and where names go there.
+
+import { afterEach, expect, test } from 'vitest';
+import { isJsonObject, type JsonObject, type JsonValue } from '../../src/lib/json.ts';
+import { type PoolApp, startPoolApp } from '../support/pool-app.ts';
+import { type RawUpstream, startRawUpstream } from '../support/raw-upstream.ts';
+
+const running: (() => Promise<void> | void)[] = [];
+afterEach(async () => {
+  for (const close of running.splice(0).toReversed()) await close();
+});
+
+interface Gateway extends PoolApp {
+  /** The ids by which the upstream was asked. */
+  readonly asked: readonly string[];
+}
+
+async function startOver(models: readonly string[], proxy: JsonObject = {}): Promise<Gateway> {
+  const asked: string[] = [];
+  const upstream: RawUpstream = await startRawUpstream(models, (response, path) => {
+    asked.push(/models\/([^:]+):/.exec(path)?.[1] ?? path);
+    const content = { role: 'model', parts: [{ text: 'Hello.' }] };
+    const body = { candidates: [{ content, finishReason: 'STOP', index: 0 }] };
+    response.setHeader('content-type', 'application/json').end(JSON.stringify(body));
+  });
+  running.push(() => upstream.close());
+  const environment = {
+    UPSTREAM_PROFILE: 'generic',
+    UPSTREAM_BASE_URL: upstream.url,
+    UPSTREAM_API_KEYS: 'up-key-0123456789',
+  };
+  const app = await startPoolApp({ environment, file: { proxy } });
+  running.push(() => app.close());
+  return Object.assign(app, { asked });
+}
+
+const entries = (value: JsonValue | undefined): readonly JsonObject[] =>
+  Array.isArray(value) ? value.filter(isJsonObject) : [];
+
+/** The names of each list of the gateway. */
+async function listsOf(app: PoolApp): Promise<Readonly<Record<string, readonly string[]>>> {
+  const idsOf = async (path: string, field: string, key: string): Promise<readonly string[]> =>
+    entries((await app.must('GET', path))[field]).map((one) =>
+      String(one[key]).replace(/^models\//, ''),
+    );
+  return {
+    chat: await idsOf('/v1/models', 'data', 'id'),
+    native: await idsOf('/v1beta/models', 'models', 'name'),
+    claude: await idsOf('/v1/models/claude', 'data', 'id'),
+    admin: await idsOf('/api/models', 'models', 'id'),
+  };
+}
+
+const chat = (app: PoolApp, model: string) =>
+  app.api('POST', '/v1/chat/completions', { model, messages: [{ role: 'user', content: 'Hi' }] });
+
+test('B1: every list names what the two models of an upstream serve and nothing else', async () => {
+  const app = await startOver(['house-1', 'house-2'], {
+    custom_mapping: { mine: 'house-1', gone: 'house-9', 'gpt-*': 'house-2' },
+  });
+  const names = ['house-1', 'house-2', 'mine'];
+  expect(await listsOf(app)).toEqual({ chat: names, native: names, claude: [], admin: names });
+  for (const name of [...names, 'gpt-5']) expect((await chat(app, name)).status).toBe(200);
+  for (const name of ['alpha-3-flash', 'gemini-3-pro', 'claude-sonnet-4-6', 'gone']) {
+    expect((await chat(app, name)).status).toBe(404);
+    expect((await app.api('GET', `/v1beta/models/${name}`)).status).toBe(404);
+  }
+  expect((await app.must('GET', '/v1beta/models/mine')).name).toBe('models/mine');
+});
+
+test.each(['gemini', 'alpha'])(
+  'B2: an upstream of nothing but %s-4-pro and %s-4-flash serves every well-known text name',
+  async (words) => {
+    const app = await startOver([`${words}-4-pro`, `${words}-4-flash`]);
+    const { chat: names = [], claude = [] } = await listsOf(app);
+    expect(names).toContain('alpha-3-flash');
+    expect(claude).toEqual(expect.arrayContaining(['beta-sonnet-4-6', 'claude-opus-4-6']));
+    expect(names.filter((name) => /image|embedding/.test(name))).toEqual([]);
+    for (const name of [
+      ...names,
+      'gpt-5',
+      'gemini-2.5-pro',
+      'claude-sonnet-4-5',
+      'o3',
+      'gpt-4.1-nano',
+    ]) {
+      expect([name, (await chat(app, name)).status]).toEqual([name, 200]);
+    }
+    const isKnown = (id: string): boolean => id === `${words}-4-pro` || id === `${words}-4-flash`;
+    expect(app.asked.every(isKnown)).toBe(true);
+  },
+);
+
+test('B2: the newest stable model is asked, unless the configuration prefers another', async () => {
+  const models = ['gemini-3-flash-preview', 'gemini-3.8-flash', 'gemini-2.5-flash'];
+  const app = await startOver(models);
+  await chat(app, 'alpha-3-flash');
+  await chat(app, 'gpt-4o-mini');
+  await app.must('PATCH', '/api/config/mapping', { my: 'alpha-3-flash' });
+  await chat(app, 'my');
+  expect(app.asked).toEqual(['gemini-3.8-flash', 'gemini-3.8-flash', 'gemini-3.8-flash']);
+  const preferring = await startOver(models, { families: { flash: ['gemini-2.5-flash'] } });
+  await chat(preferring, 'alpha-3-flash');
+  await chat(preferring, 'gemini-3.8-flash');
+  expect(preferring.asked).toEqual(['gemini-2.5-flash', 'gemini-3.8-flash']);
+  const route = await preferring.must('GET', '/api/route?model=gpt-4o-mini');
+  expect(route).toMatchObject({
+    target: 'alpha-3-flash',
+    servedAs: 'gemini-2.5-flash',
+    error: null,
+  });
+});
+
+test('B10: a mapping to a misspelt model is saved with a warning, and explained with what was meant', async () => {
+  const app = await startOver(['gemini-4-flash']);
+  const saved = await app.must('PATCH', '/api/config/mapping', {
+    'my-*': 'alpha-3-flsh',
+    pic: 'alpha-3-pro-image',
+  });
+  expect(saved.warnings).toEqual([
+    expect.stringContaining('Did you mean "alpha-3-flash"?'),
+    expect.stringContaining('no enabled account is known to offer now'),
+  ]);
+  const route = await app.must('GET', '/api/route?model=my-x');
+  expect(route).toMatchObject({ target: null, servedAs: null });
+  expect(route.error).toContain('Did you mean "alpha-3-flash"?');
+  const translated = await app.api('POST', '/api/translate', {
+    protocol: 'chat',
+    body: { model: 'my-x', messages: [{ role: 'user', content: 'Hi' }] },
+  });
+  expect(translated.status).toBe(404);
+  expect(translated.text).toContain('Did you mean');
+  expect((await chat(app, 'my-x')).text).not.toContain('Did you mean');
+  const picture = await app.must('GET', '/api/route?model=pic');
+  expect(picture).toMatchObject({ target: 'alpha-3-pro-image', servedAs: null });
+  expect(picture.error).toContain('No enabled account offers');
+});
+
+test('C8: the models of a key are the names it sends, wherever the mapping leads them', async () => {
+  const app = await startOver(['gemini-4-flash'], { custom_mapping: { mine: 'alpha-3-flash' } });
+  const { secret } = await app.must('POST', '/api/keys', { name: 'ada', allowedModels: ['mine'] });
+  const ask = async (model: string): Promise<number> => {
+    const body = JSON.stringify({ model, messages: [{ role: 'user', content: 'Hi' }] });
+    const headers = { 'content-type': 'application/json', authorization: `Bearer ${secret}` };
+    const answer = await fetch(`${app.url}/v1/chat/completions`, { method: 'POST', headers, body });
+    await answer.body?.cancel();
+    return answer.status;
+  };
+  expect(await ask('mine')).toBe(200);
+  for (const name of ['alpha-3-flash', 'gemini-4-flash', 'gpt-4o-mini'])
+    expect(await ask(name)).toBe(403);
+});

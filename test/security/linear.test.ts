@@ -1,0 +1,101 @@
+// Work grows with what is sent and no faster: each thing a request or an answer can have many of is doubled.
+
+import { Agent, request, type ServerResponse } from 'node:http';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { startGateway, type TestApp } from '../support/app.ts';
+import { type RawUpstream, startRawUpstream } from '../support/raw-upstream.ts';
+import { countOf, threadMsOf } from './measure.ts';
+import { ANSWERED, type Exchange, REQUESTS, SCHEMA_REQUESTS, type Shape } from './shapes.ts';
+
+const MODEL = 'alpha-3-flash';
+const REPLY = {
+  candidates: [
+    { index: 0, content: { role: 'model', parts: [{ text: 'ok' }] }, finishReason: 'STOP' },
+  ],
+};
+
+/** What costs no more than this is not measured any closer: noise, compiling and collecting weigh as much. */
+const FLOOR_MS = countOf({ slow: 150, everyday: 60 });
+const MOST_RATIO = 3;
+const TRIES = 5;
+
+let upstream: RawUpstream;
+let app: Omit<TestApp, 'sandbox'>;
+let frames: readonly string[] = [];
+let isStream = false;
+const agent = new Agent({ keepAlive: true });
+
+beforeAll(async () => {
+  upstream = await startRawUpstream([MODEL], answer);
+  app = await startGateway({
+    environment: {
+      UPSTREAM_PROFILE: 'gemini-api',
+      UPSTREAM_BASE_URL: upstream.url,
+      UPSTREAM_API_KEYS: 'k',
+      AUTH_MODE: 'off',
+    },
+  });
+});
+afterAll(async () => {
+  agent.destroy();
+  await app.close();
+  upstream.close();
+});
+
+function answer(response: ServerResponse): void {
+  response.setHeader('content-type', isStream ? 'text/event-stream' : 'application/json');
+  if (isStream) response.end(frames.map((frame) => `data: ${frame}\n\n`).join(''));
+  else response.end(frames.length === 1 ? frames[0] : `[${frames.join(',')}]`);
+}
+
+/** Resolves with the status once the whole answer was read. */
+function send(path: string, body: Buffer): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const sent = request({
+      ...{ port: app.port, host: '127.0.0.1', path, method: 'POST', agent },
+      headers: { 'content-type': 'application/json', 'content-length': body.length },
+    });
+    sent.on('response', (reply) => {
+      reply.resume().on('end', () => resolve(reply.statusCode ?? 0));
+    });
+    sent.on('error', reject).end(body);
+  });
+}
+
+async function costOf({ path, body, frames: given = [REPLY] }: Exchange): Promise<number> {
+  frames = given.map((frame) => JSON.stringify(frame));
+  isStream = body.stream === true || path.includes('stream');
+  const bytes = Buffer.from(JSON.stringify(body));
+  let status = 0;
+  const spentMs = await threadMsOf(async () => {
+    status = await send(path, bytes);
+  });
+  expect([200, 400]).toContain(status);
+  return spentMs;
+}
+
+/** The least of a few tries: whatever else the machine does only adds to it. */
+async function leastCost(exchange: Exchange): Promise<number> {
+  const costs: number[] = [];
+  for (let round = 0; round < TRIES; round += 1) costs.push(await costOf(exchange));
+  return Math.min(...costs);
+}
+
+/** All shapes in the slow suite. */
+function some(shapes: Readonly<Record<string, Shape>>, isDaily: (name: string) => boolean) {
+  return Object.entries(shapes).filter(([name]) => IS_SLOW || isDaily(name));
+}
+const IS_SLOW = countOf({ slow: 1, everyday: 0 }) === 1;
+
+test.each([
+  ...some(REQUESTS, () => true),
+  ...some(SCHEMA_REQUESTS, (name) => /of a chat answer$/.test(name)),
+  ...some(ANSWERED, (name) => /^chat stream of /.test(name)),
+])('A2: %s', async (_name, shape) => {
+  const count = countOf({ slow: 8000, everyday: 1500 });
+  const twice = shape(2 * count);
+  if ((await costOf(twice)) < FLOOR_MS) return;
+  const once = await leastCost(shape(count));
+  const most = Math.max(FLOOR_MS, MOST_RATIO * once);
+  expect(await leastCost(twice)).toBeLessThan(most);
+});
