@@ -32,7 +32,7 @@ export interface ConsoleApp {
   close(): Promise<void>;
 }
 
-export interface Answer {
+interface Answer {
   readonly status: number;
   readonly body: JsonObject;
 }

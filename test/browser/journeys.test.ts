@@ -98,7 +98,11 @@ describe.skipIf(isWithoutBrowser)('what people come to the console for', () => {
     await dialog.getByLabel('Key', { exact: true }).fill('a-key-mistyped-0123456789');
     await dialog.getByLabel(/^Name/).fill('mistyped');
     await dialog.getByRole('button', { name: 'Add key' }).click();
-    await page.getByText('mistyped cannot be used: The upstream refused the credential.').waitFor();
+    await dialog.getByText('the upstream refuses it, so it was not stored').waitFor();
+    expect(JSON.stringify(await console.api('GET', '/api/accounts'))).not.toContain('mistyped');
+    await dialog.getByRole('button', { name: 'Add anyway' }).click();
+    await page.getByText(/^mistyped .*The upstream refused the credential\./).waitFor();
+    await dialog.waitFor({ state: 'detached' });
     const { accounts } = await console.api('GET', '/api/accounts');
     const added = Array.isArray(accounts) ? accounts : [];
     for (const account of added.filter(isJsonObject)) {
@@ -111,20 +115,25 @@ describe.skipIf(isWithoutBrowser)('what people come to the console for', () => {
     const dialog = page.getByRole('dialog', { name: 'Add account' });
     // Nothing goes out from here: what was to be added is looked at.
     let asked: unknown;
+    let isGood = false;
+    const refusal = { error: { code: 'key-refused', field: 'key', message: 'key: no.' } };
     await page.route('**/api/accounts', (route) => {
       if (route.request().method() !== 'POST') return route.continue();
       asked = route.request().postDataJSON();
-      return route.fulfill({ json: { id: 'new', label: 'mine' } });
+      if (!isGood) return route.fulfill({ status: 400, json: refusal });
+      return route.fulfill({ json: { id: 'new', label: 'mine', condition: { trial: null } } });
     });
-    await page.route('**/api/accounts/new/test', (route) =>
-      route.fulfill({ json: { isUsable: true, steps: [] } }),
-    );
+    const upstreams = async () => (await console.api('GET', '/api/config/upstreams')).values;
     await dialog.getByLabel('Key', { exact: true }).fill('a-key-of-a-person-0123456789');
     await dialog.getByRole('button', { name: 'Add key' }).click();
-    await dialog.waitFor({ state: 'detached' });
+    await dialog.getByRole('button', { name: 'Add anyway' }).waitFor();
+    // A refused key leaves nothing behind.
     expect(asked).toMatchObject({ upstream: 'gemini-api', kind: 'api-key' });
-    const { values } = await console.api('GET', '/api/config/upstreams');
-    expect(values).toMatchObject({ 'gemini-api': { profile: 'gemini-api' } });
+    await expect.poll(upstreams).not.toHaveProperty('gemini-api');
+    isGood = true;
+    await dialog.getByRole('button', { name: 'Add key' }).click();
+    await dialog.waitFor({ state: 'detached' });
+    expect(await upstreams()).toMatchObject({ 'gemini-api': { profile: 'gemini-api' } });
     await console.api('PATCH', '/api/config/upstreams', { 'gemini-api': null });
   });
 
@@ -153,7 +162,10 @@ describe.skipIf(isWithoutBrowser)('what people come to the console for', () => {
     const page = await console.open('/accounts');
     await page.getByText('1 model rests').waitFor();
     const { accounts } = await console.api('GET', '/api/overview');
-    expect(accounts).toEqual({ total: 5, usable: 3, cooling: 0, disabled: 2 });
+    expect(accounts).toEqual({
+      ...{ total: 3, usable: 3, untried: 0, failing: 0 },
+      ...{ cooling: 0, disabled: 0 },
+    });
   });
 
   test('an entry of the mapping acts on the next request, changed and taken back too', async () => {
@@ -229,6 +241,20 @@ describe.skipIf(isWithoutBrowser)('what people come to the console for', () => {
     await page.keyboard.press('Enter');
     await page.getByText('my-alias now goes to alpha-3-flash').waitFor();
     await entry.getByText('goes nowhere').waitFor({ state: 'detached' });
+  });
+
+  test('B10: a misspelt model is no applause, but what was meant, and a way back', async () => {
+    const page = await console.open('/routing');
+    await page.getByLabel('New name or pattern').fill('my-*');
+    await page.getByRole('combobox', { name: 'Goes to model' }).fill('alpha-3-flsh');
+    await page.getByRole('button', { name: 'Add', exact: true }).click();
+    const warning = page.getByRole('alert').filter({ hasText: 'Did you mean "alpha-3-flash"?' });
+    await warning.waitFor();
+    expect(await page.getByText('my-* now goes to').count()).toBe(0);
+    await warning.getByRole('button', { name: 'Undo' }).click();
+    await page.getByText('Undone').waitFor();
+    const { values } = await console.api('GET', '/api/config/mapping');
+    expect(Object.keys(Object(values))).not.toContain('my-*');
   });
 
   test('what the upstream said stands beside what the client was told', async () => {

@@ -48,6 +48,57 @@ describe.skipIf(isWithoutBrowser)('the list of keys', () => {
   });
 });
 
+describe.skipIf(isWithoutBrowser)('what is typed or shown once', () => {
+  test('is not lost by Esc, and the page goes on from its button', async () => {
+    const console = await startConsole();
+    try {
+      const page = await console.open('/keys');
+      const create = page.getByRole('button', { name: 'Create key' }).first();
+      await create.click();
+      const form = page.getByRole('dialog', { name: 'Create a key' });
+      await form.getByLabel('Name').fill('Ada');
+      await page.keyboard.press('Escape');
+      const question = page.getByRole('dialog', { name: 'Discard unsaved changes?' });
+      await question.waitFor();
+      await page.keyboard.press('Escape');
+      await question.waitFor({ state: 'hidden' });
+      expect(await form.getByLabel('Name').inputValue()).toBe('Ada');
+      await form.getByRole('button', { name: 'Create key' }).click();
+      const shown = page.getByRole('dialog', { name: 'Key for Ada' });
+      await shown.waitFor();
+      await page.keyboard.press('Escape');
+      await shown.getByRole('button', { name: 'Close' }).click();
+      const asked = page.getByRole('dialog', { name: 'Close without copying the key?' });
+      await asked.getByRole('button', { name: 'Cancel' }).click();
+      await shown.getByText(/^sk-/).waitFor();
+      await shown.getByRole('button', { name: 'I have copied it' }).click();
+      await shown.waitFor({ state: 'hidden' });
+      const focused = `document.activeElement.textContent`;
+      await expect.poll(() => page.evaluate(focused)).toBe('Create key');
+      expect(console.problems).toEqual([]);
+    } finally {
+      await console.close();
+    }
+  });
+
+  test('is asked about before the drawer of an account closes over it', async () => {
+    const console = await startConsole();
+    try {
+      const page = await console.open('/accounts');
+      await page.getByRole('button', { name: 'ruth@sandbox.example' }).first().click();
+      const drawer = page.getByRole('dialog', { name: 'ruth@sandbox.example' });
+      await drawer.getByLabel('Notes').fill('Hers');
+      await page.keyboard.press('Escape');
+      const question = page.getByRole('dialog', { name: 'Discard unsaved changes?' });
+      await question.getByRole('button', { name: 'Discard changes' }).click();
+      await drawer.waitFor({ state: 'hidden' });
+      expect(console.problems).toEqual([]);
+    } finally {
+      await console.close();
+    }
+  });
+});
+
 describe.skipIf(isWithoutBrowser)('a text that is too long', () => {
   test('is kept whole and said so beside its field, and not saved', async () => {
     const console = await startConsole();

@@ -83,7 +83,8 @@ describe.skipIf(isWithoutBrowser)('acts of the console that meet each other', ()
   test('what was done to all selected accounts is said, also after the page was left', async () => {
     for (const label of ['spare-1', 'spare-2']) {
       const key = `key-of-${label}-0123456789`;
-      await console.api('POST', '/api/accounts', { upstream: 'play', kind: 'api-key', label, key });
+      const account = { upstream: 'play', kind: 'api-key', label, key, addAnyway: true };
+      await console.api('POST', '/api/accounts', account);
     }
     const page = await console.open('/accounts');
     for (const label of ['spare-1', 'spare-2']) await page.getByLabel(`Select ${label}`).check();

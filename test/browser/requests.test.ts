@@ -65,6 +65,44 @@ describe.skipIf(isWithoutBrowser)('the list of requests', () => {
     expect(await place(page)).toBe(0);
   });
 
+  test('is read once, and says while it is paused how many came in', async () => {
+    const page = await console.open('/requests');
+    const lists: string[] = [];
+    page.on('request', (request) => {
+      if (request.url().includes('/api/requests?')) lists.push(request.url());
+    });
+    await page.reload();
+    await page.locator('.request-line').first().waitFor();
+    await page.getByRole('button', { name: 'Pause' }).click();
+    expect(lists.length).toBe(1);
+    const first = await page.locator('.request-line').first().getAttribute('href');
+    await console.ask({ model: 'nobody-knows-it' });
+    await console.ask({ model: 'nobody-knows-it' });
+    const waiting = page.getByRole('button', { name: '2 new' });
+    await waiting.waitFor();
+    expect(await page.locator('.request-line').first().getAttribute('href')).toBe(first);
+    await waiting.click();
+    await expect
+      .poll(() => page.locator('.request-line').first().getAttribute('href'))
+      .not.toBe(first);
+    await page.getByRole('button', { name: 'Pause' }).waitFor();
+  });
+
+  test('is printed row below row', async () => {
+    const page = await console.open('/requests');
+    await page.locator('.request-line').first().waitFor();
+    await page.emulateMedia({ media: 'print' });
+    await page.setViewportSize({ width: 720, height: 900 });
+    const gaps = await page.evaluate<number[]>(`(() => {
+      const boxes = [...document.querySelectorAll('.virtual-list > li')]
+        .map((row) => row.getBoundingClientRect());
+      return boxes.slice(1).map((box, at) => box.top - boxes[at].bottom);
+    })()`);
+    expect(gaps.length).toBeGreaterThan(5);
+    expect(gaps.filter((gap) => gap < -1)).toEqual([]);
+    await page.emulateMedia({ media: 'screen' });
+  });
+
   test('keeps the focus on a row that is scrolled away, and that new ones push down', async () => {
     const page = await open();
     await page.keyboard.press('ArrowDown');

@@ -325,13 +325,9 @@ describe.skipIf(isWithoutBrowser)('the settings in the console', () => {
       ['Haiku', 'model-h'],
       ['Exact mapping', 'client-name = provider-name'],
     ] as const;
-    const switches = [
-      'Use the provider',
-      'Offer MCP endpoints',
-      'Web search',
-      'Web reader',
-      'Vision',
-    ];
+    const switches = ['Offer MCP endpoints', 'Web search', 'Web reader', 'Vision'];
+    const use = page.getByRole('switch', { name: 'Use the provider', exact: true });
+    expect(await use.isDisabled()).toBe(true);
     for (const [name, text] of texts) await page.getByLabel(name, { exact: true }).fill(text);
     for (const name of switches) {
       await page.getByRole('switch', { name, exact: true }).click({ force: true });
@@ -340,10 +336,12 @@ describe.skipIf(isWithoutBrowser)('the settings in the console', () => {
     await page.getByRole('option', { name: 'When no account is usable' }).click();
     await page.getByRole('button', { name: 'Save' }).click();
     await page.getByText('Provider settings saved').waitFor();
-    expect(console.settings().externalProvider).toMatchObject({ enabled: true });
+    expect(console.settings().externalProvider).toMatchObject({
+      enabled: false,
+      dispatchMode: 'fallback',
+    });
     const { values } = await console.api('GET', '/api/config/extprov');
     expect(values).toEqual({
-      enabled: true,
       base_url: 'https://provider.example/api',
       api_key: { isSet: true },
       dispatch_mode: 'fallback',
@@ -377,14 +375,14 @@ describe.skipIf(isWithoutBrowser)('the settings in the console', () => {
     });
     const page = await console.open('/accounts');
     const card = page.getByRole('listitem').filter({ hasText: 'stranded' });
-    await card.getByText('Usable').waitFor();
+    await card.getByText('Failing').waitFor();
     await console.api('PATCH', '/api/config/upstreams', { short: null });
     await card.getByText('Its upstream is gone').waitFor();
     expect(await card.getByRole('button', { name: 'Enable' }).count()).toBe(0);
     await console.api('PATCH', '/api/config/upstreams', {
       short: { profile: 'generic', base_url: 'http://127.0.0.1:9' },
     });
-    await card.getByText('Usable').waitFor();
+    await card.getByText('Failing').waitFor();
   });
 
   test('what is wrong with an upstream is said at its fields, the first of them in sight', async () => {

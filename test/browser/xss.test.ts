@@ -193,7 +193,8 @@ async function plant(console: ConsoleApp): Promise<void> {
   await inTurns(PRINTABLE, async (payload, index) => {
     const label = `${index} ${payload}`.slice(0, 128);
     const account = { upstream: 'play', kind: 'api-key', label, notes: payload };
-    await console.api('POST', '/api/accounts', { ...account, key: `no-key-${index}` });
+    const key = `no-key-${index}`;
+    await console.api('POST', '/api/accounts', { ...account, key, addAnyway: true });
   });
   await inTurns(PRINTABLE, async (payload, index) => {
     const rule = { list: 'deny', range: `203.0.113.${index}`, note: payload };

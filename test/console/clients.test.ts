@@ -152,6 +152,7 @@ test('the shell is the chosen one, else that of the system', () => {
 
 test('the model of a client is the one of its examples, or one that is offered', () => {
   const model = (id: string, target: string | null = id) => ({
+    servedAs: target,
     ...{ id, target, displayName: id, description: '', inputTokenLimit: 1, outputTokenLimit: 1 },
     ...{ supportsThinking: false, drawsImages: false, tasks: ['generate'] },
   });

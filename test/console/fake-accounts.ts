@@ -150,6 +150,14 @@ function makeAccount(now: number, change: Partial<Account>): Account {
     hasProxy: false,
     origin: 'stored',
     status: ACTIVE,
+    condition: {
+      state: conditionOf(change),
+      attempts: 20,
+      share: 1,
+      lastSuccessAt: new Date(now - 4 * MINUTE).toISOString(),
+      reason: null,
+      trial: null,
+    },
     cooldowns: [],
     quotas: quotas(now, [82, 64, 100, 47, 91]),
     models: 23,
@@ -158,6 +166,12 @@ function makeAccount(now: number, change: Partial<Account>): Account {
     revision: 1,
     ...change,
   };
+}
+
+function conditionOf({ status, cooldowns = [] }: Partial<Account>) {
+  if (status?.kind === 'disabled') return 'disabled';
+  const isCooling = status?.kind === 'blocked' || cooldowns.some(({ model }) => model === null);
+  return isCooling ? 'cooling-down' : 'healthy';
 }
 
 function quotas(now: number, percents: readonly number[]): Quota[] {

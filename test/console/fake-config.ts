@@ -2,6 +2,7 @@
 
 import type { ConfigSection, Models } from '../../src/admin/contract.ts';
 import { CATALOG } from '../../src/routing/catalog.ts';
+import { sayUnserved, warnOfTarget } from '../../src/routing/check-target.ts';
 import { PRESETS } from '../../src/routing/presets.ts';
 import { sayRouteStep } from '../../src/routing/route-step.ts';
 import { createRouter, type Router } from '../../src/routing/router.ts';
@@ -74,7 +75,11 @@ export function createConfigRoutes(scene: Scene): readonly FakeRoute[] {
       if (compiled?.of !== of) compiled = { of, map: current };
       return compiled.map;
     },
-    offered: () => Object.assign(new Set(['gemini-3-pro', 'gpt-oss-120b']), { isComplete: true }),
+    offered: () =>
+      Object.assign(new Set(['gemini-3-pro', 'gpt-oss-120b']), {
+        isComplete: true,
+        servedAs: (name: string) => name,
+      }),
   });
   return [
     {
@@ -97,7 +102,12 @@ export function createConfigRoutes(scene: Scene): readonly FakeRoute[] {
         if (ifMatch !== undefined && ifMatch !== `"${known.revision}"`) {
           return refuse(412, 'Somebody else changed the section meanwhile.');
         }
-        return json(put(parameter, merge({ ...known.values }, body)));
+        const saved = put(parameter, merge({ ...known.values }, body));
+        const targets = parameter === 'mapping' ? Object.entries(body) : [];
+        const warnings = targets.flatMap(([key, target]) =>
+          typeof target === 'string' ? (warnOfTarget(key, target, router) ?? []) : [],
+        );
+        return json(warnings.length === 0 ? saved : { ...saved, warnings });
       },
     },
     { method: 'GET', path: '/api/models', run: () => json(listModels(router)) },
@@ -106,12 +116,14 @@ export function createConfigRoutes(scene: Scene): readonly FakeRoute[] {
       path: '/api/route',
       run({ query }) {
         const asked = query.get('model') ?? '';
-        const { steps, route, error } = router.explain(asked);
+        const explanation = router.explain(asked);
+        const { steps, route, servedAs } = explanation;
         return json({
           asked,
           target: route?.target ?? null,
+          servedAs: servedAs ?? null,
           steps: steps.map((step) => ({ ...step, text: sayRouteStep(step) })),
-          error: error ?? null,
+          error: sayUnserved(asked, explanation, router) ?? null,
           thinking: route?.thinking ?? null,
           effort: route?.effort ?? null,
           webSearch: route?.webSearch ?? false,
@@ -147,6 +159,7 @@ function listModels(router: Router): Models {
       return {
         id,
         target,
+        servedAs: target,
         displayName: model.displayName,
         description: model.description,
         inputTokenLimit: model.inputTokenLimit,

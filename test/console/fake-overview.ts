@@ -143,7 +143,10 @@ function count(accounts: readonly Account[]): Overview['accounts'] {
       (status.kind === 'active' && cooldowns.some(({ model }) => model === null)),
   ).length;
   const total = accounts.length;
-  return { total, disabled, cooling, usable: total - disabled - cooling };
+  return {
+    ...{ total, disabled, cooling, untried: 0, failing: 0 },
+    usable: total - disabled - cooling,
+  };
 }
 
 function recentErrors(now: number): RequestRow[] {

@@ -1,6 +1,6 @@
 // What the routes of the console's fixture server are made of.
 
-export interface FakeInput {
+interface FakeInput {
   /** What stood in the place of `{…}` in the path. */
   readonly parameter: string;
   readonly query: URLSearchParams;

@@ -56,7 +56,7 @@ test('accounts of the sandbox rest beside real ones, say so, and come back', asy
     return all.find(({ origin }) => origin === 'sandbox')?.status;
   };
   expect(await status()).toMatchObject({ kind: 'active' });
-  const key = { upstream: 'sandbox', kind: 'api-key', label: 'mine', key: 'a-key-of-mine' };
+  const key = { upstream: 'sandbox', kind: 'api-key', label: 'mine', key: 'mine', addAnyway: true };
   const { id } = await call('POST', '/api/accounts', key);
   expect(await status()).toMatchObject({ kind: 'disabled', reason: 'standing-by' });
   await call('DELETE', `/api/accounts/${String(id)}`);

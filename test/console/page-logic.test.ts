@@ -292,7 +292,7 @@ test('the playground suggests a model that does what is asked for, and no second
 });
 
 const MODEL = {
-  ...{ displayName: '', description: '', supportsThinking: false },
+  ...{ displayName: '', description: '', supportsThinking: false, servedAs: null },
   ...{ inputTokenLimit: 1, outputTokenLimit: 1 },
 };
 

@@ -48,6 +48,14 @@ export const isUnreachable = (error: unknown): boolean =>
 export const isStale = (error: unknown): boolean =>
   error instanceof ApiError && error.status === 412;
 
+/** A key that its upstream refuses is stored only when that is said again. */
+export const isKeyRefused = (error: unknown): boolean =>
+  error instanceof ApiError && error.code === 'key-refused';
+
+/** Said by the gateway itself: nothing of what was sent is in force. */
+export const isRefusal = (error: unknown): boolean =>
+  error instanceof ApiError && error.status >= 400 && error.status < 500;
+
 /** A session alone may not do this. */
 const isPasswordAsked = (error: ApiError): boolean =>
   error.status === 400 && error.field === 'password' && error.code === 'missing-field';

@@ -52,7 +52,7 @@ export interface AmountRange {
   readonly unit?: AmountUnit;
 }
 
-export type AmountUnit = keyof (typeof en)['settings']['units'];
+type AmountUnit = keyof (typeof en)['settings']['units'];
 
 export type AmountProblem = 'outOfRange' | 'notWhole' | 'unreadable' | 'unreadableSize';
 

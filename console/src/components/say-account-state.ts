@@ -30,6 +30,7 @@ function readReason({ kind, reason }: StateFacts) {
       return kind === undefined || kind === 'oauth' ? reason : 'invalid-key';
     case 'refused-grant':
       return kind === undefined || kind === 'oauth' ? reason : 'refused-key';
+    case 'invalid-key':
     case 'forbidden':
     case 'manual':
     case 'standing-by':

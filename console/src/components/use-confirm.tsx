@@ -10,6 +10,7 @@ export interface Question {
   /** The word on the button that does it. */
   readonly confirm: string;
   readonly onConfirm: () => void;
+  readonly onCancel?: () => void;
 }
 
 const ConfirmContext = createContext<(question: Question) => void>(() => undefined);
@@ -23,18 +24,24 @@ export function ConfirmProvider({ children }: { readonly children: ReactNode }) 
     setOpen(true);
   }, []);
   const close = (): void => setOpen(false);
+  const cancel = (): void => {
+    close();
+    question?.onCancel?.();
+  };
   return (
     <ConfirmContext value={ask}>
       {children}
       <Modal
         opened={isOpen}
-        onClose={close}
+        onClose={cancel}
+        // Above the drawer or dialog it asks about.
+        zIndex={300}
         title={question?.title}
         closeButtonProps={{ 'aria-label': t('common.close') }}
       >
         {question?.body}
         <div className="dialog-actions">
-          <Button variant="default" onClick={close} data-autofocus>
+          <Button variant="default" onClick={cancel} data-autofocus>
             {t('common.cancel')}
           </Button>
           <Button

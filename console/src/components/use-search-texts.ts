@@ -5,7 +5,7 @@ import { useCallback, useRef } from 'react';
 
 export type SearchTexts = Readonly<Record<string, string>>;
 
-export type SearchChange = Readonly<Record<string, string | undefined>>;
+type SearchChange = Readonly<Record<string, string | undefined>>;
 
 declare module '@tanstack/react-router' {
   interface HistoryState {

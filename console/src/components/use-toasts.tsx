@@ -18,6 +18,8 @@ export interface Toasts {
   /** `undo` runs at most once, while the notice is there. */
   doneWithUndo(message: string, undo: () => void): void;
   warn(message: string): void;
+  /** Of something that was done, but will not work. */
+  warnWithUndo(message: string, undo: () => void): void;
   failed(error: unknown): void;
 }
 
@@ -31,9 +33,9 @@ export function useToasts(): Toasts {
   const { t } = useTranslation();
   const text = useErrorText();
   const titleOf = useFailureTitle();
-  const doneWithUndo = useCallback(
-    (message: string, undo: () => void): void => {
-      const id = showNews({
+  const withUndo = useCallback(
+    (show: typeof showNews, message: string, undo: () => void): void => {
+      const id = show({
         autoClose: UNDO_MS,
         message: (
           <span className="toast-line">
@@ -56,12 +58,13 @@ export function useToasts(): Toasts {
   );
   return useMemo(
     () => ({
-      doneWithUndo,
+      doneWithUndo: (message, undo) => withUndo(showNews, message, undo),
+      warnWithUndo: (message, undo) => withUndo(showWarning, message, undo),
       done: (message) => {
         showNews({ autoClose: SHORT_MS, message: plain(message) });
       },
       warn: (message) => {
-        showNotification({ color: 'yellow', autoClose: FAILED_MS, message: plain(message) });
+        showWarning({ autoClose: FAILED_MS, message: plain(message) });
       },
       failed: (error) => {
         showNotification({
@@ -73,7 +76,7 @@ export function useToasts(): Toasts {
         });
       },
     }),
-    [doneWithUndo, text, titleOf],
+    [withUndo, text, titleOf],
   );
 }
 
@@ -85,6 +88,10 @@ function showNews(notice: NotificationData): string {
     if (id !== undefined) hideNotification(id);
   }
   return showNotification({ ...notice, color: NEWS });
+}
+
+function showWarning(notice: NotificationData): string {
+  return showNotification({ ...notice, color: 'yellow' });
 }
 
 function plain(message: string) {

@@ -22,6 +22,8 @@ export interface VirtualRowsProps<Row> {
   readonly foot?: ReactNode;
   /** Whether the reader looks at the newest row. */
   readonly onTop?: (isAtTop: boolean) => void;
+  /** The reader asked for the newest rows. */
+  readonly onNewest?: () => void;
   /** Says how many new rows wait above what is read; undefined where none do. */
   readonly waiting?: string | undefined;
 }
@@ -30,7 +32,19 @@ const ROWS_AHEAD = 40;
 const TOP_PX = 24;
 
 export function VirtualRows<Row>(props: VirtualRowsProps<Row>) {
-  const { rows, keyOf, renderRow, rowHeight, label, hasMore, onMore, foot, onTop, waiting } = props;
+  const {
+    rows,
+    keyOf,
+    renderRow,
+    rowHeight,
+    label,
+    hasMore,
+    onMore,
+    foot,
+    onTop,
+    onNewest,
+    waiting,
+  } = props;
   const frame = useRef<HTMLElement>(null);
   const keys = useMemo(() => rows.map(keyOf), [rows, keyOf]);
   const focus = useRowFocus(frame, keys);
@@ -57,7 +71,10 @@ export function VirtualRows<Row>(props: VirtualRowsProps<Row>) {
           size="compact-sm"
           radius="xl"
           leftSection={<IconArrowUp size={14} />}
-          onClick={() => frame.current?.scrollTo({ top: 0 })}
+          onClick={() => {
+            onNewest?.();
+            frame.current?.scrollTo({ top: 0 });
+          }}
         >
           {waiting}
         </Button>

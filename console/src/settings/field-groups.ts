@@ -181,6 +181,29 @@ const THINKING_FIELDS: readonly Field[] = [
   },
 ];
 
+const FAMILY_FIELDS: readonly Field[] = [
+  { kind: 'list', id: 'familyPro', section: 'families', path: ['pro'], offers: 'models' },
+  { kind: 'list', id: 'familyFlash', section: 'families', path: ['flash'], offers: 'models' },
+  {
+    kind: 'list',
+    id: 'familyFlashLite',
+    section: 'families',
+    path: ['flash-lite'],
+    offers: 'models',
+  },
+  { kind: 'list', id: 'familyImage', section: 'families', path: ['image'], offers: 'models' },
+  {
+    kind: 'list',
+    id: 'familyEmbedding',
+    section: 'families',
+    path: ['embedding'],
+    offers: 'models',
+  },
+  { kind: 'list', id: 'familyOpus', section: 'families', path: ['opus'], offers: 'models' },
+  { kind: 'list', id: 'familySonnet', section: 'families', path: ['sonnet'], offers: 'models' },
+  { kind: 'list', id: 'familyHaiku', section: 'families', path: ['haiku'], offers: 'models' },
+];
+
 const MONITOR_FIELDS: readonly Field[] = [
   {
     kind: 'switch',
@@ -240,6 +263,7 @@ export const GROUPS = [
   { id: 'upstreams', fields: [] },
   { id: 'pool', fields: POOL_FIELDS },
   { id: 'quota', fields: QUOTA_FIELDS },
+  { id: 'families', fields: FAMILY_FIELDS },
   { id: 'thinking', fields: THINKING_FIELDS },
   { id: 'monitor', fields: MONITOR_FIELDS },
   { id: 'log', fields: LOG_FIELDS },

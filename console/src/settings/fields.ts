@@ -4,8 +4,8 @@ import type { AmountRange } from '../components/read-amount.ts';
 import type { en } from '../i18n/en.ts';
 
 type Texts = (typeof en)['settings'];
-export type FieldId = keyof Texts['fields'];
-export type OptionId = keyof Texts['options'];
+type FieldId = keyof Texts['fields'];
+type OptionId = keyof Texts['options'];
 
 interface FieldBase {
   readonly id: FieldId;

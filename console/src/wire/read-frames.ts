@@ -1,6 +1,6 @@
 // Cuts the text of an event stream into its events as it comes in; pieces may end anywhere.
 
-export interface Frame {
+interface Frame {
   readonly event: string;
   readonly data: string;
 }

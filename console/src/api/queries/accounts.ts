@@ -146,7 +146,8 @@ export function useRemoveAccount() {
 export function useTestAccount() {
   const client = useQueryClient();
   return useMutation({
-    mutationFn: (id: string) => callApi<AccountTest>('POST', pathOf(PREFIX, id, 'test')),
+    mutationFn: ({ id, generate }: { readonly id: string; readonly generate: boolean }) =>
+      callApi<AccountTest>('POST', pathOf(PREFIX, id, 'test'), { body: { generate } }),
     onSuccess: () => refreshAccounts(client),
   });
 }

@@ -34,13 +34,15 @@ export const requestPagesQuery = (query: RequestQuery) =>
     placeholderData: keepPreviousData,
   });
 
-/** The newest records; the feed makes them old while the list follows. */
-export const requestHeadQuery = (query: RequestQuery, isFollowing: boolean) =>
+/** The newest records: the first page that was read, until the feed makes it old. */
+export const requestHeadQuery = (query: RequestQuery, first: RequestList | undefined) =>
   queryOptions({
     queryKey: ['requests', 'head', query] as const,
     queryFn: ({ signal }) =>
       callApi<RequestList>('GET', withQuery(PREFIX, { ...query, limit: HEAD_SIZE }), { signal }),
-    enabled: isFollowing,
+    enabled: first !== undefined,
+    ...(first === undefined ? {} : { initialData: first }),
+    staleTime: Number.POSITIVE_INFINITY,
     gcTime: 0,
     // A range that only moved on shows what it showed, until it is read anew.
     placeholderData: (shown, before) =>

@@ -85,7 +85,8 @@ export const keys = {
   expiresAtHint: 'By the clock of this browser ({{zone}})',
   access: 'What it may use',
   allowedModels: 'Models',
-  allowedModelsHint: 'As clients name them. All models when empty.',
+  allowedModelsHint:
+    'The names that clients send, or patterns with *. An allowed name may lead to any model by the mapping. All models when empty.',
   allowedModelsPlaceholder: 'All models',
   addModel: 'Add a model',
   maxAddresses: 'Addresses',
@@ -117,4 +118,7 @@ export const keys = {
   useIt: 'Use it',
   copySnippet: 'Copy',
   done: 'I have copied it',
+  notCopiedTitle: 'Close without copying the key?',
+  notCopiedHint: 'It cannot be shown again. A lost key can only be replaced by a new one.',
+  closeAnyway: 'Close anyway',
 } as const;

@@ -52,6 +52,18 @@ export const overview = {
       message: 'The config file cannot be used, so older settings stay in force: {{problems}}',
       wayOut: 'Correct gui_config.json. Until then no setting can be changed here.',
     },
+    'all-refused': {
+      message: 'Every request of the last {{count}} minutes was refused: {{problems}}',
+      wayOut: 'Open the account: give it a new key or sign in again, then test it.',
+    },
+    'account-failing': {
+      message: 'Accounts that fail: {{problems}}',
+      wayOut: 'Open the account: give it a new key or sign in again, then test it.',
+    },
+    'setting-unused': {
+      message: '{{problems}}',
+      wayOut: 'Correct it where the gateway is started or in gui_config.json, or take it out.',
+    },
     'many-errors': {
       message: '{{count}} of {{total}} requests failed in the last five minutes',
       wayOut: 'Look at what they say.',
@@ -76,6 +88,11 @@ export const overview = {
     'quota-low': {
       message: '{{family}} has {{percent}} of its quota left',
       wayOut: 'Wait for its reset, map its models to others, or add an account.',
+    },
+    'not-lasting': {
+      message:
+        'The disk had no room for the database: what is added is kept in memory and lost when the gateway stops',
+      wayOut: 'Free some room and start the gateway again.',
     },
     'records-unsaved': {
       message: 'The database takes nothing; request records that wait in memory: {{count}}',
@@ -107,8 +124,10 @@ export const overview = {
   noTrafficHint: 'Point a client at the base URL above. Its requests appear here within a second.',
   accounts: 'Accounts',
   accountsOf: 'of {{total}} can serve',
-  usable: 'Usable',
-  cooling: 'Resting',
+  usable: 'Healthy',
+  untried: 'Not tried yet',
+  failing: 'Failing',
+  cooling: 'Cooling down',
   disabled: 'Disabled',
   manageAccounts: 'Manage accounts',
   addAccount: 'Add an account',

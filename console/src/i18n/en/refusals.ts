@@ -12,6 +12,7 @@ const kinds = {
   'headers-too-large': 'The headers are too large',
   'unsupported-media-type': 'This type of content is not taken',
   'upgrade-refused': 'Only HTTP is spoken here',
+  'not-implemented': 'This part of HTTP is not spoken here',
   'rate-limited': 'There were too many requests',
   'quota-exhausted': 'The quota is used up',
   'upstream-auth': 'The upstream refused the credential',

@@ -46,6 +46,9 @@ export const routing = {
   nameMissing: 'Write a name or a pattern.',
   targetMissing: 'Choose the model it goes to.',
   targetPattern: 'Name one model, without *.',
+  unserved_one: 'Saved. {{count}} entry goes to a model that no account offers now.',
+  unserved_other: 'Saved. {{count}} entries go to models that no account offers now.',
+  servedAs: 'served as {{id}}',
   presets: 'Presets',
   presetsHint:
     'Ready-made mappings. Applying one merges it into yours: what another preset brought goes unless you changed it; your other entries stay.',

@@ -13,6 +13,7 @@ export const settings = {
     upstreams: 'Upstreams',
     pool: 'Accounts pool',
     quota: 'Quota',
+    families: 'Model families',
     thinking: 'Thinking',
     monitor: 'Monitor',
     log: 'Log',
@@ -25,6 +26,8 @@ export const settings = {
     upstreams: 'The model APIs that accounts belong to.',
     pool: 'Which account serves a request.',
     quota: 'How often figures are read, and what is kept back.',
+    families:
+      'Which models serve a family, best first: ids or patterns with *. Where an account offers none of them, or nothing is listed, its newest stable version.',
     thinking: 'What becomes of the thinking that clients ask for.',
     monitor: 'What is remembered of requests, and for how long.',
     log: 'What the gateway writes about itself.',
@@ -174,6 +177,38 @@ export const settings = {
     protectionModels: {
       name: 'Protected models',
       hint: 'As clients or upstreams name them. All models when empty.',
+    },
+    familyPro: {
+      name: 'Pro',
+      hint: 'The strongest models.',
+    },
+    familyFlash: {
+      name: 'Flash',
+      hint: 'The fast models.',
+    },
+    familyFlashLite: {
+      name: 'Flash Lite',
+      hint: 'The smallest models.',
+    },
+    familyImage: {
+      name: 'Image',
+      hint: 'Models that draw.',
+    },
+    familyEmbedding: {
+      name: 'Embedding',
+      hint: 'For the names text-embedding-*. Vectors of two models do not compare.',
+    },
+    familyOpus: {
+      name: 'Opus',
+      hint: 'Pro where an account offers none.',
+    },
+    familySonnet: {
+      name: 'Sonnet',
+      hint: 'Pro where an account offers none.',
+    },
+    familyHaiku: {
+      name: 'Haiku',
+      hint: 'Flash where no account offers one.',
     },
     thinkingMode: {
       name: 'Amount of thinking',

@@ -21,6 +21,7 @@ export const usage = {
   emptyHint:
     'Every request counts here within a minute, also when the list of requests has long forgotten it. Choose a longer time, or send a first request.',
   requests: 'Requests',
+  table: 'Table',
   tokens: 'Tokens',
   errors: 'Errors',
   cache: 'From cache',

@@ -159,8 +159,8 @@ export const clauses: SentenceTexts = {
   'the stored credential cannot be read with this secret key': '保存的凭据无法用此主密钥读取',
   'the stored credential is newer and was kept': '保存的凭据较新，已予保留',
   'the stored credential keeps changing': '保存的凭据不断变化',
-  'this account had the token already': '此账号已有该令牌',
-  'this is the token of item {}': '这是第 {1} 项的令牌',
+  'this account had the token already': '此账号已有该刷新令牌',
+  'this is the token of item {}': '这是第 {1} 项的刷新令牌',
   'this item holds no refresh token': '此项没有刷新令牌',
   'this upstream has no OAuth settings; add them to its configuration':
     '此上游没有 OAuth 设置，请在其配置中添加',
@@ -171,4 +171,10 @@ export const clauses: SentenceTexts = {
   'upstream: is missing.': 'upstream: 缺失。',
   'upstream: there is no upstream "{}". {}. Others are added under "upstreams" of the config file.':
     'upstream: 没有上游“{1}”。{2}。其他上游在配置文件的“upstreams”中添加。',
+  'is a placeholder, not a key: put the key that the upstream gave you':
+    '是占位符而不是密钥：请填写上游给您的密钥',
+  'is a key of this gateway, not of an upstream: put the key that the upstream gave you':
+    '是本网关的密钥，不是上游的密钥：请填写上游给您的密钥',
+  'must stay false: the external provider does not work yet':
+    '必须保持为 false：外部提供方尚不可用',
 };

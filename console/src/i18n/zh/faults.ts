@@ -77,8 +77,12 @@ export const faults: SentenceTexts = {
     '数据库 {1} 在使用中被移动、删除或替换。请放回原处，或重新启动以使用现在的文件。',
   'The database {} {}. It was left as it is. Put a backup in its place. To start with a new one, move it and its -wal and -shm files away.':
     '数据库 {1} {2}。数据库保持原样。请用备份替换它。要从新的数据库开始，请移走它及其 -wal 和 -shm 文件。',
-  'The end of the model name "{}" is not understood. Ratio and size are written like "-16-9-4k": ratio 1-1, 4-3, 3-4, 16-9, 9-16 or 21-9; size 1k, 2k or 4k; both optional.':
-    '无法理解模型名称“{1}”的结尾。比例和尺寸写成“-16-9-4k”这样：比例为 1-1、4-3、3-4、16-9、9-16 或 21-9；尺寸为 1k、2k 或 4k；两者都可省略。',
+  'The end of the model name "{}" is not understood. Ratio and size are written like "-16-9-4k": ratio one of {}; size one of {}; both optional.':
+    '无法理解模型名称“{1}”的结尾。比例和尺寸写成“-16-9-4k”这样：比例可为 {2}；尺寸可为 {3}；两者都可省略。',
+  'The answer is larger than the memory that the gateway has left at the moment. Ask again shortly, or give the gateway more memory.':
+    '回答超出网关目前剩余的内存。请稍后重试，或为网关分配更多内存。',
+  'The request body needs about {} MB of memory while it is worked on, and the memory limit of this gateway ({} MB) leaves {} MB for that. Send less at once, or give the gateway more memory.':
+    '处理此请求正文约需 {1} MB 内存，而网关的内存上限（{2} MB）只为此留出 {3} MB。请一次发送更少内容，或为网关分配更多内存。',
   'The gateway could not write the upstream request.': '网关无法写出发往上游的请求。',
   'The gateway holds too many large requests at the moment. Send this one again shortly.':
     '网关目前有过多的大请求。请稍后重新发送。',
@@ -117,16 +121,15 @@ export const faults: SentenceTexts = {
   'The upstream could not be reached.': '无法连接上游。',
   'The upstream credential was revoked.': '上游的凭据已被撤销。',
   'The upstream cut its answer off.': '上游中断了回答。',
+  'The upstream did not begin to answer in time.': '上游没有及时开始回答。',
   'The upstream did not answer in time.': '上游没有及时回答。',
   'The upstream does not count the tokens of this model.': '上游不计算此模型的 token 数。',
-  'The upstream does not let the account use this model.': '上游不允许此账号使用该模型。',
+  'The upstream does not permit this request.': '上游不允许此请求。',
   'The upstream does not offer this model, or not for embeddings.':
     '上游不提供此模型，或不提供其向量嵌入。',
   'The upstream does not offer this model.': '上游不提供此模型。',
   'The upstream does not serve the place this gateway calls from.':
     '上游不服务于此网关所在的地区。',
-  'The upstream failed several times in a row. Try again shortly.':
-    '上游连续多次故障。请稍后重试。',
   'The upstream failed to answer.': '上游未能回答。',
   'The upstream gave an embedding without a vector.': '上游给出的向量嵌入没有向量。',
   'The upstream gave no token count.': '上游没有给出 token 数。',
@@ -177,12 +180,16 @@ export const faults: SentenceTexts = {
   'This would lock out the address you come from ({})': '这会把您所用的地址（{1}）锁在外面',
   "This would lock out the page you use: the name of its host would be none of the gateway's. Leave that name among the allowed hosts, or make this change from a page at another of its names. {}":
     '这会把您正在使用的页面锁在外面：其主机名将不再是网关的名称。请把该名称保留在允许的主机中，或从网关其他名称下的页面作此更改。{1}',
+  "The gateway does not know the name in this request's Host header as its own. Call it by its address or as localhost, send an API key, or add the name to proxy.allowed_hosts (ISTHMUS_ALLOWED_HOSTS).":
+    '网关不认识此请求 Host 头中的名称。请使用网关的地址或 localhost 访问，发送 API 密钥，或将该名称加入 proxy.allowed_hosts（ISTHMUS_ALLOWED_HOSTS）。',
   'This would lock you out with the next start: the gateway would listen at {} only, and you reach it at another of its addresses. Take 0.0.0.0 for all of them, or :: where there is IPv6. {}':
     '下次启动后您会被锁在外面：网关将只在 {1} 监听，而您是通过它的另一个地址访问的。请用 0.0.0.0 表示全部地址，有 IPv6 时用 ::。{2}',
   'This would lock you out: the gateway would take you for {}, and no longer for {}':
     '这会把您锁在外面：网关会把您当作 {1}，而不再是 {2}',
   'This would lock you out: without any password the console opens on the machine of the gateway only, and you come from elsewhere. Set another password instead. {}':
     '这会把您锁在外面：没有密码时，控制台只能在网关所在的机器上打开，而您来自别处。请改为设置另一个密码。{1}',
+  'Transfer-Encoding may only be "chunked"; send the body without another coding.':
+    'Transfer-Encoding 只能是“chunked”；请不要对请求体使用其他编码。',
   'Too many requests are under way. Try again shortly.': '正在进行的请求过多。请稍后重试。',
   'Too many tries to sign in. Try again in {} s, or restart the gateway on its own machine and use the sign-in link it prints.':
     '尝试登录的次数过多。请在 {1} 秒后重试，或在网关所在的机器上重新启动网关，并使用它输出的登录链接。',
@@ -203,6 +210,12 @@ export const faults: SentenceTexts = {
   'curfew.to: must be another time than curfew.from': 'curfew.to: 必须与 curfew.from 不同',
   'custom_mapping sends "{}" to "{}", but {}; see GET /v1/models for the names that can be targets.':
     'custom_mapping 把“{1}”指向“{2}”，但{3}；可作为目标的名称见 GET /v1/models。',
+  '"{}" goes to "{}", which no account offers and no rule knows: requests for it will fail.':
+    '“{1}”指向“{2}”，但没有账号提供它，也没有规则认识它：对它的请求会失败。',
+  '"{}" goes to "{}", which no enabled account is known to offer now.':
+    '“{1}”指向“{2}”，目前没有已启用的账号提供它。',
+  'No enabled account offers "{}" now.': '目前没有已启用的账号提供“{1}”。',
+  '{} Did you mean "{}"?': '{1}您是不是想用“{2}”？',
   'is a database of another program': '是另一个程序的数据库',
   'is empty (0 bytes)': '是空的（0 字节）',
   'is missing, but its latest changes are there ({}-wal)': '已丢失，但其最近的更改还在（{1}-wal）',

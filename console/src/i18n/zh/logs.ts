@@ -4,7 +4,7 @@ import type { logs as english } from '../en/logs.ts';
 import type { Translated } from '../texts.ts';
 
 export const logs: Translated<typeof english> = {
-  subtitle: '网关自身的日志，最新的在前。其中不会出现密钥和令牌。',
+  subtitle: '网关自身的日志，最新的在前。其中不会出现密钥和访问令牌。',
   follow: '跟随',
   pause: '暂停',
   search: '搜索日志',

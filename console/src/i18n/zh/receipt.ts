@@ -83,6 +83,8 @@ export const receipt: SentenceTexts = {
   'The API has no such field.': 'API 没有此字段。',
   'The advisor is a model of the real service alone.': 'advisor 是仅原服务才有的模型。',
   'The answer came without log-probabilities.': '回答没有附带对数概率。',
+  "The answer was cut at this limit: the upstream's was raised for its thinking.":
+    '回答在此上限处截断：上游的上限因思考而提高。',
   'The argument came under a related name.': '参数以相近的名称给出。',
   'The call of {} went back with the arguments the model wrote: the upstream took it with no others.':
     '对 {1} 的调用已按模型所写的参数送回：上游不接受其他参数。',
@@ -112,7 +114,8 @@ export const receipt: SentenceTexts = {
   'The project is the one of the account that is used.': '以所用账号的项目为准。',
   'The response to {} was moved behind its call.': '对 {1} 的响应已移到其调用之后。',
   'The result of {} was moved behind its call.': '{1} 的结果已移到其调用之后。',
-  'The size in the model name wins.': '以模型名称中的尺寸为准。',
+  'The size in the request wins over the one in the model name.':
+    '以请求中的尺寸为准，模型名称中的尺寸不予采用。',
   'The size is not <width>x<height>; 1024x1024 was taken.':
     '尺寸不是 <宽>x<高> 的形式，已采用 1024x1024。',
   'The summary can be read by its issuer only.': '摘要只有签发者能读取。',
@@ -208,7 +211,6 @@ export const receipt: SentenceTexts = {
   'not an object': '不是对象',
   'not true or false': '不是 true 或 false',
   'null is no value here': 'null 在此处不是值',
-  'null is said in the description': 'null 已写入描述',
   'only one choice can be carried beside another': '两组选择只能保留一组',
   'responseJsonSchema is given too and wins.': '同时给出了 responseJsonSchema，以它为准。',
   'said in the description of the function': '已写入函数的描述',
@@ -234,6 +236,8 @@ export const receipt: SentenceTexts = {
   '{} blocks mean nothing here.': '{1} 块在此处没有意义。',
   '{} has no counterpart; the default applies.': '{1} 没有对应项，使用默认值。',
   'The answer has a part of a kind unknown here: {}.': '回答中有一个此处未知类型的部分：{1}。',
+  'The upstream did not end the answer as finished, but for this reason: {}.':
+    '上游并非正常结束该回答，原因是：{1}。',
   '{} is given too and wins.': '同时给出了 {1}，以它为准。',
   'Words of the answer are recited from {}.': '回答中有词句引自 {1}。',
   'Words of the answer are recited from {} and {} more pages.':

@@ -13,6 +13,7 @@ export const refusals: Translated<typeof english> = {
   'headers-too-large': '请求头过大',
   'unsupported-media-type': '不接受这种内容类型',
   'upgrade-refused': '此处仅支持 HTTP',
+  'not-implemented': '此处不支持这部分 HTTP 功能',
   'rate-limited': '请求过多',
   'quota-exhausted': '配额已用尽',
   'upstream-auth': '上游拒绝了凭据',

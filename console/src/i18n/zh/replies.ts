@@ -15,7 +15,7 @@ export const replies: SentenceTexts = {
   '"{}" must go to the name of one model, without "*"': '“{1}”必须指向一个模型的名称，不能含有“*”',
   '1 to {} key files are imported at once.': '一次可导入 1 到 {1} 个密钥文件。',
   'Accounts are not stored in this process.': '此进程不保存账号。',
-  'At most {} tokens are imported at once.': '一次最多导入 {1} 个令牌。',
+  'At most {} tokens are imported at once.': '一次最多导入 {1} 个刷新令牌。',
   'If-Match: send the ETag of the last answer, with its quotes.':
     'If-Match: 请发送上次响应的 ETag，包括引号。',
   'If-Match: send the revision of the account, such as "3".':
@@ -127,7 +127,7 @@ export const replies: SentenceTexts = {
   'There is no sign-in of this state. It was cancelled, or it is too old. Begin a new one.':
     '没有对应的登录。它已取消或已过期。请重新开始。',
   'There is no such account of this upstream to sign in.': '此上游没有可登录的这个账号。',
-  'There is no token in this list.': '此列表中没有令牌。',
+  'There is no token in this list.': '此列表中没有刷新令牌。',
   'There is no upstream "{}"; add it to the configuration first.':
     '没有上游“{1}”，请先将它添加到配置中。',
   'There is no usable code in this. Start the sign-in again.':
@@ -158,7 +158,7 @@ export const replies: SentenceTexts = {
   'This sign-in is unknown, was used already, has expired, or was started in another session. Start it again.':
     '此登录未知、已用过、已过期，或是在另一个会话中开始的。请重新开始。',
   'This upstream has no OAuth settings to refresh tokens with.':
-    '此上游没有可用于刷新令牌的 OAuth 设置。',
+    '此上游没有可用于更新访问令牌的 OAuth 设置。',
   'Too many sign-ins are under way. Try again in ten minutes.':
     '正在进行的登录过多。请十分钟后重试。',
   'Write "[hidden]" out: the password of that address is needed.':
@@ -178,4 +178,26 @@ export const replies: SentenceTexts = {
   '{}: is no key of the section "{}", which has {}.': '{1}: 不是“{2}”部分的键，该部分有 {3}。',
   '{}: must be one line without blanks.': '{1}: 必须是一行，不含空白。',
   '{}: there is no such field here.': '{1}: 没有这个字段。',
+  'The variable {} is not known and does nothing. Did you mean {}?':
+    '变量 {1} 未知，不起作用。您是否想用 {2}？',
+  'The variable {} is not known and does nothing.': '变量 {1} 未知，不起作用。',
+  'A key of {} makes no account: it {}.': '{1} 中的一个密钥未创建账号：它{2}。',
+  '{} is set, but nothing uses it yet.': '{1} 已设置，但目前没有任何功能使用它。',
+  'proxy.extprov.enabled is true in the config file, but the external provider does not work yet: it is treated as off.':
+    '配置文件中的 proxy.extprov.enabled 为 true，但外部提供方尚不可用：按关闭处理。',
+  'UPSTREAM_PROFILE=generic needs an address: set UPSTREAM_BASE_URL.':
+    'UPSTREAM_PROFILE=generic 需要地址：请设置 UPSTREAM_BASE_URL。',
+  'The upstream {} has no address: set UPSTREAM_BASE_URL where UPSTREAM_PROFILE is set.':
+    '上游 {1} 没有地址：请在设置 UPSTREAM_PROFILE 之处设置 UPSTREAM_BASE_URL。',
+  'No account is configured for the upstream {}: set UPSTREAM_API_KEYS where the environment names it, or add an account in the console or with isthmus accounts add.':
+    '上游 {1} 没有配置账号：如果它来自环境变量，请设置 UPSTREAM_API_KEYS；否则请在控制台中或用 isthmus accounts add 添加账号。',
+  'key: the upstream refuses it, so it was not stored. {} Correct it, or add it anyway (addAnyway).':
+    'key: 上游拒绝该密钥，因此未保存。{1} 请更正，或仍要添加（addAnyway）。',
+  'The model {} answered.': '模型 {1} 已作答。',
+  'The list of the upstream has no model to ask for an answer.':
+    '上游的列表中没有可请求回答的模型。',
+  'The config file could not be written, because its disk has no room left. Nothing was changed. Free some room and try again.':
+    '配置文件无法写入，因为磁盘已满。未作任何更改。请腾出空间后重试。',
+  'Sign-in is not set up for "{}". Add the client id of your own OAuth client under upstreams.<id>.oauth.':
+    '“{1}”尚未设置登录。请在 upstreams.<id>.oauth 中填写您自己的 OAuth 客户端标识。',
 };

@@ -47,6 +47,8 @@ export const routing: Translated<typeof english> = {
   nameMissing: '请输入名称或模式。',
   targetMissing: '请选择去向的模型。',
   targetPattern: '请指定一个模型，不能含 *。',
+  unserved_other: '已保存。{{count}} 个条目指向当前没有账号提供的模型。',
+  servedAs: '实际为 {{id}}',
   presets: '预设',
   presetsHint:
     '现成的映射。应用时合并到您的映射中：其他预设带来且未经您修改的条目会移除，您的其他条目保留。',
@@ -78,7 +80,7 @@ export const routing: Translated<typeof english> = {
   sameModel: '自身',
   noModels: '没有匹配的模型',
   noModelsHint: '仅由模式覆盖的名称不会列出。',
-  tokensUnit: '令牌',
+  tokensUnit: 'Token',
   tabMapping: '映射',
   tabCatalogue: '目录',
   tabProvider: '外部提供方',

@@ -15,6 +15,7 @@ export const settings: Translated<typeof english> = {
     upstreams: '上游',
     pool: '账号池',
     quota: '配额',
+    families: '模型系列',
     thinking: '思考',
     monitor: '监控',
     log: '日志',
@@ -26,6 +27,8 @@ export const settings: Translated<typeof english> = {
     upstreams: '账号所属的模型接口。',
     pool: '由哪个账号处理请求。',
     quota: '多久读取一次配额，以及保留多少。',
+    families:
+      '每个系列由哪些模型提供，优先者在前：模型 ID 或带 * 的模式。账号都不提供或未填写时，使用其最新稳定版本。',
     thinking: '如何处理客户端要求的思考。',
     monitor: '记录请求的哪些内容、保留多久。',
     log: '网关关于自身的记录。',
@@ -61,7 +64,7 @@ export const settings: Translated<typeof english> = {
     days: '天',
     percent: '%',
     bytes: '字节',
-    tokens: '令牌',
+    tokens: 'Token',
   },
   options: {
     authOff: '关闭',
@@ -135,6 +138,38 @@ export const settings: Translated<typeof english> = {
       name: '受保护的模型',
       hint: '客户端或上游使用的名称。留空表示所有模型。',
     },
+    familyPro: {
+      name: 'Pro',
+      hint: '最强的模型。',
+    },
+    familyFlash: {
+      name: 'Flash',
+      hint: '快速的模型。',
+    },
+    familyFlashLite: {
+      name: 'Flash Lite',
+      hint: '最小的模型。',
+    },
+    familyImage: {
+      name: '图像',
+      hint: '绘图模型。',
+    },
+    familyEmbedding: {
+      name: '嵌入',
+      hint: '用于 text-embedding-* 名称。不同模型的向量无法比较。',
+    },
+    familyOpus: {
+      name: 'Opus',
+      hint: '账号没有提供时使用 Pro。',
+    },
+    familySonnet: {
+      name: 'Sonnet',
+      hint: '账号没有提供时使用 Pro。',
+    },
+    familyHaiku: {
+      name: 'Haiku',
+      hint: '没有账号提供时使用 Flash。',
+    },
     thinkingMode: {
       name: '思考量',
       hint: '让客户端的要求适配模型、原样发送、替换为固定数量，或由模型决定。',
@@ -201,7 +236,7 @@ export const settings: Translated<typeof english> = {
     clientId: '客户端标识',
     clientSecret: '客户端密钥',
     authorizationUrl: '授权地址',
-    tokenUrl: '令牌地址',
+    tokenUrl: '令牌端点地址',
     revocationUrl: '撤销地址',
     userinfoUrl: '用户信息地址',
     issuer: '颁发者',

@@ -148,6 +148,8 @@ interface ToolbarProps {
 const SHOWN_TEXTS = {
   all: 'accounts.filterAll',
   usable: 'accounts.filterUsable',
+  untried: 'accounts.states.untried',
+  failing: 'accounts.states.failing',
   resting: 'accounts.filterResting',
   off: 'accounts.filterOff',
 } as const;

@@ -8,6 +8,7 @@ import type { Account } from '../../../../src/admin/contract.ts';
 import { EmptyNote } from '../../components/empty-note.tsx';
 import { sayWayOut } from '../../components/say-account-state.ts';
 import { RelativeTime } from '../../components/times.tsx';
+import { useCloseGuard } from '../../components/use-unsaved.tsx';
 import { useSentences } from '../../i18n/use-sentences.ts';
 import { canEnable, EndsIn, needsSignIn, StateMark, StateReason } from './account-state.tsx';
 import { AccountTestBox } from './account-test.tsx';
@@ -26,6 +27,7 @@ export interface AccountDrawerProps {
 
 export function AccountDrawer({ account, onClose, ...rest }: AccountDrawerProps) {
   const { t } = useTranslation();
+  const { close, guard } = useCloseGuard(onClose);
   // What was shown stays while the drawer slides away.
   const last = useRef(account);
   if (account !== undefined) last.current = account;
@@ -33,7 +35,7 @@ export function AccountDrawer({ account, onClose, ...rest }: AccountDrawerProps)
   return (
     <Drawer
       opened={account !== undefined}
-      onClose={onClose}
+      onClose={close}
       position="right"
       size="lg"
       title={shown === 'nobody' ? t('accounts.one') : shown?.label}
@@ -46,7 +48,7 @@ export function AccountDrawer({ account, onClose, ...rest }: AccountDrawerProps)
           hint={t('accounts.notThereHint')}
         />
       ) : (
-        shown !== undefined && <Details key={shown.id} account={shown} {...rest} />
+        shown !== undefined && guard(<Details key={shown.id} account={shown} {...rest} />)
       )}
     </Drawer>
   );

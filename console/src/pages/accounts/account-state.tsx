@@ -5,10 +5,13 @@ import type { Account } from '../../../../src/admin/contract.ts';
 import { sayReason } from '../../components/say-account-state.ts';
 import { StatusMark } from '../../components/status-mark.tsx';
 import { TimeLeft } from '../../components/times.tsx';
+import { useFormat } from '../../components/use-format.ts';
+import { useSentences } from '../../i18n/use-sentences.ts';
 
 export function StateMark({ account }: { readonly account: Account }) {
   const { t } = useTranslation();
-  const { status, cooldowns } = account;
+  const format = useFormat();
+  const { status, condition } = account;
   if (status.kind === 'disabled') {
     if (status.reason === 'standing-by') {
       return <StatusMark tone="idle">{t('accounts.standingBy')}</StatusMark>;
@@ -18,14 +21,23 @@ export function StateMark({ account }: { readonly account: Account }) {
     return <StatusMark tone={tone}>{t('accounts.disabled')}</StatusMark>;
   }
   if (status.kind === 'blocked') return <StatusMark tone="bad">{t('accounts.blocked')}</StatusMark>;
-  const isResting = cooldowns.some(({ model }) => model === null);
-  return isResting ? (
-    <StatusMark tone="warn">{t('accounts.resting')}</StatusMark>
-  ) : (
-    // Usable with a reason: it is in doubt.
-    <StatusMark tone={status.reason === null ? 'ok' : 'warn'}>{t('accounts.usable')}</StatusMark>
+  const { state } = condition;
+  return (
+    // In use with a reason: it is in doubt.
+    <StatusMark tone={status.reason !== null && state !== 'failing' ? 'warn' : TONES[state]}>
+      {t(`accounts.states.${state}`, { share: format.percent((condition.share ?? 1) * 100) })}
+    </StatusMark>
   );
 }
+
+const TONES = {
+  untried: 'idle',
+  healthy: 'ok',
+  degraded: 'warn',
+  'cooling-down': 'warn',
+  failing: 'bad',
+  disabled: 'bad',
+} as const;
 
 /** Whether a new sign-in is what would help. */
 export function needsSignIn({ kind, origin, status }: Account): boolean {
@@ -41,6 +53,7 @@ export function canEnable({ status }: Account): boolean {
 /** One line on what keeps the account, or some of its models, from serving. */
 export function StateReason({ account }: { readonly account: Account }) {
   const { t } = useTranslation();
+  const say = useSentences();
   const { status, cooldowns } = account;
   if (status.kind !== 'active') {
     return (
@@ -55,6 +68,11 @@ export function StateReason({ account }: { readonly account: Account }) {
       </span>
     );
   }
+  const { state, reason, trial } = account.condition;
+  if (reason !== null && (state === 'failing' || state === 'degraded')) {
+    return <span className="wrap-anywhere">{say(reason)}</span>;
+  }
+  if (state === 'untried' && trial !== null) return <span>{t('accounts.credentialAccepted')}</span>;
   const whole = cooldowns.find(({ model }) => model === null);
   const [first] = cooldowns;
   if (whole !== undefined) {

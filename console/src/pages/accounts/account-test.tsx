@@ -1,8 +1,9 @@
 // Tries an account step by step and shows what worked.
 
-import { Button } from '@mantine/core';
+import { Button, Checkbox } from '@mantine/core';
+import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import type { Account } from '../../../../src/admin/contract.ts';
+import type { Account, AccountTest } from '../../../../src/admin/contract.ts';
 import { useTestAccount } from '../../api/queries/accounts.ts';
 import { ErrorNote } from '../../components/error-note.tsx';
 import { StatusMark } from '../../components/status-mark.tsx';
@@ -14,6 +15,7 @@ export function AccountTestBox({ account }: { readonly account: Account }) {
   const format = useFormat();
   const say = useSentences();
   const test = useTestAccount();
+  const [generate, setGenerate] = useState(false);
   return (
     <section>
       <div className="section-line">
@@ -22,17 +24,22 @@ export function AccountTestBox({ account }: { readonly account: Account }) {
           size="xs"
           variant="default"
           loading={test.isPending}
-          onClick={() => test.mutate(account.id)}
+          onClick={() => test.mutate({ id: account.id, generate })}
         >
           {t('accounts.test')}
         </Button>
       </div>
+      <Checkbox
+        label={t('accounts.testGenerate')}
+        checked={generate}
+        onChange={(event) => setGenerate(event.currentTarget.checked)}
+      />
       <div aria-live="polite">
         {test.error !== null && <ErrorNote error={test.error} />}
         {test.data !== undefined && (
           <>
             <StatusMark tone={test.data.isUsable ? 'ok' : 'bad'}>
-              {t(test.data.isUsable ? 'accounts.testGood' : 'accounts.testBad')}
+              {t(sayOutcome(test.data))}
             </StatusMark>
             <ol className="test-steps">
               {test.data.steps.map(({ name, isGood, message, durationMs }) => (
@@ -50,4 +57,11 @@ export function AccountTestBox({ account }: { readonly account: Account }) {
       </div>
     </section>
   );
+}
+
+/** Without an answer nothing is known but that the credential is taken. */
+function sayOutcome({ isUsable, steps }: AccountTest) {
+  if (!isUsable) return 'accounts.testBad';
+  const hasAnswered = steps.some(({ name, isGood }) => name === 'answer' && isGood);
+  return hasAnswered ? 'accounts.testGood' : 'accounts.testAccepted';
 }

@@ -6,6 +6,7 @@ import { useTranslation } from 'react-i18next';
 import type { Account } from '../../../../src/admin/contract.ts';
 import { upstreamsQuery } from '../../api/queries/accounts.ts';
 import { ErrorNote } from '../../components/error-note.tsx';
+import { useCloseGuard } from '../../components/use-unsaved.tsx';
 import { ImportForm } from './import-form.tsx';
 import { KeyForm } from './key-form.tsx';
 import { ServiceAccountForm } from './service-account-form.tsx';
@@ -37,6 +38,7 @@ export interface AddDialogProps {
 
 export function AddDialog({ way, again, onWay, onClose }: AddDialogProps) {
   const { t } = useTranslation();
+  const { close, guard } = useCloseGuard(onClose);
   const { data, error, refetch } = useQuery({ ...upstreamsQuery, enabled: way !== undefined });
   const upstreams = data?.upstreams ?? [];
   const form = { upstreams, isLoading: data === undefined, onDone: onClose };
@@ -45,7 +47,7 @@ export function AddDialog({ way, again, onWay, onClose }: AddDialogProps) {
   return (
     <Modal
       opened={way !== undefined}
-      onClose={onClose}
+      onClose={close}
       size="lg"
       title={title}
       closeOnClickOutside={false}
@@ -71,15 +73,9 @@ export function AddDialog({ way, again, onWay, onClose }: AddDialogProps) {
           <Tabs.Panel value="sign-in">
             <SignInFlow {...form} again={undefined} />
           </Tabs.Panel>
-          <Tabs.Panel value="key">
-            <KeyForm {...form} />
-          </Tabs.Panel>
-          <Tabs.Panel value="service-account">
-            <ServiceAccountForm {...form} />
-          </Tabs.Panel>
-          <Tabs.Panel value="import">
-            <ImportForm {...form} />
-          </Tabs.Panel>
+          <Tabs.Panel value="key">{guard(<KeyForm {...form} />)}</Tabs.Panel>
+          <Tabs.Panel value="service-account">{guard(<ServiceAccountForm {...form} />)}</Tabs.Panel>
+          <Tabs.Panel value="import">{guard(<ImportForm {...form} />)}</Tabs.Panel>
         </Tabs>
       )}
     </Modal>

@@ -2,17 +2,24 @@
 
 import type { Account } from '../../../../src/admin/contract.ts';
 
-export type Condition = 'usable' | 'resting' | 'off';
+export type Condition = 'usable' | 'untried' | 'failing' | 'resting' | 'off';
 
-export const SHOWN = ['all', 'usable', 'resting', 'off'] as const;
+export const SHOWN = ['all', 'usable', 'untried', 'failing', 'resting', 'off'] as const;
 export type Shown = (typeof SHOWN)[number];
 
-/** An account some of whose models rest is usable for the others. */
-export function conditionOf({ status, cooldowns }: Account): Condition {
-  if (status.kind === 'disabled') return 'off';
-  if (status.kind === 'blocked') return 'resting';
-  return cooldowns.some(({ model }) => model === null) ? 'resting' : 'usable';
+/** By its last requests and trials: none is usable that was never seen to answer. */
+export function conditionOf({ condition }: Account): Condition {
+  return CONDITIONS[condition.state];
 }
+
+const CONDITIONS = {
+  healthy: 'usable',
+  degraded: 'usable',
+  untried: 'untried',
+  failing: 'failing',
+  'cooling-down': 'resting',
+  disabled: 'off',
+} as const;
 
 export function filterAccounts(
   accounts: readonly Account[],

@@ -14,6 +14,7 @@ import { SecretInput } from '../../components/secret-input.tsx';
 import { useFollowed } from '../../components/use-followed.ts';
 import { useSettle } from '../../components/use-settle.ts';
 import { useToasts } from '../../components/use-toasts.tsx';
+import { useUnsaved } from '../../components/use-unsaved.tsx';
 
 interface Values {
   readonly label: string;
@@ -43,6 +44,8 @@ export function EditForm({ account }: { readonly account: Account }) {
   const read = valuesOf(account);
   const form = useForm<Values>({ initialValues: read });
   const showSaved = useFollowed(form, read, account.revision);
+  const difference = changeOf(account, form.values);
+  useUnsaved(Object.keys(difference).length > 0 && !change.isPending);
   if (account.origin !== 'stored') return <p className="dimmed">{t('accounts.originHint')}</p>;
   const refusedField = change.error instanceof ApiError ? change.error.field : undefined;
   const sayRefusal = (error: unknown): void => {
@@ -64,7 +67,6 @@ export function EditForm({ account }: { readonly account: Account }) {
       },
       sayRefusal,
     );
-  const difference = changeOf(account, form.values);
   const isReadable = isGoodAmount(form.values.priority, PRIORITY);
   const isChanged = isReadable && Object.keys(difference).length > 0;
   return (

@@ -10,6 +10,7 @@ import { SecretInput } from '../../components/secret-input.tsx';
 import { StatusMark } from '../../components/status-mark.tsx';
 import { useSettle } from '../../components/use-settle.ts';
 import { useToasts } from '../../components/use-toasts.tsx';
+import { useUnsaved } from '../../components/use-unsaved.tsx';
 import { useSentences } from '../../i18n/use-sentences.ts';
 import { TextOrFile } from './text-or-file.tsx';
 import { type AddFormProps, UpstreamSelect, useUpstream } from './upstream-select.tsx';
@@ -27,6 +28,7 @@ export function ImportForm({ upstreams, isLoading, onDone }: AddFormProps) {
     format === 'service-accounts' ? profile === 'vertex' : canSignIn,
   );
   const [text, setText] = useState('');
+  useUnsaved(text !== '' && !load.isPending);
   const [passphrase, setPassphrase] = useState('');
   const isExport = format === 'export';
   const submit = (event: FormEvent): void => {

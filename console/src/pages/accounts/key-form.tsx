@@ -1,13 +1,16 @@
 // Adds an account by its key.
 
-import { Button, TextInput } from '@mantine/core';
+import { Button, Checkbox, TextInput } from '@mantine/core';
 import { type FormEvent, useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import { useAddAccount, useTestAccount } from '../../api/queries/accounts.ts';
+import { isKeyRefused, isRefusal } from '../../api/client.ts';
+import { useAddAccount } from '../../api/queries/accounts.ts';
 import { ErrorNote } from '../../components/error-note.tsx';
 import { SecretInput } from '../../components/secret-input.tsx';
+import { useFormat } from '../../components/use-format.ts';
 import { useSettle } from '../../components/use-settle.ts';
 import { useToasts } from '../../components/use-toasts.tsx';
+import { useUnsaved } from '../../components/use-unsaved.tsx';
 import { useSentences } from '../../i18n/use-sentences.ts';
 import { type AddFormProps, UpstreamSelect, useUpstream } from './upstream-select.tsx';
 import { useReadyUpstreams } from './use-ready-upstreams.ts';
@@ -18,33 +21,39 @@ export function KeyForm({ upstreams, isLoading, onDone }: AddFormProps) {
   const say = useSentences();
   const settle = useSettle();
   const add = useAddAccount();
-  const test = useTestAccount();
   const ready = useReadyUpstreams({ upstreams, isLoading });
   const chosen = useUpstream(ready.offered, ({ profile }) => profile !== 'sandbox');
   const [key, setKey] = useState('');
   const [label, setLabel] = useState('');
-  /** A key that was mistyped is told before a request meets it; the dialog is gone by then. */
-  const tryNew = async (id: string, name: string): Promise<void> => {
+  const [generate, setGenerate] = useState(false);
+  const format = useFormat();
+  const isSending = ready.isChanging || add.isPending;
+  useUnsaved((key !== '' || label !== '') && !isSending);
+  /** A key is tried before it is stored; one that is refused only when that is said again. */
+  const addTo = async (upstream: string, addAnyway: boolean) => {
+    const undo = await ready.ensure(upstream);
+    const named = label.trim() === '' ? {} : { label: label.trim() };
+    const body = { upstream, kind: 'api-key', key: key.trim(), generate, addAnyway } as const;
     try {
-      const { isUsable, steps } = await test.mutateAsync(id);
-      const reason = say(steps.find(({ isGood }) => !isGood)?.message ?? '');
-      if (!isUsable) toasts.warn(t('addAccount.addedBad', { name, reason }));
+      return await add.mutateAsync({ ...body, ...named });
     } catch (error) {
-      toasts.failed(error);
+      if (isRefusal(error)) await undo();
+      throw error;
     }
   };
-  const addTo = async (upstream: string) => {
-    await ready.ensure(upstream);
-    const named = label.trim() === '' ? {} : { label: label.trim() };
-    return add.mutateAsync({ upstream, kind: 'api-key', key: key.trim(), ...named });
-  };
+  const send = (addAnyway: boolean): void =>
+    settle(addTo(chosen.id, addAnyway), ({ label: name, condition: { trial } }, isOpen) => {
+      if (trial?.isGood === false) {
+        toasts.warn(t('addAccount.addedBad', { name, reason: say(trial.message) }));
+      } else if (trial?.what === 'answer') {
+        const time = format.duration(trial.durationMs);
+        toasts.done(t('addAccount.addedAnswered', { name, time }));
+      } else toasts.done(t('addAccount.added', { name }));
+      if (isOpen) onDone();
+    });
   const submit = (event: FormEvent): void => {
     event.preventDefault();
-    settle(addTo(chosen.id), ({ id, label: name }, isOpen) => {
-      toasts.done(t('addAccount.added', { name }));
-      if (isOpen) onDone();
-      void tryNew(id, name);
-    });
+    send(false);
   };
   const error = ready.error ?? add.error;
   return (
@@ -71,13 +80,20 @@ export function KeyForm({ upstreams, isLoading, onDone }: AddFormProps) {
         value={label}
         onChange={(event) => setLabel(event.currentTarget.value)}
       />
+      <Checkbox
+        label={t('addAccount.generate')}
+        description={t('addAccount.generateHint')}
+        checked={generate}
+        onChange={(event) => setGenerate(event.currentTarget.checked)}
+      />
       {error !== null && <ErrorNote error={error} />}
       <div className="dialog-actions">
-        <Button
-          type="submit"
-          loading={ready.isChanging || add.isPending}
-          disabled={key.trim() === '' || chosen.id === ''}
-        >
+        {isKeyRefused(add.error) && (
+          <Button variant="default" loading={isSending} onClick={() => send(true)}>
+            {t('addAccount.addAnyway')}
+          </Button>
+        )}
+        <Button type="submit" loading={isSending} disabled={key.trim() === '' || chosen.id === ''}>
           {t('addAccount.addKey')}
         </Button>
       </div>

@@ -9,6 +9,7 @@ import { useImportAccounts } from '../../api/queries/accounts.ts';
 import { ErrorNote } from '../../components/error-note.tsx';
 import { useSettle } from '../../components/use-settle.ts';
 import { useToasts } from '../../components/use-toasts.tsx';
+import { useUnsaved } from '../../components/use-unsaved.tsx';
 import { useSentences } from '../../i18n/use-sentences.ts';
 import { TextOrFile } from './text-or-file.tsx';
 import { type AddFormProps, UpstreamSelect, useUpstream } from './upstream-select.tsx';
@@ -21,6 +22,7 @@ export function ServiceAccountForm({ upstreams, isLoading, onDone }: AddFormProp
   const add = useImportAccounts();
   const chosen = useUpstream(upstreams, ({ profile }) => profile === 'vertex');
   const [text, setText] = useState('');
+  useUnsaved(text !== '' && !add.isPending);
   const [refusal, setRefusal] = useState<unknown>();
   /** The name it got. @throws ApiError when it was not added */
   const addOne = async (body: AccountImport): Promise<string> => {

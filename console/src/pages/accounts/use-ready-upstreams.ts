@@ -14,8 +14,12 @@ export interface ReadyUpstreams {
   readonly isChanging: boolean;
   readonly error: Error | null;
   isNew(id: string): boolean;
-  /** Writes it into the settings where they do not name it yet. @throws when that is refused */
-  ensure(id: string): Promise<void>;
+  /**
+   * Writes it into the settings where they do not name it yet.
+   * @returns what takes it out again
+   * @throws when that is refused
+   */
+  ensure(id: string): Promise<() => Promise<void>>;
 }
 
 export function useReadyUpstreams({
@@ -33,10 +37,14 @@ export function useReadyUpstreams({
     isNew,
     async ensure(id) {
       const upstream = fresh.find((one) => one.id === id);
-      if (upstream === undefined) return;
+      if (upstream === undefined) return async () => {};
       const { profile } = upstream;
-      await change.mutateAsync({ patch: { [id]: { profile } }, onlyWhile: { [id]: null } });
-      await client.invalidateQueries({ queryKey: upstreamsQuery.queryKey });
+      const write = async (from: object | null, to: object | null): Promise<void> => {
+        await change.mutateAsync({ patch: { [id]: to }, onlyWhile: { [id]: from } });
+        await client.invalidateQueries({ queryKey: upstreamsQuery.queryKey });
+      };
+      await write(null, { profile });
+      return () => write({ profile }, null);
     },
   };
 }

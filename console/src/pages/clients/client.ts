@@ -11,7 +11,7 @@ export interface SetUp {
 }
 
 /** What a step is about; the texts of the page are named after these. */
-export type StepKind =
+type StepKind =
   | 'variables'
   | 'keyVariable'
   | 'file'

@@ -5,6 +5,7 @@ import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { CreatedKey as Created } from '../../../../src/admin/contract.ts';
 import { CopyButton, CopyIcon } from '../../components/copy-button.tsx';
+import { useConfirm } from '../../components/use-confirm.tsx';
 import { SNIPPETS, type SnippetKind, writeSnippet } from './write-snippet.ts';
 import '../../components/form.css';
 import './page.css';
@@ -19,15 +20,25 @@ export function CreatedKey({ created, address, onClose }: CreatedKeyProps) {
   const { t } = useTranslation();
   const [kind, setKind] = useState<SnippetKind>('curl');
   const { key, secret } = created;
+  const confirm = useConfirm();
+  const ask = (): void =>
+    confirm({
+      title: t('keys.notCopiedTitle'),
+      body: <p className="dialog-text">{t('keys.notCopiedHint')}</p>,
+      confirm: t('keys.closeAnyway'),
+      onConfirm: onClose,
+    });
   const [model] = key.allowedModels;
   const snippet = writeSnippet(kind, { address, secret, model });
   return (
     <Modal
       opened
-      onClose={onClose}
+      onClose={ask}
       size="lg"
       title={t('keys.createdTitle', { name: key.name })}
       closeOnClickOutside={false}
+      // The secret is shown once: a slip of the finger must not take it away.
+      closeOnEscape={false}
       closeButtonProps={{ 'aria-label': t('common.close') }}
     >
       <div className="form-stack">

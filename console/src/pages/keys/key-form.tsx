@@ -14,6 +14,7 @@ import { sayTooLong } from '../../components/say-too-long.ts';
 import { ownTimeZone, TimeZoneSelect } from '../../components/time-zone-select.tsx';
 import { useSayAmountProblem } from '../../components/use-amount.ts';
 import { useFollowed } from '../../components/use-followed.ts';
+import { useUnsaved } from '../../components/use-unsaved.tsx';
 import {
   badLimits,
   clockIn,
@@ -46,6 +47,7 @@ export function KeyForm({ edited, isSaving, error, onSave, onCancel }: KeyFormPr
   const read = readValues(edited, ownTimeZone());
   const form: Form = useForm<KeyValues>({ initialValues: read });
   useFollowed(form, read, edited?.revision);
+  useUnsaved(form.isDirty() && !isSaving);
   const sayProblem = useSayAmountProblem();
   const submit = form.onSubmit((values) => {
     const saving = { now: Date.now(), edited };

@@ -9,7 +9,7 @@ import {
 } from '../../components/read-amount.ts';
 
 export const EXPIRIES = ['never', 'day', 'week', 'month', 'quarter', 'custom'] as const;
-export type Expiry = (typeof EXPIRIES)[number];
+type Expiry = (typeof EXPIRIES)[number];
 
 const MOST = 1_000_000_000_000;
 

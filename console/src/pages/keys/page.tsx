@@ -3,7 +3,7 @@
 import { Button, Drawer, Skeleton } from '@mantine/core';
 import { IconKey, IconPlus } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
-import { type ReactNode, useState } from 'react';
+import { type ReactNode, type RefObject, useRef, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { CreatedKey as Created, Key } from '../../../../src/admin/contract.ts';
 import { keysQuery, useChangeKey, useCreateKey } from '../../api/queries/keys.ts';
@@ -14,6 +14,7 @@ import { Panel } from '../../components/panel.tsx';
 import { useSearchTexts } from '../../components/use-search-texts.ts';
 import { useSettle } from '../../components/use-settle.ts';
 import { useToasts } from '../../components/use-toasts.tsx';
+import { useCloseGuard } from '../../components/use-unsaved.tsx';
 import { CreatedKey } from './created-key.tsx';
 import { KeyForm } from './key-form.tsx';
 import { KeyTable } from './key-table.tsx';
@@ -31,18 +32,28 @@ export function KeysPage() {
   const opened = data?.keys.find(({ id }) => id === asked);
   const closeNew = (): void => setNew(false);
   const closeOpened = (): void => close({ id: undefined });
-  const create = (
-    <Button leftSection={<IconPlus size={16} />} onClick={() => setNew(true)}>
+  const guarded = useCloseGuard(isNew ? closeNew : closeOpened);
+  const createButton = useRef<HTMLButtonElement>(null);
+  const create = (ref?: RefObject<HTMLButtonElement | null>) => (
+    <Button
+      {...(ref === undefined ? {} : { ref })}
+      leftSection={<IconPlus size={16} />}
+      onClick={() => setNew(true)}
+    >
       {t('keys.create')}
     </Button>
   );
   return (
     <>
-      <PageHeader title={t('shell.pages.keys')} subtitle={t('keys.subtitle')} actions={create} />
-      <KeyList create={create} onEdit={({ id }) => open({ id })} />
+      <PageHeader
+        title={t('shell.pages.keys')}
+        subtitle={t('keys.subtitle')}
+        actions={create(createButton)}
+      />
+      <KeyList create={create()} onEdit={({ id }) => open({ id })} />
       <Drawer
         opened={isNew || asked !== undefined}
-        onClose={isNew ? closeNew : closeOpened}
+        onClose={guarded.close}
         position="right"
         size="lg"
         title={
@@ -52,18 +63,19 @@ export function KeysPage() {
         }
         closeButtonProps={{ 'aria-label': t('common.close') }}
       >
-        {isNew && (
-          <NewKey
-            onCancel={closeNew}
-            onCreated={(made, isOpen) => {
-              if (isOpen) closeNew();
-              setCreated(made);
-            }}
-          />
-        )}
-        {!isNew && opened !== undefined && (
-          <ChangedKey key={opened.id} edited={opened} onClose={closeOpened} />
-        )}
+        {isNew &&
+          guarded.guard(
+            <NewKey
+              onCancel={closeNew}
+              onCreated={(made, isOpen) => {
+                if (isOpen) closeNew();
+                setCreated(made);
+              }}
+            />,
+          )}
+        {!isNew &&
+          opened !== undefined &&
+          guarded.guard(<ChangedKey key={opened.id} edited={opened} onClose={closeOpened} />)}
         {!isNew && asked !== undefined && opened === undefined && (
           <EmptyNote
             icon={<IconKey size={32} stroke={1.5} />}
@@ -76,7 +88,11 @@ export function KeysPage() {
         <CreatedKey
           created={created}
           address={window.location.origin}
-          onClose={() => setCreated(undefined)}
+          onClose={() => {
+            setCreated(undefined);
+            // What opened the dialog is gone; its page's own button goes on from here.
+            createButton.current?.focus();
+          }}
         />
       )}
     </>

@@ -44,9 +44,11 @@ export function AccountsPanel({ accounts }: { readonly accounts: Overview['accou
 function Shares({ accounts }: { readonly accounts: Overview['accounts'] }) {
   const { t } = useTranslation();
   const format = useFormat();
-  const { total, usable, cooling, disabled } = accounts;
+  const { total, usable, untried, failing, cooling, disabled } = accounts;
   const shares = [
     { name: t('overview.usable'), count: usable, tone: 'ok', show: 'usable' },
+    { name: t('overview.untried'), count: untried, tone: 'idle', show: 'untried' },
+    { name: t('overview.failing'), count: failing, tone: 'bad', show: 'failing' },
     { name: t('overview.cooling'), count: cooling, tone: 'warn', show: 'resting' },
     { name: t('overview.disabled'), count: disabled, tone: 'idle', show: 'off' },
   ] as const;
@@ -59,13 +61,13 @@ function Shares({ accounts }: { readonly accounts: Overview['accounts'] }) {
       <div className="shares" aria-hidden="true">
         {shares
           .filter(({ count }) => count > 0)
-          .map(({ tone, count }) => (
-            <span key={tone} className={`meter-fill is-${tone}`} style={{ flexGrow: count }} />
+          .map(({ tone, count, show }) => (
+            <span key={show} className={`meter-fill is-${tone}`} style={{ flexGrow: count }} />
           ))}
       </div>
       <ul className="share-list">
         {shares.map(({ name, count, tone, show }) => (
-          <li key={tone}>
+          <li key={show}>
             <Link to="/accounts" search={{ show }} className={`legend is-${tone}`}>
               {name}
             </Link>

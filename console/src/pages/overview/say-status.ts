@@ -6,7 +6,12 @@ import type { Overview } from '../../../../src/admin/contract.ts';
 type Said = Pick<Overview, 'status' | 'attention' | 'series' | 'isSandbox'>;
 
 const RECENT_MINUTES = 5;
-const FAILING: ReadonlySet<string> = new Set(['no-accounts', 'no-usable-account', 'many-errors']);
+const FAILING: ReadonlySet<string> = new Set([
+  'no-accounts',
+  'no-usable-account',
+  'many-errors',
+  'all-refused',
+]);
 
 /** Whoever reads that all is well finds no failure below it. */
 export function sayHeadline({ status, attention, series }: Said, t: TFunction): string {

@@ -1,12 +1,16 @@
 // What the client sent, what the upstream was sent, and what came back; as text and nothing else.
 
+import { Button } from '@mantine/core';
 import { IconFileOff } from '@tabler/icons-react';
+import { useQuery } from '@tanstack/react-query';
 import { useMemo } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { AnswerBlock, BodyText, RequestDetail } from '../../../../src/admin/contract.ts';
+import { sectionQuery, useChangeSection } from '../../api/queries/config.ts';
 import { EmptyNote } from '../../components/empty-note.tsx';
 import { LinkButton } from '../../components/link-button.tsx';
 import { TextView } from '../../components/text-view.tsx';
+import { useToasts } from '../../components/use-toasts.tsx';
 import { formatJson } from './format-json.ts';
 
 export function Bodies({ detail }: { readonly detail: RequestDetail }) {
@@ -56,12 +60,35 @@ function NoBodies() {
       icon={<IconFileOff size={32} stroke={1.5} />}
       title={t('requests.noBodies')}
       hint={t('requests.noBodiesHint')}
-      action={
-        <LinkButton to="/settings" search={{ section: 'monitor' }} variant="default">
-          {t('requests.toSettings')}
-        </LinkButton>
-      }
+      action={<KeepBodies />}
     />
+  );
+}
+
+/** The switch of the settings, where its absence is met. */
+export function KeepBodies() {
+  const { t } = useTranslation();
+  const toasts = useToasts();
+  const { data } = useQuery(sectionQuery('monitor'));
+  const change = useChangeSection('monitor');
+  const keep = (): void =>
+    void change
+      .mutateAsync({ patch: { bodies: true } })
+      .then(() => toasts.done(t('requests.keepsBodiesNow')), toasts.failed);
+  return (
+    <>
+      <Button
+        variant="default"
+        disabled={data === undefined}
+        loading={change.isPending}
+        onClick={keep}
+      >
+        {t('requests.keepBodies')}
+      </Button>
+      <LinkButton to="/settings" search={{ section: 'monitor' }} variant="subtle">
+        {t('requests.toSettings')}
+      </LinkButton>
+    </>
   );
 }
 

@@ -18,7 +18,7 @@ export interface FilterBarProps {
 }
 
 const STATUSES = ['ok', 'error', 'cancelled', '4xx', '5xx', '429', '401'] as const;
-const PROTOCOLS = ['chat', 'messages', 'generate'] as const;
+const PROTOCOLS = ['chat', 'responses', 'messages', 'generate'] as const;
 
 export function FilterBar({ filters, onChange }: FilterBarProps) {
   const { t } = useTranslation();

@@ -36,7 +36,7 @@ export function RequestsPage() {
     () => writeQuery(readFilters(JSON.parse(filterKey)), Date.now()),
     [filterKey, step],
   );
-  const list = useRequestRows(query, { isFollowing, isAtTop });
+  const list = useRequestRows(query, { isFollowing: isFollowing && isAtTop });
   return (
     <div className="requests-page">
       <PageHeader
@@ -57,7 +57,10 @@ export function RequestsPage() {
         )}
         {list.rows?.length === 0 && <NoRequests isFiltered={countFilters(filters) > 0} />}
         {list.rows !== undefined && list.rows.length > 0 && (
-          <RequestList list={list} rows={list.rows} search={texts} onTop={setAtTop} />
+          <RequestList
+            {...{ list, rows: list.rows, search: texts, onTop: setAtTop }}
+            onFollow={() => setFollowing(true)}
+          />
         )}
       </Panel>
       <RequestDrawer id={texts.id} onClose={() => close({ id: undefined, tab: undefined })} />

@@ -12,9 +12,9 @@ import { modelsQuery } from '../../api/queries/models.ts';
 import { useReplay } from '../../api/queries/requests.ts';
 import { EmptyNote } from '../../components/empty-note.tsx';
 import { ErrorNote } from '../../components/error-note.tsx';
-import { LinkButton } from '../../components/link-button.tsx';
 import { StatusMark } from '../../components/status-mark.tsx';
 import { TextView } from '../../components/text-view.tsx';
+import { KeepBodies } from './bodies.tsx';
 
 export function ReplayForm({ detail }: { readonly detail: RequestDetail }) {
   const { replay } = detail;
@@ -29,13 +29,7 @@ function NoReplay({ why }: { readonly why: Exclude<RequestDetail['replay'], 'pos
       icon={<IconRepeatOff size={32} stroke={1.5} />}
       title={t('requests.noReplay')}
       hint={t(`requests.noReplayHints.${why}`)}
-      action={
-        why === 'not-kept' && (
-          <LinkButton to="/settings" search={{ section: 'monitor' }} variant="default">
-            {t('requests.toSettings')}
-          </LinkButton>
-        )
-      }
+      action={why === 'not-kept' && <KeepBodies />}
     />
   );
 }

@@ -14,12 +14,14 @@ export interface RequestListProps {
   readonly rows: readonly RequestRow[];
   readonly search: SearchTexts;
   readonly onTop: (isAtTop: boolean) => void;
+  /** The reader wants to see what came in. */
+  readonly onFollow: () => void;
 }
 
 const ROW_PX = 45;
 const keyOf = ({ id }: RequestRow): string => id;
 
-export function RequestList({ list, rows, search, onTop }: RequestListProps) {
+export function RequestList({ list, rows, search, onTop, onFollow }: RequestListProps) {
   const { t } = useTranslation();
   const format = useFormat();
   const { total, waiting, hasMore, isReadingMore, readMore } = list;
@@ -43,6 +45,7 @@ export function RequestList({ list, rows, search, onTop }: RequestListProps) {
           hasMore={hasMore}
           onMore={readMore}
           onTop={onTop}
+          onNewest={onFollow}
           waiting={waiting > 0 ? t('requests.newRows', { count: waiting }) : undefined}
           renderRow={(row, tabIndex) => (
             <RequestLine row={row} search={search} tabIndex={tabIndex} />

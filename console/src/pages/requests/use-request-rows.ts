@@ -14,7 +14,7 @@ export interface RequestRows {
   /** Undefined while the first page is read. */
   readonly rows: readonly RequestRow[] | undefined;
   readonly total: number | undefined;
-  /** How many came in that are not shown yet, because the reader is further down. */
+  /** How many came in that are not shown yet: the list is paused, or its reader further down. */
   readonly waiting: number;
   readonly error: unknown;
   readonly hasMore: boolean;
@@ -27,11 +27,12 @@ const NO_ROWS: readonly RequestRow[] = [];
 
 export function useRequestRows(
   query: RequestQuery,
-  { isFollowing, isAtTop }: { readonly isFollowing: boolean; readonly isAtTop: boolean },
+  { isFollowing }: { readonly isFollowing: boolean },
 ): RequestRows {
   const client = useQueryClient();
   const pages = useInfiniteQuery(requestPagesQuery(query));
-  const { data: head } = useQuery(requestHeadQuery(query, isFollowing));
+  const first = pages.isPlaceholderData ? undefined : pages.data?.pages[0];
+  const { data: head } = useQuery(requestHeadQuery(query, first));
   const older = useMemo(() => pages.data?.pages.flatMap(({ requests }) => requests), [pages.data]);
   const onGap = useCallback(() => {
     if (head === undefined) return;
@@ -41,7 +42,7 @@ export function useRequestRows(
     older,
     newest: head?.requests ?? NO_ROWS,
     isWhole: head?.nextCursor === undefined,
-    isAtTop,
+    isAtTop: isFollowing,
     onGap,
   });
   const { fetchNextPage, isFetchingNextPage, hasNextPage } = pages;

@@ -91,7 +91,7 @@ function ModelTable({ models, onTry }: ModelTableProps) {
 function ModelRow({ model, onTry }: { readonly model: Model } & Pick<ModelTableProps, 'onTry'>) {
   const { t } = useTranslation();
   const format = useFormat();
-  const { id, target, supportsThinking, drawsImages, tasks } = model;
+  const { id, target, servedAs, supportsThinking, drawsImages, tasks } = model;
   // A model that writes nothing has no limit of what it writes.
   const writes = tasks.includes('generate');
   const abilities = [
@@ -110,6 +110,9 @@ function ModelRow({ model, onTry }: { readonly model: Model } & Pick<ModelTableP
       </td>
       <td className="mono wrap-anywhere">
         {target === id ? <span className="dimmed">{t('routing.sameModel')}</span> : (target ?? '–')}
+        {servedAs !== null && servedAs !== target && (
+          <span className="dimmed"> {t('routing.servedAs', { id: servedAs })}</span>
+        )}
       </td>
       <td
         className="numeric"

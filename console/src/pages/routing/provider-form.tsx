@@ -65,6 +65,8 @@ export function ProviderForm({ section }: { readonly section: ConfigSection }) {
     <form className="form-stack" onSubmit={form.onSubmit(save)}>
       <Switch
         label={t('provider.enabled')}
+        // Nothing uses it yet: it can only be taken out of a file that has it on.
+        disabled={!form.values.enabled}
         {...form.getInputProps('enabled', { type: 'checkbox' })}
       />
       <TextInput

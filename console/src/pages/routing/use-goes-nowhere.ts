@@ -8,5 +8,5 @@ export function useGoesNowhere(target: string): boolean {
   const { data: listed } = useQuery(modelsQuery);
   const isAsked = listed?.models.some(({ id }) => id === target) === false;
   const { data: route, isPlaceholderData } = useQuery({ ...routeQuery(target), enabled: isAsked });
-  return isAsked && !isPlaceholderData && route?.target === null;
+  return isAsked && !isPlaceholderData && route?.servedAs === null;
 }

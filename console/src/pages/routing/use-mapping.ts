@@ -6,11 +6,12 @@ import type { ConfigSection } from '../../../../src/admin/contract.ts';
 import { sectionQuery, useChangeSection } from '../../api/queries/config.ts';
 import { patchNow } from '../../api/queries/merge-patch.ts';
 import { useToasts } from '../../components/use-toasts.tsx';
+import { useSentences } from '../../i18n/use-sentences.ts';
 
 export type Entry = readonly [name: string, target: string];
 
 /** Null removes an entry. */
-export type MappingPatch = Readonly<Record<string, string | null>>;
+type MappingPatch = Readonly<Record<string, string | null>>;
 
 export interface Mapping {
   readonly entries: readonly Entry[];
@@ -23,6 +24,7 @@ export interface Mapping {
 
 export function useMapping(): Mapping {
   const { t } = useTranslation();
+  const say = useSentences();
   const toasts = useToasts();
   const { data, error, refetch } = useQuery(sectionQuery('mapping'));
   const { mutateAsync } = useChangeSection('mapping');
@@ -44,7 +46,13 @@ export function useMapping(): Mapping {
         );
       // Not the callbacks of one change: those of a change still under way are dropped by the next.
       void mutateAsync({ patch }).then(
-        (saved) => toasts.doneWithUndo(message, () => undo(saved)),
+        (saved) => {
+          const { warnings: [warning, ...more] = [] } = saved;
+          if (warning === undefined) return toasts.doneWithUndo(message, () => undo(saved));
+          const text =
+            more.length === 0 ? say(warning) : t('routing.unserved', { count: more.length + 1 });
+          toasts.warnWithUndo(text, () => undo(saved));
+        },
         (refusal: unknown) => {
           onRefused?.();
           toasts.failed(refusal);

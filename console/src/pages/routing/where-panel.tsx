@@ -72,14 +72,17 @@ export function WherePanel({ where }: { readonly where: Where }) {
 function Answer({ explanation }: { readonly explanation: RouteExplanation }) {
   const { t } = useTranslation();
   const say = useSentences();
-  const { asked, target, steps, error } = explanation;
+  const { asked, target, servedAs, steps, error } = explanation;
   const extras = useExtras(explanation);
   return (
     <>
-      <p className={target === null ? 'where-line is-nowhere' : 'where-line'}>
+      <p className={servedAs === null ? 'where-line is-nowhere' : 'where-line'}>
         <span className="mono wrap-anywhere">{asked}</span>
         <IconArrowRight size={18} aria-label={t('routing.goesTo')} />
         <strong className="mono wrap-anywhere">{target ?? t('routing.goesNowhere')}</strong>
+        {servedAs !== null && servedAs !== target && (
+          <span className="where-extra">{t('routing.servedAs', { id: servedAs })}</span>
+        )}
         {extras.map((extra) => (
           <span key={extra} className="where-extra">
             {extra}

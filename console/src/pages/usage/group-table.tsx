@@ -23,7 +23,7 @@ export function GroupTable({ buckets, by }: GroupTableProps) {
   const most = first === undefined ? 0 : allTokens(first.sum);
   return (
     <Panel isFlush title={t(`usage.byTitles.${by}`)}>
-      <ScrollRegion className="table-scroll" label={t(`usage.byTitles.${by}`)}>
+      <ScrollRegion className="table-scroll" label={t('usage.table')}>
         <table className="plain-table">
           <thead>
             <tr>

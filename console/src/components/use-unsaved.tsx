@@ -1,0 +1,65 @@
+// Asks before a drawer or dialog closes over something that was typed and not saved.
+
+import {
+  createContext,
+  type ReactNode,
+  type RefObject,
+  useContext,
+  useEffect,
+  useRef,
+} from 'react';
+import { useTranslation } from 'react-i18next';
+import { useConfirm } from './use-confirm.tsx';
+
+const UnsavedContext = createContext<RefObject<boolean> | undefined>(undefined);
+
+export interface CloseGuard {
+  /** For the drawer's `onClose`: closes, or asks first. */
+  readonly close: () => void;
+  /** Put around the drawer's content, so that its forms can say what they hold. */
+  readonly guard: (content: ReactNode) => ReactNode;
+}
+
+export function useCloseGuard(onClose: () => void): CloseGuard {
+  const { t } = useTranslation();
+  const confirm = useConfirm();
+  const unsaved = useRef(false);
+  /** Esc reaches the drawer below the question too. */
+  const isAsking = useRef(false);
+  const answered = (): void => {
+    setTimeout(() => {
+      isAsking.current = false;
+    });
+  };
+  const close = (): void => {
+    if (isAsking.current) return;
+    if (!unsaved.current) {
+      onClose();
+      return;
+    }
+    isAsking.current = true;
+    confirm({
+      title: t('common.unsavedTitle'),
+      body: <p className="dialog-text">{t('common.unsavedHint')}</p>,
+      confirm: t('common.discard'),
+      onConfirm: () => {
+        answered();
+        onClose();
+      },
+      onCancel: answered,
+    });
+  };
+  return { close, guard: (content) => <UnsavedContext value={unsaved}>{content}</UnsavedContext> };
+}
+
+/** Called by a form with whether it holds what was not saved; what is being sent is not lost with it. */
+export function useUnsaved(isUnsaved: boolean): void {
+  const unsaved = useContext(UnsavedContext);
+  useEffect(() => {
+    if (unsaved === undefined) return undefined;
+    unsaved.current = isUnsaved;
+    return () => {
+      unsaved.current = false;
+    };
+  }, [unsaved, isUnsaved]);
+}
