@@ -6,7 +6,7 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { buildStale } from './build.mjs';
-import { NODE_FLAGS } from './node-flags.mjs';
+import { NODE_ENVIRONMENT, NODE_FLAGS } from './node-flags.mjs';
 import { watchParents } from './parents.mjs';
 import { makeRunnable } from './pinned-node.mjs';
 
@@ -22,11 +22,13 @@ const COMMANDS = {
   test: ['scripts/test.mjs', 'all'],
   check: ['scripts/test.mjs', 'check'],
   'test:clients': ['scripts/test.mjs', 'clients'],
+  'test:faults': ['scripts/test.mjs', 'faults'],
   bench: ['test/bench/main.ts'],
+  soak: ['test/soak/main.ts'],
 };
 
 /** Commands that run what was built. */
-const builds = ['start', 'isthmus', 'bench'];
+const builds = ['start', 'isthmus', 'bench', 'soak'];
 
 const [command, ...rest] = process.argv.slice(2);
 const target = COMMANDS[command];
@@ -78,7 +80,7 @@ function run(file, args) {
   const child = spawn(file, args, {
     cwd: ROOT,
     stdio: 'inherit',
-    env: { ...process.env, PATH: path },
+    env: { ...NODE_ENVIRONMENT, ...process.env, PATH: path },
   });
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'])
     process.on(signal, () => child.kill(signal));

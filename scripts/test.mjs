@@ -19,8 +19,20 @@ let failed = 0;
 if (suite === 'clients') {
   if (!buildStale('server')) failed += 1;
   runVitest(['run', 'test/slow/clients.test.ts'], { ISTHMUS_SLOW: '1', ISTHMUS_BUILT: '1' });
+} else if (suite === 'faults') {
+  const files = ['test/slow/fault-wall.test.ts', 'test/faults', 'test/e2e/faults.test.ts'];
+  runVitest(['run', ...files], { ISTHMUS_SLOW: '1' });
 } else if (suite === 'slow') {
-  const names = ['day', 'kill', 'flush-faults', 'slow-connections', 'collections', 'timing'];
+  const names = [
+    'fault-wall',
+    'day',
+    'kill',
+    'flush-faults',
+    'slow-connections',
+    'memory',
+    'collections',
+    'timing',
+  ];
   const files = names.map((name) => `test/slow/${name}.test.ts`);
   // One file after the other: what each measures is its own. The last two have their full counts here.
   const folders = ['test/security', 'test/fuzz'];

@@ -71,9 +71,6 @@ export function standing(health: AccountHealth, model: string, now: number): str
     cooling !== undefined && cooling.coolUntil > now
       ? [`${cooling.cause} ${cooling.coolUntil - cooling.since}`]
       : [],
-    cooling !== undefined && cooling.pathFaults.length > 0
-      ? [`faults ${cooling.pathFaults.length}`]
-      : [],
   ].flat();
   return words.length === 0 ? 'fine' : words.join(', ');
 }

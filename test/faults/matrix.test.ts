@@ -42,8 +42,10 @@ describe.each(PROTOCOL_CALLS)('$name', (call) => {
       script(row, labels);
       const answer = await ask(row, call, stream);
       judgeAnswer(row, { call, stream, answer, expected });
-      expect(stand(labels[0], call)).toBe(row.first);
-      if (row.second !== undefined) expect(stand(labels[1], call)).toBe(row.second);
+      // Where two accounts refuse alike, requests of one token decide afterwards.
+      await expect.poll(() => stand(labels[0], call)).toBe(row.first);
+      if (row.second !== undefined)
+        await expect.poll(() => stand(labels[1], call)).toBe(row.second);
       expect(answer.headers.get('x-isthmus-attempts')).toBe(String(row.attempts));
       passed += 1;
     });

@@ -84,14 +84,14 @@ export const LIMITS: readonly Row[] = [
     meets: { first: [RATE], second: [UNAUTHENTICATED] },
     attempts: 3,
     first: 'rate 3750',
-    second: 'out 60 s',
+    second: 'out 5 s',
   },
   {
     what: '429 and a lasting 401 of a sign-in before a third that is fine',
     meets: { first: [RATE], second: UNAUTHENTICATED },
     attempts: 4,
     first: 'rate 3750',
-    second: 'out 60 s',
+    second: 'out 5 s',
   },
   {
     what: '429 everywhere',
@@ -106,12 +106,12 @@ export const LIMITS: readonly Row[] = [
     first: 'rate 40000',
   },
   {
-    what: 'a limit at more accounts than one request may try',
+    what: 'a limit at more accounts than one request may be refused by',
     accounts: 'api-key',
     meets: { all: limited('Slow down.', retryInfo('2h')) },
     error: LIMITED,
-    attempts: 6,
-    retryAfter: 1,
+    attempts: 7,
+    retryAfter: 7200,
     first: 'rate 7200000',
   },
   {

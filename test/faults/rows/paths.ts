@@ -36,7 +36,7 @@ const PATHS: readonly (readonly [string, ScriptedReply, Row['only']?])[] = [
 ];
 
 const PATH_ROWS: readonly Row[] = PATHS.flatMap(([what, reply, only]): readonly Row[] => [
-  { what, meets: { first: [reply] }, attempts: 2, first: 'faults 1', ...(only && { only }) },
+  { what, meets: { first: [reply] }, attempts: 2, first: 'fine', ...(only && { only }) },
 ]);
 
 export const FAULTS: readonly Row[] = [
@@ -46,14 +46,14 @@ export const FAULTS: readonly Row[] = [
     meets: { first: status(500) },
     requests: 3,
     attempts: 2,
-    first: 'path 8000',
+    first: 'fine',
   },
   {
     what: '500 everywhere',
     meets: { all: status(500) },
     error: FAILED,
-    attempts: 3,
-    first: 'faults 1',
+    attempts: 4,
+    first: 'fine',
   },
   {
     what: 'a connection that dies before the first byte',
@@ -65,21 +65,21 @@ export const FAULTS: readonly Row[] = [
     what: 'connections that die before the first byte',
     meets: { first: { kind: 'hang-up' } },
     attempts: 3,
-    first: 'faults 1',
+    first: 'fine',
   },
   {
     what: 'a port that refuses connections',
     accounts: 'refused',
     meets: {},
     attempts: 2,
-    first: 'faults 1',
+    first: 'fine',
   },
   {
     what: 'a server that speaks no TLS',
     accounts: 'insecure',
     meets: {},
     attempts: 2,
-    first: 'faults 1',
+    first: 'fine',
   },
   { what: '503', meets: { first: [status(503)] }, attempts: 2, first: 'fine' },
   { what: '529', meets: { first: [status(529)] }, attempts: 2, first: 'fine' },
@@ -104,7 +104,7 @@ export const FAULTS: readonly Row[] = [
       generate: 'UNAVAILABLE',
     },
     messagesStatus: 529,
-    attempts: 2,
+    attempts: 4,
     first: 'fine',
   },
   {
@@ -113,7 +113,7 @@ export const FAULTS: readonly Row[] = [
     meets: { first: [{ kind: 'frames', frames: [frameOf('Half ')], cut: 'reset' }] },
     answer: 'begun',
     attempts: 1,
-    first: 'faults 1',
+    first: 'fine',
   },
   {
     what: 'a stream that ends without its end',
@@ -121,7 +121,7 @@ export const FAULTS: readonly Row[] = [
     meets: { first: [frames(frameOf('Half '))] },
     answer: 'begun',
     attempts: 1,
-    first: 'faults 1',
+    first: 'fine',
   },
   {
     what: 'an error event in the middle',
