@@ -38,6 +38,17 @@ const PACED: Comparison = {
   rounds: 1,
 };
 
+/** The first event alone: what a request waits for while all others of its moment are taken in. */
+const BEGINNING: Comparison = {
+  name: `${PACED_STREAMS.connections} streams that begin together, first event`,
+  requests: PACED_STREAMS.requests,
+  load: { connections: PACED_STREAMS.connections, seconds: 0 },
+  times: 'firstMs',
+  budgets: { p50: 1, p99: 15 },
+  over: 'bare',
+  rounds: 4,
+};
+
 const CROWD: Comparison = {
   name: `1000 streams, ${1000 / SLOW.paceMs} events/s each`,
   requests: streamRequests(SLOW, SHORT_PROMPT),
@@ -55,6 +66,10 @@ export async function measureLatency(field: Field, plan: Plan): Promise<Row[]> {
     rows.push(...(await compare(comparison, field, plan)));
   }
   return rows;
+}
+
+export function measureBeginning(field: Field, plan: Plan): Promise<Row[]> {
+  return compare(BEGINNING, field, plan);
 }
 
 /** Memory, and unless it must be quick delay, with very many streams open. */

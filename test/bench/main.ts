@@ -6,8 +6,9 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { measureCpu } from './cpu.ts';
 import { type Field, LOAD_CORE, startField } from './field.ts';
+import { measureHouse, measureWalks } from './house.ts';
 import { pinThisProcess, readBusyMs, readCpuMs } from './kernel.ts';
-import { measureCrowd, measureLatency } from './latency.ts';
+import { measureBeginning, measureCrowd, measureLatency } from './latency.ts';
 import { createPlan, type Plan } from './plan.ts';
 import { atMost, countMissed, type Row, renderTable } from './report.ts';
 import { warmUp } from './warm-up.ts';
@@ -52,7 +53,10 @@ async function measure(field: Field, plan: Plan): Promise<void> {
       name: `cpu ${workload.name}`,
       run: () => measureCpu(workload, field, plan),
     })),
+    { name: 'walk', run: async () => measureWalks() },
+    { name: 'house', run: async () => measureHouse() },
     { name: 'latency', run: () => measureLatency(field, plan) },
+    { name: 'beginning', run: () => measureBeginning(field, plan) },
     { name: 'crowd', run: () => measureCrowd(field, plan) },
   ];
   for (const step of steps.filter(({ name }) => name === 'warm up' || name.includes(flags.only))) {
