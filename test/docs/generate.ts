@@ -35,6 +35,7 @@ const MEANINGS: Readonly<Record<ErrorKind, string>> = {
   'unsupported-media-type': 'The body is not JSON, or it is compressed.',
   'headers-too-large': 'The headers are larger than 16 kB together.',
   'upgrade-refused': 'A WebSocket was asked for; clients go on over HTTP.',
+  'not-implemented': 'The body came in a transfer coding other than `chunked`; send it without.',
   'rate-limited': 'Every account that could answer is limited for now.',
   'quota-exhausted': 'Every account that could answer has used up its quota.',
   'upstream-auth': 'No account is usable; the fault is not the client’s.',

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { EXACT_ALIASES, findPatternAlias } from '../../src/routing/aliases.ts';
 import { CATALOG } from '../../src/routing/catalog.ts';
+import { SUFFIX_WORDS } from '../../src/routing/image-suffix.ts';
 import { PRESETS } from '../../src/routing/presets.ts';
 import { capabilitiesOf } from '../../src/upstreams/generate/capabilities.ts';
 
@@ -35,6 +36,12 @@ test('the aliases', () => {
     const hit = findPatternAlias(pattern.replaceAll('*', '9'));
     expect([pattern, hit?.target]).toEqual([pattern, target]);
   }
+});
+
+test('the ratios and sizes at the end of a name', () => {
+  const [, said = ''] = PAGE.split('On image models: ratio (');
+  expect(said.startsWith(`${SUFFIX_WORDS.ratios}) and size (`)).toBe(true);
+  for (const size of SUFFIX_WORDS.sizes.split(', ')) expect(said.split('|')[0]).toContain(size);
 });
 
 test('the presets', () => {

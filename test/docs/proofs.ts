@@ -1,5 +1,7 @@
 // Which test proves which promise of the door, and how often it tries; docs/proven.md is written from it.
 
+import type { Sample } from '../soak/watch.ts';
+
 export interface Proof {
   readonly promise: string;
   /** What is tried, with its full count. */
@@ -302,7 +304,57 @@ export const PROOFS: readonly Proof[] = [
 ];
 
 /** docs/proven.md */
-export function describeProofs(proofs: readonly Proof[]): string {
+export function describeProven(proofs: readonly Proof[], soak: SoakReport): string {
+  return `${describeProofs(proofs)}\n${describeSoak(soak)}`;
+}
+
+/** What the last long run of `npm run soak` wrote with `--report`. */
+export interface SoakReport {
+  readonly date: string;
+  readonly machine: string;
+  /** What else is to be known of the run, in a sentence. */
+  readonly note?: string;
+  readonly minutes: number;
+  readonly requests: { readonly succeeded: number; readonly left: number; readonly failed: number };
+  readonly reloads: number;
+  readonly grown: { readonly megabytesPerMinute: number; readonly descriptors: number };
+  readonly samples: readonly Sample[];
+}
+
+function describeSoak({
+  date,
+  machine,
+  note,
+  minutes,
+  requests,
+  reloads,
+  grown,
+  samples,
+}: SoakReport): string {
+  const { succeeded, left, failed } = requests;
+  const rows = samples.map(
+    ({ minute, megabytes, descriptors, lagMs, databaseMegabytes }) =>
+      `| ${minute} | ${megabytes} MB | ${descriptors} | ${lagMs} ms | ${databaseMegabytes} MB |`,
+  );
+  return [
+    '## The last long run',
+    '',
+    `\`npm run soak -- --minutes ${minutes} --report test/soak/report.json\` on ${date} (${machine}): small requests`,
+    'on four surfaces, 100 long streams beside them, an answer in a hundred a fault of the upstream, clients',
+    `that leave, and ${reloads} changes of the config file. ${succeeded} requests succeeded, ${failed} failed, ${left}`,
+    `clients left. In the last two thirds memory changed by ${grown.megabytesPerMinute.toFixed(2)} MB a minute; descriptors`,
+    `ended ${grown.descriptors} from where they began, once idle connections had closed. Records were kept for a quarter of an`,
+    'hour, so that the database could show that it stops growing.',
+    ...(note === undefined ? [] : [note]),
+    '',
+    '| Minute | Memory | Descriptors | 95 % of small requests within | Database |',
+    '| --- | --- | --- | --- | --- |',
+    ...rows,
+    '',
+  ].join('\n');
+}
+
+function describeProofs(proofs: readonly Proof[]): string {
   const rows = proofs.map(({ promise, tried, everyday = 'the same', file, test }) => {
     const count = everyday === 'slow' ? 'not run' : everyday;
     return `| ${promise} | ${tried} | ${count} | \`${file}\`: “${test} …” |`;
