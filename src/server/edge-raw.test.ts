@@ -379,3 +379,18 @@ test('T26: a header called __proto__ harms nobody', async () => {
   ]);
   expect(await sendRaw(port, text)).toContain(' 200 OK');
 });
+
+test('A11b: an answer tells how long its connection may be idle, less in a crowd', async () => {
+  const { port } = await start();
+  const ask = async (connection = openRaw(port)) => {
+    const before = connection.received.length;
+    connection.write('GET /health HTTP/1.1\r\nHost: a\r\n\r\n');
+    const answer = await connection.until((text) => text.slice(before).includes('\r\n\r\n{'));
+    return { connection, seconds: /Keep-Alive: timeout=(\d+)/i.exec(answer.slice(before))?.[1] };
+  };
+  const first = await ask();
+  expect(first.seconds).toBe('65');
+  const crowd = await Promise.all(Array.from({ length: 40 }, () => ask()));
+  expect((await ask(first.connection)).seconds).toBe('10');
+  for (const { connection } of [first, ...crowd]) connection.socket.destroy();
+});

@@ -7,6 +7,7 @@ import { limitConnections } from './limit-connections.ts';
 class FakeSocket extends EventEmitter {
   readonly remoteAddress: string;
   isDestroyed = false;
+  idleLimitMs: number | undefined;
 
   constructor(remoteAddress: string) {
     super();
@@ -17,11 +18,20 @@ class FakeSocket extends EventEmitter {
     this.isDestroyed = true;
     return this;
   }
+
+  setTimeout(ms: number): this {
+    this.idleLimitMs = ms;
+    return this;
+  }
 }
 
 /** By default one address may have four connections of sixteen open at once. */
 function limited({ trusted = [], most = 16 }: { trusted?: readonly string[]; most?: number } = {}) {
-  const server = Object.assign(new EventEmitter(), { maxConnections: 0 });
+  const server = Object.assign(new EventEmitter(), {
+    maxConnections: 0,
+    keepAliveTimeout: 5_000,
+    keepAliveTimeoutBuffer: 1_000,
+  });
   const warnings: string[] = [];
   const clock = createFakeClock();
   limitConnections(server, {
@@ -109,15 +119,17 @@ test('of the idle connections the one that was idle for longest goes, and none t
   ]);
 });
 
-test('A11b: what a burst has left idle is closed but for some, and those stay for their keep-alive', async () => {
-  const { ask, areOpen, clock } = limited({ most: 1000 });
-  const served = Array.from({ length: 150 }, () => ask('127.0.0.1'));
-  const sockets = served.map(({ socket }) => socket);
-  for (const { end } of served) end();
-  await clock.advance(5_000);
-  expect(areOpen(sockets)).toBe(150);
-  await clock.advance(10_000);
-  expect(areOpen(sockets)).toBe(32);
-  await clock.advance(40_000);
-  expect(areOpen(sockets)).toBe(32);
+test('A11b: a crowd is told a shorter keep-alive, and what each client was told holds', () => {
+  const { ask, server } = limited({ most: 1000 });
+  const early = ask('127.0.0.1');
+  expect(server.keepAliveTimeout).toBe(65_000);
+  const crowd = Array.from({ length: 32 }, () => ask('127.0.0.1'));
+  expect(server.keepAliveTimeout).toBe(10_000);
+  early.end();
+  expect(early.socket.idleLimitMs).toBe(66_000);
+  for (const { end } of crowd) end();
+  // All but the last were told the longer one.
+  expect(crowd.filter(({ socket }) => socket.idleLimitMs === 66_000)).toHaveLength(31);
+  for (const { socket } of crowd) socket.emit('close');
+  expect(server.keepAliveTimeout).toBe(65_000);
 });

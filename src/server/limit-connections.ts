@@ -1,4 +1,4 @@
-// Bounds the open connections, of all and of one address, below what the system lets be open; idle ones go first.
+// Bounds the open connections, of all and of one address, below the descriptor limit; idle ones are closed first.
 
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
@@ -17,10 +17,11 @@ const FEWEST_CONNECTIONS = 16;
 const SHARE_OF_ADDRESS = 0.25;
 /** This machine and trusted proxies speak for many clients; some room is left to others even so. */
 const SHARE_OF_PROXY = 0.875;
-/** Idle ones beyond so many do not wait for the end of their keep-alive. */
-const KEPT_IDLE = 32;
-const SURPLUS_IDLE_MS = 10_000;
-const LOOK_MS = 5_000;
+/** Longer than the 60 s idle limit of common balancers, so that they close first. */
+const KEEP_ALIVE_MS = 65_000;
+/** While more connections than this are open, idle ones are closed sooner, so that a burst leaves few behind. */
+const CROWD = 32;
+const CROWDED_KEEP_ALIVE_MS = 10_000;
 /** Node refuses what comes beyond its own limit before anybody idle can make room. */
 const NODES_MARGIN = 16;
 
@@ -28,16 +29,19 @@ export interface ConnectionLimitOptions {
   /** Asked for every connection: these speak for many clients, and so does this machine itself. */
   readonly trustedProxies: () => readonly AddressRange[];
   readonly log: Pick<Log, 'warn'>;
-  readonly clock: Pick<Clock, 'monotonic' | 'startTimer'>;
+  readonly clock: Pick<Clock, 'monotonic'>;
   /** What the system lets this process have open; undefined where it does not say. */
   readonly openFiles?: number | undefined;
 }
 
-type Connection = Pick<Socket, 'remoteAddress' | 'destroy' | 'once'>;
+type Connection = Pick<Socket, 'remoteAddress' | 'destroy' | 'once' | 'setTimeout'>;
 
 /** As much of node's server as is needed here. */
 export interface ConnectionServer {
   maxConnections: number;
+  /** The idle limit that node tells the client in `Keep-Alive: timeout=…`, and the time it adds before it closes. */
+  keepAliveTimeout: number;
+  keepAliveTimeoutBuffer: number;
   prependListener(event: 'connection', listener: (socket: Connection) => void): unknown;
   prependListener(
     event: 'request',
@@ -66,7 +70,11 @@ export function limitConnections(server: ConnectionServer, options: ConnectionLi
   server.maxConnections = most + NODES_MARGIN;
   const visitors = new Map<string, Visitor>();
   const open = new Map<Connection, Held>();
-  let isWatching = false;
+  /** Node tells each answer the limit in force, so that no client is told more than it gets. */
+  const setKeepAlive = (): void => {
+    server.keepAliveTimeout = open.size > CROWD ? CROWDED_KEEP_ALIVE_MS : KEEP_ALIVE_MS;
+  };
+  setKeepAlive();
 
   const close = (held: Held): void => {
     forget(held);
@@ -74,6 +82,7 @@ export function limitConnections(server: ConnectionServer, options: ConnectionLi
   };
   const forget = (held: Held): void => {
     if (!open.delete(held.socket)) return;
+    setKeepAlive();
     held.visitor.connections -= 1;
     if (held.visitor.connections === 0) visitors.delete(held.visitor.name);
   };
@@ -107,29 +116,20 @@ export function limitConnections(server: ConnectionServer, options: ConnectionLi
     visitors.set(name, visitor);
     const held = { socket, visitor, requests: 0, idleSince: clock.monotonic() };
     open.set(socket, held);
+    setKeepAlive();
     socket.once('close', () => forget(held));
-    watch();
-  };
-  const watch = (): void => {
-    if (isWatching || open.size <= KEPT_IDLE) return;
-    isWatching = true;
-    clock.startTimer(LOOK_MS, () => {
-      isWatching = false;
-      const idle = [...open.values()].filter(({ requests }) => requests === 0);
-      idle.sort((one, other) => one.idleSince - other.idleSince);
-      const surplus = idle.slice(0, Math.max(0, idle.length - KEPT_IDLE));
-      const lastAt = clock.monotonic() - SURPLUS_IDLE_MS;
-      for (const held of surplus) if (held.idleSince <= lastAt) close(held);
-      watch();
-    });
   };
   const begin = ({ socket }: IncomingMessage, response: ServerResponse): void => {
     const held = open.get(socket);
     if (held === undefined) return;
     held.requests += 1;
+    const toldMs = server.keepAliveTimeout;
     response.once('close', () => {
       held.requests -= 1;
       held.idleSince = clock.monotonic();
+      // Node uses the limit of now, which may have changed since this client was told one.
+      if (held.requests > 0 || toldMs === server.keepAliveTimeout) return;
+      socket.setTimeout(toldMs + server.keepAliveTimeoutBuffer);
     });
   };
   server.prependListener('connection', enter);

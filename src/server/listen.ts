@@ -8,8 +8,6 @@ import type { EdgeSettings } from './settings.ts';
 const MAX_HEADER_BYTES = 16_384;
 const HEADERS_TIMEOUT_MS = 10_000;
 const CHECK_INTERVAL_MS = 1_000;
-/** Longer than the 60 s idle limit of common balancers, so that they close first. */
-const KEEP_ALIVE_TIMEOUT_MS = 65_000;
 /** No model name fits this, so no name is refused for its length here. */
 const MAX_PARAM_CHARACTERS = MAX_HEADER_BYTES;
 
@@ -24,7 +22,6 @@ export function httpOptions(
     return503OnClosing: false,
     routerOptions: { maxParamLength: MAX_PARAM_CHARACTERS },
     requestTimeout: settings.requestTimeoutMs,
-    keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,
     // A socket without any progress for this long is dead, whatever it was doing.
     connectionTimeout: settings.requestTimeoutMs + 30_000,
     clientErrorHandler: refuseMalformed,
