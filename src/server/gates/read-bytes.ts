@@ -30,8 +30,8 @@ const MIN_BYTES_PER_SECOND = 50_000;
 
 /**
  * The whole body.
- * @param inspect called with each piece as it comes, gives the tokens of JSON so far; what it throws ends the
- * reading there
+ * @param inspect called with each piece as it comes, small ones together; gives the tokens of JSON so far; what it
+ * throws ends the reading there
  * @throws GatewayError too-large as soon as the limit is passed (at once from `content-length`),
  * overloaded when there is no room for a large body, timeout when the sender is slower than 50 kB/s
  * after 10 s, client-gone when it left.
@@ -66,19 +66,28 @@ export function readBytes(
       request.pause();
       reject(error);
     };
+    const pieces = gather((piece) => {
+      const tokens = inspect?.(piece) ?? 0;
+      isPlain &&= isAscii(piece);
+      limits.room?.take({ bytes: received, isAscii: isPlain, tokens });
+      collected.add(piece);
+    });
     const onChunk = (chunk: Buffer): void => {
       received += chunk.length;
       try {
         if (received > limits.maxBytes) throw tooLarge(limits);
-        const tokens = inspect?.(chunk) ?? 0;
-        isPlain &&= isAscii(chunk);
-        limits.room?.take({ bytes: received, isAscii: isPlain, tokens });
-        collected.add(chunk);
+        pieces.add(chunk);
       } catch (error) {
         fail(error);
       }
     };
     const onEnd = (): void => {
+      try {
+        pieces.flush();
+      } catch (error) {
+        fail(error);
+        return;
+      }
       settle();
       resolve(collected.whole());
     };
@@ -91,6 +100,45 @@ export function readBytes(
     let timer = limits.clock.startTimer(GRACE_MS, look);
     request.on('data', onChunk).on('end', onEnd).on('error', onGone).on('close', onGone);
   });
+}
+
+const SMALL_PIECE_BYTES = 1024;
+const MOST_SMALL_PIECES = 1024;
+const MOST_GATHERED_BYTES = 16_384;
+
+interface Gathered {
+  add(chunk: Buffer): void;
+  flush(): void;
+}
+
+/**
+ * Gives small pieces on together: each costs a buffer of its own beside what it was cut from, and a sender may cut
+ * its body into single bytes.
+ */
+function gather(give: (piece: Buffer) => void): Gathered {
+  let small: Buffer[] = [];
+  let bytes = 0;
+  const flush = (): void => {
+    const [first] = small;
+    if (first === undefined) return;
+    const piece = small.length === 1 ? first : Buffer.concat(small);
+    small = [];
+    bytes = 0;
+    give(piece);
+  };
+  return {
+    flush,
+    add(chunk) {
+      if (chunk.length < SMALL_PIECE_BYTES) {
+        small.push(chunk);
+        bytes += chunk.length;
+        if (small.length === MOST_SMALL_PIECES || bytes >= MOST_GATHERED_BYTES) flush();
+        return;
+      }
+      flush();
+      give(chunk);
+    },
+  };
 }
 
 interface Collected {
