@@ -18,6 +18,30 @@ test.each([
   'placeholder',
   'my_api_key',
   '...',
+  'AIza...',
+  'AIzaSy…',
+  'AIzaSyXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXX',
+  'sk-****',
+  '$GEMINI_API_KEY',
+  `\${LAST_YEARS_KEY}`,
+  '%GEMINI_API_KEY%',
+  '<from the vault>',
+  'your-google-ai-studio-key',
+  'paste-your-key-here',
+  'INSERT_YOUR_API_KEY',
+  'replace_with_your_key',
+  'PUT YOUR KEY HERE',
+  'GEMINI_API_KEY',
+  'any-value',
+  'anything',
+  'EMPTY',
+  'N/A',
+  'unused',
+  'not-needed',
+  'no-key-required',
+  'sk-isthmus',
+  'sk-1234',
+  '12345678',
 ])('B5: the placeholder %s is no key', (key) => {
   expect(refusedKey(key, { ownKeys: [], isPublic: true })).toContain('is a placeholder');
 });
@@ -39,6 +63,9 @@ test.each([
   'a-key-of-mine',
   'k',
   'mytestkey1',
+  'AIzaSyXxXxY_0123456789abcdefghijklmnopqr',
+  'your-aunt-ada',
+  `${'test'.repeat(8000)}1`,
 ])('%s may be a key', (key) => {
   expect(refusedKey(key, { ownKeys: ['another'], isPublic: true })).toBeUndefined();
 });

@@ -3,9 +3,18 @@
 import { looksLikeKeySecret } from '../lib/key-shape.ts';
 import { type Sentence, told } from '../lib/told.ts';
 
-/** Words that documentation, examples and tests put where a key belongs. */
-const PLACEHOLDERS =
-  /^(?:x+|\*+|\.+|-+|any|none|null|undefined|test|dummy|fake|example|sample|placeholder|changeme|change-me|replace-?me|todo|secret|password|key|token|api-?key|(?:any|my|your|the|some|test|dummy|fake|example|sample|insert|placeholder|unused)(?:-?(?:own|gemini|google|openai|upstream|real|actual|secret))*-?(?:api-?)?(?:key|token)(?:-?here)?|sk-(?:x+|\.+|test|any|dummy|fake|example|placeholder|your-?(?:api-?)?key|no-?key-?required))$/;
+/** What documentation, examples and tests put where a key belongs: it is made of these words alone. */
+const EXAMPLE_WORDS = [
+  'a actual add ai an any anything api change dummy empty enter example fake from gemini goes google',
+  'here ignored insert is isthmus key local me my n/a needed no none not null openai own password paste',
+  'placeholder put real replace required sample secret sk some studio test the this todo token',
+  'undefined unused upstream value with x your',
+].flatMap((line) => line.split(' '));
+
+const EXAMPLE = new RegExp(`^(?:\\d+|(?:${EXAMPLE_WORDS.join('|')})*|[*.]+)$`);
+
+/** A name whose value was not put in, and a key that was shortened for the eye. */
+const UNFILLED = /^(?:\$\{?\w+\}?|%\w+%|<.*>|\{\{.*\}\})$|\.{3}|…|\*{3}|x{6}/i;
 
 /**
  * Why a key is not taken for that of an upstream; undefined when it may be one. The key is never repeated.
@@ -18,9 +27,10 @@ export function refusedKey(
   const plain = key
     .trim()
     .toLowerCase()
-    .replaceAll(/[<>[\]{}$"']/g, '')
-    .replaceAll(/[_\s]/g, '-');
-  if (plain === '' || (isPublic && PLACEHOLDERS.test(plain))) {
+    .replaceAll(/[<>[\]{}$%"']/g, '');
+  const words = plain.split(/[-_\s]+/);
+  const isPlaceholder = UNFILLED.test(key.trim()) || words.every((word) => EXAMPLE.test(word));
+  if (plain === '' || (isPublic && isPlaceholder)) {
     return told`is a placeholder, not a key: put the key that the upstream gave you`;
   }
   if (ownKeys.includes(key) || looksLikeKeySecret(key)) {
