@@ -45,6 +45,15 @@ test('a file that vanished starts from its last good copy, and from the defaults
   expect(await loadConfig(path)).toMatchObject({ origin: 'defaults' });
 });
 
+test('D5: all files of the config’s name may go, and authentication is as strict as it was', async () => {
+  await writeConfig(path, STRICT);
+  await keepLastGood(path);
+  const files = (await readdir(folder)).filter((name) => name.startsWith('gui_config.json'));
+  for (const name of files) await rm(join(folder, name));
+  const loaded = await loadConfig(path);
+  expect(loaded).toMatchObject({ origin: 'defaults', config: { proxy: { auth_mode: 'strict' } } });
+});
+
 test('what is written is read back, with unknown keys, readable by the owner only (P134)', async () => {
   const raw = { theme: 'dark', ...STRICT, proxy: { ...STRICT.proxy, zoom: [1] } };
   await writeConfig(path, raw);
@@ -52,9 +61,9 @@ test('what is written is read back, with unknown keys, readable by the owner onl
   expect(await loadConfig(path)).toMatchObject({ origin: 'file', raw });
   expect((await stat(path)).mode & 0o777).toBe(0o600);
   expect(await readdir(folder)).toEqual([
+    'auth-is-strict',
     'gui_config.json',
     'gui_config.json.bak',
-    'gui_config.json.strict',
   ]);
 });
 

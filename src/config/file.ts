@@ -2,7 +2,7 @@
 
 import { randomBytes } from 'node:crypto';
 import { mkdir, open, readFile, realpath, rename, rm } from 'node:fs/promises';
-import { basename, dirname } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { isJsonObject, type JsonObject, type JsonValue, parseJson } from '../lib/json.ts';
 import { told } from '../lib/told.ts';
 import type { CheckedConfig } from './check-config.ts';
@@ -134,8 +134,9 @@ export async function keepLastGood(path: string): Promise<void> {
 }
 
 /** Says that the file asked for strict authentication, to a start that finds neither file nor copy. */
+/** Under a name of its own: whoever removes the config with its copies keeps it. */
 function strictPath(path: string): string {
-  return `${path}.strict`;
+  return join(dirname(path), 'auth-is-strict');
 }
 
 async function rememberStrictness(path: string, { proxy, auth_mode }: ConfigFile): Promise<void> {
