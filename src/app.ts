@@ -2,21 +2,19 @@
 
 import { readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
+import type { Door } from './access/access.ts';
 import type { AccountBook } from './accounts/account-book.ts';
 import { createAdministration } from './compose/administration.ts';
-import { createEdgeSettings } from './compose/edge-settings.ts';
-import { type GatewayContext, openFoundation } from './compose/foundation.ts';
-import { openObservation } from './compose/observation.ts';
-import { openGatewayDoor } from './compose/open-gateway-door.ts';
-import { createSecretList } from './compose/secret-list.ts';
+import { createEdgeSettings, openGatewayDoor } from './compose/edge.ts';
+import { createSecretList, type GatewayContext, openFoundation } from './compose/foundation.ts';
+import { openObservation } from './compose/monitor.ts';
 import { openTraffic } from './compose/traffic.ts';
-import type { Door } from './door/door.ts';
 import { createId } from './lib/ids.ts';
+import { createRedactors } from './lib/redact.ts';
 import type { LogFiles } from './monitor/log-files.ts';
-import { createRedactors } from './monitor/redactors.ts';
 import type { Pool } from './pool/pool.ts';
 import type { Router } from './routing/router.ts';
-import { createConsoleFiles } from './server/console-files.ts';
+import { createConsoleFiles } from './server/console.ts';
 import { createServer, type EdgeServer } from './server/create-server.ts';
 
 export interface AppOptions extends Omit<GatewayContext, 'version'> {

@@ -1,10 +1,27 @@
 // The accounts of this process: stored ones with those of the environment and the sandbox, always current.
 
+import { GatewayError } from '../canonical/error.ts';
+import type { Clock } from '../lib/clock.ts';
+import { createListeners, type Listeners } from '../lib/listeners.ts';
+import { told } from '../lib/localized-message.ts';
 import type { UpstreamModel } from '../upstreams/upstream.ts';
-import type { Account, AccountOrigin, AccountRecord, QuotaReading } from './account.ts';
-import type { AccountRecordChange } from './account-store.ts';
-import type { Credential, VersionedCredential } from './credential.ts';
-import type { HealthEvent } from './health.ts';
+import {
+  type Account,
+  type AccountOrigin,
+  type AccountRecord,
+  type Credential,
+  isSameLabel,
+  type QuotaReading,
+  type VersionedCredential,
+} from './account.ts';
+import {
+  type AccountRecordChange,
+  type AccountStore,
+  type StoredAccount,
+  StoreError,
+} from './account-store.ts';
+import { type AccountHealth, HEALTHY, type HealthEvent, nextHealth } from './health.ts';
+import { createStateSaver, type SavedPart, type StateSaver } from './state-saver.ts';
 
 /**
  * Reads are synchronous and cheap (the hot path takes them); changes of stored accounts are durable
@@ -58,8 +75,7 @@ export interface AccountBook {
   close(): Promise<void>;
 }
 
-export type AccountPlan = Partial<Record<'projectId', string>> &
-  Partial<Pick<AccountRecord, 'tier'>>;
+type AccountPlan = Partial<Record<'projectId', string>> & Partial<Pick<AccountRecord, 'tier'>>;
 
 export interface NewAccount {
   readonly upstreamId: string;
@@ -83,3 +99,421 @@ export type BookChange =
   | { readonly kind: 'record' | 'health' | 'models' | 'quotas'; readonly account: Account }
   /** It has a new credential from a person: what is known of the old one says nothing of it. */
   | { readonly kind: 'reauthenticated'; readonly account: Account };
+
+// The account book itself: immutable accounts in memory, storage behind them, listeners in front.
+
+interface BookOptions {
+  /** Undefined when accounts are not kept: then there are the seeds alone, and none can be added. */
+  readonly store: AccountStore | undefined;
+  readonly clock: Clock;
+  readonly random: () => number;
+  readonly createId: (prefix: string) => string;
+  /** A model's name as it may be kept; as it is where this is absent. */
+  readonly cleanModel?: ((model: string) => string) | undefined;
+  readonly log: AccountLog;
+}
+
+interface AccountLog {
+  info(fields: object, message: string): void;
+  warn(fields: object, message: string): void;
+  error(fields: object, message: string): void;
+}
+
+interface LoadedAccount {
+  readonly account: Account;
+  readonly proxyUrl: string | undefined;
+  /** Of accounts that come with the process; the others' stay in storage. */
+  readonly credential: Credential | undefined;
+}
+
+function openBook(accounts: readonly LoadedAccount[], options: BookOptions): AccountBook {
+  return new Book(accounts, options);
+}
+
+class Book implements AccountBook {
+  readonly #options: BookOptions;
+  #accounts = new Map<string, Account>();
+  readonly #proxyUrls = new Map<string, string>();
+  readonly #seedCredentials = new Map<string, VersionedCredential>();
+  readonly #listeners: Listeners<BookChange>;
+  readonly #saver: StateSaver | undefined;
+  #list: readonly Account[] | undefined;
+  #version = 0;
+
+  constructor(accounts: readonly LoadedAccount[], options: BookOptions) {
+    this.#options = options;
+    this.#listeners = createListeners((error) =>
+      options.log.error({ error }, 'A listener of the account book failed.'),
+    );
+    const { store } = options;
+    const find = (id: string) => this.#accounts.get(id);
+    this.#saver = store && createStateSaver({ ...options, store, find });
+    for (const { account, proxyUrl, credential } of accounts) {
+      const { id } = account.record;
+      if (this.#accounts.has(id)) throw new Error(`Two accounts have the id ${id}.`);
+      this.#accounts.set(id, account);
+      this.#setProxyUrl(id, proxyUrl);
+      if (credential !== undefined) this.#seedCredentials.set(id, { credential, version: 1 });
+    }
+  }
+
+  get version(): number {
+    return this.#version;
+  }
+
+  list(): readonly Account[] {
+    this.#list ??= [...this.#accounts.values()];
+    return this.#list;
+  }
+
+  find(id: string): Account | undefined {
+    return this.#accounts.get(id);
+  }
+
+  async add(account: NewAccount): Promise<Account> {
+    const store = this.#requireStore();
+    const { credential, proxyUrl, upstreamId, label, projectId, tier, notes } = account;
+    refuseSeedLabel(this.list(), { upstreamId, label });
+    const { record } = await store.insert({
+      record: {
+        id: this.#options.createId('acc_'),
+        upstreamId,
+        kind: credential.kind,
+        label,
+        projectId,
+        tier,
+        priority: account.priority ?? 0,
+        notes,
+        createdAt: this.#options.clock.now(),
+      },
+      proxyUrl,
+      credential,
+    });
+    this.#setProxyUrl(record.id, proxyUrl);
+    const added: Account = {
+      record,
+      origin: 'stored',
+      health: HEALTHY,
+      models: undefined,
+      quotas: new Map(),
+    };
+    this.#put(added, 'added');
+    return added;
+  }
+
+  async change(
+    id: string,
+    change: AccountRecordChange,
+    expectedRevision?: number,
+  ): Promise<Account> {
+    const { record } = this.#requireStored(id);
+    const { label = record.label } = change;
+    refuseSeedLabel(this.list(), { upstreamId: record.upstreamId, label });
+    const stored = await this.#requireStore().update(id, change, expectedRevision);
+    const current = this.#requireStored(id);
+    // Of two changes under way together, the later one may come back first.
+    if (stored.record.revision <= current.record.revision) return current;
+    this.#setProxyUrl(id, stored.proxyUrl);
+    const changed = { ...current, record: stored.record };
+    this.#put(changed, 'record');
+    return changed;
+  }
+
+  async remove(id: string): Promise<void> {
+    const account = this.#requireStored(id);
+    const store = this.#requireStore();
+    const proxyUrl = this.#proxyUrls.get(id);
+    const before = this.list();
+    this.#accounts.delete(id);
+    this.#proxyUrls.delete(id);
+    this.#saver?.forget(id);
+    this.#tell({ kind: 'removed', account });
+    try {
+      await store.remove(id);
+    } catch (error) {
+      this.#setProxyUrl(id, proxyUrl);
+      this.#accounts = putBack(account, { before, into: this.#accounts });
+      this.#tell({ kind: 'added', account });
+      throw error;
+    }
+  }
+
+  apply(id: string, event: HealthEvent): void {
+    const account = this.#accounts.get(id);
+    if (account === undefined) return;
+    this.#setHealth(account, this.#next(account.health, this.#cleaned(event)));
+    if (event.kind !== 'reauthenticated') return;
+    this.#tell({ kind: 'reauthenticated', account: this.#accounts.get(id) ?? account });
+  }
+
+  async learnPlan(id: string, plan: AccountPlan): Promise<void> {
+    const account = this.#accounts.get(id);
+    if (account === undefined) return;
+    if (account.origin === 'stored') await this.change(id, plan);
+    else this.#put({ ...account, record: { ...account.record, ...plan } }, 'record');
+  }
+
+  setModels(id: string, models: ReadonlyMap<string, UpstreamModel> | undefined): void {
+    const account = this.#accounts.get(id);
+    if (account === undefined || isSameList(account.models, models)) return;
+    this.#put({ ...account, models }, 'models');
+  }
+
+  setQuotas(id: string, readings: ReadonlyMap<string, QuotaReading | undefined>): void {
+    const account = this.#accounts.get(id);
+    if (account === undefined || readings.size === 0) return;
+    const quotas = new Map(account.quotas);
+    let { health } = account;
+    for (const [model, reading] of readings) {
+      if (reading === undefined) quotas.delete(model);
+      else quotas.set(model, reading);
+      if (reading?.source !== 'upstream') continue;
+      const { remainingFraction, resetsAt, fetchedAt: readAt } = reading;
+      const event = { kind: 'quota-read', model, remainingFraction, resetsAt, readAt } as const;
+      health = this.#next(health, event);
+    }
+    const changed = { ...account, quotas, health };
+    this.#save(changed, 'quotas');
+    this.#put(changed, 'quotas');
+    if (health === account.health) return;
+    this.#save(changed, 'health');
+    this.#tell({ kind: 'health', account: this.#accounts.get(id) ?? changed });
+  }
+
+  async readCredential(id: string): Promise<VersionedCredential | undefined> {
+    const account = this.#accounts.get(id);
+    if (account === undefined) return undefined;
+    if (account.origin !== 'stored') return this.#seedCredentials.get(id);
+    return this.#requireStore().readCredential(id);
+  }
+
+  async replaceCredential(
+    id: string,
+    credential: Credential,
+    expectedVersion: number | undefined,
+  ): Promise<VersionedCredential | 'stale' | 'missing'> {
+    const account = this.#accounts.get(id);
+    if (account === undefined) return 'missing';
+    if (account.record.kind !== credential.kind) throw otherKind(account, credential);
+    const replaced =
+      account.origin === 'stored'
+        ? await this.#requireStore().replaceCredential(id, credential, expectedVersion)
+        : this.#replaceSeedCredential(id, credential, expectedVersion);
+    if (typeof replaced === 'object') this.apply(id, { kind: 'refreshed' });
+    return replaced;
+  }
+
+  proxyUrl(id: string): string | undefined {
+    return this.#proxyUrls.get(id);
+  }
+
+  subscribe(listener: (change: BookChange) => void): () => void {
+    return this.#listeners.add(listener);
+  }
+
+  async flush(): Promise<void> {
+    await this.#saver?.flush();
+  }
+
+  async close(): Promise<void> {
+    await this.#saver?.close();
+  }
+
+  /** What a client named as its model may be a secret, and is kept with the account. */
+  #cleaned(event: HealthEvent): HealthEvent {
+    const { cleanModel } = this.#options;
+    if (cleanModel === undefined || !('model' in event) || event.model === undefined) return event;
+    const model = cleanModel(event.model);
+    return model === event.model ? event : { ...event, model };
+  }
+
+  #next(health: AccountHealth, event: HealthEvent): AccountHealth {
+    const { clock, random } = this.#options;
+    return nextHealth(health, event, { now: clock.now(), jitter: random() });
+  }
+
+  #setHealth(account: Account, health: AccountHealth): void {
+    if (account.health === health) return;
+    const changed = { ...account, health };
+    if (account.health.status.kind !== health.status.kind) this.#logStatus(changed);
+    this.#save(changed, 'health');
+    this.#put(changed, 'health');
+  }
+
+  #logStatus({ record, health: { status } }: Account): void {
+    const fields = { account: record.label, upstream: record.upstreamId, status };
+    if (status.kind === 'active') this.#options.log.info(fields, 'An account may be used again.');
+    else if (status.kind === 'disabled' && status.reason === 'standing-by') {
+      this.#options.log.info(fields, 'An account rests while others serve.');
+    } else this.#options.log.warn(fields, `An account is ${status.kind}.`);
+  }
+
+  #save({ record, origin }: Account, part: SavedPart): void {
+    if (origin === 'stored') this.#saver?.mark(record.id, part);
+  }
+
+  #put(account: Account, kind: Exclude<BookChange['kind'], 'removed'>): void {
+    this.#accounts.set(account.record.id, account);
+    this.#tell({ kind, account });
+  }
+
+  #tell(change: BookChange): void {
+    this.#list = undefined;
+    this.#version += 1;
+    this.#listeners.tell(change);
+  }
+
+  #setProxyUrl(id: string, proxyUrl: string | undefined): void {
+    if (proxyUrl === undefined) this.#proxyUrls.delete(id);
+    else this.#proxyUrls.set(id, proxyUrl);
+  }
+
+  #replaceSeedCredential(
+    id: string,
+    credential: Credential,
+    expectedVersion: number | undefined,
+  ): VersionedCredential | 'stale' {
+    const version = this.#seedCredentials.get(id)?.version ?? 0;
+    if (expectedVersion !== undefined && version !== expectedVersion) return 'stale';
+    const replaced = { credential, version: version + 1 };
+    this.#seedCredentials.set(id, replaced);
+    return replaced;
+  }
+
+  #requireStore(): AccountStore {
+    const { store } = this.#options;
+    if (store === undefined) {
+      throw new StoreError('unavailable', told`Accounts are not stored in this process.`);
+    }
+    return store;
+  }
+
+  #requireStored(id: string): Account {
+    const account = this.#accounts.get(id);
+    if (account === undefined) throw new StoreError('missing', told`There is no account ${id}.`);
+    if (account.origin !== 'stored') throw readOnly(account.origin);
+    return account;
+  }
+}
+
+// Builds the account book: what storage holds, and the accounts that come with the process.
+
+export interface AccountBookOptions extends BookOptions {
+  readonly seeds: readonly SeedAccount[];
+}
+
+/** @throws StoreError when the accounts cannot be read: an unread store is never taken for an empty one. */
+export async function createAccountBook(options: AccountBookOptions): Promise<AccountBook> {
+  const stored = (await options.store?.list()) ?? [];
+  return openBook([...stored.map(loadStored), ...loadSeeds(options)], options);
+}
+
+/** A book whose storage holds no account yet. */
+export function createSeedBook(options: AccountBookOptions): AccountBook {
+  return openBook(loadSeeds(options), options);
+}
+
+function loadStored({ record, proxyUrl, health, quotas }: StoredAccount): LoadedAccount {
+  return {
+    account: { record, origin: 'stored', health, models: undefined, quotas },
+    proxyUrl,
+    credential: undefined,
+  };
+}
+
+function loadSeeds({
+  seeds,
+  clock,
+}: Pick<AccountBookOptions, 'seeds' | 'clock'>): readonly LoadedAccount[] {
+  return seeds.map((seed) => ({
+    account: {
+      record: {
+        id: seed.id,
+        upstreamId: seed.upstreamId,
+        kind: seed.credential.kind,
+        label: seed.label,
+        projectId: seed.projectId,
+        tier: seed.tier,
+        priority: seed.priority ?? 0,
+        notes: seed.notes,
+        createdAt: clock.now(),
+        revision: 1,
+      },
+      origin: seed.origin,
+      health: HEALTHY,
+      models: undefined,
+      quotas: new Map(),
+    },
+    proxyUrl: seed.proxyUrl,
+    credential: seed.credential,
+  }));
+}
+
+// Puts an account that was taken out of the book back where it stood.
+
+/** The accounts with this one in its old place. */
+function putBack(
+  account: Account,
+  { before, into }: { readonly before: readonly Account[]; readonly into: Map<string, Account> },
+): Map<string, Account> {
+  const all = new Map(into).set(account.record.id, account);
+  const ordered = new Map<string, Account>();
+  for (const { record } of before) {
+    const current = all.get(record.id);
+    if (current !== undefined) ordered.set(record.id, current);
+  }
+  for (const [id, current] of all) ordered.set(id, current);
+  return ordered;
+}
+
+// What the account book refuses, in words that name the way out.
+
+function readOnly(origin: Exclude<AccountOrigin, 'stored'>): GatewayError {
+  const message =
+    origin === 'environment'
+      ? told`This account comes from the environment: change UPSTREAM_API_KEYS or GEMINI_API_KEY and start again, or disable it for this run.`
+      : told`This account belongs to the sandbox and cannot be changed; it can be disabled for this run.`;
+  return new GatewayError({ kind: 'invalid-request', source: 'client', message });
+}
+
+function otherKind({ record }: Account, { kind }: Credential): GatewayError {
+  return new GatewayError({
+    kind: 'invalid-request',
+    source: 'client',
+    field: 'credential.kind',
+    message: told`${record.label} is an account of kind ${record.kind}: give it such a credential, or add a new account for the ${kind}.`,
+  });
+}
+
+/**
+ * Storage refuses the labels of stored accounts; it does not know those that come with the process.
+ * @throws StoreError `conflict`
+ */
+function refuseSeedLabel(
+  accounts: readonly Account[],
+  { upstreamId, label }: { readonly upstreamId: string; readonly label: string },
+): void {
+  const taken = accounts.some(
+    ({ record, origin }) =>
+      origin !== 'stored' && record.upstreamId === upstreamId && isSameLabel(record.label, label),
+  );
+  if (!taken) return;
+  throw new StoreError(
+    'conflict',
+    told`The upstream ${upstreamId} has an account ${label} already.`,
+  );
+}
+
+// Compares model lists, so that reading the same list again is no change.
+
+type ModelList = ReadonlyMap<string, UpstreamModel> | undefined;
+
+function isSameList(one: ModelList, other: ModelList): boolean {
+  if (one === other) return true;
+  if (one === undefined || other === undefined || one.size !== other.size) return false;
+  for (const [id, model] of one) {
+    const twin = other.get(id);
+    if (twin === undefined || JSON.stringify(twin) !== JSON.stringify(model)) return false;
+  }
+  return true;
+}

@@ -1,8 +1,8 @@
 // What the accounts ask of durable storage; every store fulfils the contract suite in test/contracts.
 
-import type { Sentence } from '../lib/told.ts';
-import type { AccountRecord, QuotaReading } from './account.ts';
-import type { Credential, VersionedCredential } from './credential.ts';
+import type { Sentence } from '../lib/localized-message.ts';
+import type { AccountRecord, Credential, QuotaReading, VersionedCredential } from './account.ts';
+
 import type { AccountHealth } from './health.ts';
 
 /**

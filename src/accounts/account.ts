@@ -1,6 +1,6 @@
 // An upstream account: its record, its condition, and what is known of its quota.
 
-import type { UpstreamModel } from '../upstreams/upstream.ts';
+import type { AccountAccess, UpstreamModel } from '../upstreams/upstream.ts';
 import type { AccountHealth } from './health.ts';
 
 export type Tier = 'ultra' | 'pro' | 'free';
@@ -50,4 +50,74 @@ export interface QuotaReading {
   readonly source: 'upstream' | 'estimated';
   /** Milliseconds since the epoch. */
   readonly fetchedAt: number;
+}
+
+// What an account proves itself with. Never logged, never answered; sealed wherever it is stored.
+
+export type Credential = ApiKeyCredential | OAuthCredential | ServiceAccountCredential;
+
+interface ApiKeyCredential {
+  readonly kind: 'api-key';
+  readonly key: string;
+}
+
+export interface OAuthCredential {
+  readonly kind: 'oauth';
+  readonly refreshToken: string;
+  /** The last access token, kept so that a restart need not refresh. */
+  readonly accessToken?: string | undefined;
+  /** End of the access token, in milliseconds since the epoch. */
+  readonly expiresAt?: number | undefined;
+  readonly scopes?: readonly string[] | undefined;
+}
+
+/** A service account's key file, in our words (RFC 7523: a signed JWT is traded for an access token). */
+export interface ServiceAccountCredential {
+  readonly kind: 'service-account';
+  readonly clientEmail: string;
+  /** PKCS #8 PEM. */
+  readonly privateKey: string;
+  readonly privateKeyId?: string | undefined;
+  /** Undefined for the upstream's own token address. */
+  readonly tokenUrl?: string | undefined;
+}
+
+/** `version` rises with every replacement: the fence against two refreshes of one token. */
+export interface VersionedCredential {
+  readonly credential: Credential;
+  readonly version: number;
+}
+
+// When two labels of accounts are one: the rule of sign-ins and of the store.
+
+/** Labels that differ by case only, or by how an accent is written, have the same key. */
+export function labelKey(label: string): string {
+  return label.normalize('NFC').toLowerCase();
+}
+
+export function isSameLabel(one: string, other: string): boolean {
+  return labelKey(one) === labelKey(other);
+}
+
+// What the pool asks for before each call: the credential an account uses now.
+
+export interface TokenSource {
+  /**
+   * The access to use now. A valid one is given at once; an OAuth or service-account token that has
+   * under 90 s left, or any with `refresh`, is renewed first, once for all who ask.
+   * @throws GatewayError with `failure` kind `credential-revoked` when the token endpoint refuses the
+   * grant for good, `credential-unavailable` when it cannot be reached or fails.
+   */
+  accessFor(account: Account, options: AccessOptions): Promise<AccountAccess>;
+}
+
+export interface AccessOptions {
+  /** True after the upstream answered 401. */
+  readonly refresh: boolean;
+  /**
+   * With `refresh`: the credential the upstream refused. Who holds an older one than the present
+   * gets the present one; without it, one that was just renewed counts as newer.
+   */
+  readonly refused?: string | undefined;
+  readonly signal: AbortSignal;
 }

@@ -1,9 +1,14 @@
 // An account's health as JSON, for storage: written whole, read tolerantly.
 
 import { isJsonObject, type JsonObject, type JsonValue } from '../lib/json.ts';
-import { told } from '../lib/told.ts';
-import type { AccountHealth, AccountStatus, DisabledReason } from './health.ts';
-import type { CoolingCause, ModelHealth } from './model-health.ts';
+import { told } from '../lib/localized-message.ts';
+import type {
+  AccountHealth,
+  AccountStatus,
+  CoolingCause,
+  DisabledReason,
+  ModelHealth,
+} from './health.ts';
 
 const REASONS: readonly DisabledReason[] = [
   'invalid-grant',

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { createFakeClock } from '../../test/support/fake-clock.ts';
-import { told } from '../lib/told.ts';
+import { told } from '../lib/localized-message.ts';
 import type { Account } from './account.ts';
 import { StoreError } from './account-store.ts';
 import { HEALTHY } from './health.ts';

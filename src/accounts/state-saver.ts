@@ -1,7 +1,7 @@
 // Saves the health and quotas of stored accounts behind the callers' backs: soon, together, and again after a fault.
 
 import type { Clock, Timer } from '../lib/clock.ts';
-import { told } from '../lib/told.ts';
+import { told } from '../lib/localized-message.ts';
 import type { Account } from './account.ts';
 import { type AccountStore, StoreError } from './account-store.ts';
 

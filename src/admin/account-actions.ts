@@ -3,13 +3,13 @@
 import type { Account } from '../accounts/account.ts';
 import type { HealthEvent } from '../accounts/health.ts';
 import { GatewayError } from '../canonical/error.ts';
-import { told } from '../lib/told.ts';
+import { told } from '../lib/localized-message.ts';
+import { type AccountFacts, writeAccount } from './account-view.ts';
 import { ACCOUNT_PARAMETER, findAccount } from './accounts.ts';
-import { type ApiRoute, answerJson, defineRoute } from './api-route.ts';
 import type { AdminOptions } from './options.ts';
+import { type ApiRoute, answerJson, defineRoute } from './route.ts';
 import { ACCOUNT_SCHEMA } from './schemas.ts';
 import { TEST_SCHEMA, TRY_SCHEMA, testAccount } from './try-account.ts';
-import { type AccountFacts, writeAccount } from './write-account.ts';
 
 export type ActionOptions = AccountFacts & Pick<AdminOptions, 'quota' | 'tokens' | 'upstreams'>;
 

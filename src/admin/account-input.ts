@@ -3,11 +3,11 @@
 import type { XStatic } from 'typebox/schema';
 import type { Account } from '../accounts/account.ts';
 import { StoreError } from '../accounts/account-store.ts';
-import type { Trial } from '../accounts/trials.ts';
+import type { Trial } from '../accounts/health.ts';
 import { invalidRequest } from '../canonical/error.ts';
-import { refusedKey } from '../config/refused-key.ts';
-import { told } from '../lib/told.ts';
-import type { ImportResult } from '../oauth/import-result.ts';
+import { refusedKey } from '../config/upstreams.ts';
+import { told } from '../lib/localized-message.ts';
+import type { ImportResult } from '../oauth/account-file.ts';
 import type { AdminOptions, UpstreamDirectory } from './options.ts';
 import {
   ACCOUNT_KINDS,

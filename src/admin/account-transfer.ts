@@ -2,13 +2,13 @@
 
 import type { XStatic } from 'typebox/schema';
 import { invalidRequest } from '../canonical/error.ts';
-import { told } from '../lib/told.ts';
-import type { ImportResult } from '../oauth/import-result.ts';
+import { told } from '../lib/localized-message.ts';
+import type { ImportResult } from '../oauth/account-file.ts';
+import { proveAgain } from './access/session.ts';
 import { readProxyUrl, readUpstream } from './account-input.ts';
 import { findAccount } from './accounts.ts';
-import { type ApiRoute, answerJson, defineRoute } from './api-route.ts';
-import { proveAgain } from './door/prove-again.ts';
 import type { AdminOptions } from './options.ts';
+import { type ApiRoute, answerJson, defineRoute } from './route.ts';
 import { PROXY_URL } from './schemas.ts';
 
 export type TransferOptions = Pick<AdminOptions, 'book' | 'door' | 'transfer' | 'upstreams'>;

@@ -3,7 +3,8 @@
 import type { Account } from '../accounts/account.ts';
 import type { AccountRecordChange } from '../accounts/account-store.ts';
 import { GatewayError, invalidRequest } from '../canonical/error.ts';
-import { told } from '../lib/told.ts';
+import { told } from '../lib/localized-message.ts';
+import { proveAgain } from './access/session.ts';
 import {
   addAccount,
   NEW_ACCOUNT_SCHEMA,
@@ -12,9 +13,9 @@ import {
   readUpstreamKey,
   tryKey,
 } from './account-input.ts';
-import { type ApiRoute, answerJson, answerWith, defineRoute, refuseUnknown } from './api-route.ts';
-import { proveAgain } from './door/prove-again.ts';
+import { type AccountFacts, inOrder, writeAccount } from './account-view.ts';
 import type { AdminOptions } from './options.ts';
+import { type ApiRoute, answerJson, answerWith, defineRoute, refuseUnknown } from './route.ts';
 import {
   ACCOUNT_LIST_SCHEMA,
   ACCOUNT_SCHEMA,
@@ -27,7 +28,6 @@ import {
   SECRET,
   TIERS,
 } from './schemas.ts';
-import { type AccountFacts, inOrder, writeAccount } from './write-account.ts';
 
 export type AccountOptions = AccountFacts &
   Pick<AdminOptions, 'clock' | 'door' | 'gatewayKey' | 'revoker' | 'transfer' | 'upstreams'>;
@@ -174,7 +174,7 @@ export function createAccountRoutes(options: AccountOptions): readonly ApiRoute[
   ];
 }
 
-export function listAccounts(options: AccountFacts) {
+function listAccounts(options: AccountFacts) {
   const accounts = inOrder(options.book.list());
   return { accounts: accounts.map((account) => writeAccount(account, options)) };
 }
@@ -261,4 +261,78 @@ async function replaceKey(book: AdminOptions['book'], id: string, key: string): 
   }
   book.apply(id, { kind: 'reauthenticated' });
   await book.flush();
+}
+
+// `/api/accounts/order`: the order a person gives the accounts becomes their priorities.
+
+const ORDER_SCHEMA = {
+  type: 'object',
+  required: ['order'],
+  additionalProperties: false,
+  properties: {
+    order: {
+      type: 'array',
+      minItems: 1,
+      maxItems: 100_000,
+      items: { type: 'string', maxLength: 512 },
+      description: 'Ids, the most preferred first; accounts not named follow in their order.',
+    },
+  },
+} as const;
+
+export const ORDERED_SCHEMA = {
+  title: 'OrderedAccounts',
+  type: 'object',
+  required: ['accounts', 'fixed'],
+  additionalProperties: false,
+  properties: {
+    accounts: { type: 'array', items: ACCOUNT_SCHEMA },
+    fixed: {
+      type: 'array',
+      items: { type: 'string' },
+      description: 'Named accounts whose place cannot be changed: they come with the process.',
+    },
+  },
+} as const;
+
+export function createOrderRoute(options: AccountFacts): ApiRoute {
+  const { book } = options;
+  return defineRoute({
+    method: 'POST',
+    path: '/api/accounts/order',
+    title: 'puts the accounts in order, by giving them priorities',
+    body: ORDER_SCHEMA,
+    answers: { 200: { description: 'All accounts in their order.', schema: ORDERED_SCHEMA } },
+    run: async ({ body }) => {
+      const fixed = await orderAccounts(book, body.order);
+      return answerJson({ ...listAccounts(options), fixed });
+    },
+  });
+}
+
+/**
+ * Gives every stored account the priority of its place. Priorities of the environment's and the
+ * sandbox's accounts stay 0, so that they come after all others.
+ * @throws GatewayError for ids that are unknown or came twice; StoreError
+ */
+async function orderAccounts(
+  book: AdminOptions['book'],
+  order: readonly string[],
+): Promise<readonly string[]> {
+  const ids = new Set(order);
+  if (ids.size < order.length) {
+    throw invalidRequest('order', told`order: an id came more than once.`);
+  }
+  const named = order.map((id, index) => {
+    const account = book.find(id);
+    if (account !== undefined) return account;
+    throw invalidRequest(`order[${index}]`, told`order[${index}]: there is no account of this id.`);
+  });
+  const others = inOrder(book.list()).filter(({ record }) => !ids.has(record.id));
+  const stored = [...named, ...others].filter(({ origin }) => origin === 'stored');
+  for (const [index, { record }] of stored.entries()) {
+    const priority = stored.length - index;
+    if (record.priority !== priority) await book.change(record.id, { priority });
+  }
+  return named.filter(({ origin }) => origin !== 'stored').map(({ record }) => record.id);
 }

@@ -1,19 +1,19 @@
 // Fakes of everything behind the admin API.
 
 import type { AccountBook } from '../accounts/account-book.ts';
-import { AccountTrials } from '../accounts/trials.ts';
+import { AccountTrials } from '../accounts/health.ts';
 import { GatewayError, invalidRequest } from '../canonical/error.ts';
 import { checkConfig } from '../config/check-config.ts';
-import { ConfigError } from '../config/config-error.ts';
 import { resolveSettings } from '../config/effective.ts';
 import { readEnvironment } from '../config/env.ts';
 import { mergePatch } from '../config/file.ts';
 import type { SettingOverride, VariableOrigin } from '../config/origins.ts';
+import { ConfigError } from '../config/values.ts';
 import type { JsonObject } from '../lib/json.ts';
-import type { AccountTransfer } from '../oauth/account-transfer.ts';
-import type { ImportResult } from '../oauth/import-result.ts';
+import type { ImportResult } from '../oauth/account-file.ts';
+import type { AccountTransfer } from '../oauth/imports.ts';
 import { createOverloads, type Overloads } from '../pool/overload.ts';
-import type { BoundSession } from '../pool/session-table.ts';
+import type { BoundSession } from '../pool/sessions.ts';
 import type { AccountCondition } from '../pool/success-shares.ts';
 import { createProtocols } from '../protocols/index.ts';
 import { createRouter } from '../routing/router.ts';

@@ -1,23 +1,29 @@
 // All routes of the admin API, for the edge's table.
 
+import type { Door } from '../access/access.ts';
 import type { AdminRoute } from '../server/admin-route.ts';
+import { createAccessLogRoute, createAddressRuleRoutes } from './access/ip-rules.ts';
+import { createKeyRoutes } from './access/keys.ts';
+import { createConsoleSessionRoutes, createSignInRoute } from './access/session.ts';
 import { createActionRoutes } from './account-actions.ts';
-import { createOrderRoute } from './account-order.ts';
 import { createTransferRoutes } from './account-transfer.ts';
-import { createAccountRoutes } from './accounts.ts';
-import type { ApiRoute } from './api-route.ts';
-import { createConfigRoutes } from './config.ts';
-import { createDoorRoutes } from './door/door-routes.ts';
-import { createSignInRoute } from './door/sign-in.ts';
-import { createEnvironmentRoute } from './environment.ts';
+import { createAccountRoutes, createOrderRoute } from './accounts.ts';
+import { createConfigRoutes } from './config/config.ts';
+import { createEnvironmentRoute } from './config/environment.ts';
 import { createModelRoutes } from './models.ts';
-import { createCallbackRoute } from './oauth-callback.ts';
+import { createEventsRoute } from './monitor/events.ts';
+import { createLogsRoute, createMetricsRoute } from './monitor/logs.ts';
+import type { MonitorRouteOptions } from './monitor/options.ts';
+import { createOverviewRoute } from './monitor/overview.ts';
+import { createReplayRoute } from './monitor/replay.ts';
+import { createRequestRoutes } from './monitor/requests.ts';
+import { createUsageRoute } from './monitor/usage.ts';
 import { createDescriptionRoutes } from './openapi.ts';
 import type { AdminOptions } from './options.ts';
 import { createQuotaRoutes } from './quota.ts';
+import type { ApiRoute } from './route.ts';
 import { createSessionRoutes } from './sessions.ts';
-import { createSignInTracker } from './sign-in-tracker.ts';
-import { createSignInRoutes } from './sign-ins.ts';
+import { createCallbackRoute, createSignInRoutes, createSignInTracker } from './sign-ins.ts';
 import { createTranslateRoute } from './translate.ts';
 import { createUpstreamRoutes } from './upstreams.ts';
 
@@ -47,4 +53,29 @@ export function createAdminRoutes(
   const pages =
     options.door === undefined ? [callback] : [callback, createSignInRoute(options.door)];
   return [...routes, ...createDescriptionRoutes(routes, options), ...pages];
+}
+
+// All routes of the door: sessions, keys, address rules and the access log.
+
+function createDoorRoutes(door: Door): readonly ApiRoute[] {
+  return [
+    ...createConsoleSessionRoutes(door),
+    ...createKeyRoutes(door),
+    ...createAddressRuleRoutes(door),
+    createAccessLogRoute(door),
+  ];
+}
+
+// All routes of the monitor.
+
+export function createMonitorRoutes(options: MonitorRouteOptions): readonly ApiRoute[] {
+  return [
+    ...createRequestRoutes(options),
+    createReplayRoute(options),
+    createUsageRoute(options),
+    createOverviewRoute(options),
+    createLogsRoute(options),
+    createEventsRoute(options),
+    createMetricsRoute(options),
+  ];
 }

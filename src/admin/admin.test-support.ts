@@ -2,9 +2,9 @@
 
 import { Errors } from 'typebox/schema';
 import { createFakeClock } from '../../test/support/fake-clock.ts';
+import { createDoor } from '../access/access.ts';
 import type { Account } from '../accounts/account.ts';
 import type { NewAccount } from '../accounts/account-book.ts';
-import { createDoor } from '../door/door.ts';
 import { createId } from '../lib/ids.ts';
 import { isJsonObject, type JsonObject, parseJson } from '../lib/json.ts';
 import type { AdminRoute } from '../server/admin-route.ts';
@@ -18,9 +18,9 @@ import {
   SECRETS,
 } from './admin-fakes.test-support.ts';
 import { createAdminRoutes } from './admin-routes.ts';
-import type { ApiRoute } from './api-route.ts';
 import { createFakeBook } from './fake-book.test-support.ts';
 import type { AdminOptions } from './options.ts';
+import type { ApiRoute } from './route.ts';
 import { ERROR_SCHEMA } from './schemas.ts';
 
 export const PASSWORD = 'the-console-password';

@@ -2,11 +2,6 @@
 
 import type { XStatic } from 'typebox/schema';
 import type { TranscriptBlock } from '../canonical/transcript.ts';
-import type { NEW_ACCOUNT_SCHEMA } from './account-input.ts';
-import type { ORDERED_SCHEMA } from './account-order.ts';
-import type { EXPORTED_SCHEMA, IMPORT_SCHEMA, IMPORTED_SCHEMA } from './account-transfer.ts';
-import type { CHANGE_SCHEMA, REVOCATION_SCHEMA } from './accounts.ts';
-import type { PRESETS_SCHEMA, SECTION_SCHEMA } from './config-schemas.ts';
 import type {
   ACCESS_LOG_SCHEMA,
   ADDRESS_CHECK_SCHEMA,
@@ -20,8 +15,12 @@ import type {
   NEW_ADDRESS_RULE_SCHEMA,
   NEW_KEY_SCHEMA,
   SESSION_SCHEMA,
-} from './door/schemas.ts';
-import type { ENVIRONMENT_SCHEMA } from './environment.ts';
+} from './access/schemas.ts';
+import type { NEW_ACCOUNT_SCHEMA } from './account-input.ts';
+import type { EXPORTED_SCHEMA, IMPORT_SCHEMA, IMPORTED_SCHEMA } from './account-transfer.ts';
+import type { CHANGE_SCHEMA, ORDERED_SCHEMA, REVOCATION_SCHEMA } from './accounts.ts';
+import type { ENVIRONMENT_SCHEMA } from './config/environment.ts';
+import type { PRESETS_SCHEMA, SECTION_SCHEMA } from './config/sections.ts';
 import type { MODELS_SCHEMA, ROUTE_SCHEMA } from './models.ts';
 import type {
   LogsJson,

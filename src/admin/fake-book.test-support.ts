@@ -1,11 +1,11 @@
 // An account book in memory, for tests of what stands on one.
 
-import type { Account } from '../accounts/account.ts';
+import type { Account, Credential } from '../accounts/account.ts';
 import type { AccountBook } from '../accounts/account-book.ts';
 import { StoreError } from '../accounts/account-store.ts';
-import type { Credential } from '../accounts/credential.ts';
+
 import { HEALTHY, nextHealth } from '../accounts/health.ts';
-import { told } from '../lib/told.ts';
+import { told } from '../lib/localized-message.ts';
 
 interface Held {
   account: Account;

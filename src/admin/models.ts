@@ -1,10 +1,10 @@
 // `/api/models` and `/api/route`: the models there are, and where a name goes.
 
-import type { ListedModel } from '../protocols/protocol.ts';
-import { sayUnserved } from '../routing/check-target.ts';
-import { ROUTE_STEP_KINDS, sayRouteStep } from '../routing/route-step.ts';
-import { type ApiRoute, answerJson, defineRoute } from './api-route.ts';
+import type { ListedModel } from '../canonical/model.ts';
+import { ROUTE_STEP_KINDS, sayRouteStep } from '../routing/named-model.ts';
+import { sayUnserved } from '../routing/router.ts';
 import type { AdminOptions } from './options.ts';
+import { type ApiRoute, answerJson, defineRoute } from './route.ts';
 
 export type ModelOptions = Pick<AdminOptions, 'models' | 'router'>;
 

@@ -1,20 +1,19 @@
 // What the admin API needs of the rest of the gateway, as narrow as it is used.
 
-import type { Account } from '../accounts/account.ts';
+import type { Door } from '../access/access.ts';
+import type { Account, TokenSource } from '../accounts/account.ts';
 import type { AccountBook } from '../accounts/account-book.ts';
-import type { TokenSource } from '../accounts/token-source.ts';
-import type { AccountTrials } from '../accounts/trials.ts';
+import type { AccountTrials } from '../accounts/health.ts';
+import type { ListedModel } from '../canonical/model.ts';
 import type { LiveConfig } from '../config/live.ts';
 import type { Dispatcher } from '../dispatch/dispatcher.ts';
-import type { Door } from '../door/door.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { JsonObject } from '../lib/json.ts';
-import type { AccountTransfer } from '../oauth/account-transfer.ts';
+import type { AccountTransfer } from '../oauth/imports.ts';
 import type { Revoker } from '../oauth/revoker.ts';
 import type { SignIns } from '../oauth/sign-ins.ts';
 import type { AccountPool } from '../pool/create-pool.ts';
 import type { Protocols } from '../protocols/index.ts';
-import type { ListedModel } from '../protocols/protocol.ts';
 import type { IsProtected } from '../quota/protection.ts';
 import type { QuotaRefresher } from '../quota/refresher.ts';
 import type { Router } from '../routing/router.ts';

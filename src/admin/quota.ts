@@ -1,12 +1,12 @@
 // `/api/quota`: what is left, by model family and by account.
 
 import type { XStatic } from 'typebox/schema';
-import { compareCodePoints } from '../lib/wildcard.ts';
+import { compareCodePoints } from '../lib/names.ts';
+import { inOrder, type QuotaJson, writeQuotas } from './account-view.ts';
 import { findAccount } from './accounts.ts';
-import { type ApiRoute, answerJson, defineRoute } from './api-route.ts';
 import type { AdminOptions } from './options.ts';
+import { type ApiRoute, answerJson, defineRoute } from './route.ts';
 import { QUOTA_SCHEMA } from './schemas.ts';
-import { inOrder, type QuotaJson, writeQuotas } from './write-account.ts';
 
 export type QuotaOptions = Pick<AdminOptions, 'book' | 'isProtected' | 'quota'>;
 

@@ -1,8 +1,43 @@
 // The shapes of the admin API that more than one route uses; a `title` names them in its description.
 
-import { PROJECT_ID, VISIBLE } from './patterns.ts';
+import { type Sentence, told } from '../lib/localized-message.ts';
 
-const TIME = { type: 'string', format: 'date-time' } as const;
+// Patterns of what callers may write, and the words for whoever wrote something else.
+
+/** Something of it can be seen. */
+const VISIBLE = '[^\\s\\p{C}]';
+
+/** One line of which something can be seen. */
+export const VISIBLE_LINE = '^[^\\p{Cc}]*[^\\s\\p{C}][^\\p{Cc}]*$';
+
+const PROJECT_ID = '^[\\w.:-]+$';
+
+/** Milliseconds since the epoch, or another count that a query holds. */
+export const DIGITS = '^\\d{1,15}$';
+
+export const UP_TO_200 = '^([1-9]\\d?|1\\d\\d|200)$';
+export const UP_TO_500 = '^(?:[1-9]\\d?|[1-4]\\d\\d|500)$';
+export const UP_TO_1000 = '^([1-9]\\d{0,2}|1000)$';
+
+export const REQUEST_STATUS = '^(ok|error|cancelled|[1-5]xx|[1-5]\\d\\d)$';
+
+const WORDS: ReadonlyMap<unknown, Sentence> = new Map([
+  [VISIBLE, told`must have a character that can be seen`],
+  [VISIBLE_LINE, told`must be one line with a character that can be seen`],
+  [PROJECT_ID, told`must have letters, digits and . : _ - only`],
+  [DIGITS, told`must be a whole number of up to 15 digits`],
+  [REQUEST_STATUS, told`must be ok, error, cancelled, 4xx, 5xx or a status code`],
+  [UP_TO_200, told`must be a number from 1 to 200`],
+  [UP_TO_500, told`must be a number from 1 to 500`],
+  [UP_TO_1000, told`must be a number from 1 to 1000`],
+]);
+
+/** Undefined where the pattern says it best. */
+export function patternWords(params: object): Sentence | undefined {
+  return 'pattern' in params ? WORDS.get(params.pattern) : undefined;
+}
+
+const ISO_TIME = { type: 'string', format: 'date-time' } as const;
 const OPTIONAL_TIME = { type: ['string', 'null'], format: 'date-time' } as const;
 const OPTIONAL_TEXT = { type: ['string', 'null'] } as const;
 
@@ -38,7 +73,7 @@ export const QUOTA_SCHEMA = {
     percent: { type: 'number', minimum: 0, maximum: 100 },
     resetsAt: OPTIONAL_TIME,
     source: { enum: ['upstream', 'estimated'] },
-    fetchedAt: TIME,
+    fetchedAt: ISO_TIME,
     isProtected: { type: 'boolean', description: 'Kept back by quota protection.' },
   },
 } as const;
@@ -50,7 +85,7 @@ export const COOLDOWN_SCHEMA = {
   additionalProperties: false,
   properties: {
     model: { ...OPTIONAL_TEXT, description: 'Null when the whole account rests.' },
-    until: TIME,
+    until: ISO_TIME,
     cause: {
       enum: ['quota', 'rate', 'refused', 'missing', 'overloaded', 'credential'],
       description: '`overloaded`: the model rests for all accounts of the upstream together.',
@@ -87,7 +122,7 @@ const TRIAL_SCHEMA = {
   properties: {
     what: { enum: ['models', 'answer'] },
     isGood: { type: 'boolean' },
-    at: TIME,
+    at: ISO_TIME,
     durationMs: { type: 'integer' },
     message: { type: 'string' },
   },
@@ -156,7 +191,7 @@ export const ACCOUNT_SCHEMA = {
       type: ['integer', 'null'],
       description: 'How many models its own list holds; null until it was read.',
     },
-    createdAt: TIME,
+    createdAt: ISO_TIME,
     lastUsedAt: { ...OPTIONAL_TIME, description: 'Null: not since the gateway started.' },
     revision: { type: 'integer', description: 'For `If-Match`.' },
   },
@@ -191,3 +226,9 @@ export const PROXY_URL = {
   maxLength: 2048,
   description: '`http://`, `https://` or `socks5://`, perhaps with user and password. Never shown.',
 } as const;
+
+// Shapes that many of the monitor's have in common.
+
+export const TEXT = { type: 'string' } as const;
+export const COUNT = { type: 'integer', minimum: 0 } as const;
+export const TIME = { type: 'number', description: 'Milliseconds since the epoch.' } as const;

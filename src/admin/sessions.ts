@@ -1,9 +1,9 @@
 // `/api/sessions`: which session keeps which account, and how to let go.
 
-import { told } from '../lib/told.ts';
-import { type ApiRoute, answerJson, defineRoute, refuseUnknown } from './api-route.ts';
+import { told } from '../lib/localized-message.ts';
+import { writeTime } from './account-view.ts';
 import type { AdminOptions } from './options.ts';
-import { writeTime } from './write-account.ts';
+import { type ApiRoute, answerJson, defineRoute, refuseUnknown } from './route.ts';
 
 export type SessionOptions = Pick<AdminOptions, 'book' | 'pool'>;
 

@@ -1,15 +1,17 @@
 // `/api/oauth`: begins sign-ins, takes their results, and says how they go.
 
 import type { XStatic } from 'typebox/schema';
-import { invalidRequest } from '../canonical/error.ts';
-import { told } from '../lib/told.ts';
+import type { Account } from '../accounts/account.ts';
+import { asGatewayError, invalidRequest } from '../canonical/error.ts';
+import { told } from '../lib/localized-message.ts';
+import type { AdminInput, AdminRoute, PageLanguage } from '../server/admin-route.ts';
 import { readUpstream } from './account-input.ts';
+import { type AccountFacts, writeAccount, writeTime } from './account-view.ts';
 import { findStored } from './accounts.ts';
-import { type ApiRoute, answerJson, answerWith, defineRoute, refuseUnknown } from './api-route.ts';
+import { type Notice, writeNotice } from './notice-page.ts';
 import type { AdminOptions } from './options.ts';
+import { type ApiRoute, answerJson, answerWith, defineRoute, refuseUnknown } from './route.ts';
 import { ACCOUNT_SCHEMA, LABEL } from './schemas.ts';
-import type { SignInProgress, SignInTracker } from './sign-in-tracker.ts';
-import { type AccountFacts, writeAccount, writeTime } from './write-account.ts';
 
 export interface SignInOptions
   extends Omit<AccountFacts, 'upstreams'>,
@@ -200,4 +202,198 @@ function writeSignIn(view: SignInProgress, options: SignInOptions): XStatic<type
     default:
       return view satisfies never;
   }
+}
+
+// How the sign-ins go: each is known by its state until some time after it ended.
+
+export interface SignInTracker {
+  /** @throws GatewayError */
+  start(request: StartRequest): ReturnType<AdminOptions['signIns']['start']>;
+  /**
+   * Ends a sign-in with what the provider put into the redirect: an address or query, or a code with
+   * its state. @throws GatewayError, with the field `state` when no such sign-in is waiting
+   */
+  complete(answer: { readonly state?: string; readonly response: string }): Promise<Account>;
+  /** Undefined for a state never given out or forgotten by now. */
+  find(state: string): SignInProgress | undefined;
+  /** False when there was none waiting. */
+  cancel(state: string): boolean;
+}
+
+interface StartRequest {
+  readonly upstreamId: string;
+  readonly reauthenticate: string | undefined;
+  readonly label: string | undefined;
+}
+
+type SignInProgress =
+  | { readonly kind: 'pending'; readonly expiresAt: number }
+  | { readonly kind: 'done'; readonly accountId: string }
+  | { readonly kind: 'failed'; readonly message: string };
+
+export type TrackerOptions = Pick<AdminOptions, 'clock' | 'signIns' | 'callbackUrl'>;
+
+interface Tracked {
+  readonly progress: SignInProgress;
+  readonly forgetAt: number;
+}
+
+/** The admin API has one credential, so all of its callers are one. */
+const OWNER = 'console';
+/** For whoever waits to see how it ended. */
+const KEPT_AFTER_END_MS = 600_000;
+const MOST_KEPT = 512;
+
+export function createSignInTracker(options: TrackerOptions): SignInTracker {
+  const { clock, signIns, callbackUrl } = options;
+  const tracked = new Map<string, Tracked>();
+  // A state counts once, also while its answer is on the way.
+  const underWay = new Set<string>();
+  const find = (state: string): SignInProgress | undefined => {
+    const one = tracked.get(state);
+    return one === undefined || one.forgetAt <= clock.now() ? undefined : one.progress;
+  };
+  const keep = (state: string, progress: SignInProgress, forgetAt: number): void => {
+    for (const [known, { forgetAt: endsAt }] of tracked) {
+      if (endsAt <= clock.now() || tracked.size >= MOST_KEPT) tracked.delete(known);
+    }
+    tracked.set(state, { progress, forgetAt });
+  };
+  const end = (state: string, progress: SignInProgress): void =>
+    keep(state, progress, clock.now() + KEPT_AFTER_END_MS);
+  return {
+    find,
+    async start(request) {
+      const started = await signIns.start({ ...request, owner: OWNER, redirectUri: callbackUrl() });
+      const { state, expiresAt } = started;
+      keep(state, { kind: 'pending', expiresAt }, expiresAt);
+      return started;
+    },
+    async complete({ state: given, response }) {
+      const state = given ?? readState(response);
+      if (state === undefined) return (await signIns.complete({ owner: OWNER, response })).account;
+      if (find(state)?.kind !== 'pending' || underWay.has(state)) throw notWaiting();
+      underWay.add(state);
+      try {
+        const { account } = await signIns.complete({ owner: OWNER, state, response });
+        end(state, { kind: 'done', accountId: account.record.id });
+        return account;
+      } catch (error) {
+        end(state, { kind: 'failed', message: asGatewayError(error).message });
+        throw error;
+      } finally {
+        underWay.delete(state);
+      }
+    },
+    cancel: (state) => find(state)?.kind === 'pending' && tracked.delete(state),
+  };
+}
+
+/** The state an address or query holds; whether it is the right one is not decided here. */
+function readState(response: string): string | undefined {
+  const text = response.trim();
+  return new URLSearchParams(text.slice(text.indexOf('?') + 1)).get('state') ?? undefined;
+}
+
+function notWaiting() {
+  return invalidRequest(
+    'state',
+    told`No sign-in of this state is waiting: it was completed, cancelled, or is too old. Begin a new one.`,
+  );
+}
+
+// `GET /oauth/callback`: where the identity provider sends the browser back to; says how it went.
+
+const CALLBACK_PATH = '/oauth/callback';
+
+export interface CallbackOptions {
+  readonly tracker: Pick<SignInTracker, 'complete'>;
+  readonly log: { warn(fields: object, message: string): void };
+}
+
+/** How it went; the page of each holds nothing that came with the request. */
+type Result = 'done' | 'denied' | 'unknown' | 'failed';
+
+const NOTICES: Readonly<Record<Result, Notice>> = {
+  done: {
+    tone: 'good',
+    words: {
+      en: {
+        title: 'Signed in',
+        text: 'The account is ready. You can close this page, or <a href="/accounts">open the accounts</a>.',
+      },
+      zh: {
+        title: '已登录',
+        text: '账号已可使用。您可以关闭此页面，或<a href="/accounts">打开账号页面</a>。',
+      },
+    },
+  },
+  denied: bad({
+    en: 'The sign-in was refused at the provider. Nothing was changed. Begin a new one to try again.',
+    zh: '登录在提供方处被拒绝，没有任何更改。请重新开始登录。',
+  }),
+  unknown: bad({
+    en: 'No sign-in is waiting for this answer: it was used already, cancelled, or is too old. Begin a new one.',
+    zh: '没有登录在等待此回答：它已用过、已取消或已过期。请重新开始登录。',
+  }),
+  failed: bad({
+    en: 'The provider’s answer could not be used. The console and the log of the gateway say why. Begin a new one to try again.',
+    zh: '提供方的回答无法使用，原因见控制台和网关的日志。请重新开始登录。',
+  }),
+};
+
+/**
+ * Public, since a browser comes here from elsewhere without a credential: the single-use state is
+ * what it proves itself with. The code leaves the address at once, by a redirect to the result.
+ */
+export function createCallbackRoute({ tracker, log }: CallbackOptions): AdminRoute {
+  return {
+    method: 'GET',
+    path: CALLBACK_PATH,
+    access: 'public',
+    title: 'takes the browser back from a sign-in',
+    run: async (input) => {
+      const shown = readShown(input.query);
+      if (shown !== undefined) return writeNotice(NOTICES[shown], input.caller.language);
+      // Something that only looks must not use the code up.
+      if (input.isHead) return writeNotice(NOTICES.unknown, input.caller.language);
+      return { kind: 'redirect', location: `${CALLBACK_PATH}?result=${await complete(input)}` };
+    },
+  };
+
+  async function complete({ query, requestId }: AdminInput): Promise<Result> {
+    if (!isAnswer(query)) return 'unknown';
+    try {
+      await tracker.complete({ response: `?${query}` });
+      return 'done';
+    } catch (thrown) {
+      const error = asGatewayError(thrown);
+      if (error.field === 'state') return 'unknown';
+      log.warn({ requestId, error: error.message }, 'A sign-in was not completed.');
+      return query.has('error') ? 'denied' : 'failed';
+    }
+  }
+}
+
+/** RFC 6749, 4.1.2: one state, and a code or an error. One that came twice is somebody's trick. */
+function isAnswer(query: URLSearchParams): boolean {
+  const results = [...query.getAll('code'), ...query.getAll('error')];
+  return query.getAll('state').length === 1 && results.length === 1;
+}
+
+function readShown(query: URLSearchParams): Result | undefined {
+  if (query.size !== 1) return undefined;
+  const result = query.get('result');
+  return result !== null && isResult(result) ? result : undefined;
+}
+
+function isResult(text: string): text is Result {
+  return Object.hasOwn(NOTICES, text);
+}
+
+function bad({ en, zh }: Readonly<Record<PageLanguage, string>>): Notice {
+  return {
+    tone: 'bad',
+    words: { en: { title: 'Not signed in', text: en }, zh: { title: '未登录', text: zh } },
+  };
 }

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { requestOf, user } from '../../test/support/canonical.ts';
-import { told } from '../canonical/receipt.ts';
 import { parseJson } from '../lib/json.ts';
+import { told } from '../lib/localized-message.ts';
 import { createProtocols } from '../protocols/index.ts';
 import { createRouter } from '../routing/router.ts';
 import { createTranslateRoute } from './translate.ts';

@@ -5,11 +5,11 @@ import { GatewayError, invalidRequest } from '../canonical/error.ts';
 import { createReceipt } from '../canonical/receipt.ts';
 import type { CallExplanation } from '../dispatch/dispatcher.ts';
 import type { JsonObject, JsonValue } from '../lib/json.ts';
-import { told } from '../lib/told.ts';
+import { told } from '../lib/localized-message.ts';
 import type { ProtocolRoute } from '../protocols/protocol.ts';
-import { sayUnserved } from '../routing/check-target.ts';
-import { type ApiInput, type ApiRoute, answerJson, defineRoute } from './api-route.ts';
+import { sayUnserved } from '../routing/router.ts';
 import type { AdminOptions } from './options.ts';
+import { type ApiInput, type ApiRoute, answerJson, defineRoute } from './route.ts';
 
 export type TranslateOptions = Pick<AdminOptions, 'protocols' | 'dispatcher' | 'router'>;
 

@@ -1,9 +1,9 @@
 // Tries an account step by step, and says what worked and what did not.
 
 import type { Account } from '../accounts/account.ts';
-import type { Trial } from '../accounts/trials.ts';
+import type { Trial } from '../accounts/health.ts';
 import { asGatewayError, GatewayError, type UpstreamFailureKind } from '../canonical/error.ts';
-import { told } from '../lib/told.ts';
+import { told } from '../lib/localized-message.ts';
 import type { Access, AdminOptions, ListedByAccount } from './options.ts';
 
 export type TryOptions = Pick<

@@ -1,7 +1,7 @@
 // `/api/upstreams`: the upstreams accounts can be added to.
 
-import { type ApiRoute, answerJson, defineRoute } from './api-route.ts';
 import type { AdminOptions } from './options.ts';
+import { type ApiRoute, answerJson, defineRoute } from './route.ts';
 
 export type UpstreamOptions = Pick<AdminOptions, 'book' | 'upstreams'>;
 

@@ -1,7 +1,8 @@
 // How much thinking a word or a number asks for, the tokens it stands for, and the operator's say in it.
 
+import type { JsonObject } from '../lib/json.ts';
+import { type Sentence, told } from '../lib/localized-message.ts';
 import type { ThinkingCapability } from './model.ts';
-import { type Sentence, told } from './receipt.ts';
 import type { Effort, ReasoningAmount } from './request.ts';
 
 /** By rising amount. */
@@ -96,4 +97,34 @@ export function amountOfWord(word: string): ReasoningAmount | undefined {
 
 function tokensOfEffort(effort: Effort, cap: number): number {
   return effort === 'xhigh' || effort === 'max' ? cap : EFFORT_TOKENS[effort];
+}
+
+// The names under which clients say how much to think: those of the protocols and of their libraries' options.
+
+/** A number of tokens. The AI SDK, OpenRouter and the upstreams' own options each have their own word. */
+export const BUDGET_KEYS = [
+  'budget_tokens',
+  'budgetTokens',
+  'max_tokens',
+  'maxTokens',
+  'thinking_budget',
+  'thinkingBudget',
+  'budget',
+] as const;
+
+/** A word; `effort` is the protocols' own. */
+export const LEVEL_KEYS = [
+  'reasoning_effort',
+  'reasoningEffort',
+  'thinking_level',
+  'thinkingLevel',
+  'level',
+] as const;
+
+/** The first of `keys` that the object says something under. */
+export function usedKey<Key extends string>(
+  object: JsonObject,
+  keys: readonly Key[],
+): Key | undefined {
+  return keys.find((key) => (object[key] ?? null) !== null);
 }

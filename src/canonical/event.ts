@@ -1,9 +1,9 @@
 // The eight events every upstream answer is decoded into and every client answer is written from.
 
-import type { TextDigest } from '../lib/text-digest.ts';
-import type { TracedCall } from './call-trace.ts';
+import { isJsonObject, type JsonObject, parseJson } from '../lib/json.ts';
+import type { TextDigest } from '../lib/long-text.ts';
 import type { GatewayError } from './error.ts';
-import type { Signature } from './request.ts';
+import type { Signature, TracedCall } from './request.ts';
 import type { Usage } from './usage.ts';
 
 /**
@@ -188,4 +188,27 @@ export interface FinishEvent {
 interface ErrorEvent {
   readonly kind: 'error';
   readonly error: GatewayError;
+}
+
+// The arguments of a tool call, joined from its events.
+
+/** By the events' contract the pieces are one JSON object, or nothing for `{}`. @throws Error otherwise. */
+export function readCallInput(json: string): JsonObject {
+  if (json === '') return {};
+  const value = parseJson(json);
+  if (!isJsonObject(value)) throw new Error('Tool call arguments are not a JSON object.');
+  return value;
+}
+
+// How many searches of the web stand behind an answer.
+
+/**
+ * Upstreams tell what was asked, but not always: sources without a query were searched for once, unless they are pages
+ * that were opened.
+ */
+export function searchCount(grounding: GroundingEvent | undefined): number {
+  if (grounding === undefined) return 0;
+  const { queries, sources, pages } = grounding;
+  if (queries.length > 0) return queries.length;
+  return sources.length > 0 && pages === undefined ? 1 : 0;
 }

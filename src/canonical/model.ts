@@ -57,3 +57,138 @@ export interface ModelVariant {
   readonly webSearch: boolean;
   readonly image?: ImageOptions | undefined;
 }
+
+// Models as the listing endpoints show them. Three protocols share a path, so some keys are in all lists.
+
+/** A model as the listing endpoints show it. */
+export interface ListedModel {
+  readonly id: string;
+  readonly displayName: string;
+  readonly description: string;
+  /** Seconds since the epoch; constant for one release of the catalogue. */
+  readonly createdAt: number;
+  readonly inputTokenLimit: number;
+  readonly outputTokenLimit: number;
+  readonly supportsThinking: boolean;
+  readonly drawsImages: boolean;
+  readonly tasks: readonly ModelTask[];
+}
+
+/** What the parsers of the Chat and of the Messages protocol both need of a list element. */
+export type ListElement = {
+  id: string;
+  object: 'model';
+  /** Seconds since the epoch. */
+  created: number;
+  owned_by: string;
+  type: 'model';
+  display_name: string;
+  /** RFC 3339. */
+  created_at: string;
+};
+
+/** What the generate-content protocol shows of a model (Gemini API: models.list). */
+export type NativeElement = {
+  name: string;
+  displayName: string;
+  description: string;
+  inputTokenLimit: number;
+  outputTokenLimit: number;
+  supportedGenerationMethods: string[];
+  thinking: boolean;
+};
+
+/** The members of a list beside its `data`. */
+export type ListFrame = {
+  object: 'list';
+  has_more: boolean;
+  first_id: string | null;
+  last_id: string | null;
+};
+
+/** The methods of each task; the prefix of the path is the model's own. */
+const METHODS: Readonly<Record<ModelTask, readonly string[]>> = {
+  generate: ['generateContent', 'streamGenerateContent', 'countTokens'],
+  embed: ['embedContent', 'batchEmbedContents', 'countTokens'],
+};
+
+export function writeListElement(model: ListedModel): ListElement {
+  return {
+    id: model.id,
+    object: 'model',
+    created: model.createdAt,
+    owned_by: 'isthmus',
+    type: 'model',
+    display_name: model.displayName,
+    created_at: new Date(model.createdAt * 1000).toISOString().replace('.000Z', 'Z'),
+  };
+}
+
+export function writeNativeElement(model: ListedModel): NativeElement {
+  return {
+    name: `models/${model.id}`,
+    displayName: model.displayName,
+    description: model.description,
+    inputTokenLimit: model.inputTokenLimit,
+    outputTokenLimit: model.outputTokenLimit,
+    supportedGenerationMethods: [...new Set(model.tasks.flatMap((task) => METHODS[task]))],
+    thinking: model.supportsThinking,
+  };
+}
+
+/** `hasMore` tells whether there is more in the direction of paging. */
+export function writeListFrame(page: readonly ListedModel[], hasMore: boolean): ListFrame {
+  return {
+    object: 'list',
+    has_more: hasMore,
+    first_id: page[0]?.id ?? null,
+    last_id: page.at(-1)?.id ?? null,
+  };
+}
+
+// One page of the model list: `limit`, `after_id` and `before_id` (Messages API: List Models).
+
+/** Largest page that is handed out. */
+const MAX_LIMIT = 1000;
+
+interface ModelPage {
+  readonly page: readonly ListedModel[];
+  /** True when there is more in the direction of paging. */
+  readonly hasMore: boolean;
+}
+
+/** Without `limit` the page is the whole list, so that clients which never page see everything. */
+export function pickModelPage(models: readonly ListedModel[], query: URLSearchParams): ModelPage {
+  const limit = readLimit(query.get('limit'));
+  const beforeId = query.get('before_id');
+  if (beforeId) {
+    const end = Math.max(0, indexOf(models, beforeId));
+    const start = Math.max(0, end - limit);
+    return { page: models.slice(start, end), hasMore: start > 0 };
+  }
+  const afterId = query.get('after_id');
+  const start = afterId ? indexAfter(models, afterId) : 0;
+  return { page: models.slice(start, start + limit), hasMore: start + limit < models.length };
+}
+
+function readLimit(text: string | null): number {
+  if (text === null || !/^\d{1,6}$/.test(text)) return MAX_LIMIT;
+  return Math.min(MAX_LIMIT, Math.max(1, Number(text)));
+}
+
+/** An unknown id ends the paging: starting over would never end. */
+function indexAfter(models: readonly ListedModel[], id: string): number {
+  const index = indexOf(models, id);
+  return index < 0 ? models.length : index + 1;
+}
+
+function indexOf(models: readonly ListedModel[], id: string): number {
+  return models.findIndex((model) => model.id === id);
+}
+
+// Model names as clients write them.
+
+/** Without surrounding white space and without the resource prefix some SDKs add. */
+export function plainModelName(text: string): string {
+  return text.trim().replace(/^models\//, '');
+}

@@ -1,9 +1,7 @@
 // The request every client protocol is read into and every upstream is encoded from.
 
 import type { JsonObject } from '../lib/json.ts';
-import type { TracedCall } from './call-trace.ts';
-import type { ClientNames } from './client-names.ts';
-import type { UserLocation } from './user-location.ts';
+import type { ClientNames } from './receipt.ts';
 
 /** Invariants after the transforms ran: turns alternate user/assistant, start with user, hold no empty part. */
 export interface CanonicalRequest {
@@ -280,3 +278,68 @@ export interface SafetySetting {
   readonly category: string;
   readonly threshold: string;
 }
+
+// How many answers a call is to give.
+
+type Asking = Pick<CanonicalRequest, 'choices'>;
+
+export interface Wanting {
+  /** @throws GatewayError for a request that cannot be read */
+  canonical(): Asking;
+  /** The requests it is, where it is several: each may ask for several answers of its own. */
+  readonly fanOut?: { readonly requests: readonly Asking[] } | undefined;
+}
+
+/** @throws GatewayError as `canonical` does */
+export function wantedAnswers({ canonical, fanOut }: Wanting): number {
+  const requests = fanOut?.requests ?? [canonical()];
+  return requests.reduce((sum, { choices }) => sum + Math.max(1, choices), 0);
+}
+
+// Where the user is, for searches that depend on it.
+
+/** What is said of a place, from the nearest word to the widest. */
+export const PLACE_KEYS = ['city', 'region', 'country', 'timezone'] as const;
+
+type PlaceWords = Partial<Record<(typeof PLACE_KEYS)[number], string>>;
+
+/** At least one word of a place. */
+export interface UserLocation extends Readonly<PlaceWords> {
+  /** Where it stands in the client's own request. */
+  readonly path?: string | undefined;
+}
+
+// What an upstream did by itself before it called a tool of the client's.
+
+/** Wanted back before the call, unchanged: the model goes on from it. */
+export interface CallTrace {
+  /** The family of the model that wrote and signed it. */
+  readonly family: string;
+  /** Parts of the upstream's wire, in order; never empty. */
+  readonly parts: readonly JsonObject[];
+}
+
+/** A call that may have one. */
+export interface TracedCall {
+  readonly trace?: CallTrace | undefined;
+}
+
+/** Traces remembered from earlier answers to the same client key. */
+export interface TraceRecall {
+  trace(id: string, name: string): CallTrace | undefined;
+}
+
+// Which values of an answer come in their own types, as they were asked for in JSON Schema.
+
+/** Where it says no, values the upstream has no schema for come as texts. */
+export interface TypedValues {
+  /** The structured answer. */
+  readonly answer: boolean;
+  /** Names, as they were sent, of functions whose arguments do. */
+  readonly functions: ReadonlySet<string>;
+}
+
+export const NOTHING_TYPED: TypedValues = Object.freeze({
+  answer: false,
+  functions: new Set<string>(),
+});

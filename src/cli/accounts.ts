@@ -2,9 +2,7 @@
 
 import type { JsonObject } from '../lib/json.ts';
 import { encodePath } from './admin-client.ts';
-import { objectOf, objectsOf, textOf } from './answer-fields.ts';
-import type { CommandContext } from './command-context.ts';
-import { plain, writeTable } from './table.ts';
+import { type CommandContext, objectOf, objectsOf, plain, textOf, writeTable } from './terminal.ts';
 
 export async function listAccounts({ client, terminal, isJson }: CommandContext): Promise<void> {
   const body = await client.call({ method: 'GET', path: '/api/accounts' });

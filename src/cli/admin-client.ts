@@ -1,6 +1,10 @@
 // How commands talk to a gateway: its admin API, over HTTP.
 
+import { createMachineToken } from '../access/access.ts';
+import { isPasswordHash } from '../access/password-hash.ts';
+import type { Settings } from '../config/effective.ts';
 import { isJsonObject, type JsonObject, parseJson } from '../lib/json.ts';
+import { loadSecretKey } from '../sealing/secret-key.ts';
 
 export interface AdminClient {
   /** @throws Error in words for people: refused, or nothing listens. */
@@ -94,4 +98,20 @@ function sayRefusal(
     );
   }
   return typeof message === 'string' ? message : `The program at ${url} answered ${status}.`;
+}
+
+// What commands on the gateway's own machine show it in place of a password they cannot know.
+
+/**
+ * The console password, or a token of the secret key where only its hash is known.
+ * @throws Error when the secret key of the data folder cannot be read
+ */
+export function machineCredential({
+  consolePassword,
+  dataDir,
+  secretKey: environmentKey,
+}: Pick<Settings, 'consolePassword' | 'dataDir' | 'secretKey'>): string | undefined {
+  if (consolePassword === undefined || !isPasswordHash(consolePassword)) return consolePassword;
+  const { derive } = loadSecretKey({ dataDir, environmentKey });
+  return createMachineToken(derive);
 }

@@ -1,7 +1,7 @@
 // What a newcomer reads when the gateway starts: address, keys, accounts, and a line to try each protocol.
 
 import type { Settings } from '../config/effective.ts';
-import { isEveryAddress, isLoopbackHost } from '../lib/loopback.ts';
+import { isEveryAddress, isLoopbackHost } from '../lib/net.ts';
 import type { AccountView } from '../pool/pool.ts';
 
 export interface BannerFacts {

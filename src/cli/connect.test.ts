@@ -3,8 +3,8 @@ import { createServer, type Server } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { createPasswordHasher } from '../access/password-hash.ts';
 import { readEnvironment } from '../config/env.ts';
-import { createPasswordHasher } from '../door/password-hash.ts';
 import type { AdminRequest } from './admin-client.ts';
 import { createConnect } from './connect.ts';
 

@@ -4,9 +4,8 @@ import { readFileSync } from 'node:fs';
 import { configPath, type Flags, resolveSettings, type Settings } from '../config/effective.ts';
 import type { Environment } from '../config/env.ts';
 import { loadConfig } from '../config/file.ts';
-import { ownAddress } from '../lib/loopback.ts';
-import { type AdminClient, createHttpClient } from './admin-client.ts';
-import { machineCredential } from './machine-credential.ts';
+import { ownAddress } from '../lib/net.ts';
+import { type AdminClient, createHttpClient, machineCredential } from './admin-client.ts';
 
 export interface ConnectFlags {
   readonly url?: string | undefined;

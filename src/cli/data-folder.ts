@@ -2,7 +2,7 @@
 
 import { chmodSync, mkdirSync, mkdtempSync, readdirSync, rmdirSync, statSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
-import { isOutOfRoom } from '../lib/out-of-room.ts';
+import { isOutOfRoom } from '../lib/private-file.ts';
 
 /** Where others can look into it and that was not ended, the sentence that tells. */
 export type FolderWarning = string | undefined;

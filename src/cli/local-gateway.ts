@@ -6,9 +6,8 @@ import { configPath, type Flags, resolveDataDir } from '../config/effective.ts';
 import type { Environment } from '../config/env.ts';
 import { createLiveConfig } from '../config/live.ts';
 import { createSystemClock } from '../lib/clock.ts';
-import { type AdminClient, createHttpClient } from './admin-client.ts';
+import { type AdminClient, createHttpClient, machineCredential } from './admin-client.ts';
 import { makeDataDir } from './data-folder.ts';
-import { machineCredential } from './machine-credential.ts';
 
 /**
  * Listens on a free loopback port that nobody else is told, under the same console password.

@@ -2,9 +2,9 @@
 
 import { type Logger, pino } from 'pino';
 import type { Clock, Timer } from '../lib/clock.ts';
+import { createRedactor, createSpeller, type Redactor } from '../lib/redact.ts';
 import type { LogFiles } from '../monitor/log-files.ts';
 import { escapeLine, readLogLine } from '../monitor/log-line.ts';
-import { createRedactor, createSpeller, type Redactor } from '../monitor/redact.ts';
 
 export interface LogOptions {
   readonly files: Pick<LogFiles, 'write' | 'onFlush'> | undefined;

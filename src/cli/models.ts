@@ -1,9 +1,7 @@
 // `isthmus models` and `isthmus route <name>`: what a client may ask for, and where a name goes.
 
 import type { JsonObject } from '../lib/json.ts';
-import { objectsOf, textOf, textsOf } from './answer-fields.ts';
-import type { CommandContext } from './command-context.ts';
-import { plain, writeTable } from './table.ts';
+import { type CommandContext, objectsOf, plain, textOf, textsOf, writeTable } from './terminal.ts';
 
 export async function listModels({ client, terminal, isJson }: CommandContext): Promise<void> {
   const body = await client.call({ method: 'GET', path: '/api/models' });

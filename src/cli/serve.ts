@@ -1,24 +1,22 @@
 // `isthmus serve`: runs the gateway until it is told to stop.
 
+import { closeSync, openSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import type { Logger } from 'pino';
 import { type App, createApp } from '../app.ts';
 import { configPath, type Flags, resolveDataDir, type Settings } from '../config/effective.ts';
 import { readEnvironment } from '../config/env.ts';
-import { gatewaySecrets } from '../config/gateway-secrets.ts';
-import { createLiveConfig, type LiveConfig } from '../config/live.ts';
+import { createLiveConfig, gatewaySecrets, type LiveConfig } from '../config/live.ts';
 import { type Clock, createSystemClock } from '../lib/clock.ts';
 import { createId } from '../lib/ids.ts';
-import { isLoopbackHost } from '../lib/loopback.ts';
+import { isLoopbackHost } from '../lib/net.ts';
 import { type LogFiles, openLogFiles } from '../monitor/log-files.ts';
 import { escapeLine } from '../monitor/log-line.ts';
 import type { AccountView } from '../pool/pool.ts';
 import { writeBanner } from './banner.ts';
 import { makeDataDir } from './data-folder.ts';
-import { claimFolder } from './folder-claim.ts';
-import { explainListening } from './listen-error.ts';
 import { createLog } from './log.ts';
-import { readOpenFiles, warnOfFewFiles } from './open-files.ts';
 
 export interface RunningServer {
   /** Resolves when it listens and the banner is printed. @throws Error with the way out when it cannot listen there. */
@@ -129,3 +127,106 @@ async function ensureKey(config: LiveConfig): Promise<boolean> {
   await config.update({ api_key: createId('sk-') });
   return true;
 }
+
+// One data folder belongs to one running gateway: what another one changes is not seen before a restart.
+
+export interface FolderClaim {
+  /** False while another process has the folder; true as well where nobody can tell. */
+  readonly isOurs: boolean;
+  release(): void;
+}
+
+const CLAIM_FILE = 'running.lock';
+const SQLITE_BUSY = 5;
+
+/**
+ * Claims the folder as long as this process lives. The lock is SQLite's on an empty file: the system
+ * takes it back from a process that is killed, and node has no other that it would.
+ */
+export function claimFolder(dataDir: string): FolderClaim {
+  const path = join(dataDir, CLAIM_FILE);
+  let lock: DatabaseSync | undefined;
+  try {
+    closeSync(openSync(path, 'a', 0o600));
+    lock = new DatabaseSync(path, { timeout: 0 });
+    // Nothing is ever written: no journal has to stand beside the file.
+    lock.exec('pragma journal_mode = memory; begin exclusive');
+  } catch (error) {
+    lock?.close();
+    return { isOurs: !isBusy(error), release: () => undefined };
+  }
+  const held = lock;
+  return { isOurs: true, release: () => held.close() };
+}
+
+function isBusy(error: unknown): boolean {
+  return error instanceof Error && 'errcode' in error && error.errcode === SQLITE_BUSY;
+}
+
+// Says at the start when the system lets the gateway open too few files for the streams it is made for.
+
+/** A thousand streams, each with a socket to its client and one to its upstream, and what the gateway has open itself. */
+const ENOUGH = 2200;
+
+export interface OpenFilesOptions {
+  readonly openFiles: number | undefined;
+  readonly log: { warn(fields: object, message: string): void };
+}
+
+/** Node has raised the limit as far as it may by now. */
+export function warnOfFewFiles({ openFiles, log }: OpenFilesOptions): void {
+  if (openFiles === undefined || openFiles >= ENOUGH) return;
+  log.warn(
+    { openFiles },
+    `The system lets this process open ${openFiles} files, and a stream takes two: beyond that, connections wait or fail. Raise it with "ulimit -Hn 4096", or LimitNOFILE= of the service.`,
+  );
+}
+
+/** How many files the kernel lets this process have open (proc(5)); undefined where it says nothing. */
+export function readOpenFiles(limits: string | undefined = readLimits()): number | undefined {
+  const [, soft] = /^Max open files\s+(\d+)\s/m.exec(limits ?? '') ?? [];
+  return soft === undefined ? undefined : Number(soft);
+}
+
+function readLimits(): string | undefined {
+  try {
+    return readFileSync('/proc/self/limits', 'utf8');
+  } catch {
+    return undefined;
+  }
+}
+
+// Says what to do when the gateway cannot listen where it is told to.
+
+/** The error of a listening socket with the way out behind its message; any other error as it is. */
+export function explainListening(
+  error: unknown,
+  { host, port }: Pick<Settings, 'host' | 'port'>,
+): unknown {
+  const wayOut = wayOutOf(error, { host, port });
+  if (!(error instanceof Error) || wayOut === undefined) return error;
+  return new Error(`${error.message}\n${wayOut}`, { cause: error });
+}
+
+function wayOutOf(
+  error: unknown,
+  { host, port }: Pick<Settings, 'host' | 'port'>,
+): string | undefined {
+  const code = error instanceof Error && 'code' in error ? error.code : undefined;
+  switch (code) {
+    case 'EADDRINUSE':
+      return 'Another program listens there. Choose another port with --port or PORT.';
+    case 'EACCES':
+      return `Port ${port} is kept for the administrator of this machine. Choose one from 1024 on with --port or PORT.`;
+    case 'EADDRNOTAVAIL':
+      return `This machine has no address ${host}. ${CHOOSE_HOST}`;
+    case 'ENOTFOUND':
+    case 'EAI_AGAIN':
+      return `The name ${host} leads to no address. ${CHOOSE_HOST}`;
+    default:
+      return undefined;
+  }
+}
+
+const CHOOSE_HOST =
+  'Set HOST, or proxy.host in gui_config.json, to 127.0.0.1 for this machine alone, to 0.0.0.0 for all networks, or to an address of this machine.';

@@ -1,9 +1,13 @@
 // What commands read from and write to: the terminal here, a list of lines in tests.
 
 import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
 import { createInterface } from 'node:readline/promises';
 import { Writable } from 'node:stream';
 import { text as readAll } from 'node:stream/consumers';
+import type { Clock } from '../lib/clock.ts';
+import { isJsonObject, type JsonObject } from '../lib/json.ts';
+import type { AdminClient } from './admin-client.ts';
 
 export interface Terminal {
   /** True when a person can be asked. */
@@ -67,4 +71,95 @@ async function askLine(
 /** Takes the echo of what is typed. */
 function createSilence(): Writable {
   return new Writable({ write: (_chunk, _encoding, done) => done() });
+}
+
+// Tables for people, of values that may come from anywhere.
+
+/** Columns as wide as their widest cell; the head in capitals. */
+export function writeTable(head: readonly string[], rows: readonly (readonly string[])[]): string {
+  const lines = [head.map((title) => title.toUpperCase()), ...rows.map((row) => row.map(plain))];
+  const widths = head.map((_, column) => Math.max(...lines.map((line) => widthOf(line[column]))));
+  return lines
+    .map((line) =>
+      line
+        .map((cell, column) => cell + ' '.repeat((widths[column] ?? 0) - widthOf(cell)))
+        .join('  ')
+        .trimEnd(),
+    )
+    .join('\n');
+}
+
+/** Without what a terminal would obey: control characters, and marks that turn the writing around. */
+export function plain(text: string): string {
+  return text.replace(/[\p{Cc}\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu, '\ufffd');
+}
+
+function widthOf(cell: string | undefined): number {
+  return [...(cell ?? '')].length;
+}
+
+// Secrets for commands: from a file, the standard input or a hidden prompt, never from the arguments.
+
+export interface SecretSource {
+  /** A path; `-` is the standard input. */
+  readonly file: string | undefined;
+  readonly question: string;
+  /** Named when there is nobody to ask. */
+  readonly flag: string;
+}
+
+/** One line. @throws Error when nothing was given */
+export async function readSecretLine(terminal: Terminal, source: SecretSource): Promise<string> {
+  const secret = (await readSource(terminal, source)).trim();
+  if (secret === '') throw new Error(`Nothing was given. Name a file with ${source.flag}.`);
+  return secret;
+}
+
+/** A file, or the standard input for `-`. @throws Error in words for people */
+export async function readFileOrInput(terminal: Terminal, path: string): Promise<string> {
+  if (path === '-') return terminal.readInput();
+  try {
+    return readFileSync(path, 'utf8');
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    throw new Error(`The file cannot be read: ${why}`, { cause: error });
+  }
+}
+
+function readSource(terminal: Terminal, { file, question }: SecretSource): Promise<string> {
+  if (file !== undefined) return readFileOrInput(terminal, file);
+  return terminal.isInteractive ? terminal.askSecret(question) : terminal.readInput();
+}
+
+// Reads the fields of answers: '' and [] where one is missing.
+
+export function textOf(object: JsonObject, field: string): string {
+  const value = object[field];
+  if (value === null || value === undefined) return '';
+  return typeof value === 'object' ? JSON.stringify(value) : String(value);
+}
+
+export function objectOf(object: JsonObject, field: string): JsonObject {
+  const value = object[field];
+  return isJsonObject(value) ? value : {};
+}
+
+export function objectsOf(object: JsonObject, field: string): readonly JsonObject[] {
+  const value = object[field];
+  return Array.isArray(value) ? value.filter(isJsonObject) : [];
+}
+
+export function textsOf(object: JsonObject, field: string): readonly string[] {
+  const value = object[field];
+  return Array.isArray(value) ? value.map(String) : [];
+}
+
+// What a command that works on a gateway is given.
+
+export interface CommandContext {
+  readonly client: AdminClient;
+  readonly terminal: Terminal;
+  readonly clock: Clock;
+  /** The answer as JSON instead of words. */
+  readonly isJson: boolean;
 }

@@ -2,10 +2,16 @@
 
 import { writeFile } from 'node:fs/promises';
 import type { JsonObject } from '../lib/json.ts';
-import { objectsOf, textOf, textsOf } from './answer-fields.ts';
-import type { CommandContext } from './command-context.ts';
-import { readFileOrInput, readSecretLine } from './read-secret.ts';
-import { plain, writeTable } from './table.ts';
+import {
+  type CommandContext,
+  objectsOf,
+  plain,
+  readFileOrInput,
+  readSecretLine,
+  textOf,
+  textsOf,
+  writeTable,
+} from './terminal.ts';
 
 export interface ImportFlags {
   readonly format: 'export' | 'refresh-tokens' | 'service-accounts';

@@ -1,27 +1,29 @@
 // The accounts with all that keeps them usable: tokens, quota figures, and the pool that lends them.
 
-import type { AccountBook } from '../accounts/account-book.ts';
+import type { Account } from '../accounts/account.ts';
+import { type AccountBook, createAccountBook } from '../accounts/account-book.ts';
 import type { AccountStore } from '../accounts/account-store.ts';
-import { createAccountBook } from '../accounts/create-account-book.ts';
-import { AccountTrials, type Trial } from '../accounts/trials.ts';
+import { AccountTrials, type Trial } from '../accounts/health.ts';
 import { asGatewayError } from '../canonical/error.ts';
-import type { FamiliesSettings } from '../config/family-schema.ts';
+import type { Settings } from '../config/effective.ts';
 import type { LiveConfig } from '../config/live.ts';
+import type { FamiliesSettings } from '../config/settings.ts';
 import type { Clock } from '../lib/clock.ts';
 import { createId } from '../lib/ids.ts';
-import { type Sentence, told } from '../lib/told.ts';
-import { createOAuthOutbound, type OAuthFetch } from '../oauth/oauth-fetch.ts';
-import { createTokenSource, type OAuthTokenSource } from '../oauth/token-source.ts';
+import { type Sentence, told } from '../lib/localized-message.ts';
+import { createTokenSource, type OAuthTokenSource } from '../oauth/account-tokens.ts';
+import { createOAuthOutbound, type OAuthFetch } from '../oauth/oauth-client.ts';
 import { type AccountPool, createPool } from '../pool/create-pool.ts';
-import type { SessionStore } from '../pool/session-store.ts';
+import type { LeaseOutcome } from '../pool/pool.ts';
+import type { SessionStore } from '../pool/sessions.ts';
+import { createQuotaEstimates, type QuotaEstimates } from '../quota/estimates.ts';
 import { createProtection, type IsProtected } from '../quota/protection.ts';
 import { createQuotaRefresher, type QuotaRefresher } from '../quota/refresher.ts';
 import { createFamilies, type Families } from '../routing/families.ts';
-import type { Log } from '../server/log.ts';
+import type { Log } from '../server/settings.ts';
+import type { Upstream } from '../upstreams/upstream.ts';
 import { neutralModelName } from '../wire/vocabulary.ts';
 import type { Backend } from './backend.ts';
-import { createQuotaWatch } from './quota-watch.ts';
-import { restSandboxAccounts } from './rest-sandbox.ts';
 
 export interface AccountsOptions {
   readonly config: Pick<LiveConfig, 'current' | 'subscribe'>;
@@ -160,4 +162,137 @@ function noteFailedLists({
     const { message, failure } = asGatewayError(error);
     noteModels(trials, id, { at: clock.now(), isGood: false, message: failure?.detail ?? message });
   };
+}
+
+// Lets the accounts of the built-in sandbox rest as soon as anything real is configured: nobody wants a made-up answer beside real ones.
+
+interface SandboxRestOptions {
+  readonly book: AccountBook;
+  readonly isBuiltIn: (upstreamId: string) => boolean;
+  /** The upstreams that the settings name, without the built-in sandbox. */
+  readonly namedUpstreams: () => readonly string[];
+  /** Those of them that have no address to be asked at. */
+  readonly unaddressed: () => readonly string[];
+  /** Calls back after each change of the settings. */
+  readonly subscribe: (listener: () => void) => unknown;
+}
+
+interface SandboxRest {
+  /**
+   * What keeps requests from an answer: an upstream is named, and has no account or no address. Who asks
+   * for an account that stands by is answered by that.
+   */
+  missing(account?: string): Sentence | undefined;
+  close(): void;
+}
+
+function restSandboxAccounts(options: SandboxRestOptions): SandboxRest {
+  const { book, isBuiltIn, namedUpstreams, unaddressed } = options;
+  const isMadeUp = ({ record }: Account): boolean => isBuiltIn(record.upstreamId);
+  const isReal = (): boolean =>
+    namedUpstreams().length > 0 || book.list().some((account) => !isMadeUp(account));
+  let missing: Sentence | undefined;
+  const settle = (): void => {
+    const hasReal = isReal();
+    const madeUp = book.list().filter(isMadeUp);
+    const hasSignedIn = madeUp.some(({ origin }) => origin === 'stored');
+    for (const account of madeUp) {
+      const rests = hasReal || (hasSignedIn && account.origin === 'sandbox');
+      const isActive = account.health.status.kind !== 'disabled';
+      if (rests && isActive) book.apply(account.record.id, { kind: 'stand-by' });
+      if (!rests && isStandingBy(account)) book.apply(account.record.id, { kind: 'enable' });
+    }
+    findMissing();
+  };
+  const findMissing = (): void => {
+    const mute = unaddressed();
+    const serves = book
+      .list()
+      .some((account) =>
+        isMadeUp(account)
+          ? account.health.status.kind !== 'disabled'
+          : !mute.includes(account.record.upstreamId),
+      );
+    missing = serves ? undefined : sayMissing(namedUpstreams(), mute);
+  };
+  settle();
+  options.subscribe(settle);
+  const unsubscribe = book.subscribe(({ kind }) => {
+    if (kind === 'added' || kind === 'removed') settle();
+    if (kind === 'health') findMissing();
+  });
+  const isOnCall = (name: string): boolean =>
+    book
+      .list()
+      .some((account) => isStandingBy(account) && account.record.label.toLowerCase() === name);
+  return {
+    missing: (account) =>
+      account !== undefined && isOnCall(account.toLowerCase()) ? undefined : missing,
+    close: unsubscribe,
+  };
+}
+
+function isStandingBy({ health: { status } }: Account): boolean {
+  return status.kind === 'disabled' && status.reason === 'standing-by';
+}
+
+function sayMissing(
+  upstreams: readonly string[],
+  unaddressed: readonly string[],
+): Sentence | undefined {
+  if (upstreams.length === 0) return undefined;
+  if (unaddressed.length > 0) {
+    return told`The upstream ${unaddressed.join(', ')} has no address: set UPSTREAM_BASE_URL where UPSTREAM_PROFILE is set.`;
+  }
+  return told`No account is configured for the upstream ${upstreams.join(', ')}: set UPSTREAM_API_KEYS where the environment names it, or add an account in the console or with isthmus accounts add.`;
+}
+
+// What calls teach of quotas: refusals and drawn images are looked into at once, the rest is counted.
+
+interface QuotaWatchOptions {
+  readonly book: AccountBook;
+  readonly upstreams: { get(id: string): Upstream | undefined };
+  readonly settings: () => Settings;
+  /** One spelling for every way to write a model's name. */
+  readonly normalizeName: (name: string) => string;
+  readonly refresher: () => QuotaRefresher;
+  readonly now: () => number;
+}
+
+interface QuotaWatch {
+  noteOutcome(accountId: string, modelId: string, outcome: LeaseOutcome): void;
+  /** Calls that one window of the account's quota allows, where that is configured or was learned. */
+  readonly callLimitOf: QuotaEstimates['callLimitOf'];
+}
+
+function createQuotaWatch(options: QuotaWatchOptions): QuotaWatch {
+  const { book, upstreams, settings, normalizeName, refresher, now } = options;
+  const estimates = createQuotaEstimates({
+    book,
+    now,
+    limitOf(upstreamId, asked) {
+      const { limits = [] } = settings().upstreams.find(({ id }) => id === upstreamId) ?? {};
+      const name = normalizeName(asked);
+      return (
+        limits.find(({ modelId }) => modelId === asked) ??
+        limits.find(({ modelId }) => normalizeName(modelId) === name)
+      );
+    },
+  });
+  const drawsImages = (accountId: string, modelId: string): boolean => {
+    const upstream = upstreams.get(book.find(accountId)?.record.upstreamId ?? '');
+    return upstream?.capabilities(modelId, undefined).drawsImages ?? false;
+  };
+  const noteOutcome: QuotaWatch['noteOutcome'] = (accountId, modelId, outcome) => {
+    if (outcome.kind === 'success') estimates.noteUse(accountId, modelId, 1);
+    if (outcome.kind === 'failure') {
+      estimates.noteRefusal(accountId, modelId, outcome.failure);
+      const { kind } = outcome.failure;
+      if (kind === 'quota-exhausted' || kind === 'rate-limited') refresher().noteChanged(accountId);
+      return;
+    }
+    // A drawing the client did not wait for may be counted like any other: only the upstream knows.
+    if (drawsImages(accountId, modelId)) refresher().noteChanged(accountId);
+  };
+  return { noteOutcome, callLimitOf: estimates.callLimitOf };
 }

@@ -1,16 +1,16 @@
 // The routes of the admin API over what they show and change.
 
+import type { Door } from '../access/access.ts';
 import { createAdminRoutes } from '../admin/admin-routes.ts';
-import type { ApiRoute } from '../admin/api-route.ts';
 import type { AdminOptions, ModelLister } from '../admin/options.ts';
-import type { Door } from '../door/door.ts';
+import type { ApiRoute } from '../admin/route.ts';
 import { createId } from '../lib/ids.ts';
-import { createAccountTransfer } from '../oauth/account-transfer.ts';
+import { createAccountTransfer } from '../oauth/imports.ts';
 import { createRevoker } from '../oauth/revoker.ts';
 import { createSignIns } from '../oauth/sign-ins.ts';
-import { openWithPassphrase, sealWithPassphrase } from '../sealing/passphrase.ts';
+import { answerOnce } from '../pool/probes.ts';
+import { openWithPassphrase, sealWithPassphrase } from '../sealing/seal.ts';
 import type { AdminRoute } from '../server/admin-route.ts';
-import { answerOnce } from '../upstreams/answer-once.ts';
 import type { Upstream } from '../upstreams/upstream.ts';
 import type { Foundation, GatewayContext } from './foundation.ts';
 import type { Traffic } from './traffic.ts';

@@ -4,13 +4,12 @@ import type { SeedAccount } from '../accounts/account-book.ts';
 import type { Settings } from '../config/effective.ts';
 import type { UpstreamDefinition } from '../config/upstreams.ts';
 import type { Clock } from '../lib/clock.ts';
-import type { OAuthDirectory, OAuthSettings } from '../oauth/oauth-settings.ts';
+import type { OAuthDirectory, OAuthSettings } from '../oauth/oauth-client.ts';
 import { createDefaultAccounts } from '../sandbox/accounts.ts';
 import { createSandbox } from '../sandbox/sandbox.ts';
 import { createUpstreamDirectory, type UpstreamDirectory } from '../upstreams/directory.ts';
 import type { AnswerRoom } from '../upstreams/generate/client.ts';
-import type { UpstreamSettings } from '../upstreams/index.ts';
-import { settingsOf } from '../upstreams/settings.ts';
+import { settingsOf, type UpstreamSettings } from '../upstreams/index.ts';
 
 export interface Backend {
   readonly upstreams: UpstreamDirectory;

@@ -1,15 +1,22 @@
 // What everything else stands on: the secret key, the secrets of the config file and the database.
 
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { configPath } from '../config/effective.ts';
-import type { LiveConfig } from '../config/live.ts';
+import { hashPasswordIn, type PasswordHasher } from '../access/password-hash.ts';
+import type { Credential } from '../accounts/account.ts';
+import type { SeedAccount } from '../accounts/account-book.ts';
+import type { AccountStore } from '../accounts/account-store.ts';
+import { configPath, type Settings } from '../config/effective.ts';
+import { mergePatch } from '../config/file.ts';
+import { type ConfigLog, gatewaySecrets, type LiveConfig } from '../config/live.ts';
 import type { Clock } from '../lib/clock.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '../lib/json.ts';
+import { makePrivate } from '../lib/private-file.ts';
+import { SecretIndex } from '../lib/redact.ts';
+import { createVault, type Vault } from '../sealing/seal.ts';
 import { DATABASE_FILE, loadSecretKey, type SecretKey } from '../sealing/secret-key.ts';
-import { createVault } from '../sealing/vault.ts';
-import type { Log } from '../server/log.ts';
+import type { Log } from '../server/settings.ts';
 import type { SqliteStores } from '../stores/sqlite/open-database.ts';
-import { type ConfigSecrets, createConfigSecrets } from './config-secrets.ts';
-import { keepConfigPrivate } from './keep-config-private.ts';
 
 /** What every part of the gateway is built with. */
 export interface GatewayContext {
@@ -42,4 +49,209 @@ export async function openFoundation({ config, clock, log }: GatewayContext): Pr
   const path = join(dataDir, DATABASE_FILE);
   const stores = await openDatabase({ path, vault, clock, log, isLasting });
   return { secretKey, secrets, stores };
+}
+
+// Seals the secrets that operators write into the config file, and opens them where they are used.
+
+export interface ConfigSecrets {
+  /**
+   * Puts a sealed text in place of each plain credential for others, now and after each change of the
+   * file; one that cannot be written keeps them, and that is logged.
+   */
+  keepSealed(): Promise<void>;
+  /** The client secret of an upstream, sealed or plain. @throws SealError */
+  open(text: string, upstreamId: string): string;
+  /** The configuration whose updates seal and hash before anything is written. */
+  guard(hasher: Pick<PasswordHasher, 'hash'>): GuardedConfig;
+}
+
+type GuardedConfig = Pick<LiveConfig, 'raw' | 'reload' | 'preview'> & {
+  update(patch: JsonObject): Promise<Settings>;
+};
+
+export interface ConfigSecretsOptions {
+  readonly config: Pick<LiveConfig, 'raw' | 'reload' | 'preview' | 'update' | 'subscribe'>;
+  /** Undefined where its key is lost at the end: then secrets stay plain until a start that seals them. */
+  readonly vault: Vault | undefined;
+  readonly log: ConfigLog;
+}
+
+export function createConfigSecrets({ config, vault, log }: ConfigSecretsOptions): ConfigSecrets {
+  const sealFile = async (): Promise<void> => {
+    if (sealCredentials(config.raw(), vault) === undefined) return;
+    try {
+      await config.update((raw) => sealCredentials(raw, vault));
+    } catch (error) {
+      log.warn({ error }, 'A credential in the config file could not be sealed.');
+    }
+  };
+  return {
+    async keepSealed() {
+      config.subscribe(() => void sealFile());
+      await sealFile();
+    },
+    open(text, upstreamId) {
+      if (!isSealed(text)) return text;
+      if (vault === undefined) throw new Error('The key that it was sealed with is missing.');
+      return vault.open(text, contextOf(upstreamId));
+    },
+    guard: (hasher) => ({
+      raw: () => config.raw(),
+      reload: () => config.reload(),
+      preview: (patch) => config.preview(patch),
+      async update(patch) {
+        const sealed = mergePatch(patch, sealCredentials(patch, vault) ?? {});
+        return config.update(await hashPasswordIn(sealed, hasher));
+      },
+    }),
+  };
+}
+
+/** A merge patch, or nothing when no plain credential stands there. */
+function sealCredentials(
+  { upstreams, proxy }: JsonObject,
+  vault: Vault | undefined,
+): JsonObject | undefined {
+  if (vault === undefined) return undefined;
+  const patch = {
+    ...sealClientSecrets(upstreams, vault),
+    ...sealProviderKey(proxy, vault),
+  };
+  return Object.keys(patch).length === 0 ? undefined : patch;
+}
+
+function sealClientSecrets(upstreams: JsonValue | undefined, vault: Vault): JsonObject | undefined {
+  if (!isJsonObject(upstreams)) return undefined;
+  const sealed = Object.entries(upstreams).flatMap(([id, section]) => {
+    const oauth = isJsonObject(section) ? section.oauth : undefined;
+    const secret = isJsonObject(oauth) ? oauth.client_secret : undefined;
+    if (!isPlain(secret)) return [];
+    return [[id, { oauth: { client_secret: vault.seal(secret, contextOf(id)) } }] as const];
+  });
+  return sealed.length === 0 ? undefined : { upstreams: Object.fromEntries(sealed) };
+}
+
+function sealProviderKey(proxy: JsonValue | undefined, vault: Vault): JsonObject | undefined {
+  const provider = isJsonObject(proxy) ? proxy.extprov : undefined;
+  const key = isJsonObject(provider) ? provider.api_key : undefined;
+  if (!isPlain(key)) return undefined;
+  return { proxy: { extprov: { api_key: vault.seal(key, 'config proxy extprov api_key') } } };
+}
+
+function isPlain(secret: JsonValue | undefined): secret is string {
+  return typeof secret === 'string' && secret.trim() !== '' && !isSealed(secret);
+}
+
+function isSealed(text: string): boolean {
+  return text.startsWith('sealed:');
+}
+
+function contextOf(upstreamId: string): string {
+  return `config upstreams ${upstreamId} oauth client_secret`;
+}
+
+// Keeps a config file that holds a secret in plain from other users of the machine.
+
+const SECRETS: ReadonlySet<string> = new Set(['api_key', 'admin_password', 'client_secret']);
+
+interface PrivateConfigOptions {
+  readonly config: Pick<LiveConfig, 'raw' | 'subscribe'>;
+  readonly path: string;
+  readonly log: ConfigLog;
+}
+
+/** Now and after each change: people make and edit the file themselves, with whatever mode their editor gives it. */
+function keepConfigPrivate({ config, path, log }: PrivateConfigOptions): void {
+  const check = (): void => {
+    if (!holdsSecret(config.raw()) || !existsSync(path)) return;
+    const outcome = makePrivate(path);
+    if (outcome === 'repaired') {
+      log.info({ path }, 'The config file holds a secret; from now on only its owner may read it.');
+    } else if (outcome === 'exposed') {
+      const message =
+        'The config file holds a secret, and others may read it: run "chmod 600" on it.';
+      log.warn({ path }, message);
+    }
+  };
+  config.subscribe(check);
+  check();
+}
+
+function holdsSecret(value: JsonValue): boolean {
+  if (!isJsonObject(value)) return false;
+  return Object.entries(value).some(([name, inner]) =>
+    SECRETS.has(name) ? typeof inner === 'string' && inner !== '' : holdsSecret(inner),
+  );
+}
+
+// The credentials of the gateway, for whoever keeps them out of what is written down.
+
+/** Made anew only when the settings change: it is asked for with every request. */
+export function createSecretList(config: Pick<LiveConfig, 'current'>): () => readonly string[] {
+  let source: unknown;
+  let secrets: readonly string[] = [];
+  return () => {
+    const settings = config.current();
+    if (settings !== source) secrets = gatewaySecrets(settings);
+    source = settings;
+    return secrets;
+  };
+}
+
+// Keeps the index of what accounts prove themselves with current, used or not, for whoever hides it in texts.
+
+/** Every change of a credential goes through this store; the index holds digests alone. */
+export async function watchCredentials(
+  store: AccountStore,
+): Promise<{ readonly store: AccountStore; readonly secrets: SecretIndex }> {
+  const secrets = new SecretIndex();
+  for (const { record } of await store.list()) {
+    // One that cannot be read is told by its account's state, and is of no use to anybody else.
+    const stored = await store.readCredential(record.id).catch(() => undefined);
+    if (stored !== undefined) secrets.set(record.id, secretsOf(stored.credential));
+  }
+  const watched: AccountStore = {
+    ...store,
+    async insert(account) {
+      secrets.set(account.record.id, secretsOf(account.credential));
+      return store.insert(account).catch((error: unknown) => {
+        secrets.delete(account.record.id);
+        throw error;
+      });
+    },
+    async replaceCredential(id, credential, expectedVersion) {
+      const replaced = await store.replaceCredential(id, credential, expectedVersion);
+      if (typeof replaced === 'object') secrets.set(id, secretsOf(credential));
+      return replaced;
+    },
+    async remove(id) {
+      const isRemoved = await store.remove(id);
+      secrets.delete(id);
+      return isRemoved;
+    },
+  };
+  return { store: watched, secrets };
+}
+
+/** Those of accounts that come with the process. */
+export function noteSeeds(secrets: SecretIndex, seeds: readonly SeedAccount[]): void {
+  for (const { id, credential } of seeds) secrets.set(id, secretsOf(credential));
+}
+
+/** The lines of a key behind its first, which many keys share. */
+const FIRST_LINE = 64;
+
+function secretsOf(credential: Credential): readonly string[] {
+  switch (credential.kind) {
+    case 'api-key':
+      return [credential.key];
+    case 'oauth': {
+      const { refreshToken, accessToken } = credential;
+      return accessToken === undefined ? [refreshToken] : [refreshToken, accessToken];
+    }
+    case 'service-account':
+      return [credential.privateKey.replace(/-----[^-]*-----|\s/g, '').slice(FIRST_LINE)];
+    default:
+      return credential satisfies never;
+  }
 }

@@ -1,23 +1,29 @@
 // All that a model request passes behind the edge: routing, dispatch, the accounts and their upstreams.
 
 import { GatewayError } from '../canonical/error.ts';
+import type { ListedModel, ModelTask } from '../canonical/model.ts';
 import { createDispatcher } from '../dispatch/dispatch.ts';
 import type { Dispatcher } from '../dispatch/dispatcher.ts';
-import { createModelDirectory, type ModelDirectory } from '../dispatch/model-directory.ts';
 import { createId } from '../lib/ids.ts';
-import type { SecretIndex } from '../lib/secret-spelling.ts';
+import { createRedactors, type SecretIndex } from '../lib/redact.ts';
 import { createMediaFetcher } from '../media/fetch-media.ts';
-import { createRedactors } from '../monitor/redactors.ts';
+import type { Pool } from '../pool/pool.ts';
 import { createProtocols, type Protocols } from '../protocols/index.ts';
+import { CATALOG_CREATED_AT, findCatalogModel } from '../routing/catalog.ts';
+import { familyOf } from '../routing/families.ts';
 import { createRouter, type Router } from '../routing/router.ts';
-import { type BodyBudget, createBodyBudget } from '../server/gates/body-budget.ts';
-import { type AnswerShelves, createAnswerShelves } from '../shelf/answer-shelf.ts';
-import { createSignatureKeeper, type DurableSignatureKeeper } from '../signatures/keeper.ts';
-import { noteSeeds, watchCredentials } from './account-secrets.ts';
+import { type BodyBudget, createBodyBudget } from '../server/gates/body.ts';
+import { createSignatureKeeper, type DurableSignatureKeeper } from '../signatures/cache.ts';
+import { type AnswerShelves, createAnswerShelves } from '../stored-responses/response-store.ts';
 import { type Accounts, openAccounts } from './accounts.ts';
 import { type Backend, openBackend } from './backend.ts';
-import type { Foundation, GatewayContext } from './foundation.ts';
-import { createSecretList } from './secret-list.ts';
+import {
+  createSecretList,
+  type Foundation,
+  type GatewayContext,
+  noteSeeds,
+  watchCredentials,
+} from './foundation.ts';
 
 /** Somebody has to come first. */
 const MISSING_RETRY_MS = 60_000;
@@ -149,5 +155,61 @@ function cleanedBy(redactorFor: ReturnType<typeof createRedactors>): (model: str
     const redactor = redactorFor([]);
     if (model.length <= LONGEST_MODEL) return redactor.text(model);
     return redactor.beginning(model, LONGEST_MODEL);
+  };
+}
+
+// The models a client may name, with the figures its lists show: upstream figures over built-in ones.
+
+export interface ModelDirectory {
+  list(): Promise<readonly ListedModel[]>;
+  /** Undefined for a name that no enabled account serves. */
+  get(name: string): Promise<ListedModel | undefined>;
+}
+
+export interface ModelDirectoryOptions {
+  readonly router: Pick<Router, 'list' | 'explain'>;
+  readonly pool: Pick<Pool, 'describe' | 'ensureModels'>;
+}
+
+/** Shown for models nobody gave figures for. */
+const UNKNOWN_LIMITS = { inputTokenLimit: 1_048_576, outputTokenLimit: 65_536 };
+
+/** Lists that say nothing about methods are lists of models that answer. */
+const UNKNOWN_TASKS: readonly ModelTask[] = ['generate'];
+
+export function createModelDirectory({ router, pool }: ModelDirectoryOptions): ModelDirectory {
+  const describe = (id: string): ListedModel | undefined => {
+    const { route, servedAs } = router.explain(id);
+    const target = route?.target;
+    if (target === undefined || servedAs === undefined) return undefined;
+    const offered = pool.describe(target);
+    const known = findCatalogModel(target);
+    if (offered === undefined && known === undefined) return undefined;
+    return {
+      id,
+      displayName: id === target ? (known?.displayName ?? offered?.displayName ?? id) : id,
+      description: known?.description ?? offered?.description ?? '',
+      createdAt: known?.createdAt ?? CATALOG_CREATED_AT,
+      inputTokenLimit:
+        offered?.inputTokenLimit ?? known?.inputTokenLimit ?? UNKNOWN_LIMITS.inputTokenLimit,
+      outputTokenLimit:
+        offered?.outputTokenLimit ?? known?.outputTokenLimit ?? UNKNOWN_LIMITS.outputTokenLimit,
+      supportsThinking: offered?.supportsThinking ?? known?.supportsThinking ?? false,
+      drawsImages: known?.drawsImages ?? familyOf(target) === 'image',
+      tasks: offered?.tasks ?? known?.tasks ?? UNKNOWN_TASKS,
+    };
+  };
+  return {
+    async list() {
+      await pool.ensureModels();
+      return router
+        .list()
+        .map(describe)
+        .filter((model) => model !== undefined);
+    },
+    async get(name) {
+      await pool.ensureModels();
+      return describe(name);
+    },
   };
 }

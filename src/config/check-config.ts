@@ -2,11 +2,10 @@
 
 import { Errors } from 'typebox/schema';
 import { isJsonObject, type JsonObject, type JsonValue } from '../lib/json.ts';
-import { told } from '../lib/told.ts';
-import { upstreamProblems } from './check-upstreams.ts';
-import { findNearMisses } from './near-miss.ts';
-import { CONFIG_SCHEMA, type ConfigFile } from './schema.ts';
-import { type SchemaError, sayKeyword, sayWords } from './schema-words.ts';
+import { type Sentence, told } from '../lib/localized-message.ts';
+import { nearestName } from '../lib/names.ts';
+import { CONFIG_SCHEMA, type ConfigFile } from './settings.ts';
+import { upstreamProblems } from './upstreams.ts';
 import {
   readAddressRange,
   readClientKey,
@@ -104,4 +103,126 @@ function tryValues(
 function readOneLine(text: string): string {
   if (/\p{Cc}/u.test(text)) throw new ValueError(told`must be one line`);
   return text;
+}
+
+// Finds keys that are no setting's, and among them the misspelt ones: nearly a known key must not pass as an unknown one.
+
+interface SectionSchema {
+  readonly description?: string | undefined;
+  readonly type?: string | undefined;
+  readonly properties?: Readonly<Record<string, SectionSchema>> | undefined;
+  /** Of sections whose keys are names of the operator's choice. */
+  readonly additionalProperties?: SectionSchema | undefined;
+}
+
+/** Problems such as `proxy.auth_modf: unknown key; "auth_mode" was meant?`. */
+function findNearMisses(raw: JsonObject): string[] {
+  return nearMissesIn(raw, CONFIG_SCHEMA, '');
+}
+
+/** A key that is no setting's. */
+export interface UnknownKey {
+  readonly path: readonly string[];
+  /** What its object may have. */
+  readonly known: readonly string[];
+}
+
+/** The keys of a merge patch that nothing would ever read; those it takes out are not among them. */
+export function findUnknownKeys(patch: JsonObject): readonly UnknownKey[] {
+  return unknownKeysIn(patch, CONFIG_SCHEMA, []);
+}
+
+function unknownKeysIn(
+  section: JsonObject,
+  { properties = {}, additionalProperties: each }: SectionSchema,
+  path: readonly string[],
+): readonly UnknownKey[] {
+  return Object.entries(section).flatMap(([key, value]) => {
+    if (value === null) return [];
+    const inner = Object.hasOwn(properties, key) ? properties[key] : each;
+    if (inner === undefined) return [{ path: [...path, key], known: Object.keys(properties) }];
+    const holdsSettings =
+      inner.properties !== undefined || inner.additionalProperties !== undefined;
+    return isJsonObject(value) && holdsSettings ? unknownKeysIn(value, inner, [...path, key]) : [];
+  });
+}
+
+function nearMissesIn(section: JsonObject, schema: SectionSchema, path: string): string[] {
+  const known = schema.properties ?? {};
+  const names = Object.keys(known);
+  return Object.entries(section).flatMap(([key, value]) => {
+    const inner = Object.hasOwn(known, key) ? known[key] : undefined;
+    if (inner !== undefined) return nestedIn(value, inner, `${path}${key}.`);
+    const free = names.filter((name) => !Object.hasOwn(section, name));
+    const meant = nearestName(key, free);
+    return meant === undefined
+      ? []
+      : [`${path}${key}: ${told`unknown key; was "${meant}" meant? (Its setting would be lost.)`}`];
+  });
+}
+
+function nestedIn(value: JsonValue, schema: SectionSchema, path: string): string[] {
+  if (!isJsonObject(value)) return [];
+  const { additionalProperties: each } = schema;
+  if (each !== undefined) {
+    return Object.entries(value).flatMap(([name, inner]) =>
+      nestedIn(inner, each, `${path}${name}.`),
+    );
+  }
+  return schema.properties === undefined ? [] : nearMissesIn(value, schema, path);
+}
+
+// What a schema finds wrong with a value, in words that follow the name of the place.
+
+/** What TypeBox says of a value that does not fit. */
+export interface SchemaError {
+  readonly keyword: string;
+  readonly instancePath: string;
+  readonly message: string;
+  readonly params: object;
+}
+
+/** Of a keyword that no schema of ours has, what TypeBox says of it. */
+export function sayKeyword({ keyword, message, params }: SchemaError): string {
+  return wordsOf(keyword, Object.fromEntries(Object.entries(params))) ?? message;
+}
+
+/** @param values of a list of words, in the spelling to be shown */
+function sayWords(values: readonly unknown[]): Sentence {
+  return told`must be one of ${values.map(String).join(', ')}`;
+}
+
+function wordsOf(keyword: string, params: Readonly<Record<string, unknown>>): Sentence | undefined {
+  const limit = String(params.limit);
+  switch (keyword) {
+    case 'type':
+      return told`must be ${[params.type].flat().join(' or ')}`;
+    case 'minLength':
+      return told`must not have fewer than ${limit} characters`;
+    case 'maxLength':
+      return told`must not have more than ${limit} characters`;
+    case 'minItems':
+      return told`must not have fewer than ${limit} items`;
+    case 'maxItems':
+      return told`must not have more than ${limit} items`;
+    case 'minProperties':
+      return told`must not have fewer than ${limit} properties`;
+    case 'minimum':
+    case 'maximum':
+      return told`must be ${String(params.comparison)} ${limit}`;
+    case 'enum':
+      return Array.isArray(params.allowedValues) ? sayWords(params.allowedValues) : undefined;
+    case 'pattern':
+      return told`must match pattern "${String(params.pattern)}"`;
+    case 'const':
+      return told`must be equal to constant`;
+    case 'anyOf':
+      return told`must match a schema in anyOf`;
+    case 'additionalProperties':
+      return told`must not have additional properties`;
+    case 'required':
+      return told`lacks ${[params.requiredProperties].flat().join(', ')}`;
+    default:
+      return undefined;
+  }
 }

@@ -1,7 +1,7 @@
 // Writes the configuration reference from the variables and the schema, so that it cannot be wrong.
 
 import { VARIABLES } from './env.ts';
-import { CONFIG_SCHEMA } from './schema.ts';
+import { CONFIG_SCHEMA } from './settings.ts';
 
 interface KeySchema {
   readonly type?: string | undefined;

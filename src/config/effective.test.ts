@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { resolveSettings } from './effective.ts';
 import type { Environment } from './env.ts';
-import type { ConfigFile } from './schema.ts';
+import type { ConfigFile } from './settings.ts';
 
 test('without anything said the defaults of the specification hold', () => {
   const settings = resolveSettings({ environment: {}, file: {} });

@@ -3,28 +3,33 @@
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import type { ThinkingMode } from '../canonical/effort.ts';
-import { type Sentence, told } from '../lib/told.ts';
+import { type Sentence, told } from '../lib/localized-message.ts';
+import type { Environment } from './env.ts';
 import {
   type AddressFilterSettings,
+  type ConfigFile,
   type ConsoleSettings,
+  type ExternalProviderSettings,
+  type FamiliesSettings,
+  type MonitorSettings,
+  type PoolSettings,
+  PROXY_DEFAULTS,
+  type QuotaSettings,
   readAddressFilterSettings,
   readConsoleSettings,
-} from './door-settings.ts';
-import type { Environment } from './env.ts';
-import { type ExternalProviderSettings, readExternalProvider } from './external-provider.ts';
-import type { FamiliesSettings } from './family-schema.ts';
-import { type MonitorSettings, readMonitorSettings } from './monitor-settings.ts';
-import {
-  type PoolSettings,
-  type QuotaSettings,
+  readExternalProvider,
+  readMonitorSettings,
   readPoolSettings,
   readQuotaSettings,
-} from './pool-settings.ts';
-import { type ConfigFile, PROXY_DEFAULTS } from './schema.ts';
-import { readTelemetrySettings, type TelemetrySettings } from './telemetry-settings.ts';
-import { readUpstreamSeeds, refusedSeeds, type UpstreamSeed } from './upstream-seeds.ts';
-import { readUpstreams, type UpstreamDefinition } from './upstreams.ts';
-import { AUTH_MODES, type AuthMode, type LogLevel, readWord } from './values.ts';
+} from './settings.ts';
+import {
+  readUpstreamSeeds,
+  readUpstreams,
+  refusedSeeds,
+  type UpstreamDefinition,
+  type UpstreamSeed,
+} from './upstreams.ts';
+import { AUTH_MODES, type AuthMode, type LogLevel, readWord, type TraceSampler } from './values.ts';
 
 /** What the command line says; absent means nothing was said. */
 export interface Flags {
@@ -173,4 +178,32 @@ export function resolveDataDir(flags: Flags, environment: Environment): string {
 
 export function configPath(dataDir: string): string {
   return join(dataDir, 'gui_config.json');
+}
+
+// Where traces and metrics of the gateway go, with the defaults filled in.
+
+export interface TelemetrySettings {
+  /** The address below which `/v1/traces` and `/v1/metrics` are. */
+  readonly endpoint: string;
+  /** May hold credentials. */
+  readonly headers: Readonly<Record<string, string>>;
+  readonly serviceName: string;
+  readonly resourceAttributes: Readonly<Record<string, string>>;
+  readonly sampler: TraceSampler;
+  /** The part of all traces that a sampler by ratio keeps, 0 to 1. */
+  readonly samplerRatio: number;
+}
+
+/** Undefined without an endpoint: the other variables then say nothing. */
+export function readTelemetrySettings(environment: Environment): TelemetrySettings | undefined {
+  const { otlpEndpoint, otelResourceAttributes: resourceAttributes = {} } = environment;
+  if (otlpEndpoint === undefined) return undefined;
+  return {
+    endpoint: otlpEndpoint,
+    headers: environment.otlpHeaders ?? {},
+    serviceName: environment.otelServiceName ?? resourceAttributes['service.name'] ?? 'isthmus',
+    resourceAttributes,
+    sampler: environment.otelTracesSampler ?? 'parentbased_always_on',
+    samplerRatio: environment.otelTracesSamplerArg ?? 1,
+  };
 }

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { ConfigError } from './config-error.ts';
 import { type Environment, readEnvironment, VARIABLES } from './env.ts';
+import { ConfigError } from './values.ts';
 
 function read(variables: Record<string, string>, files: Record<string, string> = {}): Environment {
   return readEnvironment({

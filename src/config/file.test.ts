@@ -14,9 +14,9 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { checkConfig } from './check-config.ts';
-import { ConfigError, UnwritableFileError } from './config-error.ts';
 import { resolveSettings } from './effective.ts';
 import { keepLastGood, lastGoodPath, loadConfig, mergePatch, writeConfig } from './file.ts';
+import { ConfigError, UnwritableFileError } from './values.ts';
 
 let folder = '';
 let path = '';

@@ -4,11 +4,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { type Clock, createSystemClock } from '../lib/clock.ts';
-import { UnusableFileError } from './config-error.ts';
 import type { Settings } from './effective.ts';
-import { lastGoodPath } from './file.ts';
-import type { WatchFolder } from './follow-file.ts';
+import { lastGoodPath, type WatchFolder } from './file.ts';
 import { createLiveConfig, type LiveConfig } from './live.ts';
+import { UnusableFileError } from './values.ts';
 
 let folder = '';
 let path = '';

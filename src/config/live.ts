@@ -1,14 +1,14 @@
 // The settings in force: loaded once, then followed as the config file changes.
 
 import type { Clock } from '../lib/clock.ts';
-import { createJobQueue } from '../lib/job-queue.ts';
+import { createJobQueue } from '../lib/concurrency.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../lib/json.ts';
-import { told } from '../lib/told.ts';
-import { ConfigError, StaleConfigError, UnusableFileError } from './config-error.ts';
+import { told } from '../lib/localized-message.ts';
 import { type Flags, resolveSettings, type Settings } from './effective.ts';
 import type { Environment } from './env.ts';
 import {
   type ConfigRead,
+  followFile,
   type GoodConfig,
   keepLastGood,
   type LoadedConfig,
@@ -17,15 +17,18 @@ import {
   problemsOf,
   readConfig,
   requireGood,
+  stampOf,
+  type WatchFolder,
+  watchFolder,
   writeConfig,
 } from './file.ts';
-import { followFile, stampOf, type WatchFolder, watchFolder } from './follow-file.ts';
 import {
   listOverrides,
   listVariables,
   type SettingOverride,
   type VariableOrigin,
 } from './origins.ts';
+import { ConfigError, StaleConfigError, UnusableFileError } from './values.ts';
 
 export interface LiveConfig {
   current(): Settings;
@@ -262,4 +265,16 @@ function isWeaker(next: Settings, before: Settings): boolean {
   const strength = { off: 0, auto: 1, strict: 2 } as const;
   const lostKey = before.apiKey !== undefined && next.apiKey === undefined;
   return lostKey || strength[next.authMode] < strength[before.authMode];
+}
+
+// The credentials among the settings: what no log and no record may hold.
+
+/** Keys of stored accounts are not among them: they are sealed, and never come near the log. */
+export function gatewaySecrets(settings: Settings): readonly string[] {
+  const { apiKey, consolePassword, externalProvider, secretKey, upstreamSeeds } = settings;
+  const single = [apiKey, consolePassword, externalProvider.apiKey, secretKey];
+  const headers = Object.values(settings.telemetry?.headers ?? {});
+  const keys = upstreamSeeds.flatMap(({ apiKeys }) => apiKeys);
+  const given = [...single, ...headers, ...keys].filter((secret) => secret !== undefined);
+  return [...new Set(given.filter((secret) => secret !== ''))];
 }

@@ -4,7 +4,7 @@
 import type { JsonValue } from '../lib/json.ts';
 import type { Flags, Settings } from './effective.ts';
 import { type Environment, VARIABLES } from './env.ts';
-import { readUpstreamSeeds } from './upstream-seeds.ts';
+import { readUpstreamSeeds } from './upstreams.ts';
 
 type VariableKey = keyof typeof VARIABLES;
 

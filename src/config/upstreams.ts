@@ -1,9 +1,20 @@
 // The upstreams of the config file and the environment, put together with their defaults.
 
-import { oauthEndpointsOf } from './oauth-endpoints.ts';
-import type { ConfigFile } from './schema.ts';
-import type { UpstreamSeed } from './upstream-seeds.ts';
-import type { UpstreamProfile } from './values.ts';
+import { looksLikeKeySecret } from '../lib/key-shape.ts';
+import { type Sentence, told } from '../lib/localized-message.ts';
+import type { Environment } from './env.ts';
+import type { ConfigFile } from './settings.ts';
+import {
+  ConfigError,
+  readBaseUrl,
+  readLocation,
+  readSecret,
+  readServiceUrl,
+  readUrl,
+  UPSTREAM_PROFILES,
+  type UpstreamProfile,
+  ValueError,
+} from './values.ts';
 
 export interface UpstreamDefinition {
   /** Chosen by the operator; the profile's name for upstreams of the environment. */
@@ -115,4 +126,283 @@ function readOAuth(
       ...section?.extra_parameters,
     },
   };
+}
+
+// Upstreams and accounts that the environment brings, for containers and tests.
+
+export interface UpstreamSeed {
+  /** Also the id of the upstream. */
+  readonly profile: UpstreamProfile;
+  /** Undefined for the profile's own address. */
+  readonly baseUrl: string | undefined;
+  /** One account a key: `key-1@env`, `key-2@env`, …; empty when accounts come from elsewhere. */
+  readonly apiKeys: readonly string[];
+  /** For the `generic` profile only. */
+  readonly vocabulary: 'real' | 'neutral' | undefined;
+  readonly auth: 'bearer' | 'header' | 'query' | undefined;
+  /** For the `vertex` profile only. */
+  readonly location: string | undefined;
+  /** Of every account here. */
+  readonly projectId: string | undefined;
+}
+
+/**
+ * `UPSTREAM_*` make one upstream; `GEMINI_API_KEY` lends it its key when it is the public API without
+ * keys of its own, and makes one by itself otherwise.
+ * @throws ConfigError when the variables do not fit together.
+ */
+export function readUpstreamSeeds(
+  environment: Environment,
+  ownKeys: readonly string[],
+): UpstreamSeed[] {
+  const given = environment.geminiApiKey;
+  const isRefused =
+    given !== undefined && refusedKey(given, { ownKeys, isPublic: true }) !== undefined;
+  const geminiApiKey = isRefused ? undefined : given;
+  const main = readMainSeed(environment, ownKeys);
+  if (geminiApiKey === undefined) return main === undefined ? [] : [main];
+  if (main === undefined) return [publicSeed(geminiApiKey)];
+  if (main.profile !== 'gemini-api') return [main, publicSeed(geminiApiKey)];
+  return [main.apiKeys.length === 0 ? { ...main, apiKeys: [geminiApiKey] } : main];
+}
+
+/** Why keys of the environment make no account, a sentence each. */
+export function refusedSeeds(
+  { geminiApiKey, upstreamApiKeys = [], upstreamBaseUrl }: Environment,
+  ownKeys: readonly string[],
+): Sentence[] {
+  const sayRefused = (name: string, keys: readonly string[], isPublic: boolean): Sentence[] => {
+    const reasons = keys.flatMap((key) => refusedKey(key, { ownKeys, isPublic }) ?? []);
+    return [...new Set(reasons)].map(
+      (reason) => told`A key of ${name} makes no account: it ${reason}.`,
+    );
+  };
+  const own = geminiApiKey === undefined ? [] : [geminiApiKey];
+  return [
+    ...sayRefused('GEMINI_API_KEY', own, true),
+    ...sayRefused('UPSTREAM_API_KEYS', upstreamApiKeys, upstreamBaseUrl === undefined),
+  ];
+}
+
+function readMainSeed(
+  environment: Environment,
+  ownKeys: readonly string[],
+): UpstreamSeed | undefined {
+  const { upstreamProfile, upstreamBaseUrl: baseUrl, upstreamApiKeys } = environment;
+  const { upstreamLocation: location, upstreamProject: projectId } = environment;
+  if (location !== undefined && upstreamProfile !== 'vertex') {
+    throw new ConfigError('The environment', [
+      'ISTHMUS_UPSTREAM_LOCATION is for UPSTREAM_PROFILE=vertex only',
+    ]);
+  }
+  if (upstreamProfile === undefined && baseUrl === undefined && upstreamApiKeys === undefined) {
+    return undefined;
+  }
+  const profile = upstreamProfile ?? (baseUrl === undefined ? 'gemini-api' : 'generic');
+  return {
+    profile,
+    baseUrl,
+    apiKeys: [...new Set(upstreamApiKeys)].filter(
+      (key) => refusedKey(key, { ownKeys, isPublic: baseUrl === undefined }) === undefined,
+    ),
+    vocabulary: environment.upstreamVocabulary,
+    auth: environment.upstreamAuth,
+    location,
+    projectId,
+  };
+}
+
+function publicSeed(apiKey: string): UpstreamSeed {
+  return {
+    profile: 'gemini-api',
+    baseUrl: undefined,
+    apiKeys: [apiKey],
+    vocabulary: undefined,
+    auth: undefined,
+    location: undefined,
+    projectId: undefined,
+  };
+}
+
+// Checks the values of `upstreams` that a schema cannot: addresses, ids, and what goes with which profile.
+
+/** A value and what it must be. */
+type Check = readonly [key: string, value: string | undefined, read: (text: string) => unknown];
+
+/** One problem a line, each starting with the JSON path. Secrets are never repeated. */
+export function upstreamProblems(sections: NonNullable<ConfigFile['upstreams']>): string[] {
+  return Object.entries(sections).flatMap(([id, section]) => {
+    const path = /^[A-Za-z_]\w*$/.test(id) ? `upstreams.${id}` : `upstreams[${JSON.stringify(id)}]`;
+    return [
+      ...idProblems(id, section).map((problem) => `${path}${problem}`),
+      ...profileProblems(section).map((problem) => `${path}.${problem}`),
+      ...(section.oauth === undefined ? [] : oauthProblems(section.oauth, section.profile)).map(
+        (problem) => `${path}.oauth.${problem}`,
+      ),
+    ];
+  });
+}
+
+function idProblems(id: string, { profile }: Section): string[] {
+  if (!/^[a-z\d][a-z\d._-]{0,39}$/i.test(id)) {
+    return [`: ${told`must have an id of up to 40 letters, digits, ".", "_" and "-"`}`];
+  }
+  const named = UPSTREAM_PROFILES.find((word) => word === id);
+  if (named === undefined || named === profile) return [];
+  return [
+    `.profile: ${told`must be ${named}, because its id is that profile's name; choose another id`}`,
+  ];
+}
+
+/** Settings that one profile alone has. */
+const OWN_KEYS: Readonly<Record<string, UpstreamProfile>> = {
+  vocabulary: 'generic',
+  auth: 'generic',
+  quota_path: 'generic',
+  location: 'vertex',
+};
+
+function profileProblems(section: Section): string[] {
+  const foreign = Object.entries(OWN_KEYS).filter(
+    ([key, profile]) => Object.hasOwn(section, key) && section.profile !== profile,
+  );
+  const checks: readonly Check[] = [
+    ['base_url', section.base_url, readBaseUrl],
+    ['location', section.location, readLocation],
+    ['quota_path', section.quota_path, readUrlPath],
+  ];
+  const problems = foreign.map(
+    ([key, profile]) => `${key}: ${told`only the profile ${profile} has it`}`,
+  );
+  if (section.profile === 'generic' && section.base_url === undefined) {
+    problems.push(told`base_url: must be set for the profile generic`);
+  }
+  return [...problems, ...tryAll(checks)];
+}
+
+/** Parameters the sign-in itself sets; another value would break it or its protection. */
+const OWN_PARAMETERS = [
+  'client_id',
+  'client_secret',
+  'code_challenge',
+  'code_challenge_method',
+  'nonce',
+  'redirect_uri',
+  'response_type',
+  'scope',
+  'state',
+];
+
+function oauthProblems(oauth: OAuthSection, profile: string): string[] {
+  const known = UPSTREAM_PROFILES.find((word) => word === profile);
+  const hasDefaults = known !== undefined && oauthEndpointsOf(known) !== undefined;
+  const missing = (['authorization_url', 'token_url'] as const).filter(
+    (key) => oauth[key] === undefined && !hasDefaults,
+  );
+  const taken = Object.keys(oauth.extra_parameters ?? {}).filter((key) =>
+    OWN_PARAMETERS.includes(key.toLowerCase()),
+  );
+  const checks: readonly Check[] = [
+    ['client_id', oauth.client_id, readSecret],
+    ['client_secret', oauth.client_secret, readSecret],
+    ['authorization_url', oauth.authorization_url, readServiceUrl],
+    ['token_url', oauth.token_url, readServiceUrl],
+    ['revocation_url', oauth.revocation_url, readServiceUrl],
+    ['userinfo_url', oauth.userinfo_url, readServiceUrl],
+    ['issuer', oauth.issuer, readServiceUrl],
+    ['redirect_url', oauth.redirect_url, (text) => readUrl(text, ['http', 'https'])],
+    ...(oauth.scopes ?? []).map((scope): Check => ['scopes', scope, readSecret]),
+  ];
+  return [
+    ...missing.map((key) => `${key}: ${told`must be set for the profile ${profile}`}`),
+    ...taken.map((key) => `extra_parameters.${key}: ${told`is set by the sign-in itself`}`),
+    ...tryAll(checks),
+  ];
+}
+
+function readUrlPath(text: string): string {
+  if (!/^\/[^\s?#\p{Cc}]*$/u.test(text)) {
+    throw new ValueError(told`must be a path that starts with "/", without query`);
+  }
+  return text;
+}
+
+function tryAll(checks: readonly Check[]): string[] {
+  return checks.flatMap(([key, value, read]) => {
+    try {
+      if (value !== undefined) read(value);
+      return [];
+    } catch (error) {
+      if (error instanceof ValueError) return [`${key}: ${error.message}`];
+      throw error;
+    }
+  });
+}
+
+// The public OAuth addresses of the profiles that have well-known ones, as data; clients are the operator's own.
+
+interface OAuthEndpoints {
+  readonly authorizationUrl: string;
+  readonly tokenUrl: string;
+  readonly revocationUrl: string;
+  readonly userInfoUrl: string;
+  readonly scopes: readonly string[];
+  readonly extraAuthorizationParameters: Readonly<Record<string, string>>;
+}
+
+/**
+ * `access_type=offline` asks for a refresh token, `prompt=consent` for one at every sign-in.
+ * Sources: "Using OAuth 2.0 for Web Server Applications" and the OpenID Connect discovery document
+ * of the provider; Vertex AI and Gemini API, "Authentication".
+ */
+const GOOGLE: OAuthEndpoints = {
+  authorizationUrl: 'https://accounts.google.com/o/oauth2/v2/auth',
+  tokenUrl: 'https://oauth2.googleapis.com/token',
+  revocationUrl: 'https://oauth2.googleapis.com/revoke',
+  userInfoUrl: 'https://openidconnect.googleapis.com/v1/userinfo',
+  scopes: ['openid', 'email', 'https://www.googleapis.com/auth/cloud-platform'],
+  extraAuthorizationParameters: { access_type: 'offline', prompt: 'consent' },
+};
+
+/** Undefined for profiles whose provider is not known beforehand. */
+function oauthEndpointsOf(profile: UpstreamProfile): OAuthEndpoints | undefined {
+  return profile === 'gemini-api' || profile === 'vertex' ? GOOGLE : undefined;
+}
+
+// Upstream keys that can be none: words of examples, and keys of this gateway itself.
+
+/** What documentation, examples and tests put where a key belongs: it is made of these words alone. */
+const EXAMPLE_WORDS = [
+  'a actual add ai an any anything api change dummy empty enter example fake from gemini goes google',
+  'here ignored insert is isthmus key local me my n/a needed no none not null openai own password paste',
+  'placeholder put real replace required sample secret sk some studio test the this todo token',
+  'undefined unused upstream value with x your',
+].flatMap((line) => line.split(' '));
+
+const EXAMPLE = new RegExp(`^(?:\\d+|(?:${EXAMPLE_WORDS.join('|')})*|[*.]+)$`);
+
+/** A name whose value was not put in, and a key that was shortened for the eye. */
+const UNFILLED = /^(?:\$\{?\w+\}?|%\w+%|<.*>|\{\{.*\}\})$|\.{3}|…|\*{3}|x{6}/i;
+
+/**
+ * Why a key is not taken for that of an upstream; undefined when it may be one. The key is never repeated.
+ * `isPublic`: it is for a public API; a service of one's own may take any word.
+ */
+export function refusedKey(
+  key: string,
+  { ownKeys, isPublic }: { readonly ownKeys: readonly string[]; readonly isPublic: boolean },
+): Sentence | undefined {
+  const plain = key
+    .trim()
+    .toLowerCase()
+    .replaceAll(/[<>[\]{}$%"']/g, '');
+  const words = plain.split(/[-_\s]+/);
+  const isPlaceholder = UNFILLED.test(key.trim()) || words.every((word) => EXAMPLE.test(word));
+  if (plain === '' || (isPublic && isPlaceholder)) {
+    return told`is a placeholder, not a key: put the key that the upstream gave you`;
+  }
+  if (ownKeys.includes(key) || looksLikeKeySecret(key)) {
+    return told`is a key of this gateway, not of an upstream: put the key that the upstream gave you`;
+  }
+  return undefined;
 }

@@ -9,10 +9,14 @@ import {
 } from '../../test/support/seed-pool.ts';
 import { GatewayError, type UpstreamFailure } from '../canonical/error.ts';
 import type { Lease, LeaseOutcome, LeaseRequest, LeaseResult } from '../pool/pool.ts';
-import type { AttemptPlan } from './attempt-plan.ts';
-import { type AttemptDependencies, runAttempts } from './attempts.ts';
+import {
+  type AttemptDependencies,
+  type AttemptPlan,
+  createRetryBudget,
+  runAttempts,
+} from './attempts.ts';
+
 import type { CallRecord } from './dispatcher.ts';
-import { createRetryBudget } from './retry-budget.ts';
 
 /** What an attempt on that account meets; undefined answers well. */
 type Meet = (account: string, nth: number) => UpstreamFailure | Error | undefined;

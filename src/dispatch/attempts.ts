@@ -7,9 +7,9 @@ import {
   withRetryAfter,
 } from '../canonical/error.ts';
 import type { Clock } from '../lib/clock.ts';
+import { told } from '../lib/localized-message.ts';
 import type { Lease, LeaseRequest, LeaseResult, Pool } from '../pool/pool.ts';
-import { abortError } from './abort-error.ts';
-import { type AttemptPlan, planOf } from './attempt-plan.ts';
+import type { SignaturePlan } from '../upstreams/upstream.ts';
 import type { AttemptRecord, CallRecord } from './dispatcher.ts';
 import { exhaustedError } from './exhausted.ts';
 import {
@@ -24,7 +24,6 @@ import {
   REPEAT_WAITS_MS,
   type SameAccountChange,
 } from './retry.ts';
-import type { RetryBudget } from './retry-budget.ts';
 
 export interface AttemptDependencies {
   readonly pool: Pool;
@@ -376,4 +375,91 @@ function describeFault({ failure, message, cause }: GatewayError): string {
   if (failure?.detail !== undefined) return failure.detail;
   const behind = cause instanceof Error ? cause.message : '';
   return behind === '' ? message : `${message} (${behind})`;
+}
+
+// What one attempt does otherwise than the first one on its account.
+
+export interface AttemptPlan extends SignaturePlan {
+  readonly refreshCredential: boolean;
+  readonly freshConnection: boolean;
+}
+
+export function planOf(changes: ReadonlySet<SameAccountChange>): AttemptPlan {
+  return {
+    signatures: signaturesOf(changes),
+    standsIn: changes.has('add-stand-ins') && !changes.has('reissue-calls'),
+    refreshCredential: changes.has('refresh-credential'),
+    freshConnection: changes.has('fresh-connection'),
+  };
+}
+
+function signaturesOf(changes: ReadonlySet<SameAccountChange>): AttemptPlan['signatures'] {
+  if (changes.has('reissue-calls')) return 'reissued';
+  if (changes.has('strip-signatures')) return 'stripped';
+  return changes.has('replace-signatures') ? 'remembered' : 'carried';
+}
+
+// Why a call that was aborted ended: the edge's own error, or the client's leaving.
+
+/** The edge may abort with an error of its own (a time limit); otherwise the client left. */
+export function abortError(signal: AbortSignal): GatewayError {
+  if (signal.reason instanceof GatewayError) return signal.reason;
+  return new GatewayError({
+    kind: 'client-gone',
+    source: 'client',
+    message: told`The client closed the connection.`,
+  });
+}
+
+// The pool-wide budget for path retries: an outage must not be multiplied by our own retries.
+
+export interface RetryBudget {
+  /** Counts a request that starts. */
+  noteRequest(): void;
+  /** True when another path retry is allowed now. */
+  hasRoom(): boolean;
+  /** Counts a retry that is made, also one there was room for when it was decided and no more. */
+  take(): void;
+  /** A retry that succeeded is no part of an outage, and makes room for another. */
+  giveBack(): void;
+}
+
+const WINDOW_MS = 10_000;
+const SHARE = 0.2;
+const FLOOR = 10;
+
+/**
+ * Retries that did not help, and those under way, may be 20 % of the requests of the last ten to twenty
+ * seconds, and at least ten.
+ */
+export function createRetryBudget(clock: Pick<Clock, 'monotonic'>): RetryBudget {
+  let current = { start: clock.monotonic(), requests: 0, retries: 0 };
+  let previous = { requests: 0, retries: 0 };
+  const roll = (): void => {
+    const elapsed = clock.monotonic() - current.start;
+    if (elapsed < WINDOW_MS) return;
+    previous = elapsed < 2 * WINDOW_MS ? current : { requests: 0, retries: 0 };
+    current = { start: clock.monotonic(), requests: 0, retries: 0 };
+  };
+  const hasRoom = (): boolean => {
+    roll();
+    const requests = current.requests + previous.requests;
+    return current.retries + previous.retries < Math.max(FLOOR, requests * SHARE);
+  };
+  return {
+    noteRequest() {
+      roll();
+      current.requests += 1;
+    },
+    hasRoom,
+    take() {
+      roll();
+      current.retries += 1;
+    },
+    giveBack() {
+      roll();
+      if (current.retries > 0) current.retries -= 1;
+      else if (previous.retries > 0) previous.retries -= 1;
+    },
+  };
 }

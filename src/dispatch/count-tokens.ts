@@ -3,12 +3,12 @@
 import { GatewayError } from '../canonical/error.ts';
 import { textTokens } from '../canonical/prompt-size.ts';
 import type { JsonObject } from '../lib/json.ts';
-import { told } from '../lib/told.ts';
+import { told } from '../lib/localized-message.ts';
 import type { Lease } from '../pool/pool.ts';
 import type { CountTokensCall } from '../protocols/protocol.ts';
 import type { TokenCount } from '../upstreams/upstream.ts';
-import type { AttemptPlan } from './attempt-plan.ts';
-import { runAttempts } from './attempts.ts';
+import { type AttemptPlan, runAttempts } from './attempts.ts';
+
 import { type CallSetup, noteLease } from './call-setup.ts';
 import type { CallContext } from './dispatcher.ts';
 import type { PreparedBody } from './prepare.ts';

@@ -12,7 +12,7 @@ import { createReceipt } from '../canonical/receipt.ts';
 import type { JsonObject } from '../lib/json.ts';
 import type { LeaseOutcome, LeaseRequest, LeaseResult } from '../pool/pool.ts';
 import type { CountTokensCall, GenerateCall } from '../protocols/protocol.ts';
-import { createSignatureKeeper } from '../signatures/keeper.ts';
+import { createSignatureKeeper } from '../signatures/cache.ts';
 import { createDispatcher } from './dispatch.ts';
 import type { CallContext, CallExplanation, GenerateAnswer } from './dispatcher.ts';
 

@@ -2,27 +2,38 @@
 
 import type { ThinkingMode } from '../canonical/effort.ts';
 import { GatewayError } from '../canonical/error.ts';
+import type { Receipt } from '../canonical/receipt.ts';
+import { mendText } from '../canonical/text-forms.ts';
 import type { Clock } from '../lib/clock.ts';
+import { isJsonObject, type JsonObject, parseJson } from '../lib/json.ts';
 import type { MediaFetcher } from '../media/fetch-media.ts';
 import type { Pool } from '../pool/pool.ts';
 import type { GenerateCall, ReplyContext } from '../protocols/protocol.ts';
-import type { SignatureKeeper } from '../signatures/keeper.ts';
-import { askingApart, asksForSeveral } from './ask-apart.ts';
-import { runAttempts } from './attempts.ts';
-import { noteLease, routeCall, setUpCall } from './call-setup.ts';
+import type { SignatureKeeper } from '../signatures/cache.ts';
+import { GenerateAttempt } from './attempt.ts';
+import { createRetryBudget, runAttempts } from './attempts.ts';
+import {
+  type CallSetup,
+  fingerprintOf,
+  nameSession,
+  noteLease,
+  requireTask,
+  routeCall,
+  setUpCall,
+} from './call-setup.ts';
 import { countTokens } from './count-tokens.ts';
-import type { CallContext, Dispatcher, GenerateAnswer } from './dispatcher.ts';
+import type {
+  CallContext,
+  CallExplanation,
+  Dispatcher,
+  GenerateAnswer,
+  ModelRouter,
+} from './dispatcher.ts';
 import { embed } from './embed.ts';
-import { explainCall } from './explain.ts';
-import { generateSeveral } from './fan-out.ts';
-import { fingerprintOf } from './fingerprint.ts';
-import { GenerateAttempt } from './generate-attempt.ts';
-import { requireTask } from './model-task.ts';
-import { tellsItself } from './relay.ts';
-import { createRetryBudget } from './retry-budget.ts';
-import type { ModelRouter } from './router.ts';
-import { nameSession } from './session.ts';
-import { createTokenEstimator } from './token-estimate.ts';
+import { exhaustedError } from './exhausted.ts';
+import { askingApart, asksForSeveral, generateSeveral } from './fan-out.ts';
+import { tellsItself } from './lanes.ts';
+import { createTokenEstimator } from './stream-observer.ts';
 
 export interface DispatchOptions {
   readonly router: ModelRouter;
@@ -104,4 +115,55 @@ export function createDispatcher(options: DispatchOptions): Dispatcher {
       return embed(call, context, { ...routed, dependencies, estimator });
     },
   };
+}
+
+// The dry run of a call: what would be sent to whom, without sending it.
+
+/** Leases, prepares and gives back: nothing is sent and nothing held against the account. */
+async function explainCall(
+  call: GenerateCall,
+  context: CallContext,
+  { setup, pool }: { readonly setup: CallSetup; readonly pool: Pool },
+): Promise<CallExplanation> {
+  // A dry run has no patience: a busy account is passed over as if it had been waited for.
+  const waitedMs = Number.POSITIVE_INFINITY;
+  const leased = pool.lease({
+    ...setup.leaseRequest,
+    exclude: new Set(),
+    waitedMs,
+    isDryRun: true,
+  });
+  if (leased.kind === 'wait') throw new Error('The pool asked for more time than there is.');
+  if (leased.kind === 'none') throw exhaustedError(leased, undefined);
+  const { lease } = leased;
+  try {
+    noteLease(lease, context);
+    requireTask('generate', { model: call.model, target: setup.route.target }, lease);
+    await setup.loadMedia(lease);
+    const { lane, body } = setup.prepare(lease, { signatures: 'carried', standsIn: false });
+    const upstreamBody = asSent(body, context.receipt);
+    // Before the canonical form is made for show: what it cannot hold is relayed all the same.
+    const receipt = [...context.receipt.entries];
+    return {
+      route: setup.route,
+      accountId: lease.account.id,
+      considered: lease.considered,
+      upstreamId: lease.upstream.id,
+      upstreamModel: lease.modelId,
+      lane,
+      canonical: call.canonical(),
+      upstreamBody,
+      receipt,
+    };
+  } finally {
+    lease.release({ kind: 'neutral' });
+  }
+}
+
+/** The body with what is mended in its text when it is sent. */
+function asSent(body: JsonObject, receipt: Receipt): JsonObject {
+  const text = JSON.stringify(body);
+  const mended = mendText(text, receipt);
+  const value = mended === text ? body : parseJson(mended);
+  return isJsonObject(value) ? value : body;
 }

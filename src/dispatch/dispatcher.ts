@@ -3,15 +3,15 @@
 import type { Tier } from '../accounts/account.ts';
 import type { GatewayError } from '../canonical/error.ts';
 import type { FinishReason } from '../canonical/event.ts';
+import type { ModelVariant } from '../canonical/model.ts';
 import type { ReceiptEntry, RequestReceipt } from '../canonical/receipt.ts';
 import type { CanonicalRequest } from '../canonical/request.ts';
 import type { AnswerTranscript } from '../canonical/transcript.ts';
 import type { Usage } from '../canonical/usage.ts';
 import type { JsonObject } from '../lib/json.ts';
-import type { Pumpable } from '../lib/pump.ts';
 import type { Considered } from '../pool/pool.ts';
 import type { CountTokensCall, EmbedCall, GenerateCall } from '../protocols/protocol.ts';
-import type { RoutedModel } from './router.ts';
+import type { Pumpable } from '../stream/queue.ts';
 
 export interface Dispatcher {
   /**
@@ -137,4 +137,19 @@ export type GenerateAnswer =
 export interface AnswerChunks extends Pumpable<string> {
   /** What is left to write when an answer that has begun ends here, with this failure, in its own words. */
   breakOff?(error: GatewayError): string;
+}
+
+// What dispatch asks of routing: where a requested model name goes.
+
+export interface RoutedModel extends ModelVariant {
+  /** The name the pool is asked for. */
+  readonly target: string;
+}
+
+export interface ModelRouter {
+  /**
+   * @param account the account the client asks for by name
+   * @throws GatewayError (not-found, invalid-request)
+   */
+  route(name: string, account?: string): RoutedModel;
 }

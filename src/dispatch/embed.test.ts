@@ -6,12 +6,11 @@ import { createSeedPool } from '../../test/support/seed-pool.ts';
 import type { UpstreamFailureKind } from '../canonical/error.ts';
 import type { JsonObject } from '../lib/json.ts';
 import type { EmbedCall, GenerateCall } from '../protocols/protocol.ts';
-import { createSignatureKeeper } from '../signatures/keeper.ts';
+import { createSignatureKeeper } from '../signatures/cache.ts';
 import type { Upstream, UpstreamCall } from '../upstreams/upstream.ts';
 import { contextOf } from './dispatch.test-support.ts';
 import { createDispatcher } from './dispatch.ts';
-import type { CallContext } from './dispatcher.ts';
-import type { RoutedModel } from './router.ts';
+import type { CallContext, RoutedModel } from './dispatcher.ts';
 
 interface BenchOptions {
   /** What one input meets. */

@@ -2,20 +2,18 @@
 
 import type { EmbedAnswer, Embedding } from '../canonical/embedding.ts';
 import { GatewayError } from '../canonical/error.ts';
-import { type Receipt, told } from '../canonical/receipt.ts';
+import type { Receipt } from '../canonical/receipt.ts';
 import { NO_USAGE } from '../canonical/usage.ts';
 import type { JsonObject } from '../lib/json.ts';
+import { told } from '../lib/localized-message.ts';
 import type { Lease } from '../pool/pool.ts';
 import type { EmbedCall, EmbedRelay } from '../protocols/protocol.ts';
-import type { AttemptPlan } from './attempt-plan.ts';
-import { type AttemptDependencies, runAttempts } from './attempts.ts';
-import { noteLease, type RoutedCall } from './call-setup.ts';
-import type { AnswerFigures, CallContext } from './dispatcher.ts';
-import { knownTasks, requireTask } from './model-task.ts';
-import { noteCommit } from './note-answer.ts';
+import { type AttemptDependencies, type AttemptPlan, runAttempts } from './attempts.ts';
+
+import { knownTasks, noteLease, type RoutedCall, requireTask } from './call-setup.ts';
+import type { AnswerFigures, CallContext, RoutedModel } from './dispatcher.ts';
 import { refuseLosses } from './prepare.ts';
-import type { RoutedModel } from './router.ts';
-import type { TokenEstimator } from './token-estimate.ts';
+import { noteCommit, type TokenEstimator } from './stream-observer.ts';
 
 export interface EmbedSetup extends RoutedCall {
   readonly dependencies: AttemptDependencies;

@@ -1,7 +1,7 @@
 // The error a client gets when no account is left: never the pool's own credential trouble as 401/403.
 
 import { GatewayError } from '../canonical/error.ts';
-import { told } from '../lib/told.ts';
+import { told } from '../lib/localized-message.ts';
 import type { LeaseResult } from '../pool/pool.ts';
 import { isAccountTrouble, isLimit, mayBeOfRequest } from './retry.ts';
 

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { createReceipt, told } from '../canonical/receipt.ts';
+import { createReceipt } from '../canonical/receipt.ts';
+import { told } from '../lib/localized-message.ts';
 import { benchOf, collect, type DispatchBench, good } from './dispatch.test-support.ts';
 
 /** The first piece of a streamed answer; `leave` gives up what comes behind it. */

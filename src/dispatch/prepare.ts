@@ -1,26 +1,27 @@
 // Prepares the upstream body of one attempt, once per model and signature plan.
 
 import { isDeepStrictEqual } from 'node:util';
-import { inClientNames, withinField } from '../canonical/client-names.ts';
 import type { ThinkingMode } from '../canonical/effort.ts';
 import { GatewayError } from '../canonical/error.ts';
-import { mendText } from '../canonical/mend-text.ts';
 import {
   createReceipt,
+  inClientNames,
   type Receipt,
   type ReceiptEntry,
   type RequestReceipt,
+  withinField,
 } from '../canonical/receipt.ts';
 import type { CanonicalRequest } from '../canonical/request.ts';
-import type { SignatureRecall } from '../canonical/signature-recall.ts';
+import type { SignatureRecall } from '../canonical/signatures.ts';
+import { mendText } from '../canonical/text-forms.ts';
 import type { JsonObject } from '../lib/json.ts';
-import { told } from '../lib/told.ts';
+import { told } from '../lib/localized-message.ts';
 import type { Lease } from '../pool/pool.ts';
 import type { RelayBody } from '../protocols/protocol.ts';
-import type { SignatureKeeper } from '../signatures/keeper.ts';
+import type { SignatureKeeper } from '../signatures/cache.ts';
 import { applyTransforms } from '../transforms/index.ts';
 import type { PatchTarget, SignaturePlan, Upstream } from '../upstreams/upstream.ts';
-import type { RoutedModel } from './router.ts';
+import type { RoutedModel } from './dispatcher.ts';
 
 export interface Preparation {
   readonly canonical: () => CanonicalRequest;

@@ -1,7 +1,7 @@
 // Random identifiers: URL-safe, short enough for every client, unguessable.
 
 import { randomFillSync } from 'node:crypto';
-import { joinFlat } from './flat-text.ts';
+import { joinFlat } from './flatten-string.ts';
 
 const ID_BYTES = 18;
 const TIME_BYTES = 6;

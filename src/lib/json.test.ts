@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { isJsonObject, parseJson, parseSurveyed, readNumber } from './json.ts';
-import { createJsonBudget } from './json-survey.ts';
+import { createJsonBudget } from './json-limits.ts';
 
 test.each([
   '{"id":12345678901234567890}',

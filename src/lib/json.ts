@@ -1,6 +1,6 @@
 // JSON that loses nothing, and costs no more than it may: numbers a double cannot hold keep their source text.
 
-import { JSON_LIMITS, type JsonBudget, surveyText } from './json-survey.ts';
+import { JSON_LIMITS, type JsonBudget, surveyText } from './json-limits.ts';
 
 type JsonPrimitive = string | number | boolean | null;
 export type JsonValue = JsonPrimitive | JsonValue[] | { [key: string]: JsonValue };
@@ -92,4 +92,23 @@ function holdsOnlyIntegers(value: JsonValue, depth: number): boolean {
     if (item !== undefined && !holdsOnlyIntegers(item, depth + 1)) return false;
   }
   return true;
+}
+
+// Builds wire objects from fields that may be absent.
+
+/** A wire type whose fields may also be given as undefined. */
+export type Optional<T> = { readonly [K in keyof T]?: T[K] | undefined };
+
+/** The fields that are there; undefined when none is. */
+export function definedFields(
+  fields: Readonly<Record<string, JsonValue | undefined>>,
+): JsonObject | undefined {
+  let defined: JsonObject | undefined;
+  for (const name in fields) {
+    const value = fields[name];
+    if (value === undefined) continue;
+    defined ??= {};
+    defined[name] = value;
+  }
+  return defined;
 }

@@ -2,9 +2,12 @@ import type { LookupAddress } from 'node:dns';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { afterEach, expect, test } from 'vitest';
 import { createFakeClock } from '../../test/support/fake-clock.ts';
-import { type AddressPolicy, PUBLIC_ONLY } from './address-policy.ts';
-import { createMediaFetcher, type MediaFetcherOptions } from './fetch-media.ts';
-import { createGuardedLookup } from './guarded-lookup.ts';
+import { type AddressPolicy, PUBLIC_ONLY } from '../lib/net.ts';
+import {
+  createGuardedLookup,
+  createMediaFetcher,
+  type MediaFetcherOptions,
+} from './fetch-media.ts';
 
 const PNG = Buffer.from('iVBORw0KGgoAAAANSUhEUg==', 'base64');
 /** What tests of the exchange itself allow: plain http to this machine. */

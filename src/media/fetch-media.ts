@@ -1,11 +1,11 @@
 // Fetches one medium from the public internet: https only, no redirect unchecked, little of everything.
 
+import { type LookupAddress, lookup } from 'node:dns';
+import type { LookupFunction } from 'node:net';
 import { Agent, type Dispatcher } from 'undici';
-import { modalityOf, sniffMediaType, spellMediaType } from '../canonical/media-type.ts';
+import { modalityOf, sniffMediaType, spellMediaType } from '../canonical/media.ts';
 import type { Clock } from '../lib/clock.ts';
-import { type AddressPolicy, literalAddress, PUBLIC_ONLY } from './address-policy.ts';
-import { createGuardedLookup, type ResolveHost } from './guarded-lookup.ts';
-import { MediaFault } from './media-fault.ts';
+import { type AddressPolicy, literalAddress, PUBLIC_ONLY } from '../lib/net.ts';
 
 export interface FetchedMedia {
   readonly mediaType: string;
@@ -165,4 +165,70 @@ function unlessAborted<Value>(signal: AbortSignal, work: Promise<Value>): Promis
     signal.addEventListener('abort', onAbort, { once: true });
     work.then(resolve, reject).finally(() => signal.removeEventListener('abort', onAbort));
   });
+}
+
+// Name resolution for outgoing connections: a name with any address that is not allowed has none.
+
+export type ResolveHost = (hostname: string) => Promise<readonly LookupAddress[]>;
+
+/**
+ * The connection goes to the very addresses that were checked, so a name that changes its mind
+ * between check and use (DNS rebinding) gains nothing. Literal addresses never come here.
+ */
+export function createGuardedLookup(
+  policy: Pick<AddressPolicy, 'allowsAddress'>,
+  resolve: ResolveHost = resolveHost,
+): LookupFunction {
+  return (hostname, options, callback) => {
+    resolve(hostname).then(
+      (addresses) => {
+        const [first] = addresses;
+        const isAllowed = addresses.every(({ address }) => policy.allowsAddress(address));
+        if (first === undefined || !isAllowed) callback(new MediaFault('not-public'), '');
+        else if (options.all === true) callback(null, [...addresses]);
+        else callback(null, first.address, first.family);
+      },
+      () => callback(new MediaFault('unreachable'), ''),
+    );
+  };
+}
+
+function resolveHost(hostname: string): Promise<readonly LookupAddress[]> {
+  return new Promise((resolve, reject) => {
+    lookup(hostname, { all: true }, (error, addresses) => {
+      if (error === null) resolve(addresses);
+      else reject(error);
+    });
+  });
+}
+
+// Why media could not be fetched, in words a client may read.
+
+export type MediaFaultKind =
+  | 'not-public'
+  | 'unreachable'
+  | 'too-slow'
+  | 'too-large'
+  | 'too-many-redirects'
+  | 'refused'
+  | 'wrong-type';
+
+const WORDS: Readonly<Record<MediaFaultKind, string>> = {
+  'not-public': 'only https addresses of public hosts are fetched, without a port',
+  unreachable: 'its host could not be reached',
+  'too-slow': 'it did not come in time',
+  'too-large': 'it is too large',
+  'too-many-redirects': 'it redirects too often',
+  refused: 'its host did not give it out',
+  'wrong-type': 'it is no image, PDF, audio or video',
+};
+
+/** The message is a clause without an end mark. */
+export class MediaFault extends Error {
+  readonly kind: MediaFaultKind;
+
+  constructor(kind: MediaFaultKind, cause?: unknown) {
+    super(WORDS[kind], cause === undefined ? undefined : { cause });
+    this.kind = kind;
+  }
 }

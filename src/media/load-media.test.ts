@@ -1,9 +1,8 @@
 import { expect, test } from 'vitest';
 import { requestOf, user } from '../../test/support/canonical.ts';
 import type { MediaPart, MediaSource } from '../canonical/request.ts';
-import type { FetchedMedia } from './fetch-media.ts';
+import { type FetchedMedia, MediaFault } from './fetch-media.ts';
 import { loadMedia } from './load-media.ts';
-import { MediaFault } from './media-fault.ts';
 
 const PNG: FetchedMedia = { mediaType: 'image/png', base64: 'AAAA' };
 

@@ -1,11 +1,10 @@
 // Puts the bytes behind web addresses into a request, for upstreams that do not fetch by themselves.
 
 import { invalidRequest } from '../canonical/error.ts';
-import { mapMedia } from '../canonical/map-media.ts';
-import { modalityOf } from '../canonical/media-type.ts';
+import { mapMedia, modalityOf } from '../canonical/media.ts';
+
 import type { CanonicalRequest, MediaPart, Turn } from '../canonical/request.ts';
-import type { FetchedMedia, MediaFetcher } from './fetch-media.ts';
-import { MediaFault } from './media-fault.ts';
+import { type FetchedMedia, MediaFault, type MediaFetcher } from './fetch-media.ts';
 
 export interface LoadOptions {
   readonly fetcher: Pick<MediaFetcher, 'fetch'>;

@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest';
 import { recordOf } from '../../test/support/request-records.ts';
-import { createMetrics } from './metrics.ts';
-import { createMetricsText } from './metrics-text.ts';
+import { createMetrics, createMetricsText } from './metrics.ts';
 
 function openMetrics() {
   return createMetrics({

@@ -1,6 +1,7 @@
 // What the monitor asks of a store of request records.
 
-import type { RequestRecord, RequestRow } from './request-record.ts';
+import { invalidRequest } from '../canonical/error.ts';
+import type { RequestRecord, RequestRow } from './record.ts';
 
 /** Absent fields take everything. Times in milliseconds since the epoch. */
 export interface RequestFilter {
@@ -105,4 +106,28 @@ export interface RequestStore {
   sweep(limits: RetentionLimits): Promise<boolean>;
   /** Removes the records that began before a time, with their bodies; usage stays. @returns how many */
   removeBefore(at: number): Promise<number>;
+}
+
+// The place in a list of records, latest first, from which its next page goes on.
+
+export interface PagePosition {
+  readonly at: number;
+  /** Tells records of one millisecond apart; rises in the order in which they were kept. */
+  readonly sequence: number;
+}
+
+export function writeCursor({ at, sequence }: PagePosition): string {
+  return `${at}-${sequence}`;
+}
+
+/** @throws GatewayError invalid-request */
+export function readCursor(cursor: string): PagePosition {
+  const [, at, sequence] = /^(\d{1,15})-(\d{1,15})$/.exec(cursor) ?? [];
+  if (at !== undefined && sequence !== undefined) {
+    return { at: Number(at), sequence: Number(sequence) };
+  }
+  throw invalidRequest(
+    'cursor',
+    'cursor: send the nextCursor of an earlier answer, or leave it out.',
+  );
 }

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { createFakeClock } from '../../test/support/fake-clock.ts';
 import { recordOf } from '../../test/support/request-records.ts';
-import type { RequestRecord } from './request-record.ts';
+import type { RequestRecord } from './record.ts';
 import { createWriteQueue } from './write-queue.ts';
 
 function startQueue(save: (records: readonly RequestRecord[]) => Promise<void>) {

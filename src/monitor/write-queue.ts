@@ -1,7 +1,7 @@
 // Hands records to their store behind the requests' back: in batches, never waited for, bounded.
 
 import type { Clock, Timer } from '../lib/clock.ts';
-import { bodySize, type RequestRecord } from './request-record.ts';
+import { bodySize, type RequestRecord } from './record.ts';
 import type { RequestStore } from './request-store.ts';
 
 export interface WriteQueue {

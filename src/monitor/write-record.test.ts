@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import { NO_USAGE, type Usage } from '../canonical/usage.ts';
-import type { EndedRequest } from './observer.ts';
-import { createRedactors } from './redactors.ts';
-import type { RequestRecord, RequestRow } from './request-record.ts';
+import { createRedactors } from '../lib/redact.ts';
+import type { EndedRequest, RequestRecord, RequestRow } from './record.ts';
+
 import { writeRecord } from './write-record.ts';
 
 const TOLD = { ...NO_USAGE, promptTokens: 9, cachedTokens: 4, answerTokens: 5, thoughtTokens: 2 };

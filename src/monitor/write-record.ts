@@ -1,21 +1,23 @@
 // Turns an ended request into its record: counted, shortened and free of credentials.
 
 import type { FinishReason } from '../canonical/event.ts';
-import type { ReceiptAction, ReceiptEntry, Sentence } from '../canonical/receipt.ts';
+import type { ReceiptAction, ReceiptEntry } from '../canonical/receipt.ts';
 import type { TranscriptBlock } from '../canonical/transcript.ts';
 import { inputTokens, outputTokens } from '../canonical/usage.ts';
-import type { CallFacts, EndedRequest } from './observer.ts';
-import type { Redactor } from './redact.ts';
-import type {
-  AttemptEntry,
-  BodyBlocks,
-  ReceiptCounts,
-  RequestBodies,
-  RequestOutcome,
-  RequestRecord,
-  RequestRow,
-} from './request-record.ts';
-import { blockSize } from './request-record.ts';
+import type { Sentence } from '../lib/localized-message.ts';
+import type { Redactor } from '../lib/redact.ts';
+import {
+  type AttemptEntry,
+  type BodyBlocks,
+  blockSize,
+  type CallFacts,
+  type EndedRequest,
+  type ReceiptCounts,
+  type RequestBodies,
+  type RequestOutcome,
+  type RequestRecord,
+  type RequestRow,
+} from './record.ts';
 
 export interface RecordContext {
   /** Milliseconds since the epoch. */

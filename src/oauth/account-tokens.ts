@@ -1,13 +1,28 @@
 // The access token of one account: given while it is good, renewed once for all who need a newer one.
 
+import type { TokenSource } from '../accounts/account.ts';
+import type { AccountBook } from '../accounts/account-book.ts';
 import type { GatewayError } from '../canonical/error.ts';
 import type { Clock } from '../lib/clock.ts';
-import type { HeldToken } from './held-token.ts';
-import type { OAuthLog } from './oauth-settings.ts';
-import type { Access, Renewal } from './renewal.ts';
-import { describeFault, isRevoked, retryAfterOf, toGatewayError } from './renewal-fault.ts';
+import {
+  createTokenEndpoint,
+  type OAuthDirectory,
+  type OAuthFetch,
+  type OAuthLog,
+  unlessAborted,
+} from './oauth-client.ts';
+import {
+  type Access,
+  createRenewal,
+  describeFault,
+  type HeldToken,
+  isRevoked,
+  type Renewal,
+  retryAfterOf,
+  toGatewayError,
+} from './renewal.ts';
 
-export interface AccountTokens {
+interface AccountTokens {
   /** @throws GatewayError */
   access(request: TokenRequest): Credentials | Promise<Credentials>;
   /** The stored credential was replaced by another hand: nothing known of the old one counts. */
@@ -21,12 +36,12 @@ interface TokenRequest {
   readonly refused?: string | undefined;
 }
 
-export interface Credentials {
+interface Credentials {
   readonly credential: string;
   readonly credentialKind: 'api-key' | 'access-token';
 }
 
-export interface AccountTokensOptions {
+interface AccountTokensOptions {
   readonly renewal: Renewal;
   readonly clock: Clock;
   readonly random: () => number;
@@ -51,7 +66,7 @@ const JUST_RENEWED_MS = 10_000;
 
 const NONE: ReadonlySet<string> = new Set();
 
-export function createAccountTokens(options: AccountTokensOptions): AccountTokens {
+function createAccountTokens(options: AccountTokensOptions): AccountTokens {
   return new Tokens(options);
 }
 
@@ -183,4 +198,72 @@ function credentialsOf(access: Access): Credentials {
   return access.kind === 'api-key'
     ? { credential: access.key, credentialKind: 'api-key' }
     : { credential: access.token.accessToken, credentialKind: 'access-token' };
+}
+
+// The token source of the pool: what each account proves itself with now, whatever its kind.
+
+export interface OAuthTokenSource extends TokenSource {
+  /** To be called after an account's credential was replaced: by a sign-in, an import, a person. */
+  forget(accountId: string): void;
+  /** Waits for renewals under way: their answers may hold the only copy of a rotated token. */
+  close(): Promise<void>;
+}
+
+export interface TokenSourceOptions {
+  readonly book: Pick<
+    AccountBook,
+    'readCredential' | 'replaceCredential' | 'proxyUrl' | 'subscribe'
+  >;
+  readonly oauth: OAuthDirectory;
+  readonly clock: Clock;
+  readonly random: () => number;
+  readonly fetch: OAuthFetch;
+  readonly log: OAuthLog;
+}
+
+/**
+ * Renewals are one at a time per account, limited to 10 s a call, and go on when a caller leaves.
+ * Lifetimes count from `expires_in` on the monotonic clock: within 5 min ± 1 min of the end a token
+ * in use is renewed in the background, within 90 s before it is given. Nothing is renewed unused.
+ */
+export function createTokenSource(options: TokenSourceOptions): OAuthTokenSource {
+  const { book, oauth, clock, random, log } = options;
+  const endpoint = createTokenEndpoint(options);
+  const closing = new AbortController();
+  const accounts = new Map<string, AccountTokens>();
+  const unsubscribe = book.subscribe(({ kind, account }) => {
+    if (kind === 'removed') accounts.delete(account.record.id);
+  });
+
+  const tokensOf = (id: string, upstreamId: string): AccountTokens => {
+    const known = accounts.get(id);
+    if (known !== undefined) return known;
+    const subject = { accountId: id, upstreamId };
+    const parts = { book, oauth, endpoint, clock, random, log, closing: closing.signal };
+    const renewal = createRenewal(subject, parts);
+    const tokens = createAccountTokens({ renewal, clock, random, log, subject });
+    accounts.set(id, tokens);
+    return tokens;
+  };
+
+  return {
+    async accessFor({ record }, { refresh, refused, signal }) {
+      signal.throwIfAborted();
+      const given = tokensOf(record.id, record.upstreamId).access({ refresh, refused });
+      const credentials: Credentials =
+        given instanceof Promise ? await unlessAborted(signal, given) : given;
+      return {
+        accountId: record.id,
+        ...credentials,
+        projectId: record.projectId,
+        proxyUrl: book.proxyUrl(record.id),
+      };
+    },
+    forget: (accountId) => accounts.get(accountId)?.forget(),
+    async close() {
+      unsubscribe();
+      closing.abort(new Error('the gateway is closing'));
+      await Promise.all([...accounts.values()].map((tokens) => tokens.settled()));
+    },
+  };
 }

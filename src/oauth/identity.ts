@@ -1,12 +1,15 @@
 // Whose tokens these are: the e-mail from the UserInfo endpoint or the id token.
 
 import type { Clock } from '../lib/clock.ts';
-import { told } from '../lib/told.ts';
-import type { Reach } from './endpoint.ts';
-import { readClaims } from './jwt.ts';
-import { OAuthFault } from './oauth-fault.ts';
-import type { OAuthSettings } from './oauth-settings.ts';
-import type { TokenEndpoint, TokenReply } from './token-endpoint.ts';
+import { told } from '../lib/localized-message.ts';
+import {
+  OAuthFault,
+  type OAuthSettings,
+  type Reach,
+  type TokenEndpoint,
+  type TokenReply,
+} from './oauth-client.ts';
+import { readClaims } from './service-account-key.ts';
 
 /** `unknown`: the provider does not say · `rejected`: what it said cannot be trusted. */
 export type Identity =

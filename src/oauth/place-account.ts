@@ -1,12 +1,11 @@
 // Puts a proven credential into the account book: a new account, or the same one signed in anew.
 
-import type { Account } from '../accounts/account.ts';
+import { type Account, type Credential, isSameLabel } from '../accounts/account.ts';
 import type { AccountBook, NewAccount } from '../accounts/account-book.ts';
 import { StoreError } from '../accounts/account-store.ts';
-import type { Credential } from '../accounts/credential.ts';
-import { isSameLabel } from '../accounts/label-key.ts';
+
 import { GatewayError, invalidRequest } from '../canonical/error.ts';
-import { told } from '../lib/told.ts';
+import { told } from '../lib/localized-message.ts';
 
 export interface Placed {
   readonly kind: 'added' | 'reauthenticated';

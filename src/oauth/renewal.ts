@@ -1,19 +1,137 @@
 // Renews the access token of one account, so that no rotated refresh token is ever lost or used twice.
 
-import type { AccountBook } from '../accounts/account-book.ts';
 import type {
   OAuthCredential,
   ServiceAccountCredential,
   VersionedCredential,
-} from '../accounts/credential.ts';
+} from '../accounts/account.ts';
+import type { AccountBook } from '../accounts/account-book.ts';
+import { StoreError } from '../accounts/account-store.ts';
+import { GatewayError } from '../canonical/error.ts';
 import type { Clock } from '../lib/clock.ts';
-import { told } from '../lib/told.ts';
-import type { Reach } from './endpoint.ts';
-import { type HeldToken, holdToken, MARGIN_MS } from './held-token.ts';
-import { OAuthFault } from './oauth-fault.ts';
-import type { OAuthDirectory, OAuthLog } from './oauth-settings.ts';
-import { isRevoked, RenewalFault, storageFault } from './renewal-fault.ts';
-import type { TokenEndpoint, TokenReply } from './token-endpoint.ts';
+import { told } from '../lib/localized-message.ts';
+import {
+  type OAuthDirectory,
+  OAuthFault,
+  type OAuthLog,
+  type Reach,
+  type TokenEndpoint,
+  type TokenReply,
+} from './oauth-client.ts';
+
+// An access token in hand, and how long it is good by the monotonic clock.
+
+export interface HeldToken {
+  readonly accessToken: string;
+  /** All three in monotonic milliseconds. */
+  readonly renewedAt: number;
+  /** From here on it is renewed in the background while it is used. */
+  readonly renewFrom: number;
+  /** From here on it is renewed before it is used. */
+  readonly staleFrom: number;
+  readonly expiresAt: number;
+}
+
+/** With less left than this, a token is renewed before it is used. */
+const MARGIN_MS = 90_000;
+const AHEAD_MS = 300_000;
+const AHEAD_JITTER_MS = 60_000;
+
+/**
+ * @param monotonic when the token was asked for, so that the way here counts against it
+ * @param random a number in [0, 1), which spreads the renewals of many accounts
+ */
+function holdToken(
+  accessToken: string,
+  lifetimeMs: number,
+  { monotonic, random }: { readonly monotonic: number; readonly random: number },
+): HeldToken {
+  const expiresAt = monotonic + lifetimeMs;
+  // A token of a few minutes is used for half of its life at least.
+  const half = lifetimeMs / 2;
+  const aheadMs = AHEAD_MS + (2 * random - 1) * AHEAD_JITTER_MS;
+  return {
+    accessToken,
+    renewedAt: monotonic,
+    renewFrom: expiresAt - Math.min(aheadMs, half),
+    staleFrom: expiresAt - Math.min(MARGIN_MS, half),
+    expiresAt,
+  };
+}
+
+// Why an account has no access token now, as the retry table reads it.
+
+/** `gone` the account was removed · `storage` its credential could not be read or a new one not kept. */
+class RenewalFault extends Error {
+  readonly kind: 'gone' | 'storage';
+
+  constructor(kind: 'gone' | 'storage', message: string) {
+    super(message);
+    this.name = 'RenewalFault';
+    this.kind = kind;
+  }
+}
+
+function storageFault(error: unknown): RenewalFault {
+  const fault = error instanceof StoreError ? error.fault : 'unavailable';
+  const words =
+    fault === 'unreadable'
+      ? told`the stored credential cannot be read with this secret key`
+      : told`the account storage does not answer`;
+  return new RenewalFault('storage', words);
+}
+
+export function isRevoked(error: unknown): boolean {
+  return error instanceof OAuthFault && error.kind === 'revoked';
+}
+
+/** The error callers get: `credential-revoked` only for the provider's own confirmed word. */
+export function toGatewayError(fault: unknown): GatewayError {
+  if (isRevoked(fault)) {
+    return new GatewayError({
+      kind: 'upstream-auth',
+      source: 'upstream',
+      message: told`The provider revoked the sign-in of this account. Sign it in again.`,
+      failure: { kind: 'credential-revoked', status: statusOf(fault), detail: detailOf(fault) },
+      cause: fault,
+    });
+  }
+  return new GatewayError({
+    kind: isTimeout(fault) ? 'timeout' : 'upstream-unavailable',
+    source: 'upstream',
+    message: told`No access token could be had for this account just now. Try again shortly.`,
+    failure: { kind: 'credential-unavailable', status: statusOf(fault), detail: detailOf(fault) },
+    cause: isOurs(fault) ? fault : new Error('the renewal failed unexpectedly', { cause: fault }),
+  });
+}
+
+/** Fields for the log: nothing a provider or a driver wrote unscrubbed. */
+export function describeFault(fault: unknown): object {
+  if (fault instanceof OAuthFault) return { fault: fault.kind, ...fault.facts };
+  if (fault instanceof RenewalFault) return { fault: fault.kind, detail: fault.message };
+  return { fault: 'unexpected', detail: fault instanceof Error ? fault.name : typeof fault };
+}
+
+function isOurs(fault: unknown): boolean {
+  return fault instanceof OAuthFault || fault instanceof RenewalFault;
+}
+
+function isTimeout(fault: unknown): boolean {
+  return fault instanceof OAuthFault && fault.kind === 'too-slow';
+}
+
+/** The wait the provider asked for, in milliseconds. */
+export function retryAfterOf(fault: unknown): number | undefined {
+  return fault instanceof OAuthFault ? fault.facts.retryAfterMs : undefined;
+}
+
+function detailOf(fault: unknown): string | undefined {
+  return fault instanceof OAuthFault || fault instanceof RenewalFault ? fault.message : undefined;
+}
+
+function statusOf(fault: unknown): number | undefined {
+  return fault instanceof OAuthFault ? fault.facts.status : undefined;
+}
 
 export interface RenewalOptions {
   readonly book: Pick<AccountBook, 'readCredential' | 'replaceCredential' | 'proxyUrl'>;

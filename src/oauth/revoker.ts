@@ -2,11 +2,14 @@
 
 import type { AccountBook } from '../accounts/account-book.ts';
 import type { Clock } from '../lib/clock.ts';
-import { told } from '../lib/told.ts';
-import { OAuthFault } from './oauth-fault.ts';
-import type { OAuthFetch } from './oauth-fetch.ts';
-import type { OAuthDirectory, OAuthLog } from './oauth-settings.ts';
-import { createTokenEndpoint } from './token-endpoint.ts';
+import { told } from '../lib/localized-message.ts';
+import {
+  createTokenEndpoint,
+  type OAuthDirectory,
+  OAuthFault,
+  type OAuthFetch,
+  type OAuthLog,
+} from './oauth-client.ts';
 
 /** What became of the grant; the account is gone in each case. */
 type Revocation =

@@ -1,35 +1,313 @@
 // Signing in to an upstream: authorization code with PKCE and state, completed by callback or by paste.
 
-import { generateRandomCodeVerifier, generateRandomNonce, generateRandomState } from 'oauth4webapi';
-import type { Account } from '../accounts/account.ts';
-import type { OAuthCredential } from '../accounts/credential.ts';
-import { isSameLabel } from '../accounts/label-key.ts';
-import { invalidRequest } from '../canonical/error.ts';
+import {
+  AuthorizationResponseError,
+  calculatePKCECodeChallenge,
+  generateRandomCodeVerifier,
+  generateRandomNonce,
+  generateRandomState,
+  validateAuthResponse,
+} from 'oauth4webapi';
+import { type Account, isSameLabel, type OAuthCredential } from '../accounts/account.ts';
+import { GatewayError, invalidRequest } from '../canonical/error.ts';
 import type { Clock } from '../lib/clock.ts';
-import { told } from '../lib/told.ts';
-import { checkResponse, readPasted } from './authorization-response.ts';
-import { chooseRedirectUri, writeAuthorizationUrl } from './authorization-url.ts';
-import { createIdentityReader, type IdentityReader } from './identity.ts';
-import { OAuthFault } from './oauth-fault.ts';
-import type { OAuthFetch } from './oauth-fetch.ts';
-import type { OAuthDirectory, OAuthLog, OAuthSettings } from './oauth-settings.ts';
-import { createPendingSignIns, type PendingSignIn } from './pending-sign-ins.ts';
+import { told } from '../lib/localized-message.ts';
+import { isSafeEndpoint } from '../lib/net.ts';
+import { createIdentityReader, type IdentityReader, isExpectedIssuer } from './identity.ts';
+import {
+  createTokenEndpoint,
+  type OAuthDirectory,
+  OAuthFault,
+  type OAuthFetch,
+  type OAuthLog,
+  type OAuthSettings,
+  type TokenEndpoint,
+  type TokenReply,
+} from './oauth-client.ts';
 import {
   type AccountPlacer,
   type AccountPlacerOptions,
   createAccountPlacer,
   type Placed,
 } from './place-account.ts';
-import {
-  failedAtProvider,
-  missingState,
-  namelessAccount,
-  noRefreshToken,
-  refused,
-  tooManyPending,
-  unknownSignIn,
-} from './sign-in-errors.ts';
-import { createTokenEndpoint, type TokenEndpoint, type TokenReply } from './token-endpoint.ts';
+
+// What came back from the provider's consent page: a callback, or what a person copied from the browser.
+
+interface PastedResponse {
+  readonly parameters: URLSearchParams;
+  /** `address`, with its scheme, host and path · `query` · `code` alone, which knows no state. */
+  readonly form:
+    | { readonly kind: 'address'; readonly address: string }
+    | { readonly kind: 'query' | 'code' };
+}
+
+const MAX_PASTED = 16_384;
+const CODE = /^[\x21-\x7e]{1,4096}$/;
+
+/**
+ * Reads a whole address, only its query, or only the code, with what else gets copied along:
+ * blanks, line breaks of a terminal, quotes, angle brackets.
+ * @throws GatewayError `invalid-request`
+ */
+function readPasted(text: string): PastedResponse {
+  if (text.length > MAX_PASTED) throw badPaste(told`This is too long for an address or a code.`);
+  const dense = text.replace(/\s+/g, '').replace(/^["'`<]+|["'`>]+$/g, '');
+  if (dense === '') throw badPaste(told`Paste the address the browser ended on, or the code.`);
+  if (/^[a-z][a-z0-9+.-]*:\/\//i.test(dense)) return readAddress(dense);
+  const query = dense.slice(dense.indexOf('?') + 1);
+  const isQuery = /(^|&)(code|error)=|^(state|iss)=/.test(query);
+  if (isQuery) return { parameters: new URLSearchParams(query), form: { kind: 'query' } };
+  // What follows the code may have been copied with it.
+  const parameters = new URLSearchParams(`code=${escapePlus(dense)}`);
+  return { parameters, form: { kind: 'code' } };
+}
+
+/**
+ * The response when it answers the sign-in of `state`: right state, right issuer, a code, no error.
+ * @throws GatewayError in plain words; neither code nor state is in it
+ */
+function checkResponse(
+  { parameters, form }: PastedResponse,
+  expected: {
+    readonly state: string;
+    readonly redirectUri: string;
+    readonly settings: OAuthSettings;
+  },
+): string {
+  const { settings, state, redirectUri } = expected;
+  if (form.kind === 'address' && form.address !== addressOf(new URL(redirectUri))) {
+    throw badPaste(told`This is not the address the sign-in leads to (${redirectUri}).`);
+  }
+  const complete = new URLSearchParams(parameters);
+  if (form.kind === 'code') complete.set('state', state);
+  const [code, ...more] = validate(complete, { settings, state }).getAll('code');
+  if (code === undefined || more.length > 0 || !CODE.test(code)) {
+    throw badPaste(told`There is no usable code in this. Start the sign-in again.`);
+  }
+  return code;
+}
+
+function readAddress(text: string): PastedResponse {
+  const url = URL.parse(text);
+  if (url === null) throw badPaste(told`This is no address. Copy it again, from its beginning.`);
+  return { parameters: url.searchParams, form: { kind: 'address', address: addressOf(url) } };
+}
+
+function addressOf({ origin, pathname }: URL): string {
+  return origin + pathname;
+}
+
+/** A bare code may hold `+` as it is, and may be percent-encoded as it stood in the address. */
+function escapePlus(code: string): string {
+  return code.replaceAll('+', '%2B');
+}
+
+function validate(
+  parameters: URLSearchParams,
+  { settings, state }: { readonly settings: OAuthSettings; readonly state: string },
+): URLSearchParams {
+  const issuer = parameters.get('iss');
+  if (issuer !== null && !isExpectedIssuer(issuer, settings)) {
+    throw badPaste(told`This answer is from another provider than the sign-in was started with.`);
+  }
+  try {
+    return validateAuthResponse(
+      { issuer: issuer ?? settings.issuer ?? settings.authorizationUrl },
+      { client_id: settings.clientId },
+      parameters,
+      state,
+    );
+  } catch (error) {
+    if (error instanceof AuthorizationResponseError) throw refusal(error.error);
+    throw badPaste(told`This is not a proper answer to this sign-in. Start the sign-in again.`);
+  }
+}
+
+/** RFC 6749 §4.1.2.1 and OpenID Connect Core §3.1.2.6. */
+function refusal(code: string): GatewayError {
+  switch (code) {
+    case 'access_denied':
+      return badPaste(told`The sign-in was declined at the provider. Start it again and agree.`);
+    case 'invalid_scope':
+      return badPaste(
+        told`The provider does not know a scope. Correct the scopes of this upstream.`,
+      );
+    case 'unauthorized_client':
+    case 'invalid_request':
+    case 'unsupported_response_type':
+      return badPaste(
+        told`The provider does not allow this sign-in. Check the client and its registered redirect address.`,
+      );
+    case 'server_error':
+    case 'temporarily_unavailable':
+      return badPaste(told`The provider has trouble at the moment. Try again in some minutes.`);
+    case 'login_required':
+    case 'consent_required':
+    case 'interaction_required':
+    case 'account_selection_required':
+      return badPaste(
+        told`The provider wants you to sign in there first. Start the sign-in again.`,
+      );
+    default:
+      return badPaste(told`The provider refused the sign-in. Start it again.`);
+  }
+}
+
+function badPaste(message: string): GatewayError {
+  return invalidRequest('response', message);
+}
+
+// The address of the provider's consent page for one sign-in (RFC 6749 §4.1.1, RFC 7636).
+
+interface AuthorizationRequest {
+  readonly settings: OAuthSettings;
+  readonly redirectUri: string;
+  readonly state: string;
+  readonly codeVerifier: string;
+  readonly nonce: string | undefined;
+  /** The e-mail that is expected to sign in. */
+  readonly loginHint: string | undefined;
+}
+
+/** The configured extra parameters never replace what protects the sign-in. */
+async function writeAuthorizationUrl(request: AuthorizationRequest): Promise<string> {
+  const { settings, redirectUri, state, codeVerifier, nonce, loginHint } = request;
+  const url = new URL(settings.authorizationUrl);
+  const optional = { login_hint: loginHint, ...settings.extraAuthorizationParameters };
+  const own = {
+    response_type: 'code',
+    client_id: settings.clientId,
+    redirect_uri: redirectUri,
+    scope: settings.scopes.length === 0 ? undefined : settings.scopes.join(' '),
+    state,
+    code_challenge: await calculatePKCECodeChallenge(codeVerifier),
+    code_challenge_method: 'S256',
+    nonce,
+  };
+  for (const [name, value] of Object.entries({ ...optional, ...own })) {
+    if (value !== undefined) url.searchParams.set(name, value);
+  }
+  return url.href;
+}
+
+/**
+ * The configured redirect address, or the caller's own.
+ * @throws GatewayError `invalid-request` when a code sent there could be read on the way
+ */
+function chooseRedirectUri(settings: OAuthSettings, own: string): string {
+  const redirectUri = settings.redirectUrl ?? own;
+  if (isSafeEndpoint(redirectUri)) return redirectUri;
+  throw invalidRequest(
+    'redirectUri',
+    told`The redirect address must be https, or http on this machine (http://127.0.0.1:<port>/…). Set redirect_url of this upstream, or use the loopback address and paste what the browser ends on.`,
+  );
+}
+
+// Sign-ins that were started and not yet completed: each can be taken once, by who started it, in time.
+
+interface PendingSignIn {
+  /** Who started it: a console session. */
+  readonly owner: string;
+  readonly upstreamId: string;
+  readonly redirectUri: string;
+  readonly codeVerifier: string;
+  readonly nonce: string | undefined;
+  readonly reauthenticate: string | undefined;
+  readonly label: string | undefined;
+  /** Milliseconds since the epoch, for people; the monotonic clock decides. */
+  readonly expiresAt: number;
+}
+
+interface PendingSignIns {
+  /** Undefined when too many are pending; the oldest of the same owner gives way first. */
+  add(state: string, signIn: Omit<PendingSignIn, 'expiresAt'>): PendingSignIn | undefined;
+  /** Undefined for unknown, used, expired and foreign ones alike. Whoever presents a state ends it. */
+  take(state: string, owner: string): PendingSignIn | undefined;
+}
+
+const LIFETIME_MS = 600_000;
+const MAX_PER_OWNER = 16;
+const MAX_TOTAL = 256;
+
+function createPendingSignIns(clock: Pick<Clock, 'now' | 'monotonic'>): PendingSignIns {
+  const pending = new Map<string, { readonly signIn: PendingSignIn; readonly endsAt: number }>();
+
+  const dropExpired = (): void => {
+    for (const [state, { endsAt }] of pending) {
+      if (endsAt <= clock.monotonic()) pending.delete(state);
+    }
+  };
+
+  return {
+    add(state, signIn) {
+      dropExpired();
+      const own = [...pending].filter(([, entry]) => entry.signIn.owner === signIn.owner);
+      const [oldest] = own;
+      if (oldest !== undefined && own.length >= MAX_PER_OWNER) pending.delete(oldest[0]);
+      if (pending.size >= MAX_TOTAL) return undefined;
+      const complete = { ...signIn, expiresAt: clock.now() + LIFETIME_MS };
+      pending.set(state, { signIn: complete, endsAt: clock.monotonic() + LIFETIME_MS });
+      return complete;
+    },
+    take(state, owner) {
+      dropExpired();
+      const entry = pending.get(state);
+      pending.delete(state);
+      return entry?.signIn.owner === owner ? entry.signIn : undefined;
+    },
+  };
+}
+
+// What goes wrong with a sign-in, in words for the person who signs in.
+
+function refused(message: string): GatewayError {
+  return invalidRequest('response', message);
+}
+
+function unknownSignIn(): GatewayError {
+  return invalidRequest(
+    'state',
+    told`This sign-in is unknown, was used already, has expired, or was started in another session. Start it again.`,
+  );
+}
+
+function missingState(): GatewayError {
+  return invalidRequest(
+    'state',
+    told`It is not clear which sign-in this belongs to. Paste the whole address the browser ended on.`,
+    'missing-field',
+  );
+}
+
+function tooManyPending(): GatewayError {
+  return new GatewayError({
+    kind: 'rate-limited',
+    source: 'gateway',
+    message: told`Too many sign-ins are under way. Try again in ten minutes.`,
+  });
+}
+
+function noRefreshToken(): GatewayError {
+  return refused(
+    told`The provider gave no refresh token, so the account would end within the hour. Add access_type=offline and prompt=consent to extra_parameters of this upstream (or the scope offline_access, as the provider wants it), then sign in again.`,
+  );
+}
+
+function namelessAccount(): GatewayError {
+  return refused(
+    told`The provider does not say whose account this is. Add the scopes openid and email or a userinfo_url to this upstream, or give a label.`,
+  );
+}
+
+function failedAtProvider(fault: OAuthFault): GatewayError {
+  const isRefusal = fault.kind === 'revoked' || fault.kind === 'refused';
+  return new GatewayError({
+    kind: isRefusal ? 'upstream-rejected' : 'upstream-unavailable',
+    source: 'upstream',
+    message: told`The sign-in could not be completed: ${fault.message}. Start it again.`,
+    cause: fault,
+  });
+}
 
 export interface SignIns {
   /** @throws GatewayError */

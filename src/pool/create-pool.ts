@@ -1,26 +1,19 @@
 // The account pool: chooses accounts of the book for requests, and keeps what that needs current.
 
-import type { Account } from '../accounts/account.ts';
+import type { Account, TokenSource } from '../accounts/account.ts';
 import type { AccountBook, BookChange } from '../accounts/account-book.ts';
-import type { TokenSource } from '../accounts/token-source.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { WriteBehindLog } from '../lib/write-behind.ts';
 import type { Upstream } from '../upstreams/upstream.ts';
-import { createAccountLabels } from './account-labels.ts';
-import { createLeasing } from './lease.ts';
-import { createModelIndexes, type ProtectionRule } from './model-indexes.ts';
-import { createModelLists } from './model-lists.ts';
-import { createOfferedCount } from './offered-models.ts';
-import { type LeaseSources, viewOf } from './open-lease.ts';
+import { createOwnIds, type OwnIdsOptions } from './eligibility.ts';
+import { createLeasing, type LeaseSources, viewOf } from './lease.ts';
+import { createModelIndexes, type ProtectionRule } from './model-index.ts';
+import { createAccountLabels, createModelLists, createOfferedCount } from './model-lists.ts';
 import { createOverloads, type UpstreamRests } from './overload.ts';
-import { createOwnIds, type OwnIdsOptions } from './own-ids.ts';
-import type { Pool } from './pool.ts';
-import { probeAccounts } from './probe-accounts.ts';
+import type { Pool, PoolSettings } from './pool.ts';
+import { probeAccounts } from './probes.ts';
 import { type CallLimit, createQuotaReservations } from './quota-reservations.ts';
-import type { SessionStore } from './session-store.ts';
-import { createSessionTable, type SessionBindings } from './session-table.ts';
-import { createSetBackWatch } from './set-back.ts';
-import type { PoolSettings } from './settings.ts';
+import { createSessionTable, type SessionBindings, type SessionStore } from './sessions.ts';
 import { type AccountCondition, SuccessShares } from './success-shares.ts';
 
 export interface PoolOptions {
@@ -147,4 +140,54 @@ interface AccountFollower {
 function follow(follower: AccountFollower, { kind, account }: BookChange): void {
   if (kind === 'removed') follower.remove(account.record.id);
   else if (kind !== 'health' && kind !== 'quotas') follower.put(account);
+}
+
+// A clock that was set back: waits that began in what is now the future would last until it comes again.
+
+/** Less is a correction as time servers make them. */
+const TOLERANCE_MS = 1000;
+/** An account that was refused its credential is out for no longer. */
+const LONGEST_OUT_MS = 60_000;
+
+interface SetBackOptions {
+  readonly book: Pick<AccountBook, 'list' | 'apply' | 'setQuotas'>;
+  readonly clock: Pick<Clock, 'now'>;
+  /** Ends what rests beside the accounts and began after this moment. */
+  readonly endRestsSince: (moment: number) => void;
+}
+
+/**
+ * Looks at the clock before a choice is made. When it was set back, what began in the future is over,
+ * and what was read then counts no more: the upstream says anew what still holds.
+ */
+function createSetBackWatch(options: SetBackOptions): () => void {
+  const { clock } = options;
+  let seen = clock.now();
+  endFutureWaits(options, seen);
+  return () => {
+    const now = clock.now();
+    if (now < seen - TOLERANCE_MS) endFutureWaits(options, now);
+    seen = now;
+  };
+}
+
+function endFutureWaits({ book, endRestsSince }: SetBackOptions, now: number): void {
+  const future = now + TOLERANCE_MS;
+  endRestsSince(future);
+  for (const { record, health, quotas } of book.list()) {
+    const { status } = health;
+    if (status.kind === 'blocked' && status.since > future) {
+      book.apply(record.id, { kind: 'verified' });
+    }
+    if (health.outUntil > future + LONGEST_OUT_MS) {
+      book.apply(record.id, { kind: 'clear-cooldown' });
+    }
+    // A refusal that came before the last one does not count, and all of them would.
+    if (health.revokedAt > future) book.apply(record.id, { kind: 'refreshed' });
+    for (const [model, { since }] of health.models) {
+      if (since > future) book.apply(record.id, { kind: 'clear-cooldown', model });
+    }
+    const readLater = [...quotas].filter(([, { fetchedAt }]) => fetchedAt > future);
+    book.setQuotas(record.id, new Map(readLater.map(([model]) => [model, undefined])));
+  }
 }

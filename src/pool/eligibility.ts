@@ -1,8 +1,9 @@
 // Whether one account may serve a model now, and the words for why not.
 
 import type { Account } from '../accounts/account.ts';
-import type { CoolingCause, ModelHealth } from '../accounts/model-health.ts';
-import { isExhausted, knownQuota } from './known-quota.ts';
+import { type CoolingCause, LONGEST_COOLDOWN_MS, type ModelHealth } from '../accounts/health.ts';
+import { foldCase } from '../lib/names.ts';
+import type { Upstream } from '../upstreams/upstream.ts';
 
 export type Eligibility =
   | { readonly kind: 'eligible' }
@@ -161,4 +162,84 @@ function waitForQuota(
 function byEnd(a: Waiting, b: Waiting): number {
   const [endA, endB] = [a.until ?? Number.POSITIVE_INFINITY, b.until ?? Number.POSITIVE_INFINITY];
   return endA === endB ? 0 : endA - endB;
+}
+
+// What is known now of an account's quota for one model: a figure whose window is over says nothing.
+
+export interface KnownQuota {
+  /** 0 to 1. */
+  readonly remainingFraction: number;
+  readonly resetsAt: number | undefined;
+  /** When the figure stops being one: at its reset, and a day after it was read at the latest. */
+  readonly until: number;
+}
+
+export function knownQuota(
+  { quotas }: Account,
+  modelId: string,
+  now: number,
+): KnownQuota | undefined {
+  const reading = quotas.get(modelId);
+  if (reading === undefined) return undefined;
+  const { remainingFraction, resetsAt, fetchedAt } = reading;
+  const until = Math.min(resetsAt ?? Number.POSITIVE_INFINITY, fetchedAt + LONGEST_COOLDOWN_MS);
+  return until <= now ? undefined : { remainingFraction, resetsAt, until };
+}
+
+export function isExhausted({ remainingFraction }: Pick<KnownQuota, 'remainingFraction'>): boolean {
+  return !(remainingFraction > 0);
+}
+
+// Under which id an account knows a routed model.
+
+/** Undefined when the account's list has no model for the name; without a list, what the upstream is asked for then. */
+export type OwnId = (account: Account, model: string) => string | undefined;
+
+type ModelList = NonNullable<Account['models']>;
+
+/** The models of a list that stand for a routed name which is none of its ids. */
+interface FamilyModels {
+  preferred(name: string, listed: ModelList): string | undefined;
+  unlisted(name: string): string | undefined;
+  newest(name: string, listed: ModelList): string | undefined;
+}
+
+export interface OwnIdsOptions {
+  readonly upstreams: {
+    get(id: string): Pick<Upstream, 'modelIds' | 'unlistedId'> | undefined;
+  };
+  /** As the settings are now. */
+  readonly families?: (() => FamilyModels) | undefined;
+}
+
+export function createOwnIds({ upstreams, families }: OwnIdsOptions): OwnId {
+  // A list is the same object until it is read anew, and every model asks for it.
+  const known = new WeakMap<ModelList, ReadonlyMap<string, string>>();
+  const foldedIds = (models: ModelList): ReadonlyMap<string, string> => {
+    const folded =
+      known.get(models) ?? new Map(Array.from(models.keys(), (id) => [foldCase(id), id]));
+    known.set(models, folded);
+    return folded;
+  };
+  const spelled = (models: ModelList, ids: readonly string[]): string | undefined => {
+    const exact = ids.find((id) => models.has(id));
+    if (exact !== undefined) return exact;
+    const folded = foldedIds(models);
+    const other = ids.find((id) => folded.has(foldCase(id)));
+    return other === undefined ? undefined : folded.get(foldCase(other));
+  };
+  return ({ record, models }, model) => {
+    const upstream = upstreams.get(record.upstreamId);
+    if (upstream === undefined) return undefined;
+    const rule = families?.();
+    const ids = upstream.modelIds(model);
+    if (models === undefined)
+      return rule?.unlisted(model) ?? upstream.unlistedId?.(model) ?? ids[0];
+    return (
+      rule?.preferred(model, models) ??
+      spelled(models, [model]) ??
+      rule?.newest(model, models) ??
+      spelled(models, ids)
+    );
+  };
 }

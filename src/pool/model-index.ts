@@ -1,12 +1,23 @@
 // The accounts as one routed model sees them, kept current by changes and by time, so that a choice scans none.
 
 import type { Account } from '../accounts/account.ts';
-import type { AccountLoad, Candidate } from './candidate.ts';
-import type { Eligibility, Waiting } from './eligibility.ts';
-import { createLanes, type Lane } from './lanes.ts';
-import { createWakeTimes } from './wake-times.ts';
+import type { AccountBook, BookChange } from '../accounts/account-book.ts';
+import type { Clock } from '../lib/clock.ts';
+import { setLast } from '../lib/lru.ts';
+import {
+  checkEligibility,
+  type Eligibility,
+  knownQuota,
+  type OwnId,
+  type Waiting,
+} from './eligibility.ts';
+import { createWakeTimes } from './expiry-heap.ts';
+import type { Overloads } from './overload.ts';
+import { type AccountLoad, type Candidate, TIERS_BY_ROOM, tierRank } from './pool.ts';
+import type { QuotaReservations } from './quota-reservations.ts';
+import type { HealthBand, SuccessShares } from './success-shares.ts';
 
-export interface Judgement {
+interface Judgement {
   readonly modelId: string | undefined;
   readonly eligibility: Eligibility;
 }
@@ -168,4 +179,317 @@ function soonestOf(candidates: Iterable<Candidate>): number | undefined {
 
 function isWaiting(eligibility: Eligibility): eligibility is Waiting {
   return eligibility.kind === 'waiting';
+}
+
+// The indexes of the models asked for lately: built on first use, kept current with the account book.
+
+export type ProtectionRule = (
+  account: Account,
+  model: { readonly modelId: string; readonly routedModel: string },
+) => boolean;
+
+export interface ModelIndexesOptions {
+  readonly book: Pick<AccountBook, 'list'>;
+  readonly upstreams: { get(id: string): unknown };
+  readonly ownIdOf: OwnId;
+  readonly isProtected: ProtectionRule;
+  readonly rulesVersion: () => unknown;
+  readonly reservations: Pick<QuotaReservations, 'hasRoom'>;
+  readonly clock: Pick<Clock, 'now'>;
+}
+
+export interface ModelIndexes {
+  /** The accounts as a routed model sees them now. */
+  of(model: string): ModelIndex;
+  take(change: BookChange): void;
+  /** Milliseconds since the epoch; undefined when the account was not used since the start. */
+  lastUsedAt(accountId: string): number | undefined;
+}
+
+/** Clients may name any model; the indexes of those not asked for lately are dropped. */
+const MOST_INDEXES = 32;
+
+export function createModelIndexes(options: ModelIndexesOptions): ModelIndexes {
+  const { book, clock, rulesVersion } = options;
+  const indexes = new Map<string, ModelIndex>();
+  const loads = new Map<string, AccountLoad>();
+  let version = rulesVersion();
+  const loadOf = (accountId: string): AccountLoad => {
+    const known = loads.get(accountId);
+    if (known !== undefined) return known;
+    const load: AccountLoad = { inFlight: 0, lastUse: 0, lastUsedAt: undefined };
+    loads.set(accountId, load);
+    return load;
+  };
+  const build = (model: string): ModelIndex =>
+    new ModelIndex({
+      accounts: book.list(),
+      judge: (account, now) => judge(account, { model, now, options }),
+      loadOf,
+      now: clock.now(),
+    });
+  let newest: ModelIndex | undefined;
+  const dropOutdated = (): void => {
+    const latest = rulesVersion();
+    if (latest === version) return;
+    version = latest;
+    indexes.clear();
+  };
+  /** The map is in the order of last use; mostly it is in that order already. */
+  const moveToEnd = (model: string, index: ModelIndex): void => {
+    if (index === newest) return;
+    newest = index;
+    setLast(indexes, [model, index], MOST_INDEXES);
+  };
+  return {
+    of(model) {
+      dropOutdated();
+      const index = indexes.get(model) ?? build(model);
+      moveToEnd(model, index);
+      index.wake(clock.now());
+      return index;
+    },
+    take({ kind, account }) {
+      const { id } = account.record;
+      const now = clock.now();
+      for (const index of indexes.values()) {
+        if (kind === 'removed') index.remove(id);
+        else index.update(account, now);
+      }
+      if (kind === 'removed') loads.delete(id);
+    },
+    lastUsedAt: (accountId) => loads.get(accountId)?.lastUsedAt,
+  };
+}
+
+interface JudgeContext {
+  readonly model: string;
+  readonly now: number;
+  readonly options: ModelIndexesOptions;
+}
+
+function judge(account: Account, { model, now, options }: JudgeContext): Judgement {
+  const { upstreams, ownIdOf, isProtected, reservations } = options;
+  if (upstreams.get(account.record.upstreamId) === undefined) {
+    const verdict = `its upstream ${account.record.upstreamId} is not configured`;
+    return { modelId: undefined, eligibility: { kind: 'unusable', verdict } };
+  }
+  const modelId = ownIdOf(account, model);
+  const eligibility = checkEligibility({
+    account,
+    modelId,
+    now,
+    // A figure whose window is over protects nothing.
+    isProtected:
+      modelId !== undefined &&
+      knownQuota(account, modelId, now) !== undefined &&
+      isProtected(account, { modelId, routedModel: model }),
+    isReserved: modelId !== undefined && !reservations.hasRoom(account, modelId, now),
+  });
+  return { modelId, eligibility };
+}
+
+// The eligible accounts of one model, kept in order: by upstream and model id, tier, and priority.
+
+/** The accounts that would send the same model id to the same upstream: an overload is theirs together. */
+export interface Lane {
+  readonly upstreamId: string;
+  readonly modelId: string;
+  /** One list of levels a tier, in the order of `TIERS_BY_ROOM`; highest priority first, none empty. */
+  readonly tiers: readonly (readonly Level[])[];
+  readonly size: number;
+}
+
+/** Accounts of the same priority and tier. */
+export interface Level {
+  readonly priority: number;
+  readonly members: readonly Candidate[];
+}
+
+export interface Lanes extends Iterable<Lane> {
+  add(candidate: Candidate, modelId: string): void;
+  remove(accountId: string): void;
+  readonly size: number;
+}
+
+interface OpenLevel {
+  readonly priority: number;
+  readonly members: Candidate[];
+}
+
+interface OpenLane extends Lane {
+  readonly tiers: readonly OpenLevel[][];
+  size: number;
+}
+
+interface Place {
+  readonly lane: OpenLane;
+  readonly levels: OpenLevel[];
+  readonly level: OpenLevel;
+  index: number;
+}
+
+function createLanes(): Lanes {
+  const lanes = new Map<string, OpenLane>();
+  const places = new Map<string, Place>();
+  const laneFor = ({ account }: Candidate, modelId: string): OpenLane => {
+    const { upstreamId } = account.record;
+    const key = `${upstreamId} ${modelId}`;
+    const known = lanes.get(key);
+    if (known !== undefined) return known;
+    const lane = { upstreamId, modelId, tiers: TIERS_BY_ROOM.map(() => []), size: 0 };
+    lanes.set(key, lane);
+    return lane;
+  };
+  return {
+    add(candidate, modelId) {
+      const { id, tier, priority } = candidate.account.record;
+      const lane = laneFor(candidate, modelId);
+      const levels = lane.tiers[tierRank(tier)];
+      if (levels === undefined) return;
+      const level = levelOf(levels, priority);
+      places.set(id, { lane, levels, level, index: level.members.length });
+      level.members.push(candidate);
+      lane.size += 1;
+    },
+    remove(accountId) {
+      const place = places.get(accountId);
+      if (place === undefined) return;
+      places.delete(accountId);
+      const { lane, levels, level, index } = place;
+      const last = level.members.pop();
+      if (last !== undefined && index < level.members.length) {
+        level.members[index] = last;
+        const moved = places.get(last.account.record.id);
+        if (moved !== undefined) moved.index = index;
+      }
+      if (level.members.length === 0) levels.splice(levels.indexOf(level), 1);
+      lane.size -= 1;
+    },
+    get size() {
+      return places.size;
+    },
+    [Symbol.iterator]: () => lanes.values(),
+  };
+}
+
+/** The level of that priority, put in its place when it is new. */
+function levelOf(levels: OpenLevel[], priority: number): OpenLevel {
+  let low = 0;
+  let high = levels.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if ((levels[middle]?.priority ?? Number.NEGATIVE_INFINITY) > priority) low = middle + 1;
+    else high = middle;
+  }
+  const found = levels[low];
+  if (found?.priority === priority) return found;
+  const level = { priority, members: [] };
+  levels.splice(low, 0, level);
+  return level;
+}
+
+// The accounts one request may use now: eligible, not tried by it, not throttled, and of the best health left.
+
+export interface UsableOptions {
+  readonly index: ModelIndex;
+  readonly overloads: Overloads;
+  readonly shares: SuccessShares;
+  readonly random: () => number;
+  readonly isDryRun: boolean;
+  /** The ids of the accounts with that label, in any case. */
+  readonly idsOf: (label: string) => Iterable<string>;
+  /** Accounts already tried for this request. */
+  readonly tried: ReadonlySet<string>;
+  readonly now: number;
+}
+
+export class UsableCandidates {
+  readonly #options: UsableOptions;
+  /** Accounts of lower bands than this are left aside. */
+  lowestBand: HealthBand = 2;
+  /** Whether a lane is throttled is decided once a request. */
+  readonly #refusals = new Map<string, number>();
+
+  constructor(options: UsableOptions) {
+    this.#options = options;
+  }
+
+  byId(accountId: string): Candidate | undefined {
+    const { index, now } = this.#options;
+    const candidate = index.find(accountId, now);
+    if (candidate?.eligibility.kind !== 'eligible' || !this.isLeft(candidate)) return undefined;
+    return this.overloadMs(candidate) > 0 ? undefined : candidate;
+  }
+
+  /** Best priority first. */
+  byLabel(label: string): readonly Candidate[] {
+    const ids = [...this.#options.idsOf(label)];
+    return ids
+      .flatMap((id) => this.byId(id) ?? [])
+      .toSorted((a, b) => b.account.record.priority - a.account.record.priority);
+  }
+
+  /** One that rests beside real accounts, and serves who asks for it by name. */
+  onCall(label: string): Candidate | undefined {
+    return [...this.#options.idsOf(label)]
+      .map((id) => this.#options.index.peek(id))
+      .find((candidate) => {
+        const { eligibility } = candidate ?? {};
+        const isOnCall = eligibility?.kind === 'unusable' && eligibility.isOnCall === true;
+        return candidate !== undefined && isOnCall && !this.isTried(candidate);
+      });
+  }
+
+  *lanes(): Iterable<Lane> {
+    for (const lane of this.#options.index.lanes()) {
+      if (lane.size > 0 && this.laneOverloadMs(lane) === 0) yield lane;
+    }
+  }
+
+  hasLeft({ members }: Level): boolean {
+    const { tried, shares } = this.#options;
+    const most = tried.size + (this.lowestBand === 2 ? 0 : shares.loweredCount);
+    return members.length > most || members.some((member) => this.isLeft(member));
+  }
+
+  /** Not tried by this request, and of a band that is looked at now. */
+  isLeft(candidate: Candidate): boolean {
+    return !this.isTried(candidate) && !this.isLowered(candidate);
+  }
+
+  /** True while accounts of better health are left. */
+  isLowered(candidate: Candidate): boolean {
+    return this.lowestBand < 2 && this.bandOf(candidate) > this.lowestBand;
+  }
+
+  bandOf({ account, modelId }: Candidate): HealthBand {
+    const { shares, now } = this.#options;
+    return modelId === undefined ? 0 : shares.bandOf(account.record.id, modelId, now);
+  }
+
+  isTried({ account }: Candidate): boolean {
+    return this.#options.tried.has(account.record.id);
+  }
+
+  /** What is known to be left of the model's quota, 0 to 1. */
+  remainingOf({ account, modelId }: Candidate): number | undefined {
+    if (modelId === undefined) return undefined;
+    return knownQuota(account, modelId, this.#options.now)?.remainingFraction;
+  }
+
+  overloadMs({ account, modelId }: Candidate): number {
+    if (modelId === undefined) return 0;
+    return this.laneOverloadMs({ upstreamId: account.record.upstreamId, modelId });
+  }
+
+  laneOverloadMs({ upstreamId, modelId }: Pick<Lane, 'upstreamId' | 'modelId'>): number {
+    const { overloads, now, random, isDryRun } = this.#options;
+    const key = `${upstreamId} ${modelId}`;
+    const known = this.#refusals.get(key);
+    if (known !== undefined) return known;
+    const refusalMs = overloads.refusalMs(upstreamId, modelId, { now, random, isDryRun });
+    this.#refusals.set(key, refusalMs);
+    return refusalMs;
+  }
 }

@@ -1,8 +1,9 @@
 // What dispatch asks of the account pool; kept small so that stores and policies can change behind it.
 
-import type { Tier } from '../accounts/account.ts';
+import type { Account, Tier } from '../accounts/account.ts';
 import type { UpstreamFailure } from '../canonical/error.ts';
 import type { AccountAccess, Upstream, UpstreamModel } from '../upstreams/upstream.ts';
+import type { Eligibility } from './eligibility.ts';
 
 export interface Pool {
   /** Picks an account that can serve the request now, or says why none can. Never waits. */
@@ -145,4 +146,47 @@ export interface AccountView {
   readonly tier: Tier | undefined;
   /** Models the account offers; undefined until its list was read. */
   readonly models: ReadonlyMap<string, UpstreamModel> | undefined;
+}
+
+// The settings of the pool, as the operator changes them while it runs.
+
+export interface PoolSettings {
+  /**
+   * `balance` keeps a session on its account while that is free; `cache-first` waits for it;
+   * `performance-first` binds nothing.
+   */
+  readonly mode: 'balance' | 'cache-first' | 'performance-first';
+  /** How long a request may wait for its session's account in all. */
+  readonly maxWaitMs: number;
+  /** Id or label of the account that gets every request while it can be used. */
+  readonly fixedAccount: string | undefined;
+  /** How long a session without requests keeps its account. */
+  readonly sessionIdleMs: number;
+}
+
+// One account as the choice for one model sees it, and how busy it is.
+
+/** How busy an account is; one object an account, shared by the models. */
+export interface AccountLoad {
+  inFlight: number;
+  /** The number of its last use among all uses of the pool; 0 when never used. */
+  lastUse: number;
+  /** Milliseconds since the epoch; undefined when never used. */
+  lastUsedAt: number | undefined;
+}
+
+/** Immutable but for its load: what is found anew makes a new candidate. */
+export interface Candidate {
+  readonly account: Account;
+  /** The account's own id of the model; undefined when it does not offer it. */
+  readonly modelId: string | undefined;
+  readonly eligibility: Eligibility;
+  readonly load: AccountLoad;
+}
+
+/** The accounts with the most room first. */
+export const TIERS_BY_ROOM: readonly (Tier | undefined)[] = ['ultra', 'pro', 'free', undefined];
+
+export function tierRank(tier: Tier | undefined): number {
+  return TIERS_BY_ROOM.indexOf(tier);
 }

@@ -9,7 +9,7 @@ import {
   type PoolBench,
   type PoolBenchOptions,
 } from './pool.test-support.ts';
-import { createSessionTable } from './session-table.ts';
+import { createSessionTable } from './sessions.ts';
 
 const ACCOUNTS = ['a', 'b', 'c', 'd'].map((id) => ({ id }));
 const cooled = (retryAfterMs: number) => ({ kind: 'rate-limited', retryAfterMs }) as const;

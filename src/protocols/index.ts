@@ -1,5 +1,6 @@
 // The registry of client protocols, and which of them answers a path that several share or none has.
 
+import { CHAT_SURFACES, GENERATE_SURFACES } from '../surfaces/index.ts';
 import { MESSAGES_LIST_IDS, readHeader } from '../wire/vocabulary.ts';
 import { createChatProtocol } from './chat/index.ts';
 import { createGenerateProtocol } from './generate/index.ts';
@@ -26,9 +27,9 @@ const GENERATE_VERB = /^\/v1\/models\/.+(?::|%3A)[A-Za-z]+$|^\/v1\/models\/.+\/c
 
 export function createProtocols(): Protocols {
   const byName = {
-    chat: createChatProtocol(),
+    chat: createChatProtocol(CHAT_SURFACES),
     messages: createMessagesProtocol(),
-    generate: createGenerateProtocol(),
+    generate: createGenerateProtocol(GENERATE_SURFACES),
   };
   const surfaces = surfacesOf(byName.chat);
   return {

@@ -4,14 +4,11 @@ import type { EmbedAnswer, EmbedInput } from '../canonical/embedding.ts';
 import type { GatewayError } from '../canonical/error.ts';
 import type { CanonicalEvent } from '../canonical/event.ts';
 import type { Reply } from '../canonical/fold.ts';
-import type { ListedModel } from '../canonical/model-list.ts';
+import type { ListedModel } from '../canonical/model.ts';
 import type { Receipt } from '../canonical/receipt.ts';
 import type { CanonicalRequest } from '../canonical/request.ts';
 import type { JsonObject } from '../lib/json.ts';
-import type { AnswerShelf } from '../shelf/answer-shelf.ts';
-import type { RunsOfKey } from '../shelf/background-runs.ts';
-
-export type { ListedModel } from '../canonical/model-list.ts';
+import type { AnswerShelf, RunsOfKey } from '../stored-responses/response-store.ts';
 
 export type ProtocolName = 'chat' | 'messages' | 'generate';
 

@@ -3,7 +3,7 @@
 import type { Account, QuotaReading } from '../accounts/account.ts';
 import type { AccountBook } from '../accounts/account-book.ts';
 import type { UpstreamFailure } from '../canonical/error.ts';
-import { setLast } from '../lib/set-last.ts';
+import { setLast } from '../lib/lru.ts';
 
 export interface QuotaLimit {
   /** Calls that one window allows. */

@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest';
-import { createProtection, percentOf } from './protection.ts';
+import { createProtection, type ProtectionSettings, percentOf } from './protection.ts';
 import { createAccount, createReading } from './quota.test-support.ts';
-import type { ProtectionSettings } from './quota-settings.ts';
 
 const NOW = 1_000_000;
 

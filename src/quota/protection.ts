@@ -1,7 +1,6 @@
 // Quota protection: keeps the last part of an account's quota from being used up.
 
 import type { Account, QuotaReading } from '../accounts/account.ts';
-import type { ProtectionSettings } from './quota-settings.ts';
 
 export interface ProtectionOptions {
   readonly settings: () => ProtectionSettings;
@@ -59,4 +58,20 @@ function rememberNames(
     }
     return names;
   };
+}
+
+// What the operator decides about quotas.
+
+export interface QuotaSettings {
+  /** How often each account's figures are read again, in milliseconds. */
+  readonly refreshIntervalMs: number;
+  readonly protection: ProtectionSettings;
+}
+
+export interface ProtectionSettings {
+  readonly enabled: boolean;
+  /** 0 to 100: an account strictly below it is kept for other uses. */
+  readonly thresholdPercent: number;
+  /** Names as clients or upstreams write them; empty protects every model. */
+  readonly models: readonly string[];
 }

@@ -1,7 +1,7 @@
 // Names that stand for catalogue models: the catalogue's real names and well-known foreign names.
 
-import type { ModelFamily } from '../config/family-schema.ts';
-import { createWildcard, foldCase } from '../lib/wildcard.ts';
+import type { ModelFamily } from '../config/settings.ts';
+import { createWildcard, foldCase } from '../lib/names.ts';
 import { realModelName } from '../wire/vocabulary.ts';
 import { CATALOG } from './catalog.ts';
 

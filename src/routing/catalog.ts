@@ -1,6 +1,6 @@
 // The models the gateway knows by name, as data: limits, abilities, and what a name implies.
 
-import type { ListedModel } from '../canonical/model-list.ts';
+import type { ListedModel } from '../canonical/model.ts';
 import type { Effort } from '../canonical/request.ts';
 
 /** Limits an upstream itself lists win over these. */

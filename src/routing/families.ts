@@ -1,13 +1,13 @@
 // Reads family, version and stage from model ids, and finds the newest model of a family in a list.
 
-import type { FamiliesSettings, ModelFamily } from '../config/family-schema.ts';
+import type { FamiliesSettings, ModelFamily } from '../config/settings.ts';
 import {
   compareCodePoints,
   createWildcard,
   foldCase,
   isWildcard,
   type Wildcard,
-} from '../lib/wildcard.ts';
+} from '../lib/names.ts';
 import { neutralModelName, realModelName } from '../wire/vocabulary.ts';
 
 export interface Families {

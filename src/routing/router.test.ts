@@ -3,8 +3,8 @@ import { expect, test } from 'vitest';
 import { GatewayError } from '../canonical/error.ts';
 import { realModelName } from '../wire/vocabulary.ts';
 import { CATALOG } from './catalog.ts';
-import { PRESETS, type Preset, presetPatch } from './presets.ts';
-import { sayRouteStep } from './route-step.ts';
+import { PRESETS, type Preset, presetPatch } from './mapping.ts';
+import { sayRouteStep } from './named-model.ts';
 import { createRouter, type Route } from './router.ts';
 
 const TARGETS = ['a', 'b', 'x', 't', 'p', 'c', 'm', '1', '2'];

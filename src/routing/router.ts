@@ -1,10 +1,9 @@
 // Decides where a requested model name goes: mapping, catalogue, offers, variants, aliases.
 
-import { GatewayError } from '../canonical/error.ts';
+import { GatewayError, invalidRequest } from '../canonical/error.ts';
 import type { ModelVariant } from '../canonical/model.ts';
-import { nearestName } from '../lib/near-name.ts';
-import { told } from '../lib/told.ts';
-import { compareCodePoints, isWildcard } from '../lib/wildcard.ts';
+import { type Sentence, told } from '../lib/localized-message.ts';
+import { compareCodePoints, isWildcard, nearestName } from '../lib/names.ts';
 import { EXACT_ALIASES } from './aliases.ts';
 import { CATALOG } from './catalog.ts';
 import { createFamilies, type Families } from './families.ts';
@@ -13,13 +12,108 @@ import {
   type MappedNames,
   readImageName,
   unreadEnd,
-} from './mapped-images.ts';
+} from './image-names.ts';
 import { createMapping, type MappingHit, type ModelMapping } from './mapping.ts';
-import { readModelName } from './model-name.ts';
-import { NO_VARIANT, takeOnline, type VariantName, variantNames } from './name-variant.ts';
-import { findAlias, findKnown, findNewest, type NamedModel } from './named-model.ts';
-import { withoutProvider } from './provider-prefix.ts';
-import type { RouteStep } from './route-step.ts';
+import {
+  findAlias,
+  findKnown,
+  findNewest,
+  type NamedModel,
+  type RouteStep,
+} from './named-model.ts';
+
+// Reads the model name of a request strictly: it ends up in logs, headers and upstream paths.
+
+const MAX_NAME_LENGTH = 256;
+
+/**
+ * The name without a leading `models/`, in any case.
+ * @throws GatewayError invalid-request when it is missing, no text, too long or has control characters.
+ */
+function readModelName(value: unknown): string {
+  if (typeof value !== 'string') {
+    throw invalidRequest(
+      'model',
+      told`model must be a string: the name of a model.`,
+      'invalid-type',
+    );
+  }
+  const name = value.replace(/^models\//i, '');
+  if (name.trim() === '') {
+    throw invalidRequest(
+      'model',
+      told`model is missing: send the name of a model.`,
+      'missing-field',
+    );
+  }
+  if (name.length > MAX_NAME_LENGTH) {
+    throw invalidRequest('model', told`model is longer than ${MAX_NAME_LENGTH} characters.`);
+  }
+  if (/\p{Cc}/u.test(name)) {
+    throw invalidRequest('model', told`model holds control characters.`);
+  }
+  return name;
+}
+
+// Reads what the end of a model name asks for: `-online`, `-thinking`, `-high`, `-low`.
+
+/** A name with some of its variant words taken off, and what those words ask for. */
+interface VariantName {
+  readonly base: string;
+  readonly variant: ModelVariant;
+}
+
+type VariantWord = (variant: ModelVariant) => ModelVariant | undefined;
+
+const WORDS: readonly (readonly [suffix: string, apply: VariantWord])[] = [
+  ['-online', (variant) => (variant.webSearch ? undefined : { ...variant, webSearch: true })],
+  ['-thinking', (variant) => (variant.thinking ? undefined : { ...variant, thinking: 'on' })],
+  ['-high', (variant) => (variant.effort ? undefined : { ...variant, effort: 'high' })],
+  ['-low', (variant) => (variant.effort ? undefined : { ...variant, effort: 'low' })],
+];
+
+const NO_VARIANT: ModelVariant = { webSearch: false };
+
+/** The name itself, then the name with one more word taken off each time. */
+function variantNames(name: string, variant: ModelVariant): readonly VariantName[] {
+  const names: VariantName[] = [{ base: name, variant }];
+  for (let next = names.at(-1); next !== undefined; next = takeWord(next)) {
+    if (next !== names.at(-1)) names.push(next);
+  }
+  return names;
+}
+
+/** Takes `-online` off: it says nothing about the model itself. */
+function takeOnline(name: string): VariantName | undefined {
+  const suffix = '-online';
+  if (!endsWith(name, suffix)) return undefined;
+  return { base: name.slice(0, -suffix.length), variant: { ...NO_VARIANT, webSearch: true } };
+}
+
+function takeWord({ base, variant }: VariantName): VariantName | undefined {
+  for (const [suffix, apply] of WORDS) {
+    if (!endsWith(base, suffix)) continue;
+    const applied = apply(variant);
+    return applied && { base: base.slice(0, -suffix.length), variant: applied };
+  }
+  return undefined;
+}
+
+function endsWith(name: string, suffix: string): boolean {
+  return name.length > suffix.length && name.toLowerCase().endsWith(suffix);
+}
+
+// Names of providers that routing clients put before the name of a model: `openai/gpt-4o`.
+
+/** As LiteLLM, OpenRouter and the clients of both write them, and resource paths of the vendor's own. */
+const PROVIDER =
+  /^(?:anthropic|azure|gemini|google|litellm_proxy|openai|openrouter|vendora|vendorb|vertex_ai|publishers\/google\/models)\/(?=.)/i;
+
+/** The name without its first provider; undefined when it has none. */
+function withoutProvider(name: string): string | undefined {
+  const prefix = PROVIDER.exec(name)?.[0];
+  return prefix === undefined ? undefined : name.slice(prefix.length);
+}
 
 export interface Route extends ModelVariant {
   /** The name asked for, without `models/`. */
@@ -67,7 +161,7 @@ export interface RouterOptions {
 }
 
 /** The names the accounts' own model lists hold. */
-export interface OfferedNames extends Iterable<string> {
+interface OfferedNames extends Iterable<string> {
   has(name: string): boolean;
   /** The id by which an enabled account serves the target now; undefined when none does. */
   servedAs(target: string): string | undefined;
@@ -203,11 +297,14 @@ function setAside(search: Search, asked: string): VariantName {
 
 function mappedNames(search: Search): MappedNames {
   const { mapping } = search;
-  return { mapping, resolve: (target) => findTarget({ ...search, steps: [] }, target)?.target };
+  return {
+    mapping,
+    resolve: (target) => findRoutedTarget({ ...search, steps: [] }, target)?.target,
+  };
 }
 
 /** A target is looked up like any name, but never mapped again. */
-function findTarget(search: Search, target: string): FoundModel | undefined {
+function findRoutedTarget(search: Search, target: string): FoundModel | undefined {
   const name = target.replace(/^models\//i, '');
   return findModel({ ...search, mapping: undefined }, name);
 }
@@ -218,7 +315,7 @@ function followMapping(search: Search, hit: MappingHit, variant: ModelVariant): 
   if (hit.target.trim() === '' || isWildcard(hit.target)) {
     throw unroutable(hit, told`a target is the name of one model, without "*"`);
   }
-  const found = findTarget(search, hit.target);
+  const found = findRoutedTarget(search, hit.target);
   if (found === undefined) throw unroutable(hit, told`no account offers that model`);
   return mergeVariants(found, variant);
 }
@@ -277,4 +374,51 @@ function modelNotFound(message: string): GatewayError {
     field: 'model',
     message,
   });
+}
+
+// What people are told of a name that leads to no model: of one they ask about, and of a mapping's target.
+
+/** What is wrong with a name, and the one that may have been meant; undefined for one that is served. */
+export function sayUnserved(
+  name: string,
+  { steps, error }: Explanation,
+  router: Pick<Router, 'meant'>,
+): string | undefined {
+  if (error === undefined) return undefined;
+  // Where the mapping sent the name on, its target is what was misspelt.
+  const wrong = steps.findLast(({ kind }) => kind.startsWith('mapping-'))?.target ?? name;
+  const meant = router.meant(wrong);
+  return meant === undefined ? error : told`${error} Did you mean "${meant}"?`;
+}
+
+/** What is said when an entry of the mapping sends names to a model that none of them would find. */
+export function warnOfTarget(
+  key: string,
+  target: string,
+  router: Pick<Router, 'explainTarget' | 'meant'>,
+): Sentence | undefined {
+  const { route, steps, servedAs } = router.explainTarget(target);
+  // An account whose list is unknown may have the model, but hardly one that is nearly the name of another.
+  const isGuess = steps.some(({ kind }) => kind === 'passed-on');
+  if (servedAs !== undefined && !isGuess) return undefined;
+  const meant = router.meant(target);
+  if (isGuess && meant === undefined) return undefined;
+  const warning =
+    route === undefined
+      ? told`"${key}" goes to "${target}", which no account offers and no rule knows: requests for it will fail.`
+      : told`"${key}" goes to "${target}", which no enabled account is known to offer now.`;
+  return meant === undefined ? warning : told`${warning} Did you mean "${meant}"?`;
+}
+
+// Where a name would lead, for those that only tell of it.
+
+export interface TargetSources {
+  readonly router: Pick<Router, 'explain'>;
+  readonly pool: { offered(): Pick<OfferedNames, 'has'> };
+}
+
+/** Undefined when no account offers it: names nobody knows are as many as clients care to write. */
+export function findTarget(name: string, { router, pool }: TargetSources): string | undefined {
+  const target = router.explain(name).route?.target;
+  return target !== undefined && pool.offered().has(target) ? target : undefined;
 }

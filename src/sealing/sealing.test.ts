@@ -12,10 +12,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { inspect } from 'node:util';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { openWithPassphrase, sealWithPassphrase } from './passphrase.ts';
-import { makePrivate, writePrivateFile } from './private-file.ts';
+import { makePrivate, writePrivateFile } from '../lib/private-file.ts';
+import { createVault, openWithPassphrase, sealWithPassphrase } from './seal.ts';
 import { createSecretKey, loadSecretKey, type SecretKey } from './secret-key.ts';
-import { createVault } from './vault.ts';
 
 const TEXT = 'a secret key of thirty-two chars';
 

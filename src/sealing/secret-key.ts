@@ -3,8 +3,7 @@
 import { createHash, hkdfSync, randomBytes } from 'node:crypto';
 import { closeSync, constants, existsSync, fstatSync, openSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { isOutOfRoom } from '../lib/out-of-room.ts';
-import { codeOf, makePrivate, writePrivateFile } from './private-file.ts';
+import { codeOf, isOutOfRoom, makePrivate, writePrivateFile } from '../lib/private-file.ts';
 
 /** The text itself is out of reach: whoever prints or logs a key sees its id and origin only. */
 export interface SecretKey {

@@ -3,8 +3,8 @@
 import type { Socket } from 'node:net';
 import { GatewayError } from '../canonical/error.ts';
 import type { Clock } from '../lib/clock.ts';
-import { Roster, type RosterMember } from '../lib/roster.ts';
-import { told } from '../lib/told.ts';
+import { Roster, type RosterMember } from '../lib/indexed-list.ts';
+import { told } from '../lib/localized-message.ts';
 
 export interface Activity {
   /** True once the wind-down has begun: answers then close their connection. */

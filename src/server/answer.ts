@@ -1,18 +1,17 @@
 // Takes a request through routing, authentication and the choice of protocol to its route.
 
+import type { AccessVerdict } from '../access/access-log.ts';
 import { asGatewayError, GatewayError } from '../canonical/error.ts';
-import { answerConsoleFile } from './answer-console-file.ts';
+import { runAdminRoute } from './admin.ts';
+import type { ConsoleFile } from './console.ts';
 import type { Edge, Exchange } from './edge.ts';
-import { authenticate } from './gates/authenticate.ts';
+import { authenticate, type KeyRing, readCredentials } from './gates/authenticate.ts';
 import { preflightHeaders } from './gates/cors.ts';
-import { type KeyRing, readCredentials } from './gates/credentials.ts';
 import type { PeerInput } from './gates/locality.ts';
-import { sayWayOut } from './missing-path.ts';
-import { noteRefusal } from './note-refusal.ts';
-import { sendError, sendJson } from './respond.ts';
+import { baseHeaders, endAnswer, isAdminPath, sendError, sendJson } from './respond.ts';
 import type { EdgeRoute, RouteMatch, RouteOffer } from './routes.ts';
-import { runAdminRoute } from './run-admin.ts';
 import { runRoute } from './run-route.ts';
+import { acceptsCoding } from './settings.ts';
 
 /** @throws GatewayError, or anything unforeseen, to render in the protocol of `exchange`. */
 export async function answer(edge: Edge, exchange: Exchange): Promise<void> {
@@ -145,4 +144,150 @@ function pickOffer(
   if (offers.length === 1) return first;
   const protocol = edge.protocols.pickListProtocol(headers, query);
   return offers.find((offer) => offer.protocol === protocol) ?? first;
+}
+
+// Says of a path the gateway does not have what a client can do about it.
+
+/** A path with the version all surfaces of the protocols stand under: the base URL is right. */
+const VERSIONED = /^(?:\/upload)?\/v1(?:beta|alpha)?\//;
+
+/** What the protocols have and clients look for, and the gateway does not. */
+const NOT_OFFERED: readonly (readonly [RegExp, string])[] = [
+  [
+    /\/batches(?:\/|$)|:(?:asyncB|b)atch\w+$/,
+    'Batches are not offered; send each request by itself.',
+  ],
+  [/\/(?:files|uploads)(?:\/|$)/, 'Files are not stored; send their content in the request.'],
+  [
+    /\/cachedContents(?:\/|$)/,
+    'Caches are not kept; the upstream finds repeated prompts by itself.',
+  ],
+];
+
+/** The second sentence of a 404: `path` is asked for without its query. */
+export function sayWayOut(path: string, meant: string | undefined): string {
+  if (meant !== undefined) {
+    return `The right path is ${meant}: check the base URL this client is configured with.`;
+  }
+  if (!VERSIONED.test(path)) {
+    return 'Check the base URL and the path this client is configured with.';
+  }
+  const known = NOT_OFFERED.find(([pattern]) => pattern.test(path));
+  return known?.[1] ?? 'This part of the protocol is not offered, or the path is misspelt.';
+}
+
+// Writes into the access log who was turned away at the door.
+
+/** Does nothing for errors that have another cause. */
+export function noteRefusal(edge: Edge, exchange: Exchange, error: GatewayError): void {
+  // The rates of keys are the monitor's matter.
+  const isStranger = isAdminPath(exchange.path) || exchange.clientKeyId === '';
+  const verdict = verdictOf(error, isStranger);
+  if (verdict === undefined) return;
+  const entry = {
+    verdict,
+    address: exchange.clientAddress,
+    method: exchange.request.method ?? 'GET',
+    path: exchange.path,
+    keyId: exchange.clientKeyId === '' ? undefined : exchange.clientKeyId,
+    reason: error.message,
+  };
+  edge.door.accessLog.add(entry, readCredentials(exchange.headers, exchange.query));
+}
+
+function verdictOf(error: GatewayError, isStranger: boolean): AccessVerdict | undefined {
+  if (error.source !== 'client') return undefined;
+  switch (error.kind) {
+    case 'unauthenticated':
+      return 'unauthenticated';
+    case 'forbidden':
+      return error.reason === 'address-blocked' ? 'blocked' : 'rejected';
+    case 'rate-limited':
+      return isStranger ? 'throttled' : undefined;
+    default:
+      return undefined;
+  }
+}
+
+// Answers with a file of the console, or with its page where a browser asks for a path of its own.
+
+const CODINGS = ['br', 'gzip'] as const;
+/** One year, the longest that means anything (RFC 9111). */
+const FOREVER = 'public, max-age=31536000, immutable';
+
+/** What every page and file of the console is sent with. */
+const GUARDS = [
+  ...['referrer-policy', 'no-referrer', 'x-frame-options', 'DENY'],
+  ...['cross-origin-opener-policy', 'same-origin', 'cross-origin-resource-policy', 'same-origin'],
+] as const;
+
+/** False when the request is not for the console. */
+function answerConsoleFile(
+  edge: Edge,
+  exchange: Exchange,
+  match: Exclude<RouteMatch, { kind: 'route' }>,
+): boolean {
+  const { request, path } = exchange;
+  const files = edge.consoleFiles;
+  const isRead = request.method === 'GET' || request.method === 'HEAD';
+  if (files === undefined || match.kind !== 'unknown' || !isRead) return false;
+  const file = files.find(path);
+  if (file !== undefined) sendFile(edge, exchange, file);
+  else if (path === '/' || isPageRequest(edge, exchange)) sendPage(edge, exchange);
+  else return false;
+  return true;
+}
+
+/** Pages of the console have paths without an ending that begin like no route of ours. */
+function isPageRequest({ routes }: Edge, { path, headers }: Exchange): boolean {
+  if (!headers.accept?.includes('text/html')) return false;
+  const [, first = ''] = path.split('/');
+  if (path.includes('.') || first === 'assets') return false;
+  return !routes.routes.some((route) => route.path.split('/')[1] === first);
+}
+
+function sendPage(edge: Edge, exchange: Exchange): void {
+  const page = edge.consoleFiles?.page();
+  if (page === undefined) return;
+  const body = Buffer.from(page.html);
+  write(edge, exchange, {
+    body,
+    headers: [
+      ...['content-type', 'text/html; charset=utf-8', 'cache-control', 'no-store'],
+      ...['content-security-policy', page.policy],
+    ],
+  });
+}
+
+function sendFile(edge: Edge, exchange: Exchange, file: ConsoleFile): void {
+  const { headers } = exchange;
+  const accepted = headers['accept-encoding'] ?? '';
+  const coding = CODINGS.find(
+    (one) => file.bodies[one] !== undefined && acceptsCoding(accepted, one),
+  );
+  const list = ['content-type', file.type, 'etag', file.etag, 'vary', 'accept-encoding'];
+  list.push('cache-control', file.isHashed ? FOREVER : 'no-cache');
+  // An image opened by itself is a page too.
+  list.push('content-security-policy', "default-src 'none'; style-src 'unsafe-inline'; sandbox");
+  if (headers['if-none-match']?.split(',').some((tag) => tag.trim() === file.etag)) {
+    write(edge, exchange, { headers: list });
+    return;
+  }
+  if (coding !== undefined) list.push('content-encoding', coding);
+  write(edge, exchange, { body: file.bodies[coding ?? 'identity'], headers: list });
+}
+
+interface FileAnswer {
+  /** Undefined when the browser has it already. */
+  readonly body?: Buffer | undefined;
+  readonly headers: readonly string[];
+}
+
+function write(edge: Edge, exchange: Exchange, { body, headers }: FileAnswer): void {
+  const { response, request } = exchange;
+  if (response.headersSent || response.destroyed) return;
+  const length = body === undefined ? [] : ['content-length', String(body.length)];
+  const all = [...baseHeaders(edge, exchange), ...GUARDS, ...headers, ...length];
+  response.writeHead(body === undefined ? 304 : 200, all);
+  endAnswer(response, request.method === 'HEAD' ? undefined : body, edge.clock);
 }

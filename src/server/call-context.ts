@@ -1,10 +1,24 @@
 // Reads the gateway's own request headers: session, account and tier wishes, strictness.
 
-import { invalidRequest } from '../canonical/error.ts';
-import type { CallContext } from '../dispatch/dispatcher.ts';
+import type { CallCost } from '../access/usage-window.ts';
+import { GatewayError, invalidRequest } from '../canonical/error.ts';
+import { plainModelName } from '../canonical/model.ts';
+import { wantedAnswers } from '../canonical/request.ts';
+import { outputTokens, totalTokens } from '../canonical/usage.ts';
+import type { CallContext, CallRecord } from '../dispatch/dispatcher.ts';
+import type { Clock, Timer } from '../lib/clock.ts';
+import type {
+  CountTokensCall,
+  EmbedCall,
+  GenerateCall,
+  ProtocolRoute,
+  RouteInput,
+} from '../protocols/protocol.ts';
 import { readHeader } from '../wire/vocabulary.ts';
-import type { Exchange } from './edge.ts';
-import type { HeaderMap } from './headers.ts';
+import type { Edge, Exchange, ObservedCall } from './edge.ts';
+import { readCredentials } from './gates/authenticate.ts';
+import type { BodyInput } from './gates/body.ts';
+import type { HeaderMap } from './settings.ts';
 
 type Tier = NonNullable<CallContext['preferredTier']>;
 
@@ -53,4 +67,209 @@ function readTier(headers: HeaderMap): Tier | undefined {
   const tier = TIERS.find((known) => known === value);
   if (tier !== undefined) return tier;
   throw invalidRequest('x-model-tier', 'The header x-model-tier must be ultra, pro or free.');
+}
+
+// The time limit of a whole answer, or of a stream's first event.
+
+/** Aborts with a `timeout` error after `limitMs`. Cancel the timer when the answer is there. */
+export function startDeadline(clock: Clock, abort: AbortController, limitMs: number): Timer {
+  return clock.startTimer(limitMs, () => {
+    const message = `No answer within ${Math.round(limitMs / 1000)} seconds. Try a shorter request, or stream the answer.`;
+    abort.abort(new GatewayError({ kind: 'timeout', source: 'gateway', message }));
+  });
+}
+
+// What the readers of a body are told of the exchange it comes with.
+
+export function bodyInput(edge: Edge, exchange: Exchange): BodyInput {
+  const { request, response, settings } = exchange;
+  return {
+    request,
+    response,
+    maxBytes: settings.maxBodyBytes,
+    clock: edge.clock,
+    room: {
+      check: (size) => edge.bodies.check(exchange, size),
+      take: (size) => edge.bodies.take(exchange, size),
+    },
+  };
+}
+
+// Tells the monitor of each model request: what it asked for and how it ended.
+
+/** Model lists and kept answers ask no model anything. */
+const OPERATIONS: readonly ProtocolRoute['operation'][] = ['generate', 'count-tokens', 'embed'];
+
+/** Call once the request has passed its gates. */
+export function observeRoute(
+  { observer }: Edge,
+  exchange: Exchange,
+  { route, pathModel }: { readonly route: ProtocolRoute; readonly pathModel: string },
+): void {
+  if (observer === undefined || !OPERATIONS.includes(route.operation)) return;
+  const { path, operation } = route;
+  const protocol = ('recordedAs' in route ? route.recordedAs : undefined) ?? exchange.protocol.name;
+  const unread = { bodyModel: undefined, call: undefined, body: undefined };
+  exchange.observed = { route: path, operation, protocol, pathModel, ...unread };
+  if (observer.keepsBodies) exchange.record.keepsAnswers = true;
+  observer.onBegin();
+}
+
+/** Call when the body is there, before it is understood. */
+export function observeBody(
+  { observed, record }: Exchange,
+  { body, files }: Pick<RouteInput, 'body' | 'files'>,
+): void {
+  if (observed === undefined) return;
+  const { model } = body;
+  // What is refused next should be found by the model it was meant for.
+  observed.bodyModel = typeof model === 'string' ? plainModelName(model) : undefined;
+  observed.isForm = files !== undefined;
+  if (record.keepsAnswers === true) observed.body = body;
+}
+
+export function observeCall(
+  { observed }: Exchange,
+  {
+    model,
+    stream,
+    asked,
+  }: { readonly model: string; readonly stream?: boolean } & Pick<ObservedCall, 'asked'>,
+): void {
+  if (observed === undefined) return;
+  observed.call = { model, stream: stream ?? false };
+  observed.asked = asked;
+}
+
+/** Call when the response is closed. */
+export function observeEnd(edge: Edge, exchange: Exchange, status: number): void {
+  const { observed } = exchange;
+  if (observed !== undefined) tellEnd(edge, exchange, { observed, status });
+}
+
+/**
+ * For what goes on behind its response: the end of that is not the end of the request. Call what it
+ * gives when that has come.
+ */
+export function observeDetached(edge: Edge, exchange: Exchange): (status: number) => void {
+  const { observed } = exchange;
+  exchange.observed = undefined;
+  return (status) => {
+    if (observed !== undefined) tellEnd(edge, exchange, { observed, status });
+  };
+}
+
+interface End {
+  readonly observed: ObservedCall;
+  readonly status: number;
+}
+
+function tellEnd(edge: Edge, exchange: Exchange, { observed, status }: End): void {
+  const { record, request, headers, startedAt } = exchange;
+  edge.observer?.onEnd({
+    ...observed,
+    requestId: exchange.requestId,
+    isIdGiven: headers['x-request-id'] === exchange.requestId,
+    method: request.method ?? 'POST',
+    path: exchange.path,
+    status,
+    clientKeyId: exchange.clientKeyId,
+    clientAddress: exchange.clientAddress,
+    userAgent: headers['user-agent'],
+    session: headers['x-session-id'] ?? headers['session-id'],
+    traceparent: headers.traceparent,
+    credentials: readCredentials(headers, exchange.query),
+    receipt: exchange.receipt.entries,
+    facts: record,
+    totalMs: edge.clock.monotonic() - startedAt,
+    firstEventMs: record.committedAt === undefined ? undefined : record.committedAt - startedAt,
+  });
+}
+
+// Holds a call to the limits of its key: reserved before it runs, settled with what it really used.
+
+export type MeteredCall =
+  | { readonly operation: 'generate'; readonly call: GenerateCall }
+  | { readonly operation: 'embed'; readonly call: EmbedCall }
+  | { readonly operation: 'count-tokens'; readonly call: CountTokensCall };
+
+/** Text is about this many bytes a token; media in it would make a reservation absurd, so it has a cap. */
+const BYTES_PER_TOKEN = 4;
+const MOST_INPUT_TOKENS = 4_000;
+/** What an answer is taken for until it is there. */
+const ANSWER_TOKENS = 500;
+
+/** @throws GatewayError forbidden, rate-limited or quota-exhausted; and whatever `run` throws */
+export async function metered(
+  edge: Edge,
+  exchange: Exchange,
+  metering: MeteredCall,
+  run: () => Promise<void>,
+): Promise<void> {
+  const { keyGate } = edge.door;
+  if (keyGate.isEmpty) return run();
+  const { clientKeyId, record } = exchange;
+  const { model } = metering.call;
+  const cost = {
+    tokens: estimateTokens(exchange, metering),
+    images: await countImages(edge, exchange, metering),
+  };
+  const reservation = keyGate.admit(clientKeyId, { model, ...cost });
+  try {
+    await run();
+  } catch (error) {
+    reservation?.settle(readUse(record, cost, 'failed'));
+    throw error;
+  }
+  reservation?.settle(readUse(record, cost, record.error === undefined ? 'answered' : 'failed'));
+}
+
+function estimateTokens({ headers }: Exchange, { operation }: MeteredCall): number {
+  if (operation === 'count-tokens') return 0;
+  const bytes = Number(headers['content-length'] ?? 0);
+  const input = Math.min(Math.ceil(bytes / BYTES_PER_TOKEN), MOST_INPUT_TOKENS);
+  return operation === 'embed' ? input : input + ANSWER_TOKENS;
+}
+
+/** Pictures that the call asks for, or that its model draws whatever it is asked. */
+async function countImages(
+  edge: Edge,
+  { clientKeyId }: Exchange,
+  metering: MeteredCall,
+): Promise<number> {
+  if (metering.operation !== 'generate' || !edge.door.keyGate.countsImages(clientKeyId)) return 0;
+  const { call } = metering;
+  const { relay, fanOut } = call;
+  const asked = relay?.readQuietly() ?? call.canonical();
+  const { image, outputModalities } = asked;
+  const draws =
+    image?.aspectRatio !== undefined ||
+    image?.size !== undefined ||
+    outputModalities?.includes('image') === true ||
+    (await edge.models.get(call.model))?.drawsImages === true;
+  return draws ? wantedAnswers({ canonical: () => asked, fanOut }) : 0;
+}
+
+/**
+ * What is absent counts as reserved: an answer that began, of which nobody knows the figures. Of one
+ * that broke off these are the last that were told.
+ */
+function readUse(
+  { answers = [], committedAt }: CallRecord,
+  reserved: CallCost,
+  outcome: 'answered' | 'failed',
+): Partial<CallCost> {
+  const told = answers.map(({ usage }) => usage).filter((usage) => usage !== undefined);
+  const tokens = told.reduce((sum, usage) => sum + totalTokens(usage), 0);
+  const images = answers.reduce((sum, { imageCount }) => sum + imageCount, 0);
+  if (tokens === 0 && images === 0) {
+    return outcome === 'failed' && committedAt === undefined ? { tokens, images } : {};
+  }
+  // Some tell the prompt at once and the rest at the end, which never came.
+  const isPromptAlone = outcome === 'failed' && told.every((usage) => outputTokens(usage) === 0);
+  return {
+    ...(told.length > 0 && { tokens: isPromptAlone ? Math.max(tokens, reserved.tokens) : tokens }),
+    // A picture may have been drawn though it never came.
+    ...((outcome === 'answered' || images > 0) && { images }),
+  };
 }

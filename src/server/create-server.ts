@@ -1,24 +1,32 @@
 // Builds the HTTP edge: every request passes the target gate, then its route of the edge's table.
 
-import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
-import { invalidRequest } from '../canonical/error.ts';
-import { createDoor } from '../door/door.ts';
-import { createId } from '../lib/ids.ts';
-import { ownAddress } from '../lib/loopback.ts';
-import { told } from '../lib/told.ts';
-import { createBackgroundRuns } from '../shelf/background-runs.ts';
+import { type Server, STATUS_CODES } from 'node:http';
+import type { Socket } from 'node:net';
+import type {
+  FastifyHttpOptions,
+  FastifyInstance,
+  FastifyReply,
+  FastifyRequest,
+  FastifyServerOptions,
+} from 'fastify';
+import fastify from 'fastify';
+import { createDoor } from '../access/access.ts';
+import { type ErrorKind, GatewayError, invalidRequest } from '../canonical/error.ts';
+import { createId, createTimedId } from '../lib/ids.ts';
+import { told } from '../lib/localized-message.ts';
+import { ownAddress } from '../lib/net.ts';
+import { memoize } from '../lib/once.ts';
+import { createBackgroundRuns } from '../stored-responses/response-store.ts';
 import { createActivity, shuttingDown } from './activity.ts';
+import { limitConnections } from './connections.ts';
 import type { Edge, EdgeOptions } from './edge.ts';
 import { refuse, serve } from './exchange.ts';
-import { createBodyBudget } from './gates/body-budget.ts';
-import { createAddressReader, readTrustedProxies } from './gates/client-address.ts';
-import { createKeyRing } from './gates/credentials.ts';
+import { createKeyRing } from './gates/authenticate.ts';
+import { createBodyBudget } from './gates/body.ts';
+import { createAddressReader, readTrustedProxies } from './gates/locality.ts';
 import { checkSingleHeaders, checkTransferCoding, readTarget } from './gates/target.ts';
-import { limitConnections } from './limit-connections.ts';
-import { httpOptions } from './listen.ts';
-import { memoize } from './memoize.ts';
-import { createMalformedRefusal } from './refuse-malformed.ts';
 import { createRouteTable, type RouteTable } from './routes.ts';
+import type { EdgeSettings } from './settings.ts';
 
 export interface EdgeServer {
   /** For `inject` and for plugins with routes of their own; those pass the target gate too. */
@@ -120,3 +128,107 @@ async function close(edge: Edge, app: FastifyInstance): Promise<void> {
 function badTarget(): Error {
   return invalidRequest('path', told`The request target holds a malformed percent escape.`);
 }
+
+// How node's HTTP server is set up: strict parser, short patience.
+
+const MAX_HEADER_BYTES = 16_384;
+const HEADERS_TIMEOUT_MS = 10_000;
+const CHECK_INTERVAL_MS = 1_000;
+/** No model name fits this, so no name is refused for its length here. */
+const MAX_PARAM_CHARACTERS = MAX_HEADER_BYTES;
+
+/** Options for fastify over plain HTTP/1.1. */
+function httpOptions(
+  settings: EdgeSettings,
+  refuseMalformed: RefuseMalformed,
+): FastifyHttpOptions<Server> {
+  const shared: FastifyServerOptions<Server> = {
+    logger: false,
+    exposeHeadRoutes: false,
+    return503OnClosing: false,
+    routerOptions: { maxParamLength: MAX_PARAM_CHARACTERS },
+    requestTimeout: settings.requestTimeoutMs,
+    // A socket without any progress for this long is dead, whatever it was doing.
+    connectionTimeout: settings.requestTimeoutMs + 30_000,
+    clientErrorHandler: refuseMalformed,
+  };
+  return {
+    ...shared,
+    http: {
+      insecureHTTPParser: false,
+      maxHeaderSize: MAX_HEADER_BYTES,
+      headersTimeout: Math.min(HEADERS_TIMEOUT_MS, settings.requestTimeoutMs),
+      connectionsCheckingInterval: CHECK_INTERVAL_MS,
+      // The target gate answers a missing Host in JSON.
+      requireHostHeader: false,
+    },
+  };
+}
+
+// Answers what node's parser refused: there is no request then, only bytes, and nobody is authenticated.
+
+/** The error of node's `clientError` event; `rawPacket` is what the parser was given last. */
+interface ParserError extends Error {
+  readonly code?: string | undefined;
+  readonly rawPacket?: unknown;
+}
+
+type RefuseMalformed = (error: ParserError, socket: Socket) => void;
+
+/** Source: nodejs.org, "Class: http.Server", event `clientError`. */
+const KIND_BY_CODE: ReadonlyMap<string | undefined, ErrorKind> = new Map([
+  ['ERR_HTTP_REQUEST_TIMEOUT', 'timeout'],
+  ['HPE_HEADER_OVERFLOW', 'headers-too-large'],
+  ['HPE_CHUNK_EXTENSIONS_OVERFLOW', 'too-large'],
+]);
+const REQUEST_LINE = /^[A-Z]{1,32} (\/[^\s?]*)(?:\?(\S*))? HTTP\//;
+/** As much of a packet as may be a request line worth reading. */
+const MOST_LINE_BYTES = 4096;
+
+/** Answers once, in the shape of the path where that can still be read, and closes the connection. */
+function createMalformedRefusal({
+  protocols,
+  clock,
+}: Pick<Edge, 'protocols' | 'clock'>): RefuseMalformed {
+  return (error, socket) => {
+    // Bytes of an answer already under way must not be followed by another status line.
+    if (!socket.writable || error.code === 'ECONNRESET' || socket.bytesWritten > 0) {
+      socket.destroy();
+      return;
+    }
+    const { path, query } = readRequestLine(error.rawPacket);
+    const requestId = createTimedId('req_', clock.now());
+    const { status, body } = protocols
+      .protocolForPath(path, {}, query)
+      .writeError(malformed(error), { requestId, path });
+    const text = JSON.stringify(body);
+    const reason = STATUS_CODES[status] ?? '';
+    const headers = [
+      'connection: close',
+      'content-type: application/json',
+      `content-length: ${Buffer.byteLength(text)}`,
+      `x-request-id: ${requestId}`,
+      `request-id: ${requestId}`,
+    ];
+    socket.end(`HTTP/1.1 ${status} ${reason}\r\n${headers.join('\r\n')}\r\n\r\n${text}`);
+  };
+}
+
+/** The target chooses the shape of the error and nothing else. */
+function readRequestLine(packet: unknown): { path: string; query: URLSearchParams } {
+  const start = Buffer.isBuffer(packet) ? packet.toString('latin1', 0, MOST_LINE_BYTES) : '';
+  const [, path = '', query = ''] = REQUEST_LINE.exec(start) ?? [];
+  return { path, query: new URLSearchParams(query) };
+}
+
+function malformed({ code }: ParserError): GatewayError {
+  const kind = KIND_BY_CODE.get(code) ?? 'invalid-request';
+  return new GatewayError({ kind, source: 'client', message: MESSAGES[kind] ?? NOT_HTTP });
+}
+
+const NOT_HTTP = 'The bytes are no request that an HTTP server may take.';
+const MESSAGES: Readonly<Partial<Record<ErrorKind, string>>> = {
+  timeout: 'The request did not come to its end in time.',
+  'headers-too-large': 'The headers are larger than 16 kB together: send fewer or shorter ones.',
+  'too-large': 'The extensions of the chunks are too large: send the body without them.',
+};

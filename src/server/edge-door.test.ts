@@ -1,10 +1,10 @@
 import { afterEach, expect, test } from 'vitest';
 import { createFakeClock } from '../../test/support/fake-clock.ts';
-import { createDoor, type Door } from '../door/door.ts';
-import type { KeyInput } from '../door/key-book.ts';
+import { createDoor, type Door } from '../access/access.ts';
+import type { KeyInput } from '../access/api-keys.ts';
 import { createId } from '../lib/ids.ts';
 import { createProtocols } from '../protocols/index.ts';
-import { createConsoleFiles } from './console-files.ts';
+import { createConsoleFiles } from './console.ts';
 import { createRouteTable } from './routes.ts';
 import { DEFAULT_EDGE_SETTINGS, type EdgeSettings } from './settings.ts';
 import { sendRaw } from './testing/raw-socket.ts';

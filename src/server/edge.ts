@@ -1,28 +1,26 @@
 // What the parts of the edge share: the things it was built from and the state of one request.
 
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Door } from '../access/access.ts';
+import type { ListedModel } from '../canonical/model.ts';
 import type { RequestReceipt } from '../canonical/receipt.ts';
 import type { CallRecord, Dispatcher } from '../dispatch/dispatcher.ts';
-import type { Door } from '../door/door.ts';
 import type { Clock } from '../lib/clock.ts';
+import type { RosterMember } from '../lib/indexed-list.ts';
 import type { JsonObject } from '../lib/json.ts';
-import type { RosterMember } from '../lib/roster.ts';
-import type { EndedRequest, RequestObserver } from '../monitor/observer.ts';
+import type { AddressRange } from '../lib/net.ts';
+import type { EndedRequest, RequestObserver } from '../monitor/record.ts';
 import type { Protocols } from '../protocols/index.ts';
-import type { ClientProtocol, ListedModel } from '../protocols/protocol.ts';
-import type { AnswerShelves } from '../shelf/answer-shelf.ts';
-import type { BackgroundRuns } from '../shelf/background-runs.ts';
+import type { ClientProtocol } from '../protocols/protocol.ts';
+import type { AnswerShelves, BackgroundRuns } from '../stored-responses/response-store.ts';
 import type { Activity } from './activity.ts';
 import type { AdminRoute } from './admin-route.ts';
-import type { ConsoleFiles } from './console-files.ts';
-import type { AddressRange } from './gates/address.ts';
-import type { BodyBudget, BodyHolder } from './gates/body-budget.ts';
-import type { AddressInput } from './gates/client-address.ts';
-import type { KeyRing } from './gates/credentials.ts';
-import type { HeaderMap } from './headers.ts';
-import type { Log } from './log.ts';
+import type { ConsoleFiles } from './console.ts';
+import type { KeyRing } from './gates/authenticate.ts';
+import type { BodyBudget, BodyHolder } from './gates/body.ts';
+import type { AddressInput } from './gates/locality.ts';
 import type { RouteTable } from './routes.ts';
-import type { EdgeSettings } from './settings.ts';
+import type { EdgeSettings, HeaderMap, Log } from './settings.ts';
 
 export type EdgeProtocols = Pick<Protocols, 'all' | 'protocolForPath' | 'pickListProtocol'>;
 

@@ -4,15 +4,14 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { asGatewayError, type GatewayError } from '../canonical/error.ts';
 import { createReceipt } from '../canonical/receipt.ts';
 import { createTimedId } from '../lib/ids.ts';
-import { answer } from './answer.ts';
+import { answer, noteRefusal } from './answer.ts';
+import { observeEnd } from './call-context.ts';
+import { onSocket } from './connections.ts';
 import type { Edge, Exchange } from './edge.ts';
-import { clientGone } from './gates/read-bytes.ts';
+import { clientGone } from './gates/body.ts';
 import { readTarget } from './gates/target.ts';
-import { readHeaderMap } from './headers.ts';
-import { noteRefusal } from './note-refusal.ts';
-import { observeEnd } from './observe.ts';
 import { sendError } from './respond.ts';
-import { onSocket } from './socket-events.ts';
+import { readHeaderMap } from './settings.ts';
 
 /** Most requests have none; nobody writes into it. */
 const NO_QUERY = new URLSearchParams();

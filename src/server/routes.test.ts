@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { matchPathPattern, readPathPattern } from './path-pattern.ts';
-import { createRouteTable, listRoutes } from './routes.ts';
+import { createRouteTable, listRoutes, matchPathPattern, readPathPattern } from './routes.ts';
+
 import { fakeProtocols } from './testing/fake-protocols.ts';
 
 const table = createRouteTable(fakeProtocols.all);

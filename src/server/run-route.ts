@@ -1,23 +1,26 @@
 // Runs the operation of a matched route: model lists, token counts, answers whole and streamed.
 
 import { GatewayError } from '../canonical/error.ts';
+import { nextTurn, STEPWISE_FROM_BYTES } from '../lib/chunked-json.ts';
 import { createId } from '../lib/ids.ts';
 import type { JsonObject } from '../lib/json.ts';
-import { nextTurn, STEPWISE_FROM_BYTES } from '../lib/next-turn.ts';
-import { reach, turn } from '../lib/turn.ts';
 import type { GenerateCall, ProtocolRoute, RouteInput } from '../protocols/protocol.ts';
-import { answerInBackground } from './answer-background.ts';
-import { bodyInput } from './body-input.ts';
-import { readCallContext } from './call-context.ts';
-import { startDeadline } from './deadline.ts';
+import { reach, turn } from '../stream/scheduler.ts';
+import { answerInBackground } from './background.ts';
+import {
+  bodyInput,
+  metered,
+  observeBody,
+  observeCall,
+  observeRoute,
+  readCallContext,
+  startDeadline,
+} from './call-context.ts';
 import type { Edge, Exchange } from './edge.ts';
-import { readJsonBody } from './gates/body.ts';
+import { clientGone, readJsonBody } from './gates/body.ts';
 import { isMultipart, readMultipart } from './gates/multipart.ts';
-import { clientGone } from './gates/read-bytes.ts';
-import { metered } from './meter-call.ts';
-import { observeBody, observeCall, observeRoute } from './observe.ts';
 import { sendError, sendJson, sendText } from './respond.ts';
-import { answerStream } from './stream-answer.ts';
+import { answerStream } from './stream-response.ts';
 
 export interface MatchedRoute {
   readonly route: ProtocolRoute;

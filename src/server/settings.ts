@@ -1,6 +1,32 @@
-// What the edge can be told: the settings it reads anew for every request.
+// Request headers as every reader of the edge takes them: lower-case names, one string a name.
 
-import type { DoorSettings } from '../door/door.ts';
+import type { IncomingHttpHeaders } from 'node:http';
+import type { DoorSettings } from '../access/access.ts';
+
+export type HeaderMap = Readonly<Record<string, string | undefined>>;
+
+/** Node's own map; the only list in it, `set-cookie`, has no meaning in a request and is left out. */
+export function readHeaderMap(headers: IncomingHttpHeaders): HeaderMap {
+  if (headers['set-cookie'] === undefined) return asHeaderMap(headers);
+  const { 'set-cookie': _ignored, ...rest } = headers;
+  return asHeaderMap(rest);
+}
+
+function asHeaderMap(headers: Omit<IncomingHttpHeaders, 'set-cookie'>): HeaderMap {
+  // Narrowing at the edge: without `set-cookie` every value is a string (node:http, message.headers).
+  return headers as HeaderMap;
+}
+
+/** Whether an `Accept-Encoding` names the coding, and not with a weight of zero (RFC 9110 §12.5.3). */
+export function acceptsCoding(header: string, coding: string): boolean {
+  return header.split(',').some((entry) => {
+    const [name = '', ...parameters] = entry.toLowerCase().split(';');
+    const isRefused = parameters.some((parameter) => /^\s*q=0(?:\.0*)?\s*$/.test(parameter));
+    return name.trim() === coding && !isRefused;
+  });
+}
+
+// What the edge can be told: the settings it reads anew for every request.
 
 export type AuthMode = 'off' | 'auto' | 'strict';
 
@@ -49,3 +75,12 @@ export const DEFAULT_EDGE_SETTINGS: EdgeSettings = {
   keepAliveMs: 15_000,
   requestTimeoutMs: 300_000,
 };
+
+// The logger the edge is given; pino fits it as it is.
+
+export interface Log {
+  debug(fields: object, message: string): void;
+  info(fields: object, message: string): void;
+  warn(fields: object, message: string): void;
+  error(fields: object, message: string): void;
+}

@@ -2,9 +2,8 @@ import { expect, test } from 'vitest';
 import { createFakeClock } from '../../test/support/fake-clock.ts';
 import { createMemorySignatureStore } from '../../test/support/memory-signature-store.ts';
 import { createMemoryTraceStore } from '../../test/support/memory-trace-store.ts';
-import { createSignatureKeeper } from './keeper.ts';
-import type { SignatureStore, StoredSignature } from './signature-store.ts';
-import type { TraceStore } from './trace-store.ts';
+import { createSignatureKeeper } from './cache.ts';
+import type { SignatureStore, StoredSignature, TraceStore } from './signature-store.ts';
 
 const signature = { value: 'S', family: 'alpha', on: 'tool-call' } as const;
 

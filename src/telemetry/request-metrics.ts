@@ -1,8 +1,8 @@
 // The metrics of model requests, as the GenAI semantic conventions name them.
 
 import type { Attributes, Meter } from '@opentelemetry/api';
-import type { RequestRecord } from '../monitor/request-record.ts';
-import type { ModelOperation } from './model-operation.ts';
+import type { RequestRecord } from '../monitor/record.ts';
+import type { ModelOperation } from './request-spans.ts';
 
 export interface RequestMetrics {
   add(record: RequestRecord, operation: ModelOperation, totalMs: number): void;

@@ -4,16 +4,16 @@ import {
   type Attributes,
   ROOT_CONTEXT,
   type Span,
+  type SpanContext,
   SpanKind,
   SpanStatusCode,
   type Tracer,
   trace,
 } from '@opentelemetry/api';
-import type { AttemptFacts, EndedRequest } from '../monitor/observer.ts';
-import type { RequestRecord } from '../monitor/request-record.ts';
-import { attemptErrorType, type Destination, type ModelOperation } from './model-operation.ts';
-import { requestParameters } from './request-parameters.ts';
-import { readTraceparent } from './traceparent.ts';
+import { GatewayError } from '../canonical/error.ts';
+import type { FinishReason } from '../canonical/event.ts';
+import { type CanonicalRequest, wantedAnswers } from '../canonical/request.ts';
+import type { AskedFor, AttemptFacts, EndedRequest, RequestRecord } from '../monitor/record.ts';
 
 export interface SpanContextOptions {
   readonly tracer: Tracer;
@@ -147,4 +147,174 @@ type MaybeAttributes = Readonly<Record<string, Attributes[string] | undefined>>;
 
 function present(attributes: MaybeAttributes): Attributes {
   return Object.fromEntries(Object.entries(attributes).filter(([, value]) => value !== undefined));
+}
+
+// What a request asked for besides its words, as attributes of the GenAI semantic conventions.
+
+/** Absent fields are undefined; stop sequences are words of the client, and not among them. */
+function requestParameters(
+  asked: AskedFor | undefined,
+): Readonly<Record<string, Attributes[string] | undefined>> {
+  const request = asked && readRequest(asked);
+  if (asked === undefined || request === undefined) return {};
+  const { sampling, maxOutputTokens } = request;
+  const choices = wantedAnswers(asked);
+  return {
+    'gen_ai.request.choice.count': choices === 1 ? undefined : choices,
+    'gen_ai.request.max_tokens': maxOutputTokens,
+    'gen_ai.request.temperature': sampling.temperature,
+    'gen_ai.request.top_p': sampling.topP,
+    'gen_ai.request.top_k': sampling.topK,
+    'gen_ai.request.seed': sampling.seed,
+    'gen_ai.request.frequency_penalty': sampling.frequencyPenalty,
+    'gen_ai.request.presence_penalty': sampling.presencePenalty,
+    'gen_ai.output.type': outputType(request),
+  };
+}
+
+/** What went to the upstream as it came may say things that only its wire has. */
+function readRequest(asked: AskedFor): CanonicalRequest | undefined {
+  try {
+    return asked.canonical();
+  } catch (error) {
+    if (error instanceof GatewayError) return undefined;
+    throw error;
+  }
+}
+
+/** Only where the request says one. */
+function outputType(request: CanonicalRequest): string | undefined {
+  const { outputFormat, outputModalities = [], image } = request;
+  if (outputFormat.kind !== 'text') return 'json';
+  if (outputModalities.includes('audio')) return 'speech';
+  if (outputModalities.includes('image') || image !== undefined) return 'image';
+  return outputModalities.includes('text') ? 'text' : undefined;
+}
+
+// Reads the W3C `traceparent` header: the trace a client's request belongs to.
+
+const HEADER = /^([\da-f]{2})-([\da-f]{32})-([\da-f]{16})-([\da-f]{2})(-.*)?$/;
+const NO_TRACE = '0'.repeat(32);
+const NO_SPAN = '0'.repeat(16);
+const SAMPLED = 1;
+
+/** Undefined for what is none: a trace then begins here. Source: w3.org/TR/trace-context */
+export function readTraceparent(header: string | undefined): SpanContext | undefined {
+  if (header === undefined || header.length > 512) return undefined;
+  const [, version, traceId = NO_TRACE, spanId = NO_SPAN, flags = '00', rest] =
+    HEADER.exec(header.trim()) ?? [];
+  // Later versions may go on behind the flags, the first one may not, and `ff` is never a version.
+  if (version === undefined || version === 'ff' || (version === '00' && rest !== undefined)) {
+    return undefined;
+  }
+  if (traceId === NO_TRACE || spanId === NO_SPAN) return undefined;
+  return { traceId, spanId, traceFlags: Number.parseInt(flags, 16) & SAMPLED, isRemote: true };
+}
+
+// What an ended model request is in the words of the GenAI semantic conventions.
+
+/** Where an account's requests go. */
+export interface Destination {
+  /** One of the well-known values of `gen_ai.provider.name`, or one of our own. */
+  readonly provider: string;
+  readonly address: string | undefined;
+  readonly port: number | undefined;
+}
+
+/** Everything but words of clients and models; texts come from the record, which holds no credentials. */
+export interface ModelOperation {
+  /** `gen_ai.operation.name`. */
+  readonly name: string;
+  /** As the client named it. */
+  readonly requestModel: string | undefined;
+  /** What the request led to; undefined when it led nowhere. */
+  readonly routedModel: string | undefined;
+  /** What answered; undefined when nothing did. */
+  readonly responseModel: string | undefined;
+  readonly finishReasons: readonly string[];
+  /** A class of error, such as `quota-exhausted`; undefined when it went well. */
+  readonly errorType: string | undefined;
+  /** True when the client did nothing wrong. */
+  readonly isFault: boolean;
+  /** Of the last attempt. */
+  readonly destination: Destination;
+  /** Seconds; streams only. */
+  readonly firstChunkSeconds: number | undefined;
+}
+
+const MOST_NAME = 256;
+/** The provider of what never reached one. */
+const OURSELVES: Destination = { provider: 'isthmus', address: undefined, port: undefined };
+
+/** By the endpoint; all the others take and give more than text. */
+const CHAT_SURFACES = ['chat/completions', 'messages', 'responses'];
+const TEXT_SURFACES = ['completions'];
+
+export function describeOperation(
+  { row, details }: RequestRecord,
+  ended: EndedRequest,
+  destinationOf: (accountId: string) => Destination | undefined,
+): ModelOperation {
+  const { facts } = ended;
+  const { answers = [] } = facts;
+  const lastAttempt = facts.attempts.at(-1);
+  const isError = row.outcome !== 'ok';
+  return {
+    name: operationName(row.surface, ended.operation),
+    requestModel: row.model === '' ? undefined : row.model,
+    routedModel: row.routedModel,
+    responseModel:
+      answers.length === 0
+        ? undefined
+        : (details.modelVersion ?? row.upstreamModel)?.slice(0, MOST_NAME),
+    finishReasons: answers.flatMap(({ finishReasons = [] }) => finishReasons.map(finishWord)),
+    errorType: isError ? errorType(ended) : undefined,
+    isFault: isError && (facts.error?.source ?? faultSource(row.status)) !== 'client',
+    destination: (lastAttempt && destinationOf(lastAttempt.accountId)) ?? OURSELVES,
+    firstChunkSeconds:
+      row.stream && ended.firstEventMs !== undefined ? ended.firstEventMs / 1000 : undefined,
+  };
+}
+
+/** What one attempt failed with; a stream may also break off after it began well. */
+function attemptErrorType(
+  { outcome }: AttemptFacts,
+  { facts, call }: EndedRequest,
+): string | undefined {
+  if (outcome !== 'ok') return outcome;
+  if (call?.stream !== true || facts.error === undefined) return undefined;
+  return facts.error.failure?.kind ?? facts.error.kind;
+}
+
+function operationName(surface: string, operation: string | undefined): string {
+  if (operation === 'embed') return 'embeddings';
+  if (operation === 'count-tokens') return 'count_tokens';
+  if (CHAT_SURFACES.includes(surface)) return 'chat';
+  return TEXT_SURFACES.includes(surface) ? 'text_completion' : 'generate_content';
+}
+
+function errorType({ facts, status }: EndedRequest): string {
+  return facts.error?.kind ?? (status === 499 ? 'client-gone' : String(status));
+}
+
+function faultSource(status: number): 'client' | 'gateway' {
+  return status < 500 ? 'client' : 'gateway';
+}
+
+/** The words of the conventions' output messages. */
+function finishWord(reason: FinishReason): string {
+  switch (reason) {
+    case 'stop':
+    case 'stop-sequence':
+      return 'stop';
+    case 'tool-calls':
+      return 'tool_call';
+    case 'max-tokens':
+      return 'length';
+    case 'safety':
+    case 'prompt-blocked':
+      return 'content_filter';
+    default:
+      return reason satisfies never;
+  }
 }

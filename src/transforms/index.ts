@@ -1,30 +1,27 @@
 // The ordered list of rules every canonical request goes through before it is encoded.
 
 import type { CanonicalRequest } from '../canonical/request.ts';
-import { acceptToolNames } from './accept-tool-names.ts';
-import { applyImageName } from './apply-image-name.ts';
-import { chooseTools } from './choose-tools.ts';
-import { dropBillingLine } from './drop-billing-line.ts';
-import { dropEmptyParts } from './drop-empty-parts.ts';
-import { dropForeignSignatures } from './drop-foreign-signatures.ts';
-import { dropFunctions } from './drop-functions.ts';
-import { dropOldestTurns } from './drop-oldest-turns.ts';
-import { endWithUser } from './end-with-user.ts';
-import { limitOutput } from './limit-output.ts';
-import { limitTools } from './limit-tools.ts';
-import { mergeTurns } from './merge-turns.ts';
-import { namePictureTypes } from './name-picture-types.ts';
-import { pairToolResults } from './pair-tool-results.ts';
-import { placeInstructions } from './place-instructions.ts';
-import { placeSystemTurns } from './place-system-turns.ts';
-import { resolveThinking } from './resolve-thinking.ts';
-import { restoreSignatures } from './restore-signatures.ts';
-import { startWithUser } from './start-with-user.ts';
-import { steerSearch } from './steer-search.ts';
-import { stillGifs } from './still-gifs.ts';
+import {
+  dropBillingLine,
+  placeInstructions,
+  placeSystemTurns,
+  steerSearch,
+  tellFreeFormat,
+} from './instructions.ts';
+import { applyImageName, namePictureTypes, stillGifs } from './media.ts';
+import { dropForeignSignatures, restoreSignatures } from './signatures.ts';
 import { limitStops } from './stop-sequences.ts';
-import { tellFreeFormat } from './tell-free-format.ts';
+import { limitOutput, resolveThinking } from './thinking.ts';
+import { pairToolResults } from './tool-results.ts';
+import { acceptToolNames, chooseTools, dropFunctions, limitTools } from './tools.ts';
 import type { Transform, TransformContext } from './transform.ts';
+import {
+  dropEmptyParts,
+  dropOldestTurns,
+  endWithUser,
+  mergeTurns,
+  startWithUser,
+} from './turns.ts';
 
 /** Order matters: a rule may rely on what the ones before it established. */
 const TRANSFORMS: readonly Transform[] = [

@@ -8,7 +8,8 @@ import type {
   ChoiceEnd,
   GroundingEvent,
 } from '../canonical/event.ts';
-import { type Receipt, told } from '../canonical/receipt.ts';
+import type { Receipt } from '../canonical/receipt.ts';
+import { told } from '../lib/localized-message.ts';
 
 /** Where nobody counted, a token is taken to be so many bytes: longer than those of any language. */
 const MOST_BYTES_PER_TOKEN = 8;

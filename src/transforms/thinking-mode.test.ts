@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import { capabilitiesOf, contextOf, requestOf, user } from '../../test/support/canonical.ts';
-import { inClientNames } from '../canonical/client-names.ts';
 import type { ThinkingMode } from '../canonical/effort.ts';
 import type { ThinkingCapability } from '../canonical/model.ts';
+import { inClientNames } from '../canonical/receipt.ts';
 import type { ReasoningAmount } from '../canonical/request.ts';
 import { applyTransforms } from './index.ts';
 

@@ -3,9 +3,8 @@
 import type { ThinkingMode } from '../canonical/effort.ts';
 import type { ModelCapabilities, ModelVariant } from '../canonical/model.ts';
 import type { Receipt } from '../canonical/receipt.ts';
-import type { SignatureSource } from '../canonical/refused-signatures.ts';
 import type { CanonicalRequest, Turn } from '../canonical/request.ts';
-import type { SignatureRecall } from '../canonical/signature-recall.ts';
+import type { SignatureRecall, SignatureSource } from '../canonical/signatures.ts';
 
 export type Transform = (request: CanonicalRequest, context: TransformContext) => CanonicalRequest;
 

@@ -5,13 +5,11 @@ import type { EmbedAnswer, EmbedInput } from '../canonical/embedding.ts';
 import type { CanonicalEvent } from '../canonical/event.ts';
 import type { ModelCapabilities, ModelTask, ModelVariant } from '../canonical/model.ts';
 import type { Receipt } from '../canonical/receipt.ts';
-import type { SignatureSource } from '../canonical/refused-signatures.ts';
-import type { CanonicalRequest } from '../canonical/request.ts';
-import type { SignatureRecall } from '../canonical/signature-recall.ts';
-import type { TypedValues } from '../canonical/typed-values.ts';
+import type { CanonicalRequest, TypedValues } from '../canonical/request.ts';
+import type { SignatureRecall, SignatureSource } from '../canonical/signatures.ts';
 import type { Usage } from '../canonical/usage.ts';
 import type { JsonObject } from '../lib/json.ts';
-import type { Pumpable } from '../lib/pump.ts';
+import type { Pumpable } from '../stream/queue.ts';
 
 export interface Upstream {
   /** Its id in the configuration; the profile's name, such as `sandbox`, where there is none. */

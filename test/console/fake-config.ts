@@ -2,10 +2,10 @@
 
 import type { ConfigSection, Models } from '../../src/admin/contract.ts';
 import { CATALOG } from '../../src/routing/catalog.ts';
-import { sayUnserved, warnOfTarget } from '../../src/routing/check-target.ts';
-import { PRESETS } from '../../src/routing/presets.ts';
-import { sayRouteStep } from '../../src/routing/route-step.ts';
-import { createRouter, type Router } from '../../src/routing/router.ts';
+import { PRESETS } from '../../src/routing/mapping.ts';
+import { sayRouteStep } from '../../src/routing/named-model.ts';
+import { createRouter, type Router, sayUnserved, warnOfTarget } from '../../src/routing/router.ts';
+
 import type { FakeAccounts } from './fake-accounts.ts';
 import { createFakeEnvironment } from './fake-environment.ts';
 import { type FakeRoute, HOSTILE, json, refuse, type Scene } from './fake-route.ts';

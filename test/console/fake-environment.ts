@@ -1,6 +1,6 @@
 // The environment of the fixture server: what it says, and what it wins over.
 
-import { CONFIG_SECTIONS, overridesOf } from '../../src/admin/config-sections.ts';
+import { CONFIG_SECTIONS, overridesOf } from '../../src/admin/config/sections.ts';
 import type { ConfigSection, EnvironmentVariable } from '../../src/admin/contract.ts';
 import { resolveSettings } from '../../src/config/effective.ts';
 import { readEnvironment } from '../../src/config/env.ts';

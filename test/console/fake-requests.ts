@@ -1,7 +1,7 @@
 // Ten thousand requests of the fixture server, made when they are asked for.
 
 import type { Replay, RequestList, RequestRow } from '../../src/admin/contract.ts';
-import { createWildcard, foldCase } from '../../src/lib/wildcard.ts';
+import { createWildcard, foldCase } from '../../src/lib/names.ts';
 import { createRandom, type FakeRoute, HOSTILE, json, refuse, type Scene } from './fake-route.ts';
 
 const COUNT = 10_000;

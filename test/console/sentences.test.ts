@@ -80,7 +80,7 @@ function sentencesIn(name: string): string[] {
 }
 
 /** Folders whose errors the admin API answers with: what it says there is made with the tag. */
-const SPOKEN = ['accounts', 'admin', 'config', 'dispatch', 'door', 'oauth', 'routing', 'sealing'];
+const SPOKEN = ['accounts', 'admin', 'config', 'dispatch', 'access', 'oauth', 'routing', 'sealing'];
 const WORDED =
   /(?:new GatewayError\(\{[^}]*?message:|(?:invalidRequest|refuse)\(\s*[^,()]+,|refuseUnknown\()\s*(['"`])((?:(?!\1).)*)\1/g;
 /** Joins of sentences that were made with it, perhaps behind the name of a field. */

@@ -9,10 +9,10 @@ import {
   writeUpstream,
 } from '../../console/src/pages/settings/upstream-values.ts';
 import { placeOfVariable, SETTING_PLACES } from '../../console/src/settings/setting-places.ts';
-import { CONFIG_SECTIONS } from '../../src/admin/config-sections.ts';
-import { LEAST_PASSWORD_LENGTH } from '../../src/admin/refuse-change.ts';
+import { LEAST_PASSWORD_LENGTH } from '../../src/admin/config/guards.ts';
+import { CONFIG_SECTIONS } from '../../src/admin/config/sections.ts';
 import { VARIABLES } from '../../src/config/env.ts';
-import { CONFIG_SCHEMA } from '../../src/config/schema.ts';
+import { CONFIG_SCHEMA } from '../../src/config/settings.ts';
 import { type KeySchema, leavesOf, schemaAt } from '../support/schema-keys.ts';
 
 const fields = SETTING_PLACES.flatMap((place) => place.fields);

@@ -3,7 +3,7 @@
 import { request } from 'node:http';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import type { Settings } from '../../src/config/effective.ts';
-import { CONFIG_SCHEMA } from '../../src/config/schema.ts';
+import { CONFIG_SCHEMA } from '../../src/config/settings.ts';
 import { isJsonObject, type JsonObject, parseJson } from '../../src/lib/json.ts';
 import { startApp, type TestApp } from '../support/app.ts';
 import { leavesOf } from '../support/schema-keys.ts';

@@ -1,9 +1,9 @@
 // What every account store must do; run over each of them.
 
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import type { QuotaReading } from '../../src/accounts/account.ts';
+import type { Credential, QuotaReading } from '../../src/accounts/account.ts';
 import type { AccountStore } from '../../src/accounts/account-store.ts';
-import type { Credential } from '../../src/accounts/credential.ts';
+
 import { type AccountHealth, HEALTHY, nextHealth } from '../../src/accounts/health.ts';
 import { newAccount } from '../support/new-account.ts';
 

@@ -1,10 +1,10 @@
 // What every set of the door's stores must do; run over each of them.
 
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import type { AccessEntry } from '../../src/door/access-log.ts';
-import type { AddressRule } from '../../src/door/address-rule.ts';
-import type { ClientKey } from '../../src/door/client-key.ts';
-import type { DoorStores } from '../../src/door/door.ts';
+import type { DoorStores } from '../../src/access/access.ts';
+import type { AccessEntry } from '../../src/access/access-log.ts';
+import type { ClientKey } from '../../src/access/api-key.ts';
+import type { AddressRule } from '../../src/access/ip-rules.ts';
 import type { OpenedStore } from './account-store.ts';
 
 export function describeDoorStores(

@@ -1,7 +1,7 @@
 // What every store of kept answers must do; run over each of them.
 
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import type { KeptAnswerRow, KeptAnswerStore } from '../../src/shelf/answer-shelf.ts';
+import type { KeptAnswerRow, KeptAnswerStore } from '../../src/stored-responses/response-store.ts';
 import type { OpenedStore } from './account-store.ts';
 
 const LATER = 4_000_000_000_000;

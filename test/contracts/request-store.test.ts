@@ -2,9 +2,9 @@
 
 import fc from 'fast-check';
 import { afterEach, describe, expect, test } from 'vitest';
-import type { RequestRecord } from '../../src/monitor/request-record.ts';
+import type { RequestRecord } from '../../src/monitor/record.ts';
 import type { RequestFilter, RequestStore } from '../../src/monitor/request-store.ts';
-import { QUARTER_MS } from '../../src/monitor/usage-sums.ts';
+import { QUARTER_MS } from '../../src/monitor/usage.ts';
 import { createTestDatabase } from '../support/database.ts';
 import { createMemoryRequestStore } from '../support/memory-request-store.ts';
 import { recordOf } from '../support/request-records.ts';

@@ -1,7 +1,7 @@
 // What every store of traces must do; run over each of them.
 
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import type { StoredTrace, TraceStore } from '../../src/signatures/trace-store.ts';
+import type { StoredTrace, TraceStore } from '../../src/signatures/signature-store.ts';
 import type { OpenedStore } from './account-store.ts';
 
 const BOUNDS = { now: 1_000, maxEntries: 100, maxSize: 100_000 };

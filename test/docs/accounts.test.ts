@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import { Command } from 'commander';
 import { expect, test } from 'vitest';
 import { startAdmin } from '../../src/admin/admin.test-support.ts';
-import { addAdminCommands } from '../../src/cli/admin-commands.ts';
 import { createFakeTerminal } from '../../src/cli/fake-terminal.test-support.ts';
+import { addAdminCommands } from '../../src/cli/program.ts';
 import { createFakeClock } from '../support/fake-clock.ts';
 
 const PAGE = readFileSync(join(import.meta.dirname, '../../docs/accounts.md'), 'utf8');

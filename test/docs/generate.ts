@@ -1,7 +1,12 @@
 // Writes docs/routes.md and docs/errors.md from the code, so that they cannot be wrong.
 
-import { type ErrorKind, type ErrorReason, GatewayError } from '../../src/canonical/error.ts';
-import { ERROR_STATUS } from '../../src/canonical/error-status.ts';
+import {
+  ERROR_STATUS,
+  type ErrorKind,
+  type ErrorReason,
+  GatewayError,
+} from '../../src/canonical/error.ts';
+
 import type { JsonValue } from '../../src/lib/json.ts';
 import { createProtocols } from '../../src/protocols/index.ts';
 import type { ClientProtocol } from '../../src/protocols/protocol.ts';

@@ -5,9 +5,9 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { EXACT_ALIASES, findPatternAlias } from '../../src/routing/aliases.ts';
 import { CATALOG } from '../../src/routing/catalog.ts';
-import { SUFFIX_WORDS } from '../../src/routing/image-suffix.ts';
-import { PRESETS } from '../../src/routing/presets.ts';
-import { capabilitiesOf } from '../../src/upstreams/generate/capabilities.ts';
+import { SUFFIX_WORDS } from '../../src/routing/image-names.ts';
+import { PRESETS } from '../../src/routing/mapping.ts';
+import { capabilitiesOf } from '../../src/upstreams/generate/models.ts';
 
 const PAGE = readFileSync(join(import.meta.dirname, '../../docs/models.md'), 'utf8');
 

@@ -56,7 +56,7 @@ export const PROOFS: readonly Proof[] = [
   {
     promise: 'An answer without end is cut off, in memory and in time.',
     tried: 'events, comments and interim answers',
-    file: 'src/upstreams/generate/answer-stream.test.ts',
+    file: 'src/upstreams/generate/response.test.ts',
     test: 'an answer without end is cut off at a byte cap',
   },
   {
@@ -90,7 +90,7 @@ export const PROOFS: readonly Proof[] = [
   {
     promise: 'Every spelling of an address meets the rules of its bits.',
     tried: '800 comparisons',
-    file: 'src/door/address-filter.test.ts',
+    file: 'src/access/ip-rules.address-filter.test.ts',
     test: 'two hundred spellings meet the rules',
   },
   {
@@ -129,13 +129,13 @@ export const PROOFS: readonly Proof[] = [
     promise:
       'A session alone sets no credential of the console and sends none of an upstream elsewhere.',
     tried: 'each setting that would, with a cookie alone, a wrong and the right password',
-    file: 'src/admin/door/prove-again.test.ts',
+    file: 'src/admin/access/session.test.ts',
     test: 'a session alone does not change %s by %j',
   },
   {
     promise: 'Sessions end with a sign-out, another password, or a new sign-in.',
     tried: 'each of them',
-    file: 'src/door/console-login.test.ts',
+    file: 'src/access/console-sign-in.test.ts',
     test: 'signing in anew ends the session the browser had',
   },
   {
@@ -215,7 +215,7 @@ export const PROOFS: readonly Proof[] = [
   {
     promise: 'Addresses in requests lead to public hosts only.',
     tried: '100 spellings, redirects, rebinding',
-    file: 'src/media/address-policy.test.ts',
+    file: 'src/lib/net.address-policy.test.ts',
     test: 'https://%s is neither asked for nor connected to',
   },
   {
@@ -241,7 +241,7 @@ export const PROOFS: readonly Proof[] = [
   {
     promise: 'One address takes no more connections than its share.',
     tried: 'addresses of both kinds, proxies, this machine',
-    file: 'src/server/limit-connections.test.ts',
+    file: 'src/server/connections.limit-connections.test.ts',
     test: 'T15: an address has no more connections',
   },
   {
@@ -253,13 +253,13 @@ export const PROOFS: readonly Proof[] = [
   {
     promise: 'Patterns of model names are matched in linear time.',
     tried: '1,000 patterns, 256 characters, 5 ms of processor time in all',
-    file: 'src/lib/wildcard.test.ts',
+    file: 'src/lib/names.wildcard.test.ts',
     test: '1,000 hostile patterns over a 256-character name',
   },
   {
     promise: 'No path leads out of the folder of the console.',
     tried: '200 paths, links included',
-    file: 'src/server/console-files.test.ts',
+    file: 'src/server/console.test.ts',
     test: 'two hundred ways out of the folder',
   },
   {
@@ -286,7 +286,7 @@ export const PROOFS: readonly Proof[] = [
   {
     promise: 'No more images are drawn at once than a key has left.',
     tried: '200 calls at the same moment',
-    file: 'src/door/key-gate.test.ts',
+    file: 'src/access/api-keys.test.ts',
     test: 'of two hundred pictures at once no more pass',
   },
   {

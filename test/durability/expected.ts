@@ -2,8 +2,8 @@
 
 import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
+import type { Credential } from '../../src/accounts/account.ts';
 import type { StoredAccount } from '../../src/accounts/account-store.ts';
-import type { Credential } from '../../src/accounts/credential.ts';
 import type { SqliteStores } from '../../src/stores/sqlite/open-database.ts';
 
 /** A line of the writer: said before the work, and again when the store acknowledged it. */

@@ -7,8 +7,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
 import { createSystemClock } from '../../src/lib/clock.ts';
+import { createVault } from '../../src/sealing/seal.ts';
 import { DATABASE_FILE, loadSecretKey } from '../../src/sealing/secret-key.ts';
-import { createVault } from '../../src/sealing/vault.ts';
 import { openDatabase } from '../../src/stores/sqlite/open-database.ts';
 import { createExpected, type Expected, hearAll } from './expected.ts';
 

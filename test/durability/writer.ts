@@ -3,8 +3,8 @@
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { createSystemClock } from '../../src/lib/clock.ts';
+import { createVault } from '../../src/sealing/seal.ts';
 import { DATABASE_FILE, loadSecretKey } from '../../src/sealing/secret-key.ts';
-import { createVault } from '../../src/sealing/vault.ts';
 import { openDatabase } from '../../src/stores/sqlite/open-database.ts';
 import { newAccount } from '../support/new-account.ts';
 import type { WriterLine } from './expected.ts';

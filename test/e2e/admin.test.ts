@@ -3,8 +3,8 @@
 import { Command } from 'commander';
 import { afterEach, expect, test } from 'vitest';
 import { createHttpClient } from '../../src/cli/admin-client.ts';
-import { addAdminCommands } from '../../src/cli/admin-commands.ts';
 import { createFakeTerminal } from '../../src/cli/fake-terminal.test-support.ts';
+import { addAdminCommands } from '../../src/cli/program.ts';
 import { startApp, startGateway, type TestApp } from '../support/app.ts';
 
 let app: Pick<TestApp, 'close'> | undefined;

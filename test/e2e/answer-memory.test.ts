@@ -4,12 +4,12 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { expect, test } from 'vitest';
 import type { CanonicalEvent } from '../../src/canonical/event.ts';
-import { createAnswerWatch } from '../../src/dispatch/answer-watch.ts';
+import { createAnswerWatch } from '../../src/dispatch/stream-observer.ts';
 import type { JsonObject } from '../../src/lib/json.ts';
 import { createChatWriter } from '../../src/protocols/chat/write-events.ts';
 import { createEventWriter } from '../../src/protocols/generate/write-events.ts';
 import { createMessagesWriter } from '../../src/protocols/messages/write-events.ts';
-import { createSignatureKeeper } from '../../src/signatures/keeper.ts';
+import { createSignatureKeeper } from '../../src/signatures/cache.ts';
 import { createDecoder } from '../../src/upstreams/generate/decode.ts';
 import { createFakeClock } from '../support/fake-clock.ts';
 

@@ -1,7 +1,7 @@
 // Accepted translations of thinking in Messages requests: budgets, history and signatures.
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { writeCarrier } from '../../src/canonical/signature-carrier.ts';
+import { writeCarrier } from '../../src/canonical/signatures.ts';
 import type { JsonObject } from '../../src/lib/json.ts';
 import { startApp, type TestApp } from '../support/app.ts';
 import { translate } from '../support/translate.ts';

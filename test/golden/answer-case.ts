@@ -5,15 +5,15 @@ import { GatewayError } from '../../src/canonical/error.ts';
 import type { CanonicalEvent } from '../../src/canonical/event.ts';
 import { fold } from '../../src/canonical/fold.ts';
 import { createReceipt } from '../../src/canonical/receipt.ts';
-import { isCommitting } from '../../src/dispatch/commit.ts';
-import { tellsItself } from '../../src/dispatch/relay.ts';
+import { tellsItself } from '../../src/dispatch/lanes.ts';
+import { isCommitting } from '../../src/dispatch/stream-observer.ts';
 import { isJsonObject, type JsonObject } from '../../src/lib/json.ts';
-import { type Sentence, told } from '../../src/lib/told.ts';
+import { type Sentence, told } from '../../src/lib/localized-message.ts';
 import type { GenerateCall, ReplyContext } from '../../src/protocols/protocol.ts';
+import { createFrameReader, FrameError, type FrameFault } from '../../src/stream/sse.ts';
 import { createDecoder } from '../../src/upstreams/generate/decode.ts';
 import { pathFault } from '../../src/upstreams/generate/errors.ts';
 import type { Decoder, Frame } from '../../src/upstreams/upstream.ts';
-import { createFrameReader, FrameError, type FrameFault } from '../../src/wire/sse-reader.ts';
 import { goldenJson } from './golden-file.ts';
 import { describeError, isGenerateCall, protocolOf, readCall } from './request-case.ts';
 
@@ -32,7 +32,7 @@ export interface UpstreamAnswer {
 /** The calls the answers of one case are written for. */
 export type Callers = Readonly<Record<LaneName, GenerateCall>>;
 
-/** As the transport words them (`src/upstreams/generate/answer-stream.ts`). */
+/** As the transport words them (`src/upstreams/generate/response.ts`). */
 const FAULTS: Readonly<Record<FrameFault, Sentence>> = {
   truncated: told`The upstream cut its answer off.`,
   'too-large': told`The upstream sent an answer that could not be read.`,

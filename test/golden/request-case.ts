@@ -16,12 +16,11 @@ import type {
   ProtocolRoute,
   RouteInput,
 } from '../../src/protocols/protocol.ts';
-import { matchPathPattern, readPathPattern } from '../../src/server/path-pattern.ts';
-import { type CallName, createSignatureKeeper } from '../../src/signatures/keeper.ts';
+import { matchPathPattern, readPathPattern } from '../../src/server/routes.ts';
+import { type CallName, createSignatureKeeper } from '../../src/signatures/cache.ts';
 import type { PatchTarget } from '../../src/upstreams/upstream.ts';
 import { createFakeClock } from '../support/fake-clock.ts';
-import type { TargetName } from './targets.ts';
-import { targets } from './targets.ts';
+import { type TargetName, targets } from './targets.ts';
 
 export interface RequestCase {
   /** What the case shows, with the id of the behaviour case where there is one. */

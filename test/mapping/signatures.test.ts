@@ -4,12 +4,11 @@
 import { describe, expect, test } from 'vitest';
 import { fold } from '../../src/canonical/fold.ts';
 import { createReceipt } from '../../src/canonical/receipt.ts';
-import { SIGNATURE_SENTINEL } from '../../src/canonical/signature-carrier.ts';
-import type { SignatureRecall } from '../../src/canonical/signature-recall.ts';
-import { createAnswerWatch } from '../../src/dispatch/answer-watch.ts';
+import { SIGNATURE_SENTINEL, type SignatureRecall } from '../../src/canonical/signatures.ts';
 import { translateRequest } from '../../src/dispatch/prepare.ts';
+import { createAnswerWatch } from '../../src/dispatch/stream-observer.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../src/lib/json.ts';
-import { createSignatureKeeper } from '../../src/signatures/keeper.ts';
+import { createSignatureKeeper } from '../../src/signatures/cache.ts';
 import { readCall } from '../golden/request-case.ts';
 import { targets } from '../golden/targets.ts';
 import { createFakeClock } from '../support/fake-clock.ts';

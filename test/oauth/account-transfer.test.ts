@@ -2,10 +2,10 @@
 
 import { generateKeyPairSync } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
-import { createAccountTransfer } from '../../src/oauth/account-transfer.ts';
-import type { PassphraseSealing } from '../../src/oauth/import-parts.ts';
+import { createAccountTransfer, type PassphraseSealing } from '../../src/oauth/imports.ts';
+
 import { createRevoker } from '../../src/oauth/revoker.ts';
-import { openWithPassphrase, sealWithPassphrase } from '../../src/sealing/passphrase.ts';
+import { openWithPassphrase, sealWithPassphrase } from '../../src/sealing/seal.ts';
 import { jsonReply, textReply } from '../support/fake-identity-provider.ts';
 import { NEVER, openWorkshop, UPSTREAM, type Workshop } from './workshop.ts';
 

@@ -3,8 +3,12 @@
 import { createServer } from 'node:http';
 import { createServer as createTcpServer, type Server } from 'node:net';
 import { afterEach, expect, test } from 'vitest';
-import { createEndpoint } from '../../src/oauth/endpoint.ts';
-import { createOAuthOutbound, type OAuthOutbound } from '../../src/oauth/oauth-fetch.ts';
+import {
+  createEndpoint,
+  createOAuthOutbound,
+  type OAuthOutbound,
+} from '../../src/oauth/oauth-client.ts';
+
 import { createFakeClock } from '../support/fake-clock.ts';
 
 const NEVER = new AbortController().signal;

@@ -5,7 +5,7 @@ import { UnsecuredJWT } from 'jose';
 import { describe, expect, test } from 'vitest';
 import { StoreError } from '../../src/accounts/account-store.ts';
 import { GatewayError } from '../../src/canonical/error.ts';
-import { told } from '../../src/lib/told.ts';
+import { told } from '../../src/lib/localized-message.ts';
 import type { CompleteSignIn, StartedSignIn } from '../../src/oauth/sign-ins.ts';
 import { type ConsentChange, textReply } from '../support/fake-identity-provider.ts';
 import { createMemoryAccountStore } from '../support/memory-account-store.ts';

@@ -5,7 +5,7 @@ import { describe, expect, test } from 'vitest';
 import type { Account } from '../../src/accounts/account.ts';
 import { type AccountStore, StoreError } from '../../src/accounts/account-store.ts';
 import { GatewayError } from '../../src/canonical/error.ts';
-import { told } from '../../src/lib/told.ts';
+import { told } from '../../src/lib/localized-message.ts';
 import { jsonReply, type Scripted, textReply } from '../support/fake-identity-provider.ts';
 import { createMemoryAccountStore } from '../support/memory-account-store.ts';
 import { NEVER, openWorkshop, type Workshop } from './workshop.ts';

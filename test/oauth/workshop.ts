@@ -1,13 +1,11 @@
 // Everything a sign-in test needs: a clock, a store, a book, a provider, and a log that is kept.
 
 import { inspect } from 'node:util';
-import type { Account } from '../../src/accounts/account.ts';
-import type { AccountBook } from '../../src/accounts/account-book.ts';
+import type { Account, Credential } from '../../src/accounts/account.ts';
+import { type AccountBook, createAccountBook } from '../../src/accounts/account-book.ts';
 import type { AccountStore } from '../../src/accounts/account-store.ts';
-import { createAccountBook } from '../../src/accounts/create-account-book.ts';
-import type { Credential } from '../../src/accounts/credential.ts';
+import { createTokenSource, type OAuthTokenSource } from '../../src/oauth/account-tokens.ts';
 import { createSignIns, type SignIns } from '../../src/oauth/sign-ins.ts';
-import { createTokenSource, type OAuthTokenSource } from '../../src/oauth/token-source.ts';
 import { createFakeClock, type FakeClock } from '../support/fake-clock.ts';
 import {
   createFakeIdentityProvider,

@@ -1,9 +1,9 @@
 // What many address rules cost a request.
 
 import { expect, test } from 'vitest';
-import { createAddressFilter } from '../../src/door/address-filter.ts';
-import type { AddressRule } from '../../src/door/address-rule.ts';
-import { writeIpAddress } from '../../src/door/ip-address.ts';
+import { type AddressRule, createAddressFilter } from '../../src/access/ip-rules.ts';
+
+import { writeIpAddress } from '../../src/lib/net.ts';
 import { createRandom, type Random } from '../fuzz/random.ts';
 import { createFakeClock } from '../support/fake-clock.ts';
 import { threadMs } from './measure.ts';

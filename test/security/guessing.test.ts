@@ -2,11 +2,14 @@
 
 import { stat } from 'node:fs/promises';
 import { afterEach, expect, test } from 'vitest';
-import { createConsoleLogin } from '../../src/door/console-login.ts';
-import { createConsoleSessions } from '../../src/door/console-sessions.ts';
-import { createDoor } from '../../src/door/door.ts';
-import { createPasswordHasher, type PasswordHasher } from '../../src/door/password-hash.ts';
-import { createSignInLinks } from '../../src/door/sign-in-links.ts';
+import { createDoor } from '../../src/access/access.ts';
+import {
+  createConsoleLogin,
+  createConsoleSessions,
+  createSignInLinks,
+} from '../../src/access/console-sign-in.ts';
+import { createPasswordHasher, type PasswordHasher } from '../../src/access/password-hash.ts';
+
 import { createId } from '../../src/lib/ids.ts';
 import type { AdminRoute } from '../../src/server/admin-route.ts';
 import { DEFAULT_EDGE_SETTINGS } from '../../src/server/settings.ts';

@@ -1,7 +1,7 @@
 // Every route of the whole gateway, and what each asks of whoever comes without a right to it.
 
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { plainCookieName } from '../../src/server/gates/session-cookie.ts';
+import { plainCookieName } from '../../src/server/admin-route.ts';
 import { KEY, STRICT, startApp, type TestApp } from '../support/app.ts';
 
 const PASSWORD = 'the password of the console';

@@ -1,8 +1,8 @@
 // A store of the door that hangs or fails: whoever may come in still comes in at once, the rest stays out.
 
 import { afterEach, expect, test } from 'vitest';
-import type { AccessEntry, AccessLogStore } from '../../src/door/access-log.ts';
-import { createDoor, type DoorStores, openDoor } from '../../src/door/door.ts';
+import { createDoor, type DoorStores, openDoor } from '../../src/access/access.ts';
+import type { AccessEntry, AccessLogStore } from '../../src/access/access-log.ts';
 import { createId } from '../../src/lib/ids.ts';
 import { DEFAULT_EDGE_SETTINGS } from '../../src/server/settings.ts';
 import { startEdge, type TestEdge } from '../../src/server/testing/start-edge.ts';

@@ -5,7 +5,7 @@ import { createReceipt } from '../../src/canonical/receipt.ts';
 import { createDispatcher } from '../../src/dispatch/dispatch.ts';
 import type { CallContext, CallRecord, Dispatcher } from '../../src/dispatch/dispatcher.ts';
 import type { GenerateCall } from '../../src/protocols/protocol.ts';
-import { createSignatureKeeper } from '../../src/signatures/keeper.ts';
+import { createSignatureKeeper } from '../../src/signatures/cache.ts';
 import { classifyErrorFrame, classifyFailure } from '../../src/upstreams/generate/errors.ts';
 import type { Upstream, UpstreamCall } from '../../src/upstreams/upstream.ts';
 import { requestOf, user } from '../support/canonical.ts';

@@ -2,9 +2,9 @@
 
 import { randomBytes } from 'node:crypto';
 import { expect, test } from 'vitest';
-import { digestKeySecret } from '../../src/door/key-secret.ts';
-import { createPasswordHasher, isSameText } from '../../src/door/password-hash.ts';
-import { createKeyRing, readCredentials } from '../../src/server/gates/credentials.ts';
+import { digestKeySecret } from '../../src/access/api-key.ts';
+import { createPasswordHasher, isSameText } from '../../src/access/password-hash.ts';
+import { createKeyRing, readCredentials } from '../../src/server/gates/authenticate.ts';
 import { createRandom, type Random } from '../fuzz/random.ts';
 
 const SAMPLES = 100_000;

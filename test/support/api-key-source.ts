@@ -1,7 +1,7 @@
 // The token source of accounts that hold an API key: nothing to renew, the key is the token.
 
+import type { TokenSource } from '../../src/accounts/account.ts';
 import type { AccountBook } from '../../src/accounts/account-book.ts';
-import type { TokenSource } from '../../src/accounts/token-source.ts';
 import { GatewayError } from '../../src/canonical/error.ts';
 
 /** @throws GatewayError with failure `credential-revoked` for an account without a key. */

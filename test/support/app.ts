@@ -13,7 +13,7 @@ import { isJsonObject, type JsonObject, parseJson } from '../../src/lib/json.ts'
 import { type LogFiles, openLogFiles } from '../../src/monitor/log-files.ts';
 import { createDefaultAccounts } from '../../src/sandbox/accounts.ts';
 import { createSandbox } from '../../src/sandbox/sandbox.ts';
-import type { Log } from '../../src/server/log.ts';
+import type { Log } from '../../src/server/settings.ts';
 import { createMiddayClock } from './midday-clock.ts';
 
 /** The key clients must send to a gateway started with `STRICT`. */

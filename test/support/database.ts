@@ -4,8 +4,8 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Clock } from '../../src/lib/clock.ts';
+import { createVault, type Vault } from '../../src/sealing/seal.ts';
 import { createSecretKey, DATABASE_FILE } from '../../src/sealing/secret-key.ts';
-import { createVault, type Vault } from '../../src/sealing/vault.ts';
 import {
   type DatabaseOptions,
   openDatabase,

@@ -4,7 +4,7 @@ import {
   type OpenHandle,
   openSqliteFile,
   type SqliteStatement,
-} from '../../src/stores/sqlite/sqlite-handle.ts';
+} from '../../src/stores/sqlite/session.ts';
 
 export interface FailingHandle {
   readonly open: OpenHandle;

@@ -6,8 +6,8 @@ import type {
   OAuthFetch,
   OAuthFetchOptions,
   OAuthFetchReply,
-} from '../../src/oauth/oauth-fetch.ts';
-import type { OAuthSettings } from '../../src/oauth/oauth-settings.ts';
+  OAuthSettings,
+} from '../../src/oauth/oauth-client.ts';
 
 export interface FakeIdentityProvider {
   readonly settings: OAuthSettings;

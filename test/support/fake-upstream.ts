@@ -2,7 +2,7 @@
 
 import { GatewayError, type UpstreamFailure } from '../../src/canonical/error.ts';
 import type { CanonicalEvent } from '../../src/canonical/event.ts';
-import { NOTHING_TYPED } from '../../src/canonical/typed-values.ts';
+import { NOTHING_TYPED } from '../../src/canonical/request.ts';
 import { NO_USAGE, type Usage } from '../../src/canonical/usage.ts';
 import { type JsonObject, readNumber } from '../../src/lib/json.ts';
 import type { Decoder, Upstream, UpstreamCall } from '../../src/upstreams/upstream.ts';

@@ -1,7 +1,7 @@
 // Whether a record is among those a filter takes.
 
-import { createWildcard, foldCase, isWildcard } from '../../src/lib/wildcard.ts';
-import type { RequestRecord, RequestRow } from '../../src/monitor/request-record.ts';
+import { createWildcard, foldCase, isWildcard } from '../../src/lib/names.ts';
+import type { RequestRecord, RequestRow } from '../../src/monitor/record.ts';
 import type { RequestFilter, StatusFilter } from '../../src/monitor/request-store.ts';
 
 export function matchesFilter(record: RequestRecord, filter: RequestFilter): boolean {

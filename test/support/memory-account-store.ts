@@ -1,6 +1,11 @@
 // The account store in memory: what the contract asks and no more.
 
-import type { QuotaReading } from '../../src/accounts/account.ts';
+import {
+  type Credential,
+  isSameLabel,
+  type QuotaReading,
+  type VersionedCredential,
+} from '../../src/accounts/account.ts';
 import {
   type AccountRecordChange,
   type AccountStore,
@@ -8,10 +13,10 @@ import {
   type StoredAccount,
   StoreError,
 } from '../../src/accounts/account-store.ts';
-import type { Credential, VersionedCredential } from '../../src/accounts/credential.ts';
+
 import { type AccountHealth, HEALTHY } from '../../src/accounts/health.ts';
-import { isSameLabel } from '../../src/accounts/label-key.ts';
-import { told } from '../../src/lib/told.ts';
+
+import { told } from '../../src/lib/localized-message.ts';
 
 interface Kept {
   account: StoredAccount;

@@ -1,12 +1,12 @@
 // The door's stores in memory: what the contracts ask and no more.
 
+import type { DoorStores } from '../../src/access/access.ts';
+import type { AccessLogStore, StoredAccessEntry } from '../../src/access/access-log.ts';
+import type { ClientKeyStore, StoredKey } from '../../src/access/api-key.ts';
+import type { ConsoleSession, ConsoleSessionStore } from '../../src/access/console-sign-in.ts';
+import type { AddressRule, AddressRuleStore } from '../../src/access/ip-rules.ts';
 import { StoreError } from '../../src/accounts/account-store.ts';
-import type { AccessLogStore, StoredAccessEntry } from '../../src/door/access-log.ts';
-import type { AddressRule, AddressRuleStore } from '../../src/door/address-rule.ts';
-import type { ClientKeyStore, StoredKey } from '../../src/door/client-key.ts';
-import type { ConsoleSession, ConsoleSessionStore } from '../../src/door/console-session.ts';
-import type { DoorStores } from '../../src/door/door.ts';
-import { told } from '../../src/lib/told.ts';
+import { told } from '../../src/lib/localized-message.ts';
 
 export function createMemoryDoorStores(): DoorStores {
   return {

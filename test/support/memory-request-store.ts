@@ -1,20 +1,17 @@
 // Records of requests in memory: what the database must answer, said plainly.
 
-import { readCursor, writeCursor } from '../../src/monitor/page-cursor.ts';
-import type { RequestRecord } from '../../src/monitor/request-record.ts';
-import type {
-  MinuteSum,
-  RequestStore,
-  TimeSpan,
-  UsageGroup,
-  UsageRow,
-} from '../../src/monitor/request-store.ts';
+import type { RequestRecord } from '../../src/monitor/record.ts';
 import {
-  addQuarters,
-  addUsage,
-  type QuarterSum,
-  sumByQuarter,
-} from '../../src/monitor/usage-sums.ts';
+  type MinuteSum,
+  type RequestStore,
+  readCursor,
+  type TimeSpan,
+  type UsageGroup,
+  type UsageRow,
+  writeCursor,
+} from '../../src/monitor/request-store.ts';
+
+import { addQuarters, addUsage, type QuarterSum, sumByQuarter } from '../../src/monitor/usage.ts';
 import { matchesFilter } from './matches-filter.ts';
 
 const MINUTE_MS = 60_000;

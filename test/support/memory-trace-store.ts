@@ -1,6 +1,6 @@
 // The trace store in memory: what the contract asks and no more.
 
-import type { StoredTrace, TraceBounds, TraceStore } from '../../src/signatures/trace-store.ts';
+import type { StoredTrace, TraceBounds, TraceStore } from '../../src/signatures/signature-store.ts';
 
 export function createMemoryTraceStore(): TraceStore {
   let kept: readonly StoredTrace[] = [];

@@ -1,31 +1,31 @@
 // A gateway over a sandbox with its monitor, for tests of what is recorded and shown.
 
-import { AccountTrials } from '../../src/accounts/trials.ts';
-import { createMonitorRoutes } from '../../src/admin/monitor/monitor-routes.ts';
+import { AccountTrials } from '../../src/accounts/health.ts';
+import { createMonitorRoutes } from '../../src/admin/admin-routes.ts';
 import type { MonitorRouteOptions } from '../../src/admin/monitor/options.ts';
+import { createModelDirectory } from '../../src/compose/traffic.ts';
 import { createDispatcher } from '../../src/dispatch/dispatch.ts';
-import { createModelDirectory } from '../../src/dispatch/model-directory.ts';
 import type { Clock } from '../../src/lib/clock.ts';
 import { createId } from '../../src/lib/ids.ts';
 import { isJsonObject, type JsonObject, parseJson } from '../../src/lib/json.ts';
+import type { LogFiles } from '../../src/monitor/log-files.ts';
 import {
   createMonitor,
   type Monitor,
   type MonitorOptions,
   type MonitorSettings,
-} from '../../src/monitor/create-monitor.ts';
-import type { LogFiles } from '../../src/monitor/log-files.ts';
-import type { RequestRow } from '../../src/monitor/request-record.ts';
+} from '../../src/monitor/monitor.ts';
+import type { RequestRow } from '../../src/monitor/record.ts';
 import type { RequestStore } from '../../src/monitor/request-store.ts';
 import { createProtocols } from '../../src/protocols/index.ts';
-import { findTarget } from '../../src/routing/find-target.ts';
-import { createRouter } from '../../src/routing/router.ts';
+import { createRouter, findTarget } from '../../src/routing/router.ts';
+
 import { createDefaultAccounts } from '../../src/sandbox/accounts.ts';
 import { createSandbox } from '../../src/sandbox/sandbox.ts';
 import { createServer } from '../../src/server/create-server.ts';
 import { DEFAULT_EDGE_SETTINGS, type EdgeSettings } from '../../src/server/settings.ts';
-import { createAnswerShelves } from '../../src/shelf/answer-shelf.ts';
-import { createSignatureKeeper } from '../../src/signatures/keeper.ts';
+import { createSignatureKeeper } from '../../src/signatures/cache.ts';
+import { createAnswerShelves } from '../../src/stored-responses/response-store.ts';
 import { createUpstream } from '../../src/upstreams/index.ts';
 import { createMemoryRequestStore } from './memory-request-store.ts';
 import { createMiddayClock } from './midday-clock.ts';

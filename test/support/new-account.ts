@@ -1,7 +1,7 @@
 // An account for a store, with what a test does not care about filled in.
 
+import type { Credential } from '../../src/accounts/account.ts';
 import type { NewStoredAccount } from '../../src/accounts/account-store.ts';
-import type { Credential } from '../../src/accounts/credential.ts';
 
 export function newAccount(
   id: string,

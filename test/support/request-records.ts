@@ -1,6 +1,6 @@
 // Records of model requests for tests of the monitor.
 
-import type { RequestBodies, RequestRecord, RequestRow } from '../../src/monitor/request-record.ts';
+import type { RequestBodies, RequestRecord, RequestRow } from '../../src/monitor/record.ts';
 
 export interface RecordParts extends Partial<RequestRow> {
   readonly bodies?: RequestBodies;

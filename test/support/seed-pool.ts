@@ -1,13 +1,16 @@
 // A pool over accounts of one upstream, held in memory, for tests.
 
-import type { QuotaReading, Tier } from '../../src/accounts/account.ts';
-import type { AccountBook, SeedAccount } from '../../src/accounts/account-book.ts';
+import type { QuotaReading, Tier, TokenSource } from '../../src/accounts/account.ts';
+import {
+  type AccountBook,
+  createSeedBook,
+  type SeedAccount,
+} from '../../src/accounts/account-book.ts';
 import type { AccountStore } from '../../src/accounts/account-store.ts';
-import { createSeedBook } from '../../src/accounts/create-account-book.ts';
-import type { TokenSource } from '../../src/accounts/token-source.ts';
+
 import type { Clock } from '../../src/lib/clock.ts';
 import { type AccountPool, createPool, type PoolOptions } from '../../src/pool/create-pool.ts';
-import type { PoolSettings } from '../../src/pool/settings.ts';
+import type { PoolSettings } from '../../src/pool/pool.ts';
 import type { Upstream } from '../../src/upstreams/upstream.ts';
 import { createApiKeySource } from './api-key-source.ts';
 

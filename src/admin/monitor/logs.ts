@@ -1,8 +1,8 @@
 // `GET /api/logs`: the log, from its end.
 
 import { LOG_LEVELS } from '../../monitor/log-line.ts';
-import { type ApiRoute, answerJson, defineRoute } from '../api-route.ts';
-import { UP_TO_1000 } from '../patterns.ts';
+import { type ApiRoute, answerJson, defineRoute } from '../route.ts';
+import { UP_TO_1000 } from '../schemas.ts';
 import type { MonitorRouteOptions } from './options.ts';
 import { LOGS_SCHEMA } from './schemas.ts';
 
@@ -36,4 +36,27 @@ export function createLogsRoute({ logFiles }: Pick<MonitorRouteOptions, 'logFile
       return answerJson(await logFiles.read({ limit: count, cursor, level, search }));
     },
   });
+}
+
+// `GET /metrics`: the figures of the process for Prometheus.
+
+/** Tools on this machine read it without a credential: nothing in it names anybody. */
+export function createMetricsRoute({ monitor }: Pick<MonitorRouteOptions, 'monitor'>): ApiRoute {
+  const route = defineRoute({
+    method: 'GET',
+    path: '/metrics',
+    title: 'gives the figures of the process for Prometheus',
+    answers: {
+      200: {
+        description: 'Prometheus text.',
+        schema: { type: 'string' },
+        contentType: 'text/plain',
+      },
+    },
+    async run() {
+      const { text, contentType } = monitor.metrics.write();
+      return { kind: 'text', text, contentType };
+    },
+  });
+  return { ...route, access: 'console-or-local' };
 }

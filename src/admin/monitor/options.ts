@@ -1,10 +1,10 @@
 // What the monitor's routes need of the rest of the gateway.
 
 import type { Dispatcher } from '../../dispatch/dispatcher.ts';
-import type { Monitor } from '../../monitor/create-monitor.ts';
 import type { LogFiles } from '../../monitor/log-files.ts';
+import type { Monitor } from '../../monitor/monitor.ts';
+import type { AccountFacts } from '../account-view.ts';
 import type { AdminOptions } from '../options.ts';
-import type { AccountFacts } from '../write-account.ts';
 
 export interface MonitorRouteOptions
   extends Pick<

@@ -1,15 +1,19 @@
 // `/api/requests`: the records of model requests.
 
 import { invalidRequest } from '../../canonical/error.ts';
-import { told } from '../../lib/told.ts';
-import type { RequestRecord } from '../../monitor/request-record.ts';
+import { told } from '../../lib/localized-message.ts';
+import type { RequestRecord } from '../../monitor/record.ts';
 import type { RequestFilter, StatusFilter } from '../../monitor/request-store.ts';
-import { type ApiRoute, answerJson, defineRoute, refuseUnknown } from '../api-route.ts';
-import { DIGITS, REQUEST_STATUS, UP_TO_200 } from '../patterns.ts';
-import { judgeReplay } from './judge-replay.ts';
+import { type ApiRoute, answerJson, defineRoute, refuseUnknown } from '../route.ts';
+import { DIGITS, REQUEST_STATUS, UP_TO_200 } from '../schemas.ts';
 import type { MonitorRouteOptions } from './options.ts';
-import { REMOVED_SCHEMA, REQUEST_DETAIL_SCHEMA, REQUEST_LIST_SCHEMA } from './request-schemas.ts';
-import type { RequestDetailJson } from './schemas.ts';
+import {
+  judgeReplay,
+  REMOVED_SCHEMA,
+  REQUEST_DETAIL_SCHEMA,
+  REQUEST_LIST_SCHEMA,
+  type RequestDetailJson,
+} from './schemas.ts';
 
 const TIME = { type: 'string', pattern: DIGITS } as const;
 const WORD = { type: 'string', minLength: 1, maxLength: 320 } as const;

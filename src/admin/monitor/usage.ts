@@ -1,8 +1,8 @@
 // `GET /api/usage`: what was used, by hour, day or week and by whom.
 
-import { cutSpans } from '../../monitor/usage-spans.ts';
-import { type ApiRoute, answerJson, defineRoute } from '../api-route.ts';
-import { DIGITS } from '../patterns.ts';
+import { cutSpans } from '../../monitor/usage.ts';
+import { type ApiRoute, answerJson, defineRoute } from '../route.ts';
+import { DIGITS } from '../schemas.ts';
 import type { MonitorRouteOptions } from './options.ts';
 import { USAGE_SCHEMA } from './schemas.ts';
 

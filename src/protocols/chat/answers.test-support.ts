@@ -6,7 +6,7 @@ import { fold } from '../../canonical/fold.ts';
 import type { Signature } from '../../canonical/request.ts';
 import type { ChatCompletion } from '../../wire/chat.ts';
 import type { ReplyContext } from '../protocol.ts';
-import type { AnswerOptions } from './answer-options.ts';
+import type { AnswerOptions } from './answer-parts.ts';
 import { createChatWriter } from './write-events.ts';
 import { writeReply } from './write-reply.ts';
 

@@ -1,7 +1,12 @@
 // Renders errors as this protocol has them: one table from error kind to type and code.
 
-import type { ErrorKind, ErrorReason, GatewayError } from '../../canonical/error.ts';
-import { errorStatus } from '../../canonical/error-status.ts';
+import {
+  type ErrorKind,
+  type ErrorReason,
+  errorStatus,
+  type GatewayError,
+} from '../../canonical/error.ts';
+
 import type { ChatErrorBody, ChatErrorType, ImageQuotaErrorBody } from '../../wire/chat.ts';
 import type { ErrorContext, ErrorReply } from '../protocol.ts';
 

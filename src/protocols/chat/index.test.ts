@@ -2,9 +2,9 @@ import Anthropic from '@anthropic-ai/sdk';
 import { GoogleGenAI } from '@google/genai';
 import OpenAI from 'openai';
 import { afterEach, expect, test, vi } from 'vitest';
-import type { ListedModel } from '../../canonical/model-list.ts';
+import type { ListedModel } from '../../canonical/model.ts';
 import { createReceipt } from '../../canonical/receipt.ts';
-import { createChatProtocol } from './index.ts';
+import { createProtocols } from '../index.ts';
 
 const MODEL: ListedModel = {
   id: 'alpha-3-flash',
@@ -21,7 +21,7 @@ const MODEL: ListedModel = {
 const MODELS = [MODEL, { ...MODEL, id: 'beta-sonnet-4-6' }];
 const IDS = ['alpha-3-flash', 'beta-sonnet-4-6'];
 
-const { routes } = createChatProtocol();
+const { routes } = createProtocols().byName.chat;
 
 function listBody(): string {
   const route = routes.find((candidate) => candidate.operation === 'list-models');
@@ -46,6 +46,8 @@ test('the routes of the protocol', () => {
     'POST /v1/responses',
     'POST /v1/responses/input_tokens',
     'POST /v1/responses/compact',
+    'GET /v1/models',
+    'GET /v1/models/{model}',
     'GET /v1/responses/{model}',
     'DELETE /v1/responses/{model}',
     'GET /v1/responses/{model}/input_items',
@@ -63,8 +65,6 @@ test('the routes of the protocol', () => {
     'POST /v1/audio/transcriptions',
     'POST /v1/audio/translations',
     'POST /v1/embeddings',
-    'GET /v1/models',
-    'GET /v1/models/{model}',
   ]);
 });
 
@@ -117,7 +117,7 @@ test('a call is read once, names its session and writes both kinds of answer', (
 
 test('a model list is paged for whoever asks for pages', () => {
   const list = (query: string) => {
-    const route = createChatProtocol().routes.find(({ operation }) => operation === 'list-models');
+    const route = routes.find(({ operation }) => operation === 'list-models');
     if (route?.operation !== 'list-models') throw new Error('There is no model list.');
     return route.writeModels(MODELS, new URLSearchParams(query));
   };

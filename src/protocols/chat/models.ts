@@ -2,11 +2,12 @@
 
 import {
   type ListedModel,
+  pickModelPage,
   writeListElement,
   writeListFrame,
   writeNativeElement,
-} from '../../canonical/model-list.ts';
-import { pickModelPage } from '../../canonical/model-page.ts';
+} from '../../canonical/model.ts';
+
 import type { JsonObject } from '../../lib/json.ts';
 
 /**

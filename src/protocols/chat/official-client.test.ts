@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { GatewayError } from '../../canonical/error.ts';
-import type { AnswerOptions } from './answer-options.ts';
+import type { AnswerOptions } from './answer-parts.ts';
 import {
   ASK,
   CONTEXT,

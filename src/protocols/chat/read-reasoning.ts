@@ -1,15 +1,29 @@
 // Reads how much the model should think: the official field and the dialects third-party clients send.
 
-import { amountOfBudget, amountOfWord, EFFORTS } from '../../canonical/effort.ts';
-import { memberPath } from '../../canonical/field-reader.ts';
-import { objectShape } from '../../canonical/field-shapes.ts';
-import { told } from '../../canonical/receipt.ts';
+import {
+  amountOfBudget,
+  amountOfWord,
+  BUDGET_KEYS,
+  EFFORTS,
+  LEVEL_KEYS,
+  usedKey,
+} from '../../canonical/effort.ts';
+import { memberPath } from '../../canonical/receipt.ts';
 import type { Reasoning, ReasoningAmount } from '../../canonical/request.ts';
-import { BUDGET_KEYS, LEVEL_KEYS, usedKey } from '../../canonical/thinking-words.ts';
 import type { JsonObject } from '../../lib/json.ts';
-import { readBoolean, readNumberIn, readObject, readString, unknownWord } from './fields.ts';
-import { noteUnreadFields } from './note-fields.ts';
-import { type Extension, type ReadContext, readExtension } from './read-context.ts';
+import { told } from '../../lib/localized-message.ts';
+import { objectShape } from '../body-schema.ts';
+import {
+  type Extension,
+  noteUnreadFields,
+  type ReadContext,
+  readBoolean,
+  readExtension,
+  readNumberIn,
+  readObject,
+  readString,
+  unknownWord,
+} from './schema.ts';
 
 /** An amount, and the field that says it. */
 interface SaidAmount {

@@ -1,40 +1,212 @@
 // Reads one chat completion request: the whole field list, strictly, into the canonical request.
 
 import { invalidRequest } from '../../canonical/error.ts';
-import { objectShape, saysNothing } from '../../canonical/field-shapes.ts';
-import { readImageOptions } from '../../canonical/image-options.ts';
-import { plainModelName } from '../../canonical/model-name.ts';
-import { type Receipt, told } from '../../canonical/receipt.ts';
-import type { CanonicalRequest } from '../../canonical/request.ts';
-import type { JsonObject } from '../../lib/json.ts';
+import { readImageOptions } from '../../canonical/media.ts';
+import { plainModelName } from '../../canonical/model.ts';
+import { memberPath, type Receipt } from '../../canonical/receipt.ts';
+import type {
+  CanonicalRequest,
+  OutputFormat,
+  OutputModality,
+  SafetySetting,
+  Sampling,
+} from '../../canonical/request.ts';
+import { isJsonObject, type JsonObject } from '../../lib/json.ts';
+import { told } from '../../lib/localized-message.ts';
 import { CHAT_EXTENSION_KEYS } from '../../wire/vocabulary.ts';
-import type { AnswerOptions } from './answer-options.ts';
-import { clientNamesOf } from './client-names.ts';
+import { objectShape, saysNothing } from '../body-schema.ts';
+import type { AnswerOptions } from './answer-parts.ts';
+import { readMessages } from './read-messages.ts';
+import { REASONING_SHAPES, readReasoning } from './read-reasoning.ts';
+import { readSchema, readToolChoice, readTools } from './read-tools.ts';
 import {
+  asObject,
+  CHOICE_SHAPE,
+  clientNamesOf,
+  createReadContext,
+  FORMAT_SHAPE,
+  MESSAGE_SHAPES,
   missingField,
+  noteUnreadFields,
+  type ReadContext,
+  readArray,
   readBoolean,
   readNumberIn,
   readObject,
   readString,
-  unknownWord,
-  wrongType,
-} from './fields.ts';
-import {
-  CHOICE_SHAPE,
-  FORMAT_SHAPE,
-  MESSAGE_SHAPES,
+  requireObject,
+  requireString,
   SAFETY_SHAPE,
   STREAM_OPTIONS_SHAPE,
-} from './message-shapes.ts';
-import { noteUnreadFields } from './note-fields.ts';
-import { createReadContext, type ReadContext } from './read-context.ts';
-import { readMessages } from './read-messages.ts';
-import { readModalities, readOutputFormat } from './read-output.ts';
-import { REASONING_SHAPES, readReasoning } from './read-reasoning.ts';
-import { readMaxTokens, readSafety, readSampling, readStops } from './read-sampling.ts';
-import { readToolChoice } from './read-tool-choice.ts';
-import { readTools } from './read-tools.ts';
-import { refuseCachedContent } from './refuse-cached-content.ts';
+  unknownWord,
+  wrongType,
+} from './schema.ts';
+
+// Reads what the answer may be: its format and its modalities.
+
+/** @throws GatewayError 400 */
+function readOutputFormat(body: JsonObject): OutputFormat {
+  const format = readObject(body, 'response_format');
+  if (format === undefined) return { kind: 'text' };
+  const path = 'response_format';
+  const type = requireString(format, 'type', path);
+  switch (type) {
+    case 'text':
+      return { kind: 'text' };
+    case 'json_object':
+      return { kind: 'json' };
+    case 'json_schema':
+      return readSchemaFormat(format);
+    default:
+      throw unknownWord('response_format.type', ['text', 'json_object', 'json_schema']);
+  }
+}
+
+/** The schema is optional in the protocol: without one any JSON will do. */
+function readSchemaFormat(format: JsonObject): OutputFormat {
+  const path = 'response_format.json_schema';
+  const holder = requireObject(format, 'json_schema', 'response_format');
+  const name = readString(holder, 'name', path);
+  const strict = readBoolean(holder, 'strict', path);
+  const schema = readSchema(holder.schema, `${path}.schema`);
+  const description = readString(holder, 'description', path);
+  if (schema === undefined) return { kind: 'json' };
+  return { kind: 'json-schema', schema: describeSchema(schema, description), name, strict };
+}
+
+/** What the format is for belongs to its schema, unless that says it itself. */
+export function describeSchema(
+  schema: JsonObject | boolean,
+  description: string | undefined,
+): JsonObject | boolean {
+  if (typeof schema === 'boolean' || !description || schema.description !== undefined) {
+    return schema;
+  }
+  return { ...schema, description };
+}
+
+/** Undefined for plain text. @throws GatewayError 400, also for audio, which no answer can carry yet. */
+function readModalities(body: JsonObject): readonly OutputModality[] | undefined {
+  const values = readArray(body, 'modalities');
+  if (values === undefined) return undefined;
+  const modalities = values.map((value, index): OutputModality => {
+    const path = `modalities[${index}]`;
+    if (typeof value !== 'string') throw wrongType(path, 'a string');
+    const word = value.toLowerCase();
+    if (word === 'text' || word === 'image') return word;
+    if (word !== 'audio') throw unknownWord(path, ['text', 'image']);
+    throw invalidRequest(path, 'Audio answers are not supported; ask for text.', 'unsupported');
+  });
+  return modalities.includes('image') ? modalities : undefined;
+}
+
+// Reads how tokens are chosen and when the answer stops.
+
+const MAX_STOPS = 4;
+
+/** @throws GatewayError 400 */
+function readSampling(body: JsonObject): Sampling {
+  const topK = readNumberIn(body.top_k, 'top_k', { min: -1, integer: true });
+  const penalty = { min: -2, max: 2 };
+  return {
+    temperature: readNumberIn(body.temperature, 'temperature', { min: 0, max: 2 }),
+    topP: readNumberIn(body.top_p, 'top_p', { min: 0, max: 1 }),
+    // Servers that know the field read 0 and −1 as "no limit".
+    topK: topK !== undefined && topK > 0 ? topK : undefined,
+    seed: readNumberIn(body.seed, 'seed', { integer: true }),
+    presencePenalty: readNumberIn(body.presence_penalty, 'presence_penalty', penalty),
+    frequencyPenalty: readNumberIn(body.frequency_penalty, 'frequency_penalty', penalty),
+    logprobs: readLogprobs(body),
+  };
+}
+
+function readLogprobs(body: JsonObject): Sampling['logprobs'] {
+  const wanted = readBoolean(body, 'logprobs') === true;
+  const alternatives = readNumberIn(body.top_logprobs, 'top_logprobs', {
+    min: 0,
+    max: 20,
+    integer: true,
+  });
+  if (!wanted && alternatives !== undefined && alternatives > 0) {
+    throw invalidRequest('top_logprobs', 'top_logprobs needs logprobs to be true.');
+  }
+  return wanted ? { alternatives: alternatives ?? 0 } : undefined;
+}
+
+/** The newer name wins over the deprecated one; that it says something else is noted. */
+function readMaxTokens(body: JsonObject, { receipt }: ReadContext): number | undefined {
+  const range = { min: 1, integer: true };
+  const name = 'max_completion_tokens';
+  const newer = readNumberIn(body[name], name, range);
+  const older = readNumberIn(body.max_tokens, 'max_tokens', range);
+  if (newer !== undefined && older !== undefined && newer !== older) {
+    receipt.add('dropped', 'max_tokens', told`${name} says something else and wins.`);
+  }
+  return newer ?? older;
+}
+
+/** A string, at most four strings, or null; empty strings would stop every answer and are left out. */
+export function readStops(body: JsonObject, { receipt }: ReadContext): readonly string[] {
+  const value = body.stop;
+  const stops = typeof value === 'string' ? [value] : (readArray(body, 'stop') ?? []);
+  if (stops.length > MAX_STOPS) {
+    throw invalidRequest('stop', `stop may hold at most ${MAX_STOPS} strings.`);
+  }
+  return stops.flatMap((stop, index) => {
+    const path = typeof value === 'string' ? 'stop' : `stop[${index}]`;
+    if (typeof stop !== 'string') throw wrongType(path, 'a string');
+    if (stop !== '') return [stop];
+    receipt.add('dropped', path, told`An empty stop sequence stops nothing.`);
+    return [];
+  });
+}
+
+/** `safety_settings: [{category, threshold}]`, as some clients add them. */
+function readSafety(body: JsonObject): readonly SafetySetting[] {
+  return (readArray(body, 'safety_settings') ?? []).map((value, index) => {
+    const path = `safety_settings[${index}]`;
+    const setting = asObject(value, path);
+    return {
+      category: requireString(setting, 'category', path),
+      threshold: requireString(setting, 'threshold', path),
+    };
+  });
+}
+
+// Refuses a conversation whose beginning is kept in a cache of the upstream's: the model would not see it.
+
+const CACHE_KEYS = ['cached_content', 'cachedContent'] as const;
+
+/**
+ * The name of a cache stands in the vendor extension object (ai.google.dev, "OpenAI compatibility"),
+ * in `extra_body` or bare. @throws GatewayError 400
+ */
+export function refuseCachedContent(body: JsonObject): void {
+  for (const [path, holder] of holdersOf(body)) {
+    for (const key of CACHE_KEYS) {
+      if (saysNothing(holder[key])) continue;
+      const field = memberPath(path, key);
+      throw invalidRequest(
+        field,
+        `${field} is not supported: a cache belongs to one upstream account. Send the content itself; requests of one session stay on one account and are cached implicitly.`,
+        'unsupported',
+      );
+    }
+  }
+}
+
+function holdersOf(body: JsonObject): readonly (readonly [string, JsonObject])[] {
+  const extra = body.extra_body;
+  const outer: [string, JsonObject][] = [['', body]];
+  if (isJsonObject(extra)) outer.push(['extra_body', extra]);
+  const inner = outer.flatMap(([path, holder]) =>
+    CHAT_EXTENSION_KEYS.flatMap((key): [string, JsonObject][] => {
+      const extension = holder[key];
+      return isJsonObject(extension) ? [[memberPath(path, key), extension]] : [];
+    }),
+  );
+  return [...outer, ...inner];
+}
 
 export interface ChatRequest {
   readonly model: string;

@@ -1,21 +1,21 @@
 // Writes one finished answer as a chat completion.
 
 import type { Reply, ReplyBlock, ReplyChoice } from '../../canonical/fold.ts';
-import { withheldBecause } from '../../canonical/withheld.ts';
+import { withheldBecause } from '../../canonical/text-forms.ts';
 import type { ChatChoice, ChatCompletion, ChatMessage, ChatToolCall } from '../../wire/chat.ts';
 import type { ReplyContext } from '../protocol.ts';
-import { writeAnnotations } from './annotations.ts';
-import type { AnswerOptions } from './answer-options.ts';
 import {
+  type AnswerOptions,
+  ContentText,
+  writeAnnotations,
   writeExtraContent,
   writeFinishReason,
   writeFreeformInput,
   writeImage,
+  writeLogprobs,
   writeMarkdown,
   writeUsage,
-} from './answer-shapes.ts';
-import { ContentText } from './content-text.ts';
-import { writeLogprobs } from './logprobs.ts';
+} from './answer-parts.ts';
 
 /** The shape of `openai` resources/chat/completions/completions.d.ts, `ChatCompletion`. */
 export function writeReply(

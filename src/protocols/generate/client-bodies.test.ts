@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { createReceipt } from '../../canonical/receipt.ts';
 import { isJsonObject, type JsonObject, parseJson } from '../../lib/json.ts';
 import { createGenerateProtocol } from './index.ts';
-import { textAt } from './native-fields.ts';
+import { textAt } from './schema.ts';
 
 /** Requests as real clients send them (long texts shortened). */
 const FIXTURE = new URL('./__fixtures__/client-bodies.json', import.meta.url);

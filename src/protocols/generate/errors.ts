@@ -1,7 +1,12 @@
 // The protocol's error body: `{error: {code, message, status, details?}}` (google.rpc.Status).
 
-import type { ErrorKind, ErrorReason, GatewayError } from '../../canonical/error.ts';
-import { errorStatus } from '../../canonical/error-status.ts';
+import {
+  type ErrorKind,
+  type ErrorReason,
+  errorStatus,
+  type GatewayError,
+} from '../../canonical/error.ts';
+
 import type { JsonObject } from '../../lib/json.ts';
 import type { ErrorReply } from '../protocol.ts';
 

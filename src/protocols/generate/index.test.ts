@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
 import { createReceipt } from '../../canonical/receipt.ts';
 import type { JsonObject } from '../../lib/json.ts';
+import { createProtocols } from '../index.ts';
 import type { RouteInput } from '../protocol.ts';
-import { createGenerateProtocol } from './index.ts';
 
-const protocol = createGenerateProtocol();
+const protocol = createProtocols().byName.generate;
 const BODY: JsonObject = { contents: [{ parts: [{ text: 'x' }] }] };
 const CONTEXT = { model: 'm', createId: (prefix: string) => `${prefix}1`, createdAt: 0 };
 
@@ -30,10 +30,10 @@ test('V114 both prefixes have the same routes', () => {
     'POST /models/{model}:streamGenerateContent generate',
     'POST /models/{model}:countTokens count-tokens',
     'POST /models/{model}/countTokens count-tokens',
-    'POST /models/{model}:embedContent embed',
-    'POST /models/{model}:batchEmbedContents embed',
     'GET /models list-models',
     'GET /models/{model} get-model',
+    'POST /models/{model}:embedContent embed',
+    'POST /models/{model}:batchEmbedContents embed',
   ]);
 });
 

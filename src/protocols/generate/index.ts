@@ -1,34 +1,35 @@
 // The Generate-Content protocol: its route table under each version prefix.
 
-import { invalidRequest } from '../../canonical/error.ts';
 import { once } from '../../lib/once.ts';
 import type {
   ClientProtocol,
   CountTokensCall,
-  EmbedCall,
   GenerateCall,
   ProtocolRoute,
   RouteInput,
   TokenCount,
 } from '../protocol.ts';
-import { readBatchEmbedCall, readEmbedCall } from './embed.ts';
 import { writeError } from './errors.ts';
-import { type ModelPrefix, writeModel, writeModels } from './models.ts';
-import { booleanAt, objectAt } from './native-fields.ts';
+import {
+  MODEL_PREFIXES,
+  type ModelPrefix,
+  readPathModel,
+  writeModel,
+  writeModels,
+} from './models.ts';
 import { normalizeBody, normalizeCountBody } from './normalize-body.ts';
 import { countedFields, readCountRequest, readRequest } from './read-request.ts';
 import { createRelayCall, GENERATE_WIRE } from './relay.ts';
-import type { FramingKind } from './stream-framing.ts';
-import { createEventWriter } from './write-events.ts';
+import { booleanAt, objectAt } from './schema.ts';
+import { createEventWriter, type FramingKind } from './write-events.ts';
+
 import { writeReply } from './write-reply.ts';
 
-/** Its own guides send clients to `/v1alpha` for fields that are newer than the rest. */
-const PREFIXES: readonly ModelPrefix[] = ['/v1beta', '/v1', '/v1alpha'];
-
-export function createGenerateProtocol(): ClientProtocol {
+/** @param more routes of surfaces that are read and answered elsewhere */
+export function createGenerateProtocol(more: readonly ProtocolRoute[] = []): ClientProtocol {
   return {
     name: 'generate',
-    routes: PREFIXES.flatMap(createRoutes),
+    routes: [...MODEL_PREFIXES.flatMap(createRoutes), ...more],
     writeError,
   };
 }
@@ -50,8 +51,6 @@ function createRoutes(prefix: ModelPrefix): ProtocolRoute[] {
     },
     countRoute(`${model}:countTokens`),
     countRoute(`${model}/countTokens`),
-    embedRoute(`${model}:embedContent`, readEmbedCall),
-    embedRoute(`${model}:batchEmbedContents`, readBatchEmbedCall),
     {
       operation: 'list-models',
       method: 'GET',
@@ -71,16 +70,8 @@ function countRoute(path: string): ProtocolRoute {
   return { operation: 'count-tokens', method: 'POST', path, readCall: readCountCall };
 }
 
-function embedRoute(
-  path: string,
-  read: (input: RouteInput, model: string) => EmbedCall,
-): ProtocolRoute {
-  const readCall = (input: RouteInput): EmbedCall => read(input, readModel(input));
-  return { operation: 'embed', method: 'POST', path, readCall };
-}
-
 function readGenerateCall(input: RouteInput, stream: boolean): GenerateCall {
-  const model = readModel(input);
+  const model = readPathModel(input);
   const body = normalizeBody(input.body, model, input.receipt);
   const framing = readFraming(input.query);
   const thinking = objectAt(objectAt(body, 'generationConfig'), 'thinkingConfig');
@@ -99,7 +90,7 @@ function readGenerateCall(input: RouteInput, stream: boolean): GenerateCall {
 }
 
 function readCountCall(input: RouteInput): CountTokensCall {
-  const model = readModel(input);
+  const model = readPathModel(input);
   const { body, wrapperKey } = normalizeCountBody(input.body, model, input.receipt);
   return {
     protocol: 'generate',
@@ -114,11 +105,6 @@ function writeCount(count: TokenCount): ReturnType<CountTokensCall['writeCount']
   return count.cachedTokens === undefined
     ? { totalTokens: count.totalTokens }
     : { totalTokens: count.totalTokens, cachedContentTokenCount: count.cachedTokens };
-}
-
-function readModel(input: RouteInput): string {
-  if (input.pathModel !== '') return input.pathModel;
-  throw invalidRequest('model', 'The path must name a model.', 'missing-field');
 }
 
 /** `alt=sse` asks for events; without it the stream is one JSON array. */

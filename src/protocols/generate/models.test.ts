@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { ListedModel } from '../../canonical/model-list.ts';
+import type { ListedModel } from '../../canonical/model.ts';
 import { writeModel, writeModels } from './models.ts';
 
 function modelOf(id: string): ListedModel {

@@ -6,8 +6,9 @@ import {
   writeListElement,
   writeListFrame,
   writeNativeElement,
-} from '../../canonical/model-list.ts';
+} from '../../canonical/model.ts';
 import type { JsonObject } from '../../lib/json.ts';
+import type { RouteInput } from '../protocol.ts';
 
 /** `/v1/models` is one path for three protocols: its answers suit every parser. */
 export type ModelPrefix = '/v1' | NativePrefix;
@@ -81,4 +82,13 @@ function readPageToken(text: string | null): number {
     throw invalidRequest('pageToken', message);
   }
   return Number(position[1]);
+}
+
+/** Its own guides send clients to `/v1alpha` for fields that are newer than the rest. */
+export const MODEL_PREFIXES: readonly ModelPrefix[] = ['/v1beta', '/v1', '/v1alpha'];
+
+/** @throws GatewayError 400 when the path names no model */
+export function readPathModel(input: RouteInput): string {
+  if (input.pathModel !== '') return input.pathModel;
+  throw invalidRequest('model', 'The path must name a model.', 'missing-field');
 }

@@ -1,25 +1,45 @@
 // A normalised body as a canonical request, for the translate lane and for counting tokens.
 
-import { memberPath } from '../../canonical/field-reader.ts';
-import { type Receipt, receiptWithin, told } from '../../canonical/receipt.ts';
+import { amountOfBudget, amountOfWord } from '../../canonical/effort.ts';
+import { asImageSize, splitInlineImages } from '../../canonical/media.ts';
+import { memberPath, type Receipt, receiptWithin } from '../../canonical/receipt.ts';
 import type {
   CanonicalRequest,
+  CodeResultPart,
   FunctionTool,
+  ImageOptions,
+  MediaPart,
+  MediaResolution,
+  MediaSource,
+  Modality,
+  OutputFormat,
+  OutputModality,
   Part,
+  Reasoning,
+  ReasoningAmount,
   SafetySetting,
+  Sampling,
+  Signature,
   TextPart,
   Tool,
   ToolChoice,
+  ToolResultContent,
   Turn,
 } from '../../canonical/request.ts';
-import { splitInlineImages } from '../../canonical/split-inline-images.ts';
 import type { JsonObject } from '../../lib/json.ts';
-import { createCallIds } from './call-ids.ts';
-import { clientNamesOf } from './client-names.ts';
-import { numberAt, objectAt, objectsAt, textAt, textsAt } from './native-fields.ts';
-import type { Place } from './place.ts';
-import { readConfig } from './read-config.ts';
-import { noteUncarried, readPart } from './read-parts.ts';
+import { told } from '../../lib/localized-message.ts';
+import { type CallIds, createCallIds } from './normalize-body.ts';
+import {
+  booleanAt,
+  clientNamesOf,
+  numberAt,
+  objectAt,
+  objectsAt,
+  type Place,
+  readPartSignature,
+  textAt,
+  textsAt,
+} from './schema.ts';
 
 const HOSTED_TOOLS = [
   ...['googleMaps', 'fileSearch', 'computerUse', 'mcpServers', 'retrieval'],
@@ -210,4 +230,316 @@ function choiceOf(mode: string | undefined, names: readonly string[]): ToolChoic
     default:
       return { kind: 'auto', names };
   }
+}
+
+// Parts of a normalised body as canonical parts.
+
+const OUTCOMES: ReadonlyMap<string, CodeResultPart['outcome']> = new Map([
+  ['OUTCOME_OK', 'ok'],
+  ['OUTCOME_FAILED', 'failed'],
+  ['OUTCOME_DEADLINE_EXCEEDED', 'timeout'],
+]);
+
+const RESOLUTIONS: ReadonlyMap<string, MediaResolution> = new Map([
+  ['LOW', 'low'],
+  ['MEDIUM', 'medium'],
+  ['HIGH', 'high'],
+  ['ULTRA_HIGH', 'high'],
+]);
+
+/** Members without a canonical counterpart: first those of media, which results have as well. */
+const UNCARRIED_OF_MEDIA = [
+  ...['videoMetadata', 'documentMetadata', 'spreadsheetMetadata', 'audioMetadata'],
+  'mediaProcessing',
+];
+const UNCARRIED = [...UNCARRIED_OF_MEDIA, 'partMetadata', 'speechMetadata'];
+
+interface PartContext {
+  readonly callIds: CallIds;
+  /** Unique within the conversation. */
+  readonly position: string;
+  readonly place: Place;
+}
+
+/** The canonical part; undefined for a part that holds nothing canonical can say. */
+function readPart(part: JsonObject, context: PartContext): Part | undefined {
+  noteUncarried(part, UNCARRIED, context.place);
+  const signatureText = textAt(part, 'thoughtSignature');
+  const text = textAt(part, 'text') ?? textAt(objectAt(part, 'audioTranscription'), 'text');
+  if (text !== undefined) {
+    const kind = part.thought === true ? 'thinking' : 'text';
+    return { kind, text, signature: readPartSignature(signatureText, kind) };
+  }
+  const media = readMedia(part, context.place);
+  if (media !== undefined) {
+    return { ...media, signature: readPartSignature(signatureText, 'media') };
+  }
+  const call = objectAt(part, 'functionCall');
+  if (call !== undefined) return readCall(call, signatureText, context);
+  const response = objectAt(part, 'functionResponse');
+  if (response !== undefined) return readResponse(response, context);
+  return readCodePart(part, signatureText) ?? readServerTool(part, context);
+}
+
+/** `MEDIA_RESOLUTION_LOW` or `LOW`; undefined for unspecified and unknown values. */
+function readResolution(value: string | undefined): MediaResolution | undefined {
+  return RESOLUTIONS.get(value?.replace('MEDIA_RESOLUTION_', '') ?? '');
+}
+
+/** Notes members that the translate lane cannot carry. */
+function noteUncarried(owner: JsonObject, members: readonly string[], place: Place): void {
+  for (const member of members) {
+    if (owner[member] === undefined) continue;
+    const reason = told`The upstream in use has no counterpart.`;
+    place.receipt.add('dropped', `${place.path}.${member}`, reason);
+  }
+}
+
+function readMedia(owner: JsonObject, place: Place): MediaPart | undefined {
+  const inline = objectAt(owner, 'inlineData');
+  const blob = inline ?? objectAt(owner, 'fileData');
+  if (blob === undefined) return undefined;
+  const mediaType = textAt(blob, 'mimeType');
+  const level = textAt(objectAt(owner, 'mediaResolution'), 'level');
+  const source: MediaSource =
+    inline === undefined
+      ? {
+          kind: 'file',
+          uri: textAt(blob, 'fileUri') ?? '',
+          path: `${place.path}.fileData.fileUri`,
+        }
+      : { kind: 'base64', base64: textAt(blob, 'data') ?? '' };
+  if (level?.endsWith('ULTRA_HIGH') === true) {
+    place.receipt.add('approximated', `${place.path}.mediaResolution`, told`Sent as high.`);
+  }
+  return {
+    kind: 'media',
+    modality: readModality(mediaType ?? ''),
+    mediaType,
+    source,
+    resolution: readResolution(level),
+  };
+}
+
+function readModality(mediaType: string): Modality {
+  const [type] = mediaType.toLowerCase().split('/');
+  return type === 'image' || type === 'audio' || type === 'video' ? type : 'document';
+}
+
+function readCall(call: JsonObject, signatureText: string | undefined, context: PartContext): Part {
+  const name = textAt(call, 'name') ?? '';
+  return {
+    kind: 'tool-call',
+    id: context.callIds.call(textAt(call, 'id'), name, context.position),
+    name,
+    input: objectAt(call, 'args') ?? {},
+    signature: readPartSignature(signatureText, 'tool-call'),
+  };
+}
+
+/** By convention a lone `output` or `error` text is the result; any other object is it as a whole. */
+function readResponse(response: JsonObject, context: PartContext): Part {
+  const place = { ...context.place, path: `${context.place.path}.functionResponse` };
+  noteUncarried(response, ['scheduling', 'willContinue'], place);
+  const name = textAt(response, 'name') ?? '';
+  const value = objectAt(response, 'response') ?? {};
+  const [key, ...otherKeys] = Object.keys(value);
+  const isError = key === 'error' && otherKeys.length === 0;
+  const isPlain = otherKeys.length === 0 && (key === 'error' || key === 'output');
+  const text = isPlain ? textAt(value, key) : undefined;
+  const media = objectsAt(response, 'parts').map((part, index) => {
+    const inner = { ...place, path: `${place.path}.parts[${index}]` };
+    noteUncarried(part, UNCARRIED_OF_MEDIA, inner);
+    return readMedia(part, inner);
+  });
+  const content: ToolResultContent[] = [
+    text === undefined ? { kind: 'json', value } : { kind: 'text', text },
+    ...media.filter((part) => part !== undefined),
+  ];
+  const callId = context.callIds.result(textAt(response, 'id'), name, context.position);
+  return { kind: 'tool-result', callId, name, content, isError };
+}
+
+function readCodePart(part: JsonObject, signatureText: string | undefined): Part | undefined {
+  const code = objectAt(part, 'executableCode');
+  const signature = readPartSignature(signatureText, 'text');
+  if (code !== undefined) {
+    const language = textAt(code, 'language') ?? 'PYTHON';
+    return {
+      kind: 'code',
+      id: textAt(code, 'id'),
+      language: language.toLowerCase(),
+      code: textAt(code, 'code') ?? '',
+      signature,
+    };
+  }
+  const result = objectAt(part, 'codeExecutionResult');
+  if (result === undefined) return undefined;
+  return {
+    kind: 'code-result',
+    id: textAt(result, 'id'),
+    outcome: OUTCOMES.get(textAt(result, 'outcome') ?? '') ?? 'failed',
+    output: textAt(result, 'output') ?? '',
+    signature,
+  };
+}
+
+function readServerTool(part: JsonObject, context: PartContext): Part | undefined {
+  const call = objectAt(part, 'toolCall');
+  if (call !== undefined) {
+    const name = textAt(call, 'toolType') ?? '';
+    const id = textAt(call, 'id') ?? `server_${context.position}`;
+    return { kind: 'server-tool-call', id, name, input: objectAt(call, 'args') ?? {} };
+  }
+  const response = objectAt(part, 'toolResponse');
+  if (response === undefined) return undefined;
+  return {
+    kind: 'server-tool-result',
+    callId: textAt(response, 'id') ?? '',
+    name: textAt(response, 'toolType') ?? '',
+    text: JSON.stringify(objectAt(response, 'response') ?? {}),
+  };
+}
+
+// The generationConfig of a normalised body as the canonical request's settings.
+
+type ConfigFields = Pick<
+  CanonicalRequest,
+  | 'sampling'
+  | 'maxOutputTokens'
+  | 'reasoning'
+  | 'outputFormat'
+  | 'outputModalities'
+  | 'image'
+  | 'speech'
+  | 'mediaResolution'
+>;
+
+const UNCARRIED_CONFIG_MEMBERS = [
+  'audioTimestamp',
+  'enableAffectiveDialog',
+  'routingConfig',
+  'modelConfig',
+  'audioTranscriptionConfig',
+  'translationConfig',
+  'enableEnhancedCivicAnswers',
+];
+
+const MODALITIES: ReadonlyMap<string, OutputModality> = new Map([
+  ['TEXT', 'text'],
+  ['IMAGE', 'image'],
+  ['AUDIO', 'audio'],
+]);
+
+function readConfig(config: JsonObject, receipt: Receipt): ConfigFields {
+  noteUncarried(config, UNCARRIED_CONFIG_MEMBERS, { path: 'generationConfig', receipt });
+  return {
+    sampling: readSampling(config),
+    maxOutputTokens: numberAt(config, 'maxOutputTokens'),
+    reasoning: readReasoning(objectAt(config, 'thinkingConfig')),
+    outputFormat: readOutputFormat(config),
+    outputModalities: readModalities(config, receipt),
+    image: readImage(objectAt(config, 'imageConfig'), receipt),
+    speech: objectAt(config, 'speechConfig'),
+    mediaResolution: readResolution(textAt(config, 'mediaResolution')),
+  };
+}
+
+function readSampling(config: JsonObject): Sampling {
+  const alternatives = numberAt(config, 'logprobs') ?? 0;
+  return {
+    temperature: numberAt(config, 'temperature'),
+    topP: numberAt(config, 'topP'),
+    topK: numberAt(config, 'topK'),
+    seed: numberAt(config, 'seed'),
+    presencePenalty: numberAt(config, 'presencePenalty'),
+    frequencyPenalty: numberAt(config, 'frequencyPenalty'),
+    logprobs: booleanAt(config, 'responseLogprobs') === true ? { alternatives } : undefined,
+  };
+}
+
+function readReasoning(thinking: JsonObject | undefined): Reasoning {
+  return {
+    amount: readAmount(thinking),
+    showThoughts: booleanAt(thinking, 'includeThoughts'),
+  };
+}
+
+/** A level word is one of `NONE`, `MINIMAL`, `LOW`, `MEDIUM`, `HIGH`. */
+function readAmount(thinking: JsonObject | undefined): ReasoningAmount {
+  const tokens = numberAt(thinking, 'thinkingBudget');
+  if (tokens !== undefined) return amountOfBudget(tokens);
+  const level = textAt(thinking, 'thinkingLevel')?.toLowerCase();
+  return (level === undefined ? undefined : amountOfWord(level)) ?? { kind: 'unset' };
+}
+
+function readOutputFormat(config: JsonObject): OutputFormat {
+  const given = config.responseJsonSchema ?? config.responseSchema;
+  const schema = typeof given === 'boolean' ? given : readResponseSchema(config);
+  const mimeType = textAt(config, 'responseMimeType');
+  if (mimeType === 'text/x.enum' && typeof schema === 'object') return { kind: 'enum', schema };
+  if (schema !== undefined) return { kind: 'json-schema', schema };
+  return { kind: mimeType === 'application/json' ? 'json' : 'text' };
+}
+
+function readResponseSchema(config: JsonObject): JsonObject | undefined {
+  return objectAt(config, 'responseJsonSchema') ?? objectAt(config, 'responseSchema');
+}
+
+function readModalities(
+  config: JsonObject,
+  receipt: Receipt,
+): readonly OutputModality[] | undefined {
+  const modalities: OutputModality[] = [];
+  textsAt(config, 'responseModalities').forEach((value, index) => {
+    const modality = MODALITIES.get(value);
+    if (modality !== undefined) modalities.push(modality);
+    else if (value === 'VIDEO') {
+      const path = `generationConfig.responseModalities[${index}]`;
+      receipt.add('dropped', path, told`No model of the pool answers with video.`);
+    }
+  });
+  return modalities.length === 0 ? undefined : modalities;
+}
+
+function readImage(image: JsonObject | undefined, receipt: Receipt): ImageOptions | undefined {
+  if (image === undefined) return undefined;
+  const place = { path: 'generationConfig.imageConfig', receipt };
+  noteUncarried(image, ['personGeneration', 'prominentPeople', 'imageOutputOptions'], place);
+  const size = textAt(image, 'imageSize');
+  const known = size === undefined ? undefined : asImageSize(size);
+  if (size !== undefined && known === undefined) noteUncarried(image, ['imageSize'], place);
+  const aspectRatio = textAt(image, 'aspectRatio');
+  return known === undefined ? { aspectRatio } : { aspectRatio, size: known };
+}
+
+// Signatures that ended a thinking block but stood on the part after it: put back where they stood.
+
+export interface PendingSignature {
+  /** The signature to write on a block of this kind, given the one the block came with. */
+  sign(kind: string, own: Signature | undefined): Signature | undefined;
+  /** What no later block took. */
+  take(): Signature | undefined;
+}
+
+/** One instance a choice; blocks are signed in their order. */
+export function createPendingSignature(): PendingSignature {
+  let pending: Signature | undefined;
+  return {
+    sign(kind, own) {
+      if (kind === 'thinking') {
+        if (own?.on === undefined || own.on === 'thinking') return own;
+        pending = own;
+        return undefined;
+      }
+      const signature = own ?? (pending?.on === kind ? pending : undefined);
+      if (signature !== undefined && signature.value === pending?.value) pending = undefined;
+      return signature;
+    },
+    take() {
+      const left = pending;
+      pending = undefined;
+      return left;
+    },
+  };
 }

@@ -2,16 +2,85 @@
 
 import { type ErrorKind, GatewayError } from '../../canonical/error.ts';
 import { createReceipt } from '../../canonical/receipt.ts';
-import type { JsonObject, JsonValue } from '../../lib/json.ts';
-import { isJsonObject } from '../../lib/json.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '../../lib/json.ts';
 import { once } from '../../lib/once.ts';
 import type { RelayCall, RelayWriter } from '../protocol.ts';
 import { writeError } from './errors.ts';
-import { joinAnswers } from './join-answers.ts';
-import { numberAt } from './native-fields.ts';
-import { readOpeningText } from './opening-text.ts';
 import { readRequest } from './read-request.ts';
-import { createFraming, type FramingKind } from './stream-framing.ts';
+import { numberAt, objectAt, objectsAt, textAt } from './schema.ts';
+import { createFraming, type FramingKind } from './write-events.ts';
+
+// One answer of several: some upstreams send in pieces also what was asked for whole.
+
+interface Joined {
+  /** Everything but the parts. */
+  candidate: JsonObject;
+  readonly parts: JsonObject[];
+}
+
+/** A single answer stays as it is. Of several the parts are put together, of everything else the last word counts. */
+export function joinAnswers(answers: readonly JsonObject[]): JsonObject {
+  const [first = {}, ...rest] = answers;
+  if (rest.length === 0) return first;
+  const joined = new Map<number, Joined>();
+  for (const answer of answers) {
+    for (const candidate of objectsAt(answer, 'candidates')) addCandidate(joined, candidate);
+  }
+  const candidates = [...joined]
+    .sort(([left], [right]) => left - right)
+    .map(([, { candidate, parts }]) => ({
+      ...candidate,
+      content: { role: 'model', ...objectAt(candidate, 'content'), parts },
+    }));
+  const whole: JsonObject = Object.assign({}, ...answers);
+  return candidates.length === 0 ? whole : { ...whole, candidates };
+}
+
+function addCandidate(joined: Map<number, Joined>, added: JsonObject): void {
+  const index = numberAt(added, 'index') ?? 0;
+  const known = joined.get(index) ?? { candidate: {}, parts: [] };
+  joined.set(index, known);
+  known.candidate = { ...known.candidate, ...added };
+  for (const part of objectsAt(objectAt(added, 'content'), 'parts')) addPart(known.parts, part);
+}
+
+/** Text that goes on is one part with the signature of any of its pieces (decision 018); two signed ones stay two. */
+function addPart(parts: JsonObject[], part: JsonObject): void {
+  const last = parts.at(-1);
+  const isOnePart =
+    last !== undefined && isText(last) && isText(part) && last.thought === part.thought;
+  const areSigned = last?.thoughtSignature !== undefined && part.thoughtSignature !== undefined;
+  if (!isOnePart || areSigned) parts.push(part);
+  else parts[parts.length - 1] = { ...last, ...part, text: `${last.text}${part.text}` };
+}
+
+function isText({ text, functionCall }: JsonObject): boolean {
+  return typeof text === 'string' && functionCall === undefined;
+}
+
+// How a native conversation begins: what stays the same in all its turns names its session.
+
+const SHORTEST_TEXT = 10;
+const LONGEST_TEXT = 4096;
+
+/**
+ * The system text and the first user text of at least ten characters, each cut to 4096 characters;
+ * undefined when no user text is that long. `body` is what normalizeBody gave.
+ */
+function readOpeningText(body: JsonObject): string | undefined {
+  for (const content of objectsAt(body, 'contents')) {
+    if (textAt(content, 'role') === 'model') continue;
+    const text = partTexts(content).find((candidate) => candidate.length >= SHORTEST_TEXT);
+    if (text === undefined) continue;
+    const system = partTexts(objectAt(body, 'systemInstruction')).join('\n');
+    return `${system.slice(0, LONGEST_TEXT)}\n${text.slice(0, LONGEST_TEXT)}`;
+  }
+  return undefined;
+}
+
+function partTexts(content: JsonObject | undefined): string[] {
+  return objectsAt(content, 'parts').map((part) => textAt(part, 'text') ?? '');
+}
 
 /** Name of the wire; upstreams that speak it get these bodies. */
 export const GENERATE_WIRE = 'generate-content';

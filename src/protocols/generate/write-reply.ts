@@ -1,13 +1,22 @@
 // A finished answer as one generateContent response.
 
-import type { Reply, ReplyChoice } from '../../canonical/fold.ts';
+import type {
+  BlockOpening,
+  ChoiceEnd,
+  Citation,
+  FetchedPage,
+  FinishReason,
+  GroundingEvent,
+  Logprobs,
+  RatedToken,
+} from '../../canonical/event.ts';
+import type { Reply, ReplyBlock, ReplyChoice } from '../../canonical/fold.ts';
+import type { Signature } from '../../canonical/request.ts';
+import { totalTokens, type Usage } from '../../canonical/usage.ts';
 import type { JsonObject } from '../../lib/json.ts';
 import type { ReplyContext } from '../protocol.ts';
-import { createPendingSignature } from './pending-signature.ts';
-import { writeFinish, writePromptFeedback } from './write-finish.ts';
-import { type CitedText, writeGrounding } from './write-grounding.ts';
-import { signPart, writeBlock } from './write-parts.ts';
-import { writeUsage } from './write-usage.ts';
+import { createPendingSignature } from './read-request.ts';
+import { writePartSignature } from './schema.ts';
 
 export interface WriteOptions {
   /** Whether the client asked to see thoughts; their signatures are written in any case. */
@@ -60,4 +69,217 @@ function writeParts(
   const left = pending.take();
   if (left !== undefined) parts.push(signPart({ text: '' }, left));
   return { parts, texts };
+}
+
+// Finished blocks as parts of a candidate's content.
+
+const OUTCOMES = {
+  ok: 'OUTCOME_OK',
+  failed: 'OUTCOME_FAILED',
+  timeout: 'OUTCOME_DEADLINE_EXCEEDED',
+} as const;
+
+type WholeBlock = Exclude<BlockOpening, { kind: 'text' | 'thinking' | 'tool-call' }>;
+
+/** A block that came in one piece: media, code or the result of code. */
+export function writeWholePart(block: WholeBlock): JsonObject {
+  switch (block.kind) {
+    case 'media':
+      return { inlineData: { mimeType: block.mediaType, data: block.base64 } };
+    case 'code': {
+      const language = block.language.toUpperCase();
+      return { executableCode: { ...writeId(block.id), language, code: block.code } };
+    }
+    case 'code-result': {
+      const outcome = OUTCOMES[block.outcome];
+      return { codeExecutionResult: { ...writeId(block.id), outcome, output: block.output } };
+    }
+    default:
+      return block satisfies never;
+  }
+}
+
+export function writeCallPart(id: string, name: string, args: JsonObject): JsonObject {
+  return { functionCall: { id, name, args } };
+}
+
+export function signPart(part: JsonObject, signature: Signature | undefined): JsonObject {
+  return signature === undefined
+    ? part
+    : { ...part, thoughtSignature: writePartSignature(signature) };
+}
+
+/** One block of a finished answer, unsigned. */
+function writeBlock(block: ReplyBlock): JsonObject {
+  switch (block.kind) {
+    case 'text':
+      return { text: block.text };
+    case 'thinking':
+      return { text: block.text, thought: true };
+    case 'tool-call':
+      return writeCallPart(block.id, block.name, block.input);
+    default:
+      return writeWholePart(block);
+  }
+}
+
+function writeId(id: string | undefined): JsonObject {
+  return id === undefined ? {} : { id };
+}
+
+// Log-probabilities in this protocol's shape: the chosen tokens and, beside each, its alternatives.
+
+/**
+ * The candidate's `avgLogprobs` and `logprobsResult`; nothing when the upstream gave none.
+ * Source: ai.google.dev, "GenerateContent API reference", `LogprobsResult`.
+ */
+function writeLogprobs(logprobs: Logprobs | undefined): JsonObject {
+  if (logprobs === undefined) return {};
+  const { average, tokens } = logprobs;
+  const written: JsonObject = average === undefined ? {} : { avgLogprobs: average };
+  if (tokens.length === 0) return written;
+  const result: JsonObject = { chosenCandidates: tokens.map(writeToken) };
+  if (tokens.some(({ alternatives }) => alternatives.length > 0)) {
+    result.topCandidates = tokens.map(({ alternatives }) => ({
+      candidates: alternatives.map(writeToken),
+    }));
+  }
+  return { ...written, logprobsResult: result };
+}
+
+function writeToken({ token, id, logprob }: RatedToken): JsonObject {
+  return { token, ...(id === undefined ? {} : { tokenId: id }), logProbability: logprob };
+}
+
+// How an answer ended, in this protocol's words.
+
+/** There is no finish reason for tool calls, nor for stop sequences: both are STOP. */
+const FINISH_REASONS: Readonly<Record<Exclude<FinishReason, 'prompt-blocked'>, string>> = {
+  stop: 'STOP',
+  'tool-calls': 'STOP',
+  'stop-sequence': 'STOP',
+  'max-tokens': 'MAX_TOKENS',
+  safety: 'SAFETY',
+};
+
+/** More exact words an upstream of this family may have used for the same ending. */
+const EXACT_REASONS: Readonly<Record<string, FinishReason>> = {
+  LANGUAGE: 'stop',
+  OTHER: 'stop',
+  RECITATION: 'safety',
+  BLOCKLIST: 'safety',
+  PROHIBITED_CONTENT: 'safety',
+  SPII: 'safety',
+  IMAGE_SAFETY: 'safety',
+  IMAGE_PROHIBITED_CONTENT: 'safety',
+  IMAGE_RECITATION: 'safety',
+  ESCALATION: 'safety',
+  MODEL_ARMOR: 'safety',
+};
+
+const BLOCK_REASONS = new Set([
+  'SAFETY',
+  'OTHER',
+  'BLOCKLIST',
+  'PROHIBITED_CONTENT',
+  'IMAGE_SAFETY',
+  'MODEL_ARMOR',
+  'JAILBREAK',
+]);
+
+/** The candidate's `finishReason` and `finishMessage`, and what is known of the whole choice. */
+export function writeFinish(end: ChoiceEnd): JsonObject {
+  const finish: JsonObject = { finishReason: writeReason(end), ...writeLogprobs(end.logprobs) };
+  if (end.message !== undefined) finish.finishMessage = end.message;
+  return finish;
+}
+
+/** The answer's `promptFeedback` when the prompt itself was refused. */
+export function writePromptFeedback(end: ChoiceEnd): JsonObject {
+  const raw = end.rawReason ?? '';
+  const feedback: JsonObject = { blockReason: BLOCK_REASONS.has(raw) ? raw : 'OTHER' };
+  if (end.message !== undefined) feedback.blockReasonMessage = end.message;
+  return feedback;
+}
+
+function writeReason(end: ChoiceEnd): string {
+  const raw = end.rawReason ?? '';
+  if (Object.hasOwn(EXACT_REASONS, raw) && EXACT_REASONS[raw] === end.reason) return raw;
+  return end.reason === 'prompt-blocked' ? 'OTHER' : FINISH_REASONS[end.reason];
+}
+
+// Search results and citations; this protocol counts in UTF-8 bytes inside one part.
+
+/** A text the citations may lie in; the texts of one choice, in order, are its whole text. */
+export interface CitedText {
+  readonly text: string;
+  /** Index into the content's parts; absent in streams, where offsets count from the first text. */
+  readonly partIndex?: number;
+}
+
+const STATUSES: Readonly<Record<FetchedPage['outcome'], string>> = {
+  read: 'URL_RETRIEVAL_STATUS_SUCCESS',
+  unreachable: 'URL_RETRIEVAL_STATUS_ERROR',
+  refused: 'URL_RETRIEVAL_STATUS_UNSAFE',
+  unknown: 'URL_RETRIEVAL_STATUS_UNSPECIFIED',
+};
+
+/** The fields of a candidate that tell of searches and pages. */
+export function writeGrounding(grounding: GroundingEvent, texts: readonly CitedText[]): JsonObject {
+  const { queries, sources, pages } = grounding;
+  return {
+    ...(queries.length + sources.length > 0 && {
+      groundingMetadata: writeSearch(grounding, texts),
+    }),
+    ...(pages !== undefined && { urlContextMetadata: { urlMetadata: pages.map(writePage) } }),
+  };
+}
+
+function writePage({ url, outcome }: FetchedPage): JsonObject {
+  return { retrievedUrl: url, urlRetrievalStatus: STATUSES[outcome] };
+}
+
+function writeSearch(grounding: GroundingEvent, texts: readonly CitedText[]): JsonObject {
+  return {
+    webSearchQueries: [...grounding.queries],
+    groundingChunks: grounding.sources.map(({ url, title }) => ({ web: { uri: url, title } })),
+    groundingSupports: grounding.citations.map((citation) => ({
+      segment: writeSegment(citation, texts),
+      groundingChunkIndices: [...citation.sources],
+    })),
+  };
+}
+
+function writeSegment(citation: Citation, texts: readonly CitedText[]): JsonObject {
+  let offset = 0;
+  for (const { text, partIndex } of texts) {
+    const start = citation.startIndex - offset;
+    if (start >= 0 && start < text.length) {
+      const startIndex = Buffer.byteLength(text.slice(0, start));
+      const cited = text.slice(start, citation.endIndex - offset);
+      const segment: JsonObject = {
+        startIndex,
+        endIndex: startIndex + Buffer.byteLength(cited),
+        text: citation.text,
+      };
+      return partIndex === undefined ? segment : { partIndex, ...segment };
+    }
+    offset += text.length;
+  }
+  return { text: citation.text };
+}
+
+// Token counts in this protocol's own shape.
+
+/** The prompt count includes cached tokens; the candidates' count excludes thoughts. */
+export function writeUsage(usage: Usage): JsonObject {
+  const metadata: JsonObject = {
+    promptTokenCount: usage.promptTokens,
+    candidatesTokenCount: usage.answerTokens,
+    totalTokenCount: totalTokens(usage),
+    cachedContentTokenCount: usage.cachedTokens,
+  };
+  if (usage.thoughtTokens > 0) metadata.thoughtsTokenCount = usage.thoughtTokens;
+  if (usage.toolPromptTokens > 0) metadata.toolUsePromptTokenCount = usage.toolPromptTokens;
+  return metadata;
 }

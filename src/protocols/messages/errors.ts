@@ -1,8 +1,8 @@
 // Renders errors as the Messages protocol does: a table kind → type, details where it has words.
 
-import type { ErrorKind, GatewayError } from '../../canonical/error.ts';
-import { errorStatus } from '../../canonical/error-status.ts';
-import { eventFrame } from '../../lib/event-stream.ts';
+import { type ErrorKind, errorStatus, type GatewayError } from '../../canonical/error.ts';
+
+import { eventFrame } from '../../stream/sse.ts';
 import type {
   MessagesErrorBody,
   MessagesErrorDetails,

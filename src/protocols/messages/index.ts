@@ -11,13 +11,12 @@ import type {
   RouteInput,
 } from '../protocol.ts';
 import { writeError } from './errors.ts';
-import type { Scope } from './fields.ts';
 import { writeFamilyList, writeModel, writeModelList } from './models.ts';
-import { askInWords, readSummaryWish } from './read-compaction.ts';
+import { askInWords, readSummaryWish } from './read-reasoning.ts';
 import { readCallHead, readCanonicalRequest, requireMaxTokens } from './read-request.ts';
+import type { Scope } from './schema.ts';
 import { createMessagesWriter, type WriterOptions } from './write-events.ts';
-import { writeMessagesReply } from './write-reply.ts';
-import { createSummaryWriter, writeSummaryReply } from './write-summary.ts';
+import { createSummaryWriter, writeMessagesReply, writeSummaryReply } from './write-reply.ts';
 
 /** Query strings such as `?beta=true` and unknown beta flags are ignored. */
 export function createMessagesProtocol(): ClientProtocol {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { ListedModel } from '../../canonical/model-list.ts';
+import type { ListedModel } from '../../canonical/model.ts';
 import { writeFamilyList, writeModel, writeModelList } from './models.ts';
 
 const model = (id: string): ListedModel => ({

@@ -1,7 +1,12 @@
 // Writes model listings in the Messages shape, with the chat protocol's keys beside it.
 
-import { type ListedModel, writeListElement, writeListFrame } from '../../canonical/model-list.ts';
-import { pickModelPage } from '../../canonical/model-page.ts';
+import {
+  type ListedModel,
+  pickModelPage,
+  writeListElement,
+  writeListFrame,
+} from '../../canonical/model.ts';
+
 import type { JsonObject } from '../../lib/json.ts';
 import type { MessagesModel, MessagesModelList } from '../../wire/messages.ts';
 import { isMessagesFamily } from '../../wire/vocabulary.ts';

@@ -1,26 +1,52 @@
 // Reads `system` and `messages` into system parts and turns, faithfully: nothing is merged or repaired.
 
-import { type Receipt, told } from '../../canonical/receipt.ts';
-import type { Effort, TextPart, Turn } from '../../canonical/request.ts';
+import { modalityOf, spellMediaType, splitInlineImages } from '../../canonical/media.ts';
+import type { Receipt } from '../../canonical/receipt.ts';
+import type {
+  Effort,
+  MediaPart,
+  MediaSource,
+  Part,
+  ServerToolCallPart,
+  TextPart,
+  ToolResultContent,
+  ToolResultPart,
+  Turn,
+} from '../../canonical/request.ts';
+import { readCarrier } from '../../canonical/signatures.ts';
+import { tidyBase64 } from '../../lib/base64.ts';
+import { isJsonObject, type JsonObject } from '../../lib/json.ts';
+import { told } from '../../lib/localized-message.ts';
+import { findUrlFault } from '../../lib/net.ts';
+import { findSummary, readEffort, type Summary } from './read-reasoning.ts';
+import {
+  isServerResultTag,
+  readServerResult,
+  readToolChange,
+  type ToolChange,
+  toolAvailable,
+} from './read-tools.ts';
 import {
   asScope,
+  bracketPath,
   fieldAt,
   fieldError,
   missing,
+  nonEmptyStringAt,
   note,
+  objectAt,
   optionalArrayAt,
+  optionalBooleanAt,
   optionalObjectAt,
+  optionalStringAt,
   optionalWordAt,
   pathOf,
   type Scope,
+  stringAt,
   tagOf,
   unknownTag,
   wrongType,
-} from './fields.ts';
-import { readContent, readText } from './read-blocks.ts';
-import { findSummary, type Summary } from './read-compaction.ts';
-import { readEffort } from './read-reasoning.ts';
-import { readToolChange, type ToolChange } from './tool-changes.ts';
+} from './schema.ts';
 
 interface Conversation {
   readonly system: readonly TextPart[];
@@ -172,4 +198,298 @@ function announce(
 ): TextPart {
   if (change !== undefined) toolChanges.push(change);
   return { kind: 'text', text };
+}
+
+// Reads the content blocks of user and assistant messages into canonical parts.
+
+interface BlockContext {
+  readonly role: 'user' | 'assistant';
+  readonly receipt: Receipt;
+  /** The first block that is part of the conversation; absent for the first of all. */
+  readonly from?: number | undefined;
+}
+
+const BLOCKS =
+  "'text', 'image', 'document', 'search_result', 'thinking', 'redacted_thinking', 'tool_use' or 'tool_result'";
+const RESULT_BLOCKS = "'text', 'image', 'document', 'search_result' or 'tool_reference'";
+
+/** The parts of a message's `content`: a string or a list of blocks. */
+function readContent(message: Scope, context: BlockContext): readonly Part[] {
+  const content = fieldAt(message, 'content');
+  if (typeof content === 'string') return splitInlineImages({ kind: 'text', text: content });
+  const path = pathOf(message, 'content');
+  if (content === undefined) throw missing(path);
+  if (!Array.isArray(content)) throw wrongType(path, 'a valid string or a valid list');
+  const { from = 0 } = context;
+  return content.flatMap((item, index) =>
+    index < from ? [] : readBlock(asScope(item, `${path}.${index}`), context),
+  );
+}
+
+/** A `text` block. */
+function readText(block: Scope): TextPart {
+  return { kind: 'text', text: stringAt(block, 'text'), ...cacheHintOf(block) };
+}
+
+function readBlock(block: Scope, context: BlockContext): readonly Part[] {
+  const tag = tagOf(block);
+  noteCitations(block, context.receipt);
+  switch (tag) {
+    case 'text':
+      return splitInlineImages(readText(block));
+    case 'image':
+      return [readImage(block)];
+    case 'document':
+      return readDocument(block);
+    case 'search_result':
+      return [readSearchResult(block)];
+    case 'tool_result':
+      requireRole(block, context, 'user');
+      return [readToolResult(block, context.receipt)];
+    case 'thinking':
+    case 'redacted_thinking':
+    case 'tool_use':
+    case 'server_tool_use':
+    case 'mcp_tool_use':
+      requireRole(block, context, 'assistant');
+      return [readAssistantBlock(block, tag)];
+    default:
+      return readRareBlock(block, context);
+  }
+}
+
+function readAssistantBlock(
+  block: Scope,
+  tag: 'thinking' | 'redacted_thinking' | 'tool_use' | 'server_tool_use' | 'mcp_tool_use',
+): Part {
+  switch (tag) {
+    case 'thinking': {
+      const signature = readCarrier(optionalStringAt(block, 'signature'));
+      return { kind: 'thinking', text: stringAt(block, 'thinking'), signature };
+    }
+    case 'redacted_thinking':
+      return { kind: 'redacted-thinking', payload: stringAt(block, 'data') };
+    case 'tool_use': {
+      const signature = readCarrier(optionalStringAt(block, 'signature'));
+      return { kind: 'tool-call', ...readCall(block), signature };
+    }
+    case 'server_tool_use':
+    case 'mcp_tool_use':
+      return { kind: 'server-tool-call', ...readCall(block) };
+    default:
+      return tag satisfies never;
+  }
+}
+
+function readCall(block: Scope): Omit<ServerToolCallPart, 'kind'> {
+  const id = nonEmptyStringAt(block, 'id');
+  const name = nonEmptyStringAt(block, 'name');
+  const input: JsonObject = optionalObjectAt(block, 'input')?.value ?? {};
+  return { id, name, input };
+}
+
+/** Blocks only other servers' answers hold; they come back in history and are never refused there. */
+function readRareBlock(block: Scope, { receipt }: BlockContext): readonly Part[] {
+  const tag = tagOf(block);
+  if (isServerResultTag(tag)) return [readServerResult(block)];
+  switch (tag) {
+    case 'compaction': {
+      const summary = optionalStringAt(block, 'content');
+      if (summary !== undefined) return [{ kind: 'text', text: summary, ...cacheHintOf(block) }];
+      note(receipt, 'dropped', {
+        path: block.path,
+        reason: told`The summary can be read by its issuer only.`,
+      });
+      return [];
+    }
+    case 'container_upload':
+    case 'fallback':
+    case 'mcp_tool_listing':
+      note(receipt, 'dropped', {
+        path: block.path,
+        reason: told`${tag} blocks mean nothing here.`,
+      });
+      return [];
+    default:
+      throw unknownTag(block, BLOCKS);
+  }
+}
+
+function readToolResult(block: Scope, receipt: Receipt): ToolResultPart {
+  return {
+    kind: 'tool-result',
+    callId: nonEmptyStringAt(block, 'tool_use_id'),
+    content: readResultContent(block, receipt),
+    isError: optionalBooleanAt(block, 'is_error') ?? false,
+    ...cacheHintOf(block),
+  };
+}
+
+function readResultContent(block: Scope, receipt: Receipt): readonly ToolResultContent[] {
+  const content = fieldAt(block, 'content');
+  if (typeof content === 'string') return [{ kind: 'text', text: content }];
+  const items = optionalArrayAt(block, 'content') ?? [];
+  const path = pathOf(block, 'content');
+  return items.flatMap((item, index) => {
+    const scope = asScope(item, `${path}.${index}`);
+    noteCitations(scope, receipt);
+    return readResultBlock(scope);
+  });
+}
+
+function readResultBlock(block: Scope): readonly ToolResultContent[] {
+  switch (tagOf(block)) {
+    case 'text':
+      return [plainText(stringAt(block, 'text'))];
+    case 'image':
+      return [readImage(block)];
+    case 'document':
+      return readDocument(block).map((part) =>
+        part.kind === 'text' ? plainText(part.text) : part,
+      );
+    case 'search_result':
+      return [plainText(readSearchResult(block).text)];
+    case 'tool_reference':
+      return [plainText(toolAvailable(nonEmptyStringAt(block, 'tool_name')))];
+    case 'browser_state':
+      return [plainText(JSON.stringify(block.value))];
+    default:
+      throw unknownTag(block, RESULT_BLOCKS);
+  }
+}
+
+/** A list is what an earlier answer cited, `{enabled: true}` the wish that the next one cites. */
+function noteCitations(block: Scope, receipt: Receipt): void {
+  const citations = fieldAt(block, 'citations');
+  const isWish = isJsonObject(citations) && citations.enabled === true;
+  if (!isWish && !(Array.isArray(citations) && citations.length > 0)) return;
+  const reason = isWish
+    ? told`The upstream cites what it finds in a search, not what it is given.`
+    : told`What an earlier answer cited is not sent upstream.`;
+  note(receipt, 'dropped', { path: pathOf(block, 'citations'), reason });
+}
+
+function plainText(text: string): { readonly kind: 'text'; readonly text: string } {
+  return { kind: 'text', text };
+}
+
+function requireRole(block: Scope, { role }: BlockContext, owner: BlockContext['role']): void {
+  if (role === owner) return;
+  throw fieldError(block.path, `\`${tagOf(block)}\` blocks can only be in \`${owner}\` messages`);
+}
+
+// Reads image, document and search-result blocks: where the bytes are, and what of them is plain text.
+
+/** What a block of the prompt's own content can become. */
+type ContentPart = TextPart | MediaPart;
+
+const PDF = 'application/pdf';
+const NO_FILES = 'Files cannot be stored here; send the content as base64 or as text';
+
+/** `{cacheHint: true}` for a block with `cache_control`, else nothing. */
+function cacheHintOf(scope: Scope): { readonly cacheHint?: true } {
+  return fieldAt(scope, 'cache_control') === undefined ? {} : { cacheHint: true };
+}
+
+/** An `image` block: base64 or an https address. */
+function readImage(scope: Scope): MediaPart {
+  const source = objectAt(scope, 'source');
+  const hint = cacheHintOf(scope);
+  switch (tagOf(source)) {
+    case 'base64': {
+      const mediaType = spellMediaType(nonEmptyStringAt(source, 'media_type'));
+      if (modalityOf(mediaType) !== 'image') {
+        const path = pathOf(source, 'media_type');
+        throw fieldError(path, "Input should be the type of a picture, such as 'image/png'");
+      }
+      return { kind: 'media', modality: 'image', mediaType, source: readBase64(source), ...hint };
+    }
+    case 'url':
+      return { kind: 'media', modality: 'image', source: readUrl(source), ...hint };
+    case 'file':
+      throw fieldError(pathOf(source, 'type'), NO_FILES, 'unsupported');
+    default:
+      throw unknownTag(source, "'base64' or 'url'");
+  }
+}
+
+/**
+ * A `document` block: a PDF stays media, everything else is text. Title and context are for the model to read,
+ * so they stand before either as text: the upstream has no field for them.
+ */
+function readDocument(scope: Scope): readonly ContentPart[] {
+  const source = objectAt(scope, 'source');
+  const title = optionalStringAt(scope, 'title');
+  const context = optionalStringAt(scope, 'context');
+  const heading = [title, context].filter((line) => line !== undefined && line !== '').join('\n');
+  const hint = cacheHintOf(scope);
+  switch (tagOf(source)) {
+    case 'base64':
+    case 'url': {
+      const media: MediaPart = { ...readPdf(source), ...hint };
+      return heading === '' ? [media] : [{ kind: 'text', text: heading }, media];
+    }
+    case 'text':
+      return [{ kind: 'text', text: underHeading(heading, stringAt(source, 'data')), ...hint }];
+    case 'content':
+      return readContentSource(source, heading).map((part) => ({ ...part, ...hint }));
+    case 'file':
+      throw fieldError(pathOf(source, 'type'), NO_FILES, 'unsupported');
+    default:
+      throw unknownTag(source, "'base64', 'text', 'url' or 'content'");
+  }
+}
+
+/** A `search_result` block as text: title, address, passages. */
+function readSearchResult(scope: Scope): TextPart {
+  const heading = `${stringAt(scope, 'title')}\n${stringAt(scope, 'source')}`;
+  const items = optionalArrayAt(scope, 'content') ?? [];
+  const passages = items.map((item, index) =>
+    stringAt(asScope(item, `${pathOf(scope, 'content')}.${index}`), 'text'),
+  );
+  return { kind: 'text', text: underHeading(heading, passages.join('\n')), ...cacheHintOf(scope) };
+}
+
+function readPdf(source: Scope): MediaPart {
+  const document = { kind: 'media', modality: 'document', mediaType: PDF } as const;
+  if (tagOf(source) === 'url') return { ...document, source: readUrl(source) };
+  const mediaType = optionalStringAt(source, 'media_type') ?? PDF;
+  if (mediaType.toLowerCase() !== PDF) {
+    throw fieldError(pathOf(source, 'media_type'), `Input should be '${PDF}'`);
+  }
+  return { ...document, source: readBase64(source) };
+}
+
+function readContentSource(source: Scope, heading: string): readonly ContentPart[] {
+  const content = fieldAt(source, 'content');
+  if (typeof content === 'string') return [{ kind: 'text', text: underHeading(heading, content) }];
+  const parts = (optionalArrayAt(source, 'content') ?? []).map((item, index): ContentPart => {
+    const block = asScope(item, `${pathOf(source, 'content')}.${index}`);
+    const tag = tagOf(block);
+    if (tag === 'text') return { kind: 'text', text: stringAt(block, 'text') };
+    if (tag === 'image') return readImage(block);
+    throw unknownTag(block, "'text' or 'image'");
+  });
+  return heading === '' ? parts : [{ kind: 'text', text: heading }, ...parts];
+}
+
+/** Plain base64. Line breaks and the URL-safe alphabet are put right; anything else is a 400. */
+function readBase64(source: Scope): MediaSource {
+  const base64 = tidyBase64(nonEmptyStringAt(source, 'data'));
+  if (base64 === undefined) {
+    throw fieldError(pathOf(source, 'data'), 'Input should be base64 without a data: prefix');
+  }
+  return { kind: 'base64', base64 };
+}
+
+/** Only public web addresses: never a file of this machine or a host of its network. */
+function readUrl(source: Scope): MediaSource {
+  const url = nonEmptyStringAt(source, 'url');
+  const path = pathOf(source, 'url');
+  if (findUrlFault(url) === undefined) return { kind: 'url', url, path: bracketPath(path) };
+  throw fieldError(path, 'Input should be a public http or https address');
+}
+
+function underHeading(heading: string, text: string): string {
+  return heading === '' ? text : `${heading}\n\n${text}`;
 }

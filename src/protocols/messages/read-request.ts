@@ -1,13 +1,25 @@
 // Reads a Messages body: the head every call needs at once, and the canonical request on demand.
 
 import { GatewayError } from '../../canonical/error.ts';
-import { readImageOptions } from '../../canonical/image-options.ts';
-import { plainModelName } from '../../canonical/model-name.ts';
-import { type Receipt, told } from '../../canonical/receipt.ts';
+import { readImageOptions } from '../../canonical/media.ts';
+import { plainModelName } from '../../canonical/model.ts';
+import type { Receipt } from '../../canonical/receipt.ts';
 import type { CanonicalRequest, Part, Sampling, Turn } from '../../canonical/request.ts';
-import { BODY_SHAPE } from './body-shape.ts';
-import { clientNamesOf } from './client-names.ts';
+import { isJsonObject, type JsonValue, parseJson } from '../../lib/json.ts';
+import { EXCESS_WORDS, JsonExcessError } from '../../lib/json-limits.ts';
+import { told } from '../../lib/localized-message.ts';
+import { readConversation } from './read-messages.ts';
 import {
+  asksToThink,
+  readOmitsThinking,
+  readOutputFormat,
+  readReasoning,
+  readSummaryWish,
+} from './read-reasoning.ts';
+import { readToolSet } from './read-tools.ts';
+import {
+  BODY_SHAPE,
+  clientNamesOf,
   fieldError,
   missing,
   nonEmptyStringAt,
@@ -23,17 +35,7 @@ import {
   pathOf,
   type Scope,
   unknownWord,
-} from './fields.ts';
-import { readSummaryWish } from './read-compaction.ts';
-import { readConversation } from './read-messages.ts';
-import {
-  asksToThink,
-  readOmitsThinking,
-  readOutputFormat,
-  readReasoning,
-} from './read-reasoning.ts';
-import { readBodySession } from './read-session.ts';
-import { readToolSet } from './read-tools.ts';
+} from './schema.ts';
 
 /** What is known of a call before its conversation is read. */
 interface CallHead {
@@ -195,4 +197,35 @@ function noteUnsupported(body: Scope, receipt: Receipt): void {
 function isSet(scope: Scope, key: string): boolean {
   const value = scope.value[key];
   return value !== undefined && value !== null && !(Array.isArray(value) && value.length === 0);
+}
+
+// Finds the session a Messages body names in `metadata.user_id`, for account affinity.
+
+/**
+ * Coding CLIs put JSON text with a `session_id` there, older ones `user_…_session_<id>`. A plain user
+ * id names a person, not a conversation, and is not used.
+ */
+function readBodySession(body: Scope): string | undefined {
+  const metadata = optionalObjectAt(body, 'metadata');
+  if (metadata === undefined) return undefined;
+  const userId = optionalStringAt(metadata, 'user_id');
+  if (userId === undefined) return undefined;
+  if (userId.startsWith('{')) return sessionOfJson(userId, pathOf(metadata, 'user_id'));
+  return /session_([A-Za-z0-9-]+)/.exec(userId)?.[1];
+}
+
+/** @throws GatewayError 400 for JSON over the limits; what is no JSON names no session */
+function sessionOfJson(text: string, path: string): string | undefined {
+  const value = tryParse(text, path);
+  const session = isJsonObject(value) ? value.session_id : undefined;
+  return typeof session === 'string' && session !== '' ? session : undefined;
+}
+
+function tryParse(text: string, path: string): JsonValue | undefined {
+  try {
+    return parseJson(text);
+  } catch (error) {
+    if (!(error instanceof JsonExcessError)) return undefined;
+    throw fieldError(path, `The JSON in it ${EXCESS_WORDS[error.excess]}`);
+  }
 }

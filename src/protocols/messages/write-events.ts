@@ -1,23 +1,235 @@
 // Writes canonical events as the Messages event stream: one open block at a time, rising indices.
 // Source: Messages API, "Streaming"; TypeScript SDK `lib/MessageStream.js`.
 
-import type {
-  BlockDeltaEvent,
-  BlockOpening,
-  CanonicalEvent,
-  FinishEvent,
-  GroundingEvent,
+import {
+  type BlockDeltaEvent,
+  type BlockOpening,
+  type CanonicalEvent,
+  type ChoiceEnd,
+  type FetchedPage,
+  type FinishEvent,
+  type GroundingEvent,
+  searchCount,
 } from '../../canonical/event.ts';
 import type { Signature } from '../../canonical/request.ts';
-import { writeCarrier } from '../../canonical/signature-carrier.ts';
-import { inputTokens, NO_USAGE, type Usage } from '../../canonical/usage.ts';
-import { EVENT_STREAM_TYPE, eventFrame, eventStart, FRAME_END } from '../../lib/event-stream.ts';
-import { joinFlat } from '../../lib/flat-text.ts';
-import type { MessagesBlock } from '../../wire/messages.ts';
+import { writeCarrier } from '../../canonical/signatures.ts';
+import { sourceTitle, withheldBecause, writeCodeText } from '../../canonical/text-forms.ts';
+import { inputTokens, NO_USAGE, outputTokens, type Usage } from '../../canonical/usage.ts';
+import { joinFlat } from '../../lib/flatten-string.ts';
+import { EVENT_STREAM_TYPE, eventFrame, eventStart, FRAME_END } from '../../stream/sse.ts';
+import type {
+  MessagesBlock,
+  MessagesCitation,
+  MessagesFinalUsage,
+  MessagesImageBlock,
+  MessagesStopDetails,
+  MessagesStopReason,
+  MessagesTextBlock,
+  MessagesUsage,
+  MessagesWebFetchResult,
+} from '../../wire/messages.ts';
 import type { ReplyContext, StreamWriter } from '../protocol.ts';
 import { writeStreamError } from './errors.ts';
-import { shownGrounding, writeSearch, writeWholeBlock } from './write-blocks.ts';
-import { writeFinalUsage, writeStartUsage, writeStop } from './write-usage.ts';
+
+// Writes answer blocks that are complete at once: searches and pages, images, code and its output.
+
+type WholeOpening = Exclude<BlockOpening, { kind: 'text' | 'thinking' | 'tool-call' }>;
+
+/** Images are an extension of the protocol; other media have no place in it and are only named. */
+export function writeWholeBlock(opening: WholeOpening): MessagesImageBlock | MessagesTextBlock {
+  switch (opening.kind) {
+    case 'media': {
+      const { mediaType, base64 } = opening;
+      if (!mediaType.startsWith('image/')) return text(`[${mediaType} cannot be shown here]`);
+      return { type: 'image', source: { type: 'base64', media_type: mediaType, data: base64 } };
+    }
+    case 'code':
+    case 'code-result':
+      return text(writeCodeText(opening));
+    default:
+      return opening satisfies never;
+  }
+}
+
+interface SearchContext {
+  readonly createId: (prefix: string) => string;
+  /** True when the text of the answer has the form the client asked for, and no other text stands beside it. */
+  readonly isFormatted?: boolean | undefined;
+}
+
+/**
+ * Pages that were opened and a web search as the protocol shows them, behind the text they served: calls, their
+ * results, and a text naming query and sources for clients that read text only. Empty when there were none.
+ */
+export function writeSearch(
+  grounding: GroundingEvent | undefined,
+  { createId, isFormatted = false }: SearchContext,
+): readonly MessagesBlock[] {
+  if (grounding === undefined) return [];
+  const { queries, sources, pages = [], isEarly = false } = grounding;
+  // Of a step that ends in a call only the queries are known: there is nothing to read yet.
+  const isToldInText = !isFormatted && !isEarly && queries.length + sources.length > 0;
+  return [
+    ...writeFetchedPages(pages, createId),
+    ...(searchCount(grounding) === 0 ? [] : writeSearchCall(grounding, createId)),
+    ...(isToldInText ? [writeSources(grounding)] : []),
+  ];
+}
+
+function writeSearchCall(
+  { queries, sources }: GroundingEvent,
+  createId: (prefix: string) => string,
+): readonly MessagesBlock[] {
+  const id = createId('srvtoolu_');
+  return [
+    {
+      type: 'server_tool_use',
+      id,
+      caller: { type: 'direct' },
+      name: 'web_search',
+      input: { query: queries.join('; ') },
+    },
+    {
+      type: 'web_search_tool_result',
+      tool_use_id: id,
+      caller: { type: 'direct' },
+      content: sources.map((source) => ({
+        type: 'web_search_result',
+        url: source.url,
+        title: sourceTitle(source),
+        encrypted_content: '',
+        page_age: null,
+      })),
+    },
+  ];
+}
+
+/** What of it the client asked for; undefined when there is nothing to report. */
+export function shownGrounding(
+  grounding: GroundingEvent | undefined,
+  { fetchesPages = false }: { readonly fetchesPages?: boolean | undefined },
+): GroundingEvent | undefined {
+  if (grounding === undefined) return undefined;
+  const { pages, ...search } = grounding;
+  if (fetchesPages && pages !== undefined) return grounding;
+  return search.queries.length + search.sources.length === 0 ? undefined : search;
+}
+
+function writeSources(grounding: GroundingEvent): MessagesTextBlock {
+  const { queries, sources, pages } = grounding;
+  const read = pages === undefined ? 'Searched the web' : 'Read on the web';
+  const searched = queries.length === 0 ? read : `Searched: ${queries.join('; ')}`;
+  const list = sources.map(
+    (source, index) => `${index + 1}. ${sourceTitle(source)} - ${source.url}`,
+  );
+  const citations = writeCitations(grounding);
+  return {
+    type: 'text',
+    text: ['\n', searched, ...list].join('\n'),
+    ...(citations.length === 0 ? {} : { citations }),
+  };
+}
+
+/** The passages of the answer, each with the sources that support it. */
+function writeCitations({ citations, sources }: GroundingEvent): MessagesCitation[] {
+  return citations.flatMap((citation) =>
+    citation.sources.flatMap((index) => {
+      const source = sources[index];
+      if (source === undefined) return [];
+      return {
+        type: 'web_search_result_location' as const,
+        url: source.url,
+        title: sourceTitle(source),
+        encrypted_index: '',
+        cited_text: citation.text,
+      };
+    }),
+  );
+}
+
+function text(content: string): MessagesTextBlock {
+  return { type: 'text', text: content };
+}
+
+// Writes token counts and stop reasons in the Messages protocol's own terms.
+
+interface MessagesStop {
+  readonly stop_reason: MessagesStopReason;
+  readonly stop_sequence: string | null;
+  readonly stop_details: MessagesStopDetails | null;
+}
+
+/**
+ * The usage `message_start` carries: the prompt as far as it is known. Nothing is written yet, whatever
+ * the upstream counted by then: `message_delta` counts it all, and some clients add the two.
+ */
+function writeStartUsage(usage: Usage): MessagesUsage {
+  return { ...writeCounts(usage), output_tokens: 0, service_tier: 'standard' };
+}
+
+/** The usage of `message_delta`. */
+export function writeFinalUsage(
+  usage: Usage,
+  grounding: GroundingEvent | undefined,
+): MessagesFinalUsage {
+  const searches = searchCount(grounding);
+  const fetches = grounding?.pages?.length ?? 0;
+  return {
+    ...writeCounts(usage),
+    output_tokens_details: { thinking_tokens: usage.thoughtTokens },
+    ...(searches + fetches === 0
+      ? {}
+      : { server_tool_use: { web_search_requests: searches, web_fetch_requests: fetches } }),
+  };
+}
+
+/** The usage of a whole reply: what both of the above amount to. */
+export function writeReplyUsage(
+  usage: Usage,
+  grounding: GroundingEvent | undefined,
+): MessagesUsage {
+  return { ...writeFinalUsage(usage, grounding), service_tier: 'standard' };
+}
+
+/** A call decides over every reason but safety: an agent must not stop with its call unanswered. */
+export function writeStop(end: ChoiceEnd, hasToolCall: boolean): MessagesStop {
+  const reason = stopReason(end, hasToolCall);
+  return {
+    stop_reason: reason,
+    stop_sequence: reason === 'stop_sequence' ? (end.stopSequence ?? null) : null,
+    stop_details:
+      reason === 'refusal'
+        ? { type: 'refusal', category: null, explanation: withheldBecause(end) ?? null }
+        : null,
+  };
+}
+
+function stopReason(end: ChoiceEnd, hasToolCall: boolean): MessagesStopReason {
+  switch (end.reason) {
+    case 'stop':
+      return hasToolCall ? 'tool_use' : 'end_turn';
+    case 'tool-calls':
+      return 'tool_use';
+    case 'max-tokens':
+      return hasToolCall ? 'tool_use' : 'max_tokens';
+    case 'stop-sequence':
+      return hasToolCall ? 'tool_use' : 'stop_sequence';
+    case 'safety':
+    case 'prompt-blocked':
+      return 'refusal';
+    default:
+      return end.reason satisfies never;
+  }
+}
+
+function writeCounts(usage: Usage): MessagesFinalUsage {
+  return {
+    input_tokens: Math.max(0, inputTokens(usage) - usage.cachedTokens),
+    cache_creation_input_tokens: 0,
+    cache_read_input_tokens: usage.cachedTokens,
+    output_tokens: outputTokens(usage),
+  };
+}
 
 export interface WriterOptions {
   /** True when thinking is answered as signature only (`display:"omitted"`). */
@@ -240,3 +452,43 @@ function deltaText(index: number, field: string, text: string): string {
 function stopText(index: number): string {
   return `${STOP}${index}}${FRAME_END}`;
 }
+
+// Writes the pages an upstream opened as the protocol shows its own fetches: a call and a result for each.
+
+/** Upstreams tell that a page was read, and not what it says: its document is empty. */
+function writeFetchedPages(
+  pages: readonly FetchedPage[],
+  createId: (prefix: string) => string,
+): readonly MessagesBlock[] {
+  return pages.flatMap((page): MessagesBlock[] => {
+    const id = createId('srvtoolu_');
+    const caller = { type: 'direct' } as const;
+    return [
+      { type: 'server_tool_use', id, caller, name: 'web_fetch', input: { url: page.url } },
+      { type: 'web_fetch_tool_result', tool_use_id: id, caller, content: writeResult(page) },
+    ];
+  });
+}
+
+function writeResult({ url, outcome }: FetchedPage): MessagesWebFetchResult {
+  const type = 'web_fetch_tool_result_error';
+  switch (outcome) {
+    case 'read':
+      return { type: 'web_fetch_result', url, retrieved_at: null, content: EMPTY };
+    case 'unreachable':
+      return { type, error_code: 'url_not_accessible' };
+    case 'refused':
+      return { type, error_code: 'url_not_allowed' };
+    case 'unknown':
+      return { type, error_code: 'unavailable' };
+    default:
+      return outcome satisfies never;
+  }
+}
+
+const EMPTY: Extract<MessagesWebFetchResult, { type: 'web_fetch_result' }>['content'] = {
+  type: 'document',
+  source: { type: 'text', media_type: 'text/plain', data: '' },
+  title: null,
+  citations: { enabled: false },
+};

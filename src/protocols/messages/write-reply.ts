@@ -1,14 +1,32 @@
 // Writes a whole answer as one Messages object, equal to what the stream of it folds to.
 
+import type { CanonicalEvent, ChoiceEnd } from '../../canonical/event.ts';
 import type { Reply, ReplyBlock } from '../../canonical/fold.ts';
 import type { Signature } from '../../canonical/request.ts';
-import { writeCarrier } from '../../canonical/signature-carrier.ts';
+import { writeCarrier } from '../../canonical/signatures.ts';
+import { NO_USAGE } from '../../canonical/usage.ts';
 import type { JsonObject } from '../../lib/json.ts';
-import type { MessagesBlock, MessagesReply } from '../../wire/messages.ts';
-import type { ReplyContext } from '../protocol.ts';
-import { shownGrounding, writeSearch, writeWholeBlock } from './write-blocks.ts';
-import { isCarried, type WriterOptions } from './write-events.ts';
-import { writeReplyUsage, writeStop } from './write-usage.ts';
+import { EVENT_STREAM_TYPE, eventFrame } from '../../stream/sse.ts';
+import type {
+  MessagesBlock,
+  MessagesCompactionBlock,
+  MessagesCompactionReply,
+  MessagesReply,
+} from '../../wire/messages.ts';
+import type { ReplyContext, StreamWriter } from '../protocol.ts';
+import { writeStreamError } from './errors.ts';
+import {
+  isCarried,
+  PING,
+  shownGrounding,
+  type WriterOptions,
+  writeFinalUsage,
+  writeMessageStart,
+  writeReplyUsage,
+  writeSearch,
+  writeStop,
+  writeWholeBlock,
+} from './write-events.ts';
 
 /** Only choice 0 is written: the protocol has one answer. */
 export function writeMessagesReply(
@@ -72,4 +90,96 @@ function writeBlock(
 
 function carrierOf(signature: Signature | undefined): string {
   return signature === undefined ? '' : writeCarrier(signature);
+}
+
+// Writes a summary of the conversation: one block in place of an answer, unary and streamed.
+// Source: Messages API, "Compaction on demand"; TypeScript SDK `lib/BetaMessageStream.js`.
+
+type Summary = Pick<
+  MessagesCompactionReply,
+  'content' | 'stop_reason' | 'stop_sequence' | 'stop_details'
+>;
+
+const NO_END: ChoiceEnd = { choice: 0, reason: 'stop' };
+
+export function writeSummaryReply(reply: Reply, context: ReplyContext): JsonObject {
+  const choice = reply.choices[0];
+  const texts = (choice?.blocks ?? []).map((block) => (block.kind === 'text' ? block.text : ''));
+  return {
+    id: context.createId('msg_'),
+    type: 'message',
+    role: 'assistant',
+    model: context.model,
+    ...summaryOf(texts.join(''), choice?.end ?? NO_END),
+    usage: writeReplyUsage(reply.usage, undefined),
+  } satisfies MessagesCompactionReply;
+}
+
+/** The block comes whole at the end, as clients replace what they have of it with each delta. */
+export function createSummaryWriter(context: ReplyContext): StreamWriter {
+  let text = '';
+  let usage = NO_USAGE;
+  return {
+    contentType: EVENT_STREAM_TYPE,
+    keepAlive: () => PING,
+    write(event: CanonicalEvent): string {
+      switch (event.kind) {
+        case 'start':
+          usage = event.usage ?? NO_USAGE;
+          return writeMessageStart(context, usage);
+        case 'block-delta':
+          if (event.delta.kind === 'text') text += event.delta.text;
+          return '';
+        case 'usage':
+          usage = event.usage;
+          return '';
+        case 'block-start':
+        case 'block-end':
+        case 'grounding':
+          return '';
+        case 'finish': {
+          const { content, ...stop } = summaryOf(text, event.choices[0] ?? NO_END);
+          const delta = {
+            type: 'message_delta',
+            delta: stop,
+            usage: writeFinalUsage(usage, undefined),
+          };
+          return (
+            content.map(writeSummaryBlock).join('') + frame(delta) + frame({ type: 'message_stop' })
+          );
+        }
+        case 'error':
+          return writeStreamError(event.error);
+        default:
+          return event satisfies never;
+      }
+    },
+  };
+}
+
+/** Half a summary is none: the conversation could not go on from it. Null says that there is none. */
+function summaryOf(text: string, end: ChoiceEnd): Summary {
+  const stop = writeStop(end, false);
+  if (stop.stop_reason === 'refusal') return { content: [], ...stop };
+  const content = end.reason === 'stop' && text.trim() !== '' ? text : null;
+  return {
+    content: [{ type: 'compaction', content, encrypted_content: null }],
+    stop_reason: 'compaction',
+    stop_sequence: null,
+    stop_details: null,
+  };
+}
+
+function writeSummaryBlock({ type, ...summary }: MessagesCompactionBlock, index: number): string {
+  const block = { type, content: null, encrypted_content: null };
+  const delta = { type: 'compaction_delta', ...summary };
+  return (
+    frame({ type: 'content_block_start', index, content_block: block }) +
+    frame({ type: 'content_block_delta', index, delta }) +
+    frame({ type: 'content_block_stop', index })
+  );
+}
+
+function frame(event: JsonObject & { readonly type: string }): string {
+  return eventFrame(event.type, JSON.stringify(event));
 }

@@ -2,10 +2,10 @@
 
 import { isAscii } from 'node:buffer';
 import type { IncomingMessage } from 'node:http';
+import { nextTurn, parseInSteps, STEPWISE_FROM_BYTES } from '../../lib/chunked-json.ts';
 import { type JsonValue, parseSurveyed } from '../../lib/json.ts';
-import { parseInSteps } from '../../lib/json-steps.ts';
-import { JSON_LIMITS, JsonSurvey } from '../../lib/json-survey.ts';
-import { nextTurn, STEPWISE_FROM_BYTES } from '../../lib/next-turn.ts';
+import { JSON_LIMITS, JsonSurvey } from '../../lib/json-limits.ts';
+
 import { SandboxError } from '../errors.ts';
 
 export interface JsonBody {

@@ -3,7 +3,7 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { Clock } from '../../lib/clock.ts';
 import { createId } from '../../lib/ids.ts';
-import { setLast } from '../../lib/set-last.ts';
+import { setLast } from '../../lib/lru.ts';
 import type { Grant } from './tokens.ts';
 
 interface CodeRequest {

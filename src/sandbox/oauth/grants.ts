@@ -1,6 +1,6 @@
 // Which grants are still good: one line of refresh tokens each, where only the youngest counts.
 
-import { setLast } from '../../lib/set-last.ts';
+import { setLast } from '../../lib/lru.ts';
 import type { Grant } from './tokens.ts';
 
 export interface Grants {

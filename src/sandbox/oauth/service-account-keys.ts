@@ -9,7 +9,7 @@ import {
 } from 'node:crypto';
 import { promisify } from 'node:util';
 import type { JsonObject } from '../../lib/json.ts';
-import { setLast } from '../../lib/set-last.ts';
+import { setLast } from '../../lib/lru.ts';
 import { projectOf } from '../accounts.ts';
 
 export interface ServiceAccountKey {

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { wavOf } from '../../../test/support/sounds.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../lib/json.ts';
-import { SEGMENTS_SCHEMA } from '../../protocols/chat/audio/instruction.ts';
+import { SEGMENTS_SCHEMA } from '../../surfaces/audio/read-request.ts';
 import { ask, model, playBody, testSignatures, text, user } from '../sandbox.test-support.ts';
 import { writeChunks, writeWhole } from './write-answer.ts';
 

@@ -1,6 +1,6 @@
 // The last requests as they arrived, for people who want to see what a gateway really sent. Never holds credentials.
 
-import { copyBeginning } from '../../lib/flat-text.ts';
+import { copyBeginning } from '../../lib/flatten-string.ts';
 import { type JsonObject, parseJson } from '../../lib/json.ts';
 
 export interface RequestLog {

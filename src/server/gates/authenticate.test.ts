@@ -2,8 +2,7 @@ import { hash } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { GatewayError } from '../../canonical/error.ts';
 import type { AuthMode, ClientKey } from '../settings.ts';
-import { authenticate } from './authenticate.ts';
-import { createKeyRing, readCredentials } from './credentials.ts';
+import { authenticate, createKeyRing, readCredentials } from './authenticate.ts';
 
 const KEYS: readonly ClientKey[] = [
   { id: 'main', key: 'right-key' },

@@ -2,14 +2,21 @@
 
 import { constants, isAscii, isUtf8 } from 'node:buffer';
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { totalmem } from 'node:os';
+import { getHeapStatistics } from 'node:v8';
 import { GatewayError, invalidRequest } from '../../canonical/error.ts';
+import {
+  nextTurn,
+  parseInSteps,
+  relieveMemory,
+  STEPWISE_FROM_BYTES,
+  StepwiseSyntaxError,
+} from '../../lib/chunked-json.ts';
+import type { Clock } from '../../lib/clock.ts';
 import { isJsonObject, type JsonObject, type JsonValue, parseSurveyed } from '../../lib/json.ts';
-import { parseInSteps, StepwiseSyntaxError } from '../../lib/json-steps.ts';
-import { JSON_LIMITS, type JsonExcess, JsonSurvey } from '../../lib/json-survey.ts';
-import { nextTurn, STEPWISE_FROM_BYTES } from '../../lib/next-turn.ts';
-import { type Sentence, told } from '../../lib/told.ts';
-import { findJsonError } from './json-error.ts';
-import { type ByteLimits, readBytes } from './read-bytes.ts';
+import { JSON_LIMITS, type JsonExcess, JsonSurvey } from '../../lib/json-limits.ts';
+import { type Sentence, told } from '../../lib/localized-message.ts';
+import { isLoopback, readAddress, visitorOf } from '../../lib/net.ts';
 
 export interface BodyInput extends ByteLimits {
   readonly request: IncomingMessage;
@@ -143,4 +150,528 @@ function invalidJson(message: string): GatewayError {
 
 function unsupported(message: string): GatewayError {
   return new GatewayError({ kind: 'unsupported-media-type', source: 'client', message });
+}
+
+// Collects a request body within its limits of size and pace, without ever holding more.
+
+export interface ByteLimits {
+  readonly maxBytes: number;
+  /** Whose limit that is, for the error; the gateway's by default. */
+  readonly limitOf?: string | undefined;
+  readonly clock: Clock;
+  /** The memory for the body; without it there is enough. */
+  readonly room?: BodyRoom | undefined;
+}
+
+interface BodyRoom {
+  /** Asked with the size that is announced. @throws GatewayError too-large, or overloaded when it has to wait */
+  check(size: BodySize): void;
+  /** Told of all that came so far. @throws as `check` */
+  take(size: BodySize): void;
+}
+
+/** Time before the pace counts, time between two looks at it, and the pace itself. */
+const GRACE_MS = 10_000;
+const LOOK_MS = 5_000;
+const MIN_BYTES_PER_SECOND = 50_000;
+
+/**
+ * The whole body.
+ * @param inspect called with each piece as it comes, small ones together; gives the tokens of JSON so far; what it
+ * throws ends the reading there
+ * @throws GatewayError too-large as soon as the limit is passed (at once from `content-length`),
+ * overloaded when there is no room for a large body, timeout when the sender is slower than 50 kB/s
+ * after 10 s, client-gone when it left.
+ */
+export function readBytes(
+  request: IncomingMessage,
+  limits: ByteLimits,
+  inspect?: (piece: Buffer) => number,
+): Promise<Buffer> {
+  const declared = request.headers['content-length'];
+  if (declared !== undefined && Number(declared) > limits.maxBytes) {
+    return Promise.reject(tooLarge(limits));
+  }
+  try {
+    // What is announced takes no room, but what would be refused half-way is not begun.
+    limits.room?.check({ bytes: Number(declared ?? 0), isAscii: true, tokens: 0 });
+  } catch (error) {
+    return Promise.reject(error);
+  }
+  return new Promise((resolve, reject) => {
+    const collected = collect(Number(declared ?? 0));
+    let received = 0;
+    let isPlain = true;
+    const startedAt = limits.clock.monotonic();
+    const settle = (): void => {
+      timer.cancel();
+      request.off('data', onChunk).off('end', onEnd).off('error', onGone).off('close', onGone);
+    };
+    const fail = (error: unknown): void => {
+      settle();
+      // What still comes is the business of whoever answers.
+      request.pause();
+      reject(error);
+    };
+    const pieces = gather((piece) => {
+      const tokens = inspect?.(piece) ?? 0;
+      isPlain &&= isAscii(piece);
+      limits.room?.take({ bytes: received, isAscii: isPlain, tokens });
+      collected.add(piece);
+    });
+    const onChunk = (chunk: Buffer): void => {
+      received += chunk.length;
+      try {
+        if (received > limits.maxBytes) throw tooLarge(limits);
+        pieces.add(chunk);
+      } catch (error) {
+        fail(error);
+      }
+    };
+    const onEnd = (): void => {
+      try {
+        pieces.flush();
+      } catch (error) {
+        fail(error);
+        return;
+      }
+      settle();
+      resolve(collected.whole());
+    };
+    const onGone = (): void => fail(clientGone());
+    const look = (): void => {
+      const countedMs = limits.clock.monotonic() - startedAt - GRACE_MS;
+      if (received < (countedMs / 1000) * MIN_BYTES_PER_SECOND) fail(tooSlow());
+      else timer = limits.clock.startTimer(LOOK_MS, look);
+    };
+    let timer = limits.clock.startTimer(GRACE_MS, look);
+    request.on('data', onChunk).on('end', onEnd).on('error', onGone).on('close', onGone);
+  });
+}
+
+const SMALL_PIECE_BYTES = 1024;
+const MOST_SMALL_PIECES = 1024;
+const MOST_GATHERED_BYTES = 16_384;
+
+interface Gathered {
+  add(chunk: Buffer): void;
+  flush(): void;
+}
+
+/**
+ * Gives small pieces on together: each costs a buffer of its own beside what it was cut from, and a sender may cut
+ * its body into single bytes.
+ */
+function gather(give: (piece: Buffer) => void): Gathered {
+  let small: Buffer[] = [];
+  let bytes = 0;
+  const flush = (): void => {
+    const [first] = small;
+    if (first === undefined) return;
+    const piece = small.length === 1 ? first : Buffer.concat(small);
+    small = [];
+    bytes = 0;
+    give(piece);
+  };
+  return {
+    flush,
+    add(chunk) {
+      if (chunk.length < SMALL_PIECE_BYTES) {
+        small.push(chunk);
+        bytes += chunk.length;
+        if (small.length === MOST_SMALL_PIECES || bytes >= MOST_GATHERED_BYTES) flush();
+        return;
+      }
+      flush();
+      give(chunk);
+    },
+  };
+}
+
+interface Collected {
+  add(chunk: Buffer): void;
+  whole(): Buffer;
+}
+
+/** From this announced size on the bytes are copied as they arrive, not all at once at the end. */
+const IN_PLACE_FROM_BYTES = 1_048_576;
+
+function collect(declared: number): Collected {
+  return declared >= IN_PLACE_FROM_BYTES ? collectInPlace(declared) : collectChunks();
+}
+
+function collectChunks(): Collected {
+  const chunks: Buffer[] = [];
+  return {
+    add: (chunk) => void chunks.push(chunk),
+    whole: () => (chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks)),
+  };
+}
+
+/** Memory that nothing is written to costs nothing, so that a size alone takes none. */
+function collectInPlace(declared: number): Collected {
+  const bytes = Buffer.allocUnsafeSlow(declared);
+  let length = 0;
+  return {
+    add(chunk) {
+      length += chunk.copy(bytes, length);
+    },
+    whole: () => bytes.subarray(0, length),
+  };
+}
+
+/** The reason of every abort caused by the client's leaving. */
+export function clientGone(): GatewayError {
+  return new GatewayError({
+    kind: 'client-gone',
+    source: 'client',
+    message: told`The client closed the connection.`,
+  });
+}
+
+const GATEWAY_LIMIT = 'this gateway (ABV_MAX_BODY_SIZE)';
+
+function tooLarge({ maxBytes, limitOf = GATEWAY_LIMIT }: ByteLimits): GatewayError {
+  return new GatewayError({
+    kind: 'too-large',
+    source: 'client',
+    message: told`The request body is larger than ${maxBytes} bytes, the limit of ${limitOf}.`,
+  });
+}
+
+function tooSlow(): GatewayError {
+  return new GatewayError({
+    kind: 'timeout',
+    source: 'client',
+    message: told`The request body came too slowly. Send it again over a faster connection.`,
+  });
+}
+
+// Knows the memory before it is spent: what the bodies of all requests may cost together while they are worked on.
+
+export interface BodyBudget {
+  /**
+   * Looks whether a body of this size could be had now; takes nothing.
+   * @throws GatewayError too-large when the memory is not enough for it alone, overloaded when it has to wait
+   */
+  check(holder: BodyHolder, size: BodySize): void;
+  /** Takes the room for what has come of a body so far. @throws as `check` */
+  take(holder: BodyHolder, size: BodySize): void;
+  /** Counts bytes that the gateway has for the request anyway, such as its answer. */
+  add(holder: BodyHolder, bytes: number): void;
+  /** Call once the request has ended. */
+  release(holder: BodyHolder): void;
+  /** The same memory for the large answers of upstreams. */
+  readonly answers: {
+    /** @throws GatewayError overloaded when there is not enough of it now */
+    take(holder: Pick<BodyHolder, 'heldBytes'>, bytes: number): void;
+    release(holder: Pick<BodyHolder, 'heldBytes'>): void;
+  };
+}
+
+/** One request, as far as the budget knows it. */
+export interface BodyHolder {
+  readonly clientKeyId: string;
+  readonly clientAddress: string;
+  /** Bytes of memory that count for it; the budget alone writes it. */
+  heldBytes: number;
+}
+
+export interface BodySize {
+  readonly bytes: number;
+  /** Text of other characters takes two bytes each, however few of them there are. */
+  readonly isAscii: boolean;
+  /** Structural tokens of JSON. */
+  readonly tokens: number;
+}
+
+/** What the process may use, in bytes. */
+export interface Memory {
+  readonly limit: number;
+  readonly heapLimit: number;
+}
+
+const MEGABYTE = 1_048_576;
+
+// What a body costs at its dearest moment, measured on all surfaces (docs/operation.md, "Memory"): it is there as
+// bytes, as text and as values, then as values and as the bytes that go upstream, and some of it is garbage.
+const ASCII_FACTOR = 3.5;
+const OTHER_FACTOR = 5.5;
+/** A value of JSON and what becomes of it on its way to the upstream. */
+const TOKEN_BYTES = 128;
+
+/** Bodies up to this size come by the hundred with ordinary streams, and are bounded by those. */
+const UNCOUNTED_BYTES = 65_536;
+/** Bodies up to this size find room that larger ones never take. */
+const MODEST_BYTES = 4 * MEGABYTE;
+/** The gateway at rest with fifty streams, beside the process that started it. */
+const BASE_BYTES = 100 * MEGABYTE;
+const USED_SHARE = 0.9;
+/** The heap holds the texts and the values of a body, and everything else that lives. */
+const HEAP_BASE_BYTES = 64 * MEGABYTE;
+const COST_PER_HEAP_BYTE = 1.2;
+/** Even where the memory is hardly enough for the gateway itself, a modest body must pass. */
+const LEAST_ROOM = 16 * MEGABYTE;
+const RESERVE_SHARE = 0.125;
+/** What one key or address may have while others hold or want some. */
+const OWNER_SHARE = 0.75;
+const WANTED_MS = 10_000;
+const RETRY_AFTER_MS = 1_000;
+
+export function createBodyBudget(
+  clock: Pick<Clock, 'monotonic'>,
+  memory: Memory = readMemory(),
+): BodyBudget {
+  const room = roomOf(memory);
+  const reserve = memory.limit * RESERVE_SHARE;
+  const owners = new Map<string, number>();
+  let held = 0;
+  let refused: { readonly owners: readonly string[]; readonly at: number } | undefined;
+
+  const change = (holder: BodyHolder, bytes: number): void => {
+    if (bytes === 0) return;
+    for (const owner of ownersOf(holder)) {
+      const left = (owners.get(owner) ?? 0) + bytes;
+      if (left > 0) owners.set(owner, left);
+      else owners.delete(owner);
+    }
+    held += bytes;
+    holder.heldBytes += bytes;
+  };
+
+  /** Whether somebody else holds, or was refused lately. */
+  const isShared = (owner: string, heldByOwner: number): boolean => {
+    const isWanted =
+      refused !== undefined &&
+      clock.monotonic() - refused.at < WANTED_MS &&
+      !refused.owners.includes(owner);
+    return isWanted || held > heldByOwner;
+  };
+
+  const fits = (holder: BodyHolder, size: BodySize, more: number): boolean => {
+    const spare = size.bytes <= MODEST_BYTES ? reserve : 0;
+    if (held + more > room + spare) return false;
+    return ownersOf(holder).every((owner) => {
+      const own = owners.get(owner) ?? 0;
+      // One body alone may have all the room.
+      if (own === holder.heldBytes && !isShared(owner, own)) return true;
+      return own + more <= room * OWNER_SHARE + spare / 2;
+    });
+  };
+
+  const costNow = (holder: BodyHolder, size: BodySize): number => {
+    const cost = size.bytes <= UNCOUNTED_BYTES ? 0 : costOf(size);
+    if (cost > room) throw tooLargeForMemory(memory, { cost, room });
+    const more = Math.max(0, cost - holder.heldBytes);
+    if (more === 0 || fits(holder, size, more)) return more;
+    refused = { owners: ownersOf(holder), at: clock.monotonic() };
+    throw full();
+  };
+
+  return {
+    check: (holder, size) => void costNow(holder, size),
+    take(holder, size) {
+      let more: number;
+      try {
+        more = costNow(holder, size);
+      } catch (error) {
+        // What has come is dropped at once, whoever goes on sending.
+        change(holder, -holder.heldBytes);
+        throw error;
+      }
+      if (more === 0) return;
+      relieveMemory();
+      change(holder, more);
+    },
+    add: change,
+    release(holder) {
+      if (holder.heldBytes > MODEST_BYTES) setImmediate(relieveMemory);
+      change(holder, -holder.heldBytes);
+    },
+    answers: {
+      take(holder, bytes) {
+        const more = Math.max(0, bytes * ASCII_FACTOR - holder.heldBytes);
+        if (held + more > room + reserve / 2) throw fullOfAnswers();
+        relieveMemory();
+        held += more;
+        holder.heldBytes += more;
+      },
+      release(holder) {
+        held -= holder.heldBytes;
+        holder.heldBytes = 0;
+      },
+    },
+  };
+}
+
+function costOf({ bytes, isAscii, tokens }: BodySize): number {
+  return bytes * (isAscii ? ASCII_FACTOR : OTHER_FACTOR) + tokens * TOKEN_BYTES;
+}
+
+function roomOf({ limit, heapLimit }: Memory): number {
+  const ofMemory = limit * USED_SHARE - BASE_BYTES;
+  const ofHeap = (heapLimit - HEAP_BASE_BYTES) * COST_PER_HEAP_BYTE;
+  return Math.max(LEAST_ROOM, Math.min(ofMemory, ofHeap));
+}
+
+/** Of its container and its machine the least counts. */
+function readMemory(): Memory {
+  const constrained = process.constrainedMemory() || Number.POSITIVE_INFINITY;
+  return {
+    limit: Math.min(constrained, totalmem()),
+    heapLimit: getHeapStatistics().heap_size_limit,
+  };
+}
+
+/** Who comes with a key is its holder at an address; this machine speaks for many. */
+function ownersOf({ clientKeyId, clientAddress }: BodyHolder): readonly string[] {
+  const address = readAddress(clientAddress);
+  const isLocal = address === undefined || isLoopback(address);
+  const isKeyless = clientKeyId === '' || clientKeyId === 'open' || clientKeyId === 'local';
+  const visitor = `address ${visitorOf(clientAddress)}`;
+  if (isKeyless) return [visitor];
+  const key = `key ${clientKeyId}`;
+  return isLocal ? [key] : [key, visitor];
+}
+
+function inMegabytes(bytes: number): number {
+  return Math.ceil(bytes / MEGABYTE);
+}
+
+function tooLargeForMemory(
+  { limit }: Memory,
+  { cost, room }: { readonly cost: number; readonly room: number },
+): GatewayError {
+  const [needed, had, limited] = [
+    inMegabytes(cost),
+    Math.floor(room / MEGABYTE),
+    inMegabytes(limit),
+  ];
+  return new GatewayError({
+    kind: 'too-large',
+    source: 'client',
+    message: told`The request body needs about ${needed} MB of memory while it is worked on, and the memory limit of this gateway (${limited} MB) leaves ${had} MB for that. Send less at once, or give the gateway more memory.`,
+  });
+}
+
+function full(): GatewayError {
+  return new GatewayError({
+    kind: 'overloaded',
+    source: 'gateway',
+    message: told`The gateway holds too many large requests at the moment. Send this one again shortly.`,
+    retryAfterMs: RETRY_AFTER_MS,
+  });
+}
+
+function fullOfAnswers(): GatewayError {
+  return new GatewayError({
+    kind: 'overloaded',
+    source: 'gateway',
+    message: told`The answer is larger than the memory that the gateway has left at the moment. Ask again shortly, or give the gateway more memory.`,
+    retryAfterMs: RETRY_AFTER_MS,
+  });
+}
+
+// Says where a text stops being JSON; only used once the parser has refused it.
+
+const LITERALS = ['true', 'false', 'null'] as const;
+const NUMBER = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
+
+type Expectation = 'value' | 'value-or-end' | 'key' | 'key-or-end' | 'colon' | 'comma-or-end';
+
+/** Index (in UTF-16 units) of the first character that no JSON text can have there; the length when the text ends too early. */
+export function findJsonError(text: string): number {
+  const open: ('}' | ']')[] = [];
+  let expected: Expectation = 'value';
+  let index = skipSpace(text, 0);
+  while (index < text.length) {
+    const next = readToken(text, index, { expected, open });
+    if (next === undefined) return index;
+    expected = next.expected;
+    index = skipSpace(text, next.end);
+    if (expected === 'comma-or-end' && open.length === 0) return index;
+  }
+  return text.length;
+}
+
+interface State {
+  readonly expected: Expectation;
+  readonly open: ('}' | ']')[];
+}
+
+interface Step {
+  readonly end: number;
+  readonly expected: Expectation;
+}
+
+function readToken(text: string, index: number, state: State): Step | undefined {
+  const { expected, open } = state;
+  const character = text.charAt(index);
+  const mayEnd = expected !== 'value' && expected !== 'key' && expected !== 'colon';
+  if (mayEnd && character === open.at(-1)) {
+    const fits = (expected === 'key-or-end') === (character === '}') || expected === 'comma-or-end';
+    if (!fits) return undefined;
+    open.pop();
+    return { end: index + 1, expected: 'comma-or-end' };
+  }
+  switch (expected) {
+    case 'comma-or-end':
+      if (character !== ',') return undefined;
+      return { end: index + 1, expected: open.at(-1) === '}' ? 'key' : 'value' };
+    case 'colon':
+      return character === ':' ? { end: index + 1, expected: 'value' } : undefined;
+    case 'key':
+    case 'key-or-end':
+      return step(readString(text, index), 'colon');
+    case 'value':
+    case 'value-or-end':
+      return readValue(text, index, open);
+    default:
+      expected satisfies never;
+      return undefined;
+  }
+}
+
+function readValue(text: string, index: number, open: ('}' | ']')[]): Step | undefined {
+  const character = text.charAt(index);
+  if (character === '{') {
+    open.push('}');
+    return { end: index + 1, expected: 'key-or-end' };
+  }
+  if (character === '[') {
+    open.push(']');
+    return { end: index + 1, expected: 'value-or-end' };
+  }
+  if (character === '"') return step(readString(text, index), 'comma-or-end');
+  const literal = LITERALS.find((word) => text.startsWith(word, index));
+  if (literal !== undefined) return step(index + literal.length, 'comma-or-end');
+  NUMBER.lastIndex = index;
+  return step(NUMBER.test(text) ? NUMBER.lastIndex : undefined, 'comma-or-end');
+}
+
+function step(end: number | undefined, expected: Expectation): Step | undefined {
+  return end === undefined ? undefined : { end, expected };
+}
+
+/** Index behind the string that begins at `index`; undefined when there is no well-formed one. */
+function readString(text: string, index: number): number | undefined {
+  if (text.charAt(index) !== '"') return undefined;
+  for (let at = index + 1; at < text.length; at++) {
+    const code = text.charCodeAt(at);
+    if (code === 0x22) return at + 1;
+    if (code < 0x20) return undefined;
+    if (code !== 0x5c) continue;
+    at++;
+    if (text.charAt(at) === 'u') {
+      if (!/^[0-9a-fA-F]{4}$/.test(text.slice(at + 1, at + 5))) return undefined;
+      at += 4;
+    } else if (!'"\\/bfnrt'.includes(text.charAt(at))) return undefined;
+  }
+  return undefined;
+}
+
+function skipSpace(text: string, index: number): number {
+  let at = index;
+  while (at < text.length && ' \t\n\r'.includes(text.charAt(at))) at++;
+  return at;
 }

@@ -1,6 +1,6 @@
 // Cross-origin headers: none, unless the page's origin is one the operator named.
 
-import type { HeaderMap } from '../headers.ts';
+import type { HeaderMap } from '../settings.ts';
 
 /** What SDKs in pages go by, and what the gateway says of its answers. */
 const EXPOSED =

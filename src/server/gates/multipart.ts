@@ -4,10 +4,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { GatewayError, invalidRequest } from '../../canonical/error.ts';
 import type { JsonObject, JsonValue } from '../../lib/json.ts';
 import type { UploadedFile } from '../../protocols/protocol.ts';
-import { checkEncoding, wantBody } from './body.ts';
-import { type PartHeader, readPartHeader } from './form-header.ts';
-import { cutParts, malformed, readBoundary } from './form-parts.ts';
-import { type ByteLimits, readBytes } from './read-bytes.ts';
+import { type ByteLimits, checkEncoding, readBytes, wantBody } from './body.ts';
 
 export interface MultipartInput extends ByteLimits {
   readonly request: IncomingMessage;
@@ -132,4 +129,186 @@ function fieldTooLarge(name: string): GatewayError {
     field: name,
     message: `${name} is larger than ${LIMITS.fieldBytes} bytes, the limit of a text field.`,
   });
+}
+
+// Cuts a form into its parts at the boundary (RFC 2046, RFC 7578), strictly and without copying them.
+
+interface FormPart {
+  /** Names in lower case. */
+  readonly headers: ReadonlyMap<string, string>;
+  /** A piece of the form itself. */
+  readonly content: Buffer;
+}
+
+interface PartLimits {
+  readonly parts: number;
+  readonly headerPairs: number;
+  readonly headerBytes: number;
+}
+
+/** RFC 2046: longer ones would only serve to make the search for them slow. */
+const LONGEST_BOUNDARY = 70;
+const LINE_END = '\r\n';
+const HEADER_END = '\r\n\r\n';
+const DASH = 0x2d;
+const NO_HEADERS = 'a part has no headers, or no empty line behind them';
+const HEADER_LINE = /^([!#$%&'*+.^_`|~0-9A-Za-z-]+):[ \t]*(.*)$/s;
+
+/** @throws GatewayError invalid-request when the header names none, or one that no form may have */
+function readBoundary(contentType: string): string {
+  const match = /;\s*boundary=(?:"([^"]*)"|([^\s;"]+))/i.exec(contentType);
+  const boundary = match?.[1] ?? match?.[2] ?? '';
+  if (boundary !== '' && boundary.length <= LONGEST_BOUNDARY) return boundary;
+  throw malformed(`its Content-Type needs a boundary of 1 to ${LONGEST_BOUNDARY} characters`);
+}
+
+/**
+ * The parts in order; what stands before the first and behind the last boundary is no part of the form.
+ * @throws GatewayError invalid-request for a form that is cut, not well formed or beyond the limits
+ */
+function* cutParts(form: Buffer, boundary: string, limits: PartLimits): Generator<FormPart, void> {
+  const delimiter = Buffer.from(`${LINE_END}--${boundary}`, 'latin1');
+  const opening = delimiter.subarray(LINE_END.length);
+  const startsAtOnce = form.subarray(0, opening.length).equals(opening);
+  const found = startsAtOnce ? 0 : form.indexOf(delimiter);
+  if (found === -1) throw malformed('its boundary is not in the body');
+  let at = startsAtOnce ? opening.length : found + delimiter.length;
+  for (let count = 0; !isEnd(form, at); count += 1) {
+    if (count === limits.parts) throw malformed(`it has more than ${limits.parts} parts`);
+    const start = skipLineEnd(form, at);
+    const end = findDelimiter(form, start, delimiter);
+    yield readPart(form.subarray(start, end), limits);
+    at = end + delimiter.length;
+  }
+}
+
+function malformed(what: string): Error {
+  return invalidRequest('body', `The request body is not a well-formed form: ${what}.`);
+}
+
+function isEnd(form: Buffer, at: number): boolean {
+  return form[at] === DASH && form[at + 1] === DASH;
+}
+
+/** Blanks may stand between a boundary and the end of its line. */
+function skipLineEnd(form: Buffer, at: number): number {
+  let end = at;
+  while (form[end] === 0x20 || form[end] === 0x09) end += 1;
+  if (form[end] === 0x0d && form[end + 1] === 0x0a) return end + LINE_END.length;
+  throw malformed('a boundary is not followed by the end of its line');
+}
+
+/** A part without headers and content may begin with the boundary's own line end. */
+function findDelimiter(form: Buffer, start: number, delimiter: Buffer): number {
+  const end = form.indexOf(delimiter, start - LINE_END.length);
+  if (end >= start) return end;
+  throw malformed(end === -1 ? 'it ends without its last boundary' : 'a part is empty');
+}
+
+function readPart(part: Buffer, limits: PartLimits): FormPart {
+  const end = part.indexOf(HEADER_END);
+  if (end === -1 || end > limits.headerBytes) {
+    const isLong = part.length > limits.headerBytes;
+    throw malformed(
+      isLong ? `a part has more than ${limits.headerBytes} bytes of headers` : NO_HEADERS,
+    );
+  }
+  const lines = part.toString('utf8', 0, end).split(LINE_END);
+  if (lines.length > limits.headerPairs) {
+    throw malformed(`a part has more than ${limits.headerPairs} headers`);
+  }
+  return { headers: readHeaders(lines), content: part.subarray(end + HEADER_END.length) };
+}
+
+function readHeaders(lines: readonly string[]): ReadonlyMap<string, string> {
+  const headers = new Map<string, string>();
+  for (const line of lines) {
+    const match = HEADER_LINE.exec(line);
+    if (match === null) throw malformed('a header of a part is not "name: value"');
+    const name = String(match[1]).toLowerCase();
+    if (headers.has(name)) throw malformed(`a part has two ${name} headers`);
+    headers.set(name, String(match[2]).trim());
+  }
+  return headers;
+}
+
+// Reads the headers of a form's part: what it is called, the name of its file, its type and charset.
+
+interface PartHeader {
+  readonly name: string;
+  /** Without folders; undefined for what is no file. */
+  readonly fileName: string | undefined;
+  /** In lower case, without parameters; '' when the part does not say. */
+  readonly mediaType: string;
+  readonly charset: string;
+}
+
+interface Parameterized {
+  /** In lower case. */
+  readonly word: string;
+  /** Names in lower case; the first of several counts. */
+  readonly parameters: ReadonlyMap<string, string>;
+}
+
+/** One parameter; in quotes, only a quote and a backslash are escaped: Windows paths are not. */
+const PARAMETER = /;\s*([^\s=;]+)\s*=\s*(?:"((?:[^"\\]|\\["\\]|\\(?!["\\]))*)"|([^\s;"]*))\s*/y;
+const PLAIN_ENCODINGS = ['7bit', '8bit', 'binary'];
+
+/** @throws GatewayError invalid-request for a part without a name, or of a form we do not read */
+function readPartHeader(headers: ReadonlyMap<string, string>): PartHeader {
+  const { word, parameters } = readParameters(headers.get('content-disposition') ?? '');
+  if (word !== 'form-data') throw malformed('a part has no Content-Disposition: form-data');
+  const name = parameters.get('name');
+  if (name === undefined || name === '') throw malformed('a part has no name');
+  const encoding = (headers.get('content-transfer-encoding') ?? 'binary').toLowerCase();
+  if (!PLAIN_ENCODINGS.includes(encoding)) {
+    throw malformed('a part has a Content-Transfer-Encoding; send its bytes as they are');
+  }
+  const type = readParameters(headers.get('content-type') ?? '');
+  if (type.word.startsWith('multipart/')) {
+    throw malformed('a part is a form of its own; send each file as a part');
+  }
+  return {
+    name,
+    fileName: readFileName(parameters),
+    mediaType: type.word,
+    charset: type.parameters.get('charset') ?? 'utf-8',
+  };
+}
+
+function readFileName(parameters: ReadonlyMap<string, string>): string | undefined {
+  const name = readExtended(parameters.get('filename*')) ?? parameters.get('filename');
+  return name?.replace(/^.*[/\\]/s, '');
+}
+
+/** RFC 5987: `UTF-8''caf%C3%A9.png`. Undefined for what cannot be read, then the plain name counts. */
+function readExtended(value: string | undefined): string | undefined {
+  const match = /^utf-8'[^']*'(.*)$/is.exec(value ?? '');
+  if (match === null) return undefined;
+  try {
+    return decodeURIComponent(String(match[1]));
+  } catch {
+    return undefined;
+  }
+}
+
+/** @throws GatewayError invalid-request when something stands behind the last whole parameter */
+function readParameters(header: string): Parameterized {
+  const end = header.indexOf(';');
+  const word = (end === -1 ? header : header.slice(0, end)).trim().toLowerCase();
+  const parameters = new Map<string, string>();
+  let at = end;
+  while (at !== -1 && at < header.length) {
+    PARAMETER.lastIndex = at;
+    const match = PARAMETER.exec(header);
+    if (match === null) {
+      if (/^;\s*$/.test(header.slice(at))) break;
+      throw malformed('the parameters of a header cannot be read');
+    }
+    const name = String(match[1]).toLowerCase();
+    const value = match[2]?.replace(/\\(["\\])/g, '$1') ?? match[3] ?? '';
+    if (!parameters.has(name)) parameters.set(name, value);
+    at = PARAMETER.lastIndex;
+  }
+  return { word, parameters };
 }

@@ -1,7 +1,7 @@
 // Refuses requests whose target or identity could be read in two ways, before any route is looked up.
 
 import { GatewayError, invalidRequest } from '../../canonical/error.ts';
-import { told } from '../../lib/told.ts';
+import { told } from '../../lib/localized-message.ts';
 import { HEADER_SPELLINGS } from '../../wire/vocabulary.ts';
 
 /** A canonical origin-form target. */

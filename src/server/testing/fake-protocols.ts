@@ -1,15 +1,14 @@
 // Three small protocols with real paths and recognisable shapes.
 
-import { invalidRequest } from '../../canonical/error.ts';
-import { errorStatus } from '../../canonical/error-status.ts';
-import { told } from '../../canonical/receipt.ts';
+import { errorStatus, invalidRequest } from '../../canonical/error.ts';
+import type { ListedModel } from '../../canonical/model.ts';
 import type { JsonObject } from '../../lib/json.ts';
+import { told } from '../../lib/localized-message.ts';
 import type {
   BackgroundCall,
   ClientProtocol,
   CountTokensCall,
   GenerateCall,
-  ListedModel,
   ProtocolName,
   ProtocolRoute,
   RouteInput,

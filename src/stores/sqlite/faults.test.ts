@@ -9,8 +9,7 @@ import {
 } from '../../../test/support/failing-handle.ts';
 import { createFakeClock } from '../../../test/support/fake-clock.ts';
 import { newAccount } from '../../../test/support/new-account.ts';
-import { toStoreError } from './sqlite-fault.ts';
-import { type OpenHandle, openSqliteFile } from './sqlite-handle.ts';
+import { type OpenHandle, openSqliteFile, toStoreError } from './session.ts';
 
 let database: TestDatabase;
 afterEach(() => database.close());

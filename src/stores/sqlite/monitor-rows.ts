@@ -7,7 +7,7 @@ import type {
   RequestOutcome,
   RequestRecord,
   RequestRow,
-} from '../../monitor/request-record.ts';
+} from '../../monitor/record.ts';
 
 export interface RequestsRow {
   sequence: Generated<number>;

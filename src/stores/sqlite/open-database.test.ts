@@ -18,10 +18,10 @@ import {
 } from '../../../test/support/database.ts';
 import { createFailingHandle } from '../../../test/support/failing-handle.ts';
 import { newAccount } from '../../../test/support/new-account.ts';
-import { migrate } from './migrate.ts';
-import { openDatabase } from './open-database.ts';
+import { migrate, openDatabase } from './open-database.ts';
+
 import { createQueryBuilder } from './schema.ts';
-import { openSqliteFile } from './sqlite-handle.ts';
+import { openSqliteFile } from './session.ts';
 
 let database: TestDatabase;
 beforeEach(async () => {

@@ -1,42 +1,62 @@
 // Opens the database of a data folder: checked, brought up to date and unlocked, or refused with a reason.
 
-import { rmSync } from 'node:fs';
+import { randomBytes } from 'node:crypto';
+import { closeSync, existsSync, openSync, readdirSync, readSync, rmSync, statSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
 import { sql } from 'kysely';
+import type { DoorStores } from '../../access/access.ts';
 import { type AccountStore, StoreError } from '../../accounts/account-store.ts';
-import type { DoorStores } from '../../door/door.ts';
 import type { Clock } from '../../lib/clock.ts';
-import { isOutOfRoom } from '../../lib/out-of-room.ts';
-import { told } from '../../lib/told.ts';
-import type { RequestStore } from '../../monitor/request-store.ts';
-import type { SessionStore } from '../../pool/session-store.ts';
-import { codeOf, createPrivateFile, placeFile } from '../../sealing/private-file.ts';
-import type { Vault } from '../../sealing/vault.ts';
-import type { KeptAnswerStore } from '../../shelf/answer-shelf.ts';
-import type { SignatureStore } from '../../signatures/signature-store.ts';
-import type { TraceStore } from '../../signatures/trace-store.ts';
-import { createAccessLogStore } from './access-log-store.ts';
-import type { StoreLog } from './account-queries.ts';
-import { createAccountStore } from './account-store.ts';
-import { createAddressRuleStore } from './address-rule-store.ts';
-import { createClientKeyStore } from './client-key-store.ts';
-import { createConnection, type SqliteConnection } from './connection.ts';
-import { createConsoleSessionStore } from './console-session-store.ts';
-import { insertDataKey, openDataKey, resealDataKey } from './data-key.ts';
-import { APPLICATION_ID, checkDatabaseFile, removeUnfinished } from './database-file.ts';
-import { createKeptAnswerStore } from './kept-answer-store.ts';
-import { migrate, readVersion } from './migrate.ts';
-import { createMonitorStore } from './monitor-store.ts';
-import { createQueryBuilder, type QueryBuilder } from './schema.ts';
-import type { Queries } from './session.ts';
-import { createSignatureStore } from './signature-store.ts';
-import { damagedDatabase, isForWantOfRoom, noRoom } from './sqlite-fault.ts';
+import { type Sentence, told } from '../../lib/localized-message.ts';
 import {
+  codeOf,
+  createPrivateFile,
+  isOutOfRoom,
+  makePrivate,
+  placeFile,
+} from '../../lib/private-file.ts';
+import type { RequestStore } from '../../monitor/request-store.ts';
+import type { SessionStore } from '../../pool/sessions.ts';
+import { createVault, SealError, type Vault } from '../../sealing/seal.ts';
+import { createSecretKey } from '../../sealing/secret-key.ts';
+import type { SignatureStore, TraceStore } from '../../signatures/signature-store.ts';
+import type { KeptAnswerStore } from '../../stored-responses/response-store.ts';
+import {
+  createAccessLogStore,
+  createAddressRuleStore,
+  createClientKeyStore,
+  createConsoleSessionStore,
+} from './access-stores.ts';
+import { createAccountStore, type StoreLog } from './account-store.ts';
+import { accountsAndSignatures } from './migrations/001-accounts-and-signatures.ts';
+import { keysAndRules } from './migrations/002-keys-and-rules.ts';
+import { monitor } from './migrations/003-monitor.ts';
+import { keptAnswers } from './migrations/004-kept-answers.ts';
+import { keptAnswerSizes } from './migrations/005-kept-answer-sizes.ts';
+import { requestFilters } from './migrations/006-request-filters.ts';
+import { requestDetails } from './migrations/007-request-details.ts';
+import { usageKeyNames } from './migrations/008-usage-key-names.ts';
+import { requestRetries } from './migrations/009-request-retries.ts';
+import { addressRuleRevisions } from './migrations/010-address-rule-revisions.ts';
+import { callTraces } from './migrations/011-call-traces.ts';
+import { sessionBindings } from './migrations/012-session-bindings.ts';
+import type { Migration } from './migrations/migration.ts';
+import { createMonitorStore } from './monitor-store.ts';
+import { createKeptAnswerStore } from './response-store.ts';
+import { createQueryBuilder, type QueryBuilder } from './schema.ts';
+import {
+  createConnection,
+  damagedDatabase,
+  isForWantOfRoom,
+  noRoom,
   type OpenHandle,
   openSqliteFile,
   openSqliteFileAlone,
   openSqliteInMemory,
-} from './sqlite-handle.ts';
-import { createSessionStore, createTraceStore } from './trace-store.ts';
+  type Queries,
+  type SqliteConnection,
+} from './session.ts';
+import { createSessionStore, createSignatureStore, createTraceStore } from './signature-store.ts';
 
 export interface DatabaseOptions {
   readonly path: string;
@@ -235,4 +255,197 @@ function checkPages(queries: Queries, builder: QueryBuilder, path: string): void
   const check = sql<{ quick_check: string }>`pragma quick_check(1)`;
   const [found] = queries.rows({ compile: () => check.compile(builder) });
   if (found?.quick_check !== 'ok') throw damagedDatabase(path, found?.quick_check);
+}
+
+// The database file before it is opened: only a file of ours is touched, and nothing is ever replaced.
+
+/** "isth": tells our databases from others (https://www.sqlite.org/fileformat2.html#application_id). */
+const APPLICATION_ID = 0x69737468;
+
+const HEADER_BYTES = 100;
+const MAGIC = 'SQLite format 3\0';
+const APPLICATION_ID_AT = 68;
+/**
+ * @returns `missing` when there is none and a new one may be made
+ * @throws StoreError `unreadable` when something else stands there or the file is empty or damaged,
+ * `unavailable` when it cannot be read or kept from others
+ */
+function checkDatabaseFile(path: string): 'ours' | 'missing' {
+  try {
+    if (!existsSync(path)) return checkMissing(path);
+    if (!statSync(path).isFile()) throw unreadable(path, told`is not a file`);
+    checkHeader(path, readHeader(path));
+    keepPrivate(path);
+    return 'ours';
+  } catch (error) {
+    if (error instanceof StoreError) throw error;
+    throw new StoreError(
+      'unavailable',
+      told`The database ${path} cannot be read (${codeOf(error) ?? 'unknown error'}). Let the user of this process read and write it and its folder.`,
+      error,
+    );
+  }
+}
+
+/** Removes what a process left that ended while it made a new database. */
+function removeUnfinished(path: string): void {
+  const prefix = `${basename(path)}.`;
+  for (const name of readdirSync(dirname(path))) {
+    const isOurs =
+      name.startsWith(prefix) && /\.[0-9a-f]{12}\.new(-wal|-shm|-journal)?$/.test(name);
+    if (isOurs) rmSync(join(dirname(path), name), { force: true });
+  }
+}
+
+function checkMissing(path: string): 'missing' {
+  if (!existsSync(`${path}-wal`)) return 'missing';
+  throw unreadable(path, told`is missing, but its latest changes are there (${path}-wal)`);
+}
+
+function readHeader(path: string): Buffer {
+  const header = Buffer.alloc(HEADER_BYTES);
+  const file = openSync(path, 'r');
+  try {
+    return header.subarray(0, readSync(file, header, 0, HEADER_BYTES, 0));
+  } finally {
+    closeSync(file);
+  }
+}
+
+function checkHeader(path: string, header: Buffer): void {
+  if (header.length === 0) throw unreadable(path, told`is empty (0 bytes)`);
+  if (header.length < HEADER_BYTES || header.toString('latin1', 0, 16) !== MAGIC) {
+    throw unreadable(path, told`is no database, or its beginning is damaged`);
+  }
+  if (header.readUInt32BE(APPLICATION_ID_AT) !== APPLICATION_ID) {
+    throw unreadable(path, told`is a database of another program`);
+  }
+}
+
+function keepPrivate(path: string): void {
+  for (const file of [path, `${path}-wal`, `${path}-shm`]) {
+    if (!existsSync(file) || makePrivate(file) !== 'exposed') continue;
+    throw new StoreError(
+      'unavailable',
+      told`${file} can be read by others and its mode cannot be changed. Run "chmod 600 ${file}" as its owner.`,
+    );
+  }
+}
+
+function unreadable(path: string, what: string): StoreError {
+  return new StoreError(
+    'unreadable',
+    told`The database ${path} ${what}. It was left as it is. Put a backup in its place. To start with a new one, move it and its -wal and -shm files away.`,
+  );
+}
+
+// The key that seals this database's secrets, itself sealed with the secret key: changing that re-seals one row.
+
+interface DataKeyContext {
+  readonly builder: QueryBuilder;
+  readonly path: string;
+  /** Of the secret key. */
+  readonly vault: Vault;
+}
+
+const NAME = 'accounts';
+const PLACE = 'data_keys/accounts/sealed';
+
+function insertDataKey(queries: Queries, { builder, vault }: DataKeyContext): void {
+  const sealed = vault.seal(randomBytes(32).toString('base64url'), PLACE);
+  queries.run(builder.insertInto('data_keys').values({ name: NAME, sealed }));
+}
+
+/**
+ * The vault of everything in this database.
+ * @throws StoreError `unreadable` when the secret key is not the one the database was sealed with
+ */
+function openDataKey(queries: Queries, context: DataKeyContext): Vault {
+  return createVault(createSecretKey(readDataKey(queries, context), context.path));
+}
+
+/** Seals the data key with the secret key that shall hold from now on. @throws StoreError */
+function resealDataKey(queries: Queries, context: DataKeyContext, next: Vault): void {
+  const sealed = next.seal(readDataKey(queries, context), PLACE);
+  queries.run(context.builder.updateTable('data_keys').set({ sealed }).where('name', '=', NAME));
+}
+
+function readDataKey(queries: Queries, { builder, path, vault }: DataKeyContext): string {
+  const [row] = queries.rows(
+    builder.selectFrom('data_keys').select('sealed').where('name', '=', NAME),
+  );
+  if (row === undefined) {
+    throw new StoreError(
+      'unreadable',
+      told`The database ${path} has lost the key of its secrets. It was left as it is. Put a backup in its place.`,
+    );
+  }
+  try {
+    return vault.open(row.sealed, PLACE);
+  } catch (error) {
+    if (!(error instanceof SealError)) throw error;
+    throw new StoreError('unreadable', explain(path, error), error);
+  }
+}
+
+function explain(path: string, error: SealError): Sentence {
+  if (error.fault === 'foreign-key') {
+    return told`The database ${path} cannot be opened with this secret key. ${error.message} It was left as it is. Give back the key that was in use: ISTHMUS_SECRET_KEY, or the file secret.key in the data folder when that is not set.`;
+  }
+  return told`The database ${path} has a damaged key of its secrets. It was left as it is. Put a backup in its place.`;
+}
+
+// Brings a database to the shape this program knows, in one transaction.
+
+const MIGRATIONS: readonly Migration[] = [
+  accountsAndSignatures,
+  keysAndRules,
+  monitor,
+  keptAnswers,
+  keptAnswerSizes,
+  requestFilters,
+  requestDetails,
+  usageKeyNames,
+  requestRetries,
+  addressRuleRevisions,
+  callTraces,
+  sessionBindings,
+];
+
+export interface MigrationContext {
+  readonly builder: QueryBuilder;
+  readonly path: string;
+  /** Milliseconds since the epoch. */
+  readonly now: number;
+  readonly migrations?: readonly Migration[];
+}
+
+/** @throws StoreError `unreadable` when a later version of the program made the database */
+export function migrate(queries: Queries, context: MigrationContext): void {
+  const { builder, now, migrations = MIGRATIONS } = context;
+  const version = readVersion(queries, context);
+  for (const migration of migrations.filter((one) => one.version > version)) {
+    queries.exec(migration.sql);
+    const row = { version: migration.version, name: migration.name, applied_at: now };
+    queries.run(builder.insertInto('migrations').values(row));
+  }
+}
+
+/** 0 for a new database. @throws StoreError as `migrate` */
+function readVersion(queries: Queries, context: MigrationContext): number {
+  const { builder, path, migrations = MIGRATIONS } = context;
+  if (isNew(queries, builder)) return 0;
+  const known = migrations.at(-1)?.version ?? 0;
+  const rows = queries.rows(builder.selectFrom('migrations').select('version').orderBy('version'));
+  const version = rows.at(-1)?.version ?? 0;
+  if (version <= known) return version;
+  throw new StoreError(
+    'unreadable',
+    told`The database ${path} is of version ${version}; this program knows versions up to ${known}. It was left as it is. Use the newer program again, or put back the backup from before it.`,
+  );
+}
+
+function isNew(queries: Queries, builder: QueryBuilder): boolean {
+  const tables = sql`select 1 from sqlite_master where type = 'table' and name = 'migrations'`;
+  return queries.rows({ compile: () => tables.compile(builder) }).length === 0;
 }

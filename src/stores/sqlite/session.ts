@@ -1,17 +1,14 @@
 // The open database file and its transactions; after trouble with the disk it makes sure of what is there.
 
 import { statSync } from 'node:fs';
-import type { Compilable } from 'kysely';
+import { DatabaseSync, type SQLInputValue } from 'node:sqlite';
+import { pathToFileURL } from 'node:url';
+import { type Compilable, sql } from 'kysely';
 import { StoreError } from '../../accounts/account-store.ts';
-import { told } from '../../lib/told.ts';
-import { makeShrinkable } from './make-shrinkable.ts';
-import { endsHandle, isDiskFault } from './sqlite-fault.ts';
-import {
-  type OpenHandle,
-  type SqliteHandle,
-  type SqliteStatement,
-  toInputValue,
-} from './sqlite-handle.ts';
+import type { Clock } from '../../lib/clock.ts';
+import { type Sentence, told } from '../../lib/localized-message.ts';
+import { isOutOfRoom } from '../../lib/private-file.ts';
+import type { QueryBuilder } from './schema.ts';
 
 /** Inside a transaction. Synchronous, so that nothing else gets between its statements. */
 export interface Queries {
@@ -25,9 +22,9 @@ export interface Queries {
  * `power-cut` is on the disk when it is acknowledged; `crash` survives the end of this process, however
  * sudden, but the latest of it may be lost with the machine. Both keep the database whole.
  */
-export type Survives = 'power-cut' | 'crash';
+type Survives = 'power-cut' | 'crash';
 
-export interface Session {
+interface Session {
   read<Result>(work: (queries: Queries) => Result): Result;
   write<Result>(survives: Survives, work: (queries: Queries) => Result): Result;
   /** Brings the log into the database file and empties it, unless another process reads from it. */
@@ -47,7 +44,7 @@ interface OpenFile {
 }
 
 /** Opens on first use, and anew after an error that the open file may not have survived. */
-export function createSession(path: string, open: OpenHandle): Session {
+function createSession(path: string, open: OpenHandle): Session {
   let file: OpenFile | undefined;
 
   const end = (): void => {
@@ -188,4 +185,276 @@ function createQueries(handle: SqliteHandle, statements: Map<string, SqliteState
     },
     exec: (sql) => handle.exec(sql),
   };
+}
+
+// The one connection to a database file: whole transactions in turn, waiting for locks without blocking.
+
+export interface SqliteConnection {
+  /** One consistent state. @throws StoreError */
+  read<Result>(work: (queries: Queries) => Result): Promise<Result>;
+  /** All of it or nothing, in the order of the calls; `work` may run again. @throws StoreError */
+  write<Result>(survives: Survives, work: (queries: Queries) => Result): Promise<Result>;
+  /** Brings the log into the database file and empties it, unless another process reads from it. @throws StoreError */
+  emptyLog(): Promise<void>;
+  /** Lets a file nothing was written to yet become smaller again later. @throws StoreError */
+  makeShrinkable(): Promise<void>;
+  /** After the writes under way; those that wait for a lock wait their time. */
+  close(): Promise<void>;
+}
+
+export interface ConnectionOptions {
+  readonly path: string;
+  /** What messages call it, where that is not its path. */
+  readonly name?: string | undefined;
+  readonly clock: Pick<Clock, 'monotonic' | 'sleep'>;
+  readonly open: OpenHandle;
+}
+
+const BUSY_WAIT_MS = 5000;
+const BUSY_STEP_MS = 20;
+
+export function createConnection(options: ConnectionOptions): SqliteConnection {
+  const { path, name = path, clock, open } = options;
+  const ended = new AbortController();
+  const session = createSession(path, open);
+  let lastWrite: Promise<unknown> = Promise.resolve();
+
+  const attempt = async <Result>(until: number, work: () => Result): Promise<Result> => {
+    for (;;) {
+      if (ended.signal.aborted) {
+        throw new StoreError('unavailable', told`The database ${name} is closed.`);
+      }
+      try {
+        return work();
+      } catch (error) {
+        if (!isBusy(error) || clock.monotonic() >= until) throw toStoreError(error, name);
+      }
+      await clock.sleep(BUSY_STEP_MS, ended.signal).catch(() => undefined);
+    }
+  };
+
+  const inTurn = <Result>(work: () => Result): Promise<Result> => {
+    const until = clock.monotonic() + BUSY_WAIT_MS;
+    const turn = lastWrite.then(() => attempt(until, work));
+    lastWrite = turn.catch(() => undefined);
+    return turn;
+  };
+
+  return {
+    read: (work) => attempt(clock.monotonic() + BUSY_WAIT_MS, () => session.read(work)),
+    write: (survives, work) => inTurn(() => session.write(survives, work)),
+    emptyLog: () => inTurn(() => session.emptyLog()),
+    makeShrinkable: () => inTurn(() => session.makeShrinkable()),
+    async close() {
+      await lastWrite;
+      ended.abort();
+      session.end();
+    },
+  };
+}
+
+// The little of node's SQLite that the stores use, and how a database file is opened.
+
+interface SqliteHandle {
+  readonly isTransaction: boolean;
+  exec(sql: string): void;
+  prepare(sql: string): SqliteStatement;
+  close(): void;
+}
+
+export interface SqliteStatement {
+  all(...values: SQLInputValue[]): unknown[];
+  run(...values: SQLInputValue[]): { readonly changes: number | bigint };
+}
+
+/** Opens a file that exists; a missing one is never made. */
+export type OpenHandle = (path: string) => SqliteHandle;
+
+export const openSqliteFile: OpenHandle = (path) => {
+  const address = pathToFileURL(path);
+  address.searchParams.set('mode', 'rw');
+  // Waiting for a lock within SQLite would stop the whole process: the connection waits instead.
+  return new DatabaseSync(address, { timeout: 0 });
+};
+
+/**
+ * Reads where the index of the log, a file beside it, has no room: the index is kept in memory, and no
+ * other process may use the database meanwhile. https://www.sqlite.org/wal.html#use_of_wal_without_shared_memory
+ */
+export const openSqliteFileAlone: OpenHandle = (path) => {
+  const handle = openSqliteFile(path);
+  handle.exec('pragma locking_mode = exclusive');
+  return handle;
+};
+
+/** What is kept in memory may not take it from requests. */
+const MOST_PAGES_IN_MEMORY = 8192;
+
+/** A new database of 32 MB at most, gone with its handle. */
+export const openSqliteInMemory: OpenHandle = () => {
+  const handle = new DatabaseSync(':memory:');
+  handle.exec(`pragma max_page_count = ${MOST_PAGES_IN_MEMORY}`);
+  return handle;
+};
+
+/** A value of a compiled query as SQLite takes it. @throws TypeError for what no column can hold */
+function toInputValue(value: unknown): SQLInputValue {
+  if (value === null || typeof value === 'string' || typeof value === 'bigint') return value;
+  if (typeof value === 'number' && Number.isFinite(value)) return value;
+  throw new TypeError(`A ${typeof value} cannot be stored.`);
+}
+
+// What the errors of SQLite mean to the stores' callers.
+
+// Result codes: https://www.sqlite.org/rescode.html
+const BUSY = 5;
+const LOCKED = 6;
+const READ_ONLY = 8;
+const INPUT_OUTPUT = 10;
+const CORRUPT = 11;
+const FULL = 13;
+const CANNOT_OPEN = 14;
+const NOT_A_DATABASE = 26;
+const UNIQUE = 2067;
+const PRIMARY_KEY = 1555;
+/** The index of the log could not grow: where a full disk is met when a database is opened. */
+const SHARED_MEMORY_SIZE = 4874;
+
+const RESTORE = told`Nothing in it was changed. Put a backup in its place.`;
+
+/** The same error unless it comes from SQLite; then the store error that says what to do. */
+export function toStoreError(error: unknown, path: string): unknown {
+  const code = primaryCode(error);
+  switch (code) {
+    case undefined:
+      return error;
+    case BUSY:
+    case LOCKED:
+      return unavailable(
+        told`The database ${path} is locked by another process. Try again when that one is done.`,
+      );
+    case READ_ONLY:
+      return unavailable(
+        told`The database ${path} cannot be written. Check who may write to it and to its folder.`,
+      );
+    case FULL:
+      return noRoom(path, error);
+    case CANNOT_OPEN:
+      return unavailable(
+        told`The database ${path} cannot be opened. Check that it is there and who may read its folder.`,
+      );
+    case INPUT_OUTPUT:
+      if (extendedCode(error) === SHARED_MEMORY_SIZE) return noRoom(path, error);
+      return unavailable(
+        told`The database ${path} could not be read or written: the disk reported an error.`,
+      );
+    case CORRUPT:
+    case NOT_A_DATABASE:
+      return damagedDatabase(path, error);
+    default:
+      return unavailable(told`The database ${path} refused the work (SQLite code ${code}).`);
+  }
+  function unavailable(message: Sentence): StoreError {
+    return new StoreError('unavailable', message, error);
+  }
+}
+
+/** Said at a start too, which ends with it. */
+export function noRoom(path: string, cause: unknown): StoreError {
+  const message = told`The database ${path} has no room left on its disk. Free some; a gateway that runs goes on by itself then.`;
+  return new StoreError('unavailable', message, cause);
+}
+
+/** Whether it was for want of room that the database was not opened or written. */
+export function isForWantOfRoom(error: unknown): error is StoreError {
+  if (!(error instanceof StoreError)) return false;
+  const { cause } = error;
+  return (
+    isOutOfRoom(cause) || primaryCode(cause) === FULL || extendedCode(cause) === SHARED_MEMORY_SIZE
+  );
+}
+
+export function damagedDatabase(path: string, cause?: unknown): StoreError {
+  return new StoreError('unreadable', told`The database ${path} is damaged. ${RESTORE}`, cause);
+}
+
+function isBusy(error: unknown): boolean {
+  const code = primaryCode(error);
+  return code === BUSY || code === LOCKED;
+}
+
+/** After these nothing that the open handle believes can be trusted. */
+function endsHandle(error: unknown): boolean {
+  const code = primaryCode(error);
+  return code === CORRUPT || code === CANNOT_OPEN;
+}
+
+/** After these what was written lately may not have reached the disk, whatever a later flush says. */
+function isDiskFault(error: unknown): boolean {
+  return primaryCode(error) === INPUT_OUTPUT;
+}
+
+/** True when a unique column or a primary key has that value already. */
+export function isDuplicate(error: unknown): boolean {
+  const code = extendedCode(error);
+  return code === UNIQUE || code === PRIMARY_KEY;
+}
+
+function primaryCode(error: unknown): number | undefined {
+  const code = extendedCode(error);
+  return code === undefined ? undefined : code & 0xff;
+}
+
+function extendedCode(error: unknown): number | undefined {
+  if (error instanceof Error && 'errcode' in error && typeof error.errcode === 'number') {
+    return error.errcode;
+  }
+  return undefined;
+}
+
+// Gives room that the database file has to spare back to the disk, a little at a time.
+
+/** A few milliseconds of work: a page that moves is written, and so is the one that points to it. */
+const PAGES_AT_ONCE = 64;
+/** What is written next takes the free pages first: moving the last of them would be work for nothing. */
+const KEPT_PAGES = 1024;
+const KEPT_SHARE = 1 / 16;
+/** From so much of the file on it is worth the work. */
+const SPARE_SHARE = 1 / 4;
+
+/**
+ * Makes the file smaller by a step. https://www.sqlite.org/pragma.html#pragma_incremental_vacuum
+ * @returns the pages given back; 0 when nothing is to be done, or the file was made without the means for it
+ */
+export type GiveBackRoom = (queries: Queries) => number;
+
+/** Begins when much is free and goes on until little is: one removal is not given back for each that follows. */
+export function createGiveBackRoom(builder: QueryBuilder): GiveBackRoom {
+  let isUnderWay = false;
+  return (queries) => {
+    const pages = readNumber(queries, builder, 'page_count');
+    const free = readNumber(queries, builder, 'freelist_count');
+    const kept = Math.max(KEPT_PAGES, pages * KEPT_SHARE);
+    if (free > kept && free > pages * SPARE_SHARE) isUnderWay = true;
+    if (free <= kept) isUnderWay = false;
+    if (!isUnderWay) return 0;
+    queries.exec(`pragma incremental_vacuum(${PAGES_AT_ONCE})`);
+    const given = free - readNumber(queries, builder, 'freelist_count');
+    if (given <= 0) isUnderWay = false;
+    return given;
+  };
+}
+
+type Pragma = 'page_count' | 'freelist_count';
+
+function readNumber(queries: Queries, builder: QueryBuilder, name: Pragma): number {
+  const query = sql<Readonly<Record<string, number>>>`pragma ${sql.raw(name)}`;
+  return queries.rows({ compile: () => query.compile(builder) })[0]?.[name] ?? 0;
+}
+
+// Lets a database file become smaller again.
+
+/** For a file nothing was written to yet: https://www.sqlite.org/pragma.html#pragma_auto_vacuum */
+function makeShrinkable(handle: SqliteHandle): void {
+  handle.exec('pragma auto_vacuum = incremental; vacuum');
 }

@@ -1,9 +1,18 @@
 // Remembered thought signatures in SQLite.
 
-import type { SignatureStore, StoredSignature } from '../../signatures/signature-store.ts';
-import type { SqliteConnection } from './connection.ts';
+import { sql } from 'kysely';
+import type { SessionStore } from '../../pool/sessions.ts';
+import { SealError } from '../../sealing/seal.ts';
+import type {
+  SignatureStore,
+  StoredSignature,
+  StoredTrace,
+  TraceBounds,
+  TraceStore,
+} from '../../signatures/signature-store.ts';
+import type { AccountTables } from './account-store.ts';
 import type { QueryBuilder } from './schema.ts';
-import type { Queries } from './session.ts';
+import type { Queries, SqliteConnection } from './session.ts';
 
 /** Expired and surplus rows leave with every so many saves: counting them costs more than a save. */
 const SAVES_BETWEEN_SWEEPS = 64;
@@ -77,3 +86,94 @@ function readPart(part: string | null): StoredSignature['on'] {
 }
 
 const PARTS = ['thinking', 'text', 'tool-call', 'media'] as const;
+
+// What is remembered between requests under a key, sealed: traces of upstreams' own tools, and sessions.
+
+const SWEEP_SHARE = 1 / 16;
+
+/** What a row costs counts sealed, which is a third longer than the text. */
+export function createTraceStore(connection: SqliteConnection, tables: AccountTables): TraceStore {
+  const damaged = 'A stored trace of an upstream’s tools is damaged; it is left out.';
+  return createSealedStore(connection, tables, { table: 'call_traces', damaged });
+}
+
+export function createSessionStore(
+  connection: SqliteConnection,
+  tables: AccountTables,
+): SessionStore {
+  const damaged = 'A stored session is damaged; it is left out.';
+  return createSealedStore(connection, tables, { table: 'session_bindings', damaged });
+}
+
+interface SealedTable {
+  readonly table: 'call_traces' | 'session_bindings';
+  readonly damaged: string;
+}
+
+function createSealedStore(
+  connection: SqliteConnection,
+  { builder, vault, log }: AccountTables,
+  { table, damaged }: SealedTable,
+): TraceStore {
+  const contextOf = (key: string): string => `${table} ${key} sealed`;
+  const place = { builder, table };
+  let saves = 0;
+  let bytesSinceSweep = 0;
+  return {
+    async load(bounds) {
+      const rows = await connection.read((queries) => readLatest(queries, place, bounds));
+      return rows.flatMap(({ key, sealed, expires_at: expiresAt }): StoredTrace[] => {
+        try {
+          return [{ key, json: vault.open(sealed, contextOf(key)), expiresAt }];
+        } catch (error) {
+          if (!(error instanceof SealError)) throw error;
+          log?.warn({ error }, damaged);
+          return [];
+        }
+      });
+    },
+    async save(traces, bounds) {
+      const rows = traces.map(({ key, json, expiresAt }) => {
+        const sealed = vault.seal(json, contextOf(key));
+        return { key, expires_at: expiresAt, bytes: sealed.length, sealed };
+      });
+      await connection.write('crash', (queries) => {
+        for (const row of rows) queries.run(builder.replaceInto(table).values(row));
+        saves += 1;
+        bytesSinceSweep += rows.reduce((sum, { bytes }) => sum + bytes, 0);
+        const isDue = saves % SAVES_BETWEEN_SWEEPS === 1;
+        if (!isDue && bytesSinceSweep <= bounds.maxSize * SWEEP_SHARE) return;
+        bytesSinceSweep = 0;
+        sweep(queries, place, bounds);
+      });
+    },
+  };
+}
+
+interface Place {
+  readonly builder: QueryBuilder;
+  readonly table: SealedTable['table'];
+}
+
+/** Every row with how many and how large the rows from it to the latest are. */
+const fromLatest = (table: SealedTable['table']) => sql`
+  select sequence, row_number() over latest_first as place, sum(bytes) over latest_first as total
+  from ${sql.table(table)} window latest_first as (order by sequence desc)`;
+
+function readLatest(queries: Queries, { builder, table }: Place, bounds: TraceBounds) {
+  const { now, maxEntries, maxSize } = bounds;
+  const query = sql<{ key: string; sealed: string; expires_at: number }>`
+    select key, sealed, expires_at from ${sql.table(table)}
+    join (${fromLatest(table)}) using (sequence)
+    where place <= ${maxEntries} and total <= ${maxSize} and expires_at > ${now}
+    order by sequence`;
+  return queries.rows({ compile: () => query.compile(builder) });
+}
+
+function sweep(queries: Queries, { builder, table }: Place, bounds: TraceBounds): void {
+  const { now, maxEntries, maxSize } = bounds;
+  queries.run(builder.deleteFrom(table).where('expires_at', '<=', now));
+  const surplus = sql`delete from ${sql.table(table)} where sequence in (
+    select sequence from (${fromLatest(table)}) where place > ${maxEntries} or total > ${maxSize})`;
+  queries.run({ compile: () => surplus.compile(builder) });
+}

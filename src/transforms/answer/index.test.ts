@@ -3,7 +3,7 @@ import { assistant, call, contextOf, requestOf, user } from '../../../test/suppo
 import type { CanonicalEvent } from '../../canonical/event.ts';
 import { createReceipt } from '../../canonical/receipt.ts';
 import type { CanonicalRequest, FunctionTool } from '../../canonical/request.ts';
-import { acceptToolNames } from '../accept-tool-names.ts';
+import { acceptToolNames } from '../tools.ts';
 import { type AnswerTransform, createAnswerTransform } from './index.ts';
 
 const READ: FunctionTool = {

@@ -1,23 +1,31 @@
 // The ordered list of rules every translated answer goes through before it is written.
 
 import type { CanonicalEvent } from '../../canonical/event.ts';
-import type { Receipt } from '../../canonical/receipt.ts';
-import type { CanonicalRequest, Tool } from '../../canonical/request.ts';
-import { declaredArguments, mayComeBackChanged } from '../../canonical/returned-arguments.ts';
+import { type Receipt, receiptInClientNames } from '../../canonical/receipt.ts';
+import {
+  type CanonicalRequest,
+  NOTHING_TYPED,
+  type Tool,
+  type TypedValues,
+} from '../../canonical/request.ts';
+import { declaredArguments, mayComeBackChanged } from '../../canonical/signatures.ts';
 import { acceptedToolNames } from '../../canonical/tool-names.ts';
-import { NOTHING_TYPED, type TypedValues } from '../../canonical/typed-values.ts';
+import { told } from '../../lib/localized-message.ts';
 import { once } from '../../lib/once.ts';
-import type { CallableTool, CallRule } from './call-rule.ts';
-import { createSourceFilter } from './filter-sources.ts';
-import { leaveOutCode } from './leave-out-code.ts';
-import { limitCalls } from './limit-calls.ts';
-import { matchToolNames } from './match-tool-names.ts';
-import { answerRule } from './repair-answer.ts';
-import { createArgumentRepair } from './repair-arguments.ts';
-import { restoreToolNames } from './restore-tool-names.ts';
-import { createCallRewriter } from './rewrite-calls.ts';
-import { createTextRewriter } from './rewrite-text.ts';
-import { uniqueCallIds } from './unique-call-ids.ts';
+import { createTextLimit, type TextLimitOptions } from '../limit-text.ts';
+import { createStopCutter, enforcedStops } from '../stop-sequences.ts';
+import {
+  type CallableTool,
+  type CallRule,
+  createArgumentRepair,
+  createCallRewriter,
+  limitCalls,
+  matchToolNames,
+  restoreToolNames,
+  uniqueCallIds,
+} from './calls.ts';
+import { createSourceFilter, leaveOutCode } from './sources.ts';
+import { answerRule, createTextRewriter } from './structured-text.ts';
 
 /** Takes the decoder's events batch by batch, in order; an untouched batch comes back as it is. */
 export type AnswerTransform = (events: readonly CanonicalEvent[]) => readonly CanonicalEvent[];
@@ -85,4 +93,116 @@ function passAll(events: readonly CanonicalEvent[]): readonly CanonicalEvent[] {
 
 export function isCallable(tool: Tool): tool is CallableTool {
   return tool.kind === 'function' || tool.kind === 'freeform';
+}
+
+// Tells a client that asked for several answers when it gets fewer.
+
+/** Call with every batch of events; a finish is the last event of its batch. */
+function noteMissingChoices(
+  events: readonly CanonicalEvent[],
+  { choices: asked }: Pick<CanonicalRequest, 'choices'>,
+  receipt: Receipt,
+): void {
+  const last = events.at(-1);
+  if (asked <= 1 || last?.kind !== 'finish' || last.choices.length >= asked) return;
+  if (last.choices.some(({ reason }) => reason === 'prompt-blocked')) return;
+  receipt.add('dropped', 'n', told`The upstream gave ${last.choices.length} of ${asked} answers.`);
+}
+
+// Tells a client that asked for log-probabilities when its answer comes without.
+
+/** Call with every batch of events; a finish is the last event of its batch. */
+function noteMissingLogprobs(
+  events: readonly CanonicalEvent[],
+  { sampling }: Pick<CanonicalRequest, 'sampling'>,
+  receipt: Receipt,
+): void {
+  const last = events.at(-1);
+  if (sampling.logprobs === undefined || last?.kind !== 'finish') return;
+  if (last.choices.every(({ logprobs }) => (logprobs?.tokens.length ?? 0) > 0)) return;
+  receipt.add('dropped', 'logprobs', told`The answer came without log-probabilities.`);
+}
+
+// Tells what of an answer only the upstream's own protocol has a place for.
+
+/** More are counted: an answer may recite many pages, and a receipt stays readable. */
+const MOST_NAMED = 5;
+
+/** Call with every batch of events; a finish is the last event of its batch. */
+function noteUntold(events: readonly CanonicalEvent[], receipt: Receipt): void {
+  const last = events.at(-1);
+  if (last?.kind !== 'finish') return;
+  noteRecited(new Set(last.choices.flatMap(({ recited = [] }) => recited)), receipt);
+  for (const { rawReason = '', isOdd, message } of last.choices) {
+    if (isOdd === undefined) continue;
+    const reason = message === undefined ? rawReason : `${rawReason} (${message})`;
+    receipt.add(
+      'approximated',
+      'answer',
+      told`The upstream did not end the answer as finished, but for this reason: ${reason}.`,
+    );
+  }
+  for (const kind of last.choices.flatMap(({ unread = [] }) => unread)) {
+    receipt.add('dropped', 'answer', told`The answer has a part of a kind unknown here: ${kind}.`);
+  }
+}
+
+function noteRecited(pages: ReadonlySet<string>, receipt: Receipt): void {
+  if (pages.size === 0) return;
+  const recited = [...pages];
+  const names = recited.slice(0, MOST_NAMED).join(', ');
+  const left = recited.length - MOST_NAMED;
+  receipt.add(
+    'dropped',
+    'answer',
+    left > 0
+      ? told`Words of the answer are recited from ${names} and ${left} more pages.`
+      : told`Words of the answer are recited from ${names}.`,
+  );
+}
+
+// What is done to the events of one translated answer between the decoder and the client's writer.
+
+export interface AnswerRules {
+  readonly transform: AnswerTransform;
+  /** True when the client needs nothing more of the upstream's answer. */
+  isComplete(): boolean;
+}
+
+/** The tools whose answers name sources (ai.google.dev, "Grounding with Google Search", "URL context"). */
+const CITING: ReadonlySet<Tool['kind']> = new Set(['web-search', 'url-context']);
+
+export interface AnswerRulesOptions extends AnswerTransformOptions {
+  /** True when the model's name asks for a web search. */
+  readonly isSearchNamed?: boolean | undefined;
+  /** Where the upstream was allowed more than the client asked for. */
+  readonly textLimit?: Pick<TextLimitOptions, 'limit' | 'counted'> | undefined;
+}
+
+/** One for each answer, as the rules keep state. Never throws. */
+export function createAnswerRules(options: AnswerRulesOptions): AnswerRules {
+  const { request, isSearchNamed = false, textLimit } = options;
+  const { choices } = request;
+  const receipt = receiptInClientNames(request.clientNames, options.receipt);
+  const transform = createAnswerTransform({ ...options, receipt });
+  const sequences = enforcedStops(request);
+  // The cuts come first: a call behind one was never made. What is counted is the upstream's own text.
+  const limit = textLimit && createTextLimit({ ...textLimit, choices, receipt });
+  const stops = sequences.length === 0 ? undefined : createStopCutter(sequences, choices);
+  const isPlain = choices === 1 && request.sampling.logprobs === undefined;
+  // What a text cites is told at the end of the answer, behind any cut.
+  const citesLate = isSearchNamed || request.tools.some(({ kind }) => CITING.has(kind));
+  return {
+    transform: (events) => {
+      const within = limit?.cut(events) ?? events;
+      const kept = stops?.cut(within) ?? within;
+      if (!isPlain) {
+        noteMissingLogprobs(kept, request, receipt);
+        noteMissingChoices(kept, request, receipt);
+      }
+      noteUntold(kept, receipt);
+      return transform(kept);
+    },
+    isComplete: () => !citesLate && (stops?.isDone === true || limit?.isDone === true),
+  };
 }

@@ -4,7 +4,7 @@ import { createServer as createRawServer } from 'node:net';
 import { setImmediate } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import type { JsonObject } from '../../lib/json.ts';
-import { pump } from '../../lib/pump.ts';
+import { pump } from '../../stream/queue.ts';
 import {
   call,
   closers,

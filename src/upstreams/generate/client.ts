@@ -4,15 +4,13 @@ import { type Dispatcher, Pool } from 'undici';
 import type { Receipt } from '../../canonical/receipt.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { JsonObject } from '../../lib/json.ts';
-import { told } from '../../lib/told.ts';
-import { turn } from '../../lib/turn.ts';
+import { told } from '../../lib/localized-message.ts';
+import { turn } from '../../stream/scheduler.ts';
 import type { Frame, UpstreamStream } from '../upstream.ts';
-import { type AnswerLimits, AnswerStream } from './answer-stream.ts';
-import { encodeBody } from './encode-body.ts';
+import { createProxyAgents, gatewayFault } from './connections.ts';
 import { pathFault } from './errors.ts';
-import { saysItsEnd } from './idle-limit.ts';
-import { gatewayFault } from './network-error.ts';
-import { createProxyAgents } from './proxy-agents.ts';
+import { encodeBody } from './request-body.ts';
+import { type AnswerLimits, AnswerStream, saysItsEnd } from './response.ts';
 
 export interface UpstreamClient {
   /**

@@ -1,22 +1,31 @@
 // Decodes the frames of one answer into canonical events.
 
 import type { GatewayError } from '../../canonical/error.ts';
-import type { CanonicalEvent, ChoiceEnd, FetchedPage } from '../../canonical/event.ts';
-import type { Usage } from '../../canonical/usage.ts';
+import type {
+  CanonicalEvent,
+  ChoiceEnd,
+  FetchedPage,
+  FinishReason,
+  Logprobs,
+  RatedToken,
+  TokenLogprob,
+} from '../../canonical/event.ts';
+import { NO_USAGE, type Usage } from '../../canonical/usage.ts';
 import { isJsonObject, type JsonObject, type JsonValue, readNumber } from '../../lib/json.ts';
-import { told } from '../../lib/told.ts';
+import { told } from '../../lib/localized-message.ts';
+import { scrubText } from '../../lib/redact.ts';
 import type { DecodeContext, Decoder } from '../upstream.ts';
-import { type AnswerContext, ChoiceDecoder } from './choice-decoder.ts';
+import { type AnswerContext, ChoiceDecoder } from './decode-blocks.ts';
 import { answerFault, classifyErrorFrame, endedRefusal, pathFault } from './errors.ts';
-import { addFetchedPages } from './fetched-pages.ts';
-import { readEnding } from './finish-reason.ts';
-import { type Grounding, mergeGrounding, readGrounding } from './grounding.ts';
-import { addLogprobs, type GatheredLogprobs } from './logprobs.ts';
-import { addRecited } from './recited-sources.ts';
+import {
+  addFetchedPages,
+  addRecited,
+  type Grounding,
+  mergeGrounding,
+  readGrounding,
+  readSearches,
+} from './grounding.ts';
 import { secretsOf } from './requests.ts';
-import { scrubText } from './scrub.ts';
-import { readSearches } from './told-searches.ts';
-import { readAnswerCount, readUsage } from './usage.ts';
 
 /**
  * Frames may hold anything: unknown fields and kinds are passed over. The ending is given out by
@@ -325,4 +334,196 @@ function byNumber(candidates: readonly JsonValue[]): readonly JsonValue[] {
 function readNumberOf({ index }: JsonObject): number {
   const number = readNumber(index) ?? 0;
   return Number.isInteger(number) && number >= 0 && number < MOST_CHOICES ? number : 0;
+}
+
+// Reads the wire's running token counts into the canonical ledger.
+
+/**
+ * The usage of a frame's `usageMetadata`; undefined when it has none. Absent counts are zero; the
+ * answer's, when only the total is there, is what the others leave of it.
+ * Source: ai.google.dev, "GenerateContent API reference", `UsageMetadata`.
+ */
+function readUsage(metadata: JsonValue | undefined): Usage | undefined {
+  if (!isJsonObject(metadata)) return undefined;
+  const promptTokens = countAt(metadata, 'promptTokenCount') ?? 0;
+  const toolPromptTokens = countAt(metadata, 'toolUsePromptTokenCount') ?? 0;
+  const thoughtTokens = countAt(metadata, 'thoughtsTokenCount') ?? 0;
+  const total = countAt(metadata, 'totalTokenCount') ?? 0;
+  return {
+    promptTokens,
+    cachedTokens: Math.min(countAt(metadata, 'cachedContentTokenCount') ?? 0, promptTokens),
+    toolPromptTokens,
+    answerTokens:
+      countAt(metadata, 'candidatesTokenCount') ??
+      Math.max(0, total - promptTokens - toolPromptTokens - thoughtTokens),
+    thoughtTokens,
+    ...readMedia(metadata.promptTokensDetails),
+  };
+}
+
+/** Undefined too where the total says that the thoughts are among those of the answer, as some upstreams count. */
+function readAnswerCount(metadata: JsonObject | undefined): number | undefined {
+  if (metadata === undefined) return undefined;
+  const answer = countAt(metadata, 'candidatesTokenCount');
+  if (answer === undefined) return undefined;
+  const { promptTokens, toolPromptTokens, thoughtTokens } = readUsage(metadata) ?? NO_USAGE;
+  const isInclusive =
+    thoughtTokens > 0 &&
+    countAt(metadata, 'totalTokenCount') === promptTokens + toolPromptTokens + answer;
+  return isInclusive ? undefined : answer;
+}
+
+/** `[{modality: "TEXT", tokenCount: 3}, {modality: "IMAGE", tokenCount: 258}]`. Most prompts are text alone. */
+function readMedia(details: JsonValue | undefined): Pick<Usage, 'media'> {
+  if (!Array.isArray(details)) return {};
+  const image = countOf(details, 'IMAGE');
+  const audio = countOf(details, 'AUDIO');
+  return image === 0 && audio === 0 ? {} : { media: { image, audio } };
+}
+
+function countOf(details: readonly JsonValue[], modality: string): number {
+  let count = 0;
+  for (const detail of details) {
+    if (isJsonObject(detail) && detail.modality === modality)
+      count += countAt(detail, 'tokenCount') ?? 0;
+  }
+  return count;
+}
+
+/** The counts are 32-bit integers of the API; sums of larger ones would not fit the stores of records. */
+const MOST_TOKENS = 2_147_483_647;
+
+/** A number of tokens; undefined for what no answer can have used. */
+export function readTokenCount(given: JsonValue | undefined): number | undefined {
+  // The JSON form of 64-bit numbers is text (protobuf.dev, "ProtoJSON Format").
+  const count = typeof given === 'string' && given !== '' ? Number(given) : readNumber(given);
+  return count !== undefined && count >= 0 && count <= MOST_TOKENS ? Math.round(count) : undefined;
+}
+
+function countAt(metadata: JsonObject, key: string): number | undefined {
+  return readTokenCount(metadata[key]);
+}
+
+// Reads the wire's finish reasons: what the client is told, or that there is no usable answer.
+
+interface AnswerSoFar {
+  /** True when there is anything but thoughts. */
+  readonly hasContent: boolean;
+  readonly hasToolCalls: boolean;
+  /** True when a call cannot be told whole. */
+  readonly hasBrokenCall: boolean;
+  /** True when the request has stop sequences: one of them may be all there was to say. */
+  readonly mayBeStopped: boolean;
+}
+
+type Ending =
+  /** `isOdd` where the reason is none of a natural end, though what was said can be used. */
+  | { readonly kind: 'finished'; readonly reason: FinishReason; readonly isOdd?: true | undefined }
+  /** What other upstreams refuse with a status: there is no answer, or no more of it. */
+  | { readonly kind: 'refused'; readonly failure: 'missing-signature' | 'model-forbidden' }
+  /** Worth another attempt; `message` is safe for clients. */
+  | { readonly kind: 'failed'; readonly message: string };
+
+const UNUSABLE_CALL: Ending = {
+  kind: 'failed',
+  message: 'The model made a tool call that cannot be used.',
+};
+
+/**
+ * How one choice ended. The wire has no reason of its own for tool calls, so their presence decides.
+ * Source: ai.google.dev, "GenerateContent API reference", and `google-genai` 3.4 (Python), `FinishReason`.
+ */
+function readEnding(rawReason: string, answer: AnswerSoFar): Ending {
+  switch (rawReason) {
+    case 'SAFETY':
+    case 'RECITATION':
+    case 'BLOCKLIST':
+    case 'PROHIBITED_CONTENT':
+    case 'SPII':
+    case 'IMAGE_SAFETY':
+    case 'IMAGE_PROHIBITED_CONTENT':
+    case 'IMAGE_RECITATION':
+    case 'ESCALATION':
+    case 'MODEL_ARMOR':
+      return { kind: 'finished', reason: 'safety' };
+    case 'MISSING_THOUGHT_SIGNATURE':
+      return { kind: 'refused', failure: 'missing-signature' };
+    // The account broke the rules of use: it is limited or closed.
+    case 'PUP_LIMITED_DISABLED':
+      return { kind: 'refused', failure: 'model-forbidden' };
+    case 'MALFORMED_FUNCTION_CALL':
+    case 'UNEXPECTED_TOOL_CALL':
+    case 'TOO_MANY_TOOL_CALLS':
+      return UNUSABLE_CALL;
+    case 'MALFORMED_RESPONSE':
+      return { kind: 'failed', message: 'The model gave an answer that cannot be used.' };
+    case 'MAX_TOKENS':
+    case 'CONTINUATION':
+      if (answer.hasBrokenCall) return UNUSABLE_CALL;
+      return { kind: 'finished', reason: answer.hasToolCalls ? 'tool-calls' : 'max-tokens' };
+    case 'STOP':
+      // A stop sequence is left out of the text, and its reason is that of a natural end.
+      return readNatural(answer, answer.mayBeStopped);
+    // LANGUAGE, OTHER, NO_IMAGE, IMAGE_OTHER, and every reason newer than this table.
+    default: {
+      const ending = readNatural(answer, false);
+      return ending.kind === 'finished' ? { ...ending, isOdd: true } : ending;
+    }
+  }
+}
+
+function readNatural(answer: AnswerSoFar, mayBeEmpty: boolean): Ending {
+  if (answer.hasBrokenCall) return UNUSABLE_CALL;
+  if (answer.hasToolCalls) return { kind: 'finished', reason: 'tool-calls' };
+  if (answer.hasContent || mayBeEmpty) return { kind: 'finished', reason: 'stop' };
+  return { kind: 'failed', message: 'The model gave an empty answer.' };
+}
+
+// Reads the log-probabilities of one candidate, frame by frame.
+
+/** Grows with the frames of one candidate. */
+interface GatheredLogprobs extends Logprobs {
+  readonly tokens: TokenLogprob[];
+  average: number | undefined;
+}
+
+/**
+ * What is known so far with what this frame adds: tokens are added up, the last average counts.
+ * `topCandidates` has an entry a decoding step, as `chosenCandidates` has.
+ * Source: ai.google.dev, "GenerateContent API reference", `LogprobsResult`.
+ */
+function addLogprobs(
+  known: GatheredLogprobs | undefined,
+  { logprobsResult, avgLogprobs }: JsonObject,
+): GatheredLogprobs | undefined {
+  if (logprobsResult === undefined && avgLogprobs === undefined) return known;
+  const tokens = isJsonObject(logprobsResult) ? readTokens(logprobsResult) : [];
+  const average = readNumber(avgLogprobs) ?? known?.average;
+  if (tokens.length === 0 && average === undefined) return known;
+  const gathered = known ?? { tokens: [], average };
+  for (const token of tokens) gathered.tokens.push(token);
+  gathered.average = average;
+  return gathered;
+}
+
+function readTokens({ chosenCandidates, topCandidates }: JsonObject): TokenLogprob[] {
+  const steps = listOf(topCandidates);
+  return listOf(chosenCandidates).flatMap((chosen, index) => {
+    const token = readToken(chosen);
+    if (token === undefined) return [];
+    const step = steps[index];
+    const alternatives = isJsonObject(step) ? listOf(step.candidates) : [];
+    return [{ ...token, alternatives: alternatives.flatMap((one) => readToken(one) ?? []) }];
+  });
+}
+
+/** An absent log-probability is 0: the wire leaves zeros out. */
+function readToken(value: JsonValue): RatedToken | undefined {
+  if (!isJsonObject(value) || typeof value.token !== 'string') return undefined;
+  const { token } = value;
+  return { token, id: readNumber(value.tokenId), logprob: readNumber(value.logProbability) ?? 0 };
+}
+
+function listOf(value: JsonValue | undefined): readonly JsonValue[] {
+  return Array.isArray(value) ? value : [];
 }

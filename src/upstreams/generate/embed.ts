@@ -1,15 +1,15 @@
 // Has the upstream embed contents: in batches, in order, each batch given as soon as it is there.
 
 import type { EmbedAnswer, Embedding, EmbedInput } from '../../canonical/embedding.ts';
+import { invalidRequest } from '../../canonical/error.ts';
 import { isJsonObject, type JsonObject, type JsonValue, readNumber } from '../../lib/json.ts';
-import { told } from '../../lib/told.ts';
+import { told } from '../../lib/localized-message.ts';
 import type { UpstreamEmbedCall } from '../upstream.ts';
 import type { UpstreamClient } from './client.ts';
-import { EMBED_FORMS, type EmbedForm } from './embed-forms.ts';
+import { readTokenCount } from './decode.ts';
 import { pathFault } from './errors.ts';
-import type { GenerateProfile } from './profiles/profile.ts';
+import type { EmbedFormName, GenerateProfile, ModelMethod } from './profiles/profile.ts';
 import { modelRequest } from './requests.ts';
-import { readTokenCount } from './usage.ts';
 
 /**
  * The vectors of `call.bodies` in their order, some at a time.
@@ -104,4 +104,142 @@ function piecesOf<Item>(items: readonly Item[], size: number): Item[][] {
   const pieces: Item[][] = [];
   for (let at = 0; at < items.length; at += size) pieces.push(items.slice(at, at + size));
   return pieces;
+}
+
+// How models take what they embed: the bodies of the calls, and where their answers hold the vectors.
+
+interface EmbedForm {
+  /** How many inputs one call takes. */
+  readonly batchSize: number;
+  /** How many calls are under way at a time. */
+  readonly callsAtOnce: number;
+  /** @throws GatewayError (invalid-request) for an input the form cannot say. */
+  encode(bodies: readonly JsonObject[], modelId: string): EmbedRequest;
+  /** The vectors in order, as the upstream wrote them, and its count. */
+  decode(answer: JsonObject): EmbedReading;
+}
+
+interface EmbedRequest {
+  readonly method: ModelMethod;
+  readonly body: JsonObject;
+}
+
+interface EmbedReading {
+  readonly embeddings: readonly JsonValue[];
+  readonly usage: JsonObject | undefined;
+}
+
+/** The public API refuses larger batches (ai.google.dev, "Embeddings": at most 100 requests). */
+const MOST_IN_BATCH = 100;
+/** Enough to hide the distance to the upstream, few enough not to look like a burst. */
+const SINGLE_CALLS_AT_ONCE = 8;
+
+/** Fields of a request that are settings of the call and no content. */
+const SETTINGS = [
+  'taskType',
+  'title',
+  'outputDimensionality',
+  'autoTruncate',
+  'documentOcr',
+  'audioTrackExtraction',
+] as const;
+
+/** ai.google.dev, "Embeddings" (`EmbedContentRequest`): one, or several in one call. */
+const content: EmbedForm = {
+  batchSize: MOST_IN_BATCH,
+  callsAtOnce: 1,
+  encode(bodies, modelId) {
+    const requests = bodies.map((body) => ({ model: `models/${modelId}`, ...body }));
+    const [only] = requests;
+    return requests.length === 1 && only !== undefined
+      ? { method: 'embedContent', body: only }
+      : { method: 'batchEmbedContents', body: { requests } };
+  },
+  decode: ({ embedding, embeddings, usageMetadata }) => ({
+    embeddings: embedding === undefined ? listOf(embeddings) : [embedding],
+    usage: objectOf(usageMetadata),
+  }),
+};
+
+/** Vertex AI, "Method: models.embedContent": one content a call, its settings in an object. */
+const configuredContent: EmbedForm = {
+  batchSize: 1,
+  callsAtOnce: SINGLE_CALLS_AT_ONCE,
+  encode([body = {}]) {
+    const settings = settingsOf(body);
+    const config = Object.keys(settings).length === 0 ? {} : { embedContentConfig: settings };
+    return { method: 'embedContent', body: { content: body.content ?? {}, ...config } };
+  },
+  decode: content.decode,
+};
+
+/**
+ * Vertex AI, "Text embeddings API". Its newest model of this form takes one instance a call.
+ * Each prediction has a count of its own.
+ */
+const prediction: EmbedForm = {
+  batchSize: 1,
+  callsAtOnce: SINGLE_CALLS_AT_ONCE,
+  encode([body = {}]) {
+    const { taskType, title, documentOcr, audioTrackExtraction, ...parameters } = settingsOf(body);
+    if (documentOcr !== undefined || audioTrackExtraction !== undefined) throw textOnly();
+    const instance: JsonObject = { content: textOf(body.content) };
+    if (taskType !== undefined) instance.task_type = taskType;
+    if (title !== undefined) instance.title = title;
+    const instances = [instance];
+    const isPlain = Object.keys(parameters).length === 0;
+    return { method: 'predict', body: isPlain ? { instances } : { instances, parameters } };
+  },
+  decode({ predictions }) {
+    const embeddings = listOf(predictions).map((one) => objectOf(one)?.embeddings ?? null);
+    const counts = embeddings.map((one) =>
+      readNumber(objectOf(objectOf(one)?.statistics)?.token_count),
+    );
+    const known = counts.filter((count) => count !== undefined);
+    const promptTokenCount = known.reduce((sum, count) => sum + count, 0);
+    return {
+      embeddings,
+      usage: known.length === counts.length && known.length > 0 ? { promptTokenCount } : undefined,
+    };
+  },
+};
+
+const EMBED_FORMS: Readonly<Record<EmbedFormName, EmbedForm>> = {
+  content,
+  'configured-content': configuredContent,
+  prediction,
+};
+
+/** The settings of a body, wherever the client put them; those at the top are the older form. */
+function settingsOf(body: JsonObject): JsonObject {
+  const settings: JsonObject = { ...objectOf(body.embedContentConfig) };
+  for (const name of SETTINGS) {
+    const value = body[name];
+    if (value !== undefined) settings[name] = value;
+  }
+  return settings;
+}
+
+function textOf(value: JsonValue | undefined): string {
+  const parts = listOf(objectOf(value)?.parts);
+  const text = objectOf(parts[0])?.text;
+  if (parts.length !== 1 || typeof text !== 'string') throw textOnly();
+  return text;
+}
+
+function textOnly(): Error {
+  return invalidRequest(
+    'content.parts',
+    'content.parts must be one text: this model embeds texts only. Name a model that embeds other ' +
+      'media, or send one text per content.',
+    'unsupported',
+  );
+}
+
+function listOf(value: JsonValue | undefined): readonly JsonValue[] {
+  return Array.isArray(value) ? value : [];
+}
+
+function objectOf(value: JsonValue | undefined): JsonObject | undefined {
+  return isJsonObject(value) ? value : undefined;
 }

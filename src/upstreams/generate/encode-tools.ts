@@ -1,15 +1,25 @@
 // Writes tools: declarations with schemas the upstream takes, and the tools it runs itself.
 
-import { type Sentence, told } from '../../canonical/receipt.ts';
-import type { FreeformTool, FunctionTool, Tool, ToolChoice } from '../../canonical/request.ts';
-import type { JsonObject } from '../../lib/json.ts';
-import type { WireFunctionDeclaration } from '../../wire/generate.ts';
+import { invalidRequest } from '../../canonical/error.ts';
+import {
+  type FreeformTool,
+  type FunctionTool,
+  NOTHING_TYPED,
+  type Tool,
+  type ToolChoice,
+  type TypedValues,
+} from '../../canonical/request.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '../../lib/json.ts';
+import { type Sentence, told } from '../../lib/localized-message.ts';
+import { cleanToolSchema, cleanTypedToolSchema } from '../../schema/tool-schema.ts';
+import type {
+  WireFunctionCallingConfig,
+  WireFunctionDeclaration,
+  WireToolConfig,
+} from '../../wire/generate.ts';
 import { keyIn } from '../../wire/vocabulary.ts';
-import { traitsOf } from './capabilities.ts';
-import { describeFunction } from './describe-function.ts';
-import type { EncodeContext } from './encode-context.ts';
-import { checkFunctionCount } from './function-limit.ts';
-import { cleanToolSchema, cleanTypedToolSchema } from './schema/clean-tool-schema.ts';
+import type { EncodeContext } from './encode-config.ts';
+import { traitsOf } from './models.ts';
 
 export interface EncodedTools {
   /** One element for all declarations, then one for each tool the upstream runs. */
@@ -144,4 +154,128 @@ function encodeFreeform({ name, description, grammar }: FreeformTool): WireFunct
 
 function note({ target }: EncodeContext, path: string, reason: Sentence): void {
   target.receipt.add('dropped', path, reason);
+}
+
+// The description of a function together with words that have no other place.
+
+/** Undefined when there is nothing to be said. */
+export function describeFunction(
+  description: string | undefined,
+  said: string | undefined,
+): string | undefined {
+  if (said === undefined) return description;
+  return description === undefined || description === '' ? said : `${description}\n\n${said}`;
+}
+
+// How many functions one request may declare.
+
+/** Source: Vertex AI and Gemini API, reference of `Tool.functionDeclarations`. */
+const MAX_FUNCTIONS = 512;
+
+/** @throws GatewayError (invalid-request) above the limit: the upstream's own refusal names no tool. */
+export function checkFunctionCount(count: number): void {
+  if (count <= MAX_FUNCTIONS) return;
+  throw invalidRequest(
+    'tools',
+    `tools: ${count} functions are too many; the model takes at most ${MAX_FUNCTIONS} in one request.`,
+  );
+}
+
+// Reads from a request body what was declared in JSON Schema.
+
+/** What a translated body asks for in `responseJsonSchema` and `parametersJsonSchema`. */
+export function typedValues({ generationConfig, tools }: JsonObject): TypedValues {
+  const answer = isJsonObject(generationConfig) && 'responseJsonSchema' in generationConfig;
+  let functions: Set<string> | undefined;
+  for (const tool of itemsOf(tools)) {
+    for (const declaration of isJsonObject(tool) ? itemsOf(tool.functionDeclarations) : NONE) {
+      if (!isJsonObject(declaration) || !('parametersJsonSchema' in declaration)) continue;
+      functions ??= new Set();
+      functions.add(String(declaration.name));
+    }
+  }
+  if (!answer && functions === undefined) return NOTHING_TYPED;
+  return { answer, functions: functions ?? NOTHING_TYPED.functions };
+}
+
+const NONE: readonly JsonValue[] = [];
+
+function itemsOf(value: JsonValue | undefined): readonly JsonValue[] {
+  return Array.isArray(value) ? value : NONE;
+}
+
+// Writes how tools may be used: the mode of function calling and its names.
+
+/**
+ * Undefined when there is no function to call.
+ * @throws GatewayError (invalid-request) when a forced tool is not among the declared ones.
+ */
+export function encodeToolConfig(
+  toolChoice: ToolChoice,
+  { functionNames, hasServerTools, isStrict }: EncodedTools,
+  { profile }: Pick<EncodeContext, 'profile'>,
+): WireToolConfig | undefined {
+  if (functionNames.length === 0) return undefined;
+  const isTold = tellsTraces({ functionNames, hasServerTools }, profile);
+  const isHeld = isStrict || hasServerTools;
+  return {
+    functionCallingConfig: callingConfig(
+      isHeld ? heldChoice(toolChoice) : toolChoice,
+      functionNames,
+    ),
+    ...(isTold ? { includeServerSideToolInvocations: true } : {}),
+  };
+}
+
+/**
+ * True where the upstream tells what its own tools did, and wants it back: built-in tools beside
+ * functions (ai.google.dev, "Combine built-in tools and function calling"). Vertex AI has no such
+ * switch and takes both without (vercel/ai#14655, maximhq/bifrost#6066).
+ */
+export function tellsTraces(
+  { functionNames, hasServerTools }: Pick<EncodedTools, 'functionNames' | 'hasServerTools'>,
+  { extraFields }: Pick<EncodeContext['profile'], 'extraFields'>,
+): boolean {
+  const isSwitched = extraFields.includes('toolConfig.includeServerSideToolInvocations');
+  return isSwitched && hasServerTools && functionNames.length > 0;
+}
+
+/**
+ * A free choice whose calls are held to their schemas, as strict functions ask, and as it has to be beside
+ * tools the upstream runs (ai.google.dev, "Combine built-in tools and function calling": `VALIDATED`, not
+ * `AUTO`; `@ai-sdk/google`, `prepareTools`, does the same). The names of a free choice are the only ones
+ * declared, so that there is nothing left to allow.
+ */
+function heldChoice(toolChoice: ToolChoice): ToolChoice {
+  return toolChoice.kind === 'auto' ? { kind: 'validated', names: [] } : toolChoice;
+}
+
+function callingConfig(
+  toolChoice: ToolChoice,
+  functionNames: readonly string[],
+): WireFunctionCallingConfig {
+  switch (toolChoice.kind) {
+    case 'auto':
+      return { mode: 'AUTO' };
+    case 'none':
+      return { mode: 'NONE' };
+    case 'required':
+      return { mode: 'ANY', ...allowedNames(toolChoice.names, functionNames) };
+    case 'validated':
+      return { mode: 'VALIDATED', ...allowedNames(toolChoice.names, functionNames) };
+    default:
+      return toolChoice satisfies never;
+  }
+}
+
+function allowedNames(
+  names: readonly string[],
+  functionNames: readonly string[],
+): Pick<WireFunctionCallingConfig, 'allowedFunctionNames'> {
+  const known = new Set(functionNames);
+  const unknown = names.find((name) => !known.has(name));
+  if (unknown !== undefined) {
+    throw invalidRequest('tool_choice', `tool_choice: "${unknown}" is not among the tools.`);
+  }
+  return names.length === 0 ? {} : { allowedFunctionNames: [...names] };
 }

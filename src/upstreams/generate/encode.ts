@@ -1,16 +1,43 @@
 // Writes a canonical request as the wire body of one upstream model.
 
-import { told } from '../../canonical/receipt.ts';
-import type { CanonicalRequest } from '../../canonical/request.ts';
-import type { JsonObject } from '../../lib/json.ts';
+import { invalidRequest } from '../../canonical/error.ts';
+import type {
+  CanonicalRequest,
+  CodePart,
+  CodeResultPart,
+  MediaPart,
+  Part,
+  ServerToolCallPart,
+  ServerToolResultPart,
+  Signature,
+  TextPart,
+  ThinkingPart,
+  ToolCallPart,
+  ToolResultContent,
+  ToolResultPart,
+  Turn,
+} from '../../canonical/request.ts';
+import { SIGNATURE_SENTINEL } from '../../canonical/signatures.ts';
+import { definedFields, type JsonObject, type JsonValue } from '../../lib/json.ts';
+import { createJsonBudget } from '../../lib/json-limits.ts';
+import { type Sentence, told } from '../../lib/localized-message.ts';
+import { wrapMapArguments } from '../../schema/tool-schema.ts';
+import type {
+  WireCodeExecutionResult,
+  WireContent,
+  WireFunctionResponse,
+  WireFunctionResponsePart,
+  WirePart,
+} from '../../wire/generate.ts';
 import type { EncodeTarget } from '../upstream.ts';
-import { definedFields } from './defined.ts';
-import { encodeContents } from './encode-contents.ts';
-import type { EncodeContext } from './encode-context.ts';
-import { encodeGenerationConfig } from './encode-generation-config.ts';
-import { encodeToolConfig, tellsTraces } from './encode-tool-config.ts';
-import { encodeTools } from './encode-tools.ts';
-import { wrapMapCalls } from './wrap-map-calls.ts';
+import {
+  type ContentsContext,
+  type EncodeContext,
+  encodeGenerationConfig,
+  encodeMedia,
+  isThinking,
+} from './encode-config.ts';
+import { encodeToolConfig, encodeTools, tellsTraces } from './encode-tools.ts';
 
 /** Service tiers of the wire (@google/genai, `ServiceTier`); other protocols' words mean nothing here. */
 const SERVICE_TIERS = ['flex', 'standard', 'priority'];
@@ -62,4 +89,405 @@ function serviceTier({ serviceTier }: CanonicalRequest, context: EncodeContext) 
     told`The upstream has no such service tier.`,
   );
   return undefined;
+}
+
+// Writes the conversation: one content a turn, none of them empty.
+
+/** @throws GatewayError (invalid-request) when nothing is left to send. */
+function encodeContents(request: CanonicalRequest, context: ContentsContext): WireContent[] {
+  const { turns, reasoning } = request;
+  const sendsThoughts = isThinking(reasoning, context.target.capabilities);
+  const prompt = lastPromptIndex(turns);
+  const callNames = new Map<string, string>();
+  const contents: WireContent[] = [];
+  for (const [index, turn] of turns.entries()) {
+    const content = encodeTurn(turn, {
+      ...context,
+      sendsThoughts,
+      isCurrent: index > prompt,
+      callNames,
+    });
+    if (content.parts.length > 0) contents.push(content);
+  }
+  if (contents.length === 0) {
+    throw invalidRequest('messages', 'messages: there is nothing to answer; send some content.');
+  }
+  return contents;
+}
+
+interface TurnContext extends ContentsContext {
+  readonly sendsThoughts: boolean;
+  readonly isCurrent: boolean;
+  /** Names of the calls so far, by id. */
+  readonly callNames: Map<string, string>;
+}
+
+function encodeTurn(turn: Turn, context: TurnContext): WireContent {
+  switch (turn.role) {
+    case 'assistant':
+      for (const part of turn.parts) {
+        if (part.kind === 'tool-call') context.callNames.set(part.id, part.name);
+      }
+      return { role: 'model', parts: encodeModelTurn(turn.parts, context) };
+    case 'user':
+    case 'system':
+      return { role: 'user', parts: encodeUserTurn(turn.parts, context) };
+    default:
+      return turn satisfies never;
+  }
+}
+
+/** Media of tool results wait until the last result: responses stand together. */
+function encodeUserTurn(parts: readonly Part[], context: TurnContext): WirePart[] {
+  const encoded: WirePart[] = [];
+  let waiting: WirePart[] = [];
+  for (const part of parts) {
+    if (part.kind === 'tool-result') {
+      const result = encodeToolResult(part, nameOf(part, context), context);
+      encoded.push(result.part);
+      for (const beside of result.beside) waiting.push(beside);
+      continue;
+    }
+    for (const beside of waiting) encoded.push(beside);
+    encoded.push(...encodeUserPart(part, context));
+    waiting = [];
+  }
+  return encoded.concat(waiting);
+}
+
+function encodeUserPart(
+  part: Exclude<Part, ToolResultPart>,
+  context: EncodeContext,
+): readonly WirePart[] {
+  switch (part.kind) {
+    case 'tool-call':
+    case 'thinking':
+    case 'redacted-thinking':
+      context.target.receipt.add('dropped', 'messages', told`A ${part.kind} stood in a user turn.`);
+      return [];
+    default: {
+      const encoded = encodePlainPart(part, context);
+      return encoded.text === '' ? [] : [encoded];
+    }
+  }
+}
+
+function nameOf(part: ToolResultPart, { callNames }: TurnContext): string {
+  const name = part.name ?? callNames.get(part.callId);
+  if (name !== undefined) return name;
+  throw invalidRequest(
+    'messages',
+    `messages: the tool result for "${part.callId}" has no tool call before it.`,
+  );
+}
+
+/** The last user turn without tool results: what follows it is the turn in progress. */
+function lastPromptIndex(turns: readonly Turn[]): number {
+  return turns.findLastIndex(
+    (turn) => turn.role === 'user' && !turn.parts.some((part) => part.kind === 'tool-result'),
+  );
+}
+
+// Writes one assistant turn and puts every thought signature on the kind of part it was issued for.
+
+interface ModelTurnContext extends ContentsContext {
+  /** True in the turn in progress, whose tool calls the upstream wants signed. */
+  readonly isCurrent: boolean;
+  /** False when thoughts stay out: the model does not think, or not for this request. */
+  readonly sendsThoughts: boolean;
+}
+
+type SignedKind = NonNullable<Signature['on']>;
+
+/**
+ * The parts of an assistant turn; none when the turn says nothing. A signature that a client could
+ * carry only on an earlier part goes to the next part of its own kind (ai.google.dev, "Thought
+ * signatures": return it on the very part it came with).
+ */
+function encodeModelTurn(parts: readonly Part[], context: ModelTurnContext): WirePart[] {
+  const turn = new ModelTurn(context);
+  const isTraced = context.sendsTraces && parts.some(hasTrace);
+  for (const part of parts) if (!isTraced || !isToldByTrace(part)) turn.add(part);
+  return turn.end();
+}
+
+function hasTrace(part: Part): boolean {
+  return part.kind === 'tool-call' && part.trace !== undefined;
+}
+
+/** What a client shows of the upstream's own tools stands in the trace itself. */
+function isToldByTrace({ kind }: Part): boolean {
+  return kind === 'server-tool-call' || kind === 'server-tool-result';
+}
+
+class ModelTurn {
+  readonly #context: ModelTurnContext;
+  readonly #parts: WirePart[] = [];
+  readonly #carried = new Map<SignedKind, string>();
+  #hasCall = false;
+
+  constructor(context: ModelTurnContext) {
+    this.#context = context;
+  }
+
+  add(part: Part): void {
+    switch (part.kind) {
+      case 'thinking':
+        this.#addThinking(part);
+        break;
+      case 'tool-call':
+        this.#addCall(part);
+        break;
+      case 'text':
+      case 'media': {
+        const plain = encodePlainPart(part, this.#context);
+        this.#addSigned(plain, this.#sign(part, part.kind) ?? this.#drawnStandIn(plain));
+        break;
+      }
+      case 'code':
+      case 'code-result':
+        this.#addSigned(encodePlainPart(part, this.#context), part.signature?.value);
+        break;
+      case 'server-tool-call':
+      case 'server-tool-result':
+        this.#addSigned(encodePlainPart(part, this.#context), undefined);
+        break;
+      case 'redacted-thinking':
+        this.#note('dropped', told`Only its issuer can read redacted thinking.`);
+        break;
+      case 'tool-result':
+        // Results are the user's; the transforms have put them there.
+        this.#note('dropped', told`A tool result stood in an assistant turn.`);
+        break;
+      default:
+        part satisfies never;
+    }
+  }
+
+  end(): WirePart[] {
+    const text = this.#take('text');
+    if (text !== undefined) this.#parts.push({ text: '', thoughtSignature: text });
+    if (this.#carried.size > 0) {
+      this.#note('dropped', told`The part a thought signature belongs to is not in the history.`);
+    }
+    return this.#parts;
+  }
+
+  #addThinking(part: ThinkingPart): void {
+    const value = part.signature?.value;
+    const on = part.signature?.on ?? (part.text === '' ? 'tool-call' : 'thinking');
+    if (value !== undefined && on !== 'thinking') this.#carried.set(on, value);
+    if (part.text === '') return;
+    if (!this.#context.sendsThoughts) {
+      this.#note('dropped', told`Earlier thoughts stay out where thinking is off.`);
+    } else if (value === undefined) {
+      this.#note('dropped', told`Thinking without a valid signature cannot be sent upstream.`);
+    } else {
+      const thought: WirePart = { text: part.text, thought: true };
+      this.#parts.push(on === 'thinking' ? { ...thought, thoughtSignature: value } : thought);
+    }
+  }
+
+  #addCall(part: ToolCallPart): void {
+    const isFirst = !this.#hasCall;
+    this.#hasCall = true;
+    const trace = this.#context.sendsTraces ? (part.trace?.parts ?? []) : [];
+    this.#parts.push(...trace);
+    const own = this.#sign(part, 'tool-call');
+    const signature = own ?? (isFirst ? this.#standIn(trace.length > 0) : undefined);
+    const { id, name, input } = part;
+    this.#addSigned({ functionCall: { id, name, args: input } }, signature);
+  }
+
+  /**
+   * The documented stand-in, for upstreams that want a signature and were never given one. A call behind
+   * a trace goes back as it came: the signature of its step may stand on the trace.
+   */
+  #standIn(isTraced: boolean): string | undefined {
+    const { target, isCurrent } = this.#context;
+    const isWanted = isCurrent && !isTraced && target.capabilities.unsignedCalls === 'sentinel';
+    if (!isWanted && !target.standsIn) return undefined;
+    this.#note(
+      'repaired',
+      told`A tool call without a signature was sent with the documented stand-in.`,
+    );
+    return SIGNATURE_SENTINEL;
+  }
+
+  /**
+   * The stand-in for what models that draw want signed: each picture, and the text before the first
+   * (ai.google.dev, "Image generation", thought signatures; vercel/ai#10441).
+   */
+  #drawnStandIn(part: WirePart): string | undefined {
+    const { target } = this.#context;
+    const isFirstText =
+      target.capabilities.drawsImages && part.text && this.#parts.every(({ thought }) => thought);
+    if (!target.standsIn || !(part.inlineData || isFirstText)) return undefined;
+    this.#note(
+      'repaired',
+      told`What was drawn or said without a signature was sent with the documented stand-in.`,
+    );
+    return SIGNATURE_SENTINEL;
+  }
+
+  #addSigned(part: WirePart, thoughtSignature: string | undefined): void {
+    if (thoughtSignature !== undefined) this.#parts.push({ ...part, thoughtSignature });
+    else if (part.text !== '') this.#parts.push(part);
+  }
+
+  /** The signature for a part of this kind: its own, else the one an earlier part carried for it. */
+  #sign(
+    part: { readonly signature?: Signature | undefined },
+    kind: SignedKind,
+  ): string | undefined {
+    const carried = this.#take(kind);
+    const own = part.signature?.value;
+    const on = part.signature?.on ?? kind;
+    if (on === kind) return own ?? carried;
+    if (own !== undefined) this.#carried.set(on, own);
+    return carried;
+  }
+
+  #take(kind: SignedKind): string | undefined {
+    const value = this.#carried.get(kind);
+    this.#carried.delete(kind);
+    return value;
+  }
+
+  #note(action: 'dropped' | 'repaired', reason: Sentence): void {
+    this.#context.target.receipt.add(action, 'messages', reason);
+  }
+}
+
+// Writes the parts that mean the same in both roles: text, media, code and tools the provider ran.
+
+type PlainPart =
+  | TextPart
+  | MediaPart
+  | ServerToolCallPart
+  | ServerToolResultPart
+  | CodePart
+  | CodeResultPart;
+
+const OUTCOMES = {
+  ok: 'OUTCOME_OK',
+  failed: 'OUTCOME_FAILED',
+  timeout: 'OUTCOME_DEADLINE_EXCEEDED',
+} as const;
+
+/** The part without its signature. */
+function encodePlainPart(part: PlainPart, context: EncodeContext): WirePart {
+  switch (part.kind) {
+    case 'text':
+      return { text: part.text };
+    case 'media':
+      return encodeMedia(part, context);
+    case 'server-tool-call':
+      approximate(context);
+      return { text: `[${part.name} was called with ${JSON.stringify(part.input)}]` };
+    case 'server-tool-result':
+      approximate(context);
+      return { text: `[Result of ${part.name}]\n${part.text}` };
+    case 'code':
+      return encodeCode(part);
+    case 'code-result':
+      return { codeExecutionResult: encodeCodeResult(part) };
+    default:
+      return part satisfies never;
+  }
+}
+
+function approximate({ target }: EncodeContext): void {
+  target.receipt.add('approximated', 'messages', told`Calls of provider tools are sent as text.`);
+}
+
+/** The wire knows one language; any other code is text. */
+function encodeCode({ language, code, id }: CodePart): WirePart {
+  const isPython = /^python\d*$/i.test(language);
+  if (!isPython) return { text: `\`\`\`${language.toLowerCase()}\n${code}\n\`\`\`` };
+  return { executableCode: { language: 'PYTHON', code, ...withId(id) } };
+}
+
+function encodeCodeResult({ outcome, output, id }: CodeResultPart): WireCodeExecutionResult {
+  return { outcome: OUTCOMES[outcome], output, ...withId(id) };
+}
+
+function withId(id: string | undefined): { id?: string } {
+  return id === undefined ? {} : { id };
+}
+
+// Writes tool results: `{"output": …}`, `{"error": …}` or the result object itself, media inside or beside.
+
+interface EncodedToolResult {
+  readonly part: WirePart;
+  /** Media the model only takes outside of the response; they belong behind the last response. */
+  readonly beside: readonly WirePart[];
+}
+
+/** `name` is the name of the call, which the wire demands beside the id. */
+function encodeToolResult(
+  result: ToolResultPart,
+  name: string,
+  context: EncodeContext,
+): EncodedToolResult {
+  const media = result.content.filter((item) => item.kind === 'media');
+  const response = encodeResponse(result);
+  const functionResponse: WireFunctionResponse = { id: result.callId, name, response };
+  const encoded = media.map((item) => encodeMedia(item, context));
+  if (encoded.length === 0) return { part: { functionResponse }, beside: [] };
+  if (!context.target.capabilities.mediaInFunctionResponse) {
+    return { part: { functionResponse }, beside: encoded };
+  }
+  return {
+    part: {
+      functionResponse: {
+        ...functionResponse,
+        parts: encoded.flatMap((part) => asResponsePart(part, context)),
+      },
+    },
+    beside: [],
+  };
+}
+
+function encodeResponse({ content, isError }: ToolResultPart): JsonObject {
+  const readable = content.filter((item) => item.kind !== 'media');
+  const [only] = readable;
+  if (readable.length === 1 && only?.kind === 'json') {
+    return isError ? { error: only.value } : only.value;
+  }
+  const text: JsonValue = readable.map(asText).join('\n');
+  return isError ? { error: text } : { output: text };
+}
+
+function asText(item: Exclude<ToolResultContent, MediaPart>): string {
+  return item.kind === 'text' ? item.text : JSON.stringify(item.value);
+}
+
+/** Inside a response stand only the bytes or the address; a resolution has no place there. */
+function asResponsePart(
+  { inlineData, fileData, mediaResolution }: WirePart,
+  { target }: EncodeContext,
+): WireFunctionResponsePart[] {
+  if (mediaResolution !== undefined) {
+    const reason = told`Media inside a tool result have no detail level of their own.`;
+    target.receipt.add('dropped', 'messages', reason);
+  }
+  if (inlineData !== undefined) return [{ inlineData }];
+  return fileData === undefined ? [] : [{ fileData }];
+}
+
+// Writes earlier calls of a function the way the function is declared now.
+
+/** Functions whose arguments are declared as one text were called with that text. */
+function wrapMapCalls(request: CanonicalRequest, names: ReadonlySet<string>): CanonicalRequest {
+  if (names.size === 0) return request;
+  const budget = createJsonBudget();
+  const wrap = (part: Part): Part =>
+    part.kind === 'tool-call' && names.has(part.name)
+      ? { ...part, input: wrapMapArguments(part.input, budget) }
+      : part;
+  const turns = request.turns.map((turn) =>
+    turn.role === 'assistant' ? { ...turn, parts: turn.parts.map(wrap) } : turn,
+  );
+  return { ...request, turns };
 }

@@ -6,13 +6,41 @@ import {
   type UpstreamFailure,
   type UpstreamFailureKind,
 } from '../../canonical/error.ts';
-import type { JsonValue } from '../../lib/json.ts';
-import { type Sentence, told } from '../../lib/told.ts';
-import { headerOf, readErrorObject, readErrorText, readRetryHeaders } from './error-body.ts';
-import { readLengthComplaint } from './error-words.ts';
-import { blamesPlace, failureKind, type RefusalFacts } from './failure-kind.ts';
-import { nameFunctions } from './name-functions.ts';
-import { scrubText } from './scrub.ts';
+import { isJsonObject, type JsonValue } from '../../lib/json.ts';
+import { type Sentence, told } from '../../lib/localized-message.ts';
+import { scrubText } from '../../lib/redact.ts';
+import {
+  blamesPlace,
+  failureKind,
+  headerOf,
+  type RefusalFacts,
+  readErrorObject,
+  readErrorText,
+  readLengthComplaint,
+  readRetryHeaders,
+} from './failure.ts';
+
+// Says which function an upstream means that tells it by its place among the declarations.
+
+/** "GenerateContentRequest.tools[0].function_declarations[3].parameters…: should be non-empty", in either spelling. */
+const PLACE = /\btools\[(\d+)\]\.function_?declarations\[(\d+)\]/gi;
+
+/** The complaint with the name behind each place: clients know their tools by name, and may have sent others as well. */
+function nameFunctions(complaint: string, tools: JsonValue | undefined): string {
+  return complaint.replace(PLACE, (place, tool: string, declaration: string) => {
+    const name = nameAt(tools, Number(tool), Number(declaration));
+    return name === undefined ? place : `${place} ("${name}")`;
+  });
+}
+
+function nameAt(tools: JsonValue | undefined, tool: number, at: number): string | undefined {
+  const group = Array.isArray(tools) ? tools[tool] : undefined;
+  const list = isJsonObject(group) ? group.functionDeclarations : undefined;
+  const declaration = Array.isArray(list) ? list[at] : undefined;
+  return isJsonObject(declaration) && typeof declaration.name === 'string'
+    ? declaration.name
+    : undefined;
+}
 
 export interface UpstreamRefusal {
   readonly status: number;

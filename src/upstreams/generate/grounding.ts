@@ -1,8 +1,7 @@
 // Reads grounding metadata: searches, sources, and citations placed in the choice's whole text.
 
-import type { Citation, GroundingSource } from '../../canonical/event.ts';
+import type { Citation, FetchedPage, GroundingSource } from '../../canonical/event.ts';
 import { isJsonObject, type JsonObject, type JsonValue, readNumber } from '../../lib/json.ts';
-import { ByteRuler } from './byte-ruler.ts';
 
 export interface Grounding {
   readonly queries: readonly string[];
@@ -132,4 +131,129 @@ function objectsAt(object: JsonObject, key: string): JsonObject[] {
 function textAt(object: JsonObject | undefined, key: string): string | undefined {
   const value = object?.[key];
   return typeof value === 'string' ? value : undefined;
+}
+
+// Finds places in a text by its UTF-8 bytes, as the wire's citations name them.
+
+interface Mark {
+  readonly bytes: number;
+  readonly units: number;
+}
+
+/** In UTF-16 units; so much of the text is walked for each place at most. */
+const BETWEEN_MARKS = 1024;
+
+/** Long answers cite often: marks are left on the way, so that the text is walked once. */
+export class ByteRuler {
+  readonly #text: string;
+  readonly #marks: Mark[] = [{ bytes: 0, units: 0 }];
+
+  constructor(text: string) {
+    this.#text = text;
+  }
+
+  /** How many UTF-16 units the text's first `bytes` bytes are; a character that is cut counts. */
+  unitsIn(bytes: number): number {
+    let { units, bytes: walked } = this.#lastMarkBefore(bytes);
+    let marked = this.#marks.at(-1)?.units ?? 0;
+    while (walked < bytes && units < this.#text.length) {
+      const point = this.#text.codePointAt(units) ?? 0;
+      walked += utf8Length(point);
+      units += point > 0xffff ? 2 : 1;
+      if (units < marked + BETWEEN_MARKS) continue;
+      this.#marks.push({ bytes: walked, units });
+      marked = units;
+    }
+    return units;
+  }
+
+  #lastMarkBefore(bytes: number): Mark {
+    let low = 0;
+    let high = this.#marks.length - 1;
+    while (low < high) {
+      const middle = Math.ceil((low + high) / 2);
+      if ((this.#marks[middle]?.bytes ?? 0) <= bytes) low = middle;
+      else high = middle - 1;
+    }
+    return this.#marks[low] ?? { bytes: 0, units: 0 };
+  }
+}
+
+function utf8Length(point: number): number {
+  if (point < 0x80) return 1;
+  if (point < 0x800) return 2;
+  return point < 0x10000 ? 3 : 4;
+}
+
+// Reads which pages the upstream opened for an answer, and what became of each.
+
+/** Source: ai.google.dev, "URL context"; `@google/genai`, `UrlRetrievalStatus`. */
+const OUTCOMES: ReadonlyMap<JsonValue | undefined, FetchedPage['outcome']> = new Map([
+  ['URL_RETRIEVAL_STATUS_SUCCESS', 'read'],
+  ['URL_RETRIEVAL_STATUS_ERROR', 'unreachable'],
+  ['URL_RETRIEVAL_STATUS_PAYWALL', 'unreachable'],
+  ['URL_RETRIEVAL_STATUS_UNSAFE', 'refused'],
+]);
+
+/** Adds the pages of a candidate's `urlContextMetadata` by their addresses: of one told again the later word counts. */
+export function addFetchedPages(pages: Map<string, FetchedPage>, metadata: JsonObject): void {
+  if (!Array.isArray(metadata.urlMetadata)) return;
+  for (const told of metadata.urlMetadata) {
+    if (!isJsonObject(told)) continue;
+    const { retrievedUrl: url, urlRetrievalStatus: status } = told;
+    if (typeof url !== 'string' || url === '') continue;
+    pages.set(url, { url, outcome: OUTCOMES.get(status) ?? 'unknown' });
+  }
+}
+
+// Reads which pages the words come from that the model recites.
+
+/**
+ * Adds the addresses of a candidate's `citationMetadata` to those known so far. The public API lists them in
+ * `citationSources`, Vertex AI in `citations`.
+ */
+export function addRecited(addresses: Set<string>, { citationMetadata }: JsonObject): void {
+  if (!isJsonObject(citationMetadata)) return;
+  const { citationSources, citations } = citationMetadata;
+  for (const list of [citationSources, citations]) {
+    for (const source of Array.isArray(list) ? list : []) {
+      const uri = isJsonObject(source) ? source.uri : undefined;
+      if (typeof uri === 'string' && uri !== '') addresses.add(uri);
+    }
+  }
+}
+
+// Reads which searches an answer tells before its first words.
+
+/** `GOOGLE_SEARCH_WEB` of `@google/genai`, in whichever vocabulary. */
+const WEB_SEARCH = /_SEARCH_WEB$/;
+
+const NONE: readonly string[] = [];
+
+/**
+ * The queries a candidate of one frame names: in its metadata, and in the traces of tools that run
+ * upstream, which stand before the text that is built on them (ai.google.dev, "Combine built-in tools
+ * and function calling"). What was found is told at the end.
+ */
+export function readSearches({ content, groundingMetadata }: JsonObject): readonly string[] {
+  const found: string[] = [];
+  if (isJsonObject(content) && Array.isArray(content.parts)) {
+    for (const part of content.parts) {
+      if (!isJsonObject(part)) continue;
+      for (const query of queriesOfTrace(part.toolCall)) found.push(query);
+    }
+  }
+  return isJsonObject(groundingMetadata)
+    ? found.concat(textsIn(groundingMetadata.webSearchQueries))
+    : found;
+}
+
+function queriesOfTrace(trace: JsonValue | undefined): readonly string[] {
+  if (!isJsonObject(trace) || !isJsonObject(trace.args)) return NONE;
+  if (typeof trace.toolType !== 'string' || !WEB_SEARCH.test(trace.toolType)) return NONE;
+  return textsIn(trace.args.queries);
+}
+
+function textsIn(list: JsonValue | undefined): readonly string[] {
+  return Array.isArray(list) ? list.filter((item) => typeof item === 'string') : NONE;
 }

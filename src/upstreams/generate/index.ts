@@ -3,19 +3,17 @@
 import type { ModelCapabilities } from '../../canonical/model.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Upstream, UpstreamModel } from '../upstream.ts';
-import { capabilitiesOf } from './capabilities.ts';
 import { type AnswerRoom, type ClientLimits, createUpstreamClient } from './client.ts';
-import { createTokenCounter } from './count-tokens.ts';
 import { createDecoder } from './decode.ts';
 import { embed, encodeEmbedInput } from './embed.ts';
 import { encode } from './encode.ts';
-import { listModels } from './list-models.ts';
-import { patch } from './patch.ts';
+import { outputLimit } from './encode-config.ts';
+import { typedValues } from './encode-tools.ts';
+import { capabilitiesOf } from './models.ts';
+import { patch } from './native-body.ts';
 import type { GenerateProfile } from './profiles/profile.ts';
-import { createQuotaReader } from './read-quota.ts';
+import { createQuotaReader, createTokenCounter, listModels } from './queries.ts';
 import { generateRequest } from './requests.ts';
-import { outputLimit } from './thinking.ts';
-import { typedValues } from './typed-values.ts';
 
 /** The wire's name; the generate protocol's relay lane carries the same. */
 const GENERATE_WIRE = 'generate-content';

@@ -2,8 +2,8 @@
 
 import type { AccountAccess, UpstreamCall } from '../upstream.ts';
 import type { ClientRequest } from './client.ts';
-import { createIdleLimit, IDLE_MS } from './idle-limit.ts';
 import { type GenerateProfile, type ModelMethod, placeProject } from './profiles/profile.ts';
+import { createIdleLimit, IDLE_MS } from './response.ts';
 
 export function generateRequest(
   profile: GenerateProfile,

@@ -9,15 +9,13 @@ import type {
   RouteInput,
   StreamWriter,
 } from '../../protocol.ts';
-import { readString } from '../fields.ts';
-import { BackgroundAnswer } from './background-answer.ts';
-import { compactedResponse, withTrigger } from './compaction.ts';
-import { addTurn } from './conversation-log.ts';
-import { outputOf } from './earlier-chain.ts';
-import { listInputItems } from './read-input.ts';
+import { readString } from '../schema.ts';
+import { BackgroundAnswer } from './background.ts';
+import { addTurn, outputOf } from './previous-response.ts';
+import { compactedResponse, listInputItems, withTrigger } from './read-input.ts';
+
 import { readBodySession, readResponsesRequest } from './read-request.ts';
-import { createResponsesWriter, type ResponseStreamWriter } from './write-events.ts';
-import { writeResponse } from './write-reply.ts';
+import { createResponsesWriter, type ResponseStreamWriter, writeResponse } from './write-events.ts';
 
 /** Reads eagerly: no upstream speaks this wire. @throws GatewayError 400 naming the field */
 export function readResponsesCall(input: RouteInput): GenerateCall {

@@ -1,32 +1,44 @@
 // Reads `instructions` and `input` into the conversation, one turn an item, in the client's own order.
 
-import { invalidRequest } from '../../../canonical/error.ts';
-import { memberPath } from '../../../canonical/field-reader.ts';
-import { type Receipt, told } from '../../../canonical/receipt.ts';
-import type { TextPart, Turn } from '../../../canonical/request.ts';
-import { splitInlineImages } from '../../../canonical/split-inline-images.ts';
+import { GatewayError, invalidRequest } from '../../../canonical/error.ts';
+import { splitInlineImages } from '../../../canonical/media.ts';
+import { memberPath, type Receipt } from '../../../canonical/receipt.ts';
+import type {
+  CanonicalRequest,
+  Part,
+  TextPart,
+  ToolResultContent,
+  Turn,
+} from '../../../canonical/request.ts';
+import { readCarrier } from '../../../canonical/signatures.ts';
+import { askForSummary, SUMMARY_INSTRUCTIONS, tellSummary } from '../../../canonical/text-forms.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../lib/json.ts';
+import { told } from '../../../lib/localized-message.ts';
+import {
+  type ContentPart,
+  readArguments,
+  readContent,
+  readFile,
+  readInline,
+  readModality,
+  readPart,
+  readTextContent,
+} from '../read-messages.ts';
 import {
   asObject,
+  createReadContext,
   missingField,
   readArray,
+  readObject,
   readString,
+  requireObject,
   requireString,
   unknownWord,
   wrongType,
-} from '../fields.ts';
-import { createReadContext } from '../read-context.ts';
-import { readTextContent } from '../read-parts.ts';
-import { readCompaction, sinceSummary, withoutTrigger } from './compaction.ts';
-import { endWithPictures } from './end-with-pictures.ts';
-import { isReference, referredId, unknownReference } from './item-reference.ts';
-import { readAgentMessage } from './read-agent-message.ts';
-import { readCallItem } from './read-call-items.ts';
-import { readItemContent } from './read-content.ts';
-import { readReasoningItem } from './read-reasoning-item.ts';
-import { readToolList } from './read-tools.ts';
-import type { ResponsesContext } from './responses-context.ts';
-import { createToolDirectory } from './tool-directory.ts';
+} from '../schema.ts';
+import { isReference, referredId, unknownReference } from './previous-response.ts';
+import { type CallForm, createToolDirectory, type ResponsesContext } from './schema.ts';
+import { type ClientToolForm, completeClientCall, OBJECT_KEYS, readToolList } from './tools.ts';
 
 export interface Conversation {
   readonly system: readonly TextPart[];
@@ -205,4 +217,363 @@ export function writeOut(item: JsonObject): JsonObject {
   const word = item.role === 'assistant' ? 'output_text' : 'input_text';
   const parts = typeof content === 'string' ? [{ type: word, text: content }] : (content ?? []);
   return { ...item, type, content: parts };
+}
+
+// Reads the content of messages and tool outputs: a string, or parts in the words of this surface.
+
+const OWN_TYPES = [
+  'input_text',
+  'output_text',
+  'input_image',
+  'input_file',
+  'input_audio',
+  'refusal',
+];
+/** Clients mix in the words of chat completions. */
+const PART_TYPES: ReadonlySet<string> = new Set([
+  ...OWN_TYPES,
+  'text',
+  'image_url',
+  'video_url',
+  'file',
+]);
+
+/** User, assistant and tool content. @throws GatewayError 400 */
+function readItemContent(value: JsonValue | undefined, path: string): readonly ContentPart[] {
+  if (!Array.isArray(value)) return readContent(value, path);
+  return value.flatMap((part, index) => readItemPart(part, `${path}[${index}]`));
+}
+
+/** As chat completions have them, but files are flat and pictures may be named by an id. @throws GatewayError 400 */
+function readItemPart(value: JsonValue, path: string): readonly ContentPart[] {
+  if (!isJsonObject(value)) return readPart(value, path);
+  if (value.type === 'input_image' && isAbsent(value.image_url)) {
+    throw missingSource(value, path, 'image_url');
+  }
+  if (typeof value.type === 'string' && !PART_TYPES.has(value.type)) {
+    throw unknownWord(`${path}.type`, OWN_TYPES);
+  }
+  if (value.type !== 'input_file') return readPart(value, path);
+  const key = isAbsent(value.file_data) ? 'file_url' : 'file_data';
+  if (isAbsent(value[key])) throw missingSource(value, path, 'file_data');
+  return readFile(value, path, key);
+}
+
+function missingSource(part: JsonObject, path: string, wanted: string): Error {
+  if (isAbsent(part.file_id)) return missingField(`${path}.${wanted}`);
+  return invalidRequest(
+    `${path}.file_id`,
+    `${path}.file_id: the gateway stores no files; send the content as ${wanted}.`,
+    'unsupported',
+  );
+}
+
+function isAbsent(value: JsonValue | undefined): boolean {
+  return value === undefined || value === null;
+}
+
+// Reads a reasoning item of the history: the thoughts a client was shown and the proof they came with.
+
+/** `encrypted_content` is where answers of this gateway carry the signature. @throws GatewayError 400 */
+function readReasoningItem(item: JsonObject, path: string): Turn {
+  const raw = readTexts(item, 'content', path);
+  const text = raw === '' ? readTexts(item, 'summary', path) : raw;
+  const signature = readCarrier(readString(item, 'encrypted_content', path));
+  return { role: 'assistant', parts: [{ kind: 'thinking', text, signature }] };
+}
+
+/** Summary parts were shown one paragraph each. */
+function readTexts(item: JsonObject, key: 'content' | 'summary', path: string): string {
+  const parts = readArray(item, key, path) ?? [];
+  return parts
+    .map((value, index) => {
+      const partPath = `${memberPath(path, key)}[${index}]`;
+      return readString(asObject(value, partPath), 'text', partPath) ?? '';
+    })
+    .join('\n\n');
+}
+
+// Reads what one agent of a client tells another one: a turn the upstream knows no role for.
+// Source: `openai` resources/beta/responses, ResponseInputItem.AgentMessage.
+
+/** A token of Fernet, as the vendor encrypts: version 0x80 and a time of 64 bits, in base64 (github.com/fernet/spec). */
+const VENDOR_CIPHERTEXT = /^gAAAAA[\w-]+={0,2}$/;
+
+/** User text, marked with who speaks to whom. @throws GatewayError 400 */
+function readAgentMessage(item: JsonObject, path: string, receipt: Receipt): Turn {
+  const author = requireString(item, 'author', path);
+  const recipient = requireString(item, 'recipient', path);
+  const contentPath = memberPath(path, 'content');
+  const content = readArray(item, 'content', path);
+  if (content === undefined) throw missingField(contentPath);
+  const parts = content.flatMap((part, index) =>
+    readAgentPart(part, `${contentPath}[${index}]`, receipt),
+  );
+  receipt.add('approximated', path, told`A message between agents is sent as marked user text.`);
+  const opening = `<agent-message from="${author}" to="${recipient}">\n`;
+  return { role: 'user', parts: [textPart(opening), ...parts, textPart('\n</agent-message>')] };
+}
+
+/**
+ * The vendor encrypts the argument an agent is told by (`encrypted` in its schema); this gateway does
+ * not, so what a client brings back under that name is what the model wrote.
+ */
+function readAgentPart(part: JsonValue, path: string, receipt: Receipt): readonly ContentPart[] {
+  if (!isJsonObject(part) || part.type !== 'encrypted_content') {
+    return readItemPart(part, path);
+  }
+  const text = readString(part, 'encrypted_content', path) ?? '';
+  if (!VENDOR_CIPHERTEXT.test(text)) return [textPart(text)];
+  receipt.add('dropped', path, told`Only its issuer can read encrypted content.`);
+  return [];
+}
+
+function textPart(text: string): TextPart {
+  return { kind: 'text', text };
+}
+
+// Puts drawings that are named behind the last question into it.
+
+/**
+ * Clients name an earlier drawing behind the words that say how to change it. It is what these words are
+ * about, not the beginning of the answer. `asked` are the turns of the request itself.
+ */
+function endWithPictures(asked: readonly Turn[], receipt: Receipt): readonly Turn[] {
+  const end = asked.findLastIndex((turn) => !isPictures(turn)) + 1;
+  if (end === asked.length) return asked;
+  receipt.add('approximated', 'input', told`Pictures at the end are shown with the question.`);
+  return asked.map((turn, index) => (index < end ? turn : { ...turn, role: 'user' }));
+}
+
+function isPictures({ role, parts }: Turn): boolean {
+  return role === 'assistant' && parts.length > 0 && parts.every(({ kind }) => kind === 'media');
+}
+
+// Reads items of calls and their outputs: functions, custom tools, shells, searches, drawn pictures.
+
+/** Undefined for an item that is none of them. @throws GatewayError 400 */
+function readCallItem(item: JsonObject, path: string, context: ResponsesContext): Turn | undefined {
+  switch (item.type) {
+    case 'function_call':
+      return call(item, path, {
+        name: flatName(item, path, { form: 'function', context }),
+        input: readArguments(item.arguments, memberPath(path, 'arguments'), context),
+      });
+    case 'custom_tool_call':
+      return call(item, path, {
+        name: flatName(item, path, { form: 'custom', context }),
+        input: { input: readString(item, 'input', path) ?? '' },
+      });
+    case 'local_shell_call':
+      return clientCall(item, path, { form: 'local_shell', context });
+    case 'shell_call':
+      return clientCall(item, path, { form: 'shell', context });
+    case 'apply_patch_call':
+      return clientCall(item, path, { form: 'apply_patch', context });
+    case 'shell_call_output':
+      return output(item, path, [{ kind: 'json', value: { output: item.output ?? [] } }]);
+    case 'tool_search_call':
+      return call(item, path, {
+        name: context.directory.flatName({ form: 'tool_search', name: 'tool_search' }),
+        input: readSearchInput(item, path, context),
+      });
+    case 'function_call_output':
+    case 'custom_tool_call_output':
+    case 'local_shell_call_output':
+    case 'apply_patch_call_output':
+      return output(item, path, readOutput(item.output, memberPath(path, 'output')));
+    case 'tool_search_output':
+      return output(item, path, [{ kind: 'json', value: { tools: item.tools ?? [] } }]);
+    case 'web_search_call':
+      return assistant({
+        kind: 'server-tool-call',
+        // Nothing answers to it, and clients leave it out.
+        id: readString(item, 'id', path) ?? path,
+        name: 'web_search',
+        input: readObject(item, 'action', path) ?? {},
+      });
+    case 'image_generation_call':
+      return readDrawing(item, path, context);
+    default:
+      return undefined;
+  }
+}
+
+interface FormPlace {
+  readonly form: CallForm;
+  readonly context: ResponsesContext;
+}
+
+function call(
+  item: JsonObject,
+  path: string,
+  { name, input }: { readonly name: string; readonly input: JsonObject },
+): Turn {
+  return assistant({ kind: 'tool-call', id: callIdOf(item, path), name, input });
+}
+
+/** The object of the item is what the declaration takes; clients may leave out what is empty. */
+function clientCall(
+  item: JsonObject,
+  path: string,
+  { form, context }: FormPlace & { readonly form: ClientToolForm },
+): Turn {
+  return call(item, path, {
+    name: context.directory.flatName({ form, name: form }),
+    input: completeClientCall(form, requireObject(item, OBJECT_KEYS[form], path)),
+  });
+}
+
+function output(item: JsonObject, path: string, content: readonly ToolResultContent[]): Turn {
+  const isError = item.status === 'failed' || item.status === 'incomplete';
+  return {
+    role: 'user',
+    parts: [{ kind: 'tool-result', callId: callIdOf(item, path), content, isError }],
+  };
+}
+
+function assistant(part: Part): Turn {
+  return { role: 'assistant', parts: [part] };
+}
+
+/** Outputs of the vendor's own shell name their call by `id`. */
+function callIdOf(item: JsonObject, path: string): string {
+  return readString(item, 'call_id', path) ?? requireString(item, 'id', path);
+}
+
+function flatName(item: JsonObject, path: string, { form, context }: FormPlace): string {
+  const name = requireString(item, 'name', path);
+  return context.directory.flatName({
+    form,
+    name,
+    namespace: readString(item, 'namespace', path),
+  });
+}
+
+/** An object here, text in the other kinds of calls. */
+function readSearchInput(item: JsonObject, path: string, context: ResponsesContext): JsonObject {
+  if (isJsonObject(item.arguments)) return item.arguments;
+  return readArguments(item.arguments, memberPath(path, 'arguments'), context);
+}
+
+/** A plain string is the tool's own output and stays as it is. */
+function readOutput(value: JsonValue | undefined, path: string): readonly ToolResultContent[] {
+  if (value === undefined || value === null) return [];
+  if (typeof value === 'string') return [{ kind: 'text', text: value }];
+  if (!Array.isArray(value)) throw wrongType(path, 'a string or an array of parts');
+  return readItemContent(value, path).map((part) =>
+    part.kind === 'text' ? { kind: 'text', text: part.text } : part,
+  );
+}
+
+/** A picture of an earlier answer; one that was never finished has no bytes. */
+function readDrawing(item: JsonObject, path: string, context: ResponsesContext): Turn {
+  const result = readString(item, 'result', path) ?? '';
+  if (result === '') return readBareDrawing(item, path, context);
+  const resultPath = memberPath(path, 'result');
+  const { mediaType = 'image/png', source } = readInline(result, {
+    declared: '',
+    path: resultPath,
+  });
+  const modality = readModality(mediaType, resultPath);
+  return assistant({ kind: 'media', modality, mediaType, source });
+}
+
+/** Named by its id alone, or sent back without its bytes. */
+function readBareDrawing(item: JsonObject, path: string, context: ResponsesContext): Turn {
+  const nothing = assistant({ kind: 'text', text: '' });
+  const id = referredId(item);
+  if (id === undefined) return nothing;
+  const kept = context.findItem(id);
+  if (kept !== undefined && referredId(kept) === undefined) return readDrawing(kept, path, context);
+  if ((item.status ?? null) === null) throw unknownReference(path, id);
+  context.receipt.add('dropped', path, told`The picture of this drawing is not kept any more.`);
+  return nothing;
+}
+
+// Compaction: an item that asks for a summary of the conversation, and the item that holds one.
+// Source: `openai` resources/responses, CompactionTrigger ("Must be the final input item") and
+// ResponseCompactionItem; Codex takes no other answer to its trigger than exactly one such item.
+
+/** Opaque to clients, as what the vendor encrypts is. */
+const PREFIX = 'gw1-summary:';
+
+/** True when the client wants a summary in place of the next answer. */
+export function wantsSummary(input: JsonValue | undefined): boolean {
+  return Array.isArray(input) && isTrigger(input.at(-1));
+}
+
+/**
+ * The request for a response that is the summary this body asks `/responses/compact` for: of all its input, behind
+ * what is kept of earlier responses. Nothing of it is stored. Source: `openai` resources/responses, `compact`.
+ */
+export function withTrigger(body: JsonObject): JsonObject {
+  const { input, stream: _stream, background: _background, ...rest } = body;
+  const items = typeof input === 'string' ? [{ role: 'user', content: input }] : (input ?? []);
+  const triggered = Array.isArray(items) ? [...items, { type: 'compaction_trigger' }] : items;
+  return { ...rest, input: triggered, store: false };
+}
+
+/** What `/responses/compact` answers with; a summary that is not whole is none. @throws GatewayError */
+export function compactedResponse({ id, created_at, output, usage }: JsonObject): JsonObject {
+  if (Array.isArray(output) && output.length > 0) {
+    return {
+      id: id ?? null,
+      object: 'response.compaction',
+      created_at: created_at ?? null,
+      output,
+      usage: usage ?? null,
+    };
+  }
+  throw new GatewayError({
+    kind: 'upstream-unavailable',
+    source: 'upstream',
+    message: 'The model did not finish the summary. Send the request again, or a shorter input.',
+  });
+}
+
+/** The items the summary is of. */
+function withoutTrigger(items: readonly JsonValue[]): readonly JsonValue[] {
+  return isTrigger(items.at(-1)) ? items.slice(0, -1) : items;
+}
+
+/**
+ * What of a kept conversation is still to be told: from its last summary on, behind the instructions and tools it
+ * began with. A trigger that no summary followed asks for nothing any more.
+ */
+function sinceSummary(history: readonly JsonObject[]): readonly JsonObject[] {
+  const summary = history.findLastIndex(isSummary);
+  const trigger = history.findLastIndex((item, index) => index < summary && isTrigger(item));
+  return history.filter((item, index) => !isTrigger(item) && (index > trigger || isSetting(item)));
+}
+
+function isSummary(item: JsonObject): boolean {
+  return item.type === 'compaction' && readCompaction(item) !== undefined;
+}
+
+function isSetting({ type, role }: JsonObject): boolean {
+  return type === 'additional_tools' || role === 'system' || role === 'developer';
+}
+
+function isTrigger(item: JsonValue | undefined): boolean {
+  return isJsonObject(item) && item.type === 'compaction_trigger';
+}
+
+/** The request for a summary in words. */
+export function askInWords(request: CanonicalRequest, receipt: Receipt): CanonicalRequest {
+  receipt.add('approximated', 'input', told`The model is asked for the summary in words.`);
+  return askForSummary(request, SUMMARY_INSTRUCTIONS);
+}
+
+/** A summary of this gateway's, told in its place; undefined for what only its issuer can read. */
+function readCompaction({ encrypted_content: content }: JsonObject): Turn | undefined {
+  if (typeof content !== 'string' || !content.startsWith(PREFIX)) return undefined;
+  const summary = Buffer.from(content.slice(PREFIX.length), 'base64url').toString();
+  return { role: 'user', parts: [{ kind: 'text', text: tellSummary(summary) }] };
+}
+
+/** The item as it stands in an answer. */
+export function compactionItem(id: string, summary: string): JsonObject {
+  const content = Buffer.from(summary).toString('base64url');
+  return { id, type: 'compaction', encrypted_content: `${PREFIX}${content}` };
 }

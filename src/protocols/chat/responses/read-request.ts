@@ -1,44 +1,193 @@
 // Reads one Responses request: the whole field list, strictly, into the canonical request.
 
+import { BUDGET_KEYS, LEVEL_KEYS } from '../../../canonical/effort.ts';
 import { invalidRequest } from '../../../canonical/error.ts';
-import { objectShape } from '../../../canonical/field-shapes.ts';
-import { plainModelName } from '../../../canonical/model-name.ts';
-import { type Receipt, told } from '../../../canonical/receipt.ts';
+import { readImageOptions } from '../../../canonical/media.ts';
+import { plainModelName } from '../../../canonical/model.ts';
+import type { Receipt } from '../../../canonical/receipt.ts';
 import type { CanonicalRequest, OutputFormat, Reasoning } from '../../../canonical/request.ts';
-import { BUDGET_KEYS, LEVEL_KEYS } from '../../../canonical/thinking-words.ts';
-import type { JsonObject } from '../../../lib/json.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '../../../lib/json.ts';
+import { told } from '../../../lib/localized-message.ts';
+import { objectShape } from '../../body-schema.ts';
 import type { EarlierItems } from '../../protocol.ts';
+import { firstSaid, readBudget, readNamedLevel } from '../read-reasoning.ts';
+import { describeSchema, refuseCachedContent } from '../read-request.ts';
+import { readSchema, refuseNameless } from '../read-tools.ts';
 import {
+  CHOICE_SHAPE,
+  createReadContext,
   missingField,
+  noteUnreadFields,
   readArray,
   readBoolean,
   readNumberIn,
   readObject,
   readString,
   requireString,
+  STREAM_OPTIONS_SHAPE,
   unknownWord,
   wrongType,
-} from '../fields.ts';
-import { CHOICE_SHAPE, STREAM_OPTIONS_SHAPE } from '../message-shapes.ts';
-import { noteUnreadFields } from '../note-fields.ts';
-import { createReadContext } from '../read-context.ts';
-import { describeSchema } from '../read-output.ts';
-import { firstSaid, readBudget, readNamedLevel } from '../read-reasoning.ts';
-import { readSchema, refuseNameless } from '../read-tools.ts';
-import { refuseCachedContent } from '../refuse-cached-content.ts';
-import { clientNamesOf } from './client-names.ts';
-import { askInWords, wantsSummary } from './compaction.ts';
-import { readConversationId } from './earlier.ts';
-import { NOTHING_EARLIER } from './earlier-chain.ts';
-import { ITEM_SHAPES } from './item-shapes.ts';
-import { readMetadata } from './metadata.ts';
-import { readDrawing } from './read-drawing.ts';
-import { readInput } from './read-input.ts';
-import { readToolChoice } from './read-tool-choice.ts';
-import { readToolList } from './read-tools.ts';
-import { echoOf, type ResponseSettings } from './response-settings.ts';
-import type { ResponsesContext } from './responses-context.ts';
-import { createToolDirectory } from './tool-directory.ts';
+} from '../schema.ts';
+import { NOTHING_EARLIER, readConversationId } from './previous-response.ts';
+import { askInWords, readInput, wantsSummary } from './read-input.ts';
+import {
+  clientNamesOf,
+  createToolDirectory,
+  ITEM_SHAPES,
+  type ResponsesContext,
+  readMetadata,
+  type ToolDirectory,
+} from './schema.ts';
+import { readToolChoice, readToolList } from './tools.ts';
+
+// Reads the tool `image_generation`: a model that draws needs no tool, but takes its settings.
+
+/** Source: `openai` resources/responses, `Tool.ImageGeneration`. */
+const KNOWN = objectShape(['type', 'size', 'quality', 'partial_images', 'action']);
+/** Values of fields without a counterpart that ask for what happens anyway. */
+const DRAWING_DEFAULTS = new Set(['auto', 'png', 'opaque', 'low']);
+const MOST_DRAFTS = 3;
+
+/**
+ * Present, if empty, whenever the tool is: a model that does not draw so says that it leaves it out.
+ * @throws GatewayError 400 naming the field
+ */
+function readDrawing(
+  { drawing, receipt, ...context }: ResponsesContext,
+  stream: boolean,
+): Pick<CanonicalRequest, 'image' | 'imageDrafts' | 'mustDraw' | 'outputModalities'> {
+  if (drawing === undefined) return {};
+  const { tool, path } = drawing;
+  const image = readImageOptions(
+    {
+      size: readString(tool, 'size', path),
+      quality: readString(tool, 'quality', path),
+      imageSize: undefined,
+    },
+    { receipt, unknownWord: (key, words) => unknownWord(`${path}.${key}`, words) },
+  );
+  const rest = Object.fromEntries(
+    Object.entries(tool).filter(
+      ([, value]) => typeof value !== 'string' || !DRAWING_DEFAULTS.has(value.toLowerCase()),
+    ),
+  );
+  noteUnreadFields(rest, { known: KNOWN, path, context: { ...context, receipt } });
+  const range = { min: 0, max: MOST_DRAFTS, integer: true };
+  const asked = readNumberIn(tool.partial_images, `${path}.partial_images`, range) ?? 0;
+  if (asked > 0 && !stream) {
+    const reason = told`Unfinished pictures are shown in streams only.`;
+    receipt.add('dropped', `${path}.partial_images`, reason);
+  }
+  const demand =
+    drawing.isDemanded === true ? { mustDraw: true, outputModalities: ['image' as const] } : {};
+  return { image: image ?? {}, imageDrafts: stream ? asked : 0, ...demand };
+}
+
+// What a request settles about its answer: the fields that are echoed, and what the items may hold.
+
+export interface ResponseSettings {
+  /** The response object's fields that repeat the request (`openai` resources/responses, `Response`). */
+  readonly echo: JsonObject;
+  readonly directory: ToolDirectory;
+  /** Whether reasoning items carry their proof: asked for, or needed because nothing is kept. */
+  readonly carriesReasoning: boolean;
+  /** Whether reasoning items tell what the model thought. */
+  readonly showsThoughts: boolean;
+  /** Whether the answer may cite what a search found. */
+  readonly mayCite: boolean;
+  /** Whether search items name their sources. */
+  readonly namesSources: boolean;
+  /** Whether search items list what they found. */
+  readonly namesResults: boolean;
+  /** Whether text parts carry log-probabilities. */
+  readonly hasLogprobs: boolean;
+  /** How many unfinished pictures a stream shows at most, of each picture. */
+  readonly drafts: number;
+  /** Whether the answer is a summary to go on from. */
+  readonly isSummary: boolean;
+  /** Whether the answer is kept for later requests. */
+  readonly isStored: boolean;
+  /** Whether the client looks for the answer later. */
+  readonly isBackground: boolean;
+  /** The conversation that the request and its answer become part of. */
+  readonly conversationId?: string | undefined;
+}
+
+const ECHOED = [
+  'background',
+  'frequency_penalty',
+  'instructions',
+  'max_output_tokens',
+  'max_tool_calls',
+  'metadata',
+  'parallel_tool_calls',
+  'presence_penalty',
+  'previous_response_id',
+  'prompt_cache_key',
+  'reasoning',
+  'safety_identifier',
+  'service_tier',
+  'store',
+  'temperature',
+  'text',
+  'tool_choice',
+  'tools',
+  'top_logprobs',
+  'top_p',
+  'truncation',
+] as const;
+
+const DEFAULTS: JsonObject = {
+  background: false,
+  frequency_penalty: 0,
+  instructions: null,
+  max_output_tokens: null,
+  max_tool_calls: null,
+  metadata: {},
+  parallel_tool_calls: true,
+  presence_penalty: 0,
+  previous_response_id: null,
+  prompt_cache_key: null,
+  reasoning: { effort: null, summary: null },
+  safety_identifier: null,
+  service_tier: 'default',
+  store: true,
+  temperature: 1,
+  text: { format: { type: 'text' } },
+  tool_choice: 'auto',
+  tools: [],
+  top_logprobs: 0,
+  top_p: 1,
+  truncation: 'disabled',
+};
+
+/** The request's own values, and this surface's defaults for the rest. */
+function echoOf(body: JsonObject): JsonObject {
+  const echo: JsonObject = {};
+  for (const key of ECHOED) echo[key] = body[key] ?? DEFAULTS[key] ?? null;
+  if (Array.isArray(body.tools)) echo.tools = body.tools.map(showTool);
+  // The tier that served the request, whichever was asked for.
+  echo.service_tier = DEFAULTS.service_tier ?? null;
+  const { conversation, user } = body;
+  // The one field of these that is no null where nothing was said.
+  if (typeof user === 'string') echo.user = user;
+  if (typeof conversation === 'string') echo.conversation = { id: conversation };
+  else if (isJsonObject(conversation)) echo.conversation = { id: conversation.id ?? null };
+  return echo;
+}
+
+/** What declared functions always hold when they are shown (`openai` responses, `FunctionTool`); schemas bind when they say so. */
+const FUNCTION_DEFAULTS: JsonObject = { description: null, parameters: null, strict: false };
+
+/** A tool as typed readers take it: flat, with all fields; what it says itself stays. */
+function showTool(tool: JsonValue): JsonValue {
+  if (!isJsonObject(tool)) return tool;
+  const { function: nested, ...rest } = tool;
+  const shown = isJsonObject(nested) ? { ...rest, ...nested } : rest;
+  if (Array.isArray(tool.tools)) return { ...shown, tools: tool.tools.map(showTool) };
+  if ((tool.type ?? 'function') !== 'function') return tool;
+  return { type: 'function', ...FUNCTION_DEFAULTS, ...shown, strict: shown.strict ?? false };
+}
 
 export interface ResponsesRequest {
   readonly model: string;

@@ -6,8 +6,8 @@ import { createReceipt, type ReceiptEntry } from '../../../canonical/receipt.ts'
 import type { CanonicalRequest } from '../../../canonical/request.ts';
 import { isJsonObject, type JsonObject, parseJson } from '../../../lib/json.ts';
 import type { EarlierItems, ReplyContext } from '../../protocol.ts';
-import { readResponsesRequest } from './read-request.ts';
-import type { ResponseSettings } from './response-settings.ts';
+import { type ResponseSettings, readResponsesRequest } from './read-request.ts';
+
 import { createResponsesWriter } from './write-events.ts';
 
 export interface ReadResult {

@@ -2,13 +2,13 @@ import { expect, test } from 'vitest';
 import { checkStreamText } from '../../../../test/support/stream-grammar/check-stream-text.ts';
 import { GatewayError } from '../../../canonical/error.ts';
 import type { CanonicalEvent } from '../../../canonical/event.ts';
-import { fold } from '../../../canonical/fold.ts';
-import { unfold } from '../../../canonical/unfold.ts';
+import { fold, unfold } from '../../../canonical/fold.ts';
+
 import { isJsonObject, type JsonObject } from '../../../lib/json.ts';
 import { type Block, eventsOf } from '../answers.test-support.ts';
-import type { ResponseSettings } from './response-settings.ts';
+import type { ResponseSettings } from './read-request.ts';
 import { createContext, framesOf, officialClient, read, stream } from './responses.test-support.ts';
-import { writeResponse } from './write-reply.ts';
+import { writeResponse } from './write-events.ts';
 
 const { settings } = read({
   input: 'x',

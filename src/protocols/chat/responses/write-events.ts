@@ -1,21 +1,23 @@
 // Writes the events of one answer as a Responses stream, and builds the response object on the way.
 
 import type { GatewayError } from '../../../canonical/error.ts';
-import type { CanonicalEvent, ChoiceEnd } from '../../../canonical/event.ts';
-import { searchCount } from '../../../canonical/search-count.ts';
+import { type CanonicalEvent, type ChoiceEnd, searchCount } from '../../../canonical/event.ts';
+import { type Reply, unfold } from '../../../canonical/fold.ts';
 import { NO_USAGE, type Usage } from '../../../canonical/usage.ts';
-import { EVENT_STREAM_TYPE, FRAME_END } from '../../../lib/event-stream.ts';
 import type { JsonObject } from '../../../lib/json.ts';
+import { EVENT_STREAM_TYPE, FRAME_END } from '../../../stream/sse.ts';
 import type { ReplyContext, StreamWriter } from '../../protocol.ts';
 import { writeErrorBody } from '../errors.ts';
-import { createFirstChoice } from './first-choice.ts';
-import { createFrameNumbering } from './frames.ts';
-import { createHold, type Hold } from './hold-back.ts';
-import { showsSomething } from './output-items.ts';
-import { type Ending, endingOf, failureOf, responseObject } from './response-object.ts';
-import type { ResponseSettings } from './response-settings.ts';
-import { SummaryItems } from './write-compaction.ts';
-import { type AnswerItems, OutputItems } from './write-items.ts';
+import type { ResponseSettings } from './read-request.ts';
+import {
+  createFrameNumbering,
+  type Ending,
+  endingOf,
+  failureOf,
+  responseObject,
+  showsSomething,
+} from './response-object.ts';
+import { type AnswerItems, OutputItems, SummaryItems } from './write-items.ts';
 
 export interface ResponseStreamWriter extends StreamWriter {
   /** The response object as it stands: final after `finish` or `error`. */
@@ -135,4 +137,130 @@ class ResponsesWriter implements ResponseStreamWriter {
     const { code, message, param } = writeErrorBody(error).error;
     return this.#frames.write('error', { code, message, param });
   }
+}
+
+// Tells the events of the first answer from those of others that an upstream gave unasked.
+
+/** False for events of other answers; call with every event, in order. */
+function createFirstChoice(): (event: CanonicalEvent) => boolean {
+  const others = new Set<number>();
+  return (event) => {
+    switch (event.kind) {
+      case 'block-start':
+        if (event.choice !== 0) others.add(event.index);
+        return event.choice === 0;
+      case 'block-delta':
+        return !others.has(event.index);
+      case 'block-end':
+        return !others.delete(event.index);
+      case 'grounding':
+        return event.choice === 0;
+      case 'start':
+      case 'usage':
+      case 'finish':
+      case 'error':
+        return true;
+      default:
+        return event satisfies never;
+    }
+  };
+}
+
+// What an answer's events have to wait for before they are written, by what its request asked for.
+
+/** Takes one event and gives those that are to be written now, in order. */
+export type Hold = (event: CanonicalEvent) => readonly CanonicalEvent[];
+
+/** Undefined where nothing waits. */
+export function createHold(
+  { drafts, mayCite }: Pick<ResponseSettings, 'drafts' | 'mayCite'>,
+  { isSearchNamed = false }: Pick<ReplyContext, 'isSearchNamed'>,
+): Hold | undefined {
+  const forCitations = mayCite || isSearchNamed ? createCitationHold() : undefined;
+  if (drafts === 0) return forCitations;
+  const forDrawing = createDrawingHold();
+  if (forCitations === undefined) return forDrawing;
+  return (event) => forDrawing(event).flatMap((due) => forCitations(due));
+}
+
+// Holds back what would close a message whose citations are still to come.
+
+/** Takes one event and gives those that are to be written now, in order. */
+type CitationHold = (event: CanonicalEvent) => readonly CanonicalEvent[];
+
+/**
+ * An item that is done does not change any more, and the next one begins behind it; upstreams tell
+ * what a text cites at the end of the answer. So everything behind the first message waits for the
+ * citations or for the end. Call with the events of one answer, in order.
+ */
+export function createCitationHold(): CitationHold {
+  let hasMessage = false;
+  let isSettled = false;
+  const held: CanonicalEvent[] = [];
+  return (event) => {
+    if (isSettled) return [event];
+    if (event.kind === 'grounding' && event.isEarly !== true) {
+      isSettled = true;
+      return [event, ...held];
+    }
+    if (event.kind === 'finish' || event.kind === 'error') {
+      isSettled = true;
+      return [...held, event];
+    }
+    if (held.length > 0 || (hasMessage && closesMessage(event))) {
+      held.push(event);
+      return [];
+    }
+    hasMessage ||= event.kind === 'block-start' && !closesMessage(event);
+    return [event];
+  };
+}
+
+/** Code stands inside the message; everything else is an item of its own. */
+function closesMessage(event: CanonicalEvent): boolean {
+  if (event.kind !== 'block-start') return false;
+  const { kind } = event.block;
+  return kind === 'thinking' || kind === 'tool-call' || kind === 'media';
+}
+
+// Holds back what comes between the unfinished pictures of a drawing and the picture.
+
+/** Takes one event and gives those that are to be written now, in order. */
+type DrawingHold = (event: CanonicalEvent) => readonly CanonicalEvent[];
+
+/**
+ * Items follow one another, and a model may speak while it draws: its words wait for the picture, or
+ * for the end. Call with the events of one answer, in order.
+ */
+function createDrawingHold(): DrawingHold {
+  let isDrawing = false;
+  let held: CanonicalEvent[] = [];
+  const release = (): CanonicalEvent[] => {
+    isDrawing = false;
+    const due = held;
+    held = [];
+    return due;
+  };
+  return (event) => {
+    if (event.kind === 'finish' || event.kind === 'error') return [...release(), event];
+    const media =
+      event.kind === 'block-start' && event.block.kind === 'media' ? event.block : undefined;
+    if (media?.isDraft === true) isDrawing = true;
+    else if (media !== undefined) return [event, ...release()];
+    if (!isDrawing || media !== undefined) return [event];
+    held.push(event);
+    return [];
+  };
+}
+
+// Writes one finished answer as a response object, by the same rules as its stream.
+
+export function writeResponse(
+  reply: Reply,
+  context: ReplyContext,
+  settings: ResponseSettings,
+): JsonObject {
+  const writer = createResponsesWriter(context, settings);
+  for (const event of unfold(reply)) writer.write(event);
+  return writer.response;
 }

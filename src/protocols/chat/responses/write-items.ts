@@ -6,20 +6,40 @@ import type {
   BlockOpening,
   ChoiceEnd,
   GroundingEvent,
+  Logprobs,
 } from '../../../canonical/event.ts';
 import type { Signature } from '../../../canonical/request.ts';
-import { writeCarrier } from '../../../canonical/signature-carrier.ts';
-import { withheldBecause } from '../../../canonical/withheld.ts';
+import { writeCarrier } from '../../../canonical/signatures.ts';
+import { withheldBecause } from '../../../canonical/text-forms.ts';
 import type { JsonObject } from '../../../lib/json.ts';
+import { KeptText } from '../../../lib/long-text.ts';
 import type { ReplyContext } from '../../protocol.ts';
-import { type ShownBlock, writeImage, writeMarkdown } from '../answer-shapes.ts';
-import type { FrameNumbering } from './frames.ts';
-import { OpenCall } from './open-call.ts';
-import { OpenDrawing } from './open-drawing.ts';
-import { OpenMessage } from './open-message.ts';
-import { type ItemPlace, OpenReasoning } from './open-reasoning.ts';
-import type { ResponseSettings } from './response-settings.ts';
-import { type WholeItem, writeRefusal, writeSearch } from './whole-items.ts';
+import {
+  ContentText,
+  type ShownBlock,
+  writeAnnotations,
+  writeImage,
+  writeLogprobs,
+  writeMarkdown,
+} from '../answer-parts.ts';
+import { compactionItem } from './read-input.ts';
+import type { ResponseSettings } from './read-request.ts';
+import {
+  type CallDraft,
+  callItem,
+  drawingItem,
+  type FrameNumbering,
+  freeformInput,
+  messageItem,
+  reasoningItem,
+  refusalPart,
+  type SearchShow,
+  searchItem,
+  summaryPart,
+  type TextContent,
+  textPart,
+} from './response-object.ts';
+import type { CallForm, ToolIdentity } from './schema.ts';
 
 type OpenItem =
   | { readonly kind: 'message'; readonly message: OpenMessage }
@@ -254,5 +274,460 @@ export class OutputItems implements AnswerItems {
     const refusal = end?.reason === 'safety' ? withheldBecause(end) : undefined;
     if (refusal === undefined) return '';
     return this.#addWhole(writeRefusal(this.#place('msg_'), refusal, this.#frames));
+  }
+}
+
+// One call item while it is written: the arguments of functions as they come, of other kinds in one piece.
+
+interface OpenCallOptions {
+  readonly tool: ToolIdentity;
+  readonly callId: string;
+  readonly outputIndex: number;
+  createId(prefix: string): string;
+}
+
+const ID_PREFIXES: Readonly<Record<CallForm, string>> = {
+  function: 'fc_',
+  custom: 'ctc_',
+  local_shell: 'lsh_',
+  shell: 'sh_',
+  apply_patch: 'apc_',
+  tool_search: 'tsc_',
+};
+
+class OpenCall {
+  readonly #draft: CallDraft;
+  readonly #outputIndex: number;
+  readonly #frames: FrameNumbering;
+  readonly #delta: (json: string) => string;
+  #json = '';
+
+  constructor(options: OpenCallOptions, frames: FrameNumbering) {
+    const { tool, callId, outputIndex, createId } = options;
+    this.#draft = { tool, callId, id: createId(ID_PREFIXES[tool.form]) };
+    this.#outputIndex = outputIndex;
+    this.#frames = frames;
+    this.#delta = frames.deltas('response.function_call_arguments.delta', this.#at());
+  }
+
+  open(): string {
+    return isStreamed(this.#draft.tool.form) ? this.#added('') : '';
+  }
+
+  add(json: string): string {
+    this.#json += json;
+    return this.#draft.tool.form === 'function' && json !== '' ? this.#delta(json) : '';
+  }
+
+  close(): { item: JsonObject; text: string } {
+    const item = callItem(this.#draft, 'completed', this.#json);
+    const done = this.#frames.write.bind(this.#frames);
+    const text =
+      (isStreamed(this.#draft.tool.form) ? '' : this.#added(this.#json)) +
+      this.#content() +
+      done('response.output_item.done', { output_index: this.#outputIndex, item });
+    return { item, text };
+  }
+
+  #added(json: string): string {
+    return this.#frames.write('response.output_item.added', {
+      output_index: this.#outputIndex,
+      item: callItem(this.#draft, 'in_progress', json),
+    });
+  }
+
+  #content(): string {
+    const at = this.#at();
+    switch (this.#draft.tool.form) {
+      case 'function': {
+        const late = this.#json === '' ? this.#delta('{}') : '';
+        const text = this.#json === '' ? '{}' : this.#json;
+        const { name } = this.#draft.tool;
+        const whole = { ...at, name, arguments: text };
+        return late + this.#frames.write('response.function_call_arguments.done', whole);
+      }
+      case 'custom': {
+        const input = freeformInput(this.#json);
+        return (
+          this.#frames.write('response.custom_tool_call_input.delta', { ...at, delta: input }) +
+          this.#frames.write('response.custom_tool_call_input.done', { ...at, input })
+        );
+      }
+      case 'local_shell':
+      case 'shell':
+      case 'apply_patch':
+      case 'tool_search':
+        return '';
+      default:
+        return this.#draft.tool.form satisfies never;
+    }
+  }
+
+  #at(): JsonObject {
+    return { item_id: this.#draft.id, output_index: this.#outputIndex };
+  }
+}
+
+/** Calls of other forms are one object, and nothing of it is known before it is whole. */
+function isStreamed(form: CallForm): boolean {
+  return form === 'function' || form === 'custom';
+}
+
+// One drawing while it is made: unfinished pictures as they come, then the picture.
+
+/** Source: `openai` resources/responses, `ResponseImageGenCallPartialImageEvent`. */
+class OpenDrawing {
+  readonly #place: ItemPlace;
+  readonly #frames: FrameNumbering;
+  #shown = 0;
+
+  constructor(place: ItemPlace, frames: FrameNumbering) {
+    this.#place = place;
+    this.#frames = frames;
+  }
+
+  open(): string {
+    const { id, outputIndex } = this.#place;
+    const added = { output_index: outputIndex, item: drawingItem(id, 'in_progress', null) };
+    return (
+      this.#frames.write('response.output_item.added', added) +
+      this.#step('in_progress') +
+      this.#step('generating')
+    );
+  }
+
+  /** Nothing beyond `most`. */
+  addDraft(base64: string, most: number): string {
+    if (this.#shown >= most) return '';
+    const fields = { partial_image_index: this.#shown, partial_image_b64: base64 };
+    this.#shown += 1;
+    return this.#step('partial_image', fields);
+  }
+
+  /** Without a picture the drawing failed. */
+  close(base64: string | undefined): { readonly item: JsonObject; readonly text: string } {
+    const isDrawn = base64 !== undefined;
+    const item = drawingItem(this.#place.id, isDrawn ? 'completed' : 'failed', base64 ?? null);
+    const done = { output_index: this.#place.outputIndex, item };
+    const text =
+      (isDrawn ? this.#step('completed') : '') +
+      this.#frames.write('response.output_item.done', done);
+    return { item, text };
+  }
+
+  #step(step: string, fields: JsonObject = {}): string {
+    return this.#frames.write(`response.image_generation_call.${step}`, {
+      item_id: this.#place.id,
+      output_index: this.#place.outputIndex,
+      ...fields,
+    });
+  }
+}
+
+// One message item while it is written: its text, its citations, and the events of both.
+
+interface MessagePlace {
+  readonly id: string;
+  readonly outputIndex: number;
+  /** Where the message's text begins in the model's whole text, in UTF-16 units. */
+  readonly textStart: number;
+}
+
+interface MessageEnd {
+  readonly grounding: GroundingEvent | undefined;
+  readonly logprobs: Logprobs | undefined;
+  readonly isCut: boolean;
+}
+
+const EMPTY: TextContent = { text: '', annotations: [], logprobs: [] };
+
+class OpenMessage {
+  readonly #place: MessagePlace;
+  readonly #frames: FrameNumbering;
+  readonly #content = new ContentText();
+  readonly #delta: (text: string) => string;
+  readonly #text = new KeptText();
+  /** Units of the model's own text in this message. */
+  modelLength = 0;
+
+  constructor(place: MessagePlace, frames: FrameNumbering) {
+    this.#place = place;
+    this.#frames = frames;
+    this.#delta = frames.deltas('response.output_text.delta', { ...this.#at(), logprobs: [] });
+  }
+
+  open(): string {
+    const { id, outputIndex } = this.#place;
+    const item = messageItem(id, 'in_progress', []);
+    return (
+      this.#frames.write('response.output_item.added', { output_index: outputIndex, item }) +
+      this.#frames.write('response.content_part.added', { ...this.#at(), part: textPart(EMPTY) })
+    );
+  }
+
+  addText(text: string): string {
+    this.modelLength += text.length;
+    return this.#add(this.#content.addText(text));
+  }
+
+  /** Something that is no text of the model's, as a paragraph of its own. */
+  addBlock(markdown: string): string {
+    return this.#add(this.#content.addBlock(markdown));
+  }
+
+  /** The item as it stands where the answer breaks off; undefined when it says nothing yet. */
+  breakOff(grounding: GroundingEvent | undefined): JsonObject | undefined {
+    if (this.#text.length === 0) return undefined;
+    const content = {
+      text: this.#text.toString(),
+      annotations: this.#annotations(grounding),
+      logprobs: [],
+    };
+    return messageItem(this.#place.id, 'incomplete', [textPart(content)]);
+  }
+
+  close({ grounding, logprobs, isCut }: MessageEnd): { item: JsonObject; text: string } {
+    const content: TextContent = {
+      text: this.#text.toString(),
+      annotations: this.#annotations(grounding),
+      logprobs: listLogprobs(logprobs),
+    };
+    const item = messageItem(this.#place.id, isCut ? 'incomplete' : 'completed', [
+      textPart(content),
+    ]);
+    const at = this.#at();
+    const frames = this.#frames;
+    const noted = content.annotations.map((annotation, index) =>
+      frames.write('response.output_text.annotation.added', {
+        ...at,
+        annotation_index: index,
+        annotation,
+      }),
+    );
+    const text =
+      noted.join('') +
+      frames.write('response.output_text.done', {
+        ...at,
+        text: content.text,
+        logprobs: [...content.logprobs],
+      }) +
+      frames.write('response.content_part.done', { ...at, part: textPart(content) }) +
+      frames.write('response.output_item.done', {
+        output_index: this.#place.outputIndex,
+        item,
+      });
+    return { item, text };
+  }
+
+  #add(text: string): string {
+    if (text === '') return '';
+    this.#text.add(text);
+    return this.#delta(text);
+  }
+
+  /** The citations of this message's text, in the flat form of this surface. */
+  #annotations(grounding: GroundingEvent | undefined): JsonObject[] {
+    const { textStart } = this.#place;
+    const content = this.#content;
+    const shifted = {
+      length: content.length,
+      startOf: (position: number) => content.startOf(position - textStart),
+      endOf: (position: number) => content.endOf(position - textStart),
+    };
+    if (grounding === undefined) return [];
+    const citations = grounding.citations.filter(({ startIndex, endIndex }) => {
+      return startIndex >= textStart && endIndex <= textStart + this.modelLength;
+    });
+    // Without any citation all sources stand for the whole.
+    if (citations.length === 0 && grounding.citations.length > 0) return [];
+    return writeAnnotations({ ...grounding, citations }, shifted).map(
+      ({ url_citation: citation }) => ({ type: 'url_citation', ...citation }),
+    );
+  }
+
+  #at(): JsonObject {
+    return { item_id: this.#place.id, output_index: this.#place.outputIndex, content_index: 0 };
+  }
+}
+
+function listLogprobs(logprobs: Logprobs | undefined): readonly JsonObject[] {
+  if (logprobs === undefined) return [];
+  const written = writeLogprobs({ choice: 0, reason: 'stop', logprobs });
+  return (written?.content ?? []).map((token) => ({ ...token }));
+}
+
+// One reasoning item while it is written: its summary and, at its end, the proof.
+
+export interface ItemPlace {
+  readonly id: string;
+  readonly outputIndex: number;
+}
+
+class OpenReasoning {
+  readonly #place: ItemPlace;
+  readonly #frames: FrameNumbering;
+  readonly #delta: (text: string) => string;
+  readonly #text = new KeptText();
+
+  constructor(place: ItemPlace, frames: FrameNumbering) {
+    this.#place = place;
+    this.#frames = frames;
+    this.#delta = frames.deltas('response.reasoning_summary_text.delta', this.#at());
+  }
+
+  open(): string {
+    const { id, outputIndex } = this.#place;
+    return this.#frames.write('response.output_item.added', {
+      output_index: outputIndex,
+      item: reasoningItem(id, { text: undefined, proof: undefined }),
+    });
+  }
+
+  addText(text: string): string {
+    if (text === '') return '';
+    const opening =
+      this.#text.length === 0
+        ? this.#frames.write('response.reasoning_summary_part.added', {
+            ...this.#at(),
+            part: summaryPart(''),
+          })
+        : '';
+    this.#text.add(text);
+    return opening + this.#delta(text);
+  }
+
+  /** The item as it stands where the answer breaks off; undefined when it says nothing yet. */
+  breakOff(): JsonObject | undefined {
+    if (this.#text.length === 0) return undefined;
+    const text = this.#text.toString();
+    const item = reasoningItem(this.#place.id, { text, proof: undefined });
+    return { ...item, status: 'incomplete' };
+  }
+
+  close(proof: string | undefined): { item: JsonObject; text: string } {
+    const said = this.#text.length === 0 ? undefined : this.#text.toString();
+    const item = reasoningItem(this.#place.id, { text: said, proof });
+    const done = this.#frames;
+    const summary =
+      said === undefined
+        ? ''
+        : done.write('response.reasoning_summary_text.done', { ...this.#at(), text: said }) +
+          done.write('response.reasoning_summary_part.done', {
+            ...this.#at(),
+            part: summaryPart(said),
+          });
+    const text =
+      summary +
+      done.write('response.output_item.done', { output_index: this.#place.outputIndex, item });
+    return { item, text };
+  }
+
+  #at(): JsonObject {
+    return { item_id: this.#place.id, output_index: this.#place.outputIndex, summary_index: 0 };
+  }
+}
+
+// Writes items that are known whole at once, with the whole life cycle of each: searches, refusals.
+
+export interface WholeItem {
+  readonly item: JsonObject;
+  readonly text: string;
+}
+
+function writeSearch(
+  place: ItemPlace,
+  { grounding, show }: { readonly grounding: GroundingEvent; readonly show: SearchShow },
+  frames: FrameNumbering,
+): WholeItem {
+  const item = searchItem(place.id, grounding, show);
+  const begun = { ...item, status: 'in_progress' };
+  const steps = ['in_progress', 'searching', 'completed'];
+  return { item, text: writeLife({ place, begun, item, steps }, frames) };
+}
+
+/**
+ * Why an answer was withheld, as a message of its own: clients that know no refusals keep the text that
+ * came before it.
+ */
+function writeRefusal(place: ItemPlace, refusal: string, frames: FrameNumbering): WholeItem {
+  const { id, outputIndex } = place;
+  const whole = refusalPart(refusal);
+  const item = messageItem(id, 'completed', [whole]);
+  const at = { item_id: id, output_index: outputIndex, content_index: 0 };
+  const text =
+    frames.write('response.output_item.added', {
+      output_index: outputIndex,
+      item: messageItem(id, 'in_progress', []),
+    }) +
+    frames.write('response.content_part.added', { ...at, part: refusalPart('') }) +
+    frames.write('response.refusal.delta', { ...at, delta: refusal }) +
+    frames.write('response.refusal.done', { ...at, refusal }) +
+    frames.write('response.content_part.done', { ...at, part: whole }) +
+    frames.write('response.output_item.done', { output_index: outputIndex, item });
+  return { item, text };
+}
+
+interface Life {
+  readonly place: ItemPlace;
+  readonly begun: JsonObject;
+  readonly item: JsonObject;
+  /** The events of the item's own kind between `added` and `done`. */
+  readonly steps: readonly string[];
+}
+
+function writeLife({ place, begun, item, steps }: Life, frames: FrameNumbering): string {
+  const { id, outputIndex } = place;
+  const at = { item_id: id, output_index: outputIndex };
+  const kind = String(item.type);
+  const added = frames.write('response.output_item.added', {
+    output_index: outputIndex,
+    item: begun,
+  });
+  const lived = steps.map((step) => frames.write(`response.${kind}.${step}`, at)).join('');
+  return (
+    added + lived + frames.write('response.output_item.done', { output_index: outputIndex, item })
+  );
+}
+
+// Writes an answer that is a summary: one compaction item, whole at its end.
+
+/** Half a summary is none, as the conversation could not go on from it; thoughts about it are of no use. */
+export class SummaryItems implements AnswerItems {
+  readonly done: JsonObject[] = [];
+  grounding: GroundingEvent | undefined;
+  readonly #options: ItemsOptions;
+  #summary = '';
+
+  constructor(options: ItemsOptions) {
+    this.#options = options;
+  }
+
+  openBlock(): string {
+    return '';
+  }
+
+  continueBlock(delta: BlockDeltaEvent['delta']): string {
+    if (delta.kind === 'text') this.#summary += delta.text;
+    return '';
+  }
+
+  endBlock(): string {
+    return '';
+  }
+
+  brokenOff(): readonly JsonObject[] {
+    return [];
+  }
+
+  end(end: ChoiceEnd | undefined): string {
+    if (end?.reason !== 'stop' || this.#summary.trim() === '') return '';
+    const { createId, frames } = this.#options;
+    const item = compactionItem(createId('cmp_'), this.#summary);
+    this.done.push(item);
+    const fields = { output_index: 0, item };
+    return (
+      frames.write('response.output_item.added', fields) +
+      frames.write('response.output_item.done', fields)
+    );
   }
 }

@@ -3,7 +3,7 @@
 import { createReceipt } from '../../../canonical/receipt.ts';
 import type { CanonicalRequest, Part, Turn } from '../../../canonical/request.ts';
 import type { PatchTarget } from '../../upstream.ts';
-import { capabilitiesOf } from '../capabilities.ts';
+import { capabilitiesOf } from '../models.ts';
 import { createGeminiApiProfile } from '../profiles/gemini-api.ts';
 import { createSandboxProfile } from '../profiles/sandbox.ts';
 

@@ -3,13 +3,14 @@
 import type { ModelCapabilities } from '../../../canonical/model.ts';
 import { HEADER_SPELLINGS, type Vocabulary } from '../../../wire/vocabulary.ts';
 import type { AccountAccess } from '../../upstream.ts';
-import { spellingsIn, unlistedRealId } from './model-ids.ts';
 import {
   type GenerateProfile,
   NEUTRAL_EXTRA_FIELDS,
   PUBLIC_EXTRA_FIELDS,
   plainPaths,
+  spellingsIn,
   trimBaseUrl,
+  unlistedRealId,
   userAgentOf,
 } from './profile.ts';
 

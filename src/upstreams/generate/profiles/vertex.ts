@@ -1,14 +1,15 @@
 // Profile of Vertex AI: real words, project and location in the path, Bearer tokens or API keys.
 
 import { GatewayError } from '../../../canonical/error.ts';
-import { told } from '../../../lib/told.ts';
+import { told } from '../../../lib/localized-message.ts';
 import type { AccountAccess } from '../../upstream.ts';
-import { spellingsIn, unlistedRealId } from './model-ids.ts';
 import {
   type EmbedFormName,
   type GenerateProfile,
   isVideoPage,
+  spellingsIn,
   trimBaseUrl,
+  unlistedRealId,
   userAgentOf,
   VERTEX_EXTRA_FIELDS,
 } from './profile.ts';

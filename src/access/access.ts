@@ -1,0 +1,144 @@
+// The door: address filter, keys of persons, console login and the log of who was turned away.
+
+import { randomBytes } from 'node:crypto';
+import type { Clock } from '../lib/clock.ts';
+import {
+  type AccessLog,
+  type AccessLogStore,
+  createAccessLog,
+  type RedactorFor,
+} from './access-log.ts';
+import type { ClientKeyStore, StoredKey } from './api-key.ts';
+import { createKeyBook, createKeyGate, type KeyBook, type KeyGate } from './api-keys.ts';
+import type { DoorLog } from './batch.ts';
+import {
+  type ConsoleLogin,
+  type ConsoleSession,
+  type ConsoleSessionStore,
+  createConsoleLogin,
+  createConsoleSessions,
+  createSignInLinks,
+} from './console-sign-in.ts';
+import { createGuessLimit, type GuessLimit } from './guess-limit.ts';
+import {
+  type AddressFilter,
+  type AddressFilterSettings,
+  type AddressRule,
+  type AddressRuleStore,
+  createAddressFilter,
+} from './ip-rules.ts';
+import { createPasswordHasher, type PasswordHasher } from './password-hash.ts';
+
+export interface Door {
+  readonly addresses: AddressFilter;
+  readonly keys: KeyBook;
+  readonly keyGate: KeyGate;
+  readonly guesses: GuessLimit;
+  readonly login: ConsoleLogin;
+  readonly accessLog: AccessLog;
+  readonly hasher: PasswordHasher;
+  /** Saves what has gathered; the stores can be closed then. */
+  close(): Promise<void>;
+}
+
+export interface DoorStores {
+  readonly clientKeys: ClientKeyStore;
+  readonly addressRules: AddressRuleStore;
+  readonly accessLog: AccessLogStore;
+  readonly consoleSessions: ConsoleSessionStore;
+}
+
+export interface DoorSettings {
+  readonly addressFilter: AddressFilterSettings;
+  /** In plain or as a hash; undefined while nothing is configured, then only local requests pass. */
+  readonly consolePassword: string | undefined;
+  readonly sessionIdleMs: number;
+}
+
+export interface DoorOptions {
+  /** Undefined keeps everything in memory. */
+  readonly stores?: DoorStores | undefined;
+  readonly settings: () => DoorSettings;
+  /** Waits while the console password is being hashed where it is kept. */
+  readonly passwordSettled?: (() => Promise<void>) | undefined;
+  /** Bytes for one purpose, the same for the life of the stores; random ones without stores. */
+  readonly derive?: ((purpose: string) => Buffer) | undefined;
+  readonly clock: Clock;
+  readonly createId: (prefix: string) => string;
+  /** Keeps credentials out of the access log. */
+  readonly redactorFor?: RedactorFor | undefined;
+  readonly log?: DoorLog | undefined;
+}
+
+/** @throws StoreError */
+export async function openDoor(
+  options: DoorOptions & { readonly stores: DoorStores },
+): Promise<Door> {
+  const { addressRules, clientKeys, consoleSessions } = options.stores;
+  const [rules, keys, sessions] = await Promise.all([
+    addressRules.list(),
+    clientKeys.list(),
+    consoleSessions.list(),
+  ]);
+  return createDoor(options, { rules, keys, sessions });
+}
+
+/** What the stores hold. */
+interface DoorContent {
+  readonly rules?: readonly AddressRule[];
+  readonly keys?: readonly StoredKey[];
+  readonly sessions?: readonly ConsoleSession[];
+}
+
+/** Without stores everything is kept in memory and ends with the process. */
+export function createDoor(options: DoorOptions, content: DoorContent = {}): Door {
+  const { stores, settings, clock, createId, log, derive = () => randomBytes(32) } = options;
+  const hasher = createPasswordHasher();
+  const idleMs = () => settings().sessionIdleMs;
+  const sessions = createConsoleSessions(
+    { store: stores?.consoleSessions, clock, idleMs, log },
+    content.sessions,
+  );
+  const filterSettings = () => settings().addressFilter;
+  const addresses = createAddressFilter(
+    { store: stores?.addressRules, settings: filterSettings, clock, createId, log },
+    content.rules,
+  );
+  const digestKey = derive('client keys v1');
+  const keys = createKeyBook(
+    { store: stores?.clientKeys, digestKey, clock, createId, log },
+    content.keys,
+  );
+  const { redactorFor } = options;
+  const accessLog = createAccessLog({ store: stores?.accessLog, clock, redactorFor, log });
+  const login = createConsoleLogin({
+    password: () => settings().consolePassword,
+    passwordSettled: options.passwordSettled,
+    machineToken: createMachineToken(derive),
+    hasher,
+    sessions,
+    links: createSignInLinks(clock),
+    clock,
+    tagKey: derive('console sessions v1'),
+  });
+  return {
+    addresses,
+    keys,
+    keyGate: createKeyGate(keys, clock),
+    guesses: createGuessLimit(clock),
+    login,
+    accessLog,
+    hasher,
+    async close() {
+      await Promise.all([sessions.close(), addresses.close(), keys.close(), accessLog.close()]);
+    },
+  };
+}
+
+/**
+ * What the command line on this machine shows in place of the console password, of which the config
+ * file holds a hash only: whoever can read the secret key can read everything anyway.
+ */
+export function createMachineToken(derive: (purpose: string) => Buffer): string {
+  return `machine-${derive('console of this machine v1').toString('base64url')}`;
+}

@@ -1,0 +1,151 @@
+// A person's key with its limits, and what keys ask of durable storage.
+
+import { createHmac, randomBytes } from 'node:crypto';
+import { checksumOf } from '../lib/key-shape.ts';
+import { told } from '../lib/localized-message.ts';
+
+/** What a key may do; absent limits do not limit. */
+export interface KeyLimits {
+  /** Names and patterns with `*`; empty allows every model. */
+  readonly allowedModels: readonly string[];
+  /** Addresses within a day; of IPv6 each /64 is one. */
+  readonly maxAddresses?: number | undefined;
+  readonly requestsPerMinute?: number | undefined;
+  readonly tokensPerMinute?: number | undefined;
+  /** A day is one of UTC. */
+  readonly dailyTokens?: number | undefined;
+  readonly dailyImages?: number | undefined;
+  readonly curfew?: Curfew | undefined;
+}
+
+/** Times are milliseconds since the epoch. */
+export interface ClientKey extends KeyLimits {
+  readonly id: string;
+  readonly name: string;
+  /** The beginning of the secret, to tell keys apart. */
+  readonly prefix: string;
+  readonly enabled: boolean;
+  readonly createdAt: number;
+  readonly expiresAt?: number | undefined;
+  readonly lastUsedAt?: number | undefined;
+  /** Rises with each change by a person. */
+  readonly revision: number;
+}
+
+/** What a key used on one day. */
+export interface DayUse {
+  /** `2026-01-31`, of UTC. */
+  readonly day: string;
+  readonly requests: number;
+  readonly tokens: number;
+  readonly images: number;
+}
+
+export interface StoredKey {
+  readonly key: ClientKey;
+  /** HMAC-SHA-256 of the secret, in hexadecimal. */
+  readonly digest: string;
+  /** Of the latest day that was saved. */
+  readonly use: DayUse | undefined;
+  /** Address → when it came last. */
+  readonly addresses: ReadonlyMap<string, number>;
+}
+
+export interface KeyProgress {
+  readonly id: string;
+  readonly lastUsedAt: number | undefined;
+  readonly use: DayUse;
+  readonly addresses: ReadonlyMap<string, number>;
+}
+
+/** Every method may throw StoreError. What people say survives a power cut. */
+export interface ClientKeyStore {
+  /** Oldest first. One whose limits cannot be read is there too, disabled. */
+  list(): Promise<readonly StoredKey[]>;
+  insert(key: ClientKey, digest: string): Promise<void>;
+  /** @throws StoreError `missing`, or `stale` when the stored revision is not the one before */
+  update(key: ClientKey): Promise<void>;
+  /** False when there was none. Its counts go with it. */
+  remove(id: string): Promise<boolean>;
+  /** Replaces the counts of that day and the addresses; of a key that is gone there is nothing to save. */
+  saveProgress(progress: readonly KeyProgress[]): Promise<void>;
+}
+
+// The secret of a person's key: how it is made and kept as a digest only.
+
+/** 160 bits. */
+const SECRET_BYTES = 20;
+const BODY_CHARACTERS = 31;
+const PREFIX_CHARACTERS = 9;
+
+/** `sk-`, 160 random bits and a checksum, in digits and small letters: one double click takes it all. */
+export function createKeySecret(): string {
+  const value = BigInt(`0x${randomBytes(SECRET_BYTES).toString('hex')}`);
+  const body = `sk-${value.toString(36).padStart(BODY_CHARACTERS, '0')}`;
+  return body + checksumOf(body);
+}
+
+/** The part that may be shown. */
+export function prefixOf(secret: string): string {
+  return secret.slice(0, PREFIX_CHARACTERS);
+}
+
+/** Keyed, so that a stolen database does not even tell which of two guesses is a key. */
+export function digestKeySecret(secret: string, digestKey: Buffer): string {
+  return createHmac('sha256', digestKey).update(secret).digest('hex');
+}
+
+// Hours of the day at which a key is refused, by the clock on somebody's wall.
+
+export interface Curfew {
+  /** `23:00`. */
+  readonly from: string;
+  /** `06:00`; when it is before `from`, the curfew lasts over midnight. */
+  readonly to: string;
+  /** IANA name such as `Europe/Berlin`. */
+  readonly timeZone: string;
+}
+
+const TIME = /^(?:[01]\d|2[0-3]):[0-5]\d$/;
+
+/** What is wrong with a curfew, starting with its field; undefined when nothing is. */
+export function curfewProblem({ from, to, timeZone }: Curfew): string | undefined {
+  if (!TIME.test(from)) return told`curfew.from: must be a time such as 23:00`;
+  if (!TIME.test(to)) return told`curfew.to: must be a time such as 06:00`;
+  if (from === to) return told`curfew.to: must be another time than curfew.from`;
+  if (createWallClock(timeZone) === undefined) {
+    return told`curfew.timeZone: must be the name of a time zone such as Europe/Berlin or UTC`;
+  }
+  return undefined;
+}
+
+export interface CurfewCheck {
+  /** Whether the wall time at `now` lies in the curfew; its last minute is the one before `to`. */
+  isOn(now: number): boolean;
+}
+
+/** A time zone that this system does not know keeps the key out: nobody can say when it is night there. */
+export function createCurfewCheck({ from, to, timeZone }: Curfew): CurfewCheck {
+  const wallClock = createWallClock(timeZone);
+  return {
+    isOn(now) {
+      if (wallClock === undefined) return true;
+      const time = wallClock.format(now);
+      return from < to ? from <= time && time < to : from <= time || time < to;
+    },
+  };
+}
+
+function createWallClock(timeZone: string): Intl.DateTimeFormat | undefined {
+  try {
+    return new Intl.DateTimeFormat('en-GB', {
+      timeZone,
+      hour: '2-digit',
+      minute: '2-digit',
+      hourCycle: 'h23',
+    });
+  } catch (error) {
+    if (error instanceof RangeError) return undefined;
+    throw error;
+  }
+}

@@ -1,0 +1,313 @@
+import { expect, test } from 'vitest';
+import { createFakeClock } from '../../test/support/fake-clock.ts';
+import { createMemoryDoorStores } from '../../test/support/memory-door-stores.ts';
+import { GatewayError } from '../canonical/error.ts';
+import { looksLikeKeySecret } from '../lib/key-shape.ts';
+import { createCurfewCheck, createKeySecret } from './api-key.ts';
+import { createKeyBook, createKeyGate, type KeyInput } from './api-keys.ts';
+
+import { KeyMeter } from './usage-window.ts';
+
+const START = Date.UTC(2026, 0, 15, 12);
+const HOUR = 3_600_000;
+
+async function openKeys(input: Partial<KeyInput> = {}, clock = createFakeClock(START)) {
+  const { clientKeys: store } = createMemoryDoorStores();
+  let count = 0;
+  const options = {
+    store,
+    digestKey: Buffer.alloc(32, 1),
+    clock,
+    createId: (prefix: string) => `${prefix}${++count}`,
+  };
+  const book = createKeyBook(options);
+  const gate = createKeyGate(book, clock);
+  const { listed, secret } = await book.create({ name: 'Ada', ...input });
+  const { id } = listed.key;
+  const reopen = async () => createKeyBook(options, await store.list());
+  return { book, gate, clock, store, id, secret, reopen };
+}
+
+function refusal(
+  run: () => unknown,
+): { kind: string; reason: unknown; retryAfterMs: unknown; message: string } | undefined {
+  try {
+    run();
+    return undefined;
+  } catch (error) {
+    if (!(error instanceof GatewayError)) throw error;
+    const { kind, reason, retryAfterMs, message } = error;
+    return { kind, reason, retryAfterMs, message };
+  }
+}
+
+const CALL = { model: 'alpha-3-flash', tokens: 100, images: 0 };
+
+test('a secret has 160 random bits and a checksum, and is kept as a keyed digest only', async () => {
+  const secrets = Array.from({ length: 100 }, createKeySecret);
+  expect(new Set(secrets).size).toBe(100);
+  for (const secret of secrets) expect(secret).toMatch(/^sk-[0-9a-z]{38}$/);
+  expect(secrets.every(looksLikeKeySecret)).toBe(true);
+  const [first = ''] = secrets;
+  const misspelt = first.slice(0, 10) + (first[10] === 'a' ? 'b' : 'a') + first.slice(11);
+  expect(looksLikeKeySecret(misspelt)).toBe(false);
+  const { gate, store, secret, id } = await openKeys();
+  expect(gate.identify(['x', secret])).toBe(id);
+  expect(gate.identify([misspelt, createKeySecret()])).toBeUndefined();
+  const stored = JSON.stringify(await store.list());
+  expect(stored).not.toContain(secret);
+  expect(stored).not.toContain(secret.slice(12));
+});
+
+test('a key that is disabled, expired or removed is refused; without an end it never expires', async () => {
+  const { book, gate, clock, id, secret } = await openKeys();
+  await clock.advance(10 * 365 * 24 * HOUR);
+  expect(refusal(() => gate.enter(id, '192.0.2.1'))).toBeUndefined();
+  await book.change(id, { expiresAt: clock.now() }, undefined);
+  expect(refusal(() => gate.enter(id, '192.0.2.1'))).toMatchObject({
+    kind: 'forbidden',
+    reason: 'key-rejected',
+    message: expect.stringContaining('expired'),
+  });
+  await book.change(id, { expiresAt: null, enabled: false }, undefined);
+  expect(refusal(() => gate.enter(id, '192.0.2.1'))?.message).toContain('disabled');
+  await book.remove(id);
+  expect(gate.identify([secret])).toBeUndefined();
+});
+
+test('the third address of a key for two is refused until a day has passed (V164)', async () => {
+  const { gate, clock, id } = await openKeys({ maxAddresses: 2 });
+  const enter = (address: string) => refusal(() => gate.enter(id, address))?.message;
+  expect(enter('192.0.2.1')).toBeUndefined();
+  expect(enter('2001:db8::1')).toBeUndefined();
+  expect(enter('2001:db8::2')).toBeUndefined();
+  expect(enter('::ffff:192.0.2.1')).toBeUndefined();
+  expect(enter('192.0.2.3')).toContain('2 other addresses');
+  await clock.advance(23 * HOUR);
+  expect(enter('192.0.2.1')).toBeUndefined();
+  await clock.advance(2 * HOUR);
+  expect(enter('192.0.2.3')).toBeUndefined();
+  expect(enter('192.0.2.4')).toContain('2 other addresses');
+  const alone = await openKeys({ maxAddresses: 1 });
+  alone.gate.enter(alone.id, '192.0.2.1');
+  const message = refusal(() => alone.gate.enter(alone.id, '192.0.2.2'))?.message;
+  expect(message).toContain('in use from 1 other address already');
+});
+
+test('a curfew lasts over midnight by the clock of its own zone (V164)', async () => {
+  const curfew = { from: '23:00', to: '06:00', timeZone: 'Europe/Berlin' };
+  const { gate, id } = await openKeys({ curfew }, createFakeClock(Date.UTC(2026, 0, 15, 0)));
+  expect(refusal(() => gate.enter(id, '192.0.2.1'))).toMatchObject({
+    kind: 'forbidden',
+    message: expect.stringContaining('23:00 to 06:00 (Europe/Berlin)'),
+  });
+  const isOn = (time: string, zone = 'Europe/Berlin') =>
+    createCurfewCheck({ ...curfew, timeZone: zone }).isOn(Date.parse(time));
+  expect(isOn('2026-01-15T21:59:59Z')).toBe(false);
+  expect(isOn('2026-01-15T22:00:00Z')).toBe(true);
+  expect(isOn('2026-01-16T04:59:59Z')).toBe(true);
+  expect(isOn('2026-01-16T05:00:00Z')).toBe(false);
+  // Summer time.
+  expect(isOn('2026-07-15T21:00:00Z')).toBe(true);
+  expect(isOn('2026-07-16T04:00:00Z')).toBe(false);
+  expect(isOn('2026-01-15T14:30:00Z', 'Asia/Tokyo')).toBe(true);
+  expect(isOn('2026-01-15T12:00:00Z', 'Nowhere/Lost')).toBe(true);
+  const noon = createCurfewCheck({ from: '09:00', to: '17:00', timeZone: 'UTC' });
+  expect([noon.isOn(START), noon.isOn(START + 5 * HOUR)]).toEqual([true, false]);
+  const night = createCurfewCheck({ from: '00:00', to: '06:00', timeZone: 'UTC' });
+  expect(
+    ['00:00', '00:30', '23:59'].map((at) => night.isOn(Date.parse(`2026-01-15T${at}Z`))),
+  ).toEqual([true, true, false]);
+});
+
+test.each([
+  [{ from: '24:00', to: '06:00', timeZone: 'UTC' }, 'curfew.from'],
+  [{ from: '23:00', to: '6:00', timeZone: 'UTC' }, 'curfew.to'],
+  [{ from: '23:00', to: '23:00', timeZone: 'UTC' }, 'another time'],
+  [{ from: '23:00', to: '06:00', timeZone: 'Mars/Base' }, 'time zone'],
+])('the curfew %j is refused with the reason', async (curfew, reason) => {
+  await expect(openKeys({ curfew })).rejects.toThrow(reason);
+});
+
+test('only allowed models pass, by name or pattern', async () => {
+  const { gate, id } = await openKeys({ allowedModels: ['Alpha-*', 'beta'] });
+  const models = ['alpha-3-flash', 'ALPHA-x', 'beta', 'beta-2', 'gamma'];
+  expect(models.map((model) => gate.allows(id, model))).toEqual([true, true, true, false, false]);
+  expect(gate.allows('api-key', 'gamma')).toBe(true);
+  expect(refusal(() => gate.admit(id, { ...CALL, model: 'gamma' }))).toMatchObject({
+    kind: 'forbidden',
+    reason: 'key-rejected',
+    message: expect.stringContaining('"gamma"'),
+  });
+});
+
+test('an allowed model passes under its name in either vocabulary', async () => {
+  const { gate, id } = await openKeys({ allowedModels: ['alpha-3-flash', 'Claude-*', 'cla*y'] });
+  const allowed = ['gemini-3-flash', 'Gemini-3-Flash', 'beta-opus-4-6', 'claude-x', 'clay'];
+  for (const model of allowed) expect(gate.allows(id, model)).toBe(true);
+  expect(gate.allows(id, 'gemini-3-pro')).toBe(false);
+});
+
+test('requests of a minute are limited, with the time until the next', async () => {
+  const { gate, clock, id } = await openKeys({ requestsPerMinute: 2 });
+  const admit = () => refusal(() => gate.admit(id, CALL));
+  expect(admit()).toBeUndefined();
+  await clock.advance(20_000);
+  expect(admit()).toBeUndefined();
+  expect(admit()).toMatchObject({ kind: 'rate-limited', retryAfterMs: 40_000 });
+  await clock.advance(40_000);
+  expect(admit()).toBeUndefined();
+  expect(admit()).toMatchObject({ retryAfterMs: 20_000 });
+});
+
+test('a limit of one is said as one', async () => {
+  const { gate, id } = await openKeys({ requestsPerMinute: 1 });
+  gate.admit(id, CALL);
+  expect(refusal(() => gate.admit(id, CALL))?.message).toMatch(/its 1 request a minute\. /);
+});
+
+test('tokens of a minute are counted as used, and reserved while calls run', async () => {
+  const { gate, clock, id } = await openKeys({ tokensPerMinute: 1_000 });
+  const running = gate.admit(id, { ...CALL, tokens: 1_000 });
+  expect(refusal(() => gate.admit(id, CALL))).toMatchObject({ kind: 'rate-limited' });
+  running?.settle({ tokens: 10, images: 0 });
+  running?.settle({ tokens: 5_000, images: 0 });
+  gate.admit(id, CALL)?.settle({ tokens: 2_000 });
+  expect(refusal(() => gate.admit(id, CALL))).toMatchObject({ retryAfterMs: 60_000 });
+  await clock.advance(60_000);
+  expect(refusal(() => gate.admit(id, CALL))).toBeUndefined();
+});
+
+test('a daily budget begins anew at midnight UTC', async () => {
+  const { gate, book, clock, id } = await openKeys({ dailyTokens: 500 });
+  gate.admit(id, CALL)?.settle({ tokens: 500 });
+  expect(refusal(() => gate.admit(id, CALL))).toMatchObject({
+    kind: 'quota-exhausted',
+    retryAfterMs: 12 * HOUR,
+    message: expect.stringContaining('It can go on in 12 h 0 min.'),
+  });
+  expect(book.get(id)?.usedToday).toMatchObject({ requests: 1, tokens: 500 });
+  await clock.advance(12 * HOUR);
+  expect(book.get(id)?.usedToday).toMatchObject({ requests: 0, tokens: 0 });
+  expect(refusal(() => gate.admit(id, CALL))).toBeUndefined();
+});
+
+test('of two hundred pictures at once no more pass than the budget has (T29)', async () => {
+  const { gate, book, id } = await openKeys({ dailyImages: 20 });
+  const admitted = Array.from({ length: 200 }, () => {
+    try {
+      return gate.admit(id, { ...CALL, images: 1 });
+    } catch {
+      return undefined;
+    }
+  }).filter((one) => one !== undefined);
+  expect(admitted).toHaveLength(20);
+  for (const one of admitted.slice(0, 15)) one.settle({ images: 1, tokens: 0 });
+  // Those that failed cost nothing.
+  for (const one of admitted.slice(15)) one.settle({ images: 0, tokens: 0 });
+  expect(refusal(() => gate.admit(id, { ...CALL, images: 6 }))?.kind).toBe('quota-exhausted');
+  expect(refusal(() => gate.admit(id, { ...CALL, images: 5 }))).toBeUndefined();
+  await book.change(id, { dailyImages: 3 }, undefined);
+  expect(refusal(() => gate.admit(id, { ...CALL, images: 1 }))?.kind).toBe('quota-exhausted');
+  // Text is no picture, however many were drawn.
+  expect(refusal(() => gate.admit(id, CALL))).toBeUndefined();
+});
+
+test('without a limit of addresses none are kept, and those of an earlier limit go', async () => {
+  const { book, gate, store, id } = await openKeys({ maxAddresses: 2 });
+  gate.enter(id, '192.0.2.1');
+  await book.change(id, { maxAddresses: null }, undefined);
+  for (const address of ['192.0.2.1', '192.0.2.2', '192.0.2.3']) gate.enter(id, address);
+  await book.close();
+  const [stored] = await store.list();
+  expect([stored?.addresses.size, stored?.key.lastUsedAt]).toEqual([0, START]);
+});
+
+test('addresses that came while the clock was days ahead do not count after it was set back', () => {
+  let now = Date.UTC(2027, 0, 1);
+  const stored = { use: undefined, addresses: new Map() };
+  const meter = new KeyMeter(stored, { clock: { now: () => now }, onUse: () => {} });
+  expect(meter.takeAddress('192.0.2.1', 1)).toBe(true);
+  now = Date.UTC(2026, 0, 1);
+  expect(meter.takeAddress('192.0.2.2', 1)).toBe(true);
+  expect(meter.takeAddress('192.0.2.3', 1)).toBe(false);
+});
+
+test('what no day has room for is refused for good, and what today has none for says what is left', async () => {
+  const { gate, book, id } = await openKeys({ dailyImages: 3 });
+  const draw = (images: number) => refusal(() => gate.admit(id, { ...CALL, images }));
+  expect(draw(4)).toMatchObject({
+    kind: 'forbidden',
+    reason: 'key-rejected',
+    message: expect.stringContaining('may draw 3 images a day, and this request asks for 4'),
+  });
+  expect(draw(2)).toBeUndefined();
+  expect(draw(2)).toMatchObject({
+    kind: 'quota-exhausted',
+    message: expect.stringContaining('has 1 of its 3 images a day (UTC) left'),
+  });
+  await book.change(id, { dailyImages: 0 }, undefined);
+  expect(draw(1)).toMatchObject({ kind: 'forbidden', retryAfterMs: undefined });
+  expect(draw(0)).toBeUndefined();
+  await book.change(id, { dailyTokens: 0 }, undefined);
+  expect(draw(0)).toMatchObject({ kind: 'forbidden', retryAfterMs: undefined });
+});
+
+test('what a key used today and from where survives a restart', async () => {
+  const { gate, book, clock, id, reopen, secret } = await openKeys({
+    dailyTokens: 500,
+    maxAddresses: 1,
+  });
+  gate.enter(id, '192.0.2.1');
+  gate.admit(id, CALL)?.settle({ tokens: 500 });
+  await book.close();
+  const again = await reopen();
+  const gateAgain = createKeyGate(again, clock);
+  expect(gateAgain.identify([secret])).toBe(id);
+  expect(refusal(() => gateAgain.admit(id, CALL))?.kind).toBe('quota-exhausted');
+  expect(refusal(() => gateAgain.enter(id, '192.0.2.2'))?.kind).toBe('forbidden');
+  expect(again.get(id)?.key.lastUsedAt).toBe(clock.now());
+});
+
+test('what could not be saved of a key is saved with the next', async () => {
+  const { gate, clock, id, store, reopen } = await openKeys({ dailyTokens: 500 });
+  const { saveProgress } = store;
+  store.saveProgress = () => Promise.reject(new Error('no room'));
+  gate.admit(id, CALL)?.settle({ tokens: 500 });
+  await clock.advance(1_000);
+  store.saveProgress = saveProgress;
+  await clock.advance(5_000);
+  expect((await reopen()).get(id)?.usedToday).toMatchObject({ requests: 1, tokens: 500 });
+});
+
+test('a change of models, curfew and switch counts from the next request, and forgets no use', async () => {
+  const { gate, book, clock, id } = await openKeys({ allowedModels: ['alpha-*'] });
+  gate.admit(id, CALL)?.settle({ tokens: 7 });
+  const change = (limits: Parameters<typeof book.change>[1]) => book.change(id, limits, undefined);
+  const enter = () => refusal(() => gate.enter(id, '192.0.2.1'))?.message;
+  const { key, usedToday } = await change({ allowedModels: ['beta-*'] });
+  expect([key.lastUsedAt, usedToday.tokens]).toEqual([clock.now(), 7]);
+  expect([gate.allows(id, 'alpha-3-flash'), gate.allows(id, 'beta-x')]).toEqual([false, true]);
+  await change({ curfew: { from: '11:00', to: '13:00', timeZone: 'UTC' } });
+  expect(enter()).toContain('11:00 to 13:00');
+  await change({ curfew: { from: '13:00', to: '14:00', timeZone: 'UTC' } });
+  expect(enter()).toBeUndefined();
+  await change({ curfew: null, enabled: false });
+  expect(enter()).toContain('disabled');
+});
+
+test('a change keeps what it does not name, null takes away, and an old revision is refused', async () => {
+  const { book, id } = await openKeys({ dailyTokens: 5, requestsPerMinute: 6 });
+  const changed = await book.change(id, { name: 'Eve', dailyTokens: null }, 1);
+  expect(changed.key).toMatchObject({ name: 'Eve', requestsPerMinute: 6, revision: 2 });
+  expect(changed.key.dailyTokens).toBeUndefined();
+  await expect(book.change(id, { name: 'late' }, 1)).rejects.toMatchObject({ fault: 'stale' });
+  await expect(book.change('key_none', {}, undefined)).rejects.toMatchObject({ fault: 'missing' });
+});
+
+test('ids that are no keys of persons have no limits', async () => {
+  const { gate } = await openKeys();
+  gate.enter('local', '192.0.2.1');
+  expect(gate.admit('api-key', CALL)).toBeUndefined();
+  expect(gate.countsImages('api-key')).toBe(false);
+});

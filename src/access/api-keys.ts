@@ -1,0 +1,427 @@
+// The keys of persons: made, changed, recognised, and held to their limits.
+
+import { StoreError } from '../accounts/account-store.ts';
+import { GatewayError, invalidRequest } from '../canonical/error.ts';
+import type { Clock } from '../lib/clock.ts';
+import { looksLikeKeySecret } from '../lib/key-shape.ts';
+import { createListeners, type Listeners } from '../lib/listeners.ts';
+import { type Sentence, told } from '../lib/localized-message.ts';
+import { createWildcard, foldCase } from '../lib/names.ts';
+import { visitorOf } from '../lib/net.ts';
+import { neutralModelName } from '../wire/vocabulary.ts';
+import {
+  type ClientKey,
+  type ClientKeyStore,
+  type CurfewCheck,
+  createCurfewCheck,
+  createKeySecret,
+  curfewProblem,
+  type DayUse,
+  digestKeySecret,
+  type KeyLimits,
+  type KeyProgress,
+  prefixOf,
+  type StoredKey,
+} from './api-key.ts';
+import { type Batch, createBatch, type DoorLog } from './batch.ts';
+import { type CallCost, KeyMeter, type MeterRefusal, type Reservation } from './usage-window.ts';
+
+export interface KeyInput extends Partial<KeyLimits> {
+  readonly name: string;
+  readonly enabled?: boolean | undefined;
+  readonly expiresAt?: number | undefined;
+}
+
+/** Null takes a limit away; what is absent stays. */
+type KeyChange = { readonly [Field in keyof KeyInput]?: KeyInput[Field] | null };
+
+export interface KeyBook {
+  /** Oldest first. */
+  list(): readonly ListedKey[];
+  get(id: string): ListedKey | undefined;
+  /** @returns the secret, which nobody can see again. @throws GatewayError for a bad curfew, StoreError */
+  create(input: KeyInput): Promise<{ readonly listed: ListedKey; readonly secret: string }>;
+  /** @throws GatewayError, StoreError `missing` or `stale` */
+  change(id: string, change: KeyChange, revision: number | undefined): Promise<ListedKey>;
+  /** @throws StoreError `missing` */
+  remove(id: string): Promise<void>;
+  /** The key of a secret. */
+  identify(secret: string): KeyEntry | undefined;
+  find(id: string): KeyEntry | undefined;
+  readonly isEmpty: boolean;
+  /** Calls back with the id of each key that is made, changed or removed; the answer ends it. */
+  subscribe(listener: (id: string) => void): () => void;
+  close(): Promise<void>;
+}
+
+export interface ListedKey {
+  readonly key: ClientKey;
+  readonly usedToday: DayUse;
+}
+
+/** A key in use. */
+interface KeyEntry {
+  key: ClientKey;
+  readonly meter: KeyMeter;
+  curfew: CurfewCheck | undefined;
+  allows(model: string): boolean;
+}
+
+export interface KeyBookOptions {
+  /** Undefined keeps the keys in memory. */
+  readonly store: ClientKeyStore | undefined;
+  /** Keys the digests of the secrets; the same for the life of the store. */
+  readonly digestKey: Buffer;
+  readonly clock: Clock;
+  readonly createId: (prefix: string) => string;
+  readonly log?: DoorLog | undefined;
+}
+
+/** `stored` are the keys of the store. */
+export function createKeyBook(options: KeyBookOptions, stored: readonly StoredKey[] = []): KeyBook {
+  return new Book(options, stored);
+}
+
+interface Kept extends KeyEntry {
+  readonly digest: string;
+}
+
+class Book implements KeyBook {
+  readonly #options: KeyBookOptions;
+  readonly #batch: Batch;
+  readonly #byId = new Map<string, Kept>();
+  readonly #byDigest = new Map<string, Kept>();
+  readonly #used = new Set<string>();
+  readonly #listeners: Listeners<string>;
+
+  constructor(options: KeyBookOptions, stored: readonly StoredKey[]) {
+    const { clock, log } = options;
+    this.#options = options;
+    const save = () => this.#saveProgress();
+    this.#batch = createBatch({ clock, title: 'The use of keys', save, log });
+    this.#listeners = createListeners((error) => {
+      log?.warn({ error }, 'A listener to changes of keys failed.');
+    });
+    for (const one of stored) this.#keep(one);
+  }
+
+  get isEmpty(): boolean {
+    return this.#byId.size === 0;
+  }
+
+  list(): readonly ListedKey[] {
+    return [...this.#byId.values()].map(writeListed);
+  }
+
+  get(id: string): ListedKey | undefined {
+    const kept = this.#byId.get(id);
+    return kept === undefined ? undefined : writeListed(kept);
+  }
+
+  async create(input: KeyInput): Promise<{ listed: ListedKey; secret: string }> {
+    const { clock, createId, digestKey, store } = this.#options;
+    const secret = createKeySecret();
+    const key: ClientKey = checkKey({
+      ...withoutNulls(input),
+      id: createId('key_'),
+      name: input.name,
+      prefix: prefixOf(secret),
+      enabled: input.enabled ?? true,
+      allowedModels: input.allowedModels ?? [],
+      createdAt: clock.now(),
+      revision: 1,
+    });
+    const digest = digestKeySecret(secret, digestKey);
+    await store?.insert(key, digest);
+    const kept = this.#keep({ key, digest, use: undefined, addresses: new Map() });
+    this.#listeners.tell(key.id);
+    return { listed: writeListed(kept), secret };
+  }
+
+  async change(id: string, change: KeyChange, revision: number | undefined): Promise<ListedKey> {
+    const kept = this.#find(id);
+    const known = kept.key;
+    if (revision !== undefined && revision !== known.revision) {
+      throw new StoreError(
+        'stale',
+        told`The key was changed meanwhile: it is at revision ${known.revision}, not ${revision}.`,
+      );
+    }
+    const merged = { ...known, ...change, revision: known.revision + 1 };
+    const key = checkKey({
+      ...withoutNulls(merged),
+      id,
+      name: change.name ?? known.name,
+      prefix: known.prefix,
+      enabled: change.enabled ?? known.enabled,
+      allowedModels: change.allowedModels === null ? [] : (merged.allowedModels ?? []),
+      createdAt: known.createdAt,
+      revision: merged.revision,
+    });
+    await this.#options.store?.update(key);
+    kept.key = { ...key, lastUsedAt: kept.key.lastUsedAt };
+    kept.curfew = key.curfew && createCurfewCheck(key.curfew);
+    kept.allows = createModelCheck(key);
+    this.#listeners.tell(id);
+    return writeListed(kept);
+  }
+
+  async remove(id: string): Promise<void> {
+    const { digest } = this.#find(id);
+    await this.#options.store?.remove(id);
+    this.#byId.delete(id);
+    this.#byDigest.delete(digest);
+    this.#used.delete(id);
+    this.#listeners.tell(id);
+  }
+
+  subscribe(listener: (id: string) => void): () => void {
+    return this.#listeners.add(listener);
+  }
+
+  identify(secret: string): KeyEntry | undefined {
+    if (!looksLikeKeySecret(secret)) return undefined;
+    return this.#byDigest.get(digestKeySecret(secret, this.#options.digestKey));
+  }
+
+  find(id: string): KeyEntry | undefined {
+    return this.#byId.get(id);
+  }
+
+  close(): Promise<void> {
+    return this.#batch.close();
+  }
+
+  #find(id: string): Kept {
+    const kept = this.#byId.get(id);
+    if (kept !== undefined) return kept;
+    throw new StoreError('missing', told`There is no key of this id. List them to see all.`);
+  }
+
+  #keep(stored: StoredKey): Kept {
+    const { key, digest } = stored;
+    const { clock } = this.#options;
+    const onUse = (): void => {
+      kept.key = { ...kept.key, lastUsedAt: clock.now() };
+      this.#used.add(key.id);
+      if (this.#options.store !== undefined) this.#batch.touch();
+    };
+    const kept: Kept = {
+      key,
+      digest,
+      meter: new KeyMeter(stored, { clock, onUse }),
+      curfew: key.curfew && createCurfewCheck(key.curfew),
+      allows: createModelCheck(key),
+    };
+    this.#byId.set(key.id, kept);
+    this.#byDigest.set(digest, kept);
+    return kept;
+  }
+
+  async #saveProgress(): Promise<void> {
+    const ids = [...this.#used];
+    const progress = ids.flatMap((id): KeyProgress[] => {
+      const kept = this.#byId.get(id);
+      if (kept === undefined) return [];
+      const { key, meter } = kept;
+      const addresses = new Map(meter.addresses);
+      return [{ id, lastUsedAt: key.lastUsedAt, use: meter.dayUse(), addresses }];
+    });
+    this.#used.clear();
+    try {
+      await this.#options.store?.saveProgress(progress);
+    } catch (error) {
+      for (const id of ids) this.#used.add(id);
+      throw error;
+    }
+  }
+}
+
+function writeListed({ key, meter }: KeyEntry): ListedKey {
+  return { key, usedToday: meter.dayUse() };
+}
+
+/** As `custom_mapping`: names without regard to case, `*` for any run of characters; in either vocabulary. */
+function createModelCheck({ allowedModels }: KeyLimits): (model: string) => boolean {
+  const spellings = (name: string) => [foldCase(name), neutralModelName(foldCase(name))];
+  const patterns = allowedModels.flatMap(spellings).map(createWildcard);
+  if (patterns.length === 0) return () => true;
+  return (model) => {
+    const names = spellings(model);
+    return patterns.some((pattern) => names.some((name) => pattern.matches(name)));
+  };
+}
+
+/** @throws GatewayError invalid-request */
+function checkKey(key: ClientKey): ClientKey {
+  const problem = key.curfew && curfewProblem(key.curfew);
+  if (problem !== undefined) throw invalidRequest('curfew', `${problem}.`);
+  return key;
+}
+
+type WithoutNulls<Fields> = { [Field in keyof Fields]: Exclude<Fields[Field], null> };
+
+function withoutNulls<Fields extends object>(fields: Fields): Partial<WithoutNulls<Fields>> {
+  const kept = Object.entries(fields).filter(([, value]) => value !== null && value !== undefined);
+  // The one narrowing of this file: nulls have just left.
+  return Object.fromEntries(kept) as Partial<WithoutNulls<Fields>>;
+}
+
+// Holds the requests of a key to its limits: who comes, from where, for which model, how much.
+
+export interface KeyGate {
+  readonly isEmpty: boolean;
+  /** The id of the key that one of the credentials is. */
+  identify(credentials: readonly string[]): string | undefined;
+  /** @throws GatewayError forbidden naming the rule: disabled, expired, curfew or too many addresses */
+  enter(keyId: string, address: string): void;
+  /** True for ids that are no person's key: those have no limits. */
+  allows(keyId: string, model: string): boolean;
+  /** Whether images of this key are counted against a budget. */
+  countsImages(keyId: string): boolean;
+  /**
+   * Counts a call before it runs.
+   * @throws GatewayError forbidden for a model that is not allowed; rate-limited or quota-exhausted,
+   * with the wait, when a limit is reached
+   */
+  admit(keyId: string, call: CallCost & { readonly model: string }): Reservation | undefined;
+}
+
+/** Of a name that a client wrote, in what it is told. */
+const MOST_SHOWN = 100;
+
+export function createKeyGate(book: KeyBook, clock: Pick<Clock, 'now'>): KeyGate {
+  return {
+    get isEmpty() {
+      return book.isEmpty;
+    },
+    identify(credentials) {
+      let found: string | undefined;
+      for (const credential of credentials) found ??= book.identify(credential)?.key.id;
+      return found;
+    },
+    enter(keyId, address) {
+      const entry = book.find(keyId);
+      if (entry !== undefined) checkEntry(entry, address, clock.now());
+    },
+    allows: (keyId, model) => book.find(keyId)?.allows(model) ?? true,
+    countsImages: (keyId) => book.find(keyId)?.key.dailyImages !== undefined,
+    admit(keyId, { model, ...cost }) {
+      const entry = book.find(keyId);
+      if (entry === undefined) return undefined;
+      if (!entry.allows(model)) {
+        throw rejected(
+          told`This key may not use the model ${JSON.stringify(model.slice(0, MOST_SHOWN))}. The model list shows those it may.`,
+        );
+      }
+      checkSize(entry, cost);
+      const outcome = entry.meter.reserve(cost, entry.key);
+      if ('kind' in outcome) throw limitReached(entry, outcome, cost);
+      return outcome;
+    },
+  };
+}
+
+function checkEntry({ key, curfew, meter }: KeyEntry, address: string, now: number): void {
+  if (!key.enabled) throw rejected(told`This key is disabled.`);
+  if (key.expiresAt !== undefined && now >= key.expiresAt) {
+    throw rejected(told`This key expired at ${new Date(key.expiresAt).toISOString()}.`);
+  }
+  if (key.curfew !== undefined && curfew?.isOn(now)) {
+    const { from, to, timeZone } = key.curfew;
+    throw rejected(told`This key is not let in from ${from} to ${to} (${timeZone}).`);
+  }
+  if (!meter.takeAddress(visitorOf(address), key.maxAddresses)) {
+    throw rejected(
+      told`This key is in use from ${sayCount(key.maxAddresses, 'address')} already, the most it may within a day.`,
+    );
+  }
+}
+
+/** What no day has room for is not to be tried again tomorrow. @throws GatewayError forbidden */
+function checkSize({ key }: KeyEntry, { images }: CallCost): void {
+  if (key.dailyTokens === 0) throw rejected(told`This key may use no tokens.`);
+  const { dailyImages } = key;
+  if (dailyImages === undefined || images <= dailyImages) return;
+  throw rejected(
+    dailyImages === 0
+      ? told`This key may draw no images.`
+      : told`This key may draw ${sayCount(dailyImages, 'image')} a day, and this request asks for ${images}.`,
+  );
+}
+
+function rejected(message: string): GatewayError {
+  const wayOut = told`Ask whoever gave you the key.`;
+  return new GatewayError({
+    kind: 'forbidden',
+    source: 'client',
+    reason: 'key-rejected',
+    message: `${message} ${wayOut}`,
+  });
+}
+
+function limitReached(
+  { key }: KeyEntry,
+  refusal: MeterRefusal,
+  { images }: CallCost,
+): GatewayError {
+  const { retryAfterMs, kind } = refusal;
+  const { what, isBudget } = describeLimit(key, kind);
+  const left = kind === 'daily-images' ? refusal.left : 0;
+  const state =
+    left === 0
+      ? told`This key has used its ${what}.`
+      : told`This key has ${left} of its ${what} left, and this request asks for ${images}.`;
+  return new GatewayError({
+    kind: isBudget ? 'quota-exhausted' : 'rate-limited',
+    source: 'client',
+    retryAfterMs,
+    message: told`${state} It can go on in ${sayWait(retryAfterMs)}.`,
+  });
+}
+
+/** What a person waits a day for is no matter of seconds. */
+function sayWait(ms: number): Sentence {
+  const seconds = Math.ceil(ms / 1000);
+  if (seconds <= 120) return told`${seconds} s`;
+  const minutes = Math.ceil(seconds / 60);
+  if (minutes < 60) return told`${minutes} min`;
+  return told`${Math.floor(minutes / 60)} h ${minutes % 60} min`;
+}
+
+function sayCount(count = 0, noun: 'address' | 'image' | 'request' | 'token'): Sentence {
+  switch (noun) {
+    case 'address':
+      return count === 1 ? told`1 other address` : told`${count} other addresses`;
+    case 'image':
+      return count === 1 ? told`1 image` : told`${count} images`;
+    case 'request':
+      return count === 1 ? told`1 request` : told`${count} requests`;
+    case 'token':
+      return count === 1 ? told`1 token` : told`${count} tokens`;
+    default:
+      return noun satisfies never;
+  }
+}
+
+function describeLimit(
+  key: KeyEntry['key'],
+  kind: MeterRefusal['kind'],
+): { readonly what: Sentence; readonly isBudget: boolean } {
+  switch (kind) {
+    case 'requests-per-minute':
+      return {
+        what: told`${sayCount(key.requestsPerMinute, 'request')} a minute`,
+        isBudget: false,
+      };
+    case 'tokens-per-minute':
+      return { what: told`${sayCount(key.tokensPerMinute, 'token')} a minute`, isBudget: false };
+    case 'daily-tokens':
+      return { what: told`${sayCount(key.dailyTokens, 'token')} a day (UTC)`, isBudget: true };
+    case 'daily-images':
+      return { what: told`${sayCount(key.dailyImages, 'image')} a day (UTC)`, isBudget: true };
+    default:
+      kind satisfies never;
+      return { what: told`limit`, isBudget: true };
+  }
+}

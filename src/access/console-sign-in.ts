@@ -1,0 +1,442 @@
+// Who may use the console: passwords, the sessions they begin, and one-time links.
+
+import { createHmac, hash, randomBytes } from 'node:crypto';
+import { GatewayError } from '../canonical/error.ts';
+import type { Clock } from '../lib/clock.ts';
+import { told } from '../lib/localized-message.ts';
+import { setLast } from '../lib/lru.ts';
+import { visitorOf } from '../lib/net.ts';
+import { type Batch, createBatch, type DoorLog } from './batch.ts';
+import { isSameText, type PasswordHasher } from './password-hash.ts';
+
+export interface ConsoleLogin {
+  /** False while neither a console password nor an API key is configured. */
+  readonly needsPassword: boolean;
+  /**
+   * Checks a password; every wrong one counts, wherever it was shown.
+   * @throws GatewayError rate-limited after too many
+   */
+  isPassword(given: string, address: string): Promise<boolean>;
+  /** @throws GatewayError unauthenticated, or as `isPassword` */
+  signIn(given: string, by: Browser): Promise<BegunSession>;
+  /** A session for a browser that was let in before the password became another. */
+  goOn(by: Browser): Promise<BegunSession>;
+  /** Undefined for a secret that is used up, too old or none. Whether the browser is here is for the caller to know. */
+  redeemLink(secret: string, by: Browser): Promise<BegunSession | undefined>;
+  createLink(): string;
+  findSession(secret: string): { readonly expiresAt: number } | undefined;
+  /** As `findSession`, but asking does not keep it alive. */
+  hasSession(secret: string): boolean;
+  /** Another one for every other password. */
+  readonly passwordTag: string;
+  /** Of the name of the cookie: this gateway's own, and the same on all of its replicas. */
+  readonly cookieTag: string;
+  endAllSessions(): Promise<void>;
+}
+
+interface Browser {
+  readonly address: string;
+  /** The secret of the session it has already, which ends. */
+  readonly cookie: string | undefined;
+}
+
+export interface ConsoleLoginOptions {
+  /** In plain or as a hash; undefined while nothing is configured. */
+  readonly password: () => string | undefined;
+  /** Waits while a password in plain is being replaced by its hash: sessions and feeds know theirs by how it is stored. */
+  readonly passwordSettled?: (() => Promise<void>) | undefined;
+  /** What the command line on this machine shows instead. */
+  readonly machineToken: string;
+  readonly hasher: PasswordHasher;
+  readonly sessions: ConsoleSessions;
+  readonly links: SignInLinks;
+  readonly clock: Pick<Clock, 'monotonic'>;
+  /** Keys the tags by which sessions know their password; the same after a restart. */
+  readonly tagKey: Buffer;
+}
+
+/** Longer ones are none: hashing them would only cost. */
+const MOST_CHARACTERS = 1_024;
+const COOKIE_TAG_CHARACTERS = 8;
+
+export function createConsoleLogin(options: ConsoleLoginOptions): ConsoleLogin {
+  const { password, machineToken, hasher, sessions, links, clock, tagKey } = options;
+  const settled = options.passwordSettled ?? (async () => {});
+  const throttle = createSignInThrottle(clock);
+  const verify = rememberLast(hasher);
+  const tag = (): string =>
+    createHmac('sha256', tagKey)
+      .update(password() ?? '')
+      .digest('base64url');
+  const cookieTag = createHmac('sha256', tagKey)
+    .update('name of the cookie')
+    .digest('hex')
+    .slice(0, COOKIE_TAG_CHARACTERS);
+  const isPassword = shareTries(async (given, address) => {
+    // Too long to be guessed, so looking at it is no try.
+    if (isSameText(given, machineToken)) return true;
+    await settled();
+    throttle.begin(address);
+    const isRight = await verify(password(), given.slice(0, MOST_CHARACTERS + 1));
+    if (!isRight || given.length > MOST_CHARACTERS) return false;
+    throttle.succeed(address);
+    return true;
+  });
+  return {
+    get needsPassword() {
+      return password() !== undefined;
+    },
+    isPassword,
+    async signIn(given, { address, cookie }) {
+      await settled();
+      // Of the password that is looked at: when it becomes another meanwhile, the session is none.
+      const checked = tag();
+      if (await isPassword(given, address)) return sessions.begin(checked, cookie);
+      throw new GatewayError({
+        kind: 'unauthenticated',
+        source: 'client',
+        field: 'password',
+        message: told`The password is not right. It is WEB_PASSWORD, else admin_password of the config file, else the API key.`,
+      });
+    },
+    goOn: ({ cookie }) => sessions.begin(tag(), cookie),
+    async redeemLink(secret, { cookie }) {
+      if (!links.redeem(secret)) return undefined;
+      await settled();
+      return sessions.begin(tag(), cookie);
+    },
+    createLink: () => links.create(),
+    findSession: (secret) => sessions.find(secret, tag()),
+    hasSession: (secret) => sessions.has(secret, tag()),
+    get passwordTag() {
+      return tag();
+    },
+    cookieTag,
+    endAllSessions: () => sessions.endAll(),
+  };
+}
+
+/** The same password from the same address at the same moment is one try, not several. */
+function shareTries(check: ConsoleLogin['isPassword']): ConsoleLogin['isPassword'] {
+  const running = new Map<string, Promise<boolean>>();
+  return (given, address) => {
+    const key = `${address} ${given}`;
+    const known = running.get(key);
+    if (known !== undefined) return known;
+    const result = check(given, address).finally(() => running.delete(key));
+    running.set(key, result);
+    return result;
+  };
+}
+
+/** Scripts show the password with every request: only the first one is worth a hash. */
+function rememberLast(hasher: PasswordHasher): PasswordHasher['verify'] {
+  const key = randomBytes(32);
+  const digestOf = (text: string): string => createHmac('sha256', key).update(text).digest('hex');
+  let right: { readonly stored: string; readonly digest: string } | undefined;
+  return async (stored, given) => {
+    const digest = digestOf(given);
+    if (right !== undefined && right.stored === stored && isSameText(right.digest, digest)) {
+      return true;
+    }
+    const isRight = await hasher.verify(stored, given);
+    if (isRight && stored !== undefined) right = { stored, digest };
+    return isRight;
+  };
+}
+
+// The sessions of signed-in browsers: begun, found by their cookie, ended.
+
+export interface ConsoleSessions {
+  /** A new session; the one the browser had is over. @returns the secret for its cookie */
+  begin(passwordTag: string, replaced?: string): Promise<BegunSession>;
+  /** When the session of a cookie ends if nothing more comes; undefined when there is none. */
+  find(secret: string, passwordTag: string): { readonly expiresAt: number } | undefined;
+  /** Whether a cookie has a session; asking keeps none alive. */
+  has(secret: string, passwordTag: string): boolean;
+  /** Signs every browser out. */
+  endAll(): Promise<void>;
+  close(): Promise<void>;
+}
+
+interface BegunSession {
+  readonly secret: string;
+  readonly expiresAt: number;
+}
+
+export interface ConsoleSessionsOptions {
+  /** Undefined keeps the sessions in memory. */
+  readonly store: ConsoleSessionStore | undefined;
+  readonly clock: Clock;
+  readonly idleMs: () => number;
+  readonly log?: DoorLog | undefined;
+}
+
+/** 256 bits. */
+const SECRET_BYTES = 32;
+/** However busy it is, a session ends after this. */
+const LONGEST_MS = 7 * 86_400_000;
+/** How far behind the stored time of the last request may be. */
+const SEEN_STEP_MS = 300_000;
+const MOST_SESSIONS = 1_000;
+
+/** `sessions` are those of the store. */
+export function createConsoleSessions(
+  options: ConsoleSessionsOptions,
+  sessions: readonly ConsoleSession[] = [],
+): ConsoleSessions {
+  return new Sessions(options, sessions);
+}
+
+class Sessions implements ConsoleSessions {
+  readonly #options: ConsoleSessionsOptions;
+  readonly #batch: Batch;
+  readonly #byHash: Map<string, ConsoleSession>;
+  /** When each was last seen as far as the store knows. */
+  readonly #savedSeenAt: Map<string, number>;
+
+  constructor(options: ConsoleSessionsOptions, sessions: readonly ConsoleSession[]) {
+    const { clock, log } = options;
+    this.#options = options;
+    this.#byHash = new Map(sessions.map((session) => [session.hash, session]));
+    this.#savedSeenAt = new Map(sessions.map((session) => [session.hash, session.lastSeenAt]));
+    const save = () => this.#saveSeen();
+    this.#batch = createBatch({ clock, title: 'Console sessions', save, log });
+  }
+
+  async begin(passwordTag: string, replaced?: string): Promise<BegunSession> {
+    const { clock, store } = this.#options;
+    const secret = randomBytes(SECRET_BYTES).toString('base64url');
+    const now = clock.now();
+    const session = { hash: hashOf(secret), createdAt: now, lastSeenAt: now, passwordTag };
+    await this.#end(this.#surplus(replaced));
+    await store?.save(session);
+    this.#byHash.set(session.hash, session);
+    this.#savedSeenAt.set(session.hash, now);
+    return { secret, expiresAt: this.#endOf(session) };
+  }
+
+  find(secret: string, passwordTag: string): { readonly expiresAt: number } | undefined {
+    const session = this.#running(secret, passwordTag);
+    if (session === undefined) return undefined;
+    const now = this.#options.clock.now();
+    const seen = { ...session, lastSeenAt: now };
+    this.#byHash.set(session.hash, seen);
+    if (this.#options.store !== undefined && this.#isBehind(seen)) this.#batch.touch();
+    return { expiresAt: this.#endOf(seen) };
+  }
+
+  has(secret: string, passwordTag: string): boolean {
+    return this.#running(secret, passwordTag) !== undefined;
+  }
+
+  async endAll(): Promise<void> {
+    await this.#end([...this.#byHash.keys()]);
+  }
+
+  close(): Promise<void> {
+    return this.#batch.close();
+  }
+
+  #running(secret: string, passwordTag: string): ConsoleSession | undefined {
+    const session = this.#byHash.get(hashOf(secret));
+    if (session === undefined || session.passwordTag !== passwordTag) return undefined;
+    return this.#options.clock.now() < this.#endOf(session) ? session : undefined;
+  }
+
+  #endOf({ createdAt, lastSeenAt }: ConsoleSession): number {
+    return Math.min(createdAt + LONGEST_MS, lastSeenAt + this.#options.idleMs());
+  }
+
+  /** The session that is replaced, those that are over, and the oldest of too many. */
+  #surplus(replaced: string | undefined): readonly string[] {
+    const now = this.#options.clock.now();
+    const replacedHash = replaced === undefined ? undefined : hashOf(replaced);
+    const isOver = (one: ConsoleSession): boolean =>
+      one.hash === replacedHash || now >= this.#endOf(one);
+    const [over, running] = partition([...this.#byHash.values()], isOver);
+    const tooMany = running.slice(0, Math.max(0, running.length - MOST_SESSIONS + 1));
+    return [...over, ...tooMany].map((session) => session.hash);
+  }
+
+  async #end(hashes: readonly string[]): Promise<void> {
+    if (hashes.length === 0) return;
+    for (const one of hashes) {
+      this.#byHash.delete(one);
+      this.#savedSeenAt.delete(one);
+    }
+    await this.#options.store?.remove(hashes);
+  }
+
+  async #saveSeen(): Promise<void> {
+    for (const { hash: one } of [...this.#byHash.values()].filter((kept) => this.#isBehind(kept))) {
+      // Not the one of before the wait: it may have ended meanwhile.
+      const session = this.#byHash.get(one);
+      if (session === undefined) continue;
+      await this.#options.store?.save(session);
+      if (this.#byHash.has(one)) this.#savedSeenAt.set(one, session.lastSeenAt);
+    }
+  }
+
+  #isBehind({ hash: one, lastSeenAt }: ConsoleSession): boolean {
+    return lastSeenAt - (this.#savedSeenAt.get(one) ?? 0) >= SEEN_STEP_MS;
+  }
+}
+
+function hashOf(secret: string): string {
+  return hash('sha256', secret, 'base64url');
+}
+
+function partition<Item>(items: readonly Item[], matches: (item: Item) => boolean) {
+  return [items.filter(matches), items.filter((item) => !matches(item))] as const;
+}
+
+// A signed-in browser, and what its session asks of durable storage.
+
+/** Times are milliseconds since the epoch. */
+export interface ConsoleSession {
+  /** SHA-256 of the secret in the cookie, in base64url. */
+  readonly hash: string;
+  readonly createdAt: number;
+  readonly lastSeenAt: number;
+  /** Says which password it was signed in with; another one ends it. */
+  readonly passwordTag: string;
+}
+
+/** Every method may throw StoreError. */
+export interface ConsoleSessionStore {
+  list(): Promise<readonly ConsoleSession[]>;
+  /** Inserts or replaces. */
+  save(session: ConsoleSession): Promise<void>;
+  remove(hashes: readonly string[]): Promise<void>;
+}
+
+// Slows down whoever guesses passwords: by address, with growing waits, and all of them together.
+
+interface SignInThrottle {
+  /**
+   * Counts a try before it is looked at, so that many at once are counted too.
+   * @throws GatewayError rate-limited with the wait
+   */
+  begin(address: string): void;
+  /** The try was right: the address is trusted for a day and its tries are forgotten. */
+  succeed(address: string): void;
+}
+
+/** Tries that an address has within one minute before it has to wait. */
+const FREE_TRIES = 5;
+const MINUTE_MS = 60_000;
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
+const LONGEST_WAIT_MS = 15 * MINUTE_MS;
+/** Tries of all unknown addresses together; NIST SP 800-63B, 5.2.2, allows 100 in a row. */
+const MOST_A_MINUTE = 20;
+const MOST_AN_HOUR = 100;
+/** Addresses that are remembered; the longest unseen goes first. */
+const MOST_ADDRESSES = 10_000;
+const MOST_TRUSTED = 1_000;
+
+interface Tries {
+  /** Of the current minute. */
+  count: number;
+  since: number;
+  /** Tries that were refused or wrong beyond the free ones; doubles the wait. */
+  beyond: number;
+  blockedUntil: number;
+  lastAt: number;
+}
+
+/** In monotonic time: a clock that is set back must keep nobody out, and one set forward let nobody guess. */
+function createSignInThrottle(clock: Pick<Clock, 'monotonic'>): SignInThrottle {
+  const byVisitor = new Map<string, Tries>();
+  const trusted = new Map<string, number>();
+  let recent: number[] = [];
+
+  const triesOf = (visitor: string, now: number): Tries => {
+    const known = byVisitor.get(visitor);
+    const isFresh = known !== undefined && now - known.lastAt < DAY_MS;
+    const tries = isFresh
+      ? known
+      : { count: 0, since: now, beyond: 0, blockedUntil: 0, lastAt: now };
+    setLast(byVisitor, [visitor, tries], MOST_ADDRESSES);
+    return tries;
+  };
+  const checkEverybody = (visitor: string, now: number): void => {
+    const trustedAt = trusted.get(visitor);
+    if (trustedAt !== undefined && now - trustedAt < DAY_MS) return;
+    recent = recent.filter((at) => now - at < HOUR_MS);
+    const lastMinute = recent.filter((at) => now - at < MINUTE_MS);
+    const [oldestOfHour = now] = recent.slice(-MOST_AN_HOUR);
+    const [oldestOfMinute = now] = lastMinute.slice(-MOST_A_MINUTE);
+    if (recent.length >= MOST_AN_HOUR) throw tooMany(oldestOfHour + HOUR_MS - now);
+    if (lastMinute.length >= MOST_A_MINUTE) throw tooMany(oldestOfMinute + MINUTE_MS - now);
+    recent.push(now);
+  };
+
+  return {
+    begin(address) {
+      const now = clock.monotonic();
+      const visitor = visitorOf(address);
+      const tries = triesOf(visitor, now);
+      if (now < tries.blockedUntil) throw tooMany(tries.blockedUntil - now);
+      if (now - tries.since >= MINUTE_MS && tries.beyond === 0) {
+        tries.count = 0;
+        tries.since = now;
+      }
+      checkEverybody(visitor, now);
+      tries.count += 1;
+      tries.lastAt = now;
+      if (tries.count < FREE_TRIES) return;
+      // The last free try is looked at; the next one waits, each time twice as long.
+      tries.blockedUntil = now + Math.min(MINUTE_MS * 2 ** tries.beyond, LONGEST_WAIT_MS);
+      tries.beyond += 1;
+    },
+    succeed(address) {
+      const visitor = visitorOf(address);
+      byVisitor.delete(visitor);
+      setLast(trusted, [visitor, clock.monotonic()], MOST_TRUSTED);
+    },
+  };
+}
+
+function tooMany(waitMs: number): GatewayError {
+  const seconds = Math.ceil(waitMs / 1000);
+  return new GatewayError({
+    kind: 'rate-limited',
+    source: 'client',
+    retryAfterMs: waitMs,
+    message: told`Too many tries to sign in. Try again in ${seconds} s, or restart the gateway on its own machine and use the sign-in link it prints.`,
+  });
+}
+
+// One-time links that sign the person at this machine in without a password.
+
+export interface SignInLinks {
+  /** The secret of a new link; the links before it go on working. */
+  create(): string;
+  /** True once for each secret, while it is fresh. */
+  redeem(secret: string): boolean;
+}
+
+const LIFETIME_MS = 600_000;
+const MOST_LINKS = 20;
+
+export function createSignInLinks(clock: Pick<Clock, 'monotonic'>): SignInLinks {
+  /** Hash → monotonic end. */
+  const waiting = new Map<string, number>();
+  return {
+    create() {
+      const secret = randomBytes(32).toString('base64url');
+      waiting.set(hash('sha256', secret), clock.monotonic() + LIFETIME_MS);
+      const [oldest] = waiting.keys();
+      if (waiting.size > MOST_LINKS && oldest !== undefined) waiting.delete(oldest);
+      return secret;
+    },
+    redeem(secret) {
+      const key = hash('sha256', secret);
+      const expiresAt = waiting.get(key);
+      waiting.delete(key);
+      return expiresAt !== undefined && clock.monotonic() < expiresAt;
+    },
+  };
+}

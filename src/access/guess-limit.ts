@@ -1,0 +1,126 @@
+// Slows down whoever guesses at the gateway's key: counts the wrong keys of each address.
+
+import { createHmac, randomBytes } from 'node:crypto';
+import { GatewayError } from '../canonical/error.ts';
+import type { Clock } from '../lib/clock.ts';
+import { looksLikeKeySecret } from '../lib/key-shape.ts';
+import { told } from '../lib/localized-message.ts';
+import { setLast } from '../lib/lru.ts';
+import { visitorOf } from '../lib/net.ts';
+
+export interface GuessLimit {
+  /**
+   * Asked of every request that shows a key, where one is needed. Past the limit only a key goes on
+   * that was right from this address within a day; nothing else is told apart.
+   * @throws GatewayError rate-limited with the wait
+   */
+  check(shown: ShownKeys): void;
+}
+
+export interface ShownKeys {
+  readonly address: string;
+  /** At least one. */
+  readonly credentials: readonly string[];
+  /** Of the key that one of them is; undefined when none is. */
+  readonly keyId: string | undefined;
+  /**
+   * Whether a web page from elsewhere sent it. Those count apart: any page that somebody opens can make their
+   * browser show wrong keys, which must not keep the programs of their machine out.
+   */
+  readonly isOfPage: boolean;
+}
+
+/** Different wrong keys of an address within an hour: one mistaken client has one, however often it asks. */
+const MOST_WRONG = 20;
+const WRONG_MS = 3_600_000;
+const RIGHT_MS = 86_400_000;
+/** How far behind the time a key was last right may be. */
+const RIGHT_STEP_MS = 60_000;
+/** Addresses that are remembered; the longest unseen goes first. */
+const MOST_GUESSERS = 4_096;
+const MOST_HONEST = 10_000;
+const MOST_KEYS_OF_ONE = 1_000;
+
+/** Digest of a wrong key, or id of a right one → when it came, in monotonic time; the oldest first. */
+type Times = Map<string, number>;
+
+export function createGuessLimit(clock: Pick<Clock, 'monotonic'>): GuessLimit {
+  const wrongBy = new Map<string, Times>();
+  // Apart, so that guesses from many addresses push nobody out.
+  const rightBy = new Map<string, Times>();
+  const readVisitor = createVisitorReader();
+  const digestKey = randomBytes(32);
+  const digestOf = (text: string): string =>
+    createHmac('sha256', digestKey).update(text).digest('base64url').slice(0, 16);
+  const noteRight = (visitor: string, keyId: string, now: number): void => {
+    const times = takeLast(rightBy, visitor, MOST_HONEST);
+    setLast(times, [keyId, now], MOST_KEYS_OF_ONE);
+  };
+  return {
+    check({ address, credentials, keyId, isOfPage }) {
+      const now = clock.monotonic();
+      const visitor = isOfPage ? `page at ${readVisitor(address)}` : readVisitor(address);
+      if (keyId !== undefined) {
+        const agoMs = now - (rightBy.get(visitor)?.get(keyId) ?? Number.NEGATIVE_INFINITY);
+        if (agoMs < RIGHT_STEP_MS) return;
+        if (agoMs < RIGHT_MS) return noteRight(visitor, keyId, now);
+      }
+      const wrong = currentOf(wrongBy.get(visitor), now);
+      const guesses = new Set(
+        credentials.filter((text) => !looksLikeKeySecret(text)).map(digestOf),
+      );
+      const fresh = [...guesses].filter((digest) => !wrong.has(digest));
+      const surplus = wrong.size + fresh.length - MOST_WRONG;
+      if (surplus > 0) throw tooMany(waitFor(wrong, surplus, now));
+      if (keyId !== undefined) return noteRight(visitor, keyId, now);
+      if (fresh.length === 0) return;
+      const known = takeLast(wrongBy, visitor, MOST_GUESSERS);
+      for (const digest of fresh) setLast(known, [digest, now], MOST_WRONG);
+    },
+  };
+}
+
+/** As `visitorOf`; remembers the addresses, which send many requests each. */
+function createVisitorReader(): typeof visitorOf {
+  const known = new Map<string, string>();
+  return (address) => {
+    const found = known.get(address);
+    if (found !== undefined) return found;
+    if (known.size === MOST_HONEST) known.clear();
+    const visitor = visitorOf(address);
+    known.set(address, visitor);
+    return visitor;
+  };
+}
+
+/** Without what is too old to count. */
+function currentOf(times: Times = new Map(), now: number): Times {
+  for (const [digest, at] of times) {
+    if (now - at < WRONG_MS) break;
+    times.delete(digest);
+  }
+  return times;
+}
+
+/** Until so many of the oldest count no more. */
+function waitFor(wrong: Times, surplus: number, now: number): number {
+  const at = [...wrong.values()][surplus - 1];
+  return at === undefined ? WRONG_MS : at + WRONG_MS - now;
+}
+
+/** The times of a visitor, who is the last to be forgotten now. */
+function takeLast(visitors: Map<string, Times>, visitor: string, most: number): Times {
+  const times = visitors.get(visitor) ?? new Map<string, number>();
+  setLast(visitors, [visitor, times], most);
+  return times;
+}
+
+function tooMany(waitMs: number): GatewayError {
+  const minutes = Math.ceil(waitMs / 60_000);
+  return new GatewayError({
+    kind: 'rate-limited',
+    source: 'client',
+    retryAfterMs: waitMs,
+    message: told`Too many wrong API keys came from this address. One that worked from here within a day goes on working; any other is looked at again in ${minutes} min.`,
+  });
+}

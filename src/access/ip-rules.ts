@@ -1,0 +1,520 @@
+// The address filter: who is let in by address, and who is told to stay out.
+
+import { StoreError } from '../accounts/account-store.ts';
+import { GatewayError, invalidRequest } from '../canonical/error.ts';
+import type { Clock } from '../lib/clock.ts';
+import { createJobQueue } from '../lib/concurrency.ts';
+import { createListeners, type Listeners } from '../lib/listeners.ts';
+import { told } from '../lib/localized-message.ts';
+import { type IpAddress, type IpRange, readIpAddress, readIpRange, widthOf } from '../lib/net.ts';
+import { type BatchOptions, createBatch, type DoorLog } from './batch.ts';
+
+export interface AddressFilterSettings extends VerdictSettings {
+  readonly enabled: boolean;
+}
+
+export interface RuleInput {
+  readonly list: RuleList;
+  readonly range: string;
+  readonly note?: string | undefined;
+  readonly expiresAt?: number | null | undefined;
+}
+
+interface RuleChangeBy {
+  readonly byAddress: string;
+  /** What the rule has to be at; any when absent. */
+  readonly revision?: number | undefined;
+}
+
+export interface AddressFilter {
+  /** Oldest first, with their latest counts. */
+  list(): readonly AddressRule[];
+  /** What the rules say of an address, also while the filter is off; an unreadable one fits no rule. */
+  explain(address: string): AddressVerdict;
+  /** Counts the hit. @throws GatewayError forbidden for an address that has to stay out */
+  enter(address: string): void;
+  /** @throws GatewayError invalid-request for a bad range, or when it would lock `byAddress` out */
+  add(rule: RuleInput, byAddress: string): Promise<AddressRule>;
+  /** @throws as `add`, and StoreError `missing` or `stale` */
+  change(id: string, change: Partial<RuleInput>, by: RuleChangeBy): Promise<AddressRule>;
+  /** @throws as `change` */
+  remove(id: string, byAddress: string): Promise<void>;
+  /** @throws GatewayError when these settings would lock the author of a change out */
+  refuseLockOut(settings: AddressFilterSettings, author: Author): void;
+  /** Calls back with the id of each rule that is added, changed or removed; the answer ends it. */
+  subscribe(listener: (id: string) => void): () => void;
+  close(): Promise<void>;
+}
+
+export interface AddressFilterOptions {
+  /** Undefined keeps the rules in memory. */
+  readonly store: AddressRuleStore | undefined;
+  readonly settings: () => AddressFilterSettings;
+  readonly clock: Clock;
+  readonly createId: (prefix: string) => string;
+  readonly log?: DoorLog | undefined;
+}
+
+/** More would be a block list, which belongs into a firewall. */
+const MOST_RULES = 20_000;
+
+/** `rules` are those of the store. */
+export function createAddressFilter(
+  options: AddressFilterOptions,
+  rules: readonly AddressRule[] = [],
+): AddressFilter {
+  return new Filter(options, rules);
+}
+
+interface Entry {
+  rule: AddressRule;
+  readonly range: IpRange;
+}
+
+class Filter implements AddressFilter {
+  readonly #options: AddressFilterOptions;
+  readonly #hits: HitCounter;
+  readonly #listeners: Listeners<string>;
+  /** One change after the other: what it was checked against is what it changes. */
+  readonly #inTurn = createJobQueue();
+  #entries = new Map<string, Entry>();
+  #index: RuleIndex<Entry>;
+
+  constructor(options: AddressFilterOptions, rules: readonly AddressRule[]) {
+    this.#options = options;
+    for (const rule of rules) {
+      const reading = readIpRange(rule.range);
+      if (reading.kind === 'good') this.#entries.set(rule.id, { rule, range: reading.range });
+      else options.log?.warn({ rule: rule.id }, 'A stored address rule is damaged and not used.');
+    }
+    this.#index = createRuleIndex(this.#entries.values());
+    const { clock, log } = options;
+    this.#listeners = createListeners((error) => {
+      log?.warn({ error }, 'A listener to changes of address rules failed.');
+    });
+    this.#hits = createHitCounter({ store: options.store, clock, log });
+  }
+
+  list(): readonly AddressRule[] {
+    return [...this.#entries.values()].map(({ rule }) => rule);
+  }
+
+  explain(address: string): AddressVerdict {
+    const { settings, clock } = this.#options;
+    return judgeAddress(coveringRules(this.#index, address), settings(), clock.now());
+  }
+
+  enter(address: string): void {
+    if (!this.#options.settings().enabled) return;
+    const { verdict, rule } = this.explain(address);
+    if (rule !== undefined) this.#count(rule);
+    if (verdict === 'allowed') return;
+    throw new GatewayError({
+      kind: 'forbidden',
+      source: 'client',
+      reason: 'address-blocked',
+      message: told`The address ${address} is not let in here. Whoever runs this gateway can change that in its address rules.`,
+    });
+  }
+
+  add(input: RuleInput, byAddress: string): Promise<AddressRule> {
+    return this.#inTurn(() => this.#add(input, byAddress));
+  }
+
+  change(id: string, change: Partial<RuleInput>, by: RuleChangeBy): Promise<AddressRule> {
+    return this.#inTurn(() => this.#change(id, change, by));
+  }
+
+  remove(id: string, byAddress: string): Promise<void> {
+    return this.#inTurn(() => this.#remove(id, byAddress));
+  }
+
+  refuseLockOut(settings: AddressFilterSettings, author: Author): void {
+    this.#refuseLockOut(() => this.#index, settings, author);
+  }
+
+  subscribe(listener: (id: string) => void): () => void {
+    return this.#listeners.add(listener);
+  }
+
+  close(): Promise<void> {
+    return this.#hits.close();
+  }
+
+  #find(id: string): Entry {
+    const entry = this.#entries.get(id);
+    if (entry !== undefined) return entry;
+    throw new StoreError(
+      'missing',
+      told`There is no address rule of this id. List them to see all.`,
+    );
+  }
+
+  async #add(input: RuleInput, byAddress: string): Promise<AddressRule> {
+    if (this.#entries.size >= MOST_RULES) {
+      throw invalidRequest(
+        'range',
+        told`range: there are ${MOST_RULES} rules already; remove some.`,
+      );
+    }
+    const { clock, createId } = this.#options;
+    const { text, range } = readRange(input.range);
+    const rule: AddressRule = {
+      id: createId('rule_'),
+      list: input.list,
+      range: text,
+      note: input.note ?? '',
+      expiresAt: input.expiresAt ?? undefined,
+      hits: 0,
+      lastHitAt: undefined,
+      createdAt: clock.now(),
+      revision: 1,
+    };
+    this.#refuseTwin(rule);
+    return this.#put({ rule, range }, byAddress);
+  }
+
+  async #change(
+    id: string,
+    change: Partial<RuleInput>,
+    { byAddress, revision }: RuleChangeBy,
+  ): Promise<AddressRule> {
+    const { rule } = this.#find(id);
+    if (revision !== undefined && revision !== rule.revision) {
+      throw new StoreError(
+        'stale',
+        told`The address rule was changed meanwhile: it is at revision ${rule.revision}, not ${revision}.`,
+      );
+    }
+    const { text, range } = readRange(change.range ?? rule.range);
+    const { expiresAt } = change;
+    const changed: AddressRule = {
+      ...rule,
+      list: change.list ?? rule.list,
+      range: text,
+      note: change.note ?? rule.note,
+      expiresAt: expiresAt === undefined ? rule.expiresAt : (expiresAt ?? undefined),
+      revision: rule.revision + 1,
+    };
+    if (changed.range !== rule.range || changed.list !== rule.list) this.#refuseTwin(changed);
+    return this.#put({ rule: changed, range }, byAddress);
+  }
+
+  /** Of two rules that say the same one would never be hit, and removing one would change nothing. */
+  #refuseTwin({ id, list, range }: AddressRule): void {
+    const now = this.#options.clock.now();
+    for (const { rule } of this.#entries.values()) {
+      if (rule.id === id || rule.list !== list || rule.range !== range) continue;
+      if (rule.expiresAt !== undefined && rule.expiresAt <= now) continue;
+      throw invalidRequest(
+        'range',
+        told`range: there is a rule to ${list} ${range} already; change that one.`,
+      );
+    }
+  }
+
+  async #remove(id: string, byAddress: string): Promise<void> {
+    this.#find(id);
+    const next = new Map(this.#entries);
+    next.delete(id);
+    const author = { from: byAddress, to: byAddress };
+    this.#refuseLockOut(() => createRuleIndex(next.values()), this.#options.settings(), author);
+    await this.#options.store?.remove(id);
+    this.#entries.delete(id);
+    this.#hits.forget(id);
+    this.#index = createRuleIndex(this.#entries.values());
+    this.#listeners.tell(id);
+  }
+
+  async #put(entry: Entry, byAddress: string): Promise<AddressRule> {
+    const { rule } = entry;
+    const next = new Map(this.#entries).set(rule.id, entry);
+    const author = { from: byAddress, to: byAddress };
+    this.#refuseLockOut(() => createRuleIndex(next.values()), this.#options.settings(), author);
+    const { store } = this.#options;
+    await (rule.revision === 1 ? store?.insert(rule) : store?.update(rule));
+    // It may have been hit while it was saved.
+    const { hits, lastHitAt } = this.#entries.get(rule.id)?.rule ?? rule;
+    entry.rule = { ...rule, hits, lastHitAt };
+    this.#entries.set(rule.id, entry);
+    this.#index = createRuleIndex(this.#entries.values());
+    this.#listeners.tell(rule.id);
+    return entry.rule;
+  }
+
+  #refuseLockOut(
+    buildIndex: () => RuleIndex<Entry>,
+    settings: AddressFilterSettings,
+    author: Author,
+  ): void {
+    if (!settings.enabled) return;
+    const now = this.#options.clock.now();
+    const covering = coveringRules(buildIndex(), author.to);
+    const stay = stayOf(covering, settings, now);
+    // Whoever is out already, such as a script of this machine, cannot be locked out; nor is anybody
+    // by what leaves the end of their stay where it is.
+    if (stay.endsAt >= this.#endOfStay(author.from, now)) return;
+    throw refuseStay(author, stay, judgeAddress(covering, settings, now));
+  }
+
+  /** As things are. */
+  #endOfStay(address: string, now: number): number {
+    const settings = this.#options.settings();
+    if (!settings.enabled) return Number.POSITIVE_INFINITY;
+    return stayOf(coveringRules(this.#index, address), settings, now).endsAt;
+  }
+
+  #count(rule: AddressRule): void {
+    const now = this.#options.clock.now();
+    const entry = this.#entries.get(rule.id);
+    if (entry === undefined) return;
+    // In place: the index holds the entry itself.
+    entry.rule = { ...entry.rule, hits: entry.rule.hits + 1, lastHitAt: now };
+    this.#hits.count(rule.id, now);
+  }
+}
+
+function coveringRules(index: RuleIndex<Entry>, address: string): readonly AddressRule[] {
+  const read = readIpAddress(address);
+  return read === undefined ? [] : index.find(read).map(({ rule }) => rule);
+}
+
+function readRange(text: string): { readonly text: string; readonly range: IpRange } {
+  const reading = readIpRange(text);
+  if (reading.kind === 'good') return reading;
+  throw invalidRequest('range', `range: ${reading.problem}.`);
+}
+
+// A rule of the address filter, and what it asks of durable storage.
+
+type RuleList = 'allow' | 'deny';
+
+/** Times are milliseconds since the epoch. */
+export interface AddressRule {
+  readonly id: string;
+  readonly list: RuleList;
+  /** In its usual spelling. */
+  readonly range: string;
+  readonly note: string;
+  readonly expiresAt: number | undefined;
+  readonly hits: number;
+  readonly lastHitAt: number | undefined;
+  readonly createdAt: number;
+  /** Rises by one with each change; hits are none. */
+  readonly revision: number;
+}
+
+interface RuleHits {
+  readonly id: string;
+  /** How many more. */
+  readonly hits: number;
+  readonly lastHitAt: number;
+}
+
+/** Every method may throw StoreError. */
+export interface AddressRuleStore {
+  /** Oldest first. */
+  list(): Promise<readonly AddressRule[]>;
+  /** Acknowledged rules survive `kill -9`, here and below. */
+  insert(rule: AddressRule): Promise<void>;
+  /** Replaces all but the hits of the revision before. @throws StoreError `missing` or `stale` */
+  update(rule: AddressRule): Promise<void>;
+  /** False when there was none. */
+  remove(id: string): Promise<boolean>;
+  /** Adds to the counts; of a rule that is gone there is nothing to add. */
+  addHits(hits: readonly RuleHits[]): Promise<void>;
+}
+
+// What the rules that cover an address make of it, now and for how long.
+
+export interface VerdictSettings {
+  /** What becomes of an address that no rule covers. */
+  readonly fallback: RuleList;
+  /** Whether an allow rule wins over a deny rule; otherwise deny wins. */
+  readonly allowBeatsDeny: boolean;
+}
+
+export interface AddressVerdict {
+  readonly verdict: 'allowed' | 'denied';
+  /** The narrowest rule that decided; undefined when none covers the address. */
+  readonly rule: AddressRule | undefined;
+}
+
+/** Who stays out for good has nothing from `now` on, who is in for good has an infinite stay. */
+export interface AddressStay {
+  /** From when on it is denied, in milliseconds since the epoch: `now` when it is denied already. */
+  readonly endsAt: number;
+  /** Of a stay that ends later: the allow rule that ends with it. */
+  readonly endsWith: AddressRule | undefined;
+}
+
+/** `covering` has the narrowest range first. */
+export function judgeAddress(
+  covering: readonly AddressRule[],
+  { fallback, allowBeatsDeny }: VerdictSettings,
+  now: number,
+): AddressVerdict {
+  const inForce = covering.filter((rule) => endOf(rule) > now);
+  const stronger: RuleList = allowBeatsDeny ? 'allow' : 'deny';
+  const rule = inForce.find(({ list }) => list === stronger) ?? inForce[0];
+  const decision = rule?.list ?? fallback;
+  return { verdict: decision === 'allow' ? 'allowed' : 'denied', rule };
+}
+
+/**
+ * How long the address is let in without a break, if no rule comes or goes. The stronger list decides
+ * until its last rule ends, then the other one until its last does, then the fallback.
+ */
+export function stayOf(
+  covering: readonly AddressRule[],
+  { fallback, allowBeatsDeny }: VerdictSettings,
+  now: number,
+): AddressStay {
+  const lists: readonly RuleList[] = allowBeatsDeny ? ['allow', 'deny'] : ['deny', 'allow'];
+  let stay: AddressStay = { endsAt: now, endsWith: undefined };
+  for (const list of lists) {
+    const last = lastOf(covering.filter((rule) => rule.list === list));
+    const endsAt = last === undefined ? now : endOf(last);
+    if (endsAt <= stay.endsAt) continue;
+    if (list === 'deny') return stay;
+    stay = { endsAt, endsWith: last };
+  }
+  return fallback === 'deny' ? stay : { endsAt: Number.POSITIVE_INFINITY, endsWith: undefined };
+}
+
+function lastOf(rules: readonly AddressRule[]): AddressRule | undefined {
+  return rules.reduce<AddressRule | undefined>(
+    (last, rule) => (last === undefined || endOf(rule) > endOf(last) ? rule : last),
+    undefined,
+  );
+}
+
+function endOf({ expiresAt = Number.POSITIVE_INFINITY }: AddressRule): number {
+  return expiresAt;
+}
+
+// Finds the rules that cover an address, among many, with one look-up for each prefix length in use.
+
+export interface RuleIndex<Rule> {
+  /** The covering rules, the narrowest range first. */
+  find(address: IpAddress): readonly Rule[];
+  /** Look-ups that one `find` takes, however many rules there are. */
+  costOf(family: IpAddress['family']): number;
+}
+
+interface Level<Rule> {
+  /** Bits below the prefix. */
+  readonly hostBits: bigint;
+  readonly rules: Map<bigint, Rule[]>;
+}
+
+type Levels<Rule> = readonly Level<Rule>[];
+
+export function createRuleIndex<Rule extends { readonly range: IpRange }>(
+  rules: Iterable<Rule>,
+): RuleIndex<Rule> {
+  const all = [...rules];
+  const byFamily = { 4: buildLevels(all, 4), 6: buildLevels(all, 6) };
+  return {
+    find({ family, value }) {
+      const found: Rule[] = [];
+      for (const { hostBits, rules: level } of byFamily[family]) {
+        const covering = level.get(value >> hostBits);
+        if (covering !== undefined) found.push(...covering);
+      }
+      return found;
+    },
+    costOf: (family) => byFamily[family].length,
+  };
+}
+
+function buildLevels<Rule extends { readonly range: IpRange }>(
+  rules: readonly Rule[],
+  family: IpAddress['family'],
+): Levels<Rule> {
+  const ofFamily = rules.filter(({ range }) => range.family === family);
+  const byBits = Map.groupBy(ofFamily, ({ range }) => range.prefixBits);
+  return [...byBits]
+    .sort(([left], [right]) => right - left)
+    .map(([prefixBits, ofBits]) => {
+      const hostBits = BigInt(widthOf({ family }) - prefixBits);
+      return { hostBits, rules: Map.groupBy(ofBits, ({ range }) => range.value >> hostBits) };
+    });
+}
+
+// What is said to whoever is about to lock their own address out.
+
+/** Where whoever makes a change comes from. */
+interface Author {
+  readonly from: string;
+  /** What the gateway takes the same place for afterwards. */
+  readonly to: string;
+}
+
+/** A rule may name a later end, which no date can. */
+const LAST_DATE = 8_640_000_000_000_000;
+
+function refuseStay(
+  { from, to }: Author,
+  stay: AddressStay,
+  { rule }: AddressVerdict,
+): GatewayError {
+  const isOther = from !== to;
+  const what = isOther
+    ? told`This would lock you out: the gateway would take you for ${to}, and no longer for ${from}`
+    : told`This would lock out the address you come from (${from})`;
+  if (stay.endsWith !== undefined) {
+    const until = new Date(Math.min(stay.endsAt, LAST_DATE)).toISOString();
+    return invalidRequest(
+      isOther ? 'trusted_proxies' : 'expiresAt',
+      told`${what}: the allow rule ${stay.endsWith.range} lets it in until ${until} only. Let that rule never end, or add one that does not, first.`,
+    );
+  }
+  const reason =
+    rule === undefined
+      ? told`${what}: no rule covers it. Add an allow rule for it first.`
+      : told`${what}: the deny rule ${rule.range} covers it. Remove that rule, or narrow it, first.`;
+  return invalidRequest(isOther ? 'trusted_proxies' : 'range', reason);
+}
+
+// The hits of address rules that are not saved yet, saved together a moment later.
+
+interface HitCounter {
+  /** @param at milliseconds since the epoch */
+  count(id: string, at: number): void;
+  forget(id: string): void;
+  /** Saves what waits. */
+  close(): Promise<void>;
+}
+
+interface HitCounterOptions extends Pick<BatchOptions, 'clock' | 'log'> {
+  readonly store: Pick<AddressRuleStore, 'addHits'> | undefined;
+}
+
+function createHitCounter({ store, clock, log }: HitCounterOptions): HitCounter {
+  let waiting = new Map<string, RuleHits>();
+  const save = async (): Promise<void> => {
+    const taken = waiting;
+    waiting = new Map();
+    try {
+      await store?.addHits([...taken.values()]);
+    } catch (error) {
+      for (const { id, hits, lastHitAt } of taken.values()) {
+        const newer = waiting.get(id);
+        const sum = hits + (newer?.hits ?? 0);
+        waiting.set(id, { id, hits: sum, lastHitAt: newer?.lastHitAt ?? lastHitAt });
+      }
+      throw error;
+    }
+  };
+  const batch = createBatch({ clock, title: 'The hits of address rules', save, log });
+  return {
+    count(id, at) {
+      const hits = (waiting.get(id)?.hits ?? 0) + 1;
+      waiting.set(id, { id, hits, lastHitAt: at });
+      if (store !== undefined) batch.touch();
+    },
+    forget: (id) => void waiting.delete(id),
+    close: () => batch.close(),
+  };
+}

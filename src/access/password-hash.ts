@@ -1,0 +1,185 @@
+// Passwords at rest: argon2id hashes in PHC form, made and checked two at a time.
+
+import { argon2, hash, randomBytes, timingSafeEqual } from 'node:crypto';
+import { createConcurrencyLimit } from '../lib/concurrency.ts';
+import type { DoorLog } from './batch.ts';
+
+export interface PasswordHasher {
+  /** A hash with a salt of its own. */
+  hash(password: string): Promise<string>;
+  /**
+   * True for the password of a hash, and for a stored password in plain that equals it. Without a
+   * stored one, or with a damaged hash, it takes as long as ever and is false.
+   */
+  verify(stored: string | undefined, password: string): Promise<boolean>;
+}
+
+/** RFC 9106 and the OWASP password cheat sheet: 19 MiB, two passes, one lane. */
+const MEMORY_KIB = 19_456;
+const PASSES = 2;
+const LANES = 1;
+const TAG_BYTES = 32;
+const SALT_BYTES = 16;
+/** More at once would keep the threads from the file system and from everybody's requests. */
+const MOST_AT_ONCE = 2;
+/** A hash written by hand must not cost more than this. */
+const MOST_MEMORY_KIB = 262_144;
+const MOST_PASSES = 10;
+
+const PHC = /^\$argon2id\$v=19\$m=(\d{1,7}),t=(\d{1,2}),p=1\$([\w+/-]{11,86})\$([\w+/-]{22,86})$/;
+
+interface StoredHash {
+  readonly memory: number;
+  readonly passes: number;
+  readonly salt: Buffer;
+  readonly tag: Buffer;
+}
+
+/** True for everything that begins like a hash, a damaged one too: such a text is no password. */
+export function isPasswordHash(text: string): boolean {
+  return text.startsWith('$argon2id$');
+}
+
+/** False for a hash that was cut or changed: nobody can sign in with it. */
+export function isUsableHash(text: string): boolean {
+  return readHash(text) !== undefined;
+}
+
+export function createPasswordHasher(): PasswordHasher {
+  const inTurn = createConcurrencyLimit(MOST_AT_ONCE);
+  const dummy: StoredHash = {
+    memory: MEMORY_KIB,
+    passes: PASSES,
+    salt: randomBytes(SALT_BYTES),
+    tag: randomBytes(TAG_BYTES),
+  };
+  const matches = async (stored: StoredHash, password: string): Promise<boolean> => {
+    const tag = await inTurn(() => derive(password, stored));
+    return tag.length === stored.tag.length && timingSafeEqual(tag, stored.tag);
+  };
+  return {
+    async hash(password) {
+      const salt = randomBytes(SALT_BYTES);
+      const settings = { ...dummy, salt };
+      const tag = await inTurn(() => derive(password, settings));
+      return `$argon2id$v=19$m=${MEMORY_KIB},t=${PASSES},p=${LANES}$${write(salt)}$${write(tag)}`;
+    },
+    async verify(stored, password) {
+      if (stored !== undefined && !isPasswordHash(stored)) return isSameText(stored, password);
+      const read = stored === undefined ? undefined : readHash(stored);
+      const isMatch = await matches(read ?? dummy, password);
+      return read !== undefined && isMatch;
+    },
+  };
+}
+
+/** In constant time, whatever the lengths. */
+export function isSameText(left: string, right: string): boolean {
+  return timingSafeEqual(hash('sha256', left, 'buffer'), hash('sha256', right, 'buffer'));
+}
+
+function readHash(text: string): StoredHash | undefined {
+  const [, memoryText, passesText, saltText, tagText] = PHC.exec(text) ?? [];
+  if (saltText === undefined || tagText === undefined) return undefined;
+  const memory = Number(memoryText);
+  const passes = Number(passesText);
+  if (memory < 8 || memory > MOST_MEMORY_KIB || passes < 1 || passes > MOST_PASSES)
+    return undefined;
+  const [salt, tag] = [Buffer.from(saltText, 'base64'), Buffer.from(tagText, 'base64')];
+  return salt.length < 8 || tag.length < 16 ? undefined : { memory, passes, salt, tag };
+}
+
+function derive(password: string, { memory, passes, salt, tag }: StoredHash): Promise<Buffer> {
+  const parameters = {
+    message: password.normalize('NFC'),
+    nonce: salt,
+    parallelism: LANES,
+    tagLength: tag.length,
+    memory,
+    passes,
+  };
+  return new Promise((resolve, reject) => {
+    argon2('argon2id', parameters, (error, derived) => {
+      if (error) reject(error);
+      else resolve(derived);
+    });
+  });
+}
+
+/** PHC strings have base64 without padding. */
+function write(bytes: Buffer): string {
+  return bytes.toString('base64').replace(/=+$/, '');
+}
+
+// Rewrites a console password that stands in plain in the config file as a hash.
+
+export interface HashSettingOptions {
+  readonly config: PasswordConfig;
+  readonly hasher: Pick<PasswordHasher, 'hash'>;
+  readonly log: DoorLog;
+}
+
+interface Fields {
+  readonly [key: string]: unknown;
+}
+
+/** The little of the live configuration that is used. */
+export interface PasswordConfig {
+  raw(): Fields;
+  update(change: (raw: Fields) => { admin_password: string } | undefined): Promise<unknown>;
+  subscribe(listener: () => void): () => void;
+}
+
+export interface PasswordKeeper {
+  /** Resolves when the password stands as it will stay, until the file is changed again. */
+  settled(): Promise<void>;
+  /** Resolves when what is under way is written. */
+  close(): Promise<void>;
+}
+
+/** Now and after each change of the settings; a file that cannot be written keeps its plain password. */
+export function keepPasswordHashed({ config, hasher, log }: HashSettingOptions): PasswordKeeper {
+  let work: Promise<void> = Promise.resolve();
+  const rewrite = async (): Promise<void> => {
+    const plain = config.raw().admin_password;
+    if (typeof plain !== 'string') return;
+    if (isPasswordHash(plain)) {
+      if (isUsableHash(plain)) return;
+      log.warn({}, 'admin_password is a damaged hash: nobody can sign in with it. Set it anew.');
+      return;
+    }
+    const hashed = await hasher.hash(plain);
+    let isWritten = false;
+    await config.update((raw) => {
+      // Changed meanwhile: that change is on its way here too.
+      isWritten = raw.admin_password === plain;
+      return isWritten ? { admin_password: hashed } : undefined;
+    });
+    if (!isWritten) return;
+    log.info({}, 'The console password in the config file is now a hash.');
+  };
+  const run = (): void => {
+    work = work.then(rewrite).catch((error: unknown) => {
+      log.warn({ error }, 'The console password in the config file could not be hashed.');
+    });
+  };
+  const unsubscribe = config.subscribe(run);
+  run();
+  return {
+    settled: () => work,
+    close() {
+      unsubscribe();
+      return work;
+    },
+  };
+}
+
+/** A patch of the config file with the hash of its console password instead; what is no password stays. */
+export async function hashPasswordIn<Patch extends Fields>(
+  patch: Patch,
+  hasher: Pick<PasswordHasher, 'hash'>,
+): Promise<Patch> {
+  const { admin_password: plain } = patch;
+  if (typeof plain !== 'string' || plain === '' || isPasswordHash(plain)) return patch;
+  return { ...patch, admin_password: await hasher.hash(plain) };
+}

@@ -1,0 +1,134 @@
+// `/api/address-rules`: who is let in by address.
+
+import type { Door } from '../../access/access.ts';
+import { ACCESS_VERDICTS } from '../../access/access-log.ts';
+import type { AddressRule } from '../../access/ip-rules.ts';
+import { invalidRequest } from '../../canonical/error.ts';
+import { told } from '../../lib/localized-message.ts';
+import { readIpAddress } from '../../lib/net.ts';
+import { type ApiRoute, answerJson, answerWith, defineRoute } from '../route.ts';
+import { DIGITS, UP_TO_500 } from '../schemas.ts';
+import {
+  ACCESS_LOG_SCHEMA,
+  ADDRESS_CHECK_SCHEMA,
+  ADDRESS_QUESTION_SCHEMA,
+  ADDRESS_RULE_CHANGE_SCHEMA,
+  ADDRESS_RULE_SCHEMA,
+  ADDRESS_RULES_SCHEMA,
+  NEW_ADDRESS_RULE_SCHEMA,
+} from './schemas.ts';
+
+const PARAMETER = 'Id of the rule.';
+const RULE = { description: 'The rule.', schema: ADDRESS_RULE_SCHEMA, hasRevision: true } as const;
+
+const answerOne = (status: number, rule: AddressRule) => answerWith(status, rule, rule.revision);
+
+export function createAddressRuleRoutes({
+  addresses,
+}: Pick<Door, 'addresses'>): readonly ApiRoute[] {
+  return [
+    defineRoute({
+      method: 'GET',
+      path: '/api/address-rules',
+      title: 'lists the address rules',
+      answers: { 200: { description: 'Oldest first.', schema: ADDRESS_RULES_SCHEMA } },
+      run: async () => answerJson({ rules: addresses.list() }),
+    }),
+    defineRoute({
+      method: 'POST',
+      path: '/api/address-rules',
+      title: 'adds an address rule, unless it would lock its author out',
+      body: NEW_ADDRESS_RULE_SCHEMA,
+      answers: { 201: RULE },
+      run: async ({ body, caller }) => answerOne(201, await addresses.add(body, caller.address)),
+    }),
+    defineRoute({
+      method: 'POST',
+      path: '/api/address-rules/check',
+      title: 'says what the rules make of an address',
+      body: ADDRESS_QUESTION_SCHEMA,
+      answers: { 200: { description: 'The verdict.', schema: ADDRESS_CHECK_SCHEMA } },
+      async run({ body }) {
+        if (readIpAddress(body.address) === undefined) {
+          throw invalidRequest('address', told`address: must be an IPv4 or IPv6 address.`);
+        }
+        const { verdict, rule } = addresses.explain(body.address);
+        return answerJson({ verdict, rule });
+      },
+    }),
+    defineRoute({
+      method: 'PATCH',
+      path: '/api/address-rules/{id}',
+      title: 'changes an address rule',
+      parameter: PARAMETER,
+      body: ADDRESS_RULE_CHANGE_SCHEMA,
+      takesRevision: true,
+      answers: { 200: RULE },
+      async run({ parameter, body, revision, caller }) {
+        const by = { byAddress: caller.address, revision: readRevision(revision) };
+        return answerOne(200, await addresses.change(parameter, body, by));
+      },
+    }),
+    defineRoute({
+      method: 'DELETE',
+      path: '/api/address-rules/{id}',
+      title: 'removes an address rule',
+      parameter: PARAMETER,
+      answers: { 204: { description: 'It is gone.' } },
+      async run({ parameter, caller }) {
+        await addresses.remove(parameter, caller.address);
+        return { kind: 'empty' };
+      },
+    }),
+  ];
+}
+
+// `GET /api/access-log`: who was turned away at the door, and who signed in.
+
+const QUERY = {
+  type: 'object',
+  additionalProperties: false,
+  properties: {
+    cursor: {
+      type: 'string',
+      pattern: DIGITS,
+      description: '`nextCursor` of the last page.',
+    },
+    limit: {
+      type: 'string',
+      pattern: UP_TO_500,
+      description: 'Entries on a page, from 1 to 500; 100 when absent.',
+    },
+    verdict: { enum: ACCESS_VERDICTS },
+  },
+} as const;
+
+export function createAccessLogRoute({ accessLog }: Pick<Door, 'accessLog'>): ApiRoute {
+  return defineRoute({
+    method: 'GET',
+    path: '/api/access-log',
+    title: 'lists who was turned away and who signed in',
+    query: QUERY,
+    answers: { 200: { description: 'The latest first.', schema: ACCESS_LOG_SCHEMA } },
+    async run({ query }) {
+      const limit = Number(query.limit ?? 100);
+      const before = query.cursor === undefined ? undefined : Number(query.cursor);
+      const page = await accessLog.list({ verdict: query.verdict, before, limit: limit + 1 });
+      const entries = page.slice(0, limit);
+      const last = page.length > limit ? entries.at(-1) : undefined;
+      return answerJson({ entries, nextCursor: last && String(last.id) });
+    },
+  });
+}
+
+// Reads the revision that a change of a key or an address rule was made against.
+
+/** @throws GatewayError invalid-request for what no answer gave as its ETag */
+export function readRevision(revision: string | undefined): number | undefined {
+  if (revision === undefined) return undefined;
+  if (/^\d{1,15}$/.test(revision)) return Number(revision);
+  throw invalidRequest(
+    'if-match',
+    told`If-Match: send the ETag of the last answer, with its quotes.`,
+  );
+}

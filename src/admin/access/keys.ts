@@ -1,0 +1,83 @@
+// `/api/keys`: the keys of persons and their limits.
+
+import type { Door } from '../../access/access.ts';
+import type { ListedKey } from '../../access/api-keys.ts';
+import { told } from '../../lib/localized-message.ts';
+import { type ApiRoute, answerJson, answerWith, defineRoute, refuseUnknown } from '../route.ts';
+import { readRevision } from './ip-rules.ts';
+import {
+  CREATED_KEY_SCHEMA,
+  KEY_CHANGE_SCHEMA,
+  KEY_LIST_SCHEMA,
+  KEY_SCHEMA,
+  NEW_KEY_SCHEMA,
+} from './schemas.ts';
+
+const PARAMETER = 'Id of the key.';
+const ONE_KEY = {
+  200: { description: 'The key.', schema: KEY_SCHEMA, hasRevision: true },
+} as const;
+
+export function createKeyRoutes({ keys }: Pick<Door, 'keys'>): readonly ApiRoute[] {
+  const answerOne = (listed: ListedKey) => answerJson(writeKey(listed), listed.key.revision);
+  return [
+    defineRoute({
+      method: 'GET',
+      path: '/api/keys',
+      title: 'lists the keys of persons',
+      answers: { 200: { description: 'Oldest first.', schema: KEY_LIST_SCHEMA } },
+      run: async () => answerJson({ keys: keys.list().map(writeKey) }),
+    }),
+    defineRoute({
+      method: 'POST',
+      path: '/api/keys',
+      title: 'makes a key and shows its secret, this once',
+      body: NEW_KEY_SCHEMA,
+      answers: { 201: { description: 'The key.', schema: CREATED_KEY_SCHEMA, hasRevision: true } },
+      async run({ body }) {
+        const { listed, secret } = await keys.create(body);
+        return answerWith(201, { key: writeKey(listed), secret }, listed.key.revision);
+      },
+    }),
+    defineRoute({
+      method: 'GET',
+      path: '/api/keys/{id}',
+      title: 'shows a key',
+      parameter: PARAMETER,
+      answers: ONE_KEY,
+      async run({ parameter }) {
+        const listed = keys.get(parameter);
+        if (listed === undefined)
+          refuseUnknown(told`There is no key of this id. List them to see all.`);
+        return answerOne(listed);
+      },
+    }),
+    defineRoute({
+      method: 'PATCH',
+      path: '/api/keys/{id}',
+      title: 'changes a key',
+      parameter: PARAMETER,
+      body: KEY_CHANGE_SCHEMA,
+      takesRevision: true,
+      answers: ONE_KEY,
+      run: async ({ parameter, body, revision }) =>
+        answerOne(await keys.change(parameter, body, readRevision(revision))),
+    }),
+    defineRoute({
+      method: 'DELETE',
+      path: '/api/keys/{id}',
+      title: 'removes a key: whoever has it is refused from then on',
+      parameter: PARAMETER,
+      answers: { 204: { description: 'It is gone.' } },
+      async run({ parameter }) {
+        await keys.remove(parameter);
+        return { kind: 'empty' };
+      },
+    }),
+  ];
+}
+
+function writeKey({ key, usedToday }: ListedKey): object {
+  const { requests, tokens, images } = usedToday;
+  return { ...key, usedToday: { requests, tokens, images } };
+}

@@ -1,0 +1,156 @@
+// `/api/session`: signing a browser in and out.
+
+import type { Door } from '../../access/access.ts';
+import { GatewayError, invalidRequest } from '../../canonical/error.ts';
+import { told } from '../../lib/localized-message.ts';
+import {
+  type AdminCaller,
+  type AdminRoute,
+  clearSessionCookie,
+  writeSessionCookie,
+} from '../../server/admin-route.ts';
+import { type Notice, writeNotice } from '../notice-page.ts';
+import { type ApiRoute, answerJson, defineRoute } from '../route.ts';
+import { PASSWORD_SCHEMA, SESSION_SCHEMA, SIGNED_IN_SCHEMA } from './schemas.ts';
+
+const PATH = '/api/session';
+
+export function createConsoleSessionRoutes({
+  login,
+  accessLog,
+}: Pick<Door, 'login' | 'accessLog'>): readonly ApiRoute[] {
+  const noteSignIn = ({ address }: AdminCaller): void =>
+    accessLog.add({
+      verdict: 'signed-in',
+      address,
+      method: 'POST',
+      path: PATH,
+      keyId: undefined,
+      reason: told`With the console password.`,
+    });
+  return [
+    defineRoute({
+      method: 'GET',
+      path: PATH,
+      access: 'public',
+      title: 'says whether this browser is signed in',
+      answers: { 200: { description: 'The session.', schema: SESSION_SCHEMA } },
+      async run({ caller }) {
+        const { needsPassword } = login;
+        // Without a password every program of this machine is let in.
+        if (!needsPassword) return answerJson({ signedIn: caller.isLocal, needsPassword });
+        const session = caller.cookie === undefined ? undefined : login.findSession(caller.cookie);
+        return answerJson({ signedIn: session !== undefined, needsPassword, ...session });
+      },
+    }),
+    defineRoute({
+      method: 'POST',
+      path: PATH,
+      access: 'public',
+      title: 'signs a browser in with the console password',
+      body: PASSWORD_SCHEMA,
+      answers: { 200: { description: 'Its cookie is set.', schema: SIGNED_IN_SCHEMA } },
+      async run({ body, caller }) {
+        const { secret, expiresAt } = await login.signIn(body.password, caller);
+        noteSignIn(caller);
+        const cookie = writeSessionCookie(login.cookieTag, secret, caller.isSecure);
+        return { kind: 'json', status: 200, body: { expiresAt }, cookie };
+      },
+    }),
+    defineRoute({
+      method: 'DELETE',
+      path: PATH,
+      title: 'signs every browser out',
+      answers: { 204: { description: 'No session is left.' } },
+      async run({ caller }) {
+        await login.endAllSessions();
+        return { kind: 'empty', cookie: clearSessionCookie(login.cookieTag, caller.isSecure) };
+      },
+    }),
+  ];
+}
+
+// `GET /sign-in`: takes a browser of this machine in by a one-time link.
+
+const SIGN_IN_PATH = '/sign-in';
+
+const NOT_SIGNED_IN: Notice = {
+  tone: 'bad',
+  words: {
+    en: {
+      title: 'Not signed in',
+      text:
+        'This link was used already, is older than ten minutes, or was opened on another machine than ' +
+        'the gateway’s. Restart the gateway for a new one, or <a href="/">sign in with the console password</a>.',
+    },
+    zh: {
+      title: '未登录',
+      text:
+        '此链接已用过、已超过十分钟，或不是在网关所在的机器上打开的。' +
+        '请重新启动网关以取得新的链接，或<a href="/">用控制台密码登录</a>。',
+    },
+  },
+};
+
+/** Public, as the link is what the browser proves itself with; whatever goes wrong looks the same. */
+export function createSignInRoute({
+  login,
+  accessLog,
+}: Pick<Door, 'login' | 'accessLog'>): AdminRoute {
+  return {
+    method: 'GET',
+    path: SIGN_IN_PATH,
+    access: 'public',
+    title: 'signs a browser of this machine in by a one-time link',
+    async run({ query, caller, isHead }) {
+      const [token, ...others] = query.getAll('token');
+      // What only looks, or fetches ahead, must not use the link up.
+      const isMeant = !isHead && !caller.isPrefetch && caller.isLocal;
+      const isAsked = isMeant && token !== undefined && others.length === 0;
+      const session = isAsked ? await login.redeemLink(token, caller) : undefined;
+      if (session === undefined) return writeNotice(NOT_SIGNED_IN, caller.language);
+      accessLog.add({
+        verdict: 'signed-in',
+        address: caller.address,
+        method: 'GET',
+        path: SIGN_IN_PATH,
+        keyId: undefined,
+        reason: told`With a one-time link.`,
+      });
+      const cookie = writeSessionCookie(login.cookieTag, session.secret, caller.isSecure);
+      return { kind: 'redirect', location: '/', cookie };
+    },
+  };
+}
+
+// Asks a signed-in browser for the password once more, before what a found cookie must not do.
+
+type Prover = Pick<AdminCaller, 'address' | 'hasShownPassword' | 'passwordAgain'>;
+
+/**
+ * Scripts show the password with every request, and have proved themselves by it.
+ * @param password where the body has it; else it comes in a header
+ * @throws GatewayError invalid-request while it is missing, forbidden when it is wrong, rate-limited
+ */
+export async function proveAgain(
+  door: Pick<Door, 'login'> | undefined,
+  { address, hasShownPassword, passwordAgain }: Prover,
+  password = passwordAgain,
+): Promise<void> {
+  if (!door?.login.needsPassword || hasShownPassword) return;
+  if (password === undefined) {
+    throw invalidRequest(
+      'password',
+      told`password: is needed again from a browser that is signed in. Nothing was done.`,
+      'missing-field',
+    );
+  }
+  if (await door.login.isPassword(password, address)) return;
+  // Not 401: the session goes on.
+  throw new GatewayError({
+    kind: 'forbidden',
+    source: 'client',
+    field: 'password',
+    message: told`password: that is not the console password.`,
+  });
+}

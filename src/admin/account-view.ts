@@ -1,0 +1,280 @@
+// An account as the admin API shows it: its condition in plain words, never a secret.
+
+import type { XStatic } from 'typebox/schema';
+import type { Account } from '../accounts/account.ts';
+import type { AccountHealth, AccountStatus, Trial } from '../accounts/health.ts';
+import { compareCodePoints } from '../lib/names.ts';
+import { percentOf } from '../quota/protection.ts';
+import type { AdminOptions } from './options.ts';
+import type { ACCOUNT_SCHEMA, COOLDOWN_SCHEMA, QUOTA_SCHEMA, STATUS_SCHEMA } from './schemas.ts';
+
+export type AccountJson = XStatic<typeof ACCOUNT_SCHEMA>;
+export type QuotaJson = XStatic<typeof QUOTA_SCHEMA>;
+type CooldownJson = XStatic<typeof COOLDOWN_SCHEMA>;
+type StatusJson = XStatic<typeof STATUS_SCHEMA>;
+
+export interface AccountFacts
+  extends Pick<AdminOptions, 'book' | 'clock' | 'isProtected' | 'pool' | 'trials'> {
+  readonly upstreams: { get(id: string): unknown };
+}
+
+export function writeAccount(account: Account, facts: AccountFacts): AccountJson {
+  const { book, pool, isProtected } = facts;
+  const { record, origin, models } = account;
+  const status = writeStatus(account, facts);
+  const cooldowns = writeAllCooldowns(account, facts);
+  return {
+    id: record.id,
+    upstream: record.upstreamId,
+    kind: record.kind,
+    label: record.label,
+    tier: record.tier ?? null,
+    project: record.projectId ?? null,
+    priority: record.priority,
+    notes: record.notes ?? null,
+    hasProxy: book.proxyUrl(record.id) !== undefined,
+    origin,
+    status,
+    condition: toCondition(account, { status, cooldowns }, facts),
+    cooldowns,
+    quotas: writeQuotas(account, isProtected),
+    models: models?.size ?? null,
+    createdAt: writeTime(record.createdAt),
+    lastUsedAt: writeOptionalTime(pool.lastUsedAt(record.id)),
+    revision: record.revision,
+  };
+}
+
+const GOOD_SHARE = 0.95;
+const FAIR_SHARE = 0.5;
+
+/** How it does by its last requests, and by its last trial where that is newer. */
+function toCondition(
+  { record }: Account,
+  now: Pick<AccountJson, 'status' | 'cooldowns'>,
+  { pool, trials }: AccountFacts,
+): AccountJson['condition'] {
+  const { attempts, share, lastSuccessAt, lastFailure } = pool.conditionOf(record.id);
+  const trial = trials.last(record.id);
+  const requestedAt = Math.max(lastSuccessAt ?? 0, lastFailure?.at ?? 0);
+  const newer = trial !== undefined && trial.at >= requestedAt ? trial : undefined;
+  const state = stateOf(now, share, newer);
+  const failure = lastFailure?.failure;
+  const said = newer?.isGood === false ? newer.message : (failure?.detail ?? failure?.kind);
+  return {
+    state,
+    attempts,
+    share: share ?? null,
+    lastSuccessAt: writeOptionalTime(lastSuccessAt),
+    reason: state === 'healthy' || state === 'untried' ? null : (said ?? now.status.detail),
+    trial: trial === undefined ? null : { ...trial, at: writeTime(trial.at) },
+  };
+}
+
+function stateOf(
+  { status, cooldowns }: Pick<AccountJson, 'status' | 'cooldowns'>,
+  share: number | undefined,
+  trial: Trial | undefined,
+): AccountJson['condition']['state'] {
+  if (status.kind === 'disabled') return 'disabled';
+  if (trial?.isGood === false) return 'failing';
+  if (status.kind === 'blocked' || cooldowns.some(({ model }) => model === null)) {
+    return share !== undefined && share < FAIR_SHARE ? 'failing' : 'cooling-down';
+  }
+  if (trial?.what === 'answer') return 'healthy';
+  if (share === undefined) return 'untried';
+  if (share >= GOOD_SHARE) return 'healthy';
+  return share >= FAIR_SHARE ? 'degraded' : 'failing';
+}
+
+export function writeQuotas(
+  account: Account,
+  isProtected: AccountFacts['isProtected'],
+): QuotaJson[] {
+  const readings = [...account.quotas].sort(([left], [right]) => compareCodePoints(left, right));
+  return readings.map(([model, reading]) => ({
+    model,
+    percent: percentOf(reading),
+    resetsAt: writeOptionalTime(reading.resetsAt),
+    source: reading.source,
+    fetchedAt: writeTime(reading.fetchedAt),
+    isProtected: isProtected(account, { modelId: model, routedModel: model }),
+  }));
+}
+
+/** RFC 3339, in UTC. */
+export function writeTime(at: number): string {
+  return new Date(at).toISOString();
+}
+
+/** Zero stands for a time that never was. */
+function writeOptionalTime(at: number | undefined): string | null {
+  return at === undefined || at === 0 ? null : writeTime(at);
+}
+
+/**
+ * In the order in which accounts are chosen as far as people decide it: priority, then age. Below all
+ * of them the made-up ones that rest because there are others.
+ */
+export function inOrder(accounts: readonly Account[]): readonly Account[] {
+  return accounts.toSorted(
+    (left, right) =>
+      Number(isStandingBy(left)) - Number(isStandingBy(right)) ||
+      right.record.priority - left.record.priority ||
+      left.record.createdAt - right.record.createdAt,
+  );
+}
+
+function isStandingBy({ health: { status } }: Account): boolean {
+  return status.kind === 'disabled' && status.reason === 'standing-by';
+}
+
+interface StatusContext {
+  readonly account: Account;
+  readonly now: number;
+}
+
+const ACTIVE: StatusJson = {
+  kind: 'active',
+  reason: null,
+  since: null,
+  until: null,
+  detail: null,
+  wayOut: null,
+};
+
+/** Whether it may serve, and what keeps it from that. */
+export function writeStatus(
+  account: Account,
+  { clock, upstreams }: Pick<AccountFacts, 'clock' | 'upstreams'>,
+): StatusJson {
+  const { record, health } = account;
+  const isStranded = upstreams.get(record.upstreamId) === undefined;
+  return isStranded && !isDisabledOnPurpose(health)
+    ? withoutUpstream(account)
+    : statusOf(health, { account, now: clock.now() });
+}
+
+function statusOf(health: AccountHealth, { account, now }: StatusContext): StatusJson {
+  const { status } = health;
+  switch (status.kind) {
+    case 'active':
+      return health.revocations === 0 ? ACTIVE : doubtful(health, account);
+    case 'disabled':
+      return {
+        kind: 'disabled',
+        reason: status.reason,
+        since: writeOptionalTime(status.since),
+        until: null,
+        detail: status.detail ?? null,
+        wayOut: wayOutOf(status.reason, account),
+      };
+    case 'blocked':
+      if (status.until <= now) return ACTIVE;
+      return {
+        kind: 'blocked',
+        reason: 'verification',
+        since: writeOptionalTime(status.since),
+        until: writeTime(status.until),
+        detail: status.detail ?? null,
+        wayOut:
+          'The upstream wants this account verified: sign in to it there and follow what it asks. ' +
+          'It is tried again by itself when the time is over; enable it to try at once.',
+      };
+    default:
+      return status satisfies never;
+  }
+}
+
+/** Out of use because somebody wants it so: whatever else is the matter is no news to them. */
+function isDisabledOnPurpose({ status }: AccountHealth): boolean {
+  return (
+    status.kind === 'disabled' && (status.reason === 'manual' || status.reason === 'standing-by')
+  );
+}
+
+/** Nobody disabled it, yet there is nothing it could serve with; it serves again when the upstream is there. */
+function withoutUpstream({ record: { upstreamId } }: Account): StatusJson {
+  return {
+    ...ACTIVE,
+    kind: 'disabled',
+    reason: 'no-upstream',
+    wayOut: `Its upstream ${upstreamId} is no longer configured. Add it again under this id, or remove the account.`,
+  };
+}
+
+/** It may serve, but what it signs in with was refused and not accepted since. */
+function doubtful({ revokedAt }: AccountHealth, account: Account): StatusJson {
+  return {
+    ...ACTIVE,
+    reason: 'refused-grant',
+    since: writeOptionalTime(revokedAt),
+    wayOut: `It is tried again by itself, and disabled when it is refused three times. ${wayOutOf('invalid-grant', account)}`,
+  };
+}
+
+function wayOutOf(
+  reason: Extract<AccountStatus, { kind: 'disabled' }>['reason'],
+  { record }: Account,
+): string {
+  switch (reason) {
+    case 'invalid-grant':
+      return record.kind === 'oauth'
+        ? 'The upstream no longer takes its refresh token. Sign in to this account again: ' +
+            `isthmus accounts add --oauth --upstream ${record.upstreamId} --account ${record.id}`
+        : 'The upstream no longer takes its key. Give the account a new key, then enable it.';
+    case 'invalid-key':
+      return 'The upstream refuses its key. Give the account a new key. It is tried again by itself, at longer and longer intervals; enable it to try at once.';
+    case 'forbidden':
+      return 'The upstream refuses this account. Check there that it may use the API and that its project is right, then enable it.';
+    case 'manual':
+      return 'Somebody disabled it. Enable it to use it again.';
+    case 'standing-by':
+      return 'It comes back by itself when the other accounts are gone. Enable it to use it all the same.';
+    default:
+      return reason satisfies never;
+  }
+}
+
+/** What rests as a whole stands first. */
+function writeAllCooldowns(account: Account, { clock, pool }: AccountFacts): CooldownJson[] {
+  const cooldowns = [...writeCooldowns(account.health, clock.now()), ...writeRests(account, pool)];
+  const isTold = cooldowns.some(({ model }) => model === null);
+  const whole = isTold ? undefined : restOfAll(account, cooldowns);
+  return whole === undefined ? cooldowns : [whole, ...cooldowns];
+}
+
+/** While each of its models rests an account rests as a whole, until the first of them comes back. */
+function restOfAll(
+  { models }: Account,
+  cooldowns: readonly CooldownJson[],
+): CooldownJson | undefined {
+  const ends = new Map<string | null, CooldownJson>();
+  for (const one of cooldowns) {
+    const known = ends.get(one.model);
+    if (known === undefined || known.until < one.until) ends.set(one.model, one);
+  }
+  const own = [...(models?.keys() ?? [])].map((model) => ends.get(model));
+  const resting = own.filter((one) => one !== undefined);
+  if (resting.length < own.length) return undefined;
+  const [first] = resting.sort((left, right) => compareCodePoints(left.until, right.until));
+  return first === undefined ? undefined : { ...first, model: null };
+}
+
+function writeCooldowns({ outUntil, models }: AccountHealth, now: number): CooldownJson[] {
+  const cooldowns: CooldownJson[] = [];
+  if (outUntil > now) {
+    cooldowns.push({ model: null, until: writeTime(outUntil), cause: 'credential' });
+  }
+  for (const [model, { coolUntil, cause }] of models) {
+    if (coolUntil <= now || cause === 'none') continue;
+    cooldowns.push({ model, until: writeTime(coolUntil), cause });
+  }
+  return cooldowns;
+}
+
+/** Overloads are the upstream's: its accounts share them, but for models that are not theirs. */
+function writeRests({ record, models }: Account, { rests }: AccountFacts['pool']): CooldownJson[] {
+  const own = [...rests.of(record.upstreamId)].filter(([model]) => models?.has(model) !== false);
+  return own.map(([model, until]) => ({ model, until: writeTime(until), cause: 'overloaded' }));
+}

@@ -1,0 +1,234 @@
+// What a change of the settings may not bring in, though a config file that holds it already is served as it is.
+
+import type { Door } from '../../access/access.ts';
+import { invalidRequest } from '../../canonical/error.ts';
+import { findUnknownKeys } from '../../config/check-config.ts';
+import type { Settings } from '../../config/effective.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '../../lib/json.ts';
+import { told } from '../../lib/localized-message.ts';
+import {
+  type AdminAnswer,
+  type AdminCaller,
+  writeSessionCookie,
+} from '../../server/admin-route.ts';
+import { type ConfigSection, valueAt } from './sections.ts';
+
+export const LEAST_PASSWORD_LENGTH = 8;
+
+/** Longer keys match nothing: no model name is longer. */
+const LONGEST_NAME = 256;
+/** Characters of a name that a message repeats. */
+const MOST_SHOWN = 40;
+
+/**
+ * @param result the values of the section as they would be
+ * @throws GatewayError naming the field; null, which takes a value out, is nearly always good.
+ */
+export function refuseChange({ name }: ConfigSection, patch: JsonObject, result: JsonObject): void {
+  if (name === 'mapping') refuseEntries(patch);
+  if (name === 'extprov') refuseKeyless(patch, result);
+  if (name === 'auth') refusePassword(patch.admin_password);
+}
+
+/**
+ * What the file holds already may stay and be changed: another version knows it. Anything else would
+ * be answered as if it were in force.
+ * @param files as it stands, and as it stood before the latest changes, which may be taken back
+ * @throws GatewayError naming the first key of the patch that is no setting's
+ */
+export function refuseUnknownKeys(patch: JsonObject, files: readonly JsonObject[]): void {
+  const isKnown = (path: readonly string[]): boolean =>
+    files.some((file) => valueAt(file, path) !== undefined);
+  const stranger = findUnknownKeys(patch).find(({ path }) => !isKnown(path));
+  if (stranger === undefined) return;
+  const known = stranger.known.join(', ');
+  refuse(stranger.path.join('.'), told`is no setting; there are ${known}`);
+}
+
+function refuseEntries(patch: JsonObject): void {
+  for (const [name, target] of Object.entries(patch)) {
+    if (typeof target !== 'string') continue;
+    if (name.trim() === '')
+      refuse('proxy.custom_mapping', told`an entry needs a name or a pattern`);
+    if (name.length > LONGEST_NAME || target.length > LONGEST_NAME) {
+      const shown = name.length > MOST_SHOWN ? `${name.slice(0, MOST_SHOWN)}…` : name;
+      refuse(
+        'proxy.custom_mapping',
+        told`the entry "${shown}" is longer than ${LONGEST_NAME} characters`,
+      );
+    }
+    if (target.trim() === '' || target.includes('*')) {
+      refuse('proxy.custom_mapping', told`"${name}" must go to the name of one model, without "*"`);
+    }
+  }
+}
+
+/** What else is changed of a provider that lacks its key is nobody's fault of now. */
+function refuseKeyless(patch: JsonObject, { enabled, api_key: key }: JsonObject): void {
+  const isAsked = patch.enabled === true || 'api_key' in patch;
+  const hasKey = typeof key === 'string' && key.trim() !== '';
+  if (!isAsked || enabled !== true || hasKey) return;
+  refuse('proxy.extprov.api_key', told`is needed while the external provider is enabled`);
+}
+
+function refusePassword(password: unknown): void {
+  if (typeof password !== 'string' || [...password].length >= LEAST_PASSWORD_LENGTH) return;
+  refuse('admin_password', told`must have at least ${LEAST_PASSWORD_LENGTH} characters`);
+}
+
+function refuse(field: string, why: string): never {
+  const problem = `${field}: ${why}`;
+  throw invalidRequest(field, told`${problem}. Nothing was changed.`);
+}
+
+// Which changes of the settings hand the gateway or its credentials to somebody: a session alone does not make them.
+
+export interface ValuesChange {
+  /** The values of the section. */
+  readonly from: JsonObject;
+  readonly to: JsonObject;
+  /** What makes the one of the other. */
+  readonly patch: JsonObject;
+}
+
+/** What is known of upstreams besides the section. */
+export interface UpstreamFacts {
+  hasAccounts(id: string): boolean;
+  /** What the file said of an upstream that was removed lately. */
+  removed(id: string): JsonValue | undefined;
+}
+
+/** Whether a change sets what lets into the console, or where credentials are sent. */
+export function handsOver(section: string, change: ValuesChange, facts: UpstreamFacts): boolean {
+  switch (section) {
+    case 'auth':
+      // Not by comparing: whether one is asked for the password must not tell that a guess is right.
+      return ['admin_password', 'api_key'].some((key) => Object.hasOwn(change.patch, key));
+    case 'upstreams':
+      return Object.keys(change.to).some((id) => sendsElsewhere(id, change, facts));
+    case 'extprov':
+      // Without a key there is nothing to be sent.
+      return change.from.api_key !== undefined && differs(change.from, change.to, [['base_url']]);
+    default:
+      return false;
+  }
+}
+
+/** Whoever is reached there is shown credentials, codes, or a person who signs in. */
+const PLACES: readonly (readonly string[])[] = [
+  ['profile'],
+  ['base_url'],
+  ['location'],
+  ...[
+    ...['authorization_url', 'token_url', 'revocation_url'],
+    ...['userinfo_url', 'issuer', 'redirect_url'],
+  ].map((name) => ['oauth', name]),
+];
+
+/** An upstream that is new has nothing to be sent, unless accounts of its name wait for one. */
+function sendsElsewhere(
+  id: string,
+  { from, to }: ValuesChange,
+  { hasAccounts, removed }: UpstreamFacts,
+): boolean {
+  const entry = entryOf(to, id);
+  const known = isJsonObject(from[id]) ? from[id] : removed(id);
+  if (isJsonObject(known)) return differs(known, entry, PLACES);
+  // The addresses that a profile has by itself are nobody's.
+  const { profile = null } = entry;
+  return hasAccounts(id) && differs({ profile }, entry, PLACES);
+}
+
+function entryOf(values: JsonObject, id: string): JsonObject {
+  const entry = values[id];
+  return isJsonObject(entry) ? entry : {};
+}
+
+function differs(
+  left: JsonObject,
+  right: JsonObject,
+  paths: readonly (readonly string[])[],
+): boolean {
+  return paths.some((path) => valueAt(left, path) !== valueAt(right, path));
+}
+
+// Keeps a change of the settings from shutting out whoever makes it.
+
+/** What of the settings says who a caller of the admin API is, and whether they may come in. */
+export type EntrySettings = Pick<
+  Settings,
+  'addressFilter' | 'allowedHosts' | 'consolePassword' | 'host' | 'trustedProxies'
+>;
+
+/** A change of the settings. */
+export interface EntryChange {
+  readonly from: EntrySettings;
+  /** What would be in force, or will be with the next start. */
+  readonly to: EntrySettings;
+}
+
+const DELIBERATELY = told`Whoever means it all the same changes the config file on the machine of the gateway.`;
+
+/**
+ * Asks whether the same request would still be let in. The mode of model requests and the origins
+ * that may call the models do not matter: the console asks for its own password, and takes no page
+ * from elsewhere.
+ * @throws GatewayError invalid-request, with the way out
+ */
+export function refuseLockOut(
+  door: Pick<Door, 'addresses' | 'login'> | undefined,
+  caller: AdminCaller,
+  { from, to: next }: EntryChange,
+): void {
+  const { address, isLocal, isOwnPage, isHeard } = caller.under(next);
+  if (next.consolePassword === undefined && !isLocal) {
+    throw door?.login.needsPassword === true ? noPassword() : foreignHost();
+  }
+  if (!isOwnPage) throw foreignHost();
+  // The host of another change is of another time: it has been decided on already.
+  if (!isHeard && caller.under(from).isHeard) throw unheard(next.host);
+  door?.addresses.refuseLockOut(next.addressFilter, { from: caller.address, to: address });
+}
+
+function noPassword(): Error {
+  return invalidRequest(
+    'admin_password',
+    told`This would lock you out: without any password the console opens on the machine of the gateway only, and you come from elsewhere. Set another password instead. ${DELIBERATELY}`,
+  );
+}
+
+function unheard(host: string): Error {
+  return invalidRequest(
+    'host',
+    told`This would lock you out with the next start: the gateway would listen at ${host} only, and you reach it at another of its addresses. Take 0.0.0.0 for all of them, or :: where there is IPv6. ${DELIBERATELY}`,
+  );
+}
+
+function foreignHost(): Error {
+  return invalidRequest(
+    'allowed_hosts',
+    told`This would lock out the page you use: the name of its host would be none of the gateway's. Leave that name among the allowed hosts, or make this change from a page at another of its names. ${DELIBERATELY}`,
+  );
+}
+
+// Keeps the browser in that sets another console password; all others have to sign in anew.
+
+/**
+ * A change that ends the session of its author, or begins to ask for a password, answers with a session of the
+ * new password. Scripts, which show the password, get none.
+ */
+export async function keepSignedIn(
+  door: Pick<Door, 'login'> | undefined,
+  caller: AdminCaller,
+  change: () => Promise<AdminAnswer>,
+): Promise<AdminAnswer> {
+  if (door === undefined) return change();
+  const { login } = door;
+  const isIn = (): boolean =>
+    !login.needsPassword || (caller.cookie !== undefined && login.hasSession(caller.cookie));
+  const wasIn = isIn();
+  const answer = await change();
+  if (!wasIn || isIn() || answer.kind !== 'json') return answer;
+  const { secret } = await login.goOn(caller);
+  return { ...answer, cookie: writeSessionCookie(login.cookieTag, secret, caller.isSecure) };
+}

@@ -1,0 +1,296 @@
+// The sections of the config file as the admin API cuts it: which keys belong together, and which are secret.
+
+import { createHmac } from 'node:crypto';
+import type { SettingOverride } from '../../config/origins.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '../../lib/json.ts';
+
+export interface ConfigSection {
+  readonly name: string;
+  readonly title: string;
+  /** Where the section is an object of the file: all of its keys belong to it. */
+  readonly path?: readonly string[];
+  /** Where it is made of single keys: its own name of each → where that stands in the file. */
+  readonly keys?: Readonly<Record<string, readonly string[]>>;
+  /** Where a key may stand too; the place of `keys` wins, and is written to. */
+  readonly alsoAt?: Readonly<Record<string, readonly string[]>>;
+  /** Objects of the section whose keys are names that people choose; `*` is any of these. */
+  readonly named?: readonly (readonly string[])[];
+}
+
+const inProxy = (...names: readonly string[]): Record<string, readonly string[]> =>
+  Object.fromEntries(names.map((name) => [name, ['proxy', name]]));
+
+export const CONFIG_SECTIONS: readonly ConfigSection[] = [
+  {
+    name: 'auth',
+    title: 'keys and who needs one',
+    keys: {
+      api_key: ['api_key'],
+      admin_password: ['admin_password'],
+      ...inProxy('auth_mode'),
+    },
+    alsoAt: { auth_mode: ['auth_mode'] },
+  },
+  { name: 'mapping', title: 'model names', path: ['proxy', 'custom_mapping'], named: [[]] },
+  { name: 'families', title: 'which models serve a family', path: ['proxy', 'families'] },
+  { name: 'pool', title: 'how accounts are chosen', path: ['proxy', 'pool'] },
+  { name: 'quota', title: 'quota figures and protection', path: ['proxy', 'quota'] },
+  { name: 'thinking', title: 'what becomes of thinking', path: ['proxy', 'thinking'] },
+  {
+    name: 'upstreams',
+    title: 'upstreams and their OAuth clients',
+    path: ['upstreams'],
+    named: [[], ['*', 'limits']],
+  },
+  {
+    name: 'network',
+    title: 'address, limits, proxies and web pages',
+    keys: inProxy(
+      ...['host', 'port', 'max_body_size', 'trusted_proxies'],
+      ...['cors_origins', 'allowed_hosts', 'fetch_remote_media'],
+    ),
+  },
+  { name: 'ip_filter', title: 'who is let in by address', path: ['proxy', 'ip_filter'] },
+  { name: 'console', title: 'signing in to the console', path: ['proxy', 'console'] },
+  {
+    name: 'extprov',
+    title: 'the external provider',
+    path: ['proxy', 'extprov'],
+    named: [['model_mapping']],
+  },
+  { name: 'monitor', title: 'records of requests', path: ['proxy', 'monitor'] },
+  { name: 'log', title: 'the log', keys: inProxy('log_level') },
+];
+
+/** A section's own part of the file, secrets included; absent keys are absent. */
+export function readSection(section: ConfigSection, raw: JsonObject): JsonObject {
+  if (section.path !== undefined) {
+    const found = valueAt(raw, section.path);
+    return isJsonObject(found) ? found : {};
+  }
+  const values: [string, JsonValue][] = [];
+  for (const [name, path] of Object.entries(section.keys ?? {})) {
+    const value = valueAt(raw, path) ?? valueAt(raw, section.alsoAt?.[name] ?? path);
+    if (value !== undefined) values.push([name, value]);
+  }
+  return Object.fromEntries(values);
+}
+
+/** What of a section a flag or the environment wins over, by the section's own key paths. */
+export function overridesOf(
+  section: ConfigSection,
+  overrides: readonly SettingOverride[],
+): Record<string, Omit<SettingOverride, 'path'>> {
+  const places: readonly (readonly [string, readonly string[]])[] =
+    section.path === undefined ? Object.entries(section.keys ?? {}) : [['', section.path]];
+  const found = places.flatMap(([name, place]) =>
+    overrides.flatMap(({ path, ...override }) => {
+      if (!place.every((step, index) => path[index] === step)) return [];
+      const inner = [...(name === '' ? [] : [name]), ...path.slice(place.length)].join('.');
+      return inner === '' ? [] : [[inner, override] as const];
+    }),
+  );
+  return Object.fromEntries(found);
+}
+
+/** The patch of the whole file that a patch of one section stands for. */
+export function placePatch(section: ConfigSection, patch: JsonObject): JsonObject {
+  if (section.path !== undefined) return wrap(section.path, patch);
+  const file: JsonObject = {};
+  for (const [name, value] of Object.entries(patch)) {
+    const path = section.keys?.[name] ?? [name];
+    const [first = '', ...rest] = path;
+    const known = file[first];
+    const inner = rest.length === 0 ? value : wrap(rest, value);
+    file[first] = isJsonObject(known) && isJsonObject(inner) ? { ...known, ...inner } : inner;
+  }
+  return file;
+}
+
+/** Keyed, so that a revision tells nothing of the secrets that went into it. */
+export function revisionOf(values: JsonObject, key: string): string {
+  return createHmac('sha256', key).update(JSON.stringify(values)).digest('base64url').slice(0, 22);
+}
+
+/** A secret as it is shown; sent back like this it stays as it is. */
+const SET = { isSet: true } as const;
+
+/** By the words of its key, also for keys nobody here knows; names that people choose are none. */
+const SECRET_KEY =
+  /(?:^|_|-)(?:key|keys|secret|secrets|password|passphrase|token|credential|credentials|authorization)$/i;
+
+/** What of a section is looked at: the steps that led there. */
+interface Place {
+  readonly section: ConfigSection;
+  readonly path: readonly string[];
+}
+
+/** The values with every secret replaced by `{"isSet": true}`. */
+export function hideSecrets(section: ConfigSection, values: JsonObject): JsonObject {
+  return hideInObject(values, { section, path: [] });
+}
+
+/** A patch without the secrets that came back as they were shown. */
+export function dropUnchangedSecrets(section: ConfigSection, patch: JsonObject): JsonObject {
+  return dropIn(patch, { section, path: [] });
+}
+
+function dropIn(patch: JsonObject, place: Place): JsonObject {
+  return mapObject(patch, (value, key) => {
+    if (isSecretKey(key, place) && isShownSecret(value)) return undefined;
+    if (typeof value === 'string' && HIDDEN_PASSWORD.test(value)) return undefined;
+    return isJsonObject(value) ? dropIn(value, below(place, key)) : value;
+  });
+}
+
+function hideInObject(values: JsonObject, place: Place): JsonObject {
+  return mapObject(values, (value, key) => {
+    if (isSecretKey(key, place) && !isHarmless(value)) return SET;
+    return hideIn(value, below(place, key));
+  });
+}
+
+function hideIn(value: JsonValue, place: Place): JsonValue {
+  if (Array.isArray(value)) return value.map((item) => hideIn(item, place));
+  if (isJsonObject(value)) return hideInObject(value, place);
+  return typeof value === 'string' ? hidePassword(value) : value;
+}
+
+function below({ section, path }: Place, key: string): Place {
+  return { section, path: [...path, key] };
+}
+
+/** A model or an upstream may be called `my-key`: what people choose says nothing of what it holds. */
+function isSecretKey(key: string, { section, path }: Place): boolean {
+  const isName = section.named?.some(
+    (named) =>
+      named.length === path.length &&
+      named.every((step, index) => step === '*' || step === path[index]),
+  );
+  return isName !== true && SECRET_KEY.test(key);
+}
+
+/** A list that holds an address as it is shown: what was hidden in it cannot be told from it. */
+export function holdsHiddenPassword(patch: JsonValue): boolean {
+  if (Array.isArray(patch)) return patch.some(holdsHiddenPassword);
+  if (isJsonObject(patch)) return Object.values(patch).some(holdsHiddenPassword);
+  return typeof patch === 'string' && HIDDEN_PASSWORD.test(patch);
+}
+
+const HIDDEN_PASSWORD = /^[a-z][a-z\d+.-]*:\/\/\[hidden\]@/i;
+
+/** An address may hold a user and a password. */
+function hidePassword(text: string): string {
+  return text.replace(/^([a-z][a-z\d+.-]*:\/\/)[^/?#@\s]+@/i, '$1[hidden]@');
+}
+
+function isHarmless(value: JsonValue): boolean {
+  return value === null || typeof value === 'boolean' || value === '';
+}
+
+function isShownSecret(value: JsonValue): boolean {
+  return isJsonObject(value) && Object.keys(value).length === 1 && value.isSet === true;
+}
+
+function mapObject(
+  object: JsonObject,
+  change: (value: JsonValue, key: string) => JsonValue | undefined,
+): JsonObject {
+  const entries: [string, JsonValue][] = [];
+  for (const [key, value] of Object.entries(object)) {
+    const changed = change(value, key);
+    if (changed !== undefined) entries.push([key, changed]);
+  }
+  // Own keys only, whatever they are called.
+  return Object.fromEntries(entries);
+}
+
+/** What stands there; undefined where nothing does. */
+export function valueAt(raw: JsonObject, path: readonly string[]): JsonValue | undefined {
+  let value: JsonValue | undefined = raw;
+  for (const step of path) {
+    value = isJsonObject(value) && Object.hasOwn(value, step) ? value[step] : undefined;
+  }
+  return value;
+}
+
+function wrap(path: readonly string[], value: JsonValue): JsonObject {
+  const [first = '', ...rest] = path;
+  return { [first]: rest.length === 0 ? value : wrap(rest, value) };
+}
+
+// What `/api/config` takes and answers, as schemas.
+
+export const SECTION_SCHEMA = {
+  title: 'ConfigSection',
+  type: 'object',
+  required: ['section', 'title', 'revision', 'values', 'overrides'],
+  additionalProperties: false,
+  properties: {
+    section: { type: 'string' },
+    title: { type: 'string' },
+    revision: { type: 'string', description: 'For `If-Match`.' },
+    values: {
+      type: 'object',
+      description:
+        'What the config file says, in its own words; absent keys have their defaults, and ' +
+        'environment and flags win. A secret is shown as `{"isSet": true}`.',
+    },
+    warnings: {
+      type: 'array',
+      items: { type: 'string' },
+      description: 'Of a change that was made: what of it will not work as things are now.',
+    },
+    overrides: {
+      type: 'object',
+      description: 'Key path → what wins over the file there, until the next start.',
+      additionalProperties: {
+        type: 'object',
+        required: ['origin', 'name'],
+        additionalProperties: false,
+        properties: {
+          origin: { enum: ['flag', 'environment'] },
+          name: { type: 'string', description: '`--port` or `PORT`.' },
+          value: { description: 'What holds instead; absent for secrets.' },
+        },
+      },
+    },
+  },
+} as const;
+
+export const SECTIONS_SCHEMA = {
+  title: 'Config',
+  type: 'object',
+  required: ['sections'],
+  additionalProperties: false,
+  properties: { sections: { type: 'array', items: SECTION_SCHEMA } },
+} as const;
+
+export const PATCH_SCHEMA = {
+  type: 'object',
+  description:
+    'A merge patch (RFC 7396) of the values: null removes a key, what is absent stays. A secret ' +
+    'sent as it was shown stays too. A key that is no setting is refused unless the file holds it already.',
+} as const;
+
+export const PRESETS_SCHEMA = {
+  title: 'Presets',
+  type: 'object',
+  required: ['presets'],
+  additionalProperties: false,
+  properties: {
+    presets: {
+      type: 'array',
+      items: {
+        type: 'object',
+        required: ['name', 'description', 'mapping'],
+        additionalProperties: false,
+        properties: {
+          name: { type: 'string' },
+          description: { type: 'string' },
+          mapping: { type: 'object', additionalProperties: { type: 'string' } },
+        },
+      },
+    },
+  },
+} as const;

@@ -1,0 +1,59 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { isJsonObject, type JsonObject } from '../lib/json.ts';
+import { startAdmin, type TestAdmin } from './admin.test-support.ts';
+import { writeReferencePage } from './openapi.ts';
+
+let admin: TestAdmin;
+beforeAll(async () => {
+  admin = await startAdmin();
+});
+afterAll(() => admin.close());
+
+test('the reference page names every route and schema, and every link of it leads somewhere', async () => {
+  const { body } = await admin.call('GET', '/api/openapi.json');
+  const { status, text, headers } = await admin.call('GET', '/api/docs');
+  expect(status).toBe(200);
+  expect(headers.get('content-type')).toContain('text/html');
+  for (const [path, operations] of Object.entries(objectOf(body.paths))) {
+    for (const method of Object.keys(objectOf(operations))) {
+      expect(text).toContain(`<code>${method.toUpperCase()} ${path}</code>`);
+    }
+  }
+  for (const name of Object.keys(objectOf(objectOf(body.components).schemas))) {
+    expect(text).toContain(`id="schema-${name}"`);
+  }
+  const ids = new Set([...text.matchAll(/ id="([^"]+)"/g)].map(([, id]) => id));
+  const links = [...text.matchAll(/href="#([^"]+)"/g)].map(([, id]) => id);
+  expect(links.length).toBeGreaterThan(50);
+  expect(links.filter((id) => !ids.has(id))).toEqual([]);
+});
+
+test('the page runs nothing, whatever a description holds', async () => {
+  const { headers, text } = await admin.call('GET', '/api/docs');
+  const policy = headers.get('content-security-policy');
+  expect(policy).toContain("default-src 'none'");
+  expect(policy).not.toContain('script-src');
+  expect(text).not.toContain('<script');
+  const evil = '<img src=x onerror="alert(1)">';
+  const schema = { type: 'object', properties: { [evil]: { enum: [evil], description: evil } } };
+  const operation = { operationId: evil, summary: evil, tags: [evil], parameters: [] };
+  const page = writeReferencePage({
+    info: { title: evil, version: evil, description: evil },
+    paths: {
+      [`/${evil}`]: {
+        post: {
+          ...operation,
+          requestBody: { content: { 'application/json': { schema } } },
+          responses: { [evil]: { description: evil } },
+        },
+      },
+    },
+    components: { schemas: { [evil]: schema } },
+  });
+  expect(page).toMatchObject({ kind: 'page', html: expect.not.stringContaining('<img') });
+});
+
+function objectOf(value: unknown): JsonObject {
+  if (!isJsonObject(value as JsonObject)) throw new Error('An object was expected.');
+  return value as JsonObject;
+}

@@ -1,0 +1,250 @@
+// How a route of the admin API is declared: schemas for what comes in and goes out, then its work.
+
+import type { XSchema, XStatic } from 'typebox/schema';
+import { StoreError, type StoreFault } from '../accounts/account-store.ts';
+import { type ErrorReason, GatewayError, invalidRequest } from '../canonical/error.ts';
+import { type SchemaError, sayKeyword } from '../config/check-config.ts';
+import type { JsonObject } from '../lib/json.ts';
+import { type Sentence, told } from '../lib/localized-message.ts';
+import type { AdminAnswer, AdminInput, AdminMethod, AdminRoute } from '../server/admin-route.ts';
+import { patternWords } from './schemas.ts';
+
+/** An object schema; a `title` makes it a named component of the API's description. */
+export type ObjectSchema = XSchema & { readonly type: 'object' };
+
+/** What the description of the API says of a route. */
+interface RouteDescription {
+  readonly parameter: string | undefined;
+  readonly query: ObjectSchema;
+  readonly body: ObjectSchema | undefined;
+  /** False for bodies without a required field: they may be left out. */
+  readonly isBodyRequired: boolean;
+  readonly takesRevision: boolean;
+  readonly asksAgain: boolean;
+  readonly answers: Readonly<Record<number, AnswerDescription>>;
+}
+
+interface AnswerDescription {
+  readonly description: string;
+  /** Undefined for answers without a body and for pages. */
+  readonly schema?: XSchema | undefined;
+  readonly contentType?:
+    | 'application/json'
+    | 'text/html'
+    | 'text/plain'
+    | 'text/event-stream'
+    | undefined;
+  readonly hasRevision?: boolean | undefined;
+}
+
+export interface ApiRoute extends AdminRoute {
+  readonly description: RouteDescription;
+}
+
+export interface ApiInput<Body, Query> extends Omit<AdminInput, 'body' | 'query' | 'ifMatch'> {
+  readonly body: Body;
+  readonly query: Query;
+  /** What `If-Match` holds, without quotes; undefined when it was not sent or is `*`. */
+  readonly revision: string | undefined;
+}
+
+const NOTHING = { type: 'object', properties: {}, additionalProperties: false } as const;
+
+export interface RouteSpec<Body extends ObjectSchema, Query extends ObjectSchema> {
+  readonly method: AdminMethod;
+  readonly path: string;
+  readonly title: string;
+  /** Behind the console credential when absent. */
+  readonly access?: 'public';
+  /** What the `{…}` of the path is. */
+  readonly parameter?: string;
+  readonly query?: Query;
+  readonly body?: Body;
+  readonly takesRevision?: true;
+  /** Some of what it does needs the password again from a signed-in browser. */
+  readonly asksAgain?: true;
+  readonly answers: Readonly<Record<number, AnswerDescription>>;
+  /** @throws GatewayError or StoreError */
+  run(input: ApiInput<XStatic<Body>, XStatic<Query>>): Promise<AdminAnswer>;
+}
+
+/** A route behind the console credential whose input is checked before it runs. */
+export function defineRoute<
+  const Body extends ObjectSchema = typeof NOTHING,
+  const Query extends ObjectSchema = typeof NOTHING,
+>(spec: RouteSpec<Body, Query>): ApiRoute {
+  const { method, path, title, body = NOTHING, query = NOTHING } = spec;
+  const checkBody = createCheck(body);
+  const checkQuery = createCheck(query);
+  return {
+    method,
+    path,
+    title,
+    access: spec.access ?? 'console',
+    takesBody: spec.body !== undefined,
+    description: describe(spec),
+    async run(input) {
+      const given = { body: input.body ?? {}, query: readQuery(input.query) };
+      await checkQuery(given.query);
+      await checkBody(given.body);
+      try {
+        return await spec.run({
+          ...input,
+          // The one narrowing of this file: the checks just said so.
+          ...(given as unknown as { body: XStatic<Body>; query: XStatic<Query> }),
+          revision: readRevision(input.ifMatch, spec.takesRevision === true),
+        });
+      } catch (error) {
+        if (error instanceof StoreError) return answerFault(error);
+        throw error;
+      }
+    },
+  };
+}
+
+export function answerJson(body: object, revision?: string | number): AdminAnswer {
+  return answerWith(200, body, revision);
+}
+
+export function answerWith(status: number, body: object, revision?: string | number): AdminAnswer {
+  return {
+    kind: 'json',
+    status,
+    // Views are made of JSON types alone; a field of undefined is left out when written.
+    body: body as JsonObject,
+    revision: revision === undefined ? undefined : String(revision),
+  };
+}
+
+/** @throws GatewayError not-found */
+export function refuseUnknown(message: Sentence): never {
+  throw new GatewayError({ kind: 'not-found', source: 'client', message });
+}
+
+function describe<Body extends ObjectSchema, Query extends ObjectSchema>(
+  spec: RouteSpec<Body, Query>,
+): RouteDescription {
+  const {
+    body,
+    query = NOTHING,
+    parameter,
+    takesRevision = false,
+    asksAgain = false,
+    answers,
+  } = spec;
+  const required = body !== undefined && 'required' in body ? body.required : undefined;
+  return {
+    parameter,
+    query,
+    body,
+    isBodyRequired: Array.isArray(required) && required.length > 0,
+    takesRevision,
+    asksAgain,
+    answers,
+  };
+}
+
+function readQuery(query: URLSearchParams): Readonly<Record<string, string>> {
+  for (const name of query.keys()) {
+    if (query.getAll(name).length > 1)
+      throw invalidRequest(name, told`${name}: came more than once.`);
+  }
+  return Object.fromEntries(query);
+}
+
+/** RFC 9110, 13.1.1: one strong entity tag, or `*` for whatever stands there. */
+function readRevision(header: string | undefined, isTaken: boolean): string | undefined {
+  if (header === undefined || header.trim() === '*') return undefined;
+  const tag = /^\s*"?([\w.-]{1,128})"?\s*$/.exec(header)?.[1];
+  if (isTaken && tag !== undefined) return tag;
+  throw invalidRequest(
+    'if-match',
+    isTaken
+      ? told`If-Match: send the ETag of the last answer, with its quotes.`
+      : told`If-Match: this route knows no revisions; leave the header out.`,
+  );
+}
+
+const FAULT_STATUS: Readonly<Record<StoreFault, number>> = {
+  conflict: 409,
+  stale: 412,
+  missing: 404,
+  unreadable: 503,
+  unavailable: 503,
+};
+
+const FAULT_CODES: Readonly<Record<StoreFault, string>> = {
+  conflict: 'conflict',
+  stale: 'stale-revision',
+  missing: 'not-found',
+  unreadable: 'unreadable-credential',
+  unavailable: 'storage-unavailable',
+};
+
+function answerFault({ fault, message }: StoreError): AdminAnswer {
+  const body = { error: { code: FAULT_CODES[fault], message } };
+  return answerWith(FAULT_STATUS[fault], body);
+}
+
+// Checks what a caller of the admin API sent against its schema, and says in words what is wrong.
+
+/** @throws GatewayError invalid-request naming the first field that is wrong; values are never repeated. */
+type Check = (value: unknown) => void;
+
+/** Compiled on first use: most routes are never called, and the compiler takes time to load. */
+function createCheck(schema: XSchema): (value: unknown) => Promise<void> {
+  let compiled: Promise<Check> | undefined;
+  return async (value) => {
+    compiled ??= compile(schema);
+    (await compiled)(value);
+  };
+}
+
+async function compile(schema: XSchema): Promise<Check> {
+  const { Compile } = await import('typebox/schema');
+  const validator = Compile(schema);
+  return (value) => {
+    if (validator.Check(value)) return;
+    const [, errors] = validator.Errors(value);
+    throw sayProblem(errors.find(({ keyword }) => keyword !== 'boolean'));
+  };
+}
+
+function sayProblem(problem: SchemaError | undefined): GatewayError {
+  if (problem === undefined) return invalidRequest('body', told`The request does not fit.`);
+  const path = problem.instancePath.split('/').slice(1).map(unescapeStep);
+  const { keyword, params } = problem;
+  if (keyword === 'required') {
+    const field = fieldName([...path, firstOf(params, 'requiredProperties')]);
+    return invalidRequest(field, told`${field}: is missing.`, 'missing-field');
+  }
+  if (keyword === 'additionalProperties') {
+    const field = fieldName([...path, firstOf(params, 'additionalProperties')]);
+    return invalidRequest(field, told`${field}: there is no such field here.`);
+  }
+  const field = fieldName(path);
+  return invalidRequest(field, `${field}: ${wordsOf(problem)}.`, REASONS.get(keyword));
+}
+
+const REASONS: ReadonlyMap<string, ErrorReason> = new Map([['type', 'invalid-type']]);
+
+function wordsOf(problem: SchemaError): string {
+  const words = problem.keyword === 'pattern' ? patternWords(problem.params) : undefined;
+  return words ?? sayKeyword(problem);
+}
+
+function firstOf(params: object, key: string): string {
+  const names = Object.entries(params).find(([name]) => name === key)?.[1];
+  return Array.isArray(names) ? String(names[0]) : '';
+}
+
+function fieldName(steps: readonly string[]): string {
+  const text = steps
+    .map((step, index) => (/^\d+$/.test(step) ? `[${step}]` : index === 0 ? step : `.${step}`))
+    .join('');
+  return text === '' ? 'body' : text;
+}
+
+function unescapeStep(step: string): string {
+  return step.replaceAll('~1', '/').replaceAll('~0', '~');
+}

@@ -1,0 +1,268 @@
+// How a signature travels through a client: one opaque text that names its family and its part.
+
+import { isDeepStrictEqual } from 'node:util';
+import { isJsonObject, type JsonObject, type JsonValue } from '../lib/json.ts';
+import { type Sentence, told } from '../lib/localized-message.ts';
+import { once } from '../lib/once.ts';
+import type { Part, Signature, Tool, TraceRecall, Turn } from './request.ts';
+
+const PREFIX = 'gw1';
+const PARTS = ['thinking', 'text', 'tool-call', 'media'] as const;
+
+/** Values documented as stand-ins for a signature that never existed; never real signatures. */
+const SENTINELS = new Set([
+  'skip_thought_signature_validator',
+  'context_engineering_is_the_way_to_go',
+  btoa('skip_thought_signature_validator'),
+  btoa('context_engineering_is_the_way_to_go'),
+]);
+
+/** The documented stand-in for calls that never had a signature (ai.google.dev, "Thought signatures"). */
+export const SIGNATURE_SENTINEL = 'skip_thought_signature_validator';
+
+/** The text a client is given: `gw1:<family>:<part>:<value>`. */
+export function writeCarrier(signature: Signature): string {
+  return `${PREFIX}:${signature.family ?? ''}:${signature.on ?? ''}:${signature.value}`;
+}
+
+/** Upstreams keep signatures in a field of bytes: anything else refuses the whole request. */
+export function isSignatureValue(text: string): boolean {
+  return /^[A-Za-z0-9+/_-]+={0,2}$/.test(text);
+}
+
+/**
+ * The signature in a text a client handed back. A bare value (not issued by this gateway, or issued
+ * by the upstream directly) has neither family nor part; stand-ins, '' and a bare value that
+ * cannot be one give undefined, so that what was remembered counts.
+ */
+export function readCarrier(text: string | undefined | null): Signature | undefined {
+  if (text === undefined || text === null || text === '' || SENTINELS.has(text)) return undefined;
+  const [prefix, family, on, ...rest] = text.split(':');
+  if (prefix !== PREFIX || family === undefined || on === undefined) {
+    return isSignatureValue(text) ? { value: text } : undefined;
+  }
+  const value = rest.join(':');
+  if (value === '') return undefined;
+  return {
+    value,
+    family: family === '' ? undefined : family,
+    on: PARTS.find((part) => part === on),
+  };
+}
+
+// What the gateway remembers of earlier answers, for the requests that continue them.
+
+/** Signatures remembered from earlier answers to the same client key. */
+export interface SignatureRecall extends TraceRecall {
+  call(id: string, name: string): Signature | undefined;
+  /** The arguments its signature vouches for, of a call that `returned` as it was shown, or changed in nothing it says. */
+  input(
+    call: { readonly id: string; readonly name: string; readonly schema?: JsonValue | undefined },
+    returned: JsonObject,
+  ): JsonObject | undefined;
+  /** Those arguments, whatever the call `returned`; undefined where it returned them. */
+  issuedInput(
+    call: { readonly id: string; readonly name: string },
+    returned: JsonObject,
+  ): JsonObject | undefined;
+  thought(text: string): Signature | undefined;
+  /** Of a text or a medium's base64, in the answer to what was `asked`. */
+  content(content: string, asked: string): Signature | undefined;
+  /** Of a call whose id says nothing, in the answer to what was `asked`. */
+  answeredCall(
+    call: { readonly name: string; readonly input: JsonObject },
+    asked: () => string,
+  ): Signature | undefined;
+  /** A bare value as it was issued through this gateway, however its base64 is spelt now; undefined when it was not. */
+  issued(value: string): Signature | undefined;
+}
+
+// Tells which thought signatures of a conversation may be sent again after the upstream refused one of them.
+
+/**
+ * What the signatures of an attempt are: `carried` ones, with the remembered where there is none; after a
+ * refusal `remembered` ones in place of those that came back damaged; after another none, `stripped`; where
+ * even that is refused the remembered ones again, on calls `reissued` with the arguments they vouch for.
+ */
+export type SignatureSource = 'carried' | 'remembered' | 'stripped' | 'reissued';
+
+/** A signature a client carried, and the call it stands on, where it stands on one that has an id. */
+export interface PlacedSignature {
+  readonly value: string;
+  readonly call?: { readonly id: string; readonly name: string } | undefined;
+}
+
+/** What is left to be sent of a refused conversation. */
+export interface SignatureTrust {
+  keeps(signature: PlacedSignature): boolean;
+  /** False when those that are remembered were refused themselves. */
+  readonly recalls: boolean;
+}
+
+/** Undefined while the upstream refused nothing: all signatures are trusted then. */
+export function trustOf(
+  source: SignatureSource,
+  {
+    carried,
+    recall,
+  }: { readonly carried: () => readonly PlacedSignature[]; readonly recall: SignatureRecall },
+): SignatureTrust | undefined {
+  switch (source) {
+    case 'carried':
+      return undefined;
+    case 'remembered':
+      return trustAfterRefusal(carried(), recall);
+    case 'stripped':
+      return { keeps: () => false, recalls: false };
+    case 'reissued':
+      return { recalls: true, keeps: (signature) => isAsIssued(signature, recall) };
+    default:
+      return source satisfies never;
+  }
+}
+
+/** For the receipt, of a call that goes back with other arguments than its client returned. */
+export function tellReissued(name: string): Sentence {
+  return told`The call of ${name} went back with the arguments the model wrote: the upstream took it with no others.`;
+}
+
+/**
+ * Signatures that are not what was issued are at fault: they go, and what is remembered takes their
+ * place. Where all are as they were issued nothing tells which one was meant, and none is sent again.
+ */
+function trustAfterRefusal(
+  carried: readonly PlacedSignature[],
+  recall: SignatureRecall,
+): SignatureTrust {
+  const isAtFault = (signature: PlacedSignature): boolean => !isAsIssued(signature, recall);
+  const recalls = carried.some(isAtFault);
+  return { recalls, keeps: (signature) => recalls && !isAtFault(signature) };
+}
+
+function isAsIssued({ value, call }: PlacedSignature, recall: SignatureRecall): boolean {
+  const own = call && recall.call(call.id, call.name);
+  return own === undefined ? recall.issued(value) !== undefined : own.value === value;
+}
+
+// What an answer was given to: the words and results of the user's turn before it.
+
+const MOST_CHARACTERS = 4096;
+
+/**
+ * Of the nearest user turn before `index`; the turn that is still to be answered stands before
+ * `turns.length`. The same for every request of a conversation, and rarely for another's.
+ */
+export function askedBefore(turns: readonly Turn[], index: number): string {
+  for (let place = index - 1; place >= 0; place -= 1) {
+    const turn = turns[place];
+    if (turn?.role === 'user') return turn.parts.map(wordsOf).join('\n').slice(-MOST_CHARACTERS);
+  }
+  return '';
+}
+
+/** Clients trim what they store. */
+function wordsOf(part: Part): string {
+  switch (part.kind) {
+    case 'text':
+      return part.text.trim();
+    case 'tool-result':
+      return part.callId;
+    default:
+      return part.kind;
+  }
+}
+
+// What clients change of a call's arguments without saying anything else by it: defaults that its schema declares
+// stand where the model left members out, and blanks at line ends are gone.
+
+/** What the client declares of the arguments of one function. */
+export interface ArgumentSchema {
+  readonly schema: JsonValue | undefined;
+  /** True where a client may fill in what the model left out; looked for once. */
+  hasDefaults(): boolean;
+}
+
+/** By the function's name; the first of a name counts. */
+export type ArgumentSchemas = ReadonlyMap<string, ArgumentSchema>;
+
+export function argumentSchemas(
+  functions: Iterable<readonly [name: string, schema: JsonValue | undefined]>,
+): ArgumentSchemas {
+  const schemas = new Map<string, ArgumentSchema>();
+  for (const [name, schema] of functions) {
+    if (schemas.has(name)) continue;
+    schemas.set(name, { schema, hasDefaults: once(() => declaresDefaults(schema)) });
+  }
+  return schemas;
+}
+
+export function declaredArguments(tools: readonly Tool[]): ArgumentSchemas {
+  return argumentSchemas(
+    tools.flatMap((tool) => (tool.kind === 'function' ? [[tool.name, tool.parameters]] : [])),
+  );
+}
+
+/** A blank before the end of a line or of a text, as JSON writes it. */
+const BLANK_AT_END = /(?: |\\t)(?:\\r|\\n|")/;
+
+/** True where a client may return other arguments than these, in JSON, and mean them. */
+export function mayComeBackChanged(json: string, declared: ArgumentSchema | undefined): boolean {
+  return BLANK_AT_END.test(json) || declared?.hasDefaults() === true;
+}
+
+function declaresDefaults(schema: JsonValue | undefined): boolean {
+  if (!isJsonObject(schema)) return false;
+  return [...Object.values(propertiesOf(schema)), schema.items].some(
+    (member) => isJsonObject(member) && (member.default !== undefined || declaresDefaults(member)),
+  );
+}
+
+/** True where `returned` is `written` but for such changes. */
+export function meansTheSame(
+  returned: JsonValue,
+  written: JsonValue,
+  schema: JsonValue | undefined,
+): boolean {
+  if (isDeepStrictEqual(returned, written)) return true;
+  if (typeof returned === 'string' && typeof written === 'string') {
+    return withoutBlanks(returned) === withoutBlanks(written);
+  }
+  if (isJsonObject(returned) && isJsonObject(written)) {
+    return hasDefaultsBeside(returned, written, propertiesOf(schema));
+  }
+  if (!Array.isArray(returned) || !Array.isArray(written)) return false;
+  const items = isJsonObject(schema) ? schema.items : undefined;
+  return (
+    returned.length === written.length &&
+    returned.every((item, index) => meansTheSame(item, written[index] ?? null, items))
+  );
+}
+
+/** Line by line: a pattern would go through a long row of blanks again from each of them. */
+function withoutBlanks(text: string): string {
+  return text
+    .split('\n')
+    .map((line) => line.trimEnd())
+    .join('\n');
+}
+
+function hasDefaultsBeside(
+  returned: JsonObject,
+  written: JsonObject,
+  properties: JsonObject,
+): boolean {
+  if (Object.keys(written).some((name) => !Object.hasOwn(returned, name))) return false;
+  return Object.entries(returned).every(([name, value]) => {
+    const schema = Object.hasOwn(properties, name) ? properties[name] : undefined;
+    const meant = Object.hasOwn(written, name) ? written[name] : defaultOf(schema);
+    return meant !== undefined && meansTheSame(value, meant, schema);
+  });
+}
+
+function defaultOf(schema: JsonValue | undefined): JsonValue | undefined {
+  return isJsonObject(schema) ? schema.default : undefined;
+}
+
+function propertiesOf(schema: JsonValue | undefined): JsonObject {
+  return isJsonObject(schema) && isJsonObject(schema.properties) ? schema.properties : {};
+}

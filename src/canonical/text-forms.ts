@@ -1,0 +1,119 @@
+// Halves of characters that stand alone: clients cut texts in the middle of one, and upstreams refuse them.
+
+import { type Sentence, told } from '../lib/localized-message.ts';
+import type { BlockOpening, ChoiceEnd, GroundingSource } from './event.ts';
+import type { ModelCapabilities } from './model.ts';
+import type { Receipt } from './receipt.ts';
+import type { CanonicalRequest, OutputFormat } from './request.ts';
+
+/** How `JSON.stringify` begins what it writes of such a half; of whole characters it writes nothing like it. */
+const LONE_HALF = '\\ud';
+const ESCAPE = /\\(?:u[0-9a-f]{4}|.)/g;
+
+/** What `JSON.stringify` wrote, with U+FFFD for each half; the receipt says so once. */
+export function mendText(json: string, receipt: Receipt | undefined): string {
+  if (!json.includes(LONE_HALF)) return json;
+  const mended = json.replace(ESCAPE, (word) => (word.startsWith(LONE_HALF) ? '\uFFFD' : word));
+  if (mended === json) return json;
+  receipt?.add('repaired', 'body', told`Halves of characters that stood alone became U+FFFD.`);
+  return mended;
+}
+
+// Code the model ran, and what came of it, as markdown for protocols without such blocks.
+
+type CodeBlock = Extract<BlockOpening, { kind: 'code' | 'code-result' }>;
+
+export function writeCodeText(block: CodeBlock): string {
+  switch (block.kind) {
+    case 'code':
+      return fence(block.code, block.language.toLowerCase());
+    case 'code-result': {
+      const heading = block.outcome === 'ok' ? '' : `Code execution: ${block.outcome}\n`;
+      return heading + fence(block.output, '');
+    }
+    default:
+      return block satisfies never;
+  }
+}
+
+/** A fenced block whose fence no line of the text can close. */
+export function fence(text: string, language: string): string {
+  const longest = text.match(/`{3,}/g)?.reduce((max, run) => Math.max(max, run.length), 0) ?? 2;
+  const marks = '`'.repeat(longest + 1);
+  const end = text === '' || text.endsWith('\n') ? '' : '\n';
+  return `${marks}${language}\n${text}${end}${marks}`;
+}
+
+// What a search source is called where a client shows it.
+
+/** Its title, else its address: an empty link cannot be read. */
+export function sourceTitle({ title, url }: GroundingSource): string {
+  return title === '' ? url : title;
+}
+
+// What a model is told of an output format that cannot be sent to it as one.
+
+/** Why a format cannot be sent as one to this model; undefined where it can. */
+export function refusedFormat(
+  { outputFormats }: ModelCapabilities,
+  hasTools: boolean,
+): Sentence | undefined {
+  if (outputFormats === 'nowhere') {
+    return told`This model takes no output format: it is told in words.`;
+  }
+  const isRefused = outputFormats === 'without-tools' && hasTools;
+  return isRefused
+    ? told`This model takes no output format beside tools: it is told in words.`
+    : undefined;
+}
+
+export function formatInWords(format: OutputFormat): string {
+  const only = 'When you answer, answer with one JSON value and nothing else around it.';
+  switch (format.kind) {
+    case 'text':
+    case 'json':
+      return only;
+    case 'json-schema':
+      return `${only} It must follow this JSON Schema:\n${JSON.stringify(format.schema)}`;
+    case 'enum':
+      return `When you answer, answer with one value of this schema and nothing else around it:\n${JSON.stringify(format.schema)}`;
+    default:
+      return format satisfies never;
+  }
+}
+
+// Summaries that a client asks for in place of an answer, and that stand for what was said before.
+
+/** What the model is told where the client has no words of its own for it. */
+export const SUMMARY_INSTRUCTIONS =
+  'Do not answer the conversation above: summarize it, so that it can go on from your summary alone. ' +
+  'Keep the task and all that was asked for, decisions and facts, exact names and figures, ' +
+  'what is done, what is left, and the next step. Write the summary and nothing else.';
+
+/** The request in words; what would only shape an answer is left out. */
+export function askForSummary(request: CanonicalRequest, instructions: string): CanonicalRequest {
+  return {
+    ...request,
+    turns: [...request.turns, { role: 'user', parts: [{ kind: 'text', text: instructions }] }],
+    toolChoice: { kind: 'none' },
+    parallelToolCalls: undefined,
+    stopSequences: [],
+    outputFormat: { kind: 'text' },
+  };
+}
+
+/** What the model is told of a summary in its history. */
+export function tellSummary(summary: string): string {
+  return `Summary of the conversation so far:\n\n${summary}`;
+}
+
+// Why an answer was held back, in words for clients.
+
+/** The upstream's own words, else its reason; undefined for answers that were not held back, or without a reason. */
+export function withheldBecause({ reason, rawReason, message }: ChoiceEnd): string | undefined {
+  if (reason !== 'safety' && reason !== 'prompt-blocked') return undefined;
+  if (message !== undefined || rawReason === undefined) return message;
+  return reason === 'safety'
+    ? told`The upstream held this answer back: ${rawReason}.`
+    : told`The upstream refused this prompt: ${rawReason}.`;
+}

@@ -1,0 +1,68 @@
+import { expect, test } from 'vitest';
+import { requestOf, user } from '../../test/support/canonical.ts';
+import type { CanonicalRequest } from '../canonical/request.ts';
+import type { JsonObject } from '../lib/json.ts';
+import { nameSession } from './call-setup.ts';
+import { callOf } from './dispatch.test-support.ts';
+
+const LONG = 'Please read the file.';
+
+interface Named {
+  readonly header?: string;
+  readonly body?: string;
+  readonly system?: string;
+  readonly texts?: readonly string[];
+}
+
+function nameOf({ header, body, system, texts = [LONG] }: Named): string | undefined {
+  const asked: Partial<CanonicalRequest> = {
+    turns: texts.map((text) => user(text)),
+    system: system === undefined ? [] : [{ kind: 'text', text: system }],
+  };
+  const call = callOf({ bodySession: body, canonical: () => requestOf(asked) });
+  return nameSession(call, { headerSession: header });
+}
+
+test('the header names the session before the body, and the body before the words', () => {
+  const names = [{ header: 's', body: 's' }, { body: 's' }, {}].map(nameOf);
+  expect(names[0]).toBe(nameOf({ header: 's' }));
+  expect(new Set(names).size).toBe(3);
+});
+
+test('without a name a conversation is known by its beginning', () => {
+  const first = nameOf({});
+  expect(first).toBeDefined();
+  expect(first).not.toContain('Please');
+  expect(nameOf({ texts: [LONG, 'And now another one.'] })).toBe(first);
+  expect(nameOf({ texts: ['Please read the other.', LONG] })).not.toBe(first);
+});
+
+test('conversations that begin alike under other system texts are others', () => {
+  expect(nameOf({ system: 'Be brief.' })).not.toBe(nameOf({ system: 'Be kind.' }));
+  expect(nameOf({ system: 'Be brief.' })).not.toBe(nameOf({}));
+});
+
+test('less than ten characters name nothing, as too many conversations begin so; what follows does', () => {
+  expect(nameOf({ texts: ['Hi there!'], system: 'Be brief.' })).toBeUndefined();
+  expect(nameOf({ texts: ['Hi, there!'] })).toBeDefined();
+  const second = nameOf({ texts: ['Hi there!', LONG] });
+  expect(second).toBeDefined();
+  expect(nameOf({ texts: ['Hi there!', LONG, 'And now another one.'] })).toBe(second);
+});
+
+test('a conversation has one name, in whatever lane it goes', () => {
+  const refuse = (): never => {
+    throw new Error('nothing is written here');
+  };
+  const relay = {
+    wire: 'fake-wire',
+    body: {},
+    renameCalls: (frame: JsonObject) => frame,
+    openingText: () => `Be brief.\n${LONG}`,
+    readQuietly: () => callOf().canonical(),
+    createStreamWriter: refuse,
+    writeReply: refuse,
+  };
+  const name = nameOf({ texts: ['Hi', LONG], system: 'Be brief.' });
+  expect(nameSession(callOf({ relay }), { headerSession: undefined })).toBe(name);
+});

@@ -1,0 +1,109 @@
+import { expect, test } from 'vitest';
+import { createFakeClock } from '../../test/support/fake-clock.ts';
+import { GatewayError } from '../canonical/error.ts';
+import type { BlockOpening, CanonicalEvent, ChoiceEnd } from '../canonical/event.ts';
+import { NO_USAGE } from '../canonical/usage.ts';
+import { createSignatureKeeper } from '../signatures/cache.ts';
+import { createAnswerWatch } from './stream-observer.ts';
+
+const signature = { value: 'S', family: 'alpha' };
+
+function watch(events: readonly CanonicalEvent[], asked: (() => string) | undefined = () => 'why') {
+  const keeper = createSignatureKeeper({ clock: createFakeClock() });
+  const seen = createAnswerWatch({ keeper, scope: 'k', asked });
+  for (const event of events) seen.see(event);
+  return { seen, keeper };
+}
+
+const opened = (block: BlockOpening, index = 0): CanonicalEvent => {
+  return { kind: 'block-start', index, choice: 0, block };
+};
+
+test('a thought is remembered by all of its text, with the family that signed it', () => {
+  const { keeper } = watch([
+    opened({ kind: 'thinking' }),
+    { kind: 'block-delta', index: 0, delta: { kind: 'thinking', text: 'one ' } },
+    opened({ kind: 'thinking' }, 1),
+    { kind: 'block-delta', index: 1, delta: { kind: 'thinking', text: 'other' } },
+    { kind: 'block-delta', index: 0, delta: { kind: 'thinking', text: 'two' } },
+    { kind: 'block-end', index: 0, signature },
+    { kind: 'block-end', index: 1 },
+  ]);
+  expect(keeper.findThought('k', 'one two')).toEqual(signature);
+  expect(keeper.findThought('k', 'other')).toBeUndefined();
+  expect(keeper.issued('k', 'S')).toMatchObject({ family: 'alpha' });
+});
+
+test('a signed call is remembered with what was issued in place of what its client is shown', () => {
+  const { keeper } = watch([
+    opened({ kind: 'tool-call', id: 'c', name: 'n', signature }),
+    { kind: 'block-delta', index: 0, delta: { kind: 'arguments', json: '{"a"' } },
+    { kind: 'block-delta', index: 0, delta: { kind: 'arguments', json: ':1}' } },
+    { kind: 'block-end', index: 0, issuedArguments: '{"a":"1"}' },
+  ]);
+  expect(keeper.findCall('k', 'c', 'n')).toEqual(signature);
+  expect(keeper.findInput('k', { id: 'c', name: 'n' }, { a: 1 })).toEqual({ a: '1' });
+  // Nor is it known without its id: the signature does not vouch for what is shown.
+  const shown = { name: 'n', input: { a: 1 } };
+  expect(keeper.findAnsweredCall('k', shown, () => 'why')).toBeUndefined();
+});
+
+test('a signed text is remembered by its words and by what it answers, where the client carries none', () => {
+  const events: CanonicalEvent[] = [
+    opened({ kind: 'text' }),
+    { kind: 'block-end', index: 0, signature, signedContent: 'words' },
+  ];
+  const answer = { content: 'words', asked: 'why' };
+  expect(watch(events).keeper.findContent('k', answer)).toEqual(signature);
+  const carried = watch(events, undefined).keeper;
+  expect(carried.issued('k', 'S')).toMatchObject({ family: 'alpha' });
+});
+
+test('pictures are counted, unfinished ones and other media are not', () => {
+  const media = (mediaType: string, isDraft?: true): CanonicalEvent =>
+    opened({ kind: 'media', mediaType, base64: 'AA==', isDraft });
+  const { seen } = watch([
+    media('image/png', true),
+    media('image/png'),
+    media('audio/wav'),
+    media('image/jpeg'),
+  ]);
+  expect(seen.imageCount).toBe(2);
+});
+
+test.each<readonly [string, CanonicalEvent, boolean]>([
+  ['a beginning', { kind: 'start' }, false],
+  ['an open text without words', opened({ kind: 'text' }), false],
+  ['an open thought without words', opened({ kind: 'thinking' }), false],
+  ['a call', opened({ kind: 'tool-call', id: 'c', name: 'n' }), true],
+  ['words', { kind: 'block-delta', index: 0, delta: { kind: 'text', text: 'x' } }, true],
+  ['an ending', { kind: 'finish', choices: [{ choice: 0, reason: 'stop' }] }, true],
+])('%s may or may not begin the answer for certain', (_what, event, isCommitted) => {
+  expect(watch([event]).seen.isCommitted).toBe(isCommitted);
+});
+
+test('of an answer that failed its usage is what is told of it in the end, of a whole one what it told', () => {
+  const prompt = { ...NO_USAGE, promptTokens: 9 };
+  const estimate = { ...prompt, answerTokens: 5, isEstimate: true } as const;
+  const watchOf = (...events: readonly CanonicalEvent[]) => {
+    const watch = createAnswerWatch({
+      keeper: createSignatureKeeper({ clock: createFakeClock() }),
+      scope: 'k',
+      toldUsage: () => estimate,
+    });
+    for (const event of events) watch.see(event);
+    return watch.usage;
+  };
+  const told = { kind: 'usage', usage: prompt } as const;
+  const error = new GatewayError({ kind: 'timeout', source: 'upstream', message: 'late' });
+  expect(watchOf(told, { kind: 'error', error })).toEqual(estimate);
+  expect(watchOf(told, { kind: 'finish', choices: [] })).toEqual(prompt);
+});
+
+test('an answer says why a choice of it was held back', () => {
+  const withheldOf = (...choices: readonly ChoiceEnd[]) =>
+    watch([{ kind: 'finish', choices }]).seen.withheld;
+  const held = { choice: 1, reason: 'safety', rawReason: 'SPII' } as const;
+  expect(withheldOf({ choice: 0, reason: 'stop' }, held)).toContain('SPII');
+  expect(withheldOf({ choice: 0, reason: 'stop', rawReason: 'STOP' })).toBeUndefined();
+});

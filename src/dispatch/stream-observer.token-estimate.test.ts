@@ -1,0 +1,32 @@
+import { expect, test } from 'vitest';
+import { requestOf, user } from '../../test/support/canonical.ts';
+import { createTokenEstimator } from './stream-observer.ts';
+
+const prompt = requestOf({ turns: [user('x'.repeat(4000))] });
+
+test('text counts about a token for four bytes, an image its tile', () => {
+  const estimator = createTokenEstimator();
+  const image = { kind: 'base64', base64: 'A'.repeat(100_000) } as const;
+  const picture = requestOf({
+    turns: [user({ kind: 'media', modality: 'image', mediaType: 'image/png', source: image })],
+  });
+  expect(estimator.estimate(prompt)).toBe(1000);
+  expect(estimator.estimate(picture)).toBe(258);
+  expect(estimator.estimate(requestOf({}))).toBe(1);
+});
+
+test('observed counts move the estimate towards the upstream, outliers only so far', () => {
+  const estimator = createTokenEstimator();
+  for (let turn = 0; turn < 60; turn += 1) estimator.observe(prompt, 1300);
+  expect(estimator.estimate(prompt)).toBeGreaterThan(1290);
+  expect(estimator.estimate(prompt)).toBeLessThanOrEqual(1300);
+  for (let turn = 0; turn < 200; turn += 1) estimator.observe(prompt, 10 ** 9);
+  expect(estimator.estimate(prompt)).toBeLessThanOrEqual(4000);
+});
+
+test('a change of the upstream’s counting is still learned after many answers', () => {
+  const estimator = createTokenEstimator();
+  for (let turn = 0; turn < 1000; turn += 1) estimator.observe(prompt, 1000);
+  for (let turn = 0; turn < 1000; turn += 1) estimator.observe(prompt, 2000);
+  expect(estimator.estimate(prompt)).toBeGreaterThan(1900);
+});

@@ -1,0 +1,308 @@
+// Watches the events of one answer: remembers its signatures, keeps its figures, knows how it ended.
+
+import type { GatewayError } from '../canonical/error.ts';
+import type { BlockOpening, CanonicalEvent, FinishReason, UsageEvent } from '../canonical/event.ts';
+import { type Countable, promptSize, textTokens } from '../canonical/prompt-size.ts';
+import type { Signature } from '../canonical/request.ts';
+import { withheldBecause } from '../canonical/text-forms.ts';
+import type { AnswerTranscript } from '../canonical/transcript.ts';
+import { inputTokens, NO_USAGE, outputTokens, type Usage } from '../canonical/usage.ts';
+import { TextDigest } from '../lib/long-text.ts';
+import type { SignatureKeeper } from '../signatures/cache.ts';
+import type { Decoder } from '../upstreams/upstream.ts';
+import type { AnswerFigures, CallRecord } from './dispatcher.ts';
+
+export interface AnswerWatch {
+  /** Call with every event in order. */
+  see(event: CanonicalEvent): void;
+  readonly isCommitted: boolean;
+  readonly isFinished: boolean;
+  readonly error: GatewayError | undefined;
+  /** Before the answer tells its own, what the upstream told last; undefined when it told nothing. */
+  readonly usage: Usage | undefined;
+  readonly modelVersion: string | undefined;
+  /** One a choice, once it finished. */
+  readonly finishReasons: readonly FinishReason[] | undefined;
+  /** Why it, or a choice of it, was held back. */
+  readonly withheld: string | undefined;
+  /** Pictures in the answer so far. */
+  readonly imageCount: number;
+  /** What the answer said so far, where it was asked for. */
+  readonly transcript: AnswerTranscript | undefined;
+}
+
+export interface WatchOptions {
+  readonly keeper: SignatureKeeper;
+  /** The client key whose signatures these are. */
+  readonly scope: string;
+  /** What is answered, asked when a text, medium or call is signed; absent where the client carries signatures. */
+  readonly asked?: (() => string) | undefined;
+  readonly transcript?: AnswerTranscript | undefined;
+  /** What the upstream told so far of its usage: an answer need not come to the event that says it. */
+  readonly toldUsage?: (() => Usage | undefined) | undefined;
+}
+
+export function createAnswerWatch(options: WatchOptions): AnswerWatch {
+  return new Watch(options);
+}
+
+interface OpenCall {
+  readonly id: string;
+  readonly name: string;
+  readonly signature: Signature;
+  /** JSON of its arguments so far. */
+  shown: string;
+}
+
+type CallOpening = Extract<BlockOpening, { kind: 'tool-call' }>;
+
+class Watch implements AnswerWatch {
+  isCommitted = false;
+  isFinished = false;
+  error: GatewayError | undefined;
+  modelVersion: string | undefined;
+  finishReasons: readonly FinishReason[] | undefined;
+  withheld: string | undefined;
+  imageCount = 0;
+  readonly transcript: AnswerTranscript | undefined;
+  readonly #keeper: SignatureKeeper;
+  readonly #scope: string;
+  readonly #asked: (() => string) | undefined;
+  readonly #toldUsage: (() => Usage | undefined) | undefined;
+  #usage: Usage | undefined;
+  /** Of the thinking blocks that are open, by block index. */
+  readonly #thoughts = new Map<number, TextDigest>();
+  /** The signed calls that are open, by block index. */
+  readonly #calls = new Map<number, OpenCall>();
+
+  constructor({ keeper, scope, asked, transcript, toldUsage }: WatchOptions) {
+    this.transcript = transcript;
+    this.#keeper = keeper;
+    this.#scope = scope;
+    this.#asked = asked;
+    this.#toldUsage = toldUsage;
+  }
+
+  /** An answer that failed told what it had used at its beginning, if anything. */
+  get usage(): Usage | undefined {
+    return this.isFinished ? this.#usage : (this.#toldUsage?.() ?? this.#usage);
+  }
+
+  see(event: CanonicalEvent): void {
+    if (!this.isCommitted) this.isCommitted = isCommitting(event);
+    this.transcript?.see(event);
+    switch (event.kind) {
+      case 'start':
+        this.modelVersion = event.modelVersion;
+        break;
+      case 'block-start':
+        if (event.block.kind === 'tool-call') this.#beginCall(event.index, event.block);
+        else if (event.block.kind === 'thinking') {
+          this.#thoughts.set(event.index, new TextDigest());
+        } else if (isPicture(event.block)) this.imageCount += 1;
+        break;
+      case 'block-delta':
+        if (event.delta.kind === 'thinking') {
+          this.#thoughts.get(event.index)?.add(event.delta.text);
+        } else if (event.delta.kind === 'arguments') {
+          const call = this.#calls.get(event.index);
+          if (call !== undefined) call.shown += event.delta.json;
+        }
+        break;
+      case 'block-end':
+        this.#endBlock(event);
+        break;
+      case 'usage':
+        this.#usage = event.usage;
+        break;
+      case 'finish':
+        this.isFinished = true;
+        this.finishReasons = event.choices.map(({ reason }) => reason);
+        this.withheld = event.choices.map(withheldBecause).find((why) => why !== undefined);
+        break;
+      case 'error':
+        this.error = event.error;
+        break;
+      case 'grounding':
+        break;
+      default:
+        event satisfies never;
+    }
+  }
+
+  #beginCall(index: number, block: CallOpening): void {
+    const { id, name, signature, trace } = block;
+    if (trace !== undefined) this.#keeper.rememberTrace(this.#scope, { id, name }, trace);
+    if (signature === undefined) return;
+    this.#keeper.rememberCall(this.#scope, { id, name, signature });
+    this.#calls.set(index, { id, name, signature, shown: '' });
+  }
+
+  /** Some clients give calls ids of their own: one that is as it was issued is known without its id. */
+  #endCall(call: OpenCall, issued: string | undefined): void {
+    const { name, shown, signature } = call;
+    this.#keeper.rememberIssuedInput(this.#scope, call, issued ?? shown);
+    if (issued !== undefined) this.#keeper.rememberInput(this.#scope, call, { shown, issued });
+    if (this.#asked === undefined || (issued ?? shown) !== shown) return;
+    const answer = { content: shown, callee: name, asked: this.#asked() };
+    this.#keeper.rememberContent(this.#scope, answer, signature);
+  }
+
+  #endBlock(event: Extract<CanonicalEvent, { kind: 'block-end' }>): void {
+    const thought = this.#thoughts.get(event.index);
+    this.#thoughts.delete(event.index);
+    const { signature, signedContent, issuedArguments: issued } = event;
+    const call = this.#calls.get(event.index);
+    this.#calls.delete(event.index);
+    if (call !== undefined) this.#endCall(call, issued);
+    if (signature === undefined) return;
+    if (thought !== undefined) this.#keeper.rememberThought(this.#scope, thought, signature);
+    else if (signedContent !== undefined && this.#asked !== undefined) {
+      const answer = { content: signedContent, asked: this.#asked() };
+      this.#keeper.rememberContent(this.#scope, answer, signature);
+    } else this.#keeper.rememberValue(this.#scope, signature);
+  }
+}
+
+/** Unfinished ones are shown, and not counted. */
+function isPicture(block: BlockOpening): boolean {
+  return block.kind === 'media' && block.isDraft !== true && block.mediaType.startsWith('image/');
+}
+
+// What an answer used, estimated where the upstream did not tell.
+
+export interface MissingUsage {
+  /** Call with every event of the decoder in order: what is kept from the client was paid for too. */
+  see(event: CanonicalEvent): void;
+  /** What was told, with estimates for what was not; undefined when nothing is missing. */
+  estimate(told: Usage | undefined): Usage | undefined;
+}
+
+export interface MissingUsageOptions {
+  readonly estimator: Pick<TokenEstimator, 'estimateText'>;
+  estimatePrompt(): number;
+}
+
+/** One for each answer. */
+export function createMissingUsage(options: MissingUsageOptions): MissingUsage {
+  const { estimator, estimatePrompt } = options;
+  let answerSize = 0;
+  let thoughtSize = 0;
+  return {
+    see(event) {
+      if (event.kind === 'block-start') answerSize += openingSize(event.block);
+      if (event.kind !== 'block-delta') return;
+      const { delta } = event;
+      if (delta.kind === 'thinking') thoughtSize += textTokens(delta.text);
+      else answerSize += textTokens(delta.kind === 'text' ? delta.text : delta.json);
+    },
+    estimate(known) {
+      const told = known ?? NO_USAGE;
+      const lacksInput = inputTokens(told) === 0;
+      const lacksOutput = outputTokens(told) === 0 && answerSize + thoughtSize > 0;
+      if (!lacksInput && !lacksOutput) return undefined;
+      const output = {
+        answerTokens: estimator.estimateText(answerSize),
+        thoughtTokens: estimator.estimateText(thoughtSize),
+      };
+      return {
+        ...told,
+        ...(lacksInput ? { promptTokens: estimatePrompt() } : {}),
+        ...(lacksOutput ? output : {}),
+        isEstimate: true,
+      };
+    },
+  };
+}
+
+/** What has to be seen before `event`: the usage of an answer that ends without having told it. */
+export function untoldUsage(
+  event: CanonicalEvent,
+  missing: MissingUsage,
+  decoder: Pick<Decoder, 'usage'>,
+): UsageEvent | undefined {
+  if (event.kind !== 'finish') return undefined;
+  const usage = missing.estimate(decoder.usage);
+  return usage && { kind: 'usage', usage };
+}
+
+/** Of what a block says in its opening; the size of media tells nothing of their tokens. */
+function openingSize(block: BlockOpening): number {
+  switch (block.kind) {
+    case 'tool-call':
+      return textTokens(block.name);
+    case 'code':
+      return textTokens(block.code);
+    case 'code-result':
+      return textTokens(block.output);
+    case 'text':
+    case 'thinking':
+    case 'media':
+      return 0;
+    default:
+      return block satisfies never;
+  }
+}
+
+// Estimates the tokens of a prompt where the upstream cannot count them, and learns from those it did.
+
+export interface TokenEstimator {
+  /** Whole tokens, at least 1. */
+  estimate(request: Countable): number;
+  /** Whole tokens of text that is so many by rule of thumb. */
+  estimateText(size: number): number;
+  /** What the upstream counted for a request, to calibrate later estimates. */
+  observe(request: Countable, promptTokens: number): void;
+}
+
+/** Each observation moves the factor this far; outliers are held within the bounds. */
+const LEARNING_RATE = 0.1;
+const LEAST_FACTOR = 0.25;
+const MOST_FACTOR = 4;
+/** Going through a long conversation costs more than it teaches: of later ones a few are enough. */
+const ALL_OBSERVED = 64;
+const OBSERVED_LATER = 16;
+
+export function createTokenEstimator(): TokenEstimator {
+  let factor = 1;
+  let offered = 0;
+  return {
+    estimate: (request) => Math.max(1, Math.ceil(promptSize(request) * factor)),
+    estimateText: (size) => Math.ceil(size * factor),
+    observe(request, promptTokens) {
+      offered += 1;
+      if (offered > ALL_OBSERVED && offered % OBSERVED_LATER !== 0) return;
+      const raw = promptSize(request);
+      if (raw <= 0 || promptTokens <= 0) return;
+      const seen = Math.min(Math.max(promptTokens / raw, LEAST_FACTOR), MOST_FACTOR);
+      factor += (seen - factor) * LEARNING_RATE;
+    },
+  };
+}
+
+// The commit point: the first event that shows the upstream is really answering.
+
+/**
+ * True for events that carry content or end the answer. A start, usage figures, or a text block
+ * that has no text yet could still be followed by nothing, and then another account is tried.
+ */
+export function isCommitting(event: CanonicalEvent): boolean {
+  switch (event.kind) {
+    case 'block-delta':
+    case 'finish':
+      return true;
+    case 'block-start':
+      return event.block.kind !== 'text' && event.block.kind !== 'thinking';
+    default:
+      return false;
+  }
+}
+
+// Writes an answer that has begun for certain into the record of its request.
+
+/** `figures` may still change while the answer comes; `committedAt` is in monotonic milliseconds. */
+export function noteCommit(record: CallRecord, figures: AnswerFigures, committedAt: number): void {
+  record.committedAt ??= committedAt;
+  record.answers ??= [];
+  record.answers.push(figures);
+}

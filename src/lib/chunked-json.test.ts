@@ -1,0 +1,151 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { parseInSteps, type StepwiseSyntaxError } from './chunked-json.ts';
+import { parseJson } from './json.ts';
+import { JSON_LIMITS, JsonSurvey } from './json-limits.ts';
+
+const PIECE_BYTES = 65_536;
+
+/** Looks over the text as it would arrive, then parses it. */
+async function parse(text: string) {
+  const bytes = Buffer.from(text);
+  const survey = new JsonSurvey(JSON_LIMITS);
+  for (let start = 0; start < bytes.length; start += PIECE_BYTES) {
+    expect(survey.read(bytes.subarray(start, start + PIECE_BYTES))).toBeUndefined();
+  }
+  return { value: await parseInSteps(bytes, survey), longTexts: survey.longTexts };
+}
+
+const BASE64 = 'Ab+/'.repeat(300_000);
+
+test('long media are found where they stand and come back there', async () => {
+  const body = {
+    größe: [BASE64, `data:image/png;base64,${BASE64}`, 'short', { data: `${BASE64}AA==` }],
+    temperature: 0.7,
+    other: { a: null, b: BASE64 },
+  };
+  const { value, longTexts } = await parse(JSON.stringify(body));
+  expect(longTexts).toHaveLength(4);
+  expect(value).toEqual(body);
+});
+
+test('a key such as __proto__ stays a key when its text is put back', async () => {
+  const text = `{"a":{"__proto__":"${BASE64}","constructor":["${BASE64}"]}}`;
+  expect(JSON.stringify((await parse(text)).value)).toBe(text);
+});
+
+test.each([
+  ['an escape', `${BASE64}\\n`],
+  ['an escaped quote', `${BASE64}\\"${BASE64}`],
+  ['a character of two bytes', `${BASE64}é`],
+  ['words', 'Hello there. '.repeat(100_000)],
+  ['another kind of address', `data:text/plain,${BASE64}`],
+])('a long text with %s is what the parser makes of it', async (_what, inner) => {
+  const text = `{"a":["${inner}"],"b":"${BASE64}"}`;
+  expect((await parse(text)).value).toEqual(JSON.parse(text));
+});
+
+test('a long text is read in pieces that cut no character and no escape', async () => {
+  const MEGABYTES = 9 * 1_048_576;
+  const unit = fc.constantFrom(
+    'word ',
+    'é',
+    '日',
+    '😀',
+    '\\n',
+    '\\"',
+    '\\\\',
+    '\\ud83d\\ude00',
+    '\\u00e9',
+  );
+  await fc.assert(
+    fc.asyncProperty(fc.array(unit, { minLength: 1, maxLength: 9 }), async (units) => {
+      const inner = units.join('');
+      const text = `{"a":"${inner.repeat(Math.ceil(MEGABYTES / Buffer.byteLength(inner)))}"}`;
+      const { value } = await parse(text);
+      expect((value as { a: string }).a === JSON.parse(text).a).toBe(true);
+    }),
+    { numRuns: 12 },
+  );
+});
+
+test('halves of characters that escapes name stay what they are', async () => {
+  const long = 'word '.repeat(1_000_000);
+  const text = `{"a":"${long}\\ud83d${long}\\ude00\\ud83d\\ude00é"}`;
+  const { value } = await parse(text);
+  expect((value as { a: string }).a === JSON.parse(text).a).toBe(true);
+});
+
+test.each([
+  ['behind long texts', (long: string) => `{"a":"${long}","b":nothing}`, 'n'],
+  ['in a later piece of a long text', (long: string) => `{"a":"${long}${long}\\x"}`, 'x'],
+])(
+  'a fault %s is told with a text in which it stands where it stood',
+  async (_what, write, fault) => {
+    const text = write('é\\n日😀 word '.repeat(300_000));
+    const error = await parse(text).catch((thrown: unknown) => thrown);
+    const told = (error as StepwiseSyntaxError).text;
+    expect(told).toHaveLength(text.length);
+    expect(() => JSON.parse(told)).toThrow(SyntaxError);
+    expect(told.lastIndexOf(fault)).toBe(text.lastIndexOf(fault));
+  },
+);
+
+test.each([
+  ['a long text is', `"${'Hello there. '.repeat(2_000_000)}"`],
+  [
+    'many texts of some length are',
+    JSON.stringify(Array(1_300).fill('Hello there. '.repeat(1_500))),
+  ],
+])('others get their turn while %s read', async (_what, json) => {
+  let turns = 0;
+  let isDone = false;
+  const count = (): void => {
+    turns += 1;
+    if (!isDone) setImmediate(count);
+  };
+  setImmediate(count);
+  const { value } = await parse(`{"a":${json}}`);
+  isDone = true;
+  expect(turns).toBeGreaterThan(6);
+  expect(JSON.stringify(value) === `{"a":${json}}`).toBe(true);
+});
+
+test.each([
+  ['a control character', `{"a":"${BASE64}\n"}`],
+  ['a control character in the head of an address', `{"a":"data:image/\tpng;base64,${BASE64}"}`],
+  ['an escape of nothing in a long text', `{"a":"a b${BASE64}\\q"}`],
+  ['half an escape at the end of a long text', `{"a":"a b${BASE64}\\u00"}`],
+  ['no end', `{"a":"${BASE64}",`],
+  ['no quote', `{"a":"${BASE64}`],
+])('%s is no JSON, here as elsewhere', async (_what, text) => {
+  await expect(parse(text)).rejects.toThrow(SyntaxError);
+});
+
+test('numbers a double may not hold keep their text beside a long medium', async () => {
+  const text = `{"a":"${BASE64}","n":12345678901234567890,"z":-0}`;
+  expect(JSON.stringify((await parse(text)).value)).toBe(text);
+});
+
+test('a byte order mark is passed over', async () => {
+  expect((await parse(`\uFEFF{"a":"${BASE64}"}`)).value).toEqual({ a: BASE64 });
+});
+
+test('whatever stands around long media is parsed as ever', async () => {
+  const value = fc.letrec((tie) => ({
+    value: fc.oneof(
+      { maxDepth: 3 },
+      fc.jsonValue(),
+      fc.constant(BASE64),
+      fc.array(tie('value'), { maxLength: 3 }),
+      fc.dictionary(fc.string(), tie('value'), { maxKeys: 3 }),
+    ),
+  })).value;
+  await fc.assert(
+    fc.asyncProperty(value, async (body) => {
+      const text = JSON.stringify(body);
+      expect((await parse(text)).value).toEqual(parseJson(text));
+    }),
+    { numRuns: 50 },
+  );
+});

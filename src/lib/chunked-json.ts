@@ -1,0 +1,257 @@
+// Parses a large body in steps: long texts are taken out before and put back behind, so that no step takes long.
+
+import { isAscii } from 'node:buffer';
+import { randomUUID } from 'node:crypto';
+import { totalmem } from 'node:os';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import { isDenseBase64 } from './base64.ts';
+import { isJsonObject, type JsonValue, parseSurveyed } from './json.ts';
+import { isEscaped, type TextPlace } from './json-limits.ts';
+
+export interface StepwiseInput {
+  /** Where long strings stand, in their order. */
+  readonly longTexts: readonly TextPlace[];
+  readonly mayHoldRiskyNumber: boolean;
+}
+
+interface TakenText extends TextPlace {
+  readonly text: string;
+  /** UTF-16 units of its source. */
+  readonly units: number;
+}
+
+/** The text of what is no JSON: of the same length, with the long strings before the fault blotted out. */
+export class StepwiseSyntaxError extends SyntaxError {
+  readonly text: string;
+
+  constructor(text: string, options: ErrorOptions) {
+    super('no JSON', options);
+    this.text = text;
+  }
+}
+
+/**
+ * What `parseSurveyed` makes of the bytes, which are written over: large texts are never there a third time.
+ * @throws StepwiseSyntaxError when they are no JSON
+ */
+export async function parseInSteps(
+  bytes: Buffer,
+  { longTexts, mayHoldRiskyNumber }: StepwiseInput,
+): Promise<JsonValue> {
+  const taken: TakenText[] = [];
+  try {
+    await takeTexts(bytes, longTexts, taken);
+    // Random, so that nothing a client wrote is taken for a mark.
+    const word = randomUUID();
+    const short = withMarks(bytes, taken, word).toString();
+    await nextTurn();
+    const value = parseSurveyed(short.replace(BYTE_ORDER_MARK, ''), mayHoldRiskyNumber);
+    const texts = new Map(taken.map(({ text }, index) => [markAt(word, index), text]));
+    return texts.size === 0 ? value : putBack(value, texts);
+  } catch (cause) {
+    if (!(cause instanceof SyntaxError)) throw cause;
+    throw new StepwiseSyntaxError(blottedText(bytes, taken), { cause });
+  }
+}
+
+async function takeTexts(
+  bytes: Buffer,
+  places: readonly TextPlace[],
+  taken: TakenText[],
+): Promise<void> {
+  let bytesOfTurn = 0;
+  for (const place of places) {
+    const medium = await readMedium(bytes, place);
+    if (medium === undefined) await readText(bytes, place, taken);
+    else taken.push(medium);
+    bytesOfTurn += place.end - place.start;
+    if (bytesOfTurn < TURN_BYTES) continue;
+    bytesOfTurn = 0;
+    await nextTurn();
+  }
+}
+
+function blottedText(bytes: Buffer, taken: readonly TakenText[]): string {
+  const pieces: string[] = [];
+  let from = 0;
+  for (const { start, end, units } of taken) {
+    pieces.push(bytes.toString('utf8', from, start), '?'.repeat(units));
+    from = end;
+  }
+  pieces.push(bytes.toString('utf8', from));
+  return pieces.join('').replace(BYTE_ORDER_MARK, '');
+}
+
+/** Of texts that are read in one turn; longer ones have several of their own. */
+const TURN_BYTES = 1_048_576;
+
+const BYTE_ORDER_MARK = /^\uFEFF/;
+
+/** What stands before the base64 of a data URI; a parser would take it as it is. */
+const DATA_URI_START = /^data:[\w.+/;=-]{0,200};base64,/;
+
+/** Tells most other texts by their beginning. */
+const MEDIUM_START = /^(?:data:[\w.+/;=-]{0,200};base64,)?[\w+/=-]*$/;
+const START_BYTES = 1024;
+
+/** Base64 and data URIs as they are: what they are made of needs no escape in JSON and is ASCII. */
+async function readMedium(bytes: Buffer, place: TextPlace): Promise<TakenText | undefined> {
+  const { start, end } = place;
+  const beginning = bytes.toString('latin1', start, start + START_BYTES);
+  if (!MEDIUM_START.test(beginning)) return undefined;
+  const text = bytes.toString('latin1', start, end);
+  if (text.length >= TURN_BYTES) await nextTurn();
+  const from = DATA_URI_START.exec(beginning)?.[0].length ?? 0;
+  return isDenseBase64(text.slice(from)) ? { ...place, text, units: text.length } : undefined;
+}
+
+const PIECE_BYTES = 4_194_304;
+
+/**
+ * Written over itself without its escapes, which are never shorter than what they stand for.
+ * @throws SyntaxError when the bytes are no text of JSON; what is written over by then is taken
+ */
+async function readText(
+  bytes: Buffer,
+  { start, end }: TextPlace,
+  taken: TakenText[],
+): Promise<void> {
+  const texts: string[] = [];
+  let units = 0;
+  let runStart = start;
+  let written = start;
+  for (let from = start; from < end; ) {
+    const to = end - from > PIECE_BYTES ? placeOfCut(bytes, from, from + PIECE_BYTES) : end;
+    const source = bytes.toString('utf8', from, to);
+    const piece = parseText(source);
+    if (piece === undefined) {
+      taken.push({ start, end: from, text: '', units });
+      throw new SyntaxError('no text');
+    }
+    units += source.length;
+    if (piece.isWellFormed()) written += bytes.write(piece, written);
+    else {
+      // Bytes cannot say half a character.
+      texts.push(decode(bytes, runStart, written), piece);
+      runStart = written;
+    }
+    if (to < end) await nextTurn();
+    from = to;
+  }
+  texts.push(decode(bytes, runStart, written));
+  taken.push({ start, end, text: texts.join(''), units });
+}
+
+/** Undefined when it is not what JSON has between the quotes of a text. */
+function parseText(source: string): string | undefined {
+  try {
+    const text = parseSurveyed(`"${source}"`, false);
+    return typeof text === 'string' ? text : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function decode(bytes: Buffer, start: number, end: number): string {
+  const part = bytes.subarray(start, end);
+  return part.toString(isAscii(part) ? 'latin1' : 'utf8');
+}
+
+const BACKSLASH = 0x5c;
+/** Of `\uFFFF`. */
+const LONGEST_ESCAPE = 6;
+
+/** The last place before `to` that is in no character and in no escape; `from` is such a place. */
+function placeOfCut(bytes: Buffer, from: number, to: number): number {
+  for (let at = to; at > from; at -= 1) {
+    if (bytes[at] === BACKSLASH && !isEscaped(bytes, at, from)) return at;
+    const isWithin = ((bytes[at] ?? 0) & 0xc0) === 0x80;
+    const near = bytes.subarray(Math.max(from, at - LONGEST_ESCAPE + 1), at);
+    if (!isWithin && !near.includes(BACKSLASH)) return at;
+  }
+  return to;
+}
+
+function withMarks(bytes: Buffer, taken: readonly TextPlace[], word: string): Buffer {
+  if (taken.length === 0) return bytes;
+  const pieces: Buffer[] = [];
+  let from = 0;
+  for (const [index, { start, end }] of taken.entries()) {
+    pieces.push(bytes.subarray(from, start), Buffer.from(markAt(word, index)));
+    from = end;
+  }
+  return Buffer.concat([...pieces, bytes.subarray(from)]);
+}
+
+function markAt(word: string, index: number): string {
+  return `${word} ${index}`;
+}
+
+/** No deeper than the guard lets a body be. */
+function putBack(value: JsonValue, texts: ReadonlyMap<string, string>): JsonValue {
+  if (typeof value === 'string') return texts.get(value) ?? value;
+  if (Array.isArray(value)) {
+    value.forEach((item, index) => {
+      if (mayHoldText(item)) value[index] = putBack(item, texts);
+    });
+  } else if (isJsonObject(value)) {
+    for (const key of Object.keys(value)) {
+      const item = value[key];
+      if (item !== undefined && mayHoldText(item)) value[key] = putBack(item, texts);
+    }
+  }
+  return value;
+}
+
+function mayHoldText(item: JsonValue): boolean {
+  return typeof item === 'string' || typeof item === 'object';
+}
+
+// Long work in steps: between two of them all others get their turn, and garbage goes where memory is scarce.
+
+/** Bodies from this size on are read and written in steps. */
+export const STEPWISE_FROM_BYTES = 4_194_304;
+
+export function nextTurn(): Promise<void> {
+  relieveMemory();
+  return new Promise((resolve) => {
+    setImmediate(resolve);
+  });
+}
+
+// Collects garbage between the steps of large work where memory is scarce: V8 knows the limit of its heap, and
+// neither the buffers beside it nor the limit of a container.
+
+/** Of the memory limit, that the process uses; beyond the second nothing waits. */
+const SCARCE_SHARE = 0.6;
+const URGENT_SHARE = 0.85;
+/** Between two looks at least. */
+const REST_MS = 20;
+/** Collections take a fifth of the time at most, unless it is urgent. */
+const REST_FACTOR = 4;
+
+let limit: number | undefined;
+let collect: (() => void) | undefined;
+let lookAt = 0;
+let restUntil = 0;
+
+/** Takes some ten milliseconds where most of the memory is used, and nothing elsewhere. */
+export function relieveMemory(): void {
+  const startedAt = performance.now();
+  if (startedAt < lookAt) return;
+  limit ??= Math.min(process.constrainedMemory() || Number.POSITIVE_INFINITY, totalmem());
+  const used = process.memoryUsage.rss() / limit;
+  if (used >= (startedAt < restUntil ? URGENT_SHARE : SCARCE_SHARE)) {
+    collect ??= findCollector();
+    collect();
+    const tookMs = performance.now() - startedAt;
+    restUntil = performance.now() + tookMs * REST_FACTOR;
+  }
+  lookAt = performance.now() + REST_MS;
+}
+
+function findCollector(): () => void {
+  setFlagsFromString('--expose-gc');
+  return runInNewContext('gc');
+}

@@ -1,0 +1,111 @@
+// Name patterns with `*` for any run of characters: anchored, case-insensitive, linear in time.
+
+/** Longer patterns match nothing, so that one rule cannot cost much. */
+const MAX_PATTERN_LENGTH = 256;
+
+export interface Wildcard {
+  readonly pattern: string;
+  /** Whether a name that `foldCase` went over matches. Parts never overlap in the name. */
+  matches(foldedName: string): boolean;
+  readonly literalCount: number;
+  readonly starCount: number;
+}
+
+export function foldCase(name: string): string {
+  return name.toLowerCase();
+}
+
+export function isWildcard(pattern: string): boolean {
+  return pattern.includes('*');
+}
+
+/** Compiles a pattern; matching takes the leftmost place for each part, which is never wrong. */
+export function createWildcard(pattern: string): Wildcard {
+  const [prefix = '', ...rest] = foldCase(pattern).split('*');
+  const suffix = rest.pop();
+  const middle = rest.filter((part) => part !== '');
+  const starCount = suffix === undefined ? 0 : rest.length + 1;
+  const isUsable = pattern.length <= MAX_PATTERN_LENGTH;
+  return {
+    pattern,
+    literalCount: pattern.length - starCount,
+    starCount,
+    matches(name) {
+      if (!isUsable) return false;
+      if (suffix === undefined) return name === prefix;
+      if (name.length < prefix.length + suffix.length) return false;
+      if (!name.startsWith(prefix) || !name.endsWith(suffix)) return false;
+      const end = name.length - suffix.length;
+      let from = prefix.length;
+      for (const part of middle) {
+        const at = name.indexOf(part, from);
+        if (at === -1 || at + part.length > end) return false;
+        from = at + part.length;
+      }
+      return true;
+    },
+  };
+}
+
+/** Best first: most literal characters, then fewer stars, then code-point order. */
+export function compareWildcards(left: Wildcard, right: Wildcard): number {
+  return (
+    right.literalCount - left.literalCount ||
+    left.starCount - right.starCount ||
+    compareCodePoints(left.pattern, right.pattern)
+  );
+}
+
+/** Order by code points, not by UTF-16 units or locale. */
+export function compareCodePoints(left: string, right: string): number {
+  if (left === right) return 0;
+  const lefts = [...left];
+  const rights = [...right];
+  for (let index = 0; index < Math.min(lefts.length, rights.length); index += 1) {
+    const difference = (lefts[index]?.codePointAt(0) ?? 0) - (rights[index]?.codePointAt(0) ?? 0);
+    if (difference !== 0) return difference;
+  }
+  return lefts.length - rights.length;
+}
+
+// Finds the name that a misspelt one was meant to be.
+
+/** The nearest of the names; undefined when none is within a slip or two of the keyboard. */
+export function nearestName(name: string, names: Iterable<string>): string | undefined {
+  let nearest: string | undefined;
+  let least = Number.POSITIVE_INFINITY;
+  for (const candidate of names) {
+    const distance = slips(name, candidate);
+    if (distance >= least || distance > allowedSlips(candidate)) continue;
+    nearest = candidate;
+    least = distance;
+  }
+  return nearest;
+}
+
+function allowedSlips(name: string): number {
+  return name.length <= 4 ? 1 : 2;
+}
+
+function slips(left: string, right: string): number {
+  return editDistance(plain(left), plain(right));
+}
+
+function plain(name: string): string {
+  return name.toLowerCase().replaceAll(/[_-]/g, '');
+}
+
+/** Levenshtein distance, row by row; 3 for names whose lengths alone differ by more than 2. */
+function editDistance(left: string, right: string): number {
+  if (Math.abs(left.length - right.length) > 2) return 3;
+  let row = Array.from({ length: right.length + 1 }, (_, index) => index);
+  for (const [at, character] of [...left].entries()) {
+    const next = [at + 1];
+    for (let index = 1; index <= right.length; index += 1) {
+      const replaced = (row[index - 1] ?? 0) + (right[index - 1] === character ? 0 : 1);
+      next.push(Math.min(replaced, (row[index] ?? 0) + 1, (next[index - 1] ?? 0) + 1));
+    }
+    row = next;
+  }
+  return row[right.length] ?? 0;
+}

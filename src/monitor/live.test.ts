@@ -1,0 +1,77 @@
+import { expect, test } from 'vitest';
+import { createLiveFeed } from './live.ts';
+
+async function read(reader: ReturnType<ReturnType<typeof createLiveFeed>['read']>, count: number) {
+  const ids: unknown[] = [];
+  for (let index = 0; index < count; index += 1) {
+    const event = await reader.next();
+    ids.push(typeof event === 'object' ? event.id : event);
+  }
+  return ids;
+}
+
+test('a reader hears what comes, and one that was away what is kept of it', async () => {
+  const feed = createLiveFeed('p');
+  const reader = feed.read();
+  for (let index = 0; index < 250; index += 1) feed.publish('request', { index });
+  expect(await read(reader, 2)).toEqual(['p-51', 'p-52']);
+  expect(await read(feed.read('p-248'), 2)).toEqual(['p-249', 'p-250']);
+  expect(await read(feed.read('older-9'), 1)).toEqual(['p-101']);
+  const fresh = feed.read();
+  feed.publish('config', {});
+  expect(await read(fresh, 1)).toEqual(['p-251']);
+});
+
+test('a reader that was away for longer than events are kept is told that it missed some', () => {
+  const feed = createLiveFeed('p');
+  for (let index = 0; index < 250; index += 1) feed.publish('request', { index });
+  expect(feed.read('p-100').missed).toBe(0);
+  expect(feed.read('p-99').missed).toBe(1);
+  expect(feed.read('p-10').missed).toBe(90);
+  expect(feed.read('older-9').missed).toBe(100);
+  expect(feed.read().missed).toBe(0);
+  for (let index = 0; index < 1000; index += 1) feed.publish('log', { index });
+  expect(feed.read('p-249').missed).toBe(0);
+});
+
+test('what is read elsewhere is not repeated, and its ids still say what was seen', async () => {
+  const feed = createLiveFeed('p');
+  feed.publish('request', {});
+  feed.publish('overview', {});
+  feed.publish('log', {});
+  feed.publish('request', {});
+  expect(await read(feed.read('p-2'), 1)).toEqual(['p-4']);
+});
+
+test('a slow reader loses the oldest and is told how many; it holds up nobody', async () => {
+  const feed = createLiveFeed('p');
+  const slow = feed.read();
+  const quick = feed.read();
+  const first = quick.next();
+  for (let index = 0; index < 1000; index += 1) feed.publish('request', {});
+  expect(await first).toMatchObject({ id: 'p-1' });
+  expect(slow.missed).toBe(800);
+  expect(await read(slow, 1)).toEqual(['p-801']);
+});
+
+test('a waiting reader wakes for a heartbeat and ends with the feed', async () => {
+  const feed = createLiveFeed('p');
+  const reader = feed.read();
+  const idle = reader.next();
+  reader.wake();
+  expect(await idle).toBe('idle');
+  const end = reader.next();
+  feed.close();
+  expect(await end).toBeUndefined();
+  expect(feed.readers).toBe(0);
+  feed.publish('request', {});
+  expect(await reader.next()).toBeUndefined();
+});
+
+test('a reader that is closed tells nothing of what waited for it', async () => {
+  const feed = createLiveFeed('p');
+  const reader = feed.read();
+  feed.publish('request', {});
+  reader.close();
+  expect(await reader.next()).toBeUndefined();
+});

@@ -1,0 +1,226 @@
+// Tells whoever watches what happens, as it happens: the last events can be had again, a slow reader loses some.
+
+import type { RequestRow } from './record.ts';
+import type { MinuteSum } from './request-store.ts';
+
+type FeedEventKind =
+  | 'request'
+  | 'account'
+  | 'quota'
+  | 'config'
+  | 'key'
+  | 'address-rule'
+  | 'log'
+  | 'overview';
+
+interface FeedEvent {
+  /** Rises by one with every event of this process; the part before the dash names the process. */
+  readonly id: string;
+  readonly kind: FeedEventKind;
+  /** Made of JSON types alone. */
+  readonly content: object;
+}
+
+export interface LiveFeed {
+  readonly readers: number;
+  publish(kind: FeedEventKind, content: object): void;
+  /**
+   * What happens from now on, after the kept events behind `lastEventId`; what came behind it and is not
+   * kept any more counts as missed. Ends with `close` of either.
+   */
+  read(lastEventId?: string): FeedReader;
+  close(): void;
+}
+
+export interface FeedReader {
+  /** The next event; undefined at the end. Waits no longer than `wake` says. */
+  next(): Promise<FeedEvent | 'idle' | undefined>;
+  /** Ends a wait with `idle`. */
+  wake(): void;
+  /** Events this reader was too slow for, or away for too long. */
+  readonly missed: number;
+  close(): void;
+}
+
+/** At least; they leave as many at a time. */
+const KEPT_EVENTS = 100;
+/** Of the others only the latest is of any use, or their readers can have them elsewhere. */
+const REPEATED: ReadonlySet<FeedEventKind> = new Set([
+  ...(['request', 'account', 'quota', 'config', 'key', 'address-rule'] as const),
+]);
+/** Events that wait for one reader. */
+const MOST_WAITING = 200;
+
+/** @param process a word without dashes that tells this process from its earlier self */
+export function createLiveFeed(process: string): LiveFeed {
+  const kept: (FeedEvent & { readonly place: number })[] = [];
+  const readers = new Set<Reader>();
+  let count = 0;
+  /** Of those that were kept. */
+  let forgotten = 0;
+  let lastForgotten = 0;
+  const forget = (): void => {
+    const gone = kept.splice(0, KEPT_EVENTS);
+    forgotten += gone.length;
+    lastForgotten = gone.at(-1)?.place ?? lastForgotten;
+  };
+  return {
+    get readers() {
+      return readers.size;
+    },
+    publish(kind, content) {
+      count += 1;
+      const event = { id: `${process}-${count}`, place: count, kind, content };
+      if (REPEATED.has(kind)) kept.push(event);
+      if (kept.length >= 2 * KEPT_EVENTS) forget();
+      for (const reader of readers) reader.add(event);
+    },
+    read(lastEventId) {
+      const reader = new Reader(() => readers.delete(reader));
+      if (lastEventId !== undefined) {
+        const seen = placeOf(lastEventId, process);
+        // Some of those between are had elsewhere, and missed by nobody: it is the most there can be.
+        reader.missed = Math.max(0, Math.min(forgotten, lastForgotten - seen));
+        for (const event of kept) if (event.place > seen) reader.add(event);
+      }
+      readers.add(reader);
+      return reader;
+    },
+    close() {
+      for (const reader of readers) reader.close();
+    },
+  };
+}
+
+/** An id of an earlier process is of a time before all that is kept. */
+function placeOf(id: string, process: string): number {
+  const [name, place] = id.split('-');
+  return name === process && /^\d{1,15}$/.test(place ?? '') ? Number(place) : 0;
+}
+
+class Reader implements FeedReader {
+  missed = 0;
+  readonly #waiting: FeedEvent[] = [];
+  readonly #onClose: () => void;
+  #isClosed = false;
+  #wake: ((value: FeedEvent | 'idle' | undefined) => void) | undefined;
+
+  constructor(onClose: () => void) {
+    this.#onClose = onClose;
+  }
+
+  add(event: FeedEvent): void {
+    const wake = this.#wake;
+    if (wake !== undefined) {
+      this.#wake = undefined;
+      wake(event);
+      return;
+    }
+    this.#waiting.push(event);
+    if (this.#waiting.length <= MOST_WAITING) return;
+    this.#waiting.shift();
+    this.missed += 1;
+  }
+
+  next(): Promise<FeedEvent | 'idle' | undefined> {
+    const event = this.#waiting.shift();
+    if (event !== undefined || this.#isClosed) return Promise.resolve(event);
+    return new Promise((resolve) => {
+      this.#wake = resolve;
+    });
+  }
+
+  wake(): void {
+    const wake = this.#wake;
+    this.#wake = undefined;
+    wake?.('idle');
+  }
+
+  close(): void {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    this.#waiting.length = 0;
+    const wake = this.#wake;
+    this.#wake = undefined;
+    wake?.(undefined);
+    this.#onClose();
+  }
+}
+
+// The figures of the last hour, minute by minute, and what runs right now.
+
+export interface LiveFigures {
+  inFlight: number;
+  add(row: RequestRow): void;
+  /** Adds what ended before this process; what is too old is left out. */
+  recall(minutes: readonly MinuteSum[]): void;
+  /** The last 60 minutes, oldest first, the running one last; minutes without requests are there too. */
+  series(): readonly MinuteSum[];
+  /** Of the last whole 60 seconds' worth: the running minute and the share of the one before. */
+  perMinute(): Omit<MinuteSum, 'at'>;
+}
+
+const MINUTE_MS = 60_000;
+const MINUTES = 60;
+
+interface Minute {
+  at: number;
+  requests: number;
+  errors: number;
+  tokens: number;
+}
+
+export function createLiveFigures(now: () => number): LiveFigures {
+  const minutes: Minute[] = Array.from({ length: MINUTES }, () => emptyMinute(0));
+  const startOf = (at: number): number => at - (at % MINUTE_MS);
+  const minuteAt = (at: number): Minute => {
+    const index = (at / MINUTE_MS) % MINUTES;
+    const known = minutes[index];
+    if (known?.at === at) return known;
+    const fresh = emptyMinute(at);
+    minutes[index] = fresh;
+    return fresh;
+  };
+  const read = (at: number): Minute => {
+    const known = minutes[(at / MINUTE_MS) % MINUTES];
+    return known?.at === at ? known : emptyMinute(at);
+  };
+  return {
+    inFlight: 0,
+    add({ outcome, inputTokens = 0, outputTokens = 0 }) {
+      const minute = minuteAt(startOf(now()));
+      minute.requests += 1;
+      if (outcome === 'error') minute.errors += 1;
+      minute.tokens += inputTokens + outputTokens;
+    },
+    recall(earlier) {
+      const oldest = startOf(now()) - (MINUTES - 1) * MINUTE_MS;
+      for (const { at, requests, errors, tokens } of earlier) {
+        if (at < oldest) continue;
+        const minute = minuteAt(at);
+        minute.requests += requests;
+        minute.errors += errors;
+        minute.tokens += tokens;
+      }
+    },
+    series() {
+      const last = startOf(now());
+      return Array.from({ length: MINUTES }, (_, index) => ({
+        ...read(last - (MINUTES - 1 - index) * MINUTE_MS),
+      }));
+    },
+    perMinute() {
+      const at = now();
+      const running = read(startOf(at));
+      const before = read(startOf(at) - MINUTE_MS);
+      const share = 1 - (at % MINUTE_MS) / MINUTE_MS;
+      const blend = (field: 'requests' | 'errors' | 'tokens'): number =>
+        Math.round(running[field] + before[field] * share);
+      return { requests: blend('requests'), errors: blend('errors'), tokens: blend('tokens') };
+    },
+  };
+}
+
+function emptyMinute(at: number): Minute {
+  return { at, requests: 0, errors: 0, tokens: 0 };
+}

@@ -1,0 +1,304 @@
+// The monitor: hears of every model request, keeps its record, counts it and tells whoever watches.
+
+import type { Clock, Timer } from '../lib/clock.ts';
+import { createRedactors, type SecretIndex } from '../lib/redact.ts';
+import { createLiveFeed, createLiveFigures, type LiveFeed, type LiveFigures } from './live.ts';
+import { createMetrics, type MonitorMetrics } from './metrics.ts';
+import type { EndedRequest, RequestObserver, RequestRecord, RequestRow } from './record.ts';
+import type { RequestStore } from './request-store.ts';
+import { createWriteQueue } from './write-queue.ts';
+import { writeRecord } from './write-record.ts';
+
+export interface MonitorSettings extends RetentionSettings {
+  readonly enabled: boolean;
+  readonly keepsBodies: boolean;
+}
+
+export interface MonitorOptions {
+  readonly store: RequestStore;
+  readonly clock: Clock;
+  /** Asked anew for every request. */
+  readonly settings: () => MonitorSettings;
+  /** Credentials of the gateway, asked anew for every request; none of them stands in any record. */
+  readonly secrets: () => readonly string[];
+  /** Those of accounts. */
+  readonly accountSecrets?: Pick<SecretIndex, 'hide' | 'version'> | undefined;
+  readonly keyName: (keyId: string) => string | undefined;
+  /** The model a name leads to; undefined when no account offers it. */
+  readonly targetOf: (model: string) => string | undefined;
+  /** Accounts by state, for the metrics. */
+  readonly accounts: () => Readonly<Record<string, number>>;
+  readonly createId: (prefix: string) => string;
+  /** What else was given up, by what it is, for the metrics. */
+  readonly dropped?: (() => Readonly<Record<string, number>>) | undefined;
+  /** Whether `onRecord` looks at what requests asked for; they are kept until their end then. */
+  readonly readsRequests?: boolean | undefined;
+  /** Hears of every request besides, also while no records are kept; never throws. */
+  readonly onRecord?: ((record: RequestRecord, ended: EndedRequest) => void) | undefined;
+  readonly log: { warn(fields: object, message: string): void };
+}
+
+export interface Monitor {
+  readonly observer: RequestObserver;
+  readonly feed: LiveFeed;
+  readonly figures: Pick<LiveFigures, 'inFlight' | 'series' | 'perMinute'>;
+  readonly metrics: Pick<MonitorMetrics, 'write'>;
+  /** What is kept; a request just ended is among it after a moment. */
+  readonly store: Pick<RequestStore, 'list' | 'usage' | 'removeBefore'>;
+  /** Also a request that ended this very moment. */
+  find(id: string): Promise<RequestRecord | undefined>;
+  /** The latest first; a few from before the process began are among them after a moment. */
+  recentErrors(limit: number): readonly RequestRow[];
+  /** Records that wait for a store which takes none. */
+  readonly unsaved: number;
+  /** Records that could not be kept. */
+  readonly dropped: number;
+  /** Saves what waits as far as the store takes it. */
+  close(): Promise<void>;
+}
+
+export function createMonitor(options: MonitorOptions): Monitor {
+  const { store, clock, settings, log } = options;
+  const errors = createRecentErrors();
+  const redactorFor = createRedactors(options.secrets, options.accountSecrets);
+  const queue = createWriteQueue({ store, clock, log });
+  const retention = createRetention({ store, clock, settings, log });
+  const feed = createLiveFeed(options.createId('').replaceAll('-', '_').slice(0, 8));
+  const figures = createLiveFigures(() => clock.now());
+  const recalled = recallBefore({ store, figures, clock, log });
+  const faults = createFaultCounter(log);
+  const dropped = (): number => queue.dropped + faults.count;
+  const metrics = createMetrics({
+    inFlight: () => figures.inFlight,
+    dropped: () => ({ 'request-records': dropped(), ...options.dropped?.() }),
+    feedReaders: () => feed.readers,
+    accounts: options.accounts,
+    startedAt: clock.now(),
+  });
+  const keep = (ended: EndedRequest): void => {
+    const { enabled, keepsBodies } = settings();
+    const record = writeRecord(ended, {
+      keyName: options.keyName,
+      targetOf: options.targetOf,
+      createId: options.createId,
+      now: clock.now(),
+      keepsBodies,
+      redactorFor,
+    });
+    figures.add(record.row);
+    metrics.add(record.row);
+    options.onRecord?.(record, ended);
+    if (!enabled) return;
+    errors.add(record.row);
+    queue.add(record);
+    feed.publish('request', record.row);
+  };
+  return {
+    observer: {
+      get keepsBodies() {
+        const { enabled, keepsBodies } = settings();
+        return enabled && keepsBodies;
+      },
+      readsRequests: options.readsRequests === true,
+      onBegin() {
+        figures.inFlight += 1;
+      },
+      onEnd(ended) {
+        figures.inFlight -= 1;
+        faults.guard(() => keep(ended));
+      },
+    },
+    feed,
+    figures,
+    metrics,
+    store: {
+      list: (filter, page) => store.list(filter, page),
+      usage: (spans, by) => store.usage(spans, by),
+      async removeBefore(at) {
+        errors.removeBefore(at);
+        recalled.removeBefore(at);
+        // Else what waits would come into the store behind the removal, and stay.
+        await queue.flush();
+        return store.removeBefore(at);
+      },
+    },
+    find: async (id) => queue.find(id) ?? store.find(id),
+    recentErrors: (limit) => [...errors.latest(), ...recalled.errors()].slice(0, limit),
+    get unsaved() {
+      return queue.unsaved;
+    },
+    get dropped() {
+      return dropped();
+    },
+    async close() {
+      feed.close();
+      recalled.close();
+      await retention.close();
+      await queue.close();
+    },
+  };
+}
+
+interface FaultCounter {
+  readonly count: number;
+  /** A fault of the monitor is no fault of the request it looks at. */
+  guard(work: () => void): void;
+}
+
+function createFaultCounter(log: MonitorOptions['log']): FaultCounter {
+  let count = 0;
+  return {
+    get count() {
+      return count;
+    },
+    guard(work) {
+      try {
+        work();
+      } catch (error) {
+        count += 1;
+        if (count === 1) log.warn({ error }, 'A request could not be recorded.');
+      }
+    },
+  };
+}
+
+// What the store knows of the time before this process, so that the overview is not blank after a start.
+
+export interface RecallOptions {
+  readonly store: Pick<RequestStore, 'minutes' | 'list'>;
+  readonly figures: Pick<LiveFigures, 'recall'>;
+  readonly clock: Pick<Clock, 'now'>;
+  readonly log: { warn(fields: object, message: string): void };
+}
+
+export interface Recalled {
+  /** The latest first; empty until they are read. */
+  errors(): readonly RequestRow[];
+  /** Forgets those that began before a time. */
+  removeBefore(at: number): void;
+  /** What is still being read counts no more. */
+  close(): void;
+}
+
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
+/** Of the last hour, read at a time. */
+const SPAN_MS = HOUR_MS / 6;
+const ERRORS = 10;
+
+/** Reads in the background, once. Only what began before: everything later is counted as it ends. */
+export function recallBefore({ store, figures, clock, log }: RecallOptions): Recalled {
+  const startedAt = clock.now();
+  let errors: readonly RequestRow[] = [];
+  let isClosed = false;
+  const read = async (): Promise<void> => {
+    for (let to = startedAt; to > startedAt - HOUR_MS && !isClosed; to -= SPAN_MS) {
+      figures.recall(await store.minutes({ from: to - SPAN_MS, to }));
+    }
+    if (isClosed) return;
+    const failed = { kind: 'outcome', outcome: 'error' } as const;
+    const filter = { from: startedAt - DAY_MS, to: startedAt, status: failed };
+    errors = (await store.list(filter, { limit: ERRORS })).rows;
+  };
+  read().catch((error: unknown) => {
+    if (!isClosed) log.warn({ error }, 'Earlier requests could not be read for the overview.');
+  });
+  return {
+    errors: () => errors,
+    removeBefore(at) {
+      errors = errors.filter((row) => row.at >= at);
+    },
+    close() {
+      isClosed = true;
+    },
+  };
+}
+
+// Lets old records go, a little at a time, so that nothing ever waits for it.
+
+interface RetentionSettings {
+  readonly retentionMs: number;
+  readonly maxBytes: number;
+}
+
+export interface RetentionOptions {
+  readonly store: Pick<RequestStore, 'sweep'>;
+  readonly clock: Pick<Clock, 'now' | 'startTimer'>;
+  readonly settings: () => RetentionSettings;
+  readonly log: { warn(fields: object, message: string): void };
+}
+
+const FIRST_MS = 30_000;
+const BETWEEN_MS = 300_000;
+const BETWEEN_STEPS_MS = 50;
+const YEAR_MS = 31_622_400_000;
+/** When there is too much, so much of the allowed stays. */
+const REDUCED_SHARE = 0.5;
+
+/** Runs until `close`, which waits for the step under way. */
+export function createRetention(options: RetentionOptions): { close(): Promise<void> } {
+  const { store, clock, settings, log } = options;
+  let timer: Timer | undefined;
+  let running: Promise<void> = Promise.resolve();
+  let isClosed = false;
+  let isFailing = false;
+  const schedule = (delayMs: number): void => {
+    if (isClosed) return;
+    timer = clock.startTimer(delayMs, () => {
+      running = step();
+    });
+  };
+  const step = async (): Promise<void> => {
+    const { retentionMs, maxBytes } = settings();
+    const now = clock.now();
+    let isDone = true;
+    try {
+      isDone = await store.sweep({
+        oldest: now - retentionMs,
+        oldestUsage: now - YEAR_MS,
+        maxBytes,
+        reducedBytes: maxBytes * REDUCED_SHARE,
+      });
+      isFailing = false;
+    } catch (error) {
+      if (!isFailing)
+        log.warn({ error }, 'Old request records cannot be removed; tried again later.');
+      isFailing = true;
+    }
+    schedule(isDone ? BETWEEN_MS : BETWEEN_STEPS_MS);
+  };
+  schedule(FIRST_MS);
+  return {
+    async close() {
+      isClosed = true;
+      timer?.cancel();
+      await running;
+    },
+  };
+}
+
+// The rows of the latest requests that failed, for whoever looks at the overview.
+
+export interface RecentErrors {
+  /** Keeps the row if its request failed. */
+  add(row: RequestRow): void;
+  /** The latest first. */
+  latest(): readonly RequestRow[];
+  /** Forgets those that began before a time. */
+  removeBefore(at: number): void;
+}
+
+const MOST = 100;
+
+export function createRecentErrors(): RecentErrors {
+  let rows: readonly RequestRow[] = [];
+  return {
+    add(row) {
+      if (row.outcome === 'error') rows = [...rows, row].slice(-MOST);
+    },
+    latest: () => rows.toReversed().sort((left, right) => right.at - left.at),
+    removeBefore(at) {
+      rows = rows.filter((row) => row.at >= at);
+    },
+  };
+}

@@ -1,0 +1,188 @@
+// Cuts a time into hours, days or weeks as a person's calendar has them.
+
+import { invalidRequest } from '../canonical/error.ts';
+import { type RequestRecord, usageModel } from './record.ts';
+import type { TimeSpan, UsageSum } from './request-store.ts';
+
+export type UsageStep = 'hour' | 'day' | 'week';
+
+export interface SpanRequest extends TimeSpan {
+  readonly step: UsageStep;
+  /** IANA name, such as `Europe/Zurich`. */
+  readonly timeZone: string;
+}
+
+const HOUR_MS = 3_600_000;
+const DAY_MS = 86_400_000;
+const MOST_SPANS = 1000;
+/** 1 January 1970 was a Thursday; weeks begin on Monday. */
+const FIRST_MONDAY_MS = 4 * DAY_MS;
+
+/**
+ * Whole hours, days or weeks of the time zone that hold any of the time asked for, oldest first.
+ * @throws GatewayError invalid-request for an unknown time zone or too many of them
+ */
+export function cutSpans({ from, to, step, timeZone }: SpanRequest): readonly TimeSpan[] {
+  if (to <= from) throw invalidRequest('to', 'to: must be later than from.');
+  const zone = createZone(timeZone);
+  const spans: TimeSpan[] = [];
+  let start = startOf(from, step, zone);
+  while (start < to) {
+    if (spans.length === MOST_SPANS) {
+      throw invalidRequest(
+        'step',
+        `step: that would be more than ${MOST_SPANS} pieces. Take a longer step or less time.`,
+      );
+    }
+    const end = endOf(start, step, zone);
+    spans.push({ from: start, to: end });
+    start = end;
+  }
+  return spans;
+}
+
+/** What clocks show, as if it were UTC, in milliseconds. */
+interface Zone {
+  toLocal(at: number): number;
+  /** The first moment at which clocks show so much, or more where they leave it out. */
+  toUtc(local: number): number;
+}
+
+function createZone(timeZone: string): Zone {
+  const format = createFormat(timeZone);
+  const toLocal = (at: number): number => {
+    const parts = new Map(format.formatToParts(at).map(({ type, value }) => [type, Number(value)]));
+    const part = (name: 'year' | 'month' | 'day' | 'hour' | 'minute'): number =>
+      parts.get(name) ?? 0;
+    return Date.UTC(part('year'), part('month') - 1, part('day'), part('hour'), part('minute'));
+  };
+  const offsetAt = (at: number): number => toLocal(at) - Math.floor(at / 60_000) * 60_000;
+  return {
+    toLocal,
+    toUtc(local) {
+      const before = local - offsetAt(local - DAY_MS);
+      const after = local - offsetAt(local + DAY_MS);
+      // Clocks that change at midnight show it twice, or not at all.
+      const [first, second] = before < after ? [before, after] : [after, before];
+      return first === second || toLocal(first) >= local ? first : second;
+    },
+  };
+}
+
+function createFormat(timeZone: string): Intl.DateTimeFormat {
+  try {
+    return new Intl.DateTimeFormat('en-US', {
+      timeZone,
+      calendar: 'gregory',
+      numberingSystem: 'latn',
+      hourCycle: 'h23',
+      year: 'numeric',
+      month: 'numeric',
+      day: 'numeric',
+      hour: 'numeric',
+      minute: 'numeric',
+    });
+  } catch {
+    throw invalidRequest(
+      'timeZone',
+      'timeZone: must be the name of a time zone, such as Europe/Zurich or UTC.',
+    );
+  }
+}
+
+function startOf(at: number, step: UsageStep, zone: Zone): number {
+  const local = zone.toLocal(at);
+  switch (step) {
+    case 'hour':
+      // Hours are as long as each other, also when clocks change.
+      return Math.floor((at - (local % HOUR_MS)) / QUARTER_MS + 1e-9) * QUARTER_MS;
+    case 'day':
+      return onQuarter(zone.toUtc(local - (local % DAY_MS)));
+    case 'week':
+      return onQuarter(zone.toUtc(startOfWeek(local)));
+    default:
+      return step satisfies never;
+  }
+}
+
+function endOf(start: number, step: UsageStep, zone: Zone): number {
+  if (step === 'hour') return start + HOUR_MS;
+  // Noon of a day is on that day whatever the clocks do in the night.
+  const days = step === 'day' ? 1 : 7;
+  const noon = zone.toLocal(start) + days * DAY_MS + DAY_MS / 2;
+  return onQuarter(zone.toUtc(noon - (noon % DAY_MS)));
+}
+
+function startOfWeek(local: number): number {
+  const week = 7 * DAY_MS;
+  return Math.floor((local - FIRST_MONDAY_MS) / week) * week + FIRST_MONDAY_MS;
+}
+
+/** Zones of long ago differ from UTC by odd minutes. */
+function onQuarter(at: number): number {
+  return Math.round(at / QUARTER_MS) * QUARTER_MS;
+}
+
+// Sums of usage by quarter hour: the smallest piece in which days of all time zones can be told.
+
+/** Time zones differ from UTC by whole quarters of an hour. */
+export const QUARTER_MS = 900_000;
+
+export interface QuarterSum extends UsageSum {
+  /** Beginning of the quarter. */
+  readonly at: number;
+  readonly model: string;
+  readonly account: string;
+  readonly keyId: string;
+  /** As the key was called last. */
+  readonly keyName: string | undefined;
+  readonly protocol: string;
+}
+
+function startOfQuarter(at: number): number {
+  return Math.floor(at / QUARTER_MS) * QUARTER_MS;
+}
+
+/** One row for each quarter, model, account, key and protocol. */
+export function sumByQuarter(records: readonly RequestRecord[]): readonly QuarterSum[] {
+  const sums = new Map<string, QuarterSum>();
+  for (const { row } of records) {
+    const sum: QuarterSum = {
+      at: startOfQuarter(row.at),
+      model: usageModel(row),
+      account: row.account ?? '',
+      keyId: row.keyId,
+      keyName: row.keyName,
+      protocol: row.protocol,
+      requests: 1,
+      errors: row.outcome === 'error' ? 1 : 0,
+      inputTokens: row.inputTokens ?? 0,
+      outputTokens: row.outputTokens ?? 0,
+      cachedTokens: row.cachedTokens ?? 0,
+      thoughtTokens: row.thoughtTokens ?? 0,
+      images: row.images ?? 0,
+    };
+    const { at, model, account, keyId, protocol } = sum;
+    const key = JSON.stringify([at, model, account, keyId, protocol]);
+    const known = sums.get(key);
+    sums.set(key, known === undefined ? sum : addQuarters(known, sum));
+  }
+  return [...sums.values()];
+}
+
+/** Of the same quarter, model, account, key and protocol; `right` is the later one. */
+export function addQuarters(left: QuarterSum, right: QuarterSum): QuarterSum {
+  return { ...left, ...addUsage(left, right), keyName: right.keyName ?? left.keyName };
+}
+
+export function addUsage(left: UsageSum, right: UsageSum): UsageSum {
+  return {
+    requests: left.requests + right.requests,
+    errors: left.errors + right.errors,
+    inputTokens: left.inputTokens + right.inputTokens,
+    outputTokens: left.outputTokens + right.outputTokens,
+    cachedTokens: left.cachedTokens + right.cachedTokens,
+    thoughtTokens: left.thoughtTokens + right.thoughtTokens,
+    images: left.images + right.images,
+  };
+}

@@ -1,0 +1,535 @@
+// One call of an OAuth endpoint: limited in time and size, never redirected, nothing secret in its errors.
+
+import { Agent, type Dispatcher, ProxyAgent, request, Socks5ProxyAgent } from 'undici';
+import type { ServiceAccountCredential } from '../accounts/account.ts';
+import type { Clock } from '../lib/clock.ts';
+import { isJsonObject, type JsonObject, parseJson, readNumber } from '../lib/json.ts';
+import { type Sentence, told } from '../lib/localized-message.ts';
+import { scrub } from '../lib/redact.ts';
+import { signAssertion } from './service-account-key.ts';
+
+/** How a call goes out, and what ends it early. */
+export interface Reach {
+  readonly signal: AbortSignal;
+  readonly proxyUrl?: string | undefined;
+}
+
+interface EndpointCall {
+  readonly url: string;
+  readonly headers?: Readonly<Record<string, string>> | undefined;
+  /** Absent for GET. */
+  readonly form?: URLSearchParams | undefined;
+  readonly reach: Reach;
+}
+
+interface EndpointReply {
+  readonly status: number;
+  /** Undefined when the body is no JSON object. */
+  readonly body: JsonObject | undefined;
+  readonly retryAfterMs: number | undefined;
+}
+
+export interface Endpoint {
+  /** @throws OAuthFault when there is no answer; or the signal's reason when it aborts */
+  call(call: EndpointCall): Promise<EndpointReply>;
+  /** How far the provider's clock is ahead of ours, by its last `Date`; 0 when within a minute. */
+  clockOffsetMs(url: string): number;
+}
+
+export interface EndpointOptions {
+  readonly fetch: OAuthFetch;
+  readonly clock: Clock;
+  readonly log: OAuthLog;
+}
+
+const LIMIT_MS = 10_000;
+const MAX_BYTES = 64 * 1024;
+const MAX_CLOCK_DIFFERENCE_MS = 60_000;
+const MAX_ORIGINS = 256;
+
+export function createEndpoint({ fetch, clock, log }: EndpointOptions): Endpoint {
+  const offsets = new Map<string, number>();
+
+  const noteDate = (url: string, date: string | null): void => {
+    const at = date === null ? Number.NaN : Date.parse(date);
+    if (Number.isNaN(at)) return;
+    const { origin } = new URL(url);
+    const offsetMs = at - clock.now();
+    const known = offsets.get(origin) ?? 0;
+    if (Math.abs(offsetMs) <= MAX_CLOCK_DIFFERENCE_MS) return void offsets.delete(origin);
+    if (offsets.size >= MAX_ORIGINS) offsets.clear();
+    offsets.set(origin, offsetMs);
+    if (Math.abs(offsetMs - known) <= MAX_CLOCK_DIFFERENCE_MS) return;
+    const differenceSeconds = Math.round(offsetMs / 1000);
+    log.warn({ origin, differenceSeconds }, 'the clock of this machine and the provider differ');
+  };
+
+  const exchange = async (call: EndpointCall, signal: AbortSignal): Promise<EndpointReply> => {
+    const { url, form, headers, reach } = call;
+    const reply = await fetch(url, {
+      method: form === undefined ? 'GET' : 'POST',
+      headers: { accept: 'application/json', ...(form && FORM_HEADERS), ...headers },
+      body: form?.toString(),
+      signal,
+      proxyUrl: reach.proxyUrl,
+    });
+    noteDate(url, reply.headers.get('date'));
+    if (reply.status >= 300 && reply.status < 400) {
+      throw new OAuthFault('redirected', { status: reply.status });
+    }
+    const retryAfterMs = readRetryAfter(reply.headers.get('retry-after'), clock.now());
+    return { status: reply.status, body: await readBody(reply), retryAfterMs };
+  };
+
+  return {
+    async call(call) {
+      const { signal } = call.reach;
+      signal.throwIfAborted();
+      const limit = new AbortController();
+      const timer = clock.startTimer(LIMIT_MS, () => limit.abort(new OAuthFault('too-slow')));
+      const ended = AbortSignal.any([signal, limit.signal]);
+      try {
+        return await unlessAborted(ended, exchange(call, ended));
+      } catch (error) {
+        if (ended.aborted) throw ended.reason;
+        throw error instanceof OAuthFault ? error : unreachable(error);
+      } finally {
+        timer.cancel();
+        limit.abort();
+      }
+    },
+    clockOffsetMs: (url) => offsets.get(new URL(url).origin) ?? 0,
+  };
+}
+
+const FORM_HEADERS = { 'content-type': 'application/x-www-form-urlencoded' } as const;
+
+async function readBody({ headers, body }: OAuthFetchReply): Promise<JsonObject | undefined> {
+  if (body === null || (headers.get('content-encoding') ?? 'identity') !== 'identity') {
+    return undefined;
+  }
+  const chunks: Uint8Array[] = [];
+  let bytes = 0;
+  for await (const chunk of body) {
+    bytes += chunk.length;
+    if (bytes > MAX_BYTES) throw new OAuthFault('too-large');
+    chunks.push(chunk);
+  }
+  try {
+    const value = parseJson(Buffer.concat(chunks).toString('utf8'));
+    return isJsonObject(value) ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** RFC 9110 §10.2.3: seconds or a date. */
+function readRetryAfter(value: string | null, now: number): number | undefined {
+  if (value === null) return undefined;
+  const waitMs = /^\d{1,9}$/.test(value) ? Number(value) * 1000 : Date.parse(value) - now;
+  return Number.isNaN(waitMs) ? undefined : Math.max(0, waitMs);
+}
+
+/** Only the code goes on: the error itself may hold addresses with passwords. */
+function unreachable(error: unknown): OAuthFault {
+  return new OAuthFault('unreachable', { code: codeOf(error) });
+}
+
+function codeOf(error: unknown): string | undefined {
+  for (let current = error, depth = 0; current instanceof Error && depth < 4; depth += 1) {
+    if ('code' in current && typeof current.code === 'string' && /^\w{2,40}$/.test(current.code)) {
+      return current.code;
+    }
+    current = current.cause;
+  }
+  return undefined;
+}
+
+/** Rejects at once when the signal aborts, also while a connection is still being made. */
+export function unlessAborted<Value>(signal: AbortSignal, work: Promise<Value>): Promise<Value> {
+  return new Promise((resolve, reject) => {
+    if (signal.aborted) {
+      work.catch(() => {});
+      return reject(signal.reason);
+    }
+    const onAbort = (): void => reject(signal.reason);
+    signal.addEventListener('abort', onAbort, { once: true });
+    work.then(resolve, reject).finally(() => signal.removeEventListener('abort', onAbort));
+  });
+}
+
+// How OAuth calls leave the process: one request, no redirects, through the account's own proxy.
+
+/** Like `fetch`, cut down to what OAuth calls need. Redirects are answered as they came, never followed. */
+export type OAuthFetch = (url: string, options: OAuthFetchOptions) => Promise<OAuthFetchReply>;
+
+export interface OAuthFetchOptions {
+  readonly method: 'GET' | 'POST';
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body?: string | undefined;
+  readonly signal: AbortSignal;
+  /** `http://`, `https://` or `socks5://`, perhaps with user and password; undefined goes direct. */
+  readonly proxyUrl?: string | undefined;
+}
+
+export interface OAuthFetchReply {
+  readonly status: number;
+  readonly headers: { get(name: string): string | null };
+  readonly body: AsyncIterable<Uint8Array> | null;
+}
+
+export interface OAuthOutbound {
+  readonly fetch: OAuthFetch;
+  /** Ends every connection at once. */
+  close(): Promise<void>;
+}
+const MAX_PROXIES = 32;
+
+export function createOAuthOutbound({ userAgent }: { readonly userAgent: string }): OAuthOutbound {
+  const direct = new Agent(agentOptions());
+  const proxies = new Map<string, Dispatcher>();
+
+  const dispatcherFor = (proxyUrl: string | undefined): Dispatcher => {
+    if (proxyUrl === undefined) return direct;
+    const known = proxies.get(proxyUrl);
+    const dispatcher = known ?? createProxy(proxyUrl);
+    proxies.delete(proxyUrl);
+    proxies.set(proxyUrl, dispatcher);
+    dropOldest(proxies);
+    return dispatcher;
+  };
+
+  return {
+    fetch: async (url, { proxyUrl, headers, method, body, signal }) => {
+      const reply = await request(url, {
+        dispatcher: dispatcherFor(proxyUrl),
+        method,
+        headers: { ...headers, 'accept-encoding': 'identity', 'user-agent': userAgent },
+        body: body ?? null,
+        signal,
+      });
+      return {
+        status: reply.statusCode,
+        headers: { get: (name) => firstOf(reply.headers[name.toLowerCase()]) },
+        body: reply.body,
+      };
+    },
+    close: async () => {
+      await Promise.all([direct, ...proxies.values()].map((dispatcher) => dispatcher.destroy()));
+    },
+  };
+}
+
+function createProxy(proxyUrl: string): Dispatcher {
+  const url = new URL(proxyUrl);
+  if (url.protocol === 'socks5:')
+    return new Socks5ProxyAgent(url, { headersTimeout: LIMIT_MS, bodyTimeout: LIMIT_MS });
+  return new ProxyAgent({ uri: proxyUrl, ...agentOptions() });
+}
+
+function agentOptions(): Agent.Options {
+  return {
+    allowH2: false,
+    connect: { timeout: LIMIT_MS },
+    headersTimeout: LIMIT_MS,
+    bodyTimeout: LIMIT_MS,
+  };
+}
+
+/** A proxy in use ends its calls first: `close` waits for them. */
+function dropOldest(proxies: Map<string, Dispatcher>): void {
+  const oldest = proxies.size > MAX_PROXIES ? proxies.entries().next().value : undefined;
+  if (oldest === undefined) return;
+  proxies.delete(oldest[0]);
+  oldest[1].close().catch(() => oldest[1].destroy());
+}
+
+function firstOf(value: string | string[] | undefined): string | null {
+  return (Array.isArray(value) ? value[0] : value) ?? null;
+}
+
+// What is asked of a provider: tokens for a code, a refresh token or a signed assertion; and revocation.
+
+export interface TokenReply {
+  readonly accessToken: string;
+  /** A rotated one replaces the one it was asked with; undefined leaves that one valid. */
+  readonly refreshToken: string | undefined;
+  readonly idToken: string | undefined;
+  /** From the moment the request was sent. */
+  readonly lifetimeMs: number;
+  readonly scopes: readonly string[] | undefined;
+}
+
+/** Every method throws OAuthFault, or the signal's reason when it aborts. */
+export interface TokenEndpoint {
+  exchangeCode(settings: OAuthSettings, grant: CodeGrant, reach: Reach): Promise<TokenReply>;
+  refresh(settings: OAuthSettings, refreshToken: string, reach: Reach): Promise<TokenReply>;
+  /** RFC 7523 §2.1. `settings` fills in what the key does not say. */
+  tradeAssertion(
+    settings: OAuthSettings | undefined,
+    key: ServiceAccountCredential,
+    reach: Reach,
+  ): Promise<TokenReply>;
+  /** RFC 7009. */
+  revoke(settings: OAuthSettings, refreshToken: string, reach: Reach): Promise<void>;
+  /** The claims of the OpenID Connect UserInfo endpoint. */
+  readUserInfo(url: string, accessToken: string, reach: Reach): Promise<JsonObject>;
+}
+
+interface CodeGrant {
+  readonly code: string;
+  readonly codeVerifier: string;
+  readonly redirectUri: string;
+}
+
+/** RFC 6749 §5.1 only recommends `expires_in`; an upstream's 401 corrects a wrong guess. */
+const USUAL_LIFETIME_SECONDS = 3600;
+const JWT_BEARER = 'urn:ietf:params:oauth:grant-type:jwt-bearer';
+const TOKEN = /^[\x21-\x7e]{1,16384}$/;
+
+export function createTokenEndpoint(options: {
+  readonly fetch: OAuthFetch;
+  readonly clock: Clock;
+  readonly log: OAuthLog;
+}): TokenEndpoint {
+  const endpoint = createEndpoint(options);
+  const ask: AskForToken = async (url, fields, reach) => {
+    const form = new URLSearchParams(fields);
+    return readTokenReply(await endpoint.call({ url, form, reach }), Object.values(fields));
+  };
+  return {
+    exchangeCode: (settings, { code, codeVerifier, redirectUri }, reach) =>
+      ask(
+        settings.tokenUrl,
+        {
+          grant_type: 'authorization_code',
+          code,
+          code_verifier: codeVerifier,
+          redirect_uri: redirectUri,
+          ...clientFields(settings),
+        },
+        reach,
+      ),
+    refresh: (settings, refreshToken, reach) =>
+      ask(
+        settings.tokenUrl,
+        { grant_type: 'refresh_token', refresh_token: refreshToken, ...clientFields(settings) },
+        reach,
+      ),
+    async tradeAssertion(settings, key, reach) {
+      const tokenUrl = key.tokenUrl ?? settings?.tokenUrl;
+      if (tokenUrl === undefined) throw new OAuthFault('unconfigured');
+      const issuedAt = options.clock.now() + endpoint.clockOffsetMs(tokenUrl);
+      const scopes = settings?.scopes ?? [];
+      const assertion = await signAssertion(key, { tokenUrl, scopes, issuedAt });
+      return ask(tokenUrl, { grant_type: JWT_BEARER, assertion }, reach);
+    },
+    revoke: (settings, refreshToken, reach) => revoke(endpoint, settings, { refreshToken, reach }),
+    async readUserInfo(url, accessToken, reach) {
+      const headers = { authorization: `Bearer ${accessToken}` };
+      const reply = await endpoint.call({ url, headers, reach });
+      if (reply.status !== 200 || reply.body === undefined) throw faultOf(reply, [accessToken]);
+      return reply.body;
+    },
+  };
+}
+
+type AskForToken = (
+  url: string,
+  fields: Readonly<Record<string, string>>,
+  reach: Reach,
+) => Promise<TokenReply>;
+
+function clientFields({ clientId, clientSecret }: OAuthSettings): Record<string, string> {
+  return {
+    client_id: clientId,
+    ...(clientSecret === undefined ? {} : { client_secret: clientSecret }),
+  };
+}
+
+async function revoke(
+  endpoint: Endpoint,
+  settings: OAuthSettings,
+  { refreshToken, reach }: { readonly refreshToken: string; readonly reach: Reach },
+): Promise<void> {
+  const { revocationUrl: url } = settings;
+  if (url === undefined) throw new OAuthFault('unconfigured');
+  const fields = {
+    token: refreshToken,
+    token_type_hint: 'refresh_token',
+    ...clientFields(settings),
+  };
+  const reply = await endpoint.call({ url, form: new URLSearchParams(fields), reach });
+  if (reply.status < 200 || reply.status > 299) throw faultOf(reply, Object.values(fields));
+}
+
+function readTokenReply(reply: EndpointReply, secrets: readonly string[]): TokenReply {
+  const { status, body } = reply;
+  const accessToken = body?.access_token;
+  const kind = body?.token_type ?? 'bearer';
+  const isBearer = typeof kind === 'string' && kind.toLowerCase() === 'bearer';
+  const isToken = typeof accessToken === 'string' && TOKEN.test(accessToken);
+  if (status < 200 || status > 299 || body === undefined || !isToken || !isBearer) {
+    throw faultOf(reply, secrets);
+  }
+  const { refresh_token: refreshToken, id_token: idToken, scope } = body;
+  return {
+    accessToken,
+    refreshToken:
+      typeof refreshToken === 'string' && TOKEN.test(refreshToken) ? refreshToken : undefined,
+    idToken: typeof idToken === 'string' ? idToken : undefined,
+    lifetimeMs: readLifetimeSeconds(body.expires_in) * 1000,
+    scopes: typeof scope === 'string' ? scope.split(' ').filter((one) => one !== '') : undefined,
+  };
+}
+
+/** Some providers write the number as a string. */
+function readLifetimeSeconds(value: unknown): number {
+  const seconds = typeof value === 'string' ? Number(value) : readNumber(value);
+  return seconds !== undefined && Number.isFinite(seconds) && seconds > 0
+    ? seconds
+    : USUAL_LIFETIME_SECONDS;
+}
+
+/** RFC 6749 §5.2. Only the provider's own word in a proper answer counts as a revocation. */
+function faultOf(reply: EndpointReply, secrets: readonly string[]): OAuthFault {
+  const { status, body, retryAfterMs } = reply;
+  if (status === 408 || status === 429 || status >= 500) {
+    return new OAuthFault('busy', { status, retryAfterMs });
+  }
+  const code = body?.error;
+  if (typeof code !== 'string' || !/^[a-z_]{1,60}$/i.test(code)) {
+    return new OAuthFault('malformed', { status });
+  }
+  const description = body?.error_description;
+  const detail = typeof description === 'string' ? scrub(description, secrets) : undefined;
+  return new OAuthFault(code === 'invalid_grant' ? 'revoked' : 'refused', { status, code, detail });
+}
+
+// Why an OAuth endpoint did not give what was asked, in words that hold no secret.
+
+/**
+ * `revoked` is the provider's own `invalid_grant`; everything else says nothing of the grant and may
+ * pass: `unreachable` no connection · `too-slow` · `too-large` · `redirected` · `busy` 408, 429, 5xx ·
+ * `refused` another OAuth error · `malformed` no OAuth answer at all · `unconfigured` no settings.
+ */
+export type OAuthFaultKind =
+  | 'revoked'
+  | 'unreachable'
+  | 'too-slow'
+  | 'too-large'
+  | 'redirected'
+  | 'busy'
+  | 'refused'
+  | 'malformed'
+  | 'unconfigured';
+
+export interface OAuthFaultFacts {
+  readonly status?: number | undefined;
+  /** OAuth's `error`, or the code of a network error. */
+  readonly code?: string | undefined;
+  /** What the provider said beside, scrubbed. */
+  readonly detail?: string | undefined;
+  /** The wait the provider asked for, in milliseconds. */
+  readonly retryAfterMs?: number | undefined;
+}
+
+/** The message is a clause without an end mark, fit to follow a colon. */
+export class OAuthFault extends Error {
+  readonly kind: OAuthFaultKind;
+  readonly facts: OAuthFaultFacts;
+
+  constructor(kind: OAuthFaultKind, facts: OAuthFaultFacts = {}) {
+    super(wordsOf(kind, facts));
+    this.name = 'OAuthFault';
+    this.kind = kind;
+    this.facts = facts;
+  }
+}
+
+/** Node's codes for certificates that a wrong clock makes invalid. */
+const CLOCK_CODES = ['CERT_HAS_EXPIRED', 'CERT_NOT_YET_VALID'];
+
+function wordsOf(kind: OAuthFaultKind, { status, code, detail }: OAuthFaultFacts): Sentence {
+  const words = clauseOf(kind, { status, code });
+  return detail === undefined ? words : told`${words} (${detail})`;
+}
+
+function clauseOf(kind: OAuthFaultKind, { status, code = '' }: OAuthFaultFacts): Sentence {
+  switch (kind) {
+    case 'revoked':
+      return told`the provider no longer accepts this grant`;
+    case 'unreachable':
+      return unreached(code);
+    case 'too-slow':
+      return told`the provider did not answer within 10 s`;
+    case 'too-large':
+      return told`the answer of the provider is larger than 64 KB`;
+    case 'redirected':
+      return told`the provider redirected (HTTP ${status ?? 0}), which is never followed; check the address`;
+    case 'busy':
+      return told`the provider failed with HTTP ${status ?? 0}; try again later`;
+    case 'refused':
+      return refusedWith(code);
+    case 'malformed':
+      return told`the answer of the provider is no OAuth answer (HTTP ${status ?? 0}); check the address`;
+    case 'unconfigured':
+      return told`this upstream has no OAuth settings; add them to its configuration`;
+    default:
+      return kind satisfies never;
+  }
+}
+
+function unreached(code: string): Sentence {
+  if (code === '') return told`the provider could not be reached`;
+  return CLOCK_CODES.includes(code)
+    ? told`the provider could not be reached (${code}; is this machine's clock right?)`
+    : told`the provider could not be reached (${code})`;
+}
+
+function refusedWith(code: string): Sentence {
+  switch (code) {
+    case 'invalid_client':
+    case 'unauthorized_client':
+      return told`the provider refused with ${code}; check the client id and secret of this upstream`;
+    case 'invalid_scope':
+      return told`the provider refused with ${code}; check the scopes of this upstream`;
+    default:
+      return told`the provider refused with ${code}`;
+  }
+}
+
+// The operator's own OAuth client of one upstream: where it signs in, and as whom.
+
+/**
+ * Addresses are absolute. For service accounts only `tokenUrl` and `scopes` are read, so an upstream
+ * that has nothing else may leave `clientId` empty; a sign-in then says what is missing.
+ */
+export interface OAuthSettings {
+  readonly clientId: string;
+  /** Sent in the body (RFC 6749 §2.3.1); undefined for public clients. */
+  readonly clientSecret?: string | undefined;
+  readonly authorizationUrl: string;
+  readonly tokenUrl: string;
+  /** RFC 7009; without one a removed account is only forgotten here. */
+  readonly revocationUrl?: string | undefined;
+  /** OpenID Connect UserInfo; without one the e-mail is read from the id token. */
+  readonly userInfoUrl?: string | undefined;
+  readonly scopes: readonly string[];
+  readonly extraAuthorizationParameters?: Readonly<Record<string, string>> | undefined;
+  /** Registered at the provider; undefined for this gateway's own loopback address. */
+  readonly redirectUrl?: string | undefined;
+  /** RFC 9207 `iss`; undefined accepts any issuer on the host of `authorizationUrl`. */
+  readonly issuer?: string | undefined;
+}
+
+/** Settings by upstream id, as they are now. */
+export interface OAuthDirectory {
+  get(upstreamId: string): OAuthSettings | undefined;
+}
+
+/** The log the sign-ins and renewals are given; no secret ever reaches it. */
+export interface OAuthLog {
+  info(fields: object, message: string): void;
+  warn(fields: object, message: string): void;
+}

@@ -1,0 +1,44 @@
+import { generateKeyPairSync } from 'node:crypto';
+import { createLocalJWKSet, exportJWK, importSPKI, jwtVerify, UnsecuredJWT } from 'jose';
+import { expect, test } from 'vitest';
+import { readClaims, signJwt } from './service-account-key.ts';
+
+const { publicKey, privateKey } = generateKeyPairSync('rsa', {
+  modulusLength: 2048,
+  publicKeyEncoding: { type: 'spki', format: 'pem' },
+  privateKeyEncoding: { type: 'pkcs8', format: 'pem' },
+});
+
+test('a library takes what is signed, finds the key by its id, and reads what was written', async () => {
+  const claims = { iss: 'robot@project.example', scope: 'a ü 😀', iat: 1_700_000_000 };
+  const token = await signJwt(claims, { privateKey, keyId: 'key-1' });
+  const key = await importSPKI(publicKey, 'RS256');
+  const keys = createLocalJWKSet({ keys: [{ ...(await exportJWK(key)), kid: 'key-1' }] });
+  const { payload, protectedHeader } = await jwtVerify(token, keys);
+  expect(payload).toEqual(claims);
+  expect(protectedHeader).toEqual({ alg: 'RS256', typ: 'JWT', kid: 'key-1' });
+});
+
+test('a key without an id names none', async () => {
+  const token = await signJwt({}, { privateKey, keyId: undefined });
+  const { protectedHeader } = await jwtVerify(token, await importSPKI(publicKey, 'RS256'));
+  expect(protectedHeader).toEqual({ alg: 'RS256', typ: 'JWT' });
+});
+
+test('the claims of a token are read as a library wrote them', () => {
+  const claims = { email: 'jürgen@example.com', aud: ['a', 'b'], exp: 4_000_000_000 };
+  expect(readClaims(new UnsecuredJWT(claims).encode())).toEqual(claims);
+});
+
+test.each([
+  '',
+  'x',
+  'a.b',
+  'a.b.c',
+  'a.b.c.d.e',
+  `a.${Buffer.from('[]').toString('base64url')}.c`,
+  `a.${Buffer.from('"text"').toString('base64url')}.c`,
+  `a.${Buffer.from('{').toString('base64url')}.c`,
+])('%j is no token', (text) => {
+  expect(readClaims(text)).toBeUndefined();
+});

@@ -1,0 +1,261 @@
+// Asks for one token where only that tells what an account is worth: its key was refused, three requests were,
+// or a second account refused the same request alike.
+
+import type { Account, TokenSource } from '../accounts/account.ts';
+import type { AccountBook, BookChange } from '../accounts/account-book.ts';
+import { GatewayError, type UpstreamFailure } from '../canonical/error.ts';
+import { createReceipt } from '../canonical/receipt.ts';
+import type { Clock, Timer } from '../lib/clock.ts';
+import { createId } from '../lib/ids.ts';
+import { setLast } from '../lib/lru.ts';
+import type { AccountAccess, Upstream, UpstreamModel } from '../upstreams/upstream.ts';
+import type { SuccessShares } from './success-shares.ts';
+
+export interface ProbesOptions {
+  readonly book: Pick<AccountBook, 'list' | 'find' | 'apply' | 'subscribe'>;
+  readonly upstreams: { get(id: string): Upstream | undefined };
+  readonly tokens: TokenSource;
+  readonly shares: SuccessShares;
+  readonly clock: Clock;
+}
+
+/** So many 403 in a row on one model raise the question whether the account is served at all. */
+const REFUSALS_BEFORE_PROBE = 3;
+const PROBE_LIMIT_MS = 30_000;
+const BETWEEN_DOUBTS_MS = 60_000;
+
+export interface AccountProbes {
+  /** Asks the account for one token of another model than the refused one; once a minute at most. */
+  doubt(accountId: string, model: string): void;
+  close(): void;
+}
+
+export function probeAccounts(options: ProbesOptions): AccountProbes {
+  const probes = new Probes(options);
+  const unsubscribe = options.book.subscribe((change) => probes.take(change));
+  for (const account of options.book.list()) probes.take({ kind: 'added', account });
+  return {
+    doubt: (accountId, model) => probes.doubt(accountId, model),
+    close() {
+      unsubscribe();
+      probes.close();
+    },
+  };
+}
+
+class Probes {
+  readonly #options: ProbesOptions;
+  /** When each account is probed, and the timer for it. */
+  readonly #planned = new Map<string, { readonly at: number; readonly timer: Timer }>();
+  readonly #underWay = new Set<string>();
+  /** When each account was last doubted. */
+  readonly #doubted = new Map<string, number>();
+  readonly #closing = new AbortController();
+
+  constructor(options: ProbesOptions) {
+    this.#options = options;
+  }
+
+  take({ kind, account }: BookChange): void {
+    const { id } = account.record;
+    const { status, models } = account.health;
+    const at =
+      kind !== 'removed' && status.kind === 'disabled' && status.reason === 'invalid-key'
+        ? status.probeAt
+        : undefined;
+    this.#plan(id, at);
+    if (kind === 'removed') this.#doubted.delete(id);
+    if (kind !== 'health' || status.kind !== 'active') return;
+    for (const [model, { forbiddenCount }] of models) {
+      if (forbiddenCount !== REFUSALS_BEFORE_PROBE) continue;
+      const served = this.#options.shares.servedModel(id, model);
+      if (served !== undefined) void this.#probe(id, served);
+    }
+  }
+
+  doubt(accountId: string, model: string): void {
+    const { clock, shares } = this.#options;
+    const last = this.#doubted.get(accountId) ?? Number.NEGATIVE_INFINITY;
+    if (clock.monotonic() - last < BETWEEN_DOUBTS_MS) return;
+    this.#doubted.set(accountId, clock.monotonic());
+    void this.#probe(accountId, shares.servedModel(accountId, model));
+  }
+
+  close(): void {
+    this.#closing.abort();
+    for (const { timer } of this.#planned.values()) timer.cancel();
+  }
+
+  #plan(accountId: string, at: number | undefined): void {
+    const planned = this.#planned.get(accountId);
+    if (planned?.at === at) return;
+    planned?.timer.cancel();
+    this.#planned.delete(accountId);
+    if (at === undefined || this.#closing.signal.aborted) return;
+    const { clock } = this.#options;
+    const timer = clock.startTimer(Math.max(0, at - clock.now()), () => {
+      this.#planned.delete(accountId);
+      void this.#probe(accountId, undefined);
+    });
+    this.#planned.set(accountId, { at, timer });
+  }
+
+  async #probe(accountId: string, model: string | undefined): Promise<void> {
+    const { book, upstreams, tokens, shares, clock } = this.#options;
+    const account = book.find(accountId);
+    const upstream = account && upstreams.get(account.record.upstreamId);
+    if (account === undefined || upstream === undefined || this.#underWay.has(accountId)) return;
+    this.#underWay.add(accountId);
+    const limit = new AbortController();
+    const timer = clock.startTimer(PROBE_LIMIT_MS, () => limit.abort());
+    const signal = AbortSignal.any([this.#closing.signal, limit.signal]);
+    const failure = await askOneToken(account, {
+      upstream,
+      tokens,
+      modelId: model ?? shares.servedModel(accountId, '') ?? likelyModel(account),
+      signal,
+    });
+    timer.cancel();
+    this.#underWay.delete(accountId);
+    if (!this.#closing.signal.aborted) book.apply(accountId, { kind: 'probed', failure });
+  }
+}
+
+interface Probe {
+  readonly upstream: Upstream;
+  readonly tokens: TokenSource;
+  /** Undefined where no model of the account is known: its list is read then. */
+  readonly modelId: string | undefined;
+  readonly signal: AbortSignal;
+}
+
+/** Undefined when it was answered. Never rejects. */
+async function askOneToken(
+  account: Account,
+  { upstream, tokens, modelId, signal }: Probe,
+): Promise<UpstreamFailure | undefined> {
+  try {
+    const access = await tokens.accessFor(account, { refresh: false, signal });
+    if (modelId === undefined) {
+      await upstream.listModels(access, signal);
+      return undefined;
+    }
+    const body = upstream.encode(ONE_TOKEN, {
+      modelId,
+      capabilities: upstream.capabilities(modelId, account.models?.get(modelId)),
+      receipt: createReceipt(),
+      signatures: 'carried',
+      standsIn: false,
+    });
+    const frames = await upstream.open({ modelId, body, stream: false, access, signal });
+    for await (const batch of frames) if (batch.length > 0) break;
+    return undefined;
+  } catch (error) {
+    return (error instanceof GatewayError ? error.failure : undefined) ?? { kind: 'path' };
+  }
+}
+
+function likelyModel({ models }: Account): string | undefined {
+  const list = [...(models?.values() ?? [])];
+  return list.find(({ tasks }) => tasks?.includes('generate') ?? true)?.id;
+}
+
+const ONE_TOKEN = {
+  system: [],
+  turns: [{ role: 'user', parts: [{ kind: 'text', text: 'Hi' }] }],
+  tools: [],
+  toolChoice: { kind: 'auto', names: [] },
+  sampling: {},
+  maxOutputTokens: 1,
+  stopSequences: [],
+  choices: 1,
+  reasoning: { amount: { kind: 'unset' } },
+  outputFormat: { kind: 'text' },
+  safety: [],
+} as const;
+
+// Lets a request through, once in a while, where every account is out of use only because it was refused before.
+
+/** The keys and accounts that were let through last; of more, the oldest may pass a little early. */
+const MAX_PASSES = 1_000;
+
+export class TrialPasses {
+  readonly #passes = new Map<string, number>();
+  readonly #counts = new Map<string, number>();
+
+  /** Milliseconds until this one may pass; 0 when it may now. */
+  waitMs(
+    name: string,
+    { now, everyMs }: { readonly now: number; readonly everyMs: number },
+  ): number {
+    const at = this.#passes.get(name);
+    // One that passed in the future did so before the clock was set back.
+    return at === undefined || at > now ? 0 : Math.max(0, at + everyMs - now);
+  }
+
+  /** True for one in five of them. */
+  countTurn(name: string): boolean {
+    const count = (this.#counts.get(name) ?? 0) + 1;
+    setLast(this.#counts, [name, count % 5], MAX_PASSES);
+    return count === 5;
+  }
+
+  note(name: string, now: number): void {
+    setLast(this.#passes, [name, now], MAX_PASSES);
+  }
+}
+
+// Asks one model of an upstream for the shortest answer there is, to see that it gives one.
+
+const PROMPT = 'Say OK.';
+
+/**
+ * The model asked is a small one of the account's own list. Costs a token or two.
+ * @returns the id of the model
+ * @throws GatewayError with `failure` set; undefined when the list has no model that answers
+ */
+export async function answerOnce(
+  upstream: Upstream,
+  access: AccountAccess,
+  { models, signal }: { readonly models: readonly UpstreamModel[]; readonly signal: AbortSignal },
+): Promise<string | undefined> {
+  const model = pickSmallModel(models);
+  if (model === undefined) return undefined;
+  const { id: modelId } = model;
+  const capabilities = upstream.capabilities(modelId, model);
+  const body = upstream.encode(
+    {
+      ...{ system: [], tools: [], stopSequences: [], safety: [], choices: 1, sampling: {} },
+      turns: [{ role: 'user', parts: [{ kind: 'text', text: PROMPT }] }],
+      toolChoice: { kind: 'auto', names: [] },
+      reasoning: { amount: { kind: 'unset' } },
+      outputFormat: { kind: 'text' },
+      maxOutputTokens: 1,
+    },
+    { modelId, capabilities, receipt: createReceipt(), signatures: 'carried', standsIn: false },
+  );
+  const frames = await upstream.open({ modelId, body, stream: false, access, signal });
+  const decoder = upstream.createDecoder({
+    ...{ body, access, createId },
+    signatureFamily: capabilities.signatureFamily,
+  });
+  for await (const batch of frames) {
+    for (const { value } of batch) {
+      const failed = decoder.push(value).find((event) => event.kind === 'error');
+      if (failed !== undefined) throw failed.error;
+    }
+  }
+  return modelId;
+}
+
+/** Pictures cost more than a token. */
+function pickSmallModel(models: readonly UpstreamModel[]): UpstreamModel | undefined {
+  const answering = models.filter(
+    ({ id, tasks }) =>
+      tasks?.includes('generate') !== false && !/image|embed|imagen|veo|tts|audio|live/i.test(id),
+  );
+  const sizes = [/flash-?lite|mini|nano|haiku/i, /flash|small/i, /./];
+  return sizes
+    .map((size) => answering.find(({ id }) => size.test(id)))
+    .find((model) => model !== undefined);
+}

@@ -1,0 +1,384 @@
+// Where a session's requests go: its home account, and detours for models its home cannot serve.
+
+import { createHash } from 'node:crypto';
+import type { Clock } from '../lib/clock.ts';
+import { isJsonObject, type JsonValue, parseJson } from '../lib/json.ts';
+import { createWriteBehind, type WriteBehindLog } from '../lib/write-behind.ts';
+
+export interface SessionBinding {
+  readonly home: string;
+  /** The models the session has asked for. */
+  readonly models: readonly string[];
+  readonly detours: ReadonlyMap<string, Detour>;
+}
+
+interface Detour {
+  readonly accountId: string;
+  /** True while the home only rests: the session goes back to it. */
+  readonly returns: boolean;
+}
+
+/**
+ * What became of the account a session is bound to: `ready`, `resting` for a moment, `unfit` for this
+ * model only (exhausted, protected, not offered), or `gone` for all (disabled, removed).
+ */
+export type BoundFate = 'ready' | 'resting' | 'unfit' | 'gone';
+
+/** A client has few models; a session that names many is not followed into all of them. */
+const MOST_MODELS = 8;
+
+/** The accounts to try for a model, best first. */
+export function boundAccounts({ home, detours }: SessionBinding, model: string): readonly string[] {
+  const detour = detours.get(model);
+  if (detour === undefined) return [home];
+  return detour.returns ? [home, detour.accountId] : [detour.accountId, home];
+}
+
+export interface Move {
+  readonly model: string;
+  readonly chosen: string;
+  /** Of the first of `boundAccounts`. */
+  readonly fate: BoundFate;
+}
+
+/** The binding after a request went to `chosen`. */
+export function nextBinding(binding: SessionBinding | undefined, move: Move): SessionBinding {
+  const { model, chosen, fate } = move;
+  if (binding === undefined) return boundTo(chosen, model);
+  const [bound] = boundAccounts(binding, model);
+  const isHome = bound === binding.home;
+  if (chosen === bound) return isHome ? withoutDetour(binding, model) : binding;
+  switch (fate) {
+    case 'ready':
+      return boundTo(chosen, model);
+    case 'resting':
+      return isHome ? withDetour(binding, model, { accountId: chosen, returns: true }) : binding;
+    case 'gone':
+      return isHome ? boundTo(chosen, model) : withLastingDetour(binding, move);
+    case 'unfit':
+      return isHome && binding.models.every((known) => known === model)
+        ? boundTo(chosen, model)
+        : withLastingDetour(binding, move);
+    default:
+      return fate satisfies never;
+  }
+}
+
+function boundTo(home: string, model: string): SessionBinding {
+  return { home, models: [model], detours: new Map() };
+}
+
+function withLastingDetour(binding: SessionBinding, { model, chosen }: Move): SessionBinding {
+  if (chosen === binding.home) return withoutDetour(binding, model);
+  return withDetour(binding, model, { accountId: chosen, returns: false });
+}
+
+function withDetour(binding: SessionBinding, model: string, detour: Detour): SessionBinding {
+  const noted = noteModel(binding, model);
+  if (!noted.models.includes(model)) return noted;
+  return { ...noted, detours: new Map(noted.detours).set(model, detour) };
+}
+
+function withoutDetour(binding: SessionBinding, model: string): SessionBinding {
+  const noted = noteModel(binding, model);
+  if (!noted.detours.has(model)) return noted;
+  const detours = new Map(noted.detours);
+  detours.delete(model);
+  return { ...noted, detours };
+}
+
+function noteModel(binding: SessionBinding, model: string): SessionBinding {
+  const { models } = binding;
+  if (models.includes(model) || models.length >= MOST_MODELS) return binding;
+  return { ...binding, models: [...models, model] };
+}
+
+// The sessions and the accounts they are bound to: apart for each client key, with an idle lifetime and a cap,
+// and kept over a restart where there is a store.
+
+export interface SessionTable extends SessionBindings {
+  find(session: SessionName): SessionBinding | undefined;
+  /** Keeps the binding and starts its idle time anew. */
+  keep(session: SessionName, binding: SessionBinding): void;
+  forgetAccount(accountId: string): void;
+  /** Takes up what the store holds of accounts that are there. Never rejects: a store that fails is logged and left out. */
+  load(hasAccount: (accountId: string) => boolean): Promise<void>;
+  /** Saves what is not saved yet, as far as the store takes it. */
+  close(): Promise<void>;
+}
+
+/** A session is the client's word; it means nothing outside its client key. */
+interface SessionName {
+  readonly clientKeyId: string;
+  readonly session: string;
+}
+
+/** What an operator sees of the sessions, and may do. */
+export interface SessionBindings {
+  /** The longest unused first. */
+  sessions(): readonly BoundSession[];
+  /** True when there was such a session; its next request is placed anew. */
+  forget(id: string): boolean;
+  /** How many there were. */
+  forgetAll(): number;
+}
+
+export interface BoundSession {
+  /** Stands for the client key and the session; gives neither away. */
+  readonly id: string;
+  readonly clientKeyHash: string;
+  /** The beginning of the client's own name for it. */
+  readonly label: string;
+  readonly accountId: string;
+  /** Models that go elsewhere, because the account rests or cannot serve them. */
+  readonly detours: readonly {
+    readonly model: string;
+    readonly accountId: string;
+    readonly returns: boolean;
+  }[];
+  /** Milliseconds since the epoch. */
+  readonly expiresAt: number;
+}
+
+export interface SessionTableOptions {
+  readonly clock: Pick<Clock, 'now' | 'startTimer'>;
+  readonly idleMs: () => number;
+  readonly maxEntries?: number;
+  readonly store?: SessionStore | undefined;
+  readonly log?: WriteBehindLog | undefined;
+}
+
+interface Entry {
+  readonly clientKeyId: string;
+  readonly label: string;
+  readonly binding: SessionBinding;
+  readonly expiresAt: number;
+  /** What the store knows; undefined before it is told. */
+  readonly savedUntil: number | undefined;
+}
+
+const MOST_SESSIONS = 10_000;
+const LABEL_LENGTH = 12;
+/** Longer names are kept as their hash: a client decides how long they are. */
+const LONGEST_NAME = 128;
+/** Of all that is stored, in UTF-16 units. */
+const MOST_STORED = 16 * 1024 * 1024;
+/** Longer idle times are told to the store only by and by: a busy session is not written with each request. */
+const SAVED_LATE = 1 / 12;
+
+export function createSessionTable(options: SessionTableOptions): SessionTable {
+  return new Table(options);
+}
+
+class Table implements SessionTable {
+  readonly #options: SessionTableOptions;
+  readonly #maxEntries: number;
+  /** In the order of last use, as `keep` moves an entry to the end. */
+  readonly #entries = new Map<string, Entry>();
+  readonly #writes: ReturnType<typeof createWriteBehind<StoredSession>> | undefined;
+  #newest: string | undefined;
+
+  constructor(options: SessionTableOptions) {
+    const { store, clock, log, maxEntries = MOST_SESSIONS } = options;
+    this.#options = options;
+    this.#maxEntries = maxEntries;
+    this.#writes =
+      store &&
+      createWriteBehind<StoredSession>({
+        save: (sessions) => store.save(sessions, this.#bounds()),
+        sizeOf: ({ json }) => json.length,
+        clock,
+        log,
+        failure: 'Session bindings are not saved; a restart may move sessions to other accounts.',
+      });
+  }
+
+  find(session: SessionName): SessionBinding | undefined {
+    const entry = this.#entries.get(keyOf(session));
+    const isKnown = entry !== undefined && entry.expiresAt > this.#options.clock.now();
+    return isKnown ? entry.binding : undefined;
+  }
+
+  keep(session: SessionName, binding: SessionBinding): void {
+    const { clock, idleMs } = this.#options;
+    const key = keyOf(session);
+    const known = this.#entries.get(key);
+    // The newest is at the end already; moving it there again makes the map be rebuilt every few requests.
+    if (key !== this.#newest) this.#entries.delete(key);
+    this.#newest = key;
+    const idle = idleMs();
+    const expiresAt = clock.now() + idle;
+    const savedUntil = known?.binding === binding ? known.savedUntil : undefined;
+    const isSaved =
+      savedUntil !== undefined && Math.abs(expiresAt - savedUntil) < idle * SAVED_LATE;
+    const entry: Entry = {
+      clientKeyId: session.clientKeyId,
+      label: known?.label ?? labelOf(session.session),
+      binding,
+      expiresAt,
+      savedUntil: isSaved ? savedUntil : expiresAt,
+    };
+    this.#entries.set(key, entry);
+    if (!isSaved) this.#save(key, entry);
+    this.#dropSurplus();
+  }
+
+  forgetAccount(accountId: string): void {
+    for (const [key, { binding }] of this.#entries) if (binding.home === accountId) this.#end(key);
+  }
+
+  sessions(): readonly BoundSession[] {
+    this.#dropExpired();
+    return [...this.#entries].map(([key, entry]) => describe(key, entry));
+  }
+
+  forget(id: string): boolean {
+    for (const key of this.#entries.keys()) {
+      if (hash(key) !== id) continue;
+      this.#end(key);
+      return true;
+    }
+    return false;
+  }
+
+  forgetAll(): number {
+    this.#dropExpired();
+    const { size } = this.#entries;
+    for (const key of this.#entries.keys()) this.#end(key);
+    return size;
+  }
+
+  async load(hasAccount: (accountId: string) => boolean): Promise<void> {
+    const { store, log } = this.#options;
+    try {
+      for (const { json, expiresAt } of (await store?.load(this.#bounds())) ?? []) {
+        const read = readStored(json);
+        if (read === undefined || !hasAccount(read.entry.binding.home)) continue;
+        this.#entries.set(read.key, { ...read.entry, expiresAt, savedUntil: expiresAt });
+      }
+      this.#dropSurplus();
+    } catch (error) {
+      log?.warn({ error }, 'Saved session bindings cannot be read; sessions are placed anew.');
+    }
+  }
+
+  async close(): Promise<void> {
+    await this.#writes?.close();
+  }
+
+  #bounds() {
+    return {
+      now: this.#options.clock.now(),
+      maxEntries: this.#maxEntries,
+      maxSize: MOST_STORED,
+    };
+  }
+
+  #save(key: string, entry: Entry): void {
+    const json = writeStored(key, entry);
+    this.#writes?.add({ key: hash(key), json, expiresAt: entry.expiresAt });
+  }
+
+  /** In the store as well, where a row that has expired stands for none. */
+  #end(key: string): void {
+    this.#entries.delete(key);
+    this.#writes?.add({ key: hash(key), json: '', expiresAt: 0 });
+  }
+
+  #dropExpired(): void {
+    const now = this.#options.clock.now();
+    for (const [key, entry] of this.#entries) if (entry.expiresAt <= now) this.#entries.delete(key);
+  }
+
+  #dropSurplus(): void {
+    for (const key of this.#entries.keys()) {
+      if (this.#entries.size <= this.#maxEntries) return;
+      this.#entries.delete(key);
+    }
+  }
+}
+
+function writeStored(key: string, { clientKeyId, label, binding }: Entry): string {
+  const { home, models } = binding;
+  const detours = [...binding.detours].map(([model, { accountId, returns }]) => ({
+    ...{ model, accountId, returns },
+  }));
+  return JSON.stringify({ key, clientKeyId, label, home, models, detours });
+}
+
+/** Undefined for what another version of the program wrote in another form. */
+function readStored(
+  json: string,
+): { readonly key: string; readonly entry: Omit<Entry, 'expiresAt' | 'savedUntil'> } | undefined {
+  const value = parseJson(json);
+  if (!isJsonObject(value)) return undefined;
+  const { key, clientKeyId, label, home, models, detours } = value;
+  if (typeof key !== 'string' || typeof clientKeyId !== 'string') return undefined;
+  if (typeof label !== 'string' || typeof home !== 'string') return undefined;
+  if (!Array.isArray(models) || !Array.isArray(detours)) return undefined;
+  const binding: SessionBinding = {
+    home,
+    models: models.filter((model) => typeof model === 'string'),
+    detours: new Map(detours.flatMap(readDetour)),
+  };
+  return { key, entry: { clientKeyId, label, binding } };
+}
+
+function readDetour(value: JsonValue): readonly (readonly [string, Detour])[] {
+  if (!isJsonObject(value)) return [];
+  const { model, accountId, returns } = value;
+  if (typeof model !== 'string' || typeof accountId !== 'string') return [];
+  return [[model, { accountId, returns: returns === true }]];
+}
+
+/** The length in front keeps one key's sessions from looking like another's. */
+function keyOf({ clientKeyId, session }: SessionName): string {
+  const name = session.length > LONGEST_NAME ? `#${hash(session)}` : `=${session}`;
+  return `${clientKeyId.length}:${clientKeyId}${name}`;
+}
+
+function labelOf(session: string): string {
+  const short = session.length > LABEL_LENGTH ? `${session.slice(0, LABEL_LENGTH)}…` : session;
+  return short.toWellFormed();
+}
+
+function describe(key: string, { clientKeyId, label, binding, expiresAt }: Entry): BoundSession {
+  return {
+    id: hash(key),
+    clientKeyHash: hash(clientKeyId),
+    label,
+    accountId: binding.home,
+    detours: [...binding.detours].map(([model, detour]) => ({ model, ...detour })),
+    expiresAt,
+  };
+}
+
+function hash(text: string): string {
+  return createHash('sha256').update(text).digest('base64url').slice(0, 22);
+}
+
+// What the session table asks of durable storage; every store fulfils the contract suite in test/contracts.
+
+/** Best effort: a binding that is lost costs its session one cold prompt cache, never more. */
+export interface SessionStore {
+  /** Those that live at `now`, the latest within the other bounds, the latest last; damaged ones are left out. */
+  load(bounds: SessionBounds): Promise<readonly StoredSession[]>;
+  /** Replaces those of the same key; one that has expired ends it. Removes expired and surplus ones, though not each time. */
+  save(sessions: readonly StoredSession[], bounds: SessionBounds): Promise<void>;
+}
+
+interface SessionBounds {
+  /** Milliseconds since the epoch. */
+  readonly now: number;
+  readonly maxEntries: number;
+  /** Of all texts together, in UTF-16 units; what a store adds to each may count as well. */
+  readonly maxSize: number;
+}
+
+interface StoredSession {
+  /** A digest: says nothing of the client key or the session. */
+  readonly key: string;
+  readonly json: string;
+  /** Milliseconds since the epoch. */
+  readonly expiresAt: number;
+}

@@ -1,0 +1,352 @@
+// Finds what a request says of earlier answers: the conversation it goes on with, items it refers to.
+
+import { GatewayError, invalidRequest } from '../../../canonical/error.ts';
+import { memberPath } from '../../../canonical/receipt.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '../../../lib/json.ts';
+import type {
+  AnswerShelf,
+  FoundAnswer,
+  KeptAnswer,
+} from '../../../stored-responses/response-store.ts';
+import type { EarlierItems } from '../../protocol.ts';
+import { readString, requireString, wrongType } from '../schema.ts';
+
+// One conversation as it is kept: a head with its facts, and its items in turns that never change.
+
+/** What a conversation shows of itself (`openai` resources/conversations, `Conversation`). */
+export interface ConversationFacts {
+  readonly id: string;
+  /** Seconds since the epoch. */
+  readonly createdAt: number;
+  readonly metadata: JsonObject;
+}
+
+/** Items that join a conversation together. */
+export interface ConversationTurn {
+  readonly input: readonly JsonObject[];
+  /** Items of an answer; they have ids already. */
+  readonly output?: readonly JsonObject[];
+}
+
+export interface FoundConversation {
+  readonly facts: ConversationFacts;
+  /** In order, each with its id. */
+  readonly items: readonly JsonObject[];
+}
+
+type CreateId = (prefix: string) => string;
+
+export function startConversation(shelf: AnswerShelf, facts: ConversationFacts): void {
+  shelf.put(headOf(facts, { lastTurn: undefined, removed: [] }));
+}
+
+/** @throws GatewayError not-found, too-large */
+export async function findConversation(shelf: AnswerShelf, id: string): Promise<FoundConversation> {
+  const head = await findHead(shelf, id);
+  const turns =
+    head.previousId === undefined
+      ? []
+      : await findChain(head.previousId, shelf, () => lostTurn(id));
+  const removed = new Set(readRemoved(head));
+  const items = turns
+    .flatMap(({ input, response }) => [...input, ...outputOf(response)])
+    .filter((item) => typeof item.id === 'string' && !removed.has(item.id));
+  return { facts: factsOf(head), items };
+}
+
+/** The items as they were added, with ids. Does nothing to a conversation that is gone by now. */
+export async function addTurn(
+  shelf: AnswerShelf,
+  id: string,
+  { turn, createId }: { readonly turn: ConversationTurn; readonly createId: CreateId },
+): Promise<readonly JsonObject[]> {
+  const input = turn.input.map((item) => withId(item, createId));
+  const turnId = createId('cturn_');
+  const output = [...(turn.output ?? [])];
+  await shelf.change(id, (head) => {
+    shelf.put({ id: turnId, previousId: head.previousId, input, response: { output } });
+    return { ...head, previousId: turnId };
+  });
+  return [...input, ...output];
+}
+
+/** @throws GatewayError not-found */
+export async function changeMetadata(
+  shelf: AnswerShelf,
+  id: string,
+  metadata: JsonObject,
+): Promise<ConversationFacts> {
+  const changed = await shelf.change(id, (head) => ({
+    ...head,
+    response: { ...head.response, metadata },
+  }));
+  if (changed === undefined) throw unknownConversation(id);
+  return factsOf(changed);
+}
+
+/** @throws GatewayError not-found for the conversation or the item */
+export async function removeItem(
+  shelf: AnswerShelf,
+  id: string,
+  itemId: string,
+): Promise<ConversationFacts> {
+  const { facts, items } = await findConversation(shelf, id);
+  if (!items.some((item) => item.id === itemId)) throw unknownItem(itemId);
+  await shelf.change(id, (head) => ({
+    ...head,
+    response: { ...head.response, removed: [...readRemoved(head), itemId] },
+  }));
+  return facts;
+}
+
+/** Its turns go with it. @throws GatewayError not-found */
+export async function removeConversation(shelf: AnswerShelf, id: string): Promise<void> {
+  const head = await findHead(shelf, id);
+  await shelf.remove(id);
+  for (let next = head.previousId; next !== undefined; ) {
+    const turn: FoundAnswer | undefined = await shelf.find(next);
+    await shelf.remove(next);
+    next = turn?.previousId;
+  }
+}
+
+export function writeConversation({ id, createdAt, metadata }: ConversationFacts): JsonObject {
+  return { id, object: 'conversation', created_at: createdAt, metadata };
+}
+
+export function unknownItem(itemId: string): GatewayError {
+  return new GatewayError({
+    kind: 'not-found',
+    source: 'client',
+    field: 'item_id',
+    message: `There is no item ${JSON.stringify(itemId.slice(0, 100))} in this conversation.`,
+  });
+}
+
+async function findHead(shelf: AnswerShelf, id: string): Promise<FoundAnswer> {
+  const head = await shelf.find(id);
+  if (head?.response.object !== 'conversation') throw unknownConversation(id);
+  return head;
+}
+
+function unknownConversation(id: string): GatewayError {
+  return new GatewayError({
+    kind: 'not-found',
+    source: 'client',
+    field: 'conversation',
+    message:
+      `There is no conversation ${JSON.stringify(id.slice(0, 100))} for this key: it was deleted, ` +
+      'or nobody used it for too long. Create one with POST /v1/conversations.',
+  });
+}
+
+function lostTurn(id: string): GatewayError {
+  return invalidRequest(
+    'conversation',
+    `The beginning of the conversation ${JSON.stringify(id.slice(0, 100))} is not kept any more, ` +
+      'or it has too many turns. Start a new one with the items that still matter.',
+  );
+}
+
+function headOf(
+  { id, createdAt, metadata }: ConversationFacts,
+  state: { readonly lastTurn: string | undefined; readonly removed: readonly string[] },
+): KeptAnswer {
+  const removed = [...state.removed];
+  const response = { id, object: 'conversation', created_at: createdAt, metadata, removed };
+  return { id, previousId: state.lastTurn, input: [], response };
+}
+
+function factsOf({ id, response }: KeptAnswer): ConversationFacts {
+  const { created_at: createdAt, metadata } = response;
+  return {
+    id,
+    createdAt: typeof createdAt === 'number' ? createdAt : 0,
+    metadata: isJsonObject(metadata) ? metadata : {},
+  };
+}
+
+function readRemoved({ response }: KeptAnswer): readonly string[] {
+  const { removed } = response;
+  return Array.isArray(removed) ? removed.filter((id) => typeof id === 'string') : [];
+}
+
+function withId(item: JsonObject, createId: CreateId): JsonObject {
+  if (typeof item.id === 'string' && item.id !== '') return item;
+  const isMessage = item.type === undefined || item.type === 'message';
+  return { ...item, id: createId(isMessage ? 'msg_' : 'item_') };
+}
+
+// Follows kept answers back to the first of them, within bounds.
+
+/** Longer conversations are sent whole by their clients. */
+const MOST_ANSWERS = 1000;
+/** As large as a request may be, in UTF-16 units of JSON text. */
+const MOST_UNITS = 100 * 1024 * 1024;
+
+export const NOTHING_EARLIER: EarlierItems = {
+  history: [],
+  rootId: undefined,
+  findItem: () => undefined,
+};
+
+/**
+ * From the first answer to the one that is named. `lost` makes the error for a chain with a gap, and
+ * for one that is too long. @throws GatewayError
+ */
+async function findChain(
+  id: string,
+  shelf: AnswerShelf,
+  lost: () => GatewayError,
+): Promise<readonly FoundAnswer[]> {
+  const chain: FoundAnswer[] = [];
+  let units = 0;
+  for (let next: string | undefined = id; next !== undefined; ) {
+    const answer: FoundAnswer | undefined = await shelf.find(next);
+    if (answer === undefined || chain.length === MOST_ANSWERS) throw lost();
+    units += answer.size;
+    if (units > MOST_UNITS) throw tooLarge();
+    chain.push(answer);
+    next = answer.previousId;
+  }
+  return chain.reverse();
+}
+
+export function outputOf({ output }: JsonObject): readonly JsonObject[] {
+  return Array.isArray(output) ? output.filter(isJsonObject) : [];
+}
+
+function tooLarge(): GatewayError {
+  return new GatewayError({
+    kind: 'too-large',
+    source: 'client',
+    message:
+      'The conversation that is kept here has grown larger than a request may be. Start a new one ' +
+      'with the items that still matter.',
+  });
+}
+
+// Tells items that stand for one of an earlier answer.
+
+/** The type may be left out: an id alone is one too (`openai` resources/responses, `ItemReference`). */
+export function isReference(item: JsonObject): boolean {
+  const { id, type = null } = item;
+  if (type !== null) return type === 'item_reference';
+  return typeof id === 'string' && Object.keys(item).every((key) => key === 'id' || key === 'type');
+}
+
+/**
+ * The id of the item this one stands for. A drawing is gone on with by its id, without the picture
+ * (platform.openai.com, "Image generation", multi-turn editing).
+ */
+export function referredId(item: JsonObject): string | undefined {
+  if (typeof item.id !== 'string') return undefined;
+  return isReference(item) || isBareDrawing(item) ? item.id : undefined;
+}
+
+/** @returns 400 naming the id */
+export function unknownReference(path: string, id: string): GatewayError {
+  return invalidRequest(
+    memberPath(path, 'id'),
+    `${memberPath(path, 'id')}: no item "${id}" is kept here; send the item itself.`,
+    'thread-not-found',
+  );
+}
+
+/** One that failed has no picture either, and stands for nothing but itself. */
+function isBareDrawing({ type, result = null, status = null }: JsonObject): boolean {
+  if (type !== 'image_generation_call' || (result !== null && result !== '')) return false;
+  return status === null || status === 'completed';
+}
+
+/** @throws GatewayError not-found for a `previous_response_id` or `conversation` this client key has not */
+export async function findEarlier(body: JsonObject, shelf: AnswerShelf): Promise<EarlierItems> {
+  const history = await findHistory(body, shelf);
+  const { items: known, rootId } = history ?? { items: [], rootId: undefined };
+  const references = [...referencesIn(body.input), ...referencesIn(known)];
+  if (history === undefined && references.length === 0) return NOTHING_EARLIER;
+  const items = new Map(byId(known));
+  for (const id of references) {
+    if (items.has(id)) continue;
+    const answer = await shelf.findByItem(id);
+    for (const [key, item] of byId(answer === undefined ? [] : outputOf(answer.response))) {
+      items.set(key, item);
+    }
+  }
+  return { history: known, rootId, findItem: (id) => items.get(id) };
+}
+
+/** The conversation a body names: an id, or an object that holds it. @throws GatewayError 400 */
+export function readConversationId(body: JsonObject): string | undefined {
+  const { conversation } = body;
+  if (conversation === undefined || conversation === null) return undefined;
+  if (typeof conversation === 'string') return conversation;
+  if (!isJsonObject(conversation)) throw wrongType('conversation', 'a string or an object');
+  return requireString(conversation, 'id', 'conversation');
+}
+
+export function unknownAnswer(id: string, field = 'previous_response_id'): GatewayError {
+  return new GatewayError({
+    kind: 'not-found',
+    source: 'client',
+    reason: 'thread-not-found',
+    field,
+    message:
+      `There is no response ${JSON.stringify(id.slice(0, 100))} for this key: it was made with ` +
+      '"store": false, was deleted, is too old, or was too large to keep. Send the conversation as input.',
+  });
+}
+
+/** Conversations and their turns lie on the same shelf. */
+export function isAnswerId(id: string): boolean {
+  return !/^(?:conv|cturn)_/.test(id);
+}
+
+/** How a response made in the background may stand. */
+const UNFINISHED: ReadonlySet<string> = new Set(['queued', 'in_progress', 'failed', 'cancelled']);
+
+interface History {
+  readonly items: readonly JsonObject[];
+  readonly rootId: string | undefined;
+}
+
+async function findHistory(body: JsonObject, shelf: AnswerShelf): Promise<History | undefined> {
+  const previousId = readString(body, 'previous_response_id');
+  const conversationId = readConversationId(body);
+  if (previousId !== undefined && conversationId !== undefined) {
+    throw invalidRequest(
+      'conversation',
+      'conversation and previous_response_id exclude each other; send one of them.',
+    );
+  }
+  if (conversationId !== undefined) {
+    const { items } = await findConversation(shelf, conversationId);
+    return { items, rootId: conversationId };
+  }
+  if (previousId === undefined) return undefined;
+  if (!isAnswerId(previousId)) throw unknownAnswer(previousId);
+  const chain = await findChain(previousId, shelf, () => unknownAnswer(previousId));
+  const { status } = chain.at(-1)?.response ?? {};
+  if (typeof status === 'string' && UNFINISHED.has(status)) {
+    throw invalidRequest(
+      'previous_response_id',
+      `The response ${JSON.stringify(previousId.slice(0, 100))} has no answer to go on from: it is not ` +
+        'finished, failed or was cancelled. GET /v1/responses/{id} shows its status.',
+    );
+  }
+  return {
+    items: chain.flatMap(({ input, response }) => [...input, ...outputOf(response)]),
+    rootId: chain[0]?.id,
+  };
+}
+
+function* byId(items: readonly JsonObject[]): Generator<[string, JsonObject]> {
+  for (const item of items) {
+    if (typeof item.id === 'string' && referredId(item) === undefined) yield [item.id, item];
+  }
+}
+
+function referencesIn(input: JsonValue | readonly JsonValue[] | undefined): readonly string[] {
+  if (!Array.isArray(input)) return [];
+  return input.flatMap((item) => (isJsonObject(item) ? (referredId(item) ?? []) : []));
+}

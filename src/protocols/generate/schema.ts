@@ -1,0 +1,357 @@
+// Reads proto JSON by the field tables: any accepted spelling in, the official one out.
+
+import { type GatewayError, invalidRequest } from '../../canonical/error.ts';
+import { type ClientNames, memberPath, type Receipt } from '../../canonical/receipt.ts';
+import type { Signature } from '../../canonical/request.ts';
+import { isSignatureValue, readCarrier, writeCarrier } from '../../canonical/signatures.ts';
+import { tidyBase64 } from '../../lib/base64.ts';
+import { isJsonObject, type JsonObject, type JsonValue, readNumber } from '../../lib/json.ts';
+import { told } from '../../lib/localized-message.ts';
+import {
+  type EnumKind,
+  type FieldKind,
+  findField,
+  type GenerateMessage,
+  type ListKind,
+  NUMBERED_TYPES,
+  type NumberKind,
+  officialSchemaKey,
+} from '../../wire/generate-request.ts';
+
+const INTEGER_TEXT = /^-?\d{1,19}$/;
+
+/**
+ * A copy of one message in official camelCase. Free-form values are not copied; unknown fields are
+ * dropped with a receipt; null means absent, as in proto JSON.
+ * @throws GatewayError (invalid-request) naming the field as the client spelled it.
+ */
+export function normalizeMessage(
+  value: JsonValue,
+  message: GenerateMessage,
+  place: Place,
+): JsonObject {
+  if (message === 'Content' && typeof value === 'string') return { parts: [{ text: value }] };
+  if (!isJsonObject(value)) throw wrongType(place, 'an object');
+  const result: JsonObject = {};
+  for (const [key, raw] of Object.entries(value)) {
+    if (raw === null) continue;
+    const inner = { path: memberPath(place.path, key), receipt: place.receipt };
+    const field = findField(message, key);
+    if (field === undefined) {
+      place.receipt.add('dropped', inner.path, told`The API has no such field.`);
+    } else if (isUndefinedText(raw, field.kind)) {
+      place.receipt.add(
+        'repaired',
+        inner.path,
+        told`"${UNDEFINED_TEXT}" stands for an absent value.`,
+      );
+    } else if (Object.hasOwn(result, field.name)) {
+      place.receipt.add('dropped', inner.path, told`The field is given twice, in two spellings.`);
+    } else {
+      const normalized = normalizeValue(raw, field.kind, inner);
+      if (normalized !== undefined) result[field.name] = normalized;
+    }
+  }
+  return result;
+}
+
+function isUndefinedText(raw: JsonValue, kind: FieldKind): boolean {
+  return raw === UNDEFINED_TEXT && kind.kind !== 'text';
+}
+
+function normalizeValue(raw: JsonValue, kind: FieldKind, place: Place): JsonValue | undefined {
+  switch (kind.kind) {
+    case 'text':
+    case 'string':
+      if (typeof raw !== 'string') throw wrongType(place, 'a string');
+      return raw;
+    case 'boolean':
+      if (typeof raw !== 'boolean') throw wrongType(place, 'true or false');
+      return raw;
+    case 'integer':
+    case 'number':
+      return normalizeNumber(raw, kind, place);
+    case 'enum':
+      return normalizeEnum(raw, kind, place);
+    case 'base64':
+      return normalizeBase64(raw, place);
+    case 'signature':
+      return normalizeSignature(raw, place);
+    case 'schema':
+      return normalizeSchema(raw, place);
+    case 'free':
+      checkFreeForm(raw, kind.shape, place);
+      return raw;
+    case 'message':
+      return normalizeMessage(raw, kind.message, place);
+    case 'string-list':
+    case 'enum-list':
+    case 'message-list':
+      return normalizeList(raw, kind, place);
+    default:
+      return kind satisfies never;
+  }
+}
+
+/** A lone value is taken as a list of one, as the service's own parser does for messages. */
+function normalizeList(raw: JsonValue, kind: ListKind, place: Place): JsonValue[] {
+  const values = Array.isArray(raw) ? raw : [raw];
+  const result: JsonValue[] = [];
+  values.forEach((value, index) => {
+    const path = Array.isArray(raw) ? `${place.path}[${index}]` : place.path;
+    const inner = { path, receipt: place.receipt };
+    if (value === UNDEFINED_TEXT) {
+      place.receipt.add('repaired', path, told`"${UNDEFINED_TEXT}" stands for an absent value.`);
+    } else if (kind.kind === 'message-list') {
+      result.push(normalizeMessage(value, kind.message, inner));
+    } else if (kind.kind === 'enum-list') {
+      result.push(normalizeEnum(value, { ...kind, numbered: kind.values }, inner));
+    } else {
+      if (typeof value !== 'string') throw wrongType(inner, 'a string');
+      result.push(value);
+    }
+  });
+  return result;
+}
+
+/** Proto JSON writes 64-bit integers as strings and takes strings for every number. */
+function normalizeNumber(raw: JsonValue, kind: NumberKind, place: Place): number {
+  const isText = typeof raw === 'string' && (kind.kind === 'number' || INTEGER_TEXT.test(raw));
+  const value = isText && raw.trim() !== '' ? Number(raw) : readNumber(raw);
+  const expected = kind.kind === 'integer' ? 'an integer' : 'a number';
+  if (value === undefined || !Number.isFinite(value)) throw wrongType(place, expected);
+  if (kind.kind === 'integer' && !Number.isInteger(value)) throw wrongType(place, expected);
+  if (value < kind.min || value > kind.max) {
+    const range = `from ${kind.min} to ${kind.max}`;
+    throw invalidRequest(place.path, `${place.path} must be ${expected} ${range}.`);
+  }
+  return value;
+}
+
+/** Client libraries made from the service's own definitions send the number for the name (`enum-encoding=int`). */
+function normalizeEnum(
+  raw: JsonValue,
+  { values, numbered }: Pick<EnumKind, 'values' | 'numbered'>,
+  place: Place,
+): string {
+  const number = readNumber(raw);
+  const named = number === undefined ? raw : numbered?.[number];
+  if (typeof named !== 'string') throw wrongType(place, 'a string');
+  const value = named.toUpperCase();
+  if (values === undefined || values.includes(value)) return value;
+  const known = values.filter((word) => !word.endsWith('_UNSPECIFIED')).join(', ');
+  throw invalidRequest(place.path, `${place.path} must be one of ${known}.`);
+}
+
+function normalizeBase64(raw: JsonValue, place: Place): string {
+  if (typeof raw !== 'string') throw wrongType(place, 'a base64 string');
+  const text = tidyBase64(raw);
+  if (text !== undefined) return text;
+  const hint = raw.startsWith('data:') ? ' Send only what follows the comma of the data URI.' : '';
+  throw invalidRequest(place.path, `${place.path} is not valid base64.${hint}`);
+}
+
+function checkFreeForm(
+  raw: JsonValue,
+  shape: 'object' | 'schema' | 'string-map',
+  place: Place,
+): void {
+  if (shape === 'schema' && typeof raw === 'boolean') return;
+  if (!isJsonObject(raw)) throw wrongType(place, 'an object');
+  if (shape !== 'string-map') return;
+  for (const value of Object.values(raw)) {
+    if (typeof value !== 'string') throw wrongType(place, 'an object of strings');
+  }
+}
+
+// Spells the Schema dialect's own keys officially; names of properties and free values stay.
+
+/** Deeper schemas than this are left as they are; no upstream takes them. */
+const MAX_DEPTH = 64;
+
+/** What some clients write for a value they do not have. */
+const UNDEFINED_TEXT = '[undefined]';
+
+/**
+ * The same schema with snake_case Schema keys in camelCase, without what stands for absent values. The value itself is returned when
+ * nothing has to change, so keyword cleaning elsewhere sees what the client sent.
+ * @throws GatewayError (invalid-request) when it is not an object.
+ */
+function normalizeSchema(raw: JsonValue, place: Place): JsonValue {
+  if (!isJsonObject(raw)) throw wrongType(place, 'a schema object');
+  return spellSchema(raw, { place, depth: 0 });
+}
+
+/** Where a walk through a schema is. */
+interface Walk {
+  /** Of the whole schema. */
+  readonly place: Place;
+  readonly depth: number;
+}
+
+function spellSchema(schema: JsonValue, { place, depth }: Walk): JsonValue {
+  if (!isJsonObject(schema) || depth > MAX_DEPTH) return schema;
+  const present = presentEntries(schema, place);
+  let changed = present.length < Object.keys(schema).length;
+  const entries = present.map(([key, value]): [string, JsonValue] => {
+    const name = Object.hasOwn(schema, officialSchemaKey(key)) ? key : officialSchemaKey(key);
+    const spelled = spellMember(name, value, { place, depth: depth + 1 });
+    changed ||= name !== key || spelled !== value;
+    return [name, spelled];
+  });
+  return changed ? Object.fromEntries(entries) : schema;
+}
+
+function presentEntries(object: JsonObject, { path, receipt }: Place): [string, JsonValue][] {
+  return Object.entries(object).filter(([key, value]) => {
+    if (value !== UNDEFINED_TEXT) return true;
+    receipt.add('repaired', path, told`${key}: "${UNDEFINED_TEXT}" stands for an absent value.`);
+    return false;
+  });
+}
+
+function spellMember(name: string, value: JsonValue, walk: Walk): JsonValue {
+  switch (name) {
+    case 'type':
+      return typeof value === 'number' ? (NUMBERED_TYPES[value] ?? value) : value;
+    case 'items':
+      return spellSchema(value, walk);
+    case 'anyOf':
+      return Array.isArray(value) ? spellList(value, walk) : value;
+    case 'properties':
+      return isJsonObject(value) ? spellProperties(value, walk) : value;
+    default:
+      return value;
+  }
+}
+
+function spellList(schemas: JsonValue[], walk: Walk): JsonValue[] {
+  const spelled = schemas.map((schema) => spellSchema(schema, walk));
+  return spelled.some((schema, index) => schema !== schemas[index]) ? spelled : schemas;
+}
+
+function spellProperties(properties: JsonObject, walk: Walk): JsonObject {
+  const present = presentEntries(properties, walk.place);
+  let changed = present.length < Object.keys(properties).length;
+  const entries = present.map(([name, schema]): [string, JsonValue] => {
+    const spelled = spellSchema(schema, walk);
+    changed ||= spelled !== schema;
+    return [name, spelled];
+  });
+  return changed ? Object.fromEntries(entries) : properties;
+}
+
+// Where a value stands in the client's request, for errors and receipts.
+
+export interface Place {
+  /** Path in the client's own spelling; '' for the body itself. */
+  readonly path: string;
+  readonly receipt: Receipt;
+}
+
+/** The error for a value of the wrong JSON type. */
+function wrongType(place: Place, expected: string): GatewayError {
+  const name = place.path === '' ? 'The body' : place.path;
+  return invalidRequest(place.path, `${name} must be ${expected}.`, 'invalid-type');
+}
+
+// Typed access to members of a normalised body; a member of another type counts as absent.
+
+export function textAt(owner: JsonObject | undefined, key: string): string | undefined {
+  const value = owner?.[key];
+  return typeof value === 'string' ? value : undefined;
+}
+
+export function numberAt(owner: JsonObject | undefined, key: string): number | undefined {
+  const value = owner?.[key];
+  return typeof value === 'number' ? value : undefined;
+}
+
+export function booleanAt(owner: JsonObject | undefined, key: string): boolean | undefined {
+  const value = owner?.[key];
+  return typeof value === 'boolean' ? value : undefined;
+}
+
+export function objectAt(owner: JsonObject | undefined, key: string): JsonObject | undefined {
+  const value = owner?.[key];
+  return isJsonObject(value) ? value : undefined;
+}
+
+function listAt(owner: JsonObject | undefined, key: string): readonly JsonValue[] {
+  const value = owner?.[key];
+  return Array.isArray(value) ? value : [];
+}
+
+export function objectsAt(owner: JsonObject | undefined, key: string): readonly JsonObject[] {
+  return listAt(owner, key).filter(isJsonObject);
+}
+
+export function textsAt(owner: JsonObject | undefined, key: string): readonly string[] {
+  return listAt(owner, key).filter((value) => typeof value === 'string');
+}
+
+// What this protocol's clients call the fields that the gateway's rules speak of.
+
+const NAMES: ClientNames = {
+  system: 'systemInstruction',
+  messages: 'contents',
+  tool_choice: 'toolConfig.functionCallingConfig',
+  max_tokens: 'generationConfig.maxOutputTokens',
+  stop: 'generationConfig.stopSequences',
+  n: 'generationConfig.candidateCount',
+  seed: 'generationConfig.seed',
+  top_k: 'generationConfig.topK',
+  logprobs: 'generationConfig.responseLogprobs',
+  thinking: 'generationConfig.thinkingConfig',
+  size: 'generationConfig.imageConfig',
+  service_tier: 'serviceTier',
+  tool_calls: 'candidates.content.functionCall',
+  answer: 'candidates.content.text',
+};
+
+/** `config` is the body's `generationConfig`: its schema has two spellings. */
+export function clientNamesOf(config: JsonObject): ClientNames {
+  const key = config.responseJsonSchema === undefined ? 'responseSchema' : 'responseJsonSchema';
+  const path = `generationConfig.${key}`;
+  return { ...NAMES, response_format: path, response_schema: path };
+}
+
+// Thought signatures on this wire: the service's own values, and carriers wrapped as base64.
+
+const CARRIER_START = 'gw1:';
+/** The base64 of `gw1` and of the first six bits of the colon. */
+const WRAPPED_CARRIER_START = 'Z3cxO';
+
+/**
+ * The signature a client hands back, a wrapped carrier unwrapped to `gw1:…`. The API's field holds
+ * bytes, so a value that cannot be base64 is no signature: dropped with a receipt.
+ */
+function normalizeSignature(raw: JsonValue, place: Place): string | undefined {
+  if (raw === '') return undefined;
+  if (typeof raw === 'string') {
+    if (raw.startsWith(CARRIER_START)) return raw;
+    if (isSignatureValue(raw)) return unwrapCarrier(raw);
+  }
+  place.receipt.add('dropped', place.path, told`The value is not base64, so it is no signature.`);
+  return undefined;
+}
+
+/** The signature of a part of the given kind; `on` defaults to that kind. */
+export function readPartSignature(
+  text: string | undefined,
+  on: NonNullable<Signature['on']>,
+): Signature | undefined {
+  const signature = readCarrier(text);
+  return signature && { ...signature, on: signature.on ?? on };
+}
+
+/** The field's value for a signature: SDKs that decode the field need valid base64. */
+export function writePartSignature(signature: Signature): string {
+  return Buffer.from(writeCarrier(signature), 'utf8').toString('base64');
+}
+
+function unwrapCarrier(text: string): string {
+  if (!text.startsWith(WRAPPED_CARRIER_START)) return text;
+  const carrier = Buffer.from(text, 'base64').toString('utf8');
+  return carrier.startsWith(CARRIER_START) ? carrier : text;
+}

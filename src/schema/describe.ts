@@ -1,0 +1,329 @@
+// Short plain words for what a schema says, where the upstream has no keyword for it.
+
+import { isJsonObject, type JsonObject, type JsonValue } from '../lib/json.ts';
+import { isResolving, type Located, locateInside } from './document.ts';
+import { addHint, type Cleaning, type Facets } from './summary.ts';
+
+const MAX_VALUE_LENGTH = 200;
+const MAX_LISTED = 20;
+/** Characters of a list that is the only place where its values stand. */
+const MAX_LIST_LENGTH = 50_000;
+
+/** A value as JSON text, cut to a readable length. */
+export function sayValue(value: JsonValue): string {
+  return cut(typeof value === 'string' ? value : JSON.stringify(value));
+}
+
+export function sayJson(value: JsonValue): string {
+  return cut(JSON.stringify(value));
+}
+
+/** A limit in words. A pattern stands whole: half of it would say something else. */
+export function sayLimit(name: string, value: JsonValue): string {
+  return `${name} ${name === 'pattern' && typeof value === 'string' ? value : sayJson(value)}`;
+}
+
+export function sayList(values: readonly JsonValue[]): string {
+  const shown = values.slice(0, MAX_LISTED).map(sayJson).join(', ');
+  return values.length > MAX_LISTED ? `${shown} and ${values.length - MAX_LISTED} more` : shown;
+}
+
+/** The values one may choose from, each in full: where no keyword can list them, words have to. */
+export function sayValues(values: readonly JsonValue[]): string {
+  const texts = values.map((value) => JSON.stringify(value));
+  let length = 0;
+  const end = texts.findIndex((text) => {
+    length += text.length;
+    return length > MAX_LIST_LENGTH;
+  });
+  const shown = end === -1 ? texts : texts.slice(0, Math.max(end, 1));
+  const words = shown.length === 1 ? cut(shown[0] ?? '', MAX_LIST_LENGTH) : shown.join(', ');
+  const left = texts.length - shown.length;
+  return left === 0 ? words : `${words} and ${left} more`;
+}
+
+export const ANY_SHAPE = 'any value';
+
+/** What kind of value a schema allows, one level deep: `string`, `array of integer`, `object {a, b}`. */
+export function sayOutline(schema: JsonValue | undefined): string {
+  if (!isJsonObject(schema)) return ANY_SHAPE;
+  const { type, properties, items, enum: values, const: constant, $ref: reference } = schema;
+  if (typeof reference === 'string') return cut(reference.split('/').at(-1) || 'the same again');
+  if (constant !== undefined) return sayJson(constant);
+  if (Array.isArray(values)) return `one of ${sayList(values)}`;
+  if (isJsonObject(properties)) return sayMembersOf(properties);
+  if (isJsonObject(items)) return `array of ${sayItemType(items)}`;
+  if (typeof type === 'string') return cut(type.toLowerCase());
+  if (Array.isArray(type)) return cut(type.map(sayValue).join(' or '));
+  return ANY_SHAPE;
+}
+
+/** A schema may refer to itself from each of its members. */
+const saidMembers = new WeakMap<JsonObject, string>();
+
+function sayMembersOf(properties: JsonObject): string {
+  const said = saidMembers.get(properties) ?? sayMembers(Object.keys(properties));
+  saidMembers.set(properties, said);
+  return said;
+}
+
+export function sayMembers(names: readonly string[]): string {
+  return `object {${cut(names.join(', '))}}`;
+}
+
+const SHORT_KEYS = new Set(['const', 'enum', 'type', 'title', 'description', '$ref', '$comment']);
+
+/** When a condition holds: `kind is "a" and size is given`; its own text where that is no simple one. */
+export function sayCondition(schema: JsonValue): string {
+  if (!isJsonObject(schema)) return sayWhat(schema);
+  const { type, properties = {}, required = [], ...others } = schema;
+  const isPlain = isJsonObject(properties) && Array.isArray(required);
+  const isOfObjects = type === undefined || type === 'object';
+  if (!isPlain || !isOfObjects || Object.keys(others).length > 0) return `it is ${sayWhat(schema)}`;
+  const parts = Object.entries(properties).map(([name, what]) => `${name} is ${sayWhat(what)}`);
+  const given = required.filter((name) => !Object.hasOwn(properties, String(name)));
+  const words = [...parts, ...given.map((name) => `${sayValue(name)} is given`)].join(' and ');
+  return words === '' ? 'it is an object' : cut(words);
+}
+
+/** A value, a list of values or a type in words, anything else as it is written. */
+function sayWhat(schema: JsonValue): string {
+  return isShort(schema) ? sayOutline(schema) : sayJson(schema);
+}
+
+function isShort(schema: JsonValue): schema is JsonObject {
+  return isJsonObject(schema) && Object.keys(schema).every((keyword) => SHORT_KEYS.has(keyword));
+}
+
+/** What must not be: `not null`, `never if a is given and b is given`. */
+export function sayForbidden(schema: JsonValue): string {
+  return isShort(schema) ? `not ${sayOutline(schema)}` : `never if ${sayCondition(schema)}`;
+}
+
+/** The description followed by the hints: `text (hint; hint)`. */
+export function composeDescription(
+  descriptions: ReadonlySet<string>,
+  hints: ReadonlySet<string>,
+): string {
+  const text = [...descriptions].join('\n');
+  if (hints.size === 0) return text;
+  const added = `(${[...hints].join('; ')})`;
+  return text === '' ? added : `${text} ${added}`;
+}
+
+function sayItemType(items: { readonly type?: JsonValue }): string {
+  return typeof items.type === 'string' ? cut(items.type.toLowerCase()) : 'values';
+}
+
+function cut(text: string, most = MAX_VALUE_LENGTH): string {
+  return text.length <= most ? text : `${text.slice(0, most).toWellFormed()}…`;
+}
+
+// What values a schema allows, in words, for places where nothing declares them to the model.
+
+/** Members of members; what is deeper is said in outline. */
+const MAX_DEPTH = 5;
+const MAX_LENGTH = 2000;
+
+/**
+ * What a schema allows, its members and what they refer to included: `object {at: string, size?: integer}`,
+ * `array of (string or null)`. A recursion is said by its name.
+ */
+export function sayShape(cleaning: Cleaning, located: Located): string {
+  return cut(shapeOf(cleaning, located, MAX_DEPTH), MAX_LENGTH);
+}
+
+function shapeOf(cleaning: Cleaning, located: Located, depth: number): string {
+  cleaning.wordsLeft -= 1;
+  if (depth === 0 || cleaning.wordsLeft < 0) return sayOutline(located.schema);
+  const fragments = fragmentsOf(cleaning, located);
+  const whole = fragments.map(({ schema }) => valueWords(schema)).find((words) => words !== '');
+  if (whole !== undefined) return whole;
+  const say = (inner: Located): string => shapeOf(cleaning, inner, depth - 1);
+  const own = shapeWords(fragments, say) || arrayWords(fragments, say) || typeWords(fragments);
+  const groups = fragments.flatMap((fragment) => choiceWords(fragment, say));
+  const words = [...(own === '' ? [] : [own]), ...groups];
+  const isNullable = fragments.some(
+    ({ schema }) => isJsonObject(schema) && schema.nullable === true,
+  );
+  const shape = words.length > 1 ? words.map(inParentheses).join(' and ') : (words[0] ?? '');
+  if (shape === '') return ANY_SHAPE;
+  return isNullable && !shape.endsWith(' or null') ? `${shape} or null` : shape;
+}
+
+/** The schema and all that holds together with it; what it refers to stands before it. */
+function fragmentsOf(cleaning: Cleaning, located: Located): readonly Located[] {
+  const { schema } = located;
+  if (!isJsonObject(schema) || cleaning.wordsLeft < 0) return [located];
+  const { $ref: reference, allOf, ...rest } = schema;
+  const parts = Array.isArray(allOf) ? allOf : [];
+  return [
+    ...(typeof reference === 'string' ? targetsOf(cleaning, reference, located) : []),
+    ...parts.flatMap((part, index) => {
+      cleaning.wordsLeft -= 1;
+      return fragmentsOf(cleaning, locateInside(located, part, ['allOf', index]));
+    }),
+    { ...located, schema: rest },
+  ];
+}
+
+function targetsOf(
+  cleaning: Cleaning,
+  reference: string,
+  { refs, depth }: Located,
+): readonly Located[] {
+  const target = cleaning.document.resolve(reference);
+  if (target === undefined || isResolving(refs, target.pointer)) {
+    return [{ schema: { $ref: reference }, path: '', refs, depth }];
+  }
+  cleaning.wordsLeft -= 1;
+  const { schema, path, pointer } = target;
+  return fragmentsOf(cleaning, { schema, path, refs: { pointer, outer: refs }, depth });
+}
+
+/** A value, a list of values, or the name of what recurs. */
+function valueWords(schema: JsonValue): string {
+  if (!isJsonObject(schema)) return '';
+  const { const: constant, enum: values, $ref: reference } = schema;
+  if (constant !== undefined) return sayJson(constant);
+  if (Array.isArray(values)) return `one of ${sayList(values)}`;
+  return reference === undefined ? '' : sayOutline(schema);
+}
+
+type Say = (located: Located) => string;
+
+function shapeWords(fragments: readonly Located[], say: Say): string {
+  const required = new Set(fragments.flatMap(({ schema }) => listIn(schema, 'required')));
+  const members: string[] = [];
+  const others: string[] = [];
+  for (const fragment of fragments) {
+    for (const [name, schema] of schemasIn(fragment, 'properties')) {
+      const mark = required.has(name) ? '' : '?';
+      members.push(`${sayValue(name)}${mark}: ${say(schema)}`);
+    }
+    for (const [pattern, schema] of schemasIn(fragment, 'patternProperties')) {
+      others.push(`matching ${sayValue(pattern)}: ${say(schema)}`);
+    }
+    const { additionalProperties } = isJsonObject(fragment.schema) ? fragment.schema : {};
+    if (!isJsonObject(additionalProperties)) continue;
+    const shape = say(locateInside(fragment, additionalProperties, ['additionalProperties']));
+    others.push(`${members.length > 0 ? 'other values' : 'values'}: ${shape}`);
+  }
+  const named = members.length > 0 ? [`{${members.join(', ')}}`] : [];
+  const unnamed = others.length > 0 ? [`(${others.join('; ')})`] : [];
+  const words = [...named, ...unnamed].join(' ');
+  return words === '' ? '' : `object ${words}`;
+}
+
+/** Those that allow a value. */
+function schemasIn(outer: Located, keyword: string): (readonly [string, Located])[] {
+  const schemas = isJsonObject(outer.schema) ? outer.schema[keyword] : undefined;
+  return Object.entries(isJsonObject(schemas) ? schemas : {}).flatMap(([name, schema]) =>
+    schema === false ? [] : [[name, locateInside(outer, schema, [keyword, name])] as const],
+  );
+}
+
+function arrayWords(fragments: readonly Located[], say: Say): string {
+  for (const fragment of fragments) {
+    if (!isJsonObject(fragment.schema)) continue;
+    const { items, prefixItems } = fragment.schema;
+    const positions = Array.isArray(prefixItems) ? prefixItems : items;
+    if (Array.isArray(positions)) {
+      const shapes = positions.map((at, index) =>
+        say(locateInside(fragment, at, ['items', index])),
+      );
+      return `array [${shapes.join(', ')}]`;
+    }
+    if (isJsonObject(items)) {
+      return `array of ${inParentheses(say(locateInside(fragment, items, ['items'])))}`;
+    }
+  }
+  return '';
+}
+
+function typeWords(fragments: readonly Located[]): string {
+  for (const { schema } of fragments) {
+    const shape =
+      isJsonObject(schema) && schema.type !== undefined ? sayOutline(typeOf(schema)) : '';
+    if (shape !== '' && shape !== ANY_SHAPE) return shape;
+  }
+  return '';
+}
+
+function typeOf({ type = null }: JsonObject): JsonObject {
+  return { type };
+}
+
+function choiceWords(fragment: Located, say: Say): string[] {
+  return ['anyOf', 'oneOf'].flatMap((keyword) => {
+    const branches = listIn(fragment.schema, keyword);
+    const shapes = branches.map((branch, index) =>
+      say(locateInside(fragment, branch, [keyword, index])),
+    );
+    return shapes.length === 0 ? [] : [[...new Set(shapes)].join(' or ')];
+  });
+}
+
+function listIn(schema: JsonValue, key: string): readonly JsonValue[] {
+  const list = isJsonObject(schema) ? schema[key] : undefined;
+  return Array.isArray(list) ? list : [];
+}
+
+/** Apart from what stands beside it. */
+function inParentheses(words: string): string {
+  return / (or|and) /.test(words) && !/^(object|array) .*[}\])]$/.test(words)
+    ? `(${words})`
+    : words;
+}
+
+// Says in words what holds in one of several cases, where the upstream's schema has no place for it.
+
+/** Adds what a case demands beyond the rest, such as `if kind is "a": needs path`. */
+export function sayCase(facets: Facets, when: string | undefined, words: readonly string[]): void {
+  if (words.length > 0) addHint(facets, `${when ?? 'in some cases'}: ${words.join(', ')}`);
+}
+
+/** A case that must not be. */
+export function sayNever(facets: Facets, when: string | undefined): void {
+  if (when !== undefined) addHint(facets, `never ${when}`);
+}
+
+/** What a case says of the object as a whole; its properties are declared. */
+export function objectWords(outer: Facets, branch: Facets): string[] {
+  const needed = [...branch.required.keys()].filter((name) => !outer.required.has(name));
+  const { descriptions, hints } = branch;
+  return [
+    ...caseValueWords(branch),
+    ...(needed.length > 0 ? [`needs ${needed.join(' and ')}`] : []),
+    ...limitWords(branch),
+    ...descriptions,
+    ...hints,
+  ];
+}
+
+/** What a case says of a value that is declared without it. */
+export function allWords(outer: Facets, branch: Facets): string[] {
+  const { types, properties, unexpanded, format } = branch;
+  const isNarrower = types !== undefined && types.join() !== outer.types?.join();
+  return [
+    ...(isNarrower && branch.enumeration === undefined ? [types.join(' or ')] : []),
+    ...(properties.size > 0 ? [sayMembers([...properties.keys()])] : []),
+    ...(unexpanded === undefined ? [] : [unexpanded]),
+    ...(format === undefined ? [] : [`format ${format.name}`]),
+    ...objectWords(outer, branch),
+  ];
+}
+
+function caseValueWords({ enumeration }: Facets): string[] {
+  if (enumeration === undefined) return [];
+  const [value] = enumeration.values;
+  const isSingle = enumeration.values.length === 1 && value !== undefined;
+  return [isSingle ? sayList([value]) : `one of ${sayList(enumeration.values)}`];
+}
+
+function limitWords({ limits, exclusiveMinimum, exclusiveMaximum }: Facets): string[] {
+  const words = [...limits].map(([name, { value }]) => sayLimit(name, value));
+  if (exclusiveMinimum !== undefined) words.push(`more than ${exclusiveMinimum.value}`);
+  if (exclusiveMaximum !== undefined) words.push(`less than ${exclusiveMaximum.value}`);
+  return words;
+}

@@ -1,0 +1,236 @@
+// One client's schema as a document: where each part of it stands and what its references point to.
+
+import { isJsonObject, isRawNumber, type JsonObject, type JsonValue } from '../lib/json.ts';
+
+/** A schema at its place in the document, with the references that led there. */
+export interface Located {
+  readonly schema: JsonValue;
+  /** Path below the schema's root, such as `.properties.city`. */
+  readonly path: string;
+  readonly refs: ReferenceChain | undefined;
+  readonly depth: number;
+}
+
+/** The pointers being resolved around a place, innermost first. */
+export interface ReferenceChain {
+  readonly pointer: string;
+  readonly outer: ReferenceChain | undefined;
+}
+
+interface ReferenceTarget {
+  /** JSON pointer; the same for every spelling of one target. */
+  readonly pointer: string;
+  readonly path: string;
+  readonly schema: JsonValue;
+}
+
+export interface SchemaDocument {
+  /** The target of a `$ref`; undefined when it stands outside the document or nowhere. */
+  resolve(reference: string): ReferenceTarget | undefined;
+}
+
+export function createSchemaDocument(root: JsonValue): SchemaDocument {
+  let named: Map<string, ReferenceTarget> | undefined;
+  return {
+    resolve(reference) {
+      if (reference === '' || reference === '#') return { pointer: '', path: '', schema: root };
+      if (reference.startsWith('#/')) return followPointer(root, reference.slice(1));
+      named ??= indexNames(root);
+      return named.get(reference);
+    },
+  };
+}
+
+/** The path of a member: `.name`, or `["odd name"]` where a dot would not read well. */
+export function memberPath(parent: string, key: string | number): string {
+  if (typeof key === 'number') return `${parent}[${key}]`;
+  return /^[A-Za-z_$][\w$-]*$/.test(key) ? `${parent}.${key}` : `${parent}[${JSON.stringify(key)}]`;
+}
+
+/** A part of a located schema; `keys` are the members passed on the way. */
+export function locateInside(
+  outer: Located,
+  schema: JsonValue,
+  keys: readonly (string | number)[],
+): Located {
+  return {
+    schema,
+    path: keys.reduce<string>(memberPath, outer.path),
+    refs: outer.refs,
+    depth: outer.depth + 1,
+  };
+}
+
+export function isResolving(chain: ReferenceChain | undefined, pointer: string): boolean {
+  for (let link = chain; link !== undefined; link = link.outer) {
+    if (link.pointer === pointer) return true;
+  }
+  return false;
+}
+
+/** JSON pointers, RFC 6901, with the percent-encoding of URI fragments undone. */
+function followPointer(root: JsonValue, pointer: string): ReferenceTarget | undefined {
+  let schema: JsonValue | undefined = root;
+  let path = '';
+  const steps = decodeFragment(pointer).split('/').slice(1);
+  for (const step of steps) {
+    const key = step.replaceAll('~1', '/').replaceAll('~0', '~');
+    if (Array.isArray(schema)) {
+      schema = /^\d+$/.test(key) ? schema[Number(key)] : undefined;
+      path = memberPath(path, Number(key));
+    } else {
+      schema = isJsonObject(schema) && Object.hasOwn(schema, key) ? schema[key] : undefined;
+      path = memberPath(path, key);
+    }
+    if (schema === undefined) return undefined;
+  }
+  return { pointer: `/${steps.join('/')}`, path, schema };
+}
+
+function decodeFragment(fragment: string): string {
+  try {
+    return decodeURIComponent(fragment);
+  } catch {
+    return fragment;
+  }
+}
+
+/** Anchors (`#name`) and ids of the whole document. Walks without recursion: depth is the client's. */
+function indexNames(root: JsonValue): Map<string, ReferenceTarget> {
+  const named = new Map<string, ReferenceTarget>();
+  const waiting: ReferenceTarget[] = [{ pointer: '', path: '', schema: root }];
+  for (let place = waiting.pop(); place !== undefined; place = waiting.pop()) {
+    if (isJsonObject(place.schema)) nameTarget(named, place.schema, place);
+    for (const [key, schema] of members(place.schema)) {
+      if (typeof schema !== 'object' || schema === null) continue;
+      waiting.push({
+        pointer: `${place.pointer}/${key}`,
+        path: memberPath(place.path, key),
+        schema,
+      });
+    }
+  }
+  return named;
+}
+
+function nameTarget(
+  named: Map<string, ReferenceTarget>,
+  schema: JsonObject,
+  target: ReferenceTarget,
+): void {
+  const { $anchor: anchor, $dynamicAnchor: dynamicAnchor, $id: id, id: oldId } = schema;
+  for (const name of [anchor, dynamicAnchor]) {
+    if (typeof name === 'string') named.set(`#${name}`, target);
+  }
+  for (const name of [id, oldId]) {
+    if (typeof name === 'string' && !named.has(name)) named.set(name, target);
+  }
+}
+
+function members(value: JsonValue): Iterable<[string | number, JsonValue]> {
+  if (Array.isArray(value)) return value.entries();
+  return isJsonObject(value) ? Object.entries(value) : [];
+}
+
+// How deep a schema may be: upstreams take JSON of 100 levels (protobuf's own limit), the request around it included.
+
+/**
+ * Objects and lists around the deepest object or array that is declared. A few levels are left for the request around
+ * the schema, and for the plain values below.
+ */
+export const MAX_LEVEL = 84;
+/** Of a schema that goes as it came. */
+const MOST_LEVELS = 90;
+
+/** True for a schema that cannot go upstream as it is. */
+export function isTooDeep(schema: JsonValue | undefined): boolean {
+  return schema !== undefined && isDeeperThan(schema, MOST_LEVELS);
+}
+
+function isDeeperThan(value: JsonValue, levels: number): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  return levels === 0 || Object.values(value).some((item) => isDeeperThan(item, levels - 1));
+}
+
+// The type words of JSON Schema, the near misses clients send, and the case they are written in.
+
+const TYPE_NAMES = ['string', 'number', 'integer', 'boolean', 'array', 'object', 'null'] as const;
+
+export type TypeName = (typeof TYPE_NAMES)[number];
+
+const NEAR_MISSES = new Map<string, TypeName>([
+  ['str', 'string'],
+  ['text', 'string'],
+  ['int', 'integer'],
+  ['long', 'integer'],
+  ['float', 'number'],
+  ['double', 'number'],
+  ['decimal', 'number'],
+  ['bool', 'boolean'],
+  ['list', 'array'],
+  ['tuple', 'array'],
+  ['dict', 'object'],
+  ['map', 'object'],
+  ['none', 'null'],
+]);
+
+/** Formats the upstream takes, by type (generate-content `Schema.format`). */
+const FORMATS: Partial<Record<TypeName, readonly string[]>> = {
+  string: ['enum', 'date-time'],
+  number: ['float', 'double'],
+  integer: ['int32', 'int64'],
+};
+
+/** The type a word means; `any` for words that allow everything; undefined for unknown words. */
+export function readTypeName(word: JsonValue): TypeName | 'any' | undefined {
+  if (typeof word !== 'string') return undefined;
+  const lower = word.toLowerCase();
+  if (lower === 'any' || lower === 'type_unspecified') return 'any';
+  return TYPE_NAMES.find((name) => name === lower) ?? NEAR_MISSES.get(lower);
+}
+
+/** True for words the upstream takes as they are: all lower or all upper case. */
+export function isOfficialTypeWord(word: JsonValue): word is string {
+  if (typeof word !== 'string') return false;
+  return TYPE_NAMES.some((name) => word === name || word === name.toUpperCase());
+}
+
+export function isKnownFormat(type: TypeName, format: string): boolean {
+  return FORMATS[type]?.includes(format) ?? false;
+}
+
+/** The types both sides allow; an integer is a number. */
+export function intersectTypes(left: readonly TypeName[], right: readonly TypeName[]): TypeName[] {
+  const both = new Set<TypeName>();
+  for (const type of left) {
+    if (right.includes(type)) both.add(type);
+    else if (type === 'integer' && right.includes('number')) both.add('integer');
+    else if (type === 'number' && right.includes('integer')) both.add('integer');
+  }
+  return [...both];
+}
+
+/** The type all values have; texts stand in for values of several types. */
+export function typeOfValues(values: readonly JsonValue[]): TypeName {
+  if (values.every(Array.isArray)) return 'array';
+  if (values.every(isJsonObject)) return 'object';
+  if (values.every((value) => typeof value === 'number' || isRawNumber(value))) return 'number';
+  if (values.every((value) => typeof value === 'boolean')) return 'boolean';
+  return 'string';
+}
+
+// Follows a reference inside a JSON Schema to the schema it names.
+
+/** A JSON pointer into the document (RFC 6901); references that lead elsewhere restrict nothing. */
+export function resolveReference(root: JsonValue, reference: string): JsonValue | undefined {
+  if (reference === '#' || reference === '') return root;
+  if (!reference.startsWith('#/')) return undefined;
+  let place: JsonValue | undefined = root;
+  for (const step of decodeFragment(reference.slice(2)).split('/')) {
+    const key = step.replaceAll('~1', '/').replaceAll('~0', '~');
+    if (Array.isArray(place)) place = /^\d+$/.test(key) ? place[Number(key)] : undefined;
+    else place = isJsonObject(place) && Object.hasOwn(place, key) ? place[key] : undefined;
+    if (place === undefined) return undefined;
+  }
+  return place;
+}

@@ -1,0 +1,1155 @@
+// Gathers all fragments of one schema (siblings, `$ref`, `allOf`) into facets.
+
+import { isJsonObject, type JsonObject, type JsonValue, readNumber } from '../lib/json.ts';
+import { type Sentence, told } from '../lib/localized-message.ts';
+import {
+  sayCase,
+  sayCondition,
+  sayForbidden,
+  sayList,
+  sayNever,
+  sayOutline,
+  sayShape,
+  sayValue,
+} from './describe.ts';
+import {
+  intersectTypes,
+  isOfficialTypeWord,
+  isResolving,
+  type Located,
+  locateInside,
+  memberPath,
+  readTypeName,
+  resolveReference,
+  type TypeName,
+  typeOfValues,
+} from './document.ts';
+import {
+  ANYTHING,
+  addHint,
+  addProperty,
+  type ChoiceGroup,
+  type Cleaning,
+  createFacets,
+  type Facets,
+  joinSources,
+  type LimitName,
+  type NodeSource,
+  sourceOf,
+} from './summary.ts';
+
+// Reads the keywords that need no look into sub-schemas: type, values, limits, annotations.
+
+/** One keyword met while a fragment is gathered. */
+interface KeywordInput {
+  readonly cleaning: Cleaning;
+  readonly facets: Facets;
+  readonly keyword: string;
+  readonly value: JsonValue;
+  /** Path of the keyword itself. */
+  readonly path: string;
+  /** The fragment it stands in. */
+  readonly fragment: Located;
+}
+
+type KeywordReader = (input: KeywordInput) => void;
+
+const SAID = told`said in the description`;
+/** Of a text such as a pattern: half of it would say something else. */
+const MAX_SAID_LENGTH = 1000;
+
+const CONSTRAINT_READERS: readonly (readonly [string, KeywordReader])[] = [
+  ['type', readType],
+  ['nullable', readNullable],
+  ['title', (input) => readText(input, (text) => (input.facets.title ??= text))],
+  ['description', (input) => readText(input, (text) => addDescription(input.facets, text))],
+  ['default', readSample],
+  ['example', readSample],
+  ['examples', readExamples],
+  ['enum', readEnum],
+  ['const', (input) => addValues(input, [input.value])],
+  ['format', readFormat],
+  ['minimum', (input) => readLimit(input, 'minimum', 'number')],
+  ['maximum', (input) => readLimit(input, 'maximum', 'number')],
+  ['minItems', (input) => readLimit(input, 'minItems', 'array')],
+  ['maxItems', (input) => readLimit(input, 'maxItems', 'array')],
+  ['minProperties', (input) => readLimit(input, 'minProperties', 'object')],
+  ['maxProperties', (input) => readLimit(input, 'maxProperties', 'object')],
+  ['exclusiveMinimum', readExclusive],
+  ['exclusiveMaximum', readExclusive],
+  ['minLength', (input) => readLimit(input, 'minLength', 'string')],
+  ['maxLength', (input) => readLimit(input, 'maxLength', 'string')],
+  ['pattern', readPattern],
+  ['contentEncoding', (input) => sayKeyword(input, 'encoding', 'string')],
+  ['contentMediaType', (input) => sayKeyword(input, 'media type', 'string')],
+  ['multipleOf', (input) => sayKeyword(input, 'multiple of', 'number')],
+  ['divisibleBy', (input) => sayKeyword(input, 'multiple of', 'number')],
+  ['minContains', (input) => sayKeyword(input, 'contains at least', 'array')],
+  ['maxContains', (input) => sayKeyword(input, 'contains at most', 'array')],
+  ['uniqueItems', (input) => sayFlag(input, 'unique items')],
+  ['deprecated', (input) => sayFlag(input, 'deprecated')],
+  ['readOnly', (input) => sayFlag(input, 'read only')],
+  ['writeOnly', (input) => sayFlag(input, 'write only')],
+  ['propertyOrdering', readOrdering],
+];
+
+/** Adds plain words for a keyword the upstream does not take. */
+function sayInstead(input: KeywordInput, hint: string): void {
+  addHint(input.facets, hint);
+  input.cleaning.note('approximated', input.path, SAID);
+}
+
+function noteRepaired(input: KeywordInput, reason: Sentence): void {
+  input.cleaning.note('repaired', input.path, reason);
+}
+
+function readType(input: KeywordInput): void {
+  const { facets, value } = input;
+  const words = Array.isArray(value) ? value : [value];
+  const types = words.map(readTypeName);
+  if (types.includes(undefined)) noteRepaired(input, told`unknown type`);
+  if (types.includes('any')) return;
+  const known = types.filter((type): type is TypeName => type !== undefined && type !== 'any');
+  if (known.length === 0) return;
+  if (facets.types === undefined) {
+    facets.types = [...new Set(known)];
+    facets.writtenType = isOfficialTypeWord(value) ? value : undefined;
+    return;
+  }
+  const both = intersectTypes(facets.types, known);
+  if (both.length === 0) {
+    input.cleaning.note('dropped', input.path, told`no value has both types`);
+    return;
+  }
+  facets.types = both;
+  if (both.length > 1 || readTypeName(facets.writtenType ?? null) !== both[0]) {
+    facets.writtenType = undefined;
+  }
+}
+
+function readNullable(input: KeywordInput): void {
+  if (typeof input.value === 'boolean') input.facets.declaredNullable ??= input.value;
+  else noteRepaired(input, told`not true or false`);
+}
+
+function readText(input: KeywordInput, use: (text: string) => void): void {
+  if (typeof input.value === 'string') use(input.value);
+  else noteRepaired(input, told`not a text`);
+}
+
+function addDescription(facets: Facets, text: string): void {
+  if (text !== '') facets.descriptions.add(text);
+}
+
+function readSample(input: KeywordInput): void {
+  const name = input.keyword === 'default' ? 'default' : 'example';
+  if (!input.facets.samples.has(name)) input.facets.samples.set(name, input.value);
+}
+
+function readExamples(input: KeywordInput): void {
+  const { value } = input;
+  const values = isJsonObject(value) ? Object.values(value) : value;
+  if (!Array.isArray(values)) {
+    noteRepaired(input, told`not a list`);
+    return;
+  }
+  if (values.length > 0) sayInstead(input, `e.g. ${sayList(values)}`);
+}
+
+function readEnum(input: KeywordInput): void {
+  if (!Array.isArray(input.value)) {
+    noteRepaired(input, told`not a list`);
+    return;
+  }
+  if (input.value.length === 0) {
+    noteRepaired(input, told`an empty list allows nothing`);
+    return;
+  }
+  addValues(input, input.value);
+}
+
+/** Values allowed by several fragments are those allowed by all of them. */
+function addValues(input: KeywordInput, values: readonly JsonValue[]): void {
+  const { facets, path } = input;
+  if (facets.enumeration === undefined) {
+    facets.enumeration = { values, path };
+    return;
+  }
+  const allowed = new Set(values.map((value) => JSON.stringify(value)));
+  const both = facets.enumeration.values.filter((value) => allowed.has(JSON.stringify(value)));
+  if (both.length > 0) facets.enumeration = { values: both, path: facets.enumeration.path };
+  else input.cleaning.note('dropped', path, told`no value stands in both lists`);
+}
+
+function readFormat(input: KeywordInput): void {
+  const { facets, value, path } = input;
+  if (typeof value !== 'string' || value === '') {
+    noteRepaired(input, told`not a text`);
+    return;
+  }
+  facets.impliedType ??= value.startsWith('int') ? 'integer' : 'string';
+  if (facets.format === undefined) facets.format = { name: value, path };
+  else if (facets.format.name !== value) sayInstead(input, `format ${sayValue(value)}`);
+}
+
+function readLimit(input: KeywordInput, name: LimitName, implied: TypeName): void {
+  const { facets, value, path, fragment } = input;
+  const limit = limitNumber(value, implied !== 'number');
+  if (limit === undefined) {
+    noteRepaired(input, told`not a usable number`);
+    return;
+  }
+  facets.impliedType ??= implied;
+  if (isExclusiveFlag(fragment, name)) return;
+  const known = facets.limits.get(name);
+  const tighter =
+    known === undefined ||
+    (name.startsWith('min') ? limit > toNumber(known.value) : limit < toNumber(known.value));
+  if (tighter) facets.limits.set(name, { value, path });
+}
+
+/** One keyword holds one pattern; of several all hold. */
+function readPattern(input: KeywordInput): void {
+  const { facets, value, path } = input;
+  if (typeof value !== 'string') {
+    noteRepaired(input, told`not a text`);
+    return;
+  }
+  facets.impliedType ??= 'string';
+  const known = facets.limits.get('pattern');
+  if (known === undefined) facets.limits.set('pattern', { value, path });
+  else if (known.value !== value) sayKeyword(input, 'pattern', 'string');
+}
+
+/** Draft 4 writes `exclusiveMinimum: true` beside `minimum`. */
+function isExclusiveFlag(fragment: Located, name: LimitName): boolean {
+  if (!isJsonObject(fragment.schema)) return false;
+  if (name === 'minimum') return fragment.schema.exclusiveMinimum === true;
+  return name === 'maximum' && fragment.schema.exclusiveMaximum === true;
+}
+
+function readExclusive(input: KeywordInput): void {
+  const { facets, keyword, value, path, fragment } = input;
+  if (value === false || !isJsonObject(fragment.schema)) return;
+  const isLower = keyword === 'exclusiveMinimum';
+  const written = isLower ? fragment.schema.minimum : fragment.schema.maximum;
+  const limit = limitNumber(value === true ? (written ?? null) : value, false);
+  if (limit === undefined) {
+    noteRepaired(input, told`not a usable number`);
+    return;
+  }
+  facets.impliedType ??= 'number';
+  if (isLower) {
+    if (limit > (facets.exclusiveMinimum?.value ?? Number.NEGATIVE_INFINITY)) {
+      facets.exclusiveMinimum = { value: limit, path };
+    }
+  } else if (limit < (facets.exclusiveMaximum?.value ?? Number.POSITIVE_INFINITY)) {
+    facets.exclusiveMaximum = { value: limit, path };
+  }
+}
+
+function sayKeyword(input: KeywordInput, label: string, implied: TypeName): void {
+  const { value, facets } = input;
+  if (typeof value !== 'string' && readNumber(value) === undefined) {
+    noteRepaired(input, told`not a usable value`);
+    return;
+  }
+  facets.impliedType ??= implied;
+  const text = typeof value === 'string' ? value : JSON.stringify(value);
+  if (text.length <= MAX_SAID_LENGTH) sayInstead(input, `${label} ${text}`);
+  else input.cleaning.note('dropped', input.path, told`too long to be said`);
+}
+
+function sayFlag(input: KeywordInput, hint: string): void {
+  if (input.value === true) sayInstead(input, hint);
+  else if (input.value !== false) noteRepaired(input, told`not true or false`);
+}
+
+function readOrdering(input: KeywordInput): void {
+  if (!Array.isArray(input.value)) {
+    noteRepaired(input, told`not a list`);
+    return;
+  }
+  input.facets.ordering ??= input.value.filter((name) => typeof name === 'string');
+}
+
+/** A finite number, also one written as text (proto JSON); whole and not negative when it counts. */
+function limitNumber(value: JsonValue, counts: boolean): number | undefined {
+  const limit = toNumber(value);
+  if (!Number.isFinite(limit)) return undefined;
+  if (counts && !(Number.isSafeInteger(limit) && limit >= 0)) return undefined;
+  return limit;
+}
+
+export function toNumber(value: JsonValue): number {
+  if (typeof value === 'string' && value.trim() !== '') return Number(value);
+  return readNumber(value) ?? Number.NaN;
+}
+
+/** The path of a keyword in a fragment. */
+function keywordPath(fragment: Located, keyword: string): string {
+  return memberPath(fragment.path, keyword);
+}
+
+// Reads the keywords that hold sub-schemas: properties, items, choices.
+
+/** Longer lists of property names are said instead of declared. */
+const MAX_NAMED_KEYS = 200;
+
+const STRUCTURE_READERS: readonly (readonly [string, KeywordReader])[] = [
+  ['properties', readProperties],
+  ['required', readRequired],
+  ['additionalProperties', readOtherProperties],
+  ['unevaluatedProperties', readOtherProperties],
+  ['patternProperties', readPatternProperties],
+  ['propertyNames', readPropertyNames],
+  ['items', readItems],
+  ['prefixItems', readTuple],
+  ['additionalItems', readFurtherItems],
+  ['unevaluatedItems', readFurtherItems],
+  ['contains', readContained],
+  ['not', readForbidden],
+  ['anyOf', readChoice],
+  ['oneOf', readChoice],
+];
+
+function readProperties(input: KeywordInput): void {
+  const { facets, value, fragment } = input;
+  if (!isJsonObject(value)) {
+    noteRepaired(input, told`not an object`);
+    return;
+  }
+  facets.impliedType ??= 'object';
+  for (const [name, schema] of Object.entries(value)) {
+    addProperty(facets, name, sourceOf(locateInside(fragment, schema, ['properties', name])));
+    // Draft 3 marks the property itself.
+    if (isJsonObject(schema) && schema.required === true) facets.required.set(name, input.path);
+  }
+}
+
+function readRequired(input: KeywordInput): void {
+  const { facets, value, path } = input;
+  if (typeof value === 'boolean') return;
+  if (!Array.isArray(value)) {
+    noteRepaired(input, told`not a list`);
+    return;
+  }
+  facets.impliedType ??= 'object';
+  for (const [index, name] of value.entries()) {
+    if (typeof name === 'string') facets.required.set(name, `${path}[${index}]`);
+    else input.cleaning.note('repaired', `${path}[${index}]`, told`not a name`);
+  }
+}
+
+function readOtherProperties(input: KeywordInput): void {
+  const { facets, keyword, value, fragment } = input;
+  if (value === true) {
+    // Beside a list of properties it only says that more of them are no error.
+    facets.takesOthers ||=
+      isJsonObject(fragment.schema) && fragment.schema.properties === undefined;
+    return;
+  }
+  facets.impliedType ??= 'object';
+  // No loss, so no note: the model writes only what it is told of, and is told of nothing more.
+  if (value === false) {
+    facets.isClosed = true;
+    return;
+  }
+  if (!isJsonObject(value)) {
+    noteRepaired(input, told`not a schema`);
+    return;
+  }
+  facets.otherProperties ??= locateInside(fragment, value, [keyword]);
+  facets.takesOthers = true;
+}
+
+function readPatternProperties(input: KeywordInput): void {
+  if (!isJsonObject(input.value)) {
+    noteRepaired(input, told`not an object`);
+    return;
+  }
+  const { facets, fragment, keyword } = input;
+  facets.impliedType ??= 'object';
+  const patterns = Object.entries(input.value);
+  for (const [pattern, schema] of patterns) {
+    facets.takesOthers = true;
+    if (patterns.length === 1 && isWholeMap(input)) {
+      facets.otherProperties ??= locateInside(fragment, schema, [keyword, pattern]);
+    }
+    const shape = sayShape(input.cleaning, locateInside(fragment, schema, [keyword, pattern]));
+    sayInstead(input, `properties matching ${sayValue(pattern)}: ${shape}`);
+  }
+}
+
+/** True where the members of one name pattern are all that JSON Schema has to tell of. */
+function isWholeMap({ cleaning, fragment: { schema } }: KeywordInput): boolean {
+  if (cleaning.form !== 'json-schema' || !isJsonObject(schema)) return false;
+  return (schema.additionalProperties ?? false) === false;
+}
+
+/** A short list of allowed names declares them; anything else is said. */
+function readPropertyNames(input: KeywordInput): void {
+  const { facets, value, fragment } = input;
+  facets.impliedType ??= 'object';
+  if (!isJsonObject(value) || !isJsonObject(fragment.schema)) return;
+  const names = Array.isArray(value.enum) ? value.enum : [];
+  const declared = isJsonObject(fragment.schema.properties) ? fragment.schema.properties : {};
+  const others = fragment.schema.additionalProperties ?? true;
+  if (names.length > 0 && names.length <= MAX_NAMED_KEYS && others !== false) {
+    facets.hasListedNames = true;
+    for (const name of names) {
+      if (typeof name !== 'string' || Object.hasOwn(declared, name)) continue;
+      addProperty(facets, name, sourceOf(locateInside(fragment, others, ['additionalProperties'])));
+    }
+    return;
+  }
+  facets.takesOthers ||= others !== false;
+  // Names are texts, so this says nothing.
+  if (value.type === 'string' && Object.keys(value).length === 1) return;
+  const words = typeof value.pattern === 'string' ? `match ${sayValue(value.pattern)}` : undefined;
+  const shape = sayShape(input.cleaning, locateInside(fragment, value, [input.keyword]));
+  sayInstead(input, `property names: ${words ?? shape}`);
+}
+
+function readItems(input: KeywordInput): void {
+  if (Array.isArray(input.value)) {
+    readTuple(input);
+    return;
+  }
+  const { facets, fragment, keyword, value } = input;
+  facets.impliedType ??= 'array';
+  facets.items = joinSources(facets.items, sourceOf(locateInside(fragment, value, [keyword])));
+}
+
+function readTuple(input: KeywordInput): void {
+  const { facets, fragment, keyword, value, path } = input;
+  if (!Array.isArray(value)) {
+    noteRepaired(input, told`not a list`);
+    return;
+  }
+  facets.impliedType ??= 'array';
+  if (facets.tuple !== undefined) {
+    input.cleaning.note('dropped', path, told`a second list of positions`);
+    return;
+  }
+  facets.tuple = value.map((schema, index) => locateInside(fragment, schema, [keyword, index]));
+}
+
+/** Items after the listed positions; without such positions the keyword has no effect. */
+function readFurtherItems(input: KeywordInput): void {
+  const { facets, fragment, keyword, value } = input;
+  if (!isJsonObject(fragment.schema)) return;
+  const { items, prefixItems } = fragment.schema;
+  const applies = Array.isArray(items) || (Array.isArray(prefixItems) && items === undefined);
+  if (applies && typeof value !== 'string') {
+    facets.items = joinSources(facets.items, sourceOf(locateInside(fragment, value, [keyword])));
+  }
+}
+
+function readContained(input: KeywordInput): void {
+  const { cleaning, fragment, keyword, value } = input;
+  const shape = sayShape(cleaning, locateInside(fragment, value, [keyword]));
+  sayInstead(input, `contains ${shape}`);
+}
+
+/** `not: {}` is how some libraries write that there is no value at all. */
+function readForbidden(input: KeywordInput): void {
+  const { facets, value } = input;
+  if (value === false) return;
+  if (value === true || (isJsonObject(value) && Object.keys(value).length === 0)) {
+    facets.never = true;
+  } else sayInstead(input, sayForbidden(value));
+}
+
+function readChoice(input: KeywordInput): void {
+  const { facets, fragment, keyword, value, path } = input;
+  if (!Array.isArray(value)) {
+    noteRepaired(input, told`not a list`);
+    return;
+  }
+  if (value.length === 0) {
+    noteRepaired(input, told`an empty list allows nothing`);
+    return;
+  }
+  facets.choices.push({
+    branches: value.map((schema, index) =>
+      sourceOf(locateInside(fragment, schema, [keyword, index])),
+    ),
+    keyword: keyword === 'oneOf' ? 'oneOf' : 'anyOf',
+    path,
+  });
+}
+
+// Reads what holds in some cases only: `if` with its branches, and what depends on a property.
+
+const CONDITION_READERS: readonly (readonly [string, KeywordReader])[] = [
+  ['dependentRequired', readDependencies],
+  ['dependentSchemas', readDependencies],
+  ['dependencies', readDependencies],
+  ['if', readCondition],
+];
+
+/** One side of a condition, and when it holds. */
+interface Case {
+  readonly when: string;
+  readonly source: NodeSource;
+}
+
+function readDependencies(input: KeywordInput): void {
+  const { facets, keyword, value, fragment } = input;
+  if (!isJsonObject(value)) {
+    noteRepaired(input, told`not an object`);
+    return;
+  }
+  facets.impliedType ??= 'object';
+  for (const [name, needed] of Object.entries(value)) {
+    if (Array.isArray(needed)) {
+      sayInstead(input, `${sayValue(name)} needs ${needed.map(sayValue).join(', ')}`);
+      continue;
+    }
+    const source = sourceOf(locateInside(fragment, needed, [keyword, name]));
+    addCases(input, [
+      { when: `if ${sayValue(name)} is given`, source },
+      { when: `unless ${sayValue(name)} is given`, source: ANYTHING },
+    ]);
+  }
+}
+
+function readCondition(input: KeywordInput): void {
+  const { facets, value, fragment } = input;
+  if (!isJsonObject(fragment.schema)) return;
+  if (isJsonObject(value) && ('properties' in value || 'required' in value)) {
+    facets.impliedType ??= 'object';
+  }
+  const side = (keyword: 'then' | 'else', schema: JsonValue | undefined): NodeSource =>
+    schema === undefined ? ANYTHING : sourceOf(locateInside(fragment, schema, [keyword]));
+  const { then: thenSchema, else: elseSchema } = fragment.schema;
+  if (thenSchema === undefined && elseSchema === undefined) return;
+  askAbout(input);
+  const words = sayCondition(value);
+  const cases: Case[] = [];
+  if (value !== false) cases.push({ when: `if ${words}`, source: side('then', thenSchema) });
+  if (!isAlways(value)) cases.push({ when: `unless ${words}`, source: side('else', elseSchema) });
+  addCases(input, cases);
+}
+
+/** What a condition asks about can be given, though nothing else may declare it. */
+function askAbout({ facets, value, fragment }: KeywordInput): void {
+  const properties = isJsonObject(value) ? value.properties : undefined;
+  for (const [name, schema] of Object.entries(isJsonObject(properties) ? properties : {})) {
+    const asked = locateInside(fragment, typeAlone(schema), ['if', 'properties', name]);
+    facets.asked.set(name, sourceOf(asked));
+  }
+}
+
+/** What kind of value a schema means, whatever else it demands of it. */
+function typeAlone(schema: JsonValue): JsonValue {
+  if (!isJsonObject(schema)) return true;
+  const { const: constant, enum: values, type } = schema;
+  const listed = constant === undefined ? values : [constant];
+  const named = type ?? (Array.isArray(listed) ? typeOfValues(listed) : undefined);
+  return named === undefined ? true : { type: named };
+}
+
+function isAlways(schema: JsonValue): boolean {
+  return schema === true || (isJsonObject(schema) && Object.keys(schema).length === 0);
+}
+
+function addCases(input: KeywordInput, cases: readonly Case[]): void {
+  input.facets.choices.push({
+    branches: cases.map(({ source }) => source),
+    cases: cases.map(({ when }) => when),
+    keyword: 'conditional',
+    path: input.path,
+  });
+  if (cases.length > 1)
+    input.cleaning.note('approximated', input.path, told`said in the description`);
+}
+
+/** Deeper schemas are described, not declared. */
+const MAX_DEPTH = 64;
+
+/** Keywords that say nothing about values; leaving them out loses nothing. */
+const SILENT = new Set([
+  '$schema',
+  '$id',
+  'id',
+  '$comment',
+  '$anchor',
+  '$dynamicAnchor',
+  '$recursiveAnchor',
+  '$vocabulary',
+  '$defs',
+  'definitions',
+  'then',
+  'else',
+  // A help in reading that "MUST NOT change the validation outcome": https://spec.openapis.org/oas/v3.1.1#discriminator-object.
+  'discriminator',
+]);
+
+/** Read after their siblings, so that what stands nearer wins. */
+const LAST = new Set(['$ref', '$dynamicRef', '$recursiveRef', 'allOf', 'extends']);
+
+const READERS: ReadonlyMap<string, KeywordReader> = new Map<string, KeywordReader>([
+  ...CONSTRAINT_READERS,
+  ...STRUCTURE_READERS,
+  ...CONDITION_READERS,
+  ['allOf', readAll],
+  ['extends', readAll],
+  ['$ref', readReference],
+  ['$dynamicRef', readReference],
+  ['$recursiveRef', readReference],
+]);
+
+/** Adds everything a source says. */
+export function gatherSource(cleaning: Cleaning, facets: Facets, source: NodeSource): void {
+  for (const located of source.all) gather(cleaning, facets, located);
+  for (const choice of source.any) facets.choices.push(choice);
+}
+
+function gather(cleaning: Cleaning, facets: Facets, located: Located): void {
+  const { schema, path } = located;
+  if (schema === true) return;
+  if (schema === false) {
+    facets.never = true;
+    return;
+  }
+  if (!isJsonObject(schema)) {
+    cleaning.note('repaired', path, told`not a schema`);
+    return;
+  }
+  if (!mayGather(cleaning, facets, located, schema)) return;
+  if (facets.keyOrder.length === 0) facets.keyOrder = Object.keys(schema);
+  const entries = Object.entries(schema);
+  const last = entries.filter(([keyword]) => LAST.has(keyword));
+  for (const [keyword, value] of [...entries.filter(([keyword]) => !LAST.has(keyword)), ...last]) {
+    readKeyword({
+      cleaning,
+      facets,
+      keyword,
+      value,
+      path: keywordPath(located, keyword),
+      fragment: located,
+    });
+  }
+}
+
+/** Reading so many characters costs as much as reading one more keyword, name or item. */
+const ENTRY_WEIGHT = 50;
+/** More of them than an honest schema has in one place. */
+const MANY = 100;
+
+/** What a schema says itself, in characters: keywords, names of members, texts and listed values. */
+function weightOf(schema: JsonObject): number {
+  const entries = Object.entries(schema);
+  let weight = manyWeight(entries.length);
+  for (const [keyword, value] of entries) {
+    // Bounded by itself.
+    if (keyword === 'enum') continue;
+    if (SAMPLES.has(keyword) || typeof value !== 'object') weight += JSON.stringify(value).length;
+    else if (value !== null) {
+      const { length } = Array.isArray(value) ? value : Object.keys(value);
+      weight += length + manyWeight(length);
+    }
+  }
+  return weight;
+}
+
+function manyWeight(count: number): number {
+  return count > MANY ? count * ENTRY_WEIGHT : 0;
+}
+
+/** Keywords with values of any form. */
+const SAMPLES = new Set(['default', 'example', 'examples', 'const']);
+
+function mayGather(
+  cleaning: Cleaning,
+  facets: Facets,
+  { path, depth }: Located,
+  schema: JsonObject,
+): boolean {
+  cleaning.fragmentsLeft -= 1;
+  const weight = cleaning.weights.get(schema);
+  if (weight === undefined) cleaning.weights.set(schema, weightOf(schema));
+  else cleaning.repeatedLeft -= weight;
+  const isBounded = cleaning.fragmentsLeft >= 0 && cleaning.repeatedLeft >= 0;
+  if (depth <= MAX_DEPTH && isBounded) return true;
+  cleaning.losses.add('depth');
+  facets.unexpanded ??= 'a value too deep to describe';
+  cleaning.note(
+    'approximated',
+    path,
+    depth > MAX_DEPTH ? told`deeper than ${MAX_DEPTH} levels` : told`the schema unfolds too far`,
+  );
+  return false;
+}
+
+function readKeyword(input: KeywordInput): void {
+  const { keyword, value } = input;
+  const reader = READERS.get(keyword);
+  if (reader === undefined) {
+    if (!SILENT.has(keyword)) input.cleaning.note('dropped', input.path, told`unknown keyword`);
+  } else if (value === null && keyword !== 'const' && keyword !== 'default') {
+    noteRepaired(input, told`null is no value here`);
+  } else {
+    reader(input);
+  }
+}
+
+function readAll(input: KeywordInput): void {
+  const { cleaning, facets, fragment, keyword, value } = input;
+  const parts = Array.isArray(value) ? value : [value];
+  for (const [index, schema] of parts.entries()) {
+    gather(cleaning, facets, locateInside(fragment, schema, [keyword, index]));
+  }
+}
+
+function readReference(input: KeywordInput): void {
+  const { cleaning, facets, fragment, value, path } = input;
+  if (typeof value !== 'string') {
+    noteRepaired(input, told`not a text`);
+    return;
+  }
+  const target = cleaning.document.resolve(value);
+  if (target === undefined) {
+    facets.unexpanded ??= `what ${sayValue(value)} defines`;
+    cleaning.note('approximated', path, told`the reference leads out of the schema`);
+    return;
+  }
+  if (isResolving(fragment.refs, target.pointer)) {
+    facets.unexpanded ??= recursionWords(target.pointer, target.schema);
+    if (cleaning.form === 'json-schema' && isObjectSchema(target.schema))
+      facets.types ??= ['object'];
+    cleaning.note('approximated', path, told`the recursion is not unfolded`);
+    return;
+  }
+  gather(cleaning, facets, {
+    schema: target.schema,
+    path: target.path,
+    refs: { pointer: target.pointer, outer: fragment.refs },
+    depth: fragment.depth + 1,
+  });
+}
+
+function isObjectSchema(schema: JsonValue): boolean {
+  return isJsonObject(schema) && readTypeName(schema.type ?? null) === 'object';
+}
+
+function recursionWords(pointer: string, schema: JsonValue): string {
+  const name = pointer.split('/').at(-1);
+  const shape = sayOutline(isJsonObject(schema) ? withoutReference(schema) : schema);
+  return name === undefined || name === ''
+    ? 'the whole again'
+    : `one more ${sayValue(name)}: ${shape}`;
+}
+
+function withoutReference(schema: JsonObject): JsonObject {
+  const { $ref: _reference, ...rest } = schema;
+  return rest;
+}
+
+// Reads the branches of choices, and settles those that are no choice.
+
+/** An alternative stands in a list: `{anyOf: [{…}]}`. */
+export const CHOICE_LEVELS = 2;
+
+export interface Branch {
+  readonly source: NodeSource;
+  /** What the branch says by itself. */
+  readonly facets: Facets;
+  /** When it holds, where that is known. */
+  readonly when: string | undefined;
+}
+
+export interface OpenGroup {
+  readonly group: ChoiceGroup;
+  readonly branches: readonly Branch[];
+}
+
+/** Takes branches that are no choice (null, never, a single one) into the facets; answers the rest. */
+export function openChoices(cleaning: Cleaning, facets: Facets): OpenGroup[] {
+  const open: OpenGroup[] = [];
+  for (let group = facets.choices.shift(); group !== undefined; group = facets.choices.shift()) {
+    const branches = branchesLeft(facets, group, readBranches(cleaning, facets, group));
+    const [single] = branches;
+    if (branches.length > 1) open.push({ group, branches });
+    else if (single !== undefined) takeSingle(cleaning, facets, { group, single });
+  }
+  return open;
+}
+
+function takeSingle(
+  cleaning: Cleaning,
+  facets: Facets,
+  { group, single }: { readonly group: ChoiceGroup; readonly single: Branch },
+): void {
+  gatherSource(cleaning, facets, single.source);
+  if (group.keyword === 'conditional' || single.when === undefined) return;
+  addHint(facets, single.when);
+}
+
+function readBranches(cleaning: Cleaning, outer: Facets, group: ChoiceGroup): Branch[] {
+  return group.branches.map((source, index) => {
+    const facets = createFacets(source.all[0]?.path ?? outer.path, outer.level + CHOICE_LEVELS);
+    gatherSource(cleaning, facets, source);
+    return { source, facets, when: group.cases?.[index] };
+  });
+}
+
+/** The branches that have a value other than null. */
+function branchesLeft(facets: Facets, group: ChoiceGroup, all: readonly Branch[]): Branch[] {
+  const isCondition = group.keyword === 'conditional';
+  const possible = all.filter((branch) => !branch.facets.never);
+  const branches = possible.filter((branch) => !isNullOnly(branch.facets));
+  if (isCondition) sayWithout(facets, all, branches);
+  if (possible.length === 0) facets.never = true;
+  else if (branches.length === 0) facets.types = ['null'];
+  else if (branches.length < possible.length && !(isCondition && isNeverNull(facets))) {
+    facets.nullable = true;
+  }
+  return branches;
+}
+
+function sayWithout(facets: Facets, all: readonly Branch[], left: readonly Branch[]): void {
+  for (const branch of all) {
+    if (branch.facets.never) sayNever(facets, branch.when);
+    else if (!left.includes(branch)) sayCase(facets, branch.when, ['null']);
+  }
+}
+
+function isNeverNull({ types }: Facets): boolean {
+  return types !== undefined && !types.includes('null');
+}
+
+function isNullOnly(facets: Facets): boolean {
+  if (facets.types?.length === 1 && facets.types[0] === 'null') return true;
+  const values = facets.enumeration?.values;
+  return values?.every((value) => value === null) ?? false;
+}
+
+// Reads a client's JSON Schema into what the repair of a value has to know of it.
+
+/** `fraction` is a number that is not whole: JSON Schema's `number` is either. */
+export type ValueType = 'string' | 'integer' | 'fraction' | 'boolean' | 'object' | 'array' | 'null';
+
+/** Everything that holds at one place; keywords that are not listed here never restrict. */
+export interface SchemaNode {
+  /** Empty when nothing is allowed. */
+  readonly types: ReadonlySet<ValueType>;
+  /** True where no keyword names or implies a type; choices may still do. */
+  readonly isOpen: boolean;
+  /** `enum` and `const`: a value stands in each of these lists. */
+  readonly lists: readonly ValueList[];
+  readonly objects: readonly ObjectRule[];
+  readonly arrays: readonly ArrayRule[];
+  /** `anyOf` and `oneOf`: of each group one branch holds. */
+  readonly choices: readonly (readonly JsonValue[])[];
+  /** What it costs to look at a value here, in steps. */
+  readonly cost: number;
+}
+
+export interface ValueList {
+  /** The values by their JSON text. */
+  readonly byText: ReadonlyMap<string, JsonValue>;
+  readonly types: ReadonlySet<ValueType>;
+}
+
+/** What one schema object says of the members of an object. */
+export interface ObjectRule {
+  readonly properties: ReadonlyMap<string, JsonValue>;
+  readonly required: ReadonlySet<string>;
+  /** `additionalProperties`; absent also when name patterns decide what is additional. */
+  readonly others: JsonValue | undefined;
+  readonly hasPatterns: boolean;
+  /** True where `additionalProperties` is false and no other keyword could declare a member. */
+  readonly isClosed: boolean;
+}
+
+interface ArrayRule {
+  readonly tuple: readonly JsonValue[];
+  /** The items behind the tuple. */
+  readonly rest: JsonValue | undefined;
+}
+
+export interface SchemaReader {
+  /** The node where all these schemas hold. */
+  read(schemas: readonly JsonValue[]): SchemaNode;
+}
+
+/** More parts of one schema (`allOf`, `$ref`) than any honest one has: they restrict nothing. */
+const MAX_FRAGMENTS = 500;
+
+/** Keywords that may declare members beside `properties`. */
+const NAMES_ELSEWHERE = ['patternProperties', '$ref', '$dynamicRef', 'allOf', 'anyOf', 'oneOf'];
+
+/** Keywords beside which a value is still of any type, whatever they say of it. */
+const SILENT_ON_TYPES: ReadonlySet<string> = new Set([
+  'title',
+  'description',
+  'default',
+  'example',
+  'examples',
+  'deprecated',
+  'readOnly',
+  'writeOnly',
+  'definitions',
+  'nullable',
+  'type',
+  'not',
+  'allOf',
+  'anyOf',
+  'oneOf',
+]);
+
+const ALL_TYPES: ReadonlySet<ValueType> = new Set<ValueType>([
+  'string',
+  'integer',
+  'fraction',
+  'boolean',
+  'object',
+  'array',
+  'null',
+]);
+
+const FREE_NODE: SchemaNode = {
+  types: ALL_TYPES,
+  isOpen: false,
+  lists: [],
+  objects: [],
+  arrays: [],
+  choices: [],
+  cost: 1,
+};
+
+const TYPES_BY_WORD: ReadonlyMap<string, readonly ValueType[]> = new Map([
+  ['string', ['string']],
+  ['integer', ['integer']],
+  ['number', ['integer', 'fraction']],
+  ['boolean', ['boolean']],
+  ['object', ['object']],
+  ['array', ['array']],
+  ['null', ['null']],
+]);
+
+/** Reads lazily, node by node, so that recursive schemas need no special care. */
+export function createSchemaReader(root: JsonValue): SchemaReader {
+  const known = new WeakMap<JsonObject, SchemaNode>();
+  const fragments = new WeakMap<JsonObject, Fragment>();
+  const fragmentOf = (schema: JsonObject): Fragment => {
+    const fragment = fragments.get(schema) ?? readFragment(schema);
+    fragments.set(schema, fragment);
+    return fragment;
+  };
+  return {
+    read(schemas) {
+      const [first] = schemas;
+      if (first === undefined) return FREE_NODE;
+      if (schemas.length !== 1 || !isJsonObject(first)) return readNode(root, schemas, fragmentOf);
+      const single = followReference(root, first);
+      let node = known.get(single);
+      if (node === undefined) {
+        node = readNode(root, [single], fragmentOf);
+        known.set(single, node);
+      }
+      return node;
+    },
+  };
+}
+
+/** Keywords beside which a reference says nothing but what it refers to. */
+const REMARKS = new Set(['$ref', 'title', 'description', 'default', 'example', 'examples']);
+
+/** What a mere reference refers to, so that it is read once for all that refer to it. */
+function followReference(root: JsonValue, schema: JsonObject): JsonObject {
+  const { $ref: reference } = schema;
+  const isMere = typeof reference === 'string' && Object.keys(schema).every(isRemark);
+  const target = isMere ? resolveReference(root, reference) : undefined;
+  return isJsonObject(target) ? target : schema;
+}
+
+function isRemark(keyword: string): boolean {
+  return REMARKS.has(keyword);
+}
+
+/** The node where both hold, with the choices still open in either. */
+export function joinNodes(left: SchemaNode, right: SchemaNode): SchemaNode {
+  return {
+    types: intersect(left.types, right.types),
+    isOpen: left.isOpen && right.isOpen,
+    lists: [...left.lists, ...right.lists],
+    objects: [...left.objects, ...right.objects],
+    arrays: [...left.arrays, ...right.arrays],
+    choices: [...left.choices, ...right.choices],
+    cost: left.cost + right.cost,
+  };
+}
+
+export function typeOfValue(value: JsonValue): ValueType {
+  if (value === null) return 'null';
+  if (typeof value === 'string') return 'string';
+  if (typeof value === 'boolean') return 'boolean';
+  if (Array.isArray(value)) return 'array';
+  const number = readNumber(value);
+  if (number === undefined) return 'object';
+  // `1e999` is whole, though no double holds it.
+  return Number.isInteger(number) || !Number.isFinite(number) ? 'integer' : 'fraction';
+}
+
+/** The schemas that hold for one member of an object. */
+export function memberSchemas(node: SchemaNode, name: string): readonly JsonValue[] {
+  return node.objects
+    .map(({ properties, others }) => (properties.has(name) ? properties.get(name) : others))
+    .filter((schema) => schema !== undefined);
+}
+
+/** The schemas that hold for one item of an array. */
+export function itemSchemas(node: SchemaNode, index: number): readonly JsonValue[] {
+  return node.arrays
+    .map(({ tuple, rest }) => (index < tuple.length ? tuple[index] : rest))
+    .filter((schema) => schema !== undefined);
+}
+
+export function isDeclared(node: SchemaNode, name: string): boolean {
+  return node.objects.some(({ properties }) => properties.has(name));
+}
+
+export function isRequired(node: SchemaNode, name: string): boolean {
+  return node.objects.some(({ required }) => required.has(name));
+}
+
+/** What one schema object says without those it refers to. */
+interface Fragment {
+  readonly types: ReadonlySet<ValueType>;
+  /** True where all other keywords are silent on types as well. */
+  readonly isSilent: boolean;
+  readonly lists: readonly ValueList[];
+  readonly objects: readonly ObjectRule[];
+  readonly arrays: readonly ArrayRule[];
+  readonly choices: readonly (readonly JsonValue[])[];
+}
+
+/** `$ref` and `allOf` are followed with a list instead of recursion: their depth is the client's. */
+function readNode(
+  root: JsonValue,
+  schemas: readonly JsonValue[],
+  fragmentOf: (schema: JsonObject) => Fragment,
+): SchemaNode {
+  let types = ALL_TYPES;
+  let isOpen = true;
+  const found: Fragment[] = [];
+  const waiting = new Set(schemas);
+  // A set gives what is added on the way as well, and each schema once, so that cycles end.
+  for (const schema of waiting) {
+    if (waiting.size > MAX_FRAGMENTS) return FREE_NODE;
+    if (schema === false) types = new Set();
+    if (!isJsonObject(schema)) continue;
+    const fragment = fragmentOf(schema);
+    found.push(fragment);
+    types = intersect(types, fragment.types);
+    isOpen &&= types === ALL_TYPES && fragment.isSilent;
+    for (const part of Array.isArray(schema.allOf) ? schema.allOf : []) waiting.add(part);
+    const target =
+      typeof schema.$ref === 'string' ? resolveReference(root, schema.$ref) : undefined;
+    if (target !== undefined) waiting.add(target);
+  }
+  const objects = found.flatMap((fragment) => fragment.objects);
+  return {
+    types,
+    isOpen,
+    lists: found.flatMap(({ lists }) => lists),
+    objects,
+    arrays: found.flatMap(({ arrays }) => arrays),
+    choices: found.flatMap(({ choices }) => choices),
+    cost: objects.reduce((cost, { required }) => cost + 1 + required.size, 1),
+  };
+}
+
+function readFragment(schema: JsonObject): Fragment {
+  const lists: ValueList[] = [];
+  const objects: ObjectRule[] = [];
+  const arrays: ArrayRule[] = [];
+  addLists(lists, schema);
+  addObjectRule(objects, schema);
+  addArrayRule(arrays, schema);
+  const groups = [schema.anyOf, schema.oneOf].filter((group) => Array.isArray(group));
+  return {
+    types: readTypes(schema),
+    isSilent: Object.keys(schema).every(isSilentOnTypes),
+    lists,
+    objects,
+    arrays,
+    choices: groups.filter((group) => group.length > 0),
+  };
+}
+
+function isSilentOnTypes(keyword: string): boolean {
+  return keyword.startsWith('$') || SILENT_ON_TYPES.has(keyword);
+}
+
+/** Lower and upper case, as generate-content schemas write it; an unknown word allows everything. */
+function readTypes({ type, nullable }: JsonObject): ReadonlySet<ValueType> {
+  const words = Array.isArray(type) ? type : [type];
+  const types = new Set<ValueType>();
+  for (const word of words) {
+    const named = typeof word === 'string' ? TYPES_BY_WORD.get(word.toLowerCase()) : undefined;
+    if (named === undefined) return ALL_TYPES;
+    for (const each of named) types.add(each);
+  }
+  if (nullable === true) types.add('null');
+  return types.size === 0 ? ALL_TYPES : types;
+}
+
+function addLists(lists: ValueList[], schema: JsonObject): void {
+  const more = schema.nullable === true ? [null] : [];
+  if (Array.isArray(schema.enum) && schema.enum.length > 0) {
+    lists.push(listOf([...schema.enum, ...more]));
+  }
+  if (Object.hasOwn(schema, 'const')) lists.push(listOf([schema.const ?? null, ...more]));
+}
+
+function listOf(values: readonly JsonValue[]): ValueList {
+  return {
+    byText: new Map(values.map((value) => [JSON.stringify(value), value])),
+    types: new Set(values.map(typeOfValue)),
+  };
+}
+
+function addObjectRule(rules: ObjectRule[], schema: JsonObject): void {
+  const { properties, required, additionalProperties, patternProperties } = schema;
+  const hasPatterns = patternProperties !== undefined;
+  const isSilent =
+    !isJsonObject(properties) && !Array.isArray(required) && additionalProperties === undefined;
+  if (isSilent && !hasPatterns) return;
+  const declared = isJsonObject(properties) ? Object.entries(properties) : [];
+  const names = Array.isArray(required) ? required.filter((name) => typeof name === 'string') : [];
+  // Draft 3 marks the property itself.
+  const marked = declared.filter(([, each]) => isJsonObject(each) && each.required === true);
+  rules.push({
+    properties: new Map(declared),
+    required: new Set([...names, ...marked.map(([name]) => name)]),
+    others: hasPatterns ? undefined : additionalProperties,
+    hasPatterns,
+    isClosed: additionalProperties === false && !declaresElsewhere(schema),
+  });
+}
+
+/** True where another keyword than `properties` may declare members. */
+export function declaresElsewhere(schema: JsonObject): boolean {
+  return NAMES_ELSEWHERE.some((keyword) => Object.hasOwn(schema, keyword));
+}
+
+/** `prefixItems` with `items` behind it, or the older `items` list with `additionalItems`. */
+function addArrayRule(rules: ArrayRule[], schema: JsonObject): void {
+  const { prefixItems, items, additionalItems } = schema;
+  if (Array.isArray(prefixItems)) rules.push({ tuple: prefixItems, rest: items });
+  else if (Array.isArray(items)) rules.push({ tuple: items, rest: additionalItems });
+  else if (items !== undefined) rules.push({ tuple: [], rest: items });
+}
+
+function intersect(
+  left: ReadonlySet<ValueType>,
+  right: ReadonlySet<ValueType>,
+): ReadonlySet<ValueType> {
+  if (left === ALL_TYPES) return right;
+  return right === ALL_TYPES ? left : left.intersection(right);
+}

@@ -1,0 +1,442 @@
+// Runs a route of the admin API: credential, origin, body, then the answer that no cache may keep.
+
+import { promisify } from 'node:util';
+import { gzip } from 'node:zlib';
+import type { ConsoleLogin } from '../access/console-sign-in.ts';
+import { GatewayError, invalidRequest } from '../canonical/error.ts';
+import type { JsonObject } from '../lib/json.ts';
+import { told } from '../lib/localized-message.ts';
+import { isHeardAt, isInRange, readAddress } from '../lib/net.ts';
+import { EVENT_STREAM_TYPE } from '../stream/sse.ts';
+import {
+  type AdminAnswer,
+  type AdminCaller,
+  type AdminRoute,
+  type PageLanguage,
+  readSessionCookie,
+} from './admin-route.ts';
+import { bodyInput, startDeadline } from './call-context.ts';
+import type { Edge, Exchange } from './edge.ts';
+import { readCredentials } from './gates/authenticate.ts';
+import { type ByteLimits, readJsonBody } from './gates/body.ts';
+import {
+  classifyPeer,
+  isOwnNumericPage,
+  isOwnPage,
+  type PeerInput,
+  readClientAddress,
+  readTrustedProxies,
+} from './gates/locality.ts';
+import { baseHeaders, endAnswer, sendError, sendText } from './respond.ts';
+import { acceptsCoding } from './settings.ts';
+import { createSocketWriter } from './stream-response.ts';
+
+// Reads who calls an admin route: address, locality, scheme, session cookie.
+
+const PASSWORD_HEADER = 'x-isthmus-password';
+
+/** @returns who calls, before anything they show was looked at */
+function readCaller(edge: Edge, exchange: Exchange, peer: PeerInput): AdminCaller {
+  const { headers } = exchange;
+  return {
+    address: exchange.clientAddress,
+    isLocal: classifyPeer(peer) === 'local',
+    isSecure: isSecure(edge, exchange),
+    cookie: readSessionCookie(headers, edge.door.login.cookieTag),
+    hasShownPassword: false,
+    passwordAgain: readPasswordAgain(headers[PASSWORD_HEADER]),
+    language: readLanguage(headers['accept-language']),
+    isPrefetch: headers['sec-purpose'] !== undefined || headers.purpose === 'prefetch',
+    under({ host, trustedProxies, allowedHosts }) {
+      const other = { ...peer, allowedHosts };
+      return {
+        address: readClientAddress({
+          peer: exchange.request.socket.remoteAddress,
+          forwardedFor: headers['x-forwarded-for'],
+          trustedProxies: readTrustedProxies(trustedProxies),
+        }),
+        isLocal: classifyPeer(other) === 'local',
+        isOwnPage: isSamePage(other),
+        isHeard: isHeardAt(host, exchange.request.socket.localAddress),
+      };
+    },
+  };
+}
+
+/** Browsers name the languages in the order they are preferred. */
+function readLanguage(header = ''): PageLanguage {
+  return /(?:^|,)\s*(?:en|(zh))\b/i.exec(header)?.[1] === undefined ? 'en' : 'zh';
+}
+
+/** Percent-encoded, since headers hold no other letters; what is not well encoded is taken as it is. */
+function readPasswordAgain(header: string | undefined): string | undefined {
+  if (header === undefined || header === '') return undefined;
+  try {
+    return decodeURIComponent(header);
+  } catch {
+    return header;
+  }
+}
+
+/** By the page's own origin, which nobody but the browser writes, or by the word of a trusted proxy. */
+function isSecure(edge: Edge, { request, headers, settings }: Exchange): boolean {
+  if (headers.origin?.startsWith('https://')) return true;
+  const peer = readAddress(request.socket.remoteAddress ?? '');
+  const isTrusted =
+    peer !== undefined && edge.trustedProxies(settings).some((range) => isInRange(peer, range));
+  return isTrusted && headers['x-forwarded-proto']?.split(',').at(-1)?.trim() === 'https';
+}
+
+// Sends an endless answer of the admin API: events as they happen, at the pace their reader takes them.
+
+/** Ends when the reader leaves or is let in no more, the events end or the gateway winds down. */
+async function sendEvents(
+  edge: Edge,
+  exchange: Exchange,
+  frames: AsyncIterableIterator<string>,
+  isStillIn: () => boolean,
+): Promise<void> {
+  const { request, response, abort } = exchange;
+  const end = (): void => void frames.return?.();
+  // Who left meanwhile, or only looks, reads none: they must not go on for nobody.
+  if (response.headersSent || response.destroyed) return end();
+  const headers = baseHeaders(edge, exchange);
+  headers.push('content-type', EVENT_STREAM_TYPE, 'cache-control', 'no-store');
+  // Proxies must not collect what should arrive piece by piece.
+  headers.push('x-accel-buffering', 'no');
+  response.writeHead(200, headers);
+  if (request.method === 'HEAD') {
+    response.end();
+    return end();
+  }
+  response.flushHeaders();
+  const signal = AbortSignal.any([abort.signal, edge.activity.ending]);
+  signal.addEventListener('abort', end, { once: true });
+  if (signal.aborted) end();
+  const writer = createSocketWriter(response, edge.clock);
+  try {
+    for await (const frame of frames) {
+      if (!isStillIn()) return;
+      await writer.write(frame);
+      if (!writer.isOpen) return;
+    }
+  } finally {
+    signal.removeEventListener('abort', end);
+    writer.end();
+  }
+}
+
+// Lets a request into the admin API: with the console password, as a signed-in browser, or from this
+// machine while no password is set.
+
+interface ConsoleInput {
+  readonly login: ConsoleLogin;
+  /** Keys and passwords that the request shows. */
+  readonly credentials: readonly string[];
+  /** The secret of its session cookie. */
+  readonly cookie: string | undefined;
+  readonly method: string;
+  /** The client's, as the limits count it. */
+  readonly address: string;
+  readonly peer: PeerInput;
+}
+
+interface ConsoleEntry {
+  /** Whether the same would be let in now, for answers that go on. */
+  isStillIn(): boolean;
+  readonly hasShownPassword: boolean;
+}
+
+/**
+ * The mode of model requests does not matter here: with a password it is asked for in every mode.
+ * A web page of another origin is refused whatever it shows, also one that may call the models.
+ * @throws GatewayError unauthenticated, forbidden or rate-limited, with the way out.
+ */
+async function authenticateConsole(input: ConsoleInput): Promise<ConsoleEntry> {
+  const { login, credentials, cookie, address, peer } = input;
+  if (!login.needsPassword) {
+    if (classifyPeer(peer) !== 'local') {
+      throw refused(
+        told`Set WEB_PASSWORD where the gateway runs to use the admin API from elsewhere.`,
+      );
+    }
+    return { isStillIn: () => !login.needsPassword, hasShownPassword: false };
+  }
+  if (credentials.length > 0) {
+    // One try for each request: several credentials would be several.
+    const [credential = '', ...others] = new Set(credentials);
+    if (others.length > 0 || !(await login.isPassword(credential, address))) throw wrongPassword();
+    if (!isSamePage(peer)) throw foreignPage();
+    const { passwordTag } = login;
+    return { isStillIn: () => login.passwordTag === passwordTag, hasShownPassword: true };
+  }
+  if (cookie === undefined || login.findSession(cookie) === undefined) throw wrongPassword();
+  checkBrowserCall(input);
+  return { isStillIn: () => login.hasSession(cookie), hasShownPassword: false };
+}
+
+/**
+ * What a browser sends by itself is no proof of what its user wants: a change also needs a header
+ * that no foreign page can add, and to come from a page of ours.
+ * @throws GatewayError forbidden
+ */
+function checkBrowserCall({ method, peer }: Pick<ConsoleInput, 'method' | 'peer'>): void {
+  if (!isSamePage(peer)) throw foreignPage();
+  if (method === 'GET' || method === 'HEAD') return;
+  if (peer.headers[CONSOLE_HEADER] === '1') return;
+  throw new GatewayError({
+    kind: 'forbidden',
+    source: 'client',
+    message: told`A change with the session cookie needs the header "${CONSOLE_HEADER}: 1".`,
+  });
+}
+
+const CONSOLE_HEADER = 'x-isthmus-console';
+
+/**
+ * Besides our own names and port: an allowed name on whatever port a proxy has it, and a page from
+ * the very address it calls, where that is numeric.
+ */
+function isSamePage(peer: PeerInput): boolean {
+  const { origin, 'sec-fetch-site': site } = peer.headers;
+  if (site === 'cross-site' || site === 'same-site') return false;
+  if (origin === undefined || isOwnPage(peer)) return true;
+  const url = URL.canParse(origin) ? new URL(origin) : undefined;
+  const port = url?.port || (url?.protocol === 'https:' ? '443' : '80');
+  const names = [url?.hostname, `${url?.hostname}:${port}`];
+  if (peer.allowedHosts.some((allowed) => names.includes(allowed.toLowerCase()))) return true;
+  return isOwnNumericPage(peer);
+}
+
+function foreignPage(): GatewayError {
+  return new GatewayError({
+    kind: 'forbidden',
+    source: 'client',
+    message: told`The admin API takes no requests of web pages from elsewhere. Behind a proxy, name the host under which the gateway is reached in proxy.allowed_hosts.`,
+  });
+}
+
+function wrongPassword(): GatewayError {
+  return refused(
+    told`The admin API needs "Authorization: Bearer <console password>", or a browser that is signed in.`,
+  );
+}
+
+function refused(message: string): GatewayError {
+  return new GatewayError({ kind: 'unauthenticated', source: 'client', message });
+}
+
+export interface MatchedAdminRoute {
+  readonly route: AdminRoute;
+  readonly parameter: string;
+  readonly peer: PeerInput;
+}
+
+const NO_STORE = ['cache-control', 'no-store'] as const;
+
+/** @throws GatewayError, or anything unforeseen, while no answer has begun. */
+export async function runAdminRoute(
+  edge: Edge,
+  exchange: Exchange,
+  { route, parameter, peer }: MatchedAdminRoute,
+): Promise<void> {
+  const { request, headers, settings, query, requestId, abort } = exchange;
+  const stranger = readCaller(edge, exchange, peer);
+  const { isStillIn, hasShownPassword } = await letIn(edge, exchange, {
+    route,
+    peer,
+    caller: stranger,
+  });
+  const caller: AdminCaller = { ...stranger, hasShownPassword };
+  const body = await readBody(edge, exchange, route);
+  const deadline = startDeadline(edge.clock, abort, settings.requestTimeoutMs);
+  const onAbort = (): void => sendError(edge, exchange, abort.signal.reason);
+  abort.signal.addEventListener('abort', onAbort, { once: true });
+  try {
+    const answer = await route.run({
+      body,
+      query,
+      parameter,
+      ifMatch: headers['if-match'],
+      lastEventId: headers['last-event-id'],
+      isHead: request.method === 'HEAD',
+      requestId,
+      caller,
+      signal: abort.signal,
+    });
+    if (answer.kind === 'events') {
+      deadline.cancel();
+      const isWelcome = (): boolean => isStillIn() && !hasToStayOut(edge, exchange);
+      await sendEvents(edge, exchange, answer.frames, isWelcome);
+    } else await sendAnswer(edge, exchange, answer);
+  } finally {
+    deadline.cancel();
+    abort.signal.removeEventListener('abort', onAbort);
+  }
+}
+
+/** By a rule that came while an answer goes on. */
+function hasToStayOut({ settings, door }: Edge, { clientAddress }: Exchange): boolean {
+  if (!settings().addressFilter.enabled) return false;
+  return door.addresses.explain(clientAddress).verdict === 'denied';
+}
+
+/** Of routes that ask for no credential. */
+const UNASKED: ConsoleEntry = { isStillIn: () => true, hasShownPassword: false };
+
+interface AdminVisit {
+  readonly route: AdminRoute;
+  readonly peer: PeerInput;
+  readonly caller: AdminCaller;
+}
+
+/**
+ * @throws GatewayError unauthenticated, forbidden or rate-limited
+ */
+async function letIn(
+  edge: Edge,
+  exchange: Exchange,
+  { route, peer, caller }: AdminVisit,
+): Promise<ConsoleEntry> {
+  const { method = 'GET' } = exchange.request;
+  // Signing in and out change something too: no other page may make a browser do it.
+  if (route.access === 'public') {
+    if (method !== 'GET' && method !== 'HEAD') checkBrowserCall({ method, peer });
+    return UNASKED;
+  }
+  if (route.access === 'console-or-local' && classifyPeer(peer) === 'local') return UNASKED;
+  const entry = await authenticateConsole({
+    login: edge.door.login,
+    // Not from the address: it stands in histories and logs.
+    credentials: readCredentials(exchange.headers, new URLSearchParams()),
+    cookie: caller.cookie,
+    method,
+    address: caller.address,
+    peer,
+  });
+  exchange.clientKeyId = 'console';
+  return entry;
+}
+
+/** Nobody has shown a credential yet: enough for one, and nothing that costs memory. */
+const MOST_OF_STRANGERS = { maxBytes: 16_384, limitOf: told`this route` };
+
+/** However small the limit of model requests is: what is set here must be possible to set again. */
+const LEAST_FOR_OPERATORS = 104_857_600;
+
+/** A model request that is tried out here may be as large as there. */
+function mostOfOperators({ maxBytes }: ByteLimits): Pick<ByteLimits, 'maxBytes' | 'limitOf'> {
+  return { maxBytes: Math.max(maxBytes, LEAST_FOR_OPERATORS), limitOf: told`the admin API` };
+}
+
+/** Reads a body where one was sent, and takes none where the route has no use for it. */
+async function readBody(
+  edge: Edge,
+  exchange: Exchange,
+  route: AdminRoute,
+): Promise<JsonObject | undefined> {
+  const { headers } = exchange;
+  const { 'content-length': length, 'transfer-encoding': encoding } = headers;
+  const isSent = encoding !== undefined || (length !== undefined && Number(length) > 0);
+  if (!isSent) return undefined;
+  if (route.method === 'GET' || (route.access === 'public' && route.takesBody !== true)) {
+    throw invalidRequest('body', told`${route.method} ${route.path} takes no body.`);
+  }
+  const input = bodyInput(edge, exchange);
+  const limits = route.access === 'public' ? MOST_OF_STRANGERS : mostOfOperators(input);
+  const body = await readJsonBody({ ...input, ...limits });
+  exchange.abort.signal.throwIfAborted();
+  return body;
+}
+
+async function sendAnswer(
+  edge: Edge,
+  exchange: Exchange,
+  answer: Exclude<AdminAnswer, { kind: 'events' }>,
+): Promise<void> {
+  switch (answer.kind) {
+    case 'json': {
+      const { status, body, revision } = answer;
+      const etag = revision === undefined ? [] : ['etag', `"${revision}"`];
+      const headers = [...NO_STORE, ...etag, ...cookieOf(answer)];
+      const { text, coding } = await compress(JSON.stringify(body), exchange.headers);
+      const type = 'application/json; charset=utf-8';
+      sendText(edge, exchange, { status, text, type, headers: [...headers, ...coding] });
+      break;
+    }
+    case 'empty':
+      sendBare(edge, exchange, { status: 204, headers: cookieOf(answer) });
+      break;
+    case 'text': {
+      const { contentType, text } = answer;
+      const headers = ['content-type', contentType, 'content-length', `${Buffer.byteLength(text)}`];
+      sendBare(edge, exchange, { status: 200, headers, text });
+      break;
+    }
+    case 'redirect':
+      sendBare(edge, exchange, {
+        status: 303,
+        headers: [
+          ...['location', answer.location, ...PAGE_HEADERS, 'content-length', '0'],
+          ...cookieOf(answer),
+        ],
+      });
+      break;
+    case 'page': {
+      const { html, styleHash } = answer;
+      sendBare(edge, exchange, { status: 200, headers: pageHeaders(html, styleHash), text: html });
+      break;
+    }
+    default:
+      answer satisfies never;
+  }
+}
+
+/** Below this a list is one packet or two. */
+const LEAST_COMPRESSED = 2_048;
+const gzipped = promisify(gzip);
+
+/** Lists of records are texts that say the same again and again. */
+async function compress(
+  text: string,
+  { 'accept-encoding': accepted = '' }: Exchange['headers'],
+): Promise<{ readonly text: string | Buffer; readonly coding: readonly string[] }> {
+  const vary = ['vary', 'accept-encoding'];
+  if (text.length < LEAST_COMPRESSED || !acceptsCoding(accepted, 'gzip'))
+    return { text, coding: vary };
+  return { text: await gzipped(text), coding: [...vary, 'content-encoding', 'gzip'] };
+}
+
+function cookieOf({ cookie }: { readonly cookie?: string | undefined }): readonly string[] {
+  return cookie === undefined ? [] : ['set-cookie', cookie];
+}
+
+interface TextAnswer {
+  readonly status: number;
+  /** Names and values alternating. */
+  readonly headers: readonly string[];
+  readonly text?: string;
+}
+
+/** Does nothing when an answer has begun or the client has left. */
+function sendBare(edge: Edge, exchange: Exchange, { status, headers, text }: TextAnswer): void {
+  const { response } = exchange;
+  if (response.headersSent || response.destroyed) return;
+  response.writeHead(status, [...baseHeaders(edge, exchange), ...NO_STORE, ...headers]);
+  endAnswer(response, text, edge.clock);
+}
+
+/** The address of such a page may hold a code: it goes nowhere else, and nothing else comes in. */
+const PAGE_HEADERS = ['referrer-policy', 'no-referrer', 'x-frame-options', 'DENY'] as const;
+
+function pageHeaders(html: string, styleHash: string): readonly string[] {
+  const policy =
+    `default-src 'none'; style-src 'sha256-${styleHash}'; base-uri 'none'; ` +
+    `form-action 'none'; frame-ancestors 'none'`;
+  return [
+    ...PAGE_HEADERS,
+    ...['content-security-policy', policy],
+    ...['content-type', 'text/html; charset=utf-8'],
+    ...['content-length', String(Buffer.byteLength(html))],
+  ];
+}

@@ -1,0 +1,115 @@
+// One answer that is made in the background: the client is told where to look for it, and may leave.
+
+import { asGatewayError, GatewayError } from '../canonical/error.ts';
+import type { Timer } from '../lib/clock.ts';
+import { createId } from '../lib/ids.ts';
+import type { BackgroundCall, GenerateCall } from '../protocols/protocol.ts';
+import type { RefusedRun } from '../stored-responses/response-store.ts';
+import { observeDetached, readCallContext } from './call-context.ts';
+import type { Edge, Exchange } from './edge.ts';
+import { sendJson } from './respond.ts';
+
+/** Nobody waits at a connection, so that an answer may take longer than one that is waited for. */
+const LONGEST_MS = 30 * 60_000;
+
+/**
+ * Resolves when the answer has ended, long after its client was told.
+ * @throws GatewayError while nothing has begun.
+ */
+export async function answerInBackground(
+  edge: Edge,
+  exchange: Exchange,
+  call: GenerateCall & { readonly background: BackgroundCall },
+): Promise<void> {
+  const { background, model } = call;
+  // A client that left by now would never learn where to look.
+  exchange.abort.signal.throwIfAborted();
+  const context = readCallContext(exchange);
+  const createdAt = Math.floor(edge.clock.now() / 1000);
+  let told = {};
+  const started = edge.runs.start({
+    clientKeyId: exchange.clientKeyId,
+    size: background.size,
+    begin() {
+      const { id, body } = background.queue({ model, createId, createdAt });
+      told = body;
+      return id;
+    },
+    async work(signal) {
+      const limited = limit(edge, signal);
+      try {
+        await make(edge, call, { ...context, signal: limited.signal });
+      } catch (error) {
+        const failure = asGatewayError(limited.signal.aborted ? limited.signal.reason : error);
+        exchange.record.error ??= failure;
+        background.fail(failure);
+      } finally {
+        limited.timer.cancel();
+      }
+    },
+  });
+  if (started.kind === 'refused') throw refusal(started.reason);
+  const tellEnd = observeDetached(edge, exchange);
+  sendJson(edge, exchange, { status: 200, body: told });
+  await started.ended;
+  const { error } = exchange.record;
+  const { path, requestId, protocol } = exchange;
+  tellEnd(error === undefined ? 200 : protocol.writeError(error, { requestId, path }).status);
+}
+
+/** The answer keeps itself as it is written; a stream that breaks off says so in its own words. */
+async function make(
+  edge: Edge,
+  call: GenerateCall,
+  context: Parameters<Edge['dispatcher']['generate']>[1],
+): Promise<void> {
+  context.signal.throwIfAborted();
+  const answer = await edge.dispatcher.generate(call, context);
+  if (answer.kind === 'reply') return;
+  for await (const _written of answer.chunks) context.signal.throwIfAborted();
+  context.signal.throwIfAborted();
+}
+
+function limit(
+  edge: Edge,
+  signal: AbortSignal,
+): { readonly signal: AbortSignal; readonly timer: Timer } {
+  const late = new AbortController();
+  const message = `No answer within ${LONGEST_MS / 60_000} minutes. Try a shorter request.`;
+  const timer = edge.clock.startTimer(LONGEST_MS, () =>
+    late.abort(new GatewayError({ kind: 'timeout', source: 'gateway', message })),
+  );
+  return { signal: AbortSignal.any([signal, late.signal]), timer };
+}
+
+function refusal(reason: RefusedRun['reason']): GatewayError {
+  switch (reason) {
+    case 'too-many':
+      return new GatewayError({
+        kind: 'rate-limited',
+        source: 'client',
+        field: 'background',
+        message:
+          'Too many responses are being made in the background. Wait until some have ended, cancel ' +
+          'them, or leave background out.',
+        retryAfterMs: 10_000,
+      });
+    case 'too-large':
+      return new GatewayError({
+        kind: 'too-large',
+        source: 'client',
+        field: 'background',
+        message:
+          'The request is too large to be answered in the background; leave background out, or send less.',
+      });
+    case 'closing':
+      return new GatewayError({
+        kind: 'overloaded',
+        source: 'gateway',
+        message: 'The gateway is shutting down. Send the request again in a moment.',
+        retryAfterMs: 1_000,
+      });
+    default:
+      return reason satisfies never;
+  }
+}

@@ -1,0 +1,296 @@
+// Cuts off a client that takes nothing of what waits for it; one that takes a little, however little, goes on.
+
+import { readFile } from 'node:fs/promises';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+import { endianness } from 'node:os';
+import ipaddr from 'ipaddr.js';
+import type { Clock, Timer } from '../lib/clock.ts';
+import { Roster, type RosterMember } from '../lib/indexed-list.ts';
+import { type AddressRange, isInRange, isLoopback, readAddress, visitorOf } from '../lib/net.ts';
+import type { Log } from './settings.ts';
+
+/** A client that takes nothing for this long is cut off. */
+const STALL_MS = 120_000;
+/** Most waits are over by then, and nobody has looked what the system holds. */
+const FIRST_LOOK_MS = 2_000;
+/** All look at the same moments: one reading of what the system holds serves all, and takes longer the more there are. */
+const STEP_MS = 1_000;
+
+export type StallClock = Pick<Clock, 'monotonic' | 'startTimer'>;
+
+/**
+ * From now until `cancel`, which whoever sees progress calls. A pipelined response has no socket before
+ * its turn: until then it is not the client that is slow.
+ */
+export function cutStalled(response: ServerResponse, clock: StallClock): Pick<Timer, 'cancel'> {
+  let timer: Timer | undefined;
+  let isOver = false;
+  const look = (): Promise<number | undefined> => readUnsentBytes(response.socket);
+  const callAt = (at: number, callback: () => void): void => {
+    timer = clock.startTimer(at - clock.monotonic(), callback);
+  };
+  const begin = (): void => {
+    const at = Math.floor((clock.monotonic() + FIRST_LOOK_MS) / STEP_MS) * STEP_MS;
+    callAt(at, () => wait(at + STALL_MS - FIRST_LOOK_MS, look()));
+  };
+  const wait = (at: number, before: Promise<number | undefined>): void => {
+    callAt(at, () => void judge(at, before));
+  };
+  const judge = async (at: number, before: Promise<number | undefined>): Promise<void> => {
+    const now = look();
+    const isStalled = (await before) === (await now);
+    if (isOver) return;
+    if (isStalled) response.destroy();
+    else wait(at + STALL_MS, now);
+  };
+  if (response.socket === null) response.on('socket', begin);
+  else begin();
+  return {
+    cancel() {
+      isOver = true;
+      timer?.cancel();
+      response.off('socket', begin);
+    },
+  };
+}
+
+// How much of what was sent the other side of a connection has not taken yet, as far as the system tells.
+
+/** Linux alone has them. https://docs.kernel.org/networking/proc_net_tcp.html */
+const TABLES = ['/proc/self/net/tcp', '/proc/self/net/tcp6'];
+const WORD_BYTES = 4;
+
+/** Bytes in the system's queue, by "local remote"; undefined while nobody asks. */
+let reading: Promise<ReadonlyMap<string, number>> | undefined;
+
+/**
+ * A large answer waits in megabytes of buffers of the system, which takes more of it only when a good
+ * part has gone: whether a slow client takes anything at all is seen here alone.
+ * @returns undefined where the system does not tell; all that ask at once cause one reading
+ */
+export async function readUnsentBytes(socket: Socket | null): Promise<number | undefined> {
+  const row = rowOf(socket);
+  if (row === undefined) return undefined;
+  reading ??= readTables().finally(() => {
+    reading = undefined;
+  });
+  return (await reading).get(row);
+}
+
+/** The two ends of a connection as the tables write them. */
+function rowOf(socket: Socket | null): string | undefined {
+  const { localAddress, localPort, remoteAddress, remotePort } = socket ?? {};
+  if (localPort === undefined || remotePort === undefined) return undefined;
+  return `${endOf(localAddress, localPort)} ${endOf(remoteAddress, remotePort)}`;
+}
+
+function endOf(address: string | undefined, port: number): string {
+  const bytes = ipaddr.parse(address?.replace(/%.*$/, '') ?? '').toByteArray();
+  const words: string[] = [];
+  for (let at = 0; at < bytes.length; at += WORD_BYTES) {
+    const word = bytes.slice(at, at + WORD_BYTES);
+    words.push(Buffer.from(endianness() === 'LE' ? word.reverse() : word).toString('hex'));
+  }
+  return `${words.join('')}:${port.toString(16).padStart(4, '0')}`.toUpperCase();
+}
+
+async function readTables(): Promise<ReadonlyMap<string, number>> {
+  const texts = await Promise.all(TABLES.map((path) => readFile(path, 'latin1').catch(() => '')));
+  const unsent = new Map<string, number>();
+  for (const line of texts.join('\n').split('\n')) {
+    const [, local, remote, , queues = ''] = line.trim().split(/\s+/, 5);
+    unsent.set(`${local} ${remote}`, Number.parseInt(queues, 16));
+  }
+  return unsent;
+}
+
+// Lets all requests of one connection hear what becomes of it, through one listener a kind of event.
+
+type SocketEvent = 'close' | 'drain' | 'end';
+
+interface Waiting extends RosterMember {
+  readonly listener: () => void;
+}
+
+/**
+ * A client may send any number of requests at once on a connection; node warns of many listeners. These live as long as
+ * their socket.
+ */
+const rosters: Readonly<Record<SocketEvent, WeakMap<Socket, Roster<Waiting>>>> = {
+  close: new WeakMap(),
+  drain: new WeakMap(),
+  end: new WeakMap(),
+};
+
+/** Calls `listener` at every such event; the answer ends that. */
+export function onSocket(socket: Socket, event: SocketEvent, listener: () => void): () => void {
+  const waiting: Waiting = { listener, rosterPlace: -1 };
+  const roster = rosterOf(socket, event);
+  roster.add(waiting);
+  return () => roster.delete(waiting);
+}
+
+function rosterOf(socket: Socket, event: SocketEvent): Roster<Waiting> {
+  const known = rosters[event].get(socket);
+  if (known !== undefined) return known;
+  const roster = new Roster<Waiting>();
+  rosters[event].set(socket, roster);
+  socket.on(event, () => {
+    for (const waiting of roster.list()) {
+      // One that was told before may have ended its wait.
+      if (waiting.rosterPlace !== -1) waiting.listener();
+    }
+  });
+  return roster;
+}
+
+// Bounds the open connections, of all and of one address, below the descriptor limit; idle ones are closed first.
+
+const MOST_CONNECTIONS = 16_384;
+/** What the gateway has open itself: its database, its logs, the program. */
+const OWN_FILES = 64;
+/** Each request has a connection of its client and one to its upstream. */
+const FILES_OF_REQUEST = 2;
+const FEWEST_CONNECTIONS = 16;
+/** Room for many people behind one address, and still a part of the whole. */
+const SHARE_OF_ADDRESS = 0.25;
+/** This machine and trusted proxies speak for many clients; some room is left to others even so. */
+const SHARE_OF_PROXY = 0.875;
+/** Longer than the 60 s idle limit of common balancers, so that they close first. */
+const KEEP_ALIVE_MS = 65_000;
+/** While more connections than this are open, idle ones are closed sooner, so that a burst leaves few behind. */
+const CROWD = 32;
+const CROWDED_KEEP_ALIVE_MS = 10_000;
+/** Node refuses what comes beyond its own limit before anybody idle can make room. */
+const NODES_MARGIN = 16;
+
+export interface ConnectionLimitOptions {
+  /** Asked for every connection: these speak for many clients, and so does this machine itself. */
+  readonly trustedProxies: () => readonly AddressRange[];
+  readonly log: Pick<Log, 'warn'>;
+  readonly clock: Pick<Clock, 'monotonic'>;
+  /** What the system lets this process have open; undefined where it does not say. */
+  readonly openFiles?: number | undefined;
+}
+
+type Connection = Pick<Socket, 'remoteAddress' | 'destroy' | 'once' | 'setTimeout'>;
+
+/** As much of node's server as is needed here. */
+export interface ConnectionServer {
+  maxConnections: number;
+  /** The idle limit that node tells the client in `Keep-Alive: timeout=…`, and the time it adds before it closes. */
+  keepAliveTimeout: number;
+  keepAliveTimeoutBuffer: number;
+  prependListener(event: 'connection', listener: (socket: Connection) => void): unknown;
+  prependListener(
+    event: 'request',
+    listener: (request: IncomingMessage, response: ServerResponse) => void,
+  ): unknown;
+}
+
+interface Visitor {
+  readonly name: string;
+  connections: number;
+  /** The log has a line about it. */
+  isTold: boolean;
+}
+
+interface Held {
+  readonly socket: Connection;
+  readonly visitor: Visitor;
+  requests: number;
+  idleSince: number;
+}
+
+/** Further connections are closed unanswered, unless an idle one can go instead. */
+export function limitConnections(server: ConnectionServer, options: ConnectionLimitOptions): void {
+  const { trustedProxies, log, clock } = options;
+  const most = mostConnections(options.openFiles);
+  server.maxConnections = most + NODES_MARGIN;
+  const visitors = new Map<string, Visitor>();
+  const open = new Map<Connection, Held>();
+  /** Node tells each answer the limit in force, so that no client is told more than it gets. */
+  const setKeepAlive = (): void => {
+    server.keepAliveTimeout = open.size > CROWD ? CROWDED_KEEP_ALIVE_MS : KEEP_ALIVE_MS;
+  };
+  setKeepAlive();
+
+  const close = (held: Held): void => {
+    forget(held);
+    held.socket.destroy();
+  };
+  const forget = (held: Held): void => {
+    if (!open.delete(held.socket)) return;
+    setKeepAlive();
+    held.visitor.connections -= 1;
+    if (held.visitor.connections === 0) visitors.delete(held.visitor.name);
+  };
+  /** Of one visitor, or of all. */
+  const longestIdle = (visitor: Visitor | undefined): Held | undefined => {
+    let found: Held | undefined;
+    for (const held of open.values()) {
+      if (held.requests > 0 || (visitor !== undefined && held.visitor !== visitor)) continue;
+      if (found === undefined || held.idleSince < found.idleSince) found = held;
+    }
+    return found;
+  };
+  const makeRoom = (visitor: Visitor, mostOfVisitor: number): boolean => {
+    const isFull = visitor.connections >= mostOfVisitor;
+    if (!isFull && open.size < most) return true;
+    const idle = longestIdle(isFull ? visitor : undefined);
+    if (idle !== undefined) close(idle);
+    return idle !== undefined;
+  };
+  const enter = (socket: Connection): void => {
+    const { name, isMany } = visitorAt(socket.remoteAddress, trustedProxies());
+    const visitor = visitors.get(name) ?? { name, connections: 0, isTold: false };
+    const mostOfVisitor = Math.floor(most * (isMany ? SHARE_OF_PROXY : SHARE_OF_ADDRESS));
+    if (!makeRoom(visitor, mostOfVisitor)) {
+      socket.destroy();
+      if (!visitor.isTold) log.warn({ client: name, mostOfVisitor, most }, TOO_MANY);
+      visitor.isTold = true;
+      return;
+    }
+    visitor.connections += 1;
+    visitors.set(name, visitor);
+    const held = { socket, visitor, requests: 0, idleSince: clock.monotonic() };
+    open.set(socket, held);
+    setKeepAlive();
+    socket.once('close', () => forget(held));
+  };
+  const begin = ({ socket }: IncomingMessage, response: ServerResponse): void => {
+    const held = open.get(socket);
+    if (held === undefined) return;
+    held.requests += 1;
+    const toldMs = server.keepAliveTimeout;
+    response.once('close', () => {
+      held.requests -= 1;
+      held.idleSince = clock.monotonic();
+      // Node uses the limit of now, which may have changed since this client was told one.
+      if (held.requests > 0 || toldMs === server.keepAliveTimeout) return;
+      socket.setTimeout(toldMs + server.keepAliveTimeoutBuffer);
+    });
+  };
+  server.prependListener('connection', enter);
+  server.prependListener('request', begin);
+}
+
+const TOO_MANY = 'an address has as many connections open as one may have; further ones are closed';
+
+function mostConnections(openFiles = Number.POSITIVE_INFINITY): number {
+  const ofFiles = Math.floor((openFiles - OWN_FILES) / FILES_OF_REQUEST);
+  return Math.min(MOST_CONNECTIONS, Math.max(FEWEST_CONNECTIONS, ofFiles));
+}
+
+function visitorAt(
+  peer = '',
+  trustedProxies: readonly AddressRange[],
+): { readonly name: string; readonly isMany: boolean } {
+  const address = readAddress(peer);
+  const isMany =
+    address === undefined ||
+    isLoopback(address) ||
+    trustedProxies.some((range) => isInRange(address, range));
+  return { name: address === undefined ? '' : visitorOf(peer), isMany };
+}

@@ -1,0 +1,182 @@
+// The files of the console, read once into memory: no request ever becomes a path on the disk.
+
+import { hash, randomBytes } from 'node:crypto';
+import { type Dirent, readdirSync, readFileSync, statSync } from 'node:fs';
+import { extname, join, relative, sep } from 'node:path';
+import { promisify } from 'node:util';
+import { brotliCompress, constants, gzip } from 'node:zlib';
+import type { Log } from './settings.ts';
+
+// What a page of the console is, and the one that stands in while none is built.
+
+/** A page as it is sent this once. */
+interface ConsolePage {
+  readonly html: string;
+  readonly policy: string;
+}
+
+const STYLE =
+  'body{font:1rem/1.6 system-ui,sans-serif;max-width:40rem;margin:15vh auto 0;padding:0 1rem;' +
+  'color-scheme:light dark}code{padding:.1em .3em;border:1px solid;border-radius:.3em}';
+
+const HTML =
+  '<!doctype html><html lang="en"><meta charset="utf-8"><title>isthmus</title>' +
+  `<meta name="viewport" content="width=device-width"><style>${STYLE}</style>` +
+  '<h1>isthmus is running</h1>' +
+  '<p>The gateway answers model requests. Its web console is not built yet: run ' +
+  '<code>npm start</code> in its folder, which builds it, or set <code>ABV_DIST_PATH</code> to ' +
+  'the folder of a built console.</p>' +
+  '<p>Until then everything can be done with the command line (<code>npx isthmus --help</code>) and ' +
+  'the admin API, which <a href="/api/openapi.json">describes itself</a>.</p></html>';
+
+const PLACEHOLDER_PAGE: ConsolePage = {
+  html: HTML,
+  policy:
+    `default-src 'none'; style-src 'sha256-${hash('sha256', STYLE, 'base64')}'; ` +
+    `base-uri 'none'; form-action 'none'; frame-ancestors 'none'`,
+};
+
+export interface ConsoleFile {
+  readonly type: string;
+  /** By content coding, best first; `identity` is always there. */
+  readonly bodies: Readonly<Partial<Record<Coding, Buffer>>> & { readonly identity: Buffer };
+  /** A strong entity tag with its quotes. */
+  readonly etag: string;
+  /** True when its name changes with its content. */
+  readonly isHashed: boolean;
+}
+
+type Coding = 'br' | 'gzip' | 'identity';
+
+export interface ConsoleFiles {
+  /** @param path percent-decoded, looked up as it is */
+  find(path: string): ConsoleFile | undefined;
+  /** While no console is built, the one that says how. */
+  page(): ConsolePage;
+  /** Resolves when every file worth it is compressed; until then files go out as they are. */
+  compress(): Promise<void>;
+}
+
+export interface ConsoleFilesOptions {
+  /** The folder of the built console. */
+  readonly distPath: string;
+  readonly log?: Pick<Log, 'warn'> | undefined;
+}
+
+const INDEX = 'index.html';
+/** Stands in the built page where a nonce for its styles belongs. */
+const NONCE_MARK = '__STYLE_NONCE__';
+const MOST_BYTES = 64 * 1024 * 1024;
+const LEAST_WORTH_COMPRESSING = 1_024;
+/** `name-DnU3x_8q.js`, as the bundler writes it. */
+const HASHED_NAME = /[.-][\w-]{8,}\.[a-z\d]+$/i;
+
+const TYPES = new Map([
+  ['.html', 'text/html; charset=utf-8'],
+  ['.js', 'text/javascript; charset=utf-8'],
+  ['.css', 'text/css; charset=utf-8'],
+  ['.json', 'application/json; charset=utf-8'],
+  ['.webmanifest', 'application/manifest+json'],
+  ['.svg', 'image/svg+xml'],
+  ['.png', 'image/png'],
+  ['.ico', 'image/x-icon'],
+  ['.woff2', 'font/woff2'],
+  ['.txt', 'text/plain; charset=utf-8'],
+]);
+const COMPRESSIBLE = /^text\/|json|svg/;
+
+export function createConsoleFiles({ distPath, log }: ConsoleFilesOptions): ConsoleFiles {
+  const files = new Map<string, ConsoleFile>();
+  const read = readFolder(distPath, log);
+  for (const [path, content] of read) files.set(path, toFile(path, content));
+  const index = read.get(`/${INDEX}`)?.toString('utf8');
+  files.delete(`/${INDEX}`);
+  return {
+    find: (path) => files.get(path),
+    page: () => (index === undefined ? PLACEHOLDER_PAGE : writePage(index)),
+    compress: () => compressAll(files),
+  };
+}
+
+/**
+ * Scripts, styles and everything else from here alone; nothing inline but styles that know the nonce. No text
+ * ever becomes markup or a script: nothing here makes the trusted values that would take.
+ */
+function writePage(index: string): ConsolePage {
+  const hasMark = index.includes(NONCE_MARK);
+  const nonce = hasMark ? randomBytes(18).toString('base64') : undefined;
+  const style = nonce === undefined ? "'self'" : `'self' 'nonce-${nonce}'`;
+  return {
+    html: nonce === undefined ? index : index.replaceAll(NONCE_MARK, nonce),
+    policy: writePolicy(
+      `script-src 'self'; require-trusted-types-for 'script'; trusted-types 'none'; style-src ${style}`,
+    ),
+  };
+}
+
+function writePolicy(sources: string): string {
+  return (
+    `default-src 'none'; ${sources}; connect-src 'self'; font-src 'self'; ` +
+    `img-src 'self' data: blob:; media-src 'self' data: blob:; manifest-src 'self'; ` +
+    `base-uri 'none'; form-action 'self'; frame-ancestors 'none'`
+  );
+}
+
+function readFolder(folder: string, log: ConsoleFilesOptions['log']): Map<string, Buffer> {
+  const files = new Map<string, Buffer>();
+  let total = 0;
+  for (const path of listFiles(folder)) {
+    total += statSync(path).size;
+    if (total > MOST_BYTES) {
+      log?.warn(
+        { folder },
+        `The console is larger than ${MOST_BYTES} bytes; the rest is left out.`,
+      );
+      break;
+    }
+    files.set(`/${relative(folder, path).split(sep).join('/')}`, readFileSync(path));
+  }
+  return files;
+}
+
+/** No link leads out of the folder, and nothing hidden is meant for browsers. */
+function listFiles(folder: string): readonly string[] {
+  return listEntries(folder)
+    .filter(({ name }) => !name.startsWith('.'))
+    .flatMap((entry) => {
+      const path = join(folder, entry.name);
+      if (entry.isDirectory()) return listFiles(path);
+      return entry.isFile() ? [path] : [];
+    });
+}
+
+function listEntries(folder: string): readonly Dirent[] {
+  try {
+    return readdirSync(folder, { withFileTypes: true });
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? error.code : undefined;
+    if (code === 'ENOENT' || code === 'ENOTDIR') return [];
+    throw error;
+  }
+}
+
+function toFile(path: string, content: Buffer): ConsoleFile {
+  return {
+    type: TYPES.get(extname(path).toLowerCase()) ?? 'application/octet-stream',
+    bodies: { identity: content },
+    etag: `"${hash('sha256', content, 'base64url').slice(0, 22)}"`,
+    isHashed: path.startsWith('/assets/') && HASHED_NAME.test(path),
+  };
+}
+
+async function compressAll(files: Map<string, ConsoleFile>): Promise<void> {
+  for (const [path, file] of [...files]) {
+    const { identity } = file.bodies;
+    const isWorth = COMPRESSIBLE.test(file.type) && identity.length >= LEAST_WORTH_COMPRESSING;
+    if (!isWorth) continue;
+    const quality = { params: { [constants.BROTLI_PARAM_QUALITY]: 9 } };
+    const br = await promisify(brotliCompress)(identity, quality);
+    const zipped = await promisify(gzip)(identity, { level: 9 });
+    files.set(path, { ...file, bodies: { br, gzip: zipped, identity } });
+  }
+}

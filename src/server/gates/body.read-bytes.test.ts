@@ -1,0 +1,42 @@
+import { IncomingMessage } from 'node:http';
+import { Socket } from 'node:net';
+import { expect, test } from 'vitest';
+import { createFakeClock } from '../../../test/support/fake-clock.ts';
+import { readBytes } from './body.ts';
+
+/** What is inspected of a body that comes in these pieces, and the body. */
+async function read(pieces: readonly Buffer[]) {
+  const request = new IncomingMessage(new Socket());
+  const inspected: Buffer[] = [];
+  const taken: number[] = [];
+  const room = {
+    check: () => undefined,
+    take: ({ bytes }: { bytes: number }) => void taken.push(bytes),
+  };
+  const body = readBytes(request, { maxBytes: 1e6, clock: createFakeClock(), room }, (piece) => {
+    inspected.push(piece);
+    return 0;
+  });
+  for (const piece of pieces) request.emit('data', piece);
+  request.emit('end');
+  return { body: (await body).toString(), inspected, taken };
+}
+
+test('A3: a body in single bytes is looked at by the thousand, not by the byte', async () => {
+  const text = 'abcdefghij'.repeat(10_000);
+  const slab = Buffer.from(text);
+  const found = await read(Array.from(slab, (_, at) => slab.subarray(at, at + 1)));
+  expect(found.body).toBe(text);
+  expect(Buffer.concat(found.inspected).toString()).toBe(text);
+  expect(found.inspected.length).toBeLessThan(200);
+  // Nothing of what was cut apart is kept with what it was cut from.
+  expect(found.inspected.some(({ buffer }) => buffer === slab.buffer)).toBe(false);
+  expect(found.taken.at(-1)).toBe(text.length);
+});
+
+test('small pieces stay in their order among large ones', async () => {
+  const large = Buffer.alloc(5_000, 'l');
+  const found = await read([Buffer.from('a'), Buffer.from('b'), large, Buffer.from('c')]);
+  expect(found.body).toBe(`ab${large}c`);
+  expect(found.inspected.map(({ length }) => length)).toEqual([2, 5_000, 1]);
+});

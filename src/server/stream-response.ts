@@ -1,0 +1,297 @@
+// One streamed answer: headers held for the first event, keep-alives in silence, errors in the stream's own words.
+
+import type { ServerResponse } from 'node:http';
+import { asGatewayError } from '../canonical/error.ts';
+import type { AnswerChunks } from '../dispatch/dispatcher.ts';
+import { type Clock, SilenceTimer, type Timer } from '../lib/clock.ts';
+import { createId } from '../lib/ids.ts';
+import type { GenerateCall, StreamWriter } from '../protocols/protocol.ts';
+import { pump } from '../stream/queue.ts';
+import { turn } from '../stream/scheduler.ts';
+import { readCallContext, startDeadline } from './call-context.ts';
+import { cutStalled, onSocket } from './connections.ts';
+import type { Edge, Exchange } from './edge.ts';
+import { baseHeaders, logInternal, sendError } from './respond.ts';
+
+/**
+ * Runs a streaming call to its end. Failures before the headers went out are thrown; later ones are
+ * written into the stream, which then ends.
+ * @throws GatewayError to render with its own status.
+ */
+export async function answerStream(
+  edge: Edge,
+  exchange: Exchange,
+  call: GenerateCall,
+): Promise<void> {
+  const { abort, settings } = exchange;
+  const { signal } = abort;
+  const context = readCallContext(exchange);
+  const stream = new OpenStream(edge, exchange, call);
+  const deadline = startDeadline(edge.clock, abort, settings.requestTimeoutMs);
+  const onAbort = (): void => {
+    stream.stop();
+    if (stream.hasBegun) stream.fail(signal.reason);
+    else sendError(edge, exchange, signal.reason);
+  };
+  signal.addEventListener('abort', onAbort, { once: true });
+  try {
+    const answer = await edge.dispatcher.generate(call, context);
+    if (answer.kind === 'reply') throw new Error('A stream was asked for, a whole answer came.');
+    await copyChunks(stream, answer.chunks, deadline);
+  } catch (error) {
+    if (!stream.hasBegun) throw error;
+    stream.fail(error);
+  } finally {
+    deadline.cancel();
+    stream.stop();
+    signal.removeEventListener('abort', onAbort);
+  }
+}
+
+async function copyChunks(
+  stream: OpenStream,
+  chunks: AnswerChunks,
+  deadline: Timer,
+): Promise<void> {
+  stream.answer = chunks;
+  let isFirst = true;
+  await pump(chunks, (chunk) => {
+    if (chunk === '') return true;
+    if (isFirst) deadline.cancel();
+    isFirst = false;
+    const behind = stream.write(chunk);
+    return behind === undefined ? stream.isOpen : behind.then(() => stream.isOpen);
+  });
+  if (!stream.hasBegun) throw new Error('The answer stream ended without any event.');
+  stream.end();
+}
+
+/** The stream as the client sees it. */
+class OpenStream {
+  hasBegun = false;
+  /** What is written; undefined until dispatch has it. */
+  answer: AnswerChunks | undefined;
+  readonly #edge: Edge;
+  readonly #exchange: Exchange;
+  readonly #writer: StreamWriter;
+  readonly #socket: SocketWriter;
+  readonly #pulse: SilenceTimer;
+
+  constructor(edge: Edge, exchange: Exchange, call: GenerateCall) {
+    this.#edge = edge;
+    this.#exchange = exchange;
+    const createdAt = Math.floor(edge.clock.now() / 1000);
+    this.#writer = call.createStreamWriter({ model: call.model, createId, createdAt });
+    this.#socket = createSocketWriter(exchange.response, edge.clock);
+    this.#pulse = new SilenceTimer(edge.clock, () => this.#beat());
+    this.#pulse.touch(exchange.settings.headerHoldMs);
+  }
+
+  get isOpen(): boolean {
+    return this.#socket.isOpen;
+  }
+
+  write(chunk: string): Promise<void> | undefined {
+    if (!this.hasBegun) this.#begin();
+    this.#pulse.touch(this.#exchange.settings.keepAliveMs);
+    return this.#socket.write(chunk);
+  }
+
+  end(): void {
+    this.#socket.end();
+  }
+
+  /** Says in the stream's own words why it ends here. Before the headers it is the caller who answers. */
+  fail(thrown: unknown): void {
+    if (!this.hasBegun || !this.isOpen) return;
+    const error = asGatewayError(thrown);
+    const { record } = this.#exchange;
+    record.error ??= error;
+    if (error.kind === 'internal') logInternal(this.#edge, this.#exchange, error);
+    // A writer of its own would begin anew what the answer's writer numbers or brackets.
+    const ending = this.answer?.breakOff?.(error) ?? this.#writer.write({ kind: 'error', error });
+    this.#socket.write(ending);
+    this.#socket.end();
+  }
+
+  stop(): void {
+    this.#pulse.cancel();
+  }
+
+  #begin(): void {
+    const edge = this.#edge;
+    const exchange = this.#exchange;
+    this.hasBegun = true;
+    if (!this.isOpen) return;
+    const headers = baseHeaders(edge, exchange);
+    headers.push('content-type', this.#writer.contentType);
+    // Proxies must neither store nor collect what should arrive piece by piece.
+    headers.push('cache-control', 'no-cache', 'x-accel-buffering', 'no');
+    exchange.response.writeHead(200, headers);
+  }
+
+  #beat(): void {
+    if (!this.hasBegun) this.#begin();
+    this.#pulse.touch(this.#exchange.settings.keepAliveMs);
+    if (!this.isOpen) return;
+    this.#socket.writeIfIdle(this.#writer.keepAlive());
+  }
+}
+
+// Writes one stream to the client's socket at the pace the client reads.
+
+/** Larger texts go out in pieces of so many bytes, so that progress within one is seen. */
+const PIECE_LENGTH = 65_536;
+/** RFC 9112, "Chunked Transfer Coding". */
+const LAST_CHUNK = '0\r\n\r\n';
+
+export interface SocketWriter {
+  readonly isOpen: boolean;
+  /** What is written in one turn goes out together; a promise when the client has to catch up first. */
+  write(text: string): Promise<void> | undefined;
+  /** Writes unless the client is behind already. */
+  writeIfIdle(text: string): void;
+  end(): void;
+}
+
+export function createSocketWriter(response: ServerResponse, clock: Clock): SocketWriter {
+  return new ResponseWriter(response, clock);
+}
+
+interface Piece {
+  readonly text: string;
+  readonly encoding: 'latin1' | 'utf8';
+}
+
+class ResponseWriter implements SocketWriter {
+  readonly #response: ServerResponse;
+  readonly #clock: Clock;
+  readonly #flush = (): void => {
+    if (this.#isInPieces || !this.#isWritable) return;
+    const text = this.#takePending();
+    if (this.#isEnding) this.#end(text);
+    else if (text !== '') this.#send(text);
+  };
+  /** Written and not yet sent. */
+  #pending = '';
+  #isInPieces = false;
+  #isEnding = false;
+  #hasSent = false;
+  #framesItself = false;
+
+  constructor(response: ServerResponse, clock: Clock) {
+    this.#response = response;
+    this.#clock = clock;
+  }
+
+  get isOpen(): boolean {
+    return !this.#isEnding && this.#isWritable;
+  }
+
+  write(text: string): Promise<void> | undefined {
+    if (text === '' || !this.isOpen) return undefined;
+    if (this.#pending === '') turn.toClients(this.#flush);
+    this.#pending += text;
+    if (this.#pending.length > PIECE_LENGTH && !this.#isInPieces) return this.#sendInPieces();
+    return this.#isBehind ? this.#untilDrained() : undefined;
+  }
+
+  writeIfIdle(text: string): void {
+    if (!this.#isBehind) this.write(text);
+  }
+
+  end(): void {
+    if (!this.isOpen) return;
+    this.#isEnding = true;
+    if (this.#pending === '' && !this.#isInPieces) turn.toClients(this.#flush);
+  }
+
+  get #isWritable(): boolean {
+    return !this.#response.writableEnded && !this.#response.destroyed;
+  }
+
+  get #isBehind(): boolean {
+    return this.#response.writableNeedDrain || this.#response.socket?.writableNeedDrain === true;
+  }
+
+  #takePending(): string {
+    const text = this.#pending;
+    this.#pending = '';
+    return text;
+  }
+
+  async #sendInPieces(): Promise<void> {
+    this.#isInPieces = true;
+    while (this.#pending !== '' && this.isOpen) {
+      // Outside of V8's own memory, which has a limit: a client may take its time.
+      const bytes = Buffer.from(this.#takePending());
+      for (let at = 0; at < bytes.length && this.#isWritable; ) {
+        const end = endOfPiece(bytes, at);
+        if (!this.#send(bytes.toString('utf8', at, end))) await this.#untilDrained();
+        at = end;
+      }
+    }
+    this.#isInPieces = false;
+    if (this.#isEnding && this.#isWritable) this.#end(this.#takePending());
+  }
+
+  #end(rest: string): void {
+    const { text, encoding } = this.#frame(rest);
+    this.#response.end(this.#framesItself ? text + LAST_CHUNK : text, encoding);
+  }
+
+  /** True when the client has kept up. */
+  #send(chunk: string): boolean {
+    const { text, encoding } = this.#frame(chunk);
+    const { socket } = this.#response;
+    // Behind the headers nothing is left for the response to add to a chunk that is framed already.
+    if (this.#hasSent && this.#framesItself && socket?.writable === true) {
+      return socket.write(text, encoding);
+    }
+    this.#hasSent = true;
+    return this.#response.write(text, encoding);
+  }
+
+  /**
+   * Node would write size, text and line ends of a chunk as four pieces, which costs the kernel more
+   * than everything else about a small event.
+   */
+  #frame(chunk: string): Piece {
+    const response = this.#response;
+    if (response.chunkedEncoding) {
+      response.chunkedEncoding = false;
+      this.#framesItself = true;
+    }
+    const bytes = Buffer.byteLength(chunk);
+    // ASCII is the same in both; node measures and copies latin1 faster.
+    const encoding = bytes === chunk.length ? 'latin1' : 'utf8';
+    if (!this.#framesItself || bytes === 0) return { text: chunk, encoding };
+    return { text: `${bytes.toString(16)}\r\n${chunk}\r\n`, encoding };
+  }
+
+  /** Resolves when the client has caught up or is gone; cuts it off when it makes no progress. */
+  #untilDrained(): Promise<void> {
+    const response = this.#response;
+    const { socket } = response.req;
+    return new Promise((resolve) => {
+      const stall = cutStalled(response, this.#clock);
+      const stops: (() => void)[] = [];
+      const settle = (): void => {
+        stall.cancel();
+        response.off('drain', settle).off('close', settle);
+        for (const stop of stops) stop();
+        resolve();
+      };
+      response.on('drain', settle).on('close', settle);
+      stops.push(onSocket(socket, 'drain', settle), onSocket(socket, 'close', settle));
+    });
+  }
+}
+
+/** Pieces never part the bytes of a character. */
+function endOfPiece(bytes: Buffer, start: number): number {
+  let end = Math.min(start + PIECE_LENGTH, bytes.length);
+  // The first byte behind the piece must begin a character (RFC 3629).
+  while (end < bytes.length && ((bytes[end] ?? 0) & 0xc0) === 0x80) end -= 1;
+  return end;
+}

@@ -1,0 +1,385 @@
+// Answers kept for later requests of the same client key: memory in front of a durable store.
+
+import type { Clock } from '../lib/clock.ts';
+import type { JsonObject } from '../lib/json.ts';
+
+export interface KeptAnswer {
+  readonly id: string;
+  /** The answer this one went on from. */
+  readonly previousId?: string | undefined;
+  /** The items of the request, without those of the answers before. */
+  readonly input: readonly JsonObject[];
+  /** The whole response object, with its output. */
+  readonly response: JsonObject;
+}
+
+export interface FoundAnswer extends KeptAnswer {
+  /** Length of its JSON text in UTF-16 units. */
+  readonly size: number;
+}
+
+/** The answers of one client key; no other key's can be seen through it. */
+export interface AnswerShelf {
+  /**
+   * Never waits and never throws: what cannot be stored is kept in memory alone. False for what is
+   * larger than an answer may be: it is not kept.
+   */
+  put(answer: KeptAnswer): boolean;
+  /** Waits for changes of this answer that were begun before. */
+  find(id: string): Promise<FoundAnswer | undefined>;
+  /** The answer that holds an output item of this id. */
+  findByItem(itemId: string): Promise<FoundAnswer | undefined>;
+  /** False when there was none. In turn with the changes of this answer, so that none brings it back. */
+  remove(id: string): Promise<boolean>;
+  /**
+   * Replaces an answer by what `change` makes of it, one change after the other. Undefined when there
+   * is none, or when the store could not read it.
+   */
+  change(id: string, change: (answer: KeptAnswer) => KeptAnswer): Promise<KeptAnswer | undefined>;
+}
+
+/** Durable storage of answers; rows older than their lifetime are not given. */
+export interface KeptAnswerStore {
+  save(row: KeptAnswerRow): Promise<void>;
+  /** The JSON text of the answer. */
+  find(clientKeyId: string, id: string): Promise<string | undefined>;
+  findByItem(clientKeyId: string, itemId: string): Promise<string | undefined>;
+  remove(clientKeyId: string, id: string): Promise<boolean>;
+}
+
+export interface AnswerShelvesOptions {
+  readonly clock: Pick<Clock, 'now'>;
+  readonly store?: KeptAnswerStore | undefined;
+  /** Told of answers that could not be stored. */
+  readonly onFailure: (error: unknown) => void;
+  readonly maxEntries?: number | undefined;
+  /** Of all answers in memory together, in UTF-16 units of their JSON text. */
+  readonly maxMemory?: number | undefined;
+  /** Of one answer, in the same units. */
+  readonly maxAnswer?: number | undefined;
+  readonly lifetimeMs?: number | undefined;
+}
+
+export interface AnswerShelves {
+  of(clientKeyId: string): AnswerShelf;
+}
+
+const MONTH_MS = 30 * 86_400_000;
+const MEMORY_UNITS = 64 * 1024 * 1024;
+const ANSWER_UNITS = 32 * 1024 * 1024;
+
+/** Least recently used answers leave the memory first; the store keeps them for `lifetimeMs` (30 days). */
+export function createAnswerShelves(options: AnswerShelvesOptions): AnswerShelves {
+  const { clock, store, onFailure, lifetimeMs = MONTH_MS, maxAnswer = ANSWER_UNITS } = options;
+  const memory = createShelfMemory({
+    maxEntries: options.maxEntries ?? 2000,
+    maxUnits: options.maxMemory ?? MEMORY_UNITS,
+  });
+  const changing = new Map<string, Promise<unknown>>();
+  const inTurn = <Result>(key: string, work: () => Promise<Result>): Promise<Result> => {
+    const done = (changing.get(key) ?? Promise.resolve()).then(work);
+    const settled = done
+      .catch(() => undefined)
+      .then(() => {
+        if (changing.get(key) === settled) changing.delete(key);
+      });
+    changing.set(key, settled);
+    return done;
+  };
+  const put = (clientKeyId: string, answer: KeptAnswer): boolean => {
+    const json = JSON.stringify(answer);
+    if (json.length > maxAnswer) {
+      onFailure(new Error(`The answer ${answer.id} is too large to be kept.`));
+      return false;
+    }
+    const expiresAt = clock.now() + lifetimeMs;
+    const row = { clientKeyId, id: answer.id, json, itemIds: itemIdsOf(answer), expiresAt };
+    memory.put(row);
+    store?.save(row).catch(onFailure);
+    return true;
+  };
+  const find = async (clientKeyId: string, id: string): Promise<FoundAnswer | undefined> => {
+    const held = memory.find(`${clientKeyId} ${id}`, clock.now());
+    return readAnswer(held ?? (await store?.find(clientKeyId, id)));
+  };
+  return {
+    of: (clientKeyId) => ({
+      put: (answer) => put(clientKeyId, answer),
+      async find(id) {
+        await changing.get(`${clientKeyId} ${id}`);
+        return find(clientKeyId, id);
+      },
+      async findByItem(itemId) {
+        const held = memory.findByItem(`${clientKeyId} ${itemId}`, clock.now());
+        return readAnswer(held ?? (await store?.findByItem(clientKeyId, itemId)));
+      },
+      remove: (id) =>
+        inTurn(`${clientKeyId} ${id}`, async () => {
+          const wasHeld = memory.remove(`${clientKeyId} ${id}`);
+          const wasStored = (await store?.remove(clientKeyId, id)) ?? false;
+          return wasHeld || wasStored;
+        }),
+      change: (id, change) =>
+        inTurn(`${clientKeyId} ${id}`, async () => {
+          const answer = await find(clientKeyId, id).catch((error: unknown) => {
+            onFailure(error);
+            return undefined;
+          });
+          if (answer === undefined) return undefined;
+          const { size: _size, ...kept } = answer;
+          const changed = change(kept);
+          put(clientKeyId, changed);
+          return changed;
+        }),
+    }),
+  };
+}
+
+/** The one narrowing: this text was written by `put`, and a store gives back what it was given. */
+function readAnswer(json: string | undefined): FoundAnswer | undefined {
+  if (json === undefined) return undefined;
+  return { ...(JSON.parse(json) as KeptAnswer), size: json.length };
+}
+
+function itemIdsOf({ response }: KeptAnswer): readonly string[] {
+  const { output } = response;
+  if (!Array.isArray(output)) return [];
+  return output.flatMap((item) =>
+    typeof item === 'object' && item !== null && 'id' in item && typeof item.id === 'string'
+      ? [item.id]
+      : [],
+  );
+}
+
+// The answers held in memory: bounded by their number and by their size together.
+
+export interface KeptAnswerRow {
+  readonly clientKeyId: string;
+  readonly id: string;
+  /** The answer as JSON text. */
+  readonly json: string;
+  /** Ids of the output items. */
+  readonly itemIds: readonly string[];
+  /** Milliseconds since the epoch. */
+  readonly expiresAt: number;
+}
+
+interface ShelfMemory {
+  put(row: KeptAnswerRow): void;
+  /** The JSON text of an answer; keys are `<client key> <id>`. */
+  find(key: string, now: number): string | undefined;
+  findByItem(itemKey: string, now: number): string | undefined;
+  remove(key: string): boolean;
+}
+
+interface ShelfMemoryLimits {
+  readonly maxEntries: number;
+  /** UTF-16 units of JSON text. */
+  readonly maxUnits: number;
+}
+
+/** Least recently used answers go first; one that is larger than the whole memory is not held. */
+function createShelfMemory({ maxEntries, maxUnits }: ShelfMemoryLimits): ShelfMemory {
+  const rows = new Map<string, KeptAnswerRow>();
+  const owners = new Map<string, string>();
+  let units = 0;
+  const drop = (key: string): boolean => {
+    const row = rows.get(key);
+    if (row === undefined) return false;
+    for (const itemId of row.itemIds) {
+      const itemKey = `${row.clientKeyId} ${itemId}`;
+      if (owners.get(itemKey) === key) owners.delete(itemKey);
+    }
+    units -= row.json.length;
+    return rows.delete(key);
+  };
+  const find = (key: string, now: number): string | undefined => {
+    const row = rows.get(key);
+    if (row === undefined) return undefined;
+    if (row.expiresAt <= now) {
+      drop(key);
+      return undefined;
+    }
+    // Setting again moves the entry to the young end: maps keep insertion order.
+    rows.delete(key);
+    rows.set(key, row);
+    return row.json;
+  };
+  return {
+    put(row) {
+      const key = `${row.clientKeyId} ${row.id}`;
+      drop(key);
+      rows.set(key, row);
+      units += row.json.length;
+      for (const itemId of row.itemIds) owners.set(`${row.clientKeyId} ${itemId}`, key);
+      for (const oldest of rows.keys()) {
+        if (rows.size <= maxEntries && units <= maxUnits) break;
+        drop(oldest);
+      }
+    },
+    find,
+    findByItem(itemKey, now) {
+      const key = owners.get(itemKey);
+      return key === undefined ? undefined : find(key, now);
+    },
+    remove: drop,
+  };
+}
+
+// Answers that are made behind their clients' backs: a few at once, bounded for each key and in all.
+
+export interface BackgroundRuns {
+  /** What one client key may see and end; no other key's can be reached through it. */
+  of(clientKeyId: string): RunsOfKey;
+  /** Begins at once or in its turn. Tells why not when there are too many, or when everything stops. */
+  start(run: BackgroundRun): StartedRun | RefusedRun;
+  /** Ends all of them with that reason; resolves when they have ended. */
+  close(reason: unknown): Promise<void>;
+}
+
+export interface RunsOfKey {
+  /** Undefined when nothing of that id is being made. */
+  stateOf(id: string): RunState | undefined;
+  /** Ends it with that reason. Resolves when it has ended; false when there was nothing to end. */
+  cancel(id: string, reason: unknown): Promise<boolean>;
+}
+
+export type RunState = 'queued' | 'in_progress';
+
+interface BackgroundRun {
+  readonly clientKeyId: string;
+  /** What it holds in memory, in UTF-16 units. */
+  readonly size: number;
+  /** Names it, once it is sure to be taken. */
+  begin(): string;
+  /** Never rejects. The signal is aborted from the beginning when it was ended in its queue. */
+  work(signal: AbortSignal): Promise<void>;
+}
+
+export interface StartedRun {
+  readonly kind: 'started';
+  /** Resolves when the work is over. */
+  readonly ended: Promise<void>;
+}
+
+export interface RefusedRun {
+  readonly kind: 'refused';
+  readonly reason: 'too-many' | 'too-large' | 'closing';
+}
+
+export interface BackgroundLimits {
+  /** At work at the same time; the others wait their turn. */
+  readonly atOnce: number;
+  /** Waiting and at work. */
+  readonly perKey: number;
+  readonly inAll: number;
+  /** UTF-16 units of one run. */
+  readonly size: number;
+  /** UTF-16 units of all runs together. */
+  readonly sizeInAll: number;
+}
+
+const LIMITS: BackgroundLimits = {
+  atOnce: 16,
+  perKey: 16,
+  inAll: 128,
+  size: 16 * 1024 * 1024,
+  sizeInAll: 128 * 1024 * 1024,
+};
+
+interface OpenRun {
+  readonly run: BackgroundRun;
+  readonly abort: AbortController;
+  readonly ended: PromiseWithResolvers<void>;
+  state: RunState;
+}
+
+export function createBackgroundRuns(limits: Partial<BackgroundLimits> = {}): BackgroundRuns {
+  return new Runs({ ...LIMITS, ...limits });
+}
+
+class Runs implements BackgroundRuns {
+  readonly #limits: BackgroundLimits;
+  /** In the order they came. */
+  readonly #open = new Map<string, OpenRun>();
+  #isClosing = false;
+
+  constructor(limits: BackgroundLimits) {
+    this.#limits = limits;
+  }
+
+  of(clientKeyId: string): RunsOfKey {
+    const find = (id: string): OpenRun | undefined => {
+      const open = this.#open.get(id);
+      return open?.run.clientKeyId === clientKeyId ? open : undefined;
+    };
+    return {
+      stateOf: (id) => find(id)?.state,
+      async cancel(id, reason) {
+        const open = find(id);
+        if (open === undefined) return false;
+        open.abort.abort(reason);
+        await open.ended.promise;
+        return true;
+      },
+    };
+  }
+
+  start(run: BackgroundRun): StartedRun | RefusedRun {
+    const reason = this.#refusalOf(run);
+    if (reason !== undefined) return { kind: 'refused', reason };
+    const id = run.begin();
+    const open: OpenRun = {
+      run,
+      abort: new AbortController(),
+      ended: Promise.withResolvers<void>(),
+      state: 'queued',
+    };
+    this.#open.set(id, open);
+    // One that waits is ended without its turn: there is nothing to wait for.
+    open.abort.signal.addEventListener('abort', () => this.#begin(id, open), { once: true });
+    this.#beginNext();
+    return { kind: 'started', ended: open.ended.promise };
+  }
+
+  async close(reason: unknown): Promise<void> {
+    this.#isClosing = true;
+    const all = [...this.#open.values()];
+    for (const { abort } of all) abort.abort(reason);
+    await Promise.all(all.map(({ ended }) => ended.promise));
+  }
+
+  #refusalOf({ clientKeyId, size }: BackgroundRun): RefusedRun['reason'] | undefined {
+    if (this.#isClosing) return 'closing';
+    if (size > this.#limits.size) return 'too-large';
+    let [ofKey, units] = [0, size];
+    for (const { run } of this.#open.values()) {
+      if (run.clientKeyId === clientKeyId) ofKey += 1;
+      units += run.size;
+    }
+    const { perKey, inAll, sizeInAll } = this.#limits;
+    const isFull = ofKey >= perKey || this.#open.size >= inAll || units > sizeInAll;
+    return isFull ? 'too-many' : undefined;
+  }
+
+  #beginNext(): void {
+    let atWork = 0;
+    for (const { state } of this.#open.values()) if (state === 'in_progress') atWork += 1;
+    for (const [id, open] of this.#open) {
+      if (atWork >= this.#limits.atOnce) return;
+      if (open.state !== 'queued') continue;
+      atWork += 1;
+      this.#begin(id, open);
+    }
+  }
+
+  #begin(id: string, open: OpenRun): void {
+    if (open.state !== 'queued') return;
+    open.state = 'in_progress';
+    void open.run.work(open.abort.signal).finally(() => {
+      this.#open.delete(id);
+      open.ended.resolve();
+      this.#beginNext();
+    });
+  }
+}

@@ -1,0 +1,271 @@
+// Reads transcription requests: one sound file, what is known of it, and the form of the answer.
+
+import { GatewayError, invalidRequest } from '../../canonical/error.ts';
+import { sniffMediaType, spellMediaType } from '../../canonical/media.ts';
+import { plainModelName } from '../../canonical/model.ts';
+import type { Receipt } from '../../canonical/receipt.ts';
+import type { CanonicalRequest, MediaPart } from '../../canonical/request.ts';
+import type { JsonObject } from '../../lib/json.ts';
+import { told } from '../../lib/localized-message.ts';
+import { objectShape } from '../../protocols/body-schema.ts';
+import {
+  createReadContext,
+  missingField,
+  noteUnreadFields,
+  readBoolean,
+  readNumberIn,
+  readString,
+  unknownWord,
+  wrongType,
+} from '../../protocols/chat/schema.ts';
+import type { RouteInput, UploadedFile } from '../../protocols/protocol.ts';
+
+// The words that ask a model for a transcription, and the shape of one with times.
+
+interface InstructionOptions {
+  readonly task: 'transcribe' | 'translate';
+  readonly isTimed: boolean;
+  readonly hasWords: boolean;
+  /** What may be spoken; empty when the client does not say. */
+  readonly languages: readonly string[];
+  /** Words that may occur, spelt as they are to be written. */
+  readonly keywords: readonly string[];
+  /** The client's own prompt: names and style to expect. */
+  readonly hint: string | undefined;
+}
+
+const TIMED = { start: { type: 'number' }, end: { type: 'number' } } as const;
+
+/** Times in seconds from the beginning of the recording. */
+export const SEGMENTS_SCHEMA: JsonObject = {
+  type: 'object',
+  properties: {
+    language: { type: 'string', description: 'Name of the spoken language, in English.' },
+    duration: { type: 'number', description: 'Length of the recording in seconds.' },
+    segments: {
+      type: 'array',
+      items: {
+        type: 'object',
+        properties: { ...TIMED, text: { type: 'string' } },
+        required: ['start', 'end', 'text'],
+      },
+    },
+    words: {
+      type: 'array',
+      items: {
+        type: 'object',
+        properties: { ...TIMED, word: { type: 'string' } },
+        required: ['start', 'end', 'word'],
+      },
+    },
+  },
+  required: ['language', 'duration', 'segments'],
+};
+
+function instructionOf(options: InstructionOptions): string {
+  const { task, isTimed, hasWords, languages, keywords, hint } = options;
+  const lines = [
+    task === 'translate'
+      ? 'Write down what is said in this recording, translated into English.'
+      : 'Write down what is said in this recording, word for word, in its own language.',
+    isTimed
+      ? 'Divide it into segments of a sentence or a few seconds, with their times in seconds.'
+      : 'Answer with these words alone, without comments, names of speakers or times.',
+  ];
+  if (isTimed && hasWords) lines.push('Give the times of every single word too.');
+  if (languages.length === 1) lines.push(`The language is: ${languages[0]}`);
+  if (languages.length > 1) lines.push(`The language is one of these: ${languages.join(', ')}`);
+  if (keywords.length > 0) {
+    lines.push(`These words may occur, and are spelt like this: ${keywords.join(', ')}`);
+  }
+  if (hint !== undefined && hint !== '') {
+    lines.push(`What may help with names and spelling, not part of the recording: ${hint}`);
+  }
+  return lines.join('\n');
+}
+
+const FORMATS = ['json', 'text', 'srt', 'verbose_json', 'vtt'] as const;
+export type AudioFormat = (typeof FORMATS)[number];
+
+/** What is to become of the speech. */
+export type AudioTask = 'transcribe' | 'translate';
+
+export interface AudioRequest {
+  readonly model: string;
+  readonly stream: boolean;
+  readonly canonical: CanonicalRequest;
+  readonly settings: AudioSettings;
+}
+
+export interface AudioSettings {
+  readonly task: AudioTask;
+  readonly format: AudioFormat;
+  readonly hasWords: boolean;
+}
+
+const MOST_BYTES = 25 * 1024 * 1024;
+
+const TYPES = new Map([
+  ['mp3', 'audio/mp3'],
+  ['mpga', 'audio/mp3'],
+  ['mpeg', 'audio/mp3'],
+  ['wav', 'audio/wav'],
+  ['wave', 'audio/wav'],
+  ['m4a', 'audio/m4a'],
+  ['mp4', 'audio/mp4'],
+  ['ogg', 'audio/ogg'],
+  ['oga', 'audio/ogg'],
+  ['opus', 'audio/ogg'],
+  ['flac', 'audio/flac'],
+  ['aac', 'audio/aac'],
+  ['aiff', 'audio/aiff'],
+  ['aif', 'audio/aiff'],
+  ['webm', 'audio/webm'],
+]);
+
+const KNOWN_FIELDS = objectShape([
+  ...['model', 'file', 'language', 'prompt', 'response_format', 'temperature', 'stream'],
+  ...['timestamp_granularities', 'chunking_strategy', 'user', 'languages', 'keywords'],
+]);
+
+/** @throws GatewayError 400 naming the field, 413 for a file above 25 MB */
+export function readAudio(
+  { body, files = [], receipt }: RouteInput,
+  task: AudioTask,
+): AudioRequest {
+  const sound = readSound(files, receipt);
+  const format = readFormat(body);
+  const isTimed = format === 'srt' || format === 'vtt' || format === 'verbose_json';
+  const stream = readStream(body, isTimed);
+  const hasWords = readGranularities(body, format).includes('word');
+  const model = plainModelName(readString(body, 'model') ?? '');
+  if (model === '') throw missingField('model');
+  noteRest(body, receipt);
+  const instruction = instructionOf({
+    task,
+    isTimed,
+    hasWords,
+    languages: [...readTexts(body, 'language'), ...readTexts(body, 'languages')],
+    keywords: readTexts(body, 'keywords'),
+    hint: readString(body, 'prompt'),
+  });
+  return {
+    model,
+    stream,
+    settings: { task, format, hasWords },
+    canonical: {
+      system: [],
+      turns: [{ role: 'user', parts: [sound, { kind: 'text', text: instruction }] }],
+      tools: [],
+      toolChoice: { kind: 'auto', names: [] },
+      sampling: { temperature: readTemperature(body) },
+      stopSequences: [],
+      choices: 1,
+      reasoning: { amount: { kind: 'off', isUnasked: true }, showThoughts: false },
+      outputFormat: isTimed ? { kind: 'json-schema', schema: SEGMENTS_SCHEMA } : { kind: 'text' },
+      safety: [],
+      clientNames: { messages: 'file', response_schema: 'response_format' },
+    },
+  };
+}
+
+function readSound(files: readonly UploadedFile[], receipt: Receipt): MediaPart {
+  const [file, another] = files.filter(({ field }) => field === 'file');
+  if (file === undefined) throw missingField('file');
+  if (another !== undefined) {
+    throw invalidRequest('file', 'file may hold one recording only; send each by itself.');
+  }
+  for (const { field } of files) {
+    if (field !== 'file') receipt.add('dropped', field, told`A transcription has no such file.`);
+  }
+  if (file.bytes.length === 0) throw invalidRequest('file', 'file is empty.');
+  if (file.bytes.length > MOST_BYTES) {
+    throw new GatewayError({
+      kind: 'too-large',
+      source: 'client',
+      field: 'file',
+      message: 'file is larger than 25 MB; split the recording.',
+    });
+  }
+  const base64 = file.bytes.toString('base64');
+  const mediaType = soundTypeOf(file, base64);
+  return { kind: 'media', modality: 'audio', mediaType, source: { kind: 'base64', base64 } };
+}
+
+/**
+ * The bytes tell most types, the ending of the name the others; the declared type comes last. A name
+ * with an ending that no sound has is refused whatever the bytes are, and so are bytes of a picture or
+ * a document whatever the name is.
+ */
+function soundTypeOf({ fileName, mediaType }: UploadedFile, base64: string): string {
+  const ending = /\.([a-z0-9]+)$/i.exec(fileName)?.[1]?.toLowerCase() ?? '';
+  const named = TYPES.get(ending);
+  const declared = spellMediaType(mediaType);
+  const sniffed = sniffMediaType(base64);
+  const isOther = sniffed !== undefined && !/^(?:audio|video)\//.test(sniffed);
+  if (!isOther && (named !== undefined || ending === '')) {
+    const told = [sniffed, named, declared].find((type) => type?.startsWith('audio/'));
+    if (told !== undefined) return told;
+  }
+  throw invalidRequest(
+    'file',
+    `file: this type of file is not supported; send one of ${[...TYPES.keys()].join(', ')}.`,
+    'unsupported',
+  );
+}
+
+function readFormat(body: JsonObject): AudioFormat {
+  const word = readString(body, 'response_format');
+  if (word === undefined || word === '') return 'json';
+  const format = FORMATS.find((known) => known === word);
+  if (format === undefined) throw unknownWord('response_format', FORMATS);
+  return format;
+}
+
+/** Forms carry switches and numbers as text. */
+function readStream(body: JsonObject, isTimed: boolean): boolean {
+  const isStream = body.stream === 'true' || body.stream === true;
+  if (!isStream && body.stream !== 'false' && body.stream !== '') readBoolean(body, 'stream');
+  if (isStream && isTimed) {
+    throw invalidRequest(
+      'stream',
+      'stream: timed formats come whole; ask for json or text, or leave stream out.',
+      'unsupported',
+    );
+  }
+  return isStream;
+}
+
+function readTemperature(body: JsonObject): number | undefined {
+  const value = body.temperature;
+  const number = typeof value === 'string' && value.trim() !== '' ? Number(value) : value;
+  if (number === '' || number === undefined) return undefined;
+  return readNumberIn(number, 'temperature', { min: 0, max: 1 });
+}
+
+/** One text or several; a form's empty field says nothing. */
+function readTexts(body: JsonObject, key: string): readonly string[] {
+  const value = body[key];
+  const texts = Array.isArray(value) ? value : [value ?? ''];
+  return texts.flatMap((text, index) => {
+    if (typeof text !== 'string') throw wrongType(`${key}[${index}]`, 'a string');
+    return text.trim() === '' ? [] : [text.trim()];
+  });
+}
+
+function readGranularities(body: JsonObject, format: AudioFormat): readonly string[] {
+  const value = body.timestamp_granularities;
+  if (value === undefined || value === null) return [];
+  const words = (Array.isArray(value) ? value : [value]).map(String);
+  const unknown = words.find((word) => word !== 'word' && word !== 'segment');
+  if (unknown !== undefined) throw unknownWord('timestamp_granularities', ['word', 'segment']);
+  if (format === 'verbose_json') return words;
+  throw invalidRequest(
+    'timestamp_granularities',
+    'timestamp_granularities needs response_format to be verbose_json.',
+  );
+}
+
+function noteRest(body: JsonObject, receipt: Receipt): void {
+  noteUnreadFields(body, { known: KNOWN_FIELDS, path: '', context: createReadContext(receipt) });
+}

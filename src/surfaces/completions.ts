@@ -1,0 +1,321 @@
+// The text completion surface of the OpenAI-style protocol: how a request is read and answered.
+
+import { invalidRequest } from '../canonical/error.ts';
+import type { CanonicalEvent, ChoiceEnd, Logprobs } from '../canonical/event.ts';
+import type { Reply, ReplyBlock, ReplyChoice } from '../canonical/fold.ts';
+import { plainModelName } from '../canonical/model.ts';
+import type { Receipt } from '../canonical/receipt.ts';
+import type { CanonicalRequest, TextPart } from '../canonical/request.ts';
+import { NO_USAGE, type Usage } from '../canonical/usage.ts';
+import type { JsonObject, JsonValue } from '../lib/json.ts';
+import { told } from '../lib/localized-message.ts';
+import { objectShape } from '../protocols/body-schema.ts';
+import {
+  type ShownBlock,
+  writeFinishReason,
+  writeMarkdown,
+  writeUsage,
+} from '../protocols/chat/answer-parts.ts';
+import { writeErrorBody } from '../protocols/chat/errors.ts';
+import { readStops, refuseCachedContent } from '../protocols/chat/read-request.ts';
+import {
+  createReadContext,
+  missingField,
+  noteUnreadFields,
+  readBoolean,
+  readNumberIn,
+  readObject,
+  readString,
+  wrongType,
+} from '../protocols/chat/schema.ts';
+import type {
+  GenerateCall,
+  ReplyContext,
+  RouteInput,
+  StreamWriter,
+} from '../protocols/protocol.ts';
+import { dataFrame, EVENT_STREAM_TYPE, FRAME_END } from '../stream/sse.ts';
+
+/** Several prompts are asked at the same time. @throws GatewayError 400 naming the field */
+export function readCompletionCall({ body, receipt }: RouteInput): GenerateCall {
+  const { model, stream, requests, settings } = readCompletionRequest(body, receipt);
+  return {
+    protocol: 'chat',
+    model,
+    stream,
+    bodySession: readString(body, 'user'),
+    canonical: () => requests[0],
+    fanOut: requests.length === 1 ? undefined : { requests, takesPartial: false },
+    createStreamWriter: (context) => createCompletionWriter(context, settings),
+    writeReply: (reply, context) => writeCompletion(reply, context, settings),
+  };
+}
+
+// Reads one text completion request: each prompt becomes a conversation of one question.
+
+export interface CompletionRequest {
+  readonly model: string;
+  readonly stream: boolean;
+  /** One for each prompt. */
+  readonly requests: readonly [CanonicalRequest, ...CanonicalRequest[]];
+  readonly settings: CompletionSettings;
+}
+
+/** What a request settles about the form of its answer. */
+export interface CompletionSettings {
+  /** Texts put before the answers, one a prompt; empty when no echo is wanted. */
+  readonly echoes: readonly string[];
+  /** Answers of each prompt. */
+  readonly answersPerPrompt: number;
+  readonly includeUsage: boolean;
+}
+
+const KNOWN_FIELDS = objectShape([
+  ...['model', 'prompt', 'max_tokens', 'suffix', 'echo', 'n', 'best_of', 'logprobs', 'stop'],
+  ...['stream', 'stream_options', 'temperature', 'top_p', 'presence_penalty'],
+  ...['frequency_penalty', 'seed', 'user'],
+]);
+
+const MOST_PROMPTS = 20;
+/** The protocol's own default (`openai` resources/completions.d.ts). */
+const DEFAULT_MAX_TOKENS = 16;
+
+/** @throws GatewayError (invalid-request) naming the field. */
+export function readCompletionRequest(body: JsonObject, receipt: Receipt): CompletionRequest {
+  const context = createReadContext(receipt);
+  const model = readModel(body);
+  refuseCachedContent(body);
+  const prompts = readPrompts(body.prompt);
+  const answersPerPrompt = readNumberIn(body.n, 'n', { min: 1, max: 128, integer: true }) ?? 1;
+  refuseBestOf(body, answersPerPrompt);
+  const base = readBase(body, receipt, answersPerPrompt);
+  const [first, ...rest] = prompts.map((prompt) => ({
+    ...base,
+    turns: [{ role: 'user' as const, parts: [{ kind: 'text' as const, text: prompt }] }],
+  }));
+  if (first === undefined) throw missingField('prompt');
+  noteUnreadFields(body, { known: KNOWN_FIELDS, path: '', context });
+  const streamOptions = readObject(body, 'stream_options') ?? {};
+  return {
+    model,
+    stream: readBoolean(body, 'stream') ?? false,
+    requests: [first, ...rest],
+    settings: {
+      echoes: readBoolean(body, 'echo') === true ? prompts : [],
+      answersPerPrompt,
+      includeUsage: readBoolean(streamOptions, 'include_usage', 'stream_options') ?? false,
+    },
+  };
+}
+
+function readModel(body: JsonObject): string {
+  const name = plainModelName(readString(body, 'model') ?? '');
+  if (name === '') throw missingField('model');
+  return name;
+}
+
+/** A text or several. @throws GatewayError 400 for prompts of tokens: only their model knows what they say. */
+function readPrompts(value: JsonValue | undefined): readonly string[] {
+  if (value === undefined || value === null) throw missingField('prompt');
+  const prompts = Array.isArray(value) ? value : [value];
+  if (prompts.length === 0) throw missingField('prompt');
+  if (prompts.length > MOST_PROMPTS) {
+    throw invalidRequest('prompt', `prompt may hold at most ${MOST_PROMPTS} texts.`);
+  }
+  return prompts.map((prompt, index) => {
+    const path = Array.isArray(value) ? `prompt[${index}]` : 'prompt';
+    if (typeof prompt === 'number' || Array.isArray(prompt)) {
+      throw invalidRequest(
+        path,
+        `${path}: prompts of token numbers are not supported; send the text.`,
+        'unsupported',
+      );
+    }
+    if (typeof prompt !== 'string') throw wrongType(path, 'a string');
+    if (prompt === '') throw invalidRequest(path, `${path} is empty.`);
+    return prompt;
+  });
+}
+
+function refuseBestOf(body: JsonObject, answers: number): void {
+  const bestOf = readNumberIn(body.best_of, 'best_of', { min: 1, max: 20, integer: true });
+  if (bestOf === undefined || bestOf === answers) return;
+  throw invalidRequest(
+    'best_of',
+    'best_of: answers are not rated here; leave it out, or ask for several with n.',
+    'unsupported',
+  );
+}
+
+/** Clients of this surface know no thoughts, and their small limits leave no room for any. */
+function readBase(
+  body: JsonObject,
+  receipt: Receipt,
+  choices: number,
+): Omit<CanonicalRequest, 'turns'> {
+  const penalty = { min: -2, max: 2 };
+  const alternatives = readNumberIn(body.logprobs, 'logprobs', { min: 0, max: 5, integer: true });
+  return {
+    system: readSuffix(body, receipt),
+    tools: [],
+    toolChoice: { kind: 'auto', names: [] },
+    sampling: {
+      temperature: readNumberIn(body.temperature, 'temperature', { min: 0, max: 2 }),
+      topP: readNumberIn(body.top_p, 'top_p', { min: 0, max: 1 }),
+      seed: readNumberIn(body.seed, 'seed', { integer: true }),
+      presencePenalty: readNumberIn(body.presence_penalty, 'presence_penalty', penalty),
+      frequencyPenalty: readNumberIn(body.frequency_penalty, 'frequency_penalty', penalty),
+      logprobs: alternatives === undefined ? undefined : { alternatives },
+    },
+    maxOutputTokens:
+      readNumberIn(body.max_tokens, 'max_tokens', { min: 1, integer: true }) ?? DEFAULT_MAX_TOKENS,
+    stopSequences: readStops(body, createReadContext(receipt)),
+    choices,
+    reasoning: { amount: { kind: 'off', isUnasked: true }, showThoughts: false },
+    outputFormat: { kind: 'text' },
+    safety: [],
+  };
+}
+
+/** A chat model cannot fill a gap; it can be told what comes behind it. */
+function readSuffix(body: JsonObject, receipt: Receipt): readonly TextPart[] {
+  const suffix = readString(body, 'suffix');
+  if (suffix === undefined || suffix === '') return [];
+  receipt.add('approximated', 'suffix', told`The model is told the text that follows its answer.`);
+  const text =
+    'Answer only with the text that belongs between the given text and this text, ' +
+    `which follows it:\n${suffix}`;
+  return [{ kind: 'text', text }];
+}
+
+// Writes answers as text completions, whole and streamed (`openai` resources/completions.d.ts).
+
+export function writeCompletion(
+  reply: Reply,
+  context: ReplyContext,
+  settings: CompletionSettings,
+): JsonObject {
+  return {
+    ...headOf(context),
+    choices: reply.choices.map((choice) => writeChoice(choice, settings)),
+    usage: writeUsage(reply.usage),
+  };
+}
+
+function writeChoice({ end, blocks }: ReplyChoice, settings: CompletionSettings): JsonObject {
+  const echo = echoOf(end.choice, settings);
+  return {
+    index: end.choice,
+    text: echo + blocks.map(textOf).join(''),
+    logprobs: writeLogprobs(end.logprobs, echo.length),
+    finish_reason: finishOf(end),
+  };
+}
+
+/** Thoughts have no place in this form, and calls cannot have been asked for. */
+function textOf(block: ReplyBlock): string {
+  switch (block.kind) {
+    case 'text':
+      return block.text;
+    case 'thinking':
+    case 'tool-call':
+      return '';
+    default:
+      return writeMarkdown(block);
+  }
+}
+
+export function createCompletionWriter(
+  context: ReplyContext,
+  settings: CompletionSettings,
+): StreamWriter {
+  const head = headOf(context);
+  const choices = new Map<number, number>();
+  const echoed = new Set<number>();
+  let usage: Usage = NO_USAGE;
+  const chunk = (choice: JsonObject): string =>
+    dataFrame(JSON.stringify({ ...head, choices: [choice] }));
+  const text = (index: number, piece: string): string => {
+    const echo = echoed.has(index) ? '' : echoOf(index, settings);
+    echoed.add(index);
+    if (echo + piece === '') return '';
+    return chunk({ index, text: echo + piece, logprobs: null, finish_reason: null });
+  };
+  const finish = (end: ChoiceEnd): string =>
+    text(end.choice, '') +
+    chunk({
+      index: end.choice,
+      text: '',
+      logprobs: writeLogprobs(end.logprobs, echoOf(end.choice, settings).length),
+      finish_reason: finishOf(end),
+    });
+  const last = (): string =>
+    settings.includeUsage
+      ? dataFrame(JSON.stringify({ ...head, choices: [], usage: writeUsage(usage) }))
+      : '';
+  const write = (event: CanonicalEvent): string => {
+    switch (event.kind) {
+      case 'start':
+        usage = event.usage ?? usage;
+        return '';
+      case 'block-start':
+        choices.set(event.index, event.choice);
+        return isShown(event.block) ? text(event.choice, writeMarkdown(event.block)) : '';
+      case 'block-delta':
+        return event.delta.kind === 'text'
+          ? text(choices.get(event.index) ?? 0, event.delta.text)
+          : '';
+      case 'usage':
+        usage = event.usage;
+        return '';
+      case 'block-end':
+      case 'grounding':
+        return '';
+      case 'finish':
+        return event.choices.map(finish).join('') + last() + dataFrame('[DONE]');
+      case 'error':
+        return dataFrame(JSON.stringify(writeErrorBody(event.error)));
+      default:
+        return event satisfies never;
+    }
+  };
+  return { contentType: EVENT_STREAM_TYPE, write, keepAlive: () => `: keep-alive${FRAME_END}` };
+}
+
+function isShown(block: { readonly kind: string }): block is ShownBlock {
+  return block.kind === 'media' || block.kind === 'code' || block.kind === 'code-result';
+}
+
+function headOf({ createId, createdAt, model }: ReplyContext): JsonObject {
+  return { id: createId('cmpl-'), object: 'text_completion', created: createdAt, model };
+}
+
+/** There are no calls in this form, and so no word for an end by them. */
+function finishOf(end: ChoiceEnd): string {
+  const plain = end.reason === 'tool-calls' ? { ...end, reason: 'stop' as const } : end;
+  return writeFinishReason(plain, false, 'tool_calls');
+}
+
+/** Answers stand prompt by prompt. */
+function echoOf(choice: number, { echoes, answersPerPrompt }: CompletionSettings): string {
+  return echoes[Math.floor(choice / answersPerPrompt)] ?? '';
+}
+
+/** The old form: parallel lists, with offsets into the whole text. */
+function writeLogprobs(logprobs: Logprobs | undefined, start: number): JsonObject | null {
+  if (logprobs === undefined || logprobs.tokens.length === 0) return null;
+  const offsets: number[] = [];
+  let offset = start;
+  for (const { token } of logprobs.tokens) {
+    offsets.push(offset);
+    offset += token.length;
+  }
+  return {
+    tokens: logprobs.tokens.map(({ token }) => token),
+    token_logprobs: logprobs.tokens.map(({ logprob }) => logprob),
+    top_logprobs: logprobs.tokens.map(({ alternatives }) =>
+      Object.fromEntries(alternatives.map(({ token, logprob }) => [token, logprob])),
+    ),
+    text_offset: offsets,
+  };
+}

@@ -1,0 +1,126 @@
+import OpenAI from 'openai';
+import { expect, test } from 'vitest';
+import type { Embedding } from '../../canonical/embedding.ts';
+import { createReceipt } from '../../canonical/receipt.ts';
+import { isJsonObject, type JsonObject } from '../../lib/json.ts';
+import { readEmbeddingCall, readEmbeddingRequest } from './openai.ts';
+
+function read(body: JsonObject) {
+  const receipt = createReceipt();
+  return { ...readEmbeddingRequest({ model: 'm', ...body }, receipt), notes: receipt.entries };
+}
+
+function answer(body: JsonObject, vectors: readonly number[][], promptTokens = 5): JsonObject {
+  const input = { pathModel: '', query: new URLSearchParams(), headers: {} };
+  const call = readEmbeddingCall({
+    ...input,
+    body: { model: 'm', input: 'x', ...body },
+    receipt: createReceipt(),
+  });
+  const embeddings: Embedding[] = vectors.map((values) => ({ values, native: {} }));
+  return call.writeEmbeddings({ embeddings, promptTokens, nativeUsages: [] });
+}
+
+test('one text and several are read alike, with the wanted length', () => {
+  expect(read({ input: 'a' })).toMatchObject({
+    model: 'm',
+    inputs: [{ text: 'a' }],
+    form: 'float',
+  });
+  expect(read({ input: ['a', ' b'], dimensions: 256, encoding_format: 'base64' })).toMatchObject({
+    inputs: [
+      { text: 'a', dimensions: 256 },
+      { text: ' b', dimensions: 256 },
+    ],
+    form: 'base64',
+  });
+});
+
+test('fields without effect are noted, known ones are not', () => {
+  const { notes } = read({ input: 'a', user: 'u', input_type: 'query', truncate: null });
+  expect(notes.map(({ path }) => path)).toEqual(['input_type']);
+});
+
+test.each<[JsonObject, string, string]>([
+  [{}, 'input', 'required'],
+  [{ input: null }, 'input', 'required'],
+  [{ input: [] }, 'input', 'at least one'],
+  [{ input: '' }, 'input', 'empty'],
+  [{ input: ['a', 'b', ''] }, 'input[2]', 'empty'],
+  [{ input: ['a', 7] }, 'input[1]', 'token numbers'],
+  [{ input: [1, 2, 3] }, 'input[0]', 'send the text itself'],
+  [{ input: [[1, 2], [3]] }, 'input[0]', 'check_embedding_ctx_length=False'],
+  [{ input: { text: 'a' } }, 'input', 'string'],
+  [{ input: ['a', { text: 'b' }] }, 'input[1]', 'string'],
+  [{ input: Array.from({ length: 2049 }, () => 'a') }, 'input', 'at most 2048'],
+  [{ input: 'a', model: '' }, 'model', 'required'],
+  [{ input: 'a', dimensions: 0 }, 'dimensions', 'at least 1'],
+  [{ input: 'a', dimensions: 1.5 }, 'dimensions', 'integer'],
+  [{ input: 'a', encoding_format: 'binary' }, 'encoding_format', 'float, base64'],
+  [{ input: 'a', user: 5 }, 'user', 'string'],
+])('what cannot be embedded is refused by the name of its field: %j', (body, field, words) => {
+  expect(() => read(body)).toThrow(
+    expect.objectContaining({
+      kind: 'invalid-request',
+      field,
+      message: expect.stringContaining(words),
+    }),
+  );
+});
+
+test('2048 texts are as many as fit', () => {
+  expect(read({ input: Array.from({ length: 2048 }, () => 'a') }).inputs).toHaveLength(2048);
+});
+
+test('vectors stand in order, with the count twice', () => {
+  expect(
+    answer({}, [
+      [0.6, 0.8],
+      [1, 0],
+    ]),
+  ).toEqual({
+    object: 'list',
+    data: [
+      { object: 'embedding', index: 0, embedding: [0.6, 0.8] },
+      { object: 'embedding', index: 1, embedding: [1, 0] },
+    ],
+    model: 'm',
+    usage: { prompt_tokens: 5, total_tokens: 5 },
+  });
+});
+
+test('shortened vectors are brought back to length 1, others stay as they are', () => {
+  const rounded = [0.60000001, 0.8];
+  const [{ embedding: long }, { embedding: kept }, { embedding: none }] = dataOf(
+    answer({}, [[3, 4], rounded, [0, 0]]),
+  );
+  expect(long).toEqual([0.6, 0.8]);
+  expect(kept).toEqual(rounded);
+  expect(none).toEqual([0, 0]);
+});
+
+test('base64 is single precision, little-endian', () => {
+  const [{ embedding }] = dataOf(answer({ encoding_format: 'base64' }, [[1, 0, 0]]));
+  expect(Buffer.from(String(embedding), 'base64').toString('hex')).toBe('0000803f0000000000000000');
+});
+
+test('the official client decodes what it asked for by itself', async () => {
+  const vector = [0.36, 0.48, -0.8];
+  const client = new OpenAI({
+    apiKey: 'k',
+    fetch: async (_url, init) => {
+      const body: unknown = JSON.parse(String(init?.body));
+      return Response.json(answer(isJsonObject(body) ? body : {}, [vector]));
+    },
+  });
+  const { data } = await client.embeddings.create({ model: 'm', input: 'x' });
+  expect(data[0]?.embedding).toEqual(vector.map(Math.fround));
+});
+
+type Datum = { embedding: unknown };
+
+function dataOf({ data }: JsonObject): [Datum, Datum, Datum] {
+  const list = Array.isArray(data) ? data.filter(isJsonObject) : [];
+  const datum = (index: number): Datum => ({ embedding: list[index]?.embedding });
+  return [datum(0), datum(1), datum(2)];
+}

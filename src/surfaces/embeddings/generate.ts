@@ -1,0 +1,162 @@
+// Embedding requests of the Generate-Content protocol: one content, or a batch of them.
+
+import type { EmbedAnswer, EmbedInput } from '../../canonical/embedding.ts';
+import { invalidRequest } from '../../canonical/error.ts';
+import { plainModelName } from '../../canonical/model.ts';
+import { memberPath } from '../../canonical/receipt.ts';
+import { isJsonObject, type JsonObject, type JsonValue, readNumber } from '../../lib/json.ts';
+import { told } from '../../lib/localized-message.ts';
+import { normalizeParts } from '../../protocols/generate/normalize-body.ts';
+import { GENERATE_WIRE } from '../../protocols/generate/relay.ts';
+import {
+  normalizeMessage,
+  numberAt,
+  objectAt,
+  objectsAt,
+  type Place,
+  textAt,
+} from '../../protocols/generate/schema.ts';
+import type { EmbedCall, RouteInput } from '../../protocols/protocol.ts';
+
+/** More than the official API takes at once: batches are divided on their way. */
+const MOST_REQUESTS = 2048;
+
+/** `POST …:embedContent`: `{content, taskType?, title?, outputDimensionality?}` → `{embedding}`. */
+export function readEmbedCall(input: RouteInput, model: string): EmbedCall {
+  const place = { path: '', receipt: input.receipt };
+  const request = normalizeMessage(input.body, 'EmbedRequest', place);
+  const entry = { body: readEmbedBody(request, model, place), path: '' };
+  return toCall(model, [entry], ([embedding]) => ({ embedding: embedding ?? {} }));
+}
+
+/** `POST …:batchEmbedContents`: `{requests: [{model, content, …}]}` → `{embeddings}`. */
+export function readBatchEmbedCall(input: RouteInput, model: string): EmbedCall {
+  const { receipt } = input;
+  const batch = normalizeMessage(input.body, 'EmbedBatch', { path: '', receipt });
+  noteProject(batch, { path: '', receipt });
+  checkModel(batch, model, '');
+  const requests = objectsAt(batch, 'requests');
+  if (requests.length === 0) {
+    throw invalidRequest('requests', 'requests must hold at least one request.', 'missing-field');
+  }
+  if (requests.length > MOST_REQUESTS) {
+    const message = `requests holds ${requests.length} requests; at most ${MOST_REQUESTS} fit in one batch.`;
+    throw invalidRequest('requests', message);
+  }
+  const entries = requests.map((request, index) => {
+    const path = `requests[${index}]`;
+    return { body: readEmbedBody(request, model, { path, receipt }), path };
+  });
+  return toCall(model, entries, (embeddings) => ({ embeddings: [...embeddings] }));
+}
+
+/** A body as it goes upstream, and where it stood. */
+interface Entry {
+  readonly body: JsonObject;
+  readonly path: string;
+}
+
+function toCall(
+  model: string,
+  entries: readonly Entry[],
+  wrap: (embeddings: readonly JsonObject[]) => JsonObject,
+): EmbedCall {
+  return {
+    protocol: 'generate',
+    model,
+    inputs: () => entries.map(readInput),
+    relay: {
+      wire: GENERATE_WIRE,
+      bodies: entries.map(({ body }) => body),
+      writeEmbeddings: ({ embeddings, nativeUsages }) => ({
+        ...wrap(embeddings.map(({ native }) => native)),
+        ...writeUsage(joinUsages(nativeUsages)),
+      }),
+    },
+    // The API itself gives no figure where none was counted.
+    showsUsage: false,
+    writeEmbeddings: ({ embeddings, promptTokens }: EmbedAnswer) => ({
+      ...wrap(embeddings.map(({ values }) => ({ values: [...values] }))),
+      ...writeUsage(promptTokens === undefined ? undefined : { promptTokenCount: promptTokens }),
+    }),
+  };
+}
+
+function readEmbedBody(request: JsonObject, model: string, place: Place): JsonObject {
+  checkModel(request, model, place.path);
+  noteProject(request, place);
+  const { model: _model, project: _project, ...body } = request;
+  const path = memberPath(place.path, 'content');
+  const content = objectAt(request, 'content');
+  if (content === undefined) throw invalidRequest(path, `${path} is required.`, 'missing-field');
+  const parts = normalizeParts(content, { path, receipt: place.receipt });
+  if (parts.length === 0) {
+    throw invalidRequest(`${path}.parts[0].text`, `${path} holds nothing but empty text.`);
+  }
+  return { ...body, content: { ...content, parts } };
+}
+
+/** The vectors of one call are of one model: the one in the path. */
+function checkModel(request: JsonObject, model: string, parent: string): void {
+  const named = textAt(request, 'model');
+  if (named === undefined || plainModelName(named) === model) return;
+  const path = memberPath(parent, 'model');
+  const message = `${path} must be the model of the path, models/${model}.`;
+  throw invalidRequest(path, message);
+}
+
+function noteProject(request: JsonObject, place: Place): void {
+  if (request.project === undefined) return;
+  const path = memberPath(place.path, 'project');
+  place.receipt.add('dropped', path, told`The project is the one of the account that is used.`);
+}
+
+/** For upstreams of other wires. @throws GatewayError for what is no text. */
+function readInput({ body, path }: Entry): EmbedInput {
+  const parts = objectsAt(objectAt(body, 'content'), 'parts');
+  const texts = parts.map((part, index) => {
+    const text = textAt(part, 'text');
+    if (text !== undefined) return text;
+    const place = memberPath(path, `content.parts[${index}]`);
+    throw invalidRequest(place, `${place}: the upstream in use embeds texts only.`, 'unsupported');
+  });
+  const settings = { ...objectAt(body, 'embedContentConfig'), ...body };
+  return {
+    text: texts.join('\n'),
+    dimensions: numberAt(settings, 'outputDimensionality'),
+    task: textAt(settings, 'taskType')?.toLowerCase().replaceAll('_', '-'),
+    title: textAt(settings, 'title'),
+  };
+}
+
+function writeUsage(usage: JsonObject | undefined): JsonObject {
+  return usage === undefined ? {} : { usageMetadata: usage };
+}
+
+// The counts of several upstream calls as one, as if there had been one call.
+
+/** A single count stays as it came; of several, each figure is the sum, and so is each modality's. */
+function joinUsages(usages: readonly JsonObject[]): JsonObject | undefined {
+  const [first, ...rest] = usages;
+  if (first === undefined || rest.length === 0) return first;
+  const names = new Set(usages.flatMap((usage) => Object.keys(usage)));
+  const joined = [...names].map((name) => [name, joinValues(usages.map((usage) => usage[name]))]);
+  return Object.fromEntries(joined.filter(([, value]) => value !== undefined));
+}
+
+/** Undefined for what is neither a figure nor a list of modalities: it is about a single call. */
+function joinValues(values: readonly (JsonValue | undefined)[]): JsonValue | undefined {
+  const figures = values.map(readNumber).filter((figure) => figure !== undefined);
+  if (figures.length > 0) return figures.reduce((sum, figure) => sum + figure, 0);
+  const details = values.flatMap((value) => (Array.isArray(value) ? value : []));
+  return details.length === 0 ? undefined : joinDetails(details.filter(isJsonObject));
+}
+
+function joinDetails(details: readonly JsonObject[]): JsonObject[] {
+  const counts = new Map<string, number>();
+  for (const detail of details) {
+    const modality = textAt(detail, 'modality') ?? 'MODALITY_UNSPECIFIED';
+    counts.set(modality, (counts.get(modality) ?? 0) + (numberAt(detail, 'tokenCount') ?? 0));
+  }
+  return [...counts].map(([modality, tokenCount]) => ({ modality, tokenCount }));
+}

@@ -1,0 +1,137 @@
+// The embeddings surface of the OpenAI-style protocol.
+
+import type { EmbedAnswer, EmbedInput } from '../../canonical/embedding.ts';
+import { invalidRequest } from '../../canonical/error.ts';
+import { plainModelName } from '../../canonical/model.ts';
+import type { Receipt } from '../../canonical/receipt.ts';
+import type { JsonObject, JsonValue } from '../../lib/json.ts';
+import { objectShape } from '../../protocols/body-schema.ts';
+import {
+  createReadContext,
+  missingField,
+  noteUnreadFields,
+  readNumberIn,
+  readString,
+  unknownWord,
+  wrongType,
+} from '../../protocols/chat/schema.ts';
+import type { EmbedCall, RouteInput } from '../../protocols/protocol.ts';
+
+/** @throws GatewayError 400 naming the field */
+export function readEmbeddingCall({ body, receipt }: RouteInput): EmbedCall {
+  const { model, inputs, form } = readEmbeddingRequest(body, receipt);
+  return {
+    protocol: 'chat',
+    model,
+    inputs: () => inputs,
+    showsUsage: true,
+    writeEmbeddings: (answer) => writeEmbeddings(answer, { model, form }),
+  };
+}
+
+// Reads embedding requests: one text or several, the wanted length and the form of the vectors.
+
+export interface EmbeddingRequest {
+  readonly model: string;
+  readonly inputs: readonly EmbedInput[];
+  readonly form: VectorForm;
+}
+
+const VECTOR_FORMS = ['float', 'base64'] as const;
+type VectorForm = (typeof VECTOR_FORMS)[number];
+
+const KNOWN_FIELDS = objectShape(['input', 'model', 'dimensions', 'encoding_format', 'user']);
+
+/** The API's own limit (`openai` resources/embeddings.d.ts, `input`). */
+const MOST_INPUTS = 2048;
+
+/** @throws GatewayError (invalid-request) naming the field. */
+export function readEmbeddingRequest(body: JsonObject, receipt: Receipt): EmbeddingRequest {
+  const model = plainModelName(readString(body, 'model') ?? '');
+  if (model === '') throw missingField('model');
+  const texts = readTexts(body.input);
+  const dimensions = readNumberIn(body.dimensions, 'dimensions', { min: 1, integer: true });
+  readString(body, 'user');
+  const context = createReadContext(receipt);
+  noteUnreadFields(body, { known: KNOWN_FIELDS, path: '', context });
+  return {
+    model,
+    inputs: texts.map((text) => (dimensions === undefined ? { text } : { text, dimensions })),
+    form: readForm(body),
+  };
+}
+
+function readTexts(value: JsonValue | undefined): readonly string[] {
+  if (value === undefined || value === null) throw missingField('input');
+  if (!Array.isArray(value)) return [readText(value, 'input')];
+  if (value.length === 0) throw invalidRequest('input', 'input is empty; send at least one text.');
+  if (value.length > MOST_INPUTS) {
+    const message = `input holds ${value.length} texts; at most ${MOST_INPUTS} fit in one request.`;
+    throw invalidRequest('input', message);
+  }
+  return value.map((text, index) => readText(text, `input[${index}]`));
+}
+
+/**
+ * @throws GatewayError 400 for token numbers: they do not say which model's they are, and read as
+ * another's they are another text.
+ */
+function readText(value: JsonValue, path: string): string {
+  if (typeof value === 'number' || Array.isArray(value)) {
+    const message =
+      `${path}: inputs of token numbers are not supported; send the text itself, as LangChain's ` +
+      'OpenAIEmbeddings does with check_embedding_ctx_length=False.';
+    throw invalidRequest(path, message, 'unsupported');
+  }
+  if (typeof value !== 'string') throw wrongType(path, 'a string');
+  if (value === '') throw invalidRequest(path, `${path} is empty; there is nothing to embed.`);
+  return value;
+}
+
+function readForm(body: JsonObject): VectorForm {
+  const word = readString(body, 'encoding_format');
+  if (word === undefined) return 'float';
+  const form = VECTOR_FORMS.find((known) => known === word);
+  if (form === undefined) throw unknownWord('encoding_format', VECTOR_FORMS);
+  return form;
+}
+
+// Writes vectors as the OpenAI-style protocol has them (`openai` resources/embeddings.d.ts).
+
+const BYTES_PER_FLOAT = 4;
+/** What single precision itself may be off by. */
+const LENGTH_TOLERANCE = 1e-4;
+
+/** `model` is the name the client asked for. */
+function writeEmbeddings(
+  { embeddings, promptTokens = 0 }: EmbedAnswer,
+  { model, form }: { readonly model: string; readonly form: VectorForm },
+): JsonObject {
+  return {
+    object: 'list',
+    data: embeddings.map(({ values }, index) => {
+      const vector = toUnitLength(values);
+      const embedding = form === 'base64' ? writeBase64(vector) : [...vector];
+      return { object: 'embedding', index, embedding };
+    }),
+    model,
+    usage: { prompt_tokens: promptTokens, total_tokens: promptTokens },
+  };
+}
+
+/**
+ * Clients of this protocol take dot products for cosines: its vectors have length 1 (OpenAI,
+ * "Embeddings FAQ"). Upstreams that shorten vectors leave that to the client.
+ */
+function toUnitLength(values: readonly number[]): readonly number[] {
+  const length = Math.sqrt(values.reduce((sum, value) => sum + value * value, 0));
+  if (length === 0 || Math.abs(length - 1) <= LENGTH_TOLERANCE) return values;
+  return values.map((value) => value / length);
+}
+
+/** Single precision, little-endian, whatever the machine: what the official clients decode. */
+function writeBase64(values: readonly number[]): string {
+  const bytes = Buffer.allocUnsafe(values.length * BYTES_PER_FLOAT);
+  for (const [index, value] of values.entries()) bytes.writeFloatLE(value, index * BYTES_PER_FLOAT);
+  return bytes.toString('base64');
+}

@@ -1,0 +1,292 @@
+import { expect, test } from 'vitest';
+import { fold } from '../../canonical/fold.ts';
+import { createReceipt, type ReceiptEntry } from '../../canonical/receipt.ts';
+import type { JsonObject } from '../../lib/json.ts';
+import { type Block, CONTEXT, eventsOf } from '../../protocols/chat/answers.test-support.ts';
+import type { RouteInput, UploadedFile } from '../../protocols/protocol.ts';
+import { readEdit, readGeneration } from './read-request.ts';
+import { readEditCall, readGenerationCall, refuseVariations } from './write-answer.ts';
+
+const PNG = Buffer.from('iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJ', 'base64');
+const WEBP = Buffer.concat([Buffer.from('RIFF0000WEBPVP8 '), Buffer.alloc(8)]);
+
+function inputOf(body: JsonObject, files: readonly UploadedFile[] = []): RouteInput {
+  return {
+    pathModel: '',
+    query: new URLSearchParams(),
+    headers: {},
+    body,
+    files,
+    receipt: createReceipt(),
+  };
+}
+
+function file(field: string, bytes = PNG, mediaType = 'application/octet-stream'): UploadedFile {
+  return { field, fileName: 'a.png', mediaType, bytes };
+}
+
+function draw(
+  body: JsonObject,
+): ReturnType<typeof readGeneration> & { notes: readonly ReceiptEntry[] } {
+  const input = inputOf({ prompt: 'a cat', ...body });
+  return { ...readGeneration(input), notes: input.receipt.entries };
+}
+
+test('a prompt is a question to a model that draws', () => {
+  const { model, requests } = draw({ model: 'gpt-image-1' });
+  expect(model).toBe('gpt-image-1');
+  expect(requests).toHaveLength(1);
+  expect(requests[0]).toMatchObject({
+    turns: [{ role: 'user', parts: [{ kind: 'text', text: 'a cat' }] }],
+    outputModalities: ['text', 'image'],
+  });
+});
+
+test.each([
+  ['1280x720', '16:9'],
+  ['720x1280', '9:16'],
+  ['800x600', '4:3'],
+  ['600x800', '3:4'],
+  ['2560x1080', '21:9'],
+  ['1024x1024', '1:1'],
+  ['16:9', '16:9'],
+  ['invalid', '1:1'],
+  ['1920x0', '1:1'],
+])('the size %s is drawn as %s', (size, aspectRatio) => {
+  expect(draw({ size }).requests[0].image?.aspectRatio).toBe(aspectRatio);
+});
+
+test.each([
+  [{ quality: 'hd' }, '4K'],
+  [{ quality: 'medium' }, '2K'],
+  [{ quality: 'standard' }, '1K'],
+  [{ quality: 'standard', imageSize: '4K' }, '4K'],
+])('the size class of %j is %s', (fields, size) => {
+  expect(draw(fields).requests[0].image?.size).toBe(size);
+});
+
+test('the words of the official client for "as you like" ask for nothing', () => {
+  const { requests, notes } = draw({
+    size: 'auto',
+    quality: 'auto',
+    background: 'auto',
+    output_format: 'png',
+    moderation: 'low',
+  });
+  expect(requests[0].image).toBeUndefined();
+  expect(notes).toEqual([]);
+});
+
+test('what cannot be honoured is noted', () => {
+  const { notes } = draw({ style: 'vivid', output_format: 'webp', background: 'transparent' });
+  expect(notes.map(({ path }) => path).sort()).toEqual(['background', 'output_format', 'style']);
+});
+
+test('several images are several requests', () => {
+  expect(draw({ n: 4 }).requests).toHaveLength(4);
+  expect(readGenerationCall(inputOf({ prompt: 'x', n: 3 })).fanOut?.requests).toHaveLength(3);
+});
+
+test.each([
+  [{}, 'prompt'],
+  [{ prompt: ' ' }, 'prompt'],
+  [{ prompt: 'x', n: 11 }, 'n'],
+  [{ prompt: 'x', n: 0 }, 'n'],
+  [{ prompt: 'x', size: '5:7' }, 'size'],
+  [{ prompt: 'x', quality: 'best' }, 'quality'],
+  [{ prompt: 'x', imageSize: '8K' }, 'imageSize'],
+  [{ prompt: 'x', response_format: 'jpeg' }, 'response_format'],
+])('what cannot be drawn is refused by the name of its field: %j', (body, field) => {
+  expect(() => readGeneration(inputOf(body))).toThrow(expect.objectContaining({ field }));
+});
+
+test('an edit sends its pictures before the prompt, their type told by their bytes', () => {
+  const files = [file('image'), file('image', WEBP, 'image/png')];
+  const { requests } = readEdit(inputOf({ prompt: 'add a hat', n: '2' }, files));
+  expect(requests).toHaveLength(2);
+  expect(requests[0].turns[0]?.parts).toMatchObject([
+    { kind: 'media', mediaType: 'image/png' },
+    { kind: 'media', mediaType: 'image/webp' },
+    { kind: 'text', text: 'add a hat' },
+  ]);
+});
+
+test('a mask is shown with an instruction, and noted', () => {
+  const input = inputOf({ prompt: 'x' }, [file('image'), file('mask')]);
+  expect(readEdit(input).requests[0].turns[0]?.parts).toHaveLength(4);
+  expect(input.receipt.entries).toMatchObject([{ action: 'approximated', path: 'mask' }]);
+});
+
+test('pictures may be named in JSON', () => {
+  const url = `data:image/png;base64,${PNG.toString('base64')}`;
+  const body = { prompt: 'x', images: [{ image_url: url }], image: PNG.toString('base64') };
+  expect(readEdit(inputOf(body)).requests[0].turns[0]?.parts).toHaveLength(3);
+});
+
+test('a stream carries base64, whatever form is asked for', () => {
+  const { notes } = draw({ stream: true, response_format: 'url' });
+  expect(notes).toMatchObject([{ action: 'dropped', path: 'response_format' }]);
+});
+
+test('a file no edit has is noted, and a form may leave its fields empty', () => {
+  const empty = { prompt: 'x', n: '', partial_images: '', size: 'auto', response_format: '' };
+  const input = inputOf(empty, [file('image'), file('extra')]);
+  expect(readEdit(input).requests).toHaveLength(1);
+  expect(input.receipt.entries).toMatchObject([{ action: 'dropped', path: 'extra' }]);
+});
+
+test.each([
+  [{ prompt: 'x' }, [], 'image'],
+  [{}, [file('image')], 'prompt'],
+  [{ prompt: 'x' }, [file('image', Buffer.from('%PDF-1.4 not a picture'))], 'image'],
+  [{ prompt: 'x' }, [file('image', Buffer.alloc(0))], 'image'],
+  [{ prompt: 'x' }, [file('image'), file('mask'), file('mask')], 'mask'],
+  [{ prompt: 'x', images: [{ file_id: 'f' }] }, [], 'images[0].file_id'],
+  [{ prompt: 'x', image: ['file:///etc/passwd'] }, [], 'image[0]'],
+])('an edit that cannot be made is refused by the name of its field: %j', (body, files, field) => {
+  expect(() => readEdit(inputOf(body, files))).toThrow(expect.objectContaining({ field }));
+});
+
+test('variations are refused with the way out', () => {
+  expect(() => refuseVariations()).toThrow(/images\/edits/);
+});
+
+const DRAWN: Block[] = [
+  { kind: 'text', pieces: ['Here it is.'] },
+  { kind: 'image', base64: 'AAAA' },
+];
+
+test('images come as base64, or as data URIs when asked', () => {
+  const reply = fold(eventsOf([DRAWN, DRAWN]));
+  const call = (body: JsonObject) => readGenerationCall(inputOf({ prompt: 'x', ...body }));
+  expect(call({ size: '1024x1024' }).writeReply(reply, CONTEXT)).toMatchObject({
+    created: CONTEXT.createdAt,
+    data: [{ b64_json: 'AAAA' }, { b64_json: 'AAAA' }],
+    output_format: 'png',
+    size: '1024x1024',
+    usage: { total_tokens: 60 },
+  });
+  expect(call({ response_format: 'url' }).writeReply(reply, CONTEXT)).toMatchObject({
+    data: [{ url: 'data:image/png;base64,AAAA' }, {}],
+  });
+});
+
+test.each([
+  [{ quality: 'hd', size: 'auto' }, { quality: 'max' }],
+  [{ quality: 'standard' }, { quality: 'low' }],
+  [
+    { quality: 'high', size: '1024x1536' },
+    { quality: 'high', size: '1024x1536' },
+  ],
+  [{ quality: 'auto' }, {}],
+])('a whole answer tells of %j what answers have words for', (body, told) => {
+  const call = readGenerationCall(inputOf({ prompt: 'x', ...body }));
+  const { size, quality } = Object(call.writeReply(fold(eventsOf([DRAWN])), CONTEXT));
+  expect({ size, quality }).toEqual({ size: undefined, quality: undefined, ...told });
+});
+
+test('an answer without an image says what the model said', () => {
+  const call = readGenerationCall(inputOf({ prompt: 'x' }));
+  const words = fold(eventsOf([[{ kind: 'text', pieces: ['I cannot draw.'] }]]));
+  expect(() => call.writeReply(words, CONTEXT)).toThrow(/I cannot draw\./);
+  const refused = fold(eventsOf([[]], ['safety']));
+  expect(() => call.writeReply(refused, CONTEXT)).toThrow(
+    expect.objectContaining({ reason: 'content-policy' }),
+  );
+});
+
+test.each([
+  [{ rawReason: 'IMAGE_SAFETY', message: 'No faces.' }, /refused to draw this.* No faces\.$/],
+  [{ rawReason: 'IMAGE_SAFETY' }, /refused to draw this.*IMAGE_SAFETY/],
+])('a refusal to draw says why: %j', (why, told) => {
+  const call = readGenerationCall(inputOf({ prompt: 'x' }));
+  const choices = [{ choice: 0, reason: 'safety' as const, ...why }];
+  const refused = fold([{ kind: 'start' }, { kind: 'finish', choices }]);
+  expect(() => call.writeReply(refused, CONTEXT)).toThrow(
+    expect.objectContaining({ field: 'prompt', message: expect.stringMatching(told) }),
+  );
+});
+
+test('a stream ends with one completed event an image, named by what was done', () => {
+  const stream = (call: ReturnType<typeof readGenerationCall>): string => {
+    const writer = call.createStreamWriter(CONTEXT);
+    return eventsOf([DRAWN])
+      .map((event) => writer.write(event))
+      .join('');
+  };
+  const drawn = stream(readGenerationCall(inputOf({ prompt: 'x', stream: true })));
+  expect(drawn).toMatch(/^event: image_generation\.completed\ndata: \{.*"b64_json":"AAAA"/);
+  const edited = stream(readEditCall(inputOf({ prompt: 'x', stream: 'true' }, [file('image')])));
+  expect(edited).toMatch(/^event: image_edit\.completed\n/);
+});
+
+const DRAFTS: Block[] = [
+  { kind: 'draft', base64: 'D0' },
+  { kind: 'draft', base64: 'D1' },
+  { kind: 'draft', base64: 'D2' },
+  ...DRAWN,
+];
+
+test.each([
+  ['generation', 2, ['D0', 'D1']],
+  ['edit', 1, ['D0']],
+  ['generation', 3, ['D0', 'D1', 'D2']],
+  ['edit', 0, []],
+] as const)('a streamed %s shows %d unfinished images at most', (kind, most, shown) => {
+  const body = { prompt: 'x', stream: true, partial_images: most };
+  const call =
+    kind === 'edit'
+      ? readEditCall(inputOf(body, [file('image')]))
+      : readGenerationCall(inputOf(body));
+  expect(call.canonical().imageDrafts).toBe(most);
+  const writer = call.createStreamWriter(CONTEXT);
+  const text = eventsOf([DRAFTS])
+    .map((event) => writer.write(event))
+    .join('');
+  const frames = text
+    .trim()
+    .split('\n\n')
+    .map((frame) => JSON.parse(frame.split('\ndata: ')[1] ?? ''));
+  const prefix = kind === 'edit' ? 'image_edit' : 'image_generation';
+  const common = {
+    created_at: CONTEXT.createdAt,
+    background: 'auto',
+    size: 'auto',
+    quality: 'auto',
+  };
+  expect(frames).toEqual([
+    ...shown.map((b64_json, partial_image_index) => ({
+      type: `${prefix}.partial_image`,
+      b64_json,
+      partial_image_index,
+      output_format: 'png',
+      ...common,
+    })),
+    expect.objectContaining({ type: `${prefix}.completed`, b64_json: 'AAAA', ...common }),
+  ]);
+  expect(text.startsWith(`event: ${prefix}.`)).toBe(true);
+});
+
+test('unfinished images alone are no answer', () => {
+  const call = readGenerationCall(inputOf({ prompt: 'x', stream: true, partial_images: 1 }));
+  const events = eventsOf([[{ kind: 'draft', base64: 'D0' }]]);
+  expect(() => call.writeReply(fold(events), CONTEXT)).toThrow(/without an image/);
+});
+
+test('unfinished images are for streams, and the receipt says so', () => {
+  const input = inputOf({ prompt: 'x', partial_images: 2 });
+  expect(readGeneration(input).requests[0].imageDrafts).toBe(0);
+  expect(input.receipt.entries).toMatchObject([{ action: 'dropped', path: 'partial_images' }]);
+  for (const partial_images of [4, -1, 1.5, 'two']) {
+    expect(() => readGeneration(inputOf({ prompt: 'x', stream: true, partial_images }))).toThrow(
+      expect.objectContaining({ field: 'partial_images' }),
+    );
+  }
+  const form = inputOf({ prompt: 'x', stream: 'true', partial_images: '2' }, [file('image')]);
+  expect(readEdit(form).requests[0].imageDrafts).toBe(2);
+});
+
+test('a field without a counterpart may hold anything', () => {
+  const { notes } = draw({ style: { toString: 1 }, background: ['auto'] });
+  expect(notes.map(({ path }) => path)).toEqual(['style', 'background']);
+});

@@ -1,0 +1,266 @@
+// The routes of kept conversations: creating, reading, changing and deleting them and their items.
+
+import { GatewayError, invalidRequest } from '../../canonical/error.ts';
+import { createReceipt } from '../../canonical/receipt.ts';
+import type { JsonObject } from '../../lib/json.ts';
+import {
+  addTurn,
+  changeMetadata,
+  findConversation,
+  isAnswerId,
+  removeConversation,
+  removeItem,
+  startConversation,
+  unknownAnswer,
+  unknownItem,
+  writeConversation,
+} from '../../protocols/chat/responses/previous-response.ts';
+import { checkItems, writeOut } from '../../protocols/chat/responses/read-input.ts';
+import { failedError, showItem } from '../../protocols/chat/responses/response-object.ts';
+import { readMetadata } from '../../protocols/chat/responses/schema.ts';
+import { asObject, missingField, readArray, unknownWord } from '../../protocols/chat/schema.ts';
+import type { KeptAnswersInput, ProtocolRoute } from '../../protocols/protocol.ts';
+import type { KeptAnswer, RunState } from '../../stored-responses/response-store.ts';
+
+const COLLECTION = '/v1/conversations';
+/** `{id}` also stands for an item of one: `<conversation>/items/<item>`. */
+const ONE_CONVERSATION = `${COLLECTION}/{id}`;
+const ITEMS = `${ONE_CONVERSATION}/items`;
+const MOST_ITEMS = 20;
+
+/** Sources: platform.openai.com, "Conversations" API reference; `openai` resources/conversations. */
+export const CONVERSATION_ROUTES: readonly ProtocolRoute[] = [
+  {
+    operation: 'kept-answers',
+    title: 'begins a conversation',
+    method: 'POST',
+    path: COLLECTION,
+    takesBody: true,
+    run: create,
+  },
+  {
+    operation: 'kept-answers',
+    title: 'shows a conversation, or an item of one (`/items/{item}`)',
+    method: 'GET',
+    path: ONE_CONVERSATION,
+    run: read,
+  },
+  {
+    operation: 'kept-answers',
+    title: 'changes the metadata of a conversation',
+    method: 'POST',
+    path: ONE_CONVERSATION,
+    takesBody: true,
+    run: update,
+  },
+  {
+    operation: 'kept-answers',
+    title: 'deletes a conversation, or an item of one (`/items/{item}`)',
+    method: 'DELETE',
+    path: ONE_CONVERSATION,
+    run: remove,
+  },
+  {
+    operation: 'kept-answers',
+    title: 'lists the items of a conversation',
+    method: 'GET',
+    path: ITEMS,
+    run: listItems,
+  },
+  {
+    operation: 'kept-answers',
+    title: 'adds items to a conversation',
+    method: 'POST',
+    path: ITEMS,
+    takesBody: true,
+    run: addItems,
+  },
+];
+
+async function create({ shelf, body, createId, now }: KeptAnswersInput): Promise<JsonObject> {
+  const facts = { id: createId('conv_'), createdAt: now, metadata: readMetadata(body) ?? {} };
+  const input = readNewItems(body);
+  startConversation(shelf, facts);
+  if (input.length > 0) await addTurn(shelf, facts.id, { turn: { input }, createId });
+  return writeConversation(facts);
+}
+
+async function read({ id, shelf }: KeptAnswersInput): Promise<JsonObject> {
+  const place = readPlace(id);
+  const { facts, items } = await findConversation(shelf, place.conversation);
+  if (place.item === undefined) return writeConversation(facts);
+  const item = items.find((one) => one.id === place.item);
+  if (item === undefined) throw unknownItem(place.item);
+  return showItem(item);
+}
+
+async function update({ id, shelf, body }: KeptAnswersInput): Promise<JsonObject> {
+  if (body.metadata === undefined) throw missingField('metadata');
+  return writeConversation(await changeMetadata(shelf, id, readMetadata(body) ?? {}));
+}
+
+/** An item's deletion answers with its conversation. */
+async function remove({ id, shelf }: KeptAnswersInput): Promise<JsonObject> {
+  const { conversation, item } = readPlace(id);
+  if (item !== undefined) return writeConversation(await removeItem(shelf, conversation, item));
+  await removeConversation(shelf, conversation);
+  return { id: conversation, object: 'conversation.deleted', deleted: true };
+}
+
+async function listItems({ id, query, shelf }: KeptAnswersInput): Promise<JsonObject> {
+  return writeItemPage((await findConversation(shelf, id)).items, query);
+}
+
+async function addItems({ id, shelf, body, createId }: KeptAnswersInput): Promise<JsonObject> {
+  const input = readNewItems(body);
+  if (input.length === 0) throw missingField('items');
+  await findConversation(shelf, id);
+  const added = await addTurn(shelf, id, { turn: { input }, createId });
+  return writeItemPage(added, new URLSearchParams({ order: 'asc' }));
+}
+
+/** Items that could not be read later are refused now. @throws GatewayError 400 */
+function readNewItems(body: JsonObject): readonly JsonObject[] {
+  const items = (readArray(body, 'items') ?? []).map((item, index) =>
+    asObject(item, `items[${index}]`),
+  );
+  if (items.length > MOST_ITEMS) {
+    throw invalidRequest('items', `items may hold at most ${MOST_ITEMS} items at once.`);
+  }
+  checkItems(items, 'items', createReceipt());
+  return items.map(writeOut);
+}
+
+interface Place {
+  readonly conversation: string;
+  readonly item: string | undefined;
+}
+
+function readPlace(id: string): Place {
+  const [conversation = '', item] = id.split('/items/', 2);
+  return { conversation, item };
+}
+
+// One page of kept items, as the lists of this surface are paged.
+
+const MOST_LISTED = 100;
+
+/** Newest first unless asked otherwise, as the real service lists them. @throws GatewayError 400 */
+export function writeItemPage(inOrder: readonly JsonObject[], query: URLSearchParams): JsonObject {
+  const order = query.get('order') ?? 'desc';
+  if (order !== 'asc' && order !== 'desc') throw unknownWord('order', ['asc', 'desc']);
+  const items = order === 'asc' ? inOrder : inOrder.toReversed();
+  const after = query.get('after');
+  const start = after === null ? 0 : items.findIndex(({ id }) => id === after) + 1;
+  if (after !== null && start === 0) {
+    throw invalidRequest('after', 'after must be the id of an item of this list.');
+  }
+  const page = items.slice(start, start + readLimit(query)).map(showItem);
+  return {
+    object: 'list',
+    data: page,
+    first_id: page[0]?.id ?? null,
+    last_id: page.at(-1)?.id ?? null,
+    has_more: start + page.length < items.length,
+  };
+}
+
+/** @throws GatewayError 400 */
+function readLimit(query: URLSearchParams): number {
+  const text = query.get('limit') ?? '20';
+  const limit = /^\d{1,4}$/.test(text) ? Number(text) : 0;
+  if (limit >= 1 && limit <= MOST_LISTED) return limit;
+  throw invalidRequest('limit', `limit must be a whole number from 1 to ${MOST_LISTED}.`);
+}
+
+// The routes of kept responses: reading one, its input items, deleting and cancelling it.
+
+const ONE_RESPONSE = '/v1/responses/{model}';
+
+/** Sources: platform.openai.com, "Responses" API reference; `openai` resources/responses. */
+export const KEPT_ANSWER_ROUTES: readonly ProtocolRoute[] = [
+  route('GET', ONE_RESPONSE, { title: 'shows a kept response', run: readAnswer }),
+  route('DELETE', ONE_RESPONSE, { title: 'deletes a kept response', run: removeAnswer }),
+  route('GET', `${ONE_RESPONSE}/input_items`, {
+    title: 'lists what a kept response was asked with',
+    run: listInput,
+  }),
+  route('POST', `${ONE_RESPONSE}/cancel`, {
+    title: 'ends a response that is made in the background',
+    run: cancelAnswer,
+  }),
+];
+
+function route(
+  method: 'GET' | 'POST' | 'DELETE',
+  path: string,
+  rest: Pick<Extract<ProtocolRoute, { operation: 'kept-answers' }>, 'title' | 'run'>,
+): ProtocolRoute {
+  return { operation: 'kept-answers', method, path, ...rest };
+}
+
+async function readAnswer(input: KeptAnswersInput): Promise<JsonObject> {
+  for (const key of ['stream', 'starting_after']) {
+    const value = input.query.get(key);
+    if (value === null || value === 'false') continue;
+    throw invalidRequest(
+      key,
+      `${key}: a kept response comes whole, and no stream of it can be gone on with; leave ${key} out.`,
+      'unsupported',
+    );
+  }
+  return (await find(input)).response;
+}
+
+/** One that is still being made is ended first. */
+async function removeAnswer(input: KeptAnswersInput): Promise<JsonObject> {
+  await input.runs.cancel(input.id, cancelled());
+  if (!(await input.shelf.remove(input.id))) throw unknownAnswer(input.id, 'response_id');
+  return { id: input.id, object: 'response', deleted: true };
+}
+
+/** Newest first unless asked otherwise, as the real service lists them. */
+async function listInput(input: KeptAnswersInput): Promise<JsonObject> {
+  const { query } = input;
+  const answer = await find(input);
+  const items = answer.input.map((item, index) => ({ ...item, id: idOf(item, answer, index) }));
+  return writeItemPage(items, query);
+}
+
+/** One that has ended is shown as it ended, as the real service does. */
+async function cancelAnswer(input: KeptAnswersInput): Promise<JsonObject> {
+  await input.runs.cancel(input.id, cancelled());
+  const { response } = await find(input);
+  if (response.background === true) return response;
+  throw invalidRequest(
+    'response_id',
+    'Only responses made in the background can be cancelled; close the connection of a stream.',
+    'unsupported',
+  );
+}
+
+async function find({ id, shelf, runs }: KeptAnswersInput): Promise<KeptAnswer> {
+  const answer = isAnswerId(id) ? await shelf.find(id) : undefined;
+  if (answer === undefined) throw unknownAnswer(id, 'response_id');
+  return { ...answer, response: stateNow(answer.response, runs.stateOf(id)) };
+}
+
+/** What was queued and is made no more was cut off with the process that made it. */
+function stateNow(response: JsonObject, state: RunState | undefined): JsonObject {
+  if (response.status !== 'queued') return response;
+  if (state !== undefined) return { ...response, status: state };
+  const message = 'The gateway stopped while this response was being made. Send the request again.';
+  return { ...response, status: 'failed', error: failedError({ code: 'server_error', message }) };
+}
+
+function cancelled(): GatewayError {
+  return new GatewayError({
+    kind: 'client-gone',
+    source: 'client',
+    message: 'The response was cancelled.',
+  });
+}
+
+function idOf(item: JsonObject, answer: KeptAnswer, index: number): string {
+  return typeof item.id === 'string' ? item.id : `item_${answer.id.slice(-24)}_${index}`;
+}

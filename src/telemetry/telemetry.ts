@@ -1,0 +1,357 @@
+// Sends traces and metrics of model requests to an OpenTelemetry collector, over HTTP as JSON.
+
+import { createHmac } from 'node:crypto';
+import { OTLPMetricExporter } from '@opentelemetry/exporter-metrics-otlp-http';
+import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http';
+import { defaultResource, resourceFromAttributes } from '@opentelemetry/resources';
+import {
+  MeterProvider,
+  PeriodicExportingMetricReader,
+  type PushMetricExporter,
+} from '@opentelemetry/sdk-metrics';
+import {
+  AlwaysOffSampler,
+  AlwaysOnSampler,
+  ParentBasedSampler,
+  type ReadableSpan,
+  type Sampler,
+  type SpanExporter,
+  type SpanProcessor,
+  TraceIdRatioBasedSampler,
+  TracerProvider,
+} from '@opentelemetry/sdk-trace';
+import type { Clock, Timer } from '../lib/clock.ts';
+import type { EndedRequest, RequestRecord } from '../monitor/record.ts';
+import { createRequestMetrics } from './request-metrics.ts';
+import { type Destination, describeOperation, writeSpans } from './request-spans.ts';
+
+export interface TelemetryOptions {
+  /** The address below which `/v1/traces` and `/v1/metrics` are. */
+  readonly endpoint: string;
+  readonly headers?: Readonly<Record<string, string>> | undefined;
+  readonly serviceName: string;
+  readonly resourceAttributes?: Readonly<Record<string, string>> | undefined;
+  readonly sampler: SamplerName;
+  readonly samplerRatio: number;
+  /** Ours. */
+  readonly version: string;
+  /** Tells this process from other replicas. */
+  readonly instanceId: string;
+  /** With which account ids are hashed, so that they cannot be guessed. */
+  readonly accountKey: string | Uint8Array;
+  /** Undefined for an account that is gone. */
+  readonly destinationOf: (accountId: string) => Destination | undefined;
+  readonly clock: Clock;
+  readonly log: { warn(fields: object, message: string): void };
+}
+
+export interface Telemetry {
+  /** Call as soon as the request ended. Never throws; what cannot be exported is dropped and counted. */
+  observe(record: RequestRecord, ended: EndedRequest): void;
+  readonly droppedSpans: number;
+  /** Sends what waits, for two seconds at most. */
+  close(): Promise<void>;
+}
+
+const EXPORT_TIMEOUT_MS = 10_000;
+const METRIC_INTERVAL_MS = 60_000;
+const CLOSE_MS = 2000;
+const HASH_CHARACTERS = 16;
+/** `ExportResultCode.SUCCESS` of the library. */
+const SUCCESS = 0;
+
+export function createTelemetry(options: TelemetryOptions): Telemetry {
+  const { clock, version, log, destinationOf, accountKey } = options;
+  const delivery = createDelivery({ collector: new URL(options.endpoint).origin, log });
+  const resource = describeService(options);
+  const queue = createSpanQueue({
+    exporter: new OTLPTraceExporter(exporterOptions(options, 'traces')),
+    delivery,
+    clock,
+  });
+  const tracing = new TracerProvider({
+    resource,
+    sampler: createSampler(options.sampler, options.samplerRatio),
+    spanProcessors: [queue],
+  });
+  const reader = new PeriodicExportingMetricReader({
+    exporter: watchExporter(new OTLPMetricExporter(exporterOptions(options, 'metrics')), delivery),
+    exportIntervalMillis: METRIC_INTERVAL_MS,
+    exportTimeoutMillis: EXPORT_TIMEOUT_MS,
+  });
+  const metering = new MeterProvider({ resource, readers: [reader] });
+  const metrics = createRequestMetrics(metering.getMeter('isthmus', version));
+  const spanOptions = {
+    tracer: tracing.getTracer('isthmus', version),
+    destinationOf,
+    hashAccount: (accountId: string) =>
+      createHmac('sha256', accountKey).update(accountId).digest('hex').slice(0, HASH_CHARACTERS),
+  };
+  return {
+    observe(record, ended) {
+      try {
+        const end = { at: clock.now(), monotonic: clock.monotonic() };
+        const operation = describeOperation(record, ended, destinationOf);
+        metrics.add(record, operation, ended.totalMs);
+        writeSpans({ record, ended, operation, end }, spanOptions);
+      } catch (error) {
+        delivery.dropped(1, `A request could not be described: ${String(error)}`);
+      }
+    },
+    get droppedSpans() {
+      return delivery.droppedSpans;
+    },
+    async close() {
+      const work = Promise.allSettled([tracing.shutdown(), metering.shutdown()]);
+      if (await isLate(work, clock)) delivery.dropped(queue.waiting, 'The gateway ended before.');
+    },
+  };
+}
+
+function describeService(options: TelemetryOptions) {
+  const own = resourceFromAttributes({
+    'service.version': options.version,
+    'service.instance.id': options.instanceId,
+    ...options.resourceAttributes,
+    'service.name': options.serviceName,
+  });
+  return defaultResource().merge(own);
+}
+
+function exporterOptions({ endpoint, headers }: TelemetryOptions, signal: 'traces' | 'metrics') {
+  const url = new URL(endpoint);
+  url.pathname = `${url.pathname.replace(/\/+$/, '')}/v1/${signal}`;
+  return { url: url.href, headers: { ...headers }, timeoutMillis: EXPORT_TIMEOUT_MS };
+}
+
+/** Metrics are cumulative by default, so that a failed export loses none. */
+function watchExporter(exporter: OTLPMetricExporter, delivery: Delivery): PushMetricExporter {
+  return {
+    export(metrics, done) {
+      exporter.export(metrics, (result) => {
+        if (result.code === SUCCESS) delivery.delivered('metrics');
+        else delivery.failed('metrics', 0, result.error);
+        done(result);
+      });
+    },
+    selectAggregation: (kind) => exporter.selectAggregation(kind),
+    selectAggregationTemporality: (kind) => exporter.selectAggregationTemporality(kind),
+    forceFlush: () => exporter.forceFlush(),
+    shutdown: () => exporter.shutdown(),
+  };
+}
+
+/** True when the work is not done after the longest time the close may take. */
+function isLate(work: Promise<unknown>, clock: Clock): Promise<boolean> {
+  return new Promise((resolve) => {
+    const timer = clock.startTimer(CLOSE_MS, () => resolve(true));
+    void work.then(() => {
+      timer.cancel();
+      resolve(false);
+    });
+  });
+}
+
+// Keeps the books of what reaches the collector: spans that were dropped, and one log line an outage.
+
+type Signal = 'traces' | 'metrics';
+
+export interface Delivery {
+  /** Spans that never reached the collector. */
+  readonly droppedSpans: number;
+  delivered(signal: Signal): void;
+  /** An export failed, and these spans are lost with it. */
+  failed(signal: Signal, spans: number, error: unknown): void;
+  /** These spans were never given to an export. */
+  dropped(spans: number, reason: string): void;
+}
+
+export interface DeliveryOptions {
+  /** Without what may be a secret in it. */
+  readonly collector: string;
+  readonly log: { warn(fields: object, message: string): void };
+}
+
+const MOST_REASON = 200;
+
+export function createDelivery({ collector, log }: DeliveryOptions): Delivery {
+  let droppedSpans = 0;
+  /** What is wrong at present, and why. */
+  const troubles = new Map<Signal | 'queue', string>();
+  const warn = (reason: string): void =>
+    log.warn(
+      { collector, reason },
+      'Traces or metrics cannot be delivered; traces are dropped until the collector takes them.',
+    );
+  return {
+    get droppedSpans() {
+      return droppedSpans;
+    },
+    delivered(signal) {
+      troubles.delete(signal);
+    },
+    failed(signal, spans, error) {
+      droppedSpans += spans;
+      if (troubles.has(signal)) return;
+      const reason = reasonOf(error);
+      // A collector that is gone takes neither, and is told of once.
+      const isKnown = [...troubles.values()].includes(reason);
+      troubles.set(signal, reason);
+      if (!isKnown) warn(reason);
+    },
+    dropped(spans, reason) {
+      droppedSpans += spans;
+      if (troubles.size > 0) return;
+      troubles.set('queue', reason);
+      warn(reason);
+    },
+  };
+}
+
+/** Addresses that are tried together fail with one error that has a code and no message. */
+function reasonOf(error: unknown): string {
+  if (!(error instanceof Error)) return 'unknown';
+  const code = 'code' in error ? String(error.code) : 'unknown';
+  return (error.message || code).slice(0, MOST_REASON);
+}
+
+// Chooses the sampler of the operator: which traces are exported and which are not.
+
+/** The names that `OTEL_TRACES_SAMPLER` knows for them. */
+type SamplerName = `${'' | 'parentbased_'}${'always_on' | 'always_off' | 'traceidratio'}`;
+
+/** @param ratio the part of all traces that a sampler by ratio keeps, 0 to 1 */
+function createSampler(name: SamplerName, ratio: number): Sampler {
+  switch (name) {
+    case 'always_on':
+      return new AlwaysOnSampler();
+    case 'always_off':
+      return new AlwaysOffSampler();
+    case 'traceidratio':
+      return new TraceIdRatioBasedSampler(ratio);
+    case 'parentbased_always_on':
+      return new ParentBasedSampler({ root: new AlwaysOnSampler() });
+    case 'parentbased_always_off':
+      return new ParentBasedSampler({ root: new AlwaysOffSampler() });
+    case 'parentbased_traceidratio':
+      return new ParentBasedSampler({ root: new TraceIdRatioBasedSampler(ratio) });
+    default:
+      return name satisfies never;
+  }
+}
+
+// The spans that wait for their export: a bounded queue, emptied in batches, one export at a time.
+
+export interface SpanQueue extends SpanProcessor {
+  /** Spans that are not delivered yet. */
+  readonly waiting: number;
+}
+
+export interface SpanQueueOptions {
+  readonly exporter: SpanExporter;
+  readonly delivery: Delivery;
+  readonly clock: Pick<Clock, 'startTimer'>;
+}
+
+const MOST_WAITING = 2048;
+const BATCH_SIZE = 256;
+const DELAY_MS = 5000;
+const SAMPLED = 1;
+
+/** Unlike the library's own batch processor it counts what it drops and takes its time from the clock. */
+export function createSpanQueue(options: SpanQueueOptions): SpanQueue {
+  return new Queue(options);
+}
+
+class Queue implements SpanQueue {
+  readonly #options: SpanQueueOptions;
+  #spans: ReadableSpan[] = [];
+  #timer: Timer | undefined;
+  #delayMs = DELAY_MS;
+  #export: Promise<void> | undefined;
+  #exporting = 0;
+  #isClosed = false;
+
+  constructor(options: SpanQueueOptions) {
+    this.#options = options;
+  }
+
+  get waiting(): number {
+    return this.#spans.length + this.#exporting;
+  }
+
+  onStart(): void {
+    // Spans are complete only at their end.
+  }
+
+  onEnd(span: ReadableSpan): void {
+    if ((span.spanContext().traceFlags & SAMPLED) === 0) return;
+    if (this.#isClosed || this.#spans.length >= MOST_WAITING) {
+      this.#options.delivery.dropped(1, 'Too many spans wait.');
+      return;
+    }
+    this.#spans.push(span);
+    this.#plan();
+  }
+
+  async forceFlush(): Promise<void> {
+    this.#cancelTimer();
+    await this.#export;
+    while (this.#spans.length > 0) await this.#exportBatch();
+  }
+
+  async shutdown(): Promise<void> {
+    this.#isClosed = true;
+    await this.forceFlush();
+    await this.#options.exporter.shutdown();
+  }
+
+  /** An export is never part of what brought the span: also a full batch goes with a later turn. */
+  #plan(): void {
+    if (this.#export !== undefined) return;
+    const delayMs = this.#spans.length >= BATCH_SIZE ? 0 : DELAY_MS;
+    if (this.#timer !== undefined && this.#delayMs <= delayMs) return;
+    this.#cancelTimer();
+    this.#delayMs = delayMs;
+    this.#timer = this.#options.clock.startTimer(delayMs, () => {
+      this.#timer = undefined;
+      void this.#exportBatch();
+    });
+  }
+
+  #cancelTimer(): void {
+    this.#timer?.cancel();
+    this.#timer = undefined;
+  }
+
+  /** One at a time: while one runs, it is waited for instead. */
+  #exportBatch(): Promise<void> {
+    this.#export ??= this.#send(this.#spans.splice(0, BATCH_SIZE)).then(() => {
+      this.#export = undefined;
+      this.#exporting = 0;
+      if (this.#spans.length > 0 && !this.#isClosed) this.#plan();
+    });
+    return this.#export;
+  }
+
+  /** Never rejects. */
+  #send(batch: ReadableSpan[]): Promise<void> {
+    const { exporter, delivery } = this.#options;
+    this.#exporting = batch.length;
+    return new Promise((resolve) => {
+      const fail = (error: unknown): void => {
+        delivery.failed('traces', batch.length, error);
+        resolve();
+      };
+      try {
+        exporter.export(batch, ({ code, error }) => {
+          if (code !== SUCCESS) return fail(error);
+          delivery.delivered('traces');
+          resolve();
+        });
+      } catch (error) {
+        fail(error);
+      }
+    });
+  }
+}

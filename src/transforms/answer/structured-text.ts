@@ -1,0 +1,265 @@
+// Gives the values of a structured answer the types its schema has, where the upstream could only write texts.
+
+import type { BlockDeltaEvent, CanonicalEvent, GroundingEvent } from '../../canonical/event.ts';
+import type { Receipt } from '../../canonical/receipt.ts';
+import type { OutputFormat } from '../../canonical/request.ts';
+import { isJsonObject, type JsonObject, type JsonValue, parseJson } from '../../lib/json.ts';
+import { holdsTexts, SchemaWork, ValueRepair } from '../../schema/coerce.ts';
+import { createSchemaReader, type SchemaNode, type SchemaReader } from '../../schema/gather.ts';
+
+/**
+ * The rule for an answer of this format; undefined when none is needed. The whole text waits only where
+ * the schema has values that may come as texts: others are streamed as they come, as are those the upstream
+ * was asked for in their own types.
+ */
+export function answerRule(
+  format: OutputFormat,
+  { receipt, isTyped }: { readonly receipt: Receipt; readonly isTyped: boolean },
+): TextRule | undefined {
+  if (format.kind !== 'json' && format.kind !== 'json-schema') return undefined;
+  if (format.kind === 'json' || isTyped || !isJsonObject(format.schema)) return FENCE_RULE;
+  const plan = planFor(format.schema, receipt);
+  return plan === undefined ? FENCE_RULE : repairRule(plan);
+}
+
+interface RepairPlan {
+  readonly reader: SchemaReader;
+  readonly root: SchemaNode;
+  readonly receipt: Receipt;
+}
+
+function planFor(schema: JsonObject, receipt: Receipt): RepairPlan | undefined {
+  const reader = createSchemaReader(schema);
+  // The whole answer is JSON as it is: only what is inside may be a text instead of any value.
+  const root = { ...reader.read([schema]), isOpen: false };
+  return holdsTexts(root, reader) ? { reader, root, receipt } : undefined;
+}
+
+function repairRule(plan: RepairPlan): TextRule {
+  return {
+    decidedAfter: 0,
+    mayChange: () => true,
+    rewrite(text) {
+      const unfenced = FENCE_RULE.rewrite(text);
+      const repaired = repairJson(unfenced?.text ?? text, plan);
+      return repaired === undefined ? unfenced : { text: repaired, shift: undefined };
+    },
+  };
+}
+
+/** Undefined for what is no JSON, needs no repair, or would be too much work. */
+function repairJson(json: string, { reader, root, receipt }: RepairPlan): string | undefined {
+  const given = tryParse(json);
+  if (given === undefined) return undefined;
+  const work = new SchemaWork(reader);
+  const repair = new ValueRepair(work);
+  const repaired = repair.repair(root, given, { path: 'answer', name: '' });
+  if (work.gaveUp || repaired === given) return undefined;
+  for (const { action, path, reason } of repair.notes) receipt.add(action, path, reason);
+  return JSON.stringify(repaired);
+}
+
+function tryParse(json: string): JsonValue | undefined {
+  try {
+    return parseJson(json);
+  } catch {
+    return undefined;
+  }
+}
+
+// Takes the code fence off an answer that was asked to be JSON and is wholly inside one.
+
+const FENCE = '```';
+const FIRST_LINE = /^```[\w-]*[ \t]*\r?$/;
+
+/** White space before a fence. Models that are to write JSON may write nothing else, without end. */
+const MOST_LEADING = 64;
+
+/** A text that begins with a fence waits for its end, as only there it is known whether the fence holds it all. */
+export const FENCE_RULE: TextRule = {
+  decidedAfter: MOST_LEADING + FENCE.length,
+  mayChange(begun) {
+    const opening = begun.slice(0, MOST_LEADING + FENCE.length);
+    const said = opening.trimStart();
+    if (opening.length - said.length > MOST_LEADING) return false;
+    return FENCE.startsWith(said.slice(0, FENCE.length));
+  },
+  // Place by place: answers are long, and patterns look at runs of white space over and over.
+  rewrite(text) {
+    const whole = text.trim();
+    const start = whole.indexOf('\n') + 1;
+    const end = whole.length - FENCE.length;
+    if (start === 0 || start > end || !whole.endsWith(FENCE)) return undefined;
+    if (!FIRST_LINE.test(whole.slice(0, start - 1))) return undefined;
+    const inside = whole.slice(start, lastLineEnd(whole, { start, end }));
+    return { text: inside, shift: text.length - text.trimStart().length + start };
+  },
+};
+
+/** Where what stands before the closing fence ends, without its line break and what indents the fence. */
+function lastLineEnd(
+  text: string,
+  { start, end }: { readonly start: number; readonly end: number },
+): number {
+  let at = end;
+  while (at > start && (text[at - 1] === ' ' || text[at - 1] === '\t')) at -= 1;
+  if (at > start && text[at - 1] === '\n') at -= 1;
+  if (at > start && text[at - 1] === '\r') at -= 1;
+  return at;
+}
+
+// Rewrites the first text of each choice: it waits while its rule may still change it.
+
+export interface TextRule {
+  /** How much of a text's beginning, in UTF-16 units, tells whether it may change. */
+  readonly decidedAfter: number;
+  /** False when the rule leaves a text that begins like this as it is. */
+  mayChange(begun: string): boolean;
+  /** The whole text as the client is to see it; undefined for as it came. */
+  rewrite(text: string): RewrittenText | undefined;
+}
+
+interface RewrittenText {
+  readonly text: string;
+  /** Units taken off before what is left as it was; undefined when positions in the text mean nothing any more. */
+  readonly shift: number | undefined;
+}
+
+type TextDelta = BlockDeltaEvent & { readonly delta: { readonly kind: 'text' } };
+
+/** The first text of a choice while it may still change. */
+interface HeldText {
+  readonly index: number;
+  readonly deltas: TextDelta[];
+  text: string;
+}
+
+interface ChoiceState {
+  held: HeldText | undefined;
+  shift: RewrittenText['shift'];
+}
+
+/** Batch by batch, in order. A text its rule leaves alone goes through as it comes; one that may change waits for its end. */
+export function createTextRewriter(
+  rule: TextRule,
+): (events: readonly CanonicalEvent[]) => readonly CanonicalEvent[] {
+  const rewriter = new TextRewriter(rule);
+  return (events) => rewriter.rewrite(events);
+}
+
+class TextRewriter {
+  readonly #rule: TextRule;
+  readonly #choices = new Map<number, ChoiceState>();
+  /** The choices whose first text is held, by block index. */
+  readonly #owners = new Map<number, ChoiceState>();
+
+  constructor(rule: TextRule) {
+    this.#rule = rule;
+  }
+
+  rewrite(events: readonly CanonicalEvent[]): readonly CanonicalEvent[] {
+    const shown: CanonicalEvent[] = [];
+    for (const event of events) this.#take(event, shown);
+    return shown;
+  }
+
+  #take(event: CanonicalEvent, shown: CanonicalEvent[]): void {
+    switch (event.kind) {
+      case 'block-start':
+        if (event.block.kind === 'text') this.#open(event.choice, event.index);
+        break;
+      case 'block-delta':
+        if (isTextDelta(event) && this.#hold(event, shown)) return;
+        break;
+      case 'block-end':
+        this.#settle(this.#owners.get(event.index), shown);
+        break;
+      case 'grounding': {
+        const choice = this.#choices.get(event.choice);
+        this.#settle(choice, shown);
+        shown.push(choice === undefined ? event : shifted(event, choice.shift));
+        return;
+      }
+      case 'finish':
+      case 'error':
+        for (const choice of this.#choices.values()) this.#release(choice, shown);
+        break;
+      case 'start':
+      case 'usage':
+        break;
+      default:
+        event satisfies never;
+    }
+    shown.push(event);
+  }
+
+  /** Only a choice's first text is looked at. */
+  #open(choice: number, index: number): void {
+    if (this.#choices.has(choice)) return;
+    const state: ChoiceState = { held: { index, deltas: [], text: '' }, shift: 0 };
+    this.#choices.set(choice, state);
+    this.#owners.set(index, state);
+  }
+
+  /** True when the event waits, or was given out with those that waited. */
+  #hold(event: TextDelta, shown: CanonicalEvent[]): boolean {
+    const choice = this.#owners.get(event.index);
+    const held = choice?.held;
+    if (choice === undefined || held === undefined) return false;
+    // Looking at a text puts its pieces together: a long one is not looked at for each of them.
+    const isDecided = held.text.length >= this.#rule.decidedAfter;
+    held.deltas.push(event);
+    held.text += event.delta.text;
+    if (!isDecided && !this.#rule.mayChange(held.text)) this.#release(choice, shown);
+    return true;
+  }
+
+  /** The text is whole: it is given out as its rule wants it. */
+  #settle(choice: ChoiceState | undefined, shown: CanonicalEvent[]): void {
+    const held = choice?.held;
+    if (choice === undefined || held === undefined) return;
+    const rewritten = this.#rule.rewrite(held.text);
+    if (rewritten === undefined) {
+      this.#release(choice, shown);
+      return;
+    }
+    const { text, shift } = rewritten;
+    choice.shift = shift;
+    this.#forget(choice, held);
+    const delta = { kind: 'text', text } as const;
+    if (text !== '') shown.push({ kind: 'block-delta', index: held.index, delta });
+  }
+
+  #release(choice: ChoiceState, shown: CanonicalEvent[]): void {
+    const { held } = choice;
+    if (held === undefined) return;
+    this.#forget(choice, held);
+    for (const delta of held.deltas) shown.push(delta);
+  }
+
+  #forget(choice: ChoiceState, { index }: HeldText): void {
+    choice.held = undefined;
+    this.#owners.delete(index);
+  }
+}
+
+function shifted(event: GroundingEvent, shift: RewrittenText['shift']): GroundingEvent {
+  if (shift === 0) return event;
+  if (shift === undefined) return { ...event, citations: [] };
+  const citations = event.citations.flatMap((citation) =>
+    citation.startIndex < shift
+      ? []
+      : [
+          {
+            ...citation,
+            startIndex: citation.startIndex - shift,
+            endIndex: citation.endIndex - shift,
+          },
+        ],
+  );
+  return { ...event, citations };
+}
+
+function isTextDelta(event: BlockDeltaEvent): event is TextDelta {
+  return event.delta.kind === 'text';
+}

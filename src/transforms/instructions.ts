@@ -1,0 +1,153 @@
+// Drops the billing pseudo header some coding CLIs put first into the system prompt.
+
+import type { TextPart, Tool, UserLocation } from '../canonical/request.ts';
+import { formatInWords } from '../canonical/text-forms.ts';
+import { isJsonObject, type JsonObject } from '../lib/json.ts';
+import { told } from '../lib/localized-message.ts';
+import { createSchemaReader } from '../schema/gather.ts';
+import { mapTurns, type Transform, type TransformContext } from './transform.ts';
+
+/** It changes on every request, so a prompt that keeps it is never cached upstream. */
+const BILLING_LINE = /^x-[a-z]+-billing-header:/i;
+
+export const dropBillingLine: Transform = (request, { receipt }) => {
+  const system = request.system.filter((part) => !BILLING_LINE.test(part.text));
+  if (system.length === request.system.length) return request;
+  receipt.add(
+    'dropped',
+    'system',
+    told`A billing line that changes every turn would defeat caching.`,
+  );
+  return { ...request, system };
+};
+
+// Puts instructions before the first question of models that take no instructions.
+
+/** Expects a conversation that starts with a user turn. */
+export const placeInstructions: Transform = (request, { capabilities, receipt }) => {
+  if (capabilities.takesInstructions) return request;
+  const system = request.system.filter(({ text }) => text !== '');
+  const [first, ...rest] = request.turns;
+  if (system.length === 0 || first?.role !== 'user') return request;
+  receipt.add(
+    'approximated',
+    'system',
+    told`This model takes no instructions: they stand before the first question as marked user text.`,
+  );
+  const parts = [...system.map(markInstruction), ...first.parts];
+  return { ...request, system: [], turns: [{ role: 'user', parts }, ...rest] };
+};
+
+// Turns instructions given in mid-conversation into marked user text at the same place.
+
+/** The place is kept, because moving the text to the front would change the cached prefix every turn. */
+export const placeSystemTurns: Transform = (request, { receipt }) =>
+  mapTurns(request, (turn) => {
+    if (turn.role !== 'system') return turn;
+    receipt.add(
+      'approximated',
+      'messages',
+      told`An instruction in mid-conversation is sent as marked user text at its place.`,
+    );
+    return { role: 'user', parts: turn.parts.map(markInstruction) };
+  });
+
+function markInstruction(part: TextPart): TextPart {
+  return { ...part, text: `<system-instruction>\n${part.text}\n</system-instruction>` };
+}
+
+// Tells the model an output format in words whose member names are free, where its schema cannot be sent.
+
+/** The answer is still asked to be JSON, and repaired by the schema as the client gave it. */
+export const tellFreeFormat: Transform = (request, { receipt, capabilities }) => {
+  const { outputFormat } = request;
+  if (outputFormat.kind !== 'json-schema' || !isJsonObject(outputFormat.schema)) return request;
+  if (capabilities.takesJsonSchema || !isMap(outputFormat.schema)) return request;
+  receipt.add(
+    'approximated',
+    'response_format',
+    told`The upstream takes no objects of free member names: the model is told the schema in words.`,
+  );
+  const wish = { kind: 'text', text: formatInWords(outputFormat) } as const;
+  return { ...request, system: [...request.system, wish], outputFormat: { kind: 'json' } };
+};
+
+/** No type word restricts the value; its other keywords do. */
+const EVERY_TYPE = 7;
+
+/** An object, and nothing else, of which no member is declared. */
+function isMap(schema: JsonObject): boolean {
+  const { types, lists, objects, arrays, choices } = createSchemaReader(schema).read([schema]);
+  const others = [...types].filter((type) => type !== 'object' && type !== 'null');
+  const isObject = types.has('object') && others.length === 0;
+  const isImplied = types.size === EVERY_TYPE && objects.length > 0 && arrays.length === 0;
+  const isOpen = lists.length === 0 && choices.length === 0 && (isObject || isImplied);
+  // A short list of allowed names declares them.
+  const namesMembers =
+    isJsonObject(schema.propertyNames) && schema.propertyNames.enum !== undefined;
+  return isOpen && !namesMembers && objects.every(({ properties }) => properties.size === 0);
+}
+
+// Tells the model what upstream searches take no setting for: their domains, and where the user is.
+
+type SearchTool = Extract<Tool, { kind: 'web-search' }>;
+
+/** `answer/filter-sources.ts` keeps sources of other domains out of the answer. */
+export const steerSearch: Transform = (request, context) => {
+  const texts = request.tools.flatMap((tool) =>
+    tool.kind === 'web-search' ? tellSearch(tool, context) : [],
+  );
+  if (texts.length === 0) return request;
+  const asked = texts.map((text): TextPart => ({ kind: 'text', text }));
+  return { ...request, system: [...request.system, ...asked] };
+};
+
+function tellSearch(
+  tool: SearchTool,
+  { receipt }: Pick<TransformContext, 'receipt'>,
+): readonly string[] {
+  const { path = 'tools', userLocation } = tool;
+  const domains = tellDomains(tool);
+  const place = userLocation && tellPlace(userLocation);
+  if (domains !== '') {
+    const reason = told`The model is told the domains, and other sources are left out of the answer.`;
+    receipt.add('approximated', path, reason);
+  }
+  if (place !== undefined) {
+    receipt.add(
+      'approximated',
+      userLocation?.path ?? path,
+      told`The model is told where the user is.`,
+    );
+  }
+  return [...(domains === '' ? [] : [domains]), ...(place === undefined ? [] : [place])];
+}
+
+function tellDomains({ allowedDomains = [], blockedDomains = [] }: SearchTool): string {
+  const only = `When you search the web, use only pages of these domains: ${allowedDomains.join(', ')}.`;
+  const never = `When you search the web, use no pages of these domains: ${blockedDomains.join(', ')}.`;
+  return [
+    ...(allowedDomains.length === 0 ? [] : [only]),
+    ...(blockedDomains.length === 0 ? [] : [never]),
+  ].join('\n');
+}
+
+function tellPlace({ city, region, country, timezone }: UserLocation): string {
+  const land = country && nameCountry(country);
+  const place = [city, region, land].filter((word) => word !== undefined).join(', ');
+  const facts = [
+    ...(place === '' ? [] : [`is roughly in ${place}`]),
+    ...(timezone === undefined ? [] : [`has the time zone ${timezone}`]),
+  ];
+  return `When you search the web, take it that the user ${facts.join(' and ')}.`;
+}
+
+/**
+ * Countries come as codes of two letters, and Norway's is a word of its own. The names are loaded where they are
+ * used first: that takes some 10 ms, which no start has to wait for.
+ */
+function nameCountry(country: string): string {
+  if (!/^[a-z]{2}$/i.test(country)) return country;
+  const names = new Intl.DisplayNames(['en'], { type: 'region' });
+  return names.of(country.toUpperCase()) ?? country;
+}

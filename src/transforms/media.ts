@@ -1,0 +1,85 @@
+// Sends GIFs as PNG: clients of all protocols may show them, and upstreams of this wire refuse them.
+
+import { mapMedia, sniffMediaType } from '../canonical/media.ts';
+import type { MediaPart } from '../canonical/request.ts';
+import { type PixelBudget, readFirstGifFrame, writeIndexedPng } from '../lib/gif-to-png.ts';
+import { told } from '../lib/localized-message.ts';
+import type { Transform, TransformContext } from './transform.ts';
+
+/** The first letters of every GIF, as base64. */
+const GIF_START = 'R0lGOD';
+/** Of all GIFs of a request. More is left to the upstream: reading it would keep other requests waiting. */
+const MOST_PIXELS = 4_194_304;
+
+/**
+ * Whatever type they are said to be of. ai.google.dev, "Image understanding", supported formats, has no
+ * GIF: "Unsupported MIME type: image/gif".
+ */
+export const stillGifs: Transform = (request, context) => {
+  const budget = { left: MOST_PIXELS };
+  return mapMedia(request, (part) => still(part, budget, context));
+};
+
+function still(part: MediaPart, budget: PixelBudget, { receipt }: TransformContext): MediaPart {
+  if (part.source.kind !== 'base64' || !part.source.base64.startsWith(GIF_START)) return part;
+  const picture = readFirstGifFrame(Buffer.from(part.source.base64, 'base64'), budget);
+  if (picture === undefined) return part;
+  receipt.add('approximated', 'messages', told`The first picture of a GIF is sent as PNG.`);
+  const base64 = writeIndexedPng(picture).toString('base64');
+  return { ...part, mediaType: 'image/png', source: { kind: 'base64', base64 } };
+}
+
+// Gives pictures the type their bytes are of: clients go by the ending of a file's name, upstreams look at the bytes.
+
+/** Types whose first bytes are of no other; those of the HEIF family begin alike. */
+const PLAIN_TYPES: ReadonlySet<string | undefined> = new Set([
+  'image/png',
+  'image/jpeg',
+  'image/webp',
+]);
+
+/** A JPEG that is called PNG is a 400 ("Unhandled generated data mime type", open-webui/open-webui#25127). */
+export const namePictureTypes: Transform = (request, context) =>
+  mapMedia(request, (part) => named(part, context));
+
+function named(part: MediaPart, { receipt }: TransformContext): MediaPart {
+  const { modality, mediaType, source } = part;
+  if (modality !== 'image' || source.kind !== 'base64') return part;
+  const found = sniffMediaType(source.base64);
+  if (found === undefined || found === mediaType || !PLAIN_TYPES.has(found)) return part;
+  receipt.add('repaired', 'messages', told`A picture is of type ${found}, as its bytes tell.`);
+  return { ...part, mediaType: found };
+}
+
+// Takes ratio and size of a drawn image from the model name where the request itself is silent.
+
+/** Source: the product's order: `imageSize`, `quality`, then the suffix of the model name. */
+export const applyImageName: Transform = (request, context) => {
+  const { capabilities, receipt, variant } = context;
+  if (variant.image === undefined) return request;
+  if (!capabilities.drawsImages) {
+    receipt.add(
+      'dropped',
+      'model',
+      told`This model draws no images; the suffix of its name has no use.`,
+    );
+    return request;
+  }
+  const aspectRatio = request.image?.aspectRatio ?? variant.image.aspectRatio;
+  const named = variant.image.size;
+  const size = request.image?.size ?? named;
+  if (named !== undefined && size !== named) {
+    receipt.add(
+      'approximated',
+      'model',
+      told`The size in the request wins over the one in the model name.`,
+    );
+  }
+  return {
+    ...request,
+    image: {
+      ...(aspectRatio === undefined ? {} : { aspectRatio }),
+      ...(size === undefined ? {} : { size }),
+    },
+  };
+};

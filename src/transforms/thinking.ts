@@ -1,0 +1,131 @@
+// Resolves what the client said about thinking into what this model can be told.
+
+import { applyThinkingMode, tokensOfAmount } from '../canonical/effort.ts';
+import type { ModelCapabilities, ThinkingCapability } from '../canonical/model.ts';
+import type { CanonicalRequest, Reasoning, ReasoningAmount } from '../canonical/request.ts';
+import { told } from '../lib/localized-message.ts';
+import { mapTurns, type Transform, type TransformContext } from './transform.ts';
+import { currentTurn } from './turns.ts';
+
+/**
+ * After this rule the amount is unset, off, a budget within the cap or verbatim, or (level models)
+ * an effort.
+ */
+export const resolveThinking: Transform = (request, context) => {
+  const reasoning = resolve(applyVariant(request.reasoning, context), { request, context });
+  if (reasoning.amount.kind !== 'off') return { ...request, reasoning };
+  const silent = mapTurns(request, (turn) => {
+    if (turn.role !== 'assistant') return turn;
+    // A thought may still carry the signature of the call behind it; its text stays out.
+    const parts = turn.parts.filter(
+      (part) => part.kind !== 'thinking' || part.signature?.on === 'tool-call',
+    );
+    if (parts.length === turn.parts.length) return turn;
+    return parts.length === 0 ? undefined : { ...turn, parts };
+  });
+  return { ...silent, reasoning };
+};
+
+/** A suffix of the model name speaks only where the request itself is silent. */
+function applyVariant(reasoning: Reasoning, { variant }: TransformContext): Reasoning {
+  if (reasoning.amount.kind !== 'unset') return reasoning;
+  const { showThoughts } = reasoning;
+  if (variant.effort !== undefined) {
+    return { amount: { kind: 'effort', effort: variant.effort }, showThoughts };
+  }
+  if (variant.thinking === 'on') {
+    return { amount: { kind: 'adaptive' }, showThoughts: showThoughts ?? true };
+  }
+  return reasoning;
+}
+
+interface Situation {
+  readonly request: CanonicalRequest;
+  readonly context: TransformContext;
+}
+
+function resolve(reasoning: Reasoning, { request, context }: Situation): Reasoning {
+  const { capabilities, receipt, thinkingMode } = context;
+  const { amount } = reasoning;
+  if (amount.kind === 'unset' || amount.kind === 'off') return reasoning;
+  if (capabilities.thinking.kind === 'none') {
+    receipt.add('dropped', 'thinking', told`This model does not think.`);
+    return { amount: { kind: 'unset' } };
+  }
+  if (mustNotThink(request, capabilities)) {
+    receipt.add('approximated', 'thinking', told`Off: a tool call in this turn has no signature.`);
+    return { amount: { kind: 'off' } };
+  }
+  const { thinking } = capabilities;
+  const decided = applyThinkingMode(amount, {
+    mode: thinkingMode,
+    thinking,
+    note: (reason) => receipt.add('approximated', 'thinking', reason),
+  });
+  return { ...reasoning, amount: fitToModel(decided, thinking, context) };
+}
+
+function mustNotThink(request: CanonicalRequest, capabilities: ModelCapabilities): boolean {
+  if (capabilities.unsignedCalls !== 'refused') return false;
+  return currentTurn(request.turns).some((turn) => {
+    if (turn.role !== 'assistant') return false;
+    const first = turn.parts.find((part) => part.kind === 'tool-call');
+    return first !== undefined && first.signature === undefined;
+  });
+}
+
+function fitToModel(
+  amount: ReasoningAmount,
+  thinking: Exclude<ThinkingCapability, { kind: 'none' }>,
+  { receipt }: TransformContext,
+): ReasoningAmount {
+  if (thinking.kind === 'level') return amount.kind === 'adaptive' ? { kind: 'unset' } : amount;
+  if (amount.kind === 'budget' && amount.isVerbatim) return amount;
+  const asked = tokensOfAmount(amount, thinking.maxTokens);
+  if (asked === undefined) return amount;
+  const tokens = Math.min(Math.max(asked, thinking.minTokens), thinking.maxTokens);
+  if (amount.kind === 'budget' && tokens !== asked) {
+    receipt.add('capped', 'thinking', told`The thinking budget is ${tokens} tokens on this model.`);
+  }
+  return { kind: 'budget', tokens };
+}
+
+// Caps the output limit to the model and leaves room for an answer beside the thinking budget.
+
+export const limitOutput: Transform = (request, { capabilities, receipt }) => {
+  const asked = request.maxOutputTokens;
+  if (asked === undefined) return request;
+  const limit = capabilities.outputTokenLimit;
+  const budget = budgetOf(request, capabilities);
+  const capped = Math.min(asked, limit);
+  if (capped < asked) {
+    receipt.add('capped', 'max_tokens', told`This model writes at most ${limit} tokens.`);
+  }
+  if (budget === 0 || capped > budget) return { ...request, maxOutputTokens: capped };
+  const raised = Math.min(budget + capped, limit);
+  receipt.add(
+    'approximated',
+    'max_tokens',
+    told`The limit was raised to leave room beside thinking.`,
+  );
+  if (raised > budget) return { ...request, maxOutputTokens: raised };
+  const { amount } = request.reasoning;
+  if (amount.kind === 'budget' && amount.isVerbatim) {
+    return { ...request, maxOutputTokens: raised };
+  }
+  const tokens = Math.max(0, raised - Math.min(capped, Math.ceil(raised / 2)));
+  receipt.add('capped', 'thinking', told`The thinking budget was lowered to ${tokens} tokens.`);
+  return {
+    ...request,
+    maxOutputTokens: raised,
+    reasoning: { ...request.reasoning, amount: { kind: 'budget', tokens } },
+  };
+};
+
+/** Only a budget that is sent takes room: models with levels share the limit out themselves. */
+function budgetOf(
+  { reasoning: { amount } }: CanonicalRequest,
+  { thinking }: TransformContext['capabilities'],
+): number {
+  return thinking.kind === 'budget' && amount.kind === 'budget' ? amount.tokens : 0;
+}

@@ -1,0 +1,168 @@
+// Leaves out the tools that the choice of tools rules out and upstreams would run all the same.
+
+import { invalidRequest } from '../canonical/error.ts';
+import type { CanonicalRequest, Part, TextPart, Tool, ToolChoice } from '../canonical/request.ts';
+import { formatInWords, refusedFormat } from '../canonical/text-forms.ts';
+import { acceptedToolNames } from '../canonical/tool-names.ts';
+import { told } from '../lib/localized-message.ts';
+import { mapTurns, type Transform, type TransformContext } from './transform.ts';
+
+/**
+ * Upstreams choose among functions alone: what they run themselves they run as they see fit, so it
+ * is offered only where it is allowed. The receipt says nothing of it: it is what was asked for.
+ */
+export const chooseTools: Transform = (request) => {
+  const isAllowed = allowedBy(request.toolChoice);
+  const tools = request.tools.filter(isAllowed);
+  return tools.length === request.tools.length ? request : { ...request, tools };
+};
+
+function allowedBy(choice: ToolChoice): (tool: Tool) => boolean {
+  const names = choice.kind === 'none' ? [] : choice.names;
+  const { serverTools } = choice;
+  if (choice.kind !== 'none' && names.length === 0 && serverTools === undefined) return () => true;
+  // The declarations stay when none may be called: the history refers to them.
+  const keepsFunctions = choice.kind === 'none' || names.length > 0;
+  return ({ kind }) =>
+    kind === 'function' || kind === 'freeform'
+      ? keepsFunctions
+      : serverTools?.includes(kind) === true;
+}
+
+// Leaves functions out for models that call none: they draw or speak, and refuse declarations.
+
+/** @throws GatewayError (invalid-request) when a call is demanded. */
+export const dropFunctions: Transform = (request, { capabilities, receipt }) => {
+  const { tools, toolChoice } = request;
+  if (capabilities.callsFunctions || !tools.some(isCallable)) return request;
+  if (toolChoice.kind === 'required') {
+    const message = 'tool_choice demands a call, and this model calls no functions.';
+    throw invalidRequest('tool_choice', message, 'unsupported');
+  }
+  for (const { path = 'tools' } of tools.filter(isCallable)) {
+    receipt.add('dropped', path, told`This model calls no functions.`);
+  }
+  return {
+    ...request,
+    tools: tools.filter((tool) => !isCallable(tool)),
+    toolChoice: { kind: 'auto', names: [] },
+  };
+};
+
+function isCallable({ kind }: Tool): boolean {
+  return kind === 'function' || kind === 'freeform';
+}
+
+// Keeps only the combinations of tools and output formats the model takes together.
+
+export const limitTools: Transform = (request, context) => {
+  const isSerial = request.parallelToolCalls === false && request.tools.some(isCallableTool);
+  if (isSerial) {
+    context.receipt.add(
+      'approximated',
+      'parallel_tool_calls',
+      told`Upstreams have no such switch: the model is told, and only the first call is passed on.`,
+    );
+  }
+  const tools = withSearchVariant(request, context);
+  const hasFunctions = tools.some(isCallableTool);
+  const kept =
+    hasFunctions && !context.capabilities.searchWithFunctions
+      ? tools.filter((tool) => keepBesideFunctions(tool, context))
+      : tools;
+  const toolChoice = hasFunctions ? request.toolChoice : NO_CHOICE;
+  const system = isSerial ? [...request.system, ONE_CALL] : request.system;
+  const limited = { ...request, system, tools: kept, toolChoice };
+  const refusal = refusedFormat(context.capabilities, kept.length > 0);
+  if (request.outputFormat.kind !== 'text' && refusal !== undefined) {
+    context.receipt.add('approximated', 'response_format', refusal);
+    const wish: TextPart = { kind: 'text', text: formatInWords(request.outputFormat) };
+    return { ...limited, system: [...system, wish], outputFormat: { kind: 'text' } };
+  }
+  return limited;
+};
+
+const ONE_CALL: TextPart = {
+  kind: 'text',
+  text: 'Call at most one function at a time, and wait for its result before the next call.',
+};
+
+/** Without functions there is nothing to choose: server tools run as the model sees fit. */
+const NO_CHOICE: ToolChoice = { kind: 'auto', names: [] };
+
+function isCallableTool(tool: Tool): boolean {
+  return tool.kind === 'function' || tool.kind === 'freeform';
+}
+
+function withSearchVariant(
+  { tools, toolChoice }: CanonicalRequest,
+  { variant, receipt }: TransformContext,
+): readonly Tool[] {
+  if (!variant.webSearch || tools.some((tool) => tool.kind === 'web-search')) return tools;
+  if (toolChoice.kind === 'none') {
+    receipt.add('dropped', 'model', told`tool_choice rules out the search the name asks for.`);
+    return tools;
+  }
+  return [...tools, { kind: 'web-search', path: 'model' }];
+}
+
+function keepBesideFunctions(tool: Tool, { receipt }: TransformContext): boolean {
+  if (isCallableTool(tool)) return true;
+  const reason = told`This model takes no ${tool.kind} beside function tools.`;
+  receipt.add('dropped', tool.path ?? 'tools', reason);
+  return false;
+}
+
+// Gives tools with names that upstreams refuse an accepted one, wherever the request names them.
+
+/** Longer names are cut where they are quoted in a description. */
+const MAX_QUOTED_LENGTH = 200;
+
+/** Comes last: signatures and answers know tools by the client's names. */
+export const acceptToolNames: Transform = (request, { receipt }) => {
+  const names = acceptedToolNames(request);
+  if (names.size === 0) return request;
+  const tools = request.tools.map((tool, index) => {
+    const renamed = renameTool(tool, names);
+    if (renamed !== tool) {
+      const path = tool.path ?? `tools[${index}]`;
+      receipt.add(
+        'repaired',
+        path,
+        told`Upstreams refuse such a name: another is sent in its place.`,
+      );
+    }
+    return renamed;
+  });
+  const turns = mapTurns(request, (turn) =>
+    turn.role === 'system'
+      ? turn
+      : { ...turn, parts: turn.parts.map((part) => renamePart(part, names)) },
+  ).turns;
+  const declared = new Set(request.tools.map((tool) => ('name' in tool ? tool.name : undefined)));
+  if ([...names.keys()].some((name) => !declared.has(name))) {
+    receipt.add('repaired', 'messages', told`Names of earlier tool calls were made acceptable.`);
+  }
+  return { ...request, tools, turns, toolChoice: renameChoice(request.toolChoice, names) };
+};
+
+/** The description tells the name by which the conversation may speak of the tool. */
+function renameTool(tool: Tool, names: ReadonlyMap<string, string>): Tool {
+  if (tool.kind !== 'function' && tool.kind !== 'freeform') return tool;
+  const name = names.get(tool.name);
+  if (name === undefined) return tool;
+  const quoted = JSON.stringify(tool.name.slice(0, MAX_QUOTED_LENGTH));
+  const lines = [tool.description ?? '', `Also called ${quoted}.`];
+  return { ...tool, name, description: lines.filter((line) => line !== '').join('\n\n') };
+}
+
+function renamePart(part: Part, names: ReadonlyMap<string, string>): Part {
+  if (part.kind !== 'tool-call' && part.kind !== 'tool-result') return part;
+  const name = part.name === undefined ? undefined : names.get(part.name);
+  return name === undefined ? part : { ...part, name };
+}
+
+function renameChoice(choice: ToolChoice, names: ReadonlyMap<string, string>): ToolChoice {
+  if (choice.kind === 'none') return choice;
+  return { ...choice, names: choice.names.map((name) => names.get(name) ?? name) };
+}

@@ -1,0 +1,176 @@
+// Drops parts that say nothing: empty texts, empty thoughts, thinking only its issuer can read.
+
+import { promptSize, turnSize } from '../canonical/prompt-size.ts';
+import type { CanonicalRequest, Part, TextPart, ThinkingPart, Turn } from '../canonical/request.ts';
+import { told } from '../lib/localized-message.ts';
+import { mapTurns, type Transform, type TransformContext } from './transform.ts';
+
+export const dropEmptyParts: Transform = (request, context) => {
+  const system = request.system.filter((part) => part.text !== '');
+  const trimmed = mapTurns({ ...request, system }, (turn) => {
+    if (turn.role === 'system') {
+      const parts = turn.parts.filter((part) => part.text !== '');
+      return parts.length === 0 ? undefined : { role: 'system', parts };
+    }
+    const parts = turn.parts.filter((part) => isWorthSending(part, context));
+    if (parts.length === 0) return undefined;
+    return parts.length === turn.parts.length ? turn : { role: turn.role, parts };
+  });
+  return trimmed;
+};
+
+function isWorthSending(part: Part, { receipt }: TransformContext): boolean {
+  switch (part.kind) {
+    case 'text':
+      return hasTextOrSignature(part);
+    case 'thinking':
+      return part.text !== '' || isCarrier(part);
+    case 'redacted-thinking':
+      receipt.add(
+        'dropped',
+        'redacted_thinking',
+        told`Only its issuer can read redacted thinking.`,
+      );
+      return false;
+    default:
+      return true;
+  }
+}
+
+/** A thought without text is worth keeping only as the carrier of another part's signature. */
+function isCarrier({ signature }: ThinkingPart): boolean {
+  return signature?.on !== undefined && signature.on !== 'thinking';
+}
+
+function hasTextOrSignature(part: TextPart): boolean {
+  return part.text !== '' || part.signature !== undefined;
+}
+
+// Merges neighbouring turns of one role and joins the texts that meet at their border.
+
+export const mergeTurns: Transform = (request) => {
+  const turns: Turn[] = [];
+  /** Those of the last turn, where it was put together here. */
+  let parts: Part[] | undefined;
+  for (const turn of request.turns) {
+    const last = turns.at(-1);
+    if (last === undefined || last.role !== turn.role || turn.role === 'system') {
+      turns.push(turn);
+      parts = undefined;
+      continue;
+    }
+    if (parts === undefined) {
+      parts = [...last.parts];
+      turns[turns.length - 1] = { role: turn.role, parts };
+    }
+    append(parts, turn.parts);
+  }
+  return turns.length === request.turns.length ? request : { ...request, turns };
+};
+
+/** Signed texts stay apart: a signature vouches for exactly the part it stands on. */
+function append(parts: Part[], added: readonly Part[]): void {
+  const last = parts.at(-1);
+  for (const [index, part] of added.entries()) {
+    if (index > 0 || !isPlainText(last) || !isPlainText(part)) {
+      parts.push(part);
+      continue;
+    }
+    const text = `${last.text}\n\n${part.text}`;
+    parts[parts.length - 1] = { kind: 'text', text, cacheHint: part.cacheHint };
+  }
+}
+
+function isPlainText(part: Part | undefined): part is TextPart {
+  return part?.kind === 'text' && part.signature === undefined;
+}
+
+// Makes the conversation start with a user turn, as every upstream demands.
+
+export const startWithUser: Transform = (request, { receipt }) => {
+  const first = request.turns[0];
+  if (first?.role === 'user') return request;
+  if (first === undefined && request.system.length > 0) {
+    receipt.add('approximated', 'messages', told`Instructions alone are sent as the user turn.`);
+    return { ...request, system: [], turns: [{ role: 'user', parts: request.system }] };
+  }
+  const reason =
+    first === undefined
+      ? told`A user turn "…" stands for the empty conversation.`
+      : told`A user turn "…" was put before the first answer.`;
+  receipt.add('approximated', 'messages', reason);
+  return {
+    ...request,
+    turns: [{ role: 'user', parts: [{ kind: 'text', text: '…' }] }, ...request.turns],
+  };
+};
+
+// Keeps a conversation that lost its last user turn from ending with the model.
+
+/**
+ * `asked` is the request before all transforms. A conversation the client itself ends with an
+ * assistant turn is a prefill and stays one; any other lost its last turn, which was empty, or held
+ * one result that belongs further up.
+ */
+export function endWithUser(
+  request: CanonicalRequest,
+  asked: CanonicalRequest,
+  { receipt }: TransformContext,
+): CanonicalRequest {
+  const isPrefill = asked.turns.at(-1)?.role === 'assistant';
+  if (isPrefill || request.turns.at(-1)?.role !== 'assistant') return request;
+  receipt.add('approximated', 'messages', told`A user turn "…" stands for the empty last one.`);
+  return {
+    ...request,
+    turns: [...request.turns, { role: 'user', parts: [{ kind: 'text', text: '…' }] }],
+  };
+}
+
+// Leaves the oldest turns out of a conversation larger than the model takes, where the client allows it.
+
+/**
+ * Cuts before a turn the user began anew, so that no result loses its call; the last of them always
+ * stays. Instructions given in between stay too.
+ */
+export const dropOldestTurns: Transform = (request, { capabilities, receipt }) => {
+  if (request.dropsOldest !== true) return request;
+  const excess = promptSize(request) - capabilities.inputTokenLimit;
+  if (excess <= 0) return request;
+  const start = findStart(request, excess);
+  if (start === 0) return request;
+  const kept = request.turns.filter((turn, index) => index >= start || turn.role === 'system');
+  const count = request.turns.length - kept.length;
+  receipt.add('approximated', 'truncation', told`The oldest ${count} turns were left out.`);
+  return { ...request, turns: kept };
+};
+
+/** The first place from which the rest fits, else the last place there is; 0 when there is none. */
+function findStart({ turns }: CanonicalRequest, excess: number): number {
+  let dropped = 0;
+  let start = 0;
+  for (const [index, turn] of turns.entries()) {
+    if (index > 0 && isFreshQuestion(turn)) {
+      start = index;
+      if (dropped >= excess) return start;
+    }
+    if (turn.role !== 'system') dropped += turnSize(turn);
+  }
+  return start;
+}
+
+function isFreshQuestion(turn: Turn): boolean {
+  return turn.role === 'user' && turn.parts.every(({ kind }) => kind !== 'tool-result');
+}
+
+// Which model steps belong to the turn in progress: the ones whose signatures upstreams check.
+
+/**
+ * What stands after the last user turn that is not purely tool results (ai.google.dev, "Thought
+ * signatures": only the current turn is validated).
+ */
+export function currentTurn(turns: readonly Turn[]): readonly Turn[] {
+  const prompt = turns.findLastIndex(
+    ({ role, parts }) => role === 'user' && !parts.some((part) => part.kind === 'tool-result'),
+  );
+  return turns.slice(prompt + 1);
+}

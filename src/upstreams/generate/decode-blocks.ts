@@ -1,0 +1,475 @@
+// Decides where the blocks of one choice begin and end, and which signature each of them gets.
+
+import type { BlockOpening, CanonicalEvent } from '../../canonical/event.ts';
+import type { Signature, TracedCall } from '../../canonical/request.ts';
+import { isJsonObject, type JsonObject, type JsonValue, parseJson } from '../../lib/json.ts';
+import { KeptText, TextDigest } from '../../lib/long-text.ts';
+import type { GroundedText } from './grounding.ts';
+
+/** What all choices of one answer share. */
+export interface AnswerContext {
+  /** So much of a text is kept, in UTF-16 units, to place citations in it; 0 when nobody asks where they stand. */
+  readonly mostCited: number;
+  /** True when unfinished pictures are asked for. */
+  readonly showsDrafts: boolean;
+  /** True where the client is shown the parts as they come. */
+  readonly passesParts: boolean;
+  readonly signatureFamily: string;
+  /** A fresh id for a call the upstream gave none. */
+  createCallId(): string;
+  /** The next block index; they rise over all choices. */
+  takeIndex(): number;
+  /** Ids of the tool calls so far. */
+  readonly callIds: Set<string>;
+}
+
+interface OpenBlock {
+  readonly index: number;
+  readonly kind: 'text' | 'thinking';
+  signature: Signature | undefined;
+  /** Of a text so far: clients know a signed one again by its words alone. */
+  readonly said: TextDigest | undefined;
+}
+
+/** A call whose arguments come piece by piece. */
+interface OpenCall {
+  readonly index: number;
+  readonly args: StreamedArguments;
+}
+
+/** Kinds of parts are few; more are an upstream's nonsense. */
+const MOST_UNREAD = 5;
+
+/**
+ * Text and thought fragments stay in one block until a part of another kind comes, so that a
+ * signature on that part can still end a thinking block. Two signed parts are not joined. Behind a
+ * signed fragment an unsigned one goes on with its part: streams cut one text anywhere, some models
+ * sign the first piece of it (aaif-goose/goose#6400, #7204), and unstreamed it is one signed part
+ * (decision 018). A signature that comes alone while no block is open (after a tool call) vouches for nothing
+ * that is passed on and is left out; the wire has it as optional there. Source: ai.google.dev, "Thought signatures".
+ */
+export class ChoiceDecoder implements GroundedText {
+  readonly #choice: number;
+  readonly #context: AnswerContext;
+  #open: OpenBlock | undefined;
+  #openCall: OpenCall | undefined;
+  #hasBrokenCall = false;
+  /** What the upstream did by itself since the last call. */
+  #trace: JsonObject[] = [];
+  readonly #unread = new Set<string>();
+  readonly #text: KeptText;
+  readonly partStarts: number[] = [];
+  hasContent = false;
+  hasToolCalls = false;
+
+  constructor(choice: number, context: AnswerContext) {
+    this.#choice = choice;
+    this.#context = context;
+    this.#text = new KeptText(context.mostCited);
+  }
+
+  get text(): string {
+    return this.#text.toString();
+  }
+
+  /** Adds the events of one part to `events`. Parts of unknown kinds give none. */
+  readPart(part: JsonObject, events: CanonicalEvent[]): void {
+    const { text, functionCall } = part;
+    if (typeof text === 'string' && text !== '') {
+      if (!isJsonObject(functionCall)) this.#readText(part, text, events);
+      else this.#readBoth(part, { text, functionCall }, events);
+    } else if (isJsonObject(functionCall)) this.#readCall(part, functionCall, events);
+    else if (isJsonObject(part.inlineData)) this.#readMedia(part, part.inlineData, events);
+    else if (isJsonObject(part.fileData)) this.#readFile(part, part.fileData, events);
+    else if (isJsonObject(part.executableCode)) {
+      this.#addWhole(readCode(part.executableCode), part, events);
+    } else if (isJsonObject(part.codeExecutionResult)) {
+      this.#addWhole(readCodeResult(part.codeExecutionResult), part, events);
+    } else if (isJsonObject(part.audioTranscription)) {
+      this.#readTranscription(part, part.audioTranscription, events);
+    } else if (text === '' || isBare(part)) this.#readBareSignature(part);
+    else if (this.#context.passesParts) this.hasContent = true;
+    else if (isJsonObject(part.toolCall) || isJsonObject(part.toolResponse)) this.#trace.push(part);
+    else this.#noteUnread(part);
+  }
+
+  /** What parts of unknown kinds call themselves; undefined where there was none. */
+  get unread(): readonly string[] | undefined {
+    return this.#unread.size === 0 ? undefined : [...this.#unread];
+  }
+
+  /** True when a call has no name, or the answer ended inside one: what was meant cannot be told. */
+  get hasBrokenCall(): boolean {
+    return this.#hasBrokenCall || this.#openCall !== undefined;
+  }
+
+  /** Ends the open block, if there is one. */
+  close(events: CanonicalEvent[]): void {
+    if (this.#openCall !== undefined) this.#endCall(this.#openCall, events);
+    const open = this.#open;
+    if (open === undefined) return;
+    this.#open = undefined;
+    const { index, signature } = open;
+    const signedContent = signature && open.said;
+    events.push({
+      kind: 'block-end',
+      index,
+      signature,
+      ...(signedContent === undefined ? {} : { signedContent }),
+    });
+  }
+
+  #readText(part: JsonObject, text: string, events: CanonicalEvent[]): void {
+    const kind = part.thought === true ? 'thinking' : 'text';
+    const signature = this.#signatureOf(part, kind);
+    const open = this.#continueOrOpen(kind, signature, events);
+    events.push({ kind: 'block-delta', index: open.index, delta: { kind, text } });
+    if (kind === 'text') {
+      open.said?.add(text);
+      this.#text.add(text);
+      this.hasContent = true;
+    }
+    open.signature ??= signature;
+  }
+
+  /** One datum a part is the rule of the wire; compatible upstreams that break it lose nothing. */
+  #readBoth(
+    part: JsonObject,
+    { text, functionCall }: { readonly text: string; readonly functionCall: JsonObject },
+    events: CanonicalEvent[],
+  ): void {
+    this.#readText(part.thought === true ? { thought: true } : {}, text, events);
+    this.#readCall(part, functionCall, events);
+  }
+
+  /** What was heard is the text of the answer. */
+  #readTranscription(part: JsonObject, { text }: JsonObject, events: CanonicalEvent[]): void {
+    if (typeof text === 'string' && text !== '') this.#readText(part, text, events);
+  }
+
+  #continueOrOpen(
+    kind: OpenBlock['kind'],
+    signature: Signature | undefined,
+    events: CanonicalEvent[],
+  ): OpenBlock {
+    const open = this.#open;
+    const joins = signature === undefined || open?.signature === undefined;
+    if (open?.kind === kind && joins) return open;
+    this.close(events);
+    const said = kind === 'text' ? new TextDigest() : undefined;
+    const opened = { index: this.#start({ kind }, events), kind, signature: undefined, said };
+    this.#open = opened;
+    return opened;
+  }
+
+  #readBareSignature(part: JsonObject): void {
+    const open = this.#open;
+    const on = part.thought === true ? 'thinking' : 'text';
+    if (open === undefined || (on === 'thinking' && open.kind === 'text')) return;
+    open.signature ??= this.#signatureOf(part, on);
+  }
+
+  #readCall(part: JsonObject, call: JsonObject, events: CanonicalEvent[]): void {
+    const { name, partialArgs, willContinue } = call;
+    if (typeof name !== 'string' || name === '') {
+      this.#continueCall(call, events);
+      return;
+    }
+    const args = readArguments(call.args);
+    const signature = this.#signatureOf(part, 'tool-call');
+    if (this.#open?.kind === 'thinking') this.#open.signature ??= signature;
+    this.close(events);
+    const id = this.#takeCallId(call.id);
+    const traced = this.#takeTrace();
+    const index = this.#start({ kind: 'tool-call', id, name, signature, ...traced }, events);
+    this.hasContent = true;
+    this.hasToolCalls = true;
+    if (willContinue !== true && partialArgs === undefined) {
+      endCall(index, args, events);
+      return;
+    }
+    this.#openCall = { index, args: new StreamedArguments(args) };
+    this.#continueCall(call, events);
+  }
+
+  /** Behind its first part a call has no name; the last one says nothing of a next, and may say nothing at all. */
+  #continueCall({ args, partialArgs, willContinue }: JsonObject, events: CanonicalEvent[]): void {
+    const open = this.#openCall;
+    if (open === undefined) {
+      this.#hasBrokenCall ||= args !== undefined || partialArgs !== undefined;
+      return;
+    }
+    open.args.add(partialArgs);
+    if (willContinue !== true) this.#endCall(open, events);
+  }
+
+  #endCall({ index, args }: OpenCall, events: CanonicalEvent[]): void {
+    this.#openCall = undefined;
+    this.#hasBrokenCall ||= args.isBroken;
+    endCall(index, args.value, events);
+  }
+
+  #takeTrace(): TracedCall {
+    const parts = this.#trace;
+    if (parts.length === 0) return {};
+    this.#trace = [];
+    return { trace: { family: this.#context.signatureFamily, parts } };
+  }
+
+  #noteUnread(part: JsonObject): void {
+    const kind = Object.keys(part).find((key) => !isAboutPart(key));
+    if (kind !== undefined && this.#unread.size < MOST_UNREAD) this.#unread.add(kind);
+  }
+
+  /** A call without an id, or with that of an earlier call, gets a fresh one. */
+  #takeCallId(given: JsonValue | undefined): string {
+    const { callIds } = this.#context;
+    const isUsable = typeof given === 'string' && given !== '' && !callIds.has(given);
+    const id = isUsable ? given : this.#context.createCallId();
+    callIds.add(id);
+    return id;
+  }
+
+  #readMedia(part: JsonObject, blob: JsonObject, events: CanonicalEvent[]): void {
+    const { mimeType, data } = blob;
+    if (typeof data !== 'string' || data === '') return;
+    const mediaType = typeof mimeType === 'string' ? mimeType : 'application/octet-stream';
+    const block = { kind: 'media', mediaType, base64: data } as const;
+    if (part.thought === true) this.#addDraft({ ...block, isDraft: true }, events);
+    else this.#addWhole(block, part, events);
+  }
+
+  /** A text of its own: a signature beside it must not come to vouch for the address, which is not its part. */
+  #readFile(part: JsonObject, file: JsonObject, events: CanonicalEvent[]): void {
+    const link = fileLink(file);
+    if (link === undefined || part.thought === true) return;
+    this.close(events);
+    this.#readText({}, link, events);
+    this.close(events);
+  }
+
+  /** What an image model draws while it thinks is no content: an answer of drafts alone is empty. */
+  #addDraft(block: BlockOpening, events: CanonicalEvent[]): void {
+    if (!this.#context.showsDrafts) return;
+    this.close(events);
+    events.push({ kind: 'block-end', index: this.#start(block, events) });
+  }
+
+  #addWhole(block: BlockOpening, part: JsonObject, events: CanonicalEvent[]): void {
+    this.close(events);
+    const index = this.#start(block, events);
+    const media = block.kind === 'media' ? block : undefined;
+    const signature = this.#signatureOf(part, media && 'media');
+    const isSignedMedia = media !== undefined && signature !== undefined;
+    events.push({
+      kind: 'block-end',
+      index,
+      signature,
+      ...(isSignedMedia ? { signedContent: media.base64 } : {}),
+    });
+    this.hasContent = true;
+  }
+
+  #start(block: BlockOpening, events: CanonicalEvent[]): number {
+    const index = this.#context.takeIndex();
+    this.partStarts.push(this.#text.length);
+    events.push({ kind: 'block-start', index, choice: this.#choice, block });
+    return index;
+  }
+
+  #signatureOf(part: JsonObject, on: Signature['on']): Signature | undefined {
+    const value = part.thoughtSignature ?? part.thought_signature;
+    if (typeof value !== 'string' || value === '') return undefined;
+    return { value, family: this.#context.signatureFamily, on };
+  }
+}
+
+function endCall(index: number, args: JsonObject, events: CanonicalEvent[]): void {
+  if (Object.keys(args).length > 0) {
+    const json = JSON.stringify(args);
+    events.push({ kind: 'block-delta', index, delta: { kind: 'arguments', json } });
+  }
+  events.push({ kind: 'block-end', index });
+}
+
+function isBare(part: JsonObject): boolean {
+  return Object.keys(part).every(isAboutPart);
+}
+
+/** Fields that say something of a part and are not its content. */
+function isAboutPart(key: string): boolean {
+  return key.startsWith('thought');
+}
+
+// Joins the arguments of a call that come piece by piece, each with its place among them.
+
+/** `.name`, `[0]`, `['name']` or `["name"]`. */
+const STEP = /\.([^.[\]]+)|\[(\d+)\]|\['((?:[^'\\]|\\.)*)'\]|\["((?:[^"\\]|\\.)*)"\]/y;
+
+/** `structValue` and `listValue` are in no reference, but what a message of JSON values has besides. */
+const VALUES = ['stringValue', 'numberValue', 'boolValue', 'structValue', 'listValue'] as const;
+
+/** A member's name, or an item's number. */
+type Step = string | number;
+
+/** Source: Vertex AI API reference, `FunctionCall.partialArgs` and `PartialArg`. */
+export class StreamedArguments {
+  /** What is known so far. */
+  readonly value: JsonObject;
+  /** True when a piece had no place: the arguments are not what the model meant. */
+  isBroken = false;
+
+  constructor(known: JsonObject) {
+    this.value = copyObject(known);
+  }
+
+  /** Adds what one `partialArgs` holds; texts of one place are joined. */
+  add(pieces: JsonValue | undefined): void {
+    if (!Array.isArray(pieces)) return;
+    for (const piece of pieces) if (isJsonObject(piece)) this.#addPiece(piece);
+  }
+
+  #addPiece(piece: JsonObject): void {
+    const value = valueIn(piece);
+    if (value === undefined) return;
+    const steps = readPath(piece.jsonPath);
+    const isPut = steps !== undefined && put(this.value, steps, copy(value));
+    this.isBroken ||= !isPut;
+  }
+}
+
+/** Frames share their values, so that none is written into. */
+function copy(value: JsonValue): JsonValue {
+  if (Array.isArray(value)) return value.map(copy);
+  return isJsonObject(value) ? copyObject(value) : value;
+}
+
+function copyObject(object: JsonObject): JsonObject {
+  return Object.fromEntries(Object.entries(object).map(([name, value]) => [name, copy(value)]));
+}
+
+function valueIn(piece: JsonObject): JsonValue | undefined {
+  if (piece.nullValue !== undefined) return null;
+  for (const name of VALUES) if (piece[name] !== undefined) return piece[name];
+  return undefined;
+}
+
+/** The steps of a JSON path to one value (RFC 9535); undefined for any other path. */
+function readPath(path: JsonValue | undefined): readonly Step[] | undefined {
+  if (typeof path !== 'string' || !path.startsWith('$')) return undefined;
+  const steps: Step[] = [];
+  STEP.lastIndex = 1;
+  while (STEP.lastIndex < path.length) {
+    const found = STEP.exec(path);
+    if (found === null) return undefined;
+    const [, name, number, single, double] = found;
+    const quoted = single ?? double;
+    if (number !== undefined) steps.push(Number(number));
+    else steps.push(name ?? (quoted ?? '').replace(/\\(.)/g, '$1'));
+  }
+  return steps.length === 0 ? undefined : steps;
+}
+
+/** False where something else stands in the way. */
+function put(root: JsonObject, steps: readonly Step[], value: JsonValue): boolean {
+  let holder: JsonValue = root;
+  for (const [place, step] of steps.entries()) {
+    const next = steps[place + 1];
+    const known = memberOf(holder, step);
+    if (next === undefined) return setMember(holder, step, join(known, value));
+    const inner: JsonValue = known ?? (typeof next === 'number' ? [] : {});
+    if (known === undefined && !setMember(holder, step, inner)) return false;
+    holder = inner;
+  }
+  return false;
+}
+
+function join(known: JsonValue | undefined, value: JsonValue): JsonValue {
+  return typeof known === 'string' && typeof value === 'string' ? known + value : value;
+}
+
+function memberOf(holder: JsonValue, step: Step): JsonValue | undefined {
+  if (typeof step === 'number') return Array.isArray(holder) ? holder[step] : undefined;
+  return isJsonObject(holder) && Object.hasOwn(holder, step) ? holder[step] : undefined;
+}
+
+/** Items come in order: none is left out. */
+function setMember(holder: JsonValue, step: Step, value: JsonValue): boolean {
+  if (typeof step === 'number') {
+    if (!Array.isArray(holder) || step > holder.length) return false;
+    holder[step] = value;
+    return true;
+  }
+  if (!isJsonObject(holder)) return false;
+  // Unlike assignment, this also makes `__proto__` an ordinary member.
+  Object.defineProperty(holder, step, {
+    value,
+    enumerable: true,
+    configurable: true,
+    writable: true,
+  });
+  return true;
+}
+
+// Reads the arguments of a call, whatever a compatible upstream puts in their place.
+
+/** The wire has an object. What compatible upstreams put there instead (its JSON text, a list) is not lost. */
+function readArguments(args: JsonValue | undefined): JsonObject {
+  if (args === undefined || args === null || args === '') return {};
+  if (isJsonObject(args)) return args;
+  const value = typeof args === 'string' ? valueOfText(args) : args;
+  return isJsonObject(value) ? value : { value };
+}
+
+function valueOfText(text: string): JsonValue {
+  try {
+    return parseJson(text);
+  } catch {
+    return text;
+  }
+}
+
+// Reads code that the model ran, and what came of it.
+
+function readCode({ language, code, id }: JsonObject): BlockOpening {
+  return {
+    kind: 'code',
+    language: typeof language === 'string' ? language.toLowerCase() : 'python',
+    code: typeof code === 'string' ? code : '',
+    ...(typeof id === 'string' ? { id } : {}),
+  };
+}
+
+function readCodeResult({ outcome, output, id }: JsonObject): BlockOpening {
+  return {
+    kind: 'code-result',
+    outcome: readOutcome(outcome),
+    output: typeof output === 'string' ? output : '',
+    ...(typeof id === 'string' ? { id } : {}),
+  };
+}
+
+function readOutcome(outcome: JsonValue | undefined): 'ok' | 'failed' | 'timeout' {
+  if (outcome === 'OUTCOME_DEADLINE_EXCEEDED') return 'timeout';
+  return outcome === 'OUTCOME_FAILED' ? 'failed' : 'ok';
+}
+
+// A file that an answer only names by its address, as the words of a link.
+
+/** What would end the address of a Markdown link too early. */
+const ENDS_LINK = /[\s<>()]/g;
+
+/**
+ * Markdown for `{fileUri, mimeType}`; undefined without an address. No other wire has a form for
+ * files of the upstream, and fetching them is the client's business.
+ */
+function fileLink({ fileUri, mimeType }: JsonObject): string | undefined {
+  if (typeof fileUri !== 'string' || fileUri === '') return undefined;
+  const [name = ''] = typeof mimeType === 'string' ? mimeType.split('/') : [];
+  const address = fileUri.replace(ENDS_LINK, percentEncode);
+  return `${name === 'image' ? '!' : ''}[${/^\w+$/.test(name) ? name : 'file'}](${address})`;
+}
+
+function percentEncode(sign: string): string {
+  return Array.from(Buffer.from(sign), (byte) => `%${byte.toString(16).padStart(2, '0')}`).join('');
+}

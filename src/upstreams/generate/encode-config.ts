@@ -1,0 +1,469 @@
+// Writes the generation configuration: limits, sampling, output format, thinking, images.
+
+import { EFFORT_TOKENS, tokensOfAmount } from '../../canonical/effort.ts';
+import { invalidRequest } from '../../canonical/error.ts';
+import type {
+  ModelCapabilities,
+  ThinkingCapability,
+  ThinkingLevel,
+} from '../../canonical/model.ts';
+import type {
+  CanonicalRequest,
+  ImageOptions,
+  MediaPart,
+  Reasoning,
+} from '../../canonical/request.ts';
+import {
+  definedFields,
+  isJsonObject,
+  type JsonObject,
+  type Optional,
+  readNumber,
+} from '../../lib/json.ts';
+import { type Sentence, told } from '../../lib/localized-message.ts';
+import { cleanResponseSchema, cleanTypedResponseSchema } from '../../schema/tool-schema.ts';
+import type {
+  WireBlob,
+  WireGenerationConfig,
+  WirePart,
+  WireThinkingConfig,
+} from '../../wire/generate.ts';
+import type { EncodeTarget } from '../upstream.ts';
+import { traitsOf } from './models.ts';
+import { type GenerateProfile, isVideoPage } from './profiles/profile.ts';
+
+type Fields = Optional<WireGenerationConfig>;
+
+const MAX_STOP_SEQUENCES = 5;
+const MAX_CANDIDATES = 8;
+/** More candidates for a token than this change nothing, and upstreams refuse them. */
+const MAX_TOP_K = 1000;
+const MODALITIES = { text: 'TEXT', image: 'IMAGE', audio: 'AUDIO' } as const;
+
+/**
+ * Undefined when the upstream's defaults say it all.
+ * @throws GatewayError (invalid-request) for more stop sequences or answers than the model takes,
+ * for log-probabilities of a model known to give none, and for a picture demanded of one that draws none.
+ */
+export function encodeGenerationConfig(
+  request: CanonicalRequest,
+  { target, profile }: EncodeContext,
+): JsonObject | undefined {
+  const thinkingConfig = encodeThinking(request.reasoning, target) ?? draftFields(request, target);
+  return definedFields({
+    maxOutputTokens: encodedOutputLimit(request, thinkingConfig, target),
+    ...samplingFields(request, target),
+    ...penaltyFields(request, { target, profile }),
+    stopSequences: stopSequences(request),
+    ...formatFields(request, target),
+    ...mediaFields(request, target),
+    thinkingConfig,
+  } satisfies Fields);
+}
+
+/** Unfinished pictures are part of the thoughts. Source: ai.google.dev, "Image generation", thinking. */
+function draftFields(
+  { imageDrafts = 0 }: CanonicalRequest,
+  { modelId, receipt }: EncodeTarget,
+): WireThinkingConfig | undefined {
+  if (imageDrafts === 0) return undefined;
+  if (traitsOf(modelId).showsDrafts) return { includeThoughts: true };
+  receipt.add('dropped', 'partial_images', told`This model shows no unfinished pictures.`);
+  return undefined;
+}
+
+function encodedOutputLimit(
+  { maxOutputTokens }: CanonicalRequest,
+  thinkingConfig: WireThinkingConfig | undefined,
+  { capabilities, receipt }: EncodeTarget,
+): number | undefined {
+  if (maxOutputTokens === undefined) return undefined;
+  const { outputTokenLimit } = capabilities;
+  if (maxOutputTokens > outputTokenLimit) {
+    receipt.add(
+      'capped',
+      'max_tokens',
+      told`This model writes at most ${outputTokenLimit} tokens.`,
+    );
+  }
+  const budget = thinkingConfig?.thinkingBudget ?? 0;
+  const fitted = fitOutputLimit(maxOutputTokens, budget, capabilities);
+  if (fitted > maxOutputTokens) {
+    receipt.add(
+      'approximated',
+      'max_tokens',
+      told`The limit was raised to leave room beside thinking.`,
+    );
+  }
+  return fitted;
+}
+
+function samplingFields({ sampling, choices }: CanonicalRequest, target: EncodeTarget) {
+  if (choices > MAX_CANDIDATES) {
+    throw invalidRequest('n', `n: at most ${MAX_CANDIDATES} answers are possible.`);
+  }
+  const { logprobs, ...numbers } = sampling;
+  if (logprobs !== undefined && !traitsOf(target.modelId).givesLogprobs) {
+    throw invalidRequest('logprobs', 'logprobs: this model gives none.', 'unsupported');
+  }
+  const alternatives = logprobs?.alternatives ?? 0;
+  return {
+    temperature: numbers.temperature,
+    topP: numbers.topP,
+    topK: fitTopK(numbers.topK, target),
+    seed: fitSeed(numbers.seed, target),
+    responseLogprobs: logprobs === undefined ? undefined : true,
+    logprobs: alternatives > 0 ? alternatives : undefined,
+    candidateCount: choices > 1 ? choices : undefined,
+  } satisfies Fields;
+}
+
+/** Most chat apps send penalties with every request, whatever the model. */
+function penaltyFields(
+  { sampling: { presencePenalty, frequencyPenalty } }: CanonicalRequest,
+  { target: { modelId, receipt }, profile }: EncodeContext,
+): Fields {
+  const { penalties } = traitsOf(modelId);
+  if (penalties === 'everywhere' || (penalties === 'on-vertex' && profile.isVertex === true)) {
+    return { presencePenalty, frequencyPenalty };
+  }
+  const reason = told`This model takes no penalties.`;
+  if (presencePenalty) receipt.add('dropped', 'presence_penalty', reason);
+  if (frequencyPenalty) receipt.add('dropped', 'frequency_penalty', reason);
+  return {};
+}
+
+function fitTopK(topK: number | undefined, { receipt }: EncodeTarget): number | undefined {
+  if (topK === undefined || topK <= MAX_TOP_K) return topK;
+  receipt.add('capped', 'top_k', told`The upstream looks at most at ${MAX_TOP_K} candidates.`);
+  return MAX_TOP_K;
+}
+
+/** The wire has 32 bits for it: the same seed always becomes the same number. */
+function fitSeed(seed: number | undefined, { receipt }: EncodeTarget): number | undefined {
+  if (seed === undefined) return undefined;
+  const fitted = Number(BigInt.asIntN(32, BigInt(seed)));
+  if (fitted !== seed) receipt.add('approximated', 'seed', told`The upstream is given ${fitted}.`);
+  return fitted;
+}
+
+function stopSequences({ stopSequences }: CanonicalRequest): string[] | undefined {
+  if (stopSequences.length > MAX_STOP_SEQUENCES) {
+    throw invalidRequest(
+      'stop',
+      `stop: at most ${MAX_STOP_SEQUENCES} stop sequences are possible.`,
+    );
+  }
+  return stopSequences.length === 0 ? undefined : [...stopSequences];
+}
+
+function formatFields(
+  { outputFormat }: CanonicalRequest,
+  { receipt, capabilities }: EncodeTarget,
+): Fields {
+  const path = 'response_schema';
+  switch (outputFormat.kind) {
+    case 'text':
+      return {};
+    case 'json':
+      return { responseMimeType: 'application/json' };
+    case 'json-schema': {
+      const { schema } = outputFormat;
+      const responseMimeType = 'application/json';
+      if (typeof schema === 'boolean') return { responseMimeType };
+      if (capabilities.takesJsonSchema) {
+        return { responseMimeType, ...cleanTypedResponseSchema(schema, { receipt, path }) };
+      }
+      return { responseMimeType, responseSchema: cleanResponseSchema(schema, { receipt, path }) };
+    }
+    case 'enum':
+      return {
+        responseMimeType: 'text/x.enum',
+        responseSchema: cleanResponseSchema(outputFormat.schema, { receipt, path }),
+      };
+    default:
+      return outputFormat satisfies never;
+  }
+}
+
+function mediaFields(request: CanonicalRequest, target: EncodeTarget) {
+  const { capabilities, receipt } = target;
+  const { image, outputModalities, mediaResolution, speech } = request;
+  const imageConfig = definedFields({
+    aspectRatio: image?.aspectRatio,
+    imageSize: drawnSize(image?.size, target, 'size'),
+  } satisfies Optional<WireGenerationConfig['imageConfig'] & {}>);
+  if (request.mustDraw === true && !capabilities.drawsImages) {
+    throw invalidRequest(
+      'tool_choice',
+      'tool_choice demands a picture, and this model draws none. Name a model that draws as model, ' +
+        'or use /v1/images/generations.',
+      'unsupported',
+    );
+  }
+  if (image !== undefined && !capabilities.drawsImages) {
+    receipt.add('dropped', 'size', told`This model draws no images.`);
+  }
+  return {
+    responseModalities: outputModalities?.map((modality) => MODALITIES[modality]),
+    imageConfig: capabilities.drawsImages ? imageConfig : undefined,
+    speechConfig: speech,
+    mediaResolution: mediaResolution && MEDIA_RESOLUTIONS[mediaResolution],
+  } satisfies Fields;
+}
+
+// Writes the thinking configuration: a budget or a level, never both, nothing where nothing is asked.
+
+/** Undefined when the model is to do as it does by itself, or does not think at all. */
+function encodeThinking(
+  reasoning: Reasoning,
+  target: EncodeTarget,
+): WireThinkingConfig | undefined {
+  const { thinking } = target.capabilities;
+  switch (thinking.kind) {
+    case 'none':
+      if (isAskedFor(reasoning))
+        target.receipt.add('dropped', 'thinking', told`This model does not think.`);
+      return undefined;
+    case 'budget':
+      return budgetConfig(reasoning, thinking, target);
+    case 'level':
+      return levelConfig(reasoning, thinking, target);
+    default:
+      return thinking satisfies never;
+  }
+}
+
+/** True when thoughts of earlier turns may be sent: the model thinks and was not told not to. */
+export function isThinking(reasoning: Reasoning, { thinking }: ModelCapabilities): boolean {
+  return thinking.kind !== 'none' && reasoning.amount.kind !== 'off';
+}
+
+/** False where nothing was said of thinking, so that there is nothing to tell of it. */
+function isNews({ amount }: Reasoning): boolean {
+  return amount.kind !== 'off' || amount.isUnasked !== true;
+}
+
+function isAskedFor({ amount }: Reasoning): boolean {
+  return amount.kind !== 'unset' && amount.kind !== 'off';
+}
+
+function budgetConfig(
+  reasoning: Reasoning,
+  thinking: BudgetThinking,
+  { modelId, capabilities, receipt }: EncodeTarget,
+): WireThinkingConfig | undefined {
+  const { amount, showThoughts } = reasoning;
+  const asked = tokensOfAmount(amount, thinking.maxTokens);
+  if (asked === undefined) return showThoughts === true ? { includeThoughts: true } : undefined;
+  const isVerbatim = amount.kind === 'budget' && amount.isVerbatim;
+  const thinkingBudget = isVerbatim ? asked : fitBudget(asked, thinking, capabilities);
+  if (asked > 0) return { includeThoughts: showThoughts ?? true, thinkingBudget };
+  if (!traitsOf(modelId).thinksUnasked) return undefined;
+  if (thinkingBudget > 0 && isNews(reasoning)) {
+    receipt.add(
+      'approximated',
+      'thinking',
+      told`This model thinks ${thinkingBudget} tokens or more.`,
+    );
+  }
+  return { includeThoughts: false, thinkingBudget };
+}
+
+function levelConfig(
+  reasoning: Reasoning,
+  thinking: LevelThinking,
+  { receipt }: EncodeTarget,
+): WireThinkingConfig | undefined {
+  const { amount, showThoughts } = reasoning;
+  const isLeftToModel =
+    amount.kind === 'adaptive' || (amount.kind === 'budget' && amount.tokens < 0);
+  const asked = isLeftToModel ? undefined : tokensOfAmount(amount, Number.MAX_SAFE_INTEGER);
+  if (asked === undefined) {
+    const isWanted = showThoughts ?? isLeftToModel;
+    return isWanted ? { includeThoughts: true } : undefined;
+  }
+  const thinkingLevel = levelOfTokens(asked, thinking);
+  const isExact = amount.kind === 'effort' && amount.effort.toUpperCase() === thinkingLevel;
+  if (!isExact && isNews(reasoning)) {
+    receipt.add('approximated', 'thinking', levelReason(asked, thinkingLevel));
+  }
+  return { includeThoughts: asked > 0 && (showThoughts ?? true), thinkingLevel };
+}
+
+// The arithmetic of thinking: how levels, efforts and budgets stand for each other.
+
+export type BudgetThinking = Extract<ThinkingCapability, { kind: 'budget' }>;
+export type LevelThinking = Extract<ThinkingCapability, { kind: 'level' }>;
+
+const LEVEL_TOKENS: ReadonlyMap<string, number> = new Map([
+  ['NONE', 0],
+  ['MINIMAL', EFFORT_TOKENS.minimal],
+  ['LOW', EFFORT_TOKENS.low],
+  ['MEDIUM', EFFORT_TOKENS.medium],
+  ['HIGH', EFFORT_TOKENS.high],
+]);
+
+const RISING_LEVELS: readonly ThinkingLevel[] = ['MINIMAL', 'LOW', 'MEDIUM', 'HIGH'];
+
+/** The tokens a level word stands for; undefined for words that say nothing. */
+export function tokensOfLevel(level: string): number | undefined {
+  return LEVEL_TOKENS.get(level);
+}
+
+/** The accepted level nearest to a number of tokens, rounded up where the model lacks one. */
+export function levelOfTokens(tokens: number, { levels }: LevelThinking): ThinkingLevel {
+  const wanted = RISING_LEVELS.find((level) => tokens <= (LEVEL_TOKENS.get(level) ?? 0)) ?? 'HIGH';
+  return nearestLevel(wanted, levels);
+}
+
+/** The wanted level, else the next one up, else the highest there is. */
+export function nearestLevel(
+  wanted: ThinkingLevel,
+  levels: LevelThinking['levels'],
+): ThinkingLevel {
+  const rank = RISING_LEVELS.indexOf(wanted);
+  return levels.find((level) => RISING_LEVELS.indexOf(level) >= rank) ?? levels.at(-1) ?? 'HIGH';
+}
+
+/** What the receipt says of an amount that is not exactly a level of the model. */
+export function levelReason(tokens: number, level: ThinkingLevel): Sentence {
+  return tokens === 0
+    ? told`This model cannot stop thinking; its lowest level is ${level}.`
+    : told`This model takes levels only; the nearest is ${level}.`;
+}
+
+/** A level word as the wire writes it, when it is one. */
+export function asLevel(word: string): ThinkingLevel | undefined {
+  return RISING_LEVELS.find((level) => level === word);
+}
+
+/** The nearest budget the model accepts; it always leaves room for an answer. */
+export function fitBudget(
+  tokens: number,
+  thinking: BudgetThinking,
+  { outputTokenLimit }: Pick<ModelCapabilities, 'outputTokenLimit'>,
+): number {
+  if (tokens <= 0 && thinking.canDisable) return 0;
+  const cap = Math.min(thinking.maxTokens, outputTokenLimit - 1);
+  return Math.min(Math.max(tokens, thinking.minTokens), cap);
+}
+
+/** The output limit of a body that is sent. */
+export function outputLimit({ generationConfig }: JsonObject): number | undefined {
+  return isJsonObject(generationConfig) ? readNumber(generationConfig.maxOutputTokens) : undefined;
+}
+
+/** The output limit to send: within the model's own, and above the thinking it has to hold. */
+export function fitOutputLimit(
+  asked: number,
+  budget: number,
+  { outputTokenLimit }: Pick<ModelCapabilities, 'outputTokenLimit'>,
+): number {
+  const capped = Math.min(asked, outputTokenLimit);
+  return capped > budget ? capped : Math.min(budget + capped, outputTokenLimit);
+}
+
+// The size of a picture as the model takes it.
+
+/** What models draw that know no other size. */
+const ONLY_SIZE = '1K';
+
+/** Undefined where the model draws in one size; a larger one that was asked for at `path` is in the receipt. */
+export function drawnSize(
+  size: ImageOptions['size'],
+  { modelId, capabilities, receipt }: EncodeTarget,
+  path: string,
+): ImageOptions['size'] {
+  if (!capabilities.drawsImages || traitsOf(modelId).drawsInSizes) return size;
+  if (size !== undefined && size !== ONLY_SIZE) {
+    receipt.add('approximated', path, told`This model draws pictures of ${ONLY_SIZE} only.`);
+  }
+  return undefined;
+}
+
+// What every piece of the encoder is given.
+
+export interface EncodeContext {
+  readonly target: EncodeTarget;
+  readonly profile: Pick<
+    GenerateProfile,
+    'vocabulary' | 'extraFields' | 'readsUri' | 'webFileType' | 'isVertex'
+  >;
+}
+
+/** Of what writes the conversation. */
+export interface ContentsContext extends EncodeContext {
+  /** True where the upstream wants back what it did by itself before a call. */
+  readonly sendsTraces: boolean;
+}
+
+// Writes media: bytes inline, addresses only where the upstream is known to read them.
+
+/** The wire's words for how much detail of a medium the model looks at. */
+const MEDIA_RESOLUTIONS = {
+  low: 'MEDIA_RESOLUTION_LOW',
+  medium: 'MEDIA_RESOLUTION_MEDIUM',
+  high: 'MEDIA_RESOLUTION_HIGH',
+} as const;
+
+/** @throws GatewayError (invalid-request) for an address the upstream does not read. */
+export function encodeMedia(part: MediaPart, context: EncodeContext): WirePart {
+  const { source, mediaType } = part;
+  switch (source.kind) {
+    case 'base64':
+      return { inlineData: encodeBlob(part, source.base64), ...resolutionOf(part, context) };
+    case 'url':
+    case 'file': {
+      const fileUri = source.kind === 'url' ? source.url : source.uri;
+      const { profile, target } = context;
+      const webType = profile.webFileType?.(fileUri, target.modelId);
+      if (webType === undefined && !profile.readsUri(fileUri)) throw unreadableAddress(part);
+      const mimeType = isVideoPage(fileUri) ? videoType(context) : (webType ?? mediaType);
+      const fileData = mimeType === undefined ? { fileUri } : { fileUri, mimeType };
+      return { fileData, ...resolutionOf(part, context) };
+    }
+    default:
+      return source satisfies never;
+  }
+}
+
+/**
+ * What a page is called whose video is read, whatever its client took it for. The public API wants no type
+ * there (agentjido/req_llm#433), Vertex AI one everywhere ("empty mimeType parameter in fileData").
+ */
+function videoType({ profile }: EncodeContext): string | undefined {
+  return profile.isVertex === true ? 'video/mp4' : undefined;
+}
+
+function encodeBlob(part: MediaPart, base64: string): WireBlob {
+  if (part.mediaType === undefined || base64 === '') {
+    throw invalidRequest('messages', `The ${part.modality} needs a media type and bytes.`);
+  }
+  return { mimeType: part.mediaType, data: base64 };
+}
+
+function resolutionOf(
+  { resolution }: MediaPart,
+  { target }: EncodeContext,
+): Pick<WirePart, 'mediaResolution'> {
+  if (resolution === undefined) return {};
+  if (!traitsOf(target.modelId).takesPartResolution) {
+    target.receipt.add(
+      'dropped',
+      'messages',
+      told`This model takes no detail level for single media.`,
+    );
+    return {};
+  }
+  return { mediaResolution: { level: MEDIA_RESOLUTIONS[resolution] } };
+}
+
+function unreadableAddress({ modality, source }: MediaPart): Error {
+  const path = (source.kind === 'base64' ? undefined : source.path) ?? 'messages';
+  const message =
+    source.kind === 'url'
+      ? `${path}: this ${modality} URL is not fetched; send a data URI, or let the operator set proxy.fetch_remote_media.`
+      : `${path}: the upstream cannot read this ${modality} file; send its bytes as base64.`;
+  return invalidRequest(path, message, 'unsupported');
+}

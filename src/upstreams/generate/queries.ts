@@ -1,0 +1,329 @@
+// Counts the tokens of a request at the upstream, in the form it takes.
+
+import { GatewayError } from '../../canonical/error.ts';
+import type { ModelTask } from '../../canonical/model.ts';
+import type { Clock } from '../../lib/clock.ts';
+import { isJsonObject, type JsonObject, type JsonValue, readNumber } from '../../lib/json.ts';
+import { told } from '../../lib/localized-message.ts';
+import type {
+  AccountAccess,
+  TokenCount,
+  UpstreamCall,
+  UpstreamModel,
+  UpstreamQuota,
+} from '../upstream.ts';
+import type { UpstreamClient } from './client.ts';
+import { readTokenCount } from './decode.ts';
+import { pathFault } from './errors.ts';
+import { traitsOf } from './models.ts';
+import type { GenerateProfile } from './profiles/profile.ts';
+import { listRequest, modelRequest, quotaRequest } from './requests.ts';
+
+export type CountTokens = (call: CountCall) => Promise<TokenCount>;
+
+type CountCall = Omit<UpstreamCall, 'stream'>;
+
+export interface TokenCounterOptions {
+  readonly client: UpstreamClient;
+  readonly profile: GenerateProfile;
+  readonly clock: Pick<Clock, 'monotonic'>;
+}
+
+/** An upstream that refused whole requests is not sent one to count for this long. */
+const CONTENTS_FOR_MS = 60 * 60 * 1000;
+/** An upstream that passes over what it does not know finds nothing to count. */
+const LEAST_WHOLE_COUNT = 2;
+
+/** The counter throws GatewayError with `failure` set. */
+export function createTokenCounter({ client, profile, clock }: TokenCounterOptions): CountTokens {
+  let contentsUntil = Number.NEGATIVE_INFINITY;
+  const count = async (call: CountCall, body: JsonObject): Promise<number> => {
+    const answer = await client.readObject(modelRequest(profile, 'countTokens', { ...call, body }));
+    const total = readTokenCount(answer.totalTokens);
+    if (total !== undefined) return total;
+    throw pathFault(told`The upstream gave no token count.`);
+  };
+  /** Whether it was the request that was refused, and not the form. */
+  const takesWhole = async (call: CountCall): Promise<boolean> => {
+    const body = { contents: contentsOf(call) };
+    try {
+      return (await count(call, wholeRequest({ ...call, body }))) > 0;
+    } catch (error) {
+      if (!isRefusal(error)) throw error;
+      return false;
+    }
+  };
+  /** Undefined where the upstream takes no whole requests. */
+  const countWhole = async (call: CountCall): Promise<number | undefined> => {
+    try {
+      const total = await count(call, wholeRequest(call));
+      if (total >= LEAST_WHOLE_COUNT) return total;
+    } catch (error) {
+      if (!isRefusal(error) || (await takesWhole(call))) throw error;
+    }
+    return undefined;
+  };
+  const countAsFarAsTaken = async (call: CountCall): Promise<TokenCount> => {
+    const uncounted = textBeside(call.body);
+    const isTried = uncounted !== undefined && clock.monotonic() >= contentsUntil;
+    const whole = isTried ? await countWhole(call) : undefined;
+    if (whole !== undefined) return { total: whole };
+    const total = await count(call, { contents: contentsOf(call) });
+    if (isTried) contentsUntil = clock.monotonic() + CONTENTS_FOR_MS;
+    return uncounted === undefined ? { total } : { total, uncounted };
+  };
+  return async (call) => {
+    switch (profile.countForm) {
+      case 'whole-request':
+        return { total: await count(call, wholeRequest(call)) };
+      case 'request-fields':
+        return { total: await count(call, requestFields(call.body)) };
+      case 'whole-or-contents':
+        return countAsFarAsTaken(call);
+      default:
+        return profile.countForm satisfies never;
+    }
+  };
+}
+
+/** Safety settings do not change the count, and some upstreams refuse them here. */
+function wholeRequest({ body, modelId }: CountCall): JsonObject {
+  const { safetySettings, ...request } = body;
+  return { generateContentRequest: { model: `models/${modelId}`, ...request } };
+}
+
+function contentsOf({ body }: CountCall): JsonValue {
+  return body.contents ?? [];
+}
+
+/** Vertex AI, "CountTokensRequest". */
+const COUNTED_FIELDS = ['contents', 'systemInstruction', 'tools', 'generationConfig'];
+
+function requestFields(body: JsonObject): JsonObject {
+  return Object.fromEntries(
+    COUNTED_FIELDS.flatMap((field) => {
+      const value = body[field];
+      return value === undefined ? [] : [[field, value]];
+    }),
+  );
+}
+
+/** What counts beside the contents: the system text, and tools as they are written. */
+function textBeside({ systemInstruction, tools }: JsonObject): string | undefined {
+  const written = Array.isArray(tools) && tools.length > 0 ? JSON.stringify(tools) : '';
+  return `${readSystemText(systemInstruction)}${written}` || undefined;
+}
+
+function readSystemText(system: JsonValue | undefined): string {
+  const parts = isJsonObject(system) && Array.isArray(system.parts) ? system.parts : [];
+  const texts = parts.map((part) => (isJsonObject(part) ? part.text : undefined));
+  return texts.filter((text) => typeof text === 'string').join('\n');
+}
+
+function isRefusal(error: unknown): boolean {
+  if (!(error instanceof GatewayError) || error.failure === undefined) return false;
+  const { kind, status } = error.failure;
+  return kind === 'rejected' && status !== 413;
+}
+
+// Reads the upstream's own model list.
+
+/** Far above any real list; a list that goes on for longer goes round in circles. */
+const MAX_PAGES = 50;
+
+export interface ListOptions {
+  readonly client: UpstreamClient;
+  readonly profile: GenerateProfile;
+  readonly access: AccountAccess;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * The models that generate or embed content, each once, ids without `models/`. None when the upstream may
+ * refuse the list and does: the account may serve all the same.
+ * @throws GatewayError with `failure` set.
+ */
+export async function listModels(options: ListOptions): Promise<readonly UpstreamModel[]> {
+  try {
+    return await readList(options);
+  } catch (error) {
+    if (options.profile.mayRefuseList && isListRefusal(error)) return [];
+    throw error;
+  }
+}
+
+/** Statuses of a list that is not there, or not for this account. */
+const REFUSED = [403, 404, 405, 501];
+
+function isListRefusal(error: unknown): boolean {
+  const status = error instanceof GatewayError ? error.failure?.status : undefined;
+  return status !== undefined && REFUSED.includes(status);
+}
+
+async function readList(options: ListOptions): Promise<readonly UpstreamModel[]> {
+  const { client, profile, access, signal } = options;
+  const models = new Map<string, UpstreamModel>();
+  let token = '';
+  for (let page = 0; page < MAX_PAGES; page += 1) {
+    const answer = await client.readObject(listRequest(profile, access, { token, signal }));
+    for (const model of readModels(answer.models ?? answer.publisherModels))
+      models.set(model.id, model);
+    const next = listTextOf(answer.nextPageToken) ?? '';
+    if (next === '' || next === token) break;
+    token = next;
+  }
+  return [...models.values()];
+}
+
+function readModels(list: JsonValue | undefined): UpstreamModel[] {
+  if (!Array.isArray(list)) return [];
+  return list.filter(isJsonObject).flatMap(readModel);
+}
+
+/** What the methods of a model amount to; undefined when neither the list nor anybody else says. */
+function readTasks(
+  { supportedGenerationMethods: methods }: JsonObject,
+  id: string,
+): readonly ModelTask[] | undefined {
+  if (!Array.isArray(methods)) return traitsOf(id).embeds ? ['embed'] : undefined;
+  return TASK_METHODS.filter(([, method]) => methods.includes(method)).map(([task]) => task);
+}
+
+const TASK_METHODS: readonly (readonly [ModelTask, method: string])[] = [
+  ['generate', 'generateContent'],
+  ['embed', 'embedContent'],
+];
+
+function readModel(model: JsonObject): UpstreamModel[] {
+  const id = listTextOf(model.name)?.replace(/^(?:publishers\/[^/]+\/)?models\//, '') ?? '';
+  const tasks = readTasks(model, id);
+  if (id === '' || tasks?.length === 0) return [];
+  const thinks = model.thinking ?? model.supportsThinking;
+  return [
+    {
+      id,
+      displayName: listTextOf(model.displayName),
+      description: listTextOf(model.description),
+      inputTokenLimit: readLimit(model.inputTokenLimit),
+      outputTokenLimit: readLimit(model.outputTokenLimit ?? model.maxOutputTokens),
+      supportsThinking: typeof thinks === 'boolean' ? thinks : undefined,
+      tasks,
+    },
+  ];
+}
+
+function readLimit(value: JsonValue | undefined): number | undefined {
+  const limit = typeof value === 'string' ? Number(value) : readNumber(value);
+  return limit !== undefined && Number.isSafeInteger(limit) && limit > 0 ? limit : undefined;
+}
+
+function listTextOf(value: JsonValue | undefined): string | undefined {
+  return typeof value === 'string' && value !== '' ? value : undefined;
+}
+
+// Reads what an upstream reports of one account's quotas.
+
+export interface QuotaReaderOptions {
+  readonly client: UpstreamClient;
+  readonly profile: GenerateProfile;
+  readonly clock: Clock;
+}
+
+export type ReadQuota = (
+  access: AccountAccess,
+  signal: AbortSignal,
+) => Promise<UpstreamQuota | undefined>;
+
+type ModelRow = UpstreamQuota['models'][number];
+
+/** An upstream without the call is not asked again for this long. */
+const NONE_FOR_MS = 60 * 60 * 1000;
+/** Statuses of a path the upstream does not have. */
+const NO_SUCH_CALL: ReadonlySet<number | undefined> = new Set([404, 405, 501]);
+const TIERS = ['ultra', 'pro', 'free'] as const;
+
+/**
+ * Answers undefined for an upstream that has no such call. Whether it has one is the upstream's
+ * property and not the account's, so that one account's 404 spares the others the question.
+ */
+export function createQuotaReader({ client, profile, clock }: QuotaReaderOptions): ReadQuota {
+  const { quotaPath } = profile;
+  if (quotaPath === undefined) return async () => undefined;
+  let noneUntil = Number.NEGATIVE_INFINITY;
+  return async (access, signal) => {
+    signal.throwIfAborted();
+    if (clock.monotonic() < noneUntil) return undefined;
+    const request = quotaRequest({ ...profile, quotaPath }, access, signal);
+    try {
+      return readQuotaAnswer(await client.readObject(request));
+    } catch (error) {
+      if (!(error instanceof GatewayError) || !NO_SUCH_CALL.has(error.failure?.status)) throw error;
+      noneUntil = clock.monotonic() + NONE_FOR_MS;
+      return undefined;
+    }
+  };
+}
+
+/**
+ * `{tier, project, models: [{name, remainingFraction, remainingAmount, resetTime}]}`; what cannot be read
+ * is left out. Undefined when it is no such document: a list of models, as upstreams give that answer
+ * every path with it, has rows, but neither a fraction nor a reset time in any of them.
+ */
+function readQuotaAnswer(answer: JsonObject): UpstreamQuota | undefined {
+  const word = textOf(answer.tier)?.toLowerCase();
+  const tier = TIERS.find((known) => known === word);
+  const projectId = textOf(answer.project);
+  const rows = Array.isArray(answer.models) ? answer.models.filter(isJsonObject) : [];
+  const isOfQuota = rows.some(hasFigure);
+  if (!isOfQuota && tier === undefined && projectId === undefined) return undefined;
+  const models = new Map<string, ModelRow>();
+  for (const row of isOfQuota ? rows.flatMap(readRow) : []) models.set(row.id, row);
+  return { tier, projectId, models: [...models.values()] };
+}
+
+function hasFigure({ remainingFraction, resetTime }: JsonObject): boolean {
+  return figureOf(remainingFraction) !== undefined || readTime(resetTime) !== undefined;
+}
+
+/** Beside rows with figures one without a fraction means 0, which proto-JSON may leave out. */
+function readRow(row: JsonObject): ModelRow[] {
+  const id = (textOf(row.name) ?? textOf(row.id))?.replace(/^models\//, '') ?? '';
+  if (id === '') return [];
+  const fraction = figureOf(row.remainingFraction) ?? 0;
+  return [
+    {
+      id,
+      remainingFraction: Math.min(Math.max(fraction, 0), 1),
+      remainingCalls: countsCalls(row) ? readCount(row.remainingAmount) : undefined,
+      resetsAt: readTime(row.resetTime),
+    },
+  ];
+}
+
+/** Amounts may be of tokens instead. */
+function countsCalls({ tokenType }: JsonObject): boolean {
+  return tokenType === undefined || textOf(tokenType)?.toUpperCase() === 'REQUESTS';
+}
+
+function readCount(value: JsonValue | undefined): number | undefined {
+  const count = figureOf(value);
+  return count !== undefined && Number.isSafeInteger(count) && count >= 0 ? count : undefined;
+}
+
+/** A time stamp of RFC 3339, as google.protobuf.Timestamp is written in JSON. */
+function readTime(value: JsonValue | undefined): number | undefined {
+  const at = Date.parse(textOf(value) ?? '');
+  return Number.isNaN(at) ? undefined : at;
+}
+
+/** Proto-JSON allows figures as text. */
+function figureOf(value: JsonValue | undefined): number | undefined {
+  const text = textOf(value);
+  const figure = text === undefined ? readNumber(value) : Number(text);
+  return figure === undefined || !Number.isFinite(figure) ? undefined : figure;
+}
+
+function textOf(value: JsonValue | undefined): string | undefined {
+  if (typeof value !== 'string') return undefined;
+  return value.trim() || undefined;
+}

@@ -1,0 +1,313 @@
+import { expect, test } from 'vitest';
+import { createFakeClock } from '../../../test/support/fake-clock.ts';
+import type { GatewayError } from '../../canonical/error.ts';
+import { AnswerStream, createIdleLimit, saysItsEnd } from './response.ts';
+
+const SSE = { 'content-type': 'text/event-stream' };
+
+/** A stream fed by hand, as undici would feed it. */
+function feed(
+  options: {
+    readonly drawsImages?: boolean;
+    readonly most?: number;
+    readonly takeRoom?: (bytes: number) => void;
+  } = {},
+) {
+  const clock = createFakeClock();
+  const abort = new AbortController();
+  const log: string[] = [];
+  let isPaused = false;
+  const controller = {
+    aborted: false,
+    reason: null,
+    get paused() {
+      return isPaused;
+    },
+    abort: () => void log.push('abort'),
+    pause: () => {
+      isPaused = true;
+      log.push('pause');
+    },
+    resume: () => {
+      isPaused = false;
+      log.push('resume');
+    },
+  };
+  const stream = new AnswerStream({
+    clock,
+    signal: abort.signal,
+    secrets: [],
+    limits: {
+      firstFrameMs: 305_000,
+      refusalMs: 5_000,
+      maxRefusalBytes: 1000,
+      maxFrameBytes: options.most ?? 10_000,
+      maxAnswerBytes: options.most ?? 50_000,
+      maxWaitingBytes: 100,
+    },
+    idleMsAfter: createIdleLimit({ drawsImages: options.drawsImages ?? false }),
+    saysItsEnd,
+    takeRoom: (bytes) => options.takeRoom?.(bytes),
+    onClosed: () => void log.push('closed'),
+  });
+  stream.onRequestStart(controller);
+  const send = (text: string) => stream.onResponseData(controller, Buffer.from(text));
+  const open = () => {
+    stream.onResponseStarted();
+    stream.onResponseStart(controller, 200, SSE);
+    return stream;
+  };
+  return { clock, abort, log, controller, stream, send, open };
+}
+
+const failureOf = (promise: Promise<unknown>) => promise.catch((error: GatewayError) => error);
+
+test('unread frames stop the reading at a byte cap, taking them starts it again', async () => {
+  const { open, send, log } = feed();
+  const stream = open();
+  for (let n = 0; n < 3; n += 1) send(`data: {"n":${n},"pad":"xxxxxxxxxx"}\n\n`);
+  expect(log).toEqual(['pause']);
+  const { value } = await stream.frames.next();
+  expect(value?.length).toBe(3);
+  expect(log).toEqual(['pause', 'resume']);
+});
+
+test('a reader that waits gets each batch without any pause', async () => {
+  const { open, send, log } = feed();
+  const stream = open();
+  for (let n = 0; n < 10; n += 1) {
+    const next = stream.frames.next();
+    send(`data: {"n":${n},"pad":"${'x'.repeat(200)}"}\n\n`);
+    expect((await next).value?.[0]?.value.n).toBe(n);
+  }
+  expect(log).toEqual([]);
+});
+
+test('A11: a taker that is behind stops the reading at once, and has its silence limit anew behind that', async () => {
+  const { open, send, clock, log } = feed();
+  const stream = open();
+  const behind = Promise.withResolvers<boolean>();
+  const done = failureOf(stream.frames.pump(() => behind.promise));
+  send(`data: {"pad":"${'x'.repeat(200)}"}\n\n`);
+  expect(log).toEqual(['pause']);
+  await clock.advance(1_000_000);
+  behind.resolve(true);
+  await clock.advance(89_999);
+  expect(log).toEqual(['pause', 'resume']);
+  await clock.advance(1);
+  expect(await done).toMatchObject({ kind: 'timeout' });
+});
+
+test('90 s of silence after a frame is a timeout, and comments do not put it off', async () => {
+  const { open, send, clock, log } = feed();
+  const stream = open();
+  send('data: {"a":1}\n\n');
+  await stream.frames.next();
+  const next = failureOf(stream.frames.next());
+  await clock.advance(89_000);
+  send(': ping\n\n');
+  await clock.advance(999);
+  expect(log).toEqual([]);
+  await clock.advance(1);
+  expect(await next).toMatchObject({ kind: 'timeout', failure: { kind: 'path' } });
+  expect(log).toEqual(['closed', 'abort']);
+  expect(clock.pendingTimers).toBe(0);
+});
+
+test('after a thought, or from a model that draws, 180 s of silence are borne', async () => {
+  const thought = '{"candidates":[{"content":{"parts":[{"text":"a","thought":true}]}}]}';
+  for (const [drawsImages, frame] of [
+    [false, thought],
+    [true, '{"a":1}'],
+  ] as const) {
+    const { open, send, clock, log } = feed({ drawsImages });
+    const stream = open();
+    send(`data: ${frame}\n\n`);
+    await stream.frames.next();
+    const next = failureOf(stream.frames.next());
+    await clock.advance(179_999);
+    expect(log).toEqual([]);
+    await clock.advance(1);
+    expect(await next).toMatchObject({ kind: 'timeout' });
+  }
+});
+
+const FINISHED = '{"candidates":[{"content":{"parts":[{"text":"a"}]},"finishReason":"STOP"}]}';
+
+test.each([false, true])(
+  'an upstream that leaves a finished answer open is left after 30 s, and the answer is whole (draws: %s)',
+  async (drawsImages) => {
+    const { open, send, clock, log } = feed({ drawsImages });
+    const stream = open();
+    send(`data: ${FINISHED}\n\n`);
+    await stream.frames.next();
+    const next = stream.frames.next();
+    await clock.advance(29_999);
+    send(': still here\n\n: half a com');
+    expect(log).toEqual([]);
+    await clock.advance(1);
+    expect(await next).toEqual({ done: true, value: undefined });
+    expect(log).toEqual(['closed', 'abort']);
+    expect(clock.pendingTimers).toBe(0);
+  },
+);
+
+test('what comes behind a finish reason counts: silence after it is a fault again', async () => {
+  const { open, send, clock, stream } = feed();
+  open();
+  send(`data: ${FINISHED}\n\n`);
+  await clock.advance(20_000);
+  send('data: {"candidates":[{"content":{"parts":[{"text":"b"}]}}]}\n\n');
+  expect((await stream.frames.next()).value).toHaveLength(2);
+  const next = failureOf(stream.frames.next());
+  await clock.advance(90_000);
+  expect(await next).toMatchObject({ kind: 'timeout' });
+});
+
+test.each([
+  ['90 s behind a word for none', '{"text":"a"}', 'FINISH_REASON_UNSPECIFIED', 90_000],
+  ['90 s behind an empty one', '{"text":"a"}', '', 90_000],
+  ['180 s behind one with a thought', '{"text":"a","thought":true}', 'STOP', 180_000],
+])(
+  'silence is a fault where a reason in every frame ends nothing: %s',
+  async (_name, part, reason, limitMs) => {
+    const { open, send, clock, log } = feed();
+    const stream = open();
+    const ended = `"finishReason":"${reason}"`;
+    send(`data: {"candidates":[{"content":{"parts":[${part}]},${ended}}]}\n\n`);
+    await stream.frames.next();
+    const next = failureOf(stream.frames.next());
+    await clock.advance(limitMs - 1);
+    expect(log).not.toContain('closed');
+    await clock.advance(1);
+    expect(await next).toMatchObject({ kind: 'timeout' });
+  },
+);
+
+test('a slow reader is not mistaken for a silent upstream', async () => {
+  const { open, send, clock, stream } = feed();
+  open();
+  send(`data: {"pad":"${'x'.repeat(200)}"}\n\n`);
+  await clock.advance(1_000_000);
+  expect((await stream.frames.next()).done).toBe(false);
+});
+
+test('an abort rejects at once with the signal’s reason', async () => {
+  const { open, send, abort, log, stream } = feed();
+  open();
+  send('data: {"a":1}\n\n');
+  const reason = new Error('left');
+  abort.abort(reason);
+  expect(log).toEqual(['closed', 'abort']);
+  await expect(stream.frames.next()).rejects.toBe(reason);
+  expect(await stream.frames.next()).toEqual({ done: true, value: undefined });
+});
+
+test('an abort before the connection is there gives the request up when it is', async () => {
+  const { abort, log, stream, controller } = feed();
+  const reason = new Error('left');
+  abort.abort(reason);
+  await expect(stream.opened).rejects.toBe(reason);
+  stream.onRequestStart(controller);
+  expect(log).toEqual(['closed', 'abort', 'abort']);
+});
+
+test('leaving the loop early cancels the exchange', async () => {
+  const { open, send, log } = feed();
+  const stream = open();
+  send('data: {"a":1}\n\n');
+  for await (const _frames of stream.frames) break;
+  expect(log).toEqual(['closed', 'abort']);
+});
+
+test('frames that came before a failure are given out first', async () => {
+  const { open, send, stream } = feed();
+  open();
+  send('data: {"a":1}\n\ndata: {broken\n\n');
+  expect((await stream.frames.next()).value?.length).toBe(1);
+  const failed = failureOf(stream.frames.next());
+  stream.onResponseEnd();
+  expect(await failed).toMatchObject({ failure: { kind: 'path' } });
+});
+
+test('what came in the turn of a failure is given out before it, and nothing behind it', async () => {
+  const { open, send, stream, controller } = feed();
+  open();
+  send('data: {"a":1}\n\n');
+  stream.onResponseError(controller, new Error('reset'));
+  send('data: {"a":2}\n\n');
+  stream.onResponseEnd();
+  expect((await stream.frames.next()).value).toMatchObject([{ value: { a: 1 } }]);
+  expect(await failureOf(stream.frames.next())).toMatchObject({ failure: { kind: 'path' } });
+  expect(await stream.frames.next()).toEqual({ done: true, value: undefined });
+});
+
+test('a refusal whose body never ends is classified by what came', async () => {
+  const { stream, controller, clock, send } = feed();
+  stream.onResponseStarted();
+  stream.onResponseStart(controller, 429, { 'retry-after': '7' });
+  send('{"error":');
+  const refused = failureOf(stream.opened);
+  await clock.advance(5_000);
+  expect(await refused).toMatchObject({ failure: { kind: 'rate-limited', retryAfterMs: 7000 } });
+});
+
+test('a refusal is read up to its cap only', async () => {
+  const { stream, controller, send, log } = feed();
+  stream.onResponseStart(controller, 400, {});
+  send('x'.repeat(2000));
+  await expect(stream.opened).rejects.toMatchObject({ failure: { kind: 'rejected' } });
+  expect(log).toEqual(['closed', 'abort']);
+});
+
+test('an answer without end is cut off at a byte cap, whatever it is made of', async () => {
+  for (const piece of ['data: {"n":1}\n\n', ': nothing\n\n']) {
+    const { open, send, log } = feed();
+    const stream = open();
+    const failure = failureOf(
+      (async () => {
+        for await (const frames of stream.frames) expect(frames.length).toBeGreaterThan(0);
+      })(),
+    );
+    for (let sent = 0; sent < 60_000; sent += piece.length * 50) {
+      send(piece.repeat(50));
+      await Promise.resolve();
+    }
+    expect(await failure).toMatchObject({ message: expect.stringContaining('too long') });
+    expect(log.slice(-2)).toEqual(['closed', 'abort']);
+  }
+});
+
+test('an upstream that only announces is given up', async () => {
+  const { stream, controller, log } = feed();
+  const failure = failureOf(stream.opened);
+  for (let count = 0; count < 101; count += 1) stream.onResponseStart(controller, 103, {});
+  expect(await failure).toMatchObject({ kind: 'upstream-unavailable' });
+  expect(log).toEqual(['closed', 'abort']);
+});
+
+test('an answer for which there is no memory ends with what the memory says, and small events ask for none', async () => {
+  const asked: number[] = [];
+  const full = new Error('There is no memory.');
+  const { open, send, log } = feed({
+    most: 4_000_000,
+    takeRoom: (bytes) => {
+      asked.push(bytes);
+      if (bytes > 2_000_000) throw full;
+    },
+  });
+  const stream = open();
+  const failure = failureOf(
+    (async () => {
+      for await (const frames of stream.frames) expect(frames).toHaveLength(1);
+    })(),
+  );
+  send('data: {"n":1}\n\ndata: "');
+  for (let sent = 0; sent < 25; sent += 1) {
+    send('x'.repeat(100_000));
+    await Promise.resolve();
+  }
+  expect(await failure).toBe(full);
+  expect(Math.min(...asked)).toBeGreaterThan(1_048_576);
+  expect(log.slice(-2)).toEqual(['closed', 'abort']);
+});
