@@ -57,20 +57,19 @@ test('each protocol has a line to try, which shows a key where one is needed', (
 
 test('the way from the sandbox to a real account runs in the folder of a fresh clone', () => {
   expect(banner({})).toContain('npx isthmus accounts add');
-  expect(banner({}, { isSandbox: false })).not.toContain('sandbox');
+  expect(banner({}, { isSandbox: false, accounts: [{ label: 'a' }] })).not.toContain('sandbox');
 });
 
-test('an upstream without accounts is named where the sandbox answers in its place', () => {
+test('an upstream without accounts is named, with what is missing', () => {
   const variables = { UPSTREAM_BASE_URL: 'http://upstream.example' };
   const { upstreams } = resolveSettings({
     environment: readEnvironment({ variables, readText: () => '' }),
     file: {},
   });
-  expect(banner({ upstreams })).toMatch(
-    /no account is configured for generic\. Set UPSTREAM_API_KEYS/,
-  );
-  expect(banner({ upstreams })).not.toContain('none is configured');
-  expect(banner({ upstreams }, { isSandbox: false })).not.toContain('UPSTREAM_API_KEYS');
+  const none = banner({ upstreams }, { isSandbox: false });
+  expect(none).toMatch(/none for generic: .* Set\s+UPSTREAM_API_KEYS/);
+  const accounts = [{ label: 'key-1@env' }];
+  expect(banner({ upstreams }, { isSandbox: false, accounts })).not.toContain('UPSTREAM_API_KEYS');
 });
 
 test('many accounts are counted, and the first of them named', () => {

@@ -18,7 +18,7 @@ export interface BannerFacts {
 }
 
 /** More than these are counted. */
-const MOST_NAMED = 5;
+const MAX_NAMED = 5;
 
 export function writeBanner(facts: BannerFacts): string {
   const { version, url } = facts;
@@ -79,25 +79,23 @@ function hasLocalRequests({ host }: BannerFacts['settings']): boolean {
 
 function describeAccounts({ accounts, isSandbox, settings }: BannerFacts): string {
   const names = nameSome(accounts.map(({ label }) => label));
-  if (!isSandbox) return `${accounts.length} (${names})`;
-  const sandbox = `${accounts.length} of the built-in sandbox (${names})`;
-  const waiting = settings.upstreams.filter(({ profile }) => profile !== 'sandbox');
-  if (waiting.length === 0) {
-    return `${sandbox}, because none is configured. For a real
+  if (isSandbox) {
+    return `${accounts.length} of the built-in sandbox (${names}), because none is configured. For a real
             upstream set GEMINI_API_KEY, or name one under "upstreams" of the settings and run
             npx isthmus accounts add.`;
   }
-  return `${sandbox}: answers are made up, because
-            no account is configured for ${nameSome(waiting.map(({ id }) => id))}. Set UPSTREAM_API_KEYS for an upstream
-            that the environment names, or run npx isthmus accounts add.`;
+  if (accounts.length > 0) return `${accounts.length} (${names})`;
+  const upstreams = settings.upstreams.filter(({ profile }) => profile !== 'sandbox');
+  return `none for ${nameSome(upstreams.map(({ id }) => id))}: requests are refused until there is one. Set
+            UPSTREAM_API_KEYS for an upstream that the environment names, or run npx isthmus accounts add.`;
 }
 
 /** The banner is read at a glance, however many there are. */
 function nameSome(labels: readonly string[]): string {
-  const others = labels.length - MOST_NAMED;
+  const others = labels.length - MAX_NAMED;
   return others < 1
     ? labels.join(', ')
-    : `${labels.slice(0, MOST_NAMED).join(', ')} and ${others} more`;
+    : `${labels.slice(0, MAX_NAMED).join(', ')} and ${others} more`;
 }
 
 function tries({ url, settings }: BannerFacts): readonly string[] {
