@@ -1,19 +1,17 @@
 // Builds the HTTP edge: every request passes the target gate, then its route of the edge's table.
 
-import { type Server, STATUS_CODES } from 'node:http';
-import type { Socket } from 'node:net';
-import type {
-  FastifyHttpOptions,
-  FastifyInstance,
-  FastifyReply,
-  FastifyRequest,
-  FastifyServerOptions,
-} from 'fastify';
-import fastify from 'fastify';
+import { once } from 'node:events';
+import {
+  createServer as createHttpServer,
+  type IncomingMessage,
+  type Server,
+  type ServerResponse,
+  STATUS_CODES,
+} from 'node:http';
+import { createServer as createNetServer, type Server as NetServer, type Socket } from 'node:net';
 import { createDoor } from '../access/access.ts';
-import { type ErrorKind, GatewayError, invalidRequest } from '../canonical/error.ts';
+import { type ErrorKind, GatewayError } from '../canonical/error.ts';
 import { createId, createTimedId } from '../lib/ids.ts';
-import { told } from '../lib/localized-message.ts';
 import { ownAddress } from '../lib/net.ts';
 import { memoize } from '../lib/once.ts';
 import { createBackgroundRuns } from '../stored-responses/response-store.ts';
@@ -26,11 +24,9 @@ import { createBodyBudget } from './gates/body.ts';
 import { createAddressReader, readTrustedProxies } from './gates/locality.ts';
 import { checkSingleHeaders, checkTransferCoding, readTarget } from './gates/target.ts';
 import { createRouteTable, type RouteTable } from './routes.ts';
-import type { EdgeSettings } from './settings.ts';
 
 export interface EdgeServer {
-  /** For `inject` and for plugins with routes of their own; those pass the target gate too. */
-  readonly app: FastifyInstance;
+  readonly http: Server;
   readonly routes: RouteTable;
   /** The address is one that this machine reaches. @throws Error when it is taken or not ours. */
   listen(): Promise<{ readonly url: string; readonly port: number }>;
@@ -53,118 +49,89 @@ export function createServer(options: EdgeOptions): EdgeServer {
     trustedProxies: (settings) => trustedProxies(settings.trustedProxies),
     readClientAddress: createAddressReader(),
   };
-  const app = createApp(edge);
+  const http = openHttpServer(edge);
+  const onIpv6 = createNetServer((socket) => void http.emit('connection', socket));
   let closing: Promise<void> | undefined;
   return {
-    app,
+    http,
     routes: edge.routes,
     async listen() {
       const { host, port } = edge.settings();
-      await app.listen({ host, port });
-      const address = app.server.address();
+      http.listen({ host: host === 'localhost' ? '127.0.0.1' : host, port });
+      await once(http, 'listening');
+      const address = http.address();
       const taken = typeof address === 'object' && address !== null ? address.port : port;
+      if (host === 'localhost') await listenAlso(onIpv6, taken);
       return { url: ownAddress(host, taken), port: taken };
     },
     close() {
-      closing ??= close(edge, app);
+      closing ??= close(edge, [http, onIpv6]);
       return closing;
     },
   };
 }
 
-function createApp(edge: Edge): FastifyInstance {
-  const app = fastify({
-    ...httpOptions(edge.settings(), createMalformedRefusal(edge)),
-    frameworkErrors: (_error, request, reply) => {
-      reply.hijack();
-      refuse(edge, { request: request.raw, response: reply.raw }, badTarget());
+function openHttpServer(edge: Edge): Server {
+  const take = (request: IncomingMessage, response: ServerResponse): void => {
+    try {
+      checkSingleHeaders(request.rawHeaders, request.httpVersion);
+      checkTransferCoding(request.headers['transfer-encoding']);
+      readTarget(request.url ?? '');
+    } catch (error) {
+      refuse(edge, { request, response }, error);
+      return;
+    }
+    void serve(edge, request, response);
+  };
+  const { requestTimeoutMs } = edge.settings();
+  const server = createHttpServer(
+    {
+      insecureHTTPParser: false,
+      maxHeaderSize: MAX_HEADER_BYTES,
+      headersTimeout: Math.min(HEADERS_TIMEOUT_MS, requestTimeoutMs),
+      requestTimeout: requestTimeoutMs,
+      connectionsCheckingInterval: CHECK_INTERVAL_MS,
+      // The target gate answers a missing Host in JSON.
+      requireHostHeader: false,
     },
-  });
-  limitConnections(app.server, {
+    take,
+  );
+  // A socket without any progress for this long is dead, whatever it was doing.
+  server.setTimeout(requestTimeoutMs + 30_000);
+  server.on('clientError', createMalformedRefusal(edge));
+  // `100 Continue` is sent by the body reader, when the body is wanted.
+  server.on('checkContinue', (request, response) => server.emit('request', request, response));
+  // Other expectations may be ignored (RFC 9110, 10.1.1); node would answer without a body.
+  server.on('checkExpectation', (request, response) => server.emit('request', request, response));
+  limitConnections(server, {
     trustedProxies: () => edge.trustedProxies(edge.settings()),
     log: edge.log,
     clock: edge.clock,
     openFiles: edge.openFiles,
   });
-  app.server.on('checkContinue', (request, response) => {
-    // `100 Continue` is sent by the body reader, when the body is wanted.
-    app.server.emit('request', request, response);
-  });
-  // Other expectations may be ignored (RFC 9110, 10.1.1); node would answer without a body.
-  app.server.on('checkExpectation', (request, response) => {
-    app.server.emit('request', request, response);
-  });
-  app.addHook('onRequest', (request, reply, done) => {
-    try {
-      checkSingleHeaders(request.raw.rawHeaders, request.raw.httpVersion);
-      checkTransferCoding(request.raw.headers['transfer-encoding']);
-      readTarget(request.raw.url ?? '');
-    } catch (error) {
-      reply.hijack();
-      refuse(edge, { request: request.raw, response: reply.raw }, error);
-      return;
-    }
-    done();
-  });
-  // Answered in a hook: behind it the framework would read the body before anyone is authenticated.
-  const takeOver = (request: FastifyRequest, reply: FastifyReply): void => {
-    reply.hijack();
-    void serve(edge, request.raw, reply.raw);
-  };
-  app.route({ method: app.supportedMethods, url: '/*', onRequest: takeOver, handler: takeOver });
-  app.setNotFoundHandler(takeOver);
-  return app;
+  return server;
 }
 
-async function close(edge: Edge, app: FastifyInstance): Promise<void> {
+/** `localhost` is both loopback addresses; a machine without IPv6 has one. */
+async function listenAlso(server: NetServer, port: number): Promise<void> {
+  server.listen({ host: '::1', port });
+  await once(server, 'listening').catch(() => undefined);
+}
+
+async function close(edge: Edge, [http, onIpv6]: readonly [Server, NetServer]): Promise<void> {
   const drained = edge.activity.drain(edge.settings().shutdownGraceMs);
-  const closed = app.close();
+  const closed = [http, onIpv6].map(
+    (server) => new Promise<void>((resolve) => server.close(() => resolve())),
+  );
   await drained;
-  app.server.closeAllConnections();
-  await closed;
+  http.closeAllConnections();
+  await Promise.all(closed);
   await edge.runs.close(shuttingDown());
 }
-
-function badTarget(): Error {
-  return invalidRequest('path', told`The request target holds a malformed percent escape.`);
-}
-
-// How node's HTTP server is set up: strict parser, short patience.
 
 const MAX_HEADER_BYTES = 16_384;
 const HEADERS_TIMEOUT_MS = 10_000;
 const CHECK_INTERVAL_MS = 1_000;
-/** No model name fits this, so no name is refused for its length here. */
-const MAX_PARAM_CHARACTERS = MAX_HEADER_BYTES;
-
-/** Options for fastify over plain HTTP/1.1. */
-function httpOptions(
-  settings: EdgeSettings,
-  refuseMalformed: RefuseMalformed,
-): FastifyHttpOptions<Server> {
-  const shared: FastifyServerOptions<Server> = {
-    logger: false,
-    exposeHeadRoutes: false,
-    return503OnClosing: false,
-    routerOptions: { maxParamLength: MAX_PARAM_CHARACTERS },
-    requestTimeout: settings.requestTimeoutMs,
-    // A socket without any progress for this long is dead, whatever it was doing.
-    connectionTimeout: settings.requestTimeoutMs + 30_000,
-    clientErrorHandler: refuseMalformed,
-  };
-  return {
-    ...shared,
-    http: {
-      insecureHTTPParser: false,
-      maxHeaderSize: MAX_HEADER_BYTES,
-      headersTimeout: Math.min(HEADERS_TIMEOUT_MS, settings.requestTimeoutMs),
-      connectionsCheckingInterval: CHECK_INTERVAL_MS,
-      // The target gate answers a missing Host in JSON.
-      requireHostHeader: false,
-    },
-  };
-}
-
 // Answers what node's parser refused: there is no request then, only bytes, and nobody is authenticated.
 
 /** The error of node's `clientError` event; `rawPacket` is what the parser was given last. */

@@ -69,7 +69,7 @@ test('a connection whose stream has ended closes while others still run, and ask
 test('a request whose head was coming is answered while draining, and its connection closed', async () => {
   const { held, server, port, busy } = await startBusy();
   const accepted: Socket[] = [];
-  server.app.server.on('connection', (socket) => accepted.push(socket));
+  server.http.on('connection', (socket) => accepted.push(socket));
   const heads = ['GET /health', 'OPTIONS /v1/models', 'GET /v1/models'];
   const late = heads.map((line) => {
     const connection = openRaw(port);
@@ -251,7 +251,7 @@ test('a client that takes nothing holds the close up no longer than it takes to 
 test('a request whose head never ends does not hold the close up', async () => {
   const { server, port } = await startEdge();
   const accepted = Promise.withResolvers<Socket>();
-  server.app.server.on('connection', accepted.resolve);
+  server.http.on('connection', accepted.resolve);
   const half = openRaw(port);
   half.write('GET /health HTTP/1.1\r\nHost: a\r\n');
   const socket = await accepted.promise;

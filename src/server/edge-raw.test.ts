@@ -279,8 +279,8 @@ test('chunks whose type is not JSON are refused like any other body, and their c
 });
 
 test('T15: the server waits ten seconds for a head, longer than balancers for the next request', async () => {
-  const { server } = (await start({ settings: { requestTimeoutMs: 300_000 } })).server.app;
-  expect(server).toMatchObject({
+  const { server } = await start({ settings: { requestTimeoutMs: 300_000 } });
+  expect(server.http).toMatchObject({
     headersTimeout: 10_000,
     requestTimeout: 300_000,
     keepAliveTimeout: 65_000,
@@ -361,7 +361,7 @@ test('a client that is gone before its request had its turn is noted, and nothin
     },
   });
   const ended = edge.nextEnd();
-  edge.server.app.server.on('request', (request) => request.socket.destroy());
+  edge.server.http.on('request', (request) => request.socket.destroy());
   const connection = openRaw(edge.port);
   connection.write(rawPost('/v1/messages', '{"model":"m"}'));
   expect((await ended).fields).toMatchObject({ status: 499, error: 'client-gone' });

@@ -1,3 +1,4 @@
+import { networkInterfaces } from 'node:os';
 import { afterEach, expect, test } from 'vitest';
 import { GatewayError, type GatewayErrorOptions } from '../canonical/error.ts';
 import type { CallContext } from '../dispatch/dispatcher.ts';
@@ -431,15 +432,17 @@ test('anything unforeseen is a generic 500 for the client and a full line for th
   expect(String(line?.fields.err)).toContain('secret internals');
 });
 
-test('a request can be injected without a socket', async () => {
-  const edge = await start();
-  edge.set({ port: 8045 });
-  const { app } = edge.server;
-  const response = await app.inject({
-    method: 'POST',
-    url: '/v1/messages',
-    headers: { host: 'localhost:8045' },
-    payload: { model: 'm' },
-  });
-  expect(response.json()).toMatchObject({ model: 'm', client: 'local' });
+test('localhost is both addresses of the loopback interface, with one limit for both', async () => {
+  const edge = await start({ settings: { host: 'localhost', port: 0 } });
+  const { port } = new URL(edge.url);
+  const hosts = hasIpv6() ? ['127.0.0.1', '[::1]'] : ['127.0.0.1'];
+  for (const host of hosts) {
+    expect((await fetch(`http://${host}:${port}/health`)).status).toBe(200);
+  }
 });
+
+function hasIpv6(): boolean {
+  return Object.values(networkInterfaces()).some((list) =>
+    list?.some(({ address }) => address === '::1'),
+  );
+}
