@@ -2,13 +2,13 @@
 
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
+import { SandboxError } from '../../packages/sandbox/src/errors.ts';
+import { findModel } from '../../packages/sandbox/src/models.ts';
+import { readGenerateRequest } from '../../packages/sandbox/src/proto/read-message.ts';
+import { checkRequest } from '../../packages/sandbox/src/rules/check-request.ts';
+import { createSignatures } from '../../packages/sandbox/src/signatures.ts';
 import { asGatewayError } from '../../src/canonical/error.ts';
 import type { JsonObject } from '../../src/lib/json.ts';
-import { SandboxError } from '../../src/sandbox/errors.ts';
-import { findModel } from '../../src/sandbox/models.ts';
-import { readGenerateRequest } from '../../src/sandbox/proto/read-message.ts';
-import { checkRequest } from '../../src/sandbox/rules/check-request.ts';
-import { createSignatures } from '../../src/sandbox/signatures.ts';
 import { caseNames, expectGolden, goldenJson, orphanGoldens } from './golden-file.ts';
 import { describeTranslation, readCase, translate } from './request-case.ts';
 import { TARGET_NAMES, targets } from './targets.ts';
