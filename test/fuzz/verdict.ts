@@ -2,9 +2,9 @@
 
 import { SandboxError } from '../../packages/sandbox/src/errors.ts';
 import { findModel } from '../../packages/sandbox/src/models.ts';
-import { readGenerateRequest } from '../../packages/sandbox/src/proto/read-message.ts';
-import { checkRequest } from '../../packages/sandbox/src/rules/check-request.ts';
-import { createSignatures } from '../../packages/sandbox/src/signatures.ts';
+import { readGenerateRequest } from '../../packages/sandbox/src/proto.ts';
+import { checkRequest } from '../../packages/sandbox/src/rules.ts';
+import { createSignatures } from '../../packages/sandbox/src/state.ts';
 import { GatewayError } from '../../src/canonical/error.ts';
 import { createReceipt, type Receipt } from '../../src/canonical/receipt.ts';
 import { translateRequest } from '../../src/dispatch/prepare.ts';

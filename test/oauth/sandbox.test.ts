@@ -1,7 +1,7 @@
 // A sign-in against the sandbox’s own provider, from consent to revocation.
 
 import { afterEach, expect, test } from 'vitest';
-import { startOAuthSandbox } from '../../packages/sandbox/src/oauth/oauth.test-support.ts';
+import { startOAuthSandbox } from '../../packages/sandbox/src/oauth.test-support.ts';
 import { createAccountBook } from '../../src/accounts/create-account-book.ts';
 import { createSystemClock } from '../../src/lib/clock.ts';
 import { createOAuthOutbound } from '../../src/oauth/oauth-fetch.ts';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { embedText } from './generate.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from './json.ts';
-import { embedText } from './play/embed-text.ts';
 import { ADA, ask, startTestSandbox, text, user } from './sandbox.test-support.ts';
 
 const MODEL = 'models/alpha-embedding-001';

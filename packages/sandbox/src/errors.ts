@@ -75,3 +75,18 @@ export function retryDetail(retryDelay: string): JsonObject {
 export function reasonDetail(reason: string, metadata: JsonObject = {}): JsonObject {
   return { '@type': `${DETAIL_TYPE}ErrorInfo`, reason, domain: 'vendoraapis.example', metadata };
 }
+
+interface ScriptedError {
+  readonly reason?: string;
+  readonly retryDelay?: string;
+  readonly message?: string;
+}
+
+/** The HTTP error a fault or a directive asks for. */
+export function writeScriptedError(status: number, fault: ScriptedError): SandboxError {
+  const { reason, retryDelay, message = `The sandbox was told to answer ${status}.` } = fault;
+  return new SandboxError(status, message, [
+    ...(reason === undefined ? [] : [reasonDetail(reason)]),
+    ...(retryDelay === undefined ? [] : [retryDetail(retryDelay)]),
+  ]);
+}

@@ -1,5 +1,6 @@
-// The models the sandbox offers, as data, and how its model list shows them.
+// The models the sandbox offers, as data, and its model lists.
 
+import { badRequest } from './errors.ts';
 import type { JsonObject } from './json.ts';
 
 /** Models of one family accept each other's signatures. */
@@ -183,4 +184,27 @@ export function writePublisherModels(): JsonObject {
     })),
   );
   return { publisherModels };
+}
+
+const DEFAULT_PAGE_SIZE = 50;
+const MAX_PAGE_SIZE = 1000;
+
+/**
+ * `{models, nextPageToken?}`; a page token is the position to go on from.
+ * @throws SandboxError 400 when pageSize or pageToken is no whole number.
+ */
+export function listModels(query: URLSearchParams): JsonObject {
+  const size = Math.min(readCount(query, 'pageSize') || DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE);
+  const from = readCount(query, 'pageToken');
+  const models = SANDBOX_MODELS.slice(from, from + size).map(writeModel);
+  const next = from + size;
+  return { models, ...(next < SANDBOX_MODELS.length && { nextPageToken: String(next) }) };
+}
+
+function readCount(query: URLSearchParams, name: string): number {
+  const text = query.get(name) ?? '';
+  if (!/^\d{0,6}$/.test(text)) {
+    throw badRequest([{ field: name, description: 'must be a whole number' }]);
+  }
+  return Number(text);
 }

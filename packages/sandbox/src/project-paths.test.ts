@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { JsonObject } from './json.ts';
-import { type OAuthSandbox, startOAuthSandbox } from './oauth/oauth.test-support.ts';
+import { type OAuthSandbox, startOAuthSandbox } from './oauth.test-support.ts';
 import { ADA, ask, GRACE, model, text, user } from './sandbox.test-support.ts';
 
 const PLACE = '/v1/projects/sandbox-ada/locations/europe-west4';

@@ -1,19 +1,14 @@
 // What the sandbox's tests share: request builders, a fake clock, and a running sandbox.
 
 import { once } from 'node:events';
-import type { SandboxAccount } from './accounts.ts';
-import type { SandboxClock } from './clock.ts';
 import { SandboxError } from './errors.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from './json.ts';
 import { findModel } from './models.ts';
-import type { Answer } from './play/answer.ts';
-import { readDirectives } from './play/directives.ts';
-import { readLastTurn } from './play/last-turn.ts';
-import { play } from './play/play.ts';
-import { readGenerateRequest } from './proto/read-message.ts';
-import { checkRequest } from './rules/check-request.ts';
-import { createSandbox, type SandboxOptions } from './sandbox.ts';
-import { createSignatures } from './signatures.ts';
+import { readGenerateRequest } from './proto.ts';
+import { checkRequest } from './rules.ts';
+import { createSandbox, type SandboxOptions } from './server.ts';
+import { type Answer, readDirectives, readLastTurn, simulate } from './simulate.ts';
+import { createSignatures, type SandboxAccount, type SandboxClock } from './state.ts';
 
 export const ADA: SandboxAccount = {
   email: 'ada@sandbox.example',
@@ -61,13 +56,13 @@ export function refusal(body: JsonValue, modelId = 'alpha-3-flash'): string {
 }
 
 /** Plays a valid request. */
-export function playBody(body: JsonValue, modelId = 'alpha-3-flash'): Answer {
+export function simulateBody(body: JsonValue, modelId = 'alpha-3-flash'): Answer {
   const request = readGenerateRequest(body);
   const chosen = requireTestModel(modelId);
   checkRequest({ request, model: chosen, signatures: testSignatures });
   const turn = readLastTurn(request.contents ?? []);
   const ids = [1, 2, 3, 4, 5, 6, 7, 8, 9].values();
-  return play({
+  return simulate({
     request,
     model: chosen,
     turn,

@@ -69,12 +69,12 @@ export function identifyContent(content: Content): string {
   return canonicalJson(JSON.parse(JSON.stringify(content, sampleMedia)));
 }
 
-const LONGEST_WHOLE = 262_144;
+const MAX_WHOLE = 262_144;
 const SAMPLES = 256;
 const SAMPLE_CHARACTERS = 256;
 
 function sampleMedia(key: string, value: unknown): unknown {
-  if (key !== 'data' || typeof value !== 'string' || value.length <= LONGEST_WHOLE) return value;
+  if (key !== 'data' || typeof value !== 'string' || value.length <= MAX_WHOLE) return value;
   const step = (value.length - SAMPLE_CHARACTERS) / (SAMPLES - 1);
   const starts = Array.from({ length: SAMPLES }, (_, index) => Math.floor(index * step));
   const pieces = starts.map((start) => value.slice(start, start + SAMPLE_CHARACTERS));

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { findPeak, readWavFacts } from './wav-facts.ts';
+import { findPeak, readWavFacts } from './pictures.ts';
 
 interface Sound {
   readonly tag?: number;
