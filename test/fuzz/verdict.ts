@@ -2,7 +2,7 @@
 
 import { SandboxError } from '../../packages/sandbox/src/errors.ts';
 import { findModel } from '../../packages/sandbox/src/models.ts';
-import { readGenerateRequest } from '../../packages/sandbox/src/proto.ts';
+import { readMessage } from '../../packages/sandbox/src/proto.ts';
 import { checkRequest } from '../../packages/sandbox/src/rules.ts';
 import { createSignatures } from '../../packages/sandbox/src/state.ts';
 import { GatewayError } from '../../src/canonical/error.ts';
@@ -127,7 +127,7 @@ function sandboxComplaint(body: JsonObject, modelId: string): string | undefined
   const model = findModel(modelId);
   if (model === undefined) throw new Error(`The sandbox has no model ${modelId}.`);
   try {
-    const request = readGenerateRequest(parseJson(JSON.stringify(body)));
+    const request = readMessage('GenerateContentRequest', parseJson(JSON.stringify(body)));
     checkRequest({ request, model, signatures });
     return undefined;
   } catch (error) {

@@ -13,7 +13,6 @@ import {
   type QuotaCounters,
   SANDBOX_TIERS,
   type SandboxTier,
-  unknownMember,
 } from './state.ts';
 
 /** Says what a field must be when its value is not that. */
@@ -140,7 +139,7 @@ const FIELDS = {
 
 /** `GET /sandbox/quota?account=`. @throws SandboxError 404 for an unknown account. */
 export function readQuotas(query: URLSearchParams, services: QuotaServices): JsonObject {
-  return writeQuotas(requireMember(query.get('account') ?? '', services.members), services);
+  return writeQuotas(services.members.require(query.get('account') ?? ''), services);
 }
 
 /**
@@ -150,7 +149,7 @@ export function readQuotas(query: URLSearchParams, services: QuotaServices): Jso
 export function setQuotas(body: JsonValue, services: QuotaServices): JsonObject {
   const { account = '', model, ...figures } = readFields(body, FIELDS);
   const change = readChange(figures);
-  const member = requireMember(String(account), services.members);
+  const member = services.members.require(String(account));
   const models = SANDBOX_MODELS.filter(
     ({ id }) => model === undefined || model === null || id === model,
   );
@@ -181,12 +180,6 @@ function readChange(figures: JsonObject): QuotaChange {
     ...(calls !== undefined && { left: { unit: 'calls', calls } }),
     ...(part !== undefined && { left: { unit: 'fraction', fraction: part } }),
   };
-}
-
-function requireMember(email: string, members: Members): Member {
-  const member = members.find(email.toLowerCase());
-  if (member === undefined) throw unknownMember(email);
-  return member;
 }
 
 function writeQuotas(member: Member, { quotas }: QuotaServices): JsonObject {

@@ -2,18 +2,11 @@
 
 import { createHash } from 'node:crypto';
 import type { ServerResponse } from 'node:http';
-import { badRequest, notFound, type Violation, writeScriptedError } from './errors.ts';
+import { badRequest, notFound, writeScriptedError } from './errors.ts';
 import type { JsonObject, JsonValue } from './json.ts';
 import { findModel, findProjectModel, methodsOf, ownIdOf, type SandboxModel } from './models.ts';
-import {
-  readBatchEmbedRequest,
-  readCountTokensRequest,
-  readEmbedRequest,
-  readGenerateRequest,
-  readProjectCountTokensRequest,
-  type Words,
-} from './proto.ts';
-import { checkParts, checkRequest, type Report } from './rules.ts';
+import { readMessage } from './proto.ts';
+import { checkAll, checkParts, checkRequest, type Report } from './rules.ts';
 import { type Directives, readDirectives, readLastTurn, simulate } from './simulate.ts';
 import {
   createId,
@@ -28,7 +21,7 @@ import {
   type Signatures,
 } from './state.ts';
 import { countContentTokens, countPromptTokens, sumTokens } from './tokens.ts';
-import { type Content, type EmbedContentRequest, type GenerateRequest, partsOf } from './wire.ts';
+import { type EmbedContentRequest, type GenerateRequest, partsOf } from './wire.ts';
 import { type Delivery, type Frames, sendFrames, writeFrames } from './write-answer.ts';
 
 export interface ModelAddress {
@@ -44,11 +37,6 @@ interface PublisherPlace {
   readonly model: string;
 }
 
-/** The words a call at this address is written in. */
-function wordsOf({ place }: ModelAddress): Words {
-  return place === undefined ? 'neutral' : 'real';
-}
-
 export interface GenerateServices {
   readonly clock: SandboxClock;
   readonly signatures: Signatures;
@@ -57,41 +45,42 @@ export interface GenerateServices {
   readonly prefixes: PrefixCache;
 }
 
-export interface GenerateCall {
+export interface ModelCall {
   readonly account: SandboxCaller;
   readonly address: ModelAddress;
-  readonly delivery: Delivery;
   readonly body: JsonValue;
   /** Aborts when the caller is gone. */
   readonly signal: AbortSignal;
   readonly response: ServerResponse;
 }
 
-const NO_FAULT: Fault = {};
-
 /** @throws SandboxError until the answer has begun. */
-export async function generate(call: GenerateCall, services: GenerateServices): Promise<Ending> {
-  const model = requireMethod(call.address, 'generateContent');
+export async function generate(
+  call: ModelCall,
+  delivery: Delivery,
+  { clock, signatures, faults, quotas, prefixes }: GenerateServices,
+): Promise<Ending> {
+  const { account, address, signal } = call;
+  const model = requireMethod(address, 'generateContent');
   const ownId = ownIdOf(model.id);
-  const request = readChecked(call, model, services.signatures);
+  const request = readChecked(call, model, signatures);
   const turn = readLastTurn(request.contents ?? []);
   const directives = readDirectives(turn.text);
-  const fault = takeFault(call, [model.id, ownId], services.faults);
-  const waitMs = (fault.delayMs ?? 0) + (call.delivery === 'whole' ? directives.pauseMs : 0);
-  if (waitMs > 0) await services.clock.sleep(waitMs, call.signal);
-  failIfTold(directives, fault);
-  services.quotas.spend(call.account, model.id);
-  const scope = `${call.account.email}\n${ownId}`;
-  const cachedTokens = services.prefixes.visit(scope, request);
+  const models = [model.id, ownId];
+  const fault = faults.take({ endpoint: 'generate', account: account.email, models }) ?? {};
+  const waitMs = (fault.delayMs ?? 0) + (delivery === 'whole' ? directives.pauseMs : 0);
+  if (waitMs > 0) await clock.sleep(waitMs, signal);
+  if (fault.status !== undefined && fault.errorAfterEvents === undefined) {
+    throw writeScriptedError(fault.status, fault);
+  }
+  failWhenAsked(directives);
+  quotas.spend(account, model.id);
+  const cachedTokens = prefixes.visit(`${account.email}\n${ownId}`, request);
   const answer = simulate({ request, model, turn, directives, cachedTokens, createId });
-  const frames = writeFrames(answer, {
-    delivery: call.delivery,
-    signatures: services.signatures,
-    fault,
-  });
+  const frames = writeFrames(answer, { delivery, signatures, fault });
   return sendFrames(call.response, frames, {
-    clock: services.clock,
-    signal: call.signal,
+    clock,
+    signal,
     pauseMs: fault.pauseMs ?? directives.pauseMs,
     ...planCut(frames, directives, fault),
     cutKind: fault.cutKind ?? 'reset',
@@ -143,39 +132,27 @@ function requireProject(project: string | undefined, account: SandboxCaller): vo
   }
 }
 
-function takeFault(call: GenerateCall, models: readonly string[], faults: Faults): Fault {
-  const account = call.account.email;
-  return faults.take({ endpoint: 'generate', account, models }) ?? NO_FAULT;
-}
-
-/** @throws SandboxError 400 */
-function checkPromptSize(tokens: number, model: SandboxModel): void {
-  if (tokens <= model.inputTokenLimit) return;
+/** @throws SandboxError 400 or 404 */
+function readChecked(
+  { body, account, address }: ModelCall,
+  model: SandboxModel,
+  signatures: Signatures,
+): GenerateRequest {
+  const isProjectPath = address.place !== undefined;
+  const request = readMessage('GenerateContentRequest', body, isProjectPath ? 'real' : 'neutral');
+  checkAddress(request, account, address);
+  checkRequest({ request, model, signatures, isProjectPath });
+  const tokens = sumTokens(countPromptTokens(request));
+  if (tokens <= model.inputTokenLimit) return request;
   const description = `the input token count ${tokens} exceeds the maximum of ${model.inputTokenLimit} for ${model.id}`;
   throw badRequest([{ field: 'contents', description }]);
 }
 
-function readChecked(
-  call: GenerateCall,
-  model: SandboxModel,
-  signatures: Signatures,
-): GenerateRequest {
-  const request = readGenerateRequest(call.body, wordsOf(call.address));
-  checkAddress(request, call.account, call.address);
-  const isProjectPath = call.address.place !== undefined;
-  checkRequest({ request, model, signatures, isProjectPath });
-  checkPromptSize(sumTokens(countPromptTokens(request)), model);
-  return request;
-}
-
 /** `UPSTREAM-STATUS 429` comes with a retry delay of a second, as rate limits do. */
-function failIfTold(directives: Directives, fault: Fault): void {
-  if (fault.status !== undefined && fault.errorAfterEvents === undefined) {
-    throw writeScriptedError(fault.status, fault);
-  }
-  if (directives.status === undefined) return;
+function failWhenAsked({ status }: Directives): void {
+  if (status === undefined) return;
   const limited = { reason: 'RATE_LIMIT_EXCEEDED', retryDelay: '1s' };
-  throw writeScriptedError(directives.status, directives.status === 429 ? limited : {});
+  throw writeScriptedError(status, status === 429 ? limited : {});
 }
 
 /** `UPSTREAM-CUT` breaks a stream off before its last event, a whole body in its middle. */
@@ -195,18 +172,26 @@ function planCut(
 }
 
 /** @throws SandboxError 400 or 404. Roles and turn order do not matter here. */
-export function countTokens(
-  body: JsonValue,
-  account: SandboxCaller,
-  address: ModelAddress,
-): JsonObject {
+export async function countTokens(
+  { body, account, address, signal }: ModelCall,
+  services: GenerateServices,
+): Promise<JsonObject> {
   requireModel(address);
   const request =
     address.place === undefined
       ? readCountable(body, account, address)
-      : readProjectCountTokensRequest(body, wordsOf(address));
+      : readMessage('ProjectCountTokensRequest', body, 'real');
   checkAddress(request, account, address);
-  checkCountable(request);
+  const { contents = [] } = request;
+  checkAll((report) => {
+    if (contents.length === 0) report('contents', 'must hold at least one content');
+    for (const [index, content] of contents.entries()) {
+      checkParts(content, `contents[${index}]`, report);
+    }
+  });
+  const models = [address.modelId, ownIdOf(address.modelId)];
+  const faulty = { endpoint: 'count-tokens', account: account.email, models } as const;
+  await applyFault(faulty, services, signal);
   const counts = countPromptTokens(request);
   return {
     totalTokens: sumTokens(counts),
@@ -220,35 +205,13 @@ function readCountable(
   account: SandboxCaller,
   address: ModelAddress,
 ): GenerateRequest {
-  const { contents, generateContentRequest, ...target } = readCountTokensRequest(body);
+  const { contents, generateContentRequest, ...target } = readMessage('CountTokensRequest', body);
   checkAddress(target, account, address);
   if (contents !== undefined && generateContentRequest !== undefined) {
-    throw badRequest([
-      { field: 'contents', description: 'and generate_content_request exclude each other' },
-    ]);
+    const description = 'and generate_content_request exclude each other';
+    throw badRequest([{ field: 'contents', description }]);
   }
   return generateContentRequest ?? { contents: contents ?? [] };
-}
-
-function checkCountable({ contents = [] }: GenerateRequest): void {
-  const violations: Violation[] = [];
-  const report = (field: string, description: string): void => {
-    violations.push({ field, description });
-  };
-  if (contents.length === 0) report('contents', 'must hold at least one content');
-  contents.forEach((content, index) => {
-    checkParts(content, `contents[${index}]`, report);
-  });
-  if (violations.length > 0) throw badRequest(violations);
-}
-
-interface EmbedCall {
-  readonly account: SandboxCaller;
-  readonly address: ModelAddress;
-  readonly isBatch: boolean;
-  readonly body: JsonValue;
-  /** Aborts when the caller is gone. */
-  readonly signal: AbortSignal;
 }
 
 /** Generate-content API, "Embeddings": the largest batch. */
@@ -256,60 +219,54 @@ const MAX_BATCH = 100;
 const DEFAULT_DIMENSIONS = 768;
 const MAX_DIMENSIONS = 3072;
 
-/** `{embedding, usageMetadata}` or `{embeddings, usageMetadata}`. @throws SandboxError */
-export async function embed(call: EmbedCall, services: GenerateServices): Promise<JsonObject> {
-  const { account, address, isBatch } = call;
-  const model = requireMethod(address, 'embedContent');
-  const requests = isBatch ? readBatch(call) : [readSingle(call)];
-  const counts = checkRequests(requests, model, isBatch);
-  const models = [model.id, ownIdOf(model.id)];
-  await applyFault({ endpoint: 'embed', account: account.email, models }, services, call.signal);
-  failEmbedIfTold(requests);
-  services.quotas.spend(account, model.id);
-  const vectors: JsonObject[] = requests.map((request) => ({ values: vectorOf(request) }));
-  const tokenCount = counts.reduce((sum, count) => sum + count, 0);
-  const usageMetadata = {
-    promptTokenCount: tokenCount,
-    promptTokensDetails: [{ modality: 'TEXT', tokenCount }],
-  };
-  const [only = {}] = vectors;
-  return { ...(isBatch ? { embeddings: vectors } : { embedding: only }), usageMetadata };
+/** `{embedding, usageMetadata}`. @throws SandboxError */
+export async function embed(call: ModelCall, services: GenerateServices): Promise<JsonObject> {
+  const model = requireMethod(call.address, 'embedContent');
+  const request = readMessage('EmbedContentRequest', call.body);
+  checkAddress(request, call.account, call.address);
+  const tokens = checkAll((report) => checkEmbeddable(request, model, report));
+  const [embedding = {}] = await vectorsOf([request], call, services);
+  return { embedding, usageMetadata: writeEmbedUsage(tokens) };
 }
 
-function readSingle({ body, account, address }: EmbedCall): EmbedContentRequest {
-  const request = readEmbedRequest(body);
-  checkAddress(request, account, address);
-  return request;
-}
-
-function readBatch({ body, account, address }: EmbedCall): readonly EmbedContentRequest[] {
-  const { requests = [], ...target } = readBatchEmbedRequest(body);
-  checkAddress(target, account, address);
+/** `{embeddings, usageMetadata}`. @throws SandboxError */
+export async function embedBatch(call: ModelCall, services: GenerateServices): Promise<JsonObject> {
+  const model = requireMethod(call.address, 'embedContent');
+  const { requests = [], ...target } = readMessage('BatchEmbedContentsRequest', call.body);
+  checkAddress(target, call.account, call.address);
   if (requests.length === 0 || requests.length > MAX_BATCH) {
     const description = `must hold 1 to ${MAX_BATCH} requests, not ${requests.length}`;
     throw badRequest([{ field: 'requests', description }]);
   }
-  return requests;
+  const tokens = checkAll((reportAll) =>
+    requests.reduce((sum, request, index) => {
+      const report: Report = (field, what) => reportAll(`requests[${index}].${field}`, what);
+      checkBatched(request, model, report);
+      return sum + checkEmbeddable(request, model, report);
+    }, 0),
+  );
+  const embeddings = await vectorsOf(requests, call, services);
+  return { embeddings, usageMetadata: writeEmbedUsage(tokens) };
 }
 
-/** The tokens of each. @throws SandboxError 400 naming every violation. */
-function checkRequests(
+function writeEmbedUsage(tokenCount: number): JsonObject {
+  return {
+    promptTokenCount: tokenCount,
+    promptTokensDetails: [{ modality: 'TEXT', tokenCount }],
+  };
+}
+
+/** Faults and quota come before the answer. @throws SandboxError */
+async function vectorsOf(
   requests: readonly EmbedContentRequest[],
-  model: SandboxModel,
-  isBatch: boolean,
-): readonly number[] {
-  const violations: Violation[] = [];
-  const counts = requests.map((request, index) => {
-    const at = isBatch ? `requests[${index}].` : '';
-    const report: Report = (field, description) => {
-      violations.push({ field: `${at}${field}`, description });
-    };
-    if (isBatch) checkBatched(request, model, report);
-    checkSettings(request, report);
-    return checkContent(request.content ?? {}, model, report);
-  });
-  if (violations.length > 0) throw badRequest(violations);
-  return counts;
+  { account, address: { modelId }, signal }: ModelCall,
+  services: GenerateServices,
+): Promise<JsonObject[]> {
+  const models = [modelId, ownIdOf(modelId)];
+  await applyFault({ endpoint: 'embed', account: account.email, models }, services, signal);
+  for (const request of requests) failWhenAsked(readDirectives(textOf(request)));
+  services.quotas.spend(account, modelId);
+  return requests.map((request) => ({ values: vectorOf(request) }));
 }
 
 function checkBatched(
@@ -321,7 +278,12 @@ function checkBatched(
   if (project !== undefined) report('project', 'belongs beside requests, not into one of them');
 }
 
-function checkSettings(request: EmbedContentRequest, report: Report): void {
+/** The tokens of the content. */
+function checkEmbeddable(
+  request: EmbedContentRequest,
+  { id, inputTokenLimit }: SandboxModel,
+  report: Report,
+): number {
   const { outputDimensionality: dimensions = DEFAULT_DIMENSIONS, taskType, title } = request;
   if (dimensions < 1 || dimensions > MAX_DIMENSIONS) {
     report('output_dimensionality', `must be from 1 to ${MAX_DIMENSIONS}`);
@@ -329,13 +291,7 @@ function checkSettings(request: EmbedContentRequest, report: Report): void {
   if (title !== undefined && taskType !== 'RETRIEVAL_DOCUMENT') {
     report('title', 'goes with the task type RETRIEVAL_DOCUMENT only');
   }
-}
-
-function checkContent(
-  content: Content,
-  { id, inputTokenLimit }: SandboxModel,
-  report: Report,
-): number {
+  const { content = {} } = request;
   checkParts(content, 'content', report);
   if (partsOf(content).some((part) => part.text === undefined)) {
     report('content.parts', `${id} embeds text only`);
@@ -345,15 +301,6 @@ function checkContent(
     report('content', `the input token count ${tokens} exceeds the maximum of ${inputTokenLimit}`);
   }
   return tokens;
-}
-
-function failEmbedIfTold(requests: readonly EmbedContentRequest[]): void {
-  for (const request of requests) {
-    const { status } = readDirectives(textOf(request));
-    if (status === undefined) continue;
-    const limited = { reason: 'RATE_LIMIT_EXCEEDED', retryDelay: '1s' };
-    throw writeScriptedError(status, status === 429 ? limited : {});
-  }
 }
 
 function vectorOf(request: EmbedContentRequest): number[] {
@@ -366,12 +313,6 @@ function textOf({ content }: EmbedContentRequest): string {
   return partsOf(content)
     .map(({ text = '' }) => text)
     .join('\n');
-}
-
-interface EmbedTextOptions {
-  /** Vectors for different tasks differ a little. */
-  readonly task: string;
-  readonly dimensions: number;
 }
 
 /** How much each kind of feature weighs: words most, their parts for words that look alike. */
@@ -387,7 +328,10 @@ const SHIFTS = [13, 17, 5] as const;
  * The same text always gives the same vector; texts that share words point the same way. Fewer
  * dimensions are the beginning of more, brought back to length 1.
  */
-export function embedText(text: string, { task, dimensions }: EmbedTextOptions): number[] {
+export function embedText(
+  text: string,
+  { task, dimensions }: { task: string; dimensions: number },
+): number[] {
   const sum = new Float64Array(dimensions);
   for (const [feature, weight] of featuresOf(text)) addDirection(sum, feature, weight);
   addDirection(sum, `task ${task}`, TASK);

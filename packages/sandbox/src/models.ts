@@ -32,27 +32,24 @@ export interface ModelThinking {
   readonly levels: readonly string[];
 }
 
-const INPUT_LIMIT = 1_048_576;
-const ALPHA_OUTPUT_LIMIT = 65_536;
-const BETA_OUTPUT_LIMIT = 64_000;
-const FLASH_THINKING: ModelThinking = {
-  minBudget: 1,
-  maxBudget: 24_576,
-  levels: ['MINIMAL', 'LOW', 'MEDIUM', 'HIGH'],
-};
-const PRO_THINKING: ModelThinking = {
-  minBudget: 128,
-  maxBudget: 32_768,
-  levels: ['LOW', 'MEDIUM', 'HIGH'],
-};
-const BETA_THINKING: ModelThinking = {
-  minBudget: 1024,
-  maxBudget: 32_768,
-  levels: [],
-};
+const THINKING = {
+  flash: { minBudget: 1, maxBudget: 24_576, levels: ['MINIMAL', 'LOW', 'MEDIUM', 'HIGH'] },
+  pro: { minBudget: 128, maxBudget: 32_768, levels: ['LOW', 'MEDIUM', 'HIGH'] },
+  beta: { minBudget: 1024, maxBudget: 32_768, levels: [] },
+} as const satisfies Readonly<Record<string, ModelThinking>>;
 
-const alpha = { family: 'alpha', inputTokenLimit: INPUT_LIMIT } as const;
-const beta = { family: 'beta', inputTokenLimit: INPUT_LIMIT, realIds: [] } as const;
+const alpha = {
+  family: 'alpha',
+  realIds: [],
+  inputTokenLimit: 1_048_576,
+  outputTokenLimit: 65_536,
+} as const;
+const beta = {
+  ...alpha,
+  family: 'beta',
+  outputTokenLimit: 64_000,
+  thinking: THINKING.beta,
+} as const;
 
 export const SANDBOX_MODELS: readonly SandboxModel[] = [
   {
@@ -61,8 +58,7 @@ export const SANDBOX_MODELS: readonly SandboxModel[] = [
     realIds: ['gemini-3-flash-preview', 'gemini-3-flash'],
     displayName: 'Alpha 3 Flash',
     description: 'Fast and efficient.',
-    outputTokenLimit: ALPHA_OUTPUT_LIMIT,
-    thinking: FLASH_THINKING,
+    thinking: THINKING.flash,
   },
   {
     ...alpha,
@@ -70,17 +66,14 @@ export const SANDBOX_MODELS: readonly SandboxModel[] = [
     realIds: ['gemini-3.1-pro-preview', 'gemini-3-pro-preview', 'gemini-3-pro'],
     displayName: 'Alpha 3 Pro (high)',
     description: 'High-quality reasoning.',
-    outputTokenLimit: ALPHA_OUTPUT_LIMIT,
-    thinking: PRO_THINKING,
+    thinking: THINKING.pro,
   },
   {
     ...alpha,
     id: 'alpha-3-pro-low',
-    realIds: [],
     displayName: 'Alpha 3 Pro (low)',
     description: 'Cost-efficient.',
-    outputTokenLimit: ALPHA_OUTPUT_LIMIT,
-    thinking: PRO_THINKING,
+    thinking: THINKING.pro,
   },
   {
     ...alpha,
@@ -89,36 +82,28 @@ export const SANDBOX_MODELS: readonly SandboxModel[] = [
     drawsImages: true,
     displayName: 'Alpha 3 Pro Image',
     description: 'Image generation.',
-    outputTokenLimit: ALPHA_OUTPUT_LIMIT,
   },
   {
     ...beta,
     id: 'beta-sonnet-4-6',
     displayName: 'Beta Sonnet 4.6',
     description: 'Balanced.',
-    outputTokenLimit: BETA_OUTPUT_LIMIT,
-    thinking: BETA_THINKING,
   },
   {
     ...beta,
     id: 'beta-sonnet-4-6-thinking',
     displayName: 'Beta Sonnet 4.6 (thinking)',
     description: 'Extended reasoning.',
-    outputTokenLimit: BETA_OUTPUT_LIMIT,
-    thinking: BETA_THINKING,
   },
   {
     ...beta,
     id: 'beta-opus-4-6-thinking',
     displayName: 'Beta Opus 4.6 (thinking)',
     description: 'Opus-tier with thinking.',
-    outputTokenLimit: BETA_OUTPUT_LIMIT,
-    thinking: BETA_THINKING,
   },
   {
     ...alpha,
     id: 'alpha-embedding-001',
-    realIds: [],
     embeds: true,
     displayName: 'Alpha Embedding 1',
     description: 'Text embeddings.',

@@ -7,13 +7,13 @@ import {
   createPrivateKey,
   createPublicKey,
   type KeyObject,
-  timingSafeEqual,
   verify,
 } from 'node:crypto';
 import { promisify } from 'node:util';
 import { isJsonObject, type JsonObject, type JsonValue, parseJson, readNumber } from './json.ts';
 import {
   createId,
+  isSame,
   isServiceAccountEmail,
   projectOf,
   type SandboxClock,
@@ -121,17 +121,6 @@ export interface RefreshToken {
   readonly generation: number;
 }
 
-export interface Tokens {
-  mintAccess(token: AccessToken): string;
-  mintRefresh(token: RefreshToken): string;
-  /** Undefined for anything this sandbox did not make. Says nothing of expiry or revocation. */
-  readAccess(text: string): AccessToken | undefined;
-  readRefresh(text: string): RefreshToken | undefined;
-  /** The consent page's proof that it was this sandbox that showed it. */
-  mintTicket(ticket: Ticket): string;
-  readTicket(text: string): Ticket | undefined;
-}
-
 interface Ticket {
   /** The query of the authorization request. */
   readonly query: string;
@@ -141,7 +130,13 @@ interface Ticket {
 
 type Kind = 'access' | 'refresh' | 'ticket';
 
-export function createTokens(seed: string): Tokens {
+export type Tokens = ReturnType<typeof createTokens>;
+
+/**
+ * Tokens that prove themselves: what they say, sealed with a code made from the seed. Reading gives undefined
+ * for anything this sandbox did not make, and says nothing of expiry or revocation.
+ */
+export function createTokens(seed: string) {
   const codeOf = (kind: Kind, payload: string): Buffer =>
     createHmac('sha256', seed).update(`oauth\n${kind}\n${payload}`).digest();
   const mint = (kind: Kind, content: AccessToken | RefreshToken | Ticket): string => {
@@ -152,19 +147,18 @@ export function createTokens(seed: string): Tokens {
   const open = (kind: Kind, text: string): unknown => {
     const [head, payload = '', code = '', ...rest] = text.split('.');
     if (head !== `sandbox-${kind}` || rest.length > 0) return undefined;
-    const expected = codeOf(kind, payload);
-    const given = Buffer.from(code, 'base64url');
-    if (given.length !== expected.length || !timingSafeEqual(given, expected)) return undefined;
+    if (!isSame(codeOf(kind, payload), Buffer.from(code, 'base64url'))) return undefined;
     return parseJson(Buffer.from(payload, 'base64url').toString('utf8'));
   };
-  // The narrowings: whoever made the code made the payload, and only the functions above do.
+  // The narrowings: whoever made the code made the payload, and only the functions here do.
   return {
-    mintAccess: (token) => mint('access', token),
-    mintRefresh: (token) => mint('refresh', token),
-    mintTicket: (ticket) => mint('ticket', ticket),
-    readAccess: (text) => open('access', text) as AccessToken | undefined,
-    readRefresh: (text) => open('refresh', text) as RefreshToken | undefined,
-    readTicket: (text) => open('ticket', text) as Ticket | undefined,
+    mintAccess: (token: AccessToken) => mint('access', token),
+    mintRefresh: (token: RefreshToken) => mint('refresh', token),
+    /** The consent page's proof that it was this sandbox that showed it. */
+    mintTicket: (ticket: Ticket) => mint('ticket', ticket),
+    readAccess: (text: string) => open('access', text) as AccessToken | undefined,
+    readRefresh: (text: string) => open('refresh', text) as RefreshToken | undefined,
+    readTicket: (text: string) => open('ticket', text) as Ticket | undefined,
   };
 }
 
@@ -187,14 +181,6 @@ type RedeemedCode =
   | { readonly kind: 'reused'; readonly grant: Grant }
   | { readonly kind: 'refused'; readonly because: string };
 
-export interface Codes {
-  issue(request: CodeRequest): string;
-  /** Whose code it is, without using it; undefined for unknown codes. */
-  emailOf(code: string): string | undefined;
-  /** Any try uses the code up, also one that is refused. */
-  redeem(code: string, redemption: Redemption): RedeemedCode;
-}
-
 interface Entry extends CodeRequest {
   readonly expiresAt: number;
   readonly isUsed: boolean;
@@ -204,17 +190,22 @@ const LIFETIME_MS = 60_000;
 /** Used and expired ones are remembered too; the oldest go first. */
 const MAX_CODES = 10_000;
 
-export function createCodes(clock: SandboxClock): Codes {
+export type Codes = ReturnType<typeof createCodes>;
+
+/** Authorization codes: for one use within a minute, by the holder of the verifier. */
+export function createCodes(clock: SandboxClock) {
   const codes = new Map<string, Entry>();
   return {
-    issue(request) {
+    issue(request: CodeRequest): string {
       const code = createId('sandbox-code-');
       const entry = { ...request, expiresAt: clock.now() + LIFETIME_MS, isUsed: false };
       setLast(codes, [code, entry], MAX_CODES);
       return code;
     },
-    emailOf: (code) => codes.get(code)?.grant.email,
-    redeem(code, redemption) {
+    /** Whose code it is, without using it; undefined for unknown codes. */
+    emailOf: (code: string) => codes.get(code)?.grant.email,
+    /** Any try uses the code up, also one that is refused. */
+    redeem(code: string, redemption: Redemption): RedeemedCode {
       const entry = codes.get(code);
       if (entry === undefined) return { kind: 'refused', because: 'The code is unknown.' };
       if (entry.isUsed) return { kind: 'reused', grant: entry.grant };
@@ -234,28 +225,8 @@ function complain(entry: Entry, redemption: Redemption, now: number): string | u
     return 'redirect_uri is not the one of the authorization request.';
   }
   const challenge = createHash('sha256').update(redemption.verifier).digest();
-  const expected = Buffer.from(entry.challenge, 'base64url');
-  const isRight = challenge.length === expected.length && timingSafeEqual(challenge, expected);
+  const isRight = isSame(challenge, Buffer.from(entry.challenge, 'base64url'));
   return isRight ? undefined : 'code_verifier does not match the code_challenge.';
-}
-
-export interface Grants {
-  /** A new family; its first refresh token is of generation 1. */
-  start(grant: Grant): void;
-  isRevoked(grant: Grant): boolean;
-  /**
-   * Uses up a refresh token. `reused` when it was not the youngest: then the whole family is revoked
-   * (RFC 9700, 4.14.2). After a restart the first one seen of a family counts as the youngest.
-   */
-  rotate(grant: Grant, generation: number): Rotation;
-  revoke(grant: Grant): void;
-  /** Revokes every grant of an account there is, also those not seen since the start; gives the number of known ones. */
-  revokeAll(email: string, now: number): number;
-  /** Whether a service account's key was revoked: it makes no new grants until it is reopened. */
-  isClosed(email: string): boolean;
-  reopen(email: string): void;
-  /** How many known grants of the account are good. */
-  count(email: string): number;
 }
 
 type Rotation =
@@ -271,7 +242,10 @@ interface Family {
 /** The families longest unused are forgotten first; then the rule for restarts applies to them. */
 const MAX_FAMILIES = 100_000;
 
-export function createGrants(): Grants {
+export type Grants = ReturnType<typeof createGrants>;
+
+/** Which grants are still good: a family of refresh tokens each, where only the youngest counts. */
+export function createGrants() {
   const families = new Map<string, Family>();
   /** When all grants of an account were revoked: holds for grants not seen yet. */
   const revokedAt = new Map<string, number>();
@@ -288,9 +262,14 @@ export function createGrants(): Grants {
       family.email === email && !family.isRevoked ? [id] : [],
     );
   return {
-    start: ({ familyId, email }) => put(familyId, { email, youngest: 1, isRevoked: false }),
+    /** A new family; its first refresh token is of generation 1. */
+    start: ({ familyId, email }: Grant) => put(familyId, { email, youngest: 1, isRevoked: false }),
     isRevoked,
-    rotate(grant, generation) {
+    /**
+     * Uses up a refresh token. `reused` when it was not the youngest: then the whole family is revoked
+     * (RFC 9700, 4.14.2). After a restart the first one seen of a family counts as the youngest.
+     */
+    rotate(grant: Grant, generation: number): Rotation {
       if (isRevoked(grant)) return { kind: 'revoked' };
       const youngest = families.get(grant.familyId)?.youngest ?? generation;
       if (generation !== youngest) {
@@ -302,16 +281,19 @@ export function createGrants(): Grants {
       return { kind: 'next', generation: next };
     },
     revoke,
-    revokeAll(email, now) {
+    /** Also grants not seen since the start; gives the number of known ones. Closes a service account. */
+    revokeAll(email: string, now: number): number {
       revokedAt.set(email, now);
       closed.add(email);
       const good = listGood(email);
       for (const familyId of good) revoke({ familyId, email });
       return good.length;
     },
-    isClosed: (email) => closed.has(email),
-    reopen: (email) => void closed.delete(email),
-    count: (email) => listGood(email).length,
+    /** A closed service account gets no new grants until it is reopened. */
+    isClosed: (email: string) => closed.has(email),
+    reopen: (email: string) => void closed.delete(email),
+    /** How many known grants of the account are good. */
+    count: (email: string) => listGood(email).length,
   };
 }
 
@@ -322,20 +304,19 @@ interface ServiceAccountKey {
   readonly publicKey: KeyObject;
 }
 
-export interface ServiceAccountKeys {
-  /** Takes some tenths of a second the first time. */
-  keyOf(email: string): Promise<ServiceAccountKey>;
-}
-
 const PRIME_BYTES = 128;
 const PUBLIC_EXPONENT = 65_537n;
 const MAX_REMEMBERED = 1_000;
 const isPrime = promisify(checkPrime);
 
-export function createServiceAccountKeys(seed: string): ServiceAccountKeys {
+export type ServiceAccountKeys = ReturnType<typeof createServiceAccountKeys>;
+
+/** Always the same pair for an e-mail and a seed, so that key files outlive a restart. */
+export function createServiceAccountKeys(seed: string) {
   const keys = new Map<string, Promise<ServiceAccountKey>>();
   return {
-    keyOf(email) {
+    /** Takes some tenths of a second the first time. */
+    keyOf(email: string): Promise<ServiceAccountKey> {
       const known = keys.get(email);
       if (known !== undefined) return known;
       const key = deriveKey(`${seed}\nservice-account\n${email}`);

@@ -1,6 +1,5 @@
 // The OAuth endpoints: consent, tokens, revocation and user info, their clients and parameters.
 
-import { createHash, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { reasonDetail, SandboxError } from './errors.ts';
 import { requireOwnPage, sendJson, sendText } from './http.ts';
@@ -33,6 +32,7 @@ import {
   createId,
   type Fault,
   type Faults,
+  isSameSecret,
   type Member,
   type Members,
   readPersonEmail,
@@ -56,14 +56,6 @@ export interface OAuthServices {
   issuer(): string;
 }
 
-export type OAuthOperation =
-  | 'metadata'
-  | 'ask-for-consent'
-  | 'decide'
-  | 'token'
-  | 'revoke'
-  | 'user-info';
-
 interface OAuthExchange {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
@@ -71,6 +63,20 @@ interface OAuthExchange {
   /** Aborts when the caller is gone. */
   readonly signal: AbortSignal;
 }
+
+type Operation = (exchange: OAuthExchange, services: OAuthServices) => void | Promise<void>;
+
+const OPERATIONS = {
+  metadata: ({ response }, { issuer }) => sendJson(response, 200, writeMetadata(issuer())),
+  'ask-for-consent': ({ response, url }, services) => askForConsent(response, url, services),
+  decide: ({ request, response }, services) => decide(request, response, services),
+  token: (exchange, services) => answerToken(exchange, services),
+  revoke: (exchange, services) => revoke(exchange, services),
+  'user-info': ({ request, response }, services) =>
+    sendJson(response, 200, readUserInfo(request, services)),
+} as const satisfies Readonly<Record<string, Operation>>;
+
+export type OAuthOperation = keyof typeof OPERATIONS;
 
 /** Answers refusals too. @throws whatever the sandbox itself fails with, and the signal's reason. */
 export async function answerOAuth(
@@ -80,36 +86,12 @@ export async function answerOAuth(
 ): Promise<void> {
   try {
     requireOwnPage(exchange.request);
-    await run(operation, exchange, services);
+    await OPERATIONS[operation](exchange, services);
   } catch (error) {
     if (error instanceof OAuthError) sendRefusal(exchange.response, error);
     else if (error instanceof SandboxError && operation === 'user-info') {
       sendBearerRefusal(exchange.response, error);
     } else throw error;
-  }
-}
-
-async function run(
-  operation: OAuthOperation,
-  exchange: OAuthExchange,
-  services: OAuthServices,
-): Promise<void> {
-  const { request, response, url } = exchange;
-  switch (operation) {
-    case 'metadata':
-      return sendJson(response, 200, writeMetadata(services.issuer()));
-    case 'ask-for-consent':
-      return askForConsent(response, url, services);
-    case 'decide':
-      return decide(request, response, services);
-    case 'token':
-      return answerToken(exchange, services);
-    case 'revoke':
-      return revoke(exchange, services);
-    case 'user-info':
-      return sendJson(response, 200, readUserInfo(request, services));
-    default:
-      return operation satisfies never;
   }
 }
 
@@ -633,7 +615,7 @@ function requireClient(client: SandboxClient | undefined): SandboxClient {
 
 function acceptsSecret(client: SandboxClient, secret: string | undefined): boolean {
   if (secret === undefined || secret === '') return true;
-  return client.secret !== undefined && timingSafeEqual(hash(client.secret), hash(secret));
+  return client.secret !== undefined && isSameSecret(client.secret, secret);
 }
 
 /** Both halves are form-encoded before they are joined. */
@@ -652,10 +634,6 @@ function readBasic(header: string | undefined): { id: string; secret: string } |
 
 function decodeForm(text: string): string {
   return new URLSearchParams(`value=${text.replaceAll('&', '%26')}`).get('value') ?? '';
-}
-
-function hash(text: string): Buffer {
-  return createHash('sha256').update(text).digest();
 }
 
 /** Parameters without a value count as absent (RFC 6749, 3.1). */

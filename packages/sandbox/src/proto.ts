@@ -24,51 +24,38 @@ interface Place {
 
 type Read = JsonValue | undefined;
 
-/** @throws SandboxError 400 naming every unknown or mistyped field. */
-export function readGenerateRequest(body: JsonValue, words: Words = 'neutral'): GenerateRequest {
-  // The one narrowing: the descriptors have just checked every field the interface declares.
-  return readMessage('GenerateContentRequest', body, words) as GenerateRequest;
+interface Messages {
+  readonly GenerateContentRequest: GenerateRequest;
+  readonly CountTokensRequest: CountTokensRequest;
+  /** The form of project paths. */
+  readonly ProjectCountTokensRequest: GenerateRequest;
+  readonly EmbedContentRequest: EmbedContentRequest;
+  readonly BatchEmbedContentsRequest: BatchEmbedContentsRequest;
 }
 
-/** @throws SandboxError 400 naming every unknown or mistyped field. */
-export function readCountTokensRequest(body: JsonValue): CountTokensRequest {
-  // As above.
-  return readMessage('CountTokensRequest', body, 'neutral') as CountTokensRequest;
-}
-
-/** The form of project paths. @throws SandboxError 400 naming every unknown or mistyped field. */
-export function readProjectCountTokensRequest(body: JsonValue, words: Words): GenerateRequest {
-  // As above.
-  return readMessage('ProjectCountTokensRequest', body, words) as GenerateRequest;
-}
-
-/** @throws SandboxError 400 naming every unknown or mistyped field. */
-export function readEmbedRequest(body: JsonValue): EmbedContentRequest {
-  // As above.
-  return readMessage('EmbedContentRequest', body, 'neutral') as EmbedContentRequest;
-}
-
-/** @throws SandboxError 400 naming every unknown or mistyped field. */
-export function readBatchEmbedRequest(body: JsonValue): BatchEmbedContentsRequest {
-  // As above.
-  return readMessage('BatchEmbedContentsRequest', body, 'neutral') as BatchEmbedContentsRequest;
-}
-
-/** A copy with camelCase keys and upper-case enum values, nulls dropped. */
-function readMessage(name: MessageName, body: JsonValue, words: Words): JsonObject {
+/**
+ * A copy with camelCase keys and upper-case enum values, nulls dropped.
+ * @throws SandboxError 400 naming every unknown or mistyped field.
+ */
+export function readMessage<Name extends keyof Messages>(
+  name: Name,
+  body: JsonValue,
+  words: Words = 'neutral',
+): Messages[Name] {
   const violations: Violation[] = [];
   const result = readFields(name, body, { path: '', depth: 0, violations, words });
   if (violations.length > 0 || result === undefined) throw badRequest(violations);
-  return result;
+  // The one narrowing: the descriptors have just checked every field the interfaces declare.
+  return result as Messages[Name];
 }
 
-function readFields(name: MessageName, value: JsonValue, place: Place): JsonObject | undefined {
+function readFields(name: string, value: JsonValue, place: Place): JsonObject | undefined {
   if (!isJsonObject(value)) return reject(place, `must be a ${name} object, not ${show(value)}`);
   if (place.depth > MAX_DEPTH) return reject(place, 'is nested too deeply');
-  const fields = fieldsOf(name, place.words);
+  const fields = FIELDS[place.words].get(name);
   const result: JsonObject = {};
   for (const [key, item] of Object.entries(value)) {
-    const field = fields.get(key);
+    const field = fields?.get(key);
     if (field === undefined) {
       reject(place, `unknown field ${JSON.stringify(key)} (${name} has no such field)`);
       continue;
@@ -219,12 +206,11 @@ function show(value: JsonValue): string {
 }
 
 type FieldType =
-  | { readonly kind: 'string' | 'bool' | 'int32' | 'int64' | 'double' | 'bytes' }
-  /** A free-form JSON object; `value` is any JSON at all. */
-  | { readonly kind: 'struct' | 'value' }
+  /** A `struct` is a free-form JSON object; `value` is any JSON at all. */
+  | { readonly kind: (typeof SCALARS)[number] }
   | { readonly kind: 'enum'; readonly values: readonly string[] }
   | { readonly kind: 'list' | 'map'; readonly of: FieldType }
-  | { readonly kind: 'message'; readonly message: MessageName };
+  | { readonly kind: 'message'; readonly message: string };
 
 /** Which of a vendor's words are understood: those of project paths are the real ones. */
 export type Words = 'neutral' | 'real';
@@ -237,238 +223,134 @@ interface Field {
   readonly type: FieldType;
 }
 
-type MessageName =
-  | 'GenerateContentRequest'
-  | 'CountTokensRequest'
-  | 'ProjectCountTokensRequest'
-  | 'EmbedContentRequest'
-  | 'BatchEmbedContentsRequest'
-  | 'Content'
-  | 'Part'
-  | 'Blob'
-  | 'FileData'
-  | 'VideoMetadata'
-  | 'ExecutableCode'
-  | 'CodeExecutionResult'
-  | 'FunctionCall'
-  | 'FunctionResponse'
-  | 'FunctionResponsePart'
-  | 'Tool'
-  | 'VendoraSearch'
-  | 'FunctionDeclaration'
-  | 'Schema'
-  | 'ToolConfig'
-  | 'FunctionCallingConfig'
-  | 'SafetySetting'
-  | 'GenerationConfig'
-  | 'ImageConfig'
-  | 'ThinkingConfig';
+const SCALARS = ['string', 'bool', 'int32', 'int64', 'double', 'bytes', 'struct', 'value'] as const;
 
-const string: FieldType = { kind: 'string' };
-const bool: FieldType = { kind: 'bool' };
-const int32: FieldType = { kind: 'int32' };
-const int64: FieldType = { kind: 'int64' };
-const double: FieldType = { kind: 'double' };
-const bytes: FieldType = { kind: 'bytes' };
-const struct: FieldType = { kind: 'struct' };
-const value: FieldType = { kind: 'value' };
-const list = (of: FieldType): FieldType => ({ kind: 'list', of });
-const map = (of: FieldType): FieldType => ({ kind: 'map', of });
-const message = (name: MessageName): FieldType => ({ kind: 'message', message: name });
-const oneOf = (...values: readonly string[]): FieldType => ({ kind: 'enum', values });
-
-const MESSAGES: Readonly<Record<MessageName, Readonly<Record<string, FieldType>>>> = {
-  GenerateContentRequest: {
-    model: string,
-    project: string,
-    contents: list(message('Content')),
-    systemInstruction: message('Content'),
-    tools: list(message('Tool')),
-    toolConfig: message('ToolConfig'),
-    safetySettings: list(message('SafetySetting')),
-    generationConfig: message('GenerationConfig'),
-    cachedContent: string,
-    serviceTier: string,
-    store: bool,
-    labels: map(string),
-  },
-  CountTokensRequest: {
-    model: string,
-    project: string,
-    contents: list(message('Content')),
-    generateContentRequest: message('GenerateContentRequest'),
-  },
-  ProjectCountTokensRequest: {
-    model: string,
-    contents: list(message('Content')),
-    systemInstruction: message('Content'),
-    tools: list(message('Tool')),
-    generationConfig: message('GenerationConfig'),
-  },
-  EmbedContentRequest: {
-    model: string,
-    project: string,
-    content: message('Content'),
-    taskType: oneOf(
-      'TASK_TYPE_UNSPECIFIED',
-      'RETRIEVAL_QUERY',
-      'RETRIEVAL_DOCUMENT',
-      'SEMANTIC_SIMILARITY',
-      'CLASSIFICATION',
-      'CLUSTERING',
-      'QUESTION_ANSWERING',
-      'FACT_VERIFICATION',
-      'CODE_RETRIEVAL_QUERY',
-    ),
-    title: string,
-    outputDimensionality: int32,
-  },
-  BatchEmbedContentsRequest: {
-    model: string,
-    project: string,
-    requests: list(message('EmbedContentRequest')),
-  },
-  Content: { role: string, parts: list(message('Part')) },
-  Part: {
-    text: string,
-    inlineData: message('Blob'),
-    fileData: message('FileData'),
-    functionCall: message('FunctionCall'),
-    functionResponse: message('FunctionResponse'),
-    executableCode: message('ExecutableCode'),
-    codeExecutionResult: message('CodeExecutionResult'),
-    toolCall: struct,
-    toolResponse: struct,
-    thought: bool,
-    thoughtSignature: bytes,
-    videoMetadata: message('VideoMetadata'),
-    mediaResolution: struct,
-    partMetadata: struct,
-  },
-  Blob: { mimeType: string, data: bytes },
-  FileData: { mimeType: string, fileUri: string },
-  VideoMetadata: { startOffset: string, endOffset: string, fps: double },
-  ExecutableCode: { id: string, language: oneOf('LANGUAGE_UNSPECIFIED', 'PYTHON'), code: string },
-  CodeExecutionResult: {
-    id: string,
-    outcome: oneOf('OUTCOME_OK', 'OUTCOME_FAILED', 'OUTCOME_DEADLINE_EXCEEDED'),
-    output: string,
-  },
-  FunctionCall: { id: string, name: string, args: struct },
-  FunctionResponse: {
-    id: string,
-    name: string,
-    response: struct,
-    parts: list(message('FunctionResponsePart')),
-    willContinue: bool,
-    scheduling: string,
-  },
-  FunctionResponsePart: { inlineData: message('Blob') },
-  Tool: {
-    functionDeclarations: list(message('FunctionDeclaration')),
-    vendoraSearch: message('VendoraSearch'),
-    vendoraSearchRetrieval: struct,
-    vendoraMaps: struct,
-    urlContext: struct,
-    codeExecution: struct,
-    computerUse: struct,
-    fileSearch: struct,
-    mcpServers: list(struct),
-  },
-  VendoraSearch: { timeRangeFilter: struct, searchTypes: struct },
-  FunctionDeclaration: {
-    name: string,
-    description: string,
-    behavior: oneOf('UNSPECIFIED', 'BLOCKING', 'NON_BLOCKING'),
-    parameters: message('Schema'),
-    parametersJsonSchema: value,
-    response: message('Schema'),
-    responseJsonSchema: value,
-  },
-  Schema: {
-    type: oneOf('STRING', 'NUMBER', 'INTEGER', 'BOOLEAN', 'ARRAY', 'OBJECT', 'NULL'),
-    format: string,
-    title: string,
-    description: string,
-    nullable: bool,
-    enum: list(string),
-    items: message('Schema'),
-    minItems: int64,
-    maxItems: int64,
-    properties: map(message('Schema')),
-    required: list(string),
-    propertyOrdering: list(string),
-    minProperties: int64,
-    maxProperties: int64,
-    minimum: double,
-    maximum: double,
-    minLength: int64,
-    maxLength: int64,
-    pattern: string,
-    anyOf: list(message('Schema')),
-    default: value,
-    example: value,
-  },
-  ToolConfig: {
-    functionCallingConfig: message('FunctionCallingConfig'),
-    retrievalConfig: struct,
-    includeServerSideToolInvocations: bool,
-  },
-  FunctionCallingConfig: {
-    mode: oneOf('MODE_UNSPECIFIED', 'AUTO', 'ANY', 'NONE', 'VALIDATED'),
-    allowedFunctionNames: list(string),
-  },
-  SafetySetting: {
-    category: oneOf(
-      'HARM_CATEGORY_HARASSMENT',
-      'HARM_CATEGORY_HATE_SPEECH',
-      'HARM_CATEGORY_SEXUALLY_EXPLICIT',
-      'HARM_CATEGORY_DANGEROUS_CONTENT',
-      'HARM_CATEGORY_CIVIC_INTEGRITY',
-    ),
-    threshold: oneOf(
-      'HARM_BLOCK_THRESHOLD_UNSPECIFIED',
-      'OFF',
-      'BLOCK_NONE',
-      'BLOCK_ONLY_HIGH',
-      'BLOCK_MEDIUM_AND_ABOVE',
-      'BLOCK_LOW_AND_ABOVE',
-    ),
-  },
-  GenerationConfig: {
-    candidateCount: int32,
-    stopSequences: list(string),
-    maxOutputTokens: int32,
-    temperature: double,
-    topP: double,
-    topK: int32,
-    seed: int32,
-    presencePenalty: double,
-    frequencyPenalty: double,
-    responseLogprobs: bool,
-    logprobs: int32,
-    responseMimeType: string,
-    responseSchema: message('Schema'),
-    responseJsonSchema: value,
-    responseModalities: list(oneOf('MODALITY_UNSPECIFIED', 'TEXT', 'IMAGE', 'AUDIO')),
-    mediaResolution: oneOf(
-      'MEDIA_RESOLUTION_UNSPECIFIED',
-      'MEDIA_RESOLUTION_LOW',
-      'MEDIA_RESOLUTION_MEDIUM',
-      'MEDIA_RESOLUTION_HIGH',
-    ),
-    speechConfig: struct,
-    imageConfig: message('ImageConfig'),
-    thinkingConfig: message('ThinkingConfig'),
-    enableEnhancedCivicAnswers: bool,
-  },
-  ImageConfig: { aspectRatio: string, imageSize: string, personGeneration: string },
-  ThinkingConfig: {
-    includeThoughts: bool,
-    thinkingBudget: int32,
-    thinkingLevel: oneOf('THINKING_LEVEL_UNSPECIFIED', 'MINIMAL', 'LOW', 'MEDIUM', 'HIGH'),
-  },
-};
+/** Fields and their type, a line each; `|` stands between the values of an enum, also at the end of a line. */
+const MESSAGES = readMessages(`
+message GenerateContentRequest
+  model, project, cachedContent, serviceTier: string
+  contents: Content[]
+  systemInstruction: Content
+  tools: Tool[]
+  toolConfig: ToolConfig
+  safetySettings: SafetySetting[]
+  generationConfig: GenerationConfig
+  store: bool
+  labels: map string
+message CountTokensRequest
+  model, project: string
+  contents: Content[]
+  generateContentRequest: GenerateContentRequest
+message ProjectCountTokensRequest
+  model: string
+  contents: Content[]
+  systemInstruction: Content
+  tools: Tool[]
+  generationConfig: GenerationConfig
+message EmbedContentRequest
+  model, project, title: string
+  content: Content
+  taskType: TASK_TYPE_UNSPECIFIED|RETRIEVAL_QUERY|RETRIEVAL_DOCUMENT|SEMANTIC_SIMILARITY|CLASSIFICATION|
+    CLUSTERING|QUESTION_ANSWERING|FACT_VERIFICATION|CODE_RETRIEVAL_QUERY
+  outputDimensionality: int32
+message BatchEmbedContentsRequest
+  model, project: string
+  requests: EmbedContentRequest[]
+message Content
+  role: string
+  parts: Part[]
+message Part
+  text: string
+  inlineData: Blob
+  fileData: FileData
+  functionCall: FunctionCall
+  functionResponse: FunctionResponse
+  executableCode: ExecutableCode
+  codeExecutionResult: CodeExecutionResult
+  toolCall, toolResponse, mediaResolution, partMetadata: struct
+  thought: bool
+  thoughtSignature: bytes
+  videoMetadata: VideoMetadata
+message Blob
+  mimeType: string
+  data: bytes
+message FileData
+  mimeType, fileUri: string
+message VideoMetadata
+  startOffset, endOffset: string
+  fps: double
+message ExecutableCode
+  id, code: string
+  language: LANGUAGE_UNSPECIFIED|PYTHON
+message CodeExecutionResult
+  id, output: string
+  outcome: OUTCOME_OK|OUTCOME_FAILED|OUTCOME_DEADLINE_EXCEEDED
+message FunctionCall
+  id, name: string
+  args: struct
+message FunctionResponse
+  id, name, scheduling: string
+  response: struct
+  parts: FunctionResponsePart[]
+  willContinue: bool
+message FunctionResponsePart
+  inlineData: Blob
+message Tool
+  functionDeclarations: FunctionDeclaration[]
+  vendoraSearch: VendoraSearch
+  vendoraSearchRetrieval, vendoraMaps, urlContext, codeExecution, computerUse, fileSearch: struct
+  mcpServers: struct[]
+message VendoraSearch
+  timeRangeFilter, searchTypes: struct
+message FunctionDeclaration
+  name, description: string
+  behavior: UNSPECIFIED|BLOCKING|NON_BLOCKING
+  parameters, response: Schema
+  parametersJsonSchema, responseJsonSchema: value
+message Schema
+  type: STRING|NUMBER|INTEGER|BOOLEAN|ARRAY|OBJECT|NULL
+  format, title, description, pattern: string
+  nullable: bool
+  enum, required, propertyOrdering: string[]
+  items: Schema
+  minItems, maxItems, minProperties, maxProperties, minLength, maxLength: int64
+  properties: map Schema
+  minimum, maximum: double
+  anyOf: Schema[]
+  default, example: value
+message ToolConfig
+  functionCallingConfig: FunctionCallingConfig
+  retrievalConfig: struct
+  includeServerSideToolInvocations: bool
+message FunctionCallingConfig
+  mode: MODE_UNSPECIFIED|AUTO|ANY|NONE|VALIDATED
+  allowedFunctionNames: string[]
+message SafetySetting
+  category: HARM_CATEGORY_HARASSMENT|HARM_CATEGORY_HATE_SPEECH|HARM_CATEGORY_SEXUALLY_EXPLICIT|
+    HARM_CATEGORY_DANGEROUS_CONTENT|HARM_CATEGORY_CIVIC_INTEGRITY
+  threshold: HARM_BLOCK_THRESHOLD_UNSPECIFIED|OFF|BLOCK_NONE|BLOCK_ONLY_HIGH|BLOCK_MEDIUM_AND_ABOVE|
+    BLOCK_LOW_AND_ABOVE
+message GenerationConfig
+  candidateCount, maxOutputTokens, topK, seed, logprobs: int32
+  stopSequences: string[]
+  temperature, topP, presencePenalty, frequencyPenalty: double
+  responseLogprobs, enableEnhancedCivicAnswers: bool
+  responseMimeType: string
+  responseSchema: Schema
+  responseJsonSchema: value
+  responseModalities: MODALITY_UNSPECIFIED|TEXT|IMAGE|AUDIO[]
+  mediaResolution: MEDIA_RESOLUTION_UNSPECIFIED|MEDIA_RESOLUTION_LOW|MEDIA_RESOLUTION_MEDIUM|
+    MEDIA_RESOLUTION_HIGH
+  speechConfig: struct
+  imageConfig: ImageConfig
+  thinkingConfig: ThinkingConfig
+message ImageConfig
+  aspectRatio, imageSize, personGeneration: string
+message ThinkingConfig
+  includeThoughts: bool
+  thinkingBudget: int32
+  thinkingLevel: THINKING_LEVEL_UNSPECIFIED|MINIMAL|LOW|MEDIUM|HIGH
+`);
 
 /** Neutral field → what real clients call it. */
 const REAL_NAMES: ReadonlyMap<string, string> = new Map([
@@ -477,36 +359,49 @@ const REAL_NAMES: ReadonlyMap<string, string> = new Map([
   ['vendoraMaps', 'googleMaps'],
 ]);
 
-const FIELDS: Readonly<Record<Words, ReadonlyMap<string, ReadonlyMap<string, Field>>>> = {
-  neutral: indexMessages((name) => name),
-  real: indexMessages((name) => REAL_NAMES.get(name) ?? name),
+type FieldIndex = ReadonlyMap<string, ReadonlyMap<string, Field>>;
+
+/** Each message's fields under both of their spellings (proto JSON accepts either). */
+const FIELDS: Readonly<Record<Words, FieldIndex>> = {
+  neutral: indexFields((name) => name),
+  real: indexFields((name) => REAL_NAMES.get(name) ?? name),
 };
-const NO_FIELDS: ReadonlyMap<string, Field> = new Map();
 
-/** The message's fields under both of their spellings (proto JSON accepts either). */
-function fieldsOf(name: MessageName, words: Words): ReadonlyMap<string, Field> {
-  return FIELDS[words].get(name) ?? NO_FIELDS;
-}
-
-type Spelling = (name: string) => string;
-
-function indexMessages(spell: Spelling): ReadonlyMap<string, ReadonlyMap<string, Field>> {
+function readMessages(text: string): ReadonlyMap<string, ReadonlyMap<string, FieldType>> {
+  const [, ...messages] = text.replaceAll(/\|\s+/g, '|').split(/^message /m);
   return new Map(
-    Object.entries(MESSAGES).map(([name, fields]) => [name, indexFields(fields, spell)] as const),
+    messages.map((message) => {
+      const [name = '', ...lines] = message.trim().split('\n');
+      const fields = lines.flatMap((line) => {
+        const [names = '', type = ''] = line.trim().split(': ');
+        return names.split(', ').map((field) => [field, readType(type)] as const);
+      });
+      return [name, new Map(fields)];
+    }),
   );
 }
 
-function indexFields(
-  fields: Readonly<Record<string, FieldType>>,
-  spell: Spelling,
-): ReadonlyMap<string, Field> {
-  const index = new Map<string, Field>();
-  for (const [name, type] of Object.entries(fields)) {
-    const spelled = spell(name);
-    const snakeName = spelled.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
-    const field = { name, snakeName, type };
-    index.set(spelled, field);
-    index.set(snakeName, field);
-  }
-  return index;
+function readType(text: string): FieldType {
+  if (text.endsWith('[]')) return { kind: 'list', of: readType(text.slice(0, -2)) };
+  if (text.startsWith('map ')) return { kind: 'map', of: readType(text.slice(4)) };
+  const scalar = SCALARS.find((kind) => kind === text);
+  if (scalar !== undefined) return { kind: scalar };
+  return text.includes('_') || text.includes('|')
+    ? { kind: 'enum', values: text.split('|') }
+    : { kind: 'message', message: text };
+}
+
+function indexFields(spell: (name: string) => string): FieldIndex {
+  return new Map(
+    [...MESSAGES].map(([message, fields]) => {
+      const index = new Map<string, Field>();
+      for (const [name, type] of fields) {
+        const spelled = spell(name);
+        const snakeName = spelled.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+        index.set(spelled, { name, snakeName, type });
+        index.set(snakeName, { name, snakeName, type });
+      }
+      return [message, index];
+    }),
+  );
 }

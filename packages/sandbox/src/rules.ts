@@ -736,10 +736,18 @@ const STAGES: readonly (readonly Rule[])[] = [
 /** @throws SandboxError 400 listing the violations. */
 export function checkRequest(subject: RuleSubject): void {
   for (const stage of STAGES) {
-    const violations: Violation[] = [];
-    for (const rule of stage) {
-      rule(subject, (field, description) => violations.push({ field, description }));
-    }
-    if (violations.length > 0) throw badRequest(violations);
+    checkAll((report) => {
+      for (const rule of stage) rule(subject, report);
+    });
   }
+}
+
+/** @throws SandboxError 400 listing what the check reports. */
+export function checkAll<Result>(check: (report: Report) => Result): Result {
+  const violations: Violation[] = [];
+  const result = check((field, description) => {
+    violations.push({ field, description });
+  });
+  if (violations.length > 0) throw badRequest(violations);
+  return result;
 }

@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { SandboxError } from './errors.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from './json.ts';
 import { findModel } from './models.ts';
-import { readGenerateRequest } from './proto.ts';
+import { readMessage } from './proto.ts';
 import { checkRequest } from './rules.ts';
 import { createSandbox, type SandboxOptions } from './server.ts';
 import { type Answer, readDirectives, readLastTurn, simulate } from './simulate.ts';
@@ -46,7 +46,7 @@ export const declare = (...names: string[]): JsonObject => ({
 /** The violations' text; '' when the request is accepted. */
 export function refusal(body: JsonValue, modelId = 'alpha-3-flash'): string {
   try {
-    const request = readGenerateRequest(body);
+    const request = readMessage('GenerateContentRequest', body);
     checkRequest({ request, model: requireTestModel(modelId), signatures: testSignatures });
     return '';
   } catch (error) {
@@ -57,7 +57,7 @@ export function refusal(body: JsonValue, modelId = 'alpha-3-flash'): string {
 
 /** Plays a valid request. */
 export function simulateBody(body: JsonValue, modelId = 'alpha-3-flash'): Answer {
-  const request = readGenerateRequest(body);
+  const request = readMessage('GenerateContentRequest', body);
   const chosen = requireTestModel(modelId);
   checkRequest({ request, model: chosen, signatures: testSignatures });
   const turn = readLastTurn(request.contents ?? []);

@@ -1,11 +1,10 @@
 // The sandbox as a server on loopback: its routes, who may call them, and what each answers.
 
-import { createHash, timingSafeEqual } from 'node:crypto';
+import { once } from 'node:events';
 import {
   createServer,
   type IncomingMessage,
   type RequestListener,
-  type Server,
   type ServerResponse,
 } from 'node:http';
 import {
@@ -21,24 +20,22 @@ import {
   applyFault,
   countTokens,
   embed,
-  type GenerateServices,
+  embedBatch,
   generate,
   type ModelAddress,
+  type ModelCall,
   requireModel,
 } from './generate.ts';
 import { readJsonBody, requireLocalTool, sendError, sendJson } from './http.ts';
-import type { JsonObject } from './json.ts';
-import { listModels, ownIdOf, SANDBOX_MODELS, writeModel, writePublisherModels } from './models.ts';
+import type { JsonObject, JsonValue } from './json.ts';
+import { listModels, SANDBOX_MODELS, writeModel, writePublisherModels } from './models.ts';
 import {
   answerOAuth,
   authenticateToken,
-  type BearerServices,
   createDefaultClient,
   DEFAULT_CLIENT_ID,
   isAccessToken,
-  type OAuthAddresses,
   type OAuthOperation,
-  type OAuthServices,
   oauthAddresses,
   type SandboxClient,
 } from './oauth.ts';
@@ -57,16 +54,14 @@ import {
   createSignatures,
   DEFAULT_TIER_QUOTAS,
   type Ending,
+  isSameSecret,
   type Member,
-  type RequestLog,
   requireStanding,
   type SandboxAccount,
   type SandboxClock,
   type TierQuotas,
-  writeFault,
   writeQuota,
 } from './state.ts';
-import type { Delivery } from './write-answer.ts';
 
 export { createDefaultAccounts, type SandboxAccount, type SandboxTier } from './state.ts';
 
@@ -89,42 +84,44 @@ export interface SandboxOptions {
   readonly clients?: readonly SandboxClient[] | undefined;
 }
 
-interface SandboxStart {
-  /** Without a trailing slash. */
-  readonly url: string;
-  readonly oauth: OAuthAddresses & { readonly clientId: string };
-}
+export type Sandbox = ReturnType<typeof createSandbox>;
 
-interface Sandbox {
-  /** Listens on 127.0.0.1 at a free port. */
-  start(): Promise<SandboxStart>;
-  /** Drops running answers and stops listening. */
-  close(): Promise<void>;
-  readonly accounts: readonly SandboxAccount[];
+type Services = ReturnType<typeof createServices>;
+
+interface Exchange {
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+  readonly url: URL;
+  /** Aborts when the caller is gone. */
+  readonly signal: AbortSignal;
 }
 
 const DEFAULT_SEED = 'isthmus-sandbox';
 const ACCESS_TOKEN_LIFETIME_MS = 3_600_000;
 
-export function createSandbox(options: SandboxOptions): Sandbox {
-  const { accounts } = options;
+export function createSandbox(options: SandboxOptions) {
   let url = '';
   const server = createServer(createListener(createServices(options, () => url)));
   return {
-    accounts,
+    accounts: options.accounts,
+    /** Listens on 127.0.0.1 at a free port; the address has no trailing slash. */
     async start() {
-      url = await listen(server);
+      server.listen(0, '127.0.0.1');
+      await once(server, 'listening');
+      const address = server.address();
+      url = `http://127.0.0.1:${typeof address === 'object' ? address?.port : undefined}`;
       return { url, oauth: { ...oauthAddresses(url), clientId: DEFAULT_CLIENT_ID } };
     },
+    /** Drops running answers and stops listening. */
     close: () =>
-      new Promise((resolve) => {
+      new Promise<void>((resolve) => {
         server.close(() => resolve());
         server.closeAllConnections();
       }),
   };
 }
 
-function createServices(options: SandboxOptions, issuer: () => string): SandboxServices {
+function createServices(options: SandboxOptions, issuer: () => string) {
   const { accounts, clock, seed = DEFAULT_SEED } = options;
   const tiers = { ...DEFAULT_TIER_QUOTAS, ...options.quotas };
   return {
@@ -134,7 +131,7 @@ function createServices(options: SandboxOptions, issuer: () => string): SandboxS
     issuer,
     signatures: createSignatures(seed),
     faults: createFaults(),
-    quotas: createQuotaCounters({ clock, tiers }),
+    quotas: createQuotaCounters(clock, tiers),
     prefixes: createPrefixCache(),
     log: createRequestLog(),
     members: createMembers(accounts),
@@ -147,18 +144,7 @@ function createServices(options: SandboxOptions, issuer: () => string): SandboxS
   };
 }
 
-function listen(server: Server): Promise<string> {
-  return new Promise((resolve, reject) => {
-    server.once('error', reject);
-    server.listen(0, '127.0.0.1', () => {
-      const address = server.address();
-      const port = typeof address === 'object' ? address?.port : undefined;
-      resolve(`http://127.0.0.1:${port}`);
-    });
-  });
-}
-
-function createListener(services: SandboxServices): RequestListener {
+function createListener(services: Services): RequestListener {
   return (request, response) => {
     const gone = new AbortController();
     response.once('close', () => {
@@ -173,48 +159,19 @@ function createListener(services: SandboxServices): RequestListener {
   };
 }
 
-interface SandboxServices extends GenerateServices, OAuthServices {
-  readonly accounts: readonly SandboxAccount[];
-  readonly log: RequestLog;
-}
-
-interface Exchange {
-  readonly request: IncomingMessage;
-  readonly response: ServerResponse;
-  readonly url: URL;
-  /** Aborts when the caller is gone. */
-  readonly signal: AbortSignal;
-}
-
-type ModelRoute = Extract<Route, { readonly kind: 'generate' | 'count-tokens' | 'embed' }>;
-type LookupKind = 'get-model' | 'list-models' | 'list-publisher-models' | 'quota';
-type LookupRoute = Extract<Route, { readonly kind: LookupKind }>;
-type OAuthRoute = Extract<Route, { readonly kind: 'oauth' }>;
-type ControlRoute = Exclude<Route, ModelRoute | LookupRoute | OAuthRoute>;
-
 /** @throws SandboxError until the answer has begun. */
-async function answerExchange(exchange: Exchange, services: SandboxServices): Promise<void> {
-  const { request, response, url } = exchange;
-  const route = matchRoute(request.method ?? 'GET', url);
-  switch (route.kind) {
-    case 'generate':
-    case 'count-tokens':
-    case 'embed':
-      await answerModelCall(route, exchange, services);
-      return;
-    case 'get-model':
-    case 'list-models':
-    case 'list-publisher-models':
-    case 'quota':
-      sendJson(response, 200, await lookUp(route, exchange, services));
-      return;
-    case 'oauth':
-      await answerOAuth(route.operation, exchange, services);
-      return;
-    default:
-      requireLocalTool(request);
-      sendJson(response, 200, await control(route, exchange, services));
+async function answerExchange(exchange: Exchange, services: Services): Promise<void> {
+  const { request, url } = exchange;
+  for (const { method, path, answer } of ROUTES) {
+    const match = method === request.method ? path.exec(url.pathname) : null;
+    if (match !== null) return answer(exchange, services, decodeParts(match.groups ?? {}));
   }
+  const verb = new RegExp(`${PLAIN}:(?<verb>\\w+)$`).exec(url.pathname)?.groups?.verb;
+  throw notFound(
+    verb === undefined
+      ? `There is no ${request.method} ${url.pathname} here.`
+      : `The sandbox does not offer ${request.method} ${verb}; see supportedGenerationMethods in the model list.`,
+  );
 }
 
 function toSandboxError(error: unknown): SandboxError {
@@ -223,225 +180,52 @@ function toSandboxError(error: unknown): SandboxError {
     : new SandboxError(500, 'The sandbox itself failed.');
 }
 
-async function answerModelCall(
-  route: ModelRoute,
-  { request, response, url, signal }: Exchange,
-  services: SandboxServices,
-): Promise<void> {
-  const account = authenticate(request, url, services);
-  const { text, value } = await readJsonBody(request);
-  const note = services.log.add({
-    time: new Date(services.clock.now()).toISOString(),
-    account: account.email,
-    path: url.pathname,
-    body: text,
-  });
-  try {
-    let ended: Ending = 'complete';
-    const { address } = route;
-    requireStanding(account, address.modelId);
-    if (route.kind === 'count-tokens') {
-      const body = countTokens(value, account, address);
-      const models = [address.modelId, ownIdOf(address.modelId)];
-      await applyFault(
-        { endpoint: 'count-tokens', account: account.email, models },
-        services,
-        signal,
-      );
-      sendJson(response, 200, body);
-    } else if (route.kind === 'embed') {
-      const { isBatch } = route;
-      sendJson(
-        response,
-        200,
-        await embed({ account, address, isBatch, body: value, signal }, services),
-      );
-    } else {
-      const { delivery } = route;
-      ended = await generate(
-        { account, address, delivery, body: value, signal, response },
-        services,
-      );
-    }
-    note({ status: 200, ended });
-  } catch (error) {
-    const ended = signal.aborted ? 'client-gone' : 'complete';
-    note({ status: toSandboxError(error).status, ended });
-    throw error;
-  }
-}
-
-async function lookUp(
-  route: LookupRoute,
-  { request, url, signal }: Exchange,
-  services: SandboxServices,
-): Promise<JsonObject> {
-  const account = authenticate(request, url, services);
-  requireStanding(account);
-  const endpoint = route.kind === 'quota' ? 'quota' : 'models';
-  await applyFault({ endpoint, account: account.email, models: [] }, services, signal);
-  return writeLookup(route, { account, query: url.searchParams }, services);
-}
-
-function writeLookup(
-  route: LookupRoute,
-  { account, query }: { readonly account: Member; readonly query: URLSearchParams },
-  { quotas }: SandboxServices,
-): JsonObject {
-  switch (route.kind) {
-    case 'get-model':
-      return writeModel(requireModel({ modelId: route.modelId, place: undefined }));
-    case 'list-models':
-      return listModels(query);
-    case 'list-publisher-models':
-      return writePublisherModels();
-    case 'quota':
-      return writeQuota(
-        account,
-        SANDBOX_MODELS.map(({ id }) => id),
-        quotas,
-      );
-    default:
-      return route satisfies never;
-  }
-}
-
-async function control(
-  route: ControlRoute,
-  { request, url }: Exchange,
-  services: SandboxServices,
-): Promise<JsonObject> {
-  const { faults, log } = services;
-  switch (route.kind) {
-    case 'add-fault':
-      return writeFault(faults.add((await readJsonBody(request)).value));
-    case 'clear-faults':
-      faults.clear();
-      return { faults: [] };
-    case 'list-faults':
-      return { faults: faults.list().map(writeFault) };
-    case 'list-requests':
-      return { requests: [...log.list()] };
-    case 'list-accounts':
-      return listAccounts(services);
-    case 'change-account':
-      return changeAccount(route.email, (await readJsonBody(request)).value, services);
-    case 'revoke-account':
-      return revokeAccount(route.email, services);
-    case 'add-service-account':
-      return addServiceAccount((await readJsonBody(request)).value, services);
-    case 'read-quota':
-      return readQuotas(url.searchParams, services);
-    case 'set-quota':
-      return setQuotas((await readJsonBody(request)).value, services);
-    default:
-      return route satisfies never;
-  }
-}
-
-interface AuthenticationServices extends BearerServices {
-  readonly accounts: readonly SandboxAccount[];
-}
-
-/**
- * The member a request's credential belongs to.
- * @throws SandboxError 401 when it has none or a bad one, 403 for a token without the models scope.
- */
-function authenticate(
-  { headers }: IncomingMessage,
-  url: URL,
-  services: AuthenticationServices,
-): Member {
-  const bearer = /^Bearer +(\S+)$/i.exec(headers.authorization ?? '')?.[1];
-  if (bearer !== undefined && isAccessToken(bearer)) {
-    return authenticateToken(bearer, 'models', services);
-  }
-  const name = isPublisherPath(url) ? 'x-goog-api-key' : 'x-vendora-api-key';
-  const header = headers[name];
-  const key = typeof header === 'string' ? header : undefined;
-  const credential = bearer ?? key ?? url.searchParams.get('key') ?? undefined;
-  if (credential === undefined) {
-    throw new SandboxError(
-      401,
-      `No credential: send Authorization: Bearer <key or access token>, ${name} or ?key=.`,
-    );
-  }
-  const digest = hash(credential);
-  const account = services.accounts.find((one) => timingSafeEqual(hash(one.key), digest));
-  if (account === undefined) throw new SandboxError(401, 'The credential is not valid here.');
-  return services.members.restore(account.email, account.tier);
-}
-
-function hash(text: string): Buffer {
-  return createHash('sha256').update(text).digest();
-}
-
-export type Route =
-  | { readonly kind: 'generate'; readonly address: ModelAddress; readonly delivery: Delivery }
-  | { readonly kind: 'count-tokens'; readonly address: ModelAddress }
-  | { readonly kind: 'embed'; readonly address: ModelAddress; readonly isBatch: boolean }
-  | { readonly kind: 'get-model'; readonly modelId: string }
-  | { readonly kind: 'list-models' | 'list-publisher-models' | 'quota' }
-  | { readonly kind: 'oauth'; readonly operation: OAuthOperation }
-  | { readonly kind: 'list-faults' | 'add-fault' | 'clear-faults' | 'list-requests' }
-  | { readonly kind: 'list-accounts' | 'read-quota' | 'set-quota' | 'add-service-account' }
-  | { readonly kind: 'change-account' | 'revoke-account'; readonly email: string };
-
-interface Entry {
+interface Route {
   readonly method: string;
   readonly path: RegExp;
-  readonly route: (parts: PathParts, url: URL) => Route;
+  readonly answer: (exchange: Exchange, services: Services, parts: PathParts) => Promise<void>;
 }
 
 /** The named groups of the path, decoded. */
 type PathParts = Readonly<Record<string, string | undefined>>;
 
-const PLAIN = '^/v1(?:beta)?/models/(?<model>[^/:]+)';
+const PLAIN = '/v1(?:beta)?/models/(?<model>[^/:]+)';
 const PLACE = '(?:projects/(?<project>[^/]+)/locations/(?<location>[a-z0-9-]+)/)?';
-const PUBLISHER = `^/v1(?:beta1)?/${PLACE}(?<name>publishers/google/models/(?<model>[^/:]+))`;
+const PUBLISHER = `/v1(?:beta1)?/${PLACE}(?<name>publishers/google/models/(?<model>[^/:]+))`;
+const ACCOUNT = '/sandbox/accounts/(?<email>[^/]+)';
 
-const MODEL_TABLE: readonly Entry[] = [PLAIN, PUBLISHER].flatMap((model) => [
-  {
-    method: 'POST',
-    path: new RegExp(`${model}:generateContent$`),
-    route: (parts) => ({ kind: 'generate', address: addressOf(parts), delivery: 'whole' }),
-  },
-  {
-    method: 'POST',
-    path: new RegExp(`${model}:streamGenerateContent$`),
-    route: (parts, url) => ({
-      kind: 'generate',
-      address: addressOf(parts),
-      delivery: url.searchParams.get('alt') === 'sse' ? 'sse' : 'array',
+/** Nothing else decides what a path means. */
+const ROUTES: readonly Route[] = [
+  ...[PLAIN, PUBLISHER].flatMap((model) => [
+    modelCall(`${model}:generateContent`, (call, services) => generate(call, 'whole', services)),
+    modelCall(`${model}:streamGenerateContent`, (call, services, { url }) =>
+      generate(call, url.searchParams.get('alt') === 'sse' ? 'sse' : 'array', services),
+    ),
+    modelCall(`${model}${model === PLAIN ? '[:/]' : ':'}countTokens`, async (call, services) => {
+      sendJson(call.response, 200, await countTokens(call, services));
+      return 'complete';
     }),
-  },
-  {
-    method: 'POST',
-    path: new RegExp(`${model}${model === PLAIN ? '[:/]' : ':'}countTokens$`),
-    route: (parts) => ({ kind: 'count-tokens', address: addressOf(parts) }),
-  },
-]);
-
-const ACCOUNT = '^/sandbox/accounts/(?<email>[^/]+)';
-
-const TABLE: readonly Entry[] = [
-  ...MODEL_TABLE,
-  {
-    method: 'POST',
-    path: new RegExp(`${PLAIN}:(?<verb>embedContent|batchEmbedContents)$`),
-    route: (parts) => {
-      const isBatch = parts.verb === 'batchEmbedContents';
-      return { kind: 'embed', address: addressOf(parts), isBatch };
-    },
-  },
-  {
-    method: 'GET',
-    path: new RegExp(`${PLAIN}$`),
-    route: ({ model = '' }) => ({ kind: 'get-model', modelId: model }),
-  },
-  fixed('GET', '/v1(?:beta)?/models', { kind: 'list-models' }),
-  fixed('GET', '/v1(?:beta1)?/publishers/google/models', { kind: 'list-publisher-models' }),
-  fixed('GET', '/v1(?:beta)?/quota', { kind: 'quota' }),
+  ]),
+  modelCall(`${PLAIN}:embedContent`, async (call, services) => {
+    sendJson(call.response, 200, await embed(call, services));
+    return 'complete';
+  }),
+  modelCall(`${PLAIN}:batchEmbedContents`, async (call, services) => {
+    sendJson(call.response, 200, await embedBatch(call, services));
+    return 'complete';
+  }),
+  lookup(PLAIN, 'models', ({ parts: { model = '' } }) =>
+    writeModel(requireModel({ modelId: model, place: undefined })),
+  ),
+  lookup('/v1(?:beta)?/models', 'models', ({ query }) => listModels(query)),
+  lookup('/v1(?:beta1)?/publishers/google/models', 'models', () => writePublisherModels()),
+  lookup('/v1(?:beta)?/quota', 'quota', ({ account, services: { quotas } }) =>
+    writeQuota(
+      account,
+      SANDBOX_MODELS.map(({ id }) => id),
+      quotas,
+    ),
+  ),
   oauth('GET', '/\\.well-known/oauth-authorization-server', 'metadata'),
   oauth('GET', '/oauth/authorize', 'ask-for-consent'),
   oauth('POST', '/oauth/authorize', 'decide'),
@@ -449,51 +233,105 @@ const TABLE: readonly Entry[] = [
   oauth('POST', '/oauth/revoke', 'revoke'),
   oauth('GET', '/oauth/userinfo', 'user-info'),
   oauth('POST', '/oauth/userinfo', 'user-info'),
-  fixed('GET', '/sandbox/faults', { kind: 'list-faults' }),
-  fixed('POST', '/sandbox/faults', { kind: 'add-fault' }),
-  fixed('DELETE', '/sandbox/faults', { kind: 'clear-faults' }),
-  fixed('GET', '/sandbox/requests', { kind: 'list-requests' }),
-  fixed('GET', '/sandbox/accounts', { kind: 'list-accounts' }),
-  fixed('GET', '/sandbox/quota', { kind: 'read-quota' }),
-  fixed('POST', '/sandbox/quota', { kind: 'set-quota' }),
-  fixed('POST', '/sandbox/service-accounts', { kind: 'add-service-account' }),
-  {
-    method: 'POST',
-    path: new RegExp(`${ACCOUNT}$`),
-    route: ({ email = '' }) => ({ kind: 'change-account', email: email.toLowerCase() }),
-  },
-  {
-    method: 'POST',
-    path: new RegExp(`${ACCOUNT}/revoke$`),
-    route: ({ email = '' }) => ({ kind: 'revoke-account', email: email.toLowerCase() }),
-  },
+  control('GET', '/sandbox/faults', ({ services: { faults } }) => ({
+    faults: faults.list().map((fault) => ({ ...fault })),
+  })),
+  control('POST', '/sandbox/faults', async ({ body, services: { faults } }) => ({
+    ...faults.add(await body()),
+  })),
+  control('DELETE', '/sandbox/faults', ({ services: { faults } }) => {
+    faults.clear();
+    return { faults: [] };
+  }),
+  control('GET', '/sandbox/requests', ({ services: { log } }) => ({ requests: log.list() })),
+  control('GET', '/sandbox/accounts', ({ services }) => listAccounts(services)),
+  control('POST', ACCOUNT, async ({ email, body, services }) =>
+    changeAccount(email, await body(), services),
+  ),
+  control('POST', `${ACCOUNT}/revoke`, ({ email, services }) => revokeAccount(email, services)),
+  control('GET', '/sandbox/quota', ({ query, services }) => readQuotas(query, services)),
+  control('POST', '/sandbox/quota', async ({ body, services }) =>
+    setQuotas(await body(), services),
+  ),
+  control('POST', '/sandbox/service-accounts', async ({ body, services }) =>
+    addServiceAccount(await body(), services),
+  ),
 ];
 
-/** @throws SandboxError 404 when nothing stands at this path. */
-function matchRoute(method: string, url: URL): Route {
-  for (const entry of TABLE) {
-    const match = entry.method === method ? entry.path.exec(url.pathname) : null;
-    if (match !== null) return entry.route(decodeParts(match.groups ?? {}), url);
-  }
-  const verb = new RegExp(`${PLAIN}:(?<verb>\\w+)$`).exec(url.pathname)?.groups?.verb;
-  throw notFound(
-    verb === undefined
-      ? `There is no ${method} ${url.pathname} here.`
-      : `The sandbox does not offer ${method} ${verb}; see supportedGenerationMethods in the model list.`,
-  );
+/** Keeps what arrived and how the answer ended. */
+function modelCall(
+  path: string,
+  answer: (call: ModelCall, services: Services, exchange: Exchange) => Promise<Ending>,
+): Route {
+  return route('POST', path, async (exchange, services, parts) => {
+    const { request, response, url, signal } = exchange;
+    const account = authenticate(request, url, services);
+    const { text, value: body } = await readJsonBody(request);
+    const note = services.log.add({
+      time: new Date(services.clock.now()).toISOString(),
+      account: account.email,
+      path: url.pathname,
+      body: text,
+    });
+    try {
+      const address = addressOf(parts);
+      requireStanding(account, address.modelId);
+      const call = { account, address, body, signal, response };
+      note(200, await answer(call, services, exchange));
+    } catch (error) {
+      note(toSandboxError(error).status, signal.aborted ? 'client-gone' : 'complete');
+      throw error;
+    }
+  });
 }
 
-/** True for paths in the words of Vertex AI, where an API key has its real header too. */
-function isPublisherPath({ pathname }: URL): boolean {
-  return pathname.includes('/publishers/google/models');
+interface Lookup {
+  readonly account: Member;
+  readonly query: URLSearchParams;
+  readonly parts: PathParts;
+  readonly services: Services;
 }
 
-function fixed(method: string, path: string, route: Route): Entry {
-  return { method, path: new RegExp(`^${path}$`), route: () => route };
+function lookup(
+  path: string,
+  endpoint: 'models' | 'quota',
+  read: (lookup: Lookup) => JsonObject,
+): Route {
+  return route('GET', path, async ({ request, response, url, signal }, services, parts) => {
+    const account = authenticate(request, url, services);
+    requireStanding(account);
+    await applyFault({ endpoint, account: account.email, models: [] }, services, signal);
+    sendJson(response, 200, read({ account, query: url.searchParams, parts, services }));
+  });
 }
 
-function oauth(method: string, path: string, operation: OAuthOperation): Entry {
-  return fixed(method, path, { kind: 'oauth', operation });
+function oauth(method: string, path: string, operation: OAuthOperation): Route {
+  return route(method, path, (exchange, services) => answerOAuth(operation, exchange, services));
+}
+
+interface Control {
+  /** Of the path, in lower case. */
+  readonly email: string;
+  readonly query: URLSearchParams;
+  readonly body: () => Promise<JsonValue>;
+  readonly services: Services;
+}
+
+function control(
+  method: string,
+  path: string,
+  run: (control: Control) => JsonObject | Promise<JsonObject>,
+): Route {
+  return route(method, path, async ({ request, response, url }, services, { email = '' }) => {
+    requireLocalTool(request);
+    const body = async (): Promise<JsonValue> => (await readJsonBody(request)).value;
+    const query = url.searchParams;
+    sendJson(response, 200, await run({ email: email.toLowerCase(), query, body, services }));
+  });
+}
+
+function route(method: string, path: string, answer: Route['answer']): Route {
+  return { method, path: new RegExp(`^${path}$`), answer };
 }
 
 function addressOf({ model = '', name, project, location }: PathParts): ModelAddress {
@@ -513,4 +351,30 @@ function decode(text: string): string {
   } catch {
     return text;
   }
+}
+
+/**
+ * The member whose key of the start, or access token, a request carries.
+ * @throws SandboxError 401 when it has none or a bad one, 403 for a token without the models scope.
+ */
+function authenticate({ headers }: IncomingMessage, url: URL, services: Services): Member {
+  const bearer = /^Bearer +(\S+)$/i.exec(headers.authorization ?? '')?.[1];
+  if (bearer !== undefined && isAccessToken(bearer)) {
+    return authenticateToken(bearer, 'models', services);
+  }
+  // On the paths of Vertex AI an API key has its real header too.
+  const isPublisher = url.pathname.includes('/publishers/google/models');
+  const name = isPublisher ? 'x-goog-api-key' : 'x-vendora-api-key';
+  const header = headers[name];
+  const key = typeof header === 'string' ? header : undefined;
+  const credential = bearer ?? key ?? url.searchParams.get('key') ?? undefined;
+  if (credential === undefined) {
+    throw new SandboxError(
+      401,
+      `No credential: send Authorization: Bearer <key or access token>, ${name} or ?key=.`,
+    );
+  }
+  const account = services.accounts.find((one) => isSameSecret(one.key, credential));
+  if (account === undefined) throw new SandboxError(401, 'The credential is not valid here.');
+  return services.members.restore(account.email, account.tier);
 }

@@ -9,7 +9,7 @@ import {
 
 test('a quota runs down per model, is refused with its reset, and comes back', () => {
   const clock = createTestClock();
-  const quotas = createQuotaCounters({ clock, tiers: DEFAULT_TIER_QUOTAS });
+  const quotas = createQuotaCounters(clock, DEFAULT_TIER_QUOTAS);
   const account = { ...ADA, quota: { requests: 2, windowMs: 3_600_000 } };
   quotas.spend(account, 'm');
   expect(quotas.read(account, 'm')).toMatchObject({

@@ -1,7 +1,14 @@
 // What the sandbox knows while it runs: accounts, quotas, faults, cached prompts, the last requests, signatures.
 
 import { createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
-import { badRequest, reasonDetail, retryDetail, SandboxError, type Violation } from './errors.ts';
+import {
+  badRequest,
+  notFound,
+  reasonDetail,
+  retryDetail,
+  SandboxError,
+  type Violation,
+} from './errors.ts';
 import {
   canonicalJson,
   isJsonObject,
@@ -35,11 +42,21 @@ export function setLast<Key, Value>(
 ): void {
   map.delete(key);
   map.set(key, value);
-  if (map.size <= most) return;
-  for (const first of map.keys()) {
-    map.delete(first);
-    return;
-  }
+  const [oldest] = map.keys();
+  if (map.size > most && oldest !== undefined) map.delete(oldest);
+}
+
+/** Compared in a time that does not depend on the content. */
+export function isSame(expected: Buffer, given: Buffer): boolean {
+  return expected.length === given.length && timingSafeEqual(expected, given);
+}
+
+export function isSameSecret(expected: string, given: string): boolean {
+  return isSame(hash(expected), hash(given));
+}
+
+function hash(text: string): Buffer {
+  return createHash('sha256').update(text).digest();
 }
 
 export type SandboxTier = 'ultra' | 'pro' | 'free';
@@ -149,23 +166,15 @@ interface Standing {
   readonly forbiddenModels: readonly string[];
 }
 
-export interface Members {
-  find(email: string): Member | undefined;
-  list(): readonly Member[];
-  /** Who just signed in, with the plan chosen there; it becomes the plan of all their credentials. */
-  enter(email: string, tier: SandboxTier): Member;
-  /** Who comes with a token: as known, or else with the plan the token was made for. */
-  restore(email: string, tier: SandboxTier): Member;
-  change(email: string, change: Partial<Standing> & { readonly tier?: SandboxTier }): Member;
-}
-
 const GOOD_STANDING: Standing = {
   verificationRequired: false,
   forbidden: false,
   forbiddenModels: [],
 };
 
-export function createMembers(accounts: readonly SandboxAccount[]): Members {
+export type Members = ReturnType<typeof createMembers>;
+
+export function createMembers(accounts: readonly SandboxAccount[]) {
   const members = new Map<string, Member>(
     accounts.map(({ key: _key, ...caller }) => [
       caller.email,
@@ -183,32 +192,28 @@ export function createMembers(accounts: readonly SandboxAccount[]): Members {
     kind: isServiceAccountEmail(email) ? 'service-account' : 'person',
     standing: GOOD_STANDING,
   });
+  /** @throws SandboxError 404 for someone who has not been seen since the start. */
+  const require = (email: string): Member => {
+    const known = members.get(email.toLowerCase());
+    if (known !== undefined) return known;
+    throw notFound(
+      `${JSON.stringify(email)} has no key here and has not called since the sandbox was started; GET /sandbox/accounts lists who has.`,
+    );
+  };
   return {
-    find: (email) => members.get(email),
+    require,
     list: () => [...members.values()],
-    enter(email, tier) {
-      const known = members.get(email);
-      return put(known === undefined ? create(email, tier) : { ...known, tier });
-    },
-    restore: (email, tier) => members.get(email) ?? put(create(email, tier)),
-    change(email, { tier, ...standing }) {
-      const known = members.get(email);
-      if (known === undefined) throw unknownMember(email);
-      return put({
-        ...known,
-        tier: tier ?? known.tier,
-        standing: { ...known.standing, ...standing },
-      });
+    /** Who just signed in, with the plan chosen there; it becomes the plan of all their credentials. */
+    enter: (email: string, tier: SandboxTier) =>
+      put({ ...(members.get(email) ?? create(email, tier)), tier }),
+    /** Who comes with a token: as known, or else with the plan the token was made for. */
+    restore: (email: string, tier: SandboxTier) => members.get(email) ?? put(create(email, tier)),
+    change(email: string, change: Partial<Standing> & { readonly tier?: SandboxTier }): Member {
+      const known = require(email);
+      const { tier = known.tier, ...standing } = change;
+      return put({ ...known, tier, standing: { ...known.standing, ...standing } });
     },
   };
-}
-
-/** 404 for controls that name someone who has not been seen since the start. */
-export function unknownMember(email: string): SandboxError {
-  return new SandboxError(
-    404,
-    `${JSON.stringify(email)} has no key here and has not called since the sandbox was started; GET /sandbox/accounts lists who has.`,
-  );
 }
 
 /**
@@ -233,27 +238,6 @@ export function requireStanding({ standing, email, project }: Member, modelId?: 
   }
 }
 
-/** Models may go by any of their ids; what is refused names the id it was asked for. */
-export interface QuotaCounters {
-  /**
-   * Counts one call.
-   * @throws SandboxError 429 with the time until the reset when nothing is left.
-   */
-  spend(account: SandboxCaller, modelId: string): void;
-  read(account: SandboxCaller, modelId: string): QuotaReading;
-  /** Sets other limits, for good, and what is left in the current window. */
-  set(account: SandboxCaller, modelId: string, change: QuotaChange): void;
-}
-
-interface QuotaReading extends SandboxQuota {
-  /** Calls left in this window. */
-  readonly remaining: number;
-  /** 0 to 1: `remaining` of `requests`. */
-  readonly remainingFraction: number;
-  /** Milliseconds since the epoch. */
-  readonly resetsAt: number;
-}
-
 /** What is absent stays; a new `windowMs` starts a window of its own, full unless `left` says otherwise. */
 export interface QuotaChange extends Partial<SandboxQuota> {
   readonly left?:
@@ -266,12 +250,10 @@ interface Usage {
   readonly spent: number;
 }
 
-interface QuotaCounterOptions {
-  readonly clock: SandboxClock;
-  readonly tiers: TierQuotas;
-}
+export type QuotaCounters = ReturnType<typeof createQuotaCounters>;
 
-export function createQuotaCounters({ clock, tiers }: QuotaCounterOptions): QuotaCounters {
+/** Models may go by any of their ids; a refusal names the id of the request. */
+export function createQuotaCounters(clock: SandboxClock, tiers: TierQuotas) {
   const usages = new Map<string, Usage>();
   const limits = new Map<string, SandboxQuota>();
   const limitOf = (account: SandboxCaller, modelId: string): SandboxQuota => {
@@ -285,25 +267,27 @@ export function createQuotaCounters({ clock, tiers }: QuotaCounterOptions): Quot
     return usage?.resetsAt === resetsAt ? usage : { resetsAt, spent: 0 };
   };
   return {
-    spend(account, modelId) {
+    /** Counts one call. @throws SandboxError 429 with the time until the reset when none is left. */
+    spend(account: SandboxCaller, modelId: string): void {
       const usage = current(account, modelId);
       if (usage.spent >= limitOf(account, modelId).requests) {
         throw exhausted(modelId, usage.resetsAt, clock.now());
       }
       usages.set(keyOf(account, modelId), { ...usage, spent: usage.spent + 1 });
     },
-    read(account, modelId) {
+    /** `remaining` calls of this window, also as a fraction, 0 to 1. */
+    read(account: SandboxCaller, modelId: string) {
       const { resetsAt, spent } = current(account, modelId);
       const limit = limitOf(account, modelId);
       const remaining = Math.max(0, limit.requests - spent);
       const remainingFraction = limit.requests > 0 ? remaining / limit.requests : 0;
       return { ...limit, remaining, remainingFraction, resetsAt };
     },
-    set(account, modelId, { left, ...limit }) {
+    /** Sets other limits, for good, and what is left in the current window. */
+    set(account: SandboxCaller, modelId: string, { left, ...limit }: QuotaChange): void {
       const key = keyOf(account, modelId);
-      if (limit.requests !== undefined || limit.windowMs !== undefined) {
+      if (Object.keys(limit).length > 0)
         limits.set(key, { ...limitOf(account, modelId), ...limit });
-      }
       if (left === undefined) return;
       const { requests } = limitOf(account, modelId);
       const calls = left.unit === 'calls' ? left.calls : Math.round(left.fraction * requests);
@@ -393,15 +377,6 @@ interface ScriptedFault extends Fault {
   readonly remaining: number;
 }
 
-export interface Faults {
-  /** @throws SandboxError 400 naming every field that is unknown or wrong. */
-  add(body: JsonValue): ScriptedFault;
-  list(): readonly ScriptedFault[];
-  clear(): void;
-  /** The oldest fault for this call, counted down; undefined when none applies. */
-  take(call: FaultyCall): Fault | undefined;
-}
-
 export interface FaultyCall {
   readonly endpoint: FaultEndpoint;
   /** E-mail of the caller; undefined when it is not known. */
@@ -423,12 +398,13 @@ const isBetween =
 const isCount = isBetween(0, 1e9);
 const isDelay = isBetween(0, 600_000);
 
-/** What each endpoint can suffer beside `generate`, which knows every field but `error`. */
+/** The faults of each endpoint but `generate`, which knows every field but `error`. */
+const REFUSALS = ['status', 'reason', 'message', 'retryDelay', 'delayMs'];
 const FIELDS_ELSEWHERE: Readonly<Record<Exclude<FaultEndpoint, 'generate'>, readonly string[]>> = {
-  'count-tokens': ['model', 'status', 'reason', 'message', 'retryDelay', 'delayMs'],
-  embed: ['model', 'status', 'reason', 'message', 'retryDelay', 'delayMs'],
-  models: ['status', 'reason', 'message', 'retryDelay', 'delayMs'],
-  quota: ['status', 'reason', 'message', 'retryDelay', 'delayMs'],
+  'count-tokens': ['model', ...REFUSALS],
+  embed: ['model', ...REFUSALS],
+  models: REFUSALS,
+  quota: REFUSALS,
   token: ['status', 'error', 'message', 'retryDelay', 'delayMs', 'cutAfterBytes', 'garbage'],
 };
 const FIELDS_EVERYWHERE = ['endpoint', 'account', 'count'];
@@ -456,11 +432,14 @@ const CHECKS: Readonly<Record<keyof Fault | 'count', Check>> = {
 };
 const CHECK_BY_NAME = new Map<string, Check>(Object.entries(CHECKS));
 
-export function createFaults(): Faults {
+export type Faults = ReturnType<typeof createFaults>;
+
+export function createFaults() {
   let faults: readonly ScriptedFault[] = [];
   let lastId = 0;
   return {
-    add(body) {
+    /** @throws SandboxError 400 naming every field that is unknown or wrong. */
+    add(body: JsonValue): ScriptedFault {
       const { count, fault } = readFault(body);
       lastId += 1;
       const scripted = { ...fault, id: lastId, remaining: count };
@@ -468,28 +447,23 @@ export function createFaults(): Faults {
       return scripted;
     },
     list: () => faults,
-    clear() {
+    clear(): void {
       faults = [];
     },
-    take(call) {
+    /** The oldest fault for this call, counted down; undefined when none applies. */
+    take(call: FaultyCall): Fault | undefined {
       const taken = faults.find(
         ({ endpoint = 'generate', account = call.account, model }) =>
           endpoint === call.endpoint &&
           account === call.account &&
           (model === undefined || call.models.includes(model)),
       );
-      faults = faults.flatMap((fault) => (fault === taken ? countDown(fault) : fault));
+      faults = faults
+        .map((one) => (one === taken ? { ...one, remaining: one.remaining - 1 } : one))
+        .filter(({ remaining }) => remaining > 0);
       return taken;
     },
   };
-}
-
-export function writeFault(fault: ScriptedFault): JsonObject {
-  return { ...fault };
-}
-
-function countDown(fault: ScriptedFault): ScriptedFault[] {
-  return fault.remaining > 1 ? [{ ...fault, remaining: fault.remaining - 1 }] : [];
 }
 
 function readFault(body: JsonValue): { readonly count: number; readonly fault: Fault } {
@@ -515,49 +489,36 @@ function suits(endpoint: JsonValue = 'generate', field: string): boolean {
   return FIELDS_EVERYWHERE.includes(field) || fields.includes(field);
 }
 
-export interface PrefixCache {
-  /** Tokens of the longest beginning seen before in `scope` (0 below the minimum); remembers this one. */
-  visit(scope: string, request: GenerateRequest): number;
-}
-
 /** Shorter beginnings are not cached. */
 const MIN_CACHED_TOKENS = 1024;
 const MAX_REMEMBERED = 5_000;
 
-interface Prefix {
-  readonly digest: string;
-  readonly tokens: number;
-}
+export type PrefixCache = ReturnType<typeof createPrefixCache>;
 
-export function createPrefixCache(): PrefixCache {
-  const seen = new Set<string>();
-  const remember = (digest: string): void => {
-    // Deleting first moves the entry to the young end: sets keep insertion order.
-    seen.delete(digest);
-    seen.add(digest);
-    const oldest = seen.values().next().value;
-    if (seen.size > MAX_REMEMBERED && oldest !== undefined) seen.delete(oldest);
-  };
+/** Implicit prompt caching: long prompt beginnings per account and model. */
+export function createPrefixCache() {
+  const seen = new Map<string, true>();
   return {
-    visit(scope, request) {
+    /** Tokens of the longest beginning seen before in `scope` (0 below the minimum); remembers this one. */
+    visit(scope: string, request: GenerateRequest): number {
       const prefixes = listPrefixes(scope, request).filter(
         ({ tokens }) => tokens >= MIN_CACHED_TOKENS,
       );
       const hit = prefixes.findLast(({ digest }) => seen.has(digest));
-      for (const { digest } of prefixes) remember(digest);
+      for (const { digest } of prefixes) setLast(seen, [digest, true], MAX_REMEMBERED);
       return hit?.tokens ?? 0;
     },
   };
 }
 
 /** The beginnings that end with the instructions and tools, then with each content. */
-function listPrefixes(scope: string, request: GenerateRequest): Prefix[] {
+function listPrefixes(scope: string, request: GenerateRequest) {
   const { contents = [], systemInstruction = {}, tools = [] } = request;
   const head = canonicalJson(JSON.parse(JSON.stringify([systemInstruction, tools])));
   let digest = chain(scope, head);
   let tokens =
     countContentTokens(systemInstruction) + (tools.length > 0 ? countJsonTokens(tools) : 0);
-  const prefixes: Prefix[] = [{ digest, tokens }];
+  const prefixes = [{ digest, tokens }];
   for (const content of contents) {
     digest = chain(digest, identifyContent(content));
     tokens += countContentTokens(content);
@@ -570,13 +531,6 @@ function chain(previous: string, text: string): string {
   return createHash('sha256').update(previous).update('\n').update(text).digest('base64');
 }
 
-export interface RequestLog {
-  /** Starts a record; the returned function notes how the answer ended. */
-  add(received: ReceivedRequest): (outcome: Outcome) => void;
-  /** Oldest first. */
-  list(): readonly JsonObject[];
-}
-
 interface ReceivedRequest {
   /** ISO 8601. */
   readonly time: string;
@@ -586,29 +540,27 @@ interface ReceivedRequest {
   readonly body: string;
 }
 
-interface Outcome {
-  readonly status: number;
-  readonly ended: Ending;
-}
-
 /** `client-gone` when the caller left first; `cut` when a fault ended the body. */
 export type Ending = 'complete' | 'cut' | 'client-gone';
 
 const MAX_RECORDS = 50;
 const MAX_BODY_CHARACTERS = 64 * 1024;
 
-export function createRequestLog(): RequestLog {
-  const records: { readonly received: ReceivedRequest; outcome?: Outcome }[] = [];
+/** The last requests as they arrived. Never holds credentials. */
+export function createRequestLog() {
+  const records: { readonly received: ReceivedRequest; outcome?: JsonObject }[] = [];
   return {
-    add(received) {
+    /** Starts a record; the returned function notes how the answer ended. */
+    add(received: ReceivedRequest) {
       const body = copyBeginning(received.body, MAX_BODY_CHARACTERS + 1);
       const record: (typeof records)[number] = { received: { ...received, body } };
       records.push(record);
       if (records.length > MAX_RECORDS) records.shift();
-      return (outcome) => {
-        record.outcome = outcome;
+      return (status: number, ended: Ending): void => {
+        record.outcome = { status, ended };
       };
     },
+    /** Oldest first. */
     list: () =>
       records.map(({ received, outcome }) => ({ ...received, ...outcome, ...writeBody(received) })),
   };
@@ -626,12 +578,6 @@ function writeBody({ body }: ReceivedRequest): JsonObject {
     : { body: null, bodyBeginning: body.slice(0, MAX_BODY_CHARACTERS) };
 }
 
-export interface Signatures {
-  /** A base64 signature for this part. The same part always gets the same one. */
-  issue(part: Part, family: ModelFamily): string;
-  check(part: Part, family: ModelFamily): SignatureVerdict;
-}
-
 type SignatureVerdict = 'valid' | 'stand-in' | 'other-family' | 'invalid' | 'absent';
 
 /** Values documented for calls that never had a signature (generate-content docs, "Thought signatures"). */
@@ -646,7 +592,10 @@ const LEADING_BYTE = 0x12;
 /** Real signatures are some hundred bytes; carriers must cope with the length. */
 const FILLER_BYTES = 223;
 
-export function createSignatures(seed: string): Signatures {
+export type Signatures = ReturnType<typeof createSignatures>;
+
+/** Thought signatures: opaque proofs of a model family and of the call or text they stand on. */
+export function createSignatures(seed: string) {
   const issueBytes = (part: Part, family: ModelFamily): Buffer => {
     const code = createHmac('sha256', seed)
       .update(`${family}\n${describeBinding(part)}`)
@@ -654,13 +603,12 @@ export function createSignatures(seed: string): Signatures {
     const filler = createHash('shake256', { outputLength: FILLER_BYTES }).update(code).digest();
     return Buffer.concat([Buffer.from([LEADING_BYTE]), code, filler]);
   };
-  const isFrom = (family: ModelFamily, part: Part, given: Buffer): boolean => {
-    const expected = issueBytes(part, family);
-    return expected.length === given.length && timingSafeEqual(expected, given);
-  };
+  const isFrom = (family: ModelFamily, part: Part, given: Buffer): boolean =>
+    isSame(issueBytes(part, family), given);
   return {
-    issue: (part, family) => issueBytes(part, family).toString('base64'),
-    check(part, family) {
+    /** In base64. The same part always gets the same one. */
+    issue: (part: Part, family: ModelFamily) => issueBytes(part, family).toString('base64'),
+    check(part: Part, family: ModelFamily): SignatureVerdict {
       const text = part.thoughtSignature;
       if (text === undefined || text === '') return 'absent';
       if (STAND_INS.has(text)) return 'stand-in';
