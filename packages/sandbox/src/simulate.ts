@@ -36,6 +36,7 @@ import {
   type GenerateRequest,
   partsOf,
   type ThinkingConfig,
+  type Tool,
 } from './wire.ts';
 
 export interface Answer {
@@ -126,7 +127,7 @@ export function simulate(input: SimulationInput): Answer {
   const { request, model, turn, directives } = input;
   const config = request.generationConfig ?? {};
   const thinking = planThinking(request, model, turn);
-  const scene: Simulation = {
+  const simulation: Simulation = {
     ...input,
     thinking,
     chosen: chooseCalls(request, turn),
@@ -144,14 +145,18 @@ export function simulate(input: SimulationInput): Answer {
     blockReason: directives.blockReason,
     candidates: isBlocked
       ? []
-      : Array.from({ length: scene.candidateCount }, (_, index) => simulateCandidate(scene, index)),
+      : Array.from({ length: simulation.candidateCount }, (_, index) =>
+          simulateCandidate(simulation, index),
+        ),
   };
 }
 
-function simulateCandidate(scene: Simulation, index: number): Candidate {
-  const forced = scene.directives.finishReason;
+function simulateCandidate(simulation: Simulation, index: number): Candidate {
+  const forced = simulation.directives.finishReason;
   const candidate =
-    scene.chosen.calls.length > 0 ? simulateCalls(scene) : simulateText(scene, index);
+    simulation.chosen.calls.length > 0
+      ? simulateCalls(simulation)
+      : simulateText(simulation, index);
   if (forced === undefined) return candidate;
   if (!EMPTY_ENDINGS.has(forced)) {
     if (DRAWING_ENDINGS.has(forced)) return { ...candidate, finishReason: forced };
@@ -176,47 +181,31 @@ function simulateCalls({ chosen, thinking, maxTokens, createId }: Simulation): C
   };
 }
 
-function simulateText(scene: Simulation, index: number): Candidate {
-  const { request, model, turn, chosen, candidateCount } = scene;
+function simulateText(simulation: Simulation, index: number): Candidate {
+  const { request, model, turn, thinking, chosen, candidateCount } = simulation;
+  const { responseModalities, responseLogprobs, thinkingConfig } = request.generationConfig ?? {};
   const order = readPictureOrder(request, model, turn);
   const numbering = candidateCount > 1 ? [`Candidate ${index + 1} of ${candidateCount}.`] : [];
   const drawn = order === undefined ? [] : [describeOrder(order)];
-  const sentences = describeRequest({
-    request,
-    modelId: model.id,
-    turn,
-    notes: [...numbering, ...drawn, ...chosen.notes],
-  });
-  const { text, finishReason } = composeText({
-    request,
-    turn,
-    sentences,
-    words: scene.directives.words,
-    maxTokens: scene.maxTokens,
-  });
-  const writesWords = request.generationConfig?.responseModalities?.includes('TEXT') ?? true;
-  const said = order === undefined || writesWords ? text : '';
-  const searches = request.tools?.some((tool) => tool.vendoraSearch !== undefined) === true;
-  const opensPages = request.tools?.some((tool) => tool.urlContext !== undefined) === true;
+  const notes = [...numbering, ...drawn, ...chosen.notes];
+  const composed = composeText(simulation, describeRequest(simulation, notes));
+  const writesWords = responseModalities?.includes('TEXT') ?? true;
+  const text = order === undefined || writesWords ? composed.text : '';
+  const offers = (tool: keyof Tool): boolean =>
+    request.tools?.some((one) => one[tool] !== undefined) === true;
   return {
-    thoughts: scene.thinking.summary,
+    thoughts: thinking.summary,
     calls: [],
-    text: said,
-    drafts: order !== undefined && showsThoughts(request) ? drawDrafts(order) : [],
+    text,
+    drafts:
+      order !== undefined && thinkingConfig?.includeThoughts === true ? drawDrafts(order) : [],
     pictures: order === undefined ? [] : [draw(order)],
-    logprobs: readLogprobs(request, said),
-    finishReason,
-    groundingMetadata: searches && said !== '' ? writeGrounding(turn.text, said) : undefined,
-    urlContextMetadata: opensPages ? writeUrlContext(turn.text) : undefined,
+    logprobs: responseLogprobs === true ? { tokens: cutIntoTokens(text) } : undefined,
+    finishReason: composed.finishReason,
+    groundingMetadata:
+      offers('vendoraSearch') && text !== '' ? writeGrounding(turn.text, text) : undefined,
+    urlContextMetadata: offers('urlContext') ? writeUrlContext(turn.text) : undefined,
   };
-}
-
-function readLogprobs({ generationConfig }: GenerateRequest, text: string): Candidate['logprobs'] {
-  return generationConfig?.responseLogprobs === true ? { tokens: cutIntoTokens(text) } : undefined;
-}
-
-function showsThoughts({ generationConfig }: GenerateRequest): boolean {
-  return generationConfig?.thinkingConfig?.includeThoughts === true;
 }
 
 interface LastTurn {
@@ -553,49 +542,35 @@ function ratioOf(input: Blob | undefined): string {
   return isArea ? nearestRatio(size) : DEFAULT_RATIO;
 }
 
-interface TextOrder {
-  readonly request: GenerateRequest;
-  readonly turn: LastTurn;
-  /** What a plain answer reflects. */
-  readonly sentences: readonly string[];
-  /** Answer with so many numbered words instead. */
-  readonly words: number | undefined;
-  /** Room for the answer, in tokens; Infinity for no limit. */
-  readonly maxTokens: number;
+/** The words of an answer in the format asked for, cut where a stop sequence or the output limit ends it. */
+function composeText(simulation: Simulation, sentences: readonly string[]) {
+  const { request, maxTokens } = simulation;
+  const whole = writeWhole(simulation, sentences);
+  const within = cutToTokens(whole, maxTokens);
+  const ends = (request.generationConfig?.stopSequences ?? [])
+    .map((sequence) => within.indexOf(sequence))
+    .filter((at) => at >= 0);
+  const text = ends.length === 0 ? within : within.slice(0, Math.min(...ends));
+  const isLimited = text.length === within.length && within.length < whole.length;
+  return { text, finishReason: isLimited ? 'MAX_TOKENS' : 'STOP' };
 }
 
-interface ComposedText {
-  readonly text: string;
-  readonly finishReason: 'STOP' | 'MAX_TOKENS';
-}
-
-function composeText(order: TextOrder): ComposedText {
-  const whole = writeWhole(order);
-  const within = cutToTokens(whole, order.maxTokens);
-  const stopped = cutAtStop(within, order.request.generationConfig?.stopSequences ?? []);
-  const isLimited = stopped.length === within.length && within.length < whole.length;
-  return { text: stopped, finishReason: isLimited ? 'MAX_TOKENS' : 'STOP' };
-}
-
-function writeWhole(order: TextOrder): string {
-  const config = order.request.generationConfig ?? {};
-  if (config.responseMimeType === 'application/json') return JSON.stringify(writeJson(order));
-  if (config.responseMimeType === 'text/x.enum') return config.responseSchema?.enum?.[0] ?? '';
-  return writePlain(order);
-}
-
-function writePlain({ turn, words, sentences, maxTokens }: TextOrder): string {
+function writeWhole(simulation: Simulation, sentences: readonly string[]): string {
+  const { request, turn, directives, maxTokens } = simulation;
+  const { responseMimeType, responseSchema } = request.generationConfig ?? {};
+  if (responseMimeType === 'application/json') {
+    return JSON.stringify(writeJson(simulation, sentences));
+  }
+  if (responseMimeType === 'text/x.enum') return responseSchema?.enum?.[0] ?? '';
   if (turn.results.length > 0) return writeToolResult(turn);
   const recordings = recordingsToWriteDown(turn);
-  if (recordings.length > 0) return writeTranscript(recordings);
-  if (words !== undefined) {
-    return Array.from({ length: words }, (_, index) => `word-${index + 1}`).join(' ');
-  }
-  return writeReflection(sentences, charactersFor(maxTokens));
+  if (recordings.length > 0) return recordings.map(describeRecording).join(' ');
+  if (directives.words === undefined) return writeReflection(sentences, charactersFor(maxTokens));
+  return Array.from({ length: directives.words }, (_, index) => `word-${index + 1}`).join(' ');
 }
 
 /** Free strings of a schema carry the plain answer, so that it still shows what arrived. */
-function writeJson({ request, turn, sentences }: TextOrder): JsonValue {
+function writeJson({ request, turn }: Simulation, sentences: readonly string[]): JsonValue {
   const { responseSchema, responseJsonSchema } = request.generationConfig ?? {};
   const hasResults = turn.results.length > 0;
   const schema = responseSchema ?? responseJsonSchema;
@@ -606,12 +581,8 @@ function writeJson({ request, turn, sentences }: TextOrder): JsonValue {
     if (timed !== undefined) return timed;
     return smallestInstance(plain, hasResults ? writeToolResult(turn) : GREETING);
   }
-  return hasResults ? { result: writeToolResult(turn) } : writeReflectionJson(sentences);
-}
-
-function cutAtStop(text: string, sequences: readonly string[]): string {
-  const ends = sequences.map((sequence) => text.indexOf(sequence)).filter((at) => at >= 0);
-  return ends.length === 0 ? text : text.slice(0, Math.min(...ends));
+  if (hasResults) return { result: writeToolResult(turn) };
+  return { greeting: GREETING, received: [...sentences] };
 }
 
 const GREETING = 'HELLO-FROM-UPSTREAM';
@@ -619,21 +590,15 @@ const GREETING = 'HELLO-FROM-UPSTREAM';
 const QUOTE_LENGTH = 160;
 const MAX_LISTED = 8;
 
-interface ReflectionSource {
-  readonly request: GenerateRequest;
-  readonly modelId: string;
-  readonly turn: LastTurn;
-  /** Remarks such as a marker that named no declared function. */
-  readonly notes: readonly string[];
-}
-
-/** Sentences about the request, each true by itself, so that a short answer may leave later ones out. */
-function describeRequest(source: ReflectionSource): string[] {
-  const { request, modelId, turn, notes } = source;
+/**
+ * Sentences about the request, each true by itself, so that a short answer may leave later ones out.
+ * The notes come first, such as a marker that named no declared function.
+ */
+function describeRequest({ request, model, turn }: Simulation, notes: readonly string[]): string[] {
   const turns = request.contents?.length ?? 0;
   return [
     ...notes,
-    `${modelId} received ${turns} ${turns === 1 ? 'turn' : 'turns'}; the last user text is ${quote(turn.text)}.`,
+    `${model.id} received ${turns} ${turns === 1 ? 'turn' : 'turns'}; the last user text is ${quote(turn.text)}.`,
     ...describeSystem(request),
     ...turn.media.slice(0, MAX_LISTED).map((blob) => `Attached: ${describeMedia(blob)}.`),
     ...describeFiles(request),
@@ -651,11 +616,6 @@ function writeReflection(sentences: readonly string[], maxCharacters: number): s
     text = longer;
   }
   return text;
-}
-
-/** The same facts where the answer must be JSON. */
-function writeReflectionJson(sentences: readonly string[]): JsonObject {
-  return { greeting: GREETING, received: [...sentences] };
 }
 
 function quote(text: string, length: number = QUOTE_LENGTH): string {
@@ -748,11 +708,6 @@ const LANGUAGE = 'English';
 function recordingsToWriteDown(turn: LastTurn): readonly Blob[] {
   if (!ASKED.test(turn.text)) return [];
   return turn.media.filter(({ mimeType = '' }) => mimeType.startsWith('audio/'));
-}
-
-/** One sentence a recording, in order. */
-function writeTranscript(recordings: readonly Blob[]): string {
-  return recordings.map(describeRecording).join(' ');
 }
 
 /**

@@ -11,10 +11,10 @@ import {
   countOutputTokens,
   countPictureTokens,
   type DrawnPicture,
-  type IssuedCall,
 } from './simulate.ts';
 import type { CutKind, Ending, Fault, SandboxClock, Signatures } from './state.ts';
 import { sumTokens } from './tokens.ts';
+import type { Part } from './wire.ts';
 
 /** `sse` for `alt=sse`; without it a stream is one JSON array. */
 export type Delivery = 'whole' | 'sse' | 'array';
@@ -51,7 +51,9 @@ export function writeFrames(
 
 function writeWholeFrame(answer: Answer, signatures: Signatures, fault: Fault): string {
   if (fault.garbage === true) return BROKEN_JSON;
-  if (fault.emptyStream === true) return JSON.stringify(writeEmpty(answer));
+  // 200 without any candidate: what an empty answer looks like.
+  if (fault.emptyStream === true)
+    return JSON.stringify(writeResponse(answer, undefined, NO_TOKENS));
   return JSON.stringify(writeWhole(answer, signatures));
 }
 
@@ -85,54 +87,54 @@ function damage(
   return [...whole.slice(0, fault.errorAfterEvents), last];
 }
 
-/** One chunk of one candidate, before usage is added. */
-interface Step {
-  readonly candidate: JsonObject;
-  /** Output tokens of this candidate so far. */
-  readonly tokens: OutputTokens;
-}
-
 interface OutputTokens {
   readonly words: number;
   readonly pictures: number;
+}
+
+/** One part of a candidate, and its output tokens with this part. */
+interface Step {
+  readonly part: JsonObject;
+  readonly tokens: OutputTokens;
 }
 
 const NO_TOKENS: OutputTokens = { words: 0, pictures: 0 };
 
 export function writeWhole(answer: Answer, signatures: Signatures): JsonObject {
   if (answer.blockReason !== undefined) return writeBlocked(answer);
-  const tokens = sumOutput(answer.candidates.map(countCandidate));
-  const candidates = answer.candidates.map((candidate, index) => ({
-    content: writeContent(wholeParts(candidate, answer, signatures)),
-    ...writeEnding(candidate),
-    index,
-  }));
-  return writeResponse(answer, candidates, tokens);
+  const candidates = answer.candidates.map((candidate, index) => {
+    const { thoughts, text } = candidate;
+    const parts = [
+      ...(thoughts === '' ? [] : [{ text: thoughts, thought: true }]),
+      ...writeDrafts(candidate),
+      ...writeCalls(candidate, answer, signatures),
+      ...(text === '' ? [] : [sign({ text }, answer, signatures)]),
+      ...writePictures(candidate, answer, signatures),
+    ];
+    return { content: writeContent(parts), ...writeEnding(candidate), index };
+  });
+  return writeResponse(answer, candidates, sumOutput(answer.candidates.map(countCandidate)));
 }
 
 /** Every chunk carries running usage; candidates take turns. */
 export function writeChunks(answer: Answer, signatures: Signatures): JsonObject[] {
   if (answer.blockReason !== undefined) return [writeBlocked(answer)];
-  const tracks = answer.candidates.map((candidate, index) =>
-    listSteps(candidate, { answer, index, signatures }),
-  );
+  const tracks = answer.candidates.map((candidate) => listSteps(candidate, answer, signatures));
   const reached = tracks.map(() => NO_TOKENS);
   const chunks: JsonObject[] = [];
   const longest = Math.max(0, ...tracks.map((track) => track.length));
   for (let round = 0; round < longest; round += 1) {
-    for (const [index, track] of tracks.entries()) {
-      const step = track[round];
+    for (const [index, candidate] of answer.candidates.entries()) {
+      const step = tracks[index]?.[round];
       if (step === undefined) continue;
       reached[index] = step.tokens;
-      chunks.push(writeResponse(answer, [step.candidate], sumOutput(reached)));
+      const isLast = tracks[index]?.length === round + 1;
+      const content = writeContent([step.part]);
+      const written = { content, ...(isLast && writeEnding(candidate)), index };
+      chunks.push(writeResponse(answer, [written], sumOutput(reached)));
     }
   }
   return chunks;
-}
-
-/** 200 without any candidate: what an empty answer looks like. */
-function writeEmpty(answer: Answer): JsonObject {
-  return writeResponse(answer, undefined, NO_TOKENS);
 }
 
 function countCandidate(candidate: Candidate): OutputTokens {
@@ -141,102 +143,64 @@ function countCandidate(candidate: Candidate): OutputTokens {
 }
 
 function sumOutput(all: readonly OutputTokens[]): OutputTokens {
-  return all.reduce(
-    (sum, { words, pictures }) => ({
-      words: sum.words + words,
-      pictures: sum.pictures + pictures,
-    }),
-    NO_TOKENS,
-  );
+  const sumOf = (kind: keyof OutputTokens) => all.reduce((sum, tokens) => sum + tokens[kind], 0);
+  return { words: sumOf('words'), pictures: sumOf('pictures') };
 }
 
-function wholeParts(candidate: Candidate, answer: Answer, signatures: Signatures): JsonObject[] {
-  const { text } = candidate;
-  const textPart = { text, thoughtSignature: signatures.issue({ text }, answer.family) };
-  return [
-    ...writeThoughts(candidate.thoughts),
-    ...writeDrafts(candidate.drafts),
-    ...writeCalls(candidate.calls, answer, signatures),
-    ...(text === '' ? [] : [textPart]),
-    ...writePictures(candidate.pictures, answer, signatures),
-  ];
-}
-
-function listSteps(
-  candidate: Candidate,
-  { answer, index, signatures }: { answer: Answer; index: number; signatures: Signatures },
-): Step[] {
+function listSteps(candidate: Candidate, answer: Answer, signatures: Signatures): Step[] {
+  const { thoughts, text, calls } = candidate;
   const steps: Step[] = [];
   const add = (part: JsonObject, words: number, pictures = 0): void => {
-    const tokens = { words, pictures };
-    steps.push({ candidate: { content: writeContent([part]), index }, tokens });
+    steps.push({ part, tokens: { words, pictures } });
   };
-  for (const piece of splitText(candidate.thoughts)) add({ text: piece, thought: true }, 0);
-  for (const part of writeDrafts(candidate.drafts)) add(part, 0);
+  for (const piece of splitText(thoughts)) add({ text: piece, thought: true }, 0);
+  for (const part of writeDrafts(candidate)) add(part, 0);
   let said = '';
-  for (const piece of splitText(candidate.text)) {
+  for (const piece of splitText(text)) {
     said += piece;
     add({ text: piece }, countOutputTokens(said, []));
   }
-  writeCalls(candidate.calls, answer, signatures).forEach((part, position) => {
-    add(part, countOutputTokens('', candidate.calls.slice(0, position + 1)));
-  });
-  const { words, pictures } = countCandidate(candidate);
-  for (const part of writePictures(candidate.pictures, answer, signatures)) {
-    add(part, words, pictures);
+  for (const [index, part] of writeCalls(candidate, answer, signatures).entries()) {
+    add(part, countOutputTokens('', calls.slice(0, index + 1)));
   }
-  const closing =
-    candidate.text === ''
-      ? {}
-      : { thoughtSignature: signatures.issue({ text: '' }, answer.family) };
-  steps.push({
-    candidate: {
-      content: writeContent([{ text: '', ...closing }]),
-      ...writeEnding(candidate),
-      index,
-    },
-    tokens: { words, pictures },
-  });
+  const { words, pictures } = countCandidate(candidate);
+  for (const part of writePictures(candidate, answer, signatures)) add(part, words, pictures);
+  const closing = { text: '' };
+  add(text === '' ? closing : sign(closing, answer, signatures), words, pictures);
   return steps;
 }
 
-function writeThoughts(thoughts: string): JsonObject[] {
-  return thoughts === '' ? [] : [{ text: thoughts, thought: true }];
+function sign<Signed extends JsonObject & Part>(
+  part: Signed,
+  { family }: Answer,
+  signatures: Signatures,
+): JsonObject {
+  return { ...part, thoughtSignature: signatures.issue(part, family) };
 }
 
-function writeDrafts(drafts: readonly DrawnPicture[] = []): JsonObject[] {
-  return drafts.map(({ base64 }) => ({
-    inlineData: { mimeType: 'image/png', data: base64 },
-    thought: true,
-  }));
+function writeDrafts({ drafts = [] }: Candidate): JsonObject[] {
+  return drafts.map((draft) => ({ inlineData: writeBlob(draft), thought: true }));
 }
 
 /** Parallel calls of one step: the first alone carries the signature. */
-function writeCalls(
-  calls: readonly IssuedCall[],
-  answer: Answer,
-  signatures: Signatures,
-): JsonObject[] {
+function writeCalls({ calls }: Candidate, answer: Answer, signatures: Signatures): JsonObject[] {
   return calls.map((call, index) => {
-    const functionCall: JsonObject = { ...call };
-    if (index > 0) return { functionCall };
-    return {
-      functionCall,
-      thoughtSignature: signatures.issue({ functionCall: call }, answer.family),
-    };
+    const part = { functionCall: { ...call } };
+    return index > 0 ? part : sign(part, answer, signatures);
   });
 }
 
 /** Image models sign every picture, so that a dialogue can go on with it. */
 function writePictures(
-  pictures: readonly DrawnPicture[] = [],
+  { pictures = [] }: Candidate,
   answer: Answer,
   signatures: Signatures,
 ): JsonObject[] {
-  return pictures.map(({ base64 }) => {
-    const inlineData = { mimeType: 'image/png', data: base64 };
-    return { inlineData, thoughtSignature: signatures.issue({ inlineData }, answer.family) };
-  });
+  return pictures.map((picture) => sign({ inlineData: writeBlob(picture) }, answer, signatures));
+}
+
+function writeBlob({ base64 }: DrawnPicture): { mimeType: string; data: string } {
+  return { mimeType: 'image/png', data: base64 };
 }
 
 function writeContent(parts: JsonObject[]): JsonObject {
