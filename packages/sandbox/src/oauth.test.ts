@@ -248,7 +248,7 @@ test('a garbled answer of the token endpoint is no JSON', async () => {
   await expect(sandbox.refresh(refresh)).rejects.toThrow();
 });
 
-test('a fault an endpoint cannot suffer is refused', async () => {
+test('a fault that an endpoint does not have is refused', async () => {
   const status = async (body: Record<string, string | number>) =>
     (await sandbox.send('/sandbox/faults', { body })).status;
   expect(await status({ endpoint: 'token', cutAfterEvents: 1 })).toBe(400);
