@@ -15,7 +15,7 @@ export default defineConfig({
         extends: true,
         test: {
           name: 'isthmus',
-          include: ['src/**/*.test.ts', 'test/**/*.test.ts', 'scripts/**/*.test.ts'],
+          include: ['{src,packages}/**/*.test.ts', 'test/**/*.test.ts', 'scripts/**/*.test.ts'],
           exclude: ['**/node_modules/**', 'test/browser/**', ...slow],
           // Vitest would leave one of two cores to itself, which needs little of it.
           maxWorkers: Math.max(2, availableParallelism() - 1),

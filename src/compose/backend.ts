@@ -5,8 +5,6 @@ import type { Settings } from '../config/effective.ts';
 import type { UpstreamDefinition } from '../config/upstreams.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { OAuthDirectory, OAuthSettings } from '../oauth/oauth-client.ts';
-import { createDefaultAccounts } from '../sandbox/accounts.ts';
-import { createSandbox } from '../sandbox/sandbox.ts';
 import { createUpstreamDirectory, type UpstreamDirectory } from '../upstreams/directory.ts';
 import type { AnswerRoom } from '../upstreams/generate/client.ts';
 import { settingsOf, type UpstreamSettings } from '../upstreams/index.ts';
@@ -103,6 +101,8 @@ async function startSandbox({ settings, clock }: BackendOptions): Promise<Embedd
   const redirectUrls = settings().upstreams.flatMap(({ profile, oauth }) =>
     profile === 'sandbox' && oauth?.redirectUrl !== undefined ? [oauth.redirectUrl] : [],
   );
+  // Loaded here alone: where it does not serve, its code takes no memory.
+  const { createDefaultAccounts, createSandbox } = await import('@isthmus/sandbox');
   const sandbox = createSandbox({ accounts: createDefaultAccounts(), clock, redirectUrls });
   const { url, oauth } = await sandbox.start();
   return {

@@ -1,13 +1,13 @@
 // A gateway with its console over a sandbox, and pages of the one browser that look at it.
 
+import type { SandboxAccount } from '@isthmus/sandbox';
+import { createSandbox } from '@isthmus/sandbox';
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
 import { inject } from 'vitest';
 import type { App } from '../../src/app.ts';
 import type { Settings } from '../../src/config/effective.ts';
 import { createSystemClock } from '../../src/lib/clock.ts';
 import { isJsonObject, type JsonObject, type JsonValue, parseJson } from '../../src/lib/json.ts';
-import type { SandboxAccount } from '../../src/sandbox/accounts.ts';
-import { createSandbox } from '../../src/sandbox/sandbox.ts';
 import { startGateway } from '../support/app.ts';
 
 export const PASSWORD = 'a password for the console';

@@ -55,7 +55,7 @@ function headingsOf(page: string): readonly string[] {
 }
 
 function sourceFiles(): readonly string[] {
-  return ['src', 'console/src', 'scripts'].flatMap((folder) =>
+  return ['src', 'packages', 'console/src', 'scripts'].flatMap((folder) =>
     readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' })
       .filter((name) => /\.(?:ts|tsx|mjs)$/.test(name))
       .map((name) => join(ROOT, folder, name)),

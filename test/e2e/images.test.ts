@@ -267,18 +267,20 @@ describe('editing', () => {
     ]);
   });
 
-  test('one picture is an edit, and its answer shows it', async () => {
-    const red = pictureOf([255, 0, 0]);
-    const image = await toFile(red, 'red.png', { type: 'image/png' });
-    const answer = await client.images.edit({ model: IMAGE_MODEL, prompt: 'x', image, n: 2 });
+  test('one picture is an edit, and its answer is made from it', async () => {
+    const edit = async (color: readonly [number, number, number]) => {
+      const image = await toFile(pictureOf(color), 'input.png', { type: 'image/png' });
+      return client.images.edit({ model: IMAGE_MODEL, prompt: 'x', image, n: 2 });
+    };
+    const answer = await edit([255, 0, 0]);
     expect(answer.data).toHaveLength(2);
     const { input_tokens: whole, input_tokens_details: parts } = answer.usage ?? {};
     expect(parts?.image_tokens).toBeGreaterThan(0);
     expect(whole).toBe((parts?.image_tokens ?? 0) + (parts?.text_tokens ?? 0));
-    const edited = unpack(answer.data?.[0]?.b64_json);
-    expect(colorAt(edited, edited.width / 2, edited.height / 3)).toEqual([255, 0, 0]);
+    const colorOf = ({ data }: OpenAI.ImagesResponse) => colorAt(unpack(data?.[0]?.b64_json), 0, 0);
     const plain = await client.images.generate({ model: IMAGE_MODEL, prompt: 'x' });
-    expect(plain.data?.[0]?.b64_json).not.toBe(answer.data?.[0]?.b64_json);
+    const colors = [answer, await edit([0, 0, 255]), plain].map((one) => colorOf(one).join());
+    expect(new Set(colors).size).toBe(3);
   });
 
   test('a mask goes along as a picture with an instruction, and the answer says so', async () => {

@@ -1,5 +1,10 @@
 // The whole pure path of one body: read, transformed, encoded or patched, then put before the sandbox's own rules.
 
+import { SandboxError } from '../../packages/sandbox/src/errors.ts';
+import { findModel } from '../../packages/sandbox/src/models.ts';
+import { readMessage } from '../../packages/sandbox/src/proto.ts';
+import { checkRequest } from '../../packages/sandbox/src/rules.ts';
+import { createSignatures } from '../../packages/sandbox/src/state.ts';
 import { GatewayError } from '../../src/canonical/error.ts';
 import { createReceipt, type Receipt } from '../../src/canonical/receipt.ts';
 import { translateRequest } from '../../src/dispatch/prepare.ts';
@@ -10,11 +15,6 @@ import type {
   GenerateCall,
 } from '../../src/protocols/protocol.ts';
 import type { Route } from '../../src/routing/router.ts';
-import { SandboxError } from '../../src/sandbox/errors.ts';
-import { findModel } from '../../src/sandbox/models.ts';
-import { readGenerateRequest } from '../../src/sandbox/proto/read-message.ts';
-import { checkRequest } from '../../src/sandbox/rules/check-request.ts';
-import { createSignatures } from '../../src/sandbox/signatures.ts';
 import type { PatchTarget } from '../../src/upstreams/upstream.ts';
 import {
   isGenerateCall,
@@ -127,7 +127,7 @@ function sandboxComplaint(body: JsonObject, modelId: string): string | undefined
   const model = findModel(modelId);
   if (model === undefined) throw new Error(`The sandbox has no model ${modelId}.`);
   try {
-    const request = readGenerateRequest(parseJson(JSON.stringify(body)));
+    const request = readMessage('GenerateContentRequest', parseJson(JSON.stringify(body)));
     checkRequest({ request, model, signatures });
     return undefined;
   } catch (error) {

@@ -2,13 +2,13 @@
 
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
+import { SandboxError } from '../../packages/sandbox/src/errors.ts';
+import { findModel } from '../../packages/sandbox/src/models.ts';
+import { readMessage } from '../../packages/sandbox/src/proto.ts';
+import { checkRequest } from '../../packages/sandbox/src/rules.ts';
+import { createSignatures } from '../../packages/sandbox/src/state.ts';
 import { asGatewayError } from '../../src/canonical/error.ts';
 import type { JsonObject } from '../../src/lib/json.ts';
-import { SandboxError } from '../../src/sandbox/errors.ts';
-import { findModel } from '../../src/sandbox/models.ts';
-import { readGenerateRequest } from '../../src/sandbox/proto/read-message.ts';
-import { checkRequest } from '../../src/sandbox/rules/check-request.ts';
-import { createSignatures } from '../../src/sandbox/signatures.ts';
 import { caseNames, expectGolden, goldenJson, orphanGoldens } from './golden-file.ts';
 import { describeTranslation, readCase, translate } from './request-case.ts';
 import { TARGET_NAMES, targets } from './targets.ts';
@@ -57,7 +57,7 @@ function sandboxVerdict(request: ReturnType<typeof readCase>): string {
   if (model === undefined) throw new Error(`The sandbox has no model ${modelId}.`);
   try {
     checkRequest({
-      request: readGenerateRequest(JSON.parse(JSON.stringify(body))),
+      request: readMessage('GenerateContentRequest', JSON.parse(JSON.stringify(body))),
       model,
       // Recorded signatures are invented: whether one stands where it must is still checked.
       signatures: { ...signatures, check: () => 'valid' },

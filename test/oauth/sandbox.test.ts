@@ -1,13 +1,13 @@
 // A sign-in against the sandbox’s own provider, from consent to revocation.
 
 import { afterEach, expect, test } from 'vitest';
+import { startOAuthSandbox } from '../../packages/sandbox/src/oauth.test-support.ts';
 import { createAccountBook } from '../../src/accounts/account-book.ts';
 import { createSystemClock } from '../../src/lib/clock.ts';
 import { createTokenSource } from '../../src/oauth/account-tokens.ts';
 import { createOAuthOutbound } from '../../src/oauth/oauth-client.ts';
 import { createRevoker } from '../../src/oauth/revoker.ts';
 import { createSignIns } from '../../src/oauth/sign-ins.ts';
-import { startOAuthSandbox } from '../../src/sandbox/oauth/oauth.test-support.ts';
 import { createMemoryAccountStore } from '../support/memory-account-store.ts';
 
 const signal = new AbortController().signal;

@@ -1,8 +1,7 @@
 // One sandbox and two gateways before it: moving a session to the other one is a restart that forgot everything.
 
+import { createDefaultAccounts, createSandbox } from '@isthmus/sandbox';
 import { parseJson } from '../../src/lib/json.ts';
-import { createDefaultAccounts } from '../../src/sandbox/accounts.ts';
-import { createSandbox } from '../../src/sandbox/sandbox.ts';
 import { startGateway } from '../support/app.ts';
 import { createMiddayClock } from '../support/midday-clock.ts';
 import { objectOf, objectsOf } from './client.ts';

@@ -3,6 +3,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { createDefaultAccounts, createSandbox } from '@isthmus/sandbox';
 import { type App, createApp } from '../../src/app.ts';
 import { createLog } from '../../src/cli/log.ts';
 import { configPath } from '../../src/config/effective.ts';
@@ -11,8 +12,6 @@ import { createLiveConfig, type LiveConfig } from '../../src/config/live.ts';
 import type { Clock } from '../../src/lib/clock.ts';
 import { isJsonObject, type JsonObject, parseJson } from '../../src/lib/json.ts';
 import { type LogFiles, openLogFiles } from '../../src/monitor/log-files.ts';
-import { createDefaultAccounts } from '../../src/sandbox/accounts.ts';
-import { createSandbox } from '../../src/sandbox/sandbox.ts';
 import type { Log } from '../../src/server/settings.ts';
 import { createMiddayClock } from './midday-clock.ts';
 

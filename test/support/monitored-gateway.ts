@@ -1,5 +1,6 @@
 // A gateway over a sandbox with its monitor, for tests of what is recorded and shown.
 
+import { createDefaultAccounts, createSandbox } from '@isthmus/sandbox';
 import { AccountTrials } from '../../src/accounts/health.ts';
 import { createMonitorRoutes } from '../../src/admin/admin-routes.ts';
 import type { MonitorRouteOptions } from '../../src/admin/monitor/options.ts';
@@ -20,8 +21,6 @@ import type { RequestStore } from '../../src/monitor/request-store.ts';
 import { createProtocols } from '../../src/protocols/index.ts';
 import { createRouter, findTarget } from '../../src/routing/router.ts';
 
-import { createDefaultAccounts } from '../../src/sandbox/accounts.ts';
-import { createSandbox } from '../../src/sandbox/sandbox.ts';
 import { createServer } from '../../src/server/create-server.ts';
 import { DEFAULT_EDGE_SETTINGS, type EdgeSettings } from '../../src/server/settings.ts';
 import { createSignatureKeeper } from '../../src/signatures/cache.ts';

@@ -1,8 +1,8 @@
 // The gateway over a sandbox that outlives it: accounts by key and by sign-in, all on one fake clock.
 
+import type { SandboxAccount, SandboxTier } from '@isthmus/sandbox';
+import { createSandbox, type SandboxOptions } from '@isthmus/sandbox';
 import { isJsonObject, type JsonObject, type JsonValue, parseJson } from '../../src/lib/json.ts';
-import type { SandboxAccount, SandboxTier } from '../../src/sandbox/accounts.ts';
-import { createSandbox, type SandboxOptions } from '../../src/sandbox/sandbox.ts';
 import { createPassingClock } from './passing-clock.ts';
 import { type PoolApp, type PoolAppOptions, startPoolApp } from './pool-app.ts';
 

@@ -1,0 +1,380 @@
+// The sandbox as a server on loopback: its routes, who may call them, and what each answers.
+
+import { once } from 'node:events';
+import {
+  createServer,
+  type IncomingMessage,
+  type RequestListener,
+  type ServerResponse,
+} from 'node:http';
+import {
+  addServiceAccount,
+  changeAccount,
+  listAccounts,
+  readQuotas,
+  revokeAccount,
+  setQuotas,
+} from './controls.ts';
+import { notFound, SandboxError } from './errors.ts';
+import {
+  applyFault,
+  countTokens,
+  embed,
+  embedBatch,
+  generate,
+  type ModelAddress,
+  type ModelCall,
+  requireModel,
+} from './generate.ts';
+import { readJsonBody, requireLocalTool, sendError, sendJson } from './http.ts';
+import type { JsonObject, JsonValue } from './json.ts';
+import { listModels, SANDBOX_MODELS, writeModel, writePublisherModels } from './models.ts';
+import {
+  answerOAuth,
+  authenticateToken,
+  createDefaultClient,
+  DEFAULT_CLIENT_ID,
+  isAccessToken,
+  type OAuthOperation,
+  oauthAddresses,
+  type SandboxClient,
+} from './oauth.ts';
+import {
+  createCodes,
+  createGrants,
+  createServiceAccountKeys,
+  createTokens,
+} from './oauth-tokens.ts';
+import {
+  createFaults,
+  createMembers,
+  createPrefixCache,
+  createQuotaCounters,
+  createRequestLog,
+  createSignatures,
+  DEFAULT_TIER_QUOTAS,
+  type Ending,
+  isSameSecret,
+  type Member,
+  requireStanding,
+  type SandboxAccount,
+  type SandboxClock,
+  type TierQuotas,
+  writeQuota,
+} from './state.ts';
+
+export { createDefaultAccounts, type SandboxAccount, type SandboxTier } from './state.ts';
+
+export interface SandboxOptions {
+  /** Who may call with a key; e-mails and keys are unique. */
+  readonly accounts: readonly SandboxAccount[];
+  readonly clock: SandboxClock;
+  /**
+   * What signatures, tokens and keys of service accounts are made with. The default never changes,
+   * so they outlive a restart; it is no secret.
+   */
+  readonly seed?: string | undefined;
+  /** What each plan allows. */
+  readonly quotas?: Partial<TierQuotas> | undefined;
+  /** An hour unless given. */
+  readonly accessTokenLifetimeMs?: number | undefined;
+  /** Return addresses of the built-in client beside those on this machine. */
+  readonly redirectUrls?: readonly string[] | undefined;
+  /** OAuth clients beside the built-in one. */
+  readonly clients?: readonly SandboxClient[] | undefined;
+}
+
+export type Sandbox = ReturnType<typeof createSandbox>;
+
+type Services = ReturnType<typeof createServices>;
+
+interface Exchange {
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+  readonly url: URL;
+  /** Aborts when the caller is gone. */
+  readonly signal: AbortSignal;
+}
+
+const DEFAULT_SEED = 'isthmus-sandbox';
+const ACCESS_TOKEN_LIFETIME_MS = 3_600_000;
+
+export function createSandbox(options: SandboxOptions) {
+  let url = '';
+  const server = createServer(createListener(createServices(options, () => url)));
+  return {
+    accounts: options.accounts,
+    /** Listens on 127.0.0.1 at a free port; the address has no trailing slash. */
+    async start() {
+      server.listen(0, '127.0.0.1');
+      await once(server, 'listening');
+      const address = server.address();
+      url = `http://127.0.0.1:${typeof address === 'object' ? address?.port : undefined}`;
+      return { url, oauth: { ...oauthAddresses(url), clientId: DEFAULT_CLIENT_ID } };
+    },
+    /** Drops running answers and stops listening. */
+    close: () =>
+      new Promise<void>((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+}
+
+function createServices(options: SandboxOptions, issuer: () => string) {
+  const { accounts, clock, seed = DEFAULT_SEED } = options;
+  const tiers = { ...DEFAULT_TIER_QUOTAS, ...options.quotas };
+  return {
+    accounts,
+    clock,
+    tiers,
+    issuer,
+    signatures: createSignatures(seed),
+    faults: createFaults(),
+    quotas: createQuotaCounters(clock, tiers),
+    prefixes: createPrefixCache(),
+    log: createRequestLog(),
+    members: createMembers(accounts),
+    clients: [createDefaultClient(options.redirectUrls ?? []), ...(options.clients ?? [])],
+    tokens: createTokens(seed),
+    codes: createCodes(clock),
+    grants: createGrants(),
+    keys: createServiceAccountKeys(seed),
+    accessTokenLifetimeMs: options.accessTokenLifetimeMs ?? ACCESS_TOKEN_LIFETIME_MS,
+  };
+}
+
+function createListener(services: Services): RequestListener {
+  return (request, response) => {
+    const gone = new AbortController();
+    response.once('close', () => {
+      if (!response.writableFinished) gone.abort(new Error('The caller is gone.'));
+    });
+    const fail = (error: unknown): void => {
+      if (!gone.signal.aborted) sendError(response, toSandboxError(error));
+    };
+    const url = URL.parse(request.url ?? '/', 'http://sandbox');
+    if (url === null) return fail(new SandboxError(400, 'The request target is not an address.'));
+    answerExchange({ request, response, url, signal: gone.signal }, services).catch(fail);
+  };
+}
+
+/** @throws SandboxError until the answer has begun. */
+async function answerExchange(exchange: Exchange, services: Services): Promise<void> {
+  const { request, url } = exchange;
+  for (const { method, path, answer } of ROUTES) {
+    const match = method === request.method ? path.exec(url.pathname) : null;
+    if (match !== null) return answer(exchange, services, decodeParts(match.groups ?? {}));
+  }
+  const verb = new RegExp(`${PLAIN}:(?<verb>\\w+)$`).exec(url.pathname)?.groups?.verb;
+  throw notFound(
+    verb === undefined
+      ? `There is no ${request.method} ${url.pathname} here.`
+      : `The sandbox does not offer ${request.method} ${verb}; see supportedGenerationMethods in the model list.`,
+  );
+}
+
+function toSandboxError(error: unknown): SandboxError {
+  return error instanceof SandboxError
+    ? error
+    : new SandboxError(500, 'The sandbox itself failed.');
+}
+
+interface Route {
+  readonly method: string;
+  readonly path: RegExp;
+  readonly answer: (exchange: Exchange, services: Services, parts: PathParts) => Promise<void>;
+}
+
+/** The named groups of the path, decoded. */
+type PathParts = Readonly<Record<string, string | undefined>>;
+
+const PLAIN = '/v1(?:beta)?/models/(?<model>[^/:]+)';
+const PLACE = '(?:projects/(?<project>[^/]+)/locations/(?<location>[a-z0-9-]+)/)?';
+const PUBLISHER = `/v1(?:beta1)?/${PLACE}(?<name>publishers/google/models/(?<model>[^/:]+))`;
+const ACCOUNT = '/sandbox/accounts/(?<email>[^/]+)';
+
+/** Nothing else decides what a path means. */
+const ROUTES: readonly Route[] = [
+  ...[PLAIN, PUBLISHER].flatMap((model) => [
+    modelCall(`${model}:generateContent`, (call, services) => generate(call, 'whole', services)),
+    modelCall(`${model}:streamGenerateContent`, (call, services, { url }) =>
+      generate(call, url.searchParams.get('alt') === 'sse' ? 'sse' : 'array', services),
+    ),
+    modelCall(`${model}${model === PLAIN ? '[:/]' : ':'}countTokens`, async (call, services) => {
+      sendJson(call.response, 200, await countTokens(call, services));
+      return 'complete';
+    }),
+  ]),
+  modelCall(`${PLAIN}:embedContent`, async (call, services) => {
+    sendJson(call.response, 200, await embed(call, services));
+    return 'complete';
+  }),
+  modelCall(`${PLAIN}:batchEmbedContents`, async (call, services) => {
+    sendJson(call.response, 200, await embedBatch(call, services));
+    return 'complete';
+  }),
+  lookup(PLAIN, 'models', ({ parts: { model = '' } }) =>
+    writeModel(requireModel({ modelId: model, place: undefined })),
+  ),
+  lookup('/v1(?:beta)?/models', 'models', ({ query }) => listModels(query)),
+  lookup('/v1(?:beta1)?/publishers/google/models', 'models', () => writePublisherModels()),
+  lookup('/v1(?:beta)?/quota', 'quota', ({ account, services: { quotas } }) =>
+    writeQuota(
+      account,
+      SANDBOX_MODELS.map(({ id }) => id),
+      quotas,
+    ),
+  ),
+  oauth('GET', '/\\.well-known/oauth-authorization-server', 'metadata'),
+  oauth('GET', '/oauth/authorize', 'ask-for-consent'),
+  oauth('POST', '/oauth/authorize', 'decide'),
+  oauth('POST', '/oauth/token', 'token'),
+  oauth('POST', '/oauth/revoke', 'revoke'),
+  oauth('GET', '/oauth/userinfo', 'user-info'),
+  oauth('POST', '/oauth/userinfo', 'user-info'),
+  control('GET', '/sandbox/faults', ({ services: { faults } }) => ({
+    faults: faults.list().map((fault) => ({ ...fault })),
+  })),
+  control('POST', '/sandbox/faults', async ({ body, services: { faults } }) => ({
+    ...faults.add(await body()),
+  })),
+  control('DELETE', '/sandbox/faults', ({ services: { faults } }) => {
+    faults.clear();
+    return { faults: [] };
+  }),
+  control('GET', '/sandbox/requests', ({ services: { log } }) => ({ requests: log.list() })),
+  control('GET', '/sandbox/accounts', ({ services }) => listAccounts(services)),
+  control('POST', ACCOUNT, async ({ email, body, services }) =>
+    changeAccount(email, await body(), services),
+  ),
+  control('POST', `${ACCOUNT}/revoke`, ({ email, services }) => revokeAccount(email, services)),
+  control('GET', '/sandbox/quota', ({ query, services }) => readQuotas(query, services)),
+  control('POST', '/sandbox/quota', async ({ body, services }) =>
+    setQuotas(await body(), services),
+  ),
+  control('POST', '/sandbox/service-accounts', async ({ body, services }) =>
+    addServiceAccount(await body(), services),
+  ),
+];
+
+/** Keeps what arrived and how the answer ended. */
+function modelCall(
+  path: string,
+  answer: (call: ModelCall, services: Services, exchange: Exchange) => Promise<Ending>,
+): Route {
+  return route('POST', path, async (exchange, services, parts) => {
+    const { request, response, url, signal } = exchange;
+    const account = authenticate(request, url, services);
+    const { text, value: body } = await readJsonBody(request);
+    const note = services.log.add({
+      time: new Date(services.clock.now()).toISOString(),
+      account: account.email,
+      path: url.pathname,
+      body: text,
+    });
+    try {
+      const address = addressOf(parts);
+      requireStanding(account, address.modelId);
+      const call = { account, address, body, signal, response };
+      note(200, await answer(call, services, exchange));
+    } catch (error) {
+      note(toSandboxError(error).status, signal.aborted ? 'client-gone' : 'complete');
+      throw error;
+    }
+  });
+}
+
+interface Lookup {
+  readonly account: Member;
+  readonly query: URLSearchParams;
+  readonly parts: PathParts;
+  readonly services: Services;
+}
+
+function lookup(
+  path: string,
+  endpoint: 'models' | 'quota',
+  read: (lookup: Lookup) => JsonObject,
+): Route {
+  return route('GET', path, async ({ request, response, url, signal }, services, parts) => {
+    const account = authenticate(request, url, services);
+    requireStanding(account);
+    await applyFault({ endpoint, account: account.email, models: [] }, services, signal);
+    sendJson(response, 200, read({ account, query: url.searchParams, parts, services }));
+  });
+}
+
+function oauth(method: string, path: string, operation: OAuthOperation): Route {
+  return route(method, path, (exchange, services) => answerOAuth(operation, exchange, services));
+}
+
+interface Control {
+  /** Of the path, in lower case. */
+  readonly email: string;
+  readonly query: URLSearchParams;
+  readonly body: () => Promise<JsonValue>;
+  readonly services: Services;
+}
+
+function control(
+  method: string,
+  path: string,
+  run: (control: Control) => JsonObject | Promise<JsonObject>,
+): Route {
+  return route(method, path, async ({ request, response, url }, services, { email = '' }) => {
+    requireLocalTool(request);
+    const body = async (): Promise<JsonValue> => (await readJsonBody(request)).value;
+    const query = url.searchParams;
+    sendJson(response, 200, await run({ email: email.toLowerCase(), query, body, services }));
+  });
+}
+
+function route(method: string, path: string, answer: Route['answer']): Route {
+  return { method, path: new RegExp(`^${path}$`), answer };
+}
+
+function addressOf({ model = '', name, project, location }: PathParts): ModelAddress {
+  if (name === undefined) return { modelId: model, place: undefined };
+  const parent = project === undefined ? '' : `projects/${project}/locations/${location}/`;
+  return { modelId: model, place: { project, model: parent + name } };
+}
+
+function decodeParts(groups: PathParts): PathParts {
+  const entries = Object.entries(groups);
+  return Object.fromEntries(entries.map(([name, text]) => [name, text && decode(text)]));
+}
+
+function decode(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}
+
+/**
+ * The member whose key of the start, or access token, a request carries.
+ * @throws SandboxError 401 when it has none or a bad one, 403 for a token without the models scope.
+ */
+function authenticate({ headers }: IncomingMessage, url: URL, services: Services): Member {
+  const bearer = /^Bearer +(\S+)$/i.exec(headers.authorization ?? '')?.[1];
+  if (bearer !== undefined && isAccessToken(bearer)) {
+    return authenticateToken(bearer, 'models', services);
+  }
+  // On the paths of Vertex AI an API key has its real header too.
+  const isPublisher = url.pathname.includes('/publishers/google/models');
+  const name = isPublisher ? 'x-goog-api-key' : 'x-vendora-api-key';
+  const header = headers[name];
+  const key = typeof header === 'string' ? header : undefined;
+  const credential = bearer ?? key ?? url.searchParams.get('key') ?? undefined;
+  if (credential === undefined) {
+    throw new SandboxError(
+      401,
+      `No credential: send Authorization: Bearer <key or access token>, ${name} or ?key=.`,
+    );
+  }
+  const account = services.accounts.find((one) => isSameSecret(one.key, credential));
+  if (account === undefined) throw new SandboxError(401, 'The credential is not valid here.');
+  return services.members.restore(account.email, account.tier);
+}
