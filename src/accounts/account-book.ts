@@ -232,7 +232,7 @@ class Book implements AccountBook {
       await store.remove(id);
     } catch (error) {
       this.#setProxyUrl(id, proxyUrl);
-      this.#accounts = putBack(account, { before, into: this.#accounts });
+      this.#accounts = restoreAccount(account, { before, into: this.#accounts });
       this.#tell({ kind: 'added', account });
       throw error;
     }
@@ -452,7 +452,7 @@ function loadSeeds({
 // Puts an account that was taken out of the book back where it stood.
 
 /** The accounts with this one in its old place. */
-function putBack(
+function restoreAccount(
   account: Account,
   { before, into }: { readonly before: readonly Account[]; readonly into: Map<string, Account> },
 ): Map<string, Account> {

@@ -47,12 +47,12 @@ interface Refusal {
 const SECOND = 1000;
 const MINUTE = 60 * SECOND;
 /** No cooldown lasts longer, whatever the upstream says. */
-export const LONGEST_COOLDOWN_MS = 24 * 60 * MINUTE;
+export const MAX_COOLDOWN_MS = 24 * 60 * MINUTE;
 const QUOTA_STEPS_MS = [60, 300, 1800, 7200].map((seconds) => seconds * SECOND);
-const LONGEST_RATE_STEP_MS = MINUTE;
+const MAX_RATE_STEP_MS = MINUTE;
 /** Figures this young may be older than the refusal they are read after. */
 const SETTLING_MS = MINUTE;
-const LONGEST_FORBIDDEN_STEP_MS = 60 * MINUTE;
+const MAX_FORBIDDEN_STEP_MS = 60 * MINUTE;
 /** What an account served a moment ago it may serve: a single refusal is of the request then. */
 const SERVED_LATELY_MS = MINUTE;
 /** So many in a row outweigh that it served a moment ago. */
@@ -71,7 +71,7 @@ function afterQuotaRefusal(model: ModelHealth, refusal: Refusal): ModelHealth {
 /** The upstream's own hint, else 5 s doubled by consecutive count up to a minute, with jitter. */
 function afterRateRefusal(model: ModelHealth, refusal: Refusal): ModelHealth {
   const rateCount = Math.max(1, model.rateCount + (isNewRefusal(model, refusal) ? 1 : 0));
-  const base = Math.min(5 * SECOND * 2 ** (rateCount - 1), LONGEST_RATE_STEP_MS);
+  const base = Math.min(5 * SECOND * 2 ** (rateCount - 1), MAX_RATE_STEP_MS);
   const waitMs = refusal.failure.retryAfterMs ?? base * (0.5 + refusal.jitter / 2);
   return cooled({ ...model, rateCount, isGuess: false }, 'rate', { now: refusal.now, waitMs });
 }
@@ -83,7 +83,7 @@ function afterForbidden(model: ModelHealth, refusal: Refusal): ModelHealth {
   const forbiddenCount = model.forbiddenCount + 1;
   const counted = { ...model, forbiddenCount, isGuess: false };
   if (servedLately(refusal) && forbiddenCount < REFUSALS_THAT_COUNT) return counted;
-  const waitMs = Math.min(MINUTE * 2 ** (forbiddenCount - 1), LONGEST_FORBIDDEN_STEP_MS);
+  const waitMs = Math.min(MINUTE * 2 ** (forbiddenCount - 1), MAX_FORBIDDEN_STEP_MS);
   return cooled(counted, 'refused', { now, waitMs });
 }
 
@@ -97,7 +97,7 @@ function cooled(
   cause: CoolingCause,
   { now, waitMs }: { readonly now: number; readonly waitMs: number },
 ): ModelHealth {
-  const bounded = waitMs >= SECOND ? Math.min(waitMs, LONGEST_COOLDOWN_MS) : SECOND;
+  const bounded = waitMs >= SECOND ? Math.min(waitMs, MAX_COOLDOWN_MS) : SECOND;
   const coolUntil = Math.ceil(now + bounded);
   return model.coolUntil > coolUntil ? model : { ...model, coolUntil, since: now, cause };
 }
@@ -118,7 +118,7 @@ function afterQuotaFigure(
   const { remainingFraction, resetsAt } = figure;
   if (remainingFraction > 0) return model && afterRoom(model, figure);
   if (resetsAt === undefined || resetsAt <= now) return model && noteFigure(model, 0);
-  const until = Math.min(resetsAt, now + LONGEST_COOLDOWN_MS);
+  const until = Math.min(resetsAt, now + MAX_COOLDOWN_MS);
   if (model !== undefined && model.coolUntil >= until) return noteFigure(model, 0);
   const empty = { ...(model ?? FRESH_MODEL), figure: 0 };
   return cooled(empty, 'quota', { now, waitMs: until - now });
@@ -276,16 +276,16 @@ const REVOCATION_STEPS_MS = [SECOND, SECOND];
 /** An account that served somebody a moment ago has a credential that is accepted. */
 const TRUSTED_FOR_MS = 10 * SECOND;
 const FIRST_REFUSAL_MS = 5 * SECOND;
-const LONGEST_REFUSAL_MS = MINUTE;
+const MAX_REFUSAL_MS = MINUTE;
 /** A key that never worked is found invalid at once, one that did after so many refusals in so long a time. */
 const REFUSALS_OF_NEW_KEY = 2;
 const REFUSALS_OF_USED_KEY = 5;
 const REFUSED_FOR_MS = 10 * MINUTE;
 const PROBE_STEPS_MS = [MINUTE, 5 * MINUTE, 15 * MINUTE, 60 * MINUTE];
 const SERVED_STEP_MS = 10 * MINUTE;
-const LONGEST_DETAIL = 200;
+const MAX_DETAIL_LENGTH = 200;
 /** Clients may name any model; only this many with trouble are remembered. */
-const MOST_MODELS = 256;
+const MAX_MODELS = 256;
 
 /**
  * The health after an event; the same object when nothing changed.
@@ -398,7 +398,7 @@ function afterRefusal(
     return withProbeAt({ ...invalid, probes: 0 }, now);
   }
   if (servedAt !== undefined && servedAt > now - TRUSTED_FOR_MS) return counted;
-  const waitMs = Math.min(FIRST_REFUSAL_MS * 2 ** (refusals - 1), LONGEST_REFUSAL_MS);
+  const waitMs = Math.min(FIRST_REFUSAL_MS * 2 ** (refusals - 1), MAX_REFUSAL_MS);
   return out(counted, now + waitMs);
 }
 
@@ -509,7 +509,7 @@ function out(health: AccountHealth, until: number): AccountHealth {
 function detailOf(detail: string | undefined): { readonly detail?: string } {
   const line = detail?.replace(/[\p{Cc}\p{Cf}\s]+/gu, ' ').trim();
   if (line === undefined || line === '') return {};
-  const short = line.length > LONGEST_DETAIL ? `${line.slice(0, LONGEST_DETAIL - 1)}…` : line;
+  const short = line.length > MAX_DETAIL_LENGTH ? `${line.slice(0, MAX_DETAIL_LENGTH - 1)}…` : line;
   return { detail: short.toWellFormed() };
 }
 
@@ -530,7 +530,7 @@ function withModel(
   const models = new Map(health.models);
   if (next === undefined) models.delete(model);
   else models.set(model, next);
-  if (models.size > MOST_MODELS) models.delete(soonestToEnd(models));
+  if (models.size > MAX_MODELS) models.delete(soonestToEnd(models));
   return { ...health, models };
 }
 

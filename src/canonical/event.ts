@@ -156,7 +156,7 @@ export interface ChoiceEnd {
   /** Addresses of what the choice recites; absent where the upstream told none. */
   readonly recited?: readonly string[] | undefined;
   /** What the upstream calls parts of the choice that nothing here has a place for; absent for none. */
-  readonly unread?: readonly string[] | undefined;
+  readonly unsupportedKinds?: readonly string[] | undefined;
 }
 
 /** Log-probabilities (natural logarithms, at most 0) of a choice. */

@@ -312,7 +312,7 @@ export interface UserLocation extends Readonly<PlaceWords> {
 // What an upstream did by itself before it called a tool of the client's.
 
 /** Wanted back before the call, unchanged: the model goes on from it. */
-export interface CallTrace {
+export interface ServerToolHistory {
   /** The family of the model that wrote and signed it. */
   readonly family: string;
   /** Parts of the upstream's wire, in order; never empty. */
@@ -321,12 +321,12 @@ export interface CallTrace {
 
 /** A call that may have one. */
 export interface TracedCall {
-  readonly trace?: CallTrace | undefined;
+  readonly trace?: ServerToolHistory | undefined;
 }
 
 /** Traces remembered from earlier answers to the same client key. */
 export interface TraceRecall {
-  trace(id: string, name: string): CallTrace | undefined;
+  trace(id: string, name: string): ServerToolHistory | undefined;
 }
 
 // Which values of an answer come in their own types, as they were asked for in JSON Schema.

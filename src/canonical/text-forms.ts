@@ -110,7 +110,7 @@ export function tellSummary(summary: string): string {
 // Why an answer was held back, in words for clients.
 
 /** The upstream's own words, else its reason; undefined for answers that were not held back, or without a reason. */
-export function withheldBecause({ reason, rawReason, message }: ChoiceEnd): string | undefined {
+export function blockMessage({ reason, rawReason, message }: ChoiceEnd): string | undefined {
   if (reason !== 'safety' && reason !== 'prompt-blocked') return undefined;
   if (message !== undefined || rawReason === undefined) return message;
   return reason === 'safety'

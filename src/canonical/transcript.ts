@@ -17,10 +17,10 @@ export interface AnswerTranscript {
   see(event: CanonicalEvent): void;
 }
 
-const MOST_CHARACTERS = 262_144;
+const MAX_CHARACTERS = 262_144;
 
 /** @param maxCharacters of all texts together, in UTF-16 units; the rest is left out */
-export function createTranscript(maxCharacters = MOST_CHARACTERS): AnswerTranscript {
+export function createTranscript(maxCharacters = MAX_CHARACTERS): AnswerTranscript {
   return new Transcript(maxCharacters);
 }
 

@@ -3,7 +3,7 @@
 import { GatewayError } from '../canonical/error.ts';
 import { createReceipt, type Receipt } from '../canonical/receipt.ts';
 import type { CanonicalRequest } from '../canonical/request.ts';
-import { askedBefore } from '../canonical/signatures.ts';
+import { precedingUserContent } from '../canonical/signatures.ts';
 import { createTranscript } from '../canonical/transcript.ts';
 import type { Usage } from '../canonical/usage.ts';
 import type { Clock } from '../lib/clock.ts';
@@ -297,5 +297,5 @@ async function* oneChunk(text: string): AsyncGenerator<string, void> {
 
 function whatIsAsked(call: GenerateCall): string {
   const { turns } = call.canonical();
-  return askedBefore(turns, turns.length);
+  return precedingUserContent(turns, turns.length);
 }

@@ -115,7 +115,7 @@ class AttemptRun {
     if (result.kind === 'none') result = await this.#leaseAgain(result);
     if (result.kind === 'none') {
       this.#endSuspicion('held');
-      this.#request.record.passedOver = result.considered;
+      this.#request.record.passedOver = result.selectionLog;
       throw this.#withRest(exhaustedError(result, this.#lastError));
     }
     return result.lease;
@@ -306,7 +306,7 @@ class AttemptRun {
     // Accounts are left that this request may not try any more; the next one may.
     const { retryAfterMs } = rest;
     const reason = isLimit(kind) ? 'limited' : 'unusable';
-    return exhaustedError({ kind: 'none', reason, retryAfterMs, considered: [] }, error);
+    return exhaustedError({ kind: 'none', reason, retryAfterMs, selectionLog: [] }, error);
   }
 
   /** An overload tells when the next request finds the upstream asked again, whatever was said before. */
@@ -341,7 +341,7 @@ class AttemptRun {
       accountLabel: lease.account.label,
       modelId: lease.modelId,
       upstreamCall,
-      considered: lease.considered,
+      considered: lease.selectionLog,
       ...end,
       startedAt: this.#attemptStartedAt,
       durationMs: this.#dependencies.clock.monotonic() - this.#attemptStartedAt,
@@ -387,7 +387,7 @@ export interface AttemptPlan extends SignaturePlan {
 export function planOf(changes: ReadonlySet<SameAccountChange>): AttemptPlan {
   return {
     signatures: signaturesOf(changes),
-    standsIn: changes.has('add-stand-ins') && !changes.has('reissue-calls'),
+    usesPlaceholders: changes.has('add-stand-ins') && !changes.has('reissue-calls'),
     refreshCredential: changes.has('refresh-credential'),
     freshConnection: changes.has('fresh-connection'),
   };

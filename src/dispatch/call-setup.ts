@@ -139,7 +139,7 @@ function wrongTask(task: ModelTask, name: string): GatewayError {
 
 // Names the session a request belongs to, so that its turns stay on one account.
 
-const SHORTEST_TEXT = 10;
+const MIN_TEXT_LENGTH = 10;
 const HASHED_CHARACTERS = 4096;
 
 /** The header's session, else the body's own, else a hash of the conversation's beginning. */
@@ -166,7 +166,7 @@ function openingText({ system, turns }: CanonicalRequest): string | undefined {
 }
 
 function isLongText(part: Part): part is Extract<Part, { kind: 'text' }> {
-  return part.kind === 'text' && part.text.length >= SHORTEST_TEXT;
+  return part.kind === 'text' && part.text.length >= MIN_TEXT_LENGTH;
 }
 
 function hash(text: string): string {

@@ -91,7 +91,7 @@ test('a missed signature is tried once more on the same account with stand-ins (
   );
   await bench.generate();
   expect(triedAccounts(bench)).toEqual(['a', 'a']);
-  expect(bench.upstream.calls.map((call) => call.body.standsIn)).toEqual([false, true]);
+  expect(bench.upstream.calls.map((call) => call.body.usesPlaceholders)).toEqual([false, true]);
 });
 
 test('the receipt tells what the last body sent lost, and not what a refused one did', async () => {

@@ -140,14 +140,14 @@ async function explainCall(
     noteLease(lease, context);
     requireTask('generate', { model: call.model, target: setup.route.target }, lease);
     await setup.loadMedia(lease);
-    const { lane, body } = setup.prepare(lease, { signatures: 'carried', standsIn: false });
+    const { lane, body } = setup.prepare(lease, { signatures: 'carried', usesPlaceholders: false });
     const upstreamBody = asSent(body, context.receipt);
     // Before the canonical form is made for show: what it cannot hold is relayed all the same.
     const receipt = [...context.receipt.entries];
     return {
       route: setup.route,
       accountId: lease.account.id,
-      considered: lease.considered,
+      considered: lease.selectionLog,
       upstreamId: lease.upstream.id,
       upstreamModel: lease.modelId,
       lane,

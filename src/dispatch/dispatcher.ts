@@ -9,7 +9,7 @@ import type { CanonicalRequest } from '../canonical/request.ts';
 import type { AnswerTranscript } from '../canonical/transcript.ts';
 import type { Usage } from '../canonical/usage.ts';
 import type { JsonObject } from '../lib/json.ts';
-import type { Considered } from '../pool/pool.ts';
+import type { SelectionLogEntry } from '../pool/pool.ts';
 import type { CountTokensCall, EmbedCall, GenerateCall } from '../protocols/protocol.ts';
 import type { Pumpable } from '../stream/queue.ts';
 
@@ -32,7 +32,7 @@ export interface Dispatcher {
 export interface CallExplanation {
   readonly route: RoutedModel;
   readonly accountId: string;
-  readonly considered: readonly Considered[];
+  readonly considered: readonly SelectionLogEntry[];
   readonly upstreamId: string;
   readonly upstreamModel: string;
   readonly lane: 'relay' | 'translate';
@@ -76,7 +76,7 @@ export interface CallRecord {
   /** How many upstream calls it is, where it is several. */
   upstreamCalls?: number | undefined;
   /** Why no account was left, where none was. */
-  passedOver?: readonly Considered[] | undefined;
+  passedOver?: readonly SelectionLogEntry[] | undefined;
   /** Milliseconds spent by phase, for `Server-Timing`. */
   timings: { upstreamMs?: number; translateMs?: number };
   /** Monotonic milliseconds at which the answer began for certain. */
@@ -95,7 +95,7 @@ export interface AttemptRecord {
   readonly modelId: string;
   /** Which of several upstream calls, from 1. */
   readonly upstreamCall?: number | undefined;
-  readonly considered: readonly Considered[];
+  readonly considered: readonly SelectionLogEntry[];
   readonly outcome: string;
   readonly status?: number | undefined;
   /** What the upstream said, or what the fault was, for the operator alone. */

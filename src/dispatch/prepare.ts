@@ -63,7 +63,7 @@ export function createPreparer(preparation: Preparation): Preparer {
   const sent: { readonly lease: Lease; readonly body: JsonObject }[] = [];
   let noted: readonly ReceiptEntry[] = [];
   const find = (lease: Lease, plan: SignaturePlan): NotedBody => {
-    const key = `${lease.upstream.id} ${lease.modelId} ${plan.signatures} ${plan.standsIn}`;
+    const key = `${lease.upstream.id} ${lease.modelId} ${plan.signatures} ${plan.usesPlaceholders}`;
     const known = prepared.get(key) ?? prepare(preparation, lease, plan);
     prepared.set(key, known);
     return known;
@@ -89,7 +89,7 @@ export function createPreparer(preparation: Preparation): Preparer {
 function prepare(
   preparation: Preparation,
   lease: Lease,
-  { signatures, standsIn }: SignaturePlan,
+  { signatures, usesPlaceholders }: SignaturePlan,
 ): NotedBody {
   const { relay, route, thinkingMode, mayBePiece } = preparation;
   const receipt = createReceipt();
@@ -101,7 +101,7 @@ function prepare(
     modelId,
     capabilities,
     signatures,
-    standsIn,
+    usesPlaceholders,
     receipt,
     recall: createRecall(preparation),
     variant: route,

@@ -91,8 +91,11 @@ test('calls go back as they were issued once, where signatures are refused witho
   const stripped = { ...fresh, changes: new Set(['strip-signatures'] as const) };
   const reissued = { kind: 'same-account', change: 'reissue-calls' };
   expect(decideRetry('bad-signature', stripped)).toEqual(reissued);
-  const standsIn = { ...fresh, changes: new Set(['strip-signatures', 'add-stand-ins'] as const) };
-  expect(decideRetry('missing-signature', standsIn)).toEqual(reissued);
+  const usesPlaceholders = {
+    ...fresh,
+    changes: new Set(['strip-signatures', 'add-stand-ins'] as const),
+  };
+  expect(decideRetry('missing-signature', usesPlaceholders)).toEqual(reissued);
 });
 
 test('nothing follows calls that went back as they were issued, whatever was tried before', () => {

@@ -4,7 +4,7 @@ import type { GatewayError } from '../canonical/error.ts';
 import type { BlockOpening, CanonicalEvent, FinishReason, UsageEvent } from '../canonical/event.ts';
 import { type Countable, promptSize, textTokens } from '../canonical/prompt-size.ts';
 import type { Signature } from '../canonical/request.ts';
-import { withheldBecause } from '../canonical/text-forms.ts';
+import { blockMessage } from '../canonical/text-forms.ts';
 import type { AnswerTranscript } from '../canonical/transcript.ts';
 import { inputTokens, NO_USAGE, outputTokens, type Usage } from '../canonical/usage.ts';
 import { TextDigest } from '../lib/long-text.ts';
@@ -118,7 +118,7 @@ class Watch implements AnswerWatch {
       case 'finish':
         this.isFinished = true;
         this.finishReasons = event.choices.map(({ reason }) => reason);
-        this.withheld = event.choices.map(withheldBecause).find((why) => why !== undefined);
+        this.withheld = event.choices.map(blockMessage).find((why) => why !== undefined);
         break;
       case 'error':
         this.error = event.error;

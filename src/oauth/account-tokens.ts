@@ -58,7 +58,7 @@ interface Pause {
 }
 
 const FIRST_PAUSE_MS = 1000;
-const LONGEST_PAUSE_MS = 300_000;
+const MAX_PAUSE_MS = 300_000;
 /** A key that was replaced in storage is in use after this, also when nobody said so. */
 const KEY_KEPT_MS = 1000;
 /** Who says `refresh` without naming the refused token means an older one than a token this young. */
@@ -165,9 +165,9 @@ class Tokens implements AccountTokens {
   #pauseAfter(fault: unknown, error: GatewayError): void {
     const { clock, random, log, subject } = this.#options;
     const failures = (this.#pause?.failures ?? 0) + 1;
-    const stepMs = Math.min(FIRST_PAUSE_MS * 2 ** (failures - 1), LONGEST_PAUSE_MS);
+    const stepMs = Math.min(FIRST_PAUSE_MS * 2 ** (failures - 1), MAX_PAUSE_MS);
     const jitteredMs = stepMs * (1 - random() / 5);
-    const waitMs = Math.min(Math.max(jitteredMs, retryAfterOf(fault) ?? 0), LONGEST_PAUSE_MS);
+    const waitMs = Math.min(Math.max(jitteredMs, retryAfterOf(fault) ?? 0), MAX_PAUSE_MS);
     this.#pause = { until: clock.monotonic() + waitMs, failures, error };
     const words = isRevoked(fault)
       ? 'the provider refused the refresh token of an account'

@@ -68,7 +68,7 @@ test('where one account alone may serve it, no other does, and its own trouble i
   expect(bench.ask(only)).toEqual({
     kind: 'none',
     reason: 'unusable',
-    considered: [{ accountId: 'b', verdict: 'disabled by hand' }],
+    selectionLog: [{ accountId: 'b', verdict: 'disabled by hand' }],
   });
 });
 
@@ -208,7 +208,7 @@ test('every account tried is told apart from none usable', () => {
   expect(bench.ask({ exclude: new Set(['a', 'b']) })).toEqual({
     kind: 'none',
     reason: 'all-tried',
-    considered: [
+    selectionLog: [
       { accountId: 'a', verdict: 'already tried' },
       { accountId: 'b', verdict: 'already tried' },
     ],
@@ -227,7 +227,7 @@ test('what was no longer so when nothing was left is not told', async () => {
     kind: 'none',
     reason: 'unusable',
     retryAfterMs: undefined,
-    considered: [{ accountId: 'a', verdict: 'disabled by hand' }],
+    selectionLog: [{ accountId: 'a', verdict: 'disabled by hand' }],
   });
 });
 

@@ -97,14 +97,14 @@ export function createPool(options: PoolOptions): AccountPool {
     reservations,
     onDoubt: (accountId, model) => probes.doubt(accountId, model),
   });
-  const lookAtClock = createSetBackWatch({
+  const checkClock = createClockSkewWatch({
     book,
     clock,
     endRestsSince: (moment) => overloads.endSince(moment),
   });
   return {
     lease(request) {
-      lookAtClock();
+      checkClock();
       return lease(request);
     },
     sessions,
@@ -147,9 +147,9 @@ function follow(follower: AccountFollower, { kind, account }: BookChange): void 
 /** Less is a correction as time servers make them. */
 const TOLERANCE_MS = 1000;
 /** An account that was refused its credential is out for no longer. */
-const LONGEST_OUT_MS = 60_000;
+const MAX_REFUSAL_MS = 60_000;
 
-interface SetBackOptions {
+interface ClockSkewOptions {
   readonly book: Pick<AccountBook, 'list' | 'apply' | 'setQuotas'>;
   readonly clock: Pick<Clock, 'now'>;
   /** Ends what rests beside the accounts and began after this moment. */
@@ -160,7 +160,7 @@ interface SetBackOptions {
  * Looks at the clock before a choice is made. When it was set back, what began in the future is over,
  * and what was read then counts no more: the upstream says anew what still holds.
  */
-function createSetBackWatch(options: SetBackOptions): () => void {
+function createClockSkewWatch(options: ClockSkewOptions): () => void {
   const { clock } = options;
   let seen = clock.now();
   endFutureWaits(options, seen);
@@ -171,7 +171,7 @@ function createSetBackWatch(options: SetBackOptions): () => void {
   };
 }
 
-function endFutureWaits({ book, endRestsSince }: SetBackOptions, now: number): void {
+function endFutureWaits({ book, endRestsSince }: ClockSkewOptions, now: number): void {
   const future = now + TOLERANCE_MS;
   endRestsSince(future);
   for (const { record, health, quotas } of book.list()) {
@@ -179,7 +179,7 @@ function endFutureWaits({ book, endRestsSince }: SetBackOptions, now: number): v
     if (status.kind === 'blocked' && status.since > future) {
       book.apply(record.id, { kind: 'verified' });
     }
-    if (health.outUntil > future + LONGEST_OUT_MS) {
+    if (health.outUntil > future + MAX_REFUSAL_MS) {
       book.apply(record.id, { kind: 'clear-cooldown' });
     }
     // A refusal that came before the last one does not count, and all of them would.

@@ -1,7 +1,7 @@
 // Whether one account may serve a model now, and the words for why not.
 
 import type { Account } from '../accounts/account.ts';
-import { type CoolingCause, LONGEST_COOLDOWN_MS, type ModelHealth } from '../accounts/health.ts';
+import { type CoolingCause, MAX_COOLDOWN_MS, type ModelHealth } from '../accounts/health.ts';
 import { foldCase } from '../lib/names.ts';
 import type { Upstream } from '../upstreams/upstream.ts';
 
@@ -182,7 +182,7 @@ export function knownQuota(
   const reading = quotas.get(modelId);
   if (reading === undefined) return undefined;
   const { remainingFraction, resetsAt, fetchedAt } = reading;
-  const until = Math.min(resetsAt ?? Number.POSITIVE_INFINITY, fetchedAt + LONGEST_COOLDOWN_MS);
+  const until = Math.min(resetsAt ?? Number.POSITIVE_INFINITY, fetchedAt + MAX_COOLDOWN_MS);
   return until <= now ? undefined : { remainingFraction, resetsAt, until };
 }
 

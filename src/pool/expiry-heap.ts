@@ -1,6 +1,6 @@
 // When which account has to be looked at again: a heap of moments, soonest first.
 
-export interface WakeTimes {
+export interface ExpiryHeap {
   add(at: number, accountId: string): void;
   /** Takes the soonest one out when its moment has come. */
   takeDue(now: number): string | undefined;
@@ -12,7 +12,7 @@ interface Wake {
   readonly accountId: string;
 }
 
-export function createWakeTimes(): WakeTimes {
+export function createExpiryHeap(): ExpiryHeap {
   const heap: Wake[] = [];
   return {
     add(at, accountId) {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { type Finding, noneLeft } from './lease.ts';
+import { type Finding, noAccountReason } from './lease.ts';
 
 const limited: Finding = {
   kind: 'waiting',
@@ -11,7 +11,7 @@ const tried: Finding = { kind: 'tried' };
 const disabled: Finding = { kind: 'unusable', verdict: 'disabled by hand' };
 
 function reasonOf(findings: readonly Finding[], soonestMs?: number) {
-  return noneLeft({ findings, soonestMs, considered: [] });
+  return noAccountReason({ findings, soonestMs, selectionLog: [] });
 }
 
 test('accounts that are all limited are worth waiting for', () => {

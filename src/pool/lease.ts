@@ -14,20 +14,20 @@ import type {
   AccountLoad,
   AccountView,
   Candidate,
-  Considered,
   Lease,
   LeaseOutcome,
   LeaseRequest,
   LeaseResult,
-  NoneLeftReason,
+  NoAccountReason,
   PoolSettings,
+  SelectionLogEntry,
 } from './pool.ts';
 import { TrialPasses } from './probes.ts';
 import type { Claim, QuotaReservations, Reservation } from './quota-reservations.ts';
 import { type Choice, chooseAccount } from './selection.ts';
-import { considerOnly, writeConsidered } from './selection-log.ts';
+import { logOnly, toSelectionLog } from './selection-log.ts';
 import {
-  type BoundFate,
+  type BoundAccountState,
   boundAccounts,
   nextBinding,
   type SessionBinding,
@@ -100,13 +100,13 @@ class Leasing {
   }
 
   run(nextUse: () => number): LeaseResult {
-    if (this.#index.size === 0) return { kind: 'none', reason: 'no-accounts', considered: [] };
+    if (this.#index.size === 0) return { kind: 'none', reason: 'no-accounts', selectionLog: [] };
     const bound = this.#findBound();
     const choice = this.#chooseTrial() ?? this.#choose(bound);
     const isOnCall = choice?.candidate.eligibility.kind === 'unusable';
     const waitMs = this.#patienceFor(bound, choice);
     if (waitMs !== undefined)
-      return { kind: 'wait', waitMs, considered: this.#considered(undefined) };
+      return { kind: 'wait', waitMs, selectionLog: this.#selectionLog(undefined) };
     if (choice === undefined) return this.#tryRefused(nextUse) ?? this.#noneLeft();
     // What was made up once is no place for a session.
     if (!this.#request.isDryRun && !isOnCall) this.#bind(bound, choice);
@@ -182,7 +182,7 @@ class Leasing {
     const { onlyAccount, model, clientKeyId } = this.#request;
     const only =
       onlyAccount === undefined ? undefined : [...this.#options.labels.idsOf(onlyAccount)];
-    for (const { eligibility, accountIds } of this.#index.groups()) {
+    for (const { eligibility, accountIds } of this.#index.unusableGroups()) {
       if (eligibility.kind !== 'waiting' || eligibility.triedEveryMs === undefined) continue;
       const everyMs = eligibility.triedEveryMs;
       for (const id of accountIds) {
@@ -212,8 +212,8 @@ class Leasing {
     return binding && { binding, accountIds: boundAccounts(binding, model) };
   }
 
-  #stateOf(bound: BoundSession): BoundState {
-    return boundFate(bound.accountIds[0] ?? bound.binding.home, {
+  #stateOf(bound: BoundSession): BoundAccount {
+    return lookAtBoundAccount(bound.accountIds[0] ?? bound.binding.home, {
       index: this.#index,
       usable: this.#usable,
       now: this.#now,
@@ -225,7 +225,7 @@ class Leasing {
     if (bound === undefined || this.#settings.mode !== 'cache-first') return undefined;
     const isTold = choice?.by === 'fixed-account' || choice?.by === 'preferred-account';
     if (isTold) return undefined;
-    const { fate, restMs } = this.#stateOf(bound);
+    const { state: fate, waitMs: restMs } = this.#stateOf(bound);
     if (fate !== 'resting' || restMs === undefined) return undefined;
     const leftMs = this.#settings.maxWaitMs - (this.#request.waitedMs ?? 0);
     return restMs <= leftMs ? restMs : undefined;
@@ -238,8 +238,8 @@ class Leasing {
     if (by === 'fixed-account' || by === 'trial') return;
     if (this.#request.onlyAccount !== undefined) return;
     const chosen = candidate.account.record.id;
-    const fate = bound === undefined ? 'gone' : this.#stateOf(bound).fate;
-    const binding = nextBinding(bound?.binding, { model, chosen, fate });
+    const fate = bound === undefined ? 'gone' : this.#stateOf(bound).state;
+    const binding = nextBinding(bound?.binding, { model, chosen, state: fate });
     this.#options.sessions.keep({ clientKeyId, session }, binding);
   }
 
@@ -258,11 +258,11 @@ class Leasing {
     const wanted = this.#request.preferredAccount?.toLowerCase();
     const preferenceFollowed =
       wanted === undefined || account.record.label.toLowerCase() === wanted;
-    const considered = this.#considered(choice);
+    const selectionLog = this.#selectionLog(choice);
     const reservation = this.#request.isDryRun ? undefined : this.#reserve(choice.candidate);
     const { clientKeyId, session } = this.#request;
     const asker = { clientKeyId, session };
-    const leased = { account, upstream, modelId, load, considered, preferenceFollowed, asker };
+    const leased = { account, upstream, modelId, load, selectionLog, preferenceFollowed, asker };
     const { isDryRun } = this.#request;
     return { kind: 'lease', lease: openLease({ ...leased, reservation, isDryRun }, this.#options) };
   }
@@ -288,8 +288,8 @@ class Leasing {
     };
   }
 
-  #considered(choice: Choice | undefined) {
-    return writeConsidered({
+  #selectionLog(choice: Choice | undefined) {
+    return toSelectionLog({
       index: this.#index,
       usable: this.#usable,
       choice,
@@ -300,14 +300,17 @@ class Leasing {
   #noneLeft(): LeaseResult {
     const { onlyAccount } = this.#request;
     if (onlyAccount !== undefined) return this.#onlyLeft(onlyAccount);
-    const findings: Finding[] = Array.from(this.#index.groups(), (group) => group.eligibility);
+    const findings: Finding[] = Array.from(
+      this.#index.unusableGroups(),
+      (group) => group.eligibility,
+    );
     const ends = this.#index.soonestEnd();
     const waits = [ends === undefined ? undefined : ends - this.#now, this.#trialMs()];
     const known = waits.filter((ms) => ms !== undefined);
     let soonestMs = known.length === 0 ? undefined : Math.max(1, Math.min(...known));
     let overloaded = 0;
-    for (const lane of this.#index.lanes()) {
-      const restMs = this.#usable.laneOverloadMs(lane);
+    for (const lane of this.#index.groups()) {
+      const restMs = this.#usable.groupOverloadMs(lane);
       if (lane.size === 0 || restMs === 0) continue;
       overloaded += lane.size;
       soonestMs = Math.min(soonestMs ?? restMs, restMs);
@@ -315,7 +318,7 @@ class Leasing {
     }
     // Nothing was chosen: whoever is eligible and not behind an overload was tried before.
     if (this.#index.eligibleCount > overloaded) findings.push({ kind: 'tried' });
-    return noneLeft({ findings, soonestMs, considered: this.#considered(undefined) });
+    return noAccountReason({ findings, soonestMs, selectionLog: this.#selectionLog(undefined) });
   }
 
   /** Why the one account asked for cannot serve it, whatever the others could do. */
@@ -329,8 +332,8 @@ class Leasing {
     });
     const waits = asked.flatMap((candidate) => this.#waitOf(candidate) ?? []);
     const soonestMs = waits.length === 0 ? undefined : Math.max(1, Math.min(...waits));
-    const considered = considerOnly(asked, { usable: this.#usable, choice: undefined });
-    return noneLeft({ findings, soonestMs, considered });
+    const selectionLog = logOnly(asked, { usable: this.#usable, choice: undefined });
+    return noAccountReason({ findings, soonestMs, selectionLog });
   }
 
   #waitOf(candidate: Candidate): number | undefined {
@@ -369,7 +372,7 @@ interface LeasedAccount {
   readonly upstream: Upstream;
   readonly modelId: string;
   readonly load: AccountLoad;
-  readonly considered: readonly Considered[];
+  readonly selectionLog: readonly SelectionLogEntry[];
   readonly preferenceFollowed: boolean;
   /** Whose request it is. */
   readonly asker: Pick<LeaseRequest, 'clientKeyId' | 'session'>;
@@ -380,7 +383,7 @@ interface LeasedAccount {
 }
 
 function openLease(leased: LeasedAccount, sources: LeaseSources): Lease {
-  const { account, upstream, modelId, load, considered, preferenceFollowed } = leased;
+  const { account, upstream, modelId, load, selectionLog, preferenceFollowed } = leased;
   const startedAt = sources.clock.now();
   let isOpen = true;
   let hasAnswered = false;
@@ -395,7 +398,7 @@ function openLease(leased: LeasedAccount, sources: LeaseSources): Lease {
     upstream,
     modelId,
     listedModel: account.models?.get(modelId),
-    considered,
+    selectionLog,
     preferenceFollowed,
     canRefresh: account.record.kind !== 'api-key',
     async access(options): Promise<AccountAccess> {
@@ -449,7 +452,7 @@ export function viewOf({ record, models }: Account): AccountView {
   return { id, label, tier, upstreamId, models };
 }
 
-const LONGEST_REST_MS = 60_000;
+const MAX_COOLDOWN_MS = 60_000;
 const SERVED_LATELY_MS = 300_000;
 
 interface Settlement {
@@ -497,7 +500,7 @@ function restLowered(
   if (kind !== 'overloaded' || retryAfterMs === undefined) return;
   const share = shares.shareOf(accountId, model, at);
   if (share !== undefined && share < 0.5) {
-    shares.rest(accountId, model, at + Math.min(retryAfterMs, LONGEST_REST_MS));
+    shares.rest(accountId, model, at + Math.min(retryAfterMs, MAX_COOLDOWN_MS));
   }
 }
 
@@ -525,44 +528,44 @@ function withdrawn(): GatewayError {
 
 // What became of the account a session is bound to.
 
-interface BoundState {
-  readonly fate: BoundFate;
+interface BoundAccount {
+  readonly state: BoundAccountState;
   /** For `resting`: how long; undefined when this request tried the account before. */
-  readonly restMs?: number | undefined;
+  readonly waitMs?: number | undefined;
 }
 
 /** A session comes back to an account that rests no longer than this; upstream caches live about as long. */
 const MAX_BOUND_WAIT_MS = 300_000;
 
-function boundFate(
+function lookAtBoundAccount(
   accountId: string,
   {
     index,
     usable,
     now,
   }: { readonly index: ModelIndex; readonly usable: UsableCandidates; readonly now: number },
-): BoundState {
+): BoundAccount {
   const candidate = index.find(accountId, now);
-  if (candidate === undefined) return { fate: 'gone' };
+  if (candidate === undefined) return { state: 'gone' };
   const { eligibility } = candidate;
   switch (eligibility.kind) {
     case 'unusable':
-      return { fate: 'gone' };
+      return { state: 'gone' };
     case 'not-offered':
-      return { fate: 'unfit' };
+      return { state: 'unfit' };
     case 'waiting': {
       const { cause, until } = eligibility;
       if (cause === 'exhausted' || cause === 'protected' || until === undefined) {
-        return { fate: 'unfit' };
+        return { state: 'unfit' };
       }
-      if (until - now > MAX_BOUND_WAIT_MS) return { fate: 'unfit' };
-      if (usable.isTried(candidate)) return { fate: 'resting' };
-      return { fate: 'resting', restMs: Math.max(until - now, usable.overloadMs(candidate)) };
+      if (until - now > MAX_BOUND_WAIT_MS) return { state: 'unfit' };
+      if (usable.isTried(candidate)) return { state: 'resting' };
+      return { state: 'resting', waitMs: Math.max(until - now, usable.overloadMs(candidate)) };
     }
     case 'eligible': {
-      if (!usable.isLeft(candidate)) return { fate: 'resting' };
+      if (!usable.isLeft(candidate)) return { state: 'resting' };
       const restMs = usable.overloadMs(candidate);
-      return restMs > 0 ? { fate: 'resting', restMs } : { fate: 'ready' };
+      return restMs > 0 ? { state: 'resting', waitMs: restMs } : { state: 'ready' };
     }
     default:
       return eligibility satisfies never;
@@ -578,7 +581,7 @@ export type Finding = Exclude<Eligibility, { kind: 'eligible' }> | { readonly ki
  * one; accounts behind an overload are free in seconds, also where others are at their limit; and a
  * limit that passes says more than an account that is gone.
  */
-const REASONS: readonly (readonly [readonly WaitingCause[], NoneLeftReason])[] = [
+const REASONS: readonly (readonly [readonly WaitingCause[], NoAccountReason])[] = [
   [['overloaded'], 'overloaded'],
   [['limited', 'exhausted', 'protected'], 'limited'],
   [['refused', 'blocked'], 'unusable'],
@@ -587,28 +590,32 @@ const REASONS: readonly (readonly [readonly WaitingCause[], NoneLeftReason])[] =
 /** By then the figures of an account that gave no reset time were read again. */
 const UNKNOWN_RECOVERY_MS = 300_000;
 
-export interface NoneLeftFacts {
+export interface NoAccountFacts {
   /** One of each reason is enough. */
   readonly findings: readonly Finding[];
   /** The soonest end of a wait, from now; undefined when none is known. */
   readonly soonestMs: number | undefined;
-  readonly considered: readonly Considered[];
+  readonly selectionLog: readonly SelectionLogEntry[];
 }
 
-export function noneLeft({ findings, soonestMs, considered }: NoneLeftFacts): LeaseResult {
+export function noAccountReason({
+  findings,
+  soonestMs,
+  selectionLog,
+}: NoAccountFacts): LeaseResult {
   const kinds = new Set(findings.map((finding) => finding.kind));
-  if (kinds.has('tried')) return { kind: 'none', reason: 'all-tried', considered };
+  if (kinds.has('tried')) return { kind: 'none', reason: 'all-tried', selectionLog };
   const causes = new Set(
     findings.flatMap((finding) => (finding.kind === 'waiting' ? [finding.cause] : [])),
   );
   for (const [known, reason] of REASONS) {
     if (!known.some((cause) => causes.has(cause))) continue;
     const retryAfterMs = soonestMs ?? (reason === 'limited' ? UNKNOWN_RECOVERY_MS : undefined);
-    return { kind: 'none', reason, retryAfterMs, considered };
+    return { kind: 'none', reason, retryAfterMs, selectionLog };
   }
   const isUnusable = findings.some(
     (finding) =>
       finding.kind === 'unusable' && (finding.isStandIn !== true || !kinds.has('not-offered')),
   );
-  return { kind: 'none', reason: isUnusable ? 'unusable' : 'not-offered', considered };
+  return { kind: 'none', reason: isUnusable ? 'unusable' : 'not-offered', selectionLog };
 }

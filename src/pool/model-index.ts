@@ -11,7 +11,7 @@ import {
   type OwnId,
   type Waiting,
 } from './eligibility.ts';
-import { createWakeTimes } from './expiry-heap.ts';
+import { createExpiryHeap } from './expiry-heap.ts';
 import type { Overloads } from './overload.ts';
 import { type AccountLoad, type Candidate, TIERS_BY_ROOM, tierRank } from './pool.ts';
 import type { QuotaReservations } from './quota-reservations.ts';
@@ -31,21 +31,21 @@ export interface ModelIndexOptions {
 }
 
 /** The accounts that share one reason not to be used. */
-export interface Group {
+export interface UnusableGroup {
   readonly eligibility: Exclude<Eligibility, { kind: 'eligible' }>;
   readonly accountIds: ReadonlySet<string>;
 }
 
 /** So many recoveries are looked at in one choice, while others can be chosen meanwhile. */
-const MOST_WAKES = 64;
+const MAX_EXPIRIES = 64;
 
 export class ModelIndex {
   readonly #options: ModelIndexOptions;
   /** In the order of the accounts. */
   readonly #candidates = new Map<string, Candidate>();
-  readonly #lanes = createLanes();
-  readonly #groups = new Map<string, Group & { readonly accountIds: Set<string> }>();
-  #wakes = createWakeTimes();
+  readonly #groups = createCandidateGroups();
+  readonly #unusable = new Map<string, UnusableGroup & { readonly accountIds: Set<string> }>();
+  #expiries = createExpiryHeap();
   #soonest: { readonly value: number | undefined } | undefined;
 
   constructor(options: ModelIndexOptions) {
@@ -58,15 +58,15 @@ export class ModelIndex {
   }
 
   get eligibleCount(): number {
-    return this.#lanes.size;
+    return this.#groups.size;
   }
 
-  lanes(): Iterable<Lane> {
-    return this.#lanes;
+  groups(): Iterable<CandidateGroup> {
+    return this.#groups;
   }
 
-  groups(): Iterable<Group> {
-    return this.#groups.values();
+  unusableGroups(): Iterable<UnusableGroup> {
+    return this.#unusable.values();
   }
 
   all(): Iterable<Candidate> {
@@ -95,12 +95,12 @@ export class ModelIndex {
     const candidate = { account, modelId, eligibility, load: this.#options.loadOf(id) };
     this.#candidates.set(id, candidate);
     if (eligibility.kind === 'eligible') {
-      if (modelId !== undefined) this.#lanes.add(candidate, modelId);
+      if (modelId !== undefined) this.#groups.add(candidate, modelId);
       return;
     }
     this.#joinGroup(id, eligibility);
     const until = endOf(eligibility);
-    if (until !== undefined) this.#wakeAt(until, id);
+    if (until !== undefined) this.#expireAt(until, id);
   }
 
   remove(accountId: string): void {
@@ -110,8 +110,8 @@ export class ModelIndex {
 
   /** Looks at the accounts whose wait is over. */
   wake(now: number): void {
-    for (let woken = 0; woken < MOST_WAKES || this.#lanes.size === 0; woken += 1) {
-      const accountId = this.#wakes.takeDue(now);
+    for (let woken = 0; woken < MAX_EXPIRIES || this.#groups.size === 0; woken += 1) {
+      const accountId = this.#expiries.takeDue(now);
       if (accountId === undefined) return;
       this.find(accountId, now);
     }
@@ -123,11 +123,11 @@ export class ModelIndex {
     return this.#soonest.value;
   }
 
-  #joinGroup(accountId: string, eligibility: Group['eligibility']): void {
+  #joinGroup(accountId: string, eligibility: UnusableGroup['eligibility']): void {
     const { verdict } = eligibility;
-    const group = this.#groups.get(verdict);
+    const group = this.#unusable.get(verdict);
     if (group !== undefined) group.accountIds.add(accountId);
-    else this.#groups.set(verdict, { eligibility, accountIds: new Set([accountId]) });
+    else this.#unusable.set(verdict, { eligibility, accountIds: new Set([accountId]) });
   }
 
   #leaveGroup(accountId: string): void {
@@ -135,22 +135,22 @@ export class ModelIndex {
     const known = this.#candidates.get(accountId)?.eligibility;
     if (known === undefined) return;
     if (known.kind === 'eligible') {
-      this.#lanes.remove(accountId);
+      this.#groups.remove(accountId);
       return;
     }
-    const group = this.#groups.get(known.verdict);
+    const group = this.#unusable.get(known.verdict);
     group?.accountIds.delete(accountId);
-    if (group?.accountIds.size === 0) this.#groups.delete(known.verdict);
+    if (group?.accountIds.size === 0) this.#unusable.delete(known.verdict);
   }
 
   /** Moments that no longer hold stay in the heap until they come; too many of them are left out. */
-  #wakeAt(until: number, accountId: string): void {
-    this.#wakes.add(until, accountId);
-    if (this.#wakes.size <= 4 * this.#candidates.size + MOST_WAKES) return;
-    this.#wakes = createWakeTimes();
+  #expireAt(until: number, accountId: string): void {
+    this.#expiries.add(until, accountId);
+    if (this.#expiries.size <= 4 * this.#candidates.size + MAX_EXPIRIES) return;
+    this.#expiries = createExpiryHeap();
     for (const [id, { eligibility }] of this.#candidates) {
       const end = endOf(eligibility);
-      if (end !== undefined) this.#wakes.add(end, id);
+      if (end !== undefined) this.#expiries.add(end, id);
     }
   }
 }
@@ -207,7 +207,7 @@ export interface ModelIndexes {
 }
 
 /** Clients may name any model; the indexes of those not asked for lately are dropped. */
-const MOST_INDEXES = 32;
+const MAX_INDEXES = 32;
 
 export function createModelIndexes(options: ModelIndexesOptions): ModelIndexes {
   const { book, clock, rulesVersion } = options;
@@ -239,7 +239,7 @@ export function createModelIndexes(options: ModelIndexesOptions): ModelIndexes {
   const moveToEnd = (model: string, index: ModelIndex): void => {
     if (index === newest) return;
     newest = index;
-    setLast(indexes, [model, index], MOST_INDEXES);
+    setLast(indexes, [model, index], MAX_INDEXES);
   };
   return {
     of(model) {
@@ -292,47 +292,47 @@ function judge(account: Account, { model, now, options }: JudgeContext): Judgeme
 // The eligible accounts of one model, kept in order: by upstream and model id, tier, and priority.
 
 /** The accounts that would send the same model id to the same upstream: an overload is theirs together. */
-export interface Lane {
+export interface CandidateGroup {
   readonly upstreamId: string;
   readonly modelId: string;
   /** One list of levels a tier, in the order of `TIERS_BY_ROOM`; highest priority first, none empty. */
-  readonly tiers: readonly (readonly Level[])[];
+  readonly tiers: readonly (readonly Rank[])[];
   readonly size: number;
 }
 
 /** Accounts of the same priority and tier. */
-export interface Level {
+export interface Rank {
   readonly priority: number;
   readonly members: readonly Candidate[];
 }
 
-export interface Lanes extends Iterable<Lane> {
+export interface CandidateGroups extends Iterable<CandidateGroup> {
   add(candidate: Candidate, modelId: string): void;
   remove(accountId: string): void;
   readonly size: number;
 }
 
-interface OpenLevel {
+interface OpenRank {
   readonly priority: number;
   readonly members: Candidate[];
 }
 
-interface OpenLane extends Lane {
-  readonly tiers: readonly OpenLevel[][];
+interface OpenGroup extends CandidateGroup {
+  readonly tiers: readonly OpenRank[][];
   size: number;
 }
 
 interface Place {
-  readonly lane: OpenLane;
-  readonly levels: OpenLevel[];
-  readonly level: OpenLevel;
+  readonly lane: OpenGroup;
+  readonly levels: OpenRank[];
+  readonly level: OpenRank;
   index: number;
 }
 
-function createLanes(): Lanes {
-  const lanes = new Map<string, OpenLane>();
+function createCandidateGroups(): CandidateGroups {
+  const lanes = new Map<string, OpenGroup>();
   const places = new Map<string, Place>();
-  const laneFor = ({ account }: Candidate, modelId: string): OpenLane => {
+  const laneFor = ({ account }: Candidate, modelId: string): OpenGroup => {
     const { upstreamId } = account.record;
     const key = `${upstreamId} ${modelId}`;
     const known = lanes.get(key);
@@ -347,7 +347,7 @@ function createLanes(): Lanes {
       const lane = laneFor(candidate, modelId);
       const levels = lane.tiers[tierRank(tier)];
       if (levels === undefined) return;
-      const level = levelOf(levels, priority);
+      const level = rankOf(levels, priority);
       places.set(id, { lane, levels, level, index: level.members.length });
       level.members.push(candidate);
       lane.size += 1;
@@ -374,7 +374,7 @@ function createLanes(): Lanes {
 }
 
 /** The level of that priority, put in its place when it is new. */
-function levelOf(levels: OpenLevel[], priority: number): OpenLevel {
+function rankOf(levels: OpenRank[], priority: number): OpenRank {
   let low = 0;
   let high = levels.length;
   while (low < high) {
@@ -441,13 +441,13 @@ export class UsableCandidates {
       });
   }
 
-  *lanes(): Iterable<Lane> {
-    for (const lane of this.#options.index.lanes()) {
-      if (lane.size > 0 && this.laneOverloadMs(lane) === 0) yield lane;
+  *groups(): Iterable<CandidateGroup> {
+    for (const lane of this.#options.index.groups()) {
+      if (lane.size > 0 && this.groupOverloadMs(lane) === 0) yield lane;
     }
   }
 
-  hasLeft({ members }: Level): boolean {
+  hasLeft({ members }: Rank): boolean {
     const { tried, shares } = this.#options;
     const most = tried.size + (this.lowestBand === 2 ? 0 : shares.loweredCount);
     return members.length > most || members.some((member) => this.isLeft(member));
@@ -480,10 +480,10 @@ export class UsableCandidates {
 
   overloadMs({ account, modelId }: Candidate): number {
     if (modelId === undefined) return 0;
-    return this.laneOverloadMs({ upstreamId: account.record.upstreamId, modelId });
+    return this.groupOverloadMs({ upstreamId: account.record.upstreamId, modelId });
   }
 
-  laneOverloadMs({ upstreamId, modelId }: Pick<Lane, 'upstreamId' | 'modelId'>): number {
+  groupOverloadMs({ upstreamId, modelId }: Pick<CandidateGroup, 'upstreamId' | 'modelId'>): number {
     const { overloads, now, random, isDryRun } = this.#options;
     const key = `${upstreamId} ${modelId}`;
     const known = this.#refusals.get(key);

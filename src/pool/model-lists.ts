@@ -30,7 +30,7 @@ const LIFETIME_MS = 300_000;
 const READ_LIMIT_MS = 5000;
 /** One new account that is slow to answer is not to hold up the requests to all others. */
 const LATER_LIMIT_MS = 1000;
-const MOST_AT_ONCE = 16;
+const MAX_CONCURRENT = 16;
 
 export function createModelLists(options: ModelListsOptions): ModelLists {
   return new Lists(options);
@@ -112,7 +112,7 @@ class Lists implements ModelLists {
 
   #startReads(): void {
     for (const id of this.#waiting) {
-      if (this.#running >= MOST_AT_ONCE) return;
+      if (this.#running >= MAX_CONCURRENT) return;
       this.#waiting.delete(id);
       this.#running += 1;
       void this.#read(id).finally(() => {
@@ -234,7 +234,7 @@ export function createOfferedCount(options: OfferedCountOptions): OfferedCount {
 }
 
 /** Clients name models, so what is remembered of their names is bounded. */
-const MOST_REMEMBERED = 1000;
+const MAX_REMEMBERED = 1000;
 
 function createServedNames(
   { ownIdOf, rulesVersion, clock }: OfferedCountOptions,
@@ -254,7 +254,7 @@ function createServedNames(
     find,
     remembered(model: string): string | undefined {
       const latest = rulesVersion();
-      if (latest !== version || ids.size >= MOST_REMEMBERED) ids.clear();
+      if (latest !== version || ids.size >= MAX_REMEMBERED) ids.clear();
       version = latest;
       if (!ids.has(model)) ids.set(model, find(model));
       return ids.get(model);

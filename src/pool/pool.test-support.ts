@@ -48,10 +48,11 @@ export function createPoolBench(options: PoolBenchOptions): PoolBench {
     },
     verdicts(change) {
       const result = ask(change);
-      const considered = result.kind === 'lease' ? result.lease.considered : result.considered;
+      const selectionLog =
+        result.kind === 'lease' ? result.lease.selectionLog : result.selectionLog;
       if (result.kind === 'lease') result.lease.release({ kind: 'neutral' });
       return Object.fromEntries(
-        considered.flatMap((one) => ('accountId' in one ? [[one.accountId, one.verdict]] : [])),
+        selectionLog.flatMap((one) => ('accountId' in one ? [[one.accountId, one.verdict]] : [])),
       );
     },
   };

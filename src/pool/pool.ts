@@ -60,21 +60,21 @@ export type LeaseResult =
   | {
       readonly kind: 'wait';
       readonly waitMs: number;
-      readonly considered: readonly Considered[];
+      readonly selectionLog: readonly SelectionLogEntry[];
     }
   | {
       readonly kind: 'none';
-      readonly reason: NoneLeftReason;
+      readonly reason: NoAccountReason;
       /** Soonest recovery in milliseconds, when one is known. */
       readonly retryAfterMs?: number | undefined;
-      readonly considered: readonly Considered[];
+      readonly selectionLog: readonly SelectionLogEntry[];
     };
 
 /**
  * Why no account is left. `limited` and `overloaded` pass by themselves; `unusable` accounts
  * are disabled or refused; `not-offered` means no account knows the model.
  */
-export type NoneLeftReason =
+export type NoAccountReason =
   | 'no-accounts'
   | 'not-offered'
   | 'limited'
@@ -86,14 +86,14 @@ export type NoneLeftReason =
  * The why-this-account record. Up to 50 accounts stand there one by one; of more, the chosen one, those
  * this request tried before, and the others by the reason they were passed over.
  */
-export type Considered = ConsideredAccount | ConsideredGroup;
+export type SelectionLogEntry = AccountLogEntry | GroupLogEntry;
 
-interface ConsideredAccount {
+interface AccountLogEntry {
   readonly accountId: string;
   readonly verdict: string;
 }
 
-interface ConsideredGroup {
+interface GroupLogEntry {
   readonly count: number;
   readonly verdict: string;
   /** The first few of them. */
@@ -106,7 +106,7 @@ export interface Lease {
   /** The account's own id of the model. */
   readonly modelId: string;
   readonly listedModel: UpstreamModel | undefined;
-  readonly considered: readonly Considered[];
+  readonly selectionLog: readonly SelectionLogEntry[];
   /** False when `X-Preferred-Account` was given and another account was chosen. */
   readonly preferenceFollowed: boolean;
   /** False for credentials that cannot be renewed, such as API keys. */

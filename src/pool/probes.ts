@@ -145,7 +145,7 @@ async function askOneToken(
       capabilities: upstream.capabilities(modelId, account.models?.get(modelId)),
       receipt: createReceipt(),
       signatures: 'carried',
-      standsIn: false,
+      usesPlaceholders: false,
     });
     const frames = await upstream.open({ modelId, body, stream: false, access, signal });
     for await (const batch of frames) if (batch.length > 0) break;
@@ -232,7 +232,13 @@ export async function answerOnce(
       outputFormat: { kind: 'text' },
       maxOutputTokens: 1,
     },
-    { modelId, capabilities, receipt: createReceipt(), signatures: 'carried', standsIn: false },
+    {
+      modelId,
+      capabilities,
+      receipt: createReceipt(),
+      signatures: 'carried',
+      usesPlaceholders: false,
+    },
   );
   const frames = await upstream.open({ modelId, body, stream: false, access, signal });
   const decoder = upstream.createDecoder({

@@ -54,7 +54,7 @@ test('of many calls at once as many begin as the accounts have left, and the oth
   expect(ids.filter((id) => id === 'a')).toHaveLength(15);
   expect(ids.filter((id) => id === 'b')).toHaveLength(5);
   expect(results[20]).toMatchObject({ kind: 'none', reason: 'limited' });
-  expect(results[20]?.kind === 'none' && results[20].considered).toEqual([
+  expect(results[20]?.kind === 'none' && results[20].selectionLog).toEqual([
     { accountId: 'a', verdict: 'has reserved the rest of its quota for calls under way' },
     { accountId: 'b', verdict: 'has reserved the rest of its quota for calls under way' },
   ]);

@@ -26,7 +26,7 @@ export interface QuotaReservationsOptions {
   readonly limitOf: CallLimit;
 }
 
-const MOST_MODELS = 1000;
+const MAX_MODELS = 1000;
 
 /**
  * Only models that draw: their quotas are of few calls, and each call is dear. They live in memory
@@ -126,7 +126,7 @@ function rememberDrawing(
     known.set(upstream, models);
     const draws = models.get(modelId) ?? upstream.capabilities(modelId, undefined).drawsImages;
     // Clients may name any model.
-    if (models.size >= MOST_MODELS) models.clear();
+    if (models.size >= MAX_MODELS) models.clear();
     models.set(modelId, draws);
     return draws;
   };

@@ -120,10 +120,10 @@ test('why this account: of many the record is short, and its counts add up', () 
   const { bench } = largeBench();
   for (const id of ['a1', 'a2', 'a3', 'a4']) bench.book.apply(id, { kind: 'disable' });
   bench.book.apply('a5', { kind: 'failure', model: 'm', failure: { kind: 'quota-exhausted' } });
-  const { considered, account } = bench.lease({ exclude: new Set(['a6']) });
-  const total = considered.reduce((sum, one) => sum + ('count' in one ? one.count : 1), 0);
+  const { selectionLog, account } = bench.lease({ exclude: new Set(['a6']) });
+  const total = selectionLog.reduce((sum, one) => sum + ('count' in one ? one.count : 1), 0);
   expect(total).toBe(COUNT);
-  expect(considered).toEqual([
+  expect(selectionLog).toEqual([
     { accountId: account.id, verdict: 'chosen' },
     { accountId: 'a6', verdict: 'already tried' },
     { count: 4, verdict: 'disabled by hand', accountIds: ['a1', 'a2', 'a3'] },

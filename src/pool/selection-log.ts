@@ -1,10 +1,10 @@
 // The why-this-account record: each account looked at, or each reason with its accounts, and a verdict.
 
-import type { Lane, Level, ModelIndex, UsableCandidates } from './model-index.ts';
-import { type Candidate, type Considered, tierRank } from './pool.ts';
+import type { CandidateGroup, ModelIndex, Rank, UsableCandidates } from './model-index.ts';
+import { type Candidate, type SelectionLogEntry, tierRank } from './pool.ts';
 import type { Choice, ChosenBy } from './selection.ts';
 
-export interface ConsideredOptions {
+export interface SelectionLogOptions {
   readonly index: ModelIndex;
   readonly usable: UsableCandidates;
   readonly choice: Choice | undefined;
@@ -12,7 +12,7 @@ export interface ConsideredOptions {
   readonly tried: ReadonlySet<string>;
 }
 
-const MOST_ONE_BY_ONE = 50;
+const MAX_LISTED = 50;
 const EXAMPLES = 3;
 
 const CHOSEN: Readonly<Record<ChosenBy, string>> = {
@@ -28,9 +28,9 @@ const LOWERED = 'fails more than others';
 const OVERLOADED = 'upstream is overloaded';
 const PASSED_OVER = 'another was preferred';
 
-export function writeConsidered(options: ConsideredOptions): readonly Considered[] {
+export function toSelectionLog(options: SelectionLogOptions): readonly SelectionLogEntry[] {
   const { index } = options;
-  return index.size <= MOST_ONE_BY_ONE
+  return index.size <= MAX_LISTED
     ? Array.from(index.all(), (candidate) => ({
         accountId: candidate.account.record.id,
         verdict: verdictOf(candidate, options),
@@ -39,10 +39,10 @@ export function writeConsidered(options: ConsideredOptions): readonly Considered
 }
 
 /** What was found at these alone, where no others were asked for. */
-export function considerOnly(
+export function logOnly(
   candidates: readonly Candidate[],
-  options: Pick<ConsideredOptions, 'usable' | 'choice'>,
-): readonly Considered[] {
+  options: Pick<SelectionLogOptions, 'usable' | 'choice'>,
+): readonly SelectionLogEntry[] {
   return candidates.map((candidate) => ({
     accountId: candidate.account.record.id,
     verdict: verdictOf(candidate, options),
@@ -51,7 +51,7 @@ export function considerOnly(
 
 function verdictOf(
   candidate: Candidate,
-  { usable, choice }: Pick<ConsideredOptions, 'usable' | 'choice'>,
+  { usable, choice }: Pick<SelectionLogOptions, 'usable' | 'choice'>,
 ): string {
   if (candidate === choice?.candidate) return CHOSEN[choice.by];
   const { eligibility } = candidate;
@@ -69,7 +69,7 @@ function lostBy({ account }: Candidate, { account: winner }: Candidate): string 
 }
 
 /** The chosen account, and those this request has tried. */
-function oneByOne(options: ConsideredOptions): Considered[] {
+function oneByOne(options: SelectionLogOptions): SelectionLogEntry[] {
   const { choice } = options;
   return Array.from(listedOf(options), (accountId) => ({
     accountId,
@@ -77,15 +77,15 @@ function oneByOne(options: ConsideredOptions): Considered[] {
   }));
 }
 
-function inGroups(options: ConsideredOptions): Considered[] {
+function inGroups(options: SelectionLogOptions): SelectionLogEntry[] {
   const { index } = options;
-  const found: Considered[] = [];
-  for (const { eligibility, accountIds } of index.groups()) {
+  const found: SelectionLogEntry[] = [];
+  for (const { eligibility, accountIds } of index.unusableGroups()) {
     const examples = take(accountIds, EXAMPLES);
     found.push({ count: accountIds.size, verdict: eligibility.verdict, accountIds: examples });
   }
-  const lanes = [...index.lanes()].filter(({ size }) => size > 0);
-  const isOverloaded = (lane: Lane): boolean => options.usable.laneOverloadMs(lane) > 0;
+  const lanes = [...index.groups()].filter(({ size }) => size > 0);
+  const isOverloaded = (lane: CandidateGroup): boolean => options.usable.groupOverloadMs(lane) > 0;
   const passedOver = lanes.filter((lane) => !isOverloaded(lane));
   found.push(...eligibleGroup(lanes.filter(isOverloaded), OVERLOADED, new Set()));
   found.push(...eligibleGroup(passedOver, PASSED_OVER, listedOf(options)));
@@ -93,17 +93,17 @@ function inGroups(options: ConsideredOptions): Considered[] {
 }
 
 function eligibleGroup(
-  lanes: readonly Lane[],
+  lanes: readonly CandidateGroup[],
   verdict: string,
   listed: ReadonlySet<string>,
-): Considered[] {
+): SelectionLogEntry[] {
   const count = lanes.reduce((sum, { size }) => sum + size, 0) - listed.size;
   if (count <= 0) return [];
   return [{ count, verdict, accountIds: take(unlisted(lanes, listed), EXAMPLES) }];
 }
 
 /** The eligible accounts that stand one by one already. */
-function listedOf({ index, usable, choice, tried }: ConsideredOptions): ReadonlySet<string> {
+function listedOf({ index, usable, choice, tried }: SelectionLogOptions): ReadonlySet<string> {
   const listed = new Set<string>();
   if (choice !== undefined) listed.add(choice.candidate.account.record.id);
   for (const accountId of tried) {
@@ -116,7 +116,10 @@ function isTriedAndEligible(candidate: Candidate | undefined, usable: UsableCand
   return candidate?.eligibility.kind === 'eligible' && usable.overloadMs(candidate) === 0;
 }
 
-function* unlisted(lanes: readonly Lane[], listed: ReadonlySet<string>): Iterable<string> {
+function* unlisted(
+  lanes: readonly CandidateGroup[],
+  listed: ReadonlySet<string>,
+): Iterable<string> {
   for (const { tiers } of lanes) {
     for (const levels of tiers) {
       for (const { account } of members(levels)) {
@@ -126,7 +129,7 @@ function* unlisted(lanes: readonly Lane[], listed: ReadonlySet<string>): Iterabl
   }
 }
 
-function* members(levels: readonly Level[]): Iterable<Candidate> {
+function* members(levels: readonly Rank[]): Iterable<Candidate> {
   for (const level of levels) yield* level.members;
 }
 

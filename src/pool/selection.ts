@@ -1,6 +1,6 @@
 // Chooses one account: the ordered policies; the first that names an account decides.
 
-import type { Level, UsableCandidates } from './model-index.ts';
+import type { Rank, UsableCandidates } from './model-index.ts';
 import { type Candidate, type LeaseRequest, TIERS_BY_ROOM, tierRank } from './pool.ts';
 
 // The operator's fixed account: every request goes to it while it can be used.
@@ -33,7 +33,7 @@ const preferBoundSession: SelectionPolicy = ({ usable, boundAccountIds }) => {
 
 const preferRequestedTier: SelectionPolicy = ({ usable, request, random }) => {
   if (request.preferredTier === undefined) return undefined;
-  const levels = bestLevels(usable, [tierRank(request.preferredTier)]);
+  const levels = bestRanks(usable, [tierRank(request.preferredTier)]);
   const candidate = pickOfTwo(levels, { usable, random });
   return candidate && { candidate, by: 'preferred-tier' };
 };
@@ -41,10 +41,10 @@ const preferRequestedTier: SelectionPolicy = ({ usable, request, random }) => {
 // Finds the accounts of the highest priority and, among those, of the best tier.
 
 /** Levels of equal rank, one a lane, each with an account that can be used; none when there is none. */
-function bestLevels(usable: UsableCandidates, tierRanks: readonly number[]): readonly Level[] {
+function bestRanks(usable: UsableCandidates, tierRanks: readonly number[]): readonly Rank[] {
   let best: { readonly priority: number; readonly rank: number } | undefined;
-  let levels: Level[] = [];
-  for (const lane of usable.lanes()) {
+  let levels: Rank[] = [];
+  for (const lane of usable.groups()) {
     for (const rank of tierRanks) {
       const level = lane.tiers[rank]?.find((one) => usable.hasLeft(one));
       if (level === undefined) continue;
@@ -69,7 +69,7 @@ const EQUAL_WITHIN = 0.05;
 
 /** Power of two choices avoids the herd that "the best of all" draws when many ask at once. */
 function pickOfTwo(
-  levels: readonly Level[],
+  levels: readonly Rank[],
   { usable, random }: SpreadContext,
 ): Candidate | undefined {
   const total = levels.reduce((sum, { members }) => sum + members.length, 0);
@@ -92,7 +92,7 @@ interface Walk {
 
 /** Steps over the few accounts this request has tried or leaves aside. */
 function nextLeft(
-  levels: readonly Level[],
+  levels: readonly Rank[],
   { start, total, usable }: Walk,
 ): { readonly candidate: Candidate; readonly place: number } | undefined {
   for (let step = 0; step < total; step += 1) {
@@ -103,7 +103,7 @@ function nextLeft(
   return undefined;
 }
 
-function memberAt(levels: readonly Level[], place: number): Candidate | undefined {
+function memberAt(levels: readonly Rank[], place: number): Candidate | undefined {
   let index = place;
   for (const { members } of levels) {
     if (index < members.length) return members[index];
@@ -125,7 +125,7 @@ function isBetter(a: Candidate, b: Candidate, usable: SpreadContext['usable']): 
 const ALL_TIERS = [...TIERS_BY_ROOM.keys()];
 
 const preferMostRoom: SelectionPolicy = ({ usable, random }) => {
-  const levels = bestLevels(usable, ALL_TIERS);
+  const levels = bestRanks(usable, ALL_TIERS);
   const candidate = pickOfTwo(levels, { usable, random });
   return candidate && { candidate, by: 'most-room' };
 };

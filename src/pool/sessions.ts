@@ -22,10 +22,10 @@ interface Detour {
  * What became of the account a session is bound to: `ready`, `resting` for a moment, `unfit` for this
  * model only (exhausted, protected, not offered), or `gone` for all (disabled, removed).
  */
-export type BoundFate = 'ready' | 'resting' | 'unfit' | 'gone';
+export type BoundAccountState = 'ready' | 'resting' | 'unfit' | 'gone';
 
 /** A client has few models; a session that names many is not followed into all of them. */
-const MOST_MODELS = 8;
+const MAX_MODELS = 8;
 
 /** The accounts to try for a model, best first. */
 export function boundAccounts({ home, detours }: SessionBinding, model: string): readonly string[] {
@@ -38,12 +38,12 @@ export interface Move {
   readonly model: string;
   readonly chosen: string;
   /** Of the first of `boundAccounts`. */
-  readonly fate: BoundFate;
+  readonly state: BoundAccountState;
 }
 
 /** The binding after a request went to `chosen`. */
 export function nextBinding(binding: SessionBinding | undefined, move: Move): SessionBinding {
-  const { model, chosen, fate } = move;
+  const { model, chosen, state: fate } = move;
   if (binding === undefined) return boundTo(chosen, model);
   const [bound] = boundAccounts(binding, model);
   const isHome = bound === binding.home;
@@ -89,7 +89,7 @@ function withoutDetour(binding: SessionBinding, model: string): SessionBinding {
 
 function noteModel(binding: SessionBinding, model: string): SessionBinding {
   const { models } = binding;
-  if (models.includes(model) || models.length >= MOST_MODELS) return binding;
+  if (models.includes(model) || models.length >= MAX_MODELS) return binding;
   return { ...binding, models: [...models, model] };
 }
 
@@ -157,12 +157,12 @@ interface Entry {
   readonly savedUntil: number | undefined;
 }
 
-const MOST_SESSIONS = 10_000;
+const MAX_SESSIONS = 10_000;
 const LABEL_LENGTH = 12;
 /** Longer names are kept as their hash: a client decides how long they are. */
-const LONGEST_NAME = 128;
+const MAX_NAME_LENGTH = 128;
 /** Of all that is stored, in UTF-16 units. */
-const MOST_STORED = 16 * 1024 * 1024;
+const MAX_STORED_LENGTH = 16 * 1024 * 1024;
 /** Longer idle times are told to the store only by and by: a busy session is not written with each request. */
 const SAVED_LATE = 1 / 12;
 
@@ -179,7 +179,7 @@ class Table implements SessionTable {
   #newest: string | undefined;
 
   constructor(options: SessionTableOptions) {
-    const { store, clock, log, maxEntries = MOST_SESSIONS } = options;
+    const { store, clock, log, maxEntries = MAX_SESSIONS } = options;
     this.#options = options;
     this.#maxEntries = maxEntries;
     this.#writes =
@@ -270,7 +270,7 @@ class Table implements SessionTable {
     return {
       now: this.#options.clock.now(),
       maxEntries: this.#maxEntries,
-      maxSize: MOST_STORED,
+      maxSize: MAX_STORED_LENGTH,
     };
   }
 
@@ -333,7 +333,7 @@ function readDetour(value: JsonValue): readonly (readonly [string, Detour])[] {
 
 /** The length in front keeps one key's sessions from looking like another's. */
 function keyOf({ clientKeyId, session }: SessionName): string {
-  const name = session.length > LONGEST_NAME ? `#${hash(session)}` : `=${session}`;
+  const name = session.length > MAX_NAME_LENGTH ? `#${hash(session)}` : `=${session}`;
   return `${clientKeyId.length}:${clientKeyId}${name}`;
 }
 

@@ -27,7 +27,7 @@ export interface QuotaEstimates {
   callLimitOf(account: Account, modelId: string): number | undefined;
 }
 
-const MOST_LEARNED = 10_000;
+const MAX_LEARNED = 10_000;
 
 /** Figures the upstream reports itself are never overwritten. */
 export function createQuotaEstimates(options: QuotaEstimatesOptions): QuotaEstimates {
@@ -52,7 +52,7 @@ export function createQuotaEstimates(options: QuotaEstimatesOptions): QuotaEstim
     noteRefusal(accountId, modelId, failure) {
       if (failure.kind !== 'quota-exhausted') return;
       const limit = limitIn(failure);
-      if (limit !== undefined) setLast(learned, [`${accountId} ${modelId}`, limit], MOST_LEARNED);
+      if (limit !== undefined) setLast(learned, [`${accountId} ${modelId}`, limit], MAX_LEARNED);
       const account = estimated(accountId, modelId);
       if (account === undefined) return;
       const resetsAt = resetOf(failure, now());

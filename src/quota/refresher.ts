@@ -47,7 +47,7 @@ type RefreshOutcome =
   | { readonly kind: 'failed'; readonly message: string }
   | { readonly kind: 'gone' };
 
-const MOST_AT_ONCE = 5;
+const MAX_CONCURRENT = 5;
 const SPACING_MS = 200;
 const READ_LIMIT_MS = 10_000;
 
@@ -68,7 +68,7 @@ class Refresher implements QuotaRefresher {
     this.#options = options;
     this.#queue = createWorkQueue({
       clock: options.clock,
-      maxConcurrent: MOST_AT_ONCE,
+      maxConcurrent: MAX_CONCURRENT,
       spacingMs: SPACING_MS,
     });
   }

@@ -239,7 +239,7 @@ function compareNumbers(left: readonly number[], right: readonly number[]): numb
 }
 
 /** Every list is read for every name, and most lists hold the same ids; an upstream may list any. */
-const MOST_REMEMBERED = 2000;
+const MAX_REMEMBERED = 2000;
 
 type ReadRelease = (id: string) => Release;
 
@@ -249,7 +249,7 @@ function createReleaseReader(): ReadRelease {
     const known = releases.get(id);
     if (known !== undefined) return known;
     const release = parseRelease(id);
-    if (releases.size >= MOST_REMEMBERED) releases.clear();
+    if (releases.size >= MAX_REMEMBERED) releases.clear();
     releases.set(id, release);
     return release;
   };

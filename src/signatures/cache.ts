@@ -3,7 +3,7 @@
 import { hash as digest } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import { readCallInput } from '../canonical/event.ts';
-import type { CallTrace, Signature } from '../canonical/request.ts';
+import type { ServerToolHistory, Signature } from '../canonical/request.ts';
 import { meansTheSame } from '../canonical/signatures.ts';
 import type { Clock } from '../lib/clock.ts';
 import { isJsonObject, type JsonObject, type JsonValue, parseJson } from '../lib/json.ts';
@@ -25,7 +25,7 @@ export interface SignatureKeeper {
   /** JSON of the arguments any signed call was issued with; '' stands for none. */
   rememberIssuedInput(scope: string, call: CallName, json: string): void;
   /** What the upstream did by itself before a call. */
-  rememberTrace(scope: string, call: CallName, trace: CallTrace): void;
+  rememberTrace(scope: string, call: CallName, trace: ServerToolHistory): void;
   rememberThought(scope: string, text: string | TextDigest, signature: Signature): void;
   /**
    * A signature of a text, a medium or a call, recalled by the very content and by what it answered:
@@ -40,7 +40,7 @@ export interface SignatureKeeper {
   findInput(scope: string, call: DeclaredCall, returned: JsonObject): JsonObject | undefined;
   /** The issued arguments of a call that comes back with any others. */
   findIssuedInput(scope: string, call: CallName, returned: JsonObject): JsonObject | undefined;
-  findTrace(scope: string, call: CallName): CallTrace | undefined;
+  findTrace(scope: string, call: CallName): ServerToolHistory | undefined;
   findThought(scope: string, text: string): Signature | undefined;
   findContent(scope: string, answer: AnsweredContent): Signature | undefined;
   /** By function, arguments and what was asked, which are written down only once any call was signed. */
@@ -165,7 +165,7 @@ class Keeper implements DurableSignatureKeeper {
     this.#inputs.rememberIssued(callKey(scope, id, name), json);
   }
 
-  rememberTrace(scope: string, { id, name }: CallName, trace: CallTrace): void {
+  rememberTrace(scope: string, { id, name }: CallName, trace: ServerToolHistory): void {
     this.#traces.remember(callKey(scope, id, name), trace);
   }
 
@@ -204,7 +204,7 @@ class Keeper implements DurableSignatureKeeper {
     return this.#inputs.findIssued(() => callKey(scope, call.id, call.name), returned);
   }
 
-  findTrace(scope: string, { id, name }: CallName): CallTrace | undefined {
+  findTrace(scope: string, { id, name }: CallName): ServerToolHistory | undefined {
     return this.#traces.find(() => callKey(scope, id, name));
   }
 
@@ -305,9 +305,9 @@ function keyOf(scope: string, kind: string, text: string): string {
 // Remembers what upstreams did by themselves before tool calls; a store makes it outlive the process.
 
 interface CallTraces {
-  remember(key: string, trace: CallTrace): void;
+  remember(key: string, trace: ServerToolHistory): void;
   /** The key, a digest, is made only once there are any traces. */
-  find(keyOf: () => string): CallTrace | undefined;
+  find(keyOf: () => string): ServerToolHistory | undefined;
   /** Takes up what the store holds. @throws whatever the store does */
   load(): Promise<void>;
   /** Traces the store did not take, since the start. */
@@ -328,7 +328,7 @@ const MOST_SAVED = 4 * 1024 * 1024;
 function createCallTraces(options: CallTraceOptions): CallTraces {
   const { clock, lifetimeMs, store, log } = options;
   const now = () => clock.now();
-  const entries = createMemoryEntries<CallTrace>({ now, lifetimeMs });
+  const entries = createMemoryEntries<ServerToolHistory>({ now, lifetimeMs });
   const bounds = () => ({ now: now(), maxEntries: MOST_ENTRIES, maxSize: MOST_SAVED });
   const writes =
     store &&
@@ -360,7 +360,7 @@ function createCallTraces(options: CallTraceOptions): CallTraces {
 }
 
 /** Undefined for what another version of the program wrote in another form. */
-function readTrace(json: string): CallTrace | undefined {
+function readTrace(json: string): ServerToolHistory | undefined {
   const value = parseJson(json);
   if (!isJsonObject(value) || typeof value.family !== 'string') return undefined;
   const { family, parts } = value;

@@ -5,10 +5,10 @@ import {
   dropBillingLine,
   placeInstructions,
   placeSystemTurns,
-  steerSearch,
-  tellFreeFormat,
+  promptForDomains,
+  promptForJson,
 } from './instructions.ts';
-import { applyImageName, namePictureTypes, stillGifs } from './media.ts';
+import { applyImageName, convertGifsToPng, namePictureTypes } from './media.ts';
 import { dropForeignSignatures, restoreSignatures } from './signatures.ts';
 import { limitStops } from './stop-sequences.ts';
 import { limitOutput, resolveThinking } from './thinking.ts';
@@ -30,7 +30,7 @@ const TRANSFORMS: readonly Transform[] = [
   dropForeignSignatures,
   dropEmptyParts,
   namePictureTypes,
-  stillGifs,
+  convertGifsToPng,
   // The size that counts is that of what is sent.
   dropOldestTurns,
   // Signatures before thinking is resolved: an unsigned call may switch it off.
@@ -44,8 +44,8 @@ const TRANSFORMS: readonly Transform[] = [
   chooseTools,
   dropFunctions,
   limitTools,
-  tellFreeFormat,
-  steerSearch,
+  promptForJson,
+  promptForDomains,
   // Behind every rule that has something to tell the model.
   placeInstructions,
   // Figures: the output limit depends on the thinking budget.

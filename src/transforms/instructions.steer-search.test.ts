@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest';
 import { contextOf, requestOf } from '../../test/support/canonical.ts';
 import type { Tool } from '../canonical/request.ts';
-import { steerSearch } from './instructions.ts';
+import { promptForDomains } from './instructions.ts';
 
 function steer(search: Partial<Extract<Tool, { kind: 'web-search' }>>) {
   const context = contextOf();
   const tools = [{ kind: 'web-search', path: 'tools[0]', ...search } as const];
-  const { system } = steerSearch(requestOf({ tools }), context);
+  const { system } = promptForDomains(requestOf({ tools }), context);
   const noted = context.receipt.entries.map(({ action, path }) => `${action} ${path}`);
   return { told: system.map(({ text }) => text), noted };
 }
@@ -37,5 +37,5 @@ test('domains and place are told side by side', () => {
 
 test('a search without wishes is left as it is', () => {
   const request = requestOf({ tools: [{ kind: 'web-search' }] });
-  expect(steerSearch(request, contextOf())).toBe(request);
+  expect(promptForDomains(request, contextOf())).toBe(request);
 });

@@ -59,7 +59,7 @@ function markInstruction(part: TextPart): TextPart {
 // Tells the model an output format in words whose member names are free, where its schema cannot be sent.
 
 /** The answer is still asked to be JSON, and repaired by the schema as the client gave it. */
-export const tellFreeFormat: Transform = (request, { receipt, capabilities }) => {
+export const promptForJson: Transform = (request, { receipt, capabilities }) => {
   const { outputFormat } = request;
   if (outputFormat.kind !== 'json-schema' || !isJsonObject(outputFormat.schema)) return request;
   if (capabilities.takesJsonSchema || !isMap(outputFormat.schema)) return request;
@@ -93,7 +93,7 @@ function isMap(schema: JsonObject): boolean {
 type SearchTool = Extract<Tool, { kind: 'web-search' }>;
 
 /** `answer/filter-sources.ts` keeps sources of other domains out of the answer. */
-export const steerSearch: Transform = (request, context) => {
+export const promptForDomains: Transform = (request, context) => {
   const texts = request.tools.flatMap((tool) =>
     tool.kind === 'web-search' ? tellSearch(tool, context) : [],
   );

@@ -12,7 +12,7 @@ import type { Receipt } from '../canonical/receipt.ts';
 import { told } from '../lib/localized-message.ts';
 
 /** Where nobody counted, a token is taken to be so many bytes: longer than those of any language. */
-const MOST_BYTES_PER_TOKEN = 8;
+const MAX_BYTES_PER_TOKEN = 8;
 
 export interface TextLimitOptions {
   /** Tokens of text the client allows in each choice. */
@@ -94,7 +94,7 @@ class Limiter implements TextLimit {
   /** Sets the rate for the text of this frame. Gives the count that it was set by, if there is one. */
   #readCount(events: readonly CanonicalEvent[]): number | undefined {
     const { limit, choices, counted } = this.#options;
-    this.#rate = 1 / MOST_BYTES_PER_TOKEN;
+    this.#rate = 1 / MAX_BYTES_PER_TOKEN;
     this.#isMixed ||= events.some(isMore);
     const count = counted();
     if (count === undefined || choices > 1 || count <= this.#lastCount) return undefined;

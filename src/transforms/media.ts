@@ -9,14 +9,14 @@ import type { Transform, TransformContext } from './transform.ts';
 /** The first letters of every GIF, as base64. */
 const GIF_START = 'R0lGOD';
 /** Of all GIFs of a request. More is left to the upstream: reading it would keep other requests waiting. */
-const MOST_PIXELS = 4_194_304;
+const MAX_PIXELS = 4_194_304;
 
 /**
  * Whatever type they are said to be of. ai.google.dev, "Image understanding", supported formats, has no
  * GIF: "Unsupported MIME type: image/gif".
  */
-export const stillGifs: Transform = (request, context) => {
-  const budget = { left: MOST_PIXELS };
+export const convertGifsToPng: Transform = (request, context) => {
+  const budget = { left: MAX_PIXELS };
   return mapMedia(request, (part) => still(part, budget, context));
 };
 

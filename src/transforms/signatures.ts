@@ -11,9 +11,9 @@ import type {
 } from '../canonical/request.ts';
 import {
   type ArgumentSchemas,
-  askedBefore,
   declaredArguments,
   type PlacedSignature,
+  precedingUserContent,
   type SignatureTrust,
   tellReissued,
   trustOf,
@@ -35,7 +35,7 @@ export const restoreSignatures: Transform = (request, context) => {
   /** Whether a call stands in this answer already: some protocols bring each as a turn of its own. */
   let hasCalled = false;
   return mapTurns(request, (turn, place) => {
-    if (turn.role === 'user') asked = once(() => askedBefore(request.turns, place + 1));
+    if (turn.role === 'user') asked = once(() => precedingUserContent(request.turns, place + 1));
     if (turn.role !== 'assistant') {
       hasCalled = false;
       return turn;
@@ -115,7 +115,11 @@ function restore(part: Part, surroundings: Surroundings, context: TransformConte
       ? reissuedInput(part, context)
       : sameInput(part, surroundings.schemas, context);
   const issued = input === undefined ? part : { ...part, input };
-  return restoreSignature(traced(issued, surroundings, context), surroundings, context);
+  return restoreSignature(
+    withServerToolHistory(issued, surroundings, context),
+    surroundings,
+    context,
+  );
 }
 
 function sameInput(
@@ -136,7 +140,7 @@ function reissuedInput(
 }
 
 /** The call with what the model did by itself before it, which no client carries; its parts are signed as well. */
-function traced(
+function withServerToolHistory(
   part: ToolCallPart,
   { trust }: Surroundings,
   { recall, capabilities }: TransformContext,

@@ -73,7 +73,7 @@ export interface SignaturePlan {
    * True once the upstream missed a signature: every step that lacks one gets the stand-in, also in
    * earlier turns and whatever is known of the model.
    */
-  readonly standsIn: boolean;
+  readonly usesPlaceholders: boolean;
 }
 
 export interface EncodeTarget extends SignaturePlan {

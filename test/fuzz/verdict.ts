@@ -110,7 +110,7 @@ function encodeFor({ call, route, receipt, lane, signatures }: EncodeInput): Jso
     modelId,
     capabilities: upstream.capabilities(modelId, undefined),
     signatures,
-    standsIn: false,
+    usesPlaceholders: false,
     receipt,
     recall: NOTHING_REMEMBERED,
     variant: route,

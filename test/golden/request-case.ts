@@ -120,7 +120,7 @@ export function translate(request: RequestCase, targetName: TargetName): Transla
     modelId,
     capabilities,
     signatures: request.signatures ?? 'carried',
-    standsIn: false,
+    usesPlaceholders: false,
     receipt,
     recall: recallOf(request),
     variant: route,

@@ -239,7 +239,7 @@ function createGateway(client: Client, words: Words, offered: JsonObject = {}) {
         modelId,
         capabilities,
         signatures: 'carried',
-        standsIn: false,
+        usesPlaceholders: false,
         receipt,
         recall,
         variant: router.route(words.model),

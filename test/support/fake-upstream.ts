@@ -35,7 +35,7 @@ export function createFakeUpstream(script: (call: UpstreamCall) => Script): Fake
     encode: (request, target) => ({
       turns: request.turns.length,
       signatures: target.signatures,
-      standsIn: target.standsIn,
+      usesPlaceholders: target.usesPlaceholders,
     }),
     typedValues: () => NOTHING_TYPED,
     outputLimit: ({ limit }) => readNumber(limit),

@@ -10,7 +10,7 @@ import type {
   GroundingEvent,
 } from '../../canonical/event.ts';
 import type { Signature } from '../../canonical/request.ts';
-import { withheldBecause } from '../../canonical/text-forms.ts';
+import { blockMessage } from '../../canonical/text-forms.ts';
 import { NO_USAGE, type Usage } from '../../canonical/usage.ts';
 import { joinFlat } from '../../lib/flatten-string.ts';
 import { isJsonObject, type JsonObject, parseJson } from '../../lib/json.ts';
@@ -317,7 +317,7 @@ function finish(state: StreamState, event: FinishEvent): string {
     const choice = choiceAt(state, end.choice);
     const reason = writeFinishReason(end, choice.calls.count > 0, state.options.callForm);
     const logprobs = JSON.stringify(writeLogprobs(end));
-    const refusal = withheldBecause(end);
+    const refusal = blockMessage(end);
     const said = refusal === undefined ? '' : chunk(choice, JSON.stringify({ refusal }));
     text += `${opening}${citations(choice)}${said}${choice.head}{},"logprobs":${logprobs},"finish_reason":"${reason}"}]}${FRAME_END}`;
   }

@@ -1,7 +1,7 @@
 // Writes one finished answer as a chat completion.
 
 import type { Reply, ReplyBlock, ReplyChoice } from '../../canonical/fold.ts';
-import { withheldBecause } from '../../canonical/text-forms.ts';
+import { blockMessage } from '../../canonical/text-forms.ts';
 import type { ChatChoice, ChatCompletion, ChatMessage, ChatToolCall } from '../../wire/chat.ts';
 import type { ReplyContext } from '../protocol.ts';
 import {
@@ -48,7 +48,7 @@ function writeMessage(choice: ReplyChoice, options: AnswerOptions): ChatMessage 
   const message: ChatMessage = {
     role: 'assistant',
     content: null,
-    refusal: withheldBecause(choice.end) ?? null,
+    refusal: blockMessage(choice.end) ?? null,
     annotations: [],
   };
   let text = '';

@@ -13,7 +13,7 @@ import {
 } from '../../canonical/event.ts';
 import type { Signature } from '../../canonical/request.ts';
 import { writeCarrier } from '../../canonical/signatures.ts';
-import { sourceTitle, withheldBecause, writeCodeText } from '../../canonical/text-forms.ts';
+import { blockMessage, sourceTitle, writeCodeText } from '../../canonical/text-forms.ts';
 import { inputTokens, NO_USAGE, outputTokens, type Usage } from '../../canonical/usage.ts';
 import { joinFlat } from '../../lib/flatten-string.ts';
 import { EVENT_STREAM_TYPE, eventFrame, eventStart, FRAME_END } from '../../stream/sse.ts';
@@ -199,7 +199,7 @@ export function writeStop(end: ChoiceEnd, hasToolCall: boolean): MessagesStop {
     stop_sequence: reason === 'stop_sequence' ? (end.stopSequence ?? null) : null,
     stop_details:
       reason === 'refusal'
-        ? { type: 'refusal', category: null, explanation: withheldBecause(end) ?? null }
+        ? { type: 'refusal', category: null, explanation: blockMessage(end) ?? null }
         : null,
   };
 }

@@ -3,7 +3,7 @@
 import { GatewayError } from '../../canonical/error.ts';
 import type { CanonicalEvent, ChoiceEnd } from '../../canonical/event.ts';
 import type { Reply } from '../../canonical/fold.ts';
-import { withheldBecause } from '../../canonical/text-forms.ts';
+import { blockMessage } from '../../canonical/text-forms.ts';
 import {
   inputTokens,
   NO_USAGE,
@@ -268,7 +268,7 @@ function unfinishedError(ends: readonly ChoiceEnd[]): GatewayError | undefined {
           source: 'upstream',
           reason: 'content-policy',
           field: 'file',
-          message: withheldBecause(end) ?? 'The model refused to write this recording down.',
+          message: blockMessage(end) ?? 'The model refused to write this recording down.',
         });
       case 'max-tokens':
         return new GatewayError({

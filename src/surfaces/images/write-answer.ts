@@ -3,7 +3,7 @@
 import { GatewayError, invalidRequest } from '../../canonical/error.ts';
 import type { BlockOpening, CanonicalEvent } from '../../canonical/event.ts';
 import { fold, type Reply } from '../../canonical/fold.ts';
-import { withheldBecause } from '../../canonical/text-forms.ts';
+import { blockMessage } from '../../canonical/text-forms.ts';
 import { inputTokens, outputTokens, totalTokens, type Usage } from '../../canonical/usage.ts';
 import type { JsonObject } from '../../lib/json.ts';
 import { writeImageErrorBody } from '../../protocols/chat/errors.ts';
@@ -169,7 +169,7 @@ function nothingDrawn({ choices }: Reply): GatewayError {
     ({ end }) => end.reason === 'safety' || end.reason === 'prompt-blocked',
   );
   if (refused !== undefined) {
-    const because = withheldBecause(refused.end);
+    const because = blockMessage(refused.end);
     const told = because === undefined ? '' : ` ${because}`;
     return new GatewayError({
       kind: 'upstream-rejected',

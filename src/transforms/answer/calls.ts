@@ -218,7 +218,7 @@ export interface MatchOptions {
 }
 
 /** An answer that makes up more names than this means none of them: each is looked for among all tools. */
-const MOST_LOOKED_FOR = 64;
+const MAX_CANDIDATES = 64;
 
 /** Rewrites the openings of calls; see `createNameMatcher`. */
 export function matchToolNames(options: MatchOptions): CallRule {
@@ -243,7 +243,7 @@ export function createNameMatcher({ tools, receipt }: MatchOptions): (called: st
   const found = new Map<string, string | undefined>();
   return (called) => {
     if (declared.has(called)) return called;
-    if (!found.has(called) && found.size < MOST_LOOKED_FOR) found.set(called, index().find(called));
+    if (!found.has(called) && found.size < MAX_CANDIDATES) found.set(called, index().find(called));
     const name = found.get(called);
     if (name === undefined) return called;
     receipt.add('repaired', `tool_calls.${name}`, told`The model wrote the name differently.`);

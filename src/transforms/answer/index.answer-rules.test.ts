@@ -151,7 +151,7 @@ test('the receipt names what an answer recites, whatever else the request asks f
 
 test('the receipt names parts of the answer that have no place in the protocol of the client', () => {
   const { input, receipt } = answerOf([], {});
-  const choice = { choice: 0, reason: 'stop', unread: ['hologram'] } as const;
+  const choice = { choice: 0, reason: 'stop', unsupportedKinds: ['hologram'] } as const;
   input.transform([{ kind: 'finish', choices: [choice, { ...choice, choice: 1 }] }]);
   expect(receipt.entries).toMatchObject([
     { action: 'dropped', path: 'answer', reason: expect.stringContaining('hologram') },

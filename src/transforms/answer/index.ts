@@ -126,10 +126,10 @@ function noteMissingLogprobs(
 // Tells what of an answer only the upstream's own protocol has a place for.
 
 /** More are counted: an answer may recite many pages, and a receipt stays readable. */
-const MOST_NAMED = 5;
+const MAX_NAMED = 5;
 
 /** Call with every batch of events; a finish is the last event of its batch. */
-function noteUntold(events: readonly CanonicalEvent[], receipt: Receipt): void {
+function recordUnsupportedParts(events: readonly CanonicalEvent[], receipt: Receipt): void {
   const last = events.at(-1);
   if (last?.kind !== 'finish') return;
   noteRecited(new Set(last.choices.flatMap(({ recited = [] }) => recited)), receipt);
@@ -142,7 +142,7 @@ function noteUntold(events: readonly CanonicalEvent[], receipt: Receipt): void {
       told`The upstream did not end the answer as finished, but for this reason: ${reason}.`,
     );
   }
-  for (const kind of last.choices.flatMap(({ unread = [] }) => unread)) {
+  for (const kind of last.choices.flatMap(({ unsupportedKinds = [] }) => unsupportedKinds)) {
     receipt.add('dropped', 'answer', told`The answer has a part of a kind unknown here: ${kind}.`);
   }
 }
@@ -150,8 +150,8 @@ function noteUntold(events: readonly CanonicalEvent[], receipt: Receipt): void {
 function noteRecited(pages: ReadonlySet<string>, receipt: Receipt): void {
   if (pages.size === 0) return;
   const recited = [...pages];
-  const names = recited.slice(0, MOST_NAMED).join(', ');
-  const left = recited.length - MOST_NAMED;
+  const names = recited.slice(0, MAX_NAMED).join(', ');
+  const left = recited.length - MAX_NAMED;
   receipt.add(
     'dropped',
     'answer',
@@ -200,7 +200,7 @@ export function createAnswerRules(options: AnswerRulesOptions): AnswerRules {
         noteMissingLogprobs(kept, request, receipt);
         noteMissingChoices(kept, request, receipt);
       }
-      noteUntold(kept, receipt);
+      recordUnsupportedParts(kept, receipt);
       return transform(kept);
     },
     isComplete: () => !citesLate && (stops?.isDone === true || limit?.isDone === true),

@@ -73,15 +73,15 @@ const FENCE = '```';
 const FIRST_LINE = /^```[\w-]*[ \t]*\r?$/;
 
 /** White space before a fence. Models that are to write JSON may write nothing else, without end. */
-const MOST_LEADING = 64;
+const MAX_LEADING = 64;
 
 /** A text that begins with a fence waits for its end, as only there it is known whether the fence holds it all. */
 export const FENCE_RULE: TextRule = {
-  decidedAfter: MOST_LEADING + FENCE.length,
+  decidedAfter: MAX_LEADING + FENCE.length,
   mayChange(begun) {
-    const opening = begun.slice(0, MOST_LEADING + FENCE.length);
+    const opening = begun.slice(0, MAX_LEADING + FENCE.length);
     const said = opening.trimStart();
-    if (opening.length - said.length > MOST_LEADING) return false;
+    if (opening.length - said.length > MAX_LEADING) return false;
     return FENCE.startsWith(said.slice(0, FENCE.length));
   },
   // Place by place: answers are long, and patterns look at runs of white space over and over.

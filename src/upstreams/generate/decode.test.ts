@@ -523,9 +523,12 @@ test('parts of kinds unknown here are named with the end, but for whom they are 
     const decoder = createDecoder({ ...context, passesParts }, () => 0);
     return [...decoder.push(stop(parts)), ...decoder.end()].at(-1);
   };
-  expect(endOf(false)).toMatchObject({ kind: 'finish', choices: [{ unread: ['hologram'] }] });
-  expect(endOf(true)).toMatchObject({ kind: 'finish', choices: [{ unread: undefined }] });
+  expect(endOf(false)).toMatchObject({
+    kind: 'finish',
+    choices: [{ unsupportedKinds: ['hologram'] }],
+  });
+  expect(endOf(true)).toMatchObject({ kind: 'finish', choices: [{ unsupportedKinds: undefined }] });
   expect(decode(stop([{ text: 'a' }, { text: '' }, {}])).at(-1)).toMatchObject({
-    choices: [{ unread: undefined }],
+    choices: [{ unsupportedKinds: undefined }],
   });
 });

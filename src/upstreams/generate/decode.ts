@@ -252,7 +252,16 @@ function readEnd(
   if (ending.kind === 'finished') {
     const { reason, isOdd } = ending;
     const said = sayable(message, secrets);
-    return { choice, reason, rawReason, isOdd, message: said, logprobs, recited, unread };
+    return {
+      choice,
+      reason,
+      rawReason,
+      isOdd,
+      message: said,
+      logprobs,
+      recited,
+      unsupportedKinds: unread,
+    };
   }
   const fault = { finishReason: rawReason, finishMessage: message, secrets };
   if (ending.kind === 'refused') return endedRefusal(ending.failure, fault);

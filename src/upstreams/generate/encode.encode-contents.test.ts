@@ -284,7 +284,7 @@ test('P001 unsigned first calls of the current turn get the stand-in where it is
   const standIn = 'skip_thought_signature_validator';
   expect(signatures(targetOf('alpha-3-flash'))).toEqual([standIn, 'S']);
   expect(signatures(targetOf('gemini-2.5-pro'))).toEqual(['S']);
-  const missed = { standsIn: true };
+  const missed = { usesPlaceholders: true };
   expect(signatures(targetOf('gemini-2.5-pro', missed))).toEqual([standIn, standIn, 'S']);
   expect(signatures(targetOf('alpha-3-flash', missed))).toEqual([standIn, standIn, 'S']);
 });
@@ -294,7 +294,10 @@ test('P013 a model that missed a signature of what it drew or said gets the stan
     (part): Part => (typeof part === 'string' ? { kind: 'text', text: part } : part),
   );
   const thoughtSignature = 'skip_thought_signature_validator';
-  const missed = { standsIn: true, capabilities: capabilitiesOf(gemini, 'gemini-3-pro-image') };
+  const missed = {
+    usesPlaceholders: true,
+    capabilities: capabilitiesOf(gemini, 'gemini-3-pro-image'),
+  };
   const target = targetOf('gemini-3-pro-image', missed);
   expect(modelParts(drawn, target)).toMatchObject({
     parts: [

@@ -37,7 +37,7 @@ const turns: fc.Arbitrary<Turn[]> = fc.array(
 const target = fc.record({
   modelId: fc.constantFrom('alpha-3-flash', 'gemini-2.5-pro', 'gemini-3-pro', 'alpha-3-pro-image'),
   signatures: fc.constantFrom('carried', 'stripped'),
-  standsIn: fc.boolean(),
+  usesPlaceholders: fc.boolean(),
 });
 
 test('an encoded conversation never holds an empty content or an empty part', () => {

@@ -306,7 +306,7 @@ class ModelTurn {
   #standIn(isTraced: boolean): string | undefined {
     const { target, isCurrent } = this.#context;
     const isWanted = isCurrent && !isTraced && target.capabilities.unsignedCalls === 'sentinel';
-    if (!isWanted && !target.standsIn) return undefined;
+    if (!isWanted && !target.usesPlaceholders) return undefined;
     this.#note(
       'repaired',
       told`A tool call without a signature was sent with the documented stand-in.`,
@@ -322,7 +322,7 @@ class ModelTurn {
     const { target } = this.#context;
     const isFirstText =
       target.capabilities.drawsImages && part.text && this.#parts.every(({ thought }) => thought);
-    if (!target.standsIn || !(part.inlineData || isFirstText)) return undefined;
+    if (!target.usesPlaceholders || !(part.inlineData || isFirstText)) return undefined;
     this.#note(
       'repaired',
       told`What was drawn or said without a signature was sent with the documented stand-in.`,

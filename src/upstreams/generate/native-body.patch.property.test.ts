@@ -65,7 +65,7 @@ const target = fc.record({
     'gemini-3.8-flash',
   ),
   signatures: fc.constantFrom('carried', 'stripped'),
-  standsIn: fc.boolean(),
+  usesPlaceholders: fc.boolean(),
 });
 
 test('patching a patched body changes nothing', () => {

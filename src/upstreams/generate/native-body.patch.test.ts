@@ -256,10 +256,10 @@ test('P001 an upstream that missed a signature gets the stand-in, whatever its m
   const standIn = 'skip_thought_signature_validator';
   const old = { contents: [...(step({ functionCall }).contents as JsonObject[]), ...contents] };
   for (const body of [step({ functionCall }), old]) {
-    expect(signatureIn(body, targetOf('gemini-2.5-pro', { standsIn: true }))).toBe(standIn);
+    expect(signatureIn(body, targetOf('gemini-2.5-pro', { usesPlaceholders: true }))).toBe(standIn);
   }
   const signed = step({ functionCall, thoughtSignature: 'U0lH' });
-  expect(signatureIn(signed, targetOf('gemini-2.5-pro', { standsIn: true }))).toBe('U0lH');
+  expect(signatureIn(signed, targetOf('gemini-2.5-pro', { usesPlaceholders: true }))).toBe('U0lH');
 });
 
 test('P013 a model that missed a signature of what it drew or said gets the stand-in there', () => {
@@ -270,7 +270,7 @@ test('P013 a model that missed a signature of what it drew or said gets the stan
   const thoughtSignature = 'skip_thought_signature_validator';
   const thought = { text: 'hm', thought: true };
   const capabilities = capabilitiesOf(gemini, 'gemini-3-pro-image');
-  const target = targetOf('gemini-3-pro-image', { standsIn: true, capabilities });
+  const target = targetOf('gemini-3-pro-image', { usesPlaceholders: true, capabilities });
   const body = turn(thought, { text: 'Here' }, picture('AAAA'), picture('BBBB'), { text: 'done' });
   expect(patch(body, target, gemini)).toEqual(
     turn(

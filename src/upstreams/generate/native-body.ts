@@ -561,8 +561,8 @@ function patchSignatures(
       editFirstCall(withoutIdleStandIns(parts), (call) => recalled(call, fitting)),
     ),
   );
-  if (target.capabilities.unsignedCalls !== 'sentinel' && !target.standsIn) return fitted;
-  const prompt = target.standsIn ? -1 : fitted.findLastIndex(isPrompt);
+  if (target.capabilities.unsignedCalls !== 'sentinel' && !target.usesPlaceholders) return fitted;
+  const prompt = target.usesPlaceholders ? -1 : fitted.findLastIndex(isPrompt);
   return editItems(fitted, (content, index) => {
     const isOpenStep = index > prompt && isJsonObject(content) && content.role === 'model';
     return isOpenStep
@@ -570,7 +570,7 @@ function patchSignatures(
           const called = editFirstCall(parts, (call) =>
             call.thoughtSignature === undefined ? standIn(call, target) : call,
           );
-          return target.standsIn ? editDrawn(called, target) : called;
+          return target.usesPlaceholders ? editDrawn(called, target) : called;
         })
       : content;
   });

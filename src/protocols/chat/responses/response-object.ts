@@ -2,7 +2,7 @@
 
 import type { GatewayError } from '../../../canonical/error.ts';
 import { type ChoiceEnd, type GroundingEvent, readCallInput } from '../../../canonical/event.ts';
-import { withheldBecause } from '../../../canonical/text-forms.ts';
+import { blockMessage } from '../../../canonical/text-forms.ts';
 import { inputTokens, outputTokens, totalTokens, type Usage } from '../../../canonical/usage.ts';
 import { joinFlat } from '../../../lib/flatten-string.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../lib/json.ts';
@@ -111,7 +111,7 @@ export function endingOf(
       return {
         status: 'failed',
         code: 'invalid_prompt',
-        message: withheldBecause(end) ?? 'The prompt was refused by a safety rule.',
+        message: blockMessage(end) ?? 'The prompt was refused by a safety rule.',
       };
     default:
       return hasContent

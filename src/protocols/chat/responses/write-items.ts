@@ -10,7 +10,7 @@ import type {
 } from '../../../canonical/event.ts';
 import type { Signature } from '../../../canonical/request.ts';
 import { writeCarrier } from '../../../canonical/signatures.ts';
-import { withheldBecause } from '../../../canonical/text-forms.ts';
+import { blockMessage } from '../../../canonical/text-forms.ts';
 import type { JsonObject } from '../../../lib/json.ts';
 import { KeptText } from '../../../lib/long-text.ts';
 import type { ReplyContext } from '../../protocol.ts';
@@ -271,7 +271,7 @@ export class OutputItems implements AnswerItems {
 
   /** A refused prompt has no answer: its response has failed and says why itself. */
   #writeRefusal(end: ChoiceEnd | undefined): string {
-    const refusal = end?.reason === 'safety' ? withheldBecause(end) : undefined;
+    const refusal = end?.reason === 'safety' ? blockMessage(end) : undefined;
     if (refusal === undefined) return '';
     return this.#addWhole(writeRefusal(this.#place('msg_'), refusal, this.#frames));
   }

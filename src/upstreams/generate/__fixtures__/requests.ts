@@ -40,7 +40,7 @@ export function targetOf(modelId: string, fields: Partial<PatchTarget> = {}): Pa
     modelId,
     capabilities: capabilitiesOf(sandbox, modelId),
     signatures: 'carried',
-    standsIn: false,
+    usesPlaceholders: false,
     variant: { webSearch: false },
     thinkingMode: { kind: 'auto' },
     recall: { call: () => undefined, input: () => undefined, issuedInput: () => undefined, thought: () => undefined, content: () => undefined, answeredCall: () => undefined, issued: () => undefined, trace: () => undefined },
