@@ -2,10 +2,10 @@
 
 import { readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import type { Door } from './access/access.ts';
+import type { AccessControl } from './access/access.ts';
 import type { AccountBook } from './accounts/account-book.ts';
 import { createAdministration } from './compose/administration.ts';
-import { createEdgeSettings, openGatewayDoor } from './compose/edge.ts';
+import { createEdgeSettings, openAccessControl } from './compose/edge.ts';
 import { createSecretList, type GatewayContext, openFoundation } from './compose/foundation.ts';
 import { openObservation } from './compose/monitor.ts';
 import { openTraffic } from './compose/traffic.ts';
@@ -28,7 +28,7 @@ export interface App {
   readonly version: string;
   readonly book: AccountBook;
   readonly pool: Pool;
-  readonly door: Door;
+  readonly access: AccessControl;
   readonly router: Router;
   readonly server: EdgeServer;
   /** True when the accounts are the sandbox's, because none was configured. */
@@ -54,21 +54,33 @@ export async function createApp({ logFiles, openFiles, ...options }: AppOptions)
   const foundation = await openFoundation(context);
   const traffic = await openTraffic(context, foundation);
   const settings = createEdgeSettings(() => config.current());
-  const entrance = await openGatewayDoor({
+  const entrance = await openAccessControl({
     ...{ config, settings, clock, createId, log },
-    stores: foundation.stores.door,
+    stores: foundation.stores.access,
     derive: (purpose) => foundation.secretKey.derive(purpose),
     redactorFor: createRedactors(createSecretList(config), traffic.accountSecrets),
   });
-  const { door } = entrance;
+  const { access } = entrance;
   let { port } = config.current();
-  const parts = { ...foundation, ...traffic, door, logFiles, port: () => port };
+  const parts = { ...foundation, ...traffic, access, logFiles, port: () => port };
   const observation = await openObservation(context, parts);
   const distPath = consoleFolder(config.current().distPath);
   const consoleFiles = createConsoleFiles({ distPath, log });
-  const { backend, accounts, router, protocols, dispatcher, models, shelves, bodies } = traffic;
+  const { backend, accounts, router, protocols, dispatcher, models, responseStores, bodies } =
+    traffic;
   const server = createServer({
-    ...{ protocols, dispatcher, models, shelves, bodies, door, consoleFiles, settings, clock, log },
+    ...{
+      protocols,
+      dispatcher,
+      models,
+      responseStores,
+      bodies,
+      access,
+      consoleFiles,
+      settings,
+      clock,
+      log,
+    },
     version: VERSION,
     openFiles,
     observer: observation.observer,
@@ -76,7 +88,7 @@ export async function createApp({ logFiles, openFiles, ...options }: AppOptions)
   });
   const { book, pool, quota } = accounts;
   return {
-    ...{ version: VERSION, book, pool, door, router, isSandbox: backend.isSandbox },
+    ...{ version: VERSION, book, pool, access, router, isSandbox: backend.isSandbox },
     server: {
       ...server,
       async listen() {

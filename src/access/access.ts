@@ -1,4 +1,4 @@
-// The door: address filter, keys of persons, console login and the log of who was turned away.
+// Access control: IP rules, API keys, console sign-in and the access log.
 
 import { randomBytes } from 'node:crypto';
 import type { Clock } from '../lib/clock.ts';
@@ -9,14 +9,14 @@ import {
   type RedactorFor,
 } from './access-log.ts';
 import type { ClientKeyStore, StoredKey } from './api-key.ts';
-import { createKeyBook, createKeyGate, type KeyBook, type KeyGate } from './api-keys.ts';
+import { type ApiKeyLimits, ApiKeys, createApiKeyLimits } from './api-keys.ts';
 import type { DoorLog } from './batch.ts';
 import {
   type ConsoleLogin,
   type ConsoleSession,
   type ConsoleSessionStore,
+  ConsoleSessions,
   createConsoleLogin,
-  createConsoleSessions,
   createSignInLinks,
 } from './console-sign-in.ts';
 import { createGuessLimit, type GuessLimit } from './guess-limit.ts';
@@ -29,10 +29,10 @@ import {
 } from './ip-rules.ts';
 import { createPasswordHasher, type PasswordHasher } from './password-hash.ts';
 
-export interface Door {
+export interface AccessControl {
   readonly addresses: AddressFilter;
-  readonly keys: KeyBook;
-  readonly keyGate: KeyGate;
+  readonly keys: ApiKeys;
+  readonly keyLimits: ApiKeyLimits;
   readonly guesses: GuessLimit;
   readonly login: ConsoleLogin;
   readonly accessLog: AccessLog;
@@ -41,24 +41,24 @@ export interface Door {
   close(): Promise<void>;
 }
 
-export interface DoorStores {
+export interface AccessStores {
   readonly clientKeys: ClientKeyStore;
   readonly addressRules: AddressRuleStore;
   readonly accessLog: AccessLogStore;
   readonly consoleSessions: ConsoleSessionStore;
 }
 
-export interface DoorSettings {
+export interface AccessSettings {
   readonly addressFilter: AddressFilterSettings;
   /** In plain or as a hash; undefined while nothing is configured, then only local requests pass. */
   readonly consolePassword: string | undefined;
   readonly sessionIdleMs: number;
 }
 
-export interface DoorOptions {
+export interface AccessControlOptions {
   /** Undefined keeps everything in memory. */
-  readonly stores?: DoorStores | undefined;
-  readonly settings: () => DoorSettings;
+  readonly stores?: AccessStores | undefined;
+  readonly settings: () => AccessSettings;
   /** Waits while the console password is being hashed where it is kept. */
   readonly passwordSettled?: (() => Promise<void>) | undefined;
   /** Bytes for one purpose, the same for the life of the stores; random ones without stores. */
@@ -71,31 +71,33 @@ export interface DoorOptions {
 }
 
 /** @throws StoreError */
-export async function openDoor(
-  options: DoorOptions & { readonly stores: DoorStores },
-): Promise<Door> {
+export async function loadAccessControl(
+  options: AccessControlOptions & { readonly stores: AccessStores },
+): Promise<AccessControl> {
   const { addressRules, clientKeys, consoleSessions } = options.stores;
   const [rules, keys, sessions] = await Promise.all([
     addressRules.list(),
     clientKeys.list(),
     consoleSessions.list(),
   ]);
-  return createDoor(options, { rules, keys, sessions });
+  return createAccessControl(options, { rules, keys, sessions });
 }
 
-/** What the stores hold. */
-interface DoorContent {
+interface StoredAccess {
   readonly rules?: readonly AddressRule[];
   readonly keys?: readonly StoredKey[];
   readonly sessions?: readonly ConsoleSession[];
 }
 
 /** Without stores everything is kept in memory and ends with the process. */
-export function createDoor(options: DoorOptions, content: DoorContent = {}): Door {
+export function createAccessControl(
+  options: AccessControlOptions,
+  content: StoredAccess = {},
+): AccessControl {
   const { stores, settings, clock, createId, log, derive = () => randomBytes(32) } = options;
   const hasher = createPasswordHasher();
   const idleMs = () => settings().sessionIdleMs;
-  const sessions = createConsoleSessions(
+  const sessions = new ConsoleSessions(
     { store: stores?.consoleSessions, clock, idleMs, log },
     content.sessions,
   );
@@ -105,7 +107,7 @@ export function createDoor(options: DoorOptions, content: DoorContent = {}): Doo
     content.rules,
   );
   const digestKey = derive('client keys v1');
-  const keys = createKeyBook(
+  const keys = new ApiKeys(
     { store: stores?.clientKeys, digestKey, clock, createId, log },
     content.keys,
   );
@@ -124,7 +126,7 @@ export function createDoor(options: DoorOptions, content: DoorContent = {}): Doo
   return {
     addresses,
     keys,
-    keyGate: createKeyGate(keys, clock),
+    keyLimits: createApiKeyLimits(keys, clock),
     guesses: createGuessLimit(clock),
     login,
     accessLog,
@@ -136,8 +138,8 @@ export function createDoor(options: DoorOptions, content: DoorContent = {}): Doo
 }
 
 /**
- * What the command line on this machine shows in place of the console password, of which the config
- * file holds a hash only: whoever can read the secret key can read everything anyway.
+ * The credential of the command line on this machine, in place of the console password, of which the
+ * config file holds only a hash. It is derived from the secret key, which gives access to everything anyway.
  */
 export function createMachineToken(derive: (purpose: string) => Buffer): string {
   return `machine-${derive('console of this machine v1').toString('base64url')}`;

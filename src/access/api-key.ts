@@ -1,4 +1,4 @@
-// A person's key with its limits, and what keys ask of durable storage.
+// An API key with its limits, its secret, its blocked hours, and the store it needs.
 
 import { createHmac, randomBytes } from 'node:crypto';
 import { checksumOf } from '../lib/key-shape.ts';
@@ -15,7 +15,7 @@ export interface KeyLimits {
   /** A day is one of UTC. */
   readonly dailyTokens?: number | undefined;
   readonly dailyImages?: number | undefined;
-  readonly curfew?: Curfew | undefined;
+  readonly curfew?: BlockedHours | undefined;
 }
 
 /** Times are milliseconds since the epoch. */
@@ -71,8 +71,6 @@ export interface ClientKeyStore {
   saveProgress(progress: readonly KeyProgress[]): Promise<void>;
 }
 
-// The secret of a person's key: how it is made and kept as a digest only.
-
 /** 160 bits. */
 const SECRET_BYTES = 20;
 const BODY_CHARACTERS = 31;
@@ -95,12 +93,11 @@ export function digestKeySecret(secret: string, digestKey: Buffer): string {
   return createHmac('sha256', digestKey).update(secret).digest('hex');
 }
 
-// Hours of the day at which a key is refused, by the clock on somebody's wall.
-
-export interface Curfew {
+/** Daily hours, in a time zone, at which a key is refused. */
+export interface BlockedHours {
   /** `23:00`. */
   readonly from: string;
-  /** `06:00`; when it is before `from`, the curfew lasts over midnight. */
+  /** `06:00`; when it is before `from`, they last over midnight. */
   readonly to: string;
   /** IANA name such as `Europe/Berlin`. */
   readonly timeZone: string;
@@ -108,8 +105,8 @@ export interface Curfew {
 
 const TIME = /^(?:[01]\d|2[0-3]):[0-5]\d$/;
 
-/** What is wrong with a curfew, starting with its field; undefined when nothing is. */
-export function curfewProblem({ from, to, timeZone }: Curfew): string | undefined {
+/** What is wrong with blocked hours, starting with its field; undefined when nothing is. */
+export function blockedHoursProblem({ from, to, timeZone }: BlockedHours): string | undefined {
   if (!TIME.test(from)) return told`curfew.from: must be a time such as 23:00`;
   if (!TIME.test(to)) return told`curfew.to: must be a time such as 06:00`;
   if (from === to) return told`curfew.to: must be another time than curfew.from`;
@@ -119,13 +116,13 @@ export function curfewProblem({ from, to, timeZone }: Curfew): string | undefine
   return undefined;
 }
 
-export interface CurfewCheck {
-  /** Whether the wall time at `now` lies in the curfew; its last minute is the one before `to`. */
+export interface BlockedHoursCheck {
+  /** Whether the wall time at `now` is blocked; the last minute is the one before `to`. */
   isOn(now: number): boolean;
 }
 
 /** A time zone that this system does not know keeps the key out: nobody can say when it is night there. */
-export function createCurfewCheck({ from, to, timeZone }: Curfew): CurfewCheck {
+export function createBlockedHoursCheck({ from, to, timeZone }: BlockedHours): BlockedHoursCheck {
   const wallClock = createWallClock(timeZone);
   return {
     isOn(now) {

@@ -1,18 +1,18 @@
 import { expect, test } from 'vitest';
 import { createFakeClock } from '../../test/support/fake-clock.ts';
-import { createMemoryDoorStores } from '../../test/support/memory-door-stores.ts';
+import { createMemoryAccessStores } from '../../test/support/memory-door-stores.ts';
 import { GatewayError } from '../canonical/error.ts';
 import { looksLikeKeySecret } from '../lib/key-shape.ts';
-import { createCurfewCheck, createKeySecret } from './api-key.ts';
-import { createKeyBook, createKeyGate, type KeyInput } from './api-keys.ts';
+import { createBlockedHoursCheck, createKeySecret } from './api-key.ts';
+import { ApiKeys, createApiKeyLimits, type KeyInput } from './api-keys.ts';
 
-import { KeyMeter } from './usage-window.ts';
+import { UsageMeter } from './usage-window.ts';
 
 const START = Date.UTC(2026, 0, 15, 12);
 const HOUR = 3_600_000;
 
 async function openKeys(input: Partial<KeyInput> = {}, clock = createFakeClock(START)) {
-  const { clientKeys: store } = createMemoryDoorStores();
+  const { clientKeys: store } = createMemoryAccessStores();
   let count = 0;
   const options = {
     store,
@@ -20,11 +20,11 @@ async function openKeys(input: Partial<KeyInput> = {}, clock = createFakeClock(S
     clock,
     createId: (prefix: string) => `${prefix}${++count}`,
   };
-  const book = createKeyBook(options);
-  const gate = createKeyGate(book, clock);
+  const book = new ApiKeys(options);
+  const gate = createApiKeyLimits(book, clock);
   const { listed, secret } = await book.create({ name: 'Ada', ...input });
   const { id } = listed.key;
-  const reopen = async () => createKeyBook(options, await store.list());
+  const reopen = async () => new ApiKeys(options, await store.list());
   return { book, gate, clock, store, id, secret, reopen };
 }
 
@@ -102,7 +102,7 @@ test('a curfew lasts over midnight by the clock of its own zone (V164)', async (
     message: expect.stringContaining('23:00 to 06:00 (Europe/Berlin)'),
   });
   const isOn = (time: string, zone = 'Europe/Berlin') =>
-    createCurfewCheck({ ...curfew, timeZone: zone }).isOn(Date.parse(time));
+    createBlockedHoursCheck({ ...curfew, timeZone: zone }).isOn(Date.parse(time));
   expect(isOn('2026-01-15T21:59:59Z')).toBe(false);
   expect(isOn('2026-01-15T22:00:00Z')).toBe(true);
   expect(isOn('2026-01-16T04:59:59Z')).toBe(true);
@@ -112,9 +112,9 @@ test('a curfew lasts over midnight by the clock of its own zone (V164)', async (
   expect(isOn('2026-07-16T04:00:00Z')).toBe(false);
   expect(isOn('2026-01-15T14:30:00Z', 'Asia/Tokyo')).toBe(true);
   expect(isOn('2026-01-15T12:00:00Z', 'Nowhere/Lost')).toBe(true);
-  const noon = createCurfewCheck({ from: '09:00', to: '17:00', timeZone: 'UTC' });
+  const noon = createBlockedHoursCheck({ from: '09:00', to: '17:00', timeZone: 'UTC' });
   expect([noon.isOn(START), noon.isOn(START + 5 * HOUR)]).toEqual([true, false]);
-  const night = createCurfewCheck({ from: '00:00', to: '06:00', timeZone: 'UTC' });
+  const night = createBlockedHoursCheck({ from: '00:00', to: '06:00', timeZone: 'UTC' });
   expect(
     ['00:00', '00:30', '23:59'].map((at) => night.isOn(Date.parse(`2026-01-15T${at}Z`))),
   ).toEqual([true, true, false]);
@@ -226,7 +226,7 @@ test('without a limit of addresses none are kept, and those of an earlier limit 
 test('addresses that came while the clock was days ahead do not count after it was set back', () => {
   let now = Date.UTC(2027, 0, 1);
   const stored = { use: undefined, addresses: new Map() };
-  const meter = new KeyMeter(stored, { clock: { now: () => now }, onUse: () => {} });
+  const meter = new UsageMeter(stored, { clock: { now: () => now }, onUse: () => {} });
   expect(meter.takeAddress('192.0.2.1', 1)).toBe(true);
   now = Date.UTC(2026, 0, 1);
   expect(meter.takeAddress('192.0.2.2', 1)).toBe(true);
@@ -262,7 +262,7 @@ test('what a key used today and from where survives a restart', async () => {
   gate.admit(id, CALL)?.settle({ tokens: 500 });
   await book.close();
   const again = await reopen();
-  const gateAgain = createKeyGate(again, clock);
+  const gateAgain = createApiKeyLimits(again, clock);
   expect(gateAgain.identify([secret])).toBe(id);
   expect(refusal(() => gateAgain.admit(id, CALL))?.kind).toBe('quota-exhausted');
   expect(refusal(() => gateAgain.enter(id, '192.0.2.2'))?.kind).toBe('forbidden');

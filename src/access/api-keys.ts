@@ -1,4 +1,4 @@
-// The keys of persons: made, changed, recognised, and held to their limits.
+// API keys: created, changed, identified, and checked against their limits.
 
 import { StoreError } from '../accounts/account-store.ts';
 import { GatewayError, invalidRequest } from '../canonical/error.ts';
@@ -10,12 +10,12 @@ import { createWildcard, foldCase } from '../lib/names.ts';
 import { visitorOf } from '../lib/net.ts';
 import { neutralModelName } from '../wire/vocabulary.ts';
 import {
+  type BlockedHoursCheck,
+  blockedHoursProblem,
   type ClientKey,
   type ClientKeyStore,
-  type CurfewCheck,
-  createCurfewCheck,
+  createBlockedHoursCheck,
   createKeySecret,
-  curfewProblem,
   type DayUse,
   digestKeySecret,
   type KeyLimits,
@@ -24,7 +24,7 @@ import {
   type StoredKey,
 } from './api-key.ts';
 import { type Batch, createBatch, type DoorLog } from './batch.ts';
-import { type CallCost, KeyMeter, type MeterRefusal, type Reservation } from './usage-window.ts';
+import { type CallCost, type MeterRefusal, type Reservation, UsageMeter } from './usage-window.ts';
 
 export interface KeyInput extends Partial<KeyLimits> {
   readonly name: string;
@@ -35,25 +35,6 @@ export interface KeyInput extends Partial<KeyLimits> {
 /** Null takes a limit away; what is absent stays. */
 type KeyChange = { readonly [Field in keyof KeyInput]?: KeyInput[Field] | null };
 
-export interface KeyBook {
-  /** Oldest first. */
-  list(): readonly ListedKey[];
-  get(id: string): ListedKey | undefined;
-  /** @returns the secret, which nobody can see again. @throws GatewayError for a bad curfew, StoreError */
-  create(input: KeyInput): Promise<{ readonly listed: ListedKey; readonly secret: string }>;
-  /** @throws GatewayError, StoreError `missing` or `stale` */
-  change(id: string, change: KeyChange, revision: number | undefined): Promise<ListedKey>;
-  /** @throws StoreError `missing` */
-  remove(id: string): Promise<void>;
-  /** The key of a secret. */
-  identify(secret: string): KeyEntry | undefined;
-  find(id: string): KeyEntry | undefined;
-  readonly isEmpty: boolean;
-  /** Calls back with the id of each key that is made, changed or removed; the answer ends it. */
-  subscribe(listener: (id: string) => void): () => void;
-  close(): Promise<void>;
-}
-
 export interface ListedKey {
   readonly key: ClientKey;
   readonly usedToday: DayUse;
@@ -62,12 +43,12 @@ export interface ListedKey {
 /** A key in use. */
 interface KeyEntry {
   key: ClientKey;
-  readonly meter: KeyMeter;
-  curfew: CurfewCheck | undefined;
+  readonly meter: UsageMeter;
+  blockedHours: BlockedHoursCheck | undefined;
   allows(model: string): boolean;
 }
 
-export interface KeyBookOptions {
+export interface ApiKeysOptions {
   /** Undefined keeps the keys in memory. */
   readonly store: ClientKeyStore | undefined;
   /** Keys the digests of the secrets; the same for the life of the store. */
@@ -77,24 +58,20 @@ export interface KeyBookOptions {
   readonly log?: DoorLog | undefined;
 }
 
-/** `stored` are the keys of the store. */
-export function createKeyBook(options: KeyBookOptions, stored: readonly StoredKey[] = []): KeyBook {
-  return new Book(options, stored);
-}
-
 interface Kept extends KeyEntry {
   readonly digest: string;
 }
 
-class Book implements KeyBook {
-  readonly #options: KeyBookOptions;
+/** `stored` are the keys of the store. */
+export class ApiKeys {
+  readonly #options: ApiKeysOptions;
   readonly #batch: Batch;
   readonly #byId = new Map<string, Kept>();
   readonly #byDigest = new Map<string, Kept>();
   readonly #used = new Set<string>();
   readonly #listeners: Listeners<string>;
 
-  constructor(options: KeyBookOptions, stored: readonly StoredKey[]) {
+  constructor(options: ApiKeysOptions, stored: readonly StoredKey[] = []) {
     const { clock, log } = options;
     this.#options = options;
     const save = () => this.#saveProgress();
@@ -109,6 +86,7 @@ class Book implements KeyBook {
     return this.#byId.size === 0;
   }
 
+  /** Oldest first. */
   list(): readonly ListedKey[] {
     return [...this.#byId.values()].map(writeListed);
   }
@@ -118,6 +96,7 @@ class Book implements KeyBook {
     return kept === undefined ? undefined : writeListed(kept);
   }
 
+  /** @returns the secret, which nobody can see again. @throws GatewayError for bad blocked hours, StoreError */
   async create(input: KeyInput): Promise<{ listed: ListedKey; secret: string }> {
     const { clock, createId, digestKey, store } = this.#options;
     const secret = createKeySecret();
@@ -138,6 +117,7 @@ class Book implements KeyBook {
     return { listed: writeListed(kept), secret };
   }
 
+  /** @throws GatewayError, StoreError `missing` or `stale` */
   async change(id: string, change: KeyChange, revision: number | undefined): Promise<ListedKey> {
     const kept = this.#find(id);
     const known = kept.key;
@@ -160,12 +140,13 @@ class Book implements KeyBook {
     });
     await this.#options.store?.update(key);
     kept.key = { ...key, lastUsedAt: kept.key.lastUsedAt };
-    kept.curfew = key.curfew && createCurfewCheck(key.curfew);
+    kept.blockedHours = key.curfew && createBlockedHoursCheck(key.curfew);
     kept.allows = createModelCheck(key);
     this.#listeners.tell(id);
     return writeListed(kept);
   }
 
+  /** @throws StoreError `missing` */
   async remove(id: string): Promise<void> {
     const { digest } = this.#find(id);
     await this.#options.store?.remove(id);
@@ -175,10 +156,12 @@ class Book implements KeyBook {
     this.#listeners.tell(id);
   }
 
+  /** Calls back with the id of each key that is made, changed or removed; the answer ends it. */
   subscribe(listener: (id: string) => void): () => void {
     return this.#listeners.add(listener);
   }
 
+  /** The key of a secret. */
   identify(secret: string): KeyEntry | undefined {
     if (!looksLikeKeySecret(secret)) return undefined;
     return this.#byDigest.get(digestKeySecret(secret, this.#options.digestKey));
@@ -209,8 +192,8 @@ class Book implements KeyBook {
     const kept: Kept = {
       key,
       digest,
-      meter: new KeyMeter(stored, { clock, onUse }),
-      curfew: key.curfew && createCurfewCheck(key.curfew),
+      meter: new UsageMeter(stored, { clock, onUse }),
+      blockedHours: key.curfew && createBlockedHoursCheck(key.curfew),
       allows: createModelCheck(key),
     };
     this.#byId.set(key.id, kept);
@@ -254,7 +237,7 @@ function createModelCheck({ allowedModels }: KeyLimits): (model: string) => bool
 
 /** @throws GatewayError invalid-request */
 function checkKey(key: ClientKey): ClientKey {
-  const problem = key.curfew && curfewProblem(key.curfew);
+  const problem = key.curfew && blockedHoursProblem(key.curfew);
   if (problem !== undefined) throw invalidRequest('curfew', `${problem}.`);
   return key;
 }
@@ -267,13 +250,11 @@ function withoutNulls<Fields extends object>(fields: Fields): Partial<WithoutNul
   return Object.fromEntries(kept) as Partial<WithoutNulls<Fields>>;
 }
 
-// Holds the requests of a key to its limits: who comes, from where, for which model, how much.
-
-export interface KeyGate {
+export interface ApiKeyLimits {
   readonly isEmpty: boolean;
   /** The id of the key that one of the credentials is. */
   identify(credentials: readonly string[]): string | undefined;
-  /** @throws GatewayError forbidden naming the rule: disabled, expired, curfew or too many addresses */
+  /** @throws GatewayError forbidden naming the rule: disabled, expired, blocked hours or too many addresses */
   enter(keyId: string, address: string): void;
   /** True for ids that are no person's key: those have no limits. */
   allows(keyId: string, model: string): boolean;
@@ -287,31 +268,31 @@ export interface KeyGate {
   admit(keyId: string, call: CallCost & { readonly model: string }): Reservation | undefined;
 }
 
-/** Of a name that a client wrote, in what it is told. */
-const MOST_SHOWN = 100;
+/** Characters of a model name that an error repeats. */
+const MAX_SHOWN = 100;
 
-export function createKeyGate(book: KeyBook, clock: Pick<Clock, 'now'>): KeyGate {
+export function createApiKeyLimits(keys: ApiKeys, clock: Pick<Clock, 'now'>): ApiKeyLimits {
   return {
     get isEmpty() {
-      return book.isEmpty;
+      return keys.isEmpty;
     },
     identify(credentials) {
       let found: string | undefined;
-      for (const credential of credentials) found ??= book.identify(credential)?.key.id;
+      for (const credential of credentials) found ??= keys.identify(credential)?.key.id;
       return found;
     },
     enter(keyId, address) {
-      const entry = book.find(keyId);
+      const entry = keys.find(keyId);
       if (entry !== undefined) checkEntry(entry, address, clock.now());
     },
-    allows: (keyId, model) => book.find(keyId)?.allows(model) ?? true,
-    countsImages: (keyId) => book.find(keyId)?.key.dailyImages !== undefined,
+    allows: (keyId, model) => keys.find(keyId)?.allows(model) ?? true,
+    countsImages: (keyId) => keys.find(keyId)?.key.dailyImages !== undefined,
     admit(keyId, { model, ...cost }) {
-      const entry = book.find(keyId);
+      const entry = keys.find(keyId);
       if (entry === undefined) return undefined;
       if (!entry.allows(model)) {
         throw rejected(
-          told`This key may not use the model ${JSON.stringify(model.slice(0, MOST_SHOWN))}. The model list shows those it may.`,
+          told`This key may not use the model ${JSON.stringify(model.slice(0, MAX_SHOWN))}. The model list shows those it may.`,
         );
       }
       checkSize(entry, cost);
@@ -322,12 +303,12 @@ export function createKeyGate(book: KeyBook, clock: Pick<Clock, 'now'>): KeyGate
   };
 }
 
-function checkEntry({ key, curfew, meter }: KeyEntry, address: string, now: number): void {
+function checkEntry({ key, blockedHours, meter }: KeyEntry, address: string, now: number): void {
   if (!key.enabled) throw rejected(told`This key is disabled.`);
   if (key.expiresAt !== undefined && now >= key.expiresAt) {
     throw rejected(told`This key expired at ${new Date(key.expiresAt).toISOString()}.`);
   }
-  if (key.curfew !== undefined && curfew?.isOn(now)) {
+  if (key.curfew !== undefined && blockedHours?.isOn(now)) {
     const { from, to, timeZone } = key.curfew;
     throw rejected(told`This key is not let in from ${from} to ${to} (${timeZone}).`);
   }

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import { createFakeClock, type FakeClock } from '../../test/support/fake-clock.ts';
-import { createMemoryDoorStores } from '../../test/support/memory-door-stores.ts';
+import { createMemoryAccessStores } from '../../test/support/memory-door-stores.ts';
 import { GatewayError } from '../canonical/error.ts';
-import { createConsoleLogin, createConsoleSessions, createSignInLinks } from './console-sign-in.ts';
+import { ConsoleSessions, createConsoleLogin, createSignInLinks } from './console-sign-in.ts';
 
 import type { PasswordHasher } from './password-hash.ts';
 
@@ -11,9 +11,9 @@ const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
 
 function openLogin(
-  options: { clock?: FakeClock; stores?: ReturnType<typeof createMemoryDoorStores> } = {},
+  options: { clock?: FakeClock; stores?: ReturnType<typeof createMemoryAccessStores> } = {},
 ) {
-  const { clock = createFakeClock(), stores = createMemoryDoorStores() } = options;
+  const { clock = createFakeClock(), stores = createMemoryAccessStores() } = options;
   const state = {
     password: PASSWORD as string | undefined,
     hashed: 0,
@@ -35,10 +35,7 @@ function openLogin(
       passwordSettled: () => state.settled(),
       machineToken: 'machine-token',
       hasher,
-      sessions: createConsoleSessions(
-        { store, clock, idleMs: () => 12 * HOUR },
-        await store.list(),
-      ),
+      sessions: new ConsoleSessions({ store, clock, idleMs: () => 12 * HOUR }, await store.list()),
       links: createSignInLinks(clock),
       clock,
       tagKey: Buffer.alloc(32, 7),

@@ -1,4 +1,4 @@
-// Who may use the console: passwords, the sessions they begin, and one-time links.
+// Console sign-in: the password, sessions, the throttle of tries, and one-time links.
 
 import { createHmac, hash, randomBytes } from 'node:crypto';
 import { GatewayError } from '../canonical/error.ts';
@@ -55,8 +55,8 @@ export interface ConsoleLoginOptions {
   readonly tagKey: Buffer;
 }
 
-/** Longer ones are none: hashing them would only cost. */
-const MOST_CHARACTERS = 1_024;
+/** Longer input is rejected without being hashed. */
+const MAX_PASSWORD_CHARACTERS = 1_024;
 const COOKIE_TAG_CHARACTERS = 8;
 
 export function createConsoleLogin(options: ConsoleLoginOptions): ConsoleLogin {
@@ -77,8 +77,8 @@ export function createConsoleLogin(options: ConsoleLoginOptions): ConsoleLogin {
     if (isSameText(given, machineToken)) return true;
     await settled();
     throttle.begin(address);
-    const isRight = await verify(password(), given.slice(0, MOST_CHARACTERS + 1));
-    if (!isRight || given.length > MOST_CHARACTERS) return false;
+    const isRight = await verify(password(), given.slice(0, MAX_PASSWORD_CHARACTERS + 1));
+    if (!isRight || given.length > MAX_PASSWORD_CHARACTERS) return false;
     throttle.succeed(address);
     return true;
   });
@@ -145,20 +145,6 @@ function rememberLast(hasher: PasswordHasher): PasswordHasher['verify'] {
   };
 }
 
-// The sessions of signed-in browsers: begun, found by their cookie, ended.
-
-export interface ConsoleSessions {
-  /** A new session; the one the browser had is over. @returns the secret for its cookie */
-  begin(passwordTag: string, replaced?: string): Promise<BegunSession>;
-  /** When the session of a cookie ends if nothing more comes; undefined when there is none. */
-  find(secret: string, passwordTag: string): { readonly expiresAt: number } | undefined;
-  /** Whether a cookie has a session; asking keeps none alive. */
-  has(secret: string, passwordTag: string): boolean;
-  /** Signs every browser out. */
-  endAll(): Promise<void>;
-  close(): Promise<void>;
-}
-
 interface BegunSession {
   readonly secret: string;
   readonly expiresAt: number;
@@ -175,27 +161,20 @@ export interface ConsoleSessionsOptions {
 /** 256 bits. */
 const SECRET_BYTES = 32;
 /** However busy it is, a session ends after this. */
-const LONGEST_MS = 7 * 86_400_000;
+const MAX_SESSION_MS = 7 * 86_400_000;
 /** How far behind the stored time of the last request may be. */
 const SEEN_STEP_MS = 300_000;
-const MOST_SESSIONS = 1_000;
+const MAX_SESSIONS = 1_000;
 
 /** `sessions` are those of the store. */
-export function createConsoleSessions(
-  options: ConsoleSessionsOptions,
-  sessions: readonly ConsoleSession[] = [],
-): ConsoleSessions {
-  return new Sessions(options, sessions);
-}
-
-class Sessions implements ConsoleSessions {
+export class ConsoleSessions {
   readonly #options: ConsoleSessionsOptions;
   readonly #batch: Batch;
   readonly #byHash: Map<string, ConsoleSession>;
   /** When each was last seen as far as the store knows. */
   readonly #savedSeenAt: Map<string, number>;
 
-  constructor(options: ConsoleSessionsOptions, sessions: readonly ConsoleSession[]) {
+  constructor(options: ConsoleSessionsOptions, sessions: readonly ConsoleSession[] = []) {
     const { clock, log } = options;
     this.#options = options;
     this.#byHash = new Map(sessions.map((session) => [session.hash, session]));
@@ -204,6 +183,7 @@ class Sessions implements ConsoleSessions {
     this.#batch = createBatch({ clock, title: 'Console sessions', save, log });
   }
 
+  /** A new session; the one the browser had is over. @returns the secret for its cookie */
   async begin(passwordTag: string, replaced?: string): Promise<BegunSession> {
     const { clock, store } = this.#options;
     const secret = randomBytes(SECRET_BYTES).toString('base64url');
@@ -216,6 +196,7 @@ class Sessions implements ConsoleSessions {
     return { secret, expiresAt: this.#endOf(session) };
   }
 
+  /** When the session of a cookie ends if nothing more comes; undefined when there is none. */
   find(secret: string, passwordTag: string): { readonly expiresAt: number } | undefined {
     const session = this.#running(secret, passwordTag);
     if (session === undefined) return undefined;
@@ -226,10 +207,12 @@ class Sessions implements ConsoleSessions {
     return { expiresAt: this.#endOf(seen) };
   }
 
+  /** Whether a cookie has a session; asking keeps none alive. */
   has(secret: string, passwordTag: string): boolean {
     return this.#running(secret, passwordTag) !== undefined;
   }
 
+  /** Signs every browser out. */
   async endAll(): Promise<void> {
     await this.#end([...this.#byHash.keys()]);
   }
@@ -245,7 +228,7 @@ class Sessions implements ConsoleSessions {
   }
 
   #endOf({ createdAt, lastSeenAt }: ConsoleSession): number {
-    return Math.min(createdAt + LONGEST_MS, lastSeenAt + this.#options.idleMs());
+    return Math.min(createdAt + MAX_SESSION_MS, lastSeenAt + this.#options.idleMs());
   }
 
   /** The session that is replaced, those that are over, and the oldest of too many. */
@@ -255,7 +238,7 @@ class Sessions implements ConsoleSessions {
     const isOver = (one: ConsoleSession): boolean =>
       one.hash === replacedHash || now >= this.#endOf(one);
     const [over, running] = partition([...this.#byHash.values()], isOver);
-    const tooMany = running.slice(0, Math.max(0, running.length - MOST_SESSIONS + 1));
+    const tooMany = running.slice(0, Math.max(0, running.length - MAX_SESSIONS + 1));
     return [...over, ...tooMany].map((session) => session.hash);
   }
 
@@ -291,9 +274,7 @@ function partition<Item>(items: readonly Item[], matches: (item: Item) => boolea
   return [items.filter(matches), items.filter((item) => !matches(item))] as const;
 }
 
-// A signed-in browser, and what its session asks of durable storage.
-
-/** Times are milliseconds since the epoch. */
+/** A signed-in browser. Times are milliseconds since the epoch. */
 export interface ConsoleSession {
   /** SHA-256 of the secret in the cookie, in base64url. */
   readonly hash: string;
@@ -311,8 +292,7 @@ export interface ConsoleSessionStore {
   remove(hashes: readonly string[]): Promise<void>;
 }
 
-// Slows down whoever guesses passwords: by address, with growing waits, and all of them together.
-
+/** Rate limit against guessing passwords: per address with growing waits, and for all addresses together. */
 interface SignInThrottle {
   /**
    * Counts a try before it is looked at, so that many at once are counted too.
@@ -328,13 +308,13 @@ const FREE_TRIES = 5;
 const MINUTE_MS = 60_000;
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
-const LONGEST_WAIT_MS = 15 * MINUTE_MS;
+const MAX_WAIT_MS = 15 * MINUTE_MS;
 /** Tries of all unknown addresses together; NIST SP 800-63B, 5.2.2, allows 100 in a row. */
-const MOST_A_MINUTE = 20;
-const MOST_AN_HOUR = 100;
+const MAX_TRIES_PER_MINUTE = 20;
+const MAX_TRIES_PER_HOUR = 100;
 /** Addresses that are remembered; the longest unseen goes first. */
-const MOST_ADDRESSES = 10_000;
-const MOST_TRUSTED = 1_000;
+const MAX_ADDRESSES = 10_000;
+const MAX_TRUSTED = 1_000;
 
 interface Tries {
   /** Of the current minute. */
@@ -358,7 +338,7 @@ function createSignInThrottle(clock: Pick<Clock, 'monotonic'>): SignInThrottle {
     const tries = isFresh
       ? known
       : { count: 0, since: now, beyond: 0, blockedUntil: 0, lastAt: now };
-    setLast(byVisitor, [visitor, tries], MOST_ADDRESSES);
+    setLast(byVisitor, [visitor, tries], MAX_ADDRESSES);
     return tries;
   };
   const checkEverybody = (visitor: string, now: number): void => {
@@ -366,10 +346,10 @@ function createSignInThrottle(clock: Pick<Clock, 'monotonic'>): SignInThrottle {
     if (trustedAt !== undefined && now - trustedAt < DAY_MS) return;
     recent = recent.filter((at) => now - at < HOUR_MS);
     const lastMinute = recent.filter((at) => now - at < MINUTE_MS);
-    const [oldestOfHour = now] = recent.slice(-MOST_AN_HOUR);
-    const [oldestOfMinute = now] = lastMinute.slice(-MOST_A_MINUTE);
-    if (recent.length >= MOST_AN_HOUR) throw tooMany(oldestOfHour + HOUR_MS - now);
-    if (lastMinute.length >= MOST_A_MINUTE) throw tooMany(oldestOfMinute + MINUTE_MS - now);
+    const [oldestOfHour = now] = recent.slice(-MAX_TRIES_PER_HOUR);
+    const [oldestOfMinute = now] = lastMinute.slice(-MAX_TRIES_PER_MINUTE);
+    if (recent.length >= MAX_TRIES_PER_HOUR) throw tooMany(oldestOfHour + HOUR_MS - now);
+    if (lastMinute.length >= MAX_TRIES_PER_MINUTE) throw tooMany(oldestOfMinute + MINUTE_MS - now);
     recent.push(now);
   };
 
@@ -388,13 +368,13 @@ function createSignInThrottle(clock: Pick<Clock, 'monotonic'>): SignInThrottle {
       tries.lastAt = now;
       if (tries.count < FREE_TRIES) return;
       // The last free try is looked at; the next one waits, each time twice as long.
-      tries.blockedUntil = now + Math.min(MINUTE_MS * 2 ** tries.beyond, LONGEST_WAIT_MS);
+      tries.blockedUntil = now + Math.min(MINUTE_MS * 2 ** tries.beyond, MAX_WAIT_MS);
       tries.beyond += 1;
     },
     succeed(address) {
       const visitor = visitorOf(address);
       byVisitor.delete(visitor);
-      setLast(trusted, [visitor, clock.monotonic()], MOST_TRUSTED);
+      setLast(trusted, [visitor, clock.monotonic()], MAX_TRUSTED);
     },
   };
 }
@@ -409,8 +389,7 @@ function tooMany(waitMs: number): GatewayError {
   });
 }
 
-// One-time links that sign the person at this machine in without a password.
-
+/** One-time links that sign in a browser on this machine without a password. */
 export interface SignInLinks {
   /** The secret of a new link; the links before it go on working. */
   create(): string;
@@ -419,7 +398,7 @@ export interface SignInLinks {
 }
 
 const LIFETIME_MS = 600_000;
-const MOST_LINKS = 20;
+const MAX_LINKS = 20;
 
 export function createSignInLinks(clock: Pick<Clock, 'monotonic'>): SignInLinks {
   /** Hash → monotonic end. */
@@ -429,7 +408,7 @@ export function createSignInLinks(clock: Pick<Clock, 'monotonic'>): SignInLinks 
       const secret = randomBytes(32).toString('base64url');
       waiting.set(hash('sha256', secret), clock.monotonic() + LIFETIME_MS);
       const [oldest] = waiting.keys();
-      if (waiting.size > MOST_LINKS && oldest !== undefined) waiting.delete(oldest);
+      if (waiting.size > MAX_LINKS && oldest !== undefined) waiting.delete(oldest);
       return secret;
     },
     redeem(secret) {

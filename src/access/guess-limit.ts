@@ -1,4 +1,4 @@
-// Slows down whoever guesses at the gateway's key: counts the wrong keys of each address.
+// Rate limit against guessing API keys: counts the wrong keys of each address.
 
 import { createHmac, randomBytes } from 'node:crypto';
 import { GatewayError } from '../canonical/error.ts';
@@ -31,15 +31,15 @@ export interface ShownKeys {
 }
 
 /** Different wrong keys of an address within an hour: one mistaken client has one, however often it asks. */
-const MOST_WRONG = 20;
-const WRONG_MS = 3_600_000;
-const RIGHT_MS = 86_400_000;
+const MAX_WRONG_KEYS = 20;
+const WRONG_KEY_MS = 3_600_000;
+const RIGHT_KEY_MS = 86_400_000;
 /** How far behind the time a key was last right may be. */
 const RIGHT_STEP_MS = 60_000;
 /** Addresses that are remembered; the longest unseen goes first. */
-const MOST_GUESSERS = 4_096;
-const MOST_HONEST = 10_000;
-const MOST_KEYS_OF_ONE = 1_000;
+const MAX_GUESSING_VISITORS = 4_096;
+const MAX_KNOWN_VISITORS = 10_000;
+const MAX_KEYS_PER_VISITOR = 1_000;
 
 /** Digest of a wrong key, or id of a right one → when it came, in monotonic time; the oldest first. */
 type Times = Map<string, number>;
@@ -52,9 +52,9 @@ export function createGuessLimit(clock: Pick<Clock, 'monotonic'>): GuessLimit {
   const digestKey = randomBytes(32);
   const digestOf = (text: string): string =>
     createHmac('sha256', digestKey).update(text).digest('base64url').slice(0, 16);
-  const noteRight = (visitor: string, keyId: string, now: number): void => {
-    const times = takeLast(rightBy, visitor, MOST_HONEST);
-    setLast(times, [keyId, now], MOST_KEYS_OF_ONE);
+  const rememberRightKey = (visitor: string, keyId: string, now: number): void => {
+    const times = touchTimes(rightBy, visitor, MAX_KNOWN_VISITORS);
+    setLast(times, [keyId, now], MAX_KEYS_PER_VISITOR);
   };
   return {
     check({ address, credentials, keyId, isOfPage }) {
@@ -63,19 +63,19 @@ export function createGuessLimit(clock: Pick<Clock, 'monotonic'>): GuessLimit {
       if (keyId !== undefined) {
         const agoMs = now - (rightBy.get(visitor)?.get(keyId) ?? Number.NEGATIVE_INFINITY);
         if (agoMs < RIGHT_STEP_MS) return;
-        if (agoMs < RIGHT_MS) return noteRight(visitor, keyId, now);
+        if (agoMs < RIGHT_KEY_MS) return rememberRightKey(visitor, keyId, now);
       }
       const wrong = currentOf(wrongBy.get(visitor), now);
       const guesses = new Set(
         credentials.filter((text) => !looksLikeKeySecret(text)).map(digestOf),
       );
       const fresh = [...guesses].filter((digest) => !wrong.has(digest));
-      const surplus = wrong.size + fresh.length - MOST_WRONG;
+      const surplus = wrong.size + fresh.length - MAX_WRONG_KEYS;
       if (surplus > 0) throw tooMany(waitFor(wrong, surplus, now));
-      if (keyId !== undefined) return noteRight(visitor, keyId, now);
+      if (keyId !== undefined) return rememberRightKey(visitor, keyId, now);
       if (fresh.length === 0) return;
-      const known = takeLast(wrongBy, visitor, MOST_GUESSERS);
-      for (const digest of fresh) setLast(known, [digest, now], MOST_WRONG);
+      const known = touchTimes(wrongBy, visitor, MAX_GUESSING_VISITORS);
+      for (const digest of fresh) setLast(known, [digest, now], MAX_WRONG_KEYS);
     },
   };
 }
@@ -86,7 +86,7 @@ function createVisitorReader(): typeof visitorOf {
   return (address) => {
     const found = known.get(address);
     if (found !== undefined) return found;
-    if (known.size === MOST_HONEST) known.clear();
+    if (known.size === MAX_KNOWN_VISITORS) known.clear();
     const visitor = visitorOf(address);
     known.set(address, visitor);
     return visitor;
@@ -96,7 +96,7 @@ function createVisitorReader(): typeof visitorOf {
 /** Without what is too old to count. */
 function currentOf(times: Times = new Map(), now: number): Times {
   for (const [digest, at] of times) {
-    if (now - at < WRONG_MS) break;
+    if (now - at < WRONG_KEY_MS) break;
     times.delete(digest);
   }
   return times;
@@ -105,11 +105,11 @@ function currentOf(times: Times = new Map(), now: number): Times {
 /** Until so many of the oldest count no more. */
 function waitFor(wrong: Times, surplus: number, now: number): number {
   const at = [...wrong.values()][surplus - 1];
-  return at === undefined ? WRONG_MS : at + WRONG_MS - now;
+  return at === undefined ? WRONG_KEY_MS : at + WRONG_KEY_MS - now;
 }
 
 /** The times of a visitor, who is the last to be forgotten now. */
-function takeLast(visitors: Map<string, Times>, visitor: string, most: number): Times {
+function touchTimes(visitors: Map<string, Times>, visitor: string, most: number): Times {
   const times = visitors.get(visitor) ?? new Map<string, number>();
   setLast(visitors, [visitor, times], most);
   return times;

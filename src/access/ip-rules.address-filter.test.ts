@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { createFakeClock } from '../../test/support/fake-clock.ts';
-import { createMemoryDoorStores } from '../../test/support/memory-door-stores.ts';
+import { createMemoryAccessStores } from '../../test/support/memory-door-stores.ts';
 import { GatewayError } from '../canonical/error.ts';
 import { type IpRange, readIpAddress, readIpRange, visitorOf } from '../lib/net.ts';
 import {
@@ -16,7 +16,7 @@ const ON: AddressFilterSettings = { enabled: true, fallback: 'allow', allowBeats
 function openFilter(change: Partial<AddressFilterSettings> = {}) {
   const settings = { ...ON, ...change };
   const clock = createFakeClock();
-  const { addressRules: store } = createMemoryDoorStores();
+  const { addressRules: store } = createMemoryAccessStores();
   let count = 0;
   const createId = (prefix: string) => `${prefix}${++count}`;
   const filter = createAddressFilter({ store, settings: () => settings, clock, createId });

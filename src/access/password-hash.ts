@@ -20,11 +20,11 @@ const PASSES = 2;
 const LANES = 1;
 const TAG_BYTES = 32;
 const SALT_BYTES = 16;
-/** More at once would keep the threads from the file system and from everybody's requests. */
-const MOST_AT_ONCE = 2;
+/** More would block the thread pool, which file access and all requests need. */
+const MAX_CONCURRENT_HASHES = 2;
 /** A hash written by hand must not cost more than this. */
-const MOST_MEMORY_KIB = 262_144;
-const MOST_PASSES = 10;
+const MAX_MEMORY_KIB = 262_144;
+const MAX_PASSES = 10;
 
 const PHC = /^\$argon2id\$v=19\$m=(\d{1,7}),t=(\d{1,2}),p=1\$([\w+/-]{11,86})\$([\w+/-]{22,86})$/;
 
@@ -46,7 +46,7 @@ export function isUsableHash(text: string): boolean {
 }
 
 export function createPasswordHasher(): PasswordHasher {
-  const inTurn = createConcurrencyLimit(MOST_AT_ONCE);
+  const inTurn = createConcurrencyLimit(MAX_CONCURRENT_HASHES);
   const dummy: StoredHash = {
     memory: MEMORY_KIB,
     passes: PASSES,
@@ -83,8 +83,7 @@ function readHash(text: string): StoredHash | undefined {
   if (saltText === undefined || tagText === undefined) return undefined;
   const memory = Number(memoryText);
   const passes = Number(passesText);
-  if (memory < 8 || memory > MOST_MEMORY_KIB || passes < 1 || passes > MOST_PASSES)
-    return undefined;
+  if (memory < 8 || memory > MAX_MEMORY_KIB || passes < 1 || passes > MAX_PASSES) return undefined;
   const [salt, tag] = [Buffer.from(saltText, 'base64'), Buffer.from(tagText, 'base64')];
   return salt.length < 8 || tag.length < 16 ? undefined : { memory, passes, salt, tag };
 }
@@ -110,8 +109,6 @@ function derive(password: string, { memory, passes, salt, tag }: StoredHash): Pr
 function write(bytes: Buffer): string {
   return bytes.toString('base64').replace(/=+$/, '');
 }
-
-// Rewrites a console password that stands in plain in the config file as a hash.
 
 export interface HashSettingOptions {
   readonly config: PasswordConfig;

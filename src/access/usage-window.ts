@@ -1,11 +1,11 @@
-// What one key has used: by the minute, by the day, reserved for what runs, and from which addresses.
+// The usage of one API key: per minute, per day, reserved by running calls, and its addresses.
 
 import type { Clock } from '../lib/clock.ts';
 import type { DayUse, KeyLimits, StoredKey } from './api-key.ts';
 
 /** What a call will use as far as is known before it runs. */
 export interface CallCost {
-  /** An estimate: of tokens nobody knows the number before. */
+  /** Estimated. */
   readonly tokens: number;
   /** Exact. */
   readonly images: number;
@@ -37,7 +37,7 @@ export interface MeterOptions {
 
 const DAY_MS = 86_400_000;
 
-export class KeyMeter {
+export class UsageMeter {
   /** Address → when it came last, the latest last. */
   readonly addresses: Map<string, number>;
   readonly #requests = createMinuteWindow();
@@ -146,8 +146,7 @@ function emptyDay(now: number): DayUse {
   return { day: dayOf(now), requests: 0, tokens: 0, images: 0 };
 }
 
-// Counts what happened within the last minute, second by second.
-
+/** Counts within the last minute, second by second. */
 export interface MinuteWindow {
   add(now: number, amount: number): void;
   total(now: number): number;

@@ -4,14 +4,14 @@ import type { XStatic } from 'typebox/schema';
 import { invalidRequest } from '../canonical/error.ts';
 import { told } from '../lib/localized-message.ts';
 import type { ImportResult } from '../oauth/account-file.ts';
-import { proveAgain } from './access/session.ts';
+import { requireReauthentication } from './access/session.ts';
 import { readProxyUrl, readUpstream } from './account-input.ts';
 import { findAccount } from './accounts.ts';
 import type { AdminOptions } from './options.ts';
 import { type ApiRoute, answerJson, defineRoute } from './route.ts';
 import { PROXY_URL } from './schemas.ts';
 
-export type TransferOptions = Pick<AdminOptions, 'book' | 'door' | 'transfer' | 'upstreams'>;
+export type TransferOptions = Pick<AdminOptions, 'book' | 'access' | 'transfer' | 'upstreams'>;
 
 export const IMPORT_SCHEMA = {
   title: 'AccountImport',
@@ -111,7 +111,7 @@ export const EXPORTED_SCHEMA = {
 } as const;
 
 export function createTransferRoutes(options: TransferOptions): readonly ApiRoute[] {
-  const { book, door, transfer } = options;
+  const { book, access, transfer } = options;
   return [
     defineRoute({
       method: 'POST',
@@ -130,7 +130,7 @@ export function createTransferRoutes(options: TransferOptions): readonly ApiRout
       asksAgain: true,
       answers: { 200: { description: 'The sealed accounts.', schema: EXPORTED_SCHEMA } },
       run: async ({ body: { passphrase, password, ids }, caller }) => {
-        await proveAgain(door, caller, password);
+        await requireReauthentication(access, caller, password);
         const wanted = ids?.map((id) => findAccount(book, id)) ?? book.list();
         const left = wanted.filter(({ origin }) => origin !== 'stored');
         const exported = await transfer.exportAccounts({ passphrase, accountIds: ids });

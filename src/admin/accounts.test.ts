@@ -408,7 +408,7 @@ test('an import says what became of each item, an export holds nothing in clear'
 });
 
 test('an export to a browser that is signed in needs the password again', async () => {
-  const { login } = admin.options.door ?? {};
+  const { login } = admin.options.access ?? {};
   const browser = { address: '127.0.0.1', cookie: undefined };
   const session = await login?.signIn(PASSWORD, browser);
   const cookie = `isthmus_session_${login?.cookieTag}=${session?.secret}`;

@@ -4,7 +4,7 @@ import type { Account } from '../accounts/account.ts';
 import type { AccountRecordChange } from '../accounts/account-store.ts';
 import { GatewayError, invalidRequest } from '../canonical/error.ts';
 import { told } from '../lib/localized-message.ts';
-import { proveAgain } from './access/session.ts';
+import { requireReauthentication } from './access/session.ts';
 import {
   addAccount,
   NEW_ACCOUNT_SCHEMA,
@@ -30,7 +30,7 @@ import {
 } from './schemas.ts';
 
 export type AccountOptions = AccountFacts &
-  Pick<AdminOptions, 'clock' | 'door' | 'gatewayKey' | 'revoker' | 'transfer' | 'upstreams'>;
+  Pick<AdminOptions, 'clock' | 'access' | 'gatewayKey' | 'revoker' | 'transfer' | 'upstreams'>;
 
 export const CHANGE_SCHEMA = {
   title: 'AccountChange',
@@ -138,7 +138,7 @@ export function createAccountRoutes(options: AccountOptions): readonly ApiRoute[
         // A proxy of somebody else sees what goes to an upstream without TLS, credentials with it.
         const { proxyUrl = null } = change;
         if (proxyUrl !== null && proxyUrl !== book.proxyUrl(parameter)) {
-          await proveAgain(options.door, caller);
+          await requireReauthentication(options.access, caller);
         }
         const trial =
           key === undefined

@@ -1,6 +1,6 @@
 // All routes of the admin API, for the edge's table.
 
-import type { Door } from '../access/access.ts';
+import type { AccessControl } from '../access/access.ts';
 import type { AdminRoute } from '../server/admin-route.ts';
 import { createAccessLogRoute, createAddressRuleRoutes } from './access/ip-rules.ts';
 import { createKeyRoutes } from './access/keys.ts';
@@ -46,23 +46,23 @@ export function createAdminRoutes(
     createEnvironmentRoute(options),
     ...createModelRoutes(options),
     createTranslateRoute(options),
-    ...(options.door === undefined ? [] : createDoorRoutes(options.door)),
+    ...(options.access === undefined ? [] : createAccessRoutes(options.access)),
     ...more,
   ];
   const callback = createCallbackRoute({ tracker, log: options.log });
   const pages =
-    options.door === undefined ? [callback] : [callback, createSignInRoute(options.door)];
+    options.access === undefined ? [callback] : [callback, createSignInRoute(options.access)];
   return [...routes, ...createDescriptionRoutes(routes, options), ...pages];
 }
 
 // All routes of the door: sessions, keys, address rules and the access log.
 
-function createDoorRoutes(door: Door): readonly ApiRoute[] {
+function createAccessRoutes(access: AccessControl): readonly ApiRoute[] {
   return [
-    ...createConsoleSessionRoutes(door),
-    ...createKeyRoutes(door),
-    ...createAddressRuleRoutes(door),
-    createAccessLogRoute(door),
+    ...createConsoleSessionRoutes(access),
+    ...createKeyRoutes(access),
+    ...createAddressRuleRoutes(access),
+    createAccessLogRoute(access),
   ];
 }
 

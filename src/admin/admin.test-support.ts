@@ -2,7 +2,7 @@
 
 import { Errors } from 'typebox/schema';
 import { createFakeClock } from '../../test/support/fake-clock.ts';
-import { createDoor } from '../access/access.ts';
+import { createAccessControl } from '../access/access.ts';
 import type { Account } from '../accounts/account.ts';
 import type { NewAccount } from '../accounts/account-book.ts';
 import { createId } from '../lib/ids.ts';
@@ -56,13 +56,13 @@ export async function startAdmin(edgeOptions: TestEdgeOptions = {}): Promise<Tes
     consolePassword: PASSWORD,
     ...edgeOptions.settings,
   };
-  const door = createDoor({ settings: () => settings, clock, createId });
-  const options = { ...createFakeOptions({ book, clock, fakes }), door };
+  const access = createAccessControl({ settings: () => settings, clock, createId });
+  const options = { ...createFakeOptions({ book, clock, fakes }), access };
   const routes = createAdminRoutes(options);
   const edge = await startEdge({
     ...edgeOptions,
     adminRoutes: routes,
-    door,
+    access,
     settings: { consolePassword: PASSWORD, ...edgeOptions.settings },
   });
   return {

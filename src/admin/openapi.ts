@@ -23,9 +23,9 @@ const NAME = /\{(\w+)\}/;
 /** The description of the routes given, itself among them: `/api/openapi.json`, and for people `/api/docs`. */
 export function createDescriptionRoutes(
   routes: readonly ApiRoute[],
-  { version, door }: Pick<AdminOptions, 'version' | 'door'>,
+  { version, access }: Pick<AdminOptions, 'version' | 'access'>,
 ): readonly ApiRoute[] {
-  const cookieName = plainCookieName(door?.login.cookieTag ?? '');
+  const cookieName = plainCookieName(access?.login.cookieTag ?? '');
   const describeAll = () => describeApi([...routes, ...own], { version, cookieName });
   const own: readonly ApiRoute[] = [
     defineRoute({

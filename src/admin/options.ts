@@ -1,6 +1,6 @@
 // What the admin API needs of the rest of the gateway, as narrow as it is used.
 
-import type { Door } from '../access/access.ts';
+import type { AccessControl } from '../access/access.ts';
 import type { Account, TokenSource } from '../accounts/account.ts';
 import type { AccountBook } from '../accounts/account-book.ts';
 import type { AccountTrials } from '../accounts/health.ts';
@@ -45,7 +45,7 @@ export interface AdminOptions {
   /** What flags and the environment say; no secrets. */
   readonly origins: Pick<LiveConfig, 'overrides' | 'variables'>;
   /** Who is let in; the one of the server. Without it there are no routes of it. */
-  readonly door?: Door | undefined;
+  readonly access?: AccessControl | undefined;
   readonly router: Pick<Router, 'explain' | 'explainTarget' | 'meant'>;
   readonly models: { list(): Promise<readonly ListedModel[]> };
   readonly protocols: Pick<Protocols, 'byName'>;

@@ -242,7 +242,7 @@ interface Tracked {
 const OWNER = 'console';
 /** For whoever waits to see how it ended. */
 const KEPT_AFTER_END_MS = 600_000;
-const MOST_KEPT = 512;
+const MAX_KEPT = 512;
 
 export function createSignInTracker(options: TrackerOptions): SignInTracker {
   const { clock, signIns, callbackUrl } = options;
@@ -255,7 +255,7 @@ export function createSignInTracker(options: TrackerOptions): SignInTracker {
   };
   const keep = (state: string, progress: SignInProgress, forgetAt: number): void => {
     for (const [known, { forgetAt: endsAt }] of tracked) {
-      if (endsAt <= clock.now() || tracked.size >= MOST_KEPT) tracked.delete(known);
+      if (endsAt <= clock.now() || tracked.size >= MAX_KEPT) tracked.delete(known);
     }
     tracked.set(state, { progress, forgetAt });
   };

@@ -121,10 +121,10 @@ function withMeantModel(
 }
 
 type GenerateRoute = Extract<ProtocolRoute, { operation: 'generate' }>;
-type AnswerShelf = Parameters<NonNullable<GenerateRoute['findEarlier']>>[1];
+type ResponseStore = Parameters<NonNullable<GenerateRoute['findEarlier']>>[1];
 
 /** Answers are kept for client keys, and the console is none: what a request goes on from is not found. */
-const NO_ANSWERS: AnswerShelf = {
+const NO_ANSWERS: ResponseStore = {
   put: () => false,
   find: async () => undefined,
   findByItem: async () => undefined,

@@ -85,11 +85,11 @@ const SHARED_FOLDER =
   'Another gateway runs on this data folder: neither sees what is changed in the other. Stop one of them, or give this one a folder of its own with --data-dir.';
 
 /** On this machine alone, and only where there is a password to go without. */
-function signInUrl({ door }: App, url: string, settings: Settings): string | undefined {
+function signInUrl({ access }: App, url: string, settings: Settings): string | undefined {
   const { host, consolePassword } = settings;
   const isWanted = settings.console.hasSignInLink && consolePassword !== undefined;
   if (!isWanted || !isLoopbackHost(host)) return undefined;
-  return `${url}/sign-in?token=${door.login.createLink()}`;
+  return `${url}/sign-in?token=${access.login.createLink()}`;
 }
 
 /** Without those of the sandbox that rest beside others. */

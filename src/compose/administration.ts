@@ -1,6 +1,6 @@
 // The routes of the admin API over what they show and change.
 
-import type { Door } from '../access/access.ts';
+import type { AccessControl } from '../access/access.ts';
 import { createAdminRoutes } from '../admin/admin-routes.ts';
 import type { AdminOptions, ModelLister } from '../admin/options.ts';
 import type { ApiRoute } from '../admin/route.ts';
@@ -16,7 +16,7 @@ import type { Foundation, GatewayContext } from './foundation.ts';
 import type { Traffic } from './traffic.ts';
 
 export interface AdministrationParts extends Foundation, Traffic {
-  readonly door: Door;
+  readonly access: AccessControl;
   /** The port the gateway listens on; asked when it is needed. */
   readonly port: () => number;
 }
@@ -28,19 +28,19 @@ export function createAdministration(
   more: readonly ApiRoute[],
 ): readonly AdminRoute[] {
   const { config, clock, log, version } = context;
-  const { secretKey, secrets, door, backend, accounts, router, models, protocols, dispatcher } =
+  const { secretKey, secrets, access, backend, accounts, router, models, protocols, dispatcher } =
     parts;
   const { book, tokens, pool, quota, isProtected, trials } = accounts;
   const { upstreams } = backend;
   return createAdminRoutes(
     {
-      ...{ version, clock, log, door, router, models, protocols, dispatcher },
+      ...{ version, clock, log, access, router, models, protocols, dispatcher },
       ...{ book, tokens, pool, quota, isProtected, trials },
       ...createAccountWork(context, parts),
       revisionKey: secretKey.derive('config revisions').toString('hex'),
       upstreams: { list: backend.choices, get: (id) => modelsOf(upstreams.get(id)) },
       callbackUrl: () => `http://127.0.0.1:${parts.port()}/oauth/callback`,
-      config: secrets.guard(door.hasher),
+      config: secrets.guard(access.hasher),
       origins: config,
       gatewayKey: () => config.current().apiKey,
     },

@@ -1,6 +1,11 @@
 // The edge's view of the settings, derived once for each change of them.
 
-import { type Door, type DoorOptions, type DoorStores, openDoor } from '../access/access.ts';
+import {
+  type AccessControl,
+  type AccessControlOptions,
+  type AccessStores,
+  loadAccessControl,
+} from '../access/access.ts';
 import type { DoorLog } from '../access/batch.ts';
 import { keepPasswordHashed } from '../access/password-hash.ts';
 import type { Settings } from '../config/effective.ts';
@@ -36,30 +41,31 @@ export function createEdgeSettings(current: () => Settings): () => EdgeSettings 
 
 // Opens the door over its stores and keeps the console password of the config file hashed.
 
-export interface GatewayDoorOptions extends Omit<DoorOptions, 'stores' | 'passwordSettled'> {
-  readonly stores: DoorStores;
+export interface OpenAccessControlOptions
+  extends Omit<AccessControlOptions, 'stores' | 'passwordSettled'> {
+  readonly stores: AccessStores;
   readonly config: Pick<LiveConfig, 'raw' | 'update' | 'subscribe'>;
   readonly log: DoorLog;
 }
 
-export interface GatewayDoor {
-  readonly door: Door;
+export interface OpenedAccess {
+  readonly access: AccessControl;
   /** Saves what has gathered; before the stores and the configuration are closed. */
   close(): Promise<void>;
 }
 
 /** @throws StoreError */
-export async function openGatewayDoor({
+export async function openAccessControl({
   config,
   ...options
-}: GatewayDoorOptions): Promise<GatewayDoor> {
-  const door = await openDoor({ ...options, passwordSettled: () => keeper.settled() });
-  const keeper = keepPasswordHashed({ config, hasher: door.hasher, log: options.log });
+}: OpenAccessControlOptions): Promise<OpenedAccess> {
+  const access = await loadAccessControl({ ...options, passwordSettled: () => keeper.settled() });
+  const keeper = keepPasswordHashed({ config, hasher: access.hasher, log: options.log });
   return {
-    door,
+    access,
     async close() {
       await keeper.close();
-      await door.close();
+      await access.close();
     },
   };
 }

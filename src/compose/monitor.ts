@@ -1,7 +1,7 @@
 // What watches the traffic: the monitor, and the telemetry where it is configured.
 
 import { randomUUID } from 'node:crypto';
-import type { Door } from '../access/access.ts';
+import type { AccessControl } from '../access/access.ts';
 import type { AccountBook } from '../accounts/account-book.ts';
 import { writeStatus } from '../admin/account-view.ts';
 import { createMonitorRoutes } from '../admin/admin-routes.ts';
@@ -25,7 +25,7 @@ import { createSecretList, type Foundation, type GatewayContext } from './founda
 import type { Traffic } from './traffic.ts';
 
 export interface ObservationParts extends Foundation, Traffic {
-  readonly door: Door;
+  readonly access: AccessControl;
   /** Where the log is kept, to show it; undefined where it is not. */
   readonly logFiles: LogFiles | undefined;
   /** The port the gateway listens on; asked when it is shown. */
@@ -55,7 +55,7 @@ export async function openObservation(
 ): Promise<Observation> {
   const { config } = context;
   const { book, pool, isProtected, trials } = accounts;
-  const { door, logFiles, port, signatures } = parts;
+  const { access, logFiles, port, signatures } = parts;
   const settings = () => config.current();
   const telemetry = await openTelemetry({
     ...context,
@@ -65,12 +65,12 @@ export async function openObservation(
   const monitoring = openMonitor({
     ...context,
     accountSecrets,
-    ...{ book, door, pool, isProtected, trials, protocols, logFiles, createId },
+    ...{ book, access, pool, isProtected, trials, protocols, logFiles, createId },
     upstreams: backend.upstreams,
     isBuiltIn: backend.isBuiltIn,
     dropped: () => ({
       'log-lines': logFiles?.dropped ?? 0,
-      'access-log-entries': door.accessLog.dropped,
+      'access-log-entries': access.accessLog.dropped,
       signatures: signatures.droppedWrites,
       'trace-spans': telemetry?.droppedSpans ?? 0,
     }),
@@ -79,7 +79,7 @@ export async function openObservation(
     store: stores.requests,
     isLasting: stores.isLasting,
     targetOf: (model) => findTarget(model, { router, pool }),
-    keyName: (id) => door.keys.get(id)?.key.name,
+    keyName: (id) => access.keys.get(id)?.key.name,
     address: () => `http://${settings().host}:${port()}`,
   });
   return {
@@ -100,7 +100,7 @@ interface OpenMonitorOptions
   readonly accountSecrets: NonNullable<MonitorOptions['accountSecrets']>;
   readonly targetOf: MonitorOptions['targetOf'];
   readonly config: LiveConfig;
-  readonly door: FeedSourceOptions['door'];
+  readonly access: FeedSourceOptions['access'];
   readonly logFiles: LogFiles | undefined;
   readonly dropped: MonitorOptions['dropped'];
   readonly readsRequests: boolean;

@@ -14,7 +14,7 @@ import { familyOf } from '../routing/families.ts';
 import { createRouter, type Router } from '../routing/router.ts';
 import { type BodyBudget, createBodyBudget } from '../server/gates/body.ts';
 import { createSignatureKeeper, type DurableSignatureKeeper } from '../signatures/cache.ts';
-import { type AnswerShelves, createAnswerShelves } from '../stored-responses/response-store.ts';
+import { createResponseStores, type ResponseStores } from '../stored-responses/response-store.ts';
 import { type Accounts, openAccounts } from './accounts.ts';
 import { type Backend, openBackend } from './backend.ts';
 import {
@@ -37,7 +37,7 @@ export interface Traffic {
   readonly protocols: Protocols;
   readonly models: ModelDirectory;
   readonly dispatcher: Dispatcher;
-  readonly shelves: AnswerShelves;
+  readonly responseStores: ResponseStores;
   /** The memory that requests and answers share. */
   readonly bodies: BodyBudget;
   readonly signatures: Pick<DurableSignatureKeeper, 'droppedWrites'>;
@@ -87,9 +87,9 @@ export async function openTraffic(
       router: { route: (name, account) => routeUnlessMissing(router, accounts, { name, account }) },
       ...{ pool, keeper, clock, random, createId, media, thinkingMode },
     }),
-    shelves: createAnswerShelves({
+    responseStores: createResponseStores({
       clock,
-      store: stores.keptAnswers,
+      store: stores.storedResponses,
       onFailure: (error) => log.warn({ error }, 'An answer could not be kept on disk.'),
     }),
     signatures: keeper,
@@ -147,14 +147,14 @@ async function openPool(
 }
 
 /** Longer names are no model's. */
-const LONGEST_MODEL = 256;
+const MAX_MODEL_CHARACTERS = 256;
 
 /** A client's own word is kept of an account's state: it may be a credential. */
 function cleanedBy(redactorFor: ReturnType<typeof createRedactors>): (model: string) => string {
   return (model) => {
     const redactor = redactorFor([]);
-    if (model.length <= LONGEST_MODEL) return redactor.text(model);
-    return redactor.beginning(model, LONGEST_MODEL);
+    if (model.length <= MAX_MODEL_CHARACTERS) return redactor.text(model);
+    return redactor.beginning(model, MAX_MODEL_CHARACTERS);
   };
 }
 

@@ -38,7 +38,7 @@ const OWN_PREFIX = /^(?:UPSTREAM|ISTHMUS)_/;
 const SERVICE_LINK =
   /_(?:SERVICE_HOST|SERVICE_PORT(?:_\w+)?|PORT(?:_\d+_(?:TCP|UDP|SCTP)(?:_\w+)?)?)$/;
 /** Names as short as `PORT` are near to too many others. */
-const LEAST_LENGTH = 7;
+const MIN_LENGTH = 7;
 
 /** One sentence each; values are never repeated. */
 function findStrayVariables(
@@ -50,7 +50,7 @@ function findStrayVariables(
     .filter((name) => (variables[name] ?? '') !== '' && !known.has(name))
     .sort()
     .flatMap((name) => {
-      const free = [...known].filter((one) => one.length >= LEAST_LENGTH && !variables[one]);
+      const free = [...known].filter((one) => one.length >= MIN_LENGTH && !variables[one]);
       const meant = nearestName(name, free);
       if (meant !== undefined) {
         return [told`The variable ${name} is not known and does nothing. Did you mean ${meant}?`];

@@ -77,7 +77,7 @@ export interface ConfigLog {
 }
 
 /** Of a change, when the file is written by hand each time before it is in its place. */
-const MOST_TRIES = 5;
+const MAX_TRIES = 5;
 
 /** @throws ConfigError when there is nothing safe to start with. */
 export async function createLiveConfig(options: LiveConfigOptions): Promise<LiveConfig> {
@@ -160,7 +160,7 @@ async function updateFile(
   patch: ConfigPatch,
 ): Promise<Settings> {
   const { path, log } = options;
-  for (let tries = 0; tries < MOST_TRIES; tries += 1) {
+  for (let tries = 0; tries < MAX_TRIES; tries += 1) {
     const read = await reloadFile(options, state);
     if (state.problems.length > 0) throw new UnusableFileError(path, state.problems);
     const { raw } = state.good;

@@ -75,13 +75,13 @@ export function readSecret(text: string): string {
 }
 
 /** Longer ones are neither hashed nor compared when somebody signs in. */
-const LONGEST_PASSWORD = 1_024;
+const MAX_PASSWORD_CHARACTERS = 1_024;
 
 /** What somebody signs in with. @throws ValueError */
 export function readPassword(text: string): string {
   if (/\p{Cc}/u.test(text)) throw new ValueError(told`must be one line`);
-  if (text.length > LONGEST_PASSWORD) {
-    throw new ValueError(told`must have at most ${LONGEST_PASSWORD} characters`);
+  if (text.length > MAX_PASSWORD_CHARACTERS) {
+    throw new ValueError(told`must have at most ${MAX_PASSWORD_CHARACTERS} characters`);
   }
   return text;
 }

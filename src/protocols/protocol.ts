@@ -8,7 +8,7 @@ import type { ListedModel } from '../canonical/model.ts';
 import type { Receipt } from '../canonical/receipt.ts';
 import type { CanonicalRequest } from '../canonical/request.ts';
 import type { JsonObject } from '../lib/json.ts';
-import type { AnswerShelf, RunsOfKey } from '../stored-responses/response-store.ts';
+import type { ResponseStore, RunsOfKey } from '../stored-responses/response-store.ts';
 
 export type ProtocolName = 'chat' | 'messages' | 'generate';
 
@@ -43,7 +43,7 @@ export type ProtocolRoute =
       /** @throws GatewayError (invalid-request) naming the field. */
       readCall(input: RouteInput): GenerateCall;
       /** Fetches what a body says of earlier answers, before it is read. @throws GatewayError not-found */
-      findEarlier?(body: JsonObject, shelf: AnswerShelf): Promise<EarlierItems>;
+      findEarlier?(body: JsonObject, responses: ResponseStore): Promise<EarlierItems>;
     }
   | {
       /** Answers and conversations kept for later requests; the placeholder stands for the id of one. */
@@ -55,7 +55,7 @@ export type ProtocolRoute =
       /** True for routes that read the body. */
       readonly takesBody?: true | undefined;
       /** @throws GatewayError not-found for an answer this client key has not */
-      run(input: KeptAnswersInput): Promise<JsonObject>;
+      run(input: StoredResponseInput): Promise<JsonObject>;
     }
   | {
       readonly operation: 'count-tokens';
@@ -65,7 +65,7 @@ export type ProtocolRoute =
       readonly recordedAs?: 'responses';
       readCall(input: RouteInput): CountTokensCall;
       /** As for answers. */
-      findEarlier?(body: JsonObject, shelf: AnswerShelf): Promise<EarlierItems>;
+      findEarlier?(body: JsonObject, responses: ResponseStore): Promise<EarlierItems>;
     }
   | {
       readonly operation: 'embed';
@@ -100,7 +100,7 @@ export interface RouteInput {
   /** What `findEarlier` of the route found. */
   readonly earlier?: EarlierItems | undefined;
   /** The answers kept for this client key; absent where nothing is kept. */
-  readonly shelf?: AnswerShelf | undefined;
+  readonly responses?: ResponseStore | undefined;
   readonly receipt: Receipt;
 }
 
@@ -113,10 +113,10 @@ export interface EarlierItems {
   findItem(id: string): JsonObject | undefined;
 }
 
-export interface KeptAnswersInput {
+export interface StoredResponseInput {
   readonly id: string;
   readonly query: URLSearchParams;
-  readonly shelf: AnswerShelf;
+  readonly responses: ResponseStore;
   /** What is being made in the background for this client key. */
   readonly runs: RunsOfKey;
   /** Empty unless the route takes one. */

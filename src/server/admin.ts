@@ -42,7 +42,7 @@ function readCaller(edge: Edge, exchange: Exchange, peer: PeerInput): AdminCalle
     address: exchange.clientAddress,
     isLocal: classifyPeer(peer) === 'local',
     isSecure: isSecure(edge, exchange),
-    cookie: readSessionCookie(headers, edge.door.login.cookieTag),
+    cookie: readSessionCookie(headers, edge.access.login.cookieTag),
     hasShownPassword: false,
     passwordAgain: readPasswordAgain(headers[PASSWORD_HEADER]),
     language: readLanguage(headers['accept-language']),
@@ -266,7 +266,7 @@ export async function runAdminRoute(
     });
     if (answer.kind === 'events') {
       deadline.cancel();
-      const isWelcome = (): boolean => isStillIn() && !hasToStayOut(edge, exchange);
+      const isWelcome = (): boolean => isStillIn() && !isBlocked(edge, exchange);
       await sendEvents(edge, exchange, answer.frames, isWelcome);
     } else await sendAnswer(edge, exchange, answer);
   } finally {
@@ -276,9 +276,9 @@ export async function runAdminRoute(
 }
 
 /** By a rule that came while an answer goes on. */
-function hasToStayOut({ settings, door }: Edge, { clientAddress }: Exchange): boolean {
+function isBlocked({ settings, access }: Edge, { clientAddress }: Exchange): boolean {
   if (!settings().addressFilter.enabled) return false;
-  return door.addresses.explain(clientAddress).verdict === 'denied';
+  return access.addresses.explain(clientAddress).verdict === 'denied';
 }
 
 /** Of routes that ask for no credential. */
@@ -306,7 +306,7 @@ async function letIn(
   }
   if (route.access === 'console-or-local' && classifyPeer(peer) === 'local') return UNASKED;
   const entry = await authenticateConsole({
-    login: edge.door.login,
+    login: edge.access.login,
     // Not from the address: it stands in histories and logs.
     credentials: readCredentials(exchange.headers, new URLSearchParams()),
     cookie: caller.cookie,
@@ -319,14 +319,14 @@ async function letIn(
 }
 
 /** Nobody has shown a credential yet: enough for one, and nothing that costs memory. */
-const MOST_OF_STRANGERS = { maxBytes: 16_384, limitOf: told`this route` };
+const PUBLIC_ROUTE_LIMITS = { maxBytes: 16_384, limitOf: told`this route` };
 
 /** However small the limit of model requests is: what is set here must be possible to set again. */
-const LEAST_FOR_OPERATORS = 104_857_600;
+const MIN_FOR_OPERATORS = 104_857_600;
 
 /** A model request that is tried out here may be as large as there. */
-function mostOfOperators({ maxBytes }: ByteLimits): Pick<ByteLimits, 'maxBytes' | 'limitOf'> {
-  return { maxBytes: Math.max(maxBytes, LEAST_FOR_OPERATORS), limitOf: told`the admin API` };
+function operatorLimits({ maxBytes }: ByteLimits): Pick<ByteLimits, 'maxBytes' | 'limitOf'> {
+  return { maxBytes: Math.max(maxBytes, MIN_FOR_OPERATORS), limitOf: told`the admin API` };
 }
 
 /** Reads a body where one was sent, and takes none where the route has no use for it. */
@@ -343,7 +343,7 @@ async function readBody(
     throw invalidRequest('body', told`${route.method} ${route.path} takes no body.`);
   }
   const input = bodyInput(edge, exchange);
-  const limits = route.access === 'public' ? MOST_OF_STRANGERS : mostOfOperators(input);
+  const limits = route.access === 'public' ? PUBLIC_ROUTE_LIMITS : operatorLimits(input);
   const body = await readJsonBody({ ...input, ...limits });
   exchange.abort.signal.throwIfAborted();
   return body;
@@ -393,7 +393,7 @@ async function sendAnswer(
 }
 
 /** Below this a list is one packet or two. */
-const LEAST_COMPRESSED = 2_048;
+const MIN_COMPRESSED = 2_048;
 const gzipped = promisify(gzip);
 
 /** Lists of records are texts that say the same again and again. */
@@ -402,7 +402,7 @@ async function compress(
   { 'accept-encoding': accepted = '' }: Exchange['headers'],
 ): Promise<{ readonly text: string | Buffer; readonly coding: readonly string[] }> {
   const vary = ['vary', 'accept-encoding'];
-  if (text.length < LEAST_COMPRESSED || !acceptsCoding(accepted, 'gzip'))
+  if (text.length < MIN_COMPRESSED || !acceptsCoding(accepted, 'gzip'))
     return { text, coding: vary };
   return { text: await gzipped(text), coding: [...vary, 'content-encoding', 'gzip'] };
 }

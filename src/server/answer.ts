@@ -28,7 +28,7 @@ async function answerMatched(edge: Edge, exchange: Exchange): Promise<void> {
   const match = edge.routes.match(method, exchange.path);
   if (match.kind === 'route' && match.route.kind === 'health') return sendHealth(edge, exchange);
   if (exchange.settings.addressFilter.enabled) {
-    edge.door.addresses.enter(exchange.clientAddress);
+    edge.access.addresses.enter(exchange.clientAddress);
   }
   if (method === 'OPTIONS') return sendPreflight(edge, exchange);
   if (match.kind !== 'route') {
@@ -108,21 +108,21 @@ function authenticateExchange(edge: Edge, exchange: Exchange): string {
     keys: withPersonKeys(edge, edge.keyRing(settings)),
     credentials,
     corsOrigins: settings.corsOrigins,
-    checkGuess: (guess) => edge.door.guesses.check({ address, credentials, ...guess }),
+    checkGuess: (guess) => edge.access.guesses.check({ address, credentials, ...guess }),
     peer: peerOf(exchange),
   });
   exchange.clientKeyId = clientKeyId;
-  if (!edge.door.keyGate.isEmpty) edge.door.keyGate.enter(clientKeyId, address);
+  if (!edge.access.keyLimits.isEmpty) edge.access.keyLimits.enter(clientKeyId, address);
   return clientKeyId;
 }
 
 /** A person's key decides before the others that are shown: beside it nobody learns whether a guess is right. */
-function withPersonKeys({ door }: Edge, ring: KeyRing): KeyRing {
-  const { keyGate } = door;
-  if (keyGate.isEmpty) return ring;
+function withPersonKeys({ access }: Edge, ring: KeyRing): KeyRing {
+  const { keyLimits } = access;
+  if (keyLimits.isEmpty) return ring;
   return {
     isEmpty: false,
-    find: (credentials) => keyGate.identify(credentials) ?? ring.find(credentials),
+    find: (credentials) => keyLimits.identify(credentials) ?? ring.find(credentials),
   };
 }
 
@@ -192,7 +192,7 @@ export function noteRefusal(edge: Edge, exchange: Exchange, error: GatewayError)
     keyId: exchange.clientKeyId === '' ? undefined : exchange.clientKeyId,
     reason: error.message,
   };
-  edge.door.accessLog.add(entry, readCredentials(exchange.headers, exchange.query));
+  edge.access.accessLog.add(entry, readCredentials(exchange.headers, exchange.query));
 }
 
 function verdictOf(error: GatewayError, isStranger: boolean): AccessVerdict | undefined {

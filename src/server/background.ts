@@ -10,7 +10,7 @@ import type { Edge, Exchange } from './edge.ts';
 import { sendJson } from './respond.ts';
 
 /** Nobody waits at a connection, so that an answer may take longer than one that is waited for. */
-const LONGEST_MS = 30 * 60_000;
+const MAX_RUN_MS = 30 * 60_000;
 
 /**
  * Resolves when the answer has ended, long after its client was told.
@@ -75,8 +75,8 @@ function limit(
   signal: AbortSignal,
 ): { readonly signal: AbortSignal; readonly timer: Timer } {
   const late = new AbortController();
-  const message = `No answer within ${LONGEST_MS / 60_000} minutes. Try a shorter request.`;
-  const timer = edge.clock.startTimer(LONGEST_MS, () =>
+  const message = `No answer within ${MAX_RUN_MS / 60_000} minutes. Try a shorter request.`;
+  const timer = edge.clock.startTimer(MAX_RUN_MS, () =>
     late.abort(new GatewayError({ kind: 'timeout', source: 'gateway', message })),
   );
   return { signal: AbortSignal.any([signal, late.signal]), timer };

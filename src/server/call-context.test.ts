@@ -1,6 +1,6 @@
 import { afterEach, expect, test } from 'vitest';
 import { createFakeClock } from '../../test/support/fake-clock.ts';
-import { createDoor } from '../access/access.ts';
+import { createAccessControl } from '../access/access.ts';
 import { GatewayError } from '../canonical/error.ts';
 import { NO_USAGE } from '../canonical/usage.ts';
 import type { CallRecord } from '../dispatch/dispatcher.ts';
@@ -20,9 +20,9 @@ const TOLD = { ...NO_USAGE, promptTokens: 3_000, answerTokens: 9_000 };
 async function chargeFor(ended: Partial<CallRecord>): Promise<number | undefined> {
   const clock = createFakeClock(Date.UTC(2026, 0, 15, 12));
   const settings = { ...DEFAULT_EDGE_SETTINGS, port: 0, authMode: 'strict', apiKeys: [] } as const;
-  const door = createDoor({ settings: () => settings, clock, createId });
+  const access = createAccessControl({ settings: () => settings, clock, createId });
   const edge = await startEdge({
-    door,
+    access,
     settings,
     async generate(_call, { record }) {
       Object.assign(record, ended);
@@ -30,13 +30,13 @@ async function chargeFor(ended: Partial<CallRecord>): Promise<number | undefined
     },
   });
   running.push(edge);
-  const { listed, secret } = await door.keys.create({ name: 'Ada', dailyTokens: 100_000 });
+  const { listed, secret } = await access.keys.create({ name: 'Ada', dailyTokens: 100_000 });
   await fetch(`${edge.url}/v1/chat/completions`, {
     method: 'POST',
     headers: { 'content-type': 'application/json', authorization: `Bearer ${secret}` },
     body: JSON.stringify({ model: 'm', messages: [{ role: 'user', content: 'Hello' }] }),
   });
-  return door.keys.get(listed.key.id)?.usedToday.tokens;
+  return access.keys.get(listed.key.id)?.usedToday.tokens;
 }
 
 test('an answer that broke off costs its key what its upstream told last', async () => {

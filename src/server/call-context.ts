@@ -206,15 +206,15 @@ export async function metered(
   metering: MeteredCall,
   run: () => Promise<void>,
 ): Promise<void> {
-  const { keyGate } = edge.door;
-  if (keyGate.isEmpty) return run();
+  const { keyLimits } = edge.access;
+  if (keyLimits.isEmpty) return run();
   const { clientKeyId, record } = exchange;
   const { model } = metering.call;
   const cost = {
     tokens: estimateTokens(exchange, metering),
     images: await countImages(edge, exchange, metering),
   };
-  const reservation = keyGate.admit(clientKeyId, { model, ...cost });
+  const reservation = keyLimits.admit(clientKeyId, { model, ...cost });
   try {
     await run();
   } catch (error) {
@@ -237,7 +237,8 @@ async function countImages(
   { clientKeyId }: Exchange,
   metering: MeteredCall,
 ): Promise<number> {
-  if (metering.operation !== 'generate' || !edge.door.keyGate.countsImages(clientKeyId)) return 0;
+  if (metering.operation !== 'generate' || !edge.access.keyLimits.countsImages(clientKeyId))
+    return 0;
   const { call } = metering;
   const { relay, fanOut } = call;
   const asked = relay?.readQuietly() ?? call.canonical();

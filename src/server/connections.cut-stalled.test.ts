@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { createFakeClock } from '../../test/support/fake-clock.ts';
-import { cutStalled } from './connections.ts';
+import { closeStalled } from './connections.ts';
 
 test('clients that stand still are looked at in the same moments, whenever they began to, and cut within two minutes', async () => {
   const clock = createFakeClock();
@@ -18,7 +18,7 @@ test('clients that stand still are looked at in the same moments, whenever they 
   for (let index = 0; index < 10; index += 1) {
     const destroy = (): void => void cuts.push(clock.monotonic() - begun - index * 97);
     // What of a response is looked at, of a system that does not tell what waits.
-    cutStalled({ socket: {}, destroy, off: () => {} } as never, watched);
+    closeStalled({ socket: {}, destroy, off: () => {} } as never, watched);
     await clock.advance(97);
   }
   await clock.advance(120_000);

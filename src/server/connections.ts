@@ -23,7 +23,7 @@ export type StallClock = Pick<Clock, 'monotonic' | 'startTimer'>;
  * From now until `cancel`, which whoever sees progress calls. A pipelined response has no socket before
  * its turn: until then it is not the client that is slow.
  */
-export function cutStalled(response: ServerResponse, clock: StallClock): Pick<Timer, 'cancel'> {
+export function closeStalled(response: ServerResponse, clock: StallClock): Pick<Timer, 'cancel'> {
   let timer: Timer | undefined;
   let isOver = false;
   const look = (): Promise<number | undefined> => readUnsentBytes(response.socket);
@@ -147,7 +147,7 @@ function rosterOf(socket: Socket, event: SocketEvent): Roster<Waiting> {
 
 // Bounds the open connections, of all and of one address, below the descriptor limit; idle ones are closed first.
 
-const MOST_CONNECTIONS = 16_384;
+const MAX_CONNECTIONS = 16_384;
 /** What the gateway has open itself: its database, its logs, the program. */
 const OWN_FILES = 64;
 /** Each request has a connection of its client and one to its upstream. */
@@ -280,7 +280,7 @@ const TOO_MANY = 'an address has as many connections open as one may have; furth
 
 function mostConnections(openFiles = Number.POSITIVE_INFINITY): number {
   const ofFiles = Math.floor((openFiles - OWN_FILES) / FILES_OF_REQUEST);
-  return Math.min(MOST_CONNECTIONS, Math.max(FEWEST_CONNECTIONS, ofFiles));
+  return Math.min(MAX_CONNECTIONS, Math.max(FEWEST_CONNECTIONS, ofFiles));
 }
 
 function visitorAt(

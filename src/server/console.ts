@@ -66,8 +66,8 @@ export interface ConsoleFilesOptions {
 const INDEX = 'index.html';
 /** Stands in the built page where a nonce for its styles belongs. */
 const NONCE_MARK = '__STYLE_NONCE__';
-const MOST_BYTES = 64 * 1024 * 1024;
-const LEAST_WORTH_COMPRESSING = 1_024;
+const MAX_CONSOLE_BYTES = 64 * 1024 * 1024;
+const MIN_WORTH_COMPRESSING = 1_024;
 /** `name-DnU3x_8q.js`, as the bundler writes it. */
 const HASHED_NAME = /[.-][\w-]{8,}\.[a-z\d]+$/i;
 
@@ -127,10 +127,10 @@ function readFolder(folder: string, log: ConsoleFilesOptions['log']): Map<string
   let total = 0;
   for (const path of listFiles(folder)) {
     total += statSync(path).size;
-    if (total > MOST_BYTES) {
+    if (total > MAX_CONSOLE_BYTES) {
       log?.warn(
         { folder },
-        `The console is larger than ${MOST_BYTES} bytes; the rest is left out.`,
+        `The console is larger than ${MAX_CONSOLE_BYTES} bytes; the rest is left out.`,
       );
       break;
     }
@@ -172,7 +172,7 @@ function toFile(path: string, content: Buffer): ConsoleFile {
 async function compressAll(files: Map<string, ConsoleFile>): Promise<void> {
   for (const [path, file] of [...files]) {
     const { identity } = file.bodies;
-    const isWorth = COMPRESSIBLE.test(file.type) && identity.length >= LEAST_WORTH_COMPRESSING;
+    const isWorth = COMPRESSIBLE.test(file.type) && identity.length >= MIN_WORTH_COMPRESSING;
     if (!isWorth) continue;
     const quality = { params: { [constants.BROTLI_PARAM_QUALITY]: 9 } };
     const br = await promisify(brotliCompress)(identity, quality);

@@ -9,12 +9,12 @@ import {
   STATUS_CODES,
 } from 'node:http';
 import { createServer as createNetServer, type Server as NetServer, type Socket } from 'node:net';
-import { createDoor } from '../access/access.ts';
+import { createAccessControl } from '../access/access.ts';
 import { type ErrorKind, GatewayError } from '../canonical/error.ts';
 import { createId, createTimedId } from '../lib/ids.ts';
 import { ownAddress } from '../lib/net.ts';
 import { memoize } from '../lib/once.ts';
-import { createBackgroundRuns } from '../stored-responses/response-store.ts';
+import { BackgroundRuns } from '../stored-responses/response-store.ts';
 import { createActivity, shuttingDown } from './activity.ts';
 import { limitConnections } from './connections.ts';
 import type { Edge, EdgeOptions } from './edge.ts';
@@ -40,8 +40,8 @@ export function createServer(options: EdgeOptions): EdgeServer {
   const { settings, clock, log } = options;
   const edge: Edge = {
     ...options,
-    door: options.door ?? createDoor({ settings, clock, createId, log }),
-    runs: createBackgroundRuns(),
+    access: options.access ?? createAccessControl({ settings, clock, createId, log }),
+    runs: new BackgroundRuns(),
     bodies: options.bodies ?? createBodyBudget(options.clock),
     routes: createRouteTable(options.protocols.all, options.adminRoutes),
     activity: createActivity(options.clock),
@@ -150,7 +150,7 @@ const KIND_BY_CODE: ReadonlyMap<string | undefined, ErrorKind> = new Map([
 ]);
 const REQUEST_LINE = /^[A-Z]{1,32} (\/[^\s?]*)(?:\?(\S*))? HTTP\//;
 /** As much of a packet as may be a request line worth reading. */
-const MOST_LINE_BYTES = 4096;
+const MAX_LINE_BYTES = 4096;
 
 /** Answers once, in the shape of the path where that can still be read, and closes the connection. */
 function createMalformedRefusal({
@@ -183,7 +183,7 @@ function createMalformedRefusal({
 
 /** The target chooses the shape of the error and nothing else. */
 function readRequestLine(packet: unknown): { path: string; query: URLSearchParams } {
-  const start = Buffer.isBuffer(packet) ? packet.toString('latin1', 0, MOST_LINE_BYTES) : '';
+  const start = Buffer.isBuffer(packet) ? packet.toString('latin1', 0, MAX_LINE_BYTES) : '';
   const [, path = '', query = ''] = REQUEST_LINE.exec(start) ?? [];
   return { path, query: new URLSearchParams(query) };
 }

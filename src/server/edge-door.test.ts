@@ -1,6 +1,6 @@
 import { afterEach, expect, test } from 'vitest';
 import { createFakeClock } from '../../test/support/fake-clock.ts';
-import { createDoor, type Door } from '../access/access.ts';
+import { type AccessControl, createAccessControl } from '../access/access.ts';
 import type { KeyInput } from '../access/api-keys.ts';
 import { createId } from '../lib/ids.ts';
 import { createProtocols } from '../protocols/index.ts';
@@ -19,7 +19,7 @@ afterEach(async () => {
 
 interface Guarded {
   readonly edge: TestEdge;
-  readonly door: Door;
+  readonly access: AccessControl;
   set(change: Partial<EdgeSettings>): void;
   addKey(limits?: Partial<KeyInput>): Promise<{ readonly id: string; readonly secret: string }>;
   call(
@@ -46,19 +46,19 @@ async function startGuarded(
     ...change,
   };
   const clock = createFakeClock(Date.UTC(2026, 0, 15, 12));
-  const door = createDoor({ settings: () => settings, clock, createId });
+  const access = createAccessControl({ settings: () => settings, clock, createId });
   const consoleFiles = createConsoleFiles({ distPath: '/nowhere-at-all' });
-  const edge = await startEdge({ door, consoleFiles, settings, ...(generate && { generate }) });
+  const edge = await startEdge({ access, consoleFiles, settings, ...(generate && { generate }) });
   running.push(edge);
   return {
     edge,
-    door,
+    access,
     set(next) {
       settings = { ...settings, ...next };
       edge.set(next);
     },
     async addKey(limits = {}) {
-      const { listed, secret } = await door.keys.create({ name: 'Ada', ...limits });
+      const { listed, secret } = await access.keys.create({ name: 'Ada', ...limits });
       return { id: listed.key.id, secret };
     },
     async call(path, { method = 'GET', body, headers = {} } = {}) {
@@ -105,7 +105,7 @@ test('in strict mode every route but the public ones refuses a missing and a wro
 });
 
 test('whoever guesses at the key is told to wait, in the shape of the protocol, and no honest client with them', async () => {
-  const { call, door, addKey } = await startGuarded();
+  const { call, access, addKey } = await startGuarded();
   const ask = (key: string, path = CHAT) => call(path, { body: ASK, headers: bearer(key) });
   expect((await ask(API_KEY)).status).toBe(200);
   for (let index = 0; index < 20; index += 1) {
@@ -127,7 +127,7 @@ test('whoever guesses at the key is told to wait, in the shape of the protocol, 
   expect((await ask(API_KEY)).status).toBe(200);
   const { secret } = await addKey();
   expect((await ask(secret)).status).toBe(200);
-  expect((await door.accessLog.list({ limit: 1 }))[0]).toMatchObject({ verdict: 'throttled' });
+  expect((await access.accessLog.list({ limit: 1 }))[0]).toMatchObject({ verdict: 'throttled' });
 });
 
 test('who needs no key is never limited, whoever guesses beside', async () => {
@@ -202,7 +202,7 @@ test('while there is a key of a person, a local request with a wrong key is refu
 });
 
 test('what a rule of a key refuses is said in the shape of each protocol', async () => {
-  const { call, addKey, door } = await startGuarded();
+  const { call, addKey, access } = await startGuarded();
   const { id, secret } = await addKey({ enabled: false });
   for (const [path, protocol] of [
     [CHAT, 'chat'],
@@ -215,7 +215,7 @@ test('what a rule of a key refuses is said in the shape of each protocol', async
       expect.objectContaining({ protocol, kind: 'forbidden', reason: 'key-rejected' }),
     ]);
   }
-  const log = await door.accessLog.list({ limit: 9 });
+  const log = await access.accessLog.list({ limit: 9 });
   expect(log).toHaveLength(3);
   for (const entry of log) expect(entry).toMatchObject({ verdict: 'rejected', keyId: id });
 });
@@ -245,15 +245,15 @@ test('limits answer 429 with the wait, and what was used is counted at the end',
     record.answers = [{ usage, imageCount: 0 }];
     return { kind: 'reply', body: {} };
   };
-  const { call, addKey, door } = await startGuarded({}, generate);
+  const { call, addKey, access } = await startGuarded({}, generate);
   const { id, secret } = await addKey({ requestsPerMinute: 3, dailyTokens: 200 });
   const ask = () => call(CHAT, { body: ASK, headers: bearer(secret) });
   expect([(await ask()).status, (await ask()).status]).toEqual([200, 200]);
-  expect(door.keys.get(id)?.usedToday).toMatchObject({ requests: 2, tokens: 200 });
+  expect(access.keys.get(id)?.usedToday).toMatchObject({ requests: 2, tokens: 200 });
   const spent = await ask();
   expect([spent.status, spent.headers.get('retry-after')]).toEqual([429, String(12 * 3600)]);
   expect(spent.body).toMatchObject({ kind: 'quota-exhausted' });
-  await door.keys.change(id, { dailyTokens: null }, undefined);
+  await access.keys.change(id, { dailyTokens: null }, undefined);
   await ask();
   const fast = await ask();
   expect([fast.status, fast.headers.get('retry-after')]).toEqual([429, '60']);
@@ -261,17 +261,17 @@ test('limits answer 429 with the wait, and what was used is counted at the end',
 });
 
 test('a call that failed before it began costs the request and no tokens', async () => {
-  const { call, addKey, door } = await startGuarded({}, () => Promise.reject(new Error('down')));
+  const { call, addKey, access } = await startGuarded({}, () => Promise.reject(new Error('down')));
   const { id, secret } = await addKey({ dailyTokens: 1 });
   expect((await call(CHAT, { body: ASK, headers: bearer(secret) })).status).toBe(500);
-  expect(door.keys.get(id)?.usedToday).toMatchObject({ requests: 1, tokens: 0 });
+  expect(access.keys.get(id)?.usedToday).toMatchObject({ requests: 1, tokens: 0 });
   expect((await call(CHAT, { body: ASK, headers: bearer(secret) })).status).toBe(500);
 });
 
 const DENY = { enabled: true, fallback: 'deny', allowBeatsDeny: false } as const;
 
 test('a blocked address gets JSON on every route but health, before any key is looked at', async () => {
-  const { edge, call, door } = await startGuarded({ addressFilter: DENY });
+  const { edge, call, access } = await startGuarded({ addressFilter: DENY });
   const paths = edge.server.routes.routes.map(({ path }) => path.replace(/\{\w+\}/, 'x'));
   for (const path of [...paths, '/', '/nothing', '/api/nothing']) {
     const { status, body } = await call(path, { headers: bearer(API_KEY) });
@@ -280,14 +280,14 @@ test('a blocked address gets JSON on every route but health, before any key is l
     if (!isHealth) expect(JSON.stringify(body)).toContain('127.0.0.1');
   }
   expect((await call(CHAT, { method: 'OPTIONS' })).status).toBe(403);
-  const log = await door.accessLog.list({ limit: 3 });
+  const log = await access.accessLog.list({ limit: 3 });
   expect(log.map(({ verdict }) => verdict)).toEqual(['blocked', 'blocked', 'blocked']);
-  await door.addresses.add({ list: 'allow', range: '127.0.0.0/8' }, '127.0.0.1');
+  await access.addresses.add({ list: 'allow', range: '127.0.0.0/8' }, '127.0.0.1');
   expect((await call(CHAT, { body: ASK, headers: bearer(API_KEY) })).status).toBe(200);
 });
 
 test('a blocked address learns nothing of what else is wrong with its request', async () => {
-  const { edge, door } = await startGuarded({ addressFilter: DENY });
+  const { edge, access } = await startGuarded({ addressFilter: DENY });
   const { port } = new URL(edge.url);
   for (const [target, ...headers] of [
     ['/v1/../api/keys'],
@@ -300,16 +300,16 @@ test('a blocked address learns nothing of what else is wrong with its request', 
     const answer = await sendRaw(Number(port), `${lines.join('\r\n')}\r\n\r\n`);
     expect([target, answer.slice(9, 12)]).toEqual([target, '403']);
   }
-  const log = await door.accessLog.list({ limit: 10 });
+  const log = await access.accessLog.list({ limit: 10 });
   expect(log.map(({ verdict }) => verdict)).toEqual(Array.from({ length: 5 }, () => 'blocked'));
 });
 
 test('an address that only a header names changes nothing, whatever chain it writes', async () => {
-  const { call, door, set } = await startGuarded({
+  const { call, access, set } = await startGuarded({
     addressFilter: { ...DENY, fallback: 'allow' },
   });
-  await door.addresses.add({ list: 'deny', range: '203.0.113.0/24' }, '127.0.0.1');
-  const { id } = (await door.keys.create({ name: 'x', maxAddresses: 1 })).listed.key;
+  await access.addresses.add({ list: 'deny', range: '203.0.113.0/24' }, '127.0.0.1');
+  const { id } = (await access.keys.create({ name: 'x', maxAddresses: 1 })).listed.key;
   const chains = [
     '203.0.113.9',
     '203.0.113.9, 127.0.0.1',
@@ -336,7 +336,7 @@ test('an address that only a header names changes nothing, whatever chain it wri
   expect((await through('198.51.100.1, 203.0.113.9')).status).toBe(403);
   expect((await through('203.0.113.9, 198.51.100.1')).status).toBe(200);
   expect((await through('203.0.113.9, 127.0.0.1')).status).toBe(403);
-  expect(door.keys.find(id)?.meter.addresses.size).toBe(0);
+  expect(access.keys.find(id)?.meter.addresses.size).toBe(0);
 });
 
 test('guesses behind rotating forwarded addresses fall into one bucket', async () => {

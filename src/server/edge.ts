@@ -1,7 +1,7 @@
 // What the parts of the edge share: the things it was built from and the state of one request.
 
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Door } from '../access/access.ts';
+import type { AccessControl } from '../access/access.ts';
 import type { ListedModel } from '../canonical/model.ts';
 import type { RequestReceipt } from '../canonical/receipt.ts';
 import type { CallRecord, Dispatcher } from '../dispatch/dispatcher.ts';
@@ -12,7 +12,7 @@ import type { AddressRange } from '../lib/net.ts';
 import type { EndedRequest, RequestObserver } from '../monitor/record.ts';
 import type { Protocols } from '../protocols/index.ts';
 import type { ClientProtocol } from '../protocols/protocol.ts';
-import type { AnswerShelves, BackgroundRuns } from '../stored-responses/response-store.ts';
+import type { BackgroundRuns, ResponseStores } from '../stored-responses/response-store.ts';
 import type { Activity } from './activity.ts';
 import type { AdminRoute } from './admin-route.ts';
 import type { ConsoleFiles } from './console.ts';
@@ -34,12 +34,12 @@ export interface EdgeOptions {
   readonly dispatcher: Pick<Dispatcher, 'generate' | 'countTokens' | 'embed'>;
   readonly models: ModelDirectory;
   /** The answers kept for each client key. */
-  readonly shelves: AnswerShelves;
+  readonly responseStores: ResponseStores;
   /** Hears of every model request. */
   readonly observer?: RequestObserver | undefined;
   readonly adminRoutes?: readonly AdminRoute[] | undefined;
   /** Who is let in; without it everything of it is kept in memory. */
-  readonly door?: Door | undefined;
+  readonly access?: AccessControl | undefined;
   /** The files of the console; without them there are none. */
   readonly consoleFiles?: ConsoleFiles | undefined;
   /** Asked anew for every request. */
@@ -55,7 +55,7 @@ export interface EdgeOptions {
 }
 
 export interface Edge extends EdgeOptions {
-  readonly door: Door;
+  readonly access: AccessControl;
   /** Answers that are made in the background. */
   readonly runs: BackgroundRuns;
   readonly routes: RouteTable;

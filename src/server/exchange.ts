@@ -18,7 +18,7 @@ const NO_QUERY = new URLSearchParams();
 const SANE_REQUEST_ID = /^[\w.:-]{1,128}$/;
 
 /** Accounts, or groups of them, of which a line of the log says why: a record has them all. */
-const MOST_PASSED_OVER = 10;
+const MAX_SKIPPED_PEERS = 10;
 
 /** Answers one request whose target has passed its gate. Never throws, never leaves it unanswered. */
 export async function serve(
@@ -54,7 +54,7 @@ export function refuse(
 function blockedBy(edge: Edge, exchange: Exchange): GatewayError | undefined {
   if (!exchange.settings.addressFilter.enabled) return undefined;
   try {
-    edge.door.addresses.enter(exchange.clientAddress);
+    edge.access.addresses.enter(exchange.clientAddress);
     return undefined;
   } catch (thrown) {
     const error = asGatewayError(thrown);
@@ -151,7 +151,7 @@ function logEnd(edge: Edge, exchange: Exchange): void {
       client: exchange.clientAddress,
       clientKeyId,
       error: record.error?.kind ?? (finished ? undefined : 'client-gone'),
-      passedOver: record.passedOver?.slice(0, MOST_PASSED_OVER),
+      passedOver: record.passedOver?.slice(0, MAX_SKIPPED_PEERS),
     },
     'request',
   );

@@ -5,7 +5,7 @@ import { asGatewayError, errorStatus, type GatewayError } from '../canonical/err
 import { summarizeReceipt } from '../canonical/receipt.ts';
 import type { Clock, Timer } from '../lib/clock.ts';
 import type { JsonObject } from '../lib/json.ts';
-import { cutStalled, type StallClock } from './connections.ts';
+import { closeStalled, type StallClock } from './connections.ts';
 import type { Edge, Exchange } from './edge.ts';
 import { corsHeaders } from './gates/cors.ts';
 
@@ -216,7 +216,7 @@ function sendInPieces(response: ServerResponse, body: Buffer, clock: StallClock)
     }
     const piece = body.subarray(offset, offset + PIECE_BYTES);
     offset += piece.length;
-    stall = cutStalled(response, clock);
+    stall = closeStalled(response, clock);
     response.write(piece, sendNext);
   };
   response.once('close', () => stall?.cancel());

@@ -156,7 +156,7 @@ function pickMethod(routes: PathRoutes, method: string, parameter: string): Rout
 }
 
 /** No base URL has more segments; longer paths are not looked through. */
-const MOST_GUESSES = 24;
+const MAX_GUESSES = 24;
 
 /**
  * Paths meant by the usual slips, the likeliest first: a version prefix doubled or left out of the base
@@ -164,7 +164,7 @@ const MOST_GUESSES = 24;
  */
 function guessPaths(path: string, isKnown: (path: string) => boolean): readonly string[] {
   const guesses: string[] = [];
-  for (let at = 0; at !== -1 && guesses.length < MOST_GUESSES; at = path.indexOf('/', at + 1)) {
+  for (let at = 0; at !== -1 && guesses.length < MAX_GUESSES; at = path.indexOf('/', at + 1)) {
     const head = path.slice(0, at);
     const rest = path.slice(at);
     if (head !== '' && /^\/v1(?:alpha|beta)?\//.test(rest)) guesses.push(rest);

@@ -82,11 +82,11 @@ export async function runRoute(
       });
     }
     case 'kept-answers': {
-      const shelf = edge.shelves.of(exchange.clientKeyId);
+      const responses = edge.responseStores.of(exchange.clientKeyId);
       const body = route.takesBody === true ? await readKeptBody(edge, exchange) : {};
       const now = Math.floor(edge.clock.now() / 1000);
       const runs = edge.runs.of(exchange.clientKeyId);
-      const input = { id: pathModel, query: exchange.query, shelf, runs, body, createId, now };
+      const input = { id: pathModel, query: exchange.query, responses, runs, body, createId, now };
       return sendJson(edge, exchange, { status: 200, body: await route.run(input) });
     }
     default:
@@ -95,8 +95,8 @@ export async function runRoute(
 }
 
 /** What a key may not use is not there for it. */
-function isAllowed({ door }: Edge, { clientKeyId }: Exchange, model: string): boolean {
-  return door.keyGate.isEmpty || door.keyGate.allows(clientKeyId, model);
+function isAllowed({ access }: Edge, { clientKeyId }: Exchange, model: string): boolean {
+  return access.keyLimits.isEmpty || access.keyLimits.allows(clientKeyId, model);
 }
 
 type GenerateRoute = Extract<ProtocolRoute, { operation: 'generate' }>;
@@ -106,14 +106,14 @@ interface ReadingRoute<Call> {
   readCall(input: RouteInput): Call;
   findEarlier?(
     body: RouteInput['body'],
-    shelf: NonNullable<RouteInput['shelf']>,
+    responses: NonNullable<RouteInput['responses']>,
   ): Promise<NonNullable<RouteInput['earlier']>>;
 }
 
 async function readCall<Call>(route: ReadingRoute<Call>, input: RouteInput): Promise<Call> {
-  const { body, shelf } = input;
-  if (route.findEarlier === undefined || shelf === undefined) return route.readCall(input);
-  return route.readCall({ ...input, earlier: await route.findEarlier(body, shelf) });
+  const { body, responses } = input;
+  if (route.findEarlier === undefined || responses === undefined) return route.readCall(input);
+  return route.readCall({ ...input, earlier: await route.findEarlier(body, responses) });
 }
 
 /** Clients may send no body at all where every field is optional. */
@@ -143,8 +143,8 @@ async function readInput(
     : { fields: await readJsonBody(input), files: undefined };
   exchange.abort.signal.throwIfAborted();
   observeBody(exchange, { body, files });
-  const shelf = edge.shelves.of(exchange.clientKeyId);
-  return { pathModel, query, headers, body, files, shelf, receipt };
+  const responses = edge.responseStores.of(exchange.clientKeyId);
+  return { pathModel, query, headers, body, files, responses, receipt };
 }
 
 /** Answers when `run` has the body, or with the reason of an abort as soon as that comes. */

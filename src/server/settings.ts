@@ -1,7 +1,7 @@
 // Request headers as every reader of the edge takes them: lower-case names, one string a name.
 
 import type { IncomingHttpHeaders } from 'node:http';
-import type { DoorSettings } from '../access/access.ts';
+import type { AccessSettings } from '../access/access.ts';
 
 export type HeaderMap = Readonly<Record<string, string | undefined>>;
 
@@ -36,7 +36,7 @@ export interface ClientKey {
   readonly key: string;
 }
 
-export interface EdgeSettings extends DoorSettings {
+export interface EdgeSettings extends AccessSettings {
   readonly host: string;
   readonly port: number;
   readonly authMode: AuthMode;

@@ -9,7 +9,7 @@ import type { GenerateCall, StreamWriter } from '../protocols/protocol.ts';
 import { pump } from '../stream/queue.ts';
 import { turn } from '../stream/scheduler.ts';
 import { readCallContext, startDeadline } from './call-context.ts';
-import { cutStalled, onSocket } from './connections.ts';
+import { closeStalled, onSocket } from './connections.ts';
 import type { Edge, Exchange } from './edge.ts';
 import { baseHeaders, logInternal, sendError } from './respond.ts';
 
@@ -274,7 +274,7 @@ class ResponseWriter implements SocketWriter {
     const response = this.#response;
     const { socket } = response.req;
     return new Promise((resolve) => {
-      const stall = cutStalled(response, this.#clock);
+      const stall = closeStalled(response, this.#clock);
       const stops: (() => void)[] = [];
       const settle = (): void => {
         stall.cancel();

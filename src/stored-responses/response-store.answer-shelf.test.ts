@@ -1,14 +1,18 @@
 import { expect, test } from 'vitest';
 import { createFakeClock } from '../../test/support/fake-clock.ts';
-import { createAnswerShelves, type KeptAnswer, type KeptAnswerStore } from './response-store.ts';
+import {
+  createResponseStores,
+  type DurableResponseStore,
+  type StoredResponse,
+} from './response-store.ts';
 
-function answer(id: string): KeptAnswer {
+function answer(id: string): StoredResponse {
   const output = [{ id: `msg_${id}`, type: 'message' }];
   return { id, previousId: 'r0', input: [], response: { id, output } };
 }
 
 interface SetUpOptions {
-  store?: KeptAnswerStore;
+  store?: DurableResponseStore;
   maxEntries?: number;
   maxMemory?: number;
   maxAnswer?: number;
@@ -17,101 +21,101 @@ interface SetUpOptions {
 function setUp(options: SetUpOptions = {}) {
   const clock = createFakeClock();
   const failures: unknown[] = [];
-  const shelves = createAnswerShelves({
+  const responseStores = createResponseStores({
     clock,
     lifetimeMs: 1000,
     onFailure: (error) => failures.push(error),
     ...options,
   });
-  return { clock, failures, shelves };
+  return { clock, failures, responseStores };
 }
 
 test('an answer is found by its id and by the ids of its items, for its own key alone', async () => {
-  const { shelves } = setUp();
-  shelves.of('a').put(answer('r1'));
-  expect(await shelves.of('a').find('r1')).toMatchObject(answer('r1'));
-  expect(await shelves.of('a').findByItem('msg_r1')).toMatchObject(answer('r1'));
-  expect(await shelves.of('b').find('r1')).toBeUndefined();
-  expect(await shelves.of('b').findByItem('msg_r1')).toBeUndefined();
-  expect(await shelves.of('b').remove('r1')).toBe(false);
+  const { responseStores } = setUp();
+  responseStores.of('a').put(answer('r1'));
+  expect(await responseStores.of('a').find('r1')).toMatchObject(answer('r1'));
+  expect(await responseStores.of('a').findByItem('msg_r1')).toMatchObject(answer('r1'));
+  expect(await responseStores.of('b').find('r1')).toBeUndefined();
+  expect(await responseStores.of('b').findByItem('msg_r1')).toBeUndefined();
+  expect(await responseStores.of('b').remove('r1')).toBe(false);
 });
 
 test('a removed answer is gone with its items', async () => {
-  const { shelves } = setUp();
-  const shelf = shelves.of('a');
-  shelf.put(answer('r1'));
-  expect(await shelf.remove('r1')).toBe(true);
-  expect(await shelf.find('r1')).toBeUndefined();
-  expect(await shelf.findByItem('msg_r1')).toBeUndefined();
-  expect(await shelf.remove('r1')).toBe(false);
+  const { responseStores } = setUp();
+  const responses = responseStores.of('a');
+  responses.put(answer('r1'));
+  expect(await responses.remove('r1')).toBe(true);
+  expect(await responses.find('r1')).toBeUndefined();
+  expect(await responses.findByItem('msg_r1')).toBeUndefined();
+  expect(await responses.remove('r1')).toBe(false);
 });
 
 test('an item of two answers stays with the later one when the earlier is removed', async () => {
-  const shelf = setUp().shelves.of('a');
+  const responses = setUp().responseStores.of('a');
   const output = [{ id: 'msg_x', type: 'message' }];
-  for (const id of ['r1', 'r2']) shelf.put({ id, input: [], response: { id, output } });
-  await shelf.remove('r1');
-  expect(await shelf.findByItem('msg_x')).toMatchObject({ id: 'r2' });
+  for (const id of ['r1', 'r2']) responses.put({ id, input: [], response: { id, output } });
+  await responses.remove('r1');
+  expect(await responses.findByItem('msg_x')).toMatchObject({ id: 'r2' });
 });
 
 test('answers end with their lifetime', async () => {
-  const { clock, shelves } = setUp();
-  shelves.of('a').put(answer('r1'));
+  const { clock, responseStores } = setUp();
+  responseStores.of('a').put(answer('r1'));
   await clock.advance(1000);
-  expect(await shelves.of('a').find('r1')).toBeUndefined();
+  expect(await responseStores.of('a').find('r1')).toBeUndefined();
 });
 
 test('the memory is bounded, the least recently used answer going first', async () => {
-  const { shelves } = setUp({ maxEntries: 2 });
-  const shelf = shelves.of('a');
-  shelf.put(answer('r1'));
-  shelf.put(answer('r2'));
-  await shelf.find('r1');
-  shelf.put(answer('r3'));
-  expect(await shelf.find('r1')).toBeDefined();
-  expect(await shelf.find('r2')).toBeUndefined();
+  const { responseStores } = setUp({ maxEntries: 2 });
+  const responses = responseStores.of('a');
+  responses.put(answer('r1'));
+  responses.put(answer('r2'));
+  await responses.find('r1');
+  responses.put(answer('r3'));
+  expect(await responses.find('r1')).toBeDefined();
+  expect(await responses.find('r2')).toBeUndefined();
 });
 
 test('a store that fails costs nothing but the lines about it', async () => {
   const refuse = () => Promise.reject(new Error('disk full'));
-  const store: KeptAnswerStore = {
+  const store: DurableResponseStore = {
     save: refuse,
     find: async () => undefined,
     findByItem: async () => undefined,
     remove: async () => false,
   };
-  const { failures, shelves } = setUp({ store });
-  shelves.of('a').put(answer('r1'));
-  expect(await shelves.of('a').find('r1')).toBeDefined();
+  const { failures, responseStores } = setUp({ store });
+  responseStores.of('a').put(answer('r1'));
+  expect(await responseStores.of('a').find('r1')).toBeDefined();
   expect(failures).toEqual([new Error('disk full')]);
 });
 
 test('what left the memory is read from the store', async () => {
-  const store: KeptAnswerStore = {
+  const store: DurableResponseStore = {
     save: async () => undefined,
     find: async (key, id) => (key === 'a' ? JSON.stringify(answer(id)) : undefined),
     findByItem: async () => undefined,
     remove: async () => true,
   };
-  const { shelves } = setUp({ store });
-  expect(await shelves.of('a').find('old')).toMatchObject(answer('old'));
-  expect(await shelves.of('b').find('old')).toBeUndefined();
-  expect(await shelves.of('a').remove('old')).toBe(true);
+  const { responseStores } = setUp({ store });
+  expect(await responseStores.of('a').find('old')).toMatchObject(answer('old'));
+  expect(await responseStores.of('b').find('old')).toBeUndefined();
+  expect(await responseStores.of('a').remove('old')).toBe(true);
 });
 
 test('the memory is bounded by size as well', async () => {
   const size = JSON.stringify(answer('r1')).length;
-  const { shelves } = setUp({ maxMemory: size * 2 });
-  const shelf = shelves.of('a');
-  for (const id of ['r1', 'r2', 'r3']) shelf.put(answer(id));
-  expect(await shelf.find('r1')).toBeUndefined();
-  expect(await shelf.find('r2')).toMatchObject({ size });
+  const { responseStores } = setUp({ maxMemory: size * 2 });
+  const responses = responseStores.of('a');
+  for (const id of ['r1', 'r2', 'r3']) responses.put(answer(id));
+  expect(await responses.find('r1')).toBeUndefined();
+  expect(await responses.find('r2')).toMatchObject({ size });
 });
 
 test('an answer that is too large is not kept, and said so', async () => {
-  const { failures, shelves } = setUp({ maxAnswer: 10 });
-  shelves.of('a').put(answer('r1'));
-  expect(await shelves.of('a').find('r1')).toBeUndefined();
+  const { failures, responseStores } = setUp({ maxAnswer: 10 });
+  responseStores.of('a').put(answer('r1'));
+  expect(await responseStores.of('a').find('r1')).toBeUndefined();
   expect(failures).toMatchObject([{ message: expect.stringContaining('too large') }]);
 });
 
@@ -120,7 +124,7 @@ test('changes of one answer come one after the other, and reading waits for them
   const gate = new Promise<void>((resolve) => {
     release = resolve;
   });
-  const store: KeptAnswerStore = {
+  const store: DurableResponseStore = {
     save: async () => undefined,
     find: async (_key, id) => {
       await gate;
@@ -129,25 +133,25 @@ test('changes of one answer come one after the other, and reading waits for them
     findByItem: async () => undefined,
     remove: async () => false,
   };
-  const shelf = setUp({ store }).shelves.of('a');
+  const responses = setUp({ store }).responseStores.of('a');
   const add = (word: string) =>
-    shelf.change('c', (kept) => ({ ...kept, input: [...kept.input, { word }] }));
-  const [first, second, found] = [add('one'), add('two'), shelf.find('c')];
+    responses.change('c', (kept) => ({ ...kept, input: [...kept.input, { word }] }));
+  const [first, second, found] = [add('one'), add('two'), responses.find('c')];
   release();
   await Promise.all([first, second]);
   expect(await found).toMatchObject({ input: [{ word: 'one' }, { word: 'two' }] });
   await expect(
-    shelf.change('c', () => {
+    responses.change('c', () => {
       throw new Error('no');
     }),
   ).rejects.toThrow('no');
-  expect(await shelf.find('c')).toBeDefined();
+  expect(await responses.find('c')).toBeDefined();
 });
 
 test('an answer that is removed while it changes stays removed', async () => {
   const stored = new Map([['c', JSON.stringify(answer('c'))]]);
   const [begun, read] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
-  const store: KeptAnswerStore = {
+  const store: DurableResponseStore = {
     save: async ({ id, json }) => void stored.set(id, json),
     find: async (_key, id) => {
       const json = stored.get(id);
@@ -158,14 +162,15 @@ test('an answer that is removed while it changes stays removed', async () => {
     findByItem: async () => undefined,
     remove: async (_key, id) => stored.delete(id),
   };
-  const shelf = setUp({ store }).shelves.of('a');
-  const change = (word: string) => shelf.change('c', (kept) => ({ ...kept, input: [{ word }] }));
+  const responses = setUp({ store }).responseStores.of('a');
+  const change = (word: string) =>
+    responses.change('c', (kept) => ({ ...kept, input: [{ word }] }));
   const before = change('before');
   await begun.promise;
-  const steps = Promise.all([before, shelf.remove('c'), change('after')]);
+  const steps = Promise.all([before, responses.remove('c'), change('after')]);
   read.resolve();
   const [changed, wasThere, changedLater] = await steps;
-  expect(await shelf.find('c')).toBeUndefined();
+  expect(await responses.find('c')).toBeUndefined();
   expect(stored.size).toBe(0);
   expect([changed?.input, wasThere, changedLater]).toEqual([[{ word: 'before' }], true, undefined]);
 });

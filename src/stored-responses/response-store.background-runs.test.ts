@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { type BackgroundLimits, createBackgroundRuns, type StartedRun } from './response-store.ts';
+import { type BackgroundLimits, BackgroundRuns, type StartedRun } from './response-store.ts';
 
 interface Job {
   readonly signal: AbortSignal;
@@ -7,7 +7,7 @@ interface Job {
 }
 
 function setUp(limits: Partial<BackgroundLimits> = {}) {
-  const runs = createBackgroundRuns(limits);
+  const runs = new BackgroundRuns(limits);
   const jobs = new Map<string, Job>();
   const ask = (id: string, { key = 'k', size = 1 } = {}) =>
     runs.start({

@@ -1,9 +1,9 @@
-// Answers kept for later requests of the same client key: memory in front of a durable store.
+// Responses stored for later requests of the same client key, and responses created in the background.
 
 import type { Clock } from '../lib/clock.ts';
 import type { JsonObject } from '../lib/json.ts';
 
-export interface KeptAnswer {
+export interface StoredResponse {
   readonly id: string;
   /** The answer this one went on from. */
   readonly previousId?: string | undefined;
@@ -13,43 +13,46 @@ export interface KeptAnswer {
   readonly response: JsonObject;
 }
 
-export interface FoundAnswer extends KeptAnswer {
+export interface FoundResponse extends StoredResponse {
   /** Length of its JSON text in UTF-16 units. */
   readonly size: number;
 }
 
 /** The answers of one client key; no other key's can be seen through it. */
-export interface AnswerShelf {
+export interface ResponseStore {
   /**
    * Never waits and never throws: what cannot be stored is kept in memory alone. False for what is
    * larger than an answer may be: it is not kept.
    */
-  put(answer: KeptAnswer): boolean;
+  put(answer: StoredResponse): boolean;
   /** Waits for changes of this answer that were begun before. */
-  find(id: string): Promise<FoundAnswer | undefined>;
+  find(id: string): Promise<FoundResponse | undefined>;
   /** The answer that holds an output item of this id. */
-  findByItem(itemId: string): Promise<FoundAnswer | undefined>;
+  findByItem(itemId: string): Promise<FoundResponse | undefined>;
   /** False when there was none. In turn with the changes of this answer, so that none brings it back. */
   remove(id: string): Promise<boolean>;
   /**
    * Replaces an answer by what `change` makes of it, one change after the other. Undefined when there
    * is none, or when the store could not read it.
    */
-  change(id: string, change: (answer: KeptAnswer) => KeptAnswer): Promise<KeptAnswer | undefined>;
+  change(
+    id: string,
+    change: (answer: StoredResponse) => StoredResponse,
+  ): Promise<StoredResponse | undefined>;
 }
 
 /** Durable storage of answers; rows older than their lifetime are not given. */
-export interface KeptAnswerStore {
-  save(row: KeptAnswerRow): Promise<void>;
+export interface DurableResponseStore {
+  save(row: StoredResponseRow): Promise<void>;
   /** The JSON text of the answer. */
   find(clientKeyId: string, id: string): Promise<string | undefined>;
   findByItem(clientKeyId: string, itemId: string): Promise<string | undefined>;
   remove(clientKeyId: string, id: string): Promise<boolean>;
 }
 
-export interface AnswerShelvesOptions {
+export interface ResponseStoresOptions {
   readonly clock: Pick<Clock, 'now'>;
-  readonly store?: KeptAnswerStore | undefined;
+  readonly store?: DurableResponseStore | undefined;
   /** Told of answers that could not be stored. */
   readonly onFailure: (error: unknown) => void;
   readonly maxEntries?: number | undefined;
@@ -60,8 +63,8 @@ export interface AnswerShelvesOptions {
   readonly lifetimeMs?: number | undefined;
 }
 
-export interface AnswerShelves {
-  of(clientKeyId: string): AnswerShelf;
+export interface ResponseStores {
+  of(clientKeyId: string): ResponseStore;
 }
 
 const MONTH_MS = 30 * 86_400_000;
@@ -69,9 +72,9 @@ const MEMORY_UNITS = 64 * 1024 * 1024;
 const ANSWER_UNITS = 32 * 1024 * 1024;
 
 /** Least recently used answers leave the memory first; the store keeps them for `lifetimeMs` (30 days). */
-export function createAnswerShelves(options: AnswerShelvesOptions): AnswerShelves {
+export function createResponseStores(options: ResponseStoresOptions): ResponseStores {
   const { clock, store, onFailure, lifetimeMs = MONTH_MS, maxAnswer = ANSWER_UNITS } = options;
-  const memory = createShelfMemory({
+  const memory = createResponseMemory({
     maxEntries: options.maxEntries ?? 2000,
     maxUnits: options.maxMemory ?? MEMORY_UNITS,
   });
@@ -86,7 +89,7 @@ export function createAnswerShelves(options: AnswerShelvesOptions): AnswerShelve
     changing.set(key, settled);
     return done;
   };
-  const put = (clientKeyId: string, answer: KeptAnswer): boolean => {
+  const put = (clientKeyId: string, answer: StoredResponse): boolean => {
     const json = JSON.stringify(answer);
     if (json.length > maxAnswer) {
       onFailure(new Error(`The answer ${answer.id} is too large to be kept.`));
@@ -98,7 +101,7 @@ export function createAnswerShelves(options: AnswerShelvesOptions): AnswerShelve
     store?.save(row).catch(onFailure);
     return true;
   };
-  const find = async (clientKeyId: string, id: string): Promise<FoundAnswer | undefined> => {
+  const find = async (clientKeyId: string, id: string): Promise<FoundResponse | undefined> => {
     const held = memory.find(`${clientKeyId} ${id}`, clock.now());
     return readAnswer(held ?? (await store?.find(clientKeyId, id)));
   };
@@ -136,12 +139,12 @@ export function createAnswerShelves(options: AnswerShelvesOptions): AnswerShelve
 }
 
 /** The one narrowing: this text was written by `put`, and a store gives back what it was given. */
-function readAnswer(json: string | undefined): FoundAnswer | undefined {
+function readAnswer(json: string | undefined): FoundResponse | undefined {
   if (json === undefined) return undefined;
-  return { ...(JSON.parse(json) as KeptAnswer), size: json.length };
+  return { ...(JSON.parse(json) as StoredResponse), size: json.length };
 }
 
-function itemIdsOf({ response }: KeptAnswer): readonly string[] {
+function itemIdsOf({ response }: StoredResponse): readonly string[] {
   const { output } = response;
   if (!Array.isArray(output)) return [];
   return output.flatMap((item) =>
@@ -151,9 +154,8 @@ function itemIdsOf({ response }: KeptAnswer): readonly string[] {
   );
 }
 
-// The answers held in memory: bounded by their number and by their size together.
-
-export interface KeptAnswerRow {
+/** A response in memory or in the durable store. */
+export interface StoredResponseRow {
   readonly clientKeyId: string;
   readonly id: string;
   /** The answer as JSON text. */
@@ -164,23 +166,23 @@ export interface KeptAnswerRow {
   readonly expiresAt: number;
 }
 
-interface ShelfMemory {
-  put(row: KeptAnswerRow): void;
+interface ResponseMemory {
+  put(row: StoredResponseRow): void;
   /** The JSON text of an answer; keys are `<client key> <id>`. */
   find(key: string, now: number): string | undefined;
   findByItem(itemKey: string, now: number): string | undefined;
   remove(key: string): boolean;
 }
 
-interface ShelfMemoryLimits {
+interface ResponseMemoryLimits {
   readonly maxEntries: number;
   /** UTF-16 units of JSON text. */
   readonly maxUnits: number;
 }
 
 /** Least recently used answers go first; one that is larger than the whole memory is not held. */
-function createShelfMemory({ maxEntries, maxUnits }: ShelfMemoryLimits): ShelfMemory {
-  const rows = new Map<string, KeptAnswerRow>();
+function createResponseMemory({ maxEntries, maxUnits }: ResponseMemoryLimits): ResponseMemory {
+  const rows = new Map<string, StoredResponseRow>();
   const owners = new Map<string, string>();
   let units = 0;
   const drop = (key: string): boolean => {
@@ -224,17 +226,6 @@ function createShelfMemory({ maxEntries, maxUnits }: ShelfMemoryLimits): ShelfMe
     },
     remove: drop,
   };
-}
-
-// Answers that are made behind their clients' backs: a few at once, bounded for each key and in all.
-
-export interface BackgroundRuns {
-  /** What one client key may see and end; no other key's can be reached through it. */
-  of(clientKeyId: string): RunsOfKey;
-  /** Begins at once or in its turn. Tells why not when there are too many, or when everything stops. */
-  start(run: BackgroundRun): StartedRun | RefusedRun;
-  /** Ends all of them with that reason; resolves when they have ended. */
-  close(reason: unknown): Promise<void>;
 }
 
 export interface RunsOfKey {
@@ -294,20 +285,17 @@ interface OpenRun {
   state: RunState;
 }
 
-export function createBackgroundRuns(limits: Partial<BackgroundLimits> = {}): BackgroundRuns {
-  return new Runs({ ...LIMITS, ...limits });
-}
-
-class Runs implements BackgroundRuns {
+export class BackgroundRuns {
   readonly #limits: BackgroundLimits;
   /** In the order they came. */
   readonly #open = new Map<string, OpenRun>();
   #isClosing = false;
 
-  constructor(limits: BackgroundLimits) {
-    this.#limits = limits;
+  constructor(limits: Partial<BackgroundLimits> = {}) {
+    this.#limits = { ...LIMITS, ...limits };
   }
 
+  /** What one client key may see and end; no other key's can be reached through it. */
   of(clientKeyId: string): RunsOfKey {
     const find = (id: string): OpenRun | undefined => {
       const open = this.#open.get(id);
@@ -325,6 +313,7 @@ class Runs implements BackgroundRuns {
     };
   }
 
+  /** Begins at once or in its turn. Tells why not when there are too many, or when everything stops. */
   start(run: BackgroundRun): StartedRun | RefusedRun {
     const reason = this.#refusalOf(run);
     if (reason !== undefined) return { kind: 'refused', reason };
@@ -342,6 +331,7 @@ class Runs implements BackgroundRuns {
     return { kind: 'started', ended: open.ended.promise };
   }
 
+  /** Ends all of them with that reason; resolves when they have ended. */
   async close(reason: unknown): Promise<void> {
     this.#isClosing = true;
     const all = [...this.#open.values()];

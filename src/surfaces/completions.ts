@@ -76,7 +76,7 @@ const KNOWN_FIELDS = objectShape([
   ...['frequency_penalty', 'seed', 'user'],
 ]);
 
-const MOST_PROMPTS = 20;
+const MAX_PROMPTS = 20;
 /** The protocol's own default (`openai` resources/completions.d.ts). */
 const DEFAULT_MAX_TOKENS = 16;
 
@@ -119,8 +119,8 @@ function readPrompts(value: JsonValue | undefined): readonly string[] {
   if (value === undefined || value === null) throw missingField('prompt');
   const prompts = Array.isArray(value) ? value : [value];
   if (prompts.length === 0) throw missingField('prompt');
-  if (prompts.length > MOST_PROMPTS) {
-    throw invalidRequest('prompt', `prompt may hold at most ${MOST_PROMPTS} texts.`);
+  if (prompts.length > MAX_PROMPTS) {
+    throw invalidRequest('prompt', `prompt may hold at most ${MAX_PROMPTS} texts.`);
   }
   return prompts.map((prompt, index) => {
     const path = Array.isArray(value) ? `prompt[${index}]` : 'prompt';

@@ -144,7 +144,7 @@ export async function startConsole(options: ConsoleOptions = {}): Promise<Consol
 }
 
 /** Gives the password where a change asks a signed-in browser for it once more. */
-export async function proveAgain(page: Page, password = PASSWORD): Promise<void> {
+export async function requireReauthentication(page: Page, password = PASSWORD): Promise<void> {
   const prompt = page.getByRole('dialog', { name: 'Your password once more' });
   await prompt.getByLabel('Password', { exact: true }).fill(password);
   await prompt.getByRole('button', { name: 'Go on' }).click();
@@ -153,7 +153,7 @@ export async function proveAgain(page: Page, password = PASSWORD): Promise<void>
 
 /** The cookie that the one-time link sets. */
 async function signIn(app: App, url: string) {
-  const link = `${url}/sign-in?token=${app.door.login.createLink()}`;
+  const link = `${url}/sign-in?token=${app.access.login.createLink()}`;
   const { headers } = await fetch(link, { redirect: 'manual' });
   const [, name = '', value = ''] = /^([^=]+)=([^;]*)/.exec(headers.get('set-cookie') ?? '') ?? [];
   return { name, value, url, httpOnly: true, sameSite: 'Strict' as const };

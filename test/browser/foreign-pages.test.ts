@@ -160,7 +160,7 @@ describe.skipIf(isWithoutBrowser)('a web page of somebody else', () => {
   async function expectNothingHappened(): Promise<void> {
     const calls = await app.sandbox.requests();
     expect(calls.filter(({ path }) => !String(path).endsWith('/models'))).toEqual([]);
-    expect(app.app.door.keys.list()).toEqual([]);
+    expect(app.app.access.keys.list()).toEqual([]);
     expect(app.config.current().authMode).toBe('auto');
     const requests: unknown = await (await fetch(`${app.url}/api/requests`)).json();
     expect(requests).toMatchObject({ total: 0 });

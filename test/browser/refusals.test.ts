@@ -6,7 +6,7 @@ import {
   type ConsoleApp,
   isWithoutBrowser,
   PASSWORD,
-  proveAgain,
+  requireReauthentication,
   startConsole,
 } from './console-app.ts';
 import { hold, lose, REFUSAL, refuse } from './trouble.ts';
@@ -174,7 +174,7 @@ describe.skipIf(isWithoutBrowser)('what the gateway does not do for the console'
     await expect.poll(() => form.getByLabel('Quota path').inputValue()).toBe('/other');
     expect(await form.getByLabel('Base URL').inputValue()).toBe('https://two.example');
     await form.getByRole('button', { name: 'Save' }).click();
-    await proveAgain(page);
+    await requireReauthentication(page);
     await form.waitFor({ state: 'hidden' });
     const { values } = await console.api('GET', '/api/config/upstreams');
     expect(values).toMatchObject({

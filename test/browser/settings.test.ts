@@ -5,7 +5,12 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import type { Settings } from '../../src/config/effective.ts';
 import { VARIABLES } from '../../src/config/env.ts';
 import { isJsonObject } from '../../src/lib/json.ts';
-import { type ConsoleApp, isWithoutBrowser, proveAgain, startConsole } from './console-app.ts';
+import {
+  type ConsoleApp,
+  isWithoutBrowser,
+  requireReauthentication,
+  startConsole,
+} from './console-app.ts';
 
 /** A setting as the console shows it, what is put there, and what the gateway makes of it at once. */
 interface Change {
@@ -170,7 +175,7 @@ describe.skipIf(isWithoutBrowser)('the settings in the console', () => {
         (one) => one.request().method() === 'PATCH' && !(asksAgain && one.status() === 400),
       );
       await put(control, page);
-      if (asksAgain) await proveAgain(page);
+      if (asksAgain) await requireReauthentication(page);
       // The next change is made against the revision of this answer.
       expect({ name, status: (await answered).status() }).toEqual({ name, status: 200 });
       await expect
@@ -493,7 +498,7 @@ describe.skipIf(isWithoutBrowser)('the console password', () => {
       await other.locator('main#content').waitFor();
       await page.getByRole('button', { name: 'Remove' }).click();
       await page.getByRole('dialog').getByRole('button', { name: 'Remove' }).click();
-      await proveAgain(page, 'correct horse battery');
+      await requireReauthentication(page, 'correct horse battery');
       await page.getByRole('button', { name: 'Sign out' }).waitFor({ state: 'detached' });
       await other.reload();
       await other.locator('main#content').waitFor();

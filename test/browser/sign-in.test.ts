@@ -37,7 +37,7 @@ describe.skipIf(isWithoutBrowser)('signing in to the console', () => {
   });
 
   test('the one-time link lets in once', async () => {
-    const link = `${console.url}/sign-in?token=${console.app.door.login.createLink()}`;
+    const link = `${console.url}/sign-in?token=${console.app.access.login.createLink()}`;
     const page = await console.openPage();
     await page.goto(link);
     await page.locator('main#content h1').waitFor();

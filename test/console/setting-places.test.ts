@@ -9,7 +9,7 @@ import {
   writeUpstream,
 } from '../../console/src/pages/settings/upstream-values.ts';
 import { placeOfVariable, SETTING_PLACES } from '../../console/src/settings/setting-places.ts';
-import { LEAST_PASSWORD_LENGTH } from '../../src/admin/config/guards.ts';
+import { MIN_PASSWORD_LENGTH } from '../../src/admin/config/guards.ts';
 import { CONFIG_SECTIONS } from '../../src/admin/config/sections.ts';
 import { VARIABLES } from '../../src/config/env.ts';
 import { CONFIG_SCHEMA } from '../../src/config/settings.ts';
@@ -134,5 +134,5 @@ test('a variable that wins over the config file leads to its setting, which name
 
 test('the console asks for as long a password as the gateway does', () => {
   const password = fields.find(({ id }) => id === 'adminPassword');
-  expect(password).toMatchObject({ leastLength: LEAST_PASSWORD_LENGTH });
+  expect(password).toMatchObject({ leastLength: MIN_PASSWORD_LENGTH });
 });

@@ -1,19 +1,19 @@
 // The contract of the door's stores over every set of them there is.
 
 import { createTestDatabase } from '../support/database.ts';
-import { createMemoryDoorStores } from '../support/memory-door-stores.ts';
-import { describeDoorStores } from './door-stores.ts';
+import { createMemoryAccessStores } from '../support/memory-door-stores.ts';
+import { describeAccessStores } from './door-stores.ts';
 
-describeDoorStores('memory', async () => {
-  const store = createMemoryDoorStores();
+describeAccessStores('memory', async () => {
+  const store = createMemoryAccessStores();
   return { store, reopen: async () => store, close: async () => undefined };
 });
 
-describeDoorStores('SQLite', async () => {
+describeAccessStores('SQLite', async () => {
   const database = await createTestDatabase();
   return {
-    store: database.stores.door,
-    reopen: async () => (await database.open()).door,
+    store: database.stores.access,
+    reopen: async () => (await database.open()).access,
     close: () => database.close(),
   };
 });

@@ -1,18 +1,18 @@
 // What every set of the door's stores must do; run over each of them.
 
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import type { DoorStores } from '../../src/access/access.ts';
+import type { AccessStores } from '../../src/access/access.ts';
 import type { AccessEntry } from '../../src/access/access-log.ts';
 import type { ClientKey } from '../../src/access/api-key.ts';
 import type { AddressRule } from '../../src/access/ip-rules.ts';
 import type { OpenedStore } from './account-store.ts';
 
-export function describeDoorStores(
+export function describeAccessStores(
   name: string,
-  open: () => Promise<OpenedStore<DoorStores>>,
+  open: () => Promise<OpenedStore<AccessStores>>,
 ): void {
-  describe(`door stores: ${name}`, () => {
-    let opened: OpenedStore<DoorStores>;
+  describe(`access stores: ${name}`, () => {
+    let opened: OpenedStore<AccessStores>;
     beforeEach(async () => {
       opened = await open();
     });
@@ -24,7 +24,7 @@ export function describeDoorStores(
   });
 }
 
-type Open = () => OpenedStore<DoorStores>;
+type Open = () => OpenedStore<AccessStores>;
 
 const KEY: ClientKey = {
   id: 'key_1',

@@ -1,17 +1,20 @@
 // What every store of kept answers must do; run over each of them.
 
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import type { KeptAnswerRow, KeptAnswerStore } from '../../src/stored-responses/response-store.ts';
+import type {
+  DurableResponseStore,
+  StoredResponseRow,
+} from '../../src/stored-responses/response-store.ts';
 import type { OpenedStore } from './account-store.ts';
 
 const LATER = 4_000_000_000_000;
 
-export function describeKeptAnswerStore(
+export function describeDurableResponseStore(
   name: string,
-  open: () => Promise<OpenedStore<KeptAnswerStore>>,
+  open: () => Promise<OpenedStore<DurableResponseStore>>,
 ): void {
   describe(`kept answer store: ${name}`, () => {
-    let opened: OpenedStore<KeptAnswerStore>;
+    let opened: OpenedStore<DurableResponseStore>;
     beforeEach(async () => {
       opened = await open();
     });
@@ -60,7 +63,7 @@ export function describeKeptAnswerStore(
   });
 }
 
-function row(clientKeyId: string, id: string, text = 'first'): KeptAnswerRow {
+function row(clientKeyId: string, id: string, text = 'first'): StoredResponseRow {
   const input = [{ type: 'message', role: 'user', content: text }];
   const response = { id, output: [{ id: `msg_${id}`, text }], created_at: 1 };
   const json = JSON.stringify({ id, previousId: 'r0', input, response });

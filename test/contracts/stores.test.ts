@@ -5,7 +5,7 @@ import { createMemoryAccountStore } from '../support/memory-account-store.ts';
 import { createMemorySignatureStore } from '../support/memory-signature-store.ts';
 import { createMemoryTraceStore } from '../support/memory-trace-store.ts';
 import { describeAccountStore, type OpenedStore } from './account-store.ts';
-import { describeKeptAnswerStore } from './kept-answer-store.ts';
+import { describeDurableResponseStore } from './kept-answer-store.ts';
 import { describeSignatureStore } from './signature-store.ts';
 import { describeTraceStore } from './trace-store.ts';
 
@@ -49,11 +49,11 @@ describeTraceStore('SQLite, of sessions', async () => {
   };
 });
 
-describeKeptAnswerStore('SQLite', async () => {
+describeDurableResponseStore('SQLite', async () => {
   const database = await createTestDatabase();
   return {
-    store: database.stores.keptAnswers,
-    reopen: async () => (await database.open()).keptAnswers,
+    store: database.stores.storedResponses,
+    reopen: async () => (await database.open()).storedResponses,
     close: () => database.close(),
   };
 });

@@ -152,7 +152,7 @@ describe('what is refused', () => {
 test('number is bounded, and keys see their own alone', async () => {
   const strict = await startApp({ environment: STRICT });
   const mine = clientOf(strict, KEY);
-  const { secret } = await strict.app.door.keys.create({ name: 'Ada' });
+  const { secret } = await strict.app.access.keys.create({ name: 'Ada' });
   const hers = clientOf(strict, secret);
   const calls = Array.from({ length: 20 }, () =>
     mine.responses.create(SLOW).then(
@@ -175,10 +175,13 @@ test('number is bounded, and keys see their own alone', async () => {
 
 test('a key pays for what is made in the background, and no more', async () => {
   const strict = await startApp({ environment: STRICT });
-  const { secret, listed } = await strict.app.door.keys.create({ name: 'Ada', dailyTokens: 5000 });
+  const { secret, listed } = await strict.app.access.keys.create({
+    name: 'Ada',
+    dailyTokens: 5000,
+  });
   const hers = clientOf(strict, secret);
   const { id } = await hers.responses.create(ASKED);
-  const used = () => strict.app.door.keys.get(listed.key.id)?.usedToday;
+  const used = () => strict.app.access.keys.get(listed.key.id)?.usedToday;
   await expect.poll(async () => (await hers.responses.retrieve(id)).status).toBe('completed');
   const { usage } = await hers.responses.retrieve(id);
   await expect.poll(() => used()?.tokens).toBe(usage?.total_tokens);

@@ -104,7 +104,7 @@ describe('quota', () => {
 });
 
 test('a limit of images notes nothing of native requests, which go as they came', async () => {
-  const { secret } = await app.app.door.keys.create({ name: 'Ada', dailyImages: 5 });
+  const { secret } = await app.app.access.keys.create({ name: 'Ada', dailyImages: 5 });
   const inlineData = { mimeType: 'video/mp4', data: 'AAAA' };
   const parts = [{ inlineData, videoMetadata: { fps: 1 } }, { text: 'Hi' }];
   const answer = await fetch(`${app.url}/v1beta/models/alpha-3-flash:generateContent`, {

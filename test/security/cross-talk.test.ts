@@ -36,7 +36,7 @@ beforeAll(async () => {
     },
   });
   for (let person = 0; person < PERSONS; person += 1) {
-    keys.push((await app.app.door.keys.create({ name: `person ${person}` })).secret);
+    keys.push((await app.app.access.keys.create({ name: `person ${person}` })).secret);
   }
   await app.app.pool.ensureModels();
 });

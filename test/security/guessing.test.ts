@@ -2,10 +2,10 @@
 
 import { stat } from 'node:fs/promises';
 import { afterEach, expect, test } from 'vitest';
-import { createDoor } from '../../src/access/access.ts';
+import { createAccessControl } from '../../src/access/access.ts';
 import {
+  ConsoleSessions,
   createConsoleLogin,
-  createConsoleSessions,
   createSignInLinks,
 } from '../../src/access/console-sign-in.ts';
 import { createPasswordHasher, type PasswordHasher } from '../../src/access/password-hash.ts';
@@ -62,13 +62,13 @@ async function start() {
     password: () => settings.consolePassword,
     machineToken: 'the token of this machine',
     hasher,
-    sessions: createConsoleSessions({ store: undefined, clock, idleMs: () => MINUTE_MS }),
+    sessions: new ConsoleSessions({ store: undefined, clock, idleMs: () => MINUTE_MS }),
     links: createSignInLinks(clock),
     clock,
     tagKey: Buffer.alloc(32, 1),
   });
-  const door = { ...createDoor({ settings: () => settings, clock, createId }), login };
-  const running = await startEdge({ door, settings, adminRoutes: [CONSOLE_ROUTE] });
+  const access = { ...createAccessControl({ settings: () => settings, clock, createId }), login };
+  const running = await startEdge({ access, settings, adminRoutes: [CONSOLE_ROUTE] });
   edge = running;
   const ask = async (path: string, key: string, from: string) => {
     const answer = await fetch(running.url + path, {

@@ -125,7 +125,7 @@ test('from a page of elsewhere no route answers a question about what it takes',
 
 /** The cookie of a browser. */
 async function signedIn(): Promise<string> {
-  const { login } = app.app.door;
+  const { login } = app.app.access;
   const begun = await login.redeemLink(login.createLink(), {
     address: '127.0.0.1',
     cookie: undefined,

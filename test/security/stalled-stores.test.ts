@@ -1,13 +1,17 @@
 // A store of the door that hangs or fails: whoever may come in still comes in at once, the rest stays out.
 
 import { afterEach, expect, test } from 'vitest';
-import { createDoor, type DoorStores, openDoor } from '../../src/access/access.ts';
+import {
+  type AccessStores,
+  createAccessControl,
+  loadAccessControl,
+} from '../../src/access/access.ts';
 import type { AccessEntry, AccessLogStore } from '../../src/access/access-log.ts';
 import { createId } from '../../src/lib/ids.ts';
 import { DEFAULT_EDGE_SETTINGS } from '../../src/server/settings.ts';
 import { startEdge, type TestEdge } from '../../src/server/testing/start-edge.ts';
 import { createFakeClock } from '../support/fake-clock.ts';
-import { createMemoryDoorStores } from '../support/memory-door-stores.ts';
+import { createMemoryAccessStores } from '../support/memory-door-stores.ts';
 
 let edge: TestEdge | undefined;
 afterEach(async () => {
@@ -20,7 +24,7 @@ const fail = (): Promise<never> => Promise.reject(new Error('disk full'));
 
 /** Good until `breakDown`, as a disk is that fills up or a database that stops. */
 function createBreakingStores(broken: () => Promise<never>) {
-  const good = createMemoryDoorStores();
+  const good = createMemoryAccessStores();
   let isBroken = false;
   const guard = <Store extends object>(store: Store): Store =>
     new Proxy(store, {
@@ -29,7 +33,7 @@ function createBreakingStores(broken: () => Promise<never>) {
         return typeof member === 'function' && isBroken ? broken : member;
       },
     });
-  const stores: DoorStores = {
+  const stores: AccessStores = {
     clientKeys: guard(good.clientKeys),
     addressRules: guard(good.addressRules),
     accessLog: guard(good.accessLog),
@@ -58,20 +62,20 @@ test.each([
   };
   const warnings: string[] = [];
   const warn = (_fields: object, message: string): void => void warnings.push(message);
-  const door = await openDoor({
+  const access = await loadAccessControl({
     stores,
     settings: () => settings,
     clock,
     createId,
     log: { info: warn, warn },
   });
-  const { secret } = await door.keys.create({
+  const { secret } = await access.keys.create({
     name: 'Ada',
     requestsPerMinute: 300,
     dailyTokens: 100_000_000,
   });
-  await door.addresses.add({ list: 'deny', range: '203.0.113.9' }, '127.0.0.1');
-  const running = await startEdge({ door, settings });
+  await access.addresses.add({ list: 'deny', range: '203.0.113.9' }, '127.0.0.1');
+  const running = await startEdge({ access, settings });
   edge = running;
   const ask = async (key: string, from = '127.0.0.1'): Promise<number> => {
     const answer = await fetch(`${running.url}/v1/chat/completions`, {
@@ -96,15 +100,15 @@ test.each([
   expect(warnings.filter((text) => text.includes('cannot be saved')).length).toBe(
     broken === fail ? 3 : 0,
   );
-  expect(door.accessLog.dropped).toBe(0);
+  expect(access.accessLog.dropped).toBe(0);
 });
 
 test('an access log that cannot be saved forgets the oldest entries, counted, and not more', async () => {
   const clock = createFakeClock();
   const accessLog: AccessLogStore = { add: fail, list: fail };
-  const stores = { ...createMemoryDoorStores(), accessLog };
+  const stores = { ...createMemoryAccessStores(), accessLog };
   const settings = DEFAULT_EDGE_SETTINGS;
-  const door = createDoor({ stores, settings: () => settings, clock, createId });
+  const access = createAccessControl({ stores, settings: () => settings, clock, createId });
   const entry = {
     verdict: 'blocked',
     address: '203.0.113.9',
@@ -113,14 +117,14 @@ test('an access log that cannot be saved forgets the oldest entries, counted, an
     keyId: undefined,
     reason: 'no',
   } as const;
-  for (let count = 0; count < 5_000; count += 1) door.accessLog.add(entry);
+  for (let count = 0; count < 5_000; count += 1) access.accessLog.add(entry);
   await clock.advance(10_000);
-  expect(door.accessLog.dropped).toBe(4_000);
-  for (let count = 0; count < 10; count += 1) door.accessLog.add({ ...entry, reason: 'late' });
+  expect(access.accessLog.dropped).toBe(4_000);
+  for (let count = 0; count < 10; count += 1) access.accessLog.add({ ...entry, reason: 'late' });
   const saved: AccessEntry[] = [];
   accessLog.add = async (entries) => void saved.push(...entries);
   await clock.advance(10_000);
-  expect([saved.length, door.accessLog.dropped]).toEqual([1_000, 4_010]);
+  expect([saved.length, access.accessLog.dropped]).toEqual([1_000, 4_010]);
   expect(saved.slice(-10).every(({ reason }) => reason === 'late')).toBe(true);
   expect(saved.every(({ path }) => path.length <= 256)).toBe(true);
 });
@@ -128,9 +132,9 @@ test('an access log that cannot be saved forgets the oldest entries, counted, an
 test('what a refusal repeats of a request is kept in a few words', async () => {
   const clock = createFakeClock();
   const settings = { ...DEFAULT_EDGE_SETTINGS, port: 0, authMode: 'strict' as const };
-  const door = createDoor({ settings: () => settings, clock, createId });
-  const { secret } = await door.keys.create({ name: 'Ada', allowedModels: ['alpha-*'] });
-  const running = await startEdge({ door, settings });
+  const access = createAccessControl({ settings: () => settings, clock, createId });
+  const { secret } = await access.keys.create({ name: 'Ada', allowedModels: ['alpha-*'] });
+  const running = await startEdge({ access, settings });
   edge = running;
   const answer = await fetch(`${running.url}/v1/chat/completions`, {
     method: 'POST',
@@ -139,7 +143,7 @@ test('what a refusal repeats of a request is kept in a few words', async () => {
   });
   expect(answer.status).toBe(403);
   expect((await answer.text()).length).toBeLessThan(2_000);
-  const [entry] = await door.accessLog.list({ limit: 1 });
+  const [entry] = await access.accessLog.list({ limit: 1 });
   expect(entry?.verdict).toBe('rejected');
   expect(entry?.reason.length).toBeLessThan(1_000);
 });

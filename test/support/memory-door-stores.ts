@@ -1,6 +1,6 @@
 // The door's stores in memory: what the contracts ask and no more.
 
-import type { DoorStores } from '../../src/access/access.ts';
+import type { AccessStores } from '../../src/access/access.ts';
 import type { AccessLogStore, StoredAccessEntry } from '../../src/access/access-log.ts';
 import type { ClientKeyStore, StoredKey } from '../../src/access/api-key.ts';
 import type { ConsoleSession, ConsoleSessionStore } from '../../src/access/console-sign-in.ts';
@@ -8,7 +8,7 @@ import type { AddressRule, AddressRuleStore } from '../../src/access/ip-rules.ts
 import { StoreError } from '../../src/accounts/account-store.ts';
 import { told } from '../../src/lib/localized-message.ts';
 
-export function createMemoryDoorStores(): DoorStores {
+export function createMemoryAccessStores(): AccessStores {
   return {
     clientKeys: createClientKeys(),
     addressRules: createAddressRules(),

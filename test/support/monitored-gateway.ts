@@ -24,7 +24,7 @@ import { createRouter, findTarget } from '../../src/routing/router.ts';
 import { createServer } from '../../src/server/create-server.ts';
 import { DEFAULT_EDGE_SETTINGS, type EdgeSettings } from '../../src/server/settings.ts';
 import { createSignatureKeeper } from '../../src/signatures/cache.ts';
-import { createAnswerShelves } from '../../src/stored-responses/response-store.ts';
+import { createResponseStores } from '../../src/stored-responses/response-store.ts';
 import { createUpstream } from '../../src/upstreams/index.ts';
 import { createMemoryRequestStore } from './memory-request-store.ts';
 import { createMiddayClock } from './midday-clock.ts';
@@ -171,7 +171,7 @@ export async function startMonitored(options: MonitoredOptions = {}): Promise<Mo
     protocols,
     dispatcher,
     models: createModelDirectory({ router, pool }),
-    shelves: createAnswerShelves({ clock, onFailure: () => {} }),
+    responseStores: createResponseStores({ clock, onFailure: () => {} }),
     adminRoutes: createMonitorRoutes(routeOptions),
     observer: monitor.observer,
     settings: () => edgeSettings,

@@ -184,8 +184,8 @@ test('a browser is signed in to two gateways of one host name, and signs out of 
 });
 
 test('the link of the start signs in once, from this machine, and not what only looks', async () => {
-  const { door } = admin.options;
-  const path = `/sign-in?token=${door?.login.createLink()}`;
+  const { access } = admin.options;
+  const path = `/sign-in?token=${access?.login.createLink()}`;
   expect((await browse('HEAD', path)).status).toBe(200);
   const looks: readonly Readonly<Record<string, string>>[] = [
     { 'sec-purpose': 'prefetch;prerender' },

@@ -1,6 +1,6 @@
 // `/api/address-rules`: who is let in by address.
 
-import type { Door } from '../../access/access.ts';
+import type { AccessControl } from '../../access/access.ts';
 import { ACCESS_VERDICTS } from '../../access/access-log.ts';
 import type { AddressRule } from '../../access/ip-rules.ts';
 import { invalidRequest } from '../../canonical/error.ts';
@@ -25,7 +25,7 @@ const answerOne = (status: number, rule: AddressRule) => answerWith(status, rule
 
 export function createAddressRuleRoutes({
   addresses,
-}: Pick<Door, 'addresses'>): readonly ApiRoute[] {
+}: Pick<AccessControl, 'addresses'>): readonly ApiRoute[] {
   return [
     defineRoute({
       method: 'GET',
@@ -103,7 +103,7 @@ const QUERY = {
   },
 } as const;
 
-export function createAccessLogRoute({ accessLog }: Pick<Door, 'accessLog'>): ApiRoute {
+export function createAccessLogRoute({ accessLog }: Pick<AccessControl, 'accessLog'>): ApiRoute {
   return defineRoute({
     method: 'GET',
     path: '/api/access-log',

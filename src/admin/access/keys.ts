@@ -1,6 +1,6 @@
 // `/api/keys`: the keys of persons and their limits.
 
-import type { Door } from '../../access/access.ts';
+import type { AccessControl } from '../../access/access.ts';
 import type { ListedKey } from '../../access/api-keys.ts';
 import { told } from '../../lib/localized-message.ts';
 import { type ApiRoute, answerJson, answerWith, defineRoute, refuseUnknown } from '../route.ts';
@@ -18,7 +18,7 @@ const ONE_KEY = {
   200: { description: 'The key.', schema: KEY_SCHEMA, hasRevision: true },
 } as const;
 
-export function createKeyRoutes({ keys }: Pick<Door, 'keys'>): readonly ApiRoute[] {
+export function createKeyRoutes({ keys }: Pick<AccessControl, 'keys'>): readonly ApiRoute[] {
   const answerOne = (listed: ListedKey) => answerJson(writeKey(listed), listed.key.revision);
   return [
     defineRoute({

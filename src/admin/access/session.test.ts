@@ -29,7 +29,7 @@ let cookie: string;
 beforeEach(async () => {
   admin = await startAdmin();
   admin.fakes.config = structuredClone(FILE);
-  const { login } = admin.options.door ?? {};
+  const { login } = admin.options.access ?? {};
   const session = await login?.signIn(PASSWORD, { address: '127.0.0.1', cookie: undefined });
   cookie = `${plainCookieName(login?.cookieTag ?? '')}=${session?.secret}`;
 });

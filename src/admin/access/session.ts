@@ -1,6 +1,6 @@
 // `/api/session`: signing a browser in and out.
 
-import type { Door } from '../../access/access.ts';
+import type { AccessControl } from '../../access/access.ts';
 import { GatewayError, invalidRequest } from '../../canonical/error.ts';
 import { told } from '../../lib/localized-message.ts';
 import {
@@ -18,7 +18,7 @@ const PATH = '/api/session';
 export function createConsoleSessionRoutes({
   login,
   accessLog,
-}: Pick<Door, 'login' | 'accessLog'>): readonly ApiRoute[] {
+}: Pick<AccessControl, 'login' | 'accessLog'>): readonly ApiRoute[] {
   const noteSignIn = ({ address }: AdminCaller): void =>
     accessLog.add({
       verdict: 'signed-in',
@@ -96,7 +96,7 @@ const NOT_SIGNED_IN: Notice = {
 export function createSignInRoute({
   login,
   accessLog,
-}: Pick<Door, 'login' | 'accessLog'>): AdminRoute {
+}: Pick<AccessControl, 'login' | 'accessLog'>): AdminRoute {
   return {
     method: 'GET',
     path: SIGN_IN_PATH,
@@ -125,19 +125,19 @@ export function createSignInRoute({
 
 // Asks a signed-in browser for the password once more, before what a found cookie must not do.
 
-type Prover = Pick<AdminCaller, 'address' | 'hasShownPassword' | 'passwordAgain'>;
+type Reauthentication = Pick<AdminCaller, 'address' | 'hasShownPassword' | 'passwordAgain'>;
 
 /**
  * Scripts show the password with every request, and have proved themselves by it.
  * @param password where the body has it; else it comes in a header
  * @throws GatewayError invalid-request while it is missing, forbidden when it is wrong, rate-limited
  */
-export async function proveAgain(
-  door: Pick<Door, 'login'> | undefined,
-  { address, hasShownPassword, passwordAgain }: Prover,
+export async function requireReauthentication(
+  access: Pick<AccessControl, 'login'> | undefined,
+  { address, hasShownPassword, passwordAgain }: Reauthentication,
   password = passwordAgain,
 ): Promise<void> {
-  if (!door?.login.needsPassword || hasShownPassword) return;
+  if (!access?.login.needsPassword || hasShownPassword) return;
   if (password === undefined) {
     throw invalidRequest(
       'password',
@@ -145,7 +145,7 @@ export async function proveAgain(
       'missing-field',
     );
   }
-  if (await door.login.isPassword(password, address)) return;
+  if (await access.login.isPassword(password, address)) return;
   // Not 401: the session goes on.
   throw new GatewayError({
     kind: 'forbidden',

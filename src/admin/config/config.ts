@@ -12,13 +12,13 @@ import { isOutOfRoom } from '../../lib/private-file.ts';
 import { PRESETS, presetPatch } from '../../routing/mapping.ts';
 import { warnOfTarget } from '../../routing/router.ts';
 import type { AdminCaller } from '../../server/admin-route.ts';
-import { proveAgain } from '../access/session.ts';
+import { requireReauthentication } from '../access/session.ts';
 import type { AdminOptions } from '../options.ts';
 import { type ApiRoute, answerJson, defineRoute, refuseUnknown } from '../route.ts';
 import {
   type EntrySettings,
-  handsOver,
   keepSignedIn,
+  needsReauthentication,
   refuseChange,
   refuseLockOut,
   refuseUnknownKeys,
@@ -90,13 +90,13 @@ interface EarlierFiles {
 }
 
 /** Ways back are short: the console shows each for some seconds. */
-const MOST_FILES = 20;
+const MAX_FILES = 20;
 
 function createEarlierFiles(): EarlierFiles {
   let files: readonly JsonObject[] = [];
   return {
     note(file) {
-      files = [file, ...files].slice(0, MOST_FILES);
+      files = [file, ...files].slice(0, MAX_FILES);
     },
     list: () => files,
     find(path) {
@@ -108,7 +108,7 @@ function createEarlierFiles(): EarlierFiles {
 
 export type ConfigOptions = Pick<
   AdminOptions,
-  'book' | 'config' | 'origins' | 'revisionKey' | 'door' | 'models' | 'router'
+  'book' | 'config' | 'origins' | 'revisionKey' | 'access' | 'models' | 'router'
 >;
 
 interface SectionChange {
@@ -126,7 +126,7 @@ const ONE_SECTION = {
 const SECTION_PARAMETER = CONFIG_SECTIONS.map(({ name }) => `\`${name}\``).join(', ');
 
 export function createConfigRoutes(options: ConfigOptions): readonly ApiRoute[] {
-  const { config, origins, revisionKey, door } = options;
+  const { config, origins, revisionKey, access } = options;
   const inTurn = createJobQueue();
   const earlier = createEarlierFiles();
   const facts: UpstreamFacts = {
@@ -159,9 +159,9 @@ export function createConfigRoutes(options: ConfigOptions): readonly ApiRoute[] 
       refusePatch(section, patch, changed);
       const to = await foresee(config, section, patch);
       refuseUnknownKeys(placePatch(section, patch), [config.raw(), ...earlier.list()]);
-      refuseLockOut(door, caller, { from: await config.preview({}), to });
-      if (handsOver(section.name, { from: values, to: changed, patch }, facts)) {
-        await proveAgain(door, caller);
+      refuseLockOut(access, caller, { from: await config.preview({}), to });
+      if (needsReauthentication(section.name, { from: values, to: changed, patch }, facts)) {
+        await requireReauthentication(access, caller);
       }
       const before = config.raw();
       await update(config, section, patch);
@@ -198,7 +198,7 @@ export function createConfigRoutes(options: ConfigOptions): readonly ApiRoute[] 
         const section = findSection(parameter);
         const patch = dropUnchangedSecrets(section, body as JsonObject);
         const patchFor = () => patch;
-        return keepSignedIn(door, caller, () => change(section, { patchFor, revision, caller }));
+        return keepSignedIn(access, caller, () => change(section, { patchFor, revision, caller }));
       },
     }),
     defineRoute({

@@ -1,6 +1,6 @@
 // What a change of the settings may not bring in, though a config file that holds it already is served as it is.
 
-import type { Door } from '../../access/access.ts';
+import type { AccessControl } from '../../access/access.ts';
 import { invalidRequest } from '../../canonical/error.ts';
 import { findUnknownKeys } from '../../config/check-config.ts';
 import type { Settings } from '../../config/effective.ts';
@@ -13,12 +13,12 @@ import {
 } from '../../server/admin-route.ts';
 import { type ConfigSection, valueAt } from './sections.ts';
 
-export const LEAST_PASSWORD_LENGTH = 8;
+export const MIN_PASSWORD_LENGTH = 8;
 
 /** Longer keys match nothing: no model name is longer. */
-const LONGEST_NAME = 256;
+const MAX_NAME = 256;
 /** Characters of a name that a message repeats. */
-const MOST_SHOWN = 40;
+const MAX_SHOWN = 40;
 
 /**
  * @param result the values of the section as they would be
@@ -50,11 +50,11 @@ function refuseEntries(patch: JsonObject): void {
     if (typeof target !== 'string') continue;
     if (name.trim() === '')
       refuse('proxy.custom_mapping', told`an entry needs a name or a pattern`);
-    if (name.length > LONGEST_NAME || target.length > LONGEST_NAME) {
-      const shown = name.length > MOST_SHOWN ? `${name.slice(0, MOST_SHOWN)}…` : name;
+    if (name.length > MAX_NAME || target.length > MAX_NAME) {
+      const shown = name.length > MAX_SHOWN ? `${name.slice(0, MAX_SHOWN)}…` : name;
       refuse(
         'proxy.custom_mapping',
-        told`the entry "${shown}" is longer than ${LONGEST_NAME} characters`,
+        told`the entry "${shown}" is longer than ${MAX_NAME} characters`,
       );
     }
     if (target.trim() === '' || target.includes('*')) {
@@ -72,8 +72,8 @@ function refuseKeyless(patch: JsonObject, { enabled, api_key: key }: JsonObject)
 }
 
 function refusePassword(password: unknown): void {
-  if (typeof password !== 'string' || [...password].length >= LEAST_PASSWORD_LENGTH) return;
-  refuse('admin_password', told`must have at least ${LEAST_PASSWORD_LENGTH} characters`);
+  if (typeof password !== 'string' || [...password].length >= MIN_PASSWORD_LENGTH) return;
+  refuse('admin_password', told`must have at least ${MIN_PASSWORD_LENGTH} characters`);
 }
 
 function refuse(field: string, why: string): never {
@@ -99,7 +99,11 @@ export interface UpstreamFacts {
 }
 
 /** Whether a change sets what lets into the console, or where credentials are sent. */
-export function handsOver(section: string, change: ValuesChange, facts: UpstreamFacts): boolean {
+export function needsReauthentication(
+  section: string,
+  change: ValuesChange,
+  facts: UpstreamFacts,
+): boolean {
   switch (section) {
     case 'auth':
       // Not by comparing: whether one is asked for the password must not tell that a guess is right.
@@ -176,18 +180,18 @@ const DELIBERATELY = told`Whoever means it all the same changes the config file 
  * @throws GatewayError invalid-request, with the way out
  */
 export function refuseLockOut(
-  door: Pick<Door, 'addresses' | 'login'> | undefined,
+  access: Pick<AccessControl, 'addresses' | 'login'> | undefined,
   caller: AdminCaller,
   { from, to: next }: EntryChange,
 ): void {
   const { address, isLocal, isOwnPage, isHeard } = caller.under(next);
   if (next.consolePassword === undefined && !isLocal) {
-    throw door?.login.needsPassword === true ? noPassword() : foreignHost();
+    throw access?.login.needsPassword === true ? noPassword() : foreignHost();
   }
   if (!isOwnPage) throw foreignHost();
   // The host of another change is of another time: it has been decided on already.
   if (!isHeard && caller.under(from).isHeard) throw unheard(next.host);
-  door?.addresses.refuseLockOut(next.addressFilter, { from: caller.address, to: address });
+  access?.addresses.refuseLockOut(next.addressFilter, { from: caller.address, to: address });
 }
 
 function noPassword(): Error {
@@ -218,12 +222,12 @@ function foreignHost(): Error {
  * new password. Scripts, which show the password, get none.
  */
 export async function keepSignedIn(
-  door: Pick<Door, 'login'> | undefined,
+  access: Pick<AccessControl, 'login'> | undefined,
   caller: AdminCaller,
   change: () => Promise<AdminAnswer>,
 ): Promise<AdminAnswer> {
-  if (door === undefined) return change();
-  const { login } = door;
+  if (access === undefined) return change();
+  const { login } = access;
   const isIn = (): boolean =>
     !login.needsPassword || (caller.cookie !== undefined && login.hasSession(caller.cookie));
   const wasIn = isIn();

@@ -1,6 +1,6 @@
 // `GET /api/events`: what happens in the gateway, as it happens.
 
-import type { Door } from '../../access/access.ts';
+import type { AccessControl } from '../../access/access.ts';
 import { GatewayError } from '../../canonical/error.ts';
 import type { LiveConfig } from '../../config/live.ts';
 import type { Clock, Timer } from '../../lib/clock.ts';
@@ -27,7 +27,7 @@ const EVENTS_QUERY = {
 } as const;
 
 const HEARTBEAT_MS = 15_000;
-const MOST_READERS = 64;
+const MAX_READERS = 64;
 const RECONNECT = 'retry: 3000\n\n';
 const HEARTBEAT = ': ping\n\n';
 
@@ -50,7 +50,7 @@ export function createEventsRoute({
       },
     },
     async run({ query, lastEventId }) {
-      if (monitor.feed.readers >= MOST_READERS) throw tooMany();
+      if (monitor.feed.readers >= MAX_READERS) throw tooMany();
       const reader = monitor.feed.read(lastEventId ?? query.lastEventId);
       return { kind: 'events', frames: new Frames(reader, clock) };
     },
@@ -103,7 +103,7 @@ function tooMany(): GatewayError {
   return new GatewayError({
     kind: 'overloaded',
     source: 'gateway',
-    message: told`There are ${MOST_READERS} readers of these events already. Close a console page.`,
+    message: told`There are ${MAX_READERS} readers of these events already. Close a console page.`,
     retryAfterMs: 5000,
   });
 }
@@ -112,9 +112,9 @@ function tooMany(): GatewayError {
 
 export interface FeedSourceOptions extends MonitorRouteOptions {
   readonly config: Pick<LiveConfig, 'subscribe'>;
-  readonly door: {
-    readonly keys: Pick<Door['keys'], 'subscribe'>;
-    readonly addresses: Pick<Door['addresses'], 'subscribe'>;
+  readonly access: {
+    readonly keys: Pick<AccessControl['keys'], 'subscribe'>;
+    readonly addresses: Pick<AccessControl['addresses'], 'subscribe'>;
   };
   readonly logFiles: Pick<LogFiles, 'read' | 'subscribe'> | undefined;
 }
@@ -123,15 +123,15 @@ const OVERVIEW_MS = 5000;
 
 /** @returns what ends it */
 export function connectFeed(options: FeedSourceOptions): () => void {
-  const { book, pool, config, door, clock, monitor, logFiles } = options;
+  const { book, pool, config, access, clock, monitor, logFiles } = options;
   const { feed } = monitor;
   const endBook = book.subscribe((change) => {
     feed.publish(change.kind === 'quotas' ? 'quota' : 'account', { id: change.account.record.id });
   });
   const endRests = pool.rests.subscribe((upstream) => feed.publish('account', { upstream }));
   const endConfig = config.subscribe(() => feed.publish('config', {}));
-  const endKeys = door.keys.subscribe((id) => feed.publish('key', { id }));
-  const endRules = door.addresses.subscribe((id) => feed.publish('address-rule', { id }));
+  const endKeys = access.keys.subscribe((id) => feed.publish('key', { id }));
+  const endRules = access.addresses.subscribe((id) => feed.publish('address-rule', { id }));
   const endLog = logFiles?.subscribe((text) => {
     const line = feed.readers > 0 ? readLogLine(text) : undefined;
     if (line !== undefined) feed.publish('log', line);

@@ -111,7 +111,7 @@ export interface AttentionSources {
 }
 
 const ADD_ACCOUNT = '/accounts?add=sign-in';
-const MOST_ACCOUNTS = 5;
+const MAX_ACCOUNTS = 5;
 const LOW_PERCENT = 10;
 /** So many failures are told even where they are a small share. */
 const MANY_ERRORS = 5;
@@ -125,7 +125,7 @@ const FEW_ERRORS_ALONE = 2;
 export function findAttention(sources: AttentionSources): Attention[] {
   return [
     ...lookAtPool(sources),
-    ...lookAtDoor(sources.facts),
+    ...checkAccess(sources.facts),
     ...lookAtConfig(sources.facts),
     ...lookAtUnused(sources.facts),
     ...lookAtRefusals(sources),
@@ -170,7 +170,7 @@ function isUsable({ status, cooldowns }: AccountJson): boolean {
   return status.kind === 'active' && cooldowns.every(({ model }) => model !== null);
 }
 
-function lookAtDoor(facts: GatewayFacts): Attention[] {
+function checkAccess(facts: GatewayFacts): Attention[] {
   const found: Attention[] = [];
   if (facts.authMode === 'off' && !facts.isLoopback) {
     found.push({
@@ -239,7 +239,7 @@ function lookAtRefusals({ recent, accounts }: AttentionSources): Attention[] {
   const [first] = failing;
   if (first === undefined) return [];
   const reasons = failing
-    .slice(0, MOST_ACCOUNTS)
+    .slice(0, MAX_ACCOUNTS)
     .map(({ label, condition }) => `${label}: ${condition.reason ?? 'failed'}`)
     .join('; ');
   const { requests, errors } = recent;
@@ -327,7 +327,7 @@ function lookAtAccounts(accounts: readonly AccountJson[]): Attention[] {
   const doubtful = accounts.filter(
     ({ status }) => status.kind === 'active' && status.reason !== null,
   );
-  return [...tellOut(out), ...doubtful.slice(0, MOST_ACCOUNTS).map(tellDoubt)];
+  return [...tellOut(out), ...doubtful.slice(0, MAX_ACCOUNTS).map(tellDoubt)];
 }
 
 function tellDoubt({ id, label, kind, status }: AccountJson): Attention {
@@ -342,7 +342,7 @@ function tellDoubt({ id, label, kind, status }: AccountJson): Attention {
 }
 
 function tellOut(out: readonly AccountJson[]): Attention[] {
-  const shown = out.slice(0, MOST_ACCOUNTS).map(
+  const shown = out.slice(0, MAX_ACCOUNTS).map(
     ({ id, label, kind, status }): Attention => ({
       kind: 'account-out',
       severity: 'warning',
@@ -352,14 +352,14 @@ function tellOut(out: readonly AccountJson[]): Attention[] {
       about: { account: label, accountKind: kind, reason: status.reason ?? '' },
     }),
   );
-  if (out.length <= MOST_ACCOUNTS) return shown;
+  if (out.length <= MAX_ACCOUNTS) return shown;
   const more: Attention = {
     kind: 'accounts-out',
     severity: 'warning',
-    message: `${out.length - MOST_ACCOUNTS} more accounts are out of use.`,
+    message: `${out.length - MAX_ACCOUNTS} more accounts are out of use.`,
     wayOut: 'See the accounts.',
     link: '/accounts',
-    about: { count: out.length - MOST_ACCOUNTS },
+    about: { count: out.length - MAX_ACCOUNTS },
   };
   return [...shown, more];
 }

@@ -29,7 +29,7 @@ export type ReplayOptions = Pick<
 
 type ReplayInput = ApiInput<XStatic<typeof REPLAY_REQUEST_SCHEMA>, unknown>;
 
-const MOST_BODY_CHARACTERS = 262_144;
+const MAX_BODY_CHARACTERS = 262_144;
 
 export function createReplayRoute(options: ReplayOptions): ApiRoute {
   return defineRoute({
@@ -88,7 +88,7 @@ async function replay(
   return {
     status,
     headers: { 'x-request-id': requestId },
-    body: body.slice(0, MOST_BODY_CHARACTERS),
+    body: body.slice(0, MAX_BODY_CHARACTERS),
     text,
     requestId,
     ...(record.accountLabel === undefined ? {} : { account: record.accountLabel }),
@@ -211,7 +211,7 @@ async function readAnswer(answer: GenerateAnswer): Promise<string> {
   if (answer.kind === 'reply') return JSON.stringify(answer.body);
   let text = '';
   for await (const chunk of answer.chunks) {
-    if (text.length < MOST_BODY_CHARACTERS) text += chunk;
+    if (text.length < MAX_BODY_CHARACTERS) text += chunk;
   }
   return text;
 }
@@ -266,7 +266,7 @@ export interface TextDifference {
 }
 
 /** Comparing takes the product of both: beyond so many lines a side, all of the middle counts as changed. */
-const MOST_LINES = 1000;
+const MAX_LINES = 1000;
 
 /** In the order of the texts; put together, `same` and `removed` are the first and `same` and `added` the second. */
 export function findDifferences(before: string, after: string): readonly TextDifference[] {
@@ -291,7 +291,7 @@ function countSame(left: readonly string[], right: readonly string[]): number {
 function compare(left: readonly string[], right: readonly string[]): TextDifference[] {
   const removed = (text: string): TextDifference => ({ kind: 'removed', text });
   const added = (text: string): TextDifference => ({ kind: 'added', text });
-  if (left.length > MOST_LINES || right.length > MOST_LINES) {
+  if (left.length > MAX_LINES || right.length > MAX_LINES) {
     return [...left.map(removed), ...right.map(added)];
   }
   const common = measureCommon(left, right);

@@ -103,7 +103,7 @@ function unauthenticated(message: string): GatewayError {
 const KEY_HEADERS = ['x-api-key', ...HEADER_SPELLINGS.generateApiKey] as const;
 
 /** Of one address; each costs the comparison, and work to keep it out of the logs. */
-const MOST_QUERY_KEYS = 4;
+const MAX_QUERY_KEYS = 4;
 
 /** All keys a request shows, on whatever path: Bearer, the key headers, the first of `?key=`. Empty ones do not count. */
 export function readCredentials(headers: HeaderMap, query: URLSearchParams): readonly string[] {
@@ -116,7 +116,7 @@ export function readCredentials(headers: HeaderMap, query: URLSearchParams): rea
   }
   if (query.size > 0) {
     const keys = query.getAll('key').filter((value) => value !== '');
-    credentials.push(...keys.slice(0, MOST_QUERY_KEYS));
+    credentials.push(...keys.slice(0, MAX_QUERY_KEYS));
   }
   return credentials;
 }

@@ -29,7 +29,7 @@ export interface BodyInput extends ByteLimits {
  * with reason invalid-json and the position where the text stops being JSON.
  */
 export async function readJsonBody(given: BodyInput): Promise<JsonObject> {
-  const input = given.maxBytes > MOST_TEXT ? { ...given, ...TEXT_LIMIT } : given;
+  const input = given.maxBytes > MAX_TEXT ? { ...given, ...TEXT_LIMIT } : given;
   const { request } = input;
   checkEncoding(request);
   if (hasBody(request) && !isJsonType(request.headers['content-type'])) {
@@ -51,8 +51,8 @@ export async function readJsonBody(given: BodyInput): Promise<JsonObject> {
 }
 
 /** What node can hold as one text, whatever limit is set. */
-const { MAX_STRING_LENGTH: MOST_TEXT } = constants;
-const TEXT_LIMIT = { maxBytes: MOST_TEXT, limitOf: told`a JSON text` };
+const { MAX_STRING_LENGTH: MAX_TEXT } = constants;
+const TEXT_LIMIT = { maxBytes: MAX_TEXT, limitOf: told`a JSON text` };
 
 /** The position of an error is looked for in the whole text. */
 async function parseLarge(received: Buffer, survey: JsonSurvey): Promise<JsonValue> {
@@ -250,8 +250,8 @@ export function readBytes(
 }
 
 const SMALL_PIECE_BYTES = 1024;
-const MOST_SMALL_PIECES = 1024;
-const MOST_GATHERED_BYTES = 16_384;
+const MAX_SMALL_PIECES = 1024;
+const MAX_GATHERED_BYTES = 16_384;
 
 interface Gathered {
   add(chunk: Buffer): void;
@@ -279,7 +279,7 @@ function gather(give: (piece: Buffer) => void): Gathered {
       if (chunk.length < SMALL_PIECE_BYTES) {
         small.push(chunk);
         bytes += chunk.length;
-        if (small.length === MOST_SMALL_PIECES || bytes >= MOST_GATHERED_BYTES) flush();
+        if (small.length === MAX_SMALL_PIECES || bytes >= MAX_GATHERED_BYTES) flush();
         return;
       }
       flush();
@@ -411,7 +411,7 @@ const USED_SHARE = 0.9;
 const HEAP_BASE_BYTES = 64 * MEGABYTE;
 const COST_PER_HEAP_BYTE = 1.2;
 /** Even where the memory is hardly enough for the gateway itself, a modest body must pass. */
-const LEAST_ROOM = 16 * MEGABYTE;
+const MIN_ROOM = 16 * MEGABYTE;
 const RESERVE_SHARE = 0.125;
 /** What one key or address may have while others hold or want some. */
 const OWNER_SHARE = 0.75;
@@ -511,7 +511,7 @@ function costOf({ bytes, isAscii, tokens }: BodySize): number {
 function roomOf({ limit, heapLimit }: Memory): number {
   const ofMemory = limit * USED_SHARE - BASE_BYTES;
   const ofHeap = (heapLimit - HEAP_BASE_BYTES) * COST_PER_HEAP_BYTE;
-  return Math.max(LEAST_ROOM, Math.min(ofMemory, ofHeap));
+  return Math.max(MIN_ROOM, Math.min(ofMemory, ofHeap));
 }
 
 /** Of its container and its machine the least counts. */

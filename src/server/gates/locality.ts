@@ -139,14 +139,14 @@ export function createAddressReader(): typeof readClientAddress {
     if (peer === undefined || forwardedFor !== undefined) return readClientAddress(input);
     const found = known.get(peer);
     if (found !== undefined) return found;
-    if (known.size === MOST_PEERS) known.clear();
+    if (known.size === MAX_PEERS) known.clear();
     const address = readClientAddress(input);
     known.set(peer, address);
     return address;
   };
 }
 
-const MOST_PEERS = 1024;
+const MAX_PEERS = 1024;
 
 /** Some proxies write `192.0.2.1:1234` or `[2001:db8::1]:1234`. */
 function withoutPort(token: string): string {

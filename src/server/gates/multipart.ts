@@ -147,7 +147,7 @@ interface PartLimits {
 }
 
 /** RFC 2046: longer ones would only serve to make the search for them slow. */
-const LONGEST_BOUNDARY = 70;
+const MAX_BOUNDARY = 70;
 const LINE_END = '\r\n';
 const HEADER_END = '\r\n\r\n';
 const DASH = 0x2d;
@@ -158,8 +158,8 @@ const HEADER_LINE = /^([!#$%&'*+.^_`|~0-9A-Za-z-]+):[ \t]*(.*)$/s;
 function readBoundary(contentType: string): string {
   const match = /;\s*boundary=(?:"([^"]*)"|([^\s;"]+))/i.exec(contentType);
   const boundary = match?.[1] ?? match?.[2] ?? '';
-  if (boundary !== '' && boundary.length <= LONGEST_BOUNDARY) return boundary;
-  throw malformed(`its Content-Type needs a boundary of 1 to ${LONGEST_BOUNDARY} characters`);
+  if (boundary !== '' && boundary.length <= MAX_BOUNDARY) return boundary;
+  throw malformed(`its Content-Type needs a boundary of 1 to ${MAX_BOUNDARY} characters`);
 }
 
 /**

@@ -4,7 +4,7 @@ import type { ListedModel } from '../../canonical/model.ts';
 import type { CallContext, GenerateAnswer } from '../../dispatch/dispatcher.ts';
 import { type Clock, createSystemClock } from '../../lib/clock.ts';
 import type { CountTokensCall, GenerateCall } from '../../protocols/protocol.ts';
-import { createAnswerShelves } from '../../stored-responses/response-store.ts';
+import { createResponseStores } from '../../stored-responses/response-store.ts';
 import type { AdminRoute } from '../admin-route.ts';
 import { createServer, type EdgeServer } from '../create-server.ts';
 import type { EdgeOptions } from '../edge.ts';
@@ -34,7 +34,7 @@ export type Generate = (call: GenerateCall, context: CallContext) => Promise<Gen
 
 export interface TestEdgeOptions {
   readonly adminRoutes?: readonly AdminRoute[];
-  readonly door?: EdgeOptions['door'];
+  readonly access?: EdgeOptions['access'];
   readonly consoleFiles?: EdgeOptions['consoleFiles'];
   readonly settings?: Partial<EdgeSettings>;
   readonly clock?: Clock;
@@ -66,13 +66,13 @@ export async function startEdge(options: TestEdgeOptions = {}): Promise<TestEdge
       list: async () => MODELS,
       get: async (id) => MODELS.find((model) => model.id === id),
     },
-    shelves: createAnswerShelves({ clock, onFailure: () => undefined }),
+    responseStores: createResponseStores({ clock, onFailure: () => undefined }),
     settings: () => settings,
     clock,
     log,
     adminRoutes: options.adminRoutes,
     bodies: createBodyBudget(clock, options.memory),
-    door: options.door,
+    access: options.access,
     consoleFiles: options.consoleFiles,
     version: '9.9.9',
   });

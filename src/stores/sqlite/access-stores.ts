@@ -252,12 +252,12 @@ function readLimits(text: string): KeyLimits | undefined {
   const isList =
     Array.isArray(allowedModels) && allowedModels.every((one) => typeof one === 'string');
   const areAmounts = AMOUNTS.every((name) => ['number', 'undefined'].includes(typeof limits[name]));
-  if (!isList || !areAmounts || !isCurfew(curfew)) return undefined;
+  if (!isList || !areAmounts || !isBlockedHours(curfew)) return undefined;
   // The one narrowing of this file: every field has just been looked at.
   return limits as JsonObject & KeyLimits;
 }
 
-function isCurfew(curfew: JsonValue | undefined): boolean {
+function isBlockedHours(curfew: JsonValue | undefined): boolean {
   if (curfew === undefined) return true;
   if (!isJsonObject(curfew)) return false;
   return ['from', 'to', 'timeZone'].every((name) => typeof curfew[name] === 'string');

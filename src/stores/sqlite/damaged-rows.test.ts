@@ -131,11 +131,11 @@ test.each([
   '{"allowedModels":[],"curfew":"at night"}',
   '{"allowedModels":[],"curfew":{"from":"23:00","to":"06:00"}}',
 ])('a key with the limits %s is there, but let in nowhere', async (limits) => {
-  const { clientKeys } = database.stores.door;
+  const { clientKeys } = database.stores.access;
   const key = { prefix: 'sk-1', enabled: true, allowedModels: [], createdAt: 1, revision: 1 };
   for (const id of ['bad', 'good']) await clientKeys.insert({ ...key, id, name: id }, id);
   await listAfter(`update client_keys set limits = '${limits}' where id = 'bad'`);
-  const keys = await database.stores.door.clientKeys.list();
+  const keys = await database.stores.access.clientKeys.list();
   expect(keys.map((stored) => [stored.key.id, stored.key.enabled])).toEqual([
     ['bad', false],
     ['good', true],

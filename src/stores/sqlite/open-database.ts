@@ -4,7 +4,7 @@ import { randomBytes } from 'node:crypto';
 import { closeSync, existsSync, openSync, readdirSync, readSync, rmSync, statSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { sql } from 'kysely';
-import type { DoorStores } from '../../access/access.ts';
+import type { AccessStores } from '../../access/access.ts';
 import { type AccountStore, StoreError } from '../../accounts/account-store.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { type Sentence, told } from '../../lib/localized-message.ts';
@@ -20,7 +20,7 @@ import type { SessionStore } from '../../pool/sessions.ts';
 import { createVault, SealError, type Vault } from '../../sealing/seal.ts';
 import { createSecretKey } from '../../sealing/secret-key.ts';
 import type { SignatureStore, TraceStore } from '../../signatures/signature-store.ts';
-import type { KeptAnswerStore } from '../../stored-responses/response-store.ts';
+import type { DurableResponseStore } from '../../stored-responses/response-store.ts';
 import {
   createAccessLogStore,
   createAddressRuleStore,
@@ -42,7 +42,7 @@ import { callTraces } from './migrations/011-call-traces.ts';
 import { sessionBindings } from './migrations/012-session-bindings.ts';
 import type { Migration } from './migrations/migration.ts';
 import { createMonitorStore } from './monitor-store.ts';
-import { createKeptAnswerStore } from './response-store.ts';
+import { createDurableResponseStore } from './response-store.ts';
 import { createQueryBuilder, type QueryBuilder } from './schema.ts';
 import {
   createConnection,
@@ -84,8 +84,8 @@ export interface SqliteStores {
   readonly signatures: SignatureStore;
   readonly callTraces: TraceStore;
   readonly sessions: SessionStore;
-  readonly door: DoorStores;
-  readonly keptAnswers: KeptAnswerStore;
+  readonly access: AccessStores;
+  readonly storedResponses: DurableResponseStore;
   readonly requests: RequestStore;
   /** From then on the database opens with this vault's key only; no stored secret is sealed again. */
   changeKey(next: Vault): Promise<void>;
@@ -109,13 +109,13 @@ export async function openDatabase(options: DatabaseOptions): Promise<SqliteStor
     signatures: createSignatureStore(connection, builder),
     callTraces: createTraceStore(connection, { builder, vault: dataVault, log }),
     sessions: createSessionStore(connection, { builder, vault: dataVault, log }),
-    door: {
+    access: {
       clientKeys: createClientKeyStore(connection, builder, log),
       addressRules: createAddressRuleStore(connection, builder),
       accessLog: createAccessLogStore(connection, builder),
       consoleSessions: createConsoleSessionStore(connection, builder),
     },
-    keptAnswers: createKeptAnswerStore(connection, {
+    storedResponses: createDurableResponseStore(connection, {
       builder,
       vault: dataVault,
       now: () => clock.now(),

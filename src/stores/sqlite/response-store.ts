@@ -1,11 +1,14 @@
 // Kept answers in SQLite, sealed: they hold what people wrote and what models said.
 
 import type { Vault } from '../../sealing/seal.ts';
-import type { KeptAnswerRow, KeptAnswerStore } from '../../stored-responses/response-store.ts';
+import type {
+  DurableResponseStore,
+  StoredResponseRow,
+} from '../../stored-responses/response-store.ts';
 import type { QueryBuilder } from './schema.ts';
 import type { Queries, SqliteConnection } from './session.ts';
 
-export interface KeptAnswerStoreOptions {
+export interface DurableResponseStoreOptions {
   readonly builder: QueryBuilder;
   readonly vault: Vault;
   readonly now: () => number;
@@ -16,14 +19,14 @@ export interface KeptAnswerStoreOptions {
 /** Expired rows and those too many leave with every so many saves, or when so much was saved. */
 const SAVES_BETWEEN_SWEEPS = 64;
 const SWEEP_SHARE = 1 / 16;
-const MOST_BYTES = 1024 * 1024 * 1024;
+const MAX_STORED_BYTES = 1024 * 1024 * 1024;
 /** Rows looked at at once when room has to be made. */
 const ROWS_A_PASS = 500;
 
-export function createKeptAnswerStore(
+export function createDurableResponseStore(
   connection: SqliteConnection,
-  { builder, vault, now, maxBytes = MOST_BYTES }: KeptAnswerStoreOptions,
-): KeptAnswerStore {
+  { builder, vault, now, maxBytes = MAX_STORED_BYTES }: DurableResponseStoreOptions,
+): DurableResponseStore {
   let saves = 0;
   let bytesSinceSweep = 0;
   const find = (queries: Queries, clientKeyId: string, id: string): string | undefined => {
@@ -71,7 +74,7 @@ export function createKeptAnswerStore(
   }
 
   /** The number of bytes written. */
-  function insert(queries: Queries, row: KeptAnswerRow): number {
+  function insert(queries: Queries, row: StoredResponseRow): number {
     const { clientKeyId, id, json, itemIds, expiresAt } = row;
     const sealed = vault.seal(json, contextOf(clientKeyId, id));
     const bytes = sealed.length;

@@ -10,7 +10,7 @@ import {
 } from 'kysely';
 import type { RequestBodiesRow, RequestsRow } from './monitor-rows.ts';
 
-export interface Tables extends DoorTables {
+export interface Tables extends AccessTables {
   accounts: AccountRow;
   credentials: CredentialRow;
   account_health: HealthRow;
@@ -18,7 +18,7 @@ export interface Tables extends DoorTables {
   signatures: SignatureRow;
   call_traces: SealedRow;
   session_bindings: SealedRow;
-  kept_answers: KeptAnswerTableRow;
+  kept_answers: StoredResponseTableRow;
   kept_items: KeptItemRow;
   data_keys: DataKeyRow;
   requests: RequestsRow;
@@ -86,7 +86,7 @@ interface SealedRow {
   sealed: string;
 }
 
-interface KeptAnswerTableRow {
+interface StoredResponseTableRow {
   client_key: string;
   id: string;
   /** Sealed JSON. */
@@ -148,7 +148,7 @@ export type QueryBuilder = Kysely<Tables>;
 
 // The tables of keys, address rules, the access log and console sessions, as kysely knows them.
 
-interface DoorTables {
+interface AccessTables {
   client_keys: ClientKeyRow;
   client_key_use: ClientKeyUseRow;
   client_key_addresses: ClientKeyAddressRow;

@@ -288,12 +288,12 @@ export const openSqliteFileAlone: OpenHandle = (path) => {
 };
 
 /** What is kept in memory may not take it from requests. */
-const MOST_PAGES_IN_MEMORY = 8192;
+const MAX_PAGES_IN_MEMORY = 8192;
 
 /** A new database of 32 MB at most, gone with its handle. */
 export const openSqliteInMemory: OpenHandle = () => {
   const handle = new DatabaseSync(':memory:');
-  handle.exec(`pragma max_page_count = ${MOST_PAGES_IN_MEMORY}`);
+  handle.exec(`pragma max_page_count = ${MAX_PAGES_IN_MEMORY}`);
   return handle;
 };
 

@@ -103,7 +103,7 @@ export interface AudioSettings {
   readonly hasWords: boolean;
 }
 
-const MOST_BYTES = 25 * 1024 * 1024;
+const MAX_RECORDING_BYTES = 25 * 1024 * 1024;
 
 const TYPES = new Map([
   ['mp3', 'audio/mp3'],
@@ -179,7 +179,7 @@ function readSound(files: readonly UploadedFile[], receipt: Receipt): MediaPart 
     if (field !== 'file') receipt.add('dropped', field, told`A transcription has no such file.`);
   }
   if (file.bytes.length === 0) throw invalidRequest('file', 'file is empty.');
-  if (file.bytes.length > MOST_BYTES) {
+  if (file.bytes.length > MAX_RECORDING_BYTES) {
     throw new GatewayError({
       kind: 'too-large',
       source: 'client',

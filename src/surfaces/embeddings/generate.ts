@@ -19,7 +19,7 @@ import {
 import type { EmbedCall, RouteInput } from '../../protocols/protocol.ts';
 
 /** More than the official API takes at once: batches are divided on their way. */
-const MOST_REQUESTS = 2048;
+const MAX_REQUESTS = 2048;
 
 /** `POST …:embedContent`: `{content, taskType?, title?, outputDimensionality?}` → `{embedding}`. */
 export function readEmbedCall(input: RouteInput, model: string): EmbedCall {
@@ -39,8 +39,8 @@ export function readBatchEmbedCall(input: RouteInput, model: string): EmbedCall 
   if (requests.length === 0) {
     throw invalidRequest('requests', 'requests must hold at least one request.', 'missing-field');
   }
-  if (requests.length > MOST_REQUESTS) {
-    const message = `requests holds ${requests.length} requests; at most ${MOST_REQUESTS} fit in one batch.`;
+  if (requests.length > MAX_REQUESTS) {
+    const message = `requests holds ${requests.length} requests; at most ${MAX_REQUESTS} fit in one batch.`;
     throw invalidRequest('requests', message);
   }
   const entries = requests.map((request, index) => {

@@ -43,7 +43,7 @@ type VectorForm = (typeof VECTOR_FORMS)[number];
 const KNOWN_FIELDS = objectShape(['input', 'model', 'dimensions', 'encoding_format', 'user']);
 
 /** The API's own limit (`openai` resources/embeddings.d.ts, `input`). */
-const MOST_INPUTS = 2048;
+const MAX_INPUTS = 2048;
 
 /** @throws GatewayError (invalid-request) naming the field. */
 export function readEmbeddingRequest(body: JsonObject, receipt: Receipt): EmbeddingRequest {
@@ -65,8 +65,8 @@ function readTexts(value: JsonValue | undefined): readonly string[] {
   if (value === undefined || value === null) throw missingField('input');
   if (!Array.isArray(value)) return [readText(value, 'input')];
   if (value.length === 0) throw invalidRequest('input', 'input is empty; send at least one text.');
-  if (value.length > MOST_INPUTS) {
-    const message = `input holds ${value.length} texts; at most ${MOST_INPUTS} fit in one request.`;
+  if (value.length > MAX_INPUTS) {
+    const message = `input holds ${value.length} texts; at most ${MAX_INPUTS} fit in one request.`;
     throw invalidRequest('input', message);
   }
   return value.map((text, index) => readText(text, `input[${index}]`));

@@ -29,7 +29,7 @@ import type { RouteInput, UploadedFile } from '../../protocols/protocol.ts';
 
 // Reads the pictures of an edit: files of a form, or addresses in JSON; the bytes tell their type.
 
-const MOST_PICTURES = 16;
+const MAX_PICTURES = 16;
 const FILE_FIELDS: ReadonlySet<string> = new Set(['image', 'images', 'mask']);
 const MASK_WORDS =
   'The last picture is a mask for the first one: change the first picture only where the mask is ' +
@@ -42,8 +42,8 @@ function readPictures(body: JsonObject, files: readonly UploadedFile[]): readonl
     .map((file) => readFile(file));
   const named = [...readListed(body, 'image'), ...readListed(body, 'images')];
   const pictures = [...uploaded, ...named];
-  if (pictures.length <= MOST_PICTURES) return pictures;
-  throw invalidRequest('image', `image may hold at most ${MOST_PICTURES} pictures.`);
+  if (pictures.length <= MAX_PICTURES) return pictures;
+  throw invalidRequest('image', `image may hold at most ${MAX_PICTURES} pictures.`);
 }
 
 /** The mask with the words that explain it; nothing without one. @throws GatewayError 400 */
@@ -136,9 +136,9 @@ const KNOWN_FIELDS = objectShape([
 const DEFAULTS = new Set(['auto', 'png', 'opaque', 'low']);
 
 const FORMS = ['b64_json', 'url'] as const;
-const MOST_IMAGES = 10;
+const MAX_IMAGES = 10;
 /** Source: `openai` resources/images.d.ts, `partial_images`. */
-const MOST_DRAFTS = 3;
+const MAX_DRAFTS = 3;
 /** What the official clients take for granted when they name no model; routed like any other name. */
 const DEFAULT_MODEL = 'gpt-image-1';
 
@@ -181,9 +181,9 @@ function readImages(
   const prompt = readString(body, 'prompt');
   if (prompt === undefined) throw missingField('prompt');
   if (prompt.trim() === '') throw invalidRequest('prompt', 'prompt is empty; say what to draw.');
-  const count = readCount(body, 'n', { min: 1, max: MOST_IMAGES }) ?? 1;
+  const count = readCount(body, 'n', { min: 1, max: MAX_IMAGES }) ?? 1;
   const stream = readFlag(body, 'stream');
-  const asked = readCount(body, 'partial_images', { min: 0, max: MOST_DRAFTS }) ?? 0;
+  const asked = readCount(body, 'partial_images', { min: 0, max: MAX_DRAFTS }) ?? 0;
   const drafts = stream ? asked : 0;
   if (asked > drafts) {
     receipt.add('dropped', 'partial_images', told`Unfinished images are shown in streams only.`);

@@ -162,7 +162,7 @@ function writeUsage(usage: Usage, { kind }: ImageSettings): JsonObject {
   };
 }
 
-const MOST_QUOTED = 300;
+const MAX_QUOTED = 300;
 
 function nothingDrawn({ choices }: Reply): GatewayError {
   const refused = choices.find(
@@ -183,7 +183,7 @@ function nothingDrawn({ choices }: Reply): GatewayError {
     .flatMap(({ blocks }) => blocks.flatMap((block) => (block.kind === 'text' ? block.text : [])))
     .join(' ')
     .trim();
-  const said = words === '' ? '' : ` It said: ${words.slice(0, MOST_QUOTED)}`;
+  const said = words === '' ? '' : ` It said: ${words.slice(0, MAX_QUOTED)}`;
   return new GatewayError({
     kind: 'upstream-rejected',
     source: 'upstream',

@@ -19,14 +19,14 @@ import { checkItems, writeOut } from '../../protocols/chat/responses/read-input.
 import { failedError, showItem } from '../../protocols/chat/responses/response-object.ts';
 import { readMetadata } from '../../protocols/chat/responses/schema.ts';
 import { asObject, missingField, readArray, unknownWord } from '../../protocols/chat/schema.ts';
-import type { KeptAnswersInput, ProtocolRoute } from '../../protocols/protocol.ts';
-import type { KeptAnswer, RunState } from '../../stored-responses/response-store.ts';
+import type { ProtocolRoute, StoredResponseInput } from '../../protocols/protocol.ts';
+import type { RunState, StoredResponse } from '../../stored-responses/response-store.ts';
 
 const COLLECTION = '/v1/conversations';
 /** `{id}` also stands for an item of one: `<conversation>/items/<item>`. */
 const ONE_CONVERSATION = `${COLLECTION}/{id}`;
 const ITEMS = `${ONE_CONVERSATION}/items`;
-const MOST_ITEMS = 20;
+const MAX_ITEMS = 20;
 
 /** Sources: platform.openai.com, "Conversations" API reference; `openai` resources/conversations. */
 export const CONVERSATION_ROUTES: readonly ProtocolRoute[] = [
@@ -77,45 +77,55 @@ export const CONVERSATION_ROUTES: readonly ProtocolRoute[] = [
   },
 ];
 
-async function create({ shelf, body, createId, now }: KeptAnswersInput): Promise<JsonObject> {
+async function create({
+  responses,
+  body,
+  createId,
+  now,
+}: StoredResponseInput): Promise<JsonObject> {
   const facts = { id: createId('conv_'), createdAt: now, metadata: readMetadata(body) ?? {} };
   const input = readNewItems(body);
-  startConversation(shelf, facts);
-  if (input.length > 0) await addTurn(shelf, facts.id, { turn: { input }, createId });
+  startConversation(responses, facts);
+  if (input.length > 0) await addTurn(responses, facts.id, { turn: { input }, createId });
   return writeConversation(facts);
 }
 
-async function read({ id, shelf }: KeptAnswersInput): Promise<JsonObject> {
+async function read({ id, responses }: StoredResponseInput): Promise<JsonObject> {
   const place = readPlace(id);
-  const { facts, items } = await findConversation(shelf, place.conversation);
+  const { facts, items } = await findConversation(responses, place.conversation);
   if (place.item === undefined) return writeConversation(facts);
   const item = items.find((one) => one.id === place.item);
   if (item === undefined) throw unknownItem(place.item);
   return showItem(item);
 }
 
-async function update({ id, shelf, body }: KeptAnswersInput): Promise<JsonObject> {
+async function update({ id, responses, body }: StoredResponseInput): Promise<JsonObject> {
   if (body.metadata === undefined) throw missingField('metadata');
-  return writeConversation(await changeMetadata(shelf, id, readMetadata(body) ?? {}));
+  return writeConversation(await changeMetadata(responses, id, readMetadata(body) ?? {}));
 }
 
 /** An item's deletion answers with its conversation. */
-async function remove({ id, shelf }: KeptAnswersInput): Promise<JsonObject> {
+async function remove({ id, responses }: StoredResponseInput): Promise<JsonObject> {
   const { conversation, item } = readPlace(id);
-  if (item !== undefined) return writeConversation(await removeItem(shelf, conversation, item));
-  await removeConversation(shelf, conversation);
+  if (item !== undefined) return writeConversation(await removeItem(responses, conversation, item));
+  await removeConversation(responses, conversation);
   return { id: conversation, object: 'conversation.deleted', deleted: true };
 }
 
-async function listItems({ id, query, shelf }: KeptAnswersInput): Promise<JsonObject> {
-  return writeItemPage((await findConversation(shelf, id)).items, query);
+async function listItems({ id, query, responses }: StoredResponseInput): Promise<JsonObject> {
+  return writeItemPage((await findConversation(responses, id)).items, query);
 }
 
-async function addItems({ id, shelf, body, createId }: KeptAnswersInput): Promise<JsonObject> {
+async function addItems({
+  id,
+  responses,
+  body,
+  createId,
+}: StoredResponseInput): Promise<JsonObject> {
   const input = readNewItems(body);
   if (input.length === 0) throw missingField('items');
-  await findConversation(shelf, id);
-  const added = await addTurn(shelf, id, { turn: { input }, createId });
+  await findConversation(responses, id);
+  const added = await addTurn(responses, id, { turn: { input }, createId });
   return writeItemPage(added, new URLSearchParams({ order: 'asc' }));
 }
 
@@ -124,8 +134,8 @@ function readNewItems(body: JsonObject): readonly JsonObject[] {
   const items = (readArray(body, 'items') ?? []).map((item, index) =>
     asObject(item, `items[${index}]`),
   );
-  if (items.length > MOST_ITEMS) {
-    throw invalidRequest('items', `items may hold at most ${MOST_ITEMS} items at once.`);
+  if (items.length > MAX_ITEMS) {
+    throw invalidRequest('items', `items may hold at most ${MAX_ITEMS} items at once.`);
   }
   checkItems(items, 'items', createReceipt());
   return items.map(writeOut);
@@ -143,7 +153,7 @@ function readPlace(id: string): Place {
 
 // One page of kept items, as the lists of this surface are paged.
 
-const MOST_LISTED = 100;
+const MAX_LISTED = 100;
 
 /** Newest first unless asked otherwise, as the real service lists them. @throws GatewayError 400 */
 export function writeItemPage(inOrder: readonly JsonObject[], query: URLSearchParams): JsonObject {
@@ -169,8 +179,8 @@ export function writeItemPage(inOrder: readonly JsonObject[], query: URLSearchPa
 function readLimit(query: URLSearchParams): number {
   const text = query.get('limit') ?? '20';
   const limit = /^\d{1,4}$/.test(text) ? Number(text) : 0;
-  if (limit >= 1 && limit <= MOST_LISTED) return limit;
-  throw invalidRequest('limit', `limit must be a whole number from 1 to ${MOST_LISTED}.`);
+  if (limit >= 1 && limit <= MAX_LISTED) return limit;
+  throw invalidRequest('limit', `limit must be a whole number from 1 to ${MAX_LISTED}.`);
 }
 
 // The routes of kept responses: reading one, its input items, deleting and cancelling it.
@@ -199,7 +209,7 @@ function route(
   return { operation: 'kept-answers', method, path, ...rest };
 }
 
-async function readAnswer(input: KeptAnswersInput): Promise<JsonObject> {
+async function readAnswer(input: StoredResponseInput): Promise<JsonObject> {
   for (const key of ['stream', 'starting_after']) {
     const value = input.query.get(key);
     if (value === null || value === 'false') continue;
@@ -213,14 +223,14 @@ async function readAnswer(input: KeptAnswersInput): Promise<JsonObject> {
 }
 
 /** One that is still being made is ended first. */
-async function removeAnswer(input: KeptAnswersInput): Promise<JsonObject> {
+async function removeAnswer(input: StoredResponseInput): Promise<JsonObject> {
   await input.runs.cancel(input.id, cancelled());
-  if (!(await input.shelf.remove(input.id))) throw unknownAnswer(input.id, 'response_id');
+  if (!(await input.responses.remove(input.id))) throw unknownAnswer(input.id, 'response_id');
   return { id: input.id, object: 'response', deleted: true };
 }
 
 /** Newest first unless asked otherwise, as the real service lists them. */
-async function listInput(input: KeptAnswersInput): Promise<JsonObject> {
+async function listInput(input: StoredResponseInput): Promise<JsonObject> {
   const { query } = input;
   const answer = await find(input);
   const items = answer.input.map((item, index) => ({ ...item, id: idOf(item, answer, index) }));
@@ -228,7 +238,7 @@ async function listInput(input: KeptAnswersInput): Promise<JsonObject> {
 }
 
 /** One that has ended is shown as it ended, as the real service does. */
-async function cancelAnswer(input: KeptAnswersInput): Promise<JsonObject> {
+async function cancelAnswer(input: StoredResponseInput): Promise<JsonObject> {
   await input.runs.cancel(input.id, cancelled());
   const { response } = await find(input);
   if (response.background === true) return response;
@@ -239,8 +249,8 @@ async function cancelAnswer(input: KeptAnswersInput): Promise<JsonObject> {
   );
 }
 
-async function find({ id, shelf, runs }: KeptAnswersInput): Promise<KeptAnswer> {
-  const answer = isAnswerId(id) ? await shelf.find(id) : undefined;
+async function find({ id, responses, runs }: StoredResponseInput): Promise<StoredResponse> {
+  const answer = isAnswerId(id) ? await responses.find(id) : undefined;
   if (answer === undefined) throw unknownAnswer(id, 'response_id');
   return { ...answer, response: stateNow(answer.response, runs.stateOf(id)) };
 }
@@ -261,6 +271,6 @@ function cancelled(): GatewayError {
   });
 }
 
-function idOf(item: JsonObject, answer: KeptAnswer, index: number): string {
+function idOf(item: JsonObject, answer: StoredResponse, index: number): string {
   return typeof item.id === 'string' ? item.id : `item_${answer.id.slice(-24)}_${index}`;
 }

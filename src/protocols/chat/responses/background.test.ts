@@ -1,12 +1,9 @@
 import { expect, test } from 'vitest';
 import { GatewayError } from '../../../canonical/error.ts';
 import type { JsonObject } from '../../../lib/json.ts';
-import {
-  createAnswerShelves,
-  createBackgroundRuns,
-} from '../../../stored-responses/response-store.ts';
+import { BackgroundRuns, createResponseStores } from '../../../stored-responses/response-store.ts';
 import { KEPT_ANSWER_ROUTES } from '../../../surfaces/stored-responses/routes.ts';
-import type { KeptAnswersInput } from '../../protocol.ts';
+import type { StoredResponseInput } from '../../protocol.ts';
 import { CONTEXT } from '../answers.test-support.ts';
 import { BackgroundAnswer } from './background.ts';
 
@@ -75,20 +72,20 @@ test('an answer too large to be kept is a failed response, and not one that neve
 });
 
 test('one that was queued before the process began is failed, whoever looks', async () => {
-  const shelves = createAnswerShelves({ clock: { now: () => 0 }, onFailure: () => {} });
-  const shelf = shelves.of('k');
+  const responseStores = createResponseStores({ clock: { now: () => 0 }, onFailure: () => {} });
+  const responses = responseStores.of('k');
   const answer = new BackgroundAnswer({
     model: 'm',
     echo: { background: true },
     size: 1,
-    put: (response) => shelf.put({ id: String(response.id), input: [], response }),
+    put: (response) => responses.put({ id: String(response.id), input: [], response }),
   });
   const { id } = answer.queue(CONTEXT);
-  const input: KeptAnswersInput = {
+  const input: StoredResponseInput = {
     id,
     query: new URLSearchParams(),
-    shelf,
-    runs: createBackgroundRuns().of('k'),
+    responses,
+    runs: new BackgroundRuns().of('k'),
     body: {},
     createId: (prefix) => `${prefix}1`,
     now: 0,

@@ -19,11 +19,12 @@ import { createResponsesWriter, type ResponseStreamWriter, writeResponse } from 
 
 /** Reads eagerly: no upstream speaks this wire. @throws GatewayError 400 naming the field */
 export function readResponsesCall(input: RouteInput): GenerateCall {
-  const { body, receipt, shelf, earlier } = input;
+  const { body, receipt, responses, earlier } = input;
   const { model, stream, canonical, settings } = readResponsesRequest(body, receipt, earlier);
   const put = (response: JsonObject): boolean => {
-    if (!settings.isStored || typeof response.id !== 'string' || shelf === undefined) return false;
-    return shelf.put({
+    if (!settings.isStored || typeof response.id !== 'string' || responses === undefined)
+      return false;
+    return responses.put({
       id: response.id,
       previousId: readString(body, 'previous_response_id'),
       input: listInputItems(body.input),
@@ -38,9 +39,9 @@ export function readResponsesCall(input: RouteInput): GenerateCall {
     const { conversationId } = settings;
     if (background === undefined) put(response);
     else if (!background.complete(response, createdAt)) return;
-    if (shelf !== undefined && conversationId !== undefined) {
+    if (responses !== undefined && conversationId !== undefined) {
       const turn = { input: listInputItems(body.input), output: outputOf(response) };
-      void addTurn(shelf, conversationId, { turn, createId });
+      void addTurn(responses, conversationId, { turn, createId });
     }
   };
   return {

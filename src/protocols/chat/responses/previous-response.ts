@@ -4,9 +4,9 @@ import { GatewayError, invalidRequest } from '../../../canonical/error.ts';
 import { memberPath } from '../../../canonical/receipt.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../lib/json.ts';
 import type {
-  AnswerShelf,
-  FoundAnswer,
-  KeptAnswer,
+  FoundResponse,
+  ResponseStore,
+  StoredResponse,
 } from '../../../stored-responses/response-store.ts';
 import type { EarlierItems } from '../../protocol.ts';
 import { readString, requireString, wrongType } from '../schema.ts';
@@ -36,17 +36,20 @@ export interface FoundConversation {
 
 type CreateId = (prefix: string) => string;
 
-export function startConversation(shelf: AnswerShelf, facts: ConversationFacts): void {
-  shelf.put(headOf(facts, { lastTurn: undefined, removed: [] }));
+export function startConversation(responses: ResponseStore, facts: ConversationFacts): void {
+  responses.put(headOf(facts, { lastTurn: undefined, removed: [] }));
 }
 
 /** @throws GatewayError not-found, too-large */
-export async function findConversation(shelf: AnswerShelf, id: string): Promise<FoundConversation> {
-  const head = await findHead(shelf, id);
+export async function findConversation(
+  responses: ResponseStore,
+  id: string,
+): Promise<FoundConversation> {
+  const head = await findHead(responses, id);
   const turns =
     head.previousId === undefined
       ? []
-      : await findChain(head.previousId, shelf, () => lostTurn(id));
+      : await findChain(head.previousId, responses, () => lostTurn(id));
   const removed = new Set(readRemoved(head));
   const items = turns
     .flatMap(({ input, response }) => [...input, ...outputOf(response)])
@@ -56,15 +59,15 @@ export async function findConversation(shelf: AnswerShelf, id: string): Promise<
 
 /** The items as they were added, with ids. Does nothing to a conversation that is gone by now. */
 export async function addTurn(
-  shelf: AnswerShelf,
+  responses: ResponseStore,
   id: string,
   { turn, createId }: { readonly turn: ConversationTurn; readonly createId: CreateId },
 ): Promise<readonly JsonObject[]> {
   const input = turn.input.map((item) => withId(item, createId));
   const turnId = createId('cturn_');
   const output = [...(turn.output ?? [])];
-  await shelf.change(id, (head) => {
-    shelf.put({ id: turnId, previousId: head.previousId, input, response: { output } });
+  await responses.change(id, (head) => {
+    responses.put({ id: turnId, previousId: head.previousId, input, response: { output } });
     return { ...head, previousId: turnId };
   });
   return [...input, ...output];
@@ -72,11 +75,11 @@ export async function addTurn(
 
 /** @throws GatewayError not-found */
 export async function changeMetadata(
-  shelf: AnswerShelf,
+  responses: ResponseStore,
   id: string,
   metadata: JsonObject,
 ): Promise<ConversationFacts> {
-  const changed = await shelf.change(id, (head) => ({
+  const changed = await responses.change(id, (head) => ({
     ...head,
     response: { ...head.response, metadata },
   }));
@@ -86,13 +89,13 @@ export async function changeMetadata(
 
 /** @throws GatewayError not-found for the conversation or the item */
 export async function removeItem(
-  shelf: AnswerShelf,
+  responses: ResponseStore,
   id: string,
   itemId: string,
 ): Promise<ConversationFacts> {
-  const { facts, items } = await findConversation(shelf, id);
+  const { facts, items } = await findConversation(responses, id);
   if (!items.some((item) => item.id === itemId)) throw unknownItem(itemId);
-  await shelf.change(id, (head) => ({
+  await responses.change(id, (head) => ({
     ...head,
     response: { ...head.response, removed: [...readRemoved(head), itemId] },
   }));
@@ -100,12 +103,12 @@ export async function removeItem(
 }
 
 /** Its turns go with it. @throws GatewayError not-found */
-export async function removeConversation(shelf: AnswerShelf, id: string): Promise<void> {
-  const head = await findHead(shelf, id);
-  await shelf.remove(id);
+export async function removeConversation(responses: ResponseStore, id: string): Promise<void> {
+  const head = await findHead(responses, id);
+  await responses.remove(id);
   for (let next = head.previousId; next !== undefined; ) {
-    const turn: FoundAnswer | undefined = await shelf.find(next);
-    await shelf.remove(next);
+    const turn: FoundResponse | undefined = await responses.find(next);
+    await responses.remove(next);
     next = turn?.previousId;
   }
 }
@@ -123,8 +126,8 @@ export function unknownItem(itemId: string): GatewayError {
   });
 }
 
-async function findHead(shelf: AnswerShelf, id: string): Promise<FoundAnswer> {
-  const head = await shelf.find(id);
+async function findHead(responses: ResponseStore, id: string): Promise<FoundResponse> {
+  const head = await responses.find(id);
   if (head?.response.object !== 'conversation') throw unknownConversation(id);
   return head;
 }
@@ -151,13 +154,13 @@ function lostTurn(id: string): GatewayError {
 function headOf(
   { id, createdAt, metadata }: ConversationFacts,
   state: { readonly lastTurn: string | undefined; readonly removed: readonly string[] },
-): KeptAnswer {
+): StoredResponse {
   const removed = [...state.removed];
   const response = { id, object: 'conversation', created_at: createdAt, metadata, removed };
   return { id, previousId: state.lastTurn, input: [], response };
 }
 
-function factsOf({ id, response }: KeptAnswer): ConversationFacts {
+function factsOf({ id, response }: StoredResponse): ConversationFacts {
   const { created_at: createdAt, metadata } = response;
   return {
     id,
@@ -166,7 +169,7 @@ function factsOf({ id, response }: KeptAnswer): ConversationFacts {
   };
 }
 
-function readRemoved({ response }: KeptAnswer): readonly string[] {
+function readRemoved({ response }: StoredResponse): readonly string[] {
   const { removed } = response;
   return Array.isArray(removed) ? removed.filter((id) => typeof id === 'string') : [];
 }
@@ -196,13 +199,13 @@ export const NOTHING_EARLIER: EarlierItems = {
  */
 async function findChain(
   id: string,
-  shelf: AnswerShelf,
+  responses: ResponseStore,
   lost: () => GatewayError,
-): Promise<readonly FoundAnswer[]> {
-  const chain: FoundAnswer[] = [];
+): Promise<readonly FoundResponse[]> {
+  const chain: FoundResponse[] = [];
   let units = 0;
   for (let next: string | undefined = id; next !== undefined; ) {
-    const answer: FoundAnswer | undefined = await shelf.find(next);
+    const answer: FoundResponse | undefined = await responses.find(next);
     if (answer === undefined || chain.length === MOST_ANSWERS) throw lost();
     units += answer.size;
     if (units > MOST_UNITS) throw tooLarge();
@@ -260,15 +263,18 @@ function isBareDrawing({ type, result = null, status = null }: JsonObject): bool
 }
 
 /** @throws GatewayError not-found for a `previous_response_id` or `conversation` this client key has not */
-export async function findEarlier(body: JsonObject, shelf: AnswerShelf): Promise<EarlierItems> {
-  const history = await findHistory(body, shelf);
+export async function findEarlier(
+  body: JsonObject,
+  responses: ResponseStore,
+): Promise<EarlierItems> {
+  const history = await findHistory(body, responses);
   const { items: known, rootId } = history ?? { items: [], rootId: undefined };
   const references = [...referencesIn(body.input), ...referencesIn(known)];
   if (history === undefined && references.length === 0) return NOTHING_EARLIER;
   const items = new Map(byId(known));
   for (const id of references) {
     if (items.has(id)) continue;
-    const answer = await shelf.findByItem(id);
+    const answer = await responses.findByItem(id);
     for (const [key, item] of byId(answer === undefined ? [] : outputOf(answer.response))) {
       items.set(key, item);
     }
@@ -310,7 +316,10 @@ interface History {
   readonly rootId: string | undefined;
 }
 
-async function findHistory(body: JsonObject, shelf: AnswerShelf): Promise<History | undefined> {
+async function findHistory(
+  body: JsonObject,
+  responses: ResponseStore,
+): Promise<History | undefined> {
   const previousId = readString(body, 'previous_response_id');
   const conversationId = readConversationId(body);
   if (previousId !== undefined && conversationId !== undefined) {
@@ -320,12 +329,12 @@ async function findHistory(body: JsonObject, shelf: AnswerShelf): Promise<Histor
     );
   }
   if (conversationId !== undefined) {
-    const { items } = await findConversation(shelf, conversationId);
+    const { items } = await findConversation(responses, conversationId);
     return { items, rootId: conversationId };
   }
   if (previousId === undefined) return undefined;
   if (!isAnswerId(previousId)) throw unknownAnswer(previousId);
-  const chain = await findChain(previousId, shelf, () => unknownAnswer(previousId));
+  const chain = await findChain(previousId, responses, () => unknownAnswer(previousId));
   const { status } = chain.at(-1)?.response ?? {};
   if (typeof status === 'string' && UNFINISHED.has(status)) {
     throw invalidRequest(
