@@ -1,7 +1,7 @@
 // Remembers who was turned away at the door, and who signed in: bounded, saved in batches.
 
 import type { Clock } from '../lib/clock.ts';
-import { type Batch, createBatch, type DoorLog } from './batch.ts';
+import { createWriteBehind, UNBOUNDED } from '../lib/write-behind.ts';
 
 export const ACCESS_VERDICTS = [
   'blocked',
@@ -66,53 +66,49 @@ export interface AccessLogOptions {
   readonly log?: DoorLog | undefined;
 }
 
+export interface DoorLog {
+  info(fields: object, message: string): void;
+  warn(fields: object, message: string): void;
+}
+
 /** Gives what takes these credentials out of a text, and those of the gateway. */
 export type RedactorFor = (credentials: readonly string[]) => { text(text: string): string };
 
-const MOST_ENTRIES = 10_000;
-const MOST_WAITING = 1_000;
-const MOST_CHARACTERS = 256;
+/** The delay of every write of this folder. */
+export const SAVE_DELAY_MS = 1_000;
+const MAX_ENTRIES = 10_000;
+const MAX_WAITING = 1_000;
+const MAX_CHARACTERS = 256;
 
 export function createAccessLog(options: AccessLogOptions): AccessLog {
   const { store, clock, redactorFor, log } = options;
   const target = store ?? createMemoryLog();
-  let waiting: AccessEntry[] = [];
-  let dropped = 0;
-  const save = async (): Promise<void> => {
-    const taken = waiting;
-    waiting = [];
-    try {
-      if (taken.length > 0) await target.add(taken, MOST_ENTRIES);
-    } catch (error) {
-      dropped += Math.max(0, taken.length + waiting.length - MOST_WAITING);
-      waiting = [...taken, ...waiting].slice(-MOST_WAITING);
-      throw error;
-    }
-  };
-  const batch: Batch = createBatch({ clock, title: 'The access log', save, log });
+  const queue = createWriteBehind<AccessEntry>({
+    clock,
+    log,
+    save: (entries) => target.add(entries, MAX_ENTRIES),
+    delayMs: SAVE_DELAY_MS,
+    batch: UNBOUNDED,
+    limit: { count: MAX_WAITING, size: Infinity },
+    failure: 'The access log cannot be saved; requests go on without it.',
+  });
   return {
     get dropped() {
-      return dropped;
+      return queue.dropped;
     },
     add(entry, credentials = []) {
-      // The oldest go: whoever looks for trouble looks at what happened last.
-      if (waiting.length >= MOST_WAITING) {
-        waiting.shift();
-        dropped += 1;
-      }
       const redactor = redactorFor?.(credentials);
       // Cut last: the beginning of a credential would not be known for one.
       const clean = (text: string): string =>
-        (redactor?.text(text) ?? text).slice(0, MOST_CHARACTERS);
+        (redactor?.text(text) ?? text).slice(0, MAX_CHARACTERS);
       const { path, reason } = entry;
-      waiting.push({ ...entry, path: clean(path), reason: clean(reason), at: clock.now() });
-      batch.touch();
+      queue.add({ ...entry, path: clean(path), reason: clean(reason), at: clock.now() });
     },
     async list(page) {
-      await save();
+      await queue.flush();
       return target.list(page);
     },
-    close: () => batch.close(),
+    close: async () => void (await queue.close()),
   };
 }
 

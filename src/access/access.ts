@@ -2,6 +2,7 @@
 
 import { randomBytes } from 'node:crypto';
 import type { Clock } from '../lib/clock.ts';
+import type { DoorLog } from './access-log.ts';
 import {
   type AccessLog,
   type AccessLogStore,
@@ -10,7 +11,6 @@ import {
 } from './access-log.ts';
 import type { ClientKeyStore, StoredKey } from './api-key.ts';
 import { type ApiKeyLimits, ApiKeys, createApiKeyLimits } from './api-keys.ts';
-import type { DoorLog } from './batch.ts';
 import {
   type ConsoleLogin,
   type ConsoleSession,

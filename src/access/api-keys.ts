@@ -8,7 +8,9 @@ import { createListeners, type Listeners } from '../lib/listeners.ts';
 import { type Sentence, told } from '../lib/localized-message.ts';
 import { createWildcard, foldCase } from '../lib/names.ts';
 import { visitorOf } from '../lib/net.ts';
+import { createWriteBehind, UNBOUNDED, type WriteBehind } from '../lib/write-behind.ts';
 import { neutralModelName } from '../wire/vocabulary.ts';
+import { type DoorLog, SAVE_DELAY_MS } from './access-log.ts';
 import {
   type BlockedHoursCheck,
   blockedHoursProblem,
@@ -23,7 +25,6 @@ import {
   prefixOf,
   type StoredKey,
 } from './api-key.ts';
-import { type Batch, createBatch, type DoorLog } from './batch.ts';
 import { type CallCost, type MeterRefusal, type Reservation, UsageMeter } from './usage-window.ts';
 
 export interface KeyInput extends Partial<KeyLimits> {
@@ -65,17 +66,27 @@ interface Kept extends KeyEntry {
 /** `stored` are the keys of the store. */
 export class ApiKeys {
   readonly #options: ApiKeysOptions;
-  readonly #batch: Batch;
+  /** Ids of the keys whose use is to be saved. */
+  readonly #used: WriteBehind<string> | undefined;
   readonly #byId = new Map<string, Kept>();
   readonly #byDigest = new Map<string, Kept>();
-  readonly #used = new Set<string>();
   readonly #listeners: Listeners<string>;
 
   constructor(options: ApiKeysOptions, stored: readonly StoredKey[] = []) {
-    const { clock, log } = options;
+    const { store, clock, log } = options;
     this.#options = options;
-    const save = () => this.#saveProgress();
-    this.#batch = createBatch({ clock, title: 'The use of keys', save, log });
+    this.#used =
+      store &&
+      createWriteBehind<string>({
+        clock,
+        log,
+        save: (ids) => store.saveProgress(ids.flatMap((id) => this.#progressOf(id))),
+        keyOf: (id) => id,
+        delayMs: SAVE_DELAY_MS,
+        batch: UNBOUNDED,
+        limit: UNBOUNDED,
+        failure: 'The use of keys cannot be saved; requests go on without it.',
+      });
     this.#listeners = createListeners((error) => {
       log?.warn({ error }, 'A listener to changes of keys failed.');
     });
@@ -152,7 +163,6 @@ export class ApiKeys {
     await this.#options.store?.remove(id);
     this.#byId.delete(id);
     this.#byDigest.delete(digest);
-    this.#used.delete(id);
     this.#listeners.tell(id);
   }
 
@@ -171,8 +181,8 @@ export class ApiKeys {
     return this.#byId.get(id);
   }
 
-  close(): Promise<void> {
-    return this.#batch.close();
+  async close(): Promise<void> {
+    await this.#used?.close();
   }
 
   #find(id: string): Kept {
@@ -186,8 +196,7 @@ export class ApiKeys {
     const { clock } = this.#options;
     const onUse = (): void => {
       kept.key = { ...kept.key, lastUsedAt: clock.now() };
-      this.#used.add(key.id);
-      if (this.#options.store !== undefined) this.#batch.touch();
+      this.#used?.add(key.id);
     };
     const kept: Kept = {
       key,
@@ -201,22 +210,12 @@ export class ApiKeys {
     return kept;
   }
 
-  async #saveProgress(): Promise<void> {
-    const ids = [...this.#used];
-    const progress = ids.flatMap((id): KeyProgress[] => {
-      const kept = this.#byId.get(id);
-      if (kept === undefined) return [];
-      const { key, meter } = kept;
-      const addresses = new Map(meter.addresses);
-      return [{ id, lastUsedAt: key.lastUsedAt, use: meter.dayUse(), addresses }];
-    });
-    this.#used.clear();
-    try {
-      await this.#options.store?.saveProgress(progress);
-    } catch (error) {
-      for (const id of ids) this.#used.add(id);
-      throw error;
-    }
+  #progressOf(id: string): readonly KeyProgress[] {
+    const kept = this.#byId.get(id);
+    if (kept === undefined) return [];
+    const { key, meter } = kept;
+    const addresses = new Map(meter.addresses);
+    return [{ id, lastUsedAt: key.lastUsedAt, use: meter.dayUse(), addresses }];
   }
 }
 

@@ -6,7 +6,8 @@ import type { Clock } from '../lib/clock.ts';
 import { told } from '../lib/localized-message.ts';
 import { setLast } from '../lib/lru.ts';
 import { visitorOf } from '../lib/net.ts';
-import { type Batch, createBatch, type DoorLog } from './batch.ts';
+import { createWriteBehind, UNBOUNDED, type WriteBehind } from '../lib/write-behind.ts';
+import { type DoorLog, SAVE_DELAY_MS } from './access-log.ts';
 import { isSameText, type PasswordHasher } from './password-hash.ts';
 
 export interface ConsoleLogin {
@@ -169,18 +170,28 @@ const MAX_SESSIONS = 1_000;
 /** `sessions` are those of the store. */
 export class ConsoleSessions {
   readonly #options: ConsoleSessionsOptions;
-  readonly #batch: Batch;
+  /** Hashes of the sessions whose last use is to be saved. */
+  readonly #seen: WriteBehind<string> | undefined;
   readonly #byHash: Map<string, ConsoleSession>;
   /** When each was last seen as far as the store knows. */
   readonly #savedSeenAt: Map<string, number>;
 
   constructor(options: ConsoleSessionsOptions, sessions: readonly ConsoleSession[] = []) {
-    const { clock, log } = options;
+    const { clock, store, log } = options;
     this.#options = options;
     this.#byHash = new Map(sessions.map((session) => [session.hash, session]));
     this.#savedSeenAt = new Map(sessions.map((session) => [session.hash, session.lastSeenAt]));
-    const save = () => this.#saveSeen();
-    this.#batch = createBatch({ clock, title: 'Console sessions', save, log });
+    this.#seen =
+      store &&
+      createWriteBehind<string>({
+        clock,
+        log,
+        save: (hashes) => this.#saveSeen(hashes, store),
+        keyOf: (one) => one,
+        delayMs: SAVE_DELAY_MS,
+        batch: UNBOUNDED,
+        failure: 'Console sessions cannot be saved; requests go on without it.',
+      });
   }
 
   /** A new session; the one the browser had is over. @returns the secret for its cookie */
@@ -203,7 +214,7 @@ export class ConsoleSessions {
     const now = this.#options.clock.now();
     const seen = { ...session, lastSeenAt: now };
     this.#byHash.set(session.hash, seen);
-    if (this.#options.store !== undefined && this.#isBehind(seen)) this.#batch.touch();
+    if (this.#isBehind(seen)) this.#seen?.add(seen.hash);
     return { expiresAt: this.#endOf(seen) };
   }
 
@@ -217,8 +228,8 @@ export class ConsoleSessions {
     await this.#end([...this.#byHash.keys()]);
   }
 
-  close(): Promise<void> {
-    return this.#batch.close();
+  async close(): Promise<void> {
+    await this.#seen?.close();
   }
 
   #running(secret: string, passwordTag: string): ConsoleSession | undefined {
@@ -251,12 +262,12 @@ export class ConsoleSessions {
     await this.#options.store?.remove(hashes);
   }
 
-  async #saveSeen(): Promise<void> {
-    for (const { hash: one } of [...this.#byHash.values()].filter((kept) => this.#isBehind(kept))) {
-      // Not the one of before the wait: it may have ended meanwhile.
+  async #saveSeen(hashes: readonly string[], store: ConsoleSessionStore): Promise<void> {
+    for (const one of hashes) {
+      // It may have ended meanwhile.
       const session = this.#byHash.get(one);
       if (session === undefined) continue;
-      await this.#options.store?.save(session);
+      await store.save(session);
       if (this.#byHash.has(one)) this.#savedSeenAt.set(one, session.lastSeenAt);
     }
   }

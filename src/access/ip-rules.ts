@@ -7,7 +7,8 @@ import { createJobQueue } from '../lib/concurrency.ts';
 import { createListeners, type Listeners } from '../lib/listeners.ts';
 import { told } from '../lib/localized-message.ts';
 import { type IpAddress, type IpRange, readIpAddress, readIpRange, widthOf } from '../lib/net.ts';
-import { type BatchOptions, createBatch, type DoorLog } from './batch.ts';
+import { createWriteBehind, UNBOUNDED, type WriteBehind } from '../lib/write-behind.ts';
+import { type DoorLog, SAVE_DELAY_MS } from './access-log.ts';
 
 export interface AddressFilterSettings extends VerdictSettings {
   readonly enabled: boolean;
@@ -73,7 +74,7 @@ interface Entry {
 
 class Filter implements AddressFilter {
   readonly #options: AddressFilterOptions;
-  readonly #hits: HitCounter;
+  readonly #hits: WriteBehind<RuleHits> | undefined;
   readonly #listeners: Listeners<string>;
   /** One change after the other: what it was checked against is what it changes. */
   readonly #inTurn = createJobQueue();
@@ -88,11 +89,11 @@ class Filter implements AddressFilter {
       else options.log?.warn({ rule: rule.id }, 'A stored address rule is damaged and not used.');
     }
     this.#index = createRuleIndex(this.#entries.values());
-    const { clock, log } = options;
+    const { log } = options;
     this.#listeners = createListeners((error) => {
       log?.warn({ error }, 'A listener to changes of address rules failed.');
     });
-    this.#hits = createHitCounter({ store: options.store, clock, log });
+    this.#hits = createHitQueue(options);
   }
 
   list(): readonly AddressRule[] {
@@ -137,8 +138,8 @@ class Filter implements AddressFilter {
     return this.#listeners.add(listener);
   }
 
-  close(): Promise<void> {
-    return this.#hits.close();
+  async close(): Promise<void> {
+    await this.#hits?.close();
   }
 
   #find(id: string): Entry {
@@ -221,7 +222,6 @@ class Filter implements AddressFilter {
     this.#refuseLockOut(() => createRuleIndex(next.values()), this.#options.settings(), author);
     await this.#options.store?.remove(id);
     this.#entries.delete(id);
-    this.#hits.forget(id);
     this.#index = createRuleIndex(this.#entries.values());
     this.#listeners.tell(id);
   }
@@ -270,7 +270,7 @@ class Filter implements AddressFilter {
     if (entry === undefined) return;
     // In place: the index holds the entry itself.
     entry.rule = { ...entry.rule, hits: entry.rule.hits + 1, lastHitAt: now };
-    this.#hits.count(rule.id, now);
+    this.#hits?.add({ id: rule.id, hits: 1, lastHitAt: now });
   }
 }
 
@@ -477,44 +477,24 @@ function refuseStay(
   return invalidRequest(isOther ? 'trusted_proxies' : 'range', reason);
 }
 
-// The hits of address rules that are not saved yet, saved together a moment later.
-
-interface HitCounter {
-  /** @param at milliseconds since the epoch */
-  count(id: string, at: number): void;
-  forget(id: string): void;
-  /** Saves what waits. */
-  close(): Promise<void>;
-}
-
-interface HitCounterOptions extends Pick<BatchOptions, 'clock' | 'log'> {
-  readonly store: Pick<AddressRuleStore, 'addHits'> | undefined;
-}
-
-function createHitCounter({ store, clock, log }: HitCounterOptions): HitCounter {
-  let waiting = new Map<string, RuleHits>();
-  const save = async (): Promise<void> => {
-    const taken = waiting;
-    waiting = new Map();
-    try {
-      await store?.addHits([...taken.values()]);
-    } catch (error) {
-      for (const { id, hits, lastHitAt } of taken.values()) {
-        const newer = waiting.get(id);
-        const sum = hits + (newer?.hits ?? 0);
-        waiting.set(id, { id, hits: sum, lastHitAt: newer?.lastHitAt ?? lastHitAt });
-      }
-      throw error;
-    }
-  };
-  const batch = createBatch({ clock, title: 'The hits of address rules', save, log });
-  return {
-    count(id, at) {
-      const hits = (waiting.get(id)?.hits ?? 0) + 1;
-      waiting.set(id, { id, hits, lastHitAt: at });
-      if (store !== undefined) batch.touch();
-    },
-    forget: (id) => void waiting.delete(id),
-    close: () => batch.close(),
-  };
+/** A rule that was removed meanwhile loses its hits. */
+function createHitQueue({
+  store,
+  clock,
+  log,
+}: AddressFilterOptions): WriteBehind<RuleHits> | undefined {
+  return (
+    store &&
+    createWriteBehind<RuleHits>({
+      clock,
+      log,
+      save: (hits) => store.addHits(hits),
+      keyOf: ({ id }) => id,
+      merge: (older, newer) => ({ ...newer, hits: older.hits + newer.hits }),
+      delayMs: SAVE_DELAY_MS,
+      batch: UNBOUNDED,
+      limit: UNBOUNDED,
+      failure: 'The hits of address rules cannot be saved; requests go on without it.',
+    })
+  );
 }

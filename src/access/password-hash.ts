@@ -2,7 +2,7 @@
 
 import { argon2, hash, randomBytes, timingSafeEqual } from 'node:crypto';
 import { createConcurrencyLimit } from '../lib/concurrency.ts';
-import type { DoorLog } from './batch.ts';
+import type { DoorLog } from './access-log.ts';
 
 export interface PasswordHasher {
   /** A hash with a salt of its own. */

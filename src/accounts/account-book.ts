@@ -226,7 +226,6 @@ class Book implements AccountBook {
     const before = this.list();
     this.#accounts.delete(id);
     this.#proxyUrls.delete(id);
-    this.#saver?.forget(id);
     this.#tell({ kind: 'removed', account });
     try {
       await store.remove(id);

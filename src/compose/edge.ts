@@ -6,7 +6,7 @@ import {
   type AccessStores,
   loadAccessControl,
 } from '../access/access.ts';
-import type { DoorLog } from '../access/batch.ts';
+import type { DoorLog } from '../access/access-log.ts';
 import { keepPasswordHashed } from '../access/password-hash.ts';
 import type { Settings } from '../config/effective.ts';
 import type { LiveConfig } from '../config/live.ts';

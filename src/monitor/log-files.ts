@@ -5,6 +5,7 @@ import { appendFile, mkdir, open } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { GatewayError, invalidRequest } from '../canonical/error.ts';
 import type { Clock, Timer } from '../lib/clock.ts';
+import { createWriteBehind } from '../lib/write-behind.ts';
 import { LOG_LEVELS, type LogLevelName, type LogLine, readLogLine } from './log-line.ts';
 
 export interface LogFiles {
@@ -133,8 +134,6 @@ class Files implements LogFiles {
 
   async flush(): Promise<void> {
     for (const holder of this.#holders) holder();
-    // Once for what is being written now, once for what came since.
-    await this.#writer.flush();
     await this.#writer.flush();
   }
 
@@ -394,8 +393,6 @@ function codeOf(error: unknown): string | undefined {
   return typeof error.code === 'string' ? error.code : undefined;
 }
 
-// Appends lines to files behind the back of whoever writes them: gathered, in order, bounded.
-
 export interface LineWriter {
   /** False when there is no room for it. */
   write(path: string, line: string): boolean;
@@ -410,80 +407,50 @@ export interface LineWriterOptions {
   readonly onSuccess: () => void;
 }
 
-interface Waiting {
+interface Lines {
   readonly path: string;
-  text: string;
+  readonly text: string;
 }
 
-const GATHER_MS = 250;
-const AFTER_FAULT_MS = 1000;
-const ENOUGH_CHARACTERS = 65_536;
+const RETRY_MS = 1000;
+const BATCH_CHARACTERS = 65_536;
 /** Of lines that wait for a slow or full disk. */
-const MOST_CHARACTERS = 4_194_304;
+const MAX_CHARACTERS = 4_194_304;
 
-export function createLineWriter(options: LineWriterOptions): LineWriter {
-  return new Writer(options);
-}
-
-class Writer implements LineWriter {
-  readonly #options: LineWriterOptions;
-  readonly #waiting: Waiting[] = [];
-  #characters = 0;
-  #writing: Promise<void> | undefined;
-  #timer: Timer | undefined;
-
-  constructor(options: LineWriterOptions) {
-    this.#options = options;
-  }
-
-  write(path: string, line: string): boolean {
-    if (this.#characters + line.length > MOST_CHARACTERS) return false;
-    const last = this.#waiting.at(-1);
-    if (last?.path === path) last.text += line;
-    else this.#waiting.push({ path, text: line });
-    this.#characters += line.length;
-    if (this.#characters >= ENOUGH_CHARACTERS && this.#timer !== undefined) void this.flush();
-    else this.#schedule(GATHER_MS);
-    return true;
-  }
-
-  flush(): Promise<void> {
-    this.#timer?.cancel();
-    this.#timer = undefined;
-    this.#writing ??= this.#writeAll().finally(() => {
-      this.#writing = undefined;
-    });
-    return this.#writing;
-  }
-
-  async close(): Promise<void> {
-    await this.#writing;
-    await this.flush();
-    this.#timer?.cancel();
-  }
-
-  #schedule(delayMs: number): void {
-    this.#timer ??= this.#options.clock.startTimer(delayMs, () => void this.flush());
-  }
-
-  async #writeAll(): Promise<void> {
-    for (let next = this.#waiting.shift(); next !== undefined; next = this.#waiting.shift()) {
+/** Appends lines to files in order. */
+export function createLineWriter({ clock, onFault, onSuccess }: LineWriterOptions): LineWriter {
+  const queue = createWriteBehind<Lines>({
+    clock,
+    sizeOf: ({ text }) => text.length,
+    fullDelayMs: 0,
+    retryMs: () => RETRY_MS,
+    batch: { count: Infinity, size: BATCH_CHARACTERS },
+    limit: { count: Infinity, size: MAX_CHARACTERS },
+    drops: 'newest',
+    async save(batch, retryOnly) {
+      const left = Map.groupBy(batch, ({ path }) => path);
       try {
-        await append(next);
-        this.#characters -= next.text.length;
-        this.#options.onSuccess();
+        for (const [path, lines] of left) {
+          await append({ path, text: lines.map(({ text }) => text).join('') });
+          left.delete(path);
+          onSuccess();
+        }
       } catch (error) {
-        this.#waiting.unshift(next);
-        this.#options.onFault(error);
-        this.#schedule(AFTER_FAULT_MS);
-        return;
+        onFault(error);
+        retryOnly([...left.values()].flat());
+        throw error;
       }
-    }
-  }
+    },
+  });
+  return {
+    write: (path, text) => queue.add({ path, text }),
+    flush: () => queue.flush().catch(() => undefined),
+    close: async () => void (await queue.close()),
+  };
 }
 
 /** Makes the folder anew when somebody removed it, but none of those around it. */
-async function append({ path, text }: Waiting): Promise<void> {
+async function append({ path, text }: Lines): Promise<void> {
   try {
     await appendFile(path, text, { mode: 0o600 });
   } catch (error) {

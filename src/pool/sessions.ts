@@ -186,6 +186,7 @@ class Table implements SessionTable {
       store &&
       createWriteBehind<StoredSession>({
         save: (sessions) => store.save(sessions, this.#bounds()),
+        keyOf: ({ key }) => key,
         sizeOf: ({ json }) => json.length,
         clock,
         log,

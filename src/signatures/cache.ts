@@ -145,6 +145,7 @@ class Keeper implements DurableSignatureKeeper {
       store &&
       createWriteBehind<StoredSignature>({
         save: (entries) => store.save(entries, { now: clock.now(), maxEntries }),
+        keyOf: ({ key }) => key,
         sizeOf: ({ value }) => value.length,
         clock,
         log,
@@ -334,6 +335,7 @@ function createCallTraces(options: CallTraceOptions): CallTraces {
     store &&
     createWriteBehind<StoredTrace>({
       save: (traces) => store.save(traces, bounds()),
+      keyOf: ({ key }) => key,
       sizeOf: ({ json }) => json.length,
       clock,
       log,
@@ -355,7 +357,7 @@ function createCallTraces(options: CallTraceOptions): CallTraces {
     get droppedWrites() {
       return writes?.dropped ?? 0;
     },
-    close: async () => writes?.close(),
+    close: async () => void (await writes?.close()),
   };
 }
 

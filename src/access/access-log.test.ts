@@ -1,0 +1,30 @@
+import { expect, test } from 'vitest';
+import { createFakeClock } from '../../test/support/fake-clock.ts';
+import { createMemoryAccessStores } from '../../test/support/memory-door-stores.ts';
+import { type AccessEntry, createAccessLog } from './access-log.ts';
+
+function entryOf(path: string): Omit<AccessEntry, 'at'> {
+  return {
+    ...{ verdict: 'rejected', address: '192.0.2.1', method: 'GET', path },
+    ...{ keyId: undefined, reason: 'no' },
+  };
+}
+
+test('entries are listed at once, and flushed on close', async () => {
+  const { accessLog: store } = createMemoryAccessStores();
+  const log = createAccessLog({ store, clock: createFakeClock() });
+  log.add(entryOf('/a'));
+  expect(await log.list({ limit: 9 })).toMatchObject([{ path: '/a' }]);
+  log.add(entryOf('/b'));
+  await log.close();
+  expect(await store.list({ limit: 9 })).toMatchObject([{ path: '/b' }, { path: '/a' }]);
+});
+
+test('the oldest of more than a thousand waiting entries are dropped and counted', async () => {
+  const { accessLog: store } = createMemoryAccessStores();
+  const log = createAccessLog({ store, clock: createFakeClock() });
+  for (let index = 0; index < 1003; index += 1) log.add(entryOf(`/${index}`));
+  expect(log.dropped).toBe(3);
+  await log.close();
+  expect((await store.list({ limit: 2000 })).at(-1)).toMatchObject({ path: '/3' });
+});
