@@ -71,10 +71,7 @@ export function createOverloads({ now: readNow }: Pick<Clock, 'now'>): Overloads
     },
     noteEnd(upstreamId, model, { now, outcome }) {
       const window = find(upstreamId, model);
-      if (window === undefined) return;
-      const was = window.isThrottled(now);
-      window.noteEnd(outcome, now);
-      if (was !== window.isThrottled(now)) tell(upstreamId);
+      if (window?.noteEnd(outcome, now)) tell(upstreamId);
     },
     endSince(moment) {
       for (const models of windows.values()) {
@@ -143,20 +140,32 @@ class OverloadWindow {
     return this.#refusedShare(now) > 0;
   }
 
-  noteEnd(outcome: OverloadOutcome, now: number): void {
+  /** True when with it throttling begins or ends. */
+  noteEnd(outcome: OverloadOutcome, now: number): boolean {
+    if (this.#slots.length > 0 || outcome === 'answered' || outcome === 'overloaded') {
+      return this.#countEnd(outcome, now);
+    }
     this.inFlight -= 1;
-    if (outcome === 'unknown') return;
+    if (outcome === 'success') this.#wellAt = now;
+    return false;
+  }
+
+  #countEnd(outcome: OverloadOutcome, now: number): boolean {
+    const was = this.isThrottled(now);
+    this.inFlight -= 1;
     if (outcome === 'success') {
       this.empty();
       this.#wellAt = now;
-      return;
+    } else if (outcome !== 'unknown') {
+      const slot = this.#slot(now);
+      slot.requests += 1;
+      if (outcome === 'answered') slot.accepts += 1;
     }
-    const slot = this.#slot(now);
-    slot.requests += 1;
-    if (outcome === 'answered') slot.accepts += 1;
+    return was !== this.isThrottled(now);
   }
 
   #refusedShare(now: number): number {
+    if (this.#slots.length === 0) return 0;
     this.#slots = this.#slots.filter(({ from }) => from > now - WINDOW_MS && from <= now);
     const requests = this.#slots.reduce((sum, slot) => sum + slot.requests, 0);
     if (requests < LEAST_ATTEMPTS) return 0;

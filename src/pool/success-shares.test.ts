@@ -41,6 +41,19 @@ test('the same request of one key that fails again and again counts once', () =>
   expect(shares.shareOf('a', 'm', 1000)).toBe(0.9);
 });
 
+test('successes before the first failure count beside it, and after the last one all is well', () => {
+  const { shares, note } = benchOf();
+  for (let nth = 0; nth < 9; nth += 1) note('one', true);
+  note('other', true);
+  expect([shares.shareOf('a', 'm', 1000), shares.bandOf('a', 'm', 1000)]).toEqual([1, 0]);
+  note('other', false, { at: 2000 });
+  expect([shares.shareOf('a', 'm', 2000), shares.bandOf('a', 'm', 2000)]).toEqual([0.75, 1]);
+  for (let nth = 0; nth < 5; nth += 1) note('other', true, { at: 3000 });
+  expect(shares.shareOf('a', 'm', 31_000)).toBe(5 / 6);
+  expect([shares.shareOf('a', 'm', 32_000), shares.bandOf('a', 'm', 32_000)]).toEqual([1, 0]);
+  expect(shares.loweredCount).toBe(0);
+});
+
 test('what is older than thirty seconds counts no more', () => {
   const { shares, note } = benchOf();
   for (let nth = 0; nth < 10; nth += 1) note('k', false, { at: 1000 });

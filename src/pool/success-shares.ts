@@ -57,7 +57,7 @@ export class SuccessShares {
     if (failure !== undefined && !countsAgainst(failure)) return;
     const window = account.windows.get(model) ?? this.#openWindow(account, end);
     window.add(end);
-    this.#look(window, at);
+    if (!window.isFaultless || this.#lowered.size > 0) this.#look(window, at);
   }
 
   #openWindow({ windows }: AccountRecord, { accountId, model }: AttemptEnd): ShareWindow {
@@ -219,6 +219,8 @@ class ShareWindow {
   servedAt: number | undefined;
   #entries: Entry[] = [];
   #first = 0;
+  /** Those that count. While there are none every share is 1, and nothing is summed up. */
+  #failures = 0;
   #count = 0;
   readonly #byClient = new MeanShare();
   readonly #bySession = new MeanShare();
@@ -227,21 +229,25 @@ class ShareWindow {
     this.accountId = accountId;
   }
 
+  get isFaultless(): boolean {
+    return this.#failures === 0;
+  }
+
   add({ clientKeyId: client, session = '', fingerprint, failure, at }: AttemptEnd): void {
     const isSuccess = failure === undefined;
-    if (isSuccess) this.servedAt = at;
-    this.#prune(at);
-    if (!isSuccess && fingerprint !== undefined) this.#removeSame(client, fingerprint);
     const entry = { at, client, session, fingerprint, isSuccess, isGone: false };
-    this.#entries.push(entry);
-    this.#weigh(entry, 1);
+    if (isSuccess) this.servedAt = at;
+    if (!isSuccess || this.#failures > 0) this.#addBesideFailures(entry);
+    else this.#entries.push(entry);
     if (this.#entries.length - this.#first > MAX_ENTRIES) this.#dropFirst();
   }
 
   /** The mean over the client keys, or over the sessions where there is one key. */
   share(now: number): number | undefined {
     this.#prune(now);
-    if (this.#count < LEAST_ATTEMPTS) return undefined;
+    const count = this.#failures === 0 ? this.#entries.length - this.#first : this.#count;
+    if (count < LEAST_ATTEMPTS) return undefined;
+    if (this.#failures === 0) return 1;
     return this.#byClient.size === 1 ? this.#bySession.mean : this.#byClient.mean;
   }
 
@@ -250,6 +256,18 @@ class ShareWindow {
     const share = this.share(now) ?? 1;
     if (share >= GOOD_SHARE) return 0;
     return share >= FAIR_SHARE ? 1 : 2;
+  }
+
+  #addBesideFailures(entry: Entry): void {
+    this.#prune(entry.at);
+    this.#entries.push(entry);
+    const wasFaultless = this.#failures === 0;
+    if (!entry.isSuccess) this.#failures += 1;
+    if (this.#failures === 0) return;
+    // Nothing was summed up before the first of them.
+    for (const one of wasFaultless ? this.#entries.slice(this.#first) : [entry])
+      this.#weigh(one, 1);
+    if (!entry.isSuccess) this.#removeSame(entry);
   }
 
   #prune(now: number): void {
@@ -264,20 +282,35 @@ class ShareWindow {
   #dropFirst(): void {
     const entry = this.#entries[this.#first];
     this.#first += 1;
-    if (entry !== undefined && !entry.isGone) this.#weigh(entry, -1);
+    if (entry !== undefined && !entry.isGone && this.#failures > 0) this.#take(entry);
     if (this.#first < 64 || this.#first * 2 < this.#entries.length) return;
     this.#entries = this.#entries.slice(this.#first);
     this.#first = 0;
   }
 
-  #removeSame(client: string, fingerprint: string): void {
+  /** An earlier failure of the same request counts no more. */
+  #removeSame(newest: Entry): void {
+    const { client, fingerprint } = newest;
+    if (fingerprint === undefined) return;
     for (let at = this.#first; at < this.#entries.length; at += 1) {
       const entry = this.#entries[at];
-      if (entry === undefined || entry.isGone || entry.isSuccess) continue;
+      if (entry === undefined || entry === newest || entry.isGone || entry.isSuccess) continue;
       if (entry.client !== client || entry.fingerprint !== fingerprint) continue;
       entry.isGone = true;
-      this.#weigh(entry, -1);
+      this.#take(entry);
     }
+  }
+
+  /** What was summed up of it; with the last failure the sums are over. */
+  #take(entry: Entry): void {
+    if (!entry.isSuccess) this.#failures -= 1;
+    if (this.#failures > 0) {
+      this.#weigh(entry, -1);
+      return;
+    }
+    this.#count = 0;
+    this.#byClient.clear();
+    this.#bySession.clear();
   }
 
   #weigh({ client, session, isSuccess }: Entry, by: 1 | -1): void {
@@ -303,6 +336,11 @@ class MeanShare {
 
   get mean(): number {
     return this.#sum / this.#groups.size;
+  }
+
+  clear(): void {
+    this.#groups.clear();
+    this.#sum = 0;
   }
 
   weigh(name: string, isSuccess: boolean, by: 1 | -1): void {
