@@ -1,6 +1,6 @@
 // The admin API on a data folder without a running gateway: one of its own, for the time of a command.
 
-import { type Logger, pino } from 'pino';
+import { pino } from 'pino';
 import { createApp } from '../app.ts';
 import { configPath, type Flags, resolveDataDir } from '../config/effective.ts';
 import type { Environment } from '../config/env.ts';
@@ -20,7 +20,7 @@ export async function openLocalGateway(
   const dataDir = resolveDataDir(flags, environment);
   makeDataDir(dataDir);
   const clock = createSystemClock();
-  const log: Logger = pino({ level: 'silent' });
+  const log = Object.assign(pino({ level: 'silent' }), { request() {} });
   const config = await createLiveConfig({
     path: configPath(dataDir),
     environment,

@@ -41,6 +41,33 @@ test('lines go out together four times a second, each whole and free of credenti
   expect(output).toHaveLength(1);
 });
 
+test('the line of a request is what pino would write, at its level, in order with the others', () => {
+  const { log, kept, flush } = start({ isTerminal: false });
+  const { log: other, ...usual } = start({ isTerminal: false });
+  const ended = {
+    ...{ requestId: 'req_1', method: 'POST', path: `/a"\\\n\u2028${SECRET}`, status: 503 },
+    ...{ durationMs: 12, client: '127.0.0.1', clientKeyId: 'key "one"', error: 'overloaded' },
+    passedOver: [{ accountId: 'a', verdict: 'is "resting"' }],
+  };
+  const plain = { ...ended, error: undefined, passedOver: undefined };
+  for (const line of [ended, plain]) {
+    log.info('before');
+    log.request('debug', line);
+    log.request('info', line);
+    other.info('before');
+    other.info(line, 'request');
+  }
+  flush();
+  usual.flush();
+  const withoutTime = (text: string): string => text.replace(/"time":\d+/g, '"time":0');
+  expect(withoutTime(kept.join(''))).toBe(withoutTime(usual.kept.join('')));
+  expect(kept.join('')).not.toContain(SECRET);
+  log.level = 'warn';
+  log.request('info', plain);
+  flush();
+  expect(kept).toHaveLength(1);
+});
+
 test('what a warning is about says why, and nothing else that hangs at it', () => {
   const { log, kept, flush } = start({ isTerminal: false });
   const cause = Object.assign(new Error(`no space for ${SECRET}`), { code: 'ENOSPC', held: 'x' });
@@ -59,10 +86,10 @@ test('what a warning is about says why, and nothing else that hangs at it', () =
 
 test('many lines do not wait, and whoever reads the files gets those that do', () => {
   const { log, output, kept, flush } = start({ isTerminal: false });
-  for (let index = 0; index < 40; index += 1) log.info('x'.repeat(1000));
+  for (let index = 0; index < 80; index += 1) log.info('x'.repeat(1000));
   expect(output).toHaveLength(1);
   flush();
-  expect(kept.join('').split('\n')).toHaveLength(41);
+  expect(kept.join('').split('\n')).toHaveLength(81);
 });
 
 test('a credential at the end of a line takes nothing of the next one with it', () => {

@@ -1,10 +1,12 @@
 // The log of `isthmus serve`: lines to the error output and to files, free of credentials and of tricks.
 
+import { hostname } from 'node:os';
 import { type Logger, pino } from 'pino';
 import type { Clock, Timer } from '../lib/clock.ts';
 import { createRedactor, createSpeller, type Redactor } from '../lib/redact.ts';
 import type { LogFiles } from '../monitor/log-files.ts';
 import { escapeLine, readLogLine } from '../monitor/log-line.ts';
+import type { Log, RequestLine } from '../server/settings.ts';
 
 export interface LogOptions {
   readonly files: Pick<LogFiles, 'write' | 'onFlush'> | undefined;
@@ -17,13 +19,16 @@ export interface LogOptions {
   readonly output?: { write(text: string): void } | undefined;
 }
 
+/** Pino's logger, which writes every line but those of requests. */
+export type GatewayLog = Logger & Pick<Log, 'request'>;
+
 /** Lines go out by the block or four times a second: a write for each would cost every request. */
-const ENOUGH_CHARACTERS = 32_768;
+const ENOUGH_CHARACTERS = 65_536;
 const GATHER_MS = 250;
 /** Of an error: each may have another. */
 const MOST_CAUSES = 3;
 
-export function createLog(options: LogOptions): Logger {
+export function createLog(options: LogOptions): GatewayLog {
   const { files, clock, secrets = () => NO_SECRETS, isTerminal } = options;
   const output = options.output ?? openErrorOutput();
   const redactorOf = rememberRedactor();
@@ -37,7 +42,23 @@ export function createLog(options: LogOptions): Logger {
     },
   });
   files?.onFlush(() => lines.flush());
-  return pino({ level: 'info', serializers: { error: (error) => sayError(error) } }, lines);
+  const base = { pid: process.pid, hostname: hostname() };
+  const serializers = { error: (error: unknown) => sayError(error) };
+  const logger = pino({ level: 'info', base, serializers }, lines);
+  const sender = JSON.stringify(base).slice(1, -1);
+  return Object.assign(logger, {
+    request(level: 'debug' | 'info', line: RequestLine): void {
+      if (logger.isLevelEnabled(level)) lines.write(writeRequestLine(level, sender, line));
+    },
+  });
+}
+
+/** As pino would write it. Ids, methods and kinds of errors have no character that JSON would escape. */
+function writeRequestLine(level: 'debug' | 'info', sender: string, line: RequestLine): string {
+  const { error, passedOver } = line;
+  const kind = error === undefined ? '' : `,"error":"${error}"`;
+  const others = passedOver === undefined ? '' : `,"passedOver":${JSON.stringify(passedOver)}`;
+  return `{"level":${pino.levels.values[level]}${pino.stdTimeFunctions.epochTime()},${sender},"requestId":"${line.requestId}","method":"${line.method}","path":${JSON.stringify(line.path)},"status":${line.status},"durationMs":${line.durationMs},"client":${JSON.stringify(line.client)},"clientKeyId":${JSON.stringify(line.clientKeyId)}${kind}${others},"msg":"request"}\n`;
 }
 
 /** Why something went wrong that is not worth a stack; what else hangs at an error may be anything. */

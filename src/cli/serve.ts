@@ -3,7 +3,6 @@
 import { closeSync, openSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import type { Logger } from 'pino';
 import { type App, createApp } from '../app.ts';
 import { configPath, type Flags, resolveDataDir, type Settings } from '../config/effective.ts';
 import { readEnvironment } from '../config/env.ts';
@@ -16,7 +15,7 @@ import { escapeLine } from '../monitor/log-line.ts';
 import type { AccountView } from '../pool/pool.ts';
 import { writeBanner } from './banner.ts';
 import { makeDataDir } from './data-folder.ts';
-import { createLog } from './log.ts';
+import { createLog, type GatewayLog } from './log.ts';
 
 export interface RunningServer {
   /** Resolves when it listens and the banner is printed. @throws Error with the way out when it cannot listen there. */
@@ -104,7 +103,7 @@ function accountsAtWork({ book, pool }: App): readonly AccountView[] {
 function openLog(
   dataDir: string,
   { clock, secrets }: { readonly clock: Clock; readonly secrets: () => readonly string[] },
-): { readonly files: LogFiles; readonly log: Logger } {
+): { readonly files: LogFiles; readonly log: GatewayLog } {
   const files = openLogFiles({
     folder: join(dataDir, 'logs'),
     clock,

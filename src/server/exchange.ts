@@ -140,19 +140,15 @@ function logEnd(edge: Edge, exchange: Exchange): void {
   const { request, response, record, requestId, path, clientKeyId } = exchange;
   const finished = response.writableFinished || exchange.isAnswered;
   const isLook = request.method === 'GET' && !path.startsWith('/v1') && response.statusCode < 400;
-  const level = isLook ? 'debug' : 'info';
-  edge.log[level](
-    {
-      requestId,
-      method: request.method,
-      path,
-      status: finished ? response.statusCode : 499,
-      durationMs: Math.round(edge.clock.monotonic() - exchange.startedAt),
-      client: exchange.clientAddress,
-      clientKeyId,
-      error: record.error?.kind ?? (finished ? undefined : 'client-gone'),
-      passedOver: record.passedOver?.slice(0, MAX_SKIPPED_PEERS),
-    },
-    'request',
-  );
+  edge.log.request(isLook ? 'debug' : 'info', {
+    requestId,
+    method: request.method ?? '',
+    path,
+    status: finished ? response.statusCode : 499,
+    durationMs: Math.round(edge.clock.monotonic() - exchange.startedAt),
+    client: exchange.clientAddress,
+    clientKeyId,
+    error: record.error?.kind ?? (finished ? undefined : 'client-gone'),
+    passedOver: record.passedOver?.slice(0, MAX_SKIPPED_PEERS),
+  });
 }

@@ -76,11 +76,27 @@ export const DEFAULT_EDGE_SETTINGS: EdgeSettings = {
   requestTimeoutMs: 300_000,
 };
 
-// The logger the edge is given; pino fits it as it is.
+// The logger the edge is given; but for its lines of requests pino fits it.
 
 export interface Log {
   debug(fields: object, message: string): void;
   info(fields: object, message: string): void;
   warn(fields: object, message: string): void;
   error(fields: object, message: string): void;
+  /** The line of a request that ended: of one shape, as there are many. */
+  request(level: 'debug' | 'info', line: RequestLine): void;
+}
+
+export interface RequestLine {
+  readonly requestId: string;
+  readonly method: string;
+  readonly path: string;
+  readonly status: number;
+  readonly durationMs: number;
+  /** The client's address. */
+  readonly client: string;
+  readonly clientKeyId: string;
+  /** A kind of error, such as `client-gone`. */
+  readonly error: string | undefined;
+  readonly passedOver: readonly object[] | undefined;
 }

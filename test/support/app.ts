@@ -188,7 +188,10 @@ function createTestLog(): { log: Log; nextLine: TestApp['nextLine'] } {
     if (at !== -1) waiting.splice(at, 1)[0]?.resolve({ message, fields: { ...fields } });
   };
   return {
-    log: { debug: write, info: write, warn: write, error: write },
+    log: {
+      ...{ debug: write, info: write, warn: write, error: write },
+      request: (_level, line) => write(line, 'request'),
+    },
     nextLine: (message = 'request') => new Promise((resolve) => waiting.push({ message, resolve })),
   };
 }

@@ -159,7 +159,7 @@ export async function startMonitored(options: MonitoredOptions = {}): Promise<Mo
       isLasting: true,
     }),
   };
-  const log = { debug: warn, info: () => {}, warn, error: warn };
+  const log = { debug: warn, info: () => {}, warn, error: warn, request: () => {} };
   let edgeSettings: EdgeSettings = {
     ...DEFAULT_EDGE_SETTINGS,
     port: 0,

@@ -111,7 +111,10 @@ async function run(options: RunOptions): Promise<Running> {
   const write = (fields: object, message: string): void => {
     logged.push(JSON.stringify({ ...fields, message }, showErrors));
   };
-  const log = { debug: write, info: write, warn: write, error: write };
+  const log = {
+    ...{ debug: write, info: write, warn: write, error: write },
+    request: (_level: string, line: object) => write(line, 'request'),
+  };
   const environment = readEnvironment({
     variables: { ISTHMUS_DATA_DIR: folder, PORT: '0', ...options.environment },
     readText: () => '',

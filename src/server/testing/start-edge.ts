@@ -113,17 +113,20 @@ function createLog(): {
 } {
   const lines: LogLine[] = [];
   const waiting: ((line: LogLine) => void)[] = [];
-  const write = (level: string) => (fields: object, message: string) => {
-    const line: LogLine = { level, fields: { ...fields }, message };
-    lines.push(line);
-    if (message === 'request') waiting.shift()?.(line);
-  };
+  const add = (line: LogLine): void => void lines.push(line);
+  const write = (level: string) => (fields: object, message: string) =>
+    add({ level, fields: { ...fields }, message });
   return {
     log: {
       debug: write('debug'),
       info: write('info'),
       warn: write('warn'),
       error: write('error'),
+      request(level, fields) {
+        const line = { level, fields: { ...fields }, message: 'request' };
+        add(line);
+        waiting.shift()?.(line);
+      },
     },
     lines,
     nextEnd: () => new Promise((resolve) => waiting.push(resolve)),
