@@ -35,16 +35,10 @@ export interface Waiting {
 
 /**
  * `limited`: rate or quota refusals; `exhausted`: a figure says that nothing is left; `protected`:
- * too little is left; `overloaded`: the upstream; `refused`: the credential or the model; `blocked`:
+ * too little is left; `refused`: the credential or the model; `blocked`:
  * it wants to be verified.
  */
-export type WaitingCause =
-  | 'limited'
-  | 'exhausted'
-  | 'protected'
-  | 'overloaded'
-  | 'refused'
-  | 'blocked';
+export type WaitingCause = 'limited' | 'exhausted' | 'protected' | 'refused' | 'blocked';
 
 export interface EligibilityInput {
   readonly account: Account;

@@ -6,8 +6,8 @@ import { GatewayError, type UpstreamFailure } from '../canonical/error.ts';
 import type { Clock } from '../lib/clock.ts';
 import { told } from '../lib/localized-message.ts';
 import type { AccountAccess, Upstream } from '../upstreams/upstream.ts';
-import type { Eligibility, WaitingCause } from './eligibility.ts';
-import { type ModelIndex, type ModelIndexes, UsableCandidates } from './model-index.ts';
+import type { WaitingCause } from './eligibility.ts';
+import type { ModelIndex, ModelIndexes } from './model-index.ts';
 import type { AccountLabels } from './model-lists.ts';
 import type { OverloadOutcome, Overloads } from './overload.ts';
 import type {
@@ -18,14 +18,20 @@ import type {
   LeaseOutcome,
   LeaseRequest,
   LeaseResult,
-  NoAccountReason,
   PoolSettings,
   SelectionLogEntry,
 } from './pool.ts';
 import { TrialPasses } from './probes.ts';
 import type { Claim, QuotaReservations, Reservation } from './quota-reservations.ts';
-import { type Choice, chooseAccount } from './selection.ts';
-import { logOnly, toSelectionLog } from './selection-log.ts';
+import {
+  type Choice,
+  chooseAccount,
+  OVERLOADED,
+  TRIED,
+  UsableCandidates,
+  type Verdict,
+} from './selection.ts';
+import { logEach, toSelectionLog } from './selection-log.ts';
 import {
   type BoundAccountState,
   boundAccounts,
@@ -93,7 +99,7 @@ class Leasing {
       shares,
       random,
       isDryRun: request.isDryRun === true,
-      idsOf: (label) => labels.idsOf(label),
+      labels,
       tried: request.exclude,
       now: this.#now,
     });
@@ -300,25 +306,25 @@ class Leasing {
   #noneLeft(): LeaseResult {
     const { onlyAccount } = this.#request;
     if (onlyAccount !== undefined) return this.#onlyLeft(onlyAccount);
-    const findings: Finding[] = Array.from(
+    const verdicts: Verdict[] = Array.from(
       this.#index.unusableGroups(),
-      (group) => group.eligibility,
+      ({ eligibility }) => eligibility,
     );
     const ends = this.#index.soonestEnd();
     const waits = [ends === undefined ? undefined : ends - this.#now, this.#trialMs()];
     const known = waits.filter((ms) => ms !== undefined);
     let soonestMs = known.length === 0 ? undefined : Math.max(1, Math.min(...known));
     let overloaded = 0;
-    for (const lane of this.#index.groups()) {
-      const restMs = this.#usable.groupOverloadMs(lane);
-      if (lane.size === 0 || restMs === 0) continue;
-      overloaded += lane.size;
-      soonestMs = Math.min(soonestMs ?? restMs, restMs);
-      findings.push(OVERLOADED);
+    for (const group of this.#index.groups()) {
+      const waitMs = this.#usable.groupOverloadMs(group);
+      if (group.size === 0 || waitMs === 0) continue;
+      overloaded += group.size;
+      soonestMs = Math.min(soonestMs ?? waitMs, waitMs);
+      verdicts.push({ kind: 'overloaded', verdict: OVERLOADED, waitMs });
     }
-    // Nothing was chosen: whoever is eligible and not behind an overload was tried before.
-    if (this.#index.eligibleCount > overloaded) findings.push({ kind: 'tried' });
-    return noAccountReason({ findings, soonestMs, selectionLog: this.#selectionLog(undefined) });
+    // Nothing was chosen, so an eligible account without an overload was tried before.
+    if (this.#index.eligibleCount > overloaded) verdicts.push(TRIED);
+    return noAccountReason({ verdicts, soonestMs, selectionLog: this.#selectionLog(undefined) });
   }
 
   /** Why the one account asked for cannot serve it, whatever the others could do. */
@@ -326,30 +332,19 @@ class Leasing {
     const asked = [...this.#options.labels.idsOf(label)].flatMap(
       (id) => this.#index.find(id, this.#now) ?? [],
     );
-    const findings = asked.map((candidate): Finding => {
-      if (candidate.eligibility.kind !== 'eligible') return candidate.eligibility;
-      return this.#usable.overloadMs(candidate) > 0 ? OVERLOADED : { kind: 'tried' };
-    });
-    const waits = asked.flatMap((candidate) => this.#waitOf(candidate) ?? []);
+    const verdicts = asked.map((candidate) => this.#usable.verdictOf(candidate));
+    const waits = verdicts.flatMap((verdict) => waitOf(verdict, this.#now) ?? []);
     const soonestMs = waits.length === 0 ? undefined : Math.max(1, Math.min(...waits));
-    const selectionLog = logOnly(asked, { usable: this.#usable, choice: undefined });
-    return noAccountReason({ findings, soonestMs, selectionLog });
-  }
-
-  #waitOf(candidate: Candidate): number | undefined {
-    const { eligibility } = candidate;
-    if (eligibility.kind === 'eligible') return this.#usable.overloadMs(candidate) || undefined;
-    if (eligibility.kind !== 'waiting' || eligibility.until === undefined) return undefined;
-    return eligibility.until - this.#now;
+    const selectionLog = logEach(asked, { usable: this.#usable, choice: undefined });
+    return noAccountReason({ verdicts, soonestMs, selectionLog });
   }
 }
 
-const OVERLOADED: Finding = {
-  kind: 'waiting',
-  cause: 'overloaded',
-  verdict: 'upstream is overloaded',
-  until: undefined,
-};
+function waitOf(verdict: Verdict, now: number): number | undefined {
+  if (verdict.kind === 'overloaded') return verdict.waitMs;
+  if (verdict.kind !== 'waiting' || verdict.until === undefined) return undefined;
+  return verdict.until - now;
+}
 
 // A lease: one account lent to one attempt, and what the attempt's end means for the account.
 
@@ -572,50 +567,38 @@ function lookAtBoundAccount(
   }
 }
 
-// Why no account can serve a request, told from what was found at them.
-
-export type Finding = Exclude<Eligibility, { kind: 'eligible' }> | { readonly kind: 'tried' };
-
-/**
- * The most hopeful reason wins: an account that this request merely found failing may serve the next
- * one; accounts behind an overload are free in seconds, also where others are at their limit; and a
- * limit that passes says more than an account that is gone.
- */
-const REASONS: readonly (readonly [readonly WaitingCause[], NoAccountReason])[] = [
-  [['overloaded'], 'overloaded'],
-  [['limited', 'exhausted', 'protected'], 'limited'],
-  [['refused', 'blocked'], 'unusable'],
-];
-
-/** By then the figures of an account that gave no reset time were read again. */
+/** By then the quota of an account that gave no reset time is read again. */
 const UNKNOWN_RECOVERY_MS = 300_000;
+const LIMITS: readonly WaitingCause[] = ['limited', 'exhausted', 'protected'];
 
 export interface NoAccountFacts {
-  /** One of each reason is enough. */
-  readonly findings: readonly Finding[];
+  /** One of each kind is enough. */
+  readonly verdicts: readonly Verdict[];
   /** The soonest end of a wait, from now; undefined when none is known. */
   readonly soonestMs: number | undefined;
   readonly selectionLog: readonly SelectionLogEntry[];
 }
 
-export function noAccountReason({
-  findings,
-  soonestMs,
-  selectionLog,
-}: NoAccountFacts): LeaseResult {
-  const kinds = new Set(findings.map((finding) => finding.kind));
+/**
+ * Why no account can serve a request. The most hopeful reason wins: an account that failed this request
+ * may serve the next one; an overload ends within seconds, also where other accounts are at their limit;
+ * and a limit that ends says more than an account that is gone.
+ */
+export function noAccountReason(facts: NoAccountFacts): LeaseResult {
+  const { verdicts, soonestMs: retryAfterMs, selectionLog } = facts;
+  const kinds = new Set(verdicts.map(({ kind }) => kind));
   if (kinds.has('tried')) return { kind: 'none', reason: 'all-tried', selectionLog };
-  const causes = new Set(
-    findings.flatMap((finding) => (finding.kind === 'waiting' ? [finding.cause] : [])),
-  );
-  for (const [known, reason] of REASONS) {
-    if (!known.some((cause) => causes.has(cause))) continue;
-    const retryAfterMs = soonestMs ?? (reason === 'limited' ? UNKNOWN_RECOVERY_MS : undefined);
-    return { kind: 'none', reason, retryAfterMs, selectionLog };
+  if (kinds.has('overloaded')) {
+    return { kind: 'none', reason: 'overloaded', retryAfterMs, selectionLog };
   }
-  const isUnusable = findings.some(
-    (finding) =>
-      finding.kind === 'unusable' && (finding.isStandIn !== true || !kinds.has('not-offered')),
+  const causes = verdicts.flatMap((one) => (one.kind === 'waiting' ? [one.cause] : []));
+  if (causes.some((cause) => LIMITS.includes(cause))) {
+    const limitedMs = retryAfterMs ?? UNKNOWN_RECOVERY_MS;
+    return { kind: 'none', reason: 'limited', retryAfterMs: limitedMs, selectionLog };
+  }
+  if (causes.length > 0) return { kind: 'none', reason: 'unusable', retryAfterMs, selectionLog };
+  const isUnusable = verdicts.some(
+    (one) => one.kind === 'unusable' && (one.isStandIn !== true || !kinds.has('not-offered')),
   );
   return { kind: 'none', reason: isUnusable ? 'unusable' : 'not-offered', selectionLog };
 }

@@ -1,8 +1,14 @@
-// The why-this-account record: each account looked at, or each reason with its accounts, and a verdict.
+// The selection log: why this account. Each account with its verdict, or each verdict with its accounts.
 
-import type { CandidateGroup, ModelIndex, Rank, UsableCandidates } from './model-index.ts';
+import type { CandidateGroup, ModelIndex } from './model-index.ts';
 import { type Candidate, type SelectionLogEntry, tierRank } from './pool.ts';
-import type { Choice, ChosenBy } from './selection.ts';
+import {
+  type Choice,
+  type ChosenBy,
+  OVERLOADED,
+  TRIED,
+  type UsableCandidates,
+} from './selection.ts';
 
 export interface SelectionLogOptions {
   readonly index: ModelIndex;
@@ -23,120 +29,111 @@ const CHOSEN: Readonly<Record<ChosenBy, string>> = {
   'most-room': 'chosen',
   trial: 'chosen (to see whether it serves again)',
 };
-const TRIED = 'already tried';
 const LOWERED = 'fails more than others';
-const OVERLOADED = 'upstream is overloaded';
 const PASSED_OVER = 'another was preferred';
 
 export function toSelectionLog(options: SelectionLogOptions): readonly SelectionLogEntry[] {
   const { index } = options;
-  return index.size <= MAX_LISTED
-    ? Array.from(index.all(), (candidate) => ({
-        accountId: candidate.account.record.id,
-        verdict: verdictOf(candidate, options),
-      }))
-    : [...oneByOne(options), ...inGroups(options)];
+  if (index.size <= MAX_LISTED) return logEach(index.all(), options);
+  const listed = listedOf(options);
+  return [...logEach(listed.values(), options), ...logGroups(options, listed)];
 }
 
-/** What was found at these alone, where no others were asked for. */
-export function logOnly(
-  candidates: readonly Candidate[],
-  options: Pick<SelectionLogOptions, 'usable' | 'choice'>,
-): readonly SelectionLogEntry[] {
-  return candidates.map((candidate) => ({
-    accountId: candidate.account.record.id,
-    verdict: verdictOf(candidate, options),
-  }));
-}
-
-function verdictOf(
-  candidate: Candidate,
+/** Each of these candidates with its verdict. */
+export function logEach(
+  candidates: Iterable<Candidate>,
   { usable, choice }: Pick<SelectionLogOptions, 'usable' | 'choice'>,
-): string {
-  if (candidate === choice?.candidate) return CHOSEN[choice.by];
-  const { eligibility } = candidate;
-  if (eligibility.kind !== 'eligible') return eligibility.verdict;
-  if (usable.overloadMs(candidate) > 0) return OVERLOADED;
-  if (usable.isTried(candidate)) return TRIED;
-  if (usable.isLowered(candidate)) return LOWERED;
-  return choice?.by === 'most-room' ? lostBy(candidate, choice.candidate) : PASSED_OVER;
+): readonly SelectionLogEntry[] {
+  const entries: SelectionLogEntry[] = [];
+  for (const candidate of candidates) {
+    const accountId = candidate.account.record.id;
+    if (candidate === choice?.candidate) {
+      entries.push({ accountId, verdict: CHOSEN[choice.by] });
+      continue;
+    }
+    const found = usable.verdictOf(candidate);
+    const verdict =
+      found.kind === 'eligible' ? whyNotChosen(candidate, usable, choice) : found.verdict;
+    entries.push({ accountId, verdict });
+  }
+  return entries;
 }
 
-function lostBy({ account }: Candidate, { account: winner }: Candidate): string {
-  if (account.record.priority < winner.record.priority) return 'has a lower priority';
-  if (tierRank(account.record.tier) > tierRank(winner.record.tier)) return 'is of a lower tier';
+function whyNotChosen(
+  candidate: Candidate,
+  usable: UsableCandidates,
+  choice: Choice | undefined,
+): string {
+  if (usable.isLowered(candidate)) return LOWERED;
+  if (choice?.by !== 'most-room') return PASSED_OVER;
+  const { priority, tier } = candidate.account.record;
+  const winner = choice.candidate.account.record;
+  if (priority < winner.priority) return 'has a lower priority';
+  if (tierRank(tier) > tierRank(winner.tier)) return 'is of a lower tier';
   return PASSED_OVER;
 }
 
-/** The chosen account, and those this request has tried. */
-function oneByOne(options: SelectionLogOptions): SelectionLogEntry[] {
-  const { choice } = options;
-  return Array.from(listedOf(options), (accountId) => ({
-    accountId,
-    verdict: accountId === choice?.candidate.account.record.id ? CHOSEN[choice.by] : TRIED,
-  }));
-}
-
-function inGroups(options: SelectionLogOptions): SelectionLogEntry[] {
-  const { index } = options;
-  const found: SelectionLogEntry[] = [];
-  for (const { eligibility, accountIds } of index.unusableGroups()) {
-    const examples = take(accountIds, EXAMPLES);
-    found.push({ count: accountIds.size, verdict: eligibility.verdict, accountIds: examples });
-  }
-  const lanes = [...index.groups()].filter(({ size }) => size > 0);
-  const isOverloaded = (lane: CandidateGroup): boolean => options.usable.groupOverloadMs(lane) > 0;
-  const passedOver = lanes.filter((lane) => !isOverloaded(lane));
-  found.push(...eligibleGroup(lanes.filter(isOverloaded), OVERLOADED, new Set()));
-  found.push(...eligibleGroup(passedOver, PASSED_OVER, listedOf(options)));
-  return found;
-}
-
-function eligibleGroup(
-  lanes: readonly CandidateGroup[],
-  verdict: string,
-  listed: ReadonlySet<string>,
-): SelectionLogEntry[] {
-  const count = lanes.reduce((sum, { size }) => sum + size, 0) - listed.size;
-  if (count <= 0) return [];
-  return [{ count, verdict, accountIds: take(unlisted(lanes, listed), EXAMPLES) }];
-}
-
-/** The eligible accounts that stand one by one already. */
-function listedOf({ index, usable, choice, tried }: SelectionLogOptions): ReadonlySet<string> {
-  const listed = new Set<string>();
-  if (choice !== undefined) listed.add(choice.candidate.account.record.id);
+/** The chosen account, and those this request has tried, by id. */
+function listedOf({
+  index,
+  usable,
+  choice,
+  tried,
+}: SelectionLogOptions): ReadonlyMap<string, Candidate> {
+  const listed = new Map<string, Candidate>();
+  if (choice !== undefined) listed.set(choice.candidate.account.record.id, choice.candidate);
   for (const accountId of tried) {
-    if (isTriedAndEligible(index.peek(accountId), usable)) listed.add(accountId);
+    const candidate = index.peek(accountId);
+    if (candidate !== undefined && usable.verdictOf(candidate) === TRIED) {
+      listed.set(accountId, candidate);
+    }
   }
   return listed;
 }
 
-function isTriedAndEligible(candidate: Candidate | undefined, usable: UsableCandidates): boolean {
-  return candidate?.eligibility.kind === 'eligible' && usable.overloadMs(candidate) === 0;
+function logGroups(
+  { index, usable }: SelectionLogOptions,
+  listed: ReadonlyMap<string, Candidate>,
+): SelectionLogEntry[] {
+  const entries: SelectionLogEntry[] = [];
+  for (const { eligibility, accountIds } of index.unusableGroups()) {
+    entries.push({
+      count: accountIds.size,
+      verdict: eligibility.verdict,
+      accountIds: examplesOf(accountIds),
+    });
+  }
+  const groups = [...index.groups()].filter(({ size }) => size > 0);
+  const isOverloaded = (group: CandidateGroup): boolean => usable.groupOverloadMs(group) > 0;
+  const passedOver = groups.filter((group) => !isOverloaded(group));
+  return [
+    ...entries,
+    ...logEligible(groups.filter(isOverloaded), OVERLOADED, new Map()),
+    ...logEligible(passedOver, PASSED_OVER, listed),
+  ];
 }
 
-function* unlisted(
-  lanes: readonly CandidateGroup[],
-  listed: ReadonlySet<string>,
+function logEligible(
+  groups: readonly CandidateGroup[],
+  verdict: string,
+  listed: ReadonlyMap<string, Candidate>,
+): SelectionLogEntry[] {
+  const count = groups.reduce((sum, { size }) => sum + size, 0) - listed.size;
+  if (count <= 0) return [];
+  return [{ count, verdict, accountIds: examplesOf(unlistedOf(groups, listed)) }];
+}
+
+function* unlistedOf(
+  groups: readonly CandidateGroup[],
+  listed: ReadonlyMap<string, Candidate>,
 ): Iterable<string> {
-  for (const { tiers } of lanes) {
-    for (const levels of tiers) {
-      for (const { account } of members(levels)) {
-        if (!listed.has(account.record.id)) yield account.record.id;
-      }
-    }
+  for (const { members } of groups.flatMap(({ tiers }) => tiers.flat())) {
+    for (const { account } of members) if (!listed.has(account.record.id)) yield account.record.id;
   }
 }
 
-function* members(levels: readonly Rank[]): Iterable<Candidate> {
-  for (const level of levels) yield* level.members;
-}
-
-function take(ids: Iterable<string>, count: number): readonly string[] {
-  const taken: string[] = [];
-  for (const id of ids) {
-    if (taken.push(id) === count) break;
-  }
-  return taken;
+function examplesOf(accountIds: Iterable<string>): readonly string[] {
+  const examples: string[] = [];
+  for (const id of accountIds) if (examples.push(id) === EXAMPLES) break;
+  return examples;
 }

@@ -1,17 +1,18 @@
 import { expect, test } from 'vitest';
-import { type Finding, noAccountReason } from './lease.ts';
+import { noAccountReason } from './lease.ts';
+import type { Verdict } from './selection.ts';
 
-const limited: Finding = {
+const limited: Verdict = {
   kind: 'waiting',
   cause: 'limited',
   verdict: 'reached its limit (rate)',
   until: 1000,
 };
-const tried: Finding = { kind: 'tried' };
-const disabled: Finding = { kind: 'unusable', verdict: 'disabled by hand' };
+const tried: Verdict = { kind: 'tried', verdict: 'already tried' };
+const disabled: Verdict = { kind: 'unusable', verdict: 'disabled by hand' };
 
-function reasonOf(findings: readonly Finding[], soonestMs?: number) {
-  return noAccountReason({ findings, soonestMs, selectionLog: [] });
+function reasonOf(verdicts: readonly Verdict[], soonestMs?: number) {
+  return noAccountReason({ verdicts, soonestMs, selectionLog: [] });
 }
 
 test('accounts that are all limited are worth waiting for', () => {
@@ -24,8 +25,8 @@ test('accounts that are all limited are worth waiting for', () => {
 test.each(['exhausted', 'protected'] as const)(
   '%s accounts are limited ones, worth another look in some minutes when no reset is known',
   (cause) => {
-    const finding: Finding = { kind: 'waiting', cause, verdict: cause, until: undefined };
-    expect(reasonOf([finding, disabled])).toMatchObject({
+    const verdict: Verdict = { kind: 'waiting', cause, verdict: cause, until: undefined };
+    expect(reasonOf([verdict, disabled])).toMatchObject({
       reason: 'limited',
       retryAfterMs: 300_000,
     });
@@ -39,24 +40,24 @@ test('one limited account does not make an hour of a fault that others just had'
 });
 
 test('accounts that cannot be used say more than those that do not offer the model', () => {
-  const unknown: Finding = { kind: 'not-offered', verdict: 'does not offer the model' };
+  const unknown: Verdict = { kind: 'not-offered', verdict: 'does not offer the model' };
   expect(reasonOf([unknown, disabled])).toMatchObject({ reason: 'unusable' });
   expect(reasonOf([unknown])).toMatchObject({ reason: 'not-offered' });
 });
 
 test('a resting account of the sandbox is no reason to wait for a model the others do not offer', () => {
-  const unknown: Finding = { kind: 'not-offered', verdict: 'does not offer the model' };
-  const resting: Finding = { kind: 'unusable', verdict: 'rests', isStandIn: true };
+  const unknown: Verdict = { kind: 'not-offered', verdict: 'does not offer the model' };
+  const resting: Verdict = { kind: 'unusable', verdict: 'rests', isStandIn: true };
   expect(reasonOf([unknown, resting])).toMatchObject({ reason: 'not-offered' });
   expect(reasonOf([unknown, resting, disabled])).toMatchObject({ reason: 'unusable' });
   expect(reasonOf([resting])).toMatchObject({ reason: 'unusable' });
 });
 
 test('accounts behind an overload are waited for, although the others are at their limit', () => {
-  const overloaded: Finding = {
-    ...limited,
-    cause: 'overloaded',
+  const overloaded: Verdict = {
+    kind: 'overloaded',
     verdict: 'upstream is overloaded',
+    waitMs: 5000,
   };
   expect(reasonOf([limited, overloaded], 5000)).toMatchObject({
     reason: 'overloaded',
