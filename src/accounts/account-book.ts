@@ -25,55 +25,9 @@ import { createStateSaver, type SavedPart, type StateSaver } from './state-saver
 
 /**
  * Reads are synchronous and cheap (the hot path takes them); changes of stored accounts are durable
- * when their promise resolves. Health and quotas are saved behind the caller's back, soon after.
+ * when their promise resolves. Health and quotas are saved soon after, in the background.
  */
-export interface AccountBook {
-  /** In the order of their creation. The array is replaced, never changed. */
-  list(): readonly Account[];
-  find(id: string): Account | undefined;
-  /** Rises with every change; lets a reader keep what it derived. */
-  readonly version: number;
-  /** @throws StoreError `conflict` when the label is taken in its upstream, `unavailable` without storage */
-  add(account: NewAccount): Promise<Account>;
-  /** @throws StoreError; `read-only` accounts (environment, sandbox) are a GatewayError for the caller */
-  change(id: string, change: AccountRecordChange, expectedRevision?: number): Promise<Account>;
-  /** Resolves when the account is gone from storage; it is out of `list` before. */
-  remove(id: string): Promise<void>;
-  /** Puts an event through the account's state machine; unknown ids are ignored. */
-  apply(id: string, event: HealthEvent): void;
-  /**
-   * What the upstream itself says of an account's plan. Of accounts that come with the process it is
-   * known until the process ends; unknown ids are ignored. @throws StoreError
-   */
-  learnPlan(id: string, plan: AccountPlan): Promise<void>;
-  setModels(id: string, models: ReadonlyMap<string, UpstreamModel> | undefined): void;
-  /**
-   * Replaces the readings given; a reading of undefined removes the row. What the upstream itself
-   * reported also goes through the state machine (`quota-read`), so that it ends stale cooldowns.
-   */
-  setQuotas(id: string, readings: ReadonlyMap<string, QuotaReading | undefined>): void;
-  readCredential(id: string): Promise<VersionedCredential | undefined>;
-  /**
-   * An `expectedVersion` of undefined replaces whatever stands there. A credential that was replaced counts as renewed (`refreshed`); a sign-in applies `reauthenticated`
-   * besides. @throws GatewayError `invalid-request` when its kind is not the account's
-   */
-  replaceCredential(
-    id: string,
-    credential: Credential,
-    expectedVersion: number | undefined,
-  ): Promise<VersionedCredential | 'stale' | 'missing'>;
-  /** May hold a user and a password. */
-  proxyUrl(id: string): string | undefined;
-  /** Calls back after each change, at once and in order; the answer ends it. */
-  subscribe(listener: (change: BookChange) => void): () => void;
-  /**
-   * Resolves when every change so far is saved: for whoever acknowledges a person's decision.
-   * @throws StoreError `unavailable`
-   */
-  flush(): Promise<void>;
-  /** Writes what is not saved yet. */
-  close(): Promise<void>;
-}
+export type AccountBook = Pick<Book, keyof Book>;
 
 type AccountPlan = Partial<Record<'projectId', string>> & Partial<Pick<AccountRecord, 'tier'>>;
 
@@ -126,11 +80,7 @@ interface LoadedAccount {
   readonly credential: Credential | undefined;
 }
 
-function openBook(accounts: readonly LoadedAccount[], options: BookOptions): AccountBook {
-  return new Book(accounts, options);
-}
-
-class Book implements AccountBook {
+class Book {
   readonly #options: BookOptions;
   #accounts = new Map<string, Account>();
   readonly #proxyUrls = new Map<string, string>();
@@ -157,10 +107,12 @@ class Book implements AccountBook {
     }
   }
 
+  /** Rises with every change; lets a reader keep what it derived. */
   get version(): number {
     return this.#version;
   }
 
+  /** In the order of their creation. The array is replaced, never changed. */
   list(): readonly Account[] {
     this.#list ??= [...this.#accounts.values()];
     return this.#list;
@@ -170,6 +122,7 @@ class Book implements AccountBook {
     return this.#accounts.get(id);
   }
 
+  /** @throws StoreError `conflict` when the label is taken in its upstream, `unavailable` without storage */
   async add(account: NewAccount): Promise<Account> {
     const store = this.#requireStore();
     const { credential, proxyUrl, upstreamId, label, projectId, tier, notes } = account;
@@ -201,6 +154,7 @@ class Book implements AccountBook {
     return added;
   }
 
+  /** @throws StoreError; `read-only` accounts (environment, sandbox) are a GatewayError for the caller */
   async change(
     id: string,
     change: AccountRecordChange,
@@ -219,6 +173,7 @@ class Book implements AccountBook {
     return changed;
   }
 
+  /** Resolves when the account is gone from storage; it is out of `list` before. */
   async remove(id: string): Promise<void> {
     const account = this.#requireStored(id);
     const store = this.#requireStore();
@@ -237,6 +192,7 @@ class Book implements AccountBook {
     }
   }
 
+  /** Puts an event through the account's state machine; unknown ids are ignored. */
   apply(id: string, event: HealthEvent): void {
     const account = this.#accounts.get(id);
     if (account === undefined) return;
@@ -245,6 +201,10 @@ class Book implements AccountBook {
     this.#tell({ kind: 'reauthenticated', account: this.#accounts.get(id) ?? account });
   }
 
+  /**
+   * What the upstream itself says of an account's plan. Of accounts that come with the process it is
+   * known until the process ends; unknown ids are ignored. @throws StoreError
+   */
   async learnPlan(id: string, plan: AccountPlan): Promise<void> {
     const account = this.#accounts.get(id);
     if (account === undefined) return;
@@ -258,6 +218,10 @@ class Book implements AccountBook {
     this.#put({ ...account, models }, 'models');
   }
 
+  /**
+   * Replaces the readings given; a reading of undefined removes the row. What the upstream itself
+   * reported also goes through the state machine (`quota-read`), so that it ends stale cooldowns.
+   */
   setQuotas(id: string, readings: ReadonlyMap<string, QuotaReading | undefined>): void {
     const account = this.#accounts.get(id);
     if (account === undefined || readings.size === 0) return;
@@ -286,6 +250,10 @@ class Book implements AccountBook {
     return this.#requireStore().readCredential(id);
   }
 
+  /**
+   * Without `expectedVersion` it replaces any version. A replaced credential counts as renewed (`refreshed`);
+   * a sign-in applies `reauthenticated` as well. @throws GatewayError `invalid-request` when its kind is not the account's
+   */
   async replaceCredential(
     id: string,
     credential: Credential,
@@ -302,18 +270,25 @@ class Book implements AccountBook {
     return replaced;
   }
 
+  /** May hold a user and a password. */
   proxyUrl(id: string): string | undefined {
     return this.#proxyUrls.get(id);
   }
 
+  /** Calls back after each change, at once and in order; the answer ends it. */
   subscribe(listener: (change: BookChange) => void): () => void {
     return this.#listeners.add(listener);
   }
 
+  /**
+   * Resolves when every change so far is saved: for callers that acknowledge an operator's decision.
+   * @throws StoreError `unavailable`
+   */
   async flush(): Promise<void> {
     await this.#saver?.flush();
   }
 
+  /** Writes what is not saved yet. */
   async close(): Promise<void> {
     await this.#saver?.close();
   }
@@ -404,12 +379,12 @@ export interface AccountBookOptions extends BookOptions {
 /** @throws StoreError when the accounts cannot be read: an unread store is never taken for an empty one. */
 export async function createAccountBook(options: AccountBookOptions): Promise<AccountBook> {
   const stored = (await options.store?.list()) ?? [];
-  return openBook([...stored.map(loadStored), ...loadSeeds(options)], options);
+  return new Book([...stored.map(loadStored), ...loadSeeds(options)], options);
 }
 
 /** A book whose storage holds no account yet. */
 export function createSeedBook(options: AccountBookOptions): AccountBook {
-  return openBook(loadSeeds(options), options);
+  return new Book(loadSeeds(options), options);
 }
 
 function loadStored({ record, proxyUrl, health, quotas }: StoredAccount): LoadedAccount {

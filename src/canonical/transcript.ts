@@ -9,31 +9,21 @@ export type TranscriptBlock =
   | { readonly kind: 'code'; readonly language: string; readonly code: string }
   | { readonly kind: 'code-result'; readonly outcome: string; readonly output: string };
 
-export interface AnswerTranscript {
-  readonly blocks: readonly TranscriptBlock[];
-  /** True when the answer said more than is kept. */
-  readonly isCut: boolean;
-  /** Call with every event in order. */
-  see(event: CanonicalEvent): void;
-}
-
 const MAX_CHARACTERS = 262_144;
 
 /** @param maxCharacters of all texts together, in UTF-16 units; the rest is left out */
-export function createTranscript(maxCharacters = MAX_CHARACTERS): AnswerTranscript {
-  return new Transcript(maxCharacters);
-}
-
-class Transcript implements AnswerTranscript {
+export class AnswerTranscript {
   readonly blocks: TranscriptBlock[] = [];
+  /** True when the answer said more than is kept. */
   isCut = false;
   readonly #open = new Map<number, TranscriptBlock>();
   #room: number;
 
-  constructor(maxCharacters: number) {
+  constructor(maxCharacters = MAX_CHARACTERS) {
     this.#room = maxCharacters;
   }
 
+  /** Call with every event in order. */
   see(event: CanonicalEvent): void {
     switch (event.kind) {
       case 'block-start':

@@ -18,7 +18,7 @@ import type { LeaseOutcome } from '../pool/pool.ts';
 import type { SessionStore } from '../pool/sessions.ts';
 import { createQuotaEstimates, type QuotaEstimates } from '../quota/estimates.ts';
 import { createProtection, type IsProtected } from '../quota/protection.ts';
-import { createQuotaRefresher, type QuotaRefresher } from '../quota/refresher.ts';
+import { QuotaRefresher } from '../quota/refresher.ts';
 import { createFamilies, type Families } from '../routing/families.ts';
 import type { Log } from '../server/settings.ts';
 import type { Upstream } from '../upstreams/upstream.ts';
@@ -75,7 +75,7 @@ export async function openAccounts(options: AccountsOptions): Promise<Accounts> 
     ...{ normalizeName, now: () => clock.now() },
     settings: () => settings().quota.protection,
   });
-  const quota = createQuotaRefresher({
+  const quota = new QuotaRefresher({
     ...{ book, upstreams, tokens, normalizeName, clock, random, log },
     settings: () => settings().quota,
   });

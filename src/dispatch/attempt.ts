@@ -4,7 +4,7 @@ import { GatewayError } from '../canonical/error.ts';
 import { createReceipt, type Receipt } from '../canonical/receipt.ts';
 import type { CanonicalRequest } from '../canonical/request.ts';
 import { precedingUserContent } from '../canonical/signatures.ts';
-import { createTranscript } from '../canonical/transcript.ts';
+import { AnswerTranscript } from '../canonical/transcript.ts';
 import type { Usage } from '../canonical/usage.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { JsonObject } from '../lib/json.ts';
@@ -81,7 +81,7 @@ export class GenerateAttempt {
       keeper: options.keeper,
       scope: context.clientKeyId,
       asked: prepared.lane === 'relay' ? undefined : () => whatIsAsked(call),
-      transcript: context.record.keepsAnswers ? createTranscript() : undefined,
+      transcript: context.record.keepsAnswers ? new AnswerTranscript() : undefined,
       toldUsage: () => this.#toldUsage(),
     });
     const { estimator } = options;

@@ -13,23 +13,13 @@ import {
 } from './oauth-client.ts';
 import {
   type Access,
-  createRenewal,
   describeFault,
   type HeldToken,
   isRevoked,
-  type Renewal,
+  Renewal,
   retryAfterOf,
   toGatewayError,
 } from './renewal.ts';
-
-interface AccountTokens {
-  /** @throws GatewayError */
-  access(request: TokenRequest): Credentials | Promise<Credentials>;
-  /** The stored credential was replaced by another hand: nothing known of the old one counts. */
-  forget(): void;
-  /** Resolves when no renewal is under way. */
-  settled(): Promise<void>;
-}
 
 interface TokenRequest {
   readonly refresh: boolean;
@@ -66,11 +56,7 @@ const JUST_RENEWED_MS = 10_000;
 
 const NONE: ReadonlySet<string> = new Set();
 
-function createAccountTokens(options: AccountTokensOptions): AccountTokens {
-  return new Tokens(options);
-}
-
-class Tokens implements AccountTokens {
+class AccountTokens {
   readonly #options: AccountTokensOptions;
   #held: Access | undefined;
   #readAt = Number.NEGATIVE_INFINITY;
@@ -82,6 +68,7 @@ class Tokens implements AccountTokens {
     this.#options = options;
   }
 
+  /** @throws GatewayError */
   access(request: TokenRequest): Credentials | Promise<Credentials> {
     const refused = this.#refusedOf(request);
     const held = this.#held;
@@ -101,12 +88,14 @@ class Tokens implements AccountTokens {
     return credentials;
   }
 
+  /** The stored credential was replaced by another hand: nothing known of the old one counts. */
   forget(): void {
     this.#generation += 1;
     this.#held = undefined;
     this.#pause = undefined;
   }
 
+  /** Resolves when no renewal is under way. */
   async settled(): Promise<void> {
     await this.#renewing?.catch(() => {});
   }
@@ -240,8 +229,8 @@ export function createTokenSource(options: TokenSourceOptions): OAuthTokenSource
     if (known !== undefined) return known;
     const subject = { accountId: id, upstreamId };
     const parts = { book, oauth, endpoint, clock, random, log, closing: closing.signal };
-    const renewal = createRenewal(subject, parts);
-    const tokens = createAccountTokens({ renewal, clock, random, log, subject });
+    const renewal = new Renewal(subject, parts);
+    const tokens = new AccountTokens({ renewal, clock, random, log, subject });
     accounts.set(id, tokens);
     return tokens;
   };

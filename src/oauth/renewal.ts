@@ -154,16 +154,6 @@ export type Access =
   | { readonly kind: 'api-key'; readonly key: string }
   | { readonly kind: 'token'; readonly token: HeldToken };
 
-export interface Renewal {
-  /**
-   * @param refused access tokens that must not be given again, although storage may hold them
-   * @throws OAuthFault, RenewalFault
-   */
-  run(refused: ReadonlySet<string>): Promise<Access>;
-  /** A stored access token that is not over yet, found while renewing. */
-  readonly fallback: HeldToken | undefined;
-}
-
 /** Rotated, but not on disk: its access token is not used before it is. */
 interface Unsaved {
   readonly credential: OAuthCredential;
@@ -176,11 +166,8 @@ const MAX_ROUNDS = 6;
 /** No call is cut short by a shutdown: the answer may hold the only copy of a rotated token. */
 const NEVER = new AbortController().signal;
 
-export function createRenewal(subject: RenewalSubject, options: RenewalOptions): Renewal {
-  return new AccountRenewal(subject, options);
-}
-
-class AccountRenewal implements Renewal {
+export class Renewal {
+  /** A stored access token that is not over yet, found while renewing. */
   fallback: HeldToken | undefined;
   readonly #subject: RenewalSubject;
   readonly #options: RenewalOptions;
@@ -193,6 +180,10 @@ class AccountRenewal implements Renewal {
     this.#options = options;
   }
 
+  /**
+   * @param refused access tokens that must not be given again, although storage may hold them
+   * @throws OAuthFault, RenewalFault
+   */
   async run(refused: ReadonlySet<string>): Promise<Access> {
     this.fallback = undefined;
     const late = await this.#saveLate(refused);

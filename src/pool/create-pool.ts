@@ -8,12 +8,12 @@ import type { Upstream } from '../upstreams/upstream.ts';
 import { createOwnIds, type OwnIdsOptions } from './eligibility.ts';
 import { createLeasing, type LeaseSources, viewOf } from './lease.ts';
 import { createModelIndexes, type ProtectionRule } from './model-index.ts';
-import { createAccountLabels, createModelLists, createOfferedCount } from './model-lists.ts';
+import { createAccountLabels, createOfferedCount, ModelLists } from './model-lists.ts';
 import { createOverloads, type UpstreamRests } from './overload.ts';
 import type { Pool, PoolSettings } from './pool.ts';
 import { probeAccounts } from './probes.ts';
 import { type CallLimit, createQuotaReservations } from './quota-reservations.ts';
-import { createSessionTable, type SessionBindings, type SessionStore } from './sessions.ts';
+import { type SessionBindings, type SessionStore, SessionTable } from './sessions.ts';
 import { type AccountCondition, SuccessShares } from './success-shares.ts';
 
 export interface PoolOptions {
@@ -64,7 +64,7 @@ export function createPool(options: PoolOptions): AccountPool {
   const indexes = createModelIndexes({ ...options, ownIdOf, reservations });
   const labels = createAccountLabels(book.list());
   const offered = createOfferedCount({ ...options, accounts: book.list(), ownIdOf });
-  const sessions = createSessionTable({
+  const sessions = new SessionTable({
     clock,
     idleMs: () => settings().sessionIdleMs,
     store: options.sessionStore,
@@ -84,7 +84,7 @@ export function createPool(options: PoolOptions): AccountPool {
     // What an unknown list means depends on whether the account stands by.
     if (change.kind === 'health') offered.put(change.account);
   });
-  const lists = createModelLists({ book, upstreams, tokens, clock, onFailure });
+  const lists = new ModelLists({ book, upstreams, tokens, clock, onFailure });
   const overloads = createOverloads(clock);
   const probes = probeAccounts({ book, upstreams, tokens, shares, clock });
   const lease = createLeasing({

@@ -17,31 +17,18 @@ export interface ModelListsOptions {
   readonly onFailure: (label: string, error: unknown, accountId: string) => void;
 }
 
-export interface ModelLists {
-  /**
-   * A promise while some list was never asked for; it does not wait long for a slow one. Undefined
-   * when all are known well enough. Never rejects.
-   */
-  ensure(): Promise<void> | undefined;
-  close(): void;
-}
-
 const LIFETIME_MS = 300_000;
 const READ_LIMIT_MS = 5000;
 /** One new account that is slow to answer is not to hold up the requests to all others. */
 const LATER_LIMIT_MS = 1000;
 const MAX_CONCURRENT = 16;
 
-export function createModelLists(options: ModelListsOptions): ModelLists {
-  return new Lists(options);
-}
-
 interface FirstReads {
   readonly promise: Promise<void>;
   end(): void;
 }
 
-class Lists implements ModelLists {
+export class ModelLists {
   readonly #options: ModelListsOptions;
   readonly #closing = new AbortController();
   /** When each account's list was last asked for. */
@@ -65,6 +52,10 @@ class Lists implements ModelLists {
     });
   }
 
+  /**
+   * A promise while some list was never asked for; it does not wait long for a slow one. Undefined
+   * when all are known well enough. Never rejects.
+   */
   ensure(): Promise<void> | undefined {
     const now = this.#options.clock.now();
     if (now >= this.#freshUntil) this.#addStale(now);

@@ -74,7 +74,7 @@ export type LeaseResult =
  * Why no account is left. `limited` and `overloaded` pass by themselves; `unusable` accounts
  * are disabled or refused; `not-offered` means no account knows the model.
  */
-export type NoAccountReason =
+type NoAccountReason =
   | 'no-accounts'
   | 'not-offered'
   | 'limited'

@@ -9,7 +9,7 @@ import {
   type PoolBench,
   type PoolBenchOptions,
 } from './pool.test-support.ts';
-import { createSessionTable } from './sessions.ts';
+import { SessionTable } from './sessions.ts';
 
 const ACCOUNTS = ['a', 'b', 'c', 'd'].map((id) => ({ id }));
 const cooled = (retryAfterMs: number) => ({ kind: 'rate-limited', retryAfterMs }) as const;
@@ -266,7 +266,7 @@ test('C3: a store that fails keeps nobody from being served', async () => {
 
 test('beyond the cap the longest unused sessions are let go', () => {
   let now = 0;
-  const table = createSessionTable({
+  const table = new SessionTable({
     clock: { ...createFakeClock(), now: () => now },
     idleMs: () => 100,
     maxEntries: 2,

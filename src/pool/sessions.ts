@@ -96,17 +96,6 @@ function noteModel(binding: SessionBinding, model: string): SessionBinding {
 // The sessions and the accounts they are bound to: apart for each client key, with an idle lifetime and a cap,
 // and kept over a restart where there is a store.
 
-export interface SessionTable extends SessionBindings {
-  find(session: SessionName): SessionBinding | undefined;
-  /** Keeps the binding and starts its idle time anew. */
-  keep(session: SessionName, binding: SessionBinding): void;
-  forgetAccount(accountId: string): void;
-  /** Takes up what the store holds of accounts that are there. Never rejects: a store that fails is logged and left out. */
-  load(hasAccount: (accountId: string) => boolean): Promise<void>;
-  /** Saves what is not saved yet, as far as the store takes it. */
-  close(): Promise<void>;
-}
-
 /** A session is the client's word; it means nothing outside its client key. */
 interface SessionName {
   readonly clientKeyId: string;
@@ -166,11 +155,7 @@ const MAX_STORED_LENGTH = 16 * 1024 * 1024;
 /** Longer idle times are told to the store only by and by: a busy session is not written with each request. */
 const SAVED_LATE = 1 / 12;
 
-export function createSessionTable(options: SessionTableOptions): SessionTable {
-  return new Table(options);
-}
-
-class Table implements SessionTable {
+export class SessionTable {
   readonly #options: SessionTableOptions;
   readonly #maxEntries: number;
   /** In the order of last use, as `keep` moves an entry to the end. */
@@ -200,6 +185,7 @@ class Table implements SessionTable {
     return isKnown ? entry.binding : undefined;
   }
 
+  /** Keeps the binding and starts its idle time anew. */
   keep(session: SessionName, binding: SessionBinding): void {
     const { clock, idleMs } = this.#options;
     const key = keyOf(session);
@@ -249,6 +235,7 @@ class Table implements SessionTable {
     return size;
   }
 
+  /** Takes up what the store holds of accounts that are there. Never rejects: a store that fails is logged and left out. */
   async load(hasAccount: (accountId: string) => boolean): Promise<void> {
     const { store, log } = this.#options;
     try {
@@ -263,6 +250,7 @@ class Table implements SessionTable {
     }
   }
 
+  /** Saves what is not saved yet, as far as the store takes it. */
   async close(): Promise<void> {
     await this.#writes?.close();
   }

@@ -5,7 +5,7 @@ import { HEALTHY } from '../accounts/health.ts';
 import { GatewayError } from '../canonical/error.ts';
 import type { UpstreamQuota } from '../upstreams/upstream.ts';
 import { createAccount, createFakeBook, createReading } from './quota.test-support.ts';
-import { createQuotaRefresher } from './refresher.ts';
+import { QuotaRefresher } from './refresher.ts';
 
 const MINUTE = 60_000;
 const INTERVAL = 5 * MINUTE;
@@ -22,7 +22,7 @@ function setUp(accounts: readonly Account[], answer: () => Promise<UpstreamQuota
   const asked: { readonly id: string; readonly at: number }[] = [];
   const warnings: object[] = [];
   const settings = { refreshIntervalMs: INTERVAL };
-  const refresher = createQuotaRefresher({
+  const refresher = new QuotaRefresher({
     book,
     upstreams: {
       get: () => ({

@@ -25,21 +25,6 @@ interface QuotaLog {
   warn(fields: object, message: string): void;
 }
 
-export interface QuotaRefresher {
-  /** Begins the turns; accounts without any figure are asked at once, one after the other. */
-  start(): void;
-  /** Asks the upstream now; whoever asks meanwhile shares the answer. Never rejects. */
-  refreshNow(accountId: string): Promise<RefreshOutcome>;
-  /**
-   * Something was used or refused: asks the upstream soon, and once more when it is being asked
-   * already, as that answer may be older than the change.
-   */
-  noteChanged(accountId: string): void;
-  /** Plans all turns anew, after the interval was changed. */
-  reschedule(): void;
-  close(): void;
-}
-
 type RefreshOutcome =
   | { readonly kind: 'read'; readonly models: number }
   /** The upstream has no call for it: figures are estimated, if at all. */
@@ -51,11 +36,7 @@ const MAX_CONCURRENT = 5;
 const SPACING_MS = 200;
 const READ_LIMIT_MS = 10_000;
 
-export function createQuotaRefresher(options: QuotaRefresherOptions): QuotaRefresher {
-  return new Refresher(options);
-}
-
-class Refresher implements QuotaRefresher {
+export class QuotaRefresher {
   readonly #options: QuotaRefresherOptions;
   readonly #queue: WorkQueue;
   readonly #turns = new Map<string, Timer>();
@@ -73,6 +54,7 @@ class Refresher implements QuotaRefresher {
     });
   }
 
+  /** Begins the turns; accounts without any figure are asked at once, one after the other. */
   start(): void {
     const { book } = this.#options;
     this.#unsubscribe ??= book.subscribe((change) => {
@@ -87,18 +69,24 @@ class Refresher implements QuotaRefresher {
     }
   }
 
+  /** Asks the upstream now; whoever asks meanwhile shares the answer. Never rejects. */
   refreshNow(accountId: string): Promise<RefreshOutcome> {
     const running = this.#underWay.get(accountId);
     if (running !== undefined) return running;
     return this.#enqueue(accountId, { isUrgent: true });
   }
 
+  /**
+   * Something was used or refused: asks the upstream soon, and once more when it is being asked
+   * already, as that answer may be older than the change.
+   */
   noteChanged(accountId: string): void {
     if (this.#closing.signal.aborted) return;
     if (this.#underWay.has(accountId)) this.#changedMeanwhile.add(accountId);
     else void this.refreshNow(accountId);
   }
 
+  /** Plans all turns anew, after the interval was changed. */
   reschedule(): void {
     for (const { record } of this.#options.book.list()) this.#plan(record.id, 'first');
   }

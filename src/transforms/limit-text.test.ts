@@ -4,7 +4,7 @@ import { GatewayError } from '../canonical/error.ts';
 import type { CanonicalEvent, ChoiceEnd } from '../canonical/event.ts';
 import { fold, type Reply } from '../canonical/fold.ts';
 import { createReceipt } from '../canonical/receipt.ts';
-import { createTextLimit } from './limit-text.ts';
+import { TextLimit } from './limit-text.ts';
 
 /** What came in one frame, and the count of the answer so far where the frame has one. */
 interface Frame {
@@ -51,7 +51,7 @@ const ERROR: CanonicalEvent = {
 function run(frames: readonly Frame[], limit: number, choices = 1) {
   const receipt = createReceipt();
   let counted: number | undefined;
-  const cutter = createTextLimit({ limit, choices, receipt, counted: () => counted });
+  const cutter = new TextLimit({ limit, choices, receipt, counted: () => counted });
   const events: CanonicalEvent[] = [];
   const done: boolean[] = [];
   for (const frame of [{ events: [{ kind: 'start' } as const] }, ...frames]) {

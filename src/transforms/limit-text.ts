@@ -24,24 +24,6 @@ export interface TextLimitOptions {
   readonly counted: () => number | undefined;
 }
 
-export interface TextLimit {
-  /** Takes the events of one frame after the other and gives what is left of them. */
-  cut(events: readonly CanonicalEvent[]): CanonicalEvent[];
-  /** True when no more of the upstream's text is needed, nor of its counts. */
-  readonly isDone: boolean;
-}
-
-/**
- * Ends a choice where its text goes over the limit: by the upstream's count in a frame that has one,
- * at the share of the frame's text that is within it; else by an estimate that is rather too kind.
- * Thoughts do not count, and neither do calls and media: they stay whole where they begin before the
- * cut. Nothing of a choice comes behind it, and an error of the upstream ends nothing any more once
- * every choice is cut.
- */
-export function createTextLimit(options: TextLimitOptions): TextLimit {
-  return new Limiter(options);
-}
-
 interface ChoiceState {
   /** Tokens of the text that was let through. */
   spent: number;
@@ -54,7 +36,14 @@ interface ChoiceState {
   isCut: boolean;
 }
 
-class Limiter implements TextLimit {
+/**
+ * Ends a choice where its text goes over the limit: by the upstream's count in a frame that has one,
+ * at the share of the frame's text that is within it; else by an estimate that is rather too kind.
+ * Thoughts do not count, and neither do calls and media: they stay whole where they begin before the
+ * cut. Nothing of a choice comes behind it, and an error of the upstream ends nothing any more once
+ * every choice is cut.
+ */
+export class TextLimit {
   readonly #options: TextLimitOptions;
   readonly #choices = new Map<number, ChoiceState>();
   readonly #owners = new Map<number, ChoiceState>();
@@ -72,10 +61,12 @@ class Limiter implements TextLimit {
     this.#options = options;
   }
 
+  /** True when no more of the upstream's text is needed, nor of its counts. */
   get isDone(): boolean {
     return this.#isCutByCount;
   }
 
+  /** Takes the events of one frame after the other and gives what is left of them. */
   cut(events: readonly CanonicalEvent[]): CanonicalEvent[] {
     this.#shown = [];
     const count = this.#readCount(events);

@@ -5,7 +5,7 @@ import { GatewayError } from '../canonical/error.ts';
 import type { CanonicalEvent } from '../canonical/event.ts';
 import { fold } from '../canonical/fold.ts';
 import { NO_USAGE } from '../canonical/usage.ts';
-import { createStopCutter, enforcedStops, limitStops } from './stop-sequences.ts';
+import { enforcedStops, limitStops, StopCutter } from './stop-sequences.ts';
 
 const SEVEN = ['1', '2', '3', '4', '5', 'END', 'FIN'];
 const ERROR: CanonicalEvent = {
@@ -31,7 +31,7 @@ const finish = (...choices: readonly number[]): CanonicalEvent[] => [
 ];
 
 function cut(events: readonly CanonicalEvent[], stops = ['END', 'FIN'], choices = 1) {
-  return createStopCutter(stops, choices).cut([{ kind: 'start' }, ...events]);
+  return new StopCutter(stops, choices).cut([{ kind: 'start' }, ...events]);
 }
 
 /** An answer of one text block in these pieces. */
@@ -79,7 +79,7 @@ test('an answer ends before the sequence, with its reason and name', () => {
 });
 
 test('only what may begin a sequence is held back, and it comes when it does not', () => {
-  const cutter = createStopCutter(['END']);
+  const cutter = new StopCutter(['END']);
   const texts = (events: readonly CanonicalEvent[]): string[] =>
     events.flatMap((event) =>
       event.kind === 'block-delta' && event.delta.kind === 'text' ? [event.delta.text] : [],
@@ -113,7 +113,7 @@ test('a call behind the cut is not made, one before it stays', () => {
 });
 
 test('an answer that is all cut ends well, even when the upstream is not heard to the end', () => {
-  const cutter = createStopCutter(['END']);
+  const cutter = new StopCutter(['END']);
   const shown = cutter.cut([{ kind: 'start' }, open(0), ...words(0, 'a END b')]);
   expect(cutter.isDone).toBe(true);
   shown.push(...cutter.cut([close(0), { kind: 'usage', usage: NO_USAGE }, ERROR]));
@@ -129,7 +129,7 @@ test('an error before the cut stays one, and held text comes before it', () => {
 });
 
 test('one of several choices is cut alone', () => {
-  const cutter = createStopCutter(['END'], 2);
+  const cutter = new StopCutter(['END'], 2);
   const events = cutter.cut([
     { kind: 'start' },
     open(0, 0),
@@ -192,7 +192,7 @@ test('the result does not depend on where deltas, batches and text blocks begin'
     fc.property(letters, stopLists, borders, (text, stops, cuts) => {
       const whole = cut(answerOf(text), stops);
       const sorted = cuts.toSorted(([left], [right]) => left - right);
-      const cutter = createStopCutter(stops);
+      const cutter = new StopCutter(stops);
       const shown = cutter.cut([{ kind: 'start' }, open(0)]);
       const batch: CanonicalEvent[] = [];
       let index = 0;

@@ -43,26 +43,6 @@ function distinctStops({ stopSequences }: CanonicalRequest): readonly string[] {
   return [...new Set(stopSequences)];
 }
 
-export interface StopCutter {
-  /** Takes the answer's events batch by batch, in order, and gives what is left of them. */
-  cut(events: readonly CanonicalEvent[]): CanonicalEvent[];
-  /** True when every choice has been cut: no more of the upstream's text is needed. */
-  readonly isDone: boolean;
-}
-
-/**
- * Ends a choice where the first of `stops` is complete in its text, and leaves the sequence out.
- * Only as much text is held back as may be the beginning of one, so the result does not depend on
- * where deltas begin. Thoughts, tool calls and media are never searched; between two runs of text
- * they keep a sequence from matching. Once `isDone`, an error of the upstream ends nothing any more:
- * the answer was whole before it.
- * @param stops none of them empty
- * @param choices how many alternative answers were asked for
- */
-export function createStopCutter(stops: readonly string[], choices = 1): StopCutter {
-  return new Cutter(stops, choices);
-}
-
 type TextDelta = BlockDeltaEvent & { readonly delta: { readonly kind: 'text' } };
 type Held = BlockStartEvent | BlockEndEvent | TextDelta;
 
@@ -79,7 +59,16 @@ interface ChoiceState {
   stop: string | undefined;
 }
 
-class Cutter implements StopCutter {
+/**
+ * Ends a choice where the first of `stops` is complete in its text, and leaves the sequence out.
+ * Only as much text is held back as may be the beginning of one, so the result does not depend on
+ * where deltas begin. Thoughts, tool calls and media are never searched; between two runs of text
+ * they keep a sequence from matching. Once `isDone`, an error of the upstream ends nothing any more:
+ * the answer was whole before it.
+ * @param stops none of them empty
+ * @param expected how many alternative answers were asked for
+ */
+export class StopCutter {
   readonly #stops: readonly string[];
   readonly #expected: number;
   readonly #choices = new Map<number, ChoiceState>();
@@ -87,15 +76,17 @@ class Cutter implements StopCutter {
   #cutCount = 0;
   #shown: CanonicalEvent[] = [];
 
-  constructor(stops: readonly string[], expected: number) {
+  constructor(stops: readonly string[], expected = 1) {
     this.#stops = stops;
     this.#expected = expected;
   }
 
+  /** True when every choice has been cut: no more of the upstream's text is needed. */
   get isDone(): boolean {
     return this.#cutCount >= this.#expected;
   }
 
+  /** Takes the answer's events batch by batch, in order, and gives what is left of them. */
   cut(events: readonly CanonicalEvent[]): CanonicalEvent[] {
     this.#shown = [];
     for (const event of events) this.#take(event);

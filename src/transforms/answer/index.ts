@@ -12,8 +12,8 @@ import { declaredArguments, mayComeBackChanged } from '../../canonical/signature
 import { acceptedToolNames } from '../../canonical/tool-names.ts';
 import { told } from '../../lib/localized-message.ts';
 import { once } from '../../lib/once.ts';
-import { createTextLimit, type TextLimitOptions } from '../limit-text.ts';
-import { createStopCutter, enforcedStops } from '../stop-sequences.ts';
+import { TextLimit, type TextLimitOptions } from '../limit-text.ts';
+import { enforcedStops, StopCutter } from '../stop-sequences.ts';
 import {
   type CallableTool,
   type CallRule,
@@ -187,8 +187,8 @@ export function createAnswerRules(options: AnswerRulesOptions): AnswerRules {
   const transform = createAnswerTransform({ ...options, receipt });
   const sequences = enforcedStops(request);
   // The cuts come first: a call behind one was never made. What is counted is the upstream's own text.
-  const limit = textLimit && createTextLimit({ ...textLimit, choices, receipt });
-  const stops = sequences.length === 0 ? undefined : createStopCutter(sequences, choices);
+  const limit = textLimit && new TextLimit({ ...textLimit, choices, receipt });
+  const stops = sequences.length === 0 ? undefined : new StopCutter(sequences, choices);
   const isPlain = choices === 1 && request.sampling.logprobs === undefined;
   // What a text cites is told at the end of the answer, behind any cut.
   const citesLate = isSearchNamed || request.tools.some(({ kind }) => CITING.has(kind));
