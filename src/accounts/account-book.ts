@@ -54,8 +54,6 @@ export type BookChange =
   /** It has a new credential from a person: what is known of the old one says nothing of it. */
   | { readonly kind: 'reauthenticated'; readonly account: Account };
 
-// The account book itself: immutable accounts in memory, storage behind them, listeners in front.
-
 interface BookOptions {
   /** Undefined when accounts are not kept: then there are the seeds alone, and none can be added. */
   readonly store: AccountStore | undefined;
@@ -80,6 +78,7 @@ interface LoadedAccount {
   readonly credential: Credential | undefined;
 }
 
+/** The account book itself: immutable accounts in memory, storage behind them, listeners in front. */
 class Book {
   readonly #options: BookOptions;
   #accounts = new Map<string, Account>();
@@ -370,8 +369,6 @@ class Book {
   }
 }
 
-// Builds the account book: what storage holds, and the accounts that come with the process.
-
 export interface AccountBookOptions extends BookOptions {
   readonly seeds: readonly SeedAccount[];
 }
@@ -423,8 +420,6 @@ function loadSeeds({
   }));
 }
 
-// Puts an account that was taken out of the book back where it stood.
-
 /** The accounts with this one in its old place. */
 function restoreAccount(
   account: Account,
@@ -440,8 +435,7 @@ function restoreAccount(
   return ordered;
 }
 
-// What the account book refuses, in words that name the way out.
-
+/** What the account book refuses, in words that name the way out. */
 function readOnly(origin: Exclude<AccountOrigin, 'stored'>): GatewayError {
   const message =
     origin === 'environment'
@@ -478,10 +472,9 @@ function refuseSeedLabel(
   );
 }
 
-// Compares model lists, so that reading the same list again is no change.
-
 type ModelList = ReadonlyMap<string, UpstreamModel> | undefined;
 
+/** Compares model lists, so that reading the same list again is no change. */
 function isSameList(one: ModelList, other: ModelList): boolean {
   if (one === other) return true;
   if (one === undefined || other === undefined || one.size !== other.size) return false;

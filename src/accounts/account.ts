@@ -52,8 +52,7 @@ export interface QuotaReading {
   readonly fetchedAt: number;
 }
 
-// What an account proves itself with. Never logged, never answered; sealed wherever it is stored.
-
+/** What an account proves itself with. Never logged, never answered; sealed wherever it is stored. */
 export type Credential = ApiKeyCredential | OAuthCredential | ServiceAccountCredential;
 
 interface ApiKeyCredential {
@@ -88,8 +87,6 @@ export interface VersionedCredential {
   readonly version: number;
 }
 
-// When two labels of accounts are one: the rule of sign-ins and of the store.
-
 /** Labels that differ by case only, or by how an accent is written, have the same key. */
 export function labelKey(label: string): string {
   return label.normalize('NFC').toLowerCase();
@@ -99,8 +96,7 @@ export function isSameLabel(one: string, other: string): boolean {
   return labelKey(one) === labelKey(other);
 }
 
-// What the pool asks for before each call: the credential an account uses now.
-
+/** What the pool asks for before each call: the credential an account uses now. */
 export interface TokenSource {
   /**
    * The access to use now. A valid one is given at once; an OAuth or service-account token that has

@@ -2,8 +2,6 @@
 
 import type { UpstreamFailure } from '../canonical/error.ts';
 
-// The health of one model of an account: how long it cools, and what raises or ends that.
-
 /** Plain JSON; times are milliseconds since the epoch. */
 export interface ModelHealth {
   readonly coolUntil: number;
@@ -259,6 +257,7 @@ export interface HealthMoment {
   readonly jitter: number;
 }
 
+/** The health of one model of an account: how long it cools, and what raises or ends that. */
 export const HEALTHY: AccountHealth = {
   status: { kind: 'active' },
   outUntil: 0,
@@ -542,8 +541,6 @@ function soonestToEnd(models: ReadonlyMap<string, ModelHealth>): string {
   }
   return found;
 }
-
-// How accounts did when they were last tried apart from requests: their model list read, or a one-token answer asked for.
 
 export interface Trial {
   readonly what: 'models' | 'answer';

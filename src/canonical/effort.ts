@@ -99,8 +99,6 @@ function tokensOfEffort(effort: Effort, cap: number): number {
   return effort === 'xhigh' || effort === 'max' ? cap : EFFORT_TOKENS[effort];
 }
 
-// The names under which clients say how much to think: those of the protocols and of their libraries' options.
-
 /** A number of tokens. The AI SDK, OpenRouter and the upstreams' own options each have their own word. */
 export const BUDGET_KEYS = [
   'budget_tokens',

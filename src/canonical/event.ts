@@ -190,8 +190,6 @@ interface ErrorEvent {
   readonly error: GatewayError;
 }
 
-// The arguments of a tool call, joined from its events.
-
 /** By the events' contract the pieces are one JSON object, or nothing for `{}`. @throws Error otherwise. */
 export function readCallInput(json: string): JsonObject {
   if (json === '') return {};
@@ -199,8 +197,6 @@ export function readCallInput(json: string): JsonObject {
   if (!isJsonObject(value)) throw new Error('Tool call arguments are not a JSON object.');
   return value;
 }
-
-// How many searches of the web stand behind an answer.
 
 /**
  * Upstreams tell what was asked, but not always: sources without a query were searched for once, unless they are pages

@@ -63,8 +63,6 @@ export function sniffMediaType(base64: string): string | undefined {
   return head.startsWith('hei', 8) || head.startsWith('mif1', 8) ? 'image/heic' : 'video/mp4';
 }
 
-// Maps the media of a conversation, those of tool results too.
-
 /** The same request when `map` gave every medium back as it was. */
 export function mapMedia(
   request: CanonicalRequest,
@@ -98,8 +96,6 @@ function mapItems<T>(items: readonly T[], map: (item: T) => T): readonly T[] {
   const mapped = items.map(map);
   return mapped.every((item, index) => item === items[index]) ? items : mapped;
 }
-
-// Reads `size`, `quality` and `imageSize` into image options by the product's rules for drawn images.
 
 type ImageSize = NonNullable<ImageOptions['size']>;
 
@@ -212,8 +208,6 @@ function readQuality(
   if (!QUALITIES.has(word)) throw unknownWord('quality', [...QUALITIES.keys()]);
   return QUALITIES.get(word);
 }
-
-// Takes pictures out of markdown text: `![…](data:image/…;base64,…)` is a picture, not a million tokens.
 
 /** What parts a picture from the text before and behind it. */
 export const PARAGRAPH = '\n\n';

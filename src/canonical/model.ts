@@ -58,8 +58,6 @@ export interface ModelVariant {
   readonly image?: ImageOptions | undefined;
 }
 
-// Models as the listing endpoints show them. Three protocols share a path, so some keys are in all lists.
-
 /** A model as the listing endpoints show it. */
 export interface ListedModel {
   readonly id: string;
@@ -112,6 +110,7 @@ const METHODS: Readonly<Record<ModelTask, readonly string[]>> = {
   embed: ['embedContent', 'batchEmbedContents', 'countTokens'],
 };
 
+/** Models as the listing endpoints show them. Three protocols share a path, so some keys are in all lists. */
 export function writeListElement(model: ListedModel): ListElement {
   return {
     id: model.id,
@@ -145,8 +144,6 @@ export function writeListFrame(page: readonly ListedModel[], hasMore: boolean): 
     last_id: page.at(-1)?.id ?? null,
   };
 }
-
-// One page of the model list: `limit`, `after_id` and `before_id` (Messages API: List Models).
 
 /** Largest page that is handed out. */
 const MAX_LIMIT = 1000;
@@ -185,8 +182,6 @@ function indexAfter(models: readonly ListedModel[], id: string): number {
 function indexOf(models: readonly ListedModel[], id: string): number {
   return models.findIndex((model) => model.id === id);
 }
-
-// Model names as clients write them.
 
 /** Without surrounding white space and without the resource prefix some SDKs add. */
 export function plainModelName(text: string): string {

@@ -75,8 +75,6 @@ export function memberPath(parent: string, key: string): string {
   return parent === '' ? key : `${parent}.${key}`;
 }
 
-// What a client's own protocol calls the fields that rules speak of, in receipts and errors.
-
 /** The fields rules name, in the words they use; a path may go on behind the word. */
 type RuleField =
   | 'system'

@@ -279,8 +279,6 @@ export interface SafetySetting {
   readonly threshold: string;
 }
 
-// How many answers a call is to give.
-
 type Asking = Pick<CanonicalRequest, 'choices'>;
 
 export interface Wanting {
@@ -296,22 +294,18 @@ export function wantedAnswers({ canonical, fanOut }: Wanting): number {
   return requests.reduce((sum, { choices }) => sum + Math.max(1, choices), 0);
 }
 
-// Where the user is, for searches that depend on it.
-
 /** What is said of a place, from the nearest word to the widest. */
 export const PLACE_KEYS = ['city', 'region', 'country', 'timezone'] as const;
 
 type PlaceWords = Partial<Record<(typeof PLACE_KEYS)[number], string>>;
 
-/** At least one word of a place. */
+/** Where the user is, for searches that depend on it: at least one word. */
 export interface UserLocation extends Readonly<PlaceWords> {
   /** Where it stands in the client's own request. */
   readonly path?: string | undefined;
 }
 
-// What an upstream did by itself before it called a tool of the client's.
-
-/** Wanted back before the call, unchanged: the model goes on from it. */
+/** What an upstream did by itself before it called a client's tool. Sent back before the call, unchanged. */
 export interface ServerToolHistory {
   /** The family of the model that wrote and signed it. */
   readonly family: string;
@@ -329,8 +323,6 @@ export interface TraceRecall {
   trace(id: string, name: string): ServerToolHistory | undefined;
 }
 
-// Which values of an answer come in their own types, as they were asked for in JSON Schema.
-
 /** Where it says no, values the upstream has no schema for come as texts. */
 export interface TypedValues {
   /** The structured answer. */
@@ -339,6 +331,7 @@ export interface TypedValues {
   readonly functions: ReadonlySet<string>;
 }
 
+/** Which values of an answer come in their own types, as they were asked for in JSON Schema. */
 export const NOTHING_TYPED: TypedValues = Object.freeze({
   answer: false,
   functions: new Set<string>(),

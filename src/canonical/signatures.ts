@@ -50,8 +50,6 @@ export function readCarrier(text: string | undefined | null): Signature | undefi
   };
 }
 
-// What the gateway remembers of earlier answers, for the requests that continue them.
-
 /** Signatures remembered from earlier answers to the same client key. */
 export interface SignatureRecall extends TraceRecall {
   call(id: string, name: string): Signature | undefined;
@@ -76,8 +74,6 @@ export interface SignatureRecall extends TraceRecall {
   /** A bare value as it was issued through this gateway, however its base64 is spelt now; undefined when it was not. */
   issued(value: string): Signature | undefined;
 }
-
-// Tells which thought signatures of a conversation may be sent again after the upstream refused one of them.
 
 /**
  * What the signatures of an attempt are: `carried` ones, with the remembered where there is none; after a
@@ -144,12 +140,10 @@ function isAsIssued({ value, call }: PlacedSignature, recall: SignatureRecall): 
   return own === undefined ? recall.issued(value) !== undefined : own.value === value;
 }
 
-// What an answer was given to: the words and results of the user's turn before it.
-
 const MAX_CHARACTERS = 4096;
 
 /**
- * Of the nearest user turn before `index`; the turn that is still to be answered stands before
+ * The user text and tool results of the nearest user turn before `index` (signature cache key); the turn that is still to be answered stands before
  * `turns.length`. The same for every request of a conversation, and rarely for another's.
  */
 export function precedingUserContent(turns: readonly Turn[], index: number): string {
@@ -172,9 +166,6 @@ function wordsOf(part: Part): string {
   }
 }
 
-// What clients change of a call's arguments without saying anything else by it: defaults that its schema declares
-// stand where the model left members out, and blanks at line ends are gone.
-
 /** What the client declares of the arguments of one function. */
 export interface ArgumentSchema {
   readonly schema: JsonValue | undefined;
@@ -185,6 +176,10 @@ export interface ArgumentSchema {
 /** By the function's name; the first of a name counts. */
 export type ArgumentSchemas = ReadonlyMap<string, ArgumentSchema>;
 
+/**
+ * What clients change of a call's arguments without saying anything else by it: defaults that its schema
+ * declares stand where the model left members out, and blanks at line ends are gone.
+ */
 export function argumentSchemas(
   functions: Iterable<readonly [name: string, schema: JsonValue | undefined]>,
 ): ArgumentSchemas {

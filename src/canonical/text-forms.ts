@@ -19,10 +19,9 @@ export function mendText(json: string, receipt: Receipt | undefined): string {
   return mended;
 }
 
-// Code the model ran, and what came of it, as markdown for protocols without such blocks.
-
 type CodeBlock = Extract<BlockOpening, { kind: 'code' | 'code-result' }>;
 
+/** Code the model ran, and what came of it, as markdown for protocols without such blocks. */
 export function writeCodeText(block: CodeBlock): string {
   switch (block.kind) {
     case 'code':
@@ -44,14 +43,10 @@ export function fence(text: string, language: string): string {
   return `${marks}${language}\n${text}${end}${marks}`;
 }
 
-// What a search source is called where a client shows it.
-
 /** Its title, else its address: an empty link cannot be read. */
 export function sourceTitle({ title, url }: GroundingSource): string {
   return title === '' ? url : title;
 }
-
-// What a model is told of an output format that cannot be sent to it as one.
 
 /** Why a format cannot be sent as one to this model; undefined where it can. */
 export function refusedFormat(
@@ -82,8 +77,6 @@ export function formatInWords(format: OutputFormat): string {
   }
 }
 
-// Summaries that a client asks for in place of an answer, and that stand for what was said before.
-
 /** What the model is told where the client has no words of its own for it. */
 export const SUMMARY_INSTRUCTIONS =
   'Do not answer the conversation above: summarize it, so that it can go on from your summary alone. ' +
@@ -107,9 +100,7 @@ export function tellSummary(summary: string): string {
   return `Summary of the conversation so far:\n\n${summary}`;
 }
 
-// Why an answer was held back, in words for clients.
-
-/** The upstream's own words, else its reason; undefined for answers that were not held back, or without a reason. */
+/** Client-facing message for a blocked answer; undefined for others, and without a reason. */
 export function blockMessage({ reason, rawReason, message }: ChoiceEnd): string | undefined {
   if (reason !== 'safety' && reason !== 'prompt-blocked') return undefined;
   if (message !== undefined || rawReason === undefined) return message;

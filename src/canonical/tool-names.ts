@@ -54,8 +54,6 @@ function freeName(name: string, taken: ReadonlySet<string>): string {
   }
 }
 
-// Keeps the ids of calls apart, where clients or upstreams give several the same one.
-
 /** Gives each id back as it is, or with a number behind it where it was given before. */
 export function createIds(): (id: string) => string {
   const taken = new Set<string>();

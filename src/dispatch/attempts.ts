@@ -377,13 +377,12 @@ function describeFault({ failure, message, cause }: GatewayError): string {
   return behind === '' ? message : `${message} (${behind})`;
 }
 
-// What one attempt does otherwise than the first one on its account.
-
 export interface AttemptPlan extends SignaturePlan {
   readonly refreshCredential: boolean;
   readonly freshConnection: boolean;
 }
 
+/** What one attempt does otherwise than the first one on its account. */
 export function planOf(changes: ReadonlySet<SameAccountChange>): AttemptPlan {
   return {
     signatures: signaturesOf(changes),
@@ -399,8 +398,6 @@ function signaturesOf(changes: ReadonlySet<SameAccountChange>): AttemptPlan['sig
   return changes.has('replace-signatures') ? 'remembered' : 'carried';
 }
 
-// Why a call that was aborted ended: the edge's own error, or the client's leaving.
-
 /** The edge may abort with an error of its own (a time limit); otherwise the client left. */
 export function abortError(signal: AbortSignal): GatewayError {
   if (signal.reason instanceof GatewayError) return signal.reason;
@@ -410,8 +407,6 @@ export function abortError(signal: AbortSignal): GatewayError {
     message: told`The client closed the connection.`,
   });
 }
-
-// The pool-wide budget for path retries: an outage must not be multiplied by our own retries.
 
 export interface RetryBudget {
   /** Counts a request that starts. */

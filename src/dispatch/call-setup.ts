@@ -108,8 +108,6 @@ export function noteLease(lease: Lease, { record, receipt }: CallContext): void 
   receipt.add('dropped', 'X-Preferred-Account', told`The preferred account could not be used.`);
 }
 
-// Whether a model can do what is asked of it, as its account's own list or the catalogue says.
-
 /** Undefined when nobody says: the upstream decides then. */
 export function knownTasks(
   target: string,
@@ -136,8 +134,6 @@ function wrongTask(task: ModelTask, name: string): GatewayError {
       : told`${name} makes embeddings and answers nothing else. Send it to /v1/embeddings or :embedContent, or name another model.`;
   return invalidRequest('model', message, 'unsupported');
 }
-
-// Names the session a request belongs to, so that its turns stay on one account.
 
 const MIN_TEXT_LENGTH = 10;
 const HASHED_CHARACTERS = 4096;
@@ -173,8 +169,6 @@ function hash(text: string): string {
   return digest('sha256', text, 'base64url');
 }
 
-// The canonical request of one call, with the media its upstream cannot read by address in it.
-
 export interface CallMedia {
   /** As the upstream last given to `load` is to get it. */
   canonical(): CanonicalRequest;
@@ -190,6 +184,7 @@ export interface CallMediaOptions {
   readonly signal: AbortSignal;
 }
 
+/** The canonical request of one call, with the media its upstream cannot read by address in it. */
 export function createCallMedia(
   call: { readonly relay?: RelayBody | undefined; canonical(): CanonicalRequest },
   { fetcher, signal }: CallMediaOptions,
@@ -206,14 +201,13 @@ export function createCallMedia(
   };
 }
 
-// A short name for what a body asks, so that the same request is known again; never a promise that two are equal.
-
 /** Whatever the size of the body, so much of it is looked at. */
 const MAX_NODES = 4_000;
 /** Of a list the first and the last: conversations differ at their end. */
 const MAX_ENDS = 20;
 const MAX_TEXT = 200;
 
+/** A short name for what a body asks, so that the same request is known again; never a promise that two are equal. */
 export function fingerprintOf(body: JsonObject): string {
   const hash = createHash('sha256');
   let nodes = 0;

@@ -117,8 +117,6 @@ export function createDispatcher(options: DispatchOptions): Dispatcher {
   };
 }
 
-// The dry run of a call: what would be sent to whom, without sending it.
-
 /** Leases, prepares and gives back: nothing is sent and nothing held against the account. */
 async function explainCall(
   call: GenerateCall,

@@ -202,8 +202,6 @@ function withoutAbsent(fields: Readonly<Record<string, JsonValue | undefined>>):
   return present;
 }
 
-// What became of each item of an import.
-
 export interface ImportResult {
   /** Place in the input, from 1. */
   readonly index: number;
@@ -222,6 +220,7 @@ interface Item {
 
 const MAX_CHARACTERS = 4 * 1024 * 1024;
 
+/** What became of each item of an import. */
 export function succeeded({ index }: Item, placed: Placed, reason?: string): ImportResult {
   const { id, label } = placed.account.record;
   const outcome = placed.kind === 'added' ? 'added' : 'updated';

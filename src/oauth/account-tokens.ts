@@ -189,8 +189,6 @@ function credentialsOf(access: Access): Credentials {
     : { credential: access.token.accessToken, credentialKind: 'access-token' };
 }
 
-// The token source of the pool: what each account proves itself with now, whatever its kind.
-
 export interface OAuthTokenSource extends TokenSource {
   /** To be called after an account's credential was replaced: by a sign-in, an import, a person. */
   forget(accountId: string): void;

@@ -93,8 +93,6 @@ async function exportAccounts(
   }
 }
 
-// Imports accounts from our own export, plain or sealed.
-
 interface ImportAccountsRequest {
   readonly text: string;
   /** Needed when the text is sealed. */
@@ -196,8 +194,6 @@ async function hasNewerCredential(
   return stored !== undefined && stored.version > filed.credentialVersion;
 }
 
-// Reads a list of refresh tokens: text with one a line, or a JSON array.
-
 interface ListedToken {
   /** Place in the list, from 1. */
   readonly index: number;
@@ -258,8 +254,6 @@ function listed(index: number, token: JsonValue | undefined, label: JsonValue | 
     refreshToken: typeof token === 'string' && TOKEN.test(token) ? token : undefined,
   };
 }
-
-// Imports refresh tokens in bulk: each is proven by one refresh, and what that rotated is kept.
 
 const MAX_AT_ONCE = 4;
 /** A token that was presented may be rotated: its answer is waited for, whoever left. */
@@ -409,8 +403,6 @@ async function findHolders(
   return holders;
 }
 
-// Imports service-account key files: each is proven by trading one assertion for a token.
-
 const MAX_KEYS = 100;
 
 /**
@@ -449,8 +441,6 @@ async function importServiceAccount(
   }
 }
 
-// What the imports are built of.
-
 interface ImportParts {
   readonly options: AccountTransferOptions;
   readonly endpoint: TokenEndpoint;
@@ -458,6 +448,7 @@ interface ImportParts {
   readonly placer: AccountPlacer;
 }
 
+/** What the imports are built of. */
 export interface AccountTransferOptions {
   readonly book: AccountBook;
   readonly oauth: OAuthDirectory;

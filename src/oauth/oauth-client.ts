@@ -158,8 +158,6 @@ export function unlessAborted<Value>(signal: AbortSignal, work: Promise<Value>):
   });
 }
 
-// How OAuth calls leave the process: one request, no redirects, through the account's own proxy.
-
 /** Like `fetch`, cut down to what OAuth calls need. Redirects are answered as they came, never followed. */
 export type OAuthFetch = (url: string, options: OAuthFetchOptions) => Promise<OAuthFetchReply>;
 
@@ -185,6 +183,7 @@ export interface OAuthOutbound {
 }
 const MAX_PROXIES = 32;
 
+/** How OAuth calls leave the process: one request, no redirects, through the account's own proxy. */
 export function createOAuthOutbound({ userAgent }: { readonly userAgent: string }): OAuthOutbound {
   const direct = new Agent(agentOptions());
   const proxies = new Map<string, Dispatcher>();
@@ -248,8 +247,6 @@ function firstOf(value: string | string[] | undefined): string | null {
   return (Array.isArray(value) ? value[0] : value) ?? null;
 }
 
-// What is asked of a provider: tokens for a code, a refresh token or a signed assertion; and revocation.
-
 export interface TokenReply {
   readonly accessToken: string;
   /** A rotated one replaces the one it was asked with; undefined leaves that one valid. */
@@ -287,6 +284,7 @@ const USUAL_LIFETIME_SECONDS = 3600;
 const JWT_BEARER = 'urn:ietf:params:oauth:grant-type:jwt-bearer';
 const TOKEN = /^[\x21-\x7e]{1,16384}$/;
 
+/** What is asked of a provider: tokens for a code, a refresh token or a signed assertion; and revocation. */
 export function createTokenEndpoint(options: {
   readonly fetch: OAuthFetch;
   readonly clock: Clock;
@@ -406,8 +404,6 @@ function faultOf(reply: EndpointReply, secrets: readonly string[]): OAuthFault {
   return new OAuthFault(code === 'invalid_grant' ? 'revoked' : 'refused', { status, code, detail });
 }
 
-// Why an OAuth endpoint did not give what was asked, in words that hold no secret.
-
 /**
  * `revoked` is the provider's own `invalid_grant`; everything else says nothing of the grant and may
  * pass: `unreachable` no connection · `too-slow` · `too-large` · `redirected` · `busy` 408, 429, 5xx ·
@@ -498,8 +494,6 @@ function refusedWith(code: string): Sentence {
       return told`the provider refused with ${code}`;
   }
 }
-
-// The operator's own OAuth client of one upstream: where it signs in, and as whom.
 
 /**
  * Addresses are absolute. For service accounts only `tokenUrl` and `scopes` are read, so an upstream

@@ -19,8 +19,7 @@ import {
   type TokenReply,
 } from './oauth-client.ts';
 
-// An access token in hand, and how long it is good by the monotonic clock.
-
+/** An access token in hand, and how long it is good by the monotonic clock. */
 export interface HeldToken {
   readonly accessToken: string;
   /** All three in monotonic milliseconds. */
@@ -59,8 +58,6 @@ function holdToken(
   };
 }
 
-// Why an account has no access token now, as the retry table reads it.
-
 /** `gone` the account was removed · `storage` its credential could not be read or a new one not kept. */
 class RenewalFault extends Error {
   readonly kind: 'gone' | 'storage';
@@ -81,6 +78,7 @@ function storageFault(error: unknown): RenewalFault {
   return new RenewalFault('storage', words);
 }
 
+/** Why an account has no access token now, as the retry table reads it. */
 export function isRevoked(error: unknown): boolean {
   return error instanceof OAuthFault && error.kind === 'revoked';
 }

@@ -99,8 +99,6 @@ function optionalText(file: JsonObject, field: string): string | undefined {
   return value;
 }
 
-// JSON Web Tokens (RFC 7519) as far as they are needed: signs them with RS256, and reads their claims.
-
 interface SigningKey {
   /** PKCS #8, as PEM. */
   readonly privateKey: string;

@@ -31,8 +31,6 @@ import {
   type Placed,
 } from './place-account.ts';
 
-// What came back from the provider's consent page: a callback, or what a person copied from the browser.
-
 interface PastedResponse {
   readonly parameters: URLSearchParams;
   /** `address`, with its scheme, host and path · `query` · `code` alone, which knows no state. */
@@ -157,8 +155,6 @@ function badPaste(message: string): GatewayError {
   return invalidRequest('response', message);
 }
 
-// The address of the provider's consent page for one sign-in (RFC 6749 §4.1.1, RFC 7636).
-
 interface AuthorizationRequest {
   readonly settings: OAuthSettings;
   readonly redirectUri: string;
@@ -203,8 +199,6 @@ function chooseRedirectUri(settings: OAuthSettings, own: string): string {
   );
 }
 
-// Sign-ins that were started and not yet completed: each can be taken once, by who started it, in time.
-
 interface PendingSignIn {
   /** Who started it: a console session. */
   readonly owner: string;
@@ -229,6 +223,7 @@ const LIFETIME_MS = 600_000;
 const MAX_PER_OWNER = 16;
 const MAX_TOTAL = 256;
 
+/** Sign-ins that were started and not yet completed: each can be taken once, by who started it, in time. */
 function createPendingSignIns(clock: Pick<Clock, 'now' | 'monotonic'>): PendingSignIns {
   const pending = new Map<string, { readonly signIn: PendingSignIn; readonly endsAt: number }>();
 
@@ -257,8 +252,6 @@ function createPendingSignIns(clock: Pick<Clock, 'now' | 'monotonic'>): PendingS
     },
   };
 }
-
-// What goes wrong with a sign-in, in words for the person who signs in.
 
 function refused(message: string): GatewayError {
   return invalidRequest('response', message);
@@ -363,6 +356,7 @@ interface Parts {
 
 const NEVER = new AbortController().signal;
 
+/** What goes wrong with a sign-in, in words for the person who signs in. */
 export function createSignIns(options: SignInsOptions): SignIns {
   const endpoint = createTokenEndpoint(options);
   const identities = createIdentityReader({ endpoint, clock: options.clock });

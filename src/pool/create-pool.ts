@@ -142,8 +142,6 @@ function follow(follower: AccountFollower, { kind, account }: BookChange): void 
   else if (kind !== 'health' && kind !== 'quotas') follower.put(account);
 }
 
-// A clock that was set back: waits that began in what is now the future would last until it comes again.
-
 /** Less is a correction as time servers make them. */
 const TOLERANCE_MS = 1000;
 /** An account that was refused its credential is out for no longer. */

@@ -158,8 +158,6 @@ function byEnd(a: Waiting, b: Waiting): number {
   return endA === endB ? 0 : endA - endB;
 }
 
-// What is known now of an account's quota for one model: a figure whose window is over says nothing.
-
 export interface KnownQuota {
   /** 0 to 1. */
   readonly remainingFraction: number;
@@ -168,6 +166,7 @@ export interface KnownQuota {
   readonly until: number;
 }
 
+/** What is known now of an account's quota for one model: a figure whose window is over says nothing. */
 export function knownQuota(
   { quotas }: Account,
   modelId: string,
@@ -183,8 +182,6 @@ export function knownQuota(
 export function isExhausted({ remainingFraction }: Pick<KnownQuota, 'remainingFraction'>): boolean {
   return !(remainingFraction > 0);
 }
-
-// Under which id an account knows a routed model.
 
 /** Undefined when the account's list has no model for the name; without a list, what the upstream is asked for then. */
 export type OwnId = (account: Account, model: string) => string | undefined;
@@ -206,6 +203,7 @@ export interface OwnIdsOptions {
   readonly families?: (() => FamilyModels) | undefined;
 }
 
+/** Under which id an account knows a routed model. */
 export function createOwnIds({ upstreams, families }: OwnIdsOptions): OwnId {
   // A list is the same object until it is read anew, and every model asks for it.
   const known = new WeakMap<ModelList, ReadonlyMap<string, string>>();

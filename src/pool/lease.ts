@@ -346,8 +346,6 @@ function waitOf(verdict: Verdict, now: number): number | undefined {
   return verdict.until - now;
 }
 
-// A lease: one account lent to one attempt, and what the attempt's end means for the account.
-
 export interface LeaseSources {
   readonly book: Pick<AccountBook, 'find' | 'apply'>;
   readonly tokens: TokenSource;
@@ -442,6 +440,7 @@ function overloadOutcome(outcome: LeaseOutcome): OverloadOutcome {
   return isOverload ? 'overloaded' : 'answered';
 }
 
+/** A lease: one account lent to one attempt, and what the attempt's end means for the account. */
 export function viewOf({ record, models }: Account): AccountView {
   const { id, label, tier, upstreamId } = record;
   return { id, label, tier, upstreamId, models };
@@ -520,8 +519,6 @@ function withdrawn(): GatewayError {
     failure: { kind: 'credential-revoked' },
   });
 }
-
-// What became of the account a session is bound to.
 
 interface BoundAccount {
   readonly state: BoundAccountState;

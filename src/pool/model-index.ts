@@ -179,8 +179,6 @@ function isWaiting(eligibility: Eligibility): eligibility is Waiting {
   return eligibility.kind === 'waiting';
 }
 
-// The indexes of the models asked for lately: built on first use, kept current with the account book.
-
 export type ProtectionRule = (
   account: Account,
   model: { readonly modelId: string; readonly routedModel: string },
@@ -207,6 +205,7 @@ export interface ModelIndexes {
 /** Clients may name any model; the indexes of those not asked for lately are dropped. */
 const MAX_INDEXES = 32;
 
+/** The indexes of the models asked for lately: built on first use, kept current with the account book. */
 export function createModelIndexes(options: ModelIndexesOptions): ModelIndexes {
   const { book, clock, rulesVersion } = options;
   const indexes = new Map<string, ModelIndex>();
@@ -286,8 +285,6 @@ function judge(account: Account, { model, now, options }: JudgeContext): Judgeme
   });
   return { modelId, eligibility };
 }
-
-// The eligible accounts of one model, kept in order: by upstream and model id, tier, and priority.
 
 /** The accounts that would send the same model id to the same upstream: an overload is theirs together. */
 export interface CandidateGroup {

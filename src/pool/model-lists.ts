@@ -166,8 +166,6 @@ function isReadable({ health }: Account): boolean {
   return health.status.kind !== 'disabled';
 }
 
-// The names the accounts' model lists hold, counted as the lists come and go, and what is served of them.
-
 type ModelList = ReadonlyMap<string, UpstreamModel> | undefined;
 
 export interface OfferedCount {
@@ -184,6 +182,7 @@ export interface OfferedCountOptions {
   readonly clock: Pick<Clock, 'now'>;
 }
 
+/** The names the accounts' model lists hold, counted as the lists come and go, and what is served of them. */
 export function createOfferedCount(options: OfferedCountOptions): OfferedCount {
   const known = new Map<string, Account>();
   const counts = new Map<string, number>();
@@ -277,8 +276,6 @@ function listOf({ models, health: { status } }: Account): ModelList {
   return models ?? (isStandingBy ? NOTHING : undefined);
 }
 
-// Finds accounts by their label, whatever its case.
-
 export interface AccountLabels {
   put(account: Account): void;
   remove(accountId: string): void;
@@ -286,6 +283,7 @@ export interface AccountLabels {
   idsOf(label: string): Iterable<string>;
 }
 
+/** Finds accounts by their label, whatever its case. */
 export function createAccountLabels(accounts: Iterable<Account>): AccountLabels {
   const labels = new Map<string, string>();
   const ids = new Map<string, Set<string>>();

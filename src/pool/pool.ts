@@ -148,8 +148,7 @@ export interface AccountView {
   readonly models: ReadonlyMap<string, UpstreamModel> | undefined;
 }
 
-// The settings of the pool, as the operator changes them while it runs.
-
+/** The settings of the pool, as the operator changes them while it runs. */
 export interface PoolSettings {
   /**
    * `balance` keeps a session on its account while that is free; `cache-first` waits for it;
@@ -163,8 +162,6 @@ export interface PoolSettings {
   /** How long a session without requests keeps its account. */
   readonly sessionIdleMs: number;
 }
-
-// One account as the choice for one model sees it, and how busy it is.
 
 /** How busy an account is; one object an account, shared by the models. */
 export interface AccountLoad {

@@ -174,11 +174,10 @@ const ONE_TOKEN = {
   safety: [],
 } as const;
 
-// Lets a request through, once in a while, where every account is out of use only because it was refused before.
-
 /** The keys and accounts that were let through last; of more, the oldest may pass a little early. */
 const MAX_PASSES = 1_000;
 
+/** Lets a request through, once in a while, where every account is out of use only because it was refused before. */
 export class TrialPasses {
   readonly #passes = new Map<string, number>();
   readonly #counts = new Map<string, number>();
@@ -204,8 +203,6 @@ export class TrialPasses {
     setLast(this.#passes, [name, now], MAX_PASSES);
   }
 }
-
-// Asks one model of an upstream for the shortest answer there is, to see that it gives one.
 
 const PROMPT = 'Say OK.';
 

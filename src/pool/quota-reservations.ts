@@ -132,8 +132,6 @@ function rememberDrawing(
   };
 }
 
-// One quota that is known to the call: what calls under way have reserved of it, and what is left.
-
 /** What is known of the quota; the same object as long as nothing newer is known. */
 export interface KnownCount {
   readonly calls: number;

@@ -93,9 +93,6 @@ function noteModel(binding: SessionBinding, model: string): SessionBinding {
   return { ...binding, models: [...models, model] };
 }
 
-// The sessions and the accounts they are bound to: apart for each client key, with an idle lifetime and a cap,
-// and kept over a restart where there is a store.
-
 /** A session is the client's word; it means nothing outside its client key. */
 interface SessionName {
   readonly clientKeyId: string;
@@ -155,6 +152,10 @@ const MAX_STORED_LENGTH = 16 * 1024 * 1024;
 /** Longer idle times are told to the store only by and by: a busy session is not written with each request. */
 const SAVED_LATE = 1 / 12;
 
+/**
+ * The sessions and the accounts they are bound to: apart for each client key, with an idle lifetime and a cap,
+ * and kept over a restart where there is a store.
+ */
 export class SessionTable {
   readonly #options: SessionTableOptions;
   readonly #maxEntries: number;
@@ -345,8 +346,6 @@ function describe(key: string, { clientKeyId, label, binding, expiresAt }: Entry
 function hash(text: string): string {
   return createHash('sha256').update(text).digest('base64url').slice(0, 22);
 }
-
-// What the session table asks of durable storage; every store fulfils the contract suite in test/contracts.
 
 /** Best effort: a binding that is lost costs its session one cold prompt cache, never more. */
 export interface SessionStore {

@@ -60,8 +60,7 @@ function rememberNames(
   };
 }
 
-// What the operator decides about quotas.
-
+/** What the operator decides about quotas. */
 export interface QuotaSettings {
   /** How often each account's figures are read again, in milliseconds. */
   readonly refreshIntervalMs: number;

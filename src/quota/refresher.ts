@@ -232,8 +232,6 @@ function byOwnLast(left: OwnedRow, right: OwnedRow): number {
   return Number(left.id === left.own) - Number(right.id === right.own);
 }
 
-// When an account's figures are read next: spread over the interval, so that a large pool asks evenly.
-
 export interface RefreshMoment {
   readonly now: number;
   readonly intervalMs: number;
@@ -284,8 +282,6 @@ function boundInterval(intervalMs: number): number {
 function phaseOf(accountId: string): number {
   return Number.parseInt(hash('sha256', accountId, 'hex').slice(0, 8), 16) / 2 ** 32;
 }
-
-// The account's own id of a model that the upstream reports under another spelling of its name.
 
 interface ModelSpellings {
   readonly account: Account;

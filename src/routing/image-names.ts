@@ -83,8 +83,6 @@ function readEnd(tokens: readonly string[]): SuffixEnd | undefined {
   return RATIOS.has(pair) ? { aspectRatio: pair, tokens: 2 } : undefined;
 }
 
-// Ratio and size at the end of names that the operator's mapping sends to an image model.
-
 export interface MappedNames {
   /** Undefined while a mapping's target is looked up. */
   readonly mapping: ModelMapping | undefined;

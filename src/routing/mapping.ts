@@ -112,8 +112,6 @@ function better(
   return isNearer > 0 ? other : own;
 }
 
-// The three built-in mappings an operator may start from, as data.
-
 type PresetName = 'default' | 'performance' | 'cost-effective';
 
 export interface Preset {
@@ -123,6 +121,7 @@ export interface Preset {
   readonly mapping: Readonly<Record<string, string>>;
 }
 
+/** The three built-in mappings an operator may start from, as data. */
 export const PRESETS: readonly Preset[] = [
   {
     name: 'default',

@@ -134,8 +134,6 @@ function isOwnName(name: string): boolean {
   return findCatalogModel(lower) !== undefined || EXACT_ALIASES.has(lower);
 }
 
-// The steps by which a model name becomes its target: what each was, and its words.
-
 export const ROUTE_STEP_KINDS = [
   'mapping-exact',
   'mapping-pattern',
@@ -160,6 +158,7 @@ export interface RouteStep {
   readonly detail?: string;
 }
 
+/** The steps by which a model name becomes its target: what each was, and its words. */
 export function sayRouteStep({ kind, name, target, detail = '' }: RouteStep): string {
   switch (kind) {
     case 'mapping-exact':

@@ -22,8 +22,6 @@ import {
   type RouteStep,
 } from './named-model.ts';
 
-// Reads the model name of a request strictly: it ends up in logs, headers and upstream paths.
-
 const MAX_NAME_LENGTH = 256;
 
 /**
@@ -54,8 +52,6 @@ function readModelName(value: unknown): string {
   }
   return name;
 }
-
-// Reads what the end of a model name asks for: `-online`, `-thinking`, `-high`, `-low`.
 
 /** A name with some of its variant words taken off, and what those words ask for. */
 interface VariantName {
@@ -102,8 +98,6 @@ function takeWord({ base, variant }: VariantName): VariantName | undefined {
 function endsWith(name: string, suffix: string): boolean {
   return name.length > suffix.length && name.toLowerCase().endsWith(suffix);
 }
-
-// Names of providers that routing clients put before the name of a model: `openai/gpt-4o`.
 
 /** As LiteLLM, OpenRouter and the clients of both write them, and resource paths of the vendor's own. */
 const PROVIDER =
@@ -171,6 +165,7 @@ interface OfferedNames extends Iterable<string> {
 
 const BUILT_IN_FAMILIES = createFamilies();
 
+/** Names of providers that routing clients put before the name of a model: `openai/gpt-4o`. */
 export function createRouter({ mapping, offered, families }: RouterOptions): Router {
   const currentMapping = memoizeMapping(mapping);
   const routeWith = (name: unknown, search: Pick<Search, 'mapping' | 'steps'>): Route => {
@@ -376,8 +371,6 @@ function modelNotFound(message: string): GatewayError {
   });
 }
 
-// What people are told of a name that leads to no model: of one they ask about, and of a mapping's target.
-
 /** What is wrong with a name, and the one that may have been meant; undefined for one that is served. */
 export function sayUnserved(
   name: string,
@@ -409,8 +402,6 @@ export function warnOfTarget(
       : told`"${key}" goes to "${target}", which no enabled account is known to offer now.`;
   return meant === undefined ? warning : told`${warning} Did you mean "${meant}"?`;
 }
-
-// Where a name would lead, for those that only tell of it.
 
 export interface TargetSources {
   readonly router: Pick<Router, 'explain'>;

@@ -21,9 +21,10 @@ export const dropBillingLine: Transform = (request, { receipt }) => {
   return { ...request, system };
 };
 
-// Puts instructions before the first question of models that take no instructions.
-
-/** Expects a conversation that starts with a user turn. */
+/**
+ * Puts instructions before the first question of models that take no instructions. Expects a conversation that
+ * starts with a user turn.
+ */
 export const placeInstructions: Transform = (request, { capabilities, receipt }) => {
   if (capabilities.takesInstructions) return request;
   const system = request.system.filter(({ text }) => text !== '');
@@ -38,9 +39,10 @@ export const placeInstructions: Transform = (request, { capabilities, receipt })
   return { ...request, system: [], turns: [{ role: 'user', parts }, ...rest] };
 };
 
-// Turns instructions given in mid-conversation into marked user text at the same place.
-
-/** The place is kept, because moving the text to the front would change the cached prefix every turn. */
+/**
+ * Turns instructions given in mid-conversation into marked user text at the same place. The place is kept,
+ * because moving the text to the front would change the cached prefix every turn.
+ */
 export const placeSystemTurns: Transform = (request, { receipt }) =>
   mapTurns(request, (turn) => {
     if (turn.role !== 'system') return turn;
@@ -56,9 +58,10 @@ function markInstruction(part: TextPart): TextPart {
   return { ...part, text: `<system-instruction>\n${part.text}\n</system-instruction>` };
 }
 
-// Tells the model an output format in words whose member names are free, where its schema cannot be sent.
-
-/** The answer is still asked to be JSON, and repaired by the schema as the client gave it. */
+/**
+ * Tells the model an output format in words whose member names are free, where its schema cannot be sent. The
+ * answer is still asked to be JSON, and repaired by the schema as the client gave it.
+ */
 export const promptForJson: Transform = (request, { receipt, capabilities }) => {
   const { outputFormat } = request;
   if (outputFormat.kind !== 'json-schema' || !isJsonObject(outputFormat.schema)) return request;
@@ -88,11 +91,12 @@ function isMap(schema: JsonObject): boolean {
   return isOpen && !namesMembers && objects.every(({ properties }) => properties.size === 0);
 }
 
-// Tells the model what upstream searches take no setting for: their domains, and where the user is.
-
 type SearchTool = Extract<Tool, { kind: 'web-search' }>;
 
-/** `answer/filter-sources.ts` keeps sources of other domains out of the answer. */
+/**
+ * Tells the model what upstream searches take no setting for: their domains, and where the user is.
+ * `answer/filter-sources.ts` keeps sources of other domains out of the answer.
+ */
 export const promptForDomains: Transform = (request, context) => {
   const texts = request.tools.flatMap((tool) =>
     tool.kind === 'web-search' ? tellSearch(tool, context) : [],

@@ -29,8 +29,6 @@ function still(part: MediaPart, budget: PixelBudget, { receipt }: TransformConte
   return { ...part, mediaType: 'image/png', source: { kind: 'base64', base64 } };
 }
 
-// Gives pictures the type their bytes are of: clients go by the ending of a file's name, upstreams look at the bytes.
-
 /** Types whose first bytes are of no other; those of the HEIF family begin alike. */
 const PLAIN_TYPES: ReadonlySet<string | undefined> = new Set([
   'image/png',
@@ -38,7 +36,10 @@ const PLAIN_TYPES: ReadonlySet<string | undefined> = new Set([
   'image/webp',
 ]);
 
-/** A JPEG that is called PNG is a 400 ("Unhandled generated data mime type", open-webui/open-webui#25127). */
+/**
+ * Gives pictures the type their bytes are of: clients go by the ending of a file's name, upstreams look at the
+ * bytes. A JPEG that is called PNG is a 400 ("Unhandled generated data mime type", open-webui/open-webui#25127).
+ */
 export const namePictureTypes: Transform = (request, context) =>
   mapMedia(request, (part) => named(part, context));
 
@@ -51,9 +52,10 @@ function named(part: MediaPart, { receipt }: TransformContext): MediaPart {
   return { ...part, mediaType: found };
 }
 
-// Takes ratio and size of a drawn image from the model name where the request itself is silent.
-
-/** Source: the product's order: `imageSize`, `quality`, then the suffix of the model name. */
+/**
+ * Takes ratio and size of a drawn image from the model name where the request itself is silent. Source: the
+ * product's order: `imageSize`, `quality`, then the suffix of the model name.
+ */
 export const applyImageName: Transform = (request, context) => {
   const { capabilities, receipt, variant } = context;
   if (variant.image === undefined) return request;

@@ -225,8 +225,7 @@ function isSendable(part: Part, { receipt }: TransformContext): boolean {
   return false;
 }
 
-// Drops signatures another model family issued, and thoughts whose signature nobody here issued.
-
+/** Drops signatures another model family issued, and thoughts whose signature nobody here issued. */
 export const dropForeignSignatures: Transform = (request, context) =>
   mapTurns(request, (turn) => {
     if (turn.role !== 'assistant') return turn;

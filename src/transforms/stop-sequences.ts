@@ -255,8 +255,6 @@ function withText(event: TextDelta, text: string): TextDelta {
   return { ...event, delta: { kind: 'text', text } };
 }
 
-// Finds the first of several texts to be complete in a stream of text, one unit at a time.
-
 interface StopMatch {
   readonly stop: string;
   /** Where it is complete: units of the pushed piece up to and including its last one. */
@@ -279,7 +277,10 @@ interface Pattern {
   matched: number;
 }
 
-/** Knuth, Morris and Pratt's search for each stop, side by side: linear in the text, whatever it is. */
+/**
+ * Finds the first of several texts to be complete in a stream of text, one unit at a time. Knuth, Morris and
+ * Pratt's search for each stop, side by side: linear in the text, whatever it is.
+ */
 export function createStopMatcher(stops: readonly string[]): StopMatcher {
   const patterns = stops
     .toSorted((left, right) => right.length - left.length)

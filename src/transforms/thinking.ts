@@ -90,8 +90,7 @@ function fitToModel(
   return { kind: 'budget', tokens };
 }
 
-// Caps the output limit to the model and leaves room for an answer beside the thinking budget.
-
+/** Caps the output limit to the model and leaves room for an answer beside the thinking budget. */
 export const limitOutput: Transform = (request, { capabilities, receipt }) => {
   const asked = request.maxOutputTokens;
   if (asked === undefined) return request;

@@ -46,8 +46,7 @@ function hasTextOrSignature(part: TextPart): boolean {
   return part.text !== '' || part.signature !== undefined;
 }
 
-// Merges neighbouring turns of one role and joins the texts that meet at their border.
-
+/** Merges neighbouring turns of one role and joins the texts that meet at their border. */
 export const mergeTurns: Transform = (request) => {
   const turns: Turn[] = [];
   /** Those of the last turn, where it was put together here. */
@@ -85,8 +84,7 @@ function isPlainText(part: Part | undefined): part is TextPart {
   return part?.kind === 'text' && part.signature === undefined;
 }
 
-// Makes the conversation start with a user turn, as every upstream demands.
-
+/** Makes the conversation start with a user turn, as every upstream demands. */
 export const startWithUser: Transform = (request, { receipt }) => {
   const first = request.turns[0];
   if (first?.role === 'user') return request;
@@ -105,12 +103,10 @@ export const startWithUser: Transform = (request, { receipt }) => {
   };
 };
 
-// Keeps a conversation that lost its last user turn from ending with the model.
-
 /**
- * `asked` is the request before all transforms. A conversation the client itself ends with an
- * assistant turn is a prefill and stays one; any other lost its last turn, which was empty, or held
- * one result that belongs further up.
+ * Keeps a conversation that lost its last user turn from ending with the model. `asked` is the request before
+ * all transforms. A conversation the client itself ends with an assistant turn is a prefill and stays one; any
+ * other lost its last turn, which was empty, or held one result that belongs further up.
  */
 export function endWithUser(
   request: CanonicalRequest,
@@ -126,11 +122,10 @@ export function endWithUser(
   };
 }
 
-// Leaves the oldest turns out of a conversation larger than the model takes, where the client allows it.
-
 /**
- * Cuts before a turn the user began anew, so that no result loses its call; the last of them always
- * stays. Instructions given in between stay too.
+ * Leaves the oldest turns out of a conversation larger than the model takes, where the client allows it. Cuts
+ * before a turn the user began anew, so that no result loses its call; the last of them always stays.
+ * Instructions given in between stay too.
  */
 export const dropOldestTurns: Transform = (request, { capabilities, receipt }) => {
   if (request.dropsOldest !== true) return request;
@@ -162,11 +157,10 @@ function isFreshQuestion(turn: Turn): boolean {
   return turn.role === 'user' && turn.parts.every(({ kind }) => kind !== 'tool-result');
 }
 
-// Which model steps belong to the turn in progress: the ones whose signatures upstreams check.
-
 /**
- * What stands after the last user turn that is not purely tool results (ai.google.dev, "Thought
- * signatures": only the current turn is validated).
+ * Which model steps belong to the turn in progress: the ones whose signatures upstreams check. What stands after
+ * the last user turn that is not purely tool results (ai.google.dev, "Thought signatures": only the current turn
+ * is validated).
  */
 export function currentTurn(turns: readonly Turn[]): readonly Turn[] {
   const prompt = turns.findLastIndex(

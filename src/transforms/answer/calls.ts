@@ -135,10 +135,9 @@ function hasCallStart(events: readonly CanonicalEvent[]): boolean {
   return false;
 }
 
-// What a rule for the model's tool calls is: it rewrites the opening of each call of one answer.
-
 type CallOpening = Extract<BlockOpening, { kind: 'tool-call' }>;
 
+/** What a rule for the model's tool calls is: it rewrites the opening of each call of one answer. */
 export type CallableTool = FunctionTool | FreeformTool;
 
 /**
@@ -148,9 +147,10 @@ export type CallableTool = FunctionTool | FreeformTool;
  */
 export type CallRule = (opening: CallOpening, choice: number) => CallOpening | undefined;
 
-// For clients that want one tool call at a time: lets the first call of each choice through.
-
-/** Upstreams have no such switch; the request's receipt already says that further calls are left out. */
+/**
+ * For clients that want one tool call at a time: lets the first call of each choice through. Upstreams have no
+ * such switch; the request's receipt already says that further calls are left out.
+ */
 export function limitCalls(): CallRule {
   const called = new Set<number>();
   return (opening, choice) => {
@@ -160,14 +160,13 @@ export function limitCalls(): CallRule {
   };
 }
 
-// Gives a call a fresh id where the upstream's own could not be told apart or carried by every client.
-
 /** Messages API: `tool_use.id` is `^[a-zA-Z0-9_-]+$`; Responses API: `call_id` has at most 64 characters. */
 const PORTABLE_ID = /^[A-Za-z0-9_-]{1,64}$/;
 
 /**
- * Decoders keep ids apart within one answer. Some upstreams count from zero in every answer, so an
- * id the conversation already holds is replaced as well: its result could not be matched.
+ * Gives a call a fresh id where the upstream's own could not be told apart or carried by every client. Decoders
+ * keep ids apart within one answer. Some upstreams count from zero in every answer, so an id the conversation
+ * already holds is replaced as well: its result could not be matched.
  */
 export function uniqueCallIds({
   turns,
@@ -194,9 +193,10 @@ function idsOf(turns: readonly Turn[]): ReadonlySet<string> {
   return ids;
 }
 
-// Gives the calls of tools that went upstream under another name the names their client knows.
-
-/** Exact: the name that was sent comes back as the name that was declared. */
+/**
+ * Gives the calls of tools that went upstream under another name the names their client knows. Exact: the name
+ * that was sent comes back as the name that was declared.
+ */
 export function restoreToolNames(request: NamedTools): CallRule {
   let own: ReadonlyMap<string, string> | undefined;
   return (opening) => {
@@ -210,8 +210,6 @@ function ownNames(request: NamedTools): ReadonlyMap<string, string> {
   return new Map([...acceptedToolNames(request)].map(([name, sent]) => [sent, name]));
 }
 
-// Leads a call of an unknown name to the one declared tool it clearly means.
-
 export interface MatchOptions {
   readonly tools: readonly CallableTool[];
   readonly receipt: Receipt;
@@ -220,7 +218,10 @@ export interface MatchOptions {
 /** An answer that makes up more names than this means none of them: each is looked for among all tools. */
 const MAX_CANDIDATES = 64;
 
-/** Rewrites the openings of calls; see `createNameMatcher`. */
+/**
+ * Leads a call of an unknown name to the one declared tool it clearly means. Rewrites the openings of calls; see
+ * `createNameMatcher`.
+ */
 export function matchToolNames(options: MatchOptions): CallRule {
   const match = createNameMatcher(options);
   return (opening) => {
@@ -411,8 +412,6 @@ function onlyOne<Item>(items: readonly Item[]): Item | undefined {
   return items.length === 1 ? items[0] : undefined;
 }
 
-// Repairs the arguments of a call by the schema the client declared for the tool.
-
 /**
  * How to rewrite the whole arguments of a call of this tool; undefined when nothing could change
  * (no schema, or one that says nothing of any argument), so that pieces need not be held back.
@@ -429,7 +428,10 @@ export interface ArgumentRepairOptions {
   isTyped(toolName: string): boolean;
 }
 
-/** Schemas are read when their tool is first called, and once. */
+/**
+ * Repairs the arguments of a call by the schema the client declared for the tool. Schemas are read when their
+ * tool is first called, and once.
+ */
 export function createArgumentRepair(options: ArgumentRepairOptions): RepairArguments {
   const plans = new Map<string, ((json: string) => string) | undefined>();
   return (toolName) => {

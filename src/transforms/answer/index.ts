@@ -95,9 +95,10 @@ export function isCallable(tool: Tool): tool is CallableTool {
   return tool.kind === 'function' || tool.kind === 'freeform';
 }
 
-// Tells a client that asked for several answers when it gets fewer.
-
-/** Call with every batch of events; a finish is the last event of its batch. */
+/**
+ * Tells a client that asked for several answers when it gets fewer. Call with every batch of events; a finish is
+ * the last event of its batch.
+ */
 function noteMissingChoices(
   events: readonly CanonicalEvent[],
   { choices: asked }: Pick<CanonicalRequest, 'choices'>,
@@ -109,9 +110,10 @@ function noteMissingChoices(
   receipt.add('dropped', 'n', told`The upstream gave ${last.choices.length} of ${asked} answers.`);
 }
 
-// Tells a client that asked for log-probabilities when its answer comes without.
-
-/** Call with every batch of events; a finish is the last event of its batch. */
+/**
+ * Tells a client that asked for log-probabilities when its answer comes without. Call with every batch of
+ * events; a finish is the last event of its batch.
+ */
 function noteMissingLogprobs(
   events: readonly CanonicalEvent[],
   { sampling }: Pick<CanonicalRequest, 'sampling'>,
@@ -123,12 +125,13 @@ function noteMissingLogprobs(
   receipt.add('dropped', 'logprobs', told`The answer came without log-probabilities.`);
 }
 
-// Tells what of an answer only the upstream's own protocol has a place for.
-
 /** More are counted: an answer may recite many pages, and a receipt stays readable. */
 const MAX_NAMED = 5;
 
-/** Call with every batch of events; a finish is the last event of its batch. */
+/**
+ * Tells what of an answer only the upstream's own protocol has a place for. Call with every batch of events; a
+ * finish is the last event of its batch.
+ */
 function recordUnsupportedParts(events: readonly CanonicalEvent[], receipt: Receipt): void {
   const last = events.at(-1);
   if (last?.kind !== 'finish') return;
@@ -161,8 +164,6 @@ function noteRecited(pages: ReadonlySet<string>, receipt: Receipt): void {
   );
 }
 
-// What is done to the events of one translated answer between the decoder and the client's writer.
-
 export interface AnswerRules {
   readonly transform: AnswerTransform;
   /** True when the client needs nothing more of the upstream's answer. */
@@ -179,7 +180,10 @@ export interface AnswerRulesOptions extends AnswerTransformOptions {
   readonly textLimit?: Pick<TextLimitOptions, 'limit' | 'counted'> | undefined;
 }
 
-/** One for each answer, as the rules keep state. Never throws. */
+/**
+ * What is done to the events of one translated answer between the decoder and the client's writer. One for each
+ * answer, as the rules keep state. Never throws.
+ */
 export function createAnswerRules(options: AnswerRulesOptions): AnswerRules {
   const { request, isSearchNamed = false, textLimit } = options;
   const { choices } = request;

@@ -71,11 +71,9 @@ function plainDomain(domain: string): string {
     .replace(/\/$/, '');
 }
 
-// Leaves the code an upstream ran out of an answer whose text has a form of its own.
-
 /**
- * Code and its output are written as text, which no answer of a given form has room for: the client
- * reads all its text as one value.
+ * Leaves the code an upstream ran out of an answer whose text has a form of its own. Code and its output are
+ * written as text, which no answer of a given form has room for: the client reads all its text as one value.
  */
 export function leaveOutCode(
   receipt: Receipt,

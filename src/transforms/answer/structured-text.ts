@@ -67,15 +67,16 @@ function tryParse(json: string): JsonValue | undefined {
   }
 }
 
-// Takes the code fence off an answer that was asked to be JSON and is wholly inside one.
-
 const FENCE = '```';
 const FIRST_LINE = /^```[\w-]*[ \t]*\r?$/;
 
 /** White space before a fence. Models that are to write JSON may write nothing else, without end. */
 const MAX_LEADING = 64;
 
-/** A text that begins with a fence waits for its end, as only there it is known whether the fence holds it all. */
+/**
+ * Takes the code fence off an answer that was asked to be JSON and is wholly inside one. A text that begins with
+ * a fence waits for its end, as only there it is known whether the fence holds it all.
+ */
 export const FENCE_RULE: TextRule = {
   decidedAfter: MAX_LEADING + FENCE.length,
   mayChange(begun) {
@@ -108,8 +109,6 @@ function lastLineEnd(
   return at;
 }
 
-// Rewrites the first text of each choice: it waits while its rule may still change it.
-
 export interface TextRule {
   /** How much of a text's beginning, in UTF-16 units, tells whether it may change. */
   readonly decidedAfter: number;
@@ -139,7 +138,10 @@ interface ChoiceState {
   shift: RewrittenText['shift'];
 }
 
-/** Batch by batch, in order. A text its rule leaves alone goes through as it comes; one that may change waits for its end. */
+/**
+ * Rewrites the first text of each choice: it waits while its rule may still change it. Batch by batch, in order.
+ * A text its rule leaves alone goes through as it comes; one that may change waits for its end.
+ */
 export function createTextRewriter(
   rule: TextRule,
 ): (events: readonly CanonicalEvent[]) => readonly CanonicalEvent[] {
