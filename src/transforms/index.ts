@@ -23,38 +23,51 @@ import {
   startWithUser,
 } from './turns.ts';
 
+/** What a request holds, as bits: a rule is skipped where its subject is absent. */
+const SYSTEM = 1;
+/** More than one user turn of texts and media. */
+const CONVERSATION = 2;
+/** Media, also those of tool results. */
+const MEDIA = 4;
+/** Tools, a choice of tools, a search by the model name, or an output format. */
+const TOOLS = 8;
+const STOPS = 16;
+const THINKING = 32;
+const OUTPUT_LIMIT = 64;
+const IMAGE_NAME = 128;
+
 /** Order matters: a rule may rely on what the ones before it established. */
-const TRANSFORMS: readonly Transform[] = [
+const TRANSFORMS: readonly (readonly [traits: number, transform: Transform])[] = [
   // The system prompt and single parts.
-  dropBillingLine,
-  dropForeignSignatures,
-  dropEmptyParts,
-  namePictureTypes,
-  convertGifsToPng,
+  [SYSTEM, dropBillingLine],
+  [CONVERSATION, dropForeignSignatures],
+  [SYSTEM | CONVERSATION, dropEmptyParts],
+  [MEDIA, namePictureTypes],
+  [MEDIA, convertGifsToPng],
   // The size that counts is that of what is sent.
-  dropOldestTurns,
+  [CONVERSATION, dropOldestTurns],
   // Signatures before thinking is resolved: an unsigned call may switch it off.
-  restoreSignatures,
+  [CONVERSATION, restoreSignatures],
   // Turns: instructions become user text before same-role neighbours are merged.
-  placeSystemTurns,
-  mergeTurns,
-  pairToolResults,
-  startWithUser,
+  [CONVERSATION, placeSystemTurns],
+  [CONVERSATION, mergeTurns],
+  [CONVERSATION, pairToolResults],
+  [CONVERSATION, startWithUser],
   // Tools: those that are not allowed keep no others out.
-  chooseTools,
-  dropFunctions,
-  limitTools,
-  promptForJson,
-  promptForDomains,
-  // Behind every rule that has something to tell the model.
-  placeInstructions,
-  // Figures: the output limit depends on the thinking budget.
-  limitStops,
-  resolveThinking,
-  limitOutput,
-  applyImageName,
+  [TOOLS, chooseTools],
+  [TOOLS, dropFunctions],
+  [TOOLS, limitTools],
+  [TOOLS, promptForJson],
+  [TOOLS, promptForDomains],
+  // After every rule that adds instructions.
+  [SYSTEM | TOOLS, placeInstructions],
+  // Limits: the output limit depends on the thinking budget.
+  [STOPS, limitStops],
+  [THINKING, resolveThinking],
+  [OUTPUT_LIMIT, limitOutput],
+  [IMAGE_NAME, applyImageName],
   // Names: all rules before know tools by the client's.
-  acceptToolNames,
+  [TOOLS | CONVERSATION, acceptToolNames],
 ];
 
 /** @throws GatewayError (invalid-request) when the conversation cannot be made valid. */
@@ -62,6 +75,44 @@ export function applyTransforms(
   request: CanonicalRequest,
   context: TransformContext,
 ): CanonicalRequest {
-  const done = TRANSFORMS.reduce((current, transform) => transform(current, context), request);
-  return endWithUser(done, request, context);
+  const traits = traitsOf(request, context);
+  let done = request;
+  for (const [about, transform] of TRANSFORMS) {
+    if ((traits & about) !== 0) done = transform(done, context);
+  }
+  return (traits & CONVERSATION) === 0 ? done : endWithUser(done, request, context);
+}
+
+function traitsOf(request: CanonicalRequest, { variant }: TransformContext): number {
+  const { system, tools, toolChoice, outputFormat, stopSequences, reasoning } = request;
+  const isFreeChoice =
+    toolChoice.kind === 'auto' &&
+    toolChoice.names.length === 0 &&
+    toolChoice.serverTools === undefined;
+  const hasTools =
+    tools.length > 0 || !isFreeChoice || outputFormat.kind !== 'text' || variant.webSearch === true;
+  const isThinking =
+    reasoning.amount.kind !== 'unset' || variant.effort !== undefined || variant.thinking === 'on';
+  return (
+    (system.length > 0 ? SYSTEM : 0) |
+    turnTraits(request) |
+    (hasTools ? TOOLS : 0) |
+    (stopSequences.length > 0 ? STOPS : 0) |
+    (isThinking ? THINKING : 0) |
+    (request.maxOutputTokens === undefined ? 0 : OUTPUT_LIMIT) |
+    (variant.image === undefined ? 0 : IMAGE_NAME)
+  );
+}
+
+function turnTraits({ turns }: CanonicalRequest): number {
+  let traits = turns.length === 1 && turns[0]?.role === 'user' ? 0 : CONVERSATION;
+  for (const { parts } of turns) {
+    if (parts.length === 0) traits |= CONVERSATION;
+    for (const part of parts) {
+      if (part.kind === 'media') traits |= MEDIA;
+      else if (part.kind === 'tool-result') traits |= MEDIA | CONVERSATION;
+      else if (part.kind !== 'text' || part.text === '') traits |= CONVERSATION;
+    }
+  }
+  return traits;
 }
