@@ -187,7 +187,13 @@ export function createOfferedCount(options: OfferedCountOptions): OfferedCount {
   const known = new Map<string, Account>();
   const counts = new Map<string, number>();
   let unknownLists = 0;
+  let revision = 0;
+  let rules = options.rulesVersion();
   const served = createServedNames(options, () => known.values());
+  const forgetServed = (): void => {
+    revision += 1;
+    served.forget();
+  };
   const count = (list: ModelList, step: 1 | -1): void => {
     if (list === undefined) unknownLists += step;
     for (const name of list?.keys() ?? []) {
@@ -201,7 +207,7 @@ export function createOfferedCount(options: OfferedCountOptions): OfferedCount {
     if (account === undefined) return;
     count(listOf(account), -1);
     known.delete(accountId);
-    served.forget();
+    forgetServed();
   };
   const put = (account: Account): void => {
     const before = known.get(account.record.id);
@@ -209,7 +215,7 @@ export function createOfferedCount(options: OfferedCountOptions): OfferedCount {
     if (before !== undefined && isSame(before, account)) return;
     if (before !== undefined) count(listOf(before), -1);
     count(listOf(account), 1);
-    served.forget();
+    forgetServed();
   };
   for (const account of options.accounts) put(account);
   const offered: OfferedModels = {
@@ -217,6 +223,12 @@ export function createOfferedCount(options: OfferedCountOptions): OfferedCount {
     servedAs: (model) => (unknownLists === 0 ? served.remembered(model) : served.find(model)),
     get isComplete() {
       return unknownLists === 0;
+    },
+    get revision() {
+      const latest = options.rulesVersion();
+      if (latest !== rules) revision += 1;
+      rules = latest;
+      return revision;
     },
     [Symbol.iterator]: () => counts.keys(),
   };

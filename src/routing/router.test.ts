@@ -488,3 +488,21 @@ test('a name with a provider is looked up whole first, and in the mapping withou
   expect(router.route('openai/llama-3').target).toBe('openai/llama-3');
   expect(router.route('openai/gpt-4o').target).toBe('alpha-3-pro-high');
 });
+
+test('a remembered route is found anew once the mapping or the offers change', () => {
+  let mapping: Readonly<Record<string, string>> = {};
+  let revision = 1;
+  const names = new Set(['m-one', 'm-two']);
+  const offered = () =>
+    Object.assign(names, { isComplete: true, revision, servedAs: (name: string) => name });
+  const router = createRouter({ mapping: () => mapping, offered });
+  const first = router.route('m-one');
+  expect(router.route('m-one')).toBe(first);
+  mapping = { 'm-one': 'm-two' };
+  expect(router.route('m-one').target).toBe('m-two');
+  mapping = {};
+  expect(router.route('m-one').target).toBe('m-one');
+  names.delete('m-one');
+  revision += 1;
+  expect(() => router.route('m-one')).toThrow('is not known here');
+});

@@ -161,7 +161,12 @@ interface OfferedNames extends Iterable<string> {
   servedAs(target: string): string | undefined;
   /** False while some list is unknown: a name nobody else knows is then passed on as it is. */
   readonly isComplete: boolean;
+  /** Changes with the answers of a complete list; without it no route is remembered. */
+  readonly revision?: number;
 }
+
+/** Clients may name any model. */
+const MAX_REMEMBERED = 1_000;
 
 const BUILT_IN_FAMILIES = createFamilies();
 
@@ -171,6 +176,21 @@ export function createRouter({ mapping, offered, families }: RouterOptions): Rou
   const routeWith = (name: unknown, search: Pick<Search, 'mapping' | 'steps'>): Route => {
     const sources = { offered: offered(), families: families?.() ?? BUILT_IN_FAMILIES };
     return findRoute({ ...search, ...sources }, readModelName(name));
+  };
+  const remembered = new Map<string, Route>();
+  let version: readonly unknown[] = [];
+  /** Clients repeat few names: a route stays until the mapping, the families or the offers change. */
+  const route = (name: string): Route => {
+    const { isComplete, revision } = offered();
+    const latest = [mapping(), families?.(), isComplete ? revision : undefined];
+    const isSame = latest.every((one, index) => one === version[index]);
+    if (!isSame || remembered.size >= MAX_REMEMBERED) remembered.clear();
+    version = latest;
+    const known = remembered.get(name);
+    if (known !== undefined) return known;
+    const found = routeWith(name, { mapping: currentMapping(), steps: [] });
+    if (isComplete && revision !== undefined) remembered.set(name, found);
+    return found;
   };
   const explainWith = (name: string, compiled: ModelMapping | undefined): Explanation => {
     const steps: RouteStep[] = [];
@@ -196,7 +216,7 @@ export function createRouter({ mapping, offered, families }: RouterOptions): Rou
     return [...names].filter(isServed).sort(compareCodePoints);
   };
   return {
-    route: (name) => routeWith(name, { mapping: currentMapping(), steps: [] }),
+    route,
     explain: (name) => explainWith(name, currentMapping()),
     explainTarget: (target) => explainWith(target, undefined),
     meant: (name) => nearestName(name, list()),
