@@ -91,6 +91,8 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
     'stream/',
     'canonical/',
     'access/',
+    'config/settings.ts',
+    'config/values.ts',
     'lib/',
     'monitor/record.ts',
     'stored-responses/',

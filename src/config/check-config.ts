@@ -4,18 +4,9 @@ import { Errors } from 'typebox/schema';
 import { isJsonObject, type JsonObject, type JsonValue } from '../lib/json.ts';
 import { type Sentence, told } from '../lib/localized-message.ts';
 import { nearestName } from '../lib/names.ts';
-import { CONFIG_SCHEMA, type ConfigFile } from './settings.ts';
+import { CONFIG_SCHEMA, type ConfigFile, type SettingSchema } from './settings.ts';
 import { upstreamProblems } from './upstreams.ts';
-import {
-  readAddressRange,
-  readClientKey,
-  readHost,
-  readHostName,
-  readOrigin,
-  readPassword,
-  readWebUrl,
-  ValueError,
-} from './values.ts';
+import { ValueError } from './values.ts';
 
 export type CheckedConfig =
   | { readonly kind: 'good'; readonly config: ConfigFile }
@@ -32,7 +23,7 @@ export function checkConfig(raw: JsonValue): CheckedConfig {
   if (problems.length > 0) return { kind: 'bad', problems: [...new Set(problems)] };
   // The one narrowing of this file: the schema just said so.
   const config = raw as ConfigFile & JsonObject;
-  const wrong = valueProblems(config);
+  const wrong = [...valueProblems(raw, CONFIG_SCHEMA), ...upstreamProblems(config.upstreams ?? {})];
   return wrong.length > 0 ? { kind: 'bad', problems: wrong } : { kind: 'good', config };
 }
 
@@ -65,54 +56,25 @@ function sayError(error: SchemaError): string {
   return sayKeyword(error);
 }
 
-function valueProblems({
-  api_key,
-  admin_password,
-  proxy = {},
-  upstreams = {},
-}: ConfigFile): string[] {
-  return [
-    ...tryValues('api_key', readClientKey, [api_key]),
-    ...tryValues('admin_password', readPassword, [admin_password]),
-    ...tryValues('proxy.host', readHost, [proxy.host]),
-    ...tryValues('proxy.trusted_proxies', readAddressRange, proxy.trusted_proxies),
-    ...tryValues('proxy.cors_origins', readOrigin, proxy.cors_origins),
-    ...tryValues('proxy.allowed_hosts', readHostName, proxy.allowed_hosts),
-    ...tryValues('proxy.extprov.base_url', readWebUrl, [proxy.extprov?.base_url]),
-    ...tryValues('proxy.pool.fixed_account', readOneLine, [proxy.pool?.fixed_account]),
-    ...upstreamProblems(upstreams),
-  ];
+/** What a schema cannot check: the values of `schema`, each by its own reader. */
+function valueProblems(section: JsonObject, schema: SettingSchema, path = ''): string[] {
+  return Object.entries(schema.properties ?? {}).flatMap(([key, { check, ...inner }]) => {
+    const value = section[key];
+    if (isJsonObject(value)) return valueProblems(value, inner, `${path}${key}.`);
+    return check === undefined || value === undefined
+      ? []
+      : tryValues(`${path}${key}`, check, value);
+  });
 }
 
-function tryValues(
-  path: string,
-  read: (text: string) => string,
-  values: readonly (string | undefined)[] = [],
-): string[] {
-  for (const value of values) {
-    try {
-      if (value !== undefined) read(value);
-    } catch (error) {
-      if (error instanceof ValueError) return [`${path}: ${error.message}`];
-      throw error;
-    }
+function tryValues(path: string, check: (text: string) => string, value: JsonValue): string[] {
+  try {
+    for (const text of [value].flat()) check(String(text));
+    return [];
+  } catch (error) {
+    if (error instanceof ValueError) return [`${path}: ${error.message}`];
+    throw error;
   }
-  return [];
-}
-
-function readOneLine(text: string): string {
-  if (/\p{Cc}/u.test(text)) throw new ValueError(told`must be one line`);
-  return text;
-}
-
-// Finds keys that are no setting's, and among them the misspelt ones: nearly a known key must not pass as an unknown one.
-
-interface SectionSchema {
-  readonly description?: string | undefined;
-  readonly type?: string | undefined;
-  readonly properties?: Readonly<Record<string, SectionSchema>> | undefined;
-  /** Of sections whose keys are names of the operator's choice. */
-  readonly additionalProperties?: SectionSchema | undefined;
 }
 
 /** Problems such as `proxy.auth_modf: unknown key; "auth_mode" was meant?`. */
@@ -134,7 +96,7 @@ export function findUnknownKeys(patch: JsonObject): readonly UnknownKey[] {
 
 function unknownKeysIn(
   section: JsonObject,
-  { properties = {}, additionalProperties: each }: SectionSchema,
+  { properties = {}, additionalProperties: each }: SettingSchema,
   path: readonly string[],
 ): readonly UnknownKey[] {
   return Object.entries(section).flatMap(([key, value]) => {
@@ -147,7 +109,7 @@ function unknownKeysIn(
   });
 }
 
-function nearMissesIn(section: JsonObject, schema: SectionSchema, path: string): string[] {
+function nearMissesIn(section: JsonObject, schema: SettingSchema, path: string): string[] {
   const known = schema.properties ?? {};
   const names = Object.keys(known);
   return Object.entries(section).flatMap(([key, value]) => {
@@ -161,7 +123,7 @@ function nearMissesIn(section: JsonObject, schema: SectionSchema, path: string):
   });
 }
 
-function nestedIn(value: JsonValue, schema: SectionSchema, path: string): string[] {
+function nestedIn(value: JsonValue, schema: SettingSchema, path: string): string[] {
   if (!isJsonObject(value)) return [];
   const { additionalProperties: each } = schema;
   if (each !== undefined) {
@@ -171,8 +133,6 @@ function nestedIn(value: JsonValue, schema: SectionSchema, path: string): string
   }
   return schema.properties === undefined ? [] : nearMissesIn(value, schema, path);
 }
-
-// What a schema finds wrong with a value, in words that follow the name of the place.
 
 /** What TypeBox says of a value that does not fit. */
 export interface SchemaError {

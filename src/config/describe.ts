@@ -1,18 +1,7 @@
 // Writes the configuration reference from the variables and the schema, so that it cannot be wrong.
 
 import { VARIABLES } from './env.ts';
-import { CONFIG_SCHEMA } from './settings.ts';
-
-interface KeySchema {
-  readonly type?: string | undefined;
-  readonly enum?: readonly string[] | undefined;
-  readonly description?: string | undefined;
-  readonly default?: unknown;
-  readonly properties?: Readonly<Record<string, KeySchema>> | undefined;
-  readonly required?: readonly string[] | undefined;
-  /** Of sections whose keys are names of the operator's choice. */
-  readonly additionalProperties?: KeySchema | undefined;
-}
+import { CONFIG_SCHEMA, type SettingSchema } from './settings.ts';
 
 const INTRODUCTION = `# Configuration
 
@@ -54,7 +43,7 @@ function variableRows(): string[][] {
   ]);
 }
 
-function keyRows(schema: KeySchema, path: string): string[][] {
+function keyRows(schema: SettingSchema, path: string): string[][] {
   return Object.entries(schema.properties ?? {}).flatMap(([name, key]) => {
     const keyPath = `${path}${name}`;
     if (key.properties !== undefined) return keyRows(key, `${keyPath}.`);
@@ -71,7 +60,7 @@ function keyRows(schema: KeySchema, path: string): string[][] {
   });
 }
 
-function sayType({ type, enum: words }: KeySchema): string {
+function sayType({ type, enum: words }: SettingSchema): string {
   if (words === undefined) return type ?? 'any';
   const lower = new Set(words.map((word) => word.toLowerCase()));
   return [...lower].map((word) => `\`${word}\``).join(', ');

@@ -4,23 +4,12 @@ import { homedir } from 'node:os';
 import { join } from 'node:path';
 import type { ThinkingMode } from '../canonical/effort.ts';
 import { type Sentence, told } from '../lib/localized-message.ts';
-import type { Environment } from './env.ts';
+import { DEFAULT_DIST_PATH, type Environment } from './env.ts';
 import {
-  type AddressFilterSettings,
   type ConfigFile,
-  type ConsoleSettings,
-  type ExternalProviderSettings,
   type FamiliesSettings,
-  type MonitorSettings,
-  type PoolSettings,
-  PROXY_DEFAULTS,
-  type QuotaSettings,
-  readAddressFilterSettings,
-  readConsoleSettings,
-  readExternalProvider,
-  readMonitorSettings,
-  readPoolSettings,
-  readQuotaSettings,
+  type ProxySettings,
+  readProxySettings,
 } from './settings.ts';
 import {
   readUpstreamSeeds,
@@ -29,43 +18,28 @@ import {
   type UpstreamDefinition,
   type UpstreamSeed,
 } from './upstreams.ts';
-import { AUTH_MODES, type AuthMode, type LogLevel, readWord, type TraceSampler } from './values.ts';
+import { AUTH_MODES, type AuthMode, readWord, type TraceSampler } from './values.ts';
 
 /** What the command line says; absent means nothing was said. */
-export interface Flags {
-  readonly host?: string | undefined;
-  readonly port?: number | undefined;
-  readonly authMode?: AuthMode | undefined;
-  readonly logLevel?: LogLevel | undefined;
-  readonly dataDir?: string | undefined;
-}
+export type Flags = Pick<Environment, 'host' | 'port' | 'authMode' | 'logLevel' | 'dataDir'>;
 
-export interface Settings {
-  readonly host: string;
-  readonly port: number;
+type FileSettings = Omit<ProxySettings, 'authMode' | 'externalProvider' | 'families' | 'thinking'>;
+
+/** The values of `proxy`, and what the environment adds to them. */
+export interface Settings extends FileSettings {
   readonly authMode: AuthMode;
   /** The key clients send; undefined when none is configured. */
   readonly apiKey: string | undefined;
   /** Console login: `WEB_PASSWORD`, then `admin_password`, then the API key. */
   readonly consolePassword: string | undefined;
-  readonly maxBodyBytes: number;
   readonly distPath: string;
-  readonly customMapping: Readonly<Record<string, string>>;
   readonly families: FamiliesSettings;
-  readonly externalProvider: ExternalProviderSettings;
-  readonly trustedProxies: readonly string[];
-  readonly allowedHosts: readonly string[];
-  readonly corsOrigins: readonly string[];
-  /** Whether media that requests name by address are fetched. */
-  readonly fetchRemoteMedia: boolean;
+  /** Disabled whatever the file says, until it works; its key may be sealed (`sealed:v1:…`). */
+  readonly externalProvider: Omit<ProxySettings['externalProvider'], 'enabled'> & {
+    readonly enabled: false;
+  };
   readonly thinking: ThinkingMode;
-  readonly logLevel: LogLevel;
   readonly dataDir: string;
-  readonly pool: PoolSettings;
-  readonly quota: QuotaSettings;
-  readonly addressFilter: AddressFilterSettings;
-  readonly console: ConsoleSettings;
-  readonly monitor: MonitorSettings;
   /** Of the config file and the environment; ids are unique. */
   readonly upstreams: readonly UpstreamDefinition[];
   /** Accounts of the environment, by the profile's name as the id of their upstream. */
@@ -85,7 +59,6 @@ export interface SettingsSources {
   readonly file: ConfigFile;
 }
 
-const DEFAULT_DIST_PATH = 'dist';
 /** One object, so that settings that say nothing of them never look changed. */
 const NO_FAMILIES: FamiliesSettings = {};
 
@@ -96,37 +69,20 @@ export function resolveSettings({ flags = {}, environment, file }: SettingsSourc
   const ownKeys = [environment.apiKey, file.api_key].filter((key) => key !== undefined);
   const upstreamSeeds = readUpstreamSeeds(environment, ownKeys);
   const upstreams = readUpstreams(file.upstreams ?? {}, upstreamSeeds);
+  const values = readProxySettings(proxy);
+  const fromFile = {
+    ...values,
+    authMode: readWord(proxy.auth_mode ?? file.auth_mode ?? values.authMode, AUTH_MODES),
+    externalProvider: { ...values.externalProvider, enabled: false as const },
+    families: proxy.families ?? NO_FAMILIES,
+    thinking: readThinkingMode(values.thinking),
+  };
   return {
-    host: flags.host ?? environment.host ?? proxy.host ?? PROXY_DEFAULTS.host.default,
-    port: flags.port ?? environment.port ?? proxy.port ?? PROXY_DEFAULTS.port.default,
-    authMode:
-      flags.authMode ??
-      environment.authMode ??
-      readWord(proxy.auth_mode ?? file.auth_mode ?? PROXY_DEFAULTS.auth_mode.default, AUTH_MODES),
+    ...override(override(fromFile, environment), flags),
     apiKey,
     consolePassword: environment.webPassword ?? file.admin_password ?? apiKey,
-    maxBodyBytes:
-      environment.maxBodyBytes ?? proxy.max_body_size ?? PROXY_DEFAULTS.max_body_size.default,
     distPath: environment.distPath ?? DEFAULT_DIST_PATH,
-    customMapping: proxy.custom_mapping ?? {},
-    families: proxy.families ?? NO_FAMILIES,
-    externalProvider: readExternalProvider(proxy.extprov),
-    trustedProxies: environment.trustedProxies ?? proxy.trusted_proxies ?? [],
-    allowedHosts: environment.allowedHosts ?? proxy.allowed_hosts ?? [],
-    corsOrigins: environment.corsOrigins ?? proxy.cors_origins ?? [],
-    fetchRemoteMedia:
-      environment.fetchRemoteMedia ??
-      proxy.fetch_remote_media ??
-      PROXY_DEFAULTS.fetch_remote_media.default,
-    thinking: readThinkingMode(proxy.thinking),
-    logLevel:
-      flags.logLevel ?? environment.logLevel ?? proxy.log_level ?? PROXY_DEFAULTS.log_level.default,
     dataDir: resolveDataDir(flags, environment),
-    pool: readPoolSettings(proxy.pool),
-    quota: readQuotaSettings(proxy.quota),
-    addressFilter: readAddressFilterSettings(proxy.ip_filter),
-    console: readConsoleSettings(proxy.console),
-    monitor: readMonitorSettings(proxy.monitor),
     upstreams,
     upstreamSeeds,
     databaseUrl: environment.databaseUrl,
@@ -163,12 +119,19 @@ function sayUnused({ databaseUrl, redisUrl }: Environment, { proxy }: ConfigFile
   return sentences;
 }
 
-type ThinkingSection = NonNullable<NonNullable<ConfigFile['proxy']>['thinking']>;
+/** What `over` says of the same names wins. */
+function override<Values extends object>(
+  values: Values,
+  over: { readonly [Name in keyof Values]?: Values[Name] | undefined },
+): Values {
+  const given = Object.entries(over).filter(
+    ([name, value]) => value !== undefined && Object.hasOwn(values, name),
+  );
+  return { ...values, ...Object.fromEntries(given) };
+}
 
-function readThinkingMode(section: ThinkingSection = {}): ThinkingMode {
-  const { mode, budget } = PROXY_DEFAULTS.thinking.properties;
-  const kind = section.mode ?? mode.default;
-  return kind === 'custom' ? { kind, tokens: section.budget ?? budget.default } : { kind };
+function readThinkingMode({ mode, budget }: ProxySettings['thinking']): ThinkingMode {
+  return mode === 'custom' ? { kind: mode, tokens: budget } : { kind: mode };
 }
 
 /** The data folder; it must be known before the config file can be read. */
@@ -180,8 +143,7 @@ export function configPath(dataDir: string): string {
   return join(dataDir, 'gui_config.json');
 }
 
-// Where traces and metrics of the gateway go, with the defaults filled in.
-
+/** Where traces and metrics of the gateway go, with the defaults filled in. */
 export interface TelemetrySettings {
   /** The address below which `/v1/traces` and `/v1/metrics` are. */
   readonly endpoint: string;

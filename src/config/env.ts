@@ -3,6 +3,7 @@
 import { readFileSync } from 'node:fs';
 import { type Sentence, told } from '../lib/localized-message.ts';
 import { nearestName } from '../lib/names.ts';
+import { DEFAULTS } from './settings.ts';
 import {
   AUTH_MODES,
   ConfigError,
@@ -16,6 +17,7 @@ import {
   readInteger,
   readList,
   readLocation,
+  readOneLine,
   readOrigin,
   readPairs,
   readPassword,
@@ -30,8 +32,6 @@ import {
   UPSTREAM_PROFILES,
   ValueError,
 } from './values.ts';
-
-// Finds variables that nothing reads but somebody may have meant for the gateway: misspelt ones.
 
 const OWN_PREFIX = /^(?:UPSTREAM|ISTHMUS)_/;
 /** Kubernetes sets these for each service, also for one of these names. */
@@ -60,7 +60,7 @@ function findStrayVariables(
     });
 }
 
-export interface Variable<Value> {
+export interface Variable<Value> extends VariableFacts {
   readonly name: string;
   readonly summary: string;
   /** What holds when the variable is not set, in words. */
@@ -69,34 +69,55 @@ export interface Variable<Value> {
   read(text: string): Value;
 }
 
+interface VariableFacts {
+  /** The flag of the command line that wins over it. */
+  readonly flag?: `--${string}` | undefined;
+  /** What of its value people may see; all of it when absent. */
+  readonly shows?: 'secret' | 'host' | 'address' | undefined;
+  /** Why a change needs a new start wherever it was said. */
+  readonly restart?: RestartReason | undefined;
+}
+
+/** `socket`: opened once; `path`: read from once; `process`: an environment never changes while it runs. */
+export type RestartReason = 'socket' | 'path' | 'process';
+
 const MAX_BODY_BYTES = 2_147_483_647;
+export const DEFAULT_DIST_PATH = 'dist';
 
 /** Every variable, by its name in the code. Each may also be given as `NAME_FILE`: a file that holds the value. */
 export const VARIABLES = {
-  apiKey: variable('API_KEY', 'Key that clients send with model requests.', readClientKey),
+  apiKey: variable('API_KEY', 'Key that clients send with model requests.', readClientKey, {
+    shows: 'secret',
+  }),
   webPassword: variable('WEB_PASSWORD', 'Password of the web console.', readPassword, {
     fallback: '`admin_password` of the config file, else `API_KEY`',
+    shows: 'secret',
   }),
   maxBodyBytes: variable(
     'ABV_MAX_BODY_SIZE',
     'Largest request body, in bytes.',
     (text) => readInteger(text, { least: 1, most: MAX_BODY_BYTES }),
-    { fallback: '`104857600`' },
+    { fallback: code(DEFAULTS.maxBodyBytes) },
   ),
   distPath: variable('ABV_DIST_PATH', 'Folder of the web console files.', readPath, {
-    fallback: '`dist`',
+    fallback: code(DEFAULT_DIST_PATH),
+    restart: 'path',
   }),
   port: variable('PORT', 'Port to listen on; 0 takes a free one.', readPort, {
-    fallback: '`8045`',
+    fallback: code(DEFAULTS.port),
+    flag: '--port',
+    restart: 'socket',
   }),
   host: variable('HOST', 'Address to listen on; `0.0.0.0` serves the network.', readHost, {
-    fallback: '`127.0.0.1`',
+    fallback: code(DEFAULTS.host),
+    flag: '--host',
+    restart: 'socket',
   }),
   authMode: variable(
     'AUTH_MODE',
     'Who needs a key: `off` nobody (development only), `auto` everyone but local requests, `strict` everyone.',
     (text) => readWord(text, AUTH_MODES),
-    { fallback: '`auto`' },
+    { fallback: code(DEFAULTS.authMode), flag: '--auth-mode' },
   ),
   upstreamProfile: variable(
     'UPSTREAM_PROFILE',
@@ -106,11 +127,13 @@ export const VARIABLES = {
   ),
   upstreamBaseUrl: variable('UPSTREAM_BASE_URL', 'Address of the upstream.', readBaseUrl, {
     fallback: "the profile's own",
+    shows: 'address',
   }),
   upstreamApiKeys: variable(
     'UPSTREAM_API_KEYS',
     'Keys of the upstream, comma list; each becomes an account `key-1@env`, ….',
     (text) => readList(text, readSecret),
+    { shows: 'secret' },
   ),
   upstreamVocabulary: variable(
     'ISTHMUS_UPSTREAM_VOCABULARY',
@@ -139,16 +162,19 @@ export const VARIABLES = {
     'GEMINI_API_KEY',
     'A key of the public Gemini API; enough by itself for one account.',
     readSecret,
+    { shows: 'secret' },
   ),
   databaseUrl: variable(
     'DATABASE_URL',
     'PostgreSQL, for several replicas. Checked, but not in use yet.',
     (text) => readUrl(text, ['postgres', 'postgresql']),
+    { shows: 'host' },
   ),
   redisUrl: variable(
     'REDIS_URL',
     'Valkey or Redis, for several replicas. Checked, but not in use yet.',
     (text) => readUrl(text, ['redis', 'rediss', 'valkey', 'valkeys']),
+    { shows: 'host' },
   ),
   trustedProxies: variable(
     'TRUSTED_PROXIES',
@@ -169,25 +195,27 @@ export const VARIABLES = {
     'ISTHMUS_FETCH_REMOTE_MEDIA',
     'Fetches images and documents that requests name by https address, from public hosts only: `true` or `false`.',
     readSwitch,
-    { fallback: '`false`' },
+    { fallback: code(DEFAULTS.fetchRemoteMedia) },
   ),
   logLevel: variable(
     'LOG_LEVEL',
     `Least level that is logged: ${LOG_LEVELS.join(', ')}.`,
     (text) => readWord(text, LOG_LEVELS),
-    { fallback: '`info`' },
+    { fallback: code(DEFAULTS.logLevel), flag: '--log-level' },
   ),
   otlpEndpoint: variable(
     'OTEL_EXPORTER_OTLP_ENDPOINT',
     'Where OpenTelemetry traces and metrics go, as OTLP over HTTP: `/v1/traces` and `/v1/metrics` below this address.',
     readWebAddress,
+    { shows: 'address' },
   ),
   otlpHeaders: variable(
     'OTEL_EXPORTER_OTLP_HEADERS',
     'Headers sent along with them, such as `authorization=Bearer%20…`, comma list.',
     readHeaders,
+    { shows: 'secret' },
   ),
-  otelServiceName: variable('OTEL_SERVICE_NAME', 'The service they are of.', readLine, {
+  otelServiceName: variable('OTEL_SERVICE_NAME', 'The service they are of.', readOneLine, {
     fallback: '`service.name` of `OTEL_RESOURCE_ATTRIBUTES`, else `isthmus`',
   }),
   otelResourceAttributes: variable(
@@ -209,9 +237,12 @@ export const VARIABLES = {
   ),
   dataDir: variable('ISTHMUS_DATA_DIR', 'Folder of all that the gateway stores.', readPath, {
     fallback: '`~/.isthmus`',
+    flag: '--data-dir',
+    restart: 'path',
   }),
   secretKey: variable('ISTHMUS_SECRET_KEY', 'Key that seals stored credentials.', readSecret, {
     fallback: '`secret.key` in the data folder',
+    shows: 'secret',
   }),
 };
 
@@ -282,11 +313,6 @@ function readFileText(read: () => string, name: string): string {
   }
 }
 
-function readLine(text: string): string {
-  if (/[\p{Cc}]/u.test(text)) throw new ValueError(told`must be one line`);
-  return text;
-}
-
 function readWebAddress(text: string): string {
   return readUrl(text, ['http', 'https']);
 }
@@ -295,9 +321,13 @@ function variable<Value>(
   name: string,
   summary: string,
   read: (text: string) => Value,
-  { fallback = 'not set' }: { readonly fallback?: string } = {},
+  { fallback = 'not set', ...facts }: VariableFacts & { readonly fallback?: string } = {},
 ): Variable<Value> {
-  return { name, summary, fallback, read };
+  return { name, summary, fallback, read, ...facts };
+}
+
+function code(value: unknown): string {
+  return `\`${value}\``;
 }
 
 /** What a process of ours is started with where some of these are not set; undefined where all are. */

@@ -3,7 +3,8 @@
 
 import type { JsonValue } from '../lib/json.ts';
 import type { Flags, Settings } from './effective.ts';
-import { type Environment, VARIABLES } from './env.ts';
+import { type Environment, type RestartReason, VARIABLES, type Variable } from './env.ts';
+import { SETTING_PLACES } from './settings.ts';
 import { readUpstreamSeeds } from './upstreams.ts';
 
 type VariableKey = keyof typeof VARIABLES;
@@ -38,83 +39,37 @@ export interface VariableOrigin {
   readonly restart: RestartReason | undefined;
 }
 
-/** `socket`: opened once; `path`: read from once; `process`: an environment never changes while it runs. */
-type RestartReason = 'socket' | 'path' | 'process';
-
 export interface OriginSources {
   readonly flags: Flags;
   readonly environment: Environment;
 }
 
-interface Fact {
+/** What is in force, where the settings have it under another name. */
+const IN_FORCE: { readonly [Key in VariableKey]?: (settings: Settings) => unknown } = {
+  webPassword: ({ consolePassword }) => consolePassword,
+  otelServiceName: ({ telemetry }) => telemetry?.serviceName,
+  otelTracesSampler: ({ telemetry }) => telemetry?.sampler,
+  otelTracesSamplerArg: ({ telemetry }) => telemetry?.samplerRatio,
+};
+
+interface Row extends Omit<Variable<unknown>, 'read'> {
+  readonly key: string;
   /** Where the config file says the same. */
-  readonly at?: readonly string[];
-  readonly flag?: keyof Flags;
-  readonly shows?: 'secret' | 'host' | 'address';
-  /** What is in force; the variable's own value where the settings do not tell. */
-  readonly inForce?: (settings: Settings) => unknown;
-  readonly restart?: RestartReason;
+  readonly at: readonly string[] | undefined;
+  readonly inForce: ((settings: Settings) => unknown) | undefined;
 }
 
-const FACTS: { readonly [Key in VariableKey]: Fact } = {
-  apiKey: { at: ['api_key'], shows: 'secret', inForce: ({ apiKey }) => apiKey },
-  webPassword: {
-    at: ['admin_password'],
-    shows: 'secret',
-    inForce: ({ consolePassword }) => consolePassword,
-  },
-  maxBodyBytes: { at: ['proxy', 'max_body_size'], inForce: ({ maxBodyBytes }) => maxBodyBytes },
-  distPath: { inForce: ({ distPath }) => distPath, restart: 'path' },
-  port: { at: ['proxy', 'port'], flag: 'port', inForce: ({ port }) => port, restart: 'socket' },
-  host: { at: ['proxy', 'host'], flag: 'host', inForce: ({ host }) => host, restart: 'socket' },
-  authMode: {
-    at: ['proxy', 'auth_mode'],
-    flag: 'authMode',
-    inForce: ({ authMode }) => authMode,
-  },
-  upstreamProfile: {},
-  upstreamBaseUrl: { shows: 'address' },
-  upstreamApiKeys: { shows: 'secret' },
-  upstreamVocabulary: {},
-  upstreamAuth: {},
-  upstreamLocation: {},
-  upstreamProject: {},
-  geminiApiKey: { shows: 'secret' },
-  databaseUrl: { shows: 'host' },
-  redisUrl: { shows: 'host' },
-  trustedProxies: {
-    at: ['proxy', 'trusted_proxies'],
-    inForce: ({ trustedProxies }) => trustedProxies,
-  },
-  allowedHosts: { at: ['proxy', 'allowed_hosts'], inForce: ({ allowedHosts }) => allowedHosts },
-  corsOrigins: { at: ['proxy', 'cors_origins'], inForce: ({ corsOrigins }) => corsOrigins },
-  fetchRemoteMedia: {
-    at: ['proxy', 'fetch_remote_media'],
-    inForce: ({ fetchRemoteMedia }) => fetchRemoteMedia,
-  },
-  logLevel: { at: ['proxy', 'log_level'], flag: 'logLevel', inForce: ({ logLevel }) => logLevel },
-  otlpEndpoint: { shows: 'address' },
-  otlpHeaders: { shows: 'secret' },
-  otelServiceName: { inForce: ({ telemetry }) => telemetry?.serviceName },
-  otelResourceAttributes: {},
-  otelTracesSampler: { inForce: ({ telemetry }) => telemetry?.sampler },
-  otelTracesSamplerArg: { inForce: ({ telemetry }) => telemetry?.samplerRatio },
-  dataDir: { flag: 'dataDir', inForce: ({ dataDir }) => dataDir, restart: 'path' },
-  secretKey: { shows: 'secret' },
-};
-
-const FLAG_NAMES: { readonly [Key in keyof Required<Flags>]: string } = {
-  host: '--host',
-  port: '--port',
-  authMode: '--auth-mode',
-  logLevel: '--log-level',
-  dataDir: '--data-dir',
-};
+const ROWS: readonly Row[] = Object.entries(VARIABLES).map(([key, variable]) => ({
+  ...variable,
+  key,
+  at: SETTING_PLACES.findLast(({ name }) => name === key)?.path,
+  inForce: Object.entries(IN_FORCE).find(([name]) => name === key)?.[1],
+}));
 
 /** Every place of the config file whose own value does not count now. */
 export function listOverrides(sources: OriginSources): readonly SettingOverride[] {
   return [
-    ...Object.entries(FACTS).flatMap(([key, fact]) => overrideOf(key, fact, sources)),
+    ...ROWS.flatMap((row) => overrideOf(row, sources)),
     ...listUpstreamOverrides(sources.environment),
   ];
 }
@@ -125,34 +80,42 @@ export function listVariables(
   settings: Settings,
   isInFile: (path: readonly string[]) => boolean,
 ): readonly VariableOrigin[] {
-  return Object.entries(VARIABLES).map(([key, { name, summary, fallback }]) => {
-    const fact = factOf(key);
-    const origin = originOf(key, fact, { sources, isInFile });
-    const value = fact.inForce === undefined ? given(key, fact, sources) : fact.inForce(settings);
-    const isSecret = fact.shows === 'secret';
+  return ROWS.map((row) => {
+    const { name, summary, fallback, flag, shows, at } = row;
+    const origin = originOf(row, { sources, isInFile });
+    const value = valueInForce(row, { sources, settings });
+    const isSecret = shows === 'secret';
     return {
       name,
       summary,
       fallback,
-      flag: fact.flag === undefined ? undefined : FLAG_NAMES[fact.flag],
+      flag,
       origin,
       isSecret,
-      value: isSecret ? undefined : writeValue(value, fact),
+      value: isSecret ? undefined : writeValue(value, row),
       isSet: value !== undefined,
-      settingKey: fact.at?.join('.'),
-      restart: restartOf(fact, origin),
+      settingKey: at?.join('.'),
+      restart: restartOf(row, origin),
     };
   });
 }
 
-function overrideOf(key: string, fact: Fact, sources: OriginSources): SettingOverride[] {
-  const { at: path } = fact;
-  const value = given(key, fact, sources);
+function overrideOf(row: Row, sources: OriginSources): SettingOverride[] {
+  const { key, at: path, flag } = row;
+  const value = given(key, sources);
   if (path === undefined || value === undefined) return [];
-  const { flag } = fact;
-  const origin = flag !== undefined && sources.flags[flag] !== undefined ? 'flag' : 'environment';
-  const name = origin === 'flag' && flag !== undefined ? FLAG_NAMES[flag] : variableOf(key).name;
-  return [{ path, origin, name, ...(fact.shows === 'secret' ? {} : { value: toJson(value) }) }];
+  const isFlag = flag !== undefined && readOf(sources.flags, key) !== undefined;
+  const [origin, name] = isFlag ? (['flag', flag] as const) : (['environment', row.name] as const);
+  return [{ path, origin, name, ...(row.shows === 'secret' ? {} : { value: toJson(value) }) }];
+}
+
+/** The variable's own value where the settings have none. */
+function valueInForce(
+  { key, inForce }: Row,
+  { sources, settings }: { sources: OriginSources; settings: Settings },
+): unknown {
+  if (inForce !== undefined) return inForce(settings);
+  return Object.hasOwn(settings, key) ? readOf(settings, key) : given(key, sources);
 }
 
 /** What the environment says of an upstream wins over the entry of the same id. */
@@ -182,17 +145,16 @@ function namingVariable(environment: Environment): string {
 }
 
 function originOf(
-  key: string,
-  { at, flag }: Fact,
+  { key, at }: Row,
   { sources, isInFile }: { sources: OriginSources; isInFile: (path: readonly string[]) => boolean },
 ): VariableOrigin['origin'] {
-  if (flag !== undefined && sources.flags[flag] !== undefined) return 'flag';
+  if (readOf(sources.flags, key) !== undefined) return 'flag';
   if (readOf(sources.environment, key) !== undefined) return 'environment';
   return at !== undefined && isInFile(at) ? 'file' : 'default';
 }
 
 function restartOf(
-  { at, restart }: Fact,
+  { at, restart }: Row,
   origin: VariableOrigin['origin'],
 ): RestartReason | undefined {
   if (restart !== undefined) return restart;
@@ -200,23 +162,15 @@ function restartOf(
 }
 
 /** What a flag or the variable says. */
-function given(key: string, { flag }: Fact, { flags, environment }: OriginSources): unknown {
-  return (flag === undefined ? undefined : flags[flag]) ?? readOf(environment, key);
+function given(key: string, { flags, environment }: OriginSources): unknown {
+  return readOf(flags, key) ?? readOf(environment, key);
 }
 
-function factOf(key: string): Fact {
-  return Object.entries(FACTS).find(([name]) => name === key)?.[1] ?? {};
+function readOf(values: object, key: string): unknown {
+  return Object.entries(values).find(([name]) => name === key)?.[1];
 }
 
-function variableOf(key: string): { readonly name: string } {
-  return Object.entries(VARIABLES).find(([name]) => name === key)?.[1] ?? { name: key };
-}
-
-function readOf(environment: Environment, key: string): unknown {
-  return Object.entries(environment).find(([name]) => name === key)?.[1];
-}
-
-function writeValue(value: unknown, { shows }: Fact): string | undefined {
+function writeValue(value: unknown, { shows }: Row): string | undefined {
   if (value === undefined) return undefined;
   if (shows === 'host') return new URL(String(value)).host;
   if (shows === 'address') return withoutQuery(String(value));

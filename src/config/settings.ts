@@ -1,8 +1,60 @@
-// The shape of `gui_config.json`: every key with its meaning and default.
+// The settings table: every key of `gui_config.json` with its meaning, default, unit and section.
 
 import type { XStatic } from 'typebox/schema';
+import { isJsonObject } from '../lib/json.ts';
+import {
+  LOG_LEVELS,
+  readAddressRange,
+  readClientKey,
+  readHost,
+  readHostName,
+  readOneLine,
+  readOrigin,
+  readPassword,
+  readWebUrl,
+  UPSTREAM_PROFILES,
+} from './values.ts';
 
-// The shape of `proxy.families` in `gui_config.json`.
+/** What a node of the table says beside its JSON Schema. */
+export interface SettingSchema {
+  readonly type?: string | undefined;
+  readonly enum?: readonly string[] | undefined;
+  readonly description?: string | undefined;
+  readonly default?: unknown;
+  readonly properties?: Readonly<Record<string, SettingSchema>> | undefined;
+  readonly required?: readonly string[] | undefined;
+  /** Of sections whose keys are names of the operator's choice. */
+  readonly additionalProperties?: SettingSchema | undefined;
+  /** Its name in the code, where that is not the key in camel case; the same as in `VARIABLES`. */
+  readonly as?: string | undefined;
+  /** Values of time are milliseconds in the code. */
+  readonly unit?: keyof typeof UNITS | undefined;
+  /** The section of the admin API it belongs to. */
+  readonly section?: string | undefined;
+  /** Objects whose keys are names that people choose, so that none of them is taken for a secret. */
+  readonly isNamed?: boolean | undefined;
+  /** What the schema cannot check. @throws ValueError */
+  readonly check?: ((text: string) => string) | undefined;
+}
+
+const UNITS = { seconds: 1000, minutes: 60_000, hours: 3_600_000, days: 86_400_000 } as const;
+
+/** The sections of the admin API, in order. */
+export const SECTION_TITLES = {
+  auth: 'keys and who needs one',
+  mapping: 'model names',
+  families: 'which models serve a family',
+  pool: 'how accounts are chosen',
+  quota: 'quota figures and protection',
+  thinking: 'what becomes of thinking',
+  upstreams: 'upstreams and their OAuth clients',
+  network: 'address, limits, proxies and web pages',
+  ip_filter: 'who is let in by address',
+  console: 'signing in to the console',
+  extprov: 'the external provider',
+  monitor: 'records of requests',
+  log: 'the log',
+} as const;
 
 const PREFERRED = {
   type: 'array',
@@ -14,6 +66,7 @@ const PREFERRED = {
 
 const FAMILIES_SCHEMA = {
   type: 'object',
+  section: 'families',
   description: 'Which of the models that an account offers serve the names of a family.',
   properties: {
     pro: PREFERRED,
@@ -33,10 +86,9 @@ export type ModelFamily = keyof typeof FAMILIES_SCHEMA.properties;
 /** What the operator prefers in a family. */
 export type FamiliesSettings = XStatic<typeof FAMILIES_SCHEMA>;
 
-// The shape of `proxy.pool` and `proxy.quota` in `gui_config.json`.
-
 const POOL_SCHEMA = {
   type: 'object',
+  section: 'pool',
   description: 'How an account is chosen for a request.',
   properties: {
     mode: {
@@ -47,6 +99,8 @@ const POOL_SCHEMA = {
         'for its account; `performance-first` takes the best account for every request.',
     },
     max_wait_seconds: {
+      as: 'maxWaitMs',
+      unit: 'seconds',
       type: 'integer',
       minimum: 0,
       maximum: 300,
@@ -54,11 +108,14 @@ const POOL_SCHEMA = {
       description: 'Longest wait of a session for its account, with `cache-first`.',
     },
     fixed_account: {
+      check: readOneLine,
       type: 'string',
       minLength: 1,
       description: 'Id or label of the account that gets every request while it can be used.',
     },
     session_ttl_minutes: {
+      as: 'sessionIdleMs',
+      unit: 'minutes',
       type: 'number',
       minimum: 1,
       maximum: 10_080,
@@ -70,9 +127,12 @@ const POOL_SCHEMA = {
 
 const QUOTA_SCHEMA = {
   type: 'object',
+  section: 'quota',
   description: 'Quotas of the accounts.',
   properties: {
     refresh_minutes: {
+      as: 'refreshIntervalMs',
+      unit: 'minutes',
       type: 'number',
       minimum: 1,
       maximum: 1440,
@@ -102,14 +162,15 @@ const QUOTA_SCHEMA = {
   },
 } as const;
 
-// The shape of `proxy.ip_filter` and `proxy.console` in `gui_config.json`.
-
 const IP_FILTER_SCHEMA = {
   type: 'object',
+  section: 'ip_filter',
+  as: 'addressFilter',
   description: 'Who is let in by address; the rules themselves stand in the database.',
   properties: {
     enabled: { type: 'boolean', default: false, description: 'Enables the address filter.' },
     default: {
+      as: 'fallback',
       enum: ['allow', 'deny'],
       default: 'allow',
       description: 'What becomes of an address that no rule covers.',
@@ -124,9 +185,12 @@ const IP_FILTER_SCHEMA = {
 
 const CONSOLE_SCHEMA = {
   type: 'object',
+  section: 'console',
   description: 'Signing in to the web console.',
   properties: {
     session_idle_hours: {
+      as: 'sessionIdleMs',
+      unit: 'hours',
       type: 'number',
       minimum: 0.1,
       maximum: 168,
@@ -134,6 +198,7 @@ const CONSOLE_SCHEMA = {
       description: 'How long an idle browser stays signed in; a week is the most in any case.',
     },
     sign_in_link: {
+      as: 'hasSignInLink',
       type: 'boolean',
       default: true,
       description: 'Prints a link at the start that signs a browser of this machine in once.',
@@ -141,20 +206,22 @@ const CONSOLE_SCHEMA = {
   },
 } as const;
 
-// The shape of `proxy.monitor` in `gui_config.json`.
-
 const MONITOR_SCHEMA = {
   type: 'object',
+  section: 'monitor',
   description: 'The records of model requests.',
   properties: {
     enabled: { type: 'boolean', default: true, description: 'Keeps a record of each request.' },
     bodies: {
+      as: 'keepsBodies',
       type: 'boolean',
       default: false,
       description:
         'Keeps what was asked and answered, up to 256 KB each, without credentials; prompts are then stored.',
     },
     retention_days: {
+      as: 'retentionMs',
+      unit: 'days',
       type: 'number',
       minimum: 0.01,
       maximum: 365,
@@ -170,8 +237,6 @@ const MONITOR_SCHEMA = {
     },
   },
 } as const;
-
-// The shape of `upstreams` in `gui_config.json`: one section an upstream, by an id of the operator's choice.
 
 const TEXT = { type: 'string', minLength: 1 } as const;
 
@@ -232,7 +297,7 @@ const UPSTREAM_SCHEMA = {
   required: ['profile'],
   properties: {
     profile: {
-      enum: ['sandbox', 'generic', 'gemini-api', 'vertex'],
+      enum: UPSTREAM_PROFILES,
       description: 'How the upstream is reached.',
     },
     base_url: { ...TEXT, description: "Its address; without one the profile's own." },
@@ -257,6 +322,7 @@ const UPSTREAM_SCHEMA = {
     limits: {
       type: 'object',
       additionalProperties: LIMIT_SCHEMA,
+      isNamed: true,
       description:
         'Limits by model id, from which quotas are estimated where the upstream reports none.',
     },
@@ -266,6 +332,8 @@ const UPSTREAM_SCHEMA = {
 
 const UPSTREAMS_SCHEMA = {
   type: 'object',
+  section: 'upstreams',
+  isNamed: true,
   description: 'Upstreams by id. An id that is the name of a profile must be of that profile.',
   additionalProperties: UPSTREAM_SCHEMA,
 } as const;
@@ -276,6 +344,8 @@ const TEXTS = { type: 'array', items: { type: 'string' } } as const;
 
 const EXTPROV_SCHEMA = {
   type: 'object',
+  section: 'extprov',
+  as: 'externalProvider',
   description: 'External provider that speaks the Messages protocol.',
   properties: {
     enabled: {
@@ -283,7 +353,7 @@ const EXTPROV_SCHEMA = {
       description:
         'Enables the external provider. All keys of `extprov` are checked and kept, but not in use yet.',
     },
-    base_url: { type: 'string', description: 'Address of the provider.' },
+    base_url: { type: 'string', check: readWebUrl, description: 'Address of the provider.' },
     api_key: {
       type: 'string',
       description:
@@ -298,6 +368,7 @@ const EXTPROV_SCHEMA = {
     },
     model_mapping: {
       ...TEXT_MAP,
+      isNamed: true,
       default: {},
       description: 'Client model id → provider model id.',
     },
@@ -329,10 +400,12 @@ const EXTPROV_SCHEMA = {
 
 const AUTH_MODE = {
   enum: ['off', 'auto', 'strict', 'Off', 'Auto', 'Strict', 'OFF', 'AUTO', 'STRICT'],
+  section: 'auth',
 } as const;
 
 const THINKING_SCHEMA = {
   type: 'object',
+  section: 'thinking',
   description: 'What becomes of the thinking that clients ask for.',
   properties: {
     mode: {
@@ -356,8 +429,15 @@ const PROXY_SCHEMA = {
   type: 'object',
   description: 'The gateway itself.',
   properties: {
-    host: { type: 'string', default: '127.0.0.1', description: 'Address to listen on.' },
+    host: {
+      type: 'string',
+      section: 'network',
+      check: readHost,
+      default: '127.0.0.1',
+      description: 'Address to listen on.',
+    },
     port: {
+      section: 'network',
       type: 'integer',
       minimum: 0,
       maximum: 65_535,
@@ -373,12 +453,16 @@ const PROXY_SCHEMA = {
     },
     custom_mapping: {
       ...TEXT_MAP,
+      section: 'mapping',
+      isNamed: true,
       default: {},
       description: 'Requested model name, exact or with `*`, → target model.',
     },
     families: FAMILIES_SCHEMA,
     extprov: EXTPROV_SCHEMA,
     max_body_size: {
+      as: 'maxBodyBytes',
+      section: 'network',
       type: 'integer',
       // Below it no client would get a word through, which is nobody's wish.
       minimum: 16_384,
@@ -388,21 +472,28 @@ const PROXY_SCHEMA = {
     },
     trusted_proxies: {
       ...TEXTS,
+      section: 'network',
+      check: readAddressRange,
       default: [],
       description: 'Addresses and CIDR ranges whose `X-Forwarded-For` is believed.',
     },
     cors_origins: {
       ...TEXTS,
+      section: 'network',
+      check: readOrigin,
       default: [],
       description: 'Origins of web pages that may call with a key.',
     },
     allowed_hosts: {
       ...TEXTS,
+      section: 'network',
+      check: readHostName,
       default: [],
       description: 'Host names, besides the loopback ones, under which local requests may come.',
     },
     fetch_remote_media: {
       ...SWITCH,
+      section: 'network',
       description:
         'Fetches images and documents that requests name by https address, from public hosts only.',
     },
@@ -413,7 +504,8 @@ const PROXY_SCHEMA = {
     console: CONSOLE_SCHEMA,
     monitor: MONITOR_SCHEMA,
     log_level: {
-      enum: ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'],
+      section: 'log',
+      enum: LOG_LEVELS,
       default: 'info',
       description: 'Least level that is logged.',
     },
@@ -427,9 +519,18 @@ export const CONFIG_SCHEMA = {
     api_key: {
       type: 'string',
       minLength: 1,
+      section: 'auth',
+      check: readClientKey,
       description: 'Key that clients send with model requests.',
     },
-    admin_password: { type: 'string', minLength: 1, description: 'Password of the web console.' },
+    admin_password: {
+      type: 'string',
+      minLength: 1,
+      as: 'webPassword',
+      section: 'auth',
+      check: readPassword,
+      description: 'Password of the web console.',
+    },
     auth_mode: { ...AUTH_MODE, description: 'The same as `proxy.auth_mode`, which wins.' },
     proxy: PROXY_SCHEMA,
     upstreams: UPSTREAMS_SCHEMA,
@@ -439,163 +540,88 @@ export const CONFIG_SCHEMA = {
 /** A checked config file; every key may be missing. */
 export type ConfigFile = XStatic<typeof CONFIG_SCHEMA>;
 
-/** The defaults the schema states. */
-export const PROXY_DEFAULTS = PROXY_SCHEMA.properties;
-const EXTPROV_DEFAULTS = EXTPROV_SCHEMA.properties;
-
-// The settings of the address filter and the console, with their defaults filled in.
-
-export interface AddressFilterSettings {
-  readonly enabled: boolean;
-  /** What becomes of an address that no rule covers. */
-  readonly fallback: 'allow' | 'deny';
-  readonly allowBeatsDeny: boolean;
+/** Where a setting of a section stands in the file; a section is one object or several single keys. */
+export interface SettingPlace {
+  readonly section: string;
+  readonly path: readonly string[];
+  readonly name: string;
+  readonly schema: SettingSchema;
 }
 
-export interface ConsoleSettings {
-  readonly sessionIdleMs: number;
-  /** Whether the start prints a one-time sign-in link. */
-  readonly hasSignInLink: boolean;
+/** Each node of the table that names its section, in order. */
+export const SETTING_PLACES: readonly SettingPlace[] = listPlaces(CONFIG_SCHEMA, []);
+
+function listPlaces({ properties = {} }: SettingSchema, above: readonly string[]): SettingPlace[] {
+  return Object.entries(properties).flatMap(([key, schema]) => {
+    const { section } = schema;
+    const path = [...above, key];
+    return section === undefined
+      ? listPlaces(schema, path)
+      : [{ section, path, name: nameInCode(key, schema), schema }];
+  });
 }
 
-type Sections = NonNullable<ConfigFile['proxy']>;
+type Camel<Key> = Key extends `${infer Head}_${infer Rest}`
+  ? `${Head}${Capitalize<Camel<Rest>>}`
+  : Key;
 
-const FILTER = IP_FILTER_SCHEMA.properties;
-const CONSOLE = CONSOLE_SCHEMA.properties;
-const HOUR_MS = 3_600_000;
+type NameInCode<Key, Schema> = Schema extends { readonly as: infer Name } ? Name : Camel<Key>;
 
-export function readAddressFilterSettings(
-  section: Sections['ip_filter'] = {},
-): AddressFilterSettings {
-  return {
-    enabled: section.enabled ?? FILTER.enabled.default,
-    fallback: section.default ?? FILTER.default.default,
-    allowBeatsDeny: section.allow_beats_deny ?? FILTER.allow_beats_deny.default,
-  };
+type PlainValue<Schema> = Schema extends { readonly enum: readonly (infer Word)[] }
+  ? Word
+  : Schema extends { readonly type: 'boolean' }
+    ? boolean
+    : Schema extends { readonly type: 'integer' | 'number' }
+      ? number
+      : Schema extends { readonly type: 'array' }
+        ? readonly string[]
+        : Schema extends { readonly type: 'object' }
+          ? Readonly<Record<string, string>>
+          : string;
+
+type Effective<Schema> = Schema extends { readonly properties: infer Properties }
+  ? EffectiveSection<Properties>
+  : Schema extends { readonly default: unknown }
+    ? PlainValue<Schema>
+    : PlainValue<Schema> | undefined;
+
+/** The values of a section with its defaults, by their names in the code. */
+type EffectiveSection<Properties> = {
+  readonly [Key in keyof Properties as NameInCode<Key, Properties[Key]> & string]: Effective<
+    Properties[Key]
+  >;
+};
+
+/** The values of `proxy` with every default filled in. */
+export type ProxySettings = EffectiveSection<typeof PROXY_SCHEMA.properties>;
+
+/** The settings of `proxy` where a file says nothing. */
+export function readProxySettings(section: ConfigFile['proxy'] = {}): ProxySettings {
+  // The one narrowing of this file: the values are those of the table, key by key.
+  return readSettings(PROXY_SCHEMA, section) as unknown as ProxySettings;
 }
 
-export function readConsoleSettings(section: Sections['console'] = {}): ConsoleSettings {
-  return {
-    sessionIdleMs: (section.session_idle_hours ?? CONSOLE.session_idle_hours.default) * HOUR_MS,
-    hasSignInLink: section.sign_in_link ?? CONSOLE.sign_in_link.default,
-  };
+function readSettings({ properties = {} }: SettingSchema, section: object): object {
+  const given = new Map<string, unknown>(Object.entries(section));
+  return Object.fromEntries(
+    Object.entries(properties).map(([key, schema]) => {
+      const value = given.get(key);
+      const name = nameInCode(key, schema);
+      if (schema.properties !== undefined) {
+        return [name, readSettings(schema, isJsonObject(value) ? value : {})];
+      }
+      return [name, inCode(value ?? schema.default, schema.unit)];
+    }),
+  );
 }
 
-// The settings of the monitor, with their defaults filled in.
-
-export interface MonitorSettings {
-  readonly enabled: boolean;
-  readonly keepsBodies: boolean;
-  readonly retentionMs: number;
-  readonly maxBytes: number;
+function inCode(value: unknown, unit: SettingSchema['unit']): unknown {
+  return unit === undefined || typeof value !== 'number' ? value : value * UNITS[unit];
 }
 
-const MONITOR = MONITOR_SCHEMA.properties;
-const DAY_MS = 86_400_000;
-
-export function readMonitorSettings(section: Sections['monitor'] = {}): MonitorSettings {
-  return {
-    enabled: section.enabled ?? MONITOR.enabled.default,
-    keepsBodies: section.bodies ?? MONITOR.bodies.default,
-    retentionMs: (section.retention_days ?? MONITOR.retention_days.default) * DAY_MS,
-    maxBytes: section.max_bytes ?? MONITOR.max_bytes.default,
-  };
+function nameInCode(key: string, { as }: SettingSchema): string {
+  return as ?? key.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
 }
 
-// The settings of the account pool and its quotas, with their defaults filled in.
-
-const POOL_MODES = ['balance', 'cache-first', 'performance-first'] as const;
-
-export interface PoolSettings {
-  readonly mode: (typeof POOL_MODES)[number];
-  /** Longest wait of a session for its account, with `cache-first`. */
-  readonly maxWaitMs: number;
-  /** Id or label of the one account to use. */
-  readonly fixedAccount: string | undefined;
-  readonly sessionIdleMs: number;
-}
-
-export interface QuotaSettings {
-  readonly refreshIntervalMs: number;
-  readonly protection: {
-    readonly enabled: boolean;
-    /** 0 to 100. */
-    readonly thresholdPercent: number;
-    /** Empty protects every model. */
-    readonly models: readonly string[];
-  };
-}
-
-const POOL = POOL_SCHEMA.properties;
-const QUOTA = QUOTA_SCHEMA.properties;
-const MINUTE_MS = 60_000;
-
-export function readPoolSettings(section: Sections['pool'] = {}): PoolSettings {
-  return {
-    mode: POOL_MODES.find((mode) => mode === section.mode) ?? POOL.mode.default,
-    maxWaitMs: (section.max_wait_seconds ?? POOL.max_wait_seconds.default) * 1000,
-    fixedAccount: section.fixed_account,
-    sessionIdleMs: (section.session_ttl_minutes ?? POOL.session_ttl_minutes.default) * MINUTE_MS,
-  };
-}
-
-export function readQuotaSettings(section: Sections['quota'] = {}): QuotaSettings {
-  const { enabled, threshold_percent: threshold } = QUOTA.protection.properties;
-  const { protection = {} } = section;
-  return {
-    refreshIntervalMs: (section.refresh_minutes ?? QUOTA.refresh_minutes.default) * MINUTE_MS,
-    protection: {
-      enabled: protection.enabled ?? enabled.default,
-      thresholdPercent: protection.threshold_percent ?? threshold.default,
-      models: protection.models ?? [],
-    },
-  };
-}
-
-// The external provider's settings with their defaults filled in.
-
-type DispatchMode = 'off' | 'exclusive' | 'pooled' | 'fallback';
-
-export interface ExternalProviderSettings {
-  /** False whatever the file says, until it works. */
-  readonly enabled: false;
-  readonly baseUrl: string | undefined;
-  /** Perhaps sealed (`sealed:v1:…`). */
-  readonly apiKey: string | undefined;
-  readonly dispatchMode: DispatchMode;
-  readonly modelMapping: Readonly<Record<string, string>>;
-  readonly models: { readonly opus: string; readonly sonnet: string; readonly haiku: string };
-  readonly mcp: {
-    readonly enabled: boolean;
-    readonly webSearchEnabled: boolean;
-    readonly webReaderEnabled: boolean;
-    readonly visionEnabled: boolean;
-  };
-}
-
-type ProviderSection = NonNullable<NonNullable<ConfigFile['proxy']>['extprov']>;
-
-const DISPATCH_MODES: readonly DispatchMode[] = ['off', 'exclusive', 'pooled', 'fallback'];
-
-export function readExternalProvider(section: ProviderSection = {}): ExternalProviderSettings {
-  const { models = {}, mcp = {} } = section;
-  const families = EXTPROV_DEFAULTS.models.properties;
-  return {
-    enabled: false,
-    baseUrl: section.base_url,
-    apiKey: section.api_key,
-    dispatchMode: DISPATCH_MODES.find((mode) => mode === section.dispatch_mode) ?? 'off',
-    modelMapping: section.model_mapping ?? {},
-    models: {
-      opus: models.opus ?? families.opus.default,
-      sonnet: models.sonnet ?? families.sonnet.default,
-      haiku: models.haiku ?? families.haiku.default,
-    },
-    mcp: {
-      enabled: mcp.enabled ?? false,
-      webSearchEnabled: mcp.web_search_enabled ?? false,
-      webReaderEnabled: mcp.web_reader_enabled ?? false,
-      visionEnabled: mcp.vision_enabled ?? false,
-    },
-  };
-}
+/** Every default of `proxy`. */
+export const DEFAULTS: ProxySettings = readProxySettings();

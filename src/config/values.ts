@@ -9,7 +9,6 @@ export const AUTH_MODES = ['off', 'auto', 'strict'] as const;
 export type AuthMode = (typeof AUTH_MODES)[number];
 
 export const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
-export type LogLevel = (typeof LOG_LEVELS)[number];
 
 export const UPSTREAM_PROFILES = ['sandbox', 'generic', 'gemini-api', 'vertex'] as const;
 export type UpstreamProfile = (typeof UPSTREAM_PROFILES)[number];
@@ -79,7 +78,7 @@ const MAX_PASSWORD_CHARACTERS = 1_024;
 
 /** What somebody signs in with. @throws ValueError */
 export function readPassword(text: string): string {
-  if (/\p{Cc}/u.test(text)) throw new ValueError(told`must be one line`);
+  readOneLine(text);
   if (text.length > MAX_PASSWORD_CHARACTERS) {
     throw new ValueError(told`must have at most ${MAX_PASSWORD_CHARACTERS} characters`);
   }
@@ -89,6 +88,12 @@ export function readPassword(text: string): string {
 /** The key of the clients, which may be the password too. @throws ValueError */
 export function readClientKey(text: string): string {
   return readPassword(readSecret(text));
+}
+
+/** @throws ValueError */
+export function readOneLine(text: string): string {
+  if (/\p{Cc}/u.test(text)) throw new ValueError(told`must be one line`);
+  return text;
 }
 
 export function readPath(text: string): string {

@@ -2,6 +2,8 @@
 
 import type { IncomingHttpHeaders } from 'node:http';
 import type { AccessSettings } from '../access/access.ts';
+import { DEFAULTS, type ProxySettings } from '../config/settings.ts';
+import type { AuthMode } from '../config/values.ts';
 
 export type HeaderMap = Readonly<Record<string, string | undefined>>;
 
@@ -28,26 +30,18 @@ export function acceptsCoding(header: string, coding: string): boolean {
 
 // What the edge can be told: the settings it reads anew for every request.
 
-export type AuthMode = 'off' | 'auto' | 'strict';
-
 export interface ClientKey {
   /** Names the key in logs, session scopes and records; never the key itself. */
   readonly id: string;
   readonly key: string;
 }
 
-export interface EdgeSettings extends AccessSettings {
-  readonly host: string;
-  readonly port: number;
+export interface EdgeSettings
+  extends AccessSettings,
+    Pick<ProxySettings, 'host' | 'port' | 'maxBodyBytes'>,
+    Pick<ProxySettings, 'trustedProxies' | 'allowedHosts' | 'corsOrigins'> {
   readonly authMode: AuthMode;
   readonly apiKeys: readonly ClientKey[];
-  readonly maxBodyBytes: number;
-  /** Addresses and CIDR ranges whose `X-Forwarded-For` is believed. */
-  readonly trustedProxies: readonly string[];
-  /** `Host` names, besides the loopback ones, under which keyless local requests may come. */
-  readonly allowedHosts: readonly string[];
-  /** Origins of web pages that may call with a key; `*` is not one. */
-  readonly corsOrigins: readonly string[];
   /** How long `close()` lets running answers go on. */
   readonly shutdownGraceMs: number;
   /** How long a stream's headers wait for its first event. */
@@ -59,17 +53,15 @@ export interface EdgeSettings extends AccessSettings {
 }
 
 export const DEFAULT_EDGE_SETTINGS: EdgeSettings = {
-  host: '127.0.0.1',
-  port: 8045,
-  authMode: 'auto',
+  ...{ host: DEFAULTS.host, port: DEFAULTS.port, authMode: 'auto' },
   apiKeys: [],
   consolePassword: undefined,
-  addressFilter: { enabled: false, fallback: 'allow', allowBeatsDeny: false },
-  sessionIdleMs: 12 * 3_600_000,
-  maxBodyBytes: 104_857_600,
-  trustedProxies: [],
-  allowedHosts: [],
-  corsOrigins: [],
+  addressFilter: DEFAULTS.addressFilter,
+  sessionIdleMs: DEFAULTS.console.sessionIdleMs,
+  maxBodyBytes: DEFAULTS.maxBodyBytes,
+  trustedProxies: DEFAULTS.trustedProxies,
+  allowedHosts: DEFAULTS.allowedHosts,
+  corsOrigins: DEFAULTS.corsOrigins,
   shutdownGraceMs: 30_000,
   headerHoldMs: 10_000,
   keepAliveMs: 15_000,

@@ -2,6 +2,7 @@
 
 import { createHmac } from 'node:crypto';
 import type { SettingOverride } from '../../config/origins.ts';
+import { SECTION_TITLES, SETTING_PLACES, type SettingSchema } from '../../config/settings.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../lib/json.ts';
 
 export interface ConfigSection {
@@ -17,50 +18,33 @@ export interface ConfigSection {
   readonly named?: readonly (readonly string[])[];
 }
 
-const inProxy = (...names: readonly string[]): Record<string, readonly string[]> =>
-  Object.fromEntries(names.map((name) => [name, ['proxy', name]]));
+export const CONFIG_SECTIONS: readonly ConfigSection[] = Object.entries(SECTION_TITLES).map(
+  ([name, title]) => toSection(name, title),
+);
 
-export const CONFIG_SECTIONS: readonly ConfigSection[] = [
-  {
-    name: 'auth',
-    title: 'keys and who needs one',
-    keys: {
-      api_key: ['api_key'],
-      admin_password: ['admin_password'],
-      ...inProxy('auth_mode'),
-    },
-    alsoAt: { auth_mode: ['auth_mode'] },
-  },
-  { name: 'mapping', title: 'model names', path: ['proxy', 'custom_mapping'], named: [[]] },
-  { name: 'families', title: 'which models serve a family', path: ['proxy', 'families'] },
-  { name: 'pool', title: 'how accounts are chosen', path: ['proxy', 'pool'] },
-  { name: 'quota', title: 'quota figures and protection', path: ['proxy', 'quota'] },
-  { name: 'thinking', title: 'what becomes of thinking', path: ['proxy', 'thinking'] },
-  {
-    name: 'upstreams',
-    title: 'upstreams and their OAuth clients',
-    path: ['upstreams'],
-    named: [[], ['*', 'limits']],
-  },
-  {
-    name: 'network',
-    title: 'address, limits, proxies and web pages',
-    keys: inProxy(
-      ...['host', 'port', 'max_body_size', 'trusted_proxies'],
-      ...['cors_origins', 'allowed_hosts', 'fetch_remote_media'],
-    ),
-  },
-  { name: 'ip_filter', title: 'who is let in by address', path: ['proxy', 'ip_filter'] },
-  { name: 'console', title: 'signing in to the console', path: ['proxy', 'console'] },
-  {
-    name: 'extprov',
-    title: 'the external provider',
-    path: ['proxy', 'extprov'],
-    named: [['model_mapping']],
-  },
-  { name: 'monitor', title: 'records of requests', path: ['proxy', 'monitor'] },
-  { name: 'log', title: 'the log', keys: inProxy('log_level') },
-];
+function toSection(name: string, title: string): ConfigSection {
+  const places = SETTING_PLACES.filter(({ section }) => section === name);
+  const [first] = places;
+  if (first?.schema.type === 'object') {
+    const named = listNamed(first.schema, []);
+    return { name, title, path: first.path, ...(named.length > 0 && { named }) };
+  }
+  const keyed = places.map(({ path }) => [path.at(-1) ?? '', path] as const);
+  const keys = Object.fromEntries(keyed);
+  const others = keyed.filter(([key, path]) => keys[key] !== path);
+  return { name, title, keys, ...(others.length > 0 && { alsoAt: Object.fromEntries(others) }) };
+}
+
+function listNamed(schema: SettingSchema, path: readonly string[]): (readonly string[])[] {
+  const { isNamed, additionalProperties, properties = {} } = schema;
+  const inner = Object.entries(
+    additionalProperties === undefined ? properties : { '*': additionalProperties },
+  );
+  return [
+    ...(isNamed === true ? [path] : []),
+    ...inner.flatMap(([key, each]) => listNamed(each, [...path, key])),
+  ];
+}
 
 /** A section's own part of the file, secrets included; absent keys are absent. */
 export function readSection(section: ConfigSection, raw: JsonObject): JsonObject {

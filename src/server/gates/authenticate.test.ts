@@ -1,7 +1,8 @@
 import { hash } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { GatewayError } from '../../canonical/error.ts';
-import type { AuthMode, ClientKey } from '../settings.ts';
+import type { AuthMode } from '../../config/values.ts';
+import type { ClientKey } from '../settings.ts';
 import { authenticate, createKeyRing, readCredentials } from './authenticate.ts';
 
 const KEYS: readonly ClientKey[] = [

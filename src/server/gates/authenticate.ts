@@ -4,9 +4,10 @@ import { isUtf8 } from 'node:buffer';
 import { hash, timingSafeEqual } from 'node:crypto';
 import type { ShownKeys } from '../../access/guess-limit.ts';
 import { GatewayError } from '../../canonical/error.ts';
+import type { AuthMode } from '../../config/values.ts';
 import { told } from '../../lib/localized-message.ts';
 import { HEADER_SPELLINGS } from '../../wire/vocabulary.ts';
-import type { AuthMode, ClientKey, HeaderMap } from '../settings.ts';
+import type { ClientKey, HeaderMap } from '../settings.ts';
 import {
   classifyPeer,
   isKnownHost,
