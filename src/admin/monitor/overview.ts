@@ -1,4 +1,4 @@
-// `GET /api/overview`: whether all is well, at one glance.
+// `GET /api/overview`: live figures, accounts, quota, and the conditions that need attention.
 
 import type { MinuteSum } from '../../monitor/request-store.ts';
 import { type AccountJson, writeAccount } from '../account-view.ts';
@@ -94,8 +94,7 @@ function readQuota(options: MonitorRouteOptions): OverviewJson['quota'] {
   }));
 }
 
-// What a person should look at, each with the way out.
-
+/** What needs attention, with the way out. */
 export type Attention = OverviewJson['attention'][number];
 
 export interface AttentionSources {
@@ -110,10 +109,9 @@ export interface AttentionSources {
   readonly records: { readonly unsaved: number; readonly dropped: number };
 }
 
-const ADD_ACCOUNT = '/accounts?add=sign-in';
 const MAX_ACCOUNTS = 5;
 const LOW_PERCENT = 10;
-/** So many failures are told even where they are a small share. */
+/** So many failures are reported even where they are a small share. */
 const MANY_ERRORS = 5;
 const NOTABLE_SHARE = 0.02;
 /** Fewer beside successes may be slips of a client, as one failure alone may be. */
@@ -121,48 +119,231 @@ const SOME_ERRORS = 3;
 const HIGH_SHARE = 0.25;
 const FEW_ERRORS_ALONE = 2;
 
-/** The gravest first. */
-export function findAttention(sources: AttentionSources): Attention[] {
-  return [
-    ...lookAtPool(sources),
-    ...checkAccess(sources.facts),
-    ...lookAtConfig(sources.facts),
-    ...lookAtUnused(sources.facts),
-    ...lookAtRefusals(sources),
-    ...lookAtErrors(sources),
-    ...lookAtOverload(sources.accounts),
-    ...lookAtAccounts(sources.accounts),
-    ...lookAtQuota(sources.quota),
-    ...lookAtStores(sources.facts),
-    ...lookAtRecords(sources.records),
-    ...lookAtSandbox(sources.facts),
-  ];
+interface Condition extends Omit<Attention, 'message' | 'about'> {
+  /** One entry each time the condition holds; what a finding names wins over the row. */
+  readonly find: (sources: AttentionSources) => readonly Finding[];
 }
 
-function lookAtPool({ accounts }: AttentionSources): Attention[] {
-  if (accounts.length === 0) {
-    return [
-      {
-        kind: 'no-accounts',
-        severity: 'error',
-        message: 'There is no account, so no request can be answered.',
-        wayOut: 'Add an account.',
-        link: ADD_ACCOUNT,
-        about: {},
-      },
-    ];
-  }
-  if (accounts.some(isUsable)) return [];
-  return [
-    {
-      kind: 'no-usable-account',
-      severity: 'error',
-      message: 'No account can be used now, so no request can be answered.',
-      wayOut: 'See why each is out of use, or add another.',
-      link: '/accounts',
-      about: {},
+type Finding = Pick<Attention, 'message'> & Partial<Attention>;
+
+/** Most severe first. */
+const CONDITIONS: readonly Condition[] = [
+  {
+    kind: 'no-accounts',
+    severity: 'error',
+    wayOut: 'Add an account.',
+    link: '/accounts?add=sign-in',
+    find: ({ accounts }) =>
+      when(accounts.length === 0, 'There is no account, so no request can be answered.'),
+  },
+  {
+    kind: 'no-usable-account',
+    severity: 'error',
+    wayOut: 'See why each is out of use, or add another.',
+    link: '/accounts',
+    find: ({ accounts }) =>
+      when(
+        accounts.length > 0 && !accounts.some(isUsable),
+        'No account can be used now, so no request can be answered.',
+      ),
+  },
+  {
+    kind: 'open-to-all',
+    severity: 'error',
+    wayOut: 'Choose the mode auto or strict.',
+    link: '/security',
+    find: ({ facts: { authMode, isLoopback } }) =>
+      when(
+        authMode === 'off' && !isLoopback,
+        'Everybody who reaches this address can use the accounts without a key.',
+      ),
+  },
+  {
+    kind: 'key-opens-console',
+    severity: 'warning',
+    wayOut: 'Set WEB_PASSWORD or admin_password.',
+    link: '/settings',
+    find: ({ facts: { consolePassword, isLoopback } }) =>
+      when(
+        consolePassword === 'gateway-key',
+        'Whoever has the gateway key can open this console and change everything.',
+        isLoopback ? { severity: 'info' } : {},
+      ),
+  },
+  {
+    kind: 'no-console-password',
+    severity: 'warning',
+    wayOut: 'Set WEB_PASSWORD or admin_password to use it from elsewhere.',
+    link: '/settings',
+    find: ({ facts: { consolePassword, isLoopback } }) =>
+      when(
+        consolePassword === 'none' && !isLoopback,
+        'The console has no password, so it opens on this machine only.',
+      ),
+  },
+  {
+    // Until the file is corrected no change of the settings is accepted, neither there nor here.
+    kind: 'config-refused',
+    severity: 'warning',
+    wayOut: 'Correct gui_config.json. Until then no setting can be changed here.',
+    link: '/settings',
+    find({ facts: { configProblems } }) {
+      const problems = configProblems.join('; ');
+      return when(
+        configProblems.length > 0,
+        `The config file cannot be used, so older settings stay in force: ${problems}.`,
+        { about: { problems } },
+      );
     },
-  ];
+  },
+  {
+    kind: 'setting-unused',
+    severity: 'warning',
+    wayOut: 'Correct it where the gateway is started or in gui_config.json, or take it out.',
+    link: '/settings',
+    find: ({ facts }) =>
+      facts.warnings.map((message) => ({ message, about: { problems: message } })),
+  },
+  {
+    kind: 'account-failing',
+    severity: 'warning',
+    wayOut: 'Open the account: give it a new key or sign in again, then test it.',
+    link: '/accounts',
+    find: findFailingAccounts,
+  },
+  {
+    kind: 'many-errors',
+    severity: 'warning',
+    wayOut: 'Look at what they say.',
+    link: '/requests?status=error',
+    find: findErrors,
+  },
+  {
+    kind: 'upstream-overloaded',
+    severity: 'warning',
+    wayOut:
+      'It is tried again by itself within a minute. Clear the cooldowns of an account to try at once.',
+    link: '/accounts',
+    find: findOverloads,
+  },
+  {
+    kind: 'account-out',
+    severity: 'warning',
+    wayOut: 'See its page.',
+    link: '/accounts',
+    find: ({ accounts }) =>
+      accounts
+        .filter(isOut)
+        .slice(0, MAX_ACCOUNTS)
+        .map((account) => {
+          const { label, status } = account;
+          const reason = status.reason === null ? '' : `: ${status.reason}`;
+          return toFinding(account, `The account ${label} is out of use${reason}.`);
+        }),
+  },
+  {
+    kind: 'accounts-out',
+    severity: 'warning',
+    wayOut: 'See the accounts.',
+    link: '/accounts',
+    find({ accounts }) {
+      const count = accounts.filter(isOut).length - MAX_ACCOUNTS;
+      return when(count > 0, `${count} more accounts are out of use.`, { about: { count } });
+    },
+  },
+  {
+    kind: 'account-doubtful',
+    severity: 'warning',
+    wayOut: 'See its page.',
+    link: '/accounts',
+    find: ({ accounts }) =>
+      accounts
+        .filter(({ status }) => status.kind === 'active' && status.reason !== null)
+        .slice(0, MAX_ACCOUNTS)
+        .map((account) =>
+          toFinding(account, `What the account ${account.label} signs in with was refused.`),
+        ),
+  },
+  {
+    kind: 'quota-low',
+    severity: 'warning',
+    wayOut: 'Wait for its reset, map its models to others, or add an account.',
+    link: '/routing',
+    find: ({ quota }) =>
+      quota
+        .filter(({ percent }) => percent < LOW_PERCENT)
+        .map(({ family, kind, percent }) => ({
+          message: `The quota of ${family}${kind === 'image' ? ' (images)' : ''} is at ${percent} %.`,
+          about: { family, quotaKind: kind, percent },
+        })),
+  },
+  {
+    kind: 'not-lasting',
+    severity: 'warning',
+    wayOut: 'Free some room and start the gateway again.',
+    link: '/logs?level=warn',
+    find: ({ facts }) =>
+      when(
+        !facts.isLasting,
+        'The disk had no room for the database: what is added is kept in memory and lost when the gateway stops.',
+      ),
+  },
+  {
+    kind: 'records-unsaved',
+    severity: 'warning',
+    wayOut: 'See the log for the reason: a full disk, mostly. A restart before would lose them.',
+    link: '/logs?level=warn',
+    find: ({ records: { unsaved } }) =>
+      when(
+        unsaved > 0,
+        `The database takes nothing: ${unsaved} request records wait in memory. Requests themselves go on.`,
+        { about: { count: unsaved } },
+      ),
+  },
+  {
+    kind: 'records-dropped',
+    severity: 'warning',
+    wayOut: 'See the log for the reason: a full disk, mostly.',
+    link: '/logs?level=warn',
+    find: ({ records: { dropped } }) =>
+      when(
+        dropped > 0,
+        `${dropped} request records could not be stored; requests themselves go on.`,
+        { about: { count: dropped } },
+      ),
+  },
+  {
+    kind: 'sandbox',
+    severity: 'info',
+    wayOut: 'Add an account of a real upstream.',
+    // Most people have a key; a sign-in wants an OAuth client first.
+    link: '/accounts?add=key',
+    find: ({ facts }) =>
+      when(facts.isSandbox, 'The answers come from the built-in sandbox, not from a real model.'),
+  },
+];
+
+/** Most severe first. */
+export function findAttention(sources: AttentionSources): Attention[] {
+  return CONDITIONS.flatMap(({ find, kind, severity, wayOut, link }) =>
+    find(sources).map(({ message, ...found }) => {
+      const row = { kind, severity, message, wayOut, link, about: {} };
+      return { ...row, ...found };
+    }),
+  );
+}
+
+function when(holds: boolean, message: string, found: Partial<Attention> = {}): readonly Finding[] {
+  return holds ? [{ message, ...found }] : [];
+}
+
+function toFinding({ id, label, kind, status }: AccountJson, message: string): Finding {
+  return {
+    message,
+    ...(status.wayOut == null ? {} : { wayOut: status.wayOut }),
+    link: `/accounts/${encodeURIComponent(id)}`,
+    about: { account: label, accountKind: kind, reason: status.reason ?? '' },
+  };
 }
 
 /** Whether some request could go to it now. */
@@ -170,119 +351,49 @@ function isUsable({ status, cooldowns }: AccountJson): boolean {
   return status.kind === 'active' && cooldowns.every(({ model }) => model !== null);
 }
 
-function checkAccess(facts: GatewayFacts): Attention[] {
-  const found: Attention[] = [];
-  if (facts.authMode === 'off' && !facts.isLoopback) {
-    found.push({
-      kind: 'open-to-all',
-      severity: 'error',
-      message: 'Everybody who reaches this address can use the accounts without a key.',
-      wayOut: 'Choose the mode auto or strict.',
-      link: '/security',
-      about: {},
-    });
-  }
-  if (facts.consolePassword === 'gateway-key') {
-    found.push({
-      kind: 'key-opens-console',
-      severity: facts.isLoopback ? 'info' : 'warning',
-      message: 'Whoever has the gateway key can open this console and change everything.',
-      wayOut: 'Set WEB_PASSWORD or admin_password.',
-      link: '/settings',
-      about: {},
-    });
-  }
-  if (facts.consolePassword === 'none' && !facts.isLoopback) {
-    found.push({
-      kind: 'no-console-password',
-      severity: 'warning',
-      message: 'The console has no password, so it opens on this machine only.',
-      wayOut: 'Set WEB_PASSWORD or admin_password to use it from elsewhere.',
-      link: '/settings',
-      about: {},
-    });
-  }
-  return found;
-}
-
-/** Until it is mended no change of the settings is taken, neither there nor here. */
-function lookAtConfig({ configProblems }: GatewayFacts): Attention[] {
-  if (configProblems.length === 0) return [];
-  const problems = configProblems.join('; ');
-  return [
-    {
-      kind: 'config-refused',
-      severity: 'warning',
-      message: `The config file cannot be used, so older settings stay in force: ${problems}.`,
-      wayOut: 'Correct gui_config.json. Until then no setting can be changed here.',
-      link: '/settings',
-      about: { problems },
-    },
-  ];
-}
-
-/** A misspelt name is found where its effect is missed. */
-function lookAtUnused({ warnings }: GatewayFacts): Attention[] {
-  return warnings.map((warning) => ({
-    kind: 'setting-unused',
-    severity: 'warning',
-    message: warning,
-    wayOut: 'Correct it where the gateway is started or in gui_config.json, or take it out.',
-    link: '/settings',
-    about: { problems: warning },
-  }));
-}
-
-/** What is refused everywhere is no chance: the accounts say why. */
-function lookAtRefusals({ recent, accounts }: AttentionSources): Attention[] {
-  const failing = accounts.filter(isFailing);
-  const [first] = failing;
-  if (first === undefined) return [];
-  const reasons = failing
-    .slice(0, MAX_ACCOUNTS)
-    .map(({ label, condition }) => `${label}: ${condition.reason ?? 'failed'}`)
-    .join('; ');
-  const { requests, errors } = recent;
-  const isAll = requests > 0 && errors >= requests;
-  return [
-    {
-      kind: isAll ? 'all-refused' : 'account-failing',
-      severity: isAll || failing.length === accounts.filter(isInUse).length ? 'error' : 'warning',
-      message: isAll
-        ? `Every request of the last ${RECENT_MINUTES} minutes was refused: ${reasons}`
-        : `Accounts that fail: ${reasons}`,
-      wayOut: 'Open the account: give it a new key or sign in again, then test it.',
-      link: failing.length === 1 ? `/accounts/${encodeURIComponent(first.id)}` : '/accounts',
-      about: { problems: reasons, count: RECENT_MINUTES },
-    },
-  ];
-}
-
-function isInUse({ status }: AccountJson): boolean {
-  return status.kind !== 'disabled';
+function isOut({ status: { kind, reason } }: AccountJson): boolean {
+  return kind !== 'active' && reason !== 'manual' && reason !== 'standing-by';
 }
 
 function isFailing({ condition, status }: AccountJson): boolean {
   return condition.state === 'failing' || status.reason === 'invalid-key';
 }
 
-function lookAtErrors({ recent, live, accounts }: AttentionSources): Attention[] {
+/** When every request fails, the accounts give the reason. */
+function findFailingAccounts({ recent, accounts }: AttentionSources): readonly Finding[] {
+  const failing = accounts.filter(isFailing);
+  const [first, ...more] = failing;
+  if (first === undefined) return [];
+  const reasons = failing
+    .slice(0, MAX_ACCOUNTS)
+    .map(({ label, condition }) => `${label}: ${condition.reason ?? 'failed'}`)
+    .join('; ');
+  const isAll = recent.requests > 0 && recent.errors >= recent.requests;
+  const inUse = accounts.filter(({ status }) => status.kind !== 'disabled');
+  return [
+    {
+      message: isAll
+        ? `Every request of the last ${RECENT_MINUTES} minutes was refused: ${reasons}`
+        : `Accounts that fail: ${reasons}`,
+      ...(isAll && { kind: 'all-refused' }),
+      ...((isAll || failing.length === inUse.length) && { severity: 'error' }),
+      ...(more.length === 0 && { link: `/accounts/${encodeURIComponent(first.id)}` }),
+      about: { problems: reasons, count: RECENT_MINUTES },
+    },
+  ];
+}
+
+function findErrors({ recent, live, accounts }: AttentionSources): readonly Finding[] {
   const { requests, errors } = recent;
-  // Told with its reason.
+  // Reported with its reason by the accounts.
   if (requests > 0 && errors >= requests && accounts.some(isFailing)) return [];
   const isGrave =
     isOutage(errors, requests) || isOutage(live.errorsPerMinute, live.requestsPerMinute);
-  if (!isGrave && !isNotable(errors, requests)) return [];
-  return [
-    {
-      kind: 'many-errors',
-      severity: isGrave ? 'error' : 'warning',
-      message: `${errors} of ${requests} requests failed in the last five minutes.`,
-      wayOut: 'Look at what they say.',
-      link: '/requests?status=error',
-      about: { count: errors, total: requests },
-    },
-  ];
+  return when(
+    isGrave || isNotable(errors, requests),
+    `${errors} of ${requests} requests failed in the last five minutes.`,
+    { ...(isGrave && { severity: 'error' }), about: { count: errors, total: requests } },
+  );
 }
 
 function isOutage(errors: number, requests: number): boolean {
@@ -298,137 +409,21 @@ function isNotable(errors: number, requests: number): boolean {
   );
 }
 
-/** One entry an upstream: its accounts rest together. */
-function lookAtOverload(accounts: readonly AccountJson[]): Attention[] {
-  const resting = new Map<string, Set<string>>();
+/** One entry per upstream: its accounts cool down together. */
+function findOverloads({ accounts }: AttentionSources): readonly Finding[] {
+  const cooling = new Map<string, Set<string>>();
   for (const { upstream, cooldowns } of accounts) {
     for (const { model, cause } of cooldowns) {
       if (cause !== 'overloaded' || model === null) continue;
-      const models = resting.get(upstream) ?? new Set();
-      resting.set(upstream, models.add(model));
+      const models = cooling.get(upstream) ?? new Set();
+      cooling.set(upstream, models.add(model));
     }
   }
-  return Array.from(resting, ([upstream, models]) => ({
-    kind: 'upstream-overloaded',
-    severity: 'warning',
-    message: `The upstream ${upstream} is overloaded and rests for ${[...models].join(', ')}.`,
-    wayOut:
-      'It is tried again by itself within a minute. Clear the cooldowns of an account to try at once.',
-    link: '/accounts',
-    about: { upstream, models: [...models].join(', ') },
-  }));
-}
-
-function lookAtAccounts(accounts: readonly AccountJson[]): Attention[] {
-  const out = accounts.filter(
-    ({ status }) =>
-      status.kind !== 'active' && status.reason !== 'manual' && status.reason !== 'standing-by',
-  );
-  const doubtful = accounts.filter(
-    ({ status }) => status.kind === 'active' && status.reason !== null,
-  );
-  return [...tellOut(out), ...doubtful.slice(0, MAX_ACCOUNTS).map(tellDoubt)];
-}
-
-function tellDoubt({ id, label, kind, status }: AccountJson): Attention {
-  return {
-    kind: 'account-doubtful',
-    severity: 'warning',
-    message: `What the account ${label} signs in with was refused.`,
-    wayOut: status.wayOut ?? 'See its page.',
-    link: `/accounts/${encodeURIComponent(id)}`,
-    about: { account: label, accountKind: kind, reason: status.reason ?? '' },
-  };
-}
-
-function tellOut(out: readonly AccountJson[]): Attention[] {
-  const shown = out.slice(0, MAX_ACCOUNTS).map(
-    ({ id, label, kind, status }): Attention => ({
-      kind: 'account-out',
-      severity: 'warning',
-      message: `The account ${label} is out of use${status.reason === null ? '' : `: ${status.reason}`}.`,
-      wayOut: status.wayOut ?? 'See its page.',
-      link: `/accounts/${encodeURIComponent(id)}`,
-      about: { account: label, accountKind: kind, reason: status.reason ?? '' },
-    }),
-  );
-  if (out.length <= MAX_ACCOUNTS) return shown;
-  const more: Attention = {
-    kind: 'accounts-out',
-    severity: 'warning',
-    message: `${out.length - MAX_ACCOUNTS} more accounts are out of use.`,
-    wayOut: 'See the accounts.',
-    link: '/accounts',
-    about: { count: out.length - MAX_ACCOUNTS },
-  };
-  return [...shown, more];
-}
-
-function lookAtQuota(quota: OverviewJson['quota']): Attention[] {
-  return quota
-    .filter(({ percent }) => percent < LOW_PERCENT)
-    .map(({ family, kind, percent }) => ({
-      kind: 'quota-low',
-      severity: 'warning',
-      message: `The quota of ${family}${kind === 'image' ? ' (images)' : ''} is at ${percent} %.`,
-      wayOut: 'Wait for its reset, map its models to others, or add an account.',
-      link: '/routing',
-      about: { family, quotaKind: kind, percent },
-    }));
-}
-
-function lookAtStores({ isLasting }: GatewayFacts): Attention[] {
-  if (isLasting) return [];
-  return [
-    {
-      kind: 'not-lasting',
-      severity: 'warning',
-      message:
-        'The disk had no room for the database: what is added is kept in memory and lost when the gateway stops.',
-      wayOut: 'Free some room and start the gateway again.',
-      link: '/logs?level=warn',
-      about: {},
-    },
-  ];
-}
-
-function lookAtRecords({ unsaved, dropped }: AttentionSources['records']): Attention[] {
-  const found: Attention[] = [];
-  const log = '/logs?level=warn';
-  if (unsaved > 0) {
-    found.push({
-      kind: 'records-unsaved',
-      severity: 'warning',
-      message: `The database takes nothing: ${unsaved} request records wait in memory. Requests themselves go on.`,
-      wayOut: 'See the log for the reason: a full disk, mostly. A restart before would lose them.',
-      link: log,
-      about: { count: unsaved },
-    });
-  }
-  if (dropped > 0) {
-    found.push({
-      kind: 'records-dropped',
-      severity: 'warning',
-      message: `${dropped} request records could not be stored; requests themselves go on.`,
-      wayOut: 'See the log for the reason: a full disk, mostly.',
-      link: log,
-      about: { count: dropped },
-    });
-  }
-  return found;
-}
-
-function lookAtSandbox({ isSandbox }: GatewayFacts): Attention[] {
-  if (!isSandbox) return [];
-  return [
-    {
-      kind: 'sandbox',
-      severity: 'info',
-      message: 'The answers come from the built-in sandbox, not from a real model.',
-      wayOut: 'Add an account of a real upstream.',
-      // Most people have a key; a sign-in wants an OAuth client first.
-      link: '/accounts?add=key',
-      about: {},
-    },
-  ];
+  return Array.from(cooling, ([upstream, names]) => {
+    const models = [...names].join(', ');
+    return {
+      message: `The upstream ${upstream} is overloaded and rests for ${models}.`,
+      about: { upstream, models },
+    };
+  });
 }
