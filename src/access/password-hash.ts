@@ -1,4 +1,4 @@
-// Passwords at rest: argon2id hashes in PHC form, made and checked two at a time.
+// Password hashing: argon2id in PHC form, two at a time; replaces a plain console password in the config file.
 
 import { argon2, hash, randomBytes, timingSafeEqual } from 'node:crypto';
 import { createConcurrencyLimit } from '../lib/concurrency.ts';

@@ -1,4 +1,4 @@
-// `/api/accounts/{id}/…`: what a person does to one account.
+// `/api/accounts/{id}/…`: actions on one account.
 
 import type { Account } from '../accounts/account.ts';
 import type { HealthEvent } from '../accounts/health.ts';

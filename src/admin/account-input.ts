@@ -1,4 +1,4 @@
-// Reads the account a caller describes: which upstream, under what name, with what credential.
+// Reads a new account from a request: upstream, label, credential.
 
 import type { XStatic } from 'typebox/schema';
 import type { Account } from '../accounts/account.ts';

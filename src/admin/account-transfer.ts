@@ -1,4 +1,4 @@
-// `/api/accounts/import` and `/export`: many accounts in and out, credentials only under a passphrase.
+// `/api/accounts/import` and `/export`: many accounts in and out, credentials only with a passphrase.
 
 import type { XStatic } from 'typebox/schema';
 import { invalidRequest } from '../canonical/error.ts';

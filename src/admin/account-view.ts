@@ -1,4 +1,4 @@
-// An account as the admin API shows it: its condition in plain words, never a secret.
+// An account as the admin API shows it: status and condition, never a secret.
 
 import type { XStatic } from 'typebox/schema';
 import type { Account } from '../accounts/account.ts';

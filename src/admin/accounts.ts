@@ -1,4 +1,4 @@
-// `/api/accounts`: list, add, show, change and remove accounts, and put them in order.
+// `/api/accounts`: list, add, show, change, remove and order accounts.
 
 import type { Account } from '../accounts/account.ts';
 import type { AccountRecordChange } from '../accounts/account-store.ts';
@@ -262,8 +262,6 @@ async function replaceKey(book: AdminOptions['book'], id: string, key: string): 
   book.apply(id, { kind: 'reauthenticated' });
   await book.flush();
 }
-
-// `/api/accounts/order`: the order a person gives the accounts becomes their priorities.
 
 const ORDER_SCHEMA = {
   type: 'object',

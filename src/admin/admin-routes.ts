@@ -1,4 +1,4 @@
-// All routes of the admin API, for the edge's table.
+// All routes of the admin API.
 
 import type { AccessControl } from '../access/access.ts';
 import type { AdminRoute } from '../server/admin-route.ts';
@@ -55,8 +55,6 @@ export function createAdminRoutes(
   return [...routes, ...createDescriptionRoutes(routes, options), ...pages];
 }
 
-// All routes of the door: sessions, keys, address rules and the access log.
-
 function createAccessRoutes(access: AccessControl): readonly ApiRoute[] {
   return [
     ...createConsoleSessionRoutes(access),
@@ -65,8 +63,6 @@ function createAccessRoutes(access: AccessControl): readonly ApiRoute[] {
     createAccessLogRoute(access),
   ];
 }
-
-// All routes of the monitor.
 
 export function createMonitorRoutes(options: MonitorRouteOptions): readonly ApiRoute[] {
   return [

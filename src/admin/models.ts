@@ -1,4 +1,4 @@
-// `/api/models` and `/api/route`: the models there are, and where a name goes.
+// `/api/models` and `/api/route`: the model list, and where a model name is routed.
 
 import type { ListedModel } from '../canonical/model.ts';
 import { ROUTE_STEP_KINDS, sayRouteStep } from '../routing/named-model.ts';

@@ -1,4 +1,4 @@
-// The few pages that are no part of the console: one message, light and dark, without script.
+// Small pages outside the console: one message, without script.
 
 import { hash } from 'node:crypto';
 import type { AdminAnswer, PageLanguage } from '../server/admin-route.ts';

@@ -1,4 +1,4 @@
-// Describes the admin API as OpenAPI 3.1, from the very routes and schemas that answer it.
+// Describes the admin API as OpenAPI 3.1 and as a page, from the routes and schemas that serve it.
 
 import { hash } from 'node:crypto';
 import type { XSchema } from 'typebox/schema';
@@ -232,8 +232,6 @@ function toJsonObject(schema: XSchema): JsonObject {
   return schema as unknown as JsonObject;
 }
 
-// Says in words what a schema allows, for the reference page.
-
 const COMPONENT = '#/components/schemas/';
 /** Objects within objects are listed with their path; deeper ones are just called objects. */
 const MAX_DEPTH = 3;
@@ -300,8 +298,6 @@ function sayValue(value: JsonValue): string {
   return `<code>${escapeHtml(JSON.stringify(value))}</code>`;
 }
 
-// The pieces of markup the reference page is made of.
-
 /** Running text as markup; what stands between backticks is code. */
 function htmlText(text: string): string {
   return escapeHtml(text).replace(/`([^`]+)`/g, '<code>$1</code>');
@@ -316,8 +312,6 @@ function htmlTable(caption: string, rows: readonly (readonly string[])[]): strin
   });
   return `<table><caption>${escapeHtml(caption)}</caption>${written.join('')}</table>`;
 }
-
-// Writes the description of the admin API as one page for people: no script, every text escaped.
 
 const STYLE =
   ':root{color-scheme:light dark;--page:#fff;--text:#15181d;--line:#e3e6ea;--link:#3b4fd8}' +

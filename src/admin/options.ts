@@ -1,4 +1,4 @@
-// What the admin API needs of the rest of the gateway, as narrow as it is used.
+// What the admin API needs of the rest of the gateway.
 
 import type { AccessControl } from '../access/access.ts';
 import type { Account, TokenSource } from '../accounts/account.ts';

@@ -1,4 +1,4 @@
-// `/api/quota`: what is left, by model family and by account.
+// `/api/quota`: the quota left, by model family and by account.
 
 import type { XStatic } from 'typebox/schema';
 import { compareCodePoints } from '../lib/names.ts';

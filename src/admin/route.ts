@@ -1,4 +1,4 @@
-// How a route of the admin API is declared: schemas for what comes in and goes out, then its work.
+// Declares a route of the admin API: schemas of input and output, the check of the input, then its work.
 
 import type { XSchema, XStatic } from 'typebox/schema';
 import { StoreError, type StoreFault } from '../accounts/account-store.ts';
@@ -185,8 +185,6 @@ function answerFault({ fault, message }: StoreError): AdminAnswer {
   const body = { error: { code: FAULT_CODES[fault], message } };
   return answerWith(FAULT_STATUS[fault], body);
 }
-
-// Checks what a caller of the admin API sent against its schema, and says in words what is wrong.
 
 /** @throws GatewayError invalid-request naming the first field that is wrong; values are never repeated. */
 type Check = (value: unknown) => void;

@@ -1,8 +1,6 @@
-// The shapes of the admin API that more than one route uses; a `title` names them in its description.
+// Schemas that several routes of the admin API share; a `title` names them in the OpenAPI description.
 
 import { type Sentence, told } from '../lib/localized-message.ts';
-
-// Patterns of what callers may write, and the words for whoever wrote something else.
 
 /** Something of it can be seen. */
 const VISIBLE = '[^\\s\\p{C}]';
@@ -226,8 +224,6 @@ export const PROXY_URL = {
   maxLength: 2048,
   description: '`http://`, `https://` or `socks5://`, perhaps with user and password. Never shown.',
 } as const;
-
-// Shapes that many of the monitor's have in common.
 
 export const TEXT = { type: 'string' } as const;
 export const COUNT = { type: 'integer', minimum: 0 } as const;

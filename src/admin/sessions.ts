@@ -1,4 +1,4 @@
-// `/api/sessions`: which session keeps which account, and how to let go.
+// `/api/sessions`: which account each session is bound to, and unbinding.
 
 import { told } from '../lib/localized-message.ts';
 import { writeTime } from './account-view.ts';

@@ -1,4 +1,4 @@
-// `/api/oauth`: begins sign-ins, takes their results, and says how they go.
+// `/api/oauth` and `/oauth/callback`: begins sign-ins, receives their results, and reports their state.
 
 import type { XStatic } from 'typebox/schema';
 import type { Account } from '../accounts/account.ts';
@@ -204,8 +204,7 @@ function writeSignIn(view: SignInProgress, options: SignInOptions): XStatic<type
   }
 }
 
-// How the sign-ins go: each is known by its state until some time after it ended.
-
+/** The state of each sign-in, until some time after its end. */
 export interface SignInTracker {
   /** @throws GatewayError */
   start(request: StartRequest): ReturnType<AdminOptions['signIns']['start']>;
@@ -301,8 +300,6 @@ function notWaiting() {
     told`No sign-in of this state is waiting: it was completed, cancelled, or is too old. Begin a new one.`,
   );
 }
-
-// `GET /oauth/callback`: where the identity provider sends the browser back to; says how it went.
 
 const CALLBACK_PATH = '/oauth/callback';
 

@@ -1,4 +1,4 @@
-// `POST /api/translate`: shows what a request would become, without sending it anywhere.
+// `POST /api/translate`: shows the upstream request of a client request without sending it.
 
 import type { XStatic } from 'typebox/schema';
 import { GatewayError, invalidRequest } from '../canonical/error.ts';

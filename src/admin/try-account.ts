@@ -1,4 +1,4 @@
-// Tries an account step by step, and says what worked and what did not.
+// Tests an account step by step: credential, model list, quota, a one-token answer.
 
 import type { Account } from '../accounts/account.ts';
 import type { Trial } from '../accounts/health.ts';

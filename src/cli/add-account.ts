@@ -148,8 +148,6 @@ function dashed(name: string): string {
   return name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
 }
 
-// Signing in from the command line: an address to open, then the callback or a pasted answer.
-
 export interface SignInRequest {
   readonly upstream: string;
   readonly redirect: 'loopback' | 'manual';

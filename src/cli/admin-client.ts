@@ -1,4 +1,4 @@
-// How commands talk to a gateway: its admin API, over HTTP.
+// The client of the admin API for commands, over HTTP.
 
 import { createMachineToken } from '../access/access.ts';
 import { isPasswordHash } from '../access/password-hash.ts';
@@ -99,8 +99,6 @@ function sayRefusal(
   }
   return typeof message === 'string' ? message : `The program at ${url} answered ${status}.`;
 }
-
-// What commands on the gateway's own machine show it in place of a password they cannot know.
 
 /**
  * The console password, or a token of the secret key where only its hash is known.

@@ -1,4 +1,4 @@
-// What a newcomer reads when the gateway starts: address, keys, accounts, and a line to try each protocol.
+// The start banner: address, keys, accounts, and an example request for each protocol.
 
 import type { Settings } from '../config/effective.ts';
 import { isEveryAddress, isLoopbackHost } from '../lib/net.ts';

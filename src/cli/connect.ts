@@ -1,4 +1,4 @@
-// Finds the gateway a command works on: a running one, or the data folder itself.
+// Finds the gateway a command works on: a running one, or the data folder.
 
 import { readFileSync } from 'node:fs';
 import { configPath, type Flags, resolveSettings, type Settings } from '../config/effective.ts';

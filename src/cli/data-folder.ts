@@ -1,4 +1,4 @@
-// The data folder: made on first use, and kept, for its owner only.
+// The data folder: created on first use, readable by its owner only.
 
 import { chmodSync, mkdirSync, mkdtempSync, readdirSync, rmdirSync, statSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';

@@ -1,4 +1,4 @@
-// The admin API on a data folder without a running gateway: one of its own, for the time of a command.
+// The admin API on a data folder without a running gateway, in the process of the command.
 
 import { pino } from 'pino';
 import { createApp } from '../app.ts';

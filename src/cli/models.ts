@@ -1,4 +1,4 @@
-// `isthmus models` and `isthmus route <name>`: what a client may ask for, and where a name goes.
+// `isthmus models` and `isthmus route <name>`: the model list, and where a model name is routed.
 
 import type { JsonObject } from '../lib/json.ts';
 import { type CommandContext, objectsOf, plain, textOf, textsOf, writeTable } from './terminal.ts';

@@ -68,8 +68,6 @@ function checked<Value>(read: (text: string) => Value): (text: string) => Value 
   };
 }
 
-// The commands that work on a gateway through its admin API, with their flags.
-
 export interface AdminCommandOptions {
   readonly connect: Connect;
   readonly terminal: Terminal;

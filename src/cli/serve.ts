@@ -1,4 +1,4 @@
-// `isthmus serve`: runs the gateway until it is told to stop.
+// `isthmus serve`: runs the gateway until it is stopped; its folder lock and its start checks.
 
 import { closeSync, openSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -127,8 +127,7 @@ async function ensureKey(config: LiveConfig): Promise<boolean> {
   return true;
 }
 
-// One data folder belongs to one running gateway: what another one changes is not seen before a restart.
-
+/** A lock on the data folder: a second gateway would not see changes of the first. */
 export interface FolderClaim {
   /** False while another process has the folder; true as well where nobody can tell. */
   readonly isOurs: boolean;
@@ -162,8 +161,6 @@ function isBusy(error: unknown): boolean {
   return error instanceof Error && 'errcode' in error && error.errcode === SQLITE_BUSY;
 }
 
-// Says at the start when the system lets the gateway open too few files for the streams it is made for.
-
 /** A thousand streams, each with a socket to its client and one to its upstream, and what the gateway has open itself. */
 const ENOUGH = 2200;
 
@@ -194,8 +191,6 @@ function readLimits(): string | undefined {
     return undefined;
   }
 }
-
-// Says what to do when the gateway cannot listen where it is told to.
 
 /** The error of a listening socket with the way out behind its message; any other error as it is. */
 export function explainListening(

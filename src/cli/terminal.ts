@@ -1,4 +1,4 @@
-// What commands read from and write to: the terminal here, a list of lines in tests.
+// Terminal of commands: input, secrets, tables, and readers of response fields.
 
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
@@ -73,8 +73,6 @@ function createSilence(): Writable {
   return new Writable({ write: (_chunk, _encoding, done) => done() });
 }
 
-// Tables for people, of values that may come from anywhere.
-
 /** Columns as wide as their widest cell; the head in capitals. */
 export function writeTable(head: readonly string[], rows: readonly (readonly string[])[]): string {
   const lines = [head.map((title) => title.toUpperCase()), ...rows.map((row) => row.map(plain))];
@@ -98,8 +96,9 @@ function widthOf(cell: string | undefined): number {
   return [...(cell ?? '')].length;
 }
 
-// Secrets for commands: from a file, the standard input or a hidden prompt, never from the arguments.
-
+/**
+ * Where a command reads a secret: a file, the standard input or a hidden prompt, never an argument.
+ */
 export interface SecretSource {
   /** A path; `-` is the standard input. */
   readonly file: string | undefined;
@@ -131,8 +130,7 @@ function readSource(terminal: Terminal, { file, question }: SecretSource): Promi
   return terminal.isInteractive ? terminal.askSecret(question) : terminal.readInput();
 }
 
-// Reads the fields of answers: '' and [] where one is missing.
-
+/** '' for a missing field. */
 export function textOf(object: JsonObject, field: string): string {
   const value = object[field];
   if (value === null || value === undefined) return '';
@@ -153,8 +151,6 @@ export function textsOf(object: JsonObject, field: string): readonly string[] {
   const value = object[field];
   return Array.isArray(value) ? value.map(String) : [];
 }
-
-// What a command that works on a gateway is given.
 
 export interface CommandContext {
   readonly client: AdminClient;

@@ -1,4 +1,4 @@
-// The accounts with all that keeps them usable: tokens, quota figures, and the pool that lends them.
+// Builds the accounts: tokens, quota, the pool, the sandbox's accounts.
 
 import type { Account } from '../accounts/account.ts';
 import { type AccountBook, createAccountBook } from '../accounts/account-book.ts';
@@ -164,8 +164,6 @@ function noteFailedLists({
   };
 }
 
-// Lets the accounts of the built-in sandbox rest as soon as anything real is configured: nobody wants a made-up answer beside real ones.
-
 interface SandboxRestOptions {
   readonly book: AccountBook;
   readonly isBuiltIn: (upstreamId: string) => boolean;
@@ -246,8 +244,6 @@ function sayMissing(
   }
   return told`No account is configured for the upstream ${upstreams.join(', ')}: set UPSTREAM_API_KEYS where the environment names it, or add an account in the console or with isthmus accounts add.`;
 }
-
-// What calls teach of quotas: refusals and drawn images are looked into at once, the rest is counted.
 
 interface QuotaWatchOptions {
   readonly book: AccountBook;

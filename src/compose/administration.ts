@@ -1,4 +1,4 @@
-// The routes of the admin API over what they show and change.
+// Builds the routes of the admin API.
 
 import type { AccessControl } from '../access/access.ts';
 import { createAdminRoutes } from '../admin/admin-routes.ts';

@@ -1,4 +1,4 @@
-// The upstreams of the configuration, the embedded sandbox where it is needed, and the accounts that come with them.
+// Builds the upstreams of the configuration, with the sandbox and the accounts of the environment.
 
 import type { SeedAccount } from '../accounts/account-book.ts';
 import type { Settings } from '../config/effective.ts';

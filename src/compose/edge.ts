@@ -1,4 +1,4 @@
-// The edge's view of the settings, derived once for each change of them.
+// The settings of the edge, derived once per change, and its access control.
 
 import {
   type AccessControl,
@@ -38,8 +38,6 @@ export function createEdgeSettings(current: () => Settings): () => EdgeSettings 
     return derived;
   };
 }
-
-// Opens the door over its stores and keeps the console password of the config file hashed.
 
 export interface OpenAccessControlOptions
   extends Omit<AccessControlOptions, 'stores' | 'passwordSettled'> {

@@ -1,4 +1,4 @@
-// What everything else stands on: the secret key, the secrets of the config file and the database.
+// Builds what everything else needs: the secret key, the secrets of the config file, the database.
 
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
@@ -51,8 +51,7 @@ export async function openFoundation({ config, clock, log }: GatewayContext): Pr
   return { secretKey, secrets, stores };
 }
 
-// Seals the secrets that operators write into the config file, and opens them where they are used.
-
+/** Seals the secrets of the config file, and opens them where they are used. */
 export interface ConfigSecrets {
   /**
    * Puts a sealed text in place of each plain credential for others, now and after each change of the
@@ -150,8 +149,6 @@ function contextOf(upstreamId: string): string {
   return `config upstreams ${upstreamId} oauth client_secret`;
 }
 
-// Keeps a config file that holds a secret in plain from other users of the machine.
-
 const SECRETS: ReadonlySet<string> = new Set(['api_key', 'admin_password', 'client_secret']);
 
 interface PrivateConfigOptions {
@@ -184,8 +181,6 @@ function holdsSecret(value: JsonValue): boolean {
   );
 }
 
-// The credentials of the gateway, for whoever keeps them out of what is written down.
-
 /** Made anew only when the settings change: it is asked for with every request. */
 export function createSecretList(config: Pick<LiveConfig, 'current'>): () => readonly string[] {
   let source: unknown;
@@ -197,8 +192,6 @@ export function createSecretList(config: Pick<LiveConfig, 'current'>): () => rea
     return secrets;
   };
 }
-
-// Keeps the index of what accounts prove themselves with current, used or not, for whoever hides it in texts.
 
 /** Every change of a credential goes through this store; the index holds digests alone. */
 export async function watchCredentials(

@@ -1,4 +1,4 @@
-// What watches the traffic: the monitor, and the telemetry where it is configured.
+// Builds the monitor, its admin routes and live events, and telemetry where it is configured.
 
 import { randomUUID } from 'node:crypto';
 import type { AccessControl } from '../access/access.ts';
@@ -92,8 +92,6 @@ export async function openObservation(
   };
 }
 
-// Builds the monitor over its store, its admin routes, and what feeds its live events.
-
 interface OpenMonitorOptions
   extends Omit<MonitorRouteOptions, 'monitor' | 'logFiles' | 'facts' | 'startedAt' | 'dispatcher'> {
   readonly store: RequestStore;
@@ -186,8 +184,6 @@ function countStates(options: OpenMonitorOptions): Readonly<Record<string, numbe
   for (const account of options.book.list()) counts[writeStatus(account, options).kind] += 1;
   return counts;
 }
-
-// The telemetry of the gateway where it is configured; nothing of it is loaded where it is not.
 
 export interface OpenTelemetryOptions {
   readonly settings: () => Pick<Settings, 'telemetry' | 'upstreams'>;

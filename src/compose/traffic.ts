@@ -1,4 +1,4 @@
-// All that a model request passes behind the edge: routing, dispatch, the accounts and their upstreams.
+// Builds the path of a model request after the edge: routing, dispatch, accounts, upstreams.
 
 import { GatewayError } from '../canonical/error.ts';
 import type { ListedModel, ModelTask } from '../canonical/model.ts';
@@ -158,8 +158,9 @@ function cleanedBy(redactorFor: ReturnType<typeof createRedactors>): (model: str
   };
 }
 
-// The models a client may name, with the figures its lists show: upstream figures over built-in ones.
-
+/**
+ * The models a client may request, with limits from the upstream or, without those, built-in ones.
+ */
 export interface ModelDirectory {
   list(): Promise<readonly ListedModel[]>;
   /** Undefined for a name that no enabled account serves. */

@@ -1,4 +1,4 @@
-// Writes the configuration reference from the variables and the schema, so that it cannot be wrong.
+// Writes the configuration reference from the variables and the settings table.
 
 import { VARIABLES } from './env.ts';
 import { CONFIG_SCHEMA, type SettingSchema } from './settings.ts';

@@ -1,4 +1,4 @@
-// Puts flags, environment, file and defaults together: the settings the gateway runs on.
+// Merges flags, environment, file and defaults: the settings the gateway runs on.
 
 import { homedir } from 'node:os';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-// Reads and writes `gui_config.json`: whole or not at all, with the last good copy beside it.
+// Reads, writes and follows `gui_config.json`: whole or not at all, with the last good copy beside it.
 
 import { randomBytes } from 'node:crypto';
 import { watch as watchPath } from 'node:fs';
@@ -229,8 +229,6 @@ function codeOf(error: unknown): string {
   }
   return 'unknown error';
 }
-
-// Tells when a file may have changed: by watching its folder, and by looking at it now and then.
 
 export type WatchFolder = (
   folder: string,

@@ -1,4 +1,4 @@
-// The settings in force: loaded once, then followed as the config file changes.
+// The settings in force: loaded once, then updated as the config file changes; and the secrets among them.
 
 import type { Clock } from '../lib/clock.ts';
 import { createJobQueue } from '../lib/concurrency.ts';
@@ -266,8 +266,6 @@ function isWeaker(next: Settings, before: Settings): boolean {
   const lostKey = before.apiKey !== undefined && next.apiKey === undefined;
   return lostKey || strength[next.authMode] < strength[before.authMode];
 }
-
-// The credentials among the settings: what no log and no record may hold.
 
 /** Keys of stored accounts are not among them: they are sealed, and never come near the log. */
 export function gatewaySecrets(settings: Settings): readonly string[] {

@@ -1,4 +1,4 @@
-// The upstreams of the config file and the environment, put together with their defaults.
+// The upstreams of config file and environment with their defaults, and the checks of their values.
 
 import { looksLikeKeySecret } from '../lib/key-shape.ts';
 import { type Sentence, told } from '../lib/localized-message.ts';
@@ -128,8 +128,7 @@ function readOAuth(
   };
 }
 
-// Upstreams and accounts that the environment brings, for containers and tests.
-
+/** An upstream with accounts from the environment. */
 export interface UpstreamSeed {
   /** Also the id of the upstream. */
   readonly profile: UpstreamProfile;
@@ -223,8 +222,6 @@ function publicSeed(apiKey: string): UpstreamSeed {
     projectId: undefined,
   };
 }
-
-// Checks the values of `upstreams` that a schema cannot: addresses, ids, and what goes with which profile.
 
 /** A value and what it must be. */
 type Check = readonly [key: string, value: string | undefined, read: (text: string) => unknown];
@@ -339,8 +336,7 @@ function tryAll(checks: readonly Check[]): string[] {
   });
 }
 
-// The public OAuth addresses of the profiles that have well-known ones, as data; clients are the operator's own.
-
+/** The public OAuth endpoints of a profile. */
 interface OAuthEndpoints {
   readonly authorizationUrl: string;
   readonly tokenUrl: string;
@@ -368,8 +364,6 @@ const GOOGLE: OAuthEndpoints = {
 function oauthEndpointsOf(profile: UpstreamProfile): OAuthEndpoints | undefined {
   return profile === 'gemini-api' || profile === 'vertex' ? GOOGLE : undefined;
 }
-
-// Upstream keys that can be none: words of examples, and keys of this gateway itself.
 
 /** What documentation, examples and tests put where a key belongs: it is made of these words alone. */
 const EXAMPLE_WORDS = [

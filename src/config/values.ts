@@ -1,4 +1,4 @@
-// Readers of single configuration values, shared by environment, file and flags.
+// Readers of single configuration values, shared by environment, file and flags, and the errors of a configuration.
 
 import { domainToASCII } from 'node:url';
 import ipaddr from 'ipaddr.js';
@@ -257,8 +257,7 @@ function isHostName(text: string): boolean {
   );
 }
 
-// The error of a configuration that cannot be used: every problem, each naming its place.
-
+/** A configuration that cannot be used: every problem, each with its place. */
 export class ConfigError extends Error {
   override readonly name: string = 'ConfigError';
   /** One line each, starting with the variable or JSON path; never holds a secret. */

@@ -1,4 +1,4 @@
-// Fetches one medium from the public internet: https only, no redirect unchecked, little of everything.
+// Fetches one medium from the public internet: https only, every redirect checked, size and time limits.
 
 import { type LookupAddress, lookup } from 'node:dns';
 import type { LookupFunction } from 'node:net';
@@ -167,8 +167,6 @@ function unlessAborted<Value>(signal: AbortSignal, work: Promise<Value>): Promis
   });
 }
 
-// Name resolution for outgoing connections: a name with any address that is not allowed has none.
-
 export type ResolveHost = (hostname: string) => Promise<readonly LookupAddress[]>;
 
 /**
@@ -201,8 +199,6 @@ function resolveHost(hostname: string): Promise<readonly LookupAddress[]> {
     });
   });
 }
-
-// Why media could not be fetched, in words a client may read.
 
 export type MediaFaultKind =
   | 'not-public'

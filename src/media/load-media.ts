@@ -1,4 +1,4 @@
-// Puts the bytes behind web addresses into a request, for upstreams that do not fetch by themselves.
+// Replaces media addresses in a request by their bytes, for upstreams that do not fetch.
 
 import { invalidRequest } from '../canonical/error.ts';
 import { mapMedia, modalityOf } from '../canonical/media.ts';

@@ -1,4 +1,4 @@
-// A route of the admin API as the edge sees it: JSON in, JSON out, behind the console credential.
+// The interface of an admin route as the edge runs it, and the session cookie of the console.
 
 import type { JsonObject } from '../lib/json.ts';
 import type { HeaderMap } from './settings.ts';
@@ -106,8 +106,6 @@ export type AdminAnswer =
       readonly location: string;
       readonly cookie?: string | undefined;
     };
-
-// The cookie of a signed-in browser: read strictly, written so that scripts and other sites never see it.
 
 const PLAIN_NAME = 'isthmus_session';
 /** Browsers take this prefix only with Secure, Path=/ and no Domain: no other host can set it. */

@@ -1,4 +1,4 @@
-// Runs a route of the admin API: credential, origin, body, then the answer that no cache may keep.
+// Runs a route of the admin API: credential, origin, body, then a response that is never cached, or an event stream.
 
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
@@ -30,8 +30,6 @@ import {
 import { baseHeaders, endAnswer, sendError, sendText } from './respond.ts';
 import { acceptsCoding } from './settings.ts';
 import { createSocketWriter } from './stream-response.ts';
-
-// Reads who calls an admin route: address, locality, scheme, session cookie.
 
 const PASSWORD_HEADER = 'x-isthmus-password';
 
@@ -87,8 +85,6 @@ function isSecure(edge: Edge, { request, headers, settings }: Exchange): boolean
   return isTrusted && headers['x-forwarded-proto']?.split(',').at(-1)?.trim() === 'https';
 }
 
-// Sends an endless answer of the admin API: events as they happen, at the pace their reader takes them.
-
 /** Ends when the reader leaves or is let in no more, the events end or the gateway winds down. */
 async function sendEvents(
   edge: Edge,
@@ -125,9 +121,6 @@ async function sendEvents(
     writer.end();
   }
 }
-
-// Lets a request into the admin API: with the console password, as a signed-in browser, or from this
-// machine while no password is set.
 
 interface ConsoleInput {
   readonly login: ConsoleLogin;

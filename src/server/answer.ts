@@ -1,4 +1,4 @@
-// Takes a request through routing, authentication and the choice of protocol to its route.
+// Takes a request through routing, authentication and the choice of protocol to its route or console file.
 
 import type { AccessVerdict } from '../access/access-log.ts';
 import { asGatewayError, GatewayError } from '../canonical/error.ts';
@@ -146,8 +146,6 @@ function pickOffer(
   return offers.find((offer) => offer.protocol === protocol) ?? first;
 }
 
-// Says of a path the gateway does not have what a client can do about it.
-
 /** A path with the version all surfaces of the protocols stand under: the base URL is right. */
 const VERSIONED = /^(?:\/upload)?\/v1(?:beta|alpha)?\//;
 
@@ -175,8 +173,6 @@ export function sayWayOut(path: string, meant: string | undefined): string {
   const known = NOT_OFFERED.find(([pattern]) => pattern.test(path));
   return known?.[1] ?? 'This part of the protocol is not offered, or the path is misspelt.';
 }
-
-// Writes into the access log who was turned away at the door.
 
 /** Does nothing for errors that have another cause. */
 export function noteRefusal(edge: Edge, exchange: Exchange, error: GatewayError): void {
@@ -208,8 +204,6 @@ function verdictOf(error: GatewayError, isStranger: boolean): AccessVerdict | un
       return undefined;
   }
 }
-
-// Answers with a file of the console, or with its page where a browser asks for a path of its own.
 
 const CODINGS = ['br', 'gzip'] as const;
 /** One year, the longest that means anything (RFC 9111). */

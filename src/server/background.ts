@@ -1,4 +1,4 @@
-// One answer that is made in the background: the client is told where to look for it, and may leave.
+// Creates one response in the background: the client polls for it and may disconnect.
 
 import { asGatewayError, GatewayError } from '../canonical/error.ts';
 import type { Timer } from '../lib/clock.ts';

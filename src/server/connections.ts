@@ -1,4 +1,4 @@
-// Cuts off a client that takes nothing of what waits for it; one that takes a little, however little, goes on.
+// Connections: their limit, their events, and closing those whose peer has read nothing for 120 s.
 
 import { readFile } from 'node:fs/promises';
 import type { IncomingMessage, ServerResponse } from 'node:http';
@@ -55,8 +55,6 @@ export function closeStalled(response: ServerResponse, clock: StallClock): Pick<
   };
 }
 
-// How much of what was sent the other side of a connection has not taken yet, as far as the system tells.
-
 /** Linux alone has them. https://docs.kernel.org/networking/proc_net_tcp.html */
 const TABLES = ['/proc/self/net/tcp', '/proc/self/net/tcp6'];
 const WORD_BYTES = 4;
@@ -105,8 +103,6 @@ async function readTables(): Promise<ReadonlyMap<string, number>> {
   return unsent;
 }
 
-// Lets all requests of one connection hear what becomes of it, through one listener a kind of event.
-
 type SocketEvent = 'close' | 'drain' | 'end';
 
 interface Waiting extends RosterMember {
@@ -144,8 +140,6 @@ function rosterOf(socket: Socket, event: SocketEvent): Roster<Waiting> {
   });
   return roster;
 }
-
-// Bounds the open connections, of all and of one address, below the descriptor limit; idle ones are closed first.
 
 const MAX_CONNECTIONS = 16_384;
 /** What the gateway has open itself: its database, its logs, the program. */

@@ -1,4 +1,4 @@
-// The files of the console, read once into memory: no request ever becomes a path on the disk.
+// The static files of the console, read once into memory: no request becomes a path on the disk.
 
 import { hash, randomBytes } from 'node:crypto';
 import { type Dirent, readdirSync, readFileSync, statSync } from 'node:fs';
@@ -6,8 +6,6 @@ import { extname, join, relative, sep } from 'node:path';
 import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
 import type { Log } from './settings.ts';
-
-// What a page of the console is, and the one that stands in while none is built.
 
 /** A page as it is sent this once. */
 interface ConsolePage {

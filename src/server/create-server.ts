@@ -1,4 +1,4 @@
-// Builds the HTTP edge: every request passes the target gate, then its route of the edge's table.
+// Builds the HTTP server: parser limits, the target gate, then the route table.
 
 import { once } from 'node:events';
 import {
@@ -132,7 +132,6 @@ async function close(edge: Edge, [http, onIpv6]: readonly [Server, NetServer]): 
 const MAX_HEADER_BYTES = 16_384;
 const HEADERS_TIMEOUT_MS = 10_000;
 const CHECK_INTERVAL_MS = 1_000;
-// Answers what node's parser refused: there is no request then, only bytes, and nobody is authenticated.
 
 /** The error of node's `clientError` event; `rawPacket` is what the parser was given last. */
 interface ParserError extends Error {

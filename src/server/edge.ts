@@ -1,4 +1,4 @@
-// What the parts of the edge share: the things it was built from and the state of one request.
+// The shared context of the edge: its parts and the state of one request.
 
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { AccessControl } from '../access/access.ts';

@@ -1,4 +1,4 @@
-// The life of one request: its state, its end when the client leaves, its line in the log.
+// The lifecycle of one request: its state, a client that disconnects, its line in the log.
 
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { asGatewayError, type GatewayError } from '../canonical/error.ts';

@@ -1,4 +1,4 @@
-// The route table: every path of every protocol, what it needs, and which protocols share it.
+// The route table: every path of every protocol, its access, and which protocols share it; path patterns.
 
 import type { ClientProtocol, ProtocolRoute } from '../protocols/protocol.ts';
 import type { AdminAccess, AdminMethod, AdminRoute } from './admin-route.ts';
@@ -175,8 +175,7 @@ function guessPaths(path: string, isKnown: (path: string) => boolean): readonly 
   return guesses;
 }
 
-// Path patterns with one placeholder; `{model}` and `{id}` also stand for names with slashes.
-
+/** A path with at most one placeholder; `{model}` and `{id}` match slashes too. */
 export interface PathPattern {
   readonly prefix: string;
   readonly suffix: string;

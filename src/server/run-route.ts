@@ -1,4 +1,4 @@
-// Runs the operation of a matched route: model lists, token counts, answers whole and streamed.
+// Runs the operation of a matched route: model lists, token counts, whole and streamed responses.
 
 import { GatewayError } from '../canonical/error.ts';
 import { nextTurn, STEPWISE_FROM_BYTES } from '../lib/chunked-json.ts';

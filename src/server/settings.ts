@@ -1,4 +1,4 @@
-// Request headers as every reader of the edge takes them: lower-case names, one string a name.
+// Settings of the edge with their defaults, its logger, and the type of request headers.
 
 import type { IncomingHttpHeaders } from 'node:http';
 import type { AccessSettings } from '../access/access.ts';
@@ -27,8 +27,6 @@ export function acceptsCoding(header: string, coding: string): boolean {
     return name.trim() === coding && !isRefused;
   });
 }
-
-// What the edge can be told: the settings it reads anew for every request.
 
 export interface ClientKey {
   /** Names the key in logs, session scopes and records; never the key itself. */
@@ -68,8 +66,7 @@ export const DEFAULT_EDGE_SETTINGS: EdgeSettings = {
   requestTimeoutMs: 300_000,
 };
 
-// The logger the edge is given; but for its lines of requests pino fits it.
-
+/** The logger of the edge; pino implements it, but for the lines of requests. */
 export interface Log {
   debug(fields: object, message: string): void;
   info(fields: object, message: string): void;

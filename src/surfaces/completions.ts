@@ -51,8 +51,6 @@ export function readCompletionCall({ body, receipt }: RouteInput): GenerateCall 
   };
 }
 
-// Reads one text completion request: each prompt becomes a conversation of one question.
-
 export interface CompletionRequest {
   readonly model: string;
   readonly stream: boolean;
@@ -188,8 +186,7 @@ function readSuffix(body: JsonObject, receipt: Receipt): readonly TextPart[] {
   return [{ kind: 'text', text }];
 }
 
-// Writes answers as text completions, whole and streamed (`openai` resources/completions.d.ts).
-
+/** Format: `openai` resources/completions.d.ts. */
 export function writeCompletion(
   reply: Reply,
   context: ReplyContext,

@@ -1,4 +1,4 @@
-// The routes of surfaces that few clients use: each belongs to a client protocol and is read beside it.
+// The routes of rarely used surfaces, by client protocol.
 
 import { MODEL_PREFIXES, readPathModel } from '../protocols/generate/models.ts';
 import type { EmbedCall, ProtocolRoute, RouteInput } from '../protocols/protocol.ts';

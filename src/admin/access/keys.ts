@@ -1,4 +1,4 @@
-// `/api/keys`: the keys of persons and their limits.
+// `/api/keys`: API keys and their limits.
 
 import type { AccessControl } from '../../access/access.ts';
 import type { ListedKey } from '../../access/api-keys.ts';

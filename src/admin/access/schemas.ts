@@ -1,4 +1,4 @@
-// The shapes of keys, address rules, the access log and the console session in the admin API.
+// Schemas of API keys, IP rules, the access log and the console session.
 
 import { ACCESS_VERDICTS } from '../../access/access-log.ts';
 import { VISIBLE_LINE } from '../schemas.ts';

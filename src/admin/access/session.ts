@@ -1,4 +1,4 @@
-// `/api/session`: signing a browser in and out.
+// `/api/session` and `/sign-in`: signing in and out, and asking for the password again.
 
 import type { AccessControl } from '../../access/access.ts';
 import { GatewayError, invalidRequest } from '../../canonical/error.ts';
@@ -70,8 +70,6 @@ export function createConsoleSessionRoutes({
   ];
 }
 
-// `GET /sign-in`: takes a browser of this machine in by a one-time link.
-
 const SIGN_IN_PATH = '/sign-in';
 
 const NOT_SIGNED_IN: Notice = {
@@ -122,8 +120,6 @@ export function createSignInRoute({
     },
   };
 }
-
-// Asks a signed-in browser for the password once more, before what a found cookie must not do.
 
 type Reauthentication = Pick<AdminCaller, 'address' | 'hasShownPassword' | 'passwordAgain'>;
 

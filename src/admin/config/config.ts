@@ -1,4 +1,4 @@
-// `/api/config`: the settings by section, changed one section at a time and never by halves.
+// `/api/config`: the settings by section, changed one section at a time, and undone.
 
 import type { XStatic } from 'typebox/schema';
 import { StoreError } from '../../accounts/account-store.ts';
@@ -41,8 +41,6 @@ import {
   valueAt,
 } from './sections.ts';
 
-// Why a change of the config file was not made, for whoever asked for it.
-
 /** Names the field that was refused; nothing was changed in any case. */
 function sayConfigFault(error: unknown, section: string): GatewayError {
   if (error instanceof UnusableFileError) return unusable(error.problems);
@@ -78,8 +76,7 @@ function unwritable(cause: unknown): GatewayError {
   });
 }
 
-// Remembers what the config file said before the latest changes, so that taking one back brings nothing new.
-
+/** Earlier contents of the config file: restoring one of them is no new change. */
 interface EarlierFiles {
   /** Of a change that was made: the file as it stood before it. */
   note(file: JsonObject): void;

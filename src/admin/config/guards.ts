@@ -1,4 +1,4 @@
-// What a change of the settings may not bring in, though a config file that holds it already is served as it is.
+// Checks a change of the settings: misuse of credentials, lock-out, and values that only an older file may have.
 
 import type { AccessControl } from '../../access/access.ts';
 import { invalidRequest } from '../../canonical/error.ts';
@@ -81,8 +81,6 @@ function refuse(field: string, why: string): never {
   throw invalidRequest(field, told`${problem}. Nothing was changed.`);
 }
 
-// Which changes of the settings hand the gateway or its credentials to somebody: a session alone does not make them.
-
 export interface ValuesChange {
   /** The values of the section. */
   readonly from: JsonObject;
@@ -156,8 +154,6 @@ function differs(
   return paths.some((path) => valueAt(left, path) !== valueAt(right, path));
 }
 
-// Keeps a change of the settings from shutting out whoever makes it.
-
 /** What of the settings says who a caller of the admin API is, and whether they may come in. */
 export type EntrySettings = Pick<
   Settings,
@@ -214,8 +210,6 @@ function foreignHost(): Error {
     told`This would lock out the page you use: the name of its host would be none of the gateway's. Leave that name among the allowed hosts, or make this change from a page at another of its names. ${DELIBERATELY}`,
   );
 }
-
-// Keeps the browser in that sets another console password; all others have to sign in anew.
 
 /**
  * A change that ends the session of its author, or begins to ask for a password, answers with a session of the

@@ -1,4 +1,4 @@
-// The sections of the config file as the admin API cuts it: which keys belong together, and which are secret.
+// The sections of the config file in the admin API: their keys, hidden secrets, patches and schemas.
 
 import { createHmac } from 'node:crypto';
 import type { SettingOverride } from '../../config/origins.ts';
@@ -202,8 +202,6 @@ function wrap(path: readonly string[], value: JsonValue): JsonObject {
   const [first = '', ...rest] = path;
   return { [first]: rest.length === 0 ? value : wrap(rest, value) };
 }
-
-// What `/api/config` takes and answers, as schemas.
 
 export const SECTION_SCHEMA = {
   title: 'ConfigSection',

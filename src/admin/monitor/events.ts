@@ -1,4 +1,4 @@
-// `GET /api/events`: what happens in the gateway, as it happens.
+// `GET /api/events`: live events of requests, accounts, quota, settings, keys and rules.
 
 import type { AccessControl } from '../../access/access.ts';
 import { GatewayError } from '../../canonical/error.ts';
@@ -107,8 +107,6 @@ function tooMany(): GatewayError {
     retryAfterMs: 5000,
   });
 }
-
-// Brings what happens outside requests to whoever watches: accounts, quotas, settings, keys, rules, the overview.
 
 export interface FeedSourceOptions extends MonitorRouteOptions {
   readonly config: Pick<LiveConfig, 'subscribe'>;

@@ -1,4 +1,4 @@
-// `GET /api/logs`: the log, from its end.
+// `GET /api/logs` and `GET /metrics`: the end of the log, and the figures for Prometheus.
 
 import { LOG_LEVELS } from '../../monitor/log-line.ts';
 import { type ApiRoute, answerJson, defineRoute } from '../route.ts';
@@ -37,8 +37,6 @@ export function createLogsRoute({ logFiles }: Pick<MonitorRouteOptions, 'logFile
     },
   });
 }
-
-// `GET /metrics`: the figures of the process for Prometheus.
 
 /** Tools on this machine read it without a credential: nothing in it names anybody. */
 export function createMetricsRoute({ monitor }: Pick<MonitorRouteOptions, 'monitor'>): ApiRoute {

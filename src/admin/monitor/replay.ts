@@ -257,8 +257,7 @@ function writeBlock(block: TranscriptBlock): string {
   }
 }
 
-// The lines in which two texts differ.
-
+/** The lines in which two texts differ. */
 export interface TextDifference {
   readonly kind: 'same' | 'removed' | 'added';
   /** Lines of one kind that follow one another. */

@@ -1,4 +1,4 @@
-// The shapes of the monitor's routes. Times are milliseconds since the epoch.
+// Schemas of the monitor's routes. Times are milliseconds since the epoch.
 
 import type { XStatic } from 'typebox/schema';
 import { GatewayError } from '../../canonical/error.ts';
@@ -8,8 +8,6 @@ import type { RequestRecord } from '../../monitor/record.ts';
 import type { ClientProtocol, ProtocolRoute } from '../../protocols/protocol.ts';
 import { COUNT, TEXT, TIME } from '../schemas.ts';
 import type { MonitorRouteOptions } from './options.ts';
-
-// Whether a recorded request can be sent again: asked before anybody tries, and when somebody does.
 
 const REPLAY_VERDICTS = ['possible', 'other-operation', 'not-kept', 'unread', 'in-part'] as const;
 
@@ -58,8 +56,6 @@ function findRoute(
   }
   return undefined;
 }
-
-// The shapes of records of model requests, in lists and one by one.
 
 const RECEIPT_COUNTS = {
   type: 'object',

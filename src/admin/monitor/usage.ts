@@ -1,4 +1,4 @@
-// `GET /api/usage`: what was used, by hour, day or week and by whom.
+// `GET /api/usage`: usage by hour, day or week, and by key, model or account.
 
 import { cutSpans } from '../../monitor/usage.ts';
 import { type ApiRoute, answerJson, defineRoute } from '../route.ts';

@@ -1,4 +1,4 @@
-// Lets a request in or not, by authentication mode, shown keys and where it comes from.
+// Authenticates a client by authentication mode, API key and locality.
 
 import { isUtf8 } from 'node:buffer';
 import { hash, timingSafeEqual } from 'node:crypto';
@@ -98,8 +98,6 @@ function wrongOrMissing({ credentials }: AuthenticateInput): string {
 function unauthenticated(message: string): GatewayError {
   return new GatewayError({ kind: 'unauthenticated', source: 'client', message });
 }
-
-// Every form in which a client may show its key, and the comparison that gives no time away.
 
 const KEY_HEADERS = ['x-api-key', ...HEADER_SPELLINGS.generateApiKey] as const;
 

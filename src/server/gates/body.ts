@@ -1,4 +1,4 @@
-// Reads a JSON body: media type, encoding and size first, then a guard against bombs, then the text.
+// Reads a JSON body: media type, encoding, size and pace limits, the memory budget of all bodies, then the text.
 
 import { constants, isAscii, isUtf8 } from 'node:buffer';
 import type { IncomingMessage, ServerResponse } from 'node:http';
@@ -151,8 +151,6 @@ function invalidJson(message: string): GatewayError {
 function unsupported(message: string): GatewayError {
   return new GatewayError({ kind: 'unsupported-media-type', source: 'client', message });
 }
-
-// Collects a request body within its limits of size and pace, without ever holding more.
 
 export interface ByteLimits {
   readonly maxBytes: number;
@@ -347,8 +345,7 @@ function tooSlow(): GatewayError {
   });
 }
 
-// Knows the memory before it is spent: what the bodies of all requests may cost together while they are worked on.
-
+/** Caps the total memory of large request bodies. */
 export interface BodyBudget {
   /**
    * Looks whether a body of this size could be had now; takes nothing.
@@ -571,8 +568,6 @@ function fullOfAnswers(): GatewayError {
     retryAfterMs: RETRY_AFTER_MS,
   });
 }
-
-// Says where a text stops being JSON; only used once the parser has refused it.
 
 const LITERALS = ['true', 'false', 'null'] as const;
 const NUMBER = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y;

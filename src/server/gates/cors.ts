@@ -1,4 +1,4 @@
-// Cross-origin headers: none, unless the page's origin is one the operator named.
+// CORS headers: none, unless the origin is in the allowed origins.
 
 import type { HeaderMap } from '../settings.ts';
 

@@ -1,4 +1,4 @@
-// Decides whether a request comes from a program on this machine that nobody else can steer.
+// Decides whether a request comes from a program on this machine, and the client address it counts for.
 
 import { type AddressRange, isInRange, isLoopback, readAddress, readRange } from '../../lib/net.ts';
 import type { HeaderMap } from '../settings.ts';
@@ -93,8 +93,6 @@ function splitHost(host: string): { name: string; port: string } {
   const match = /^(\[[0-9a-f:.]*\]|[^:[\]]*)(?::(\d{1,5}))?$/.exec(host);
   return { name: match?.[1] ?? '', port: match?.[2] ?? '' };
 }
-
-// The address a request counts for: the socket's peer, or what trusted proxies say stands before it.
 
 export interface AddressInput {
   /** The socket's peer, as node gives it. */

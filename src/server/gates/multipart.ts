@@ -1,4 +1,4 @@
-// Reads a multipart form within bounds: text fields and files, all in memory, nothing on disk.
+// Reads a multipart form within limits: text fields and files, all in memory.
 
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { GatewayError, invalidRequest } from '../../canonical/error.ts';
@@ -131,8 +131,7 @@ function fieldTooLarge(name: string): GatewayError {
   });
 }
 
-// Cuts a form into its parts at the boundary (RFC 2046, RFC 7578), strictly and without copying them.
-
+/** A part of a form (RFC 2046, RFC 7578). */
 interface FormPart {
   /** Names in lower case. */
   readonly headers: ReadonlyMap<string, string>;
@@ -231,8 +230,6 @@ function readHeaders(lines: readonly string[]): ReadonlyMap<string, string> {
   }
   return headers;
 }
-
-// Reads the headers of a form's part: what it is called, the name of its file, its type and charset.
 
 interface PartHeader {
   readonly name: string;

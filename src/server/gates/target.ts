@@ -1,4 +1,4 @@
-// Refuses requests whose target or identity could be read in two ways, before any route is looked up.
+// Rejects requests with an ambiguous target or identity before any route is looked up.
 
 import { GatewayError, invalidRequest } from '../../canonical/error.ts';
 import { told } from '../../lib/localized-message.ts';

@@ -1,4 +1,4 @@
-// The access log in SQLite.
+// The access log, IP rules, API keys and console sessions in SQLite.
 
 import { type Selectable, sql } from 'kysely';
 import {
@@ -56,8 +56,6 @@ export function createAccessLogStore(
       }),
   };
 }
-
-// The rules of the address filter in SQLite.
 
 export function createAddressRuleStore(
   connection: SqliteConnection,
@@ -124,8 +122,7 @@ function fieldsOf({ list, range, note, expiresAt, revision }: AddressRule) {
   return { list, range, note, expires_at: expiresAt ?? null, revision };
 }
 
-// The keys of persons in SQLite: the limits as JSON, the secret as a digest only.
-
+/** API keys: limits as JSON, the secret only as a digest. */
 export function createClientKeyStore(
   connection: SqliteConnection,
   builder: QueryBuilder,
@@ -271,8 +268,6 @@ function parse(text: string): JsonValue | undefined {
     throw error;
   }
 }
-
-// The sessions of signed-in browsers in SQLite.
 
 export function createConsoleSessionStore(
   connection: SqliteConnection,

@@ -1,4 +1,4 @@
-// The accounts in SQLite: records in clear, credentials and proxy addresses sealed.
+// Accounts in SQLite: records in clear, credentials and proxy addresses sealed.
 
 import { sql } from 'kysely';
 import {
@@ -86,8 +86,6 @@ function saveQuotas(
   }
 }
 
-// Adds accounts and changes their records.
-
 /** @throws StoreError `conflict` */
 function insertAccount(
   queries: Queries,
@@ -165,8 +163,7 @@ function refuseDuplicate(
   }
 }
 
-// The sealed credentials: one row for each account, its version the fence between two replacements.
-
+/** A sealed credential: one row per account; `version` is the optimistic lock. */
 interface NewCredential {
   readonly id: string;
   readonly credential: Credential;
@@ -238,8 +235,6 @@ function unreadable(id: string, cause?: unknown): StoreError {
     cause,
   );
 }
-
-// Reads accounts with all that stands beside them.
 
 /** Structured lines; a damaged row is told there. */
 export interface StoreLog {
@@ -317,8 +312,6 @@ function assemble({ vault, log }: AccountTables, account: AccountRow, beside: Be
     log?.warn({ accountId: account.id }, `A stored account is damaged and not used: ${what}.`),
   );
 }
-
-// Rows of the account tables as accounts, read tolerantly: a damaged row keeps its account out, no more.
 
 interface AccountRows {
   readonly account: AccountRow;
@@ -450,8 +443,6 @@ function toReading(row: QuotaRow): readonly (readonly [string, QuotaReading])[] 
   };
   return [[row.model_id, reading]];
 }
-
-// A credential as the JSON that is sealed, and back.
 
 function writeCredential(credential: Credential): string {
   return JSON.stringify(credential);

@@ -1,4 +1,4 @@
-// Opens the database of a data folder: checked, brought up to date and unlocked, or refused with a reason.
+// Opens the database of a data folder: checked, migrated and unlocked, or refused with a reason.
 
 import { randomBytes } from 'node:crypto';
 import { closeSync, existsSync, openSync, readdirSync, readSync, rmSync, statSync } from 'node:fs';
@@ -257,8 +257,6 @@ function checkPages(queries: Queries, builder: QueryBuilder, path: string): void
   if (found?.quick_check !== 'ok') throw damagedDatabase(path, found?.quick_check);
 }
 
-// The database file before it is opened: only a file of ours is touched, and nothing is ever replaced.
-
 /** "isth": tells our databases from others (https://www.sqlite.org/fileformat2.html#application_id). */
 const APPLICATION_ID = 0x69737468;
 
@@ -339,8 +337,7 @@ function unreadable(path: string, what: string): StoreError {
   );
 }
 
-// The key that seals this database's secrets, itself sealed with the secret key: changing that re-seals one row.
-
+/** The key that seals the secrets of this database is itself sealed with the secret key. */
 interface DataKeyContext {
   readonly builder: QueryBuilder;
   readonly path: string;
@@ -394,8 +391,6 @@ function explain(path: string, error: SealError): Sentence {
   }
   return told`The database ${path} has a damaged key of its secrets. It was left as it is. Put a backup in its place.`;
 }
-
-// Brings a database to the shape this program knows, in one transaction.
 
 const MIGRATIONS: readonly Migration[] = [
   accountsAndSignatures,

@@ -1,4 +1,4 @@
-// Kept answers in SQLite, sealed: they hold what people wrote and what models said.
+// Stored responses in SQLite, sealed: they hold prompts and answers.
 
 import type { Vault } from '../../sealing/seal.ts';
 import type {

@@ -1,4 +1,4 @@
-// The tables as kysely knows them; what makes them stands in migrations/.
+// The tables as kysely types; migrations/ creates them.
 
 import {
   DummyDriver,
@@ -145,8 +145,6 @@ export function createQueryBuilder(): Kysely<Tables> {
 }
 
 export type QueryBuilder = Kysely<Tables>;
-
-// The tables of keys, address rules, the access log and console sessions, as kysely knows them.
 
 interface AccessTables {
   client_keys: ClientKeyRow;

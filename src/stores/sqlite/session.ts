@@ -1,4 +1,4 @@
-// The open database file and its transactions; after trouble with the disk it makes sure of what is there.
+// The open database file: its connection, transactions, errors and vacuum; after a disk error it checks the file.
 
 import { statSync } from 'node:fs';
 import { DatabaseSync, type SQLInputValue } from 'node:sqlite';
@@ -187,8 +187,9 @@ function createQueries(handle: SqliteHandle, statements: Map<string, SqliteState
   };
 }
 
-// The one connection to a database file: whole transactions in turn, waiting for locks without blocking.
-
+/**
+ * The only connection to a database file: transactions run one after another and wait for locks without blocking.
+ */
 export interface SqliteConnection {
   /** One consistent state. @throws StoreError */
   read<Result>(work: (queries: Queries) => Result): Promise<Result>;
@@ -253,8 +254,7 @@ export function createConnection(options: ConnectionOptions): SqliteConnection {
   };
 }
 
-// The little of node's SQLite that the stores use, and how a database file is opened.
-
+/** The part of node's SQLite that the stores use. */
 interface SqliteHandle {
   readonly isTransaction: boolean;
   exec(sql: string): void;
@@ -303,8 +303,6 @@ function toInputValue(value: unknown): SQLInputValue {
   if (typeof value === 'number' && Number.isFinite(value)) return value;
   throw new TypeError(`A ${typeof value} cannot be stored.`);
 }
-
-// What the errors of SQLite mean to the stores' callers.
 
 // Result codes: https://www.sqlite.org/rescode.html
 const BUSY = 5;
@@ -412,8 +410,6 @@ function extendedCode(error: unknown): number | undefined {
   return undefined;
 }
 
-// Gives room that the database file has to spare back to the disk, a little at a time.
-
 /** A few milliseconds of work: a page that moves is written, and so is the one that points to it. */
 const PAGES_AT_ONCE = 64;
 /** What is written next takes the free pages first: moving the last of them would be work for nothing. */
@@ -451,8 +447,6 @@ function readNumber(queries: Queries, builder: QueryBuilder, name: Pragma): numb
   const query = sql<Readonly<Record<string, number>>>`pragma ${sql.raw(name)}`;
   return queries.rows({ compile: () => query.compile(builder) })[0]?.[name] ?? 0;
 }
-
-// Lets a database file become smaller again.
 
 /** For a file nothing was written to yet: https://www.sqlite.org/pragma.html#pragma_auto_vacuum */
 function makeShrinkable(handle: SqliteHandle): void {

@@ -1,4 +1,4 @@
-// Remembered thought signatures in SQLite.
+// Thought signatures, histories of server tools and session bindings in SQLite.
 
 import { sql } from 'kysely';
 import type { SessionStore } from '../../pool/sessions.ts';
@@ -86,8 +86,6 @@ function readPart(part: string | null): StoredSignature['on'] {
 }
 
 const PARTS = ['thinking', 'text', 'tool-call', 'media'] as const;
-
-// What is remembered between requests under a key, sealed: traces of upstreams' own tools, and sessions.
 
 const SWEEP_SHARE = 1 / 16;
 

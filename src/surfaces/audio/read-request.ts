@@ -1,4 +1,4 @@
-// Reads transcription requests: one sound file, what is known of it, and the form of the answer.
+// Reads transcription requests: one audio file, its language and prompt, the response format; writes the instruction.
 
 import { GatewayError, invalidRequest } from '../../canonical/error.ts';
 import { sniffMediaType, spellMediaType } from '../../canonical/media.ts';
@@ -19,8 +19,6 @@ import {
   wrongType,
 } from '../../protocols/chat/schema.ts';
 import type { RouteInput, UploadedFile } from '../../protocols/protocol.ts';
-
-// The words that ask a model for a transcription, and the shape of one with times.
 
 interface InstructionOptions {
   readonly task: 'transcribe' | 'translate';

@@ -1,4 +1,4 @@
-// Writes transcriptions, whole in five forms and streamed (`openai` resources/audio/transcriptions.d.ts).
+// The audio routes of the OpenAI-style protocol, and their responses (`openai` resources/audio/transcriptions.d.ts).
 
 import { GatewayError } from '../../canonical/error.ts';
 import type { CanonicalEvent, ChoiceEnd } from '../../canonical/event.ts';
@@ -146,8 +146,6 @@ function writeUsage(usage: Usage): JsonObject {
   };
 }
 
-// Transcriptions with times: read from the model's JSON, written as subtitles.
-
 const FENCE = '```';
 
 interface TimedText {
@@ -252,8 +250,6 @@ function unreadable(): GatewayError {
   });
 }
 
-// Tells transcriptions that do not reach the end of their recording.
-
 /**
  * This surface has no word for an answer that ends early: a part of the words would pass for all of
  * them. Undefined for a whole transcription.
@@ -287,8 +283,6 @@ function unfinishedError(ends: readonly ChoiceEnd[]): GatewayError | undefined {
   }
   return undefined;
 }
-
-// The sound surface of the OpenAI-style protocol: transcriptions and translations of recordings.
 
 /** @throws GatewayError 400 naming the field, 413 for a file that is too large */
 export function readAudioCall(input: RouteInput, task: AudioTask): GenerateCall {

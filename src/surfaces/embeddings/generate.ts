@@ -133,8 +133,6 @@ function writeUsage(usage: JsonObject | undefined): JsonObject {
   return usage === undefined ? {} : { usageMetadata: usage };
 }
 
-// The counts of several upstream calls as one, as if there had been one call.
-
 /** A single count stays as it came; of several, each figure is the sum, and so is each modality's. */
 function joinUsages(usages: readonly JsonObject[]): JsonObject | undefined {
   const [first, ...rest] = usages;

@@ -1,4 +1,4 @@
-// The embeddings surface of the OpenAI-style protocol.
+// The embeddings route of the OpenAI-style protocol (`openai` resources/embeddings.d.ts).
 
 import type { EmbedAnswer, EmbedInput } from '../../canonical/embedding.ts';
 import { invalidRequest } from '../../canonical/error.ts';
@@ -28,8 +28,6 @@ export function readEmbeddingCall({ body, receipt }: RouteInput): EmbedCall {
     writeEmbeddings: (answer) => writeEmbeddings(answer, { model, form }),
   };
 }
-
-// Reads embedding requests: one text or several, the wanted length and the form of the vectors.
 
 export interface EmbeddingRequest {
   readonly model: string;
@@ -95,8 +93,6 @@ function readForm(body: JsonObject): VectorForm {
   if (form === undefined) throw unknownWord('encoding_format', VECTOR_FORMS);
   return form;
 }
-
-// Writes vectors as the OpenAI-style protocol has them (`openai` resources/embeddings.d.ts).
 
 const BYTES_PER_FLOAT = 4;
 /** What single precision itself may be off by. */

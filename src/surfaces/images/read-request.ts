@@ -1,4 +1,4 @@
-// Reads image requests: a prompt to draw from, or pictures to change, with count, ratio and size class.
+// Reads image requests: a prompt, or images to edit, with count, ratio and size class.
 
 import { invalidRequest } from '../../canonical/error.ts';
 import {
@@ -26,8 +26,6 @@ import {
   wrongType,
 } from '../../protocols/chat/schema.ts';
 import type { RouteInput, UploadedFile } from '../../protocols/protocol.ts';
-
-// Reads the pictures of an edit: files of a form, or addresses in JSON; the bytes tell their type.
 
 const MAX_PICTURES = 16;
 const FILE_FIELDS: ReadonlySet<string> = new Set(['image', 'images', 'mask']);

@@ -1,4 +1,4 @@
-// Writes drawn images, whole and streamed (`openai` resources/images.d.ts).
+// The image routes of the OpenAI-style protocol, and their responses (`openai` resources/images.d.ts).
 
 import { GatewayError, invalidRequest } from '../../canonical/error.ts';
 import type { BlockOpening, CanonicalEvent } from '../../canonical/event.ts';
@@ -191,8 +191,6 @@ function nothingDrawn({ choices }: Reply): GatewayError {
     message: `The model answered without an image.${said}`,
   });
 }
-
-// The image surface of the OpenAI-style protocol: drawing and editing, whole and streamed.
 
 /** @throws GatewayError 400 naming the field */
 export function readGenerationCall(input: RouteInput): GenerateCall {

@@ -1,4 +1,4 @@
-// The routes of kept conversations: creating, reading, changing and deleting them and their items.
+// The routes of stored responses and conversations: create, read, change, delete, list items.
 
 import { GatewayError, invalidRequest } from '../../canonical/error.ts';
 import { createReceipt } from '../../canonical/receipt.ts';
@@ -151,8 +151,6 @@ function readPlace(id: string): Place {
   return { conversation, item };
 }
 
-// One page of kept items, as the lists of this surface are paged.
-
 const MAX_LISTED = 100;
 
 /** Newest first unless asked otherwise, as the real service lists them. @throws GatewayError 400 */
@@ -182,8 +180,6 @@ function readLimit(query: URLSearchParams): number {
   if (limit >= 1 && limit <= MAX_LISTED) return limit;
   throw invalidRequest('limit', `limit must be a whole number from 1 to ${MAX_LISTED}.`);
 }
-
-// The routes of kept responses: reading one, its input items, deleting and cancelling it.
 
 const ONE_RESPONSE = '/v1/responses/{model}';
 
