@@ -72,16 +72,101 @@ const LARGE_BODY: Workload = {
   mostOfBare: 3,
 };
 
-export const WORKLOADS: readonly Workload[] = [UNARY, BURST_STREAM, PACED_STREAMS, LARGE_BODY];
+const MANY_TOOLS: Workload = {
+  name: '30 tools',
+  requests: toolRequests(BURST, SHORT_PROMPT),
+  connections: 8,
+  seconds: 0.4,
+  rounds: 9,
+  unit: 'request',
+  unitsPerRequest: 1,
+  mostOfBare: 8,
+};
+
+export const WORKLOADS: readonly Workload[] = [
+  UNARY,
+  BURST_STREAM,
+  PACED_STREAMS,
+  LARGE_BODY,
+  MANY_TOOLS,
+];
 
 /** Together they run every line of code the others need. */
-export const WARM_UP_WORKLOADS: readonly Workload[] = [UNARY, BURST_STREAM, LARGE_BODY];
+export const WARM_UP_WORKLOADS: readonly Workload[] = [UNARY, BURST_STREAM, LARGE_BODY, MANY_TOOLS];
 
 function unaryRequests(model: PlayedModel, prompt: string): Workload['requests'] {
   return {
     chat: chatRequest({ model: model.name, messages: userMessages(prompt) }, '"stop"'),
     messages: messagesRequest({ model: model.name, messages: userMessages(prompt) }, '"end_turn"'),
-    native: nativeRequest(`${model.name}:generateContent`, prompt),
+    native: nativeRequest(`${model.name}:generateContent`, textBody(prompt)),
+  };
+}
+
+/** The functions of a coding client, declared alike in every request. */
+function toolRequests(model: PlayedModel, prompt: string): Workload['requests'] {
+  const functions = Array.from({ length: 30 }, (_, index) => declareFunction(index));
+  const ask = { model: model.name, messages: userMessages(prompt) };
+  return {
+    chat: chatRequest(
+      { ...ask, tools: functions.map((declared) => ({ type: 'function', function: declared })) },
+      '"stop"',
+    ),
+    messages: messagesRequest(
+      {
+        ...ask,
+        tools: functions.map(({ parameters, ...named }) => ({
+          ...named,
+          input_schema: parameters,
+        })),
+      },
+      '"end_turn"',
+    ),
+    native: nativeRequest(`${model.name}:generateContent`, {
+      ...textBody(prompt),
+      tools: [
+        {
+          functionDeclarations: functions.map(({ parameters, ...named }) => ({
+            ...named,
+            parametersJsonSchema: parameters,
+          })),
+        },
+      ],
+    }),
+  };
+}
+
+function declareFunction(index: number) {
+  const text = (description: string): object => ({ type: 'string', description });
+  return {
+    name: `edit_workspace_${index}`,
+    description: `Edits files of the workspace, variant ${index}. ${'Read a file before it is changed. '.repeat(12)}`,
+    parameters: {
+      $schema: 'http://json-schema.org/draft-07/schema#',
+      type: 'object',
+      properties: {
+        path: text('The absolute path of the file to change'),
+        old_text: text('The text to replace, which the file has to hold exactly once'),
+        new_text: text('The text to put in its place'),
+        mode: { type: 'string', enum: ['replace', 'insert', 'append'], default: 'replace' },
+        limit: { type: ['integer', 'null'], minimum: 0, description: 'Lines to read at most' },
+        edits: {
+          type: 'array',
+          minItems: 1,
+          items: {
+            type: 'object',
+            properties: {
+              line: { type: 'number', exclusiveMinimum: 0 },
+              text: text('The new line'),
+              all: { type: 'boolean', default: false, description: 'Change every occurrence' },
+            },
+            required: ['line', 'text'],
+            additionalProperties: false,
+          },
+        },
+      },
+      required: ['path', 'old_text', 'new_text'],
+      additionalProperties: false,
+    },
   };
 }
 
@@ -92,7 +177,7 @@ export function streamRequests(model: PlayedModel, prompt: string): Workload['re
     chat: { ...chatRequest(ask, '"finish_reason":"stop"'), isStamped },
     messages: { ...messagesRequest(ask, 'message_stop'), isStamped },
     native: {
-      ...nativeRequest(`${model.name}:streamGenerateContent?alt=sse`, prompt),
+      ...nativeRequest(`${model.name}:streamGenerateContent?alt=sse`, textBody(prompt)),
       isStamped,
     },
   };
@@ -116,13 +201,17 @@ function messagesRequest(body: object, ending: string): BenchRequest {
   };
 }
 
-function nativeRequest(method: string, prompt: string): BenchRequest {
+function nativeRequest(method: string, body: object): BenchRequest {
   return {
     path: `/v1beta/models/${method}`,
     headers: { 'x-goog-api-key': GATEWAY_KEY },
-    body: JSON.stringify({ contents: [{ role: 'user', parts: [{ text: prompt }] }] }),
+    body: JSON.stringify(body),
     ending: '"STOP"',
   };
+}
+
+function textBody(text: string): object {
+  return { contents: [{ role: 'user', parts: [{ text }] }] };
 }
 
 function userMessages(content: string): readonly object[] {
