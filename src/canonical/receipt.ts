@@ -62,6 +62,21 @@ export function receiptWithin(receipt: Receipt, field: string): Receipt {
   };
 }
 
+/** Notes into `receipt`, and into `notes` what is to be noted whenever the same work is not done again. */
+export function recordingReceipt(receipt: Receipt, notes: ReceiptEntry[]): Receipt {
+  return {
+    entries: receipt.entries,
+    add(action, path, reason) {
+      notes.push({ action, path, reason });
+      receipt.add(action, path, reason);
+    },
+  };
+}
+
+export function addNotes(receipt: Receipt, notes: readonly ReceiptEntry[]): void {
+  for (const { action, path, reason } of notes) receipt.add(action, path, reason);
+}
+
 /** The advisory header's value, such as `dropped=2;approximated=0;repaired=1`; undefined when nothing was lost. */
 export function summarizeReceipt(receipt: Receipt): string | undefined {
   if (receipt.entries.length === 0) return undefined;

@@ -6,6 +6,11 @@ export interface TextPlace {
   readonly end: number;
 }
 
+/** The bytes of a value that other bodies may hold alike, and its structural tokens. */
+export interface SharablePlace extends TextPlace {
+  readonly tokens: number;
+}
+
 /** Nesting, structural tokens (brackets, commas, colons) and bytes of one key. */
 export interface JsonLimits {
   readonly maxDepth: number;
@@ -65,6 +70,8 @@ const BACKSLASH = 0x5c;
 const MINUS = 0x2d;
 const ZERO = 0x30;
 const NINE = 0x39;
+/** The member of the outermost object that is looked for. */
+const TOOLS = 'tools';
 const NUMBER_BYTES: ReadonlySet<number> = new Set(Buffer.from('0123456789+-.eE'));
 /** A double holds fifteen digits whatever they are; sign and point only make the check stricter. */
 const RISKY_BYTES = 16;
@@ -95,6 +102,12 @@ export class JsonSurvey {
   #isEscaped = false;
   #numberBytes = 0;
   #isMinus = false;
+  /** The value that comes now is that of the member `tools`. */
+  #isAtTools = false;
+  #toolsStart = -1;
+  #tokensBeforeTools = 0;
+  #toolsPlace: SharablePlace | undefined;
+  #toolLists = 0;
 
   constructor(limits: JsonLimits) {
     this.#limits = limits;
@@ -103,6 +116,11 @@ export class JsonSurvey {
   /** Structural tokens so far. */
   get tokens(): number {
     return this.#tokens;
+  }
+
+  /** Where the list or object `tools` of the outermost object stands; undefined where none was found, or several. */
+  get toolsPlace(): SharablePlace | undefined {
+    return this.#toolLists === 1 ? this.#toolsPlace : undefined;
   }
 
   /** The first limit that the text goes over with this piece; undefined while it keeps all of them. */
@@ -120,7 +138,7 @@ export class JsonSurvey {
       switch (byte) {
         case QUOTE:
           index = this.#readString(bytes, index + 1);
-          if (isAtKey && this.#stringBytes > maxKeyBytes) return 'key';
+          if (isAtKey && this.#endKey(bytes, index, depth) > maxKeyBytes) return 'key';
           break;
         case OPEN_BRACE:
         case OPEN_BRACKET:
@@ -129,11 +147,13 @@ export class JsonSurvey {
           if (depth > maxDepth) return 'depth';
           levels[depth] = byte;
           isAtKey = byte === OPEN_BRACE;
+          this.#noteOpening(index, depth, tokens);
           break;
         case 0x7d: // }
         case 0x5d: // ]
           depth--;
           tokens++;
+          this.#noteClosing(index, depth, tokens);
           break;
         case 0x3a: // :
           tokens++;
@@ -153,6 +173,35 @@ export class JsonSurvey {
     this.#isAtKey = isAtKey;
     this.#bytes += bytes.length;
     return undefined;
+  }
+
+  /** Looks at the key that ends at `end`, unless it came in two pieces. @returns its bytes */
+  #endKey(bytes: Buffer, end: number, depth: number): number {
+    if (depth === 1) {
+      this.#isAtTools =
+        this.#stringBytes === TOOLS.length &&
+        end < bytes.length &&
+        bytes.toString('latin1', end - TOOLS.length, end) === TOOLS;
+    }
+    return this.#stringBytes;
+  }
+
+  #noteOpening(index: number, depth: number, tokens: number): void {
+    if (depth !== 2 || !this.#isAtTools) return;
+    this.#isAtTools = false;
+    this.#toolsStart = this.#bytes + index;
+    this.#tokensBeforeTools = tokens;
+  }
+
+  #noteClosing(index: number, depth: number, tokens: number): void {
+    if (depth !== 1 || this.#toolsStart < 0) return;
+    this.#toolsPlace = {
+      start: this.#toolsStart,
+      end: this.#bytes + index + 1,
+      tokens: tokens - this.#tokensBeforeTools,
+    };
+    this.#toolLists += 1;
+    this.#toolsStart = -1;
   }
 
   /** Goes on with what the last piece ended in. @returns where the next begins */

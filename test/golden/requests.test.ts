@@ -9,8 +9,9 @@ import { checkRequest } from '../../packages/sandbox/src/rules.ts';
 import { createSignatures } from '../../packages/sandbox/src/state.ts';
 import { asGatewayError } from '../../src/canonical/error.ts';
 import type { JsonObject } from '../../src/lib/json.ts';
+import { share } from '../../src/lib/shared-json.ts';
 import { caseNames, expectGolden, goldenJson, orphanGoldens } from './golden-file.ts';
-import { describeTranslation, readCase, translate } from './request-case.ts';
+import { describeTranslation, type RequestCase, readCase, translate } from './request-case.ts';
 import { TARGET_NAMES, targets } from './targets.ts';
 
 const LEAST_CASES = 60;
@@ -35,6 +36,10 @@ describe.each(['chat', 'messages', 'generate', 'responses'])('%s requests', (pro
     test.each(TARGET_NAMES)(`${name} for %s`, (target) => {
       const golden = goldenJson(describeTranslation(request, target));
       expectGolden(join(folder, `${name}.${target}.golden`), golden);
+      const shared = withSharedTools(request);
+      for (let nth = 0; shared !== undefined && nth < 2; nth += 1) {
+        expect(goldenJson(describeTranslation(shared, target))).toBe(golden);
+      }
     });
 
     test(`${name} is taken by the strict sandbox`, () => {
@@ -42,6 +47,23 @@ describe.each(['chat', 'messages', 'generate', 'responses'])('%s requests', (pro
     });
   }
 });
+
+/** The same request with tools that other requests brought before; undefined where it has none. */
+function withSharedTools(request: RequestCase): RequestCase | undefined {
+  const { tools } = request.body;
+  if (typeof tools !== 'object' || tools === null) return undefined;
+  return { ...request, body: { ...request.body, tools: share(frozenCopy(tools)) } };
+}
+
+function frozenCopy<Value>(value: Value): Value {
+  const freeze = (member: unknown): void => {
+    if (typeof member !== 'object' || member === null) return;
+    Object.values(Object.freeze(member)).forEach(freeze);
+  };
+  const copy = structuredClone(value);
+  freeze(copy);
+  return copy;
+}
 
 /** What the sandbox says to the translated body; '' when it takes it or the gateway refuses first. */
 function sandboxVerdict(request: ReturnType<typeof readCase>): string {

@@ -1,7 +1,12 @@
 // Reads `tools`, the deprecated `functions` and `web_search_options` into canonical tools.
 
 import { invalidRequest } from '../../canonical/error.ts';
-import { memberPath } from '../../canonical/receipt.ts';
+import {
+  addNotes,
+  memberPath,
+  type ReceiptEntry,
+  recordingReceipt,
+} from '../../canonical/receipt.ts';
 import {
   type FreeformTool,
   type FunctionTool,
@@ -12,6 +17,7 @@ import {
 } from '../../canonical/request.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../lib/json.ts';
 import { told } from '../../lib/localized-message.ts';
+import { isShared, SharedMemo, share } from '../../lib/shared-json.ts';
 import { CHAT_SEARCH_WORDS } from '../../wire/chat.ts';
 import { objectShape } from '../body-schema.ts';
 import {
@@ -124,11 +130,9 @@ export function refuseNameless(tools: readonly Tool[], { missingNames }: ReadCon
 }
 
 function readAllTools(body: JsonObject, context: ReadContext): readonly Tool[] {
-  const tools: Tool[] = [];
-  for (const [index, value] of (readArray(body, 'tools') ?? []).entries()) {
-    const tool = readTool(value, `tools[${index}]`, context);
-    if (tool !== undefined) tools.push(tool);
-  }
+  const listed = readToolList(readArray(body, 'tools') ?? NO_TOOLS, context);
+  if (body.functions === undefined && body.web_search_options === undefined) return listed;
+  const tools = [...listed];
   for (const [index, value] of (readArray(body, 'functions') ?? []).entries()) {
     const path = `functions[${index}]`;
     const tool = readFunction(asObject(value, path), path, context);
@@ -137,6 +141,39 @@ function readAllTools(body: JsonObject, context: ReadContext): readonly Tool[] {
   const options = readObject(body, 'web_search_options');
   if (options === undefined) return tools;
   return withSearch(tools, readSearch(options, 'web_search_options', context));
+}
+
+const NO_TOOLS: readonly JsonValue[] = [];
+
+interface ToolList {
+  readonly tools: readonly Tool[];
+  readonly notes: readonly ReceiptEntry[];
+  readonly missingNames: readonly string[];
+}
+
+const toolLists = new SharedMemo<ToolList>();
+
+function readToolList(values: readonly JsonValue[], context: ReadContext): readonly Tool[] {
+  const known = toolLists.find(values, '');
+  if (known === undefined) {
+    const make = (): ToolList => readListAnew(values, context);
+    return toolLists.get(values, '', make).tools;
+  }
+  addNotes(context.receipt, known.notes);
+  context.missingNames.push(...known.missingNames);
+  return known.tools;
+}
+
+function readListAnew(values: readonly JsonValue[], context: ReadContext): ToolList {
+  const notes: ReceiptEntry[] = [];
+  const missingNames: string[] = [];
+  const receipt = recordingReceipt(context.receipt, notes);
+  const tools = values.flatMap(
+    (value, index) =>
+      readTool(value, `tools[${index}]`, { ...context, receipt, missingNames }) ?? [],
+  );
+  context.missingNames.push(...missingNames);
+  return { tools: isShared(values) ? share(tools) : tools, notes, missingNames };
 }
 
 /** One search is offered; what the tool of that kind does not say itself, the options say. */

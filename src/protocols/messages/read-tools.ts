@@ -1,6 +1,11 @@
 // Reads `tools` and `tool_choice`: client tools, tools of the real service, and who may be called.
 
-import type { Receipt } from '../../canonical/receipt.ts';
+import {
+  addNotes,
+  type Receipt,
+  type ReceiptEntry,
+  recordingReceipt,
+} from '../../canonical/receipt.ts';
 import {
   type FunctionTool,
   PLACE_KEYS,
@@ -11,6 +16,7 @@ import {
 } from '../../canonical/request.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../lib/json.ts';
 import { told } from '../../lib/localized-message.ts';
+import { isShared, SharedMemo, share } from '../../lib/shared-json.ts';
 import {
   asScope,
   bracketPath,
@@ -59,13 +65,9 @@ export function readToolSet(
     receipt,
   }: { readonly toolChanges: readonly ToolChange[]; readonly receipt: Receipt },
 ): ToolSet {
-  const scopes = (optionalArrayAt(body, 'tools') ?? []).map((item, index) =>
-    asScope(item, `tools.${index}`),
-  );
-  const declared = withoutNameless(scopes, receipt).map((scope) => placed(scope, receipt));
-  refuseDuplicates(declared);
-  const named = applyToolChanges(declared, toolChanges, (scope) => placed(scope, receipt));
-  const tools = named.map(({ tool }) => tool).filter((tool) => tool !== undefined);
+  const declared = readDeclared(optionalArrayAt(body, 'tools') ?? NO_TOOLS, receipt);
+  const named = applyToolChanges(declared.named, toolChanges, (scope) => placed(scope, receipt));
+  const tools = named === declared.named ? declared.tools : toolsOf(named);
   const choice = optionalObjectAt(body, 'tool_choice');
   if (choice === undefined) return { tools, toolChoice: AUTO };
   const isSerial = optionalBooleanAt(choice, 'disable_parallel_tool_use') === true;
@@ -73,6 +75,38 @@ export function readToolSet(
     ...readToolChoice(choice, { named, tools, receipt }),
     ...(isSerial ? { parallelToolCalls: false } : {}),
   };
+}
+
+const NO_TOOLS: readonly JsonValue[] = [];
+
+interface Declared {
+  readonly named: readonly NamedTool[];
+  /** Those of them that have a counterpart. */
+  readonly tools: readonly Tool[];
+  readonly notes: readonly ReceiptEntry[];
+}
+
+const toolLists = new SharedMemo<Declared>();
+
+function readDeclared(items: readonly JsonValue[], receipt: Receipt): Declared {
+  const known = toolLists.find(items, '');
+  if (known === undefined) return toolLists.get(items, '', () => readAnew(items, receipt));
+  addNotes(receipt, known.notes);
+  return known;
+}
+
+function readAnew(items: readonly JsonValue[], given: Receipt): Declared {
+  const notes: ReceiptEntry[] = [];
+  const receipt = recordingReceipt(given, notes);
+  const scopes = items.map((item, index) => asScope(item, `tools.${index}`));
+  const named = withoutNameless(scopes, receipt).map((scope) => placed(scope, receipt));
+  refuseDuplicates(named);
+  const tools = toolsOf(named);
+  return { named, tools: isShared(items) ? share(tools) : tools, notes };
+}
+
+function toolsOf(named: readonly NamedTool[]): readonly Tool[] {
+  return named.map(({ tool }) => tool).filter((tool) => tool !== undefined);
 }
 
 /** Client tools without a name are left out where others are left; alone they are refused when they are read. */

@@ -17,6 +17,7 @@ import { isJsonObject, type JsonObject, type JsonValue, parseSurveyed } from '..
 import { JSON_LIMITS, type JsonExcess, JsonSurvey } from '../../lib/json-limits.ts';
 import { type Sentence, told } from '../../lib/localized-message.ts';
 import { isLoopback, readAddress, visitorOf } from '../../lib/net.ts';
+import { parseWithSharedTools } from '../../lib/shared-json.ts';
 
 export interface BodyInput extends ByteLimits {
   readonly request: IncomingMessage;
@@ -43,7 +44,9 @@ export async function readJsonBody(given: BodyInput): Promise<JsonObject> {
     return survey.tokens;
   });
   if (received.length < STEPWISE_FROM_BYTES) {
-    return requireObject(parseText(decodeBody(received), survey.mayHoldRiskyNumber));
+    const { toolsPlace, mayHoldRiskyNumber } = survey;
+    const known = parseWithSharedTools(received, toolsPlace, mayHoldRiskyNumber);
+    return known ?? requireObject(parseText(decodeBody(received), mayHoldRiskyNumber));
   }
   const value = await parseLarge(received, survey);
   await nextTurn();

@@ -1,6 +1,7 @@
 // Writes tools: declarations with schemas the upstream takes, and the tools it runs itself.
 
 import { invalidRequest } from '../../canonical/error.ts';
+import { addNotes, type ReceiptEntry, recordingReceipt } from '../../canonical/receipt.ts';
 import {
   type FreeformTool,
   type FunctionTool,
@@ -11,6 +12,7 @@ import {
 } from '../../canonical/request.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../lib/json.ts';
 import { type Sentence, told } from '../../lib/localized-message.ts';
+import { isShared, SharedMemo, share } from '../../lib/shared-json.ts';
 import { cleanToolSchema, cleanTypedToolSchema } from '../../schema/tool-schema.ts';
 import type {
   WireFunctionCallingConfig,
@@ -23,7 +25,7 @@ import { traitsOf } from './models.ts';
 
 export interface EncodedTools {
   /** One element for all declarations, then one for each tool the upstream runs. */
-  readonly tools: readonly JsonObject[];
+  readonly tools: JsonObject[];
   readonly functionNames: readonly string[];
   /** Functions whose arguments go as the JSON text of one (canonical/map-argument.ts). */
   readonly mapNames: ReadonlySet<string>;
@@ -37,8 +39,42 @@ interface Declared {
   readonly isMap: boolean;
 }
 
+interface NotedTools {
+  readonly encoded: EncodedTools;
+  readonly notes: readonly ReceiptEntry[];
+}
+
+const toolLists = new SharedMemo<NotedTools>();
+
 /** Expects names the upstream takes. @throws GatewayError (invalid-request) for too many functions. */
 export function encodeTools(
+  tools: readonly Tool[],
+  toolChoice: ToolChoice,
+  context: EncodeContext,
+): EncodedTools {
+  const { target, profile } = context;
+  // Few requests offer some of their functions alone.
+  const isPart = toolChoice.kind === 'auto' && toolChoice.names.length > 0;
+  if (isPart || !isShared(tools)) return encodeToolList(tools, toolChoice, context);
+  const { takesJsonSchema } = target.capabilities;
+  const { validatesCalls } = traitsOf(target.modelId);
+  const variant = `${profile.vocabulary} ${takesJsonSchema} ${validatesCalls} ${toolChoice.kind}`;
+  const known = toolLists.find(tools, variant);
+  if (known !== undefined) {
+    addNotes(target.receipt, known.notes);
+    return known.encoded;
+  }
+  return toolLists.get(tools, variant, () => {
+    const notes: ReceiptEntry[] = [];
+    const receipt = recordingReceipt(target.receipt, notes);
+    const noted: EncodeContext = { ...context, target: { ...target, receipt } };
+    const encoded = encodeToolList(tools, toolChoice, noted);
+    share(encoded.tools);
+    return { encoded, notes };
+  }).encoded;
+}
+
+function encodeToolList(
   tools: readonly Tool[],
   toolChoice: ToolChoice,
   context: EncodeContext,

@@ -57,7 +57,7 @@ export function encode(
   const { tools } = encodedTools;
   const body = {
     systemInstruction: systemInstruction(request),
-    tools: tools.length === 0 ? undefined : [...tools],
+    tools: tools.length === 0 ? undefined : tools,
     toolConfig: encodeToolConfig(request.toolChoice, encodedTools, context),
     generationConfig: encodeGenerationConfig(request, context),
     safetySettings: safetySettings(request),

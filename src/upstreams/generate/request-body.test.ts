@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { createReceipt } from '../../canonical/receipt.ts';
 import { type JsonObject, parseJson } from '../../lib/json.ts';
+import { share } from '../../lib/shared-json.ts';
 import { encodeBody } from './request-body.ts';
 
 const base64 = (length: number): string => 'Ab+/'.repeat(length / 4);
@@ -136,5 +137,26 @@ test('halves of characters that stand alone go out as U+FFFD, and the receipt sa
 test('whole characters and what only looks like the escape of a half stay as they are', async () => {
   for (const text of [FACE, `${FACE}${FACE}`, '\\ud83d', '\\\\ud83d', '\\"\\ud83d', '\u0000\n']) {
     expect(await sentPart({ text })).toEqual([{ text }, []]);
+  }
+});
+
+test('a shared list of tools is the same bytes as its JSON, wherever it stands', async () => {
+  const tools = share([{ functionDeclarations: [{ name: 'a', description: 'Größe "[{,}]"' }] }]);
+  const contents = [{ parts: [{ inlineData: { mimeType: 'image/png', data: base64(40_000) } }] }];
+  for (let nth = 0; nth < 2; nth += 1) {
+    await expectSame({ contents, tools, toolConfig: {} });
+    await expectSame({ tools, contents });
+    await expectSame({ tools });
+    await expectSame({ contents: [], text: 'tools', tools });
+  }
+});
+
+test('a shared list that holds half a character is mended and noted each time', async () => {
+  const tools = share([{ description: 'half \ud800' }]);
+  for (let nth = 0; nth < 2; nth += 1) {
+    const receipt = createReceipt();
+    const bytes = await encodeBody({ contents: [], tools }, receipt);
+    expect(String(bytes)).toBe('{"contents":[],"tools":[{"description":"half \ufffd"}]}');
+    expect(receipt.entries).toHaveLength(1);
   }
 });

@@ -6,6 +6,7 @@ import { mendText } from '../../canonical/text-forms.ts';
 import { isDenseBase64 } from '../../lib/base64.ts';
 import { nextTurn, STEPWISE_FROM_BYTES } from '../../lib/chunked-json.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../lib/json.ts';
+import { isShared } from '../../lib/shared-json.ts';
 
 /** Base64 as long as this is copied: `JSON.stringify` looks at each character for what it must escape. */
 const SHORTEST_COPIED = 32_768;
@@ -31,7 +32,7 @@ export function encodeBody(body: JsonObject, receipt?: Receipt): Buffer | Promis
 function join(pieces: readonly Piece[]): Buffer {
   const all = Buffer.allocUnsafeSlow(sumBytes(pieces));
   let offset = 0;
-  for (const piece of pieces) offset += all.write(piece.text, offset, encodingOf(piece));
+  for (const piece of pieces) offset += writePiece(all, piece, offset);
   return all;
 }
 
@@ -45,9 +46,15 @@ async function joinInSteps(parts: readonly Part[]): Promise<Buffer> {
   const all = Buffer.allocUnsafeSlow(bytes);
   let offset = 0;
   for await (const piece of inTurns(parts)) {
-    offset += all.write(piece.text, offset, encodingOf(piece));
+    offset += writePiece(all, piece, offset);
   }
   return all;
+}
+
+/** @returns the number of bytes */
+function writePiece(all: Buffer, piece: Piece, offset: number): number {
+  if (piece.written !== undefined) return piece.written.copy(all, offset);
+  return all.write(piece.text, offset, encodingOf(piece));
 }
 
 async function* inTurns(parts: readonly Part[]): AsyncGenerator<Piece> {
@@ -64,8 +71,8 @@ async function* inTurns(parts: readonly Part[]): AsyncGenerator<Piece> {
 }
 
 function* cutPart(part: Part): Generator<Piece> {
-  if (part.kind === 'json') {
-    yield jsonPiece(part.text);
+  if (part.kind === 'json' || part.kind === 'list') {
+    yield pieceOf(part);
     return;
   }
   const isText = part.kind === 'text';
@@ -87,15 +94,20 @@ function sumBytes(pieces: readonly Piece[]): number {
 interface Piece {
   readonly text: string;
   readonly bytes: number;
+  /** Bytes to be copied in place of the text. */
+  readonly written?: Buffer;
 }
 
-/** JSON as it is to be written; or what a mark stands for: base64, or the characters of a text. */
+/** JSON as it is to be written; or what a mark stands for: base64, the characters of a text, or a list. */
 interface Part {
-  readonly kind: 'json' | 'medium' | 'text';
+  readonly kind: 'json' | 'medium' | 'text' | 'list';
   readonly text: string;
+  /** Of a list that is written already. */
+  readonly written?: Buffer;
 }
 
-function pieceOf({ kind, text }: Part): Piece {
+function pieceOf({ kind, text, written }: Part): Piece {
+  if (written !== undefined) return { text, bytes: written.length, written };
   return kind === 'medium' ? { text, bytes: text.length } : jsonPiece(text);
 }
 
@@ -108,7 +120,7 @@ function encodingOf({ text, bytes }: Piece): 'latin1' | 'utf8' {
   return bytes === text.length ? 'latin1' : 'utf8';
 }
 
-/** Puts a short mark in the place of each long medium and text, and what it stands for there again. */
+/** Puts a short mark in the place of each long medium and text and of the shared list of tools, and what it stands for there again. */
 class Marks {
   readonly taken: Part[] = [];
   /** Random, so that nothing a client wrote is taken for a mark. */
@@ -117,6 +129,22 @@ class Marks {
 
   mark(body: JsonObject): JsonObject {
     if (countTexts(body) > ESCAPED_AT_ONCE) this.#longText = SHORTEST_ESCAPED;
+    let marked = body;
+    // Marks are found again in the order in which they are made.
+    for (const key in body) {
+      if (key === 'tools') marked = this.#markTools(marked);
+      if (key === 'contents') marked = this.#markContents(marked);
+    }
+    return marked;
+  }
+
+  #markTools(body: JsonObject): JsonObject {
+    const written = writeSharedList(body.tools);
+    if (written === undefined) return body;
+    return { ...body, tools: this.#take({ kind: 'list', text: '', written }) };
+  }
+
+  #markContents(body: JsonObject): JsonObject {
     return withItems(body, 'contents', (content) =>
       withItems(content, 'parts', (part) => this.#markPart(part)),
     );
@@ -159,8 +187,10 @@ class Marks {
     for (const [index, taken] of this.taken.entries()) {
       const mark = this.#markAt(index);
       const at = text.indexOf(mark, from);
-      parts.push({ kind: 'json', text: text.slice(from, at) }, taken);
-      from = at + mark.length;
+      // A list takes the place of the quotes, too.
+      const quote = taken.kind === 'list' ? 1 : 0;
+      parts.push({ kind: 'json', text: text.slice(from, at - quote) }, taken);
+      from = at + mark.length + quote;
     }
     parts.push({ kind: 'json', text: text.slice(from) });
     return parts;
@@ -169,6 +199,32 @@ class Marks {
   #markAt(index: number): string {
     return `${this.#word} ${index};`;
   }
+}
+
+/** Of the texts of shared lists, together and each, in bytes. */
+const MAX_WRITTEN = 8_388_608;
+const MAX_WRITTEN_LIST = MAX_WRITTEN / 8;
+
+/** What shared lists are written as; the oldest goes first. */
+const writtenLists = new Map<object, Buffer>();
+let writtenBytes = 0;
+
+/** Undefined for a list that is not shared, is very long or needs mending. */
+function writeSharedList(list: JsonValue | undefined): Buffer | undefined {
+  if (!Array.isArray(list) || !isShared(list)) return undefined;
+  const known = writtenLists.get(list);
+  if (known !== undefined) return known;
+  const text = JSON.stringify(list);
+  if (text.length > MAX_WRITTEN_LIST || mendText(text, undefined) !== text) return undefined;
+  const written = Buffer.from(text);
+  writtenLists.set(list, written);
+  writtenBytes += written.length;
+  for (const [oldest, { length }] of writtenLists) {
+    if (writtenBytes <= MAX_WRITTEN) break;
+    writtenLists.delete(oldest);
+    writtenBytes -= length;
+  }
+  return written;
 }
 
 /** Characters of the texts of a conversation, which counts what is dear to escape and costs little. */
