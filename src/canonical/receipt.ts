@@ -1,6 +1,7 @@
 // The translation receipt: every lossy step of one request, so that nothing is dropped silently.
 
 import type { Sentence } from '../lib/localized-message.ts';
+import { isShared, SharedMemo } from '../lib/shared-json.ts';
 import { GatewayError } from './error.ts';
 
 export type ReceiptAction = 'dropped' | 'approximated' | 'repaired' | 'capped';
@@ -62,19 +63,41 @@ export function receiptWithin(receipt: Receipt, field: string): Receipt {
   };
 }
 
-/** Notes into `receipt`, and into `notes` what is to be noted whenever the same work is not done again. */
-export function recordingReceipt(receipt: Receipt, notes: ReceiptEntry[]): Receipt {
-  return {
+interface Noted<Made> {
+  readonly made: Made;
+  readonly notes: readonly ReceiptEntry[];
+}
+
+/** Remembers what is made of shared lists, with the entries that belong into the receipt of every request. */
+export class NotedMemo<Made> {
+  readonly #noted = new SharedMemo<Noted<Made>>();
+
+  /** `variant` names everything else that the result and its entries depend on. */
+  get(
+    list: object,
+    { variant, receipt }: { readonly variant: string; readonly receipt: Receipt },
+    make: (receipt: Receipt) => Made,
+  ): Made {
+    if (!isShared(list)) return make(receipt);
+    const known = this.#noted.find(list, variant);
+    if (known === undefined) {
+      return this.#noted.get(list, variant, () => recordNotes(receipt, make)).made;
+    }
+    for (const { action, path, reason } of known.notes) receipt.add(action, path, reason);
+    return known.made;
+  }
+}
+
+function recordNotes<Made>(receipt: Receipt, make: (receipt: Receipt) => Made): Noted<Made> {
+  const notes: ReceiptEntry[] = [];
+  const made = make({
     entries: receipt.entries,
     add(action, path, reason) {
       notes.push({ action, path, reason });
       receipt.add(action, path, reason);
     },
-  };
-}
-
-export function addNotes(receipt: Receipt, notes: readonly ReceiptEntry[]): void {
-  for (const { action, path, reason } of notes) receipt.add(action, path, reason);
+  });
+  return { made, notes };
 }
 
 /** The advisory header's value, such as `dropped=2;approximated=0;repaired=1`; undefined when nothing was lost. */

@@ -23,10 +23,15 @@ export function isShared(list: object): boolean {
   return shared.has(list);
 }
 
-/** Declares a list that is made of a shared one alone, and never changed, shared itself. */
+/** Declares a list shared that is never changed and goes into many requests. */
 export function share<List extends object>(list: List): List {
   shared.add(list);
   return list;
+}
+
+/** Shares what is made of a list where that is shared; it must never be changed. */
+export function shareAs<List extends object>(origin: object, made: List): List {
+  return isShared(origin) ? share(made) : made;
 }
 
 /** Remembers what is made of shared lists; of any other it is made each time. */

@@ -1,12 +1,7 @@
 // Reads `tools`, the deprecated `functions` and `web_search_options` into canonical tools.
 
 import { invalidRequest } from '../../canonical/error.ts';
-import {
-  addNotes,
-  memberPath,
-  type ReceiptEntry,
-  recordingReceipt,
-} from '../../canonical/receipt.ts';
+import { memberPath, NotedMemo } from '../../canonical/receipt.ts';
 import {
   type FreeformTool,
   type FunctionTool,
@@ -17,7 +12,7 @@ import {
 } from '../../canonical/request.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../lib/json.ts';
 import { told } from '../../lib/localized-message.ts';
-import { isShared, SharedMemo, share } from '../../lib/shared-json.ts';
+import { shareAs } from '../../lib/shared-json.ts';
 import { CHAT_SEARCH_WORDS } from '../../wire/chat.ts';
 import { objectShape } from '../body-schema.ts';
 import {
@@ -147,33 +142,21 @@ const NO_TOOLS: readonly JsonValue[] = [];
 
 interface ToolList {
   readonly tools: readonly Tool[];
-  readonly notes: readonly ReceiptEntry[];
   readonly missingNames: readonly string[];
 }
 
-const toolLists = new SharedMemo<ToolList>();
+const toolLists = new NotedMemo<ToolList>();
 
 function readToolList(values: readonly JsonValue[], context: ReadContext): readonly Tool[] {
-  const known = toolLists.find(values, '');
-  if (known === undefined) {
-    const make = (): ToolList => readListAnew(values, context);
-    return toolLists.get(values, '', make).tools;
-  }
-  addNotes(context.receipt, known.notes);
-  context.missingNames.push(...known.missingNames);
-  return known.tools;
-}
-
-function readListAnew(values: readonly JsonValue[], context: ReadContext): ToolList {
-  const notes: ReceiptEntry[] = [];
-  const missingNames: string[] = [];
-  const receipt = recordingReceipt(context.receipt, notes);
-  const tools = values.flatMap(
-    (value, index) =>
-      readTool(value, `tools[${index}]`, { ...context, receipt, missingNames }) ?? [],
-  );
+  const key = { variant: '', receipt: context.receipt };
+  const { tools, missingNames } = toolLists.get(values, key, (receipt) => {
+    const missingNames: string[] = [];
+    const inner: ReadContext = { ...context, receipt, missingNames };
+    const tools = values.flatMap((value, index) => readTool(value, `tools[${index}]`, inner) ?? []);
+    return { tools: shareAs(values, tools), missingNames };
+  });
   context.missingNames.push(...missingNames);
-  return { tools: isShared(values) ? share(tools) : tools, notes, missingNames };
+  return tools;
 }
 
 /** One search is offered; what the tool of that kind does not say itself, the options say. */

@@ -2,9 +2,10 @@
 
 import { invalidRequest } from '../../canonical/error.ts';
 import { plainModelName } from '../../canonical/model.ts';
-import { memberPath, type Receipt } from '../../canonical/receipt.ts';
+import { memberPath, NotedMemo, type Receipt } from '../../canonical/receipt.ts';
 import type { JsonObject, JsonValue } from '../../lib/json.ts';
 import { told } from '../../lib/localized-message.ts';
+import { shareAs } from '../../lib/shared-json.ts';
 import { PART_DATA_FIELDS } from '../../wire/generate-request.ts';
 import { normalizeMessage, objectAt, objectsAt, type Place, textAt, textsAt } from './schema.ts';
 
@@ -64,7 +65,7 @@ function normalizeSections(body: JsonObject, place: Place): void {
   const system = normalizeSystemInstruction(objectAt(body, 'systemInstruction'), place);
   if (system === undefined) delete body.systemInstruction;
   else body.systemInstruction = system;
-  const tools = normalizeTools(objectsAt(body, 'tools'), place);
+  const tools = normalizeTools(body, place);
   if (tools.length === 0) delete body.tools;
   else body.tools = tools;
 }
@@ -327,8 +328,18 @@ const SCHEMA_FORMS = [
   ['response', 'responseJsonSchema'],
 ] as const;
 
+const toolLists = new NotedMemo<JsonObject[]>();
+
+function normalizeTools(body: JsonObject, { path, receipt: given }: Place): JsonObject[] {
+  const { tools } = body;
+  if (!Array.isArray(tools)) return normalizeToolList([], { path, receipt: given });
+  return toolLists.get(tools, { variant: path, receipt: given }, (receipt) =>
+    shareAs(tools, normalizeToolList(objectsAt(body, 'tools'), { path, receipt })),
+  );
+}
+
 /** Elements left empty stay, so that the others keep the client's indices; they are not sent on. */
-function normalizeTools(tools: readonly JsonObject[], place: Place): JsonObject[] {
+function normalizeToolList(tools: readonly JsonObject[], place: Place): JsonObject[] {
   const path = memberPath(place.path, 'tools');
   const { receipt } = place;
   const normalized = tools.map((tool, index) =>

@@ -1,12 +1,13 @@
 // Reads proto JSON by the field tables: any accepted spelling in, the official one out.
 
 import { type GatewayError, invalidRequest } from '../../canonical/error.ts';
-import { type ClientNames, memberPath, type Receipt } from '../../canonical/receipt.ts';
+import { type ClientNames, memberPath, NotedMemo, type Receipt } from '../../canonical/receipt.ts';
 import type { Signature } from '../../canonical/request.ts';
 import { isSignatureValue, readCarrier, writeCarrier } from '../../canonical/signatures.ts';
 import { tidyBase64 } from '../../lib/base64.ts';
 import { isJsonObject, type JsonObject, type JsonValue, readNumber } from '../../lib/json.ts';
 import { told } from '../../lib/localized-message.ts';
+import { shareAs } from '../../lib/shared-json.ts';
 import {
   type EnumKind,
   type FieldKind,
@@ -94,7 +95,21 @@ function normalizeValue(raw: JsonValue, kind: FieldKind, place: Place): JsonValu
 }
 
 /** A lone value is taken as a list of one, as the service's own parser does for messages. */
-function normalizeList(raw: JsonValue, kind: ListKind, place: Place): JsonValue[] {
+function normalizeList(
+  raw: JsonValue,
+  kind: ListKind,
+  { path, receipt: given }: Place,
+): JsonValue[] {
+  const key = { variant: path, receipt: given };
+  if (!Array.isArray(raw)) return normalizeItems(raw, kind, { path, receipt: given });
+  return normalizedLists.get(raw, key, (receipt) =>
+    shareAs(raw, normalizeItems(raw, kind, { path, receipt })),
+  );
+}
+
+const normalizedLists = new NotedMemo<JsonValue[]>();
+
+function normalizeItems(raw: JsonValue, kind: ListKind, place: Place): JsonValue[] {
   const values = Array.isArray(raw) ? raw : [raw];
   const result: JsonValue[] = [];
   values.forEach((value, index) => {

@@ -1,11 +1,6 @@
 // Reads `tools` and `tool_choice`: client tools, tools of the real service, and who may be called.
 
-import {
-  addNotes,
-  type Receipt,
-  type ReceiptEntry,
-  recordingReceipt,
-} from '../../canonical/receipt.ts';
+import { NotedMemo, type Receipt } from '../../canonical/receipt.ts';
 import {
   type FunctionTool,
   PLACE_KEYS,
@@ -16,7 +11,7 @@ import {
 } from '../../canonical/request.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../lib/json.ts';
 import { told } from '../../lib/localized-message.ts';
-import { isShared, SharedMemo, share } from '../../lib/shared-json.ts';
+import { shareAs } from '../../lib/shared-json.ts';
 import {
   asScope,
   bracketPath,
@@ -83,26 +78,17 @@ interface Declared {
   readonly named: readonly NamedTool[];
   /** Those of them that have a counterpart. */
   readonly tools: readonly Tool[];
-  readonly notes: readonly ReceiptEntry[];
 }
 
-const toolLists = new SharedMemo<Declared>();
+const toolLists = new NotedMemo<Declared>();
 
-function readDeclared(items: readonly JsonValue[], receipt: Receipt): Declared {
-  const known = toolLists.find(items, '');
-  if (known === undefined) return toolLists.get(items, '', () => readAnew(items, receipt));
-  addNotes(receipt, known.notes);
-  return known;
-}
-
-function readAnew(items: readonly JsonValue[], given: Receipt): Declared {
-  const notes: ReceiptEntry[] = [];
-  const receipt = recordingReceipt(given, notes);
-  const scopes = items.map((item, index) => asScope(item, `tools.${index}`));
-  const named = withoutNameless(scopes, receipt).map((scope) => placed(scope, receipt));
-  refuseDuplicates(named);
-  const tools = toolsOf(named);
-  return { named, tools: isShared(items) ? share(tools) : tools, notes };
+function readDeclared(items: readonly JsonValue[], given: Receipt): Declared {
+  return toolLists.get(items, { variant: '', receipt: given }, (receipt) => {
+    const scopes = items.map((item, index) => asScope(item, `tools.${index}`));
+    const named = withoutNameless(scopes, receipt).map((scope) => placed(scope, receipt));
+    refuseDuplicates(named);
+    return { named, tools: shareAs(items, toolsOf(named)) };
+  });
 }
 
 function toolsOf(named: readonly NamedTool[]): readonly Tool[] {

@@ -1,7 +1,7 @@
 // Writes tools: declarations with schemas the upstream takes, and the tools it runs itself.
 
 import { invalidRequest } from '../../canonical/error.ts';
-import { addNotes, type ReceiptEntry, recordingReceipt } from '../../canonical/receipt.ts';
+import { NotedMemo } from '../../canonical/receipt.ts';
 import {
   type FreeformTool,
   type FunctionTool,
@@ -12,7 +12,7 @@ import {
 } from '../../canonical/request.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../lib/json.ts';
 import { type Sentence, told } from '../../lib/localized-message.ts';
-import { isShared, SharedMemo, share } from '../../lib/shared-json.ts';
+import { shareAs } from '../../lib/shared-json.ts';
 import { cleanToolSchema, cleanTypedToolSchema } from '../../schema/tool-schema.ts';
 import type {
   WireFunctionCallingConfig,
@@ -39,12 +39,7 @@ interface Declared {
   readonly isMap: boolean;
 }
 
-interface NotedTools {
-  readonly encoded: EncodedTools;
-  readonly notes: readonly ReceiptEntry[];
-}
-
-const toolLists = new SharedMemo<NotedTools>();
+const toolLists = new NotedMemo<EncodedTools>();
 
 /** Expects names the upstream takes. @throws GatewayError (invalid-request) for too many functions. */
 export function encodeTools(
@@ -55,23 +50,15 @@ export function encodeTools(
   const { target, profile } = context;
   // Few requests offer some of their functions alone.
   const isPart = toolChoice.kind === 'auto' && toolChoice.names.length > 0;
-  if (isPart || !isShared(tools)) return encodeToolList(tools, toolChoice, context);
+  if (isPart) return encodeToolList(tools, toolChoice, context);
   const { takesJsonSchema } = target.capabilities;
   const { validatesCalls } = traitsOf(target.modelId);
   const variant = `${profile.vocabulary} ${takesJsonSchema} ${validatesCalls} ${toolChoice.kind}`;
-  const known = toolLists.find(tools, variant);
-  if (known !== undefined) {
-    addNotes(target.receipt, known.notes);
-    return known.encoded;
-  }
-  return toolLists.get(tools, variant, () => {
-    const notes: ReceiptEntry[] = [];
-    const receipt = recordingReceipt(target.receipt, notes);
+  return toolLists.get(tools, { variant, receipt: target.receipt }, (receipt) => {
     const noted: EncodeContext = { ...context, target: { ...target, receipt } };
     const encoded = encodeToolList(tools, toolChoice, noted);
-    share(encoded.tools);
-    return { encoded, notes };
-  }).encoded;
+    return { ...encoded, tools: shareAs(tools, encoded.tools) };
+  });
 }
 
 function encodeToolList(

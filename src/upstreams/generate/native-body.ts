@@ -8,7 +8,7 @@ import {
 } from '../../canonical/effort.ts';
 import { invalidRequest } from '../../canonical/error.ts';
 import type { ModelVariant, ThinkingLevel } from '../../canonical/model.ts';
-import { createReceipt, type Receipt } from '../../canonical/receipt.ts';
+import { createReceipt, NotedMemo, type Receipt } from '../../canonical/receipt.ts';
 import type { Effort, OutputFormat, ReasoningAmount, Signature } from '../../canonical/request.ts';
 import {
   type ArgumentSchema,
@@ -27,6 +27,7 @@ import { createIds } from '../../canonical/tool-names.ts';
 import { isJsonObject, type JsonObject, type JsonValue, readNumber } from '../../lib/json.ts';
 import { type Sentence, told } from '../../lib/localized-message.ts';
 import { once } from '../../lib/once.ts';
+import { shareAs } from '../../lib/shared-json.ts';
 import { isTooDeep } from '../../schema/document.ts';
 import {
   cleanRelayedResponseSchema,
@@ -888,8 +889,20 @@ function orNothing(config: JsonObject): JsonObject | undefined {
 
 // Fits native tools to the upstream: its words for them, its schema dialect, its combinations.
 
+const toolLists = new NotedMemo<JsonValue[] | undefined>();
+
 /** @throws GatewayError (invalid-request) for too many functions. */
 function patchTools(tools: JsonValue[], context: PatchContext): JsonValue[] | undefined {
+  const { target, profile } = context;
+  const { callsFunctions, searchWithFunctions, takesJsonSchema } = target.capabilities;
+  const variant = `${profile.vocabulary} ${callsFunctions} ${searchWithFunctions} ${takesJsonSchema}`;
+  return toolLists.get(tools, { variant, receipt: target.receipt }, (receipt) => {
+    const patched = patchToolList(tools, { ...context, target: { ...target, receipt } });
+    return patched && shareAs(tools, patched);
+  });
+}
+
+function patchToolList(tools: JsonValue[], context: PatchContext): JsonValue[] | undefined {
   const { callsFunctions, searchWithFunctions } = context.target.capabilities;
   const dropsServerTools = callsFunctions && !searchWithFunctions && tools.some(hasFunctions);
   const patched = editItems(tools, (tool, index) => {
