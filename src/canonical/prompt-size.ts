@@ -1,5 +1,6 @@
 // How many tokens a prompt is about, where nobody counted them.
 
+import { SharedMemo } from '../lib/shared-json.ts';
 import type {
   CanonicalRequest,
   MediaPart,
@@ -26,6 +27,13 @@ export function promptSize({ system, turns, tools }: Countable): number {
   let tokens = 0;
   for (const part of system) tokens += textTokens(part.text);
   for (const turn of turns) tokens += turnSize(turn);
+  return tokens + listTokens.get(tools, '', () => toolsSize(tools));
+}
+
+const listTokens = new SharedMemo<number>();
+
+function toolsSize(tools: readonly Tool[]): number {
+  let tokens = 0;
   for (const tool of tools) tokens += toolTokens(tool);
   return tokens;
 }

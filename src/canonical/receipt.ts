@@ -184,9 +184,12 @@ function renamingReceipt(receipt: Receipt, names: ClientNames): Receipt {
 function rename(path: string, names: ClientNames): string {
   const end = path.search(/[.[]/);
   const word = end < 0 ? path : path.slice(0, end);
-  // Most requests lose nothing, so that their names are not worth a table.
-  const [, own] = Object.entries(names).find(([name]) => name === word) ?? [];
+  const own = isNamed(word, names) ? names[word] : undefined;
   return own === undefined ? path : own + path.slice(word.length);
+}
+
+function isNamed(word: string, names: ClientNames): word is RuleField {
+  return Object.hasOwn(names, word);
 }
 
 /** Messages that begin with the field's name begin with the client's name for it. */
