@@ -38,7 +38,7 @@ import {
   readMetadata,
   type ToolDirectory,
 } from './schema.ts';
-import { readToolChoice, readToolList } from './tools.ts';
+import { readOwnTools, readToolChoice } from './tools.ts';
 
 // Reads the tool `image_generation`: a model that draws needs no tool, but takes its settings.
 
@@ -314,9 +314,10 @@ function readCanonical(
   history: readonly JsonObject[],
   context: ResponsesContext,
 ): CanonicalRequest {
-  const ownTools = readToolList(readArray(body, 'tools') ?? [], { path: 'tools' }, context);
+  const ownTools = readOwnTools(readArray(body, 'tools') ?? [], context);
   const { system, turns } = readInput(body, history, context);
-  const tools = [...ownTools, ...context.inputTools];
+  const { inputTools } = context;
+  const tools = inputTools.length === 0 ? ownTools : [...ownTools, ...inputTools];
   if (context.drawing === undefined) refuseNameless(tools, context);
   const reasoning = readReasoning(body, context);
   const penalty = { min: -2, max: 2 };

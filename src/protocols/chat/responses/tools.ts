@@ -1,10 +1,11 @@
 // Reads the tools of a Responses request: flat declarations, namespaces of them, and hosted tools.
 
 import { invalidRequest } from '../../../canonical/error.ts';
-import { memberPath } from '../../../canonical/receipt.ts';
+import { memberPath, NotedMemo } from '../../../canonical/receipt.ts';
 import type { FreeformTool, FunctionTool, Tool, ToolChoice } from '../../../canonical/request.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../lib/json.ts';
 import { told } from '../../../lib/localized-message.ts';
+import { shareAs } from '../../../lib/shared-json.ts';
 import { objectShape, saysNothing } from '../../body-schema.ts';
 import { readFreeform, readFunctionTool, readSchema, readSearch } from '../read-tools.ts';
 import {
@@ -17,7 +18,12 @@ import {
   unknownWord,
   wrongType,
 } from '../schema.ts';
-import type { CallForm, ResponsesContext } from './schema.ts';
+import {
+  type CallForm,
+  createToolDirectory,
+  type ResponsesContext,
+  type ToolIdentity,
+} from './schema.ts';
 
 // The tools this surface has by name and clients run themselves: shells and patches, as declarations.
 
@@ -104,6 +110,39 @@ const SEARCH_FIELDS = objectShape(['type', 'execution', 'description', 'paramete
 interface ToolPlace {
   readonly path: string;
   readonly namespace?: string | undefined;
+}
+
+interface OwnTools {
+  readonly tools: readonly Tool[];
+  readonly missingNames: readonly string[];
+  readonly identities: readonly ToolIdentity[];
+  readonly drawing: ResponsesContext['drawing'];
+}
+
+const toolLists = new NotedMemo<OwnTools>();
+
+/** The tools of the request itself, which are read before any others. @throws GatewayError 400 */
+export function readOwnTools(
+  values: readonly JsonValue[],
+  context: ResponsesContext,
+): readonly Tool[] {
+  const key = { variant: '', receipt: context.receipt };
+  const { tools, missingNames, identities, drawing } = toolLists.get(values, key, (receipt) => {
+    const identities: ToolIdentity[] = [];
+    const directory = createToolDirectory();
+    const add = (tool: ToolIdentity): string => {
+      identities.push(tool);
+      return directory.add(tool);
+    };
+    const own = { receipt, missingNames: [], directory: { ...directory, add }, drawing: undefined };
+    const inner: ResponsesContext = { ...context, ...own };
+    const tools = shareAs(values, readToolList(values, { path: 'tools' }, inner));
+    return { tools, missingNames: inner.missingNames, identities, drawing: inner.drawing };
+  });
+  context.missingNames.push(...missingNames);
+  for (const identity of identities) context.directory.add(identity);
+  context.drawing = drawing;
+  return tools;
 }
 
 /** Tools listed at `path`, in order; each is put into the directory. @throws GatewayError 400 */
