@@ -88,6 +88,8 @@ class RelayLane implements AnswerLane {
   readonly #decoder: Decoder;
   readonly #writer: RelayWriter;
   readonly #onTold: OnTold<string>;
+  /** The frame that was read last, when it went out as it came. */
+  #last: JsonObject | undefined;
 
   constructor(input: RelayLaneInput, writer: RelayWriter, onTold: OnTold<string>) {
     this.#onTold = onTold;
@@ -98,12 +100,24 @@ class RelayLane implements AnswerLane {
   }
 
   push(frame: Frame): void {
-    if (this.isComplete()) return;
+    if (this.isComplete() || this.#pass(frame)) return;
     const value = this.#input.edit(frame.value);
     this.#see(this.#decoder.push(value));
     if (this.isComplete()) return;
-    const text = value === frame.value ? frame.text : JSON.stringify(value);
-    this.text += this.#writer.write(value, text);
+    const isEdited = value !== frame.value;
+    this.#last = isEdited ? undefined : value;
+    this.text += this.#writer.write(value, isEdited ? JSON.stringify(value) : frame.text);
+  }
+
+  /** Most frames repeat the one before: what held for that one holds for them, and they are not read. */
+  #pass(frame: Frame): boolean {
+    if (frame.repeats === undefined || frame.repeats !== this.#last) return false;
+    const text = this.#writer.repeat?.(frame.text);
+    const events = text === undefined ? undefined : this.#decoder.repeat?.(frame);
+    if (events === undefined) return false;
+    this.#see(events);
+    this.text += text;
+    return true;
   }
 
   isComplete(): boolean {
@@ -191,7 +205,9 @@ class TranslateLane implements AnswerLane {
   }
 
   push(frame: Frame): void {
-    this.#take(this.#input.decoder.push(frame.value));
+    const { decoder } = this.#input;
+    const repeated = frame.repeats === undefined ? undefined : decoder.repeat?.(frame);
+    this.#take(repeated ?? decoder.push(frame.value));
   }
 
   isComplete(): boolean {

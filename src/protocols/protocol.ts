@@ -236,6 +236,11 @@ export interface RelayWriter {
   readonly contentType: string;
   /** `text` is the frame as it came, `frame` the same parsed. */
   write(frame: JsonObject, text: string): string;
+  /**
+   * As `write`, for a frame that says the same as the last one but for the text of its only part and its
+   * counts; undefined where that one did not go out as it came.
+   */
+  repeat?(text: string): string | undefined;
   /** Text that closes a stream which ended well. */
   end(): string;
   error(error: GatewayError): string;

@@ -7,6 +7,18 @@ import { isJsonObject, type JsonObject, type JsonValue, parseJson } from '../lib
 export interface JsonFrame {
   readonly text: string;
   readonly value: JsonObject;
+  /** The value of an earlier frame, where this one says the same but for the text of its only part and its counts. */
+  readonly repeats?: JsonObject | undefined;
+  /** Of a frame that repeats another: its text. */
+  readonly said?: string | undefined;
+}
+
+/** Knows events again that repeat one before them, of one stream. */
+export interface EventMemory {
+  /** The event as a frame, when it repeats one; undefined when it has to be parsed. */
+  repeat(text: string): JsonFrame | undefined;
+  /** Call with every event that was parsed. `value` is the frame's, and never changed. */
+  learn(text: string, value: JsonObject): void;
 }
 
 export type FrameFault =
@@ -41,8 +53,8 @@ export interface FrameReader {
 export interface FrameReaderOptions {
   /** Cap on one frame, or on a body that is one JSON document, in UTF-16 units (never more than its bytes). */
   readonly maxFrameBytes?: number | undefined;
-  /** Parses one event after the other, and no document; `parseJson` unless given. @throws SyntaxError */
-  readonly parse?: ((text: string) => JsonValue) | undefined;
+  /** Asked for one event after the other, and for no document. */
+  readonly memory?: EventMemory | undefined;
 }
 
 const DEFAULT_MAX_FRAME_BYTES = 64 * 1024 * 1024;
@@ -54,17 +66,14 @@ const DEFAULT_MAX_FRAME_BYTES = 64 * 1024 * 1024;
  * document; the objects of an array are a frame each. `[DONE]` and empty data give nothing.
  */
 export function createFrameReader(options: FrameReaderOptions = {}): FrameReader {
-  return new SseFrameReader(
-    options.maxFrameBytes ?? DEFAULT_MAX_FRAME_BYTES,
-    options.parse ?? parseJson,
-  );
+  return new SseFrameReader(options.maxFrameBytes ?? DEFAULT_MAX_FRAME_BYTES, options.memory);
 }
 
 const OPENS_DOCUMENT = /^[ \t]*[{[]/;
 
 class SseFrameReader implements FrameReader {
   readonly #maxFrameBytes: number;
-  readonly #parse: (text: string) => JsonValue;
+  readonly #memory: EventMemory | undefined;
   /** Keeps the bytes of a character cut by a chunk's end; decoding whole chunks is cheaper than lines. */
   readonly #decoder = new StringDecoder('utf8');
   #frames: JsonFrame[] = [];
@@ -79,9 +88,9 @@ class SseFrameReader implements FrameReader {
   #skipsLineFeed = false;
   #isDocument = false;
 
-  constructor(maxFrameBytes: number, parse: (text: string) => JsonValue) {
+  constructor(maxFrameBytes: number, memory: EventMemory | undefined) {
     this.#maxFrameBytes = maxFrameBytes;
-    this.#parse = parse;
+    this.#memory = memory;
   }
 
   push(chunk: Uint8Array): JsonFrame[] {
@@ -201,19 +210,18 @@ class SseFrameReader implements FrameReader {
   }
 
   #addFrames(text: string, fault: FrameFault): void {
-    if (!text.startsWith('{') && saysNothing(text)) return;
-    const value = this.#parsePayload(text, fault);
-    if (isJsonObject(value)) this.#frames.push(createFrame(text, value));
-    else if (Array.isArray(value)) for (const item of value) this.#addItem(item);
-    else throw new FrameError('not-json', 'An event of the upstream is not a JSON object.');
-  }
-
-  #parsePayload(text: string, fault: FrameFault): JsonValue {
-    try {
-      return this.#isDocument ? parseJson(text) : this.#parse(text);
-    } catch (error) {
-      throw new FrameError(fault, 'An event of the upstream is not JSON.', error);
+    const repeated = this.#memory?.repeat(text);
+    if (repeated !== undefined) {
+      this.#frames.push(repeated);
+      return;
     }
+    if (!text.startsWith('{') && saysNothing(text)) return;
+    const value = parsePayload(text, fault);
+    if (isJsonObject(value)) {
+      if (!this.#isDocument) this.#memory?.learn(text, value);
+      this.#frames.push(createFrame(text, value));
+    } else if (Array.isArray(value)) for (const item of value) this.#addItem(item);
+    else throw new FrameError('not-json', 'An event of the upstream is not a JSON object.');
   }
 
   #addItem(value: JsonValue): void {
@@ -248,6 +256,14 @@ class SseFrameReader implements FrameReader {
     this.#kept = [];
     this.#payload = undefined;
     throw new FrameError('too-large', `A frame exceeds ${this.#maxFrameBytes} bytes.`);
+  }
+}
+
+function parsePayload(text: string, fault: FrameFault): JsonValue {
+  try {
+    return parseJson(text);
+  } catch (error) {
+    throw new FrameError(fault, 'An event of the upstream is not JSON.', error);
   }
 }
 

@@ -141,6 +141,10 @@ export interface Frame {
   /** The frame's JSON as it came. */
   readonly text: string;
   readonly value: JsonObject;
+  /** The value of an earlier frame, where this one says the same but for the text of its only part and its counts. */
+  readonly repeats?: JsonObject | undefined;
+  /** Of a frame that repeats another: its text. */
+  readonly said?: string | undefined;
 }
 
 export interface DecodeContext {
@@ -164,6 +168,11 @@ export interface DecodeContext {
 /** A synchronous reducer from frames to events; owns all decisions about block boundaries. */
 export interface Decoder {
   push(frame: JsonObject): CanonicalEvent[];
+  /**
+   * As `push`, for a frame that repeats the one that came last, whose value nobody needs then; undefined
+   * where it has to be pushed.
+   */
+  repeat?(frame: Frame): CanonicalEvent[] | undefined;
   /**
    * Call when the upstream closed. Closes open blocks and gives the last events: `finish`, or
    * `error` when the answer was cut off or empty.

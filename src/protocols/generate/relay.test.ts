@@ -29,6 +29,17 @@ test('a frame without fault goes through as it came, big numbers and odd spacing
   expect(writer().write(GOOD, text)).toBe(`data: ${text}\n\n`);
 });
 
+test('a frame that repeats another goes out unread only behind one that went out as it came', () => {
+  const stream = writer('array');
+  expect(stream.repeat?.('{}')).toBeUndefined();
+  stream.write(GOOD, JSON.stringify(GOOD));
+  expect(stream.repeat?.('{"a":1}')).toBe('\n,\r\n{"a":1}');
+  stream.write({ ...GOOD, traceId: 't' }, '');
+  expect(stream.repeat?.('{"a":1}')).toBeUndefined();
+  stream.write(LAST, JSON.stringify(LAST));
+  expect(stream.repeat?.('{"a":1}')).toBeUndefined();
+});
+
 test('a pretty-printed frame is put on one line', () => {
   expect(writer().write(GOOD, JSON.stringify(GOOD, null, 2))).toBe(
     `data: ${JSON.stringify(GOOD)}\n\n`,

@@ -177,6 +177,8 @@ interface RelayedFrame {
 function createRelayWriter(kind: FramingKind): RelayWriter {
   const framing = createFraming(kind);
   let ending: RelayedFrame[] = [];
+  /** True when the last frame went out as it came. */
+  let isVerbatim = false;
   const release = (): string => {
     const text = ending.map((held) => framing.element(writeFrame(held.frame, held.text))).join('');
     ending = [];
@@ -185,13 +187,17 @@ function createRelayWriter(kind: FramingKind): RelayWriter {
   return {
     contentType: framing.contentType,
     write(frame, text) {
+      isVerbatim = false;
       if (hasGoodEnd(frame) || (ending.length > 0 && !goesOn(frame))) {
         ending.push({ frame, text });
         return '';
       }
       const released = ending.length === 0 ? '' : release();
-      return released + framing.element(writeFrame(frame, text));
+      const written = writeFrame(frame, text);
+      isVerbatim = written === text;
+      return released + framing.element(written);
     },
+    repeat: (text) => (isVerbatim ? framing.element(text) : undefined),
     end: () => release() + framing.end(),
     error(error) {
       const rest = ending.map(({ frame }) =>

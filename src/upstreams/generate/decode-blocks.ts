@@ -121,7 +121,16 @@ export class ChoiceDecoder implements GroundedText {
 
   #readText(part: JsonObject, text: string, events: CanonicalEvent[]): void {
     const kind = part.thought === true ? 'thinking' : 'text';
-    const signature = this.#signatureOf(part, kind);
+    this.addText(kind, text, events, this.#signatureOf(part, kind));
+  }
+
+  /** Adds the events of a part with this text, which is not empty. */
+  addText(
+    kind: OpenBlock['kind'],
+    text: string,
+    events: CanonicalEvent[],
+    signature?: Signature,
+  ): void {
     const open = this.#continueOrOpen(kind, signature, events);
     events.push({ kind: 'block-delta', index: open.index, delta: { kind, text } });
     if (kind === 'text') {

@@ -2,7 +2,10 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { CanonicalEvent } from '../../canonical/event.ts';
 import type { JsonObject, JsonValue } from '../../lib/json.ts';
+import { createFrameReader } from '../../stream/sse.ts';
 import { blocksOf, decode, frame, reply, stop } from './decode.test-support.ts';
+import { createDecoder } from './decode.ts';
+import { createEventMemory } from './event-parser.ts';
 
 test('whatever a frame holds, the decoder answers with a legal sequence', () => {
   const json = fc
@@ -53,6 +56,58 @@ const anyPart = fc.oneof(
   fc.record({ functionCall: fc.record({ name: fc.constantFrom('a', 'b'), id: fc.constant('c') }) }),
   fc.record({ inlineData: fc.record({ mimeType: fc.constant('image/png'), data: fc.string() }) }),
 );
+
+/** What the frames of a stream come to, with what was told of the usage meanwhile. */
+function decodeStream(frames: readonly JsonObject[], passesOver: boolean) {
+  let ids = 0;
+  const createId = (prefix: string) => `${prefix}${++ids}`;
+  const decoder = createDecoder({ signatureFamily: 'alpha', createId }, () => 0);
+  const reader = createFrameReader({ memory: createEventMemory() });
+  const events: CanonicalEvent[] = [];
+  const usages: unknown[] = [];
+  let passed = 0;
+  const text = frames.map((one) => `data: ${JSON.stringify(one)}\n\n`).join('');
+  for (const [index, one] of reader.push(Buffer.from(text)).entries()) {
+    const repeated = passesOver ? decoder.repeat?.(one) : undefined;
+    if (repeated !== undefined) passed += 1;
+    events.push(...(repeated ?? decoder.push(one.value)));
+    if (index % 2 === 0) usages.push(decoder.usage);
+  }
+  return { answer: { events: JSON.stringify([...events, ...decoder.end()]), usages }, passed };
+}
+
+test('an answer is the same whether frames that repeat others are read or not', () => {
+  const candidate = fc.record<JsonObject>(
+    { index: fc.constantFrom(0, 1), safetyRatings: fc.constant([]), avgLogprobs: fc.constant(-1) },
+    { requiredKeys: [] },
+  );
+  const usageMetadata = fc.record({ candidatesTokenCount: fc.nat(3), x: fc.constant(7) });
+  const run = fc.record({
+    parts: fc.array(fc.oneof({ weight: 3, arbitrary: fc.record({ text: fc.string() }) }, anyPart), {
+      minLength: 1,
+      maxLength: 3,
+    }),
+    candidate: fc.oneof(fc.constant({}), candidate),
+    rest: fc.constantFrom({}, { modelVersion: 'm' }),
+  });
+  const runs = fc.array(fc.tuple(run, fc.option(usageMetadata)), { maxLength: 6 });
+  let passed = 0;
+  fc.assert(
+    fc.property(runs, (given) => {
+      const frames = given.flatMap(([{ parts, candidate, rest }, counts]) =>
+        parts.map((part) => ({
+          ...frame([part], candidate),
+          ...(counts === null ? rest : { ...rest, usageMetadata: counts }),
+        })),
+      );
+      frames.push(stop());
+      const short = decodeStream(frames, true);
+      passed += short.passed;
+      expect(short.answer).toEqual(decodeStream(frames, false).answer);
+    }),
+  );
+  expect(passed).toBeGreaterThan(50);
+});
 
 test('fold(stream) equals fold(unary), however the parts are spread over frames', () => {
   fc.assert(

@@ -14,7 +14,7 @@ import { NO_USAGE, type Usage } from '../../canonical/usage.ts';
 import { isJsonObject, type JsonObject, type JsonValue, readNumber } from '../../lib/json.ts';
 import { told } from '../../lib/localized-message.ts';
 import { scrubText } from '../../lib/redact.ts';
-import type { DecodeContext, Decoder } from '../upstream.ts';
+import type { DecodeContext, Decoder, Frame } from '../upstream.ts';
 import { type AnswerContext, ChoiceDecoder } from './decode-blocks.ts';
 import { answerFault, classifyErrorFrame, endedRefusal, pathFault } from './errors.ts';
 import {
@@ -53,6 +53,15 @@ interface ChoiceState {
   readonly recited: Set<string>;
 }
 
+/** Where the text of a frame that says nothing else goes. */
+interface PlainText {
+  readonly blocks: ChoiceDecoder;
+  readonly kind: 'text' | 'thinking';
+}
+
+const PLAIN_CANDIDATE: ReadonlySet<string> = new Set(['content', 'index', 'safetyRatings']);
+const PLAIN_PART: ReadonlySet<string> = new Set(['text', 'thought']);
+
 class GenerateDecoder implements Decoder {
   readonly #now: () => number;
   readonly #context: AnswerContext;
@@ -64,6 +73,11 @@ class GenerateDecoder implements Decoder {
   #hasEnded = false;
   /** The running counts of the latest frame that had any; read when they are asked for. */
   #counts: JsonObject | undefined;
+  /** Of frames that repeat another the latest, whose counts are in `#counts` only once they are asked for. */
+  #repeated: Frame | undefined;
+  /** The frame that was read last, and what a repetition of it amounts to once one came. */
+  #last: JsonObject | undefined;
+  #plainText: PlainText | undefined;
   #blockReason: string | undefined;
   #blockMessage: string | undefined;
 
@@ -85,11 +99,11 @@ class GenerateDecoder implements Decoder {
   }
 
   get usage(): Usage | undefined {
-    return readUsage(this.#counts);
+    return readUsage(this.#latestCounts());
   }
 
   get countedAnswer(): number | undefined {
-    return readAnswerCount(this.#counts);
+    return readAnswerCount(this.#latestCounts());
   }
 
   push(frame: JsonObject): CanonicalEvent[] {
@@ -99,13 +113,28 @@ class GenerateDecoder implements Decoder {
     if (error !== undefined && error !== null) {
       return this.#fail(classifyErrorFrame(error, this.#now(), this.#secrets), events);
     }
-    if (isJsonObject(frame.usageMetadata)) this.#counts = frame.usageMetadata;
+    this.#last = frame;
+    this.#plainText = undefined;
+    const counts = this.#latestCounts();
+    this.#counts = isJsonObject(frame.usageMetadata) ? frame.usageMetadata : counts;
     if (!this.#hasStarted) this.#start(frame, events);
     this.#readFeedback(frame.promptFeedback);
     if (!Array.isArray(frame.candidates)) return events;
     for (const candidate of byNumber(frame.candidates)) {
       if (isJsonObject(candidate)) this.#readCandidate(candidate, events);
     }
+    return events;
+  }
+
+  repeat(frame: Frame): CanonicalEvent[] | undefined {
+    const { repeats, said } = frame;
+    if (this.#hasEnded || repeats === undefined || repeats !== this.#last) return undefined;
+    this.#plainText ??= this.#findPlainText(repeats);
+    if (this.#plainText === undefined || said === undefined) return undefined;
+    this.#repeated = frame;
+    const events: CanonicalEvent[] = [];
+    const { blocks, kind } = this.#plainText;
+    if (said !== '') blocks.addText(kind, said, events);
     return events;
   }
 
@@ -129,6 +158,24 @@ class GenerateDecoder implements Decoder {
     if (fault !== undefined) return this.#fail(fault, events);
     for (const state of choices) addGrounding(state, events);
     return this.#finish(ends, events);
+  }
+
+  #latestCounts(): JsonObject | undefined {
+    const counts = this.#repeated?.value.usageMetadata;
+    this.#repeated = undefined;
+    if (isJsonObject(counts)) this.#counts = counts;
+    return this.#counts;
+  }
+
+  /** Undefined where more than a text is said. */
+  #findPlainText({ candidates, promptFeedback }: JsonObject): PlainText | undefined {
+    const candidate = onlyObject(candidates, PLAIN_CANDIDATE);
+    if (candidate === undefined || promptFeedback !== undefined) return undefined;
+    const { content } = candidate;
+    const part = isJsonObject(content) ? onlyObject(content.parts, PLAIN_PART) : undefined;
+    if (part === undefined || typeof part.text !== 'string') return undefined;
+    const { blocks } = this.#choiceAt(readNumberOf(candidate));
+    return { blocks, kind: part.thought === true ? 'thinking' : 'text' };
   }
 
   /** Frames that are no answer yet (`{}` as a keep-alive) start nothing. */
@@ -327,6 +374,15 @@ function addGrounding(state: ChoiceState, events: CanonicalEvent[]): void {
   const queries = told.queries.length === 0 ? [...searches] : told.queries;
   const opened = pages.size === 0 ? {} : { pages: [...pages.values()] };
   events.push({ kind: 'grounding', choice, ...told, queries, ...opened });
+}
+
+/** The only item of a list, when it is an object with no other fields than these. */
+function onlyObject(
+  list: JsonValue | undefined,
+  fields: ReadonlySet<string>,
+): JsonObject | undefined {
+  const item = Array.isArray(list) && list.length === 1 ? list[0] : undefined;
+  return isJsonObject(item) && Object.keys(item).every((key) => fields.has(key)) ? item : undefined;
 }
 
 function textOf(value: JsonValue | undefined): string | undefined {

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test, vi } from 'vitest';
-import { type JsonValue, parseJson } from '../../lib/json.ts';
-import { createEventParser } from './event-parser.ts';
+import { isJsonObject, type JsonValue, parseJson } from '../../lib/json.ts';
+import { createEventMemory } from './event-parser.ts';
 
 /** The text of an event as the public API spells it; the defaults are what most events of a stream share. */
 function spell(text: string, given: { counts?: string; front?: string; link?: string } = {}) {
@@ -9,6 +9,18 @@ function spell(text: string, given: { counts?: string; front?: string; link?: st
   const { link = '}],"role": "model"},"index": 0}],"usageMetadata": ' } = given;
   const { counts = '{"promptTokenCount": 7,"details": [{"modality": "TEXT"}]}' } = given;
   return `${front}${JSON.stringify(text)}${link}${counts},"responseId": "r"}`;
+}
+
+/** Gives each event's value, as a reader of frames has it. */
+function createEventParser(): (text: string) => JsonValue {
+  const memory = createEventMemory();
+  return (text) => {
+    const repeated = memory.repeat(text);
+    if (repeated !== undefined) return repeated.value;
+    const value = parseJson(text);
+    if (isJsonObject(value)) memory.learn(text, value);
+    return value;
+  };
 }
 
 /** How many of the events are parsed whole. */
@@ -93,6 +105,21 @@ describe('events of one stream', () => {
       expect(() => parse(text)).toThrow(SyntaxError);
       expect(JSON.stringify(parse(spell('b')))).toBe(JSON.stringify(parseJson(spell('b'))));
     }
+  });
+
+  test('an event of several lines is none that others repeat, nor repeats others', () => {
+    const memory = createEventMemory();
+    const broken = spell('a').replace('{"promptTokenCount"', '{\n"promptTokenCount"');
+    memory.learn(broken, { candidates: [] });
+    expect(memory.repeat(broken)).toBeUndefined();
+    const value = parseJson(spell('a'));
+    if (isJsonObject(value)) memory.learn(spell('a'), value);
+    expect(memory.repeat(broken)).toBeUndefined();
+    expect(memory.repeat(spell('b'))).toMatchObject({
+      text: spell('b'),
+      said: 'b',
+      repeats: value,
+    });
   });
 
   test('a later event changes nothing of an earlier one', () => {

@@ -1,18 +1,17 @@
-// Parses the events of one stream, most of which repeat the one before but for a text and the running counts.
+// Knows the events of one stream again, most of which repeat the one before but for a text and the running counts.
 
 import { isJsonObject, type JsonObject, type JsonValue, parseJson } from '../../lib/json.ts';
-
-/** As `parseJson`, for one event after the other. */
-export type ParseEvent = (text: string) => JsonValue;
+import type { EventMemory, JsonFrame } from '../../stream/sse.ts';
 
 /** An event as text: `front`, a string, and `ending`, which is `link`, an object of counts and `tail`. */
 interface Pattern {
   readonly front: string;
   /** Undefined for events without counts. */
   readonly around: { readonly link: string; readonly tail: string } | undefined;
-  /** Of the last event, and what it stood for. */
+  readonly model: TextEvent;
+  /** Of the last event. */
   ending: string;
-  last: TextEvent;
+  counts: JsonValue | undefined;
 }
 
 /** An event of one candidate with one part, which has a text. */
@@ -36,46 +35,72 @@ const BEFORE_TEXT = /"text":\s*(?=")/;
 const JSON_STRING = /"(?:[^"\\]|\\.)*"/y;
 
 /**
- * Gives what `parseJson` gives, in a third of the time: JSON that differs from the last event's in
- * one string and one object alone has the same value but for these two. The values share what the
- * events repeat and must not be changed.
+ * JSON that differs from that of an event before in one string and one object alone has the same value
+ * but for these two. The values of repeating frames share what the events repeat and must not be changed.
  */
-export function createEventParser(): ParseEvent {
+export function createEventMemory(): EventMemory {
   let pattern: Pattern | undefined;
   let vain = 0;
-  return (text) => {
-    const repeated = pattern && readRepeated(pattern, text);
-    if (repeated !== undefined) {
-      vain = 0;
-      return repeated;
-    }
-    const value = parseJson(text);
-    if (vain < MOST_VAIN_PATTERNS && text.length <= MOST_PATTERN_LENGTH) {
+  return {
+    repeat(text) {
+      const frame = pattern && readRepeated(pattern, text);
+      if (frame !== undefined) vain = 0;
+      return frame;
+    },
+    learn(text, value) {
+      if (vain >= MOST_VAIN_PATTERNS || text.length > MOST_PATTERN_LENGTH) return;
       pattern = findPattern(text, value);
       if (pattern !== undefined) vain += 1;
-    }
-    return value;
+    },
   };
 }
 
-function readRepeated(pattern: Pattern, text: string): JsonObject | undefined {
+function readRepeated(pattern: Pattern, text: string): JsonFrame | undefined {
   const { front, ending, around } = pattern;
   // Cut and compared: `startsWith` and `endsWith` go character by character.
   if (text.slice(0, front.length) !== front) return undefined;
   const sameEnd = text.length - ending.length;
   const isSameEnding = sameEnd > front.length && text.slice(sameEnd) === ending;
   const end = isSameEnding || !around ? sameEnd : text.indexOf(around.link, front.length);
-  const string = readString(text, front.length, end);
-  if (string === undefined) return undefined;
+  const said = readString(text, front.length, end);
+  if (said === undefined) return undefined;
   if (!isSameEnding && !changeCounts(pattern, text.slice(end))) return undefined;
-  return withText(pattern.last, string);
+  return new RepeatedFrame(text, said, pattern);
 }
 
-function withText({ event, candidate, content, part }: TextEvent, text: string): JsonObject {
-  return {
-    ...event,
-    candidates: [{ ...candidate, content: { ...content, parts: [{ ...part, text }] } }],
-  };
+/** Its value is put together only when somebody asks for it. */
+class RepeatedFrame implements JsonFrame {
+  readonly text: string;
+  readonly said: string;
+  readonly #model: TextEvent;
+  readonly #counts: JsonValue | undefined;
+  #value: JsonObject | undefined;
+
+  constructor(text: string, said: string, { model, counts }: Pattern) {
+    this.text = text;
+    this.said = said;
+    this.#model = model;
+    this.#counts = counts;
+  }
+
+  get repeats(): JsonObject {
+    return this.#model.event;
+  }
+
+  get value(): JsonObject {
+    this.#value ??= this.#write();
+    return this.#value;
+  }
+
+  #write(): JsonObject {
+    const { event, candidate, content, part } = this.#model;
+    const parts = [{ ...part, text: this.said }];
+    const candidates = [{ ...candidate, content: { ...content, parts } }];
+    const counts = this.#counts;
+    return counts === undefined
+      ? { ...event, candidates }
+      : { ...event, candidates, usageMetadata: counts };
+  }
 }
 
 /** The string these places of an event hold, when they hold one and nothing else. */
@@ -90,22 +115,24 @@ function readString(text: string, start: number, end: number): string | undefine
 
 /** False when it is not the counts alone in which this ending differs. */
 function changeCounts(pattern: Pattern, ending: string): boolean {
-  const { around, last } = pattern;
-  if (around === undefined) return false;
+  const { around } = pattern;
+  // A frame is one line, and the rest of the event has no break.
+  if (around === undefined || ending.includes('\n')) return false;
   const { link, tail } = around;
   const end = ending.length - tail.length;
   if (end < link.length || ending.slice(end) !== tail) return false;
   const usageMetadata = parseOrNothing(ending.slice(link.length, end));
   if (!isJsonObject(usageMetadata)) return false;
   pattern.ending = ending;
-  pattern.last = { ...last, event: { ...last.event, usageMetadata } };
+  pattern.counts = usageMetadata;
   return true;
 }
 
 function findPattern(text: string, value: JsonValue): Pattern | undefined {
-  const last = readTextEvent(value);
+  const model = readTextEvent(value);
   // What has an end is followed by no event like it.
-  if (last === undefined || last.candidate.finishReason !== undefined) return undefined;
+  if (model === undefined || model.candidate.finishReason !== undefined) return undefined;
+  if (text.includes('\n')) return undefined;
   const before = BEFORE_TEXT.exec(text);
   if (before === null) return undefined;
   const place = before.index + before[0].length;
@@ -115,12 +142,13 @@ function findPattern(text: string, value: JsonValue): Pattern | undefined {
   const ending = text.slice(JSON_STRING.lastIndex);
   const around = findCounts(ending);
   // The places are those of the text and of the counts if others there make other ones of these.
-  const otherText = `${last.text}.`;
+  const otherText = `${model.text}.`;
   const otherEnding = around === undefined ? ending : `${around.link}0${around.tail}`;
   const other = readTextEvent(parseOrNothing(front + JSON.stringify(otherText) + otherEnding));
   if (other?.text !== otherText) return undefined;
   if (around !== undefined && other.event.usageMetadata !== 0) return undefined;
-  return { front, around, ending, last };
+  const counts = around && model.event.usageMetadata;
+  return { front, around, model, ending, counts };
 }
 
 function findCounts(ending: string): Pattern['around'] {

@@ -10,7 +10,7 @@ import { createFrameReader, FrameError, type FrameReader } from '../../stream/ss
 import type { Frame, UpstreamStream } from '../upstream.ts';
 import { readNetworkError, timeoutFault } from './connections.ts';
 import { classifyFailure, pathFault } from './errors.ts';
-import { createEventParser } from './event-parser.ts';
+import { createEventMemory } from './event-parser.ts';
 
 export interface AnswerStreamOptions {
   readonly clock: Clock;
@@ -92,7 +92,7 @@ export class AnswerStream implements Dispatcher.DispatchHandler {
 
   constructor(options: AnswerStreamOptions) {
     this.#options = options;
-    this.#reader = createFrameReader({ ...options.limits, parse: createEventParser() });
+    this.#reader = createFrameReader({ ...options.limits, memory: createEventMemory() });
     this.#arrived = new ArrivedBytes(
       {
         onChunk: (chunk) => this.#readChunk(chunk),
@@ -378,12 +378,14 @@ export function createIdleLimit({
 }): (frame: Frame) => number {
   return (frame) => {
     if (saysItsEnd(frame)) return FINISHED_IDLE_MS;
-    return drawsImages || endsInThought(frame.value) ? LONG_IDLE_MS : IDLE_MS;
+    return drawsImages || endsInThought(frame.repeats ?? frame.value) ? LONG_IDLE_MS : IDLE_MS;
   };
 }
 
 /** True when every candidate of the frame names the reason why it has finished; no answer ends in a thought. */
-export function saysItsEnd({ value }: Frame): boolean {
+export function saysItsEnd(frame: Frame): boolean {
+  // What repeats another frame ends as little, or as much, as that one.
+  const value = frame.repeats ?? frame.value;
   const { candidates } = value;
   if (!Array.isArray(candidates) || candidates.length === 0 || endsInThought(value)) return false;
   return candidates.every(
