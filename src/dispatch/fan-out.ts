@@ -7,7 +7,7 @@ import type { Usage } from '../canonical/usage.ts';
 import { told } from '../lib/localized-message.ts';
 import type { Pool } from '../pool/pool.ts';
 import type { FanOut, GenerateCall, ReplyContext } from '../protocols/protocol.ts';
-import { createArrivals } from '../stream/queue.ts';
+import { Handover } from '../stream/queue.ts';
 import { abortError } from './attempts.ts';
 import { routeCall } from './call-setup.ts';
 import type { CallContext, GenerateAnswer, ModelRouter } from './dispatcher.ts';
@@ -60,14 +60,19 @@ async function streamApart(
   context: CallContext,
   options: FanOutOptions,
 ): Promise<GenerateAnswer> {
-  const arrivals = createArrivals<Result>();
-  const onResult = (result: Result): void => arrivals.add(result);
-  void askAll(call, context, { ...options, onResult }).then(() => arrivals.end());
+  const arrivals = new Handover<Result>({ onCaughtUp: () => {}, onLeft: () => {} });
+  const onResult = (result: Result): void => arrivals.add([result]);
+  void askAll(call, context, { ...options, onResult }).then(() => arrivals.end({ kind: 'end' }));
   const failures: GatewayError[] = [];
-  let first = await arrivals.next();
+  const ready: Result[] = [];
+  const next = async (): Promise<Result | undefined> => {
+    if (ready.length === 0) ready.push(...((await arrivals.next()).value ?? []));
+    return ready.shift();
+  };
+  let first = await next();
   while (first?.kind === 'failure') {
     failures.push(first.error);
-    first = await arrivals.next();
+    first = await next();
   }
   const error = gravest(failures);
   if (error !== undefined && (first === undefined || error.kind === 'internal')) throw error;
@@ -75,9 +80,9 @@ async function streamApart(
   const write = (reply: Reply): AsyncGenerator<string, void> =>
     writeStream(call, reply, replyContext);
   async function* chunks(): AsyncGenerator<string, void> {
-    for (let next = first; next !== undefined; next = await arrivals.next()) {
-      if (next.kind === 'reply') yield* write(next.reply);
-      else failures.push(next.error);
+    for (let result = first; result !== undefined; result = await next()) {
+      if (result.kind === 'reply') yield* write(result.reply);
+      else failures.push(result.error);
     }
     const fault = gravest(failures);
     if (fault !== undefined) noteFailures(failures, call.fanOut.requests.length, context);
