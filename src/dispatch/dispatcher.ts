@@ -135,6 +135,8 @@ export type GenerateAnswer =
     };
 
 export interface AnswerChunks extends Pumpable<string> {
+  /** What its writer says it is; undefined where several writers take part. */
+  readonly contentType?: string | undefined;
   /** What is left to write when an answer that has begun ends here, with this failure, in its own words. */
   breakOff?(error: GatewayError): string;
 }

@@ -99,6 +99,10 @@ class RelayLane implements AnswerLane {
     this.#writer = writer;
   }
 
+  get contentType(): string {
+    return this.#writer.contentType;
+  }
+
   push(frame: Frame): void {
     if (this.isComplete() || this.#pass(frame)) return;
     const value = this.#input.edit(frame.value);
@@ -200,6 +204,10 @@ class TranslateLane implements AnswerLane {
     this.#writer = writer;
   }
 
+  get contentType(): string {
+    return this.#writer.contentType;
+  }
+
   more(): string {
     return this.#writer.more?.() ?? '';
   }
@@ -244,6 +252,7 @@ class TranslateLane implements AnswerLane {
 
 /** What a lane makes of the frames. Synchronous: waiting is the business of `AnswerText` alone. */
 export interface AnswerLane {
+  readonly contentType?: string | undefined;
   readonly watch: AnswerWatch;
   /** Written and not yet taken. */
   text: string;
@@ -278,6 +287,10 @@ export class AnswerText implements AnswerChunks {
   constructor(frames: UpstreamStream, lane: AnswerLane) {
     this.#lane = lane;
     this.#frames = frames;
+  }
+
+  get contentType(): string | undefined {
+    return this.#lane.contentType;
   }
 
   /** Takes the first item back for the next reader. `onEnd` is called once, when all is read or given up. */

@@ -71,9 +71,9 @@ class Watch implements AnswerWatch {
   readonly #toldUsage: (() => Usage | undefined) | undefined;
   #usage: Usage | undefined;
   /** Of the thinking blocks that are open, by block index. */
-  readonly #thoughts = new Map<number, TextDigest>();
+  #thoughts: Map<number, TextDigest> | undefined;
   /** The signed calls that are open, by block index. */
-  readonly #calls = new Map<number, OpenCall>();
+  #calls: Map<number, OpenCall> | undefined;
 
   constructor({ keeper, scope, asked, transcript, toldUsage }: WatchOptions) {
     this.transcript = transcript;
@@ -98,14 +98,15 @@ class Watch implements AnswerWatch {
       case 'block-start':
         if (event.block.kind === 'tool-call') this.#beginCall(event.index, event.block);
         else if (event.block.kind === 'thinking') {
+          this.#thoughts ??= new Map();
           this.#thoughts.set(event.index, new TextDigest());
         } else if (isPicture(event.block)) this.imageCount += 1;
         break;
       case 'block-delta':
         if (event.delta.kind === 'thinking') {
-          this.#thoughts.get(event.index)?.add(event.delta.text);
+          this.#thoughts?.get(event.index)?.add(event.delta.text);
         } else if (event.delta.kind === 'arguments') {
-          const call = this.#calls.get(event.index);
+          const call = this.#calls?.get(event.index);
           if (call !== undefined) call.shown += event.delta.json;
         }
         break;
@@ -135,6 +136,7 @@ class Watch implements AnswerWatch {
     if (trace !== undefined) this.#keeper.rememberTrace(this.#scope, { id, name }, trace);
     if (signature === undefined) return;
     this.#keeper.rememberCall(this.#scope, { id, name, signature });
+    this.#calls ??= new Map();
     this.#calls.set(index, { id, name, signature, shown: '' });
   }
 
@@ -149,11 +151,11 @@ class Watch implements AnswerWatch {
   }
 
   #endBlock(event: Extract<CanonicalEvent, { kind: 'block-end' }>): void {
-    const thought = this.#thoughts.get(event.index);
-    this.#thoughts.delete(event.index);
+    const thought = this.#thoughts?.get(event.index);
+    this.#thoughts?.delete(event.index);
     const { signature, signedContent, issuedArguments: issued } = event;
-    const call = this.#calls.get(event.index);
-    this.#calls.delete(event.index);
+    const call = this.#calls?.get(event.index);
+    this.#calls?.delete(event.index);
     if (call !== undefined) this.#endCall(call, issued);
     if (signature === undefined) return;
     if (thought !== undefined) this.#keeper.rememberThought(this.#scope, thought, signature);

@@ -73,15 +73,16 @@ class OpenStream {
   answer: AnswerChunks | undefined;
   readonly #edge: Edge;
   readonly #exchange: Exchange;
-  readonly #writer: StreamWriter;
+  readonly #call: GenerateCall;
+  /** For what has to be said while there is no answer. */
+  #ownWriter: StreamWriter | undefined;
   readonly #socket: SocketWriter;
   readonly #pulse: SilenceTimer;
 
   constructor(edge: Edge, exchange: Exchange, call: GenerateCall) {
     this.#edge = edge;
     this.#exchange = exchange;
-    const createdAt = Math.floor(edge.clock.now() / 1000);
-    this.#writer = call.createStreamWriter({ model: call.model, createId, createdAt });
+    this.#call = call;
     this.#socket = createSocketWriter(exchange.response, edge.clock);
     this.#pulse = new SilenceTimer(edge.clock, () => this.#beat());
     this.#pulse.touch(exchange.settings.headerHoldMs);
@@ -89,6 +90,13 @@ class OpenStream {
 
   get isOpen(): boolean {
     return this.#socket.isOpen;
+  }
+
+  get #writer(): StreamWriter {
+    const { model } = this.#call;
+    const createdAt = Math.floor(this.#edge.clock.now() / 1000);
+    this.#ownWriter ??= this.#call.createStreamWriter({ model, createId, createdAt });
+    return this.#ownWriter;
   }
 
   write(chunk: string): Promise<void> | undefined {
@@ -124,7 +132,7 @@ class OpenStream {
     this.hasBegun = true;
     if (!this.isOpen) return;
     const headers = baseHeaders(edge, exchange);
-    headers.push('content-type', this.#writer.contentType);
+    headers.push('content-type', this.answer?.contentType ?? this.#writer.contentType);
     // Proxies must neither store nor collect what should arrive piece by piece.
     headers.push('cache-control', 'no-cache', 'x-accel-buffering', 'no');
     exchange.response.writeHead(200, headers);
