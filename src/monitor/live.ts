@@ -151,6 +151,7 @@ class Reader implements FeedReader {
 
 export interface LiveFigures {
   inFlight: number;
+  /** In the minute in which it ended. */
   add(row: RequestRow): void;
   /** Adds what ended before this process; what is too old is left out. */
   recall(minutes: readonly MinuteSum[]): void;
@@ -187,8 +188,8 @@ export function createLiveFigures(now: () => number): LiveFigures {
   };
   return {
     inFlight: 0,
-    add({ outcome, inputTokens = 0, outputTokens = 0 }) {
-      const minute = minuteAt(startOf(now()));
+    add({ at, totalMs, outcome, inputTokens = 0, outputTokens = 0 }) {
+      const minute = minuteAt(startOf(at + totalMs));
       minute.requests += 1;
       if (outcome === 'error') minute.errors += 1;
       minute.tokens += inputTokens + outputTokens;

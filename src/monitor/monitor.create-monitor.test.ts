@@ -6,6 +6,7 @@ import { createMemoryRequestStore } from '../../test/support/memory-request-stor
 import { recordOf } from '../../test/support/request-records.ts';
 import { GatewayError } from '../canonical/error.ts';
 import { NO_USAGE } from '../canonical/usage.ts';
+import type { Clock } from '../lib/clock.ts';
 import { createMonitor, type MonitorOptions } from './monitor.ts';
 import type { EndedRequest } from './record.ts';
 
@@ -33,7 +34,7 @@ function openMonitor(change: Partial<MonitorOptions> = {}) {
   return { clock, store, settings, warnings, open };
 }
 
-function failed(requestId: string): EndedRequest {
+function failed(requestId: string, clock: Clock): EndedRequest {
   const message = 'It failed.';
   return {
     requestId,
@@ -57,6 +58,8 @@ function failed(requestId: string): EndedRequest {
       timings: {},
       error: new GatewayError({ kind: 'internal', source: 'gateway', message }),
     },
+    endedAt: clock.now(),
+    endedAtMonotonic: clock.monotonic(),
     totalMs: 0,
     firstEventMs: undefined,
   };
@@ -69,13 +72,13 @@ test('records that are removed are no recent errors either, of this process or t
   await store.save([recordOf({ id: 'before', requestId: 'before', at, outcome: 'error' })]);
   const monitor = open();
   monitor.observer.onBegin();
-  monitor.observer.onEnd(failed('early'));
+  monitor.observer.onEnd(failed('early', clock));
   const shown = () => monitor.recentErrors(10).map(({ requestId }) => requestId);
   await expect.poll(shown).toEqual(['early', 'before']);
   await clock.advance(MINUTE_MS);
   const between = clock.now();
   monitor.observer.onBegin();
-  monitor.observer.onEnd(failed('late'));
+  monitor.observer.onEnd(failed('late', clock));
   expect(shown()).toEqual(['late', 'early', 'before']);
   expect(await monitor.store.removeBefore(between)).toBe(2);
   expect(shown()).toEqual(['late']);
@@ -97,16 +100,18 @@ test('nothing of the request itself outlives it, whoever still has its record', 
     const prepared = { body: 'what the attempt holds' };
     const usage = NO_USAGE;
     const answer = { imageCount: 0, asked: () => prepared, usage };
-    const ended = failed(requestId);
+    const ended = failed(requestId, clock);
     const body = { messages: [] };
     monitor.observer.onBegin();
     monitor.observer.onEnd({ ...ended, body, facts: { ...ended.facts, answers: [answer] } });
     return [prepared, answer, body].map((one) => new WeakRef(one));
   };
+  const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
   const first = end('first');
+  await turn();
   await clock.advance(1000);
   const second = end('second');
-  await new Promise(setImmediate);
+  await turn();
   collect();
   expect(given).toHaveLength(1);
   expect(monitor.recentErrors(10)).toHaveLength(2);
@@ -116,7 +121,7 @@ test('nothing of the request itself outlives it, whoever still has its record', 
 });
 
 test('a fault of the monitor is counted and told once, and is none of the request', async () => {
-  const { warnings, open } = openMonitor({
+  const { clock, warnings, open } = openMonitor({
     onRecord() {
       throw new Error('no room');
     },
@@ -124,8 +129,9 @@ test('a fault of the monitor is counted and told once, and is none of the reques
   const monitor = open();
   for (let turn = 0; turn < 3; turn += 1) {
     monitor.observer.onBegin();
-    monitor.observer.onEnd(failed(`req_${turn}`));
+    monitor.observer.onEnd(failed(`req_${turn}`, clock));
   }
+  await monitor.flush();
   expect([monitor.dropped, monitor.figures.inFlight, warnings]).toEqual([
     3,
     0,

@@ -40,8 +40,8 @@ export interface MonitorOptions {
 
 export interface Monitor {
   readonly observer: RequestObserver;
-  readonly feed: LiveFeed;
-  readonly figures: Pick<LiveFigures, 'inFlight' | 'series' | 'perMinute'>;
+  readonly feed: Omit<LiveFeed, 'close'>;
+  readonly figures: Readonly<Pick<LiveFigures, 'inFlight' | 'series' | 'perMinute'>>;
   readonly metrics: Pick<MonitorMetrics, 'write'>;
   /** What is kept; a request just ended is among it after a moment. */
   readonly store: Pick<RequestStore, 'list' | 'usage' | 'removeBefore'>;
@@ -53,6 +53,8 @@ export interface Monitor {
   readonly unsaved: number;
   /** Records that could not be kept. */
   readonly dropped: number;
+  /** Looks at what ended, and resolves when it was given to the store. */
+  flush(): Promise<void>;
   /** Saves what waits as far as the store takes it. */
   close(): Promise<void>;
 }
@@ -67,24 +69,9 @@ export function createMonitor(options: MonitorOptions): Monitor {
   const figures = createLiveFigures(() => clock.now());
   const recalled = recallBefore({ store, figures, clock, log });
   const faults = createFaultCounter(log);
-  const dropped = (): number => queue.dropped + faults.count;
-  const metrics = createMetrics({
-    inFlight: () => figures.inFlight,
-    dropped: () => ({ 'request-records': dropped(), ...options.dropped?.() }),
-    feedReaders: () => feed.readers,
-    accounts: options.accounts,
-    startedAt: clock.now(),
-  });
   const keep = (ended: EndedRequest): void => {
     const { enabled, keepsBodies } = settings();
-    const record = writeRecord(ended, {
-      keyName: options.keyName,
-      targetOf: options.targetOf,
-      createId: options.createId,
-      now: clock.now(),
-      keepsBodies,
-      redactorFor,
-    });
+    const record = writeRecord(ended, { ...options, keepsBodies, redactorFor });
     figures.add(record.row);
     metrics.add(record.row);
     options.onRecord?.(record, ended);
@@ -93,6 +80,15 @@ export function createMonitor(options: MonitorOptions): Monitor {
     queue.add(record);
     feed.publish('request', record.row);
   };
+  const ended = new EndedRequests((one) => faults.guard(() => keep(one)));
+  const dropped = (): number => queue.dropped + faults.count;
+  const metrics = createMetrics({
+    inFlight: () => figures.inFlight,
+    dropped: () => ({ 'request-records': dropped(), ...options.dropped?.() }),
+    feedReaders: () => feed.readers,
+    accounts: options.accounts,
+    startedAt: clock.now(),
+  });
   return {
     observer: {
       get keepsBodies() {
@@ -103,18 +99,49 @@ export function createMonitor(options: MonitorOptions): Monitor {
       onBegin() {
         figures.inFlight += 1;
       },
-      onEnd(ended) {
+      onEnd(request) {
         figures.inFlight -= 1;
-        faults.guard(() => keep(ended));
+        ended.add(request);
       },
     },
-    feed,
-    figures,
-    metrics,
+    feed: {
+      get readers() {
+        return feed.readers;
+      },
+      // What ended before is told before.
+      publish(kind, content) {
+        ended.look();
+        feed.publish(kind, content);
+      },
+      read(lastEventId) {
+        ended.look();
+        return feed.read(lastEventId);
+      },
+    },
+    figures: {
+      get inFlight() {
+        return figures.inFlight;
+      },
+      series() {
+        ended.look();
+        return figures.series();
+      },
+      perMinute() {
+        ended.look();
+        return figures.perMinute();
+      },
+    },
+    metrics: {
+      write() {
+        ended.look();
+        return metrics.write();
+      },
+    },
     store: {
       list: (filter, page) => store.list(filter, page),
       usage: (spans, by) => store.usage(spans, by),
       async removeBefore(at) {
+        ended.look();
         errors.removeBefore(at);
         recalled.removeBefore(at);
         // Else what waits would come into the store behind the removal, and stay.
@@ -122,8 +149,18 @@ export function createMonitor(options: MonitorOptions): Monitor {
         return store.removeBefore(at);
       },
     },
-    find: async (id) => queue.find(id) ?? store.find(id),
-    recentErrors: (limit) => [...errors.latest(), ...recalled.errors()].slice(0, limit),
+    async find(id) {
+      ended.look();
+      return queue.find(id) ?? store.find(id);
+    },
+    recentErrors(limit) {
+      ended.look();
+      return [...errors.latest(), ...recalled.errors()].slice(0, limit);
+    },
+    flush() {
+      ended.look();
+      return queue.flush();
+    },
     get unsaved() {
       return queue.unsaved;
     },
@@ -131,12 +168,47 @@ export function createMonitor(options: MonitorOptions): Monitor {
       return dropped();
     },
     async close() {
+      ended.look();
       feed.close();
       recalled.close();
       await retention.close();
       await queue.close();
     },
   };
+}
+
+/**
+ * Requests that ended and are not looked at yet: so many at a time, after the sockets of a turn had
+ * theirs. Whoever asks the monitor something has them looked at before.
+ */
+class EndedRequests {
+  readonly #keep: (ended: EndedRequest) => void;
+  #waiting: EndedRequest[] = [];
+  #isPlanned = false;
+
+  constructor(keep: (ended: EndedRequest) => void) {
+    this.#keep = keep;
+  }
+
+  add(ended: EndedRequest): void {
+    this.#waiting.push(ended);
+    if (this.#isPlanned) return;
+    this.#isPlanned = true;
+    setImmediate(this.#takeTurn);
+  }
+
+  look(): void {
+    while (this.#waiting.length > 0) this.#take(this.#waiting.splice(0));
+  }
+
+  readonly #takeTurn = (): void => {
+    this.#isPlanned = false;
+    this.look();
+  };
+
+  #take(batch: readonly EndedRequest[]): void {
+    for (const ended of batch) this.#keep(ended);
+  }
 }
 
 interface FaultCounter {

@@ -199,6 +199,10 @@ export interface EndedRequest {
   readonly credentials: readonly string[];
   readonly receipt: readonly ReceiptEntry[];
   readonly facts: CallFacts;
+  /** Milliseconds since the epoch. */
+  readonly endedAt: number;
+  /** The same moment, monotonic. */
+  readonly endedAtMonotonic: number;
   readonly totalMs: number;
   /** From the beginning of the request to the first of its answer. */
   readonly firstEventMs: number | undefined;

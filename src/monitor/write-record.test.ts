@@ -18,10 +18,10 @@ function recordOf(answers: EndedRequest['facts']['answers']): RequestRecord {
     ...{ call: { model: 'm', stream: true }, status: 499, clientKeyId: 'main' },
     ...{ clientAddress: '127.0.0.1', userAgent: undefined, session: undefined },
     ...{ credentials: [], receipt: [], totalMs: 1, firstEventMs: undefined },
+    ...{ endedAt: 0, endedAtMonotonic: 0 },
     facts: { attempts: [], timings: {}, answers },
   };
   const context = {
-    now: 0,
     keepsBodies: false,
     redactorFor: createRedactors(() => []),
     keyName: () => undefined,

@@ -20,8 +20,6 @@ import {
 } from './record.ts';
 
 export interface RecordContext {
-  /** Milliseconds since the epoch. */
-  readonly now: number;
   readonly keepsBodies: boolean;
   /** Takes out what the request showed as credentials, and the gateway's own. */
   redactorFor(credentials: readonly string[]): Redactor;
@@ -65,8 +63,11 @@ export function writeRecord(ended: EndedRequest, context: RecordContext): Reques
 }
 
 function finishReasonsOf({ answers = [] }: CallFacts): readonly FinishReason[] | undefined {
-  const reasons = new Set(answers.flatMap(({ finishReasons = [] }) => finishReasons));
-  return reasons.size === 0 ? undefined : [...reasons];
+  const reasons: FinishReason[] = [];
+  for (const { finishReasons = [] } of answers) {
+    for (const reason of finishReasons) if (!reasons.includes(reason)) reasons.push(reason);
+  }
+  return reasons.length === 0 ? undefined : reasons;
 }
 
 /** Counted tokens, or the usage of an answer that ended before it was told. */
@@ -74,9 +75,16 @@ function isEstimate({ isEstimate: isCount, answers = [] }: EndedRequest['facts']
   return isCount === true || answers.some(({ usage }) => usage?.isEstimate === true);
 }
 
+/** Of the few routes there are. */
+const surfaces = new Map<string, string>();
+
 /** `/v1/models/{model}:generateContent` → `generateContent`, `/v1/chat/completions` → `chat/completions`. */
 function surfaceOf(route: string): string {
-  return route.replace(/^\/v1(?:alpha|beta)?\//, '').replace(/^models\/\{model\}[:/]/, '');
+  const known = surfaces.get(route);
+  if (known !== undefined) return known;
+  const surface = route.replace(/^\/v1(?:alpha|beta)?\//, '').replace(/^models\/\{model\}[:/]/, '');
+  surfaces.set(route, surface);
+  return surface;
 }
 
 function writeRow(ended: EndedRequest, context: RecordContext, redactor: Redactor): RequestRow {
@@ -84,7 +92,7 @@ function writeRow(ended: EndedRequest, context: RecordContext, redactor: Redacto
   return {
     id: ended.isIdGiven ? context.createId('req_') : requestId,
     requestId: ended.isIdGiven ? clean(requestId, redactor) : requestId,
-    at: context.now - Math.round(ended.totalMs),
+    at: ended.endedAt - Math.round(ended.totalMs),
     protocol: ended.protocol,
     surface: surfaceOf(ended.route),
     method: ended.method,
@@ -150,10 +158,14 @@ function sumAnswers({ answers = [] }: CallFacts): TokenCounts {
 
 /** The first attempt of each upstream call is none. */
 function countRetries({ attempts }: CallFacts): number {
+  if (attempts.length < 2) return 0;
   return attempts.length - new Set(attempts.map(({ upstreamCall }) => upstreamCall)).size;
 }
 
+const NOTHING_DONE: ReceiptCounts = { dropped: 0, approximated: 0, repaired: 0 };
+
 function countReceipt(entries: readonly ReceiptEntry[]): ReceiptCounts {
+  if (entries.length === 0) return NOTHING_DONE;
   const count = (...actions: readonly ReceiptAction[]): number =>
     entries.filter(({ action }) => actions.includes(action)).length;
   return {

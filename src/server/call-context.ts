@@ -164,14 +164,24 @@ interface End {
   readonly status: number;
 }
 
+/** One object of one shape, and nothing worked out: the monitor looks at it after the answers of this turn. */
 function tellEnd(edge: Edge, exchange: Exchange, { observed, status }: End): void {
   const { record, request, headers, startedAt } = exchange;
+  const endedAtMonotonic = edge.clock.monotonic();
   edge.observer?.onEnd({
-    ...observed,
     requestId: exchange.requestId,
     isIdGiven: headers['x-request-id'] === exchange.requestId,
+    protocol: observed.protocol,
+    route: observed.route,
+    operation: observed.operation,
+    pathModel: observed.pathModel,
+    bodyModel: observed.bodyModel,
     method: request.method ?? 'POST',
     path: exchange.path,
+    call: observed.call,
+    asked: observed.asked,
+    body: observed.body,
+    isForm: observed.isForm,
     status,
     clientKeyId: exchange.clientKeyId,
     clientAddress: exchange.clientAddress,
@@ -181,7 +191,9 @@ function tellEnd(edge: Edge, exchange: Exchange, { observed, status }: End): voi
     credentials: readCredentials(headers, exchange.query),
     receipt: exchange.receipt.entries,
     facts: record,
-    totalMs: edge.clock.monotonic() - startedAt,
+    endedAt: edge.clock.now(),
+    endedAtMonotonic,
+    totalMs: endedAtMonotonic - startedAt,
     firstEventMs: record.committedAt === undefined ? undefined : record.committedAt - startedAt,
   });
 }

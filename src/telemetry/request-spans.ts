@@ -26,14 +26,6 @@ export interface RequestSpanInput {
   readonly record: RequestRecord;
   readonly ended: EndedRequest;
   readonly operation: ModelOperation;
-  readonly end: Moment;
-}
-
-/** One moment on both clocks, in milliseconds. */
-interface Moment {
-  /** Since the epoch. */
-  readonly at: number;
-  readonly monotonic: number;
 }
 
 const MOST_ATTEMPTS = 100;
@@ -43,8 +35,8 @@ export function writeSpans(input: RequestSpanInput, options: SpanContextOptions)
   const { record, ended, operation } = input;
   const { tracer } = options;
   const parent = readTraceparent(ended.traceparent);
-  const { at: endAt } = input.end;
-  const startAt = endAt - ended.totalMs;
+  const { endedAt } = ended;
+  const startAt = endedAt - ended.totalMs;
   const span = tracer.startSpan(
     // A name that led nowhere may be anything; span names are few.
     spanName(operation.name, operation.routedModel && operation.requestModel),
@@ -59,7 +51,7 @@ export function writeSpans(input: RequestSpanInput, options: SpanContextOptions)
     writeAttempt(attempt, { ...input, options, span, startAt, model });
   }
   if (attempts.length > MOST_ATTEMPTS) span.setAttribute('isthmus.attempts', record.row.attempts);
-  span.end(endAt);
+  span.end(endedAt);
 }
 
 function edgeAttributes({ record, ended, operation }: RequestSpanInput): MaybeAttributes {
@@ -125,12 +117,12 @@ function writeAttempt(attempt: AttemptFacts, input: AttemptInput): void {
 /** An attempt is over with its failure or its whole answer; one that streams lasts as long as the request. */
 function attemptTimes(
   { startedAt, durationMs = 0, outcome }: AttemptFacts,
-  { end, ended, startAt }: AttemptInput,
+  { ended, startAt }: AttemptInput,
 ): { readonly from: number; readonly to: number } {
-  const age = startedAt === undefined ? ended.totalMs : end.monotonic - startedAt;
-  const from = Math.max(startAt, end.at - age);
+  const age = startedAt === undefined ? ended.totalMs : ended.endedAtMonotonic - startedAt;
+  const from = Math.max(startAt, ended.endedAt - age);
   const isStreaming = outcome === 'ok' && ended.call?.stream === true;
-  return { from, to: isStreaming ? end.at : Math.min(end.at, from + durationMs) };
+  return { from, to: isStreaming ? ended.endedAt : Math.min(ended.endedAt, from + durationMs) };
 }
 
 function setOutcome(span: Span, errorType: string | undefined, isFault: boolean): void {

@@ -95,6 +95,8 @@ function ended(change: Partial<EndedRequest> = {}): EndedRequest {
         },
       ],
     },
+    endedAt: clock.now(),
+    endedAtMonotonic: clock.monotonic(),
     totalMs: 1000,
     firstEventMs: 500,
     ...change,
@@ -103,7 +105,6 @@ function ended(change: Partial<EndedRequest> = {}): EndedRequest {
 
 function observe(telemetry: Telemetry, request: EndedRequest): void {
   const record = writeRecord(request, {
-    now: clock.now(),
     keepsBodies: false,
     redactorFor: createRedactors(() => []),
     keyName: () => 'canary key name',

@@ -47,7 +47,7 @@ export interface TelemetryOptions {
 }
 
 export interface Telemetry {
-  /** Call as soon as the request ended. Never throws; what cannot be exported is dropped and counted. */
+  /** Call once for each request. Never throws; what cannot be exported is dropped and counted. */
   observe(record: RequestRecord, ended: EndedRequest): void;
   readonly droppedSpans: number;
   /** Sends what waits, for two seconds at most. */
@@ -91,10 +91,9 @@ export function createTelemetry(options: TelemetryOptions): Telemetry {
   return {
     observe(record, ended) {
       try {
-        const end = { at: clock.now(), monotonic: clock.monotonic() };
         const operation = describeOperation(record, ended, destinationOf);
         metrics.add(record, operation, ended.totalMs);
-        writeSpans({ record, ended, operation, end }, spanOptions);
+        writeSpans({ record, ended, operation }, spanOptions);
       } catch (error) {
         delivery.dropped(1, `A request could not be described: ${String(error)}`);
       }

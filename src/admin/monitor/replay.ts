@@ -170,6 +170,7 @@ class ReplayRun {
     const { call, startedAt, outcome } = ended;
     const { record, receipt, requestId } = this.#context;
     const { row, details } = this.#recorded;
+    const endedAtMonotonic = clock.monotonic();
     monitor.observer.onEnd({
       requestId,
       isIdGiven: false,
@@ -188,7 +189,9 @@ class ReplayRun {
       credentials: [],
       receipt: receipt.entries,
       facts: record,
-      totalMs: clock.monotonic() - startedAt,
+      endedAt: clock.now(),
+      endedAtMonotonic,
+      totalMs: endedAtMonotonic - startedAt,
       firstEventMs: record.committedAt === undefined ? undefined : record.committedAt - startedAt,
     });
   }
