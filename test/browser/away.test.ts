@@ -17,8 +17,8 @@ describe.skipIf(isWithoutBrowser)('while the gateway is away', () => {
     await page.context().setOffline(true);
     await page.getByRole('link', { name: 'Usage' }).first().click();
     await page.getByText('This page could not be loaded').waitFor();
-    await page.getByText('The gateway does not answer.').waitFor();
-    expect(await page.getByText('This page has failed').count()).toBe(0);
+    await page.getByText('The gateway does not respond.').waitFor();
+    expect(await page.getByText('This page crashed').count()).toBe(0);
     await page.getByRole('link', { name: 'Keys' }).first().click();
     await page.getByText('No keys yet').waitFor();
     await page.getByRole('link', { name: 'Logs' }).first().click();
@@ -30,7 +30,7 @@ describe.skipIf(isWithoutBrowser)('while the gateway is away', () => {
 
   test('the overview does not say that all is well', async () => {
     const page = await console.open('/');
-    const away = page.getByRole('heading', { name: 'The gateway does not answer' });
+    const away = page.getByRole('heading', { name: 'The gateway does not respond' });
     await page.getByText('Base URL', { exact: true }).waitFor();
     await page.context().setOffline(true);
     await page.getByRole('link', { name: 'Usage' }).first().click();
@@ -56,7 +56,7 @@ describe.skipIf(isWithoutBrowser)('while the gateway is away', () => {
     await page.unrouteAll();
     await page.route(/\/assets\/page-.*/, (route) => route.abort());
     await page.getByRole('link', { name: 'Logs' }).first().click();
-    await page.getByRole('button', { name: 'Load again' }).waitFor();
+    await page.getByRole('button', { name: 'Reload' }).waitFor();
     expect(loads).toBe(1);
   });
 });

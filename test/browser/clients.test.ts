@@ -20,7 +20,7 @@ describe.skipIf(isWithoutBrowser)('setting up a client', () => {
     await page.keyboard.press('Enter');
     await page.getByRole('heading', { name: 'Codex CLI' }).waitFor();
     expect(page.url()).toBe(`${console.url}/clients?client=codex`);
-    await page.getByRole('button', { name: 'Copy: Write this into its file' }).click();
+    await page.getByRole('button', { name: 'Copy: Add this to its config file' }).click();
     const copied = await page.evaluate('navigator.clipboard.readText()');
     expect(copied).toContain(`base_url = "${console.url}/v1"`);
     expect(copied).toContain('wire_api = "responses"');
@@ -42,7 +42,7 @@ describe.skipIf(isWithoutBrowser)('setting up a client', () => {
     await page.getByRole('combobox', { name: 'Model' }).fill('no <b>such</b> model');
     const shown = `authorization: Bearer sk-'\\''$(x) <img src=x onerror=alert(1)>'`;
     await expect.poll(() => ask.innerText()).toContain(shown);
-    await page.getByText('The gateway knows no such model').waitFor();
+    await page.getByText('Unknown model').waitFor();
     expect(page.url()).toBe(`${console.url}/clients?client=curl`);
     const kept = await page.evaluate(
       'JSON.stringify([{ ...localStorage }, { ...sessionStorage }])',
@@ -54,7 +54,7 @@ describe.skipIf(isWithoutBrowser)('setting up a client', () => {
 
   test('a key is asked for as soon as the gateway has one', async () => {
     const page = await console.open('/clients');
-    await page.getByText('any word will do').waitFor();
+    await page.getByText('any value works').waitFor();
     await console.api('POST', '/api/keys', { name: 'Ada’s laptop' });
     await page.locator('mark', { hasText: 'YOUR_KEY' }).waitFor();
     await page.getByRole('textbox', { name: 'Key' }).fill('sk-one');
@@ -71,7 +71,7 @@ describe.skipIf(isWithoutBrowser)('setting up a client', () => {
     }
     const page = await console.open('/clients?client=openai&with=python');
     await page.getByText('from openai import OpenAI').waitFor();
-    await page.getByText('No account can be used now').waitFor();
+    await page.getByText('No account is available').waitFor();
     await page.getByRole('link', { name: 'Open Requests' }).click();
     await page.getByRole('heading', { name: 'Requests', level: 1 }).waitFor();
     await page.goBack();

@@ -145,9 +145,9 @@ export async function startConsole(options: ConsoleOptions = {}): Promise<Consol
 
 /** Gives the password where a change asks a signed-in browser for it once more. */
 export async function requireReauthentication(page: Page, password = PASSWORD): Promise<void> {
-  const prompt = page.getByRole('dialog', { name: 'Your password once more' });
+  const prompt = page.getByRole('dialog', { name: 'Confirm your password' });
   await prompt.getByLabel('Password', { exact: true }).fill(password);
-  await prompt.getByRole('button', { name: 'Go on' }).click();
+  await prompt.getByRole('button', { name: 'Continue' }).click();
   await prompt.waitFor({ state: 'hidden' });
 }
 

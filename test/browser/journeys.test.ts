@@ -31,7 +31,7 @@ describe.skipIf(isWithoutBrowser)('what people come to the console for', () => {
     const page = await console.open('/accounts');
     await page.getByRole('button', { name: 'Add account' }).click();
     const dialog = page.getByRole('dialog');
-    await dialog.getByRole('button', { name: 'Begin sign-in' }).click();
+    await dialog.getByRole('button', { name: 'Start sign-in' }).click();
     const [consent] = await Promise.all([
       page.context().waitForEvent('page'),
       dialog.getByRole('link', { name: 'Open sign-in page' }).click(),
@@ -41,7 +41,7 @@ describe.skipIf(isWithoutBrowser)('what people come to the console for', () => {
     await consent.getByRole('button', { name: 'Allow' }).click();
     await consent.getByText('The account is ready.').waitFor();
     expect(new URL(consent.url()).search).toBe('?result=done');
-    await dialog.getByText('katherine@sandbox.example is signed in').waitFor();
+    await dialog.getByText('katherine@sandbox.example signed in').waitFor();
     await dialog.getByRole('button', { name: 'Close' }).last().click();
     await page.getByRole('button', { name: 'katherine@sandbox.example', exact: true }).waitFor();
     const answer = await console.ask({}, { 'x-preferred-account': 'katherine@sandbox.example' });
@@ -69,11 +69,11 @@ describe.skipIf(isWithoutBrowser)('what people come to the console for', () => {
     await expect.poll(askAgain, { interval: 300 }).toContainEqual(expect.objectContaining(expired));
     const page = await console.open('/');
     const entry = page.getByRole('listitem').filter({ hasText: email });
-    await entry.getByText('Sign-in has expired').waitFor();
+    await entry.getByText('Sign-in expired').waitFor();
     await entry.getByRole('link', { name: 'Open' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Sign in again' }).click();
     const dialog = page.getByRole('dialog', { name: `Sign in again: ${email}` });
-    await dialog.getByRole('button', { name: 'Begin sign-in' }).click();
+    await dialog.getByRole('button', { name: 'Start sign-in' }).click();
     const [consent] = await Promise.all([
       page.context().waitForEvent('page'),
       dialog.getByRole('link', { name: 'Open sign-in page' }).click(),
@@ -160,7 +160,7 @@ describe.skipIf(isWithoutBrowser)('what people come to the console for', () => {
     await console.control('POST', '/sandbox/faults', { ...fault, account: 'ruth@sandbox.example' });
     expect((await console.ask({ model: 'beta-sonnet-4-6' }, RUTH)).status).toBe(200);
     const page = await console.open('/accounts');
-    await page.getByText('1 model rests').waitFor();
+    await page.getByText('1 model cooling down').waitFor();
     const { accounts } = await console.api('GET', '/api/overview');
     expect(accounts).toEqual({
       ...{ total: 3, usable: 3, untried: 0, failing: 0 },
@@ -171,14 +171,14 @@ describe.skipIf(isWithoutBrowser)('what people come to the console for', () => {
   test('an entry of the mapping acts on the next request, changed and taken back too', async () => {
     const page = await console.open('/routing');
     await page.getByLabel('New name or pattern').fill('house-model');
-    await page.getByRole('combobox', { name: 'Goes to model' }).fill('alpha-3-pro-low');
+    await page.getByRole('combobox', { name: 'Maps to model' }).fill('alpha-3-pro-low');
     await page.getByRole('button', { name: 'Add', exact: true }).click();
-    await page.getByText('house-model now goes to alpha-3-pro-low').waitFor();
+    await page.getByText('house-model now maps to alpha-3-pro-low').waitFor();
     expect(await targetOf('house-model')).toBe('alpha-3-pro-low');
     const target = page.getByRole('combobox', { name: 'Model for house-model' });
     await target.fill('');
     await target.press('Enter');
-    await page.getByText('Choose the model it goes to.').waitFor();
+    await page.getByText('Choose the model it maps to.').waitFor();
     await target.fill('alpha-3-flash');
     await target.press('Enter');
     const changed = page.getByRole('alert').filter({ hasText: 'now goes to alpha-3-flash' });
@@ -189,7 +189,7 @@ describe.skipIf(isWithoutBrowser)('what people come to the console for', () => {
     await changed.getByRole('button', { name: 'Undo' }).click();
     await page.getByText('Undone').waitFor();
     expect(await targetOf('house-model')).toBe('alpha-3-pro-low');
-    await page.getByRole('textbox', { name: 'Where does this name go?' }).fill('house-model');
+    await page.getByRole('textbox', { name: 'Check a model name' }).fill('house-model');
     await page.locator('.where-line strong', { hasText: 'alpha-3-pro-low' }).waitFor();
     await page.getByRole('button', { name: 'Remove the entry house-model' }).click();
     await page.getByText('Entry house-model removed').waitFor();
@@ -236,17 +236,17 @@ describe.skipIf(isWithoutBrowser)('what people come to the console for', () => {
     await console.api('PATCH', '/api/config/mapping', { 'my-alias': 'no-such-model' });
     const page = await console.open('/routing');
     const entry = page.locator('.entry', { hasText: 'my-alias' });
-    await entry.getByText('goes nowhere').waitFor();
+    await entry.getByText('unknown model').waitFor();
     await entry.getByRole('combobox').fill('alpha-3-flash');
     await page.keyboard.press('Enter');
-    await page.getByText('my-alias now goes to alpha-3-flash').waitFor();
-    await entry.getByText('goes nowhere').waitFor({ state: 'detached' });
+    await page.getByText('my-alias now maps to alpha-3-flash').waitFor();
+    await entry.getByText('unknown model').waitFor({ state: 'detached' });
   });
 
   test('B10: a misspelt model is no applause, but what was meant, and a way back', async () => {
     const page = await console.open('/routing');
     await page.getByLabel('New name or pattern').fill('my-*');
-    await page.getByRole('combobox', { name: 'Goes to model' }).fill('alpha-3-flsh');
+    await page.getByRole('combobox', { name: 'Maps to model' }).fill('alpha-3-flsh');
     await page.getByRole('button', { name: 'Add', exact: true }).click();
     const warning = page.getByRole('alert').filter({ hasText: 'Did you mean "alpha-3-flash"?' });
     await warning.waitFor();
@@ -293,8 +293,8 @@ describe.skipIf(isWithoutBrowser)('what people come to the console for', () => {
     const drawer = page.getByRole('dialog', { name: 'Request' });
     await drawer.getByRole('tab', { name: 'Replay' }).click();
     await drawer.getByRole('button', { name: 'Send again' }).click();
-    await drawer.getByText('Answered with 200').waitFor();
-    await drawer.getByText('Both answers say the same.').waitFor();
+    await drawer.getByText('Response status 200').waitFor();
+    await drawer.getByText('Both responses are the same.').waitFor();
   });
 
   test('the playground shows the answer of a model and the wire both ways', async () => {
@@ -335,7 +335,7 @@ describe.skipIf(isWithoutBrowser)('what people come to the console for', () => {
         .toBe(true);
     await isWithin(message);
     await page.getByRole('combobox', { name: 'Protocol' }).click();
-    await page.getByRole('option', { name: 'Images' }).click();
+    await page.getByRole('option', { name: 'OpenAI Images' }).click();
     await page.getByRole('textbox', { name: /Message|Prompt/ }).fill('A red boat');
     await page.getByRole('button', { name: /Send|Draw/ }).click();
     await isWithin(page.getByRole('link', { name: 'Save' }));
@@ -346,7 +346,7 @@ describe.skipIf(isWithoutBrowser)('what people come to the console for', () => {
     await page.getByRole('button', { name: 'Create key' }).first().click();
     const drawer = page.getByRole('dialog');
     await drawer.getByLabel('Name').fill('Ada’s laptop');
-    await drawer.getByLabel('Requests a minute').fill('2');
+    await drawer.getByLabel('Requests per minute').fill('2');
     await drawer.getByRole('button', { name: 'Create key' }).click();
     const made = page.getByRole('dialog', { name: 'Key for Ada’s laptop' });
     const secret = await made.locator('.secret-box code').innerText();
@@ -379,16 +379,16 @@ describe.skipIf(isWithoutBrowser)('what people come to the console for', () => {
     const [first, second] = pages.map((page) => page.getByRole('dialog', { name: /Shared/ }));
     // Sent before the page can hear of the other change.
     const held = await hold(pages[1], ['PATCH', /api\/keys\//]);
-    await second?.getByLabel('Tokens a day').fill('900');
+    await second?.getByLabel('Tokens per day').fill('900');
     await second?.getByRole('button', { name: 'Save' }).click();
     await held.waiting(1);
-    await first?.getByLabel('Requests a minute').fill('7');
+    await first?.getByLabel('Requests per minute').fill('7');
     await first?.getByRole('button', { name: 'Save' }).click();
     await first?.waitFor({ state: 'hidden' });
     await held.release();
-    await second?.getByText('Somebody else changed this meanwhile').waitFor();
-    await expect.poll(() => second?.getByLabel('Requests a minute').inputValue()).toBe('7');
-    expect(await second?.getByLabel('Tokens a day').inputValue()).toBe('900');
+    await second?.getByText('This was changed elsewhere').waitFor();
+    await expect.poll(() => second?.getByLabel('Requests per minute').inputValue()).toBe('7');
+    expect(await second?.getByLabel('Tokens per day').inputValue()).toBe('900');
     await second?.getByRole('button', { name: 'Save' }).click();
     await second?.waitFor({ state: 'hidden' });
     const { keys } = await console.api('GET', '/api/keys');
@@ -414,7 +414,7 @@ describe.skipIf(isWithoutBrowser)('what people come to the console for', () => {
     await first?.getByRole('button', { name: 'Save' }).click();
     await first?.waitFor({ state: 'hidden' });
     await held.release();
-    await second?.getByText('Somebody else changed this meanwhile').waitFor();
+    await second?.getByText('This was changed elsewhere').waitFor();
     await expect.poll(() => second?.getByRole('radio', { name: 'Allow' }).isChecked()).toBe(true);
     expect(await second?.getByLabel('Note').inputValue()).toBe('Scans at night');
     await second?.getByRole('button', { name: 'Save' }).click();
@@ -429,24 +429,24 @@ describe.skipIf(isWithoutBrowser)('what people come to the console for', () => {
     const visitor = { 'x-forwarded-for': '203.0.113.7', 'x-api-key': String(secret) };
     expect((await console.ask({}, visitor)).status).toBe(200);
     const page = await console.open('/security?tab=addresses');
-    await page.getByRole('switch', { name: 'Filter by address' }).check({ force: true });
-    await page.getByText('Saved: Filter by address').waitFor();
+    await page.getByRole('switch', { name: 'Enforce IP rules' }).check({ force: true });
+    await page.getByText('Saved: Enforce IP rules').waitFor();
     await page.getByRole('button', { name: 'Add rule' }).click();
     const dialog = page.getByRole('dialog');
-    await dialog.getByLabel('Address or range').fill('203.0.113.0/24');
+    await dialog.getByLabel('IP address or range').fill('203.0.113.0/24');
     await dialog.getByLabel('Note').fill('Scans at night');
     await dialog.getByRole('button', { name: 'Add rule' }).click();
     await page.getByText('Rule for 203.0.113.0/24 added').waitFor();
     expect((await console.ask({}, visitor)).status).toBe(403);
-    await page.getByLabel('Address', { exact: true }).fill('203.0.113.7');
+    await page.getByLabel('IP address', { exact: true }).fill('203.0.113.7');
     await page.getByRole('button', { name: 'Check', exact: true }).click();
-    await page.getByText('203.0.113.7 would be refused').waitFor();
+    await page.getByText('203.0.113.7 would be denied').waitFor();
     await page.reload();
     const rule = page.getByRole('row', { name: /203\.0\.113\.0\/24/ });
     await rule.getByText('Scans at night').waitFor();
     expect(await rule.getByRole('cell').nth(4).innerText()).toMatch(/^1\b/);
     await page.getByRole('button', { name: 'Add rule' }).click();
-    await dialog.getByLabel('Address or range').fill('127.0.0.0/8');
+    await dialog.getByLabel('IP address or range').fill('127.0.0.0/8');
     await dialog.getByRole('button', { name: 'Add rule' }).click();
     await dialog.getByRole('alert').getByText('the deny rule 127.0.0.0/8 covers it').waitFor();
     await dialog.getByRole('button', { name: 'Cancel' }).click();

@@ -72,7 +72,7 @@ describe.skipIf(isWithoutBrowser)('acts of the console that meet each other', ()
     await held.waiting(1);
     await held.release();
     for (const id of ['north', 'south']) await undo(page, `Upstream ${id} removed`);
-    await page.getByText('Undone, but for the client secret').waitFor();
+    await page.getByText('Undone, except for the client secret').waitFor();
     for (const id of ['north', 'south']) {
       await page.getByRole('button', { name: `Remove ${id}` }).waitFor();
     }
@@ -152,22 +152,22 @@ describe.skipIf(isWithoutBrowser)('acts of the console that meet each other', ()
     const held = await hold(page, ['PATCH', /api\/keys\//]);
     await edit('First');
     const first = page.getByRole('dialog', { name: 'Limits of First' });
-    await first.getByLabel('Tokens a day').fill('700');
+    await first.getByLabel('Tokens per day').fill('700');
     await first.getByRole('button', { name: 'Save' }).click();
     await held.waiting(1);
     await page.keyboard.press('Escape');
     await first.waitFor({ state: 'hidden' });
     await edit('Second');
     const second = page.getByRole('dialog', { name: 'Limits of Second' });
-    await second.getByLabel('Tokens a day').fill('800');
+    await second.getByLabel('Tokens per day').fill('800');
     await held.release();
     await page.getByText('First saved').waitFor();
-    expect(await second.getByLabel('Tokens a day').inputValue()).toBe('800');
+    expect(await second.getByLabel('Tokens per day').inputValue()).toBe('800');
   });
 
   test('what is typed while a setting is being saved is saved too', async () => {
     const page = await console.open('/settings?section=pool');
-    const control = page.getByLabel('Longest wait');
+    const control = page.getByLabel('Max wait');
     const held = await hold(page, ['PATCH', /config\/pool$/]);
     await control.fill('31');
     await control.press('Enter');

@@ -14,29 +14,29 @@ type Place = readonly [path: string, shown: string];
 const PLACES: readonly Place[] = [
   ['/', 'too many moons'],
   ['/accounts', 'mary@sandbox.example'],
-  ['/accounts?add=sign-in', 'Begin sign-in'],
+  ['/accounts?add=sign-in', 'Start sign-in'],
   ['/routing', 'house-*'],
-  ['/routing?name=house-cat', 'decides'],
+  ['/routing?name=house-cat', 'applies'],
   ['/routing?tab=catalogue', 'alpha-3-flash'],
   ['/routing?tab=provider', 'Exact mapping'],
   ['/keys', 'Ada’s laptop'],
   ['/requests', 'too many moons'],
   ['/usage', 'alpha-3-flash'],
-  ['/playground', 'Nothing said yet'],
+  ['/playground', 'Send a message'],
   ['/clients', 'ANTHROPIC_BASE_URL'],
   ['/clients?client=vercel-ai&with=openai-compatible', 'createOpenAICompatible'],
   ['/security', 'Who needs a key'],
   ['/security?tab=addresses', '203.0.113.7'],
-  ['/security?tab=log', 'Wrong or no key'],
+  ['/security?tab=log', 'Invalid or missing key'],
   ['/security?tab=web', 'Trusted proxies'],
   ['/settings', 'Gateway key'],
-  ['/settings?section=network', 'Largest request'],
+  ['/settings?section=network', 'Max request size'],
   ['/settings?section=upstreams', 'play'],
-  ['/settings?section=pool', 'How accounts are chosen'],
-  ['/settings?section=monitor', 'Keep records for'],
+  ['/settings?section=pool', 'Account selection'],
+  ['/settings?section=monitor', 'Retention period'],
   ['/settings?section=environment', 'ABV_DIST_PATH'],
   ['/logs', 'request'],
-  ['/no-such-page', 'There is no such page'],
+  ['/no-such-page', 'Page not found'],
 ];
 
 const DESK = { width: 1280, height: 860 } as const;
@@ -120,7 +120,7 @@ describe.skipIf(isWithoutBrowser)('every page of the console', () => {
     const entries = { 'house-name': 'alpha-3-flash', 'alpha-3-flash': 'alpha-3-pro-high' };
     await console.api('PATCH', '/api/config/mapping', entries);
     const page = await console.open('/routing?name=house-name-online');
-    await page.locator('.where-steps').getByText('Your entry house-name sends it').waitFor();
+    await page.locator('.where-steps').getByText('Your entry house-name maps it').waitFor();
     expect(await page.locator('.entry.is-deciding .entry-name').allInnerTexts()).toEqual([
       expect.stringContaining('house-name'),
     ]);
@@ -208,9 +208,9 @@ describe.skipIf(isWithoutBrowser)('every page of the console', () => {
   test('an address of something that is not there says so, and closes to the list', async () => {
     const page = await console.open('/');
     for (const [path, said] of [
-      ['/accounts', 'There is no such account'],
-      ['/keys', 'There is no such key'],
-      ['/requests', 'This request is not on record'],
+      ['/accounts', 'Account not found'],
+      ['/keys', 'Key not found'],
+      ['/requests', 'Request not found'],
     ] as const) {
       await page.goto(`${console.url}${path}/nobody`);
       const drawer = page.getByRole('dialog');
@@ -272,7 +272,7 @@ describe.skipIf(isWithoutBrowser)('every page of the console', () => {
     await tabTo(page, 'Add account');
     await page.keyboard.press('Enter');
     const dialog = page.getByRole('dialog', { name: 'Add account' });
-    await dialog.getByRole('button', { name: 'Begin sign-in' }).waitFor();
+    await dialog.getByRole('button', { name: 'Start sign-in' }).waitFor();
     await expect.poll(() => page.evaluate(FOCUS_PLACE)).toBe('inside, seen');
     for (let presses = 0; presses < 12; presses += 1) {
       await page.keyboard.press('Tab');

@@ -47,12 +47,12 @@ describe.skipIf(isWithoutBrowser)('what the gateway does not do for the console'
     await page.getByRole('button', { name: 'Export', exact: true }).click();
     const dialog = page.getByRole('dialog', { name: 'Export accounts' });
     await dialog.getByLabel('Passphrase', { exact: true }).fill('a long passphrase');
-    await dialog.getByLabel('Passphrase again').fill('a long passphrase');
+    await dialog.getByLabel('Repeat passphrase').fill('a long passphrase');
     const button = dialog.getByRole('button', { name: 'Export' });
     expect(await button.isDisabled()).toBe(true);
     await dialog.getByLabel('Console password').fill('guessed');
     await button.click();
-    await dialog.getByText('That is not the console password.').waitFor();
+    await dialog.getByText('Wrong console password.').waitFor();
     await dialog.getByLabel('Console password').fill(PASSWORD);
     const [file] = await Promise.all([page.waitForEvent('download'), button.click()]);
     expect(file.suggestedFilename()).toMatch(/^isthmus-accounts-.*\.sealed$/);
@@ -69,15 +69,15 @@ describe.skipIf(isWithoutBrowser)('what the gateway does not do for the console'
       .getByRole('button', { name: /198\.51\.100\.0/ })
       .last()
       .click();
-    await page.getByRole('alert').filter({ hasText: '网关出现故障' }).getByText(REFUSAL).waitFor();
+    await page.getByRole('alert').filter({ hasText: '内部错误' }).getByText(REFUSAL).waitFor();
   });
 
   test('a value of a setting is told when it is refused after its section was left', async () => {
     const page = await console.open(NETWORK);
     const held = await hold(page, ['PATCH', /config\/network$/]);
-    await page.getByLabel('Address', { exact: true }).fill('no host!');
-    await page.getByRole('button', { name: 'Accounts pool' }).click();
-    await page.getByLabel('Longest wait').waitFor();
+    await page.getByLabel('Host', { exact: true }).fill('no host!');
+    await page.getByRole('button', { name: 'Account pool' }).click();
+    await page.getByLabel('Max wait').waitFor();
     await held.waiting(1);
     await held.release();
     await page.getByRole('alert').getByText('must be a host name or an address').waitFor();
@@ -86,7 +86,7 @@ describe.skipIf(isWithoutBrowser)('what the gateway does not do for the console'
   test('a setting says that it was saved, and can be taken back, after its section was left', async () => {
     const page = await console.open(POOL);
     const held = await hold(page, ['PATCH', /config\/pool$/]);
-    await page.getByLabel('Longest wait').fill('17');
+    await page.getByLabel('Max wait').fill('17');
     await page.getByRole('link', { name: 'Keys' }).first().click();
     await page.getByText('No keys yet').waitFor();
     await held.waiting(1);
@@ -102,16 +102,16 @@ describe.skipIf(isWithoutBrowser)('what the gateway does not do for the console'
 
   test('settings that nobody answered for show what holds', async () => {
     const page = await console.open('/settings?section=quota');
-    const control = page.getByLabel('Protect quotas');
+    const control = page.getByLabel('Quota protection');
     const before = await control.isChecked();
     const patches = await hold(page, ['PATCH', /config\/quota$/]);
     await control.click({ force: true });
     await patches.waiting(1);
-    await page.getByLabel('Read figures every').fill('9');
+    await page.getByLabel('Refresh quota every').fill('9');
     await page.keyboard.press('Enter');
     await page.context().setOffline(true);
     await patches.release();
-    const notices = page.getByRole('alert').filter({ hasText: 'The gateway does not answer' });
+    const notices = page.getByRole('alert').filter({ hasText: 'The gateway does not respond' });
     await expect.poll(() => notices.count()).toBe(2);
     await expect.poll(() => control.isChecked()).toBe(before);
     await page.context().setOffline(false);
@@ -170,7 +170,7 @@ describe.skipIf(isWithoutBrowser)('what the gateway does not do for the console'
     await form.getByRole('button', { name: 'Save' }).click();
     await held.waiting(1);
     await held.release();
-    await form.getByText('Somebody else changed this meanwhile').waitFor();
+    await form.getByText('This was changed elsewhere').waitFor();
     await expect.poll(() => form.getByLabel('Quota path').inputValue()).toBe('/other');
     expect(await form.getByLabel('Base URL').inputValue()).toBe('https://two.example');
     await form.getByRole('button', { name: 'Save' }).click();
@@ -226,11 +226,11 @@ describe.skipIf(isWithoutBrowser)('what the gateway does not do for the console'
   test('an address pasted into a sign-in outlives the session, and a gateway that is away', async () => {
     const page = await console.open('/accounts?add=sign-in');
     const dialog = page.getByRole('dialog', { name: 'Add account' });
-    await dialog.getByRole('button', { name: 'Begin sign-in' }).click();
-    const pasted = dialog.getByLabel('Address or code');
+    await dialog.getByRole('button', { name: 'Start sign-in' }).click();
+    const pasted = dialog.getByLabel('URL or code');
     await pasted.fill('half-pasted');
     await page.context().setOffline(true);
-    await dialog.getByRole('alert').getByText('The gateway does not answer').waitFor();
+    await dialog.getByRole('alert').getByText('The gateway does not respond').waitFor();
     expect(await pasted.inputValue()).toBe('half-pasted');
     await page.context().setOffline(false);
     await dialog.getByRole('alert').waitFor({ state: 'detached' });
@@ -256,7 +256,7 @@ describe.skipIf(isWithoutBrowser)('what the gateway does not do for the console'
     }
     for (const end of ends) await end();
     await page.getByRole('button', { name: 'Try again' }).first().click();
-    await page.getByText('Filter by address').waitFor();
+    await page.getByText('Enforce IP rules').waitFor();
     await page.getByRole('alert').getByText(REFUSAL).waitFor({ state: 'detached' });
   });
 

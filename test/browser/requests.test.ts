@@ -140,13 +140,13 @@ describe.skipIf(isWithoutBrowser)('the list of requests', () => {
     await page.locator('.request-line').first().waitFor();
     await page.clock.fastForward(16 * 60_000);
     await page.clock.runFor(3000);
-    await page.getByText('No request matches').waitFor();
+    await page.getByText('No requests match').waitFor();
   });
 
   test('says of a request that was never sent that nothing was', async () => {
     const page = await open();
     await page.keyboard.press('Enter');
-    await page.getByRole('tab', { name: /Receipt/ }).click();
+    await page.getByRole('tab', { name: /Changes/ }).click();
     await page.getByText('Nothing was sent').waitFor();
   });
 
@@ -168,8 +168,8 @@ describe.skipIf(isWithoutBrowser)('the list of requests', () => {
     await line.getByText('PROHIBITED_CONTENT').waitFor();
     await line.click();
     const details = page.getByRole('dialog');
-    await details.getByRole('alert').getByText('The answer was held back').waitFor();
-    await details.getByText('prompt refused by a safety rule').waitFor();
+    await details.getByRole('alert').getByText('The response was blocked').waitFor();
+    await details.getByText('prompt blocked').waitFor();
   });
 
   test('shows how a request ended beside its model, at every width', async () => {

@@ -58,15 +58,15 @@ const CHANGES: readonly Change[] = [
     ...{ holds: (all) => all.console.sessionIdleMs, value: 3 * 3_600_000 },
   },
   {
-    ...{ path: ACCESS, name: 'Sign-in link at the start', put: turn },
+    ...{ path: ACCESS, name: 'Sign-in link at startup', put: turn },
     ...{ holds: (all) => all.console.hasSignInLink, value: false },
   },
   {
-    ...{ path: NETWORK, name: 'Address', put: write('0.0.0.0') },
+    ...{ path: NETWORK, name: 'Host', put: write('0.0.0.0') },
     ...{ holds: ({ host }) => host, value: '0.0.0.0' },
   },
   {
-    ...{ path: NETWORK, name: 'Largest request', put: write('20000') },
+    ...{ path: NETWORK, name: 'Max request size', put: write('20000') },
     ...{ holds: ({ maxBodyBytes }) => maxBodyBytes, value: 20_000 },
   },
   {
@@ -74,31 +74,31 @@ const CHANGES: readonly Change[] = [
     ...{ holds: ({ fetchRemoteMedia }) => fetchRemoteMedia, value: true },
   },
   {
-    ...{ path: POOL, name: 'How accounts are chosen', put: choose('Cache first') },
+    ...{ path: POOL, name: 'Account selection', put: choose('Cache first') },
     ...{ holds: ({ pool }) => pool.mode, value: 'cache-first' },
   },
   {
-    ...{ path: POOL, name: 'Longest wait', put: write('30') },
+    ...{ path: POOL, name: 'Max wait', put: write('30') },
     ...{ holds: ({ pool }) => pool.maxWaitMs, value: 30_000 },
   },
   {
-    ...{ path: POOL, name: 'Always this account', put: choose('mary@sandbox.example') },
+    ...{ path: POOL, name: 'Fixed account', put: choose('mary@sandbox.example') },
     ...{ holds: ({ pool }) => pool.fixedAccount, value: 'mary@sandbox.example' },
   },
   {
-    ...{ path: POOL, name: 'Sessions keep their account', put: write('15') },
+    ...{ path: POOL, name: 'Session affinity', put: write('15') },
     ...{ holds: ({ pool }) => pool.sessionIdleMs, value: 900_000 },
   },
   {
-    ...{ path: QUOTA, name: 'Read figures every', put: write('7') },
+    ...{ path: QUOTA, name: 'Refresh quota every', put: write('7') },
     ...{ holds: ({ quota }) => JSON.stringify(quota).includes('420000'), value: true },
   },
   {
-    ...{ path: QUOTA, name: 'Protect quotas', put: turn },
+    ...{ path: QUOTA, name: 'Quota protection', put: turn },
     ...{ holds: ({ quota }) => JSON.stringify(quota).includes('true'), value: true },
   },
   {
-    ...{ path: QUOTA, name: 'Keep back', put: write('33') },
+    ...{ path: QUOTA, name: 'Reserve', put: write('33') },
     ...{ holds: ({ quota }) => /\b(33|0\.33)\b/.test(JSON.stringify(quota)), value: true },
   },
   {
@@ -106,39 +106,39 @@ const CHANGES: readonly Change[] = [
     ...{ holds: ({ quota }) => JSON.stringify(quota).includes('alpha-3-pro-image'), value: true },
   },
   {
-    ...{ path: THINKING, name: 'Amount of thinking', put: choose('Always the same amount') },
+    ...{ path: THINKING, name: 'Thinking mode', put: choose('Fixed budget') },
     ...{ holds: ({ thinking }) => thinking.kind, value: 'custom' },
   },
   {
-    ...{ path: THINKING, name: 'The one amount', put: write('2048') },
+    ...{ path: THINKING, name: 'Thinking budget', put: write('2048') },
     ...{ holds: ({ thinking }) => thinking, value: { kind: 'custom', tokens: 2048 } },
   },
   {
-    ...{ path: MONITOR, name: 'Keep what was asked and answered', put: turn },
+    ...{ path: MONITOR, name: 'Record payloads', put: turn },
     ...{ holds: ({ monitor }) => JSON.stringify(monitor).match(/true/g)?.length, value: 2 },
   },
   {
-    ...{ path: MONITOR, name: 'Keep records for', put: write('2') },
+    ...{ path: MONITOR, name: 'Retention period', put: write('2') },
     ...{ holds: ({ monitor }) => JSON.stringify(monitor).includes('172800000'), value: true },
   },
   {
-    ...{ path: MONITOR, name: 'Most space for records', put: write('5000000') },
+    ...{ path: MONITOR, name: 'Max log size', put: write('5000000') },
     ...{ holds: ({ monitor }) => JSON.stringify(monitor).includes('5000000'), value: true },
   },
   {
-    ...{ path: LOG, name: 'Least level', put: choose('warn') },
+    ...{ path: LOG, name: 'Log level', put: choose('warn') },
     ...{ holds: ({ logLevel }) => logLevel, value: 'warn' },
   },
   {
-    ...{ path: ADDRESSES, name: 'Filter by address', put: turn },
+    ...{ path: ADDRESSES, name: 'Enforce IP rules', put: turn },
     ...{ holds: ({ addressFilter }) => addressFilter.enabled, value: true },
   },
   {
-    ...{ path: ADDRESSES, name: 'Allow wins over deny', put: turn },
+    ...{ path: ADDRESSES, name: 'Allow takes precedence over deny', put: turn },
     ...{ holds: ({ addressFilter }) => addressFilter.allowBeatsDeny, value: true },
   },
   {
-    ...{ path: WEB, name: 'Web pages that may call', put: write('https://app.example') },
+    ...{ path: WEB, name: 'Allowed origins (CORS)', put: write('https://app.example') },
     ...{ holds: ({ corsOrigins }) => corsOrigins, value: ['https://app.example'] },
   },
   {
@@ -146,7 +146,7 @@ const CHANGES: readonly Change[] = [
     ...{ holds: ({ trustedProxies }) => trustedProxies, value: ['198.51.100.7'] },
   },
   {
-    ...{ path: WEB, name: 'Names of this gateway', put: write('gateway.example') },
+    ...{ path: WEB, name: 'Allowed hosts', put: write('gateway.example') },
     ...{ holds: ({ allowedHosts }) => allowedHosts, value: ['gateway.example'] },
   },
 ];
@@ -190,24 +190,24 @@ describe.skipIf(isWithoutBrowser)('the settings in the console', () => {
   test('a figure out of range is refused where it is written', async () => {
     const page = await console.open(QUOTA);
     const before = console.settings().quota;
-    const control = page.getByLabel('Keep back');
+    const control = page.getByLabel('Reserve');
     await control.fill('200');
     await control.press('Enter');
-    await page.getByText('From 0 to 100').waitFor();
+    await page.getByText('0 to 100').waitFor();
     expect(await control.inputValue()).toBe('200');
     expect(console.settings().quota).toEqual(before);
   });
 
   test('a size is read with its unit, and what cannot be read is refused where it is written', async () => {
     const page = await console.open(NETWORK);
-    const control = page.getByLabel('Largest request');
+    const control = page.getByLabel('Max request size');
     const held = () => console.settings().maxBodyBytes;
     await write('16 MB')(control);
     await expect.poll(held).toBe(16 * 1_048_576);
     await expect.poll(() => control.inputValue()).toBe('16,777,216');
     for (const [text, reason] of [
-      ['16 apples', 'Must be a number of bytes, or one with KB, MB or GB'],
-      ['16', 'From 16 KiB to 2,147,483,647 bytes'],
+      ['16 apples', 'Must be a number of bytes, or a number with KB, MB or GB'],
+      ['16', '16 KiB to 2,147,483,647 bytes'],
     ] as const) {
       await write(text)(control);
       await page.getByText(reason).waitFor();
@@ -216,13 +216,13 @@ describe.skipIf(isWithoutBrowser)('the settings in the console', () => {
     await write('1e6')(control);
     await expect.poll(held).toBe(1_000_000);
     await page.goto(console.url + POOL);
-    await write('2 min')(page.getByLabel('Longest wait'));
+    await write('2 min')(page.getByLabel('Max wait'));
     await page.getByText('Must be a number').waitFor();
   });
 
   test('what the gateway refuses stays where it was written, with the reason', async () => {
     const page = await console.open(NETWORK);
-    const host = page.getByLabel('Address', { exact: true });
+    const host = page.getByLabel('Host', { exact: true });
     const before = console.settings().host;
     await host.fill('no host!');
     await host.press('Enter');
@@ -234,7 +234,7 @@ describe.skipIf(isWithoutBrowser)('the settings in the console', () => {
     await expect.poll(() => console.settings().host).toBe('127.0.0.1');
     expect(await page.locator('input:focus').inputValue()).toBe('127.0.0.1');
     await page.goto(console.url + WEB);
-    const pages = page.getByLabel('Web pages that may call');
+    const pages = page.getByLabel('Allowed origins (CORS)');
     await pages.fill('somewhere');
     await pages.press('Enter');
     await page.getByText('Must be origins such as https://app.example.com').waitFor();
@@ -256,7 +256,7 @@ describe.skipIf(isWithoutBrowser)('the settings in the console', () => {
 
   test('two pages that change the same setting see each other, and undo', async () => {
     const [one, other] = [await console.open(POOL), await console.open(POOL)];
-    const [first, second] = [one, other].map((page) => page.getByLabel('Longest wait'));
+    const [first, second] = [one, other].map((page) => page.getByLabel('Max wait'));
     if (first === undefined || second === undefined) throw new Error('There are two.');
     const shows = (field: Locator, value: string) =>
       expect.poll(() => field.inputValue()).toBe(value);
@@ -268,7 +268,7 @@ describe.skipIf(isWithoutBrowser)('the settings in the console', () => {
     await shows(first, '25');
     // What the one left is no more: taking that back would take back what the other did.
     await one.getByRole('button', { name: 'Undo' }).click();
-    await one.getByText('Somebody else changed this meanwhile').waitFor();
+    await one.getByText('This was changed elsewhere').waitFor();
     expect(console.settings().pool.maxWaitMs).toBe(25_000);
     await other.getByRole('button', { name: 'Undo' }).click();
     await shows(first, '20');
@@ -294,13 +294,13 @@ describe.skipIf(isWithoutBrowser)('the settings in the console', () => {
     const { id = '' } = known.find(({ label }) => label === 'mary@sandbox.example') ?? {};
     await console.api('PATCH', '/api/config/pool', { fixed_account: id });
     const page = await console.open('/settings?section=pool');
-    const control = page.getByRole('combobox', { name: 'Always this account' });
+    const control = page.getByRole('combobox', { name: 'Fixed account' });
     await expect.poll(() => control.inputValue()).toBe('mary@sandbox.example');
     await console.api('PATCH', '/api/config/pool', { fixed_account: 'gone@sandbox.example' });
-    await page.getByText('No account has this label or id').waitFor();
+    await page.getByText('No account has this label or ID').waitFor();
     expect(await control.inputValue()).toBe('gone@sandbox.example');
     await console.api('PATCH', '/api/config/pool', { fixed_account: null });
-    await page.getByText('No account has this label or id').waitFor({ state: 'detached' });
+    await page.getByText('No account has this label or ID').waitFor({ state: 'detached' });
   });
 
   test('nothing is recorded once the monitor is turned off', async () => {
@@ -309,7 +309,7 @@ describe.skipIf(isWithoutBrowser)('the settings in the console', () => {
     const before = await total();
     await console.ask();
     await expect.poll(total).toBe(before + 1);
-    const control = page.getByLabel('Keep a record of each request');
+    const control = page.getByLabel('Record requests');
     await control.click({ force: true });
     await expect.poll(() => console.settings().monitor.enabled).toBe(false);
     await console.ask();
@@ -321,7 +321,7 @@ describe.skipIf(isWithoutBrowser)('the settings in the console', () => {
 
   test('all of the external provider is shown, kept and shown again', async () => {
     const page = await console.open('/routing?tab=provider');
-    await page.getByText('Not in use yet').waitFor();
+    await page.getByText('Not active yet').waitFor();
     const texts = [
       ['Base URL', 'https://provider.example/api'],
       ['API key', 'a-key-of-the-provider'],
@@ -337,8 +337,8 @@ describe.skipIf(isWithoutBrowser)('the settings in the console', () => {
     for (const name of switches) {
       await page.getByRole('switch', { name, exact: true }).click({ force: true });
     }
-    await page.getByRole('combobox', { name: 'When' }).click();
-    await page.getByRole('option', { name: 'When no account is usable' }).click();
+    await page.getByRole('combobox', { name: 'Mode' }).click();
+    await page.getByRole('option', { name: 'When no account is available' }).click();
     await page.getByRole('button', { name: 'Save' }).click();
     await page.getByText('Provider settings saved').waitFor();
     expect(console.settings().externalProvider).toMatchObject({
@@ -382,7 +382,7 @@ describe.skipIf(isWithoutBrowser)('the settings in the console', () => {
     const card = page.getByRole('listitem').filter({ hasText: 'stranded' });
     await card.getByText('Failing').waitFor();
     await console.api('PATCH', '/api/config/upstreams', { short: null });
-    await card.getByText('Its upstream is gone').waitFor();
+    await card.getByText('Upstream no longer configured').waitFor();
     expect(await card.getByRole('button', { name: 'Enable' }).count()).toBe(0);
     await console.api('PATCH', '/api/config/upstreams', {
       short: { profile: 'generic', base_url: 'http://127.0.0.1:9' },
@@ -396,7 +396,7 @@ describe.skipIf(isWithoutBrowser)('the settings in the console', () => {
     const form = page.getByRole('dialog');
     await form.getByLabel('Id', { exact: true }).fill('new-one');
     await form.getByLabel('Base URL').fill('models.example');
-    await form.getByLabel('Client id').fill('me');
+    await form.getByLabel('Client ID').fill('me');
     await form.getByRole('button', { name: 'Save' }).click();
     await form.getByText('Must be an address that starts with').waitFor();
     const said = (name: string) => form.getByRole('textbox', { name }).getAttribute('aria-invalid');
@@ -409,7 +409,7 @@ describe.skipIf(isWithoutBrowser)('the settings in the console', () => {
     expect(await page.evaluate(focused)).toBe('base_url');
     await form.getByLabel('Limits by model').fill('alpha = 0 / 5');
     await form.getByLabel('Base URL').fill('http://127.0.0.1:9');
-    await form.getByLabel('Client id').fill('');
+    await form.getByLabel('Client ID').fill('');
     await form.getByRole('button', { name: 'Save' }).click();
     await form.getByText('Must be >= 1').waitFor();
     expect(await page.evaluate(focused)).toBe('limits');
@@ -443,7 +443,7 @@ describe.skipIf(isWithoutBrowser)('what the environment says', () => {
     const console = await startConsole({ environment });
     try {
       const page = await console.open(NETWORK);
-      const row = page.locator('.setting').filter({ hasText: 'Largest request' });
+      const row = page.locator('.setting').filter({ hasText: 'Max request size' });
       await row.getByText('Set by ABV_MAX_BODY_SIZE in the environment').waitFor();
       expect(await row.locator('input').count()).toBe(0);
       await page.goto(console.url + ACCESS);
@@ -465,7 +465,7 @@ describe.skipIf(isWithoutBrowser)('what the environment says', () => {
       const text = await page.locator('main').innerText();
       expect(text).not.toMatch(/a-word|sk-of-the-environment/);
       await page.getByRole('listitem').filter({ hasText: 'LOG_LEVEL' }).getByRole('link').click();
-      await page.getByText('Least level').waitFor();
+      await page.getByText('Log level').waitFor();
       expect(console.problems).toEqual([]);
     } finally {
       await console.close();
@@ -490,7 +490,7 @@ describe.skipIf(isWithoutBrowser)('the console password', () => {
       await page.getByLabel('Stay signed in').fill('5');
       await page.getByLabel('Stay signed in').press('Enter');
       await page.getByText('Saved: Stay signed in').waitFor();
-      expect(await page.getByText('That did not work').count()).toBe(0);
+      expect(await page.getByText('Action failed').count()).toBe(0);
       const other = await console.openPage();
       await other.goto(console.url);
       await other.getByLabel('Password', { exact: true }).fill('correct horse battery');

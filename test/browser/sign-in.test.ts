@@ -19,7 +19,7 @@ describe.skipIf(isWithoutBrowser)('signing in to the console', () => {
     const password = page.getByLabel('Password', { exact: true });
     await password.fill('a guess');
     await page.getByRole('button', { name: 'Sign in' }).click();
-    await page.getByText('That is not the console password.').waitFor();
+    await page.getByText('Wrong console password.').waitFor();
     await password.fill(PASSWORD);
     await page.keyboard.press('Enter');
     await page.getByRole('heading', { name: 'Requests', level: 1 }).waitFor();
@@ -73,7 +73,9 @@ describe.skipIf(isWithoutBrowser)('signing in to the console', () => {
     try {
       const page = await open.openPage({ extraHTTPHeaders: { 'x-forwarded-for': '203.0.113.9' } });
       await page.goto(`${open.url}/requests`);
-      await page.getByRole('heading', { name: 'opens only beside its gateway' }).waitFor();
+      await page
+        .getByRole('heading', { name: 'is available only on the machine of its gateway' })
+        .waitFor();
       expect(await page.getByLabel('Password').count()).toBe(0);
       expect(open.problems).toEqual([]);
     } finally {
@@ -99,7 +101,7 @@ describe.skipIf(isWithoutBrowser)('signing in to the console', () => {
     const page = await console.open('/routing');
     const name = page.getByLabel('New name or pattern');
     await name.fill('half-typed');
-    await page.getByRole('combobox', { name: 'Goes to model' }).fill('alpha-3-flash');
+    await page.getByRole('combobox', { name: 'Maps to model' }).fill('alpha-3-flash');
     await console.api('DELETE', '/api/session');
     const add = page.getByRole('button', { name: 'Add', exact: true });
     await pressEvenIfCovered(add);
@@ -107,7 +109,7 @@ describe.skipIf(isWithoutBrowser)('signing in to the console', () => {
     await dialog.getByLabel('Password', { exact: true }).fill(PASSWORD);
     await dialog.getByRole('button', { name: 'Sign in' }).click();
     await dialog.waitFor({ state: 'hidden' });
-    await page.getByText('Your session was over, so this was not done.').waitFor();
+    await page.getByText('Your session had expired, so nothing was changed.').waitFor();
     expect(await name.inputValue()).toBe('half-typed');
     await add.click();
     await page.getByRole('button', { name: 'Remove the entry half-typed' }).waitFor();
@@ -127,7 +129,7 @@ describe.skipIf(isWithoutBrowser)('signing in to the console', () => {
     await page.keyboard.press('Escape');
     await gate.getByRole('button', { name: 'Sign in' }).click();
     await gate.waitFor({ state: 'hidden' });
-    await form.getByText('Your session was over, so this was not done.').waitFor();
+    await form.getByText('Your session had expired, so nothing was changed.').waitFor();
     await form.getByRole('button', { name: 'Create key' }).click();
     await page.getByRole('dialog', { name: 'Key for Grace' }).waitFor();
     expect(console.problems).toEqual([]);

@@ -84,7 +84,7 @@ describe.skipIf(isWithoutBrowser)('texts of clients and upstreams in the console
       await expectNothingRan(`request ${tab}`);
     }
     await page.getByRole('button', { name: 'Send again' }).click();
-    await page.getByText('Answered with').waitFor();
+    await page.getByText('Response status').waitFor();
     await expectNothingRan('replay');
   });
 

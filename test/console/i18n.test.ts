@@ -94,8 +94,8 @@ test('a name that turns the direction of texts turns nothing but itself', async 
     interpolation: { escapeValue: false, alwaysFormat: true },
   });
   const say = (name: string) => instance.t('routing.changed', { name, target: 'alpha-3-flash' });
-  expect(say('plain')).toBe('plain now goes to alpha-3-flash');
-  const rest = ' now goes to alpha-3-flash';
+  expect(say('plain')).toBe('plain now maps to alpha-3-flash');
+  const rest = ' now maps to alpha-3-flash';
   expect(say('\u202Eturned')).toBe(`\u2068\u202Eturned\u2069${rest}`);
   expect(say('\u2069\u202Eturned')).toBe(`\u2068\u202Eturned\u2069${rest}`);
   expect(say('مرحبا')).toBe(`\u2068مرحبا\u2069${rest}`);

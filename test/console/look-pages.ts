@@ -90,7 +90,7 @@ export const PAGE_VIEWS: readonly View[] = [
   rich('request-bodies', '/requests?id=r009990&tab=bodies'),
   rich('request-replay', '/requests?id=r009990&tab=replay', async (page) => {
     await page.getByRole('button', { name: 'Send again' }).click();
-    await page.getByText('Answered with').waitFor();
+    await page.getByText('Response status').waitFor();
   }),
   rich('usage', '/usage'),
   rich('usage-kinds', '/usage?by=none&period=month'),
@@ -111,7 +111,7 @@ export const PAGE_VIEWS: readonly View[] = [
   rich('security-addresses', '/security?tab=addresses', async (page) => {
     await page.getByPlaceholder('203.0.113.7').fill('203.0.113.7');
     await page.getByRole('button', { name: 'Check' }).click();
-    await page.getByText('would be refused').waitFor();
+    await page.getByText('would be denied').waitFor();
   }),
   rich('security-log', '/security?tab=log'),
   rich('security-web', '/security?tab=web'),

@@ -41,7 +41,7 @@ export const VIEWS: readonly View[] = [
     name: 'account-sign-in',
     path: '/accounts?add=sign-in',
     scene: 'rich',
-    prepare: (page) => page.getByRole('button', { name: 'Begin sign-in' }).click(),
+    prepare: (page) => page.getByRole('button', { name: 'Start sign-in' }).click(),
   },
   { name: 'account-key', path: '/accounts?add=key', scene: 'rich' },
   { name: 'account-import', path: '/accounts?add=import', scene: 'rich' },

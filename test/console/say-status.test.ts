@@ -26,7 +26,10 @@ function say(errors: number, minutesAgo: number): readonly [string, string] {
 }
 
 test('all is well where nothing failed', () => {
-  expect(say(0, 0)).toEqual(['All is well', 'Accounts have room and requests succeed.']);
+  expect(say(0, 0)).toEqual([
+    'All systems operational',
+    'Accounts have quota and requests succeed.',
+  ]);
 });
 
 test('all is not called well over failures of the last minutes', () => {
@@ -37,7 +40,7 @@ test('all is not called well over failures of the last minutes', () => {
 
 test('failures that are over are told in a quiet line', () => {
   expect(say(4, 5)).toEqual([
-    'All is well',
+    'All systems operational',
     '4 of 600 requests failed in the last hour, none in the last five minutes.',
   ]);
 });
@@ -49,5 +52,5 @@ test('a note beside the things that need attention is none of them', () => {
     { ...entry, kind: 'sandbox' as const, severity: 'info' as const },
   ];
   const said = { status: 'attention' as const, attention, series: [], isSandbox: true };
-  expect(sayHeadline(said, texts.t)).toBe('1 thing needs attention');
+  expect(sayHeadline(said, texts.t)).toBe('1 item needs attention');
 });

@@ -1,8 +1,7 @@
 // The page of the log.
 
 export const logs = {
-  subtitle:
-    'What the gateway itself has to say, the newest first. Keys and tokens never stand in it.',
+  subtitle: 'Log of the gateway, newest first. It never contains keys or tokens.',
   follow: 'Follow',
   pause: 'Pause',
   search: 'Search the log',
@@ -20,10 +19,10 @@ export const logs = {
   newLines_one: '{{count}} new line',
   newLines_other: '{{count}} new lines',
   fields: 'Fields',
-  openRequest: 'Open the request',
+  openRequest: 'View request',
   empty: 'The log is empty',
   emptyHint:
-    'Lines appear here as they are written, from the level on that the settings name. The log files of this gateway are kept for a week.',
-  noMatch: 'No line matches',
-  noMatchHint: 'Take a lower level, or search for less.',
+    'Lines at or above the configured log level appear here as they are written. Log files are kept for a week.',
+  noMatch: 'No lines match',
+  noMatchHint: 'Choose a lower level or shorten the search.',
 } as const;

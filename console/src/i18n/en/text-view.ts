@@ -8,6 +8,6 @@ export const textView = {
   copy: 'Copy {{name}}',
   noMatch: 'not found',
   matchOf: '{{current}} of {{total}}',
-  previous: 'Previous place',
-  next: 'Next place',
+  previous: 'Previous match',
+  next: 'Next match',
 } as const;

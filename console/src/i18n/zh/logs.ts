@@ -4,7 +4,7 @@ import type { logs as english } from '../en/logs.ts';
 import type { Translated } from '../texts.ts';
 
 export const logs: Translated<typeof english> = {
-  subtitle: '网关自身的日志，最新的在前。其中不会出现密钥和访问令牌。',
+  subtitle: '网关的日志，最新的在前。其中不会出现密钥和令牌。',
   follow: '跟随',
   pause: '暂停',
   search: '搜索日志',
@@ -21,7 +21,7 @@ export const logs: Translated<typeof english> = {
   list: '日志行',
   newLines_other: '{{count}} 行新日志',
   fields: '字段',
-  openRequest: '打开此请求',
+  openRequest: '查看请求',
   empty: '日志为空',
   emptyHint: '达到设置级别的日志会在写入时出现在这里。日志文件保留一周。',
   noMatch: '没有符合的日志',

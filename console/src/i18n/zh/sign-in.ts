@@ -12,10 +12,9 @@ export const signIn: Translated<typeof english> = {
   elsewhereTitle: '此控制台只能在网关所在的机器上打开',
   elsewhere:
     '尚未设置密码，因此只允许网关所在的机器访问。若要从这里使用，请在那里设置 WEB_PASSWORD、admin_password 或网关密钥。',
-  elsewhereProxy: '经由该机器上的代理访问，也视为从别处访问。',
+  elsewhereProxy: '经由该机器上的代理访问，也视为远程访问。',
   againTitle: '请再次输入密码',
-  againHint:
-    '此操作决定谁可以进入或凭据发往何处。仅处于登录状态还不够，以免无人看管的浏览器泄露任何内容。',
+  againHint: '此更改影响谁可以访问或凭据发往何处，因此除会话外还需要密码。',
   again: '继续',
   wrong: '控制台密码不正确。',
   tooMany_other: '尝试次数过多，请等待 {{count}} 秒后再试。',

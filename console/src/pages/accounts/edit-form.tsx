@@ -46,7 +46,10 @@ export function EditForm({ account }: { readonly account: Account }) {
   const showSaved = useFollowed(form, read, account.revision);
   const difference = changeOf(account, form.values);
   useUnsaved(Object.keys(difference).length > 0 && !change.isPending);
-  if (account.origin !== 'stored') return <p className="dimmed">{t('accounts.originHint')}</p>;
+  if (account.origin !== 'stored') {
+    const hint = account.origin === 'sandbox' ? 'sandboxOriginHint' : 'originHint';
+    return <p className="dimmed">{t(`accounts.${hint}`)}</p>;
+  }
   const refusedField = change.error instanceof ApiError ? change.error.field : undefined;
   const sayRefusal = (error: unknown): void => {
     if (!(error instanceof ApiError)) return;
