@@ -188,7 +188,12 @@ test('JSON that others wrote is parsed within limits alone', () => {
     (file) => !OWN_JSON.some((own) => file.startsWith(own)),
   );
   expect(bare).toEqual(['lib/json.ts']);
-  const surveyed = ['lib/chunked-json.ts', 'lib/json.ts', 'lib/shared-json.ts', 'server/gates/body.ts'];
+  const surveyed = [
+    'lib/chunked-json.ts',
+    'lib/json.ts',
+    'lib/shared-json.ts',
+    'server/gates/body.ts',
+  ];
   expect(files(/parseSurveyed\(/).sort()).toEqual(surveyed);
 });
 
