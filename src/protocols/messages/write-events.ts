@@ -249,6 +249,7 @@ interface OpenBlock {
 
 const START = blockEvent('content_block_start');
 const DELTA = blockEvent('content_block_delta');
+const DELTA_END = `}}${FRAME_END}`;
 const STOP = blockEvent('content_block_stop');
 const TEXT_DELTA = ',"delta":{"type":"text_delta","text":';
 const THINKING_DELTA = ',"delta":{"type":"thinking_delta","thinking":';
@@ -446,7 +447,7 @@ function startText(index: number, block: string): string {
 }
 
 function deltaText(index: number, field: string, text: string): string {
-  return `${DELTA}${index}${field}${JSON.stringify(text)}}}${FRAME_END}`;
+  return `${DELTA}${index}${field}${JSON.stringify(text)}${DELTA_END}`;
 }
 
 function stopText(index: number): string {

@@ -94,6 +94,12 @@ export function createUpstreamClient(options: ClientOptions): UpstreamClient {
   const kept = new Pool(origin, poolOptions(limits));
   const single = new Pool(origin, { ...poolOptions(limits), pipelining: 0 });
   const proxies = createProxyAgents(poolOptions(limits), limits);
+  const withoutBody = [
+    ...['accept', 'text/event-stream, application/json'],
+    ...['accept-encoding', 'identity'],
+    ...['user-agent', options.userAgent],
+  ];
+  const withBody = [...withoutBody, 'content-type', 'application/json'];
   let underWay = 0;
 
   const open = async (request: ClientRequest): Promise<UpstreamStream> => {
@@ -142,13 +148,7 @@ export function createUpstreamClient(options: ClientOptions): UpstreamClient {
     origin,
     path,
     method,
-    headers: {
-      ...headers,
-      accept: 'text/event-stream, application/json',
-      'accept-encoding': 'identity',
-      'user-agent': options.userAgent,
-      ...(body === null ? {} : { 'content-type': 'application/json' }),
-    },
+    headers: headerList(headers, body === null ? withoutBody : withBody),
     body,
   });
 
@@ -160,6 +160,13 @@ export function createUpstreamClient(options: ClientOptions): UpstreamClient {
       await Promise.all([kept.destroy(), single.destroy(), proxies.close()]);
     },
   };
+}
+
+/** Names and values in turn: undici looks at an object's three times. */
+function headerList(own: ClientRequest['headers'], rest: readonly string[]): string[] {
+  const list: string[] = [];
+  for (const name in own) list.push(name, own[name] ?? '');
+  return list.concat(rest);
 }
 
 function poolOptions(limits: ClientLimits): Pool.Options {

@@ -31,6 +31,12 @@ interface OpenBlock {
   readonly said: TextDigest | undefined;
 }
 
+interface TextPiece {
+  readonly kind: OpenBlock['kind'];
+  readonly text: string;
+  readonly signature: Signature | undefined;
+}
+
 /** A call whose arguments come piece by piece. */
 interface OpenCall {
   readonly index: number;
@@ -121,24 +127,32 @@ export class ChoiceDecoder implements GroundedText {
 
   #readText(part: JsonObject, text: string, events: CanonicalEvent[]): void {
     const kind = part.thought === true ? 'thinking' : 'text';
-    this.addText(kind, text, events, this.#signatureOf(part, kind));
+    this.#addText({ kind, text, signature: this.#signatureOf(part, kind) }, events);
   }
 
-  /** Adds the events of a part with this text, which is not empty. */
-  addText(
-    kind: OpenBlock['kind'],
-    text: string,
-    events: CanonicalEvent[],
-    signature?: Signature,
-  ): void {
+  /** The events of a part that is nothing but this text, which is not empty. */
+  goOn(kind: OpenBlock['kind'], text: string): CanonicalEvent[] {
+    const open = this.#open;
+    if (open?.kind !== kind) {
+      const events: CanonicalEvent[] = [];
+      this.#addText({ kind, text, signature: undefined }, events);
+      return events;
+    }
+    if (kind === 'text') this.#noteText(open, text);
+    return [{ kind: 'block-delta', index: open.index, delta: { kind, text } }];
+  }
+
+  #addText({ kind, text, signature }: TextPiece, events: CanonicalEvent[]): void {
     const open = this.#continueOrOpen(kind, signature, events);
     events.push({ kind: 'block-delta', index: open.index, delta: { kind, text } });
-    if (kind === 'text') {
-      open.said?.add(text);
-      this.#text.add(text);
-      this.hasContent = true;
-    }
+    if (kind === 'text') this.#noteText(open, text);
     open.signature ??= signature;
+  }
+
+  #noteText(open: OpenBlock, text: string): void {
+    open.said?.add(text);
+    this.#text.add(text);
+    this.hasContent = true;
   }
 
   /** One datum a part is the rule of the wire; compatible upstreams that break it lose nothing. */

@@ -132,10 +132,8 @@ class GenerateDecoder implements Decoder {
     this.#plainText ??= this.#findPlainText(repeats);
     if (this.#plainText === undefined || said === undefined) return undefined;
     this.#repeated = frame;
-    const events: CanonicalEvent[] = [];
     const { blocks, kind } = this.#plainText;
-    if (said !== '') blocks.addText(kind, said, events);
-    return events;
+    return said === '' ? [] : blocks.goOn(kind, said);
   }
 
   end(): CanonicalEvent[] {
