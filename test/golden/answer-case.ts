@@ -13,6 +13,7 @@ import type { GenerateCall, ReplyContext } from '../../src/protocols/protocol.ts
 import { createFrameReader, FrameError, type FrameFault } from '../../src/stream/sse.ts';
 import { createDecoder } from '../../src/upstreams/generate/decode.ts';
 import { pathFault } from '../../src/upstreams/generate/errors.ts';
+import { createEventMemory } from '../../src/upstreams/generate/event-parser.ts';
 import type { Decoder, Frame } from '../../src/upstreams/upstream.ts';
 import { goldenJson } from './golden-file.ts';
 import { describeError, isGenerateCall, protocolOf, readCall } from './request-case.ts';
@@ -97,7 +98,7 @@ export function readCallers(optionsFile: string): Callers {
 
 /** What a body delivered in these chunks holds; a fault ends it. */
 export function readAnswer(chunks: Iterable<Uint8Array>): UpstreamAnswer {
-  const reader = createFrameReader();
+  const reader = createFrameReader({ memory: createEventMemory() });
   const frames: Frame[] = [];
   try {
     for (const chunk of chunks) frames.push(...reader.push(chunk));
@@ -183,10 +184,15 @@ function relayStream(call: GenerateCall, answer: UpstreamAnswer): string {
     }
     return undefined;
   };
+  let last: JsonObject | undefined;
   for (const frame of answer.frames) {
-    const error = findError(decoder.push(frame.value));
+    const isRepeated = frame.repeats !== undefined && frame.repeats === last;
+    const repeated = isRepeated ? writer.repeat?.(frame.text) : undefined;
+    if (repeated === undefined) last = frame.value;
+    const events = repeated === undefined ? undefined : decoder.repeat?.(frame);
+    const error = findError(events ?? decoder.push(frame.value));
     if (error !== undefined) return text + writer.error(error);
-    text += writer.write(frame.value, frame.text);
+    text += repeated ?? writer.write(frame.value, frame.text);
   }
   const error = findError(endOf(decoder, answer));
   return text + (error === undefined || tellsItself(error) ? writer.end() : writer.error(error));
@@ -198,7 +204,7 @@ function* decode(
 ): Generator<CanonicalEvent> {
   const decoder = createDecoder({ signatureFamily: 'alpha', createId }, now);
   for (const frame of answer.frames) {
-    const events = decoder.push(frame.value);
+    const events = decoder.repeat?.(frame) ?? decoder.push(frame.value);
     yield* events;
     if (events.at(-1)?.kind === 'error') return;
   }
