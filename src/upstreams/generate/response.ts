@@ -63,7 +63,7 @@ const MOST_INTERIM = 100;
 
 /**
  * A handler of undici's `dispatch` that hands frames over: no stream object stands between the
- * socket and the decoder. Comments and other bytes that complete no frame do not put the idle limit
+ * socket and the decoder. What arrives is read in the turn's stage for answers. Comments and other bytes that complete no frame do not put the idle limit
  * off. An abort rejects at once with the signal's reason and destroys the socket.
  */
 export class AnswerStream implements Dispatcher.DispatchHandler {
@@ -71,13 +71,21 @@ export class AnswerStream implements Dispatcher.DispatchHandler {
   readonly opened: Promise<UpstreamStream>;
   readonly frames: Handover<Frame>;
   readonly #options: AnswerStreamOptions;
-  readonly #arrived: ArrivedBytes;
   readonly #reader: FrameReader;
   readonly #onAbort = (): void => this.#cancel(this.#options.signal.reason);
+  readonly #readInTurn = (): void => {
+    this.#isDue = false;
+    this.#readArrived();
+  };
   readonly #opening = Promise.withResolvers<UpstreamStream>();
   #controller: Dispatcher.DispatchController | undefined;
   #hasAnswer = false;
   #interim = 0;
+  /** What this turn of the event loop brought, for the stage of the turn that reads answers. */
+  #arrived: Buffer[] = [];
+  #arrivedBytes = 0;
+  #ending: Ending | undefined;
+  #isDue = false;
   #bytes = 0;
   /** Of what is no whole event yet. */
   #partBytes = 0;
@@ -93,13 +101,6 @@ export class AnswerStream implements Dispatcher.DispatchHandler {
   constructor(options: AnswerStreamOptions) {
     this.#options = options;
     this.#reader = createFrameReader({ ...options.limits, memory: createEventMemory() });
-    this.#arrived = new ArrivedBytes(
-      {
-        onChunk: (chunk) => this.#readChunk(chunk),
-        onEnding: (ending) => this.#readEnding(ending),
-      },
-      options.limits.maxWaitingBytes,
-    );
     this.#silence = new SilenceTimer(options.clock, (limitMs) => this.#onSilence(limitMs));
     this.frames = new Handover({
       onCaughtUp: () => this.#resume(),
@@ -150,15 +151,45 @@ export class AnswerStream implements Dispatcher.DispatchHandler {
   }
 
   onResponseData(_controller: unknown, chunk: Buffer): void {
-    this.#arrived.add(chunk);
+    if (this.#ending !== undefined) return;
+    this.#arrived.push(chunk);
+    this.#arrivedBytes += chunk.length;
+    // A fast upstream sends more than may be kept in one turn.
+    if (this.#arrivedBytes >= this.#options.limits.maxWaitingBytes) this.#readArrived();
+    else this.#readInStage();
   }
 
   onResponseEnd(): void {
-    this.#arrived.end({ kind: 'end' });
+    this.#end({ kind: 'end' });
   }
 
   onResponseError(_controller: unknown, error: Error): void {
-    this.#arrived.end({ kind: 'error', error });
+    this.#end({ kind: 'error', error });
+  }
+
+  /** The first counts: what a proxy makes of its refusal is followed by the end of the refusal itself. */
+  #end(ending: Ending): void {
+    if (this.#ending !== undefined) return;
+    this.#ending = ending;
+    this.#readInStage();
+  }
+
+  #readInStage(): void {
+    if (this.#isDue) return;
+    this.#isDue = true;
+    turn.answers(this.#readInTurn);
+  }
+
+  #readArrived(): void {
+    const chunks = this.#arrived;
+    const [first] = chunks;
+    if (first !== undefined) {
+      const all = chunks.length === 1 ? first : Buffer.concat(chunks, this.#arrivedBytes);
+      this.#arrived = [];
+      this.#arrivedBytes = 0;
+      this.#readChunk(all);
+    }
+    if (this.#ending !== undefined) this.#readEnding(this.#ending);
   }
 
   #readChunk(chunk: Buffer): void {
@@ -301,66 +332,6 @@ function frameFault(error: unknown): Error {
   return error.fault === 'truncated'
     ? pathFault(told`The upstream cut its answer off.`, error)
     : pathFault(told`The upstream sent an answer that could not be read.`, error);
-}
-
-// What one turn of the event loop brings of an answer, kept until the stage of the turn that reads answers.
-
-export interface ArrivalReader {
-  onChunk(chunk: Buffer): void;
-  /** Called behind the last chunk. */
-  onEnding(ending: Ending): void;
-}
-
-export class ArrivedBytes {
-  readonly #reader: ArrivalReader;
-  readonly #mostBytes: number;
-  readonly #readInTurn = (): void => {
-    this.#isDue = false;
-    this.#read();
-  };
-  #chunks: Buffer[] = [];
-  #bytes = 0;
-  #ending: Ending | undefined;
-  #isDue = false;
-
-  /** @param mostBytes a fast upstream sends more than may be kept in one turn: it is read at once then */
-  constructor(reader: ArrivalReader, mostBytes: number) {
-    this.#reader = reader;
-    this.#mostBytes = mostBytes;
-  }
-
-  add(chunk: Buffer): void {
-    if (this.#ending !== undefined) return;
-    this.#chunks.push(chunk);
-    this.#bytes += chunk.length;
-    if (this.#bytes >= this.#mostBytes) this.#read();
-    else this.#readInStage();
-  }
-
-  /** The first counts: what a proxy makes of its refusal is followed by the end of the refusal itself. */
-  end(ending: Ending): void {
-    if (this.#ending !== undefined) return;
-    this.#ending = ending;
-    this.#readInStage();
-  }
-
-  #readInStage(): void {
-    if (this.#isDue) return;
-    this.#isDue = true;
-    turn.answers(this.#readInTurn);
-  }
-
-  #read(): void {
-    const chunks = this.#chunks;
-    const [first] = chunks;
-    if (first !== undefined) {
-      const all = chunks.length === 1 ? first : Buffer.concat(chunks, this.#bytes);
-      this.#chunks = [];
-      this.#bytes = 0;
-      this.#reader.onChunk(all);
-    }
-    if (this.#ending !== undefined) this.#reader.onEnding(this.#ending);
-  }
 }
 
 // Says how long a stream may be silent: longer while the model thinks or draws, less when it has finished.
