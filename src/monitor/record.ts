@@ -1,5 +1,6 @@
 // One model request as the monitor keeps it.
 
+import type { XStatic } from 'typebox/schema';
 import type { GatewayError } from '../canonical/error.ts';
 import type { FinishReason } from '../canonical/event.ts';
 import type { ReceiptEntry } from '../canonical/receipt.ts';
@@ -8,100 +9,226 @@ import type { AnswerTranscript, TranscriptBlock } from '../canonical/transcript.
 import type { Usage } from '../canonical/usage.ts';
 import type { JsonObject } from '../lib/json.ts';
 
-export type RequestOutcome = 'ok' | 'error' | 'cancelled';
+// What is kept, said once: the admin API shows it as it stands here, and what the store holds is checked against it.
 
-/** What lists show. Times in milliseconds since the epoch; counts are whole numbers. */
-export interface RequestRow {
-  readonly id: string;
-  /** The `x-request-id` of the exchange; not unique, as clients may choose it. */
-  readonly requestId: string;
-  /** When it began. */
-  readonly at: number;
-  readonly protocol: string;
-  /** The endpoint, such as `chat/completions` or `generateContent`. */
-  readonly surface: string;
-  readonly method: string;
-  readonly path: string;
-  readonly stream: boolean;
-  readonly status: number;
-  /** `error` also for a stream that broke off behind a status of 200. */
-  readonly outcome: RequestOutcome;
-  /** As the client wrote it; '' when the request could not be read so far. */
-  readonly model: string;
+const TEXT = { type: 'string' } as const;
+const COUNT = { type: 'integer', minimum: 0 } as const;
+const TIME = { type: 'number' } as const;
+
+const RECEIPT_COUNTS = {
+  type: 'object',
+  required: ['dropped', 'approximated', 'repaired'],
+  additionalProperties: false,
+  properties: { dropped: COUNT, approximated: COUNT, repaired: COUNT },
+} as const;
+
+const FINISH_REASONS = [
+  ...(['stop', 'tool-calls', 'max-tokens', 'stop-sequence'] as const),
+  ...(['safety', 'prompt-blocked'] as const),
+] as const satisfies readonly FinishReason[];
+
+const ROW_PROPERTIES = {
+  /** Its own, unlike the one that clients may choose. */
+  id: TEXT,
+  requestId: { ...TEXT, description: 'The `x-request-id`; clients may choose it.' },
+  at: { ...TIME, description: 'When it began.' },
+  protocol: TEXT,
+  surface: { ...TEXT, description: 'Such as `chat/completions` or `generateContent`.' },
+  method: TEXT,
+  path: TEXT,
+  stream: { type: 'boolean' },
+  status: { type: 'integer', description: 'HTTP; 499 when the client left.' },
+  outcome: {
+    enum: ['ok', 'error', 'cancelled'],
+    description: '`error` also for a stream that broke off behind a status of 200.',
+  },
+  /** '' when the request could not be read so far. */
+  model: { ...TEXT, description: 'As the client wrote it.' },
   /** Where that name leads, also of a request that was refused before; absent when nobody offers it. */
-  readonly routedModel?: string | undefined;
-  readonly upstreamModel?: string | undefined;
-  readonly account?: string | undefined;
-  readonly keyId: string;
-  readonly keyName?: string | undefined;
-  readonly clientAddress: string;
-  readonly attempts: number;
-  /** Attempts beyond the first of each upstream call; a request may be several such calls. */
-  readonly retries: number;
-  readonly firstEventMs?: number | undefined;
-  readonly totalMs: number;
-  readonly inputTokens?: number | undefined;
-  readonly outputTokens?: number | undefined;
-  readonly cachedTokens?: number | undefined;
-  readonly thoughtTokens?: number | undefined;
-  readonly images?: number | undefined;
-  readonly receipt: ReceiptCounts;
-  /** What went wrong, in words for people; of a request that went well, why its answer was held back. */
-  readonly error?: string | undefined;
-}
+  routedModel: TEXT,
+  upstreamModel: TEXT,
+  account: TEXT,
+  keyId: TEXT,
+  keyName: TEXT,
+  clientAddress: TEXT,
+  attempts: { ...COUNT, description: 'How often an upstream was asked.' },
+  retries: {
+    ...COUNT,
+    description:
+      'Attempts beyond the first of each upstream call; several images or prompts are several calls.',
+  },
+  firstEventMs: COUNT,
+  totalMs: COUNT,
+  inputTokens: COUNT,
+  outputTokens: COUNT,
+  cachedTokens: COUNT,
+  thoughtTokens: COUNT,
+  images: COUNT,
+  receipt: RECEIPT_COUNTS,
+  error: {
+    ...TEXT,
+    description: 'What went wrong; where nothing did, why the answer was held back.',
+  },
+} as const;
 
-export interface ReceiptCounts {
-  readonly dropped: number;
-  readonly approximated: number;
-  readonly repaired: number;
-}
+const ROW_REQUIRED = [
+  ...(['id', 'requestId', 'at', 'protocol', 'surface', 'method', 'path', 'stream'] as const),
+  ...(['status', 'outcome', 'model', 'keyId', 'clientAddress', 'attempts', 'totalMs'] as const),
+  ...(['retries', 'receipt'] as const),
+] as const;
+
+export const REQUEST_ROW_SCHEMA = {
+  title: 'RequestRow',
+  type: 'object',
+  required: ROW_REQUIRED,
+  additionalProperties: false,
+  properties: ROW_PROPERTIES,
+} as const;
+
+const CONSIDERED = {
+  type: 'object',
+  required: ['verdict'],
+  additionalProperties: false,
+  properties: {
+    accountId: TEXT,
+    verdict: TEXT,
+    count: { ...COUNT, description: 'Of accounts passed over for one reason.' },
+    accountIds: { type: 'array', items: TEXT, description: 'The first few of them.' },
+  },
+} as const;
+
+const ATTEMPT = {
+  title: 'RequestAttempt',
+  type: 'object',
+  required: ['account', 'model', 'outcome', 'considered'],
+  additionalProperties: false,
+  properties: {
+    account: TEXT,
+    model: TEXT,
+    upstreamCall: { ...COUNT, description: 'Which of `upstreamCalls`, from 1.' },
+    outcome: TEXT,
+    status: { type: 'integer' },
+    detail: {
+      ...TEXT,
+      description: 'What the upstream said, or what the fault was; absent on success.',
+    },
+    considered: { type: 'array', items: CONSIDERED },
+    ms: COUNT,
+  },
+} as const;
 
 /** What only the view of one request shows. */
-export interface RequestDetails {
-  readonly route: string;
+export const REQUEST_DETAILS_SCHEMA = {
+  type: 'object',
+  required: ['route', 'attemptsList', 'receiptEntries', 'timings'],
+  additionalProperties: false,
+  properties: {
+    route: TEXT,
+    errorKind: TEXT,
+    modelVersion: TEXT,
+    finishReasons: {
+      type: 'array',
+      items: { enum: FINISH_REASONS },
+      description: 'How the answers ended, each way once.',
+    },
+    /** True when a token count is an estimate of the gateway. */
+    isEstimate: { type: 'boolean' },
+    attemptsList: { type: 'array', items: ATTEMPT },
+    upstreamCalls: {
+      ...COUNT,
+      description: 'How many calls it was, where it was several at once.',
+    },
+    passedOver: {
+      type: 'array',
+      items: CONSIDERED,
+      description: 'Why no account was left, where none was.',
+    },
+    receiptEntries: {
+      type: 'array',
+      items: {
+        type: 'object',
+        required: ['path', 'action', 'reason'],
+        additionalProperties: false,
+        properties: {
+          path: TEXT,
+          action: { enum: ['dropped', 'approximated', 'repaired', 'capped'] },
+          reason: TEXT,
+        },
+      },
+    },
+    session: TEXT,
+    userAgent: TEXT,
+    timings: {
+      type: 'object',
+      additionalProperties: false,
+      properties: { upstreamMs: COUNT },
+    },
+  },
+} as const;
+
+const BODY_TEXT = {
+  type: 'object',
+  required: ['text', 'isWhole'],
+  additionalProperties: false,
+  properties: {
+    text: { ...TEXT, description: 'JSON.' },
+    isWhole: { type: 'boolean', description: 'False when shortened, cut or redacted.' },
+  },
+} as const;
+
+export const REQUEST_BODIES_SCHEMA = {
+  type: 'object',
+  additionalProperties: false,
+  properties: {
+    clientRequest: {
+      ...BODY_TEXT,
+      description: 'Only while bodies are kept; absent when it could not be read.',
+    },
+    upstreamRequest: BODY_TEXT,
+    response: {
+      type: 'object',
+      required: ['blocks', 'isWhole'],
+      additionalProperties: false,
+      properties: {
+        blocks: {
+          type: 'array',
+          items: { type: 'object' },
+          description: 'Texts, thoughts, tool calls, media and code of the answer, in order.',
+        },
+        isWhole: { type: 'boolean' },
+      },
+    },
+  },
+} as const;
+
+/** Of a schema; what is absent may be undefined too, and nobody changes it. */
+type Kept<Shape> = Shape extends readonly (infer Item)[]
+  ? readonly Kept<Item>[]
+  : Shape extends object
+    ? {
+        readonly [Key in keyof Shape]: object extends Pick<Shape, Key>
+          ? Kept<Shape[Key]> | undefined
+          : Kept<Shape[Key]>;
+      }
+    : Shape;
+
+/** What lists show. */
+export type RequestRow = Kept<XStatic<typeof REQUEST_ROW_SCHEMA>>;
+export type RequestOutcome = RequestRow['outcome'];
+export type ReceiptCounts = RequestRow['receipt'];
+
+export interface RequestDetails
+  extends Omit<Kept<XStatic<typeof REQUEST_DETAILS_SCHEMA>>, 'receiptEntries'> {
+  /** What stands in the path for the model. */
   readonly pathModel: string;
-  readonly errorKind?: string | undefined;
-  readonly modelVersion?: string | undefined;
-  /** How the answers ended, each way once; absent where none came to its end. */
-  readonly finishReasons?: readonly FinishReason[] | undefined;
-  /** True when a token count is an estimate of the gateway. */
-  readonly isEstimate?: boolean | undefined;
-  readonly attemptsList: readonly AttemptEntry[];
-  /** How many upstream calls it was, where it was several. */
-  readonly upstreamCalls?: number | undefined;
-  readonly passedOver?: readonly ConsideredEntry[] | undefined;
   readonly receiptEntries: readonly ReceiptEntry[];
-  readonly session?: string | undefined;
-  readonly userAgent?: string | undefined;
-  readonly timings: { readonly upstreamMs?: number | undefined };
 }
 
-type ConsideredEntry = ConsideredFacts;
+export type AttemptEntry = RequestDetails['attemptsList'][number];
 
-export interface AttemptEntry {
-  readonly account: string;
-  readonly model: string;
-  /** Which of several upstream calls, from 1. */
-  readonly upstreamCall?: number | undefined;
-  readonly outcome: string;
-  readonly status?: number | undefined;
-  /** What the upstream said, or what the fault was; absent on success. */
-  readonly detail?: string | undefined;
-  readonly considered: readonly ConsideredEntry[];
-  readonly ms?: number | undefined;
-}
-
-export interface RequestBodies {
-  readonly clientRequest?: BodyText | undefined;
-  readonly upstreamRequest?: BodyText | undefined;
+export interface RequestBodies
+  extends Omit<Kept<XStatic<typeof REQUEST_BODIES_SCHEMA>>, 'response'> {
   readonly response?: BodyBlocks | undefined;
-}
-
-interface BodyText {
-  /** JSON. */
-  readonly text: string;
-  /** False when something was shortened, cut or redacted: it cannot be sent again. */
-  readonly isWhole: boolean;
 }
 
 export interface BodyBlocks {
